@@ -1,4 +1,4 @@
-// Package opencode reports the sessions of OpenCode.
+// Package opencode reports the sessions of OpenCode, and of agents that keep them in the same way.
 //
 // A session is a row of OpenCode's database, and its last messages show its state. OpenCode does not store which process runs it: the process
 // is found by command lines, logs and folders, and if these leave a doubt, the status
@@ -24,10 +24,11 @@ import (
 // Adapter implements adapters.Adapter, Watcher, Peeker, Stopper and ProcessOwner. It keeps the
 // facts of stores that did not change in memory, never a status.
 type Adapter struct {
-	home  string
-	env   func(string) string
-	table proc.Lister
-	now   func() time.Time
+	product *Product
+	home    string
+	env     func(string) string
+	table   proc.Lister
+	now     func() time.Time
 	// serves returns nil if the process listens at the address.
 	serves func(netip.AddrPort, proc.Identity) error
 	// password returns the password with which Rollcall launched a process, or "".
@@ -53,23 +54,21 @@ var (
 	_ adapters.ProcessOwner = (*Adapter)(nil)
 )
 
-// New makes the adapter. It reads nothing yet.
-func New(cfg adapters.Config) *Adapter {
+// New makes the adapter of OpenCode. It reads nothing yet.
+func New(cfg adapters.Config) *Adapter { return For(openCode, cfg) }
+
+// For makes the adapter of an agent that keeps its sessions as OpenCode does. It reads nothing yet.
+func For(p *Product, cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, serves: proc.CheckListenedBy, password: cfg.Password,
-		saved: factcache.Of[facts](cfg.Facts, string(adapters.OpenCode), factsFormat)}
+	return &Adapter{product: p, home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, serves: proc.CheckListenedBy, password: cfg.Password,
+		saved: factcache.Of[facts](cfg.Facts, string(p.Name), factsFormat)}
 }
 
-var description = adapters.Register(adapters.Description{
-	Name: adapters.OpenCode, Title: "OpenCode", Short: "oc",
-	Program: "opencode", Install: "npm install -g opencode-ai", Processes: []string{"opencode"},
-}, (*Adapter)(nil))
-
 // Describe implements adapters.Describer.
-func (a *Adapter) Describe() adapters.Description { return description }
+func (a *Adapter) Describe() adapters.Description { return a.product.Description }
 
 // Name implements adapters.Adapter.
-func (a *Adapter) Name() adapters.Name { return adapters.OpenCode }
+func (a *Adapter) Name() adapters.Name { return a.product.Name }
 
 // Discover implements adapters.Adapter. Query.Totals has an effect on stores of
 // versions up to 1.14, which keep no sums: without it, Tokens are nil for sessions of
@@ -93,7 +92,7 @@ func (a *Adapter) forget() {
 func (a *Adapter) begin(ctx context.Context, q adapters.Query, withoutTable string) *discovery {
 	d := &discovery{adapter: a, query: q, now: a.now(), answer: report.NewAnswer()}
 	var err error
-	if d.census, err = takeCensus(ctx, a.table, d.now); err != nil {
+	if d.census, err = a.takeCensus(ctx, d.now); err != nil {
 		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err, Fix: withoutTable})
 	}
 	d.noTable = err != nil && d.census.processes == 0
@@ -118,7 +117,7 @@ func (d *discovery) result(ctx context.Context) (adapters.Roll, error) {
 		return d.answer.Absent()
 	}
 	d.adapter.watched.Set(d.answer.Watched())
-	return d.answer.Result(ctx, "OpenCode")
+	return d.answer.Result(ctx, d.adapter.product.Title)
 }
 
 // WatchPaths implements adapters.Watcher: the folder of the database and its write-ahead log,

@@ -67,7 +67,7 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 func (a *Adapter) answerable(ctx context.Context, s adapters.Session) (*serverClient, error) {
 	c, err := a.serverOf(ctx, s)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w (an OpenCode that was started with --port can be answered)", adapters.ErrAnswerElsewhere, err)
+		return nil, fmt.Errorf("%w: %w (one that was started with --port can be answered)", adapters.ErrAnswerElsewhere, err)
 	}
 	return c, nil
 }
@@ -85,12 +85,12 @@ func (c *serverClient) pending(ctx context.Context, s adapters.Session) ([]adapt
 	var out []adapters.Request
 	for i := range permissions {
 		if p := &permissions[i]; p.Session == s.ID && p.ID != "" {
-			out = append(out, p.request(s))
+			out = append(out, p.request(s, c.product.server()))
 		}
 	}
 	for i := range asked {
 		if q := &asked[i]; q.Session == s.ID && q.ID != "" {
-			out = append(out, q.request(s))
+			out = append(out, q.request(s, c.product.server()))
 		}
 	}
 	return out, nil
@@ -101,16 +101,13 @@ func (c *serverClient) pending(ctx context.Context, s adapters.Session) ([]adapt
 func (c *serverClient) problem(err error) error {
 	var listener *peer.ListenerError
 	if errors.Is(err, errPassword) || errors.As(err, &listener) {
-		return fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, serverProblem(c.base, err))
+		return fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, c.serverProblem(err))
 	}
-	return serverProblem(c.base, err)
+	return c.serverProblem(err)
 }
 
-// serverName returns the name of a server for the user.
-const serverName = "OpenCode's server"
-
-func (p *permission) request(s adapters.Session) adapters.Request {
-	r := adapters.Request{Agent: adapters.OpenCode, Session: s.ID, ID: p.ID, Folder: s.CWD, Where: serverName,
+func (p *permission) request(s adapters.Session, where string) adapters.Request {
+	r := adapters.Request{Agent: s.Agent, Session: s.ID, ID: p.ID, Folder: s.CWD, Where: where,
 		Kind: adapters.AsksPermission, CanAllow: true, CanDeny: true, CanExplain: true, Options: []string{"once", "always", "reject"}}
 	var meta struct {
 		Command string `json:"command"`
@@ -143,8 +140,8 @@ func readable(raw json.RawMessage) string {
 	return b.String()
 }
 
-func (q *question) request(s adapters.Session) adapters.Request {
-	r := adapters.Request{Agent: adapters.OpenCode, Session: s.ID, ID: q.ID, Folder: s.CWD, Where: serverName,
+func (q *question) request(s adapters.Session, where string) adapters.Request {
+	r := adapters.Request{Agent: s.Agent, Session: s.ID, ID: q.ID, Folder: s.CWD, Where: where,
 		Kind: adapters.AsksQuestion, CanDeny: true}
 	var texts []string
 	for _, one := range q.Questions {
@@ -189,11 +186,11 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	case errors.Is(err, errNotFound):
 		return adapters.Result{}, adapters.ErrNotPending
 	case err != nil && wasSent(err):
-		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrUnconfirmed, serverProblem(c.base, err))
+		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrUnconfirmed, c.serverProblem(err))
 	case err != nil:
 		return adapters.Result{}, c.problem(err)
 	}
-	return adapters.Result{Confirmed: true, Evidence: "OpenCode's server took the answer to " + r.ID}, nil
+	return adapters.Result{Confirmed: true, Evidence: c.product.server() + " took the answer to " + r.ID}, nil
 }
 
 // wasSent reports whether a request may have reached the server although it failed.
@@ -232,7 +229,7 @@ func (a *Adapter) Send(ctx context.Context, s adapters.Session, prompt string) e
 	}
 	answer, err := c.ask(ctx, []string{s.CWD}, nil)
 	if err != nil {
-		return serverProblem(c.base, err)
+		return c.serverProblem(err)
 	}
 	if answer.names(s.ID) {
 		return adapters.ErrBusy
@@ -261,13 +258,13 @@ func (a *Adapter) prompted(ctx context.Context, s adapters.Session) (*serverClie
 func (c *serverClient) prompt(ctx context.Context, s adapters.Session, text string, queue bool) error {
 	if c.next {
 		if err := c.promptNext(ctx, s.ID, text, queue); err != nil {
-			return serverProblem(c.base, err)
+			return c.serverProblem(err)
 		}
 		return nil
 	}
 	content := map[string]any{"parts": []map[string]string{{"type": "text", "text": text}}}
 	if _, err := c.request(ctx, http.MethodPost, "/session/"+url.PathEscape(s.ID)+"/prompt_async"+inFolder(s), content); err != nil {
-		return serverProblem(c.base, err)
+		return c.serverProblem(err)
 	}
 	return nil
 }

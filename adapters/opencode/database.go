@@ -144,7 +144,7 @@ func (a *Adapter) databaseProblem(ctx context.Context, path string, info fs.File
 	if errors.Is(err, sqlitero.ErrTables) && a.now().Sub(info.ModTime()) < creationTime && info.Size() < 1<<20 {
 		return nil
 	}
-	return sqlitero.Problem(ctx, path, err, "it is read again next time", "if OpenCode can't open it either, move it away")
+	return sqlitero.Problem(ctx, path, err, "it is read again next time", "if the agent can't open it either, move it away")
 }
 
 // reading is one read of a database.

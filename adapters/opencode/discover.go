@@ -84,7 +84,7 @@ func (d *discovery) addProcesses(r *root, claims map[string]claim) {
 		if h.role != terminal || busy[h] || h.cwd == "" || !h.surelyUses(r) {
 			continue
 		}
-		s := adapters.ProcessSession(adapters.OpenCode, h.Process, h.cwd)
+		s := adapters.ProcessSession(d.adapter.product.Name, h.Process, h.cwd)
 		if h.old {
 			s.Evidence = fmt.Sprintf("process %d: open; %s", h.PID, whyOld)
 		}
@@ -102,7 +102,7 @@ func (d *discovery) addProcess(s adapters.Session) {
 func (d *discovery) addUnresponsive() {
 	for _, h := range d.census.hosts {
 		if h.unresponsive != "" && h.role != server && h.cwd != "" {
-			d.addProcess(adapters.UnresponsiveProcess(adapters.OpenCode, h.Process, h.cwd, h.unresponsive))
+			d.addProcess(adapters.UnresponsiveProcess(d.adapter.product.Name, h.Process, h.cwd, h.unresponsive))
 		}
 	}
 }
@@ -265,7 +265,7 @@ func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*ada
 	}
 	v := decide(s)
 	out := &adapters.Session{
-		ID: f.id, Agent: adapters.OpenCode,
+		ID: f.id, Agent: d.adapter.product.Name,
 		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
 		CWD: f.cwd, Model: f.model, Title: f.title, FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt,
 		Parent: f.parent, Version: f.version, Tokens: f.tokens, Context: adapters.Context{Used: f.context},

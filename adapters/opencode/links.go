@@ -368,7 +368,7 @@ func (l *links) isStarting(h *host) bool { return len(h.files) > 0 && !h.hasOpen
 // hasOpen reports whether a process has a database open, of these or of any other folder.
 func (h *host) hasOpen(databases []string) bool {
 	return slices.ContainsFunc(h.files, func(f string) bool {
-		return isDatabase(filepath.Base(f)) || slices.Contains(databases, f)
+		return h.product.isDatabase(filepath.Base(f)) || slices.Contains(databases, f)
 	})
 }
 

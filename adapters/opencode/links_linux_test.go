@@ -188,7 +188,7 @@ func TestOwnToolsAreNoHosts(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c, err := takeCensus(t.Context(), r.Table, r.CapturedAt)
+			c, err := New(r.Config()).takeCensus(t.Context(), r.CapturedAt)
 			if err != nil || len(c.hosts) != 1 || c.hosts[0].PID != 10033 {
 				t.Errorf("%d hosts, %v", len(c.hosts), err)
 			}

@@ -3,6 +3,7 @@ package opencode
 import (
 	"bytes"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -25,14 +26,12 @@ func (d *discovery) findWritten(l *links, log string) {
 	for _, h := range l.hosts {
 		for _, id := range d.adapter.writtenBy(h.Identity, log) {
 			one := l.shared[id]
-			if one == nil {
-				continue
-			}
-			if one.first.Add(startSlack).Before(h.Started) {
+			switch {
+			case one == nil:
+			case one.first.Add(startSlack).Before(h.Started):
 				earlier[one] = append(earlier[one], h)
-			} else {
+			case l.written[h] == nil || !l.written[h].worked():
 				l.written[h] = one
-				break
 			}
 		}
 	}
@@ -63,7 +62,18 @@ func (d *discovery) assign(l *links, sessions map[string]*facts) {
 			fixed[h] = one
 		}
 	}
-	l.runs = assign(hosts, l.shared, fixed, func(h *host, one *run) bool { return h.canBe(one, prompts) })
+	l.runs = assign(hosts, l.working(), fixed, func(h *host, one *run) bool { return h.canBe(one, prompts) })
+}
+
+// worked reports whether a run has worked in a folder. Kilo's terminal interface has a second run
+// that never does.
+func (r *run) worked() bool { return len(r.folders) > 0 || len(r.sessions) > 0 }
+
+// working returns the runs that have worked or may be about to.
+func (l *links) working() map[string]*run {
+	runs := maps.Clone(l.shared)
+	maps.DeleteFunc(runs, func(_ string, r *run) bool { return !r.worked() && l.now.Sub(r.first) > settled })
+	return runs
 }
 
 // shownByChild finds the run of a process by a command that the process is running, if
@@ -71,7 +81,7 @@ func (d *discovery) assign(l *links, sessions map[string]*facts) {
 func (d *discovery) shownByChild(h *host, hosts []*host, l *links, sessions map[string]*facts) *run {
 	var shown *run
 	for _, child := range d.census.children[h.PID] {
-		if isOpenCode(child.Comm) {
+		if h.product.runs(child.Comm) {
 			continue
 		}
 		var found *run

@@ -18,7 +18,7 @@ import (
 // its parts, until there are enough.
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 	if len(s.Files) == 0 || !isSession(s.ID) {
-		return nil, fmt.Errorf("%s: not a session of OpenCode", s.ID)
+		return nil, fmt.Errorf("%s: not a session of %s", s.ID, a.product.Title)
 	}
 	if n <= 0 {
 		return nil, nil
@@ -42,7 +42,7 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 		return nil, adapters.Unreadable(path, err)
 	}
 	if err != nil {
-		return nil, sqlitero.Problem(ctx, path, err, "try again", "if OpenCode can't open it either, move it away")
+		return nil, sqlitero.Problem(ctx, path, err, "try again", "if the agent can't open it either, move it away")
 	}
 	return out, nil
 }

@@ -29,6 +29,7 @@ const (
 // host is a live process that runs sessions.
 type host struct {
 	proc.Process
+	product      *Product
 	role         role
 	command      string // the sub-command; "": the terminal interface
 	args         []string
@@ -64,38 +65,30 @@ type census struct {
 	processes int // of all kinds
 }
 
-func takeCensus(ctx context.Context, table proc.Lister, now time.Time) (census, error) {
-	processes, err := table.List(ctx)
+func (a *Adapter) takeCensus(ctx context.Context, now time.Time) (census, error) {
+	processes, err := a.table.List(ctx)
 	c := census{children: map[int][]proc.Process{}, processes: len(processes)}
 	named := map[int]proc.Process{}
 	for _, p := range processes {
 		if p.PPID > 0 {
 			c.children[p.PPID] = append(c.children[p.PPID], p)
 		}
-		if isOpenCode(p.Comm) {
+		if a.product.runs(p.Comm) {
 			named[p.PID] = p
 		}
 	}
 	for _, p := range named {
-		h := inspect(table, p)
+		h := a.inspect(p)
 		if h == nil {
 			continue
 		}
-		if parent, ok := named[p.PPID]; ok && isOwnTool(table, h, parent, now) {
+		if parent, ok := named[p.PPID]; ok && isOwnTool(a.table, h, parent, now) {
 			continue
 		}
 		c.hosts = append(c.hosts, h)
 	}
 	slices.SortFunc(c.hosts, func(a, b *host) int { return cmp.Or(cmp.Compare(a.Start, b.Start), a.PID-b.PID) })
 	return c, err
-}
-
-// isOpenCode reports whether a process can be OpenCode by its name. npm's wrapper of
-// versions up to 1.14 is a Node.js process with that name. It is never a host. The
-// binary next to that wrapper is called ".opencode" (1.2 to 1.14), and the preview of OpenCode 2
-// "lildax".
-func isOpenCode(comm string) bool {
-	return comm == "opencode" || comm == ".opencode" || comm == "opencode.exe" || comm == "lildax"
 }
 
 // execTime is the time within which a child of OpenCode has become another program.
@@ -116,21 +109,22 @@ func isOwnTool(table proc.Lister, h *host, parent proc.Process, now time.Time) b
 // interface, as `opencode run` and as a server. The Node.js script that starts versions
 // up to 1.14, and processes of OpenCode that are its own tools, are not owned.
 func (a *Adapter) OwnsProcess(p proc.Process) bool {
-	if !isOpenCode(p.Comm) {
+	if !a.product.runs(p.Comm) {
 		return false
 	}
-	h := identify(a.table, p)
+	h := a.identify(p)
 	if h == nil || h.denied || len(h.args) == 0 {
 		return false
 	}
 	parent, err := a.table.Find(p.PPID)
-	return err != nil || !isOpenCode(parent.Comm) || !isOwnTool(a.table, h, parent, a.now())
+	return err != nil || !a.product.runs(parent.Comm) || !isOwnTool(a.table, h, parent, a.now())
 }
 
 // inspect reads a process and returns it as a host, with its open files. It returns nil for a process that runs no sessions or
 // has ended.
-func inspect(table proc.Lister, p proc.Process) *host {
-	h := identify(table, p)
+func (a *Adapter) inspect(p proc.Process) *host {
+	table := a.table
+	h := a.identify(p)
 	if h == nil {
 		return nil
 	}
@@ -167,12 +161,13 @@ func (h *host) keepsOwnLog() bool {
 
 // identify reads the role of a process from its command line, environment and folder. It
 // returns nil for a process that runs no sessions or has ended.
-func identify(table proc.Lister, p proc.Process) *host {
+func (a *Adapter) identify(p proc.Process) *host {
+	table := a.table
 	args, err := table.Args(p.Identity)
 	if errors.Is(err, proc.ErrGone) {
 		return nil
 	}
-	h := &host{Process: p, args: args, began: p.Started}
+	h := &host{Process: p, product: a.product, args: args, began: p.Started}
 	if err == nil && len(args) > 0 && !h.readArgs() {
 		return nil
 	}
@@ -180,7 +175,7 @@ func identify(table proc.Lister, p proc.Process) *host {
 	if errors.Is(err, proc.ErrGone) || environ.Get(env, "BUN_BE_BUN") == "1" {
 		return nil // as Bun, the binary runs language servers and installs plug-ins
 	}
-	h.home, h.data, h.db = environ.Get(env, "HOME"), environ.Get(env, "XDG_DATA_HOME"), environ.Get(env, "OPENCODE_DB")
+	h.home, h.data, h.db = environ.Get(env, "HOME"), environ.Get(env, "XDG_DATA_HOME"), environ.Get(env, a.product.Variable+"DB")
 	h.state = environ.Get(env, "XDG_STATE_HOME")
 	foreign := errors.Is(err, fs.ErrPermission)
 	if h.cwd, err = table.CWD(p.Identity); errors.Is(err, proc.ErrGone) {
@@ -296,7 +291,7 @@ func (c census) hasChild(h *host) bool {
 	queue := []int{h.PID}
 	for seen := 0; len(queue) > 0 && seen < 1000; seen++ {
 		for _, child := range c.children[queue[0]] {
-			if !isOpenCode(child.Comm) {
+			if !h.product.runs(child.Comm) {
 				return true
 			}
 			queue = append(queue, child.PID)

@@ -8,7 +8,7 @@ import (
 )
 
 func hostAt(pid int, started time.Time, args ...string) *host {
-	h := &host{args: append([]string{"opencode"}, args...), cwd: "/home/dev/p"}
+	h := &host{product: openCode, args: append([]string{"opencode"}, args...), cwd: "/home/dev/p"}
 	h.PID, h.Start, h.Started, h.began = pid, uint64(started.UnixMilli()), started, started
 	if !h.readArgs() {
 		panic("no host")
@@ -120,7 +120,7 @@ func TestArguments(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := &host{args: append([]string{"opencode"}, test.args...)}
+			h := &host{product: openCode, args: append([]string{"opencode"}, test.args...)}
 			if ok := h.readArgs(); ok != test.ok || ok && h.role != test.role {
 				t.Errorf("%v, role %v", ok, h.role)
 			}

@@ -43,7 +43,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 			list = append(list, conversations(s)...)
 		}
 	}
-	_, err := d.answer.Result(ctx, "OpenCode")
+	_, err := d.answer.Result(ctx, a.product.Title)
 	return list, err
 }
 
@@ -166,7 +166,7 @@ func searchDatabase(ctx context.Context, batch []storedSession, q *adapters.Sear
 		return nil, nil
 	}
 	if err != nil {
-		return nil, sqlitero.Problem(ctx, path, err, "try again", "if OpenCode can't open it either, move it away")
+		return nil, sqlitero.Problem(ctx, path, err, "try again", "if the agent can't open it either, move it away")
 	}
 	for _, s := range batch {
 		for _, h := range bySession[s.id] {

@@ -60,6 +60,7 @@ const (
 
 // serverClient asks the server of one process.
 type serverClient struct {
+	product        *Product
 	http           *http.Client
 	base           string // its address
 	user, password string // empty: none is sent
@@ -74,21 +75,15 @@ type serverClient struct {
 // the one with which Rollcall launched the process, or else the one in Rollcall's own
 // environment, if any.
 func (a *Adapter) client(h *host, base string) *serverClient {
-	c := &serverClient{http: a.httpClient(h.Identity), base: base, user: defaultUser, password: a.password(h.Identity), pid: h.PID}
+	c := &serverClient{product: a.product, http: a.httpClient(h.Identity), base: base, user: defaultUser, password: a.password(h.Identity), pid: h.PID}
 	if c.password == "" {
-		c.user, c.password = cmp.Or(a.env(userVariable), defaultUser), a.env(passwordVariable)
+		c.user, c.password = cmp.Or(a.env(a.product.user()), defaultUser), a.env(a.product.password())
 	}
 	return c
 }
 
-const (
-	// passwordVariable is the variable with the password that a server asks for (1.1.65 to 1.18.33).
-	passwordVariable = "OPENCODE_SERVER_PASSWORD"
-	// userVariable is the variable with the name that a server expects with the password.
-	userVariable = "OPENCODE_SERVER_USERNAME"
-	// defaultUser is that name, unless the variable is set.
-	defaultUser = "opencode"
-)
+// defaultUser is the name that a server expects with the password, unless a variable says another.
+const defaultUser = "opencode"
 
 func (a *Adapter) httpClient(id proc.Identity) *http.Client {
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -149,7 +144,7 @@ func (d *discovery) askServers(ctx context.Context, r *root, sessions map[string
 	for _, h := range r.hosts {
 		client, sure, err := d.adapter.clientOf(d.census, h)
 		if h.service && err != nil && !errors.Is(err, errNoServer) {
-			d.answer.Problem(serverProblem(fmt.Sprintf("the service of process %d", h.PID), err))
+			d.answer.Problem((&serverClient{product: h.product, base: fmt.Sprintf("the service of process %d", h.PID)}).serverProblem(err))
 		}
 		if client == nil {
 			continue
@@ -172,7 +167,7 @@ func (d *discovery) askServers(ctx context.Context, r *root, sessions map[string
 			case err == nil:
 				answers[h] = s
 			case sure && ctx.Err() == nil && d.adapter.table.Alive(h.Identity) && d.now.Sub(h.Started) > startLimit:
-				d.answer.Problem(serverProblem(client.base, err))
+				d.answer.Problem(client.serverProblem(err))
 			}
 		})
 	}
@@ -180,8 +175,8 @@ func (d *discovery) askServers(ctx context.Context, r *root, sessions map[string
 	return answers
 }
 
-func serverProblem(base string, err error) error {
-	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: base, Err: err,
+func (c *serverClient) serverProblem(err error) error {
+	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: c.base, Err: err,
 		Fix: "the status of its sessions is derived from its stored files alone"}
 	var timeout net.Error
 	var listener *peer.ListenerError
@@ -189,7 +184,7 @@ func serverProblem(base string, err error) error {
 	case errors.As(err, &listener):
 		p.Err = listener
 	case errors.Is(err, errPassword):
-		p.Fix = "set OPENCODE_SERVER_PASSWORD to the server's password in Rollcall's environment"
+		p.Fix = "set " + c.product.password() + " to the server's password in Rollcall's environment"
 	case errors.As(err, &timeout) && timeout.Timeout():
 		p.Kind = adapters.ErrTimeout
 	case errors.Is(err, errAnswer):
@@ -342,7 +337,7 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 		path = "/api/session/" + url.PathEscape(s.ID) + "/interrupt"
 	}
 	if _, err := c.request(ctx, http.MethodPost, path, nil); err != nil {
-		return serverProblem(c.base, err)
+		return c.serverProblem(err)
 	}
 	return nil
 }
@@ -380,7 +375,7 @@ func (c *serverClient) probe(ctx context.Context, s adapters.Session) error {
 		return nil
 	}
 	if err := c.identify(ctx); err != nil {
-		return serverProblem(c.base, err)
+		return c.serverProblem(err)
 	}
 	return nil
 }
@@ -416,7 +411,7 @@ func (a *Adapter) findServer(ctx context.Context, s adapters.Session) (*serverCl
 	if s.Process.IsZero() {
 		return nil, errors.New("no process runs this session")
 	}
-	c, err := takeCensus(ctx, a.table, a.now())
+	c, err := a.takeCensus(ctx, a.now())
 	if err != nil && len(c.hosts) == 0 {
 		return nil, err
 	}
@@ -437,7 +432,7 @@ func (a *Adapter) findServer(ctx context.Context, s adapters.Session) (*serverCl
 }
 
 // Attach implements adapters.Attacher for sessions of a process that serves on a port of this machine: `opencode attach URL
-// --session ID` (1.1.65 to 1.18.33). A password must be in the terminal's environment, OPENCODE_SERVER_PASSWORD.
+// --session ID` (1.1.65 to 1.18.33). A password must be in a variable of the terminal's environment.
 func (a *Adapter) Attach(ctx context.Context, program string, s adapters.Session) (adapters.Command, error) {
 	c, err := a.serverOf(ctx, s)
 	if err == nil && c.next {

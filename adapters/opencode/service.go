@@ -42,7 +42,7 @@ func (h *host) registration() (r registration, err error) {
 	if !filepath.IsAbs(state) {
 		state = filepath.Join(h.home, ".local", "state")
 	}
-	folder := filepath.Join(state, "opencode")
+	folder := filepath.Join(state, h.product.Folder)
 	if !filepath.IsAbs(folder) || !bounded.Answers(folder) {
 		return r, fmt.Errorf("the state folder of process %d is not known: %w", h.PID, errNoServer)
 	}
@@ -96,7 +96,7 @@ func (a *Adapter) service(h *host) (*serverClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &serverClient{http: a.httpClient(h.Identity), base: r.URL, user: defaultUser, password: r.Password, next: true, pid: h.PID, version: r.Version}, nil
+	return &serverClient{product: a.product, http: a.httpClient(h.Identity), base: r.URL, user: defaultUser, password: r.Password, next: true, pid: h.PID, version: r.Version}, nil
 }
 
 // getNext gets the data of an answer below /api/session.
