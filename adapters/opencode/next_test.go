@@ -132,7 +132,7 @@ func TestLaterOpenCode(t *testing.T) {
 		"another table beside":     {nextTables + "CREATE TABLE session_v3 (id text)", 1},
 		"another migration":        {nextTables + "INSERT INTO kv VALUES ('migration.v2-v3', '{}')", 1},
 		"another table":            {"CREATE TABLE session_v3 (id text)", 0},
-		"no messages":              {strings.Replace(nextTables, "session_message", "session_entry", -1), 0},
+		"no messages":              {strings.ReplaceAll(nextTables, "session_message", "session_entry"), 0},
 		"without the claims":       {strings.Replace(nextTables, "time_suspended", "time_claimed", 1), 0},
 		"messages of another form": {strings.Replace(nextTables, "seq integer", "place integer", 1), 0},
 	} {

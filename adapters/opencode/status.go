@@ -152,15 +152,9 @@ func (s observation) byServer() (report.Verdict, bool) {
 		return report.Waiting(adapters.ForPermission, by+"that it asks for the permission "+s.server.permissions[s.facts.id]), true
 	case s.child != nil:
 		return report.Verdict{}, false
-	case busy && state.Type == "retry":
-		return report.Working(fmt.Sprintf("%sretry, attempt %d: %.120s",
-			by, state.Attempt, strings.ToValidUTF8(state.Message, ""))), true
-	case busy && state.Type == "busy":
-		return report.Working(by + "busy; " + s.lastTurn()), true
 	case busy && state.Type != "idle":
-		return report.Unknown(fmt.Sprintf("%s%.40q, which isn't known", by, state.Type)), true
-	case s.facts.next != nil && (!s.server.next || s.facts.next.claimed),
-		s.facts.next == nil && (s.isJustStored() || s.server.partial || !s.server.asked[filepath.Clean(s.facts.cwd)]):
+		return s.busy(by, state), true
+	case !s.serverDecides():
 		return report.Verdict{}, false
 	}
 	v := report.Idle(s.facts.outcome(), by+"that it isn't busy; "+s.lastTurn())
@@ -171,6 +165,26 @@ func (s observation) byServer() (report.Verdict, bool) {
 		v.Outcome = adapters.Died
 	}
 	return v, true
+}
+
+// busy returns the verdict on a session that its server calls busy.
+func (s observation) busy(by string, state serverStatus) report.Verdict {
+	switch state.Type {
+	case "retry":
+		return report.Working(fmt.Sprintf("%sretry, attempt %d: %.120s", by, state.Attempt, strings.ToValidUTF8(state.Message, "")))
+	case "busy":
+		return report.Working(by + "busy; " + s.lastTurn())
+	}
+	return report.Unknown(fmt.Sprintf("%s%.40q, which isn't known", by, state.Type))
+}
+
+// serverDecides reports whether a session that its server does not call busy is not busy. A turn that
+// is claimed goes on even then: the service has yet to resume it, or it is in the background.
+func (s observation) serverDecides() bool {
+	if n := s.facts.next; n != nil {
+		return s.server.next && !n.claimed
+	}
+	return !s.isJustStored() && !s.server.partial && s.server.asked[filepath.Clean(s.facts.cwd)]
 }
 
 // hasCall reports whether one of the open calls is of a kind. Servers still list a question

@@ -57,16 +57,16 @@ func (r *reading) usage(ctx context.Context) error {
 	}
 	imported := func(id string) bool { return r.sessions[id].next != nil && r.sessions[id].next.claims }
 	for ids := range slices.Chunk(missing, listLimit) {
-		var old, new []string // the messages that 2.0 has imported are still in the tables of 1.x
+		var old, next []string // the messages that 2.0 has imported are still in the tables of 1.x
 		for _, id := range ids {
 			if !imported(id) {
 				old = append(old, id)
 			}
 			if r.sessions[id].next != nil {
-				new = append(new, id)
+				next = append(next, id)
 			}
 		}
-		err := errors.Join(r.usageOf(limited, usageRows, old), r.usageOf(limited, usageNext, new))
+		err := errors.Join(r.usageOf(limited, usageRows, old), r.usageOf(limited, usageNext, next))
 		if err == nil {
 			r.logged(ids)
 		}
