@@ -22,6 +22,7 @@ const (
 	ClaudeCode Name = "claude-code"
 	Codex      Name = "codex"
 	OpenCode   Name = "opencode"
+	Kilo       Name = "kilo"
 	OpenClaw   Name = "openclaw"
 	Pi         Name = "pi"
 	PiRust     Name = "pi-rust"

@@ -105,7 +105,9 @@ func TestImportGraph(t *testing.T) {
 	}
 	var rules []rule
 	for _, own := range agentPackages(t) {
-		others := slices.DeleteFunc(slices.Clone(agents), func(b ban) bool { return b.path == own })
+		others := slices.DeleteFunc(slices.Clone(agents), func(b ban) bool {
+			return b.path == own || own == ours+"adapters/kilo" && b.path == ours+"adapters/opencode" // Kilo is OpenCode under other names
+		})
 		rules = append(rules, rule{pkg: "./" + strings.TrimPrefix(own, ours), bans: slices.Concat(upward, others, toolkit)})
 	}
 	for _, tt := range append(rules, []rule{
@@ -186,7 +188,11 @@ func TestOneImporter(t *testing.T) {
 		{"modernc.org/sqlite", ours + "adapters/internal/sqlitero", "reading another program's database without a trace is hard enough once"},
 	}
 	for _, path := range agentPackages(t) {
-		if path != ours+"adapters/openclaw" {
+		switch path {
+		case ours + "adapters/openclaw":
+		case ours + "adapters/opencode":
+			only = append(only, importer{path, ours + "adapters/all " + ours + "adapters/kilo", "Kilo is OpenCode under other names"})
+		default:
 			only = append(only, importer{path, ours + "adapters/all", "the others take adapters as they come"})
 		}
 	}

@@ -17,7 +17,7 @@ const (
 	maxDebounce = 500 * time.Millisecond
 	// recheckAfter is the time after a change at which a source with a working session is asked again: not everything
 	// that follows a change is written to a watched file (an approval that only Codex's daemon knows of, the child
-	// process of a tool, a question in a part of a message of OpenCode's JSON store). On a busy machine it may follow
+	// process of a tool). On a busy machine it may follow
 	// later, so while the session works on and nothing changes, the source is asked maxRechecks times, each after
 	// twice the pause before.
 	recheckAfter = 1500 * time.Millisecond

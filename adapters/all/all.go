@@ -7,6 +7,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/claudecode"
 	"rollcall/adapters/codex"
+	"rollcall/adapters/kilo"
 	"rollcall/adapters/openclaw"
 	"rollcall/adapters/opencode"
 	"rollcall/adapters/pi"
@@ -48,6 +49,7 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		claudecode.New(of(adapters.ClaudeCode)),
 		codex.New(of(adapters.Codex)),
 		opencode.New(of(adapters.OpenCode)),
+		kilo.New(of(adapters.Kilo)),
 		pi.New(of(adapters.Pi)),
 		pirust.New(of(adapters.PiRust)),
 		openclaw.New(openclaw.Config{Config: of(adapters.OpenClaw), Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),

@@ -1,12 +1,11 @@
-// Package opencode reports the sessions of OpenCode.
+// Package opencode reports the sessions of OpenCode, and of agents that keep them in the same way.
 //
-// A session is a row of OpenCode's database (JSON files up to 1.1), and its last
-// messages show its state. OpenCode does not store which process runs it: the process
+// A session is a row of OpenCode's database, and its last messages show its state. OpenCode does not store which process runs it: the process
 // is found by command lines, logs and folders, and if these leave a doubt, the status
 // is unknown. A server on loopback is asked for the facts that are not stored.
 //
-// Facts were learned on Linux from OpenCode 1.0.185, 1.1.65, 1.2.6, 1.2.27, 1.3.2,
-// 1.14.41, 1.15.4, 1.17.11, 1.18.3 and 1.18.33.
+// Facts were learned on Linux from OpenCode 1.17.11, 1.18.3 and 1.18.33. Of older versions
+// the sessions in a database are listed, and a process is a row without a status.
 package opencode
 
 import (
@@ -26,25 +25,23 @@ import (
 // Adapter implements adapters.Adapter, Watcher, Peeker, Stopper and ProcessOwner. It keeps the
 // facts of stores that did not change in memory, never a status.
 type Adapter struct {
-	home  string
-	env   func(string) string
-	table proc.Lister
-	now   func() time.Time
+	product *Product
+	home    string
+	env     func(string) string
+	table   proc.Lister
+	now     func() time.Time
 	// serves returns nil if the process listens at the address.
 	serves func(netip.AddrPort, proc.Identity) error
 	// password returns the password with which Rollcall launched a process, or "".
 	password func(proc.Identity) string
 
-	databases report.Memo[string, *snapshot]    // by path
-	files     report.Memo[string, *fileSession] // of the JSON store of versions up to 1.1, by the path of the session's file
-	saved     *savedSessions                    // the same between processes
-	fileHeads report.Memo[string, *fileHead]    // by the same
-	logs      report.Memo[string, *logState]    // by path
-	runOwners runOwners
-	named     func() []string // data folders that the user named
-	homes     report.Recent   // data folders, see useOf
+	databases report.Memo[string, *snapshot] // by path
+	saved     *savedSessions                 // the same between processes
+	logs      report.Memo[string, *logState] // by path
+	named     func() []string                // data folders that the user named
+	homes     report.Recent                  // data folders, see useOf
+	versions  report.Memo[string, string]    // of programs that were asked for theirs, by path
 	current   homes.List
-	versions  report.Memo[string, string] // of programs that were asked for theirs, by path
 
 	watched report.Watch
 }
@@ -59,23 +56,21 @@ var (
 	_ adapters.ProcessOwner = (*Adapter)(nil)
 )
 
-// New makes the adapter. It reads nothing yet.
-func New(cfg adapters.Config) *Adapter {
+// New makes the adapter of OpenCode. It reads nothing yet.
+func New(cfg adapters.Config) *Adapter { return For(openCode, cfg) }
+
+// For makes the adapter of an agent that keeps its sessions as OpenCode does. It reads nothing yet.
+func For(p *Product, cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, serves: proc.CheckListenedBy, password: cfg.Password,
-		saved: factcache.Of[fileSession](cfg.Facts, string(adapters.OpenCode), factsFormat)}
+	return &Adapter{product: p, home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, serves: proc.CheckListenedBy, password: cfg.Password,
+		saved: factcache.Of[facts](cfg.Facts, string(p.Name), factsFormat)}
 }
 
-var description = adapters.Register(adapters.Description{
-	Name: adapters.OpenCode, Title: "OpenCode", Short: "oc",
-	Program: "opencode", Install: "npm install -g opencode-ai", Processes: []string{"opencode"},
-}, (*Adapter)(nil))
-
 // Describe implements adapters.Describer.
-func (a *Adapter) Describe() adapters.Description { return description }
+func (a *Adapter) Describe() adapters.Description { return a.product.Description }
 
 // Name implements adapters.Adapter.
-func (a *Adapter) Name() adapters.Name { return adapters.OpenCode }
+func (a *Adapter) Name() adapters.Name { return a.product.Name }
 
 // Discover implements adapters.Adapter. Query.Totals has an effect on stores of
 // versions up to 1.14, which keep no sums: without it, Tokens are nil for sessions of
@@ -97,15 +92,13 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 // forget drops the caches that only save reading at the next call.
 func (a *Adapter) forget() {
 	a.databases.Forget()
-	a.files.Forget()
-	a.fileHeads.Forget()
 }
 
 // begin reads the processes and finds the data folders. withoutTable is what the user is told if the process table can't be read.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query, withoutTable string) *discovery {
 	d := &discovery{adapter: a, query: q, now: a.now(), answer: report.NewAnswer()}
 	var err error
-	if d.census, err = takeCensus(ctx, a.table, d.now); err != nil {
+	if d.census, err = a.takeCensus(ctx, d.now); err != nil {
 		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err, Fix: withoutTable})
 	}
 	d.noTable = err != nil && d.census.processes == 0
@@ -130,12 +123,11 @@ func (d *discovery) result(ctx context.Context) (adapters.Roll, error) {
 		return d.answer.Absent()
 	}
 	d.adapter.watched.Set(d.answer.Watched())
-	return d.answer.Result(ctx, "OpenCode")
+	return d.answer.Result(ctx, d.adapter.product.Title)
 }
 
 // WatchPaths implements adapters.Watcher: the folder of the database and its write-ahead log,
-// that of the logs, and for the JSON store the folders of the sessions and of the messages of
-// live sessions. It never returns the folders of message parts.
+// and that of the logs.
 func (a *Adapter) WatchPaths() []string {
 	return a.watched.Folders()
 }

@@ -21,16 +21,22 @@ var (
 	_ adapters.Prompter = (*Adapter)(nil)
 )
 
-// permission is an entry of /permission (1.1.65 to 1.18.33).
+// permission is an entry of /permission (1.17 to 1.18.33).
 type permission struct {
 	ID         string          `json:"id"`
 	Session    string          `json:"sessionID"`
 	Permission string          `json:"permission"`
 	Patterns   json.RawMessage `json:"patterns"`
 	Metadata   json.RawMessage `json:"metadata"`
+	// The following members are those of OpenCode 2. Its requests have no metadata.
+	Action    string          `json:"action"`
+	Resources json.RawMessage `json:"resources"`
+	Source    struct {
+		Call string `json:"callID"`
+	} `json:"source"`
 }
 
-// question is an entry of /question (1.1.65 to 1.18.33).
+// question is an entry of /question (1.17 to 1.18.33).
 type question struct {
 	ID        string `json:"id"`
 	Session   string `json:"sessionID"`
@@ -44,6 +50,7 @@ type question struct {
 			Says  string `json:"description"`
 		} `json:"options"`
 	} `json:"questions"`
+	form bool // it is a form of 2.0
 }
 
 // Pending implements adapters.Answerer for sessions whose process has a server: `opencode
@@ -60,26 +67,30 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 func (a *Adapter) answerable(ctx context.Context, s adapters.Session) (*serverClient, error) {
 	c, err := a.serverOf(ctx, s)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w (an OpenCode that was started with --port can be answered)", adapters.ErrAnswerElsewhere, err)
+		return nil, fmt.Errorf("%w: %w (one that was started with --port can be answered)", adapters.ErrAnswerElsewhere, err)
 	}
 	return c, nil
 }
 
 // pending returns the requests of a session. The server's ids are used once.
 func (c *serverClient) pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
-	permissions, asked, err := c.open(ctx, inFolder(s))
+	ask := func() ([]permission, []question, error) { return c.open(ctx, inFolder(s)) }
+	if c.next {
+		ask = func() ([]permission, []question, error) { return c.pendingNext(ctx, s) }
+	}
+	permissions, asked, err := ask()
 	if err != nil {
 		return nil, c.problem(err)
 	}
 	var out []adapters.Request
 	for i := range permissions {
 		if p := &permissions[i]; p.Session == s.ID && p.ID != "" {
-			out = append(out, p.request(s))
+			out = append(out, p.request(s, c.product.server()))
 		}
 	}
 	for i := range asked {
 		if q := &asked[i]; q.Session == s.ID && q.ID != "" {
-			out = append(out, q.request(s))
+			out = append(out, q.request(s, c.product.server()))
 		}
 	}
 	return out, nil
@@ -90,16 +101,13 @@ func (c *serverClient) pending(ctx context.Context, s adapters.Session) ([]adapt
 func (c *serverClient) problem(err error) error {
 	var listener *peer.ListenerError
 	if errors.Is(err, errPassword) || errors.As(err, &listener) {
-		return fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, serverProblem(c.base, err))
+		return fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, c.serverProblem(err))
 	}
-	return serverProblem(c.base, err)
+	return c.serverProblem(err)
 }
 
-// serverName returns the name of a server for the user.
-const serverName = "OpenCode's server"
-
-func (p *permission) request(s adapters.Session) adapters.Request {
-	r := adapters.Request{Agent: adapters.OpenCode, Session: s.ID, ID: p.ID, Folder: s.CWD, Where: serverName,
+func (p *permission) request(s adapters.Session, where string) adapters.Request {
+	r := adapters.Request{Agent: s.Agent, Session: s.ID, ID: p.ID, Folder: s.CWD, Where: where,
 		Kind: adapters.AsksPermission, CanAllow: true, CanDeny: true, CanExplain: true, Options: []string{"once", "always", "reject"}}
 	var meta struct {
 		Command string `json:"command"`
@@ -108,17 +116,20 @@ func (p *permission) request(s adapters.Session) adapters.Request {
 	}
 	_ = json.Unmarshal(p.Metadata, &meta) // a member of another type leaves the others as they are
 	switch {
-	case p.Permission == "bash" && meta.Command != "":
+	case isShell[p.Permission] && meta.Command != "":
 		r.Kind, r.Text = adapters.AsksCommand, meta.Command
 	case p.Permission == "edit" && meta.Diff != "":
 		r.Kind, r.Text = adapters.AsksFileChange, strings.TrimSpace(meta.File+"\n"+meta.Diff)
 	default:
 		// The patterns of a command do not show what cd and the operators of the shell do (1.1.65), so the command can only be denied.
-		r.CanAllow = p.Permission != "bash"
+		r.CanAllow = !isShell[p.Permission]
 		r.Text = strings.TrimSpace(cmp.Or(p.Permission, "permission") + "\n" + readable(p.Patterns) + "\n" + readable(p.Metadata))
 	}
 	return r
 }
+
+// isShell lists the permissions to run a command, which 2.0 calls "shell".
+var isShell = map[string]bool{"bash": true, "shell": true}
 
 // readable returns JSON over several lines, and unchanged if it can't be parsed.
 func readable(raw json.RawMessage) string {
@@ -129,8 +140,8 @@ func readable(raw json.RawMessage) string {
 	return b.String()
 }
 
-func (q *question) request(s adapters.Session) adapters.Request {
-	r := adapters.Request{Agent: adapters.OpenCode, Session: s.ID, ID: q.ID, Folder: s.CWD, Where: serverName,
+func (q *question) request(s adapters.Session, where string) adapters.Request {
+	r := adapters.Request{Agent: s.Agent, Session: s.ID, ID: q.ID, Folder: s.CWD, Where: where,
 		Kind: adapters.AsksQuestion, CanDeny: true}
 	var texts []string
 	for _, one := range q.Questions {
@@ -141,6 +152,9 @@ func (q *question) request(s adapters.Session) adapters.Request {
 		r.Questions, texts = append(r.Questions, n), append(texts, one.Text)
 	}
 	r.Text = strings.Join(texts, "\n")
+	if q.form {
+		r.Where, r.Questions, r.Text = formName, nil, "a form that only "+formName+" shows"
+	}
 	return r
 }
 
@@ -164,16 +178,19 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 		return adapters.Result{}, err
 	}
 	path, content := reply(&r, d)
-	_, err = c.request(ctx, http.MethodPost, path+inFolder(s), content)
+	if path += inFolder(s); c.next {
+		path, content = c.replyNext(&r, d)
+	}
+	_, err = c.request(ctx, http.MethodPost, path, content)
 	switch {
 	case errors.Is(err, errNotFound):
 		return adapters.Result{}, adapters.ErrNotPending
 	case err != nil && wasSent(err):
-		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrUnconfirmed, serverProblem(c.base, err))
+		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrUnconfirmed, c.serverProblem(err))
 	case err != nil:
 		return adapters.Result{}, c.problem(err)
 	}
-	return adapters.Result{Confirmed: true, Evidence: "OpenCode's server took the answer to " + r.ID}, nil
+	return adapters.Result{Confirmed: true, Evidence: c.product.server() + " took the answer to " + r.ID}, nil
 }
 
 // wasSent reports whether a request may have reached the server although it failed.
@@ -210,14 +227,14 @@ func (a *Adapter) Send(ctx context.Context, s adapters.Session, prompt string) e
 	if err != nil {
 		return err
 	}
-	status := map[string]serverStatus{}
-	if err := c.get(ctx, "/session/status"+inFolder(s), &status); err != nil {
-		return serverProblem(c.base, err)
+	answer, err := c.ask(ctx, []string{s.CWD}, nil)
+	if err != nil {
+		return c.serverProblem(err)
 	}
-	if _, busy := status[s.ID]; busy {
+	if answer.names(s.ID) {
 		return adapters.ErrBusy
 	}
-	return c.prompt(ctx, s, prompt)
+	return c.prompt(ctx, s, prompt, false)
 }
 
 // Queue implements adapters.Prompter: OpenCode starts with the prompt when the turn is over, or
@@ -227,7 +244,7 @@ func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) 
 	if err != nil {
 		return err
 	}
-	return c.prompt(ctx, s, prompt)
+	return c.prompt(ctx, s, prompt, true)
 }
 
 func (a *Adapter) prompted(ctx context.Context, s adapters.Session) (*serverClient, error) {
@@ -238,10 +255,16 @@ func (a *Adapter) prompted(ctx context.Context, s adapters.Session) (*serverClie
 	return c, nil
 }
 
-func (c *serverClient) prompt(ctx context.Context, s adapters.Session, text string) error {
+func (c *serverClient) prompt(ctx context.Context, s adapters.Session, text string, queue bool) error {
+	if c.next {
+		if err := c.promptNext(ctx, s.ID, text, queue); err != nil {
+			return c.serverProblem(err)
+		}
+		return nil
+	}
 	content := map[string]any{"parts": []map[string]string{{"type": "text", "text": text}}}
 	if _, err := c.request(ctx, http.MethodPost, "/session/"+url.PathEscape(s.ID)+"/prompt_async"+inFolder(s), content); err != nil {
-		return serverProblem(c.base, err)
+		return c.serverProblem(err)
 	}
 	return nil
 }

@@ -61,29 +61,3 @@ func BenchmarkDiscover(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkFiles is the JSON store of 1.1 with 2,000 sessions in 200,000 files, of
-// which 8 days' are younger than a week: the first answer and the next ones.
-func BenchmarkFiles(b *testing.B) {
-	now := time.Now()
-	s := fileCrowd(b, 2000, now)
-	week := adapters.Query{Since: now.Add(-7 * 24 * time.Hour)}
-	for name, q := range map[string]adapters.Query{"7 days": week, "live": {Since: now}, "all": {},
-		"7 days, sums": {Since: week.Since, Totals: true}} {
-		b.Run("first/"+name, func(b *testing.B) {
-			for b.Loop() {
-				if _, err := alone(s).Discover(b.Context(), q); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run("again/"+name, func(b *testing.B) {
-			a := alone(s)
-			for b.Loop() {
-				if _, err := a.Discover(b.Context(), q); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

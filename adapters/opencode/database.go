@@ -3,6 +3,7 @@ package opencode
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -11,14 +12,33 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/sqlitero"
 )
+
+// factsFormat is the version of the saved facts. It must be raised when the same fields get
+// another meaning.
+const factsFormat = 2
+
+// savedSessions keeps what was read of sessions between processes, by the path of the database
+// and the session's id.
+type savedSessions = factcache.Facts[facts]
 
 // snapshot holds the result of one read of a database. It is not changed afterwards.
 type snapshot struct {
 	stamp    sqlitero.Stamp
 	scope    scope
 	sessions map[string]*facts
+	later    string // see reading
+}
+
+// problem returns the problem of a database that a later version of OpenCode has changed.
+func (s *snapshot) problem(path string) error {
+	if s.later == "" {
+		return nil
+	}
+	return &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: fmt.Errorf("%q is of a version of OpenCode that is not known", s.later),
+		Fix: "update Rollcall; the sessions in the tables that it knows are listed"}
 }
 
 // scope selects the wanted sessions.
@@ -85,13 +105,13 @@ func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[st
 	}
 	was, _ := a.databases.Get(path)
 	if was != nil && was.stamp == stamp && was.scope.covers(want) {
-		return was.sessions, nil
+		return was.sessions, was.problem(path)
 	}
 	now := &snapshot{scope: want}
 	now.stamp, err = sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
 		r := &reading{db: db, want: want, was: was, saved: a.saved, path: path}
 		err := r.all(ctx)
-		now.sessions, now.scope = r.sessions, r.want
+		now.sessions, now.scope, now.later = r.sessions, r.want, r.later
 		return err
 	})
 	if err != nil {
@@ -102,7 +122,7 @@ func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[st
 	}
 	a.databases.Put(path, now)
 	a.saved.Flush(want.once)
-	return now.sessions, nil
+	return now.sessions, now.problem(path)
 }
 
 // statDatabase returns nil for a database that can't be read. The error is nil too if the database was removed at this moment, or if OpenCode has not begun to
@@ -124,7 +144,7 @@ func (a *Adapter) databaseProblem(ctx context.Context, path string, info fs.File
 	if errors.Is(err, sqlitero.ErrTables) && a.now().Sub(info.ModTime()) < creationTime && info.Size() < 1<<20 {
 		return nil
 	}
-	return sqlitero.Problem(ctx, path, err, "it is read again next time", "if OpenCode can't open it either, move it away")
+	return sqlitero.Problem(ctx, path, err, "it is read again next time", "if the agent can't open it either, move it away")
 }
 
 // reading is one read of a database.
@@ -135,6 +155,9 @@ type reading struct {
 	session  map[string]bool
 	message  map[string]bool
 	part     map[string]bool
+	next     map[string]bool // columns of session_v2
+	rows     map[string]bool // columns of session_message
+	later    string          // a table or a migration of a version that is not known yet
 	sessions map[string]*facts
 	read     int // messages read to sum up tokens
 
@@ -151,8 +174,9 @@ func (r *reading) before(f *facts) *facts {
 		old = r.was.sessions[f.id]
 	}
 	if old == nil {
-		saved, _ := r.saved.Load(r.path + "#" + f.id)
-		old = saved.facts
+		if saved, ok := r.saved.Load(r.path + "#" + f.id); ok {
+			old = &saved
+		}
 	}
 	if old == nil || old.id != f.id || old.last.ID != f.last.ID || old.last.updated != f.last.updated || old.updated != f.updated {
 		return nil
@@ -164,23 +188,27 @@ func (r *reading) before(f *facts) *facts {
 func (r *reading) save() {
 	for id, cost := range r.costs {
 		if f := r.sessions[id]; f != nil {
-			r.saved.Store(r.path+"#"+id, &fileSession{facts: f}, cost)
+			r.saved.Store(r.path+"#"+id, f, cost)
 		}
 	}
 }
 
 func (r *reading) all(ctx context.Context) error {
-	if err := r.tables(ctx); err != nil || len(r.session) == 0 {
+	if err := r.tables(ctx); err != nil {
 		return err
 	}
-	if err := r.list(ctx); err != nil {
-		return err
-	}
-	if err := r.prompts(ctx); err != nil {
-		return err
+	r.sessions = map[string]*facts{}
+	for _, step := range []func(context.Context) error{r.list, r.lists, r.prompts, r.promptsNext, r.sumNext} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
 	for _, f := range r.sessions {
-		if err := r.details(ctx, f); err != nil {
+		details := r.details
+		if f.next != nil {
+			details = r.detailsNext
+		}
+		if err := details(ctx, f); err != nil {
 			return err
 		}
 		f.finish()
@@ -194,25 +222,62 @@ func (r *reading) all(ctx context.Context) error {
 	return err
 }
 
+// lists reads the sessions of OpenCode 2. One that it has imported replaces that of 1.x.
+func (r *reading) lists(ctx context.Context) error {
+	if r.hasV1() && len(r.rows) > 0 {
+		if err := r.listNext(ctx, "session", r.session); err != nil {
+			return err
+		}
+	}
+	if len(r.next) > 0 {
+		return r.listNext(ctx, "session_v2", r.next)
+	}
+	return nil
+}
+
+// hasV1 reports whether the database has the tables of 1.x.
+func (r *reading) hasV1() bool { return len(r.session) > 0 }
+
 // tables learns which columns the database has. There are none in a database that
 // OpenCode has just created; one that lacks what is needed is an error.
 func (r *reading) tables(ctx context.Context) error {
 	var err error
-	for table, columns := range map[string]*map[string]bool{"session": &r.session, "message": &r.message, "part": &r.part} {
+	for table, columns := range map[string]*map[string]bool{"session": &r.session, "message": &r.message, "part": &r.part,
+		"session_v2": &r.next, "session_message": &r.rows} {
 		if *columns, err = r.db.Columns(ctx, table); err != nil {
 			return err
 		}
 	}
-	if len(r.session) == 0 && len(r.message) == 0 {
+	if len(r.session) == 0 && len(r.message) == 0 && len(r.next) == 0 {
 		if empty, err := r.empty(ctx); empty || err != nil {
 			return err
 		}
-	}
-	if !has(r.session, "id", "directory", "time_created", "time_updated") ||
-		!has(r.message, "id", "session_id", "time_created", "data") || !has(r.part, "id", "message_id", "data") {
 		return sqlitero.ErrTables
 	}
-	return nil
+	if r.hasV1() || len(r.message) > 0 {
+		if !has(r.session, "id", "directory", "time_created", "time_updated") ||
+			!has(r.message, "id", "session_id", "time_created", "data") || !has(r.part, "id", "message_id", "data") {
+			return sqlitero.ErrTables
+		}
+	}
+	return r.tablesNext(ctx)
+}
+
+// tablesNext checks the tables of OpenCode 2, and looks for those of a later version.
+func (r *reading) tablesNext(ctx context.Context) error {
+	needed := []string{"id", "session_id", "type", "seq", "time_created", "time_updated", "data"}
+	if len(r.next) > 0 && (!has(r.next, "id", "directory", "time_created", "time_updated", "time_suspended") || !has(r.rows, needed...)) {
+		return sqlitero.ErrTables
+	}
+	if !has(r.rows, needed...) {
+		r.rows = nil // it was another table before (1.14)
+	}
+	scanName := func(scan func(...any) error) error { return scan(&r.later) }
+	err := r.db.Each(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'session_v[0-9]*' AND name <> 'session_v2'`, nil, scanName)
+	if kv, _ := r.db.Columns(ctx, "kv"); err == nil && has(kv, "key") {
+		err = r.db.Each(ctx, `SELECT key FROM kv WHERE key GLOB 'migration.v[0-9]*' AND key <> 'migration.v1-v2'`, nil, scanName)
+	}
+	return err
 }
 
 // empty reports whether the database has no table at all: OpenCode has just created it.
@@ -228,8 +293,10 @@ func has(columns map[string]bool, names ...string) bool {
 
 // column returns the SQL for a column of the session, or otherwise in a version that
 // lacks it.
-func (r *reading) column(name, otherwise string) string {
-	if !r.session[name] {
+func (r *reading) column(name, otherwise string) string { return columnOf(r.session, name, otherwise) }
+
+func columnOf(columns map[string]bool, name, otherwise string) string {
+	if !columns[name] {
 		return otherwise
 	}
 	return "coalesce(s." + name + ", " + otherwise + ")"

@@ -121,10 +121,16 @@ func TestBadDatabases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newHome(t)
 			test.make(s)
-			s.write("storage/session/p/"+sesA+".json", `{"id":"`+sesA+`","directory":"/home/dev/p","version":"1.1.65","time":{"created":1,"updated":2}}`)
+			other := newStore(s, tables)
+			id := other.session(nowMillis())
+			other.exec("PRAGMA journal_mode=DELETE")
+			other.db.Close()
+			if err := os.Rename(filepath.Join(other.data, "opencode.db"), filepath.Join(s.data, "opencode-dev.db")); err != nil {
+				t.Fatal(err)
+			}
 			adaptertest.Untouched(t, s.home)
 			sessions, _, err := asked(t, alone(s), adapters.Query{})
-			if sessions[sesA].Status != adapters.Stopped {
+			if sessions[id].Status != adapters.Stopped {
 				t.Errorf("the other store gave %v", sessions)
 			}
 			if (err == nil) != (test.kind == nil) || test.kind != nil && !errors.Is(err, test.kind) {
@@ -191,8 +197,7 @@ func TestOldColumns(t *testing.T) {
 	}
 }
 
-// A session in both stores is listed once, as the database has it; other channels
-// and OPENCODE_DB name databases of their own.
+// Other channels and OPENCODE_DB name databases of their own.
 func TestSeveralStores(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a database that is open can't be renamed there")
@@ -200,7 +205,6 @@ func TestSeveralStores(t *testing.T) {
 	s := newStore(t, tables)
 	id := s.session(nowMillis())
 	s.message(id, nowMillis(), doneData)
-	s.write("storage/session/p/"+id+".json", `{"id":"`+id+`","directory":"/elsewhere","title":"of old","time":{"created":1,"updated":2}}`)
 	other := newStore(t, tables)
 	other.n = 1000
 	dev := other.session(nowMillis())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -18,7 +19,7 @@ import (
 
 // Program implements adapters.Launcher.
 func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	return description.FindProgram(look)
+	return a.product.FindProgram(look)
 }
 
 // Modes implements adapters.Launcher: the built-in agents of OpenCode are its modes
@@ -43,8 +44,8 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 			return c, err
 		}
 		c.Args = []string{"--hostname", "127.0.0.1", "--port", strconv.Itoa(port)}
-		c.Secret = adapters.NewSecret(passwordVariable)
-		c.Set = []string{userVariable + "=" + defaultUser}
+		c.Secret = adapters.NewSecret(a.product.password())
+		c.Set = []string{a.product.user() + "=" + defaultUser}
 	case !t.Terminal:
 		c.Args, c.Stdin = []string{"run", "--format", "json"}, t.Prompt
 	}
@@ -63,11 +64,6 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	return c, nil
 }
 
-// firstWithPassword is the oldest version known to have a server that asks for a password and a
-// terminal interface that sends it. The terminal interface of 1.1.65 does not send it, and ends
-// with "Unauthorized". An older version gets no port.
-const firstWithPassword = "v1.18.33"
-
 // versionLimit is how long `opencode --version` may take.
 const versionLimit = 10 * time.Second
 
@@ -76,7 +72,14 @@ var versionPattern = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-
 // knowsPassword reports whether the server of a program can ask for a password. It runs the
 // program, once, since not every installation stores its version.
 func (a *Adapter) knowsPassword(program string) bool {
-	version, known := a.versions.Get(program)
+	if a.product.PasswordSince == "" {
+		return false
+	}
+	key := program
+	if info, err := os.Stat(program); err == nil {
+		key += fmt.Sprint(info.ModTime().UnixNano(), info.Size()) // it may be updated
+	}
+	version, known := a.versions.Get(key)
 	if !known {
 		ctx, cancel := context.WithTimeout(context.Background(), versionLimit)
 		defer cancel()
@@ -87,9 +90,9 @@ func (a *Adapter) knowsPassword(program string) bool {
 		if err != nil || !versionPattern.MatchString(version) {
 			return false // it is asked again
 		}
-		a.versions.Put(program, version)
+		a.versions.Put(key, version)
 	}
-	return semver.Compare("v"+version, firstWithPassword) >= 0
+	return semver.Compare("v"+version, a.product.PasswordSince) >= 0
 }
 
 const (
@@ -110,5 +113,5 @@ func freePort() (int, error) {
 		}
 		last = err
 	}
-	return 0, fmt.Errorf("opencode: no free port was found on 127.0.0.1 for answering the session: %w", last)
+	return 0, fmt.Errorf("no free port was found on 127.0.0.1 for answering the session: %w", last)
 }

@@ -77,7 +77,7 @@ func TestPasswordOfLaunch(t *testing.T) {
 	launched := proc.Identity{PID: 4711, Start: 1}
 	a := New(adapters.Config{Home: t.TempDir(),
 		Env: func(name string) string {
-			return map[string]string{passwordVariable: "mine", userVariable: "me"}[name]
+			return map[string]string{"OPENCODE_SERVER_PASSWORD": "mine", "OPENCODE_SERVER_USERNAME": "me"}[name]
 		},
 		Password: func(id proc.Identity) string {
 			if id == launched {

@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -24,22 +23,26 @@ type claim struct {
 type links struct {
 	now           time.Time
 	hosts         []*host
-	shared        map[string]*run // nil: there is no shared log
+	shared        map[string]*run // nil: there is no log
+	written       map[*host]*run  // the runs that the processes are known to write
 	runs          assignment
-	own           map[*host]*run // separate logs, each of one process
-	held          map[*host]bool // the processes that have a separate log open
-	common        []common       // logs to which several processes write or may write
 	serverAnswers map[*host]*serverAnswer
 	latest        map[string]*host // sessions that --continue in a command line refers to
 
+	old       []*host // the processes of versions that are too old, see claimOld
 	databases []string
-	copied    map[string]bool // sessions of a database that the JSON store has as well
 }
 
-// common is a log to which several processes write that began in the same second.
-type common struct {
-	run   *run
-	hosts []*host
+func newLinks(r *root, now time.Time) *links {
+	l := &links{now: now, databases: r.databases}
+	for _, h := range r.hosts {
+		if h.old {
+			l.old = append(l.old, h)
+		} else {
+			l.hosts = append(l.hosts, h)
+		}
+	}
+	return l
 }
 
 // logLag is the time after which a line must be in the shared log: OpenCode writes it in
@@ -59,7 +62,13 @@ type trace struct {
 
 // of returns the process of a session. findLatest must have been called before.
 func (l *links) of(f *facts) claim {
+	if f.next != nil {
+		return l.ofNext(f)
+	}
 	traces := l.traces(f)
+	if f.last.ID == "" {
+		return l.ofEmpty(f, l.choose(f, traces))
+	}
 	if f.open() != inTurn {
 		return l.choose(f, traces)
 	}
@@ -75,10 +84,53 @@ func (l *links) of(f *facts) claim {
 }
 
 // beganAfter reports whether a process began after the last record of a session's open
-// turn: OpenCode never continues a turn of another process (1.1.65, 1.18.33).
+// turn: OpenCode never continues a turn of another process (1.18.33).
 func (h *host) beganAfter(f *facts) bool {
 	at := f.last.Time.Created
-	return f.open() == inTurn && at > 0 && at.time().Before(h.Started)
+	return f.open() == inTurn && at > 0 && at.time().Before(h.began)
+}
+
+// servedFor is how long a server of OpenCode 2 that was started since is taken for the process of a
+// session whose turn is over: it serves each session of its store.
+const servedFor = 24 * time.Hour
+
+// ofNext returns the process of a session of OpenCode 2: a server, which all terminals use. A server
+// goes on with turns that are claimed (2.0), and with no others of the time before its start.
+func (l *links) ofNext(f *facts) claim {
+	var may, services []*host
+	for _, h := range l.hosts {
+		if h.command != "serve" && h.command != "web" {
+			continue
+		}
+		if s := l.serverAnswers[h]; s != nil && s.names(f.id) {
+			return claim{host: h, why: "its server names the session"}
+		}
+		if may = append(may, h); h.service {
+			services = append(services, h)
+		}
+	}
+	if len(may) > 1 && len(services) == 1 && (f.open() != inTurn || l.serverAnswers[services[0]] != nil) {
+		may = services
+	}
+	old := func(h *host) bool { return f.activity.time().Add(slack).Before(h.began) }
+	switch {
+	case len(may) == 0, !f.next.claimed && old(may[0]) && l.now.Sub(f.activity.time()) > servedFor:
+		return claim{}
+	case len(may) > 1:
+		return claim{may: may, doubt: "it is not stored which server runs it: " + pids(may) + " could"}
+	}
+	return claim{host: may[0], why: "the server of its store", opensOnly: !f.next.claimed && may[0].beganAfter(f)}
+}
+
+// ofEmpty returns the process of a session without messages, of which the preview of OpenCode 2
+// stores nothing of its own: a service that ran already, unless c names another process.
+func (l *links) ofEmpty(f *facts, c claim) claim {
+	for _, h := range l.hosts {
+		if c.host == nil && c.doubt == "" && h.service && !f.created.time().Add(slack).Before(h.began) {
+			return claim{host: h, why: "the server of its store"}
+		}
+	}
+	return c
 }
 
 // choose returns the process that the latest of the traces names.
@@ -100,14 +152,27 @@ func (l *links) choose(f *facts, traces []trace) claim {
 		return claim{host: last.maybe[0], why: "its command line names the session", run: last.run, over: last.over}
 	case len(last.maybe) > 0:
 		return claim{may: last.maybe, doubt: "its log does not say which process wrote it: " + pids(last.maybe) + " or one that has ended"}
-	case !open:
-		for _, t := range traces {
-			if t.host != nil { // the turn stayed open there
-				return claim{host: t.host, why: t.why, run: t.run, over: t.over}
-			}
+	}
+	for _, t := range traces {
+		// It is open in a second terminal, or the turn stayed open there.
+		if t.host != nil && (!open || t.isLatest(f.id)) {
+			return claim{host: t.host, why: t.why, run: t.run, over: t.over, opensOnly: open}
 		}
 	}
 	return claim{why: "log run " + last.run.id + " is that of a process that has ended"}
+}
+
+// isLatest reports whether the process has worked on no other session since.
+func (t trace) isLatest(session string) bool {
+	if t.run == nil {
+		return true
+	}
+	for id, m := range t.run.sessions {
+		if id != session && m.at.After(t.at) {
+			return false
+		}
+	}
+	return true
 }
 
 // knows reports whether a trace can belong to a session's open turn: each step is
@@ -130,7 +195,7 @@ func (l *links) findLatest(sessions map[string]*facts) {
 		}
 		var best *facts
 		for _, f := range sessions {
-			if f.parent == "" && h.at(f.directory) && l.canStore(h, f) && !f.created.time().After(h.Started.Add(slack)) &&
+			if f.parent == "" && h.at(f.directory) && !f.created.time().After(h.began.Add(slack)) &&
 				(best == nil || f.updated > best.updated) {
 				best = f
 			}
@@ -144,16 +209,6 @@ func (l *links) findLatest(sessions map[string]*facts) {
 // traces returns the signs of where a session ran.
 func (l *links) traces(f *facts) []trace {
 	var list []trace
-	for h, r := range l.own {
-		if m, ok := r.sessions[f.id]; ok {
-			list = append(list, trace{at: m.at, over: m.over, host: h, run: r, why: "its log names the session"})
-		}
-	}
-	for _, c := range l.common {
-		if m, ok := c.run.sessions[f.id]; ok {
-			list = append(list, trace{at: m.at, over: m.over, maybe: c.hosts, run: c.run})
-		}
-	}
 	owners := map[*run]*host{}
 	for h, r := range l.runs.runOf {
 		owners[r] = h
@@ -170,11 +225,11 @@ func (l *links) traces(f *facts) []trace {
 		list = append(list, t)
 	}
 	for _, h := range l.hosts {
-		if h.resume == f.id && !h.fork && l.canStore(h, f) {
-			list = append(list, trace{at: h.Started, host: h, run: l.logOf(h), why: "its command line names the session", opens: true})
+		if h.resume == f.id && !h.fork {
+			list = append(list, trace{at: h.began, host: h, run: l.logOf(h), why: "its command line names the session", opens: true})
 		}
 		if l.latest[f.id] == h {
-			list = append(list, trace{at: h.Started, host: h, run: l.logOf(h), why: "its command line continues the folder's latest", opens: true})
+			list = append(list, trace{at: h.began, host: h, run: l.logOf(h), why: "its command line continues the folder's latest", opens: true})
 		}
 		if s := l.serverAnswers[h]; s != nil && s.names(f.id) {
 			list = append(list, trace{at: l.now.Add(time.Hour), host: h, run: l.logOf(h), why: "its server names the session"})
@@ -184,7 +239,7 @@ func (l *links) traces(f *facts) []trace {
 }
 
 // logOf returns the log of a process, if it is known: it would name the process's sessions.
-func (l *links) logOf(h *host) *run { return cmp.Or(l.own[h], l.runs.runOf[h]) }
+func (l *links) logOf(h *host) *run { return l.runs.runOf[h] }
 
 // byFolder returns the process of a session that no log names, by its folder.
 func (l *links) byFolder(f *facts) claim {
@@ -221,19 +276,19 @@ const (
 
 func (l *links) fits(h *host, f *facts) fit {
 	switch {
-	case f.activity.time().Add(slack).Before(h.Started), h.beganAfter(f), l.isStarting(h), !l.canStore(h, f):
+	case f.activity.time().Add(slack).Before(h.began), h.beganAfter(f), l.isStarting(h), h.service:
 		return no
 	case h.role == oneShot && !h.continues() && !h.canCreate(f):
 		return no
-	case h.role == terminal && f.byRun && !f.created.time().Before(h.Started):
+	case h.role == terminal && f.byRun && !f.created.time().Before(h.began):
 		return no
 	case h.cwd != "" && h.role != server && !h.at(f.directory):
 		return no
 	}
 	if l.logOf(h) != nil || h.role == server && l.serverAnswers[h] != nil {
 		switch {
-		case l.recent(h, f, logLag):
-		case l.recent(h, f, startLimit) && !l.caughtUp(h, f):
+		case l.recent(f, logLag):
+		case l.recent(f, startLimit) && !l.caughtUp(h, f):
 			return maybe
 		default:
 			return no
@@ -249,7 +304,7 @@ func (l *links) fits(h *host, f *facts) fit {
 func (l *links) creator(f *facts) *host {
 	var found *host
 	for _, h := range l.hosts {
-		if h.role != oneShot || h.continues() || !f.byRun || !h.at(f.directory) || !h.canCreate(f) || !l.canStore(h, f) {
+		if h.role != oneShot || h.continues() || !f.byRun || !h.at(f.directory) || !h.canCreate(f) {
 			continue
 		}
 		if r := l.logOf(h); r != nil && len(r.sessions) > 0 {
@@ -265,7 +320,7 @@ func (l *links) creator(f *facts) *host {
 
 // canCreate reports whether `opencode run` can have made a session.
 func (h *host) canCreate(f *facts) bool {
-	return h.mayHavePrompt(f.lastPrompt) && !f.created.time().Add(startSlack).Before(h.Started)
+	return h.mayHavePrompt(f.lastPrompt) && !f.created.time().Add(startSlack).Before(h.began)
 }
 
 // caughtUp reports whether a process has logged something since the last write to a
@@ -275,18 +330,10 @@ func (l *links) caughtUp(h *host, f *facts) bool {
 	return r != nil && r.last.After(f.activity.time().Add(slack))
 }
 
-// recent reports whether the last write to a session is so recent that the shared log
-// may not name the session yet. In a separate log, a session that a terminal begins is
-// named at once; only a server's new sessions are late.
-func (l *links) recent(h *host, f *facts, within time.Duration) bool {
-	at := f.activity
-	if l.shared == nil || l.own[h] != nil {
-		if h.role != server {
-			return false
-		}
-		at = f.created
-	}
-	age := l.now.Sub(at.time())
+// recent reports whether the last write to a session is so recent that the log may not name the
+// session yet.
+func (l *links) recent(f *facts, within time.Duration) bool {
+	age := l.now.Sub(f.activity.time())
 	return age < within && age > -time.Minute
 }
 
@@ -314,75 +361,13 @@ func pids(hosts []*host) string {
 	return "processes " + strings.Join(list, ", ")
 }
 
-// Processes of several versions may use one data folder at the same time. Each version
-// has its own files: the files that a process has open show what it cannot have
-// written.
+// isStarting reports whether a process has not opened its store yet, so that it has written
+// nothing in it. It returns false for a process of which no open file is known.
+func (l *links) isStarting(h *host) bool { return len(h.files) > 0 && !h.hasOpen(l.databases) }
 
-// sharesLog reports whether a process has the shared log open: it then has no separate
-// log (1.18.33).
-func (h *host) sharesLog() bool {
+// hasOpen reports whether a process has a database open, of these or of any other folder.
+func (h *host) hasOpen(databases []string) bool {
 	return slices.ContainsFunc(h.files, func(f string) bool {
-		return filepath.Base(f) == sharedName && filepath.Base(filepath.Dir(f)) == "log"
+		return h.product.isDatabase(filepath.Base(f)) || slices.Contains(databases, f)
 	})
-}
-
-// sharedLogHosts returns the processes that can have written to the shared log.
-func (l *links) sharedLogHosts() []*host {
-	return slices.DeleteFunc(slices.Clone(l.hosts), func(h *host) bool { return l.own[h] != nil || l.held[h] || l.isStarting(h) })
-}
-
-// isStarting reports whether a process has not opened its log and its store yet, so
-// that it has written nothing in them. It returns false for a process of which no open
-// file is known.
-func (l *links) isStarting(h *host) bool {
-	return len(h.files) > 0 && !l.held[h] && !l.usesDatabase(h)
-}
-
-// usesDatabase reports whether a process has a database open, or must have one open: a process
-// that uses the shared log always has a database open.
-func (l *links) usesDatabase(h *host) bool {
-	return h.sharesLog() || slices.ContainsFunc(h.files, func(f string) bool {
-		return isDatabase(filepath.Base(f)) || slices.Contains(l.databases, f)
-	})
-}
-
-// canStore reports whether a process can run a session, by the store that contains the
-// session. A process that has a database open doesn't read the JSON store (1.18.33, and
-// 1.2 and later once they have copied it). Versions up to 1.1 have no other store.
-func (l *links) canStore(h *host, f *facts) bool {
-	switch {
-	case len(f.files) == 0:
-		return true
-	case filepath.Ext(f.files[0]) == ".json":
-		return !l.usesDatabase(h)
-	case l.copied[f.id]:
-		return true
-	}
-	return !l.held[h] || h.filesHidden || h.db != "" || l.usesDatabase(h)
-}
-
-// doubtGuesses removes the guessed separate logs of processes that can also have
-// written a run of the shared log which belongs to no other process. Neither log is
-// certain then.
-func (l *links) doubtGuesses(can func(*host, *run) bool) {
-	taken := map[*run]bool{}
-	for _, one := range l.runs.runOf {
-		taken[one] = true
-	}
-	for h, own := range l.own {
-		if l.held[h] {
-			continue
-		}
-		doubt := false
-		for _, one := range l.shared {
-			if !taken[one] && can(h, one) {
-				l.runs.may[one] = append(l.runs.may[one], h)
-				doubt = true
-			}
-		}
-		if doubt {
-			delete(l.own, h)
-			l.common = append(l.common, common{own, []*host{h}})
-		}
-	}
 }

@@ -23,12 +23,39 @@ import (
 // logState holds what was read of one log file up to an offset. It is not changed afterwards.
 type logState struct {
 	info fs.FileInfo
+	from time.Time // lines before it may be missing
 	end  int64
 	runs map[string]*run
 }
 
-// run holds the log lines of one process: a "run=" of the shared log (1.17 and later), or a
-// whole log file where each process has its own (up to 1.15).
+// since returns what was logged since from: the same whether earlier lines were read or not.
+func (s *logState) since(from time.Time) map[string]*run {
+	runs := map[string]*run{}
+	for id, r := range s.runs {
+		if r.last.Before(from) {
+			continue
+		}
+		runs[id] = r
+		if !r.first.Before(from) {
+			continue
+		}
+		late := r.clone()
+		late.first = from
+		for id, m := range r.sessions {
+			if m.at.Before(from) {
+				late.sessions[id] = mention{over: m.over}
+			}
+			if m.at.Before(from) && m.over.Before(from) {
+				delete(late.sessions, id)
+			}
+		}
+		late.asks = slices.DeleteFunc(late.asks, func(a ask) bool { return a.at.Before(from) })
+		runs[id] = late
+	}
+	return runs
+}
+
+// run holds the log lines of one process: those with one "run=" (1.17 and later).
 type run struct {
 	id          string
 	first, last time.Time
@@ -36,9 +63,6 @@ type run struct {
 	sessions    map[string]mention
 	connected   bool // `run` and clients of servers have this
 	asks        []ask
-	pending     int // permissions asked for and not answered; old logs only
-	named       int // asks of which only the line with the name was seen; old logs only
-	args        string
 }
 
 // mention holds what a run logged about a session.
@@ -51,8 +75,10 @@ type mention struct {
 type ask struct {
 	at         time.Time
 	permission string
-	call       string // the model's id of the call; "" where the log doesn't say
 }
+
+// sharedName is the log of all processes, since 1.17.11 at the latest.
+const sharedName = "opencode.log"
 
 const (
 	maxLog  = 64 << 20 // how much of a log is read at most, from its end
@@ -60,17 +86,17 @@ const (
 	maxAsks = 64
 )
 
-// readLog returns the state of a log. Lines before the given time may be left out. An
+// readLog returns the state of a log. Lines before from may be left out. An
 // incomplete last line is left for the next call.
-func (a *Adapter) readLog(ctx context.Context, path string, from time.Time, parse func(map[string]*run, []byte)) (*logState, error) {
+func (a *Adapter) readLog(ctx context.Context, path string, from time.Time) (*logState, error) {
 	f, info, err := agentfile.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	was, _ := a.logs.Get(path)
-	now := &logState{info: info, runs: map[string]*run{}}
-	if was != nil && os.SameFile(was.info, info) && info.Size() >= was.end {
+	now := &logState{info: info, from: from, runs: map[string]*run{}}
+	if was != nil && os.SameFile(was.info, info) && info.Size() >= was.end && !from.Before(was.from) {
 		if info.Size() == was.end {
 			return was, nil
 		}
@@ -84,7 +110,7 @@ func (a *Adapter) readLog(ctx context.Context, path string, from time.Time, pars
 		now.end = startOf(f, info.Size(), from)
 	}
 	if now.end, _, err = jsonl.Forward(ctx, f, now.end, maxLine, func(line []byte, _ int64) error {
-		parse(now.runs, line)
+		sharedLine(now.runs, line)
 		return nil
 	}); err != nil {
 		return nil, err

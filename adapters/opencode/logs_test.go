@@ -54,48 +54,6 @@ timestamp=tomorrow level=INFO run=x message=loop
 	}
 }
 
-// A log of its own, as 1.1.65 and 1.14.41 write it: only sessions that the process
-// runs count, not those that it shows.
-func TestOwnLog(t *testing.T) {
-	runs := map[string]*run{}
-	for line := range strings.Lines(`INFO  2026-11-21T21:47:53 +400ms service=default version=1.1.65 args=["run","a b"] opencode
-INFO  2026-11-21T21:48:06 +3ms service=session id=ses_dffeb4b00ffe3JXEQd0tVN5m7k slug=clever-comet version=1.1.65 title=x created
-INFO  2026-11-21T21:48:07 +0ms service=server method=GET path=/session/ses_othersessionshown000000000/message request
-INFO  2026-11-21T21:48:07 +0ms service=session.prompt session.id=ses_dffeb4b00ffe3JXEQd0tVN5m7k step=0 loop
-INFO  2026-11-21T21:48:07 +25ms service=permission permission=bash pattern=touch x action={"permission":"bash","action":"ask"} evaluated
-INFO  2026-11-21T21:48:07 +25ms service=permission id=per_200e7ac54001E1PcA0Y8FqfnRO permission=bash patterns=["touch x"] asking
-INFO  2026-11-21T21:48:07 +0ms service=bus type=permission.asked publishing
-INFO  2026-11-21T21:48:07 +0ms service=server method=POST path=/session/ses_posted0000000000000000000000/message request
-stderr=Resolving dependencies ses_nothing0000000000000000000
-`) {
-		oldLine(runs, []byte(strings.TrimSuffix(line, "\n")))
-	}
-	r := runs[""]
-	if r == nil || len(r.sessions) != 2 || r.pending != 1 || r.args != `["run","a b"] opencode` {
-		t.Fatalf("run %+v", r)
-	}
-	if len(r.asks) != 1 || r.asks[0].permission != "bash" {
-		t.Errorf("asks %v", r.asks)
-	}
-	oldLine(runs, []byte("INFO  2026-11-21T21:48:27 +3ms service=bus type=permission.replied publishing"))
-	oldLine(runs, []byte("INFO  2026-11-21T21:48:28 +3ms service=session.prompt sessionID=ses_dffeb4b00ffe3JXEQd0tVN5m7k cancel"))
-	if r.pending != 0 || r.sessions["ses_dffeb4b00ffe3JXEQd0tVN5m7k"].over.IsZero() {
-		t.Errorf("run %+v", r)
-	}
-	for line := range strings.Lines(`INFO  2026-11-22T01:51:16 +1ms service=permission sessionID=ses_dff0ce9a7ffejwpUlp5M32vaz8 messageID=msg_200f34bfb001QmmeEPPEbjPJkK toolCallID=call_1 pattern=["touch x *"] asking
-INFO  2026-11-22T01:51:16 +0ms service=bus type=permission.updated publishing
-`) {
-		oldLine(runs, []byte(strings.TrimSuffix(line, "\n")))
-	}
-	if len(r.asks) != 2 || r.asks[1].call != "call_1" || r.pending != 1 {
-		t.Errorf("asks %v, %d pending", r.asks, r.pending)
-	}
-	h := &host{args: []string{"/x/opencode", "run", "a b"}}
-	if !h.hasArgs(r.args) || (&host{args: []string{"/x/opencode", "run", "a", "b"}}).hasArgs(r.args) {
-		t.Error("the command line in the log is compared wrongly")
-	}
-}
-
 // A log is read on from where it was, a line that is being written waits, and one
 // that was begun anew is read anew.
 func TestLogGrows(t *testing.T) {
@@ -104,7 +62,7 @@ func TestLogGrows(t *testing.T) {
 	var l Adapter
 	read := func() map[string]*run {
 		t.Helper()
-		state, err := l.readLog(t.Context(), path, now.Add(-time.Hour), sharedLine)
+		state, err := l.readLog(t.Context(), path, now.Add(-time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +116,7 @@ func TestLongLog(t *testing.T) {
 	}
 	var l Adapter
 	from := begin.Add(50_000 * time.Second)
-	state, err := l.readLog(t.Context(), path, from, sharedLine)
+	state, err := l.readLog(t.Context(), path, from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,25 +126,20 @@ func TestLongLog(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	var other Adapter
-	if _, err := other.readLog(done, path, from, sharedLine); err == nil {
+	if _, err := other.readLog(done, path, from); err == nil {
 		t.Error("no error though the context was done")
 	}
 }
 
 func FuzzSharedLine(f *testing.F) {
 	seedLogs(f, "opencode.log")
-	f.Fuzz(func(t *testing.T, line string) { fuzzLine(t, sharedLine, line) })
+	f.Fuzz(func(t *testing.T, line string) { fuzzLine(t, line) })
 }
 
-func FuzzOwnLine(f *testing.F) {
-	seedLogs(f, "2026-*.log")
-	f.Fuzz(func(t *testing.T, line string) { fuzzLine(t, oldLine, line) })
-}
-
-func fuzzLine(t *testing.T, parse func(map[string]*run, []byte), line string) {
+func fuzzLine(t *testing.T, line string) {
 	runs := map[string]*run{}
 	for range 2 {
-		parse(runs, []byte(line))
+		sharedLine(runs, []byte(line))
 	}
 	if len(runs) > 1 {
 		t.Errorf("one line gave %d runs", len(runs))
@@ -197,7 +150,7 @@ func fuzzLine(t *testing.T, parse func(map[string]*run, []byte), line string) {
 				t.Errorf("%q is no session", id)
 			}
 		}
-		if r.first.IsZero() || r.last.Before(r.first) || len(r.asks) > maxAsks || r.pending < 0 {
+		if r.first.IsZero() || r.last.Before(r.first) || len(r.asks) > maxAsks {
 			t.Errorf("%+v", r)
 		}
 	}

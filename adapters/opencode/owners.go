@@ -3,8 +3,8 @@ package opencode
 import (
 	"bytes"
 	"io"
-	"path/filepath"
-	"sync"
+	"maps"
+	"slices"
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
@@ -12,92 +12,68 @@ import (
 	"rollcall/proc"
 )
 
-// runOwners remembers which process wrote which run of a log once that is certain, also after
-// the process has ended: the writer of a run can't change.
-type runOwners struct {
-	mu    sync.Mutex
-	runs  map[proc.Identity]ownRun
-	owner map[ownRun]proc.Identity
-}
+// clockStep is the longest time by which the clock may have been set forward while a process runs:
+// its log has earlier times than its start then.
+const clockStep = 24 * time.Hour
 
-// ownRun names a run of a shared log.
-type ownRun struct{ log, id string }
-
-const (
-	// certainAfter is the age at which a process, and every process that was started at
-	// the same time, has certainly logged something.
-	certainAfter = 10 * time.Second
-	maxOwned     = 1000
-)
-
-// known returns the run that a process is known to have written.
-func (m *runOwners) known(id proc.Identity, log string) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if r := m.runs[id]; r.log == log {
-		return r.id
+// findWritten finds the runs that processes are writing. A run that began before the process is
+// that of a parent from which the process inherited a descriptor, or the clock was set forward
+// since: the system derives a start from the clock of now. The times in the log and in the store
+// are then those by which the process is compared with its sessions.
+func (d *discovery) findWritten(l *links, log string) {
+	l.written = map[*host]*run{}
+	earlier := map[*run][]*host{}
+	for _, h := range l.hosts {
+		for _, id := range d.adapter.writtenBy(h.Identity, log) {
+			one := l.shared[id]
+			switch {
+			case one == nil:
+			case one.first.Add(startSlack).Before(h.Started):
+				earlier[one] = append(earlier[one], h)
+			case l.written[h] == nil || !l.written[h].worked():
+				l.written[h] = one
+			}
+		}
 	}
-	return ""
-}
-
-// foreign reports whether a run is known to belong to another process.
-func (m *runOwners) foreign(id proc.Identity, log, run string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	owner, ok := m.owner[ownRun{log, run}]
-	return ok && owner != id
-}
-
-func (m *runOwners) learn(id proc.Identity, log, run string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.runs == nil || len(m.owner) >= maxOwned {
-		m.runs, m.owner = map[proc.Identity]ownRun{}, map[ownRun]proc.Identity{}
+	taken := map[*run]bool{}
+	for _, one := range l.written {
+		taken[one] = true
 	}
-	m.runs[id] = ownRun{log, run}
-	m.owner[ownRun{log, run}] = id
+	for one, hosts := range earlier {
+		if h := hosts[0]; len(hosts) == 1 && !taken[one] && l.written[h] == nil {
+			l.written[h], h.began = one, one.first
+		}
+	}
 }
 
-// assign matches the runs of a root's shared log to its processes, by their
-// descriptors, by earlier results and by their children.
-func (d *discovery) assign(r *root, l *links, sessions map[string]*facts) {
-	log := filepath.Join(r.logFolder(), sharedName)
+// assign matches the runs of a root's log to its processes, by their descriptors and by their
+// children.
+func (d *discovery) assign(l *links, sessions map[string]*facts) {
 	prompts := map[string]string{}
 	for id, f := range sessions {
 		prompts[id] = f.lastPrompt
 	}
 	fixed := map[*host]*run{}
-	hosts := l.sharedLogHosts()
+	hosts := slices.DeleteFunc(slices.Clone(l.hosts), l.isStarting)
 	for _, h := range hosts {
-		if one := d.written(h, log, l); one != nil {
-			fixed[h] = one
-		} else if one := l.shared[d.adapter.runOwners.known(h.Identity, log)]; one != nil {
+		if one := l.written[h]; one != nil {
 			fixed[h] = one
 		} else if one := d.shownByChild(h, hosts, l, sessions); one != nil {
 			fixed[h] = one
 		}
 	}
-	can := func(h *host, one *run) bool {
-		return h.canBe(one, prompts) && !d.adapter.runOwners.foreign(h.Identity, log, one.id)
-	}
-	l.runs = assign(hosts, l.shared, fixed, can)
-	l.doubtGuesses(can)
-	for h, one := range l.runs.runOf {
-		if age := d.now.Sub(h.Started); age > certainAfter || fixed[h] != nil {
-			d.adapter.runOwners.learn(h.Identity, log, one.id)
-		}
-	}
+	l.runs = assign(hosts, l.working(), fixed, func(h *host, one *run) bool { return h.canBe(one, prompts) })
 }
 
-// written finds the run that a process is writing. A run that began before the process
-// belongs to a parent from which the process inherited a descriptor.
-func (d *discovery) written(h *host, log string, l *links) *run {
-	for _, id := range d.adapter.writtenBy(h.Identity, log) {
-		if one := l.shared[id]; one != nil && !one.first.Add(startSlack).Before(h.Started) {
-			return one
-		}
-	}
-	return nil
+// worked reports whether a run has worked in a folder. Kilo's terminal interface has a second run
+// that never does.
+func (r *run) worked() bool { return len(r.folders) > 0 || len(r.sessions) > 0 }
+
+// working returns the runs that have worked or may be about to.
+func (l *links) working() map[string]*run {
+	runs := maps.Clone(l.shared)
+	maps.DeleteFunc(runs, func(_ string, r *run) bool { return !r.worked() && l.now.Sub(r.first) > settled })
+	return runs
 }
 
 // shownByChild finds the run of a process by a command that the process is running, if
@@ -105,7 +81,7 @@ func (d *discovery) written(h *host, log string, l *links) *run {
 func (d *discovery) shownByChild(h *host, hosts []*host, l *links, sessions map[string]*facts) *run {
 	var shown *run
 	for _, child := range d.census.children[h.PID] {
-		if isOpenCode(child.Comm) {
+		if h.product.runs(child.Comm) {
 			continue
 		}
 		var found *run

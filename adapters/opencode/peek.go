@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,7 +18,7 @@ import (
 // its parts, until there are enough.
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 	if len(s.Files) == 0 || !isSession(s.ID) {
-		return nil, fmt.Errorf("%s: not a session of OpenCode", s.ID)
+		return nil, fmt.Errorf("%s: not a session of %s", s.ID, a.product.Title)
 	}
 	if n <= 0 {
 		return nil, nil
@@ -35,10 +33,6 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 			}
 		}
 	}()
-	if filepath.Ext(path) == ".json" {
-		out, err = peekFiles(ctx, path, s.ID, n)
-		return out, err
-	}
 	_, err = sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
 		var err error
 		out, err = peekDatabase(ctx, db, s.ID, n)
@@ -48,7 +42,7 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 		return nil, adapters.Unreadable(path, err)
 	}
 	if err != nil {
-		return nil, sqlitero.Problem(ctx, path, err, "try again", "if OpenCode can't open it either, move it away")
+		return nil, sqlitero.Problem(ctx, path, err, "try again", "if the agent can't open it either, move it away")
 	}
 	return out, nil
 }
@@ -162,20 +156,26 @@ const peekBatch = 20
 
 // peekDatabase reads messages in batches from the end.
 func peekDatabase(ctx context.Context, db *sqlitero.DB, session string, n int) ([]adapters.Message, error) {
-	for _, table := range []string{"message", "part"} {
-		if columns, err := db.Columns(ctx, table); err != nil {
-			return nil, err
-		} else if !has(columns, "id", "data") {
-			return nil, sqlitero.ErrTables
-		}
+	r := &reading{db: db}
+	if err := r.tables(ctx); err != nil {
+		return nil, err
 	}
-	var known int
-	err := db.Each(ctx, "SELECT count(*) FROM session WHERE id = ?", []any{session}, func(scan func(...any) error) error { return scan(&known) })
-	if err != nil || known == 0 {
+	known, next := false, false
+	err := db.Each(ctx, "SELECT id, gen FROM ("+r.storedQuery()+") WHERE id = ?", []any{session}, func(scan func(...any) error) error {
+		var id string
+		known = true
+		return scan(&id, &next)
+	})
+	if err != nil || !known {
 		return nil, errors.Join(err, fmt.Errorf("%s: %w", session, errGone))
 	}
 	c := conversation{most: n}
-	for offset := 0; !c.full(); offset += peekBatch {
+	if len(r.rows) > 0 {
+		if err := c.addNext(ctx, db, session); err != nil {
+			return nil, err
+		}
+	}
+	for offset := 0; !c.full() && !next; offset += peekBatch {
 		batch, err := messagesBefore(ctx, db, session, offset)
 		if err != nil {
 			return nil, err
@@ -237,28 +237,4 @@ func partsOf(ctx context.Context, db *sqlitero.DB, message string, most int) (li
 	})
 	slices.Reverse(list)
 	return list, err
-}
-
-// peekFiles reads the JSON store.
-func peekFiles(ctx context.Context, path, session string, n int) ([]adapters.Message, error) {
-	if _, err := os.Stat(path); err != nil {
-		return nil, adapters.Unreadable(path, err)
-	}
-	m, err := filesOf(path, session)
-	if err != nil {
-		return nil, adapters.Unreadable(m.folder, err)
-	}
-	c := conversation{most: n}
-	for _, id := range slices.Backward(m.names) {
-		if c.full() {
-			break
-		}
-		if err := ctx.Err(); err != nil {
-			return c.result(), &adapters.Problem{Kind: adapters.ErrTimeout, Path: m.folder, Err: err}
-		}
-		if msg, ok := m.read(id); ok {
-			c.add(msg, readParts(m.storage, id, maxParts, nil))
-		}
-	}
-	return c.result(), nil
 }

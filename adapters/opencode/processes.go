@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,12 +23,15 @@ const (
 	terminal role = iota // the terminal interface
 	oneShot              // opencode run
 	server               // serve, web, acp: any number of sessions, in any folder
+	// A terminal interface and a run of OpenCode 2 are clients of a server, and have no session.
 )
 
 // host is a live process that runs sessions.
 type host struct {
 	proc.Process
+	product      *Product
 	role         role
+	command      string // the sub-command; "": the terminal interface
 	args         []string
 	cwd          string
 	fork         bool              // --fork: it continues a copy of the session
@@ -36,9 +40,11 @@ type host struct {
 	prompt       string            // the prompt in the arguments of run, or --prompt
 	port         int               // --port; 0: none was named
 	listen       bool              // it has an HTTP server
+	service      bool              // it is the background service of OpenCode 2, which registers itself
 	name         string            // --hostname
 	home         string            // from its environment
 	data         string            // XDG_DATA_HOME
+	state        string            // XDG_STATE_HOME
 	db           string            // OPENCODE_DB
 	files        []string          // that it has open, where these can be seen
 	removed      map[string]string // see proc.Details.RemovedFiles
@@ -46,6 +52,10 @@ type host struct {
 	unresponsive string            // the folder that it uses, where the file system does not answer
 	filesHidden  bool              // files could not be read
 	knownHome    bool              // its environment or its files name a data folder that exists here
+	// began is when the process began by the clock that its log has, see findWritten.
+	began time.Time
+	// old reports that it is of 1.15 or earlier: each process of those writes a log of its own.
+	old bool
 }
 
 // census holds the processes of OpenCode that one reading of the process table shows.
@@ -55,37 +65,30 @@ type census struct {
 	processes int // of all kinds
 }
 
-func takeCensus(ctx context.Context, table proc.Lister, now time.Time) (census, error) {
-	processes, err := table.List(ctx)
+func (a *Adapter) takeCensus(ctx context.Context, now time.Time) (census, error) {
+	processes, err := a.table.List(ctx)
 	c := census{children: map[int][]proc.Process{}, processes: len(processes)}
 	named := map[int]proc.Process{}
 	for _, p := range processes {
 		if p.PPID > 0 {
 			c.children[p.PPID] = append(c.children[p.PPID], p)
 		}
-		if isOpenCode(p.Comm) {
+		if a.product.runs(p.Comm) {
 			named[p.PID] = p
 		}
 	}
 	for _, p := range named {
-		h := inspect(table, p)
+		h := a.inspect(p)
 		if h == nil {
 			continue
 		}
-		if parent, ok := named[p.PPID]; ok && isOwnTool(table, h, parent, now) {
+		if parent, ok := named[p.PPID]; ok && isOwnTool(a.table, h, parent, now) {
 			continue
 		}
 		c.hosts = append(c.hosts, h)
 	}
 	slices.SortFunc(c.hosts, func(a, b *host) int { return cmp.Or(cmp.Compare(a.Start, b.Start), a.PID-b.PID) })
 	return c, err
-}
-
-// isOpenCode reports whether a process can be OpenCode by its name. npm's wrapper of
-// versions up to 1.14 is a Node.js process with that name. It is never a host. The
-// binary next to that wrapper is called ".opencode" (1.2 to 1.14).
-func isOpenCode(comm string) bool {
-	return comm == "opencode" || comm == ".opencode" || comm == "opencode.exe"
 }
 
 // execTime is the time within which a child of OpenCode has become another program.
@@ -106,21 +109,22 @@ func isOwnTool(table proc.Lister, h *host, parent proc.Process, now time.Time) b
 // interface, as `opencode run` and as a server. The Node.js script that starts versions
 // up to 1.14, and processes of OpenCode that are its own tools, are not owned.
 func (a *Adapter) OwnsProcess(p proc.Process) bool {
-	if !isOpenCode(p.Comm) {
+	if !a.product.runs(p.Comm) {
 		return false
 	}
-	h := identify(a.table, p)
+	h := a.identify(p)
 	if h == nil || h.denied || len(h.args) == 0 {
 		return false
 	}
 	parent, err := a.table.Find(p.PPID)
-	return err != nil || !isOpenCode(parent.Comm) || !isOwnTool(a.table, h, parent, a.now())
+	return err != nil || !a.product.runs(parent.Comm) || !isOwnTool(a.table, h, parent, a.now())
 }
 
 // inspect reads a process and returns it as a host, with its open files. It returns nil for a process that runs no sessions or
 // has ended.
-func inspect(table proc.Lister, p proc.Process) *host {
-	h := identify(table, p)
+func (a *Adapter) inspect(p proc.Process) *host {
+	table := a.table
+	h := a.identify(p)
 	if h == nil {
 		return nil
 	}
@@ -131,20 +135,39 @@ func inspect(table proc.Lister, p proc.Process) *host {
 	}
 	h.filesHidden = err != nil
 	h.removed, _ = table.RemovedFiles(p.Identity)
+	h.old = h.keepsOwnLog()
 	if still, err := table.Find(p.PID); err == nil && still.Comm != p.Comm {
 		return nil // it is another program by now
 	}
 	return h
 }
 
+// keepsOwnLog reports whether a process has a log of its own open, which may have been removed, and
+// not the log that all processes share.
+func (h *host) keepsOwnLog() bool {
+	own := false
+	for _, f := range slices.AppendSeq(slices.Clone(h.files), maps.Keys(h.removed)) {
+		if filepath.Base(filepath.Dir(f)) != "log" {
+			continue
+		}
+		if filepath.Base(f) == sharedName {
+			return false
+		}
+		_, err := time.Parse("2006-01-02T150405.log", filepath.Base(f))
+		own = own || err == nil
+	}
+	return own
+}
+
 // identify reads the role of a process from its command line, environment and folder. It
 // returns nil for a process that runs no sessions or has ended.
-func identify(table proc.Lister, p proc.Process) *host {
+func (a *Adapter) identify(p proc.Process) *host {
+	table := a.table
 	args, err := table.Args(p.Identity)
 	if errors.Is(err, proc.ErrGone) {
 		return nil
 	}
-	h := &host{Process: p, args: args}
+	h := &host{Process: p, product: a.product, args: args, began: p.Started}
 	if err == nil && len(args) > 0 && !h.readArgs() {
 		return nil
 	}
@@ -152,7 +175,8 @@ func identify(table proc.Lister, p proc.Process) *host {
 	if errors.Is(err, proc.ErrGone) || environ.Get(env, "BUN_BE_BUN") == "1" {
 		return nil // as Bun, the binary runs language servers and installs plug-ins
 	}
-	h.home, h.data, h.db = environ.Get(env, "HOME"), environ.Get(env, "XDG_DATA_HOME"), environ.Get(env, "OPENCODE_DB")
+	h.home, h.data, h.db = environ.Get(env, "HOME"), environ.Get(env, "XDG_DATA_HOME"), environ.Get(env, a.product.Variable+"DB")
+	h.state = environ.Get(env, "XDG_STATE_HOME")
 	foreign := errors.Is(err, fs.ErrPermission)
 	if h.cwd, err = table.CWD(p.Identity); errors.Is(err, proc.ErrGone) {
 		return nil
@@ -201,11 +225,10 @@ func (h *host) readArgs() bool {
 		attached = attached || name == "--attach"
 		h.option(name, value)
 	}
-	command := ""
 	if len(plain) > 0 {
-		command = plain[0]
+		h.command = plain[0]
 	}
-	switch command {
+	switch h.command {
 	case "run":
 		h.role = oneShot
 		h.prompt = runPrompt(plain[1:])
@@ -220,7 +243,7 @@ func (h *host) readArgs() bool {
 		return false
 	}
 	informs := slices.ContainsFunc(h.args[1:], func(arg string) bool { return arg == "--version" || arg == "-v" || arg == "--help" })
-	return !informs && !notHosts[command]
+	return !informs && !notHosts[h.command]
 }
 
 func (h *host) option(name, value string) {
@@ -242,6 +265,8 @@ func (h *host) option(name, value string) {
 		h.name, h.listen = value, true
 	case "--mdns":
 		h.listen = true
+	case "--service", "--register":
+		h.service = true
 	}
 }
 
@@ -266,7 +291,7 @@ func (c census) hasChild(h *host) bool {
 	queue := []int{h.PID}
 	for seen := 0; len(queue) > 0 && seen < 1000; seen++ {
 		for _, child := range c.children[queue[0]] {
-			if !isOpenCode(child.Comm) {
+			if !h.product.runs(child.Comm) {
 				return true
 			}
 			queue = append(queue, child.PID)

@@ -24,6 +24,9 @@ var dataOf = fmt.Sprintf(`CASE WHEN length(m.data) <= %d THEN m.data
 // list reads the rows of the sessions, each with its last message, by one statement over the
 // index of messages by session and time.
 func (r *reading) list(ctx context.Context) error {
+	if !r.hasV1() {
+		return nil
+	}
 	where, args := r.where()
 	updated := "m.time_created"
 	if r.message["time_updated"] {
@@ -40,7 +43,6 @@ func (r *reading) list(ctx context.Context) error {
 	}, ", ") + `,
 	(SELECT l.rowid FROM message l WHERE l.session_id = s.id ORDER BY l.time_created DESC, l.id DESC LIMIT 1) AS latest
 	FROM session s WHERE ` + where + `) x LEFT JOIN message m ON m.rowid = x.latest`
-	r.sessions = map[string]*facts{}
 	return r.db.Each(ctx, query, args, func(scan func(...any) error) error {
 		f, err := scanSession(scan)
 		if err == nil {
@@ -88,7 +90,7 @@ func (f *facts) setLast(id, data string, updated, created millis) {
 
 func (f *facts) skip(reason string) { f.skipped = report.CountSkipped(f.skipped, reason) }
 
-// fromFiles reports whether a version kept its sessions in files (before 1.2).
+// fromFiles reports whether a version kept its sessions in files (before 1.2), from which a later one imported them.
 func fromFiles(version string) bool {
 	return strings.HasPrefix(version, "0.") || strings.HasPrefix(version, "1.0.") || strings.HasPrefix(version, "1.1.")
 }
@@ -106,10 +108,11 @@ const isUser = `CASE WHEN instr(m.data, '"role":"assistant"') > 0 THEN 0 WHEN js
 func (r *reading) prompts(ctx context.Context) error {
 	var missing []string
 	for id, f := range r.sessions {
-		if f.last.ID == "" {
+		if f.last.ID == "" || f.next != nil && (f.next.claims || !r.hasV1()) {
 			continue
 		}
-		if old := r.before(f); old != nil && old.firstPrompt != "" {
+		// The parts of a prompt are stored after its message.
+		if old := r.before(f); old != nil && old.firstPrompt != "" && f.last.Role != "user" {
 			f.firstPrompt, f.lastPrompt, f.prompted = old.firstPrompt, old.lastPrompt, old.prompted
 			continue
 		}

@@ -16,9 +16,9 @@ import (
 // textLimit bounds prompts, titles and errors, in bytes.
 const textLimit = 4096
 
-// message is one message of a session, as the data column or the file has it.
+// message is one message of a session, as the data column has it.
 type message struct {
-	ID      string `json:"id"` // set only in the JSON store
+	ID      string `json:"-"`
 	Role    string `json:"role"`
 	Finish  string `json:"finish"`
 	ModelID string `json:"modelID"`
@@ -26,6 +26,7 @@ type message struct {
 	Model   struct {
 		ProviderID string `json:"providerID"`
 		ModelID    string `json:"modelID"`
+		ID         string `json:"id"` // of OpenCode 2
 	} `json:"model"`
 	Path struct {
 		CWD string `json:"cwd"`
@@ -36,15 +37,30 @@ type message struct {
 		Created   millis `json:"created"`
 		Completed millis `json:"completed"`
 	} `json:"time"`
-	Error *struct {
-		Name string `json:"name"`
-		Data struct {
-			Message string `json:"message"`
-		} `json:"data"`
-	} `json:"error"`
+	Error *failure `json:"error"`
+	// The following fields are those of OpenCode 2.
+	Status string `json:"status"` // of a compaction
+	Retry  *struct {
+		Attempt int     `json:"attempt"`
+		Error   failure `json:"error"`
+	} `json:"retry"`
 
-	updated millis // of its row or file
+	updated millis // of its row
 }
+
+// failure is the error of a message.
+type failure struct {
+	Name string `json:"name"`
+	Data struct {
+		Message string `json:"message"`
+	} `json:"data"`
+	// The following fields are those of OpenCode 2.
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+// abortedError is the name of the error with which an aborted turn ends.
+const abortedError = "MessageAbortedError"
 
 type tokens struct {
 	Total     int64 `json:"total"`
@@ -57,7 +73,7 @@ type tokens struct {
 	} `json:"cache"`
 }
 
-// used returns how much context a message filled. Versions before 1.1 state no total.
+// used returns how much context a message filled.
 func (t *tokens) used() int64 {
 	if t.Total > 0 {
 		return t.Total
@@ -91,12 +107,11 @@ func (m millis) time() time.Time {
 
 // part is one part of a message.
 type part struct {
-	ID        string `json:"id"` // set only in the JSON store
+	ID        string `json:"-"`
 	Type      string `json:"type"`
 	Text      string `json:"text"`
 	Synthetic bool   `json:"synthetic"`
 	Tool      string `json:"tool"`
-	CallID    string `json:"callID"`
 	State     struct {
 		Status   string          `json:"status"`
 		Input    json.RawMessage `json:"input"`
@@ -118,7 +133,6 @@ type begun struct {
 
 // call is a tool part that has not ended.
 type call struct {
-	id       string // of the model's
 	tool     string
 	pending  bool // the model is still writing its input
 	since    millis
@@ -129,7 +143,7 @@ type call struct {
 
 // call returns the fields of a tool part that are needed for a status.
 func (p *part) call() call {
-	c := call{id: p.CallID, tool: p.Tool, pending: p.State.Status == "pending", since: p.State.Time.Start, updated: p.updated}
+	c := call{tool: p.Tool, pending: p.State.Status == "pending", since: p.State.Time.Start, updated: p.updated}
 	meta := bytes.TrimSpace(p.State.Metadata)
 	c.metadata = len(meta) > 0 && !bytes.Equal(meta, []byte("null")) && !bytes.Equal(meta, []byte("{}"))
 	if p.Tool == "task" && c.metadata {
@@ -168,8 +182,9 @@ type facts struct {
 	refused     bool    // the user refused one of its calls, which ends the turn
 	activity    millis
 
-	byRun    bool // made by `opencode run`, which never asks the user
-	imported bool // written by a version with files, so its rows carry the time of the import
+	next     *next // of a session of OpenCode 2
+	byRun    bool  // made by `opencode run`, which never asks the user
+	imported bool  // written by a version with files, so its rows carry the time of the import
 	files    []string
 	skipped  map[string]int
 }
@@ -219,6 +234,9 @@ func (f *facts) finish() {
 	if !f.imported {
 		f.activity = max(f.activity, f.openUpdate())
 	}
+	if f.next != nil {
+		f.activity = max(f.activity, f.next.idle)
+	}
 	for _, c := range f.calls {
 		f.activity = max(f.activity, c.since)
 		if !f.imported {
@@ -240,7 +258,7 @@ func (f *facts) openUpdate() millis {
 }
 
 func modelOf(m message) string {
-	provider, model := cmp.Or(m.Provide, m.Model.ProviderID), cmp.Or(m.ModelID, m.Model.ModelID)
+	provider, model := cmp.Or(m.Provide, m.Model.ProviderID), cmp.Or(m.ModelID, m.Model.ModelID, m.Model.ID)
 	if provider == "" || model == "" {
 		return model
 	}

@@ -116,3 +116,15 @@ func TestStartedAfterDeath(t *testing.T) {
 	r.start(r.died.Add(300 * time.Millisecond))
 	r.want(t, proc.Identity{}, "stopped/died")
 }
+
+// A session is open in two terminals. When that one is killed in which its turn runs, the session
+// lives on in the other, unless that has another session by now.
+func TestOpenInTwoTerminals(t *testing.T) {
+	r := killedInTurn(t, time.Now().Add(-time.Minute))
+	other := r.start(r.died.Add(-52 * time.Second))
+	r.log("bbbb2222", r.died.Add(-50*time.Second), `message="creating instance" directory=/home/dev/p`)
+	r.log("bbbb2222", r.died.Add(-40*time.Second), "message=loop session.id="+r.id)
+	r.want(t, other, "idle/died")
+	r.log("bbbb2222", r.died.Add(10*time.Second), "message=loop session.id="+sesA)
+	r.want(t, proc.Identity{}, "stopped/died")
+}

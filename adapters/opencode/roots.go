@@ -19,6 +19,7 @@ import (
 
 // root is one data folder of OpenCode.
 type root struct {
+	product   *Product
 	path      string   // links resolved
 	databases []string // existing ones
 	missing   []string // databases that a process names and has not created yet
@@ -27,6 +28,7 @@ type root struct {
 
 // homeSearch collects the data folders in use.
 type homeSearch struct {
+	product      *Product
 	found        []*root
 	answer       *report.Answer
 	unresponsive []string // those whose file system does not answer
@@ -37,14 +39,14 @@ type homeSearch struct {
 // and those that processes used in the last 24 hours. It adds the places that it tried,
 // and their problems, to answer.
 func (a *Adapter) roots(c census, now time.Time, answer *report.Answer) []*root {
-	all := homeSearch{answer: answer}
+	all := homeSearch{answer: answer, product: a.product}
 	data := a.env("XDG_DATA_HOME")
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(a.home, ".local", "share")
 	}
-	own := all.add(filepath.Join(data, "opencode"))
+	own := all.add(filepath.Join(data, a.product.Folder))
 	if own != nil {
-		all.answer.Problem(own.use(a.env("OPENCODE_DB")))
+		all.answer.Problem(own.use(a.env(a.product.Variable + "DB")))
 	}
 	for _, path := range a.named() {
 		all.add(path)
@@ -112,7 +114,7 @@ func (all *homeSearch) add(path string) *root {
 		all.answer.Problem(adapters.Unreadable(path, errors.New("not a folder")))
 		return nil
 	}
-	r := &root{path: target}
+	r := &root{path: target, product: all.product}
 	all.found = append(all.found, r)
 	return r
 }
@@ -164,7 +166,7 @@ func (h *host) dataFolders() []string {
 		dir = filepath.Clean(dir)
 		switch {
 		case f == h.db: // OPENCODE_DB names it: the log and the files are elsewhere
-		case isDatabase(name):
+		case h.product.isDatabase(name):
 			list = append(list, dir)
 		case filepath.Base(dir) == "log" && strings.HasSuffix(name, ".log"):
 			list = append(list, filepath.Dir(dir))
@@ -172,23 +174,24 @@ func (h *host) dataFolders() []string {
 	}
 	slices.Sort(list)
 	if filepath.IsAbs(h.data) {
-		list = append(list, filepath.Join(h.data, "opencode"))
+		list = append(list, filepath.Join(h.data, h.product.Folder))
 	} else if filepath.IsAbs(h.home) {
-		list = append(list, filepath.Join(h.home, ".local", "share", "opencode"))
+		list = append(list, filepath.Join(h.home, ".local", "share", h.product.Folder))
 	}
 	return list
 }
 
 // surelyUses reports whether a process keeps its sessions in a root: it has a file of the root
-// open, which may have been removed since (versions up to 1.15 remove each other's logs). The
+// open, which may have been removed since. The
 // environment alone may name a folder that a container has under the same path. It is used only
-// if open files can't be seen.
+// if open files can't be seen. A process that has the log open but no database is the client of a
+// service (2.0), unless it is so old that it has a log and no database (1.1).
 func (h *host) surelyUses(r *root) bool {
 	if h.filesHidden {
 		return h.knownHome
 	}
 	inRoot := func(f string) bool {
-		return slices.Contains(r.databases, f) || strings.HasPrefix(f, r.path+string(filepath.Separator))
+		return slices.Contains(r.databases, f) || h.old && strings.HasPrefix(f, r.path+string(filepath.Separator))
 	}
 	if slices.ContainsFunc(h.files, inRoot) {
 		return true
@@ -207,12 +210,6 @@ func onOneDevice(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
 	return errA == nil && errB == nil && agentfile.StampOf(a, infoA).Device == agentfile.StampOf(b, infoB).Device
-}
-
-// isDatabase reports whether a file is named like the database of a channel:
-// opencode.db, opencode-dev.db.
-func isDatabase(name string) bool {
-	return strings.HasPrefix(name, "opencode") && strings.HasSuffix(name, ".db")
 }
 
 // use adds the database that OPENCODE_DB names. A relative name is relative to the data
@@ -235,7 +232,7 @@ func (r *root) use(name string) error {
 	case err != nil:
 		return adapters.Unreadable(name, err)
 	case !fi.Mode().IsRegular():
-		return adapters.Unreadable(name, errors.New("OPENCODE_DB names no file"))
+		return adapters.Unreadable(name, errors.New(r.product.Variable+"DB names no file"))
 	}
 	r.addDatabase(name)
 	return nil
@@ -252,7 +249,7 @@ func (r *root) addDatabase(path string) {
 func (r *root) glob() error {
 	entries, err := os.ReadDir(r.path)
 	for _, e := range entries {
-		if isDatabase(e.Name()) && !e.IsDir() {
+		if r.product.isDatabase(e.Name()) && !e.IsDir() {
 			r.addDatabase(filepath.Join(r.path, e.Name()))
 		}
 	}
@@ -264,6 +261,3 @@ func (r *root) glob() error {
 
 // logFolder returns the folder in which every version writes its log.
 func (r *root) logFolder() string { return filepath.Join(r.path, "log") }
-
-// storage returns the folder of the JSON store of versions up to 1.1.
-func (r *root) storage() string { return filepath.Join(r.path, "storage") }

@@ -5,13 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"rollcall/proc"
 )
 
 func hostAt(pid int, started time.Time, args ...string) *host {
-	h := &host{args: append([]string{"opencode"}, args...), cwd: "/home/dev/p"}
-	h.PID, h.Start, h.Started = pid, uint64(started.UnixMilli()), started
+	h := &host{product: openCode, args: append([]string{"opencode"}, args...), cwd: "/home/dev/p"}
+	h.PID, h.Start, h.Started, h.began = pid, uint64(started.UnixMilli()), started, started
 	if !h.readArgs() {
 		panic("no host")
 	}
@@ -99,19 +97,6 @@ func TestAssignGivesUp(t *testing.T) {
 	}
 }
 
-// What is known of a process stays known when others that fit are there.
-func TestMemory(t *testing.T) {
-	var m runOwners
-	a, b := proc.Identity{PID: 1, Start: 5}, proc.Identity{PID: 1, Start: 9}
-	m.learn(a, "log", "r")
-	if m.known(a, "log") != "r" || m.known(b, "log") != "" || m.known(a, "other") != "" {
-		t.Error("a run is known of the wrong process")
-	}
-	if m.foreign(a, "log", "r") || !m.foreign(b, "log", "r") || m.foreign(b, "log", "s") {
-		t.Error("whose a run is isn't known")
-	}
-}
-
 func TestArguments(t *testing.T) {
 	tests := map[string]struct {
 		args []string
@@ -135,7 +120,7 @@ func TestArguments(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := &host{args: append([]string{"opencode"}, test.args...)}
+			h := &host{product: openCode, args: append([]string{"opencode"}, test.args...)}
 			if ok := h.readArgs(); ok != test.ok || ok && h.role != test.role {
 				t.Errorf("%v, role %v", ok, h.role)
 			}

@@ -6,17 +6,13 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"io"
+	"fmt"
 	"io/fs"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentfile"
 	search "rollcall/adapters/internal/conversation"
 	"rollcall/adapters/internal/report"
 	"rollcall/adapters/internal/sqlitero"
@@ -28,7 +24,8 @@ var _ adapters.Searcher = (*Adapter)(nil)
 type storedSession struct {
 	id, directory string
 	changed       time.Time
-	store         string // the database, or the session's file in the JSON store
+	store         string // the database
+	next          bool   // it is in the tables of OpenCode 2 only
 }
 
 // Conversations implements adapters.Searcher. The sessions of a database are searched some
@@ -46,12 +43,11 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 			list = append(list, conversations(s)...)
 		}
 	}
-	_, err := d.answer.Result(ctx, "OpenCode")
+	_, err := d.answer.Result(ctx, a.product.Title)
 	return list, err
 }
 
-// storedSessions lists the sessions of a root by their database, or each by itself in the
-// JSON store.
+// storedSessions lists the sessions of a root by their database.
 func (a *Adapter) storedSessions(ctx context.Context, r *root, answer *report.Answer) map[string][]storedSession {
 	newest := map[string]storedSession{}
 	for _, path := range r.databases {
@@ -61,13 +57,6 @@ func (a *Adapter) storedSessions(ctx context.Context, r *root, answer *report.An
 			if known, there := newest[s.id]; !there || known.changed.Before(s.changed) {
 				newest[s.id] = s
 			}
-		}
-	}
-	list, problems := listStorage(r.storage())
-	answer.Problem(problems...)
-	for _, s := range list {
-		if _, there := newest[s.id]; !there {
-			newest[s.id] = s
 		}
 	}
 	stores := map[string][]storedSession{}
@@ -87,14 +76,13 @@ func (a *Adapter) listDatabase(ctx context.Context, path string) ([]storedSessio
 	_, err = sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
 		list = nil
 		r := &reading{db: db}
-		if err := r.tables(ctx); err != nil || len(r.session) == 0 {
+		if err := r.tables(ctx); err != nil {
 			return err
 		}
-		const query = "SELECT id, coalesce(directory, ''), coalesce(time_updated, time_created, 0) FROM session"
-		return db.Each(ctx, query, nil, func(scan func(...any) error) error {
+		return db.Each(ctx, r.storedQuery(), nil, func(scan func(...any) error) error {
 			s := storedSession{store: path}
 			var updated millis
-			err := scan(&s.id, &s.directory, &updated)
+			err := scan(&s.id, &s.directory, &updated, &s.next)
 			s.changed = updated.time()
 			list = append(list, s)
 			return err
@@ -106,17 +94,22 @@ func (a *Adapter) listDatabase(ctx context.Context, path string) ([]storedSessio
 	return list, nil
 }
 
-// listStorage lists the sessions of a JSON store.
-func listStorage(storage string) (list []storedSession, problems []error) {
-	entries, problems := listFiles(storage, scope{})
-	for _, e := range entries {
-		s := storedSession{id: e.id, store: e.path, changed: e.info.ModTime()}
-		if info, err := os.Stat(messageFolder(storage, e.id)); err == nil && info.ModTime().After(s.changed) {
-			s.changed = info.ModTime()
-		}
-		list = append(list, s)
+// storedQuery selects all sessions of a database.
+func (r *reading) storedQuery() string {
+	newest := "0"
+	if len(r.rows) > 0 {
+		newest = "coalesce((SELECT m.time_updated FROM session_message m WHERE m.session_id = s.id ORDER BY m.seq DESC LIMIT 1), 0)"
 	}
-	return list, problems
+	query := "SELECT s.id AS id, coalesce(s.directory, ''), max(coalesce(s.time_updated, s.time_created, 0), " + newest + ") AS changed, %d AS gen FROM %s s"
+	switch {
+	case len(r.next) > 0 && r.hasV1():
+		return fmt.Sprintf(query, 1, "session_v2") + " UNION ALL " + fmt.Sprintf(query, 0, "session") + " WHERE s.id NOT IN (SELECT id FROM session_v2)"
+	case len(r.next) > 0:
+		return fmt.Sprintf(query, 1, "session_v2")
+	case r.hasV1():
+		return fmt.Sprintf(query, 0, "session")
+	}
+	return "SELECT '' AS id, '', 0, 0 AS gen LIMIT 0"
 }
 
 const (
@@ -132,16 +125,10 @@ func conversations(sessions []storedSession) (list []adapters.Conversation) {
 		return cmp.Or(b.changed.Compare(a.changed), strings.Compare(a.id, b.id))
 	})
 	for n := firstBatch; len(sessions) > 0; n = min(2*n, lastBatch) {
-		if filepath.Ext(sessions[0].store) == ".json" {
-			n = 1
-		}
 		batch := sessions[:min(n, len(sessions))]
 		sessions = sessions[len(batch):]
 		list = append(list, adapters.Conversation{Changed: batch[0].changed,
 			Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-				if filepath.Ext(batch[0].store) == ".json" {
-					return searchFiles(ctx, batch[0], q, found)
-				}
 				return searchDatabase(ctx, batch, q, found)
 			}})
 	}
@@ -165,7 +152,11 @@ func searchDatabase(ctx context.Context, batch []storedSession, q *adapters.Sear
 			})
 		}
 		var err error
-		long, err = searchRows(ctx, db, q, finders)
+		if long, err = searchRows(ctx, db, q, finders); err == nil {
+			var more int
+			more, err = searchNext(ctx, db, q, finders)
+			long += more
+		}
 		return err
 	})
 	if ctx.Err() != nil {
@@ -175,7 +166,7 @@ func searchDatabase(ctx context.Context, batch []storedSession, q *adapters.Sear
 		return nil, nil
 	}
 	if err != nil {
-		return nil, sqlitero.Problem(ctx, path, err, "try again", "if OpenCode can't open it either, move it away")
+		return nil, sqlitero.Problem(ctx, path, err, "try again", "if the agent can't open it either, move it away")
 	}
 	for _, s := range batch {
 		for _, h := range bySession[s.id] {
@@ -191,7 +182,16 @@ func searchDatabase(ctx context.Context, batch []storedSession, q *adapters.Sear
 // makes SQLite read only the rows of these sessions, in the order of the conversation; a part
 // is decoded only where its text can contain the pattern.
 func searchRows(ctx context.Context, db *sqlitero.DB, q *adapters.SearchQuery, finders map[string]*conversationFinder) (long int, err error) {
-	marks, args := idList(slices.Collect(maps.Keys(finders)))
+	var old []string
+	for id, f := range finders {
+		if !f.next {
+			old = append(old, id)
+		}
+	}
+	if len(old) == 0 {
+		return 0, nil
+	}
+	marks, args := idList(old)
 	err = db.Each(ctx, `SELECT m.session_id, m.time_created, p.id,
 		CASE WHEN octet_length(p.data) <= `+maxPart+` THEN p.data END,
 		CASE WHEN octet_length(m.data) <= `+maxPart+` THEN m.data END
@@ -228,29 +228,34 @@ func messageOf(data []byte, created millis) (m message) {
 // conversationFinder finds hits in the parts of one session.
 type conversationFinder struct {
 	search.Finder
-	err error // of Found
+	next bool
+	err  error // of Found
 }
 
 func newFinder(s storedSession, q *adapters.SearchQuery, found func(adapters.Hit) error) *conversationFinder {
-	return &conversationFinder{Finder: search.Finder{Query: q, Found: found,
+	return &conversationFinder{next: s.next, Finder: search.Finder{Query: q, Found: found,
 		Hit: adapters.Hit{Session: s.id, CWD: s.directory, Changed: s.changed}}}
 }
 
 // part searches one part. It skips parts and messages in an unknown form.
 func (f *conversationFinder) part(id string, data []byte, of func() message) error {
-	m, ok := partText(id, data, of, f.Query.Tools)
+	var p part
+	if json.Unmarshal(data, &p) != nil {
+		return f.err
+	}
+	return f.add(id, &p, of)
+}
+
+func (f *conversationFinder) add(id string, p *part, of func() message) error {
+	m, ok := p.searched(id, of, f.Query.Tools)
 	if ok {
 		_, f.err = f.Add(&m)
 	}
 	return f.err
 }
 
-// partText returns the text of a part, as it is stored.
-func partText(id string, data []byte, of func() message, tools bool) (out adapters.Message, ok bool) {
-	var p part
-	if json.Unmarshal(data, &p) != nil {
-		return out, false
-	}
+// searched returns the text of a part, as it is stored.
+func (p *part) searched(id string, of func() message, tools bool) (out adapters.Message, ok bool) {
 	out.Key = id
 	switch p.Type {
 	case "text":
@@ -269,79 +274,4 @@ func partText(id string, data []byte, of func() message, tools bool) (out adapte
 		return out, true
 	}
 	return out, false
-}
-
-// searchFiles searches a session of the JSON store.
-func searchFiles(ctx context.Context, s storedSession, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-	f := newFinder(s, q, found)
-	m, err := filesOf(s.store, s.id)
-	if err != nil {
-		return nil, adapters.AsProblem(m.folder, err)
-	}
-	long, unread := 0, 0
-	var buf []byte
-	for _, id := range m.names {
-		for _, partID := range partNames(m.storage, id) {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			var err error
-			buf, err = readInto(buf, filepath.Join(m.storage, "part", id, partID+".json"))
-			switch {
-			case errors.Is(err, agentfile.ErrTooLarge):
-				long++
-				continue
-			case errors.Is(err, fs.ErrNotExist):
-				continue
-			case err != nil:
-				unread++
-				continue
-			case !q.Pattern.MayContain(buf):
-				continue
-			}
-			if f.Hit.CWD == "" {
-				f.Hit.CWD = directoryOf(s.store)
-			}
-			if err := f.part(partID, buf, func() message { msg, _ := m.read(id); return msg }); err != nil {
-				return nil, err
-			}
-		}
-	}
-	skipped := search.Skipped(long)
-	if unread > 0 {
-		return skipped, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: filepath.Join(m.storage, "part"),
-			Err: errors.New("some files of session " + s.id + " could not be read"), Fix: "give your user read access"}
-	}
-	return skipped, nil
-}
-
-// directoryOf returns the folder of a session of the JSON store.
-func directoryOf(path string) string {
-	var row struct {
-		Directory string `json:"directory"`
-	}
-	_, _, _ = readRecord(path, &row) // a session whose file can't be read has no folder
-	return row.Directory
-}
-
-// readInto reads a file of at most search.Whole bytes into buf, which it may replace.
-func readInto(buf []byte, path string) ([]byte, error) {
-	f, info, err := agentfile.OpenRegular(path)
-	if err != nil {
-		return buf, err
-	}
-	defer f.Close()
-	size := info.Size()
-	if size > int64(search.Whole) {
-		return buf, agentfile.ErrTooLarge
-	}
-	if int64(cap(buf)) < size {
-		buf = make([]byte, max(size, 16<<10))
-	}
-	buf = buf[:size]
-	n, err := io.ReadFull(f, buf)
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return buf[:n], err
 }

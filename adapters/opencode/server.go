@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -30,6 +31,7 @@ type serverAnswer struct {
 	questions   map[string]string       // by session: the request
 	asked       map[string]bool         // folders
 	partial     bool                    // not every folder was answered for
+	next        bool                    // it answers for all sessions of OpenCode 2
 }
 
 // serverStatus is an entry of /session/status (1.1.65 to 1.18.33).
@@ -58,9 +60,13 @@ const (
 
 // serverClient asks the server of one process.
 type serverClient struct {
+	product        *Product
 	http           *http.Client
 	base           string // its address
 	user, password string // empty: none is sent
+	next           bool   // it is a server of OpenCode 2
+	version        string // of such a server, as far as it is known
+	pid            int    // of such a server
 }
 
 // client returns a client for the server of one process. It connects only to this
@@ -69,21 +75,15 @@ type serverClient struct {
 // the one with which Rollcall launched the process, or else the one in Rollcall's own
 // environment, if any.
 func (a *Adapter) client(h *host, base string) *serverClient {
-	c := &serverClient{http: a.httpClient(h.Identity), base: base, user: defaultUser, password: a.password(h.Identity)}
+	c := &serverClient{product: a.product, http: a.httpClient(h.Identity), base: base, user: defaultUser, password: a.password(h.Identity), pid: h.PID}
 	if c.password == "" {
-		c.user, c.password = cmp.Or(a.env(userVariable), defaultUser), a.env(passwordVariable)
+		c.user, c.password = cmp.Or(a.env(a.product.user()), defaultUser), a.env(a.product.password())
 	}
 	return c
 }
 
-const (
-	// passwordVariable is the variable with the password that a server asks for (1.1.65 to 1.18.33).
-	passwordVariable = "OPENCODE_SERVER_PASSWORD"
-	// userVariable is the variable with the name that a server expects with the password.
-	userVariable = "OPENCODE_SERVER_USERNAME"
-	// defaultUser is that name, unless the variable is set.
-	defaultUser = "opencode"
-)
+// defaultUser is the name that a server expects with the password, unless a variable says another.
+const defaultUser = "opencode"
 
 func (a *Adapter) httpClient(id proc.Identity) *http.Client {
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -136,13 +136,17 @@ func (c census) address(h *host) (base string, sure bool) {
 }
 
 // askServers asks the servers of a root's processes about the folders of sessions.
-func (d *discovery) askServers(ctx context.Context, r *root, folders []string) map[*host]*serverAnswer {
+func (d *discovery) askServers(ctx context.Context, r *root, sessions map[string]*facts) map[*host]*serverAnswer {
+	folders, calls := foldersOf(sessions, r.hosts, r.oldest()), openCalls(sessions)
 	answers := map[*host]*serverAnswer{}
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	for _, h := range r.hosts {
-		base, sure := d.census.address(h)
-		if base == "" {
+		client, sure, err := d.adapter.clientOf(d.census, h)
+		if h.service && err != nil && !errors.Is(err, errNoServer) {
+			d.answer.Problem((&serverClient{product: h.product, base: fmt.Sprintf("the service of process %d", h.PID)}).serverProblem(err))
+		}
+		if client == nil {
 			continue
 		}
 		ask := folders
@@ -152,18 +156,18 @@ func (d *discovery) askServers(ctx context.Context, r *root, folders []string) m
 				ask = []string{h.cwd}
 			}
 		}
-		if len(ask) == 0 {
+		if len(ask) == 0 && !h.service {
 			continue
 		}
 		wait.Go(func() {
-			s, err := d.adapter.client(h, base).ask(ctx, ask)
+			s, err := client.ask(ctx, ask, calls)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err == nil:
 				answers[h] = s
 			case sure && ctx.Err() == nil && d.adapter.table.Alive(h.Identity) && d.now.Sub(h.Started) > startLimit:
-				d.answer.Problem(serverProblem(base, err))
+				d.answer.Problem(client.serverProblem(err))
 			}
 		})
 	}
@@ -171,8 +175,8 @@ func (d *discovery) askServers(ctx context.Context, r *root, folders []string) m
 	return answers
 }
 
-func serverProblem(base string, err error) error {
-	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: base, Err: err,
+func (c *serverClient) serverProblem(err error) error {
+	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: c.base, Err: err,
 		Fix: "the status of its sessions is derived from its stored files alone"}
 	var timeout net.Error
 	var listener *peer.ListenerError
@@ -180,7 +184,7 @@ func serverProblem(base string, err error) error {
 	case errors.As(err, &listener):
 		p.Err = listener
 	case errors.Is(err, errPassword):
-		p.Fix = "set OPENCODE_SERVER_PASSWORD to the server's password in Rollcall's environment"
+		p.Fix = "set " + c.product.password() + " to the server's password in Rollcall's environment"
 	case errors.As(err, &timeout) && timeout.Timeout():
 		p.Kind = adapters.ErrTimeout
 	case errors.Is(err, errAnswer):
@@ -197,19 +201,43 @@ var (
 	errNotFound = errors.New("not known there")
 )
 
-// ask asks what the process does in each of the folders.
-func (c *serverClient) ask(ctx context.Context, folders []string) (*serverAnswer, error) {
+// openCalls returns the sessions of OpenCode 2 with a call that has not ended.
+func openCalls(sessions map[string]*facts) (ids []string) {
+	for id, f := range sessions {
+		if f.next != nil && len(f.calls) > 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// ask asks what the process does in each of the folders, or in all of them where it is a server of
+// OpenCode 2. calls lists the sessions that may wait for an answer.
+func (c *serverClient) ask(ctx context.Context, folders, calls []string) (*serverAnswer, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	s := &serverAnswer{status: map[string]serverStatus{}, permissions: map[string]string{}, questions: map[string]string{},
 		asked: map[string]bool{}}
+	if c.next {
+		err := c.identify(ctx)
+		if err == nil {
+			err = c.askNext(ctx, s, calls)
+		}
+		return s, err
+	}
 	if len(folders) > maxFolders {
 		folders, s.partial = folders[:maxFolders], true
 	}
 	for _, folder := range folders {
 		query := "?directory=" + url.QueryEscape(folder)
 		status := map[string]serverStatus{}
-		if err := c.get(ctx, "/session/status"+query, &status); err != nil {
+		err := c.get(ctx, "/session/status"+query, &status)
+		if errors.Is(err, errNotFound) && len(s.asked) == 0 { // 2.0 has paths below /api only
+			c.next = true
+			return c.ask(ctx, nil, calls)
+		}
+		if err != nil {
 			return nil, err
 		}
 		s.asked[filepath.Clean(folder)] = true
@@ -289,65 +317,4 @@ func (c *serverClient) request(ctx context.Context, method, path string, content
 		return nil, fmt.Errorf("%w: %s", errAnswer, resp.Status)
 	}
 	return body, nil
-}
-
-// Stop implements adapters.Stopper: the session's own server is asked to abort
-// the turn. Only `opencode serve`, `web`, and a terminal interface with --port
-// have one.
-func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
-	c, err := a.serverOf(ctx, s)
-	if errors.Is(err, errNoServer) {
-		return fmt.Errorf("%w (press Esc in its terminal, or end the process)", err)
-	}
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, orderLimit)
-	defer cancel()
-	if _, err := c.request(ctx, http.MethodPost, "/session/"+url.PathEscape(s.ID)+"/abort"+inFolder(s), nil); err != nil {
-		return serverProblem(c.base, err)
-	}
-	return nil
-}
-
-// inFolder returns the query that names the folder of a session.
-func inFolder(s adapters.Session) string { return "?directory=" + url.QueryEscape(s.CWD) }
-
-// errNoServer reports that the process of a session listens on no port.
-var errNoServer = errors.New("it has no server")
-
-// serverOf returns a client for the server in the process of a session.
-func (a *Adapter) serverOf(ctx context.Context, s adapters.Session) (*serverClient, error) {
-	if s.Process.IsZero() {
-		return nil, errors.New("no process runs this session")
-	}
-	c, err := takeCensus(ctx, a.table, a.now())
-	if err != nil && len(c.hosts) == 0 {
-		return nil, err
-	}
-	for _, h := range c.hosts {
-		if h.Identity != s.Process {
-			continue
-		}
-		base, _ := c.address(h)
-		if base == "" {
-			return nil, fmt.Errorf("process %d of this session can't be asked: %w", h.PID, errNoServer)
-		}
-		return a.client(h, base), nil
-	}
-	return nil, fmt.Errorf("process %d of this session is gone", s.Process.PID)
-}
-
-// Attach implements adapters.Attacher for sessions of a process that serves on a port of this machine: `opencode attach URL
-// --session ID` (1.1.65 to 1.18.33). A password must be in the terminal's environment, OPENCODE_SERVER_PASSWORD.
-func (a *Adapter) Attach(ctx context.Context, program string, s adapters.Session) (adapters.Command, error) {
-	c, err := a.serverOf(ctx, s)
-	if err != nil {
-		return adapters.Command{}, fmt.Errorf("%w: %w", adapters.ErrNoAttach, err)
-	}
-	args := []string{"attach", c.base, "--session", s.ID}
-	if s.CWD != "" {
-		args = append(args, "--dir", s.CWD)
-	}
-	return adapters.Command{Path: program, Args: args, Session: s.ID}, nil
 }

@@ -188,6 +188,15 @@ func TestStop(t *testing.T) {
 	if err := s.adapter.Stop(t.Context(), got); err == nil || !strings.Contains(err.Error(), "Esc") {
 		t.Errorf("%v", err)
 	}
+	editor := s.fixture.Procs.Start(scene.Spec{Comm: "zed", Exe: "/usr/bin/zed", CWD: "/home/dev/q", Args: []string{"zed"}, Started: time.Now()})
+	got.Process = s.fixture.Procs.Start(scene.Spec{PPID: editor.PID, Comm: "opencode", Exe: "/opt/opencode.exe", CWD: "/home/dev/q",
+		Args: []string{"opencode", "acp"}, Env: []string{"HOME=" + s.home}, Started: time.Now()})
+	lives := fmt.Sprintf("lives in zed (process %d)", editor.PID)
+	for _, err := range []error{s.adapter.Stop(t.Context(), got), s.adapter.CanStop(t.Context(), got)} {
+		if err == nil || !strings.Contains(err.Error(), lives) || strings.Contains(err.Error(), "Esc") {
+			t.Errorf("%v", err)
+		}
+	}
 	got.Process.Start++
 	if err := s.adapter.Stop(t.Context(), got); err == nil || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("%v", err)

@@ -25,6 +25,12 @@ const (
 // open reports whether a session's messages leave its turn open.
 func (f *facts) open() turnState {
 	switch {
+	case f.next != nil:
+		if state, ok := f.next.turn(f.last.Time.Created); ok {
+			return state
+		}
+	}
+	switch {
 	case f.last.ID == "":
 		return noMessages
 	case f.copied() && !f.last.ended():
@@ -35,6 +41,8 @@ func (f *facts) open() turnState {
 		return inTurn
 	case f.last.Error != nil:
 		return over
+	case f.last.Time.Completed == 0 && f.next != nil && f.refused && len(f.calls) == 0:
+		return over // the preview leaves the answer open in which a call was refused
 	case f.last.Time.Completed == 0:
 		return inTurn
 	case f.betweenSteps() && !f.refused:
@@ -86,6 +94,10 @@ func decide(s observation) report.Verdict {
 		return report.Unknown(s.claim.doubt + "; " + s.lastTurn())
 	case s.claim.host == nil:
 		return s.withoutHost()
+	case s.claim.host.old && s.facts.open() == over:
+		return report.Idle(s.facts.outcome(), s.lastTurn()+"; only this session of its folder was written since "+s.holder()+" began; "+whyOld)
+	case s.claim.host.old:
+		return report.Unknown(s.lastTurn() + "; " + s.holder() + " may run it; " + whyOld)
 	}
 	if v, ok := s.byServer(); ok {
 		return v
@@ -111,7 +123,9 @@ func (f *facts) outcome() adapters.Outcome {
 	switch {
 	case f.open() != over:
 		return ""
-	case f.last.Error != nil && f.last.Error.Name == "MessageAbortedError":
+	case f.next != nil && f.next.ended() != "":
+		return f.next.ended()
+	case f.last.Error != nil && f.last.Error.Name == abortedError:
 		return adapters.Interrupted
 	case f.last.Error != nil:
 		return adapters.Failed
@@ -138,21 +152,39 @@ func (s observation) byServer() (report.Verdict, bool) {
 		return report.Waiting(adapters.ForPermission, by+"that it asks for the permission "+s.server.permissions[s.facts.id]), true
 	case s.child != nil:
 		return report.Verdict{}, false
-	case busy && state.Type == "retry":
-		return report.Working(fmt.Sprintf("%sretry, attempt %d: %.120s",
-			by, state.Attempt, strings.ToValidUTF8(state.Message, ""))), true
-	case busy && state.Type == "busy":
-		return report.Working(by + "busy; " + s.lastTurn()), true
 	case busy && state.Type != "idle":
-		return report.Unknown(fmt.Sprintf("%s%.40q, which isn't known", by, state.Type)), true
-	case s.server.partial || !s.server.asked[filepath.Clean(s.facts.cwd)], s.isJustStored():
+		return s.busy(by, state), true
+	case !s.serverDecides():
 		return report.Verdict{}, false
 	}
 	v := report.Idle(s.facts.outcome(), by+"that it isn't busy; "+s.lastTurn())
-	if s.facts.open() == inTurn && s.loopOver() {
+	switch {
+	case s.facts.open() == inTurn && s.loopOver():
 		v.Outcome = adapters.Interrupted
+	case s.facts.open() == inTurn && s.facts.next != nil && !s.isJustStored(): // it may have ended since it was read
+		v.Outcome = adapters.Died
 	}
 	return v, true
+}
+
+// busy returns the verdict on a session that its server calls busy.
+func (s observation) busy(by string, state serverStatus) report.Verdict {
+	switch state.Type {
+	case "retry":
+		return report.Working(fmt.Sprintf("%sretry, attempt %d: %.120s", by, state.Attempt, strings.ToValidUTF8(state.Message, "")))
+	case "busy":
+		return report.Working(by + "busy; " + s.lastTurn())
+	}
+	return report.Unknown(fmt.Sprintf("%s%.40q, which isn't known", by, state.Type))
+}
+
+// serverDecides reports whether a session that its server does not call busy is not busy. A turn that
+// is claimed goes on even then: the service has yet to resume it, or it is in the background.
+func (s observation) serverDecides() bool {
+	if n := s.facts.next; n != nil {
+		return s.server.next && !n.claimed
+	}
+	return !s.isJustStored() && !s.server.partial && s.server.asked[filepath.Clean(s.facts.cwd)]
 }
 
 // hasCall reports whether one of the open calls is of a kind. Servers still list a question
@@ -180,7 +212,8 @@ func (s observation) byMessages() report.Verdict {
 		if s.willContinue() {
 			break
 		}
-		if age := s.now.Sub(f.created.time()); age < firstMessageDelay && age > -firstMessageDelay {
+		// A client of a server makes a session before the user has written a prompt.
+		if age := s.now.Sub(f.created.time()); s.claim.host.role != server && age < firstMessageDelay && age > -firstMessageDelay {
 			return report.Working("begun " + s.clock(f.created) + ", no message yet; " + holder)
 		}
 		return report.Idle("", "no message yet; "+holder)
@@ -202,6 +235,9 @@ func (s observation) byMessages() report.Verdict {
 	if v, ok := s.waits(holder); ok {
 		return v
 	}
+	if f.next != nil && len(f.calls) > 0 && s.server == nil {
+		holder += ", which could not be asked; whether the call waits for a permission is not stored"
+	}
 	return report.Working(s.lastTurn() + "; " + holder)
 }
 
@@ -211,7 +247,7 @@ func (s observation) willContinue() bool {
 	h := s.claim.host
 	age := s.now.Sub(h.Started)
 	return h.role == oneShot && (s.facts.last.ID != "" || age < firstMessageDelay) && age < startLimit && age > -time.Minute &&
-		(s.claim.opensOnly || max(s.facts.last.Time.Created, s.facts.last.Time.Completed).time().Add(slack).Before(h.Started))
+		(s.claim.opensOnly || max(s.facts.last.Time.Created, s.facts.last.Time.Completed).time().Add(slack).Before(h.began))
 }
 
 // waits reports whether an open turn waits for the user.
@@ -232,21 +268,11 @@ func (s observation) waits(holder string) (report.Verdict, bool) {
 	return report.Verdict{}, false
 }
 
-// waitingChild finds a sub-agent of an open call that waits for the user. Versions up to 1.3
-// can lose the record of the session that a call began. For them waitingChild looks for a
-// sub-agent that was created since the answer with the call began.
+// waitingChild finds a sub-agent of an open call that waits for the user.
 func (f *facts) waitingChild(answers map[string]*adapters.Session) *adapters.Session {
 	for _, c := range f.calls {
 		if child := answers[c.child]; child != nil && child.Status == adapters.Waiting {
 			return child
-		}
-		if c.tool != "task" || c.child != "" {
-			continue
-		}
-		for _, child := range answers {
-			if child.Parent == f.id && child.Status == adapters.Waiting && !child.StartedAt.Before(f.assistant.Time.Created.time()) {
-				return child
-			}
 		}
 	}
 	return nil
@@ -259,17 +285,17 @@ var asksUser = map[string]bool{"question": true, "plan_exit": true, "plan_enter"
 // and "" if the call may run. Waiting is not stored: a call that waits has begun
 // ("running") and shows nothing yet ("metadata"), and the log has a line about it.
 func (s observation) needsPermission(c call) string {
-	if c.pending || c.metadata {
+	if c.pending || c.metadata || s.facts.next != nil {
 		return ""
 	}
 	if r := s.claim.run; r != nil {
 		for _, a := range r.asks {
-			if s.answers(a, c, r) {
+			if a.answers(c) {
 				return fmt.Sprintf("tool %s since %s has not begun, and the log says that a permission was asked for at %s",
 					c.tool, s.clock(c.since), s.at(a.at))
 			}
 		}
-		if r.id == "" || s.now.Sub(c.since.time()) < stepDelay {
+		if s.now.Sub(c.since.time()) < stepDelay {
 			return ""
 		}
 	}
@@ -281,18 +307,8 @@ func (s observation) needsPermission(c call) string {
 }
 
 // answers reports whether a permission was requested for a call: the request is not
-// earlier than the call, and nothing about the call was stored after it. Separate logs
-// have times in seconds, and record whether an answer came; up to 1.0 they name the
-// call. Versions up to 1.3 store a call's beginning only after the request, which can
-// be seconds later: for them the call must be of the same message.
-func (s observation) answers(a ask, c call, r *run) bool {
-	switch {
-	case a.call != "":
-		return r.pending > 0 && a.call == c.id
-	case r.id == "":
-		message := s.facts.assistant.Time.Created.time().Truncate(time.Second)
-		return r.pending > 0 && !a.at.Before(message) && permits(a.permission, c.tool)
-	}
+// earlier than the call, and nothing about the call was stored after it.
+func (a ask) answers(c call) bool {
 	// Several calls at once have one line each.
 	return !a.at.Add(250*time.Millisecond).Before(c.since.time()) && permits(a.permission, c.tool) &&
 		!c.updated.time().After(a.at.Add(250*time.Millisecond))
@@ -314,8 +330,7 @@ var knownTools = map[string]bool{"bash": true, "edit": true, "read": true, "glob
 
 // loopOver reports whether the log has an end of the loop after the last message and
 // its calls. A turn that is cancelled before the request to the model leaves no other
-// trace. Neither does a turn that a server of 1.3.2 aborts while it asks the user: its
-// call stays open forever.
+// trace.
 func (s observation) loopOver() bool {
 	if s.claim.over.IsZero() {
 		return false
@@ -327,11 +342,7 @@ func (s observation) loopOver() bool {
 		}
 		last = max(last, c.since)
 	}
-	at := last.time()
-	if s.claim.run != nil && s.claim.run.id == "" {
-		at = at.Truncate(time.Second)
-	}
-	return !s.claim.over.Before(at) && s.now.Sub(s.claim.over) > callDelay
+	return !s.claim.over.Before(last.time()) && s.now.Sub(s.claim.over) > callDelay
 }
 
 // lastTurn describes the last turn, for evidence.
@@ -352,14 +363,16 @@ func (s observation) lastTurn() string {
 			text += fmt.Sprintf(" (%.120s)", strings.ToValidUTF8(m, ""))
 		}
 		return text
+	case f.last.Time.Completed == 0 && f.last.Retry != nil:
+		return fmt.Sprintf("retry, attempt %d: %.120s", f.last.Retry.Attempt, strings.ToValidUTF8(f.last.Retry.Error.Message, ""))
 	case f.last.Time.Completed == 0 && len(f.calls) > 0:
 		c := f.calls[len(f.calls)-1]
 		return fmt.Sprintf("answer open since %s, tool %s since %s", s.clock(f.last.Time.Created), c.tool, s.clock(c.since))
 	case f.last.Time.Completed == 0:
 		return "answer open since " + s.clock(f.last.Time.Created)
-	case f.refused:
+	case f.refused && f.next == nil:
 		return "the user refused a tool's call, " + s.clock(f.last.Time.Completed)
-	case f.betweenSteps():
+	case f.betweenSteps() && !f.refused:
 		return "step ended " + s.clock(f.last.Time.Completed) + " with " + f.last.Finish + ", another one follows"
 	}
 	if f.outcome() == adapters.Interrupted {

@@ -23,12 +23,7 @@ func TestDecide(t *testing.T) {
 	step := done
 	step.Finish = "tool-calls"
 	failed, aborted, cancelled := done, done, done
-	failed.Error = &struct {
-		Name string `json:"name"`
-		Data struct {
-			Message string `json:"message"`
-		} `json:"data"`
-	}{Name: "APIError"}
+	failed.Error = &failure{Name: "APIError"}
 	abort := *failed.Error
 	abort.Name = "MessageAbortedError"
 	aborted.Error = &abort
@@ -38,10 +33,6 @@ func TestDecide(t *testing.T) {
 	begun := bash
 	begun.metadata = true
 	asked := &run{id: "r", asks: []ask{{at: ago(15).time(), permission: "bash"}}}
-	oldAsk := func(seconds, pending int) *run {
-		return &run{asks: []ask{{at: ago(seconds).time(), permission: "bash"}}, pending: pending}
-	}
-	callAsk := func(id string) *run { return &run{asks: []ask{{at: ago(18).time(), call: id}}, pending: 1} }
 	tests := map[string]struct {
 		last    message
 		calls   []call
@@ -71,16 +62,6 @@ func TestDecide(t *testing.T) {
 			waiting: adapters.ForPermission, without: adapters.Died},
 		"a permission, without a log":         {last: open, calls: []call{bash}, status: adapters.Waiting, waiting: adapters.ForPermission, without: adapters.Died},
 		"a log without a word of permissions": {last: open, calls: []call{bash}, claim: claim{run: &run{id: "r"}}, status: adapters.Working, without: adapters.Died},
-		"a permission, in a log of 1.3": {last: open, calls: []call{bash}, claim: claim{run: oldAsk(18, 1)}, status: adapters.Waiting,
-			waiting: adapters.ForPermission, without: adapters.Died},
-		"a permission, in a log of 1.0": {last: open, calls: []call{{id: "call_1", tool: "write", since: ago(15)}},
-			claim: claim{run: callAsk("call_1")}, status: adapters.Waiting, waiting: adapters.ForPermission, without: adapters.Died},
-		"one of 1.0 for another call": {last: open, calls: []call{{id: "call_1", tool: "write", since: ago(15)}},
-			claim: claim{run: callAsk("call_2")}, status: adapters.Working, without: adapters.Died},
-		"one of 1.3 that another session's command needs": {last: open, calls: []call{{tool: "task", since: ago(15)}},
-			claim: claim{run: oldAsk(18, 1)}, status: adapters.Working, without: adapters.Died},
-		"one of 1.3 that was answered":       {last: open, calls: []call{bash}, claim: claim{run: oldAsk(18, 0)}, status: adapters.Working, without: adapters.Died},
-		"one of 1.3 that a turn before left": {last: open, calls: []call{bash}, claim: claim{run: oldAsk(25, 1)}, status: adapters.Working, without: adapters.Died},
 		"allowed since": {last: open, calls: []call{{tool: "write", since: ago(15), updated: ago(5)}}, claim: claim{run: asked},
 			status: adapters.Working, without: adapters.Died},
 		"one of two calls": {last: open, calls: []call{begun, bash}, claim: claim{run: asked}, status: adapters.Waiting,
@@ -154,21 +135,20 @@ func askingFor(id string) *serverAnswer {
 	return s
 }
 
-// A sub-agent that waits is found by its call, or where that was lost by its parent
-// and by when it was made.
+// A sub-agent that waits is found by its call.
 func TestWaitingChild(t *testing.T) {
 	f := &facts{id: sesA, calls: []call{{tool: "task"}}}
 	f.assistant.Time.Created = 1000
 	child := func(made int64, status adapters.Status) map[string]*adapters.Session {
 		return map[string]*adapters.Session{sesB: {ID: sesB, Parent: sesA, Status: status, StartedAt: millis(made).time()}}
 	}
-	if f.waitingChild(child(1500, adapters.Waiting)) == nil {
-		t.Error("one of this call's is not found")
-	}
-	if f.waitingChild(child(500, adapters.Waiting)) != nil || f.waitingChild(child(1500, adapters.Working)) != nil {
-		t.Error("one of an earlier call's is found, or one that works")
+	if f.waitingChild(child(1500, adapters.Waiting)) != nil {
+		t.Error("one is found that no call names")
 	}
 	f.calls[0].child = sesB
+	if f.waitingChild(child(1500, adapters.Working)) != nil {
+		t.Error("one that works is found")
+	}
 	if f.waitingChild(child(500, adapters.Waiting)) == nil {
 		t.Error("the one that the call names is not found")
 	}
@@ -200,16 +180,6 @@ func TestTitles(t *testing.T) {
 	} {
 		if got := ownTitle(title); got != want {
 			t.Errorf("ownTitle(%q) = %q, want %q", title, got, want)
-		}
-	}
-}
-
-// Ids are in the order of time also where their clock begins anew.
-func TestCompareIDs(t *testing.T) {
-	ordered := []string{"msg_fffffffff000aaaa", "msg_ffffffffffffaaaa", "msg_000000000001aaaa", "msg_1fc7256a1001aaaa"}
-	for i := range len(ordered) - 1 {
-		if compareIDs(ordered[i], ordered[i+1]) >= 0 || compareIDs(ordered[i+1], ordered[i]) <= 0 {
-			t.Errorf("%s and %s are in the wrong order", ordered[i], ordered[i+1])
 		}
 	}
 }

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,19 +12,27 @@ import (
 	"rollcall/adapters/internal/usagelog"
 )
 
-// usageQuery sums up the messages of the sessions in the list %[2]s by steps of %[1]d milliseconds. A turn is an answer whose
+// usageQuery sums up the messages of sessions, which %[2]s selects, by steps of %[1]d milliseconds. A turn is an answer whose
 // previous message is the user's. The time in the message's data has priority over the row's time, which can be the time of
 // an import.
 const usageQuery = `SELECT session, at / %[1]d AS step, CAST(total(input) AS INTEGER), CAST(total(output) AS INTEGER), CAST(total(reasoning) AS INTEGER),
 	CAST(total(cache_read) AS INTEGER), CAST(total(cache_write) AS INTEGER), total(cost), count(CASE WHEN answers AND before = 'user' THEN 1 END)
 FROM (SELECT *, role = 'assistant' AND (ended AND NOT failed OR coalesce(output, 0) > 0) AS answers, lag(role) OVER (PARTITION BY session ORDER BY at, id) AS before
-	FROM (SELECT session, id, CAST(coalesce(data ->> '$.time.created', created) AS INTEGER) AS at, data ->> '$.role' AS role,
+	FROM (SELECT session, id, CAST(coalesce(data ->> '$.time.created', created) AS INTEGER) AS at, role,
 			data ->> '$.error' IS NOT NULL AS failed, data ->> '$.time.completed' IS NOT NULL AS ended, data ->> '$.cost' AS cost,
 			data ->> '$.tokens.input' AS input, data ->> '$.tokens.output' AS output, data ->> '$.tokens.reasoning' AS reasoning,
 			data ->> '$.tokens.cache.read' AS cache_read, data ->> '$.tokens.cache.write' AS cache_write
-		FROM (SELECT m.session_id AS session, m.id AS id, m.time_created AS created, CASE WHEN json_valid(m.data) THEN m.data ELSE '{}' END AS data
-			FROM message m WHERE m.session_id IN %[2]s)))
+		FROM (%[2]s)))
 GROUP BY session, step ORDER BY session, step`
+
+const (
+	usageJSON = `CASE WHEN json_valid(m.data) THEN m.data ELSE '{}' END AS data`
+	// usageRows selects the messages of 1.x, and usageNext those of OpenCode 2, of the sessions in the list %s.
+	usageRows = `SELECT m.session_id AS session, m.id AS id, m.time_created AS created,
+		CASE WHEN json_valid(m.data) THEN m.data ->> '$.role' END AS role, ` + usageJSON + ` FROM message m WHERE m.session_id IN %s`
+	usageNext = `SELECT m.session_id AS session, m.id AS id, m.time_created AS created,
+		m.type AS role, ` + usageJSON + ` FROM session_message m WHERE m.session_id IN %s AND m.type IN ('user', 'assistant')`
+)
 
 // keepUsage takes over what this process or an earlier one knew of the usage of sessions that have not changed since. It
 // must be called also where no usage is wanted: the next question may want it.
@@ -46,8 +55,21 @@ func (r *reading) usage(ctx context.Context) error {
 			missing = append(missing, id)
 		}
 	}
+	imported := func(id string) bool { return r.sessions[id].next != nil && r.sessions[id].next.claims }
 	for ids := range slices.Chunk(missing, listLimit) {
-		err := r.usageOf(limited, ids)
+		var old, next []string // the messages that 2.0 has imported are still in the tables of 1.x
+		for _, id := range ids {
+			if !imported(id) {
+				old = append(old, id)
+			}
+			if r.sessions[id].next != nil {
+				next = append(next, id)
+			}
+		}
+		err := errors.Join(r.usageOf(limited, usageRows, old), r.usageOf(limited, usageNext, next))
+		if err == nil {
+			r.logged(ids)
+		}
 		if err != nil && limited.Err() != nil && ctx.Err() == nil {
 			r.want.usage = false // the next question reads again
 			return nil
@@ -62,10 +84,13 @@ func (r *reading) usage(ctx context.Context) error {
 // usageCost is what reading the usage of a session costs, in bytes of a large file.
 const usageCost = 64 << 10
 
-func (r *reading) usageOf(ctx context.Context, ids []string) error {
+func (r *reading) usageOf(ctx context.Context, rows string, ids []string) error {
+	if len(ids) == 0 || rows == usageRows && !r.hasV1() {
+		return nil
+	}
 	marks, args := idList(ids)
-	query := fmt.Sprintf(usageQuery, adapters.UsageStep.Milliseconds(), marks)
-	err := r.db.Each(ctx, query, args, func(scan func(...any) error) error {
+	query := fmt.Sprintf(usageQuery, adapters.UsageStep.Milliseconds(), fmt.Sprintf(rows, marks))
+	return r.db.Each(ctx, query, args, func(scan func(...any) error) error {
 		var id string
 		var step int64
 		var u adapters.Usage
@@ -81,12 +106,12 @@ func (r *reading) usageOf(ctx context.Context, ids []string) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
+}
+
+// logged notes that all usage of sessions is known.
+func (r *reading) logged(ids []string) {
 	for _, id := range ids {
 		r.sessions[id].logged = true
 		r.note(id, usageCost)
 	}
-	return nil
 }

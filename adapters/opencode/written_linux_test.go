@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
@@ -41,6 +42,9 @@ func writes(t *testing.T, r *adaptertest.Recording, pid, word string) {
 		if err := os.Symlink(log, filepath.Join(folder, "fd", name)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := os.Symlink(filepath.Join(r.Home, ".local/share/opencode/opencode.db"), filepath.Join(folder, "fd", "25")); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -132,6 +136,35 @@ func TestRunBefore(t *testing.T) {
 	} {
 		if got := runBefore(f, end); got != want {
 			t.Errorf("at %d: %q, want %q", end, got, want)
+		}
+	}
+}
+
+// The clock was set forward by an hour while a session works, as when a machine resumes: the start
+// of its process moves with the clock, and the times that the process has stored don't.
+func TestClockSetForward(t *testing.T) {
+	r := adaptertest.Replay(t, "testdata/recordings/opencode-1.18.33-working-tool")
+	writes(t, r, "10033", "run=")
+	const step = 3600
+	stat := filepath.Join(r.ProcRoot, "stat")
+	text, err := os.ReadFile(stat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var boot int64
+	_, after, _ := strings.Cut(string(text), "btime ")
+	if _, err := fmt.Sscan(after, &boot); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(stat, fmt.Appendf(nil, "cpu  0 0 0 0\nbtime %d\n", boot+step), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cfg := r.Config()
+	cfg.Now = func() time.Time { return r.CapturedAt.Add(step * time.Second) }
+	for _, q := range []adapters.Query{{}, {Since: cfg.Now()}} {
+		sessions := adaptertest.Discover(t, New(cfg), q).Sessions
+		if len(sessions) != 1 || sessions[0].Status != adapters.Working || sessions[0].Process.PID != 10033 {
+			t.Errorf("%+v", sessions)
 		}
 	}
 }

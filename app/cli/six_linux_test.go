@@ -15,8 +15,8 @@ import (
 	"rollcall/internal/corpus"
 )
 
-// TestOneHangsOneFails: all six agents are there; OpenClaw's gateway accepts and
-// never answers, and Codex's database is none. The other four are complete and
+// TestOneHangsOneFails: all seven agents are there; OpenClaw's gateway accepts and
+// never answers, and Codex's database is none. The other five are complete and
 // fresh.
 func TestOneHangsOneFails(t *testing.T) {
 	program(t) // built before the clock runs
@@ -47,7 +47,7 @@ func TestOneHangsOneFails(t *testing.T) {
 			live++
 		}
 	}
-	if d, r := list("--strict"); r.code != Done || len(d.Adapters) != 6 || len(d.Sessions) != live || live < 40 {
+	if d, r := list("--strict"); r.code != Done || len(d.Adapters) != 7 || len(d.Sessions) != live || live < 40 {
 		t.Fatalf("all well: %d adapters, %d sessions, %+v", len(d.Adapters), len(d.Sessions), r.err)
 	}
 

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"rollcall/internal/corpus"
 )
 
 func took(wall, cpu time.Duration, memory int64) sample {
@@ -111,7 +109,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// The command measures a small corpus with the real program, with both of OpenCode's stores, removes it, and leaves no process.
+// The command measures a small corpus with the real program, removes it, and leaves no process.
 func TestBench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -151,7 +149,7 @@ func TestBench(t *testing.T) {
 	for _, f := range got.Rows {
 		rows[f.Row] = f
 	}
-	for _, r := range append(rowsOf(corpus.InDatabase), rowsOf(corpus.InFiles)...) {
+	for _, r := range corpusRows {
 		f, ok := rows[r.id]
 		if !ok || f.Missing == "" && (f.Warm.Wall <= 0 || f.Warm.CPU <= 0 || f.Warm.Memory < 1<<20 || f.Floor.Wall <= 0 || r.cold && f.Cold.Wall <= 0) {
 			t.Errorf("%s: %+v", r.id, f)
@@ -169,7 +167,7 @@ func TestBench(t *testing.T) {
 func TestWrongAnswers(t *testing.T) {
 	dir := t.TempDir()
 	list := filepath.Join(dir, "list")
-	if err := writeCorpus(filepath.Join(dir, "corpus"), 20, corpus.InDatabase); err != nil {
+	if err := writeCorpus(filepath.Join(dir, "corpus"), 20); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(list, []byte(`{"schema": 1, "sessions": []}`), 0o600); err != nil {

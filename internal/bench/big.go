@@ -18,7 +18,7 @@ const bigLine = 8
 
 // writeBig writes a small corpus with a transcript of that many bytes, in which one line is very long.
 func writeBig(dir string, size int64) error {
-	if _, err := corpus.Write(dir, corpus.Options{Sessions: 10, Live: live, Seed: 2, Now: time.Now(), Store: corpus.InDatabase}); err != nil {
+	if _, err := corpus.Write(dir, corpus.Options{Sessions: 10, Live: live, Seed: 2, Now: time.Now()}); err != nil {
 		return err
 	}
 	const id = "7b0f5bd4-4d1e-4a5b-9a53-2f1d7c1f0a11"

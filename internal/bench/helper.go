@@ -22,7 +22,7 @@ const helperArgument = "helper"
 // live is how many sessions of a corpus have a process.
 const live = 10
 
-// help runs one helper: "write DIR N STORE", "check DIR LIST", "floor KIND DIR", "evict DIR" or "big DIR SIZE".
+// help runs one helper: "write DIR N", "check DIR LIST", "floor KIND DIR", "evict DIR" or "big DIR SIZE".
 func help(args []string) error {
 	if len(args) < 2 {
 		return errors.New("helper: nothing to do")
@@ -33,7 +33,7 @@ func help(args []string) error {
 		if err != nil {
 			return err
 		}
-		return writeCorpus(args[1], n, corpus.Store(args[3]))
+		return writeCorpus(args[1], n)
 	case "check":
 		return checkList(args[1], args[2])
 	case "floor":
@@ -50,48 +50,10 @@ func help(args []string) error {
 	return fmt.Errorf("helper: unknown %q", args[0])
 }
 
-// writeCorpus writes a corpus with OpenCode's sessions in a database; or, of one that exists, moves that store aside and writes the
-// same sessions in files in its place.
-func writeCorpus(dir string, n int, store corpus.Store) (err error) {
-	o := corpus.Options{Sessions: n, Live: min(live, n), Seed: 1, Now: time.Now(), Store: store}
-	when := filepath.Join(dir, "now") // ids and times follow from it
-	if store == corpus.InDatabase {
-		if _, err := corpus.Write(dir, o); err != nil {
-			return err
-		}
-		return os.WriteFile(when, []byte(o.Now.Format(time.RFC3339Nano)), 0o600)
-	}
-	text, err := os.ReadFile(when)
-	if err != nil {
-		return err
-	}
-	if o.Now, err = time.Parse(time.RFC3339Nano, string(text)); err != nil {
-		return err
-	}
-	man, err := corpus.Read(dir)
-	if err != nil {
-		return err
-	}
-	o.OnlyOpenCode = true
-	other := dir + ".files"
-	defer func() { err = errors.Join(err, os.RemoveAll(other)) }()
-	files, err := corpus.Write(other, o)
-	if err != nil {
-		return err
-	}
-	folder := filepath.Join("home", ".local", "share", "opencode")
-	if err := os.RemoveAll(filepath.Join(dir, folder)); err != nil {
-		return err
-	}
-	if err := os.Rename(filepath.Join(other, folder), filepath.Join(dir, folder)); err != nil {
-		return err
-	}
-	for i := range files.Sessions {
-		if files.Sessions[i].ID != "" {
-			man.Sessions[i] = files.Sessions[i]
-		}
-	}
-	return corpus.WriteManifest(dir, man)
+// writeCorpus writes a corpus.
+func writeCorpus(dir string, n int) error {
+	_, err := corpus.Write(dir, corpus.Options{Sessions: n, Live: min(live, n), Seed: 1, Now: time.Now()})
+	return err
 }
 
 // checkList compares what list printed with the truth of a corpus.

@@ -44,8 +44,8 @@ func printTable(w io.Writer, f *figures) {
 const introduction = `# Benchmarks
 
 ` + "`make bench`" + ` writes this page, and ` + "`make bench-check`" + ` compares a new run with it: see [CONTRIBUTING.md](../CONTRIBUTING.md). The corpora are seeded: 40 % of the sessions are
-Claude Code's, 30 % Codex's, 20 % OpenCode's and 10 % Pi's, over 90 days, 90 % of them older than a week, 10 live; a transcript has 136 KB in the median and up to 55 MB. OpenCode's
-sessions are in its database, or, where a row says so, in the files of its versions before 1.2. Each list of everything is compared with the truth before anything is measured.
+Claude Code's, 30 % Codex's, 20 % OpenCode's and 10 % Pi's, over 90 days, 90 % of them older than a week, 10 live; a transcript has 136 KB in the median and up to 55 MB. Each
+list of everything is compared with the truth before anything is measured.
 
 **warm** is the median of several runs of the whole program, from its start to its end, with the files in memory. **cold** is one run after the pages of all files were dropped; folders
 and inodes stay in memory. **CPU** is user and system time of all its threads, **memory** the largest resident size. **floor** is a bare loop in Go, on all cores, that lists, examines and reads what

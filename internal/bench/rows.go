@@ -12,8 +12,6 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"rollcall/internal/corpus"
 )
 
 // row is one question that the program is asked.
@@ -48,33 +46,17 @@ const (
 	commonText = "make the build green"
 )
 
-var storeRows = []row{
+// corpusRows are measured on the corpus.
+var corpusRows = []row{
+	{id: "live", name: "`list --json` (live)", goal: "≤ 0.04 s, ≤ 20 MB", args: []string{"list", "--json"}, floor: floorLive, cold: true, peer: "agentctl"},
 	{id: "week", name: "`list --all --json` (7 days), no cache", goal: "≤ 0.5 s", args: []string{"list", "--all", "--json"}, floor: floorWeek, cold: true},
 	{id: "week-cache", name: "`list --all --json` (7 days), cache", goal: "≤ 0.12 s", args: []string{"list", "--all", "--json"}, floor: floorStat, cache: warmCache, cold: true},
-	{id: "all", name: "`list --all --since all --json`, first time", goal: "≤ 3 s, files ≤ 6 s", args: []string{"list", "--all", "--since", "all", "--json"}, floor: floorTotals, cache: emptyCache, cold: true, peer: "agentctl"},
+	{id: "all", name: "`list --all --since all --json`, first time", goal: "≤ 3 s", args: []string{"list", "--all", "--since", "all", "--json"}, floor: floorTotals, cache: emptyCache, cold: true, peer: "agentctl"},
 	{id: "all-cache", name: "`list --all --since all --json`, cache", goal: "≤ 0.3 s, 100 × agentctl", args: []string{"list", "--all", "--since", "all", "--json"}, floor: floorStat, cache: warmCache, cold: true, peer: "agentctl"},
 	{id: "search-week", name: "`search`, first hit of the last week", goal: "≤ 0.1 s", args: []string{"search", commonText, "--since", "7d", "--limit", "1", "--json"}, floor: floorWeek},
 	{id: "search-all", name: "`search` of everything, no hit", goal: "≤ 3 s, ripgrep × 1.5, ≤ 60 MB", args: []string{"search", absentText, "--json"}, exits: []int{5}, floor: floorAll, cold: true, peer: "ripgrep"},
 	{id: "usage", name: "`usage --since all --json`, first time", args: []string{"usage", "--since", "all", "--json"}, floor: floorUsage, cache: emptyCache, peer: "ccusage"},
 	{id: "usage-cache", name: "`usage --since all --json`, cache", goal: "≤ 0.4 s", args: []string{"usage", "--since", "all", "--json"}, floor: floorStat, cache: warmCache, peer: "ccusage"},
-}
-
-// rowsOf returns the rows for a store of OpenCode's. What is live does not depend on it.
-func rowsOf(store corpus.Store) []row {
-	var list []row
-	if store == corpus.InDatabase {
-		list = append(list, row{id: "live", name: "`list --json` (live)", goal: "≤ 0.04 s, ≤ 20 MB", args: []string{"list", "--json"}, floor: floorLive, cold: true, peer: "agentctl"})
-	}
-	for _, r := range storeRows {
-		if store == corpus.InFiles {
-			if r.id == "search-week" {
-				continue
-			}
-			r.id, r.name = "files-"+r.id, r.name+", OpenCode's JSON store"
-		}
-		list = append(list, r)
-	}
-	return list
 }
 
 // bench is a corpus that is being measured.
@@ -90,7 +72,7 @@ type bench struct {
 	self    string
 }
 
-// spacePerSession is the disk that a corpus takes with both stores, in bytes.
+// spacePerSession is the disk that a corpus takes, in bytes.
 const spacePerSession = 1100 << 10
 
 // bigSize returns the size of the big transcript for a corpus of n sessions: 4 GB for 10,000.
@@ -121,10 +103,8 @@ func measureSize(ctx context.Context, o *options, n int, now *figures) (err erro
 	}
 	o.binary = binary
 	b := &bench{o: o, dir: dir, n: n, now: now, self: self, hasFlag: map[string]bool{}}
-	for _, store := range []corpus.Store{corpus.InDatabase, corpus.InFiles} {
-		if err := b.measureStore(ctx, store); err != nil {
-			return fmt.Errorf("%d sessions: %w", n, err)
-		}
+	if err := b.measureCorpus(ctx); err != nil {
+		return fmt.Errorf("%d sessions: %w", n, err)
 	}
 	if err := os.RemoveAll(b.corpus); err != nil {
 		return err
@@ -132,15 +112,12 @@ func measureSize(ctx context.Context, o *options, n int, now *figures) (err erro
 	return b.measureBig(ctx)
 }
 
-func (b *bench) measureStore(ctx context.Context, store corpus.Store) error {
-	rows := b.wanted(rowsOf(store))
-	if len(rows) == 0 && store == corpus.InFiles {
-		return nil
-	}
+func (b *bench) measureCorpus(ctx context.Context) error {
+	rows := b.wanted(corpusRows)
 	b.corpus = filepath.Join(b.dir, "corpus")
 	b.floors, b.others = map[string]floorFigures{}, map[string]peerFigures{}
-	progress("%d sessions: writing the corpus, OpenCode's in %s", b.n, store)
-	if _, err := b.helper("write", b.corpus, fmt.Sprint(b.n), string(store)).run(ctx); err != nil {
+	progress("%d sessions: writing the corpus", b.n)
+	if _, err := b.helper("write", b.corpus, fmt.Sprint(b.n)).run(ctx); err != nil {
 		return err
 	}
 	if err := b.checkAnswers(ctx); err != nil {

@@ -38,7 +38,7 @@ func TestCacheChangesNothingOfDatabase(t *testing.T) {
 func openDatabase(t *testing.T, seed uint64) *databaseChanges {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "corpus")
-	if _, err := corpus.Write(dir, corpus.Options{Sessions: 150, Live: 2, Seed: 11, Now: time.Now(), Scale: 0.01, Store: corpus.InDatabase}); err != nil {
+	if _, err := corpus.Write(dir, corpus.Options{Sessions: 150, Live: 2, Seed: 11, Now: time.Now(), Scale: 0.01}); err != nil {
 		t.Fatal(err)
 	}
 	c := &cacheCheck{T: t, name: adapters.OpenCode, home: filepath.Join(dir, "home"), table: proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc")),

@@ -25,7 +25,6 @@ import (
 var stores = map[adapters.Name][]string{
 	adapters.ClaudeCode: {".claude/projects"},
 	adapters.Codex:      {".codex/sessions"},
-	adapters.OpenCode:   {".local/share/opencode/storage"},
 	adapters.Pi:         {".pi/agent/sessions"},
 	adapters.PiRust:     {".pi/agent/sessions"},
 }
@@ -35,7 +34,7 @@ var stores = map[adapters.Name][]string{
 // ROLLCALL_CACHE_SEED repeats the changes of an earlier run.
 func TestCacheChangesNothing(t *testing.T) {
 	steps := cacheSteps(50)
-	for _, name := range []adapters.Name{adapters.ClaudeCode, adapters.Codex, adapters.OpenCode, adapters.Pi, adapters.PiRust} {
+	for _, name := range []adapters.Name{adapters.ClaudeCode, adapters.Codex, adapters.Pi, adapters.PiRust} {
 		t.Run(string(name), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "corpus")
 			if _, err := corpus.Write(dir, corpus.Options{Sessions: 400, Live: 4, Seed: 11, Now: time.Now(), Scale: 0.01}); err != nil {
@@ -125,15 +124,11 @@ func (c *cacheCheck) files() (files []string) {
 // shortName is the name of a file of pi_agent_rust.
 var shortName = regexp.MustCompile(`_[0-9a-f]{8}\.jsonl$`)
 
-// keepFew removes sessions, so that a question is quick. Of OpenCode's old store these are the session files, and the messages
-// of the others go with them.
+// keepFew removes sessions, so that a question is quick.
 func (c *cacheCheck) keepFew(n int) {
 	files := c.files()
 	c.rng.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
 	for _, path := range files {
-		if c.name == adapters.OpenCode && !strings.Contains(path, "/session/") {
-			continue
-		}
 		if c.name == adapters.PiRust && !shortName.MatchString(path) {
 			c.must(os.Remove(path)) // the other agent's in the same store
 			continue
@@ -142,20 +137,10 @@ func (c *cacheCheck) keepFew(n int) {
 			c.must(os.Remove(path))
 		}
 	}
-	if c.name == adapters.OpenCode {
-		c.removeOrphans()
-	}
 	for _, path := range c.files() {
 		text, err := os.ReadFile(path)
 		c.must(err)
 		c.original[path] = text
-	}
-	if c.name == adapters.OpenCode { // the test is about its files
-		databases, err := filepath.Glob(filepath.Join(c.home, ".local/share/opencode/opencode.db*"))
-		c.must(err)
-		for _, path := range databases {
-			c.must(os.Remove(path))
-		}
 	}
 	for _, dir := range c.dirs {
 		var folders []string
@@ -171,30 +156,6 @@ func (c *cacheCheck) keepFew(n int) {
 	}
 }
 
-// removeOrphans removes the messages and their parts of the sessions of OpenCode's old store that are gone.
-func (c *cacheCheck) removeOrphans() {
-	storage := c.dirs[0]
-	sessions, err := filepath.Glob(filepath.Join(storage, "session", "*", "*.json"))
-	c.must(err)
-	kept := map[string]bool{}
-	for _, path := range sessions {
-		kept[strings.TrimSuffix(filepath.Base(path), ".json")] = true
-	}
-	folders, err := filepath.Glob(filepath.Join(storage, "message", "*"))
-	c.must(err)
-	for _, dir := range folders {
-		if kept[filepath.Base(dir)] {
-			continue
-		}
-		messages, err := filepath.Glob(filepath.Join(dir, "*.json"))
-		c.must(err)
-		for _, path := range messages {
-			c.must(os.RemoveAll(filepath.Join(storage, "part", strings.TrimSuffix(filepath.Base(path), ".json"))))
-		}
-		c.must(os.RemoveAll(dir))
-	}
-}
-
 // most is the largest size of a file. Larger transcripts are read at both ends, and what was in the middle is known
 // only to who saw it being written: that is so without the cache, too.
 const most = 100 << 10
@@ -207,9 +168,6 @@ func (c *cacheCheck) change() (did []string) {
 	c.edited = edit
 	for range 1 + c.rng.IntN(3) {
 		files := c.files()
-		if c.name == adapters.OpenCode {
-			files = c.openCodeFiles(files)
-		}
 		if len(files) == 0 {
 			c.Fatal("no files are left")
 		}
@@ -235,11 +193,8 @@ func (c *cacheCheck) changeOne(path, other string, edit bool) string {
 	}
 	backdate := func() { c.must(os.Chtimes(path, time.Time{}, info.ModTime())) }
 	what, kind := "", c.rng.IntN(13)
-	if c.name == adapters.OpenCode && c.rng.IntN(3) == 0 {
-		kind = 12 // a file that is cut can't be read at all, and few sessions would be left
-	}
 	switch {
-	case edit && !strings.HasSuffix(string(text), "\n") && !strings.HasSuffix(path, ".json"):
+	case edit && !strings.HasSuffix(string(text), "\n"):
 		what = "leave, since what was read of it with its unfinished line is not kept"
 	case edit:
 		what = "other bytes, same size and time"
@@ -248,12 +203,10 @@ func (c *cacheCheck) changeOne(path, other string, edit bool) string {
 	case kind >= 11 && c.original[path] != nil:
 		what = "as at first"
 		c.replace(path, c.original[path])
-	case kind <= 2 && strings.Contains(path, "/message/"):
-		what = c.changeMessage(path, text)
-	case kind <= 2 && len(text) < most && !strings.HasSuffix(path, ".json"):
+	case kind <= 2 && len(text) < most:
 		what = "append"
 		inPlace(c.someLines(from), os.O_APPEND)
-	case kind == 3 && len(text) < most && !strings.HasSuffix(path, ".json"):
+	case kind == 3 && len(text) < most:
 		what = "append with the same time"
 		inPlace(c.someLines(from), os.O_APPEND)
 		backdate()
@@ -262,10 +215,10 @@ func (c *cacheCheck) changeOne(path, other string, edit bool) string {
 		c.must(os.Truncate(path, int64(c.rng.IntN(len(text)+1))))
 	case kind == 5:
 		what = "write again"
-		if data := c.sameID(path, text, from); len(data) <= len(text) {
-			inPlace(data, os.O_TRUNC)
+		if len(from) <= len(text) {
+			inPlace(from, os.O_TRUNC)
 		} else {
-			c.replace(path, data)
+			c.replace(path, from)
 		}
 	case kind == 6:
 		what = "replace by another file of the same size and time"
@@ -290,19 +243,6 @@ func (c *cacheCheck) changeOne(path, other string, edit bool) string {
 		c.must(os.Chtimes(path, time.Time{}, info.ModTime().Add(time.Duration(c.rng.IntN(2000)-1000)*time.Millisecond)))
 	}
 	return what + " " + path
-}
-
-// changeMessage adds a later message to a session of OpenCode's old store, or removes one.
-func (c *cacheCheck) changeMessage(path string, text []byte) string {
-	if c.rng.IntN(3) == 0 {
-		c.must(os.Remove(path))
-		return "remove"
-	}
-	c.total++
-	id := strings.TrimSuffix(filepath.Base(path), ".json")
-	later := id[:min(len(id), 30)] + strconv.Itoa(10_000_000+c.total) // instead of such a number
-	c.must(os.WriteFile(filepath.Join(filepath.Dir(path), later+".json"), []byte(strings.ReplaceAll(string(text), id, later)), 0o600))
-	return "a later message than"
 }
 
 // replace puts a new file in the place of one. Both exist for a moment, so that the new one does not get the number of
@@ -339,14 +279,6 @@ var (
 	timestamp = regexp.MustCompile(`\{"timestamp":"[^"]*"`)
 )
 
-// sameID returns the text of another file. A file of OpenCode's has its id within it and keeps its kind.
-func (c *cacheCheck) sameID(path string, text, other []byte) []byte {
-	if strings.HasSuffix(path, ".json") {
-		return c.otherDigits(append(text, '\n'))
-	}
-	return other
-}
-
 var number = regexp.MustCompile(`(tokens"?|input|output|read|write|total|created|completed|updated)"?:\s*[0-9]+`)
 
 // otherDigits changes the last digits of some numbers: tokens and times.
@@ -360,29 +292,6 @@ func (c *cacheCheck) otherDigits(text []byte) []byte {
 		}
 	}
 	return out
-}
-
-// openCodeFiles leaves out the messages that OpenCode does not write any more: those before the last two of a session.
-func (c *cacheCheck) openCodeFiles(files []string) []string {
-	last := map[string]string{}
-	before := map[string]string{}
-	slices.Sort(files)
-	for _, path := range files {
-		if dir := filepath.Dir(path); strings.Contains(path, "/message/") {
-			before[dir], last[dir] = last[dir], path
-		}
-	}
-	return slices.DeleteFunc(files, func(path string) bool {
-		dir := filepath.Dir(path)
-		switch {
-		case strings.Contains(path, "/message/"):
-			_, err := os.Stat(filepath.Join(dir, "../../session"))
-			return err != nil || path != last[dir]
-		case strings.Contains(path, "/part/"):
-			return !strings.HasSuffix(last[filepath.Join(filepath.Dir(filepath.Dir(dir)), "message")], filepath.Base(dir)+".json") && c.rng.IntN(20) > 0
-		}
-		return !strings.Contains(path, "/session/")
-	})
 }
 
 // ask compares the answer with the cache to that without it.

@@ -29,21 +29,7 @@ type Options struct {
 	Seed     uint64    // the same seed gives the same corpus
 	Now      time.Time // modification times spread over the 90 days before it, 90 % older than a week
 	Scale    float64   // of the sessions' sizes; 0: 1
-	Store    Store     // where OpenCode's sessions are
-	// OnlyOpenCode leaves out the sessions of all other agents. What is written is the
-	// same as without, so that OpenCode's folder of one corpus fits into another's home.
-	OnlyOpenCode bool
 }
-
-// Store is where OpenCode's sessions are.
-type Store string
-
-// The stores.
-const (
-	MixedStores Store = ""         // as updates leave them: most in the database, some in files, some in both
-	InDatabase  Store = "database" // of 1.18.33
-	InFiles     Store = "files"    // of 1.1.65, a file for each message and part; the live ones are in the database
-)
 
 // Truth is what a correct monitor must say of one session. Its JSON is a part of
 // what `rollcall list --json` prints.
@@ -118,11 +104,11 @@ func Write(dir string, o Options) (Manifest, error) {
 		return Manifest{}, err
 	}
 	man.Bytes, man.Files = w.bytes, w.files
-	return man, WriteManifest(dir, man)
+	return man, writeManifest(dir, man)
 }
 
-// WriteManifest writes the manifest of the corpus at dir.
-func WriteManifest(dir string, man Manifest) error {
+// writeManifest writes the manifest of the corpus at dir.
+func writeManifest(dir string, man Manifest) error {
 	data, err := json.MarshalIndent(man, "", " ")
 	if err != nil {
 		return err
@@ -175,7 +161,7 @@ func (w *writer) writeSessions(truths []Truth) error {
 		}
 	})
 	for i := range truths {
-		if !isOpenCode(i) && !w.OnlyOpenCode {
+		if !isOpenCode(i) {
 			work <- w.draw(i, &truths[i])
 		}
 	}
@@ -186,7 +172,7 @@ func (w *writer) writeSessions(truths []Truth) error {
 		return err
 	default:
 	}
-	if err := w.store.finish(w); err != nil || w.OnlyOpenCode {
+	if err := w.store.finish(w); err != nil {
 		return err
 	}
 	return w.codexIndex()

@@ -14,8 +14,7 @@ import (
 //go:embed opencode.sql
 var openCodeSchema string
 
-// openCodeStore is OpenCode's data folder: the database of 1.18.33, the files of
-// 1.1.65, and its log. One goroutine writes it.
+// openCodeStore is OpenCode's data folder: the database of 1.18.33 and its log. One goroutine writes it.
 type openCodeStore struct {
 	dir string
 	db  *database
@@ -31,7 +30,7 @@ type openCodeStore struct {
 func newOpenCodeStore(w *writer) (*openCodeStore, error) {
 	st := &openCodeStore{dir: filepath.Join(w.home, ".local", "share", "opencode"), projects: map[string]bool{}}
 	for i := range w.Sessions {
-		if _, there := w.openCodeKind(i); isOpenCode(i) && there {
+		if isOpenCode(i) {
 			st.before++
 		}
 	}
@@ -78,9 +77,7 @@ type chatPart struct {
 
 const openCodeModel = `"providerID":"mock","modelID":"mock-1"`
 
-// openCode writes a session of OpenCode. Most are in the database of 1.18.33
-// only; some were imported there from the files of 1.1.65, which stay; some are
-// in the files only, as a direct update to 1.18.33 leaves them.
+// openCode writes a session of OpenCode.
 func (w *writer) openCode(s *session) error {
 	s.Agent, s.Model, s.Branch = adapters.OpenCode, "mock/mock-1", ""
 	c := &chat{session: s, version: "1.18.33", project: fmt.Sprintf("%x", sha1.Sum([]byte(s.CWD)))} //nolint:gosec // as above
@@ -90,41 +87,16 @@ func (w *writer) openCode(s *session) error {
 		s.Title = fmt.Sprintf("OpenCode task %d", s.index)
 		c.title = s.Title
 	}
-	inFiles, inDatabase := w.openCodeKind(s.index)
-	if inFiles {
-		c.version, s.size = "1.1.65", s.size/4
-	}
 	c.size /= 2 // what is said is kept twice: in the rows and in their journal
 	c.converse()
 	if s.live {
 		w.openCodeProcess(c)
 	}
-	if inDatabase {
-		w.store.add(c)
-		if w.store.written++; w.store.written == w.store.before {
-			w.store.db.checkpoint()
-		}
-		if w.store.db.err != nil {
-			return w.store.db.err
-		}
+	w.store.add(c)
+	if w.store.written++; w.store.written == w.store.before {
+		w.store.db.checkpoint()
 	}
-	if inFiles {
-		return w.store.addFiles(w, c)
-	}
-	return nil
-}
-
-// openCodeKind returns where an OpenCode session is kept.
-func (w *writer) openCodeKind(i int) (inFiles, inDatabase bool) {
-	kind := i / 10 % 10
-	live := i < w.Live
-	switch w.Store {
-	case InDatabase:
-		return false, true
-	case InFiles:
-		return !live, live
-	}
-	return !live && kind >= 7, live || kind < 9
+	return w.store.db.err
 }
 
 // id makes one of OpenCode's ids: the time, ascending, or of sessions

@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -34,42 +33,6 @@ func (st *openCodeStore) add(c *chat) {
 				c.ID, p.id, c.ID, m.id, p.data, p.at.UnixMilli())
 		}
 	}
-}
-
-// addFiles writes a session as OpenCode 1.1.65 does: a file for each session,
-// message and part.
-func (st *openCodeStore) addFiles(w *writer, c *chat) error {
-	storage := filepath.Join(st.dir, "storage")
-	put := func(at time.Time, format string, args []any, path ...string) error {
-		return w.file(filepath.Join(append([]string{storage}, path...)...), at, format, args...)
-	}
-	created, updated := c.start.UnixMilli(), c.end.UnixMilli()
-	if err := os.MkdirAll(filepath.Join(storage, "session_diff"), 0o700); err != nil {
-		return err
-	}
-	for _, err := range []error{
-		put(c.end, `{"id":%q,"worktree":%q,"vcs":"git","sandboxes":[],"time":{"created":%d,"updated":%d}}`,
-			[]any{c.project, c.CWD, created, updated}, "project", c.project+".json"),
-		put(c.end, `{"id":%q,"slug":"misty-otter","version":"1.1.65","projectID":%q,"directory":%q,"title":%q,"time":{"created":%d,"updated":%d},"summary":{"additions":0,"deletions":0,"files":0}}`,
-			[]any{c.ID, c.project, c.CWD, c.title, created, updated}, "session", c.project, c.ID+".json"),
-		put(c.end, "[]", nil, "session_diff", c.ID+".json"),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	for i := range c.messages {
-		m := &c.messages[i]
-		if err := put(m.ended, `{"id":%q,"sessionID":%q,%s}`, []any{m.id, c.ID, m.data}, "message", c.ID, m.id+".json"); err != nil {
-			return err
-		}
-		for _, p := range m.parts {
-			if err := put(p.at, `{"id":%q,"sessionID":%q,"messageID":%q,%s}`, []any{p.id, c.ID, m.id, p.data}, "part", m.id, p.id+".json"); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // openCodeProcess adds the process of a live session: every second one was

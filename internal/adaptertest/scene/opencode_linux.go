@@ -13,17 +13,26 @@ import (
 	"rollcall/proc"
 )
 
-// opencode plays OpenCode 1.18.33. Its database is in WAL mode and is never
-// tidied up, so that rows stay in the log.
+// opencode plays OpenCode 1.18.33, or Kilo under other names. Its database is in WAL mode and is
+// never tidied up, so that rows stay in the log.
 type opencode struct {
 	*Environment
-	db  *sql.DB
-	ids int
+	name    adapters.Name // also of its folder, its processes and its database
+	program string
+	db      *sql.DB
+	ids     int
 }
 
 // OpenCode plays OpenCode 1.18.33: a database that stays open, one log for all
 // processes.
-func OpenCode(w *Environment) Agent { return &opencode{Environment: w} }
+func OpenCode(w *Environment) Agent {
+	return &opencode{Environment: w, name: adapters.OpenCode, program: OpenCodeProgram}
+}
+
+// Kilo plays Kilo 7.7.7, which is OpenCode under other names.
+func Kilo(w *Environment) Agent {
+	return &opencode{Environment: w, name: adapters.Kilo, program: KiloProgram}
+}
 
 // opencodeTables are the tables of 1.18.33 that hold sessions.
 const opencodeTables = `
@@ -40,8 +49,13 @@ CREATE INDEX part_message_id_id_idx ON part (message_id, id);
 CREATE INDEX part_session_idx ON part (session_id);
 CREATE INDEX session_parent_idx ON session (parent_id);`
 
-func (o *opencode) Name() adapters.Name { return adapters.OpenCode }
-func (o *opencode) Store() string       { return o.Path(".local", "share", "opencode") }
+func (o *opencode) Name() adapters.Name { return o.name }
+func (o *opencode) Store() string       { return o.Path(".local", "share", string(o.name)) }
+
+// database is the file of its database.
+func (o *opencode) database() string {
+	return o.Path(".local", "share", string(o.name), string(o.name)+".db")
+}
 
 // Database is the file of OpenCode's database.
 func Database(w *Environment) string { return w.Path(".local", "share", "opencode", "opencode.db") }
@@ -50,8 +64,8 @@ func (o *opencode) Install() {
 	if o.db != nil {
 		return
 	}
-	o.check(os.MkdirAll(o.Path(".local", "share", "opencode", "log"), 0o755))
-	db, err := sql.Open("sqlite", "file:"+Database(o.Environment)+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)")
+	o.check(os.MkdirAll(o.Path(".local", "share", string(o.name), "log"), 0o755))
+	db, err := sql.Open("sqlite", "file:"+o.database()+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)")
 	o.check(err)
 	db.SetMaxOpenConns(1)
 	o.db = db
@@ -81,10 +95,10 @@ func (o *opencode) id(kind string) string {
 
 func (o *opencode) Start(cwd, prompt string) *Session {
 	o.Install()
-	s := newSession(adapters.OpenCode, o, o.id("ses"), cwd)
-	s.File = Database(o.Environment)
+	s := newSession(o.name, o, o.id("ses"), cwd)
+	s.File = o.database()
 	s.state = &opencodeState{}
-	s.Process = o.run(s, "opencode")
+	s.Process = o.run(s, string(o.name))
 	now := time.Now()
 	o.exec(`INSERT INTO session (id, project_id, slug, directory, path, title, version, agent, model, time_created, time_updated)
 		VALUES (?, 'p', 'misty-otter', ?, '', ?, '1.18.33', 'build', '{"id":"mock-1","providerID":"mock","variant":"default"}', ?, ?)`,
@@ -112,10 +126,10 @@ func (o *opencode) run(s *Session, args ...string) proc.Identity {
 	if o.Procs.run != nil { // a real process begins now
 		began = time.Now()
 	}
-	id := o.Procs.Start(Spec{Comm: "opencode", Exe: OpenCodeProgram, CWD: s.CWD,
+	id := o.Procs.Start(Spec{Comm: string(o.name), Exe: o.program, CWD: s.CWD,
 		Args: args, Env: []string{"HOME=" + o.Home}, Started: began})
 	if began = began.Add(time.Second); o.Procs.run != nil {
-		o.Procs.Open(id.PID, Database(o.Environment)) // 1.18.33 has it open as long as it runs
+		o.Procs.Open(id.PID, o.database()) // 1.18.33 has it open as long as it runs
 		began = time.Now()
 	}
 	o.log(s, began, `message="creating instance" directory=`+s.CWD)
@@ -123,7 +137,7 @@ func (o *opencode) run(s *Session, args ...string) proc.Identity {
 }
 
 func (o *opencode) log(s *Session, at time.Time, text string) {
-	o.Append(o.Path(".local", "share", "opencode", "log", "opencode.log"),
+	o.Append(o.Path(".local", "share", string(o.name), "log", "opencode.log"),
 		fmt.Sprintf("timestamp=%s level=INFO run=%s %s", at.UTC().Format("2006-01-02T15:04:05.000Z"), s.state.(*opencodeState).run, text))
 }
 
@@ -193,7 +207,7 @@ func (o *opencode) kill(s *Session) { o.Procs.End(s.Process.PID) }
 
 func (o *opencode) resume(s *Session, prompt string) {
 	s.state.(*opencodeState).tool = ""
-	s.Process = o.run(s, "opencode", "-s", s.ID)
+	s.Process = o.run(s, string(o.name), "-s", s.ID)
 	o.prompt(s, prompt)
 }
 

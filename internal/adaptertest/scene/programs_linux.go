@@ -5,6 +5,7 @@ const (
 	ClaudeProgram   = "/opt/claude/bin/claude"
 	CodexProgram    = "/opt/codex/codex"
 	OpenCodeProgram = "/opt/node_modules/opencode-ai/bin/opencode.exe"
+	KiloProgram     = "/opt/node_modules/@kilocode/cli-linux-x64/bin/kilo"
 	NodeProgram     = "/opt/node/bin/node"
 	PiProgram       = "/opt/pi/pi"
 )

@@ -1,0 +1,23 @@
+// Package kilo reports the sessions of the Kilo CLI. Kilo is made from OpenCode: it stores and logs
+// the same things under its own names, so that the adapter of OpenCode reads them.
+//
+// Facts were learned on Linux from Kilo 7.7.7.
+package kilo
+
+import (
+	"rollcall/adapters"
+	"rollcall/adapters/opencode"
+)
+
+// product holds the names that Kilo uses. Whether its terminal interface sends a password to its own
+// server is not known, so that it is launched without a port.
+var product = &opencode.Product{
+	Description: adapters.Register(adapters.Description{
+		Name: adapters.Kilo, Title: "Kilo", Short: "kilo",
+		Program: "kilo", Install: "npm install -g @kilocode/cli", Processes: []string{"kilo"},
+	}, (*opencode.Adapter)(nil)),
+	Folder: "kilo", Programs: []string{"kilo", ".kilo", "kilo.exe"}, Variable: "KILO_",
+}
+
+// New makes the adapter. It reads nothing yet.
+func New(cfg adapters.Config) *opencode.Adapter { return opencode.For(product, cfg) }

@@ -1,0 +1,52 @@
+package opencode
+
+import (
+	"slices"
+	"strings"
+
+	"rollcall/adapters"
+)
+
+// Product is an agent that keeps its sessions as OpenCode does, under names of its own.
+type Product struct {
+	adapters.Description
+	// Folder is the name of its folder of data, and begins the names of its databases.
+	Folder string
+	// Programs lists the names of its processes.
+	Programs []string
+	// Variable begins the names of its variables.
+	Variable string
+	// PasswordSince is the oldest version known to have a server that asks for a password and a
+	// terminal interface that sends it, as "v1.2.3"; "": none is known.
+	PasswordSince string
+}
+
+// openCode is OpenCode itself. npm's wrapper of versions up to 1.14 is a Node.js process with its
+// name, and never a host. The program beside that wrapper is called ".opencode" (1.2 to 1.14), and
+// the preview of OpenCode 2 "lildax".
+var openCode = &Product{
+	Description: adapters.Register(adapters.Description{
+		Name: adapters.OpenCode, Title: "OpenCode", Short: "oc",
+		Program: "opencode", Install: "npm install -g opencode-ai", Processes: []string{"opencode"},
+	}, (*Adapter)(nil)),
+	Folder: "opencode", Programs: []string{"opencode", ".opencode", "opencode.exe", "lildax"}, Variable: "OPENCODE_",
+	PasswordSince: "v1.18.33",
+}
+
+// runs reports whether a process can be the agent by its name.
+func (p *Product) runs(comm string) bool { return slices.Contains(p.Programs, comm) }
+
+// isDatabase reports whether a file is named like the database of a channel: opencode.db,
+// opencode-dev.db.
+func (p *Product) isDatabase(name string) bool {
+	return strings.HasPrefix(name, p.Folder) && strings.HasSuffix(name, ".db")
+}
+
+// password returns the name of the variable with the password that a server asks for.
+func (p *Product) password() string { return p.Variable + "SERVER_PASSWORD" }
+
+// user returns the name of the variable with the name that a server expects with the password.
+func (p *Product) user() string { return p.Variable + "SERVER_USERNAME" }
+
+// server returns the name of a server for the user.
+func (p *Product) server() string { return p.Title + "'s server" }

@@ -1,0 +1,260 @@
+package opencode
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"golang.org/x/mod/semver"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/bounded"
+)
+
+// OpenCode 2 runs all sessions of a user in one background service. It registers itself in a file
+// with its address and password. Its interface is below /api. The preview was run (1.18.18); what
+// differs in 2.0 was read in its source.
+
+// registration is the file in which a service registers itself.
+type registration struct {
+	URL      string `json:"url"`
+	Version  string `json:"version"`
+	PID      int    `json:"pid"`
+	Password string `json:"password"` // 2.0; that of the preview is in a file of its own
+}
+
+// registration returns the registration of a service, from the state folder that its environment
+// names. It must name this process, and nobody but its user may read or write it.
+func (h *host) registration() (r registration, err error) {
+	state := h.state
+	if !filepath.IsAbs(state) {
+		state = filepath.Join(h.home, ".local", "state")
+	}
+	folder := filepath.Join(state, h.product.Folder)
+	if !filepath.IsAbs(folder) || !bounded.Answers(folder) {
+		return r, fmt.Errorf("the state folder of process %d is not known: %w", h.PID, errNoServer)
+	}
+	files, err := fs.Glob(os.DirFS(folder), "service*.json")
+	if err != nil {
+		return r, err
+	}
+	for _, name := range append(files, "server.json") {
+		text, err := readPrivate(filepath.Join(folder, name))
+		if err != nil || json.Unmarshal(text, &r) != nil || r.PID != h.PID {
+			r = registration{}
+			continue
+		}
+		if r.Password == "" {
+			text, err = readPrivate(filepath.Join(folder, "password"))
+			r.Password = strings.TrimSpace(string(text))
+		}
+		if err != nil {
+			return r, err
+		}
+		return r, r.check()
+	}
+	return r, fmt.Errorf("process %d is registered in no file of %s: %w", h.PID, folder, errNoServer)
+}
+
+// readPrivate reads a small file that only the user can read.
+func readPrivate(path string) ([]byte, error) {
+	text, info, err := agentfile.ReadSmall(path, 64<<10)
+	if err == nil && (!agentfile.OwnedByUser(info) || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0) {
+		return nil, fmt.Errorf("%s: others can read or write it, so it is not used", path)
+	}
+	return text, err
+}
+
+// check reports an address that is not one of this machine.
+func (r *registration) check() error {
+	u, err := url.Parse(r.URL)
+	if err == nil {
+		ip := net.ParseIP(u.Hostname())
+		if u.Scheme == "http" && u.Port() != "" && u.User == nil && strings.Trim(u.Path, "/") == "" && ip != nil && ip.IsLoopback() {
+			r.URL = "http://" + u.Host
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: it registered the address %.100q, which is not one of this machine", errAnswer, r.URL)
+}
+
+// service returns a client for a background service.
+func (a *Adapter) service(h *host) (*serverClient, error) {
+	r, err := h.registration()
+	if err != nil {
+		return nil, err
+	}
+	return &serverClient{product: a.product, http: a.httpClient(h.Identity), base: r.URL, user: defaultUser, password: r.Password, next: true, pid: h.PID, version: r.Version}, nil
+}
+
+// getNext gets the data of an answer below /api/session.
+func (c *serverClient) getNext(ctx context.Context, path string, into any) error {
+	return c.get(ctx, "/api/session/"+path, &struct {
+		Data any `json:"data"`
+	}{into})
+}
+
+// identify checks that the service which responds is the process that was registered, and learns
+// its version. The preview does not say which process it is.
+func (c *serverClient) identify(ctx context.Context) error {
+	var info struct {
+		PID     int    `json:"pid"`
+		Version string `json:"version"`
+	}
+	err := c.get(ctx, "/api/info", &info)
+	switch {
+	case errors.Is(err, errNotFound):
+		return nil
+	case err == nil && info.PID != 0 && info.PID != c.pid:
+		return fmt.Errorf("%w: it says that it is process %d, not %d", errAnswer, info.PID, c.pid)
+	}
+	c.version = cmp.Or(info.Version, c.version)
+	return err
+}
+
+// since reports whether the server is of that version or a later one. The preview calls itself 1.18.
+func (c *serverClient) since(version string) bool { return semver.Compare("v"+c.version, version) >= 0 }
+
+// maxAsked is the number of sessions about whose requests one service is asked.
+const maxAsked = 32
+
+// askNext asks what a server of OpenCode 2 does. calls lists the sessions that may wait for an
+// answer: those with an open call.
+func (c *serverClient) askNext(ctx context.Context, s *serverAnswer, calls []string) error {
+	var active map[string]struct {
+		Type string `json:"type"`
+	}
+	if err := c.getNext(ctx, "active", &active); err != nil {
+		return err
+	}
+	s.next = true
+	for id, a := range active {
+		s.status[id] = serverStatus{Type: map[bool]string{true: "busy", false: a.Type}[a.Type == "running"]}
+	}
+	asked := 0
+	for _, id := range calls {
+		if !s.names(id) || asked >= maxAsked {
+			continue
+		}
+		asked++
+		permissions, questions, err := c.openNext(ctx, id)
+		if err != nil {
+			return err
+		}
+		for _, p := range permissions {
+			s.permissions[id] = cmp.Or(p.Permission, p.ID)
+		}
+		for _, q := range questions {
+			s.questions[id] = q.ID
+		}
+	}
+	return nil
+}
+
+// openNext returns what waits for an answer in a session. Questions are called forms since 2.0.
+func (c *serverClient) openNext(ctx context.Context, session string) (permissions []permission, questions []question, err error) {
+	var group sync.WaitGroup
+	var failed error
+	at := url.PathEscape(session)
+	group.Go(func() {
+		failed = c.getNext(ctx, at+"/question", &questions)
+		form := errors.Is(failed, errNotFound)
+		if form {
+			failed = c.getNext(ctx, at+"/form", &questions)
+		}
+		for i := range questions {
+			questions[i].Session, questions[i].form = cmp.Or(questions[i].Session, session), form
+		}
+	})
+	err = c.getNext(ctx, at+"/permission", &permissions)
+	group.Wait()
+	for i := range permissions {
+		p := &permissions[i]
+		p.Session, p.Permission = cmp.Or(p.Session, session), cmp.Or(p.Permission, p.Action)
+		if len(p.Patterns) == 0 {
+			p.Patterns = p.Resources
+		}
+	}
+	return permissions, questions, cmp.Or(err, failed)
+}
+
+// addCalls adds to permissions what their calls would do: the permission itself names patterns only.
+func (c *serverClient) addCalls(ctx context.Context, session string, permissions []permission) error {
+	if len(permissions) == 0 {
+		return nil
+	}
+	var messages []struct {
+		Parts []nextPart `json:"content"`
+	}
+	if err := c.getNext(ctx, url.PathEscape(session)+"/message", &messages); err != nil {
+		return err
+	}
+	for i := range permissions {
+		for _, m := range messages {
+			for j := range m.Parts {
+				if p := &m.Parts[j]; p.Type == "tool" && p.ID != "" && p.ID == permissions[i].Source.Call {
+					permissions[i].Metadata = p.State.Input
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// pendingNext returns the requests of a session of OpenCode 2.
+func (c *serverClient) pendingNext(ctx context.Context, s adapters.Session) ([]permission, []question, error) {
+	permissions, questions, err := c.openNext(ctx, s.ID)
+	if err == nil {
+		err = c.addCalls(ctx, s.ID, permissions)
+	}
+	return permissions, questions, err
+}
+
+// replyNext is reply for OpenCode 2.
+func (c *serverClient) replyNext(r *adapters.Request, d adapters.Decision) (path string, content any) {
+	at := "/api/session/" + url.PathEscape(r.Session)
+	switch {
+	case r.Kind == adapters.AsksQuestion && r.Where == formName: // it can only be denied
+		return at + "/form/" + url.PathEscape(r.ID) + "/cancel", map[string]any{}
+	case r.Kind == adapters.AsksQuestion:
+		path, content = reply(r, d)
+		return at + path, content
+	}
+	path, content = reply(r, d)
+	answer, _ := content.(map[string]string)
+	if c.since("v2.0.10") {
+		answer["decision"] = answer["reply"]
+		delete(answer, "reply")
+	}
+	return at + path, answer
+}
+
+// formName is where a question of 2.0 is answered: such a form can be cancelled from here, since its
+// fields were only read.
+const formName = "OpenCode's terminal"
+
+// promptNext gives a session of OpenCode 2 a prompt. It begins at once unless a turn is open and
+// queue is set.
+func (c *serverClient) promptNext(ctx context.Context, session, text string, queue bool) error {
+	prompt := map[string]any{"text": text}
+	if !c.since("v2.0.0") {
+		prompt = map[string]any{"prompt": prompt}
+	}
+	if queue {
+		prompt["delivery"] = "queue"
+	}
+	_, err := c.request(ctx, http.MethodPost, "/api/session/"+url.PathEscape(session)+"/prompt", prompt)
+	return err
+}
