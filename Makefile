@@ -42,15 +42,15 @@ ACTIONLINT := $(BUILD)/tools/actionlint
 # The architectures of the Linux packages.
 ARCHITECTURES ?= amd64 arm64
 # What needs no cgo, and so can be checked for every system on one.
-PORTABLE := . ./adapters/... ./proc/... ./app ./app/answer/... ./app/autostart ./app/cleanup/... ./app/cli/... ./app/executable ./app/fault/... ./app/focus/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/machine/... ./app/metrics/... ./app/opener ./app/owned/... ./app/program ./app/trouble/... \
-	./app/present/... ./app/quiet ./app/script/... ./app/settings/... ./app/show ./app/store/... ./app/uninstall ./app/updates ./app/usage ./app/webhook/... ./app/worktree/... ./textmatch
+PORTABLE := . ./adapters/... ./proc/... ./app ./app/control/answer/... ./app/self/autostart ./app/owned/cleanup/... ./app/cli/... ./app/self/executable ./app/store/fault/... ./app/control/focus/... ./app/owned/fuse/... ./app/self/instance/... ./app/owned/keep/... ./app/owned/launch/... ./app/store/lock/... ./app/machine/... ./app/owned/metrics/... ./app/control/opener ./app/owned/... ./app/program ./app/store/... \
+	./app/present/... ./app/store/quiet ./app/owned/script/... ./app/settings/... ./app/control/show ./app/store/... ./app/self/uninstall ./app/self/updates ./app/usage ./app/owned/webhook/... ./app/owned/worktree/... ./textmatch
 # Packages whose tests take less than about two seconds of processor time each. The others (the adapters' suites, launches, the command line, tray,
 # window, notifications, the core's, git's and processes') start many processes or build the program: make test.
-FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapters/internal/jsonl ./adapters/internal/consistentread ./adapters/internal/dirstate \
-	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/quiet ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
+FAST     := ./internal/doctest ./adapters ./adapters/internal/agentproc ./adapters/internal/agentfile ./adapters/internal/agentproc ./adapters/internal/agentfile \
+	./app/owned/cleanup/... ./app/owned/fuse ./app/store/lock ./app/present ./app/store/quiet ./app/owned/script ./app/settings ./app/store ./app/store ./app/owned/webhook ./tray/model
 
 # The packages whose tests take longest, which start first.
-SLOW := ./app/keep ./app/ui ./internal/corpus ./tray ./app/cli ./adapters/codex ./app/window ./adapters/claudecode ./adapters/opencode ./adapters/openclaw ./app/machine ./notify ./app/focus ./internal/harness ./app/launch . ./app
+SLOW := ./app/owned/keep ./app/ui ./internal/corpus ./tray ./app/cli ./adapters/codex ./app/window ./adapters/claudecode ./adapters/opencode ./adapters/openclaw ./app/machine ./notify ./app/control/focus ./internal/harness ./app/owned/launch . ./app
 # So many packages are tested at once: two more than there are processors, since many tests wait.
 AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 
@@ -131,14 +131,14 @@ test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops whe
 		-race -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'"
 
 test-crash: ## kill launches at every step of theirs and look at what is left
-	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/launch
+	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/owned/launch
 
 stress: ## run STRESS percent (100) of the stress tests: a thousand launches in a row, hundreds at once, pids given again, 500 changes of each agent's files
-	ROLLCALL_STRESS=$(STRESS) go test -race -count=1 -tags faults -timeout 30m -run Stress -v ./app/launch
+	ROLLCALL_STRESS=$(STRESS) go test -race -count=1 -tags faults -timeout 30m -run Stress -v ./app/owned/launch
 	ROLLCALL_CACHE_STEPS=$$(($(STRESS) * 5)) go test -race -count=1 -timeout 30m -run CacheChangesNothing -v ./internal/corpus
 
 full-disk: ## leave the disk with the keeper's state full for FULLDISK (1h), and see everything that was due done once afterwards
-	ROLLCALL_FULL_DISK=$(FULLDISK) go test -count=1 -timeout 0 -run '^TestFullDisk$$' -v ./app/keep
+	ROLLCALL_FULL_DISK=$(FULLDISK) go test -count=1 -timeout 0 -run '^TestFullDisk$$' -v ./app/owned/keep
 
 rest: build ## measure for 5 minutes what the tray uses at rest, with 10,000 sessions and 300 processes
 	ROLLCALL_REST=$(REST) go test -count=1 -timeout 60m -run TestRest -v ./internal/rest

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/app/launch"
+	"rollcall/app/owned/launch"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/keepertest"

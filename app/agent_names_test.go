@@ -21,7 +21,7 @@ import (
 var namesAllowed = []struct{ path, why string }{
 	{"adapters/", "each adapter names its own agent"},
 	{"internal/", "it plays, installs and drives the real agents for tests, and is no part of the program"},
-	{"app/cleanup/agentctl.go", "it says whose sessions another program's old folders speak of; that list never grows"},
+	{"app/owned/cleanup/agentctl.go", "it says whose sessions another program's old folders speak of; that list never grows"},
 }
 
 // TestOnlyAdaptersNameAgents holds that a new agent needs no change outside its

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/app/fault"
 	"rollcall/app/present"
+	"rollcall/app/store/fault"
 	"rollcall/proc"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/answer"
+	"rollcall/app/control/answer"
 	"rollcall/app/present"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/answer"
-	"rollcall/app/risk"
+	"rollcall/app/control/answer"
+	"rollcall/app/control/risk"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
 	"rollcall/notify"

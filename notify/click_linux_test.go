@@ -8,7 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/answer"
+	"rollcall/app/control/answer"
 )
 
 func asks(key string) order {

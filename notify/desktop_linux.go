@@ -13,7 +13,7 @@ import (
 	"github.com/esiqveland/notify"
 	"github.com/godbus/dbus/v5"
 
-	"rollcall/app/answer"
+	"rollcall/app/control/answer"
 )
 
 // capabilities are the capabilities of the daemon.

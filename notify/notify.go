@@ -14,7 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/answer"
+	"rollcall/app/control/answer"
 )
 
 const (

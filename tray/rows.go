@@ -3,7 +3,7 @@ package tray
 import (
 	"time"
 
-	"rollcall/app/quiet"
+	"rollcall/app/store/quiet"
 	"rollcall/tray/model"
 )
 

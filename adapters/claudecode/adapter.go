@@ -15,12 +15,10 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/consistentread"
-	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/factcache"
-	"rollcall/adapters/internal/homes"
-	"rollcall/adapters/internal/incremental"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -35,10 +33,10 @@ type Adapter struct {
 	named func() []string // homes that the user named
 
 	mu              sync.Mutex
-	transcriptCache incremental.Cache[*transcript]
+	transcriptCache agentfile.Cache[*transcript]
 	saved           *savedTranscripts
-	homesUsed       report.Recent // homes elsewhere
-	current         homes.List
+	homesUsed       kit.Recent // homes elsewhere
+	current         kit.List
 	watch           []string
 	help            helpModes
 }
@@ -58,7 +56,7 @@ var (
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
 		saved: factcache.Of[savedTranscript](cfg.Facts, string(adapters.ClaudeCode), factsFormat)}
 }
 
@@ -78,15 +76,15 @@ func (a *Adapter) Name() adapters.Name { return adapters.ClaudeCode }
 // ctx ends is nil, counted in Roll.Skipped, and finished by later calls.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	return a.current.Ask(ctx, func(ctx context.Context, home string) {
-		_, _ = New(homes.Config(home, a.table)).ask(ctx, homes.Query(q), false)
+		_, _ = New(kit.Config(home, a.table)).ask(ctx, kit.Query(q), false)
 	}, func() (adapters.Roll, error) {
-		return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.ask(ctx, q, false) })
+		return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.ask(ctx, q, false) })
 	})
 }
 
 // ask answers one query. If a home was moved during the reading, it reads once more, unless again is set.
 func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapters.Roll, error) {
-	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.now(), answer: report.NewAnswer(),
+	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.now(), answer: kit.NewAnswer(),
 		sessions: make(map[string]*session), claimed: make(map[int]bool)}
 	t, err := a.readTable(ctx)
 	d.table = t
@@ -122,7 +120,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 	a.saved.Flush(q.Once)
 	if q.Once {
 		a.mu.Lock()
-		a.transcriptCache = incremental.Cache[*transcript]{}
+		a.transcriptCache = agentfile.Cache[*transcript]{}
 		a.mu.Unlock()
 	}
 	return d.answer.Result(context.WithoutCancel(ctx), "Claude Code") // readAll reports what was not read in time
@@ -133,16 +131,16 @@ func (a *Adapter) remember(d *discovery, folders []string) {
 	watch := registryFolders(folders)
 	for _, s := range d.sessions {
 		if s.file != nil && (s.owner != nil || len(s.maybe) > 0 || s.turnEndPending) {
-			watch = report.AppendNew(watch, s.file.dir)
+			watch = kit.AppendNew(watch, s.file.dir)
 		}
 	}
 	for _, p := range d.byFolder { // the transcript of its first prompt comes there
 		if len(p.found) == 0 && p.root != "" {
 			dirs := projectsOf(p.root, p.cwd)
-			if len(report.Folders(dirs)) == 0 {
+			if len(kit.Folders(dirs)) == 0 {
 				dirs = []string{filepath.Join(p.root, "projects")}
 			}
-			watch = report.AppendNew(watch, dirs...)
+			watch = kit.AppendNew(watch, dirs...)
 		}
 	}
 	slices.Sort(watch)
@@ -162,5 +160,5 @@ func (a *Adapter) WatchPaths() []string {
 	if known == nil {
 		known = registryFolders([]string{filepath.Clean(a.configDir())})
 	}
-	return report.Folders(known)
+	return kit.Folders(known)
 }

@@ -13,8 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/busy"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/pane"
 )
 
@@ -112,7 +111,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	if !ok {
 		return adapters.Result{}, adapters.ErrNoSuchAnswer
 	}
-	if err := busy.Wait(ctx, time.Until(p.request.AskedAt.Add(deafTime))); err != nil {
+	if err := kit.Wait(ctx, time.Until(p.request.AskedAt.Add(deafTime))); err != nil {
 		return adapters.Result{}, err
 	}
 	before := a.descendants(ctx, s.Process)
@@ -278,15 +277,15 @@ func openCallsOf(ctx context.Context, transcript string) ([]openCall, error) {
 	over := map[string]bool{}
 	err := agentfile.LastLines(ctx, transcript, func(line []byte) bool {
 		left--
-		inner := jsonl.True(jsonl.Get(line, "isSidechain"))
-		_ = jsonl.Each(jsonl.Get(line, "message", "content"), func(block []byte) bool {
-			switch string(jsonl.Text(jsonl.Get(block, "type"))) {
+		inner := agentfile.True(agentfile.Get(line, "isSidechain"))
+		_ = agentfile.Each(agentfile.Get(line, "message", "content"), func(block []byte) bool {
+			switch string(agentfile.Text(agentfile.Get(block, "type"))) {
 			case "tool_result":
-				over[jsonl.String(jsonl.Get(block, "tool_use_id"))] = true
+				over[agentfile.String(agentfile.Get(block, "tool_use_id"))] = true
 			case "tool_use":
-				input := jsonl.Get(block, "input")
-				c := openCall{inner: inner, id: jsonl.String(jsonl.Get(block, "id")), name: jsonl.String(jsonl.Get(block, "name")), input: string(input),
-					command: jsonl.String(jsonl.Get(input, "command")), description: jsonl.String(jsonl.Get(input, "description"))}
+				input := agentfile.Get(block, "input")
+				c := openCall{inner: inner, id: agentfile.String(agentfile.Get(block, "id")), name: agentfile.String(agentfile.Get(block, "name")), input: string(input),
+					command: agentfile.String(agentfile.Get(input, "command")), description: agentfile.String(agentfile.Get(input, "description"))}
 				if !over[c.id] {
 					calls = append(calls, c)
 				}

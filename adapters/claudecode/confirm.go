@@ -11,9 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/busy"
-	"rollcall/adapters/internal/conversation"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -39,7 +37,7 @@ func (a *Adapter) confirm(ctx context.Context, s adapters.Session, p *permission
 		case result == resultRejected:
 			return errors.New("it was denied in its terminal at the same moment")
 		}
-		if err := busy.Wait(ctx, recordTick); err != nil {
+		if err := kit.Wait(ctx, recordTick); err != nil {
 			return err
 		}
 	}
@@ -69,12 +67,12 @@ func resultOf(ctx context.Context, transcript, call string) (found result) {
 		if !bytes.Contains(line, []byte(call)) {
 			return left > 0
 		}
-		_ = jsonl.Each(jsonl.Get(line, "message", "content"), func(block []byte) bool {
-			if string(jsonl.Text(jsonl.Get(block, "type"))) != "tool_result" || jsonl.String(jsonl.Get(block, "tool_use_id")) != call {
+		_ = agentfile.Each(agentfile.Get(line, "message", "content"), func(block []byte) bool {
+			if string(agentfile.Text(agentfile.Get(block, "type"))) != "tool_result" || agentfile.String(agentfile.Get(block, "tool_use_id")) != call {
 				return true
 			}
-			said := conversation.Strings(jsonl.Get(block, "content"))
-			if found = resultGiven; jsonl.True(jsonl.Get(block, "is_error")) &&
+			said := kit.Strings(agentfile.Get(block, "content"))
+			if found = resultGiven; agentfile.True(agentfile.Get(block, "is_error")) &&
 				slices.ContainsFunc(rejections, func(r string) bool { return strings.HasPrefix(said, r) }) {
 				found = resultRejected
 			}

@@ -12,9 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/incremental"
-	"rollcall/adapters/internal/report"
-	"rollcall/adapters/internal/usagelog"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -26,7 +24,7 @@ type discovery struct {
 	now     time.Time
 	table   *table
 
-	answer *report.Answer
+	answer *kit.Answer
 
 	sessions map[string]*session
 	claimed  map[int]bool // pids whose registry entry shows the status of a session
@@ -212,7 +210,7 @@ func (d *discovery) loadWithin(ctx context.Context, s *session) {
 // transcript returns the cached state of a transcript.
 func (d *discovery) transcript(path string) *transcript {
 	fresh := func(path string) *transcript {
-		return &transcript{File: incremental.NewFile(path), saved: d.adapter.saved}
+		return &transcript{File: agentfile.NewFile(path), saved: d.adapter.saved}
 	}
 	if d.query.Once {
 		return fresh(path)
@@ -225,7 +223,7 @@ func (d *discovery) transcript(path string) *transcript {
 // readAll reads the transcripts that the answer needs.
 func (d *discovery) readAll() {
 	list := d.list()
-	reading, cancel := report.ReadingTime(d.ctx, len(list))
+	reading, cancel := kit.ReadingTime(d.ctx, len(list))
 	defer cancel()
 	agentfile.Parallel(len(list), func(i int) { d.loadWithin(reading, list[i]) })
 	late, where := 0, ""
@@ -269,7 +267,7 @@ func (d *discovery) list() []*session {
 
 // sumAll adds the tokens: those that are known, or, when asked for, all.
 func (d *discovery) sumAll() {
-	ctx, cancel := usagelog.WithMargin(d.ctx)
+	ctx, cancel := kit.WithMargin(d.ctx)
 	defer cancel()
 	list := d.list()
 	agentfile.Parallel(len(list), func(i int) {

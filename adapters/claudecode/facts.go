@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // maxPending is the number of unanswered tool calls that are remembered.
@@ -79,7 +79,7 @@ func (f *facts) gap() {
 
 // skip counts a line that can't be read.
 func (f *facts) skip(reason string) {
-	f.skipped = report.CountSkipped(f.skipped, reason)
+	f.skipped = kit.CountSkipped(f.skipped, reason)
 }
 
 // tooLong records a line over the length limit, with its description.

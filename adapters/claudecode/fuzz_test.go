@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"rollcall/adapters/internal/uuid"
+	"rollcall/adapters/internal/kit"
 )
 
 // FuzzEntry: whatever a registry file holds, an entry that is taken from it has
@@ -29,7 +29,7 @@ func FuzzEntry(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if e.pid != pid || !uuid.Is(e.id) || filepath.Base(e.id) != e.id {
+		if e.pid != pid || !kit.Is(e.id) || filepath.Base(e.id) != e.id {
 			t.Errorf("%+v", e)
 		}
 		if !utf8.ValidString(e.cwd+e.name+e.status+e.waitingFor) || len(e.cwd) > textLimit {

@@ -9,7 +9,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/jsonl"
 )
 
 // historyEntry is one input that a user typed into a session.
@@ -63,15 +62,15 @@ func (t *typed) add(h historyEntry) {
 }
 
 func parseInput(line []byte) (h historyEntry, session string) {
-	_ = jsonl.Top(line, func(key, raw []byte) bool {
+	_ = agentfile.Top(line, func(key, raw []byte) bool {
 		switch string(key) {
 		case "display":
 			h.text = text(raw)
 		case "timestamp":
-			n, _ := jsonl.Int(raw)
+			n, _ := agentfile.Int(raw)
 			h.at = millis(n)
 		case "sessionId":
-			session = jsonl.String(raw)
+			session = agentfile.String(raw)
 		}
 		return true
 	})

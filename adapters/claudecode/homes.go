@@ -11,8 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/environ"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 	"rollcall/proc"
 )
@@ -23,7 +22,7 @@ func (a *Adapter) homeOf(id proc.Identity) string {
 	if err != nil {
 		return ""
 	}
-	dir, user := environ.Get(env, "CLAUDE_CONFIG_DIR"), environ.Get(env, environ.Home)
+	dir, user := kit.Get(env, "CLAUDE_CONFIG_DIR"), kit.Get(env, kit.Home)
 	switch {
 	case filepath.IsAbs(dir):
 	case dir == "" && filepath.IsAbs(user):
@@ -47,7 +46,7 @@ func (a *Adapter) homeOf(id proc.Identity) string {
 // processes used, now or in the last 24 hours. Each folder is returned once, whatever symbolic links
 // lead to it. A home that a live process is about to create need not exist yet. Folders whose file
 // system does not answer are added to the problems. absent reports that nothing of Claude Code is here.
-func (a *Adapter) homes(t *table, answer *report.Answer, at time.Time) (homes, roots []string, absent bool) {
+func (a *Adapter) homes(t *table, answer *kit.Answer, at time.Time) (homes, roots []string, absent bool) {
 	own := filepath.Clean(a.configDir())
 	live := make(map[string]bool)
 	for i := range t.claudes {
@@ -56,7 +55,7 @@ func (a *Adapter) homes(t *table, answer *report.Answer, at time.Time) (homes, r
 		}
 	}
 	absent = len(t.claudes) == 0 && t.err == nil
-	elsewhere := report.AppendNew(a.named(), a.homesUsed.Use(slices.Collect(maps.Keys(live)), at)...)
+	elsewhere := kit.AppendNew(a.named(), a.homesUsed.Use(slices.Collect(maps.Keys(live)), at)...)
 	var infos []fs.FileInfo
 	all := append([]string{own}, elsewhere...)
 	a.current.Set(all)
@@ -130,7 +129,7 @@ func registryFolders(homes []string) []string {
 		if _, err := os.Stat(home); err != nil && i > 0 {
 			path = filepath.Dir(home)
 		}
-		paths = report.AppendNew(paths, path)
+		paths = kit.AppendNew(paths, path)
 	}
 	return paths
 }

@@ -8,8 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/uuid"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -43,7 +42,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	}
 	c.Option("--resume", t.Resume)
 	if c.Session = t.Resume; t.Resume == "" {
-		c.Session = uuid.New()
+		c.Session = kit.New()
 		c.Option("--session-id", c.Session)
 	}
 	c.Option("--model", t.Model)
@@ -81,7 +80,7 @@ func (a *Adapter) Attach(_ context.Context, program string, s adapters.Session) 
 	}
 	id := s.ID[:min(len(s.ID), 8)]
 	if data, _, err := agentfile.ReadSmall(path, entryLimit); err == nil {
-		if job := text(jsonl.Get(data, "jobId")); jobName.MatchString(job) {
+		if job := text(agentfile.Get(data, "jobId")); jobName.MatchString(job) {
 			id = job
 		}
 	}
@@ -102,5 +101,5 @@ func (a *Adapter) EndBy(s adapters.Session) ([]proc.Signal, error) {
 func background(s *adapters.Session) bool {
 	path, _ := entryOf(s)
 	data, _, err := agentfile.ReadSmall(path, entryLimit)
-	return err == nil && text(jsonl.Get(data, "kind")) == "bg"
+	return err == nil && text(agentfile.Get(data, "kind")) == "bg"
 }

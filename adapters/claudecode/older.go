@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -140,7 +140,7 @@ func (d *discovery) canBe(p *folderProcess, s *session) bool {
 }
 
 // decideByFolder returns the verdict on a session that belongs to a process by its folder.
-func (d *discovery) decideByFolder(s *session) report.Verdict {
+func (d *discovery) decideByFolder(s *session) kit.Verdict {
 	p, t := s.owner, &s.facts.turn
 	why := fmt.Sprintf("pid %d has no registry entry", p.PID)
 	if v := cmp.Or(p.version, s.facts.version); isOlder(v) {
@@ -151,9 +151,9 @@ func (d *discovery) decideByFolder(s *session) report.Verdict {
 	}
 	why += "; " + d.lastRecord(s)
 	if s.err == nil && p.why == "" && t.state.over() {
-		return report.Idle(t.outcome(), why)
+		return kit.Idle(t.outcome(), why)
 	}
-	return report.Unknown("it works, or may wait for you: " + why)
+	return kit.Unknown("it works, or may wait for you: " + why)
 }
 
 func doesNotRecord(version string) string {
@@ -161,7 +161,7 @@ func doesNotRecord(version string) string {
 }
 
 // decideMaybe returns the verdict on a session that can belong to several processes, or to a process that can have other sessions.
-func (d *discovery) decideMaybe(s *session) report.Verdict {
+func (d *discovery) decideMaybe(s *session) kit.Verdict {
 	var pids []string
 	for _, p := range s.maybe {
 		pids = append(pids, strconv.Itoa(p.PID))
@@ -170,7 +170,7 @@ func (d *discovery) decideMaybe(s *session) report.Verdict {
 	if v := cmp.Or(s.maybe[0].version, s.facts.version); isOlder(v) {
 		why = doesNotRecord(v)
 	}
-	return report.Unknown(fmt.Sprintf("pid %s in its folder may run it: %s; %s", strings.Join(pids, " or "), why, d.lastRecord(s)))
+	return kit.Unknown(fmt.Sprintf("pid %s in its folder may run it: %s; %s", strings.Join(pids, " or "), why, d.lastRecord(s)))
 }
 
 // sessionless returns a row for each process that no session of the answer runs in for certain: a new version writes its registry

@@ -12,8 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/conversation"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/kit"
 )
 
 const (
@@ -39,7 +38,7 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 	case path == "":
 		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + s.ID, Err: errors.New("it has no transcript")}
 	}
-	return conversation.Read(ctx, path, func() ([]adapters.Message, error) { return peekFile(ctx, path, &s, n) })
+	return kit.Read(ctx, path, func() ([]adapters.Message, error) { return peekFile(ctx, path, &s, n) })
 }
 
 // transcriptOf returns the path of the session's transcript, and "" where there is none
@@ -59,7 +58,7 @@ func peekFile(ctx context.Context, path string, s *adapters.Session, n int) ([]a
 		return nil, err
 	}
 	defer f.Close()
-	p := &peek{limit: conversation.Shown, session: s, n: n, seen: make(map[string]bool), results: make(map[string]adapters.ToolState)}
+	p := &peek{limit: kit.Shown, session: s, n: n, seen: make(map[string]bool), results: make(map[string]adapters.ToolState)}
 	if err := p.read(ctx, f, info.Size()); err != nil {
 		return nil, err
 	}
@@ -71,7 +70,7 @@ func peekFile(ctx context.Context, path string, s *adapters.Session, n int) ([]a
 
 // peek gathers messages from a transcript's end.
 type peek struct {
-	limit    conversation.Limit
+	limit    kit.Limit
 	session  *adapters.Session
 	n        int
 	messages []adapters.Message // the newest first
@@ -87,10 +86,10 @@ type peek struct {
 // read reads backwards until there are more than enough messages: the oldest may
 // have its key from the record before it.
 func (p *peek) read(ctx context.Context, f io.ReaderAt, size int64) error {
-	b := jsonl.Backward(f, size, peekLine).WithContext(ctx)
+	b := agentfile.Backward(f, size, peekLine).WithContext(ctx)
 	for len(p.messages) <= p.n {
 		line, offset, err := b.Prev()
-		var long *jsonl.LongLine
+		var long *agentfile.LongLine
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -141,11 +140,11 @@ func (p *peek) line(line []byte, offset int64) {
 		return
 	}
 	var r raws
-	if err := jsonl.Top(line, r.take); err != nil || jsonl.True(r.sidechain) {
+	if err := agentfile.Top(line, r.take); err != nil || agentfile.True(r.sidechain) {
 		return
 	}
-	m := adapters.Message{Key: cmp.Or(string(jsonl.Text(r.id)), fmt.Sprintf("@%d", offset)), At: jsonl.Time(r.at)}
-	switch string(jsonl.Text(r.kind)) {
+	m := adapters.Message{Key: cmp.Or(string(agentfile.Text(r.id)), fmt.Sprintf("@%d", offset)), At: agentfile.Time(r.at)}
+	switch string(agentfile.Text(r.kind)) {
 	case "user":
 		p.user(&r, m)
 	case "assistant":
@@ -158,7 +157,7 @@ func (p *peek) line(line []byte, offset int64) {
 }
 
 // long records which call is answered by a record that is too long to be read.
-func (p *peek) long(l *jsonl.LongLine) {
+func (p *peek) long(l *agentfile.LongLine) {
 	_, rest, found := bytes.Cut(l.Head, []byte(`"tool_use_id":"`))
 	id, _, closed := bytes.Cut(rest, []byte(`"`))
 	if !found || !closed {
@@ -177,5 +176,5 @@ func (p *peek) state(m *adapters.Message) adapters.ToolState {
 		delete(p.results, m.Key)
 		return state
 	}
-	return conversation.StateWithoutResult(p.session, m, p.continued)
+	return kit.StateWithoutResult(p.session, m, p.continued)
 }

@@ -7,19 +7,19 @@ import (
 	"strings"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/conversation"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // user reads a record of type user: what the user typed, tool results, an interruption,
 // or a text that a program sent to the model.
 func (p *peek) user(r *raws, m adapters.Message) {
-	if jsonl.True(r.compact) { // newer versions write its boundary before it
+	if agentfile.True(r.compact) { // newer versions write its boundary before it
 		p.flush()
 		p.compact = &adapters.Message{Key: m.Key, At: m.At, Text: compacted}
 		return
 	}
-	text := p.userText(jsonl.Get(r.message, "content"))
+	text := p.userText(agentfile.Get(r.message, "content"))
 	switch {
 	case strings.HasPrefix(text, interruptMark):
 		p.continued = true
@@ -29,7 +29,7 @@ func (p *peek) user(r *raws, m adapters.Message) {
 		p.continued = true
 		m.Text = strings.Trim(text, "[]")
 		p.note(m)
-	case text == "" || jsonl.True(r.meta):
+	case text == "" || agentfile.True(r.meta):
 	default:
 		p.prompt(text, r.origin, m)
 	}
@@ -45,16 +45,16 @@ func (p *peek) userText(content []byte) string {
 	}
 	var parts []string
 	room := p.limit.Bytes()
-	_ = jsonl.Each(content, func(block []byte) bool {
+	_ = agentfile.Each(content, func(block []byte) bool {
 		part := ""
-		switch typ := string(jsonl.Text(jsonl.Get(block, "type"))); typ {
+		switch typ := string(agentfile.Text(agentfile.Get(block, "type"))); typ {
 		case "text":
-			part = p.limit.Text(jsonl.Get(block, "text"))
+			part = p.limit.Text(agentfile.Get(block, "text"))
 			if is := wrapped(part); is == opensTurn || is == opensNothing && bashInput(part) == "" {
 				part = ""
 			}
 		case "image", "document":
-			if p.limit != conversation.Whole { // no text of the transcript
+			if p.limit != kit.Whole { // no text of the transcript
 				part = "[" + typ + "]"
 			}
 		default:
@@ -71,12 +71,12 @@ func (p *peek) userText(content []byte) string {
 
 // result records the result of a call.
 func (p *peek) result(block []byte) {
-	id := jsonl.String(jsonl.Get(block, "tool_use_id"))
+	id := agentfile.String(agentfile.Get(block, "tool_use_id"))
 	if id == "" {
 		return
 	}
 	p.results[id] = adapters.ToolDone
-	if jsonl.True(jsonl.Get(block, "is_error")) {
+	if agentfile.True(agentfile.Get(block, "is_error")) {
 		p.results[id] = adapters.ToolFailed
 	}
 }
@@ -109,21 +109,21 @@ func bashInput(text string) string { return tagged(text, "bash-input") }
 // queued reads a prompt that was typed while the agent worked, and that was passed to
 // the model between two calls.
 func (p *peek) queued(r *raws, m adapters.Message) {
-	if string(jsonl.Text(jsonl.Get(r.attachment, "type"))) != "queued_command" {
+	if string(agentfile.Text(agentfile.Get(r.attachment, "type"))) != "queued_command" {
 		return
 	}
-	mode := string(jsonl.Text(jsonl.Get(r.attachment, "commandMode")))
-	if mode != "" && mode != "prompt" || jsonl.True(jsonl.Get(r.attachment, "isMeta")) ||
-		jsonl.True(jsonl.Get(r.attachment, "carriedByCompaction")) { // told again
+	mode := string(agentfile.Text(agentfile.Get(r.attachment, "commandMode")))
+	if mode != "" && mode != "prompt" || agentfile.True(agentfile.Get(r.attachment, "isMeta")) ||
+		agentfile.True(agentfile.Get(r.attachment, "carriedByCompaction")) { // told again
 		return
 	}
-	m.Key = cmp.Or(jsonl.String(jsonl.Get(r.attachment, "source_uuid")), m.Key)
+	m.Key = cmp.Or(agentfile.String(agentfile.Get(r.attachment, "source_uuid")), m.Key)
 	origin := r.origin
-	if o := jsonl.Get(r.attachment, "origin"); o != nil {
+	if o := agentfile.Get(r.attachment, "origin"); o != nil {
 		origin = o
 	}
 	moved := p.continued
-	if text := p.userText(jsonl.Get(r.attachment, "prompt")); text != "" {
+	if text := p.userText(agentfile.Get(r.attachment, "prompt")); text != "" {
 		p.prompt(text, origin, m)
 	}
 	p.continued = moved // the turn continues
@@ -134,7 +134,7 @@ func (p *peek) queued(r *raws, m adapters.Message) {
 func (p *peek) assistant(r *raws, m adapters.Message) {
 	var id, content []byte
 	synthetic := false
-	_ = jsonl.Top(r.message, func(key, raw []byte) bool {
+	_ = agentfile.Top(r.message, func(key, raw []byte) bool {
 		switch string(key) {
 		case "id":
 			id = raw
@@ -145,7 +145,7 @@ func (p *peek) assistant(r *raws, m adapters.Message) {
 		}
 		return true
 	})
-	failed := jsonl.True(r.failed)
+	failed := agentfile.True(r.failed)
 	if synthetic && !failed { // "No response requested."
 		return
 	}
@@ -155,7 +155,7 @@ func (p *peek) assistant(r *raws, m adapters.Message) {
 	p.answer = string(id)
 	var blocks []adapters.Message
 	i := 0
-	_ = jsonl.Each(content, func(block []byte) bool {
+	_ = agentfile.Each(content, func(block []byte) bool {
 		if b, ok := p.block(block, m, i, failed); ok {
 			blocks = append(blocks, b)
 		}
@@ -176,7 +176,7 @@ func (p *peek) assistant(r *raws, m adapters.Message) {
 
 // block reads block i of an answer.
 func (p *peek) block(block []byte, m adapters.Message, i int, failed bool) (adapters.Message, bool) {
-	switch string(jsonl.Text(jsonl.Get(block, "type"))) {
+	switch string(agentfile.Text(agentfile.Get(block, "type"))) {
 	case "text":
 		if i > 0 {
 			m.Key = fmt.Sprintf("%s#%d", m.Key, i)
@@ -185,13 +185,13 @@ func (p *peek) block(block []byte, m adapters.Message, i int, failed bool) (adap
 		if failed {
 			m.Role = adapters.FromNote
 		}
-		m.Text = p.limit.Cut(p.limit.Text(jsonl.Get(block, "text")))
+		m.Text = p.limit.Cut(p.limit.Text(agentfile.Get(block, "text")))
 		return m, m.Text != ""
 	case "tool_use", "server_tool_use", "mcp_tool_use":
-		m.Key = cmp.Or(jsonl.String(jsonl.Get(block, "id")), m.Key)
+		m.Key = cmp.Or(agentfile.String(agentfile.Get(block, "id")), m.Key)
 		m.Role = adapters.FromTool
-		m.Tool, _ = jsonl.Head(jsonl.Get(block, "name"), 200)
-		m.Text = adapters.Cut(argument(jsonl.Get(block, "input")))
+		m.Tool, _ = agentfile.Head(agentfile.Get(block, "name"), 200)
+		m.Text = adapters.Cut(argument(agentfile.Get(block, "input")))
 		return m, true
 	default:
 		p.result(block) // the result of a tool that the provider runs
@@ -205,23 +205,23 @@ var mainArguments = []string{"command", "file_path", "notebook_path", "pattern",
 
 // argument returns the most descriptive argument of a call's input.
 func argument(input []byte) string {
-	text := conversation.Argument(input, mainArguments, conversation.Shown.Text)
+	text := kit.Argument(input, mainArguments, kit.Shown.Text)
 	if text != "" {
 		return strings.ToValidUTF8(text, "")
 	}
-	_ = jsonl.Each(jsonl.Get(input, "questions"), func(q []byte) bool {
-		text = conversation.Shown.Text(jsonl.Get(q, "question"))
+	_ = agentfile.Each(agentfile.Get(input, "questions"), func(q []byte) bool {
+		text = kit.Shown.Text(agentfile.Get(q, "question"))
 		return text == ""
 	})
 	if text != "" {
 		return text
 	}
-	return conversation.AnyArgument(input)
+	return kit.AnyArgument(input)
 }
 
 // system reads a record that Claude Code wrote about itself.
 func (p *peek) system(r *raws, m adapters.Message, line []byte) {
-	switch string(jsonl.Text(r.subtype)) {
+	switch string(agentfile.Text(r.subtype)) {
 	case "compact_boundary":
 		p.compact = nil // the pending compaction belongs to this record
 		m.Text = compacted
@@ -229,12 +229,12 @@ func (p *peek) system(r *raws, m adapters.Message, line []byte) {
 	case "api_error":
 		p.apiError(m, line)
 	case "informational", "model_fallback", "model_refusal_fallback", "model_refusal_no_fallback":
-		level := string(jsonl.Text(jsonl.Get(line, "level")))
-		if m.Text = conversation.Shown.Text(r.content); m.Text != "" && (level == "warning" || level == "error") {
+		level := string(agentfile.Text(agentfile.Get(line, "level")))
+		if m.Text = kit.Shown.Text(r.content); m.Text != "" && (level == "warning" || level == "error") {
 			p.note(m)
 		}
 	case "local_command":
-		if text := conversation.Shown.Text(r.content); wrapped(text) == isCommand || bashInput(text) != "" {
+		if text := kit.Shown.Text(r.content); wrapped(text) == isCommand || bashInput(text) != "" {
 			p.prompt(text, nil, m)
 		}
 	}
@@ -249,18 +249,18 @@ func (p *peek) apiError(m adapters.Message, line []byte) {
 		return
 	}
 	text := "The request failed"
-	if status, ok := jsonl.Int(jsonl.Get(line, "error", "status")); ok {
+	if status, ok := agentfile.Int(agentfile.Get(line, "error", "status")); ok {
 		text += fmt.Sprintf(" (%d)", status)
 	}
 	for _, path := range [][]string{{"error", "formatted"}, {"error", "error", "error", "message"}, {"error", "message"},
 		{"cause", "code"}, {"error", "cause", "code"}} {
-		if why := conversation.Shown.Text(jsonl.Get(line, path...)); why != "" {
+		if why := kit.Shown.Text(agentfile.Get(line, path...)); why != "" {
 			text += ": " + why
 			break
 		}
 	}
-	attempt, _ := jsonl.Int(jsonl.Get(line, "retryAttempt"))
-	if most, ok := jsonl.Int(jsonl.Get(line, "maxRetries")); ok && attempt > 0 {
+	attempt, _ := agentfile.Int(agentfile.Get(line, "retryAttempt"))
+	if most, ok := agentfile.Int(agentfile.Get(line, "maxRetries")); ok && attempt > 0 {
 		text += fmt.Sprintf("; try %d of %d", attempt, most)
 	}
 	m.Text = text

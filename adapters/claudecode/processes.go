@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/bounded"
 	"rollcall/proc"
 )
@@ -86,7 +86,7 @@ var versionName = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+`)
 // mayBeClaude reports whether a process with that name can be Claude Code. Under Node.js the name that Claude Code gives itself
 // doesn't show on every system. A process that was started by its real path has the name of the file.
 func mayBeClaude(comm string) bool {
-	return comm == "claude" || comm == "claude.exe" || versionName.MatchString(comm) || container.IsInterpreter(comm)
+	return comm == "claude" || comm == "claude.exe" || versionName.MatchString(comm) || agentproc.IsInterpreter(comm)
 }
 
 // isClaude reports whether a process is Claude Code, by its name, its program and its script, and returns its arguments, which
@@ -96,8 +96,8 @@ func (a *Adapter) isClaude(p proc.Process) (args []string, is bool) {
 		return nil, false
 	}
 	line, err := a.table.Args(p.Identity)
-	if container.IsInterpreter(p.Comm) {
-		script, args := container.Script(line)
+	if agentproc.IsInterpreter(p.Comm) {
+		script, args := agentproc.Script(line)
 		return args, err == nil && a.isOurScript(script, p.Identity)
 	}
 	if err == nil && len(line) > 0 {
@@ -130,12 +130,12 @@ func (a *Adapter) isOurScript(script string, id proc.Identity) bool {
 		return false
 	}
 	cwd, err := a.table.CWD(id)
-	return err == nil && packaged(container.RealScript(script, cwd))
+	return err == nil && packaged(agentproc.RealScript(script, cwd))
 }
 
 // isWrapper reports whether a process is a script that started Claude Code as another process.
 func (a *Adapter) isWrapper(rows []proc.Process, p proc.Process) bool {
-	_, is := container.Inner(rows, p, func(p proc.Process) bool {
+	_, is := agentproc.Inner(rows, p, func(p proc.Process) bool {
 		_, is := a.isClaude(p)
 		return is
 	})
@@ -199,7 +199,7 @@ func (a *Adapter) configDir() string {
 
 // realPath resolves symbolic links where it can.
 func realPath(path string) string {
-	if resolved, err := container.EvalSymlinks(path); err == nil {
+	if resolved, err := agentproc.EvalSymlinks(path); err == nil {
 		return resolved
 	}
 	return filepath.Clean(path)
@@ -217,7 +217,7 @@ func (a *Adapter) OwnsProcess(p proc.Process) bool {
 	if line, err := a.table.Args(p.Identity); err != nil || len(line) == 0 {
 		return false
 	}
-	if container.IsInterpreter(p.Comm) {
+	if agentproc.IsInterpreter(p.Comm) {
 		if rows, err := a.table.List(context.Background()); err != nil || a.isWrapper(rows, p) {
 			return false
 		}

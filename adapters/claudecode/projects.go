@@ -16,8 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/report"
-	"rollcall/adapters/internal/uuid"
+	"rollcall/adapters/internal/kit"
 )
 
 // file is a transcript file as the folder shows it.
@@ -105,7 +104,7 @@ func listProject(dir string, which func(id string) bool) (files []file, unexpect
 		case statErr != nil:
 			err = adapters.Unreadable(path, statErr)
 		case info.IsDir():
-		case !uuid.Is(id) || !info.Mode().IsRegular():
+		case !kit.Is(id) || !info.Mode().IsRegular():
 			unexpected++
 		default:
 			files = append(files, file{id: id, path: path, dir: dir, info: info})
@@ -161,7 +160,7 @@ func projectsOf(root, cwd string) (dirs []string) {
 // entries of the registry.
 func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 	t, _ := a.readTable(ctx)
-	answer := report.NewAnswer()
+	answer := kit.NewAnswer()
 	var mu sync.Mutex
 	found := map[string]bool{}
 	add := func(id string) {
@@ -184,7 +183,7 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 			names, err := readNames(dirs[i])
 			answer.Problem(err)
 			for _, name := range names {
-				if id, ok := strings.CutSuffix(name, ".jsonl"); ok && uuid.Is(id) {
+				if id, ok := strings.CutSuffix(name, ".jsonl"); ok && kit.Is(id) {
 					add(id)
 				}
 			}

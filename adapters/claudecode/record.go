@@ -8,7 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // textLimit is the number of bytes of a prompt or a title that are kept.
@@ -139,28 +139,28 @@ func (p *parser) parse(line []byte) (record, error) {
 		return record{}, nil
 	}
 	var r raws
-	if err := jsonl.Top(line, r.take); err != nil {
+	if err := agentfile.Top(line, r.take); err != nil {
 		return record{}, err
 	}
 	rec := record{
-		at: jsonl.Time(r.at), id: hash(r.id), parent: hash(r.parent), sidechain: jsonl.True(r.sidechain),
+		at: agentfile.Time(r.at), id: hash(r.id), parent: hash(r.parent), sidechain: agentfile.True(r.sidechain),
 		cwd: reuse(&p.cwd, r.cwd), branch: reuse(&p.branch, r.branch), version: reuse(&p.version, r.version),
 		entrypoint: reuse(&p.entrypoint, r.entrypoint), team: reuse(&p.team, r.team),
 	}
 	if rec.team != "" { // other records have an agent's name, too
 		rec.mate = reuse(&p.mate, r.mate)
 	}
-	switch typ := jsonl.Text(r.kind); string(typ) {
+	switch typ := agentfile.Text(r.kind); string(typ) {
 	case "user":
 		rec.user(&r)
 	case "assistant":
 		p.assistant(&rec, &r)
 	case "attachment":
-		if string(jsonl.Text(jsonl.Get(r.attachment, "type"))) == "model" {
-			rec.model = reuse(&p.model, jsonl.Get(r.attachment, "identity", "modelId"))
+		if string(agentfile.Text(agentfile.Get(r.attachment, "type"))) == "model" {
+			rec.model = reuse(&p.model, agentfile.Get(r.attachment, "identity", "modelId"))
 		}
 	case "system":
-		switch string(jsonl.Text(r.subtype)) {
+		switch string(agentfile.Text(r.subtype)) {
 		case "turn_duration", "stop_hook_summary":
 			rec.kind = turnMeasured
 		}
@@ -171,8 +171,8 @@ func (p *parser) parse(line []byte) (record, error) {
 	case "last-prompt":
 		rec.lastPrompt = text(r.lastPrompt)
 	case "cost-state":
-		rec.cost, _ = jsonl.Float(r.cost)
-		began, _ := jsonl.Int(r.began)
+		rec.cost, _ = agentfile.Float(r.cost)
+		began, _ := agentfile.Int(r.began)
 		rec.kind, rec.began = processEnded, millis(began)
 	case "relocated":
 		rec.cwd = text(r.relocated)
@@ -190,8 +190,8 @@ func (p *parser) parse(line []byte) (record, error) {
 // reuse returns the text of raw, as the string of the line before when both are the
 // same.
 func reuse(last *string, raw []byte) string {
-	if t := jsonl.Text(raw); string(t) != *last && len(t) <= textLimit {
-		*last = jsonl.String(raw)
+	if t := agentfile.Text(raw); string(t) != *last && len(t) <= textLimit {
+		*last = agentfile.String(raw)
 	}
 	if len(raw) < 3 { // absent or empty
 		return ""
@@ -200,7 +200,7 @@ func reuse(last *string, raw []byte) string {
 }
 
 func text(raw []byte) string {
-	s, _ := jsonl.Head(raw, textLimit)
+	s, _ := agentfile.Head(raw, textLimit)
 	return strings.TrimSpace(s)
 }
 
@@ -222,10 +222,10 @@ func isKnownType(typ []byte) bool {
 
 func (p *parser) assistant(rec *record, r *raws) {
 	rec.kind = answered
-	rec.failed = jsonl.True(r.failed)
-	rec.apiStatus, _ = jsonl.Int(r.apiStatus)
+	rec.failed = agentfile.True(r.failed)
+	rec.apiStatus, _ = agentfile.Int(r.apiStatus)
 	var content, usage []byte
-	_ = jsonl.Top(r.message, func(key, raw []byte) bool {
+	_ = agentfile.Top(r.message, func(key, raw []byte) bool {
 		switch string(key) {
 		case "id":
 			rec.message = hash(raw)
@@ -238,14 +238,14 @@ func (p *parser) assistant(rec *record, r *raws) {
 		case "content":
 			content = raw
 		case "stop_reason":
-			rec.stop = jsonl.String(raw)
+			rec.stop = agentfile.String(raw)
 		case "usage":
 			usage = raw
 		}
 		return true
 	})
 	rec.usage, rec.hasUsage = tokens(usage)
-	_ = jsonl.Each(content, func(block []byte) bool {
+	_ = agentfile.Each(content, func(block []byte) bool {
 		rec.block(block)
 		return true
 	})
@@ -253,10 +253,10 @@ func (p *parser) assistant(rec *record, r *raws) {
 
 func (rec *record) block(block []byte) {
 	var typ, id, name []byte
-	_ = jsonl.Top(block, func(key, raw []byte) bool {
+	_ = agentfile.Top(block, func(key, raw []byte) bool {
 		switch string(key) {
 		case "type":
-			typ = jsonl.Text(raw)
+			typ = agentfile.Text(raw)
 		case "id":
 			id = raw
 		case "name":
@@ -266,13 +266,13 @@ func (rec *record) block(block []byte) {
 	})
 	rec.endsInText = string(typ) == "text"
 	if string(typ) == "tool_use" && len(rec.uses) < maxPending {
-		rec.uses = append(rec.uses, toolUse{id: hash(id), name: shorten(jsonl.String(name)), at: rec.at})
+		rec.uses = append(rec.uses, toolUse{id: hash(id), name: shorten(agentfile.String(name)), at: rec.at})
 	}
 }
 
 // tokens reads a usage object.
 func tokens(raw []byte) (t adapters.Tokens, ok bool) {
-	err := jsonl.Top(raw, func(key, raw []byte) bool {
+	err := agentfile.Top(raw, func(key, raw []byte) bool {
 		switch string(key) {
 		case "input_tokens":
 			t.Input, ok = count(raw), true
@@ -283,7 +283,7 @@ func tokens(raw []byte) (t adapters.Tokens, ok bool) {
 		case "cache_creation_input_tokens":
 			t.CacheWrite = count(raw)
 		case "output_tokens_details":
-			t.Reasoning = count(jsonl.Get(raw, "thinking_tokens"))
+			t.Reasoning = count(agentfile.Get(raw, "thinking_tokens"))
 		}
 		return true
 	})
@@ -292,7 +292,7 @@ func tokens(raw []byte) (t adapters.Tokens, ok bool) {
 
 // count reads a number of tokens. It returns 0 for a value that can't be one.
 func count(raw []byte) int64 {
-	n, ok := jsonl.Int(raw)
+	n, ok := agentfile.Int(raw)
 	if !ok || n < 0 || n > 1<<40 {
 		return 0
 	}

@@ -13,9 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/busy"
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/uuid"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -82,14 +80,14 @@ func parseEntry(data []byte, pid int) (entry, error) {
 		"pidDomain": &e.domain, "version": &e.version, "entrypoint": &e.entrypoint, "name": &e.name, "nameSource": &nameSource,
 		"status": &e.status, "waitingFor": &e.waitingFor}
 	numbers := map[string]*int64{"pid": &said, "startedAt": &started, "statusUpdatedAt": &since, "updatedAt": &updated}
-	err := jsonl.Top(data, func(key, raw []byte) bool {
+	err := agentfile.Top(data, func(key, raw []byte) bool {
 		switch name := string(key); {
 		case name == "procStart" || name == "procStartFt": // a string or a number
 			*texts[name] = scalar(raw)
 		case texts[name] != nil:
 			*texts[name] = text(raw)
 		case numbers[name] != nil:
-			*numbers[name], _ = jsonl.Int(raw)
+			*numbers[name], _ = agentfile.Int(raw)
 		}
 		return true
 	})
@@ -99,7 +97,7 @@ func parseEntry(data []byte, pid int) (entry, error) {
 	if said != int64(pid) {
 		return entry{}, fmt.Errorf("it names pid %d", said)
 	}
-	if !uuid.Is(e.id) {
+	if !kit.Is(e.id) {
 		return entry{}, errors.New("it has no sessionId")
 	}
 	e.pid = pid
@@ -118,7 +116,7 @@ func scalar(raw []byte) string {
 	if len(raw) > 0 && raw[0] == '"' {
 		return text(raw)
 	}
-	if jsonl.Null(raw) || len(raw) > 40 {
+	if agentfile.Null(raw) || len(raw) > 40 {
 		return ""
 	}
 	return string(raw)
@@ -148,10 +146,10 @@ func readEntry(ctx context.Context, path string, pid int, until time.Time) (entr
 			e.path, e.modified = path, modified
 			return e, nil
 		}
-		if !errors.Is(err, jsonl.ErrSyntax) || time.Since(modified) > writeTime || time.Now().After(until) {
+		if !errors.Is(err, agentfile.ErrSyntax) || time.Since(modified) > writeTime || time.Now().After(until) {
 			return entry{}, adapters.Unrecognised(path, "%w", err)
 		}
-		if err := busy.Wait(ctx, entryPause); err != nil {
+		if err := kit.Wait(ctx, entryPause); err != nil {
 			return entry{}, err
 		}
 	}

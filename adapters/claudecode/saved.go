@@ -3,8 +3,8 @@ package claudecode
 import (
 	"time"
 
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/factcache"
-	"rollcall/adapters/internal/incremental"
 )
 
 // factsFormat is the version of the facts of transcripts. It must be raised when the same fields
@@ -13,7 +13,7 @@ const factsFormat = 2
 
 // savedTranscript is what is kept of a transcript between processes.
 type savedTranscript struct {
-	state incremental.State
+	state agentfile.State
 	facts facts
 	sums  totals
 }

@@ -12,15 +12,13 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/conversation"
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // Conversations implements adapters.Searcher. A message is a text that Peek shows as one
 // message. A hit has the folder that its record names.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
-	answer := report.NewAnswer()
+	answer := kit.NewAnswer()
 	t, err := a.readTable(ctx)
 	answer.Problem(err)
 	_, roots, absent := a.homes(t, answer, a.now())
@@ -64,7 +62,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 func (f *file) conversation() adapters.Conversation {
 	id, path, changed := f.id, f.path, f.info.ModTime()
 	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-		return searchFile(ctx, path, &conversation.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: id, Changed: changed}})
+		return searchFile(ctx, path, &kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: id, Changed: changed}})
 	}}
 }
 
@@ -72,17 +70,17 @@ func (f *file) conversation() adapters.Conversation {
 // and shell commands.
 var joined = [][]byte{[]byte("<command-args>"), []byte("<bash-input>")}
 
-func searchFile(ctx context.Context, path string, s *conversation.Finder) (map[string]int, error) {
+func searchFile(ctx context.Context, path string, s *kit.Finder) (map[string]int, error) {
 	f, _, err := agentfile.OpenRegular(path)
 	if err != nil {
-		return nil, conversation.SearchProblem(ctx, path, err, nil)
+		return nil, kit.SearchProblem(ctx, path, err, nil)
 	}
 	defer f.Close()
 	var marks [][]byte
 	if s.Query.Pattern.CanSpan() {
 		marks = joined
 	}
-	skipped, err := conversation.SearchLines(ctx, f, s.Query, marks, func(line []byte, offset int64) error {
+	skipped, err := kit.SearchLines(ctx, f, s.Query, marks, func(line []byte, offset int64) error {
 		for _, m := range messages(s, line, offset) {
 			if _, err := s.Add(&m); err != nil {
 				return err
@@ -90,18 +88,18 @@ func searchFile(ctx context.Context, path string, s *conversation.Finder) (map[s
 		}
 		return nil
 	})
-	return skipped, conversation.SearchProblem(ctx, path, err, s.FoundErr)
+	return skipped, kit.SearchProblem(ctx, path, err, s.FoundErr)
 }
 
 // messages returns the messages of a record, in its order, and sets the folder of the hits.
-func messages(s *conversation.Finder, line []byte, offset int64) []adapters.Message {
+func messages(s *kit.Finder, line []byte, offset int64) []adapters.Message {
 	line = bytes.TrimLeft(line, "\x00")
 	var r raws
-	if err := jsonl.Top(line, r.take); err != nil || jsonl.True(r.sidechain) {
+	if err := agentfile.Top(line, r.take); err != nil || agentfile.True(r.sidechain) {
 		return nil
 	}
-	s.Hit.CWD, _ = jsonl.Head(r.cwd, textLimit)
-	p := &peek{limit: conversation.Whole, session: &adapters.Session{}, n: math.MaxInt, seen: map[string]bool{}, results: map[string]adapters.ToolState{}}
+	s.Hit.CWD, _ = agentfile.Head(r.cwd, textLimit)
+	p := &peek{limit: kit.Whole, session: &adapters.Session{}, n: math.MaxInt, seen: map[string]bool{}, results: map[string]adapters.ToolState{}}
 	p.line(line, offset)
 	slices.Reverse(p.messages)
 	list := slices.DeleteFunc(p.messages, func(m adapters.Message) bool { return m.Role == adapters.FromTool })
@@ -113,20 +111,20 @@ func messages(s *conversation.Finder, line []byte, offset int64) []adapters.Mess
 
 // toolTexts returns the tool calls and tool results in a record, with their whole texts.
 func toolTexts(r *raws, offset int64) (list []adapters.Message) {
-	_ = jsonl.Each(jsonl.Get(r.message, "content"), func(block []byte) bool {
-		m := adapters.Message{Role: adapters.FromTool, At: jsonl.Time(r.at)}
-		switch string(jsonl.Text(jsonl.Get(block, "type"))) {
+	_ = agentfile.Each(agentfile.Get(r.message, "content"), func(block []byte) bool {
+		m := adapters.Message{Role: adapters.FromTool, At: agentfile.Time(r.at)}
+		switch string(agentfile.Text(agentfile.Get(block, "type"))) {
 		case "text", "thinking", "redacted_thinking", "image", "document":
 			return true
 		case "tool_use", "server_tool_use", "mcp_tool_use":
-			m.Key = jsonl.String(jsonl.Get(block, "id"))
-			m.Tool, _ = jsonl.Head(jsonl.Get(block, "name"), 200)
-			m.Text = conversation.Strings(jsonl.Get(block, "input"))
+			m.Key = agentfile.String(agentfile.Get(block, "id"))
+			m.Tool, _ = agentfile.Head(agentfile.Get(block, "name"), 200)
+			m.Text = kit.Strings(agentfile.Get(block, "input"))
 		default:
-			m.Key = jsonl.String(jsonl.Get(block, "tool_use_id"))
-			m.Text = conversation.Strings(jsonl.Get(block, "content"))
+			m.Key = agentfile.String(agentfile.Get(block, "tool_use_id"))
+			m.Text = kit.Strings(agentfile.Get(block, "content"))
 		}
-		m.Key = cmp.Or(m.Key, jsonl.String(r.id), fmt.Sprintf("@%d", offset))
+		m.Key = cmp.Or(m.Key, agentfile.String(r.id), fmt.Sprintf("@%d", offset))
 		list = append(list, m)
 		return true
 	})

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // rows returns the sessions for the answer, the live ones first.
@@ -126,16 +126,16 @@ func fill(out *adapters.Session, e *entry) {
 	}
 }
 
-func (d *discovery) decide(s *session) report.Verdict {
+func (d *discovery) decide(s *session) kit.Verdict {
 	switch {
 	case len(s.live) > 0:
 		return d.decideLive(s)
 	case s.foreignEntry != nil && d.now.Sub(s.lastSign(s.foreignEntry)) < unseenLimit:
-		return report.Unknown(fmt.Sprintf(
+		return kit.Unknown(fmt.Sprintf(
 			"%s belongs to another machine or container (%s), whose processes can't be seen from here; it last wrote %s",
 			filepath.Base(s.foreignEntry.path), shorten(s.foreignEntry.domain), d.ago(s.lastSign(s.foreignEntry))))
 	case s.unknownBecause != "":
-		return report.Unknown(s.unknownBecause + "; " + d.lastRecord(s))
+		return kit.Unknown(s.unknownBecause + "; " + d.lastRecord(s))
 	case s.owner != nil && s.owner.team != "":
 		return d.decideMate(s)
 	case s.owner != nil:
@@ -143,7 +143,7 @@ func (d *discovery) decide(s *session) report.Verdict {
 	case len(s.maybe) > 0:
 		return d.decideMaybe(s)
 	case d.table.err != nil && isOlder(s.facts.version) && s.file != nil && d.now.Sub(s.file.info.ModTime()) < unseenLimit:
-		return report.Unknown("the process table could not be read; " + d.lastRecord(s))
+		return kit.Unknown("the process table could not be read; " + d.lastRecord(s))
 	}
 	return d.decideStopped(s)
 }
@@ -171,7 +171,7 @@ func rank(e liveEntry) int {
 	return len(order)
 }
 
-func (d *discovery) decideLive(s *session) report.Verdict {
+func (d *discovery) decideLive(s *session) kit.Verdict {
 	slices.SortStableFunc(s.live, func(a, b liveEntry) int { return rank(a) - rank(b) })
 	e := &s.live[0]
 	v := d.decideEntry(s, e)
@@ -181,15 +181,15 @@ func (d *discovery) decideLive(s *session) report.Verdict {
 	return v
 }
 
-func (d *discovery) decideEntry(s *session, e *liveEntry) report.Verdict {
+func (d *discovery) decideEntry(s *session, e *liveEntry) kit.Verdict {
 	says := e.source() + ": " + shorten(e.status)
 	if e.waitingFor != "" && e.status == "waiting" {
 		says += " (" + shorten(e.waitingFor) + ")"
 	}
 	if !e.since.IsZero() {
-		says += " for " + report.Span(d.now.Sub(e.since))
+		says += " for " + kit.Span(d.now.Sub(e.since))
 	}
-	v := report.Verdict{Evidence: says}
+	v := kit.Verdict{Evidence: says}
 	switch e.status {
 	case "busy":
 		v.Status = adapters.Working
@@ -291,7 +291,7 @@ func (d *discovery) ago(at time.Time) string {
 		return "at an unknown time"
 	}
 	if age := d.now.Sub(at); age < 24*time.Hour {
-		return report.Span(age) + " ago"
+		return kit.Span(age) + " ago"
 	}
 	return at.Local().Format("2006-01-02 15:04")
 }

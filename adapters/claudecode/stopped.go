@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // decideStopped returns the verdict on a session without a process.
-func (d *discovery) decideStopped(s *session) report.Verdict {
+func (d *discovery) decideStopped(s *session) kit.Verdict {
 	t := &s.facts.turn
-	v := report.Verdict{Status: adapters.Stopped, Outcome: t.outcome()}
+	v := kit.Verdict{Status: adapters.Stopped, Outcome: t.outcome()}
 	why, how := "no process", ""
 	switch e := s.endedEntry; {
 	case s.foreignEntry != nil:
-		why = fmt.Sprintf("the machine of %s has written nothing for %s", filepath.Base(s.foreignEntry.path), report.Span(d.now.Sub(s.lastSign(s.foreignEntry))))
+		why = fmt.Sprintf("the machine of %s has written nothing for %s", filepath.Base(s.foreignEntry.path), kit.Span(d.now.Sub(s.lastSign(s.foreignEntry))))
 	case e != nil:
 		why = e.leftOver(s.pidReused)
 	}
@@ -101,7 +101,7 @@ func (t *turn) outcome() adapters.Outcome {
 // the registry. The transcript may still show an open turn: of a prompt that was taken
 // back before its answer began, or of a process that was killed before the session was
 // opened again, or that had the session open at the same time.
-func (d *discovery) decideIdle(v *report.Verdict, s *session, e *liveEntry) {
+func (d *discovery) decideIdle(v *kit.Verdict, s *session, e *liveEntry) {
 	t := &s.facts.turn
 	v.Status = adapters.Idle
 	open := t.state == awaitsModel || t.state == callsTools

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // Talk implements adapters.Piped for `claude -p --input-format stream-json` with the option
@@ -44,9 +44,9 @@ type controlRequest struct {
 
 // Read implements adapters.Talk.
 func (t *talk) Read(line []byte) {
-	switch string(jsonl.Text(jsonl.Get(line, "type"))) {
+	switch string(agentfile.Text(agentfile.Get(line, "type"))) {
 	case "system":
-		if string(jsonl.Text(jsonl.Get(line, "subtype"))) == "init" { // one for each turn
+		if string(agentfile.Text(agentfile.Get(line, "subtype"))) == "init" { // one for each turn
 			t.working, t.turns = true, t.turns+1
 		}
 	case "result":
@@ -57,7 +57,7 @@ func (t *talk) Read(line []byte) {
 			t.asked = append(t.asked, r)
 		}
 	case "control_cancel_request":
-		id := jsonl.String(jsonl.Get(line, "request_id"))
+		id := agentfile.String(agentfile.Get(line, "request_id"))
 		if t.drop(func(r controlRequest) bool { return r.ID == id }) {
 			t.withdrawn[id] = true
 		}
@@ -69,12 +69,12 @@ func (t *talk) Read(line []byte) {
 }
 
 func (t *talk) reply(line []byte) {
-	response := jsonl.Get(line, "response")
+	response := agentfile.Get(line, "response")
 	var err error
-	if string(jsonl.Text(jsonl.Get(response, "subtype"))) != "success" {
-		err = errors.New(jsonl.String(jsonl.Get(response, "error")))
+	if string(agentfile.Text(agentfile.Get(response, "subtype"))) != "success" {
+		err = errors.New(agentfile.String(agentfile.Get(response, "error")))
 	}
-	t.replies[jsonl.String(jsonl.Get(response, "request_id"))] = err
+	t.replies[agentfile.String(agentfile.Get(response, "request_id"))] = err
 }
 
 // results drops the requests whose call has a result.
@@ -82,8 +82,8 @@ func (t *talk) results(line []byte) {
 	if len(t.asked) == 0 || !bytes.Contains(line, []byte("tool_result")) {
 		return
 	}
-	_ = jsonl.Each(jsonl.Get(line, "message", "content"), func(block []byte) bool {
-		call := jsonl.String(jsonl.Get(block, "tool_use_id"))
+	_ = agentfile.Each(agentfile.Get(line, "message", "content"), func(block []byte) bool {
+		call := agentfile.String(agentfile.Get(block, "tool_use_id"))
 		t.drop(func(r controlRequest) bool { return call != "" && r.Request.Call == call })
 		return true
 	})
@@ -137,7 +137,7 @@ func (c *controlRequest) request() adapters.Request {
 		r.Kind, r.CanAllow, r.Options = adapters.AsksQuestion, false, nil
 		r.Questions, r.Text = questions(members["questions"], r.Text)
 	case tool == bashTool && isPlainCommand(members):
-		r.Kind, r.Text = adapters.AsksCommand, jsonl.String(members["command"])
+		r.Kind, r.Text = adapters.AsksCommand, agentfile.String(members["command"])
 	case tool == planTool:
 		r.Kind, r.Text = adapters.AsksPlan, planText(members)
 	case slices.Contains(fileTools, tool):
@@ -153,7 +153,7 @@ const lastingRights = "allowedPrompts"
 func planText(input map[string]json.RawMessage) string {
 	other := maps.Clone(input)
 	delete(other, lastingRights)
-	plan := jsonl.String(input["plan"])
+	plan := agentfile.String(input["plan"])
 	if plan != "" {
 		delete(other, "plan")
 	}
@@ -172,7 +172,7 @@ func isPlainCommand(input map[string]json.RawMessage) bool {
 			return false
 		}
 	}
-	return jsonl.String(input["command"]) != ""
+	return agentfile.String(input["command"]) != ""
 }
 
 // indented returns JSON over several lines, and unchanged if it can't be parsed.

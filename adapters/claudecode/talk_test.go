@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // The lines are those of 2.1.329, shortened.
@@ -114,7 +114,7 @@ func TestTalkAnswers(t *testing.T) {
 			`{"behavior":"allow","updatedInput":{"answers":{"Which colour?":"Blue"},"questions":[{"header":"Colour","multiSelect":false,"options":[{"description":"The colour Red","label":"Red"},{"description":"The colour Blue","label":"Blue"}],"question":"Which colour?"}]}}`},
 	} {
 		line, err := x.Answer(tt.id, tt.d)
-		if got := string(jsonl.Get(line, "response", "response")); err != nil || got != tt.want || jsonl.String(jsonl.Get(line, "response", "request_id")) != tt.id {
+		if got := string(agentfile.Get(line, "response", "response")); err != nil || got != tt.want || agentfile.String(agentfile.Get(line, "response", "request_id")) != tt.id {
 			t.Errorf("%s: %s, %v", name, line, err)
 		}
 		if strings.Contains(string(line), "acceptEdits") || strings.Contains(string(line), "updatedPermissions") {

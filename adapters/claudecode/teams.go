@@ -7,9 +7,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/report"
-	"rollcall/adapters/internal/uuid"
+	"rollcall/adapters/internal/kit"
 )
 
 // A teammate of an agent team (2.1.332 with --teammate-mode tmux) is a process of its own, without a registry entry. Its arguments
@@ -25,7 +23,7 @@ func (c *claude) readTeam() {
 		case "--agent-name":
 			c.mate = value
 		case "--parent-session-id":
-			if uuid.Is(value) {
+			if kit.Is(value) {
 				c.lead = value
 			}
 		}
@@ -52,14 +50,14 @@ func (d *discovery) leadOf(s *session) string {
 	if err != nil && !os.IsNotExist(err) {
 		d.answer.Skip("unreadable configuration of a team", 1)
 	}
-	if lead := jsonl.String(jsonl.Get(data, "leadSessionId")); uuid.Is(lead) && lead != s.id {
+	if lead := agentfile.String(agentfile.Get(data, "leadSessionId")); kit.Is(lead) && lead != s.id {
 		return lead
 	}
 	return ""
 }
 
 // decideMate returns the verdict on a live teammate.
-func (d *discovery) decideMate(s *session) report.Verdict {
+func (d *discovery) decideMate(s *session) kit.Verdict {
 	t := &s.facts.turn
 	why := fmt.Sprintf("pid %d is the teammate %s; %s", s.owner.PID, shorten(s.facts.mate), d.lastRecord(s))
 	lead := d.sessions[s.owner.lead]
@@ -73,21 +71,21 @@ func (d *discovery) decideMate(s *session) report.Verdict {
 	}
 	switch {
 	case s.err != nil || t.state == unreadable:
-		return report.Unknown(why)
+		return kit.Unknown(why)
 	case t.state.over() || t.state == noTurn:
-		return report.Idle(t.outcome(), why)
+		return kit.Idle(t.outcome(), why)
 	case t.state != callsTools:
-		return report.Working(why)
+		return kit.Working(why)
 	case lead == nil || len(lead.live) == 0:
-		return report.Unknown(why + "; its lead, which shows its requests, has no registry entry")
+		return kit.Unknown(why + "; its lead, which shows its requests, has no registry entry")
 	case asks == nil:
-		return report.Working(why + "; its lead, which shows its requests, does not wait")
+		return kit.Working(why + "; its lead, which shows its requests, does not wait")
 	}
 	why += fmt.Sprintf("; its lead shows a request (%s: waiting)", asks.source())
 	if callers := d.callersOf(lead); callers != 1 {
-		return report.Unknown(why + fmt.Sprintf(", of one of %d members of the team", callers))
+		return kit.Unknown(why + fmt.Sprintf(", of one of %d members of the team", callers))
 	}
-	return report.Waiting(d.waitingFor(asks.waitingFor), why)
+	return kit.Waiting(d.waitingFor(asks.waitingFor), why)
 }
 
 // callersOf returns how many members of the team of lead have a call without a result, lead included.

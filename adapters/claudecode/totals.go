@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/usagelog"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // totals holds the sums over a whole transcript. They are complete only when the whole file was read.
@@ -17,7 +17,7 @@ type totals struct {
 	cost                 float64
 	customTitle, aiTitle string
 	unsure               bool // a line over the cap may have held an answer
-	log                  usagelog.Log
+	log                  kit.Log
 	answered             time.Time // the time of the last answer
 	command              uint64    // the user's last record, if it is a slash command
 	parse                parser    `facts:"-"`
@@ -33,10 +33,10 @@ type totals struct {
 func (t *totals) add(line []byte) {
 	var typ, message, custom, ai, cost, at []byte
 	line = bytes.TrimLeft(line, "\x00")
-	err := jsonl.Top(line, func(key, raw []byte) bool {
+	err := agentfile.Top(line, func(key, raw []byte) bool {
 		switch string(key) {
 		case "type":
-			typ = jsonl.Text(raw)
+			typ = agentfile.Text(raw)
 			return !isIrrelevantType(typ) && (message == nil || at == nil || string(typ) != "assistant")
 		case "message":
 			message = raw
@@ -60,7 +60,7 @@ func (t *totals) add(line []byte) {
 	}
 	switch string(typ) {
 	case "assistant":
-		t.answer(message, jsonl.Time(at))
+		t.answer(message, agentfile.Time(at))
 	case "user":
 		t.prompt(line)
 	case "custom-title":
@@ -68,8 +68,8 @@ func (t *totals) add(line []byte) {
 	case "ai-title":
 		set(&t.aiTitle, text(ai))
 	case "cost-state":
-		if usd, _ := jsonl.Float(cost); usd > t.cost {
-			t.log.Add(jsonl.Time(at), adapters.Tokens{}, usd-t.cost)
+		if usd, _ := agentfile.Float(cost); usd > t.cost {
+			t.log.Add(agentfile.Time(at), adapters.Tokens{}, usd-t.cost)
 			t.cost = usd
 		}
 	}
@@ -111,7 +111,7 @@ func isIrrelevantType(typ []byte) bool {
 func (t *totals) answer(message []byte, at time.Time) {
 	var id uint64
 	var raw []byte
-	_ = jsonl.Top(message, func(key, value []byte) bool {
+	_ = agentfile.Top(message, func(key, value []byte) bool {
 		switch string(key) {
 		case "id":
 			id = hash(value)
@@ -161,7 +161,7 @@ func (t *totals) clone() totals {
 }
 
 // mayAnswer reports whether a line over the cap can be an answer, as far as its beginning shows.
-func mayAnswer(l *jsonl.LongLine) bool {
+func mayAnswer(l *agentfile.LongLine) bool {
 	return !bytes.Contains(l.Head, []byte(`"type":"user"`)) && !bytes.Contains(l.Head, []byte(`"attachment":{`)) &&
 		!bytes.HasPrefix(l.Head, requestDump)
 }

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/incremental"
-	"rollcall/adapters/internal/jsonl"
 )
 
 const (
@@ -25,7 +23,7 @@ const (
 
 // transcript holds what was read of one transcript file. It is kept between calls.
 type transcript struct {
-	incremental.File
+	agentfile.File
 	facts facts // of the complete lines
 	now   facts // and of an unfinished last line
 	sums  totals
@@ -78,14 +76,14 @@ func (t *transcript) reset() {
 // forward reads the complete lines from next on.
 func (t *transcript) forward(ctx context.Context, f *os.File) error {
 	inStep := t.sums.next == t.Next && (t.sums.seen != nil || t.Next == 0)
-	next, _, err := jsonl.ForwardLong(ctx, f, t.Next, 0, func(line []byte, offset int64) error {
+	next, _, err := agentfile.ForwardLong(ctx, f, t.Next, 0, func(line []byte, offset int64) error {
 		t.facts.gapped = t.facts.gapped || offset > headLimit && t.facts.firstPrompt == "" // no other reader finds it there
 		t.line(line)
 		if inStep {
 			t.sums.add(line)
 		}
 		return nil
-	}, func(long *jsonl.LongLine) error {
+	}, func(long *agentfile.LongLine) error {
 		t.facts.tooLong(long.Words(0))
 		t.sums.unsure = t.sums.unsure || mayAnswer(long)
 		return nil
@@ -115,14 +113,14 @@ var errEnough = errors.New("enough")
 
 // ends reads the head and the tail of a large file.
 func (t *transcript) ends(ctx context.Context, f *os.File, size int64) error {
-	headEnd, _, err := jsonl.ForwardLong(ctx, f, 0, 0, func(line []byte, offset int64) error {
+	headEnd, _, err := agentfile.ForwardLong(ctx, f, 0, 0, func(line []byte, offset int64) error {
 		if offset > 0 && (offset > headLimit || t.facts.firstPrompt != "" && !t.facts.started.IsZero()) {
 			return errEnough
 		}
 		t.line(line)
 		return nil
-	}, func(*jsonl.LongLine) error { return errEnough })
-	if err != nil && !errors.Is(err, errEnough) && !errors.Is(err, jsonl.ErrTooLong) {
+	}, func(*agentfile.LongLine) error { return errEnough })
+	if err != nil && !errors.Is(err, errEnough) && !errors.Is(err, agentfile.ErrTooLong) {
 		return err
 	}
 	records, next, noPrompt, err := t.tail(ctx, f, headEnd, size)
@@ -163,12 +161,12 @@ type tailRecord struct {
 func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int64) (records []tailRecord, next int64, noPrompt bool, err error) {
 	var have tailNeeds
 	next = size
-	b := jsonl.Backward(f, size, 0).WithContext(ctx)
+	b := agentfile.Backward(f, size, 0).WithContext(ctx)
 	defer b.Close()
 read:
 	for !have.all() {
 		line, offset, err := b.Prev()
-		var long *jsonl.LongLine
+		var long *agentfile.LongLine
 		switch {
 		case errors.Is(err, io.EOF) || err == nil && offset < headEnd:
 			break read
@@ -217,13 +215,13 @@ var ofUser = []byte(`"type":"user"`)
 
 // promptBefore reads backwards to the prompt of the last turn, and returns its record, or the two of a slash command with its text, the last one first.
 // Lines before limit are not read; none reports that headEnd was reached without a prompt.
-func (t *transcript) promptBefore(b *jsonl.BackwardReader, headEnd, limit int64) (found []tailRecord, none bool, err error) {
+func (t *transcript) promptBefore(b *agentfile.BackwardReader, headEnd, limit int64) (found []tailRecord, none bool, err error) {
 	for {
 		line, offset, err := b.Prev()
 		switch {
 		case errors.Is(err, io.EOF) || err == nil && offset < headEnd:
 			return nil, true, nil
-		case errors.Is(err, jsonl.ErrTooLong) || offset < limit:
+		case errors.Is(err, agentfile.ErrTooLong) || offset < limit:
 			return nil, false, nil
 		case err != nil:
 			return nil, false, err
@@ -353,14 +351,14 @@ func (t *transcript) sumUp(ctx context.Context) error {
 		return errors.New("it was replaced while it was read")
 	}
 	upTo := io.NewSectionReader(f, 0, t.Next)
-	next, _, err := jsonl.ForwardLong(ctx, upTo, t.sums.next, 0, func(line []byte, _ int64) error {
+	next, _, err := agentfile.ForwardLong(ctx, upTo, t.sums.next, 0, func(line []byte, _ int64) error {
 		t.sums.add(line)
 		return nil
-	}, func(long *jsonl.LongLine) error {
+	}, func(long *agentfile.LongLine) error {
 		t.sums.unsure = t.sums.unsure || mayAnswer(long)
 		return nil
 	})
-	if errors.Is(err, jsonl.ErrTooLong) { // the lines after it can't be read
+	if errors.Is(err, agentfile.ErrTooLong) { // the lines after it can't be read
 		next, err = t.Next, nil
 		t.sums.unsure = true
 	}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/incremental"
 )
 
 // lines reads the lines of a recording's transcript.
@@ -334,4 +333,4 @@ func FuzzTranscript(f *testing.F) {
 	})
 }
 
-func newTranscript(path string) *transcript { return &transcript{File: incremental.NewFile(path)} }
+func newTranscript(path string) *transcript { return &transcript{File: agentfile.NewFile(path)} }

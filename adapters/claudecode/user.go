@@ -3,7 +3,7 @@ package claudecode
 import (
 	"strings"
 
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // interruptMark begins the record that Claude Code writes when the user stops a turn;
@@ -17,16 +17,16 @@ const abandonedMark = "[Request interrupted:"
 // user reads a record of type user: a prompt, tool results, or one of the many
 // other things that are written as if the user had said them.
 func (rec *record) user(r *raws) {
-	if jsonl.True(r.compact) { // the summary with which a compacted conversation continues
+	if agentfile.True(r.compact) { // the summary with which a compacted conversation continues
 		return
 	}
-	content := jsonl.Get(r.message, "content")
+	content := agentfile.Get(r.message, "content")
 	var said string
 	var other bool // something other than text, such as an image
 	if t, ok := stringOf(content); ok {
 		said = t
 	} else {
-		_ = jsonl.Each(content, func(block []byte) bool {
+		_ = agentfile.Each(content, func(block []byte) bool {
 			t, wasOther := rec.userBlock(block)
 			other = other || wasOther
 			if said == "" || wrapped(said) == opensTurn && t != "" {
@@ -42,7 +42,7 @@ func (rec *record) user(r *raws) {
 		rec.kind = abandoned
 	case len(rec.results) > 0:
 		rec.kind = toolResult
-	case jsonl.True(r.meta):
+	case agentfile.True(r.meta):
 		rec.meta(said)
 	case said != "":
 		rec.kind, rec.human = meaning(said, r.origin)
@@ -57,14 +57,14 @@ func (rec *record) user(r *raws) {
 // userBlock reads one block of a user record's content. other reports that the block is
 // neither text nor a tool's result.
 func (rec *record) userBlock(block []byte) (said string, other bool) {
-	switch string(jsonl.Text(jsonl.Get(block, "type"))) {
+	switch string(agentfile.Text(agentfile.Get(block, "type"))) {
 	case "tool_result":
-		if id := hash(jsonl.Get(block, "tool_use_id")); len(rec.results) < maxPending {
+		if id := hash(agentfile.Get(block, "tool_use_id")); len(rec.results) < maxPending {
 			rec.results = append(rec.results, id)
 		}
 		return "", false
 	case "text":
-		said, _ = stringOf(jsonl.Get(block, "text"))
+		said, _ = stringOf(agentfile.Get(block, "text"))
 		return said, false
 	}
 	return "", true
@@ -104,7 +104,7 @@ func meaning(said string, origin []byte) (kind, bool) {
 	if name, _, _ := strings.Cut(said, " "); name == "/compact" { // 2.1.225 writes it as it was typed, too
 		return commanded, false
 	}
-	from := jsonl.Text(jsonl.Get(origin, "kind"))
+	from := agentfile.Text(agentfile.Get(origin, "kind"))
 	return prompted, len(from) == 0 || string(from) == "human"
 }
 

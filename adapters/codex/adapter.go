@@ -18,11 +18,9 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/consistentread"
-	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/factcache"
-	"rollcall/adapters/internal/homes"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -39,10 +37,10 @@ type Adapter struct {
 	folders  folders
 	names    names
 	states   states
-	homes    report.Recent
-	current  homes.List
+	homes    kit.Recent
+	current  kit.List
 
-	watched report.Watch
+	watched kit.Watch
 }
 
 var (
@@ -60,7 +58,7 @@ var (
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	a := &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes}
+	a := &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes}
 	a.rollouts.saved = factcache.Of[savedRollout](cfg.Facts, string(adapters.Codex), factsFormat)
 	return a
 }
@@ -82,14 +80,14 @@ func (a *Adapter) Name() adapters.Name { return adapters.Codex }
 // second longer than the files take.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	return a.current.Ask(ctx, func(ctx context.Context, home string) {
-		_, _ = New(homes.Config(home, a.table)).look(ctx, homes.Query(q))
+		_, _ = New(kit.Config(home, a.table)).look(ctx, kit.Query(q))
 	}, func() (adapters.Roll, error) {
-		return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
+		return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
 	})
 }
 
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	d := &discovery{adapter: a, query: q, now: a.now(), answer: report.NewAnswer(),
+	d := &discovery{adapter: a, query: q, now: a.now(), answer: kit.NewAnswer(),
 		mainThreads: map[*host]int{}, attended: map[string]bool{}, shownBy: map[string]proc.Identity{}}
 	var roots []*root
 	var absent bool
@@ -111,7 +109,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 
 // inUse returns the processes of Codex and the homes in use, and whether nothing of Codex is here. without
 // says what is missing from the answer if the process table can't be read.
-func (a *Adapter) inUse(ctx context.Context, answer *report.Answer, without string) (c census, roots []*root, absent bool) {
+func (a *Adapter) inUse(ctx context.Context, answer *kit.Answer, without string) (c census, roots []*root, absent bool) {
 	c, err := takeCensus(ctx, a.table)
 	if err != nil {
 		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err, Fix: without})

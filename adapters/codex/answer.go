@@ -11,9 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/report"
-	"rollcall/adapters/internal/uuid"
+	"rollcall/adapters/internal/kit"
 )
 
 const (
@@ -218,7 +216,7 @@ func (j *joined) settle(ctx context.Context, a *asked, d adapters.Decision) (ada
 	limited, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
 	if err := j.await(limited, func() bool { return j.resolved[id] }); err != nil {
-		return adapters.Result{}, fmt.Errorf("%w: the Codex daemon did not say within %s that request %s is resolved", adapters.ErrUnconfirmed, report.Span(settleLimit), id)
+		return adapters.Result{}, fmt.Errorf("%w: the Codex daemon did not say within %s that request %s is resolved", adapters.ErrUnconfirmed, kit.Span(settleLimit), id)
 	}
 	if d.Verdict == adapters.Reply {
 		return j.awaitReply(limited, a, d)
@@ -233,11 +231,11 @@ func patchOf(ctx context.Context, rollout, call string) string {
 	recordsOf(ctx, rollout, call, func(kind string, payload []byte) bool {
 		switch kind {
 		case "custom_tool_call":
-			patch = jsonl.String(jsonl.Get(payload, "input"))
+			patch = agentfile.String(agentfile.Get(payload, "input"))
 			return true
 		case "function_call", "local_shell_call":
-			if patch = string(jsonl.Text(jsonl.Get(payload, "arguments"))); patch == "" {
-				patch = string(jsonl.Get(payload, "action"))
+			if patch = string(agentfile.Text(agentfile.Get(payload, "arguments"))); patch == "" {
+				patch = string(agentfile.Get(payload, "action"))
 			}
 			return true
 		}
@@ -255,8 +253,8 @@ func recordsOf(ctx context.Context, rollout, call string, found func(kind string
 	}
 	_ = agentfile.LastLines(ctx, rollout, func(line []byte) bool { // a rollout that can't be read has no such record
 		left--
-		payload := jsonl.Get(line, "payload")
-		done := jsonl.String(jsonl.Get(payload, "call_id")) == call && found(string(jsonl.Text(jsonl.Get(payload, "type"))), payload)
+		payload := agentfile.Get(line, "payload")
+		done := agentfile.String(agentfile.Get(payload, "call_id")) == call && found(string(agentfile.Text(agentfile.Get(payload, "type"))), payload)
 		return !done && left > 0
 	})
 }
@@ -276,7 +274,7 @@ func (a *Adapter) Send(ctx context.Context, s adapters.Session, prompt string) e
 func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) error {
 	return a.prompt(ctx, s, experimental, func(c *client, _ bool) error {
 		_, err := c.call(ctx, "thread/queue/add", map[string]any{
-			"threadId": s.ID, "clientUserMessageId": uuid.New(), "input": input(prompt)})
+			"threadId": s.ID, "clientUserMessageId": kit.New(), "input": input(prompt)})
 		return err
 	})
 }

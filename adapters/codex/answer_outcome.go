@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/busy"
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 const (
@@ -70,7 +69,7 @@ func (j *joined) outcomeOf(a *asked) requestOutcome {
 // starts, a host that it connects to, or input for it.
 func (a *asked) whole() bool {
 	p := &a.Params
-	return p.Approval == "" && (p.Kind == "" || p.Kind == "command") && jsonl.Null(p.Network)
+	return p.Approval == "" && (p.Kind == "" || p.Kind == "command") && agentfile.Null(p.Network)
 }
 
 // awaitOutcome waits for the outcome of a resolved request. It returns unsettled if ctx ends
@@ -84,7 +83,7 @@ func (j *joined) awaitOutcome(ctx context.Context, a *asked) requestOutcome {
 		if o := j.outcomeOf(a); o != unsettled {
 			return o
 		}
-		if busy.Wait(ctx, pause) != nil {
+		if kit.Wait(ctx, pause) != nil {
 			return unsettled
 		}
 		pause = min(2*pause, lastLook)
@@ -157,7 +156,7 @@ func recordedRefusal(ctx context.Context, rollout, call string) bool {
 		if kind != "function_call_output" {
 			return false
 		}
-		text := string(jsonl.Text(jsonl.Get(payload, "output")))
+		text := string(agentfile.Text(agentfile.Get(payload, "output")))
 		rejected = strings.HasPrefix(text, "exec_command failed") && strings.HasSuffix(text, `Rejected(\"rejected by user\")" }`) ||
 			strings.HasPrefix(text, "exec command rejected by user")
 		return true
@@ -180,8 +179,8 @@ func (j *joined) awaitReply(ctx context.Context, a *asked, d adapters.Decision) 
 		case recorded:
 			return adapters.Result{}, fmt.Errorf("%w: another reply was given elsewhere at the same moment", adapters.ErrNotPending)
 		}
-		if busy.Wait(ctx, pause) != nil {
-			return adapters.Result{}, fmt.Errorf("%w: %s, and did not record within %s which reply it accepted; look at the session", adapters.ErrUnconfirmed, resolved, report.Span(settleLimit))
+		if kit.Wait(ctx, pause) != nil {
+			return adapters.Result{}, fmt.Errorf("%w: %s, and did not record within %s which reply it accepted; look at the session", adapters.ErrUnconfirmed, resolved, kit.Span(settleLimit))
 		}
 	}
 }
@@ -197,7 +196,7 @@ func recordedReply(ctx context.Context, rollout, call string) (answers map[strin
 				Answers []string `json:"answers"`
 			} `json:"answers"`
 		}
-		recorded = json.Unmarshal([]byte(jsonl.String(jsonl.Get(payload, "output"))), &output) == nil
+		recorded = json.Unmarshal([]byte(agentfile.String(agentfile.Get(payload, "output"))), &output) == nil
 		answers = map[string][]string{}
 		for id, a := range output.Answers {
 			answers[id] = a.Answers
@@ -221,7 +220,7 @@ func (o requestOutcome) judge(a *asked, d adapters.Decision) (adapters.Result, e
 	switch {
 	case o == unsettled:
 		return adapters.Result{}, fmt.Errorf("%w: the Codex daemon resolved request %s, and did not say within %s whether it was allowed or denied; look at the session",
-			adapters.ErrUnconfirmed, id, report.Span(settleLimit))
+			adapters.ErrUnconfirmed, id, kit.Span(settleLimit))
 	case d.Verdict == adapters.AllowOnce && o == refused:
 		return adapters.Result{}, fmt.Errorf("%w: it was denied elsewhere at the same moment", adapters.ErrNotPending)
 	case d.Verdict == adapters.Deny && o == allowed:

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/dirstate"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/internal/adaptertest"
 )
 
@@ -71,7 +71,7 @@ func BenchmarkFirstLookLive(b *testing.B) {
 // Every further look, all sessions, nothing changed.
 func BenchmarkNextLook(b *testing.B) {
 	a := benchmarkHome(b)
-	time.Sleep(dirstate.Settled) // else the folders are too young for their names to be kept
+	time.Sleep(agentfile.Settled) // else the folders are too young for their names to be kept
 	discover(b, a, adapters.Query{}, 1000)
 	for b.Loop() {
 		discover(b, a, adapters.Query{}, 1000)

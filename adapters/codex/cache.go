@@ -11,21 +11,20 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/factcache"
-	"rollcall/adapters/internal/incremental"
-	"rollcall/adapters/internal/usagelog"
+	"rollcall/adapters/internal/kit"
 )
 
 // cache keeps what was read of each rollout, for as long as the file is the same
 // one. It holds facts, never a status, and is safe for concurrent use.
 type cache struct {
 	mu    sync.Mutex
-	files incremental.Cache[*rolloutFile]
+	files agentfile.Cache[*rolloutFile]
 	saved *factcache.Facts[savedRollout]
 }
 
 // rolloutFile holds what was read of one rollout.
 type rolloutFile struct {
-	incremental.File
+	agentfile.File
 	facts facts
 	usage *usageScan // nil: no query has asked for it
 
@@ -38,7 +37,7 @@ const factsFormat = 3
 
 // savedRollout is what is kept of a rollout between processes.
 type savedRollout struct {
-	state incremental.State
+	state agentfile.State
 	facts facts
 	usage *usageScan
 }
@@ -46,7 +45,7 @@ type savedRollout struct {
 // usualRead is about the number of bytes that are read of a large rollout.
 const usualRead = 256 << 10
 
-func newRolloutFile(path string) *rolloutFile { return &rolloutFile{File: incremental.NewFile(path)} }
+func newRolloutFile(path string) *rolloutFile { return &rolloutFile{File: agentfile.NewFile(path)} }
 
 // read returns the present facts of the rollout that info describes, and its present
 // size and time. It reads only what was added since the last time. With q.Once nothing is
@@ -166,7 +165,7 @@ func (r *rolloutFile) readUsage(ctx context.Context, file io.ReaderAt, p *progre
 	if r.usage == nil {
 		r.usage = newUsageScan(&p.facts.head)
 	}
-	limited, cancel := usagelog.WithMargin(ctx)
+	limited, cancel := kit.WithMargin(ctx)
 	defer cancel()
 	err := r.usage.read(limited, file, p.next)
 	if limited.Err() != nil && errors.Is(err, limited.Err()) && ctx.Err() == nil {
@@ -188,5 +187,5 @@ func (c *cache) endQuestion(last bool) {
 func (c *cache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.files = incremental.Cache[*rolloutFile]{}
+	c.files = agentfile.Cache[*rolloutFile]{}
 }

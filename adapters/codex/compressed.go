@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // compressedLimit is the number of bytes of an unpacked rollout that are read. At 300 MB/s
@@ -64,15 +64,15 @@ func readCompressed(ctx context.Context, r io.Reader) (progress, *usageScan, err
 
 // readLine reads a line without its newline. Of a line that is too long it returns the
 // beginning and the end. It leaves out a last line without newline.
-func readLine(r *bufio.Reader) (line []byte, long *jsonl.LongLine, err error) {
+func readLine(r *bufio.Reader) (line []byte, long *agentfile.LongLine, err error) {
 	for {
 		piece, err := r.ReadSlice('\n')
 		switch {
 		case long != nil:
 			long.Tail = append(long.Tail, piece...)
-			long.Tail = long.Tail[max(0, len(long.Tail)-jsonl.EndLen):]
+			long.Tail = long.Tail[max(0, len(long.Tail)-agentfile.EndLen):]
 		case len(line)+len(piece) > tailLine:
-			long = &jsonl.LongLine{Head: line[:min(len(line), jsonl.EndLen)], Tail: append([]byte(nil), piece...)}
+			long = &agentfile.LongLine{Head: line[:min(len(line), agentfile.EndLen)], Tail: append([]byte(nil), piece...)}
 			line = nil
 		default:
 			line = append(line, piece...)
@@ -87,7 +87,7 @@ func readLine(r *bufio.Reader) (line []byte, long *jsonl.LongLine, err error) {
 }
 
 // applyLine adds line number n of a rollout.
-func (p *progress) applyLine(n int, line []byte, long *jsonl.LongLine) {
+func (p *progress) applyLine(n int, line []byte, long *agentfile.LongLine) {
 	f := &p.facts
 	switch {
 	case n == 0:

@@ -19,7 +19,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/peer"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc/localsocket"
 )
 
@@ -59,7 +59,7 @@ func askDaemon(ctx context.Context, root string, ids []string) (map[string]threa
 func daemonProblem(path string, err error, late bool) error {
 	const fix = "until it answers, approvals can't be distinguished from running commands"
 	kind := adapters.ErrUnreadable
-	var wrong *peer.FormatError
+	var wrong *kit.FormatError
 	switch {
 	case late:
 		kind, err = adapters.ErrTimeout, fmt.Errorf("the Codex daemon did not respond within %v", daemonLimit)
@@ -90,7 +90,7 @@ func trustedSocket(path string) (string, error) {
 		}
 	}
 	if fi, err := os.Stat(target); err != nil || fi.Mode()&fs.ModeSocket == 0 {
-		return "", errors.Join(err, &peer.FormatError{Err: errors.New("not a socket")})
+		return "", errors.Join(err, &kit.FormatError{Err: errors.New("not a socket")})
 	}
 	return target, nil
 }
@@ -160,11 +160,11 @@ type page struct {
 func parsePage(b []byte) (page, error) {
 	var p page
 	if err := json.Unmarshal(b, &p); err != nil {
-		return page{}, &peer.FormatError{Err: fmt.Errorf("answer to thread/list: %w", err)}
+		return page{}, &kit.FormatError{Err: fmt.Errorf("answer to thread/list: %w", err)}
 	}
 	for _, t := range p.Data {
 		if t.ID == "" || t.Status == nil {
-			return page{}, &peer.FormatError{Err: errors.New("thread/list names a thread without its id or status")}
+			return page{}, &kit.FormatError{Err: errors.New("thread/list names a thread without its id or status")}
 		}
 	}
 	return p, nil
@@ -239,7 +239,7 @@ func (c *client) call(ctx context.Context, method string, params any) (result []
 		}
 		result, mine, err := parseAnswer(b, c.last)
 		if err != nil {
-			return nil, &peer.FormatError{Err: fmt.Errorf("%s: %w", method, err)}
+			return nil, &kit.FormatError{Err: fmt.Errorf("%s: %w", method, err)}
 		}
 		if mine {
 			return result, nil

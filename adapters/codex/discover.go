@@ -16,7 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -26,7 +26,7 @@ type discovery struct {
 	query       adapters.Query
 	now         time.Time
 	census      census
-	answer      *report.Answer
+	answer      *kit.Answer
 	mainThreads map[*host]int            // the number of main threads, not sub-agents, of each host
 	attended    map[string]bool          // threads of a daemon that a terminal interface shows or may show
 	shownBy     map[string]proc.Identity // the interfaces that certainly show threads of a daemon
@@ -254,7 +254,7 @@ func readable(path string) error {
 func (d *discovery) read(ctx context.Context, list []*found) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b *found) int { return b.info.ModTime().Compare(a.info.ModTime()) })
-	ctx, cancel := report.ReadingTime(ctx, len(list))
+	ctx, cancel := kit.ReadingTime(ctx, len(list))
 	defer cancel()
 	agentfile.Parallel(len(list), func(i int) {
 		f := list[i]
@@ -339,7 +339,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 	}
 	v := decide(s)
 	if d.census.unread && f.host == nil && v.Status == adapters.Stopped {
-		v = report.Unknown("the process table can't be read; " + s.lastTurn())
+		v = kit.Unknown("the process table can't be read; " + s.lastTurn())
 	}
 	out := adapters.Session{
 		ID: f.id, Agent: adapters.Codex,

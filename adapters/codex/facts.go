@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // turn is the state of a thread's last turn, from its records.
@@ -254,7 +254,7 @@ func (f *facts) answerCall(id string) {
 	f.calls = slices.DeleteFunc(slices.Clone(f.calls), func(c toolCall) bool { return c.id == id })
 }
 
-func (f *facts) skip(reason string) { f.skipped = report.CountSkipped(f.skipped, reason) }
+func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
 
 // tokenTotals returns the thread's tokens as all adapters count them. Codex counts
 // cached and written tokens into its input.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/dirstate"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // aged makes everything below home look as if nothing had happened for an hour,
@@ -25,7 +25,7 @@ func aged(t *testing.T, a *Adapter, home string) {
 	}))
 	<-time.After(50 * time.Millisecond) // a file that was changed just now is read again
 	look(t, a, home, adapters.Query{})
-	putBack(a, home, 2*dirstate.SweepPause)
+	putBack(a, home, 2*agentfile.SweepPause)
 }
 
 func putBack(a *Adapter, home string, by time.Duration) {
@@ -51,7 +51,7 @@ func TestColdRollouts(t *testing.T) {
 		{"no process can have, for less than a minute", false, func(t *testing.T, _ *Adapter, _, path string, _ *codexProcess) { resume(t, path) }, false},
 		{"no process can have, for a minute", false, func(t *testing.T, a *Adapter, home, path string, _ *codexProcess) {
 			resume(t, path)
-			putBack(a, home, dirstate.SweepAfter)
+			putBack(a, home, agentfile.SweepAfter)
 		}, true},
 		{"a process came and went", false, func(t *testing.T, _ *Adapter, home, path string, _ *codexProcess) {
 			resume(t, path)

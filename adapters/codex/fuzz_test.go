@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"rollcall/adapters/internal/uuid"
+	"rollcall/adapters/internal/kit"
 )
 
 // seedLines are the lines of the recorded rollouts.
@@ -102,7 +102,7 @@ func FuzzIndexEntry(f *testing.F) {
 	f.Add([]byte(`{"id":"` + threadA + `","thread_name":"Mock generated title","updated_at":"2026-11-21T05:33:08.794176839Z"}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		id, name := indexEntry(line)
-		if (id == "") != (name == "") || id != "" && !uuid.Is(id) {
+		if (id == "") != (name == "") || id != "" && !kit.Is(id) {
 			t.Errorf("%q %q", id, name)
 		}
 		checkText(t, name)
@@ -112,7 +112,7 @@ func FuzzIndexEntry(f *testing.F) {
 func FuzzThreadID(f *testing.F) {
 	f.Add("rollout-2026-11-21T05-26-25-01a1fc91-f06c-7171-93f7-e522f5612f4d.jsonl.zst")
 	f.Fuzz(func(t *testing.T, name string) {
-		if id, ok := threadID(name); ok && !strings.Contains(name, id) || ok && !uuid.Is(id) {
+		if id, ok := threadID(name); ok && !strings.Contains(name, id) || ok && !kit.Is(id) {
 			t.Errorf("%q: %q", name, id)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // head holds the first line of a rollout, which describes the thread.
@@ -38,28 +38,28 @@ func parseHead(line []byte) (head, error) {
 	var root, path, nickname string
 	texts := map[string]*string{"id": &h.id, "cwd": &h.cwd, "parent_thread_id": &h.parent, "session_id": &root,
 		"agent_path": &path, "agent_nickname": &nickname}
-	err = jsonl.Top(l.payload, func(key, raw []byte) bool {
+	err = agentfile.Top(l.payload, func(key, raw []byte) bool {
 		switch name := string(key); name {
 		case "timestamp":
-			h.started = jsonl.Time(raw)
+			h.started = agentfile.Time(raw)
 		case "originator": // "codex-tui" since the daemon (0.169.0)
-			name, _ := jsonl.Head(raw, 80)
+			name, _ := agentfile.Head(raw, 80)
 			h.byTerminal, h.client = name == "codex-tui", clientOf(name)
 		case "cli_version":
-			h.version, _ = jsonl.Head(raw, 80)
+			h.version, _ = agentfile.Head(raw, 80)
 		case "git":
-			h.branch = branchName(jsonl.Get(raw, "branch"))
+			h.branch = branchName(agentfile.Get(raw, "branch"))
 		case "thread_source":
-			from := string(jsonl.Text(raw))
+			from := string(agentfile.Text(raw))
 			h.guardian = from == "guardian_review"
 			h.subagent = h.subagent || h.guardian || from == "subagent"
 		case "subagent_history_start_ordinal":
-			h.inherited, _ = jsonl.Int(raw)
+			h.inherited, _ = agentfile.Int(raw)
 		case "source": // a word; for a sub-agent an object
 			source = raw
 		default:
 			if texts[name] != nil {
-				*texts[name], _ = jsonl.Head(raw, textLimit)
+				*texts[name], _ = agentfile.Head(raw, textLimit)
 			}
 		}
 		return true
@@ -94,7 +94,7 @@ func clientOf(originator string) string {
 
 // branchName returns the name of a branch; empty for a commit that is checked out without one.
 func branchName(raw []byte) string {
-	name, _ := jsonl.Head(raw, textLimit)
+	name, _ := agentfile.Head(raw, textLimit)
 	if name == detached {
 		return ""
 	}
@@ -108,11 +108,11 @@ const detached = "HEAD"
 // 0.169 names the parent, earlier versions name it within source, and some sub-agents
 // (a review) only have the thread at the root.
 func (h *head) lineage(source []byte, root, path, nickname string) {
-	h.subagent = h.subagent || jsonl.Get(source, "subagent") != nil
-	h.guardian = h.guardian || string(jsonl.Text(jsonl.Get(source, "subagent", "other"))) == "guardian"
+	h.subagent = h.subagent || agentfile.Get(source, "subagent") != nil
+	h.guardian = h.guardian || string(agentfile.Text(agentfile.Get(source, "subagent", "other"))) == "guardian"
 	if h.subagent {
 		spawn := func(name string) string {
-			text, _ := jsonl.Head(jsonl.Get(source, "subagent", "thread_spawn", name), textLimit)
+			text, _ := agentfile.Head(agentfile.Get(source, "subagent", "thread_spawn", name), textLimit)
 			return text
 		}
 		h.parent = cmp.Or(h.parent, spawn("parent_thread_id"), root)

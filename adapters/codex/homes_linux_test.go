@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // A home that only a process names is looked at and watched from the first answer
@@ -53,10 +53,10 @@ func TestHomeOfAProcess(t *testing.T) {
 		t.Errorf("named %q, %v", ids, err)
 	}
 	now := time.Now()
-	a.now = func() time.Time { return now.Add(report.RecentTime - time.Hour) }
+	a.now = func() time.Time { return now.Add(kit.RecentTime - time.Hour) }
 	_, s = ask()
 	want(t, s, adapters.Stopped, adapters.Died, 0)
-	a.now = func() time.Time { return now.Add(report.RecentTime + time.Hour) }
+	a.now = func() time.Time { return now.Add(kit.RecentTime + time.Hour) }
 	if roll, s := ask(); s.ID != "" || slices.ContainsFunc(roll.LookedIn, func(p string) bool { return strings.HasPrefix(p, other) }) {
 		t.Errorf("after a day still %s in %q", s.ID, roll.LookedIn)
 	}

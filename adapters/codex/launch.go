@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/agentproc"
 )
 
 // Program implements adapters.Launcher.
@@ -58,7 +58,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 // homeOf returns the variable that names the home of a rollout, unless the environment of this process names the same.
 func (a *Adapter) homeOf(rollout string) []string {
 	home := rootOf(rollout)
-	own, err := container.EvalSymlinks(a.ownHome())
+	own, err := agentproc.EvalSymlinks(a.ownHome())
 	if home == "" || err == nil && own == home || home == a.ownHome() {
 		return nil
 	}

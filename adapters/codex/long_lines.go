@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // parseLong reads a part of a record that is too long to be read whole, from its first
@@ -19,16 +19,16 @@ func parseLong(begin, end []byte) record {
 		return r
 	}
 	var name string
-	_ = jsonl.Top(payload, func(key, raw []byte) bool {
+	_ = agentfile.Top(payload, func(key, raw []byte) bool {
 		switch string(key) {
 		case "type":
-			name = jsonl.String(raw)
+			name = agentfile.String(raw)
 		case "call_id":
-			r.callID = jsonl.String(raw)
+			r.callID = agentfile.String(raw)
 		case "name":
-			r.tool, _ = jsonl.Head(raw, 80)
+			r.tool, _ = agentfile.Head(raw, 80)
 		case "turn_id":
-			r.turn = jsonl.String(raw)
+			r.turn = agentfile.String(raw)
 		}
 		return true
 	})
@@ -75,6 +75,6 @@ func member(piece []byte, name string) string {
 		end++
 	}
 	rest = rest[:min(end, len(rest))]
-	text, _ := jsonl.Head(append(append([]byte{'"'}, rest...), '"'), textLimit)
+	text, _ := agentfile.Head(append(append([]byte{'"'}, rest...), '"'), textLimit)
 	return text
 }

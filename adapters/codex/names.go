@@ -11,20 +11,18 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/incremental"
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/uuid"
+	"rollcall/adapters/internal/kit"
 )
 
 // names keeps the names of threads in session_index.jsonl, to which Codex only
 // appends: the last name of a thread counts.
 type names struct {
 	mu    sync.Mutex
-	files incremental.Cache[*indexFile]
+	files agentfile.Cache[*indexFile]
 }
 
 type indexFile struct {
-	incremental.File
+	agentfile.File
 	names map[string]string
 }
 
@@ -41,7 +39,7 @@ func (n *names) of(ctx context.Context, root string) (map[string]string, error) 
 	defer file.Close()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	index := n.files.Get(path, func(path string) *indexFile { return &indexFile{File: incremental.NewFile(path)} })
+	index := n.files.Get(path, func(path string) *indexFile { return &indexFile{File: agentfile.NewFile(path)} })
 	if index.Begin(file, info); index.IsOpenedCurrent() {
 		return index.names, nil
 	}
@@ -51,7 +49,7 @@ func (n *names) of(ctx context.Context, root string) (map[string]string, error) 
 	} else {
 		index.Reset()
 	}
-	next, _, err := jsonl.Forward(ctx, file, index.Next, headLine, func(line []byte, _ int64) error {
+	next, _, err := agentfile.Forward(ctx, file, index.Next, headLine, func(line []byte, _ int64) error {
 		if id, name := indexEntry(line); id != "" {
 			found[id] = name
 		}
@@ -70,16 +68,16 @@ func (n *names) of(ctx context.Context, root string) (map[string]string, error) 
 
 // indexEntry reads one line. It returns no id for a line without one.
 func indexEntry(line []byte) (id, name string) {
-	err := jsonl.Top(line, func(key, raw []byte) bool {
+	err := agentfile.Top(line, func(key, raw []byte) bool {
 		switch string(key) {
 		case "id":
-			id = jsonl.String(raw)
+			id = agentfile.String(raw)
 		case "thread_name":
-			name, _ = jsonl.Head(raw, textLimit)
+			name, _ = agentfile.Head(raw, textLimit)
 		}
 		return true
 	})
-	if name = strings.TrimSpace(name); err != nil || name == "" || !uuid.Is(id) {
+	if name = strings.TrimSpace(name); err != nil || name == "" || !kit.Is(id) {
 		return "", ""
 	}
 	return id, name

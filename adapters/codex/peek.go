@@ -9,8 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/conversation"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/kit"
 )
 
 const (
@@ -35,7 +34,7 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "thread " + s.ID, Err: errors.New("it has no rollout")}
 	}
 	path := s.Files[0]
-	return conversation.Read(ctx, path, func() ([]adapters.Message, error) { return peekRollout(ctx, path, &s, n) })
+	return kit.Read(ctx, path, func() ([]adapters.Message, error) { return peekRollout(ctx, path, &s, n) })
 }
 
 func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) ([]adapters.Message, error) {
@@ -44,7 +43,7 @@ func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) (
 		return nil, err
 	}
 	defer f.Close()
-	p := &peek{limit: conversation.Shown, session: s, n: n, states: make(map[string]adapters.ToolState), seen: make(map[string]bool)}
+	p := &peek{limit: kit.Shown, session: s, n: n, states: make(map[string]adapters.ToolState), seen: make(map[string]bool)}
 	if compressed(path) {
 		err = p.unpack(ctx, f, path)
 	} else {
@@ -71,7 +70,7 @@ func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) (
 // after it. It returns the folder in which the thread began. The error is errForm for a rollout in another format.
 func (p *peek) head(r io.ReaderAt) (cwd string, err error) {
 	limited := io.NewSectionReader(r, 0, headLine)
-	_, _, _ = jsonl.Forward(context.Background(), limited, 0, headLine, func(line []byte, _ int64) error {
+	_, _, _ = agentfile.Forward(context.Background(), limited, 0, headLine, func(line []byte, _ int64) error {
 		var f facts
 		if f.applyHead(line); !f.known {
 			err = errForm
@@ -91,7 +90,7 @@ func formProblem(path string, err error) error {
 
 // peek gathers messages from a rollout's end.
 type peek struct {
-	limit     conversation.Limit
+	limit     kit.Limit
 	session   *adapters.Session
 	n         int
 	inherited int64         // records before this ordinal are the parent's
@@ -113,10 +112,10 @@ type peekMessage struct {
 // oldest may have its key from the record before it. base is where r begins in
 // the rollout.
 func (p *peek) read(ctx context.Context, r io.ReaderAt, size, base int64) error {
-	b := jsonl.Backward(r, size, peekLine).WithContext(ctx)
+	b := agentfile.Backward(r, size, peekLine).WithContext(ctx)
 	for len(p.messages) <= p.n {
 		line, offset, err := b.Prev()
-		var long *jsonl.LongLine
+		var long *agentfile.LongLine
 		switch {
 		case errors.Is(err, io.EOF):
 			if base > 0 {
@@ -169,5 +168,5 @@ func (p *peek) state(m *adapters.Message) adapters.ToolState {
 	if state, ok := p.states[m.Key]; ok {
 		return state
 	}
-	return conversation.StateWithoutResult(p.session, m, p.over)
+	return kit.StateWithoutResult(p.session, m, p.over)
 }

@@ -7,21 +7,21 @@ import (
 	"strings"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/conversation"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // call adds a call of a tool.
 func (p *peek) call(typ string, payload []byte, m peekMessage) {
-	name, _ := jsonl.Head(jsonl.Get(payload, "name"), 200)
+	name, _ := agentfile.Head(agentfile.Get(payload, "name"), 200)
 	m.Role, m.Tool = adapters.FromTool, cmp.Or(name, strings.TrimSuffix(typ, "_call"))
-	id := cmp.Or(jsonl.String(jsonl.Get(payload, "call_id")), jsonl.String(jsonl.Get(payload, "id")))
+	id := cmp.Or(agentfile.String(agentfile.Get(payload, "call_id")), agentfile.String(agentfile.Get(payload, "id")))
 	m.Key = cmp.Or(id, m.Key)
 	m.Text = adapters.Cut(argument(payload))
 	m.State = p.state(&m.Message)
 	if byModel := typ == "web_search_call" || typ == "image_generation_call"; byModel { // written when it is over
 		m.State = adapters.ToolDone
-		if string(jsonl.Text(jsonl.Get(payload, "status"))) == "failed" {
+		if string(agentfile.Text(agentfile.Get(payload, "status"))) == "failed" {
 			m.State = adapters.ToolFailed
 		}
 	}
@@ -33,30 +33,30 @@ var mainArguments = []string{"cmd", "command", "query", "path", "file_path", "ur
 
 // argument returns the most descriptive argument of a call.
 func argument(payload []byte) string {
-	if input := conversation.Shown.Text(jsonl.Get(payload, "input")); input != "" { // of a custom tool
+	if input := kit.Shown.Text(agentfile.Get(payload, "input")); input != "" { // of a custom tool
 		return patchFiles(input)
 	}
-	arguments := jsonl.Text(jsonl.Get(payload, "arguments"))
+	arguments := agentfile.Text(agentfile.Get(payload, "arguments"))
 	if len(arguments) == 0 { // an object, as in local_shell_call
-		if arguments = jsonl.Get(payload, "action"); len(arguments) == 0 {
-			arguments = jsonl.Get(payload, "arguments")
+		if arguments = agentfile.Get(payload, "action"); len(arguments) == 0 {
+			arguments = agentfile.Get(payload, "arguments")
 		}
 	}
-	if text := conversation.Argument(arguments, mainArguments, commandText); text != "" {
+	if text := kit.Argument(arguments, mainArguments, commandText); text != "" {
 		return patchFiles(text)
 	}
-	return conversation.AnyArgument(arguments)
+	return kit.AnyArgument(arguments)
 }
 
 // commandText returns a text or the words of a command, and for a shell the command
 // that the shell runs.
 func commandText(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '[' {
-		return conversation.Shown.Text(raw)
+		return kit.Shown.Text(raw)
 	}
 	var list []string
-	_ = jsonl.Each(raw, func(word []byte) bool {
-		list = append(list, conversation.Shown.Text(word))
+	_ = agentfile.Each(raw, func(word []byte) bool {
+		list = append(list, kit.Shown.Text(word))
 		return len(list) < 1000
 	})
 	if len(list) == 3 && (list[1] == "-lc" || list[1] == "-c") {
@@ -88,18 +88,18 @@ func patchFiles(text string) string {
 // outcome returns how a call ended, from its output. Only the text of the output shows
 // that: JSON with the exit code up to 0.80, a line of text in later versions.
 func outcome(output []byte) adapters.ToolState {
-	if jsonl.Get(output, "success") != nil && !jsonl.True(jsonl.Get(output, "success")) {
+	if agentfile.Get(output, "success") != nil && !agentfile.True(agentfile.Get(output, "success")) {
 		return adapters.ToolFailed
 	}
-	_ = jsonl.Each(output, func(part []byte) bool { // with images it is a list
-		output = jsonl.Get(part, "text")
+	_ = agentfile.Each(output, func(part []byte) bool { // with images it is a list
+		output = agentfile.Get(part, "text")
 		return output == nil
 	})
-	if whole := jsonl.Text(output); bytes.HasPrefix(whole, []byte("{")) {
-		code, _ := jsonl.Int(jsonl.Get(whole, "metadata", "exit_code"))
+	if whole := agentfile.Text(output); bytes.HasPrefix(whole, []byte("{")) {
+		code, _ := agentfile.Int(agentfile.Get(whole, "metadata", "exit_code"))
 		return exited(int(code))
 	}
-	text, _ := jsonl.Head(output, 2<<10)
+	text, _ := agentfile.Head(output, 2<<10)
 	n := 0
 	for line := range strings.Lines(text) {
 		if n++; n > headerLines || strings.HasPrefix(line, "Output:") {

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/conversation"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // line reads one record. It returns false at the record where a sub-agent's own records
@@ -53,23 +53,23 @@ func (p *peek) note(text string, m peekMessage) { p.say(adapters.FromNote, text,
 
 // event reads an event, which Codex records for its interface.
 func (p *peek) event(payload []byte, m peekMessage) {
-	switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
+	switch string(agentfile.Text(agentfile.Get(payload, "type"))) {
 	case "user_message":
-		p.prompt(p.limit.Text(jsonl.Get(payload, "message")), m)
+		p.prompt(p.limit.Text(agentfile.Get(payload, "message")), m)
 	case "agent_message":
-		p.say(adapters.FromAgent, p.limit.Text(jsonl.Get(payload, "message")), m)
+		p.say(adapters.FromAgent, p.limit.Text(agentfile.Get(payload, "message")), m)
 	case "item_completed":
-		p.completed(jsonl.Get(payload, "item"), m)
+		p.completed(agentfile.Get(payload, "item"), m)
 	case "task_started", "turn_started":
 		p.over = true // the records that are read after this one belong to an earlier turn
 	case "task_complete", "turn_complete":
 		p.over = true
-		if failed := jsonl.Get(payload, "error"); !jsonl.Null(failed) && failsTurn(failed) {
+		if failed := agentfile.Get(payload, "error"); !agentfile.Null(failed) && failsTurn(failed) {
 			p.note(failureText(failed), m)
 		}
 	case "turn_aborted":
 		p.over = true
-		p.note(abortText(jsonl.String(jsonl.Get(payload, "reason"))), m)
+		p.note(abortText(agentfile.String(agentfile.Get(payload, "reason"))), m)
 	case "error":
 		if failsTurn(payload) {
 			p.note(failureText(payload), m)
@@ -92,13 +92,13 @@ func abortText(reason string) string {
 }
 
 func failureText(raw []byte) string {
-	return cmp.Or(conversation.Shown.Text(jsonl.Get(raw, "message")), "The turn failed")
+	return cmp.Or(kit.Shown.Text(agentfile.Get(raw, "message")), "The turn failed")
 }
 
 // completed reads an item of a "paginated" rollout (0.169).
 func (p *peek) completed(item []byte, m peekMessage) {
-	id := jsonl.String(jsonl.Get(item, "id"))
-	switch typ := string(jsonl.Text(jsonl.Get(item, "type"))); typ {
+	id := agentfile.String(agentfile.Get(item, "id"))
+	switch typ := string(agentfile.Text(agentfile.Get(item, "type"))); typ {
 	case "UserMessage", "AgentMessage":
 		m.Key = cmp.Or(id, m.Key)
 		if text := p.texts(item); typ == "UserMessage" {
@@ -109,8 +109,8 @@ func (p *peek) completed(item []byte, m peekMessage) {
 	case "ContextCompaction":
 		p.note(compacted, m)
 	default: // the event of a call, which is also an item of the history
-		status := string(jsonl.Text(jsonl.Get(item, "status")))
-		code, known := jsonl.Int(jsonl.Get(item, "exit_code"))
+		status := string(agentfile.Text(agentfile.Get(item, "status")))
+		code, known := agentfile.Int(agentfile.Get(item, "exit_code"))
 		if id != "" && (status == "failed" || status == "declined" || known && code != 0) {
 			p.states[id] = adapters.ToolFailed
 		}
@@ -121,11 +121,11 @@ func (p *peek) completed(item []byte, m peekMessage) {
 func (p *peek) texts(message []byte) string {
 	var parts []string
 	room := p.limit.Bytes() + 4
-	_ = jsonl.Each(jsonl.Get(message, "content"), func(part []byte) bool {
-		if text, _ := jsonl.Head(jsonl.Get(part, "text"), room); text != "" {
+	_ = agentfile.Each(agentfile.Get(message, "content"), func(part []byte) bool {
+		if text, _ := agentfile.Head(agentfile.Get(part, "text"), room); text != "" {
 			parts = append(parts, text)
 			room -= len(text)
-		} else if typ := jsonl.Text(jsonl.Get(part, "type")); bytes.Contains(typ, []byte("image")) && p.limit != conversation.Whole {
+		} else if typ := agentfile.Text(agentfile.Get(part, "type")); bytes.Contains(typ, []byte("image")) && p.limit != kit.Whole {
 			parts = append(parts, "[image]")
 		}
 		return room > 0
@@ -136,16 +136,16 @@ func (p *peek) texts(message []byte) string {
 // item reads an item of the model's history.
 func (p *peek) item(payload []byte, m peekMessage) {
 	m.item = true
-	switch typ := string(jsonl.Text(jsonl.Get(payload, "type"))); typ {
+	switch typ := string(agentfile.Text(agentfile.Get(payload, "type"))); typ {
 	case "message":
-		if string(jsonl.Text(jsonl.Get(payload, "role"))) == "assistant" {
-			m.Key = cmp.Or(jsonl.String(jsonl.Get(payload, "id")), m.Key)
+		if string(agentfile.Text(agentfile.Get(payload, "role"))) == "assistant" {
+			m.Key = cmp.Or(agentfile.String(agentfile.Get(payload, "id")), m.Key)
 			p.say(adapters.FromAgent, p.texts(payload), m)
 		}
 	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "web_search_call", "image_generation_call":
 		p.call(typ, payload, m)
 	case "function_call_output", "custom_tool_call_output", "tool_search_output":
-		id, output := jsonl.String(jsonl.Get(payload, "call_id")), jsonl.Get(payload, "output")
+		id, output := agentfile.String(agentfile.Get(payload, "call_id")), agentfile.Get(payload, "output")
 		if _, known := p.states[id]; id != "" && !known {
 			p.states[id] = outcome(output)
 		}
@@ -153,7 +153,7 @@ func (p *peek) item(payload []byte, m peekMessage) {
 }
 
 // long adds the message of a record that is too long to be read, as far as it is known.
-func (p *peek) long(l *jsonl.LongLine, offset int64) {
+func (p *peek) long(l *agentfile.LongLine, offset int64) {
 	r := parseLong(l.Head, l.Tail)
 	if isInherited(r.ordinal, p.inherited) {
 		return

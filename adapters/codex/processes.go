@@ -10,8 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/adapters/internal/environ"
-	"rollcall/adapters/internal/uuid"
+	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 	"rollcall/proc"
 )
@@ -85,8 +84,8 @@ func inspect(table proc.Lister, p proc.Process) *host {
 		return nil
 	}
 	if env, err := table.Env(p.Identity); err == nil {
-		h.home, h.stateDir = environ.Get(env, "CODEX_HOME"), environ.Get(env, "CODEX_SQLITE_HOME")
-		h.user = environ.Get(env, "HOME")
+		h.home, h.stateDir = kit.Get(env, "CODEX_HOME"), kit.Get(env, "CODEX_SQLITE_HOME")
+		h.user = kit.Get(env, "HOME")
 	}
 	files, err := table.OpenFiles(p.Identity)
 	if errors.Is(err, proc.ErrGone) {
@@ -118,7 +117,7 @@ func (h *host) sortFiles(files []string) {
 				h.madeOwn = info.ModTime()
 			}
 		}
-		if id, ok := strings.CutSuffix(name, ".lock"); ok && filepath.Base(dir) == lockFolder && uuid.Is(id) {
+		if id, ok := strings.CutSuffix(name, ".lock"); ok && filepath.Base(dir) == lockFolder && kit.Is(id) {
 			h.locks[id] = true
 		}
 		if strings.HasPrefix(name, "state_") && strings.HasSuffix(name, ".sqlite") && !slices.Contains(h.state, dir) {
@@ -213,7 +212,7 @@ func (c census) processOfCall(table proc.Lister, h *host, thread string, since t
 			if errors.Is(err, proc.ErrGone) {
 				continue
 			}
-			switch environ.Get(env, "CODEX_THREAD_ID") {
+			switch kit.Get(env, "CODEX_THREAD_ID") {
 			case thread:
 				return child.PID, false
 			case "":
@@ -318,7 +317,7 @@ func (h *host) readArgs() bool {
 	}
 	h.reopens = command == "resume" || command == "fork" || h.role == run && slices.Contains(rest, "resume")
 	if h.reopens && command != "fork" {
-		if at := slices.IndexFunc(rest, uuid.Is); at >= 0 {
+		if at := slices.IndexFunc(rest, kit.Is); at >= 0 {
 			h.resumes = rest[at]
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // Rollouts reach 98 GB, with lines of tens of megabytes. Only the first line,
@@ -76,7 +76,7 @@ func (p *progress) readHead(ctx context.Context, r io.ReaderAt) error {
 	}
 	if !b.enough && err == nil { // there is more
 		limited := io.NewSectionReader(r, 0, headLimit)
-		_, _, err := jsonl.Forward(ctx, limited, int64(next), headLine, func(line []byte, offset int64) error {
+		_, _, err := agentfile.Forward(ctx, limited, int64(next), headLine, func(line []byte, offset int64) error {
 			b.line(line, offset == 0)
 			if b.enough {
 				return errEnough
@@ -132,7 +132,7 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 	}
 	if cut && len(found.records) == 0 {
 		p.facts.turn, p.facts.calls = turn{state: lost}, nil
-		p.facts.longLine = (&jsonl.LongLine{Endless: true}).Words(size - from)
+		p.facts.longLine = (&agentfile.LongLine{Endless: true}).Words(size - from)
 	}
 	for _, rec := range slices.Backward(found.records) {
 		p.facts.apply(rec)
@@ -147,12 +147,12 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 // beginning.
 func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64) (next int64, cut bool, err error) {
 	base := max(from, size-readWindow)
-	back := jsonl.Backward(io.NewSectionReader(r, base, size-base), size-base, tailLine).WithContext(ctx)
+	back := agentfile.Backward(io.NewSectionReader(r, base, size-base), size-base, tailLine).WithContext(ctx)
 	defer back.Close()
 	next = -1
 	for {
 		line, offset, err := back.Prev()
-		var long *jsonl.LongLine
+		var long *agentfile.LongLine
 		switch {
 		case errors.Is(err, io.EOF):
 			return max(next, from), base > from, nil
@@ -183,7 +183,7 @@ func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64
 	}
 }
 
-func lineEnd(offset int64, line []byte, long *jsonl.LongLine) int64 {
+func lineEnd(offset int64, line []byte, long *agentfile.LongLine) int64 {
 	if long != nil {
 		return offset + long.Length + 1
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // textLimit is the number of bytes of a prompt, a title or an error that are kept.
@@ -80,16 +80,16 @@ type rolloutLine struct {
 // the members before the error.
 func splitLine(line []byte) (l rolloutLine, err error) {
 	l.ordinal = -1
-	err = jsonl.Top(bytes.TrimPrefix(line, byteOrderMark), func(key, raw []byte) bool {
+	err = agentfile.Top(bytes.TrimPrefix(line, byteOrderMark), func(key, raw []byte) bool {
 		switch string(key) {
 		case "timestamp":
-			l.at = jsonl.Time(raw)
+			l.at = agentfile.Time(raw)
 		case "ordinal":
-			if n, ok := jsonl.Int(raw); ok {
+			if n, ok := agentfile.Int(raw); ok {
 				l.ordinal = n
 			}
 		case "type":
-			l.name = jsonl.Text(raw)
+			l.name = agentfile.Text(raw)
 		case "payload":
 			l.payload = raw
 		}
@@ -113,7 +113,7 @@ func split(line []byte) (parts [][]byte) {
 			return parts
 		}
 		line = line[at:]
-		part := jsonl.First(line)
+		part := agentfile.First(line)
 		if _, err := splitLine(part); err != nil {
 			line = line[1:]
 			continue
@@ -170,14 +170,14 @@ func parse(line []byte) (record, error) {
 	case "world_state", "ghost_snapshot", "retained_context":
 		r.kind = other
 	default:
-		r.kind, r.unknown = other, "unknown record type "+report.PlainWord(string(l.name))
+		r.kind, r.unknown = other, "unknown record type "+kit.PlainWord(string(l.name))
 	}
 	return r, nil
 }
 
 // event reads an event_msg, the most frequent types first.
 func (r *record) event(payload []byte) {
-	switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
+	switch string(agentfile.Text(agentfile.Get(payload, "type"))) {
 	case "token_count":
 		r.tokenCount(payload)
 	case "item_completed":
@@ -188,25 +188,25 @@ func (r *record) event(payload []byte) {
 		r.userMessage(payload)
 	case "task_started", "turn_started":
 		r.kind = started
-		r.turn = jsonl.String(jsonl.Get(payload, "turn_id"))
-		r.window, _ = jsonl.Int(jsonl.Get(payload, "model_context_window"))
+		r.turn = agentfile.String(agentfile.Get(payload, "turn_id"))
+		r.window, _ = agentfile.Int(agentfile.Get(payload, "model_context_window"))
 	case "task_complete", "turn_complete":
 		r.complete(payload)
 	case "turn_aborted":
 		r.kind = aborted
-		r.turn = jsonl.String(jsonl.Get(payload, "turn_id"))
-		r.text = jsonl.String(jsonl.Get(payload, "reason"))
+		r.turn = agentfile.String(agentfile.Get(payload, "turn_id"))
+		r.text = agentfile.String(agentfile.Get(payload, "reason"))
 	case "error":
 		if failsTurn(payload) {
 			r.kind, r.limited = failure, reachedLimit(payload)
-			r.text, _ = jsonl.Head(jsonl.Get(payload, "message"), textLimit)
+			r.text, _ = agentfile.Head(agentfile.Get(payload, "message"), textLimit)
 		}
 	case "thread_rolled_back":
 		r.kind = rolledBack
 	case "exited_review_mode":
-		r.kind, r.silent = reviewed, jsonl.Null(jsonl.Get(payload, "review_output"))
+		r.kind, r.silent = reviewed, agentfile.Null(agentfile.Get(payload, "review_output"))
 	case "thread_settings_applied":
-		r.settings(jsonl.Get(payload, "thread_settings"))
+		r.settings(agentfile.Get(payload, "thread_settings"))
 	case "thread_name_updated", "thread_goal_updated", "warning":
 		r.kind = other
 	}
@@ -217,14 +217,14 @@ func (r *record) event(payload []byte) {
 // message.
 func (r *record) complete(payload []byte) {
 	r.kind = completed
-	r.turn = jsonl.String(jsonl.Get(payload, "turn_id"))
-	r.silent = jsonl.Null(jsonl.Get(payload, "last_agent_message"))
-	failed := jsonl.Get(payload, "error")
-	if jsonl.Null(failed) || !failsTurn(failed) {
+	r.turn = agentfile.String(agentfile.Get(payload, "turn_id"))
+	r.silent = agentfile.Null(agentfile.Get(payload, "last_agent_message"))
+	failed := agentfile.Get(payload, "error")
+	if agentfile.Null(failed) || !failsTurn(failed) {
 		return
 	}
 	r.kind, r.limited = failure, reachedLimit(failed)
-	if r.text, _ = jsonl.Head(jsonl.Get(failed, "message"), textLimit); r.text == "" {
+	if r.text, _ = agentfile.Head(agentfile.Get(failed, "message"), textLimit); r.text == "" {
 		r.text = "error without a message"
 	}
 }
@@ -232,45 +232,45 @@ func (r *record) complete(payload []byte) {
 // failsTurn reports whether an error means that the turn failed. Two kinds of errors
 // don't (CodexErrorInfo::affects_turn_status).
 func failsTurn(raw []byte) bool {
-	info := jsonl.Get(raw, "codex_error_info")
-	return string(jsonl.Text(info)) != "thread_rollback_failed" &&
-		jsonl.Get(info, "active_turn_not_steerable") == nil
+	info := agentfile.Get(raw, "codex_error_info")
+	return string(agentfile.Text(info)) != "thread_rollback_failed" &&
+		agentfile.Get(info, "active_turn_not_steerable") == nil
 }
 
 // reachedLimit reports whether an error says that the limit of the user's plan is reached (0.169.0).
 func reachedLimit(raw []byte) bool {
-	return string(jsonl.Text(jsonl.Get(raw, "codex_error_info"))) == "usage_limit_exceeded"
+	return string(agentfile.Text(agentfile.Get(raw, "codex_error_info"))) == "usage_limit_exceeded"
 }
 
 func (r *record) userMessage(payload []byte) {
 	r.kind = prompt
-	text, _ := jsonl.Head(jsonl.Get(payload, "message"), textLimit)
+	text, _ := agentfile.Head(agentfile.Get(payload, "message"), textLimit)
 	r.text = userText(text)
 }
 
 // itemCompleted reads the record that replaces user_message and agent_message in
 // "paginated" rollouts (0.169).
 func (r *record) itemCompleted(payload []byte) {
-	item := jsonl.Get(payload, "item")
-	switch string(jsonl.Text(jsonl.Get(item, "type"))) {
+	item := agentfile.Get(payload, "item")
+	switch string(agentfile.Text(agentfile.Get(item, "type"))) {
 	case "UserMessage":
 		r.kind = prompt
 		r.text = userText(contentText(item))
 	case "AgentMessage":
 		r.kind = answer
 	case "CommandExecution", "FileChange": // written before the output, which is written only after the outputs of earlier calls
-		r.kind, r.callID = output, jsonl.String(jsonl.Get(item, "id"))
+		r.kind, r.callID = output, agentfile.String(agentfile.Get(item, "id"))
 	case "ExitedReviewMode":
-		r.kind, r.silent = reviewed, jsonl.Null(jsonl.Get(item, "review_output"))
-		r.turn = jsonl.String(jsonl.Get(payload, "turn_id"))
+		r.kind, r.silent = reviewed, agentfile.Null(agentfile.Get(item, "review_output"))
+		r.turn = agentfile.String(agentfile.Get(payload, "turn_id"))
 	}
 }
 
 // item reads a response_item: a message to the model or from it.
 func (r *record) item(payload []byte) {
-	switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
+	switch string(agentfile.Text(agentfile.Get(payload, "type"))) {
 	case "message":
-		switch string(jsonl.Text(jsonl.Get(payload, "role"))) {
+		switch string(agentfile.Text(agentfile.Get(payload, "role"))) {
 		case "assistant":
 			r.kind = answer
 		case "user", "developer", "system": // a prompt comes as an event as well
@@ -280,70 +280,70 @@ func (r *record) item(payload []byte) {
 		r.toolCall(payload)
 	case "function_call_output", "custom_tool_call_output", "tool_search_output":
 		r.kind = output
-		r.callID = jsonl.String(jsonl.Get(payload, "call_id"))
+		r.callID = agentfile.String(agentfile.Get(payload, "call_id"))
 	}
 }
 
 func (r *record) toolCall(payload []byte) {
 	var arguments []byte
 	r.kind, r.tool = call, "local_shell"
-	_ = jsonl.Top(payload, func(key, raw []byte) bool {
+	_ = agentfile.Top(payload, func(key, raw []byte) bool {
 		switch string(key) {
 		case "call_id":
-			r.callID = jsonl.String(raw)
+			r.callID = agentfile.String(raw)
 		case "name":
-			r.tool, _ = jsonl.Head(raw, 80)
+			r.tool, _ = agentfile.Head(raw, 80)
 		case "arguments":
-			arguments = jsonl.Text(raw)
+			arguments = agentfile.Text(raw)
 		}
 		return true
 	})
 	r.asks = r.tool == "request_user_input"
-	sandbox := string(jsonl.Text(jsonl.Get(arguments, "sandbox_permissions")))
+	sandbox := string(agentfile.Text(agentfile.Get(arguments, "sandbox_permissions")))
 	r.escalated = sandbox == "require_escalated" || sandbox == "with_additional_permissions"
 }
 
 func (r *record) settings(raw []byte) {
 	r.kind = settings
-	r.model = jsonl.String(jsonl.Get(raw, "model"))
-	r.cwd = jsonl.String(jsonl.Get(raw, "cwd"))
-	r.approval = jsonl.String(jsonl.Get(raw, "approval_policy"))
-	r.reviewer = jsonl.String(jsonl.Get(raw, "approvals_reviewer"))
+	r.model = agentfile.String(agentfile.Get(raw, "model"))
+	r.cwd = agentfile.String(agentfile.Get(raw, "cwd"))
+	r.approval = agentfile.String(agentfile.Get(raw, "approval_policy"))
+	r.reviewer = agentfile.String(agentfile.Get(raw, "approvals_reviewer"))
 }
 
 // tokenCount reads the counts that are cumulative over the thread, including its
 // resumes. info is null when only rate limits changed.
 func (r *record) tokenCount(payload []byte) {
 	r.kind = usage
-	info := jsonl.Get(payload, "info")
-	if jsonl.Null(info) {
+	info := agentfile.Get(payload, "info")
+	if agentfile.Null(info) {
 		return
 	}
-	r.totals = counts(jsonl.Get(info, "total_token_usage"))
-	if last := counts(jsonl.Get(info, "last_token_usage")); last != nil {
+	r.totals = counts(agentfile.Get(info, "total_token_usage"))
+	if last := counts(agentfile.Get(info, "last_token_usage")); last != nil {
 		r.context = last.total
 	}
-	r.window, _ = jsonl.Int(jsonl.Get(info, "model_context_window"))
+	r.window, _ = agentfile.Int(agentfile.Get(info, "model_context_window"))
 }
 
 // usageRecord reads the token_usage_record of 0.169, which comes earlier in a
 // turn than the token_count.
 func (r *record) usageRecord(payload []byte) {
 	r.kind = usage
-	r.thread = jsonl.String(jsonl.Get(payload, "thread_id"))
-	r.totals = counts(jsonl.Get(payload, "thread_token_usage"))
-	if last := counts(jsonl.Get(payload, "usage")); last != nil {
+	r.thread = agentfile.String(agentfile.Get(payload, "thread_id"))
+	r.totals = counts(agentfile.Get(payload, "thread_token_usage"))
+	if last := counts(agentfile.Get(payload, "usage")); last != nil {
 		r.context = last.total
 	}
 }
 
 func counts(raw []byte) *tokens {
-	if jsonl.Null(raw) {
+	if agentfile.Null(raw) {
 		return nil
 	}
 	var t tokens
-	err := jsonl.Top(raw, func(key, raw []byte) bool {
-		n, _ := jsonl.Int(raw)
+	err := agentfile.Top(raw, func(key, raw []byte) bool {
+		n, _ := agentfile.Int(raw)
 		switch n = max(n, 0); string(key) {
 		case "input_tokens":
 			t.input = n
@@ -370,8 +370,8 @@ func counts(raw []byte) *tokens {
 func contentText(message []byte) string {
 	var parts []string
 	room := textLimit
-	_ = jsonl.Each(jsonl.Get(message, "content"), func(part []byte) bool {
-		text, _ := jsonl.Head(jsonl.Get(part, "text"), room)
+	_ = agentfile.Each(agentfile.Get(message, "content"), func(part []byte) bool {
+		text, _ := agentfile.Head(agentfile.Get(part, "text"), room)
 		if text != "" {
 			parts = append(parts, text)
 			room -= len(text)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // daemonName is the name of the daemon in texts for the user.
@@ -120,7 +120,7 @@ func (a *asked) name() string {
 
 // extra returns what is requested in addition to a command, for the text of a request.
 func extra(name string, raw json.RawMessage) string {
-	if jsonl.Null(raw) {
+	if agentfile.Null(raw) {
 		return ""
 	}
 	return "\nwith " + name + ": " + string(raw)

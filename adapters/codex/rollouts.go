@@ -15,10 +15,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/container"
-	"rollcall/adapters/internal/dirstate"
-	"rollcall/adapters/internal/report"
-	"rollcall/adapters/internal/uuid"
+	"rollcall/adapters/internal/agentproc"
+	"rollcall/adapters/internal/kit"
 )
 
 // rollout is one rollout file.
@@ -39,7 +37,7 @@ func threadID(name string) (string, bool) {
 	rest = strings.TrimSuffix(rest, ".zst")
 	rest, ok = strings.CutSuffix(rest, ".jsonl")
 	const stamp, idLen = len("2026-11-21T05-26-25-"), 36
-	if !ok || len(rest) != stamp+idLen || !uuid.Is(rest[stamp:]) {
+	if !ok || len(rest) != stamp+idLen || !kit.Is(rest[stamp:]) {
 		return "", false
 	}
 	return rest[stamp:], true
@@ -51,7 +49,7 @@ func threadID(name string) (string, bool) {
 // isRecent is true is examined even if the cached state of the others is used (see folders).
 func (a *Adapter) walk(ctx context.Context, root string, wanted, isRecent func(id string) bool, search bool) (found []rollout, problems []error) {
 	w := walker{folders: &a.folders, wanted: wanted, isRecent: isRecent, all: true,
-		recentSince: time.Now().Add(-dirstate.RecentTime), seen: map[string]int{}}
+		recentSince: time.Now().Add(-agentfile.RecentTime), seen: map[string]int{}}
 	if wanted == nil {
 		var swept func()
 		if w.all, swept = a.folders.sweep(root, search); w.all {
@@ -187,7 +185,7 @@ func readProblem(path string, err error) error {
 
 // Named implements adapters.Namer. It reads the names of the rollouts.
 func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
-	answer := report.NewAnswer()
+	answer := kit.NewAnswer()
 	_, roots, _ := a.inUse(ctx, answer, "without it, homes that only running sessions use may be missed")
 	var ids []string
 	for _, r := range roots {
@@ -195,7 +193,7 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 		rollouts, more := a.walk(ctx, r.path, fits, func(string) bool { return true }, false)
 		answer.Problem(more...)
 		for _, found := range rollouts {
-			ids = report.AppendNew(ids, found.id)
+			ids = kit.AppendNew(ids, found.id)
 		}
 	}
 	return ids, errors.Join(answer.Problems()...)
@@ -214,8 +212,8 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 type folders struct {
 	mu       sync.Mutex
 	known    map[string]folder
-	swept    map[string]dirstate.Sweep // by root
-	lastLive map[string]time.Time      // when a process was last seen to have each thread; old times are dropped
+	swept    map[string]agentfile.Sweep // by root
+	lastLive map[string]time.Time       // when a process was last seen to have each thread; old times are dropped
 }
 
 // folder holds the contents of a folder. It is not changed after it was stored.
@@ -229,7 +227,7 @@ type folder struct {
 // sweep reports whether every rollout of a root must be examined now. The caller calls
 // done afterwards.
 func (f *folders) sweep(root string, search bool) (all bool, done func()) {
-	now := dirstate.Begin(root)
+	now := agentfile.BeginDirState(root)
 	f.mu.Lock()
 	was := f.swept[root]
 	f.mu.Unlock()
@@ -240,7 +238,7 @@ func (f *folders) sweep(root string, search bool) (all bool, done func()) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.swept == nil {
-			f.swept = map[string]dirstate.Sweep{}
+			f.swept = map[string]agentfile.Sweep{}
 		}
 		f.swept[root] = now
 	}
@@ -252,7 +250,7 @@ func (f *folders) look(path string) (folder, error) {
 	target := path
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		if info, err = os.Stat(path); err == nil {
-			target, err = container.EvalSymlinks(path)
+			target, err = agentproc.EvalSymlinks(path)
 		}
 	}
 	if err != nil {
@@ -288,7 +286,7 @@ func (f *folders) keep(path string, now folder) {
 	if f.known == nil || len(f.known) > 5000 {
 		f.known = map[string]folder{}
 	}
-	if delete(f.known, path); time.Since(now.info.ModTime()).Abs() > dirstate.Settled {
+	if delete(f.known, path); time.Since(now.info.ModTime()).Abs() > agentfile.Settled {
 		f.known[path] = now
 	}
 }
@@ -302,7 +300,7 @@ func (f *folders) noteThreads(ids []string) map[string]time.Time {
 	if f.lastLive == nil {
 		f.lastLive = map[string]time.Time{}
 	}
-	maps.DeleteFunc(f.lastLive, func(_ string, at time.Time) bool { return now.Sub(at) > dirstate.RecentTime })
+	maps.DeleteFunc(f.lastLive, func(_ string, at time.Time) bool { return now.Sub(at) > agentfile.RecentTime })
 	for _, id := range ids {
 		f.lastLive[id] = now
 	}

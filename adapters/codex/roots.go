@@ -12,9 +12,8 @@ import (
 	"strings"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/container"
-	"rollcall/adapters/internal/report"
-	"rollcall/adapters/internal/uuid"
+	"rollcall/adapters/internal/agentproc"
+	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 	"rollcall/proc"
 )
@@ -34,7 +33,7 @@ type root struct {
 // homeSearch collects the Codex homes in use.
 type homeSearch struct {
 	found        []*root
-	answer       *report.Answer
+	answer       *kit.Answer
 	unresponsive []string // those whose file system does not answer
 	state        string   // the folder of the databases that the user's environment names
 }
@@ -45,7 +44,7 @@ func (f *homeSearch) add(path string) *root {
 	if !f.answers(path) {
 		return nil
 	}
-	target, err := container.EvalSymlinks(path)
+	target, err := agentproc.EvalSymlinks(path)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			f.answer.Problem(adapters.Unreadable(path, err))
@@ -66,7 +65,7 @@ func (f *homeSearch) add(path string) *root {
 		f.answer.Problem(adapters.Unreadable(path, fmt.Errorf("not a folder")))
 		return nil
 	}
-	r := &root{path: target, info: info, state: report.AppendNew(nil, f.state)}
+	r := &root{path: target, info: info, state: kit.AppendNew(nil, f.state)}
 	f.found = append(f.found, r)
 	return r
 }
@@ -115,7 +114,7 @@ func (f *homeSearch) addOf(h *host) {
 	for _, r := range uses {
 		if r != nil && !slices.Contains(r.host, h) {
 			r.host = append(r.host, h)
-			r.state = report.AppendNew(r.state, append(h.state, h.stateDir)...)
+			r.state = kit.AppendNew(r.state, append(h.state, h.stateDir)...)
 		}
 	}
 }
@@ -134,7 +133,7 @@ func (f *homeSearch) unresponsiveHomeOf(h *host) string {
 // live Codex processes were started with, and those that contain their open rollouts;
 // also those that processes used within the last 24 hours of this run. looked lists all
 // folders that were tried.
-func (a *Adapter) roots(c census, answer *report.Answer) []*root {
+func (a *Adapter) roots(c census, answer *kit.Answer) []*root {
 	f := homeSearch{answer: answer, state: a.env("CODEX_SQLITE_HOME")}
 	f.add(a.ownHome())
 	for _, path := range a.named() {
@@ -157,7 +156,7 @@ func (a *Adapter) roots(c census, answer *report.Answer) []*root {
 	a.current.Set(f.paths())
 	for _, r := range f.found {
 		r.state = slices.DeleteFunc(r.state, func(path string) bool { return path != "" && !f.answers(path) })
-		r.state = report.AppendNew(r.state, filepath.Join(r.path, "sqlite"), r.path)
+		r.state = kit.AppendNew(r.state, filepath.Join(r.path, "sqlite"), r.path)
 	}
 	return f.found
 }
@@ -215,7 +214,7 @@ func (a *Adapter) lockOwners(r *root) (map[string]int, []error) {
 	for _, e := range entries {
 		id := e.Name()[:max(0, len(e.Name())-len(".lock"))]
 		info, err := os.Stat(filepath.Join(dir, e.Name()))
-		if err != nil || !uuid.Is(id) {
+		if err != nil || !kit.Is(id) {
 			continue
 		}
 		file, _ := proc.FileIDOf(info)

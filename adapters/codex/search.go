@@ -13,9 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/conversation"
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // Conversations implements adapters.Searcher. A message is a text that Peek shows as one
@@ -23,7 +21,7 @@ import (
 // sub-agent's rollout only its own records are searched. A hit has the folder in which the
 // thread began.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
-	answer := report.NewAnswer()
+	answer := kit.NewAnswer()
 	_, roots, absent := a.inUse(ctx, answer, "without it, homes that only running sessions use may be missed")
 	if absent {
 		return nil, adapters.ErrAbsent
@@ -45,18 +43,18 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 func (r *rollout) conversation() adapters.Conversation {
 	id, path, changed := r.id, r.path, r.info.ModTime()
 	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-		s := &finder{Finder: conversation.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: id, Changed: changed}}}
+		s := &finder{Finder: kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: id, Changed: changed}}}
 		skipped, err := s.file(ctx, path)
 		if errors.Is(err, errForm) { // it has the text, in a form that is not known
 			err = formProblem(path, err)
 		}
-		return skipped, conversation.SearchProblem(ctx, path, err, s.FoundErr)
+		return skipped, kit.SearchProblem(ctx, path, err, s.FoundErr)
 	}}
 }
 
 // finder finds hits in the records of one rollout.
 type finder struct {
-	conversation.Finder
+	kit.Finder
 	peek peek        // has the facts from the head of the rollout
 	last peekMessage // the last message with the pattern
 }
@@ -71,7 +69,7 @@ func (s *finder) file(ctx context.Context, path string) (map[string]int, error) 
 		return s.unpacked(ctx, f)
 	}
 	headed := false
-	return conversation.SearchLines(ctx, f, s.Query, nil, func(line []byte, offset int64) error {
+	return kit.SearchLines(ctx, f, s.Query, nil, func(line []byte, offset int64) error {
 		if !headed {
 			headed = true
 			var err error
@@ -100,7 +98,7 @@ func (s *finder) unpacked(ctx context.Context, f *os.File) (map[string]int, erro
 	if s.Hit.CWD, err = s.peek.head(bytes.NewReader(beginning)); err != nil {
 		return nil, err
 	}
-	skipped, err := conversation.SearchLines(ctx, io.MultiReader(bytes.NewReader(beginning), limited), s.Query, nil, s.line)
+	skipped, err := kit.SearchLines(ctx, io.MultiReader(bytes.NewReader(beginning), limited), s.Query, nil, s.line)
 	if err == nil && limited.N <= 0 {
 		skipped = map[string]int{"rollout too large to be unpacked whole": 1}
 	}
@@ -133,7 +131,7 @@ func (s *finder) repeats(m *peekMessage) bool {
 
 // messages returns the messages in a record.
 func (s *finder) messages(line []byte, offset int64) []peekMessage {
-	p := &peek{limit: conversation.Whole, session: &adapters.Session{}, n: math.MaxInt, inherited: s.peek.inherited,
+	p := &peek{limit: kit.Whole, session: &adapters.Session{}, n: math.MaxInt, inherited: s.peek.inherited,
 		states: map[string]adapters.ToolState{}, seen: map[string]bool{}}
 	if !p.line(line, offset) {
 		return nil
@@ -150,20 +148,20 @@ func (s *finder) messages(line []byte, offset int64) []peekMessage {
 
 // toolText returns the tool call or tool output in a record, with its whole text.
 func toolText(line []byte) (m adapters.Message, ok bool) {
-	if string(jsonl.Text(jsonl.Get(line, "type"))) != "response_item" {
+	if string(agentfile.Text(agentfile.Get(line, "type"))) != "response_item" {
 		return m, false
 	}
-	payload := jsonl.Get(line, "payload")
-	m = adapters.Message{Role: adapters.FromTool, At: jsonl.Time(jsonl.Get(line, "timestamp")),
-		Key: cmp.Or(jsonl.String(jsonl.Get(payload, "call_id")), jsonl.String(jsonl.Get(payload, "id")))}
-	switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
+	payload := agentfile.Get(line, "payload")
+	m = adapters.Message{Role: adapters.FromTool, At: agentfile.Time(agentfile.Get(line, "timestamp")),
+		Key: cmp.Or(agentfile.String(agentfile.Get(payload, "call_id")), agentfile.String(agentfile.Get(payload, "id")))}
+	switch string(agentfile.Text(agentfile.Get(payload, "type"))) {
 	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "web_search_call", "image_generation_call":
-		m.Tool, _ = jsonl.Head(jsonl.Get(payload, "name"), 200)
+		m.Tool, _ = agentfile.Head(agentfile.Get(payload, "name"), 200)
 		for _, name := range []string{"input", "arguments", "action"} {
-			m.Text += "\n" + nestedStrings(jsonl.Get(payload, name))
+			m.Text += "\n" + nestedStrings(agentfile.Get(payload, name))
 		}
 	case "function_call_output", "custom_tool_call_output", "tool_search_output":
-		m.Text = nestedStrings(jsonl.Get(payload, "output"))
+		m.Text = nestedStrings(agentfile.Get(payload, "output"))
 	default:
 		return m, false
 	}
@@ -172,10 +170,10 @@ func toolText(line []byte) (m adapters.Message, ok bool) {
 
 // nestedStrings returns the texts of a value, which may be JSON within a string.
 func nestedStrings(raw []byte) string {
-	if inner := jsonl.Text(raw); len(inner) > 0 && (inner[0] == '{' || inner[0] == '[') {
-		if text := conversation.Strings(inner); text != "" {
+	if inner := agentfile.Text(raw); len(inner) > 0 && (inner[0] == '{' || inner[0] == '[') {
+		if text := kit.Strings(inner); text != "" {
 			return text
 		}
 	}
-	return conversation.Strings(raw)
+	return kit.Strings(raw)
 }

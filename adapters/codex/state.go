@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/sqlitero"
 )
 
@@ -20,7 +20,7 @@ type thread struct {
 }
 
 // states keeps what was read of each state database, by path, until that changes.
-type states struct{ report.Memo[string, state] }
+type states struct{ kit.Memo[string, state] }
 
 type state struct {
 	stamp   sqlitero.Stamp

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/busy"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // observation holds everything that one call of Discover found out about a thread.
@@ -36,14 +35,14 @@ const (
 )
 
 // decide returns the status of a thread. It reads nothing.
-func decide(s observation) report.Verdict {
+func decide(s observation) kit.Verdict {
 	switch {
 	case s.unread != nil && s.answer == nil && s.host != nil:
-		return report.Unknown(fmt.Sprintf("%s has the rollout open, which could not be read: %v", process(s.host), s.unread))
+		return kit.Unknown(fmt.Sprintf("%s has the rollout open, which could not be read: %v", process(s.host), s.unread))
 	case !s.facts.known && s.answer == nil && s.host != nil:
-		return report.Unknown(fmt.Sprintf("%s has the rollout open, but %s", process(s.host), s.facts.whyNoHead()))
+		return kit.Unknown(fmt.Sprintf("%s has the rollout open, but %s", process(s.host), s.facts.whyNoHead()))
 	case !s.facts.known && s.host == nil:
-		return report.Stopped("", "no process has the rollout open; "+s.facts.whyNoHead())
+		return kit.Stopped("", "no process has the rollout open; "+s.facts.whyNoHead())
 	case s.host == nil:
 		return s.withoutHost()
 	case belowFloor(s.facts.version) && !s.facts.numbered:
@@ -58,22 +57,22 @@ func decide(s observation) report.Verdict {
 
 // byDaemon returns the verdict of the daemon. ok is false for a thread that the daemon
 // doesn't know.
-func (s observation) byDaemon() (report.Verdict, bool) {
+func (s observation) byDaemon() (kit.Verdict, bool) {
 	said := process(s.host) + " says "
 	switch a := s.answer; a.Type {
 	case "active":
 		switch {
 		case a.has("waitingOnApproval"):
-			return report.Waiting(adapters.ForPermission, said+"waitingOnApproval"+s.pending()), true
+			return kit.Waiting(adapters.ForPermission, said+"waitingOnApproval"+s.pending()), true
 		case a.has("waitingOnUserInput"):
-			return report.Waiting(adapters.ForQuestion, said+"waitingOnUserInput"), true
+			return kit.Waiting(adapters.ForQuestion, said+"waitingOnUserInput"), true
 		case len(a.Flags) > 0:
-			return report.Unknown(fmt.Sprintf("%sactive with the unknown flags %.80q",
+			return kit.Unknown(fmt.Sprintf("%sactive with the unknown flags %.80q",
 				said, a.Flags)), true
 		}
-		return report.Working(said + "active" + s.pending()), true
+		return kit.Working(said + "active" + s.pending()), true
 	case "idle":
-		v := report.Idle("", said+"idle")
+		v := kit.Idle("", said+"idle")
 		switch {
 		case s.facts.turn.state == ended:
 			v.Outcome, v.Evidence = s.facts.turn.outcome, v.Evidence+"; "+s.lastTurn()
@@ -82,36 +81,36 @@ func (s observation) byDaemon() (report.Verdict, bool) {
 		}
 		return v, true
 	case "systemError":
-		return report.Idle(adapters.Failed, said+"systemError"), true
+		return kit.Idle(adapters.Failed, said+"systemError"), true
 	}
-	return report.Verdict{}, false
+	return kit.Verdict{}, false
 }
 
 // ofOldVersion returns the verdict on a live thread of a version before the floor.
-func (s observation) ofOldVersion() report.Verdict {
+func (s observation) ofOldVersion() kit.Verdict {
 	holder := process(s.host) + " has it open"
 	if s.facts.turn.state == ended {
-		return report.Idle(s.facts.turn.outcome, s.lastTurn()+"; "+holder)
+		return kit.Idle(s.facts.turn.outcome, s.lastTurn()+"; "+holder)
 	}
-	return report.Unknown(fmt.Sprintf("%s, but what Codex %s records does not show whether it works or waits; 0.%d and later show it",
+	return kit.Unknown(fmt.Sprintf("%s, but what Codex %s records does not show whether it works or waits; 0.%d and later show it",
 		holder, s.facts.version, floor))
 }
 
 // byRecords returns the verdict from what the host has written.
-func (s observation) byRecords() report.Verdict {
+func (s observation) byRecords() kit.Verdict {
 	t := s.facts.turn
 	holder := process(s.host)
 	switch {
 	case t.state == noTurn:
-		return report.Idle("", holder+" has it open; no turn yet")
+		return kit.Idle("", holder+" has it open; no turn yet")
 	case t.state == lost:
-		return report.Unknown(fmt.Sprintf("%s has it open; %s", holder, s.facts.whyNoTurn()))
+		return kit.Unknown(fmt.Sprintf("%s has it open; %s", holder, s.facts.whyNoTurn()))
 	case t.state == ended:
-		return report.Idle(t.outcome, s.lastTurn()+"; "+holder+" has it open")
+		return kit.Idle(t.outcome, s.lastTurn()+"; "+holder+" has it open")
 	case s.inherited():
-		return report.Idle(adapters.Died, s.leftOpen()+", which has it open")
+		return kit.Idle(adapters.Died, s.leftOpen()+", which has it open")
 	case s.mayBeInherited():
-		return report.Unknown("turn open " + s.at(t.last) + ", before " + holder +
+		return kit.Unknown("turn open " + s.at(t.last) + ", before " + holder +
 			" began by the clock of this machine: it is an earlier process's, or the clock was set")
 	}
 	return s.openTurn(holder)
@@ -157,7 +156,7 @@ func (s observation) leftOpen() string {
 }
 
 // openTurn returns the verdict on an open turn: at work, or waiting for the user.
-func (s observation) openTurn(holder string) report.Verdict {
+func (s observation) openTurn(holder string) kit.Verdict {
 	begun := "turn open in " + holder
 	if since := s.facts.turn.since; !since.IsZero() {
 		begun = "turn open since " + s.at(since) + " in " + holder
@@ -165,22 +164,22 @@ func (s observation) openTurn(holder string) report.Verdict {
 	call, asked := s.oldestCall()
 	switch {
 	case asked && call.asks:
-		return report.Waiting(adapters.ForQuestion, "request_user_input since "+s.at(call.at)+" without an answer; "+begun)
+		return kit.Waiting(adapters.ForQuestion, "request_user_input since "+s.at(call.at)+" without an answer; "+begun)
 	case asked && s.host.clockSet() && s.facts.approval != "never":
-		return report.Unknown(fmt.Sprintf("%s since %s without a result: it runs or waits for permission, and the clock was set since %s began; %s",
+		return kit.Unknown(fmt.Sprintf("%s since %s without a result: it runs or waits for permission, and the clock was set since %s began; %s",
 			call.tool, s.at(call.at), process(s.host), begun))
 	case asked && s.running != 0:
-		return report.Working(fmt.Sprintf("%s since %s, process %d runs; %s", call.tool, s.at(call.at), s.running, begun))
+		return kit.Working(fmt.Sprintf("%s since %s, process %d runs; %s", call.tool, s.at(call.at), s.running, begun))
 	case asked && s.needsPermission(call):
-		return report.Waiting(adapters.ForPermission, fmt.Sprintf("%s %s; %s", call.tool, s.whyPermission(call), begun))
+		return kit.Waiting(adapters.ForPermission, fmt.Sprintf("%s %s; %s", call.tool, s.whyPermission(call), begun))
 	case asked && s.facts.approval != "never":
-		return report.Working(fmt.Sprintf(
+		return kit.Working(fmt.Sprintf(
 			"%s since %s without a result: it runs or waits for permission, the files do not say which; %s",
 			call.tool, s.at(call.at), begun))
 	case asked:
-		return report.Working(call.tool + " since " + s.at(call.at) + "; " + begun)
+		return kit.Working(call.tool + " since " + s.at(call.at) + "; " + begun)
 	}
-	return report.Working(begun)
+	return kit.Working(begun)
 }
 
 // needsPermission reports whether a call can only be waiting for permission: the user
@@ -190,7 +189,7 @@ func (s observation) openTurn(holder string) report.Verdict {
 func (s observation) needsPermission(c toolCall) bool {
 	age, isCommand := s.now.Sub(c.at), slices.Contains(commandTools, c.tool)
 	asks := c.escalated || c.tool == patchTool || isCommand && s.facts.approval == "untrusted"
-	return s.nothingRuns && s.userDecides() && (asks && age >= busy.Delay(startDelay, s.pressure) || isCommand && age >= longWait)
+	return s.nothingRuns && s.userDecides() && (asks && age >= kit.Delay(startDelay, s.pressure) || isCommand && age >= longWait)
 }
 
 func (s observation) whyPermission(c toolCall) string {
@@ -215,14 +214,14 @@ const patchTool = "apply_patch"
 var commandTools = []string{"exec_command", "shell_command", "shell", "local_shell", "container.exec"}
 
 // withoutHost returns the verdict on a thread that no process has open.
-func (s observation) withoutHost() report.Verdict {
+func (s observation) withoutHost() kit.Verdict {
 	if s.possibleHost != nil {
-		return report.Unknown(fmt.Sprintf(
+		return kit.Unknown(fmt.Sprintf(
 			"%s runs and may host it: which files it has open can't be seen (%v); %s",
 			process(s.possibleHost), s.possibleHost.filesErr, s.lastTurn()))
 	}
 	t := s.facts.turn
-	v := report.Stopped(t.outcome, "no process has it open; "+s.lastTurn())
+	v := kit.Stopped(t.outcome, "no process has it open; "+s.lastTurn())
 	if t.state == open && s.recordsTurns() {
 		v.Outcome = adapters.Died
 	}
@@ -286,13 +285,13 @@ func (s observation) lastTurn() string {
 	words := map[adapters.Outcome]string{adapters.Completed: "completed", adapters.Failed: "failed", adapters.Interrupted: "interrupted"}
 	text := "last turn " + cmp.Or(words[t.outcome], "ended") + " " + s.at(t.since)
 	if t.outcome == adapters.Failed {
-		text += report.Quoted(t.why)
+		text += kit.Quoted(t.why)
 	}
 	return text
 }
 
 // at returns a time for evidence.
-func (s observation) at(t time.Time) string { return report.Clock(t, s.now) }
+func (s observation) at(t time.Time) string { return kit.Clock(t, s.now) }
 
 func process(h *host) string {
 	switch {

@@ -10,7 +10,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/jsonl"
 	"rollcall/proc"
 )
 
@@ -74,10 +73,10 @@ func openTurn(ctx context.Context, rollout string) (string, error) {
 	}
 	turn := ""
 	err := agentfile.LastLines(ctx, rollout, func(line []byte) bool {
-		payload := jsonl.Get(line, "payload")
-		switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
+		payload := agentfile.Get(line, "payload")
+		switch string(agentfile.Text(agentfile.Get(payload, "type"))) {
 		case "task_started", "turn_started":
-			turn = string(jsonl.Text(jsonl.Get(payload, "turn_id")))
+			turn = string(agentfile.Text(agentfile.Get(payload, "turn_id")))
 			return false
 		case "task_complete", "turn_complete", "turn_aborted":
 			return false

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // terminalUI is a terminal interface that hosts no thread itself: it shows a thread of
@@ -174,7 +174,7 @@ func (d *discovery) addProcess(h *host) {
 	if h.ephemeral {
 		s.Status, s.Unstored = adapters.Working, true
 		s.Evidence = fmt.Sprintf("codex exec --ephemeral stores nothing; process %d has been running since %s", h.PID,
-			report.Clock(h.Started, d.now))
+			kit.Clock(h.Started, d.now))
 	}
 	if !d.answer.Has(s.ID) && (len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, s.ID)) {
 		d.answer.Add(s)

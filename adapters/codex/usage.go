@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/usagelog"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // The end of a rollout has its totals. The times of use and the number of answered prompts take reading the whole
@@ -20,7 +20,7 @@ type usageScan struct {
 	id        string
 	inherited int64
 	totals    *tokens // the largest so far
-	log       usagelog.Log
+	log       kit.Log
 	guardian  bool // its prompts are not the user's
 }
 
@@ -39,12 +39,12 @@ func (u *usageScan) upTo() int64 {
 
 // read brings the scan up to the complete lines before size.
 func (u *usageScan) read(ctx context.Context, r io.ReaderAt, size int64) error {
-	next, _, err := jsonl.ForwardLong(ctx, io.NewSectionReader(r, 0, size), u.next, 0, func(line []byte, _ int64) error {
+	next, _, err := agentfile.ForwardLong(ctx, io.NewSectionReader(r, 0, size), u.next, 0, func(line []byte, _ int64) error {
 		u.line(line)
 		return nil
-	}, func(*jsonl.LongLine) error { return nil })
+	}, func(*agentfile.LongLine) error { return nil })
 	u.next = next
-	if errors.Is(err, jsonl.ErrTooLong) { // the lines after it can't be read
+	if errors.Is(err, agentfile.ErrTooLong) { // the lines after it can't be read
 		u.next, err = size, nil
 	}
 	return err

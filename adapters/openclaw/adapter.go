@@ -19,8 +19,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/homes"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -59,9 +58,9 @@ type Adapter struct {
 	workspaceCache workspaceCache
 	states         gatewayStates
 	pusher         pusher
-	current        homes.List
+	current        kit.List
 
-	watched report.Watch
+	watched kit.Watch
 }
 
 var (
@@ -100,7 +99,7 @@ func (a *Adapter) Name() adapters.Name { return adapters.OpenClaw }
 // at work are not known.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	return a.current.Ask(ctx, func(ctx context.Context, home string) {
-		New(Config{Config: homes.Config(home, a.table)}).find(ctx)
+		New(Config{Config: kit.Config(home, a.table)}).find(ctx)
 	}, func() (adapters.Roll, error) { return a.look(ctx, q) })
 }
 
@@ -131,7 +130,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 }
 
 // addTo adds a gateway's answer to that of all gateways.
-func (ans *answer) addTo(all *report.Answer, q adapters.Query) {
+func (ans *answer) addTo(all *kit.Answer, q adapters.Query) {
 	all.SkipAll(ans.skipped)
 	all.Problem(ans.problems...)
 	if ans.remote != "" {

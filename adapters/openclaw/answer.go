@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/uuid"
+	"rollcall/adapters/internal/kit"
 )
 
 var (
@@ -269,7 +269,7 @@ func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) 
 		return err
 	}
 	defer c.close()
-	if err := c.call(ctx, "chat.send", map[string]any{"sessionKey": key, "message": prompt, "idempotencyKey": uuid.New()}, nil); err != nil {
+	if err := c.call(ctx, "chat.send", map[string]any{"sessionKey": key, "message": prompt, "idempotencyKey": kit.New()}, nil); err != nil {
 		return t.problem(err)
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"rollcall/adapters/internal/peer"
+	"rollcall/adapters/internal/kit"
 )
 
 const (
@@ -135,10 +135,10 @@ func (c *client) handshake(ctx context.Context, auth credentials, scopes []strin
 		return refused("connect", f.Error)
 	}
 	if err := json.Unmarshal(f.Payload, &c.hello); err != nil {
-		return &peer.FormatError{Err: fmt.Errorf("its greeting can't be read: %w", err)}
+		return &kit.FormatError{Err: fmt.Errorf("its greeting can't be read: %w", err)}
 	}
 	if p := c.hello.Protocol; p < minProtocol || p > maxProtocol {
-		return &peer.FormatError{Err: fmt.Errorf("it speaks protocol %d; Rollcall supports %d to %d", p, minProtocol, maxProtocol)}
+		return &kit.FormatError{Err: fmt.Errorf("it speaks protocol %d; Rollcall supports %d to %d", p, minProtocol, maxProtocol)}
 	}
 	return nil
 }
@@ -158,13 +158,13 @@ func (c *client) next(ctx context.Context, wanted func(frame) bool) (frame, erro
 			return f, nil
 		}
 	}
-	return frame{}, &peer.FormatError{Err: errors.New("it sent messages without a greeting")}
+	return frame{}, &kit.FormatError{Err: errors.New("it sent messages without a greeting")}
 }
 
 func parseFrame(b []byte) (frame, error) {
 	var f frame
 	if err := json.Unmarshal(b, &f); err != nil {
-		return frame{}, &peer.FormatError{Err: fmt.Errorf("a message from it can't be read: %w", err)}
+		return frame{}, &kit.FormatError{Err: fmt.Errorf("a message from it can't be read: %w", err)}
 	}
 	return f, nil
 }
@@ -253,7 +253,7 @@ func (c *client) call(ctx context.Context, method string, params, result any) er
 			return nil
 		}
 		if err := json.Unmarshal(f.Payload, result); err != nil {
-			return &peer.FormatError{Err: fmt.Errorf("answer to %s: %w", method, err)}
+			return &kit.FormatError{Err: fmt.Errorf("answer to %s: %w", method, err)}
 		}
 		return nil
 	case <-ctx.Done():

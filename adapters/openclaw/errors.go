@@ -17,7 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/peer"
+	"rollcall/adapters/internal/kit"
 )
 
 // refusal is the error of a response, as 2026.9.6 and 2026.2.26 give it. Details are
@@ -89,12 +89,12 @@ func (t *target) problem(err error) *adapters.Problem {
 	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url, Err: err}
 	var (
 		r         *refusal
-		format    *peer.FormatError
+		format    *kit.FormatError
 		handshake *handshakeError
 		cert      *tls.CertificateVerificationError
 		authority x509.UnknownAuthorityError
 		dns       *net.DNSError
-		listener  *peer.ListenerError
+		listener  *kit.ListenerError
 	)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), os.IsTimeout(err):

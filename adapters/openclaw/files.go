@@ -14,8 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // From 2026.3.12 to 2026.4.24 a gateway grants no scope to a client without a paired
@@ -109,11 +108,11 @@ func parseStore(b []byte, skipped map[string]int) ([]row, error) {
 
 // decideStored returns the verdict on a session of a sessions.json. The status in the
 // file is not used: a gateway that crashed left it as it was.
-func (v *gatewayView) decideStored(r *row) report.Verdict {
+func (v *gatewayView) decideStored(r *row) kit.Verdict {
 	if d, ok := v.decideByLock(r); ok {
 		return d
 	}
-	return report.Unknown(v.says("it doesn't grant Rollcall " + scopeRead +
+	return kit.Unknown(v.says("it doesn't grant Rollcall " + scopeRead +
 		", and the session has no transcript in " + filepath.Join(v.target.stateDir, "agents")))
 }
 
@@ -134,13 +133,13 @@ func parseOpening(r io.Reader) (o opening) {
 	lines.Buffer(nil, openingLine)
 	for o.prompt == "" && lines.Scan() {
 		line := lines.Bytes()
-		if jsonl.String(jsonl.Get(line, "type")) == "session" {
-			o.cwd = jsonl.String(jsonl.Get(line, "cwd"))
+		if agentfile.String(agentfile.Get(line, "type")) == "session" {
+			o.cwd = agentfile.String(agentfile.Get(line, "cwd"))
 		}
-		if jsonl.String(jsonl.Get(line, "message", "role")) != "user" {
+		if agentfile.String(agentfile.Get(line, "message", "role")) != "user" {
 			continue
 		}
-		e := entry{Content: json.RawMessage(jsonl.Get(line, "message", "content"))}
+		e := entry{Content: json.RawMessage(agentfile.Get(line, "message", "content"))}
 		for _, p := range e.parts() {
 			if words := userText(p.Text); words != "" && !isGatewayText(words) {
 				o.prompt = adapters.Cut(words)

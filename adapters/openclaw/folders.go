@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 // workspaceCache remembers the agents' folders of each gateway, so that a late answer
 // does not lose them.
 type workspaceCache struct {
-	report.Memo[string, workspaces]
+	kit.Memo[string, workspaces]
 }
 
 type workspaces struct {

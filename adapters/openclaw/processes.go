@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/adapters/internal/environ"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -169,7 +169,7 @@ func (g *gatewayProcess) read(table proc.Lister, ours string) {
 	}
 	g.env = map[string]string{}
 	for _, name := range variables {
-		g.env[name] = strings.TrimSpace(environ.Get(entries, name))
+		g.env[name] = strings.TrimSpace(kit.Get(entries, name))
 	}
 	home := cmp.Or(g.env["OPENCLAW_HOME"], g.env["HOME"], g.env["USERPROFILE"])
 	g.foreign = home != "" && filepath.Clean(home) != filepath.Clean(ours)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 // prompts caches the first and the last prompt of each session. The first never
 // changes; the last is kept with the row's time of change.
 type prompts struct {
-	report.Memo[place, prompt]
+	kit.Memo[place, prompt]
 }
 
 type prompt struct {

@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
 
@@ -47,13 +47,13 @@ type search struct {
 	home      string
 	gateways  []gatewayProcess
 	targets   []*target
-	answer    *report.Answer
+	answer    *kit.Answer
 	installed bool
 }
 
 // find lists the gateways that run, and those that are set up or named in settings.
 func (a *Adapter) find(ctx context.Context) *search {
-	s := &search{adapter: a, answer: report.NewAnswer(), home: cmp.Or(a.env("OPENCLAW_HOME"), a.home)}
+	s := &search{adapter: a, answer: kit.NewAnswer(), home: cmp.Or(a.env("OPENCLAW_HOME"), a.home)}
 	var err error
 	if s.gateways, err = processes(ctx, a.table, s.home); err != nil {
 		s.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/adapters/internal/peer"
+	"rollcall/adapters/internal/kit"
 )
 
 const (
@@ -205,7 +205,7 @@ func (c *client) list(ctx context.Context, search string, now time.Time, skipped
 		}
 		next := int(p.Next.count())
 		if next <= offset || len(p.Sessions.rows) == 0 {
-			return nil, nil, &peer.FormatError{Err: fmt.Errorf("sessions.list returns the same page again at offset %d", offset)}
+			return nil, nil, &kit.FormatError{Err: fmt.Errorf("sessions.list returns the same page again at offset %d", offset)}
 		}
 		offset = max(next-overlap, offset+1)
 	}
@@ -261,7 +261,7 @@ func (l *lister) page(ctx context.Context, offset, limit int, paged bool, skippe
 		return page{}, err
 	}
 	if p.Sessions == nil {
-		return page{}, &peer.FormatError{Err: errors.New("sessions.list answered without a list")}
+		return page{}, &kit.FormatError{Err: errors.New("sessions.list answered without a list")}
 	}
 	rows := parseRows(p.Sessions.rows, skipped)
 	l.skippedRows += len(p.Sessions.rows) - len(rows)

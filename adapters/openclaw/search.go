@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/conversation"
+	"rollcall/adapters/internal/kit"
 )
 
 var _ adapters.Searcher = (*Adapter)(nil)
@@ -43,7 +43,7 @@ func (a *Adapter) conversation(s *adapters.Session, t *target, key string) adapt
 		if err != nil {
 			return nil, err
 		}
-		f := conversation.Finder{Query: q, Found: found, Hit: hit}
+		f := kit.Finder{Query: q, Found: found, Hit: hit}
 		for _, m := range h.texts(q.Tools) {
 			m.Text = t.auth.redact(m.Text)
 			if _, err := f.Add(&m); err != nil {
@@ -117,7 +117,7 @@ func (h *history) texts(tools bool) (list []adapters.Message) {
 			m := adapters.Message{Key: key + "/" + p.ID, Role: adapters.FromTool, Tool: p.Name, At: e.Timestamp.time()}
 			calls[p.ID] = m
 			if arguments, err := json.Marshal(p.Arguments); err == nil && tools {
-				m.Text = conversation.Strings(arguments)
+				m.Text = kit.Strings(arguments)
 				list = append(list, m)
 			}
 		}

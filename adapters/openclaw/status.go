@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // gatewayView holds what is needed to derive the status of the sessions of one gateway.
@@ -56,12 +56,12 @@ const quietLimit = 24 * time.Hour
 // stopIfQuiet turns the verdict on an idle or unknown session into stopped when nothing
 // happened in it for quietLimit. never reports that the time of its last activity is
 // not known.
-func stopIfQuiet(d *report.Verdict, age time.Duration, never bool) {
+func stopIfQuiet(d *kit.Verdict, age time.Duration, never bool) {
 	if never || age < quietLimit || d.Status != adapters.Idle && d.Status != adapters.Unknown {
 		return
 	}
 	d.Status = adapters.Stopped
-	d.Evidence += "; no activity for " + report.Span(age) + ", so it counts as stopped"
+	d.Evidence += "; no activity for " + kit.Span(age) + ", so it counts as stopped"
 }
 
 // version returns the version of the gateway. 2026.2.26 says "dev" when it wasn't
@@ -102,12 +102,12 @@ func (r *row) lastActivity() time.Time {
 }
 
 // decide returns the verdict on a session.
-func (v *gatewayView) decide(r *row) report.Verdict {
+func (v *gatewayView) decide(r *row) kit.Verdict {
 	if w, ok := v.pending[r.Key]; ok && (r.Active == nil || *r.Active) {
-		return report.Waiting(w.what, v.says("a run is active and waits: "+w.String()))
+		return kit.Waiting(w.what, v.says("a run is active and waits: "+w.String()))
 	}
 	if heard, _ := v.runOf(r.Key); v.whyPendingUnknown != "" && heard.waits && r.isActive() {
-		return report.Waiting(adapters.ForPermission, v.says("a run is active, and waited for an approval "+report.Span(v.now.Sub(heard.at))+" ago"))
+		return kit.Waiting(adapters.ForPermission, v.says("a run is active, and waited for an approval "+kit.Span(v.now.Sub(heard.at))+" ago"))
 	}
 	switch {
 	case r.stored:
@@ -119,9 +119,9 @@ func (v *gatewayView) decide(r *row) report.Verdict {
 		if v.whyPendingUnknown != "" {
 			text += "; whether it waits for a permission can't be seen: " + v.whyPendingUnknown
 		}
-		return report.Working(v.says(text))
+		return kit.Working(v.says(text))
 	}
-	d := report.Verdict{Status: adapters.Idle, Outcome: r.outcome()}
+	d := kit.Verdict{Status: adapters.Idle, Outcome: r.outcome()}
 	switch {
 	case r.Status == "running":
 		d.Evidence = v.says("no active run, though the row still says running")
@@ -164,7 +164,7 @@ func (r *row) outcome() adapters.Outcome {
 
 // decideByEvents returns the verdict from the events of an open connection, for a
 // gateway (2026.2.26) that lacks the facts in its list.
-func (v *gatewayView) decideByEvents(r *row) report.Verdict {
+func (v *gatewayView) decideByEvents(r *row) kit.Verdict {
 	if d, ok := v.decideByStatus(r); ok {
 		return d
 	}
@@ -177,12 +177,12 @@ func (v *gatewayView) decideByEvents(r *row) report.Verdict {
 	}
 	switch {
 	case ok && seen.open:
-		return report.Working(v.says(fmt.Sprintf("its run began %s ago and no end was reported%s",
-			report.Span(v.now.Sub(seen.at)), maybeWaits)))
+		return kit.Working(v.says(fmt.Sprintf("its run began %s ago and no end was reported%s",
+			kit.Span(v.now.Sub(seen.at)), maybeWaits)))
 	case ok:
-		return report.Idle(seen.outcome, v.says(fmt.Sprintf("its run ended %s ago", report.Span(v.now.Sub(seen.at)))))
+		return kit.Idle(seen.outcome, v.says(fmt.Sprintf("its run ended %s ago", kit.Span(v.now.Sub(seen.at)))))
 	}
-	return report.Unknown(v.says("this OpenClaw doesn't report whether a run is active, and none began or ended while Rollcall listened"))
+	return kit.Unknown(v.says("this OpenClaw doesn't report whether a run is active, and none began or ended while Rollcall listened"))
 }
 
 // runOf returns a session's run as known from events.
@@ -200,7 +200,7 @@ func (v *gatewayView) since(n number, before string) string {
 	if at.IsZero() {
 		return ""
 	}
-	return before + report.Span(v.now.Sub(at)) + " ago"
+	return before + kit.Span(v.now.Sub(at)) + " ago"
 }
 
 func (w request) String() string {

@@ -12,8 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // 2026.2.26 doesn't report over its protocol whether a run is active. It holds
@@ -32,10 +31,10 @@ type writeLock struct {
 
 // decideByLock returns the verdict from the lock of the transcript. ok is false where
 // there is no transcript here.
-func (v *gatewayView) decideByLock(r *row) (d report.Verdict, ok bool) {
+func (v *gatewayView) decideByLock(r *row) (d kit.Verdict, ok bool) {
 	transcript, ok := v.transcript(r)
 	if !ok {
-		return report.Verdict{}, false
+		return kit.Verdict{}, false
 	}
 	path := transcript + ".lock"
 	b, _, err := agentfile.ReadSmall(path, 1<<16)
@@ -43,24 +42,24 @@ func (v *gatewayView) decideByLock(r *row) (d report.Verdict, ok bool) {
 	case os.IsNotExist(err):
 		fi, err := os.Stat(transcript)
 		if err != nil || !fi.Mode().IsRegular() {
-			return report.Verdict{}, false // its transcript may be elsewhere
+			return kit.Verdict{}, false // its transcript may be elsewhere
 		}
-		d := report.Idle(r.outcome(), v.says("no run holds "+path))
+		d := kit.Idle(r.outcome(), v.says("no run holds "+path))
 		if d.Outcome == "" && r.Status != "timeout" && v.outcomes != nil {
 			d.Outcome = v.outcomes.of(transcript, fi)
 		}
 		return d, true
 	case err != nil:
-		return report.Verdict{}, false
+		return kit.Verdict{}, false
 	}
 	var l writeLock
 	if json.Unmarshal(b, &l) != nil || l.PID <= 0 {
-		return report.Working(v.says("a run just took " + path + maybeWaits)), true
+		return kit.Working(v.says("a run just took " + path + maybeWaits)), true
 	}
 	if v.alive != nil && !v.alive(l) {
-		return report.Idle(r.outcome(), v.says(fmt.Sprintf("process %d that held %s is gone; the run was cut off", l.PID, path))), true
+		return kit.Idle(r.outcome(), v.says(fmt.Sprintf("process %d that held %s is gone; the run was cut off", l.PID, path))), true
 	}
-	return report.Working(v.says(fmt.Sprintf("a run of process %d holds %s%s", l.PID, path, maybeWaits))), true
+	return kit.Working(v.says(fmt.Sprintf("a run of process %d holds %s%s", l.PID, path, maybeWaits))), true
 }
 
 // transcript returns the path of a session's transcript. ok is false if its gateway's
@@ -82,14 +81,14 @@ func plainName(s string) bool {
 }
 
 // decideByStatus returns the verdict from the status of a row that lacks hasActiveRun.
-func (v *gatewayView) decideByStatus(r *row) (d report.Verdict, ok bool) {
+func (v *gatewayView) decideByStatus(r *row) (d kit.Verdict, ok bool) {
 	switch r.Status {
 	case "done", "failed", "killed", "timeout":
-		return report.Idle(r.outcome(), v.says("the last run: "+r.Status)), true
+		return kit.Idle(r.outcome(), v.says("the last run: "+r.Status)), true
 	case "running":
-		return report.Working(v.says("its row says running")), true
+		return kit.Working(v.says("its row says running")), true
 	}
-	return report.Verdict{}, false
+	return kit.Verdict{}, false
 }
 
 const (
@@ -103,7 +102,7 @@ const (
 // runOutcomes caches the outcome of the last run in a transcript, by path, until the
 // file changes.
 type runOutcomes struct {
-	report.Memo[string, runOutcome]
+	kit.Memo[string, runOutcome]
 }
 
 type runOutcome struct {
@@ -121,7 +120,7 @@ func (o *runOutcomes) of(path string, info fs.FileInfo) adapters.Outcome {
 		return ""
 	}
 	defer f.Close()
-	outcome := lastOutcome(jsonl.Backward(f, info.Size(), endLine))
+	outcome := lastOutcome(agentfile.Backward(f, info.Size(), endLine))
 	o.Put(path, runOutcome{info, outcome})
 	return outcome
 }
@@ -129,21 +128,21 @@ func (o *runOutcomes) of(path string, info fs.FileInfo) adapters.Outcome {
 // lastOutcome returns the outcome that the last message shows: the one that is recorded
 // in an answer. After any other message the run was interrupted by the end of its
 // process.
-func lastOutcome(back *jsonl.BackwardReader) adapters.Outcome {
+func lastOutcome(back *agentfile.BackwardReader) adapters.Outcome {
 	for range endLines {
 		line, _, err := back.Prev()
-		var long *jsonl.LongLine
+		var long *agentfile.LongLine
 		switch {
 		case errors.As(err, &long):
 			continue
 		case err != nil:
 			return ""
-		case jsonl.String(jsonl.Get(line, "type")) != "message":
+		case agentfile.String(agentfile.Get(line, "type")) != "message":
 			continue
-		case jsonl.String(jsonl.Get(line, "message", "role")) != "assistant":
+		case agentfile.String(agentfile.Get(line, "message", "role")) != "assistant":
 			return ""
 		}
-		switch jsonl.String(jsonl.Get(line, "message", "stopReason")) {
+		switch agentfile.String(agentfile.Get(line, "message", "stopReason")) {
 		case "stop", "length", "end_turn":
 			return adapters.Completed
 		case "aborted":

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/adapters/internal/peer"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -116,7 +116,7 @@ func (d dialer) check(conn net.Conn) error {
 	}
 	if err := proc.CheckListener(to.AddrPort()); err != nil {
 		_ = conn.Close() // nothing was sent over it
-		return &peer.ListenerError{Unsent: "the token was not sent", Err: err}
+		return &kit.ListenerError{Unsent: "the token was not sent", Err: err}
 	}
 	return nil
 }

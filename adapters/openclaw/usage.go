@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // The tokens and the costs in a row of sessions.list are those of the last run only
@@ -21,7 +21,7 @@ const (
 
 // usages caches the totals of sessions, with their rows' time of change.
 type usages struct {
-	report.Memo[place, total]
+	kit.Memo[place, total]
 }
 
 type total struct {

@@ -14,11 +14,9 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/consistentread"
-	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/factcache"
-	"rollcall/adapters/internal/homes"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -35,15 +33,15 @@ type Adapter struct {
 	// password returns the password with which Rollcall launched a process, or "".
 	password func(proc.Identity) string
 
-	databases report.Memo[string, *snapshot] // by path
-	saved     *savedSessions                 // the same between processes
-	logs      report.Memo[string, *logState] // by path
-	named     func() []string                // data folders that the user named
-	homes     report.Recent                  // data folders, see useOf
-	versions  report.Memo[string, string]    // of programs that were asked for theirs, by path
-	current   homes.List
+	databases kit.Memo[string, *snapshot] // by path
+	saved     *savedSessions              // the same between processes
+	logs      kit.Memo[string, *logState] // by path
+	named     func() []string             // data folders that the user named
+	homes     kit.Recent                  // data folders, see useOf
+	versions  kit.Memo[string, string]    // of programs that were asked for theirs, by path
+	current   kit.List
 
-	watched report.Watch
+	watched kit.Watch
 }
 
 var (
@@ -62,7 +60,7 @@ func New(cfg adapters.Config) *Adapter { return For(openCode, cfg) }
 // For makes the adapter of an agent that keeps its sessions as OpenCode does. It reads nothing yet.
 func For(p *Product, cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{product: p, home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, serves: proc.CheckListenedBy, password: cfg.Password,
+	return &Adapter{product: p, home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, serves: proc.CheckListenedBy, password: cfg.Password,
 		saved: factcache.Of[facts](cfg.Facts, string(p.Name), factsFormat)}
 }
 
@@ -79,9 +77,9 @@ func (a *Adapter) Name() adapters.Name { return a.product.Name }
 // not answer delay the answer by a second at most.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	roll, err := a.current.Ask(ctx, func(ctx context.Context, home string) {
-		_, _ = New(homes.Config(home, a.table)).look(ctx, homes.Query(q)).result(ctx)
+		_, _ = New(kit.Config(home, a.table)).look(ctx, kit.Query(q)).result(ctx)
 	}, func() (adapters.Roll, error) {
-		return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q).result(ctx) })
+		return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q).result(ctx) })
 	})
 	if q.Once {
 		a.forget()
@@ -96,7 +94,7 @@ func (a *Adapter) forget() {
 
 // begin reads the processes and finds the data folders. withoutTable is what the user is told if the process table can't be read.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query, withoutTable string) *discovery {
-	d := &discovery{adapter: a, query: q, now: a.now(), answer: report.NewAnswer()}
+	d := &discovery{adapter: a, query: q, now: a.now(), answer: kit.NewAnswer()}
 	var err error
 	if d.census, err = a.takeCensus(ctx, d.now); err != nil {
 		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err, Fix: withoutTable})

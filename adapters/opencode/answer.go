@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/peer"
+	"rollcall/adapters/internal/kit"
 )
 
 var (
@@ -99,7 +99,7 @@ func (c *serverClient) pending(ctx context.Context, s adapters.Session) ([]adapt
 // problem returns the error of a server that did not respond as it should. No request was
 // answered then.
 func (c *serverClient) problem(err error) error {
-	var listener *peer.ListenerError
+	var listener *kit.ListenerError
 	if errors.Is(err, errPassword) || errors.As(err, &listener) {
 		return fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, c.serverProblem(err))
 	}
@@ -195,7 +195,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 
 // wasSent reports whether a request may have reached the server although it failed.
 func wasSent(err error) bool {
-	var listener *peer.ListenerError
+	var listener *kit.ListenerError
 	var op *net.OpError
 	if errors.Is(err, errPassword) || errors.As(err, &listener) {
 		return false

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // discovery holds the state of one call of Discover.
@@ -23,7 +23,7 @@ type discovery struct {
 	now     time.Time
 	census  census
 	noTable bool // the process table could not be read
-	answer  *report.Answer
+	answer  *kit.Answer
 	roots   []*root
 	absent  bool
 }
@@ -230,7 +230,7 @@ func foldersOf(sessions map[string]*facts, hosts []*host, oldest time.Time) []st
 	slices.SortFunc(list, func(a, b *facts) int { return int(b.activity - a.activity) })
 	var folders []string
 	for _, f := range list {
-		folders = report.AppendNew(folders, f.directory)
+		folders = kit.AppendNew(folders, f.directory)
 	}
 	return folders
 }

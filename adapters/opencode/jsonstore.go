@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/sqlitero"
 )
 
@@ -17,7 +17,7 @@ const notMoved = "session in a JSON file of OpenCode before 1.2, which is not re
 
 // nameFiles counts the sessions of the JSON store of versions before 1.2 as skipped, unless a later
 // version has imported them: it leaves the files. The newest sessions show that.
-func (r *root) nameFiles(ctx context.Context, answer *report.Answer) {
+func (r *root) nameFiles(ctx context.Context, answer *kit.Answer) {
 	files, err := fs.Glob(os.DirFS(r.path), "storage/session/*/ses_*.json")
 	if err != nil || len(files) == 0 {
 		return

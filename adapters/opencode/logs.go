@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/jsonl"
 )
 
 // logState holds what was read of one log file up to an offset. It is not changed afterwards.
@@ -109,7 +108,7 @@ func (a *Adapter) readLog(ctx context.Context, path string, from time.Time) (*lo
 	} else {
 		now.end = startOf(f, info.Size(), from)
 	}
-	if now.end, _, err = jsonl.Forward(ctx, f, now.end, maxLine, func(line []byte, _ int64) error {
+	if now.end, _, err = agentfile.Forward(ctx, f, now.end, maxLine, func(line []byte, _ int64) error {
 		sharedLine(now.runs, line)
 		return nil
 	}); err != nil {

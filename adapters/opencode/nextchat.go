@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
-	search "rollcall/adapters/internal/conversation"
+	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/sqlitero"
 )
 
@@ -46,9 +46,9 @@ func (p *nextPart) old() (out part) {
 	out.State.Status, out.State.Input = p.State.Status, p.State.Input
 	out.State.Time.Start = cmp.Or(p.Time.Ran, p.Time.Created)
 	for _, result := range []json.RawMessage{p.State.Content, p.State.Structured, p.State.Metadata} {
-		out.State.Output = strings.TrimSpace(out.State.Output + "\n" + search.Strings(result))
+		out.State.Output = strings.TrimSpace(out.State.Output + "\n" + kit.Strings(result))
 	}
-	out.State.Error = search.Strings(p.State.Error)
+	out.State.Error = kit.Strings(p.State.Error)
 	return out
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -146,7 +146,7 @@ func (a *Adapter) writtenBy(id proc.Identity, log string) []string {
 	defer f.Close()
 	var runs []string
 	for _, end := range ends {
-		runs = report.AppendNew(runs, runBefore(f, end))
+		runs = kit.AppendNew(runs, runBefore(f, end))
 	}
 	return runs
 }

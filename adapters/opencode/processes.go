@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/adapters/internal/environ"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -172,11 +172,11 @@ func (a *Adapter) identify(p proc.Process) *host {
 		return nil
 	}
 	env, err := table.Env(p.Identity)
-	if errors.Is(err, proc.ErrGone) || environ.Get(env, "BUN_BE_BUN") == "1" {
+	if errors.Is(err, proc.ErrGone) || kit.Get(env, "BUN_BE_BUN") == "1" {
 		return nil // as Bun, the binary runs language servers and installs plug-ins
 	}
-	h.home, h.data, h.db = environ.Get(env, "HOME"), environ.Get(env, "XDG_DATA_HOME"), environ.Get(env, a.product.Variable+"DB")
-	h.state = environ.Get(env, "XDG_STATE_HOME")
+	h.home, h.data, h.db = kit.Get(env, "HOME"), kit.Get(env, "XDG_DATA_HOME"), kit.Get(env, a.product.Variable+"DB")
+	h.state = kit.Get(env, "XDG_STATE_HOME")
 	foreign := errors.Is(err, fs.ErrPermission)
 	if h.cwd, err = table.CWD(p.Identity); errors.Is(err, proc.ErrGone) {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // bigData is the size in bytes above which a message's JSON is read without its large
@@ -88,7 +88,7 @@ func (f *facts) setLast(id, data string, updated, created millis) {
 	}
 }
 
-func (f *facts) skip(reason string) { f.skipped = report.CountSkipped(f.skipped, reason) }
+func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
 
 // fromFiles reports whether a version kept its sessions in files (before 1.2), from which a later one imported them.
 func fromFiles(version string) bool {

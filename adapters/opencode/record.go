@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/usagelog"
+	"rollcall/adapters/internal/kit"
 )
 
 // textLimit bounds prompts, titles and errors, in bytes.
@@ -168,8 +168,8 @@ type facts struct {
 	tokens  *adapters.Tokens
 	cost    float64
 	context int64
-	log     usagelog.Log // usage by time
-	logged  bool         // log has all messages; of a database only with scope.usage
+	log     kit.Log // usage by time
+	logged  bool    // log has all messages; of a database only with scope.usage
 
 	firstPrompt, lastPrompt string
 	prompted                millis // when the user wrote lastPrompt

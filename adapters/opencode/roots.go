@@ -12,8 +12,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/container"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/agentproc"
+	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
 
@@ -30,7 +30,7 @@ type root struct {
 type homeSearch struct {
 	product      *Product
 	found        []*root
-	answer       *report.Answer
+	answer       *kit.Answer
 	unresponsive []string // those whose file system does not answer
 }
 
@@ -38,7 +38,7 @@ type homeSearch struct {
 // environments of live processes, those whose database or log live processes have open,
 // and those that processes used in the last 24 hours. It adds the places that it tried,
 // and their problems, to answer.
-func (a *Adapter) roots(c census, now time.Time, answer *report.Answer) []*root {
+func (a *Adapter) roots(c census, now time.Time, answer *kit.Answer) []*root {
 	all := homeSearch{answer: answer, product: a.product}
 	data := a.env("XDG_DATA_HOME")
 	if !filepath.IsAbs(data) {
@@ -95,7 +95,7 @@ func (all *homeSearch) add(path string) *root {
 	if !all.answers(path) {
 		return nil
 	}
-	target, err := container.EvalSymlinks(path)
+	target, err := agentproc.EvalSymlinks(path)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			all.answer.Problem(adapters.Unreadable(path, err))
@@ -227,7 +227,7 @@ func (r *root) use(name string) error {
 	fi, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		r.missing = report.AppendNew(r.missing, name)
+		r.missing = kit.AppendNew(r.missing, name)
 		return nil
 	case err != nil:
 		return adapters.Unreadable(name, err)
@@ -239,10 +239,10 @@ func (r *root) use(name string) error {
 }
 
 func (r *root) addDatabase(path string) {
-	if target, err := container.EvalSymlinks(path); err == nil {
+	if target, err := agentproc.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	r.databases = report.AppendNew(r.databases, path)
+	r.databases = kit.AppendNew(r.databases, path)
 }
 
 // glob adds the databases in the folder.

@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	search "rollcall/adapters/internal/conversation"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/sqlitero"
 )
 
@@ -48,7 +47,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 }
 
 // storedSessions lists the sessions of a root by their database.
-func (a *Adapter) storedSessions(ctx context.Context, r *root, answer *report.Answer) map[string][]storedSession {
+func (a *Adapter) storedSessions(ctx context.Context, r *root, answer *kit.Answer) map[string][]storedSession {
 	newest := map[string]storedSession{}
 	for _, path := range r.databases {
 		list, err := a.listDatabase(ctx, path)
@@ -175,7 +174,7 @@ func searchDatabase(ctx context.Context, batch []storedSession, q *adapters.Sear
 			}
 		}
 	}
-	return search.Skipped(long), nil
+	return kit.Skipped(long), nil
 }
 
 // searchRows searches the parts of sessions, and counts those that are too long. The query
@@ -227,13 +226,13 @@ func messageOf(data []byte, created millis) (m message) {
 
 // conversationFinder finds hits in the parts of one session.
 type conversationFinder struct {
-	search.Finder
+	kit.Finder
 	next bool
 	err  error // of Found
 }
 
 func newFinder(s storedSession, q *adapters.SearchQuery, found func(adapters.Hit) error) *conversationFinder {
-	return &conversationFinder{next: s.next, Finder: search.Finder{Query: q, Found: found,
+	return &conversationFinder{next: s.next, Finder: kit.Finder{Query: q, Found: found,
 		Hit: adapters.Hit{Session: s.id, CWD: s.directory, Changed: s.changed}}}
 }
 
@@ -270,7 +269,7 @@ func (p *part) searched(id string, of func() message, tools bool) (out adapters.
 			return out, false
 		}
 		out.Role, out.Tool, out.At = adapters.FromTool, p.Tool, cmp.Or(p.State.Time.Start, of().Time.Created).time()
-		out.Text = strings.Join([]string{search.Strings(p.State.Input), p.State.Output, p.State.Error}, "\n")
+		out.Text = strings.Join([]string{kit.Strings(p.State.Input), p.State.Output, p.State.Error}, "\n")
 		return out, true
 	}
 	return out, false

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/peer"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -99,7 +99,7 @@ func (a *Adapter) httpClient(id proc.Identity) *http.Client {
 		}
 		if err != nil {
 			_ = conn.Close()
-			return nil, &peer.ListenerError{Unsent: "nothing was sent", Err: err}
+			return nil, &kit.ListenerError{Unsent: "nothing was sent", Err: err}
 		}
 		return conn, nil
 	}
@@ -179,7 +179,7 @@ func (c *serverClient) serverProblem(err error) error {
 	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: c.base, Err: err,
 		Fix: "the status of its sessions is derived from its stored files alone"}
 	var timeout net.Error
-	var listener *peer.ListenerError
+	var listener *kit.ListenerError
 	switch {
 	case errors.As(err, &listener):
 		p.Err = listener

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/busy"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // turnState is the state of the turn according to the messages alone.
@@ -86,18 +85,18 @@ const (
 )
 
 // decide returns the status of a session. It reads nothing.
-func decide(s observation) report.Verdict {
+func decide(s observation) kit.Verdict {
 	switch {
 	case s.noTable:
-		return report.Unknown("the process table can't be read; " + s.lastTurn())
+		return kit.Unknown("the process table can't be read; " + s.lastTurn())
 	case s.claim.doubt != "":
-		return report.Unknown(s.claim.doubt + "; " + s.lastTurn())
+		return kit.Unknown(s.claim.doubt + "; " + s.lastTurn())
 	case s.claim.host == nil:
 		return s.withoutHost()
 	case s.claim.host.old && s.facts.open() == over:
-		return report.Idle(s.facts.outcome(), s.lastTurn()+"; only this session of its folder was written since "+s.holder()+" began; "+whyOld)
+		return kit.Idle(s.facts.outcome(), s.lastTurn()+"; only this session of its folder was written since "+s.holder()+" began; "+whyOld)
 	case s.claim.host.old:
-		return report.Unknown(s.lastTurn() + "; " + s.holder() + " may run it; " + whyOld)
+		return kit.Unknown(s.lastTurn() + "; " + s.holder() + " may run it; " + whyOld)
 	}
 	if v, ok := s.byServer(); ok {
 		return v
@@ -106,12 +105,12 @@ func decide(s observation) report.Verdict {
 }
 
 // withoutHost returns the verdict on a session that no process has.
-func (s observation) withoutHost() report.Verdict {
+func (s observation) withoutHost() kit.Verdict {
 	why := "no process has it"
 	if s.claim.why != "" {
 		why += ": " + s.claim.why
 	}
-	v := report.Stopped(s.facts.outcome(), why+"; "+s.lastTurn())
+	v := kit.Stopped(s.facts.outcome(), why+"; "+s.lastTurn())
 	if s.facts.open() == inTurn {
 		v.Outcome = adapters.Died
 	}
@@ -139,25 +138,25 @@ func (f *facts) outcome() adapters.Outcome {
 
 // byServer returns the verdict of the process's own server. ok is false if the server
 // adds nothing to the messages.
-func (s observation) byServer() (report.Verdict, bool) {
+func (s observation) byServer() (kit.Verdict, bool) {
 	if s.server == nil {
-		return report.Verdict{}, false
+		return kit.Verdict{}, false
 	}
 	by := "the server of " + s.holder() + " says "
 	state, busy := s.server.status[s.facts.id]
 	switch {
 	case busy && s.server.questions[s.facts.id] != "" && s.hasCall(func(c call) bool { return asksUser[c.tool] }):
-		return report.Waiting(adapters.ForQuestion, by+"that a question is open"), true
+		return kit.Waiting(adapters.ForQuestion, by+"that a question is open"), true
 	case busy && s.server.permissions[s.facts.id] != "" && s.hasCall(func(c call) bool { return !c.metadata }):
-		return report.Waiting(adapters.ForPermission, by+"that it asks for the permission "+s.server.permissions[s.facts.id]), true
+		return kit.Waiting(adapters.ForPermission, by+"that it asks for the permission "+s.server.permissions[s.facts.id]), true
 	case s.child != nil:
-		return report.Verdict{}, false
+		return kit.Verdict{}, false
 	case busy && state.Type != "idle":
 		return s.busy(by, state), true
 	case !s.serverDecides():
-		return report.Verdict{}, false
+		return kit.Verdict{}, false
 	}
-	v := report.Idle(s.facts.outcome(), by+"that it isn't busy; "+s.lastTurn())
+	v := kit.Idle(s.facts.outcome(), by+"that it isn't busy; "+s.lastTurn())
 	switch {
 	case s.facts.open() == inTurn && s.loopOver():
 		v.Outcome = adapters.Interrupted
@@ -168,14 +167,14 @@ func (s observation) byServer() (report.Verdict, bool) {
 }
 
 // busy returns the verdict on a session that its server calls busy.
-func (s observation) busy(by string, state serverStatus) report.Verdict {
+func (s observation) busy(by string, state serverStatus) kit.Verdict {
 	switch state.Type {
 	case "retry":
-		return report.Working(fmt.Sprintf("%sretry, attempt %d: %.120s", by, state.Attempt, strings.ToValidUTF8(state.Message, "")))
+		return kit.Working(fmt.Sprintf("%sretry, attempt %d: %.120s", by, state.Attempt, strings.ToValidUTF8(state.Message, "")))
 	case "busy":
-		return report.Working(by + "busy; " + s.lastTurn())
+		return kit.Working(by + "busy; " + s.lastTurn())
 	}
-	return report.Unknown(fmt.Sprintf("%s%.40q, which isn't known", by, state.Type))
+	return kit.Unknown(fmt.Sprintf("%s%.40q, which isn't known", by, state.Type))
 }
 
 // serverDecides reports whether a session that its server does not call busy is not busy. A turn that
@@ -202,35 +201,35 @@ func (s observation) isJustStored() bool {
 }
 
 // byMessages returns the verdict on a session that has a process, from what is stored.
-func (s observation) byMessages() report.Verdict {
+func (s observation) byMessages() kit.Verdict {
 	f := s.facts
 	holder := s.holder() + " (" + s.claim.why + ")"
 	switch f.open() {
 	case unclear:
-		return report.Unknown(s.lastTurn() + "; " + holder)
+		return kit.Unknown(s.lastTurn() + "; " + holder)
 	case noMessages:
 		if s.willContinue() {
 			break
 		}
 		// A client of a server makes a session before the user has written a prompt.
 		if age := s.now.Sub(f.created.time()); s.claim.host.role != server && age < firstMessageDelay && age > -firstMessageDelay {
-			return report.Working("begun " + s.clock(f.created) + ", no message yet; " + holder)
+			return kit.Working("begun " + s.clock(f.created) + ", no message yet; " + holder)
 		}
-		return report.Idle("", "no message yet; "+holder)
+		return kit.Idle("", "no message yet; "+holder)
 	case over:
 		if s.willContinue() {
 			break
 		}
-		return report.Idle(f.outcome(), s.lastTurn()+"; "+holder)
+		return kit.Idle(f.outcome(), s.lastTurn()+"; "+holder)
 	}
 	if f.open() != inTurn || s.willContinue() {
-		return report.Working(holder + " was started to continue it; " + s.lastTurn())
+		return kit.Working(holder + " was started to continue it; " + s.lastTurn())
 	}
 	if s.claim.opensOnly {
-		return report.Idle(adapters.Died, s.lastTurn()+", of a process that has ended; "+holder+" only has it open")
+		return kit.Idle(adapters.Died, s.lastTurn()+", of a process that has ended; "+holder+" only has it open")
 	}
 	if s.loopOver() {
-		return report.Idle(adapters.Interrupted, "its log says that the turn was ended at "+s.at(s.claim.over)+"; "+holder)
+		return kit.Idle(adapters.Interrupted, "its log says that the turn was ended at "+s.at(s.claim.over)+"; "+holder)
 	}
 	if v, ok := s.waits(holder); ok {
 		return v
@@ -238,7 +237,7 @@ func (s observation) byMessages() report.Verdict {
 	if f.next != nil && len(f.calls) > 0 && s.server == nil {
 		holder += ", which could not be asked; whether the call waits for a permission is not stored"
 	}
-	return report.Working(s.lastTurn() + "; " + holder)
+	return kit.Working(s.lastTurn() + "; " + holder)
 }
 
 // willContinue reports whether `opencode run` was started to continue the session and
@@ -251,21 +250,21 @@ func (s observation) willContinue() bool {
 }
 
 // waits reports whether an open turn waits for the user.
-func (s observation) waits(holder string) (report.Verdict, bool) {
+func (s observation) waits(holder string) (kit.Verdict, bool) {
 	for _, c := range s.facts.calls {
 		if asksUser[c.tool] && !c.pending {
-			return report.Waiting(adapters.ForQuestion, fmt.Sprintf("tool %s since %s without an answer; %s", c.tool, s.clock(c.since), holder)), true
+			return kit.Waiting(adapters.ForQuestion, fmt.Sprintf("tool %s since %s without an answer; %s", c.tool, s.clock(c.since), holder)), true
 		}
 	}
 	for _, c := range s.facts.calls {
 		if why := s.needsPermission(c); why != "" {
-			return report.Waiting(adapters.ForPermission, why+"; "+holder), true
+			return kit.Waiting(adapters.ForPermission, why+"; "+holder), true
 		}
 	}
 	if s.child != nil {
-		return report.Waiting(s.child.WaitingFor, fmt.Sprintf("its sub-agent %s waits: %s", s.child.ID, s.child.Evidence)), true
+		return kit.Waiting(s.child.WaitingFor, fmt.Sprintf("its sub-agent %s waits: %s", s.child.ID, s.child.Evidence)), true
 	}
-	return report.Verdict{}, false
+	return kit.Verdict{}, false
 }
 
 // waitingChild finds a sub-agent of an open call that waits for the user.
@@ -300,7 +299,7 @@ func (s observation) needsPermission(c call) string {
 		}
 	}
 	age := s.now.Sub(c.since.time())
-	if c.tool == "bash" && !s.runs && age > busy.Delay(callDelay, s.pressure) {
+	if c.tool == "bash" && !s.runs && age > kit.Delay(callDelay, s.pressure) {
 		return fmt.Sprintf("bash since %s has not begun, and no process of the call runs", s.clock(c.since))
 	}
 	return ""
@@ -385,4 +384,4 @@ func (s observation) holder() string { return fmt.Sprintf("process %d", s.claim.
 
 // clock returns a time for evidence.
 func (s observation) clock(m millis) string { return s.at(m.time()) }
-func (s observation) at(t time.Time) string { return report.Clock(t, s.now) }
+func (s observation) at(t time.Time) string { return kit.Clock(t, s.now) }

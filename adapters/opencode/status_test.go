@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // The table of statuses: what the messages say, with a process and without.
@@ -108,7 +108,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, v report.Verdict, status adapters.Status, waiting adapters.WaitingFor, outcome adapters.Outcome) {
+func check(t *testing.T, v kit.Verdict, status adapters.Status, waiting adapters.WaitingFor, outcome adapters.Outcome) {
 	t.Helper()
 	if v.Status != status || v.WaitingFor != waiting || v.Outcome != outcome || v.Evidence == "" {
 		t.Errorf("%s %s %s (%s), want %s %s %s", v.Status, v.WaitingFor, v.Outcome, v.Evidence, status, waiting, outcome)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/usagelog"
+	"rollcall/adapters/internal/kit"
 )
 
 // usageQuery sums up the messages of sessions, which %[2]s selects, by steps of %[1]d milliseconds. A turn is an answer whose
@@ -47,7 +47,7 @@ func (r *reading) keepUsage() {
 // usage reads the usage of the sessions by time, unless it is known. It returns nil if there was no time for all
 // sessions: the usage of the others is not known then.
 func (r *reading) usage(ctx context.Context) error {
-	limited, cancel := usagelog.WithMargin(ctx)
+	limited, cancel := kit.WithMargin(ctx)
 	defer cancel()
 	var missing []string
 	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {

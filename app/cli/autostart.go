@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"rollcall/app/autostart"
 	"rollcall/app/present"
+	"rollcall/app/self/autostart"
 )
 
 // autostartJSON is the JSON document of autostart status. Empty fields are left out.

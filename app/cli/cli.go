@@ -15,12 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/adapters"
-	"rollcall/app/fuse"
-	"rollcall/app/keep"
-	"rollcall/app/launch"
 	"rollcall/app/machine"
-	"rollcall/app/quiet"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/keep"
+	"rollcall/app/owned/launch"
 	"rollcall/app/settings"
+	"rollcall/app/store/quiet"
 	"rollcall/proc"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"rollcall/app"
 	"rollcall/app/machine"
+	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
-	"rollcall/app/worktree"
 )
 
 func newCompare(e *env) *cobra.Command {

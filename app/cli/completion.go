@@ -12,9 +12,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/launch"
-	"rollcall/app/lock"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/store/lock"
 )
 
 // completionLimit is the time that an agent may take to list its sessions for a shell, whose user waits.

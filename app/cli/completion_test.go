@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"rollcall/adapters"
-	"rollcall/app/fuse"
-	"rollcall/app/launch"
-	"rollcall/app/lock"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/launch"
 	"rollcall/app/store"
+	"rollcall/app/store/lock"
 	"rollcall/proc"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rollcall/app/quiet"
+	"rollcall/app/store/quiet"
 )
 
 func newDND(e *env) *cobra.Command {

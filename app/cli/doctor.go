@@ -16,9 +16,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/launch"
 	"rollcall/app/machine"
-	"rollcall/app/owned"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/store"
 	"rollcall/bounded"
@@ -283,7 +282,7 @@ func (c *doctorCommand) cacheCheck() (checkJSON, bool) {
 
 // folderSize returns the size of the files in a folder of the user's own.
 func folderSize(path string) (bytes int64, err error) {
-	dir, err := owned.OpenDir(path)
+	dir, err := store.OpenDir(path)
 	if err != nil {
 		return 0, err
 	}

@@ -16,12 +16,12 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/fuse"
-	"rollcall/app/launch"
 	"rollcall/app/machine"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
-	"rollcall/app/quiet"
 	"rollcall/app/settings"
+	"rollcall/app/store/quiet"
 	"rollcall/proc"
 )
 

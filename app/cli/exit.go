@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"rollcall/app"
-	"rollcall/app/launch"
-	"rollcall/app/lock"
+	"rollcall/app/owned/launch"
+	"rollcall/app/store/lock"
 )
 
 // The exit codes. Codes will be added; an unknown one is a failure.

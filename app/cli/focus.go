@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rollcall/app/control/show"
 	"rollcall/app/machine"
 	"rollcall/app/present"
 	"rollcall/app/settings"
-	"rollcall/app/show"
 	"rollcall/proc"
 )
 

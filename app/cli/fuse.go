@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rollcall/app/fuse"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/webhook"
 	"rollcall/app/present"
-	"rollcall/app/webhook"
 )
 
 func newFuse(e *env) *cobra.Command {

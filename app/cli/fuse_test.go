@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/app/fuse"
+	"rollcall/app/owned/fuse"
 	"rollcall/app/store"
 )
 

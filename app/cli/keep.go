@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/app"
-	"rollcall/app/autostart"
-	"rollcall/app/instance"
-	"rollcall/app/keep"
+	"rollcall/app/owned/keep"
 	"rollcall/app/present"
+	"rollcall/app/self/autostart"
+	"rollcall/app/self/instance"
 )
 
 // keeperJSON is the JSON document of keep --status.

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/adapters"
-	"rollcall/app/launch"
-	"rollcall/app/owned"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/store"
 )
 
 // launchCommand is the command launch, with the parts that resume shares.
@@ -297,7 +297,7 @@ func (c *launchCommand) printFuses(folder string) {
 	for _, x := range near {
 		note := ifelse(x.Note == "", "", " ("+shortLine(x.Note)+")")
 		c.printf("  the fuse of %s%s expires at %s, maybe while the agent works; to extend it: rollcall fuse extend %s --by 1h\n",
-			c.path(x.Path), note, clock(x.Expires), owned.Quote(x.Path))
+			c.path(x.Path), note, clock(x.Expires), store.Quote(x.Path))
 	}
 }
 

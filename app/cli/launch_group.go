@@ -10,9 +10,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/launch"
+	"rollcall/app/owned/launch"
+	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
-	"rollcall/app/worktree"
 )
 
 // members reads AGENT[=MODEL] arguments. Without any it returns the default agent.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/app/launch"
+	"rollcall/app/owned/launch"
 	"rollcall/internal/eventually"
 	"rollcall/proc"
 )

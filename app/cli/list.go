@@ -13,9 +13,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/launch"
-	"rollcall/app/lock"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/store/lock"
 )
 
 const week = 7 * 24 * time.Hour

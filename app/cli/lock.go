@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rollcall/app/launch"
-	"rollcall/app/lock"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/store/lock"
 )
 
 func newLock(e *env) *cobra.Command {

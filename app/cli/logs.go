@@ -16,9 +16,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/launch"
-	"rollcall/app/owned"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/store"
 	"rollcall/bounded"
 	"rollcall/proc"
 )
@@ -76,7 +76,7 @@ func (c *logsCommand) run(l *launch.Launches, id string) error {
 // openLog opens a log that only the user may have written. It does not wait for a file system that does not answer.
 func openLog(path string) (*os.File, error) {
 	return bounded.In(filepath.Dir(path), bounded.ReadLimit, func(context.Context) (*os.File, error) {
-		d, err := owned.OpenDir(filepath.Dir(path))
+		d, err := store.OpenDir(filepath.Dir(path))
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/app/launch"
+	"rollcall/app/owned/launch"
 	"rollcall/internal/eventually"
 	"rollcall/proc"
 )

@@ -3,9 +3,9 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"rollcall/app/fuse"
-	"rollcall/app/launch"
-	"rollcall/app/metrics"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/launch"
+	"rollcall/app/owned/metrics"
 )
 
 type metricsCommand struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/app"
-	"rollcall/app/answer"
+	"rollcall/app/control/answer"
 	"rollcall/app/machine"
 	"rollcall/app/present"
 	"rollcall/app/settings"

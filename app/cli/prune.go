@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/adapters"
-	"rollcall/app/cleanup"
-	"rollcall/app/launch"
+	"rollcall/app/owned/cleanup"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/launch"
-	"rollcall/app/lock"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/store/lock"
 	"rollcall/textmatch"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/app/present"
-	"rollcall/app/uninstall"
+	"rollcall/app/self/uninstall"
 )
 
 // uninstallJSON is the JSON document of uninstall --purge. Empty fields are left out.

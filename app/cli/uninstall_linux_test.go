@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/app/fuse"
-	"rollcall/app/launch"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/launch"
 	"rollcall/app/store"
 	"rollcall/proc"
 )

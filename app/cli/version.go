@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/app/present"
-	"rollcall/app/updates"
+	"rollcall/app/self/updates"
 )
 
 type versionJSON struct {

@@ -13,9 +13,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/fuse"
-	"rollcall/app/keep"
 	"rollcall/app/machine"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/keep"
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/proc"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/app/fuse"
+	"rollcall/app/owned/fuse"
 	"rollcall/app/store"
 	"rollcall/proc"
 )

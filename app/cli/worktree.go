@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
-	"rollcall/app/worktree"
 )
 
 // worktreesJSON is the JSON document of worktree list. Empty fields are left out.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
-	"rollcall/app/worktree"
 )
 
 type cleanCommand struct {

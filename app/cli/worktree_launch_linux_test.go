@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/app/fuse"
-	"rollcall/app/owned"
+	"rollcall/app/owned/fuse"
 	"rollcall/app/store"
 	"rollcall/internal/eventually"
 )
@@ -154,7 +153,7 @@ func TestLaunchIntoAFolderWithAFuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := launch(); r.code != Done || !strings.Contains(r.out, "the fuse of "+filepath.Dir(dir)+" (test cluster) expires at ") ||
-		!strings.Contains(r.out, "rollcall fuse extend "+owned.Quote(filepath.Dir(dir))+" --by 1h") {
+		!strings.Contains(r.out, "rollcall fuse extend "+store.Quote(filepath.Dir(dir))+" --by 1h") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"rollcall/app"
-	"rollcall/app/focus"
+	"rollcall/app/control/focus"
+	"rollcall/app/owned/script"
+	"rollcall/app/owned/webhook"
 	"rollcall/app/present"
-	"rollcall/app/quiet"
-	"rollcall/app/script"
 	"rollcall/app/settings"
-	"rollcall/app/webhook"
+	"rollcall/app/store/quiet"
 	"rollcall/notify"
 	"rollcall/proc"
 )

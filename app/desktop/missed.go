@@ -8,7 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/launch"
+	"rollcall/app/owned/launch"
 	"rollcall/notify"
 )
 

@@ -12,11 +12,11 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/answer"
 	"rollcall/app/cli"
-	"rollcall/app/keep"
-	"rollcall/app/launch"
+	"rollcall/app/control/answer"
 	"rollcall/app/machine"
+	"rollcall/app/owned/keep"
+	"rollcall/app/owned/launch"
 	"rollcall/app/settings"
 	"rollcall/proc"
 )

@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"rollcall/app/executable"
+	"rollcall/app/self/executable"
 )
 
 // restart replaces the program of this process with the new one. The process keeps its pid, so that the service manager

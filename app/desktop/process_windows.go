@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"rollcall/app/executable"
+	"rollcall/app/self/executable"
 )
 
 // restart starts the new program, after this one has given up its claim on being the tray.

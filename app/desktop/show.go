@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"rollcall/app"
-	"rollcall/app/instance"
+	"rollcall/app/control/show"
 	"rollcall/app/present"
-	"rollcall/app/show"
+	"rollcall/app/self/instance"
 	"rollcall/notify"
 	"rollcall/proc"
 )

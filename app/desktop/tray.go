@@ -14,9 +14,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/answer"
 	"rollcall/app/cli"
-	"rollcall/app/instance"
+	"rollcall/app/control/answer"
+	"rollcall/app/self/instance"
 	"rollcall/app/store"
 	"rollcall/assets"
 	"rollcall/notify"

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"rollcall/app/executable"
+	"rollcall/app/self/executable"
 )
 
 // lookForUpdate is the interval at which the tray checks whether its program was replaced. One check reads the attributes

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"rollcall/app/autostart"
 	"rollcall/app/cli"
-	"rollcall/app/instance"
-	"rollcall/app/launch"
+	"rollcall/app/owned/launch"
+	"rollcall/app/self/autostart"
+	"rollcall/app/self/instance"
 	"rollcall/app/ui"
 	"rollcall/app/window"
 	"rollcall/assets"

@@ -6,7 +6,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/cli"
-	"rollcall/app/owned"
 	"rollcall/app/settings"
 	"rollcall/app/store"
 )
@@ -31,15 +30,15 @@ func (f *facts) cache(set *settings.Settings) *adapters.FactsCache {
 	}
 	open := func(create bool) (adapters.FactsFolder, error) {
 		if create {
-			return folder(owned.MakeDir(path))
+			return folder(store.MakeDir(path))
 		}
-		return folder(owned.OpenDir(path))
+		return folder(store.OpenDir(path))
 	}
 	return adapters.NewFactsCache(open, f.version.Version+" "+f.version.Commit, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 }
 
 // folder returns the cache's folder, or nil with an error. It never returns an interface that contains a nil *owned.Dir.
-func folder(d *owned.Dir, err error) (adapters.FactsFolder, error) {
+func folder(d *store.Dir, err error) (adapters.FactsFolder, error) {
 	if err != nil {
 		return nil, err
 	}

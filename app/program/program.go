@@ -16,13 +16,13 @@ import (
 	"rollcall/adapters/all"
 	"rollcall/adapters/openclaw"
 	"rollcall/app/cli"
-	"rollcall/app/fuse"
-	"rollcall/app/keep"
-	"rollcall/app/launch"
 	"rollcall/app/machine"
-	"rollcall/app/quiet"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/keep"
+	"rollcall/app/owned/launch"
 	"rollcall/app/settings"
 	"rollcall/app/store"
+	"rollcall/app/store/quiet"
 	"rollcall/proc"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"rollcall/app/owned"
+	"rollcall/app/store"
 	"rollcall/bounded"
 )
 
@@ -45,7 +45,7 @@ func Change(path string, edits ...Edit) error {
 }
 
 func change(left context.Context, path string, edits []Edit) error {
-	dir, err := owned.MakeDir(filepath.Dir(path))
+	dir, err := store.MakeDir(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func change(left context.Context, path string, edits []Edit) error {
 }
 
 // replaceFile replaces a file that has the content before.
-func replaceFile(left context.Context, dir *owned.Dir, name string, before, after []byte, mode fs.FileMode) (err error) {
+func replaceFile(left context.Context, dir *store.Dir, name string, before, after []byte, mode fs.FileMode) (err error) {
 	temp := fmt.Sprintf(".%s.%x", name, rand.Uint64())
 	if err := dir.WriteNew(temp, after, mode); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"rollcall/app/owned"
+	"rollcall/app/store"
 )
 
 const stranger = 65534
@@ -103,7 +103,7 @@ func TestLinksOfTheUser(t *testing.T) {
 	}
 	must(t, os.Remove(filepath.Join(dotfiles, "rollcall", "real.toml")))
 	must(t, os.Symlink("config.toml", filepath.Join(dotfiles, "rollcall", "real.toml")))
-	if _, err := Load(filepath.Join(home, ".config", "rollcall", "config.toml")); err == nil || errors.Is(err, owned.ErrUnsafe) {
+	if _, err := Load(filepath.Join(home, ".config", "rollcall", "config.toml")); err == nil || errors.Is(err, store.ErrUnsafe) {
 		t.Errorf("links in a circle: %v", err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"rollcall/adapters"
-	"rollcall/app/owned"
-	"rollcall/app/updates"
+	"rollcall/app/self/updates"
+	"rollcall/app/store"
 	"rollcall/bounded"
 )
 
@@ -139,7 +139,7 @@ func Load(path string) (Settings, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return s, s.checkWebhook(path)
-	case errors.Is(err, owned.ErrNotRegular), errors.Is(err, owned.ErrTooLarge):
+	case errors.Is(err, store.ErrNotRegular), errors.Is(err, store.ErrTooLarge):
 		return unusable, fmt.Errorf("settings: %s is not a settings file: it must be a text file of at most 1 MB", path)
 	case err != nil:
 		return unusable, fmt.Errorf("settings: %w", err)
@@ -311,7 +311,7 @@ func readToken(file, dir string) (string, error) {
 		file = filepath.Join(dir, file)
 	}
 	text, err := readFile(file, maxToken)
-	if errors.Is(err, owned.ErrNotRegular) || errors.Is(err, owned.ErrTooLarge) {
+	if errors.Is(err, store.ErrNotRegular) || errors.Is(err, store.ErrTooLarge) {
 		err = fmt.Errorf("%s: a token file must be a text file of at most 16 KB", file)
 	}
 	return strings.TrimSpace(string(text)), err
@@ -323,7 +323,7 @@ const maxToken = 16 << 10
 // readFile reads a file that only the user may have written. It does not wait for a file system that does not answer.
 func readFile(path string, limit int64) ([]byte, error) {
 	return bounded.In(filepath.Dir(path), bounded.ReadLimit, func(context.Context) ([]byte, error) {
-		return owned.ReadFile(path, limit)
+		return store.ReadFile(path, limit)
 	})
 }
 

@@ -10,21 +10,20 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"rollcall/app/owned"
 	"rollcall/bounded"
 )
 
 // Lock waits until neither this process nor another one holds the folder's lock, and takes it. It fails when ctx is done
 // or the holder seems to hang. The kernel releases the lock of a process that dies.
 func (f Folder) Lock(ctx context.Context) (unlock func(), err error) {
-	if err := f.change(owned.MakeDir, checkGuard); err != nil {
+	if err := f.change(MakeDir, checkGuard); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", f.path, err)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, guardLimit, fmt.Errorf("another Rollcall has held the lock for %s; end it if it hangs", guardLimit))
 	defer cancel()
 	// One lock object per call: the kernel's locks belong to the open file, so goroutines of one process exclude each other
 	// like processes.
-	l := flock.New(filepath.Join(f.path, guard), flock.SetPermissions(0o600), flock.SetFlag(owned.LockFlags))
+	l := flock.New(filepath.Join(f.path, guard), flock.SetPermissions(0o600), flock.SetFlag(LockFlags))
 	for {
 		got, err := bounded.In(f.path, bounded.WriteLimit, func(left context.Context) (bool, error) {
 			got, err := l.TryLock()
@@ -62,13 +61,13 @@ func (f Folder) release(l *flock.Flock) {
 }
 
 // checkGuard returns an error for a lock file that is a link, a pipe or another user's. Opening a pipe may block forever.
-func checkGuard(_ context.Context, d *owned.Dir) error {
+func checkGuard(_ context.Context, d *Dir) error {
 	file, _, err := d.Open(guard)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	case errors.Is(err, owned.ErrNotRegular):
-		return &owned.UnsafeError{Path: d.File(guard), Why: owned.ErrNotRegular.Error(), Fix: "Remove it: Rollcall creates it again."}
+	case errors.Is(err, ErrNotRegular):
+		return &UnsafeError{Path: d.File(guard), Why: ErrNotRegular.Error(), Fix: "Remove it: Rollcall creates it again."}
 	case err != nil:
 		return err
 	}
@@ -77,5 +76,5 @@ func checkGuard(_ context.Context, d *owned.Dir) error {
 
 // Make creates the folder, for the user alone.
 func (f Folder) Make() error {
-	return f.change(owned.MakeDir, func(context.Context, *owned.Dir) error { return nil })
+	return f.change(MakeDir, func(context.Context, *Dir) error { return nil })
 }

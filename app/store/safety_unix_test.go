@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"rollcall/app/owned"
 )
 
 // What another user may have written is not read, and the message says how to
@@ -66,7 +64,7 @@ func TestUnsafe(t *testing.T) {
 			tt.do(t, top, f)
 			var v value
 			err := f.Read("x", &v)
-			var unsafe *owned.UnsafeError
+			var unsafe *UnsafeError
 			if !errors.As(err, &unsafe) || v.N != 0 || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("read %+v, %v", v, err)
 			}
@@ -91,10 +89,10 @@ func TestUnsafeWrite(t *testing.T) {
 	must(t, os.Mkdir(top, 0o700))
 	must(t, os.Symlink(outside, filepath.Join(top, "x")))
 	f := Below(top, "x")
-	if err := f.Write("x", value{1}); !errors.Is(err, owned.ErrUnsafe) || !errors.Is(err, ErrNotWritten) {
+	if err := f.Write("x", value{1}); !errors.Is(err, ErrUnsafe) || !errors.Is(err, ErrNotWritten) {
 		t.Errorf("write: %v", err)
 	}
-	if _, err := f.Lock(t.Context()); !errors.Is(err, owned.ErrUnsafe) {
+	if _, err := f.Lock(t.Context()); !errors.Is(err, ErrUnsafe) {
 		t.Errorf("lock: %v", err)
 	}
 	if left, _ := os.ReadDir(outside); len(left) > 0 {
@@ -126,7 +124,7 @@ func TestLockFileIsNone(t *testing.T) {
 			}()
 			select {
 			case err := <-done:
-				if !errors.Is(err, owned.ErrUnsafe) || !strings.Contains(err.Error(), guard) {
+				if !errors.Is(err, ErrUnsafe) || !strings.Contains(err.Error(), guard) {
 					t.Errorf("%v", err)
 				}
 			case <-time.After(20 * time.Second):

@@ -22,8 +22,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/app/fault"
-	"rollcall/app/owned"
+	"rollcall/app/store/fault"
 	"rollcall/bounded"
 )
 
@@ -63,9 +62,9 @@ func (f Folder) Path() string { return f.path }
 func (f Folder) File(name string) string { return filepath.Join(f.path, name+suffix) }
 
 // opener opens a folder and those below it, and checks them: owned.OpenDir, or owned.MakeDir, which creates them.
-type opener func(path string, below ...string) (*owned.Dir, error)
+type opener func(path string, below ...string) (*Dir, error)
 
-func (f Folder) open(with opener) (*owned.Dir, error) {
+func (f Folder) open(with opener) (*Dir, error) {
 	if f.top == "" {
 		return with(f.path)
 	}
@@ -73,10 +72,10 @@ func (f Folder) open(with opener) (*owned.Dir, error) {
 }
 
 // look calls do, which must not change anything, with the open folder.
-func look[T any](f Folder, do func(*owned.Dir) (T, error)) (T, error) {
+func look[T any](f Folder, do func(*Dir) (T, error)) (T, error) {
 	return bounded.In(f.path, bounded.ReadLimit, func(context.Context) (T, error) {
 		var none T
-		d, err := f.open(owned.OpenDir)
+		d, err := f.open(OpenDir)
 		if err != nil {
 			return none, err
 		}
@@ -87,7 +86,7 @@ func look[T any](f Folder, do func(*owned.Dir) (T, error)) (T, error) {
 
 // change calls do with the open folder. If change returns before do has finished, the context left is done, and do must not change anything from then on. The
 // errors of change wrap ErrNotWritten.
-func (f Folder) change(with opener, do func(left context.Context, d *owned.Dir) error) error {
+func (f Folder) change(with opener, do func(left context.Context, d *Dir) error) error {
 	_, err := bounded.In(f.path, bounded.WriteLimit, func(left context.Context) (struct{}, error) {
 		d, err := f.open(with)
 		if err != nil {
@@ -131,7 +130,7 @@ func (f Folder) Write(name string, v any) error {
 		return fmt.Errorf("write %s: %w", f.File(name), err)
 	}
 	data = append(numbered(data), '\n')
-	return f.change(owned.MakeDir, func(left context.Context, d *owned.Dir) error {
+	return f.change(MakeDir, func(left context.Context, d *Dir) error {
 		err := f.replace(left, d, name, data)
 		for i := 0; i < writeAgain && errors.Is(err, fs.ErrNotExist); i++ {
 			err = f.replace(left, d, name, data)
@@ -145,7 +144,7 @@ const writeAgain = 10
 
 // replace writes a temporary file and renames it to the value's file. Its errors name the value's file instead of the
 // temporary one, so that the same trouble has the same text each time.
-func (f Folder) replace(left context.Context, d *owned.Dir, name string, data []byte) (err error) {
+func (f Folder) replace(left context.Context, d *Dir, name string, data []byte) (err error) {
 	fault.Point("store.write.begin")
 	temp := fmt.Sprintf("%s%s%x", name, temporary, rand.Uint64())
 	defer func() {
@@ -195,7 +194,7 @@ func (f Folder) Read(name string, v any) error {
 }
 
 func (f Folder) read(name string, v any) error {
-	raw, err := look(f, func(d *owned.Dir) (Raw, error) {
+	raw, err := look(f, func(d *Dir) (Raw, error) {
 		r := f.raw(d, name)
 		return r, r.Err
 	})
@@ -214,12 +213,12 @@ type Raw struct {
 	data []byte
 }
 
-func (f Folder) raw(d *owned.Dir, name string) (r Raw) {
+func (f Folder) raw(d *Dir, name string) (r Raw) {
 	err := retryBusy(func() (err error) {
 		r.data, r.Info, err = d.Read(name+suffix, maxSize)
 		return err
 	})
-	if errors.Is(err, owned.ErrNotRegular) || errors.Is(err, owned.ErrTooLarge) {
+	if errors.Is(err, ErrNotRegular) || errors.Is(err, ErrTooLarge) {
 		err = fmt.Errorf("%w: %w", errForeign, err)
 	}
 	r.Err = err
@@ -265,7 +264,7 @@ func (f Folder) decode(name string, raw Raw, v any) error {
 func (f Folder) setAside(name string, read fs.FileInfo, why error) error {
 	e := &DamagedError{Path: f.File(name), Err: why}
 	aside := name + suffix + damaged + time.Now().UTC().Format("20060102T150405.000000000")
-	err := f.change(owned.OpenDir, func(_ context.Context, d *owned.Dir) error {
+	err := f.change(OpenDir, func(_ context.Context, d *Dir) error {
 		if now, err := d.Lstat(name + suffix); err != nil || read == nil || !os.SameFile(now, read) {
 			return errReplaced
 		}
@@ -282,7 +281,7 @@ func (f Folder) setAside(name string, read fs.FileInfo, why error) error {
 
 // Remove removes the value. It returns no error if there is none.
 func (f Folder) Remove(name string) error {
-	err := f.change(owned.OpenDir, func(_ context.Context, d *owned.Dir) error {
+	err := f.change(OpenDir, func(_ context.Context, d *Dir) error {
 		return retryBusy(func() error { return d.Remove(name + suffix) })
 	})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -301,7 +300,7 @@ func (f Folder) Names() ([]string, error) {
 	return names, err
 }
 
-func valueNames(d *owned.Dir) ([]string, error) {
+func valueNames(d *Dir) ([]string, error) {
 	files, err := d.Names()
 	var names []string
 	for _, file := range files {
@@ -316,7 +315,7 @@ func valueNames(d *owned.Dir) ([]string, error) {
 // ReadAll reads the files of all values for Decode, by name. It does not read files for which same returns true. A
 // folder that does not exist has none.
 func (f Folder) ReadAll(same func(name string, now fs.FileInfo) bool) (map[string]Raw, error) {
-	all, err := look(f, func(d *owned.Dir) (map[string]Raw, error) {
+	all, err := look(f, func(d *Dir) (map[string]Raw, error) {
 		names, err := valueNames(d)
 		all := make(map[string]Raw, len(names))
 		for _, name := range names {
@@ -338,7 +337,7 @@ func (f Folder) ReadAll(same func(name string, now fs.FileInfo) bool) (map[strin
 
 // Sweep removes the temporary files of processes that died while they wrote.
 func (f Folder) Sweep(now time.Time) error {
-	err := f.change(owned.OpenDir, func(_ context.Context, d *owned.Dir) error {
+	err := f.change(OpenDir, func(_ context.Context, d *Dir) error {
 		files, err := d.Names()
 		for _, file := range files {
 			if !strings.Contains(file, temporary) {

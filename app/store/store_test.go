@@ -209,9 +209,9 @@ func TestLockGivesUp(t *testing.T) {
 }
 
 // A value that knows the name of its file.
-type named struct{ Name string }
+type namedValue struct{ Name string }
 
-func (n *named) Check(name string) error {
+func (n *namedValue) Check(name string) error {
 	if n.Name != name {
 		return errors.New("it is another's")
 	}
@@ -236,23 +236,23 @@ func TestForeign(t *testing.T) {
 	if err := os.Mkdir(f.File("folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Write("new", named{"new"}); err != nil {
+	if err := f.Write("new", namedValue{"new"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"null", "other", "huge", "folder"} {
-		var v named
+		var v namedValue
 		var d *DamagedError
 		if err := f.Read(name, &v); !errors.As(err, &d) || d.Aside == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, name := range []string{"old", "new"} {
-		var v named
+		var v namedValue
 		if err := f.Read(name, &v); err != nil || v.Name != name {
 			t.Errorf("%s: %+v, %v", name, v, err)
 		}
 	}
-	var v named
+	var v namedValue
 	if err := f.Read("newer", &v); !errors.Is(err, ErrNewer) {
 		t.Errorf("newer: %v", err)
 	}

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-
-	"rollcall/app/owned"
 )
 
 // Changes returns a channel that receives when a process has written or removed a value in the folder, until ctx is
@@ -68,7 +66,7 @@ func isValue(path string) bool {
 }
 
 func (f Folder) watch(w *fsnotify.Watcher) error {
-	return f.change(owned.MakeDir, func(context.Context, *owned.Dir) error { return w.Add(f.path) })
+	return f.change(MakeDir, func(context.Context, *Dir) error { return w.Add(f.path) })
 }
 
 // rewatch creates a folder that was removed, and watches it. It tries again until that succeeds or ctx is done: the disk may

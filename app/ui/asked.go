@@ -10,7 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"rollcall/adapters"
-	"rollcall/app/answer"
+	"rollcall/app/control/answer"
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"

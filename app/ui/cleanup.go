@@ -12,8 +12,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"rollcall/adapters"
-	"rollcall/app/cleanup"
-	"rollcall/app/launch"
+	"rollcall/app/owned/cleanup"
+	"rollcall/app/owned/launch"
 	"rollcall/app/ui/widgets"
 )
 

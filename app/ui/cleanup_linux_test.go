@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/app/launch"
+	"rollcall/app/owned/launch"
 )
 
 // TestCleanupUsesTheEnvironment: the home folder and the trash are those that the environment names.

@@ -9,7 +9,7 @@ import (
 
 	"fyne.io/fyne/v2/widget"
 
-	"rollcall/app/fuse"
+	"rollcall/app/owned/fuse"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )

@@ -20,8 +20,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/fuse"
-	"rollcall/app/launch"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/launch"
 	"rollcall/app/store"
 	"rollcall/app/ui/widgets"
 	"rollcall/proc"

@@ -13,10 +13,10 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/launch"
+	"rollcall/app/owned/launch"
+	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
-	"rollcall/app/worktree"
 )
 
 // launchPage launches agents, in the background or in a terminal, and shows their progress. It is used on Fyne's

@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/dialog"
 
-	"rollcall/app/launch"
+	"rollcall/app/owned/launch"
 	"rollcall/app/ui/widgets"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"rollcall/adapters"
-	"rollcall/app/fuse"
-	"rollcall/app/launch"
-	"rollcall/app/lock"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/launch"
+	"rollcall/app/store/lock"
 )
 
 // launchForm holds what the user entered in the launch form. It contains no widgets, so any goroutine may use it.

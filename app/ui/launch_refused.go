@@ -8,9 +8,9 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"rollcall/app/launch"
-	"rollcall/app/lock"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
 )
 

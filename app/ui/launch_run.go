@@ -9,7 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/launch"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )

@@ -9,10 +9,10 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/launch"
-	"rollcall/app/lock"
-	"rollcall/app/owned"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/store"
+	"rollcall/app/store/lock"
 )
 
 // formHandlers contains functions that are called on Fyne's goroutine: first launched or refused, then ended.
@@ -126,7 +126,7 @@ func (u *UI) storePrompt(prompt string) (string, error) {
 
 // writePrompt writes a prompt to a new file in a folder that belongs to the user alone, and returns its path.
 func writePrompt(dir, prompt string) (string, error) {
-	d, err := owned.OpenDir(dir)
+	d, err := store.OpenDir(dir)
 	if err != nil {
 		return "", err
 	}

@@ -13,10 +13,10 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/fuse"
-	"rollcall/app/launch"
-	"rollcall/app/lock"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/launch"
 	"rollcall/app/settings"
+	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
 )
 

@@ -12,9 +12,9 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/app"
-	"rollcall/app/launch"
-	"rollcall/app/owned"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/store"
 	"rollcall/app/ui/widgets"
 )
 
@@ -80,7 +80,7 @@ func (u *UI) prepareThere(ctx context.Context, f *launchForm) (*prepared, error)
 func (t *there) shell(terminal bool) string {
 	words := []string{"rollcall"}
 	for _, word := range t.command(terminal) {
-		words = append(words, owned.Quote(word))
+		words = append(words, store.Quote(word))
 	}
 	return strings.Join(words, " ")
 }

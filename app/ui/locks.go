@@ -11,9 +11,9 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"rollcall/adapters"
-	"rollcall/app/fuse"
-	"rollcall/app/lock"
+	"rollcall/app/owned/fuse"
 	"rollcall/app/present"
+	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
 )
 

@@ -15,10 +15,10 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/fuse"
-	"rollcall/app/launch"
-	"rollcall/app/lock"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/launch"
 	"rollcall/app/store"
+	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
 	"rollcall/proc"
 )

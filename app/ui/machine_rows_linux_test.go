@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"rollcall/app"
-	"rollcall/app/answer"
+	"rollcall/app/control/answer"
 	machines "rollcall/app/machine"
 	"rollcall/app/settings"
 )

@@ -9,7 +9,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
-	"rollcall/app/answer"
+	"rollcall/app/control/answer"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )

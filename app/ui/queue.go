@@ -10,9 +10,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/answer"
+	"rollcall/app/control/answer"
 	"rollcall/app/present"
-	"rollcall/app/quiet"
+	"rollcall/app/store/quiet"
 	"rollcall/app/ui/widgets"
 )
 

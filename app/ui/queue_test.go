@@ -15,10 +15,10 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/answer"
+	"rollcall/app/control/answer"
 	"rollcall/app/present"
-	"rollcall/app/quiet"
 	"rollcall/app/settings"
+	"rollcall/app/store/quiet"
 	"rollcall/proc"
 )
 

@@ -18,7 +18,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/launch"
+	"rollcall/app/owned/launch"
 	"rollcall/internal/eventually"
 	"rollcall/proc"
 )

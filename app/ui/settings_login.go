@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"rollcall/app/autostart"
+	"rollcall/app/self/autostart"
 	"rollcall/app/ui/widgets"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"fyne.io/fyne/v2/test"
 
-	"rollcall/app/autostart"
+	"rollcall/app/self/autostart"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 )

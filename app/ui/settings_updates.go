@@ -7,9 +7,9 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
+	"rollcall/app/self/updates"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
-	"rollcall/app/updates"
 )
 
 // updatesCheck reads the newest version from the feed in the settings when the user presses its button, and never by itself. It

@@ -12,9 +12,9 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
 
-	"rollcall/app/cleanup"
-	"rollcall/app/fuse"
-	"rollcall/app/lock"
+	"rollcall/app/owned/cleanup"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
 )
 

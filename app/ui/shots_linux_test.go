@@ -12,9 +12,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/fuse"
-	"rollcall/app/lock"
+	"rollcall/app/owned/fuse"
 	"rollcall/app/store"
+	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/show"
+	"rollcall/app/control/show"
 	"rollcall/app/ui/widgets"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/control/show"
 	"rollcall/app/settings"
-	"rollcall/app/show"
 )
 
 // fakeShower records what it is asked for.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"os"
 
-	"rollcall/app/opener"
+	"rollcall/app/control/opener"
 	"rollcall/app/settings"
 	"rollcall/bounded"
 )

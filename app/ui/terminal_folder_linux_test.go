@@ -7,7 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"rollcall/app/lock"
+	"rollcall/app/store/lock"
 	"rollcall/proc"
 )
 

@@ -18,12 +18,12 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/answer"
-	"rollcall/app/autostart"
-	"rollcall/app/fuse"
-	"rollcall/app/launch"
-	"rollcall/app/quiet"
+	"rollcall/app/control/answer"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/launch"
+	"rollcall/app/self/autostart"
 	"rollcall/app/settings"
+	"rollcall/app/store/quiet"
 	"rollcall/app/ui/widgets"
 	"rollcall/proc"
 )

@@ -14,9 +14,9 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"rollcall/app"
+	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
-	"rollcall/app/worktree"
 )
 
 // errNoWorktree is the error for a group whose worktrees were removed.

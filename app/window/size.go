@@ -10,7 +10,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"rollcall/app/instance"
+	"rollcall/app/self/instance"
 	"rollcall/app/store"
 )
 

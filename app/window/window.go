@@ -12,7 +12,7 @@ import (
 	fyneapp "fyne.io/fyne/v2/app"
 	"fyne.io/fyne/v2/driver"
 
-	"rollcall/app/instance"
+	"rollcall/app/self/instance"
 	"rollcall/app/ui"
 )
 

@@ -22,8 +22,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/answer"
-	"rollcall/app/instance"
+	"rollcall/app/control/answer"
+	"rollcall/app/self/instance"
 	"rollcall/app/settings"
 	"rollcall/app/store"
 	"rollcall/app/ui"

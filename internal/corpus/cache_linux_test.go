@@ -9,16 +9,16 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/all"
 	"rollcall/app"
-	"rollcall/app/owned"
+	"rollcall/app/store"
 	"rollcall/proc"
 )
 
 // factsIn returns a cache of facts in a folder, as the program has it. What it reports fails the test.
 func factsIn(t testing.TB, dir string) *adapters.FactsCache {
 	return adapters.NewFactsCache(func(create bool) (adapters.FactsFolder, error) {
-		open := owned.OpenDir
+		open := store.OpenDir
 		if create {
-			open = owned.MakeDir
+			open = store.MakeDir
 		}
 		d, err := open(dir)
 		if err != nil {

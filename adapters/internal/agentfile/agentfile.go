@@ -11,8 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"sync"
-
-	"rollcall/adapters/internal/jsonl"
 )
 
 var (
@@ -76,12 +74,12 @@ func LastLines(ctx context.Context, path string, fn func(line []byte) bool) erro
 		return err
 	}
 	defer f.Close()
-	for back := jsonl.Backward(f, info.Size(), 0).WithContext(ctx); ; {
+	for back := Backward(f, info.Size(), 0).WithContext(ctx); ; {
 		line, _, err := back.Prev()
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case errors.Is(err, jsonl.ErrTooLong):
+		case errors.Is(err, ErrTooLong):
 		case err != nil:
 			return err
 		case !fn(line):

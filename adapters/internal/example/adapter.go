@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/consistentread"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/agentproc"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -76,13 +76,13 @@ func (a *Adapter) OwnsProcess(p proc.Process) bool { return p.Comm == "example" 
 
 // Discover implements adapters.Adapter.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
+	return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
 }
 
 // look reads the process table first and the files after it. consistentread.Ask repeats it
 // when a session changed in between.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	answer := report.NewAnswer()
+	answer := kit.NewAnswer()
 	answer.LookedIn(a.store())
 	running, err := a.processes(ctx)
 	if err != nil {

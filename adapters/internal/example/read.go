@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/jsonl"
 )
 
 // record is one line of a session's file.
@@ -36,7 +35,7 @@ func records(ctx context.Context, path string, skipped map[string]int, fn func(r
 	}
 	defer f.Close()
 	known := 0
-	_, stats, err := jsonl.Forward(ctx, f, 0, 0, func(line []byte, offset int64) error {
+	_, stats, err := agentfile.Forward(ctx, f, 0, 0, func(line []byte, offset int64) error {
 		r := record{offset: offset}
 		if json.Unmarshal(line, &r) != nil {
 			skipped["line that is not a record"]++

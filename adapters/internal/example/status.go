@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -57,16 +57,16 @@ func (a *Adapter) session(f *file, running map[int]proc.Process) adapters.Sessio
 	if n := len(f.prompts); n > 0 {
 		s.FirstPrompt, s.LastPrompt = f.prompts[0], f.prompts[n-1]
 	}
-	record := fmt.Sprintf("last record %q, %s ago", f.last, report.Span(a.now().Sub(f.at)))
+	record := fmt.Sprintf("last record %q, %s ago", f.last, kit.Span(a.now().Sub(f.at)))
 	p, there := running[f.process.PID]
-	var v report.Verdict
+	var v kit.Verdict
 	switch {
 	case running == nil:
-		v = report.Unknown(record + "; the processes could not be read")
+		v = kit.Unknown(record + "; the processes could not be read")
 	case f.process.IsZero():
-		v = report.Unknown(record + "; the file names no process")
+		v = kit.Unknown(record + "; the file names no process")
 	case !there || p.Start != f.process.Start: // a pid alone proves nothing
-		v = report.Stopped(f.outcome(), fmt.Sprintf("%s; process %d is gone", record, f.process.PID))
+		v = kit.Stopped(f.outcome(), fmt.Sprintf("%s; process %d is gone", record, f.process.PID))
 	default:
 		s.Process = p.Identity
 		v = f.now(fmt.Sprintf("%s; process %d", record, p.PID))
@@ -87,14 +87,14 @@ func (f *file) outcome() adapters.Outcome {
 }
 
 // now returns the verdict on a session whose process is alive.
-func (f *file) now(evidence string) report.Verdict {
+func (f *file) now(evidence string) kit.Verdict {
 	switch {
 	case f.last == "answer":
-		return report.Idle(adapters.Completed, evidence)
+		return kit.Idle(adapters.Completed, evidence)
 	case f.fresh: // an earlier open turn belongs to another process
-		return report.Idle("", evidence)
+		return kit.Idle("", evidence)
 	case f.last == "ask":
-		return report.Waiting(adapters.ForPermission, evidence)
+		return kit.Waiting(adapters.ForPermission, evidence)
 	}
-	return report.Working(evidence)
+	return kit.Working(evidence)
 }

@@ -24,7 +24,7 @@ import (
 	"rollcall/bounded"
 )
 
-// Folder is an open folder that belongs to the user and to which no other user can write: app/owned.Dir.
+// Folder is an open folder that belongs to the user and to which no other user can write: app/store.Dir.
 type Folder interface {
 	Path() string
 	Open(name string) (*os.File, fs.FileInfo, error)

@@ -19,7 +19,7 @@ import (
 	"rollcall/adapters/internal/agentfile"
 )
 
-// folder is a folder as app/owned has it, without its checks.
+// folder is a folder as app/store has it, without its checks.
 type folder struct{ *os.Root }
 
 func (f folder) Path() string { return f.Name() }

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rollcall/adapters/internal/environ"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 	"rollcall/proc/termclient"
 )
@@ -43,8 +43,8 @@ type kittyReply struct {
 // findKitty returns the window of kitty that the environment of a process names (KITTY_PID, KITTY_WINDOW_ID, KITTY_LISTEN_ON). kitty must
 // be above the process, and listen on the socket.
 func findKitty(ctx context.Context, env []string, ancestors []proc.Identity) (*kittyWindow, error) {
-	pid, err := strconv.Atoi(environ.Get(env, "KITTY_PID"))
-	window, err2 := strconv.ParseUint(environ.Get(env, "KITTY_WINDOW_ID"), 10, 31)
+	pid, err := strconv.Atoi(kit.Get(env, "KITTY_PID"))
+	window, err2 := strconv.ParseUint(kit.Get(env, "KITTY_WINDOW_ID"), 10, 31)
 	if err != nil || err2 != nil {
 		return nil, ErrNoPane
 	}
@@ -52,7 +52,7 @@ func findKitty(ctx context.Context, env []string, ancestors []proc.Identity) (*k
 	if i < 0 {
 		return nil, fmt.Errorf("%w: it is not in the kitty that it names", ErrNoPane)
 	}
-	socket, ok := strings.CutPrefix(environ.Get(env, "KITTY_LISTEN_ON"), "unix:")
+	socket, ok := strings.CutPrefix(kit.Get(env, "KITTY_LISTEN_ON"), "unix:")
 	if !ok {
 		return nil, fmt.Errorf("%w: kitty's remote control is off", ErrNoPane)
 	}

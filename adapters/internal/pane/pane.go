@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"rollcall/adapters/internal/environ"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 	"rollcall/proc/termclient"
 )
@@ -50,7 +50,7 @@ func Find(ctx context.Context, table proc.Lister, id proc.Identity) (Pane, error
 	switch k, err := findKitty(ctx, env, ancestors); {
 	case err == nil:
 		return k, nil
-	case environ.Get(env, "TMUX") == "":
+	case kit.Get(env, "TMUX") == "":
 		return nil, err
 	}
 	t, err := findTmux(ctx, env, x, ancestors)

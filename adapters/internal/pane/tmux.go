@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rollcall/adapters/internal/environ"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 	"rollcall/proc/termclient"
 )
@@ -24,8 +24,8 @@ var paneID = regexp.MustCompile(`^%[0-9]{1,9}$`)
 
 // findTmux returns the pane of tmux that the environment of a process names (TMUX, TMUX_PANE).
 func findTmux(ctx context.Context, env []string, x proc.Process, ancestors []proc.Identity) (*tmuxPane, error) {
-	socket, _, _ := strings.Cut(environ.Get(env, "TMUX"), ",")
-	p := &tmuxPane{id: environ.Get(env, "TMUX_PANE")}
+	socket, _, _ := strings.Cut(kit.Get(env, "TMUX"), ",")
+	p := &tmuxPane{id: kit.Get(env, "TMUX_PANE")}
 	if socket == "" || !paneID.MatchString(p.id) {
 		return nil, ErrNoPane
 	}

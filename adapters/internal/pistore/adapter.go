@@ -16,12 +16,10 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/consistentread"
-	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/factcache"
-	"rollcall/adapters/internal/homes"
-	"rollcall/adapters/internal/incremental"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -36,13 +34,13 @@ type Store struct {
 	named func() []string // agents' folders that the user named
 
 	mu          sync.Mutex
-	transcripts incremental.Cache[*transcript]
+	transcripts agentfile.Cache[*transcript]
 	saved       *factcache.Facts[savedTranscript]
-	databases   report.Memo[string, database] // by path
-	seen        map[proc.Identity]*process    // the constant details of live processes
+	databases   kit.Memo[string, database] // by path
+	seen        map[proc.Identity]*process // the constant details of live processes
 	watch       []string
-	homes       report.Recent // folders that processes named
-	current     homes.List
+	homes       kit.Recent // folders that processes named
+	current     kit.List
 	// hadRust reports that the store contains, or contained, files of pi_agent_rust.
 	hadRust    bool
 	listedOnce bool // all folders were listed before
@@ -59,7 +57,7 @@ var (
 // nothing yet.
 func New(name adapters.Name, cfg adapters.Config) *Store {
 	cfg = cfg.WithDefaults()
-	return &Store{name: name, home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
+	return &Store{name: name, home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
 		saved: factcache.Of[savedTranscript](cfg.Facts, factsName, factsFormat),
 		seen:  map[proc.Identity]*process{}}
 }
@@ -72,9 +70,9 @@ func (s *Store) Name() adapters.Name { return s.name }
 // answer is read whole once.
 func (s *Store) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	return s.current.Ask(ctx, func(ctx context.Context, root string) {
-		_, _ = New(s.name, homes.Config(filepath.Dir(root), s.table)).look(ctx, homes.Query(q))
+		_, _ = New(s.name, kit.Config(filepath.Dir(root), s.table)).look(ctx, kit.Query(q))
 	}, func() (adapters.Roll, error) {
-		return consistentread.Ask(ctx, s.table, func() (adapters.Roll, error) { return s.look(ctx, q) })
+		return agentproc.Ask(ctx, s.table, func() (adapters.Roll, error) { return s.look(ctx, q) })
 	})
 }
 
@@ -108,7 +106,7 @@ func (s *Store) look(ctx context.Context, q adapters.Query) (adapters.Roll, erro
 // begin starts a call: it reads the processes, and finds the folders to look in.
 func (s *Store) begin(ctx context.Context, q adapters.Query) *discovery {
 	s.mu.Lock()
-	d := &discovery{store: s, ctx: ctx, query: q, now: s.now(), hasRust: s.hadRust, before: s.listedOnce, answer: report.NewAnswer()}
+	d := &discovery{store: s, ctx: ctx, query: q, now: s.now(), hasRust: s.hadRust, before: s.listedOnce, answer: kit.NewAnswer()}
 	s.mu.Unlock()
 	d.takeCensus()
 	d.findRoots()
@@ -123,7 +121,7 @@ func (d *discovery) finish() (adapters.Roll, error) {
 	if d.query.Once { // the caches only save reading at the next call
 		d.store.databases.Forget()
 		d.store.mu.Lock()
-		d.store.transcripts = incremental.Cache[*transcript]{}
+		d.store.transcripts = agentfile.Cache[*transcript]{}
 		d.store.mu.Unlock()
 	}
 	if d.store.name == adapters.PiRust && d.absent() && d.ctx.Err() == nil {
@@ -140,9 +138,9 @@ func (s *Store) WatchPaths() []string {
 	known := s.watch
 	s.mu.Unlock()
 	if known == nil {
-		d := &discovery{store: s, ctx: context.Background(), now: s.now(), answer: report.NewAnswer()}
+		d := &discovery{store: s, ctx: context.Background(), now: s.now(), answer: kit.NewAnswer()}
 		d.findRoots()
 		known = d.watchPaths()
 	}
-	return report.Folders(known)
+	return kit.Folders(known)
 }

@@ -14,7 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
 
@@ -24,7 +24,7 @@ type discovery struct {
 	ctx           context.Context
 	query         adapters.Query
 	now           time.Time
-	answer        *report.Answer
+	answer        *kit.Answer
 	storeProblems []error // problems of sessions whose agent is not known
 
 	settings  settings
@@ -209,7 +209,7 @@ func (s *Store) transcript(path string) *transcript {
 
 // read fills in the facts.
 func (d *discovery) read(list []*session) {
-	ctx, cancel := report.ReadingTime(d.ctx, len(list))
+	ctx, cancel := kit.ReadingTime(d.ctx, len(list))
 	defer cancel()
 	agentfile.Parallel(len(list), func(i int) {
 		s := list[i]
@@ -308,7 +308,7 @@ func (d *discovery) queried(id string) bool {
 func (d *discovery) row(s *session) adapters.Session {
 	v := d.decide(s)
 	if s.unheaded && v.Status == adapters.Stopped && len(d.processes) > 0 { // its folder, which is needed for the match, is not known
-		v = report.Unknown("it is not known whether a process has it; " + d.lastTurn(s))
+		v = kit.Unknown("it is not known whether a process has it; " + d.lastTurn(s))
 	}
 	out := adapters.Session{
 		ID: s.id, Agent: d.store.name, Status: v.Status, Outcome: v.Outcome, Evidence: v.Evidence,
@@ -330,7 +330,7 @@ func (d *discovery) row(s *session) adapters.Session {
 
 func (d *discovery) watchPaths() []string {
 	var watch []string
-	add := func(path string) { watch = report.AppendNew(watch, path) }
+	add := func(path string) { watch = kit.AppendNew(watch, path) }
 	for _, r := range d.roots {
 		if info, err := os.Stat(r); err != nil || !info.IsDir() {
 			add(filepath.Dir(r)) // where it will appear

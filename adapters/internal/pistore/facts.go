@@ -4,8 +4,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
-	"rollcall/adapters/internal/usagelog"
+	"rollcall/adapters/internal/kit"
 )
 
 // turn is the state of a session's last turn, from its own entries.
@@ -51,8 +50,8 @@ type facts struct {
 	system                  bool      // there are system messages: a version from 0.9 on
 
 	sums  usage
-	exact bool         // sums and log hold all own entries read so far
-	log   usagelog.Log // a copy of facts to which records are added needs its own
+	exact bool    // sums and log hold all own entries read so far
+	log   kit.Log // a copy of facts to which records are added needs its own
 
 	skipped map[string]int
 	// longLine describes the line that makes the turn unreadable.
@@ -185,7 +184,7 @@ func (t *turn) answer(r *record) {
 	case r.stop == "stop" || r.stop == "":
 		t.outcome = adapters.Completed
 	default: // an unknown reason ends the turn, with an unknown outcome
-		t.why = "stop reason " + report.PlainWord(r.stop)
+		t.why = "stop reason " + kit.PlainWord(r.stop)
 	}
 }
 
@@ -195,7 +194,7 @@ func (f *facts) noteGap() {
 	f.turn = turn{state: lost}
 }
 
-func (f *facts) skip(reason string) { f.skipped = report.CountSkipped(f.skipped, reason) }
+func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
 
 // tokens returns the session's totals, and nil when they are not known.
 func (f *facts) tokens() *adapters.Tokens {

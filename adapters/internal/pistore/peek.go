@@ -11,8 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/conversation"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/sqlitero"
 )
 
@@ -25,7 +24,7 @@ func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]ad
 	if len(session.Files) == 0 {
 		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + session.ID, Err: errors.New("it has no file")}
 	}
-	p := &peek{limit: conversation.Shown, n: n, results: map[string]adapters.ToolState{}}
+	p := &peek{limit: kit.Shown, n: n, results: map[string]adapters.ToolState{}}
 	path := session.Files[0]
 	var err error
 	if strings.HasSuffix(path, ".sqlite") {
@@ -36,7 +35,7 @@ func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]ad
 	slices.Reverse(p.messages)
 	for i := range p.messages {
 		if m := &p.messages[i]; m.State == adapters.ToolRunning {
-			m.State = conversation.StateWithoutResult(&session, m, false)
+			m.State = kit.StateWithoutResult(&session, m, false)
 		}
 	}
 	if err != nil {
@@ -47,7 +46,7 @@ func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]ad
 
 // peek collects messages from the last to the first.
 type peek struct {
-	limit    conversation.Limit
+	limit    kit.Limit
 	n        int
 	messages []adapters.Message
 	results  map[string]adapters.ToolState // of the calls with a result
@@ -63,10 +62,10 @@ func (p *peek) file(ctx context.Context, path string) error {
 		return err
 	}
 	defer f.Close()
-	b := jsonl.Backward(f, info.Size(), 0).WithContext(ctx)
+	b := agentfile.Backward(f, info.Size(), 0).WithContext(ctx)
 	for !p.full() {
 		line, _, err := b.Prev()
-		var long *jsonl.LongLine
+		var long *agentfile.LongLine
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -109,14 +108,14 @@ func (p *peek) line(line []byte) {
 	if p.begun && p.want != "" && id != "" && id != p.want {
 		return
 	}
-	if string(jsonl.Text(f.typ)) == "session" {
+	if string(agentfile.Text(f.typ)) == "session" {
 		return
 	}
 	if id != "" {
 		p.begun, p.want = true, short(f.parent)
 	}
-	at := jsonl.Time(f.at)
-	switch string(jsonl.Text(f.typ)) {
+	at := agentfile.Time(f.at)
+	switch string(agentfile.Text(f.typ)) {
 	case "message":
 		p.message(id, at, f.message)
 	case "compaction":
@@ -138,34 +137,34 @@ func (p *peek) add(m adapters.Message) {
 }
 
 func (p *peek) message(id string, at time.Time, raw []byte) {
-	content := jsonl.Get(raw, "content")
-	switch string(jsonl.Text(jsonl.Get(raw, "role"))) {
+	content := agentfile.Get(raw, "content")
+	switch string(agentfile.Text(agentfile.Get(raw, "role"))) {
 	case "user":
 		p.add(adapters.Message{Key: id, Role: adapters.FromUser, Text: contentText(content, p.limit.Bytes()+1), At: at})
 	case "toolResult":
 		state := adapters.ToolDone
-		if jsonl.True(jsonl.Get(raw, "isError")) {
+		if agentfile.True(agentfile.Get(raw, "isError")) {
 			state = adapters.ToolFailed
 		}
-		p.results[short(jsonl.Get(raw, "toolCallId"))] = state
+		p.results[short(agentfile.Get(raw, "toolCallId"))] = state
 	case "assistant":
 		p.assistant(id, at, raw, content)
 	case "bashExecution":
-		text, _ := jsonl.Head(jsonl.Get(raw, "command"), adapters.MaxText+1)
+		text, _ := agentfile.Head(agentfile.Get(raw, "command"), adapters.MaxText+1)
 		p.add(adapters.Message{Key: id, Role: adapters.FromTool, Tool: "!", Text: text, State: adapters.ToolDone, At: at})
 	}
 }
 
 // assistant adds an answer's parts, the last one first.
 func (p *peek) assistant(id string, at time.Time, raw, content []byte) {
-	if why, _ := jsonl.Head(jsonl.Get(raw, "errorMessage"), textLimit); why != "" {
+	if why, _ := agentfile.Head(agentfile.Get(raw, "errorMessage"), textLimit); why != "" {
 		p.note(id+"/error", at, why)
 	}
 	var parts []adapters.Message
-	_ = jsonl.Each(content, func(block []byte) bool {
-		switch string(jsonl.Text(jsonl.Get(block, "type"))) {
+	_ = agentfile.Each(content, func(block []byte) bool {
+		switch string(agentfile.Text(agentfile.Get(block, "type"))) {
 		case "text":
-			text, _ := jsonl.Head(jsonl.Get(block, "text"), p.limit.Bytes()+1)
+			text, _ := agentfile.Head(agentfile.Get(block, "text"), p.limit.Bytes()+1)
 			if text != "" {
 				parts = append(parts, adapters.Message{Key: id, Role: adapters.FromAgent, Text: text, At: at})
 			}
@@ -184,10 +183,10 @@ func (p *peek) assistant(id string, at time.Time, raw, content []byte) {
 
 // call returns a tool's call with its result.
 func (p *peek) call(block, raw []byte, at time.Time) adapters.Message {
-	id := short(jsonl.Get(block, "id"))
-	m := adapters.Message{Key: "call/" + id, Role: adapters.FromTool, Tool: short(jsonl.Get(block, "name")),
-		Text: argument(jsonl.Get(block, "arguments")), State: adapters.ToolRunning, At: at}
-	stop := string(jsonl.Text(jsonl.Get(raw, "stopReason")))
+	id := short(agentfile.Get(block, "id"))
+	m := adapters.Message{Key: "call/" + id, Role: adapters.FromTool, Tool: short(agentfile.Get(block, "name")),
+		Text: argument(agentfile.Get(block, "arguments")), State: adapters.ToolRunning, At: at}
+	stop := string(agentfile.Text(agentfile.Get(raw, "stopReason")))
 	switch state := p.results[id]; {
 	case state != "":
 		m.State = state
@@ -199,7 +198,7 @@ func (p *peek) call(block, raw []byte, at time.Time) adapters.Message {
 
 // argument returns the most descriptive argument of a call.
 func argument(raw []byte) string {
-	if text := conversation.Argument(raw, []string{"command", "path", "file_path", "pattern", "query", "url"}, conversation.Shown.Text); text != "" {
+	if text := kit.Argument(raw, []string{"command", "path", "file_path", "pattern", "query", "url"}, kit.Shown.Text); text != "" {
 		return text
 	}
 	if !json.Valid(raw) || string(raw) == "{}" {

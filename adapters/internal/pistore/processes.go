@@ -11,8 +11,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/container"
-	"rollcall/adapters/internal/environ"
+	"rollcall/adapters/internal/agentproc"
+	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 	"rollcall/proc"
 )
@@ -62,7 +62,7 @@ type toolProcess struct {
 }
 
 // environment lists the variables that are read of a process.
-var environment = []string{environ.Home, "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_SESSIONS_DIR",
+var environment = []string{kit.Home, "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_SESSIONS_DIR",
 	"PI_SESSION_ID", "PI_SESSION_FILE", "PWD"}
 
 // notSessions lists the sub-commands and options of pi_agent_rust that start no conversation.
@@ -195,7 +195,7 @@ func (d *discovery) inspect(row proc.Process) *process {
 	}
 	env, envErr := d.store.table.Env(row.Identity)
 	for _, name := range environment {
-		p.env[name] = environ.Get(env, name)
+		p.env[name] = kit.Get(env, name)
 	}
 	p.setFolders(envErr)
 	if p.agent == adapters.Pi && isInterpreter(row.Comm) { // not erased yet, or by an old version never
@@ -213,7 +213,7 @@ func (d *discovery) inspect(row proc.Process) *process {
 
 // setFolders sets the folders in which the process writes its sessions.
 func (p *process) setFolders(err error) {
-	home := p.env[environ.Home]
+	home := p.env[kit.Home]
 	if err != nil || home == "" {
 		return
 	}
@@ -228,7 +228,7 @@ func (p *process) setFolders(err error) {
 			return
 		}
 	}
-	contained := container.Contains(home)
+	contained := agentproc.Contains(home)
 	info, err := os.Stat(home)
 	if err != nil {
 		p.ignore = contained
@@ -264,10 +264,10 @@ func (p *process) hasStore() bool {
 func (d *discovery) toolProcess(p *process, row proc.Process) toolProcess {
 	k := toolProcess{Process: row}
 	env, _ := d.store.table.Env(row.Identity)
-	if id := environ.Get(env, "PI_SESSION_ID"); id != p.env["PI_SESSION_ID"] {
+	if id := kit.Get(env, "PI_SESSION_ID"); id != p.env["PI_SESSION_ID"] {
 		k.session = id
 	}
-	if path := environ.Get(env, "PI_SESSION_FILE"); path != p.env["PI_SESSION_FILE"] {
+	if path := kit.Get(env, "PI_SESSION_FILE"); path != p.env["PI_SESSION_FILE"] {
 		k.file = path
 	}
 	return k

@@ -10,8 +10,6 @@ import (
 
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/factcache"
-	"rollcall/adapters/internal/incremental"
-	"rollcall/adapters/internal/jsonl"
 )
 
 const (
@@ -27,7 +25,7 @@ const (
 // transcript holds what was read of one file. It is kept between calls. Pi only appends;
 // pi_agent_rust writes a new file.
 type transcript struct {
-	incremental.File
+	agentfile.File
 	facts      facts // of the complete lines
 	now        facts // and of an unfinished last line
 	whole      bool  // facts are of every line
@@ -38,7 +36,7 @@ type transcript struct {
 }
 
 func newTranscript(path string, saved *factcache.Facts[savedTranscript]) *transcript {
-	return &transcript{File: incremental.NewFile(path), saved: saved}
+	return &transcript{File: agentfile.NewFile(path), saved: saved}
 }
 
 // read brings the facts up to date. With exact, the sums cover the whole file.
@@ -108,12 +106,12 @@ func (t *transcript) reset() {
 
 // forward reads the complete lines from next on.
 func (t *transcript) forward(ctx context.Context, f io.ReaderAt, size int64) error {
-	next, _, err := jsonl.ForwardLong(ctx, f, t.Next, 0, t.line, func(long *jsonl.LongLine) error {
+	next, _, err := agentfile.ForwardLong(ctx, f, t.Next, 0, t.line, func(long *agentfile.LongLine) error {
 		t.facts.tooLong(long.Words(0))
 		return nil
 	})
 	t.Next = next
-	var long *jsonl.LongLine
+	var long *agentfile.LongLine
 	if errors.As(err, &long) { // the lines after it can't be read
 		t.facts.tooLong(long.Words(size - long.Offset))
 		return nil
@@ -161,12 +159,12 @@ func (f *facts) tooLong(line string) {
 // readEnds reads a large file's head and tail.
 func (t *transcript) readEnds(ctx context.Context, f io.ReaderAt, size int64) error {
 	head := io.NewSectionReader(f, 0, headLimit+headerLimit) // the limit for a file without any complete line
-	headEnd, _, err := jsonl.ForwardLong(ctx, head, 0, 0, func(line []byte, offset int64) error {
+	headEnd, _, err := agentfile.ForwardLong(ctx, head, 0, 0, func(line []byte, offset int64) error {
 		if offset > headLimit || t.facts.firstPrompt != "" {
 			return errEnough
 		}
 		return t.line(line, offset)
-	}, func(*jsonl.LongLine) error { return errEnough })
+	}, func(*agentfile.LongLine) error { return errEnough })
 	if err = stopped(err); err != nil {
 		return err
 	}
@@ -184,7 +182,7 @@ func (t *transcript) readEnds(ctx context.Context, f io.ReaderAt, size int64) er
 	if first > headEnd {
 		t.facts.noteGap()
 		if len(records) == 0 {
-			t.facts.tooLong((&jsonl.LongLine{Endless: true}).Words(size - headEnd))
+			t.facts.tooLong((&agentfile.LongLine{Endless: true}).Words(size - headEnd))
 		}
 	}
 	for i := range records {
@@ -204,8 +202,8 @@ func (t *transcript) readEnds(ctx context.Context, f io.ReaderAt, size int64) er
 // noteEndlessLine records the unfinished line of a file in whose beginning no line
 // ends.
 func (t *transcript) noteEndlessLine(ctx context.Context, f io.ReaderAt, size int64) error {
-	_, offset, err := jsonl.Backward(f, size, 0).WithContext(ctx).Prev()
-	var long *jsonl.LongLine
+	_, offset, err := agentfile.Backward(f, size, 0).WithContext(ctx).Prev()
+	var long *agentfile.LongLine
 	switch {
 	case errors.As(err, &long) && (long.Endless || offset == 0):
 		t.facts.tooLong(long.Words(size))
@@ -241,12 +239,12 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 	next = size
 	settled := false
 	base := max(headEnd, size-backLimit)
-	b := jsonl.Backward(io.NewSectionReader(f, base, size-base), size-base, 0).WithContext(ctx)
+	b := agentfile.Backward(io.NewSectionReader(f, base, size-base), size-base, 0).WithContext(ctx)
 	defer b.Close()
 	for {
 		line, offset, err := b.Prev()
 		offset += base
-		var long *jsonl.LongLine
+		var long *agentfile.LongLine
 		switch {
 		case err != nil && !errors.Is(err, io.EOF) && !errors.As(err, &long):
 			return nil, 0, 0, err
@@ -304,7 +302,7 @@ const (
 
 // savedTranscript is what is kept of a session's file between processes.
 type savedTranscript struct {
-	state incremental.State
+	state agentfile.State
 	facts facts
 	whole bool
 }

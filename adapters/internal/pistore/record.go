@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // textLimit cuts prompts, titles and errors.
@@ -82,8 +82,8 @@ type fields struct {
 
 // read reads the members of a line.
 func (f *fields) read(line []byte) error {
-	into := jsonl.Into
-	return jsonl.Members(line, into("type", &f.typ), into("id", &f.id), into("parentId", &f.parent), into("timestamp", &f.at),
+	into := agentfile.Into
+	return agentfile.Members(line, into("type", &f.typ), into("id", &f.id), into("parentId", &f.parent), into("timestamp", &f.at),
 		into("message", &f.message), into("name", &f.name), into("provider", &f.provider), into("modelId", &f.model),
 		into("usage", &f.usage), into("replacement", &f.replacement), into("cwd", &f.cwd), into("version", &f.version),
 		into("parentSession", &f.parentSession), into("branchedFrom", &f.branchedFrom), into("thinkingLevel", &f.thinking),
@@ -96,22 +96,22 @@ func parse(line []byte) (record, error) {
 	if err := f.read(line); err != nil {
 		return record{}, err
 	}
-	if jsonl.Text(f.typ) == nil {
+	if agentfile.Text(f.typ) == nil {
 		return record{}, errNotRecord
 	}
-	r := record{typ: short(f.typ), id: short(f.id), parent: short(f.parent), at: jsonl.Time(f.at)}
+	r := record{typ: short(f.typ), id: short(f.id), parent: short(f.parent), at: agentfile.Time(f.at)}
 	switch r.typ {
 	case "session":
 		r.kind, r.head = headerLine, f.header()
 	case "message":
 		r.message(f.message)
 	case "session_info":
-		r.name, _ = jsonl.Head(f.name, textLimit)
+		r.name, _ = agentfile.Head(f.name, textLimit)
 		r.name, r.named = strings.TrimSpace(r.name), true
 	case "model_change":
 		r.model = modelName(f.provider, f.model)
 	case "context_edit":
-		if jsonl.Null(f.replacement) {
+		if agentfile.Null(f.replacement) {
 			r.kind = omitted
 		}
 	case "branch_summary":
@@ -129,13 +129,13 @@ func parse(line []byte) (record, error) {
 }
 
 func (f *fields) header() header {
-	h := header{at: jsonl.Time(f.at)}
-	h.id, _ = jsonl.Head(f.id, 256)
-	h.cwd, _ = jsonl.Head(f.cwd, textLimit)
-	h.version, _ = jsonl.Int(f.version)
-	h.parent, _ = jsonl.Head(f.parentSession, textLimit)
+	h := header{at: agentfile.Time(f.at)}
+	h.id, _ = agentfile.Head(f.id, 256)
+	h.cwd, _ = agentfile.Head(f.cwd, textLimit)
+	h.version, _ = agentfile.Int(f.version)
+	h.parent, _ = agentfile.Head(f.parentSession, textLimit)
 	if h.parent == "" {
-		h.parent, _ = jsonl.Head(f.branchedFrom, textLimit)
+		h.parent, _ = agentfile.Head(f.branchedFrom, textLimit)
 	}
 	h.isRust = f.provider != nil || f.model != nil || f.thinking != nil || f.branchedFrom != nil || f.leaf != nil
 	return h
@@ -143,23 +143,23 @@ func (f *fields) header() header {
 
 // message reads a "message" line's message.
 func (r *record) message(raw []byte) {
-	into := jsonl.Into
+	into := agentfile.Into
 	var role, content, stop, problem, provider, model, use []byte
-	if jsonl.Members(raw, into("role", &role), into("content", &content), into("stopReason", &stop), into("errorMessage", &problem),
+	if agentfile.Members(raw, into("role", &role), into("content", &content), into("stopReason", &stop), into("errorMessage", &problem),
 		into("provider", &provider), into("model", &model), into("usage", &use)) != nil {
 		r.kind = unknown
 		return
 	}
-	switch who := string(jsonl.Text(role)); who {
+	switch who := string(agentfile.Text(role)); who {
 	case "user":
 		r.kind, r.text = prompted, contentText(content, textLimit)
 	case "assistant":
 		r.kind, r.stop = answered, short(stop)
-		r.text, _ = jsonl.Head(problem, textLimit)
+		r.text, _ = agentfile.Head(problem, textLimit)
 		r.model = modelName(provider, model)
 		r.calls, r.tool = toolCalls(content)
 		r.setUsage(use)
-		r.total = count(jsonl.Get(use, "totalTokens"))
+		r.total = count(agentfile.Get(use, "totalTokens"))
 	case "toolResult":
 		r.kind = toolDone
 		r.setUsage(use)
@@ -169,23 +169,23 @@ func (r *record) message(raw []byte) {
 		r.kind = injected
 	case "bashExecution", "branchSummary", "compactionSummary":
 	default:
-		r.kind, r.typ = unknown, r.typ+" of role "+report.PlainWord(who)
+		r.kind, r.typ = unknown, r.typ+" of role "+kit.PlainWord(who)
 	}
 }
 
 func (r *record) setUsage(raw []byte) {
-	into := jsonl.Into
+	into := agentfile.Into
 	var input, output, cacheRead, cacheWrite, reasoning, cost []byte
-	_ = jsonl.Members(raw, into("input", &input), into("output", &output), into("cacheRead", &cacheRead), into("cacheWrite", &cacheWrite),
+	_ = agentfile.Members(raw, into("input", &input), into("output", &output), into("cacheRead", &cacheRead), into("cacheWrite", &cacheWrite),
 		into("reasoning", &reasoning), into("cost", &cost))
 	r.usage.Tokens = adapters.Tokens{Input: count(input), Output: count(output), CacheRead: count(cacheRead), CacheWrite: count(cacheWrite),
 		Reasoning: count(reasoning)}
-	r.usage.cost, _ = jsonl.Float(jsonl.Get(cost, "total"))
+	r.usage.cost, _ = agentfile.Float(agentfile.Get(cost, "total"))
 }
 
 // count returns a number of tokens, and 0 for a value that can't be one.
 func count(raw []byte) int64 {
-	n, _ := jsonl.Int(raw)
+	n, _ := agentfile.Int(raw)
 	return max(n, 0)
 }
 
@@ -193,15 +193,15 @@ func count(raw []byte) int64 {
 // list of blocks.
 func contentText(raw []byte, limit int) string {
 	if len(raw) > 0 && raw[0] == '"' {
-		text, _ := jsonl.Head(raw, limit)
+		text, _ := agentfile.Head(raw, limit)
 		return text
 	}
 	text := ""
-	_ = jsonl.Each(raw, func(block []byte) bool {
-		if string(jsonl.Text(jsonl.Get(block, "type"))) != "text" {
+	_ = agentfile.Each(raw, func(block []byte) bool {
+		if string(agentfile.Text(agentfile.Get(block, "type"))) != "text" {
 			return true
 		}
-		part, _ := jsonl.Head(jsonl.Get(block, "text"), limit-len(text))
+		part, _ := agentfile.Head(agentfile.Get(block, "text"), limit-len(text))
 		if text != "" && part != "" {
 			text += "\n"
 		}
@@ -212,10 +212,10 @@ func contentText(raw []byte, limit int) string {
 }
 
 func toolCalls(raw []byte) (n int, last string) {
-	_ = jsonl.Each(raw, func(block []byte) bool {
-		if string(jsonl.Text(jsonl.Get(block, "type"))) == "toolCall" {
+	_ = agentfile.Each(raw, func(block []byte) bool {
+		if string(agentfile.Text(agentfile.Get(block, "type"))) == "toolCall" {
 			n++
-			last = report.PlainWord(short(jsonl.Get(block, "name")))
+			last = kit.PlainWord(short(agentfile.Get(block, "name")))
 		}
 		return true
 	})
@@ -232,6 +232,6 @@ func modelName(provider, model []byte) string {
 }
 
 func short(raw []byte) string {
-	s, _ := jsonl.Head(raw, 256)
+	s, _ := agentfile.Head(raw, 256)
 	return s
 }

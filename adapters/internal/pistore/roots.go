@@ -12,8 +12,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/container"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/agentproc"
+	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
 
@@ -153,7 +153,7 @@ func (d *discovery) answers(path string) bool {
 func (d *discovery) addRoot(path string) {
 	d.answer.LookedIn(path)
 	if path = realPath(path); d.answers(path) {
-		d.roots = report.AppendNew(d.roots, path)
+		d.roots = kit.AppendNew(d.roots, path)
 	}
 }
 
@@ -177,7 +177,7 @@ func realPath(path string) string {
 	if !bounded.Answers(path) {
 		return path
 	}
-	if resolved, err := container.EvalSymlinks(path); err == nil {
+	if resolved, err := agentproc.EvalSymlinks(path); err == nil {
 		return resolved
 	}
 	if parent := filepath.Dir(path); parent != path {

@@ -12,8 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/conversation"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/sqlitero"
 )
 
@@ -51,7 +50,7 @@ func (s *Store) Conversations(ctx context.Context, since time.Time) ([]adapters.
 func (s *Store) conversation(f file) adapters.Conversation {
 	changed := f.info.ModTime()
 	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-		n := &finder{Finder: conversation.Finder{Query: q, Found: found, Hit: adapters.Hit{Changed: changed}}, file: f, agent: s.name}
+		n := &finder{Finder: kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Changed: changed}}, file: f, agent: s.name}
 		var skipped map[string]int
 		var err error
 		if f.sqlite {
@@ -59,13 +58,13 @@ func (s *Store) conversation(f file) adapters.Conversation {
 		} else {
 			skipped, err = n.transcript(ctx)
 		}
-		return skipped, conversation.SearchProblem(ctx, f.path, err, n.err)
+		return skipped, kit.SearchProblem(ctx, f.path, err, n.err)
 	}}
 }
 
 // finder finds hits in the entries of one session.
 type finder struct {
-	conversation.Finder
+	kit.Finder
 	file  file
 	agent adapters.Name
 	err   error // of Found
@@ -78,7 +77,7 @@ func (n *finder) transcript(ctx context.Context) (map[string]int, error) {
 	}
 	defer f.Close()
 	headed, mine := false, false
-	skipped, err := conversation.SearchLines(ctx, f, n.Query, nil, func(line []byte, _ int64) error {
+	skipped, err := kit.SearchLines(ctx, f, n.Query, nil, func(line []byte, _ int64) error {
 		if !headed {
 			headed = true
 			mine = n.takeHeader(firstLine(f))
@@ -98,7 +97,7 @@ func (n *finder) transcript(ctx context.Context) (map[string]int, error) {
 var errOther = errors.New("a session of another agent")
 
 func firstLine(f io.ReaderAt) (first []byte) {
-	_, _, _ = jsonl.Forward(context.Background(), f, 0, 0, func(line []byte, _ int64) error {
+	_, _, _ = agentfile.Forward(context.Background(), f, 0, 0, func(line []byte, _ int64) error {
 		first = slices.Clone(line)
 		return errOther
 	})
@@ -135,7 +134,7 @@ func (n *finder) database(ctx context.Context) (map[string]int, error) {
 			}
 			switch {
 			case !first && !n.Query.Pattern.MayContain(line):
-			case len(line) > int(conversation.Whole):
+			case len(line) > int(kit.Whole):
 				long++
 			default:
 				lines = append(lines, slices.Clone(line))
@@ -152,7 +151,7 @@ func (n *finder) database(ctx context.Context) (map[string]int, error) {
 			return nil, err
 		}
 	}
-	return conversation.Skipped(long), nil
+	return kit.Skipped(long), nil
 }
 
 // line searches one entry.
@@ -167,7 +166,7 @@ func (n *finder) line(line []byte) error {
 
 // messages returns the messages of an entry, in their order.
 func (n *finder) messages(line []byte) []adapters.Message {
-	p := &peek{limit: conversation.Whole, n: math.MaxInt, results: map[string]adapters.ToolState{}}
+	p := &peek{limit: kit.Whole, n: math.MaxInt, results: map[string]adapters.ToolState{}}
 	p.line(line)
 	slices.Reverse(p.messages)
 	list := slices.DeleteFunc(p.messages, func(m adapters.Message) bool { return m.Role == adapters.FromTool })
@@ -179,20 +178,20 @@ func (n *finder) messages(line []byte) []adapters.Message {
 
 // toolTexts returns the tool calls and tool results in an entry, with their whole texts.
 func toolTexts(line []byte) (list []adapters.Message) {
-	message := jsonl.Get(line, "message")
-	id, at := short(jsonl.Get(line, "id")), jsonl.Time(jsonl.Get(line, "timestamp"))
+	message := agentfile.Get(line, "message")
+	id, at := short(agentfile.Get(line, "id")), agentfile.Time(agentfile.Get(line, "timestamp"))
 	add := func(key, tool, text string) {
 		list = append(list, adapters.Message{Key: key, Role: adapters.FromTool, Tool: tool, Text: text, At: at})
 	}
-	switch string(jsonl.Text(jsonl.Get(message, "role"))) {
+	switch string(agentfile.Text(agentfile.Get(message, "role"))) {
 	case "toolResult":
-		add(cmp.Or("call/"+short(jsonl.Get(message, "toolCallId")), id), short(jsonl.Get(message, "toolName")), conversation.Strings(jsonl.Get(message, "content")))
+		add(cmp.Or("call/"+short(agentfile.Get(message, "toolCallId")), id), short(agentfile.Get(message, "toolName")), kit.Strings(agentfile.Get(message, "content")))
 	case "bashExecution":
-		add(id, "!", conversation.Strings(jsonl.Get(message, "command"))+"\n"+conversation.Strings(jsonl.Get(message, "output")))
+		add(id, "!", kit.Strings(agentfile.Get(message, "command"))+"\n"+kit.Strings(agentfile.Get(message, "output")))
 	case "assistant":
-		_ = jsonl.Each(jsonl.Get(message, "content"), func(block []byte) bool {
-			if string(jsonl.Text(jsonl.Get(block, "type"))) == "toolCall" {
-				add("call/"+short(jsonl.Get(block, "id")), short(jsonl.Get(block, "name")), conversation.Strings(jsonl.Get(block, "arguments")))
+		_ = agentfile.Each(agentfile.Get(message, "content"), func(block []byte) bool {
+			if string(agentfile.Text(agentfile.Get(block, "type"))) == "toolCall" {
+				add("call/"+short(agentfile.Get(block, "id")), short(agentfile.Get(block, "name")), kit.Strings(agentfile.Get(block, "arguments")))
 			}
 			return true
 		})

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/kit"
 )
 
 // grace is the time for which Rollcall still expects an answer after the pause before a
@@ -15,11 +15,11 @@ import (
 const grace = 15 * time.Second
 
 // decide derives a session's status.
-func (d *discovery) decide(s *session) report.Verdict {
+func (d *discovery) decide(s *session) kit.Verdict {
 	said := d.lastTurn(s)
 	switch {
 	case s.doubt != "":
-		return report.Unknown(s.doubt + "; " + said)
+		return kit.Unknown(s.doubt + "; " + said)
 	case s.owner != nil:
 		return d.decideHosted(s, fmt.Sprintf("process %d (%s)", s.owner.PID, s.how), said)
 	case len(s.hosts) > 0:
@@ -29,42 +29,42 @@ func (d *discovery) decide(s *session) report.Verdict {
 		}
 		return d.decideHosted(s, "one of the processes "+strings.Join(ids, ", ")+", which can't be distinguished", said)
 	case d.noTable:
-		return report.Unknown("the process table can't be read; " + said)
+		return kit.Unknown("the process table can't be read; " + said)
 	}
 	return d.decideStopped(s, said)
 }
 
 // decideHosted returns the verdict on a session that a live process has. host describes the
 // process, and said describes the last turn.
-func (d *discovery) decideHosted(s *session, host, said string) report.Verdict {
+func (d *discovery) decideHosted(s *session, host, said string) kit.Verdict {
 	if s.owner != nil && !s.isNumbered(s.owner) && s.turn.state != ended {
-		return report.Unknown(said + ", and Pi before 0.87 does not show whether it works; 0.87 and later show it; " + host)
+		return kit.Unknown(said + ", and Pi before 0.87 does not show whether it works; 0.87 and later show it; " + host)
 	}
 	if s.owner != nil && s.how == resumedHow && s.busy() && !d.inherited(s) && d.isQuiet(s.owner) {
-		return report.Unknown(said + ", by this process or by one that has ended: it has no connection and runs no command; " + host)
+		return kit.Unknown(said + ", by this process or by one that has ended: it has no connection and runs no command; " + host)
 	}
 	if d.inherited(s) {
 		outcome := adapters.Failed
 		if s.turn.state != failed {
 			outcome = adapters.Died
 		}
-		return report.Idle(outcome, said+", before the process that has it now began; "+host)
+		return kit.Idle(outcome, said+", before the process that has it now began; "+host)
 	}
 	switch t := s.turn; t.state {
 	case open:
-		return report.Working(said + tools(s.owner) + "; " + host)
+		return kit.Working(said + tools(s.owner) + "; " + host)
 	case retrying:
 		return d.decideRetry(s, host, said)
 	case maybe:
-		return report.Unknown(said + ", which may have begun a turn; " + host)
+		return kit.Unknown(said + ", which may have begun a turn; " + host)
 	case lost:
-		return report.Unknown(said + "; " + host)
+		return kit.Unknown(said + "; " + host)
 	}
 	if s.owner != nil && s.owner.agent == adapters.PiRust && len(s.owner.children) > 0 {
-		return report.Working(fmt.Sprintf(
+		return kit.Working(fmt.Sprintf(
 			"%s runs a tool (process %d), and stores a turn when it ends; before: %s", host, s.owner.children[0].PID, said))
 	}
-	v := report.Idle(s.turn.outcome, said+"; "+host)
+	v := kit.Idle(s.turn.outcome, said+"; "+host)
 	if s.owner != nil && s.owner.agent == adapters.PiRust {
 		v.Evidence += "; pi_agent_rust may store a turn only when it ends"
 	}
@@ -96,13 +96,13 @@ func (d *discovery) isQuiet(p *process) bool {
 }
 
 // decideRetry returns the verdict on a failed attempt that is followed by another one.
-func (d *discovery) decideRetry(s *session, host, said string) report.Verdict {
+func (d *discovery) decideRetry(s *session, host, said string) kit.Verdict {
 	pause := d.settings.retryDelay(max(s.turn.errors, 1))
 	if d.now.Sub(s.turn.at) > pause+grace {
-		return report.Unknown(fmt.Sprintf(
+		return kit.Unknown(fmt.Sprintf(
 			"%s; it is being retried, or the user cancelled it, which Pi does not record; %s", said, host))
 	}
-	return report.Working(said + ", it is being retried; " + host)
+	return kit.Working(said + ", it is being retried; " + host)
 }
 
 // tools describes a process that a turn runs, for evidence.
@@ -114,26 +114,26 @@ func tools(p *process) string {
 }
 
 // decideStopped returns the verdict on a session that no process has.
-func (d *discovery) decideStopped(s *session, said string) report.Verdict {
+func (d *discovery) decideStopped(s *session, said string) kit.Verdict {
 	outcome := s.turn.outcome
 	if s.busy() {
 		outcome = adapters.Died
 	}
-	return report.Stopped(outcome, "no process has it; "+said)
+	return kit.Stopped(outcome, "no process has it; "+said)
 }
 
 // lastTurn describes the last turn, for evidence.
 func (d *discovery) lastTurn(s *session) string {
-	t, when := s.turn, report.Clock(s.turn.at, d.now)
+	t, when := s.turn, kit.Clock(s.turn.at, d.now)
 	switch t.state {
 	case noTurn:
 		return "no turn yet"
 	case open:
-		return "turn open since " + report.Clock(s.prompted, d.now) + ": " + t.why + " (" + when + ")"
+		return "turn open since " + kit.Clock(s.prompted, d.now) + ": " + t.why + " (" + when + ")"
 	case retrying:
-		return fmt.Sprintf("attempt %d failed %s%s", max(t.errors, 1), when, report.Quoted(t.why))
+		return fmt.Sprintf("attempt %d failed %s%s", max(t.errors, 1), when, kit.Quoted(t.why))
 	case failed:
-		return "last turn failed " + when + report.Quoted(t.why)
+		return "last turn failed " + when + kit.Quoted(t.why)
 	case navigated:
 		return "the user went to another branch " + when
 	case maybe:
@@ -148,9 +148,9 @@ func (d *discovery) lastTurn(s *session) string {
 	case adapters.Interrupted:
 		return "last turn interrupted " + when
 	case adapters.Completed:
-		return "last turn completed " + when + report.Quoted(t.why)
+		return "last turn completed " + when + kit.Quoted(t.why)
 	}
-	return "last turn ended " + when + report.Quoted(t.why)
+	return "last turn ended " + when + kit.Quoted(t.why)
 }
 
 // spawner returns the session of the Pi that started a process, as extensions for
@@ -182,7 +182,7 @@ func (d *discovery) processRow(p *process) adapters.Session {
 	out.Parent = d.spawner(p)
 	sockets, err := d.store.table.Sockets(p.Identity)
 	unknown := ""
-	switch stored := "has stored nothing since it began " + report.Clock(p.Started, d.now); {
+	switch stored := "has stored nothing since it began " + kit.Clock(p.Started, d.now); {
 	case p.noSession:
 		unknown = "was started with --no-session: it stores nothing"
 	case len(d.storeProblems) > 0:

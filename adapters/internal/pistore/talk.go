@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // NewTalk returns a conversation with a Pi in the mode rpc (1.5.2). Pi asks for nothing; questions of its extensions are
@@ -20,17 +20,17 @@ type talk struct {
 
 // Read implements adapters.Talk.
 func (t *talk) Read(line []byte) {
-	switch string(jsonl.Text(jsonl.Get(line, "type"))) {
+	switch string(agentfile.Text(agentfile.Get(line, "type"))) {
 	case "agent_start":
 		t.working, t.turns = true, t.turns+1
 	case "agent_settled":
 		t.working = false
 	case "response":
 		var err error
-		if !jsonl.True(jsonl.Get(line, "success")) {
-			err = errors.New(jsonl.String(jsonl.Get(line, "error")))
+		if !agentfile.True(agentfile.Get(line, "success")) {
+			err = errors.New(agentfile.String(agentfile.Get(line, "error")))
 		}
-		t.replies[jsonl.String(jsonl.Get(line, "id"))] = err
+		t.replies[agentfile.String(agentfile.Get(line, "id"))] = err
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/agentproc"
 )
 
 // snapshot holds the open files of one read.
@@ -23,7 +23,7 @@ type snapshot struct {
 // open takes the stamp before it opens the files: a write in between changes the stamp
 // that is taken afterwards.
 func open(ctx context.Context, path string) (*snapshot, error) {
-	path, err := container.EvalSymlinks(path) // the log is next to the real file
+	path, err := agentproc.EvalSymlinks(path) // the log is next to the real file
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/busy"
+	"rollcall/adapters/internal/kit"
 )
 
 var (
@@ -50,7 +50,7 @@ func Read(ctx context.Context, path string, fn func(ctx context.Context, db *DB)
 	var spoilt error
 	for i := range attempts {
 		if i > 0 {
-			if err := busy.Wait(ctx, time.Millisecond<<i); err != nil {
+			if err := kit.Wait(ctx, time.Millisecond<<i); err != nil {
 				return Stamp{}, err
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/agentproc"
 )
 
 // Stamp identifies one state of a database, by its files alone. Stamps are comparable
@@ -54,7 +54,7 @@ const (
 
 // Look returns the current stamp of the database at path. It reads 150 bytes.
 func Look(path string) (Stamp, error) {
-	path, err := container.EvalSymlinks(path)
+	path, err := agentproc.EvalSymlinks(path)
 	if err != nil {
 		return Stamp{}, err
 	}

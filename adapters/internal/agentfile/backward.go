@@ -1,0 +1,225 @@
+package agentfile
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"sync"
+)
+
+const (
+	firstChunk = 16 << 10
+	lastChunk  = 1 << 20
+)
+
+// backwardBuffers holds the buffers of readers that were closed, so that a list of thousands of
+// files needs few new buffers.
+var backwardBuffers sync.Pool // of *[]byte
+
+// BackwardReader reads the lines of a file from its end. Its memory is a few
+// chunks, or the longest line that it returns. It is for one goroutine.
+type BackwardReader struct {
+	ctx     context.Context
+	r       io.ReaderAt
+	maxLine int
+	chunk   int
+	buf     []byte // the buffered bytes are buf[lo:hi]; the bytes before lo are free
+	lo, hi  int
+	base    int64 // file offset of buf[lo]
+	partial bool
+	first   bool // nothing returned yet
+}
+
+// Backward starts reading at size, which is usually the file's size; it does not read
+// what is appended later. Lines over maxLine bytes (0: MaxLine) are reported as
+// *LongLine.
+func Backward(r io.ReaderAt, size int64, maxLine int) *BackwardReader {
+	return &BackwardReader{
+		ctx: context.Background(), r: r, maxLine: cmp.Or(maxLine, MaxLine),
+		base: size, chunk: firstChunk, first: true,
+	}
+}
+
+// WithContext makes Prev return ctx's error once ctx is done, also in the middle of a very long
+// line.
+func (b *BackwardReader) WithContext(ctx context.Context) *BackwardReader {
+	b.ctx = ctx
+	return b
+}
+
+// Close gives the reader's buffer to the next reader. A line that Prev returned is no
+// longer valid, and Prev must not be called again. A reader that is not closed leaves
+// its buffer to the garbage collector.
+func (b *BackwardReader) Close() {
+	if 0 < len(b.buf) && len(b.buf) <= lastChunk {
+		buf := b.buf
+		backwardBuffers.Put(&buf)
+	}
+	b.buf, b.lo, b.hi, b.base = nil, 0, 0, 0
+}
+
+// Partial reports whether the line that Prev returned last is the file's last one
+// and has no newline: it may still be being written.
+func (b *BackwardReader) Partial() bool { return b.partial }
+
+// Prev returns the line before the one returned last, without its newline, and
+// the offset of its first byte. Empty lines are left out. The line is valid
+// until the next call.
+//
+// At the beginning of the file it returns io.EOF. A line over the cap gives a *LongLine
+// with that line's offset; call Prev again to continue, unless it is Endless: then the
+// next call returns io.EOF. Any other error is final; a file that was cut short
+// meanwhile gives io.ErrUnexpectedEOF.
+func (b *BackwardReader) Prev() (line []byte, offset int64, err error) {
+	for {
+		b.partial = false
+		if b.hi == b.lo && b.base == 0 {
+			return nil, 0, io.EOF
+		}
+		terminated, err := b.dropNewline()
+		if err != nil {
+			return nil, 0, err
+		}
+		line, offset, err = b.lastLine()
+		if err != nil && !errors.Is(err, ErrTooLong) {
+			return nil, 0, err
+		}
+		b.partial = b.first && !terminated
+		b.first = false
+		if err != nil || len(line) > 0 {
+			return line, offset, err
+		}
+	}
+}
+
+// dropNewline removes the newline that ends the line to be returned.
+func (b *BackwardReader) dropNewline() (bool, error) {
+	if b.hi == b.lo {
+		if err := b.fill(); err != nil {
+			return false, err
+		}
+	}
+	if b.buf[b.hi-1] != '\n' {
+		return false, nil
+	}
+	b.hi--
+	return true, nil
+}
+
+// lastLine removes the line that ends at hi from the buffer.
+func (b *BackwardReader) lastLine() ([]byte, int64, error) {
+	for searched := 0; ; {
+		if i := bytes.LastIndexByte(b.buf[b.lo:b.hi-searched], '\n'); i >= 0 || b.base == 0 {
+			start := b.lo + i + 1
+			line, offset := b.buf[start:b.hi], b.base+int64(i+1)
+			b.hi = start
+			if len(line) > b.maxLine {
+				return b.tooLong(offset, int64(len(line)))
+			}
+			return line, offset, nil
+		}
+		searched = b.hi - b.lo
+		if searched >= lastChunk {
+			return b.longLine()
+		}
+		if err := b.fill(); err != nil {
+			return nil, 0, err
+		}
+	}
+}
+
+// longLine removes a line that is longer than the buffer should be: it first searches
+// for the beginning of the line, and then reads the line at once.
+func (b *BackwardReader) longLine() ([]byte, int64, error) {
+	end := b.base + int64(b.hi-b.lo)
+	start := int64(0)
+	for b.hi = b.lo; b.base > 0; b.hi = b.lo {
+		if length := end - b.base; length > int64(b.maxLine) && length >= searchLimit {
+			return b.endless(length)
+		}
+		if err := b.fill(); err != nil {
+			return nil, 0, err
+		}
+		if i := bytes.LastIndexByte(b.buf[b.lo:b.hi], '\n'); i >= 0 {
+			b.hi = b.lo + i + 1
+			start = b.base + int64(i+1)
+			break
+		}
+	}
+	if end-start > int64(b.maxLine) {
+		return b.tooLong(start, end-start)
+	}
+	line := make([]byte, end-start)
+	return line, start, readFull(b.r, line, start)
+}
+
+// endless returns what is known of a line whose beginning was not found, and ends
+// the reading.
+func (b *BackwardReader) endless(length int64) ([]byte, int64, error) {
+	offset := b.base
+	b.base = 0
+	tail := make([]byte, EndLen)
+	if err := readFull(b.r, tail, offset+length-EndLen); err != nil {
+		return nil, 0, err
+	}
+	return nil, offset, &LongLine{Offset: offset, Length: length, Tail: tail, Endless: true}
+}
+
+func (b *BackwardReader) tooLong(offset, length int64) ([]byte, int64, error) {
+	long, err := longLine(b.r, offset, length)
+	if err != nil {
+		return nil, 0, err
+	}
+	return nil, offset, long
+}
+
+// fill reads the chunk before the buffered bytes.
+func (b *BackwardReader) fill() error {
+	if err := b.ctx.Err(); err != nil {
+		return err
+	}
+	n := int(min(int64(b.chunk), b.base))
+	b.chunk = min(b.chunk*2, lastChunk)
+	b.room(n)
+	if err := readFull(b.r, b.buf[b.lo-n:b.lo], b.base-int64(n)); err != nil {
+		return err
+	}
+	b.lo -= n
+	b.base -= int64(n)
+	return nil
+}
+
+// room makes room for n bytes in front of lo. It keeps the buffered bytes at the end of
+// the buffer.
+func (b *BackwardReader) room(n int) {
+	if b.lo >= n {
+		return
+	}
+	if b.buf == nil {
+		if free, _ := backwardBuffers.Get().(*[]byte); free != nil {
+			b.buf, b.lo, b.hi = *free, len(*free), len(*free)
+			b.room(n)
+			return
+		}
+	}
+	have := b.hi - b.lo
+	to := b.buf
+	if need := have + n; need > len(b.buf) {
+		to = make([]byte, max(need, 2*len(b.buf), firstChunk))
+	}
+	copy(to[len(to)-have:], b.buf[b.lo:b.hi])
+	b.buf, b.lo, b.hi = to, len(to)-have, len(to)
+}
+
+func readFull(r io.ReaderAt, p []byte, off int64) error {
+	n, err := r.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

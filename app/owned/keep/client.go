@@ -1,0 +1,402 @@
+package keep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/semver"
+
+	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/launch"
+	"rollcall/app/owned/webhook"
+	"rollcall/app/self/autostart"
+	"rollcall/app/self/executable"
+	"rollcall/app/self/instance"
+	"rollcall/app/settings"
+	"rollcall/app/store"
+	"rollcall/bounded"
+	"rollcall/proc"
+)
+
+// Client starts the user's keeper and talks to it. It is safe for concurrent use.
+type Client struct {
+	State   string // Rollcall's state folder
+	Version string // of this program
+	// Program and Args start a keeper. An empty Program is this one.
+	Program string
+	Args    []string
+
+	mu sync.Mutex // held while a keeper is being started
+
+	apartMu sync.Mutex
+	apart   []string
+}
+
+// Apart implements launch.Host.
+func (c *Client) Apart() []string {
+	c.apartMu.Lock()
+	defer c.apartMu.Unlock()
+	return c.apart
+}
+
+// setApart stores in which surroundings this process differs from the keeper. It leaves out those that one of the two does
+// not know.
+func (c *Client) setApart(s *Status) {
+	var differ []string
+	own := proc.Surroundings()
+	for _, word := range slices.Sorted(maps.Keys(own)) {
+		if s != nil && s.Surroundings[word] != "" && s.Surroundings[word] != own[word] {
+			differ = append(differ, word)
+		}
+	}
+	c.apartMu.Lock()
+	defer c.apartMu.Unlock()
+	c.apart = differ
+}
+
+// setOutside stores that this process and the keeper are not in the same container or sandbox.
+func (c *Client) setOutside() {
+	c.apartMu.Lock()
+	defer c.apartMu.Unlock()
+	c.apart = []string{"container or sandbox"}
+}
+
+// ErrNoKeeper is wrapped by the error of Ready.
+var ErrNoKeeper = errors.New("the keeper (rollcall keep) could not be started")
+
+const (
+	answerLimit = 10 * time.Second
+	startLimit  = 2 * time.Minute // longer than the keeper waits for locks and disks; if the keeper is killed, the connection breaks at once
+	readyLimit  = 20 * time.Second
+	readyPause  = 20 * time.Millisecond
+)
+
+// Running reports whether a keeper runs. It sends the keeper no request.
+func (c *Client) Running() (bool, error) {
+	return bounded.In(c.State, bounded.ReadLimit, func(context.Context) (bool, error) { return instance.Running(c.State, claimName()) })
+}
+
+// open sends a request to the keeper. The caller closes the answers.
+func (c *Client) open(ctx context.Context, q request) (*instance.Answers, error) {
+	return bounded.In(c.State, answerLimit, func(left context.Context) (*instance.Answers, error) {
+		a, err := instance.Ask(ctx, c.State, claimName(), q)
+		if err == nil && left.Err() != nil {
+			a.Close()
+		}
+		return a, err
+	})
+}
+
+// Status returns the status of the keeper. Its error is instance.ErrNotRunning if there is none.
+func (c *Client) Status(ctx context.Context) (*Status, error) {
+	a, err := c.ask(ctx, request{Verb: verbStatus}, answerLimit)
+	if errors.Is(err, instance.ErrUnanswered) {
+		if running, runErr := c.Running(); runErr == nil && !running {
+			err = instance.ErrNotRunning // the keeper was killed meanwhile
+		}
+	}
+	return a.Status, err
+}
+
+// ask sends a request and returns the answer. A keeper that is ending counts as not running.
+func (c *Client) ask(ctx context.Context, q request, limit time.Duration) (a answer, err error) {
+	answers, err := c.open(ctx, q)
+	if err != nil {
+		return a, err
+	}
+	defer answers.Close()
+	if err := answers.Next(&a, limit); err != nil {
+		return a, err
+	}
+	return a, a.err()
+}
+
+func (a *answer) err() error {
+	switch {
+	case a.Ending:
+		return instance.ErrNotRunning
+	case a.Error != "":
+		return errors.New(a.Error)
+	}
+	return nil
+}
+
+// Ready implements launch.Host. It starts a keeper if none runs, and replaces one of an older version.
+func (c *Client) Ready(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+	defer cancel()
+	var started *attempt
+	var last error
+	for {
+		a, err := c.ask(ctx, request{Verb: verbHold}, answerLimit)
+		switch {
+		case err == nil && c.isNewer(a.Status):
+			_, last = c.ask(ctx, request{Verb: verbYield}, answerLimit)
+		case err == nil:
+			c.setApart(a.Status)
+			return nil
+		case errors.Is(err, instance.ErrOutside): // a keeper runs, but starts nothing for this process
+			c.setOutside()
+			return nil
+		case errors.Is(err, instance.ErrElevated):
+			return fmt.Errorf("cannot use the keeper (rollcall keep): %w", err)
+		case !errors.Is(err, instance.ErrNotRunning) && !errors.Is(err, instance.ErrUnanswered):
+			return fmt.Errorf("%w: %w", ErrNoKeeper, err)
+		case errors.Is(err, instance.ErrNotRunning) && started.over():
+			if last = started.failure(); last != nil {
+				return fmt.Errorf("%w: %w", ErrNoKeeper, last)
+			}
+			if started, err = c.spawn(); err != nil {
+				return fmt.Errorf("%w: %w", ErrNoKeeper, err)
+			}
+		default:
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ErrNoKeeper, errors.Join(ctx.Err(), last))
+		case <-time.After(readyPause):
+		}
+	}
+}
+
+// isNewer reports whether this program is newer than the keeper. If the versions cannot be compared, it is newer if
+// the keeper's file was replaced.
+func (c *Client) isNewer(s *Status) bool {
+	if s == nil {
+		return false
+	}
+	own, theirs := "v"+strings.TrimPrefix(c.Version, "v"), "v"+strings.TrimPrefix(s.Version, "v")
+	if semver.IsValid(own) && semver.IsValid(theirs) && semver.Compare(own, theirs) != 0 {
+		return semver.Compare(own, theirs) > 0
+	}
+	return s.Replaced
+}
+
+// attempt is a keeper that this process has started.
+type attempt struct {
+	log  string
+	from int64 // the size of the log before
+	done chan struct{}
+	code int
+}
+
+// over reports whether the started keeper has ended, or none was started.
+func (a *attempt) over() bool {
+	if a == nil {
+		return true
+	}
+	select {
+	case <-a.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// failure returns the reason why the started keeper has failed, or nil.
+func (a *attempt) failure() error {
+	if a == nil || a.code == 0 {
+		return nil
+	}
+	text, err := os.ReadFile(a.log)
+	if err != nil || int64(len(text)) < a.from {
+		text = nil
+	}
+	said := strings.TrimSpace(string(text[min(a.from, int64(len(text))):]))
+	if said == "" {
+		return fmt.Errorf("it ended with exit code %d; see %s", a.code, a.log)
+	}
+	return errors.New(said[strings.LastIndexByte(said, '\n')+1:])
+}
+
+// maxLog is the size, in bytes, above which the next keeper begins a new log.
+const maxLog = 1 << 20
+
+// LogFile returns the path of the keeper's log.
+func (c *Client) LogFile() string { return filepath.Join(c.State, "logs", "keeper.log") }
+
+// spawn starts a keeper, detached from this process.
+func (c *Client) spawn() (*attempt, error) {
+	return bounded.In(c.State, bounded.WriteLimit, c.spawnNow)
+}
+
+func (c *Client) spawnNow(left context.Context) (*attempt, error) {
+	path, args := c.Program, c.Args
+	if path == "" {
+		var err error
+		if path, err = executable.Path(); err != nil {
+			return nil, err
+		}
+		args = []string{"keep"}
+	}
+	dir, err := store.MakeDir(c.State, "logs")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	a := &attempt{log: c.LogFile(), done: make(chan struct{})}
+	if info, err := dir.Lstat(filepath.Base(a.log)); err == nil {
+		if a.from = info.Size(); a.from > maxLog || !info.Mode().IsRegular() {
+			_ = dir.Remove(filepath.Base(a.log))
+			a.from = 0
+		}
+	}
+	if err := left.Err(); err != nil {
+		return nil, err
+	}
+	// An outer launch's variables would make the keeper, and every hook, a part of that launch.
+	child, err := proc.Start(proc.Command{Path: path, Args: args, Dir: c.State, Env: proc.ChildEnv(os.Environ(), launch.Variables(), nil), Output: a.log})
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		a.code, _ = child.Wait()
+		close(a.done)
+	}()
+	return a, nil
+}
+
+// Start implements launch.Host.
+func (c *Client) Start(ctx context.Context, id string, starter proc.Identity, cmd proc.Command) (int, error) {
+	a, err := c.ask(ctx, request{Verb: verbStart, Start: newStartRequest(id, starter, &cmd)}, startLimit)
+	return a.PID, err
+}
+
+// Revive starts a keeper if there is something to keep and no keeper runs, for example because it was killed. Revive does
+// not wait until the keeper is ready.
+func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses, set *settings.Settings) {
+	// Records that only have to be removed need no keeper now: the next one removes them.
+	kept, err := ToKeep(launches, fuses)
+	if err != nil {
+		return
+	}
+	if kept.Launches+kept.Hooks+kept.Fuses == 0 && !c.isOwed(set) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if running, err := c.Running(); err == nil && !running {
+		_, _ = c.spawn() // the next command tries again, and doctor shows the reason
+	}
+}
+
+// isOwed reports whether a keeper has to run for the settings, although no tray and no watch runs: the webhook has not
+// accepted all messages, or the keeper is installed.
+func (c *Client) isOwed(set *settings.Settings) bool {
+	if !asks(set) {
+		return false
+	}
+	waiting, err := webhook.Waiting(webhookFolder(c.State))
+	return err == nil && waiting > 0 && set.Webhook.URL != "" || Installed()
+}
+
+// Installed reports whether the system starts the keeper when the user logs in.
+func Installed() bool {
+	s, err := autostart.Keeper.State()
+	return err == nil && s.On
+}
+
+// Attendance configures Client.Attend.
+type Attendance struct {
+	Launches *launch.Launches
+	Fuses    *fuse.Fuses
+	// Settings reads the user's settings as they are now. The keeper does what they ask for, such as the webhook, while the
+	// process runs, also if there is nothing else to keep.
+	Settings func() (settings.Settings, error)
+	// Changed receives when the result of Settings may have changed; it may be nil.
+	Changed <-chan struct{}
+	// Show is called with the troubles of the keeper whenever they change. It must not block.
+	Show func([]string)
+}
+
+// asks reports whether the settings need a keeper although there is nothing to keep.
+func (a *Attendance) asks() bool {
+	s, _ := a.Settings() // settings that could not be understood are left out
+	return asks(&s)
+}
+
+// asks reports whether these settings need a keeper while a tray or watch runs.
+func asks(s *settings.Settings) bool { return s.Webhook.URL != "" || s.Metrics.IsSet() }
+
+// webhook returns the webhook that this process's environment sets, since the keeper's environment may differ. It returns
+// nil if the environment sets none: the keeper reads the settings itself.
+func (a *Attendance) webhook() *webhookRequest {
+	s, _ := a.Settings()
+	if s.Webhook.URL == "" || !settings.WebhookInEnvironment() {
+		return nil
+	}
+	return &webhookRequest{s.Webhook.URL, s.Webhook.Secret}
+}
+
+// Attend starts a keeper whenever there is something to keep and none runs, also after one was killed, until ctx is done.
+// A long-running process, such as the tray, calls it.
+func (c *Client) Attend(ctx context.Context, a Attendance) error {
+	launches, launchesErr := a.Launches.Changes(ctx)
+	fuses, fusesErr := a.Fuses.Changes(ctx)
+	var pause store.Pause
+	for ctx.Err() == nil {
+		kept, err := ToKeep(a.Launches, a.Fuses)
+		if err == nil && kept.IsNothing() && !a.asks() {
+			a.Show(nil)
+			select {
+			case <-ctx.Done():
+			case <-launches:
+			case <-fuses:
+			case <-a.Changed:
+			case <-time.After(store.LastPause): // events may be missing
+			}
+			continue
+		}
+		began := time.Now()
+		err = c.attend(ctx, &a)
+		if err == nil && time.Since(began) > store.FirstPause {
+			pause.Succeeded()
+			continue
+		}
+		if err != nil && ctx.Err() == nil {
+			a.Show([]string{"launches, timers and hooks are not handled: " + err.Error()})
+		}
+		pause.Failed(time.Now())
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause.Left(time.Now())):
+		}
+	}
+	return errors.Join(launchesErr, fusesErr)
+}
+
+// attend starts a keeper if none runs, and shows the troubles of the keeper until it ends.
+func (c *Client) attend(ctx context.Context, a *Attendance) error {
+	if err := c.Ready(ctx); err != nil {
+		return err
+	}
+	answers, err := c.open(ctx, request{Verb: verbAttend, Webhook: a.webhook()})
+	if errors.Is(err, instance.ErrNotRunning) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer answers.Close()
+	for {
+		var now answer
+		if err := answers.Next(&now, 0); err != nil {
+			return nil // it has ended
+		}
+		if err := now.err(); err != nil || now.Status == nil {
+			return nil
+		}
+		a.Show(now.Status.Troubles)
+	}
+}

@@ -1,0 +1,86 @@
+package launch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/present"
+	"rollcall/app/store"
+	"rollcall/app/store/lock"
+)
+
+// CheckResume returns an error if a session cannot be resumed on this machine. It does not check whether the session is
+// still running.
+func CheckResume(s *app.Session) error {
+	switch {
+	case s.Machine != "":
+		return fmt.Errorf("session %s runs on %s; to resume it there: rollcall resume %s --terminal", s.IDThere(), present.Line(s.Machine), store.Quote(s.ID))
+	case s.Remote != "":
+		return fmt.Errorf("session %s runs on %s: send it a message there", s.ID, present.Line(s.Remote))
+	case s.Container != "":
+		return fmt.Errorf("session %s runs in a container (%s), whose files this machine does not have: resume it there", s.ID, present.Line(s.Container))
+	case s.IsProcess():
+		return fmt.Errorf("%s is open in process %d and has no session yet: there is nothing to resume", present.AgentName(s.Agent), s.Process.PID)
+	case s.Launch != nil && s.Launch.Unlisted:
+		return fmt.Errorf("%s lists no session for launch %s: there is nothing to resume", present.AgentName(s.Agent), s.Launch.ID)
+	case s.ID == "":
+		return errors.New("a session without an id cannot be resumed")
+	case s.CWD == "":
+		return fmt.Errorf("session %s cannot be resumed: its folder is not known", s.ID)
+	}
+	if d, _ := adapters.Describe(s.Agent); s.Archived && d.Unarchive != "" {
+		return fmt.Errorf("session %s is archived; take it out of the archive first: %s %s", s.ID, d.Unarchive, store.Quote(s.ID))
+	}
+	return nil
+}
+
+// checkFolder returns an error in words if the folder of a session that is to be resumed is gone.
+func checkFolder(t *adapters.Task) error {
+	if _, err := os.Stat(t.Dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil // also where it can't be examined: the next step says why
+	}
+	return fmt.Errorf("the folder of session %s is gone: %s; to resume it in another folder: rollcall resume %s --cwd FOLDER",
+		t.Resume, lock.Shown(t.Dir), store.Quote(t.Resume))
+}
+
+// ResumeCommand returns the POSIX shell command that resumes s: the program and arguments of a launch in a terminal. It
+// searches the PATH for the program.
+func ResumeCommand(a adapters.Adapter, s *app.Session) (string, error) {
+	if err := CheckResume(s); err != nil {
+		return "", err
+	}
+	dir, file := ResumeFrom(s)
+	p, err := Prepare(a, Request{Task: adapters.Task{Dir: dir, Resume: s.ID, ResumeFile: file, Terminal: true}}, nil)
+	if err != nil {
+		return "", err
+	}
+	return p.Shell(), nil
+}
+
+// ResumeFrom returns the folder in which a session is resumed, and the file for adapters.Task.ResumeFile.
+func ResumeFrom(s *app.Session) (dir, file string) {
+	if len(s.Files) > 0 {
+		file = s.Files[0]
+	}
+	return cmp.Or(s.ResumeIn, s.CWD), file
+}
+
+// Shell returns the plan as a command for a POSIX shell. It begins with cd to the folder.
+func (p *Plan) Shell() string {
+	words := []string{"cd", store.Quote(p.Request.Task.Dir), "&&"}
+	for _, v := range p.Command.Set {
+		name, value, _ := strings.Cut(v, "=")
+		words = append(words, name+"="+store.Quote(value))
+	}
+	words = append(words, store.Quote(p.Command.Path))
+	for _, a := range p.Command.Args {
+		words = append(words, store.Quote(a))
+	}
+	return strings.Join(words, " ")
+}

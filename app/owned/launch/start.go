@@ -1,0 +1,369 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"rollcall/adapters"
+	"rollcall/app/store"
+	"rollcall/app/store/fault"
+	"rollcall/app/store/lock"
+	"rollcall/proc"
+)
+
+// Variable is the environment variable with the launch's id. All processes of a launch have it, so that the agent is
+// found after its wrapper has ended.
+const Variable = "ROLLCALL_LAUNCH"
+
+// Request is a launch that the user requests.
+type Request struct {
+	Task  adapters.Task
+	Group string
+	Spec  string // path of a file that is appended to the prompt
+	Files []string
+	Hooks []Hook
+	// Branch is the branch of the launch's worktree, if it has one.
+	Branch string
+	// Force starts the agent even if the folder is locked or occupied.
+	Force bool
+	// KeepEnv leaves the variables in place that the agent's adapter would drop.
+	KeepEnv bool
+}
+
+// Plan is a launch that was checked and can be started. The user sees it first.
+type Plan struct {
+	Agent   adapters.Name
+	Request Request
+	Command adapters.Command
+	Env     []string // the whole environment except Variable
+	Dropped []string // variables of the caller's environment that are missing from Env
+}
+
+// Prepare finds the agent's program and builds the command. env is the caller's environment. It writes nothing.
+func Prepare(a adapters.Adapter, req Request, env []string) (*Plan, error) {
+	// A session's folder comes from what its agent wrote. Resolved against
+	// Rollcall's own working directory, a relative one would name another folder.
+	if req.Task.Resume != "" && !filepath.IsAbs(req.Task.Dir) {
+		return nil, fmt.Errorf("resume %s: the agent recorded the folder %s, which is not an absolute path; resume the session in the agent itself, in the right folder",
+			req.Task.Resume, lock.Shown(req.Task.Dir))
+	}
+	if req.Task.Resume != "" {
+		if err := checkFolder(&req.Task); err != nil {
+			return nil, err
+		}
+	}
+	dir, err := lock.RealPath(req.Task.Dir)
+	if err != nil {
+		return nil, err
+	}
+	req.Task.Dir = dir
+	return prepare(a, req, env)
+}
+
+// prepare does the work of Prepare, for a folder that may not exist yet.
+func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error) {
+	launcher, ok := a.(adapters.Launcher)
+	if !ok {
+		return nil, fmt.Errorf("%s: Rollcall cannot launch this agent", a.Name())
+	}
+	if err := errors.Join(checkMode(launcher, req.Task.Mode), checkModel(req.Task.Model)); err != nil {
+		return nil, err
+	}
+	task := req.Task
+	if task.Prompt, err = compose(&req); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(task.Prompt) == "" && !task.Terminal {
+		return nil, errors.New("a launch in the background needs a prompt")
+	}
+	if err := checkPiped(a, &task); err != nil {
+		return nil, err
+	}
+	program, err := launcher.Program(LookPath)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Agent: a.Name(), Request: req}
+	if p.Command, err = launcher.Command(program, task); err != nil {
+		return nil, err
+	}
+	drop := p.Command.Drop
+	if req.KeepEnv {
+		drop = nil
+	}
+	for _, name := range drop {
+		if isSet(env, name) {
+			p.Dropped = append(p.Dropped, name)
+		}
+	}
+	p.Env = withHelpers(proc.ChildEnv(env, drop, nil), p.Command.Path)
+	return p, nil
+}
+
+// checkPiped returns an error for a launch in the background that asks to be answerable, if the agent does not support that.
+func checkPiped(a adapters.Adapter, t *adapters.Task) error {
+	if t.Terminal || !t.Answerable {
+		return nil
+	}
+	if _, ok := a.(adapters.Piped); !ok {
+		return fmt.Errorf("%s: a launch in the background can't be answered: launch it in a terminal, or without --answerable", a.Name())
+	}
+	if runtime.GOOS == "windows" {
+		return fmt.Errorf("%s: a launch in the background can't be answered on Windows: launch it in a terminal, or without --answerable", a.Name())
+	}
+	return nil
+}
+
+func isSet(env []string, name string) bool {
+	for _, e := range env {
+		if n, v, _ := strings.Cut(e, "="); n == name && v != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func checkMode(l adapters.Launcher, mode string) error {
+	if mode == "" {
+		return nil
+	}
+	var names []string
+	for _, m := range l.Modes() {
+		if m.Name == mode {
+			return nil
+		}
+		names = append(names, m.Name)
+	}
+	if names == nil {
+		return fmt.Errorf("this agent has no permission modes: omit the mode %q", mode)
+	}
+	return fmt.Errorf("the mode must be one of %s, not %q", strings.Join(names, ", "), mode)
+}
+
+// checkModel returns an error for a model name that an agent could take for an option.
+func checkModel(model string) error {
+	if strings.HasPrefix(model, "-") || strings.TrimSpace(model) != model || strings.ContainsFunc(model, unicode.IsControl) {
+		return fmt.Errorf("%q is not a model name: it must not begin with a hyphen or a space, or contain control characters", model)
+	}
+	return nil
+}
+
+// Started is a launch that was started.
+type Started struct {
+	Record Record
+	PID    int           // of the process that was started
+	First  proc.Identity // the process that was started; zero if it had ended before it could be seen
+	Child  *proc.Child   // nil: the user's keeper is its parent
+	// Warnings are errors after the start. The agent runs, but its record or lock may be incomplete.
+	Warnings []error
+}
+
+// attempts is the number of attempts to write each part of the record after the start.
+const attempts = 3
+
+// Start carries out a plan in the background. It first locks the folder; this process owns the lock until the agent's
+// process exists. Unless the plan is forced, it calls occupied with the folder's real path; an error of occupied makes it
+// fail. A failure before the process runs undoes everything. After that Start never ends the process, and reports failures
+// as warnings.
+func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string) error) (*Started, error) {
+	if p.Request.Task.Terminal {
+		return nil, errors.New("a launch in a terminal cannot be started in the background")
+	}
+	unkept, err := l.ready(ctx, p.Request.Hooks)
+	if err != nil {
+		return nil, err
+	}
+	if l.host != nil && unkept == nil {
+		unkept = l.apart()
+	}
+	r, err := l.newRecord(p)
+	if err != nil {
+		return nil, err
+	}
+	self := r.Starter
+	if unkept != nil {
+		r.Parent = self // while this process lives, the keeper's hooks wait for the exit code
+	}
+	r.Log = l.logFile(r.ID)
+	if p.Request.Force {
+		occupied = nil
+	}
+	k := lockOf(&r)
+	k.Owner = self
+	if _, err = l.locks.Take(ctx, k, p.Request.Force, occupied); err != nil {
+		return nil, err
+	}
+	c, err := l.writeRecord(ctx, p, &r)
+	if err != nil {
+		return nil, errors.Join(err, l.undo(ctx, r.ID))
+	}
+	if l.host != nil && unkept == nil {
+		return l.startKept(context.WithoutCancel(ctx), r, c)
+	}
+	child, err := proc.Start(c)
+	fault.Point("launch.started")
+	if err != nil {
+		return nil, errors.Join(err, l.undo(ctx, r.ID))
+	}
+	s := l.recordStart(context.WithoutCancel(ctx), r, child)
+	switch {
+	case errors.Is(unkept, errApart):
+		s.Warnings = append(s.Warnings, unkept)
+	case unkept != nil:
+		const text = "its exit code will not be known, and its record is updated only by the next process of Rollcall"
+		s.Warnings = append(s.Warnings, fmt.Errorf("%s: %w", text, unkept))
+	}
+	return s, nil
+}
+
+// childEnv returns the whole environment of the process of a launch.
+func (p *Plan) childEnv(id string) []string {
+	set := map[string]string{Variable: id}
+	for _, v := range p.Command.Set {
+		name, value, _ := strings.Cut(v, "=")
+		set[name] = value
+	}
+	if secret := p.Command.Secret; !secret.IsZero() {
+		set[secret.Name] = secret.Value
+	}
+	return proc.ChildEnv(p.Env, nil, set)
+}
+
+// newRecord returns the record of a plan that this process is about to carry out.
+func (l *Launches) newRecord(p *Plan) (Record, error) {
+	self := proc.Self()
+	if self.IsZero() {
+		return Record{}, errors.New("cannot lock the folder: this process is not in the process table (is /proc mounted?)")
+	}
+	t := &p.Request.Task
+	return Record{
+		ID: store.NewID("l-", 5), Agent: p.Agent, Session: p.Command.Session, Starter: self, Host: proc.Host(), Space: proc.Space(), Dir: t.Dir, Prompt: promptHead(t.Prompt), Model: t.Model, Mode: t.Mode,
+		Group: p.Request.Group, Spec: p.Request.Spec, Branch: p.Request.Branch, Hooks: p.Request.Hooks, LaunchedAt: l.now(), Unreported: true, Pipe: p.Command.Pipe,
+	}, nil
+}
+
+// undo removes the lock, record and logs of a start that failed.
+func (l *Launches) undo(ctx context.Context, id string) error {
+	ctx = context.WithoutCancel(ctx)
+	return errors.Join(l.locks.Release(ctx, id), l.records.Remove(id), l.removeLogs(id))
+}
+
+// Here prepares a launch whose program replaces this process in its terminal. It locks the folder and writes the record
+// as if the agent ran already. The caller must then execute the plan's command with env, and call undo if that fails.
+func (l *Launches) Here(ctx context.Context, p *Plan, occupied func(path string) error) (r Record, env []string, undo func() error, err error) {
+	if _, err = l.ready(ctx, p.Request.Hooks); err != nil {
+		return r, nil, nil, err
+	}
+	if r, err = l.newRecord(p); err != nil {
+		return r, nil, nil, err
+	}
+	if p.Request.Force {
+		occupied = nil
+	}
+	r.Process = r.Starter // exec does not change pid and start time
+	if _, err = l.locks.Take(ctx, lockOf(&r), p.Request.Force, occupied); err != nil {
+		return r, nil, nil, err
+	}
+	undo = func() error { return l.undo(ctx, r.ID) }
+	if err = errors.Join(l.keepPrompt(r.ID, p), l.keepSecret(&r, p), l.records.Write(r.ID, r)); err != nil {
+		return r, nil, nil, errors.Join(err, undo())
+	}
+	return r, p.childEnv(r.ID), undo, nil
+}
+
+// writeRecord writes the record and the prompt, and returns the command to start.
+func (l *Launches) writeRecord(ctx context.Context, p *Plan, r *Record) (c proc.Command, err error) {
+	if err := errors.Join(l.keepPrompt(r.ID, p), l.keepSecret(r, p)); err != nil {
+		return c, err
+	}
+	if err := l.records.Write(r.ID, r); err != nil {
+		return c, err
+	}
+	fault.Point("launch.recorded")
+	c = proc.Command{
+		Path: p.Command.Path, Args: p.Command.Args, Dir: r.Dir, Output: r.Log,
+		Env: p.childEnv(r.ID),
+	}
+	if p.Command.Stdin != "" {
+		c.Stdin = l.inputFile(r.ID)
+		if err := l.writeNew(c.Stdin, p.Command.Stdin); err != nil {
+			return c, err
+		}
+	}
+	if r.Pipe {
+		c.Pipe, c.Errors = l.pipeFile(r.ID), l.errorsFile(r.ID)
+		if err := l.inLogs(func(d *store.Dir) error { return d.MakePipe(filepath.Base(c.Pipe)) }); err != nil {
+			return c, err
+		}
+	}
+	fault.Point("launch.ready")
+	return c, ctx.Err()
+}
+
+// recordStart stores the process that was started in the record and the lock.
+func (l *Launches) recordStart(ctx context.Context, r Record, child *proc.Child) *Started {
+	s := &Started{Record: r, PID: child.PID(), First: child.Identity, Child: child}
+	try := func(what string, f func() error) {
+		var err error
+		for i := range attempts {
+			if err = f(); err == nil {
+				return
+			}
+			<-time.After(time.Duration(i+1) * 20 * time.Millisecond)
+		}
+		s.Warnings = append(s.Warnings, fmt.Errorf("the agent was started, but %s: %w", what, err))
+	}
+	_ = os.Remove(l.inputFile(r.ID)) // the child has the file open, or has read it
+	if child.Input != nil {
+		s.Warnings = append(s.Warnings, fmt.Errorf("the agent was started, but its prompt was not given to it: %w", child.Input))
+	}
+	process := child.Identity
+	if process.IsZero() { // the child ended at once; if it was a wrapper, the agent may still run
+		process, _ = l.survivor(&r)
+	}
+	if process.IsZero() {
+		code, err := child.Wait()
+		if err != nil {
+			s.Warnings = append(s.Warnings, err)
+		}
+		try("its end was not recorded", func() (err error) {
+			s.Record, _, err = l.endWith(ctx, r.ID, &code, child.Signal())
+			return err
+		})
+		return s
+	}
+	r.Process = process
+	s.Record = r
+	try("its record was not written", func() (err error) {
+		s.Record, err = l.update(ctx, r.ID, func(old *Record) bool { return old.addStarted(process) })
+		return err
+	})
+	fault.Point("launch.booked")
+	try("its folder is not locked", func() (err error) {
+		s.Record, err = l.handOver(ctx, s.Record)
+		return err
+	})
+	return s
+}
+
+// addStarted adds the process that was started to the record, and reports whether the record changed. A keeper may
+// already have found the agent behind that process.
+func (r *Record) addStarted(first proc.Identity) bool {
+	switch {
+	case r.Process.IsZero():
+		r.Process = first
+	case r.Process != first && !slices.Contains(r.Former, first):
+		r.Former = slices.Insert(r.Former, 0, first)
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,55 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestNoFolder: what is in the place of a folder is refused at once: opening a pipe would wait for its other end.
+func TestNoFolder(t *testing.T) {
+	dir, err := os.MkdirTemp("", "rc") // short enough for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	pipe, link, socket, file := filepath.Join(dir, "pipe"), filepath.Join(dir, "link"), filepath.Join(dir, "socket"), filepath.Join(dir, "file")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink("pipe", link), os.WriteFile(file, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	open := map[string]func(string, ...string) (*Dir, error){"open": OpenDir, "make": MakeDir}
+	for how, f := range open {
+		for _, path := range []string{pipe, link, socket, file} {
+			for _, below := range [][]string{nil, {filepath.Base(path)}} {
+				at := path
+				if below != nil {
+					at = dir
+				}
+				d, err := f(at, below...)
+				if err == nil {
+					d.Close()
+				}
+				if how == "make" && below == nil && path != link { // a missing folder is created, which fails before
+					if err == nil {
+						t.Errorf("%s %s: no error", how, path)
+					}
+					continue
+				}
+				if !errors.Is(err, ErrUnsafe) || !strings.HasPrefix(err.Error(), path+": it is ") {
+					t.Errorf("%s %s in %s: %v", how, path, at, err)
+				}
+			}
+		}
+	}
+}
