@@ -10,7 +10,7 @@ import (
 
 // perFile is the time that the rest of an answer may take for each file that was read for it: sorting, deriving statuses,
 // making rows.
-const perFile = 25 * time.Microsecond
+const perFile = 60 * time.Microsecond
 
 // ReadingTime returns a context in which an adapter reads n files, the newest first. It ends before ctx does, so that what
 // was read by then is answered in time: earlier for more files, at most by a third of the time.
