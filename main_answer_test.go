@@ -126,16 +126,19 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 	}
 	p.until("the session at work", row("◐ proj · Codex"))
 
-	// From the notification.
+	// From the notification: what is not known to be harmless can only be denied there.
 	daemon.Ask("git push origin main")
 	n := last(says("git push origin main\nin /home/dev/proj"))
 	p.until("the row", row("wants to run: git push origin main"))
-	user.click(t, n, "allow:")
+	if slices.ContainsFunc(n.Actions, func(a string) bool { return strings.HasPrefix(a, "allow:") }) {
+		t.Errorf("an ordinary command has the buttons %q", n.Actions)
+	}
+	user.click(t, n, "deny:")
 	p.until("the answer", func() bool { return len(daemon.Took()) == 1 })
 	p.until("the withdrawal", func() bool { return p.labels() != nil && !d.Notifications()[0].Withdraw.IsZero() })
 
 	// What looks dangerous can only be denied there. The notification of a request that was replaced answers nothing.
-	daemon.Ask("rm -rf build")
+	daemon.Ask("rm -rf src")
 	n = last(says("Looks dangerous"))
 	if slices.ContainsFunc(n.Actions, func(a string) bool { return strings.HasPrefix(a, "allow:") }) {
 		t.Errorf("a dangerous command has the buttons %q", n.Actions)
@@ -147,16 +150,18 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 		t.Errorf("told %q; taken %q", told.Body, daemon.Took())
 	}
 
-	// In the window: a click on the notification opens it at the request, and a key answers.
+	// In the window: a click on the notification opens it at the request, and two keys allow it.
 	user.click(t, told, "default")
 	p.until("the window", func() bool { return len(p.windows()) == 1 })
 	p.until("the answer", func() bool {
-		if err := d.Key(ctx, "a"); err != nil {
-			t.Fatal(err)
-		}
-		// A key that comes too early begins the wait again.
-		for end := time.Now().Add(time.Second); len(daemon.Took()) != 2 && time.Now().Before(end); {
-			time.Sleep(10 * time.Millisecond)
+		for _, key := range []string{"a", "y"} {
+			if err := d.Key(ctx, key); err != nil {
+				t.Fatal(err)
+			}
+			// A key that comes too early begins the wait again.
+			for end := time.Now().Add(time.Second); len(daemon.Took()) != 2 && time.Now().Before(end); {
+				time.Sleep(10 * time.Millisecond)
+			}
 		}
 		return len(daemon.Took()) == 2
 	})
@@ -168,18 +173,18 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 	daemon.Ask("make release")
 	n = last(says("make release"))
 	p.until("the row", row("make release"))
-	key := n.Actions[slices.IndexFunc(n.Actions, func(a string) bool { return strings.HasPrefix(a, "allow:") })]
-	both := p.command("answer", codextest.Thread, "--request", strings.TrimPrefix(key, "allow:"), "--deny")
+	key := n.Actions[slices.IndexFunc(n.Actions, func(a string) bool { return strings.HasPrefix(a, "deny:") })]
+	both := p.command("answer", codextest.Thread, "--request", strings.TrimPrefix(key, "deny:"), "--deny")
 	<-time.After(time.Until(n.At.Add(time.Second))) // as click does
 	if err := both.Start(); err != nil {
 		t.Fatal(err)
 	}
-	user.click(t, n, "allow:")
+	user.click(t, n, "deny:")
 	_ = both.Wait()
 	p.until("the answer", func() bool { return len(daemon.Took()) >= 3 })
 	p.until("the work", row("◐ proj · Codex"))
 	got := daemon.Took()
-	want := []string{`git push origin main: {"decision":"accept"}`, `make deploy: {"decision":"accept"}`}
+	want := []string{`git push origin main: {"decision":"decline"}`, `make deploy: {"decision":"accept"}`}
 	if len(got) != 3 || !slices.Equal(got[:2], want) || !strings.HasPrefix(got[2], "make release: ") {
 		t.Errorf("the daemon took %q", got)
 	}

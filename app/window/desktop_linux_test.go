@@ -318,7 +318,7 @@ func TestDesktopQueue(t *testing.T) {
 			p.activate()
 			d.drawn()
 			d.shootSoon("queue-" + look)
-			d.press(p, "a", "asks-0 allow []")
+			d.press(p, "a y", "asks-0 allow []")
 			d.shootSoon("queue-" + look + "-danger")
 			d.press(p, "d", "asks-1 deny []")
 			d.shootSoon("queue-" + look + "-question")
@@ -330,13 +330,15 @@ func TestDesktopQueue(t *testing.T) {
 	}
 }
 
-// press presses a key until the agent has got an answer: keys count only once the request was visible for a moment, which
+// press presses a key, or several in turn, until the agent has got an answer: keys count only once the request was visible for a moment, which
 // begins anew with each key that comes too early. More presses than one must not answer more than one request.
-func (d *screen) press(p *process, key, want string) {
+func (d *screen) press(p *process, keys, want string) {
 	d.t.Helper()
 	var got string
 	pause := 2 * time.Second // longer than that moment, and longer each time: a busy machine draws slowly
 	eventually.True(d.t, "the answer "+want, func() bool {
+		key, others, _ := strings.Cut(keys, " ")
+		keys = strings.TrimSpace(others + " " + key)
 		d.key(key)
 		select {
 		case got = <-p.said:

@@ -44,7 +44,7 @@ func Judge(r *adapters.Request, folder string) Judgement {
 func judgeNow(r *adapters.Request, folder string) Judgement {
 	j := newJudge(folder, r.Folder)
 	j.mark(hidden(r.Text)...)
-	j.unsure = len(j.dangers) > 0 || strings.TrimSpace(r.Text) == "" || r.Agent == adapters.OpenClaw && r.Reason != "" || !j.resolved(j.dir)
+	j.unsure = len(j.dangers) > 0 || strings.TrimSpace(r.Text) == "" || strings.HasPrefix(r.Reason, "runs on ") || !j.resolved(j.dir)
 	switch r.Kind {
 	case adapters.AsksCommand:
 		j.script(r.Text)

@@ -95,7 +95,7 @@ func TestHarmless(t *testing.T) {
 		"in no folder":             command("", "ls"),
 		"in a folder that is gone": command(filepath.Join(dir, "gone"), "ls"),
 		"elsewhere":                Judge(&adapters.Request{Kind: adapters.AsksCommand, Text: "ls", Folder: out}, dir),
-		"on a node":                Judge(&adapters.Request{Agent: adapters.OpenClaw, Kind: adapters.AsksCommand, Text: "ls", Folder: dir, Reason: "runs on node"}, dir),
+		"on a node":                Judge(&adapters.Request{Kind: adapters.AsksCommand, Text: "ls", Folder: dir, Reason: "runs on node"}, dir),
 		"a plan":                   Judge(&adapters.Request{Kind: adapters.AsksPlan, Text: "ls", Folder: dir}, dir),
 	} {
 		if v.Harmless {
