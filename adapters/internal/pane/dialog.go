@@ -187,35 +187,34 @@ func shows(rows []string, indent string, lines []string, room int) bool {
 			if len(rows) == 0 {
 				return false
 			}
-			row, ok := strings.CutPrefix(rows[0], indent)
-			if !ok {
-				row = ""
-			}
-			if !ok && rows[0] != strings.TrimRight(indent, " ") || row != strings.TrimRight(row, " ") {
-				return false
-			}
-			blanks := 0
-			if begun {
-				blanks = len(line) - len(strings.TrimLeft(line, " "))
-			}
-			left := len(row) - len(strings.TrimLeft(row, " "))
-			if begun && left > blanks {
-				return false
-			}
-			if begun {
-				line = line[blanks-left:]
-			}
-			rest, ok := strings.CutPrefix(line, row)
-			if !ok || row == "" && line != "" {
-				return false
-			}
-			if rest != "" && !isFull(row, rest, rows[1:], indent, room) {
+			rest, ok := afterRow(rows[0], indent, line, begun)
+			if !ok || rest != "" && !isFull(strings.TrimPrefix(rows[0], indent), rest, rows[1:], indent, room) {
 				return false
 			}
 			line, rows = rest, rows[1:]
 		}
 	}
 	return len(rows) == 0
+}
+
+// afterRow returns what follows a row in a line. ok is false if the row does not show the beginning of the line; after a break (begun) blanks of the line
+// may be missing.
+func afterRow(shown, indent, line string, begun bool) (rest string, ok bool) {
+	row, ok := strings.CutPrefix(shown, indent)
+	if !ok {
+		row = ""
+	}
+	if !ok && shown != strings.TrimRight(indent, " ") || row != strings.TrimRight(row, " ") || row == "" && line != "" {
+		return "", false
+	}
+	if begun {
+		blanks, left := len(line)-len(strings.TrimLeft(line, " ")), len(row)-len(strings.TrimLeft(row, " "))
+		if left > blanks {
+			return "", false
+		}
+		line = line[blanks-left:]
+	}
+	return strings.CutPrefix(line, row)
 }
 
 // isFull reports whether a row is followed by a break that Claude Code made: nothing more fits into it.

@@ -136,8 +136,8 @@ func (j *judge) writes(w word) {
 	}
 	slashed := filepath.ToSlash(name)
 	where := j.place(name)
-	real, ok := j.real(name)
-	if runLater.MatchString(slashed) || ok && runLater.MatchString(real) || where == elsewhere && startFiles.MatchString(slashed) {
+	found, ok := j.real(name)
+	if runLater.MatchString(slashed) || ok && runLater.MatchString(found) || where == elsewhere && startFiles.MatchString(slashed) {
 		j.mark(later)
 	}
 	switch where {
@@ -146,7 +146,7 @@ func (j *judge) writes(w word) {
 	case temporary:
 		j.unsure = true
 	default: // "~" and ":" may be other names of a file on Windows
-		j.unsure = j.unsure || !ok || instructions.MatchString(slashed) || instructions.MatchString(real) || strings.ContainsAny(name, "~:")
+		j.unsure = j.unsure || !ok || instructions.MatchString(slashed) || instructions.MatchString(found) || strings.ContainsAny(name, "~:")
 	}
 }
 
@@ -337,7 +337,7 @@ func (j *judge) changeFolder(args []word) {
 		j.unsure = true
 		return
 	}
-	if real, err := filepath.EvalSymlinks(j.dir); err == nil && real != j.dir {
+	if found, err := filepath.EvalSymlinks(j.dir); err == nil && found != j.dir {
 		j.unsure = true // ".." after it is ambiguous
 	}
 }

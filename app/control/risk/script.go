@@ -221,7 +221,7 @@ func inputText(text string, r *syntax.Redirect) word {
 // empties marks a statement that only empties a file.
 func (j *judge) empties(text string, s *syntax.Stmt) {
 	for _, r := range s.Redirs {
-		if r.Word == nil || r.Op != syntax.RdrOut && r.Op != syntax.ClbOut || s.Cmd != nil && !isColon(s.Cmd) {
+		if r.Word == nil || r.Op != syntax.RdrOut && r.Op != syntax.RdrClob || s.Cmd != nil && !isColon(s.Cmd) {
 			continue
 		}
 		j.emptied(wordOf(text, r.Word).text)
@@ -247,7 +247,7 @@ func (j *judge) redirect(text string, r *syntax.Redirect) {
 	}
 	w := wordOf(text, r.Word)
 	switch r.Op {
-	case syntax.RdrOut, syntax.AppOut, syntax.ClbOut, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut:
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut:
 		j.writes(w)
 	case syntax.DplOut, syntax.DplIn:
 		if strings.Trim(w.text, "0123456789-") != "" { // ">& file"
@@ -267,7 +267,7 @@ func (j *judge) remember(text string, words []word, redirects []*syntax.Redirect
 	name, args, _ := program(words)
 	fetches := slices.Contains(downloaders, name)
 	for _, r := range redirects {
-		if (r.Op != syntax.RdrOut && r.Op != syntax.AppOut && r.Op != syntax.ClbOut) || r.Word == nil {
+		if (r.Op != syntax.RdrOut && r.Op != syntax.AppOut && r.Op != syntax.RdrClob) || r.Word == nil {
 			continue
 		}
 		file := path.Base(wordOf(text, r.Word).text)
