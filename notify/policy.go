@@ -26,7 +26,7 @@ type policy struct {
 	board Board // returns the requests of waiting sessions; nil: they are not known
 
 	waits   map[string]*openWait   // waits that are not over, by key; see waitKey
-	newest  *bubble                // the newest notification of waits; nil: none
+	newest  *shownNotification     // the newest notification of waits; nil: none
 	last    map[string]lastWait    // waits that are over, by key
 	replies map[string]reply       // the last reply of each session, by key
 	ends    map[string][]app.Event // ended sessions, by the key of their process

@@ -17,16 +17,16 @@ type openWait struct {
 	sessions map[string]adapters.WaitingFor // those that wait
 	session  app.Session                    // the session that the notification names
 	begun    time.Time
-	shown    *bubble   // the notification of the wait; nil: none was sent
-	told     time.Time // when the notification was sent
-	withheld bool      // the user must not be disturbed; the notification is sent afterwards
-	due      time.Time // when the notification is sent, if it is postponed after a quick wait of the same session; zero: it is not
+	shown    *shownNotification // the notification of the wait; nil: none was sent
+	told     time.Time          // when the notification was sent
+	withheld bool               // the user must not be disturbed; the notification is sent afterwards
+	due      time.Time          // when the notification is sent, if it is postponed after a quick wait of the same session; zero: it is not
 	reminded bool
 	away     bool // Options.Away was called
 }
 
-// bubble is one notification on the screen, of one wait or several.
-type bubble struct {
+// shownNotification is one notification on the screen, of one wait or several.
+type shownNotification struct {
 	key     string
 	waits   []string // keys of the waits, the oldest first
 	asked   string   // key of the request that the notification shows; empty: none
@@ -129,7 +129,7 @@ func (p *policy) show(keys []string, now time.Time, together time.Duration) orde
 			b.key = key
 		}
 	default:
-		b = &bubble{key: keys[0]}
+		b = &shownNotification{key: keys[0]}
 		if len(keys) > 1 {
 			b.key = severalKey(now)
 		}
@@ -177,14 +177,14 @@ func (p *policy) over(key string, w *openWait, l *look) []order {
 
 // changed returns the order to correct a notification of several waits. The correction has no sound, and is carried out only while the notification
 // is on the screen.
-func (p *policy) changed(b *bubble) order {
+func (p *policy) changed(b *shownNotification) order {
 	o := p.orderOf(b)
 	o.sound, o.onlyShown = false, true
 	return o
 }
 
 // orderOf returns the order to show a notification with its current text.
-func (p *policy) orderOf(b *bubble) order {
+func (p *policy) orderOf(b *shownNotification) order {
 	var sessions []app.Session
 	var members []member
 	sound := false
@@ -339,7 +339,7 @@ func waitOrder(s app.Session) order {
 // waits any more, the notification is withdrawn. Otherwise the wait is taken over; it is shown again only if a session
 // waits for something else or the notification is no longer on the screen.
 func (p *policy) takeOver(left wait, sessions []app.Session, now time.Time) []order {
-	b := &bubble{key: left.Key, changed: now}
+	b := &shownNotification{key: left.Key, changed: now}
 	stands := true
 	for _, m := range left.all() {
 		var waiting []*app.Session

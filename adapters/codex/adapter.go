@@ -91,7 +91,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 		mainThreads: map[*host]int{}, attended: map[string]bool{}, shownBy: map[string]proc.Identity{}}
 	var roots []*root
 	var absent bool
-	if d.census, roots, absent = a.inUse(ctx, d.answer, "without it, running sessions look stopped"); absent {
+	if d.running, roots, absent = a.inUse(ctx, d.answer, "without it, running sessions look stopped"); absent {
 		return d.answer.Absent()
 	}
 	for _, r := range roots {
@@ -109,8 +109,8 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 
 // inUse returns the processes of Codex and the homes in use, and whether nothing of Codex is here. without
 // says what is missing from the answer if the process table can't be read.
-func (a *Adapter) inUse(ctx context.Context, answer *kit.Answer, without string) (c census, roots []*root, absent bool) {
-	c, err := takeCensus(ctx, a.table)
+func (a *Adapter) inUse(ctx context.Context, answer *kit.Answer, without string) (c agentProcesses, roots []*root, absent bool) {
+	c, err := readProcesses(ctx, a.table)
 	if err != nil {
 		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err, Fix: without})
 	}

@@ -25,7 +25,7 @@ type discovery struct {
 	adapter     *Adapter
 	query       adapters.Query
 	now         time.Time
-	census      census
+	running     agentProcesses
 	answer      *kit.Answer
 	mainThreads map[*host]int            // the number of main threads, not sub-agents, of each host
 	attended    map[string]bool          // threads of a daemon that a terminal interface shows or may show
@@ -70,7 +70,7 @@ func (d *discovery) root(ctx context.Context, r *root) {
 	d.matchTerminals(ctx, r)
 	for _, c := range candidates {
 		if c.host != nil && c.facts.turn.state == open {
-			c.host = d.census.turnHost(c.path, c.id, c.facts.turn.since, c.host)
+			c.host = d.running.turnHost(c.path, c.id, c.facts.turn.since, c.host)
 		}
 		if c.host != nil && cmp.Or(c.facts.parent, threads[c.id].parent) == "" {
 			d.mainThreads[c.host]++
@@ -92,7 +92,7 @@ func (d *discovery) root(ctx context.Context, r *root) {
 func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]int) []*found {
 	var list []*found
 	add := func(ro rollout) {
-		host := d.census.hostOf(ro.path, ro.id, owners[ro.id])
+		host := d.running.hostOf(ro.path, ro.id, owners[ro.id])
 		if host != nil || d.query.Since.IsZero() || len(d.query.IDs) > 0 || !ro.info.ModTime().Before(d.query.Since) ||
 			d.possibleHost(ro.info) != nil {
 			list = append(list, &found{rollout: ro, host: host})
@@ -124,15 +124,15 @@ func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]i
 // liveOnly reports whether the live sessions are all that is asked for and the open
 // files of every host are known: then nothing else needs to be examined.
 func (d *discovery) liveOnly() bool {
-	if d.census.unread || len(d.query.IDs) > 0 || d.query.Since.IsZero() || d.query.Since.Before(d.now.Add(-time.Second)) {
+	if d.running.unread || len(d.query.IDs) > 0 || d.query.Since.IsZero() || d.query.Since.Before(d.now.Add(-time.Second)) {
 		return false
 	}
-	for _, h := range d.census.hostsWithHiddenFiles() {
+	for _, h := range d.running.hostsWithHiddenFiles() {
 		if !errors.Is(h.filesErr, fs.ErrPermission) {
 			return false
 		}
 	}
-	for _, h := range d.census.hosts {
+	for _, h := range d.running.hosts {
 		for path := range h.rollouts {
 			if rootOf(path) == "" { // a link leads there from some home
 				return false
@@ -146,7 +146,7 @@ func (d *discovery) liveOnly() bool {
 // thread, or could a moment ago. search is true where it isn't known which process can.
 func (d *discovery) recentThreads(owners map[string]int) (isRecent func(id string) bool, search bool) {
 	ids := slices.Collect(maps.Keys(owners))
-	for _, h := range d.census.hosts {
+	for _, h := range d.running.hosts {
 		for path := range h.rollouts {
 			if id, ok := threadID(filepath.Base(path)); ok {
 				ids = append(ids, id)
@@ -156,14 +156,14 @@ func (d *discovery) recentThreads(owners map[string]int) (isRecent func(id strin
 		search = search || h.filesErr != nil && !errors.Is(h.filesErr, fs.ErrPermission)
 	}
 	lived := d.adapter.folders.noteThreads(ids)
-	return func(id string) bool { _, is := lived[id]; return is }, search || d.census.unread
+	return func(id string) bool { _, is := lived[id]; return is }, search || d.running.unread
 }
 
 // possibleHost returns a host whose open files can't be seen and that could have the
 // rollout open, since the rollout was written to after that host began. Processes of
 // other users deny access to their open files; they don't hold the user's own files.
 func (d *discovery) possibleHost(info fs.FileInfo) *host {
-	for _, h := range d.census.hostsWithHiddenFiles() {
+	for _, h := range d.running.hostsWithHiddenFiles() {
 		foreign := errors.Is(h.filesErr, fs.ErrPermission) && ownedByUser(info)
 		if !foreign && !info.ModTime().Add(slack).Before(h.Started) {
 			return h
@@ -176,7 +176,7 @@ func (d *discovery) possibleHost(info fs.FileInfo) *host {
 func (d *discovery) openRollouts(r *root) []rollout {
 	var list []rollout
 	seen, told := map[string]bool{}, map[string]bool{}
-	for _, h := range d.census.hosts {
+	for _, h := range d.running.hosts {
 		for path := range h.rollouts {
 			id, ok := threadID(filepath.Base(path))
 			if !ok || seen[path] || rootOf(path) != r.path || !h.holds(path, id) {
@@ -334,11 +334,11 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		s.possibleHost = d.possibleHost(f.info)
 	}
 	if call, ok := s.oldestCall(); ok && f.host != nil {
-		s.running, s.nothingRuns = d.census.processOfCall(d.adapter.table, f.host, f.id, call.at)
+		s.running, s.nothingRuns = d.running.processOfCall(d.adapter.table, f.host, f.id, call.at)
 		s.pressure = d.adapter.table.Pressure()
 	}
 	v := decide(s)
-	if d.census.unread && f.host == nil && v.Status == adapters.Stopped {
+	if d.running.unread && f.host == nil && v.Status == adapters.Stopped {
 		v = kit.Unknown("the process table can't be read; " + s.lastTurn())
 	}
 	out := adapters.Session{

@@ -45,8 +45,8 @@ type host struct {
 	filesErr         error           // why its open files aren't known; nil: they are
 }
 
-// census holds the processes of Codex that one reading of the process table shows.
-type census struct {
+// agentProcesses holds the processes of Codex that one reading of the process table shows.
+type agentProcesses struct {
 	hosts    []*host
 	children map[int][]proc.Process
 	unread   bool // the process table could not be read
@@ -55,10 +55,10 @@ type census struct {
 // isServer reports whether the host's threads are not its own.
 func (h *host) isServer() bool { return h.role == server }
 
-// takeCensus finds the hosts among all processes.
-func takeCensus(ctx context.Context, table proc.Lister) (census, error) {
+// readProcesses finds the hosts among all processes.
+func readProcesses(ctx context.Context, table proc.Lister) (agentProcesses, error) {
 	processes, err := table.List(ctx)
-	c := census{children: map[int][]proc.Process{}, unread: err != nil && len(processes) == 0}
+	c := agentProcesses{children: map[int][]proc.Process{}, unread: err != nil && len(processes) == 0}
 	for _, p := range processes {
 		if p.PPID > 0 {
 			c.children[p.PPID] = append(c.children[p.PPID], p)
@@ -153,7 +153,7 @@ func (h *host) holds(path, id string) bool {
 // hostOf finds the host of a thread: by the open rollout, else by the owner of
 // the thread's writer lock, else, where open files can't be seen, by a command
 // line that names it.
-func (c census) hostOf(path, id string, lockOwner int) *host {
+func (c agentProcesses) hostOf(path, id string, lockOwner int) *host {
 	for _, hasThread := range []func(h *host) bool{
 		func(h *host) bool { return h.holds(path, id) },
 		func(h *host) bool { return lockOwner != 0 && h.PID == lockOwner },
@@ -169,7 +169,7 @@ func (c census) hostOf(path, id string, lockOwner int) *host {
 // turnHost returns the host of a thread's open turn. Before the writer locks (0.142.5) a thread
 // can be open in several processes: the turn belongs to the last process that started before
 // the turn.
-func (c census) turnHost(path, id string, begun time.Time, host *host) *host {
+func (c agentProcesses) turnHost(path, id string, begun time.Time, host *host) *host {
 	for _, h := range c.hosts {
 		if h != host && h.holds(path, id) && !h.started().After(begun) &&
 			(host.started().After(begun) || h.started().After(host.started())) {
@@ -180,7 +180,7 @@ func (c census) turnHost(path, id string, begun time.Time, host *host) *host {
 }
 
 // hostsWithHiddenFiles returns the hosts whose open files can't be seen.
-func (c census) hostsWithHiddenFiles() []*host {
+func (c agentProcesses) hostsWithHiddenFiles() []*host {
 	var hosts []*host
 	for _, h := range c.hosts {
 		if h.filesErr != nil {
@@ -197,7 +197,7 @@ const slack = time.Second
 // processOfCall returns the pid of a process that a thread's call runs in: a descendant
 // of the host, no older than the call, and marked with the thread's id (0.169 sets
 // CODEX_THREAD_ID) or not marked. none reports that there is certainly no such process.
-func (c census) processOfCall(table proc.Lister, h *host, thread string, since time.Time) (pid int, none bool) {
+func (c agentProcesses) processOfCall(table proc.Lister, h *host, thread string, since time.Time) (pid int, none bool) {
 	if h.clockSet() {
 		return 0, false // the start of a process and the time of the call can't be compared
 	}

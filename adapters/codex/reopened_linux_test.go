@@ -46,7 +46,7 @@ func TestTurnHost(t *testing.T) {
 	first, second, third := at(1, 0, path), at(2, time.Hour, path), at(3, 3*time.Hour, path)
 	other := at(4, 90*time.Minute, "/home/dev/else")
 	for _, hosts := range [][]*host{{first, second, third, other}, {third, other, second, first}} {
-		c := census{hosts: hosts}
+		c := agentProcesses{hosts: hosts}
 		for begun, want := range map[time.Duration]*host{time.Minute: first, 2 * time.Hour: second, 4 * time.Hour: third} {
 			if got := c.turnHost(path, threadA, began.Add(begun), c.hostOf(path, threadA, 0)); got != want {
 				t.Errorf("turn begun after %v: process %d, want %d", begun, got.PID, want.PID)

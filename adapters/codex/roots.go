@@ -133,7 +133,7 @@ func (f *homeSearch) unresponsiveHomeOf(h *host) string {
 // live Codex processes were started with, and those that contain their open rollouts;
 // also those that processes used within the last 24 hours of this run. looked lists all
 // folders that were tried.
-func (a *Adapter) roots(c census, answer *kit.Answer) []*root {
+func (a *Adapter) roots(c agentProcesses, answer *kit.Answer) []*root {
 	f := homeSearch{answer: answer, state: a.env("CODEX_SQLITE_HOME")}
 	f.add(a.ownHome())
 	for _, path := range a.named() {

@@ -136,7 +136,7 @@ func (d *discovery) takenTerminals(r *root, free []terminalUI) []terminalUI {
 func (d *discovery) daemonThreads(ctx context.Context, r *root) []daemonThread {
 	var list []daemonThread
 	for _, ro := range d.openRollouts(r) {
-		h := d.census.hostOf(ro.path, ro.id, 0)
+		h := d.running.hostOf(ro.path, ro.id, 0)
 		if h == nil || !h.daemon {
 			continue
 		}
@@ -184,7 +184,7 @@ func (d *discovery) addProcess(h *host) {
 // addUnresponsive adds rows for the processes whose homes do not answer, in place of
 // their sessions.
 func (d *discovery) addUnresponsive() {
-	for _, h := range d.census.hosts {
+	for _, h := range d.running.hosts {
 		if h.unresponsive != "" && !h.isServer() && !h.ephemeral {
 			d.addProcess(h)
 		}
@@ -193,7 +193,7 @@ func (d *discovery) addUnresponsive() {
 
 // addEphemeral adds the runs of codex exec that store nothing.
 func (d *discovery) addEphemeral() {
-	for _, h := range d.census.hosts {
+	for _, h := range d.running.hosts {
 		if h.role == run && h.ephemeral && h.filesErr == nil && len(h.rollouts) == 0 && len(h.locks) == 0 {
 			d.addProcess(h)
 		}

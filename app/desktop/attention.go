@@ -79,7 +79,7 @@ func (a *attention) follow(ctx context.Context, changes <-chan struct{}) {
 		case <-a.ending():
 			a.readQuiet()
 		}
-		a.poke()
+		a.rereadRules()
 	}
 }
 
@@ -93,13 +93,13 @@ func (a *attention) ending() <-chan time.Time {
 	return time.After(min(time.Until(state.Until)+time.Millisecond, time.Minute))
 }
 
-// poke makes the tray and the notifier read the rules and the state again.
-func (a *attention) poke() {
-	poke(a.told)
-	poke(a.redraw)
+// rereadRules makes the tray and the notifier read the rules and the state again.
+func (a *attention) rereadRules() {
+	signal(a.told)
+	signal(a.redraw)
 }
 
-func poke(c chan struct{}) {
+func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
@@ -185,7 +185,7 @@ func (a *attention) setQuiet(on bool, until time.Time) {
 		a.log.Error("do not disturb could not be changed", "error", err)
 	}
 	a.readQuiet()
-	a.poke()
+	a.rereadRules()
 }
 
 // hasFocus implements notify.Options.HasFocus.

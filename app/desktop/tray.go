@@ -66,7 +66,7 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	defer ends.Close()
 	ended := p.endedMeanwhile()
 	attention := p.newAttention()
-	board, stopBoard := p.startBoard(ctx, attention.poke, &running)
+	board, stopBoard := p.startBoard(ctx, attention.rereadRules, &running)
 	defer stopBoard()
 	notifier := tellOfWindows(notify.New(p.answering(p.notifications(ctx, attention, u), board)))
 	var recent recentEnds
@@ -96,7 +96,7 @@ func (p *parts) serveAttention(ctx context.Context, a *attention, recent *recent
 	}
 	running.Go(func() { p.followSettings(ctx) })
 	running.Go(func() { a.follow(ctx, changes) })
-	running.Go(func() { report(p.log, recent.follow(ctx, ends, func() { poke(a.redraw) })) })
+	running.Go(func() { report(p.log, recent.follow(ctx, ends, func() { signal(a.redraw) })) })
 }
 
 // notifications returns the options of the tray's notifier. When the tray ends, notifications of waits stay on the screen if the user asked for the update u.
