@@ -327,8 +327,10 @@ func (j *judge) feed(words []word, text word) {
 	}
 }
 
-// find checks the command that find or fd runs for each file.
+// find checks the command that find or fd runs for each file. An option among the words of that command is the command's own: if each were followed,
+// "find -exec find -exec …" would take twice as long with each word.
 func (j *judge) find(args []word) {
+	depth, checked := j.depth, 0
 	for i, a := range args {
 		switch a.text {
 		case "-delete":
@@ -336,14 +338,23 @@ func (j *judge) find(args []word) {
 		case "-fprint", "-fprintf", "-fls", "-fprint0":
 			j.unsure = true
 		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
+			if i < checked {
+				continue
+			}
 			rest := args[i+1:]
 			if end := slices.IndexFunc(rest, func(w word) bool { return w.text == ";" || w.text == "+" && !strings.HasPrefix(a.text, "-X") }); end >= 0 {
 				rest = rest[:end]
 			}
+			checked = i + 1 + len(rest)
 			if !slices.ContainsFunc(rest, func(w word) bool { return strings.Contains(w.text, "{}") }) {
 				rest = append(slices.Clone(rest), word{text: "{}"})
 			}
-			j.call(slices.Clone(rest))
+			if j.depth++; j.depth <= 4*maxDepth {
+				j.call(slices.Clone(rest))
+			} else {
+				j.mark("has commands inside commands")
+			}
+			j.depth = depth
 		}
 	}
 }
