@@ -62,7 +62,7 @@ func (j *judge) gitRuns(verb string, args []word) {
 		if len(words) > 0 && slices.Contains([]string{"set", "unset", "get", "list"}, words[0]) {
 			words = words[1:]
 		}
-		sets := len(words) > 1 && (gitKeys.MatchString(words[0]) || gitKeys.MatchString(words[0]+" "+words[1])) && !(slices.Contains([]string{"core.editor", "core.pager"}, words[0]) && plainProgram.MatchString(words[1]))
+		sets := len(words) > 1 && (gitKeys.MatchString(words[0]) || gitKeys.MatchString(words[0]+" "+words[1])) && (words[0] != "core.editor" && words[0] != "core.pager" || !plainProgram.MatchString(words[1]))
 		j.markIf(sets, loads)
 	case "remote":
 		j.markIf(len(words) > 1 && words[0] == "set-url", "changes where git pushes to")
