@@ -118,21 +118,7 @@ func matchesVerb(verb []string, args []word) bool {
 // interpreted checks the code that an interpreter is given as an argument.
 func (j *judge) interpreted(name string, args []word) {
 	if name == "eval" || name == "trap" && len(args) > 1 || name == "alias" {
-		for _, a := range args {
-			_, value, isAlias := strings.Cut(a.text, "=")
-			switch {
-			case !a.literal && name != "alias":
-				j.mark(fed)
-			case name == "alias" && isAlias:
-				j.inner(value)
-			case name == "trap" && a.text != args[0].text:
-			case name != "eval":
-				j.inner(a.text)
-			}
-		}
-		if name == "eval" {
-			j.inner(join(args))
-		}
+		j.evaluated(name, args)
 		return
 	}
 	in, ok := interpreterOf(name)
@@ -146,20 +132,8 @@ func (j *judge) interpreted(name string, args []word) {
 		if !ok {
 			continue
 		}
-		if strings.EqualFold(name, "powershell") || name == "pwsh" {
-			low := strings.ToLower(a.text)
-			j.markIf(len(low) > 1 && (strings.HasPrefix("-encodedcommand", low) && strings.HasPrefix(low, "-e") || low == "-ec") && low != "-ex", fed)
-			j.markIf(strings.HasPrefix(low, "-w") && i+1 < len(args) && strings.EqualFold(args[i+1].text, "hidden"), fed)
-			if low == "-file" && i+1 < len(args) {
-				j.markIf(j.place(args[i+1].text) != inside, fromOutside)
-			}
-			if low == "-executionpolicy" || low == "-ep" {
-				j.unsure = true
-			}
-			if (low == "-command" || low == "/c") && i+1 < len(args) {
-				j.inner(join(args[i+1:]))
-				return
-			}
+		if (name == "powershell" || name == "pwsh") && j.powershell(strings.ToLower(a.text), args[i+1:]) {
+			return
 		}
 		if given, value := codeOption(in, a.text, args[i+1:]); given {
 			j.runs(name, value)
@@ -176,6 +150,44 @@ func (j *judge) interpreted(name string, args []word) {
 			return
 		}
 	}
+}
+
+// evaluated checks the words that the shell itself runs, at once or later.
+func (j *judge) evaluated(name string, args []word) {
+	for _, a := range args {
+		_, value, isAlias := strings.Cut(a.text, "=")
+		switch {
+		case !a.literal && name != "alias":
+			j.mark(fed)
+		case name == "alias" && isAlias:
+			j.inner(value)
+		case name == "trap" && a.text != args[0].text:
+		case name != "eval":
+			j.inner(a.text)
+		}
+	}
+	if name == "eval" {
+		j.inner(join(args))
+	}
+}
+
+// encodedCommand is the option of PowerShell that takes a script in base64. It may be shortened.
+const encodedCommand = "-encodedcommand"
+
+// powershell checks an option of PowerShell in lower case. It reports whether the words after it are its script.
+func (j *judge) powershell(option string, rest []word) bool {
+	j.markIf(len(option) > 1 && strings.HasPrefix(encodedCommand, option) || option == "-ec", fed)
+	j.unsure = j.unsure || option == "-executionpolicy" || option == "-ep"
+	if len(rest) == 0 {
+		return false
+	}
+	j.markIf(strings.HasPrefix(option, "-w") && strings.EqualFold(rest[0].text, "hidden"), fed)
+	j.markIf(option == "-file" && j.place(rest[0].text) != inside, fromOutside)
+	isScript := option == "-command" || option == "/c"
+	if isScript {
+		j.inner(join(rest))
+	}
+	return isScript
 }
 
 // codeOption reports whether an option gives code to an interpreter, and returns the code.
@@ -257,17 +269,25 @@ func readsCode(words []word) string {
 		if !ok {
 			return ""
 		}
-		for i, a := range args {
-			switch given, _ := codeOption(in, a.text, args[i+1:]); {
-			case a.text == "-" || a.text == "/dev/stdin" || a.text == "-s":
-				return name
-			case given, !strings.HasPrefix(a.text, "-"), a.text == "-m" && !in.shell, a.text == "-n", a.text == "--version", name == "perl" && strings.Contains(a.text, "e"):
-				return ""
-			}
+		if readsInput(name, in, args) {
+			return name
 		}
-		return name
+		return ""
 	}
 	return ""
+}
+
+// readsInput reports whether an interpreter runs what it reads, and not a file or code among its arguments.
+func readsInput(name string, in interpreter, args []word) bool {
+	for i, a := range args {
+		switch given, _ := codeOption(in, a.text, args[i+1:]); {
+		case a.text == "-" || a.text == "/dev/stdin" || a.text == "-s":
+			return true
+		case given, !strings.HasPrefix(a.text, "-"), a.text == "-m" && !in.shell, a.text == "-n", a.text == "--version", name == "perl" && strings.Contains(a.text, "e"):
+			return false
+		}
+	}
+	return true
 }
 
 // pipe checks what a pipeline feeds to a command.
