@@ -77,6 +77,17 @@ func (j *judge) containers(args []word) {
 	}
 }
 
+// makes checks which file of rules make reads, and which text.
+func (j *judge) makes(args []word) {
+	for i, a := range args {
+		file := ""
+		if slices.Contains([]string{"-f", "-C", "--file", "--makefile", "--directory", "-I"}, a.text) && i+1 < len(args) {
+			file = args[i+1].text
+		}
+		j.markIf(file != "" && (j.place(file) != inside && !strings.HasPrefix(file, "$") || file == "-") || strings.HasPrefix(a.text, "--eval") || strings.HasPrefix(a.text, "SHELL="), fromOutside)
+	}
+}
+
 // runsByOption checks programs that run others if an option or a part of their own language asks for it.
 func (j *judge) runsByOption(name string, args []word) {
 	text := join(args)
@@ -95,13 +106,7 @@ func (j *judge) runsByOption(name string, args []word) {
 	case "zip":
 		j.markIf(strings.Contains(text, "-TT") || strings.Contains(text, "--unzip-command"), starts)
 	case "make", "gmake":
-		for i, a := range args {
-			file := ""
-			if (a.text == "-f" || a.text == "-C" || a.text == "--file" || a.text == "--makefile" || a.text == "--directory" || a.text == "-I") && i+1 < len(args) {
-				file = args[i+1].text
-			}
-			j.markIf(file != "" && (j.place(file) != inside && !strings.HasPrefix(file, "$") || file == "-") || strings.HasPrefix(a.text, "--eval") || strings.HasPrefix(a.text, "SHELL="), fromOutside)
-		}
+		j.makes(args)
 	case "man":
 		j.markIf(strings.Contains(text, "-P") || strings.Contains(text, "--pager"), starts)
 	case "rg":
