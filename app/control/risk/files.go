@@ -123,12 +123,17 @@ var (
 
 func isSecretName(name string) bool { return secretNames.MatchString(name) }
 
+// isStream reports whether a target keeps nothing: a stream of the command, or the input of another one.
+func isStream(name string) bool {
+	return name == "" || name == "-" || strings.HasPrefix(name, "/dev/std") || name == "/dev/null" || name == "/dev/tty" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, ">(")
+}
+
 // writes checks a file that is written or removed.
 func (j *judge) writes(w word) {
 	name := strings.Trim(w.text, `"`)
 	j.unsure = j.unsure || !w.literal || w.globs
 	switch {
-	case name == "" || name == "-" || strings.HasPrefix(name, "/dev/std") || name == "/dev/null" || name == "/dev/tty" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, ">("):
+	case isStream(name):
 		return
 	case strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/"):
 		j.mark(disk)

@@ -62,7 +62,7 @@ func (j *judge) gitRuns(verb string, args []word) {
 		if len(words) > 0 && slices.Contains([]string{"set", "unset", "get", "list"}, words[0]) {
 			words = words[1:]
 		}
-		sets := len(words) > 1 && (gitKeys.MatchString(words[0]) || gitKeys.MatchString(words[0]+" "+words[1])) && !(slices.Contains([]string{"core.editor", "core.pager"}, words[0]) && plainProgram.MatchString(words[1]))
+		sets := len(words) > 1 && (gitKeys.MatchString(words[0]) || gitKeys.MatchString(words[0]+" "+words[1])) && (words[0] != "core.editor" && words[0] != "core.pager" || !plainProgram.MatchString(words[1]))
 		j.markIf(sets, loads)
 	case "remote":
 		j.markIf(len(words) > 1 && words[0] == "set-url", "changes where git pushes to")
@@ -87,58 +87,75 @@ func (j *judge) gitRuns(verb string, args []word) {
 	}
 }
 
+// gitCall is a call of a command of git.
+type gitCall struct {
+	args  []word
+	words []string // those of args that are no options
+	first string   // of words; empty: there are none
+	force bool
+}
+
+func (g gitCall) has(letter rune, long string) bool { return has(g.args, letter, long) }
+
+// gitRules are the commands of git that lose changes or commits: the reason, and when it applies.
+var gitRules = map[string]struct {
+	reason  string
+	applies func(g gitCall) bool
+}{
+	"push":           {pushes, gitCall.overwrites},
+	"reset":          {discards, func(g gitCall) bool { return g.has(0, "--hard") || g.has(0, "--merge") || g.has(0, "--keep") }},
+	"clean":          {discards, func(g gitCall) bool { return !g.has('n', "--dry-run") && (g.force || g.has('x', "") || g.has('d', "")) }},
+	"checkout":       {discards, gitCall.restoresFiles},
+	"restore":        {discards, func(g gitCall) bool { return !g.has('S', "--staged") || g.has('W', "--worktree") }},
+	"switch":         {discards, func(g gitCall) bool { return g.force || g.has(0, "--discard-changes") || g.has('C', "--force-create") }},
+	"stash":          {discards, func(g gitCall) bool { return g.first == "drop" || g.first == "clear" }},
+	"branch":         {loses, func(g gitCall) bool { return g.has('D', "") || g.force }},
+	"tag":            {loses, func(g gitCall) bool { return g.has('d', "--delete") || g.force }},
+	"update-ref":     {loses, func(g gitCall) bool { return g.has('d', "--delete") || g.has(0, "--stdin") }},
+	"reflog":         {loses, func(g gitCall) bool { return g.first == "expire" || g.first == "delete" }},
+	"gc":             {loses, func(g gitCall) bool { return g.has(0, "--prune") }},
+	"prune":          {loses, func(gitCall) bool { return true }},
+	"symbolic-ref":   {loses, func(g gitCall) bool { return len(g.words) > 1 }},
+	"worktree":       {discards, func(g gitCall) bool { return g.first == "remove" && g.force }},
+	"rm":             {deletes, gitCall.removesMany},
+	"commit":         {"leaves out the checks before a commit", func(g gitCall) bool { return g.has('n', "--no-verify") }},
+	"submodule":      {discards, func(g gitCall) bool { return g.first == "deinit" && g.force }},
+	"read-tree":      {discards, gitCall.resets},
+	"checkout-index": {discards, gitCall.resets},
+	"am":             {discards, gitCall.quits},
+	"rebase":         {discards, gitCall.quits},
+	"merge":          {discards, gitCall.quits},
+	"cherry-pick":    {discards, gitCall.quits},
+}
+
+func (g gitCall) quits() bool  { return g.has(0, "--quit") }
+func (g gitCall) resets() bool { return g.has('u', "") || g.force || g.has(0, "--reset") }
+
+func (g gitCall) overwrites() bool {
+	return g.force || g.has('d', "--delete") || g.has(0, "--force-with-lease") || g.has(0, "--mirror") || g.has(0, "--prune") || g.has(0, "--force-if-includes") ||
+		slices.ContainsFunc(g.args, func(a word) bool { return len(a.text) > 1 && (a.text[0] == '+' || a.text[0] == ':') })
+}
+
+func (g gitCall) restoresFiles() bool {
+	dashes := slices.IndexFunc(g.args, func(a word) bool { return a.text == "--" })
+	return g.force || dashes >= 0 && dashes < len(g.args)-1 || g.has(0, "--ours") || g.has(0, "--theirs") ||
+		slices.ContainsFunc(g.words, func(w string) bool { return w == "." || strings.HasPrefix(w, "./") || w == ":/" || w == "*" })
+}
+
+func (g gitCall) removesMany() bool {
+	return !g.has(0, "--cached") && (g.has('r', "") || g.force ||
+		slices.ContainsFunc(g.args, func(a word) bool { return a.globs && strings.Trim(a.text, "*") == "" || !a.literal }))
+}
+
 // gitLoses checks for commands of git that lose changes or commits.
 func (j *judge) gitLoses(verb string, args []word) {
-	words := positional(args)
-	first := ""
-	if len(words) > 0 {
-		first = words[0]
+	g := gitCall{args: args, words: positional(args), force: has(args, 'f', "--force")}
+	if len(g.words) > 0 {
+		g.first = g.words[0]
 	}
-	force := has(args, 'f', "--force")
-	dashes := slices.IndexFunc(args, func(a word) bool { return a.text == "--" })
-	switch verb {
-	case "push":
-		gone := has(args, 'd', "--delete") || has(args, 0, "--force-with-lease") || has(args, 0, "--mirror") || has(args, 0, "--prune") || has(args, 0, "--force-if-includes")
-		j.markIf(force || gone || slices.ContainsFunc(args, func(a word) bool { return len(a.text) > 1 && (a.text[0] == '+' || a.text[0] == ':') }), pushes)
-		j.markIf(strings.Contains(first, "://"), sends)
-	case "reset":
-		j.markIf(has(args, 0, "--hard") || has(args, 0, "--merge") || has(args, 0, "--keep"), discards)
-	case "clean":
-		j.markIf(!has(args, 'n', "--dry-run") && (force || has(args, 'x', "") || has(args, 'd', "")), discards)
-	case "checkout":
-		files := dashes >= 0 && dashes < len(args)-1 || slices.ContainsFunc(words, func(w string) bool { return w == "." || strings.HasPrefix(w, "./") || w == ":/" || w == "*" })
-		j.markIf(force || files || has(args, 0, "--ours") || has(args, 0, "--theirs"), discards)
-	case "restore":
-		j.markIf(!has(args, 'S', "--staged") || has(args, 'W', "--worktree"), discards)
-	case "switch":
-		j.markIf(force || has(args, 0, "--discard-changes") || has(args, 'C', "--force-create"), discards)
-	case "stash":
-		j.markIf(first == "drop" || first == "clear", discards)
-	case "branch":
-		j.markIf(has(args, 'D', "") || force, loses)
-	case "tag":
-		j.markIf(has(args, 'd', "--delete") || force, loses)
-	case "update-ref":
-		j.markIf(has(args, 'd', "--delete") || has(args, 0, "--stdin"), loses)
-	case "reflog":
-		j.markIf(first == "expire" || first == "delete", loses)
-	case "gc":
-		j.markIf(has(args, 0, "--prune"), loses)
-	case "prune", "symbolic-ref":
-		j.markIf(verb == "prune" || len(words) > 1, loses)
-	case "worktree":
-		j.markIf(first == "remove" && force, discards)
-	case "rm":
-		j.markIf(!has(args, 0, "--cached") && (has(args, 'r', "") || force || slices.ContainsFunc(args, func(a word) bool { return a.globs && strings.Trim(a.text, "*") == "" || !a.literal })), deletes)
-	case "commit":
-		j.markIf(has(args, 'n', "--no-verify"), "leaves out the checks before a commit")
-	case "submodule":
-		j.markIf(first == "deinit" && force, discards)
-	case "read-tree", "checkout-index":
-		j.markIf(has(args, 'u', "") || force || has(args, 0, "--reset"), discards)
-	case "am", "rebase", "merge", "cherry-pick":
-		j.markIf(has(args, 0, "--quit"), discards)
-	}
+	rule, ok := gitRules[verb]
+	j.markIf(ok && rule.applies(g), rule.reason)
+	j.markIf(verb == "push" && strings.Contains(g.first, "://"), sends)
 }
 
 // has reports whether options contain a letter, alone or among others ("-rf"), or a name. A letter of 0 is none.

@@ -15,6 +15,14 @@ var (
 // sendsFile are the options of curl and wget that are followed by what is sent.
 var sendsFile = []string{"-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "-T", "--upload-file", "--post-file", "--body-file", "--json", "-InFile", "-Body"}
 
+// sendsValue checks a word that the shell completes before it is sent.
+func (j *judge) sendsValue(text string) {
+	j.markIf(substs.MatchString(text) && !strings.Contains(text, "$(date") && !strings.Contains(text, "$(uname"), sends)
+	for _, m := range variable.FindAllStringSubmatch(text, -1) {
+		j.markIf(isSecretName(m[1]), sends)
+	}
+}
+
 // network checks what a program sends to another machine, and what it writes.
 func (j *judge) network(name string, args []word) {
 	far := slices.ContainsFunc(args, func(a word) bool {
@@ -47,10 +55,7 @@ func (j *judge) network(name string, args []word) {
 		}
 		header := i > 0 && (args[i-1].text == "-H" || args[i-1].text == "--header" || args[i-1].text == "-u")
 		if far && !a.literal && !header {
-			j.markIf(substs.MatchString(a.text) && !strings.Contains(a.text, "$(date") && !strings.Contains(a.text, "$(uname"), sends)
-			for _, m := range variable.FindAllStringSubmatch(a.text, -1) {
-				j.markIf(isSecretName(m[1]), sends)
-			}
+			j.sendsValue(a.text)
 		}
 	}
 }

@@ -2,18 +2,10 @@ package risk
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
-)
-
-var (
-	ownProcess  = regexp.MustCompile(`^"?\$(!|\{?[A-Za-z_]*(PID|pid)[A-Za-z_0-9]*\}?)$`)
-	wholeVolume = regexp.MustCompile(`^("?/:|~/?:|"?\$HOME/?:|/(etc|root|home|var|usr|boot|dev|proc|sys)(/|:))|source=/,`)
-	awkRuns     = regexp.MustCompile(`system\s*\(|\|\s*("|getline)|print[^|]*\|\s*"|"\s*\|\s*getline`)
-	tarRuns     = regexp.MustCompile(`--(checkpoint-action|to-command|use-compress-program|rsh-command|info-script|new-volume-script)|(^| )-I ?\S*sh\b|(^| )-[a-zA-Z]*P[a-zA-Z]*( |$)|-C ?/( |$)|--absolute-names`)
 )
 
 // known checks a command whose effects are known by its name and arguments.
@@ -126,21 +118,7 @@ func matchesVerb(verb []string, args []word) bool {
 // interpreted checks the code that an interpreter is given as an argument.
 func (j *judge) interpreted(name string, args []word) {
 	if name == "eval" || name == "trap" && len(args) > 1 || name == "alias" {
-		for _, a := range args {
-			_, value, isAlias := strings.Cut(a.text, "=")
-			switch {
-			case !a.literal && name != "alias":
-				j.mark(fed)
-			case name == "alias" && isAlias:
-				j.inner(value)
-			case name == "trap" && a.text != args[0].text:
-			case name != "eval":
-				j.inner(a.text)
-			}
-		}
-		if name == "eval" {
-			j.inner(join(args))
-		}
+		j.evaluated(name, args)
 		return
 	}
 	in, ok := interpreterOf(name)
@@ -154,20 +132,8 @@ func (j *judge) interpreted(name string, args []word) {
 		if !ok {
 			continue
 		}
-		if strings.EqualFold(name, "powershell") || name == "pwsh" {
-			low := strings.ToLower(a.text)
-			j.markIf(len(low) > 1 && (strings.HasPrefix("-encodedcommand", low) && strings.HasPrefix(low, "-e") || low == "-ec") && low != "-ex", fed)
-			j.markIf(strings.HasPrefix(low, "-w") && i+1 < len(args) && strings.EqualFold(args[i+1].text, "hidden"), fed)
-			if low == "-file" && i+1 < len(args) {
-				j.markIf(j.place(args[i+1].text) != inside, fromOutside)
-			}
-			if low == "-executionpolicy" || low == "-ep" {
-				j.unsure = true
-			}
-			if (low == "-command" || low == "/c") && i+1 < len(args) {
-				j.inner(join(args[i+1:]))
-				return
-			}
+		if (name == "powershell" || name == "pwsh") && j.powershell(strings.ToLower(a.text), args[i+1:]) {
+			return
 		}
 		if given, value := codeOption(in, a.text, args[i+1:]); given {
 			j.runs(name, value)
@@ -184,6 +150,44 @@ func (j *judge) interpreted(name string, args []word) {
 			return
 		}
 	}
+}
+
+// evaluated checks the words that the shell itself runs, at once or later.
+func (j *judge) evaluated(name string, args []word) {
+	for _, a := range args {
+		_, value, isAlias := strings.Cut(a.text, "=")
+		switch {
+		case !a.literal && name != "alias":
+			j.mark(fed)
+		case name == "alias" && isAlias:
+			j.inner(value)
+		case name == "trap" && a.text != args[0].text:
+		case name != "eval":
+			j.inner(a.text)
+		}
+	}
+	if name == "eval" {
+		j.inner(join(args))
+	}
+}
+
+// encodedCommand is the option of PowerShell that takes a script in base64. It may be shortened.
+const encodedCommand = "-encodedcommand"
+
+// powershell checks an option of PowerShell in lower case. It reports whether the words after it are its script.
+func (j *judge) powershell(option string, rest []word) bool {
+	j.markIf(len(option) > 1 && strings.HasPrefix(encodedCommand, option) || option == "-ec", fed)
+	j.unsure = j.unsure || option == "-executionpolicy" || option == "-ep"
+	if len(rest) == 0 {
+		return false
+	}
+	j.markIf(strings.HasPrefix(option, "-w") && strings.EqualFold(rest[0].text, "hidden"), fed)
+	j.markIf(option == "-file" && j.place(rest[0].text) != inside, fromOutside)
+	isScript := option == "-command" || option == "/c"
+	if isScript {
+		j.inner(join(rest))
+	}
+	return isScript
 }
 
 // codeOption reports whether an option gives code to an interpreter, and returns the code.
@@ -265,17 +269,25 @@ func readsCode(words []word) string {
 		if !ok {
 			return ""
 		}
-		for i, a := range args {
-			switch given, _ := codeOption(in, a.text, args[i+1:]); {
-			case a.text == "-" || a.text == "/dev/stdin" || a.text == "-s":
-				return name
-			case given, !strings.HasPrefix(a.text, "-"), a.text == "-m" && !in.shell, a.text == "-n", a.text == "--version", name == "perl" && strings.Contains(a.text, "e"):
-				return ""
-			}
+		if readsInput(name, in, args) {
+			return name
 		}
-		return name
+		return ""
 	}
 	return ""
+}
+
+// readsInput reports whether an interpreter runs what it reads, and not a file or code among its arguments.
+func readsInput(name string, in interpreter, args []word) bool {
+	for i, a := range args {
+		switch given, _ := codeOption(in, a.text, args[i+1:]); {
+		case a.text == "-" || a.text == "/dev/stdin" || a.text == "-s":
+			return true
+		case given, !strings.HasPrefix(a.text, "-"), a.text == "-m" && !in.shell, a.text == "-n", a.text == "--version", name == "perl" && strings.Contains(a.text, "e"):
+			return false
+		}
+	}
+	return true
 }
 
 // pipe checks what a pipeline feeds to a command.
@@ -324,92 +336,5 @@ func (j *judge) feed(words []word, text word) {
 		j.inner(text.text)
 	default:
 		j.runs(reader, text)
-	}
-}
-
-// find checks the command that find or fd runs for each file.
-func (j *judge) find(args []word) {
-	for i, a := range args {
-		switch a.text {
-		case "-delete":
-			j.mark(deletesMany)
-		case "-fprint", "-fprintf", "-fls", "-fprint0":
-			j.unsure = true
-		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
-			rest := args[i+1:]
-			if end := slices.IndexFunc(rest, func(w word) bool { return w.text == ";" || w.text == "+" && !strings.HasPrefix(a.text, "-X") }); end >= 0 {
-				rest = rest[:end]
-			}
-			if !slices.ContainsFunc(rest, func(w word) bool { return strings.Contains(w.text, "{}") }) {
-				rest = append(slices.Clone(rest), word{text: "{}"})
-			}
-			j.call(slices.Clone(rest))
-		}
-	}
-}
-
-// kill checks which processes are ended.
-func (j *judge) kill(args []word) {
-	for i, a := range args {
-		switch {
-		case a.text == "-l" || a.text == "-0":
-			return
-		case strings.HasPrefix(a.text, "-") && i == 0, strings.HasPrefix(a.text, "%"), a.text == "--", i > 0 && (args[i-1].text == "-s" || args[i-1].text == "-n"):
-			if a.text == "-1" && len(args) == 1 {
-				j.mark(kills)
-			}
-		case !a.literal && !ownProcess.MatchString(a.text), strings.HasPrefix(a.text, "-"), a.text == "1", a.text == "0", a.text == "{}":
-			j.mark(kills)
-		}
-	}
-}
-
-// containers checks what a container gets of the machine.
-func (j *judge) containers(args []word) {
-	for i, a := range args {
-		value := a.text
-		if i > 0 && (args[i-1].text == "-v" || args[i-1].text == "--volume" || args[i-1].text == "--mount") {
-			value = "-v=" + value
-		}
-		volume, isVolume := strings.CutPrefix(value, "-v=")
-		switch {
-		case strings.HasPrefix(value, "--privileged"), value == "--pid=host", value == "--cap-add=ALL" || value == "--cap-add=SYS_ADMIN", value == "host" && i > 0 && args[i-1].text == "--pid",
-			strings.Contains(value, "docker.sock"), isVolume && wholeVolume.MatchString(volume):
-			j.mark(machine)
-		}
-	}
-}
-
-// runsByOption checks programs that run others if an option or a part of their own language asks for it.
-func (j *judge) runsByOption(name string, args []word) {
-	text := join(args)
-	switch name {
-	case "awk", "gawk", "mawk", "nawk":
-		j.markIf(awkRuns.MatchString(text), starts)
-	case "vi", "vim", "nvim":
-		j.markIf(strings.Contains(text, "!") || strings.Contains(text, "system("), starts)
-	case "tar":
-		j.markIf(tarRuns.MatchString(text), starts)
-		for i, a := range args {
-			if a.text == "-C" && i+1 < len(args) || strings.HasPrefix(a.text, "--directory=") {
-				j.writes(word{text: strings.TrimPrefix(args[min(i+1, len(args)-1)].text, "--directory="), literal: true})
-			}
-		}
-	case "zip":
-		j.markIf(strings.Contains(text, "-TT") || strings.Contains(text, "--unzip-command"), starts)
-	case "make", "gmake":
-		for i, a := range args {
-			file := ""
-			if (a.text == "-f" || a.text == "-C" || a.text == "--file" || a.text == "--makefile" || a.text == "--directory" || a.text == "-I") && i+1 < len(args) {
-				file = args[i+1].text
-			}
-			j.markIf(file != "" && (j.place(file) != inside && !strings.HasPrefix(file, "$") || file == "-") || strings.HasPrefix(a.text, "--eval") || strings.HasPrefix(a.text, "SHELL="), fromOutside)
-		}
-	case "man":
-		j.markIf(strings.Contains(text, "-P") || strings.Contains(text, "--pager"), starts)
-	case "rg":
-		j.markIf(strings.HasPrefix(text, "--pre ") || strings.Contains(text, " --pre ") || strings.Contains(text, "--pre="), starts)
-	case "sort":
-		j.markIf(strings.Contains(text, "--compress-program"), starts)
 	}
 }

@@ -108,10 +108,10 @@ var sql = regexp.MustCompile(`(?is)\b(drop|truncate)\s+(table|database|schema|in
 
 var sqlPrograms = strings.Fields("psql mysql mariadb sqlite3 sqlite mongo mongosh redis-cli cqlsh clickhouse-client clickhouse sqlcmd duckdb cockroach influx mysqlsh pgcli mycli usql sqlplus bq impala-shell hive beeline litecli arangosh cypher-shell surreal tursodb turso")
 
-// updates finds an UPDATE without a WHERE.
+// losesData reports whether a text deletes data of a database. An UPDATE does so without a WHERE.
 func losesData(text string) bool {
-	m := sql.FindString(text)
-	return m != "" && !(strings.HasPrefix(strings.ToLower(strings.TrimSpace(m)), "update") && strings.Contains(strings.ToLower(m), "where"))
+	m := strings.ToLower(sql.FindString(text))
+	return m != "" && (!strings.HasPrefix(strings.TrimSpace(m), "update") || !strings.Contains(m, "where"))
 }
 
 // code is what a program in the language of an interpreter calls to start programs, to delete files, to run text or to use the network.

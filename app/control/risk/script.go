@@ -140,7 +140,7 @@ func (j *judge) node(text string, n syntax.Node) {
 		if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {
 			j.mark(fed)
 		}
-		j.unsure = j.unsure || n.Exp != nil || n.Excl || n.Index != nil || n.Slice != nil || n.Repl != nil || n.Param != nil && isSecretName(n.Param.Value)
+		j.unsure = j.unsure || !isPlain(n)
 	case *syntax.Lit:
 		j.text(n.Value)
 	case *syntax.SglQuoted:
@@ -150,6 +150,11 @@ func (j *judge) node(text string, n syntax.Node) {
 	default:
 		j.unsure = true
 	}
+}
+
+// isPlain reports whether a variable is only inserted, and does not have the name of a secret.
+func isPlain(n *syntax.ParamExp) bool {
+	return n.Exp == nil && !n.Excl && n.Index == nil && n.Slice == nil && n.Repl == nil && (n.Param == nil || !isSecretName(n.Param.Value))
 }
 
 // hiddenIndex is the index of an array with a command in it, which bash runs wherever it evaluates numbers.

@@ -172,6 +172,9 @@ func (j *judge) inner(text string) {
 	j.script(text)
 }
 
+// scriptOptions are the options of wrappers that are followed by a script.
+var scriptOptions = map[string][]string{"npx": {"-c", "--call"}, "env": {"-S", "--split-string"}, "su": {"-c", "--command"}, "runuser": {"-c", "--command"}, "flock": {"-c"}}
+
 // ownOptions checks the options of a wrapper that take a script. It reports whether nothing else is run.
 func (j *judge) ownOptions(name string, args []word) bool {
 	for i, a := range args {
@@ -180,7 +183,7 @@ func (j *judge) ownOptions(name string, args []word) bool {
 			next = args[i+1].text
 		}
 		switch {
-		case name == "script" && strings.HasPrefix(a.text, "-") && strings.HasSuffix(a.text, "c"), name == "npx" && (a.text == "-c" || a.text == "--call"), name == "env" && (a.text == "-S" || a.text == "--split-string"), (name == "su" || name == "runuser") && (a.text == "-c" || a.text == "--command"), name == "flock" && a.text == "-c":
+		case slices.Contains(scriptOptions[name], a.text), name == "script" && strings.HasPrefix(a.text, "-") && strings.HasSuffix(a.text, "c"):
 			j.inner(next)
 			return true
 		case name == "ssh" && strings.HasPrefix(a.text, "-o"):
