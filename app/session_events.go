@@ -339,7 +339,7 @@ func (e *Event) turnStart() time.Time {
 		switch {
 		case !s.TurnStartedAt.IsZero():
 			return s.TurnStartedAt
-		case !s.StartedAt.IsZero() && (s.FirstPrompt == "" || s.LastPrompt == s.FirstPrompt):
+		case !s.StartedAt.IsZero() && s.LastPrompt == s.FirstPrompt:
 			return s.StartedAt
 		}
 	}

@@ -63,7 +63,9 @@ func TestEndedText(t *testing.T) {
 		"failed":      {with(func(s *adapters.Session) { s.Outcome = adapters.Failed }), Text{"Claude Code ended in proj", "Fix the parser\nTurn failed, ran 12 m"}},
 		"not known how": {with(func(s *adapters.Session) { s.Outcome = "" }),
 			Text{"Claude Code ended in proj", "Fix the parser\nRan 12 m"}},
-		"no title": {with(func(s *adapters.Session) { s.Title, s.LastPrompt = "", "and now\nthe tests" }),
+		"no title": {with(func(s *adapters.Session) {
+			s.Title, s.FirstPrompt, s.LastPrompt = "", "and now\nthe tests", "and now\nthe tests"
+		}),
 			Text{"Claude Code ended in proj", "and now the tests\nTurn complete, ran 12 m"}},
 		"no start": {with(func(s *adapters.Session) { s.StartedAt = time.Time{} }),
 			Text{"Claude Code ended in proj", "Fix the parser\nTurn complete"}},
@@ -76,6 +78,9 @@ func TestEndedText(t *testing.T) {
 		}), Text{"Claude Code ended in proj", "Fix the parser\nTurn complete, ran 3 m"}},
 		"one of several turns, begun no one knows when": {with(func(s *adapters.Session) {
 			s.FirstPrompt, s.LastPrompt, s.StartedAt = "one", "two", noon.Add(-50*time.Hour)
+		}), Text{"Claude Code ended in proj", "Fix the parser\nTurn complete"}},
+		"a long conversation whose first prompt is not known": {with(func(s *adapters.Session) {
+			s.LastPrompt, s.StartedAt = "two", noon.Add(-50*time.Hour)
 		}), Text{"Claude Code ended in proj", "Fix the parser\nTurn complete"}},
 		"closed long after its turn": {wasIdle(with(turnOfAnHourAgo)),
 			Text{"Claude Code ended in proj", "Fix the parser\nTurn complete, ran 10 m"}},

@@ -19,8 +19,8 @@ const (
 	previewLimit = time.Second
 )
 
-// prompts caches the first and the last prompt of each session. The first never
-// changes; the last is kept with the row's time of change.
+// prompts caches the first and the last prompt of each session until its row changes. The
+// first is not kept for longer: a gateway does not tell it of a long conversation.
 type prompts struct {
 	kit.Memo[place, prompt]
 }
@@ -55,10 +55,7 @@ func (p *prompts) fill(ctx context.Context, t *target, c *client, rows []row) {
 	}
 	for _, preview := range answer.Previews {
 		if r := byKey[preview.Key]; r != nil {
-			said := preview.prompt(r.Updated)
-			was, _ := p.Get(r.place(t))
-			said.first = cmp.Or(was.first, said.first)
-			p.Put(r.place(t), said)
+			p.Put(r.place(t), preview.prompt(r.Updated))
 		}
 	}
 }

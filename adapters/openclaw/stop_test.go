@@ -1,6 +1,7 @@
 package openclaw_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,31 @@ func TestStopDenied(t *testing.T) {
 	}
 	err := a.Stop(t.Context(), s)
 	onlyProblem(t, err, adapters.ErrUnreadable, "another client started", "operator.admin")
+}
+
+// TestFirstPromptOfALongConversation: the gateway tells only the end of one, so that an adapter that knew it before does not tell its first prompt either.
+func TestFirstPromptOfALongConversation(t *testing.T) {
+	w := newFixture(t)
+	g := w.running(gatewaytest.Options{})
+	old := w.adapter()
+	now := time.Now()
+	row := gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Status: "done"}
+	for i := range 12 {
+		row.UpdatedAt = now.Add(time.Duration(i) * time.Second)
+		row.Messages = append(row.Messages, gatewaytest.Message{Role: "user", Text: fmt.Sprint("prompt ", i)}, gatewaytest.Message{Role: "assistant", Text: "done"})
+		g.Update(row)
+		was, now := one(t, old), one(t, w.adapter())
+		if was.FirstPrompt != now.FirstPrompt || was.LastPrompt != now.LastPrompt {
+			t.Errorf("after %d prompts: %q %q, a fresh adapter says %q %q", i+1, was.FirstPrompt, was.LastPrompt, now.FirstPrompt, now.LastPrompt)
+		}
+		want := "prompt 0"
+		if len(row.Messages) >= 20 {
+			want = ""
+		}
+		if now.FirstPrompt != want || now.LastPrompt != fmt.Sprint("prompt ", i) {
+			t.Errorf("after %d prompts: %q %q", i+1, now.FirstPrompt, now.LastPrompt)
+		}
+	}
 }
 
 func TestPeek(t *testing.T) {

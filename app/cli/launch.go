@@ -241,12 +241,15 @@ func (c *launchCommand) key(name string) string { return ifelse(c.matrix == "", 
 
 // checkMode returns an error for a permission mode that the agent does not have.
 func (c *launchCommand) checkMode(list []adapters.Adapter, m launch.Member) error {
+	if m.Mode == "" { // an agent may have to run its program to say its modes
+		return nil
+	}
 	var names []string
 	for _, mode := range launch.Modes(list, m.Agent) {
 		names = append(names, mode.Name)
 	}
 	switch {
-	case m.Mode == "" || slices.Contains(names, m.Mode):
+	case slices.Contains(names, m.Mode):
 		return nil
 	case !c.ownMode && m.Mode == c.Defaults.Member(m.Agent).Mode:
 		return fmt.Errorf("settings: agents.%s.mode must be one of %s, not %q: correct it in config.toml, or use --mode", m.Agent, strings.Join(names, ", "), m.Mode)

@@ -33,7 +33,8 @@ func (t *harness) launch() bool {
 	}
 	p := t.machine.await(t.machine.arrivals)
 	if p.dir != dir || p.launch == "" {
-		t.differs(nil, "a process of launch %q has begun in %s, not in %s", p.launch, p.dir, dir)
+		args, err := t.machine.table.Args(p.Identity)
+		t.differs(nil, "a process of launch %q has begun in %s, not in %s: %q %v", p.launch, p.dir, dir, args, err)
 	}
 	t.machine.adopted = p
 	s.world.NextID = sessionOption(t.machine.table.Args(p.Identity))

@@ -148,9 +148,12 @@ type UnsafeMode struct {
 	adapters.Mode
 }
 
-// UnsafeModes returns the unsafe modes of the members, each once. The user must confirm them before the launch.
+// UnsafeModes returns the unsafe modes that the members name, each once. The user must confirm them before the launch.
 func UnsafeModes(list []adapters.Adapter, members []Member) (out []UnsafeMode) {
 	for _, member := range members {
+		if member.Mode == "" { // an agent may have to run its program to say its modes
+			continue
+		}
 		for _, m := range Modes(list, member.Agent) {
 			if u := (UnsafeMode{member.Agent, m}); m.Unsafe && m.Name == member.Mode && !slices.Contains(out, u) {
 				out = append(out, u)

@@ -58,3 +58,27 @@ func TestResumeFolderGone(t *testing.T) {
 		t.Errorf("in another folder: %v", err)
 	}
 }
+
+// asked notes that it was asked for its modes.
+type asked struct {
+	found
+	times *int
+}
+
+func (a asked) Modes() []adapters.Mode {
+	*a.times++
+	return []adapters.Mode{{Name: "boldly", Unsafe: true}, {Name: "plan"}}
+}
+
+// TestUnsafeModes: who names no mode does not wait until the agent's program has printed its modes.
+func TestUnsafeModes(t *testing.T) {
+	times := 0
+	list := []adapters.Adapter{asked{times: &times}}
+	if got := UnsafeModes(list, []Member{{Agent: adapters.Codex}}); got != nil || times != 0 {
+		t.Errorf("no mode: %v, asked %d times", got, times)
+	}
+	got := UnsafeModes(list, []Member{{adapters.Codex, "", "boldly"}, {adapters.Codex, "m", "boldly"}, {adapters.Codex, "", "plan"}})
+	if len(got) != 1 || got[0].Name != "boldly" {
+		t.Errorf("%v", got)
+	}
+}
