@@ -60,10 +60,6 @@ func (n *liveness) dead(id proc.Identity) bool {
 	return ok && !v
 }
 
-// wasDead reports whether the process was known to have ended when the question was
-// asked: the answer is then final for its sessions.
-func (n *liveness) wasDead(id proc.Identity) bool { return n.before != nil && n.before.dead(id) }
-
 // notEnded reports whether the process has not ended. For a watched process it asks only
 // the watcher, since the table may fail to read a process that the watcher has open.
 func (n *liveness) notEnded(id proc.Identity) bool {
