@@ -20,9 +20,6 @@ type liveness struct {
 	table proc.Lister
 	watch map[proc.Identity]bool // watched processes, and whether they ended
 	memo  map[proc.Identity]bool
-	// before is the table as it was when the question was asked; nil: the question was
-	// not answered yet.
-	before *liveness
 }
 
 func (c *Core) liveness(s *source) *liveness {
