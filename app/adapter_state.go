@@ -70,7 +70,7 @@ func (c *Core) settle(s *source, q question, a answer, now *liveness) {
 	rows := Reconcile(Input{Before: s.reportedRows(), Answer: a.Answer, Alive: now.alive, IdleOutcomes: s.idleOutcomes})
 	a.addLaunchRecords(rows)
 	rows = slices.DeleteFunc(rows, func(r Session) bool { return s.tooOld(&r, cutoff) })
-	s.addProcessState(rows, now.processes(rows))
+	c.addProcessState(s, rows, now.processes(rows))
 	s.shown = sortSessions(rows)
 	s.recordIdle(&a.Answer, a.began)
 	if q.ids == nil && a.Err == nil {

@@ -49,7 +49,6 @@ func (c *Core) ask(ctx context.Context, s *source, q question) {
 		listed := a.Sessions
 		c.addLaunches(s, &a)
 		now = c.liveness(s)
-		now.before = known
 		missing := s.missingFolders(&a.Answer, now) // folders that are missing now may exist again when the second question is asked
 		if ids := append(s.sessionsToAskAgain(&a.Answer, known, now), a.endedLaunches()...); len(ids) > 0 && ctx.Err() == nil {
 			a.Sessions = listed

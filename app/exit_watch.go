@@ -20,9 +20,6 @@ type liveness struct {
 	table proc.Lister
 	watch map[proc.Identity]bool // watched processes, and whether they ended
 	memo  map[proc.Identity]bool
-	// before is the table as it was when the question was asked; nil: the question was
-	// not answered yet.
-	before *liveness
 }
 
 func (c *Core) liveness(s *source) *liveness {
@@ -59,10 +56,6 @@ func (n *liveness) dead(id proc.Identity) bool {
 	v, ok := n.memo[id]
 	return ok && !v
 }
-
-// wasDead reports whether the process was known to have ended when the question was
-// asked: the answer is then final for its sessions.
-func (n *liveness) wasDead(id proc.Identity) bool { return n.before != nil && n.before.dead(id) }
 
 // notEnded reports whether the process has not ended. For a watched process it asks only
 // the watcher, since the table may fail to read a process that the watcher has open.

@@ -1,9 +1,11 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"rollcall/adapters"
 	"rollcall/proc"
@@ -21,16 +23,25 @@ type adapterReport struct {
 //	listed    process     shown
 //	working   suspended   idle, suspended
 //	else      suspended   as listed, suspended
-func (s *source) addProcessState(rows []Session, processes map[proc.Identity]proc.Process) {
+//	waiting   foreign     waiting, and that it can be answered only there
+func (c *Core) addProcessState(s *source, rows []Session, processes map[proc.Identity]proc.Process) {
 	clear(s.reported)
 	for i := range rows {
 		x := &rows[i]
 		p, ok := processes[x.Process]
-		if !ok || !p.Suspended || !hasProcess(x) {
+		if !ok || !hasProcess(x) {
 			continue
 		}
-		s.reported[x.ID] = adapterReport{session: x.Session, openTurn: x.Status == adapters.Working}
-		markSuspended(x)
+		said := adapterReport{session: x.Session, openTurn: x.Status == adapters.Working && p.Suspended}
+		if p.Suspended {
+			markSuspended(x)
+		}
+		if x.Status == adapters.Waiting && c.Conversant(x) == nil {
+			markForeign(x)
+		}
+		if x.Evidence != said.session.Evidence {
+			s.reported[x.ID] = said
+		}
 	}
 }
 
@@ -41,6 +52,16 @@ func markSuspended(x *Session) {
 		x.Status = adapters.Idle
 	}
 	x.Evidence = fmt.Sprintf("process %d is suspended (Ctrl-Z or SIGSTOP); before: %s", x.Process.PID, x.Evidence)
+}
+
+// markForeign adds to the evidence of x that its process is in a container or sandbox that this process is not in.
+func markForeign(x *Session) {
+	err := proc.CheckBoundary(x.Process)
+	if !errors.Is(err, proc.ErrForeign) {
+		return
+	}
+	reason := strings.TrimPrefix(err.Error(), proc.ErrForeign.Error()+": ")
+	x.Evidence += fmt.Sprintf("; it %s (%s), so it can only be answered there", proc.ErrForeign, reason)
 }
 
 // hasProcess reports whether x is live and its process runs on this machine.

@@ -103,8 +103,12 @@ func (l limits) compare(ours limits) error {
 	return nil
 }
 
-// unreadable returns the error for a process of which something cannot be read.
+// unreadable returns the error for a process of which something cannot be read. A process that is ending gives up its namespaces and
+// root folder while the process table still lists it.
 func unreadable(what string, err error) error {
+	if isGone(err) {
+		return ErrGone
+	}
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		err = path.Err // without the name of the system call
 	}

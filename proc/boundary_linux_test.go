@@ -255,12 +255,13 @@ func TestBoundaryOfReusedPID(t *testing.T) {
 	}
 }
 
-// TestBoundaryUnreadable: a process of a tree that shows no namespaces is foreign.
+// TestBoundaryUnreadable: a process whose namespaces cannot be read is foreign. One that has none is ending: the kernel drops them before
+// the process becomes a zombie.
 func TestBoundaryUnreadable(t *testing.T) {
 	tree := t.TempDir()
 	self := Self()
 	folder := filepath.Join(tree, strconv.Itoa(self.PID))
-	if err := os.Mkdir(folder, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(folder, "ns"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile("/proc/self/stat")
@@ -271,7 +272,33 @@ func TestBoundaryUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("HOST_PROC", tree)
+	if err := CheckBoundary(self); !errors.Is(err, ErrGone) || errors.Is(err, ErrForeign) {
+		t.Errorf("without namespaces: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "ns", "mnt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := CheckBoundary(self); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "its namespaces cannot be read") {
-		t.Error(err)
+		t.Errorf("with a file in the place of the link: %v", err)
+	}
+}
+
+// TestBoundaryOfEnding: a process that ends while it is checked is in the boundary or gone, never foreign.
+func TestBoundaryOfEnding(t *testing.T) {
+	for range 50 {
+		c := start(t, "wait", nil)
+		id := c.identity(t, Open())
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			err := CheckBoundary(id)
+			if errors.Is(err, ErrGone) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

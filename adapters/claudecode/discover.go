@@ -27,6 +27,9 @@ type discovery struct {
 	answer *kit.Answer
 
 	sessions map[string]*session
+	leftOut  int          // transcripts for which there is no time, see kit.Newest
+	projects string       // the folder of the last of them
+	urgent   []*session   // see list
 	claimed  map[int]bool // pids whose registry entry shows the status of a session
 	byFolder []*folderProcess
 }
@@ -191,6 +194,9 @@ func (d *discovery) loadWithin(ctx context.Context, s *session) {
 		return
 	}
 	s.read = true
+	if s.err = ctx.Err(); s.err != nil {
+		return
+	}
 	t := d.transcript(s.file.path)
 	if s.err = t.Acquire(ctx); s.err != nil {
 		return
@@ -226,7 +232,10 @@ func (d *discovery) readAll() {
 	reading, cancel := kit.ReadingTime(d.ctx, len(list))
 	defer cancel()
 	agentfile.Parallel(len(list), func(i int) { d.loadWithin(reading, list[i]) })
-	late, where := 0, ""
+	late, where := d.leftOut, ""
+	if late > 0 {
+		where = d.projects
+	}
 	var odd []*session // the transcripts without a record of a known form
 	seen := 0
 	for _, s := range list {
@@ -247,22 +256,23 @@ func (d *discovery) readAll() {
 	if len(odd) > 0 && len(odd) == seen && (d.query.Since.IsZero() || len(d.query.IDs) > 0) {
 		d.answer.Problem(adapters.Unrecognised(odd[0].file.path, "no record of a known form"))
 	}
-	d.answer.NotRead(where, "transcripts", late, len(list))
+	d.answer.NotRead(where, "transcripts", late, len(list)+d.leftOut)
 }
 
 // isOdd reports whether the transcript has records, and none of a known form.
 func (s *session) isOdd() bool { return s.facts.records == 0 && len(s.facts.skipped) > 0 }
 
-// list returns the wanted sessions, the most urgent first.
+// list returns the wanted sessions, the most urgent first. It must be called only when the processes of all sessions are known.
 func (d *discovery) list() []*session {
-	var list []*session
-	for _, s := range d.sessions {
-		if d.wanted(s) {
-			list = append(list, s)
+	if d.urgent == nil {
+		for _, s := range d.sessions {
+			if d.wanted(s) {
+				d.urgent = append(d.urgent, s)
+			}
 		}
+		byUrgency(d.urgent)
 	}
-	byUrgency(list)
-	return list
+	return d.urgent
 }
 
 // sumAll adds the tokens: those that are known, or, when asked for, all.

@@ -55,6 +55,7 @@ func (d *discovery) transcripts(root string) {
 	if len(d.query.IDs) == 0 && !d.liveOnly() {
 		which = func(string) bool { return true }
 	}
+	began := time.Now()
 	dirs, problems := projectFolders(root)
 	d.answer.Problem(problems...)
 	found := make([][]file, len(dirs))
@@ -65,9 +66,23 @@ func (d *discovery) transcripts(root string) {
 		d.answer.Skip("file that is not a transcript", unexpected)
 		d.answer.Problem(err)
 	})
+	written := make([]time.Time, 0, len(found))
 	for _, files := range found {
 		for i := range files {
-			if f := &files[i]; ids[f.id] || !f.info.ModTime().Before(d.query.Since) {
+			if f := &files[i]; ids[f.id] {
+				d.session(f.id).setFile(f)
+			} else if !f.info.ModTime().Before(d.query.Since) {
+				written = append(written, f.info.ModTime())
+			}
+		}
+	}
+	since, late := kit.Newest(d.ctx, written, time.Since(began))
+	if late > 0 {
+		d.leftOut, d.projects = d.leftOut+late, filepath.Join(root, "projects")
+	}
+	for _, files := range found {
+		for i := range files {
+			if f := &files[i]; !ids[f.id] && !f.info.ModTime().Before(d.query.Since) && !f.info.ModTime().Before(since) {
 				d.session(f.id).setFile(f)
 			}
 		}

@@ -171,18 +171,25 @@ func readRegistry(ctx context.Context, root string) (entries []entry, broken []b
 		problem = adapters.Unreadable(dir, err)
 	}
 	until := time.Now().Add(entryWait) // one limit for all entries together
-	for _, d := range names {
-		pid, ok := entryPID(d.Name())
-		if !ok {
-			continue
+	type read struct {
+		entry
+		err error
+	}
+	found := make([]read, len(names))
+	agentfile.Parallel(len(names), func(i int) {
+		if pid, ok := entryPID(names[i].Name()); ok {
+			found[i].entry, found[i].err = readEntry(ctx, filepath.Join(dir, names[i].Name()), pid, until)
 		}
-		path := filepath.Join(dir, d.Name())
-		e, err := readEntry(ctx, path, pid, until)
-		switch {
-		case err == nil:
-			entries = append(entries, e)
-		case !errors.Is(err, fs.ErrNotExist):
-			broken = append(broken, brokenEntry{pid, path, adapters.AsProblem(path, err)})
+	})
+	for i, d := range names {
+		pid, ok := entryPID(d.Name())
+		switch r := &found[i]; {
+		case !ok:
+		case r.err == nil:
+			entries = append(entries, r.entry)
+		case !errors.Is(r.err, fs.ErrNotExist):
+			path := filepath.Join(dir, d.Name())
+			broken = append(broken, brokenEntry{pid, path, adapters.AsProblem(path, r.err)})
 		}
 	}
 	return entries, broken, problem

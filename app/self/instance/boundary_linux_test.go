@@ -94,8 +94,7 @@ func connector() {
 type sandbox struct {
 	restrict string
 	flags    uintptr
-	root     string // the root folder
-	asRoot   bool   // only root can make it
+	asRoot   bool // only root can make it
 }
 
 var sandboxes = map[string]sandbox{

@@ -3,7 +3,6 @@ package instance
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"golang.org/x/sys/unix"
 
@@ -47,8 +46,7 @@ func peerProcess(fd int, by uint64) (p proc.Process, err error) {
 		err = table.CheckBoundary(p.Identity)
 	}
 	switch {
-	case hasDescriptor && hasEnded(process), err == nil && p.Start > by,
-		errors.Is(err, fs.ErrNotExist): // a process that is ending has no namespaces
+	case hasDescriptor && hasEnded(process), err == nil && p.Start > by:
 		err = proc.ErrGone
 	case errors.Is(err, proc.ErrForeign):
 		err = outside(err)
