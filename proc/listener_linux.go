@@ -84,16 +84,17 @@ func parseSocketAddr(text string) (netip.Addr, error) {
 
 // checkHolders returns an error unless every process that has the socket open is in the boundary of this one, and one is seen.
 func (l *listener) checkHolders() error {
-	list, err := openOwn().List(context.Background())
+	table := openOwn() // who has a port of this machine is not in another tree
+	list, err := table.List(context.Background())
 	if err != nil && len(list) == 0 {
 		return err
 	}
 	err = fmt.Errorf("%w, or as another user: no process is seen that has it open", ErrForeign)
 	for _, p := range list {
-		if holds, errRead := l.heldBy(p.Identity); errRead != nil || !holds {
+		if holds, errRead := l.heldIn(table, p.Identity); errRead != nil || !holds {
 			continue
 		}
-		if err = CheckBoundary(p.Identity); err != nil {
+		if err = table.CheckBoundary(p.Identity); err != nil {
 			return err
 		}
 	}
@@ -101,9 +102,12 @@ func (l *listener) checkHolders() error {
 }
 
 // heldBy reports whether a process has the socket open.
-func (l *listener) heldBy(id Identity) (bool, error) {
+func (l *listener) heldBy(id Identity) (bool, error) { return l.heldIn(Open(), id) }
+
+// heldIn does the same for a process of a table.
+func (l *listener) heldIn(table *Table, id Identity) (bool, error) {
 	name := fmt.Sprintf("socket:[%d]", l.holder)
-	n, err := Open().countSockets(id, func(_ int, target string) bool { return target == name })
+	n, err := table.countSockets(id, func(_ int, target string) bool { return target == name })
 	if errors.Is(err, ErrGone) {
 		return false, nil // another process has the socket by now
 	}

@@ -135,7 +135,7 @@ func (a *Adapter) remember(d *discovery, folders []string) {
 		}
 	}
 	for _, p := range d.byFolder { // the transcript of its first prompt comes there
-		if len(p.found) == 0 && p.root != "" {
+		if len(p.found) == 0 && p.root != "" && !p.unresponsive {
 			dirs := projectsOf(p.root, p.cwd)
 			if len(kit.Folders(dirs)) == 0 {
 				dirs = []string{filepath.Join(p.root, "projects")}

@@ -96,7 +96,9 @@ func TestStartedByItsRealPath(t *testing.T) {
 			w.check(os.MkdirAll(filepath.Dir(program), 0o755))
 			self, err := os.Executable()
 			w.check(err)
-			w.check(os.Link(self, program))
+			contents, err := os.ReadFile(self) // no link: the home may be on another file system
+			w.check(err)
+			w.check(os.WriteFile(program, contents, 0o755))
 			second := filepath.Join(w.home, "second")
 			cmd := exec.Command(program)
 			cmd.Dir = w.home

@@ -64,7 +64,8 @@ func everyAdapter(t testing.TB, table proc.Lister, home string) []adapters.Adapt
 			}
 		}
 	}
-	return all.New(table, all.Config{Home: home})
+	list := all.New(table, all.Config{Home: home})
+	return slices.DeleteFunc(list, func(a adapters.Adapter) bool { return a.Name() == adapters.Kilo }) // its sessions are read as OpenCode's
 }
 
 // live leaves out what was over an hour ago. What is live in the corpus did
