@@ -168,26 +168,10 @@ var made = regexp.MustCompile(`^(\./)*([\w.@*-]+/)*(node_modules|dist|build|out|
 
 // removes checks which files are removed.
 func (j *judge) removes(name string, args []word) {
-	recursive := name == "trash" || name == "gio"
-	var files []word
-	options := true
-	for _, a := range args {
-		low := strings.ToLower(a.text)
-		switch {
-		case a.is("--"):
-			options = false
-		case options && strings.HasPrefix(a.text, "-"), (name == "del" || name == "rd" || name == "rmdir" || name == "erase") && len(a.text) == 2 && a.text[0] == '/':
-			recursive = recursive || strings.HasPrefix(low, "--r") || strings.HasPrefix(low, "-rec") || low == "/s" || low[0] == '-' && len(low) > 1 && low[1] != '-' && len(low) < 5 && strings.Contains(low, "r")
-		default:
-			files = append(files, a)
-		}
-	}
+	files, recursive := removed(name, args)
 	for _, f := range files {
-		text := strings.TrimPrefix(path.Clean(filepath.ToSlash(f.text)), strings.TrimSuffix(filepath.ToSlash(j.folder), "/")+"/")
-		again := made.MatchString(text) && !strings.Contains(text, "..") && j.place(f.text) == inside || j.place(f.text) == temporary && strings.Trim(path.Base(f.text), "*") != "" && !strings.HasSuffix(text, "tmp") && !strings.HasSuffix(text, "/shm")
-		bare := strings.Trim(path.Base(text), "*.?") == "" && f.globs
-		switch {
-		case again:
+		switch bare := strings.Trim(path.Base(j.below(f)), "*.?") == "" && f.globs; {
+		case j.isMadeAgain(f):
 		case recursive:
 			j.mark(deletes)
 		case !f.literal, bare, f.text == "{}":
@@ -195,6 +179,47 @@ func (j *judge) removes(name string, args []word) {
 		}
 		j.writes(f)
 	}
+}
+
+// removed returns the files that a command removes, and whether it removes folders with all they contain.
+func removed(name string, args []word) (files []word, recursive bool) {
+	recursive = name == "trash" || name == "gio"
+	dos := slices.Contains([]string{"del", "rd", "rmdir", "erase"}, name)
+	options := true
+	for _, a := range args {
+		switch {
+		case a.is("--"):
+			options = false
+		case options && strings.HasPrefix(a.text, "-"), dos && len(a.text) == 2 && a.text[0] == '/':
+			recursive = recursive || isRecursive(strings.ToLower(a.text))
+		default:
+			files = append(files, a)
+		}
+	}
+	return files, recursive
+}
+
+// isRecursive reports whether an option in lower case asks to remove folders: -rf, --recursive, -Recurse, /s.
+func isRecursive(option string) bool {
+	short := option[0] == '-' && len(option) > 1 && option[1] != '-' && len(option) < 5
+	return short && strings.Contains(option, "r") || strings.HasPrefix(option, "--r") || strings.HasPrefix(option, "-rec") || option == "/s"
+}
+
+// below returns the name of a file as seen from the session's folder.
+func (j *judge) below(f word) string {
+	return strings.TrimPrefix(path.Clean(filepath.ToSlash(f.text)), strings.TrimSuffix(filepath.ToSlash(j.folder), "/")+"/")
+}
+
+// isMadeAgain reports whether builds make a file again, or it is a temporary one.
+func (j *judge) isMadeAgain(f word) bool {
+	name := j.below(f)
+	switch j.place(f.text) {
+	case inside:
+		return made.MatchString(name) && !strings.Contains(name, "..")
+	case temporary:
+		return strings.Trim(path.Base(f.text), "*") != "" && !strings.HasSuffix(name, "tmp") && !strings.HasSuffix(name, "/shm")
+	}
+	return false
 }
 
 // worldWritable are modes that give rights to everyone, or the rights of the owner to who runs the file.
