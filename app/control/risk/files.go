@@ -9,14 +9,7 @@ import (
 	"strings"
 )
 
-var (
-	elsewhereName  = regexp.MustCompile(`^(~|\$\{?HOME\b|\$env:|%\w+%|[A-Za-z]:|\\\\|HK[A-Z]+\\)`)
-	rsyncShell     = regexp.MustCompile(`(^| )(-e|--rsh)[ =]?.*(sh -c|;|\|)`)
-	farTarget      = regexp.MustCompile(`^[^/\\]{2,}:`)
-	sedReplaceRuns = regexp.MustCompile(`(^|[;{}\n0-9$/]\s*)s(.).*[gpiI0-9]*e[gpiIw0-9]*$`)
-	sedFlagRuns    = regexp.MustCompile(`[/|#,:@!][gpiI0-9]*e[gpiI0-9]*$`)
-	sedRunsLine    = regexp.MustCompile(`^([0-9$]+|/.*/)?\s*e\s+\S`)
-)
+var elsewhereName = regexp.MustCompile(`^(~|\$\{?HOME\b|\$env:|%\w+%|[A-Za-z]:|\\\\|HK[A-Z]+\\)`)
 
 // place is where a file is, as seen from the session's folder.
 type place int
@@ -244,106 +237,6 @@ func (j *judge) changesRights(name string, args []word) {
 			j.writes(f)
 		}
 	}
-}
-
-// changes checks the files that a command writes.
-func (j *judge) changes(name string, args []word) {
-	text := join(args)
-	switch name {
-	case "sed":
-		j.markIf(sedRuns(args), starts)
-		if !slices.ContainsFunc(args, func(a word) bool {
-			return strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--e") && strings.Contains(a.text, "i")
-		}) {
-			return
-		}
-	case "perl":
-		if !slices.ContainsFunc(args, func(a word) bool {
-			return strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "i") && len(a.text) < 6
-		}) {
-			return
-		}
-	case "dd":
-		for _, a := range args {
-			if file, ok := strings.CutPrefix(a.text, "of="); ok {
-				j.writes(word{text: file, literal: a.literal})
-			}
-		}
-		return
-	case "rsync":
-		j.markIf(strings.Contains(text, "--delete") || strings.Contains(text, "--remove-source-files"), deletesMany)
-		j.markIf(rsyncShell.MatchString(text), starts)
-		fallthrough
-	case "scp":
-		if words := positional(args); len(words) > 1 && farTarget.MatchString(words[len(words)-1]) {
-			j.mark(sends)
-			return
-		} else if len(words) > 1 {
-			j.writes(word{text: words[len(words)-1], literal: true})
-		}
-		return
-	case "truncate":
-		j.markIf(strings.Contains(text, "-s 0") || strings.Contains(text, "-s0") || strings.Contains(text, "--size=0") || strings.Contains(text, "--size 0"), "empties a file")
-	case "robocopy":
-		j.markIf(strings.Contains(strings.ToLower(text), "/mir") || strings.Contains(strings.ToLower(text), "/purge"), deletesMany)
-	}
-	j.targets(name, args)
-}
-
-// targets checks the words of a command that name what it writes.
-func (j *judge) targets(name string, args []word) {
-	var files []word
-	for _, a := range args {
-		if !strings.HasPrefix(a.text, "-") {
-			files = append(files, a)
-		} else if value, ok := strings.CutPrefix(a.text, "--target-directory="); ok {
-			files = append(files, word{text: value, literal: a.literal})
-		}
-	}
-	switch name {
-	case "cp", "ln", "install", "copy", "copy-item", "xcopy", "robocopy":
-		if i := slices.IndexFunc(args, func(a word) bool { return a.text == "-t" }); i >= 0 && i+1 < len(args) {
-			files = args[i+1 : i+2]
-		} else if len(files) > 1 {
-			j.markIf(files[0].text == "/dev/null" && name == "cp", "empties a file")
-			files = files[len(files)-1:]
-		}
-	case "mv", "move", "move-item":
-		j.markIf(len(files) > 1 && files[len(files)-1].text == "/dev/null", deletes)
-	case "sed", "perl": // its first word may be a script
-		if i := slices.IndexFunc(args, func(a word) bool { return a.text == "-e" || a.text == "-f" || a.text == "--expression" }); i >= 0 {
-			files = nil
-			for i, a := range args {
-				if !strings.HasPrefix(a.text, "-") && (i == 0 || !slices.Contains([]string{"-e", "-f", "--expression", "-pe", "-ne", "-pie"}, args[i-1].text)) {
-					files = append(files, a)
-				}
-			}
-		} else if len(files) > 1 {
-			files = files[1:]
-		}
-	case "patch", "unzip":
-		files = nil
-		for i, a := range args {
-			if (a.text == "-d" || a.text == "-o" && name == "patch") && i+1 < len(args) {
-				files = append(files, args[i+1])
-			}
-		}
-	case "ed", "ex":
-		return
-	}
-	for _, f := range files {
-		if f.text != "{}" {
-			j.writes(f)
-		}
-	}
-}
-
-// sedRuns reports whether a script of sed runs commands.
-func sedRuns(args []word) bool {
-	return slices.ContainsFunc(args, func(a word) bool {
-		return sedReplaceRuns.MatchString(a.text) && sedFlagRuns.MatchString(a.text) && strings.Count(a.text, "/")+strings.Count(a.text, "|") >= 3 ||
-			sedRunsLine.MatchString(a.text)
-	})
 }
 
 // changeFolder follows a change of the folder.

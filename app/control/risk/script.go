@@ -128,18 +128,12 @@ func (j *judge) node(text string, n syntax.Node) {
 		j.unsure = j.unsure || n.Op == syntax.OrStmt && j.moved
 	case *syntax.FuncDecl:
 		j.unsure = true
-		if callsItself(n) {
-			j.mark("starts itself without an end")
-		}
+		j.markIf(callsItself(n), endless)
 	case *syntax.WhileClause:
 		j.unsure = true
-		if len(n.Do) > 0 && slices.ContainsFunc(n.Do, func(s *syntax.Stmt) bool { return s.Background }) {
-			j.mark("starts itself without an end")
-		}
+		j.markIf(slices.ContainsFunc(n.Do, func(s *syntax.Stmt) bool { return s.Background }), endless)
 	case *syntax.ParamExp:
-		if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {
-			j.mark(fed)
-		}
+		j.markIf(n.Exp != nil && n.Exp.Op == syntax.OtherParamOps, fed)
 		j.unsure = j.unsure || !isPlain(n)
 	case *syntax.Lit:
 		j.text(n.Value)
