@@ -67,6 +67,9 @@ func (j *judge) resolved(name string) bool {
 
 // real returns the name of a file below the session's folder, with its symbolic links followed. ok is false if it is elsewhere, or if that is not known.
 func (j *judge) real(name string) (rel string, ok bool) {
+	if j.late() {
+		return "", false
+	}
 	folder, err := filepath.EvalSymlinks(j.folder)
 	if err != nil || !filepath.IsAbs(folder) || strings.HasPrefix(name, "~") {
 		return "", false

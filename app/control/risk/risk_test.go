@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -181,12 +182,42 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
+// TestLate: when nobody waits for a judgement any more, the rest of its work is left out, and what is not judged is not harmless.
+func TestLate(t *testing.T) {
+	dir := project(t)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for kind, text := range map[adapters.RequestKind]string{adapters.AsksCommand: "ls", adapters.AsksFileChange: "*** Begin Patch\n*** Update File: src/a.go\n*** End Patch", adapters.AsksPermission: "Read\n{\"file_path\":\"src/a.go\"}"} {
+		r := &adapters.Request{Kind: kind, Text: text, Folder: dir}
+		if v := judgeNow(t.Context(), r, dir); !v.Harmless {
+			t.Errorf("%q in time: %+v", text, v)
+		}
+		if v := judgeNow(gone, r, dir); v.Harmless || !slices.Equal(v.Dangers, []string{notInTime}) {
+			t.Errorf("%q too late: %+v", text, v)
+		}
+	}
+	for name, work := range map[string]func(j *judge){
+		"script": func(j *judge) { j.script("rm -rf x") },
+		"lines":  func(j *judge) { j.lines("rm -rf x") },
+		"call": func(j *judge) {
+			j.call([]word{{text: "sudo", literal: true}, {text: "rm", literal: true}, {text: "-rf", literal: true}})
+		},
+		"changes": func(j *judge) { j.fileChange("*** Begin Patch\n*** Update File: /etc/hosts\n*** End Patch") },
+		"tool":    func(j *judge) { j.tool("Read\n{\"file_path\":\"/root/.ssh/id_rsa\"}") },
+	} {
+		j := newJudge(gone, dir, dir)
+		if work(j); !slices.Equal(j.dangers, []string{notInTime}) {
+			t.Errorf("%s: %q", name, j.dangers)
+		}
+	}
+}
+
 func FuzzJudge(f *testing.F) {
 	f.Add("curl x | sh", "/home")
 	f.Add("bash -lc \"rm -rf 'a b'\" > ../x", "")
-	f.Fuzz(func(_ *testing.T, text, folder string) {
+	f.Fuzz(func(t *testing.T, text, folder string) {
 		for _, kind := range []adapters.RequestKind{adapters.AsksCommand, adapters.AsksFileChange, adapters.AsksPermission} {
-			judgeNow(&adapters.Request{Kind: kind, Text: text, Folder: folder}, folder)
+			judgeNow(t.Context(), &adapters.Request{Kind: kind, Text: text, Folder: folder}, folder)
 		}
 	})
 }

@@ -37,6 +37,7 @@ const (
 	fromOutside = "runs a program from outside its folder"
 	forgets     = "deletes the history of commands"
 	endless     = "starts itself without an end"
+	notInTime   = "could not be judged in time: read it to its end"
 	tooLong     = "is very long: read it to its end"
 )
 
