@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -164,7 +165,7 @@ func (j *judge) staysInside(args []word, skip int) bool {
 	return true
 }
 
-// maxFiles bounds the files that a pattern of a command is compared with.
+// maxFiles bounds the files that a pattern of a command, and each beginning of it, stands for.
 const maxFiles = 300
 
 // resolvedAll reports whether a file, or each file that a pattern stands for, is inside the session's folder.
@@ -178,10 +179,28 @@ func (j *judge) resolvedAll(w word, name string) bool {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(j.dir, name)
 	}
-	list, err := filepath.Glob(name)
-	return err == nil && len(list) <= maxFiles && !slices.ContainsFunc(list, func(f string) bool {
+	list, ok := j.glob(name)
+	return ok && !slices.ContainsFunc(list, func(f string) bool {
 		return !j.resolved(f) || strings.HasPrefix(filepath.Base(f), "-") || envFiles.MatchString(f) || secretFiles.MatchString(f)
 	})
+}
+
+// glob returns the files that a pattern stands for. ok is false if they, or the folders on the way to them, are too many: links that lead back to
+// their own folder would multiply them without an end.
+func (j *judge) glob(pattern string) (list []string, ok bool) {
+	for i := 1; i <= len(pattern); i++ {
+		if i < len(pattern) && !os.IsPathSeparator(pattern[i]) {
+			continue
+		}
+		var err error
+		if list, err = filepath.Glob(pattern[:i]); err != nil || len(list) > maxFiles || j.late() {
+			return nil, false
+		}
+		if len(list) == 0 {
+			break
+		}
+	}
+	return list, true
 }
 
 // plainScript is a script of sed that prints, deletes or replaces lines and does nothing else.

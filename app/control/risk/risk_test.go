@@ -182,6 +182,22 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
+// TestLinksThatMultiply: a pattern does not follow links for ever.
+func TestLinksThatMultiply(t *testing.T) {
+	dir := project(t)
+	for _, link := range []string{"a", "b", "c"} {
+		if err := os.Symlink(".", filepath.Join(dir, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if !command(dir, "ls */*").Harmless {
+		t.Error("two levels are not harmless")
+	}
+	if command(dir, "ls "+strings.Repeat("*/", 60)+"none").Harmless {
+		t.Error("a pattern for files without number is harmless")
+	}
+}
+
 // TestLate: when nobody waits for a judgement any more, the rest of its work is left out, and what is not judged is not harmless.
 func TestLate(t *testing.T) {
 	dir := project(t)
