@@ -173,13 +173,13 @@ func (j *judge) resolvedAll(w word, name string) bool {
 	if !w.globs {
 		return name == "/dev/null" || j.resolved(name)
 	}
-	if strings.ContainsAny(name, "{}!") || strings.Contains(name, "**") {
+	if strings.ContainsAny(name, "{}!") || strings.Contains(name, "**") || strings.Contains(name, "..") { // ".." after a link leads elsewhere
 		return false
 	}
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(j.dir, name)
 	}
-	list, ok := j.glob(name)
+	list, ok := j.glob(filepath.Clean(name)) // a separator at its end would stand for no file
 	return ok && !slices.ContainsFunc(list, func(f string) bool {
 		return !j.resolved(f) || strings.HasPrefix(filepath.Base(f), "-") || envFiles.MatchString(f) || secretFiles.MatchString(f)
 	})

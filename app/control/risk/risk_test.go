@@ -77,7 +77,7 @@ func TestHarmless(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "cat ../x", "cat /etc/passwd", "cat ~/x", "cat away/x", "ls away/", "cat secret.md", "cat *.md", "cat self/../../x", "cd self && cat ../x", "cd away && cat x", "cd src || true; cat ../x && cd nowhere || cat ../x", "cat < /etc/passwd", "cat < away/x",
+		"", "cat ../x", "cat /etc/passwd", "cat ~/x", "cat away/x", "ls away/", "cat secret.md", "cat *.md", "cat awa*/../x", "cat " + dir + "/awa*/../x", "ls " + dir + "/*/", "ls */", "cat self/../../x", "cd self && cat ../x", "cd away && cat x", "cd src || true; cat ../x && cd nowhere || cat ../x", "cat < /etc/passwd", "cat < away/x",
 		"echo x > away/y", "echo x > secret.md", "touch away/x", "echo x > flows/ci.yml", "cp src/a .git/hooks/pre-commit", "cp src/a flows/x", "tee CLAUDE.md", "echo x >> AGENTS.md", "echo x > ~/.bashrc", "echo x > .git", "mv src .git",
 		"./ls", "src/ls", "/tmp/ls", "PATH=src ls", "LD_PRELOAD=./x ls", "FOO=1 go test ./...", "GOFLAGS=-exec=./x go test", "go test -exec ./x ./...", "go vet -vettool=x", "go run ./x", "go build -o ../x", "go build -ldflags=-extld=x",
 		"git -c core.pager=x log", "git diff --output=x", "git diff --ext-diff", "git grep -O./x a", "git config a.b c", "git branch x", "git commit --amend -m x", "git log --no-index /etc/passwd", "git push", "git -C .. status",
