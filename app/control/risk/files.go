@@ -9,14 +9,7 @@ import (
 	"strings"
 )
 
-var (
-	elsewhereName  = regexp.MustCompile(`^(~|\$\{?HOME\b|\$env:|%\w+%|[A-Za-z]:|\\\\|HK[A-Z]+\\)`)
-	rsyncShell     = regexp.MustCompile(`(^| )(-e|--rsh)[ =]?.*(sh -c|;|\|)`)
-	farTarget      = regexp.MustCompile(`^[^/\\]{2,}:`)
-	sedReplaceRuns = regexp.MustCompile(`(^|[;{}\n0-9$/]\s*)s(.).*[gpiI0-9]*e[gpiIw0-9]*$`)
-	sedFlagRuns    = regexp.MustCompile(`[/|#,:@!][gpiI0-9]*e[gpiI0-9]*$`)
-	sedRunsLine    = regexp.MustCompile(`^([0-9$]+|/.*/)?\s*e\s+\S`)
-)
+var elsewhereName = regexp.MustCompile(`^(~|\$\{?HOME\b|\$env:|%\w+%|[A-Za-z]:|\\\\|HK[A-Z]+\\)`)
 
 // place is where a file is, as seen from the session's folder.
 type place int
@@ -74,6 +67,9 @@ func (j *judge) resolved(name string) bool {
 
 // real returns the name of a file below the session's folder, with its symbolic links followed. ok is false if it is elsewhere, or if that is not known.
 func (j *judge) real(name string) (rel string, ok bool) {
+	if j.late() {
+		return "", false
+	}
 	folder, err := filepath.EvalSymlinks(j.folder)
 	if err != nil || !filepath.IsAbs(folder) || strings.HasPrefix(name, "~") {
 		return "", false
@@ -168,26 +164,10 @@ var made = regexp.MustCompile(`^(\./)*([\w.@*-]+/)*(node_modules|dist|build|out|
 
 // removes checks which files are removed.
 func (j *judge) removes(name string, args []word) {
-	recursive := name == "trash" || name == "gio"
-	var files []word
-	options := true
-	for _, a := range args {
-		low := strings.ToLower(a.text)
-		switch {
-		case a.is("--"):
-			options = false
-		case options && strings.HasPrefix(a.text, "-"), (name == "del" || name == "rd" || name == "rmdir" || name == "erase") && len(a.text) == 2 && a.text[0] == '/':
-			recursive = recursive || strings.HasPrefix(low, "--r") || strings.HasPrefix(low, "-rec") || low == "/s" || low[0] == '-' && len(low) > 1 && low[1] != '-' && len(low) < 5 && strings.Contains(low, "r")
-		default:
-			files = append(files, a)
-		}
-	}
+	files, recursive := removed(name, args)
 	for _, f := range files {
-		text := strings.TrimPrefix(path.Clean(filepath.ToSlash(f.text)), strings.TrimSuffix(filepath.ToSlash(j.folder), "/")+"/")
-		again := made.MatchString(text) && !strings.Contains(text, "..") && j.place(f.text) == inside || j.place(f.text) == temporary && strings.Trim(path.Base(f.text), "*") != "" && !strings.HasSuffix(text, "tmp") && !strings.HasSuffix(text, "/shm")
-		bare := strings.Trim(path.Base(text), "*.?") == "" && f.globs
-		switch {
-		case again:
+		switch bare := strings.Trim(path.Base(j.below(f)), "*.?") == "" && f.globs; {
+		case j.isMadeAgain(f):
 		case recursive:
 			j.mark(deletes)
 		case !f.literal, bare, f.text == "{}":
@@ -195,6 +175,47 @@ func (j *judge) removes(name string, args []word) {
 		}
 		j.writes(f)
 	}
+}
+
+// removed returns the files that a command removes, and whether it removes folders with all they contain.
+func removed(name string, args []word) (files []word, recursive bool) {
+	recursive = name == "trash" || name == "gio"
+	dos := slices.Contains([]string{"del", "rd", "rmdir", "erase"}, name)
+	options := true
+	for _, a := range args {
+		switch {
+		case a.is("--"):
+			options = false
+		case options && strings.HasPrefix(a.text, "-"), dos && len(a.text) == 2 && a.text[0] == '/':
+			recursive = recursive || isRecursive(strings.ToLower(a.text))
+		default:
+			files = append(files, a)
+		}
+	}
+	return files, recursive
+}
+
+// isRecursive reports whether an option in lower case asks to remove folders: -rf, --recursive, -Recurse, /s.
+func isRecursive(option string) bool {
+	short := option[0] == '-' && len(option) > 1 && option[1] != '-' && len(option) < 5
+	return short && strings.Contains(option, "r") || strings.HasPrefix(option, "--r") || strings.HasPrefix(option, "-rec") || option == "/s"
+}
+
+// below returns the name of a file as seen from the session's folder.
+func (j *judge) below(f word) string {
+	return strings.TrimPrefix(path.Clean(filepath.ToSlash(f.text)), strings.TrimSuffix(filepath.ToSlash(j.folder), "/")+"/")
+}
+
+// isMadeAgain reports whether builds make a file again, or it is a temporary one.
+func (j *judge) isMadeAgain(f word) bool {
+	name := j.below(f)
+	switch j.place(f.text) {
+	case inside:
+		return made.MatchString(name) && !strings.Contains(name, "..")
+	case temporary:
+		return strings.Trim(path.Base(f.text), "*") != "" && !strings.HasSuffix(name, "tmp") && !strings.HasSuffix(name, "/shm")
+	}
+	return false
 }
 
 // worldWritable are modes that give rights to everyone, or the rights of the owner to who runs the file.
@@ -219,106 +240,6 @@ func (j *judge) changesRights(name string, args []word) {
 			j.writes(f)
 		}
 	}
-}
-
-// changes checks the files that a command writes.
-func (j *judge) changes(name string, args []word) {
-	text := join(args)
-	switch name {
-	case "sed":
-		j.markIf(sedRuns(args), starts)
-		if !slices.ContainsFunc(args, func(a word) bool {
-			return strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--e") && strings.Contains(a.text, "i")
-		}) {
-			return
-		}
-	case "perl":
-		if !slices.ContainsFunc(args, func(a word) bool {
-			return strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "i") && len(a.text) < 6
-		}) {
-			return
-		}
-	case "dd":
-		for _, a := range args {
-			if file, ok := strings.CutPrefix(a.text, "of="); ok {
-				j.writes(word{text: file, literal: a.literal})
-			}
-		}
-		return
-	case "rsync":
-		j.markIf(strings.Contains(text, "--delete") || strings.Contains(text, "--remove-source-files"), deletesMany)
-		j.markIf(rsyncShell.MatchString(text), starts)
-		fallthrough
-	case "scp":
-		if words := positional(args); len(words) > 1 && farTarget.MatchString(words[len(words)-1]) {
-			j.mark(sends)
-			return
-		} else if len(words) > 1 {
-			j.writes(word{text: words[len(words)-1], literal: true})
-		}
-		return
-	case "truncate":
-		j.markIf(strings.Contains(text, "-s 0") || strings.Contains(text, "-s0") || strings.Contains(text, "--size=0") || strings.Contains(text, "--size 0"), "empties a file")
-	case "robocopy":
-		j.markIf(strings.Contains(strings.ToLower(text), "/mir") || strings.Contains(strings.ToLower(text), "/purge"), deletesMany)
-	}
-	j.targets(name, args)
-}
-
-// targets checks the words of a command that name what it writes.
-func (j *judge) targets(name string, args []word) {
-	var files []word
-	for _, a := range args {
-		if !strings.HasPrefix(a.text, "-") {
-			files = append(files, a)
-		} else if value, ok := strings.CutPrefix(a.text, "--target-directory="); ok {
-			files = append(files, word{text: value, literal: a.literal})
-		}
-	}
-	switch name {
-	case "cp", "ln", "install", "copy", "copy-item", "xcopy", "robocopy":
-		if i := slices.IndexFunc(args, func(a word) bool { return a.text == "-t" }); i >= 0 && i+1 < len(args) {
-			files = args[i+1 : i+2]
-		} else if len(files) > 1 {
-			j.markIf(files[0].text == "/dev/null" && name == "cp", "empties a file")
-			files = files[len(files)-1:]
-		}
-	case "mv", "move", "move-item":
-		j.markIf(len(files) > 1 && files[len(files)-1].text == "/dev/null", deletes)
-	case "sed", "perl": // its first word may be a script
-		if i := slices.IndexFunc(args, func(a word) bool { return a.text == "-e" || a.text == "-f" || a.text == "--expression" }); i >= 0 {
-			files = nil
-			for i, a := range args {
-				if !strings.HasPrefix(a.text, "-") && (i == 0 || !slices.Contains([]string{"-e", "-f", "--expression", "-pe", "-ne", "-pie"}, args[i-1].text)) {
-					files = append(files, a)
-				}
-			}
-		} else if len(files) > 1 {
-			files = files[1:]
-		}
-	case "patch", "unzip":
-		files = nil
-		for i, a := range args {
-			if (a.text == "-d" || a.text == "-o" && name == "patch") && i+1 < len(args) {
-				files = append(files, args[i+1])
-			}
-		}
-	case "ed", "ex":
-		return
-	}
-	for _, f := range files {
-		if f.text != "{}" {
-			j.writes(f)
-		}
-	}
-}
-
-// sedRuns reports whether a script of sed runs commands.
-func sedRuns(args []word) bool {
-	return slices.ContainsFunc(args, func(a word) bool {
-		return sedReplaceRuns.MatchString(a.text) && sedFlagRuns.MatchString(a.text) && strings.Count(a.text, "/")+strings.Count(a.text, "|") >= 3 ||
-			sedRunsLine.MatchString(a.text)
-	})
 }
 
 // changeFolder follows a change of the folder.

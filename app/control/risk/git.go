@@ -59,11 +59,7 @@ func (j *judge) gitRuns(verb string, args []word) {
 	words := positional(args)
 	switch verb {
 	case "config":
-		if len(words) > 0 && slices.Contains([]string{"set", "unset", "get", "list"}, words[0]) {
-			words = words[1:]
-		}
-		sets := len(words) > 1 && (gitKeys.MatchString(words[0]) || gitKeys.MatchString(words[0]+" "+words[1])) && (words[0] != "core.editor" && words[0] != "core.pager" || !plainProgram.MatchString(words[1]))
-		j.markIf(sets, loads)
+		j.gitConfig(words)
 	case "remote":
 		j.markIf(len(words) > 1 && words[0] == "set-url", "changes where git pushes to")
 	case "submodule":
@@ -75,15 +71,31 @@ func (j *judge) gitRuns(verb string, args []word) {
 			j.call(args[1:])
 		}
 	case "rebase":
-		for i, a := range args {
-			if (a.text == "-x" || a.text == "--exec") && i+1 < len(args) {
-				j.inner(args[i+1].text)
-			} else if script, ok := strings.CutPrefix(a.text, "--exec="); ok {
-				j.inner(script)
-			}
-		}
+		j.gitRebase(args)
 	case "filter-branch", "filter-repo", "daemon", "instaweb", "send-email", "cvsserver", "replace":
 		j.mark(loses)
+	}
+}
+
+// gitConfig checks a setting that is kept.
+func (j *judge) gitConfig(words []string) {
+	if len(words) > 0 && slices.Contains([]string{"set", "unset", "get", "list"}, words[0]) {
+		words = words[1:]
+	}
+	if len(words) < 2 || (words[0] == "core.editor" || words[0] == "core.pager") && plainProgram.MatchString(words[1]) {
+		return
+	}
+	j.markIf(gitKeys.MatchString(words[0]) || gitKeys.MatchString(words[0]+" "+words[1]), loads)
+}
+
+// gitRebase checks the scripts that a rebase runs after each commit.
+func (j *judge) gitRebase(args []word) {
+	for i, a := range args {
+		if (a.text == "-x" || a.text == "--exec") && i+1 < len(args) {
+			j.inner(args[i+1].text)
+		} else if script, ok := strings.CutPrefix(a.text, "--exec="); ok {
+			j.inner(script)
+		}
 	}
 }
 

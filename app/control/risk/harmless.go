@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -72,43 +73,57 @@ func (j *judge) isHarmless(first word, name string, args []word) bool {
 	if in, ok := interpreterOf(name); ok && in.shell && len(args) == 2 && args[1].literal {
 		return slices.Contains([]string{"-c", "-lc"}, args[0].text) && isKnownPlace(first.text)
 	}
-	tool, isTool := tools[name]
-	isReader := slices.Contains(readers, name)
-	switch {
-	case !first.literal || first.globs && name != "[" || !isKnownPlace(first.text):
+	if !first.literal || first.globs && name != "[" || !isKnownPlace(first.text) {
 		return false
-	case name == "sed":
+	}
+	switch name {
+	case "sed":
 		return j.isPlainSed(args)
-	case name == "awk" || name == "gawk":
+	case "awk", "gawk":
 		return len(args) > 0 && !awkNotPlain.MatchString(join(args)) && j.staysInside(args, 1)
-	case name == "uniq":
+	case "uniq":
 		return len(positional(args)) < 2 && j.staysInside(args, 0)
-	case name == "cd":
+	case "cd":
 		return len(args) == 1 // changeFolder has checked it
-	case name == "export":
+	case "export":
 		return false
-	case isTool && !tool.MatchString(join(args)), !isTool && !isReader, isTool && !isReader && slices.ContainsFunc(args, func(a word) bool { return toolOptions.MatchString(a.text) }):
+	case "echo", "printf", "test", "[":
+		return isKnownUse(name, args)
+	}
+	return isKnownUse(name, args) && j.staysInside(args, patterns(name, args)) && !changesHidden(name, args)
+}
+
+// isKnownUse reports whether a program only reads, builds or tests, and its options ask for nothing else.
+func isKnownUse(name string, args []word) bool {
+	isReader := slices.Contains(readers, name)
+	if !isReader {
+		tool, ok := tools[name]
+		if !ok || !tool.MatchString(join(args)) || slices.ContainsFunc(args, func(a word) bool { return toolOptions.MatchString(a.text) }) {
+			return false
+		}
+	}
+	if no := noOptions[name]; no != nil && slices.ContainsFunc(args, func(a word) bool { return no.MatchString(a.text) }) {
 		return false
 	}
-	no := noOptions[name]
-	if no != nil && slices.ContainsFunc(args, func(a word) bool { return no.MatchString(a.text) }) {
-		return false
+	return !slices.Contains(settable, name) || !slices.ContainsFunc(args, func(a word) bool { return !a.literal || a.globs && name == "make" })
+}
+
+// settable are builds whose words may set what they run.
+var settable = []string{"make", "gmake", "ninja", "just", "task", "rake", "mvn", "mvnw", "cargo", "go"}
+
+// patterns returns how many of the words of a command that are no options are a pattern or a script.
+func patterns(name string, args []word) int {
+	fromFile := slices.ContainsFunc(args, func(a word) bool { return fromFileOption.MatchString(a.text) })
+	if slices.Contains(patterned, name) && (!fromFile || name == "git") {
+		return 1
 	}
-	if slices.Contains([]string{"make", "gmake", "ninja", "just", "task", "rake", "mvn", "mvnw", "cargo", "go"}, name) && slices.ContainsFunc(args, func(a word) bool { return !a.literal || a.globs && name == "make" }) {
-		return false
-	}
-	skip := 0
-	fromFile := slices.ContainsFunc(args, func(a word) bool {
-		return fromFileOption.MatchString(a.text)
-	})
-	if slices.Contains(patterned, name) && (!fromFile || name == "git" || name == "test" || name == "[") {
-		skip = 1
-	}
-	if name == "echo" || name == "printf" || name == "test" || name == "[" {
-		return true
-	}
-	changes := slices.Contains([]string{"mkdir", "touch", "cp", "mv", "tee"}, name)
-	return j.staysInside(args, skip) && (!changes || !slices.ContainsFunc(args, func(a word) bool { return a.globs || runLater.MatchString(a.text) }))
+	return 0
+}
+
+// changesHidden reports whether a command may change files that are run later, or files that it does not name.
+func changesHidden(name string, args []word) bool {
+	return slices.Contains([]string{"mkdir", "touch", "cp", "mv", "tee"}, name) &&
+		slices.ContainsFunc(args, func(a word) bool { return a.globs || runLater.MatchString(a.text) })
 }
 
 // isKnownPlace reports whether a program is found by its name, or where systems and projects have their tools.
@@ -150,7 +165,7 @@ func (j *judge) staysInside(args []word, skip int) bool {
 	return true
 }
 
-// maxFiles bounds the files that a pattern of a command is compared with.
+// maxFiles bounds the files that a pattern of a command, and each beginning of it, stands for.
 const maxFiles = 300
 
 // resolvedAll reports whether a file, or each file that a pattern stands for, is inside the session's folder.
@@ -158,16 +173,34 @@ func (j *judge) resolvedAll(w word, name string) bool {
 	if !w.globs {
 		return name == "/dev/null" || j.resolved(name)
 	}
-	if strings.ContainsAny(name, "{}!") || strings.Contains(name, "**") {
+	if strings.ContainsAny(name, "{}!") || strings.Contains(name, "**") || strings.Contains(name, "..") { // ".." after a link leads elsewhere
 		return false
 	}
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(j.dir, name)
 	}
-	list, err := filepath.Glob(name)
-	return err == nil && len(list) <= maxFiles && !slices.ContainsFunc(list, func(f string) bool {
+	list, ok := j.glob(filepath.Clean(name)) // a separator at its end would stand for no file
+	return ok && !slices.ContainsFunc(list, func(f string) bool {
 		return !j.resolved(f) || strings.HasPrefix(filepath.Base(f), "-") || envFiles.MatchString(f) || secretFiles.MatchString(f)
 	})
+}
+
+// glob returns the files that a pattern stands for. ok is false if they, or the folders on the way to them, are too many: links that lead back to
+// their own folder would multiply them without an end.
+func (j *judge) glob(pattern string) (list []string, ok bool) {
+	for i := 1; i <= len(pattern); i++ {
+		if i < len(pattern) && !os.IsPathSeparator(pattern[i]) {
+			continue
+		}
+		var err error
+		if list, err = filepath.Glob(pattern[:i]); err != nil || len(list) > maxFiles || j.late() {
+			return nil, false
+		}
+		if len(list) == 0 {
+			break
+		}
+	}
+	return list, true
 }
 
 // plainScript is a script of sed that prints, deletes or replaces lines and does nothing else.

@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,7 @@ func listed(t *testing.T, name string) []string {
 
 // command judges a command of a session in a folder.
 func command(folder, text string) Judgement {
-	return judgeNow(&adapters.Request{Kind: adapters.AsksCommand, Text: text, Folder: folder}, folder)
+	return judgeNow(context.Background(), &adapters.Request{Kind: adapters.AsksCommand, Text: text, Folder: folder}, folder)
 }
 
 // project makes a folder as sessions work in.

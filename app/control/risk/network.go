@@ -25,38 +25,55 @@ func (j *judge) sendsValue(text string) {
 
 // network checks what a program sends to another machine, and what it writes.
 func (j *judge) network(name string, args []word) {
-	far := slices.ContainsFunc(args, func(a word) bool {
-		return (strings.Contains(a.text, "://") || strings.Contains(a.text, ".")) && !strings.HasPrefix(a.text, "-") && !local.MatchString(a.text)
-	})
-	if slices.ContainsFunc(args, func(a word) bool { return local.MatchString(a.text) }) {
-		far = false
-	}
-	far = far || slices.Contains([]string{"dig", "nslookup", "host", "ping", "whois", "traceroute"}, name)
+	far := isFar(name, args)
 	for i, a := range args {
-		option, next := a.text, ""
-		if i+1 < len(args) {
-			next = args[i+1].text
-		}
-		if o, v, ok := strings.Cut(option, "="); ok && strings.HasPrefix(o, "--") {
-			option, next = o, v
-		} else if len(option) > 2 && option[0] == '-' && strings.IndexByte("dFTX", option[1]) >= 0 && name == "curl" {
-			option, next = option[:2], option[2:]
-		}
-		file := strings.HasPrefix(next, "@") || strings.Contains(next, "=@") || strings.Contains(next, "=<") || option == "-T" || option == "--upload-file" || strings.HasSuffix(option, "-file") || option == "-InFile"
-		switch {
-		case slices.Contains(sendsFile, option) && file && (far || secretFiles.MatchString(next) || envFiles.MatchString(next)):
-			j.mark(sends)
-		case far && (option == "-X" || option == "--request" || option == "--method" || option == "-Method") && strings.EqualFold(next, "DELETE"):
-			j.mark(remote)
-		case option == "-o" || option == "--output" || option == "-O" && name == "wget" || option == "--output-document" || option == "-P" && name == "wget" || option == "-outfile" || strings.EqualFold(option, "-OutFile"):
-			j.writes(word{text: next, literal: true})
-		case option == "-K" || option == "--config" || option == "--use-askpass" || option == "-x" && name == "curl" || option == "--proxy":
-			j.mark(loads)
-		}
+		option, value := optionAt(name, args, i)
+		j.networkOption(name, option, value, far)
 		header := i > 0 && (args[i-1].text == "-H" || args[i-1].text == "--header" || args[i-1].text == "-u")
 		if far && !a.literal && !header {
 			j.sendsValue(a.text)
 		}
+	}
+}
+
+// isFar reports whether a command speaks with another machine.
+func isFar(name string, args []word) bool {
+	if slices.Contains([]string{"dig", "nslookup", "host", "ping", "whois", "traceroute"}, name) {
+		return true
+	}
+	return !slices.ContainsFunc(args, func(a word) bool { return local.MatchString(a.text) }) &&
+		slices.ContainsFunc(args, func(a word) bool {
+			return !strings.HasPrefix(a.text, "-") && (strings.Contains(a.text, "://") || strings.Contains(a.text, "."))
+		})
+}
+
+// optionAt returns an option and its value, which is a part of the same word or the next one.
+func optionAt(name string, args []word, i int) (option, value string) {
+	option = args[i].text
+	if o, v, ok := strings.Cut(option, "="); ok && strings.HasPrefix(o, "--") {
+		return o, v
+	}
+	if len(option) > 2 && option[0] == '-' && strings.IndexByte("dFTX", option[1]) >= 0 && name == "curl" {
+		return option[:2], option[2:]
+	}
+	if i+1 < len(args) {
+		value = args[i+1].text
+	}
+	return option, value
+}
+
+// networkOption checks an option with its value: what it sends, what it writes, and what it loads.
+func (j *judge) networkOption(name, option, value string, far bool) {
+	file := strings.HasPrefix(value, "@") || strings.Contains(value, "=@") || strings.Contains(value, "=<") || option == "-T" || option == "--upload-file" || strings.HasSuffix(option, "-file") || option == "-InFile"
+	switch {
+	case slices.Contains(sendsFile, option) && file && (far || secretFiles.MatchString(value) || envFiles.MatchString(value)):
+		j.mark(sends)
+	case far && slices.Contains([]string{"-X", "--request", "--method", "-Method"}, option) && strings.EqualFold(value, "DELETE"):
+		j.mark(remote)
+	case slices.Contains([]string{"-o", "--output", "--output-document"}, option), name == "wget" && (option == "-O" || option == "-P"), strings.EqualFold(option, "-OutFile"):
+		j.writes(word{text: value, literal: true})
+	case slices.Contains([]string{"-K", "--config", "--use-askpass", "--proxy"}, option), name == "curl" && option == "-x":
+		j.mark(loads)
 	}
 }
 

@@ -105,8 +105,6 @@ func (j *judge) runsByOption(name string, args []word) {
 		}
 	case "zip":
 		j.markIf(strings.Contains(text, "-TT") || strings.Contains(text, "--unzip-command"), starts)
-	case "make", "gmake":
-		j.makes(args)
 	case "man":
 		j.markIf(strings.Contains(text, "-P") || strings.Contains(text, "--pager"), starts)
 	case "rg":

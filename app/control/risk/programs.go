@@ -21,47 +21,8 @@ func (j *judge) known(name string, args []word) {
 	if slices.Contains(sqlPrograms, name) && losesData(join(args)) {
 		j.mark(database)
 	}
-	switch name {
-	case "git":
-		j.git(args)
-	case "rm", "rmdir", "unlink", "del", "erase", "rd", "ri", "remove-item", "trash", "gio":
-		j.removes(name, args)
-	case "find", "fd", "fdfind":
-		j.find(args)
-	case "chmod", "chown", "chgrp":
-		j.changesRights(name, args)
-	case "kill":
-		j.kill(args)
-	case "mv", "cp", "ln", "install", "tee", "touch", "mkdir", "truncate", "rsync", "sed", "dd", "sponge", "copy-item", "move-item", "set-content", "add-content", "out-file", "unzip", "patch", "scp", "perl", "ed", "ex", "new-item", "copy", "move", "xcopy", "robocopy":
-		j.changes(name, args)
-	case "curl", "wget", "http", "https", "xh", "iwr", "irm", "invoke-webrequest", "invoke-restmethod", "aria2c", "dig", "nslookup", "host", "ping", "whois", "traceroute":
-		j.network(name, args)
-	case "nc", "netcat", "socat", "openssl":
-		j.connection(name, args)
-	case "cd", "pushd":
-		j.changeFolder(args)
-	case "docker", "podman", "nerdctl":
-		j.containers(args)
-	case "awk", "gawk", "mawk", "nawk", "sed_", "vi", "vim", "nvim", "tar", "zip", "make", "gmake", "man", "jq", "rg", "sort", "gdb", "git-shell":
-		j.runsByOption(name, args)
-	case "history":
-		j.markIf(slices.ContainsFunc(args, func(a word) bool { return strings.HasPrefix(a.text, "-c") }), forgets)
-	case "unset":
-		j.markIf(strings.HasPrefix(join(args), "HIST"), forgets)
-	case "cmake":
-		if i := slices.IndexFunc(args, func(a word) bool { return a.text == "-P" }); i >= 0 && i+1 < len(args) {
-			j.markIf(j.place(args[i+1].text) != inside, fromOutside)
-		}
-	case "7z", "7za", "7zz":
-		for _, a := range args {
-			if folder, ok := strings.CutPrefix(a.text, "-o"); ok {
-				j.writes(word{text: folder, literal: a.literal})
-			}
-		}
-	case "pip", "pip3", "uv", "npm", "pnpm", "yarn", "gem", "cargo", "bundle", "npx":
-		j.markIf(slices.ContainsFunc(args, func(a word) bool {
-			return strings.Contains(a.text, "index-url") || strings.HasPrefix(a.text, "--registry") || strings.HasPrefix(a.text, "--trusted-host") || strings.HasPrefix(a.text, "http://") || a.text == "-i" && strings.HasPrefix(name, "pip")
-		}), origin)
+	if look, ok := checks[name]; ok {
+		look(j, name, args)
 	}
 	for _, a := range args {
 		j.reads(a)
@@ -115,45 +76,44 @@ func matchesVerb(verb []string, args []word) bool {
 	return len(verb) == 0
 }
 
-// interpreted checks the code that an interpreter is given as an argument.
+// interpreted checks the code that an interpreter is given as an argument, or the file that it runs.
 func (j *judge) interpreted(name string, args []word) {
-	if name == "eval" || name == "trap" && len(args) > 1 || name == "alias" {
-		j.evaluated(name, args)
-		return
-	}
 	in, ok := interpreterOf(name)
-	if !ok && name != "source" && name != "." {
+	if !ok {
 		return
 	}
 	for i, a := range args {
-		if fetches(a.text) || i == 0 && strings.HasPrefix(a.text, "<(") {
-			j.mark(downloads)
-		}
-		if !ok {
-			continue
-		}
-		if (name == "powershell" || name == "pwsh") && j.powershell(strings.ToLower(a.text), args[i+1:]) {
+		j.markIf(fetches(a.text) || i == 0 && strings.HasPrefix(a.text, "<("), downloads)
+		rest := args[i+1:]
+		given, value := codeOption(in, a.text, rest)
+		switch {
+		case (name == "powershell" || name == "pwsh") && j.powershell(strings.ToLower(a.text), rest):
 			return
-		}
-		if given, value := codeOption(in, a.text, args[i+1:]); given {
+		case given:
 			j.runs(name, value)
 			return
-		}
-		if !strings.HasPrefix(a.text, "-") {
-			j.ran(a.text)
-			place := j.place(a.text)
-			j.markIf(place == temporary || place == elsewhere && !strings.HasPrefix(a.text, "/usr/") && !strings.HasPrefix(a.text, "<("), fromOutside)
+		case !strings.HasPrefix(a.text, "-"):
+			j.runsFile(a.text)
 			return
-		}
-		if name == "perl" && strings.Contains(a.text, "e") && i+1 < len(args) {
-			j.runs(name, args[i+1])
+		case name == "perl" && strings.Contains(a.text, "e") && len(rest) > 0:
+			j.runs(name, rest[0])
 			return
 		}
 	}
 }
 
+// runsFile checks the file that an interpreter runs.
+func (j *judge) runsFile(file string) {
+	j.ran(file)
+	place := j.place(file)
+	j.markIf(place == temporary || place == elsewhere && !strings.HasPrefix(file, "/usr/") && !strings.HasPrefix(file, "<("), fromOutside)
+}
+
 // evaluated checks the words that the shell itself runs, at once or later.
 func (j *judge) evaluated(name string, args []word) {
+	if name == "trap" && len(args) == 1 { // it names a signal
+		return
+	}
 	for _, a := range args {
 		_, value, isAlias := strings.Cut(a.text, "=")
 		switch {

@@ -6,6 +6,7 @@
 package risk
 
 import (
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -28,21 +29,25 @@ const lookLimit = 3 * time.Second
 // Judge judges a request of a session that works in folder; empty: it is not known. Files count as the session's own only below
 // this folder, after symbolic links are followed. Judge returns within about three seconds.
 func Judge(r *adapters.Request, folder string) Judgement {
+	ctx, cancel := context.WithTimeout(context.Background(), lookLimit)
+	defer cancel()
 	result := make(chan Judgement, 1)
 	copied := *r
-	go func() { result <- judgeNow(&copied, folder) }()
-	late := time.NewTimer(lookLimit)
-	defer late.Stop()
+	go func() { result <- judgeNow(ctx, &copied, folder) }()
 	select {
 	case v := <-result:
 		return v
-	case <-late.C:
-		return Judgement{Dangers: []string{"could not be judged in time: read it to its end"}}
+	case <-ctx.Done():
+		return Judgement{Dangers: []string{notInTime}}
 	}
 }
 
-func judgeNow(r *adapters.Request, folder string) Judgement {
-	j := newJudge(folder, r.Folder)
+// judgeNow ends soon after ctx does, unless the file system hangs: then it waits for that, without work.
+func judgeNow(ctx context.Context, r *adapters.Request, folder string) Judgement {
+	j := newJudge(ctx, folder, r.Folder)
+	if j.late() {
+		return Judgement{Dangers: j.dangers}
+	}
 	j.mark(hidden(r.Text)...)
 	j.unsure = len(j.dangers) > 0 || strings.TrimSpace(r.Text) == "" || strings.HasPrefix(r.Reason, "runs on ") || !j.resolved(j.dir)
 	switch r.Kind {
@@ -58,14 +63,14 @@ func judgeNow(r *adapters.Request, folder string) Judgement {
 	return Judgement{Dangers: j.dangers, Harmless: !j.unsure && len(j.dangers) == 0}
 }
 
-func newJudge(folder, dir string) *judge {
+func newJudge(ctx context.Context, folder, dir string) *judge {
 	if folder == "" {
 		folder = dir
 	}
 	if dir == "" {
 		dir = folder
 	}
-	return &judge{folder: folder, dir: dir, download: map[string]bool{}, texts: map[string]string{}}
+	return &judge{ctx: ctx, folder: folder, dir: dir, download: map[string]bool{}, texts: map[string]string{}}
 }
 
 // hidden returns a reason if a text has characters that a reader does not see.
@@ -86,6 +91,9 @@ func (j *judge) fileChange(text string) {
 	files := filesOf(text)
 	j.unsure = j.unsure || len(files) == 0 || strings.Contains(text, "*** Delete File: ")
 	for _, f := range files {
+		if j.late() {
+			return
+		}
 		j.writes(word{text: f, literal: true})
 	}
 }
@@ -172,6 +180,9 @@ func (j *judge) tool(text string) {
 	}
 	reads := slices.Contains(readingTools, name)
 	eachString(input, func(key, value string) {
+		if j.late() {
+			return
+		}
 		isFile := slices.Contains(pathKeys, key)
 		if isFile {
 			j.reads(word{text: value})

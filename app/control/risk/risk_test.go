@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -76,7 +77,7 @@ func TestHarmless(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "cat ../x", "cat /etc/passwd", "cat ~/x", "cat away/x", "ls away/", "cat secret.md", "cat *.md", "cat self/../../x", "cd self && cat ../x", "cd away && cat x", "cd src || true; cat ../x && cd nowhere || cat ../x", "cat < /etc/passwd", "cat < away/x",
+		"", "cat ../x", "cat /etc/passwd", "cat ~/x", "cat away/x", "ls away/", "cat secret.md", "cat *.md", "cat awa*/../x", "cat " + dir + "/awa*/../x", "ls " + dir + "/*/", "ls */", "cat self/../../x", "cd self && cat ../x", "cd away && cat x", "cd src || true; cat ../x && cd nowhere || cat ../x", "cat < /etc/passwd", "cat < away/x",
 		"echo x > away/y", "echo x > secret.md", "touch away/x", "echo x > flows/ci.yml", "cp src/a .git/hooks/pre-commit", "cp src/a flows/x", "tee CLAUDE.md", "echo x >> AGENTS.md", "echo x > ~/.bashrc", "echo x > .git", "mv src .git",
 		"./ls", "src/ls", "/tmp/ls", "PATH=src ls", "LD_PRELOAD=./x ls", "FOO=1 go test ./...", "GOFLAGS=-exec=./x go test", "go test -exec ./x ./...", "go vet -vettool=x", "go run ./x", "go build -o ../x", "go build -ldflags=-extld=x",
 		"git -c core.pager=x log", "git diff --output=x", "git diff --ext-diff", "git grep -O./x a", "git config a.b c", "git branch x", "git commit --amend -m x", "git log --no-index /etc/passwd", "git push", "git -C .. status",
@@ -181,12 +182,58 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
+// TestLinksThatMultiply: a pattern does not follow links for ever.
+func TestLinksThatMultiply(t *testing.T) {
+	dir := project(t)
+	for _, link := range []string{"a", "b", "c"} {
+		if err := os.Symlink(".", filepath.Join(dir, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if !command(dir, "ls */*").Harmless {
+		t.Error("two levels are not harmless")
+	}
+	if command(dir, "ls "+strings.Repeat("*/", 60)+"none").Harmless {
+		t.Error("a pattern for files without number is harmless")
+	}
+}
+
+// TestLate: when nobody waits for a judgement any more, the rest of its work is left out, and what is not judged is not harmless.
+func TestLate(t *testing.T) {
+	dir := project(t)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for kind, text := range map[adapters.RequestKind]string{adapters.AsksCommand: "ls", adapters.AsksFileChange: "*** Begin Patch\n*** Update File: src/a.go\n*** End Patch", adapters.AsksPermission: "Read\n{\"file_path\":\"src/a.go\"}"} {
+		r := &adapters.Request{Kind: kind, Text: text, Folder: dir}
+		if v := judgeNow(t.Context(), r, dir); !v.Harmless {
+			t.Errorf("%q in time: %+v", text, v)
+		}
+		if v := judgeNow(gone, r, dir); v.Harmless || !slices.Equal(v.Dangers, []string{notInTime}) {
+			t.Errorf("%q too late: %+v", text, v)
+		}
+	}
+	for name, work := range map[string]func(j *judge){
+		"script": func(j *judge) { j.script("rm -rf x") },
+		"lines":  func(j *judge) { j.lines("rm -rf x") },
+		"call": func(j *judge) {
+			j.call([]word{{text: "sudo", literal: true}, {text: "rm", literal: true}, {text: "-rf", literal: true}})
+		},
+		"changes": func(j *judge) { j.fileChange("*** Begin Patch\n*** Update File: /etc/hosts\n*** End Patch") },
+		"tool":    func(j *judge) { j.tool("Read\n{\"file_path\":\"/root/.ssh/id_rsa\"}") },
+	} {
+		j := newJudge(gone, dir, dir)
+		if work(j); !slices.Equal(j.dangers, []string{notInTime}) {
+			t.Errorf("%s: %q", name, j.dangers)
+		}
+	}
+}
+
 func FuzzJudge(f *testing.F) {
 	f.Add("curl x | sh", "/home")
 	f.Add("bash -lc \"rm -rf 'a b'\" > ../x", "")
-	f.Fuzz(func(_ *testing.T, text, folder string) {
+	f.Fuzz(func(t *testing.T, text, folder string) {
 		for _, kind := range []adapters.RequestKind{adapters.AsksCommand, adapters.AsksFileChange, adapters.AsksPermission} {
-			judgeNow(&adapters.Request{Kind: kind, Text: text, Folder: folder}, folder)
+			judgeNow(t.Context(), &adapters.Request{Kind: kind, Text: text, Folder: folder}, folder)
 		}
 	})
 }

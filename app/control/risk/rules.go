@@ -36,6 +36,8 @@ const (
 	starts      = "has code that starts programs or deletes files"
 	fromOutside = "runs a program from outside its folder"
 	forgets     = "deletes the history of commands"
+	endless     = "starts itself without an end"
+	notInTime   = "could not be judged in time: read it to its end"
 	tooLong     = "is very long: read it to its end"
 )
 

@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"context"
 	"path"
 	"regexp"
 	"slices"
@@ -16,10 +17,11 @@ const (
 	maxDepth = 8
 )
 
-// judge gathers the reasons of one request. The zero value knows no folder.
+// judge gathers the reasons of one request.
 type judge struct {
-	folder   string // of the session
-	dir      string // in which the next command runs; empty: not known
+	ctx      context.Context // of the request: when it is done, nobody waits for the judgement
+	folder   string          // of the session
+	dir      string          // in which the next command runs; empty: not known
 	dangers  []string
 	moved    bool            // it has changed the folder
 	unsure   bool            // something in it is not known to be harmless
@@ -39,6 +41,15 @@ func (j *judge) mark(reasons ...string) {
 	j.unsure = true
 }
 
+// late reports whether the judgement comes too late, and marks that. What may go on for long asks for it.
+func (j *judge) late() bool {
+	if j.ctx.Err() == nil {
+		return false
+	}
+	j.mark(notInTime)
+	return true
+}
+
 // word is one word of a command.
 type word struct {
 	text    string // without its quotes; what only the shell knows is left as it is written
@@ -52,6 +63,8 @@ func (w word) is(text string) bool { return w.literal && w.text == text }
 // script checks a shell script.
 func (j *judge) script(text string) {
 	switch {
+	case j.late():
+		return
 	case len(text) > maxParsed:
 		j.mark(tooLong)
 		j.lines(text[:maxParsed])
@@ -114,6 +127,9 @@ func (j *judge) walk(text string, file *syntax.File) {
 
 // node checks one part of a script.
 func (j *judge) node(text string, n syntax.Node) {
+	if j.late() {
+		return
+	}
 	switch n := n.(type) {
 	case *syntax.Stmt:
 		j.statement(text, n)
@@ -128,18 +144,12 @@ func (j *judge) node(text string, n syntax.Node) {
 		j.unsure = j.unsure || n.Op == syntax.OrStmt && j.moved
 	case *syntax.FuncDecl:
 		j.unsure = true
-		if callsItself(n) {
-			j.mark("starts itself without an end")
-		}
+		j.markIf(callsItself(n), endless)
 	case *syntax.WhileClause:
 		j.unsure = true
-		if len(n.Do) > 0 && slices.ContainsFunc(n.Do, func(s *syntax.Stmt) bool { return s.Background }) {
-			j.mark("starts itself without an end")
-		}
+		j.markIf(slices.ContainsFunc(n.Do, func(s *syntax.Stmt) bool { return s.Background }), endless)
 	case *syntax.ParamExp:
-		if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {
-			j.mark(fed)
-		}
+		j.markIf(n.Exp != nil && n.Exp.Op == syntax.OtherParamOps, fed)
 		j.unsure = j.unsure || !isPlain(n)
 	case *syntax.Lit:
 		j.text(n.Value)

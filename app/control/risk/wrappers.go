@@ -99,6 +99,9 @@ func program(words []word) (name string, args []word, known bool) {
 
 // call checks one command with its arguments, and the command that it runs if its program is a wrapper.
 func (j *judge) call(words []word) {
+	if j.late() {
+		return
+	}
 	for len(words) > 0 && isAssignment(words[0].text) {
 		name, value, _ := strings.Cut(words[0].text, "=")
 		j.assign(name, word{text: value, literal: words[0].literal})
