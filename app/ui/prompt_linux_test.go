@@ -18,8 +18,8 @@ func TestLaunchPromptFromPipe(t *testing.T) {
 	}
 	p.folder.SetText(dir)
 	p.file.set(pipe)
-	w.command("the prompt", "pipe: not a regular file")
+	w.command("the prompt", "pipe: it is a named pipe, not a regular file")
 	w.press(p.start, fyne.KeySpace)
 	w.until("the refusal", func() bool { return p.refused.content.Visible() })
-	shows(t, p.refused.content, "pipe: not a regular file")
+	shows(t, p.refused.content, "pipe: it is a named pipe, not a regular file")
 }

@@ -130,7 +130,7 @@ func executed(program string) []string {
 	if err != nil {
 		return []string{"/"}
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	list := []string{program}
 	for _, p := range file.Progs {
 		if p.Type != elf.PT_INTERP {

@@ -108,8 +108,8 @@ func isIn(folder, path string) bool {
 	if folder == "" {
 		return false
 	}
-	if real, err := filepath.EvalSymlinks(folder); err == nil {
-		folder = real
+	if target, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = target
 	}
 	inside, err := filepath.Rel(folder, path)
 	return err != nil || inside != ".." && !strings.HasPrefix(inside, ".."+string(filepath.Separator))

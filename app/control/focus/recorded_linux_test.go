@@ -271,11 +271,11 @@ func TestShowOtherSocket(t *testing.T) {
 	}
 }
 
-// TestShowEditor: a terminal of VS Code, or of an editor made from it, by the folder that a window has open.
-func TestShowEditor(t *testing.T) {
-	s := &screen{t: t, table: proc.Open(), dir: t.TempDir()}
-	s.finder = focus.New(s.table, nil)
-	install := s.file("share/codium")
+// installEditor writes an editor that is made from VS Code, and returns its folder and the file into which its command writes what it gets.
+func (s *screen) installEditor() (install, said string) {
+	t := s.t
+	t.Helper()
+	install, said = s.file("share/codium"), s.file("said")
 	for _, folder := range []string{"bin", "resources/app"} {
 		if err := os.MkdirAll(filepath.Join(install, folder), 0o700); err != nil {
 			t.Fatal(err)
@@ -285,7 +285,6 @@ func TestShowEditor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := s.file("said")
 	for path, text := range map[string]string{
 		"codium":                     string(shell),
 		"bin/codium":                 "#!/bin/sh\necho \"$#|$*\" >'" + said + "'\n",
@@ -295,6 +294,14 @@ func TestShowEditor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return install, said
+}
+
+// TestShowEditor: a terminal of VS Code, or of an editor made from it, by the folder that a window has open.
+func TestShowEditor(t *testing.T) {
+	s := &screen{t: t, table: proc.Open(), dir: t.TempDir()}
+	s.finder = focus.New(s.table, nil)
+	install, said := s.installEditor()
 	t.Setenv("PATH", filepath.Join(install, "bin")+":"+os.Getenv("PATH"))
 	t.Setenv("XDG_CONFIG_HOME", s.file("config"))
 	storage := s.file("config/VSCodium/User/globalStorage/storage.json")
@@ -336,21 +343,23 @@ func TestShowEditor(t *testing.T) {
 		}
 	}
 	// An agent's program that looks like an editor: in the folder of a session, or neither root's nor in PATH.
-	if p, err := s.finder.Plan(t.Context(), nil, id, "/work/my shop/api", s.dir); err != nil || len(p.Steps) != 0 || p.Seen {
-		t.Errorf("an editor in the folder of a session: %+v, %v", p, err)
-	}
+	s.noEditor(id, "an editor in the folder of a session", "/work/my shop/api", s.dir)
 	t.Setenv("PATH", "/usr/bin:/bin")
 	if os.Getuid() == 0 {
 		if err := os.Chown(filepath.Join(install, "bin"), 65534, -1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if p, err := s.finder.Plan(t.Context(), nil, id, "/work/my shop/api"); err != nil || len(p.Steps) != 0 || p.Seen {
-		t.Errorf("an editor that is neither root's nor in PATH: %+v, %v", p, err)
-	}
+	s.noEditor(id, "an editor that is neither root's nor in PATH", "/work/my shop/api")
 	// No window has that folder: it would open a new one.
-	if p, err := s.finder.Plan(t.Context(), nil, id, "/elsewhere"); err != nil || len(p.Steps) != 0 || p.Seen {
-		t.Errorf("%+v, %v", p, err)
+	s.noEditor(id, "a folder that no window has", "/elsewhere")
+}
+
+// noEditor checks that no editor is offered for a process in a folder, given the folders of all sessions.
+func (s *screen) noEditor(id proc.Identity, what, folder string, sessions ...string) {
+	s.t.Helper()
+	if p, err := s.finder.Plan(s.t.Context(), nil, id, folder, sessions...); err != nil || len(p.Steps) != 0 || p.Seen {
+		s.t.Errorf("%s: %+v, %v", what, p, err)
 	}
 }
 

@@ -183,7 +183,7 @@ func (s *Shower) folders() (list []string) {
 // offer adds what can be done instead of showing the terminal.
 func (s *Shower) offer(ctx context.Context, p *Plan) {
 	x := &p.Session
-	foreign := !x.Process.IsZero() && proc.CheckBoundary(x.Process) != nil
+	foreign := !x.Process.IsZero() && errors.Is(proc.CheckBoundary(x.Process), proc.ErrForeign)
 	if len(p.Offers) == 0 && x.Live() && x.Machine == "" && x.Remote == "" && !foreign {
 		if argv, err := s.attachCommand(ctx, x); err == nil {
 			p.Offers = append(p.Offers, Offer{OfferAttach, "attach a terminal to it", argv})
