@@ -162,6 +162,15 @@ func install(ctx context.Context, dir string, r Release) (err error) {
 			return err
 		}
 	}
+	if r.Agent == OpenClawNewest.Agent { // its first start completes the installation; two first starts at once, in pid namespaces of their own, fail
+		if err := Install(ctx, dir, Node); err != nil {
+			return err
+		}
+		argv := append([]string{"-i", "HOME=" + target, "PATH=/usr/bin:/bin"}, r.Argv(dir, "--version")...)
+		if err := run(ctx, target, "env", argv...); err != nil {
+			return err
+		}
+	}
 	return os.WriteFile(stamp, want, 0o644)
 }
 
