@@ -68,9 +68,10 @@ func recordings(t testing.TB) []string {
 
 func execute(t testing.TB, env []string, args ...string) result {
 	t.Helper()
+	path := program(t) // built before the clock runs
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second) // also for a cleanup
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program(t), args...)
+	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = env
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
