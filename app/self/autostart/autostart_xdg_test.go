@@ -178,7 +178,7 @@ func TestNotWritable(t *testing.T) {
 
 // The unit of the packages is the one that keep --install writes, for the program's path in a package.
 func TestPackagedUnit(t *testing.T) {
-	if text := read(t, "../../packaging/linux/rollcall-keep.service"); text != Unit("/usr/bin/rollcall") {
+	if text := read(t, "../../../packaging/linux/rollcall-keep.service"); text != Unit("/usr/bin/rollcall") {
 		t.Errorf("packaging/linux/rollcall-keep.service differs:\n%s", text)
 	}
 }
