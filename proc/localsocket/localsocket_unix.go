@@ -52,7 +52,7 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 	}
 	id, err := Peer(conn)
 	if err == nil {
-		err = proc.CheckBoundary(id)
+		err = checkBoundary(id)
 	}
 	if err != nil {
 		_ = conn.Close()

@@ -15,3 +15,6 @@ func peer(fd int) (proc.Identity, error) {
 	p, err := proc.Open().Find(pid)
 	return p.Identity, err
 }
+
+// checkBoundary returns an error unless a process that peer returned is in the boundary of this one.
+func checkBoundary(id proc.Identity) error { return proc.CheckBoundary(id) }

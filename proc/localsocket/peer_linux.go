@@ -18,7 +18,7 @@ func peer(fd int) (proc.Identity, error) {
 	if err != nil && !errors.Is(err, unix.ENOPROTOOPT) { // older kernels know only the pid
 		return proc.Identity{}, proc.ErrGone
 	}
-	p, errFind := proc.Open().Find(int(cred.Pid))
+	p, errFind := own().Find(int(cred.Pid))
 	if err == nil {
 		defer unix.Close(pidfd)
 		if errors.Is(unix.PidfdSendSignal(pidfd, 0, nil, 0), unix.ESRCH) {
@@ -27,3 +27,9 @@ func peer(fd int) (proc.Identity, error) {
 	}
 	return p.Identity, errFind
 }
+
+// own returns the table of this process's own pid namespace, whatever HOST_PROC says: the pids of sockets are those of it.
+func own() *proc.Table { return proc.OpenAt("/proc", "/etc") }
+
+// checkBoundary returns an error unless a process that peer returned is in the boundary of this one.
+func checkBoundary(id proc.Identity) error { return own().CheckBoundary(id) }
