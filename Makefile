@@ -125,10 +125,10 @@ check: vet lint test-fast ## before each commit: format, vet for three systems, 
 test-fast: ## the tests of packages that need little: no agents' stores, no builds, no desktop
 	go test -short -tags headless $(FAST)
 
-# Up to three tests that fail, as real desktops may on a busy machine, are run once more, and named at the end: each is a fault to find.
+# Up to eight tests that fail, as real desktops may on a busy machine, are run again, and named at the end: each is a fault to find.
 test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops where their programs are installed; what failed is said again at the end
 	@mkdir -p $(BUILD); rm -f $(BUILD)/reruns-go.txt
-	$(GOTESTSUM) --format pkgname --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-report=$(BUILD)/reruns-go.txt \
+	$(GOTESTSUM) --format pkgname --hide-summary skipped --rerun-fails=2 --rerun-fails-max-failures=8 --rerun-fails-report=$(BUILD)/reruns-go.txt \
 		--packages='$(SLOW) ./...' -- -race -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'"
 	@[ ! -s $(BUILD)/reruns-go.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns-go.txt; }
 

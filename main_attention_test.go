@@ -83,7 +83,7 @@ func TestAttention(t *testing.T) {
 	rollcall("dnd", "on", "--for", "1h")
 	p.until("the row that ends it", row("End do not disturb (until "))
 	put(registry, string(waits))
-	p.until("the wait", row("needs permission"))
+	p.until("the wait", row("wants to "))
 	rollcall("dnd", "off")
 	if n := notified(1); n.Summary != "Claude Code needs permission in proj" {
 		t.Errorf("said %q", n.Summary)
@@ -103,7 +103,7 @@ func TestAttention(t *testing.T) {
 	put(config, "[notifications]\npause = \"0s\"\npermission = \"off\"\n")
 	p.until("no mistake", func() bool { return !row("⚠ Rollcall")() })
 	put(registry, string(waits))
-	p.until("the wait", row("needs permission"))
+	p.until("the wait", row("wants to "))
 	put(registry, works)
 	p.until("work", row("◐ proj · Claude Code"))
 	put(config, "[notifications]\npause = \"0s\"\npermission = \"sound\"\n")

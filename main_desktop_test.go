@@ -132,7 +132,7 @@ func TestProgram(t *testing.T) {
 	}
 	p.until("the session that waits", func() bool { // the icon is drawn before the menu is there
 		labels := p.labels()
-		return len(labels) >= 3 && strings.Contains(labels[0], "proj · Claude Code · needs permission")
+		return len(labels) >= 3 && strings.Contains(labels[0], "proj · Claude Code · wants to ")
 	})
 	if err := d.Click(icon.X, icon.Y, 1); err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func TestHomeCannotBeWritten(t *testing.T) {
 				return err == nil && len(items) == 1
 			})
 			waits := func() bool {
-				return strings.Contains(strings.Join(p.labels(), "\n"), "proj · Claude Code · needs permission")
+				return strings.Contains(strings.Join(p.labels(), "\n"), "proj · Claude Code · wants to ")
 			}
 			p.until("the session that waits", waits)
 			if err := p.command().Run(); err != nil { // a second start asks the first one for its window

@@ -161,6 +161,7 @@ func (o *opencode) prompt(s *Session, text string) {
 	}
 	quoted, _ := json.Marshal(text)
 	st.user, st.created = o.id("msg"), max(now, st.created+1)
+	waitForClock(st.created)
 	o.log(s, time.Now(), "message=loop session.id="+s.ID+" step=0")
 	o.message(s, st.user, st.created, fmt.Sprintf(`{"role":"user","time":{"created":%d},"agent":"build","model":{"providerID":"mock","modelID":"mock-1"},"summary":{"diffs":[]}}`, st.created))
 	o.part(s, o.id("prt"), st.user, `{"type":"text","text":`+string(quoted)+`}`)
@@ -171,6 +172,7 @@ func (o *opencode) prompt(s *Session, text string) {
 func (o *opencode) begin(s *Session) {
 	st := s.state.(*opencodeState)
 	st.assistant, st.created = o.id("msg"), max(time.Now().UnixMilli(), st.created+1)
+	waitForClock(st.created)
 	o.message(s, st.assistant, st.created, o.assistant(s, `"cost":0,"tokens":{"input":0,"output":0,"reasoning":0,"cache":{"read":0,"write":0}}`, ""))
 	o.part(s, o.id("prt"), st.assistant, `{"snapshot":"4b825d","type":"step-start"}`)
 }
@@ -220,4 +222,11 @@ func (o *opencode) forget(s *Session) {
 
 func (o *opencode) strange(s *Session) {
 	o.part(s, o.id("prt"), s.state.(*opencodeState).assistant, `{"type":"moonshine","of":["the","moon"]}`)
+}
+
+// waitForClock waits until the clock has reached a time in milliseconds: what is written next is not older.
+func waitForClock(milliseconds int64) {
+	for time.Now().UnixMilli() < milliseconds {
+		time.Sleep(100 * time.Microsecond)
+	}
 }
