@@ -85,7 +85,7 @@ func TestAttention(t *testing.T) {
 	put(registry, string(waits))
 	p.until("the wait", row("wants to "))
 	rollcall("dnd", "off")
-	if n := notified(1); n.Summary != "Claude Code needs permission in proj" {
+	if n := notified(1); n.Summary != "Claude Code wants to run a command in proj" && n.Summary != "Claude Code needs permission in proj" {
 		t.Errorf("said %q", n.Summary)
 	}
 	put(registry, works)
