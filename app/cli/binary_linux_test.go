@@ -68,7 +68,7 @@ func recordings(t testing.TB) []string {
 
 func execute(t testing.TB, env []string, args ...string) result {
 	t.Helper()
-	path := program(t) // built before the clock runs
+	path := program(t)                                                                     // built before the clock runs
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second) // also for a cleanup
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
