@@ -144,10 +144,17 @@ func (s observation) mayBeInherited() bool {
 	return s.isOlderThan(h.started()) && (h.madeOwn.IsZero() || h.clockSet())
 }
 
-// isOlderThan reports whether the open turn had its last record before a process started.
+// isOlderThan reports whether the open turn had its last record before a process started. Where the turn's beginning lies too
+// far back to be read, only a record that is certainly older shows that.
 func (s observation) isOlderThan(started time.Time) bool {
 	t := s.facts.turn
-	return t.state == open && !t.last.IsZero() && t.since.Before(started) && t.last.Before(started.Add(clockError))
+	if t.state != open || t.last.IsZero() {
+		return false
+	}
+	if t.since.IsZero() {
+		return t.last.Before(started)
+	}
+	return t.since.Before(started) && t.last.Before(started.Add(clockError))
 }
 
 // leftOpen describes an inherited turn, for evidence.
