@@ -129,7 +129,7 @@ test-fast: ## the tests of packages that need little: no agents' stores, no buil
 test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops where their programs are installed; what failed is said again at the end
 	@mkdir -p $(BUILD); rm -f $(BUILD)/reruns-go.txt
 	$(GOTESTSUM) --format pkgname --hide-summary skipped --rerun-fails=2 --rerun-fails-max-failures=8 --rerun-fails-report=$(BUILD)/reruns-go.txt \
-		--packages='$(SLOW) ./...' -- -race -skip '^TestLaunchBehindWrapper' -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'"
+		--packages='$(SLOW) ./...' -- -race -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'"
 	@[ ! -s $(BUILD)/reruns-go.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns-go.txt; }
 
 test-crash: ## kill launches at every step of theirs and look at what is left

@@ -181,9 +181,11 @@ func recordOf(l *launch.Launches, id string) (r launch.Record, known bool) {
 	return r, false
 }
 
+// allOver reports whether the ends of all agents are noted, but of those that outlived the started process: only a keeper, which these
+// windows do not have, notes theirs.
 func allOver(l *launch.Launches) bool {
 	list, err := l.List()
-	return err == nil && !slices.ContainsFunc(list, func(r launch.Record) bool { return !r.Ended() })
+	return err == nil && !slices.ContainsFunc(list, func(r launch.Record) bool { return !r.Ended() && len(r.Former) == 0 })
 }
 
 // killAgents ends what a test started and nothing else.
