@@ -34,49 +34,65 @@ const firstThread = 15 * time.Second
 // threads. Only the command line, the folder and the times connect them (0.169.0). In doubt a
 // thread counts as attended, and an interface as used.
 func (d *discovery) matchTerminals(ctx context.Context, r *root) {
-	free := d.freeTerminals(r)
-	threads := d.daemonThreads(ctx, r)
-	var left []daemonThread
+	terminals, threads := d.freeTerminals(r), d.daemonThreads(ctx, r)
+	shown, used := certainTerminals(terminals, threads), map[*host]bool{}
 	for _, t := range threads {
-		at := bestTerminal(free, t)
-		if at < 0 {
-			left = append(left, t)
+		if k := shown[t.id]; k != nil {
+			d.attended[t.id], d.shownBy[t.id], used[k] = true, k.Identity, true
 			continue
 		}
-		d.attended[t.id], d.shownBy[t.id] = true, free[at].Identity
-		free = slices.Delete(free, at, at+1)
-	}
-	doubtful := map[*host]bool{}
-	for _, t := range left {
-		for _, k := range append(d.takenTerminals(r, free), free...) {
+		for _, k := range terminals {
 			if k.mayShow(t) {
-				d.attended[t.id], doubtful[k.host] = true, true
+				d.attended[t.id], used[k.host] = true, true
 			}
 		}
 	}
-	for _, k := range free {
-		if !doubtful[k.host] {
+	for _, k := range terminals {
+		if !used[k.host] {
 			d.addProcess(k.host)
 		}
 	}
 }
 
-// bestTerminal returns the index of the interface that shows a thread: the one whose
-// command line names the thread, else the one that started last before the thread
-// began. It returns -1 if none is certain.
-func bestTerminal(free []terminalUI, t daemonThread) int {
-	if at := slices.IndexFunc(free, func(k terminalUI) bool { return k.resumes == t.id && !k.noDaemon }); at >= 0 {
-		return at
-	}
-	found := -1
-	for i, k := range free {
-		after := t.begun.Sub(k.started())
-		if k.resumes == "" && !k.reopens && k.in(t.folder) && after >= -clockError && after <= firstThread &&
-			(found < 0 || k.started().After(free[found].started())) {
-			found = i
+// certainTerminals returns the interfaces that certainly show a thread, by its id: the one whose command line names the thread, else the
+// only one left in which it can have begun, if there is none for which the same holds.
+func certainTerminals(terminals []terminalUI, threads []daemonThread) map[string]*host {
+	shown, candidates := map[string]*host{}, map[string][]*host{}
+	for _, t := range threads {
+		for _, k := range terminals {
+			switch {
+			case k.resumes == t.id && !k.noDaemon:
+				shown[t.id] = k.host
+			case k.began(t):
+				candidates[t.id] = append(candidates[t.id], k.host)
+			}
 		}
 	}
-	return found
+	for again := true; again; {
+		again = false
+		only := map[*host][]string{} // the threads that can be in no other interface
+		for id, hosts := range candidates {
+			if len(hosts) == 1 && shown[id] == nil {
+				only[hosts[0]] = append(only[hosts[0]], id)
+			}
+		}
+		for k, ids := range only {
+			if len(ids) > 1 {
+				continue
+			}
+			shown[ids[0]], again = k, true
+			for id := range candidates {
+				candidates[id] = slices.DeleteFunc(candidates[id], func(o *host) bool { return o == k })
+			}
+		}
+	}
+	return shown
+}
+
+// began reports whether a thread can be the first of an interface.
+func (k terminalUI) began(t daemonThread) bool {
+	after := t.begun.Sub(k.started())
+	return k.resumes == "" && !k.reopens && k.in(t.folder) && after >= -clockError && after <= firstThread
 }
 
 // mayShow reports whether an interface can show a thread that is not assigned to one:
@@ -122,13 +138,6 @@ func (h *host) locksOld() bool {
 		}
 	}
 	return false
-}
-
-// takenTerminals returns the terminal interfaces that are not in free.
-func (d *discovery) takenTerminals(r *root, free []terminalUI) []terminalUI {
-	return slices.DeleteFunc(d.freeTerminals(r), func(k terminalUI) bool {
-		return slices.ContainsFunc(free, func(f terminalUI) bool { return f.host == k.host })
-	})
 }
 
 // daemonThreads returns the threads of the root's daemon that are no sub-agents,

@@ -136,7 +136,7 @@ func TestTerminalsOfTheDaemon(t *testing.T) {
 	s.check("the first closed", all[1:], nil, a)
 	resumed := s.open("resume", "--no-alt-screen", a)
 	s.check("its thread resumed", []*codexProcess{second, resumed}, nil)
-	s.shownBy("its thread resumed", map[string]*codexProcess{a: resumed, b: second, beside: nil})
+	s.shownBy("its thread resumed", map[string]*codexProcess{a: resumed, b: nil, beside: nil}) // both can have begun in the second
 	resumed.kill()
 	s.check("and closed", all[1:], nil, a)
 	list := s.open("resume")
@@ -146,6 +146,21 @@ func TestTerminalsOfTheDaemon(t *testing.T) {
 	s.check("a fresh one", []*codexProcess{second, third}, []*codexProcess{third}, a)
 	second.kill()
 	s.check("both closed", []*codexProcess{third}, []*codexProcess{third}, a, b, beside)
+}
+
+// TestTerminalsTogether: two interfaces were started before either had a thread, so that nothing tells which thread is whose, also after one
+// was closed.
+func TestTerminalsTogether(t *testing.T) {
+	s := newScenery(t)
+	all := []*codexProcess{s.open(), s.open()}
+	a, b := s.thread(), s.thread()
+	s.shownBy("two threads", map[string]*codexProcess{a: nil, b: nil})
+	s.check("two threads", all, nil)
+	all[1].kill()
+	s.shownBy("one was closed", map[string]*codexProcess{a: nil, b: nil})
+	s.check("one was closed", all[:1], nil)
+	all[0].kill()
+	s.check("both were closed", nil, nil, a, b)
 }
 
 // newThread returns the id of a thread that begins now.
