@@ -183,6 +183,9 @@ type Event struct {
 	Process proc.Identity
 	// MachineProcess is a unique name of the process that ended on another machine; set with Ended only.
 	MachineProcess string
+	// TerminalEnded reports that the terminal that was last certain to show the session (adapters.Session.Terminal) has ended, and
+	// that no other is certain to show it: whether one does, the agent may no longer be able to tell.
+	TerminalEnded bool
 	// With lists the other sessions that ended with Process, in the order of Sort. For
 	// one message per process, use the first event of a Process and count these.
 	With []Session

@@ -310,6 +310,38 @@ func TestUnload(t *testing.T) {
 	})
 }
 
+// TestTerminalEnded: a terminal that showed a session of a daemon ends during a turn, and its agent can't tell any more whether another one
+// shows it. The event of the turn's end says so, unless a terminal shows the session again.
+func TestTerminalEnded(t *testing.T) {
+	shown := func(status adapters.Status, terminal int) adapters.Session {
+		return changed(on("a", status, 1), func(s *adapters.Session) {
+			if s.Shared = true; terminal > 0 {
+				s.Terminal = pid(terminal)
+			}
+		})
+	}
+	play(t, []adapters.Session{shown(adapters.Working, 2)}, func(s *scene) {
+		s.machine.start(pid(2))
+		s.machine.start(pid(3))
+		s.agent.says(nil, shown(adapters.Idle, 0))
+		s.refresh()
+		s.agent.says(nil, shown(adapters.Working, 2))
+		s.refresh()
+		s.machine.end(pid(2))
+		s.agent.says(nil, shown(adapters.Idle, 0))
+		s.refresh()
+		s.agent.says(nil, shown(adapters.Working, 3))
+		s.refresh()
+		var got []bool
+		for _, e := range s.events.all() {
+			got = append(got, e.TerminalEnded)
+		}
+		if want := []bool{false, false, true, false}; !slices.Equal(got, want) {
+			s.Errorf("%v, want %v: %q", got, want, s.events.told())
+		}
+	})
+}
+
 // TestResumedElsewhere: one session in two processes ends with the last.
 func TestResumedElsewhere(t *testing.T) {
 	play(t, []adapters.Session{on("a", adapters.Idle, 1), on("a", adapters.Working, 2)}, func(s *scene) {

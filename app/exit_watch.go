@@ -39,6 +39,9 @@ func (n *liveness) readAll(s *source) {
 		for _, p := range l.processes {
 			n.alive(p)
 		}
+		if !l.terminal.IsZero() {
+			n.alive(l.terminal)
+		}
 	}
 }
 

@@ -18,6 +18,8 @@ type lifetime struct {
 	stopped   bool
 	stoppedAs Session
 	answered  bool // the current answer lists the session
+	// terminal is the last one that was certain to show the session. It counts for events only: no status follows from it.
+	terminal proc.Identity
 }
 
 // advance updates the lifetimes with the rows that are shown now and returns the events.
@@ -43,7 +45,9 @@ func (s *source) advance(shown []Session, a *Answer, now *liveness) []Event {
 			s.lifetimes[x.ID] = l
 		}
 		delete(s.ended, x.ID)
+		l.terminal = cmp.Or(x.Terminal, l.terminal)
 		if e, ok := l.markLive(*x, quiet); ok && (!x.IsProcess() || x.Unstored) {
+			e.TerminalEnded = l.terminalEnded(x, now)
 			evs = append(evs, e)
 		}
 		if ps := listed[x.ID]; ps != nil {
@@ -160,7 +164,7 @@ func (l *lifetime) markLive(x Session, quiet bool) (e Event, ok bool) {
 // on, and nothing while the exit watcher has yet to confirm an end.
 func (s *source) finish(l *lifetime, x Session, hosts map[proc.Identity][]string, now *liveness) []Event {
 	keepFacts(&x, &l.session)
-	e := Event{Kind: Changed, At: time.Now(), Session: x, Before: l.session}
+	e := Event{Kind: Changed, At: time.Now(), Session: x, Before: l.session, TerminalEnded: l.terminalEnded(&x, now)}
 	drop := func() { delete(s.lifetimes, x.ID) }
 	switch {
 	case x.IsProcess() && !x.Unstored:
@@ -187,6 +191,11 @@ func (s *source) finish(l *lifetime, x Session, hosts map[proc.Identity][]string
 	}
 	l.stopped, l.stoppedAs = true, x
 	return []Event{e}
+}
+
+// terminalEnded reports whether the last terminal that was certain to show x has ended.
+func (l *lifetime) terminalEnded(x *Session, now *liveness) bool {
+	return x.Terminal.IsZero() && !l.terminal.IsZero() && !now.alive(l.terminal)
 }
 
 // keepFacts copies to x, a session that is no longer listed, what was known of it while it was live: for example, the folder

@@ -16,7 +16,8 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	s, before := &ev.Session, &ev.Before
 	key := "reply " + string(s.Agent) + " " + s.ID
 	inTurn := before.Status == adapters.Working || before.Status == adapters.Waiting
-	unattended := s.Status == adapters.Idle && s.Unattended && !s.Suspended || s.Status == adapters.Stopped && before.Unattended
+	unattended := s.Status == adapters.Idle && (s.Unattended || ev.TerminalEnded) && !s.Suspended ||
+		s.Status == adapters.Stopped && (before.Unattended || ev.TerminalEnded)
 	switch {
 	case s.Parent != "":
 		return nil
@@ -91,7 +92,7 @@ func FinishedText(ev app.Event) Text {
 	s := present.Brief(ev.Session.Session)
 	what := " replied"
 	switch {
-	case s.Unattended || s.Status == adapters.Stopped:
+	case s.Unattended || ev.TerminalEnded || s.Status == adapters.Stopped:
 		what = " finished"
 	case endKind(&s) == Limit:
 		what = " reached a rate limit"

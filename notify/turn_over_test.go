@@ -18,6 +18,10 @@ func TestTurnWithoutATerminal(t *testing.T) {
 		ev.Before.Unattended = true
 		return ev
 	}
+	left := func(ev app.Event) app.Event {
+		ev.Session.Shared, ev.Session.Outcome, ev.TerminalEnded = true, adapters.Completed, true
+		return ev
+	}
 	suspended := alone(change("a", adapters.Working, adapters.Idle), "")
 	suspended.Session.Suspended = true
 	const told = "Codex finished in a [a]"
@@ -27,8 +31,11 @@ func TestTurnWithoutATerminal(t *testing.T) {
 	}{
 		"completed, then unloaded": {[]app.Event{alone(change("a", adapters.Working, adapters.Idle), adapters.Completed),
 			wasAlone(alone(change("a", adapters.Idle, adapters.Stopped), adapters.Completed))}, []string{told, ""}},
-		"failed":                         {[]app.Event{alone(change("a", adapters.Working, adapters.Idle), adapters.Failed)}, []string{told}},
-		"unloaded in the same look":      {[]app.Event{wasAlone(alone(change("a", adapters.Working, adapters.Stopped), adapters.Completed))}, []string{told}},
+		"failed":                    {[]app.Event{alone(change("a", adapters.Working, adapters.Idle), adapters.Failed)}, []string{told}},
+		"unloaded in the same look": {[]app.Event{wasAlone(alone(change("a", adapters.Working, adapters.Stopped), adapters.Completed))}, []string{told}},
+		"its terminal ended, and another may show it": {[]app.Event{left(change("a", adapters.Working, adapters.Idle))}, []string{told}},
+		"unloaded after its terminal ended": {[]app.Event{left(change("a", adapters.Working, adapters.Idle)),
+			left(change("a", adapters.Idle, adapters.Stopped))}, []string{told, ""}},
 		"interrupted":                    {[]app.Event{alone(change("a", adapters.Working, adapters.Idle), adapters.Interrupted)}, []string{""}},
 		"a terminal shows it":            {[]app.Event{change("a", adapters.Working, adapters.Idle)}, []string{""}},
 		"a terminal shows it, till gone": {[]app.Event{change("a", adapters.Working, adapters.Stopped)}, []string{""}},
