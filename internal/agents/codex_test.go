@@ -12,9 +12,9 @@ import (
 var codexes = []Release{CodexNewest, CodexFloor}
 
 // openCodex starts Codex in a terminal and returns when it takes prompts.
-func openCodex(s *Sandbox, r Release) *Terminal {
+func openCodex(s *Sandbox, r Release, args ...string) *Terminal {
 	s.t.Helper()
-	terminal := s.Open(s.Program(r))
+	terminal := s.Open(append([]string{s.Program(r)}, args...)...)
 	terminal.Shows("? for shortcuts")
 	return terminal
 }

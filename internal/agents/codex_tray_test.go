@@ -3,6 +3,8 @@
 package agents
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +18,12 @@ func TestTrayCodexTerminalLeft(t *testing.T) {
 	desktop := newDesktop(t)
 	s := NewSandbox(t)
 	tray := startTray(s, desktop)
-	before := len(desktop.Notifications())
-	attended, left := openCodex(s, CodexNewest), openCodex(s, CodexNewest)
+	before := len(desktop.Shown())
+	apart := filepath.Join(s.Project, "apart") // which of two interfaces in a folder, started together, has which thread can't be known
+	if err := os.Mkdir(apart, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	attended, left := openCodex(s, CodexNewest), openCodex(s, CodexNewest, "-C", apart)
 	attended.Prompt("attended [[delay 2]]")
 	attended.Shows("Mock answer to: attended")
 	s.Becomes(byPrompt("attended"), time.Now(), soon, "idle", "idle/completed")
@@ -30,7 +36,7 @@ func TestTrayCodexTerminalLeft(t *testing.T) {
 	s.Gone(program)
 	closed := time.Now()
 	n := tray.notified(before, closed, asked.Add(6*time.Second))
-	if text := strings.ToLower(n.Summary + " " + n.Body); !strings.Contains(text, "codex finished in proj") || !strings.Contains(text, "complete") {
+	if text := strings.ToLower(n.Summary + " " + n.Body); !strings.Contains(text, "codex finished in ") || !strings.Contains(text, "complete") {
 		t.Errorf("the notification does not say that it finished: %q %q", n.Summary, n.Body)
 	}
 	s.shows(byPrompt("left alone"), closed, 2*time.Minute, "unloaded", func(x Session) bool { return x.state() == "stopped/completed" })

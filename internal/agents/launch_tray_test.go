@@ -50,7 +50,7 @@ func TestLaunchOutlivesRollcall(t *testing.T) {
 	desktop := newDesktop(t)
 	launched(t, func(t *testing.T, l *Launcher) {
 		first := l.tray(desktop)
-		before := len(desktop.Notifications())
+		before := len(desktop.Shown())
 		command, hooked := l.hook()
 		cmd := l.rollcall("launch", l.Release.Agent, "-p", "outlive us [[delay 12]]", "--on-complete", command)
 		out, err := cmd.StdoutPipe()
@@ -158,7 +158,7 @@ func TestLaunchEndsWithoutTray(t *testing.T) {
 		l.Asked(prompt)
 		session, agent := l.Own(r.ID)
 		first := l.tray(desktop)
-		before := len(desktop.Notifications())
+		before := len(desktop.Shown())
 		first.Shows("proj")
 		l.Recorded(r.ID, "of the session", func(r LaunchRecord) bool { return r.Session == session.ID })
 		first.kill()
@@ -177,8 +177,8 @@ func TestLaunchEndsWithoutTray(t *testing.T) {
 // missed checks the one notification of a launch that ended while no tray ran.
 func (t *tray) missed(before int) {
 	t.s.t.Helper()
-	err := poll(20*time.Second, func() bool { return len(t.desktop.Notifications()) > before })
-	list := t.desktop.Notifications()
+	err := poll(20*time.Second, func() bool { return len(t.desktop.Shown()) > before })
+	list := t.desktop.Shown()
 	if err != nil {
 		t.s.t.Fatalf("nothing was told of a launch that ended meanwhile: %v", err)
 	}
@@ -238,7 +238,7 @@ func TestLaunchWrapperKilled(t *testing.T) {
 // then the agent.
 func (l *Launcher) wrapped(tray *tray, signal unix.Signal) {
 	l.t.Helper()
-	before := len(tray.desktop.Notifications())
+	before := len(tray.desktop.Shown())
 	command, hooked := l.hook()
 	prompt := fmt.Sprintf("wrapped %d [[delay 90]]", l.terminals)
 	r := l.Launch(prompt, "--on-complete", command)

@@ -173,7 +173,7 @@ func TestMachines(t *testing.T) {
 	tr.Shows("⚠ changed: the host key of changed has changed")
 	tr.Shows("⚠ old: the Rollcall there is too old for this one")
 	tr.Shows("⚠ later: the Rollcall there is too new for this one (schema 2")
-	before := len(desktop.Notifications())
+	before := len(desktop.Shown())
 	tr.quiet(before, "of what the first roll has")
 	out, errs := here.list()
 	for _, want := range []string{"MACHINE", "devbox:", "server:", "lab:", "Codex", "Pi", "Claude Code"} {
@@ -200,7 +200,7 @@ func TestMachines(t *testing.T) {
 	tr.Shows("◆", "proj · devbox · Claude Code", "needs permission")
 	wire.Freeze(true) // noticed after three heartbeats
 	claude.Answer("1", "Done.")
-	if err := poll(20*time.Second, func() bool { return !desktop.Notifications()[before].Withdraw.IsZero() }); err != nil {
+	if err := poll(20*time.Second, func() bool { return !desktop.Shown()[before].Withdraw.IsZero() }); err != nil {
 		t.Errorf("the notification of the answered wait stays: %v", err)
 	}
 	i := slices.IndexFunc(lab.Processes(), func(p Process) bool { return p.Comm == "pi" })

@@ -63,17 +63,23 @@ func (w *piWatch) ask(ctx context.Context) {
 // completed", and has the process; 0: none.
 func (w *piWatch) has(prompt, want string, pid int) {
 	w.s.t.Helper()
+	w.hasOneOf(prompt, []string{want}, pid)
+}
+
+// hasOneOf is has with several states that are right, and processes.
+func (w *piWatch) hasOneOf(prompt string, want []string, pids ...int) {
+	w.s.t.Helper()
 	var all []adapters.Session
 	err := poll(20*time.Second, func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		all = w.last
 		return slices.ContainsFunc(all, func(x adapters.Session) bool {
-			return strings.HasPrefix(x.FirstPrompt, prompt) && x.Process.PID == pid && piState(x) == want
+			return strings.HasPrefix(x.FirstPrompt, prompt) && slices.Contains(pids, x.Process.PID) && slices.Contains(want, piState(x))
 		})
 	})
 	if err != nil {
-		w.s.t.Errorf("%q is not %s with pid %d: %v in:%s", prompt, want, pid, err, describe(all))
+		w.s.t.Errorf("%q is not one of %q with one of the pids %d: %v in:%s", prompt, want, pids, err, describe(all))
 	}
 }
 
@@ -125,8 +131,7 @@ func TestPiFreshBesideEnded(t *testing.T) {
 	})
 }
 
-// A session whose turn was left open by a killed Pi is opened again without a
-// prompt, and closed.
+// A session whose turn was left open by a killed Pi is opened again without a prompt, and closed. While it is open, nobody can tell.
 func TestPiReopenedWithoutPrompt(t *testing.T) {
 	each(t, pis, func(t *testing.T, s *Sandbox, r Release) {
 		complete(s, r, "-p", "killed later")
@@ -139,17 +144,15 @@ func TestPiReopenedWithoutPrompt(t *testing.T) {
 		terminal := s.Open(s.Argv(r, "-c")...)
 		terminal.Shows("killed now")
 		agent = s.Descendant(terminal.PID(), "pi")
-		idle := s.Becomes(byPrompt("killed later"), time.Now(), soon, "idle/died")
-		if idle.PID != agent.PID {
-			t.Errorf("pid %d, want %d", idle.PID, agent.PID)
-		}
+		s.Becomes(byPrompt("killed later"), time.Now(), soon, "unknown") // Pi stores which session it opened with its first record
 		terminal.Enter("/quit")
 		s.Gone(agent)
 		s.Becomes(byPrompt("killed later"), time.Now(), soon, "stopped/died")
 	})
 }
 
-// Of three that were started together one is killed in mid-turn.
+// Three were started together, before the first had a session, and one is killed in mid-turn. Where their starts lie too close to tell whose
+// session is whose, none has a process, and after the kill nobody knows; no session is ever given to another's process, or called dead.
 func TestPiKilledOfThree(t *testing.T) {
 	each(t, pis, func(t *testing.T, s *Sandbox, r Release) {
 		w := watchPi(s)
@@ -167,15 +170,15 @@ func TestPiKilledOfThree(t *testing.T) {
 		for i, terminal := range terminals {
 			terminal.Prompt(prompts[i])
 			terminal.Shows("Mock answer to: " + prompts[i])
-			w.has(prompts[i], "idle completed", agents[i].PID)
+			w.hasOneOf(prompts[i], []string{"idle completed"}, agents[i].PID, 0)
 		}
 		terminals[1].Prompt("killed in it [[delay 60]]")
-		w.has(prompts[1], "working", agents[1].PID)
+		w.hasOneOf(prompts[1], []string{"working"}, agents[1].PID, 0)
 		s.Signal(agents[1], unix.SIGKILL)
 		s.Gone(agents[1])
-		w.has(prompts[1], "stopped died", 0)
-		w.has(prompts[0], "idle completed", agents[0].PID)
-		w.has(prompts[2], "idle completed", agents[2].PID)
+		w.hasOneOf(prompts[1], []string{"stopped died", "unknown"}, 0)
+		w.hasOneOf(prompts[0], []string{"idle completed", "unknown"}, agents[0].PID, 0)
+		w.hasOneOf(prompts[2], []string{"idle completed", "unknown"}, agents[2].PID, 0)
 	})
 }
 

@@ -24,7 +24,7 @@ func (t *tray) withdrawn(index int, why string) {
 	t.s.t.Helper()
 	var last desktoptest.Notification
 	err := poll(20*time.Second, func() bool {
-		last = t.desktop.Notifications()[index]
+		last = t.desktop.Shown()[index]
 		return !last.Withdraw.IsZero() && !last.Closed.IsZero()
 	})
 	if err != nil {
@@ -41,16 +41,16 @@ func TestTrayKilledWhileAgentWaits(t *testing.T) {
 	first := startTray(s, desktop)
 	terminal, agent := openClaude(s, ClaudeNewest, uuid(t))
 	first.Shows("proj")
-	before := len(desktop.Notifications())
+	before := len(desktop.Shown())
 	asked := terminal.Prompt("need it [[bash touch asked.txt]]")
 	terminal.Shows("Do you want to proceed?")
 	first.notified(before, asked, time.Now())
 	killTray(first)
 
 	second := startTray(s, desktop)
-	second.Shows("proj", "needs permission")
+	second.Shows("proj", "touch asked.txt")
 	second.quiet(before+1, "for a wait that the tray before told")
-	if n := desktop.Notifications()[before]; !n.Withdraw.IsZero() {
+	if n := desktop.Shown()[before]; !n.Withdraw.IsZero() {
 		t.Errorf("withdrawn while the agent waits: %+v", n)
 	}
 	terminal.Answer("1", "Done.")

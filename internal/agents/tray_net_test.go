@@ -46,7 +46,7 @@ func TestTraySecondRunInFolder(t *testing.T) {
 			complete(s, release, "-p", "the first run")
 			piWrote(s, 1)
 			tray, told := startTray(s, desktop), follow(s)
-			before := len(desktop.Notifications())
+			before := len(desktop.Shown())
 
 			_, agent, asked := detachPi(s, release, "a second run [[delay 5]]")
 			tray.showsSoon(asked, "proj", "Pi")
@@ -129,7 +129,7 @@ func TestTrayHomesElsewhere(t *testing.T) {
 		if err := e.seed(s, home); err != nil {
 			t.Fatal(err)
 		}
-		before := len(desktop.Notifications())
+		before := len(desktop.Shown())
 		argv := append([]string{"env", e.variable + "=" + home}, s.Argv(e.release, e.args...)...)
 		terminal := s.Open(argv...)
 		terminal.Shows(e.ready)
@@ -180,7 +180,7 @@ func TestTrayFolderMoved(t *testing.T) {
 	complete(s, ClaudeNewest, "-p", "before")
 	folder, away := filepath.Join(s.Home, ".claude"), filepath.Join(s.Home, "away")
 	tray := startTray(s, desktop)
-	before := len(desktop.Notifications())
+	before := len(desktop.Shown())
 	try := func(what string, terminal *Terminal, agent Process) {
 		t.Helper()
 		asked := terminal.Prompt(what + " [[bash touch asked.txt]]")
@@ -235,7 +235,7 @@ func TestTraySuspended(t *testing.T) {
 		_, agents[release] = detach(s, release, "tray "+release.Agent+" [[delay 300]]")
 	}
 	tray := startTray(s, desktop)
-	before := len(desktop.Notifications())
+	before := len(desktop.Shown())
 	all := func(signal unix.Signal, texts ...string) {
 		t.Helper()
 		sent := time.Now()

@@ -3,7 +3,6 @@
 package agents
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -178,10 +177,10 @@ func (t *tray) notified(before int, after, event time.Time) desktoptest.Notifica
 // notifiedWithin is notified with another limit.
 func (t *tray) notifiedWithin(limit time.Duration, before int, after, event time.Time) desktoptest.Notification {
 	t.s.t.Helper()
-	if err := poll(2*soon, func() bool { return len(t.desktop.Notifications()) > before }); err != nil {
+	if err := poll(2*soon, func() bool { return len(t.desktop.Shown()) > before }); err != nil {
 		t.s.t.Fatalf("no notification: %v", err)
 	}
-	n := t.desktop.Notifications()[before]
+	n := t.desktop.Shown()[before]
 	t.s.t.Logf("notification after %v: %q %q", n.At.Sub(after).Round(100*time.Microsecond), n.Summary, n.Body)
 	if n.At.Before(after) || n.At.Sub(event) > limit+pressure.StalledSince(event) {
 		t.s.t.Errorf("notification %v after the event, want within %v", n.At.Sub(event), limit)
@@ -203,11 +202,9 @@ func (t *tray) ended(before int, p Process) desktoptest.Notification {
 
 // notifiedMore reports whether there are more notifications than that, given time.
 func (t *tray) notifiedMore(before int) ([]string, bool) {
-	ctx, cancel := context.WithTimeout(t.s.t.Context(), time.Second)
-	defer cancel()
-	got, err := t.desktop.WaitNotifications(ctx, func(n []desktoptest.Notification) bool { return len(n) > before })
+	err := poll(time.Second, func() bool { return len(t.desktop.Shown()) > before })
 	var texts []string
-	for _, n := range got {
+	for _, n := range t.desktop.Shown() {
 		texts = append(texts, n.Summary+": "+n.Body)
 	}
 	return texts, err == nil
@@ -228,7 +225,7 @@ func TestTrayWrapperThenAgentKilled(t *testing.T) {
 	for _, release := range chosen([]Release{ClaudeNewest, ClaudeFloor, CodexNewest, CodexFloor, OpenCodeNewest, OpenCodeFloor, PiNewest}) {
 		t.Run(release.String(), func(t *testing.T) {
 			s := NewSandbox(t)
-			before := len(desktop.Notifications())
+			before := len(desktop.Shown())
 			const prompt = "tray [[delay 90]]"
 			choose := byPrompt(prompt)
 			wrapper, agent := detach(s, release, prompt)
@@ -280,7 +277,7 @@ func TestTrayRunEnds(t *testing.T) {
 	desktop := newDesktop(t)
 	s := NewSandbox(t)
 	tray := startTray(s, desktop)
-	before := len(desktop.Notifications())
+	before := len(desktop.Shown())
 	_, agent, _ := detachClaude(s, ClaudeNewest, uuid(t), "ends [[delay 3]]")
 	tray.Shows("proj")
 	running := time.Now()
@@ -300,7 +297,7 @@ func TestTrayPermission(t *testing.T) {
 	id := uuid(t)
 	terminal, agent := openClaude(s, ClaudeNewest, id)
 	tray.Shows("proj")
-	before := len(desktop.Notifications())
+	before := len(desktop.Shown())
 	asked := terminal.Prompt("need it [[bash touch asked.txt]]")
 	terminal.Shows("Do you want to proceed?")
 	n := tray.notified(before, asked, time.Now())
@@ -326,7 +323,7 @@ func TestTrayCodexDaemon(t *testing.T) {
 	second.Prompt("two [[delay 90]]")
 	tray := startTray(s, desktop)
 	tray.Shows("proj")
-	before := len(desktop.Notifications())
+	before := len(desktop.Shown())
 	daemon := host(s, CodexNewest, first)
 	first.Close()
 	program := s.Descendant(second.PID(), "codex")
@@ -361,7 +358,7 @@ func TestTrayOpenClaw(t *testing.T) {
 				})
 			}
 			rows("what is over", 1, "○", "OpenClaw", "is over")
-			before := len(desktop.Notifications())
+			before := len(desktop.Shown())
 			g.Send("agent:main:second", "a short one [[delay 15]]")
 			rows("a run", 1, "◐", "OpenClaw") // the older one does not tell its prompt yet
 			rows("its end", 1, "○", "OpenClaw", "a short one")

@@ -25,7 +25,7 @@ func TestTrayTellsHowLongTheTurnRan(t *testing.T) {
 			_, agent := detach(s, c.release, first)
 			tray := startTray(s, desktop)
 			tray.Shows("proj")
-			before := len(desktop.Notifications())
+			before := len(desktop.Shown())
 			s.Gone(agent)
 			tray.notified(before, time.Time{}, time.Now())
 			session := s.Becomes(byPrompt("a long one"), time.Now(), soon, "stopped/completed")

@@ -152,6 +152,21 @@ func (d *Desktop) Notifications() []Notification {
 	return out
 }
 
+// Shown returns what a user saw: Notifications, with the updates of one that was on the screen merged into it. It keeps the texts of the
+// first call, and has what became of the last.
+func (d *Desktop) Shown() []Notification {
+	var out []Notification
+	for _, n := range d.Notifications() {
+		at := slices.IndexFunc(out, func(o Notification) bool { return n.Replaces != 0 && o.ID == n.Replaces && o.Closed.IsZero() })
+		if at < 0 {
+			out = append(out, n)
+			continue
+		}
+		out[at].Withdraw, out[at].Closed = n.Withdraw, n.Closed
+	}
+	return out
+}
+
 // WaitNotifications returns the notifications once ok accepts them, or what
 // there is and an error when ctx is done.
 func (d *Desktop) WaitNotifications(ctx context.Context, ok func([]Notification) bool) ([]Notification, error) {
