@@ -30,7 +30,7 @@ type source struct {
 	// Guarded by Core.mu.
 	health  Health
 	public  []Session // shown, as the snapshot has it
-	changed bool      // public has changed since the snapshot was made
+	changed bool      // public has changed since Core.known was merged
 	limits  []string  // describe what can't be watched
 	// unreadable are the problems of the last answer with places that the poller tries
 	// to open.

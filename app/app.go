@@ -120,10 +120,12 @@ type Snapshot struct {
 
 // Reading returns the agents that have not answered the current question yet, and how many sessions the others returned. The
 // number is 0 once every agent has answered at least once, since the earlier sessions are then shown.
-func (s *Snapshot) Reading() (agents []adapters.Name, sessions int) {
+func (s *Snapshot) Reading() (agents []adapters.Name, sessions int) { return reading(s.Adapters) }
+
+func reading(health []Health) (agents []adapters.Name, sessions int) {
 	first := false
-	for i := range s.Adapters {
-		h := &s.Adapters[i]
+	for i := range health {
+		h := &health[i]
 		first = first || h.State == Pending
 		if h.Asking || h.State == Pending {
 			agents = append(agents, h.Name)

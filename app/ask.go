@@ -19,6 +19,7 @@ type question struct {
 	flight *flight // that the question belongs to; nil: none
 	rough  bool    // without exact tokens, even with Config.Totals
 	live   bool    // the adapter is asked for all live sessions, although ids lists a few
+	last   bool    // the adapter is not asked again, and need not keep anything for that
 }
 
 // ask asks one question and shows the answer. It changes nothing when ctx ends first.
@@ -89,10 +90,10 @@ func (c *Core) query(s *source, q question) adapters.Query {
 		return adapters.Query{Since: time.Now()} // rows of processes are listed only among all live sessions
 	}
 	if q.ids != nil {
-		return adapters.Query{IDs: q.ids, Totals: totals, Usage: totals && c.cfg.Usage, Once: c.cfg.Once}
+		return adapters.Query{IDs: q.ids, Totals: totals, Usage: totals && c.cfg.Usage, Once: q.last}
 	}
 	totals = totals && c.canAskTotals(s)
-	return adapters.Query{Since: c.cutoff(time.Now()), Totals: totals, Usage: totals && c.cfg.Usage, Once: c.cfg.Once}
+	return adapters.Query{Since: c.cutoff(time.Now()), Totals: totals, Usage: totals && c.cfg.Usage, Once: q.last}
 }
 
 // cutoff returns the time before which stopped sessions are not shown.

@@ -5,8 +5,8 @@ import (
 	"context"
 	"log/slog"
 	"math"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"rollcall/adapters"
@@ -38,10 +38,6 @@ type Config struct {
 	Totals bool
 	// Usage, with Totals, asks for what was used when; see adapters.Query.
 	Usage bool
-	// Once is for a core that is refreshed once and then dropped. It takes less memory:
-	// adapters cache nothing, and only the snapshot after the last answer has the
-	// sessions. Such a core must not Run.
-	Once bool
 	// Launches adds to the answers what Rollcall itself launched; nil: nothing.
 	Launches Launches
 	// Machines performs actions on sessions of other machines. If it is nil, such sessions can only be shown.
@@ -77,18 +73,16 @@ type Core struct {
 	// onBattery reports whether the machine runs on its battery.
 	onBattery func() bool
 	sources   []*source
-	last      atomic.Pointer[Snapshot]
 
 	mu               sync.Mutex
-	generation       uint64
+	last             *Snapshot
+	generation       uint64          // number of changes of what a snapshot contains; last may have fewer
 	known            []Session       // of this machine, also those that are not shown
 	own              []Session       // the sessions of known that are shown; shared with the last snapshot
 	hidden           []Session       // the sessions that the settings leave out, of all machines
 	leftOut          []adapters.Name // the agents that the settings leave out
 	machines         machineRolls
 	joined           func() []Session // returns own and the sessions of machines as one list
-	unmerged         bool             // own lacks the newest answers; see Config.Once
-	turns            chan struct{}    // holds a token for each adapter that answers; nil: see askInTurn
 	listeners        map[*Events]struct{}
 	readers          map[Wakeup]struct{}
 	troubles         []string
@@ -117,26 +111,21 @@ func New(cfg Config) *Core {
 		wake:             NewWakeup(),
 		peeks:            map[peekKey]*call[[]adapters.Message]{},
 	}
-	if cfg.Once && cfg.Since == All {
-		c.turns = make(chan struct{}, 2)
-	}
 	for _, a := range cfg.Adapters {
 		c.sources = append(c.sources, newSource(a))
 	}
-	c.publish()
 	return c
 }
 
-// Snapshot returns the newest snapshot without blocking. It is never nil; before the
-// first answer its adapters are Pending.
-func (c *Core) Snapshot() *Snapshot { return c.last.Load() }
-
-// SnapshotAfterEvents returns the newest snapshot once the events that led to it are queued in every subscription. It may wait for a
-// snapshot that is being published, and never for an adapter.
-func (c *Core) SnapshotAfterEvents() *Snapshot {
+// Snapshot returns the newest snapshot; the events that led to it are queued in every subscription. It never waits for an adapter, but
+// may merge the lists of the last answers. It is never nil; before the first answer its adapters are Pending.
+func (c *Core) Snapshot() *Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.last.Load()
+	if c.last == nil || c.last.Generation < c.generation {
+		c.last = c.snapshotLocked()
+	}
+	return c.last
 }
 
 // Refresh asks every adapter, each in its own goroutine under its own limit, and
@@ -156,11 +145,7 @@ func (c *Core) refresh(ctx context.Context, fresh bool) *Snapshot {
 	for _, f := range flights {
 		c.await(ctx, f)
 	}
-	snap := c.Snapshot()
-	if c.cfg.Once && ctx.Err() == nil {
-		c.release()
-	}
-	return snap
+	return c.Snapshot()
 }
 
 // RefreshOne asks one adapter, with a question that begins after the call; with
@@ -229,7 +214,7 @@ func (c *Core) join(s *source, fresh bool) *flight {
 	go func() {
 		defer cancel()
 		defer close(f.done)
-		c.askInTurn(ctx, s, question{limit: c.cfg.Limit, flight: f})
+		c.ask(ctx, s, question{limit: c.cfg.Limit, flight: f})
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if !f.finished { // cancelled: there is no result
@@ -238,24 +223,6 @@ func (c *Core) join(s *source, fresh bool) *flight {
 		}
 	}()
 	return f
-}
-
-// askInTurn asks only two adapters at a time when a core with Config.Once lists the sessions of all time. This saves memory,
-// since an adapter needs more memory to read ten thousand sessions than the sessions take afterwards. It costs little time,
-// since most adapters use all processors; two run, and not one, since databases are read by one goroutine. An adapter waits
-// for the others no longer than its own limit, since one of them may hang.
-func (c *Core) askInTurn(ctx context.Context, s *source, q question) {
-	if c.turns != nil {
-		patience := time.NewTimer(q.limit)
-		defer patience.Stop()
-		select {
-		case c.turns <- struct{}{}:
-			defer func() { <-c.turns }()
-		case <-patience.C:
-		case <-ctx.Done():
-		}
-	}
-	c.ask(ctx, s, q)
 }
 
 func (c *Core) finishFlightLocked(s *source, f *flight) {
@@ -278,7 +245,7 @@ func (c *Core) await(ctx context.Context, f *flight) {
 	}
 }
 
-// publish creates and publishes the next snapshot.
+// publish tells the subscribers that there is a new snapshot.
 func (c *Core) publish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -287,47 +254,50 @@ func (c *Core) publish() {
 
 func (c *Core) publishLocked() {
 	c.generation++
-	snap := &Snapshot{At: time.Now(), Generation: c.generation, Troubles: c.troubles}
-	changed := c.last.Load() == nil
-	for _, s := range c.sources {
-		h := s.health
-		h.Problems = append(h.Problems[:len(h.Problems):len(h.Problems)], s.limits...)
-		h.Asking = s.asking > 0
-		snap.Refreshing = snap.Refreshing || h.Asking
-		snap.Adapters = append(snap.Adapters, h)
-		changed = changed || s.changed
-		s.changed = false
-	}
-	if changed && c.cfg.Once && snap.Refreshing {
-		c.unmerged, changed = true, false
-	}
-	if changed || c.unmerged && !snap.Refreshing {
-		c.unmerged = false
-		lists := make([][]Session, len(c.sources))
-		for i, s := range c.sources {
-			lists[i] = s.public
-		}
-		c.known = merge(lists)
-		c.divideLocked()
-	}
-	snap.Own, snap.joined = c.own, c.joined
-	c.machines.addTo(snap)
-	snap.LeftOut.Sessions = c.hidden
-	snap.divideHealth(c.leftOut)
-	c.last.Store(snap)
 	for r := range c.readers {
 		r.Set()
 	}
 }
 
-// release drops the sources' own lists, which are as long as the snapshot's. It is for
-// a core that is not refreshed again: a later snapshot would lack these sessions.
-func (c *Core) release() {
+// snapshotLocked returns a snapshot of what is known now.
+func (c *Core) snapshotLocked() *Snapshot {
+	c.mergeLocked()
+	snap := &Snapshot{At: time.Now(), Generation: c.generation, Troubles: c.troubles, Own: c.own, joined: c.joined, Adapters: c.healthLocked()}
+	snap.Refreshing = slices.ContainsFunc(snap.Adapters, func(h Health) bool { return h.Asking })
+	c.machines.addTo(snap)
+	snap.LeftOut.Sessions = c.hidden
+	snap.divideHealth(c.leftOut)
+	return snap
+}
+
+// health returns how the adapters answered last.
+func (c *Core) health() []Health {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, s := range c.sources {
-		s.public, s.shown = nil, nil
+	return c.healthLocked()
+}
+
+func (c *Core) healthLocked() []Health {
+	out := make([]Health, len(c.sources))
+	for i, s := range c.sources {
+		out[i] = s.health
+		out[i].Problems = slices.Concat(s.health.Problems, s.limits)
+		out[i].Asking = s.asking > 0
 	}
+	return out
+}
+
+// mergeLocked merges the sessions of the sources, if an answer has come since it last did.
+func (c *Core) mergeLocked() {
+	if !slices.ContainsFunc(c.sources, func(s *source) bool { return s.changed }) {
+		return
+	}
+	lists := make([][]Session, len(c.sources))
+	for i, s := range c.sources {
+		lists[i], s.changed = s.public, false
+	}
+	c.known = merge(lists)
+	c.divideLocked()
 }
 
 // ShowTroubles sets Snapshot.Troubles of the next snapshots. The caller must not change

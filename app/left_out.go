@@ -37,6 +37,7 @@ func (c *Core) LeaveOut(names []adapters.Name) {
 	if slices.Equal(names, c.leftOut) {
 		return
 	}
+	c.mergeLocked()
 	before := c.leftOut
 	c.leftOut = slices.Clone(names)
 	c.machines.leftOut = c.leftOut
@@ -118,6 +119,7 @@ func (c *Core) shownEvents(evs []Event) []Event {
 	if len(c.leftOut) == 0 {
 		return evs
 	}
+	c.mergeLocked()
 	out := make([]Event, 0, len(evs))
 	for i := range evs {
 		e := &evs[i]

@@ -40,19 +40,19 @@ func crowd(n int) (list []adapters.Adapter, most func() int) {
 // same time; a shorter list is there sooner when all are asked at once.
 func TestEverythingIsReadByTwoAgentsAtATime(t *testing.T) {
 	for _, test := range []struct {
-		name string
-		cfg  Config
-		most int
+		name  string
+		since time.Duration
+		last  bool
+		most  int
 	}{
-		{"all, once", Config{Once: true, Since: All}, 2},
-		{"a week, once", Config{Once: true, Since: 7 * 24 * time.Hour}, 3},
-		{"all, again and again", Config{Since: All}, 3},
+		{"all, for the last time", All, true, 2},
+		{"a week, for the last time", 7 * 24 * time.Hour, true, 3},
+		{"all, and others follow", All, false, 3},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				list, most := crowd(3)
-				test.cfg.Adapters = list
-				snap := New(test.cfg).Refresh(t.Context())
+				snap := Ask(t.Context(), Config{Adapters: list, Since: test.since}, Once{Last: test.last})
 				if got := most(); got != test.most {
 					t.Errorf("%d agents were asked at once, want %d", got, test.most)
 				}
@@ -79,7 +79,7 @@ func TestEverythingIsReadBesideAgentsThatHang(t *testing.T) {
 			list = append([]adapters.Adapter{a}, list...)
 		}
 		began := time.Now()
-		snap := New(Config{Adapters: list, Once: true, Since: All, Limit: limit}).Refresh(t.Context())
+		snap := Ask(t.Context(), Config{Adapters: list, Since: All, Limit: limit}, Once{Last: true})
 		if took := time.Since(began); took > 2*limit {
 			t.Errorf("the list took %s, want at most twice the limit of %s", took, limit)
 		}
@@ -102,7 +102,7 @@ func TestOnceKeepsEveryAnswer(t *testing.T) {
 			a.says(nil, changed(on("s", adapters.Stopped, 0), func(s *adapters.Session) { s.Agent, s.LastActivityAt = a.name, time.Now() }))
 			list = append(list, a)
 		}
-		if snap := New(Config{Once: true, Since: time.Hour, Adapters: list}).Refresh(t.Context()); len(snap.Sessions()) != 2 {
+		if snap := Ask(t.Context(), Config{Since: time.Hour, Adapters: list}, Once{}); len(snap.Sessions()) != 2 {
 			t.Fatalf("%d sessions, want 2", len(snap.Sessions()))
 		}
 	}

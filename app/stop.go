@@ -212,19 +212,12 @@ func (c *Core) currentSession(ctx context.Context, s Session) (Session, error) {
 // sessionsOnProcess returns the other main sessions on the process of s.
 func (c *Core) sessionsOnProcess(ctx context.Context, s *Session) []Session {
 	var out []Session
-	for _, o := range c.separateCore(0).RefreshOne(ctx, s.Agent).Sessions() {
+	for _, o := range c.askApart(ctx, s.Agent, 0).Sessions() {
 		if o.Process == s.Process && o.ID != s.ID && o.Live() && o.Parent == "" {
 			out = append(out, o)
 		}
 	}
 	return out
-}
-
-// separateCore returns a core over the same adapters that does not change c's snapshot.
-func (c *Core) separateCore(since time.Duration) *Core {
-	cfg := c.cfg
-	cfg.Since, cfg.Watch, cfg.Totals, cfg.Usage = since, nil, false, false
-	return New(cfg)
 }
 
 // readTree reads the process and the tree below it.

@@ -166,10 +166,9 @@ func (c *completions) list(since time.Duration) (out []cobra.Completion) {
 	if cfg.Limit == 0 || cfg.Limit > completionLimit {
 		cfg.Limit = completionLimit
 	}
-	cfg.Once = true
 	ctx, cancel := context.WithTimeout(c.ctx, 2*completionLimit)
 	defer cancel()
-	snap := app.New(cfg).Refresh(ctx)
+	snap := app.Ask(ctx, cfg, app.Once{Last: true})
 	for s := range snap.All() {
 		if since == 0 && !s.Live() {
 			continue

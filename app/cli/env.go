@@ -126,14 +126,13 @@ func (e *env) config(since time.Duration, totals bool, only adapters.Name) (app.
 	return cfg, nil
 }
 
-// shownCore returns a core that leaves out what the settings leave out. If only names an agent, the core leaves out nothing, since the user asked for
-// this agent.
-func (e *env) shownCore(cfg app.Config, only string) *app.Core {
-	core := app.New(cfg)
-	if only == "" {
-		core.LeaveOut(e.settings().LeftOutAgents)
+// leftOut returns the agents whose sessions are not shown: those that the settings leave out, or none if only names an agent, since the user
+// asked for it.
+func (e *env) leftOut(only string) []adapters.Name {
+	if only != "" {
+		return nil
 	}
-	return core
+	return e.settings().LeftOutAgents
 }
 
 // core returns a core over all adapters.
@@ -151,7 +150,8 @@ func (e *env) refresh(since time.Duration, totals bool) (*app.Core, *app.Snapsho
 // refreshShown asks all adapters for live sessions, and leaves out what the settings leave out. Its error is the context's.
 func (e *env) refreshShown() (*app.Core, *app.Snapshot, error) {
 	cfg, _ := e.config(0, false, "") // no error: no agent is named
-	core := e.shownCore(cfg, "")
+	core := app.New(cfg)
+	core.LeaveOut(e.leftOut(""))
 	return core, core.Refresh(e.ctx), e.ctx.Err()
 }
 

@@ -89,7 +89,6 @@ func (c *listCommand) run() error {
 	if c.machine != "" {
 		cfg.Adapters = nil
 	}
-	cfg.Once = true
 	debug.SetMemoryLimit(listMemory)
 	rolls := make(chan []app.MachineRoll, 1)
 	go func() { rolls <- others.Ask(c.ctx, since, cmp.Or(cfg.Limit, machineLimit)) }()
@@ -97,7 +96,7 @@ func (c *listCommand) run() error {
 	if c.asJSON {
 		terminal.Width = 0
 	}
-	snap := refreshWithProgress(c.ctx, c.shownCore(cfg, c.agent), terminal).WithMachines(<-rolls)
+	snap := askWithProgress(c.ctx, cfg, c.leftOut(c.agent), terminal).WithMachines(<-rolls)
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/term"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
 )
@@ -175,9 +176,6 @@ func Console() Streams {
 	return s
 }
 
-// progressEvery is how often progress is shown again, once present.ReadingAfter is over.
-const progressEvery = 100 * time.Millisecond
-
 // progress is one line on a terminal that shows how far a command is. It is removed before the result is printed.
 type progress struct {
 	streams Streams
@@ -198,24 +196,36 @@ func (p *progress) hide() {
 	}
 }
 
-// refreshWithProgress refreshes core. On a terminal it shows which agents have not answered yet, once that takes long.
-func refreshWithProgress(ctx context.Context, core *app.Core, streams Streams) *app.Snapshot {
+// askWithProgress asks the adapters of cfg for the last time. On a terminal it shows which agents have not answered yet, once that takes long.
+func askWithProgress(ctx context.Context, cfg app.Config, leftOut []adapters.Name, streams Streams) *app.Snapshot {
+	o := app.Once{Last: true, LeftOut: leftOut}
 	if streams.Width == 0 {
-		return core.Refresh(ctx)
+		return app.Ask(ctx, cfg, o)
 	}
-	done := make(chan *app.Snapshot, 1)
-	go func() { done <- core.Refresh(ctx) }()
-	line := progress{streams: streams}
+	lines, done := make(chan string), make(chan *app.Snapshot, 1)
+	asked, cancel := context.WithCancel(ctx)
+	defer cancel()
+	o.Progress = func(agents []adapters.Name, sessions int) {
+		select {
+		case lines <- present.Reading(agents, sessions):
+		case <-asked.Done():
+		}
+	}
+	go func() { done <- app.Ask(ctx, cfg, o) }()
+	line, latest := progress{streams: streams}, ""
 	defer line.hide()
-	next := time.NewTimer(present.ReadingAfter)
-	defer next.Stop()
+	long := time.After(present.ReadingAfter)
 	for {
 		select {
 		case snap := <-done:
 			return snap
-		case <-next.C:
-			line.show(present.Reading(core.Snapshot().Reading()))
-			next.Reset(progressEvery)
+		case latest = <-lines:
+			if long == nil {
+				line.show(latest)
+			}
+		case <-long:
+			long = nil
+			line.show(latest)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (c *watchCommand) streamTo(ctx context.Context, core *app.Core, events *app
 			continue
 		case <-changed:
 		}
-		snap := core.SnapshotAfterEvents()
+		snap := core.Snapshot()
 		for e, err := events.Next(drained); err == nil; e, err = events.Next(drained) {
 			emit(streamEvent(&e))
 		}

@@ -79,9 +79,8 @@ func (c *usageCommand) run() error {
 	if cfg.Limit == 0 {
 		cfg.Limit = wholeLimit
 	}
-	cfg.Once = true
 	debug.SetMemoryLimit(listMemory)
-	snap := app.New(cfg).Refresh(c.ctx)
+	snap := app.Ask(c.ctx, cfg, app.Once{Last: true})
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}

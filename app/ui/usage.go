@@ -58,7 +58,7 @@ func (u *UI) history(ctx context.Context, since time.Time) *app.Snapshot {
 	if u.options.Launches != nil {
 		cfg.Launches = u.options.Launches
 	}
-	return app.New(cfg).Refresh(ctx)
+	return app.Ask(ctx, cfg, app.Once{})
 }
 
 func newUsagePage(u *UI) *usagePage {

@@ -180,8 +180,8 @@ func BenchmarkUsage(b *testing.B) {
 	table := proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc"))
 	cpu := cpuTime(b)
 	for b.Loop() {
-		core := app.New(app.Config{Adapters: everyAdapter(b, table, filepath.Join(dir, "home")), Table: table, Since: app.All, Totals: true, Usage: true, Once: true, Limit: time.Minute})
-		if t := usage.Of(core.Refresh(b.Context()).Sessions(), usage.ByDay, nil, time.Time{}); t.Total.Tokens.Output == 0 {
+		cfg := app.Config{Adapters: everyAdapter(b, table, filepath.Join(dir, "home")), Table: table, Since: app.All, Totals: true, Usage: true, Limit: time.Minute}
+		if t := usage.Of(app.Ask(b.Context(), cfg, app.Once{Last: true}).Sessions(), usage.ByDay, nil, time.Time{}); t.Total.Tokens.Output == 0 {
 			b.Fatal("no tokens")
 		}
 	}

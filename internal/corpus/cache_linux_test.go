@@ -45,7 +45,7 @@ func BenchmarkCache(b *testing.B) {
 			folder := filepath.Join(b.TempDir(), "facts")
 			list := func() {
 				agents := all.New(table, all.Config{Home: filepath.Join(dir, "home"), Facts: factsIn(b, folder)})
-				mustAnswer(b, app.New(app.Config{Adapters: agents, Table: table, Since: since, Totals: true, Once: true, Limit: time.Minute}).Refresh(b.Context()))
+				mustAnswer(b, app.Ask(b.Context(), app.Config{Adapters: agents, Table: table, Since: since, Totals: true, Limit: time.Minute}, app.Once{Last: true}))
 			}
 			list()
 			b.ResetTimer()

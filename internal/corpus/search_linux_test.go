@@ -359,10 +359,10 @@ func TestSearchCorpus(t *testing.T) {
 func TestUsageTotals(t *testing.T) {
 	check := func(t *testing.T, list []adapters.Adapter) usage.Table {
 		t.Helper()
-		cfg := app.Config{Adapters: list, Since: app.All, Totals: true, Once: true, Limit: time.Minute}
+		cfg := app.Config{Adapters: list, Since: app.All, Totals: true, Limit: time.Minute}
 		var want adapters.Tokens // as list has it
 		sessions := 0
-		for _, s := range app.New(cfg).Refresh(t.Context()).Sessions() {
+		for _, s := range app.Ask(t.Context(), cfg, app.Once{Last: true}).Sessions() {
 			if !s.IsProcess() {
 				sessions++
 				if s.Tokens != nil {
@@ -371,7 +371,7 @@ func TestUsageTotals(t *testing.T) {
 			}
 		}
 		cfg.Usage = true
-		snap := app.New(cfg).Refresh(t.Context())
+		snap := app.Ask(t.Context(), cfg, app.Once{Last: true})
 		for i := range snap.Sessions() {
 			adaptertest.CheckUsage(t, []adapters.Session{snap.Sessions()[i].Session})
 		}
