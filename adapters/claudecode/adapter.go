@@ -109,13 +109,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 		return a.ask(ctx, q, true)
 	}
 	d.sumAll()
-	rows := append(d.rows(), d.sessionless()...)
-	d.answer.Expect(len(rows))
-	for _, found := range rows {
-		if d.answer.Add(found); found.Version != "" {
-			d.answer.CountVersion(found.Version)
-		}
-	}
+	d.addRows()
 	a.remember(d, homeFolders)
 	a.saved.Flush(q.Once)
 	if q.Once {
@@ -123,7 +117,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 		a.transcriptCache = agentfile.Cache[*transcript]{}
 		a.mu.Unlock()
 	}
-	return d.answer.Result(context.WithoutCancel(ctx), "Claude Code") // readAll reports what was not read in time
+	return d.answer.Result(context.WithoutCancel(ctx), "Claude Code") // addRows reports what was not read in time
 }
 
 // remember stores the folders to watch until the next call.
@@ -136,7 +130,7 @@ func (a *Adapter) remember(d *discovery, folders []string) {
 	}
 	for _, p := range d.byFolder { // the transcript of its first prompt comes there
 		if len(p.found) == 0 && p.root != "" && !p.unresponsive {
-			dirs := projectsOf(p.root, p.cwd)
+			dirs := projectsOf(d.ctx, p.root, p.cwd)
 			if len(kit.Folders(dirs)) == 0 {
 				dirs = []string{filepath.Join(p.root, "projects")}
 			}

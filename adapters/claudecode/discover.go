@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -26,11 +28,13 @@ type discovery struct {
 
 	answer *kit.Answer
 
-	sessions map[string]*session
-	leftOut  int          // transcripts for which there is no time, see kit.Newest
-	projects string       // the folder of the last of them
-	urgent   []*session   // see list
-	claimed  map[int]bool // pids whose registry entry shows the status of a session
+	sessions map[string]*session // that have a process, an entry or a part in the query
+	others   []*file             // transcripts of other sessions
+	found    int                 // transcripts that the answer needs
+	late     int                 // those of them for which there was no time
+	projects string              // the folder of the last of them
+	wanted   []*session          // once they were read, the most urgent first
+	claimed  map[int]bool        // pids whose registry entry shows the status of a session
 	byFolder []*folderProcess
 }
 
@@ -70,7 +74,8 @@ func (d *discovery) session(id string) *session {
 
 // registry reads one root's registry and looks for each entry's process.
 func (d *discovery) registry(root string) {
-	entries, broken, problem := readRegistry(d.ctx, root)
+	entries, broken, unread, problem := readRegistry(d.ctx, root, d.table.hasPID)
+	d.answer.Skip("registry file of an ended process that was not read", unread)
 	for i := range entries {
 		d.entry(&entries[i])
 	}
@@ -124,6 +129,9 @@ func (d *discovery) entry(e *entry) {
 		s.foreignEntry = e
 		return
 	}
+	if _, err := os.Lstat(e.path); errors.Is(err, fs.ErrNotExist) {
+		return // its process ended in an orderly way since it was read
+	}
 	if s.endedEntry == nil || e.since.After(s.endedEntry.since) {
 		s.endedEntry, s.pidReused = e, err == nil && !elsewhere // a pid of this machine has no meaning there
 	}
@@ -139,8 +147,8 @@ func (d *discovery) liveEntry(s *session, e *entry, p proc.Process) {
 	d.claimed[p.PID] = true
 }
 
-// wanted reports whether the answer needs the session.
-func (d *discovery) wanted(s *session) bool {
+// wants reports whether the answer needs the session.
+func (d *discovery) wants(s *session) bool {
 	if len(d.query.IDs) > 0 {
 		return slices.Contains(d.query.IDs, s.id)
 	}
@@ -160,30 +168,24 @@ func (s *session) maybeLive() bool {
 	return len(s.live) > 0 || s.owner != nil || len(s.maybe) > 0 || s.unknownBecause != ""
 }
 
-// byUrgency sorts live sessions first, then by the newest change. Sessions are read in
-// this order, so that the most important ones are read when time is short.
-func byUrgency(list []*session) {
-	type ranked struct {
-		*session
-		stopped int
-		changed time.Time
-	}
-	ranks := make([]ranked, len(list)) // found once for each, not at each comparison of 100,000
-	for i, s := range list {
-		ranks[i].session = s
-		if !s.maybeLive() {
-			ranks[i].stopped = 1
+// byUrgency orders live sessions first, then by the newest change. Sessions are read in this order, so that the most
+// important ones are read when time is short.
+func byUrgency(a, b *session) int {
+	if a.maybeLive() != b.maybeLive() {
+		if a.maybeLive() {
+			return -1
 		}
-		if s.file != nil {
-			ranks[i].changed = s.file.info.ModTime()
-		}
+		return 1
 	}
-	slices.SortFunc(ranks, func(a, b ranked) int {
-		return cmp.Or(a.stopped-b.stopped, b.changed.Compare(a.changed), cmp.Compare(a.id, b.id))
-	})
-	for i := range ranks {
-		list[i] = ranks[i].session
+	return cmp.Or(b.changed().Compare(a.changed()), cmp.Compare(a.id, b.id))
+}
+
+// changed returns when the transcript was written last; zero without one.
+func (s *session) changed() (at time.Time) {
+	if s.file != nil {
+		at = s.file.info.ModTime()
 	}
+	return at
 }
 
 // load reads a session's transcript, once in each call of Discover.
@@ -226,24 +228,60 @@ func (d *discovery) transcript(path string) *transcript {
 	return d.adapter.transcriptCache.Get(path, fresh)
 }
 
-// readAll reads the transcripts that the answer needs.
+// readAll reads the transcripts that the answer needs. It must be called only when the processes of all sessions are known.
 func (d *discovery) readAll() {
-	list := d.list()
-	reading, cancel := kit.ReadingTime(d.ctx, len(list))
-	defer cancel()
-	agentfile.Parallel(len(list), func(i int) { d.loadWithin(reading, list[i]) })
-	late, where := d.leftOut, ""
-	if late > 0 {
-		where = d.projects
+	for _, s := range d.sessions {
+		if !d.wants(s) {
+			continue
+		}
+		if d.wanted = append(d.wanted, s); s.file != nil {
+			d.found++
+		}
 	}
+	slices.SortFunc(d.wanted, byUrgency)
+	others := d.newestOthers()
+	d.found += d.late + len(others)
+	reading, cancel := kit.ReadingTime(d.ctx, d.found)
+	defer cancel()
+	agentfile.Parallel(len(d.wanted), func(i int) { d.loadWithin(reading, d.wanted[i]) })
+	read := make([]*session, len(others))
+	agentfile.Parallel(len(others), func(i int) { // sessions for which there is no time need no memory
+		if reading.Err() == nil {
+			read[i] = &session{id: others[i].id, file: others[i]}
+			d.loadWithin(reading, read[i])
+		}
+	})
+	for _, s := range read {
+		if s == nil {
+			d.isLate(others[0])
+		} else {
+			d.wanted = append(d.wanted, s)
+		}
+	}
+	d.report()
+}
+
+// newestOthers returns the transcripts of the sessions that are not known by anything else, one for each, those written last first.
+func (d *discovery) newestOthers() []*file {
+	slices.SortFunc(d.others, func(a, b *file) int {
+		return cmp.Or(b.info.ModTime().Compare(a.info.ModTime()), strings.Compare(a.path, b.path))
+	})
+	seen := make(map[string]bool, len(d.others))
+	return slices.DeleteFunc(d.others, func(f *file) bool {
+		again := seen[f.id] || d.sessions[f.id] != nil
+		seen[f.id] = true
+		return again
+	})
+}
+
+func (d *discovery) isLate(f *file) { d.late, d.projects = d.late+1, filepath.Dir(f.dir) }
+
+// report adds what could not be read to the answer, but for what was too late.
+func (d *discovery) report() {
 	var odd []*session // the transcripts without a record of a known form
 	seen := 0
-	for _, s := range list {
-		switch {
-		case s.err == nil || errors.Is(s.err, fs.ErrNotExist):
-		case adapters.IsOutOfTime(s.err):
-			late, where = late+1, filepath.Dir(s.file.dir)
-		default:
+	for _, s := range d.wanted {
+		if s.err != nil && !errors.Is(s.err, fs.ErrNotExist) && !adapters.IsOutOfTime(s.err) {
 			d.answer.Problem(adapters.AsProblem(s.file.path, s.err))
 		}
 		d.answer.SkipAll(s.facts.skipped)
@@ -256,32 +294,17 @@ func (d *discovery) readAll() {
 	if len(odd) > 0 && len(odd) == seen && (d.query.Since.IsZero() || len(d.query.IDs) > 0) {
 		d.answer.Problem(adapters.Unrecognised(odd[0].file.path, "no record of a known form"))
 	}
-	d.answer.NotRead(where, "transcripts", late, len(list)+d.leftOut)
 }
 
 // isOdd reports whether the transcript has records, and none of a known form.
 func (s *session) isOdd() bool { return s.facts.records == 0 && len(s.facts.skipped) > 0 }
 
-// list returns the wanted sessions, the most urgent first. It must be called only when the processes of all sessions are known.
-func (d *discovery) list() []*session {
-	if d.urgent == nil {
-		for _, s := range d.sessions {
-			if d.wanted(s) {
-				d.urgent = append(d.urgent, s)
-			}
-		}
-		byUrgency(d.urgent)
-	}
-	return d.urgent
-}
-
 // sumAll adds the tokens: those that are known, or, when asked for, all.
 func (d *discovery) sumAll() {
 	ctx, cancel := kit.WithMargin(d.ctx)
 	defer cancel()
-	list := d.list()
-	agentfile.Parallel(len(list), func(i int) {
-		s := list[i]
+	agentfile.Parallel(len(d.wanted), func(i int) {
+		s := d.wanted[i]
 		if s.file == nil || !s.read || s.err != nil {
 			return
 		}

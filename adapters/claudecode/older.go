@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -81,11 +82,13 @@ func (d *discovery) assignByFolder(roots []string) {
 			d.byFolder = append(d.byFolder, &folderProcess{claude: p})
 		}
 	}
+	ctx, cancel := kit.ListingTime(d.ctx)
+	defer cancel()
 	claims := make(map[*session]int)
 	for _, p := range d.byFolder {
 		for _, root := range roots {
 			if p.root == "" || p.root == root {
-				d.candidates(p, root)
+				d.candidates(ctx, p, root)
 			}
 		}
 		for _, s := range p.found {
@@ -104,17 +107,20 @@ func (d *discovery) assignByFolder(roots []string) {
 }
 
 // candidates adds the sessions below root that can be that of p.
-func (d *discovery) candidates(p *folderProcess, root string) {
+func (d *discovery) candidates(ctx context.Context, p *folderProcess, root string) {
 	add := func(s *session) {
-		if d.canBe(p, s) && !slices.Contains(p.found, s) {
+		if d.loadWithin(ctx, s); p.canBe(s) && !slices.Contains(p.found, s) {
 			p.found = append(p.found, s)
 		}
 	}
-	for _, dir := range projectsOf(root, p.cwd) {
-		files, _, err := listProject(dir, func(string) bool { return true })
-		d.answer.Problem(err)
-		for i := range files {
-			if f := &files[i]; !f.info.ModTime().Before(p.Started) {
+	for _, dir := range projectsOf(ctx, root, p.cwd) {
+		l := listProject(ctx, dir, allSessions, nil)
+		d.answer.Problem(l.err)
+		if l.late > 0 || adapters.IsOutOfTime(l.err) {
+			p.why = cmp.Or(p.why, "the transcripts of its folder were not examined in time")
+		}
+		for i := range l.files {
+			if f := &l.files[i]; !f.info.ModTime().Before(p.Started) {
 				d.session(f.id).setFile(f)
 				add(d.sessions[f.id])
 			}
@@ -125,12 +131,11 @@ func (d *discovery) candidates(p *folderProcess, root string) {
 	}
 }
 
-// canBe reports whether s can be the session of p, which runs in its folder.
-func (d *discovery) canBe(p *folderProcess, s *session) bool {
+// canBe reports whether s, which was read, can be the session of p, which runs in its folder.
+func (p *folderProcess) canBe(s *session) bool {
 	if len(s.live) > 0 || s.foreignEntry != nil || s.endedEntry != nil {
 		return false
 	}
-	d.load(s)
 	f := &s.facts
 	if f.team != p.team || f.mate != p.mate {
 		return false

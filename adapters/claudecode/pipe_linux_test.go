@@ -20,6 +20,6 @@ func TestPipeIsNotWaitedFor(t *testing.T) {
 		"open calls": func() bool { _, err := openCallsOf(t.Context(), transcript); return err == nil },
 		"result":     func() bool { return resultOf(t.Context(), transcript, "call") != noResult },
 		"background": func() bool { return background(&s) },
-		"names":      func() bool { names, err := readNames(transcript); return len(names) > 0 || err != nil },
+		"names":      func() bool { names, err := readNames(t.Context(), transcript); return len(names) > 0 || err != nil },
 	})
 }

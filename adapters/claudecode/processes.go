@@ -3,6 +3,7 @@ package claudecode
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -249,6 +250,17 @@ func (d *discovery) innerProcesses(e *entry) (found []proc.Process) {
 		}
 	}
 	return found
+}
+
+// hasPID reports whether a process has that pid here or in an inner namespace, as far as that is known.
+func (t *table) hasPID(pid int) bool {
+	if t.err != nil {
+		return true
+	}
+	if _, err := t.Find(pid); !errors.Is(err, proc.ErrGone) {
+		return true
+	}
+	return slices.ContainsFunc(t.claudes, func(c claude) bool { return slices.Contains(t.innerPIDs(c.Identity), pid) })
 }
 
 // initialDomain is the end of the name of the initial pid namespace, whose number Linux has fixed since 3.8.

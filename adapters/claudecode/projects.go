@@ -3,6 +3,7 @@ package claudecode
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -27,65 +28,62 @@ type file struct {
 
 // projectFolders lists the folders below projects, which may be links. Nothing
 // deeper is listed, so loops of links don't matter.
-func projectFolders(root string) (dirs []string, problems []error) {
+func projectFolders(ctx context.Context, root string) (dirs []string, problem error) {
 	projects := filepath.Join(root, "projects")
-	entries, err := os.ReadDir(projects)
+	entries, err := agentfile.Entries(ctx, projects)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		problems = append(problems, adapters.Unreadable(projects, err))
+		problem = adapters.AsProblem(projects, err)
 	}
 	for _, e := range entries {
 		if e.IsDir() || e.Type()&fs.ModeSymlink != 0 {
 			dirs = append(dirs, filepath.Join(projects, e.Name()))
 		}
 	}
-	return dirs, problems
+	return dirs, problem
 }
 
-// transcripts adds the sessions whose transcripts are below root. It examines only the files of those sessions that the
-// answer can have.
+// transcripts finds the transcripts below root. It examines only the files of those sessions that the
+// answer can have: those that are known already, also when the time for listing is over, and then others.
 func (d *discovery) transcripts(root string) {
-	ids := make(map[string]bool)
+	known := make(map[string]bool)
 	for id := range d.sessions {
-		ids[id] = true
+		known[id] = true
 	}
 	for _, id := range d.query.IDs {
-		ids[id] = true
+		known[id] = true
 	}
-	which := func(id string) bool { return ids[id] }
-	if len(d.query.IDs) == 0 && !d.liveOnly() {
-		which = func(string) bool { return true }
-	}
-	began := time.Now()
-	dirs, problems := projectFolders(root)
-	d.answer.Problem(problems...)
-	found := make([][]file, len(dirs))
+	all := len(d.query.IDs) == 0 && !d.liveOnly()
+	ctx, cancel := kit.ListingTime(d.ctx)
+	defer cancel()
+	dirs, problem := projectFolders(ctx, root)
+	d.answer.Problem(problem)
+	found := make([]listing, len(dirs))
 	agentfile.Parallel(len(dirs), func(i int) {
-		var unexpected int
-		var err error
-		found[i], unexpected, err = listProject(dirs[i], which)
-		d.answer.Skip("file that is not a transcript", unexpected)
-		d.answer.Problem(err)
+		found[i] = listProject(ctx, dirs[i], func(id string) bool { return all || known[id] }, known)
 	})
-	written := make([]time.Time, 0, len(found))
-	for _, files := range found {
-		for i := range files {
-			if f := &files[i]; ids[f.id] {
+	unlisted := 0
+	for i := range found {
+		l := &found[i]
+		d.answer.Skip("file that is not a transcript", l.unexpected)
+		if adapters.IsOutOfTime(l.err) {
+			unlisted++
+		} else {
+			d.answer.Problem(l.err)
+		}
+		if d.late += l.late; l.late > 0 {
+			d.projects = filepath.Join(root, "projects")
+		}
+		for j := range l.files {
+			if f := &l.files[j]; known[f.id] {
 				d.session(f.id).setFile(f)
 			} else if !f.info.ModTime().Before(d.query.Since) {
-				written = append(written, f.info.ModTime())
+				d.others = append(d.others, f)
 			}
 		}
 	}
-	since, late := kit.Newest(d.ctx, written, time.Since(began))
-	if late > 0 {
-		d.leftOut, d.projects = d.leftOut+late, filepath.Join(root, "projects")
-	}
-	for _, files := range found {
-		for i := range files {
-			if f := &files[i]; !ids[f.id] && !f.info.ModTime().Before(d.query.Since) && !f.info.ModTime().Before(since) {
-				d.session(f.id).setFile(f)
-			}
-		}
+	if unlisted > 0 {
+		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrTimeout, Path: filepath.Join(root, "projects"),
+			Err: fmt.Errorf("%d of %d folders were not listed in time", unlisted, len(dirs))})
 	}
 }
 
@@ -103,42 +101,55 @@ func (s *session) setFile(f *file) {
 	}
 }
 
-// listProject returns the transcripts <session id>.jsonl in a project folder, of the sessions that which accepts. They may be
-// symbolic links. A file that vanishes meanwhile is left out.
-func listProject(dir string, which func(id string) bool) (files []file, unexpected int, err error) {
-	names, err := readNames(dir)
+// listing holds the transcripts that were found in a project folder.
+type listing struct {
+	files      []file
+	late       int // transcripts that were not examined in time
+	unexpected int
+	err        error // the folder, or a transcript, could not be read
+}
+
+// listProject lists the transcripts <session id>.jsonl in a project folder, of the sessions that which accepts. They may be
+// symbolic links. A file that vanishes meanwhile is left out. After ctx has ended, only the files of known sessions are examined.
+func listProject(ctx context.Context, dir string, which func(id string) bool, known map[string]bool) (l listing) {
+	names, err := readNames(ctx, dir)
+	l.err = err
 	for _, name := range names {
 		id, ok := strings.CutSuffix(name, ".jsonl")
 		if !ok || strings.HasPrefix(id, "agent-") || !which(id) { // sub-agents and warm-ups of 2.0.x
 			continue
 		}
+		if !known[id] && ctx.Err() != nil {
+			l.late++
+			continue
+		}
 		path := filepath.Join(dir, name)
-		info, statErr := os.Stat(path)
+		info, err := os.Stat(path)
 		switch {
-		case errors.Is(statErr, fs.ErrNotExist):
-		case statErr != nil:
-			err = adapters.Unreadable(path, statErr)
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			l.err = adapters.Unreadable(path, err)
 		case info.IsDir():
 		case !kit.Is(id) || !info.Mode().IsRegular():
-			unexpected++
+			l.unexpected++
 		default:
-			files = append(files, file{id: id, path: path, dir: dir, info: info})
+			l.files = append(l.files, file{id: id, path: path, dir: dir, info: info})
 		}
 	}
-	return files, unexpected, err
+	return l
 }
 
+func allSessions(string) bool { return true }
+
 // readNames returns the names in a folder, sorted. It returns none for a path that does not exist or is not a folder.
-func readNames(dir string) (names []string, problem error) {
-	f, err := agentfile.Open(dir)
-	if err == nil {
-		defer f.Close()
-		names, err = f.Readdirnames(-1)
-	}
+func readNames(ctx context.Context, dir string) (names []string, problem error) {
+	entries, err := agentfile.Entries(ctx, dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-		problem = adapters.Unreadable(dir, err)
+		problem = adapters.AsProblem(dir, err)
 	}
-	slices.Sort(names)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
 	return names, problem
 }
 
@@ -162,12 +173,12 @@ func projectName(cwd string) (name string, isPrefix bool) {
 }
 
 // projectsOf returns the folders in which a process with a working folder creates its sessions.
-func projectsOf(root, cwd string) (dirs []string) {
+func projectsOf(ctx context.Context, root, cwd string) (dirs []string) {
 	name, isPrefix := projectName(cwd)
 	if !isPrefix {
 		return []string{filepath.Join(root, "projects", name)}
 	}
-	all, _ := projectFolders(root)
+	all, _ := projectFolders(ctx, root)
 	return slices.DeleteFunc(all, func(dir string) bool { return !strings.HasPrefix(filepath.Base(dir), name) })
 }
 
@@ -187,15 +198,15 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 	}
 	_, roots, _ := a.homes(t, answer, a.now())
 	for _, root := range roots {
-		entries, _, problem := readRegistry(ctx, root)
+		entries, _, _, problem := readRegistry(ctx, root, t.hasPID)
 		answer.Problem(problem)
 		for i := range entries {
 			add(entries[i].id)
 		}
-		dirs, problems := projectFolders(root)
-		answer.Problem(problems...)
+		dirs, problem := projectFolders(ctx, root)
+		answer.Problem(problem)
 		agentfile.Parallel(len(dirs), func(i int) {
-			names, err := readNames(dirs[i])
+			names, err := readNames(ctx, dirs[i])
 			answer.Problem(err)
 			for _, name := range names {
 				if id, ok := strings.CutSuffix(name, ".jsonl"); ok && kit.Is(id) {

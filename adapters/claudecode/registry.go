@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -162,14 +162,31 @@ type brokenEntry struct {
 	err  error // a *adapters.Problem
 }
 
-// readRegistry reads the entries in a root's sessions folder. Files that are removed meanwhile are left
-// out; the *.key files next to the entries are secrets and are never opened.
-func readRegistry(ctx context.Context, root string) (entries []entry, broken []brokenEntry, problem error) {
+// maxLeftOver is the number of entries without a process that are read in one folder, those written last. Claude Code removes
+// such entries when it starts, so that there are only ever a few.
+const maxLeftOver = 1000
+
+// readRegistry reads the entries in a root's sessions folder: those whose process hasProcess finds by its pid, and then the newest others; unread
+// is the number of the rest. Files that are removed meanwhile are left out; the *.key files next to the entries are secrets and are never opened.
+func readRegistry(ctx context.Context, root string, hasProcess func(pid int) bool) (entries []entry, broken []brokenEntry, unread int, problem error) {
 	dir := filepath.Join(root, "sessions")
-	names, err := os.ReadDir(dir)
+	all, err := agentfile.Entries(ctx, dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		problem = adapters.Unreadable(dir, err)
+		problem = adapters.AsProblem(dir, err)
 	}
+	var names, leftOver []fs.DirEntry
+	for _, e := range all {
+		switch pid, ok := entryPID(e.Name()); {
+		case !ok:
+		case hasProcess(pid):
+			names = append(names, e)
+		default:
+			leftOver = append(leftOver, e)
+		}
+	}
+	live := len(names)
+	names = append(names, newest(ctx, leftOver)...)
+	unread = live + len(leftOver) - len(names)
 	until := time.Now().Add(entryWait) // one limit for all entries together
 	type read struct {
 		entry
@@ -177,22 +194,45 @@ func readRegistry(ctx context.Context, root string) (entries []entry, broken []b
 	}
 	found := make([]read, len(names))
 	agentfile.Parallel(len(names), func(i int) {
-		if pid, ok := entryPID(names[i].Name()); ok {
+		pid, _ := entryPID(names[i].Name())
+		if found[i].err = ctx.Err(); found[i].err == nil {
 			found[i].entry, found[i].err = readEntry(ctx, filepath.Join(dir, names[i].Name()), pid, until)
 		}
 	})
 	for i, d := range names {
-		pid, ok := entryPID(d.Name())
 		switch r := &found[i]; {
-		case !ok:
 		case r.err == nil:
 			entries = append(entries, r.entry)
-		case !errors.Is(r.err, fs.ErrNotExist):
+		case errors.Is(r.err, fs.ErrNotExist):
+		case i >= live && adapters.IsOutOfTime(r.err):
+			unread++
+		default:
+			pid, _ := entryPID(d.Name())
 			path := filepath.Join(dir, d.Name())
 			broken = append(broken, brokenEntry{pid, path, adapters.AsProblem(path, r.err)})
 		}
 	}
-	return entries, broken, problem
+	return entries, broken, unread, problem
+}
+
+// newest returns the maxLeftOver entries that were written last. When ctx ends, it examines no more.
+func newest(ctx context.Context, entries []fs.DirEntry) []fs.DirEntry {
+	if len(entries) <= maxLeftOver {
+		return entries
+	}
+	infos := make([]fs.FileInfo, len(entries))
+	agentfile.Parallel(len(entries), func(i int) {
+		if ctx.Err() == nil {
+			infos[i], _ = entries[i].Info()
+		}
+	})
+	infos = slices.DeleteFunc(infos, func(i fs.FileInfo) bool { return i == nil })
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	entries = nil
+	for _, info := range infos[:min(len(infos), maxLeftOver)] {
+		entries = append(entries, fs.FileInfoToDirEntry(info))
+	}
+	return entries
 }
 
 // startSlack is the precision of a process's start time as a date: on Linux it is known

@@ -27,23 +27,22 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 	}
 	var dirs []string
 	for _, root := range roots {
-		folders, problems := projectFolders(root)
-		answer.Problem(problems...)
+		folders, problem := projectFolders(ctx, root)
+		answer.Problem(problem)
 		dirs = append(dirs, folders...)
 	}
-	found := make([][]file, len(dirs))
+	found := make([]listing, len(dirs))
 	agentfile.Parallel(len(dirs), func(i int) {
 		if ctx.Err() != nil {
 			return
 		}
-		var err error
-		found[i], _, err = listProject(dirs[i], func(string) bool { return true })
-		answer.Problem(err)
+		found[i] = listProject(ctx, dirs[i], allSessions, nil)
+		answer.Problem(found[i].err)
 	})
 	newest := map[string]*file{} // of several transcripts of a session the one written last
-	for _, files := range found {
-		for i := range files {
-			f := &files[i]
+	for i := range found {
+		for j := range found[i].files {
+			f := &found[i].files[j]
 			if known := newest[f.id]; known == nil || f.info.ModTime().After(known.info.ModTime()) {
 				newest[f.id] = f
 			}

@@ -15,22 +15,34 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-// rows returns the sessions for the answer, the live ones first.
-func (d *discovery) rows() []adapters.Session {
-	list := d.list()
-	out := make([]adapters.Session, 0, len(list)+len(d.table.claudes))
-	for _, s := range list {
+// addRows adds the sessions to the answer, the live ones first, and says how many transcripts were not read.
+func (d *discovery) addRows() {
+	d.answer.Expect(len(d.wanted) + len(d.table.claudes))
+	for _, s := range d.wanted {
+		late := adapters.IsOutOfTime(s.err)
+		if late {
+			d.isLate(s.file)
+		}
 		if s.file != nil && !s.maybeLive() {
-			if !s.read || errors.Is(s.err, fs.ErrNotExist) || adapters.IsOutOfTime(s.err) {
+			if late || errors.Is(s.err, fs.ErrNotExist) {
 				continue
 			}
 			if f := &s.facts; s.err == nil && s.endedEntry == nil && f.started.IsZero() && f.cwd == "" && f.turn.state == noTurn {
 				continue // an empty file, one of no known form, or one without a conversation
 			}
 		}
-		out = append(out, d.build(s))
+		d.addRow(d.build(s))
 	}
-	return out
+	for _, row := range d.sessionless() {
+		d.addRow(row)
+	}
+	d.answer.NotRead(d.projects, "transcripts", d.late, d.found)
+}
+
+func (d *discovery) addRow(s adapters.Session) {
+	if d.answer.Add(s); s.Version != "" {
+		d.answer.CountVersion(s.Version)
+	}
 }
 
 func (d *discovery) build(s *session) adapters.Session {

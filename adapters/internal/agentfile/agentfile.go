@@ -4,13 +4,17 @@
 package agentfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 var (
@@ -96,20 +100,40 @@ func Unchanged(before, now fs.FileInfo) bool {
 // readers is the number of files that are read at the same time, to keep a disk busy.
 const readers = 6
 
-// Parallel calls fn(0) to fn(n-1), several at a time, and waits.
+// Parallel calls fn(0) to fn(n-1), several at a time and in about this order, and waits.
 func Parallel(n int, fn func(i int)) {
-	work := make(chan int)
+	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(n, readers) {
 		wg.Go(func() {
-			for i := range work {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				fn(i)
 			}
 		})
 	}
-	for i := range n {
-		work <- i
-	}
-	close(work)
 	wg.Wait()
+}
+
+// batch is the number of entries of a folder that are read between two looks at the context.
+const batch = 1000
+
+// Entries returns the entries of a folder, sorted by name. It never waits for a pipe. When ctx ends first, it returns those that were
+// read by then, and the error of ctx.
+func Entries(ctx context.Context, dir string) ([]fs.DirEntry, error) {
+	f, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var all []fs.DirEntry
+	for err = ctx.Err(); err == nil; err = cmp.Or(err, ctx.Err()) {
+		var some []fs.DirEntry
+		some, err = f.ReadDir(batch)
+		all = append(all, some...)
+	}
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return all, err
 }

@@ -1,10 +1,8 @@
 package kit
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"rollcall/adapters"
@@ -24,30 +22,13 @@ func ReadingTime(ctx context.Context, n int) (context.Context, context.CancelFun
 	return context.WithDeadline(ctx, deadline.Add(-min(time.Duration(n)*perFile, max(time.Until(deadline), 0)/3)))
 }
 
-const (
-	// readingFactor is how many times as long as examining a file, reading it takes at least.
-	readingFactor = 10
-	// alwaysRead is the number of files for which it is not estimated whether there is time to read them.
-	alwaysRead = 10_000
-)
-
-// Newest returns the time since which those files were last written that can be read before ctx ends, and the number of files that were
-// written before. The files were last written at the given times, which Newest sorts; to examine them took that long. Newest saves the
-// time and memory that very many files take even if they are not read. Without a deadline, and for 10,000 files, all can be read.
-func Newest(ctx context.Context, written []time.Time, took time.Duration) (since time.Time, late int) {
+// ListingTime returns a context in which an adapter lists folders and examines their files: half of the time until ctx ends.
+func ListingTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
-	if !ok || len(written) <= alwaysRead {
-		return since, 0
+	if !ok {
+		return ctx, func() {}
 	}
-	each := max(took/time.Duration(len(written))*readingFactor, 1)
-	n := max(int(time.Until(deadline)/each), alwaysRead)
-	if n >= len(written) {
-		return since, 0
-	}
-	slices.SortFunc(written, func(a, b time.Time) int { return b.Compare(a) })
-	since = written[n-1]
-	late, _ = slices.BinarySearchFunc(written, since, func(t, since time.Time) int { return cmp.Or(since.Compare(t), -1) })
-	return since, len(written) - late
+	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/2))
 }
 
 // NotRead adds the problem that late of n files below a path were not read in time. The files are those written first.
