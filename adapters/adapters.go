@@ -125,7 +125,8 @@ type Session struct {
 	// Terminal is the process whose terminal shows the session, where that is not Process but is certain (the interface of
 	// a thread of Codex's daemon). It is zero where Process is in that terminal itself, or none is known.
 	Terminal proc.Identity
-	// Archived reports that the user put the session away in the agent. The agent resumes it only after it was taken out again.
+	// Archived reports that the user put the session away in the agent. An agent with Description.Unarchive resumes it only after it was taken
+	// out again.
 	Archived bool
 	// Review reports that a model judges the requests of Parent in it: it is no session that a user started.
 	Review bool

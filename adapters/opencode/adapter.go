@@ -77,7 +77,7 @@ func (a *Adapter) Name() adapters.Name { return a.product.Name }
 // not answer delay the answer by a second at most.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	roll, err := a.current.Ask(ctx, func(ctx context.Context, home string) {
-		_, _ = New(kit.Config(home, a.table)).look(ctx, kit.Query(q)).result(ctx)
+		_, _ = For(a.product, kit.Config(home, a.table)).look(ctx, kit.Query(q)).result(ctx)
 	}, func() (adapters.Roll, error) {
 		return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q).result(ctx) })
 	})
