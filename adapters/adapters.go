@@ -144,7 +144,7 @@ type Session struct {
 	Parent      string // id of the session that spawned this one
 	Remote      string // machine or gateway that runs it, when it isn't this one
 	Container   string // set when it runs here in a container with separate files, see HasLocalFolder
-	Host        string // the program in which the agent runs, as the agent records it, where it is not a terminal ("VS Code", "SDK (Python)")
+	Host        string // the program in which the agent runs, where it is not a terminal: the nearest known one that started it, else what the agent records ("VS Code", "SDK (Python)")
 	Version     string // of the agent that wrote the session last
 
 	Tokens  *Tokens // nil where the agent recorded none

@@ -37,7 +37,7 @@ type Adapter struct {
 	saved     *savedSessions              // the same between processes
 	logs      kit.Memo[string, *logState] // by path
 	named     func() []string             // data folders that the user named
-	homes     kit.Recent                  // data folders, see useOf
+	homes     *kit.Recent                 // data folders, see useOf
 	versions  kit.Memo[string, string]    // of programs that were asked for theirs, by path
 	current   kit.List
 
@@ -61,6 +61,7 @@ func New(cfg adapters.Config) *Adapter { return For(openCode, cfg) }
 func For(p *Product, cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
 	return &Adapter{product: p, home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, serves: proc.CheckListenedBy, password: cfg.Password,
+		homes: kit.NewRecent(cfg.Places, p.Name),
 		saved: factcache.Of[facts](cfg.Facts, string(p.Name), factsFormat)}
 }
 
