@@ -44,8 +44,7 @@ func TestStrangers(t *testing.T) {
 		}
 	}
 	if name == "" {
-		name = "stranger"
-		adapters.Register(adapters.Description{Name: "stranger", Title: "Stranger", Processes: []string{name}}, nil)
+		t.Fatal("no agent is known")
 	}
 	dir := t.TempDir()
 	for label, c := range map[string]struct {
