@@ -11,12 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// kiloProgram is the name of its process: the script that npm installs starts this program beside it.
+const kiloProgram = ".kilo"
+
 // Kilo through start, work, question, permission, idle, interruption, kill and exit: it keeps its sessions as OpenCode does.
 func TestKilo(t *testing.T) {
 	each(t, []Release{KiloNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		terminal := s.Open(s.Argv(r)...)
 		terminal.Shows("Ask anything")
-		agent := s.Descendant(terminal.PID(), "kilo")
+		agent := s.Descendant(terminal.PID(), kiloProgram)
 		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle")
 
 		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
@@ -53,7 +56,7 @@ func TestKilo(t *testing.T) {
 		one := s.Detached(s.Argv(r, "run", "in the background [[delay 300]]")...)
 		asked = s.Asked("in the background")
 		alone := s.Becomes(byPrompt("in the background"), asked, soon, "working")
-		killed := s.Descendant(one.PID, "kilo")
+		killed := s.Descendant(one.PID, kiloProgram)
 		if alone.PID != killed.PID {
 			t.Errorf("pid %d, want %d", alone.PID, killed.PID)
 		}
