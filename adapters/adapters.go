@@ -125,7 +125,8 @@ type Session struct {
 	// Terminal is the process whose terminal shows the session, where that is not Process but is certain (the interface of
 	// a thread of Codex's daemon). It is zero where Process is in that terminal itself, or none is known.
 	Terminal proc.Identity
-	// Archived reports that the user put the session away in the agent. The agent resumes it only after it was taken out again.
+	// Archived reports that the user put the session away in the agent. An agent with Description.Unarchive resumes it only after it was taken
+	// out again.
 	Archived bool
 	// Review reports that a model judges the requests of Parent in it: it is no session that a user started.
 	Review bool
@@ -143,7 +144,7 @@ type Session struct {
 	Parent      string // id of the session that spawned this one
 	Remote      string // machine or gateway that runs it, when it isn't this one
 	Container   string // set when it runs here in a container with separate files, see HasLocalFolder
-	Host        string // the program in which the agent runs, as the agent records it, where it is not a terminal ("VS Code", "SDK (Python)")
+	Host        string // the program in which the agent runs, where it is not a terminal: the nearest known one that started it, else what the agent records ("VS Code", "SDK (Python)")
 	Version     string // of the agent that wrote the session last
 
 	Tokens  *Tokens // nil where the agent recorded none

@@ -19,10 +19,20 @@ type Config struct {
 	// Homes returns the folders that the user named in addition to the agent's own: the agent keeps its files in each of them as in
 	// its own. They are read like folders that processes use. nil returns none.
 	Homes func() []string
-	Facts *FactsCache // keeps what was parsed of files between processes; nil: nothing is kept
+	Places Places     // keeps the homes in use for later processes; nil: only this process remembers them
+	Facts  *FactsCache // keeps what was parsed of files between processes; nil: nothing is kept
 	// Password returns the value of the Secret with which Rollcall launched a process, or "".
 	// nil returns none.
 	Password func(proc.Identity) string
+}
+
+// Places keeps, for processes of Rollcall that start later, the folders that processes of agents used in the last 24 hours: the paths alone. Its
+// methods are safe for concurrent use. They report no errors: without it a folder is known only while a process uses it.
+type Places interface {
+	// Load returns the folders of an agent with the time of their last use.
+	Load(agent string) map[string]time.Time
+	// Save adds folders of an agent, with the time of their last use, to those that are kept.
+	Save(agent string, folders map[string]time.Time)
 }
 
 // FactsCache keeps what adapters parsed of agents' files in a folder of Rollcall's own. It holds

@@ -325,8 +325,7 @@ func (e *Event) BetweenTurns() bool {
 	return e.Before.Status == adapters.Idle && !e.Before.Suspended
 }
 
-// TurnLength returns how long the last turn ran: until e, or, if the turn was over
-// before, until its last record. It returns false where that is not known.
+// TurnLength returns how long the last turn ran: until its last record, or, if the agent recorded no end of it, until e. It returns false where that is not known.
 func (e *Event) TurnLength() (took time.Duration, ok bool) {
 	start, end := e.turnStart(), e.At
 	if e.BetweenTurns() || end.IsZero() {
@@ -334,11 +333,18 @@ func (e *Event) TurnLength() (took time.Duration, ok bool) {
 		if before := e.Before.LastActivityAt; e.BetweenTurns() && !before.IsZero() && before.Before(end) {
 			end = before // agents may store a record of their end
 		}
+	} else if last := e.Session.LastActivityAt; turnEnded(e.Session.Outcome) && last.After(start) && last.Before(end) {
+		end = last // the end may have been noticed late
 	}
 	if start.IsZero() || end.IsZero() || end.Before(start) {
 		return 0, false
 	}
 	return end.Sub(start), true
+}
+
+// turnEnded reports whether the agent recorded the end of a turn with that outcome, as its last record.
+func turnEnded(o adapters.Outcome) bool {
+	return o == adapters.Completed || o == adapters.Failed || o == adapters.Interrupted
 }
 
 // turnStart returns when the last turn began. Where the agent does not store that, it
@@ -348,7 +354,7 @@ func (e *Event) turnStart() time.Time {
 		switch {
 		case !s.TurnStartedAt.IsZero():
 			return s.TurnStartedAt
-		case !s.StartedAt.IsZero() && s.LastPrompt == s.FirstPrompt:
+		case !s.StartedAt.IsZero() && s.LastPrompt == s.FirstPrompt && !(e.BetweenTurns() && s.LastPrompt == "" && s.Outcome == ""):
 			return s.StartedAt
 		}
 	}

@@ -58,11 +58,13 @@ type actor struct {
 	pid   int
 	began time.Time // of the turn
 
-	wait    *expectedWait // nil: it does not wait
-	waited  lastWait      // the wait before
-	failure time.Time     // when the user was told of a failed turn that nothing else followed
-	replied bool          // a reply or failure is on the screen
-	ended   int           // notifications of the end of its process
+	wait        *expectedWait // nil: it does not wait
+	waited      lastWait      // the wait before
+	failure     time.Time     // when the user was told of a failed turn that nothing else followed
+	replied     bool          // a reply or failure is on the screen
+	repliedAt   time.Time
+	repliedWith Kind
+	ended       int // notifications of the end of its process
 }
 
 // expectedWait is what the rules say of a wait.
@@ -253,8 +255,10 @@ func (d *day) expect(a *actor, ev *app.Event) func() {
 	may := !d.isQuiet() && d.focus != a.ID
 	d.expectWait(a, ev, now)
 	inTurn := ev.Before.Status == adapters.Working || ev.Before.Status == adapters.Waiting
-	replies := false
+	replies, single := false, false
 	switch {
+	case ev.Kind == app.Ended && a.replied && now.Sub(a.repliedAt) < oneShot && (a.repliedWith == endKind(&a.Session.Session) || a.repliedWith == Reply && endKind(&a.Session.Session) == Ended):
+		single = true // its turn and its process are one thing
 	case ev.Kind == app.Ended:
 		a.replied, a.failure = false, time.Time{}
 	case ev.Kind == app.Changed && inTurn && a.Status == adapters.Idle && a.Outcome != adapters.Interrupted:
@@ -266,13 +270,13 @@ func (d *day) expect(a *actor, ev *app.Event) func() {
 			if a.failure = (time.Time{}); kind == Failed {
 				a.failure = now
 			}
-			a.replied = true
+			a.replied, a.repliedAt, a.repliedWith = true, now, kind
 		}
 	case a.Status == adapters.Working || a.Status == adapters.Waiting:
 		a.replied = false
 	}
 	ends := 0
-	if ev.Kind == app.Ended && may && d.wants(a, endKind(&adapters.Session{Outcome: a.Outcome})) {
+	if ev.Kind == app.Ended && !single && may && d.wants(a, endKind(&adapters.Session{Outcome: a.Outcome})) {
 		ends = 1
 	}
 	return func() {

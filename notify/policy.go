@@ -71,6 +71,10 @@ func (p *policy) take(events []app.Event, l look) []order {
 			continue
 		}
 		put(p.waiting(ev, &l)...)
+		if p.endedWithTurn(ev, &l) {
+			p.unsaid = append(p.unsaid, *ev)
+			continue
+		}
 		if ev.Kind == app.Ended && !isRemoval(ev) {
 			if key := p.ended(*ev); key != "" && !slices.Contains(ended, key) {
 				ended = append(ended, key)

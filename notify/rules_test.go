@@ -75,7 +75,7 @@ func TestRules(t *testing.T) {
 		"reply is withdrawn": {asked, []step{at(0, "Codex replied in a [a]", turn("a", time.Hour, adapters.Completed)),
 			at(s, "withdraw reply codex a", change("a", adapters.Idle, adapters.Working)), at(2*s, "", change("a", adapters.Idle, adapters.Working))}},
 		"reply, then the end": {asked, []step{at(0, "Codex replied in a [a]", turn("a", time.Hour, adapters.Completed)),
-			at(s, "Codex ended in a [a]; withdraw reply codex a", end("a", 5))}},
+			at(3*s, "Codex ended in a [a]; withdraw reply codex a", end("a", 5))}},
 		"failures that repeat": {asked, []step{at(0, "Codex failed in a [a]", turn("a", s, adapters.Failed)),
 			at(5*s, "withdraw reply codex a", change("a", adapters.Idle, adapters.Working)), at(6*s, "", turn("a", s, adapters.Failed)),
 			at(90*s, "Codex failed in a [a]", turn("a", s, adapters.Failed))}},

@@ -14,7 +14,7 @@ import (
 // unloading of the thread, which does not end a turn.
 func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	s, before := &ev.Session, &ev.Before
-	key := "reply " + string(s.Agent) + " " + s.ID
+	key := replyKey(s)
 	inTurn := before.Status == adapters.Working || before.Status == adapters.Waiting
 	unattended := s.Status == adapters.Idle && (s.Unattended || ev.TerminalEnded) && !s.Suspended ||
 		s.Status == adapters.Stopped && (before.Unattended || ev.TerminalEnded)
@@ -36,19 +36,45 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	return p.reply(Reply, key, ev, l)
 }
 
+func replyKey(s *app.Session) string { return "reply " + string(s.Agent) + " " + s.ID }
+
+// oneShot is the time within which a process that was started for one turn ends after it: 0.05 to 0.5 s (opencode run 1.18.33, claude -p
+// 2.1.332).
+const oneShot = 2 * time.Second
+
+// endedWithTurn reports whether the end of a process is that of a turn of which the user was told a moment ago: the two are one thing,
+// and the notification of the turn stays on the screen. It keeps the end, so that it is not told later either.
+func (p *policy) endedWithTurn(ev *app.Event, l *look) bool {
+	s := &ev.Session
+	last, told := p.replies[replyKey(s)]
+	now := endKind(&s.Session)
+	same := last.kind == now || last.kind == Reply && now == Ended
+	if ev.Kind != app.Ended || !told || !last.shown || !same || l.now.Sub(last.told) >= oneShot || len(ev.With) > 0 {
+		return false
+	}
+	p.ended(*ev)
+	last.over = true
+	p.replies[replyKey(s)] = last
+	return true
+}
+
 // reply is the last notification about the end of a turn.
 type reply struct {
 	kind  Kind
 	told  time.Time
 	shown bool // the notification was not withdrawn
+	over  bool // it is that of an end as well
 }
+
+// overFor is how long the notification of an end is withdrawn once its session works again.
+const overFor = 24 * time.Hour
 
 // reply returns the order to notify of a turn that is over. It returns none for a failed turn less than Rules.Pause after
 // the notification of another failed one.
 func (p *policy) reply(k Kind, key string, ev *app.Event, l *look) []order {
 	pause := p.rules().Pause
 	for old, last := range p.replies {
-		if !last.shown && l.now.Sub(last.told) >= pause {
+		if age := l.now.Sub(last.told); !last.shown && age >= pause || last.over && age >= overFor {
 			delete(p.replies, old)
 		}
 	}

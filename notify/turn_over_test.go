@@ -2,6 +2,7 @@ package notify
 
 import (
 	"testing"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -56,5 +57,39 @@ func TestTurnWithoutATerminal(t *testing.T) {
 	silent := newPolicy(func() Rules { return Rules{Kinds: map[Kind]Manner{Ended: Off}} })
 	if got := said(silent.take([]app.Event{alone(change("a", adapters.Working, adapters.Idle), adapters.Completed)}, look{now: noon})); got != "" {
 		t.Errorf("told although not wanted: %s", got)
+	}
+}
+
+// The turn of a one-shot and the end of its process are told as one: the end follows the turn at once. What ends later, or in another
+// way, is told.
+func TestOneShot(t *testing.T) {
+	over := func(ev app.Event, outcome adapters.Outcome) app.Event {
+		ev.Session.Outcome = outcome
+		ev.At, ev.Before.TurnStartedAt, ev.Session.TurnStartedAt = noon, noon.Add(-time.Minute), noon.Add(-time.Minute)
+		return ev
+	}
+	for name, c := range map[string]struct {
+		turn, end adapters.Outcome
+		after     time.Duration
+		want      string
+	}{
+		"replied, then ended":         {adapters.Completed, adapters.Completed, 500 * time.Millisecond, ""},
+		"failed, then ended":          {adapters.Failed, adapters.Failed, 50 * time.Millisecond, ""},
+		"replied, then killed":        {adapters.Completed, adapters.Died, 500 * time.Millisecond, "Codex died in a [a]; withdraw"},
+		"replied, closed by the user": {adapters.Completed, adapters.Completed, 3 * time.Second, "Codex ended in a [a]; withdraw"},
+	} {
+		p := newPolicy(nil)
+		if got := said(p.take([]app.Event{over(change("a", adapters.Working, adapters.Idle), c.turn)}, look{now: noon})); got == "" {
+			t.Fatalf("%s: the turn is not told", name)
+		}
+		gone := over(end("a", 1), c.end)
+		gone.Before.Status, gone.Before.Outcome = adapters.Idle, c.turn
+		got := said(p.take([]app.Event{gone}, look{now: noon.Add(c.after)}))
+		if (got == "") != (c.want == "") || c.want == "" && len(p.unsaid) != 1 {
+			t.Errorf("%s: got %q, want %q; %d recorded as told", name, got, c.want, len(p.unsaid))
+		}
+		if got := said(p.take([]app.Event{gone}, look{now: noon.Add(c.after)})); got != "" {
+			t.Errorf("%s: told again: %s", name, got)
+		}
 	}
 }

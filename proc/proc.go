@@ -103,6 +103,9 @@ type Details interface {
 	// a container. It returns "" if the process shares ours, and on systems without
 	// these. The contents of the folder disappear with the process.
 	Root(id Identity) (string, error)
+	// Terminal returns the device of the controlling terminal of a process, such as "/dev/pts/3"; empty: it has none. It returns
+	// ErrUnsupported on Windows.
+	Terminal(id Identity) (string, error)
 	// Threads returns the start times of the process's live threads, the earliest first. It
 	// returns ErrUnsupported except on Linux.
 	Threads(id Identity) ([]time.Time, error)

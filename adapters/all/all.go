@@ -25,6 +25,8 @@ type Config struct {
 	AllowPlaintext bool
 	// Homes returns the further homes of an agent that the user named; nil: there are none. See adapters.Config.
 	Homes func(adapters.Name) []string
+	// Places keeps the homes in use for later processes; nil: nothing is kept. See adapters.Config.
+	Places adapters.Places
 	// Facts keeps what was parsed of files between processes; nil: nothing is kept.
 	Facts *adapters.FactsCache
 	// Password returns a password that Rollcall chose at a launch. See adapters.Config.
@@ -37,7 +39,7 @@ type Config struct {
 // yet.
 func New(table proc.Lister, cfg Config) []adapters.Adapter {
 	table = proc.Share(table) // all adapters read it at the same time
-	look := adapters.Config{Home: cfg.Home, Table: table, Facts: cfg.Facts, Password: cfg.Password, Now: cfg.Now}
+	look := adapters.Config{Home: cfg.Home, Table: table, Facts: cfg.Facts, Places: cfg.Places, Password: cfg.Password, Now: cfg.Now}
 	of := func(agent adapters.Name) adapters.Config {
 		own := look
 		if cfg.Homes != nil {

@@ -35,7 +35,7 @@ type Adapter struct {
 	mu              sync.Mutex
 	transcriptCache agentfile.Cache[*transcript]
 	saved           *savedTranscripts
-	homesUsed       kit.Recent // homes elsewhere
+	homesUsed       *kit.Recent // homes elsewhere
 	current         kit.List
 	watch           []string
 	help            helpModes
@@ -57,6 +57,7 @@ var (
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
 	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
+		homesUsed: kit.NewRecent(cfg.Places, adapters.ClaudeCode),
 		saved: factcache.Of[savedTranscript](cfg.Facts, string(adapters.ClaudeCode), factsFormat)}
 }
 

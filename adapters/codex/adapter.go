@@ -37,7 +37,7 @@ type Adapter struct {
 	folders  folders
 	names    names
 	states   states
-	homes    kit.Recent
+	homes    *kit.Recent
 	current  kit.List
 
 	watched kit.Watch
@@ -58,7 +58,8 @@ var (
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	a := &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes}
+	a := &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
+		homes: kit.NewRecent(cfg.Places, adapters.Codex)}
 	a.rollouts.saved = factcache.Of[savedRollout](cfg.Facts, string(adapters.Codex), factsFormat)
 	return a
 }

@@ -131,11 +131,10 @@ func (f *homeSearch) unresponsiveHomeOf(h *host) string {
 
 // roots returns every Codex home in use: that of the user's environment, those that the user named, those that
 // live Codex processes were started with, and those that contain their open rollouts;
-// also those that processes used within the last 24 hours of this run. looked lists all
-// folders that were tried.
+// also those that processes used within the last 24 hours.
 func (a *Adapter) roots(c agentProcesses, answer *kit.Answer) []*root {
 	f := homeSearch{answer: answer, state: a.env("CODEX_SQLITE_HOME")}
-	f.add(a.ownHome())
+	own := f.add(a.ownHome())
 	for _, path := range a.named() {
 		f.add(path)
 	}
@@ -144,7 +143,7 @@ func (a *Adapter) roots(c agentProcesses, answer *kit.Answer) []*root {
 	}
 	var used []string
 	for _, r := range f.found {
-		if len(r.host) > 0 {
+		if len(r.host) > 0 && r != own {
 			used = append(used, r.path)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 var product = &opencode.Product{
 	Description: adapters.Register(adapters.Description{
 		Name: adapters.Kilo, Title: "Kilo", Short: "kilo",
-		Program: "kilo", Install: "npm install -g @kilocode/cli", Processes: []string{"kilo"},
+		Program: "kilo", Install: "npm install -g @kilocode/cli", Processes: []string{"kilo", ".kilo"},
 	}, (*opencode.Adapter)(nil)),
 	Folder: "kilo", Programs: []string{"kilo", ".kilo", "kilo.exe"}, Variable: "KILO_",
 }

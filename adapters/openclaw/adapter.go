@@ -1,15 +1,14 @@
 // Package openclaw reports the sessions of OpenClaw gateways.
 //
-// A gateway is asked over its WebSocket protocol, versions 3 and 4, at every question.
+// A gateway is asked over its WebSocket protocol, version 4, at every question.
 // Its sessions have no separate processes: while it answers, a session works, waits or
 // is idle as its row says (hasActiveRun) and as the gateway's lists of pending
 // approvals and questions say. Gateways are found through the user's settings, the
 // environment, the state folders (~/.openclaw and those of profiles) and the running
 // processes; the failure of one does not affect the others. The sessions of a gateway
-// on this machine that refuses to answer are read from its state folder instead.
+// on this machine that does not run, or that refuses to answer, are read from its state folder instead.
 //
-// Facts were learned from OpenClaw 2026.9.6, 2026.7.1, 2026.5.18, 2026.4.15, 2026.3.13
-// and 2026.2.26 on Linux.
+// Facts were learned from OpenClaw 2026.9.6, 2026.7.1 and 2026.6.1 on Linux.
 package openclaw
 
 import (
@@ -54,7 +53,7 @@ type Adapter struct {
 	ids            sessionIDs
 	prompts        prompts
 	usages         usages
-	outcomes       runOutcomes
+	databases      databases
 	workspaceCache workspaceCache
 	states         gatewayStates
 	pusher         pusher
@@ -92,9 +91,9 @@ func (a *Adapter) Describe() adapters.Description { return description }
 func (a *Adapter) Name() adapters.Name { return adapters.OpenClaw }
 
 // Discover implements adapters.Adapter. Every gateway has 3.5 s at most, so that a gateway
-// that hangs does not delay the others. A gateway that is installed and not running has no
-// sessions. It is an error only if the user named it, if it crashed in the last 24 hours,
-// or if this Adapter has seen it before and it did not end cleanly. Without Query.Totals
+// that hangs does not delay the others. The sessions of a gateway on this machine that
+// does not run have stopped. That it does not run is an error only if the user named it, or if this Adapter has seen it before,
+// its folder is not here and it did not end cleanly. Without Query.Totals
 // the tokens and costs of only a few sessions are asked for in one call; those of sessions
 // at work are not known.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {

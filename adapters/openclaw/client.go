@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	minProtocol = 3 // 2026.2.26
-	maxProtocol = 4 // 2026.9.6
+	// minProtocol and maxProtocol are those of 2026.6.1 and of 2026.9.6.
+	minProtocol = 4
+	maxProtocol = 4
 	// frameLimit is the largest size of one message in bytes. A page of sessions has
 	// about 3 MB.
 	frameLimit = 32 << 20
@@ -138,7 +139,7 @@ func (c *client) handshake(ctx context.Context, auth credentials, scopes []strin
 		return &kit.FormatError{Err: fmt.Errorf("its greeting can't be read: %w", err)}
 	}
 	if p := c.hello.Protocol; p < minProtocol || p > maxProtocol {
-		return &kit.FormatError{Err: fmt.Errorf("it speaks protocol %d; Rollcall supports %d to %d", p, minProtocol, maxProtocol)}
+		return &kit.FormatError{Err: fmt.Errorf("it speaks protocol %d; Rollcall supports %d", p, maxProtocol)}
 	}
 	return nil
 }

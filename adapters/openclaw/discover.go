@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/proc"
 )
 
 const (
@@ -71,7 +70,7 @@ func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
 		defer func() { release(errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil) }()
 		err = a.readSessions(limited, t, c, q, &ans)
 		full = err == nil // the gateway itself listed the sessions
-		if isMissingScope(err) && a.files(t, &c.hello, &ans) {
+		if isMissingScope(err) && a.stored(ctx, t, q, "it doesn't grant Rollcall "+scopeRead+", so that it is not known whether a run is active", &ans) {
 			err = nil
 		}
 	}
@@ -84,7 +83,7 @@ func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
 			g.seen, g.hadLock, g.silent = true, t.owner.state == ownerAlive && t.lockPath != "" && lockExists(t.lockPath), time.Time{}
 		})
 	case isRefusedDial(err):
-		ans.problems = append(ans.problems, a.notRunning(t, was)...)
+		a.notRunning(ctx, t, q, was, &ans)
 	default:
 		if limited.Err() != nil && ctx.Err() == nil {
 			if limit == a.limit {
@@ -102,26 +101,28 @@ func lockExists(path string) bool {
 	return ok || err != nil
 }
 
-// notRunning returns the problems of a gateway at whose address no process listens. A
-// gateway that was only stopped is no problem: many users have one installed and don't
-// use it.
-func (a *Adapter) notRunning(t *target, was gatewayState) []error {
+// notRunning answers for a gateway at whose address no process listens: with the sessions in its state folder, which have stopped with it. A
+// gateway that was stopped is no problem, since many users have one installed and don't use it; one that crashed is named by doctor.
+func (a *Adapter) notRunning(ctx context.Context, t *target, q adapters.Query, was gatewayState, ans *answer) {
 	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url, Fix: startHint()}
 	switch {
 	case t.owner.state == ownerAlive:
 		p.Err = fmt.Errorf("the gateway's process %d is running, but nothing listens there", t.owner.pid)
 		p.Fix = "it is starting, which takes up to a minute, or stopping; `openclaw gateway status` says more"
-	case t.owner.state == ownerGone:
-		p.Path = t.lockPath
-		p.Err = fmt.Errorf("the gateway is not running: its process %d is gone and left this lock", t.owner.pid)
+		ans.problems = append(ans.problems, p)
+		return
 	case t.named != "":
 		p.Err = fmt.Errorf("the gateway named in %s is not running", t.named)
-	case was.seen && !was.hadLock:
-		p.Err = errors.New("the gateway is not running any more")
-	default:
-		return nil
+	case t.owner.state == ownerGone:
+		ans.skipped[fmt.Sprintf("gateway that does not run: its process %d is gone and left %s; %s", t.owner.pid, t.lockPath, startHint())]++
 	}
-	return []error{p}
+	read := a.stored(ctx, t, q, "", ans)
+	if p.Err == nil && !read && was.seen && !was.hadLock {
+		p.Err = errors.New("the gateway is not running any more")
+	}
+	if p.Err != nil {
+		ans.problems = append(ans.problems, p)
+	}
 }
 
 // readSessions asks for the sessions over an open connection.
@@ -136,7 +137,7 @@ func (a *Adapter) readSessions(ctx context.Context, t *target, c *client, q adap
 	if partial != nil {
 		ans.problems = append(ans.problems, t.problem(partial))
 	}
-	v := gatewayView{target: t, hello: &c.hello, now: a.now(), runs: a.pusher.runsOf(t.id, c), alive: a.alive, outcomes: &a.outcomes}
+	v := gatewayView{target: t, hello: &c.hello, now: a.now(), runs: a.pusher.runsOf(t.id, c)}
 	hidden := false
 	if slices.ContainsFunc(rows, row.isActive) {
 		var err error
@@ -166,14 +167,4 @@ func (a *Adapter) readSessions(ctx context.Context, t *target, c *client, q adap
 	}
 	a.pusher.noteWaiting(t.id, v.pending)
 	return nil
-}
-
-// alive reports whether the process that took a lock may be alive. A process that began
-// after the lock was taken is another one with the same pid.
-func (a *Adapter) alive(l writeLock) bool {
-	p, err := a.table.Find(l.PID)
-	if err != nil {
-		return !errors.Is(err, proc.ErrGone)
-	}
-	return l.Created.IsZero() || !p.Started.After(l.Created.Add(2*time.Second))
 }

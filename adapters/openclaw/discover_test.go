@@ -3,7 +3,6 @@ package openclaw_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -192,52 +191,6 @@ func TestSeveralGateways(t *testing.T) {
 	}
 	if one.Calls("sessions.abort") != 1 || two.Calls("sessions.abort") != 0 {
 		t.Error("the wrong gateway was asked to stop")
-	}
-}
-
-// TestOlderGateway: 2026.2.26 speaks protocol 3 and doesn't say what runs.
-func TestOlderGateway(t *testing.T) {
-	w := newFixture(t)
-	g := w.running(gatewaytest.Options{MaxProtocol: 3})
-	g.Update(gatewaytest.Session{Key: "agent:main:main", SessionID: "s1", Running: true,
-		DerivedTitle: "[Sat 2026-11-21 05:21 UTC] say hello"})
-	a := w.adapter()
-	s := one(t, a)
-	if s.Status != adapters.Unknown || s.Title != "say hello" || !strings.Contains(s.Evidence, "doesn't report whether a run is active") {
-		t.Errorf("%+v", s)
-	}
-	const transcript = ".openclaw/agents/main/sessions/s1.jsonl"
-	w.write(transcript, "{}\n")
-	if s := one(t, a); s.Status != adapters.Idle || s.Outcome != "" || s.CWD != "/home/dev/ws" {
-		t.Errorf("%+v", s)
-	}
-	const message = `{"type":"message","message":{"role":"%s","stopReason":"%s"}}` + "\n"
-	user, wholly := fmt.Sprintf(message, "user", ""), ""
-	for _, x := range []struct {
-		reason string
-		want   adapters.Outcome
-	}{{"stop", adapters.Completed}, {"aborted", adapters.Interrupted}, {"error", adapters.Failed}, {"toolUse", ""}} {
-		wholly += user + fmt.Sprintf(message, "assistant", x.reason)
-		w.write(transcript, wholly+`{"type":"custom"}`+"\n")
-		if s := one(t, a); s.Status != adapters.Idle || s.Outcome != x.want {
-			t.Errorf("after %s: %s %s", x.reason, s.Status, s.Outcome)
-		}
-	}
-	w.write(transcript+".lock", fmt.Sprintf(`{"pid":%d,"createdAt":%q}`, os.Getpid(), time.Now().UTC().Format(time.RFC3339Nano)))
-	if s := one(t, a); s.Status != adapters.Working {
-		t.Errorf("%+v", s)
-	}
-	w.write(transcript+".lock", `{"pid":4194399}`) // beyond the largest pid
-	if s := one(t, a); s.Status != adapters.Idle || !strings.Contains(s.Evidence, "is gone") {
-		t.Errorf("%+v", s)
-	}
-	w.write(transcript+".lock", fmt.Sprintf(`{"pid":%d,"createdAt":"2020-11-21T05:21:00.000Z"}`, os.Getpid()))
-	if s := one(t, a); s.Status != adapters.Idle { // the pid was given to another
-		t.Errorf("%+v", s)
-	}
-	w.write(transcript+".lock", fmt.Sprintf(`{"pid":%d}`, os.Getpid()))
-	if err := a.Stop(t.Context(), s); err != nil || g.Calls("chat.abort") != 1 {
-		t.Errorf("%v, %d calls", err, g.Calls("chat.abort"))
 	}
 }
 

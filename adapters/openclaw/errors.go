@@ -152,7 +152,7 @@ func (t *target) explain(r *refusal) (fix string, cause error) {
 	case code == "PROTOCOL_MISMATCH", r.Message == "protocol mismatch":
 		speaks := r.number("expectedProtocol")
 		return "update the older of the two",
-			fmt.Errorf("the gateway speaks protocol %s, Rollcall %d to %d", speaks, minProtocol, maxProtocol)
+			fmt.Errorf("the gateway speaks protocol %s, Rollcall %d", speaks, maxProtocol)
 	case r.detail("reason") == "startup-sidecars", r.Code == "UNAVAILABLE":
 		return "it answers in a moment", errors.New("the gateway is starting up, or too busy")
 	case code == "CONTROL_UI_ORIGIN_NOT_ALLOWED":

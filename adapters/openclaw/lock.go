@@ -50,26 +50,6 @@ func lockFolder() string {
 	return "openclaw"
 }
 
-// maxOldLocks is the largest number of locks of older gateways that are read.
-const maxOldLocks = 50
-
-// oldLock finds the lock of a gateway of a version that keeps it outside the state
-// folder (2026.2.26): in the system's folder for temporary files, under a hash of the
-// path of the settings. The lock contains that path.
-func (s *search) oldLock(config string) (path string, l lock, ok bool) {
-	for _, p := range s.oldLocks() {
-		if l, ok, err := readLock(p); ok && err == nil && l.Config == config {
-			return p, l, true
-		}
-	}
-	return "", lock{}, false
-}
-
-func (s *search) oldLocks() []string {
-	paths, _ := filepath.Glob(filepath.Join(cmp.Or(s.adapter.env("TMPDIR"), os.TempDir()), lockFolder(), "gateway.*.lock"))
-	return paths[:min(len(paths), maxOldLocks)]
-}
-
 // correctStateDir corrects the state folder of a gateway that was started with
 // --profile. Neither its environment nor, once it runs, its arguments name the profile;
 // its lock names the folder.
@@ -78,7 +58,7 @@ func (s *search) correctStateDir(g *gatewayProcess) {
 		return
 	}
 	paths, _ := filepath.Glob(lockPath(filepath.Join(s.home, ".openclaw*")))
-	for _, path := range append(paths, s.oldLocks()...) {
+	for _, path := range paths {
 		l, ok, err := readLock(path)
 		if !ok || err != nil || l.PID != g.PID || !s.isOwner(g.Process, l) {
 			continue

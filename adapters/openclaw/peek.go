@@ -26,24 +26,35 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
-	defer cancel()
-	c, release, err := a.borrow(ctx, t)
+	h, err := a.lastMessages(ctx, t, key, n)
 	if err != nil {
-		return nil, t.problem(err)
-	}
-	defer func() { release(false) }()
-	var h history
-	// The gateway lists a result as a separate message; here it is part of its call.
-	limit := min(2*n+2, maxHistory)
-	if err := c.call(ctx, "chat.history", map[string]any{"sessionKey": key, "limit": limit}, &h); err != nil {
-		return nil, t.problem(err)
+		return nil, err
 	}
 	messages := h.messages()
 	for i := range messages {
 		messages[i].Text = t.auth.redact(messages[i].Text)
 	}
 	return messages[max(0, len(messages)-n):], nil
+}
+
+// lastMessages returns the end of a conversation with about n messages; more of one whose gateway does not run.
+func (a *Adapter) lastMessages(ctx context.Context, t *target, key string, n int) (h history, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	c, release, err := a.borrow(ctx, t)
+	if isRefusedDial(err) {
+		return a.storedHistory(ctx, t, key)
+	}
+	if err != nil {
+		return h, t.problem(err)
+	}
+	defer func() { release(false) }()
+	// The gateway lists a result as a separate message; here it is part of its call.
+	limit := min(2*n+2, maxHistory)
+	if err := c.call(ctx, "chat.history", map[string]any{"sessionKey": key, "limit": limit}, &h); err != nil {
+		return h, t.problem(err)
+	}
+	return h, nil
 }
 
 // history is the answer to chat.history.

@@ -1,7 +1,6 @@
 package openclaw
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -12,13 +11,8 @@ import (
 func TestPipeIsNotWaitedFor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "transcript.jsonl")
 	adaptertest.MakePipe(t, path)
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var outcomes runOutcomes
 	adaptertest.PipeIsNotWaitedFor(t, map[string]func() bool{
 		"opening": func() bool { return readOpening(path) != opening{} },
-		"outcome": func() bool { return outcomes.of(path, info) != "" },
+		"sums":    func() bool { tokens, _ := sumTranscript(t.Context(), path); return tokens != nil },
 	})
 }

@@ -97,24 +97,6 @@ func TestStartingProcess(t *testing.T) {
 	onlyProblem(t, err, adapters.ErrUnreadable, "process 41 is running, but nothing listens there")
 }
 
-// TestOldLock: the lock of 2026.2.26 lies in the folder for temporary files, and
-// tells a crash from a clean end as well.
-func TestOldLock(t *testing.T) {
-	w := newFixture(t)
-	w.env["TMPDIR"] = filepath.Join(w.home, "tmp")
-	w.write(".openclaw/openclaw.json", `{"gateway": {"port": 1}}`)
-	w.cfg.Table = newTree(t).table()
-	lock := fmt.Sprintf("tmp/openclaw-%d/gateway.8e4bf977.lock", os.Getuid())
-	w.write(lock, `{"pid":77,"createdAt":"2026-11-21T22:05:07.128Z","configPath":"/home/somebody/.openclaw/openclaw.json","startTime":5}`)
-	if _, err := discover(t, w.adapter(), adapters.Query{}); err != nil {
-		t.Errorf("the lock of another: %v", err)
-	}
-	w.write(lock, fmt.Sprintf(`{"pid":77,"createdAt":"2026-11-21T22:05:07.128Z","configPath":%q,"startTime":5}`,
-		filepath.Join(w.home, ".openclaw/openclaw.json")))
-	_, err := discover(t, w.adapter(), adapters.Query{})
-	onlyProblem(t, err, adapters.ErrUnreadable, "process 77 is gone", "gateway.8e4bf977.lock")
-}
-
 // TestOwnsProcess: gateways are owned, under each name that they go by; what starts
 // one, what only talks to one, and other programs of Node.js are not.
 func TestOwnsProcess(t *testing.T) {

@@ -103,29 +103,6 @@ func TestPush(t *testing.T) {
 	until(t, a, told, "deleted", func(r adapters.Roll, err error) bool { return err == nil && len(r.Sessions) == 0 })
 }
 
-// TestPushOlder: of 2026.2.26 the events tell what runs.
-func TestPushOlder(t *testing.T) {
-	w := newFixture(t)
-	g := w.running(gatewaytest.Options{MaxProtocol: 3})
-	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Running: true})
-	a := w.adapter()
-	told := listen(t, a)
-	attached(t, told)
-	until(t, a, told, "unknown", status(adapters.Unknown))
-	event := func(phase string) {
-		g.Event("agent", map[string]any{"sessionKey": "agent:main:k", "stream": "lifecycle", "data": map[string]any{"phase": phase}})
-	}
-	event("start")
-	until(t, a, told, "working", status(adapters.Working))
-	g.Event("chat", map[string]any{"sessionKey": "agent:main:k", "state": "aborted"})
-	event("error")
-	until(t, a, told, "interrupted", func(r adapters.Roll, err error) bool {
-		return err == nil && r.Sessions[0].Status == adapters.Idle && r.Sessions[0].Outcome == adapters.Interrupted
-	})
-	g.Drop() // what happens meanwhile is not told
-	until(t, a, told, "unknown again", status(adapters.Unknown))
-}
-
 // TestGatewayComesBack: a gateway that dies is told of, asked for with pauses, and
 // found again.
 func TestGatewayComesBack(t *testing.T) {

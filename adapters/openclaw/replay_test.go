@@ -164,7 +164,7 @@ func TestRecordedRefusals(t *testing.T) {
 		file  string
 		words []string
 	}{
-		{"c1-agentctl-like-proto3.json", []string{"speaks protocol 4, Rollcall 3 to 4", "update"}},
+		{"c1-agentctl-like-proto3.json", []string{"speaks protocol 4, Rollcall 4", "update"}},
 		{"c6-wrong-token.json", []string{"refused the token or password from Rollcall's settings", "gateway.auth.token"}},
 		{"c7-no-token.json", []string{"requires a token or password, and Rollcall has none"}},
 		{"c8-unknown-client-id.json", []string{"connect was refused", "client/id"}},

@@ -240,11 +240,6 @@ func (s *search) addLocal(d stateDir) {
 	if err != nil {
 		s.answer.Problem(err)
 	}
-	if !locked && err == nil && configured {
-		if old, found, ok := s.oldLock(config); ok {
-			path, l, locked = old, found, true
-		}
-	}
 	t := &target{stateDir: d.path, lockPath: path, owner: s.ownerOf(l, locked, path), from: config}
 	if d.process != nil {
 		t.owner = owner{state: ownerAlive, pid: d.process.PID}

@@ -186,21 +186,20 @@ func (c *client) sessions(ctx context.Context, ids []string, now time.Time, skip
 // meanwhile moves to the front. A gateway that does not support offsets (2026.5.18)
 // returns all sessions at once.
 func (c *client) list(ctx context.Context, search string, now time.Time, skipped map[string]int) (rows []row, partial, err error) {
-	paged := c.hello.Protocol >= 4
 	l := lister{client: c, search: search, at: map[string]int{}}
 	offset := 0
 	for {
-		p, err := l.page(ctx, offset, pageSize, paged, skipped)
+		p, err := l.page(ctx, offset, pageSize, skipped)
 		if err != nil {
 			return nil, nil, err
 		}
-		if paged && p.More && p.Next == nil {
-			if _, err := l.page(ctx, 0, maxRows+1, paged, skipped); err != nil {
+		if p.More && p.Next == nil {
+			if _, err := l.page(ctx, 0, maxRows+1, skipped); err != nil {
 				return nil, nil, err
 			}
 			break
 		}
-		if !paged || p.Next == nil || !p.More || len(l.rows) >= maxRows {
+		if p.Next == nil || !p.More || len(l.rows) >= maxRows {
 			break
 		}
 		next := int(p.Next.count())
@@ -210,7 +209,7 @@ func (c *client) list(ctx context.Context, search string, now time.Time, skipped
 		offset = max(next-overlap, offset+1)
 	}
 	if offset > 0 {
-		if _, err := l.page(ctx, 0, pageSize, paged, skipped); err != nil {
+		if _, err := l.page(ctx, 0, pageSize, skipped); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -245,13 +244,10 @@ type lister struct {
 	oldest      time.Time // last activity of the row that was idle for longest
 }
 
-func (l *lister) page(ctx context.Context, offset, limit int, paged bool, skipped map[string]int) (page, error) {
-	params := map[string]any{"includeDerivedTitles": true, "includeLastMessage": false}
+func (l *lister) page(ctx context.Context, offset, limit int, skipped map[string]int) (page, error) {
+	params := map[string]any{"includeDerivedTitles": true, "includeLastMessage": false, "limit": limit}
 	if l.search != "" {
 		params["search"] = l.search
-	}
-	if paged {
-		params["limit"] = limit
 	}
 	if offset > 0 {
 		params["offset"] = offset

@@ -62,6 +62,9 @@ func (a *Adapter) wholeHistory(ctx context.Context, t *target, key string) (h hi
 	limited, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	c, release, err := a.borrow(limited, t)
+	if isRefusedDial(err) {
+		return a.storedHistory(ctx, t, key)
+	}
 	if err != nil {
 		return h, a.searchProblem(ctx, t, err)
 	}
@@ -70,7 +73,7 @@ func (a *Adapter) wholeHistory(ctx context.Context, t *target, key string) (h hi
 		return h, a.searchProblem(ctx, t, err)
 	}
 	for len(h.Messages) < int(h.Total.count()) {
-		var older history // protocol 3 has no offset: the gateway returns only the end
+		var older history
 		err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": maxHistory, "offset": len(h.Messages)}, &older)
 		if err != nil || len(older.Messages) == 0 {
 			break

@@ -3,7 +3,6 @@ package openclaw
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -19,8 +18,7 @@ type gatewayView struct {
 	pending           map[string]request // by session key: the request that waits for the user
 	whyPendingUnknown string             // why pending requests are not known
 	runs              func(key string) (run, bool)
-	alive             func(writeLock) bool // may be nil
-	outcomes          *runOutcomes         // may be nil
+	refused           string // why the sessions were read from the gateway's state folder while it runs
 	workspaces        map[string]string
 }
 
@@ -64,10 +62,9 @@ func stopIfQuiet(d *kit.Verdict, age time.Duration, never bool) {
 	d.Evidence += "; no activity for " + kit.Span(age) + ", so it counts as stopped"
 }
 
-// version returns the version of the gateway. 2026.2.26 says "dev" when it wasn't
-// started by npm.
+// version returns the version of the gateway, or "".
 func (h *hello) version() string {
-	if h.Server.Version == "dev" || h.Server.Version == "unknown" {
+	if h.Server.Version == "unknown" {
 		return ""
 	}
 	return h.Server.Version
@@ -76,20 +73,12 @@ func (h *hello) version() string {
 // title returns the name that the user gave, or the one that the gateway derived from
 // the first words.
 func (r *row) title() string {
-	derived := userText(r.Derived)
-	if noTitle.MatchString(derived) {
-		derived = ""
-	}
 	display := strings.TrimSpace(r.Display)
 	if _, made, ok := strings.Cut(display, ":g-"); ok && made == strings.ReplaceAll(r.Key, ":", "-") {
 		display = "" // derived from the key (2026.5.18), so not a name
 	}
-	return cmp.Or(strings.TrimSpace(r.Label), derived, display)
+	return cmp.Or(strings.TrimSpace(r.Label), userText(r.Derived), display)
 }
-
-// noTitle matches the title that 2026.2.26 makes of the id and the date of a session without a
-// prompt.
-var noTitle = regexp.MustCompile(`^[0-9a-f]{8} \(\d{4}-\d{2}-\d{2}\)$`)
 
 func (r *row) lastActivity() time.Time {
 	last := r.Updated.time()
@@ -103,7 +92,7 @@ func (r *row) lastActivity() time.Time {
 
 // decide returns the verdict on a session.
 func (v *gatewayView) decide(r *row) kit.Verdict {
-	if w, ok := v.pending[r.Key]; ok && (r.Active == nil || *r.Active) {
+	if w, ok := v.pending[r.Key]; ok && r.isActive() {
 		return kit.Waiting(w.what, v.says("a run is active and waits: "+w.String()))
 	}
 	if heard, _ := v.runOf(r.Key); v.whyPendingUnknown != "" && heard.waits && r.isActive() {
@@ -112,8 +101,10 @@ func (v *gatewayView) decide(r *row) kit.Verdict {
 	switch {
 	case r.stored:
 		return v.decideStored(r)
+	case r.Active == nil && r.outcome() == "":
+		return kit.Unknown(v.says("OpenClaw " + cmp.Or(v.hello.version(), "of this version") + " does not report whether a run is active; 2026.6 and later do"))
 	case r.Active == nil:
-		return v.decideByEvents(r)
+		return kit.Idle(r.outcome(), v.says("the last run: "+oneLine(cmp.Or(r.Status, "aborted"))+v.since(r.Ended, ", ")))
 	case r.isActive():
 		text := "hasActiveRun" + v.since(r.Started, ", since ")
 		if v.whyPendingUnknown != "" {
@@ -160,29 +151,6 @@ func (r *row) outcome() adapters.Outcome {
 		}
 	}
 	return ""
-}
-
-// decideByEvents returns the verdict from the events of an open connection, for a
-// gateway (2026.2.26) that lacks the facts in its list.
-func (v *gatewayView) decideByEvents(r *row) kit.Verdict {
-	if d, ok := v.decideByStatus(r); ok {
-		return d
-	}
-	seen, ok := v.runOf(r.Key)
-	if d, ok := v.decideByLock(r); ok {
-		if d.Status == adapters.Idle && d.Outcome == "" && !seen.open {
-			d.Outcome = seen.outcome
-		}
-		return d
-	}
-	switch {
-	case ok && seen.open:
-		return kit.Working(v.says(fmt.Sprintf("its run began %s ago and no end was reported%s",
-			kit.Span(v.now.Sub(seen.at)), maybeWaits)))
-	case ok:
-		return kit.Idle(seen.outcome, v.says(fmt.Sprintf("its run ended %s ago", kit.Span(v.now.Sub(seen.at)))))
-	}
-	return kit.Unknown(v.says("this OpenClaw doesn't report whether a run is active, and none began or ended while Rollcall listened"))
 }
 
 // runOf returns a session's run as known from events.

@@ -33,9 +33,6 @@ type total struct {
 // fill asks for the totals of sessions that changed since their totals were read and are not at
 // work, the newest first. The gateway does not list this method among its methods.
 func (u *usages) fill(ctx context.Context, t *target, c *client, rows []row, all bool) {
-	if c.hello.Protocol < 4 {
-		return
-	}
 	few := usageFew
 	limit := usageLimit / 3
 	if all {

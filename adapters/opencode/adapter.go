@@ -37,7 +37,7 @@ type Adapter struct {
 	saved     *savedSessions              // the same between processes
 	logs      kit.Memo[string, *logState] // by path
 	named     func() []string             // data folders that the user named
-	homes     kit.Recent                  // data folders, see useOf
+	homes     *kit.Recent                 // data folders, see useOf
 	versions  kit.Memo[string, string]    // of programs that were asked for theirs, by path
 	current   kit.List
 
@@ -61,6 +61,7 @@ func New(cfg adapters.Config) *Adapter { return For(openCode, cfg) }
 func For(p *Product, cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
 	return &Adapter{product: p, home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, serves: proc.CheckListenedBy, password: cfg.Password,
+		homes: kit.NewRecent(cfg.Places, p.Name),
 		saved: factcache.Of[facts](cfg.Facts, string(p.Name), factsFormat)}
 }
 
@@ -77,7 +78,7 @@ func (a *Adapter) Name() adapters.Name { return a.product.Name }
 // not answer delay the answer by a second at most.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	roll, err := a.current.Ask(ctx, func(ctx context.Context, home string) {
-		_, _ = New(kit.Config(home, a.table)).look(ctx, kit.Query(q)).result(ctx)
+		_, _ = For(a.product, kit.Config(home, a.table)).look(ctx, kit.Query(q)).result(ctx)
 	}, func() (adapters.Roll, error) {
 		return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q).result(ctx) })
 	})

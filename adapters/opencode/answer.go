@@ -32,7 +32,8 @@ type permission struct {
 	Action    string          `json:"action"`
 	Resources json.RawMessage `json:"resources"`
 	Source    struct {
-		Call string `json:"callID"`
+		Call string `json:"callID"` // of the preview
+		ID   string `json:"id"`     // of 2.0
 	} `json:"source"`
 }
 
@@ -50,7 +51,39 @@ type question struct {
 			Says  string `json:"description"`
 		} `json:"options"`
 	} `json:"questions"`
-	form bool // it is a form of 2.0
+	Fields []field `json:"fields"` // of a form of 2.0
+	form   bool    // it is such a form
+}
+
+// field is a field of a form of 2.0. The tool "question" makes one of each question, whose options have their labels as values. What else
+// a program can ask for with a form is only shown by OpenCode itself.
+type field struct {
+	Key     string          `json:"key"`
+	Title   string          `json:"title"`
+	Says    string          `json:"description"`
+	Type    string          `json:"type"`
+	When    json.RawMessage `json:"when"`
+	Custom  bool            `json:"custom"`
+	Options []struct {
+		Value string `json:"value"`
+		Label string `json:"label"`
+		Says  string `json:"description"`
+	} `json:"options"`
+}
+
+// question returns the question that a field asks. ok is false for a field that can't be filled in from here.
+func (f *field) question() (q adapters.Question, ok bool) {
+	if f.Key == "" || f.Type != "string" && f.Type != "multiselect" || f.When != nil {
+		return q, false
+	}
+	q = adapters.Question{ID: f.Key, Header: f.Title, Text: cmp.Or(f.Says, f.Title), Several: f.Type == "multiselect", FreeText: f.Custom || len(f.Options) == 0}
+	for _, o := range f.Options {
+		if o.Value != o.Label {
+			return q, false
+		}
+		q.Options = append(q.Options, adapters.Option{Label: o.Label, Says: o.Says})
+	}
+	return q, true
 }
 
 // Pending implements adapters.Answerer for sessions whose process has a server: `opencode
@@ -153,9 +186,25 @@ func (q *question) request(s adapters.Session, where string) adapters.Request {
 	}
 	r.Text = strings.Join(texts, "\n")
 	if q.form {
-		r.Where, r.Questions, r.Text = formName, nil, "a form that only "+formName+" shows"
+		q.asForm(&r)
 	}
 	return r
+}
+
+// asForm adds the questions of a form to its request.
+func (q *question) asForm(r *adapters.Request) {
+	var texts []string
+	for i := range q.Fields {
+		one, ok := q.Fields[i].question()
+		if !ok {
+			texts, r.Questions = nil, nil
+			break
+		}
+		r.Questions, texts = append(r.Questions, one), append(texts, one.Text)
+	}
+	if r.Text = strings.Join(texts, "\n"); len(texts) == 0 {
+		r.Where, r.Text = formName, "a form that only "+formName+" shows"
+	}
 }
 
 // Answer implements adapters.Answerer. The server accepts one answer to an id, and refuses the

@@ -136,6 +136,7 @@ func (d *discovery) readLogs(ctx context.Context, r *root, l *links) {
 		l.shared = state.since(from)
 		d.findWritten(l, shared)
 	case !errors.Is(err, fs.ErrNotExist):
+		l.unread = true
 		d.answer.Problem(adapters.AsProblem(shared, err))
 	}
 }
@@ -269,7 +270,7 @@ func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*ada
 		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
 		CWD: f.cwd, Model: f.model, Title: f.title, FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt,
 		Parent: f.parent, Version: f.version, Tokens: f.tokens, Context: adapters.Context{Used: f.context},
-		CostUSD: math.Round(f.cost*1e9) / 1e9, StartedAt: f.created.time(), LastActivityAt: f.activity.time(), TurnStartedAt: f.prompted.time(), Files: f.files,
+		CostUSD: math.Round(f.cost*1e9) / 1e9, StartedAt: f.created.time(), LastActivityAt: f.activity.time(), TurnStartedAt: f.prompted.time(), Files: f.files, Archived: f.archived,
 	}
 	if d.query.Usage && out.Tokens != nil && f.logged {
 		out.Usage = f.log.Steps(*out.Tokens, out.CostUSD, out.LastActivityAt)

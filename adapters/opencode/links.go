@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,8 @@ type claim struct {
 type links struct {
 	now           time.Time
 	hosts         []*host
-	shared        map[string]*run // nil: there is no log
+	shared        map[string]*run // nil: there is no log, or it could not be read
+	unread        bool            // the log could not be read
 	written       map[*host]*run  // the runs that the processes are known to write
 	runs          assignment
 	serverAnswers map[*host]*serverAnswer
@@ -65,6 +67,22 @@ func (l *links) of(f *facts) claim {
 	if f.next != nil {
 		return l.ofNext(f)
 	}
+	c := l.ofTraces(f)
+	if l.unread && f.open() == inTurn && (c.opensOnly || c.host == nil && c.doubt == "") {
+		for _, h := range l.hosts {
+			if !h.service && !f.activity.time().Add(slack).Before(h.began) && !h.beganAfter(f) {
+				c.may = append(c.may, h)
+			}
+		}
+		if len(c.may) > 0 {
+			return claim{may: c.may, doubt: "the log could not be read, so it is not known which process runs it: " + pids(c.may) + " could"}
+		}
+	}
+	return c
+}
+
+// ofTraces is of for a session of 1.x.
+func (l *links) ofTraces(f *facts) claim {
 	traces := l.traces(f)
 	if f.last.ID == "" {
 		return l.ofEmpty(f, l.choose(f, traces))
@@ -138,7 +156,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 	if len(traces) == 0 {
 		return l.byFolder(f)
 	}
-	last := slices.MaxFunc(traces, func(a, b trace) int { return a.at.Compare(b.at) })
+	last := slices.MaxFunc(traces, func(a, b trace) int { return cmp.Or(a.at.Compare(b.at), a.known()-b.known()) })
 	open := f.open() == inTurn
 	if open && last.host == nil && !last.knows(f) {
 		if c := l.byFolder(f); c.host != nil || c.doubt != "" {
@@ -160,6 +178,15 @@ func (l *links) choose(f *facts, traces []trace) claim {
 		}
 	}
 	return claim{why: "log run " + last.run.id + " is that of a process that has ended"}
+}
+
+// known returns 1 for a trace whose process lives, and 0 for any other. The log has milliseconds: of
+// two lines of the same one, the later line may be that of either run.
+func (t trace) known() int {
+	if t.host != nil {
+		return 1
+	}
+	return 0
 }
 
 // isLatest reports whether the process has worked on no other session since.

@@ -69,7 +69,7 @@ func (r *reading) listNext(ctx context.Context, table string, columns map[string
 		column("time_created", "0"), column("time_updated", "0"), column("model", "''"), column("cost", "0"),
 		column("tokens_input", "0"), column("tokens_output", "0"), column("tokens_reasoning", "0"),
 		column("tokens_cache_read", "0"), column("tokens_cache_write", "0"),
-		column("time_suspended", "0"), column("time_idle", "0"), column("idle_outcome", "''"),
+		column("time_suspended", "0"), column("time_idle", "0"), column("idle_outcome", "''"), column("time_archived", "0") + " > 0",
 		"coalesce(" + fmt.Sprintf(latest, "type", "") + ", '')",
 		fmt.Sprintf(latest, "rowid", " AND l.type IN ('user', 'assistant', 'compaction')") + " AS latest",
 	}, ", ") + ` FROM ` + table + ` s WHERE ` + where + `) x LEFT JOIN session_message m ON m.rowid = x.latest`
@@ -95,7 +95,7 @@ func scanNext(scan func(...any) error) (*facts, error) {
 	var latest sql.NullInt64
 	var suspended, updated, created millis
 	if err := scan(&f.id, &f.parent, &f.directory, &f.title, &f.version, &f.created, &f.updated, &model, &f.cost,
-		&t.Input, &t.Output, &t.Reasoning, &t.CacheRead, &t.CacheWrite, &suspended, &n.idle, &n.outcome, &lastType, &latest,
+		&t.Input, &t.Output, &t.Reasoning, &t.CacheRead, &t.CacheWrite, &suspended, &n.idle, &n.outcome, &f.archived, &lastType, &latest,
 		&id, &kind, &updated, &created, &data); err != nil {
 		return nil, err
 	}

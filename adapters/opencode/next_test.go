@@ -182,3 +182,21 @@ func hitsOf(t *testing.T, a *Adapter, text string) (hits []adapters.Hit) {
 	}
 	return hits
 }
+
+// A session that the user has put away is marked, in the tables of 1.x and of 2.0.
+func TestArchived(t *testing.T) {
+	s := newStore(t, tables+strings.Replace(nextTables, "time_suspended integer", "time_archived integer, time_suspended integer", 1))
+	begin := nowMillis() - 60_000
+	old := s.session(begin)
+	s.message(old, begin, userData, textPart)
+	s.sessionNext(sesA, begin, "hello")
+	a := alone(s)
+	for _, at := range []any{nil, begin + 5} {
+		s.exec("UPDATE session SET time_archived = ?", at)
+		s.exec("UPDATE session_v2 SET time_archived = ?", at)
+		sessions, _, err := asked(t, a, adapters.Query{})
+		if err != nil || len(sessions) != 2 || sessions[old].Archived != (at != nil) || sessions[sesA].Archived != (at != nil) {
+			t.Errorf("archived at %v: %v, %v", at, sessions, err)
+		}
+	}
+}

@@ -39,7 +39,7 @@ func (r *reading) list(ctx context.Context) error {
 		r.column("time_created", "0"), r.column("time_updated", "0"),
 		r.column("model", "''"), r.column("cost", "0"), r.column("tokens_input", "-1"), r.column("tokens_output", "0"),
 		r.column("tokens_reasoning", "0"), r.column("tokens_cache_read", "0"), r.column("tokens_cache_write", "0"),
-		"substr(" + r.column("permission", "''") + ", 1, 4096)",
+		"substr(" + r.column("permission", "''") + ", 1, 4096)", r.column("time_archived", "0") + " > 0",
 	}, ", ") + `,
 	(SELECT l.rowid FROM message l WHERE l.session_id = s.id ORDER BY l.time_created DESC, l.id DESC LIMIT 1) AS latest
 	FROM session s WHERE ` + where + `) x LEFT JOIN message m ON m.rowid = x.latest`
@@ -59,7 +59,7 @@ func scanSession(scan func(...any) error) (*facts, error) {
 	var t adapters.Tokens
 	var updated, created millis
 	if err := scan(&f.id, &f.parent, &f.directory, &f.title, &f.version, &f.created, &f.updated,
-		&model, &f.cost, &t.Input, &t.Output, &t.Reasoning, &t.CacheRead, &t.CacheWrite, &permission, &latest,
+		&model, &f.cost, &t.Input, &t.Output, &t.Reasoning, &t.CacheRead, &t.CacheWrite, &permission, &f.archived, &latest,
 		&lastID, &updated, &created, &data); err != nil {
 		return nil, err
 	}

@@ -183,6 +183,7 @@ type facts struct {
 	activity    millis
 
 	next     *next // of a session of OpenCode 2
+	archived bool  // put away by the user, in the desktop application or by the API
 	byRun    bool  // made by `opencode run`, which never asks the user
 	imported bool  // written by a version with files, so its rows carry the time of the import
 	files    []string

@@ -59,7 +59,9 @@ func (a *Adapter) roots(c census, now time.Time, answer *kit.Answer) []*root {
 		}
 		r.hosts = append(r.hosts, h)
 		all.answer.Problem(r.use(h.db))
-		uses = append(uses, r.path+useMark+h.db)
+		if r != own || h.db != a.env(a.product.Variable+"DB") {
+			uses = append(uses, r.path+useMark+h.db)
+		}
 	}
 	for _, use := range a.homes.Use(uses, now) {
 		folder, database, _ := strings.Cut(use, useMark)

@@ -29,6 +29,7 @@ type serverAnswer struct {
 	status      map[string]serverStatus // those that aren't idle
 	permissions map[string]string       // by session: the permission that is requested
 	questions   map[string]string       // by session: the request
+	forms       map[string]bool         // the sessions whose request is a form of 2.0
 	asked       map[string]bool         // folders
 	partial     bool                    // not every folder was answered for
 	next        bool                    // it answers for all sessions of OpenCode 2
@@ -217,7 +218,7 @@ func openCalls(sessions map[string]*facts) (ids []string) {
 func (c *serverClient) ask(ctx context.Context, folders, calls []string) (*serverAnswer, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	s := &serverAnswer{status: map[string]serverStatus{}, permissions: map[string]string{}, questions: map[string]string{},
+	s := &serverAnswer{status: map[string]serverStatus{}, permissions: map[string]string{}, questions: map[string]string{}, forms: map[string]bool{},
 		asked: map[string]bool{}}
 	if c.next {
 		err := c.identify(ctx)

@@ -157,7 +157,7 @@ func (c *serverClient) askNext(ctx context.Context, s *serverAnswer, calls []str
 			s.permissions[id] = cmp.Or(p.Permission, p.ID)
 		}
 		for _, q := range questions {
-			s.questions[id] = q.ID
+			s.questions[id], s.forms[id] = q.ID, q.form
 		}
 	}
 	return nil
@@ -204,7 +204,7 @@ func (c *serverClient) addCalls(ctx context.Context, session string, permissions
 	for i := range permissions {
 		for _, m := range messages {
 			for j := range m.Parts {
-				if p := &m.Parts[j]; p.Type == "tool" && p.ID != "" && p.ID == permissions[i].Source.Call {
+				if p := &m.Parts[j]; p.Type == "tool" && p.ID != "" && p.ID == cmp.Or(permissions[i].Source.Call, permissions[i].Source.ID) {
 					permissions[i].Metadata = p.State.Input
 				}
 			}
@@ -226,8 +226,11 @@ func (c *serverClient) pendingNext(ctx context.Context, s adapters.Session) ([]p
 func (c *serverClient) replyNext(r *adapters.Request, d adapters.Decision) (path string, content any) {
 	at := "/api/session/" + url.PathEscape(r.Session)
 	switch {
-	case r.Kind == adapters.AsksQuestion && r.Where == formName: // it can only be denied
-		return at + "/form/" + url.PathEscape(r.ID) + "/cancel", map[string]any{}
+	case r.Kind == adapters.AsksQuestion && strings.HasPrefix(r.ID, formPrefix):
+		if at += "/form/" + url.PathEscape(r.ID); d.Verdict == adapters.Deny {
+			return at + "/cancel", map[string]any{}
+		}
+		return at + "/reply", map[string]any{"answer": formAnswer(r, d)}
 	case r.Kind == adapters.AsksQuestion:
 		path, content = reply(r, d)
 		return at + path, content
@@ -241,9 +244,25 @@ func (c *serverClient) replyNext(r *adapters.Request, d adapters.Decision) (path
 	return at + path, answer
 }
 
-// formName is where a question of 2.0 is answered: such a form can be cancelled from here, since its
-// fields were only read.
-const formName = "OpenCode's terminal"
+const (
+	// formPrefix begins the ids of forms, which ask the questions of 2.0.
+	formPrefix = "frm_"
+	// formName is where a form is filled in that has other fields than questions: it can only be cancelled from here.
+	formName = "OpenCode's terminal"
+)
+
+// formAnswer returns what a decision fills into the fields of a form.
+func formAnswer(r *adapters.Request, d adapters.Decision) map[string]any {
+	answer := map[string]any{}
+	for i, q := range r.Questions {
+		if q.Several {
+			answer[q.ID] = d.Answers[i]
+		} else {
+			answer[q.ID] = d.Answers[i][0]
+		}
+	}
+	return answer
+}
 
 // promptNext gives a session of OpenCode 2 a prompt. It begins at once unless a turn is open and
 // queue is set.

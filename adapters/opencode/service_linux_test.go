@@ -230,6 +230,49 @@ func TestServiceCanOnlyDeny(t *testing.T) {
 	}
 }
 
+// The questions of 2.0 are forms: each field is answered under its key. A form with other fields can only be cancelled.
+func TestForm(t *testing.T) {
+	const questions = `{"key":"q0","title":"Colour","description":"Which colour?","type":"string","options":[{"value":"red","label":"red","description":"warm"},{"value":"blue","label":"blue"}],"custom":true},` +
+		`{"key":"q1","title":"Tools","description":"Which tools?","type":"multiselect","options":[{"value":"a","label":"a"},{"value":"b","label":"b"}]}`
+	for name, c := range map[string]struct {
+		fields string
+		want   string // what is posted; empty: it can't be answered
+	}{
+		"questions":             {questions, `{"answer":{"q0":"green","q1":["a","b"]}}`},
+		"a number":              {questions + `,{"key":"n","type":"number"}`, ""},
+		"a condition":           {`{"key":"q0","type":"string","when":{"key":"q1","op":"eq","value":"a"}}`, ""},
+		"other values":          {`{"key":"q0","type":"string","options":[{"value":"1","label":"red"}]}`, ""},
+		"a link":                {`{"key":"q0","type":"external","url":"https://example.com"}`, ""},
+		"nothing that is known": {"", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, "2.0.12")
+			at := "/api/session/" + sesA + "/form"
+			s.say(at, `{"data":[{"id":"frm_1","sessionID":"`+sesA+`","title":"Questions","mode":"form","fields":[`+c.fields+`]}]}`)
+			s.say(at+"/frm_1/reply", "")
+			s.say("/api/session/"+sesA+"/permission", `{"data":[]}`)
+			got, _ := s.look(t)
+			if got.WaitingFor != adapters.ForQuestion {
+				t.Errorf("%s %s: %s", got.Status, got.WaitingFor, got.Evidence)
+			}
+			list, err := s.adapter.Pending(t.Context(), got)
+			if err != nil || len(list) != 1 || !list[0].CanDeny || (len(list[0].Questions) == 2) != (c.want != "") {
+				t.Fatalf("%+v, %v", list, err)
+			}
+			if c.want == "" {
+				return
+			}
+			if q := list[0].Questions[0]; q.Header != "Colour" || q.Text != "Which colour?" || !q.FreeText || q.Several || q.Options[0].Says != "warm" {
+				t.Errorf("%+v", q)
+			}
+			if _, err := s.adapter.Answer(t.Context(), got, list[0], adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{{"green"}, {"a", "b"}}}); err != nil ||
+				s.posted() != "POST "+at+"/frm_1/reply opencode:secret "+c.want {
+				t.Errorf("%v, %q", err, s.posted())
+			}
+		})
+	}
+}
+
 // A session that was just made in a server has no turn: nobody has written a prompt.
 func TestJustMadeInServer(t *testing.T) {
 	for _, command := range []string{"acp", "serve"} {

@@ -145,7 +145,7 @@ func (s observation) byServer() (kit.Verdict, bool) {
 	by := "the server of " + s.holder() + " says "
 	state, busy := s.server.status[s.facts.id]
 	switch {
-	case busy && s.server.questions[s.facts.id] != "" && s.hasCall(func(c call) bool { return asksUser[c.tool] }):
+	case busy && s.server.questions[s.facts.id] != "" && (s.server.forms[s.facts.id] || s.hasCall(func(c call) bool { return asksUser[c.tool] })):
 		return kit.Waiting(adapters.ForQuestion, by+"that a question is open"), true
 	case busy && s.server.permissions[s.facts.id] != "" && s.hasCall(func(c call) bool { return !c.metadata }):
 		return kit.Waiting(adapters.ForPermission, by+"that it asks for the permission "+s.server.permissions[s.facts.id]), true

@@ -83,7 +83,7 @@ func (e *env) printPending(p *answer.Pending) {
 	s := &p.Session
 	e.printf("%s %s  %s  %s\n", present.AgentName(s.Agent), present.Line(s.ID), e.path(s.CWD), present.Status(s.Session))
 	for i := range p.Requests {
-		e.printRequest(&p.Requests[i], p.Err == nil)
+		e.printRequest(&p.Requests[i], ifelse(p.Err == nil, answer.There(s), ""))
 	}
 	switch {
 	case p.Err != nil:
@@ -94,8 +94,8 @@ func (e *env) printPending(p *answer.Pending) {
 	}
 }
 
-// printRequest prints a request whole. With where set, it prints where one is answered that can't be answered from here.
-func (e *env) printRequest(r *answer.Request, where bool) {
+// printRequest prints a request whole. where is where one is answered that can't be answered from here; empty: that is not printed.
+func (e *env) printRequest(r *answer.Request, where string) {
 	e.printf("  request %s  %s%s\n", r.Key, r.Kind.Words(), ifelse(r.AskedAt.IsZero(), "", ", asked "+clock(r.AskedAt)))
 	if r.Folder != "" {
 		e.printf("  in %s\n", present.Visible(r.Folder))
@@ -122,8 +122,8 @@ func (e *env) printRequest(r *answer.Request, where bool) {
 			e.printf("    or a text of your own\n")
 		}
 	}
-	if where && !r.CanAllow && !r.CanDeny && !r.CanReply {
-		e.printf("  answer it in its terminal\n")
+	if where != "" && !r.CanAllow && !r.CanDeny && !r.CanReply {
+		e.printf("  answer it %s\n", present.Line(where))
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"rollcall/app/owned/launch"
 	"rollcall/app/settings"
 	"rollcall/app/store"
+	"rollcall/app/store/homes"
 	"rollcall/app/store/quiet"
 	"rollcall/proc"
 )
@@ -119,6 +120,9 @@ func openAdapters(facts *facts) ([]adapters.Adapter, proc.Lister) {
 	}
 	for _, g := range set.OpenClaw.Gateways {
 		cfg.Gateways = append(cfg.Gateways, openclaw.Gateway{URL: g.URL, Token: g.Token, Name: g.Name})
+	}
+	if state, err := store.StatePath(); err == nil {
+		cfg.Places = homes.In(state, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	}
 	if launches, err := openLaunches(); err == nil { // without a state folder there is no launch
 		cfg.Password = launches.Password

@@ -22,6 +22,7 @@ const (
 	Notifications = "notifications" // the notifications that are on the screen
 	Quiet         = "quiet"         // do not disturb
 	Window        = "window.json"   // its size
+	Homes         = "homes"         // the folders that agents used in the last 24 hours
 )
 
 // StatePath returns the path of the folder in which Rollcall keeps its files:

@@ -15,9 +15,9 @@ const (
 	mockWindow   = 128000 // tokens
 )
 
-// seedOpenCode has it ask before it runs "touch asked…", and nothing else.
+// seedOpenCode has it, and Kilo, ask before they run "touch asked…", and nothing else.
 func (s *Sandbox) seedOpenCode() error {
-	return writeJSON(filepath.Join(s.Home, ".config", "opencode", "opencode.json"), map[string]any{
+	settings := map[string]any{
 		"autoupdate": false, "share": "disabled",
 		"model": mockProvider + "/" + mockModel, "small_model": mockProvider + "/" + mockModel,
 		"provider": map[string]any{mockProvider: map[string]any{
@@ -27,7 +27,9 @@ func (s *Sandbox) seedOpenCode() error {
 				"name": "Mock", "tool_call": true, "limit": map[string]int{"context": mockWindow, "output": 8192}}},
 		}},
 		"permission": map[string]any{"bash": map[string]string{"*": "allow", "touch asked*": "ask"}},
-	})
+	}
+	return errors.Join(writeJSON(filepath.Join(s.Home, ".config", "opencode", "opencode.json"), settings),
+		writeJSON(filepath.Join(s.Home, ".config", "kilo", "kilo.json"), settings))
 }
 
 // seedPi has it try a failed request again twice, after 1.5 and 3 s.

@@ -47,6 +47,10 @@ var (
 	OpenCodeFloor = Release{Agent: "opencode", Version: "1.17.0", lock: "opencode-1.17.0",
 		program: ".bin/opencode", setup: "opencode-ai/postinstall.mjs"}
 
+	// KiloNewest is the newest release of which the registry has the program for Linux.
+	KiloNewest = Release{Agent: "kilo", Version: "7.7.7", lock: "kilo-7.7.7",
+		program: ".bin/kilo", setup: "@kilocode/cli/postinstall.mjs"}
+
 	// PiNewest is one bundle: what its package names as dependencies is in it, and
 	// left out of the lock file.
 	PiNewest = Release{Agent: "pi", Version: "1.5.2", lock: "pi-1.5.2", program: ".bin/pi", newNode: true}
@@ -61,7 +65,7 @@ var (
 
 // Releases returns all of the agents', the newest ones first.
 func Releases() []Release {
-	return []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, PiNewest, OpenClawNewest,
+	return []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest,
 		ClaudeFloor, CodexFloor, OpenCodeFloor, PiFloor, OpenClawFloor, ClaudeBelow, CodexBelow}
 }
 
@@ -74,7 +78,7 @@ func chosen(releases []Release) []Release {
 		return releases
 	}
 	return slices.DeleteFunc(slices.Clone(releases), func(r Release) bool {
-		return !slices.Contains([]Release{ClaudeNewest, CodexNewest, OpenCodeNewest, PiNewest, OpenClawNewest}, r)
+		return !slices.Contains([]Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest}, r)
 	})
 }
 

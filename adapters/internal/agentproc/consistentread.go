@@ -16,7 +16,7 @@ const (
 )
 
 // Ask returns what look returns, with the sessions of containers marked as such
-// (container.Mark). It calls look again if a session without a process was active since look
+// (container.Mark), and with the programs in which agents run. It calls look again if a session without a process was active since look
 // began: its process may have begun meanwhile. Ask believes the session when the next look,
 // whose process table is newer than what was read before, returns the same. A second look is
 // seldom needed.
@@ -28,6 +28,7 @@ func Ask(ctx context.Context, table proc.Lister, look func() (adapters.Roll, err
 		recent, settled := activeSince(roll.Sessions, begun, before)
 		if settled || attempt == attempts || ctx.Err() != nil {
 			Mark(table, roll.Sessions)
+			nameHosts(table, roll.Sessions)
 			return roll, err
 		}
 		before = recent

@@ -39,7 +39,7 @@ type Store struct {
 	databases   kit.Memo[string, database] // by path
 	seen        map[proc.Identity]*process // the constant details of live processes
 	watch       []string
-	homes       kit.Recent // folders that processes named
+	homes       *kit.Recent // folders that processes named
 	current     kit.List
 	// hadRust reports that the store contains, or contained, files of pi_agent_rust.
 	hadRust    bool
@@ -58,6 +58,7 @@ var (
 func New(name adapters.Name, cfg adapters.Config) *Store {
 	cfg = cfg.WithDefaults()
 	return &Store{name: name, home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
+		homes: kit.NewRecent(cfg.Places, name),
 		saved: factcache.Of[savedTranscript](cfg.Facts, factsName, factsFormat),
 		seen:  map[proc.Identity]*process{}}
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
@@ -26,7 +25,7 @@ type process struct {
 	known        bool     // places are set
 	places       []string // the folders that it writes to, as it names them, also in a container
 	folders      []string // places without symbolic links: a home may be moved and linked
-	namedFolders []string // those of places that its environment names itself
+	namedFolders []string // those of places that its environment names
 	env          map[string]string
 	args         []string // pi_agent_rust's; Pi erases its own
 	noSession    bool     // pi_agent_rust with --no-session
@@ -220,8 +219,8 @@ func (p *process) setFolders(err error) {
 	agent := filepath.Join(home, ".pi", "agent")
 	if dir := expandHome(p.env["PI_CODING_AGENT_DIR"], home); dir != "" {
 		agent = dir
-		p.namedFolders = append(p.namedFolders, filepath.Join(agent, "sessions"))
 	}
+	p.namedFolders = append(p.namedFolders, filepath.Join(agent, "sessions"))
 	for _, dir := range []string{home, agent} {
 		if !bounded.Answers(dir) {
 			p.known, p.unresponsive = true, dir
@@ -229,13 +228,9 @@ func (p *process) setFolders(err error) {
 		}
 	}
 	contained := agentproc.Contains(home)
-	info, err := os.Stat(home)
-	if err != nil {
+	if _, err := os.Stat(home); err != nil {
 		p.ignore = contained
 		return // of another mount namespace: its paths have no meaning here
-	}
-	if contained || os.Geteuid() == 0 && !agentfile.OwnedByUser(info) { // root lists the processes of all users
-		p.namedFolders = append(p.namedFolders, filepath.Join(agent, "sessions"))
 	}
 	p.contained = contained
 	p.known, p.places = true, append(p.places, filepath.Join(agent, "sessions"))
@@ -248,9 +243,7 @@ func (p *process) setFolders(err error) {
 	}
 	if dir := expandHome(set.SessionDir, home); dir != "" {
 		p.places = append(p.places, dir)
-		if p.env["PI_CODING_AGENT_DIR"] != "" { // otherwise the settings are those of the user's own home, or of another home
-			p.namedFolders = append(p.namedFolders, dir)
-		}
+		p.namedFolders = append(p.namedFolders, dir)
 	}
 }
 

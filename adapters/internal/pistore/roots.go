@@ -108,7 +108,11 @@ func (d *discovery) findRoots() {
 	}
 	var named []string
 	for _, p := range d.processes {
-		named = append(named, p.namedFolders...)
+		for _, dir := range p.namedFolders {
+			if !slices.Contains(d.roots, realPath(dir)) {
+				named = append(named, dir)
+			}
+		}
 	}
 	for _, dir := range d.store.homes.Use(named, d.now) {
 		if !d.answers(dir) {

@@ -221,6 +221,17 @@ func Place(s *app.Session) string {
 	return strings.Join(words, ", ")
 }
 
+// There returns where the user gives a session orders that can't be given from here: in its terminal, or in the program in which it runs.
+func There(s *app.Session) string {
+	if s.Host == "" || s.Remote != "" {
+		return "in its terminal (" + Place(s) + ")"
+	}
+	if s.Process.IsZero() {
+		return "in " + s.Host
+	}
+	return fmt.Sprintf("in %s (process %d)", s.Host, s.Process.PID)
+}
+
 // allowed returns why the settings do not allow a decision; nil if they do.
 func (a *Answers) allowed(v adapters.Verdict) error {
 	const how = "the setting answering is %q; change it in config.toml, or answer in its terminal"
@@ -310,8 +321,8 @@ func (a *Answers) confirm(ctx context.Context, answerer adapters.Answerer, s app
 			if ctx.Err() != nil {
 				return last, ctx.Err()
 			}
-			return last, fmt.Errorf("%w: the answer was sent, and the session still waits after %s; check the session in its terminal (%s)",
-				adapters.ErrUnconfirmed, present.Age(confirmLimit), Place(&last))
+			return last, fmt.Errorf("%w: the answer was sent, and the session still waits after %s; check the session %s",
+				adapters.ErrUnconfirmed, present.Age(confirmLimit), There(&last))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,6 +27,7 @@ type agent struct {
 	stays     bool  // the session goes on waiting after an answer
 	refreshes int
 	gone      bool
+	asked     atomic.Int32
 }
 
 func (a *agent) Name() adapters.Name { return "example" }
@@ -36,6 +38,7 @@ func (a *agent) Discover(context.Context, adapters.Query) (adapters.Roll, error)
 func (a *agent) Pending(context.Context, adapters.Session) ([]adapters.Request, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.asked.Add(1)
 	return a.requests, a.err
 }
 

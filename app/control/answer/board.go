@@ -49,8 +49,13 @@ type boardEntry struct {
 	readAt  time.Time // when the agent was asked last
 	reading bool      // the agent is being asked now
 	dirty   bool      // the session changed meanwhile
-	empty   int       // how many readings in a row found nothing that waits
+	empty   int       // how many readings in a row found nothing that waits, without the early ones
+	early   int       // how many of earlyReadings were planned since the session changed
 }
+
+// earlyReadings are the times from one reading to the next while a session that has just begun to wait shows nothing that can be
+// answered: Claude Code is waiting before its terminal shows the prompt (2.1.332: up to 1.3 s).
+var earlyReadings = []time.Duration{300 * time.Millisecond, 700 * time.Millisecond, 2 * time.Second}
 
 // manyEmpty is the number of empty readings in a row after which the board shows that nothing waits.
 const manyEmpty = 3
@@ -195,6 +200,9 @@ func (b *Board) readDue(now time.Time) {
 	for k, e := range b.entries {
 		due := !e.Read || e.dirty || e.seen != signOf(&e.Session) || b.again > 0 && now.Sub(e.readAt) >= b.again
 		if due && !e.reading {
+			if e.seen != signOf(&e.Session) {
+				e.early = 0
+			}
 			e.reading, e.dirty, e.seen, e.readAt = true, false, signOf(&e.Session), now
 			go b.read(b.ctx, k, e)
 		}
@@ -226,7 +234,14 @@ func (b *Board) take(ctx context.Context, k boardKey, e *boardEntry, p Pending, 
 	e.reading = still
 	moved := false
 	if ctx.Err() == nil && b.entries[k] == e {
-		if e.empty++; len(p.Requests) > 0 || p.Err != nil {
+		early := !still && !p.answerable() && e.early < len(earlyReadings)
+		if early {
+			b.readAgain(k, e, earlyReadings[e.early])
+			e.early++
+		} else {
+			e.empty++
+		}
+		if len(p.Requests) > 0 || p.Err != nil {
 			e.empty = 0
 		}
 		nothing := e.empty >= manyEmpty
@@ -239,6 +254,23 @@ func (b *Board) take(ctx context.Context, k boardKey, e *boardEntry, p Pending, 
 	if moved {
 		b.changed()
 	}
+}
+
+// readAgain reads what a session asks once more after a while, if it still waits then. The caller holds the lock.
+func (b *Board) readAgain(k boardKey, e *boardEntry, after time.Duration) {
+	time.AfterFunc(after, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.entries[k] == e {
+			e.dirty = true
+			b.readDue(time.Now())
+		}
+	})
+}
+
+// answerable reports whether a request can be answered from here.
+func (p *Pending) answerable() bool {
+	return slices.ContainsFunc(p.Requests, func(r Request) bool { return r.CanAllow || r.CanDeny || r.CanReply })
 }
 
 // sameAsked reports whether two readings of a session show the same.

@@ -95,7 +95,7 @@ func TestBoardAfterAnAnswer(t *testing.T) {
 		if got := texts(b); got != "" {
 			t.Errorf("right after it: %q", got)
 		}
-		time.Sleep(5 * time.Second)
+		time.Sleep(8 * time.Second)
 		if got := texts(b); got != "nothing" {
 			t.Errorf("later: %q", got)
 		}
@@ -167,4 +167,40 @@ func TestSummary(t *testing.T) {
 			t.Errorf("%.40q: %.80q, want %.80q", text, got, want)
 		}
 	}
+}
+
+// TestBoardBeforeThePrompt: an agent that shows its prompt a moment after it waits is read again soon, and not for ever.
+func TestBoardBeforeThePrompt(t *testing.T) {
+	for shown, want := range map[time.Duration]time.Duration{0: 0, 200 * time.Millisecond: 300 * time.Millisecond, 900 * time.Millisecond: time.Second, 2 * time.Second: 3 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			a := asks()
+			b, s, _ := runBoard(t, a, 15*time.Second)
+			began := time.Now()
+			time.AfterFunc(shown, func() {
+				a.mu.Lock()
+				defer a.mu.Unlock()
+				a.requests = asks("ls").requests
+			})
+			synctest.Wait()
+			b.SetSessions(&app.Snapshot{Own: []app.Session{s}})
+			synctest.Wait()
+			for texts(b) != "ls" && time.Since(began) < 10*time.Second {
+				time.Sleep(50 * time.Millisecond)
+				synctest.Wait()
+			}
+			if took := time.Since(began); took != want {
+				t.Errorf("the prompt of after %v was read after %v, want %v", shown, took, want)
+			}
+			time.Sleep(10 * time.Second)
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // one that can't be answered is read four times
+		a := asks()
+		b, s, _ := runBoard(t, a, 15*time.Second)
+		b.SetSessions(&app.Snapshot{Own: []app.Session{s}})
+		time.Sleep(10 * time.Second)
+		if n := a.asked.Load(); n != 4 {
+			t.Errorf("read %d times", n)
+		}
+	})
 }

@@ -34,7 +34,7 @@ func (a *Answers) Send(ctx context.Context, agent adapters.Name, session, prompt
 	}
 	prompter, ok := a.agent(&s).(adapters.Prompter)
 	if !ok || s.IsProcess() {
-		return fmt.Errorf("%w: %s; type it in its terminal (%s), or resume the session once it has stopped", ErrNoPrompts, session, Place(&s))
+		return fmt.Errorf("%w: %s; type it %s, or resume the session once it has stopped", ErrNoPrompts, session, There(&s))
 	}
 	if err := ready(&s, queue); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (a *Answers) Interrupt(ctx context.Context, agent adapters.Name, session st
 	}
 	stopper, ok := a.agent(&s).(adapters.Stopper)
 	if !ok {
-		return fmt.Errorf("%w: press Esc in its terminal (%s)", ErrNoInterrupt, Place(&s))
+		return fmt.Errorf("%w: press Esc %s", ErrNoInterrupt, There(&s))
 	}
 	limited, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -34,6 +35,7 @@ type Shower struct {
 	desktops func() []focus.Desktop   // always the same ones, so that a desktop that hangs blocks one goroutine at most
 	settings func() settings.Settings // called at every use, so that a changed setting counts at once
 	look     func(string) (string, error)
+	table    focus.Table
 }
 
 // New returns a Shower over the agents of core. set returns the user's settings; nil: there are none.
@@ -41,7 +43,7 @@ func New(core Core, table focus.Table, set func() settings.Settings) *Shower {
 	if set == nil {
 		set = func() settings.Settings { return settings.Settings{} }
 	}
-	return &Shower{core: core, finder: focus.New(table, nil), desktops: sync.OnceValue(focus.Desktops), settings: set, look: launch.LookPath}
+	return &Shower{core: core, finder: focus.New(table, nil), desktops: sync.OnceValue(focus.Desktops), settings: set, look: launch.LookPath, table: table}
 }
 
 // OfferKind is the kind of an offer.
@@ -208,14 +210,29 @@ func (s *Shower) attachCommand(ctx context.Context, x *app.Session) ([]string, e
 		return nil, adapters.ErrNoAttach
 	}
 	program, err := l.Program(s.look)
-	if err != nil {
-		return nil, err
+	if err != nil { // not in PATH: the session's own process may be the program
+		if program = s.programOf(x); program == "" {
+			return nil, err
+		}
 	}
 	c, err := a.Attach(ctx, program, x.Session)
 	if err != nil {
 		return nil, err
 	}
 	return append([]string{c.Path}, c.Args...), nil
+}
+
+// programOf returns the program of the process of a session, if it is the program of its agent and not an interpreter; otherwise "".
+func (s *Shower) programOf(x *app.Session) string {
+	d, _ := adapters.Describe(x.Agent)
+	exe, err := s.table.Exe(x.Process)
+	if err != nil || d.Program == "" || strings.TrimSuffix(filepath.Base(exe), ".exe") != d.Program {
+		return ""
+	}
+	if info, err := os.Stat(exe); err != nil || !info.Mode().IsRegular() {
+		return "" // replaced by an update
+	}
+	return exe
 }
 
 // Show shows a session, and returns what was done. The error is a *NotShownError if no step shows the session or a step failed; otherwise it is that of Plan.

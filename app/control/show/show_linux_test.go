@@ -191,3 +191,31 @@ func TestHungXServer(t *testing.T) {
 		t.Errorf("%d more connections", n)
 	}
 }
+
+// notInPath is an agent whose program is not in PATH.
+type notInPath struct{ agent }
+
+func (notInPath) Program(func(string) (string, error)) (string, error) {
+	return "", errors.New("not installed")
+}
+
+// TestProgramNotInPath: a session whose own process is the agent's program is attached to with that program.
+func TestProgramNotInPath(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	adapters.Register(adapters.Description{Name: "running", Title: "Running", Short: "r", Program: filepath.Base(exe), Install: "-", Processes: []string{"running"}}, agent{})
+	adapters.Register(adapters.Description{Name: "script", Title: "Script", Short: "s", Program: "script", Install: "-", Processes: []string{"script"}}, agent{})
+	for name, want := range map[adapters.Name]string{"running": exe, "script": ""} {
+		x := session("a", func(s *app.Session) { s.Agent, s.Unattended = name, true })
+		p := show.New(&core{agent: notInPath{}}, proc.Open(), nil).PlanOf(t.Context(), x)
+		got := ""
+		if p.Offers[0].Kind == show.OfferAttach {
+			got = p.Offers[0].Command[0]
+		}
+		if got != want {
+			t.Errorf("%s: attach with %q, want %q", name, got, want)
+		}
+	}
+}

@@ -81,6 +81,9 @@ func (f *Fuse) Fired() bool { return !f.FiredAt.IsZero() }
 // Finished reports whether the actions of the fuse have ended. The field Results then has their results.
 func (f *Fuse) Finished() bool { return f.Fired() && (!f.FinishedAt.IsZero() || len(f.Results) > 0) }
 
+// Pending reports whether the fuse has yet to fire, or must fire again since its result is unknown and the user set Again.
+func (f *Fuse) Pending() bool { return !f.Fired() || f.Again && f.unknown }
+
 // ResultUnknown reports whether the process that fired the fuse died before it wrote the results. Only List sets this.
 func (f *Fuse) ResultUnknown() bool { return f.unknown }
 

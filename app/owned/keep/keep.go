@@ -293,7 +293,7 @@ func ToKeep(launches *launch.Launches, fuses *fuse.Fuses) (kept Kept, err error)
 			continue
 		}
 		for _, h := range r.Hooks {
-			if h.Result == "" && h.FinishedAt.IsZero() && (h.RanAt.IsZero() || !r.Ended()) {
+			if h.Result == "" && h.FinishedAt.IsZero() && (launches.Pending(&h) || !r.Ended()) {
 				kept.Hooks++
 			}
 		}
@@ -307,10 +307,10 @@ func ToKeep(launches *launch.Launches, fuses *fuse.Fuses) (kept Kept, err error)
 	for i := range list {
 		switch {
 		case list[i].Foreign():
-		case list[i].Fired():
-			kept.Records++
-		default:
+		case list[i].Pending():
 			kept.Fuses++
+		default:
+			kept.Records++
 		}
 	}
 	return kept, errors.Join(err, fusesErr)

@@ -25,7 +25,7 @@ const hookLimit = 300 * time.Second
 func (k *Keeper) startHooks(ctx context.Context, r *Record, when When) error {
 	var mine []int
 	for i, h := range r.Hooks {
-		if h.When == when && k.launches.pending(&h) {
+		if h.When == when && k.launches.Pending(&h) {
 			mine = append(mine, i)
 		}
 	}
@@ -40,7 +40,7 @@ func (k *Keeper) startHooks(ctx context.Context, r *Record, when When) error {
 	var claimed []int
 	_, err := k.launches.update(ctx, r.ID, func(now *Record) bool {
 		for _, i := range mine {
-			if i < len(now.Hooks) && k.launches.pending(&now.Hooks[i]) {
+			if i < len(now.Hooks) && k.launches.Pending(&now.Hooks[i]) {
 				h := &now.Hooks[i]
 				h.RanAt, h.Runner = k.launches.now(), proc.Self()
 				claimed = append(claimed, i)
@@ -88,8 +88,8 @@ func (l *Launches) writeResult(id string, i int, result, output string) error {
 	return err
 }
 
-// pending reports whether a hook must be started: it was never started, or its result is unknown and the user set Again.
-func (l *Launches) pending(h *Hook) bool {
+// Pending reports whether a hook must be started: it was never started, or its result is unknown and the user set Again.
+func (l *Launches) Pending(h *Hook) bool {
 	return h.RanAt.IsZero() || h.Again && l.resultUnknown(h)
 }
 

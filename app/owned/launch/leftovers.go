@@ -200,7 +200,7 @@ func (l *Launches) whyNeeded(r *Record) string {
 func (l *Launches) hookDue(r *Record) string {
 	for i := range r.Hooks {
 		switch h := &r.Hooks[i]; {
-		case l.pending(h):
+		case l.Pending(h):
 			return "its hook --on-" + string(h.When) + " has not run yet"
 		case h.FinishedAt.IsZero() && h.Result == "" && !l.resultUnknown(h):
 			return "its hook --on-" + string(h.When) + " is running"

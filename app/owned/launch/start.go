@@ -162,7 +162,7 @@ type Started struct {
 	PID    int           // of the process that was started
 	First  proc.Identity // the process that was started; zero if it had ended before it could be seen
 	Child  *proc.Child   // nil: the user's keeper is its parent
-	// Warnings are errors after the start. The agent runs, but its record or lock may be incomplete.
+	// Warnings are errors after the start. The agent runs, but its record or lock may be incomplete, or another user's agent may work in its folder.
 	Warnings []error
 }
 
@@ -174,6 +174,15 @@ const attempts = 3
 // fail. A failure before the process runs undoes everything. After that Start never ends the process, and reports failures
 // as warnings.
 func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string) error) (*Started, error) {
+	warnings := strangers(ctx, l.table, os.Getuid(), p.Request.Task.Dir)
+	s, err := l.start(ctx, p, occupied)
+	if s != nil {
+		s.Warnings = append(s.Warnings, warnings...)
+	}
+	return s, err
+}
+
+func (l *Launches) start(ctx context.Context, p *Plan, occupied func(path string) error) (*Started, error) {
 	if p.Request.Task.Terminal {
 		return nil, errors.New("a launch in a terminal cannot be started in the background")
 	}

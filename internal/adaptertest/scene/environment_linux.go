@@ -18,7 +18,7 @@ type Environment struct {
 	testing.TB
 	Home  string
 	Procs *Procs
-	Table *proc.Table // reads Procs
+	Table proc.Lister // reads Procs
 
 	// NextID is the id of the next session of Claude Code, whose caller may choose
 	// it; empty: a random one.

@@ -30,6 +30,7 @@ type Spec struct {
 	Env     []string
 	Files   []string  // held open
 	PPID    int       // 0: init
+	PTS     int       // the number of its terminal, /dev/pts/PTS; 0: it has none
 	Started time.Time // zero: now
 }
 
@@ -277,6 +278,9 @@ func (p *Procs) check(err error) {
 	}
 }
 
+// firstPTS is the major device number of /dev/pts/0.
+const firstPTS = 136
+
 // stat is /proc/PID/stat with the fields that matter; the others are zero.
 func stat(pid int, s Spec, state rune, ticks uint64) string {
 	fields := make([]string, 52)
@@ -288,6 +292,9 @@ func stat(pid int, s Spec, state rune, ticks uint64) string {
 	fields[2] = string(state)
 	fields[3] = strconv.Itoa(max(s.PPID, 1))
 	fields[4], fields[5] = fields[0], fields[0]
+	if s.PTS > 0 {
+		fields[6] = strconv.Itoa(firstPTS<<8 + s.PTS)
+	}
 	fields[19] = "1"
 	fields[21] = strconv.FormatUint(ticks, 10)
 	return strings.Join(fields, " ") + "\n"

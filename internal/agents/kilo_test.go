@@ -1,0 +1,67 @@
+//go:build agents && linux
+
+package agents
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// kiloProgram is the name of its process: the script that npm installs starts this program beside it.
+const kiloProgram = ".kilo"
+
+// Kilo through start, work, question, permission, idle, interruption, kill and exit: it keeps its sessions as OpenCode does.
+func TestKilo(t *testing.T) {
+	each(t, []Release{KiloNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := s.Open(s.Argv(r)...)
+		terminal.Shows("Ask anything")
+		agent := s.Descendant(terminal.PID(), kiloProgram)
+		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle")
+
+		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
+		working := s.Becomes(byPrompt("first job"), asked, soon, "working")
+		if working.PID != agent.PID || working.CWD != s.Project || working.Agent != "kilo" {
+			t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
+		}
+		terminal.Shows("Mock answer to: first job")
+		idle := s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
+		if idle.Model != mockProvider+"/"+mockModel || idle.Stale != nil {
+			t.Errorf("idle: model %q, stale %v", idle.Model, idle.Stale)
+		}
+
+		terminal.Prompt("need it [[bash touch asked.txt]]")
+		terminal.Shows("Permission required")
+		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/permission")
+		terminal.Answer("Enter", "Done.")
+		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
+		if _, err := os.Stat(filepath.Join(s.Project, "asked.txt")); err != nil {
+			t.Error("the permitted command did not run:", err)
+		}
+		terminal.Prompt("ask me [[ask]]")
+		terminal.Shows("Which colour?")
+		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/question")
+		terminal.Answer("Enter", "Done.")
+		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
+
+		asked = terminal.Prompt("never ends [[delay 300]]")
+		s.Becomes(byID(working.ID), asked, soon, "working")
+		terminal.Enter("/exit")
+		s.Gone(agent)
+		s.Becomes(byID(working.ID), time.Now(), soon, "stopped/died", "stopped/interrupted")
+
+		one := s.Detached(s.Argv(r, "run", "in the background [[delay 300]]")...)
+		asked = s.Asked("in the background")
+		alone := s.Becomes(byPrompt("in the background"), asked, soon, "working")
+		killed := s.Descendant(one.PID, kiloProgram)
+		if alone.PID != killed.PID {
+			t.Errorf("pid %d, want %d", alone.PID, killed.PID)
+		}
+		s.Signal(killed, unix.SIGKILL)
+		s.Gone(killed)
+		s.Becomes(byID(alone.ID), time.Now(), soon, "stopped/died")
+	})
+}
