@@ -52,6 +52,7 @@ type session struct {
 	err   error
 	facts facts
 	sums  *totals
+	spent *kit.Account // what counts for it; nil: not known, or not asked for
 }
 
 type liveEntry struct {
@@ -273,45 +274,4 @@ func (d *discovery) list() []*session {
 		byUrgency(d.urgent)
 	}
 	return d.urgent
-}
-
-// sumAll adds the tokens: those that are known, or, when asked for, all.
-func (d *discovery) sumAll() {
-	ctx, cancel := kit.WithMargin(d.ctx)
-	defer cancel()
-	list := d.list()
-	agentfile.Parallel(len(list), func(i int) {
-		s := list[i]
-		if s.file == nil || !s.read || s.err != nil {
-			return
-		}
-		if err := d.sum(ctx, s); err != nil {
-			d.answer.Skip("token totals not finished in time", 1)
-		}
-	})
-}
-
-func (d *discovery) sum(ctx context.Context, s *session) error {
-	if d.query.Once && (s.sums != nil || !d.query.Totals) {
-		return nil
-	}
-	t := d.transcript(s.file.path)
-	if err := t.Acquire(ctx); err != nil {
-		return err
-	}
-	defer t.Release()
-	if d.query.Once {
-		if err := t.read(ctx, s.file.info); err != nil {
-			return err
-		}
-	}
-	if t.Stamp.IsZero() || !d.query.Totals && t.sums.next < t.Next {
-		return nil
-	}
-	sums, err := t.exact(ctx)
-	if err != nil {
-		return err
-	}
-	s.sums = &sums
-	return nil
 }

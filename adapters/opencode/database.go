@@ -18,7 +18,7 @@ import (
 
 // factsFormat is the version of the saved facts. It must be raised when the same fields get
 // another meaning.
-const factsFormat = 2
+const factsFormat = 3
 
 // savedSessions keeps what was read of sessions between processes, by the path of the database
 // and the session's id.

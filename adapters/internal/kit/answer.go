@@ -70,6 +70,13 @@ func (a *Answer) SkipAll(counts map[string]int) {
 	}
 }
 
+// Copies counts answers in the files of sessions that count for another session.
+func (a *Answer) Copies(n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.roll.Copies += n
+}
+
 // Skipped returns the number of records or files that were skipped for a reason.
 func (a *Answer) Skipped(reason string) int {
 	a.mu.Lock()

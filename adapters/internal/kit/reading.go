@@ -58,3 +58,16 @@ func (a *Answer) NotRead(path, files string, late, n int) {
 			Fix: "narrow the list, as with --since 7d"})
 	}
 }
+
+// margin is the part of the caller's time that is reserved for the answer.
+const margin = 300 * time.Millisecond
+
+// WithMargin returns a context that ends a little before ctx. Sums and the times of use are read within it; a
+// session for which this takes too long is answered without them.
+func WithMargin(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, deadline.Add(-min(margin, time.Until(deadline)/5)))
+}

@@ -282,6 +282,9 @@ func (d *discovery) addSessions() {
 	all := slices.Concat(d.live, d.requested)
 	seen := make(map[string]bool, len(all))
 	d.answer.Expect(len(all))
+	if d.query.Usage {
+		d.settle(all)
+	}
 	for _, s := range all {
 		if seen[s.id] || s.writer() != d.store.name || !d.queried(s.id) {
 			continue
@@ -296,6 +299,23 @@ func (d *discovery) addSessions() {
 	for _, p := range slices.Concat(d.sessionless, d.unresponsiveProcesses) {
 		if row := d.processRow(p); p.agent == d.store.name && d.queried(row.ID) {
 			d.answer.Add(row)
+		}
+	}
+}
+
+// settle finds which of the answers in the files count for which session.
+func (d *discovery) settle(all []*session) {
+	var accounts []*kit.Account
+	for _, s := range all {
+		if s.exact {
+			s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger}, Last: s.active(), Model: s.model, CWD: s.cwd, Marked: true}
+			accounts = append(accounts, s.spent)
+		}
+	}
+	kit.Settle(accounts)
+	for _, s := range all {
+		if s.spent != nil && s.writer() == d.store.name {
+			d.answer.Copies(s.spent.Copies)
 		}
 	}
 }
@@ -318,9 +338,9 @@ func (d *discovery) row(s *session) adapters.Session {
 	}
 	if s.exact {
 		out.CostUSD = s.sums.cost
-		if d.query.Usage {
-			out.Usage = s.log.Steps(*out.Tokens, out.CostUSD, out.LastActivityAt)
-		}
+	}
+	if s.spent != nil {
+		out.Usage = s.spent.Usage
 	}
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
 		out.Process = s.owner.Identity
