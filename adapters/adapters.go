@@ -218,9 +218,15 @@ type Roll struct {
 	// recognised, by a short reason ("unknown record type x"). A changed format shows
 	// here; it is never an error.
 	Skipped map[string]int
-	// Copies is the number of answers in the files of the sessions that count for another session, in which they were given. It is
-	// known with Query.Usage only.
-	Copies int
+	// Ledger describes what the usage of the sessions is made of. It is complete with Query.Usage only.
+	Ledger Ledger
+}
+
+// Ledger describes what the usage of an agent's sessions is made of.
+type Ledger struct {
+	Answers int            // that count
+	Copies  int            // answers in the sessions' files that count for another session, in which they were given
+	LeftOut map[string]int // the number of files that count nowhere, by reason: what is true of them ("not recognised")
 }
 
 // Adapter reports the sessions one agent knows of. It is safe for concurrent

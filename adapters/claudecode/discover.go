@@ -246,11 +246,13 @@ func (d *discovery) readAll() {
 			late, where = late+1, filepath.Dir(s.file.dir)
 		default:
 			d.answer.Problem(adapters.AsProblem(s.file.path, s.err))
+			d.answer.LeaveOut(kit.NotReadable, 1)
 		}
 		d.answer.SkipAll(s.facts.skipped)
 		if s.err == nil && s.file != nil && s.file.info.Size() > 0 {
 			if seen++; s.isOdd() {
 				odd = append(odd, s)
+				d.answer.LeaveOut(kit.NotRecognised, 1)
 			}
 		}
 	}

@@ -20,6 +20,7 @@ func (d *discovery) sumAll() {
 	agentfile.Parallel(len(list), func(i int) {
 		if err := d.sum(ctx, list[i]); err != nil {
 			d.answer.Skip("token totals not finished in time", 1)
+			d.answer.LeaveOut(kit.NotInTime, 1)
 		}
 	})
 	if d.query.Usage {
@@ -158,7 +159,7 @@ func (d *discovery) sumsOfAgent(ctx context.Context, path string) *totals {
 func (f *folder) addAgents() {
 	for _, a := range f.agents {
 		if a.sums == nil {
-			f.answer.Skip("transcript of a sub-agent that could not be read", 1)
+			f.answer.LeaveOut(kit.NotReadable, 1)
 			continue
 		}
 		if a.session == "" {
@@ -167,7 +168,7 @@ func (f *folder) addAgents() {
 		if s := f.sessions[a.session]; s != nil {
 			s.spent.Ledgers = append(s.spent.Ledgers, &a.sums.ledger)
 		} else if a.session != "" && !f.exists(a.session) {
-			f.answer.Skip("sub-agent of a session without a transcript", 1)
+			f.answer.LeaveOut(kit.NoSession, 1)
 		}
 	}
 }

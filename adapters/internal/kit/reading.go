@@ -53,6 +53,7 @@ func Newest(ctx context.Context, written []time.Time, took time.Duration) (since
 // NotRead adds the problem that late of n files below a path were not read in time. The files are those written first.
 func (a *Answer) NotRead(path, files string, late, n int) {
 	if late > 0 {
+		a.LeaveOut(NotInTime, late)
 		a.Problem(&adapters.Problem{Kind: adapters.ErrTimeout, Path: path,
 			Err: fmt.Errorf("%d of %d %s were not read in time, the ones written last come first", late, n, files),
 			Fix: "narrow the list, as with --since 7d"})

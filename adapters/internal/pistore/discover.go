@@ -266,8 +266,10 @@ func (d *discovery) sessionsOf(list []*session) []*session {
 			late++
 		case s.readErr != nil:
 			d.answer.Problem(adapters.AsProblem(s.path, s.readErr))
+			d.answer.LeaveOut(kit.NotReadable, 1)
 		case s.info.Size() > 0:
 			d.answer.Skip("file without a session header", 1)
+			d.answer.LeaveOut(kit.NotRecognised, 1)
 			d.headerlessIn = s.dir
 		}
 	}
