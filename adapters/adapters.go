@@ -147,12 +147,14 @@ type Session struct {
 	Host        string // the program in which the agent runs, where it is not a terminal: the nearest known one that started it, else what the agent records ("VS Code", "SDK (Python)")
 	Version     string // of the agent that wrote the session last
 
-	Tokens  *Tokens // nil where the agent recorded none
+	// Tokens are those of the answers that the session's own record holds. They include answers that an agent copied there when the session was forked or
+	// continued from another one. It is nil where the agent recorded none.
+	Tokens  *Tokens
 	Context Context
 	CostUSD float64 // only as the agent states it
-	// Usage is what Tokens and CostUSD consist of, by time, the oldest first: the steps add up
-	// to them exactly. It is nil where Query.Usage is not set, where Tokens is nil, and where
-	// the agent records no times of use.
+	// Usage is what counts for the session, by time and place, the oldest first. Each answer counts once on the whole machine, for the session in which it
+	// was given or, if that no longer exists, for one that holds a copy. Answers of sub-agents that are no sessions are included. It is nil where
+	// Query.Usage is not set, where Tokens is nil, and where the agent records no times of use.
 	Usage []Usage
 
 	StartedAt      time.Time
@@ -217,6 +219,15 @@ type Roll struct {
 	// recognised, by a short reason ("unknown record type x"). A changed format shows
 	// here; it is never an error.
 	Skipped map[string]int
+	// Ledger describes what the usage of the sessions is made of. It is complete with Query.Usage only.
+	Ledger Ledger
+}
+
+// Ledger describes what the usage of an agent's sessions is made of.
+type Ledger struct {
+	Answers int            // that count
+	Copies  int            // answers in the sessions' files that count for another session, in which they were given
+	LeftOut map[string]int // the number of files that count nowhere, by reason: what is true of them ("not recognised")
 }
 
 // Adapter reports the sessions one agent knows of. It is safe for concurrent
@@ -235,16 +246,33 @@ type Adapter interface {
 // UsageStep, so that the steps of a day add up to that day in any time zone.
 const UsageStep = 15 * time.Minute
 
-// Usage is what a session used within one step of time.
+// Usage is what a session used within one step of time in one place: with one model, in one folder and on one branch.
 type Usage struct {
 	// At is the beginning of the step, in UTC: a multiple of UsageStep. It is zero in a
 	// step whose time is not known.
-	At      time.Time
-	Tokens  Tokens
-	CostUSD float64 // only as the agent states it, at the time of the record that states it
+	At time.Time
+	// Model, CWD and Branch are those with which the answers were given, which can differ from those that the session had last. They are empty where they
+	// are not known.
+	Model, CWD, Branch string
+	Answers            int // of a model
+	Tokens             Tokens
+	CostUSD            float64 // only as the agent states it, at the time of the record that states it
 	// Turns counts the prompts of the user that were answered, each in the step of its first
 	// answer. Several prompts before one answer are one turn.
 	Turns int
+}
+
+// IsAt reports whether u and o are of the same step and place.
+func (u *Usage) IsAt(o *Usage) bool {
+	return u.At.Equal(o.At) && u.Model == o.Model && u.CWD == o.CWD && u.Branch == o.Branch
+}
+
+// Add adds what was used in the same step and place.
+func (u *Usage) Add(o *Usage) {
+	u.Tokens.Add(o.Tokens)
+	u.CostUSD += o.CostUSD
+	u.Answers += o.Answers
+	u.Turns += o.Turns
 }
 
 // Turns returns how many prompts of the user the session answered. ok is false where Usage was not asked for or is

@@ -95,6 +95,7 @@ type Health struct {
 	LookedIn []string
 	Versions map[string]int
 	Skipped  map[string]int
+	Ledger   adapters.Ledger // complete with Config.Usage only
 	Format   Format
 	Asking   bool // a question is under way
 }

@@ -56,6 +56,7 @@ type session struct {
 	err   error
 	facts facts
 	sums  *totals
+	spent *kit.Account // what counts for it; nil: not known, or not asked for
 }
 
 type liveEntry struct {
@@ -283,11 +284,13 @@ func (d *discovery) report() {
 	for _, s := range d.wanted {
 		if s.err != nil && !errors.Is(s.err, fs.ErrNotExist) && !adapters.IsOutOfTime(s.err) {
 			d.answer.Problem(adapters.AsProblem(s.file.path, s.err))
+			d.answer.LeaveOut(kit.NotReadable, 1)
 		}
 		d.answer.SkipAll(s.facts.skipped)
 		if s.err == nil && s.file != nil && s.file.info.Size() > 0 {
 			if seen++; s.isOdd() {
 				odd = append(odd, s)
+				d.answer.LeaveOut(kit.NotRecognised, 1)
 			}
 		}
 	}
@@ -298,43 +301,3 @@ func (d *discovery) report() {
 
 // isOdd reports whether the transcript has records, and none of a known form.
 func (s *session) isOdd() bool { return s.facts.records == 0 && len(s.facts.skipped) > 0 }
-
-// sumAll adds the tokens: those that are known, or, when asked for, all.
-func (d *discovery) sumAll() {
-	ctx, cancel := kit.WithMargin(d.ctx)
-	defer cancel()
-	agentfile.Parallel(len(d.wanted), func(i int) {
-		s := d.wanted[i]
-		if s.file == nil || !s.read || s.err != nil {
-			return
-		}
-		if err := d.sum(ctx, s); err != nil {
-			d.answer.Skip("token totals not finished in time", 1)
-		}
-	})
-}
-
-func (d *discovery) sum(ctx context.Context, s *session) error {
-	if d.query.Once && (s.sums != nil || !d.query.Totals) {
-		return nil
-	}
-	t := d.transcript(s.file.path)
-	if err := t.Acquire(ctx); err != nil {
-		return err
-	}
-	defer t.Release()
-	if d.query.Once {
-		if err := t.read(ctx, s.file.info); err != nil {
-			return err
-		}
-	}
-	if t.Stamp.IsZero() || !d.query.Totals && t.sums.next < t.Next {
-		return nil
-	}
-	sums, err := t.exact(ctx)
-	if err != nil {
-		return err
-	}
-	s.sums = &sums
-	return nil
-}

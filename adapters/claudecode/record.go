@@ -220,6 +220,9 @@ func isKnownType(typ []byte) bool {
 	return bytes.HasPrefix(typ, []byte("api-request"))
 }
 
+// synthetic is the model of an answer that no model wrote, as written.
+const synthetic = `"<synthetic>"`
+
 func (p *parser) assistant(rec *record, r *raws) {
 	rec.kind = answered
 	rec.failed = agentfile.True(r.failed)
@@ -230,7 +233,7 @@ func (p *parser) assistant(rec *record, r *raws) {
 		case "id":
 			rec.message = hash(raw)
 		case "model":
-			if string(raw) == `"<synthetic>"` {
+			if string(raw) == synthetic {
 				rec.synthetic = true
 			} else {
 				rec.model = reuse(&p.model, raw)

@@ -1,15 +1,13 @@
 package claudecode
 
 import (
-	"time"
-
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/factcache"
 )
 
 // factsFormat is the version of the facts of transcripts. It must be raised when the same fields
 // get another meaning.
-const factsFormat = 2
+const factsFormat = 3
 
 // savedTranscript is what is kept of a transcript between processes.
 type savedTranscript struct {
@@ -41,9 +39,5 @@ func (t *transcript) save(read int64) {
 	if t.saved == nil || t.rest != nil {
 		return
 	}
-	known := savedTranscript{t.State, t.facts, t.sums}
-	if time.Since(t.Stamp.ModTime()) > growthTime {
-		known.sums.seen, known.sums.last = nil, 0 // the ids are needed only to continue
-	}
-	t.saved.Store(t.Path, &known, read)
+	t.saved.Store(t.Path, &savedTranscript{t.State, t.facts, t.sums}, read)
 }

@@ -62,7 +62,7 @@ func (d *discovery) build(s *session) adapters.Session {
 		set(&ai, s.sums.aiTitle)
 		out.CostUSD = max(out.CostUSD, s.sums.cost)
 		if !s.sums.unsure {
-			tokens := s.sums.tokens
+			tokens := s.sums.ledger.Tokens()
 			out.Tokens = &tokens
 		}
 	}
@@ -84,8 +84,8 @@ func (d *discovery) build(s *session) adapters.Session {
 	case s.endedEntry != nil:
 		fill(&out, s.endedEntry)
 	}
-	if d.query.Usage && out.Tokens != nil {
-		out.Usage = s.sums.log.Steps(*out.Tokens, out.CostUSD, out.LastActivityAt)
+	if s.spent != nil {
+		out.Usage = s.spent.Usage
 	}
 	d.addPromptsFromHistory(s, &out)
 	if s.owner != nil {

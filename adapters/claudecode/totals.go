@@ -13,65 +13,103 @@ import (
 // totals holds the sums over a whole transcript. They are complete only when the whole file was read.
 type totals struct {
 	next                 int64 // read up to here
-	tokens               adapters.Tokens
-	cost                 float64
+	ledger               kit.Ledger
+	cost                 float64            // the largest that was stated
+	costs                map[string]float64 // the parts of it, by model
 	customTitle, aiTitle string
-	unsure               bool // a line over the cap may have held an answer
-	log                  kit.Log
-	answered             time.Time // the time of the last answer
-	command              uint64    // the user's last record, if it is a slash command
-	parse                parser    `facts:"-"`
+	session              string      // that the first answer names
+	unsure               bool        // a line over the cap may have held an answer
+	answered             time.Time   // the time of the last answer
+	command              uint64      // the user's last record, if it is a slash command
+	parse                parser      `facts:"-"`
+	at                   answerPlace // of the last answer
+}
 
-	// Each block of an answer is a separate line that repeats the usage of the whole
-	// answer, so usage counts once per message id.
-	last      uint64
-	lastUsage adapters.Tokens
-	seen      map[uint64]struct{}
+// answerPlace is where an answer was given.
+type answerPlace struct{ model, cwd, branch string }
+
+// sumFields holds the members of a line that the sums need, as written.
+type sumFields struct {
+	typ, message, custom, ai, cost, models, at, cwd, branch, session, origin []byte
+}
+
+// read reads the members of a line. It stops at a type that says nothing.
+func (f *sumFields) read(line []byte) error {
+	return agentfile.Top(line, func(key, raw []byte) bool {
+		switch string(key) {
+		case "type":
+			f.typ = agentfile.Text(raw)
+			return !isIrrelevantType(f.typ)
+		case "message":
+			f.message = raw
+		case "timestamp":
+			f.at = raw
+		case "cwd":
+			f.cwd = raw
+		case "gitBranch":
+			f.branch = raw
+		case "sessionId":
+			f.session = raw
+		case "requestSessionId":
+			f.origin = raw
+		case "attachment":
+			return false
+		case "customTitle":
+			f.custom = raw
+		case "aiTitle":
+			f.ai = raw
+		case "totalCostUSD":
+			f.cost = raw
+		case "modelUsage":
+			f.models = raw
+		}
+		return true
+	})
 }
 
 // add adds one line to the sums. It decodes answers and prompts only.
 func (t *totals) add(line []byte) {
-	var typ, message, custom, ai, cost, at []byte
 	line = bytes.TrimLeft(line, "\x00")
-	err := agentfile.Top(line, func(key, raw []byte) bool {
-		switch string(key) {
-		case "type":
-			typ = agentfile.Text(raw)
-			return !isIrrelevantType(typ) && (message == nil || at == nil || string(typ) != "assistant")
-		case "message":
-			message = raw
-			return typ == nil || at == nil // they come after the message
-		case "timestamp":
-			at = raw
-			return typ == nil || message == nil || string(typ) != "assistant"
-		case "attachment":
-			return false
-		case "customTitle":
-			custom = raw
-		case "aiTitle":
-			ai = raw
-		case "totalCostUSD":
-			cost = raw
-		}
-		return true
-	})
-	if err != nil {
+	var f sumFields
+	if f.read(line) != nil {
 		return
 	}
-	switch string(typ) {
+	switch string(f.typ) {
 	case "assistant":
-		t.answer(message, agentfile.Time(at))
+		t.answer(&f)
 	case "user":
 		t.prompt(line)
 	case "custom-title":
-		set(&t.customTitle, text(custom))
+		set(&t.customTitle, text(f.custom))
 	case "ai-title":
-		set(&t.aiTitle, text(ai))
+		set(&t.aiTitle, text(f.ai))
 	case "cost-state":
-		if usd, _ := agentfile.Float(cost); usd > t.cost {
-			t.log.Add(agentfile.Time(at), adapters.Tokens{}, usd-t.cost)
-			t.cost = usd
+		t.addCost(&f)
+	}
+}
+
+// addCost adds what was stated beyond the costs so far. A second process can state less.
+func (t *totals) addCost(f *sumFields) {
+	usd, _ := agentfile.Float(f.cost)
+	if usd <= t.cost {
+		return
+	}
+	more := usd - t.cost
+	t.cost = usd
+	if t.costs == nil {
+		t.costs = map[string]float64{}
+	}
+	_ = agentfile.Top(f.models, func(model, used []byte) bool {
+		now, _ := agentfile.Float(agentfile.Get(used, "costUSD"))
+		if part := min(now-t.costs[string(model)], more); part > 0 {
+			more -= part
+			t.costs[string(model)] += part
+			t.ledger.Add(kit.Entry{At: t.answered, Model: string(model), CWD: t.at.cwd, Branch: t.at.branch, CostUSD: part})
 		}
+		return true
+	})
+	if more > 1e-9 {
+		t.ledger.Add(kit.Entry{At: t.answered, Model: t.at.model, CWD: t.at.cwd, Branch: t.at.branch, CostUSD: more})
 	}
 }
 
@@ -92,9 +130,9 @@ func (t *totals) prompt(line []byte) {
 	}
 	switch {
 	case r.kind == prompted && r.human && r.first() && r.at.Before(t.answered):
-		t.log.LatePrompt()
+		t.ledger.LatePrompt()
 	case r.kind == prompted && r.human, r.kind == commanded && r.synthetic && command != 0 && r.parent == command:
-		t.log.Prompt()
+		t.ledger.Prompt()
 	case r.kind == commanded && !r.synthetic:
 		t.command = r.id
 	}
@@ -108,55 +146,46 @@ func isIrrelevantType(typ []byte) bool {
 	return bytes.HasPrefix(typ, []byte("api-request")) || bytes.HasPrefix(typ, []byte("file-history"))
 }
 
-func (t *totals) answer(message []byte, at time.Time) {
-	var id uint64
-	var raw []byte
-	_ = agentfile.Top(message, func(key, value []byte) bool {
+// answer adds one block of an answer. Each block is a separate line that repeats the usage of the whole answer.
+func (t *totals) answer(f *sumFields) {
+	e := kit.Entry{At: agentfile.Time(f.at)}
+	var usage, model []byte
+	_ = agentfile.Top(f.message, func(key, value []byte) bool {
 		switch string(key) {
 		case "id":
-			id = hash(value)
+			e.ID = hash(value)
 		case "usage":
-			raw = value
+			usage = value
+		case "model":
+			model = value
 		}
 		return true
 	})
-	if usage, ok := tokens(raw); ok {
-		if usage != (adapters.Tokens{}) {
-			t.log.Answer(at)
-			t.answered = at
-		}
-		t.count(id, usage, at)
-	}
-}
-
-func (t *totals) count(id uint64, usage adapters.Tokens, at time.Time) {
-	switch id {
-	case 0:
-	case t.last: // a later block: its usage is more complete
-		more := usage.Combine(t.lastUsage, func(now, last int64) int64 { return max(now-last, 0) })
-		t.tokens.Add(more)
-		t.log.Add(at, more, 0)
-		t.lastUsage.Add(more)
+	var ok bool
+	if e.Tokens, ok = tokens(usage); !ok {
 		return
-	default:
-		if _, counted := t.seen[id]; counted {
-			return
-		}
-		if t.seen == nil {
-			t.seen = make(map[uint64]struct{})
-		}
-		t.seen[id] = struct{}{}
-		t.last, t.lastUsage = id, usage
 	}
-	t.tokens.Add(usage)
-	t.log.Add(at, usage, 0)
+	if string(model) != synthetic {
+		set(&t.at.model, reuse(&t.parse.model, model))
+	}
+	set(&t.at.cwd, reuse(&t.parse.cwd, f.cwd))
+	set(&t.at.branch, reuse(&t.parse.branch, f.branch))
+	if t.session == "" {
+		t.session = agentfile.String(f.session)
+	}
+	e.Copied = f.origin != nil && string(f.origin) != string(f.session)
+	e.Model, e.CWD, e.Branch = t.at.model, t.at.cwd, t.at.branch
+	if e.Tokens == (adapters.Tokens{}) {
+		return
+	}
+	t.answered = e.At
+	t.ledger.Answer(e)
 }
 
 // clone returns a copy to which a line can be added without changing t.
 func (t *totals) clone() totals {
 	c := *t
-	c.log = t.log.Clone()
-	c.seen = maps.Clone(t.seen)
+	c.ledger, c.costs = t.ledger.Clone(), maps.Clone(t.costs)
 	return c
 }
 

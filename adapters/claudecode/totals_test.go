@@ -27,12 +27,12 @@ func TestOldTranscriptGrows(t *testing.T) {
 		}
 		tr := newTranscript(path)
 		readNow(t, tr)
-		before := sumsOf(t, tr).tokens.Output
+		before := ledgerOf(t, tr).Tokens().Output
 		if err := os.WriteFile(path, []byte(content+doneLine("m1")+doneLine("m3")), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		readNow(t, tr)
-		if after := sumsOf(t, tr).tokens.Output; before != 8 || after != 12 {
+		if after := ledgerOf(t, tr).Tokens().Output; before != 8 || after != 12 {
 			t.Errorf("%d, then %d", before, after)
 		}
 	}
@@ -50,7 +50,7 @@ func TestTokensOncePerMessage(t *testing.T) {
 	line("b", 5)
 	line("a", 7) // a copy farther on
 	sums.add([]byte(strings.TrimSpace(strings.Replace(doneLine("c"), `"input_tokens":10`, `"input_tokens":-9e99`, 1))))
-	if got := sums.tokens; got.Output != 7+5+4 || got.Input != 20 || got.CacheRead != 600 || got.CacheWrite != 9 {
+	if got := sums.ledger.Tokens(); got.Output != 7+5+4 || got.Input != 20 || got.CacheRead != 600 || got.CacheWrite != 9 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -88,8 +88,8 @@ func TestSumsGoOn(t *testing.T) {
 		ctx := &countdown{Context: t.Context(), left: 4}
 		sums, err := tr.exact(ctx)
 		if err == nil {
-			if want := sumsOf(t, tr).tokens; sums.tokens != want || rounds < 3 {
-				t.Errorf("after %d rounds %+v, want %+v", rounds, sums.tokens, want)
+			if want := ledgerOf(t, tr).Tokens(); sums.ledger.Tokens() != want || rounds < 3 {
+				t.Errorf("after %d rounds %+v, want %+v", rounds, sums.ledger.Tokens(), want)
 			}
 			break
 		}

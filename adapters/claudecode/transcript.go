@@ -18,7 +18,6 @@ const (
 	headLimit  = 2 << 20   // bytes from the beginning in which the first prompt is searched for
 	tailLimit  = 256 << 10 // bytes from the end in which facts other than the turn's state are searched for
 	turnLimit  = 64 << 20  // bytes from the end in which the prompt of the last turn is searched for
-	growthTime = time.Hour // after which a file isn't expected to grow
 )
 
 // transcript holds what was read of one transcript file. It is kept between calls.
@@ -75,7 +74,7 @@ func (t *transcript) reset() {
 
 // forward reads the complete lines from next on.
 func (t *transcript) forward(ctx context.Context, f *os.File) error {
-	inStep := t.sums.next == t.Next && (t.sums.seen != nil || t.Next == 0)
+	inStep := t.sums.next == t.Next
 	next, _, err := agentfile.ForwardLong(ctx, f, t.Next, 0, func(line []byte, offset int64) error {
 		t.facts.gapped = t.facts.gapped || offset > headLimit && t.facts.firstPrompt == "" // no other reader finds it there
 		t.line(line)
@@ -310,7 +309,7 @@ func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 	return err
 }
 
-// exact returns the sums over the whole file. It reads the parts that were not read
+// exact returns the sums over the whole file, to which the caller must not add. It reads the parts that were not read
 // yet. When ctx ends first it returns ctx's error, and the next call continues from
 // there.
 func (t *transcript) exact(ctx context.Context) (totals, error) {
@@ -320,28 +319,15 @@ func (t *transcript) exact(ctx context.Context) (totals, error) {
 		}
 		defer t.save(t.Next - from)
 	}
-	if t.rest != nil && t.sums.seen == nil && t.sums.next > 0 { // the ids, which its answer may repeat, were dropped
-		t.sums = totals{}
-		if err := t.sumUp(ctx); err != nil {
-			return totals{}, err
-		}
+	if t.rest == nil {
+		return t.sums, nil
 	}
-	sums := t.sums
-	if t.rest != nil {
-		sums = t.sums.clone()
-		sums.add(t.rest)
-	}
-	sums.seen, sums.log = nil, sums.log.Clone()                      // the caller's copy is not continued
-	if t.rest == nil && time.Since(t.Stamp.ModTime()) > growthTime { // the ids are needed only to continue
-		t.sums.seen, t.sums.last = nil, 0
-	}
+	sums := t.sums.clone()
+	sums.add(t.rest)
 	return sums, nil
 }
 
 func (t *transcript) sumUp(ctx context.Context) error {
-	if t.sums.seen == nil {
-		t.sums = totals{}
-	}
 	f, info, err := agentfile.OpenRegular(t.Path)
 	if err != nil {
 		return err
@@ -363,8 +349,5 @@ func (t *transcript) sumUp(ctx context.Context) error {
 		t.sums.unsure = true
 	}
 	t.sums.next = next
-	if t.sums.seen == nil {
-		t.sums.seen = make(map[uint64]struct{})
-	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // lines reads the lines of a recording's transcript.
@@ -47,14 +48,19 @@ func readNow(t testing.TB, tr *transcript) facts {
 	return tr.now.clone()
 }
 
+func ledgerOf(t testing.TB, tr *transcript) *kit.Ledger {
+	t.Helper()
+	sums := sumsOf(t, tr)
+	return &sums.ledger
+}
+
 func sumsOf(t testing.TB, tr *transcript) totals {
 	t.Helper()
 	sums, err := tr.exact(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums.last, sums.lastUsage = 0, sums.tokens // how it was read doesn't matter
-	sums.next = 0
+	sums.next, sums.parse = 0, parser{} // how it was read doesn't matter
 	return sums
 }
 
@@ -322,7 +328,7 @@ func FuzzTranscript(f *testing.F) {
 			}
 			all.add(&r)
 		}
-		if k := sums.tokens; k.Input < 0 || k.Output < 0 || k.CacheRead < 0 || k.CacheWrite < 0 {
+		if k := sums.ledger.Tokens(); k.Input < 0 || k.Output < 0 || k.CacheRead < 0 || k.CacheWrite < 0 {
 			t.Errorf("%+v", k)
 		}
 		if len(all.turn.pending) > 2*maxPending || len(all.skipped) > 17 || len(all.firstPrompt) > textLimit {

@@ -33,7 +33,7 @@ type rolloutFile struct {
 
 // factsFormat is the version of the facts of rollouts. It must be raised when the same fields get
 // another meaning.
-const factsFormat = 3
+const factsFormat = 4
 
 // savedRollout is what is kept of a rollout between processes.
 type savedRollout struct {
@@ -111,8 +111,8 @@ type rolloutFacts struct {
 // now returns those of the facts read so far that the query asks for.
 func (r *rolloutFile) now(q *adapters.Query) rolloutFacts {
 	out := rolloutFacts{facts: r.facts}
-	if tokens := r.facts.tokenTotals(); q.Usage && r.hasUsage() && tokens != nil {
-		out.usage = r.usage.log.Steps(*tokens, 0, r.facts.last)
+	if q.Usage && r.hasUsage() && r.facts.totals != nil {
+		out.usage = r.usage.account(&r.facts)
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func readCompressed(ctx context.Context, r io.Reader) (progress, *usageScan, err
 	}
 	defer decoder.Close()
 	var p progress
-	scan := newUsageScan(&head{})
+	scan, copied := newUsageScan(&head{}), copies{}
 	limited := &io.LimitedReader{R: decoder, N: compressedLimit}
 	lines := bufio.NewReaderSize(limited, 64<<10)
 	for n := 0; ; n++ {
@@ -44,9 +44,9 @@ func readCompressed(ctx context.Context, r io.Reader) (progress, *usageScan, err
 		line, long, err := readLine(lines)
 		if err == nil {
 			p.next += int64(len(line)) + 1
-			p.applyLine(n, line, long)
+			p.applyLine(n, line, long, &copied)
 			if n == 0 {
-				scan = newUsageScan(&p.facts.head)
+				scan, copied = newUsageScan(&p.facts.head), newCopies(&p.facts.head)
 			}
 			scan.line(line)
 			continue
@@ -87,7 +87,7 @@ func readLine(r *bufio.Reader) (line []byte, long *agentfile.LongLine, err error
 }
 
 // applyLine adds line number n of a rollout.
-func (p *progress) applyLine(n int, line []byte, long *agentfile.LongLine) {
+func (p *progress) applyLine(n int, line []byte, long *agentfile.LongLine, copied *copies) {
 	f := &p.facts
 	switch {
 	case n == 0:
@@ -96,8 +96,11 @@ func (p *progress) applyLine(n int, line []byte, long *agentfile.LongLine) {
 		f.apply(parseLong(long.Head, long.Tail))
 	case len(line) > 0:
 		for _, rec := range records(line) {
-			rec.end = p.next
-			f.apply(rec)
+			if rec.end = p.next; copied.has(&rec) {
+				f.base = copied.totals
+			} else {
+				f.apply(rec)
+			}
 		}
 		if f.firstPrompt == "" && p.next < headLimit {
 			f.firstPrompt = f.lastPrompt

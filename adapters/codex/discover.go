@@ -263,6 +263,7 @@ func (d *discovery) read(ctx context.Context, list []*found) {
 		f.facts, f.usage = read.facts, read.usage
 		if d.query.Usage && f.err == nil && f.usage == nil && f.facts.totals != nil {
 			d.answer.Skip("usage not read in time", 1)
+			d.answer.LeaveOut(kit.NotInTime, 1)
 		}
 	})
 }
@@ -275,11 +276,13 @@ func (d *discovery) unreadable(r *root, list []*found) {
 		case f.err == nil && !f.facts.known && !f.isEmpty():
 			unknown++
 			d.answer.Skip("rollout in a form that is not recognised (Codex before 0.32)", 1)
+			d.answer.LeaveOut(kit.NotRecognised, 1)
 		case f.err == nil, errors.Is(f.err, fs.ErrNotExist):
 		case adapters.IsOutOfTime(f.err):
 			late++
 		default:
 			d.answer.Problem(adapters.Unreadable(f.path, f.err))
+			d.answer.LeaveOut(kit.NotReadable, 1)
 		}
 		d.answer.SkipAll(f.facts.skipped)
 	}

@@ -59,6 +59,11 @@ type facts struct {
 	// numbered reports that the newest record has an ordinal: it was written by 0.169 or later, whatever version began the
 	// thread.
 	numbered bool
+	// copied is where the records that the thread has from another one end in the rollout, with the counts base; copying is set while no record of its own
+	// follows. See copies.
+	copied  int64
+	copying bool
+	base    *tokens
 
 	firstPrompt, lastPrompt string
 	prompted                time.Time // when lastPrompt was given
@@ -262,7 +267,7 @@ func (f *facts) tokenTotals() *adapters.Tokens {
 	if f.totals == nil {
 		return nil
 	}
-	t := f.totals.counts()
+	t := f.totals.own(f.base).counts()
 	return &t
 }
 

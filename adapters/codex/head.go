@@ -17,8 +17,10 @@ type head struct {
 	byTerminal               bool   // a terminal interface began it
 	guardian                 bool   // a model reviews requests of its parent in it
 	client                   string // the program in which the agent runs; empty: a terminal, or not known
+	forkedFrom               string // the thread whose records the rollout begins with
 	task                     string // the name that a parent gave to its sub-agent
 	started                  time.Time
+	written                  time.Time // the first line
 	// inherited is the ordinal from which on records are the sub-agent's own;
 	// those before are a copy of its parent's.
 	inherited int64
@@ -33,10 +35,10 @@ func parseHead(line []byte) (head, error) {
 	if string(l.name) != "session_meta" {
 		return head{}, errRecord
 	}
-	var h head
+	h := head{written: l.at}
 	var source []byte
 	var root, path, nickname string
-	texts := map[string]*string{"id": &h.id, "cwd": &h.cwd, "parent_thread_id": &h.parent, "session_id": &root,
+	texts := map[string]*string{"id": &h.id, "cwd": &h.cwd, "parent_thread_id": &h.parent, "forked_from_id": &h.forkedFrom, "session_id": &root,
 		"agent_path": &path, "agent_nickname": &nickname}
 	err = agentfile.Top(l.payload, func(key, raw []byte) bool {
 		switch name := string(key); name {

@@ -31,7 +31,7 @@ type progress struct {
 // readRollout reads a rollout of the given size, from scratch or on from what
 // was read before. Both give the same facts.
 func readRollout(ctx context.Context, r io.ReaderAt, size int64, before *progress) (progress, error) {
-	if before != nil && before.facts.known && before.next <= size {
+	if before != nil && before.facts.known && !before.facts.copying && before.next <= size {
 		p := *before
 		if p.facts.firstPrompt == "" && p.next < headLimit { // it may have been added since
 			var head progress
@@ -66,7 +66,7 @@ func (p *progress) readHead(ctx context.Context, r io.ReaderAt) error {
 	}
 	var b beginning
 	var next int
-	for !b.enough {
+	for !b.enough && b.facts.forkedFrom == "" {
 		end := bytes.IndexByte(buffer[next:n], '\n')
 		if end < 0 {
 			break
@@ -74,9 +74,12 @@ func (p *progress) readHead(ctx context.Context, r io.ReaderAt) error {
 		b.line(buffer[next:next+end], next == 0)
 		next += end + 1
 	}
-	if !b.enough && err == nil { // there is more
-		limited := io.NewSectionReader(r, 0, headLimit)
-		_, _, err := agentfile.Forward(ctx, limited, int64(next), headLine, func(line []byte, offset int64) error {
+	if err := b.facts.readCopies(ctx, r); err != nil {
+		return err
+	}
+	if !b.enough && (err == nil || b.facts.forkedFrom != "") { // there is more
+		limited := io.NewSectionReader(r, 0, b.facts.copied+headLimit)
+		_, _, err := agentfile.Forward(ctx, limited, max(int64(next), b.facts.copied), headLine, func(line []byte, offset int64) error {
 			b.line(line, offset == 0)
 			if b.enough {
 				return errEnough
@@ -113,6 +116,7 @@ func (b *beginning) line(line []byte, isFirst bool) {
 
 func (b *beginning) into(f *facts) {
 	f.head, f.known = b.facts.head, b.facts.known
+	f.copied, f.copying, f.base = b.facts.copied, b.facts.copying, b.facts.base
 	f.firstPrompt, f.model = b.facts.firstPrompt, b.facts.model
 }
 
@@ -120,7 +124,7 @@ func (b *beginning) into(f *facts) {
 // found in the file's order.
 func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) error {
 	found := collector{id: p.facts.id, inherited: p.facts.inherited}
-	next, cut, err := found.collect(ctx, r, size, from)
+	next, cut, err := found.collect(ctx, r, size, max(from, p.facts.copied))
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -19,14 +20,17 @@ type usageScan struct {
 	next      int64 // read up to here
 	id        string
 	inherited int64
+	copies    copies
 	totals    *tokens // the largest so far
-	log       kit.Log
+	ledger    kit.Ledger
 	guardian  bool // its prompts are not the user's
+
+	model, cwd string // in the last turn
 }
 
 // newUsageScan returns a scan of the rollout with that head.
 func newUsageScan(h *head) *usageScan {
-	return &usageScan{id: h.id, inherited: h.inherited, guardian: h.guardian}
+	return &usageScan{id: h.id, inherited: h.inherited, copies: newCopies(h), guardian: h.guardian, cwd: h.cwd}
 }
 
 // upTo returns how much the scan has read.
@@ -52,7 +56,7 @@ func (u *usageScan) read(ctx context.Context, r io.ReaderAt, size int64) error {
 
 // line adds one line. It parses only those that can matter.
 func (u *usageScan) line(line []byte) {
-	if !mayUse(line) {
+	if !u.copies.active && !mayUse(line) {
 		return
 	}
 	for _, r := range records(line) {
@@ -61,16 +65,18 @@ func (u *usageScan) line(line []byte) {
 }
 
 func (u *usageScan) record(r *record) {
-	if isInherited(r.ordinal, u.inherited) {
+	if isInherited(r.ordinal, u.inherited) || u.copies.has(r) {
 		return
 	}
 	switch r.kind {
 	case prompt:
 		if r.text != "" && !u.guardian {
-			u.log.Prompt()
+			u.ledger.Prompt()
 		}
 	case answer:
-		u.log.Answer(r.at)
+		u.ledger.Answer(u.entry(r, adapters.Tokens{}))
+	case settings:
+		u.model, u.cwd = cmp.Or(r.model, u.model), cmp.Or(r.cwd, u.cwd)
 	case usage:
 		u.count(r)
 	}
@@ -81,15 +87,28 @@ func (u *usageScan) count(r *record) {
 	if r.totals == nil || r.thread != "" && u.id != "" && r.thread != u.id || u.totals != nil && r.totals.total < u.totals.total {
 		return
 	}
-	now, before := r.totals.counts(), adapters.Tokens{}
+	now, before := r.totals.own(u.copies.totals).counts(), adapters.Tokens{}
 	if u.totals != nil {
-		before = u.totals.counts()
+		before = u.totals.own(u.copies.totals).counts()
 	}
 	u.totals = r.totals
-	u.log.Add(r.at, now.Minus(before), 0)
-	if now.Output > before.Output {
-		u.log.Answer(r.at)
+	more := u.entry(r, now.Minus(before))
+	if more.Tokens.Output > 0 {
+		u.ledger.Answer(more)
+	} else {
+		u.ledger.Add(more)
 	}
+}
+
+func (u *usageScan) entry(r *record, used adapters.Tokens) kit.Entry {
+	return kit.Entry{At: r.at, Model: u.model, CWD: u.cwd, Tokens: used}
+}
+
+// account returns what the thread used.
+func (u *usageScan) account(f *facts) []adapters.Usage {
+	a := &kit.Account{Ledgers: []*kit.Ledger{&u.ledger}, Last: f.last, Model: f.model, CWD: f.cwd, Branch: f.branch}
+	kit.Settle([]*kit.Account{a})
+	return a.Usage
 }
 
 var (
@@ -112,7 +131,7 @@ func mayUse(line []byte) bool {
 	}
 	outer, rest, _ := bytes.Cut(rest, []byte{'"'})
 	switch string(outer) {
-	case "token_usage_record":
+	case "token_usage_record", "turn_context":
 		return true
 	case "event_msg":
 	default:
@@ -126,7 +145,7 @@ func mayUse(line []byte) bool {
 	}
 	inner, _, _ := bytes.Cut(rest, []byte{'"'})
 	switch string(inner) {
-	case "token_count", "user_message", "agent_message", "item_completed":
+	case "token_count", "user_message", "agent_message", "item_completed", "thread_settings_applied":
 		return true
 	}
 	return false

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +25,7 @@ type discovery struct {
 	answer  *kit.Answer
 	roots   []*root
 	absent  bool
+	spent   map[string]*kit.Account // of the sessions of a root; nil where it is not asked for
 }
 
 // root adds the sessions of one data folder to the answer.
@@ -34,6 +34,9 @@ func (d *discovery) root(ctx context.Context, r *root) {
 	problems := len(d.answer.Problems())
 	d.readLogs(ctx, r, l)
 	sessions := d.stores(ctx, r, l)
+	if d.query.Usage {
+		d.settle(sessions)
+	}
 	complete := len(d.answer.Problems()) == problems && ctx.Err() == nil
 	l.serverAnswers = d.askServers(ctx, r, sessions)
 	d.assign(l, sessions)
@@ -270,10 +273,10 @@ func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*ada
 		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
 		CWD: f.cwd, Model: f.model, Title: f.title, FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt,
 		Parent: f.parent, Version: f.version, Tokens: f.tokens, Context: adapters.Context{Used: f.context},
-		CostUSD: math.Round(f.cost*1e9) / 1e9, StartedAt: f.created.time(), LastActivityAt: f.activity.time(), TurnStartedAt: f.prompted.time(), Files: f.files, Archived: f.archived,
+		CostUSD: f.stated(), StartedAt: f.created.time(), LastActivityAt: f.activity.time(), TurnStartedAt: f.prompted.time(), Files: f.files, Archived: f.archived,
 	}
-	if d.query.Usage && out.Tokens != nil && f.logged {
-		out.Usage = f.log.Steps(*out.Tokens, out.CostUSD, out.LastActivityAt)
+	if a := d.spent[f.id]; a != nil {
+		out.Usage = a.Usage
 	}
 	if out.Parent == out.ID {
 		out.Parent = ""

@@ -33,6 +33,7 @@ func (r *root) nameFiles(ctx context.Context, answer *kit.Answer) {
 		}
 	}
 	answer.Skip(notMoved, len(ids))
+	answer.LeaveOut(kit.NotRecognised, len(ids))
 }
 
 // hasAny reports whether a database has one of the sessions. It returns true for a database that

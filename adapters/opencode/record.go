@@ -168,8 +168,8 @@ type facts struct {
 	tokens  *adapters.Tokens
 	cost    float64
 	context int64
-	log     kit.Log // usage by time
-	logged  bool    // log has all messages; of a database only with scope.usage
+	ledger  kit.Ledger
+	logged  bool // ledger has all messages; of a database only with scope.usage
 
 	firstPrompt, lastPrompt string
 	prompted                millis // when the user wrote lastPrompt

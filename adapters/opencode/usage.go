@@ -5,25 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
-	"time"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
 )
 
-// usageQuery sums up the messages of sessions, which %[2]s selects, by steps of %[1]d milliseconds. A turn is an answer whose
+// usageQuery selects the answers of sessions, whose messages %s selects. A turn is an answer whose
 // previous message is the user's. The time in the message's data has priority over the row's time, which can be the time of
 // an import.
-const usageQuery = `SELECT session, at / %[1]d AS step, CAST(total(input) AS INTEGER), CAST(total(output) AS INTEGER), CAST(total(reasoning) AS INTEGER),
-	CAST(total(cache_read) AS INTEGER), CAST(total(cache_write) AS INTEGER), total(cost), count(CASE WHEN answers AND before = 'user' THEN 1 END)
-FROM (SELECT *, role = 'assistant' AND (ended AND NOT failed OR coalesce(output, 0) > 0) AS answers, lag(role) OVER (PARTITION BY session ORDER BY at, id) AS before
-	FROM (SELECT session, id, CAST(coalesce(data ->> '$.time.created', created) AS INTEGER) AS at, role,
-			data ->> '$.error' IS NOT NULL AS failed, data ->> '$.time.completed' IS NOT NULL AS ended, data ->> '$.cost' AS cost,
-			data ->> '$.tokens.input' AS input, data ->> '$.tokens.output' AS output, data ->> '$.tokens.reasoning' AS reasoning,
-			data ->> '$.tokens.cache.read' AS cache_read, data ->> '$.tokens.cache.write' AS cache_write
-		FROM (%[2]s)))
-GROUP BY session, step ORDER BY session, step`
+const usageQuery = `SELECT session, at, completed, provider, model, cwd, input, output, reasoning, cache_read, cache_write, cost, answers AND before = 'user'
+FROM (SELECT *, (completed > 0 AND NOT failed OR output > 0) AS answers, lag(role) OVER (PARTITION BY session ORDER BY at, id) AS before
+	FROM (SELECT session, id, role, CAST(coalesce(data ->> '$.time.created', created) AS INTEGER) AS at,
+			CAST(coalesce(data ->> '$.time.completed', 0) AS INTEGER) AS completed, data ->> '$.error' IS NOT NULL AS failed,
+			coalesce(data ->> '$.providerID', data ->> '$.model.providerID', '') AS provider,
+			coalesce(data ->> '$.modelID', data ->> '$.model.modelID', data ->> '$.model.id', '') AS model, coalesce(data ->> '$.path.cwd', '') AS cwd,
+			CAST(coalesce(data ->> '$.tokens.input', 0) AS INTEGER) AS input, CAST(coalesce(data ->> '$.tokens.output', 0) AS INTEGER) AS output,
+			CAST(coalesce(data ->> '$.tokens.reasoning', 0) AS INTEGER) AS reasoning, CAST(coalesce(data ->> '$.tokens.cache.read', 0) AS INTEGER) AS cache_read,
+			CAST(coalesce(data ->> '$.tokens.cache.write', 0) AS INTEGER) AS cache_write, CAST(coalesce(data ->> '$.cost', 0) AS REAL) AS cost
+		FROM (%s)))
+WHERE role = 'assistant' ORDER BY session, at, id`
 
 const (
 	usageJSON = `CASE WHEN json_valid(m.data) THEN m.data ELSE '{}' END AS data`
@@ -39,7 +44,7 @@ const (
 func (r *reading) keepUsage() {
 	for _, f := range r.sessions {
 		if old := r.before(f); old != nil && old.logged {
-			f.log, f.logged = old.log, true
+			f.ledger, f.logged = old.ledger, true
 		}
 	}
 }
@@ -89,24 +94,55 @@ func (r *reading) usageOf(ctx context.Context, rows string, ids []string) error 
 		return nil
 	}
 	marks, args := idList(ids)
-	query := fmt.Sprintf(usageQuery, adapters.UsageStep.Milliseconds(), fmt.Sprintf(rows, marks))
-	return r.db.Each(ctx, query, args, func(scan func(...any) error) error {
-		var id string
-		var step int64
-		var u adapters.Usage
-		if err := scan(&id, &step, &u.Tokens.Input, &u.Tokens.Output, &u.Tokens.Reasoning, &u.Tokens.CacheRead, &u.Tokens.CacheWrite,
-			&u.CostUSD, &u.Turns); err != nil {
+	return r.db.Each(ctx, fmt.Sprintf(usageQuery, fmt.Sprintf(rows, marks)), args, func(scan func(...any) error) error {
+		var id, provider, model, cwd string
+		var at, completed millis
+		var u adapters.Tokens
+		var usd float64
+		var turn bool
+		if err := scan(&id, &at, &completed, &provider, &model, &cwd, &u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &usd, &turn); err != nil {
 			return err
 		}
-		if step > 0 {
-			u.At = time.UnixMilli(step * adapters.UsageStep.Milliseconds()).UTC()
+		f := r.sessions[id]
+		if f == nil {
+			return nil
 		}
-		if f := r.sessions[id]; f != nil {
-			f.log.AddStep(u)
+		e := kit.Entry{At: at.time(), Model: strings.TrimPrefix(provider+"/"+model, "/"), CWD: cwd, Tokens: u, CostUSD: usd, Copied: at < f.created}
+		if model == "" {
+			e.Model = ""
 		}
+		if turn {
+			e.Turns = 1
+		}
+		if at > 0 && completed > 0 { // a fork copies its messages with new ids
+			e.ID = xxhash.Sum64String(fmt.Sprint(at, completed, e.Model, u, usd)) | 1
+		}
+		f.ledger.Add(e)
 		return nil
 	})
 }
+
+// settle finds which of the answers of sessions count for which of them.
+func (d *discovery) settle(sessions map[string]*facts) {
+	var accounts []*kit.Account
+	d.spent = map[string]*kit.Account{}
+	for id, f := range sessions {
+		if f.tokens == nil || !f.logged {
+			continue
+		}
+		a := &kit.Account{ID: id, Ledgers: []*kit.Ledger{&f.ledger}, Last: f.activity.time(), Model: f.model, CWD: f.cwd, Marked: true,
+			Known: &kit.Known{Tokens: *f.tokens, CostUSD: f.stated()}}
+		d.spent[id] = a
+		accounts = append(accounts, a)
+	}
+	kit.Settle(accounts)
+	for _, a := range accounts {
+		d.answer.Copies(a.Copies)
+	}
+}
+
+// stated returns the cost that the row states, without rounding errors.
+func (f *facts) stated() float64 { return math.Round(f.cost*1e9) / 1e9 }
 
 // logged notes that all usage of sessions is known.
 func (r *reading) logged(ids []string) {

@@ -49,6 +49,10 @@ type doctorAdapterJSON struct {
 	Format   app.Format     `json:"format,omitempty"` // recognised, partly or unrecognised
 	Skipped  map[string]int `json:"skipped,omitempty"`
 	Program  string         `json:"program,omitempty"` // path of the agent's program
+	// What the sums of "rollcall usage" are made of.
+	Answers int            `json:"answers,omitempty"`
+	Copies  int            `json:"copies,omitempty"`
+	LeftOut map[string]int `json:"left_out,omitempty"` // files, by reason
 }
 
 type doctorCommand struct {
@@ -62,7 +66,9 @@ func newDoctor(e *env) *cobra.Command {
 		Use:   "doctor",
 		Short: "Show what was looked at, what was found and what failed",
 		Long: `Show for each agent where its sessions were looked for, how many were found, of
-which versions, what could not be read and what to do about it.`,
+which versions, what could not be read and what to do about it. The line "ledger" says
+of how many answers the sums of "rollcall usage" are made, how many copies of answers
+count for the session in which they were given, and how many files count nowhere.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
@@ -72,17 +78,22 @@ which versions, what could not be read and what to do about it.`,
 }
 
 func (c *doctorCommand) run() error {
-	_, snap, err := c.refresh(app.All, false)
-	if err != nil {
+	cfg, _ := c.config(app.All, true, "") // no error: no agent is named
+	cfg.Usage = true
+	cfg.Limit = cmp.Or(cfg.Limit, wholeLimit)
+	snap := app.Ask(c.ctx, cfg, app.Once{Last: true})
+	if err := c.ctx.Err(); err != nil {
 		return err
 	}
+	var err error
 	d := doctorJSON{Schema: schema, At: timestamp(snap.At), Version: versionAsJSON(c.deps.Version),
 		Environment: c.environment(), Adapters: []doctorAdapterJSON{}}
 	failed := false
 	for _, h := range snap.Adapters {
 		failed = failed || h.State == app.Failed
 		d.Adapters = append(d.Adapters, doctorAdapterJSON{AdapterJSON: adapterAsJSON(h),
-			Problems: h.Problems, Missing: missing(h.LookedIn), Versions: h.Versions, Format: h.Format, Skipped: h.Skipped, Program: c.program(h.Name)})
+			Problems: h.Problems, Missing: missing(h.LookedIn), Versions: h.Versions, Format: h.Format, Skipped: h.Skipped, Program: c.program(h.Name),
+			Answers: h.Ledger.Answers, Copies: h.Ledger.Copies, LeftOut: h.Ledger.LeftOut})
 	}
 	if c.asJSON {
 		err = c.json(d)
@@ -199,6 +210,9 @@ func (c *doctorCommand) print(d doctorJSON) {
 		if len(a.Versions) > 0 {
 			c.printf("    versions  %s\n", counts(a.Versions))
 		}
+		if text := a.ledger(); text != "" {
+			c.printf("    ledger    %s\n", text)
+		}
 		if text := a.Format.String(); text != "" {
 			c.printf("    format    %s\n", text)
 		}
@@ -206,6 +220,18 @@ func (c *doctorCommand) print(d doctorJSON) {
 			c.printf("    skipped   %s: %d\n", present.Line(reason), a.Skipped[reason])
 		}
 	}
+}
+
+// ledger returns what the sums of "rollcall usage" are made of; empty if there is nothing.
+func (a *doctorAdapterJSON) ledger() string {
+	var parts []string
+	if a.Answers > 0 {
+		parts = append(parts, plural(a.Answers, "answer"))
+	}
+	if a.Copies > 0 {
+		parts = append(parts, ifelse(a.Copies == 1, "1 copy", fmt.Sprintf("%d copies", a.Copies))+" left out")
+	}
+	return strings.Join(append(parts, leftOutFiles(a.LeftOut)...), ", ")
 }
 
 func (a *doctorAdapterJSON) summary() string {

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -33,10 +34,14 @@ func newUsage(e *env) *cobra.Command {
 		Long: `Sum up what sessions used: tokens, turns and cost, by day, project, agent, model,
 branch or group of launches. The period of --since begins at the start of a day or,
 if it is shorter than a day, of a quarter of an hour. Usage counts on the day, in
-local time, on which it happened. With --since all the totals are those of
-"rollcall list --all --since all". OpenClaw's gateways do not report when a session
+local time, on which it happened. "rollcall list" shows what the
+record of a session holds, copies included. OpenClaw's gateways do not report when a session
 used its tokens: such a session counts as a whole, on the day on which it was last
 active, and without turns.
+
+Each answer counts once, for the model, folder, branch and session in which it was given,
+however often a fork or a continued session copied it; a copy counts only where the
+original is gone. What sub-agents used counts for their session.
 
 A turn is a prompt of yours that the agent answered. The cost is the one that the
 agents report. For sessions whose agent reports none, it is computed from your prices
@@ -92,6 +97,9 @@ func (c *usageCommand) run() error {
 		err = c.printCSV(&t)
 	default:
 		c.printUsage(&t)
+		if _, lines := leftOut(snap); len(lines) > 0 {
+			c.warn("left out: " + strings.Join(lines, ", "))
+		}
 	}
 	if err != nil {
 		return err
@@ -111,6 +119,7 @@ type usageJSON struct {
 	Rows     []usageRowJSON        `json:"rows"`
 	Total    usageRowJSON          `json:"total"`
 	Untimed  int                   `json:"untimed_sessions,omitempty"`
+	LeftOut  map[string]int        `json:"left_out,omitempty"` // files, by reason
 	Adapters []machine.AdapterJSON `json:"adapters"`
 }
 
@@ -119,13 +128,15 @@ type usageRowJSON struct {
 	Sessions      int             `json:"sessions"`
 	Turns         int             `json:"turns"`
 	Tokens        adapters.Tokens `json:"tokens"`
+	Answers       int             `json:"answers,omitempty"`
 	WithoutTokens int             `json:"without_tokens,omitempty"`
 	CostUSD       float64         `json:"cost_usd,omitempty"`
 	CostSessions  int             `json:"cost_sessions,omitempty"`
 }
 
 func usageAsJSON(t *usage.Table, snap *app.Snapshot, since time.Time) usageJSON {
-	j := usageJSON{Schema: schema, At: timestamp(snap.At), By: t.By, Since: timestamp(since), Untimed: t.Untimed, Rows: []usageRowJSON{}, Total: usageRowAsJSON(&t.Total),
+	leftOut, _ := leftOut(snap)
+	j := usageJSON{LeftOut: leftOut, Schema: schema, At: timestamp(snap.At), By: t.By, Since: timestamp(since), Untimed: t.Untimed, Rows: []usageRowJSON{}, Total: usageRowAsJSON(&t.Total),
 		Adapters: newDocument(snap.At, nil, snap.Adapters).Adapters}
 	for i := range t.Rows {
 		j.Rows = append(j.Rows, usageRowAsJSON(&t.Rows[i]))
@@ -134,7 +145,7 @@ func usageAsJSON(t *usage.Table, snap *app.Snapshot, since time.Time) usageJSON 
 }
 
 func usageRowAsJSON(r *usage.Row) usageRowJSON {
-	return usageRowJSON{Key: r.Key, Sessions: r.Sessions, Turns: r.Turns, Tokens: r.Tokens, WithoutTokens: r.Unknown, CostUSD: r.CostUSD, CostSessions: r.Costed}
+	return usageRowJSON{Key: r.Key, Sessions: r.Sessions, Turns: r.Turns, Answers: r.Answers, Tokens: r.Tokens, WithoutTokens: r.Unknown, CostUSD: r.CostUSD, CostSessions: r.Costed}
 }
 
 // printCSV prints the rows with a header. A spreadsheet would evaluate a text that begins with =,
@@ -207,6 +218,24 @@ func (c *usageCommand) cells(by usage.By, r *usage.Row) []string {
 	return []string{key, strconv.Itoa(r.Sessions), present.Count(int64(r.Turns)), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
 		present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite), present.Count(r.Tokens.Reasoning),
 		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
+}
+
+// leftOut returns the number of files whose answers the sums leave out, by reason, and the same in words.
+func leftOut(snap *app.Snapshot) (files map[string]int, words []string) {
+	files = map[string]int{}
+	for _, h := range snap.Adapters {
+		for why, n := range h.Ledger.LeftOut {
+			files[why] += n
+		}
+	}
+	return files, leftOutFiles(files)
+}
+
+func leftOutFiles(files map[string]int) (words []string) {
+	for _, why := range slices.Sorted(maps.Keys(files)) {
+		words = append(words, plural(files[why], "file")+" "+why)
+	}
+	return words
 }
 
 // explain prints what the table leaves out.

@@ -33,7 +33,8 @@ var Ways = []By{ByDay, ByProject, ByAgent, ByModel, ByBranch, ByGroup}
 // Row sums up some sessions.
 type Row struct {
 	Key      string // empty where it is not known, such as the branch of a folder without git
-	Sessions int    // that used something, without reviews by a model; by day a session can count in several rows
+	Sessions int    // that used something, without reviews by a model; a session can count in several rows
+	Answers  int    // of models, where the agent records them
 	Turns    int    // prompts of the user that were answered, where the agent records them
 	Tokens   adapters.Tokens
 	// Unknown is how many of the sessions have no totals: their agent recorded none, or
@@ -129,29 +130,50 @@ func (t *tally) add(s *app.Session) {
 		}
 		steps = []adapters.Usage{whole}
 	}
-	isIn, untimed := false, s.Usage == nil && s.Tokens != nil
-	var row *Row
+	var total counted
+	rows := map[string]*counted{} // of this session
 	day := dayOf{}
 	for i := range steps {
 		u := &steps[i]
 		if u.At.Before(t.since) {
 			continue
 		}
-		if row == nil || t.table.By == ByDay && !day.contains(u.At) {
+		if t.table.By == ByDay && !day.contains(u.At) {
 			day = dayAt(u.At)
-			row = t.row(keyOf(s, t.table.By, day.name))
-			row.count(s, t.prices)
 		}
-		if !isIn {
-			isIn = true
-			t.table.Total.count(s, t.prices)
+		key := keyOf(s, u, t.table.By, day.name)
+		row := rows[key]
+		if row == nil {
+			row = &counted{}
+			rows[key] = row
 		}
 		row.add(s, u, t.prices)
-		t.table.Total.add(s, u, t.prices)
+		total.add(s, u, t.prices)
 	}
-	if isIn && untimed {
+	for key, c := range rows {
+		t.row(key).count(s, c)
+	}
+	if !total.isIn {
+		return
+	}
+	t.table.Total.count(s, &total)
+	if s.Usage == nil && s.Tokens != nil {
 		t.table.Untimed++
 	}
+}
+
+// counted is what one session adds to a row.
+type counted struct {
+	isIn, priced bool
+	usage        adapters.Usage
+}
+
+func (c *counted) add(s *app.Session, u *adapters.Usage, prices map[string]settings.Price) {
+	usd, ok := costOf(s, u, prices)
+	more := *u
+	more.CostUSD = usd
+	c.usage.Add(&more)
+	c.isIn, c.priced = true, c.priced || ok
 }
 
 func (t *tally) row(key string) *Row {
@@ -161,25 +183,21 @@ func (t *tally) row(key string) *Row {
 	return t.rows[key]
 }
 
-// count counts a session, and whether its totals and its cost are known.
-func (r *Row) count(s *app.Session, prices map[string]settings.Price) {
+// count counts a session with what it used, and whether its totals and its cost are known.
+func (r *Row) count(s *app.Session, c *counted) {
 	if !s.Review {
 		r.Sessions++
 	}
 	if s.Tokens == nil {
 		r.Unknown++
 	}
-	if _, ok := costOf(s, &adapters.Usage{}, prices); ok {
+	if c.priced {
 		r.Costed++
 	}
-}
-
-// add adds what a session used in a step.
-func (r *Row) add(s *app.Session, u *adapters.Usage, prices map[string]settings.Price) {
-	r.Turns += u.Turns
-	r.Tokens.Add(u.Tokens)
-	usd, _ := costOf(s, u, prices)
-	r.CostUSD += usd
+	r.Answers += c.usage.Answers
+	r.Turns += c.usage.Turns
+	r.Tokens.Add(c.usage.Tokens)
+	r.CostUSD += c.usage.CostUSD
 }
 
 // costOf returns what a step of a session cost. ok is false where the agent does not state the session's cost and the user
@@ -188,7 +206,7 @@ func costOf(s *app.Session, u *adapters.Usage, prices map[string]settings.Price)
 	if s.CostUSD > 0 {
 		return u.CostUSD, true
 	}
-	p, ok := prices[s.Model]
+	p, ok := prices[cmp.Or(u.Model, s.Model)]
 	if !ok || s.Tokens == nil {
 		return 0, false
 	}
@@ -214,22 +232,30 @@ func dayAt(at time.Time) dayOf {
 
 func (d *dayOf) contains(at time.Time) bool { return !at.Before(d.start) && at.Before(d.end) }
 
-func keyOf(s *app.Session, by By, day string) string {
+func keyOf(s *app.Session, u *adapters.Usage, by By, day string) string {
 	switch by {
 	case ByDay:
 		return day
 	case ByProject:
-		return s.CWD
+		return projectOf(cmp.Or(u.CWD, s.CWD))
 	case ByAgent:
 		return string(s.Agent)
 	case ByModel:
-		return s.Model
+		return cmp.Or(u.Model, s.Model)
 	case ByBranch:
-		return s.Branch
+		return cmp.Or(u.Branch, s.Branch)
 	case ByGroup:
 		if s.Launch != nil {
 			return s.Launch.Group
 		}
 	}
 	return ""
+}
+
+// projectOf returns the project of a folder. Editors write the letter of a Windows drive small and terminals write it large.
+func projectOf(folder string) string {
+	if len(folder) > 2 && folder[1] == ':' && (folder[2] == '\\' || folder[2] == '/') {
+		return strings.ToUpper(folder[:1]) + folder[1:]
+	}
+	return folder
 }

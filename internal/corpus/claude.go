@@ -57,8 +57,8 @@ func claudeTurn(l *lines, s *session, turn int, at time.Time, tail string) {
 	for _, block := range []string{
 		`{"type":"text","text":"` + filler(200+s.rng.IntN(1500)) + `"}`,
 		fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{"command":"go test ./..."}}`, turn)} {
-		l.put(`{"parentUuid":"x","isSidechain":false,"message":{"id":"msg_%d","type":"message","role":"assistant","model":"%s","content":[%s],"stop_reason":"tool_use",%s},"requestId":"r","type":"assistant","uuid":"u","timestamp":"%s",%s`,
-			turn, s.Model, block, usage, when, tail)
+		l.put(`{"parentUuid":"x","isSidechain":false,"message":{"id":"msg_%s_%d","type":"message","role":"assistant","model":"%s","content":[%s],"stop_reason":"tool_use",%s},"requestId":"r","type":"assistant","uuid":"u","timestamp":"%s",%s`,
+			s.ID, turn, s.Model, block, usage, when, tail)
 	}
 	l.put(`{"parentUuid":"x","isSidechain":false,"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_%d","type":"tool_result","content":"%s"}]},"uuid":"u","timestamp":"%s",%s`,
 		turn, filler(300+s.rng.IntN(6000)), when, tail)
@@ -69,7 +69,7 @@ func claudeEnd(l *lines, s *session, tail string) {
 	when := s.end.Format(stamp)
 	call := func() {
 		s.count(adapters.Tokens{Input: 9, Output: 2})
-		l.put(`{"parentUuid":"x","isSidechain":false,"message":{"id":"msg_call","type":"message","role":"assistant","model":%q,"content":[{"type":"tool_use","id":"toolu_last","name":"Bash","input":{"command":"make"}}],"stop_reason":"tool_use",`+
+		l.put(`{"parentUuid":"x","isSidechain":false,"message":{"id":"msg_`+s.ID+`_call","type":"message","role":"assistant","model":%q,"content":[{"type":"tool_use","id":"toolu_last","name":"Bash","input":{"command":"make"}}],"stop_reason":"tool_use",`+
 			`"usage":{"input_tokens":9,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":2}},"type":"assistant","uuid":"u","timestamp":%q,%s`, s.Model, when, tail)
 	}
 	switch {
@@ -82,11 +82,11 @@ func claudeEnd(l *lines, s *session, tail string) {
 	case s.Outcome == adapters.Interrupted:
 		l.put(`{"parentUuid":"x","isSidechain":false,"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]},"uuid":"u","timestamp":%q,%s`, when, tail)
 	case s.Outcome == adapters.Failed:
-		l.put(`{"parentUuid":"x","isSidechain":false,"message":{"id":"msg_error","type":"message","role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"API Error: 500"}],"stop_reason":"stop_sequence",`+
+		l.put(`{"parentUuid":"x","isSidechain":false,"message":{"id":"msg_`+s.ID+`_error","type":"message","role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"API Error: 500"}],"stop_reason":"stop_sequence",`+
 			`"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}},"isApiErrorMessage":true,"apiErrorStatus":500,"type":"assistant","uuid":"u","timestamp":%q,%s`, when, tail)
 	default:
 		s.count(adapters.Tokens{Input: 5, Output: 1})
-		l.put(`{"parentUuid":"x","isSidechain":false,"message":{"id":"msg_end","type":"message","role":"assistant","model":%q,"content":[{"type":"text","text":"Done."}],"stop_reason":"end_turn",`+
+		l.put(`{"parentUuid":"x","isSidechain":false,"message":{"id":"msg_`+s.ID+`_end","type":"message","role":"assistant","model":%q,"content":[{"type":"text","text":"Done."}],"stop_reason":"end_turn",`+
 			`"usage":{"input_tokens":5,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}},"type":"assistant","uuid":"u","timestamp":%q,%s`, s.Model, when, tail)
 	}
 }

@@ -26,7 +26,7 @@ const maxDepth = 32
 
 func codecOf(t reflect.Type) codec { return compile(t, 0) }
 
-var timeType = reflect.TypeFor[time.Time]()
+var timeType, bytesType = reflect.TypeFor[time.Time](), reflect.TypeFor[[]byte]()
 
 func compile(t reflect.Type, depth int) codec {
 	if depth > maxDepth {
@@ -51,6 +51,9 @@ func compile(t reflect.Type, depth int) codec {
 	case reflect.Pointer:
 		return pointer(t, depth)
 	case reflect.Slice:
+		if t == bytesType {
+			return codec{"bytes", appendBytes, readBytes}
+		}
 		return slice(t, depth)
 	case reflect.Array:
 		return array(t, depth)
@@ -182,6 +185,15 @@ func appendString(to []byte, from unsafe.Pointer) []byte {
 
 func readString(d *decoder, into unsafe.Pointer) {
 	*(*string)(into) = string(d.take(d.uvarint()))
+}
+
+func appendBytes(to []byte, from unsafe.Pointer) []byte {
+	b := *(*[]byte)(from)
+	return append(binary.AppendUvarint(to, uint64(len(b))), b...)
+}
+
+func readBytes(d *decoder, into unsafe.Pointer) {
+	*(*[]byte)(into) = append([]byte(nil), d.take(d.uvarint())...)
 }
 
 // The forms in which a time is written: the zero time, and times by their zone.

@@ -32,7 +32,8 @@ func (a *Answer) Clone() *Answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	roll := adapters.Roll{Sessions: slices.Clone(a.roll.Sessions), Remotes: slices.Clone(a.roll.Remotes), LookedIn: slices.Clone(a.roll.LookedIn),
-		Versions: maps.Clone(a.roll.Versions), Skipped: maps.Clone(a.roll.Skipped)}
+		Versions: maps.Clone(a.roll.Versions), Skipped: maps.Clone(a.roll.Skipped), Ledger: a.roll.Ledger}
+	roll.Ledger.LeftOut = maps.Clone(a.roll.Ledger.LeftOut)
 	return &Answer{roll: roll, problems: slices.Clone(a.problems), watch: slices.Clone(a.watch), index: maps.Clone(a.index)}
 }
 
@@ -69,6 +70,34 @@ func (a *Answer) SkipAll(counts map[string]int) {
 		a.roll.Skipped[reason] += n
 	}
 }
+
+// Copies counts answers in the files of sessions that count for another session.
+func (a *Answer) Copies(n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.roll.Ledger.Copies += n
+}
+
+// LeaveOut counts n files whose answers count nowhere. why is what is true of them, one of the constants of this package.
+func (a *Answer) LeaveOut(why string, n int) {
+	if n == 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.roll.Ledger.LeftOut == nil {
+		a.roll.Ledger.LeftOut = map[string]int{}
+	}
+	a.roll.Ledger.LeftOut[why] += n
+}
+
+// The reasons why the answers in a file count nowhere.
+const (
+	NotRecognised = "not recognised"
+	NotReadable   = "not readable"
+	NotInTime     = "not read in time"
+	NoSession     = "of sub-agents whose session is gone"
+)
 
 // Skipped returns the number of records or files that were skipped for a reason.
 func (a *Answer) Skipped(reason string) int {

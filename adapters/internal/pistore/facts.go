@@ -3,6 +3,8 @@ package pistore
 import (
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
 )
@@ -32,7 +34,7 @@ const (
 	lost      // its entries could not be found
 )
 
-// facts holds what was read from a session's file. It is a value: except for log, copies share
+// facts holds what was read from a session's file. It is a value: except for the ledger, copies share
 // nothing that is changed.
 type facts struct {
 	header
@@ -49,9 +51,9 @@ type facts struct {
 	second                  time.Time // of the first entry after the header
 	system                  bool      // there are system messages: a version from 0.9 on
 
-	sums  usage
-	exact bool    // sums and log hold all own entries read so far
-	log   kit.Log // a copy of facts to which records are added needs its own
+	sums   usage
+	exact  bool       // sums and ledger hold all entries read so far, sums the own ones
+	ledger kit.Ledger // a copy of facts to which records are added needs its own
 
 	skipped map[string]int
 	// longLine describes the line that makes the turn unreadable.
@@ -86,6 +88,7 @@ func (f *facts) apply(r *record) {
 		f.second = r.at
 	}
 	f.describe(r)
+	f.enter(r)
 	if !f.own(r) {
 		return
 	}
@@ -99,14 +102,23 @@ func (f *facts) apply(r *record) {
 		f.stored = r.at
 	}
 	f.sums.add(r.usage)
-	f.log.Add(r.at, r.usage.Tokens, r.usage.cost)
+	f.turn.apply(r, jumped)
+}
+
+// enter adds what an entry used to the ledger. A fork's file repeats entries of its parent, with their ids.
+func (f *facts) enter(r *record) {
+	e := kit.Entry{At: r.at, Model: f.model, Tokens: r.usage.Tokens, CostUSD: r.usage.cost, Copied: !f.own(r)}
+	if r.id != "" && !r.at.IsZero() {
+		e.ID = xxhash.Sum64String(r.id+r.at.String()) | 1
+	}
 	switch {
 	case r.kind == prompted:
-		f.log.Prompt()
+		f.ledger.Prompt()
 	case r.kind == answered && r.stop != "error":
-		f.log.Answer(r.at)
+		f.ledger.Answer(e)
+	default:
+		f.ledger.Add(e)
 	}
-	f.turn.apply(r, jumped)
 }
 
 // describe records the details that a fork has in common with its parent.

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // session is one conversation of the store.
@@ -18,7 +19,8 @@ type session struct {
 	// unheaded reports that the header could not be read and that the id comes from the
 	// file's name.
 	unheaded bool
-	realCWD  string // cwd without symbolic links
+	realCWD  string       // cwd without symbolic links
+	spent    *kit.Account // what counts for it; nil: not known, or not asked for
 
 	owner *process // the process that certainly has it
 	how   string   // how that is known

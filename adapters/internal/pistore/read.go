@@ -285,7 +285,7 @@ func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 	}
 	rest, err := t.Finish(f, info, limit)
 	t.now, t.unfinished = t.facts, false
-	t.now.log = t.facts.log.Clone()
+	t.now.ledger = t.facts.ledger.Clone()
 	if r, bad := parse(rest); bad == nil && (t.now.known || r.kind == headerLine) {
 		t.unfinished = true
 		t.now.apply(&r) // a killed Pi leaves the newline out; Pi adds it when it opens the file
@@ -296,7 +296,7 @@ func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 // factsFormat is the version of the facts of sessions. It must be raised when the same fields get
 // another meaning. Both agents read the same files and share what is kept of them.
 const (
-	factsFormat = 1
+	factsFormat = 2
 	factsName   = "pi"
 )
 
@@ -316,7 +316,7 @@ func (t *transcript) load() {
 	t.loaded = true
 	if known, ok := t.saved.Load(t.Path); ok {
 		t.State, t.facts, t.now, t.whole = known.state, known.facts, known.facts, known.whole
-		t.now.log = t.facts.log.Clone()
+		t.now.ledger = t.facts.ledger.Clone()
 	}
 }
 

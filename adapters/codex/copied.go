@@ -1,0 +1,97 @@
+package codex
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
+)
+
+// copyPause is less than the time between a fork and the thread's own work: the records that a fork copies are written at once.
+const copyPause = time.Second
+
+// copies finds the end of the records that a fork or a sub-agent has from its parent, where the head does not state it (before 0.169, and in forks of the
+// user). The thread's own records begin with a turn that was made after the thread, or after a pause. Records come in the file's order.
+type copies struct {
+	active  bool
+	created time.Time // the thread
+	last    time.Time // the last copy was written
+	totals  *tokens   // of the copies: the thread counts on from there
+}
+
+// newCopies returns the search in the rollout with that head; at is the time of its first line.
+func newCopies(h *head) copies {
+	return copies{active: h.forkedFrom != "" && h.inherited == 0, created: h.started, last: h.written}
+}
+
+// has reports whether a record is a copy.
+func (c *copies) has(r *record) bool {
+	if !c.active {
+		return false
+	}
+	switch made, ok := timeOfID(r.turn); {
+	case r.kind == started && ok && !made.Before(c.created), r.at.Sub(c.last) > copyPause:
+		c.active = false
+		return false
+	}
+	if r.at.After(c.last) {
+		c.last = r.at
+	}
+	if r.kind == usage && r.totals != nil {
+		c.totals = r.totals
+	}
+	return true
+}
+
+// timeOfID returns when an id of version 7 was made.
+func timeOfID(id string) (at time.Time, ok bool) {
+	if !kit.Is(id) || id[14] != '7' {
+		return time.Time{}, false
+	}
+	var ms int64
+	made, err := hex.DecodeString(strings.ReplaceAll(id[:13], "-", ""))
+	for _, b := range made {
+		ms = ms<<8 | int64(b)
+	}
+	return time.UnixMilli(ms), err == nil
+}
+
+var errOwn = errors.New("the thread's own record")
+
+// readCopies finds the records that the thread has from its parent.
+func (f *facts) readCopies(ctx context.Context, r io.ReaderAt) error {
+	c := newCopies(&f.head)
+	if !c.active {
+		return nil
+	}
+	next, _, err := agentfile.ForwardLong(ctx, io.NewSectionReader(r, 0, 1<<62), 0, 0, func(line []byte, offset int64) error {
+		if offset == 0 {
+			return nil
+		}
+		for _, rec := range records(line) {
+			if !c.has(&rec) {
+				return errOwn
+			}
+		}
+		return nil
+	}, func(*agentfile.LongLine) error { return nil })
+	if err != nil && !errors.Is(err, errOwn) && !errors.Is(err, agentfile.ErrTooLong) {
+		return err
+	}
+	f.copied, f.copying, f.base = next, c.active, c.totals
+	return nil
+}
+
+// own returns the part of cumulative counts that the thread used itself.
+func (t *tokens) own(base *tokens) *tokens {
+	if base == nil || t == nil || t.total < base.total {
+		return t
+	}
+	return &tokens{input: t.input - base.input, cached: t.cached - base.cached, written: t.written - base.written,
+		output: t.output - base.output, reasoning: t.reasoning - base.reasoning, total: t.total - base.total}
+}

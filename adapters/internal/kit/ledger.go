@@ -1,0 +1,204 @@
+package kit
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// Entry is an answer of a model, as an agent's record states it, or a cost that the agent states apart from its answers.
+type Entry struct {
+	ID                 uint64 // of the answer, the same in each of its copies; 0: a copy of it can't be recognised
+	Copied             bool   // the record shows that the answer was given in another session
+	At                 time.Time
+	Model, CWD, Branch string // where the answer was given; empty: those of the session
+	Tokens             adapters.Tokens
+	CostUSD            float64
+	Turns              int // prompts of the user that it answers
+}
+
+// Ledger lists the answers in one file of an agent, in the file's order. Its zero value is ready for use. A copy shares its
+// entries: add to only one of the two, or Clone it.
+type Ledger struct {
+	packed   []byte  // all entries but the last
+	places   []place // that the entries name by number
+	step     int64   // of the last packed entry
+	last     entry
+	begun    bool // last is an entry
+	prompted bool // a prompt has no answer yet
+	answered bool // there is an answer
+}
+
+// place is what many answers have in common.
+type place struct{ model, cwd, branch string }
+
+// entry is an Entry as a ledger holds it.
+type entry struct {
+	id     uint64
+	copied bool
+	place  int
+	step   int64 // of adapters.UsageStep since 1970; 0: not known
+	tokens adapters.Tokens
+	usd    float64
+	turns  int
+}
+
+// Prompt records a prompt of the user.
+func (l *Ledger) Prompt() { l.prompted = true }
+
+// LatePrompt records a prompt of the user that was written after its answer.
+func (l *Ledger) LatePrompt() {
+	if l.answered {
+		l.last.turns++
+	}
+}
+
+// Answer adds an answer of the model. The first one after a prompt completes a turn.
+func (l *Ledger) Answer(e Entry) {
+	l.answered = true
+	if l.prompted {
+		l.prompted = false
+		e.Turns++
+	}
+	l.Add(e)
+}
+
+// Add adds an entry. A record that repeats the id of the last entry is a later block of the same answer: the larger counts are
+// the more complete ones.
+func (l *Ledger) Add(e Entry) {
+	if e.Tokens == (adapters.Tokens{}) && e.CostUSD == 0 && e.Turns == 0 {
+		return
+	}
+	n := entry{id: e.ID, copied: e.Copied, place: l.place(place{e.Model, e.CWD, e.Branch}), tokens: e.Tokens, usd: e.CostUSD, turns: e.Turns}
+	if !e.At.IsZero() {
+		n.step = e.At.Unix() / int64(adapters.UsageStep/time.Second)
+	}
+	if l.begun && n.id != 0 && n.id == l.last.id {
+		l.last.merge(&n)
+		return
+	}
+	l.flush()
+	l.last, l.begun = n, true
+}
+
+// merge adds another record of the same answer.
+func (e *entry) merge(o *entry) {
+	e.tokens = e.tokens.Combine(o.tokens, func(a, b int64) int64 { return max(a, b) })
+	e.usd, e.turns, e.copied = max(e.usd, o.usd), max(e.turns, o.turns), e.copied && o.copied
+}
+
+func (l *Ledger) place(p place) int {
+	for i := len(l.places) - 1; i >= 0; i-- {
+		if l.places[i] == p {
+			return i
+		}
+	}
+	l.places = append(l.places, p)
+	return len(l.places) - 1
+}
+
+// Clone returns a ledger to which entries can be added without changing l.
+func (l *Ledger) Clone() Ledger {
+	c := *l
+	c.packed, c.places = slices.Clip(l.packed), slices.Clip(l.places)
+	return c
+}
+
+// The bits that tell which fields of a packed entry follow.
+const (
+	hasID = 1 << iota
+	isCopied
+	hasCost
+	hasTurns
+	hasReasoning
+)
+
+// flush packs the last entry: a machine can have millions of answers.
+func (l *Ledger) flush() {
+	if !l.begun {
+		return
+	}
+	e, to := &l.last, l.packed
+	flags := byte(0)
+	for i, is := range []bool{e.id != 0, e.copied, e.usd != 0, e.turns != 0, e.tokens.Reasoning != 0} {
+		if is {
+			flags |= 1 << i
+		}
+	}
+	to = append(to, flags)
+	if flags&hasID != 0 {
+		to = binary.LittleEndian.AppendUint64(to, e.id)
+	}
+	to = binary.AppendUvarint(to, uint64(e.place))
+	to = binary.AppendVarint(to, e.step-l.step)
+	for _, n := range []int64{e.tokens.Input, e.tokens.Output, e.tokens.CacheRead, e.tokens.CacheWrite} {
+		to = binary.AppendVarint(to, n)
+	}
+	if flags&hasReasoning != 0 {
+		to = binary.AppendVarint(to, e.tokens.Reasoning)
+	}
+	if flags&hasCost != 0 {
+		to = binary.LittleEndian.AppendUint64(to, math.Float64bits(e.usd))
+	}
+	if flags&hasTurns != 0 {
+		to = binary.AppendVarint(to, int64(e.turns))
+	}
+	l.packed, l.step, l.begun = to, e.step, false
+}
+
+// each calls do with every entry, in the file's order. do must not keep the entry.
+func (l *Ledger) each(do func(e *entry)) {
+	from, step := l.packed, int64(0)
+	varint := func() int64 {
+		n, size := binary.Varint(from)
+		from = from[max(size, 0):]
+		return n
+	}
+	var e entry
+	for len(from) > 0 {
+		e = entry{}
+		flags := from[0]
+		if from = from[1:]; flags&hasID != 0 && len(from) >= 8 {
+			e.id, from = binary.LittleEndian.Uint64(from), from[8:]
+		}
+		e.copied = flags&isCopied != 0
+		n, size := binary.Uvarint(from)
+		from = from[max(size, 0):]
+		e.place = min(int(n), len(l.places)-1)
+		step += varint()
+		e.step = step
+		e.tokens = adapters.Tokens{Input: varint(), Output: varint(), CacheRead: varint(), CacheWrite: varint()}
+		if flags&hasReasoning != 0 {
+			e.tokens.Reasoning = varint()
+		}
+		if flags&hasCost != 0 && len(from) >= 8 {
+			e.usd, from = math.Float64frombits(binary.LittleEndian.Uint64(from)), from[8:]
+		}
+		if flags&hasTurns != 0 {
+			e.turns = int(varint())
+		}
+		do(&e)
+	}
+	if l.begun {
+		e = l.last
+		do(&e)
+	}
+}
+
+// Tokens returns what the answers used, each counted once.
+func (l *Ledger) Tokens() (sum adapters.Tokens) {
+	once := make(map[uint64]adapters.Tokens)
+	l.each(func(e *entry) {
+		more := e.tokens
+		if e.id != 0 {
+			before := once[e.id]
+			all := before.Combine(e.tokens, func(a, b int64) int64 { return max(a, b) })
+			once[e.id], more = all, all.Minus(before)
+		}
+		sum.Add(more)
+	})
+	return sum
+}
