@@ -243,6 +243,6 @@ func Match(list []Request, shown *Request) (Request, error) {
 // Words returns what a kind of request asks for, in words.
 func (k RequestKind) Words() string {
 	words := map[RequestKind]string{AsksCommand: "wants to run a command", AsksFileChange: "wants to change files",
-		AsksPlan: "has a plan to approve", AsksQuestion: "asks a question"}
+		AsksPlan: "asks you to approve its plan", AsksQuestion: "asks a question"}
 	return cmp.Or(words[k], "asks for a permission")
 }

@@ -136,3 +136,10 @@ type Conversant interface {
 	Prompter
 	Stopper
 }
+
+// FailureReader is implemented by a Launcher whose agent prints more than a sentence for people.
+type FailureReader interface {
+	// Failure returns why a launch failed, in the agent's own words, from the end of what its process printed; empty: the
+	// output does not have it. The first line of the output may be cut.
+	Failure(output []byte) string
+}

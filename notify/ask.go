@@ -88,6 +88,9 @@ func (a *ask) text(s *app.Session) Text {
 		body = append(body, present.Cut("⚠ Looks dangerous: "+strings.Join(r.Dangers, "; "), shownDanger))
 	}
 	shown := present.Line(present.Visible(present.Head(r.Text)))
+	if !a.isWhole() {
+		shown = r.Brief()
+	}
 	if cut := present.Cut(shown, shownText); !a.isWhole() && (cut != shown || len(r.Text) > len(present.Head(r.Text))) {
 		body = append(body, cut, fmt.Sprintf("(cut: %s; open it to read all)", humanize.Bytes(uint64(len(r.Text)))))
 	} else {
@@ -111,7 +114,6 @@ func (a *ask) text(s *app.Session) Text {
 // replaced the one on the screen.
 const (
 	actOpen  = "default"
-	actShow  = "show"
 	actAllow = "allow:"
 	actDeny  = "deny:"
 )
@@ -124,7 +126,7 @@ func (a *ask) actions(hasBody bool) (out []string) {
 	if hasBody && a.request.CanDeny {
 		out = append(out, actDeny+a.ref.Key, "Deny")
 	}
-	return append(out, actShow, "Show")
+	return out
 }
 
 // actLimit is how long an answer may take.

@@ -112,11 +112,11 @@ func TestAnswerFromANotification(t *testing.T) {
 	if n.Summary != "Claude Code wants to run a command in a" || n.Body != "git commit -m '&lt;b&gt; &amp; c'\nin /w/a" {
 		t.Errorf("said %q, %q", n.Summary, n.Body)
 	}
-	if want := []string{"default", "Open", "allow:" + key, "Allow once", "deny:" + key, "Deny", "show", "Show"}; len(key) != 26 || !slices.Equal(n.Actions, want) {
+	if want := []string{"default", "Open", "allow:" + key, "Allow once", "deny:" + key, "Deny"}; len(key) != 26 || !slices.Equal(n.Actions, want) {
 		t.Errorf("actions %q", n.Actions)
 	}
 	a.settled(t)
-	a.server.click(t, n.ID, "show")
+	a.server.click(t, n.ID, "default")
 	a.server.click(t, n.ID, "default")
 	for range 2 {
 		if id := <-a.shows; id != "a" {
@@ -192,7 +192,7 @@ func TestNotAllowedFromANotification(t *testing.T) {
 			a.board.set("a", c.text)
 			a.events.put(becomes("a", adapters.Working, adapters.Waiting))
 			n, key := a.last(t, 1)
-			if want := []string{"default", "Open", "deny:" + key, "Deny", "show", "Show"}; !slices.Equal(n.Actions, want) || !strings.Contains(n.Body, c.body) {
+			if want := []string{"default", "Open", "deny:" + key, "Deny"}; !slices.Equal(n.Actions, want) || !strings.Contains(n.Body, c.body) {
 				t.Errorf("said %q, actions %q", n.Body, n.Actions)
 			}
 		})

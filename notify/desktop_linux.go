@@ -146,7 +146,7 @@ func (d *desktop) clicked(id uint32, action string) {
 	c, ok := d.clicks[id]
 	switch {
 	case !ok:
-	case action == actOpen || action == actShow:
+	case action == actOpen:
 		go d.n.open(c)
 	case (strings.HasPrefix(action, actAllow) || strings.HasPrefix(action, actDeny)) && d.n.opts.Answer != nil:
 		go d.n.act(c, action)

@@ -19,7 +19,7 @@ import (
 
 const long = time.Minute // a grace that no test outlives
 
-var foot = []string{"—", "Open Rollcall", "Launch…", "—", "Quit"}
+var foot = []string{"—", "Open Rollcall", "Needs you", "New agent…", "Settings…", "—", "Quit"}
 
 // rows returns the whole menu. The white space that widens it is left out of what
 // is compared.
@@ -202,7 +202,7 @@ func TestClicks(t *testing.T) {
 		t.Error(err)
 	}
 	tray.wait("open", 4)
-	click(m.id("Launch…"))
+	click(m.id("New agent…"))
 	tray.wait("launch", 1)
 
 	if err := m.call("Event", int32(999), "clicked", dbus.MakeVariant(""), uint32(0)).Err; err == nil {

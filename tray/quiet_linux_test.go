@@ -36,11 +36,11 @@ func TestQuietAndEnded(t *testing.T) {
 			t.Errorf("rows (-want +got):\n%s", diff)
 		}
 	}
-	const work, open, launch, hour, day = "◐ shop · Claude Code · Fix · 1 h", "Open Rollcall", "Launch…", "Do not disturb for 1 hour", "Do not disturb until tomorrow"
-	shows(work, "—", open, launch, "—", hour, day, "—", "Quit")
+	const work, open, needs, launch, hour, day, set = "◐ shop · Claude Code · Fix · 1 h", "Open Rollcall", "Needs you", "New agent…", "Do not disturb for 1 hour", "Do not disturb until tomorrow", "Settings…"
+	shows(work, "—", open, needs, launch, "—", hour, day, set, "—", "Quit")
 
 	tray.tell(order{Ended: []app.Event{gone("id-e", "api", "Add paging", adapters.Completed, time.Minute), gone("id-f", "site", "", adapters.Died, time.Hour)}})
-	shows(work, "—", "■ api · Claude Code · turn complete: Add paging · 1 m", "■ site · Claude Code · died in mid-turn · 1 h", "—", open, launch, "—", hour, day, "—", "Quit")
+	shows(work, "Ended", "■ api · Claude Code · turn complete: Add paging · 1 m", "■ site · Claude Code · died in mid-turn · 1 h", "—", open, needs, launch, "—", hour, day, set, "—", "Quit")
 	click("turn complete")
 	if r := tray.wait("open", 1); r.Arg != "id-e" {
 		t.Errorf("opened %q", r.Arg)

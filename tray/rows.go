@@ -29,19 +29,21 @@ const (
 )
 
 const (
-	idSeparatorEnded = idAdapter + model.MaxAdapters + model.MaxOwn
-	idEnded          = idSeparatorEnded + 1 // id of the first of model.MaxEnded rows
+	idEndedTitle = idAdapter + model.MaxAdapters + model.MaxOwn
+	idEnded      = idEndedTitle + 1 // id of the first of model.MaxEnded rows
 )
 
 const (
 	idSeparator = idEnded + model.MaxEnded + iota
 	idOpen
+	idQueue     // opens what waits for the user
 	idTerminals // has a submenu, with the rows from idTerminal on
 	idLaunch
 	idSeparatorQuiet
 	idQuietHour
 	idQuietTomorrow
 	idQuietEnd
+	idSettings
 	idSeparatorQuit
 	idRestart // hidden unless an update needs a restart
 	idQuit
@@ -72,12 +74,13 @@ func layOut(m model.Menu, canLaunch, canQuiet bool) []row {
 		next[r.Kind]++
 	}
 	for i, r := range m.Ended[:min(len(m.Ended), model.MaxEnded)] {
-		put(idSeparatorEnded, row{separator: true})
+		put(idEndedTitle, row{label: "Ended", disabled: true})
 		put(idEnded+int32(i), row{label: r.Label()})
 	}
 	put(idSeparator, row{separator: true})
 	put(idOpen, row{label: "Open Rollcall"})
-	put(idLaunch, row{label: "Launch…", disabled: !canLaunch})
+	put(idQueue, row{label: "Needs you"})
+	put(idLaunch, row{label: "New agent…", disabled: !canLaunch})
 	switch {
 	case m.Quiet != "":
 		put(idSeparatorQuiet, row{separator: true})
@@ -87,6 +90,7 @@ func layOut(m model.Menu, canLaunch, canQuiet bool) []row {
 		put(idQuietHour, row{label: "Do not disturb for 1 hour"})
 		put(idQuietTomorrow, row{label: "Do not disturb until tomorrow"})
 	}
+	put(idSettings, row{label: "Settings…"})
 	put(idSeparatorQuit, row{separator: true})
 	put(idQuit, row{label: "Quit"})
 	return rows
@@ -104,6 +108,14 @@ func (m *menu) clicked(id int32) {
 	case id == idLaunch:
 		if m.opts.Launch != nil {
 			go m.opts.Launch()
+		}
+	case id == idQueue:
+		if m.opts.OpenRequest != nil {
+			go m.opts.OpenRequest("")
+		}
+	case id == idSettings:
+		if m.opts.Settings != nil {
+			go m.opts.Settings()
 		}
 	case id >= idQuietHour && id <= idQuietEnd:
 		m.setQuiet(id)

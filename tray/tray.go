@@ -43,6 +43,8 @@ type Options struct {
 	Asked func(*app.Session) string
 	// Launch opens the dialog that launches an agent. If it is nil, the row is disabled.
 	Launch func()
+	// Settings opens the settings; nil: the row does nothing.
+	Settings func()
 	// Replaced is closed when an update has replaced the program's file. The menu then offers a restart, which calls Restart
 	// and makes Run return. If the channel is nil, the menu never offers it.
 	Replaced <-chan struct{}

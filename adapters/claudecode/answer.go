@@ -195,9 +195,17 @@ func (a *Adapter) waitingEntry(ctx context.Context, s adapters.Session) (entry, 
 	case !e.dated:
 		return entry{}, fmt.Errorf("%w: this version of Claude Code does not record since when the session waits", adapters.ErrAnswerElsewhere)
 	case e.waitingFor != "permission prompt":
-		return entry{}, fmt.Errorf("%w: it waits for %s", adapters.ErrAnswerElsewhere, shorten(e.waitingFor))
+		return entry{}, fmt.Errorf("%w: %s", adapters.ErrAnswerElsewhere, waitsFor(e.waitingFor))
 	}
 	return e, nil
+}
+
+// waitsFor returns what a registry entry waits for, in words.
+func waitsFor(what string) string {
+	if what == "input needed" {
+		return "it asks you something"
+	}
+	return "it waits for " + shorten(what)
 }
 
 // openCall is a call that the transcript has no result of.

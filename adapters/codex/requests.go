@@ -107,9 +107,24 @@ func (a *asked) request(raw []byte, patch func(item string) string) adapters.Req
 		r.Kind, r.Text = adapters.AsksPermission, string(raw)
 	}
 	for _, d := range p.Decisions {
-		r.Options = append(r.Options, strings.Trim(string(d), `"`))
+		r.Options = append(r.Options, decisionName(d))
 	}
 	return r
+}
+
+// decisionName returns the name of a decision that the daemon accepts: a text, or an object whose only member is the decision with its details.
+func decisionName(raw json.RawMessage) string {
+	var name string
+	if json.Unmarshal(raw, &name) == nil {
+		return name
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) == nil && len(object) == 1 {
+		for name = range object {
+			return name
+		}
+	}
+	return string(raw)
 }
 
 // name returns the request's id for the user, together with the id of its item: the daemon

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"rollcall/adapters"
 	"rollcall/app/machine"
@@ -137,7 +138,7 @@ Without a command it starts the tray icon.`,
 	root.SetOut(&e.out)
 	root.SetErr(e.streams.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError("%w\n  see: %s --help", err, cmd.CommandPath())
+		return usageError("%s\n  see: %s --help", flagMistake(err), cmd.CommandPath())
 	})
 	color := root.PersistentFlags().String("color", "auto", "colours: auto, always or never")
 	noCache := root.PersistentFlags().Bool("no-cache", false, "read the agents' files without the cache of earlier reads")
@@ -148,16 +149,43 @@ Without a command it starts the tray icon.`,
 		e.undoes.Store(slices.Contains(undoing, cmd.CommandPath()))
 		return e.setColor(*color)
 	}
-	for _, add := range []func(*env) *cobra.Command{newList, newStatus, newStop, newPeek, newWorktree, newPrune, newDoctor, newVersion, newWindow,
-		newSearch, newUsage, newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics, newKeep,
-		newPending, newAnswer, newSend, newInterrupt, newFocus, newAutostart, newUninstall, newDND, newMachine} {
-		root.AddCommand(add(e))
-	}
+	addGroups(e, root)
 	forwardCommands(e, root)
 	refuseUnknownTopics(root)
 	addCompletionCommand(root)
 	addCompletions(e, root)
 	return root
+}
+
+// addGroups adds all commands below their headings in the help of the program.
+func addGroups(e *env, root *cobra.Command) {
+	for _, g := range []struct {
+		id, title string
+		commands  []func(*env) *cobra.Command
+	}{
+		{"see", "See", []func(*env) *cobra.Command{newList, newStatus, newPeek, newPending, newSearch, newUsage, newWatch, newLogs, newCompare, newWindow}},
+		{"act", "Act", []func(*env) *cobra.Command{newAnswer, newSend, newInterrupt, newStop, newFocus}},
+		{"launch", "Launch", []func(*env) *cobra.Command{newLaunch, newResume, newWorktree, newHook}},
+		{"keep", "Keep order", []func(*env) *cobra.Command{newLock, newUnlock, newLocks, newFuse, newPrune, newDND}},
+		{"set", "Set up", []func(*env) *cobra.Command{newDoctor, newMachine, newAutostart, newMetrics, newKeep, newVersion, newUninstall}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title + ":"})
+		for _, add := range g.commands {
+			cmd := add(e)
+			cmd.GroupID = g.id
+			root.AddCommand(cmd)
+		}
+	}
+	root.SetHelpCommandGroupID("set")
+	root.SetCompletionCommandGroupID("set")
+}
+
+// flagMistake returns what is wrong with a flag, in words of the user.
+func flagMistake(err error) string {
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok && wrong.GetFlag().Value.Type() == "duration" {
+		return fmt.Sprintf("--%s takes a time such as 30m, 1h or 1h30m, not %q", wrong.GetFlag().Name, wrong.GetValue())
+	}
+	return err.Error()
 }
 
 // refuseUnknownTopics makes `rollcall help` fail for a command that does not exist. Cobra's default

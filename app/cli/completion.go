@@ -31,13 +31,13 @@ func addCompletions(e *env, root *cobra.Command) {
 	arguments := map[string]completer{
 		"rollcall launch": several(c.agents), "rollcall status": recent, "rollcall peek": recent, "rollcall resume": recent,
 		"rollcall stop": live, "rollcall pending": live, "rollcall answer": live, "rollcall send": live,
-		"rollcall interrupt": live, "rollcall logs": first(c.launches), "rollcall hook retry": first(c.launches),
+		"rollcall interrupt": live, "rollcall focus": live, "rollcall logs": first(c.launches), "rollcall hook retry": first(c.launches),
 		"rollcall compare": first(c.groups), "rollcall lock": folders, "rollcall unlock": first(c.locked),
 		"rollcall fuse set": folders, "rollcall fuse extend": first(c.fused), "rollcall fuse cancel": first(c.fused), "rollcall fuse retry": first(c.fused),
 	}
 	flags := map[string]completer{
 		"agent": several(c.agents), "mode": c.modes, "group": several(c.groups), "session": several(c.sessions(week)),
-		"status": words("working", "waiting", "idle", "stopped", "unknown"), "by": words("day", "project", "agent", "model", "branch", "group"), "since": words("1h", "12h", "7d", "4w", "all"),
+		"status": words("working", "waiting", "needs you", "idle", "stopped", "unknown"), "by": words("day", "project", "agent", "model", "branch", "group"), "since": words("1h", "12h", "7d", "4w", "all"),
 		"color": words("auto", "always", "never"), "cwd": folders, "repo": folders, "prompt-file": files, "spec": files, "file": files, "textfile": files,
 		"matrix": func([]string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return []cobra.Completion{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
@@ -150,7 +150,7 @@ func (c *completions) modes(args []string) (out []cobra.Completion, _ cobra.Shel
 			continue
 		}
 		for _, m := range launch.Modes(list, a.Name()) {
-			out = append(out, cobra.CompletionWithDesc(m.Name, present.AgentName(a.Name())+": it "+m.Says))
+			out = append(out, cobra.CompletionWithDesc(m.Name, present.AgentName(a.Name())+": "+m.Says))
 		}
 	}
 	return out, noFiles

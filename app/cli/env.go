@@ -115,7 +115,11 @@ func (e *env) config(since time.Duration, totals bool, only adapters.Name) (app.
 		}
 		i := slices.Index(names, string(only))
 		if i < 0 {
-			return app.Config{}, usageError("--agent must be one of %s, not %q", strings.Join(names, ", "), only)
+			similar := ""
+			if near := similarAgent(string(only)); near != "" {
+				similar = " (did you mean " + near + "?)"
+			}
+			return app.Config{}, usageError("--agent must be one of %s, not %q%s", strings.Join(names, ", "), only, similar)
 		}
 		list = list[i : i+1]
 	}

@@ -51,6 +51,7 @@ func exactlyOne(what string) cobra.PositionalArgs {
 
 var (
 	oneID     = exactlyOne("one session id, or its beginning")
+	oneName   = exactlyOne("one session: its id or the beginning of its id, its project, or a part of its title")
 	oneLaunch = exactlyOne("one launch id, or its beginning")
 	oneFolder = exactlyOne("one folder")
 )
@@ -104,10 +105,8 @@ func canLaunch(d adapters.Description) bool { return d.Can.Launch }
 // has that name.
 func unknownAgent(name adapters.Name) error {
 	similar := ""
-	for _, d := range adapters.Described() {
-		if similar == "" && len(name) > 1 && strings.Contains(string(d.Name), strings.ToLower(string(name))) {
-			similar = " (did you mean " + string(d.Name) + "?)"
-		}
+	if near := similarAgent(string(name)); near != "" {
+		similar = " (did you mean " + near + "?)"
 	}
 	return usageError("unknown agent %q%s; agents: %s", name, similar, agentNames(canLaunch))
 }

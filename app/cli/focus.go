@@ -24,18 +24,18 @@ type focusCommand struct {
 func newFocus(e *env) *cobra.Command {
 	c := &focusCommand{env: e}
 	cmd := &cobra.Command{
-		Use:        "focus ID",
+		Use:        "focus SESSION",
 		SuggestFor: []string{"show", "goto", "jump", "raise", "open"},
 		Short:      "Show the terminal of a session: raise its window, select its pane or tab",
 		Long: `Raise the window of the terminal that shows the session with this id (a unique prefix
-is enough), and select its pane or tab: tmux, screen, kitty and WezTerm,
+is enough), of the project with this name or with this text in its title, and select its pane or tab: tmux, screen, kitty and WezTerm,
 on X11, sway, Hyprland, KDE Plasma, macOS and Windows. A window of VS Code or a similar
 editor is found by its folder.
 
 Where that can't be done, the reason is printed with what can be done instead, and the
 exit code is 1. With --attach, a session that no terminal shows is shown in this one,
 where its agent or its multiplexer allows it.`,
-		Args: oneID,
+		Args: oneName,
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
 	}
 	f := cmd.Flags()
@@ -49,7 +49,7 @@ func (c *focusCommand) run(id string) error {
 	if c.attach && (c.print || c.asJSON) {
 		return usageError("--attach needs a terminal: use it without --print and --json")
 	}
-	s, _, core, err := c.find(id, false)
+	s, _, core, err := c.findNamed(id, false)
 	if err != nil {
 		return err
 	}

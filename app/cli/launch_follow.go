@@ -151,7 +151,9 @@ func (c *launchCommand) ended(l *launch.Launches, p launch.Progress) error {
 		c.printf("the agent has finished already; its log is %s\n", c.path(p.Record.Log))
 		return nil
 	}
-	return fmt.Errorf("the agent ended at once with exit code %d: %s", p.Code, present.Cut(present.Line(p.Output), 1500))
+	list, _ := c.open()
+	why := present.Cut(present.Line(launch.Reason(launch.Find(list, p.Record.Agent), p.Output)), 1500)
+	return fmt.Errorf("the agent ended at once with exit code %d: %s; its log is %s", p.Code, why, c.path(p.Record.Log))
 }
 
 // goesOn returns the error of a launch whose end --wait did not see: the command was interrupted, or no keeper runs and

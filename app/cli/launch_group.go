@@ -23,7 +23,7 @@ func (c *launchCommand) members(args []string) []launch.Member {
 	var out []launch.Member
 	for _, a := range args {
 		agent, model, ok := strings.Cut(a, "=")
-		m := c.Defaults.Member(adapters.Name(agent))
+		m := c.Defaults.Member(agentNamed(agent))
 		if ok || c.ownModel {
 			m.Model = ifelse(ok, model, c.model)
 		}

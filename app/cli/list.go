@@ -52,7 +52,7 @@ column, and nothing is cut.`,
 	f.BoolVarP(&c.all, "all", "a", false, "list stopped sessions too")
 	f.StringVar(&c.since, "since", "", "how far back stopped sessions go: 12h, 7d, 4w, all; implies --all (default 7d)")
 	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
-	f.StringVar(&c.status, "status", "", "only sessions with this `status`: working, waiting, idle, stopped (implies --all), unknown")
+	f.StringVar(&c.status, "status", "", "only sessions with this `status`: working, waiting (or “needs you”), idle, stopped (implies --all), unknown")
 	f.StringVar(&c.group, "group", "", "only sessions launched in this `group`")
 	f.StringVar(&c.dir, "cwd", "", "only sessions in this `folder` of this machine or below it")
 	f.StringVarP(&c.machine, "machine", "H", "", "only sessions of this other `machine`")
@@ -75,7 +75,7 @@ func (c *listCommand) run() error {
 	if err != nil {
 		return err
 	}
-	cfg, err := c.config(since, c.asJSON, adapters.Name(c.agent))
+	cfg, err := c.config(since, c.asJSON, agentNamed(c.agent))
 	if err != nil {
 		return err
 	}
@@ -131,13 +131,17 @@ func (c *listCommand) run() error {
 
 // window returns how far back stopped sessions are listed; 0: not at all.
 func (c *listCommand) window() (time.Duration, error) {
-	switch adapters.Status(c.status) {
+	if c.agent != "" {
+		c.agent = string(agentNamed(c.agent))
+	}
+	switch asked := c.status; adapters.Status(statusNamed(asked)) {
 	case "", adapters.Working, adapters.Waiting, adapters.Idle, adapters.Unknown:
 	case adapters.Stopped:
 		c.all = true
 	default:
-		return 0, usageError("--status must be working, waiting, idle, stopped or unknown, not %q", c.status)
+		return 0, usageError("--status must be working, waiting (or “needs you”), idle, stopped or unknown, not %q", asked)
 	}
+	c.status = statusNamed(c.status)
 	if c.since != "" {
 		return parseSince(c.since)
 	}

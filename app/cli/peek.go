@@ -24,7 +24,7 @@ type peekCommand struct {
 func newPeek(e *env) *cobra.Command {
 	c := &peekCommand{env: e}
 	cmd := &cobra.Command{
-		Use:        "peek ID",
+		Use:        "peek SESSION",
 		SuggestFor: []string{"tail", "messages"},
 		Short:      "Show the last messages of a session",
 		Long: `Show the last messages of the session with this id (a unique prefix is
@@ -38,7 +38,7 @@ earlier one: a call ended, or a text grew.`,
 		Example: `  rollcall peek 9830e65d
   rollcall peek 9830e65d -n 100 --json
   rollcall peek 9830e65d --follow`,
-		Args: oneID,
+		Args: oneName,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if c.count < 1 || c.count > maxPeek {
 				return usageError("-n must be a number from 1 to %d, not %d", maxPeek, c.count)
@@ -54,7 +54,7 @@ earlier one: a call ended, or a text grew.`,
 }
 
 func (c *peekCommand) run(id string) error {
-	s, _, core, err := c.find(id, false)
+	s, _, core, err := c.findNamed(id, false)
 	if err != nil {
 		return err
 	}

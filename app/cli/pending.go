@@ -103,17 +103,22 @@ func (e *env) printRequest(r *answer.Request, where string) {
 	for _, d := range r.Dangers {
 		e.printf("  %s\n", e.colored("! "+d, "31"))
 	}
-	e.printQuoted(r.Text)
+	for i, p := range r.Readable() {
+		if i > 0 {
+			e.printf("  %s:\n", strings.ToLower(p.Title))
+		}
+		e.printQuoted(p.Text)
+	}
 	if r.Reason != "" {
 		e.printf("  because:\n")
-		e.printQuoted(r.Reason)
+		e.printQuoted(present.Visible(r.Reason))
 	}
 	for i, q := range r.Questions {
 		if len(r.Questions) > 1 || q.Header != "" {
 			e.printf("  question %d: %s\n", i+1, present.Visible(q.Header))
 		}
 		if len(r.Questions) > 1 {
-			e.printQuoted(q.Text)
+			e.printQuoted(present.Visible(q.Text))
 		}
 		for n, o := range q.Options {
 			e.printf("    %d  %s%s\n", n+1, present.Visible(o.Label), ifelse(o.Says == "", "", "  ("+present.Visible(o.Says)+")"))
@@ -127,10 +132,10 @@ func (e *env) printRequest(r *answer.Request, where string) {
 	}
 }
 
-// printQuoted prints a text whole, each of its lines behind a bar, so that it can't pass for
+// printQuoted prints a visible text whole, each of its lines behind a bar, so that it can't pass for
 // what Rollcall prints.
 func (e *env) printQuoted(text string) {
-	lines := strings.Split(present.Visible(text), "\n")
+	lines := strings.Split(text, "\n")
 	for _, line := range lines {
 		e.printf("  | %s\n", line)
 	}

@@ -94,7 +94,7 @@ func (c *searchCommand) run(text string) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := c.config(0, false, adapters.Name(c.agent))
+	cfg, err := c.config(0, false, agentNamed(c.agent))
 	if err != nil {
 		return err
 	}

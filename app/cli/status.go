@@ -16,14 +16,15 @@ import (
 func newStatus(e *env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:        "status ID",
+		Use:        "status SESSION",
 		SuggestFor: []string{"show", "info"},
 		Short:      "Show everything about one session",
 		Long: `Show everything about the session with this id, or with the only id that begins
-so. An id that fits several sessions is wrong usage (exit code 2) and lists them.`,
-		Args: oneID,
+so; or about the only session of a project with this name, or with this text in its
+title. A text that fits several sessions is wrong usage (exit code 2) and lists them.`,
+		Args: oneName,
 		RunE: func(_ *cobra.Command, args []string) error {
-			s, snap, _, err := e.find(args[0], true)
+			s, snap, _, err := e.findNamed(args[0], true)
 			if err != nil {
 				return err
 			}

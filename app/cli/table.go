@@ -264,6 +264,7 @@ func paint(o *output, s *app.Session, text string) string {
 func uniquePrefixes(ids []string, n int) map[string]string {
 	out := make(map[string]string, len(ids))
 	slices.Sort(ids)
+	ids = slices.Compact(ids) // two processes may run one session
 	for i, id := range ids {
 		shared := n - 1
 		if i > 0 {

@@ -76,7 +76,7 @@ func (c *usageCommand) run() error {
 		return err
 	}
 	start := usage.Start(time.Now(), since)
-	cfg, err := c.config(usage.Period(time.Now(), start), true, adapters.Name(c.agent))
+	cfg, err := c.config(usage.Period(time.Now(), start), true, agentNamed(c.agent))
 	if err != nil {
 		return err
 	}

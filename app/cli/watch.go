@@ -216,7 +216,7 @@ func (c *watchCommand) attendKeeper(ctx context.Context, changed <-chan struct{}
 
 // runningCore returns a core that notices the ends of processes at once.
 func (c *watchCommand) runningCore() (*app.Core, func(), error) {
-	cfg, err := c.config(c.stream.since, false, adapters.Name(c.agent))
+	cfg, err := c.config(c.stream.since, false, agentNamed(c.agent))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -135,6 +135,7 @@ func (p *parts) trayOptions(ctx context.Context, notifier *notify.Notifier, atte
 		Asked:        func(s *app.Session) string { return whatIsAsked(board, s) },
 		ShowTerminal: p.showTerminal(ctx, notifier),
 		Launch:       func() { openWindow(p.log, instance.Launch, "") },
+		Settings:     func() { openWindow(p.log, instance.Settings, "") },
 		NoHost:       func() { openWindow(p.log, instance.Show, "") },
 		Replaced:     u.replaced,
 		Restart:      func() { u.wanted.Store(true) },
@@ -217,6 +218,8 @@ func startWindow(verb, session string) error {
 	switch verb {
 	case instance.Launch:
 		args = append(args, "--launch")
+	case instance.Settings:
+		args = append(args, "--settings")
 	case instance.Queue:
 		args = append(args, "--queue")
 	}

@@ -32,6 +32,8 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 	switch {
 	case o.Launch:
 		open.Verb = instance.Launch
+	case o.Settings:
+		open.Verb = instance.Settings
 	case o.Queue:
 		open.Verb = instance.Queue
 	}

@@ -103,7 +103,7 @@ func (a *asked) row(now time.Time) rowText {
 	switch {
 	case a.request != nil:
 		w.status = a.request.Kind.Words()
-		what = present.Line(present.Visible(head(a.request.Text, maxRowText)))
+		what = a.request.Brief()
 		if len(a.request.Dangers) > 0 {
 			w.icon, w.statusColor = widgets.NewIcon("waiting", widgets.ColorBad), widgets.ColorBad
 		}
@@ -133,9 +133,6 @@ func (a *asked) bytes() int {
 	return n
 }
 
-// partTitles are the titles of a request's text, by its kind.
-var partTitles = map[adapters.RequestKind]string{adapters.AsksCommand: "Command", adapters.AsksFileChange: "Change", adapters.AsksPlan: "Plan", adapters.AsksPermission: "For"}
-
 // codeParts returns everything that the user decides on, complete and with nothing hidden. It takes time in
 // proportion to the length of the texts.
 func codeParts(r *answer.Request) []widgets.CodePart {
@@ -150,7 +147,11 @@ func codeParts(r *answer.Request) []widgets.CodePart {
 		parts = append(parts, widgets.CodePart{Title: title, Text: questionText(&q)})
 	}
 	if len(questions) == 0 || r.Text != strings.Join(questions, "\n") {
-		parts = append([]widgets.CodePart{{Title: partTitles[r.Kind], Text: present.Visible(r.Text)}}, parts...)
+		var readable []widgets.CodePart
+		for _, p := range r.Readable() {
+			readable = append(readable, widgets.CodePart{Title: p.Title, Text: p.Text, Diff: p.Diff})
+		}
+		parts = append(readable, parts...)
 	}
 	if r.Folder != "" {
 		parts = append(parts, widgets.CodePart{Title: "Folder", Text: present.Visible(r.Folder)})

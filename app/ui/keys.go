@@ -86,12 +86,21 @@ func (u *UI) addShortcuts() {
 	u.shortcuts = map[fyne.KeyName]func(){
 		fyne.Key0: open(pageQueue), fyne.Key1: open(pageSessions), fyne.Key2: open(pageAgents), fyne.Key3: open(pageLaunch), fyne.KeyN: open(pageLaunch),
 		fyne.Key4: open(pageLocks), fyne.Key5: open(pageSearch), fyne.Key6: open(pageUsage), fyne.KeyComma: open(pageSettings),
-		fyne.KeyF: func() { u.sessions.focusFilter("") }, fyne.KeyR: u.Refresh, fyne.KeyW: u.window.Close, fyne.KeyQ: u.window.Close,
+		fyne.KeyF: u.focusSearch, fyne.KeyR: u.Refresh, fyne.KeyW: u.window.Close, fyne.KeyQ: u.window.Close,
 	}
 	for k := range u.shortcuts {
 		c.AddShortcut(&desktop.CustomShortcut{KeyName: k, Modifier: fyne.KeyModifierShortcutDefault},
 			func(s fyne.Shortcut) { u.shortcut(s) })
 	}
+}
+
+// focusSearch moves the focus to the field of the page that searches; on a page without one, to the filter of the sessions.
+func (u *UI) focusSearch() {
+	if u.page == pageSearch {
+		u.host.Focus(u.search.entry)
+		return
+	}
+	u.sessions.focusFilter("")
 }
 
 // shortcutName returns how the platform writes the shortcut on key.

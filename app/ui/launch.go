@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -22,22 +23,26 @@ import (
 // launchPage launches agents, in the background or in a terminal, and shows their progress. It is used on Fyne's
 // goroutine only.
 type launchPage struct {
-	ui      *UI
-	content *fyne.Container
-	scroll  *container.Scroll
-	machine *machineField
-	browse  *widgets.Button
-	folder  *widgets.SuggestEntry
-	agents  *fyne.Container
-	choices []*agentChoice
-	prompt  *widgets.Entry
-	file    *fileField // a file with the prompt, instead of the field
-	where   *widgets.Radio
-	more    *advanced
-	preview *preview
-	start   *widgets.Button
-	refused *refusal
-	runs    *fyne.Container
+	ui        *UI
+	content   *fyne.Container
+	scroll    *container.Scroll
+	machine   *machineField
+	browse    *widgets.Button
+	folder    *widgets.SuggestEntry
+	agents    *fyne.Container
+	choices   []*agentChoice
+	prompt    *widgets.Entry
+	promptBox fyne.CanvasObject
+	file      *fileField // a file with the prompt, instead of the field
+	where     *widgets.Radio
+	apart     *widgets.CheckBox // a worktree for one agent
+	absent    *widgets.Button   // shows the agents that are not installed
+	folded    bool              // those agents are hidden
+	more      *advanced
+	preview   *preview
+	start     *widgets.Button
+	refused   *refusal
+	runs      *fyne.Container
 
 	asked   bool                     // it is known which agents are installed
 	found   map[adapters.Name]string // the command that installs each agent; empty: it is installed
@@ -65,13 +70,15 @@ func newLaunchPage(u *UI) *launchPage {
 		if l, ok := a.(adapters.Launcher); ok {
 			c := newAgentChoice(u, a, l, p.changed)
 			p.choices = append(p.choices, c)
-			p.agents.Add(c.content)
 		}
 	}
 	p.prompt = u.host.NewTextArea("Find out why the parser test fails once in twenty runs, and fix the cause.", 4, typed)
 	p.prompt.Submit = p.launch
+	p.promptBox = u.host.PassWheel(p.prompt)
 	p.file = newFileField(u.host, "/home/me/prompt.md", "Use a prompt file…", func() { p.showPrompt(); p.changed() })
 	p.where = u.host.NewRadio([]string{inBackground, inTerminal}, typed)
+	p.apart = u.host.NewCheckBox("In a git worktree of its own", func(bool) { p.changed() })
+	p.absent, p.folded = u.host.NewFlatButton("", nil, func() { p.folded = !p.folded; p.showInstalled() }), true
 	p.more = newAdvanced(u, p.changed)
 	p.start = u.host.NewPrimaryButton("Launch", widget.HighImportance, p.launch)
 	p.scroll = widgets.Page(pageWidth, p.form())
@@ -91,8 +98,8 @@ func (p *launchPage) form() fyne.CanvasObject {
 		widgets.Hint("The session is listed like any other. If you choose several agents, each gets the same prompt and its own git worktree."),
 		p.machine.content, widgets.NewLabel("Working folder"), widgets.Inset(widgets.Border(nil, nil, p.browse, p.folder)),
 		widgets.NewLabel("Agents"), p.agents,
-		widgets.NewLabel("Prompt"), widgets.Inset(widgets.Rows(4, p.prompt, p.file.content)),
-		widgets.Pad(6, 0, 0, 0, p.where), p.more.content,
+		widgets.NewLabel("Prompt"), widgets.Inset(widgets.Rows(4, p.promptBox, p.file.content)),
+		widgets.Pad(6, 0, 0, 0, p.where), p.apart, p.more.answerable, p.more.content,
 		widgets.NewLabel("Command"), p.preview.content)
 }
 
@@ -130,19 +137,34 @@ func (p *launchPage) showAgents(found map[adapters.Name]string) {
 
 // showInstalled shows which agents can be launched. On another machine all can be chosen, since only that machine knows which are installed.
 func (p *launchPage) showInstalled() {
+	var rows, absent []fyne.CanvasObject
 	for _, c := range p.choices {
+		install := ""
 		if p.machine.name() == "" {
-			c.set(p.found[c.name])
+			install = p.found[c.name]
+		}
+		if c.set(install); install != "" {
+			absent = append(absent, c.content)
 		} else {
-			c.set("")
+			rows = append(rows, c.content)
 		}
 	}
+	if absent != nil && rows != nil {
+		p.absent.SetText(fmt.Sprintf("Not installed (%d)", len(absent)))
+		p.absent.SetIcon(widgets.NewIcon(map[bool]string{true: "closed", false: "opened"}[p.folded], widgets.ColorMuted))
+		rows = append(rows, container.NewHBox(p.absent))
+	}
+	if !p.folded || len(rows) == 0 {
+		rows = append(rows, absent...)
+	}
+	p.agents.Objects = rows
+	p.content.Refresh()
 }
 
 // machineChanged shows the fields that apply to the chosen machine, and suggests a folder on it.
 func (p *launchPage) machineChanged() {
 	away := p.machine.name() != ""
-	p.browse.Hidden, p.more.content.Hidden = away, away
+	p.browse.Hidden, p.more.content.Hidden, p.apart.Hidden, p.more.answerable.Hidden = away, away, away, away
 	p.filling = true
 	p.folder.SetText("")
 	p.filling, p.touched, p.folders = false, false, nil
@@ -179,7 +201,7 @@ func (p *launchPage) focus() fyne.Focusable {
 
 // showPrompt shows the field for the prompt, unless the prompt is in a file.
 func (p *launchPage) showPrompt() {
-	p.prompt.Hidden = p.file.path() != ""
+	widgets.SetVisible(p.prompt, p.file.path() == "")
 	p.content.Refresh()
 }
 
@@ -238,6 +260,7 @@ func (p *launchPage) read() launchForm {
 	}
 	if away == "" {
 		p.more.fill(&f)
+		f.apart = p.apart.Checked && len(f.members) == 1
 		f.KeepEnv = f.KeepEnv || p.ui.options.KeepEnv
 	}
 	return f
@@ -301,7 +324,12 @@ func (p *launchPage) run(f launchForm) {
 			p.scroll.ScrollToTop()
 		},
 		refused: func(err error) {
-			p.refused.show(err, func() { f.Force = true; p.run(f) })
+			var apart func()
+			if f.machine == "" && len(f.members) == 1 && !f.Terminal && !f.apart {
+				apart = func() { f.apart = true; p.run(f) }
+			}
+			p.preview.caution.Hide() // the refusal says it
+			p.refused.show(err, func() { f.Force = true; p.run(f) }, apart)
 			p.content.Refresh()
 		},
 		ended: func() {

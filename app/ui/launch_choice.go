@@ -52,7 +52,7 @@ func (f *modeField) explain() {
 	f.explanation.Importance = widget.LowImportance
 	for _, m := range f.modes {
 		if m.Name == f.choice.Selected {
-			text = m.Name + ": it " + m.Says + "."
+			text = m.Name + ": " + m.Says + "."
 			if m.Unsafe {
 				f.explanation.Importance = widget.DangerImportance
 			}

@@ -71,7 +71,7 @@ func newAdvanced(u *UI, changed func()) *advanced {
 	a.group = h.NewEntry("parser-port (a name that several launches share)", typed)
 	a.onCreate = h.NewEntry("notify-send started (runs when the session is listed)", typed)
 	a.onComplete = h.NewEntry("make test (runs when the agent's process has ended)", typed)
-	a.answerable = h.NewCheckBox("Answer and prompt the agent from here (in the background: Claude Code, Pi; runs until stopped)", checked)
+	a.answerable = h.NewCheckBox("Answer and prompt it from here (Claude Code, Pi: it then runs until stopped)", checked)
 	a.retryHooks = h.NewCheckBox("Run a hook again if Rollcall ended while it ran (a hook can then run twice)", checked)
 	a.keepEnv = h.NewCheckBox("Keep the environment variables that are removed by default", checked)
 	if u.options.KeepEnv {
@@ -79,7 +79,7 @@ func newAdvanced(u *UI, changed func()) *advanced {
 		a.keepEnv.Disable() // the settings keep the variables of all launches
 	}
 	a.body = widgets.Rows(6, widgets.Named("Specification", a.spec), widgets.Named("Files", a.files), widgets.Named("Group", a.group),
-		widgets.Named("Start hook", a.onCreate), widgets.Named("End hook", a.onComplete), a.answerable, a.retryHooks, a.keepEnv)
+		widgets.Named("Start hook", a.onCreate), widgets.Named("End hook", a.onComplete), a.retryHooks, a.keepEnv)
 	a.body.Hide()
 	a.expand = h.NewFlatButton("Advanced", widgets.NewIcon("closed", widgets.ColorMuted), a.toggle)
 	a.content = widgets.Pad(4, 0, 0, 0, widgets.Rows(4, container.NewHBox(a.expand), a.body))

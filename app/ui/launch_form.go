@@ -19,6 +19,7 @@ type launchForm struct {
 	members      []launch.Member
 	defaultGroup string // the group's name if the user gave none
 	machine      string // the other machine for the launch; empty: this one
+	apart        bool   // a single agent gets a git worktree of its own, as several do
 }
 
 // missing returns what the user has to do before the form can be prepared; empty: nothing.
@@ -28,6 +29,8 @@ func (f *launchForm) missing() string {
 		return "Choose a folder."
 	case len(f.members) == 0:
 		return "Choose an agent."
+	case f.Terminal && f.apart:
+		return "A terminal works in the folder itself. Launch in the background, or without a worktree."
 	case f.Terminal && len(f.members) > 1:
 		return "A terminal can run only one agent. Choose one agent, or launch in the background."
 	case !f.Terminal && strings.TrimSpace(f.Prompt) == "" && f.PromptFile == "":
@@ -75,7 +78,7 @@ func (u *UI) prepare(ctx context.Context, f launchForm) (*prepared, error) {
 	}
 	env, left := u.options.Defaults.Environment(u.environ())
 	p := &prepared{form: f, left: left}
-	if len(f.members) == 1 {
+	if len(f.members) == 1 && !f.apart {
 		req.Task.Model, req.Task.Mode = f.members[0].Model, f.members[0].Mode
 		a := u.adapter(f.members[0].Agent)
 		if a == nil {

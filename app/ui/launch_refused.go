@@ -28,14 +28,17 @@ func newRefusal(u *UI) *refusal {
 
 func (r *refusal) hide() { r.content.Hide() }
 
-// show shows err. again launches despite it.
-func (r *refusal) show(err error, again func()) {
+// show shows err. again launches despite it, and apart launches in a worktree of its own; apart may be nil.
+func (r *refusal) show(err error, again, apart func()) {
 	var locked *lock.HeldError
 	var occupied *launch.OccupiedError
 	sentence := widgets.Failure("Not launched: " + errorText(err))
 	var actions []fyne.CanvasObject
 	if errors.As(err, &locked) || errors.As(err, &occupied) || isInUse(err) {
-		sentence = widgets.Warning(errorText(err) + ". Two agents in one folder can overwrite each other's work.")
+		sentence = widgets.Warning(r.ui.whoWorks(err) + ". Two agents in one folder can overwrite each other's work.")
+		if apart != nil {
+			actions = append(actions, r.ui.host.NewPrimaryButton("Launch in a worktree", widget.HighImportance, apart))
+		}
 		actions = append(actions, r.ui.host.NewPrimaryButton("Launch anyway", widget.WarningImportance, again))
 	}
 	session := ""
@@ -58,6 +61,18 @@ func (r *refusal) show(err error, again func()) {
 	r.content.Objects = []fyne.CanvasObject{widgets.Inset(widgets.NewPanel(4, 4, 8, 8, body))}
 	r.content.Show()
 	r.content.Refresh()
+}
+
+// whoWorks returns who uses a folder, for people: the topic of the session, or the error in its own words if the session is not listed.
+func (u *UI) whoWorks(err error) string {
+	var locked *lock.HeldError
+	if errors.As(err, &locked) && locked.By.Session != "" {
+		if k, ok := match(u.sessions.view, locked.By.Session); ok {
+			s := u.sessions.view.byKey[k]
+			err = &launch.OccupiedError{Path: s.CWD, Session: *s}
+		}
+	}
+	return errorText(err)
 }
 
 // showSessionButton returns a button that shows a session in the list.

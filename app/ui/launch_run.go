@@ -57,6 +57,25 @@ func (r *launchRun) quote(text string) {
 	r.resized()
 }
 
+// logShown is how much of the log of a launch the window shows, in bytes.
+const logShown = 4000
+
+// failed shows with which sentence a launch failed, and offers the end of its log.
+func (r *launchRun) failed(text string, p *launch.Progress, actions []fyne.CanvasObject) {
+	if why := present.Cut(short(launch.Reason(r.ui.adapter(p.Record.Agent), p.Output)), 400); why != "" {
+		text = why + "\n" + text
+	}
+	if output := present.Text(tail(p.Output, logShown)); output != "" {
+		var log *widgets.Button
+		log = r.ui.host.NewButton("Show log", nil, func() {
+			log.Hide()
+			r.quote(output)
+		})
+		actions = append(actions, log)
+	}
+	r.show("failed", widgets.ColorBad, text, actions...)
+}
+
 // newOpenedRun shows a launch that another process of Rollcall follows: a launch in a terminal, or on another machine.
 func newOpenedRun(u *UI, title, text, said string) *launchRun {
 	r := newLaunchRun(u, title, "")
@@ -127,7 +146,7 @@ func (r *launchRun) ended(p *launch.Progress) {
 	}
 	if p.Unknown {
 		r.show("unknown", widgets.ColorMuted, fmt.Sprintf("Ended after %s. Its exit code is not known.", took)+log, actions...)
-		r.quote(p.Output)
+		r.quote(tail(p.Output, logShown))
 		return
 	}
 	if p.Code == 0 {
@@ -142,8 +161,7 @@ func (r *launchRun) ended(p *launch.Progress) {
 	if p.Signal != "" {
 		how += " (" + short(p.Signal) + ")"
 	}
-	r.show("failed", widgets.ColorBad, "Ended with "+how+when+"."+log, actions...)
-	r.quote(p.Output)
+	r.failed("Ended with "+how+when+"."+log, p, actions)
 }
 
 // newGroupRun launches a group and shows each of its launches.

@@ -53,12 +53,14 @@ func TestLaunchPreview(t *testing.T) {
 	if p.folder.Text != "/home/dev/projects/website" {
 		t.Errorf("the folder is %q, want the one used last", p.folder.Text)
 	}
-	shows(t, p.content, "A background launch needs a prompt", "not installed: npm install -g opencode-ai")
+	shows(t, p.content, "A background launch needs a prompt", "Not installed (1)")
+	tap(t, p.content, "Not installed (1)")
+	shows(t, p.content, "not installed: npm install -g opencode-ai")
 	if !p.start.Disabled() {
 		t.Error("can be launched without a prompt")
 	}
 	p.prompt.SetText("do it")
-	w.command("no such file or directory") // /home/dev/projects/website
+	w.command("does not exist") // /home/dev/projects/website
 	sub := filepath.Join(dir, "it's here")
 	if err := os.Mkdir(sub, 0o700); err != nil {
 		t.Fatal(err)
@@ -69,7 +71,7 @@ func TestLaunchPreview(t *testing.T) {
 	p.choices[0].model.SetText("opus")
 	p.choices[0].mode.choice.SetSelected("plan")
 	w.command("claude --model opus --mode plan -p")
-	shows(t, p.content, "plan: it makes a plan and changes nothing.")
+	shows(t, p.content, "plan: makes a plan and changes nothing.")
 	p.more.toggle()
 	p.more.keepEnv.SetChecked(true)
 	w.until("nothing to be left out", func() bool { return !strings.Contains(p.preview.notes.Text, "Removed from") && !p.preview.asking })
@@ -105,7 +107,7 @@ func TestLaunchWarnings(t *testing.T) {
 	p.prompt.SetText("do it")
 	w.until("the warnings", func() bool {
 		text := p.preview.warning.Text
-		return !p.preview.warning.Hidden && strings.Contains(text, "is in use by") && strings.Contains(text, "(tidy up) fires at") && p.preview.extending.Visible()
+		return !p.preview.warning.Hidden && strings.Contains(text, "is in use: Claude Code session n (working) works here") && strings.Contains(text, "(tidy up) fires at") && p.preview.extending.Visible()
 	})
 	barFits(t, p)
 	w.shoot("launch-warnings")
@@ -280,11 +282,11 @@ func TestLaunchRefused(t *testing.T) {
 	w.ui.ShowLaunch()
 	w.press(p.start, fyne.KeyReturn)
 	w.until("the refusal", func() bool { return p.refused.content.Visible() && !p.busy })
-	shows(t, p.refused.content, "is in use by Claude Code session there (working)", "Show session")
+	shows(t, p.refused.content, "is in use: Claude Code session there (working) works here", "Launch anyway", "Show session")
 	p.asked = false
 	p.look() // as whenever the page opens; the answer can come after the refusal
 	w.until("the agents", func() bool { return p.asked })
-	shows(t, p.refused.content, "is in use by Claude Code session there (working)", "Show session")
+	shows(t, p.refused.content, "is in use: Claude Code session there (working) works here", "Launch anyway", "Show session")
 	if len(w.system.terminals()) > 0 {
 		t.Fatalf("opened %q", w.system.terminals())
 	}

@@ -40,7 +40,7 @@ func TestLocks(t *testing.T) {
 	typeInto(t, s.Popup, folderPlaceholder, filepath.Join(dir, "gone"))
 	typeInto(t, s.Popup, "a release is being made", "a release")
 	tap(t, s.Popup, "Lock")
-	w.until("the refusal", func() bool { return strings.Contains(strings.Join(shownTexts(s.Popup), "\n"), "no such file") })
+	w.until("the refusal", func() bool { return strings.Contains(strings.Join(shownTexts(s.Popup), "\n"), "does not exist") })
 	typeInto(t, s.Popup, folderPlaceholder, dir)
 	tap(t, s.Popup, "Lock")
 	w.until("the lock", func() bool { return strings.Contains(w.locksPage(), ": a release") && w.ui.host.Sheet == nil })

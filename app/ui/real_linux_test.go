@@ -253,7 +253,7 @@ func TestLaunchForReal(t *testing.T) {
 	// The folder is taken now.
 	w.ui.ShowLaunch()
 	w.launch("again")
-	shows(t, w.ui.launch.refused.content, "is locked by claude-code session "+s.ID)
+	shows(t, w.ui.launch.refused.content, "works here", "Launch in a worktree")
 	if err := os.WriteFile(filepath.Join(w.agent.store, s.ID+".end"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -200,8 +200,8 @@ func (v *requestView) enable() {
 	r := v.item.request
 	ready := r != nil && v.isReady()
 	isQuestion := r != nil && len(r.Questions) > 0
-	v.allow.Hidden = r == nil || isQuestion && !r.CanAllow || v.ui.answers().Policy() == settings.AnswerNone
-	v.deny.Hidden = r == nil || isQuestion && !r.CanDeny || v.ui.answers().Policy() == settings.AnswerNone
+	v.allow.Hidden = r == nil || !r.CanAllow && (isQuestion || !r.CanDeny) || v.ui.answers().Policy() == settings.AnswerNone
+	v.deny.Hidden = r == nil || !r.CanDeny && (isQuestion || !r.CanAllow) || v.ui.answers().Policy() == settings.AnswerNone
 	v.allow.SetEnabled(ready && r.CanAllow)
 	v.deny.SetEnabled(ready && r.CanDeny)
 	v.message.Hidden = r == nil || !r.CanDeny || !r.CanExplain

@@ -127,7 +127,7 @@ func (r *resumeSheet) run(f launchForm) {
 				r.ui.notify(present.AgentName(f.members[0].Agent) + " was not resumed: " + errorText(err))
 				return
 			}
-			r.refused.show(err, func() { f.Force = true; r.run(f) })
+			r.refused.show(err, func() { f.Force = true; r.run(f) }, nil)
 			r.Fit()
 		},
 		ended: func() {

@@ -218,12 +218,12 @@ func TestUsagePage(t *testing.T) {
 	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "8 counted on the last day: the agent does not say when")
 	w.shoot("usage-day")
 	for i, want := range []string{"2026-11-21", "/home/dev/projects/project-", "Claude Code", "gpt-5.5-codex", "main", "no group"} {
-		w.ui.usage.by.SetSelectedIndex(i)
+		w.ui.usage.by.List.SetSelectedIndex(i)
 		shows(t, w.ui.usage.content, want)
 	}
-	w.ui.usage.by.SetSelectedIndex(3)
+	w.ui.usage.by.List.SetSelectedIndex(3)
 	w.shoot("usage-model")
-	w.ui.usage.by.SetSelectedIndex(1)
+	w.ui.usage.by.List.SetSelectedIndex(1)
 	w.shoot("usage-project")
 	w.win.Resize(fyne.NewSize(720, 480))
 	w.shoot("usage-small")
@@ -240,7 +240,7 @@ func TestUsagePageFailures(t *testing.T) {
 	w.until("the empty page", func() bool { return w.ui.usage.phase == phaseEmpty })
 	w.shoot("usage-empty")
 	answer = broken(usageSnapshot())
-	w.ui.usage.since.SetSelectedIndex(3)
+	w.ui.usage.since.List.SetSelectedIndex(3)
 	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
 	shows(t, w.ui.usage.content, "give your user read permission")
 }

@@ -13,16 +13,14 @@ import (
 
 // canSend reports whether the window offers to send a prompt to a session. Only the attempt shows whether the agent accepts it.
 func (u *UI) canSend(s *app.Session) bool {
-	_, ok := u.adapter(s.Agent).(adapters.Prompter)
-	return ok && u.options.Answers != nil && s.Live() && s.Machine == "" && s.Stale == nil && !s.IsProcess() && !s.Suspended
+	return u.answers().TakesPrompts(s) && u.options.Answers != nil && s.Live() && s.Machine == "" && s.Stale == nil && !s.IsProcess() && !s.Suspended
 }
 
 // canInterrupt reports whether the window offers to interrupt a session. Only the attempt shows whether it is
 // possible.
 func (u *UI) canInterrupt(s *app.Session) bool {
-	_, ok := u.adapter(s.Agent).(adapters.Stopper)
 	inTurn := s.Status == adapters.Working || s.Status == adapters.Waiting
-	return ok && inTurn && u.options.Answers != nil && s.Machine == "" && s.Stale == nil && !s.Suspended
+	return u.answers().TakesInterrupts(s) && inTurn && u.options.Answers != nil && s.Machine == "" && s.Stale == nil && !s.Suspended
 }
 
 // showSend lets the user send a prompt to an idle session, or queue a prompt for a session that works.

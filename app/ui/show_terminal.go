@@ -99,7 +99,7 @@ func (u *UI) offerInstead(e *show.NotShownError) {
 		switch o.Kind {
 		case show.OfferAttach:
 			if s.Machine == "" {
-				buttons = append(buttons, d.NewButton("Open a terminal", func() { u.attach(d, s, o) }))
+				buttons = append(buttons, u.host.NewPrimaryButton("Open a terminal", widget.HighImportance, func() { u.attach(d, s, o) }))
 			}
 		case show.OfferFolder:
 			buttons = append(buttons, d.NewButton("Open folder", func() { d.Close(); u.openFolder(s) }))

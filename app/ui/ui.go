@@ -259,6 +259,9 @@ func (u *UI) Show(id string) {
 // ShowLaunch opens the launch page.
 func (u *UI) ShowLaunch() { u.open(pageLaunch) }
 
+// ShowSettings opens the settings.
+func (u *UI) ShowSettings() { u.open(pageSettings) }
+
 // Warn shows a warning above the list of sessions and replaces an earlier one; an empty text removes it. Warn may be
 // called from any goroutine.
 func (u *UI) Warn(text string) {

@@ -84,7 +84,7 @@ func newUsagePage(u *UI) *usagePage {
 	p.list.OnSelected = func(widget.ListItemID) { p.list.UnselectAll() }
 	p.table = widgets.Border(widgets.Rows(2, widgets.Pad(4, 0, 14, 14, p.chart), widgets.Pad(8, 0, 10, 10, p.header), widget.NewSeparator()), nil, nil, p.list)
 	p.body = widgets.NewStage()
-	top := widgets.Rows(6, widgets.Flow(p.by, p.since), p.problem.Content, widgets.Pad(0, 0, 6, 6, p.total))
+	top := widgets.Rows(6, widgets.Flow(p.by.List, p.since.List), p.problem.Content, widgets.Pad(0, 0, 6, 6, p.total))
 	p.content = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body.Content)
 	p.show()
 	return p

@@ -219,6 +219,8 @@ func receive(content *ui.UI, msg instance.Message) {
 		content.Show(msg.Session)
 	case instance.Launch:
 		content.ShowLaunch()
+	case instance.Settings:
+		content.ShowSettings()
 	case instance.Queue:
 		content.ShowRequest(msg.Session)
 	}

@@ -142,7 +142,7 @@ func tooltip(c counts, troubles []trouble, empty string, own bool) string {
 		}
 	}
 	if own {
-		failed = append(failed, "Rollcall's own files")
+		failed = append(failed, "Rollcall itself")
 	}
 	if len(failed) > 0 {
 		text += "; trouble with " + strings.Join(failed, ", ")

@@ -323,7 +323,7 @@ func TestAsked(t *testing.T) {
 	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, Own: []app.Session{
 		session("a", adapters.Waiting, "shop", time.Minute, permission, title("Fix")), session("b", adapters.Waiting, "api", 2*time.Minute, permission, title("Fix")),
 		session("c", adapters.Working, "web", time.Minute, title("Build"))}}, asked, now)
-	want := []string{"◆ shop · Claude Code · wants to run: git push xxxxxxxxxxx… · 1 m", "◆ api · Claude Code · needs permission: Fix · 2 m", "◐ web · Claude Code · Build · 1 m"}
+	want := []string{"◆ shop · wants to run: git push xxxxxxxxxxxxxxxxxxxxxxxxx… · 1 m", "◆ api · Claude Code · needs permission: Fix · 2 m", "◐ web · Claude Code · Build · 1 m"}
 	if diff := cmp.Diff(want, labels(m)); diff != "" {
 		t.Error(diff)
 	}

@@ -88,17 +88,20 @@ func sessionRow(s *app.Session, asked Asked, now time.Time) Row {
 	if s.Machine != "" {
 		head += present.Cut(present.Line(s.Machine), machineWidth) + separator
 	}
-	head += present.Cut(present.AgentName(s.Agent), agentWidth) + separator
+	text, agent := "", present.Cut(present.AgentName(s.Agent), agentWidth)+separator
+	if s.Status == adapters.Waiting && asked != nil {
+		text = asked(s)
+	}
 	left := width - present.Width(head)
 	if age != "" {
 		left -= present.Width(separator) + present.Width(age)
 	}
-	text := ""
-	if s.Status == adapters.Waiting && asked != nil {
-		text = asked(s)
-	}
-	if text == "" {
+	isAsked := text != ""
+	if !isAsked {
 		text = activity(brief)
+	}
+	if !isAsked || present.Width(agent)+present.Width(text) <= left { // what is asked is more important than who asks
+		head, left = head+agent, left-present.Width(agent)
 	}
 	return Row{
 		Kind:    Session,

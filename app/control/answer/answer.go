@@ -87,21 +87,18 @@ type Request struct {
 	CanReply bool
 }
 
-// maxSummary is the number of bytes of a request's text that its summary reads.
+// maxSummary is the number of cells of a request's text that its summary has.
 const maxSummary = 600
 
 // Summary returns what the request asks for as one line: "wants to run: git push". The line shows characters that the text hides, marks what looks dangerous,
 // and is not cut to the width of a screen.
 func (r *Request) Summary() string {
-	text := r.Text
-	if len(text) > maxSummary {
-		text = strings.ToValidUTF8(text[:maxSummary], "") + "…"
-	}
 	words := r.Kind.Words()
 	if r.Kind == adapters.AsksCommand {
 		words = "wants to run"
 	}
-	if text = present.Line(present.Visible(text)); text == "" {
+	text := r.Brief()
+	if text == "" {
 		return words
 	}
 	if len(r.Dangers) > 0 {

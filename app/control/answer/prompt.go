@@ -19,6 +19,19 @@ var ErrNoInterrupt = errors.New("can't be interrupted from here")
 // maxPrompt bounds a prompt, in bytes.
 const maxPrompt = 4 << 20
 
+// TakesPrompts reports whether Send reaches s: what Rollcall launched as answerable takes prompts even where its agent's adapter sends none. Only the attempt
+// shows whether a prompt is accepted. It reads nothing.
+func (a *Answers) TakesPrompts(s *app.Session) bool {
+	_, ok := a.agent(s).(adapters.Prompter)
+	return ok && !s.IsProcess()
+}
+
+// TakesInterrupts reports whether Interrupt reaches s. Only the attempt shows whether it is possible. It reads nothing.
+func (a *Answers) TakesInterrupts(s *app.Session) bool {
+	_, ok := a.agent(s).(adapters.Stopper)
+	return ok
+}
+
 // Send gives an idle session a prompt. With queue, a session that works gets the prompt after its turn; without queue, Send
 // returns adapters.ErrBusy for such a session. Send returns once the agent has the prompt.
 func (a *Answers) Send(ctx context.Context, agent adapters.Name, session, prompt string, queue bool) error {

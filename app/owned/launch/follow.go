@@ -42,7 +42,7 @@ const (
 )
 
 // outputShown is the length of the reported output in bytes.
-const outputShown = 2000
+const outputShown = 16 << 10
 
 // Follow reports the stages of a launch that Start started, until the launch is over or ctx is done. It calls ask for the
 // sessions of one agent, and report on its own goroutine. Without a keeper it does not report the end of an agent that

@@ -3,6 +3,7 @@ package launch
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"rollcall/app"
 	"rollcall/app/present"
@@ -15,16 +16,26 @@ type OccupiedError struct {
 	Session app.Session
 }
 
+// topicWidth is the width of the topic of a session in an error, in cells.
+const topicWidth = 60
+
 func (e *OccupiedError) Error() string {
 	s := &e.Session
-	who := fmt.Sprintf("%s session %s (%s)", present.AgentName(s.Agent), present.Line(s.ID), present.Status(s.Session))
-	if s.IsProcess() {
-		who = fmt.Sprintf("%s process %d (%s)", present.AgentName(s.Agent), s.Process.PID, present.Status(s.Session))
+	who := fmt.Sprintf("%s session %s", present.AgentName(s.Agent), present.Line(present.ShortID(&s.Session)))
+	if topic := present.Topic(present.Brief(s.Session)); topic != "" {
+		who = fmt.Sprintf("“%s” (%s", present.Cut(topic, topicWidth), present.AgentName(s.Agent))
+	} else if s.IsProcess() {
+		who = fmt.Sprintf("%s process %d", present.AgentName(s.Agent), s.Process.PID)
+	}
+	if strings.HasPrefix(who, "“") {
+		who += ", " + present.Status(s.Session) + ")"
+	} else {
+		who += " (" + present.Status(s.Session) + ")"
 	}
 	if s.CWD == e.Path {
-		return fmt.Sprintf("%s is in use by %s", lock.Shown(e.Path), who)
+		return fmt.Sprintf("%s is in use: %s works here", lock.Shown(e.Path), who)
 	}
-	return fmt.Sprintf("%s overlaps %s, which is in use by %s", lock.Shown(e.Path), lock.Shown(s.CWD), who)
+	return fmt.Sprintf("%s overlaps %s, which is in use: %s works there", lock.Shown(e.Path), lock.Shown(s.CWD), who)
 }
 
 // Occupied returns a check for Launches.Start. The check fails with *OccupiedError for a folder that overlaps the folder

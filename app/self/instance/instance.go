@@ -35,10 +35,12 @@ const (
 	Show   = "show"   // raise the window, at Session if that is set
 	Launch = "launch" // raise the window at its launch page
 	Queue  = "queue"  // raise the window at the waiting requests, at that of Session if that is set
+
+	Settings = "settings" // raise the window at the settings
 )
 
 // verbs contains the verbs that a receiver accepts; it refuses others.
-var verbs = []string{Show, Launch, Queue}
+var verbs = []string{Show, Launch, Queue, Settings}
 
 // Message is a request of one process of Rollcall to another.
 type Message struct {

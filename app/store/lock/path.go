@@ -2,7 +2,9 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -22,7 +24,12 @@ func RealPath(path string) (string, error) {
 		return "", err
 	}
 	resolved, err := filepath.EvalSymlinks(abs)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", &missingError{abs}
+	case errors.Is(err, fs.ErrPermission):
+		return "", fmt.Errorf("the folder %s cannot be read: %w", Shown(abs), fs.ErrPermission)
+	case err != nil:
 		return "", err
 	}
 	if !utf8.ValidString(resolved) {
@@ -37,6 +44,14 @@ func RealPath(path string) (string, error) {
 	}
 	return resolved, nil
 }
+
+// missingError reports that there is no such folder.
+type missingError struct{ path string }
+
+func (e *missingError) Error() string { return "the folder " + Shown(e.path) + " does not exist" }
+
+// Is reports whether target is fs.ErrNotExist, for errors.Is.
+func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // FormerPath returns the real path of a folder that may have been removed. It then resolves the symbolic links of the
 // folders above that still exist.

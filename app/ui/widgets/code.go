@@ -34,12 +34,16 @@ type Code struct {
 }
 
 // CodePart is a text with a title. The title is always a text of Rollcall, and its font differs from the font of the texts.
-type CodePart struct{ Title, Text string }
+type CodePart struct {
+	Title, Text string
+	Diff        bool // the lines begin with a sign: added ones are green, removed ones red
+}
 
 // codeRow is one line on the screen.
 type codeRow struct {
 	text    string
 	isTitle bool
+	sign    byte // "+" or "-" in a line of a diff
 }
 
 const (
@@ -226,6 +230,12 @@ func (r codeRow) draw(t *canvas.Text, y, width float32) {
 	if r.isTitle {
 		t.TextSize, t.Color = TextSize(theme.SizeNameCaptionText), ThemeColor(ColorMuted)
 	}
+	switch r.sign {
+	case '+':
+		t.Color = ThemeColor(ColorGood)
+	case '-':
+		t.Color = ThemeColor(ColorBad)
+	}
 	if wide := fyne.MeasureText(t.Text, t.TextSize, t.TextStyle).Width; wide > width && width > 0 {
 		t.TextSize *= width / wide
 	}
@@ -243,20 +253,24 @@ func wrapParts(parts []CodePart, columns int) (rows []codeRow) {
 			rows = append(rows, codeRow{text: p.Title, isTitle: true})
 		}
 		for line := range strings.SplitSeq(p.Text, "\n") {
-			for _, text := range wrapLine(line, columns) {
-				rows = append(rows, codeRow{text: text})
+			row := codeRow{}
+			if p.Diff && line != "" {
+				row.sign = line[0]
+			}
+			for _, row.text = range wrapLine(line, columns) {
+				rows = append(rows, row)
 			}
 		}
 	}
 	return rows
 }
 
-// wrapLine divides a line into rows. It leaves out no character, not even a space.
+// wrapLine divides a line into rows, after a space where one is in the second half of a row. It leaves out no character, not even a space.
 func wrapLine(line string, columns int) (rows []string) {
 	// Widths are in half columns: a character that the fixed-width font lacks may be two and a half columns wide.
 	const narrow, wide = 2, 5
 	room := columns * narrow
-	begin, used := 0, 0
+	begin, used, word := 0, 0, 0 // word is where the last word begins
 	for at := 0; at < len(line); {
 		n, width := 1, narrow
 		if line[at] >= utf8.RuneSelf || at+1 < len(line) && line[at+1] >= utf8.RuneSelf {
@@ -266,8 +280,15 @@ func wrapLine(line string, columns int) (rows []string) {
 			}
 		}
 		if used+width > room {
+			if word-begin > (at-begin)/2 {
+				at = word
+			}
 			rows = append(rows, line[begin:at])
 			begin, used = at, 0
+			continue
+		}
+		if line[at] == ' ' {
+			word = at + n
 		}
 		at, used = at+n, used+width
 	}

@@ -1,7 +1,11 @@
 package widgets
 
 import (
+	"strings"
+
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
 
@@ -119,21 +123,22 @@ func (s *Select) TypedKey(ev *fyne.KeyEvent) {
 	}
 }
 
-// Choice is a drop-down list of names that stand for values.
+// Choice is a drop-down list of names that stand for values. Its List is the widget to show: Fyne finds the window of a drop-down list only if
+// that very widget is in the window's content.
 type Choice[T any] struct {
-	*Select
+	List   *Select
 	values []T
 }
 
 // NewChoice returns a list of names, of which the one with the index first is selected.
 func NewChoice[T any](h *Host, names []string, values []T, first int, changed func()) *Choice[T] {
 	c := &Choice[T]{h.NewSelect(names, func(string) { changed() }), values}
-	c.Selected = names[first]
+	c.List.Selected = names[first]
 	return c
 }
 
 // Value returns the value that is selected.
-func (c *Choice[T]) Value() T { return c.values[max(c.SelectedIndex(), 0)] }
+func (c *Choice[T]) Value() T { return c.values[max(c.List.SelectedIndex(), 0)] }
 
 // SuggestEntry is an entry with suggestions in a drop-down list.
 type SuggestEntry struct {
@@ -261,9 +266,55 @@ func (h *Host) NewList() *List {
 	return l
 }
 
-// TypedKey handles a key while the list has the focus.
+// TypedKey handles a key while the list has the focus. Enter selects a row as well as Space.
 func (l *List) TypedKey(ev *fyne.KeyEvent) {
+	if isEnter(ev) {
+		ev = asSpace
+	}
 	if !l.host.passOn(ev) {
 		l.List.TypedKey(ev)
 	}
 }
+
+// PassWheel returns a text area of a form that scrolls the form with the wheel while its own text fits.
+func (h *Host) PassWheel(e *Entry) fyne.CanvasObject {
+	w := &wheel{entry: e, host: h}
+	w.ExtendBaseWidget(w)
+	return container.NewStack(e, w)
+}
+
+// wheel is an invisible widget above a text area that takes the events of the wheel and nothing else.
+type wheel struct {
+	widget.BaseWidget
+	entry *Entry
+	host  *Host
+}
+
+// Visible reports whether the text fits: otherwise Fyne gives the events to the text area.
+func (w *wheel) Visible() bool {
+	rows, width := 0, w.entry.Size().Width-2*theme.InnerPadding()
+	size := TextSize(theme.SizeNameText)
+	for line := range strings.SplitSeq(w.entry.Text, "\n") {
+		rows += 1 + int(fyne.MeasureText(head(line, 4<<10), size, fyne.TextStyle{}).Width/max(width, 1))
+	}
+	return float32(rows)*fyne.MeasureText("M", size, fyne.TextStyle{}).Height < w.entry.Size().Height-theme.InnerPadding()
+}
+
+// Scrolled scrolls the form.
+func (w *wheel) Scrolled(ev *fyne.ScrollEvent) {
+	scroll := w.host.Form()
+	if w.host.Sheet != nil {
+		scroll = w.host.Sheet.scroll
+	}
+	if scroll != nil {
+		scroll.Scrolled(ev)
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (w *wheel) CreateRenderer() fyne.WidgetRenderer {
+	return &Renderer{Widget: w, Min: func() fyne.Size { return fyne.Size{} }, Arrange: func(fyne.Size) {}, Update: func() {}}
+}
+
+// head returns the first n bytes of s.
+func head(s string, n int) string { return s[:min(len(s), n)] }

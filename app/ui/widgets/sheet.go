@@ -102,10 +102,16 @@ func (s *Sheet) Show(body []fyne.CanvasObject, buttons ...*Button) {
 	s.Fit()
 }
 
-// ShowResult replaces the body. The buttons given come before Close, which has the focus.
+// ShowResult replaces the body. The buttons given come before Close, which has the focus unless a button is primary.
 func (s *Sheet) ShowResult(body []fyne.CanvasObject, buttons ...*Button) {
 	closeIt := s.NewButton("Close", s.Close)
 	s.Show(body, append(buttons, closeIt)...)
+	for _, b := range buttons {
+		if b.Importance == widget.HighImportance {
+			s.Focus(b)
+			return
+		}
+	}
 	s.Focus(closeIt)
 }
 

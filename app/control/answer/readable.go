@@ -1,0 +1,306 @@
+package answer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+	"mvdan.cc/sh/v3/syntax"
+
+	"rollcall/adapters"
+	"rollcall/app/present"
+)
+
+// Part is a part of what a request asks for, safe to show and whole.
+type Part struct {
+	Title string // a noun of Rollcall's own; empty: the text needs none
+	Text  string
+	// Diff reports that the text is a change: its lines begin with "+", "-" or a space.
+	Diff bool
+}
+
+// Readable returns the text of the request as people read it: the command that a shell is started with, a change as its path and its lines, a plan as text, and
+// the arguments of another call one a line. Nothing is left out. A text in no known form is returned as it is. It takes time in proportion to the text.
+func (r *Request) Readable() []Part {
+	title := map[adapters.RequestKind]string{adapters.AsksCommand: "Command", adapters.AsksFileChange: "Change", adapters.AsksPlan: "Plan",
+		adapters.AsksPermission: "For"}[r.Kind]
+	switch r.Kind {
+	case adapters.AsksCommand:
+		if command, shell, ok := unwrapped(r.Text); ok {
+			return []Part{{Title: title, Text: present.Visible(command)}, {Title: "Run by", Text: present.Visible(shell)}}
+		}
+	case adapters.AsksPlan, adapters.AsksQuestion:
+		return []Part{{Title: title, Text: visibleLines(r.Text)}}
+	}
+	if tool, input, ok := strings.Cut(r.Text, "\n"); ok && strings.HasPrefix(input, "{") {
+		if parts, ok := callParts(tool, input); ok {
+			return parts
+		}
+	}
+	if isPatch(r.Text) {
+		return []Part{{Title: title, Text: visibleLines(r.Text), Diff: true}}
+	}
+	return []Part{{Title: title, Text: present.Visible(r.Text)}}
+}
+
+// maxBrief is the number of bytes of a request's text that its brief form reads.
+const maxBrief = 64 << 10
+
+// Brief returns the beginning of the request's text as one safe line, as people read it: the command, the path and the first changed lines, the plan.
+func (r *Request) Brief() string {
+	whole := *r
+	if len(whole.Text) > maxBrief {
+		whole.Text = present.Head(whole.Text)
+	}
+	var texts []string
+	for _, p := range whole.Readable() {
+		if p.Title != "Run by" {
+			texts = append(texts, present.Head(p.Text))
+		}
+	}
+	return present.Cut(present.Line(strings.Join(texts, " ")), maxSummary+1)
+}
+
+// unwrapped returns the command that a shell is started with, and that shell with its options: for `/bin/bash -lc "make test"` the texts "make test" and
+// "/bin/bash -lc". ok is false for any other command line, also if the shell would still replace a part of the quoted text.
+func unwrapped(line string) (command, shell string, ok bool) {
+	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return "", "", false
+	}
+	stmt := file.Stmts[0]
+	call, isCall := stmt.Cmd.(*syntax.CallExpr)
+	if !isCall || len(stmt.Redirs) > 0 || stmt.Background || stmt.Negated || len(call.Assigns) > 0 || len(call.Args) != 3 {
+		return "", "", false
+	}
+	words := make([]string, 3)
+	for i, w := range call.Args {
+		if words[i], ok = literal(w.Parts); !ok {
+			return "", "", false
+		}
+	}
+	name := words[0][strings.LastIndexByte(words[0], '/')+1:]
+	if !slices.Contains([]string{"bash", "sh", "zsh", "dash"}, name) || !slices.Contains([]string{"-c", "-lc"}, words[1]) || strings.TrimSpace(words[2]) == "" {
+		return "", "", false
+	}
+	return words[2], words[0] + " " + words[1], true
+}
+
+// literal returns the text of a word that a shell leaves as it is. ok is false for another word.
+func literal(parts []syntax.WordPart) (text string, ok bool) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			if strings.ContainsAny(p.Value, `*?[{~`) {
+				return "", false
+			}
+			text += unescaped(p.Value, " \t\"'\\$`|&;()<>!#")
+		case *syntax.SglQuoted:
+			if p.Dollar {
+				return "", false
+			}
+			text += p.Value
+		case *syntax.DblQuoted:
+			for _, in := range p.Parts {
+				lit, isLit := in.(*syntax.Lit)
+				if !isLit || p.Dollar {
+					return "", false
+				}
+				text += unescaped(lit.Value, "\"\\$`")
+			}
+		default:
+			return "", false
+		}
+	}
+	return text, true
+}
+
+// unescaped returns a text without the backslashes before special characters.
+func unescaped(text, special string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) && strings.IndexByte(special, text[i+1]) >= 0 {
+			i++
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// visibleLines returns a text with its line breaks, and everything else of it visible.
+func visibleLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = present.Visible(strings.ReplaceAll(lines[i], "\t", "    "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// isPatch reports whether a text is a change in one of the forms of patches.
+func isPatch(text string) bool {
+	return strings.HasPrefix(text, "*** Begin Patch") || strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "diff --git ") ||
+		strings.Contains(text, "\n@@ ") && strings.Contains(text, "\n+++ ")
+}
+
+// member is a member of a JSON object.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// membersOf returns the members of a JSON object in their order. ok is false for another text, and for an object that has a member twice: which of the two
+// counts is up to its reader.
+func membersOf(input string) (list []member, ok bool) {
+	d := json.NewDecoder(strings.NewReader(input))
+	if start, err := d.Token(); err != nil || start != json.Delim('{') {
+		return nil, false
+	}
+	for d.More() {
+		name, err := d.Token()
+		var m member
+		if m.name, ok = name.(string); err != nil || !ok || d.Decode(&m.value) != nil {
+			return nil, false
+		}
+		if slices.ContainsFunc(list, func(x member) bool { return x.name == m.name }) {
+			return nil, false
+		}
+		list = append(list, m)
+	}
+	if _, err := d.Token(); err != nil || strings.TrimSpace(input[d.InputOffset():]) != "" {
+		return nil, false
+	}
+	return list, true
+}
+
+// The names of the arguments of tools that change files.
+var (
+	pathNames = []string{"file_path", "notebook_path", "path", "filePath", "filepath"}
+	oldNames  = []string{"old_string", "oldString", "old_str", "oldText"}
+	newNames  = []string{"new_string", "newString", "new_str", "newText"}
+	allNames  = []string{"content", "file_text", "contents"}
+	editNames = []string{"edits"}
+)
+
+// callParts returns the parts of a call of a tool. ok is false if its input can't be read.
+func callParts(tool, input string) (parts []Part, ok bool) {
+	members, ok := membersOf(input)
+	if !ok {
+		return nil, false
+	}
+	path := take(&members, pathNames)
+	diff := changeOf(&members)
+	title := visibleLines(tool)
+	if path != "" {
+		parts = append(parts, Part{Title: "File", Text: title + " " + present.Visible(path)})
+	} else {
+		parts = append(parts, Part{Title: "Tool", Text: title})
+	}
+	if diff != "" {
+		parts = append(parts, Part{Title: "Change", Text: diff, Diff: true})
+	}
+	var rest []string
+	for _, m := range members {
+		rest = append(rest, present.Visible(m.name)+": "+valueText(m.value))
+	}
+	if rest != nil {
+		parts = append(parts, Part{Title: "Arguments", Text: strings.Join(rest, "\n")})
+	}
+	return parts, true
+}
+
+// take removes the first member that has one of the names and is a text, and returns the text.
+func take(members *[]member, names []string) string {
+	for i, m := range *members {
+		var text string
+		if slices.Contains(names, m.name) && json.Unmarshal(m.value, &text) == nil {
+			*members = slices.Delete(slices.Clone(*members), i, i+1)
+			return text
+		}
+	}
+	return ""
+}
+
+// changeOf removes the members that describe a change, and returns it as lines with signs; empty: there is none.
+func changeOf(members *[]member) string {
+	has := func(names []string) bool {
+		return slices.ContainsFunc(*members, func(m member) bool { return slices.Contains(names, m.name) })
+	}
+	switch {
+	case has(oldNames) && has(newNames):
+		before := take(members, oldNames)
+		return lineDiff(before, take(members, newNames))
+	case has(allNames):
+		return lineDiff("", take(members, allNames))
+	}
+	for i, m := range *members {
+		var edits []json.RawMessage
+		if !slices.Contains(editNames, m.name) || json.Unmarshal(m.value, &edits) != nil {
+			continue
+		}
+		var diffs []string
+		for _, e := range edits {
+			one, ok := membersOf(string(e))
+			diff := ""
+			if ok {
+				diff = changeOf(&one)
+			}
+			if diff == "" || len(one) > 0 { // something else is in it, which must be seen
+				return ""
+			}
+			diffs = append(diffs, diff)
+		}
+		*members = slices.Delete(slices.Clone(*members), i, i+1)
+		return strings.Join(diffs, "\n…\n")
+	}
+	return ""
+}
+
+// maxDiffed is the number of bytes up to which changed lines are searched for. A longer text is shown as removed and added.
+const maxDiffed = 256 << 10
+
+// lineDiff returns the lines of two texts, each with a sign: "-" only in the first, "+" only in the second, " " in both.
+func lineDiff(before, after string) string {
+	end := func(s string) string {
+		if s != "" && !strings.HasSuffix(s, "\n") {
+			return s + "\n"
+		}
+		return s
+	}
+	before, after = end(before), end(after)
+	var b strings.Builder
+	sign := func(sign, text string) {
+		for line := range strings.Lines(text) {
+			fmt.Fprintf(&b, "%s %s\n", sign, visibleLines(strings.TrimSuffix(line, "\n")))
+		}
+	}
+	if len(before)+len(after) > maxDiffed || before == "" || after == "" {
+		sign("-", before)
+		sign("+", after)
+		return strings.TrimSuffix(b.String(), "\n")
+	}
+	at := 0
+	for _, e := range udiff.Lines(before, after) {
+		sign(" ", before[at:e.Start])
+		sign("-", before[e.Start:e.End])
+		sign("+", e.New)
+		at = e.End
+	}
+	sign(" ", before[at:])
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// valueText returns a value of a call: a text as it is, with its further lines indented, and everything else as JSON.
+func valueText(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return strings.ReplaceAll(visibleLines(text), "\n", "\n    ")
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, value) != nil {
+		return present.Visible(string(value))
+	}
+	return present.Visible(b.String())
+}
