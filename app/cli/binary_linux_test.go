@@ -118,7 +118,8 @@ func TestRecordings(t *testing.T) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			rec := adaptertest.Replay(t, dir)
 			adaptertest.Untouched(t, rec.Home)
-			r := execute(t, adaptertest.Env(rec), "list", "--since", "all", "--json", "--strict")
+			env := append(adaptertest.Env(rec), "XDG_CACHE_HOME="+t.TempDir())
+			r := execute(t, env, "list", "--since", "all", "--json", "--strict")
 			if r.code != Done || r.err != "" {
 				t.Fatalf("exit code %d: %s", r.code, r.err)
 			}
@@ -133,15 +134,15 @@ func TestRecordings(t *testing.T) {
 			adaptertest.Check(t, got, rec.Expect)
 
 			for _, s := range got {
-				r := execute(t, adaptertest.Env(rec), "status", s.ID)
+				r := execute(t, env, "status", s.ID)
 				if r.code != Done || !strings.Contains(r.out, s.ID) {
 					t.Errorf("status %s: %+v", s.ID, r)
 				}
 			}
-			if r := execute(t, adaptertest.Env(rec), "doctor", "--strict"); r.code != Done {
+			if r := execute(t, env, "doctor", "--strict"); r.code != Done {
 				t.Errorf("doctor: %+v", r)
 			}
-			table := execute(t, adaptertest.Env(rec), "list", "--since", "all").out
+			table := execute(t, env, "list", "--since", "all").out
 			for _, s := range got {
 				if !strings.Contains(table, "  "+s.ID) {
 					t.Errorf("%s is not in the table:\n%s", s.ID, table)
