@@ -20,6 +20,8 @@ type session struct {
 	unheaded bool
 	realCWD  string // cwd without symbolic links
 
+	mayBeLive bool // it was read to find out whether a process has it
+
 	owner *process // the process that certainly has it
 	how   string   // how that is known
 	// hosts lists the processes of which one has the session, if it is not known which
