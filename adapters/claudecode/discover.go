@@ -75,7 +75,7 @@ func (d *discovery) session(id string) *session {
 
 // registry reads one root's registry and looks for each entry's process.
 func (d *discovery) registry(root string) {
-	entries, broken, unread, problem := readRegistry(d.ctx, root, d.table.hasPID)
+	entries, broken, unread, problem := readRegistry(d.ctx, root, d.table.pids)
 	d.answer.Skip("registry file of an ended process that was not read", unread)
 	for i := range entries {
 		d.entry(&entries[i])
@@ -197,7 +197,7 @@ func (d *discovery) loadWithin(ctx context.Context, s *session) {
 		return
 	}
 	s.read = true
-	if s.err = ctx.Err(); s.err != nil {
+	if s.err = agentfile.Ended(ctx); s.err != nil {
 		return
 	}
 	t := d.transcript(s.file.path)
@@ -247,7 +247,7 @@ func (d *discovery) readAll() {
 	agentfile.Parallel(len(d.wanted), func(i int) { d.loadWithin(reading, d.wanted[i]) })
 	read := make([]*session, len(others))
 	agentfile.Parallel(len(others), func(i int) { // sessions for which there is no time need no memory
-		if reading.Err() == nil {
+		if agentfile.Ended(reading) == nil {
 			read[i] = &session{id: others[i].id, file: others[i]}
 			d.loadWithin(reading, read[i])
 		}

@@ -1,36 +1,17 @@
 package claudecode
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/adaptertest"
 )
-
-// spent is a context that ends after a number of looks at it.
-type spent struct {
-	context.Context
-	left atomic.Int64
-	once sync.Once
-	done chan struct{}
-}
-
-func (s *spent) Err() error {
-	if s.left.Add(-1) >= 0 {
-		return nil
-	}
-	s.once.Do(func() { close(s.done) })
-	return context.DeadlineExceeded
-}
-
-func (s *spent) Done() <-chan struct{} { return s.done }
 
 // Whenever time runs out, what runs is listed as it is; of the others those that were written last are, and the answer says how many are missing.
 func TestTooManyTranscripts(t *testing.T) {
@@ -38,49 +19,22 @@ func TestTooManyTranscripts(t *testing.T) {
 	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	w.entry(p, id(n), map[string]any{"status": "busy"})
+	var ids []string
 	for i := range n {
 		path := w.transcript(i, promptLine("hi"), doneLine("m"))
 		at := time.Now().Add(-time.Duration(i+1) * time.Hour)
 		w.check(os.Chtimes(path, at, at))
+		ids = append(ids, id(i))
 	}
-	cut, unlisted := 0, 0
-	for looks := int64(10); ; looks += 10 {
-		ctx := &spent{Context: t.Context(), done: make(chan struct{})}
-		ctx.left.Store(looks)
-		roll, err := New(w.config).Discover(ctx, adapters.Query{Once: true})
-		listed := map[string]bool{}
-		for i := range roll.Sessions {
-			listed[roll.Sessions[i].ID] = true
-			if s := &roll.Sessions[i]; s.ID == id(n) && s.Status != adapters.Working {
-				t.Errorf("%d looks: what runs is %s: %s", looks, s.Status, s.Evidence)
-			}
+	adaptertest.CutShort(t, func() adapters.Adapter { return New(w.config) }, ids, "transcripts", func(roll *adapters.Roll, err error) {
+		i := slices.IndexFunc(roll.Sessions, func(s adapters.Session) bool { return s.Process == p.Identity })
+		if err != nil && strings.Contains(err.Error(), "process table") {
+			return
 		}
-		if !listed[id(n)] {
-			t.Errorf("%d looks: what runs is not listed", looks)
+		if i < 0 || roll.Sessions[i].Status != adapters.Working && roll.Sessions[i].Status != adapters.Unknown {
+			t.Errorf("what runs is not listed as working: %v", roll.Sessions)
 		}
-		delete(listed, id(n))
-		if len(listed) == n && err == nil {
-			break
-		}
-		missing := fmt.Sprintf("%d of %d transcripts were not read in time", n-len(listed), n)
-		switch {
-		case err != nil && strings.Contains(err.Error(), "1 of 1 folders were not listed in time"):
-			unlisted++
-		case err == nil || !strings.Contains(err.Error(), missing):
-			t.Errorf("%d looks: %v, want %s", looks, err, missing)
-		}
-		for i := len(listed) + 6; i < n; i++ { // a few are read at the same time
-			if listed[id(i)] {
-				t.Errorf("%d looks: session %d is listed, of %d", looks, i, len(listed))
-			}
-		}
-		if len(listed) > 0 {
-			cut++
-		}
-	}
-	if cut == 0 || unlisted == 0 {
-		t.Errorf("time ran out %d times between the first and the last transcript, %d times while they were listed", cut, unlisted)
-	}
+	})
 }
 
 // Registry files that processes left behind are read only as far as they matter: those written last.

@@ -82,7 +82,7 @@ func (d *discovery) assignByFolder(roots []string) {
 			d.byFolder = append(d.byFolder, &folderProcess{claude: p})
 		}
 	}
-	ctx, cancel := kit.ListingTime(d.ctx)
+	ctx, cancel := kit.Part(d.ctx, 4)
 	defer cancel()
 	claims := make(map[*session]int)
 	for _, p := range d.byFolder {

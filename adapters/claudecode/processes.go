@@ -3,7 +3,6 @@ package claudecode
 import (
 	"cmp"
 	"context"
-	"errors"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -60,21 +59,28 @@ func toolOf(args []string) string {
 type table struct {
 	proc.Lister
 	claudes []claude
-	err     error // the table could not be read
+	pids    map[int]bool // of all processes, and those of Claude Code in inner namespaces
+	err     error        // the table could not be read
 	inner   map[proc.Identity][]int
 }
 
 // readTable lists the processes and inspects those of Claude Code.
 func (a *Adapter) readTable(ctx context.Context) (*table, error) {
-	t := &table{Lister: a.table, inner: make(map[proc.Identity][]int)}
+	t := &table{Lister: a.table, pids: make(map[int]bool), inner: make(map[proc.Identity][]int)}
 	rows, err := a.table.List(ctx)
 	if err != nil {
 		t.err = err
 		return t, adapters.AsProblem("process table", err)
 	}
 	for _, p := range rows {
+		t.pids[p.PID] = true
 		if args, is := a.isClaude(p); is && !a.isWrapper(rows, p) {
 			t.claudes = append(t.claudes, a.inspect(p, args))
+		}
+	}
+	for i := range t.claudes {
+		for _, pid := range t.innerPIDs(t.claudes[i].Identity) {
+			t.pids[pid] = true
 		}
 	}
 	a.markForks(t.claudes)
@@ -250,17 +256,6 @@ func (d *discovery) innerProcesses(e *entry) (found []proc.Process) {
 		}
 	}
 	return found
-}
-
-// hasPID reports whether a process has that pid here or in an inner namespace, as far as that is known.
-func (t *table) hasPID(pid int) bool {
-	if t.err != nil {
-		return true
-	}
-	if _, err := t.Find(pid); !errors.Is(err, proc.ErrGone) {
-		return true
-	}
-	return slices.ContainsFunc(t.claudes, func(c claude) bool { return slices.Contains(t.innerPIDs(c.Identity), pid) })
 }
 
 // initialDomain is the end of the name of the initial pid namespace, whose number Linux has fixed since 3.8.

@@ -3,7 +3,6 @@ package claudecode
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -53,7 +52,7 @@ func (d *discovery) transcripts(root string) {
 		known[id] = true
 	}
 	all := len(d.query.IDs) == 0 && !d.liveOnly()
-	ctx, cancel := kit.ListingTime(d.ctx)
+	ctx, cancel := kit.Part(d.ctx, 3)
 	defer cancel()
 	dirs, problem := projectFolders(ctx, root)
 	d.answer.Problem(problem)
@@ -81,10 +80,7 @@ func (d *discovery) transcripts(root string) {
 			}
 		}
 	}
-	if unlisted > 0 {
-		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrTimeout, Path: filepath.Join(root, "projects"),
-			Err: fmt.Errorf("%d of %d folders were not listed in time", unlisted, len(dirs))})
-	}
+	d.answer.Problem(kit.NotListed(filepath.Join(root, "projects"), unlisted, len(dirs)))
 }
 
 // liveOnly reports whether the query selects only live sessions: its Since is so recent that no
@@ -119,7 +115,7 @@ func listProject(ctx context.Context, dir string, which func(id string) bool, kn
 		if !ok || strings.HasPrefix(id, "agent-") || !which(id) { // sub-agents and warm-ups of 2.0.x
 			continue
 		}
-		if !known[id] && ctx.Err() != nil {
+		if !known[id] && agentfile.Ended(ctx) != nil {
 			l.late++
 			continue
 		}
@@ -198,7 +194,7 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 	}
 	_, roots, _ := a.homes(t, answer, a.now())
 	for _, root := range roots {
-		entries, _, _, problem := readRegistry(ctx, root, t.hasPID)
+		entries, _, _, problem := readRegistry(ctx, root, t.pids)
 		answer.Problem(problem)
 		for i := range entries {
 			add(entries[i].id)

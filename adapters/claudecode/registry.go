@@ -166,11 +166,13 @@ type brokenEntry struct {
 // such entries when it starts, so that there are only ever a few.
 const maxLeftOver = 1000
 
-// readRegistry reads the entries in a root's sessions folder: those whose process hasProcess finds by its pid, and then the newest others; unread
+// readRegistry reads the entries in a root's sessions folder: those with one of the pids, and then the newest others; unread
 // is the number of the rest. Files that are removed meanwhile are left out; the *.key files next to the entries are secrets and are never opened.
-func readRegistry(ctx context.Context, root string, hasProcess func(pid int) bool) (entries []entry, broken []brokenEntry, unread int, problem error) {
+func readRegistry(ctx context.Context, root string, pids map[int]bool) (entries []entry, broken []brokenEntry, unread int, problem error) {
 	dir := filepath.Join(root, "sessions")
-	all, err := agentfile.Entries(ctx, dir)
+	listing, cancel := kit.Part(ctx, 8)
+	defer cancel()
+	all, err := agentfile.Entries(listing, dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		problem = adapters.AsProblem(dir, err)
 	}
@@ -178,14 +180,14 @@ func readRegistry(ctx context.Context, root string, hasProcess func(pid int) boo
 	for _, e := range all {
 		switch pid, ok := entryPID(e.Name()); {
 		case !ok:
-		case hasProcess(pid):
+		case pids[pid]:
 			names = append(names, e)
 		default:
 			leftOver = append(leftOver, e)
 		}
 	}
 	live := len(names)
-	names = append(names, newest(ctx, leftOver)...)
+	names = append(names, newest(listing, leftOver)...)
 	unread = live + len(leftOver) - len(names)
 	until := time.Now().Add(entryWait) // one limit for all entries together
 	type read struct {
@@ -195,8 +197,12 @@ func readRegistry(ctx context.Context, root string, hasProcess func(pid int) boo
 	found := make([]read, len(names))
 	agentfile.Parallel(len(names), func(i int) {
 		pid, _ := entryPID(names[i].Name())
-		if found[i].err = ctx.Err(); found[i].err == nil {
-			found[i].entry, found[i].err = readEntry(ctx, filepath.Join(dir, names[i].Name()), pid, until)
+		in := ctx
+		if i >= live {
+			in = listing
+		}
+		if found[i].err = agentfile.Ended(in); found[i].err == nil {
+			found[i].entry, found[i].err = readEntry(in, filepath.Join(dir, names[i].Name()), pid, until)
 		}
 	})
 	for i, d := range names {
@@ -222,7 +228,7 @@ func newest(ctx context.Context, entries []fs.DirEntry) []fs.DirEntry {
 	}
 	infos := make([]fs.FileInfo, len(entries))
 	agentfile.Parallel(len(entries), func(i int) {
-		if ctx.Err() == nil {
+		if agentfile.Ended(ctx) == nil {
 			infos[i], _ = entries[i].Info()
 		}
 	})

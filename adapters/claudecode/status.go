@@ -19,7 +19,7 @@ import (
 func (d *discovery) addRows() {
 	d.answer.Expect(len(d.wanted) + len(d.table.claudes))
 	for _, s := range d.wanted {
-		late := adapters.IsOutOfTime(s.err)
+		late := adapters.IsOutOfTime(s.err) || s.file != nil && kit.IsOver(d.ctx)
 		if late {
 			d.isLate(s.file)
 		}

@@ -29,6 +29,7 @@ type discovery struct {
 	answer      *kit.Answer
 	mainThreads map[*host]int            // the number of main threads, not sub-agents, of each host
 	attended    map[string]bool          // threads of a daemon that a terminal interface shows or may show
+	late        int                      // rollouts of a home that were not examined in time
 	shownBy     map[string]proc.Identity // the interfaces that certainly show threads of a daemon
 }
 
@@ -49,8 +50,10 @@ func (d *discovery) root(ctx context.Context, r *root) {
 	owners, problems := d.adapter.lockOwners(r)
 	d.answer.Problem(problems...)
 	candidates := d.candidates(ctx, r, owners)
+	all := len(candidates) + d.late
 	d.read(ctx, candidates)
 	d.unreadable(r, candidates)
+	candidates = slices.DeleteFunc(candidates, d.isLate)
 	ids := make([]string, len(candidates))
 	for i, c := range candidates {
 		ids[i] = c.id
@@ -80,17 +83,31 @@ func (d *discovery) root(ctx context.Context, r *root) {
 	d.answer.Expect(len(candidates))
 	for _, c := range candidates {
 		// A session of which only a part was read in time is left out: its earlier state is better.
-		if c.host == nil && c.err == nil && c.isEmpty() {
+		switch {
+		case c.host == nil && kit.IsOver(ctx):
+			d.late++
+		case c.host == nil && c.err == nil && c.isEmpty():
 			d.answer.Skip("empty rollout", 1)
-		} else if c.err == nil || c.host != nil && !adapters.IsOutOfTime(c.err) {
+		case c.err == nil || c.host != nil:
 			d.session(r, c, threads[c.id], names[c.id], answers[c.id])
 		}
 	}
+	d.answer.NotRead(filepath.Join(r.path, "sessions"), "rollouts", d.late, all)
+}
+
+// isLate reports whether the rollout was not read in time, and counts it then.
+func (d *discovery) isLate(f *found) bool {
+	late := adapters.IsOutOfTime(f.err)
+	if late {
+		d.late++
+	}
+	return late
 }
 
 // candidates returns the rollouts that the query asks for.
 func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]int) []*found {
 	var list []*found
+	d.late = 0
 	add := func(ro rollout) {
 		host := d.running.hostOf(ro.path, ro.id, owners[ro.id])
 		if host != nil || d.query.Since.IsZero() || len(d.query.IDs) > 0 || !ro.info.ModTime().Before(d.query.Since) ||
@@ -113,7 +130,10 @@ func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]i
 		wanted = func(id string) bool { return slices.Contains(d.query.IDs, id) }
 	}
 	isRecent, search := d.recentThreads(owners)
-	rollouts, problems := d.adapter.walk(ctx, r.path, wanted, isRecent, search)
+	listing, cancel := kit.Part(ctx, 3)
+	defer cancel()
+	rollouts, late, problems := d.adapter.walk(listing, r.path, wanted, isRecent, search)
+	d.late = late
 	d.answer.Problem(problems...)
 	for _, ro := range rollouts {
 		add(ro)
@@ -253,11 +273,16 @@ func readable(path string) error {
 // read fills in the facts, those of the newest files first.
 func (d *discovery) read(ctx context.Context, list []*found) {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b *found) int { return b.info.ModTime().Compare(a.info.ModTime()) })
+	slices.SortFunc(list, func(a, b *found) int {
+		return cmp.Or(b.info.ModTime().Compare(a.info.ModTime()), cmp.Compare(a.path, b.path))
+	})
 	ctx, cancel := kit.ReadingTime(ctx, len(list))
 	defer cancel()
 	agentfile.Parallel(len(list), func(i int) {
 		f := list[i]
+		if f.err = agentfile.Ended(ctx); f.err != nil {
+			return
+		}
 		var read rolloutFacts
 		read, f.info, f.err = d.adapter.rollouts.read(ctx, f.path, f.info, &d.query)
 		f.facts, f.usage = read.facts, read.usage
@@ -268,25 +293,22 @@ func (d *discovery) read(ctx context.Context, list []*found) {
 	})
 }
 
-// unreadable reports the rollouts that could not be read, and those in an unknown form.
+// unreadable reports the rollouts that could not be read, but for lack of time, and those in an unknown form.
 func (d *discovery) unreadable(r *root, list []*found) {
-	unknown, late := 0, 0
+	unknown := 0
 	for _, f := range list {
 		switch {
 		case f.err == nil && !f.facts.known && !f.isEmpty():
 			unknown++
 			d.answer.Skip("rollout in a form that is not recognised (Codex before 0.32)", 1)
 			d.answer.LeaveOut(kit.NotRecognised, 1)
-		case f.err == nil, errors.Is(f.err, fs.ErrNotExist):
-		case adapters.IsOutOfTime(f.err):
-			late++
+		case f.err == nil, errors.Is(f.err, fs.ErrNotExist), adapters.IsOutOfTime(f.err):
 		default:
 			d.answer.Problem(adapters.Unreadable(f.path, f.err))
 			d.answer.LeaveOut(kit.NotReadable, 1)
 		}
 		d.answer.SkipAll(f.facts.skipped)
 	}
-	d.answer.NotRead(filepath.Join(r.path, "sessions"), "rollouts", late, len(list))
 	if unknown > 0 && unknown == len(list) {
 		d.answer.Problem(formProblem(filepath.Join(r.path, "sessions"),
 			fmt.Errorf("none of %d rollouts begins with session_meta, which Codex 0.32 and later write", unknown)))

@@ -46,8 +46,9 @@ func threadID(name string) (string, bool) {
 // walk lists a root's rollouts: sessions/Y/M/D and archived_sessions. The depth is fixed, so a loop
 // of symbolic links ends. Folders and files that can't be read are returned as problems, and the
 // others are listed. wanted decides by the thread's id, before a stat; nil: all. A thread for which
-// isRecent is true is examined even if the cached state of the others is used (see folders).
-func (a *Adapter) walk(ctx context.Context, root string, wanted, isRecent func(id string) bool, search bool) (found []rollout, problems []error) {
+// isRecent is true is examined even if the cached state of the others is used (see folders), and after ctx has ended. The newest
+// folders are examined first; late is the number of rollouts that were not examined in time.
+func (a *Adapter) walk(ctx context.Context, root string, wanted, isRecent func(id string) bool, search bool) (found []rollout, late int, problems []error) {
 	w := walker{folders: &a.folders, wanted: wanted, isRecent: isRecent, all: true,
 		recentSince: time.Now().Add(-agentfile.RecentTime), seen: map[string]int{}}
 	if wanted == nil {
@@ -61,13 +62,14 @@ func (a *Adapter) walk(ctx context.Context, root string, wanted, isRecent func(i
 		}
 	}
 	var days []string
-	for _, year := range w.subfolders(filepath.Join(root, "sessions"), 4) {
-		for _, month := range w.subfolders(year, 2) {
-			days = append(days, w.subfolders(month, 2)...)
+	for _, year := range w.subfolders(ctx, filepath.Join(root, "sessions"), 4) {
+		for _, month := range w.subfolders(ctx, year, 2) {
+			days = append(days, w.subfolders(ctx, month, 2)...)
 		}
 	}
+	slices.Reverse(days)
 	w.days(ctx, append(days, filepath.Join(root, archive)))
-	return w.found, w.problems
+	return w.found, w.late, w.problems
 }
 
 type walker struct {
@@ -76,17 +78,17 @@ type walker struct {
 	all              bool      // examine every rollout
 	recentSince      time.Time // else only those that were written to since, or that are recent
 	found            []rollout
+	late             int            // rollouts that were not examined in time
 	seen             map[string]int // id: index in found
 	problems         []error
 }
 
 // subfolders returns the paths below path, with links resolved, whose names are
 // digits of that number.
-func (w *walker) subfolders(path string, digits int) []string {
-	f, err := w.folders.look(path)
+func (w *walker) subfolders(ctx context.Context, path string, digits int) []string {
+	f, err := w.folders.look(ctx, path)
 	if err != nil {
 		w.problems = append(w.problems, readProblem(path, err))
-		return nil
 	}
 	var paths []string
 	for _, name := range f.names {
@@ -100,35 +102,42 @@ func (w *walker) subfolders(path string, digits int) []string {
 // days adds the rollouts in these folders, in their order.
 func (w *walker) days(ctx context.Context, dirs []string) {
 	found := make([]day, len(dirs))
-	agentfile.Parallel(len(dirs), func(i int) {
-		if ctx.Err() == nil {
-			found[i] = w.day(dirs[i])
-		}
-	})
+	agentfile.Parallel(len(dirs), func(i int) { found[i] = w.day(ctx, dirs[i]) })
+	unlisted := 0
 	for _, d := range found {
 		for _, r := range d.rollouts {
 			w.file(r)
 		}
+		if w.late += d.late; d.unlisted {
+			unlisted++
+		}
 		w.problems = append(w.problems, d.problems...)
 	}
+	w.problems = append(w.problems, kit.NotListed(filepath.Dir(dirs[len(dirs)-1]), unlisted, len(dirs)))
 }
 
 // day holds the rollouts found in one folder, and the problems of reading it.
 type day struct {
 	rollouts []rollout
 	problems []error
+	late     int  // rollouts that were not examined in time
+	unlisted bool // the folder was not listed in time
 }
 
-func (w *walker) day(dir string) day {
-	f, err := w.folders.look(dir)
-	if err != nil {
+func (w *walker) day(ctx context.Context, dir string) day {
+	f, err := w.folders.look(ctx, dir)
+	d := day{unlisted: adapters.IsOutOfTime(err)}
+	if err != nil && !d.unlisted {
 		return day{problems: []error{readProblem(dir, err)}}
 	}
-	var d day
 	changed := false
-	for i := range f.rollouts {
+	for i := len(f.rollouts) - 1; i >= 0; i-- { // their names begin with a time
 		r := f.rollouts[i]
 		if w.wanted != nil && !w.wanted(r.id) {
+			continue
+		}
+		if agentfile.Ended(ctx) != nil && !w.isRecent(r.id) {
+			d.late++
 			continue
 		}
 		if w.all || r.info == nil || r.link || r.info.ModTime().After(w.recentSince) || w.isRecent(r.id) {
@@ -180,7 +189,7 @@ func readProblem(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
-	return adapters.Unreadable(path, err)
+	return adapters.AsProblem(path, err)
 }
 
 // Named implements adapters.Namer. It reads the names of the rollouts.
@@ -190,7 +199,7 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 	var ids []string
 	for _, r := range roots {
 		fits := func(id string) bool { return strings.HasPrefix(id, prefix) }
-		rollouts, more := a.walk(ctx, r.path, fits, func(string) bool { return true }, false)
+		rollouts, _, more := a.walk(ctx, r.path, fits, func(string) bool { return true }, false)
 		answer.Problem(more...)
 		for _, found := range rollouts {
 			ids = kit.AppendNew(ids, found.id)
@@ -244,8 +253,8 @@ func (f *folders) sweep(root string, search bool) (all bool, done func()) {
 	}
 }
 
-// look returns the present contents of a folder.
-func (f *folders) look(path string) (folder, error) {
+// look returns the present contents of a folder. When ctx ends first, it returns what was read by then, and the error of ctx.
+func (f *folders) look(ctx context.Context, path string) (folder, error) {
 	info, err := os.Lstat(path)
 	target := path
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -262,8 +271,8 @@ func (f *folders) look(path string) (folder, error) {
 	if there && was.path == target && os.SameFile(was.info, info) && was.info.ModTime().Equal(info.ModTime()) {
 		return was, nil
 	}
-	entries, err := os.ReadDir(target)
-	if err != nil {
+	entries, err := agentfile.Entries(ctx, target)
+	if err != nil && !adapters.IsOutOfTime(err) {
 		return folder{}, err
 	}
 	now := folder{path: target, info: info}
@@ -275,8 +284,10 @@ func (f *folders) look(path string) (folder, error) {
 			now.names = append(now.names, e.Name())
 		}
 	}
-	f.keep(path, now)
-	return now, nil
+	if err == nil {
+		f.keep(path, now)
+	}
+	return now, err
 }
 
 // keep caches a folder, unless the folder changed just now.

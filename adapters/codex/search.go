@@ -28,7 +28,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 	}
 	var list []adapters.Conversation
 	for _, r := range roots {
-		rollouts, problems := a.walk(ctx, r.path, nil, func(string) bool { return true }, true)
+		rollouts, _, problems := a.walk(ctx, r.path, nil, func(string) bool { return false }, true)
 		answer.Problem(problems...)
 		for i := range rollouts {
 			if !rollouts[i].info.ModTime().Before(since) {

@@ -4,14 +4,17 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -22,8 +25,14 @@ import (
 // listenVariable is the socket on which the test's program listens when it is started with it.
 const listenVariable = "ROLLCALL_TERMCLIENT_TEST_LISTEN"
 
+// limitVariable is what the test's program gives up before it listens: "no_new_privs", or "seccomp", both.
+const limitVariable = "ROLLCALL_TERMCLIENT_TEST_LIMIT"
+
 func TestMain(m *testing.M) {
 	if socket := os.Getenv(listenVariable); socket != "" {
+		if err := giveUp(os.Getenv(limitVariable)); err != nil {
+			panic(err)
+		}
 		if _, err := net.Listen("unix", socket); err != nil {
 			panic(err)
 		}
@@ -34,11 +43,29 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// giveUp restricts this process. With a limit that is not known it does nothing.
+func giveUp(limit string) error {
+	runtime.LockOSThread() // the boundary is checked for the first thread, on which init and main run
+	switch limit {
+	case "no_new_privs":
+		return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	case "seccomp": // a filter that allows everything
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			return err
+		}
+		allow := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW}}
+		program := unix.SockFprog{Len: uint16(len(allow)), Filter: &allow[0]}
+		_, err := call(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program)))
+		return err
+	}
+	return nil
+}
+
 // listener starts a process that listens on a socket, and returns it.
-func listener(t *testing.T, socket string, attr *syscall.SysProcAttr) proc.Identity {
+func listener(t *testing.T, socket string, attr *syscall.SysProcAttr, env ...string) proc.Identity {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env, cmd.SysProcAttr = append(os.Environ(), listenVariable+"="+socket), attr
+	cmd.Env, cmd.SysProcAttr = append(append(os.Environ(), listenVariable+"="+socket), env...), attr
 	input, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -131,12 +158,14 @@ func TestHostileServer(t *testing.T) {
 	}
 }
 
-// TestFindRefuses: a listener that is no ancestor, in a sandbox, or another program is not asked.
+// TestFindRefuses: a listener that is no ancestor, in a sandbox, or another program is not asked, whatever terminal it claims to be.
 func TestFindRefuses(t *testing.T) {
 	dir := t.TempDir()
 	sandbox := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER, UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}}
 	sibling := listener(t, filepath.Join(dir, "sibling"), nil)
 	foreign := listener(t, filepath.Join(dir, "foreign"), sandbox)
+	limited := listener(t, filepath.Join(dir, "limited"), nil, limitVariable+"=no_new_privs")
+	filtered := listener(t, filepath.Join(dir, "filtered"), nil, limitVariable+"=seccomp")
 	reused := sibling
 	reused.Start++
 	for name, tt := range map[string]struct {
@@ -144,15 +173,25 @@ func TestFindRefuses(t *testing.T) {
 		ancestors []proc.Identity
 		want      error
 	}{
-		"an ancestor's sibling":    {"sibling", []proc.Identity{proc.Self()}, ErrOther},
-		"a reused pid":             {"sibling", []proc.Identity{reused}, ErrOther},
-		"an ancestor in a sandbox": {"foreign", []proc.Identity{foreign}, proc.ErrForeign},
-		"another program":          {"sibling", []proc.Identity{sibling}, nil},
-		"nobody":                   {"none", []proc.Identity{sibling}, os.ErrNotExist},
+		"an ancestor's sibling":       {"sibling", []proc.Identity{proc.Self()}, ErrOther},
+		"a reused pid":                {"sibling", []proc.Identity{reused}, ErrOther},
+		"a sandboxed sibling":         {"foreign", []proc.Identity{proc.Self(), sibling}, ErrOther},
+		"an ancestor in a sandbox":    {"foreign", []proc.Identity{foreign}, proc.ErrForeign},
+		"without new privileges":      {"limited", []proc.Identity{limited}, proc.ErrForeign},
+		"with a filter of its own":    {"filtered", []proc.Identity{filtered}, proc.ErrForeign},
+		"another program":             {"sibling", []proc.Identity{sibling}, nil},
+		"nobody":                      {"none", []proc.Identity{sibling}, os.ErrNotExist},
+		"below the root of a process": {fmt.Sprintf("/proc/%d/root%s/sibling", foreign.PID, dir), []proc.Identity{foreign}, ErrOther},
 	} {
-		_, err := Find(t.Context(), Tmux, filepath.Join(dir, tt.socket), tt.ancestors)
-		if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
-			t.Errorf("%s: %v, want %v", name, err, tt.want)
+		for _, kind := range []*Kind{Tmux, Screen, Kitty, WezTerm} {
+			socket := tt.socket
+			if !filepath.IsAbs(socket) {
+				socket = filepath.Join(dir, socket)
+			}
+			_, err := Find(t.Context(), kind, socket, tt.ancestors)
+			if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
+				t.Errorf("%s, %s: %v, want %v", kind.Name, name, err, tt.want)
+			}
 		}
 	}
 	root := "/proc/self/root" + filepath.Join(dir, "foreign")

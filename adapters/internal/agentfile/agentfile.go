@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 var (
@@ -114,6 +115,14 @@ func Parallel(n int, fn func(i int)) {
 	wg.Wait()
 }
 
+// Ended returns the error of ctx, also where its deadline has passed and no timer could run yet, as on a busy machine.
+func Ended(ctx context.Context) error {
+	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
+}
+
 // batch is the number of entries of a folder that are read between two looks at the context.
 const batch = 1000
 
@@ -126,7 +135,7 @@ func Entries(ctx context.Context, dir string) ([]fs.DirEntry, error) {
 	}
 	defer f.Close()
 	var all []fs.DirEntry
-	for err = ctx.Err(); err == nil; err = cmp.Or(err, ctx.Err()) {
+	for err = Ended(ctx); err == nil; err = cmp.Or(err, Ended(ctx)) {
 		var some []fs.DirEntry
 		some, err = f.ReadDir(batch)
 		all = append(all, some...)

@@ -22,13 +22,28 @@ func ReadingTime(ctx context.Context, n int) (context.Context, context.CancelFun
 	return context.WithDeadline(ctx, deadline.Add(-min(time.Duration(n)*perFile, max(time.Until(deadline), 0)/3)))
 }
 
-// ListingTime returns a context in which an adapter lists folders and examines their files: half of the time until ctx ends.
-func ListingTime(ctx context.Context) (context.Context, context.CancelFunc) {
+// Part returns a context that ends after the nth part of the time until ctx ends: for listing folders and examining files, so that
+// time is left to read some of them.
+func Part(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return ctx, func() {}
 	}
-	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/2))
+	return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(n))
+}
+
+// IsOver reports whether the deadline of ctx has passed: an answer that takes longer is lost as a whole.
+func IsOver(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && !time.Now().Before(deadline)
+}
+
+// NotListed returns the problem that some of n folders below a path were not listed in time; nil for none.
+func NotListed(path string, some, n int) error {
+	if some == 0 {
+		return nil
+	}
+	return &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: fmt.Errorf("%d of %d folders were not listed in time", some, n)}
 }
 
 // NotRead adds the problem that late of n files below a path were not read in time. The files are those written first.

@@ -307,10 +307,11 @@ func TestFindInSandbox(t *testing.T) {
 		"no new privileges": {"setpriv", "--no-new-privs"},
 		"user namespace":    {"unshare", "-U", "--"},
 		"mount namespace":   {"unshare", "-rm", "--"},
+		"bubblewrap":        {"bwrap", "--dev-bind", "/", "/", "--"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if out, err := exec.Command(sandbox[0], append(sandbox[1:], "true")...).CombinedOutput(); err != nil {
-				if os.Getenv("CI") == "true" {
+				if os.Getenv("CI") == "true" && sandbox[0] != "bwrap" {
 					t.Fatalf("%q: %v: %s", sandbox, err, out)
 				}
 				t.Skipf("%q: %v: %s", sandbox, err, out)

@@ -117,6 +117,7 @@ func (s *Store) begin(ctx context.Context, q adapters.Query) *discovery {
 // finish returns the answer.
 func (d *discovery) finish() (adapters.Roll, error) {
 	d.addSessions()
+	d.answer.NotRead(d.lateIn, "sessions", d.late, d.found)
 	d.remember()
 	d.store.saved.Flush(d.query.Once)
 	if d.query.Once { // the caches only save reading at the next call

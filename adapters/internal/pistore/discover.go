@@ -44,6 +44,10 @@ type discovery struct {
 	unresponsive          []string   // folders with sessions whose file systems do not answer
 	unresponsiveProcesses []*process // processes that use one of these folders
 
+	found, late int    // files that had to be read, and those of them for which there was no time
+	lateIn      string // the folder of the last of these
+	partial     bool   // files that a live process may have were not examined or read
+
 	before bool // all folders were listed at an earlier question
 	listed bool // and at this one
 
@@ -73,7 +77,7 @@ func (d *discovery) readLive() {
 		}
 	}
 	more := map[string]int{} // older ones taken, by folder
-	var rest []file
+	var mine, rest []file
 	for _, f := range d.files {
 		enough := want[filepath.Base(f.dir)] + strayed
 		if f.dir == f.root {
@@ -87,13 +91,15 @@ func (d *discovery) readLive() {
 			rest = append(rest, f)
 			continue
 		}
-		d.live = append(d.live, &session{file: f})
+		mine = append(mine, f)
 	}
 	d.files = rest
-	d.read(d.live)
-	d.live = d.sessionsOf(d.live)
+	lost := 0
+	d.live, lost = d.read(mine)
+	d.partial = d.partial || lost > 0
 	folders := map[string]string{}
 	for _, s := range d.live {
+		s.mayBeLive = true
 		if _, there := folders[s.cwd]; !there {
 			folders[s.cwd] = realPath(s.cwd)
 		}
@@ -151,14 +157,14 @@ func (d *discovery) namedFiles() {
 
 // readRequested reads the other sessions for which the query asks.
 func (d *discovery) readRequested() {
+	var wanted []file
 	for _, f := range d.files {
 		if d.wants(&f) {
-			d.requested = append(d.requested, &session{file: f})
+			wanted = append(wanted, f)
 		}
 	}
-	slices.SortFunc(d.requested, func(a, b *session) int { return byNewest(&a.file, &b.file) })
-	d.read(d.requested)
-	d.requested = d.sessionsOf(d.requested)
+	slices.SortFunc(wanted, func(a, b file) int { return byNewest(&a, &b) })
+	d.requested, _ = d.read(wanted)
 	d.readMisnamed()
 	if d.headerlessIn != "" && d.recognised == 0 && len(d.query.IDs) == 0 {
 		d.answer.Problem(adapters.Unrecognised(d.headerlessIn, "none of %d files begins with a session header",
@@ -177,14 +183,14 @@ func (d *discovery) readMisnamed() {
 	if !missing {
 		return
 	}
-	var further []*session
+	var further []file
 	for _, f := range d.files {
 		if randomID.MatchString(f.label) && !d.wants(&f) {
-			further = append(further, &session{file: f})
+			further = append(further, f)
 		}
 	}
-	d.read(further)
-	for _, s := range d.sessionsOf(further) {
+	read, _ = d.read(further)
+	for _, s := range read {
 		if slices.Contains(d.query.IDs, s.id) {
 			d.requested = append(d.requested, s)
 		}
@@ -201,27 +207,47 @@ func (d *discovery) wants(f *file) bool {
 	return d.query.Since.IsZero() || !f.info.ModTime().Before(d.query.Since)
 }
 
-func (s *Store) transcript(path string) *transcript {
+func (d *discovery) transcript(path string) *transcript {
+	s := d.store
+	if d.query.Once {
+		return newTranscript(path, s.saved)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.transcripts.Get(path, func(path string) *transcript { return newTranscript(path, s.saved) })
 }
 
-// read fills in the facts.
-func (d *discovery) read(list []*session) {
-	ctx, cancel := kit.ReadingTime(d.ctx, len(list))
+// read reads the sessions of files, the first ones first. It returns those that could be read, and for how many files there was no
+// time; it adds the problems of the others to the answer, or counts them as skipped.
+func (d *discovery) read(files []file) (sessions []*session, lost int) {
+	ctx, cancel := kit.ReadingTime(d.ctx, len(files))
 	defer cancel()
-	agentfile.Parallel(len(list), func(i int) {
-		s := list[i]
-		if s.sqlite {
+	list := make([]*session, len(files))
+	agentfile.Parallel(len(files), func(i int) { // sessions for which there is no time need no memory
+		if agentfile.Ended(ctx) != nil {
+			return
+		}
+		s := &session{file: files[i]}
+		if list[i] = s; s.sqlite {
 			s.facts, s.readErr = d.readDatabase(&s.file)
-		} else {
-			s.facts, s.readErr = d.store.transcript(s.path).read(ctx, s.info, d.query.Totals)
-			if !s.begun.IsZero() && s.begun.Before(s.at) { // before 0.31 the header's time is that of the first answer
-				s.at = s.begun
-			}
+			return
+		}
+		s.facts, s.readErr = d.transcript(s.path).read(ctx, s.info, d.query.Totals)
+		if !s.begun.IsZero() && s.begun.Before(s.at) { // before 0.31 the header's time is that of the first answer
+			s.at = s.begun
 		}
 	})
+	for i, s := range list {
+		if s != nil && !adapters.IsOutOfTime(s.readErr) {
+			continue
+		}
+		lost++
+		if list[i] = nil; files[i].guess() == d.store.name {
+			d.isLate(files[i].root, 1, 0)
+		}
+	}
+	d.found += len(files)
+	return d.sessionsOf(slices.DeleteFunc(list, func(s *session) bool { return s == nil })), lost
 }
 
 // nameByFile takes the id and the time of a session from the name of its file. It is
@@ -236,7 +262,7 @@ func (s *session) nameByFile() {
 // others to the answer, or counts them as skipped.
 func (d *discovery) sessionsOf(list []*session) []*session {
 	var out []*session
-	newest, late := map[string]int{}, 0
+	newest := map[string]int{}
 	for _, s := range list {
 		s.nameByFile()
 		mine := s.guess() == d.store.name
@@ -262,8 +288,6 @@ func (d *discovery) sessionsOf(list []*session) []*session {
 				out[i] = s
 			}
 		case !mine, errors.Is(s.readErr, fs.ErrNotExist):
-		case errors.Is(s.readErr, context.Canceled), errors.Is(s.readErr, context.DeadlineExceeded):
-			late++
 		case s.readErr != nil:
 			d.answer.Problem(adapters.AsProblem(s.path, s.readErr))
 			d.answer.LeaveOut(kit.NotReadable, 1)
@@ -272,9 +296,6 @@ func (d *discovery) sessionsOf(list []*session) []*session {
 			d.answer.LeaveOut(kit.NotRecognised, 1)
 			d.headerlessIn = s.dir
 		}
-	}
-	if late > 0 {
-		d.answer.NotRead(list[0].root, "sessions", late, len(list))
 	}
 	return out
 }
@@ -291,7 +312,10 @@ func (d *discovery) addSessions() {
 		if seen[s.id] || s.writer() != d.store.name || !d.queried(s.id) {
 			continue
 		}
-		seen[s.id] = true
+		if seen[s.id] = true; !s.mayBeLive && kit.IsOver(d.ctx) {
+			d.isLate(s.root, 1, 0)
+			continue
+		}
 		row := d.row(s)
 		if len(d.query.IDs) == 0 && row.Status == adapters.Stopped && row.LastActivityAt.Before(d.query.Since) {
 			continue

@@ -1,17 +1,20 @@
 package pistore
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // file is a session's file as the folder shows it.
@@ -36,33 +39,71 @@ var (
 
 // list lists one root: <folder of a working directory>/<session> and <session>. Folders
 // and files may be symbolic links; no deeper folder is read, so loops of links don't
-// matter.
+// matter. The folders of live processes may take all of the time.
 func (d *discovery) list(root string) {
-	entries, err := os.ReadDir(root)
+	ctx, cancel := kit.Part(d.ctx, 3)
+	defer cancel()
+	entries, err := agentfile.Entries(ctx, root)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		d.storeProblems = append(d.storeProblems, adapters.Unreadable(root, err))
+		d.storeProblems = append(d.storeProblems, adapters.AsProblem(root, err))
 	}
+	live := d.liveFolders()
 	var mu sync.Mutex
+	late, folders, unlisted := 0, 0, 0
 	agentfile.Parallel(len(entries), func(i int) {
 		name, kind := entries[i].Name(), entries[i].Type()
-		var found listing
+		found := listing{ctx: ctx}
+		isFolder := kind.IsDir() || kind&fs.ModeSymlink != 0 && !isSession(name)
 		switch {
-		case kind.IsDir(), kind&fs.ModeSymlink != 0 && !isSession(name):
+		case isFolder:
 			if strings.HasSuffix(name, ".v2") || strings.HasSuffix(name, ".blobs") {
 				return // indexes and attachments of pi_agent_rust
 			}
-			found = listFolder(root, filepath.Join(root, name))
+			if live[name] {
+				found.ctx = d.ctx
+			}
+			found.folder(root, filepath.Join(root, name))
 		case isSession(name):
 			found.add(root, root, name)
 		}
 		mu.Lock()
 		defer mu.Unlock()
+		if isFolder {
+			folders++
+		}
+		if late += found.late; found.unlisted {
+			unlisted++
+		}
 		d.hasRust = d.hasRust || name == "session-index.sqlite"
 		d.take(&found)
 	})
+	if err := kit.NotListed(root, unlisted, folders); err != nil {
+		d.storeProblems = append(d.storeProblems, err)
+	}
+	d.isLate(root, late, late)
+	d.partial = d.partial || late+unlisted > 0 || adapters.IsOutOfTime(err)
 	for i := range d.files {
 		d.hasRust = d.hasRust || d.files[i].shortLabel || d.files[i].sqlite
 	}
+}
+
+// isLate notes that late of n files below root were not examined or read in time.
+func (d *discovery) isLate(root string, late, n int) {
+	if d.late, d.found = d.late+late, d.found+n; late > 0 {
+		d.lateIn = root
+	}
+}
+
+// liveFolders returns the names of the folders in which live processes have their sessions.
+func (d *discovery) liveFolders() map[string]bool {
+	live := map[string]bool{}
+	for _, p := range d.processes {
+		live[folderName(p.cwd)] = true
+		if p.oldCWD != "" {
+			live[folderName(p.oldCWD)] = true
+		}
+	}
+	return live
 }
 
 // listLive lists the folders in which live processes have their sessions.
@@ -71,7 +112,10 @@ func (d *discovery) listLive() {
 	list := func(root, dir string) {
 		if !listed[dir] {
 			listed[dir] = true
-			found := listFolder(root, dir)
+			found := listing{ctx: d.ctx}
+			found.folder(root, dir)
+			d.isLate(root, found.late, found.late)
+			d.partial = d.partial || found.late > 0 || found.unlisted
 			d.take(&found)
 		}
 	}
@@ -94,6 +138,9 @@ func isSession(name string) bool {
 
 // listing holds the files that were found in a folder.
 type listing struct {
+	ctx      context.Context
+	late     int  // files that were not examined before ctx ended
+	unlisted bool // the folder was not listed before that
 	files    []file
 	bad      []file // those that exist and could not be examined
 	problems []error
@@ -101,6 +148,10 @@ type listing struct {
 
 // add examines a file and adds it.
 func (l *listing) add(root, dir, name string) {
+	if agentfile.Ended(l.ctx) != nil {
+		l.late++
+		return
+	}
 	f, err := statFile(root, dir, name)
 	if f.err = err; err != nil {
 		l.bad = append(l.bad, f)
@@ -120,19 +171,19 @@ func (d *discovery) take(l *listing) {
 	}
 }
 
-func listFolder(root, dir string) (l listing) {
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+// folder adds the files in a folder.
+func (l *listing) folder(root, dir string) {
+	entries, err := agentfile.Entries(l.ctx, dir)
+	if l.unlisted = adapters.IsOutOfTime(err); err != nil && !l.unlisted && !errors.Is(err, fs.ErrNotExist) {
 		if info, cause := os.Stat(dir); cause != nil || info.IsDir() { // else it is a link to something else
 			l.problems = []error{adapters.Unreadable(dir, err)}
 		}
 	}
-	for _, e := range entries {
+	for _, e := range slices.Backward(entries) { // the names begin with a time
 		if !e.IsDir() && isSession(e.Name()) {
 			l.add(root, dir, e.Name())
 		}
 	}
-	return l
 }
 
 // statFile examines a file. The error is agentfile.ErrNotRegular for anything but a

@@ -18,6 +18,8 @@ const grace = 15 * time.Second
 func (d *discovery) decide(s *session) kit.Verdict {
 	said := d.lastTurn(s)
 	switch {
+	case d.partial && s.mayBeLive && len(d.processes) > 0:
+		return kit.Unknown("not all sessions were read in time, so that it is not known which one a process has; " + said)
 	case s.doubt != "":
 		return kit.Unknown(s.doubt + "; " + said)
 	case s.owner != nil:
@@ -185,6 +187,8 @@ func (d *discovery) processRow(p *process) adapters.Session {
 	switch stored := "has stored nothing since it began " + kit.Clock(p.Started, d.now); {
 	case p.noSession:
 		unknown = "was started with --no-session: it stores nothing"
+	case d.partial:
+		unknown = "may have a session that was not read in time"
 	case len(d.storeProblems) > 0:
 		unknown = "may have a session in a folder that can't be read"
 	case len(p.children) > 0 || err == nil && sockets > 0:

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -198,7 +199,7 @@ func (s *screen) terminalThat(socket string, env ...string) *exec.Cmd {
 		s.t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(append(os.Environ(), env...), "ROLLCALL_TEST_TERMINAL="+socket, "ROLLCALL_TEST_RUN="+s.agent("one"))
+	cmd.Env = append(append(os.Environ(), "ROLLCALL_TEST_TERMINAL="+socket, "ROLLCALL_TEST_RUN="+s.agent("one")), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
@@ -244,6 +245,43 @@ func TestShowWezTerm(t *testing.T) {
 	text, err := os.ReadFile(socket + ".said")
 	if want := fmt.Sprintf("cli --no-auto-start activate-pane --pane-id 7|%[1]t|%[1]t", errno == 0); string(text) != want {
 		t.Errorf("said %q, want %q: %v", text, want, err)
+	}
+}
+
+// TestShowSandboxed: for an agent in a sandbox no terminal is asked, although it is that of an ancestor.
+func TestShowSandboxed(t *testing.T) {
+	for name, wrap := range map[string]string{
+		"none": "env", "no new privileges": "setpriv --no-new-privs", "user namespace": "unshare -U --", "mount namespace": "unshare -rm --",
+		"bubblewrap": "bwrap --dev-bind / / --", "firejail": "firejail --quiet --noprofile --",
+	} {
+		t.Run(name, func(t *testing.T) {
+			words := strings.Fields(wrap)
+			if out, err := exec.Command(words[0], append(words[1:], "true")...).CombinedOutput(); err != nil {
+				t.Skipf("%s: %v: %s", wrap, err, out)
+			}
+			s := &screen{t: t, table: proc.Open(), dir: t.TempDir()}
+			s.finder = focus.New(s.table, nil)
+			s.program("wezterm", "wezterm-gui")
+			socket := s.file("gui-sock")
+			sleep := fmt.Sprintf("1000.%d", os.Getpid())
+			s.terminalThat(socket, "WEZTERM_UNIX_SOCKET="+socket, "WEZTERM_PANE=7", "ROLLCALL_TEST_RUN="+wrap+" sleep "+sleep)
+			var id proc.Identity
+			s.until("the agent", func() bool { // its pid inside may be another one
+				rows, _ := s.table.List(t.Context())
+				i := slices.IndexFunc(rows, func(p proc.Process) bool {
+					args, err := s.table.Args(p.Identity)
+					return err == nil && len(args) == 2 && args[0] == "sleep" && args[1] == sleep
+				})
+				if i >= 0 {
+					id = rows[i].Identity
+				}
+				return i >= 0
+			})
+			p := s.plan(id)
+			if asked := len(p.Steps) > 0 || p.Seen; asked != (name == "none") {
+				t.Errorf("%+v", p)
+			}
+		})
 	}
 }
 
