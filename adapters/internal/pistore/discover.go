@@ -369,7 +369,7 @@ func (d *discovery) addAgents(s *session) {
 		var f facts
 		info, err := e.Info()
 		if err == nil {
-			f, err = d.store.transcript(path).read(d.ctx, info, true)
+			f, err = d.transcript(path).read(d.ctx, info, true)
 		}
 		if err == nil && f.known && f.exact {
 			s.spent.Ledgers = append(s.spent.Ledgers, &f.ledger)
