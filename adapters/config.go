@@ -18,8 +18,8 @@ type Config struct {
 	Now   func() time.Time    // the clock; nil is time.Now
 	// Homes returns the folders that the user named in addition to the agent's own: the agent keeps its files in each of them as in
 	// its own. They are read like folders that processes use. nil returns none.
-	Homes func() []string
-	Places Places     // keeps the homes in use for later processes; nil: only this process remembers them
+	Homes  func() []string
+	Places Places      // keeps the homes in use for later processes; nil: only this process remembers them
 	Facts  *FactsCache // keeps what was parsed of files between processes; nil: nothing is kept
 	// Password returns the value of the Secret with which Rollcall launched a process, or "".
 	// nil returns none.

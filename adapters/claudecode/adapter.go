@@ -58,7 +58,7 @@ func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
 	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
 		homesUsed: kit.NewRecent(cfg.Places, adapters.ClaudeCode),
-		saved: factcache.Of[savedTranscript](cfg.Facts, string(adapters.ClaudeCode), factsFormat)}
+		saved:     factcache.Of[savedTranscript](cfg.Facts, string(adapters.ClaudeCode), factsFormat)}
 }
 
 var description = adapters.Register(adapters.Description{

@@ -31,8 +31,8 @@ func (a *Adapter) Modes() []adapters.Mode {
 	}
 }
 
-// Command implements adapters.Launcher (1.1.65 to 1.18.33). `opencode run` reads the prompt
-// from standard input; the terminal interface gets it as an argument. The id of a new session
+// Command implements adapters.Launcher (1.1.65 to 1.18.33; 2.0 has the same options but for the port, as its source says).
+// `opencode run` reads the prompt from standard input; the terminal interface gets it as an argument. The id of a new session
 // can't be chosen. A terminal interface that can be answered listens on a separate port on
 // loopback, with a password.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
@@ -92,7 +92,7 @@ func (a *Adapter) knowsPassword(program string) bool {
 		}
 		a.versions.Put(key, version)
 	}
-	return semver.Compare("v"+version, a.product.PasswordSince) >= 0
+	return semver.Compare("v"+version, a.product.PasswordSince) >= 0 && semver.Compare("v"+version, "v2.0.0-0") < 0 // a terminal of 2.0 has no server of its own
 }
 
 const (

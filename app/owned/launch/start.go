@@ -236,6 +236,9 @@ func (l *Launches) start(ctx context.Context, p *Plan, occupied func(path string
 // childEnv returns the whole environment of the process of a launch.
 func (p *Plan) childEnv(id string) []string {
 	set := map[string]string{Variable: id}
+	if dir := p.Request.Task.Dir; runtime.GOOS != "windows" && filepath.IsAbs(dir) {
+		set["PWD"] = dir // as a shell does: OpenCode works in the folder that PWD names (1.18.33)
+	}
 	for _, v := range p.Command.Set {
 		name, value, _ := strings.Cut(v, "=")
 		set[name] = value
