@@ -173,7 +173,13 @@ func killed(t *testing.T, s *Sandbox, g *Gateway) {
 		states = []string{"working"}
 	}
 	s.Becomes(fourth, time.Now(), gatewayLimit, states...)
-	if roll, err := s.List("--all"); err != nil || len(roll.Sessions) != 4 {
+	var roll Roll
+	err := poll(60*time.Second, func() (ok bool) { // right after its start a gateway may take longer than it has
+		var err error
+		roll, err = s.List("--all")
+		return err == nil && len(roll.Sessions) == 4
+	})
+	if err != nil {
 		t.Errorf("%d sessions, want 4: %v%v", len(roll.Sessions), err, roll)
 	}
 }
