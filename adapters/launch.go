@@ -1,6 +1,9 @@
 package adapters
 
-import "crypto/rand"
+import (
+	"context"
+	"crypto/rand"
+)
 
 // Task is the work for which an agent is started.
 type Task struct {
@@ -31,6 +34,8 @@ type Command struct {
 	Drop    []string
 	WhyDrop string
 	Session string // the session's id, where it is chosen or known before the start
+	// Before is called right before the command is started, and not for one that is only shown; nil: nothing is to be done. Nothing is started if it fails.
+	Before func(ctx context.Context) error
 	// Pipe requests a standard input that stays open and takes further lines after Stdin, as
 	// the adapter's Talk makes them (Piped).
 	Pipe bool

@@ -354,7 +354,7 @@ func (e *Event) turnStart() time.Time {
 		switch {
 		case !s.TurnStartedAt.IsZero():
 			return s.TurnStartedAt
-		case !s.StartedAt.IsZero() && s.LastPrompt == s.FirstPrompt && !(e.BetweenTurns() && s.LastPrompt == "" && s.Outcome == ""):
+		case !s.StartedAt.IsZero() && s.LastPrompt == s.FirstPrompt && (s.LastPrompt != "" || s.Outcome != "" || !e.BetweenTurns()):
 			return s.StartedAt
 		}
 	}

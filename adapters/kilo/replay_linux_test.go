@@ -13,7 +13,7 @@ const recordings = "testdata/recordings/kilo-*"
 
 func newAdapter(cfg adapters.Config) adapters.Adapter { return New(cfg) }
 
-func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 4, newAdapter) }
+func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 5, newAdapter) }
 
 // A terminal interface without a session has no row there: whose files it has open is not known.
 func TestProcessesInContainer(t *testing.T) {

@@ -267,8 +267,8 @@ func sumTranscript(ctx context.Context, path string) (*adapters.Tokens, float64)
 	cost := 0.0
 	_, stats, err := agentfile.Forward(ctx, f, 0, longEvent, func(line []byte, _ int64) error {
 		var s spent
-		if u := s.Message.Usage; json.Unmarshal(line, &s) == nil && s.Message.Usage != nil {
-			u = s.Message.Usage
+		if json.Unmarshal(line, &s) == nil && s.Message.Usage != nil {
+			u := s.Message.Usage
 			sum.Add(adapters.Tokens{Input: u.Input.count(), Output: u.Output.count(), CacheRead: u.CacheRead.count(), CacheWrite: u.CacheWrite.count()})
 			cost += max(0, float64(u.Cost.Total))
 		}

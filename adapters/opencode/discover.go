@@ -172,6 +172,9 @@ func (d *discovery) scope(r *root, l *links) scope {
 	if want.runs {
 		want.live = millis(oldest.Add(-2 * time.Second).UnixMilli())
 		want.since = min(want.since, want.live)
+		if slices.ContainsFunc(r.hosts, func(h *host) bool { return h.role == server }) { // it may have those of the last day, see ofNext
+			want.since = min(want.since, millis(d.now.Add(-servedFor).UnixMilli()))
+		}
 	}
 	for _, one := range l.shared {
 		one.name(want.also, oldest)
@@ -210,7 +213,7 @@ func (d *discovery) stores(ctx context.Context, r *root, l *links) map[string]*f
 		sessions, err := d.adapter.sessions(ctx, path, want)
 		d.answer.Problem(err)
 		for id, f := range sessions {
-			if !want.wants(id, f.activity) {
+			if !want.wants(id, f.used()) {
 				continue // read for another query
 			}
 			if old := all[id]; old == nil || old.activity < f.activity {

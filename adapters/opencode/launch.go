@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
 )
 
 // Program implements adapters.Launcher.
@@ -31,9 +32,9 @@ func (a *Adapter) Modes() []adapters.Mode {
 	}
 }
 
-// Command implements adapters.Launcher (1.1.65 to 1.18.33). `opencode run` reads the prompt
-// from standard input; the terminal interface gets it as an argument. The id of a new session
-// can't be chosen. A terminal interface that can be answered listens on a separate port on
+// Command implements adapters.Launcher (1.1.65 to 1.18.33; 2.0 has the same options but for the port, as its source says).
+// `opencode run` reads the prompt from standard input; the terminal interface gets it as an argument. The id of a new session
+// can be chosen only where the service of 2.0 runs. A terminal interface that can be answered listens on a separate port on
 // loopback, with a password.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
@@ -49,8 +50,11 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	case !t.Terminal:
 		c.Args, c.Stdin = []string{"run", "--format", "json"}, t.Prompt
 	}
-	if t.Resume != "" {
-		c.Args = append(c.Args, "--session", t.Resume)
+	if t.Resume == "" {
+		a.chooseSession(&c, program, t.Dir)
+	}
+	if c.Session != "" {
+		c.Args = append(c.Args, "--session", c.Session)
 	}
 	if t.Model != "" {
 		c.Args = append(c.Args, "--model="+t.Model)
@@ -69,11 +73,20 @@ const versionLimit = 10 * time.Second
 
 var versionPattern = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?$`)
 
-// knowsPassword reports whether the server of a program can ask for a password. It runs the
-// program, once, since not every installation stores its version.
+// knowsPassword reports whether the server of a program can ask for a password.
 func (a *Adapter) knowsPassword(program string) bool {
+	version := a.programVersion(program)
+	return version != "" && semver.Compare(version, a.product.PasswordSince) >= 0 && !isNext(version) // a terminal of 2.0 has no server of its own
+}
+
+// isNext reports whether a version is one of OpenCode 2.
+func isNext(version string) bool { return semver.Compare(version, "v2.0.0-0") >= 0 }
+
+// programVersion returns the version of a program as "v1.2.3", and "" if it is not known, or not needed for this agent. 1.x prints
+// 1.18.33, and 2.0 "opencode v2.0.12". The program is run once, since not every installation stores its version.
+func (a *Adapter) programVersion(program string) string {
 	if a.product.PasswordSince == "" {
-		return false
+		return ""
 	}
 	key := program
 	if info, err := os.Stat(program); err == nil {
@@ -86,13 +99,31 @@ func (a *Adapter) knowsPassword(program string) bool {
 		cmd := exec.CommandContext(ctx, program, "--version")
 		cmd.WaitDelay = time.Second
 		out, err := cmd.Output()
-		version = strings.TrimSpace(string(out))
+		version = strings.TrimPrefix(strings.TrimSpace(string(out)), "opencode v")
 		if err != nil || !versionPattern.MatchString(version) {
-			return false // it is asked again
+			return "" // it is asked again
 		}
 		a.versions.Put(key, version)
 	}
-	return semver.Compare("v"+version, a.product.PasswordSince) >= 0
+	return "v" + version
+}
+
+// chooseSession chooses the id of a new session of OpenCode 2, which its service makes right before the start. Without that id the
+// session could not be found: its process is the service. A terminal or a run continues the session then. Without a service, which the program
+// starts itself, no id is chosen.
+func (a *Adapter) chooseSession(c *adapters.Command, program, dir string) {
+	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
+	defer cancel()
+	service := a.ownService(ctx)
+	if service == nil {
+		return
+	}
+	if version := a.programVersion(program); version == "" || !isNext(version) {
+		return // 1.x does not use the service
+	}
+	id := "ses_" + strings.ReplaceAll(kit.New(), "-", "")[:26]
+	c.Session = id
+	c.Before = func(ctx context.Context) error { return service.create(ctx, id, dir) }
 }
 
 const (

@@ -30,7 +30,7 @@ func program(t *testing.T, says string) string {
 // A terminal interface gets a port only if its server asks for a password.
 func TestCommandAnswerable(t *testing.T) {
 	for says, port := range map[string]bool{
-		"echo 1.18.33": true, "echo 1.18.40": true, "echo 2.0.0-beta.1": true,
+		"echo 1.18.33": true, "echo 1.18.40": true, "echo 2.0.0-beta.1": false, "echo 2.0.12": false, "echo opencode v2.0.12": false,
 		"echo 1.1.65": false, "echo 1.18.33-rc.1": false, "echo 0.15.2": false, "echo local": false, "exit 1": false, "echo 1.18.33; exit 1": false,
 	} {
 		a := New(adapters.Config{Home: t.TempDir()})

@@ -108,49 +108,6 @@ func (h *host) beganAfter(f *facts) bool {
 	return f.open() == inTurn && at > 0 && at.time().Before(h.began)
 }
 
-// servedFor is how long a server of OpenCode 2 that was started since is taken for the process of a
-// session whose turn is over: it serves each session of its store.
-const servedFor = 24 * time.Hour
-
-// ofNext returns the process of a session of OpenCode 2: a server, which all terminals use. A server
-// goes on with turns that are claimed (2.0), and with no others of the time before its start.
-func (l *links) ofNext(f *facts) claim {
-	var may, services []*host
-	for _, h := range l.hosts {
-		if h.command != "serve" && h.command != "web" {
-			continue
-		}
-		if s := l.serverAnswers[h]; s != nil && s.names(f.id) {
-			return claim{host: h, why: "its server names the session"}
-		}
-		if may = append(may, h); h.service {
-			services = append(services, h)
-		}
-	}
-	if len(may) > 1 && len(services) == 1 && (f.open() != inTurn || l.serverAnswers[services[0]] != nil) {
-		may = services
-	}
-	old := func(h *host) bool { return f.activity.time().Add(slack).Before(h.began) }
-	switch {
-	case len(may) == 0, !f.next.claimed && old(may[0]) && l.now.Sub(f.activity.time()) > servedFor:
-		return claim{}
-	case len(may) > 1:
-		return claim{may: may, doubt: "it is not stored which server runs it: " + pids(may) + " could"}
-	}
-	return claim{host: may[0], why: "the server of its store", opensOnly: !f.next.claimed && may[0].beganAfter(f)}
-}
-
-// ofEmpty returns the process of a session without messages, of which the preview of OpenCode 2
-// stores nothing of its own: a service that ran already, unless c names another process.
-func (l *links) ofEmpty(f *facts, c claim) claim {
-	for _, h := range l.hosts {
-		if c.host == nil && c.doubt == "" && h.service && !f.created.time().Add(slack).Before(h.began) {
-			return claim{host: h, why: "the server of its store"}
-		}
-	}
-	return c
-}
-
 // choose returns the process that the latest of the traces names.
 func (l *links) choose(f *facts, traces []trace) claim {
 	if len(traces) == 0 {

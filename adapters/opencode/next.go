@@ -23,7 +23,16 @@ type next struct {
 	claims  bool   // claims are stored: by 2.0, not by its preview
 	claimed bool   // a process has begun a turn and not ended it
 	idle    millis // when the last turn ended
+	viewed  millis // when a terminal showed it last
 	outcome string // how it ended; "": it is not stored
+}
+
+// used returns when a session was last written or viewed.
+func (f *facts) used() millis {
+	if f.next == nil {
+		return f.activity
+	}
+	return max(f.activity, f.next.viewed)
 }
 
 // turn reports whether the session's turn is over as far as the claim shows it. ok is false where
@@ -69,7 +78,7 @@ func (r *reading) listNext(ctx context.Context, table string, columns map[string
 		column("time_created", "0"), column("time_updated", "0"), column("model", "''"), column("cost", "0"),
 		column("tokens_input", "0"), column("tokens_output", "0"), column("tokens_reasoning", "0"),
 		column("tokens_cache_read", "0"), column("tokens_cache_write", "0"),
-		column("time_suspended", "0"), column("time_idle", "0"), column("idle_outcome", "''"), column("time_archived", "0") + " > 0",
+		column("time_suspended", "0"), column("time_idle", "0"), column("time_viewed", "0"), column("idle_outcome", "''"), column("time_archived", "0") + " > 0",
 		"coalesce(" + fmt.Sprintf(latest, "type", "") + ", '')",
 		fmt.Sprintf(latest, "rowid", " AND l.type IN ('user', 'assistant', 'compaction')") + " AS latest",
 	}, ", ") + ` FROM ` + table + ` s WHERE ` + where + `) x LEFT JOIN session_message m ON m.rowid = x.latest`
@@ -95,7 +104,7 @@ func scanNext(scan func(...any) error) (*facts, error) {
 	var latest sql.NullInt64
 	var suspended, updated, created millis
 	if err := scan(&f.id, &f.parent, &f.directory, &f.title, &f.version, &f.created, &f.updated, &model, &f.cost,
-		&t.Input, &t.Output, &t.Reasoning, &t.CacheRead, &t.CacheWrite, &suspended, &n.idle, &n.outcome, &f.archived, &lastType, &latest,
+		&t.Input, &t.Output, &t.Reasoning, &t.CacheRead, &t.CacheWrite, &suspended, &n.idle, &n.viewed, &n.outcome, &f.archived, &lastType, &latest,
 		&id, &kind, &updated, &created, &data); err != nil {
 		return nil, err
 	}
@@ -165,7 +174,7 @@ func (r *reading) whereNext(columns map[string]bool) (string, []any) {
 	}
 	marks, args := idList(slices.Collect(maps.Keys(r.want.also)))
 	since := int64(r.want.since)
-	return "(s.id IN " + marks + " OR max(s.time_updated, " + columnOf(columns, "time_idle", "0") + `,
+	return "(s.id IN " + marks + " OR max(s.time_updated, " + columnOf(columns, "time_idle", "0") + ", " + columnOf(columns, "time_viewed", "0") + `,
 		coalesce((SELECT m.time_updated FROM session_message m WHERE m.session_id = s.id ORDER BY m.seq DESC LIMIT 1), 0)) >= ?` + of + ") AND " + has,
 		append(args, since)
 }

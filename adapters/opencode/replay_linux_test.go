@@ -11,6 +11,6 @@ const recordings = "testdata/recordings/opencode-*"
 
 func newAdapter(cfg adapters.Config) adapters.Adapter { return New(cfg) }
 
-func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 16, newAdapter) }
+func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 18, newAdapter) }
 
 func TestProcessesInContainer(t *testing.T) { adaptertest.InContainer(t, recordings, 16, newAdapter) }

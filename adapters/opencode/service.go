@@ -264,6 +264,41 @@ func formAnswer(r *adapters.Request, d adapters.Decision) map[string]any {
 	return answer
 }
 
+// ownService returns a client for the background service of this user's home, nil unless there is one of 2.0 that answers.
+func (a *Adapter) ownService(ctx context.Context) (found *serverClient) {
+	c, _ := a.takeCensus(ctx, a.now()) // a service that is missing is not used
+	for _, h := range c.hosts {
+		if !h.service || filepath.Clean(h.home) != filepath.Clean(a.home) {
+			continue
+		}
+		client, err := a.service(h)
+		if err != nil || client.identify(ctx) != nil || !isNext("v"+client.version) || found != nil {
+			return nil
+		}
+		found = client
+	}
+	return found
+}
+
+// create makes a session with an id that the caller chose. A service that has it already makes no other one.
+func (c *serverClient) create(ctx context.Context, id, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, orderLimit)
+	defer cancel()
+	body, err := c.request(ctx, http.MethodPost, "/api/session", map[string]any{"id": id, "location": map[string]string{"directory": dir}})
+	var made struct {
+		Data struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err == nil && (json.Unmarshal(body, &made) != nil || made.Data.ID != id) {
+		err = fmt.Errorf("%w: it made another session than %s", errAnswer, id)
+	}
+	if err != nil {
+		return fmt.Errorf("OpenCode's service did not make the session: %w", c.serverProblem(err))
+	}
+	return nil
+}
+
 // promptNext gives a session of OpenCode 2 a prompt. It begins at once unless a turn is open and
 // queue is set.
 func (c *serverClient) promptNext(ctx context.Context, session, text string, queue bool) error {

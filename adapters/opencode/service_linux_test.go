@@ -292,3 +292,42 @@ func TestJustMadeInServer(t *testing.T) {
 		t.Errorf("the preview: %s (%s), %v", sessions[id].Status, sessions[id].Evidence, err)
 	}
 }
+
+// A launch of 2.0 beside its service has an id that was chosen: the service makes the session right before the start, and not
+// where the command is only shown. 1.x knows nothing of the service.
+func TestLaunchWithOwnID(t *testing.T) {
+	for says, own := range map[string]bool{"echo opencode v2.0.12": true, "echo 2.0.3": true, "echo 1.18.33": false} {
+		s := newService(t, "2.0.12")
+		s.say("/api/info", `{"version":"2.0.12","pid":`+fmt.Sprint(s.process.PID)+`}`)
+		c, err := s.adapter.Command(program(t, says), adapters.Task{Prompt: "go", Dir: "/home/dev/p"})
+		if err != nil || (c.Session != "") != own || (c.Before != nil) != own || s.posted() != "" {
+			t.Fatalf("%s: %+v, %v, posted %q", says, c, err, s.posted())
+		}
+		if !own {
+			continue
+		}
+		if !isSession(c.Session) || !slices.Equal(c.Args, []string{"run", "--format", "json", "--session", c.Session}) || c.Stdin != "go" {
+			t.Errorf("%+v", c)
+		}
+		if err := c.Before(t.Context()); err == nil {
+			t.Error("a service that refuses is no error")
+		}
+		s.say("/api/session", `{"data":{"id":"ses_another"}}`)
+		if err := c.Before(t.Context()); err == nil || !strings.Contains(err.Error(), "another session") {
+			t.Errorf("another session: %v", err)
+		}
+		s.say("/api/session", `{"data":{"id":"`+c.Session+`"}}`)
+		if err := c.Before(t.Context()); err != nil || s.posted() != `POST /api/session opencode:secret {"id":"`+c.Session+`","location":{"directory":"/home/dev/p"}}` {
+			t.Errorf("%v, %q", err, s.posted())
+		}
+		resumed, err := s.adapter.Command(program(t, says), adapters.Task{Prompt: "go", Resume: sesB})
+		if err != nil || resumed.Session != sesB || resumed.Before != nil {
+			t.Errorf("%+v, %v", resumed, err)
+		}
+	}
+	s := newService(t, "2.0.12")
+	s.say("/api/info", `{"version":"2.0.12","pid":1}`)
+	if c, err := s.adapter.Command(program(t, "echo 2.0.12"), adapters.Task{Prompt: "go", Dir: "/home/dev/p"}); err != nil || c.Session != "" {
+		t.Errorf("another process answers: %+v, %v", c, err)
+	}
+}

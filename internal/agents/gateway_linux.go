@@ -53,7 +53,11 @@ func (s *Sandbox) StartGateway(r Release) *Gateway {
 	if err != nil {
 		s.t.Fatalf("gateway %v: %v: %v", r, err, last)
 	}
-	g.Process = s.Descendant(wrapper.PID, "openclaw-gatewa")
+	name := "openclaw-gatewa"
+	if r == OpenClawFloor {
+		name = "openclaw"
+	}
+	g.Process = s.Descendant(wrapper.PID, name)
 	s.t.Logf("gateway %v answers after %v", r, time.Since(began).Round(100*time.Millisecond))
 	return g
 }

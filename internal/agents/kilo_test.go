@@ -44,7 +44,7 @@ func TestKilo(t *testing.T) {
 		terminal.Prompt("ask me [[ask]]")
 		terminal.Shows("Which colour?")
 		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/question")
-		terminal.Answer("Enter", "Done.")
+		terminal.Dismiss("Enter", "esc dismiss")
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
 
 		asked = terminal.Prompt("never ends [[delay 300]]")

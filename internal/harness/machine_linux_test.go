@@ -22,6 +22,9 @@ import (
 const (
 	wrapperProgram  = "/opt/wrapper/nohup"  // what agents are started through
 	strangerProgram = "/opt/stranger/build" // what gets the pids of agents
+	// editorProgram starts agents without a terminal, through an adapter of Node.js. Codex is in its adapter itself.
+	editorProgram = "/opt/zed/zed-editor"
+	acpProgram    = "/opt/acp/codex-acp"
 )
 
 // machine runs the agents' processes: each is a process that does nothing but what
@@ -36,6 +39,7 @@ type machine struct {
 
 	// What the next process is like.
 	wrapped bool    // started by a wrapper
+	hosted  bool    // started by an editor
 	reuse   int     // its pid; 0: any
 	adopted *played // not started at all: it runs already
 
@@ -43,6 +47,7 @@ type machine struct {
 	expected  map[int]chan *played
 	running   map[int]*played
 	wrappers  map[int]*played // by the pid of what they started
+	editors   map[int]bool    // whether the wrapper is an editor, by the pid of what it started
 	fates     map[proc.Identity]string
 	strangers []*played
 }
@@ -61,7 +66,7 @@ type played struct {
 func newMachine(t testing.TB, home string) *machine {
 	t.Helper()
 	m := &machine{t: t, home: home, table: proc.Open(), arrivals: make(chan *played, 10), note: func(string, ...any) {},
-		expected: map[int]chan *played{}, running: map[int]*played{}, wrappers: map[int]*played{}, fates: map[proc.Identity]string{}}
+		expected: map[int]chan *played{}, running: map[int]*played{}, wrappers: map[int]*played{}, editors: map[int]bool{}, fates: map[proc.Identity]string{}}
 	check(t, os.Mkdir(m.pipe(""), 0o700))
 	check(t, unix.Mkfifo(m.pipe("hello"), 0o600))
 	var err error
@@ -137,6 +142,9 @@ func (m *machine) Start(s scene.Spec) proc.Identity {
 	case m.wrapped:
 		m.wrapped = false
 		p = m.startWrapped(s)
+	case m.hosted:
+		m.hosted = false
+		p = m.startHosted(&s)
 	case m.reuse != 0:
 		p = m.startAs(m.reuse, s)
 		m.reuse = 0
@@ -208,6 +216,39 @@ func (m *machine) startWrapped(s scene.Spec) *played {
 	m.wrappers[p.PID] = w
 	m.mu.Unlock()
 	return p
+}
+
+// startHosted starts an editor, through it an adapter of Node.js, and through that the process.
+func (m *machine) startHosted(s *scene.Spec) *played {
+	m.t.Helper()
+	editor := m.start(scene.Spec{Exe: editorProgram, Args: []string{"zed-editor"}, CWD: s.CWD, Env: s.Env})
+	from := editor
+	if s.Exe == scene.CodexProgram {
+		s.Comm, s.Exe, s.Args = "codex-acp", acpProgram, []string{"codex-acp"}
+	} else {
+		m.order(editor, map[string]any{"Path": scene.NodeProgram, "Run": []string{"node", "/opt/adapter.js"}})
+		from = m.await(m.arrivals)
+	}
+	m.order(from, map[string]any{"Path": s.Exe, "Run": s.Args})
+	p := m.await(m.arrivals)
+	m.note("editor %d has started process %d", editor.PID, p.PID)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wrappers[p.PID], m.editors[p.PID] = editor, true
+	if from != editor {
+		m.wrappers[editor.PID] = from // ends with the editor
+	}
+	return p
+}
+
+// host returns the program in which a process runs; empty: it is none that Rollcall names.
+func (m *machine) host(pid int) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.editors[pid] && m.wrappers[pid] != nil {
+		return "Zed"
+	}
+	return ""
 }
 
 // startAs starts a process under a pid that is free.

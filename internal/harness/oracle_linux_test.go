@@ -114,6 +114,8 @@ func (t *harness) wrongRow(x *life, r *row) string {
 		return fmt.Sprintf("is %s, suspended %v, want %s, suspended %v", got, r.Suspended, x.Truth(), x.IsSuspended())
 	case x.Truth().Status != adapters.Stopped && !x.Remote && r.PID != x.Process.PID:
 		return fmt.Sprintf("has process %d, want %d", r.PID, x.Process.PID)
+	case t.machine != nil && x.Truth().Status != adapters.Stopped && !x.Remote && r.Host != t.machine.host(x.Process.PID):
+		return fmt.Sprintf("has the host %q, want %q", r.Host, t.machine.host(x.Process.PID))
 	case x.hook != "" && x.Truth().Status != adapters.Stopped && r.Launch == nil:
 		return "is not shown as launched by Rollcall"
 	}

@@ -116,13 +116,13 @@ type listed struct {
 }
 
 type row struct {
-	ID, Agent, Status, Outcome, Evidence, CWD, Parent string
-	FirstPrompt                                       string `json:"first_prompt"`
-	WaitingFor                                        string `json:"waiting_for"`
-	Suspended                                         bool
-	PID                                               int
-	Stale                                             *struct{ Reason string }
-	Launch                                            *struct{ ID string }
+	ID, Agent, Status, Outcome, Evidence, CWD, Parent, Host string
+	FirstPrompt                                             string `json:"first_prompt"`
+	WaitingFor                                              string `json:"waiting_for"`
+	Suspended                                               bool
+	PID                                                     int
+	Stale                                                   *struct{ Reason string }
+	Launch                                                  *struct{ ID string }
 }
 
 func (r *rollcall) list() listed {

@@ -175,11 +175,12 @@ func (t *harness) step() bool {
 func (t *harness) begin(troop *troop) {
 	s := t.script
 	wrapped := s.chance(25) && troop.agent.Name() != adapters.OpenClaw && t.machine != nil && !t.real
-	if wrapped {
-		t.machine.wrapped = true
+	hosted := !wrapped && s.chance(20) && troop.agent.Name() != adapters.OpenClaw && t.machine != nil && !t.real
+	if t.machine != nil {
+		t.machine.wrapped, t.machine.hosted = wrapped, hosted
 	}
 	x := troop.begin(troop.agent.Start(s.folder(troop.agent.Name()), fmt.Sprintf("prompt %d", s.begun)))
-	s.did(x, "starts as process %d, wrapped: %v", x.Process.PID, wrapped)
+	s.did(x, "starts as process %d, wrapped: %v, in an editor: %v", x.Process.PID, wrapped, hosted)
 }
 
 func (t *harness) resume(troop *troop, i int) bool {

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -316,6 +317,17 @@ func TestFailedStart(t *testing.T) {
 	p.Command.Path = filepath.Join(t.TempDir(), "none")
 	if _, err := s.Start(t.Context(), p, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("%v", err)
+	}
+	s.nothing()
+	refused := errors.New("no session")
+	p = s.plan(nil)
+	p.Command.Before = func(context.Context) error { return refused }
+	if _, err := s.Start(t.Context(), p, nil); !errors.Is(err, refused) {
+		t.Errorf("%v", err)
+	}
+	s.nothing()
+	if _, _, _, err := s.Here(t.Context(), p, nil); !errors.Is(err, refused) {
+		t.Errorf("in its terminal: %v", err)
 	}
 	s.nothing()
 }

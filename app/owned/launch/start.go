@@ -211,6 +211,9 @@ func (l *Launches) start(ctx context.Context, p *Plan, occupied func(path string
 		return nil, err
 	}
 	c, err := l.writeRecord(ctx, p, &r)
+	if before := p.Command.Before; err == nil && before != nil {
+		err = before(ctx)
+	}
 	if err != nil {
 		return nil, errors.Join(err, l.undo(ctx, r.ID))
 	}
@@ -236,6 +239,9 @@ func (l *Launches) start(ctx context.Context, p *Plan, occupied func(path string
 // childEnv returns the whole environment of the process of a launch.
 func (p *Plan) childEnv(id string) []string {
 	set := map[string]string{Variable: id}
+	if dir := p.Request.Task.Dir; runtime.GOOS != "windows" && filepath.IsAbs(dir) {
+		set["PWD"] = dir // as a shell does: OpenCode works in the folder that PWD names (1.18.33)
+	}
 	for _, v := range p.Command.Set {
 		name, value, _ := strings.Cut(v, "=")
 		set[name] = value
@@ -284,6 +290,11 @@ func (l *Launches) Here(ctx context.Context, p *Plan, occupied func(path string)
 	undo = func() error { return l.undo(ctx, r.ID) }
 	if err = errors.Join(l.keepPrompt(r.ID, p), l.keepSecret(&r, p), l.records.Write(r.ID, r)); err != nil {
 		return r, nil, nil, errors.Join(err, undo())
+	}
+	if before := p.Command.Before; before != nil {
+		if err = before(ctx); err != nil {
+			return r, nil, nil, errors.Join(err, undo())
+		}
 	}
 	return r, p.childEnv(r.ID), undo, nil
 }
