@@ -50,7 +50,7 @@ func (d *discovery) build(s *session) adapters.Session {
 		set(&ai, s.sums.aiTitle)
 		out.CostUSD = max(out.CostUSD, s.sums.cost)
 		if !s.sums.unsure {
-			tokens := s.sums.ledger.Tokens()
+			tokens := s.sums.tokens
 			out.Tokens = &tokens
 		}
 	}
