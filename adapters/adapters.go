@@ -241,6 +241,9 @@ type Adapter interface {
 	Discover(ctx context.Context, q Query) (Roll, error)
 }
 
+// NoBranch is what git calls a commit that is checked out without a branch. Agents record it like a name.
+const NoBranch = "HEAD"
+
 // UsageStep is the length of the time that one Usage covers. All present time zones differ from UTC by a multiple of
 // UsageStep, so that the steps of a day add up to that day in any time zone.
 const UsageStep = 15 * time.Minute
@@ -251,7 +254,7 @@ type Usage struct {
 	// step whose time is not known.
 	At time.Time
 	// Model, CWD and Branch are those with which the answers were given, which can differ from those that the session had last. They are empty where they
-	// are not known.
+	// are not known; Branch is NoBranch where there was none.
 	Model, CWD, Branch string
 	Answers            int // of a model
 	Tokens             Tokens

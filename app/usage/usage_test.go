@@ -163,11 +163,11 @@ func TestPlacesOfASession(t *testing.T) {
 		u.Model, u.CWD, u.Branch, u.Answers = model, cwd, branch, 1
 		return u
 	}
-	s := sessionOf(at("opus", "/a", "main", 1e6), at("haiku", "/b", "x", 2e6), at("", "", "", 4e6))
+	s := sessionOf(at("opus", "/a", "main", 1e6), at("haiku", "/b", adapters.NoBranch, 2e6), at("", "", "", 4e6))
 	s.Model, s.CWD, s.Branch = "haiku", "/b", "x"
 	prices := map[string]settings.Price{"opus": {Input: 10}, "haiku": {Input: 1}}
 	for by, want := range map[By]map[string][3]float64{ // tokens, turns, cost
-		ByModel: {"opus": {1e6, 1, 10}, "haiku": {6e6, 2, 6}}, ByProject: {"/a": {1e6, 1, 10}, "/b": {6e6, 2, 6}}, ByBranch: {"main": {1e6, 1, 10}, "x": {6e6, 2, 6}},
+		ByModel: {"opus": {1e6, 1, 10}, "haiku": {6e6, 2, 6}}, ByProject: {"/a": {1e6, 1, 10}, "/b": {6e6, 2, 6}}, ByBranch: {"main": {1e6, 1, 10}, "": {2e6, 1, 2}, "x": {4e6, 1, 4}},
 		ByAgent: {"codex": {7e6, 3, 16}},
 	} {
 		table := Of([]app.Session{s}, by, prices, time.Time{})
