@@ -194,7 +194,8 @@ type Query struct {
 	// whole transcript. Without it Tokens may be nil for a session whose totals
 	// are not known yet; they are never wrong.
 	Totals bool
-	// Usage asks for Session.Usage. It has an effect only if Totals is set too. For some agents
+	// Usage asks for Session.Usage. It has an effect only if Totals is set too. Copies are recognised among the
+	// sessions that are answered, so it is for questions without IDs. For some agents
 	// it takes reading the whole transcript even where Tokens does not.
 	Usage bool
 	// Once is set by a caller that is unlikely to ask again: the adapter then keeps nothing of
