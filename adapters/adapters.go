@@ -195,7 +195,8 @@ type Query struct {
 	// whole transcript. Without it Tokens may be nil for a session whose totals
 	// are not known yet; they are never wrong.
 	Totals bool
-	// Usage asks for Session.Usage. It has an effect only if Totals is set too. For some agents
+	// Usage asks for Session.Usage. It has an effect only if Totals is set too. Copies are recognised among the
+	// sessions that are answered, so it is for questions without IDs. For some agents
 	// it takes reading the whole transcript even where Tokens does not.
 	Usage bool
 	// Once is set by a caller that is unlikely to ask again: the adapter then keeps nothing of
@@ -242,6 +243,9 @@ type Adapter interface {
 	Discover(ctx context.Context, q Query) (Roll, error)
 }
 
+// NoBranch is what git calls a commit that is checked out without a branch. Agents record it like a name.
+const NoBranch = "HEAD"
+
 // UsageStep is the length of the time that one Usage covers. All present time zones differ from UTC by a multiple of
 // UsageStep, so that the steps of a day add up to that day in any time zone.
 const UsageStep = 15 * time.Minute
@@ -252,7 +256,7 @@ type Usage struct {
 	// step whose time is not known.
 	At time.Time
 	// Model, CWD and Branch are those with which the answers were given, which can differ from those that the session had last. They are empty where they
-	// are not known.
+	// are not known; Branch is NoBranch where there was none.
 	Model, CWD, Branch string
 	Answers            int // of a model
 	Tokens             Tokens

@@ -53,7 +53,7 @@ func (c *Core) ask(ctx context.Context, s *source, q question) {
 		missing := s.missingFolders(&a.Answer, now) // folders that are missing now may exist again when the second question is asked
 		if ids := append(s.sessionsToAskAgain(&a.Answer, known, now), a.endedLaunches()...); len(ids) > 0 && ctx.Err() == nil {
 			a.Sessions = listed
-			a.add(c.call(ctx, s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals, Usage: c.query(s, q).Usage}, q.limit, deadline))
+			a.add(c.call(ctx, s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals}, q.limit, deadline))
 			c.addLaunches(s, &a)
 		}
 		maps.Copy(missing, s.missingFolders(&a.Answer, now))
@@ -184,8 +184,17 @@ func (a *answer) add(b answer) {
 			again[id] = true
 		}
 	}
-	a.Sessions = slices.DeleteFunc(slices.Clone(a.Sessions), func(s adapters.Session) bool { return again[s.ID] })
-	a.Sessions = append(a.Sessions, b.Sessions...)
+	used := map[string][]adapters.Usage{} // what counts for a session shows only among all
+	a.Sessions = slices.DeleteFunc(slices.Clone(a.Sessions), func(s adapters.Session) bool {
+		if again[s.ID] {
+			used[s.ID] = s.Usage
+		}
+		return again[s.ID]
+	})
+	for _, s := range b.Sessions {
+		s.Usage = used[s.ID]
+		a.Sessions = append(a.Sessions, s)
+	}
 	a.Remotes = slices.DeleteFunc(slices.Clone(a.Remotes), func(r string) bool { return !slices.Contains(b.Remotes, r) })
 	a.Err, a.At = joinErrors(a.Err, b.Err), b.At
 	if a.IDs != nil {

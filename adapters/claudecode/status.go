@@ -62,11 +62,14 @@ func (d *discovery) build(s *session) adapters.Session {
 		set(&ai, s.sums.aiTitle)
 		out.CostUSD = max(out.CostUSD, s.sums.cost)
 		if !s.sums.unsure {
-			tokens := s.sums.ledger.Tokens()
+			tokens := s.sums.tokens
 			out.Tokens = &tokens
 		}
 	}
 	out.Title = cmp.Or(custom, ai)
+	if out.Branch == adapters.NoBranch {
+		out.Branch = ""
+	}
 	if s.file != nil {
 		out.Files = append(out.Files, s.file.path)
 		if out.LastActivityAt.IsZero() {

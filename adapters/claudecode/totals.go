@@ -14,6 +14,8 @@ import (
 type totals struct {
 	next                 int64 // read up to here
 	ledger               kit.Ledger
+	tokens               adapters.Tokens // of the ledger up to tokensAt
+	tokensAt             int64
 	cost                 float64            // the largest that was stated
 	costs                map[string]float64 // the parts of it, by model
 	customTitle, aiTitle string

@@ -317,14 +317,18 @@ func (t *transcript) exact(ctx context.Context) (totals, error) {
 		if err := t.sumUp(ctx); err != nil {
 			return totals{}, err
 		}
-		defer t.save(t.Next - from)
+		defer func() { t.save(t.Next - from) }()
 	}
-	if t.rest == nil {
-		return t.sums, nil
+	if t.rest != nil {
+		sums := t.sums.clone()
+		sums.add(t.rest)
+		sums.tokens = sums.ledger.Tokens()
+		return sums, nil
 	}
-	sums := t.sums.clone()
-	sums.add(t.rest)
-	return sums, nil
+	if t.sums.tokensAt != t.sums.next {
+		t.sums.tokens, t.sums.tokensAt = t.sums.ledger.Tokens(), t.sums.next
+	}
+	return t.sums, nil
 }
 
 func (t *transcript) sumUp(ctx context.Context) error {

@@ -60,7 +60,7 @@ func sumsOf(t testing.TB, tr *transcript) totals {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums.next, sums.parse = 0, parser{} // how it was read doesn't matter
+	sums.next, sums.tokensAt, sums.parse = 0, 0, parser{} // how it was read doesn't matter
 	return sums
 }
 

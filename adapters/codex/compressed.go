@@ -49,6 +49,7 @@ func readCompressed(ctx context.Context, r io.Reader) (progress, *usageScan, err
 				scan, copied = newUsageScan(&p.facts.head), newCopies(&p.facts.head)
 			}
 			scan.line(line)
+			scan.next = p.next
 			continue
 		}
 		if errors.Is(err, io.EOF) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 )
 
@@ -97,14 +98,11 @@ func clientOf(originator string) string {
 // branchName returns the name of a branch; empty for a commit that is checked out without one.
 func branchName(raw []byte) string {
 	name, _ := agentfile.Head(raw, textLimit)
-	if name == detached {
+	if name == adapters.NoBranch {
 		return ""
 	}
 	return name
 }
-
-// detached is what git calls a commit that is checked out without a branch.
-const detached = "HEAD"
 
 // lineage sets a sub-agent's parent and name from the fields that its version writes:
 // 0.169 names the parent, earlier versions name it within source, and some sub-agents

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/sqlitero"
 )
@@ -131,7 +132,7 @@ func queryThreads(ctx context.Context, db *sqlitero.DB, ids []string) (map[strin
 		if t.name == "" {
 			t.name = ownTitle(title, message)
 		}
-		if t.branch == detached {
+		if t.branch == adapters.NoBranch {
 			t.branch = ""
 		}
 		threads[id] = t

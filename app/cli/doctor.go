@@ -78,22 +78,20 @@ count for the session in which they were given, and how many files count nowhere
 }
 
 func (c *doctorCommand) run() error {
-	cfg, _ := c.config(app.All, true, "") // no error: no agent is named
-	cfg.Usage = true
-	cfg.Limit = cmp.Or(cfg.Limit, wholeLimit)
-	snap := app.Ask(c.ctx, cfg, app.Once{Last: true})
-	if err := c.ctx.Err(); err != nil {
+	_, snap, err := c.refresh(app.All, false)
+	if err != nil {
 		return err
 	}
-	var err error
+	ledgers := c.ledgers(snap)
 	d := doctorJSON{Schema: schema, At: timestamp(snap.At), Version: versionAsJSON(c.deps.Version),
 		Environment: c.environment(), Adapters: []doctorAdapterJSON{}}
 	failed := false
 	for _, h := range snap.Adapters {
+		ledger := ledgers[h.Name]
 		failed = failed || h.State == app.Failed
 		d.Adapters = append(d.Adapters, doctorAdapterJSON{AdapterJSON: adapterAsJSON(h),
 			Problems: h.Problems, Missing: missing(h.LookedIn), Versions: h.Versions, Format: h.Format, Skipped: h.Skipped, Program: c.program(h.Name),
-			Answers: h.Ledger.Answers, Copies: h.Ledger.Copies, LeftOut: h.Ledger.LeftOut})
+			Answers: ledger.Answers, Copies: ledger.Copies, LeftOut: ledger.LeftOut})
 	}
 	if c.asJSON {
 		err = c.json(d)
@@ -104,6 +102,20 @@ func (c *doctorCommand) run() error {
 		return c.incomplete()
 	}
 	return err
+}
+
+// ledgers returns what the sums of "rollcall usage" are made of, for the agents that could be read. This can take reading every transcript.
+func (c *doctorCommand) ledgers(snap *app.Snapshot) map[adapters.Name]adapters.Ledger {
+	cfg, _ := c.config(app.All, true, "") // no error: no agent is named
+	cfg.Usage, cfg.Limit = true, cmp.Or(cfg.Limit, wholeLimit)
+	cfg.Adapters = slices.DeleteFunc(slices.Clone(cfg.Adapters), func(a adapters.Adapter) bool {
+		return !slices.ContainsFunc(snap.Adapters, func(h app.Health) bool { return h.Name == a.Name() && h.State == app.OK })
+	})
+	ledgers := map[adapters.Name]adapters.Ledger{}
+	for _, h := range app.Ask(c.ctx, cfg, app.Once{Last: true}).Adapters {
+		ledgers[h.Name] = h.Ledger
+	}
+	return ledgers
 }
 
 // program returns the path of an agent's program, or an empty string if it is not found.

@@ -178,3 +178,30 @@ func TestUsage(t *testing.T) {
 		}
 	}
 }
+
+// TestLeftOutOfUsage: usage says in one line which files count nowhere, and doctor of how many answers the sums are made.
+func TestLeftOutOfUsage(t *testing.T) {
+	one := simple("aaaa", adapters.Codex, adapters.Stopped, time.Hour)
+	one.Tokens = &adapters.Tokens{Input: 5}
+	one.Usage = []adapters.Usage{{At: time.Now().UTC().Truncate(adapters.UsageStep), Tokens: *one.Tokens, Answers: 4}}
+	a, b := codex(one), claude(full())
+	a.roll.Ledger = adapters.Ledger{Copies: 1, LeftOut: map[string]int{"not recognised": 1, "not readable": 1}}
+	b.roll.Ledger = adapters.Ledger{LeftOut: map[string]int{"not recognised": 2}}
+	d := deps(b, a)
+	if r := run(t, d, "usage"); !strings.Contains(r.err, "rollcall: left out: 1 file not readable, 3 files not recognised\n") {
+		t.Errorf("%q", r.err)
+	}
+	var j usageJSON
+	if err := json.Unmarshal([]byte(run(t, d, "usage", "--json").out), &j); err != nil || j.LeftOut["not recognised"] != 3 || j.LeftOut["not readable"] != 1 || j.Total.Answers != 4 {
+		t.Errorf("%v, %+v", err, j)
+	}
+	if r := run(t, d, "doctor"); !strings.Contains(r.out, "    ledger    4 answers, 1 copy left out, 1 file not readable, 1 file not recognised\n") {
+		t.Errorf("%q", r.out)
+	}
+	if r := run(t, d, "doctor", "--json"); !strings.Contains(r.out, `"answers":4,"copies":1,"left_out":{"not readable":1,"not recognised":1}`) {
+		t.Errorf("%q", r.out)
+	}
+	if r := run(t, deps(codex(one)), "usage"); strings.Contains(r.err, "left out") {
+		t.Errorf("%q", r.err)
+	}
+}

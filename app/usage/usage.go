@@ -243,7 +243,9 @@ func keyOf(s *app.Session, u *adapters.Usage, by By, day string) string {
 	case ByModel:
 		return cmp.Or(u.Model, s.Model)
 	case ByBranch:
-		return cmp.Or(u.Branch, s.Branch)
+		if u.Branch != adapters.NoBranch {
+			return cmp.Or(u.Branch, s.Branch)
+		}
 	case ByGroup:
 		if s.Launch != nil {
 			return s.Launch.Group

@@ -155,3 +155,48 @@ func TestRowsAddUp(t *testing.T) {
 		}
 	}
 }
+
+// What a session used counts for the model, the folder and the branch with which it was used, at the price of that model.
+func TestPlacesOfASession(t *testing.T) {
+	at := func(model, cwd, branch string, tokens int64) adapters.Usage {
+		u := step("2026-10-20T10:00:00Z", tokens, 1)
+		u.Model, u.CWD, u.Branch, u.Answers = model, cwd, branch, 1
+		return u
+	}
+	s := sessionOf(at("opus", "/a", "main", 1e6), at("haiku", "/b", adapters.NoBranch, 2e6), at("", "", "", 4e6))
+	s.Model, s.CWD, s.Branch = "haiku", "/b", "x"
+	prices := map[string]settings.Price{"opus": {Input: 10}, "haiku": {Input: 1}}
+	for by, want := range map[By]map[string][3]float64{ // tokens, turns, cost
+		ByModel: {"opus": {1e6, 1, 10}, "haiku": {6e6, 2, 6}}, ByProject: {"/a": {1e6, 1, 10}, "/b": {6e6, 2, 6}}, ByBranch: {"main": {1e6, 1, 10}, "": {2e6, 1, 2}, "x": {4e6, 1, 4}},
+		ByAgent: {"codex": {7e6, 3, 16}},
+	} {
+		table := Of([]app.Session{s}, by, prices, time.Time{})
+		for _, r := range table.Rows {
+			if got := [3]float64{float64(r.Tokens.Input), float64(r.Turns), r.CostUSD}; got != want[r.Key] || r.Sessions != 1 || r.Costed != 1 {
+				t.Errorf("by %s: %+v, want %v", by, r, want[r.Key])
+			}
+		}
+		if len(table.Rows) != len(want) || table.Total.Sessions != 1 || table.Total.Answers != 3 || table.Total.CostUSD != 16 {
+			t.Errorf("by %s: %+v", by, table)
+		}
+	}
+}
+
+// Editors write the letter of a Windows drive small, terminals write it large.
+func TestDriveLettersAreOneProject(t *testing.T) {
+	var list []app.Session
+	for _, folder := range []string{`c:\Users\kim\vault`, `C:\Users\kim\vault`, "C:/w", "c:/w", "c:", "/c:/w"} {
+		s := sessionOf(step("2026-10-20T10:00:00Z", 1, 1))
+		s.CWD = folder
+		list = append(list, s)
+	}
+	table := Of(list, ByProject, nil, time.Time{})
+	if len(table.Rows) != 4 {
+		t.Errorf("%+v", table.Rows)
+	}
+	for _, r := range table.Rows {
+		if want := map[string]int{`C:\Users\kim\vault`: 2, "C:/w": 2, "c:": 1, "/c:/w": 1}[r.Key]; r.Sessions != want {
+			t.Errorf("%s: %d sessions, want %d", r.Key, r.Sessions, want)
+		}
+	}
+}

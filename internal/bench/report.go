@@ -54,6 +54,20 @@ in the same run, on the same files, without a network; they answer similar quest
 alone, ripgrep counts the lines of all files below the home.
 `
 
+// besideCcusage compares what is counted with ccusage, of one run by hand.
+const besideCcusage = `
+## What counts, beside ccusage
+
+The sums of ` + "`" + `usage` + "`" + ` are held to the token against a count that reads every line of every file (` + "`" + `TestLedger` + "`" + `). ccusage 20.0.26 and 18, offline, on the three homes that
+120 steps of that test leave (seed 5: forks, continued sessions, sub-agents, copies, removed originals):
+
+| agent | ` + "`" + `usage` + "`" + `: input, output | ccusage 20 | the difference |
+| --- | --- | --- | --- |
+| Claude Code | 51,644, 5,151 | 61,331, 6,162 | 9,687 and 1,011: two files of sub-agents whose session is gone. ` + "`" + `usage` + "`" + ` leaves them out and says so. ccusage 18 has the same input and an output of 3,313: it takes the first block of an answer, whose count is not complete |
+| Codex | 62,594, 5,547 | 65,572, 5,669 | 2,978 and 122: four forks that copied a single answer. ccusage recognises a copy from the second answer on |
+| Pi | 50,955, 5,607 | 59,485, 6,730 | 2,812 and 315: sub-agents whose session is gone; 5,718 and 808: answers that forks copied, which ccusage counts in each file |
+`
+
 // writeDocument writes the page with all figures.
 func writeDocument(path string, f *figures) error {
 	var b strings.Builder
@@ -72,6 +86,7 @@ func writeDocument(path string, f *figures) error {
 		}
 	}
 	f.otherRows(&b)
+	b.WriteString(besideCcusage)
 	f.reasons(&b)
 	return os.WriteFile(path, []byte(b.String()), 0o644) //nolint:gosec // a page of the repository
 }

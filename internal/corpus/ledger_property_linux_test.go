@@ -327,7 +327,7 @@ func (c *claudeForm) record(s *history, at time.Time, g *given, extra, rest stri
 }
 
 func (c *claudeForm) message(g *given, output int64, content string) string {
-	return fmt.Sprintf(`"type":"assistant","message":{"id":%q,"model":%q,"role":"assistant","content":[%s],"stop_reason":"end_turn","usage":{"input_tokens":%d,"output_tokens":%d}}`,
+	return fmt.Sprintf(`"type":"assistant","requestId":"req_%[1]s","message":{"id":%[1]q,"model":%q,"role":"assistant","content":[%s],"stop_reason":"end_turn","usage":{"input_tokens":%d,"output_tokens":%d}}`,
 		g.id, g.model, content, g.input, output)
 }
 

@@ -3,11 +3,13 @@ package kit
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // Account is what one session used: the answers of its ledgers that no other session gave.
@@ -43,10 +45,14 @@ type owner struct {
 // Settle counts each answer of the accounts once. Of several accounts that hold an answer, the one counts in which it was given: the one whose
 // record does not say that it is a copy, and of several of those the session that ended first, which a later one continued.
 func Settle(accounts []*Account) {
+	again := repeated(accounts)
 	owners := map[uint64]owner{}
 	for i, a := range accounts {
+		if len(again) == 0 {
+			break
+		}
 		a.each(func(e *entry, _ *Ledger) {
-			if e.id == 0 {
+			if e.id == 0 || !again[e.id] {
 				return
 			}
 			o, known := owners[e.id]
@@ -61,10 +67,39 @@ func Settle(accounts []*Account) {
 			owners[e.id] = o
 		})
 	}
-	for i, a := range accounts {
-		a.settle(int32(i), owners, accounts)
-	}
+	agentfile.Parallel(len(accounts), func(i int) { accounts[i].settle(int32(i), owners, accounts) })
 }
+
+// repeated returns the ids that several entries can have: all that do, and a few others. Nearly all ids are those of one entry, and a machine can have
+// millions: a bit for each is enough to tell.
+func repeated(accounts []*Account) map[uint64]bool {
+	bytes := 0
+	for _, a := range accounts {
+		for _, l := range a.Ledgers {
+			bytes += len(l.packed) + minEntry
+		}
+	}
+	seen := make([]uint64, 1<<bits.Len(uint(bytes/minEntry*bitsForEach/64)))
+	again := map[uint64]bool{}
+	for _, a := range accounts {
+		a.each(func(e *entry, _ *Ledger) {
+			word, bit := &seen[e.id>>7%uint64(len(seen))], uint64(1)<<(e.id>>1&63)
+			if e.id == 0 {
+				return
+			}
+			if *word&bit != 0 {
+				again[e.id] = true
+			}
+			*word |= bit
+		})
+	}
+	return again
+}
+
+const (
+	minEntry    = 15 // bytes that a packed entry with an id takes at least
+	bitsForEach = 16
+)
 
 func (a *Account) endedBefore(b *Account) bool {
 	return cmp.Or(a.Last.Compare(b.Last), cmp.Compare(a.ID, b.ID)) < 0
@@ -78,23 +113,18 @@ func (a *Account) each(do func(e *entry, in *Ledger)) {
 
 // settle adds up the entries that count for the account with index i.
 func (a *Account) settle(i int32, owners map[uint64]owner, accounts []*Account) {
-	paid := a.paidBefore(i, owners, accounts)
 	type answer struct {
 		entry
 		in *Ledger
 	}
 	shared := map[uint64]*answer{} // the answers that several entries state
-	list := []adapters.Usage{}
+	list, costs := []adapters.Usage{}, []adapters.Usage{}
 	a.each(func(e *entry, in *Ledger) {
-		switch o := owners[e.id]; {
-		case a.Marked && !e.copied:
-		case e.id == 0:
-			model := in.places[e.place].model
-			again := min(paid[model], e.usd)
-			e.usd -= again
-			if again > 0 {
-				paid[model] -= again
-			}
+		switch o, repeated := owners[e.id]; {
+		case e.id == 0 && e.tokens == (adapters.Tokens{}) && e.usd != 0:
+			costs = append(costs, a.usage(e, in))
+			return
+		case !repeated, a.Marked && !e.copied:
 		case o.account != i:
 			a.Copies++
 			return
@@ -106,11 +136,20 @@ func (a *Account) settle(i int32, owners map[uint64]owner, accounts []*Account) 
 			}
 			return
 		}
-		list = append(list, a.usage(e, in))
+		u := a.usage(e, in)
+		if n := len(list) - 1; n >= 0 && list[n].IsAt(&u) {
+			list[n].Add(&u)
+		} else {
+			list = append(list, u)
+		}
 	})
 	for _, e := range shared {
 		list = append(list, a.usage(&e.entry, e.in))
 	}
+	if a.Copies > 0 && len(costs) > 0 {
+		deduct(costs, a.paidBefore(i, owners, accounts))
+	}
+	list = append(list, costs...)
 	if a.Known != nil {
 		list = a.addRest(list)
 	}
@@ -120,13 +159,23 @@ func (a *Account) settle(i int32, owners map[uint64]owner, accounts []*Account) 
 	a.Usage = a.steps(list)
 }
 
+// deduct takes from the costs what other sessions had paid, by model.
+func deduct(costs []adapters.Usage, paid map[string]float64) {
+	for i := range costs {
+		u := &costs[i]
+		part := min(paid[u.Model], u.CostUSD)
+		u.CostUSD -= part
+		paid[u.Model] -= part
+	}
+}
+
 // paidBefore returns what the sessions whose answers this one repeats had cost by then, by model: a cost that an agent states for a whole
 // session includes it.
 func (a *Account) paidBefore(i int32, owners map[uint64]owner, accounts []*Account) map[string]float64 {
 	var repeated map[uint64]bool
 	var of []int32
 	a.each(func(e *entry, _ *Ledger) {
-		if o := owners[e.id]; e.id != 0 && o.account != i {
+		if o, is := owners[e.id]; is && o.account != i {
 			if repeated == nil {
 				repeated = map[uint64]bool{}
 			}
@@ -144,7 +193,7 @@ func (a *Account) paidBefore(i int32, owners map[uint64]owner, accounts []*Accou
 				isRepeated = repeated[e.id]
 				return
 			}
-			model := in.places[e.place].model
+			model := cmp.Or(in.places[e.place].model, a.Model)
 			if all[model] += e.usd; isRepeated {
 				paid[model] = max(paid[model], all[model])
 			}
