@@ -3,9 +3,11 @@ package codex
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
@@ -57,6 +59,8 @@ type record struct {
 	tool      string
 	escalated bool // the call asks to leave the sandbox
 	asks      bool // the call is a question to the user
+	does      string
+	said      string // completed: the beginning of the last message
 
 	model, cwd, approval, reviewer string
 	totals                         *tokens
@@ -218,7 +222,9 @@ func (r *record) event(payload []byte) {
 func (r *record) complete(payload []byte) {
 	r.kind = completed
 	r.turn = agentfile.String(agentfile.Get(payload, "turn_id"))
-	r.silent = agentfile.Null(agentfile.Get(payload, "last_agent_message"))
+	said := agentfile.Get(payload, "last_agent_message")
+	r.silent = agentfile.Null(said)
+	r.said, _ = agentfile.Head(said, adapters.MaxDoing)
 	failed := agentfile.Get(payload, "error")
 	if agentfile.Null(failed) || !failsTurn(failed) {
 		return
@@ -284,6 +290,9 @@ func (r *record) item(payload []byte) {
 	}
 }
 
+// shellTools are the tools that run a command.
+var shellTools = []string{"exec_command", "shell", "shell_command", "local_shell"}
+
 func (r *record) toolCall(payload []byte) {
 	var arguments []byte
 	r.kind, r.tool = call, "local_shell"
@@ -298,6 +307,7 @@ func (r *record) toolCall(payload []byte) {
 		}
 		return true
 	})
+	r.does = adapters.Calling(r.tool, argument(payload), slices.Contains(shellTools, r.tool))
 	r.asks = r.tool == "request_user_input"
 	sandbox := string(agentfile.Text(agentfile.Get(arguments, "sandbox_permissions")))
 	r.escalated = sandbox == "require_escalated" || sandbox == "with_additional_permissions"

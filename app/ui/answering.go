@@ -94,16 +94,7 @@ func (u *UI) showAsked(entries []answer.Entry) {
 	a.asked = slices.DeleteFunc(list, func(x asked) bool { _, done := a.done[x.ref()]; return done })
 	u.queue.apply()
 	u.sessions.showRequest()
-	u.showQueueTab()
-}
-
-// showQueueTab shows on the tab how many requests wait.
-func (u *UI) showQueueTab() {
-	text := "Needs you"
-	if n := len(u.asking.asked); n > 0 {
-		text += fmt.Sprintf(" (%d)", n)
-	}
-	u.tabs[pageQueue].SetText(text)
+	u.nav.count()
 }
 
 // askedBy returns the first request of a session, or the wait of a session whose request is not known; nil: the session does not wait.

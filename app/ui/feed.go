@@ -19,6 +19,7 @@ type feed struct {
 	wake      *sync.Cond
 	snapshot  *app.Snapshot
 	filter    string
+	scope     group
 	open      map[key]bool
 	pinned    map[key]bool // sessions that are shown even if they stopped long ago
 	dirty     bool
@@ -29,7 +30,7 @@ type feed struct {
 }
 
 func newFeed(do func(func()), now func() time.Time, days int, deliver func(*view)) *feed {
-	f := &feed{deliver: &latest[view]{do: do, deliver: deliver}, now: now, days: days, done: make(chan struct{}),
+	f := &feed{deliver: &latest[view]{do: do, deliver: deliver}, now: now, days: days, scope: allGroups, done: make(chan struct{}),
 		open: make(map[key]bool), pinned: make(map[key]bool)}
 	f.wake = sync.NewCond(&f.mu)
 	go f.run()
@@ -38,6 +39,8 @@ func newFeed(do func(func()), now func() time.Time, days int, deliver func(*view
 
 // setSnapshot shows another snapshot. It never waits for the window.
 func (f *feed) setSnapshot(s *app.Snapshot) { f.change(func() { f.snapshot = s }) }
+
+func (f *feed) setScope(g group) { f.change(func() { f.scope = g }) }
 
 func (f *feed) setFilter(text string) { f.change(func() { f.filter = text }) }
 
@@ -124,7 +127,7 @@ func (f *feed) next() (*app.Snapshot, selection, bool) {
 		f.wake.Wait()
 	}
 	f.dirty = false
-	s := selection{filter: f.filter, sortAgain: f.sortAgain, open: maps.Clone(f.open), seen: maps.Clone(f.pinned)}
+	s := selection{filter: f.filter, scope: f.scope, sortAgain: f.sortAgain, open: maps.Clone(f.open), seen: maps.Clone(f.pinned)}
 	f.sortAgain = false
 	if f.days > 0 {
 		s.since = f.now().AddDate(0, 0, -f.days)

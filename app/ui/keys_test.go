@@ -78,9 +78,9 @@ func TestFocusLeavesWithItsPage(t *testing.T) {
 		t.Error("the list doesn't have the focus")
 	}
 	// A tab that was reached by keys keeps the focus: Tab goes on from there.
-	w.ui.host.Focus(w.ui.tabs[pageLaunch])
+	w.ui.host.Focus(w.ui.nav.usage)
 	w.key(fyne.KeyReturn)
-	if w.win.Canvas().Focused() != fyne.Focusable(w.ui.tabs[pageLaunch]) {
+	if w.win.Canvas().Focused() != fyne.Focusable(w.ui.nav.usage) {
 		t.Error("the tab lost the focus")
 	}
 }
@@ -157,7 +157,7 @@ func TestShortcutsWaitForTheSheet(t *testing.T) {
 // TestEveryPageByKeys: the Tab key reaches what a page offers, and comes round.
 func TestEveryPageByKeys(t *testing.T) {
 	w := open(t, full())
-	for page := range w.ui.tabs {
+	for page := range w.ui.pages {
 		w.ui.open(page)
 		w.until("the page", func() bool {
 			return (page != pageLaunch || w.ui.launch.asked) && (page != pageLocks || w.ui.locks.shown != nil)

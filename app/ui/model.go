@@ -68,6 +68,7 @@ type view struct {
 	counts    [groups]int
 	matching  int // sessions that match the filter
 	filter    string
+	scope     group
 	positions map[key]position
 }
 
@@ -91,6 +92,7 @@ func newIndex(sessions []app.Session) *index {
 // selection decides which sessions of a snapshot are shown, and in which order.
 type selection struct {
 	filter string
+	scope  group // the only group that is shown; allGroups: every group is
 	// since hides sessions that stopped before it, except those in seen. Adapters may return more sessions than were requested.
 	since time.Time
 	seen  map[key]bool
@@ -142,7 +144,7 @@ func (b *builder) view(filtering bool) *view {
 	n := len(b.list)
 	b.filtering = filtering
 	b.v = &view{
-		snapshot: b.snap, matching: b.matching, filter: b.s.filter,
+		snapshot: b.snap, matching: b.matching, filter: b.s.filter, scope: b.s.scope,
 		rows: make([]row, 0, n+groups), at: make(map[key]int, n), more: make(map[key]int),
 		byKey: make(map[key]*app.Session, n), children: make(map[key][]key), parent: make(map[key]key),
 	}
@@ -163,7 +165,7 @@ func (b *builder) view(filtering bool) *view {
 	}
 	for g, tops := range families {
 		b.v.counts[g] = len(tops)
-		if len(tops) == 0 {
+		if len(tops) == 0 || b.s.scope != allGroups && b.s.scope != group(g) {
 			continue
 		}
 		header := len(b.v.rows)
@@ -241,7 +243,7 @@ func searchTexts(sessions []app.Session) []string {
 		s := &sessions[i].Session
 		b.Reset()
 		for _, t := range [...]string{
-			present.AgentName(s.Agent), string(s.Agent), s.CWD, s.Title, s.FirstPrompt, s.LastPrompt, s.Branch, s.Model,
+			present.AgentName(s.Agent), string(s.Agent), s.CWD, s.Title, s.FirstPrompt, s.LastPrompt, s.Doing, s.Branch, s.Model,
 			s.ID, s.Remote, sessions[i].Machine, s.Container, present.Status(*s), string(s.Status), groupOf(s.Status).String(), launchGroup(&sessions[i]),
 		} {
 			b.WriteString(head(t, maxSearched))

@@ -105,6 +105,7 @@ const (
 	phaseEmpty   = "empty"
 	phaseFailed  = "failed"
 	phaseNone    = "no match"
+	phaseScope   = "none of the group"
 	phaseList    = "list"
 )
 
@@ -156,6 +157,7 @@ func (p *sessionsPage) reveal(k key) {
 	p.selected, p.onMore, p.chosen, p.scroll = k, false, true, true
 	p.ui.open(pageSessions)
 	if _, ok := p.view.at[k]; !ok {
+		p.ui.showAllGroups()
 		var parents []key
 		for c, ok := p.view.parent[k]; ok; c, ok = p.view.parent[c] {
 			parents = append(parents, c)

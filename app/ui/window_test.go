@@ -231,7 +231,7 @@ func TestRefreshKeys(t *testing.T) {
 		defer w.core.mu.Unlock()
 		return w.core.refreshes
 	}
-	f5 := []fyne.Focusable{w.ui.sessions.filter, w.ui.sessions.list, w.ui.refresh, w.ui.tabs[1], w.ui.sessions.detail.copy}
+	f5 := []fyne.Focusable{w.ui.sessions.filter, w.ui.sessions.list, w.ui.nav.launch, w.ui.nav.search, w.ui.sessions.detail.copy}
 	for i, o := range f5 {
 		w.press(o, fyne.KeyF5)
 		eventually.True(t, "F5", func() bool { return count() >= i+1 })
@@ -347,7 +347,7 @@ func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 		c.FocusNext()
 		order = append(order, fmt.Sprintf("%T", c.Focused()))
 	}
-	want := "*widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Button *ui.filterEntry *widgets.Button *ui.sessionList *widgets.Button *widgets.Button *widgets.Button"
+	want := "*widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Button *widgets.Tab *ui.filterEntry *widgets.Button *ui.sessionList *widgets.Button *widgets.Button"
 	if got := strings.Join(order, " "); got != want {
 		t.Errorf("the Tab key goes\n%s, want\n%s", got, want)
 	}
