@@ -19,7 +19,7 @@ type feed struct {
 	wake      *sync.Cond
 	snapshot  *app.Snapshot
 	filter    string
-	scope     group
+	scope     scope
 	open      map[key]bool
 	pinned    map[key]bool // sessions that are shown even if they stopped long ago
 	dirty     bool
@@ -40,7 +40,7 @@ func newFeed(do func(func()), now func() time.Time, days int, deliver func(*view
 // setSnapshot shows another snapshot. It never waits for the window.
 func (f *feed) setSnapshot(s *app.Snapshot) { f.change(func() { f.snapshot = s }) }
 
-func (f *feed) setScope(g group) { f.change(func() { f.scope = g }) }
+func (f *feed) setScope(g scope) { f.change(func() { f.scope = g }) }
 
 func (f *feed) setFilter(text string) { f.change(func() { f.filter = text }) }
 

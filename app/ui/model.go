@@ -68,7 +68,7 @@ type view struct {
 	counts    [groups]int
 	matching  int // sessions that match the filter
 	filter    string
-	scope     group
+	scope     scope
 	positions map[key]position
 }
 
@@ -92,7 +92,7 @@ func newIndex(sessions []app.Session) *index {
 // selection decides which sessions of a snapshot are shown, and in which order.
 type selection struct {
 	filter string
-	scope  group // the only group that is shown; allGroups: every group is
+	scope  scope // the only group that is shown; allGroups: every group is
 	// since hides sessions that stopped before it, except those in seen. Adapters may return more sessions than were requested.
 	since time.Time
 	seen  map[key]bool
@@ -165,7 +165,7 @@ func (b *builder) view(filtering bool) *view {
 	}
 	for g, tops := range families {
 		b.v.counts[g] = len(tops)
-		if len(tops) == 0 || b.s.scope != allGroups && b.s.scope != group(g) {
+		if len(tops) == 0 || b.s.scope != allGroups && b.s.scope != scopeOf(group(g)) {
 			continue
 		}
 		header := len(b.v.rows)

@@ -585,7 +585,7 @@ func TestQueueQuiet(t *testing.T) {
 		}
 		return out
 	}
-	if got := labels(quiet.State{}); !slices.Equal(got, []string{"Do not disturb for 1 hour", "Do not disturb until tomorrow", "Settings"}) {
+	if got := labels(quiet.State{}); !slices.Equal(got, []string{"Do not disturb for 1 hour", "Do not disturb until tomorrow", "Refresh", "Settings"}) {
 		t.Errorf("the menu has %q", got)
 	}
 	active := func(on bool) func() bool {

@@ -53,8 +53,8 @@ func (p *sessionsPage) showPhase() {
 				p.ui.host.NewButton("Clear filter", nil, p.clearFilter))
 		})
 	case phaseScope:
-		p.body.Show(p.phase+p.view.scope.String(), func() fyne.CanvasObject {
-			return widgets.NewMessage(widgets.Sign("done", widgets.ColorMuted), "No session is "+strings.ToLower(p.view.scope.String())+" now", "",
+		p.body.Show(p.phase+group(p.view.scope-1).String(), func() fyne.CanvasObject {
+			return widgets.NewMessage(widgets.Sign("done", widgets.ColorMuted), "No session is "+strings.ToLower(group(p.view.scope-1).String())+" now", "",
 				p.ui.host.NewButton("Show all sessions", nil, func() { p.ui.showScope(allGroups) }))
 		})
 	default:

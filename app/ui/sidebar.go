@@ -21,11 +21,15 @@ type sidebar struct {
 	gear                 *widgets.Tab
 }
 
-// allGroups is the scope of a list that shows every group.
-const allGroups group = -1
+// scope is what the list of sessions is limited to: one more than a group, or allGroups.
+type scope int
 
-// scopes are the groups that the list can be limited to.
-var scopes = []group{allGroups, groupOf(adapters.Working), groupOf(adapters.Idle), stopped}
+const allGroups scope = 0
+
+func scopeOf(g group) scope { return scope(g) + 1 }
+
+// scopes are what the list can be limited to.
+var scopes = []scope{allGroups, scopeOf(groupOf(adapters.Working)), scopeOf(groupOf(adapters.Idle)), scopeOf(stopped)}
 
 func newSidebar(u *UI) *sidebar {
 	s := &sidebar{ui: u}
@@ -156,7 +160,7 @@ func (s *sidebar) count() {
 	s.queue.SetCount(len(s.ui.asking.asked), color)
 	for i, g := range scopes {
 		if g != allGroups {
-			s.scopes[i].SetCount(v.counts[g], widgets.ColorMuted)
+			s.scopes[i].SetCount(v.counts[g-1], widgets.ColorMuted)
 		}
 	}
 	color = widgets.ColorMuted
@@ -168,13 +172,13 @@ func (s *sidebar) count() {
 }
 
 // showScope opens the list of sessions, limited to a group.
-func (u *UI) showScope(g group) {
+func (u *UI) showScope(g scope) {
 	u.setScope(g)
 	u.open(pageSessions)
 }
 
 // setScope limits the list of sessions to a group. The selection begins again.
-func (u *UI) setScope(g group) {
+func (u *UI) setScope(g scope) {
 	if u.scope != g {
 		u.scope = g
 		u.sessions.chosen, u.sessions.settled, u.sessions.scroll = false, false, true

@@ -115,7 +115,7 @@ type UI struct {
 	shortcuts map[fyne.KeyName]func()
 	nav       *sidebar
 	page      int
-	scope     group // the group that the list of sessions is limited to
+	scope     scope // the group that the list of sessions is limited to
 
 	ctx    context.Context // ends with Close
 	cancel func()
