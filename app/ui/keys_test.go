@@ -47,13 +47,13 @@ func TestKeysWhereASessionWas(t *testing.T) {
 	w.ui.host.Focus(w.ui.sessions.list)
 	w.key(fyne.KeyDown)
 	w.key(fyne.KeyReturn)
-	if w.win.Canvas().Focused() != fyne.Focusable(w.ui.sessions.detail.copy) {
+	if w.win.Canvas().Focused() != fyne.Focusable(w.ui.sessions.detail.more) {
 		t.Fatal("Enter doesn't lead to the details")
 	}
 	w.publish(snapshotOf(session("a", adapters.Working, nil)))
 	shows(t, w.ui.content, "No longer listed")
 	w.key(fyne.KeyReturn)
-	for _, b := range []*widgets.Button{w.ui.sessions.detail.stop, w.ui.sessions.detail.resume, w.ui.sessions.detail.copy, w.ui.sessions.detail.details} {
+	for _, b := range []*widgets.Button{w.ui.sessions.detail.stop, w.ui.sessions.detail.resume, w.ui.sessions.detail.more} {
 		b.OnTapped()
 	}
 }

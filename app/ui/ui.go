@@ -342,7 +342,7 @@ func (u *UI) open(page int) {
 // copyText copies text to the clipboard, and shows for copiedFor on the button that it was copied.
 func (u *UI) copyText(b *widgets.Button, text string) {
 	fyne.CurrentApp().Clipboard().SetContent(text)
-	was := b.Text
+	was, icon := b.Text, b.Icon
 	if was == copied {
 		return
 	}
@@ -350,7 +350,7 @@ func (u *UI) copyText(b *widgets.Button, text string) {
 	b.SetText(copied)
 	time.AfterFunc(copiedFor, func() {
 		u.post(func() {
-			b.SetIcon(widgets.PlainIcon("copy"))
+			b.SetIcon(icon)
 			b.SetText(was)
 		})
 	})
