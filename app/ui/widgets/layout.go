@@ -67,6 +67,13 @@ func Readable(width float32, content fyne.CanvasObject) *fyne.Container {
 	return container.New(column(width, false), content)
 }
 
+// Widest limits content to width, at the left, and gives it the whole height.
+func Widest(width float32, content fyne.CanvasObject) *fyne.Container {
+	return container.New(Layout{func(_ []fyne.CanvasObject, size fyne.Size) {
+		Place(content, 0, 0, min(size.Width, width), size.Height)
+	}, func([]fyne.CanvasObject) fyne.Size { return content.MinSize() }}, content)
+}
+
 // column centres objects and limits them to width; it also centres them vertically if isMiddle is set.
 func column(width float32, isMiddle bool) Layout {
 	return Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
