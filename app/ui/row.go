@@ -56,6 +56,9 @@ func (r row) text(now time.Time, days int) rowText {
 }
 
 func headerText(r row, days int) rowText {
+	if r.title != "" {
+		return rowText{first: r.title, status: fmt.Sprint(r.count), bold: true, firstColor: theme.ColorNameForeground, statusColor: widgets.ColorMuted}
+	}
 	w := rowText{first: r.group.String(), status: fmt.Sprint(r.count), bold: true,
 		firstColor: theme.ColorNameForeground, statusColor: widgets.ColorMuted}
 	switch app.Order[r.group] {

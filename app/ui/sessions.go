@@ -38,6 +38,7 @@ type sessionsPage struct {
 	dismiss  *widgets.Button // on the banner
 	selected key
 	onMore   bool   // the row of the finished sub-agents of selected is selected
+	grouped  bool   // the sessions are grouped by project
 	chosen   bool   // the user chose the selection
 	settled  bool   // the window chose the selection when every agent had been read
 	scroll   bool   // scroll to the selection once it is listed

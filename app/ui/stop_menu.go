@@ -21,6 +21,14 @@ func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 	cleanUp := fyne.NewMenuItem("Clean up…", u.showCleanup)
 	cleanUp.Disabled = u.options.Table == nil
 	items := []*fyne.MenuItem{stop, cleanUp, fyne.NewMenuItem("Refresh", u.Refresh)}
+	grouping := "Group by project"
+	if p.grouped {
+		grouping = "Group by status"
+	}
+	items = append(items, fyne.NewMenuItem(grouping, func() {
+		p.grouped = !p.grouped
+		u.feed.setGrouped(p.grouped)
+	}))
 	if s, ok := p.view.byKey[p.selected]; ok {
 		if item := u.muteItem(s); item != nil {
 			items = append(items, item)
