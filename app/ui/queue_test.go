@@ -230,7 +230,7 @@ func TestQueueByKeys(t *testing.T) {
 	w.rune('9') // there is no such option
 	w.rune('2')
 	w.until("the end", func() bool { return len(w.ui.asking.asked) == 0 })
-	shows(t, w.ui.content, "Nothing waits for you", "answered, after")
+	shows(t, w.ui.content, "Nothing waits for you", ": answered")
 	w.shoot("queue-empty")
 	want := []string{"old 2 deny []", "new 1 allow []", "ask q reply [[Blue]]"}
 	if got := a.got(); !slices.Equal(got, want) {

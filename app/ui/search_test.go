@@ -108,8 +108,17 @@ func TestSearchPage(t *testing.T) {
 	if all := strings.Join(shownTexts(w.ui.search.content), "\n"); strings.ContainsAny(all, "\x1b\u202e") {
 		t.Errorf("hostile text is shown: %q", all)
 	}
-	w.ui.search.list.Select(0)
+	w.ui.host.Focus(w.ui.search.entry)
+	w.press(w.ui.search.entry, fyne.KeyReturn)
+	if w.win.Canvas().Focused() != fyne.Focusable(w.ui.search.list) {
+		t.Error("Enter in the field doesn't lead to the hits")
+	}
+	w.press(w.ui.search.list, fyne.KeyReturn)
 	w.until("the conversation", func() bool { return len(w.ui.search.hit.conversation.views) == 80 })
+	w.ui.shortcuts[fyne.KeyF]()
+	if w.ui.page != pageSearch || w.win.Canvas().Focused() != fyne.Focusable(w.ui.search.entry) {
+		t.Error("Ctrl+F doesn't lead to the field of the page")
+	}
 	w.win.Canvas().Capture()
 	shows(t, w.ui.search.hit.content, "Found here", "fix the flaky cause", "Show in Sessions")
 	c := w.ui.search.hit.conversation

@@ -291,7 +291,7 @@ func TestShow(t *testing.T) {
 	t.Run("launch page", func(t *testing.T) {
 		w := open(t, full())
 		w.ui.ShowLaunch()
-		shows(t, w.ui.Content(), "Launch an agent")
+		shows(t, w.ui.Content(), "Working folder")
 	})
 }
 

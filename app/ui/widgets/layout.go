@@ -222,7 +222,7 @@ func NewLabel(text string) fyne.CanvasObject { return Pad(12, 2, 6, 6, NewTitle(
 
 // NewHeading returns the title of a section, above a rule.
 func NewHeading(text string) fyne.CanvasObject {
-	return Pad(14, 3, 10, 6, Rows(4, NewTitle(text), widget.NewSeparator()))
+	return Pad(14, 3, 6, 6, Rows(4, NewTitle(text), widget.NewSeparator()))
 }
 
 // NewPanel puts content on a tinted background with round corners, with space around it.
