@@ -124,30 +124,14 @@ func (c *Chart) draw(size fyne.Size) (parts []fyne.CanvasObject) {
 	wide := max(step-chartGap, 1)
 	c.step = step
 	room := floor - chartLabel
-	for part, y := range []float32{chartLabel, chartLabel + room/2, floor} {
-		add(canvas.NewRectangle(ThemeColor(theme.ColorNameSeparator)), 0, y, size.Width, 1)
-		if value := c.axis(most * []float64{1, 0.5, 0}[part]); part < 2 {
-			width := fyne.MeasureText(value, small, fyne.TextStyle{}).Width
-			text(value, size.Width-width, y+1, width)
-		}
-	}
+	c.drawAxis(most, size.Width, floor, add, text)
 	if tip := c.Tip(); tip != "" {
 		text(Truncate(tip, size.Width, small, fyne.TextStyle{}), 0, 0, size.Width)
 	}
 	free := float32(0) // the position from which on a label fits
 	for i, b := range c.bars {
 		x := float32(i) * step
-		if c.over == i+1 {
-			add(canvas.NewRectangle(ThemeColor(theme.ColorNameHover)), x, chartLabel, wide, room)
-		}
-		top := floor
-		for part, value := range b.Parts {
-			if most > 0 && value > 0 {
-				high := max(float32(value/most)*room, 1)
-				top -= high
-				add(canvas.NewRectangle(ThemeColor(ChartColors[part])), x, top, wide, high)
-			}
-		}
+		c.drawBar(i, most, fyne.NewPos(x, floor), wide, room, add)
 		width := fyne.MeasureText(b.Label, small, fyne.TextStyle{}).Width
 		switch {
 		case x < free:
@@ -160,6 +144,31 @@ func (c *Chart) draw(size fyne.Size) (parts []fyne.CanvasObject) {
 		}
 	}
 	return parts
+}
+
+// drawAxis draws the lines of the largest value, of its half and of zero, with the texts of the first two.
+func (c *Chart) drawAxis(most float64, width, floor float32, add func(o fyne.CanvasObject, x, y, width, height float32), text func(text string, x, y, width float32)) {
+	for part, y := range []float32{chartLabel, (chartLabel + floor) / 2, floor} {
+		add(canvas.NewRectangle(ThemeColor(theme.ColorNameSeparator)), 0, y, width, 1)
+		if value := c.axis(most * []float64{1, 0.5, 0}[part]); part < 2 {
+			wide := fyne.MeasureText(value, TextSize(theme.SizeNameCaptionText), fyne.TextStyle{}).Width
+			text(value, width-wide, y+1, wide)
+		}
+	}
+}
+
+// drawBar draws the parts of bar i, which stands at a position and is at most room high.
+func (c *Chart) drawBar(i int, most float64, at fyne.Position, wide, room float32, add func(o fyne.CanvasObject, x, y, width, height float32)) {
+	if c.over == i+1 {
+		add(canvas.NewRectangle(ThemeColor(theme.ColorNameHover)), at.X, at.Y-room, wide, room)
+	}
+	for part, value := range c.bars[i].Parts {
+		if most > 0 && value > 0 {
+			high := max(float32(value/most)*room, 1)
+			at.Y -= high
+			add(canvas.NewRectangle(ThemeColor(ChartColors[part])), at.X, at.Y, wide, high)
+		}
+	}
 }
 
 // Bar shows how full something is. Its colour warns from 80 % on.
