@@ -9,6 +9,7 @@ package adapters
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"rollcall/proc"
@@ -141,11 +142,16 @@ type Session struct {
 	Title       string // as the agent or the user named it; empty if it has no name
 	FirstPrompt string
 	LastPrompt  string
-	Parent      string // id of the session that spawned this one
-	Remote      string // machine or gateway that runs it, when it isn't this one
-	Container   string // set when it runs here in a container with separate files, see HasLocalFolder
-	Host        string // the program in which the agent runs, where it is not a terminal: the nearest known one that started it, else what the agent records ("VS Code", "SDK (Python)")
-	Version     string // of the agent that wrote the session last
+	// Doing is what the session does now, as its records say it: the call of a tool that has no result yet, with its most important
+	// argument ("make test"), or else the beginning of the last reply. It is empty where that is not known, and has at most MaxDoing
+	// bytes. DoingSince is the time of that call or reply.
+	Doing      string
+	DoingSince time.Time
+	Parent     string // id of the session that spawned this one
+	Remote     string // machine or gateway that runs it, when it isn't this one
+	Container  string // set when it runs here in a container with separate files, see HasLocalFolder
+	Host       string // the program in which the agent runs, where it is not a terminal: the nearest known one that started it, else what the agent records ("VS Code", "SDK (Python)")
+	Version    string // of the agent that wrote the session last
 
 	// Tokens are those of the answers that the session's own record holds. They include answers that an agent copied there when the session was forked or
 	// continued from another one. It is nil where the agent recorded none.
@@ -167,6 +173,17 @@ type Session struct {
 	// Files are the agent's own files that describe this session, the transcript
 	// first.
 	Files []string
+}
+
+// MaxDoing bounds Session.Doing, in bytes.
+const MaxDoing = 300
+
+// Calling returns the Doing of a call: its argument alone for a tool that runs commands, and otherwise its name and the argument.
+func Calling(tool, argument string, runs bool) string {
+	if argument != "" && runs {
+		return CutTo(argument, MaxDoing)
+	}
+	return CutTo(strings.TrimSpace(tool+" "+argument), MaxDoing)
 }
 
 // Live reports whether the session belongs on the list of live ones. An Unknown session belongs

@@ -43,6 +43,7 @@ type turn struct {
 	prompt    bool      // the last record of the turn was a prompt
 	message   uint64    // id of the last answer
 	pending   []toolUse // its unanswered calls
+	said      string    // the beginning of its text
 	command   uint64    // the slash command that was the last record, if any
 	closedBy  time.Time // start of a process that ended in an orderly way after that record
 }
@@ -183,7 +184,7 @@ func (t *turn) add(r *record) {
 		}
 	case toolResult:
 		t.pending = slices.DeleteFunc(t.pending, func(u toolUse) bool { return slices.Contains(r.results, u.id) })
-		*t = turn{state: awaitsModel, at: r.at, message: t.message, pending: t.pending}
+		*t = turn{state: awaitsModel, at: r.at, message: t.message, pending: t.pending, said: t.said}
 		if len(t.pending) > 0 {
 			t.state = callsTools
 		}
@@ -204,6 +205,17 @@ func (t *turn) add(r *record) {
 	}
 }
 
+// doing returns what the turn does now: the last call without a result, or the beginning of the last answer.
+func (t *turn) doing() (text string, since time.Time) {
+	if n := len(t.pending); n > 0 && t.state == callsTools {
+		return t.pending[n-1].does, t.pending[n-1].at
+	}
+	if t.said == "" {
+		return "", time.Time{}
+	}
+	return t.said, t.at
+}
+
 // first reports whether a conversation begins with the record.
 func (r *record) first() bool { return r.id != 0 && r.parent == 0 }
 
@@ -215,10 +227,11 @@ func (t *turn) answer(r *record) {
 		return
 	}
 	pending := t.pending
+	said := t.said
 	if r.message != t.message { // a call of an earlier answer has no result, and won't get one
-		pending = nil
+		pending, said = nil, ""
 	}
-	*t = turn{at: r.at, stop: r.stop, apiStatus: r.apiStatus, message: r.message}
+	*t = turn{at: r.at, stop: r.stop, apiStatus: r.apiStatus, message: r.message, said: cmp.Or(said, r.said)}
 	switch {
 	case r.failed:
 		t.state = endedInError

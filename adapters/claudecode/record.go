@@ -34,6 +34,7 @@ type toolUse struct {
 	id   uint64
 	name string
 	at   time.Time
+	does string // what the call does, in a few words
 }
 
 // record holds the parts of one transcript line that Rollcall needs.
@@ -55,6 +56,7 @@ type record struct {
 	apiStatus  int64
 	synthetic  bool // not written by a model
 	endsInText bool
+	said       string // the beginning of the text of an answer
 	uses       []toolUse
 	results    []uint64
 
@@ -255,7 +257,7 @@ func (p *parser) assistant(rec *record, r *raws) {
 }
 
 func (rec *record) block(block []byte) {
-	var typ, id, name []byte
+	var typ, id, name, input, said []byte
 	_ = agentfile.Top(block, func(key, raw []byte) bool {
 		switch string(key) {
 		case "type":
@@ -264,12 +266,19 @@ func (rec *record) block(block []byte) {
 			id = raw
 		case "name":
 			name = raw
+		case "input":
+			input = raw
+		case "text":
+			said = raw
 		}
-		return len(typ) == 0 || string(typ) == "tool_use" && (id == nil || name == nil)
+		return true
 	})
-	rec.endsInText = string(typ) == "text"
+	if rec.endsInText = string(typ) == "text"; rec.endsInText && rec.said == "" {
+		rec.said, _ = agentfile.Head(said, adapters.MaxDoing)
+	}
 	if string(typ) == "tool_use" && len(rec.uses) < maxPending {
-		rec.uses = append(rec.uses, toolUse{id: hash(id), name: shorten(agentfile.String(name)), at: rec.at})
+		tool := shorten(agentfile.String(name))
+		rec.uses = append(rec.uses, toolUse{id: hash(id), name: tool, at: rec.at, does: adapters.Calling(tool, argument(input), tool == bashTool)})
 	}
 }
 

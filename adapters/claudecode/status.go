@@ -56,6 +56,7 @@ func (d *discovery) build(s *session) adapters.Session {
 		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,
 		StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt,
 	}
+	out.Doing, out.DoingSince = f.turn.doing()
 	custom, ai := f.customTitle, f.aiTitle
 	if s.sums != nil {
 		set(&custom, s.sums.customTitle)

@@ -21,6 +21,7 @@ type turn struct {
 	limited  bool   // it failed because a limit of the provider was reached
 	prompted bool   // a user's prompt belongs to it
 	worked   bool   // the model was active in it
+	said     string // the beginning of its last answer, once it has ended
 	review   review // the state of a review in it
 }
 
@@ -49,6 +50,7 @@ type toolCall struct {
 	at        time.Time
 	escalated bool
 	asks      bool
+	does      string // what it does, in a few words
 }
 
 // facts holds what the records of a rollout contain. It is a value: callers change a copy,
@@ -136,6 +138,17 @@ func (f *facts) apply(r record) {
 	}
 }
 
+// doing returns what the thread does now: the last call without an output, or the beginning of the last answer of a turn that has ended.
+func (f *facts) doing() (text string, since time.Time) {
+	switch n := len(f.calls); {
+	case n > 0:
+		return f.calls[n-1].does, f.calls[n-1].at
+	case f.turn.said != "":
+		return f.turn.said, f.turn.since
+	}
+	return "", time.Time{}
+}
+
 // forget drops the texts and times of records that end before an offset: a reader that begins now does not get there.
 func (f *facts) forget(before int64) {
 	if f.promptEnd <= before {
@@ -176,7 +189,7 @@ func (f *facts) applyEnd(r record) {
 	}
 	f.calls = nil
 	was := *t
-	*t = turn{state: ended, id: r.turn, since: r.at, why: r.text, limited: r.limited}
+	*t = turn{state: ended, id: r.turn, since: r.at, why: r.text, limited: r.limited, said: r.said}
 	switch r.kind {
 	case failure:
 		t.outcome = adapters.Failed
@@ -246,7 +259,7 @@ func (f *facts) applyWork(r record) {
 	t.last = r.at
 	switch r.kind {
 	case call:
-		f.calls = append(f.calls[:len(f.calls):len(f.calls)], toolCall{r.callID, r.tool, r.at, r.escalated, r.asks})
+		f.calls = append(f.calls[:len(f.calls):len(f.calls)], toolCall{r.callID, r.tool, r.at, r.escalated, r.asks, r.does})
 	case output:
 		f.answerCall(r.callID)
 	}

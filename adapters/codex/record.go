@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
@@ -57,6 +58,8 @@ type record struct {
 	tool      string
 	escalated bool // the call asks to leave the sandbox
 	asks      bool // the call is a question to the user
+	does      string
+	said      string // completed: the beginning of the last message
 
 	model, cwd, approval, reviewer string
 	totals                         *tokens
@@ -218,7 +221,9 @@ func (r *record) event(payload []byte) {
 func (r *record) complete(payload []byte) {
 	r.kind = completed
 	r.turn = agentfile.String(agentfile.Get(payload, "turn_id"))
-	r.silent = agentfile.Null(agentfile.Get(payload, "last_agent_message"))
+	said := agentfile.Get(payload, "last_agent_message")
+	r.silent = agentfile.Null(said)
+	r.said, _ = agentfile.Head(said, adapters.MaxDoing)
 	failed := agentfile.Get(payload, "error")
 	if agentfile.Null(failed) || !failsTurn(failed) {
 		return
@@ -282,25 +287,6 @@ func (r *record) item(payload []byte) {
 		r.kind = output
 		r.callID = agentfile.String(agentfile.Get(payload, "call_id"))
 	}
-}
-
-func (r *record) toolCall(payload []byte) {
-	var arguments []byte
-	r.kind, r.tool = call, "local_shell"
-	_ = agentfile.Top(payload, func(key, raw []byte) bool {
-		switch string(key) {
-		case "call_id":
-			r.callID = agentfile.String(raw)
-		case "name":
-			r.tool, _ = agentfile.Head(raw, 80)
-		case "arguments":
-			arguments = agentfile.Text(raw)
-		}
-		return true
-	})
-	r.asks = r.tool == "request_user_input"
-	sandbox := string(agentfile.Text(agentfile.Get(arguments, "sandbox_permissions")))
-	r.escalated = sandbox == "require_escalated" || sandbox == "with_additional_permissions"
 }
 
 func (r *record) settings(raw []byte) {

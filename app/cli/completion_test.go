@@ -74,7 +74,7 @@ func TestCompletion(t *testing.T) {
 		{"launch |", []string{"claude-code\tClaude Code", "codex\tCodex"}, none},
 		{"launch claude-code |", []string{"codex\tCodex"}, none},
 		{"launch co|", []string{"codex\tCodex"}, none},
-		{"launch claude-code --mode |", []string{"ask\tClaude Code: it asks before each command", "all\tClaude Code: it never asks"}, none},
+		{"launch claude-code --mode |", []string{"ask\tClaude Code: asks before each command", "all\tClaude Code: never asks"}, none},
 		{"launch codex --mode |", nil, none},
 		{"launch --cwd |", nil, dirs},
 		{"launch --prompt-file |", nil, file},

@@ -51,7 +51,7 @@ func exactlyOne(what string) cobra.PositionalArgs {
 
 var (
 	oneID     = exactlyOne("one session id, or its beginning")
-	oneName   = exactlyOne("one session: its id or the beginning of its id, its project, or a part of its title")
+	oneName   = exactlyOne("one session id or its beginning, or its project or a part of its title")
 	oneLaunch = exactlyOne("one launch id, or its beginning")
 	oneFolder = exactlyOne("one folder")
 )

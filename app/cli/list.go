@@ -14,6 +14,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/owned/launch"
+	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
 	"rollcall/app/store/lock"
 )
@@ -24,6 +25,7 @@ type listCommand struct {
 	*env
 	all, here                   bool
 	since, agent, status, group string
+	by                          string
 	dir, machine                string
 	asJSON, strict              bool
 }
@@ -44,6 +46,7 @@ column, and nothing is cut.`,
 		Example: `  rollcall list
   rollcall list --cwd .
   rollcall list --all --since 30d --agent codex
+  rollcall list --by project
   rollcall list --status waiting --json`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return c.run() },
@@ -54,6 +57,7 @@ column, and nothing is cut.`,
 	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
 	f.StringVar(&c.status, "status", "", "only sessions with this `status`: working, waiting (or “needs you”), idle, stopped (implies --all), unknown")
 	f.StringVar(&c.group, "group", "", "only sessions launched in this `group`")
+	f.StringVar(&c.by, "by", "status", "how the table is grouped: status, or project with the worktrees of a repository together")
 	f.StringVar(&c.dir, "cwd", "", "only sessions in this `folder` of this machine or below it")
 	f.StringVarP(&c.machine, "machine", "H", "", "only sessions of this other `machine`")
 	f.BoolVar(&c.here, "here", false, "only sessions of this machine; no other machine is asked")
@@ -108,7 +112,7 @@ func (c *listCommand) run() error {
 		d.LeftOut = snap.LeftOut.Agents
 		err = c.printSessions(d, shown)
 	} else {
-		printTable(c.output, shown, snap.At)
+		c.printGrouped(shown, snap.At)
 		if len(shown) == 0 {
 			c.warnNone(snap)
 		}
@@ -129,8 +133,39 @@ func (c *listCommand) run() error {
 	return nil
 }
 
+// printGrouped prints the table, or one table for each project, in the order of their most urgent sessions.
+func (c *listCommand) printGrouped(shown []app.Session, now time.Time) {
+	if c.by != "project" {
+		printTable(c.output, shown, now)
+		return
+	}
+	var names []string
+	of := map[string][]app.Session{}
+	roots := map[string]string{}
+	for _, s := range shown {
+		root := s.CWD
+		if s.HasLocalFolder() {
+			if roots[root] == "" {
+				roots[root] = worktree.Repository(root)
+			}
+			root = roots[root]
+		}
+		if of[root] == nil {
+			names = append(names, root)
+		}
+		of[root] = append(of[root], s)
+	}
+	for i, name := range names {
+		c.printf("%s%s\n", ifelse(i > 0, "\n", ""), c.colored(ifelse(name == "", "(no folder)", c.path(name)), "1"))
+		printTable(c.output, of[name], now)
+	}
+}
+
 // window returns how far back stopped sessions are listed; 0: not at all.
 func (c *listCommand) window() (time.Duration, error) {
+	if c.by != "status" && c.by != "project" {
+		return 0, usageError("--by must be status or project, not %q", c.by)
+	}
 	if c.agent != "" {
 		c.agent = string(agentNamed(c.agent))
 	}

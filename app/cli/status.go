@@ -72,6 +72,7 @@ func printSession(o *output, s *app.Session, now time.Time) {
 	if s.LastPrompt != s.FirstPrompt {
 		line("last prompt", shortLine(s.LastPrompt))
 	}
+	line("doing", shortLine(s.Doing))
 	line("tokens", tokens(s.Tokens))
 	line("context", contextUse(s.Context))
 	if s.CostUSD > 0 {

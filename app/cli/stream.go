@@ -119,7 +119,7 @@ func processKey(p proc.Identity) string {
 // streamedSession returns a session with its long texts cut, so that a line stays short.
 func streamedSession(s *app.Session) machine.SessionJSON {
 	j := sessionAsJSON(s)
-	for _, text := range []*string{&j.FirstPrompt, &j.LastPrompt, &j.Title, &j.Evidence, &j.CWD, &j.Branch, &j.Model} {
+	for _, text := range []*string{&j.FirstPrompt, &j.LastPrompt, &j.Doing, &j.Title, &j.Evidence, &j.CWD, &j.Branch, &j.Model} {
 		*text = present.Head(*text)
 	}
 	return j

@@ -120,7 +120,7 @@ func (r *row) fill(now time.Time, prefixes map[string]string) {
 		colModel:   present.Line(s.Model),
 		colAge:     present.Since(s.LastActivityAt, now),
 		colID:      present.Line(cmp.Or(prefixes[s.ID], s.ID)),
-		colTopic:   present.Topic(s.Session),
+		colTopic:   present.Doing(s.Session, now),
 	}
 	if s.Launch != nil {
 		r.cells[colGroup] = present.Line(s.Launch.Group)

@@ -131,7 +131,7 @@ func TestWorktreeWarnings(t *testing.T) {
 	d := launchDeps(t, &writer{adapters.Codex}, claude(s))
 	r := run(t, d, "launch", "codex", "-p", "x", "--cwd", repo, "--worktree", "-n")
 	if r.code != Done || !strings.Contains(r.err, "has work that is not committed (1 changed, 1 untracked)") ||
-		!strings.Contains(r.err, "is in use by Claude Code session beside (working); what it changes there is not in the worktree") {
+		!strings.Contains(r.err, "is in use: ") {
 		t.Errorf("%+v", r)
 	}
 }

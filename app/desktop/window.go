@@ -14,6 +14,7 @@ import (
 	"rollcall/app/owned/launch"
 	"rollcall/app/self/autostart"
 	"rollcall/app/self/instance"
+	"rollcall/app/store"
 	"rollcall/app/ui"
 	"rollcall/app/window"
 	"rollcall/assets"
@@ -74,7 +75,10 @@ func (p *parts) content() ui.Options {
 	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Table: p.table, Machines: p.machines, Live: p.live, KeepEnv: set.Launch.KeepEnv, Defaults: launch.DefaultsOf(set), Prices: set.Prices,
 		Autostart: &autostart.Tray, Version: p.deps.Version.Version, Answers: p.answers(),
 		Shower: p.shower(), TestNotification: p.testNotification, TrayHint: trayHint}
-	var err error
+	state, err := store.StatePath()
+	if err == nil {
+		o.LogFolder = state
+	}
 	if p.deps.Quiet != nil {
 		if o.Quiet, err = p.deps.Quiet(); err != nil {
 			p.log.Warn("the state of do not disturb is not known", "error", err)

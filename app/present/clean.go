@@ -51,7 +51,7 @@ const maxText = 4 << 10
 
 // Brief returns s with its texts cut to a length that is quick to clean. It keeps the end of the folder's path.
 func Brief(s adapters.Session) adapters.Session {
-	for _, text := range []*string{&s.Title, &s.FirstPrompt, &s.LastPrompt, &s.Remote, &s.Evidence} {
+	for _, text := range []*string{&s.Title, &s.FirstPrompt, &s.LastPrompt, &s.Doing, &s.Remote, &s.Evidence} {
 		*text = Head(*text)
 	}
 	if len(s.CWD) > maxText {

@@ -177,6 +177,22 @@ func Topic(s adapters.Session) string {
 	return ""
 }
 
+// Doing returns what happens in a session, as one clean line: the running tool and for how long ("make test · 3 m"), the beginning of the last reply, or, where
+// nothing else is known, its topic.
+func Doing(s adapters.Session, now time.Time) string {
+	text := Line(s.Doing)
+	switch {
+	case text == "":
+		return Topic(s)
+	case s.Status == adapters.Working && !s.DoingSince.IsZero() && now.Sub(s.DoingSince) >= time.Minute:
+		return Cut(text, doingWidth) + " · " + Since(s.DoingSince, now)
+	}
+	return text
+}
+
+// doingWidth is the width of what a session does before its age, in cells.
+const doingWidth = 80
+
 // Age returns a duration in its largest unit, such as "now", "42 s", "5 m", "3 h" or "2 d".
 func Age(d time.Duration) string {
 	switch {

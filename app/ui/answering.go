@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -94,16 +93,7 @@ func (u *UI) showAsked(entries []answer.Entry) {
 	a.asked = slices.DeleteFunc(list, func(x asked) bool { _, done := a.done[x.ref()]; return done })
 	u.queue.apply()
 	u.sessions.showRequest()
-	u.showQueueTab()
-}
-
-// showQueueTab shows on the tab how many requests wait.
-func (u *UI) showQueueTab() {
-	text := "Needs you"
-	if n := len(u.asking.asked); n > 0 {
-		text += fmt.Sprintf(" (%d)", n)
-	}
-	u.tabs[pageQueue].SetText(text)
+	u.nav.count()
 }
 
 // askedBy returns the first request of a session, or the wait of a session whose request is not known; nil: the session does not wait.
@@ -126,16 +116,16 @@ func (u *UI) answer(item asked, d adapters.Decision) {
 	go func() {
 		ctx, cancel := context.WithTimeout(u.ctx, answerWait)
 		defer cancel()
-		result, err := a.answers.Answer(ctx, ref, d)
+		_, err := a.answers.Answer(ctx, ref, d)
 		if err == nil {
 			a.board.Reread(ref.Agent, ref.Session)
 		}
-		u.post(func() { u.answered(item, d, result, err) })
+		u.post(func() { u.answered(item, d, err) })
 	}()
 }
 
 // answered shows the result of an answer. It removes the answered request, and shows the next one.
-func (u *UI) answered(item asked, d adapters.Decision, result answer.Result, err error) {
+func (u *UI) answered(item asked, d adapters.Decision, err error) {
 	a, ref := &u.asking, item.ref()
 	delete(a.running, ref)
 	name := present.AgentName(ref.Agent) + " in " + present.Cut(present.Project(tail(item.entry.Session.CWD, maxRowText)), 40)
@@ -150,7 +140,7 @@ func (u *UI) answered(item asked, d adapters.Decision, result answer.Result, err
 		return
 	}
 	done := map[adapters.Verdict]string{adapters.AllowOnce: "allowed once", adapters.Deny: "denied", adapters.Reply: "answered"}[d.Verdict]
-	u.showResult(resultDone, fmt.Sprintf("%s: %s, after %s (%s)", name, done, elapsed(result.Took), short(result.Evidence)))
+	u.showResult(resultDone, name+": "+done)
 	a.done[ref], a.last = u.now(), ref
 	u.showAsked(a.board.List())
 }

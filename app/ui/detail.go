@@ -11,7 +11,6 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
@@ -27,18 +26,17 @@ type detailPane struct {
 	scroll  *container.Scroll
 
 	icon       *canvas.Image
-	title      *widget.Label
+	title      *widgets.Line
 	status     *widgets.Line
 	stale      *widgets.Banner
 	request    *requestView
 	goTo       *goTo
-	send       *widgets.Button
-	interrupt  *widgets.Button
 	stop       *widgets.Button
 	resume     *widgets.Button
 	retryHooks *widgets.Button
-	copy       *widgets.Button
-	details    *widgets.Button
+	buttons    *fyne.Container
+	more       *widgets.Button // opens the menu of everything else
+	composer   *composer
 
 	facts        *fieldList
 	conversation *conversation
@@ -58,18 +56,16 @@ const requestRows = 6
 func newDetailPane(u *UI) *detailPane {
 	d := &detailPane{ui: u}
 	d.icon = widgets.NewImage(nil, 22)
-	d.title = widgets.Headline("")
+	d.title = widgets.NewLine("", theme.ColorNameForeground, theme.SizeNameSubHeadingText, fyne.TextStyle{Bold: true})
 	d.status = widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{})
 	d.goTo = newGoTo(d)
-	d.send = d.button("Send a prompt…", func(s *app.Session) { u.showSend(*s) })
-	d.interrupt = d.button("Interrupt", func(s *app.Session) { u.showInterrupt(*s) })
 	d.stop = d.button("Stop…", func(s *app.Session) { u.showStop(*s) })
 	d.resume = d.button("Resume…", func(s *app.Session) { u.showResume(*s) })
 	d.retryHooks = d.button("Retry hooks", func(s *app.Session) { u.retryHooks(d.retryHooks, s) })
 	d.retryHooks.Hide()
-	d.copy = d.button("Copy", func(s *app.Session) { u.showMenuBelow(d.copy, d.copyItems(s)) })
-	d.copy.Icon = widgets.PlainIcon("copy")
-	d.details = d.button("Details", func(*app.Session) { d.showFacts(!d.showsFacts) })
+	d.more = d.button("", func(s *app.Session) { u.showMenuBelow(d.more, d.moreItems(s)) })
+	d.more.Icon = widgets.PlainIcon("more")
+	d.composer = newComposer(u)
 	d.stale = widgets.NewBanner("stale")
 	d.facts = newFieldList(u)
 	d.conversation = newConversation(u)
@@ -77,12 +73,11 @@ func newDetailPane(u *UI) *detailPane {
 	d.below = container.NewStack(d.conversation.content)
 	d.request = newRequestView(u, requestRows, d.layOut)
 	d.request.goTo.Hide() // the details already show the session
-	headline := widgets.Border(nil, widgets.TopOf(7, 0, 10, 0, d.icon), nil, widgets.Rows(-6, d.title, widgets.Pad(0, 4, 6, 8, d.status)))
-	buttons := widgets.Flow(d.goTo.show, d.send, d.interrupt, d.stop, d.resume, d.retryHooks, d.goTo.open, d.copy, d.details)
-	top := widgets.Pad(6, 4, 4, 12, widgets.Rows(6, headline, widgets.Pad(0, 0, 8, 4, d.stale.Content),
-		widgets.Pad(0, 0, 4, 0, d.request.content), widgets.Pad(0, 4, 10, 4, buttons)))
+	headline := widgets.Border(nil, widgets.TopOf(2, 0, 0, 10, d.icon), nil, widgets.Rows(1, d.title, d.status))
+	d.buttons = widgets.Flow(d.goTo.show, d.resume, d.stop, d.retryHooks, d.more)
+	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.stale.Content, d.buttons, widgets.Pad(0, 0, -8, -6, d.request.content)))
 	d.above = container.NewVScroll(widgets.Rows(0, top, widget.NewSeparator()))
-	d.both = overConversation(d.above, d.below)
+	d.both = container.NewBorder(nil, d.composer.content, nil, nil, overConversation(d.above, d.below))
 	d.content = container.NewStack()
 	d.showMessage("Nothing selected", selectHint)
 	return d
@@ -113,11 +108,10 @@ func (d *detailPane) layOut() {
 // showFacts shows all facts in place of the conversation, or the conversation.
 func (d *detailPane) showFacts(on bool) {
 	d.showsFacts = on
-	text, object := "Details", d.conversation.content
+	object := d.conversation.content
 	if on {
-		text, object = "Conversation", fyne.CanvasObject(d.scroll)
+		object = fyne.CanvasObject(d.scroll)
 	}
-	d.details.SetText(text)
 	d.below.Objects = []fyne.CanvasObject{object}
 	d.content.Refresh()
 }
@@ -125,27 +119,47 @@ func (d *detailPane) showFacts(on bool) {
 // focus moves the focus to the action that the session most likely needs. It never chooses an action that ends
 // something or answers a request: the Enter key that moved the focus here may be repeated.
 func (d *detailPane) focus() {
-	likely := d.send
-	if d.request.has {
-		likely = d.goTo.show
+	switch {
+	case !d.request.has && d.composer.field.Visible():
+		d.ui.host.Focus(d.composer.entry)
+	case d.goTo.show.Visible() && !d.goTo.show.Disabled():
+		d.ui.host.Focus(d.goTo.show)
+	default:
+		d.ui.host.Focus(d.more)
 	}
-	if !likely.Visible() || likely.Disabled() {
-		likely = d.copy
+}
+
+// moreItems returns the menu of everything that can be done with a session in addition to the buttons.
+func (d *detailPane) moreItems(s *app.Session) []*fyne.MenuItem {
+	u := d.ui
+	facts := "Details"
+	if d.showsFacts {
+		facts = "Conversation"
 	}
-	d.ui.host.Focus(likely)
+	items := []*fyne.MenuItem{fyne.NewMenuItem(facts, func() { d.showFacts(!d.showsFacts) })}
+	if u.canInterrupt(s) {
+		items = append(items, fyne.NewMenuItem("Interrupt the turn…", func() { u.showInterrupt(*s) }))
+	}
+	if s.Live() && u.canResume(s) {
+		items = append(items, fyne.NewMenuItem("Resume…", func() { u.showResume(*s) }))
+	}
+	if u.options.Shower != nil && s.HasLocalFolder() {
+		items = append(items, u.openItems(*s)...)
+	}
+	return append(append(items, fyne.NewMenuItemSeparator()), d.copyItems(s)...)
 }
 
 // copyItems returns the menu of what can be copied of a session.
 func (d *detailPane) copyItems(s *app.Session) []*fyne.MenuItem {
 	u := d.ui
-	folder := fyne.NewMenuItem("Copy folder", func() { u.copyText(d.copy, s.CWD) })
+	folder := fyne.NewMenuItem("Copy folder", func() { u.copyText(d.more, s.CWD) })
 	folder.Disabled = s.CWD == ""
 	resume := fyne.NewMenuItem("Copy resume command", func() { d.copyResumeCommand(s) })
 	resume.Disabled = !u.hasResume(s)
-	items := []*fyne.MenuItem{fyne.NewMenuItem("Copy id", func() { u.copyText(d.copy, s.ID) }), folder, resume}
+	items := []*fyne.MenuItem{fyne.NewMenuItem("Copy id", func() { u.copyText(d.more, s.ID) }), folder, resume}
 	if a := u.askedBy(s); a != nil && a.request != nil {
 		text := a.request.Text
-		items = append(items, fyne.NewMenuItem("Copy request", func() { u.copyText(d.copy, present.Visible(text)) }))
+		items = append(items, fyne.NewMenuItem("Copy request", func() { u.copyText(d.more, present.Visible(text)) }))
 	}
 	return items
 }
@@ -170,7 +184,7 @@ func (d *detailPane) copyResumeCommand(s *app.Session) {
 				u.notify(errorText(err))
 				return
 			}
-			u.copyText(d.copy, command)
+			u.copyText(d.more, command)
 		})
 	}()
 }
@@ -194,8 +208,8 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 	fresh := d.session == nil || d.key != k
 	d.session, d.key, d.message = s, k, ""
 	widgets.SetImage(d.icon, statusIcon(&s.Session))
-	widgets.SetLabel(d.title, present.Cut(sessionTitle(s), 240))
-	d.status.Set(statusSentence(s, now), statusColor(&s.Session))
+	d.title.Set(present.Cut(sessionTitle(s), 240), theme.ColorNameForeground)
+	d.status.Set(subtitle(s, now), statusColor(&s.Session))
 	moved := d.stale.Set(staleText(s))
 	d.showActions(s)
 	retry := d.ui.canRetryHooks(s)
@@ -226,17 +240,13 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 // showActions shows what can be done with a session.
 func (d *detailPane) showActions(s *app.Session) {
 	d.goTo.update(s)
-	d.send.Hidden = !d.ui.canSend(s)
-	text := "Send a prompt…"
-	if s.Status != adapters.Idle {
-		text = "Queue a prompt…"
-	}
-	if d.send.Text != text {
-		d.send.SetText(text)
-	}
-	d.interrupt.Hidden = !d.ui.canInterrupt(s)
+	widgets.SetVisible(d.goTo.show, s.Live())
+	widgets.SetVisible(d.stop, s.Live())
+	widgets.SetVisible(d.resume, !s.Live())
 	d.stop.SetEnabled(d.ui.canStop(s))
 	d.resume.SetEnabled(d.ui.canResume(s))
+	d.composer.show(s)
+	d.buttons.Refresh()
 }
 
 // showRequest shows what the session asks, if it waits.
@@ -261,15 +271,6 @@ func subtitle(s *app.Session, now time.Time) string {
 		text += " · active now"
 	} else if age != "" {
 		text += " · active " + age + " ago"
-	}
-	return text
-}
-
-// statusSentence returns the status with its age and its evidence.
-func statusSentence(s *app.Session, now time.Time) string {
-	text := subtitle(s, now)
-	if evidence := short(s.Evidence); evidence != "" {
-		text += " · " + evidence
 	}
 	return text
 }

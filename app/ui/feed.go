@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rollcall/app"
+	"rollcall/app/owned/worktree"
 )
 
 // feed turns snapshots into views on its own goroutine, and delivers the latest view on Fyne's goroutine. Changes that
@@ -19,6 +20,8 @@ type feed struct {
 	wake      *sync.Cond
 	snapshot  *app.Snapshot
 	filter    string
+	scope     scope
+	grouped   bool // by project
 	open      map[key]bool
 	pinned    map[key]bool // sessions that are shown even if they stopped long ago
 	dirty     bool
@@ -29,7 +32,7 @@ type feed struct {
 }
 
 func newFeed(do func(func()), now func() time.Time, days int, deliver func(*view)) *feed {
-	f := &feed{deliver: &latest[view]{do: do, deliver: deliver}, now: now, days: days, done: make(chan struct{}),
+	f := &feed{deliver: &latest[view]{do: do, deliver: deliver}, now: now, days: days, scope: allGroups, done: make(chan struct{}),
 		open: make(map[key]bool), pinned: make(map[key]bool)}
 	f.wake = sync.NewCond(&f.mu)
 	go f.run()
@@ -38,6 +41,21 @@ func newFeed(do func(func()), now func() time.Time, days int, deliver func(*view
 
 // setSnapshot shows another snapshot. It never waits for the window.
 func (f *feed) setSnapshot(s *app.Snapshot) { f.change(func() { f.snapshot = s }) }
+
+func (f *feed) setScope(g scope) { f.change(func() { f.scope = g }) }
+
+// setGrouped groups the sessions by project, or by status.
+func (f *feed) setGrouped(on bool) { f.change(func() { f.grouped = on }) }
+
+// projects returns the repositories of the folders of a snapshot, and remembers them in known.
+func projects(known map[string]string, s *app.Snapshot) map[string]string {
+	for x := range s.All() {
+		if _, ok := known[x.CWD]; !ok && x.HasLocalFolder() {
+			known[x.CWD] = worktree.Repository(x.CWD)
+		}
+	}
+	return known
+}
 
 func (f *feed) setFilter(text string) { f.change(func() { f.filter = text }) }
 
@@ -85,6 +103,7 @@ func (f *feed) run() {
 		texts     []string
 		seen      = make(map[key]bool)
 		positions map[key]position
+		known     = map[string]string{}
 	)
 	for {
 		snap, s, ok := f.next()
@@ -99,6 +118,9 @@ func (f *feed) run() {
 					seen[x.keys[i]] = true
 				}
 			}
+		}
+		if s.projects != nil {
+			s.projects = maps.Clone(projects(known, snap))
 		}
 		if s.filter != "" && texts == nil {
 			texts = searchTexts(snap.Sessions())
@@ -124,8 +146,11 @@ func (f *feed) next() (*app.Snapshot, selection, bool) {
 		f.wake.Wait()
 	}
 	f.dirty = false
-	s := selection{filter: f.filter, sortAgain: f.sortAgain, open: maps.Clone(f.open), seen: maps.Clone(f.pinned)}
+	s := selection{filter: f.filter, scope: f.scope, sortAgain: f.sortAgain, open: maps.Clone(f.open), seen: maps.Clone(f.pinned)}
 	f.sortAgain = false
+	if f.grouped {
+		s.projects = map[string]string{}
+	}
 	if f.days > 0 {
 		s.since = f.now().AddDate(0, 0, -f.days)
 	}

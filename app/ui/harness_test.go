@@ -243,6 +243,10 @@ func shownTexts(o fyne.CanvasObject) []string {
 			out = append(out, x.Text)
 		case *widgets.SelectText:
 			out = append(out, x.Text)
+		case *widget.RichText:
+			if len(x.Segments) > 1 { // one segment: of a label
+				out = append(out, x.String())
+			}
 		case *widgets.Link:
 			out = append(out, x.Text)
 		case *widgets.Line:

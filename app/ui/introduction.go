@@ -109,7 +109,7 @@ func (p *introduction) apply(s *app.Snapshot) {
 	case len(rows) == 0 && pending(s):
 		rows = append(rows, widgets.Hint("Looking for agents…"))
 	case len(rows) == 0:
-		rows = append(rows, widgets.Hint("No coding agent was found yet. The page Launch… shows how to install one; it is found as soon as it has run."))
+		rows = append(rows, widgets.Hint("No coding agent was found yet. The page New agent shows how to install one; it is found as soon as it has run."))
 	case len(missing) > 0:
 		rows = append(rows, widgets.Hint("Not found: "+join(missing)+"."))
 	}

@@ -55,7 +55,11 @@ func (u *UI) typedKey(ev *fyne.KeyEvent) {
 
 // typedRune handles a character while no widget has the focus.
 func (u *UI) typedRune(r rune) {
-	if u.page == pageQueue && u.host.Sheet == nil {
+	switch {
+	case u.host.Sheet != nil:
+	case r == '?':
+		u.showShortcuts()
+	case u.page == pageQueue:
 		u.queue.typed(r)
 	}
 }
@@ -84,7 +88,7 @@ func (u *UI) addShortcuts() {
 	}
 	open := func(page int) func() { return func() { u.open(page) } }
 	u.shortcuts = map[fyne.KeyName]func(){
-		fyne.Key0: open(pageQueue), fyne.Key1: open(pageSessions), fyne.Key2: open(pageAgents), fyne.Key3: open(pageLaunch), fyne.KeyN: open(pageLaunch),
+		fyne.Key0: open(pageQueue), fyne.Key1: func() { u.showScope(allGroups) }, fyne.Key2: open(pageAgents), fyne.Key3: open(pageLaunch), fyne.KeyN: open(pageLaunch),
 		fyne.Key4: open(pageLocks), fyne.Key5: open(pageSearch), fyne.Key6: open(pageUsage), fyne.KeyComma: open(pageSettings),
 		fyne.KeyF: u.focusSearch, fyne.KeyR: u.Refresh, fyne.KeyW: u.window.Close, fyne.KeyQ: u.window.Close,
 	}

@@ -47,13 +47,13 @@ func TestKeysWhereASessionWas(t *testing.T) {
 	w.ui.host.Focus(w.ui.sessions.list)
 	w.key(fyne.KeyDown)
 	w.key(fyne.KeyReturn)
-	if w.win.Canvas().Focused() != fyne.Focusable(w.ui.sessions.detail.copy) {
+	if w.win.Canvas().Focused() != fyne.Focusable(w.ui.sessions.detail.more) {
 		t.Fatal("Enter doesn't lead to the details")
 	}
 	w.publish(snapshotOf(session("a", adapters.Working, nil)))
 	shows(t, w.ui.content, "No longer listed")
 	w.key(fyne.KeyReturn)
-	for _, b := range []*widgets.Button{w.ui.sessions.detail.stop, w.ui.sessions.detail.resume, w.ui.sessions.detail.copy, w.ui.sessions.detail.details} {
+	for _, b := range []*widgets.Button{w.ui.sessions.detail.stop, w.ui.sessions.detail.resume, w.ui.sessions.detail.more} {
 		b.OnTapped()
 	}
 }
@@ -78,9 +78,9 @@ func TestFocusLeavesWithItsPage(t *testing.T) {
 		t.Error("the list doesn't have the focus")
 	}
 	// A tab that was reached by keys keeps the focus: Tab goes on from there.
-	w.ui.host.Focus(w.ui.tabs[pageLaunch])
+	w.ui.host.Focus(w.ui.nav.usage)
 	w.key(fyne.KeyReturn)
-	if w.win.Canvas().Focused() != fyne.Focusable(w.ui.tabs[pageLaunch]) {
+	if w.win.Canvas().Focused() != fyne.Focusable(w.ui.nav.usage) {
 		t.Error("the tab lost the focus")
 	}
 }
@@ -157,7 +157,7 @@ func TestShortcutsWaitForTheSheet(t *testing.T) {
 // TestEveryPageByKeys: the Tab key reaches what a page offers, and comes round.
 func TestEveryPageByKeys(t *testing.T) {
 	w := open(t, full())
-	for page := range w.ui.tabs {
+	for page := range w.ui.pages {
 		w.ui.open(page)
 		w.until("the page", func() bool {
 			return (page != pageLaunch || w.ui.launch.asked) && (page != pageLocks || w.ui.locks.shown != nil)

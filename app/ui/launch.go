@@ -94,7 +94,7 @@ const pageWidth = 660
 func (p *launchPage) form() fyne.CanvasObject {
 	p.browse = newBrowseButton(p.ui.host, p.folder.SetText, p.preview.fail)
 	return widgets.Rows(2,
-		p.runs, widgets.Headline("Launch an agent"),
+		p.runs, widgets.Headline(newAgent),
 		widgets.Hint("The session is listed like any other. If you choose several agents, each gets the same prompt and its own git worktree."),
 		p.machine.content, widgets.NewLabel("Working folder"), widgets.Inset(widgets.Border(nil, nil, p.browse, p.folder)),
 		widgets.NewLabel("Agents"), p.agents,

@@ -71,6 +71,10 @@ func (l *sessionList) TypedRune(r rune) {
 	if r == ' ' {
 		return
 	}
+	if r == '?' {
+		l.page.ui.typedRune(r)
+		return
+	}
 	if r == '/' {
 		l.page.focusFilter("")
 		return

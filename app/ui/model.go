@@ -48,6 +48,7 @@ const (
 type row struct {
 	kind    rowKind
 	group   group        // of a header
+	title   string       // of a header: the project, where sessions are grouped by project
 	count   int          // of a header: its families; of a moreRow: the sessions that it folds or unfolds
 	agents  int          // of a header: the sub-agents in its families
 	session *app.Session // of a sessionRow
@@ -68,6 +69,7 @@ type view struct {
 	counts    [groups]int
 	matching  int // sessions that match the filter
 	filter    string
+	scope     scope
 	positions map[key]position
 }
 
@@ -91,10 +93,12 @@ func newIndex(sessions []app.Session) *index {
 // selection decides which sessions of a snapshot are shown, and in which order.
 type selection struct {
 	filter string
+	scope  scope // the only group that is shown; allGroups: every group is
 	// since hides sessions that stopped before it, except those in seen. Adapters may return more sessions than were requested.
-	since time.Time
-	seen  map[key]bool
-	open  map[key]bool // parents whose finished sub-agents are unfolded
+	since    time.Time
+	seen     map[key]bool
+	projects map[string]string // by folder the repository; nil: sessions are grouped by status
+	open     map[key]bool      // parents whose finished sub-agents are unfolded
 	// positions are those of the previous view; may be nil.
 	positions map[key]position
 	sortAgain bool // sort by activity, as if positions were nil
@@ -142,7 +146,7 @@ func (b *builder) view(filtering bool) *view {
 	n := len(b.list)
 	b.filtering = filtering
 	b.v = &view{
-		snapshot: b.snap, matching: b.matching, filter: b.s.filter,
+		snapshot: b.snap, matching: b.matching, filter: b.s.filter, scope: b.s.scope,
 		rows: make([]row, 0, n+groups), at: make(map[key]int, n), more: make(map[key]int),
 		byKey: make(map[key]*app.Session, n), children: make(map[key][]key), parent: make(map[key]key),
 	}
@@ -163,7 +167,13 @@ func (b *builder) view(filtering bool) *view {
 	}
 	for g, tops := range families {
 		b.v.counts[g] = len(tops)
-		if len(tops) == 0 {
+	}
+	if b.s.projects != nil {
+		b.byProject(families)
+		return b.v
+	}
+	for g, tops := range families {
+		if len(tops) == 0 || b.s.scope != allGroups && b.s.scope != scopeOf(group(g)) {
 			continue
 		}
 		header := len(b.v.rows)
@@ -173,6 +183,42 @@ func (b *builder) view(filtering bool) *view {
 		}
 	}
 	return b.v
+}
+
+// byProject adds the rows grouped by repository: first the one whose most urgent session is the most urgent of all, and in each the most urgent session first.
+func (b *builder) byProject(families [groups][]int) {
+	var names []string
+	tops := map[string][]int{}
+	for g, list := range families {
+		if b.s.scope != allGroups && b.s.scope != scopeOf(group(g)) {
+			continue
+		}
+		for _, i := range b.inOrder(list) {
+			name := b.projectOf(&b.list[i])
+			if tops[name] == nil {
+				names = append(names, name)
+			}
+			tops[name] = append(tops[name], i)
+		}
+	}
+	for _, name := range names {
+		header := len(b.v.rows)
+		b.v.rows = append(b.v.rows, row{kind: headerRow, title: present.Project(name), count: len(tops[name])})
+		for _, i := range tops[name] {
+			b.v.rows[header].agents += b.family(i, 0)
+		}
+	}
+}
+
+// projectOf returns the repository of a session, with the machine before it where that is another one.
+func (b *builder) projectOf(s *app.Session) string {
+	if !s.HasLocalFolder() {
+		return s.CWD
+	}
+	if root := b.s.projects[s.CWD]; root != "" {
+		return root
+	}
+	return s.CWD
 }
 
 // urgency returns the group of a whole family, which is the group of its most urgent member: a sub-agent that needs
@@ -241,7 +287,7 @@ func searchTexts(sessions []app.Session) []string {
 		s := &sessions[i].Session
 		b.Reset()
 		for _, t := range [...]string{
-			present.AgentName(s.Agent), string(s.Agent), s.CWD, s.Title, s.FirstPrompt, s.LastPrompt, s.Branch, s.Model,
+			present.AgentName(s.Agent), string(s.Agent), s.CWD, s.Title, s.FirstPrompt, s.LastPrompt, s.Doing, s.Branch, s.Model,
 			s.ID, s.Remote, sessions[i].Machine, s.Container, present.Status(*s), string(s.Status), groupOf(s.Status).String(), launchGroup(&sessions[i]),
 		} {
 			b.WriteString(head(t, maxSearched))

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -186,5 +187,28 @@ func BenchmarkHaystacks5000(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		searchTexts(s.Sessions())
+	}
+}
+
+// TestByProject: sessions are grouped by repository, worktrees with it; the project with the most urgent session comes first, and within it that session.
+func TestByProject(t *testing.T) {
+	at := func(id string, status adapters.Status, cwd string) app.Session {
+		return session(id, status, func(s *adapters.Session) { s.CWD, s.Title = cwd, id })
+	}
+	snap := snapshotOf(at("w", adapters.Waiting, "/src/shop-try"), at("b", adapters.Working, "/src/api"), at("i", adapters.Idle, "/src/shop"), at("n", adapters.Idle, "/src/notes"))
+	v := newView(snap, newIndex(snap.Sessions()), nil, selection{projects: map[string]string{"/src/shop-try": "/src/shop", "/src/shop": "/src/shop", "/src/api": "/src/api"}})
+	var got []string
+	for _, r := range v.rows {
+		if r.kind == headerRow {
+			got = append(got, "# "+r.title)
+		} else {
+			got = append(got, r.key.id)
+		}
+	}
+	if want := []string{"# shop", "w", "i", "# api", "b", "# notes", "n"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if v.counts[groupOf(adapters.Idle)] != 2 {
+		t.Errorf("counts %v", v.counts)
 	}
 }

@@ -26,31 +26,3 @@ func newResponsiveSplit(first, second fyne.CanvasObject, beside, above float64) 
 		return first.MinSize().Max(second.MinSize())
 	}}, split)
 }
-
-const (
-	topHeight = 36
-	topLeft   = 6
-	topGap    = 8
-	leastTabs = 340
-)
-
-// newTopBar lays out the tabs, the time of the snapshot and the Refresh button. A narrow window shows a part of the tabs;
-// it first leaves out the time, then the button's text.
-func newTopBar(tabs fyne.CanvasObject, asOf *widgets.Line, refresh *widgets.Button) *fyne.Container {
-	scroll, text := container.NewHScroll(tabs), refresh.Text
-	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
-		wide := min(tabs.MinSize().Width, size.Width-topLeft-topHeight-2*topGap)
-		widgets.Place(scroll, topLeft, 2, wide, topHeight)
-		refresh.SetText(text)
-		if refresh.MinSize().Width > size.Width-topLeft-wide-2*topGap {
-			refresh.SetText("")
-		}
-		button := refresh.MinSize().Width
-		x, left := size.Width-topGap-button, topLeft+wide+topGap
-		widgets.Place(refresh, x, 4, button, topHeight-6)
-		asOf.Hidden = x-topGap-left < 60
-		widgets.Place(asOf, left, 1, max(x-topGap-left, 0), topHeight)
-	}, Least: func([]fyne.CanvasObject) fyne.Size { // room for some of the tabs and for the icon of the button
-		return fyne.NewSize(topLeft+min(tabs.MinSize().Width, leastTabs)+topGap+topHeight+topGap, topHeight+2)
-	}}, scroll, asOf, refresh)
-}

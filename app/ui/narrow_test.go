@@ -4,30 +4,42 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+
+	"rollcall/app/ui/widgets"
 )
 
-// TestNarrowWindow: what a narrow window shows can be read, and a wide one is as
-// it was.
-func TestNarrowWindow(t *testing.T) {
+// TestWindowWidths: at every width from 420 to 1920 every entry of the sidebar is whole, none covers another or leaves the window, and a click on each does what
+// it says.
+func TestWindowWidths(t *testing.T) {
 	w := open(t, full())
-	list, detail := w.ui.sessions.left, w.ui.sessions.detail.content
-	if list.Size().Width > 500 || w.ui.refresh.Text != "Refresh" || !w.ui.asOf.Visible() {
-		t.Fatalf("a wide window: the list is %v, the button says %q", list.Size(), w.ui.refresh.Text)
-	}
+	w.ui.nav.queue.SetCount(12, widgets.ColorWaiting)
 	if least := w.ui.content.MinSize(); least.Width > 420 {
 		t.Errorf("the window can't be narrower than %g", least.Width)
 	}
-	w.win.Resize(fyne.NewSize(420, 640))
-	if list.Size().Width < 400 || detail.Size().Width < 400 {
-		t.Errorf("the list is %v, the details are %v", list.Size(), detail.Size())
-	}
-	tabs := w.ui.tabs[pageAgents]
-	end := fyne.CurrentApp().Driver().AbsolutePositionForObject(tabs).X + tabs.Size().Width
-	if at := fyne.CurrentApp().Driver().AbsolutePositionForObject(w.ui.refresh); at.X < end {
-		t.Errorf("the button, at %g, covers the tab, which ends at %g", at.X, end)
-	}
-	w.win.Resize(fyne.NewSize(1040, 680))
-	if list.Size().Width > 500 || w.ui.refresh.Text != "Refresh" || !w.ui.asOf.Visible() {
-		t.Errorf("wide again: the list is %v, the button says %q", list.Size(), w.ui.refresh.Text)
+	d := fyne.CurrentApp().Driver()
+	for width := float32(420); width <= 1920; width += 20 {
+		for _, height := range []float32{420, 680} {
+			w.win.Resize(fyne.NewSize(width, height))
+			entries := []fyne.CanvasObject{w.ui.nav.launch, w.ui.nav.gear}
+			for _, e := range w.ui.nav.tabs() {
+				entries = append(entries, e)
+			}
+			for i, e := range entries {
+				at, size := d.AbsolutePositionForObject(e), e.Size()
+				if size.Width < 30 || size.Height < 28 || at.X < 0 || at.X+size.Width > width || at.Y+size.Height > height {
+					t.Fatalf("%gx%g: entry %d is at %v, %v", width, height, i, at, size)
+				}
+				for j, other := range entries[:i] {
+					to, by := d.AbsolutePositionForObject(other), other.Size()
+					if at.X < to.X+by.Width && to.X < at.X+size.Width && at.Y < to.Y+by.Height && to.Y < at.Y+size.Height {
+						t.Fatalf("%gx%g: entries %d and %d overlap", width, height, i, j)
+					}
+				}
+			}
+			list, detail := w.ui.sessions.left.Size(), w.ui.sessions.detail.content.Size()
+			if list.Width < 200 || detail.Width < 300 {
+				t.Fatalf("%gx%g: the list is %v, the details are %v", width, height, list, detail)
+			}
+		}
 	}
 }

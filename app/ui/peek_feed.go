@@ -177,12 +177,16 @@ type messageText struct {
 // newMessages cleans messages for the screen. It must not be called on Fyne's goroutine.
 func newMessages(list []adapters.Message, err error, agent adapters.Name, n int) *messages {
 	out := &messages{supported: !errors.Is(err, app.ErrNoPeek), problem: errorText(err), n: n}
-	for _, m := range list {
+	newest := len(list) - 1 // the newest message of the agent is shown whole
+	for newest > 0 && list[newest].Role != adapters.FromAgent {
+		newest--
+	}
+	for i, m := range list {
 		t := messageText{key: m.Key, role: m.Role, speaker: present.Speaker(m, agent), at: m.At}
 		if m.Role == adapters.FromTool {
 			t.tool, t.state, t.text = present.Cut(present.Tool(m), 32), m.State, present.Cut(present.Line(head(m.Text, firstShown)), 300)
-		} else {
-			t.text, t.rest = fold(present.Text(m.Text))
+		} else if t.text = present.Text(m.Text); i != newest || m.Role != adapters.FromAgent {
+			t.text, t.rest = fold(t.text)
 		}
 		out.list = append(out.list, t)
 	}

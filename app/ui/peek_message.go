@@ -18,9 +18,9 @@ type messageView struct {
 	message messageText
 	content fyne.CanvasObject
 
-	text *widgets.LongText // text of a message or a note
-	icon *canvas.Image     // of a tool call
-	line *widgets.Line     // of a tool call
+	text longText      // text of a message or a note
+	icon *canvas.Image // of a tool call
+	line *widgets.Line // of a tool call
 }
 
 // newMessageView shows a message. resized is called when the height may have changed.
@@ -30,24 +30,36 @@ func newMessageView(h *widgets.Host, m messageText, now time.Time, resized func(
 		v.content = v.toolCall(now)
 		return v
 	}
-	text := widgets.NewSelectText("")
-	if m.role == adapters.FromNote {
-		text.TextStyle.Italic = true
-		text.Importance = widget.LowImportance
+	if m.role == adapters.FromAgent {
+		text := h.NewMarkdown(m.text, m.rest, resized)
+		v.text = text
+		v.content = v.turn(text.Content, now)
+		return v
 	}
-	v.text = h.NewLongText(text, m.text, m.rest, resized)
+	label := widgets.NewSelectText("")
 	if m.role == adapters.FromNote {
-		v.content = v.note(now)
+		label.TextStyle.Italic = true
+		label.Importance = widget.LowImportance
+	}
+	text := h.NewLongText(label, m.text, m.rest, resized)
+	if v.text = text; m.role == adapters.FromNote {
+		v.content = v.note(text.Content, now)
 	} else {
-		v.content = v.turn(now)
+		v.content = v.turn(text.Content, now)
 	}
 	return v
 }
 
+// longText is a text whose second part is shown on demand.
+type longText interface {
+	Set(first, rest string)
+	Toggle()
+}
+
 // turn shows a text below its author and time. The user's own messages are on a panel, because users search for them.
-func (v *messageView) turn(now time.Time) fyne.CanvasObject {
+func (v *messageView) turn(text fyne.CanvasObject, now time.Time) fyne.CanvasObject {
 	who := widgets.NewLine(v.message.speaker, theme.ColorNameForeground, theme.SizeNameCaptionText, fyne.TextStyle{Bold: true})
-	body := widgets.Rows(-4, widgets.Pad(4, 0, 6, 6, widgets.Border(nil, nil, newTime(v.message.at, now), who)), v.text.Content)
+	body := widgets.Rows(-4, widgets.Pad(4, 0, 6, 6, widgets.Border(nil, nil, newTime(v.message.at, now), who)), text)
 	if v.message.role == adapters.FromUser {
 		return widgets.Pad(5, 5, 8, 12, widgets.NewPanel(2, 2, 4, 4, body))
 	}
@@ -65,9 +77,9 @@ func (v *messageView) toolCall(now time.Time) fyne.CanvasObject {
 }
 
 // note shows a note that the agent made.
-func (v *messageView) note(now time.Time) fyne.CanvasObject {
+func (v *messageView) note(text fyne.CanvasObject, now time.Time) fyne.CanvasObject {
 	return widgets.Pad(0, 0, 18, 22, widgets.Border(nil, widgets.TopOf(9, 0, 0, 0, widgets.NewImage(widgets.NewIcon("idle", widgets.ColorMuted), 12)),
-		widgets.TopOf(7, 0, 0, 0, newTime(v.message.at, now)), v.text.Content))
+		widgets.TopOf(7, 0, 0, 0, newTime(v.message.at, now)), text))
 }
 
 // toolIcon returns the icon of a call's state.

@@ -277,12 +277,12 @@ func TestLongMessageUnfolds(t *testing.T) {
 		from(adapters.FromUser, "2", strings.Repeat("line\n", 40)+"END", time.Minute), from(adapters.FromAgent, "3", "short", 0))
 	w.talking(3)
 	for i, v := range c.views[:2] {
-		if v.message.rest == "" || strings.Contains(v.text.Text, "END") {
+		if v.message.rest == "" || strings.Contains(strings.Join(shownTexts(v.content), "\n"), "END") {
 			t.Fatalf("message %d is shown whole", i)
 		}
 		height := c.rows.MinSize().Height
 		v.text.Toggle()
-		if !strings.Contains(v.text.Text, "END") || c.rows.MinSize().Height <= height {
+		if !strings.Contains(strings.Join(shownTexts(v.content), "\n"), "END") || c.rows.MinSize().Height <= height {
 			t.Errorf("the rest of message %d is not shown", i)
 		}
 	}
@@ -291,7 +291,7 @@ func TestLongMessageUnfolds(t *testing.T) {
 	}
 	w.core.say(firstID, from(adapters.FromAgent, "1", strings.Repeat("word ", 300)+"END and more", time.Minute))
 	w.talking(1)
-	if !strings.Contains(c.views[0].text.Text, "END and more") {
+	if !strings.Contains(strings.Join(shownTexts(c.views[0].content), "\n"), "END and more") {
 		t.Error("a message that grew is folded again")
 	}
 }

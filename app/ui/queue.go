@@ -284,7 +284,7 @@ func (q *queuePage) quietItems(state quiet.State) (items []*fyne.MenuItem) {
 			items = append(items, item)
 		}
 	}
-	return append(items, fyne.NewMenuItem("Settings", func() { u.open(pageSettings) }))
+	return append(items, fyne.NewMenuItem("Refresh", u.Refresh), fyne.NewMenuItem("Settings", func() { u.open(pageSettings) }))
 }
 
 // setQuiet changes do not disturb, and shows an error.

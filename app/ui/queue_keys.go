@@ -93,7 +93,7 @@ func (l *queueList) KeyDown(ev *fyne.KeyEvent) { l.page.keys.KeyDown(ev) }
 func (l *queueList) KeyUp(ev *fyne.KeyEvent) { l.page.keys.KeyUp(ev) }
 
 // TypedRune handles a character while the list has the focus.
-func (l *queueList) TypedRune(r rune) { l.page.typed(r) }
+func (l *queueList) TypedRune(r rune) { l.page.ui.typedRune(r) }
 
 // TypedKey handles a key while the list has the focus.
 func (l *queueList) TypedKey(ev *fyne.KeyEvent) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
 	"rollcall/adapters"
@@ -229,7 +230,7 @@ func TestQueueByKeys(t *testing.T) {
 	w.rune('9') // there is no such option
 	w.rune('2')
 	w.until("the end", func() bool { return len(w.ui.asking.asked) == 0 })
-	shows(t, w.ui.content, "Nothing waits for you", "answered, after")
+	shows(t, w.ui.content, "Nothing waits for you", ": answered")
 	w.shoot("queue-empty")
 	want := []string{"old 2 deny []", "new 1 allow []", "ask q reply [[Blue]]"}
 	if got := a.got(); !slices.Equal(got, want) {
@@ -529,10 +530,13 @@ func TestDetailAnswers(t *testing.T) {
 	w.ui.Show("a")
 	d := w.ui.sessions.detail
 	w.until("the request", func() bool { return d.request.has && d.request.armed })
-	shows(t, d.content, "needs permission · Claude Code · a · active 1 m ago · registry 18068.json", "go test ./...", "Allow once", "Interrupt", "Queue a prompt…", "Conversation")
+	shows(t, d.content, "needs permission · Claude Code · a · active 1 m ago", "go test ./...", "Allow once", "Conversation")
+	if !hasItem(d.moreItems(d.session), "Interrupt the turn…") || d.composer.send.Text != "Queue" {
+		t.Error("a session that waits offers no interruption, or no queue")
+	}
 	w.shoot("detail-request")
 	d.showFacts(true)
-	shows(t, d.content, "Session id", "Conversation")
+	shows(t, d.content, "Session id", "registry 18068.json")
 	w.shoot("detail-facts")
 	test.Tap(d.request.allow)
 	w.until("the delay", func() bool { return d.request.sure && d.request.armed })
@@ -550,18 +554,25 @@ func TestSendAndInterrupt(t *testing.T) {
 	w := openQueue(t, a, snapshotOf(session("idle", adapters.Idle, nil), session("busy", adapters.Working, nil)))
 	w.ui.Show("idle")
 	d := w.ui.sessions.detail
-	if d.interrupt.Visible() || d.send.Text != "Send a prompt…" {
-		t.Errorf("an idle session offers %q, interrupt %v", d.send.Text, d.interrupt.Visible())
+	if hasItem(d.moreItems(d.session), "Interrupt the turn…") || d.composer.send.Text != "Send" || !d.composer.send.Disabled() {
+		t.Errorf("an idle session offers %q, and %v", d.composer.send.Text, d.moreItems(d.session))
 	}
-	test.Tap(d.send)
-	typeInto(t, w.ui.host.Sheet.Popup, "Also add a test for an empty file.", "go on")
-	tap(t, w.ui.host.Sheet.Popup, "Send")
-	w.until("the result", func() bool {
-		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "has the prompt")
-	})
-	w.ui.host.CloseSheet()
+	w.ui.host.Focus(d.composer.entry)
+	d.composer.entry.KeyDown(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
+	d.composer.entry.TypedRune('g')
+	w.press(d.composer.entry, fyne.KeyReturn)
+	d.composer.entry.KeyUp(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
+	if d.composer.entry.Text != "g\n" {
+		t.Errorf("Shift+Enter: %q", d.composer.entry.Text)
+	}
+	d.composer.entry.SetText("go on")
+	w.press(d.composer.entry, fyne.KeyReturn)
+	w.until("the result", func() bool { return strings.Contains(strings.Join(shownTexts(d.content), "\n"), "has the prompt") })
+	if d.composer.entry.Text != "" {
+		t.Error("the prompt stays in the field")
+	}
 	w.ui.Show("busy")
-	test.Tap(d.interrupt)
+	w.ui.showInterrupt(*d.session)
 	tap(t, w.ui.host.Sheet.Popup, "Interrupt")
 	w.until("the result", func() bool {
 		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "asked to end the turn")
@@ -585,7 +596,7 @@ func TestQueueQuiet(t *testing.T) {
 		}
 		return out
 	}
-	if got := labels(quiet.State{}); !slices.Equal(got, []string{"Do not disturb for 1 hour", "Do not disturb until tomorrow", "Settings"}) {
+	if got := labels(quiet.State{}); !slices.Equal(got, []string{"Do not disturb for 1 hour", "Do not disturb until tomorrow", "Refresh", "Settings"}) {
 		t.Errorf("the menu has %q", got)
 	}
 	active := func(on bool) func() bool {

@@ -163,6 +163,7 @@ func (v *requestView) codeChanged() {
 		color = widgets.ColorWaiting
 	}
 	v.size.Set(text, color)
+	v.size.Hidden = text == ""
 	v.enable()
 	if v.content != nil {
 		v.laidOut()

@@ -56,6 +56,9 @@ func (r row) text(now time.Time, days int) rowText {
 }
 
 func headerText(r row, days int) rowText {
+	if r.title != "" {
+		return rowText{first: r.title, status: fmt.Sprint(r.count), bold: true, firstColor: theme.ColorNameForeground, statusColor: widgets.ColorMuted}
+	}
 	w := rowText{first: r.group.String(), status: fmt.Sprint(r.count), bold: true,
 		firstColor: theme.ColorNameForeground, statusColor: widgets.ColorMuted}
 	switch app.Order[r.group] {
@@ -92,7 +95,10 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 		w.secondColor = widgets.ColorWaiting
 		return w
 	}
-	topic := present.Topic(short)
+	topic, doing := present.Topic(short), present.Doing(short, now)
+	if short.Branch != "" && !nested {
+		w.first += " · " + present.Cut(present.Line(head(short.Branch, maxRowText)), 30)
+	}
 	second := []string{present.AgentName(s.Agent)}
 	if s.Parent != "" {
 		second = append(second, "sub-agent")
@@ -107,8 +113,11 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 	case nested && topic != "":
 		// The row of the parent shows the project.
 		w.first, w.bold = topic, false
-	case topic != "":
-		second = append(second, topic)
+		if doing != topic {
+			second = append(second, doing)
+		}
+	case doing != "":
+		second = append(second, doing)
 	}
 	w.second = strings.Join(second, " · ")
 	return w

@@ -10,9 +10,12 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/ui/widgets"
 	"rollcall/textmatch"
 )
 
@@ -105,8 +108,17 @@ func TestSearchPage(t *testing.T) {
 	if all := strings.Join(shownTexts(w.ui.search.content), "\n"); strings.ContainsAny(all, "\x1b\u202e") {
 		t.Errorf("hostile text is shown: %q", all)
 	}
-	w.ui.search.list.Select(0)
+	w.ui.host.Focus(w.ui.search.entry)
+	w.press(w.ui.search.entry, fyne.KeyReturn)
+	if w.win.Canvas().Focused() != fyne.Focusable(w.ui.search.list) {
+		t.Error("Enter in the field doesn't lead to the hits")
+	}
+	w.press(w.ui.search.list, fyne.KeyReturn)
 	w.until("the conversation", func() bool { return len(w.ui.search.hit.conversation.views) == 80 })
+	w.ui.shortcuts[fyne.KeyF]()
+	if w.ui.page != pageSearch || w.win.Canvas().Focused() != fyne.Focusable(w.ui.search.entry) {
+		t.Error("Ctrl+F doesn't lead to the field of the page")
+	}
 	w.win.Canvas().Capture()
 	shows(t, w.ui.search.hit.content, "Found here", "fix the flaky cause", "Show in Sessions")
 	c := w.ui.search.hit.conversation
@@ -217,6 +229,16 @@ func TestUsagePage(t *testing.T) {
 	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
 	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "8 counted on the last day: the agent does not say when")
 	w.shoot("usage-day")
+	chart := w.ui.usage.chart
+	chart.MouseMoved(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(2, 60)}})
+	if tip := chart.Tip(); !strings.Contains(tip, "tokens · input ") || !strings.Contains(tip, "cache read") {
+		t.Errorf("the tip of the first bar is %q", tip)
+	}
+	w.shoot("usage-tip")
+	chart.MouseOut()
+	if chart.Tip() != "" {
+		t.Error("the tip stays without the pointer")
+	}
 	for i, want := range []string{"2026-11-21", "/home/dev/projects/project-", "Claude Code", "gpt-5.5-codex", "main", "no group"} {
 		w.ui.usage.by.List.SetSelectedIndex(i)
 		shows(t, w.ui.usage.content, want)
@@ -243,4 +265,28 @@ func TestUsagePageFailures(t *testing.T) {
 	w.ui.usage.since.List.SetSelectedIndex(3)
 	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
 	shows(t, w.ui.usage.content, "give your user read permission")
+}
+
+// TestDropDownsOpen: the drop-down lists of Usage and Search open with the mouse, and by keys, and a choice counts.
+func TestDropDownsOpen(t *testing.T) {
+	w := openUsage(t, usageSnapshot)
+	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
+	for name, s := range map[string]*widgets.Select{"by": w.ui.usage.by.List, "since": w.ui.usage.since.List} {
+		test.TapCanvas(w.win.Canvas(), fyne.CurrentApp().Driver().AbsolutePositionForObject(s).AddXY(5, 5))
+		if w.win.Canvas().Overlays().Top() == nil {
+			t.Fatalf("%s doesn't open with the mouse", name)
+		}
+		w.win.Canvas().Overlays().Remove(w.win.Canvas().Overlays().Top())
+		w.ui.host.Focus(s)
+		w.press(s, fyne.KeyReturn)
+		if w.win.Canvas().Overlays().Top() == nil {
+			t.Fatalf("%s doesn't open with Enter", name)
+		}
+		w.win.Canvas().Overlays().Remove(w.win.Canvas().Overlays().Top())
+	}
+	w.ui.open(pageSearch)
+	test.TapCanvas(w.win.Canvas(), fyne.CurrentApp().Driver().AbsolutePositionForObject(w.ui.search.since.List).AddXY(5, 5))
+	if w.win.Canvas().Overlays().Top() == nil {
+		t.Error("the list of Search doesn't open with the mouse")
+	}
 }

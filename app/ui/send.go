@@ -23,43 +23,6 @@ func (u *UI) canInterrupt(s *app.Session) bool {
 	return u.answers().TakesInterrupts(s) && inTurn && u.options.Answers != nil && s.Machine == "" && s.Stale == nil && !s.Suspended
 }
 
-// showSend lets the user send a prompt to an idle session, or queue a prompt for a session that works.
-func (u *UI) showSend(s app.Session) {
-	queue := s.Status != adapters.Idle
-	title, verb, doing := "Send a prompt", "Send", "Sending…"
-	hint := "The prompt begins a turn of the session, and its terminal shows the prompt."
-	if queue {
-		title, verb, doing = "Queue a prompt", "Queue", "Queueing the prompt…"
-		hint = "The session begins a turn with the prompt when its current turn is over."
-	}
-	sheet := u.host.NewSheet(title, widgets.SheetWidth)
-	var send *widgets.Button
-	prompt := u.host.NewTextArea("Also add a test for an empty file.", 5, func(text string) { send.SetEnabled(text != "") })
-	submit := func() {
-		if send.Disabled() {
-			return
-		}
-		text := prompt.Text
-		widgets.Run(sheet, doing, "The prompt was not accepted: ", func(ctx context.Context, _ func(string)) (struct{}, error) {
-			return struct{}{}, u.answers().Send(ctx, s.Agent, s.ID, text, queue)
-		}, func(struct{}) {
-			done := "The session has the prompt."
-			if queue {
-				done = "The agent has the prompt, and begins with it when the turn is over."
-			}
-			if sheet.IsOpen() {
-				sheet.ShowResult([]fyne.CanvasObject{sessionLine(&s), widgets.Success(done)})
-			}
-		})
-	}
-	send = u.host.NewPrimaryButton(verb, widget.HighImportance, submit)
-	send.Disable()
-	prompt.Submit = submit
-	sheet.Show([]fyne.CanvasObject{sessionLine(&s), widgets.NewLabel("Prompt"), widgets.Inset(prompt), widgets.Hint(hint)},
-		sheet.NewButton("Cancel", sheet.Close), send)
-	sheet.Focus(prompt)
-}
-
 // showInterrupt asks for confirmation, and then ends the turn of a session. The session continues to run.
 func (u *UI) showInterrupt(s app.Session) {
 	sheet := u.host.NewSheet("Interrupt this turn?", widgets.SheetWidth)

@@ -38,6 +38,7 @@ type sessionsPage struct {
 	dismiss  *widgets.Button // on the banner
 	selected key
 	onMore   bool   // the row of the finished sub-agents of selected is selected
+	grouped  bool   // the sessions are grouped by project
 	chosen   bool   // the user chose the selection
 	settled  bool   // the window chose the selection when every agent had been read
 	scroll   bool   // scroll to the selection once it is listed
@@ -105,6 +106,7 @@ const (
 	phaseEmpty   = "empty"
 	phaseFailed  = "failed"
 	phaseNone    = "no match"
+	phaseScope   = "none of the group"
 	phaseList    = "list"
 )
 
@@ -156,6 +158,7 @@ func (p *sessionsPage) reveal(k key) {
 	p.selected, p.onMore, p.chosen, p.scroll = k, false, true, true
 	p.ui.open(pageSessions)
 	if _, ok := p.view.at[k]; !ok {
+		p.ui.showAllGroups()
 		var parents []key
 		for c, ok := p.view.parent[k]; ok; c, ok = p.view.parent[c] {
 			parents = append(parents, c)

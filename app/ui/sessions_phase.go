@@ -18,6 +18,8 @@ func phaseOf(v *view) string {
 		return phaseList
 	case v.filter != "" && len(v.snapshot.Sessions()) > 0:
 		return phaseNone
+	case v.scope != allGroups && v.counts != [groups]int{}:
+		return phaseScope
 	case pending(v.snapshot):
 		return phaseLoading
 	case len(failedNames(v.snapshot))+len(failedMachines(v.snapshot)) > 0:
@@ -50,6 +52,11 @@ func (p *sessionsPage) showPhase() {
 				"The filter searches project, agent, title, prompts, branch, id and status.",
 				p.ui.host.NewButton("Clear filter", nil, p.clearFilter))
 		})
+	case phaseScope:
+		p.body.Show(p.phase+group(p.view.scope-1).String(), func() fyne.CanvasObject {
+			return widgets.NewMessage(widgets.Sign("done", widgets.ColorMuted), "No session is "+strings.ToLower(group(p.view.scope-1).String())+" now", "",
+				p.ui.host.NewButton("Show all sessions", nil, func() { p.ui.showScope(allGroups) }))
+		})
 	default:
 		name := strings.Join([]string{p.phase, p.reading, p.leftOutLine(), problemText(p.view.snapshot), fmt.Sprint(installed(p.view.snapshot))}, "\n")
 		p.whole.Show(name, func() fyne.CanvasObject { return p.message(p.phase) })
@@ -73,7 +80,7 @@ func (p *sessionsPage) message(phase string) fyne.CanvasObject {
 		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Cannot read the sessions of "+join(append(failedNames(p.view.snapshot), failedMachines(p.view.snapshot)...)),
 			problemText(p.view.snapshot), refresh, details)
 	}
-	launch := p.ui.host.NewButton("Launch…", nil, func() { p.ui.open(pageLaunch) })
+	launch := p.ui.host.NewButton(newAgent, nil, p.ui.ShowLaunch)
 	if names := installed(p.view.snapshot); len(names) > 0 {
 		return widgets.NewMessage(widgets.Sign("idle", widgets.ColorMuted), "No sessions",
 			"Rollcall looked for sessions of "+join(names)+" and shows them here as soon as there are any."+p.leftOutLine(), launch, refresh)

@@ -40,12 +40,13 @@ func newSettingsPage(u *UI) *settingsPage {
 		return p
 	}
 	reset := u.host.NewButton("Reset to the defaults", nil, p.reset)
-	rows := slices.Concat([]fyne.CanvasObject{p.problem.Content}, p.notifications(), p.away(), p.agents(), p.homes(), p.answering(), p.theme(), p.commands())
+	rows := append([]fyne.CanvasObject{widgets.Headline("Settings"), p.problem.Content}, p.theme()...)
 	if u.options.Autostart != nil {
 		p.login = newLoginSwitch(p)
-		rows = append(rows, widgets.NewHeading("At login"), p.login.content)
+		rows = append(rows, p.login.content)
 	}
-	rows = append(append(rows, p.updates()...), widgets.Pad(10, 0, 0, 0, widgets.Flow(reset, u.host.NewButton("Introduction…", nil, u.ShowIntroduction))), widgets.Pad(0, 0, 6, 6, p.saved),
+	rows = slices.Concat(rows, p.answering(), p.notifications(), p.away(), p.agents(), p.homes(), p.commands(), p.updates())
+	rows = append(rows, widgets.Pad(10, 0, 0, 0, widgets.Flow(reset)), widgets.Pad(0, 0, 6, 6, p.saved),
 		widgets.Hint("The settings are in "+short(u.options.Live.Path())+". Comments and other settings in the file stay as they are."))
 	p.scroll = widgets.Page(620, widgets.Rows(6, rows...))
 	p.content = container.NewStack(p.scroll)

@@ -230,7 +230,7 @@ func (p *settingsPage) answering() []fyne.CanvasObject {
 
 // theme returns the field of the window's theme.
 func (p *settingsPage) theme() []fyne.CanvasObject {
-	return []fyne.CanvasObject{widgets.NewHeading("Window"), p.choice("Theme", settings.Edit{Key: "theme"},
+	return []fyne.CanvasObject{widgets.NewHeading("General"), p.choice("Theme", settings.Edit{Key: "theme"},
 		[]option{{"same as the desktop", "desktop"}, {"light", "light"}, {"dark", "dark"}}, func(s *settings.Settings) string { return string(s.Theme) })}
 }
 

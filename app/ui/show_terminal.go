@@ -21,25 +21,23 @@ type Shower interface {
 	Editor(s *app.Session) (editor string, err error)
 }
 
-// goTo has the buttons that open a session's terminal and its folder from the details.
+// goTo has the button that shows a session's terminal from the details.
 type goTo struct {
-	ui         *UI
-	show, open *widgets.Button
-	busy       bool // a terminal is being shown
+	ui   *UI
+	show *widgets.Button
+	busy bool // a terminal is being shown
 }
 
-// newGoTo returns the buttons for the session that d shows.
+// newGoTo returns the button for the session that d shows.
 func newGoTo(d *detailPane) *goTo {
 	g := &goTo{ui: d.ui}
 	g.show = d.button("Show terminal", func(s *app.Session) { g.showTerminal(*s) })
-	g.open = d.button("Open…", func(s *app.Session) { d.ui.showMenuBelow(g.open, d.ui.openItems(*s)) })
 	return g
 }
 
-// update enables the buttons that can be used for a session.
+// update enables the button if it can be used for a session.
 func (g *goTo) update(s *app.Session) {
 	g.show.SetEnabled(g.ui.canShowTerminal(s) && !g.busy)
-	g.open.SetEnabled(g.ui.options.Shower != nil && s.HasLocalFolder())
 }
 
 // canShowTerminal reports whether the window offers to show the terminal of a session. Only the attempt shows whether it is possible.

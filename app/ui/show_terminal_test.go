@@ -3,9 +3,12 @@ package ui
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"fyne.io/fyne/v2"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -99,7 +102,7 @@ func TestShowTerminal(t *testing.T) {
 	w.until("the folder's failure", func() bool { return strings.Contains(w.ui.sessions.notice, "xdg-open is not installed") })
 	items[1].Action()
 	w.until("the editor", func() bool { return strings.HasSuffix(f.called(), "editor "+session.CWD) })
-	tap(t, detail.content, "Open…")
+	w.press(detail.more, fyne.KeyReturn)
 	w.shoot("open-menu")
 }
 
@@ -111,15 +114,20 @@ func TestShowTerminalDisabled(t *testing.T) {
 	for _, s := range []app.Session{remote, ended} {
 		w := openWith(t, &fakeCore{snapshot: snapshotOf(s)}, Options{Agents: usualAgents(), Shower: f})
 		w.ui.Show(s.ID)
-		if d := w.ui.sessions.detail; !d.goTo.show.Disabled() || d.goTo.open.Disabled() != (s.Remote != "") {
-			t.Errorf("%s: terminal %v, open %v", s.ID, d.goTo.show.Disabled(), d.goTo.open.Disabled())
+		if d := w.ui.sessions.detail; !d.goTo.show.Disabled() || hasItem(d.moreItems(d.session), "Open folder") == (s.Remote != "") {
+			t.Errorf("%s: terminal %v, the menu has %v", s.ID, d.goTo.show.Disabled(), d.moreItems(d.session))
 		}
 	}
 	w := open(t, full())
 	w.ui.Show("e17d4c0a")
-	if d := w.ui.sessions.detail; !d.goTo.show.Disabled() || !d.goTo.open.Disabled() {
+	if d := w.ui.sessions.detail; !d.goTo.show.Disabled() || hasItem(d.moreItems(d.session), "Open folder") {
 		t.Error("a window that can show nothing offers it")
 	}
+}
+
+// hasItem reports whether a menu has an item with this text.
+func hasItem(items []*fyne.MenuItem, text string) bool {
+	return slices.ContainsFunc(items, func(i *fyne.MenuItem) bool { return i.Label == text })
 }
 
 func TestCommandSettings(t *testing.T) {

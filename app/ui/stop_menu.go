@@ -20,7 +20,15 @@ func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 	stop.Disabled = !can
 	cleanUp := fyne.NewMenuItem("Clean up…", u.showCleanup)
 	cleanUp.Disabled = u.options.Table == nil
-	items := []*fyne.MenuItem{stop, cleanUp, fyne.NewMenuItem("Settings", func() { u.open(pageSettings) })}
+	items := []*fyne.MenuItem{stop, cleanUp, fyne.NewMenuItem("Refresh", u.Refresh)}
+	grouping := "Group by project"
+	if p.grouped {
+		grouping = "Group by status"
+	}
+	items = append(items, fyne.NewMenuItem(grouping, func() {
+		p.grouped = !p.grouped
+		u.feed.setGrouped(p.grouped)
+	}))
 	if s, ok := p.view.byKey[p.selected]; ok {
 		if item := u.muteItem(s); item != nil {
 			items = append(items, item)
@@ -41,8 +49,11 @@ func (u *UI) showMenuBelow(b fyne.CanvasObject, items []*fyne.MenuItem) {
 	menu := widget.NewPopUpMenu(fyne.NewMenu("", items...), c)
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(b)
 	size := menu.MinSize()
-	x := min(at.X, c.Size().Width-size.Width-4)
-	menu.ShowAtPosition(fyne.NewPos(max(x, 0), at.Y+b.Size().Height+2))
+	x, y := min(at.X, c.Size().Width-size.Width-4), at.Y+b.Size().Height+2
+	if y+size.Height > c.Size().Height {
+		y = at.Y - size.Height - 2
+	}
+	menu.ShowAtPosition(fyne.NewPos(max(x, 0), max(y, 0)))
 }
 
 // muteItem returns the menu item that mutes the folder of a session, or unmutes a muted one; nil: the folder cannot be muted.

@@ -14,7 +14,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -60,6 +59,8 @@ type Options struct {
 	Machines Machines
 	// Live has the user's settings, which the window shows and changes; nil: there are no settings.
 	Live *settings.Live
+	// LogFolder is the folder of the logs of launches and of the keeper; empty: it is not known.
+	LogFolder string
 	// Autostart turns the start of the tray at login on and off; nil: the settings page does not offer that.
 	Autostart *autostart.Entry
 	// Version is the version of this program, which is compared with the newest one.
@@ -112,10 +113,9 @@ type UI struct {
 	content   *fyne.Container
 	pages     []page
 	shortcuts map[fyne.KeyName]func()
-	tabs      []*widgets.Tab
+	nav       *sidebar
 	page      int
-	asOf      *widgets.Line
-	refresh   *widgets.Button
+	scope     scope // the group that the list of sessions is limited to
 
 	ctx    context.Context // ends with Close
 	cancel func()
@@ -123,10 +123,7 @@ type UI struct {
 	closed sync.Once
 }
 
-// tabNames are the texts of the tabs.
-var tabNames = []string{"Sessions", "Agents", "Launch…", "Locks & timers", "Search", "Usage", "Needs you"}
-
-// The pages, in the order of their tabs.
+// The pages.
 const (
 	pageSessions = iota
 	pageAgents
@@ -134,9 +131,9 @@ const (
 	pageLocks
 	pageSearch
 	pageUsage
-	pageQueue        // its tab comes first
-	pageSettings     // without a tab: the menu opens it
-	pageIntroduction // without a tab: the first window shows it, and the settings open it
+	pageQueue
+	pageSettings
+	pageIntroduction // the first window shows it, and the menu opens it
 )
 
 // New builds the content and keeps it up to date until Close. It must be called on Fyne's goroutine, with widgets.Theme
@@ -152,11 +149,8 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time, sys syst
 	u.host = &widgets.Host{Window: o.Window, Context: u.ctx, Post: u.post, Key: u.typedKey, Shortcut: u.shortcut, Form: u.form,
 		Notify: u.notify, ErrorText: errorText, Opened: u.sheetOpened}
 	u.feed = newFeed(do, now, o.Days, u.apply)
-	u.asOf = widgets.NewCaption("").Trailing()
-	u.refresh = u.host.NewButton("Refresh", widgets.PlainIcon("refresh"), u.Refresh)
-	for page, name := range tabNames {
-		u.tabs = append(u.tabs, u.host.NewTab(name, func() { u.open(page) }))
-	}
+	u.scope = allGroups
+	u.nav = newSidebar(u)
 	u.sessions = newSessionsPage(u)
 	u.queue = newQueuePage(u)
 	u.agents = newAgentsPage(u)
@@ -178,17 +172,12 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time, sys syst
 }
 
 func (u *UI) frame() *fyne.Container {
-	tabs := widgets.Columns(2)
-	tabs.Add(u.tabs[pageQueue])
-	for _, t := range u.tabs[:pageQueue] {
-		tabs.Add(t)
-	}
 	pages := container.NewStack()
 	for _, p := range u.pages {
 		pages.Add(p.content)
 	}
 	var last fyne.Size
-	return widgets.Fill(widgets.Border(widgets.Rows(0, newTopBar(tabs, u.asOf, u.refresh), widget.NewSeparator()), nil, nil, pages), nil, func(size fyne.Size) {
+	return widgets.Fill(u.nav.frame(pages), nil, func(size fyne.Size) {
 		if changed := size != last; changed && u.host.Sheet != nil {
 			u.host.Sheet.Fit() // Fyne does not resize a dialog with the window
 		}
@@ -324,34 +313,17 @@ func (u *UI) showAges() {
 	if u.ctx.Err() != nil {
 		return
 	}
-	u.showTop(u.sessions.view.snapshot)
 	call(u.pages[u.page].ages)
 }
 
 // apply shows a new view on every page.
 func (u *UI) apply(v *view) {
-	u.showTop(v.snapshot)
 	u.sessions.apply(v)
+	u.nav.count()
 	u.agents.apply(v.snapshot)
 	u.welcome.apply(v.snapshot)
 	u.launch.apply(v.snapshot)
 	u.queue.apply()
-}
-
-func (u *UI) showTop(s *app.Snapshot) {
-	text := ""
-	switch {
-	case s.Refreshing || pending(s):
-		text = "Refreshing…"
-	case !s.At.IsZero():
-		text = "as of " + s.At.Local().Format("15:04:05")
-	}
-	u.asOf.Set(text, widgets.ColorMuted)
-	var icon fyne.Resource
-	if len(failedNames(s)) > 0 {
-		icon = widgets.NewIcon("waiting", widgets.ColorWaiting)
-	}
-	u.tabs[pageAgents].SetIcon(icon)
 }
 
 // open shows a page.
@@ -362,17 +334,15 @@ func (u *UI) open(page int) {
 	u.page = page
 	for i, p := range u.pages {
 		widgets.SetVisible(p.content, i == page)
-		if i < len(u.tabs) {
-			u.tabs[i].SetActive(i == page)
-		}
 	}
+	u.nav.mark()
 	call(u.pages[page].opened)
 }
 
 // copyText copies text to the clipboard, and shows for copiedFor on the button that it was copied.
 func (u *UI) copyText(b *widgets.Button, text string) {
 	fyne.CurrentApp().Clipboard().SetContent(text)
-	was := b.Text
+	was, icon := b.Text, b.Icon
 	if was == copied {
 		return
 	}
@@ -380,7 +350,7 @@ func (u *UI) copyText(b *widgets.Button, text string) {
 	b.SetText(copied)
 	time.AfterFunc(copiedFor, func() {
 		u.post(func() {
-			b.SetIcon(widgets.PlainIcon("copy"))
+			b.SetIcon(icon)
 			b.SetText(was)
 		})
 	})

@@ -2,13 +2,16 @@ package ui
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+	"github.com/dustin/go-humanize"
 
 	"rollcall/app"
 	"rollcall/app/present"
@@ -23,6 +26,7 @@ type usagePage struct {
 	by      *widgets.Choice[usage.By]
 	since   *widgets.Choice[int] // in days; 0: all
 	total   *widgets.Line
+	figures []*widgets.Line // today, 7 days, cost, share of the cache
 	problem *widgets.Banner
 	body    *widgets.Stage
 	chart   *widgets.Chart
@@ -74,7 +78,7 @@ func newUsagePage(u *UI) *usagePage {
 	p.list = u.host.NewList()
 	p.list.Length = func() int { return len(p.rows.Rows) }
 	p.list.CreateItem = func() fyne.CanvasObject {
-		return widgets.Pad(4, 4, 10, 10, newUsageCells(theme.SizeNameText, false))
+		return widgets.Pad(4, 4, 14, 14, newUsageCells(theme.SizeNameText, false))
 	}
 	p.list.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
 		if i < len(p.rows.Rows) {
@@ -82,12 +86,77 @@ func newUsagePage(u *UI) *usagePage {
 		}
 	}
 	p.list.OnSelected = func(widget.ListItemID) { p.list.UnselectAll() }
-	p.table = widgets.Border(widgets.Rows(2, widgets.Pad(4, 0, 14, 14, p.chart), widgets.Pad(8, 0, 10, 10, p.header), widget.NewSeparator()), nil, nil, p.list)
+	p.table = widgets.Widest(usageWidth, widgets.Border(widgets.Rows(4, widgets.Pad(4, 8, 14, 14, p.figuresRow()), widgets.Pad(0, 0, 14, 14, p.chart), widgets.Pad(2, 0, 14, 14, legend()),
+		widgets.Pad(8, 0, 14, 14, p.header), widget.NewSeparator()), nil, nil, p.list))
 	p.body = widgets.NewStage()
-	top := widgets.Rows(6, widgets.Flow(p.by.List, p.since.List), p.problem.Content, widgets.Pad(0, 0, 6, 6, p.total))
+	top := widgets.Rows(6, widgets.Headline("Usage"), widgets.Inset(widgets.Flow(p.by.List, p.since.List)), p.problem.Content, widgets.Pad(0, 0, 6, 6, p.total))
 	p.content = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body.Content)
 	p.show()
 	return p
+}
+
+// usageWidth is the largest width of the chart and the table.
+const usageWidth = 900
+
+// figuresRow returns the four figures above the chart, each below its name.
+func (p *usagePage) figuresRow() fyne.CanvasObject {
+	row := container.NewGridWithColumns(4)
+	for _, name := range []string{"Today", "7 days", "Cost of the period", "Read from cache"} {
+		value := widgets.NewLine("", theme.ColorNameForeground, theme.SizeNameHeadingText, fyne.TextStyle{Bold: true})
+		p.figures = append(p.figures, value)
+		row.Add(widgets.Rows(0, widgets.NewCaption(name), value))
+	}
+	return row
+}
+
+// partNames are the names of the parts of a bar.
+var partNames = [3]string{"input", "output", "cache"}
+
+// legend names the colours of the bars.
+func legend() fyne.CanvasObject {
+	row := widgets.Columns(6)
+	for i, name := range partNames {
+		row.Add(container.NewCenter(widgets.NewImage(widgets.NewIcon("stopped", widgets.ChartColors[i]), 14)))
+		row.Add(widgets.NewCaption(name).Whole())
+	}
+	return row
+}
+
+// showFigures shows the figures of what was read. The days are local ones, the last 7 with today.
+func (p *usagePage) showFigures() {
+	now := p.ui.now().Local()
+	days := usage.Of(p.read.snapshot.Sessions(), usage.ByDay, p.ui.options.Prices, p.read.since)
+	var today, week int64
+	for i := range days.Rows {
+		switch r := &days.Rows[i]; {
+		case r.Key == now.Format(time.DateOnly):
+			today, week = today+r.All(), week+r.All()
+		case r.Key > now.AddDate(0, 0, -7).Format(time.DateOnly):
+			week += r.All()
+		}
+	}
+	t := &days.Total
+	cost, share := present.Cost(t.CostUSD, t.Costed, t.Sessions), "–"
+	if cost == "" {
+		cost = "–"
+	}
+	if input := t.Tokens.Input + t.Tokens.CacheRead + t.Tokens.CacheWrite; input > 0 {
+		share = fmt.Sprintf("%.0f %%", 100*float64(t.Tokens.CacheRead)/float64(input))
+	}
+	for i, text := range []string{shortCount(float64(today)), shortCount(float64(week)), cost, share} {
+		p.figures[i].Set(text, theme.ColorNameForeground)
+	}
+}
+
+// shortCount returns a number of tokens with three digits at most: "7.74 M".
+func shortCount(n float64) string { return strings.TrimSpace(humanize.SIWithDigits(n, 2, "")) }
+
+// chartBar returns the bar of a row.
+func chartBar(label string, r *usage.Row) widgets.ChartBar {
+	cache := r.Tokens.CacheRead + r.Tokens.CacheWrite
+	return widgets.ChartBar{Label: label, Parts: [3]float64{float64(r.Tokens.Input), float64(r.All() - r.Tokens.Input - cache), float64(cache)},
+		Tip: fmt.Sprintf("%s: %s · input %s · output %s · cache read %s, written %s", label, tokens(r.All()), present.Count(r.Tokens.Input),
+			present.Count(r.Tokens.Output), present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite))}
 }
 
 // usageWidths are the widths of the columns after the first.
@@ -191,23 +260,20 @@ func (p *usagePage) draw() {
 			if p.rows.By == usage.ByProject && rows[i].Key != "" {
 				label = present.Project(tail(rows[i].Key, maxRowText))
 			}
-			bars = append(bars, widgets.ChartBar{Label: label, Value: float64(rows[i].All())})
+			bars = append(bars, chartBar(label, &rows[i]))
 		}
 	}
-	most := int64(0)
-	for _, b := range bars {
-		most = max(most, int64(b.Value))
-	}
-	p.chart.Set(bars, "at most "+tokens(most))
+	p.chart.Set(bars, shortCount)
+	p.showFigures()
 	p.list.Refresh()
 }
 
 // dayBars returns a bar for each of the last days until now, the oldest first.
 func dayBars(rows []usage.Row, now time.Time) (bars []widgets.ChartBar) {
-	used := map[string]float64{}
+	used := map[string]*usage.Row{}
 	first := ""
 	for i := range rows {
-		used[rows[i].Key] = float64(rows[i].All())
+		used[rows[i].Key] = &rows[i]
 		if key := rows[i].Key; key != "" && (first == "" || key < first) {
 			first = key
 		}
@@ -216,7 +282,11 @@ func dayBars(rows []usage.Row, now time.Time) (bars []widgets.ChartBar) {
 		day := now.Local().AddDate(0, 0, -back)
 		key := day.Format(time.DateOnly)
 		if len(bars) > 0 || key >= first {
-			bars = append(bars, widgets.ChartBar{Label: day.Format("2 Jan"), Value: used[key]})
+			row := used[key]
+			if row == nil {
+				row = &usage.Row{}
+			}
+			bars = append(bars, chartBar(day.Format("2 Jan"), row))
 		}
 	}
 	return bars

@@ -231,7 +231,7 @@ func TestRefreshKeys(t *testing.T) {
 		defer w.core.mu.Unlock()
 		return w.core.refreshes
 	}
-	f5 := []fyne.Focusable{w.ui.sessions.filter, w.ui.sessions.list, w.ui.refresh, w.ui.tabs[1], w.ui.sessions.detail.copy}
+	f5 := []fyne.Focusable{w.ui.sessions.filter, w.ui.sessions.list, w.ui.nav.launch, w.ui.nav.search, w.ui.sessions.detail.more}
 	for i, o := range f5 {
 		w.press(o, fyne.KeyF5)
 		eventually.True(t, "F5", func() bool { return count() >= i+1 })
@@ -291,7 +291,7 @@ func TestShow(t *testing.T) {
 	t.Run("launch page", func(t *testing.T) {
 		w := open(t, full())
 		w.ui.ShowLaunch()
-		shows(t, w.ui.Content(), "Launch an agent")
+		shows(t, w.ui.Content(), "Working folder")
 	})
 }
 
@@ -304,12 +304,12 @@ func TestCopying(t *testing.T) {
 		if got := fyne.CurrentApp().Clipboard().Content(); got != want {
 			t.Errorf("%s copied %q, want %q", item.Label, got, want)
 		}
-		if d.copy.Text != copied {
+		if d.more.Text != copied {
 			t.Errorf("after %s the button doesn't say so", item.Label)
 		}
-		w.until("the button's own text", func() bool { return d.copy.Text == "Copy" })
+		w.until("the button's own text", func() bool { return d.more.Text == "" })
 	}
-	w.press(d.copy, fyne.KeyReturn)
+	w.press(d.more, fyne.KeyReturn)
 	if w.win.Canvas().Overlays().Top() == nil {
 		t.Error("the button opens no menu")
 	}
@@ -347,7 +347,7 @@ func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 		c.FocusNext()
 		order = append(order, fmt.Sprintf("%T", c.Focused()))
 	}
-	want := "*widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Button *ui.filterEntry *widgets.Button *ui.sessionList *widgets.Button *widgets.Button *widgets.Button"
+	want := "*widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Button *widgets.Tab *ui.filterEntry *widgets.Button *ui.sessionList *widgets.Button *widgets.Tab"
 	if got := strings.Join(order, " "); got != want {
 		t.Errorf("the Tab key goes\n%s, want\n%s", got, want)
 	}

@@ -98,7 +98,7 @@ func sessionRow(s *app.Session, asked Asked, now time.Time) Row {
 	}
 	isAsked := text != ""
 	if !isAsked {
-		text = activity(brief)
+		text = activity(brief, now)
 	}
 	if !isAsked || present.Width(agent)+present.Width(text) <= left { // what is asked is more important than who asks
 		head, left = head+agent, left-present.Width(agent)
@@ -115,8 +115,8 @@ func sessionRow(s *app.Session, asked Asked, now time.Time) Row {
 
 // activity returns the status and the topic of a session. It omits "working" and "idle", which the mark shows, unless the
 // session has no topic.
-func activity(s adapters.Session) string {
-	status, topic := present.Status(s), present.Topic(s)
+func activity(s adapters.Session, now time.Time) string {
+	status, topic := present.Status(s), present.Doing(s, now)
 	if s.Status == adapters.Unknown {
 		topic = present.Evidence(s)
 	}

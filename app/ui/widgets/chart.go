@@ -3,6 +3,7 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
@@ -10,15 +11,52 @@ import (
 // ChartBar is one bar of a chart.
 type ChartBar struct {
 	Label string
-	Value float64 // 0 or more
+	Parts [3]float64 // 0 or more each, from the bottom to the top
+	Tip   string     // shown while the pointer is over the bar
 }
 
-// Chart shows values as upright bars beside one another, each with a label where there is room, and the largest value as
-// a text at the top.
+// Value returns the height of the bar.
+func (b *ChartBar) Value() float64 { return b.Parts[0] + b.Parts[1] + b.Parts[2] }
+
+// ChartColors are the colours of the parts of a bar.
+var ChartColors = [3]fyne.ThemeColorName{ColorWorking, ColorGood, ColorCache}
+
+// Chart shows values as upright bars of three parts beside one another, each with a label where there is room. An axis has the largest value and its half; while the pointer
+// is over a bar, its tip is shown instead.
 type Chart struct {
 	widget.BaseWidget
 	bars []ChartBar
-	most string
+	axis func(value float64) string // the text of a value
+	over int                        // the bar below the pointer, from 1; 0: none
+	step float32                    // the width of a bar with its gap, at the last layout
+}
+
+var _ desktop.Hoverable = (*Chart)(nil)
+
+// MouseIn shows the tip of the bar below the pointer.
+func (c *Chart) MouseIn(ev *desktop.MouseEvent) { c.MouseMoved(ev) }
+
+// MouseMoved shows the tip of the bar below the pointer.
+func (c *Chart) MouseMoved(ev *desktop.MouseEvent) {
+	over := 0
+	if c.step > 0 && ev.Position.X >= 0 {
+		over = int(ev.Position.X/c.step) + 1
+	}
+	if over > len(c.bars) {
+		over = 0
+	}
+	change(c, &c.over, over)
+}
+
+// MouseOut hides the tip.
+func (c *Chart) MouseOut() { change(c, &c.over, 0) }
+
+// Tip returns the tip that is shown; empty: none is.
+func (c *Chart) Tip() string {
+	if c.over == 0 {
+		return ""
+	}
+	return c.bars[c.over-1].Tip
 }
 
 // NewChart returns an empty chart.
@@ -28,9 +66,9 @@ func NewChart() *Chart {
 	return c
 }
 
-// Set shows other bars; most is a text with the largest value.
-func (c *Chart) Set(bars []ChartBar, most string) {
-	c.bars, c.most = bars, most
+// Set shows other bars; axis returns the text of a value.
+func (c *Chart) Set(bars []ChartBar, axis func(value float64) string) {
+	c.bars, c.axis, c.over = bars, axis, 0
 	c.Refresh()
 }
 
@@ -38,9 +76,10 @@ func (c *Chart) Set(bars []ChartBar, most string) {
 func (c *Chart) Bars() []ChartBar { return c.bars }
 
 const (
-	chartHeight = 150
+	chartHeight = 170
 	chartLabel  = 18 // the height of the labels
 	chartGap    = 4
+	chartAxis   = 56 // the width of the texts of the axis
 	widestBar   = 56
 	widestOfFew = 140
 	// fewBars is the number of bars up to which every bar has a label, which may be cut. With more
@@ -73,30 +112,30 @@ func (c *Chart) draw(size fyne.Size) (parts []fyne.CanvasObject) {
 	}
 	most := 0.0
 	for _, b := range c.bars {
-		most = max(most, b.Value)
+		most = max(most, b.Value())
 	}
 	isFew, widest := len(c.bars) <= fewBars, float32(widestBar)
 	if isFew {
 		widest = widestOfFew
 	}
 	floor := size.Height - chartLabel
-	step := min(size.Width/float32(len(c.bars)), widest+chartGap)
+	plot := size.Width - chartAxis
+	step := min(plot/float32(len(c.bars)), widest+chartGap)
 	wide := max(step-chartGap, 1)
-	text(c.most, 0, 0, size.Width)
-	add(canvas.NewRectangle(ThemeColor(ColorTrack)), 0, floor, size.Width, 1)
+	c.step = step
+	room := floor - chartLabel
+	c.drawAxis(most, size.Width, floor, add, text)
+	if tip := c.Tip(); tip != "" {
+		text(Truncate(tip, size.Width, small, fyne.TextStyle{}), 0, 0, size.Width)
+	}
 	free := float32(0) // the position from which on a label fits
 	for i, b := range c.bars {
 		x := float32(i) * step
-		if most > 0 && b.Value > 0 {
-			high := max(float32(b.Value/most)*(floor-chartLabel), 1)
-			bar := newRectangle(2)
-			bar.FillColor = ThemeColor(ColorWorking)
-			add(bar, x, floor-high, wide, high)
-		}
+		c.drawBar(i, most, fyne.NewPos(x, floor), wide, room, add)
 		width := fyne.MeasureText(b.Label, small, fyne.TextStyle{}).Width
 		switch {
 		case x < free:
-		case width <= wide+2, !isFew && x+width <= size.Width:
+		case width <= wide+2, !isFew && x+width <= plot:
 			text(b.Label, x, floor+2, width)
 			free = x + width + 8
 		case isFew:
@@ -105,6 +144,31 @@ func (c *Chart) draw(size fyne.Size) (parts []fyne.CanvasObject) {
 		}
 	}
 	return parts
+}
+
+// drawAxis draws the lines of the largest value, of its half and of zero, with the texts of the first two.
+func (c *Chart) drawAxis(most float64, width, floor float32, add func(o fyne.CanvasObject, x, y, width, height float32), text func(text string, x, y, width float32)) {
+	for part, y := range []float32{chartLabel, (chartLabel + floor) / 2, floor} {
+		add(canvas.NewRectangle(ThemeColor(theme.ColorNameSeparator)), 0, y, width, 1)
+		if value := c.axis(most * []float64{1, 0.5, 0}[part]); part < 2 {
+			wide := fyne.MeasureText(value, TextSize(theme.SizeNameCaptionText), fyne.TextStyle{}).Width
+			text(value, width-wide, y+1, wide)
+		}
+	}
+}
+
+// drawBar draws the parts of bar i, which stands at a position and is at most room high.
+func (c *Chart) drawBar(i int, most float64, at fyne.Position, wide, room float32, add func(o fyne.CanvasObject, x, y, width, height float32)) {
+	if c.over == i+1 {
+		add(canvas.NewRectangle(ThemeColor(theme.ColorNameHover)), at.X, at.Y-room, wide, room)
+	}
+	for part, value := range c.bars[i].Parts {
+		if most > 0 && value > 0 {
+			high := max(float32(value/most)*room, 1)
+			at.Y -= high
+			add(canvas.NewRectangle(ThemeColor(ChartColors[part])), at.X, at.Y, wide, high)
+		}
+	}
 }
 
 // Bar shows how full something is. Its colour warns from 80 % on.

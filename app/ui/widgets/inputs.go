@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
@@ -186,7 +187,31 @@ func (e *SuggestEntry) TypedShortcut(s fyne.Shortcut) {
 type Entry struct {
 	widget.Entry
 	Submit func() // called for Ctrl+Enter; may be nil
+	Enter  func() // called for Enter in a text area, where Shift+Enter begins a new line; may be nil
 	host   *Host
+	shift  bool // the Shift key is down
+}
+
+// KeyDown is called when a key is pressed.
+func (e *Entry) KeyDown(ev *fyne.KeyEvent) {
+	e.shift = e.shift || isShift(ev)
+	e.Entry.KeyDown(ev)
+}
+
+// KeyUp is called when a key is released.
+func (e *Entry) KeyUp(ev *fyne.KeyEvent) {
+	e.shift = e.shift && !isShift(ev)
+	e.Entry.KeyUp(ev)
+}
+
+// FocusLost ends what a key that is down does.
+func (e *Entry) FocusLost() {
+	e.shift = false
+	e.Entry.FocusLost()
+}
+
+func isShift(ev *fyne.KeyEvent) bool {
+	return ev.Name == desktop.KeyShiftLeft || ev.Name == desktop.KeyShiftRight
 }
 
 // NewEntry returns an empty text field of one line. changed may be nil.
@@ -217,7 +242,13 @@ func (e *Entry) FocusGained() {
 
 // TypedKey handles a key while the entry has the focus.
 func (e *Entry) TypedKey(ev *fyne.KeyEvent) {
-	if !e.host.passOn(ev) {
+	switch {
+	case e.host.passOn(ev):
+	case e.Enter != nil && isEnter(ev) && e.shift:
+		e.TypedRune('\n')
+	case e.Enter != nil && isEnter(ev):
+		e.Enter()
+	default:
 		e.Entry.TypedKey(ev)
 	}
 }

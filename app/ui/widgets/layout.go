@@ -67,6 +67,13 @@ func Readable(width float32, content fyne.CanvasObject) *fyne.Container {
 	return container.New(column(width, false), content)
 }
 
+// Widest limits content to width, at the left, and gives it the whole height.
+func Widest(width float32, content fyne.CanvasObject) *fyne.Container {
+	return container.New(Layout{func(_ []fyne.CanvasObject, size fyne.Size) {
+		Place(content, 0, 0, min(size.Width, width), size.Height)
+	}, func([]fyne.CanvasObject) fyne.Size { return content.MinSize() }}, content)
+}
+
 // column centres objects and limits them to width; it also centres them vertically if isMiddle is set.
 func column(width float32, isMiddle bool) Layout {
 	return Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
@@ -215,7 +222,7 @@ func NewLabel(text string) fyne.CanvasObject { return Pad(12, 2, 6, 6, NewTitle(
 
 // NewHeading returns the title of a section, above a rule.
 func NewHeading(text string) fyne.CanvasObject {
-	return Pad(14, 3, 10, 6, Rows(4, NewTitle(text), widget.NewSeparator()))
+	return Pad(14, 3, 6, 6, Rows(4, NewTitle(text), widget.NewSeparator()))
 }
 
 // NewPanel puts content on a tinted background with round corners, with space around it.

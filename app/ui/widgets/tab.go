@@ -1,6 +1,7 @@
 package widgets
 
 import (
+	"fmt"
 	"image/color"
 
 	"fyne.io/fyne/v2"
@@ -10,12 +11,14 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// Tab is a tab in the top bar. It opens a page.
+// Tab is an entry of the window's sidebar: an icon, a text and a number. A compact tab shows the icon and the number.
 type Tab struct {
 	widget.BaseWidget
 	host                     *Host
-	text                     string
-	icon                     fyne.Resource // shown after the text; nil: none
+	text, icon               string
+	count                    int                 // not shown if it is 0
+	color                    fyne.ThemeColorName // of the icon and the number; empty: muted
+	compact                  bool
 	active, focused, hovered bool
 	tapped                   func()
 }
@@ -27,9 +30,9 @@ var (
 	_ desktop.Hoverable = (*Tab)(nil)
 )
 
-// NewTab returns a tab that is not active.
-func (h *Host) NewTab(text string, tapped func()) *Tab {
-	t := &Tab{host: h, text: text, tapped: tapped}
+// NewTab returns a tab that is not active. icon is the name of an icon of this package.
+func (h *Host) NewTab(text, icon string, tapped func()) *Tab {
+	t := &Tab{host: h, text: text, icon: icon, tapped: tapped, color: ColorMuted}
 	t.ExtendBaseWidget(t)
 	return t
 }
@@ -37,14 +40,22 @@ func (h *Host) NewTab(text string, tapped func()) *Tab {
 // SetActive marks the tab as the one whose page is shown.
 func (t *Tab) SetActive(on bool) { change(t, &t.active, on) }
 
-// Text returns the text.
-func (t *Tab) Text() string { return t.text }
+// SetCompact leaves out the text.
+func (t *Tab) SetCompact(on bool) { change(t, &t.compact, on) }
 
-// SetText shows another text.
-func (t *Tab) SetText(text string) { change(t, &t.text, text) }
+// Text returns the text, with the number in brackets.
+func (t *Tab) Text() string {
+	if t.count > 0 {
+		return fmt.Sprintf("%s (%d)", t.text, t.count)
+	}
+	return t.text
+}
 
-// SetIcon shows an icon after the text; nil: none.
-func (t *Tab) SetIcon(icon fyne.Resource) { change(t, &t.icon, icon) }
+// SetCount shows another number. color is that of the icon and the number.
+func (t *Tab) SetCount(n int, color fyne.ThemeColorName) {
+	change(t, &t.color, color)
+	change(t, &t.count, n)
+}
 
 // change sets a field of a widget, and redraws the widget if the value differs.
 func change[T comparable](w fyne.Widget, field *T, value T) {
@@ -85,53 +96,65 @@ func (t *Tab) TypedKey(ev *fyne.KeyEvent) {
 }
 
 // AccessibilityLabel returns the tab's text.
-func (t *Tab) AccessibilityLabel() string { return t.text }
+func (t *Tab) AccessibilityLabel() string { return t.Text() }
 
 // AccessibilityRole returns the role of a button, since Fyne has no role for tabs.
 func (t *Tab) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleButton }
 
 const (
-	tabPad  = 10
-	tabIcon = 14
+	tabHeight  = 30
+	tabPad     = 10
+	tabIcon    = 16
+	tabCompact = 42 // the width of a compact tab
+	mostCount  = 99 // larger numbers are shown as "99+" where there is little room
 )
 
 // CreateRenderer implements fyne.Widget.
 func (t *Tab) CreateRenderer() fyne.WidgetRenderer {
-	back, under := newRectangle(6), newRectangle(1)
-	text, icon := canvas.NewText(t.text, nil), NewImage(nil, tabIcon)
-	text.TextSize = TextSize(theme.SizeNameText)
-	r := &Renderer{Widget: t, Parts: []fyne.CanvasObject{back, text, icon, under}}
+	back, text, count, icon := newRectangle(6), canvas.NewText("", nil), canvas.NewText("", nil), NewImage(nil, tabIcon)
+	r := &Renderer{Widget: t, Parts: []fyne.CanvasObject{back, icon, text, count}}
 	r.Arrange = func(size fyne.Size) {
-		Place(back, 0, 3, size.Width, size.Height-8)
-		textSize := text.MinSize()
-		Place(text, tabPad, (size.Height-2-textSize.Height)/2, textSize.Width, textSize.Height)
-		Place(icon, tabPad+textSize.Width+5, (size.Height-2-tabIcon)/2, tabIcon, tabIcon)
-		Place(under, tabPad, size.Height-2, size.Width-2*tabPad, 2)
+		Place(back, 0, 0, size.Width, size.Height)
+		wide := count.MinSize()
+		if t.compact {
+			left := (size.Width - tabIcon - wide.Width) / 2
+			Place(icon, left, (size.Height-tabIcon)/2, tabIcon, tabIcon)
+			Place(count, left+tabIcon+1, (size.Height-wide.Height)/2, wide.Width, wide.Height)
+			return
+		}
+		Place(icon, tabPad, (size.Height-tabIcon)/2, tabIcon, tabIcon)
+		Place(count, size.Width-tabPad-wide.Width, (size.Height-wide.Height)/2, wide.Width, wide.Height)
+		left := float32(tabPad + tabIcon + 9)
+		text.Text = Truncate(t.text, size.Width-left-wide.Width-tabPad-4, text.TextSize, text.TextStyle)
+		Place(text, left, (size.Height-text.MinSize().Height)/2, text.MinSize().Width, text.MinSize().Height)
 	}
 	r.Min = func() fyne.Size {
-		// The width of the bold text, so that the tabs do not move when another one becomes active.
-		w := fyne.MeasureText(t.text, text.TextSize, fyne.TextStyle{Bold: true}).Width
-		if t.icon != nil {
-			w += tabIcon + 5
+		if t.compact {
+			return fyne.NewSize(tabCompact, tabHeight)
 		}
-		return fyne.NewSize(w+2*tabPad, 36)
+		return fyne.NewSize(120, tabHeight)
 	}
 	r.Update = func() {
-		text.Text, text.TextStyle.Bold = t.text, t.active
-		text.Color = ThemeColor(ColorMuted)
-		back.FillColor, under.FillColor = color.Transparent, color.Transparent
-		if t.active {
-			text.Color = ThemeColor(theme.ColorNameForeground)
-			under.FillColor = ThemeColor(theme.ColorNamePrimary)
+		text.TextSize, count.TextSize = TextSize(theme.SizeNameText), TextSize(theme.SizeNameCaptionText)+1
+		text.TextStyle.Bold, text.Hidden = t.active, t.compact
+		text.Color, count.Color = ThemeColor(theme.ColorNameForeground), ThemeColor(t.color)
+		count.TextStyle.Bold = t.color != ColorMuted
+		SetImage(icon, NewIcon(t.icon, t.color))
+		switch count.Text = fmt.Sprint(t.count); {
+		case t.count == 0:
+			count.Text = ""
+		case t.compact && t.count > mostCount:
+			count.Text = fmt.Sprintf("%d+", mostCount)
 		}
+		back.FillColor = color.Transparent
 		switch {
 		case t.focused:
 			back.FillColor = ThemeColor(theme.ColorNameFocus)
+		case t.active:
+			back.FillColor = ThemeColor(ColorRowOn)
 		case t.hovered:
 			back.FillColor = ThemeColor(theme.ColorNameHover)
 		}
-		icon.Resource = t.icon
-		icon.Hidden = t.icon == nil
 	}
 	r.Refresh()
 	return r

@@ -18,6 +18,7 @@ const (
 	ColorPanel   fyne.ThemeColorName = "rollcall-panel" // behind banners, cards and code
 	ColorRowOn   fyne.ThemeColorName = "rollcall-row-on"
 	ColorTrack   fyne.ThemeColorName = "rollcall-track" // the empty part of a bar
+	ColorCache   fyne.ThemeColorName = "rollcall-cache" // the part of a bar that was read from a cache or written to one
 )
 
 // shades is a colour in its light and its dark variant.
@@ -67,6 +68,7 @@ var colors = map[fyne.ThemeColorName]shades{
 	ColorPanel:                         {rgb(0xf6f8fa), rgb(0x1e2229)},
 	ColorRowOn:                         {rgb(0xe6effc), rgb(0x24344c)},
 	ColorTrack:                         {rgb(0xdfe4ea), rgb(0x343b46)},
+	ColorCache:                         {rgb(0xb3cdf5), rgb(0x2f4a70)},
 }
 
 var sizes = map[fyne.ThemeSizeName]float32{

@@ -1,0 +1,44 @@
+package worktree
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestRepository: a folder belongs to its repository, a worktree to the one that it was made from, and a folder without git to itself.
+func TestRepository(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip("git is not installed")
+	}
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, tree, plain := filepath.Join(root, "shop"), filepath.Join(root, "shop-try"), filepath.Join(root, "plain")
+	git := func(dir string, args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=x", "-c", "user.email=x@example.org"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git(root, "init", "-q", "-b", "main", repo)
+	git(repo, "commit", "-q", "--allow-empty", "-m", "first")
+	git(repo, "worktree", "add", "-q", tree)
+	for _, dir := range []string{plain, filepath.Join(repo, "a", "b"), filepath.Join(tree, "c")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for dir, want := range map[string]string{repo: repo, filepath.Join(repo, "a", "b"): repo, tree: repo, filepath.Join(tree, "c"): repo, plain: plain,
+		filepath.Join(root, "gone"): filepath.Join(root, "gone")} {
+		if got := Repository(dir); got != want {
+			t.Errorf("%s belongs to %s, want %s", dir, got, want)
+		}
+	}
+}

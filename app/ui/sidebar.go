@@ -1,0 +1,241 @@
+package ui
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/adapters"
+	"rollcall/app/ui/widgets"
+)
+
+// sidebar chooses what the window shows: what waits for the user, the sessions with a status, search and usage. Below them are the button for a new agent and
+// the menu of everything else. In a narrow window it is a row of icons above the page.
+type sidebar struct {
+	ui                   *UI
+	content              *fyne.Container
+	queue, search, usage *widgets.Tab
+	scopes               []*widgets.Tab // in the order of scopes
+	launch               *widgets.Button
+	gear                 *widgets.Tab
+}
+
+// scope is what the list of sessions is limited to: one more than a group, or allGroups.
+type scope int
+
+const allGroups scope = 0
+
+func scopeOf(g group) scope { return scope(g) + 1 }
+
+// scopes are what the list can be limited to.
+var scopes = []scope{allGroups, scopeOf(groupOf(adapters.Working)), scopeOf(groupOf(adapters.Idle)), scopeOf(stopped)}
+
+func newSidebar(u *UI) *sidebar {
+	s := &sidebar{ui: u}
+	s.queue = u.host.NewTab("Needs you", "waiting", func() { u.open(pageQueue) })
+	for i, of := range []struct{ text, icon string }{{"All sessions", "list"}, {"Working", "working"}, {"Idle", "idle"}, {"Stopped", "stopped"}} {
+		s.scopes = append(s.scopes, u.host.NewTab(of.text, of.icon, func() { u.showScope(scopes[i]) }))
+	}
+	s.search = u.host.NewTab("Search", "search", func() { u.open(pageSearch) })
+	s.usage = u.host.NewTab("Usage", "usage", func() { u.open(pageUsage) })
+	s.launch = u.host.NewPrimaryButton(newAgent, widget.HighImportance, u.ShowLaunch)
+	s.launch.Icon = widgets.NewIcon("add", theme.ColorNameForegroundOnPrimary)
+	s.gear = u.host.NewTab("More", "gear", func() { u.showMenuBelow(s.gear, u.moreItems()) })
+	s.content = container.NewWithoutLayout()
+	for _, t := range s.tabs() {
+		s.content.Add(t)
+	}
+	s.content.Add(s.launch)
+	s.content.Add(s.gear)
+	return s
+}
+
+// newAgent is the text of the button that opens the launch page.
+const newAgent = "New agent"
+
+// tabs returns the tabs above the button, in their order.
+func (s *sidebar) tabs() []*widgets.Tab {
+	return append(append([]*widgets.Tab{s.queue}, s.scopes...), s.search, s.usage)
+}
+
+const (
+	// narrowWindow is the width below which the sidebar is a row of icons.
+	narrowWindow = 700
+	// smallWindow is the width below which the sidebar is a column of icons.
+	smallWindow  = 900
+	sidebarWidth = 168
+	sidebarIcons = 58 // its width as a column of icons
+	sidebarRow   = 44 // the height of the row of icons
+	sidebarPad   = 8
+	sidebarStep  = 33
+	sidebarGap   = 14 // between the sessions and the other pages
+)
+
+// frame arranges the sidebar and the pages, which are separated by rule.
+func (s *sidebar) frame(pages fyne.CanvasObject) *fyne.Container {
+	rule := widget.NewSeparator()
+	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
+		if size.Width < narrowWindow {
+			s.row(size.Width)
+			widgets.Place(s.content, 0, 0, size.Width, sidebarRow)
+			widgets.Place(rule, 0, sidebarRow, size.Width, 1)
+			widgets.Place(pages, 0, sidebarRow+1, size.Width, size.Height-sidebarRow-1)
+			return
+		}
+		width := float32(sidebarWidth)
+		if size.Width < smallWindow {
+			width = sidebarIcons
+		}
+		s.column(width, size.Height)
+		widgets.Place(s.content, 0, 0, width, size.Height)
+		widgets.Place(rule, width, 0, 1, size.Height)
+		widgets.Place(pages, width+1, 0, size.Width-width-1, size.Height)
+	}, Least: func([]fyne.CanvasObject) fyne.Size { // of the narrow form
+		return fyne.NewSize(max(pages.MinSize().Width, 400), pages.MinSize().Height+sidebarRow+1)
+	}}, s.content, rule, pages)
+}
+
+// column arranges the entries below one another.
+func (s *sidebar) column(width, height float32) {
+	s.setCompact(width < sidebarWidth)
+	y := float32(sidebarPad)
+	for i, t := range s.tabs() {
+		if i == 1+len(s.scopes) {
+			y += sidebarGap
+		}
+		widgets.Place(t, sidebarPad, y, width-2*sidebarPad, t.MinSize().Height)
+		y += sidebarStep
+	}
+	bottom := max(height-sidebarPad-sidebarStep, y+sidebarStep+sidebarGap)
+	widgets.Place(s.gear, sidebarPad, bottom, width-2*sidebarPad, s.gear.MinSize().Height)
+	widgets.Place(s.launch, sidebarPad, bottom-sidebarStep-4, width-2*sidebarPad, s.launch.MinSize().Height)
+}
+
+// row arranges the icons side by side, the button and the menu at the right.
+func (s *sidebar) row(width float32) {
+	s.setCompact(true)
+	tabs := s.tabs()
+	step := min((width-2*sidebarPad)/float32(len(tabs)+2), 56)
+	for i, t := range tabs {
+		widgets.Place(t, sidebarPad+float32(i)*step, 7, step-2, t.MinSize().Height)
+	}
+	widgets.Place(s.gear, width-sidebarPad-step+2, 7, step-2, s.gear.MinSize().Height)
+	widgets.Place(s.launch, width-sidebarPad-2*step+4, 7, step-4, s.gear.MinSize().Height)
+}
+
+func (s *sidebar) setCompact(on bool) {
+	for _, t := range s.tabs() {
+		t.SetCompact(on)
+	}
+	s.gear.SetCompact(on)
+	text := newAgent
+	if on {
+		text = ""
+	}
+	if s.launch.Text != text {
+		s.launch.SetText(text)
+	}
+}
+
+// mark shows which page is open.
+func (s *sidebar) mark() {
+	page, scope := s.ui.page, s.ui.scope
+	s.queue.SetActive(page == pageQueue)
+	for i, t := range s.scopes {
+		t.SetActive(page == pageSessions && scope == scopes[i])
+	}
+	s.search.SetActive(page == pageSearch)
+	s.usage.SetActive(page == pageUsage)
+	s.gear.SetActive(page == pageSettings || page == pageAgents || page == pageLocks)
+}
+
+// count shows how many sessions each group has, how many requests wait, and on the menu how many agents can't be read.
+func (s *sidebar) count() {
+	v := s.ui.sessions.view
+	color := widgets.ColorMuted
+	if len(s.ui.asking.asked) > 0 {
+		color = widgets.ColorWaiting
+	}
+	s.queue.SetCount(len(s.ui.asking.asked), color)
+	for i, g := range scopes {
+		if g != allGroups {
+			s.scopes[i].SetCount(v.counts[g-1], widgets.ColorMuted)
+		}
+	}
+	color = widgets.ColorMuted
+	failed := len(failedNames(v.snapshot))
+	if failed > 0 {
+		color = widgets.ColorWaiting
+	}
+	s.gear.SetCount(failed, color)
+}
+
+// showScope opens the list of sessions, limited to a group.
+func (u *UI) showScope(g scope) {
+	u.setScope(g)
+	u.open(pageSessions)
+}
+
+// setScope limits the list of sessions to a group. The selection begins again.
+func (u *UI) setScope(g scope) {
+	if u.scope != g {
+		u.scope = g
+		u.sessions.chosen, u.sessions.settled, u.sessions.scroll = false, false, true
+		u.feed.setScope(g)
+		u.nav.mark()
+	}
+}
+
+// showAllGroups shows every group in the list, and keeps the selection.
+func (u *UI) showAllGroups() {
+	u.scope = allGroups
+	u.feed.setScope(allGroups)
+	u.nav.mark()
+}
+
+// moreItems returns the menu of what is needed rarely.
+func (u *UI) moreItems() []*fyne.MenuItem {
+	agents := "Agents"
+	if failed := failedNames(u.sessions.view.snapshot); len(failed) > 0 {
+		agents += ": " + join(failed) + " can't be read"
+	}
+	to := func(page int) func() { return func() { u.open(page) } }
+	return []*fyne.MenuItem{
+		fyne.NewMenuItem("Settings", to(pageSettings)), fyne.NewMenuItem(agents, to(pageAgents)), fyne.NewMenuItem("Locks & timers", to(pageLocks)),
+		fyne.NewMenuItem("Refresh", u.Refresh), fyne.NewMenuItemSeparator(),
+		fyne.NewMenuItem("Keyboard shortcuts (?)", u.showShortcuts), fyne.NewMenuItem("Introduction", u.ShowIntroduction), fyne.NewMenuItem("About Rollcall", u.showAbout),
+	}
+}
+
+// shortcuts are the keys of the window, for people.
+var shortcuts = [][2]string{
+	{"Ctrl+0", "Needs you"}, {"Ctrl+1", "All sessions"}, {"Ctrl+5, Ctrl+6", "Search, Usage"}, {"Ctrl+N", "New agent"}, {"Ctrl+,", "Settings"},
+	{"Ctrl+2, Ctrl+4", "Agents, Locks & timers"}, {"Ctrl+F", "Search or filter field"}, {"F5", "Read all agents again"},
+	{"↑ ↓ Enter", "Choose and open a row"}, {"→ ←", "Unfold and fold"}, {"A, then Y", "Allow once (Needs you); Y where it is not known to be harmless"},
+	{"D", "Deny (Needs you)"}, {"1 … 9", "Choose an option (Needs you)"}, {"Ctrl+Enter", "Send, launch"}, {"Esc", "Close, clear the filter"}, {"Ctrl+W", "Close the window"},
+}
+
+// showShortcuts shows all keys.
+func (u *UI) showShortcuts() {
+	s := u.host.NewSheet("Keyboard shortcuts", widgets.SheetWidth)
+	var body []fyne.CanvasObject
+	for _, k := range shortcuts {
+		body = append(body, widgets.Named(k[0], widgets.Paragraph(k[1], widget.MediumImportance)))
+	}
+	s.ShowResult([]fyne.CanvasObject{widgets.Rows(-8, body...)})
+}
+
+// showAbout shows the version, the licence and where Rollcall's own files are.
+func (u *UI) showAbout() {
+	s := u.host.NewSheet("About Rollcall", widgets.SheetWidth)
+	fields := withValue(field{name: "Version", value: u.options.Version}, field{name: "Licence", value: "MIT"}, field{name: "Logs", value: u.options.LogFolder})
+	if u.options.Live != nil {
+		fields = append(fields, field{name: "Settings", value: u.options.Live.Path()})
+	}
+	var body []fyne.CanvasObject
+	for _, f := range fields {
+		body = append(body, widgets.Fact(f.name, widgets.NewSelectText(short(f.value))))
+	}
+	s.ShowResult([]fyne.CanvasObject{widgets.Rows(-4, body...), widgets.Hint("Rollcall reads what your agents store, sends nothing anywhere and changes nothing of theirs.")})
+}

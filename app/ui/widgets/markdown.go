@@ -1,0 +1,268 @@
+package widgets
+
+import (
+	"fmt"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+	"github.com/rivo/uniseg"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	table "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// Markdown is a text of an agent: headings, paragraphs, lists and quotes wrap, code and tables are in a fixed-width font and scroll sideways. Links are shown with
+// their address and cannot be followed; images are shown as their description. The second part of the text is shown on demand.
+type Markdown struct {
+	Content  *fyne.Container
+	host     *Host
+	link     *Link // nil: the text has one part
+	first    string
+	rest     string
+	shown    string
+	expanded bool
+	resized  func()
+}
+
+// parser knows the tables of GitHub. It never reads what a text refers to.
+var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser()
+
+// NewMarkdown shows a cleaned text, and rest on demand unless it is empty. resized is called when the height may have changed.
+func (h *Host) NewMarkdown(first, rest string, resized func()) *Markdown {
+	m := &Markdown{Content: Rows(-7), host: h, resized: resized}
+	if rest != "" {
+		m.link = h.NewLink("Show all", m.Toggle)
+	}
+	m.Set(first, rest)
+	return m
+}
+
+// Set shows another text. It must not be called with a second part if the text has none, or without one if it has.
+func (m *Markdown) Set(first, rest string) {
+	m.first, m.rest = first, rest
+	source := first
+	switch {
+	case rest != "" && m.expanded:
+		source += rest
+	case rest != "":
+		source += "…"
+	}
+	if source == m.shown {
+		return
+	}
+	m.shown = source
+	b := markdownRows{source: []byte(source)}
+	b.blocks(parser.Parse(text.NewReader(b.source)), 0)
+	m.Content.Objects = b.rows
+	if m.link != nil {
+		m.Content.Add(m.link)
+	}
+	m.Content.Refresh()
+}
+
+// Toggle shows or hides the second part.
+func (m *Markdown) Toggle() {
+	m.expanded = !m.expanded
+	m.link.SetText(map[bool]string{true: "Show less", false: "Show all"}[m.expanded])
+	m.Set(m.first, m.rest)
+	if m.resized != nil {
+		m.resized()
+	}
+}
+
+// markdownRows builds the rows of a text.
+type markdownRows struct {
+	source []byte
+	rows   []fyne.CanvasObject
+}
+
+const (
+	listIndent = 18
+	// mostNested is the depth up to which lists and quotes are indented.
+	mostNested = 6
+)
+
+func (b *markdownRows) blocks(parent ast.Node, depth int) {
+	number := 0
+	if list, ok := parent.(*ast.List); ok {
+		number = list.Start
+	}
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Heading:
+			b.add(depth, b.words(n, fyne.TextStyle{Bold: true}))
+		case *ast.Paragraph, *ast.TextBlock:
+			b.add(depth, b.words(n, fyne.TextStyle{}))
+		case *ast.List:
+			b.blocks(n, depth)
+		case *ast.ListItem:
+			mark := "•"
+			if list := n.Parent().(*ast.List); list.IsOrdered() {
+				mark = fmt.Sprintf("%d.", number)
+				number++
+			}
+			b.item(mark, n, depth)
+		case *ast.Blockquote:
+			b.blocks(n, depth+1)
+		case *ast.FencedCodeBlock, *ast.CodeBlock, *ast.HTMLBlock:
+			b.code(b.lines(n), depth)
+		case *ast.ThematicBreak:
+			b.add(depth, Pad(9, 9, 6, 6, widget.NewSeparator()))
+		case *table.Table:
+			b.code(b.table(n), depth)
+		}
+	}
+}
+
+// item adds an item of a list: the mark beside its first block.
+func (b *markdownRows) item(mark string, item ast.Node, depth int) {
+	inner := markdownRows{source: b.source}
+	inner.blocks(item, 0)
+	if len(inner.rows) == 0 {
+		return
+	}
+	sign := widget.NewLabel(mark)
+	b.add(depth, container.New(beside(0, listIndent+float32(len(mark)-1)*3, 0, 0), sign, Rows(-7, inner.rows...)))
+}
+
+func (b *markdownRows) add(depth int, o fyne.CanvasObject) {
+	if depth > 0 {
+		o = Pad(0, 0, float32(min(depth, mostNested))*listIndent, 0, o)
+	}
+	b.rows = append(b.rows, o)
+}
+
+// code adds a text in a fixed-width font that scrolls sideways.
+func (b *markdownRows) code(source string, depth int) {
+	label := NewSelectText(strings.TrimRight(source, "\n"))
+	label.TextStyle.Monospace, label.Wrapping = true, fyne.TextWrapOff
+	b.add(depth, Pad(6, 8, 6, 6, NewPanel(0, 0, 2, 2, container.NewHScroll(label))))
+}
+
+// lines returns the text of a block of code.
+func (b *markdownRows) lines(n ast.Node) string {
+	return string(n.Lines().Value(b.source))
+}
+
+// table returns a table as lines of cells of equal width.
+func (b *markdownRows) table(n *table.Table) string {
+	var rows [][]string
+	var widths []int
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		var cells []string
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			text := strings.Join(strings.Fields(b.plain(cell)), " ")
+			if len(cells) == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[len(cells)] = max(widths[len(cells)], uniseg.StringWidth(text))
+			cells = append(cells, text)
+		}
+		rows = append(rows, cells)
+	}
+	var out strings.Builder
+	for i, cells := range rows {
+		for col, text := range cells {
+			out.WriteString(text + strings.Repeat(" ", widths[col]-uniseg.StringWidth(text)+3))
+		}
+		out.WriteString("\n")
+		if i == 0 {
+			for _, w := range widths {
+				out.WriteString(strings.Repeat("─", w) + "   ")
+			}
+			out.WriteString("\n")
+		}
+	}
+	return out.String()
+}
+
+// plain returns the text below a node without its marks.
+func (b *markdownRows) plain(n ast.Node) string {
+	var out strings.Builder
+	for _, s := range b.spans(n, fyne.TextStyle{}) {
+		out.WriteString(s.text)
+	}
+	return out.String()
+}
+
+// span is a piece of a paragraph in one style.
+type span struct {
+	text  string
+	style fyne.TextStyle
+	muted bool
+}
+
+// words returns a paragraph: a text that can be selected, unless it has several styles.
+func (b *markdownRows) words(n ast.Node, style fyne.TextStyle) fyne.CanvasObject {
+	spans := b.spans(n, style)
+	if len(spans) == 1 {
+		label := NewSelectText(spans[0].text)
+		label.TextStyle = spans[0].style
+		return label
+	}
+	if last := len(spans) - 1; last >= 0 && spans[last].style.Monospace { // Fyne 2.8.1 places the last word lower if its font differs from the first one's
+		spans = append(spans, span{text: "\u200a", style: style})
+	}
+	var segments []widget.RichTextSegment
+	for _, s := range spans {
+		color := theme.ColorNameForeground
+		if s.muted {
+			color = ColorMuted
+		}
+		segments = append(segments, &widget.TextSegment{Text: s.text, Style: widget.RichTextStyle{Inline: true, TextStyle: s.style, ColorName: color}})
+	}
+	rich := widget.NewRichText(segments...)
+	rich.Wrapping = fyne.TextWrapWord
+	return rich
+}
+
+// spans returns the pieces of what is below a node. Neighbours of one style are one piece.
+func (b *markdownRows) spans(n ast.Node, style fyne.TextStyle) (out []span) {
+	add := func(more ...span) {
+		for _, s := range more {
+			if last := len(out) - 1; last >= 0 && out[last].style == s.style && out[last].muted == s.muted {
+				out[last].text += s.text
+			} else if s.text != "" {
+				out = append(out, s)
+			}
+		}
+	}
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		switch c := c.(type) {
+		case *ast.Text:
+			text := string(c.Value(b.source))
+			switch {
+			case c.HardLineBreak():
+				text += "\n"
+			case c.SoftLineBreak():
+				text += " "
+			}
+			add(span{text: text, style: style})
+		case *ast.String:
+			add(span{text: string(c.Value), style: style})
+		case *ast.CodeSpan:
+			add(b.spans(c, fyne.TextStyle{Monospace: true, Bold: style.Bold})...)
+		case *ast.Emphasis:
+			inner := style
+			inner.Bold, inner.Italic = style.Bold || c.Level > 1, style.Italic || c.Level == 1
+			add(b.spans(c, inner)...)
+		case *ast.Link:
+			add(b.spans(c, style)...)
+			add(span{text: " (" + string(c.Destination) + ")", style: style, muted: true})
+		case *ast.AutoLink:
+			add(span{text: string(c.URL(b.source)), style: style})
+		case *ast.Image:
+			add(span{text: "[image: " + b.plain(c) + "]", style: style, muted: true})
+		case *ast.RawHTML:
+			add(span{text: string(c.Segments.Value(b.source)), style: style})
+		default:
+			add(b.spans(c, style)...)
+		}
+	}
+	return out
+}
