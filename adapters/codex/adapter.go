@@ -21,6 +21,7 @@ import (
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/kit"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -96,6 +97,10 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 		return d.answer.Absent()
 	}
 	for _, r := range roots {
+		if sessions := filepath.Join(r.path, "sessions"); !bounded.Answers(sessions) {
+			d.answer.Problem(adapters.Unresponsive(sessions))
+			continue
+		}
 		d.root(ctx, r)
 	}
 	d.addUnresponsive()

@@ -75,6 +75,29 @@ func TestStoreThatHangs(t *testing.T) {
 	}
 }
 
+// With a folder in its only store where nothing answers an agent is reported with that store, and delays no other.
+func TestFolderOfAStoreThatHangs(t *testing.T) {
+	program(t)
+	for _, r := range recordedStores {
+		folder, has := map[adapters.Name]string{adapters.ClaudeCode: "projects", adapters.Codex: "sessions", adapters.Pi: "agent/sessions"}[r.agent]
+		if !has { // it has a file
+			continue
+		}
+		rec := adaptertest.Replay(t, filepath.Join("../../adapters", r.recording))
+		testfs.Cover(t, filepath.Join(rec.Home, r.store, folder)).Hang(t)
+		for _, line := range []string{"list", "list --all --json"} {
+			t.Run(string(r.agent)+" "+line, func(t *testing.T) {
+				t.Parallel()
+				answer := execute(t, adaptertest.Env(rec), strings.Fields(line)...)
+				said := answer.err + answer.out
+				if answer.code < 0 || !strings.Contains(said, filepath.Join(rec.Home, r.store)) || !strings.Contains(said, ": no answer") || strings.Contains(answer.err, "internal error") {
+					t.Errorf("exit %d, %q, %q", answer.code, answer.out, answer.err)
+				}
+			})
+		}
+	}
+}
+
 // Ctrl-C ends a command at once though a store does not answer.
 func TestInterruptOfAStoreThatHangs(t *testing.T) {
 	program(t)

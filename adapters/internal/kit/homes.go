@@ -101,15 +101,11 @@ func (r *result) get() (adapters.Roll, error) {
 }
 
 // findStuck reads each home separately, all at the same time, and reports whether one is stuck. It takes at most one and a
-// half times limit. A single home is not examined: without it there would be no answer.
+// half times limit.
 func (l *List) findStuck(limit time.Duration, alone func(ctx context.Context, home string)) bool {
-	paths := l.all()
-	if len(paths) < 2 {
-		return false
-	}
 	var readings sync.WaitGroup
 	var stuck atomic.Bool
-	for _, path := range paths {
+	for _, path := range l.all() {
 		if !bounded.Answers(path) {
 			continue
 		}
