@@ -137,7 +137,7 @@ func (h *histories) change() string {
 	kind := h.rng.IntN(12)
 	if len(open) == 0 || kind == 0 {
 		s := h.add("")
-		h.form.begin(s)
+		h.begin(s)
 		h.grow(s)
 		return "begin " + s.path
 	}
@@ -150,17 +150,17 @@ func (h *histories) change() string {
 		if !s.closed {
 			from = from[:h.rng.IntN(len(from)+1)]
 		}
-		h.form.copies(fork, from)
+		h.copies(fork, from)
 		fork.answers, fork.own = slices.Clone(from), len(from)
 		h.grow(fork)
 		return "fork " + s.path
 	case kind == 3 && s.of == "" && len(h.files) > 3:
 		return h.remove(s)
 	case kind == 4 && s.of == "":
-		if path := h.form.agent(s); path != "" {
+		if path := h.agent(s); path != "" {
 			sub := &history{session: s.session, of: s.session, path: path, began: h.tick()}
 			h.files = append(h.files, sub)
-			h.form.begin(sub)
+			h.begin(sub)
 			h.grow(sub)
 			return "sub-agent of " + s.path
 		}
@@ -201,7 +201,7 @@ func (h *histories) grow(s *history) {
 	h.given[g.id] = g
 	text, err := os.ReadFile(s.path)
 	h.must(err)
-	lines := h.form.answer(s, g)
+	lines := h.answer(s, g)
 	if n := len(text); n > 0 && text[n-1] != '\n' { // the agents add the line feed that is missing
 		lines = "\n" + lines
 	}
@@ -224,7 +224,7 @@ func (h *histories) compare(sessions []adapters.Session) {
 	for _, s := range h.files {
 		text, err := os.ReadFile(s.path)
 		h.must(err)
-		for _, id := range h.form.ids(text) {
+		for _, id := range h.ids(text) {
 			if !slices.Contains(holders[id], s) {
 				holders[id] = append(holders[id], s)
 			}
