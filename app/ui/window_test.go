@@ -23,9 +23,9 @@ func TestFullWindow(t *testing.T) {
 	w := open(t, full())
 	want := []string{
 		"# Needs you | 2",
-		"rollcall | needs permission", "infra | asks you",
+		"rollcall · fix/flaky-parser | needs permission", "infra | asks you",
 		"# Working | 2 and 3 sub-agents",
-		"website | working", "  Explore the cart component | working", "  2 finished sub-agents",
+		"website · main | working", "  Explore the cart component | working", "  2 finished sub-agents",
 		"compiler-experiments | working",
 		"# Idle | 3", "notes | idle", "billing | idle", "api | idle, failed",
 		"# Unknown | 1", "app | unknown",
@@ -36,7 +36,7 @@ func TestFullWindow(t *testing.T) {
 	}
 	// The most urgent one is open, with its evidence.
 	w.ui.sessions.detail.showFacts(true)
-	shows(t, w.ui.Content(), "as of 14:30:00", "Fix the flaky parser test",
+	shows(t, w.ui.Content(), "Fix the flaky parser test",
 		"needs permission · Claude Code · rollcall · active 2 m ago",
 		"registry 18068.json: waiting, permission prompt, 2 m ago", "1,204,551 tokens", "stale: codex: no answer in 5 s")
 }
@@ -49,9 +49,9 @@ func TestStates(t *testing.T) {
 		snap  *app.Snapshot
 		texts []string
 	}{
-		"before the first question": {&app.Snapshot{}, []string{"Looking for sessions…", "Refreshing…"}},
+		"before the first question": {&app.Snapshot{}, []string{"Looking for sessions…"}},
 		"loading":                   {ask(app.Pending, ""), []string{"Looking for sessions…"}},
-		"empty":                     {ask(app.OK, ""), []string{"No sessions", "Rollcall looked for sessions of Codex", "Launch…", "Refresh"}},
+		"empty":                     {ask(app.OK, ""), []string{"No sessions", "Rollcall looked for sessions of Codex", "New agent", "Refresh"}},
 		"nothing installed":         {ask(app.Absent, ""), []string{"No coding agents found", "how to install"}},
 		"failed":                    {ask(app.Failed, "/x: unreadable: \x1b[31mdenied"), []string{"Cannot read the sessions of Codex", "Codex: /x: unreadable: denied", "Details"}},
 	} {
