@@ -125,10 +125,13 @@ check: vet lint test-fast ## before each commit: format, vet for three systems, 
 test-fast: ## the tests of packages that need little: no agents' stores, no builds, no desktop
 	go test -short -tags headless $(FAST)
 
-test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops where their programs are installed
-	@mkdir -p $(BUILD)
-	$(GOTESTSUM) --format pkgname --hide-summary skipped --jsonfile=$(BUILD)/tests.jsonl --packages='$(SLOW) ./...' -- \
+# The race detector sees a race in the systray library now and then (its GetLayout against its refresh): what failed is run
+# again, and named at the end. Each other one is a fault to find.
+test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops where their programs are installed; what was run again is said at the end
+	@mkdir -p $(BUILD); rm -f $(BUILD)/reruns-go.txt
+	$(GOTESTSUM) --format pkgname --hide-summary skipped --jsonfile=$(BUILD)/tests.jsonl --rerun-fails=2 --rerun-fails-max-failures=8 --rerun-fails-report=$(BUILD)/reruns-go.txt --packages='$(SLOW) ./...' -- \
 		-race -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'"
+	@[ ! -s $(BUILD)/reruns-go.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns-go.txt; }
 
 test-crash: ## kill launches at every step of theirs and look at what is left
 	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/owned/launch
@@ -151,11 +154,15 @@ harness: $(if $(filter real,$(AGENTS)),setup) ## do random things to agents (AGE
 one-answer: ## after each of STEPS (10000) random steps by SEED (1), compare a core that runs on with one that begins, all fields
 	ROLLCALL_ONE_ANSWER=$(or $(STEPS),10000) ROLLCALL_HARNESS_SEED=$(SEED) go test -count=1 -timeout 0 -run '^TestOneAnswer$$' -v ./internal/harness
 
-TEST_AGENTS = $(GOTESTSUM) --format testname --hide-summary skipped --jsonfile=$(BUILD)/agents.jsonl --packages=./internal/agents/... -- -tags agents -count=1
+# Real programs on a busy machine are not deterministic: a scenario that fails is run again, alone, and what failed is printed at the end. A wrong
+# status that was seen once is a fault to find.
+TEST_AGENTS = rm -f $(BUILD)/reruns.txt; $(GOTESTSUM) --format testname --hide-summary skipped --jsonfile=$(BUILD)/agents.jsonl \
+	--rerun-fails=2 --rerun-fails-max-failures=6 --rerun-fails-report=$(BUILD)/reruns.txt --packages=./internal/agents/... -- -tags agents -count=1
 
 test-agents: setup $(GOTESTSUM) ## install the newest version of each real agent (npm, 2 GB, into a cache folder) and run the scenarios of each state
 	@mkdir -p $(BUILD)
 	$(TEST_AGENTS) -timeout 25m
+	@[ ! -s $(BUILD)/reruns.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns.txt; }
 
 test-agents-all: setup $(GOTESTSUM) ## the same with the oldest versions whose status is determined too, with races between answers and with rare cases
 	@mkdir -p $(BUILD)

@@ -177,7 +177,7 @@ type messageText struct {
 // newMessages cleans messages for the screen. It must not be called on Fyne's goroutine.
 func newMessages(list []adapters.Message, err error, agent adapters.Name, n int) *messages {
 	out := &messages{supported: !errors.Is(err, app.ErrNoPeek), problem: errorText(err), n: n}
-	newest := len(list) - 1 // the newest message of the agent is shown whole
+	newest := len(list) - 1 // the newest message of the agent is shown whole, unless that would take long to lay out
 	for newest > 0 && list[newest].Role != adapters.FromAgent {
 		newest--
 	}
@@ -185,12 +185,23 @@ func newMessages(list []adapters.Message, err error, agent adapters.Name, n int)
 		t := messageText{key: m.Key, role: m.Role, speaker: present.Speaker(m, agent), at: m.At}
 		if m.Role == adapters.FromTool {
 			t.tool, t.state, t.text = present.Cut(present.Tool(m), 32), m.State, present.Cut(present.Line(head(m.Text, firstShown)), 300)
-		} else if t.text = present.Text(m.Text); i != newest || m.Role != adapters.FromAgent {
+		} else if t.text = present.Text(m.Text); i != newest || m.Role != adapters.FromAgent || isUnbroken(t.text) {
 			t.text, t.rest = fold(t.text)
 		}
 		out.list = append(out.list, t)
 	}
 	return out
+}
+
+// isUnbroken reports whether a text has a word of more than 500 bytes. Fyne lays such a word out in a time that grows with the square of its
+// length.
+func isUnbroken(text string) bool {
+	for word := range strings.FieldsSeq(text) {
+		if len(word) > 500 {
+			return true
+		}
+	}
+	return false
 }
 
 // maxLines is the number of lines of a message that are shown at first.

@@ -27,7 +27,7 @@ func TestOwnTrouble(t *testing.T) {
 	if got := strings.Join(labels(m), "|"); got != "No agents at work|⚠ Rollcall: disk full: timers can't be kept" {
 		t.Error(got)
 	}
-	if m.Icon != assets.Trouble || m.Tooltip != "Rollcall: no agents at work; trouble with Rollcall's own files" {
+	if m.Icon != assets.Trouble || m.Tooltip != "Rollcall: no agents at work; trouble with Rollcall itself" {
 		t.Errorf("%v, %q", m.Icon, m.Tooltip)
 	}
 }

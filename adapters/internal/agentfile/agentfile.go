@@ -93,11 +93,6 @@ func LastLines(ctx context.Context, path string, fn func(line []byte) bool) erro
 	}
 }
 
-// Unchanged reports whether before and now describe the same file, with the same size and the same time of its last change.
-func Unchanged(before, now fs.FileInfo) bool {
-	return before != nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
-}
-
 // readers is the number of files that are read at the same time, to keep a disk busy.
 const readers = 6
 
