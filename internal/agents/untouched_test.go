@@ -89,7 +89,7 @@ func TestAgentsFoldersUntouched(t *testing.T) {
 	gateway.Send("agent:main:first", "goes on [[delay 90]]")
 	s.Signal(gateway.Process, unix.SIGKILL)
 	s.Gone(gateway.Process)
-	want := stored(s)
+	want := stored(s) + 1 // and that of the gateway
 	before := foldersOf(s)
 	roll, err := s.List("--all")
 	if err != nil {
