@@ -236,7 +236,7 @@ icons: ## draw the icons again from their SVG sources
 	go generate ./assets
 
 screenshots: ## keep the tests' screenshots that the README shows (after make test)
-	convert $(BUILD)/shots/tray-xfce4-panel-light-menu.png -crop 620x290+0+0 +repage docs/menu.png
+	convert $(BUILD)/shots/tray-xfce4-panel-light-menu.png -crop 620x372+0+0 +repage docs/menu.png
 	cp $(BUILD)/shots/ui-conversation-light.png docs/window.png
 
 install: build ## install for this user: ~/.local/bin and the application menu
