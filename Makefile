@@ -161,7 +161,7 @@ TEST_AGENTS = rm -f $(BUILD)/reruns.txt; $(GOTESTSUM) --format testname --hide-s
 
 test-agents: setup $(GOTESTSUM) ## install the newest version of each real agent (npm, 2 GB, into a cache folder) and run the scenarios of each state
 	@mkdir -p $(BUILD)
-	$(TEST_AGENTS) -timeout 25m
+	$(TEST_AGENTS) -timeout 35m
 	@[ ! -s $(BUILD)/reruns.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns.txt; }
 
 test-agents-all: setup $(GOTESTSUM) ## the same with the oldest versions whose status is determined too, with races between answers and with rare cases
