@@ -11,7 +11,7 @@ import (
 var (
 	awkNotPlain    = regexp.MustCompile(`system|getline|[|>@]|ENVIRON|^-[fiElvd]`)
 	fromFileOption = regexp.MustCompile(`^-[a-zA-Z]*[ef]$|^--(file|from-file|regexp)`)
-	knownPlaces    = regexp.MustCompile(`^(/usr/bin/|/bin/|/usr/local/bin/|/usr/local/go/bin/|(\./)?(node_modules/\.bin|\.?venv/bin|vendor/bin)/|\./(gradlew|mvnw)$)`)
+	knownPlaces    = regexp.MustCompile(`^(/usr/bin/|/bin/|/usr/local/(go/)?bin/|(\./)?(node_modules/\.bin|\.?venv/bin|vendor/bin)/|\./(gradlew|mvnw)$)`)
 )
 
 // readers are programs that only read and print, whatever their options are.
