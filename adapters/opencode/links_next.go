@@ -14,7 +14,7 @@ const servedFor = 24 * time.Hour
 // ofNext returns the process of a session of OpenCode 2: a server, which all terminals use. A server
 // goes on with turns that are claimed (2.0), and with no others of the time before its start. It has a
 // session that was written or viewed since it started, or in the day before now, or that a terminal shows. It
-// could open any other one as well, as one of a store that nobody uses.
+// could open any other one as well, as one of an unused store.
 func (l *links) ofNext(f *facts) claim {
 	var may, services []*host
 	for _, h := range l.hosts {

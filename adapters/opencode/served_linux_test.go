@@ -10,7 +10,7 @@ import (
 	"rollcall/internal/adaptertest/scene"
 )
 
-// A session of 2.0 whose turn is over is in the service that had it since its start, or that a terminal shows it with. One that nobody has used
+// A session of 2.0 whose turn is over is in the service that had it since its start, or that a terminal shows it with. One that was not used
 // for a day and since that start is in no process, and the service is named.
 func TestServedSince(t *testing.T) {
 	const day = 24 * time.Hour

@@ -131,7 +131,7 @@ func TestPiFreshBesideEnded(t *testing.T) {
 	})
 }
 
-// A session whose turn was left open by a killed Pi is opened again without a prompt, and closed. While it is open, nobody can tell.
+// A session whose turn was left open by a killed Pi is opened again without a prompt, and closed. While it is open, its status is not known.
 func TestPiReopenedWithoutPrompt(t *testing.T) {
 	each(t, pis, func(t *testing.T, s *Sandbox, r Release) {
 		complete(s, r, "-p", "killed later")

@@ -198,7 +198,7 @@ func TestLinksThatMultiply(t *testing.T) {
 	}
 }
 
-// TestLate: when nobody waits for a judgement any more, the rest of its work is left out, and what is not judged is not harmless.
+// TestLate: when no caller waits for a judgement any more, the rest of its work is left out, and what is not judged is not harmless.
 func TestLate(t *testing.T) {
 	dir := project(t)
 	gone, cancel := context.WithCancel(t.Context())

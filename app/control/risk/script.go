@@ -19,7 +19,7 @@ const (
 
 // judge gathers the reasons of one request.
 type judge struct {
-	ctx      context.Context // of the request: when it is done, nobody waits for the judgement
+	ctx      context.Context // of the request: when it is done, the judgement is not needed any more
 	folder   string          // of the session
 	dir      string          // in which the next command runs; empty: not known
 	dangers  []string

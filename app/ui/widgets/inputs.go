@@ -125,7 +125,7 @@ func (s *Select) TypedKey(ev *fyne.KeyEvent) {
 }
 
 // Choice is a drop-down list of names that stand for values. Its List is the widget to show: Fyne finds the window of a drop-down list only if
-// that very widget is in the window's content.
+// this widget itself is in the window's content.
 type Choice[T any] struct {
 	List   *Select
 	values []T
