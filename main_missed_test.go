@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/adapters"
 	"rollcall/app/owned/launch"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/agentname"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/keepertest"
 	"rollcall/proc"
@@ -37,7 +37,7 @@ func TestLaunchesMissed(t *testing.T) {
 		{ID: "l-told", Dir: "/w/told", EndedAt: now.Add(-time.Hour)},
 		{ID: "l-old", Dir: "/w/old", LaunchedAt: now.Add(-30 * time.Hour), Unreported: true},
 	} {
-		r.Agent, r.Process, r.Seen = adapters.Codex, dead, true
+		r.Agent, r.Process, r.Seen = agentname.Codex, dead, true
 		if r.LaunchedAt.IsZero() {
 			r.LaunchedAt = now.Add(-2 * time.Hour)
 		}

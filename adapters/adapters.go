@@ -15,19 +15,8 @@ import (
 	"rollcall/proc"
 )
 
-// Name names an agent, in JSON and on the command line.
+// Name names an agent, in JSON and on the command line. Each agent's package declares its own.
 type Name string
-
-// The agents that Rollcall knows.
-const (
-	ClaudeCode Name = "claude-code"
-	Codex      Name = "codex"
-	OpenCode   Name = "opencode"
-	Kilo       Name = "kilo"
-	OpenClaw   Name = "openclaw"
-	Pi         Name = "pi"
-	PiRust     Name = "pi-rust"
-)
 
 // Status is the current state of a session.
 type Status string

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	_ "rollcall/adapters/all" // registers every agent
+	"rollcall/internal/agentname"
 )
 
 // namesAllowed are the places outside the adapters that may name an agent. A path
@@ -60,30 +61,30 @@ func TestOnlyAdaptersNameAgents(t *testing.T) {
 
 func TestAgentsNamed(t *testing.T) {
 	const source = `package p
-import "rollcall/adapters"
+import "rollcall/internal/agentname"
 // codex in a comment is none.
 const text = "see codex and " + "pi"
-var name = adapters.OpenCode
+var name = agentname.OpenCode
 var title = "Claude Code"
 `
 	f, err := parser.ParseFile(token.NewFileSet(), "p.go", source, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []adapters.Name{adapters.ClaudeCode, adapters.OpenCode, adapters.Pi}
+	want := []adapters.Name{agentname.ClaudeCode, agentname.OpenCode, agentname.Pi}
 	if got := agentsNamed(f, adapters.Described()); !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
 }
 
 // agentsNamed returns the agents that a file names: by the constant of package
-// adapters, or by a string that is the name or title of one or lists several.
+// agentname, or by a string that is the name or title of one or lists several.
 func agentsNamed(f *ast.File, agents []adapters.Description) []adapters.Name {
 	found := map[adapters.Name]bool{}
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
-			if x, ok := n.X.(*ast.Ident); ok && x.Name == "adapters" {
+			if x, ok := n.X.(*ast.Ident); ok && x.Name == "agentname" {
 				for _, d := range agents {
 					found[d.Name] = found[d.Name] || n.Sel.Name == constantOf(d)
 				}

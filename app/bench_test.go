@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // BenchmarkRefresh is the core's own share of a refresh of 10,000 sessions, 10 of
@@ -16,7 +17,7 @@ func BenchmarkRefresh(b *testing.B) {
 	now := time.Now()
 	m := newMachine()
 	var list []adapters.Adapter
-	for _, name := range []adapters.Name{adapters.ClaudeCode, adapters.Codex} {
+	for _, name := range []adapters.Name{agentname.ClaudeCode, agentname.Codex} {
 		a := &ready{agent{name: name}}
 		for i := range n {
 			s := on(fmt.Sprintf("%s-%032x", name, i), adapters.Stopped, 0)
@@ -49,7 +50,7 @@ func (r *ready) Discover(context.Context, adapters.Query) (adapters.Roll, error)
 // event, among 1,000 sessions.
 func BenchmarkExit(b *testing.B) {
 	m := newMachine()
-	a := &agent{name: adapters.ClaudeCode}
+	a := &agent{name: agentname.ClaudeCode}
 	for i := range 1000 {
 		a.sessions = append(a.sessions, on(fmt.Sprint("s", i), adapters.Stopped, 0))
 		a.sessions[i].LastActivityAt = time.Now()

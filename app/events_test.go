@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -37,7 +38,7 @@ func play(t *testing.T, first []adapters.Session, f func(*scene)) {
 func playWith(t *testing.T, launches Launches, first []adapters.Session, f func(*scene)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &scene{T: t, agent: &agent{name: adapters.ClaudeCode}, machine: newMachine()}
+		s := &scene{T: t, agent: &agent{name: agentname.ClaudeCode}, machine: newMachine()}
 		for _, x := range first {
 			if x.Live() && !x.Process.IsZero() {
 				s.machine.start(x.Process)
@@ -423,13 +424,13 @@ func TestEndWhileItsAdapterHangs(t *testing.T) {
 				s.Errorf("told after %s", e[0].At.Sub(began))
 			}
 			s.settle()
-			if st := state(s.T, s.core.Snapshot(), adapters.ClaudeCode).State; st != Failed {
+			if st := state(s.T, s.core.Snapshot(), agentname.ClaudeCode).State; st != Failed {
 				s.Errorf("its row says %s", st)
 			}
 			close(hold) // it is asked again by itself
 			s.agent.says(nil, on("b", adapters.Idle, 2))
 			s.settle()
-			if h := state(s.T, s.core.Snapshot(), adapters.ClaudeCode); h.State != OK {
+			if h := state(s.T, s.core.Snapshot(), agentname.ClaudeCode); h.State != OK {
 				s.Errorf("after it came back: %+v", h)
 			}
 			s.want("ended a stopped")

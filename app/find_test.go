@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -46,8 +47,8 @@ func (a *namer) Named(_ context.Context, prefix string) ([]string, error) {
 // are not all there, for everything.
 func TestFindByName(t *testing.T) {
 	for _, broken := range []bool{false, true} {
-		a := &namer{agent: &agent{name: adapters.ClaudeCode}}
-		b := &agent{name: adapters.Codex}
+		a := &namer{agent: &agent{name: agentname.ClaudeCode}}
+		b := &agent{name: agentname.Codex}
 		a.says(nil, on("abc-1", adapters.Idle, 0), on("abd-2", adapters.Idle, 0))
 		b.says(nil, on("xyz-3", adapters.Idle, 0))
 		if broken {
@@ -77,8 +78,8 @@ func TestFindByName(t *testing.T) {
 // A process without a session is in no agent's storage, so its id is looked for
 // among the live sessions, whatever part of it the user typed.
 func TestFindProcess(t *testing.T) {
-	row := adapters.ProcessSession(adapters.ClaudeCode, proc.Process{Identity: pid(4711)}, "/w")
-	a := &namer{agent: &agent{name: adapters.ClaudeCode}}
+	row := adapters.ProcessSession(agentname.ClaudeCode, proc.Process{Identity: pid(4711)}, "/w")
+	a := &namer{agent: &agent{name: agentname.ClaudeCode}}
 	a.says(nil, on("abc-1", adapters.Idle, 0), row)
 	a.blind = true
 	c := New(Config{Adapters: []adapters.Adapter{a}})

@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/bounded"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
 )
@@ -47,9 +48,9 @@ func TestRunWhileAWatchHangs(t *testing.T) {
 	far, link := filepath.Join(mount.Path, "far"), filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(far, link))
 
-	leaves := &movingRoster{roster: &roster{dir: t.TempDir()}, name: adapters.ClaudeCode, watch: []string{far}}
-	stays := &movingRoster{roster: &roster{dir: t.TempDir()}, name: adapters.Codex}
-	other := &movingRoster{roster: &roster{dir: t.TempDir()}, name: adapters.Pi}
+	leaves := &movingRoster{roster: &roster{dir: t.TempDir()}, name: agentname.ClaudeCode, watch: []string{far}}
+	stays := &movingRoster{roster: &roster{dir: t.TempDir()}, name: agentname.Codex}
+	other := &movingRoster{roster: &roster{dir: t.TempDir()}, name: agentname.Pi}
 	core, events := started(t, Config{Adapters: []adapters.Adapter{leaves, stays, other}})
 	stays.setWatch(link)
 	stays.write(t, "linked", entry{Status: adapters.Idle})

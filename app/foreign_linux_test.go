@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -58,7 +59,7 @@ func TestRowOfForeignProcess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := startIn(t, c.namespaces)
 			row := changed(on("a", c.status, 0), func(s *adapters.Session) { s.Process = p.Identity })
-			a := &agent{name: adapters.ClaudeCode}
+			a := &agent{name: agentname.ClaudeCode}
 			a.says(nil, row)
 			core := New(Config{Adapters: []adapters.Adapter{a}, Table: proc.Open()})
 			for range 2 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
 	"rollcall/proc"
@@ -40,7 +41,7 @@ func TestNetWithAFileSystemThatHangs(t *testing.T) {
 	good := filepath.Join(t.TempDir(), "good")
 	must(t, os.Mkdir(good, 0o700))
 
-	a := &hangingOwner{&agent{name: adapters.ClaudeCode}, filepath.Join(mount.Path, "file")}
+	a := &hangingOwner{&agent{name: agentname.ClaudeCode}, filepath.Join(mount.Path, "file")}
 	must(t, os.WriteFile(filepath.Join(behind, "file"), nil, 0o600))
 	m := newMachine()
 	core := New(Config{Adapters: []adapters.Adapter{a}, Table: m})

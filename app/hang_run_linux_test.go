@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/bounded"
+	"rollcall/internal/agentname"
 	"rollcall/internal/testfs"
 	"rollcall/proc"
 )
@@ -78,7 +79,7 @@ func (d silentOwner) OwnsProcess(proc.Process) bool { <-d.end; return true }
 // A stop does not wait forever to be reported whether it may signal a process, and does
 // not signal it then.
 func TestStopWithoutJudgement(t *testing.T) {
-	a := silentOwner{&agent{name: adapters.ClaudeCode}, make(chan struct{})}
+	a := silentOwner{&agent{name: agentname.ClaudeCode}, make(chan struct{})}
 	defer close(a.end)
 	core := New(Config{Adapters: []adapters.Adapter{a}, Limit: 50 * time.Millisecond})
 	s := Session{Session: on("a", adapters.Working, 1)}

@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters/opencode"
 	"rollcall/adapters/pi"
 	players "rollcall/internal/adaptertest/scene"
+	"rollcall/internal/agentname"
 )
 
 // homed is an agent with a home of its own, and a core that asks its adapter.
@@ -31,10 +32,10 @@ var homedAgents = map[adapters.Name]struct {
 	play func(*players.Environment) players.Agent
 	read func(adapters.Config) adapters.Adapter
 }{
-	adapters.ClaudeCode: {players.ClaudeCode, func(c adapters.Config) adapters.Adapter { return claudecode.New(c) }},
-	adapters.Codex:      {players.Codex, func(c adapters.Config) adapters.Adapter { return codex.New(c) }},
-	adapters.OpenCode:   {players.OpenCode, func(c adapters.Config) adapters.Adapter { return opencode.New(c) }},
-	adapters.Pi:         {players.Pi, func(c adapters.Config) adapters.Adapter { return pi.New(c) }},
+	agentname.ClaudeCode: {players.ClaudeCode, func(c adapters.Config) adapters.Adapter { return claudecode.New(c) }},
+	agentname.Codex:      {players.Codex, func(c adapters.Config) adapters.Adapter { return codex.New(c) }},
+	agentname.OpenCode:   {players.OpenCode, func(c adapters.Config) adapters.Adapter { return opencode.New(c) }},
+	agentname.Pi:         {players.Pi, func(c adapters.Config) adapters.Adapter { return pi.New(c) }},
 }
 
 // eachHomed runs f for each agent, with a session that waits, or that is idle where the agent's files show no wait.
@@ -124,7 +125,7 @@ func TestHomeMovedAwayAndBack(t *testing.T) {
 // TestHomeLinked: a home is moved for good, with a link in its place.
 func TestHomeLinked(t *testing.T) {
 	eachHomed(t, func(h *homed) {
-		if h.one.Agent == adapters.Codex {
+		if h.one.Agent == agentname.Codex {
 			h.Skip("the open files of a played process keep their paths")
 		}
 		h.moveAway()
@@ -173,7 +174,7 @@ func TestEndWhileHomeIsAway(t *testing.T) {
 // TestFileOfSessionDeleted: a session whose file was deleted is no longer listed.
 func TestFileOfSessionDeleted(t *testing.T) {
 	eachHomed(t, func(h *homed) {
-		if h.one.Agent != adapters.Pi {
+		if h.one.Agent != agentname.Pi {
 			h.Skip("more than one file, or one of all sessions, has the session")
 		}
 		must(h.T, os.Remove(h.one.File))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -241,7 +242,7 @@ func TestClockIsSetWhileWorking(t *testing.T) {
 
 // process is the row of a process without a session.
 func process(n int) adapters.Session {
-	return adapters.ProcessSession(adapters.ClaudeCode, proc.Process{Identity: pid(n), Started: time.Now()}, "/w")
+	return adapters.ProcessSession(agentname.ClaudeCode, proc.Process{Identity: pid(n), Started: time.Now()}, "/w")
 }
 
 // TestProcessWithoutSession: it is shown and watched, and nothing is reported of it.
@@ -265,7 +266,7 @@ func TestProcessWithoutSession(t *testing.T) {
 		// The first prompt: only the session is asked about, and the row goes.
 		s.agent.says(nil, on("a", adapters.Working, 1), process(2))
 		s.machine.change(pid(1), func(p *proc.Process) { p.Suspended = false })
-		s.core.RefreshOne(s.Context(), adapters.ClaudeCode, "a")
+		s.core.RefreshOne(s.Context(), agentname.ClaudeCode, "a")
 		synctest.Wait()
 		s.want("started a working")
 		if got := rowsOf(s.core.Snapshot().Sessions()); len(got) != 2 || got[0].ID != "a" || got[1].PID != 2 {

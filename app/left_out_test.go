@@ -8,16 +8,17 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // TestLeaveOut: the sessions of an agent that is left out are not shown and have no events; they stay known for what must not depend on
 // what is shown, and what Rollcall launched stays shown.
 func TestLeaveOut(t *testing.T) {
 	m := newMachine(pid(1), pid(2), pid(3), pid(4))
-	codex, claude := &agent{name: adapters.Codex}, &agent{name: adapters.ClaudeCode}
+	codex, claude := &agent{name: agentname.Codex}, &agent{name: agentname.ClaudeCode}
 	child := on("child", adapters.Working, 2)
 	child.Parent = "launched"
-	ofCodex := func(s adapters.Session) adapters.Session { s.Agent = adapters.Codex; return s }
+	ofCodex := func(s adapters.Session) adapters.Session { s.Agent = agentname.Codex; return s }
 	codex.says(nil, ofCodex(on("own", adapters.Waiting, 1)), ofCodex(on("launched", adapters.Working, 2)), ofCodex(child))
 	claude.says(nil, on("other", adapters.Idle, 3))
 	c := New(Config{Adapters: []adapters.Adapter{codex, claude}, Table: m, Watch: m, Launches: launchesOf("launched")})
@@ -31,7 +32,7 @@ func TestLeaveOut(t *testing.T) {
 		return out
 	}
 	c.Refresh(t.Context())
-	c.LeaveOut([]adapters.Name{adapters.Codex})
+	c.LeaveOut([]adapters.Name{agentname.Codex})
 	snap := c.Snapshot()
 	if got := ids(snap.All()); !slices.Equal(got, []string{"child", "launched", "other"}) {
 		t.Errorf("shown: %q", got)
@@ -39,7 +40,7 @@ func TestLeaveOut(t *testing.T) {
 	if got := ids(snap.Known()); !slices.Equal(got, []string{"child", "launched", "other", "own"}) {
 		t.Errorf("known: %q", got)
 	}
-	if len(snap.Adapters) != 1 || len(snap.LeftOut.Adapters) != 1 || !slices.Equal(snap.LeftOut.Agents, []adapters.Name{adapters.Codex}) {
+	if len(snap.Adapters) != 1 || len(snap.LeftOut.Adapters) != 1 || !slices.Equal(snap.LeftOut.Agents, []adapters.Name{agentname.Codex}) {
 		t.Errorf("adapters %+v, left out %+v", snap.Adapters, snap.LeftOut)
 	}
 	done, cancel := context.WithCancel(t.Context())
@@ -49,8 +50,8 @@ func TestLeaveOut(t *testing.T) {
 		t.Errorf("event %+v, %v", e, err)
 	}
 	codex.says(errors.New("broken"), ofCodex(on("own", adapters.Working, 1)), ofCodex(on("launched", adapters.Idle, 2)))
-	c.RefreshOne(t.Context(), adapters.Codex)
-	if got := c.Snapshot().Incomplete(); !slices.Equal(got, []adapters.Name{adapters.Codex}) {
+	c.RefreshOne(t.Context(), agentname.Codex)
+	if got := c.Snapshot().Incomplete(); !slices.Equal(got, []adapters.Name{agentname.Codex}) {
 		t.Errorf("incomplete: %v", got)
 	}
 	var told []string

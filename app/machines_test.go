@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // TestMachinesMergeSorted: the sessions of all machines are in the order of Sort, whatever their numbers.
@@ -15,7 +16,7 @@ func TestMachinesMergeSorted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	some := func(machine string, n int) (out []Session) {
 		for i := range n {
-			s := Session{Machine: machine, Session: adapters.Session{ID: MachineID(machine, fmt.Sprint(i)), Agent: adapters.Codex,
+			s := Session{Machine: machine, Session: adapters.Session{ID: MachineID(machine, fmt.Sprint(i)), Agent: agentname.Codex,
 				Status: Order[rng.IntN(len(Order))], LastActivityAt: time.Unix(int64(rng.IntN(50)), 0)}}
 			out = append(out, s)
 		}

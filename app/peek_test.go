@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 )
 
@@ -25,7 +26,7 @@ func (a *peekingAgent) Peek(ctx context.Context, s adapters.Session, n int) ([]a
 }
 
 func newPeekingAgent(peek func(context.Context, adapters.Session, int) ([]adapters.Message, error)) *peekingAgent {
-	return &peekingAgent{agent: agent{name: adapters.ClaudeCode}, peek: peek}
+	return &peekingAgent{agent: agent{name: agentname.ClaudeCode}, peek: peek}
 }
 
 func TestPeek(t *testing.T) {
@@ -39,7 +40,7 @@ func TestPeek(t *testing.T) {
 		}
 		return []adapters.Message{{Key: s.ID, Text: fmt.Sprint(n)}}, nil
 	})
-	c := New(Config{Adapters: []adapters.Adapter{a, &agent{name: adapters.Codex}}})
+	c := New(Config{Adapters: []adapters.Adapter{a, &agent{name: agentname.Codex}}})
 	m, err := c.Peek(t.Context(), Session{Session: on("s", adapters.Idle, 0)}, 7)
 	if err != nil || len(m) != 1 || m[0].Key != "s" || m[0].Text != "7" {
 		t.Errorf("%v, %v", m, err)
@@ -52,7 +53,7 @@ func TestPeek(t *testing.T) {
 	if _, err := c.Peek(t.Context(), Session{Session: on("crash", adapters.Idle, 0)}, 7); !errors.As(err, &crashed) {
 		t.Errorf("a panic gave %v", err)
 	}
-	for _, name := range []adapters.Name{adapters.Codex, adapters.Pi} {
+	for _, name := range []adapters.Name{agentname.Codex, agentname.Pi} {
 		s := Session{Session: adapters.Session{ID: "s", Agent: name}}
 		if _, err := c.Peek(t.Context(), s, 7); !errors.Is(err, ErrNoPeek) {
 			t.Errorf("%s can't, and gave %v", name, err)
@@ -171,7 +172,7 @@ func TestFollowFiles(t *testing.T) {
 		}
 	}
 	write("s.jsonl", "1\n")
-	c := New(Config{Adapters: []adapters.Adapter{&agent{name: adapters.ClaudeCode}}})
+	c := New(Config{Adapters: []adapters.Adapter{&agent{name: agentname.ClaudeCode}}})
 	s := on("s", adapters.Working, 0)
 	s.Files = []string{path}
 	told := follow(t, c, s)
@@ -206,7 +207,7 @@ func (a *pushing) Push(ctx context.Context, changed func()) {
 }
 
 func TestFollowWithoutFiles(t *testing.T) {
-	a := &pushing{agent: agent{name: adapters.ClaudeCode}, changed: make(chan func(), 1)}
+	a := &pushing{agent: agent{name: agentname.ClaudeCode}, changed: make(chan func(), 1)}
 	c := New(Config{Adapters: []adapters.Adapter{a}})
 	told := follow(t, c, on("s", adapters.Working, 0))
 	told(1)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -140,7 +141,7 @@ type homes struct {
 
 const homeVariable = "ROLLCALL_TEST_AGENT_HOME"
 
-func (h *homes) Name() adapters.Name { return adapters.Codex }
+func (h *homes) Name() adapters.Name { return agentname.Codex }
 
 func (h *homes) home(p *proc.Process) string {
 	env, err := h.table.Env(p.Identity)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -37,7 +38,7 @@ func (o *owner) OwnsProcess(p proc.Process) bool {
 func playPolling(t *testing.T, first []adapters.Session, f func(*scene)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &scene{T: t, agent: &agent{name: adapters.ClaudeCode}, machine: newMachine()}
+		s := &scene{T: t, agent: &agent{name: agentname.ClaudeCode}, machine: newMachine()}
 		for _, x := range first {
 			if x.Live() && !x.Process.IsZero() {
 				s.born(x.Process, "claude", time.Hour)
@@ -198,7 +199,7 @@ func TestLostSessionIsAskedAboutAgain(t *testing.T) {
 		s.settle()
 		s.glance()
 		s.agent.says(nil)
-		s.core.RefreshOne(s.Context(), adapters.ClaudeCode)
+		s.core.RefreshOne(s.Context(), agentname.ClaudeCode)
 		if list := s.core.Snapshot().Sessions(); len(list) != 0 {
 			s.Fatalf("shown: %v", list)
 		}
@@ -243,7 +244,7 @@ func TestSleepOfTheMachine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a, b := &agent{name: adapters.ClaudeCode}, &agent{name: adapters.OpenClaw}
+				a, b := &agent{name: agentname.ClaudeCode}, &agent{name: agentname.OpenClaw}
 				c := New(Config{Adapters: []adapters.Adapter{a, b}})
 				own := c.clock
 				var jumped atomic.Bool
@@ -301,7 +302,7 @@ func TestSuspended(t *testing.T) {
 		suspend(true)
 		check(true, adapters.Idle, adapters.Waiting, adapters.Idle)
 		s.settle()
-		s.core.RefreshOne(s.Context(), adapters.ClaudeCode, "idle") // the others are judged again as they were
+		s.core.RefreshOne(s.Context(), agentname.ClaudeCode, "idle") // the others are judged again as they were
 		check(true, adapters.Idle, adapters.Waiting, adapters.Idle)
 		s.agent.says(partly)
 		s.refresh()

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
 // processIn is the row of process n, without a session, in a folder.
 func processIn(dir string, n int, started time.Time) adapters.Session {
-	return adapters.ProcessSession(adapters.ClaudeCode, proc.Process{Identity: pid(n), Started: started}, dir)
+	return adapters.ProcessSession(agentname.ClaudeCode, proc.Process{Identity: pid(n), Started: started}, dir)
 }
 
 // stored is a session in /w that has stopped: begun and last active at these times.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // pushingAgent is an agent that reports changes itself.
@@ -38,8 +39,8 @@ func (a *pushingAgent) Push(ctx context.Context, changed func()) {
 // listens once Run is over.
 func TestPushed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &pushingAgent{agent: agent{name: adapters.OpenClaw}, tell: make(chan struct{})}
-		remote := changed(on("a", adapters.Idle, 0), func(s *adapters.Session) { s.Agent, s.Remote = adapters.OpenClaw, "gateway" })
+		a := &pushingAgent{agent: agent{name: agentname.OpenClaw}, tell: make(chan struct{})}
+		remote := changed(on("a", adapters.Idle, 0), func(s *adapters.Session) { s.Agent, s.Remote = agentname.OpenClaw, "gateway" })
 		a.says(nil, remote)
 		c := New(Config{Adapters: []adapters.Adapter{a}})
 		events := listen(t, c)
@@ -75,7 +76,7 @@ func TestPushed(t *testing.T) {
 // answers; then nothing runs any more.
 func TestFailedIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &agent{name: adapters.Codex}
+		a := &agent{name: agentname.Codex}
 		a.says(adapters.Unreadable("/x", errors.New("busy")))
 		c := New(Config{Adapters: []adapters.Adapter{a}})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -109,7 +110,7 @@ func TestFailedIsAskedAgain(t *testing.T) {
 // An adapter that panics while it reports changes is logged, and its sessions are still listed and followed.
 func TestPushPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &crashingAgent{agent{name: adapters.ClaudeCode}}
+		a := &crashingAgent{agent{name: agentname.ClaudeCode}}
 		a.says(nil, on("a", adapters.Idle, 0))
 		var log bytes.Buffer
 		c := New(Config{Adapters: []adapters.Adapter{a}, Log: slog.New(slog.NewTextHandler(&log, nil))})

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -53,7 +54,7 @@ func TestReconcile(t *testing.T) {
 		{name: "unknown, gone: stopped, outcome not made up", listed: []adapters.Session{on("a", adapters.Unknown, 1)},
 			want: []shownRow{{"a", adapters.Stopped, "", 0, ""}}},
 		{name: "partly, listed as a process alone: stale, the process is still its own", before: before(on("a", adapters.Working, 1)),
-			listed: []adapters.Session{adapters.ProcessSession(adapters.ClaudeCode, proc.Process{Identity: pid(1)}, "/p")}, err: partly, alive: []int{1},
+			listed: []adapters.Session{adapters.ProcessSession(agentname.ClaudeCode, proc.Process{Identity: pid(1)}, "/p")}, err: partly, alive: []int{1},
 			want: []shownRow{{"a", adapters.Working, "", 1, why}}},
 		{name: "no process known: as listed", listed: []adapters.Session{on("a", adapters.Working, 0)},
 			want: []shownRow{{"a", adapters.Working, "", 0, ""}}},

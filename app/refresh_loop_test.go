@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
@@ -33,7 +34,7 @@ type entry struct {
 	Process proc.Identity
 }
 
-func (r *roster) Name() adapters.Name { return adapters.ClaudeCode }
+func (r *roster) Name() adapters.Name { return agentname.ClaudeCode }
 
 func (r *roster) WatchPaths() []string { return []string{r.dir} }
 

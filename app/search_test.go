@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/textmatch"
 )
 
@@ -75,8 +76,8 @@ func searchFor(ctx context.Context, q SearchQuery, list ...adapters.Adapter) (hi
 // sessions; and very many hits that wait for their turn end no search.
 func TestSearchOrder(t *testing.T) {
 	const many = 3 * maxQueued
-	a := &searchAgent{name: adapters.ClaudeCode, list: []adapters.Conversation{talk(2, 9), talk(many, 1), talk(2, 5), talk(0, 2)}}
-	b := &searchAgent{name: adapters.OpenCode, list: []adapters.Conversation{talk(many, 0, 3, 6, 12), talk(2, 13, 20)}}
+	a := &searchAgent{name: agentname.ClaudeCode, list: []adapters.Conversation{talk(2, 9), talk(many, 1), talk(2, 5), talk(0, 2)}}
+	b := &searchAgent{name: agentname.OpenCode, list: []adapters.Conversation{talk(many, 0, 3, 6, 12), talk(2, 13, 20)}}
 	hits, r, err := searchFor(t.Context(), searchQuery(t), a, b)
 	if err != nil || r.Failed() || r.Searched != 6 || r.Found != 6 || r.Hits != len(hits) {
 		t.Fatalf("%+v, %v", r, err)
@@ -102,9 +103,9 @@ func TestSearchOrderOfLateAgent(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			return search(ctx, q, found)
 		}
-		prompt := &searchAgent{name: adapters.ClaudeCode, list: []adapters.Conversation{old}}
+		prompt := &searchAgent{name: agentname.ClaudeCode, list: []adapters.Conversation{old}}
 		const many = 3 * maxQueued
-		late := &searchAgent{name: adapters.OpenCode, list: []adapters.Conversation{talk(many, 0, 9), talk(1, 5)}, slow: 2 * time.Second}
+		late := &searchAgent{name: agentname.OpenCode, list: []adapters.Conversation{talk(many, 0, 9), talk(1, 5)}, slow: 2 * time.Second}
 		hits, r, err := searchFor(t.Context(), searchQuery(t), late, prompt)
 		hits = slices.DeleteFunc(hits, func(h string) bool { return !strings.HasSuffix(h, "/0") })
 		if want := []string{"50/0", "0/0", "5/0", "9/0"}; err != nil || r.Failed() || r.Hits != 2*many+2 || !slices.Equal(hits, want) {
@@ -116,8 +117,8 @@ func TestSearchOrderOfLateAgent(t *testing.T) {
 // An agent that lists late does not hold up the others, and its hits come as well.
 func TestSearchLateAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		late := &searchAgent{name: adapters.OpenClaw, list: []adapters.Conversation{talk(3*maxQueued, 0), talk(1, 7)}, slow: 2 * time.Second}
-		prompt := &searchAgent{name: adapters.ClaudeCode, list: []adapters.Conversation{talk(1, 4), talk(1, 8)}}
+		late := &searchAgent{name: agentname.OpenClaw, list: []adapters.Conversation{talk(3*maxQueued, 0), talk(1, 7)}, slow: 2 * time.Second}
+		prompt := &searchAgent{name: agentname.ClaudeCode, list: []adapters.Conversation{talk(1, 4), talk(1, 8)}}
 		began := time.Now()
 		var first time.Duration
 		q := searchQuery(t)
@@ -141,10 +142,10 @@ func TestSearchSaysWhatIsMissing(t *testing.T) {
 		panic("oops")
 	}}
 	hits, r, err := searchFor(t.Context(), searchQuery(t),
-		&searchAgent{name: adapters.ClaudeCode, list: []adapters.Conversation{broken, talk(1, 1)}},
-		&searchAgent{name: adapters.Codex, err: adapters.ErrAbsent},
-		&searchAgent{name: adapters.Pi, list: []adapters.Conversation{crashing}},
-		&searchAgent{name: adapters.OpenCode, list: []adapters.Conversation{talk(1, 2)}, err: errors.New("half of it")},
+		&searchAgent{name: agentname.ClaudeCode, list: []adapters.Conversation{broken, talk(1, 1)}},
+		&searchAgent{name: agentname.Codex, err: adapters.ErrAbsent},
+		&searchAgent{name: agentname.Pi, list: []adapters.Conversation{crashing}},
+		&searchAgent{name: agentname.OpenCode, list: []adapters.Conversation{talk(1, 2)}, err: errors.New("half of it")},
 		&agent{name: "mute"})
 	if err != nil || len(hits) != 2 || !r.Failed() {
 		t.Fatalf("%v, %+v, %v", hits, r, err)
@@ -162,7 +163,7 @@ func TestSearchSaysWhatIsMissing(t *testing.T) {
 }
 
 func TestSearchEnds(t *testing.T) {
-	a := &searchAgent{name: adapters.ClaudeCode, list: []adapters.Conversation{talk(100, 1), talk(100, 2)}}
+	a := &searchAgent{name: agentname.ClaudeCode, list: []adapters.Conversation{talk(100, 1), talk(100, 2)}}
 	q := searchQuery(t)
 	q.Limit = 150
 	if hits, r, err := searchFor(t.Context(), q, a); err != nil || len(hits) != 150 || !r.Limited {
@@ -191,7 +192,7 @@ func TestSearchCancelled(t *testing.T) {
 		<-release
 		return nil, nil
 	}}
-	_, _, err := searchFor(ctx, searchQuery(t), &searchAgent{name: adapters.Pi, list: []adapters.Conversation{hangs}})
+	_, _, err := searchFor(ctx, searchQuery(t), &searchAgent{name: agentname.Pi, list: []adapters.Conversation{hangs}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -208,7 +209,7 @@ func TestSearchProgress(t *testing.T) {
 			return nil, nil
 		}}
 		var shown []SearchReport
-		_, err := New(Config{Adapters: []adapters.Adapter{&searchAgent{name: adapters.Pi, list: []adapters.Conversation{slow, talk(1, 3)}}}}).
+		_, err := New(Config{Adapters: []adapters.Adapter{&searchAgent{name: agentname.Pi, list: []adapters.Conversation{slow, talk(1, 3)}}}}).
 			Search(t.Context(), searchQuery(t), func(SearchHit) bool { return true }, func(r SearchReport) { shown = append(shown, r) })
 		if err != nil || len(shown) < 5 || shown[len(shown)-1].Found != 2 {
 			t.Errorf("%d reports, %v", len(shown), err)
@@ -231,8 +232,8 @@ func (a *crashingAgent) Push(context.Context, func()) { panic("cannot push") }
 
 // A search reports an adapter that panics while it lists conversations, and searches those of the others.
 func TestSearchSurvivesAnAdapterThatPanics(t *testing.T) {
-	bad := &crashingAgent{agent{name: adapters.Codex}}
-	good := &searchAgent{name: adapters.ClaudeCode, list: []adapters.Conversation{talk(1, 1)}}
+	bad := &crashingAgent{agent{name: agentname.Codex}}
+	good := &searchAgent{name: agentname.ClaudeCode, list: []adapters.Conversation{talk(1, 1)}}
 	hits, r, err := searchFor(t.Context(), searchQuery(t), bad, good)
 	if err != nil || !slices.Equal(hits, []string{"1/0"}) {
 		t.Errorf("hits %v, %v", hits, err)
@@ -244,11 +245,11 @@ func TestSearchSurvivesAnAdapterThatPanics(t *testing.T) {
 
 // The error for the surroundings of a hit names the agent that failed, and why: the session is not reported as gone.
 func TestAroundOfAnAgentThatFails(t *testing.T) {
-	a := &crashingAgent{agent{name: adapters.ClaudeCode}}
+	a := &crashingAgent{agent{name: agentname.ClaudeCode}}
 	c := New(Config{Adapters: []adapters.Adapter{a}})
 	around := func(cause string) {
 		t.Helper()
-		_, err := c.Around(t.Context(), adapters.ClaudeCode, "s", "1")
+		_, err := c.Around(t.Context(), agentname.ClaudeCode, "s", "1")
 		text := fmt.Sprint(err)
 		if errors.Is(err, ErrNoSession) || !strings.Contains(text, "claude-code") || !strings.Contains(text, cause) {
 			t.Errorf("the error is %v, want one with claude-code and %q", err, cause)
@@ -262,7 +263,7 @@ func TestAroundOfAnAgentThatFails(t *testing.T) {
 	a.says(nil, on("s", adapters.Idle, 0))
 	around("cannot peek")
 	a.says(nil)
-	if _, err := c.Around(t.Context(), adapters.ClaudeCode, "s", "1"); !errors.Is(err, ErrNoSession) {
+	if _, err := c.Around(t.Context(), agentname.ClaudeCode, "s", "1"); !errors.Is(err, ErrNoSession) {
 		t.Errorf("without the session the error is %v", err)
 	}
 }

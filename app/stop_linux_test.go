@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -126,7 +127,7 @@ func TestStop(t *testing.T) {
 		t.Run(c.role, func(t *testing.T) {
 			t.Parallel()
 			x := act(t, table, c.role)
-			a := gracefulAgent{agent: &agent{name: adapters.ClaudeCode}}
+			a := gracefulAgent{agent: &agent{name: agentname.ClaudeCode}}
 			s := on("a", adapters.Working, 0)
 			s.Process = x.id
 			a.says(nil, s)
@@ -186,7 +187,7 @@ func TestStopRefused(t *testing.T) {
 		"own way":    {func(*adapters.Session) {}, errors.New("use claude stop a"), ErrCannotStop, "use claude stop a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := gracefulAgent{agent: &agent{name: adapters.ClaudeCode}, why: c.why}
+			a := gracefulAgent{agent: &agent{name: agentname.ClaudeCode}, why: c.why}
 			a.says(nil, changed(mine, c.change))
 			core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
 			_, err := core.PlanStop(t.Context(), Session{Session: mine})
@@ -195,7 +196,7 @@ func TestStopRefused(t *testing.T) {
 			}
 		})
 	}
-	a := &agent{name: adapters.ClaudeCode}
+	a := &agent{name: agentname.ClaudeCode}
 	core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
 	if _, err := core.PlanStop(t.Context(), Session{Session: mine}); !errors.Is(err, ErrNoSession) {
 		t.Errorf("not listed: %v", err)
@@ -214,7 +215,7 @@ func TestStopRefused(t *testing.T) {
 func TestStopOfMoved(t *testing.T) {
 	table := proc.OpenAt("/proc", "/etc")
 	first, second := act(t, table, "agent"), act(t, table, "agent")
-	a := &agent{name: adapters.ClaudeCode}
+	a := &agent{name: agentname.ClaudeCode}
 	s := on("a", adapters.Idle, 0)
 	s.Process = first.id
 	a.says(nil, s)
@@ -246,8 +247,8 @@ func (g *gate) Stop(_ context.Context, s adapters.Session) error {
 }
 
 func TestStopThroughGateway(t *testing.T) {
-	g := &gate{agent: &agent{name: adapters.OpenClaw}}
-	s := adapters.Session{ID: "a", Agent: adapters.OpenClaw, Status: adapters.Working, Remote: "office", Evidence: "it says so"}
+	g := &gate{agent: &agent{name: agentname.OpenClaw}}
+	s := adapters.Session{ID: "a", Agent: agentname.OpenClaw, Status: adapters.Working, Remote: "office", Evidence: "it says so"}
 	g.says(nil, s)
 	core := New(Config{Adapters: []adapters.Adapter{g}, Table: newMachine()})
 	plan, err := core.PlanStop(t.Context(), Session{Session: s})
@@ -277,12 +278,12 @@ func (r *reached) CanStop(context.Context, adapters.Session) error { return r.no
 // TestStopOfAnotherProgram: a session whose turn is over, or whose process can't be asked, is not stopped, and nothing is sent,
 // also if that is so only once the plan is carried out.
 func TestStopOfAnotherProgram(t *testing.T) {
-	g := &reached{gate: &gate{agent: &agent{name: adapters.Codex}}}
+	g := &reached{gate: &gate{agent: &agent{name: agentname.Codex}}}
 	table := newMachine()
 	table.start(pid(7))
 	core := New(Config{Adapters: []adapters.Adapter{g}, Table: table})
 	shared := func(status adapters.Status, host string) adapters.Session {
-		return changed(on("a", status, 7), func(s *adapters.Session) { s.Agent, s.Shared, s.Host = adapters.Codex, true, host })
+		return changed(on("a", status, 7), func(s *adapters.Session) { s.Agent, s.Shared, s.Host = agentname.Codex, true, host })
 	}
 	for _, c := range []struct {
 		session adapters.Session
@@ -317,7 +318,7 @@ func TestStopOfAnotherProgram(t *testing.T) {
 func TestStopIdle(t *testing.T) {
 	table := proc.OpenAt("/proc", "/etc")
 	x := act(t, table, "agent")
-	a := &agent{name: adapters.ClaudeCode}
+	a := &agent{name: agentname.ClaudeCode}
 	mine, gone, busy := on("mine", adapters.Idle, 0), on("gone", adapters.Idle, 0), on("busy", adapters.Working, 0)
 	mine.Process, busy.Process = x.id, x.id
 	a.says(nil, mine, gone, busy)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // unreadableAgent is a roster that reports what it could not read.
@@ -103,7 +104,7 @@ type brokenAgent struct {
 	asked int
 }
 
-func (*brokenAgent) Name() adapters.Name { return adapters.ClaudeCode }
+func (*brokenAgent) Name() adapters.Name { return agentname.ClaudeCode }
 
 func (b *brokenAgent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
 	b.asked++

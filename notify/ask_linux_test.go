@@ -14,6 +14,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/control/answer"
 	"rollcall/app/control/risk"
+	"rollcall/internal/agentname"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
 	"rollcall/notify"
@@ -42,7 +43,7 @@ func (b *board) set(id string, texts ...string) {
 	defer b.mu.Unlock()
 	b.asked[id] = nil
 	for _, text := range texts {
-		r := adapters.Request{Agent: adapters.ClaudeCode, Session: id, ID: "1", Kind: adapters.AsksCommand, Text: text, Folder: "/w/" + id, CanAllow: true, CanDeny: true}
+		r := adapters.Request{Agent: agentname.ClaudeCode, Session: id, ID: "1", Kind: adapters.AsksCommand, Text: text, Folder: "/w/" + id, CanAllow: true, CanDeny: true}
 		there := r // the folder of the sessions does not exist here
 		there.Folder, _ = os.Getwd()
 		b.asked[id] = append(b.asked[id], answer.Request{Request: r, Key: r.Key(), Judgement: risk.Judge(&there, there.Folder)})

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 	"rollcall/internal/desktoptest"
 	"rollcall/notify"
 	"rollcall/proc"
@@ -39,7 +40,7 @@ type agents struct {
 	known []adapters.Session
 }
 
-func (a *agents) Name() adapters.Name { return adapters.ClaudeCode }
+func (a *agents) Name() adapters.Name { return agentname.ClaudeCode }
 
 func (a *agents) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
 	a.mu.Lock()
@@ -75,7 +76,7 @@ func (a *agents) begin(t *testing.T, run, sessions int) *exec.Cmd {
 	defer a.mu.Unlock()
 	for i := range sessions {
 		a.known = append(a.known, adapters.Session{
-			ID: fmt.Sprintf("s%d-%d", run, i), Agent: adapters.ClaudeCode, Status: adapters.Working, Evidence: "a test",
+			ID: fmt.Sprintf("s%d-%d", run, i), Agent: agentname.ClaudeCode, Status: adapters.Working, Evidence: "a test",
 			Process: p.Identity, Shared: sessions > 1, CWD: fmt.Sprintf("/w/run%d-%d", run, i), StartedAt: p.Started,
 		})
 	}

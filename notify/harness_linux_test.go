@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
 	"rollcall/notify"
@@ -163,7 +164,7 @@ func titles(l []desktoptest.Notification) []string {
 }
 
 func one(id string, status adapters.Status, pid int) app.Session {
-	s := adapters.Session{ID: id, Agent: adapters.ClaudeCode, Status: status, CWD: "/w/" + id, Title: "about " + id,
+	s := adapters.Session{ID: id, Agent: agentname.ClaudeCode, Status: status, CWD: "/w/" + id, Title: "about " + id,
 		Process: proc.Identity{PID: pid, Start: 1}}
 	if status == adapters.Waiting {
 		s.WaitingFor = adapters.ForPermission

@@ -7,11 +7,12 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
 func session(id string, status adapters.Status, pid int) app.Session {
-	s := adapters.Session{ID: id, Agent: adapters.Codex, Status: status, CWD: "/w/" + id}
+	s := adapters.Session{ID: id, Agent: agentname.Codex, Status: status, CWD: "/w/" + id}
 	if status == adapters.Waiting {
 		s.WaitingFor = adapters.ForPermission
 	}
@@ -57,7 +58,7 @@ func wasStale(ev app.Event) app.Event {
 }
 
 // row is a process without a session.
-var row = adapters.ProcessSession(adapters.Codex, proc.Process{Identity: proc.Identity{PID: 5, Start: 7}}, "/w/row")
+var row = adapters.ProcessSession(agentname.Codex, proc.Process{Identity: proc.Identity{PID: 5, Start: 7}}, "/w/row")
 
 func begins(s adapters.Session) app.Event {
 	return app.Event{Kind: app.Started, At: noon, Session: app.Session{Session: s}}
@@ -254,7 +255,7 @@ func TestRemovedByItsGateway(t *testing.T) {
 func TestMachineEnds(t *testing.T) {
 	p := newPolicy(nil)
 	end := func(id, process, remote string) app.Event {
-		s := app.Session{Machine: "devbox", Session: adapters.Session{ID: "devbox:" + id, Agent: adapters.Codex, Status: adapters.Stopped, Outcome: adapters.Completed,
+		s := app.Session{Machine: "devbox", Session: adapters.Session{ID: "devbox:" + id, Agent: agentname.Codex, Status: adapters.Stopped, Outcome: adapters.Completed,
 			FirstPrompt: "p", CWD: "/src/shop", Remote: remote}}
 		return app.Event{Kind: app.Ended, Session: s, MachineProcess: process}
 	}

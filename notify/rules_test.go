@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 )
 
 // asked is what the user set by default, as far as these tests need it.
@@ -244,9 +245,9 @@ func TestClock(t *testing.T) {
 
 // A notification of several waits that an earlier process left is withdrawn, corrected or kept.
 func TestTakeOverSeveral(t *testing.T) {
-	left := wait{member: member{Key: "waiting several 1", Agent: adapters.Codex}, ID: 3, Members: []member{
-		{Key: "waiting codex a", Agent: adapters.Codex, Session: "a", WaitingFor: adapters.ForPermission},
-		{Key: "waiting codex b", Agent: adapters.Codex, Session: "b", WaitingFor: adapters.ForPermission}}}
+	left := wait{member: member{Key: "waiting several 1", Agent: agentname.Codex}, ID: 3, Members: []member{
+		{Key: "waiting codex a", Agent: agentname.Codex, Session: "a", WaitingFor: adapters.ForPermission},
+		{Key: "waiting codex b", Agent: agentname.Codex, Session: "b", WaitingFor: adapters.ForPermission}}}
 	a, b := session("a", adapters.Waiting, 1), session("b", adapters.Waiting, 2)
 	for _, tt := range []struct {
 		sessions          []app.Session

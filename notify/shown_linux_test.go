@@ -16,6 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
 	"rollcall/notify"
@@ -102,7 +103,7 @@ func (p *picture) subscribed() bool {
 
 func (p *picture) show(state app.AdapterState, sessions ...app.Session) {
 	p.mu.Lock()
-	p.snap = &app.Snapshot{At: time.Now(), Own: sessions, Adapters: []app.Health{{Name: adapters.ClaudeCode, State: state}}}
+	p.snap = &app.Snapshot{At: time.Now(), Own: sessions, Adapters: []app.Health{{Name: agentname.ClaudeCode, State: state}}}
 	snap, tell := p.snap, p.tell
 	p.mu.Unlock()
 	if tell != nil {

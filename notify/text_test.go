@@ -10,6 +10,7 @@ import (
 	_ "rollcall/adapters/all" // registers every agent
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/internal/agentname"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -42,7 +43,7 @@ func killedSuspended(events []app.Event) []app.Event {
 
 func TestEndedText(t *testing.T) {
 	base := adapters.Session{
-		ID: "s1", Agent: adapters.ClaudeCode, CWD: "/home/dev/proj", Title: "Fix the parser",
+		ID: "s1", Agent: agentname.ClaudeCode, CWD: "/home/dev/proj", Title: "Fix the parser",
 		Outcome: adapters.Completed, StartedAt: noon.Add(-12 * time.Minute),
 	}
 	with := func(change func(*adapters.Session)) []app.Event {
@@ -51,7 +52,7 @@ func TestEndedText(t *testing.T) {
 		return []app.Event{ended(s)}
 	}
 	at := func(cwd string, o adapters.Outcome) app.Event {
-		return ended(adapters.Session{ID: cwd, Agent: adapters.Codex, CWD: cwd, Outcome: o})
+		return ended(adapters.Session{ID: cwd, Agent: agentname.Codex, CWD: cwd, Outcome: o})
 	}
 	for name, c := range map[string]struct {
 		events []app.Event
@@ -88,7 +89,7 @@ func TestEndedText(t *testing.T) {
 			Text{"Claude Code ended in proj", "Fix the parser\nLast turn ran 10 m"}},
 		"killed while suspended": {killedSuspended(with(turnOfAnHourAgo)),
 			Text{"Claude Code ended in proj", "Fix the parser\nDied in mid-turn, ran 1 h"}},
-		"nothing known": {[]app.Event{ended(adapters.Session{ID: "x", Agent: adapters.Pi})}, Text{"Pi ended", ""}},
+		"nothing known": {[]app.Event{ended(adapters.Session{ID: "x", Agent: agentname.Pi})}, Text{"Pi ended", ""}},
 		"in a container": {with(func(s *adapters.Session) { s.Container = "4026532456" }),
 			Text{"Claude Code ended in proj in a container", "Fix the parser\nTurn complete, ran 12 m"}},
 		"remote": {with(func(s *adapters.Session) { s.CWD, s.Remote = "", "build-host" }),
@@ -118,7 +119,7 @@ func TestWaitingText(t *testing.T) {
 		{"", "Claude Code needs you in proj"},
 	} {
 		got := WaitingText(app.Session{Session: adapters.Session{
-			Agent: adapters.ClaudeCode, Status: adapters.Waiting, WaitingFor: c.waits, CWD: "/home/dev/proj", LastPrompt: "rm -rf build"}})
+			Agent: agentname.ClaudeCode, Status: adapters.Waiting, WaitingFor: c.waits, CWD: "/home/dev/proj", LastPrompt: "rm -rf build"}})
 		if got.Title != c.want || got.Body != "rm -rf build" {
 			t.Errorf("%q: %+v", c.waits, got)
 		}
@@ -127,7 +128,7 @@ func TestWaitingText(t *testing.T) {
 
 func TestHugeText(t *testing.T) {
 	huge := strings.Repeat("héllo wörld ", 2<<20)
-	got := EndedText([]app.Event{ended(adapters.Session{Agent: adapters.Codex, CWD: "/" + huge, LastPrompt: huge, Remote: huge})})
+	got := EndedText([]app.Event{ended(adapters.Session{Agent: agentname.Codex, CWD: "/" + huge, LastPrompt: huge, Remote: huge})})
 	if w := present.Width(got.Title); w > 70 {
 		t.Errorf("title of %d cells", w)
 	}
@@ -143,7 +144,7 @@ func FuzzText(f *testing.F) {
 	f.Add("\x1b[31mred", "\xff\xfe", "/a/\u202eb", "died")
 	f.Add("", "]]>\n\"@", "..", "")
 	f.Fuzz(func(t *testing.T, title, prompt, cwd, outcome string) {
-		s := adapters.Session{Agent: adapters.Codex, Title: title, LastPrompt: prompt, CWD: cwd, Outcome: adapters.Outcome(outcome)}
+		s := adapters.Session{Agent: agentname.Codex, Title: title, LastPrompt: prompt, CWD: cwd, Outcome: adapters.Outcome(outcome)}
 		one, other := ended(s), ended(s)
 		for _, text := range []Text{EndedText([]app.Event{one}), EndedText([]app.Event{one, other}), WaitingText(one.Session)} {
 			if strings.Contains(text.Title, "\n") || strings.Count(text.Body, "\n") > 3 {
@@ -184,7 +185,7 @@ func TestMarkup(t *testing.T) {
 
 // TestMachineText: the machine stands in the title, beside the folder.
 func TestMachineText(t *testing.T) {
-	s := app.Session{Machine: "devbox", Session: adapters.Session{ID: "devbox:1", Agent: adapters.Codex, Status: adapters.Waiting, WaitingFor: adapters.ForPermission, CWD: "/src/shop", Remote: "devbox"}}
+	s := app.Session{Machine: "devbox", Session: adapters.Session{ID: "devbox:1", Agent: agentname.Codex, Status: adapters.Waiting, WaitingFor: adapters.ForPermission, CWD: "/src/shop", Remote: "devbox"}}
 	if got := WaitingText(s).Title; got != "Codex needs permission in shop on devbox" {
 		t.Errorf("%q", got)
 	}

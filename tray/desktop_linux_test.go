@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
 )
@@ -89,16 +90,16 @@ func (d *desktop) keys(keys ...string) {
 // sample returns a snapshot with something of everything.
 func sample() *app.Snapshot {
 	codex := working("c", "api", "Move the client to HTTP/3", 3*time.Minute)
-	codex.Agent = adapters.Codex
+	codex.Agent = agentname.Codex
 	stale := idle("s", "infra", "Plan the migration", time.Hour)
-	stale.Agent = adapters.Codex
+	stale.Agent = agentname.Codex
 	stale.Stale = &app.Stale{Since: time.Now().Add(-8 * time.Minute), Reason: "no answer in 5 s"}
 	s := snap(
 		waiting("w", "web_shop", "Run npm publish & tag", 4*time.Minute),
 		working("f", "rollcall", "Fix the flaky tray test", 2*time.Minute), codex,
 		idle("i", "notes", "Summarise the meeting", 26*time.Minute), stale,
 	)
-	s.Adapters[1] = app.Health{Name: adapters.Codex, State: app.Failed, Answered: time.Now().Add(-8 * time.Minute), Problems: []string{"no answer in 5 s"}}
+	s.Adapters[1] = app.Health{Name: agentname.Codex, State: app.Failed, Answered: time.Now().Add(-8 * time.Minute), Problems: []string{"no answer in 5 s"}}
 	return s
 }
 
@@ -240,7 +241,7 @@ func loadingMenu(d *desktop, t *testing.T) {
 // icons: each state looks different in the panel.
 func icons(d *desktop, t *testing.T) {
 	trouble := snap()
-	trouble.Adapters[1] = app.Health{Name: adapters.Codex, State: app.Failed}
+	trouble.Adapters[1] = app.Health{Name: agentname.Codex, State: app.Failed}
 	if err := d.Move(450, 400); err != nil { // away from the icon, which panels light up
 		t.Fatal(err)
 	}

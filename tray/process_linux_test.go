@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 )
 
 // trayProcess is a running tray: this binary, executed anew.
@@ -181,13 +182,13 @@ func (p *trayProcess) exit() int {
 func snap(sessions ...app.Session) *app.Snapshot {
 	app.Sort(sessions) // as snapshots have them
 	return &app.Snapshot{At: time.Now(), Own: sessions, Adapters: []app.Health{
-		{Name: adapters.ClaudeCode, State: app.OK, Answered: time.Now()},
-		{Name: adapters.Codex, State: app.Absent},
+		{Name: agentname.ClaudeCode, State: app.OK, Answered: time.Now()},
+		{Name: agentname.Codex, State: app.Absent},
 	}}
 }
 
 func working(id, project, title string, active time.Duration) app.Session {
-	return app.Session{Session: adapters.Session{ID: id, Agent: adapters.ClaudeCode, Status: adapters.Working,
+	return app.Session{Session: adapters.Session{ID: id, Agent: agentname.ClaudeCode, Status: adapters.Working,
 		CWD: "/home/dev/" + project, Title: title, LastActivityAt: time.Now().Add(-active)}}
 }
 

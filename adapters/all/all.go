@@ -48,12 +48,12 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		return own
 	}
 	return []adapters.Adapter{
-		claudecode.New(of(adapters.ClaudeCode)),
-		codex.New(of(adapters.Codex)),
-		opencode.New(of(adapters.OpenCode)),
-		kilo.New(of(adapters.Kilo)),
-		pi.New(of(adapters.Pi)),
-		pirust.New(of(adapters.PiRust)),
-		openclaw.New(openclaw.Config{Config: of(adapters.OpenClaw), Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
+		claudecode.New(of(claudecode.Name)),
+		codex.New(of(codex.Name)),
+		opencode.New(of(opencode.Name)),
+		kilo.New(of(kilo.Name)),
+		pi.New(of(pi.Name)),
+		pirust.New(of(pirust.Name)),
+		openclaw.New(openclaw.Config{Config: of(openclaw.Name), Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/all"
+	"rollcall/internal/agentname"
 	"rollcall/internal/testfs"
 	"rollcall/proc"
 )
@@ -32,12 +33,12 @@ func TestStuckHome(t *testing.T) {
 		path   string // of a session
 		text   string
 	}{
-		adapters.ClaudeCode: {"projects", "projects/-p/" + id + ".jsonl",
+		agentname.ClaudeCode: {"projects", "projects/-p/" + id + ".jsonl",
 			`{"type":"user","sessionId":"` + id + `","cwd":"/p","timestamp":"2026-01-01T00:00:00Z","uuid":"u","message":{"role":"user","content":"hi"}}` + "\n"},
-		adapters.Codex: {"sessions", "sessions/2026/01/01/rollout-2026-01-01T00-00-00-" + id + ".jsonl",
+		agentname.Codex: {"sessions", "sessions/2026/01/01/rollout-2026-01-01T00-00-00-" + id + ".jsonl",
 			`{"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"session_id":"` + id + `","id":"` + id + `","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/p","originator":"codex_cli_rs","cli_version":"0.142.5","source":"cli"}}` + "\n"},
-		adapters.OpenCode: {"storage", "", ""},
-		adapters.Pi: {"sessions/--p--", "sessions/--p--/2026-01-01T00-00-00-000Z_" + id + ".jsonl",
+		agentname.OpenCode: {"storage", "", ""},
+		agentname.Pi: {"sessions/--p--", "sessions/--p--/2026-01-01T00-00-00-000Z_" + id + ".jsonl",
 			`{"type":"session","version":3,"id":"` + id + `","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/p"}` + "\n" +
 				`{"type":"message","id":"a","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"hi"}}` + "\n"},
 	} {

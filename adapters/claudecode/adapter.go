@@ -57,12 +57,15 @@ var (
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
 	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
-		homesUsed: kit.NewRecent(cfg.Places, adapters.ClaudeCode),
-		saved:     factcache.Of[savedTranscript](cfg.Facts, string(adapters.ClaudeCode), factsFormat)}
+		homesUsed: kit.NewRecent(cfg.Places, Name),
+		saved:     factcache.Of[savedTranscript](cfg.Facts, string(Name), factsFormat)}
 }
 
+// Name is the agent's name, on the command line and in JSON.
+const Name adapters.Name = "claude-code"
+
 var description = adapters.Register(adapters.Description{
-	Name: adapters.ClaudeCode, Title: "Claude Code", Short: "cc",
+	Name: Name, Title: "Claude Code", Short: "cc",
 	Program: "claude", Install: "npm install -g @anthropic-ai/claude-code", Processes: []string{"claude", "claude.exe"},
 }, (*Adapter)(nil))
 
@@ -70,7 +73,7 @@ var description = adapters.Register(adapters.Description{
 func (a *Adapter) Describe() adapters.Description { return description }
 
 // Name implements adapters.Adapter.
-func (a *Adapter) Name() adapters.Name { return adapters.ClaudeCode }
+func (a *Adapter) Name() adapters.Name { return Name }
 
 // Discover implements adapters.Adapter. Prompts and titles are cut after 4 KB.
 // Tokens are exact or nil; with q.Totals a sum that could not be finished before

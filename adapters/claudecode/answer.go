@@ -62,7 +62,7 @@ func (a *Adapter) shownElsewhere(ctx context.Context, s adapters.Session) []adap
 	if err != nil || len(calls) != 1 {
 		return nil
 	}
-	r := adapters.Request{Agent: adapters.ClaudeCode, Session: s.ID, ID: calls[0].id, Folder: s.CWD, Where: "its terminal"}
+	r := adapters.Request{Agent: Name, Session: s.ID, ID: calls[0].id, Folder: s.CWD, Where: "its terminal"}
 	r.Kind, r.Text = calls[0].asked()
 	return []adapters.Request{r}
 }
@@ -172,7 +172,7 @@ func (a *Adapter) readPrompt(ctx context.Context, s adapters.Session) (*permissi
 	if err != nil {
 		return p, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, adapters.AsProblem(s.Files[0], err))
 	}
-	p.request = adapters.Request{Agent: adapters.ClaudeCode, Session: s.ID, Folder: e.cwd, AskedAt: e.since, Where: shown.Name(), Options: p.dialog.Options}
+	p.request = adapters.Request{Agent: Name, Session: s.ID, Folder: e.cwd, AskedAt: e.since, Where: shown.Name(), Options: p.dialog.Options}
 	_, p.request.CanAllow = p.dialog.Choice(allows)
 	_, p.request.CanDeny = p.dialog.Choice(denies)
 	return p, p.describe(calls, e)

@@ -188,11 +188,11 @@ func (d *discovery) sessionless() []adapters.Session {
 		if len(p.found) == 1 && p.found[0].owner == p || p.session == "" && p.why == "" && hidden {
 			continue
 		}
-		row := adapters.ProcessSession(adapters.ClaudeCode, p.Process, p.cwd)
+		row := adapters.ProcessSession(Name, p.Process, p.cwd)
 		row.Parent = p.lead
 		switch {
 		case p.unresponsive:
-			row = adapters.UnresponsiveProcess(adapters.ClaudeCode, p.Process, p.cwd, p.home)
+			row = adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.home)
 		case p.why != "":
 			row.Status = adapters.Unknown
 			row.Evidence = fmt.Sprintf("process %d: open; %s", p.PID, p.why)

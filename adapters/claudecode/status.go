@@ -49,7 +49,7 @@ func (d *discovery) build(s *session) adapters.Session {
 	v := d.decide(s)
 	f := &s.facts
 	out := adapters.Session{
-		ID: s.id, Agent: adapters.ClaudeCode,
+		ID: s.id, Agent: Name,
 		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: v.Outcome == adapters.Failed && f.turn.apiStatus == http.StatusTooManyRequests, Evidence: v.Evidence,
 		CWD: f.cwd, Branch: f.branch, Model: f.model, Version: f.version,
 		FirstPrompt: f.firstPrompt, LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt), Host: hostOf(f.entrypoint), Parent: d.leadOf(s),

@@ -127,7 +127,7 @@ const (
 )
 
 func (c *controlRequest) request() adapters.Request {
-	r := adapters.Request{Agent: adapters.ClaudeCode, ID: c.ID, Kind: adapters.AsksPermission, CanAllow: true, CanDeny: true, CanExplain: true,
+	r := adapters.Request{Agent: Name, ID: c.ID, Kind: adapters.AsksPermission, CanAllow: true, CanDeny: true, CanExplain: true,
 		Where: "Claude Code", Options: []string{"allow", "deny"}, Reason: c.Request.Reason}
 	members := map[string]json.RawMessage{}
 	_ = json.Unmarshal(c.Request.Input, &members)

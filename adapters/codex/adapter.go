@@ -60,13 +60,16 @@ var (
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
 	a := &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
-		homes: kit.NewRecent(cfg.Places, adapters.Codex)}
-	a.rollouts.saved = factcache.Of[savedRollout](cfg.Facts, string(adapters.Codex), factsFormat)
+		homes: kit.NewRecent(cfg.Places, Name)}
+	a.rollouts.saved = factcache.Of[savedRollout](cfg.Facts, string(Name), factsFormat)
 	return a
 }
 
+// Name is the agent's name, on the command line and in JSON.
+const Name adapters.Name = "codex"
+
 var description = adapters.Register(adapters.Description{
-	Name: adapters.Codex, Title: "Codex", Short: "codex",
+	Name: Name, Title: "Codex", Short: "codex",
 	Program: "codex", Install: "npm install -g @openai/codex", Unarchive: "codex unarchive", Processes: []string{"codex", acpProgram},
 }, (*Adapter)(nil))
 
@@ -74,7 +77,7 @@ var description = adapters.Register(adapters.Description{
 func (a *Adapter) Describe() adapters.Description { return description }
 
 // Name implements adapters.Adapter.
-func (a *Adapter) Name() adapters.Name { return adapters.Codex }
+func (a *Adapter) Name() adapters.Name { return Name }
 
 // Discover implements adapters.Adapter. Query.Totals changes nothing: Codex counts
 // tokens cumulatively, so the end of a rollout has them. Prompts, titles and errors are

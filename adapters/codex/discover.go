@@ -367,7 +367,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		v = kit.Unknown("the process table can't be read; " + s.lastTurn())
 	}
 	out := adapters.Session{
-		ID: f.id, Agent: adapters.Codex,
+		ID: f.id, Agent: Name,
 		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: v.Outcome == adapters.Failed && f.facts.turn.limited, Evidence: v.Evidence,
 		CWD: f.facts.cwd, Branch: cmp.Or(row.branch, f.facts.branch), Model: cmp.Or(f.facts.model, row.model),
 		Title:       f.title(row.name, name),

@@ -74,7 +74,7 @@ func parseAsked(b []byte) (a asked, ok bool) {
 func (a *asked) request(raw []byte, patch func(item string) string) adapters.Request {
 	p := &a.Params
 	r := adapters.Request{
-		Agent: adapters.Codex, Session: p.Thread, ID: a.name(), Reason: p.Reason, Folder: p.CWD, Where: daemonName,
+		Agent: Name, Session: p.Thread, ID: a.name(), Reason: p.Reason, Folder: p.CWD, Where: daemonName,
 	}
 	if p.Started > 0 {
 		r.AskedAt = time.UnixMilli(p.Started)

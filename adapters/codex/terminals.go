@@ -173,9 +173,9 @@ func begunAt(id string, otherwise time.Time) time.Time {
 // addProcess adds the row of a process to which no thread belongs.
 func (d *discovery) addProcess(h *host) {
 	folder, _ := d.adapter.table.CWD(h.Identity) // empty where it is not known
-	s := adapters.ProcessSession(adapters.Codex, h.Process, folder)
+	s := adapters.ProcessSession(Name, h.Process, folder)
 	if h.unresponsive != "" {
-		s = adapters.UnresponsiveProcess(adapters.Codex, h.Process, folder, h.unresponsive)
+		s = adapters.UnresponsiveProcess(Name, h.Process, folder, h.unresponsive)
 	}
 	if h.role == terminal && h.unresponsive == "" {
 		s.Evidence += "; it may be at a question of its own (trust this folder?)"

@@ -9,11 +9,14 @@ import (
 	"rollcall/adapters/opencode"
 )
 
+// Name is the agent's name, on the command line and in JSON.
+const Name adapters.Name = "kilo"
+
 // product holds the names that Kilo uses. Whether its terminal interface sends a password to its own
 // server is not known, so that it is launched without a port.
 var product = &opencode.Product{
 	Description: adapters.Register(adapters.Description{
-		Name: adapters.Kilo, Title: "Kilo", Short: "kilo",
+		Name: Name, Title: "Kilo", Short: "kilo",
 		Program: "kilo", Install: "npm install -g @kilocode/cli", Processes: []string{"kilo", ".kilo"},
 	}, (*opencode.Adapter)(nil)),
 	Folder: "kilo", Programs: []string{"kilo", ".kilo", "kilo.exe"}, Variable: "KILO_",

@@ -38,7 +38,7 @@ func TestOpenTerminal(t *testing.T) {
 	for _, s := range adaptertest.Discover(t, New(r.Config()), adapters.Query{}).Sessions {
 		if s.IsProcess() {
 			rows++
-			if s.Agent != adapters.Kilo || s.Process.PID != 24380 || !strings.Contains(s.Evidence, "no session yet") {
+			if s.Agent != Name || s.Process.PID != 24380 || !strings.Contains(s.Evidence, "no session yet") {
 				t.Errorf("%+v", s)
 			}
 		}

@@ -79,8 +79,11 @@ func New(cfg Config) *Adapter {
 	return &Adapter{home: cfg.Home, env: cfg.Env, table: cfg.Table, now: cfg.Now, cfg: cfg, limit: answerLimit}
 }
 
+// Name is the agent's name, on the command line and in JSON.
+const Name adapters.Name = "openclaw"
+
 var description = adapters.Register(adapters.Description{
-	Name: adapters.OpenClaw, Title: "OpenClaw", Short: "claw",
+	Name: Name, Title: "OpenClaw", Short: "claw",
 	Program: "openclaw", Install: "npm install -g openclaw", Processes: []string{"openclaw-gatewa"},
 }, (*Adapter)(nil))
 
@@ -88,7 +91,7 @@ var description = adapters.Register(adapters.Description{
 func (a *Adapter) Describe() adapters.Description { return description }
 
 // Name implements adapters.Adapter.
-func (a *Adapter) Name() adapters.Name { return adapters.OpenClaw }
+func (a *Adapter) Name() adapters.Name { return Name }
 
 // Discover implements adapters.Adapter. Every gateway has 3.5 s at most, so that a gateway
 // that hangs does not delay the others. The sessions of a gateway on this machine that

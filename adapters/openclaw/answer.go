@@ -157,7 +157,7 @@ const gatewayName = "the OpenClaw gateway"
 // approval returns an approval for the user. An approval that is not of a command is shown as
 // it was received, and can only be answered in OpenClaw.
 func (p *asked) approval(s adapters.Session, raw json.RawMessage, exec bool) adapters.Request {
-	r := adapters.Request{Agent: adapters.OpenClaw, Session: s.ID, ID: p.ID, Kind: adapters.AsksPermission, Text: string(raw),
+	r := adapters.Request{Agent: Name, Session: s.ID, ID: p.ID, Kind: adapters.AsksPermission, Text: string(raw),
 		Folder: p.Request.CWD, Options: p.Request.Decisions, AskedAt: p.Created.time(), ExpiresAt: p.Expires.time(), Where: gatewayName}
 	if !exec || p.Request.Command == "" {
 		return r
@@ -173,7 +173,7 @@ func (p *asked) approval(s adapters.Session, raw json.RawMessage, exec bool) ada
 
 // question returns a question for the user.
 func (p *asked) question(s adapters.Session) adapters.Request {
-	r := adapters.Request{Agent: adapters.OpenClaw, Session: s.ID, ID: p.ID, Kind: adapters.AsksQuestion, CanDeny: true,
+	r := adapters.Request{Agent: Name, Session: s.ID, ID: p.ID, Kind: adapters.AsksQuestion, CanDeny: true,
 		AskedAt: p.Created.time(), ExpiresAt: p.Expires.time(), Where: gatewayName}
 	var texts []string
 	secret := false

@@ -34,7 +34,7 @@ func (v *gatewayView) session(r *row, id string) adapters.Session {
 	d := v.decide(r)
 	stopIfQuiet(&d, v.now.Sub(r.lastActivity()), r.lastActivity().IsZero())
 	s := adapters.Session{
-		ID: id, Agent: adapters.OpenClaw, Status: d.Status, WaitingFor: d.WaitingFor, Outcome: d.Outcome,
+		ID: id, Agent: Name, Status: d.Status, WaitingFor: d.WaitingFor, Outcome: d.Outcome,
 		Evidence: d.Evidence, Remote: v.target.name, Version: v.hello.version(),
 		CWD: cmp.Or(r.cwd(), v.workspaces[r.agent()]), Model: cmp.Or(r.ActiveName, r.Model), Title: r.title(),
 		StartedAt: r.Created.time(), LastActivityAt: r.lastActivity(),

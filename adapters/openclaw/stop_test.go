@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/openclaw"
 	"rollcall/internal/gatewaytest"
 )
 
@@ -28,7 +29,7 @@ func TestStop(t *testing.T) {
 	if err := w.adapter().Stop(t.Context(), s); err != nil {
 		t.Errorf("by an adapter that never listed it: %v", err)
 	}
-	err := a.Stop(t.Context(), adapters.Session{ID: "nobody", Agent: adapters.OpenClaw})
+	err := a.Stop(t.Context(), adapters.Session{ID: "nobody", Agent: openclaw.Name})
 	if err == nil || !strings.Contains(err.Error(), "no gateway has the session") {
 		t.Errorf("%v", err)
 	}

@@ -21,12 +21,15 @@ type Product struct {
 	PasswordSince string
 }
 
+// Name is the agent's name, on the command line and in JSON.
+const Name adapters.Name = "opencode"
+
 // openCode is OpenCode itself. npm's wrapper of versions up to 1.14 is a Node.js process with its
 // name, and never a host. The program beside that wrapper is called ".opencode" (1.2 to 1.14), and
 // the preview of OpenCode 2 "lildax".
 var openCode = &Product{
 	Description: adapters.Register(adapters.Description{
-		Name: adapters.OpenCode, Title: "OpenCode", Short: "oc",
+		Name: Name, Title: "OpenCode", Short: "oc",
 		Program: "opencode", Install: "npm install -g opencode-ai", Processes: []string{"opencode"},
 	}, (*Adapter)(nil)),
 	Folder: "opencode", Programs: []string{"opencode", ".opencode", "opencode.exe", "lildax"}, Variable: "OPENCODE_",

@@ -27,11 +27,14 @@ var _ adapters.Piped = (*Adapter)(nil)
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
-	return &Adapter{pistore.New(adapters.Pi, cfg)}
+	return &Adapter{pistore.New(Name, cfg)}
 }
 
+// Name is the agent's name, on the command line and in JSON.
+const Name = pistore.Pi
+
 var description = adapters.Register(adapters.Description{
-	Name: adapters.Pi, Title: "Pi", Short: "pi",
+	Name: Name, Title: "Pi", Short: "pi",
 	Program: "pi", Install: "npm install -g @earendil-works/pi-coding-agent", Processes: []string{"pi"},
 }, (*Adapter)(nil))
 

@@ -22,11 +22,14 @@ type Adapter struct{ *pistore.Store }
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
-	return &Adapter{pistore.New(adapters.PiRust, cfg)}
+	return &Adapter{pistore.New(Name, cfg)}
 }
 
+// Name is the agent's name, on the command line and in JSON.
+const Name = pistore.PiRust
+
 var description = adapters.Register(adapters.Description{
-	Name: adapters.PiRust, Title: "pi_agent_rust", Short: "pi-rs",
+	Name: Name, Title: "pi_agent_rust", Short: "pi-rs",
 	Program: "pi", Install: "cargo install pi_agent_rust", Processes: []string{"pi"},
 }, (*Adapter)(nil))
 

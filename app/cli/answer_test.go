@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/settings"
+	"rollcall/internal/agentname"
 )
 
 // asking is an agent whose session asks for what requests has.
@@ -44,10 +45,10 @@ func (a *asking) Queue(_ context.Context, _ adapters.Session, prompt string) err
 }
 
 func asks(texts ...string) *asking {
-	s := simple("s1", adapters.Codex, adapters.Waiting, 0)
+	s := simple("s1", agentname.Codex, adapters.Waiting, 0)
 	a := &asking{agent: codex(s)}
 	for i, text := range texts {
-		a.requests = append(a.requests, adapters.Request{Agent: adapters.Codex, Session: "s1", ID: string(rune('1' + i)), Kind: adapters.AsksCommand,
+		a.requests = append(a.requests, adapters.Request{Agent: agentname.Codex, Session: "s1", ID: string(rune('1' + i)), Kind: adapters.AsksCommand,
 			Text: text, Folder: "/home/dev/s1", CanAllow: true, CanDeny: true, Where: "the agent"})
 	}
 	return a

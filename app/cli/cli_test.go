@@ -22,6 +22,7 @@ import (
 
 	"rollcall/adapters"
 	_ "rollcall/adapters/all" // registers every agent
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -63,7 +64,7 @@ var now = time.Now().Truncate(time.Second)
 // full is a session with every field set.
 func full() adapters.Session {
 	return adapters.Session{
-		ID: "9830e65d-07df-45de-a5ee-6ab6aa5d19f2", Agent: adapters.ClaudeCode, Status: adapters.Waiting, WaitingFor: adapters.ForPermission,
+		ID: "9830e65d-07df-45de-a5ee-6ab6aa5d19f2", Agent: agentname.ClaudeCode, Status: adapters.Waiting, WaitingFor: adapters.ForPermission,
 		Outcome: adapters.Failed, Evidence: "registry 18068.json: waiting, 3 s ago", Process: proc.Identity{PID: 18068, Start: 7, Boot: "b"},
 		CWD: "/home/dev/proj", Branch: "main", Model: "claude-sonnet-5-5", Title: "Fix the build", FirstPrompt: "fix it", LastPrompt: "go on",
 		Parent: "c0ffee00-0000-4000-8000-000000000000", Remote: "gw", Container: "4026532456", Host: "VS Code", Archived: true, Version: "2.1.329",
@@ -112,12 +113,12 @@ func deps(list ...adapters.Adapter) Deps {
 }
 
 func claude(list ...adapters.Session) *agent {
-	return &agent{name: adapters.ClaudeCode, roll: adapters.Roll{Sessions: list, LookedIn: []string{"/home/dev/.claude/sessions", "/home/dev/.claude/projects"},
+	return &agent{name: agentname.ClaudeCode, roll: adapters.Roll{Sessions: list, LookedIn: []string{"/home/dev/.claude/sessions", "/home/dev/.claude/projects"},
 		Versions: map[string]int{"2.1.329": 3, "1.0.0": 1}, Skipped: map[string]int{"unknown record type \x1b[31mx": 2}}}
 }
 
 func codex(list ...adapters.Session) *agent {
-	return &agent{name: adapters.Codex, roll: adapters.Roll{Sessions: list, LookedIn: []string{"/home/dev/.codex"}}}
+	return &agent{name: agentname.Codex, roll: adapters.Roll{Sessions: list, LookedIn: []string{"/home/dev/.codex"}}}
 }
 
 // keys are all keys of a JSON value, as paths: "sessions[].stale.reason".
@@ -244,7 +245,7 @@ func TestJSONValues(t *testing.T) {
 
 // TestEmptyFieldsAreLeftOut: of a session of which little is known.
 func TestEmptyFieldsAreLeftOut(t *testing.T) {
-	r := run(t, deps(claude(adapters.Session{ID: "x", Agent: adapters.ClaudeCode, Status: adapters.Idle, Evidence: "e"})), "list", "--json")
+	r := run(t, deps(claude(adapters.Session{ID: "x", Agent: agentname.ClaudeCode, Status: adapters.Idle, Evidence: "e"})), "list", "--json")
 	want := []string{"adapters", "adapters[].elapsed_ms", "adapters[].looked_in", "adapters[].name", "adapters[].sessions", "adapters[].state", "at", "schema",
 		"sessions", "sessions[].agent", "sessions[].evidence", "sessions[].id", "sessions[].status"}
 	if d := cmp.Diff(want, keys(t, r.out)); d != "" {
@@ -257,7 +258,7 @@ func TestEmptyFieldsAreLeftOut(t *testing.T) {
 }
 
 func TestExitCodes(t *testing.T) {
-	ok := deps(claude(full(), simple("98300000", adapters.ClaudeCode, adapters.Idle, 0)), codex())
+	ok := deps(claude(full(), simple("98300000", agentname.ClaudeCode, adapters.Idle, 0)), codex())
 	failing := codex()
 	failing.err = adapters.Unreadable("/home/dev/.codex", fs.ErrPermission)
 	bad := deps(claude(full()), failing)
@@ -332,7 +333,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestHungAdapterIsReported(t *testing.T) {
-	r := run(t, deps(claude(full()), &agent{name: adapters.Codex, hang: true}), "list", "--strict")
+	r := run(t, deps(claude(full()), &agent{name: agentname.Codex, hang: true}), "list", "--strict")
 	if r.code != Incomplete || !strings.Contains(r.out, "proj") || !strings.Contains(r.err, "codex: ") {
 		t.Errorf("%+v", r)
 	}
@@ -341,7 +342,7 @@ func TestHungAdapterIsReported(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	for _, args := range [][]string{{"list"}, {"list", "--json"}, {"status", "x"}, {"doctor"}} {
 		ctx, cancel := context.WithCancel(t.Context())
-		d := deps(&agent{name: adapters.Codex, hang: true})
+		d := deps(&agent{name: agentname.Codex, hang: true})
 		d.Limit = time.Minute
 		time.AfterFunc(50*time.Millisecond, cancel)
 		r := runOn(ctx, t, Streams{}, d, args...)
@@ -388,8 +389,8 @@ func TestTrayAndWindow(t *testing.T) {
 
 func TestFilters(t *testing.T) {
 	day := 24 * time.Hour
-	d := deps(claude(simple("work", adapters.ClaudeCode, adapters.Working, 0), simple("week", adapters.ClaudeCode, adapters.Stopped, 6*day)),
-		codex(simple("wait", adapters.Codex, adapters.Waiting, day), simple("month", adapters.Codex, adapters.Stopped, 25*day), simple("odd", adapters.Codex, adapters.Unknown, 0)))
+	d := deps(claude(simple("work", agentname.ClaudeCode, adapters.Working, 0), simple("week", agentname.ClaudeCode, adapters.Stopped, 6*day)),
+		codex(simple("wait", agentname.Codex, adapters.Waiting, day), simple("month", agentname.Codex, adapters.Stopped, 25*day), simple("odd", agentname.Codex, adapters.Unknown, 0)))
 	for args, want := range map[string]string{
 		"":                               "wait work odd",
 		"--all":                          "wait work odd week",

@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // TestCompareTokens: the tokens of a group's members are written as everywhere else.
 func TestCompareTokens(t *testing.T) {
 	repo := oneCommit(t)
-	worker := simple("one", adapters.ClaudeCode, adapters.Idle, time.Minute)
+	worker := simple("one", agentname.ClaudeCode, adapters.Idle, time.Minute)
 	worker.CWD = filepath.Join(filepath.Dir(repo), "app-try-g-00aa11-cc")
 	worker.Tokens = &adapters.Tokens{Input: 1000, CacheRead: 234, CacheWrite: 1, Output: 5678}
-	d := launchDeps(t, &writer{adapters.Codex}, &listing{writer{adapters.ClaudeCode}, claude(worker)})
+	d := launchDeps(t, &writer{agentname.Codex}, &listing{writer{agentname.ClaudeCode}, claude(worker)})
 	if r := run(t, d, "launch", "claude-code", "codex", "-p", "do it", "--cwd", repo, "--group", "g-00aa11"); r.code != Done {
 		t.Fatalf("%+v", r)
 	}

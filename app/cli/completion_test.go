@@ -16,6 +16,7 @@ import (
 	"rollcall/app/owned/launch"
 	"rollcall/app/store"
 	"rollcall/app/store/lock"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -45,10 +46,10 @@ func TestCompletion(t *testing.T) {
 	state, folder := filepath.Join(t.TempDir(), "state"), t.TempDir()
 	l := launch.In(state, proc.Open())
 	f := fuse.In(store.Below(state, store.Fuses))
-	working := simple("aaaa-1", adapters.ClaudeCode, adapters.Working, 0)
+	working := simple("aaaa-1", agentname.ClaudeCode, adapters.Working, 0)
 	working.Title = "Fix\tthe \x1b[31mbuild"
-	over := simple("aaaa-2", adapters.ClaudeCode, adapters.Stopped, time.Hour)
-	d := deps(launchable{claude(working, over)}, &agent{name: adapters.Codex, hang: true})
+	over := simple("aaaa-2", agentname.ClaudeCode, adapters.Stopped, time.Hour)
+	d := deps(launchable{claude(working, over)}, &agent{name: agentname.Codex, hang: true})
 	d.Launches = func() (*launch.Launches, error) { return l, nil }
 	d.Fuses = func() (*fuse.Fuses, error) { return f, nil }
 	if _, err := l.Locks().Take(t.Context(), lock.Lock{Path: folder, Kind: lock.Manual, By: "me"}, false, nil); err != nil {
@@ -57,7 +58,7 @@ func TestCompletion(t *testing.T) {
 	if _, err := f.Set(t.Context(), fuse.Fuse{Path: folder, Script: "true", Note: "cluster"}, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	record, _ := json.Marshal(launch.Record{ID: "l-0000000001", Agent: adapters.Codex, Dir: folder, Group: "g-1", Prompt: "do it", LaunchedAt: now})
+	record, _ := json.Marshal(launch.Record{ID: "l-0000000001", Agent: agentname.Codex, Dir: folder, Group: "g-1", Prompt: "do it", LaunchedAt: now})
 	if err := os.MkdirAll(l.Folder(), 0o700); err != nil {
 		t.Fatal(err)
 	}

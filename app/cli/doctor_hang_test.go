@@ -7,13 +7,14 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/bounded"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
 // silentOwner is an adapter whose judgement of a process never returns.
 type silentOwner struct{ end chan struct{} }
 
-func (silentOwner) Name() adapters.Name { return adapters.Pi }
+func (silentOwner) Name() adapters.Name { return agentname.Pi }
 
 func (silentOwner) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
 	return adapters.Roll{}, nil
@@ -24,7 +25,7 @@ func (d silentOwner) OwnsProcess(proc.Process) bool { <-d.end; return true }
 // sureOwner owns every process.
 type sureOwner struct{ silentOwner }
 
-func (sureOwner) Name() adapters.Name { return adapters.Codex }
+func (sureOwner) Name() adapters.Name { return agentname.Codex }
 
 func (sureOwner) OwnsProcess(proc.Process) bool { return true }
 
@@ -42,7 +43,7 @@ func TestJudgementThatNeverComes(t *testing.T) {
 	}()
 	select {
 	case got := <-done:
-		if got != string(adapters.Codex) {
+		if got != string(agentname.Codex) {
 			t.Errorf("the program is %q", got)
 		}
 	case <-time.After(30 * time.Second):

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 )
 
@@ -51,7 +52,7 @@ func oneCommit(t *testing.T) string {
 
 func TestGroup(t *testing.T) {
 	repo := oneCommit(t)
-	d := launchDeps(t, &writer{adapters.ClaudeCode}, &writer{adapters.Codex})
+	d := launchDeps(t, &writer{agentname.ClaudeCode}, &writer{agentname.Codex})
 	matrix := filepath.Join(t.TempDir(), "m.yaml")
 	text := "prompt: do it\ncwd: " + repo + "\ngroup: g-00aa11\nmatrix:\n  - agent: claude-code\n    models: [opus, sonnet]\n  - agent: codex\n"
 	if err := os.WriteFile(matrix, []byte(text), 0o600); err != nil {
@@ -97,7 +98,7 @@ func TestGroup(t *testing.T) {
 
 func TestGroupRefused(t *testing.T) {
 	repo := oneCommit(t)
-	d := launchDeps(t, &writer{adapters.ClaudeCode}, &writer{adapters.Codex})
+	d := launchDeps(t, &writer{agentname.ClaudeCode}, &writer{agentname.Codex})
 	matrix := func(text string) string {
 		path := filepath.Join(t.TempDir(), "m.yaml")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // counting is a writer that chooses another session id for each command.
@@ -33,7 +34,7 @@ func TestGroupPrintsWhatRuns(t *testing.T) {
 	if err := os.Mkdir(below, 0o700); err != nil { // not committed
 		t.Fatal(err)
 	}
-	a := &counting{writer: writer{adapters.Codex}}
+	a := &counting{writer: writer{agentname.Codex}}
 	d := launchDeps(t, a)
 	r := run(t, d, "launch", "codex=a", "codex=b", "-p", "do it", "--cwd", below, "--group", "g-00aa11")
 	if r.code != Done {

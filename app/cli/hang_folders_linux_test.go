@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/agentname"
 	"rollcall/internal/testfs"
 )
 
@@ -34,10 +35,10 @@ var neighbours = map[adapters.Name]struct {
 	pid  int
 	file string
 }{
-	adapters.ClaudeCode: {pid: 9652},
-	adapters.Codex:      {pid: 22968},
-	adapters.OpenCode:   {10033, ".local/share/opencode/opencode.db"},
-	adapters.Pi:         {pid: 21086},
+	agentname.ClaudeCode: {pid: 9652},
+	agentname.Codex:      {pid: 22968},
+	agentname.OpenCode:   {10033, ".local/share/opencode/opencode.db"},
+	agentname.Pi:         {pid: 21086},
 }
 
 // An agent whose working folder, or whose home, is on a file system that does not

@@ -9,6 +9,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/present"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/agentname"
 	"rollcall/internal/testfs"
 )
 
@@ -27,10 +28,10 @@ var recordedStores = []struct {
 	agent            adapters.Name
 	recording, store string
 }{
-	{adapters.ClaudeCode, "claudecode/testdata/recordings/claude-2.1.329-permission", ".claude"},
-	{adapters.Codex, "codex/testdata/recordings/codex-0.169.0-tui-daemon", ".codex"},
-	{adapters.OpenCode, "opencode/testdata/recordings/opencode-1.18.33-working-tool", ".local/share/opencode"},
-	{adapters.Pi, "pi/testdata/recordings/pi-1.5.2-working-tool", ".pi"},
+	{agentname.ClaudeCode, "claudecode/testdata/recordings/claude-2.1.329-permission", ".claude"},
+	{agentname.Codex, "codex/testdata/recordings/codex-0.169.0-tui-daemon", ".codex"},
+	{agentname.OpenCode, "opencode/testdata/recordings/opencode-1.18.33-working-tool", ".local/share/opencode"},
+	{agentname.Pi, "pi/testdata/recordings/pi-1.5.2-working-tool", ".pi"},
 }
 
 func hangingStores(t *testing.T) []hangingStore {
@@ -52,7 +53,7 @@ func hangingStores(t *testing.T) []hangingStore {
 		}
 	}
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HOST_PROC=" + none, "HOST_ETC=" + none}
-	return append(out, hangingStore{adapters.OpenClaw, env, "x", testfs.Cover(t, state)})
+	return append(out, hangingStore{agentname.OpenClaw, env, "x", testfs.Cover(t, state)})
 }
 
 // With a store where nothing answers every command ends with what it has, and
@@ -79,7 +80,7 @@ func TestStoreThatHangs(t *testing.T) {
 func TestFolderOfAStoreThatHangs(t *testing.T) {
 	program(t)
 	for _, r := range recordedStores {
-		folder, has := map[adapters.Name]string{adapters.ClaudeCode: "projects", adapters.Codex: "sessions", adapters.Pi: "agent/sessions"}[r.agent]
+		folder, has := map[adapters.Name]string{agentname.ClaudeCode: "projects", agentname.Codex: "sessions", agentname.Pi: "agent/sessions"}[r.agent]
 		if !has { // it has a file
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/settings"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 )
 
@@ -24,9 +25,9 @@ func (a *envAgent) Command(program string, t adapters.Task) (adapters.Command, e
 func TestLaunchDefaults(t *testing.T) {
 	t.Setenv("SECRET_OF_MINE", "s")
 	t.Setenv("KEPT_OF_MINE", "k")
-	d := launchDeps(t, &envAgent{writer{adapters.ClaudeCode}}, &envAgent{writer{adapters.Codex}})
-	set := settings.Settings{DefaultAgent: adapters.Codex, LeaveOut: []string{"SECRET_OF_MINE", "NOT_SET"},
-		Agents: map[adapters.Name]settings.Agent{adapters.Codex: {Model: "gpt-6", Mode: "plan"}, adapters.ClaudeCode: {Mode: "wild"}}}
+	d := launchDeps(t, &envAgent{writer{agentname.ClaudeCode}}, &envAgent{writer{agentname.Codex}})
+	set := settings.Settings{DefaultAgent: agentname.Codex, LeaveOut: []string{"SECRET_OF_MINE", "NOT_SET"},
+		Agents: map[adapters.Name]settings.Agent{agentname.Codex: {Model: "gpt-6", Mode: "plan"}, agentname.ClaudeCode: {Mode: "wild"}}}
 	d.Settings = func() (settings.Settings, error) { return set, nil }
 	dir, repo := t.TempDir(), oneCommit(t)
 	matrix := filepath.Join(t.TempDir(), "m.yaml")

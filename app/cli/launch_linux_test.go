@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/owned/launch"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
@@ -24,7 +25,7 @@ const shellProgram = `read prompt; case $prompt in fail) echo "no such model"; e
 printf '%s' "$prompt" > "$1/prompt"; echo $$ > "$1/session.tmp"; mv "$1/session.tmp" "$1/session"
 until [ -e "$1/end" -o ! -d "$1" ]; do sleep 0.02; done`
 
-func (a *shellAgent) Name() adapters.Name { return adapters.Codex }
+func (a *shellAgent) Name() adapters.Name { return agentname.Codex }
 
 func (a *shellAgent) Discover(_ context.Context, q adapters.Query) (adapters.Roll, error) {
 	data, err := os.ReadFile(filepath.Join(a.store, "session"))

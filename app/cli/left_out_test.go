@@ -10,13 +10,14 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/machine"
 	"rollcall/app/settings"
+	"rollcall/internal/agentname"
 )
 
 // TestListLeavesOut: agents that the settings leave out are not listed, which is said, and are listed when they are named.
 func TestListLeavesOut(t *testing.T) {
-	d := deps(claude(), codex(simple("mine", adapters.Codex, adapters.Working, time.Minute)))
+	d := deps(claude(), codex(simple("mine", agentname.Codex, adapters.Working, time.Minute)))
 	d.Settings = func() (settings.Settings, error) {
-		return settings.Settings{LeftOutAgents: []adapters.Name{adapters.Codex}}, nil
+		return settings.Settings{LeftOutAgents: []adapters.Name{agentname.Codex}}, nil
 	}
 	terminal := Streams{Width: 100}
 	r := runOn(t.Context(), t, terminal, d, "list")
@@ -31,12 +32,12 @@ func TestListLeavesOut(t *testing.T) {
 		LeftOut  []adapters.Name       `json:"left_out"`
 	}
 	r = run(t, d, "list", "--json")
-	if err := json.Unmarshal([]byte(r.out), &doc); err != nil || len(doc.Sessions) > 0 || !slices.Equal(doc.LeftOut, []adapters.Name{adapters.Codex}) {
+	if err := json.Unmarshal([]byte(r.out), &doc); err != nil || len(doc.Sessions) > 0 || !slices.Equal(doc.LeftOut, []adapters.Name{agentname.Codex}) {
 		t.Errorf("list --json: %+v, %v", r, err)
 	}
-	d = deps(codex(simple("mine", adapters.Codex, adapters.Working, time.Minute)))
+	d = deps(codex(simple("mine", agentname.Codex, adapters.Working, time.Minute)))
 	d.Settings = func() (settings.Settings, error) {
-		return settings.Settings{LeftOutAgents: []adapters.Name{adapters.Codex}}, nil
+		return settings.Settings{LeftOutAgents: []adapters.Name{agentname.Codex}}, nil
 	}
 	if r := runOn(t.Context(), t, Streams{}, d, "list"); !strings.Contains(r.err, "no sessions are shown: left out by the settings: Codex") {
 		t.Errorf("with all agents left out: %+v", r)
@@ -47,7 +48,7 @@ func TestListLeavesOut(t *testing.T) {
 func TestPendingLeavesOut(t *testing.T) {
 	d := deps(asks("ls"))
 	d.Settings = func() (settings.Settings, error) {
-		return settings.Settings{LeftOutAgents: []adapters.Name{adapters.Codex}}, nil
+		return settings.Settings{LeftOutAgents: []adapters.Name{agentname.Codex}}, nil
 	}
 	if r := run(t, d, "pending"); r.code != Done || r.out != "no session waits for you\n" {
 		t.Errorf("%+v", r)

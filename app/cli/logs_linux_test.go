@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/owned/launch"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
@@ -50,7 +51,7 @@ func (l *lines) String() string {
 func TestLogs(t *testing.T) {
 	a := &talker{shellAgent{t.TempDir()}}
 	t.Cleanup(a.end)
-	other := simple("other-session", adapters.ClaudeCode, adapters.Working, 0)
+	other := simple("other-session", agentname.ClaudeCode, adapters.Working, 0)
 	d := launchDeps(t, a, claude(other))
 	r := run(t, d, "launch", "codex", "-p", "x", "--cwd", t.TempDir())
 	started := regexp.MustCompile(`started (l-[0-9a-f]+), process`).FindStringSubmatch(r.out)
@@ -136,7 +137,7 @@ func TestHookRetryTakesABeginning(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"l-0000000001", "l-0002"} {
-		record, _ := json.Marshal(launch.Record{ID: id, Agent: adapters.Codex, Dir: "/work", LaunchedAt: now})
+		record, _ := json.Marshal(launch.Record{ID: id, Agent: agentname.Codex, Dir: "/work", LaunchedAt: now})
 		if err := os.WriteFile(filepath.Join(l.Folder(), id+".json"), record, 0o600); err != nil {
 			t.Fatal(err)
 		}

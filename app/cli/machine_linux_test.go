@@ -13,6 +13,7 @@ import (
 	"rollcall/app/machine"
 	"rollcall/app/settings"
 	"rollcall/app/store"
+	"rollcall/internal/agentname"
 )
 
 // withMachine returns the dependencies with a machine whose Rollcall is a script.
@@ -89,7 +90,7 @@ func TestFolderInUseThere(t *testing.T) {
 
 // TestMachineColumn: the column is there only where a session has a machine.
 func TestMachineColumn(t *testing.T) {
-	if r := run(t, deps(claude(simple("a", adapters.ClaudeCode, adapters.Idle, time.Minute))), "list"); strings.Contains(r.out, "MACHINE") {
+	if r := run(t, deps(claude(simple("a", agentname.ClaudeCode, adapters.Idle, time.Minute))), "list"); strings.Contains(r.out, "MACHINE") {
 		t.Error(r.out)
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 )
 
 // TestMatrixWithOptions: options beside a matrix file count.
 func TestMatrixWithOptions(t *testing.T) {
 	repo := oneCommit(t)
-	d := launchDeps(t, &writer{adapters.ClaudeCode})
+	d := launchDeps(t, &writer{agentname.ClaudeCode})
 	dir := t.TempDir()
 	matrix, spec, file := filepath.Join(dir, "m.yaml"), filepath.Join(dir, "spec.md"), filepath.Join(dir, "file.md")
 	for path, text := range map[string]string{matrix: "prompt: do it\ncwd: /nowhere\nspec: none.md\nmatrix:\n  - agent: claude-code\n",

@@ -10,11 +10,12 @@ import (
 	"rollcall/adapters"
 	_ "rollcall/adapters/all"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 )
 
 // TestNames: agents are called by their program too, statuses by the words that are shown, and a mistyped agent gets a suggestion.
 func TestNames(t *testing.T) {
-	for name, want := range map[string]adapters.Name{"claude": adapters.ClaudeCode, "claude-code": adapters.ClaudeCode, "Claude Code": adapters.ClaudeCode, "codex": adapters.Codex, "nobody": "nobody"} {
+	for name, want := range map[string]adapters.Name{"claude": agentname.ClaudeCode, "claude-code": agentname.ClaudeCode, "Claude Code": agentname.ClaudeCode, "codex": agentname.Codex, "nobody": "nobody"} {
 		if got := agentNamed(name); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/present"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 )
 
@@ -151,7 +152,7 @@ func TestPeekJSON(t *testing.T) {
 func TestPeekExitCodes(t *testing.T) {
 	broken := talking(conversation()[:2]...)
 	broken.failing = adapters.Unreadable("/home/dev/x.jsonl", fs.ErrPermission)
-	two := claude(full(), simple("98300000", adapters.ClaudeCode, adapters.Idle, 0))
+	two := claude(full(), simple("98300000", agentname.ClaudeCode, adapters.Idle, 0))
 	for _, tt := range []struct {
 		deps     Deps
 		args     string

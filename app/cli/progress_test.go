@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -52,7 +53,7 @@ func (w *watched) String() string {
 // A list that takes long shows on a terminal who has not answered yet, and removes that line.
 func TestListProgress(t *testing.T) {
 	told := make(chan struct{})
-	a := &slow{*codex(simple("s1", adapters.Codex, adapters.Idle, 0)), told}
+	a := &slow{*codex(simple("s1", agentname.Codex, adapters.Idle, 0)), told}
 	d := deps(claude(full()), a)
 	d.Limit = wholeLimit
 	errs := &watched{text: "reading Codex… 1 session so far", told: told}
@@ -61,7 +62,7 @@ func TestListProgress(t *testing.T) {
 	if code != 0 || !strings.HasSuffix(errs.String(), "\r\x1b[K") || !strings.Contains(out.String(), "s1") {
 		t.Errorf("code %d, %q, %q", code, errs, out.String())
 	}
-	a = &slow{*codex(simple("s1", adapters.Codex, adapters.Idle, 0)), make(chan struct{})}
+	a = &slow{*codex(simple("s1", agentname.Codex, adapters.Idle, 0)), make(chan struct{})}
 	d = deps(claude(full()), a) // it never answers, and nothing of a progress goes into a pipe
 	if r := run(t, d, "list"); strings.Contains(r.err, "reading") || strings.Contains(r.err, "\x1b") {
 		t.Errorf("%q", r.err)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -41,7 +42,7 @@ func leftovers(t *testing.T) (home string, d Deps) {
 	record("live", gone.Process.Pid)
 	record("runs", cmd.Process.Pid)
 	put(t, home+"/.claude/projects/-x/dead.jsonl", "{}\n")
-	return home, atHome(home, table(cmd.Process.Pid), claude(simple("live", adapters.ClaudeCode, adapters.Idle, time.Second)))
+	return home, atHome(home, table(cmd.Process.Pid), claude(simple("live", agentname.ClaudeCode, adapters.Idle, time.Second)))
 }
 
 func records(t *testing.T, home string) string {

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/present"
+	"rollcall/internal/agentname"
 	"rollcall/textmatch"
 )
 
@@ -39,7 +40,7 @@ func (a *searchable) Conversations(context.Context, time.Time) ([]adapters.Conve
 }
 
 func newSearchable() *searchable {
-	return &searchable{agent: agent{name: adapters.ClaudeCode}, said: []adapters.Message{
+	return &searchable{agent: agent{name: agentname.ClaudeCode}, said: []adapters.Message{
 		{Key: "k1", Role: adapters.FromUser, Text: "first\nmake the Build green\nlast", At: now},
 		{Key: "k2", Role: adapters.FromAgent, Text: "the build is red" + hostile},
 		{Key: "k3", Role: adapters.FromTool, Tool: "Bash", Text: "make build"},
@@ -109,7 +110,7 @@ func TestSearchJSON(t *testing.T) {
 		}
 	}
 	keys := []string{hits[0].Key, hits[1].Key}
-	if r.code != Done || len(hits) != 2 || !slices.Equal(keys, []string{"k1", "k2"}) || end.Hits != 2 || !end.Limited || end.Adapters[0].Name != adapters.ClaudeCode {
+	if r.code != Done || len(hits) != 2 || !slices.Equal(keys, []string{"k1", "k2"}) || end.Hits != 2 || !end.Limited || end.Adapters[0].Name != agentname.ClaudeCode {
 		t.Errorf("%d %+v %+v", r.code, hits, end)
 	}
 	if h := hits[0]; h.Before != "make the " || h.Match != "Build" || h.After != " green" || h.Role != adapters.FromUser || h.At != timestamp(now) {
@@ -139,7 +140,7 @@ func TestSearchOnATerminal(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	priced, unknown := simple("aaaa", adapters.Codex, adapters.Stopped, time.Hour), simple("bbbb", adapters.Codex, adapters.Stopped, 2*time.Hour)
+	priced, unknown := simple("aaaa", agentname.Codex, adapters.Stopped, time.Hour), simple("bbbb", agentname.Codex, adapters.Stopped, 2*time.Hour)
 	priced.Tokens, priced.Model = &adapters.Tokens{Input: 1_000_005, Output: 50, Reasoning: 20}, "=m"
 	step := func(ago time.Duration, turns int, tokens adapters.Tokens) adapters.Usage {
 		return adapters.Usage{At: time.Now().Add(-ago).UTC().Truncate(adapters.UsageStep), Turns: turns, Tokens: tokens}
@@ -181,7 +182,7 @@ func TestUsage(t *testing.T) {
 
 // TestLeftOutOfUsage: usage says in one line which files count nowhere, and doctor of how many answers the sums are made.
 func TestLeftOutOfUsage(t *testing.T) {
-	one := simple("aaaa", adapters.Codex, adapters.Stopped, time.Hour)
+	one := simple("aaaa", agentname.Codex, adapters.Stopped, time.Hour)
 	one.Tokens = &adapters.Tokens{Input: 5}
 	one.Usage = []adapters.Usage{{At: time.Now().UTC().Truncate(adapters.UsageStep), Tokens: *one.Tokens, Answers: 4}}
 	a, b := codex(one), claude(full())

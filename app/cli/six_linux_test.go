@@ -12,6 +12,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/machine"
+	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
 )
 
@@ -64,13 +65,13 @@ func TestOneHangsOneFails(t *testing.T) {
 		t.Errorf("exit code %d", r.code)
 	}
 	for _, a := range d.Adapters {
-		broken := a.Name == adapters.OpenClaw || a.Name == adapters.Codex
+		broken := a.Name == agentname.OpenClaw || a.Name == agentname.Codex
 		if (a.State == app.Failed) != broken || broken == (a.Error == "") {
 			t.Errorf("%s: %s %q", a.Name, a.State, a.Error)
 		}
 	}
 	for _, want := range man.Sessions {
-		if want.Status == adapters.Stopped || want.Agent == adapters.Codex {
+		if want.Status == adapters.Stopped || want.Agent == agentname.Codex {
 			continue
 		}
 		i := slices.IndexFunc(d.Sessions, func(s machine.SessionJSON) bool { return s.ID == want.ID })

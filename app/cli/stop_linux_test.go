@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/claudecode"
 	"rollcall/app/settings"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
@@ -59,7 +60,7 @@ func withTable(list ...adapters.Adapter) Deps {
 }
 
 func TestStopOne(t *testing.T) {
-	s := running(t, simple("one", adapters.ClaudeCode, adapters.Working, time.Second), "sh", "-c", "sleep 60; true")
+	s := running(t, simple("one", agentname.ClaudeCode, adapters.Working, time.Second), "sh", "-c", "sleep 60; true")
 	d := withTable(claude(s))
 	var tree string
 	eventually.True(t, "the shell's child", func() bool {
@@ -104,9 +105,9 @@ type gateway struct {
 func (g *gateway) Stop(context.Context, adapters.Session) error { return g.err }
 
 func TestStopThroughGateway(t *testing.T) {
-	s := simple("far", adapters.OpenClaw, adapters.Working, time.Second)
+	s := simple("far", agentname.OpenClaw, adapters.Working, time.Second)
 	s.Remote = "office"
-	g := &gateway{agent: &agent{name: adapters.OpenClaw, roll: adapters.Roll{Sessions: []adapters.Session{s}}}}
+	g := &gateway{agent: &agent{name: agentname.OpenClaw, roll: adapters.Roll{Sessions: []adapters.Session{s}}}}
 	d := withTable(g)
 	if r := run(t, d, "stop", "far"); r.code != Done || !strings.Contains(r.out, "  stopped through office\noffice stopped it after ") {
 		t.Errorf("%+v", r)
@@ -118,9 +119,9 @@ func TestStopThroughGateway(t *testing.T) {
 }
 
 func TestStopIdle(t *testing.T) {
-	idle := running(t, simple("idle", adapters.ClaudeCode, adapters.Idle, time.Second), "sleep", "60")
-	busy := running(t, simple("busy", adapters.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
-	host := running(t, simple("host", adapters.Codex, adapters.Idle, time.Second), "sleep", "60")
+	idle := running(t, simple("idle", agentname.ClaudeCode, adapters.Idle, time.Second), "sleep", "60")
+	busy := running(t, simple("busy", agentname.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
+	host := running(t, simple("host", agentname.Codex, adapters.Idle, time.Second), "sleep", "60")
 	host.Shared = true
 	d := withTable(claude(idle, busy), codex(host))
 	for _, c := range []struct {
@@ -149,7 +150,7 @@ func TestStopIdle(t *testing.T) {
 	}
 	hidden := d
 	hidden.Settings = func() (settings.Settings, error) {
-		return settings.Settings{LeftOutAgents: []adapters.Name{adapters.ClaudeCode}}, nil
+		return settings.Settings{LeftOutAgents: []adapters.Name{agentname.ClaudeCode}}, nil
 	}
 	if r := run(t, hidden, "stop", "--idle", "--yes"); r.code != Done || r.out != "no idle session that could be stopped\n" || !alive(idle) {
 		t.Errorf("an agent that is left out: %+v", r)
@@ -166,7 +167,7 @@ func TestStopIdle(t *testing.T) {
 // A registry entry that anybody wrote, with the pid and start time of a process
 // that is no agent, must not make stop signal that process.
 func TestStopRefusesForgedEntry(t *testing.T) {
-	victim := running(t, simple("x", adapters.ClaudeCode, adapters.Idle, time.Second), "sleep", "60")
+	victim := running(t, simple("x", agentname.ClaudeCode, adapters.Idle, time.Second), "sleep", "60")
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "sessions")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -201,7 +202,7 @@ func TestStopRefusesOtherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to start a process of another user")
 	}
-	s := simple("other", adapters.ClaudeCode, adapters.Idle, time.Second)
+	s := simple("other", agentname.ClaudeCode, adapters.Idle, time.Second)
 	cmd := exec.Command("sleep", "60")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	s = runningCommand(t, s, cmd)

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 )
 
 // changing is an adapter with one session, whose status is another in each answer.
@@ -32,9 +33,9 @@ func (c *changing) Discover(ctx context.Context, q adapters.Query) (adapters.Rol
 // subscriptions make that time long.
 func TestStreamOfEachEvent(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := simple("one", adapters.OpenClaw, adapters.Idle, time.Second)
+	s := simple("one", agentname.OpenClaw, adapters.Idle, time.Second)
 	s.Remote = "gateway"
-	a := &changing{agent: &agent{name: adapters.OpenClaw, roll: adapters.Roll{Sessions: []adapters.Session{s}}}}
+	a := &changing{agent: &agent{name: agentname.OpenClaw, roll: adapters.Roll{Sessions: []adapters.Session{s}}}}
 	core := app.New(app.Config{Adapters: []adapters.Adapter{a}})
 	for range 10_000 {
 		defer core.Events().Close()

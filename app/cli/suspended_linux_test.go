@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -22,16 +23,16 @@ func suspend(s adapters.Session) app.Session {
 
 // open is the row of a process without a session.
 func open(pid int) adapters.Session {
-	return adapters.ProcessSession(adapters.Codex, proc.Process{
+	return adapters.ProcessSession(agentname.Codex, proc.Process{
 		Identity: proc.Identity{PID: pid, Start: 99}, Started: time.Now().Add(-time.Minute)}, "/home/dev/lab")
 }
 
 func TestTableOfSuspendedAndOpen(t *testing.T) {
-	wait := simple("99999999-aaaa", adapters.ClaudeCode, adapters.Waiting, time.Minute)
+	wait := simple("99999999-aaaa", agentname.ClaudeCode, adapters.Waiting, time.Minute)
 	wait.WaitingFor = adapters.ForPermission
 	c := newEnv(t.Context(), Streams{}, deps())
 	c.streams.Width = 100
-	printTable(c.output, []app.Session{suspend(wait), suspend(simple("11111111-aaaa", adapters.ClaudeCode, adapters.Idle, time.Minute)),
+	printTable(c.output, []app.Session{suspend(wait), suspend(simple("11111111-aaaa", agentname.ClaudeCode, adapters.Idle, time.Minute)),
 		{Session: open(471)}, {Session: open(4711)}}, time.Now())
 	want := strings.Join([]string{
 		"STATUS                         PROJECT        AGENT        AGE  ID             TOPIC",
@@ -47,7 +48,7 @@ func TestTableOfSuspendedAndOpen(t *testing.T) {
 
 func TestSuspendedSessionInWords(t *testing.T) {
 	c := newEnv(t.Context(), Streams{}, deps())
-	s := suspend(simple("a", adapters.Codex, adapters.Idle, time.Minute))
+	s := suspend(simple("a", agentname.Codex, adapters.Idle, time.Minute))
 	printSession(c.output, &s, time.Now())
 	if !strings.Contains(c.out.String(), "status         - suspended\n") {
 		t.Errorf("status says\n%s", c.out.String())
@@ -83,13 +84,13 @@ func TestSuspendedInJSON(t *testing.T) {
 // A process without a session can be found and stopped; there is nothing to read
 // or to resume in it.
 func TestProcessWithoutSession(t *testing.T) {
-	s := running(t, simple("x", adapters.Codex, adapters.Idle, 0), "sleep", "60")
+	s := running(t, simple("x", agentname.Codex, adapters.Idle, 0), "sleep", "60")
 	table := proc.OpenAt("/proc", "/etc")
 	p, err := table.Find(s.Process.PID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := adapters.ProcessSession(adapters.Codex, p, t.TempDir())
+	row := adapters.ProcessSession(agentname.Codex, p, t.TempDir())
 	d := withTable(&peekingAgent{agent: codex(row)})
 	prefix := row.ID[:strings.LastIndexByte(row.ID, '-')+1]
 	if r := run(t, d, "list"); !strings.Contains(r.out, "open, no session yet") || !strings.Contains(r.out, prefix) {

@@ -17,20 +17,21 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/internal/agentname"
 )
 
 func TestTable(t *testing.T) {
-	parent := simple("11111111-aaaa", adapters.ClaudeCode, adapters.Working, time.Minute)
+	parent := simple("11111111-aaaa", agentname.ClaudeCode, adapters.Working, time.Minute)
 	parent.Title = "Fix the build of the parser"
-	child := simple("22222222-bbbb", adapters.ClaudeCode, adapters.Idle, 3*time.Hour)
+	child := simple("22222222-bbbb", agentname.ClaudeCode, adapters.Idle, 3*time.Hour)
 	child.Parent, child.CWD = parent.ID, "/home/dev/proj"
-	grandchild := simple("33333333-cccc", adapters.ClaudeCode, adapters.Stopped, time.Hour)
+	grandchild := simple("33333333-cccc", agentname.ClaudeCode, adapters.Stopped, time.Hour)
 	grandchild.Parent, grandchild.Outcome, grandchild.CWD = child.ID, adapters.Died, "/home/dev/deep"
-	orphan := simple("44444444-dddd", adapters.ClaudeCode, adapters.Unknown, 2*time.Minute)
+	orphan := simple("44444444-dddd", agentname.ClaudeCode, adapters.Unknown, 2*time.Minute)
 	orphan.Parent = "not listed"
-	wait := simple("01a1fc98-11bf", adapters.Codex, adapters.Waiting, 0)
+	wait := simple("01a1fc98-11bf", agentname.Codex, adapters.Waiting, 0)
 	wait.CWD, wait.LastPrompt = "/home/dev/日本語のプロジェクト名前長い", "絵文字 🧑‍🚀 と日本語のとても長い題名で、切らなければならない"
-	twin := simple("01a1fc98-2ae2", adapters.Codex, adapters.Idle, 5*24*time.Hour)
+	twin := simple("01a1fc98-2ae2", agentname.Codex, adapters.Idle, 5*24*time.Hour)
 	twin.Outcome, twin.CWD = adapters.Failed, ""
 	for _, s := range []*adapters.Session{&parent, &orphan} {
 		s.CWD = "/home/dev/rollcall"
@@ -59,7 +60,7 @@ func TestTable(t *testing.T) {
 // TestColumnsOfTheTable: models and groups have a column where a session has one and there is room; without a terminal
 // every column is there, and nothing is cut.
 func TestColumnsOfTheTable(t *testing.T) {
-	plain := app.Session{Session: simple("11111111-aaaa", adapters.Codex, adapters.Working, 0)}
+	plain := app.Session{Session: simple("11111111-aaaa", agentname.Codex, adapters.Working, 0)}
 	plain.CWD, plain.Title = "/home/dev/a", strings.Repeat("long ", 40)+"end"
 	model, group := plain, plain
 	model.ID, model.Model = "22222222-aaaa", "gpt-6-codex"
@@ -108,9 +109,9 @@ func TestTableFits(t *testing.T) {
 }
 
 func TestParentsInACircle(t *testing.T) {
-	a, b := simple("a", adapters.Codex, adapters.Idle, 0), simple("b", adapters.Codex, adapters.Idle, 0)
+	a, b := simple("a", agentname.Codex, adapters.Idle, 0), simple("b", agentname.Codex, adapters.Idle, 0)
 	a.Parent, b.Parent = "b", "a"
-	self := simple("self", adapters.Codex, adapters.Idle, 0)
+	self := simple("self", agentname.Codex, adapters.Idle, 0)
 	self.Parent = "self"
 	r := run(t, deps(codex(a, b, self)), "list")
 	for _, id := range []string{"a", "b", "self"} {
@@ -135,7 +136,7 @@ func TestUniquePrefixes(t *testing.T) {
 func TestNothing(t *testing.T) {
 	absent, failed := codex(), codex()
 	absent.err, failed.err = adapters.ErrAbsent, adapters.Unreadable("/home/dev/.codex", fs.ErrPermission)
-	pi := &agent{name: adapters.Pi, err: adapters.ErrAbsent}
+	pi := &agent{name: agentname.Pi, err: adapters.ErrAbsent}
 	const stopped = "; stopped ones: rollcall list -a"
 	for _, c := range []struct {
 		deps Deps
@@ -173,11 +174,11 @@ func TestListFolder(t *testing.T) {
 	}
 	var list []adapters.Session
 	for id, dir := range map[string]string{"in": "real", "below": "real/sub", "linked": "link/sub", "beside": "really", "above": "", "gone": "real/gone"} {
-		s := simple(id, adapters.ClaudeCode, adapters.Working, 0)
+		s := simple(id, agentname.ClaudeCode, adapters.Working, 0)
 		s.CWD = filepath.Join(base, dir)
 		list = append(list, s)
 	}
-	remote := simple("remote", adapters.ClaudeCode, adapters.Working, 0)
+	remote := simple("remote", agentname.ClaudeCode, adapters.Working, 0)
 	remote.CWD, remote.Remote = filepath.Join(base, "real"), "gw"
 	for _, dir := range []string{filepath.Join(base, "real"), link} {
 		r := run(t, deps(claude(append(list, remote)...)), "list", "--cwd", dir, "--json")

@@ -14,9 +14,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"rollcall/adapters"
 	"rollcall/app/present"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/agentname"
 )
 
 // inTerminal runs the program in a terminal of its own, of so many columns, and returns what it showed.
@@ -69,7 +69,7 @@ func TestListInTerminals(t *testing.T) {
 		80:  "STATUS PROJECT AGENT MODEL AGE ID TOPIC",
 		200: "STATUS PROJECT AGENT MODEL AGE ID TOPIC",
 	} {
-		shown := inTerminal(t, columns, adaptertest.Env(rec), "list", "--agent", string(adapters.ClaudeCode))
+		shown := inTerminal(t, columns, adaptertest.Env(rec), "list", "--agent", string(agentname.ClaudeCode))
 		lines := strings.Split(strings.TrimSpace(shown), "\n")
 		if got := strings.Join(strings.Fields(lines[0]), " "); got != want || len(lines) < 2 {
 			t.Errorf("%d columns: %q, want %q\n%s", columns, got, want, shown)

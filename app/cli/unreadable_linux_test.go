@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
 )
 
@@ -86,7 +86,7 @@ func TestCodexFolderUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := []string{"HOME=" + filepath.Join(dir, "home"), "HOST_PROC=" + filepath.Join(dir, "proc"), "HOST_ETC=" + filepath.Join(dir, "etc")}
-	list := []string{"list", "--agent", string(adapters.Codex), "--strict"}
+	list := []string{"list", "--agent", string(agentname.Codex), "--strict"}
 	before := asNobody(t, env, list...)
 	if before.code != 0 || !strings.Contains(before.out, "Codex") {
 		t.Fatalf("%+v", before)

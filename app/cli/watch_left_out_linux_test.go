@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/settings"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
@@ -28,8 +29,8 @@ func TestWatchLeavesOut(t *testing.T) {
 	}
 	write("")
 	live := settings.NewLive(path, slog.New(slog.DiscardHandler))
-	left := running(t, simple("left", adapters.ClaudeCode, adapters.Waiting, time.Second), "sleep", "60")
-	kept := running(t, simple("kept", adapters.Codex, adapters.Working, time.Second), "sleep", "60")
+	left := running(t, simple("left", agentname.ClaudeCode, adapters.Waiting, time.Second), "sleep", "60")
+	kept := running(t, simple("kept", agentname.Codex, adapters.Working, time.Second), "sleep", "60")
 	d := withTable(becomesBusy(left), codex(kept))
 	d.Live, d.Settings = func() (*settings.Live, error) { return live, nil }, live.Get
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // at its end there are no more lines

@@ -14,6 +14,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/store"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -52,7 +53,7 @@ func (b *busySoon) Push(ctx context.Context, changed func()) {
 
 // TestWatch watches a real process end, and a fuse.
 func TestWatch(t *testing.T) {
-	s := running(t, simple("one", adapters.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
+	s := running(t, simple("one", agentname.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
 	d := withTable(becomesBusy(s))
 	f := fuse.In(store.In(filepath.Join(t.TempDir(), "fuses")))
 	d.Fuses = func() (*fuse.Fuses, error) { return f, nil }
@@ -116,7 +117,7 @@ func TestWatch(t *testing.T) {
 
 // A reader that has enough ends it.
 func TestWatchWithoutReader(t *testing.T) {
-	s := running(t, simple("one", adapters.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
+	s := running(t, simple("one", agentname.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
 	out, in := io.Pipe()
 	_ = out.Close()
 	done := make(chan int, 1)
@@ -218,7 +219,7 @@ func watchStream(t *testing.T, d Deps, args ...string) <-chan eventJSON {
 // TestWatchStream: the stream begins with a hello and the whole roll; an event comes before its row, and a heartbeat
 // follows.
 func TestWatchStream(t *testing.T) {
-	s := running(t, simple("one", adapters.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
+	s := running(t, simple("one", agentname.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
 	lines := watchStream(t, withTable(claude(s)), "--heartbeat", "1s")
 	var order []string
 	var rolled []string

@@ -8,6 +8,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/internal/agentname"
 )
 
 // TestWatchColumns: each column begins in the same cell of every line, whatever the session has, and no line is wider than
@@ -15,9 +16,9 @@ import (
 func TestWatchColumns(t *testing.T) {
 	long := full()
 	long.CWD, long.Title = "/home/dev/"+strings.Repeat("界", 40), "topic "+strings.Repeat("🧑‍🚀", 100)
-	short := simple("a", adapters.Pi, adapters.Idle, 0)
+	short := simple("a", agentname.Pi, adapters.Idle, 0)
 	short.Title = "topic"
-	failed := simple("b", adapters.OpenCode, adapters.Idle, 0)
+	failed := simple("b", agentname.OpenCode, adapters.Idle, 0)
 	failed.Title, failed.Outcome = "topic", adapters.Interrupted
 	at := time.Date(2026, 11, 22, 10, 0, 0, 0, time.Local)
 	var lines []string

@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/store"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 )
 
@@ -35,7 +36,7 @@ func TestLaunchInWorktree(t *testing.T) {
 		t.Fatal(err)
 	}
 	gitIn(t, repo, "commit", "-aqm", "two")
-	d := launchDeps(t, &writer{adapters.Codex})
+	d := launchDeps(t, &writer{agentname.Codex})
 	for name, c := range map[string]struct {
 		args   []string
 		branch string
@@ -92,7 +93,7 @@ func TestLaunchInWorktree(t *testing.T) {
 func TestLaunchInWorktreeRefused(t *testing.T) {
 	repo := oneCommit(t)
 	gitIn(t, repo, "branch", "taken")
-	d := launchDeps(t, &writer{adapters.Codex})
+	d := launchDeps(t, &writer{agentname.Codex})
 	for name, c := range map[string]struct {
 		args []string
 		code int
@@ -126,9 +127,9 @@ func TestWorktreeWarnings(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(repo, "readme"), []byte("changed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := simple("beside", adapters.ClaudeCode, adapters.Working, time.Second)
+	s := simple("beside", agentname.ClaudeCode, adapters.Working, time.Second)
 	s.CWD, s.Remote, s.Process = repo, "", running(t, s, "sleep", "60").Process
-	d := launchDeps(t, &writer{adapters.Codex}, claude(s))
+	d := launchDeps(t, &writer{agentname.Codex}, claude(s))
 	r := run(t, d, "launch", "codex", "-p", "x", "--cwd", repo, "--worktree", "-n")
 	if r.code != Done || !strings.Contains(r.err, "has work that is not committed (1 changed, 1 untracked)") ||
 		!strings.Contains(r.err, "is in use: ") {
@@ -138,7 +139,7 @@ func TestWorktreeWarnings(t *testing.T) {
 
 // TestLaunchIntoAFolderWithAFuse names the fuse, and the command that extends it.
 func TestLaunchIntoAFolderWithAFuse(t *testing.T) {
-	d := launchDeps(t, &writer{adapters.Codex})
+	d := launchDeps(t, &writer{agentname.Codex})
 	f := fuse.In(store.In(filepath.Join(t.TempDir(), "fuses")))
 	d.Fuses = func() (*fuse.Fuses, error) { return f, nil }
 	dir := t.TempDir()

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -189,7 +190,7 @@ func TestWorktreeClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	s := simple("0123456789", adapters.Codex, adapters.Idle, time.Second)
+	s := simple("0123456789", agentname.Codex, adapters.Idle, time.Second)
 	s.CWD = session + "/sub/folder"
 	d := atHome(home, table(cmd.Process.Pid), codex(s))
 	all := []string{"worktree", "clean", "--repo", home + "/proj", "--all"}

@@ -15,16 +15,17 @@ import (
 	"rollcall/app"
 	"rollcall/app/cli"
 	"rollcall/app/settings"
+	"rollcall/internal/agentname"
 	"rollcall/tray/model"
 )
 
 // waits is an agent with one session that waits.
 type waits struct{}
 
-func (waits) Name() adapters.Name { return adapters.Pi }
+func (waits) Name() adapters.Name { return agentname.Pi }
 
 func (waits) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
-	return adapters.Roll{Sessions: []adapters.Session{{ID: "w", Agent: adapters.Pi, Status: adapters.Waiting, WaitingFor: adapters.ForPermission,
+	return adapters.Roll{Sessions: []adapters.Session{{ID: "w", Agent: agentname.Pi, Status: adapters.Waiting, WaitingFor: adapters.ForPermission,
 		Evidence: "seen", CWD: "/home/dev/proj", LastActivityAt: time.Now()}}}, nil
 }
 

@@ -15,13 +15,14 @@ import (
 	"rollcall/app"
 	"rollcall/app/cli"
 	"rollcall/app/settings"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 )
 
 // counting is an agent that counts how often it is asked.
 type counting struct{ asked atomic.Int32 }
 
-func (*counting) Name() adapters.Name { return adapters.Pi }
+func (*counting) Name() adapters.Name { return agentname.Pi }
 
 func (c *counting) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
 	c.asked.Add(1)

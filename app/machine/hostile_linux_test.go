@@ -16,6 +16,7 @@ import (
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/store"
+	"rollcall/internal/agentname"
 )
 
 const hello = `{"schema":1,"event":"hello","at":"2026-11-22T10:00:00Z","hello":{"version":"1","heartbeat":60}}`
@@ -188,9 +189,9 @@ func TestFailedAgentThere(t *testing.T) {
 // quickAgent answers at once.
 type quickAgent struct{}
 
-func (quickAgent) Name() adapters.Name { return adapters.Codex }
+func (quickAgent) Name() adapters.Name { return agentname.Codex }
 func (quickAgent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
-	return adapters.Roll{Sessions: []adapters.Session{{ID: "own", Agent: adapters.Codex, Status: adapters.Working, Evidence: "e"}}}, nil
+	return adapters.Roll{Sessions: []adapters.Session{{ID: "own", Agent: agentname.Codex, Status: adapters.Working, Evidence: "e"}}}, nil
 }
 
 // TestHangingMachinesDoNotDelay: while every machine hangs, the sessions of this one are there once its own agents have answered.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 func TestWrap(t *testing.T) {
@@ -56,11 +57,11 @@ func FuzzWrap(f *testing.F) {
 
 func TestWordsOfMessages(t *testing.T) {
 	m := adapters.Message{Role: adapters.FromTool, Tool: "\x1b[31mBash\n"}
-	if Tool(m) != "Bash" || Tool(adapters.Message{}) != "tool" || Speaker(m, adapters.Codex) != "" {
-		t.Errorf("%q %q", Tool(m), Speaker(m, adapters.Codex))
+	if Tool(m) != "Bash" || Tool(adapters.Message{}) != "tool" || Speaker(m, agentname.Codex) != "" {
+		t.Errorf("%q %q", Tool(m), Speaker(m, agentname.Codex))
 	}
 	m.Role = adapters.FromAgent
-	if Speaker(m, adapters.Codex) != "Codex" {
-		t.Error(Speaker(m, adapters.Codex))
+	if Speaker(m, agentname.Codex) != "Codex" {
+		t.Error(Speaker(m, agentname.Codex))
 	}
 }

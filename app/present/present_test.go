@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	_ "rollcall/adapters/all" // registers every agent
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -106,7 +107,7 @@ func TestAge(t *testing.T) {
 
 // suspendedProcess is a process without a session that is stopped by a signal.
 var suspendedProcess = func() adapters.Session {
-	s := adapters.ProcessSession(adapters.Codex, proc.Process{}, "/w")
+	s := adapters.ProcessSession(agentname.Codex, proc.Process{}, "/w")
 	s.Suspended = true
 	return s
 }()
@@ -130,7 +131,7 @@ func TestStatus(t *testing.T) {
 		"needs permission, suspended": {Status: adapters.Waiting, WaitingFor: adapters.ForPermission, Suspended: true},
 		"unknown, suspended":          {Status: adapters.Unknown, Suspended: true},
 		"turn complete":               {Status: adapters.Stopped, Outcome: adapters.Completed, Suspended: true},
-		"open, no session yet":        adapters.ProcessSession(adapters.Codex, proc.Process{}, "/w"),
+		"open, no session yet":        adapters.ProcessSession(agentname.Codex, proc.Process{}, "/w"),
 		"suspended, no session yet":   suspendedProcess,
 	} {
 		if got := Status(s); got != want {

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -47,7 +48,7 @@ func TestEveryKnownFieldIsShown(t *testing.T) {
 
 func TestSuspendedAndOpenInFullWords(t *testing.T) {
 	paused := func(s *adapters.Session) { s.Suspended = true }
-	open := adapters.ProcessSession(adapters.Codex, proc.Process{Identity: proc.Identity{PID: 4711, Start: 9}}, "/w")
+	open := adapters.ProcessSession(agentname.Codex, proc.Process{Identity: proc.Identity{PID: 4711, Start: 9}}, "/w")
 	for want, s := range map[string]app.Session{
 		"Status: idle; suspended: its process is paused until it is continued\n":             session("x", adapters.Idle, paused),
 		"Status: waiting for you; suspended: its process is paused until it is continued\n":  session("x", adapters.Waiting, paused),
@@ -60,7 +61,7 @@ func TestSuspendedAndOpenInFullWords(t *testing.T) {
 }
 
 func TestUnknownFieldsAreLeftOut(t *testing.T) {
-	got := inWords(app.Session{Session: adapters.Session{ID: "x", Agent: adapters.Codex, Status: adapters.Unknown, Evidence: "no rollout"}})
+	got := inWords(app.Session{Session: adapters.Session{ID: "x", Agent: agentname.Codex, Status: adapters.Unknown, Evidence: "no rollout"}})
 	want := "[Status]\nStatus: unknown\nEvidence: no rollout\n[Identity]\nAgent: Codex\nSession id: x\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

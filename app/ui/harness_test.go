@@ -24,6 +24,7 @@ import (
 	"rollcall/app/owned/launch"
 	"rollcall/app/store"
 	"rollcall/app/ui/widgets"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -331,17 +332,17 @@ func (w *window) shoot(name string) {
 // snapshotOf returns a complete snapshot of these sessions, in which all agents could be read.
 func snapshotOf(sessions ...app.Session) *app.Snapshot {
 	return &app.Snapshot{At: clock, Generation: 7, Own: sessions, Adapters: []app.Health{
-		{Name: adapters.ClaudeCode, State: app.OK, Elapsed: 3 * time.Millisecond, Answered: ago(4 * time.Second), Sessions: 9,
+		{Name: agentname.ClaudeCode, State: app.OK, Elapsed: 3 * time.Millisecond, Answered: ago(4 * time.Second), Sessions: 9,
 			LookedIn: []string{"/home/dev/.claude/sessions", "/home/dev/.claude/projects"},
 			Versions: map[string]int{"2.1.329": 7, "2.1.100": 2}},
-		{Name: adapters.Codex, State: app.OK, Elapsed: 11 * time.Millisecond, Answered: ago(4 * time.Second), Sessions: 4,
+		{Name: agentname.Codex, State: app.OK, Elapsed: 11 * time.Millisecond, Answered: ago(4 * time.Second), Sessions: 4,
 			LookedIn: []string{"/home/dev/.codex/sessions", "/home/dev/.codex/archived_sessions", "/home/dev/.codex/state_5.sqlite"},
 			Versions: map[string]int{"0.98.0": 4}},
 	}}
 }
 
 func session(id string, status adapters.Status, change func(*adapters.Session)) app.Session {
-	s := adapters.Session{ID: id, Agent: adapters.ClaudeCode, Status: status, CWD: "/home/dev/projects/rollcall",
+	s := adapters.Session{ID: id, Agent: agentname.ClaudeCode, Status: status, CWD: "/home/dev/projects/rollcall",
 		Evidence: "registry 18068.json: " + string(status) + ", 3 s ago", LastActivityAt: ago(3 * time.Second)}
 	if change != nil {
 		change(&s)
@@ -375,11 +376,11 @@ func full() *app.Snapshot {
 		})
 	}
 	sub := func(id, parent string, st adapters.Status, o adapters.Outcome, title string) app.Session {
-		return with(id, st, adapters.ClaudeCode, "/home/dev/projects/website", title, time.Minute, func(s *adapters.Session) {
+		return with(id, st, agentname.ClaudeCode, "/home/dev/projects/website", title, time.Minute, func(s *adapters.Session) {
 			s.Parent, s.Outcome = parent, o
 		})
 	}
-	stale := with("019a-codex-3", adapters.Idle, adapters.Codex, "/home/dev/projects/billing", "Currency rounding", 22*time.Minute, nil)
+	stale := with("019a-codex-3", adapters.Idle, agentname.Codex, "/home/dev/projects/billing", "Currency rounding", 22*time.Minute, nil)
 	stale.Stale = &app.Stale{Since: ago(time.Minute), Reason: "codex: no answer in 5 s"}
 	question := func(s *adapters.Session) { s.WaitingFor = adapters.ForQuestion }
 	outcome := func(o adapters.Outcome) func(*adapters.Session) {
@@ -387,20 +388,20 @@ func full() *app.Snapshot {
 	}
 	return snapshotOf(
 		waiting,
-		with("019a-codex-1", adapters.Waiting, adapters.Codex, "/home/dev/projects/infra", "Which region shall the bucket be in?", 9*time.Minute, question),
-		with("w1", adapters.Working, adapters.ClaudeCode, "/home/dev/projects/website", "Redesign the checkout page", 2*time.Second, func(s *adapters.Session) { s.Branch = "main" }),
+		with("019a-codex-1", adapters.Waiting, agentname.Codex, "/home/dev/projects/infra", "Which region shall the bucket be in?", 9*time.Minute, question),
+		with("w1", adapters.Working, agentname.ClaudeCode, "/home/dev/projects/website", "Redesign the checkout page", 2*time.Second, func(s *adapters.Session) { s.Branch = "main" }),
 		sub("w1-a", "w1", adapters.Working, "", "Explore the cart component"),
 		sub("w1-b", "w1", adapters.Stopped, adapters.Completed, "List the pages"),
 		sub("w1-c", "w1", adapters.Stopped, adapters.Completed, "Read the style guide"),
-		with("019a-codex-2", adapters.Working, adapters.Codex, "/home/dev/projects/compiler-experiments", "Port the register allocator to SSA form and measure", 14*time.Second, nil),
-		with("i1", adapters.Idle, adapters.ClaudeCode, "/home/dev/notes", "Summarise the meeting notes", 7*time.Minute, outcome(adapters.Completed)),
+		with("019a-codex-2", adapters.Working, agentname.Codex, "/home/dev/projects/compiler-experiments", "Port the register allocator to SSA form and measure", 14*time.Second, nil),
+		with("i1", adapters.Idle, agentname.ClaudeCode, "/home/dev/notes", "Summarise the meeting notes", 7*time.Minute, outcome(adapters.Completed)),
 		stale,
-		with("i2", adapters.Idle, adapters.ClaudeCode, "/home/dev/projects/api", "Add rate limits", 41*time.Minute, outcome(adapters.Failed)),
-		with("u1", adapters.Unknown, adapters.ClaudeCode, "/workspace/app", "Bump dependencies", 3*time.Hour, func(s *adapters.Session) {
+		with("i2", adapters.Idle, agentname.ClaudeCode, "/home/dev/projects/api", "Add rate limits", 41*time.Minute, outcome(adapters.Failed)),
+		with("u1", adapters.Unknown, agentname.ClaudeCode, "/workspace/app", "Bump dependencies", 3*time.Hour, func(s *adapters.Session) {
 			s.Evidence = "registry 77.json: busy, but of another machine (pidDomain linux:abc)"
 		}),
-		with("s1", adapters.Stopped, adapters.Codex, "/home/dev/projects/rollcall", "Write the release notes", 5*time.Hour, outcome(adapters.Completed)),
-		with("s2", adapters.Stopped, adapters.ClaudeCode, "/home/dev/projects/api", "Migrate to the new router", 26*time.Hour, outcome(adapters.Died)),
-		with("s3", adapters.Stopped, adapters.ClaudeCode, "/home/dev/projects/website", "Compress the images", 50*time.Hour, outcome(adapters.Interrupted)),
+		with("s1", adapters.Stopped, agentname.Codex, "/home/dev/projects/rollcall", "Write the release notes", 5*time.Hour, outcome(adapters.Completed)),
+		with("s2", adapters.Stopped, agentname.ClaudeCode, "/home/dev/projects/api", "Migrate to the new router", 26*time.Hour, outcome(adapters.Died)),
+		with("s3", adapters.Stopped, agentname.ClaudeCode, "/home/dev/projects/website", "Compress the images", 50*time.Hour, outcome(adapters.Interrupted)),
 	)
 }

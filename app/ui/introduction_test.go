@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 )
 
 // introduced opens the introduction over a snapshot.
@@ -30,8 +30,8 @@ func found() *app.Snapshot {
 	s := full()
 	s.Adapters[0].LookedIn = []string{"/home/dev/.claude/projects"}
 	s.Adapters[1].State, s.Adapters[1].Problems = app.Failed, []string{"/home/dev/.codex/sessions: permission denied"}
-	s.Adapters = append(s.Adapters, app.Health{Name: adapters.OpenCode, State: app.Pending, Asking: true}, app.Health{Name: adapters.Pi, State: app.Absent},
-		app.Health{Name: adapters.OpenClaw, State: app.Absent})
+	s.Adapters = append(s.Adapters, app.Health{Name: agentname.OpenCode, State: app.Pending, Asking: true}, app.Health{Name: agentname.Pi, State: app.Absent},
+		app.Health{Name: agentname.OpenClaw, State: app.Absent})
 	return s
 }
 
@@ -51,7 +51,7 @@ func TestIntroduction(t *testing.T) {
 func TestIntroductionOfNothing(t *testing.T) {
 	w := introduced(t, &app.Snapshot{}, Options{})
 	shows(t, w.ui.welcome.content, "Looking for agents…")
-	w.publish(&app.Snapshot{Generation: 2, Adapters: []app.Health{{Name: adapters.Pi, State: app.Absent}}})
+	w.publish(&app.Snapshot{Generation: 2, Adapters: []app.Health{{Name: agentname.Pi, State: app.Absent}}})
 	shows(t, w.ui.welcome.content, "No coding agent was found yet")
 	w.shoot("introduction-empty")
 }

@@ -18,6 +18,7 @@ import (
 	"rollcall/app/settings"
 	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
+	"rollcall/internal/agentname"
 )
 
 // launchWindow is a window at its launch page, with a folder that exists.
@@ -175,7 +176,7 @@ func TestLaunchPromptFromFile(t *testing.T) {
 
 func TestLaunchWithoutAgents(t *testing.T) {
 	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: []adapters.Adapter{
-		&fakeAgent{name: adapters.ClaudeCode, program: "claude", install: "npm install -g @anthropic-ai/claude-code"}}})
+		&fakeAgent{name: agentname.ClaudeCode, program: "claude", install: "npm install -g @anthropic-ai/claude-code"}}})
 	w.ui.ShowLaunch()
 	w.until("the agents", func() bool { return w.ui.launch.asked })
 	p := w.ui.launch
@@ -327,7 +328,7 @@ func TestMembers(t *testing.T) {
 	c.check.SetChecked(true)
 	c.model.SetText(" opus, sonnet ,")
 	c.mode.choice.SetSelected("plan")
-	want := []launch.Member{{Agent: adapters.ClaudeCode, Model: "opus", Mode: "plan"}, {Agent: adapters.ClaudeCode, Model: "sonnet", Mode: "plan"}}
+	want := []launch.Member{{Agent: agentname.ClaudeCode, Model: "opus", Mode: "plan"}, {Agent: agentname.ClaudeCode, Model: "sonnet", Mode: "plan"}}
 	if got := c.members(); !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
@@ -375,8 +376,8 @@ func typeInto(t *testing.T, o fyne.CanvasObject, placeholder, text string) {
 // The launch page begins with the agent, models and modes of the settings, and uses what the user makes of them.
 func TestLaunchDefaults(t *testing.T) {
 	t.Setenv("SECRET_OF_MINE", "s")
-	set := settings.Settings{DefaultAgent: adapters.Codex, LeaveOut: []string{"SECRET_OF_MINE"}, Agents: map[adapters.Name]settings.Agent{
-		adapters.Codex: {Model: "gpt-6", Mode: "read-only"}, adapters.ClaudeCode: {Mode: "no such mode"}}}
+	set := settings.Settings{DefaultAgent: agentname.Codex, LeaveOut: []string{"SECRET_OF_MINE"}, Agents: map[adapters.Name]settings.Agent{
+		agentname.Codex: {Model: "gpt-6", Mode: "read-only"}, agentname.ClaudeCode: {Mode: "no such mode"}}}
 	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), Defaults: launch.DefaultsOf(set)})
 	w.ui.ShowLaunch()
 	p := w.ui.launch

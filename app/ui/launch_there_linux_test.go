@@ -13,6 +13,7 @@ import (
 	"rollcall/app"
 	machines "rollcall/app/machine"
 	"rollcall/app/settings"
+	"rollcall/internal/agentname"
 )
 
 // otherMachines is a machine devbox whose Rollcall is a script, and what that was given.
@@ -49,9 +50,9 @@ func (m *otherMachines) given() string {
 
 // away is a snapshot with a stopped session of devbox.
 func away() *app.Snapshot {
-	return &app.Snapshot{At: clock, Generation: 1, Adapters: []app.Health{{Name: adapters.ClaudeCode, State: app.OK}},
+	return &app.Snapshot{At: clock, Generation: 1, Adapters: []app.Health{{Name: agentname.ClaudeCode, State: app.OK}},
 		Machines: []app.MachineHealth{{Name: "devbox", State: app.OK}},
-		Own: []app.Session{{Machine: "devbox", Session: adapters.Session{ID: "devbox:s1", Agent: adapters.ClaudeCode, Status: adapters.Stopped,
+		Own: []app.Session{{Machine: "devbox", Session: adapters.Session{ID: "devbox:s1", Agent: agentname.ClaudeCode, Status: adapters.Stopped,
 			Outcome: adapters.Completed, CWD: "/src/shop", Remote: "devbox", FirstPrompt: "Fix the login", Evidence: "its file", LastActivityAt: ago(time.Hour)}}}}
 }
 
@@ -126,7 +127,7 @@ func TestLaunchThere(t *testing.T) {
 	}
 	page.folder.SetText("~/my shop")
 	for _, c := range page.choices {
-		c.check.SetChecked(c.name == adapters.ClaudeCode)
+		c.check.SetChecked(c.name == agentname.ClaudeCode)
 	}
 	page.prompt.SetText("Fix it\nnow")
 	w.until("the command", func() bool {

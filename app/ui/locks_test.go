@@ -20,6 +20,7 @@ import (
 	"rollcall/app/store"
 	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -137,7 +138,7 @@ func TestRetryHooks(t *testing.T) {
 	launches := launch.In(t.TempDir(), proc.Open())
 	gone := proc.Identity{PID: 1 << 22, Start: 1}
 	hook := launch.Hook{When: launch.OnComplete, Command: "make test", RanAt: time.Now(), Runner: gone}
-	text, err := json.Marshal(launch.Record{ID: "l-1", Agent: adapters.ClaudeCode, Process: gone, Dir: "/home/dev", LaunchedAt: time.Now(), EndedAt: time.Now(), Hooks: []launch.Hook{hook}})
+	text, err := json.Marshal(launch.Record{ID: "l-1", Agent: agentname.ClaudeCode, Process: gone, Dir: "/home/dev", LaunchedAt: time.Now(), EndedAt: time.Now(), Hooks: []launch.Hook{hook}})
 	if err == nil {
 		err = errors.Join(os.MkdirAll(launches.Folder(), 0o700), os.WriteFile(filepath.Join(launches.Folder(), "l-1.json"), text, 0o600))
 	}
@@ -162,7 +163,7 @@ func TestRetryHooks(t *testing.T) {
 		return snapshotOf(list...)
 	}
 	w := openWith(t, &fakeCore{snapshot: snapshot(lost, lost)}, Options{Agents: usualAgents(), Launches: launches})
-	first, second := key{agent: adapters.ClaudeCode, id: "a"}, key{agent: adapters.ClaudeCode, id: "b"}
+	first, second := key{agent: agentname.ClaudeCode, id: "a"}, key{agent: agentname.ClaudeCode, id: "b"}
 	p := w.ui.sessions
 	p.reveal(first)
 	p.detail.showFacts(true)

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 )
 
 // TestMachinesShown: a machine that does not answer is named with its reason, also where there is no session, and has a card beside the agents'.
 func TestMachinesShown(t *testing.T) {
-	s := &app.Snapshot{At: time.Now(), Generation: 1, Adapters: []app.Health{{Name: adapters.Codex, State: app.OK}},
+	s := &app.Snapshot{At: time.Now(), Generation: 1, Adapters: []app.Health{{Name: agentname.Codex, State: app.OK}},
 		Machines: []app.MachineHealth{{Name: "devbox", State: app.Failed, Problems: []string{"connection refused"}}, {Name: "server", State: app.OK}}}
 	if got := problemText(s); got != "devbox: connection refused" {
 		t.Errorf("%q", got)

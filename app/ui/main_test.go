@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	_ "rollcall/adapters/all"
+	"rollcall/internal/agentname"
 )
 
 // roleVariable makes the test binary play a program.
@@ -36,11 +37,11 @@ type fakeAgent struct {
 
 func usualAgents() []adapters.Adapter {
 	return []adapters.Adapter{
-		&fakeAgent{name: adapters.ClaudeCode, program: "claude", modes: []adapters.Mode{
+		&fakeAgent{name: agentname.ClaudeCode, program: "claude", modes: []adapters.Mode{
 			{Name: "acceptEdits", Says: "edits files without asking"}, {Name: "plan", Says: "makes a plan and changes nothing"},
 			{Name: "bypassPermissions", Says: "does everything without asking", Unsafe: true}}},
-		&fakeAgent{name: adapters.Codex, program: "codex", modes: []adapters.Mode{{Name: "read-only", Says: "changes nothing"}}},
-		&fakeAgent{name: adapters.OpenCode, program: "opencode", install: "npm install -g opencode-ai"},
+		&fakeAgent{name: agentname.Codex, program: "codex", modes: []adapters.Mode{{Name: "read-only", Says: "changes nothing"}}},
+		&fakeAgent{name: agentname.OpenCode, program: "opencode", install: "npm install -g opencode-ai"},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -63,7 +64,7 @@ func TestView(t *testing.T) {
 			tree("p working", "a stopped p", "b working p", "c stopped p"), selection{},
 			"Working 1+3\n p\n  b\n  …2\n"},
 		"and unfolded": {
-			tree("p working", "a stopped p", "b stopped a"), selection{open: map[key]bool{{agent: adapters.ClaudeCode, id: "p"}: true}},
+			tree("p working", "a stopped p", "b stopped a"), selection{open: map[key]bool{{agent: agentname.ClaudeCode, id: "p"}: true}},
 			"Working 1+2\n p\n  …1\n  a\n   …1\n"},
 		"sub-agent without a listed parent": {
 			tree("c working gone"), selection{}, "Working 1+0\n c\n"},
@@ -117,7 +118,7 @@ func TestStoppedOfTheLastDays(t *testing.T) {
 	}
 	s := snapshotOf(old("live-and-old", adapters.Idle, 20*24*time.Hour), old("recent", adapters.Stopped, 6*24*time.Hour),
 		old("old", adapters.Stopped, 8*24*time.Hour), old("seen-live", adapters.Stopped, 9*24*time.Hour), old("no-time", adapters.Stopped, 0))
-	how := selection{since: clock.AddDate(0, 0, -7), seen: map[key]bool{{agent: adapters.ClaudeCode, id: "seen-live"}: true}}
+	how := selection{since: clock.AddDate(0, 0, -7), seen: map[key]bool{{agent: agentname.ClaudeCode, id: "seen-live"}: true}}
 	want := "Idle 1+0\n live-and-old\nStopped 3+0\n recent\n seen-live\n no-time\n"
 	if d := cmp.Diff(want, outline(build(s, how))); d != "" {
 		t.Errorf("rows (-want +got):\n%s", d)
@@ -126,7 +127,7 @@ func TestStoppedOfTheLastDays(t *testing.T) {
 
 func TestFilterLooksEverywhere(t *testing.T) {
 	s := snapshotOf(session("the-id", adapters.Waiting, func(s *adapters.Session) {
-		s.Agent, s.CWD, s.Title, s.Branch = adapters.Codex, "/home/dev/THEproject", "the title Ünïcode", "the-branch"
+		s.Agent, s.CWD, s.Title, s.Branch = agentname.Codex, "/home/dev/THEproject", "the title Ünïcode", "the-branch"
 		s.FirstPrompt, s.LastPrompt, s.WaitingFor = "the first prompt", "the last prompt", adapters.ForPermission
 	}))
 	for _, text := range []string{"theproject", "Codex", "title", "ünïCODE", "first prompt", "last", "the-branch", "the-id",
@@ -145,7 +146,7 @@ func TestFilterLooksEverywhere(t *testing.T) {
 func TestFilterFindsSuspendedAndOpen(t *testing.T) {
 	paused := func(s *adapters.Session) { s.Suspended, s.Outcome = true, "" }
 	snap := snapshotOf(session("asks", adapters.Waiting, paused), session("paused", adapters.Idle, paused), session("plain", adapters.Idle, nil),
-		app.Session{Session: adapters.ProcessSession(adapters.Codex, proc.Process{}, "/w")})
+		app.Session{Session: adapters.ProcessSession(agentname.Codex, proc.Process{}, "/w")})
 	for text, want := range map[string]int{"suspended": 2, "no session yet": 1, "idle": 3} {
 		if v := build(snap, selection{filter: text}); v.matching != want {
 			t.Errorf("%q finds %d sessions, want %d", text, v.matching, want)

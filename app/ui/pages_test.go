@@ -7,6 +7,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 )
 
 func TestAgentsPage(t *testing.T) {
@@ -23,7 +24,7 @@ func TestAgentsPage(t *testing.T) {
 		t.Error("a place that exists is said not to")
 	}
 	s := full()
-	s.Adapters = append(s.Adapters, app.Health{Name: adapters.Pi, State: app.Absent}, app.Health{Name: adapters.OpenCode, State: app.Pending, Asking: true})
+	s.Adapters = append(s.Adapters, app.Health{Name: agentname.Pi, State: app.Absent}, app.Health{Name: agentname.OpenCode, State: app.Pending, Asking: true})
 	w.publish(s)
 	shows(t, w.ui.agents.content, "not installed", "reading…")
 }

@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 )
 
@@ -139,7 +140,7 @@ func TestLateConversationIsDropped(t *testing.T) {
 	if len(c.views) != 0 || c.phase != phaseLoading {
 		t.Errorf("another session begins with %d messages of the one before, %s", len(c.views), c.phase)
 	}
-	late.deliver.set(newMessages(workday(), nil, adapters.ClaudeCode, 50))
+	late.deliver.set(newMessages(workday(), nil, agentname.ClaudeCode, 50))
 	w.until("nothing said", func() bool { return c.phase == phaseEmpty })
 	if len(c.views) != 0 {
 		t.Error("shows what another session said")
@@ -327,7 +328,7 @@ func BenchmarkConversation500(b *testing.B) {
 	win.Resize(fyne.NewSize(1040, 680))
 	u.apply(build(full(), selection{}))
 	c := u.sessions.detail.conversation
-	whole, more := newMessages(longTalk(mostPeek), nil, adapters.ClaudeCode, mostPeek), newMessages(longTalk(mostPeek + 1)[1:], nil, adapters.ClaudeCode, mostPeek)
+	whole, more := newMessages(longTalk(mostPeek), nil, agentname.ClaudeCode, mostPeek), newMessages(longTalk(mostPeek + 1)[1:], nil, agentname.ClaudeCode, mostPeek)
 	b.Run("all", func(b *testing.B) {
 		for b.Loop() {
 			c.leave()

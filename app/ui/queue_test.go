@@ -20,6 +20,7 @@ import (
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -105,7 +106,7 @@ func (a *asker) got() []string {
 
 // command is a request to run a command.
 func command(session, id, text string, age time.Duration) adapters.Request {
-	return adapters.Request{Agent: adapters.ClaudeCode, Session: session, ID: id, Kind: adapters.AsksCommand, Text: text, Folder: "/home/dev/projects/" + session,
+	return adapters.Request{Agent: agentname.ClaudeCode, Session: session, ID: id, Kind: adapters.AsksCommand, Text: text, Folder: "/home/dev/projects/" + session,
 		AskedAt: ago(age), CanAllow: true, CanDeny: true, CanExplain: true, Where: "the agent"}
 }
 
@@ -125,7 +126,7 @@ func waiters(minutes map[string]int) *app.Snapshot {
 // openQueue opens the page of what waits.
 func openQueue(t *testing.T, a *asker, snap *app.Snapshot) *window {
 	t.Helper()
-	a.name = adapters.ClaudeCode
+	a.name = agentname.ClaudeCode
 	answers := answer.New(a, func() settings.Answering {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -214,7 +215,7 @@ func TestQueueOneKey(t *testing.T) {
 
 // TestQueueByKeys: that which waits longest comes first, a key answers it, and the next one is shown by itself.
 func TestQueueByKeys(t *testing.T) {
-	question := adapters.Request{Agent: adapters.ClaudeCode, Session: "ask", ID: "q", Kind: adapters.AsksQuestion, Text: "Which colour?", AskedAt: ago(time.Minute), Where: "the agent",
+	question := adapters.Request{Agent: agentname.ClaudeCode, Session: "ask", ID: "q", Kind: adapters.AsksQuestion, Text: "Which colour?", AskedAt: ago(time.Minute), Where: "the agent",
 		Questions: []adapters.Question{{Text: "Which colour?", Options: []adapters.Option{{Label: "Red"}, {Label: "Blue", Says: "as the sky"}}}}}
 	a := newAsker(command("new", "1", "go test ./...", 2*time.Minute), command("old", "2", "rm -rf src", 9*time.Minute), question)
 	w := openQueue(t, a, waiters(map[string]int{"new": 2, "old": 9, "ask": 1}))
@@ -379,7 +380,7 @@ func TestTwoWindowsAnswer(t *testing.T) {
 	for range 20 {
 		a := newAsker(command("a", "1", "ls", 3*time.Minute))
 		answers := answer.New(a, func() settings.Answering { return settings.AnswerAll })
-		s, _ := a.Current(t.Context(), adapters.ClaudeCode, "a")
+		s, _ := a.Current(t.Context(), agentname.ClaudeCode, "a")
 		p := answers.Of(t.Context(), s)
 		ref := p.Ref(&p.Requests[0])
 		var both sync.WaitGroup
@@ -496,7 +497,7 @@ func TestQueueStates(t *testing.T) {
 	shows(t, w.ui.content, "Looking for requests…")
 	w.shoot("queue-loading")
 	failed := snapshotOf()
-	failed.Adapters[1] = app.Health{Name: adapters.Codex, State: app.Failed, Problems: []string{"no answer in 5 s"}}
+	failed.Adapters[1] = app.Health{Name: agentname.Codex, State: app.Failed, Problems: []string{"no answer in 5 s"}}
 	w.publish(failed)
 	shows(t, w.ui.content, "Nothing is known to wait for you", "Codex: no answer in 5 s")
 	w.shoot("queue-failed")

@@ -19,6 +19,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/owned/launch"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
@@ -144,7 +145,7 @@ type realWindow struct {
 func openReal(t *testing.T, role string) *realWindow {
 	t.Helper()
 	table := proc.OpenAt("/proc", "/etc")
-	agent := &realAgent{fakeAgent: fakeAgent{name: adapters.ClaudeCode, modes: usualAgents()[0].(*fakeAgent).modes}, store: t.TempDir(), table: table}
+	agent := &realAgent{fakeAgent: fakeAgent{name: agentname.ClaudeCode, modes: usualAgents()[0].(*fakeAgent).modes}, store: t.TempDir(), table: table}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

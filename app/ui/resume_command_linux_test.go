@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // TestCopyResumeCommand: what is copied is what a launch would run: the program that the adapter finds, and
@@ -19,8 +20,8 @@ func TestCopyResumeCommand(t *testing.T) {
 	of := func(agent adapters.Name) func(*adapters.Session) {
 		return func(s *adapters.Session) { s.Agent, s.CWD, s.Files = agent, dir, []string{"/h/x_0123.jsonl"} }
 	}
-	w := openWith(t, &fakeCore{snapshot: snapshotOf(session("019a", adapters.Stopped, of(adapters.Pi)), session("0123abcd-1", adapters.Stopped, of(adapters.PiRust)))},
-		Options{Agents: []adapters.Adapter{&fakeAgent{name: adapters.Pi, program: "legacy-pi"}, &fakeAgent{name: adapters.PiRust, program: "pi"}}})
+	w := openWith(t, &fakeCore{snapshot: snapshotOf(session("019a", adapters.Stopped, of(agentname.Pi)), session("0123abcd-1", adapters.Stopped, of(agentname.PiRust)))},
+		Options{Agents: []adapters.Adapter{&fakeAgent{name: agentname.Pi, program: "legacy-pi"}, &fakeAgent{name: agentname.PiRust, program: "pi"}}})
 	for id, want := range map[string]string{"019a": "legacy-pi --resume 019a", "0123abcd-1": "pi --resume 0123abcd-1"} {
 		w.ui.Show(id)
 		w.until("the session", func() bool { d := w.ui.sessions.detail; return d.session != nil && d.session.ID == id })

@@ -16,6 +16,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/ui/widgets"
+	"rollcall/internal/agentname"
 	"rollcall/textmatch"
 )
 
@@ -68,11 +69,11 @@ func hitOf(agent adapters.Name, session, cwd string, role adapters.Role, before,
 
 func someHits() []app.SearchHit {
 	hits := []app.SearchHit{
-		hitOf(adapters.ClaudeCode, firstID, "/home/dev/projects/rollcall", adapters.FromUser, "The parser test fails about once in twenty runs on CI. Find out why and fix the ", "flaky", " cause, not the symptom.", 52*time.Minute),
-		hitOf(adapters.ClaudeCode, firstID, "/home/dev/projects/rollcall", adapters.FromAgent, "The test is ", "flaky", " because the map is ranged over; I sort its keys first.", 40*time.Minute),
-		hitOf(adapters.Codex, "019a-codex-2", "/home/dev/projects/compiler-experiments", adapters.FromAgent, strings.Repeat("a long line before the match ", 12), "Flaky", " under load", 26*time.Hour),
-		hitOf(adapters.OpenCode, "ses_1", "/home/dev/projects/website", adapters.FromUser, "\x1b[31m", "flaky", "\x1b[0m \u202etxet desrever", 400*24*time.Hour),
-		hitOf(adapters.Pi, "pi-1", "/home/dev/notes", adapters.FromUser, "会话 ", "flaky", " テスト", 50*24*time.Hour),
+		hitOf(agentname.ClaudeCode, firstID, "/home/dev/projects/rollcall", adapters.FromUser, "The parser test fails about once in twenty runs on CI. Find out why and fix the ", "flaky", " cause, not the symptom.", 52*time.Minute),
+		hitOf(agentname.ClaudeCode, firstID, "/home/dev/projects/rollcall", adapters.FromAgent, "The test is ", "flaky", " because the map is ranged over; I sort its keys first.", 40*time.Minute),
+		hitOf(agentname.Codex, "019a-codex-2", "/home/dev/projects/compiler-experiments", adapters.FromAgent, strings.Repeat("a long line before the match ", 12), "Flaky", " under load", 26*time.Hour),
+		hitOf(agentname.OpenCode, "ses_1", "/home/dev/projects/website", adapters.FromUser, "\x1b[31m", "flaky", "\x1b[0m \u202etxet desrever", 400*24*time.Hour),
+		hitOf(agentname.Pi, "pi-1", "/home/dev/notes", adapters.FromUser, "会话 ", "flaky", " テスト", 50*24*time.Hour),
 	}
 	hits[1].Key = "k-second"
 	return hits
@@ -81,7 +82,7 @@ func someHits() []app.SearchHit {
 func openSearch(t *testing.T) (*window, *searchCore) {
 	t.Helper()
 	core := &searchCore{fakeCore: &fakeCore{snapshot: full()}, hits: someHits(),
-		report: app.SearchReport{Searched: 1200, Found: 1200, Agents: []app.SearchedAgent{{Name: adapters.ClaudeCode, State: app.OK}}}}
+		report: app.SearchReport{Searched: 1200, Found: 1200, Agents: []app.SearchedAgent{{Name: agentname.ClaudeCode, State: app.OK}}}}
 	w := openWith(t, core, Options{Agents: usualAgents()})
 	w.ui.open(pageSearch)
 	return w, core
@@ -155,7 +156,7 @@ func TestSearchPageProgress(t *testing.T) {
 
 func TestSearchPageFailures(t *testing.T) {
 	w, core := openSearch(t)
-	core.report.Agents = append(core.report.Agents, app.SearchedAgent{Name: adapters.Codex, State: app.Failed,
+	core.report.Agents = append(core.report.Agents, app.SearchedAgent{Name: agentname.Codex, State: app.Failed,
 		Problems: []string{"/home/dev/.codex/sessions: unreadable: permission denied (give your user read permission on it)"}})
 	w.searchFor("flaky", phaseList)
 	w.until("the banner", func() bool { return w.ui.search.problem.Content.Visible() })

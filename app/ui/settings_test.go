@@ -12,6 +12,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
+	"rollcall/internal/agentname"
 )
 
 // settingsWindow opens a window with settings.
@@ -162,7 +163,7 @@ func TestAgentsShown(t *testing.T) {
 // TestLeftOutIsNotEmpty: with no session that is shown the page says which agents are left out.
 func TestLeftOutIsNotEmpty(t *testing.T) {
 	snap := *snapshotOf()
-	snap.LeftOut.Agents = []adapters.Name{adapters.Codex, adapters.Pi}
+	snap.LeftOut.Agents = []adapters.Name{agentname.Codex, agentname.Pi}
 	w := openWith(t, &fakeCore{snapshot: &snap}, Options{Agents: usualAgents()})
 	text := strings.Join(shownTexts(w.ui.sessions.content), "\n")
 	if !strings.Contains(text, "Left out by the settings: Codex, Pi") {

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -29,7 +30,7 @@ func TestShotSmall(t *testing.T) {
 
 func TestShotLoading(t *testing.T) {
 	w := open(t, &app.Snapshot{Refreshing: true, Adapters: []app.Health{
-		{Name: adapters.ClaudeCode, State: app.Pending, Asking: true}, {Name: adapters.Codex, State: app.Pending, Asking: true}}})
+		{Name: agentname.ClaudeCode, State: app.Pending, Asking: true}, {Name: agentname.Codex, State: app.Pending, Asking: true}}})
 	w.until("what is being read", func() bool { return w.ui.sessions.reading != "" })
 	w.shoot("loading")
 	w.ui.open(pageAgents)
@@ -70,7 +71,7 @@ func TestShotNothingInstalled(t *testing.T) {
 }
 
 func broken(s *app.Snapshot) *app.Snapshot {
-	s.Adapters[1] = app.Health{Name: adapters.Codex, State: app.Failed, Elapsed: 5 * time.Second, Answered: ago(time.Minute),
+	s.Adapters[1] = app.Health{Name: agentname.Codex, State: app.Failed, Elapsed: 5 * time.Second, Answered: ago(time.Minute),
 		LookedIn: s.Adapters[1].LookedIn, Sessions: 4, Versions: s.Adapters[1].Versions,
 		Skipped:  map[string]int{"unknown record type turn_hint": 12, "line longer than 16 MB": 1},
 		Problems: []string{"/home/dev/.codex/state_5.sqlite: unreadable: permission denied (give your user read permission on it)", "no answer in 5 s"}}
@@ -111,7 +112,7 @@ func TestShotSuspended(t *testing.T) {
 	paused.Process, paused.StartedAt = proc.Identity{PID: 20017, Start: 12}, ago(time.Hour)
 	paused.Evidence = "process 20017 is suspended; before: registry 20017.json: busy, 7 m ago"
 	snap.Sessions()[1].Suspended = true
-	open := app.Session{Session: adapters.ProcessSession(adapters.OpenCode, proc.Process{
+	open := app.Session{Session: adapters.ProcessSession(agentname.OpenCode, proc.Process{
 		Identity: proc.Identity{PID: 30412, Start: 8812345}, Started: ago(4 * time.Minute)}, "/home/dev/projects/lab")}
 	snap.Own = slices.Insert(snap.Sessions(), 7, open)
 	w := openWith(t, &fakeCore{snapshot: snap}, Options{Agents: usualAgents()})
@@ -133,7 +134,7 @@ func TestShotMany(t *testing.T) {
 // many returns a snapshot of n sessions, in every status.
 func many(n int) *app.Snapshot {
 	statuses := []adapters.Status{adapters.Waiting, adapters.Working, adapters.Idle, adapters.Stopped, adapters.Stopped, adapters.Stopped}
-	agents := []adapters.Name{adapters.ClaudeCode, adapters.Codex, adapters.OpenCode, adapters.Pi}
+	agents := []adapters.Name{agentname.ClaudeCode, agentname.Codex, agentname.OpenCode, agentname.Pi}
 	sessions := make([]app.Session, n)
 	for i := range sessions {
 		sessions[i] = session(fmt.Sprintf("%08d-aaaa-bbbb", i), statuses[i%len(statuses)], func(s *adapters.Session) {

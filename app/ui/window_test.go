@@ -16,6 +16,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/ui/widgets"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 )
 
@@ -43,7 +44,7 @@ func TestFullWindow(t *testing.T) {
 
 func TestStates(t *testing.T) {
 	ask := func(s app.AdapterState, problem string) *app.Snapshot {
-		return &app.Snapshot{At: clock, Generation: 1, Adapters: []app.Health{{Name: adapters.Codex, State: s, Problems: []string{problem}}}}
+		return &app.Snapshot{At: clock, Generation: 1, Adapters: []app.Health{{Name: agentname.Codex, State: s, Problems: []string{problem}}}}
 	}
 	for name, c := range map[string]struct {
 		snap  *app.Snapshot
@@ -69,7 +70,7 @@ func TestReadingIsShown(t *testing.T) {
 	reading := func(s *app.Snapshot, states ...app.AdapterState) *app.Snapshot {
 		s.Refreshing, s.Adapters = slices.Contains(states, app.Pending), nil
 		for i, state := range states {
-			s.Adapters = append(s.Adapters, app.Health{Name: []adapters.Name{adapters.Codex, adapters.Pi}[i], State: state, Asking: state == app.Pending,
+			s.Adapters = append(s.Adapters, app.Health{Name: []adapters.Name{agentname.Codex, agentname.Pi}[i], State: state, Asking: state == app.Pending,
 				Sessions: map[app.AdapterState]int{app.OK: 12}[state]})
 		}
 		return s
@@ -123,7 +124,7 @@ func TestLoadingSignStops(t *testing.T) {
 func TestSelectionStaysWithItsSession(t *testing.T) {
 	w := open(t, tree("a working", "b working", "c idle"))
 	p := w.ui.sessions
-	p.tapped(p.view.at[key{agent: adapters.ClaudeCode, id: "b"}])
+	p.tapped(p.view.at[key{agent: agentname.ClaudeCode, id: "b"}])
 	w.publish(tree("new waiting", "a working", "c idle", "b stopped"))
 	if p.selected.id != "b" || p.detail.session == nil || p.detail.session.Status != adapters.Stopped {
 		t.Errorf("selected %v, details of %+v", p.selected, p.detail.session)
@@ -183,12 +184,12 @@ func TestFolding(t *testing.T) {
 	p := w.ui.sessions
 	w.win.Canvas().Focus(p.list)
 	w.press(p.list, fyne.KeyDown, fyne.KeyDown, fyne.KeyRight)
-	unfolded := func() bool { _, ok := p.view.at[key{agent: adapters.ClaudeCode, id: "w1-b"}]; return ok }
+	unfolded := func() bool { _, ok := p.view.at[key{agent: agentname.ClaudeCode, id: "w1-b"}]; return ok }
 	w.until("the finished sub-agents", unfolded)
 	shows(t, w.ui.Content(), "List the pages", "Read the style guide")
 	w.press(p.list, fyne.KeyLeft)
 	w.until("them to go", func() bool { return !unfolded() })
-	p.tapped(p.view.more[key{agent: adapters.ClaudeCode, id: "w1"}])
+	p.tapped(p.view.more[key{agent: agentname.ClaudeCode, id: "w1"}])
 	w.until("the finished sub-agents", unfolded)
 	w.press(p.list, fyne.KeyReturn)
 	w.until("them to go", func() bool { return !unfolded() })
@@ -277,7 +278,7 @@ func TestShow(t *testing.T) {
 		w.ui.sessions.detail.showFacts(true)
 		w.filter("codex")
 		w.ui.Show("w1-c")
-		at := func() bool { _, ok := w.ui.sessions.view.at[key{agent: adapters.ClaudeCode, id: "w1-c"}]; return ok }
+		at := func() bool { _, ok := w.ui.sessions.view.at[key{agent: agentname.ClaudeCode, id: "w1-c"}]; return ok }
 		w.until("its row", at)
 		shows(t, w.ui.Content(), "Read the style guide", "Spawned by")
 	})
@@ -286,7 +287,7 @@ func TestShow(t *testing.T) {
 		s.Sessions()[1].LastActivityAt = ago(30 * 24 * time.Hour)
 		w := open(t, s)
 		w.ui.Show("old")
-		w.until("its row", func() bool { _, ok := w.ui.sessions.view.at[key{agent: adapters.ClaudeCode, id: "old"}]; return ok })
+		w.until("its row", func() bool { _, ok := w.ui.sessions.view.at[key{agent: agentname.ClaudeCode, id: "old"}]; return ok })
 	})
 	t.Run("launch page", func(t *testing.T) {
 		w := open(t, full())
@@ -313,7 +314,7 @@ func TestCopying(t *testing.T) {
 	if w.win.Canvas().Overlays().Top() == nil {
 		t.Error("the button opens no menu")
 	}
-	w.publish(snapshotOf(session("x", adapters.Idle, func(s *adapters.Session) { s.Agent, s.CWD = adapters.OpenClaw, "" })))
+	w.publish(snapshotOf(session("x", adapters.Idle, func(s *adapters.Session) { s.Agent, s.CWD = agentname.OpenClaw, "" })))
 	w.ui.Show("x")
 	if items := d.copyItems(d.session); items[0].Disabled || !items[1].Disabled || !items[2].Disabled {
 		t.Error("the menu offers what isn't known")

@@ -8,6 +8,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/settings"
+	"rollcall/internal/agentname"
 )
 
 // inZone makes a zone the local one for the test.
@@ -32,7 +33,7 @@ func step(at string, tokens int64, turns int) adapters.Usage {
 
 func sessionOf(steps ...adapters.Usage) app.Session {
 	var s app.Session
-	s.ID, s.Agent, s.Model = "one", adapters.Codex, "m"
+	s.ID, s.Agent, s.Model = "one", agentname.Codex, "m"
 	s.Tokens, s.Usage = &adapters.Tokens{}, steps
 	for _, u := range steps {
 		s.Tokens.Add(u.Tokens)

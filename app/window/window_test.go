@@ -27,6 +27,7 @@ import (
 	"rollcall/app/settings"
 	"rollcall/app/store"
 	"rollcall/app/ui"
+	"rollcall/internal/agentname"
 )
 
 // roleVariable makes the test binary play the window process.
@@ -116,10 +117,10 @@ func (c *core) Subscribe(f func(*app.Snapshot)) func() {
 }
 
 func (c *core) Run(ctx context.Context) error {
-	s := &app.Snapshot{At: time.Now(), Generation: 1, Adapters: []app.Health{{Name: adapters.ClaudeCode, State: app.OK}}}
+	s := &app.Snapshot{At: time.Now(), Generation: 1, Adapters: []app.Health{{Name: agentname.ClaudeCode, State: app.OK}}}
 	for i, st := range []adapters.Status{adapters.Waiting, adapters.Working, adapters.Idle, adapters.Stopped} {
 		s.Own = append(s.Sessions(), app.Session{Session: adapters.Session{
-			ID: fmt.Sprintf("made-up-%d", i), Agent: adapters.ClaudeCode, Status: st, CWD: "/home/dev/projects/rollcall",
+			ID: fmt.Sprintf("made-up-%d", i), Agent: agentname.ClaudeCode, Status: st, CWD: "/home/dev/projects/rollcall",
 			Title: fmt.Sprintf("Fix flaky test number %d", i), Evidence: "made up", Branch: "main",
 			LastActivityAt: time.Now().Add(-time.Duration(i) * time.Minute),
 		}})

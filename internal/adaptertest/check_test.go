@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	_ "rollcall/adapters/all" // registers every agent
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -32,8 +33,8 @@ func expectation(t *testing.T) Expectation {
 // answer is what fulfils it.
 func answer() []adapters.Session {
 	return []adapters.Session{
-		{ID: "b", Agent: adapters.Codex, Status: adapters.Stopped, Outcome: adapters.Died, Evidence: "e", Title: "isn't asserted"},
-		{ID: "a", Agent: adapters.Codex, Status: adapters.Waiting, WaitingFor: adapters.ForPermission, Evidence: "e",
+		{ID: "b", Agent: agentname.Codex, Status: adapters.Stopped, Outcome: adapters.Died, Evidence: "e", Title: "isn't asserted"},
+		{ID: "a", Agent: agentname.Codex, Status: adapters.Waiting, WaitingFor: adapters.ForPermission, Evidence: "e",
 			Process: proc.Identity{PID: 7, Start: 70}, CWD: "/p", Branch: "main", Model: "m", Title: "t", FirstPrompt: "f", LastPrompt: "l",
 			Parent: "b", CostUSD: 0.5, Tokens: &adapters.Tokens{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 9}},
 	}
@@ -52,7 +53,7 @@ func TestCheckFinds(t *testing.T) {
 		"status is":            func(a, _ *adapters.Session) { a.Status, a.WaitingFor = adapters.Idle, "" },
 		"waiting_for":          func(a, _ *adapters.Session) { a.WaitingFor = adapters.ForQuestion },
 		"outcome":              func(_, b *adapters.Session) { b.Outcome = adapters.Completed },
-		"agent":                func(a, _ *adapters.Session) { a.Agent = adapters.Pi },
+		"agent":                func(a, _ *adapters.Session) { a.Agent = agentname.Pi },
 		"pid is 8, want 7":     func(a, _ *adapters.Session) { a.Process.PID = 8 },
 		"pid is 0, want 7":     func(a, _ *adapters.Session) { a.Process = proc.Identity{} },
 		"start of the process": func(a, _ *adapters.Session) { a.Process.Start = 71 },

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // counted are the tokens that count for sessions of recordings whose records hold answers of other sessions, or that had sub-agents, by what their records
@@ -34,7 +35,7 @@ func CheckUsage(t testing.TB, sessions []adapters.Session) (known int) {
 			continue
 		}
 		if s.Usage == nil {
-			if s.Agent != adapters.OpenClaw {
+			if s.Agent != agentname.OpenClaw {
 				t.Errorf("%s %s: it has totals but no usage", s.Agent, s.ID)
 			}
 			continue

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
 	"rollcall/proc"
 )
@@ -41,7 +42,7 @@ func openDatabase(t *testing.T, seed uint64) *databaseChanges {
 	if _, err := corpus.Write(dir, corpus.Options{Sessions: 150, Live: 2, Seed: 11, Now: time.Now(), Scale: 0.01}); err != nil {
 		t.Fatal(err)
 	}
-	c := &cacheCheck{T: t, name: adapters.OpenCode, home: filepath.Join(dir, "home"), table: proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc")),
+	c := &cacheCheck{T: t, name: agentname.OpenCode, home: filepath.Join(dir, "home"), table: proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc")),
 		facts: filepath.Join(t.TempDir(), "facts"), rng: rand.New(rand.NewPCG(seed, 1)), began: time.Now()}
 	everyAdapter(t, c.table, c.home) // clears the environment
 	d := &databaseChanges{cacheCheck: c, path: filepath.Join(c.home, ".local/share/opencode/opencode.db")}

@@ -17,16 +17,17 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/all"
+	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
 	"rollcall/proc"
 )
 
 // stores names the folders below the home whose files the test of an agent changes.
 var stores = map[adapters.Name][]string{
-	adapters.ClaudeCode: {".claude/projects"},
-	adapters.Codex:      {".codex/sessions"},
-	adapters.Pi:         {".pi/agent/sessions"},
-	adapters.PiRust:     {".pi/agent/sessions"},
+	agentname.ClaudeCode: {".claude/projects"},
+	agentname.Codex:      {".codex/sessions"},
+	agentname.Pi:         {".pi/agent/sessions"},
+	agentname.PiRust:     {".pi/agent/sessions"},
 }
 
 // TestCacheChangesNothing: whatever happens to the agents' files between two questions, the answer with the cache
@@ -34,7 +35,7 @@ var stores = map[adapters.Name][]string{
 // ROLLCALL_CACHE_SEED repeats the changes of an earlier run.
 func TestCacheChangesNothing(t *testing.T) {
 	steps := cacheSteps(50)
-	for _, name := range []adapters.Name{adapters.ClaudeCode, adapters.Codex, adapters.Pi, adapters.PiRust} {
+	for _, name := range []adapters.Name{agentname.ClaudeCode, agentname.Codex, agentname.Pi, agentname.PiRust} {
 		t.Run(string(name), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "corpus")
 			if _, err := corpus.Write(dir, corpus.Options{Sessions: 400, Live: 4, Seed: 11, Now: time.Now(), Scale: 0.01}); err != nil {
@@ -129,7 +130,7 @@ func (c *cacheCheck) keepFew(n int) {
 	files := c.files()
 	c.rng.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
 	for _, path := range files {
-		if c.name == adapters.PiRust && !shortName.MatchString(path) {
+		if c.name == agentname.PiRust && !shortName.MatchString(path) {
 			c.must(os.Remove(path)) // the other agent's in the same store
 			continue
 		}
@@ -263,7 +264,7 @@ func (c *cacheCheck) someLines(text []byte) []byte {
 		c.total++
 		return fmt.Appendf(nil, `"total_tokens":%d`, 1_000_000+c.total)
 	})
-	if c.name != adapters.Codex {
+	if c.name != agentname.Codex {
 		return out
 	}
 	return timestamp.ReplaceAllFunc(out, func([]byte) []byte {
@@ -347,7 +348,7 @@ func (c *cacheCheck) answer(facts *adapters.FactsCache, q adapters.Query, now ti
 		lines = append(lines, fmt.Sprintf("%+v %s", *s, tokens))
 	}
 	slices.Sort(lines)
-	if c.name == adapters.Codex {
+	if c.name == agentname.Codex {
 		roll.Skipped = nil // how many lines are read from the end depends on what was known before
 	}
 	return strings.Join(append(lines, fmt.Sprint(roll.Skipped, roll.Versions, err)), "\n")

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // claude writes a session in the form of Claude Code 2.1.329.
 func (w *writer) claude(s *session) error {
-	s.Agent, s.ID, s.Model = adapters.ClaudeCode, s.uuid(time.Time{}), "claude-opus-5-5"
+	s.Agent, s.ID, s.Model = agentname.ClaudeCode, s.uuid(time.Time{}), "claude-opus-5-5"
 	if s.index%2 == 0 {
 		s.Title = fmt.Sprintf("Green build %d", s.index)
 	}

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // codex writes a session in the form of Codex 0.142.5.
 func (w *writer) codex(s *session) error {
-	s.Agent, s.ID, s.Model = adapters.Codex, s.uuid(s.start), "gpt-5.5"
+	s.Agent, s.ID, s.Model = agentname.Codex, s.uuid(s.start), "gpt-5.5"
 	path := filepath.Join(w.home, ".codex", "sessions", s.start.Format("2006/01/02"),
 		fmt.Sprintf("rollout-%s-%s.jsonl", s.start.Format("2006-01-02T15-04-05"), s.ID))
 	if s.index%3 == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/all"
+	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
 	"rollcall/proc"
 )
@@ -65,7 +66,7 @@ func everyAdapter(t testing.TB, table proc.Lister, home string) []adapters.Adapt
 		}
 	}
 	list := all.New(table, all.Config{Home: home})
-	return slices.DeleteFunc(list, func(a adapters.Adapter) bool { return a.Name() == adapters.Kilo }) // its sessions are read as OpenCode's
+	return slices.DeleteFunc(list, func(a adapters.Adapter) bool { return a.Name() == agentname.Kilo }) // its sessions are read as OpenCode's
 }
 
 // live leaves out what was over an hour ago. What is live in the corpus did

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/internal/gatewaytest"
 )
 
@@ -36,7 +37,7 @@ func gatewaySessions(o Options) []GatewaySession {
 		at := o.Now.Add(-time.Duration(rng.Float64() * float64(90*24*time.Hour)))
 		ended := []string{"", "done", "done", "failed", "killed", "timeout"}[min(i, 1+i%5)]
 		list[i] = GatewaySession{Key: fmt.Sprintf("agent:main:task-%d", i), Ended: ended, Created: at.Add(-time.Hour).UnixMilli(), Updated: at.UnixMilli(),
-			Truth: Truth{ID: (&session{rng: rng}).uuid(time.Time{}), Agent: adapters.OpenClaw, Status: adapters.Idle, Outcome: outcomes[ended],
+			Truth: Truth{ID: (&session{rng: rng}).uuid(time.Time{}), Agent: agentname.OpenClaw, Status: adapters.Idle, Outcome: outcomes[ended],
 				CWD: fmt.Sprintf("/home/dev/proj%d", i%97), Model: "mock-1", Title: fmt.Sprintf("gateway task %d", i)}}
 		switch {
 		case ended == "":

@@ -10,14 +10,15 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/all"
+	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
 	"rollcall/proc"
 )
 
 // TestNamedHomes: an agent whose files are in a home that the user named lists the sessions that it had listed in its own.
 func TestNamedHomes(t *testing.T) {
-	for name, folder := range map[adapters.Name]string{adapters.ClaudeCode: ".claude", adapters.Codex: ".codex",
-		adapters.OpenCode: ".local/share/opencode", adapters.Pi: ".pi/agent", adapters.PiRust: ".pi/agent"} {
+	for name, folder := range map[adapters.Name]string{agentname.ClaudeCode: ".claude", agentname.Codex: ".codex",
+		agentname.OpenCode: ".local/share/opencode", agentname.Pi: ".pi/agent", agentname.PiRust: ".pi/agent"} {
 		t.Run(string(name), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "corpus")
 			if _, err := corpus.Write(dir, corpus.Options{Sessions: 40, Seed: 11, Now: time.Now(), Scale: 0.01}); err != nil {

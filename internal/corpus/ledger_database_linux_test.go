@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/all"
+	"rollcall/internal/agentname"
 )
 
 // TestLedgerOfDatabase is TestLedger for OpenCode's database. A fork of OpenCode (1.18.33) has the messages of its parent with new ids and their times, and its
@@ -114,7 +115,7 @@ func (d *databaseChanges) count() (input map[string]int64, copied int) {
 func (d *databaseChanges) counted(facts *adapters.FactsCache) map[string]int64 {
 	input := map[string]int64{}
 	for _, a := range all.New(d.table, all.Config{Home: d.home, Facts: facts}) {
-		if a.Name() != adapters.OpenCode {
+		if a.Name() != agentname.OpenCode {
 			continue
 		}
 		roll, err := a.Discover(context.Background(), adapters.Query{Totals: true, Usage: true, Once: true})

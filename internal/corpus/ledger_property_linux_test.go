@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/all"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -21,12 +22,12 @@ import (
 // everything of every file: by session, model, folder and branch, with the cache and without. ROLLCALL_CACHE_STEPS is the number of changes for each agent.
 func TestLedger(t *testing.T) {
 	steps, seed := cacheSteps(40), cacheSeed()
-	for _, name := range []adapters.Name{adapters.ClaudeCode, adapters.Codex, adapters.Pi} {
+	for _, name := range []adapters.Name{agentname.ClaudeCode, agentname.Codex, agentname.Pi} {
 		t.Run(string(name), func(t *testing.T) {
 			t.Logf("seed %d", seed)
 			dir := t.TempDir()
 			h := &histories{T: t, rng: rand.New(rand.NewPCG(seed, 2)), home: filepath.Join(dir, "home"), now: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
-			h.form = map[adapters.Name]form{adapters.ClaudeCode: &claudeForm{h}, adapters.Codex: &codexForm{h}, adapters.Pi: &piForm{h}}[name]
+			h.form = map[adapters.Name]form{agentname.ClaudeCode: &claudeForm{h}, agentname.Codex: &codexForm{h}, agentname.Pi: &piForm{h}}[name]
 			table := proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc"))
 			h.must(os.MkdirAll(filepath.Join(dir, "proc"), 0o700))
 			h.must(os.WriteFile(filepath.Join(dir, "proc", "stat"), []byte("cpu  1 1 1 1\nbtime 1700000000\n"), 0o600))
@@ -43,7 +44,7 @@ func TestLedger(t *testing.T) {
 			facts := factsIn(t, filepath.Join(dir, "facts"))
 			facts.SaveAlways()
 			long := func() []adapters.Adapter { return all.New(table, all.Config{Home: h.home}) }
-			if name != adapters.Codex { // a running Rollcall examines a rollout that no process has open only now and then
+			if name != agentname.Codex { // a running Rollcall examines a rollout that no process has open only now and then
 				kept := long()
 				long = func() []adapters.Adapter { return kept }
 			}

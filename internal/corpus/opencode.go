@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 //go:embed opencode.sql
@@ -79,7 +80,7 @@ const openCodeModel = `"providerID":"mock","modelID":"mock-1"`
 
 // openCode writes a session of OpenCode.
 func (w *writer) openCode(s *session) error {
-	s.Agent, s.Model, s.Branch = adapters.OpenCode, "mock/mock-1", ""
+	s.Agent, s.Model, s.Branch = agentname.OpenCode, "mock/mock-1", ""
 	c := &chat{session: s, version: "1.18.33", project: fmt.Sprintf("%x", sha1.Sum([]byte(s.CWD)))} //nolint:gosec // as above
 	s.ID = c.id("ses_", s.start, true)
 	c.title = "New session - " + s.start.Format(stamp)

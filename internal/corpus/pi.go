@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // pi writes a session in the form of Pi 1.5.2, or, a quarter of them, in that of
 // pi_agent_rust: both keep them in one place.
 func (w *writer) pi(s *session) error {
-	s.Agent, s.Model, s.Branch = adapters.Pi, "mock/mock-1", ""
+	s.Agent, s.Model, s.Branch = agentname.Pi, "mock/mock-1", ""
 	rust := s.index/10%4 == 3
 	s.ID = s.uuid(s.start)
 	name := s.ID
 	if rust {
-		s.Agent, s.ID = adapters.PiRust, s.uuid(time.Time{})
+		s.Agent, s.ID = agentname.PiRust, s.uuid(time.Time{})
 		name = s.ID[:8]
 	}
 	if s.index%4 == 1 {

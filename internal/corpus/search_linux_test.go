@@ -21,6 +21,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/usage"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
 	"rollcall/proc"
 	"rollcall/textmatch"
@@ -332,7 +333,7 @@ func TestSearchCorpus(t *testing.T) {
 			list := []adapters.Adapter{a}
 			everything := readEverything(t, list)
 			if len(everything) == 0 {
-				if a.Name() == adapters.OpenClaw { // its own test has conversations
+				if a.Name() == agentname.OpenClaw { // its own test has conversations
 					t.SkipNow()
 				}
 				t.Fatal("nothing was said")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // launched is a session that Rollcall has launched.
@@ -20,7 +21,7 @@ type launched struct {
 // launch has Rollcall start an agent, and plays its session.
 func (t *harness) launch() bool {
 	s := t.script
-	name := []adapters.Name{adapters.ClaudeCode, adapters.Codex}[s.rng.IntN(2)]
+	name := []adapters.Name{agentname.ClaudeCode, agentname.Codex}[s.rng.IntN(2)]
 	troop := s.troop(name)
 	if s.frozen[name] || troop.full() {
 		return false
@@ -59,7 +60,7 @@ func sessionOption(args []string, _ error) string {
 // stop has Rollcall stop a session.
 func (t *harness) stop() bool {
 	s := t.script
-	troop := s.troop([]adapters.Name{adapters.ClaudeCode, adapters.Pi}[s.rng.IntN(2)])
+	troop := s.troop([]adapters.Name{agentname.ClaudeCode, agentname.Pi}[s.rng.IntN(2)])
 	if s.frozen[troop.agent.Name()] || len(troop.live) == 0 {
 		return false
 	}

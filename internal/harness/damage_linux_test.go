@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // damage is done to something, and mended later. The agents whose stores it
@@ -37,15 +38,15 @@ func (t *harness) store() (path string, agents []adapters.Name) {
 		path   string
 		agents []adapters.Name
 	}{
-		{w.Path(".claude", "sessions"), []adapters.Name{adapters.ClaudeCode}},
-		{w.Path(".claude", "projects"), []adapters.Name{adapters.ClaudeCode}},
-		{w.Path(".claude"), []adapters.Name{adapters.ClaudeCode}},
-		{w.Path(".codex", "sessions"), []adapters.Name{adapters.Codex}},
-		{w.Path(".codex", "sessions", time.Now().Format("2006/01/02")), []adapters.Name{adapters.Codex}},
-		{w.Path(".local", "share", "opencode"), []adapters.Name{adapters.OpenCode}},
-		{w.Path(".openclaw"), []adapters.Name{adapters.OpenClaw}},
-		{w.Path(".pi", "agent", "sessions"), []adapters.Name{adapters.Pi, adapters.PiRust}},
-		{w.Path(".pi"), []adapters.Name{adapters.Pi, adapters.PiRust}},
+		{w.Path(".claude", "sessions"), []adapters.Name{agentname.ClaudeCode}},
+		{w.Path(".claude", "projects"), []adapters.Name{agentname.ClaudeCode}},
+		{w.Path(".claude"), []adapters.Name{agentname.ClaudeCode}},
+		{w.Path(".codex", "sessions"), []adapters.Name{agentname.Codex}},
+		{w.Path(".codex", "sessions", time.Now().Format("2006/01/02")), []adapters.Name{agentname.Codex}},
+		{w.Path(".local", "share", "opencode"), []adapters.Name{agentname.OpenCode}},
+		{w.Path(".openclaw"), []adapters.Name{agentname.OpenClaw}},
+		{w.Path(".pi", "agent", "sessions"), []adapters.Name{agentname.Pi, agentname.PiRust}},
+		{w.Path(".pi"), []adapters.Name{agentname.Pi, agentname.PiRust}},
 	}
 	one := all[t.script.rng.IntN(len(all))]
 	if _, err := os.Stat(one.path); err != nil {
@@ -74,14 +75,14 @@ func (t *harness) renamed() *damage {
 
 // file returns the file of a session whose agent has one for each.
 func (t *harness) file() (path string, agents []adapters.Name) {
-	name := []adapters.Name{adapters.ClaudeCode, adapters.Codex, adapters.Pi, adapters.PiRust}[t.script.rng.IntN(4)]
+	name := []adapters.Name{agentname.ClaudeCode, agentname.Codex, agentname.Pi, agentname.PiRust}[t.script.rng.IntN(4)]
 	troop := t.script.troop(name)
 	if len(troop.live) == 0 {
 		return "", nil
 	}
 	agents = []adapters.Name{name}
-	if name == adapters.Pi || name == adapters.PiRust {
-		agents = []adapters.Name{adapters.Pi, adapters.PiRust}
+	if name == agentname.Pi || name == agentname.PiRust {
+		agents = []adapters.Name{agentname.Pi, agentname.PiRust}
 	}
 	return troop.live[t.script.rng.IntN(len(troop.live))].File, agents
 }
@@ -90,12 +91,12 @@ func (t *harness) truncated() *damage { return t.truncate(t.file()) }
 
 // entryTruncated cuts an entry of Claude Code's registry.
 func (t *harness) entryTruncated() *damage {
-	troop := t.script.troop(adapters.ClaudeCode)
+	troop := t.script.troop(agentname.ClaudeCode)
 	if len(troop.live) == 0 {
 		return nil
 	}
 	x := troop.live[t.script.rng.IntN(len(troop.live))]
-	return t.truncate(t.script.world.Path(".claude", "sessions", strconv.Itoa(x.Process.PID)+".json"), []adapters.Name{adapters.ClaudeCode})
+	return t.truncate(t.script.world.Path(".claude", "sessions", strconv.Itoa(x.Process.PID)+".json"), []adapters.Name{agentname.ClaudeCode})
 }
 
 func (t *harness) truncate(path string, agents []adapters.Name) *damage {

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/agentname"
 	"rollcall/internal/agents"
 	"rollcall/internal/pressure"
 )
@@ -105,7 +106,7 @@ func newHarness(t *testing.T, seed uint64) *harness {
 	one.machine = newMachine(t, home)
 	world := scene.On(t, home, one.machine)
 	if one.real { // their start takes seconds of a processor each
-		mostLive = map[adapters.Name]int{adapters.ClaudeCode: 2, adapters.Codex: 2, adapters.OpenCode: 1, adapters.Pi: 2}
+		mostLive = map[adapters.Name]int{agentname.ClaudeCode: 2, agentname.Codex: 2, agentname.OpenCode: 1, agentname.Pi: 2}
 		one.script = newScript(world, seed, realAgents(world, box, one.identify))
 	} else {
 		one.script = newScript(world, seed, standIns(world))

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/agentname"
 	"rollcall/internal/agents"
 	"rollcall/proc"
 )
@@ -55,19 +56,19 @@ func realAgents(w *scene.Environment, box *agents.Sandbox, identify func(adapter
 	mode := []string{"--permission-mode", "default"}
 	trustAll(w, box)
 	list := []*realAgent{
-		{name: adapters.ClaudeCode, release: agents.ClaudeNewest, comm: "claude", ready: "? for shortcuts", exit: "/exit", chooses: true,
+		{name: agentname.ClaudeCode, release: agents.ClaudeNewest, comm: "claude", ready: "? for shortcuts", exit: "/exit", chooses: true,
 			open:   func(id string) []string { return append([]string{"--session-id", id}, mode...) },
 			reopen: func(id string) []string { return append([]string{"--resume", id}, mode...) },
 			asks:   "Do you want to proceed?", command: "[[bash touch %s]]", permit: "1"},
-		{name: adapters.Codex, release: agents.CodexNewest, comm: "codex", ready: "? for shortcuts", exit: "/quit", escapes: 1,
+		{name: agentname.Codex, release: agents.CodexNewest, comm: "codex", ready: "? for shortcuts", exit: "/quit", escapes: 1,
 			open:   func(string) []string { return []string{"--no-daemon"} },
 			reopen: func(id string) []string { return []string{"resume", "--no-daemon", id} },
 			asks:   "Would you like to run the following command?", command: "[[bash touch ../%s]][[esc]]", permit: "y"},
-		{name: adapters.OpenCode, release: agents.OpenCodeNewest, comm: "opencode", ready: "ctrl+p commands", exit: "/exit", escapes: 2,
+		{name: agentname.OpenCode, release: agents.OpenCodeNewest, comm: "opencode", ready: "ctrl+p commands", exit: "/exit", escapes: 2,
 			open:   func(string) []string { return nil },
 			reopen: func(id string) []string { return []string{"-s", id} },
 			asks:   "Permission required", command: "[[bash touch %s]]", permit: "Enter"},
-		{name: adapters.Pi, release: agents.PiNewest, comm: "pi", ready: "/128k", exit: "/quit", escapes: 1,
+		{name: agentname.Pi, release: agents.PiNewest, comm: "pi", ready: "/128k", exit: "/quit", escapes: 1,
 			open:   func(string) []string { return nil },
 			reopen: func(id string) []string { return []string{"--session", id} }},
 	}

@@ -11,17 +11,18 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/agentname"
 	"rollcall/internal/pressure"
 )
 
 // How many sessions of one agent there are. All live ones fit into the menu.
-var mostLive = map[adapters.Name]int{adapters.ClaudeCode: 4, adapters.Codex: 3, adapters.OpenCode: 2, adapters.OpenClaw: 2, adapters.Pi: 2, adapters.PiRust: 2}
+var mostLive = map[adapters.Name]int{agentname.ClaudeCode: 4, agentname.Codex: 3, agentname.OpenCode: 2, agentname.OpenClaw: 2, agentname.Pi: 2, agentname.PiRust: 2}
 
 const mostStopped = 6
 
 // agentNames are what the menu and notifications call the agents.
-var agentNames = map[adapters.Name]string{adapters.ClaudeCode: "Claude Code", adapters.Codex: "Codex", adapters.OpenCode: "OpenCode",
-	adapters.OpenClaw: "OpenClaw", adapters.Pi: "Pi", adapters.PiRust: "pi_agent_rust"}
+var agentNames = map[adapters.Name]string{agentname.ClaudeCode: "Claude Code", agentname.Codex: "Codex", agentname.OpenCode: "OpenCode",
+	agentname.OpenClaw: "OpenClaw", agentname.Pi: "Pi", agentname.PiRust: "pi_agent_rust"}
 
 // script takes steps, the same for the same seed.
 type script struct {
@@ -174,8 +175,8 @@ func (t *harness) step() bool {
 // begin starts a session, some through a wrapper.
 func (t *harness) begin(troop *troop) {
 	s := t.script
-	wrapped := s.chance(25) && troop.agent.Name() != adapters.OpenClaw && t.machine != nil && !t.real
-	hosted := !wrapped && s.chance(20) && troop.agent.Name() != adapters.OpenClaw && t.machine != nil && !t.real
+	wrapped := s.chance(25) && troop.agent.Name() != agentname.OpenClaw && t.machine != nil && !t.real
+	hosted := !wrapped && s.chance(20) && troop.agent.Name() != agentname.OpenClaw && t.machine != nil && !t.real
 	if t.machine != nil {
 		t.machine.wrapped, t.machine.hosted = wrapped, hosted
 	}
@@ -251,7 +252,7 @@ func (t *harness) turn(troop *troop, i int) {
 
 // replace puts a copy in the place of a session's file, as an editor does.
 func (t *harness) replace(x *life) bool {
-	if t.real || x.Agent != adapters.ClaudeCode && x.Agent != adapters.Pi && x.Agent != adapters.PiRust {
+	if t.real || x.Agent != agentname.ClaudeCode && x.Agent != agentname.Pi && x.Agent != agentname.PiRust {
 		return false // the others hold it open
 	}
 	info, err := os.Stat(x.File)

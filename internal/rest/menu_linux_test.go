@@ -15,7 +15,7 @@ import (
 	"github.com/godbus/dbus/v5"
 	"golang.org/x/sys/unix"
 
-	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
 	"rollcall/internal/desktoptest"
 	"rollcall/proc"
@@ -117,7 +117,7 @@ func (m *menu) labels() (labels []string) {
 func (m *menu) latencies(home string, man corpus.Manifest, runs int) desktoptest.Latencies {
 	m.t.Helper()
 	at := len(man.Sessions) - 1 // the first ones have other processes
-	for man.Sessions[at].Agent != adapters.ClaudeCode {
+	for man.Sessions[at].Agent != agentname.ClaudeCode {
 		at--
 	}
 	s := &man.Sessions[at]

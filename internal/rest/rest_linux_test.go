@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
@@ -176,11 +177,11 @@ func startAgents(t *testing.T, home string, man corpus.Manifest) []string {
 			continue
 		}
 		switch s.Agent {
-		case adapters.ClaudeCode:
+		case agentname.ClaudeCode:
 			p, err := table.Find(run(t, "claude", "-"))
 			must(t, err)
 			writeEntry(t, home, s, p, "idle")
-		case adapters.Codex:
+		case agentname.Codex:
 			rollouts, _ := filepath.Glob(filepath.Join(home, ".codex/sessions/*/*/*/*"+s.ID+".jsonl"))
 			if len(rollouts) != 1 {
 				t.Fatalf("rollouts of %s: %q", s.ID, rollouts)

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 	"rollcall/tray/model"
 )
 
@@ -38,7 +39,7 @@ func TestEndedRows(t *testing.T) {
 }
 
 func TestQuietRow(t *testing.T) {
-	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}}, nil, now)
+	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(agentname.ClaudeCode)}}, nil, now)
 	m.SetQuiet(now.Add(time.Hour), now)
 	if m.Quiet != "End do not disturb (until 15:10)" || m.Tooltip != "Rollcall: no agents at work; do not disturb" {
 		t.Errorf("%q, %q", m.Quiet, m.Tooltip)

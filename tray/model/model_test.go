@@ -14,6 +14,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/present"
 	"rollcall/assets"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 	"rollcall/tray/model"
 )
@@ -23,7 +24,7 @@ var now = time.Date(2026, 11, 21, 14, 10, 0, 0, time.UTC)
 func ago(d time.Duration) time.Time { return now.Add(-d) }
 
 func TestOwnTrouble(t *testing.T) {
-	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, Troubles: []string{"disk full: timers can't be kept"}}, nil, now)
+	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(agentname.ClaudeCode)}, Troubles: []string{"disk full: timers can't be kept"}}, nil, now)
 	if got := strings.Join(labels(m), "|"); got != "No agents at work|⚠ Rollcall: disk full: timers can't be kept" {
 		t.Error(got)
 	}
@@ -34,7 +35,7 @@ func TestOwnTrouble(t *testing.T) {
 
 // TestLeftOut: agents that the settings leave out don't look as if they had no sessions.
 func TestLeftOut(t *testing.T) {
-	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, LeftOut: app.LeftOut{Agents: []adapters.Name{adapters.Codex, adapters.Pi}}}, nil, now)
+	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(agentname.ClaudeCode)}, LeftOut: app.LeftOut{Agents: []adapters.Name{agentname.Codex, agentname.Pi}}}, nil, now)
 	if got := strings.Join(labels(m), "|"); got != "No agents at work; left out by the settings: Codex, Pi" {
 		t.Error(got)
 	}
@@ -43,7 +44,7 @@ func TestLeftOut(t *testing.T) {
 // session makes one of Claude Code in /home/dev/<project>.
 func session(id string, status adapters.Status, project string, active time.Duration, more ...func(*app.Session)) app.Session {
 	s := app.Session{Session: adapters.Session{
-		ID: id, Agent: adapters.ClaudeCode, Status: status, CWD: "/home/dev/" + project, LastActivityAt: ago(active),
+		ID: id, Agent: agentname.ClaudeCode, Status: status, CWD: "/home/dev/" + project, LastActivityAt: ago(active),
 	}}
 	for _, f := range more {
 		f(&s)
@@ -53,7 +54,7 @@ func session(id string, status adapters.Status, project string, active time.Dura
 
 func title(t string) func(*app.Session) { return func(s *app.Session) { s.Title = t } }
 
-func codex(s *app.Session) { s.Agent = adapters.Codex }
+func codex(s *app.Session) { s.Agent = agentname.Codex }
 
 func permission(s *app.Session) { s.WaitingFor = adapters.ForPermission }
 
@@ -94,14 +95,14 @@ func TestBuild(t *testing.T) {
 	}{
 		{
 			name:     "nothing asked yet",
-			adapters: []app.Health{with(app.Pending, adapters.ClaudeCode), with(app.Pending, adapters.Codex)},
+			adapters: []app.Health{with(app.Pending, agentname.ClaudeCode), with(app.Pending, agentname.Codex)},
 			rows:     []string{"Reading the agents…"},
 			tooltip:  "Rollcall: reading the agents…",
 			icon:     assets.Quiet,
 		},
 		{
 			name:     "one answered with nothing, one is slow",
-			adapters: []app.Health{with(app.Absent, adapters.ClaudeCode), with(app.Pending, adapters.Codex)},
+			adapters: []app.Health{with(app.Absent, agentname.ClaudeCode), with(app.Pending, agentname.Codex)},
 			rows:     []string{"Reading the agents…"},
 			tooltip:  "Rollcall: reading the agents…",
 			icon:     assets.Quiet,
@@ -109,21 +110,21 @@ func TestBuild(t *testing.T) {
 		{
 			name:     "one answered, one is slow",
 			sessions: []app.Session{session("a", adapters.Working, "shop", 3*time.Minute, title("Fix the login"))},
-			adapters: []app.Health{ok(adapters.ClaudeCode), with(app.Pending, adapters.Codex)},
+			adapters: []app.Health{ok(agentname.ClaudeCode), with(app.Pending, agentname.Codex)},
 			rows:     []string{"◐ shop · Claude Code · Fix the login · 3 m", "Codex: asking…"},
 			tooltip:  "Rollcall: 1 working",
 			icon:     assets.Working,
 		},
 		{
 			name:     "nobody at work, the other agent is not installed",
-			adapters: []app.Health{ok(adapters.ClaudeCode), with(app.Absent, adapters.Codex)},
+			adapters: []app.Health{ok(agentname.ClaudeCode), with(app.Absent, agentname.Codex)},
 			rows:     []string{"No agents at work"},
 			tooltip:  "Rollcall: no agents at work",
 			icon:     assets.Quiet,
 		},
 		{
 			name:     "nobody seen, but not everybody could be asked",
-			adapters: []app.Health{ok(adapters.ClaudeCode), failed(adapters.Codex, 0, time.Time{}, "no answer in 5 s")},
+			adapters: []app.Health{ok(agentname.ClaudeCode), failed(agentname.Codex, 0, time.Time{}, "no answer in 5 s")},
 			rows:     []string{"No agents seen at work", "⚠ Codex: no answer in 5 s"},
 			tooltip:  "Rollcall: no agents seen at work; trouble with Codex",
 			icon:     assets.Trouble,
@@ -141,7 +142,7 @@ func TestBuild(t *testing.T) {
 				session("which", adapters.Unknown, "lab", 2*time.Minute, func(s *app.Session) { s.Evidence = "runs on another machine" }),
 				session("gone", adapters.Stopped, "old", time.Minute),
 			},
-			adapters: []app.Health{ok(adapters.ClaudeCode), ok(adapters.Codex)},
+			adapters: []app.Health{ok(agentname.ClaudeCode), ok(agentname.Codex)},
 			rows: []string{
 				"◆ infra · Codex · needs permission: Run terraform plan · 1 m",
 				"◆ blog · Claude Code · asks you · 1 d",
@@ -161,7 +162,7 @@ func TestBuild(t *testing.T) {
 				session("paused", adapters.Idle, "shop", time.Minute, suspended, title("Fix the login")),
 				session("paused-bare", adapters.Idle, "bare", 2*time.Minute, suspended),
 				session("asks", adapters.Waiting, "blog", time.Minute, suspended, permission, title("Publish")),
-				{Session: adapters.ProcessSession(adapters.Codex, proc.Process{Identity: proc.Identity{PID: 4711, Start: 9}, Started: ago(3 * time.Minute)}, "/home/dev/lab")},
+				{Session: adapters.ProcessSession(agentname.Codex, proc.Process{Identity: proc.Identity{PID: 4711, Start: 9}, Started: ago(3 * time.Minute)}, "/home/dev/lab")},
 			},
 			rows: []string{
 				"◆ blog · Claude Code · needs permission, suspended: Publi… · 1 m",
@@ -196,7 +197,7 @@ func TestBuild(t *testing.T) {
 				session("a", adapters.Working, "shop", time.Minute, title("Fix the login")),
 				session("b", adapters.Working, "site", time.Minute, codex, stale, title("Move to Go 1.26")),
 			},
-			adapters: []app.Health{ok(adapters.ClaudeCode), failed(adapters.Codex, 0, ago(8*time.Minute), "no answer in 5 s")},
+			adapters: []app.Health{ok(agentname.ClaudeCode), failed(agentname.Codex, 0, ago(8*time.Minute), "no answer in 5 s")},
 			rows: []string{
 				"◐ shop · Claude Code · Fix the login · 1 m",
 				"◐ site · Codex · Move to Go 1.26 · seen 14:02",
@@ -208,7 +209,7 @@ func TestBuild(t *testing.T) {
 		{
 			name:     "an adapter answered in part: nobody is hidden by that",
 			sessions: []app.Session{session("a", adapters.Working, "shop", time.Minute, title("Fix the login"))},
-			adapters: []app.Health{failed(adapters.ClaudeCode, 1, now,
+			adapters: []app.Health{failed(agentname.ClaudeCode, 1, now,
 				"/home/dev/.claude/projects/-home-dev-x/0198.jsonl: unreadable: permission denied (give your user read permission on it)", "x", "y")},
 			rows: []string{
 				"◐ shop · Claude Code · Fix the login · 1 m",
@@ -220,7 +221,7 @@ func TestBuild(t *testing.T) {
 		{
 			name:     "somebody who needs the user comes before trouble",
 			sessions: []app.Session{session("a", adapters.Waiting, "shop", time.Minute, permission)},
-			adapters: []app.Health{ok(adapters.ClaudeCode), failed(adapters.Codex, 0, ago(26*time.Hour), "no answer in 5 s")},
+			adapters: []app.Health{ok(agentname.ClaudeCode), failed(agentname.Codex, 0, ago(26*time.Hour), "no answer in 5 s")},
 			rows:     []string{"◆ shop · Claude Code · needs permission · 1 m", "⚠ Codex: no answer in 5 s, list from 20 Nov 12:10"},
 			tooltip:  "Rollcall: 1 needs you; trouble with Codex",
 			icon:     assets.NeedsYou,
@@ -320,7 +321,7 @@ func TestAsked(t *testing.T) {
 		}
 		return "wants to run: git push " + strings.Repeat("x", 100)
 	}
-	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, Own: []app.Session{
+	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(agentname.ClaudeCode)}, Own: []app.Session{
 		session("a", adapters.Waiting, "shop", time.Minute, permission, title("Fix")), session("b", adapters.Waiting, "api", 2*time.Minute, permission, title("Fix")),
 		session("c", adapters.Working, "web", time.Minute, title("Build"))}}, asked, now)
 	want := []string{"◆ shop · wants to run: git push xxxxxxxxxxxxxxxxxxxxxxxxx… · 1 m", "◆ api · Claude Code · needs permission: Fix · 2 m", "◐ web · Claude Code · Build · 1 m"}
@@ -374,7 +375,7 @@ func BenchmarkBuild(b *testing.B) {
 // many of them share one.
 func TestBuildMachines(t *testing.T) {
 	on := func(s *app.Session) { s.Machine, s.Remote = "devbox", "devbox" }
-	snapshot := &app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, Own: []app.Session{
+	snapshot := &app.Snapshot{At: now, Adapters: []app.Health{ok(agentname.ClaudeCode)}, Own: []app.Session{
 		session("devbox:a", adapters.Working, "shop", time.Minute, on, stale, title("Fix")), session("b", adapters.Idle, "shop", time.Minute)},
 		Machines: []app.MachineHealth{{Name: "box", State: app.Pending}, {Name: "devbox", State: app.Failed, Problems: []string{"connection refused"}, Answered: ago(8 * time.Minute)}}}
 	m := model.Build(snapshot, nil, now)

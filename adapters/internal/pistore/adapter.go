@@ -23,6 +23,12 @@ import (
 	"rollcall/proc"
 )
 
+// The two agents.
+const (
+	Pi     adapters.Name = "pi"
+	PiRust adapters.Name = "pi-rust"
+)
+
 // Store is the adapter of one of the two agents. It is safe for concurrent use. It
 // keeps what it read of files and of processes' environments in memory, never a status.
 type Store struct {
@@ -53,7 +59,7 @@ var (
 	_ adapters.Searcher     = (*Store)(nil)
 )
 
-// New makes the store of one agent, adapters.Pi or adapters.PiRust. It reads
+// New makes the store of one agent, Pi or PiRust. It reads
 // nothing yet.
 func New(name adapters.Name, cfg adapters.Config) *Store {
 	cfg = cfg.WithDefaults()
@@ -82,7 +88,7 @@ func (s *Store) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, 
 // has no session there.
 func (s *Store) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := s.begin(ctx, q)
-	if s.name == adapters.Pi && d.absent() {
+	if s.name == Pi && d.absent() {
 		return d.answer.Absent()
 	}
 	if d.liveOnly() {
@@ -126,7 +132,7 @@ func (d *discovery) finish() (adapters.Roll, error) {
 		d.store.transcripts = agentfile.Cache[*transcript]{}
 		d.store.mu.Unlock()
 	}
-	if d.store.name == adapters.PiRust && d.absent() && d.ctx.Err() == nil {
+	if d.store.name == PiRust && d.absent() && d.ctx.Err() == nil {
 		return d.answer.Absent()
 	}
 	d.answer.Problem(d.storeProblems...)

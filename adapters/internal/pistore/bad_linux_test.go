@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/agentname"
 )
 
 // hole is a session with so many bytes of nothing between its ends.
@@ -91,7 +92,7 @@ func TestBadSessions(t *testing.T) {
 			if info, err := os.Stat(path); err != nil || info.Size() < 1<<30 { // hashing takes longer than all else
 				adaptertest.Untouched(t, w.home)
 			}
-			a := w.store(adapters.Pi)
+			a := w.store(agentname.Pi)
 			for _, q := range []adapters.Query{{}, {}, {IDs: []string{idA, idC}}} {
 				got, roll, err := ask(t, a, q)
 				if good := got[idC]; good.Status != adapters.Stopped || good.FirstPrompt != "good" {
@@ -117,12 +118,12 @@ func TestFormatNotRecognised(t *testing.T) {
 	w := newFixture(t)
 	path := w.put(newScript(idA, "/x", time.Now()))
 	w.check(os.WriteFile(path, []byte(`{"kind":"conversation"}`+"\n"), 0o600))
-	_, _, err := ask(t, w.store(adapters.Pi), adapters.Query{})
+	_, _, err := ask(t, w.store(agentname.Pi), adapters.Query{})
 	if !errors.Is(err, adapters.ErrFormat) || !strings.Contains(err.Error(), "none of 1 files begins with a session header") {
 		t.Error(err)
 	}
 	w.check(os.WriteFile(filepath.Join(w.home, ".pi", "agent", "settings.json"), []byte("{"), 0o600))
-	if _, _, err = ask(t, w.store(adapters.Pi), adapters.Query{}); !strings.Contains(err.Error(), "settings.json") {
+	if _, _, err = ask(t, w.store(agentname.Pi), adapters.Query{}); !strings.Contains(err.Error(), "settings.json") {
 		t.Error(err)
 	}
 }
@@ -133,7 +134,7 @@ func TestGrowing(t *testing.T) {
 	at := time.Now().Add(-time.Hour)
 	s := newScript(idA, "/x", at).begin().sys(second)
 	path := w.put(s)
-	a := w.store(adapters.Pi)
+	a := w.store(agentname.Pi)
 	sum := int64(0)
 	for i := range 30 {
 		before := len(s.lines)
@@ -149,7 +150,7 @@ func TestGrowing(t *testing.T) {
 			_, err = f.WriteString(part)
 			w.check(err)
 			kept, _, _ := ask(t, a, adapters.Query{Totals: i%2 == 0})
-			fresh, _, _ := ask(t, w.store(adapters.Pi), adapters.Query{Totals: true})
+			fresh, _, _ := ask(t, w.store(agentname.Pi), adapters.Query{Totals: true})
 			x, y := kept[idA], fresh[idA]
 			if x.Status != y.Status || x.Evidence != y.Evidence || x.LastPrompt != y.LastPrompt || *x.Tokens != *y.Tokens {
 				t.Fatalf("step %d: kept %+v, fresh %+v", i, x, y)
@@ -212,7 +213,7 @@ func TestNoPermission(t *testing.T) {
 
 func discoverAsNobody() {
 	w := fixture{}
-	s := New(adapters.Pi, adapters.Config{Table: w.ownTable(), Env: func(string) string { return "" }})
+	s := New(agentname.Pi, adapters.Config{Table: w.ownTable(), Env: func(string) string { return "" }})
 	s.table = noProcesses{}
 	roll, err := s.Discover(context.Background(), adapters.Query{})
 	for _, x := range roll.Sessions {
@@ -229,7 +230,7 @@ func TestCancelled(t *testing.T) {
 	w.put(newScript(idA, "/x", time.Now()).prompt(second, "x"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	a := w.store(adapters.Pi)
+	a := w.store(agentname.Pi)
 	if _, err := a.Discover(ctx, adapters.Query{}); !errors.Is(err, adapters.ErrTimeout) {
 		t.Error(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // benchmarkStore has 1,000 sessions of about 150 KB in 100 folders, and one live
@@ -28,9 +29,9 @@ func benchmarkStore(b *testing.B) *Store {
 		w.check(os.WriteFile(path, []byte(strings.Replace(text, idA, id, 1)), 0o600))
 		w.check(os.Chtimes(path, at, at))
 	}
-	p, _ := w.start(adapters.Pi, w.cwd())
+	p, _ := w.start(agentname.Pi, w.cwd())
 	w.put(newScript(idC, w.cwd(), p.Started.Add(second)).begin().sys(second).prompt(second, "x"))
-	return w.store(adapters.Pi)
+	return w.store(agentname.Pi)
 }
 
 func BenchmarkDiscover(b *testing.B) {
@@ -40,7 +41,7 @@ func BenchmarkDiscover(b *testing.B) {
 			s := first
 			for b.Loop() {
 				if fresh {
-					s = New(adapters.Pi, adapters.Config{Home: first.home, Env: first.env, Table: first.table})
+					s = New(agentname.Pi, adapters.Config{Home: first.home, Env: first.env, Table: first.table})
 				}
 				if roll, err := s.Discover(b.Context(), q); err != nil || len(roll.Sessions) == 0 {
 					b.Fatal(len(roll.Sessions), err)

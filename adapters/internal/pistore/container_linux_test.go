@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // contain has the next processes started in a mount namespace of their own, in
@@ -36,13 +37,13 @@ func TestContainerWithOwnHome(t *testing.T) {
 	inner := filepath.Join(t.TempDir(), "inner")
 	w.check(os.MkdirAll(filepath.Join(inner, ".pi", "agent", "sessions"), 0o755))
 	w.check(os.MkdirAll(filepath.Join(inner, "proj"), 0o755))
-	p, _ := w.start(adapters.Pi, w.cwd())
+	p, _ := w.start(agentname.Pi, w.cwd())
 	w.put(newScript(idA, w.cwd(), p.Started.Add(second)).begin().sys(second).prompt(2*second, "ours"))
 	ended := w.put(newScript("ended", w.cwd(), time.Now().Add(-time.Hour)).begin().prompt(second, "ended").answer(2*second, "stop"))
 	w.contain(inner, w.home)
-	q, stop := w.start(adapters.Pi, w.cwd())
+	q, stop := w.start(agentname.Pi, w.cwd())
 	w.inside = nil
-	a := w.store(adapters.Pi)
+	a := w.store(agentname.Pi)
 	got := w.expect(a, map[string]string{idA: "working", "ended": "stopped completed", processID(q): "idle"})
 	if x := got[processID(q)]; x.Container == "" || x.CWD != w.cwd() {
 		t.Errorf("%+v", x)
@@ -67,9 +68,9 @@ func TestContainerWithOwnHome(t *testing.T) {
 func TestContainerWithOurHome(t *testing.T) {
 	w := newFixture(t)
 	w.contain(t.TempDir(), "/mnt")
-	p, _ := w.start(adapters.Pi, w.cwd())
+	p, _ := w.start(agentname.Pi, w.cwd())
 	w.put(newScript(idA, w.cwd(), p.Started.Add(second)).begin().sys(second).prompt(2*second, "ours"))
-	got := w.expect(w.store(adapters.Pi), map[string]string{idA: "working"})
+	got := w.expect(w.store(agentname.Pi), map[string]string{idA: "working"})
 	if x := got[idA]; x.Process != p.Identity || x.Container != "" {
 		t.Errorf("%+v", x)
 	}
@@ -80,8 +81,8 @@ func TestContainerWithoutHome(t *testing.T) {
 	w := newFixture(t)
 	w.put(newScript(idA, w.cwd(), time.Now().Add(-time.Hour)).begin().prompt(second, "ended").answer(2*second, "stop"))
 	w.contain(t.TempDir(), "/mnt")
-	w.start(adapters.Pi, "/mnt", "HOME=/nowhere/at/all")
-	got, roll, err := ask(t, w.store(adapters.Pi), adapters.Query{})
+	w.start(agentname.Pi, "/mnt", "HOME=/nowhere/at/all")
+	got, roll, err := ask(t, w.store(agentname.Pi), adapters.Query{})
 	if err != nil || len(got) != 1 || got[idA].Status != adapters.Stopped {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -29,15 +29,15 @@ func TestOpenedFromAnotherFolder(t *testing.T) {
 	s := newScript(idA, dir, old).begin().sys(second).prompt(second, "old").answer(2*second, "stop")
 	path := w.put(s)
 	w.put(newScript(idC, other, old).begin().sys(second).prompt(second, "x").answer(2*second, "stop"))
-	p, stop := w.start(adapters.Pi, other, "ROLLCALL_TEST_WATCH="+git)
-	a := w.store(adapters.Pi)
+	p, stop := w.start(agentname.Pi, other, "ROLLCALL_TEST_WATCH="+git)
+	a := w.store(agentname.Pi)
 	w.reads(p, path)
 	got := w.expect(a, map[string]string{idA: "unknown", idC: "stopped completed", processID(p): "idle"})
 	if cwd := got[processID(p)].CWD; cwd != dir {
 		t.Errorf("the process works in %s", cwd)
 	}
 	w.put(s.prompt(time.Hour+second, "again").answer(time.Hour+2*second, "stop"))
-	for _, a := range []*Store{a, w.store(adapters.Pi)} {
+	for _, a := range []*Store{a, w.store(agentname.Pi)} {
 		if got = w.expect(a, map[string]string{idA: "idle completed", idC: "stopped completed"}); got[idA].Process != p.Identity {
 			t.Errorf("%+v", got[idA])
 		}
@@ -72,10 +72,10 @@ func TestPromptedElsewhere(t *testing.T) {
 			if test.watch {
 				env = append(env, "ROLLCALL_TEST_WATCH="+git)
 			}
-			p, _ := w.start(adapters.Pi, own, env...)
+			p, _ := w.start(agentname.Pi, own, env...)
 			w.put(newScript(test.id, dir, p.Started.Add(-time.Hour)).begin().prompt(second, "old").answer(2*second, "stop").
 				prompt(time.Hour+second, "again").answer(time.Hour+2*second, "stop"))
-			w.expect(w.store(adapters.Pi), map[string]string{test.id: test.want, processID(p): "idle"})
+			w.expect(w.store(agentname.Pi), map[string]string{test.id: test.want, processID(p): "idle"})
 		})
 	}
 }
@@ -83,12 +83,12 @@ func TestPromptedElsewhere(t *testing.T) {
 // The folder of a process is moved away: the session keeps its old name.
 func TestFolderMoved(t *testing.T) {
 	w := newFixture(t)
-	p, stop := w.start(adapters.Pi, w.cwd(), "PWD="+w.cwd())
+	p, stop := w.start(agentname.Pi, w.cwd(), "PWD="+w.cwd())
 	w.put(newScript(idA, w.cwd(), p.Started.Add(second)).begin().sys(second).prompt(second, "x"))
-	a := w.store(adapters.Pi)
+	a := w.store(agentname.Pi)
 	w.expect(a, map[string]string{idA: "working"})
 	w.check(os.Rename(w.cwd(), w.cwd()+"-moved"))
-	for _, a := range []*Store{a, w.store(adapters.Pi)} {
+	for _, a := range []*Store{a, w.store(agentname.Pi)} {
 		if got := w.expect(a, map[string]string{idA: "working"}); got[idA].Process != p.Identity {
 			t.Errorf("%+v", got[idA])
 		}
@@ -132,7 +132,7 @@ func TestHeadFolder(t *testing.T) {
 // session's.
 func TestSpawned(t *testing.T) {
 	w := newFixture(t)
-	p, _ := w.start(adapters.Pi, w.cwd(), "ROLLCALL_TEST_CHILD=same", "ROLLCALL_TEST_TOOL="+idA)
+	p, _ := w.start(agentname.Pi, w.cwd(), "ROLLCALL_TEST_CHILD=same", "ROLLCALL_TEST_TOOL="+idA)
 	w.put(newScript(idA, w.cwd(), p.Started.Add(second)).begin().sys(second).prompt(2*second, "x"))
 	rows, err := w.table.List(t.Context())
 	w.check(err)
@@ -143,7 +143,7 @@ func TestSpawned(t *testing.T) {
 		}
 	}
 	w.now = p.Started.Add(3 * second) // after what a fork of p is taken for
-	got := w.expect(w.store(adapters.Pi), map[string]string{idA: "working", child: "idle"})
+	got := w.expect(w.store(agentname.Pi), map[string]string{idA: "working", child: "idle"})
 	if got[child].Parent != idA || got[idA].Parent != "" {
 		t.Errorf("parents %q and %q", got[child].Parent, got[idA].Parent)
 	}

@@ -271,7 +271,7 @@ func (d *discovery) sessionsOf(list []*session) []*session {
 		}
 		switch {
 		case s.readErr == nil && s.known:
-			d.hasRust = d.hasRust || s.writer() == adapters.PiRust
+			d.hasRust = d.hasRust || s.writer() == PiRust
 			if mine {
 				d.recognised++
 				if s.version > formatVersion {

@@ -22,13 +22,14 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
 // The two adapters above this package register their agents; its own tests do it here.
 func init() {
-	for _, name := range []adapters.Name{adapters.Pi, adapters.PiRust} {
+	for _, name := range []adapters.Name{agentname.Pi, agentname.PiRust} {
 		adapters.Register(adapters.Description{Name: name, Title: string(name), Short: string(name), Program: "pi", Install: "-", Processes: []string{"pi"}}, (*Store)(nil))
 	}
 }
@@ -216,7 +217,7 @@ func (w *fixture) start(name adapters.Name, dir string, env ...string) (proc.Pro
 	if os.Link(self, bin) != nil {
 		w.check(exec.Command("cp", self, bin).Run())
 	}
-	if name == adapters.Pi { // as Pi built into a single binary has it
+	if name == agentname.Pi { // as Pi built into a single binary has it
 		w.check(os.WriteFile(filepath.Join(filepath.Dir(bin), "package.json"), []byte(`{"name": "@earendil-works/pi-coding-agent"}`), 0o600))
 	}
 	cmd := exec.Command(bin)

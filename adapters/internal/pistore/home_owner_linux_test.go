@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // Root lists the agents of all users, from the homes that their processes name.
@@ -19,7 +20,7 @@ func TestAgentsOfOtherUsers(t *testing.T) {
 	theirs := newFixture(t)
 	ours := &fixture{TB: t, home: filepath.Join(t.TempDir(), "home"), table: theirs.table, agents: theirs.agents}
 	ours.check(os.MkdirAll(filepath.Join(ours.home, ".pi", "agent", "sessions"), 0o755))
-	p, _ := theirs.start(adapters.Pi, theirs.cwd(), fmt.Sprintf("ROLLCALL_TEST_UID=%d", someone))
+	p, _ := theirs.start(agentname.Pi, theirs.cwd(), fmt.Sprintf("ROLLCALL_TEST_UID=%d", someone))
 	if uid, err := theirs.table.UID(p.Identity); err != nil || uid != someone {
 		t.Fatalf("the process is of user %d, %v", uid, err)
 	}
@@ -32,7 +33,7 @@ func TestAgentsOfOtherUsers(t *testing.T) {
 		return os.Chown(path, someone, someone)
 	}))
 	ours.put(newScript(idC, ours.cwd(), time.Now().Add(-time.Hour)).begin().prompt(second, "ours").answer(2*second, "stop"))
-	a := ours.store(adapters.Pi)
+	a := ours.store(agentname.Pi)
 	got, _, err := ask(t, a, adapters.Query{})
 	if x := got[idA]; err != nil || x.Process != p.Identity || x.Status != adapters.Working {
 		t.Errorf("%+v, %v", x, err)

@@ -50,9 +50,9 @@ func (s *session) writer() adapters.Name {
 	case s.certain() != "":
 		return s.certain()
 	case s.shortLabel && s.id != s.label && strings.HasPrefix(s.id, s.label), s.isRust:
-		return adapters.PiRust
+		return PiRust
 	case s.label != "" && s.label == s.id, s.owner == nil:
-		return adapters.Pi
+		return Pi
 	}
 	return s.owner.agent
 }
@@ -61,9 +61,9 @@ func (s *session) writer() adapters.Name {
 func (f *file) certain() adapters.Name {
 	switch {
 	case f.sqlite:
-		return adapters.PiRust
+		return PiRust
 	case wholeID.MatchString(f.label):
-		return adapters.Pi
+		return Pi
 	}
 	return ""
 }
@@ -71,7 +71,7 @@ func (f *file) certain() adapters.Name {
 // guess returns the likely writer of a file that could not be read.
 func (f *file) guess() adapters.Name {
 	if f.sqlite || f.shortLabel {
-		return adapters.PiRust
+		return PiRust
 	}
-	return adapters.Pi
+	return Pi
 }

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/agentname"
 )
 
 // Whenever time runs out, the sessions that were written last are listed, and the answer says how many are missing. A session that a process may
@@ -15,7 +16,7 @@ import (
 func TestTooManySessions(t *testing.T) {
 	const n = 60
 	w := newFixture(t)
-	p, _ := w.start(adapters.Pi, w.cwd())
+	p, _ := w.start(agentname.Pi, w.cwd())
 	var ids []string
 	for i := range n {
 		id, at, cwd := fmt.Sprintf("019aa4f0-0000-7000-8000-%012d", i), time.Now().Add(-time.Duration(i)*time.Hour), w.cwd()
@@ -26,7 +27,7 @@ func TestTooManySessions(t *testing.T) {
 		w.check(os.Chtimes(path, at, at))
 		ids = append(ids, id)
 	}
-	adaptertest.CutShort(t, func() adapters.Adapter { return w.store(adapters.Pi) }, ids, "sessions", func(roll *adapters.Roll, err error) {
+	adaptertest.CutShort(t, func() adapters.Adapter { return w.store(agentname.Pi) }, ids, "sessions", func(roll *adapters.Roll, err error) {
 		for i := range roll.Sessions {
 			s := &roll.Sessions[i]
 			if s.ID == ids[0] && s.Status != adapters.Idle && s.Status != adapters.Unknown || s.IsProcess() && s.Process == p.Identity && s.Status != adapters.Unknown {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -75,19 +76,19 @@ func TestStatus(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			w := newFixture(t)
-			p, stop := w.start(adapters.Pi, w.cwd())
+			p, stop := w.start(agentname.Pi, w.cwd())
 			w.now = p.Started.Add(6 * second)
 			s := newScript(idA, w.cwd(), p.Started.Add(900*time.Millisecond)).begin()
 			test.script(s)
 			w.put(s)
-			a := w.store(adapters.Pi)
+			a := w.store(agentname.Pi)
 			got := w.expect(a, map[string]string{idA: test.live})[idA]
 			if got.Process != p.Identity || !strings.Contains(got.Evidence, test.evidence) {
 				t.Errorf("%v, evidence %q", got.Process, got.Evidence)
 			}
 			stop()
 			w.expect(a, map[string]string{idA: test.alone})
-			w.expect(w.store(adapters.Pi), map[string]string{idA: test.alone})
+			w.expect(w.store(agentname.Pi), map[string]string{idA: test.alone})
 		})
 	}
 }
@@ -96,13 +97,13 @@ func TestStatus(t *testing.T) {
 // be told.
 func TestRetryCancelled(t *testing.T) {
 	w := newFixture(t)
-	p, _ := w.start(adapters.Pi, w.cwd())
+	p, _ := w.start(agentname.Pi, w.cwd())
 	w.put(newScript(idA, w.cwd(), p.Started.Add(second)).begin().sys(second).prompt(2*second, "x").answer(3*second, "error").omit(3 * second))
 	failed := p.Started.Add(4 * second)
 	w.now = failed.Add(8 * second)
-	w.expect(w.store(adapters.Pi), map[string]string{idA: "working"})
+	w.expect(w.store(agentname.Pi), map[string]string{idA: "working"})
 	w.now = failed.Add(30 * second)
-	got := w.expect(w.store(adapters.Pi), map[string]string{idA: "unknown"})
+	got := w.expect(w.store(agentname.Pi), map[string]string{idA: "unknown"})
 	if e := got[idA].Evidence; !strings.Contains(e, "the user cancelled it, which Pi does not record") {
 		t.Error(e)
 	}
@@ -114,8 +115,8 @@ func TestTool(t *testing.T) {
 	at := time.Now().Add(-time.Hour)
 	w.put(newScript(idA, w.cwd(), at).begin().sys(second).prompt(2*second, "x").answer(time.Hour+second, "toolUse", call("a", "sleep 100")))
 	w.put(newScript(idC, "/elsewhere", at).begin().sys(second).prompt(2*second, "x").answer(3*second, "stop"))
-	p, _ := w.start(adapters.Pi, w.cwd(), "ROLLCALL_TEST_TOOL="+idA)
-	got := w.expect(w.store(adapters.Pi), map[string]string{idA: "working", idC: "stopped completed"})
+	p, _ := w.start(agentname.Pi, w.cwd(), "ROLLCALL_TEST_TOOL="+idA)
+	got := w.expect(w.store(agentname.Pi), map[string]string{idA: "working", idC: "stopped completed"})
 	if got[idA].Process != p.Identity || !strings.Contains(got[idA].Evidence, "PI_SESSION_ID") {
 		t.Errorf("%+v", got[idA])
 	}
@@ -125,8 +126,8 @@ func TestTool(t *testing.T) {
 // what they were.
 func TestProcessOnly(t *testing.T) {
 	w := newFixture(t)
-	p, stop := w.start(adapters.Pi, w.cwd())
-	a := w.store(adapters.Pi)
+	p, stop := w.start(agentname.Pi, w.cwd())
+	a := w.store(agentname.Pi)
 	got := w.expect(a, map[string]string{processID(p): "idle"})
 	if x := got[processID(p)]; x.Process != p.Identity || x.CWD != w.cwd() || !x.IsProcess() || !strings.Contains(x.Evidence, "open, no session yet") {
 		t.Errorf("%+v", x)
@@ -147,13 +148,13 @@ func TestProcessOnly(t *testing.T) {
 // A resumed session is found when it is prompted.
 func TestResumed(t *testing.T) {
 	w := newFixture(t)
-	p, _ := w.start(adapters.Pi, w.cwd())
+	p, _ := w.start(agentname.Pi, w.cwd())
 	old := p.Started.Add(-time.Hour)
 	s := newScript(idA, w.cwd(), old).begin().prompt(second, "old").answer(2*second, "stop")
 	w.put(s.prompt(time.Hour+5*second, "again"))
 	w.put(newScript(idC, w.cwd(), old).begin().prompt(second, "old").answer(2*second, "stop"))
 	w.order(p, order{Dial: w.listen()})
-	got := w.expect(w.store(adapters.Pi), map[string]string{idA: "working", idC: "stopped completed"})
+	got := w.expect(w.store(agentname.Pi), map[string]string{idA: "working", idC: "stopped completed"})
 	if got[idA].Process != p.Identity || got[idA].FirstPrompt != "old" || got[idA].LastPrompt != "again" {
 		t.Errorf("%+v", got[idA])
 	}
@@ -162,16 +163,16 @@ func TestResumed(t *testing.T) {
 // /new begins a session in the same process: its id follows that of the first.
 func TestNewInOneProcess(t *testing.T) {
 	w := newFixture(t)
-	p, stop := w.start(adapters.Pi, w.cwd())
+	p, stop := w.start(agentname.Pi, w.cwd())
 	first := newScript(idA, w.cwd(), p.Started.Add(second)).begin().sys(2*second).prompt(2*second, "x").answer(3*second, "stop")
 	next := newScript(idB, w.cwd(), p.Started.Add(20*second)).begin().sys(second).prompt(second, "y")
 	other := newScript(idC, w.cwd(), p.Started.Add(30*second)).begin().sys(second).prompt(second, "one shot").answer(2*second, "stop")
 	w.put(first)
-	a := w.store(adapters.Pi)
+	a := w.store(agentname.Pi)
 	w.expect(a, map[string]string{idA: "idle completed"})
 	w.put(next)
 	w.put(other)
-	for _, a := range []*Store{a, w.store(adapters.Pi)} {
+	for _, a := range []*Store{a, w.store(agentname.Pi)} {
 		got := w.expect(a, map[string]string{idA: "stopped completed", idB: "working", idC: "stopped completed"})
 		if got[idB].Process != p.Identity {
 			t.Errorf("%+v", got[idB])
@@ -184,31 +185,31 @@ func TestNewInOneProcess(t *testing.T) {
 // Versions that don't number their ids don't tell where their process went.
 func TestOldVersionMayHaveGoneOn(t *testing.T) {
 	w := newFixture(t)
-	p, _ := w.start(adapters.Pi, w.cwd())
+	p, _ := w.start(agentname.Pi, w.cwd())
 	w.put(newScript(oldA, w.cwd(), p.Started.Add(second)).begin().prompt(2*second, "x").answer(3*second, "stop"))
 	w.put(newScript(oldC, w.cwd(), p.Started.Add(20*second)).begin().prompt(second, "y").answer(2*second, "stop"))
-	w.expect(w.store(adapters.Pi), map[string]string{oldA: "unknown", oldC: "unknown", processID(p): "idle"})
+	w.expect(w.store(agentname.Pi), map[string]string{oldA: "unknown", oldC: "unknown", processID(p): "idle"})
 }
 
 // A process did not go on to a session that began while it was still at work in its own.
 func TestStillAtWorkInItsOwn(t *testing.T) {
 	w := newFixture(t)
-	p, _ := w.start(adapters.Pi, w.cwd())
+	p, _ := w.start(agentname.Pi, w.cwd())
 	w.put(newScript(idA, w.cwd(), p.Started.Add(3*second)).begin().prompt(20*second, "x").answer(30*second, "stop"))
 	w.put(newScript(idC, w.cwd(), p.Started.Add(20*second)).begin().prompt(30*second, "y"))
-	w.expect(w.store(adapters.Pi), map[string]string{idA: "idle completed", idC: "stopped died"})
+	w.expect(w.store(agentname.Pi), map[string]string{idA: "idle completed", idC: "stopped died"})
 }
 
 // Two that began seconds apart have their sessions in that order, also when the
 // machine is slow.
 func TestOrder(t *testing.T) {
 	w := newFixture(t)
-	p, _ := w.start(adapters.Pi, w.cwd())
+	p, _ := w.start(agentname.Pi, w.cwd())
 	<-time.After(900 * time.Millisecond)
-	q, _ := w.start(adapters.Pi, w.cwd())
+	q, _ := w.start(agentname.Pi, w.cwd())
 	w.put(newScript(idA, w.cwd(), p.Started.Add(2900*time.Millisecond)).begin().prompt(4*second, "x"))
 	w.put(newScript(idC, w.cwd(), q.Started.Add(3200*time.Millisecond)).begin().prompt(4*second, "y").answer(5*second, "stop"))
-	got := w.expect(w.store(adapters.Pi), map[string]string{idA: "working", idC: "idle completed"})
+	got := w.expect(w.store(agentname.Pi), map[string]string{idA: "working", idC: "idle completed"})
 	if got[idA].Process != p.Identity || got[idC].Process != q.Identity {
 		t.Errorf("%v, %v", got[idA].Process, got[idC].Process)
 	}
@@ -217,9 +218,9 @@ func TestOrder(t *testing.T) {
 // Two in one folder: each has its own, and the death of one is not the other's.
 func TestTwoInOneFolder(t *testing.T) {
 	w := newFixture(t)
-	p, stop := w.start(adapters.Pi, w.cwd())
-	q, _ := w.start(adapters.Pi, w.cwd())
-	a := w.store(adapters.Pi)
+	p, stop := w.start(agentname.Pi, w.cwd())
+	q, _ := w.start(agentname.Pi, w.cwd())
+	a := w.store(agentname.Pi)
 	w.put(newScript(idA, w.cwd(), p.Started.Add(800*time.Millisecond)).begin().sys(second).prompt(5*second, "x"))
 	w.put(newScript(idC, w.cwd(), q.Started.Add(900*time.Millisecond)).begin().sys(second).prompt(5*second, "y").answer(6*second, "stop"))
 	got := w.expect(a, map[string]string{idA: "working", idC: "idle completed"})
@@ -227,7 +228,7 @@ func TestTwoInOneFolder(t *testing.T) {
 		t.Errorf("which of two that began at once: %v, %s", x.Process, x.Evidence)
 	}
 	stop()
-	got = w.expect(w.store(adapters.Pi), map[string]string{idA: "unknown", idC: "unknown"})
+	got = w.expect(w.store(agentname.Pi), map[string]string{idA: "unknown", idC: "unknown"})
 	if !strings.Contains(got[idA].Evidence, "began when this session and another one did") {
 		t.Error(got[idA].Evidence)
 	}
@@ -237,28 +238,28 @@ func TestTwoInOneFolder(t *testing.T) {
 func TestKilledBesideAnother(t *testing.T) {
 	w := newFixture(t)
 	w.counts = true
-	p, _ := w.start(adapters.Pi, w.cwd())
-	a := w.store(adapters.Pi)
-	q, stop := w.start(adapters.Pi, w.cwd(), "ROLLCALL_TEST_TOOL="+idC)
+	p, _ := w.start(agentname.Pi, w.cwd())
+	a := w.store(agentname.Pi)
+	q, stop := w.start(agentname.Pi, w.cwd(), "ROLLCALL_TEST_TOOL="+idC)
 	w.put(newScript(idC, w.cwd(), q.Started.Add(20*second)).begin().prompt(second, strings.Repeat("y", 5000)))
 	w.expect(a, map[string]string{processID(p): "idle", idC: "working"})
 	stop()
 	w.expect(a, map[string]string{processID(p): "idle", idC: "stopped died"})
-	w.expect(w.store(adapters.Pi), map[string]string{processID(p): "idle", idC: "stopped died"})
+	w.expect(w.store(agentname.Pi), map[string]string{processID(p): "idle", idC: "stopped died"})
 }
 
 // A resumed session's process may have gone on to a new one, whose id says
 // nothing of it; before and after it was seen.
 func TestResumedMayHaveGoneOn(t *testing.T) {
 	w := newFixture(t)
-	p, _ := w.start(adapters.Pi, w.cwd())
+	p, _ := w.start(agentname.Pi, w.cwd())
 	old := p.Started.Add(-time.Hour)
 	w.put(newScript(idA, w.cwd(), old).begin().sys(second).prompt(second, "old").answer(2*second, "stop").
 		prompt(time.Hour+5*second, "again").answer(time.Hour+6*second, "stop"))
-	a := w.store(adapters.Pi)
+	a := w.store(agentname.Pi)
 	w.expect(a, map[string]string{idA: "idle completed"})
 	w.put(newScript(idC, w.cwd(), p.Started.Add(time.Minute)).begin().sys(second).prompt(second, "new").answer(2*second, "stop"))
-	for _, a := range []*Store{a, w.store(adapters.Pi)} {
+	for _, a := range []*Store{a, w.store(agentname.Pi)} {
 		w.expect(a, map[string]string{idA: "unknown", idC: "unknown"})
 	}
 }
@@ -278,16 +279,16 @@ func TestFolders(t *testing.T) {
 	put(named, "by-session-dir")
 	put(filepath.Join(w.home, "rust", "--x--"), "by-sessions-dir")
 	env := map[string]string{}
-	a := New(adapters.Pi, adapters.Config{Home: w.home, Env: func(name string) string { return env[name] }, Table: w.ownTable()})
+	a := New(agentname.Pi, adapters.Config{Home: w.home, Env: func(name string) string { return env[name] }, Table: w.ownTable()})
 	w.expect(a, map[string]string{})
 	w.check(os.WriteFile(filepath.Join(w.home, ".pi", "agent", "settings.json"), []byte(`{"sessionDir": "~/flat"}`), 0o600))
 	w.expect(a, map[string]string{"by-settings": "stopped completed"})
 	env["PI_CODING_AGENT_DIR"], env["PI_CODING_AGENT_SESSION_DIR"], env["PI_SESSIONS_DIR"] = agent, "~/named", filepath.Join(w.home, "rust")
 	w.expect(a, map[string]string{"by-agent-dir": "stopped completed", "by-session-dir": "stopped completed", "by-sessions-dir": "stopped completed"})
 	clear(env)
-	p, _ := w.start(adapters.Pi, "/", "PI_CODING_AGENT_SESSION_DIR="+named)
+	p, _ := w.start(agentname.Pi, "/", "PI_CODING_AGENT_SESSION_DIR="+named)
 	w.expect(a, map[string]string{"by-settings": "stopped completed", "by-session-dir": "stopped completed", processID(p): "idle"})
-	other, _ := w.start(adapters.Pi, "/", "HOME="+t.TempDir()) // of another home: not listed
+	other, _ := w.start(agentname.Pi, "/", "HOME="+t.TempDir()) // of another home: not listed
 	if other.PID == 0 || len(a.WatchPaths()) < 3 {
 		t.Error(other, a.WatchPaths())
 	}
@@ -297,9 +298,9 @@ func TestFolders(t *testing.T) {
 // The menu's question is answered as the whole one is.
 func TestLiveOnly(t *testing.T) {
 	w := newFixture(t)
-	a := w.store(adapters.Pi)
-	p, stop := w.start(adapters.Pi, w.cwd())
-	q, stopOther := w.start(adapters.Pi, w.cwd(), "ROLLCALL_TEST_TOOL="+idB)
+	a := w.store(agentname.Pi)
+	p, stop := w.start(agentname.Pi, w.cwd())
+	q, stopOther := w.start(agentname.Pi, w.cwd(), "ROLLCALL_TEST_TOOL="+idB)
 	old := time.Now().Add(-time.Hour)
 	w.put(newScript(idB, "/elsewhere", old).begin().sys(second).prompt(second, "x"))
 	w.put(newScript("gone", "/other", old).begin().prompt(second, "x"))

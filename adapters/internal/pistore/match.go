@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
@@ -248,7 +247,7 @@ func (m *matcher) doubtLater(p *process, later []*session) {
 
 // isNumbered reports whether the ids of a session's process show what it begins: since Pi 0.87, and for pi_agent_rust, which
 // names its session on the command line.
-func (s *session) isNumbered(p *process) bool { return s.system || p.agent == adapters.PiRust }
+func (s *session) isNumbered(p *process) bool { return s.system || p.agent == PiRust }
 
 const resumedHow = "it has been prompted since the process began"
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // started is a session as 1.5.2 begins it, its first entry so long after the header.
@@ -18,29 +18,29 @@ func started(id, cwd string, at time.Time, first time.Duration) *script {
 // the first entry took to follow tells that.
 func TestBusyStarts(t *testing.T) {
 	w := newFixture(t)
-	p, stop := w.start(adapters.Pi, w.cwd())
+	p, stop := w.start(agentname.Pi, w.cwd())
 	<-time.After(time.Second)
-	q, _ := w.start(adapters.Pi, w.cwd())
+	q, _ := w.start(agentname.Pi, w.cwd())
 	// The later one was first to begin its session.
 	w.put(started(idA, w.cwd(), p.Started.Add(2820*time.Millisecond), 430*time.Millisecond).prompt(4*second, "x"))
 	w.put(started(idC, w.cwd(), q.Started.Add(1770*time.Millisecond), 1040*time.Millisecond).prompt(4*second, "y").answer(5*second, "stop"))
-	got := w.expect(w.store(adapters.Pi), map[string]string{idA: "working", idC: "idle completed"})
+	got := w.expect(w.store(agentname.Pi), map[string]string{idA: "working", idC: "idle completed"})
 	for id, s := range got {
 		if !s.Process.IsZero() || !strings.Contains(s.Evidence, "which can't be distinguished") {
 			t.Errorf("%s: %v, %s", id, s.Process, s.Evidence)
 		}
 	}
 	stop()
-	w.expect(w.store(adapters.Pi), map[string]string{idA: "unknown", idC: "unknown"})
+	w.expect(w.store(agentname.Pi), map[string]string{idA: "unknown", idC: "unknown"})
 }
 
 // The session of one that was killed began when those of others usually do.
 func TestBusyStartBesideKilled(t *testing.T) {
 	w := newFixture(t)
-	p, _ := w.start(adapters.Pi, w.cwd())
+	p, _ := w.start(agentname.Pi, w.cwd())
 	w.put(started(idA, w.cwd(), p.Started.Add(2130*time.Millisecond), 600*time.Millisecond).prompt(4*second, "x").answer(5*second, "stop"))
 	w.put(started(idC, w.cwd(), p.Started.Add(820*time.Millisecond), 710*time.Millisecond).prompt(4*second, "y"))
-	w.expect(w.store(adapters.Pi), map[string]string{idA: "unknown", idC: "unknown"})
+	w.expect(w.store(agentname.Pi), map[string]string{idA: "unknown", idC: "unknown"})
 }
 
 // A machine so busy that Pi 1.5.2 takes many seconds to start, after which nothing
@@ -69,7 +69,7 @@ func TestSlowStart(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			w := newFixture(t)
-			p, stop := w.start(adapters.Pi, w.cwd())
+			p, stop := w.start(agentname.Pi, w.cwd())
 			w.now = p.Started.Add(3 * time.Minute)
 			w.threads[p.PID] = nil
 			if test.pool != never {
@@ -85,7 +85,7 @@ func TestSlowStart(t *testing.T) {
 			if !test.owned {
 				want[processID(p)] = "idle"
 			}
-			got := w.expect(w.store(adapters.Pi), want)[idA]
+			got := w.expect(w.store(agentname.Pi), want)[idA]
 			if test.owned != (got.Process == p.Identity) || !strings.Contains(got.Evidence, test.reason) {
 				t.Errorf("process %v, evidence %q", got.Process, got.Evidence)
 			}
@@ -94,7 +94,7 @@ func TestSlowStart(t *testing.T) {
 			if test.open {
 				after = "stopped died"
 			}
-			w.expect(w.store(adapters.Pi), map[string]string{idA: after})
+			w.expect(w.store(agentname.Pi), map[string]string{idA: after})
 		})
 	}
 }
@@ -105,15 +105,15 @@ func TestRunWhileFreshStarted(t *testing.T) {
 	for _, id := range []string{idA, oldA} {
 		w := newFixture(t)
 		w.counts = true
-		p, stop := w.start(adapters.Pi, w.cwd())
+		p, stop := w.start(agentname.Pi, w.cwd())
 		w.threads[p.PID] = nil
 		s := newScript(id, w.cwd(), p.Started.Add(2*second)).begin()
 		if id == idA {
 			s = started(id, w.cwd(), p.Started.Add(2*second), 20*time.Millisecond)
 		}
 		w.put(s.prompt(2*second, "run").answer(3*second, "stop"))
-		w.expect(w.store(adapters.Pi), map[string]string{id: "stopped completed", processID(p): "idle"})
+		w.expect(w.store(agentname.Pi), map[string]string{id: "stopped completed", processID(p): "idle"})
 		stop()
-		w.expect(w.store(adapters.Pi), map[string]string{id: "stopped completed"})
+		w.expect(w.store(agentname.Pi), map[string]string{id: "stopped completed"})
 	}
 }

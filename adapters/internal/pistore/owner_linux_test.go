@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -16,9 +17,9 @@ import (
 // or another program.
 func TestOwnsProcess(t *testing.T) {
 	w := newFixture(t)
-	pi, rust := w.store(adapters.Pi), w.store(adapters.PiRust)
-	p, stop := w.start(adapters.Pi, w.cwd(), "ROLLCALL_TEST_TOOL="+idA)
-	r, _ := w.start(adapters.PiRust, w.cwd())
+	pi, rust := w.store(agentname.Pi), w.store(agentname.PiRust)
+	p, stop := w.start(agentname.Pi, w.cwd(), "ROLLCALL_TEST_TOOL="+idA)
+	r, _ := w.start(agentname.PiRust, w.cwd())
 	wrapper := filepath.Join(t.TempDir(), "pi")
 	w.check(os.WriteFile(wrapper, []byte("#!/bin/sh\nread line\n"), 0o700))
 	cmd := exec.Command(wrapper)
@@ -38,7 +39,7 @@ func TestOwnsProcess(t *testing.T) {
 		}
 	}
 	stop()
-	if w.store(adapters.Pi).OwnsProcess(p) {
+	if w.store(agentname.Pi).OwnsProcess(p) {
 		t.Error("a process that has ended is owned")
 	}
 }
@@ -46,7 +47,7 @@ func TestOwnsProcess(t *testing.T) {
 // What is about to become a tool is none of Pi's.
 func TestForkIsNotOwned(t *testing.T) {
 	w := newFixture(t)
-	p, _ := w.start(adapters.Pi, w.cwd(), "ROLLCALL_TEST_CHILD=same")
+	p, _ := w.start(agentname.Pi, w.cwd(), "ROLLCALL_TEST_CHILD=same")
 	rows, err := w.table.List(t.Context())
 	w.check(err)
 	i := slices.IndexFunc(rows, func(row proc.Process) bool { return row.PPID == p.PID && row.Comm == "pi" })
@@ -56,7 +57,7 @@ func TestForkIsNotOwned(t *testing.T) {
 	child := rows[i]
 	for age, want := range map[time.Duration]bool{forkTime / 2: false, forkTime: true} {
 		w.now = child.Started.Add(age)
-		a := w.store(adapters.Pi)
+		a := w.store(agentname.Pi)
 		if !a.OwnsProcess(p) || a.OwnsProcess(child) != want {
 			t.Errorf("after %v: parent %v, child %v", age, a.OwnsProcess(p), a.OwnsProcess(child))
 		}
@@ -68,12 +69,12 @@ func TestFolderOfNewProcessIsWatched(t *testing.T) {
 	w := newFixture(t)
 	old := newScript(idA, w.cwd(), time.Now().Add(-time.Hour)).begin().prompt(second, "old").answer(2*second, "stop")
 	dir := filepath.Dir(w.put(old))
-	a := w.store(adapters.Pi)
+	a := w.store(agentname.Pi)
 	now := adapters.Query{Since: time.Now()}
 	if got, _, err := ask(t, a, now); err != nil || len(got) != 0 || slices.Contains(a.WatchPaths(), dir) {
 		t.Errorf("%v, %v, %v", got, err, a.WatchPaths())
 	}
-	p, stop := w.start(adapters.Pi, w.cwd())
+	p, stop := w.start(agentname.Pi, w.cwd())
 	if got, _, err := ask(t, a, now); err != nil || len(got) != 1 || !slices.Contains(a.WatchPaths(), dir) {
 		t.Errorf("%v, %v, %v; want %s", got, err, a.WatchPaths(), dir)
 	}
@@ -100,10 +101,10 @@ func TestHomeElsewhereIsKept(t *testing.T) {
 	}
 	w.check(os.MkdirAll(filepath.Join(agent, "sessions"), 0o755))
 	w.check(os.WriteFile(filepath.Join(agent, "settings.json"), []byte(`{"sessionDir": "`+named+`"}`), 0o600))
-	p, stop := w.start(adapters.Pi, w.cwd(), "PI_CODING_AGENT_DIR="+agent)
+	p, stop := w.start(agentname.Pi, w.cwd(), "PI_CODING_AGENT_DIR="+agent)
 	put(filepath.Join(agent, "sessions", folderName(w.cwd())), idA, p.Started.Add(-time.Hour))
 	put(named, idC, p.Started.Add(time.Second))
-	a := w.store(adapters.Pi)
+	a := w.store(agentname.Pi)
 	w.expect(a, map[string]string{idA: "stopped completed", idC: "idle completed"})
 	if !slices.Contains(a.WatchPaths(), named) {
 		t.Errorf("%v; want %s", a.WatchPaths(), named)

@@ -73,7 +73,7 @@ func (d *discovery) takeCensus() {
 	rows, err := d.store.table.List(d.ctx)
 	if err != nil {
 		d.tableErr = err
-		if d.store.name == adapters.Pi || len(rows) > 0 {
+		if d.store.name == Pi || len(rows) > 0 {
 			d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
 				Fix: "without it, running sessions can't be recognised"})
 		}
@@ -197,11 +197,11 @@ func (d *discovery) inspect(row proc.Process) *process {
 		p.env[name] = kit.Get(env, name)
 	}
 	p.setFolders(envErr)
-	if p.agent == adapters.Pi && isInterpreter(row.Comm) { // not erased yet, or by an old version never
+	if p.agent == Pi && isInterpreter(row.Comm) { // not erased yet, or by an old version never
 		_, flags := scriptOf(p.args, cwd)
 		p.readArgs(flags)
 	}
-	if p.agent == adapters.PiRust {
+	if p.agent == PiRust {
 		p.readArgs(p.args[min(1, len(p.args)):])
 		if p.unresponsive == "" && !p.hasStore() {
 			return &process{ignore: true, storeless: true} // some other program of that name

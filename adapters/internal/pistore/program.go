@@ -31,18 +31,18 @@ func agentOf(comm, exe, cwd string, args []string) adapters.Name {
 	if isInterpreter(comm) { // a system without process titles, or one that has just begun
 		script, _ := scriptOf(args, cwd)
 		if len(args) > 0 && (args[0] == "pi" || args[0] == "pi-rpc") || isPiScript(script) {
-			return adapters.Pi
+			return Pi
 		}
 		return ""
 	}
 	if interpreter || comm != "pi" || exe == "" || besidePackage(exe) {
-		return adapters.Pi
+		return Pi
 	}
 	// A script with that name that a shell runs is a wrapper of the user's.
 	if strings.TrimSuffix(base, " (deleted)") != "pi" && (len(args) == 0 || filepath.Base(args[0]) != "pi") {
 		return ""
 	}
-	return adapters.PiRust
+	return PiRust
 }
 
 // scriptOf returns the script in the arguments of an interpreter, and the arguments
@@ -95,7 +95,7 @@ func besidePackage(exe string) bool {
 
 // readArgs reads a command line without the program. Both agents have the same options.
 func (p *process) readArgs(args []string) {
-	if p.agent == adapters.PiRust && len(args) > 0 && slices.Contains(notSessions, args[0]) {
+	if p.agent == PiRust && len(args) > 0 && slices.Contains(notSessions, args[0]) {
 		p.ignore = true
 	}
 	for i, arg := range args {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // build makes a file of so many lines of about 1 KB between a prompt and an end.
@@ -142,7 +143,7 @@ func TestPeek(t *testing.T) {
 	if err := os.WriteFile(path, []byte(s.text()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := New(adapters.Pi, adapters.Config{Home: t.TempDir(), Env: func(string) string { return "" }})
+	a := New(agentname.Pi, adapters.Config{Home: t.TempDir(), Env: func(string) string { return "" }})
 	show := func(n int) (out []string) {
 		m, err := a.Peek(t.Context(), adapters.Session{Files: []string{path}}, n)
 		if err != nil {
@@ -193,17 +194,17 @@ func TestWhose(t *testing.T) {
 		args      []string
 		want      adapters.Name
 	}{
-		{"node", "/usr/bin/node", []string{"node", link}, adapters.Pi}, // as npm installs it
-		{"node", "/usr/bin/node", []string{"node", "--no-warnings", strings.TrimPrefix(link, "/"), "-c"}, adapters.Pi},
-		{"node", "/usr/bin/node", []string{"node", "/rollcall-no-such-folder/bin/pi"}, adapters.Pi}, // in a container
+		{"node", "/usr/bin/node", []string{"node", link}, agentname.Pi}, // as npm installs it
+		{"node", "/usr/bin/node", []string{"node", "--no-warnings", strings.TrimPrefix(link, "/"), "-c"}, agentname.Pi},
+		{"node", "/usr/bin/node", []string{"node", "/rollcall-no-such-folder/bin/pi"}, agentname.Pi}, // in a container
 		{"node", "/usr/bin/node", []string{"node", other}, ""},
 		{"node", "/usr/bin/node", []string{"node", "server.js", link}, ""},
-		{"pi", "/usr/bin/node", []string{"pi"}, adapters.Pi},
-		{"pi-rpc", "/usr/bin/node", []string{"pi-rpc"}, adapters.Pi},
-		{"pi", beside, []string{"pi"}, adapters.Pi},
-		{"pi", "/usr/local/bin/pi", []string{"pi", "-c"}, adapters.PiRust},
-		{"MainThread", "/usr/bin/node", []string{"node", cli}, adapters.Pi},
-		{"node", "/usr/bin/node", []string{"pi"}, adapters.Pi},
+		{"pi", "/usr/bin/node", []string{"pi"}, agentname.Pi},
+		{"pi-rpc", "/usr/bin/node", []string{"pi-rpc"}, agentname.Pi},
+		{"pi", beside, []string{"pi"}, agentname.Pi},
+		{"pi", "/usr/local/bin/pi", []string{"pi", "-c"}, agentname.PiRust},
+		{"MainThread", "/usr/bin/node", []string{"node", cli}, agentname.Pi},
+		{"node", "/usr/bin/node", []string{"pi"}, agentname.Pi},
 		{"node", "/usr/bin/node", []string{"node", "server.js"}, ""},
 		{"MainThread", "/usr/bin/node", nil, ""},
 	} {

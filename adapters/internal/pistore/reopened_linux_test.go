@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -22,7 +23,7 @@ func TestReopened(t *testing.T) {
 	}
 	s := old(idA)
 	path, unread := w.put(s), w.put(old(idC))
-	p, stop := w.start(adapters.Pi, w.cwd())
+	p, stop := w.start(agentname.Pi, w.cwd())
 	for name, c := range map[string]struct {
 		read time.Time
 		want string
@@ -35,15 +36,15 @@ func TestReopened(t *testing.T) {
 		w.check(os.Chtimes(path, c.read, p.Started.Add(-48*time.Hour)))
 		written := p.Started.Add(-time.Hour)
 		w.check(os.Chtimes(unread, written, written))
-		a := w.store(adapters.Pi)
-		for _, a := range []*Store{a, a, w.store(adapters.Pi)} {
+		a := w.store(agentname.Pi)
+		for _, a := range []*Store{a, a, w.store(agentname.Pi)} {
 			got := w.expect(a, map[string]string{idA: c.want, idC: "stopped completed", processID(p): "idle"})
 			if x := got[idA]; !x.Process.IsZero() || c.want == "unknown" && !strings.Contains(x.Evidence, "may have opened this session") {
 				t.Errorf("%s: %+v", name, x)
 			}
 		}
 	}
-	a := w.store(adapters.Pi)
+	a := w.store(agentname.Pi)
 	s.prompt(time.Hour+time.Minute, "again")
 	w.put(s)
 	w.check(os.Chtimes(unread, time.Now().Add(-time.Hour), time.Now().Add(-time.Hour)))
@@ -68,13 +69,13 @@ func TestOpenInTwoTerminals(t *testing.T) {
 	w := newFixture(t)
 	s := newScript(idA, w.cwd(), time.Now().Add(-time.Hour)).begin().prompt(second, "old").answer(2*second, "stop")
 	w.put(s)
-	p, stop := w.start(adapters.Pi, w.cwd())
-	q, _ := w.start(adapters.Pi, w.cwd())
+	p, stop := w.start(agentname.Pi, w.cwd())
+	q, _ := w.start(agentname.Pi, w.cwd())
 	w.put(s.prompt(time.Hour+time.Minute, "again"))
-	w.expect(w.store(adapters.Pi), map[string]string{idA: "working", processID(p): "idle", processID(q): "idle"})
+	w.expect(w.store(agentname.Pi), map[string]string{idA: "working", processID(p): "idle", processID(q): "idle"})
 	stop()
 	for range 2 {
-		got := w.expect(w.store(adapters.Pi), map[string]string{idA: "unknown"})
+		got := w.expect(w.store(agentname.Pi), map[string]string{idA: "unknown"})
 		if !strings.Contains(got[idA].Evidence, "by this process or by one that has ended") {
 			t.Error(got[idA].Evidence)
 		}
@@ -87,14 +88,14 @@ func TestOneAnswer(t *testing.T) {
 	for name, numbered := range map[string]bool{"0.87 and later": true, "before 0.87": false} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
-			watching := w.store(adapters.Pi)
-			p, _ := w.start(adapters.Pi, w.cwd())
+			watching := w.store(agentname.Pi)
+			p, _ := w.start(agentname.Pi, w.cwd())
 			time.Sleep(time.Until(p.Started.Add(2 * second))) // so that their starts can be distinguished
-			q, _ := w.start(adapters.Pi, w.cwd())
+			q, _ := w.start(agentname.Pi, w.cwd())
 			same := func(want map[string]string) {
 				t.Helper()
 				w.expect(watching, want)
-				w.expect(w.store(adapters.Pi), want)
+				w.expect(w.store(agentname.Pi), want)
 			}
 			same(map[string]string{processID(p): "idle", processID(q): "idle"})
 			if !numbered {
@@ -118,16 +119,16 @@ func TestOneAnswer(t *testing.T) {
 // TestOldVersionAlone: below 0.87 the only session of the folder that was written since its process began is idle or unknown.
 func TestOldVersionAlone(t *testing.T) {
 	w := newFixture(t)
-	p, stop := w.start(adapters.Pi, w.cwd())
+	p, stop := w.start(agentname.Pi, w.cwd())
 	s := newScript(oldA, w.cwd(), p.Started.Add(second)).begin().prompt(5*second, "x")
 	w.put(s)
-	if got := w.expect(w.store(adapters.Pi), map[string]string{oldA: "unknown"}); !strings.Contains(got[oldA].Evidence, "Pi before 0.87") {
+	if got := w.expect(w.store(agentname.Pi), map[string]string{oldA: "unknown"}); !strings.Contains(got[oldA].Evidence, "Pi before 0.87") {
 		t.Error(got[oldA].Evidence)
 	}
 	w.put(s.answer(6*second, "stop"))
-	w.expect(w.store(adapters.Pi), map[string]string{oldA: "idle completed"})
+	w.expect(w.store(agentname.Pi), map[string]string{oldA: "idle completed"})
 	stop()
-	w.expect(w.store(adapters.Pi), map[string]string{oldA: "stopped completed"})
+	w.expect(w.store(agentname.Pi), map[string]string{oldA: "stopped completed"})
 }
 
 // Rollcall's own reads leave the time of the last access as it was.
@@ -136,8 +137,8 @@ func TestReadsLeaveNoTrace(t *testing.T) {
 	path := w.put(newScript(idA, w.cwd(), time.Now().Add(-time.Hour)).begin().prompt(second, "old").answer(2*second, "stop"))
 	old := time.Now().Add(-48 * time.Hour)
 	w.check(os.Chtimes(path, old, time.Now()))
-	got := w.expect(w.store(adapters.Pi), map[string]string{idA: "stopped completed"})
-	if _, err := w.store(adapters.Pi).Peek(t.Context(), got[idA], 5); err != nil {
+	got := w.expect(w.store(agentname.Pi), map[string]string{idA: "stopped completed"})
+	if _, err := w.store(agentname.Pi).Peek(t.Context(), got[idA], 5); err != nil {
 		t.Error(err)
 	}
 	info, err := os.Stat(path)
@@ -150,11 +151,11 @@ func TestReadsLeaveNoTrace(t *testing.T) {
 // A process that is connected and has stored nothing may be in a first turn.
 func TestConnectedWithoutSession(t *testing.T) {
 	w := newFixture(t)
-	p, _ := w.start(adapters.Pi, w.cwd())
+	p, _ := w.start(agentname.Pi, w.cwd())
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(w.home, "model"))
 	w.check(err)
 	t.Cleanup(func() { listener.Close() })
-	a := w.store(adapters.Pi)
+	a := w.store(agentname.Pi)
 	w.expect(a, map[string]string{processID(p): "idle"})
 	w.order(p, order{Dial: listener.Addr().String()})
 	got := w.expect(a, map[string]string{processID(p): "unknown"})
@@ -171,8 +172,8 @@ func (blindTable) Sockets(proc.Identity) (int, error) { return 0, proc.ErrUnsupp
 // Where connections can't be seen, a process that has stored nothing may be in a first turn.
 func TestConnectionNotKnown(t *testing.T) {
 	w := newFixture(t)
-	p, _ := w.start(adapters.Pi, w.cwd())
-	a := New(adapters.Pi, adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: blindTable{w.ownTable()}})
+	p, _ := w.start(agentname.Pi, w.cwd())
+	a := New(agentname.Pi, adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: blindTable{w.ownTable()}})
 	got := w.expect(a, map[string]string{processID(p): "unknown"})
 	if e := got[processID(p)].Evidence; !strings.Contains(e, "has stored nothing") || !strings.Contains(e, "connections can't be read") {
 		t.Error(e)

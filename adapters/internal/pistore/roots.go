@@ -93,7 +93,7 @@ func (d *discovery) findRoots() {
 	d.settings = defaultSettings()
 	if d.answers(agent) {
 		var err error
-		if d.settings, err = readSettings(filepath.Join(agent, "settings.json")); err != nil && d.store.name == adapters.Pi {
+		if d.settings, err = readSettings(filepath.Join(agent, "settings.json")); err != nil && d.store.name == Pi {
 			d.answer.Problem(err)
 		}
 	}
@@ -168,7 +168,7 @@ func (d *discovery) absent() bool {
 	switch {
 	case slices.ContainsFunc(d.processes, func(p *process) bool { return p.agent == d.store.name }), len(d.unresponsive) > 0:
 		return false
-	case d.store.name == adapters.PiRust:
+	case d.store.name == PiRust:
 		return !d.hasRust
 	}
 	return d.tableErr == nil && !mayExist(d.store.agentDir()) && !slices.ContainsFunc(d.roots, mayExist)

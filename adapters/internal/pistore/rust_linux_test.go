@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -56,8 +57,8 @@ func (w *fixture) both(pi, rust *Store) (list map[string]adapters.Session, errPi
 func TestSharedStore(t *testing.T) {
 	w := newFixture(t)
 	old := time.Now().Add(-time.Hour)
-	p, stop := w.start(adapters.Pi, w.cwd())
-	r, stopRust := w.start(adapters.PiRust, w.cwd())
+	p, stop := w.start(agentname.Pi, w.cwd())
+	r, stopRust := w.start(agentname.PiRust, w.cwd())
 	w.put(newScript(idA, w.cwd(), old).begin().prompt(second, "x").answer(2*second, "stop"))
 	w.put(newScript(idC, w.cwd(), p.Started.Add(second)).begin().sys(second).prompt(5*second, "x"))
 	w.put(rustScript(rustA, w.cwd(), old))
@@ -67,14 +68,14 @@ func TestSharedStore(t *testing.T) {
 	w.put(named)
 	chosen := newScript("deadbeef", w.cwd(), old).begin().prompt(second, "x").answer(2*second, "stop") // Pi's --session-id
 	w.put(chosen)
-	pi, rust := w.store(adapters.Pi), w.store(adapters.PiRust)
+	pi, rust := w.store(agentname.Pi), w.store(agentname.PiRust)
 	for range 3 {
 		got, err1, err2 := w.both(pi, rust)
 		if err1 != nil || err2 != nil {
 			t.Error(err1, err2)
 		}
-		for id, agent := range map[string]adapters.Name{idA: adapters.Pi, idC: adapters.Pi, "deadbeef": adapters.Pi,
-			rustA: adapters.PiRust, rustB: adapters.PiRust, named.id: adapters.PiRust} {
+		for id, agent := range map[string]adapters.Name{idA: agentname.Pi, idC: agentname.Pi, "deadbeef": agentname.Pi,
+			rustA: agentname.PiRust, rustB: agentname.PiRust, named.id: agentname.PiRust} {
 			if got[id].Agent != agent {
 				t.Errorf("%s is %q's, want %s", id, got[id].Agent, agent)
 			}
@@ -96,13 +97,13 @@ func TestSharedStore(t *testing.T) {
 // A file that pi_agent_rust has rewritten is another file of the same name.
 func TestRewritten(t *testing.T) {
 	w := newFixture(t)
-	r, _ := w.start(adapters.PiRust, w.cwd())
+	r, _ := w.start(agentname.PiRust, w.cwd())
 	s := rustScript(rustA, w.cwd(), r.Started.Add(second))
 	path := w.put(s)
 	w.check(os.WriteFile(path+".lock", nil, 0o600))
 	w.check(os.MkdirAll(strings.TrimSuffix(path, ".jsonl")+".v2", 0o755))
 	w.check(os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(path)), "session-index.sqlite"), []byte("cache"), 0o600))
-	a := w.store(adapters.PiRust)
+	a := w.store(agentname.PiRust)
 	x := w.expect(a, map[string]string{rustA: "idle completed"})[rustA]
 	if x.Process != r.Identity || x.Model != "mock/mock-1" || x.Tokens == nil || x.Tokens.Input != 10 || x.CostUSD != 0.5 {
 		t.Errorf("%+v", x)
@@ -119,9 +120,9 @@ func TestRewritten(t *testing.T) {
 // pi_agent_rust stores a turn late: a tool of it tells that one runs.
 func TestRustTool(t *testing.T) {
 	w := newFixture(t)
-	r, _ := w.start(adapters.PiRust, w.cwd(), "ROLLCALL_TEST_TOOL=other")
+	r, _ := w.start(agentname.PiRust, w.cwd(), "ROLLCALL_TEST_TOOL=other")
 	w.put(rustScript(rustA, w.cwd(), r.Started.Add(second)))
-	w.expect(w.store(adapters.PiRust), map[string]string{rustA: "working"})
+	w.expect(w.store(agentname.PiRust), map[string]string{rustA: "working"})
 }
 
 // Sessions in SQLite, with their rows still in the log.
@@ -147,7 +148,7 @@ func TestSQLite(t *testing.T) {
 		w.check(err)
 	}
 	adaptertest.Untouched(t, dir)
-	a := w.store(adapters.PiRust)
+	a := w.store(agentname.PiRust)
 	for range 2 {
 		x := w.expect(a, map[string]string{rustA: "stopped completed"})[rustA]
 		if x.FirstPrompt != "rust" || x.Tokens.Input != 10 {
@@ -157,7 +158,7 @@ func TestSQLite(t *testing.T) {
 			t.Errorf("%+v, %v", m, err)
 		}
 	}
-	if got, _, _ := ask(t, w.store(adapters.Pi), adapters.Query{}); len(got) > 0 {
+	if got, _, _ := ask(t, w.store(agentname.Pi), adapters.Query{}); len(got) > 0 {
 		t.Errorf("Pi lists %v", got)
 	}
 }
@@ -169,7 +170,7 @@ func TestSQLiteUnknown(t *testing.T) {
 	w.check(os.MkdirAll(dir, 0o755))
 	w.check(os.WriteFile(filepath.Join(dir, "2026-11-21T05-00-00.000Z_6f1d2c3b.sqlite"), []byte(strings.Repeat("no database ", 400)), 0o600))
 	w.put(rustScript(rustB, "/x", time.Now().Add(-time.Hour)))
-	got, _, err := ask(t, w.store(adapters.PiRust), adapters.Query{})
+	got, _, err := ask(t, w.store(agentname.PiRust), adapters.Query{})
 	if !errors.Is(err, adapters.ErrFormat) || !strings.Contains(err.Error(), "6f1d2c3b.sqlite") || len(got) != 1 {
 		t.Error(got, err)
 	}
@@ -186,16 +187,16 @@ func TestAbsent(t *testing.T) {
 		}
 		return err
 	}
-	if e1, e2 := asked(adapters.Pi), asked(adapters.PiRust); !errors.Is(e1, adapters.ErrAbsent) || !errors.Is(e2, adapters.ErrAbsent) {
+	if e1, e2 := asked(agentname.Pi), asked(agentname.PiRust); !errors.Is(e1, adapters.ErrAbsent) || !errors.Is(e2, adapters.ErrAbsent) {
 		t.Error(e1, e2)
 	}
 	sessions := filepath.Join(home, ".pi", "agent", "sessions")
 	_ = os.MkdirAll(sessions, 0o755)
-	if e1, e2 := asked(adapters.Pi), asked(adapters.PiRust); e1 != nil || !errors.Is(e2, adapters.ErrAbsent) {
+	if e1, e2 := asked(agentname.Pi), asked(agentname.PiRust); e1 != nil || !errors.Is(e2, adapters.ErrAbsent) {
 		t.Error(e1, e2)
 	}
 	_ = os.WriteFile(filepath.Join(sessions, "session-index.sqlite"), nil, 0o600)
-	if e1, e2 := asked(adapters.Pi), asked(adapters.PiRust); e1 != nil || e2 != nil {
+	if e1, e2 := asked(agentname.Pi), asked(agentname.PiRust); e1 != nil || e2 != nil {
 		t.Error(e1, e2)
 	}
 }
@@ -203,8 +204,8 @@ func TestAbsent(t *testing.T) {
 // What a process is can't be told for good while its store is away.
 func TestRustStoreIsAwayForAMoment(t *testing.T) {
 	w := newFixture(t)
-	a := w.store(adapters.PiRust)
-	p, _ := w.start(adapters.PiRust, w.cwd())
+	a := w.store(agentname.PiRust)
+	p, _ := w.start(agentname.PiRust, w.cwd())
 	w.expect(a, map[string]string{processID(p): "idle"})
 	store := filepath.Join(w.home, ".pi")
 	w.check(os.Rename(store, store+".away"))

@@ -21,7 +21,7 @@ import (
 // session's header names.
 func (s *Store) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := s.begin(ctx, adapters.Query{Since: since})
-	if s.name == adapters.Pi && d.absent() {
+	if s.name == Pi && d.absent() {
 		return nil, adapters.ErrAbsent
 	}
 	for _, r := range d.roots {
@@ -39,7 +39,7 @@ func (s *Store) Conversations(ctx context.Context, since time.Time) ([]adapters.
 		seen[f.label] = whole
 		list = append(list, s.conversation(f))
 	}
-	if s.name == adapters.PiRust && d.absent() && len(list) == 0 && ctx.Err() == nil {
+	if s.name == PiRust && d.absent() && len(list) == 0 && ctx.Err() == nil {
 		return nil, adapters.ErrAbsent
 	}
 	d.answer.Problem(d.storeProblems...)

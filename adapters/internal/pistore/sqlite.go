@@ -22,7 +22,7 @@ const linesQuery = "SELECT json FROM pi_session_header UNION ALL SELECT json FRO
 
 // readDatabase reads a session's database.
 func (d *discovery) readDatabase(f *file) (facts, error) {
-	if d.store.name != adapters.PiRust {
+	if d.store.name != PiRust {
 		return facts{}, nil
 	}
 	stamp, err := sqlitero.Look(f.path)

@@ -62,12 +62,12 @@ func (d *discovery) decideHosted(s *session, host, said string) kit.Verdict {
 	case lost:
 		return kit.Unknown(said + "; " + host)
 	}
-	if s.owner != nil && s.owner.agent == adapters.PiRust && len(s.owner.children) > 0 {
+	if s.owner != nil && s.owner.agent == PiRust && len(s.owner.children) > 0 {
 		return kit.Working(fmt.Sprintf(
 			"%s runs a tool (process %d), and stores a turn when it ends; before: %s", host, s.owner.children[0].PID, said))
 	}
 	v := kit.Idle(s.turn.outcome, said+"; "+host)
-	if s.owner != nil && s.owner.agent == adapters.PiRust {
+	if s.owner != nil && s.owner.agent == PiRust {
 		v.Evidence += "; pi_agent_rust may store a turn only when it ends"
 	}
 	return v
@@ -94,7 +94,7 @@ func (d *discovery) inherited(s *session) bool {
 func (d *discovery) isQuiet(p *process) bool {
 	files, _ := d.store.table.OpenFiles(p.Identity)
 	sockets, err := d.store.table.Sockets(p.Identity)
-	return p.agent == adapters.Pi && err == nil && sockets == 0 && len(files) > 0 && len(p.children) == 0
+	return p.agent == Pi && err == nil && sockets == 0 && len(files) > 0 && len(p.children) == 0
 }
 
 // decideRetry returns the verdict on a failed attempt that is followed by another one.

@@ -42,10 +42,10 @@ var records = []struct {
 	anchor string // the part of folder that may be a link of the user's
 	agents []adapters.Name
 }{
-	{".claude/agentctl/sessions", ".claude", []adapters.Name{adapters.ClaudeCode}},
-	{".codex/agentctl/sessions", ".codex", []adapters.Name{adapters.Codex}},
-	{".agentctl/opencode-sessions", "", []adapters.Name{adapters.OpenCode}},
-	{".pi/agentctl/sessions", ".pi", []adapters.Name{adapters.Pi, adapters.PiRust}},
+	{".claude/agentctl/sessions", ".claude", []adapters.Name{"claude-code"}},
+	{".codex/agentctl/sessions", ".codex", []adapters.Name{"codex"}},
+	{".agentctl/opencode-sessions", "", []adapters.Name{"opencode"}},
+	{".pi/agentctl/sessions", ".pi", []adapters.Name{"pi", "pi-rust"}},
 }
 
 // own is the folder of agentctl's daemon.

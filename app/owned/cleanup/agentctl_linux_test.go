@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	_ "rollcall/adapters/all" // registers every agent
+	"rollcall/internal/agentname"
 )
 
 const (
@@ -127,7 +128,7 @@ func TestUnaskedAgents(t *testing.T) {
 	lock := func(id string) []fields { return []fields{{"directory": w.home, "type": "auto", "sessionId": id}} }
 	w.write(".agentctl/state.json", `{"version": 1, "sessions": {"three": {"adapter": "codex", "status": "running", "meta": {}}}}`)
 	w.write(".agentctl/locks.json", w.json(lock("one")))
-	w.src.Sessions.Unknown = []adapters.Name{adapters.ClaudeCode}
+	w.src.Sessions.Unknown = []adapters.Name{agentname.ClaudeCode}
 	paths, said := w.found()
 	if !slices.Equal(paths, []string{codex + "/three.json", ".agentctl/state.json"}) || said != "3 files of agentctl kept: the live sessions of claude-code are not all known" {
 		t.Errorf("%v; %s", paths, said)

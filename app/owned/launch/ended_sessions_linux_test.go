@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -116,14 +117,14 @@ func TestSessionsOfEnded(t *testing.T) {
 	dir, at := t.TempDir(), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	long := strings.Repeat("many words ", 100)
 	record := func(id string, change func(*Record)) Record {
-		r := Record{ID: id, Agent: adapters.Codex, Dir: dir, Prompt: "tidy up", Process: proc.Identity{PID: 1, Start: 1}, LaunchedAt: at, EndedAt: at.Add(time.Minute)}
+		r := Record{ID: id, Agent: agentname.Codex, Dir: dir, Prompt: "tidy up", Process: proc.Identity{PID: 1, Start: 1}, LaunchedAt: at, EndedAt: at.Add(time.Minute)}
 		if change != nil {
 			change(&r)
 		}
 		return r
 	}
 	session := func(id string, change func(*adapters.Session)) adapters.Session {
-		s := adapters.Session{ID: id, Agent: adapters.Codex, Status: adapters.Stopped, CWD: dir, FirstPrompt: "tidy  up\n", StartedAt: at.Add(time.Second)}
+		s := adapters.Session{ID: id, Agent: agentname.Codex, Status: adapters.Stopped, CWD: dir, FirstPrompt: "tidy  up\n", StartedAt: at.Add(time.Second)}
 		if change != nil {
 			change(&s)
 		}

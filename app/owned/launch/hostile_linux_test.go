@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/store"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -24,7 +25,7 @@ func TestClockSetBack(t *testing.T) {
 	s := newStage(t, &fake{})
 	gone := proc.Identity{PID: 1 << 22, Start: 1}
 	future := time.Now().Add(1000 * time.Hour)
-	r := Record{ID: "l-1", Agent: adapters.ClaudeCode, Dir: s.dir, Process: gone, LaunchedAt: future, EndedAt: future}
+	r := Record{ID: "l-1", Agent: agentname.ClaudeCode, Dir: s.dir, Process: gone, LaunchedAt: future, EndedAt: future}
 	if err := s.records.Write(r.ID, r); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func TestClockSetBack(t *testing.T) {
 	if r = s.only(); r.EndedAt.After(now) || now.Sub(r.EndedAt) > time.Minute {
 		t.Errorf("it ended at %s", r.EndedAt)
 	}
-	r = Record{ID: "l-2", Agent: adapters.ClaudeCode, Dir: s.dir, Process: proc.Self(), LaunchedAt: future}
+	r = Record{ID: "l-2", Agent: agentname.ClaudeCode, Dir: s.dir, Process: proc.Self(), LaunchedAt: future}
 	if x := s.row(&r, now); x.Status != adapters.Unknown || strings.Contains(x.Evidence, "-") {
 		t.Errorf("status %s: %s", x.Status, x.Evidence)
 	}
@@ -69,7 +70,7 @@ func TestForeignRecords(t *testing.T) {
 		}
 	}
 	// Whoever merely shows sessions sets them aside; who manages launches tells.
-	s.Complete(adapters.ClaudeCode, nil)
+	s.Complete(agentname.ClaudeCode, nil)
 	_, err := s.Sweep(t.Context(), nil)
 	var d *store.DamagedError
 	if !errors.As(err, &d) || strings.Count(err.Error(), "set aside") != 5 || !errors.Is(err, store.ErrNewer) {

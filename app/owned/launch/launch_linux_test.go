@@ -17,6 +17,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/store/lock"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -231,7 +232,7 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("a locked folder: %v", err)
 	}
 	other := t.TempDir()
-	busy := app.Session{Session: adapters.Session{ID: "x", Agent: adapters.Codex, Status: adapters.Unknown, CWD: filepath.Dir(other)}}
+	busy := app.Session{Session: adapters.Session{ID: "x", Agent: agentname.Codex, Status: adapters.Unknown, CWD: filepath.Dir(other)}}
 	snap := &app.Snapshot{Own: []app.Session{busy}}
 	var occupied *OccupiedError
 	_, err := s.Start(t.Context(), s.plan(func(r *Request) { r.Task.Dir = other }), Occupied(snap, ""))
@@ -407,7 +408,7 @@ func TestRecordsExpire(t *testing.T) {
 // TestKeeperRemoves checks that the keeper's timer removes a record without any event.
 func TestKeeperRemoves(t *testing.T) {
 	s := newStage(t, &fake{chooses: true})
-	r := Record{ID: "l-1", Agent: adapters.ClaudeCode, Dir: s.dir, Starter: proc.Self(), Process: proc.Identity{PID: 1 << 22, Start: 1},
+	r := Record{ID: "l-1", Agent: agentname.ClaudeCode, Dir: s.dir, Starter: proc.Self(), Process: proc.Identity{PID: 1 << 22, Start: 1},
 		LaunchedAt: time.Now().Add(-2 * Keep), EndedAt: time.Now().Add(-Keep + time.Second)}
 	if err := s.records.Write(r.ID, r); err != nil {
 		t.Fatal(err)

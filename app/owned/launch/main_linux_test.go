@@ -25,6 +25,7 @@ import (
 	_ "rollcall/adapters/all" // registers every agent
 	"rollcall/app"
 	"rollcall/app/store/lock"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -116,7 +117,7 @@ type fake struct {
 	known   sync.Map     // sessions that were seen
 }
 
-func (f *fake) Name() adapters.Name { return adapters.ClaudeCode }
+func (f *fake) Name() adapters.Name { return agentname.ClaudeCode }
 
 func (f *fake) WatchPaths() []string {
 	if f.noWatch.Load() {
@@ -351,7 +352,7 @@ func (s *stage) tray() *tray {
 
 // list returns the sessions of an answer that begins after the call. Refresh may wait for an answer that is older.
 func (tr *tray) list(ctx context.Context) []app.Session {
-	return tr.core.RefreshOne(ctx, adapters.ClaudeCode).Sessions()
+	return tr.core.RefreshOne(ctx, agentname.ClaudeCode).Sessions()
 }
 
 // ends counts the ends that were reported so far.

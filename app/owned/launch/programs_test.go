@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // shortPath sets an empty home folder and the PATH of a desktop session. It returns the home folder.
@@ -131,7 +132,7 @@ type found struct {
 	program string
 }
 
-func (f found) Name() adapters.Name { return adapters.Codex }
+func (f found) Name() adapters.Name { return agentname.Codex }
 
 func (f found) Modes() []adapters.Mode { return nil }
 

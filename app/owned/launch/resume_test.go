@@ -10,6 +10,7 @@ import (
 	_ "rollcall/adapters/codex" // describes its agent
 	"rollcall/app"
 	"rollcall/app/store"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -29,17 +30,17 @@ func TestQuotingSurvivesAPOSIXShell(t *testing.T) {
 
 // TestCheckResume: what is not a session of this machine's files cannot be resumed from here.
 func TestCheckResume(t *testing.T) {
-	process := adapters.ProcessSession(adapters.Codex, proc.Process{Identity: proc.Identity{PID: 4711, Start: 9}}, "/w")
-	for _, s := range []adapters.Session{{Agent: adapters.Codex, CWD: "/w"}, {ID: "abc", Agent: adapters.Codex}, process,
-		{ID: "abc", Agent: adapters.OpenClaw, CWD: "/w", Remote: "gateway"}, {ID: "abc", Agent: adapters.Codex, CWD: "/w", Container: "4026532456"}} {
+	process := adapters.ProcessSession(agentname.Codex, proc.Process{Identity: proc.Identity{PID: 4711, Start: 9}}, "/w")
+	for _, s := range []adapters.Session{{Agent: agentname.Codex, CWD: "/w"}, {ID: "abc", Agent: agentname.Codex}, process,
+		{ID: "abc", Agent: agentname.OpenClaw, CWD: "/w", Remote: "gateway"}, {ID: "abc", Agent: agentname.Codex, CWD: "/w", Container: "4026532456"}} {
 		if CheckResume(&app.Session{Session: s}) == nil {
 			t.Errorf("%+v can be resumed", s)
 		}
 	}
-	if err := CheckResume(&app.Session{Session: adapters.Session{ID: "abc", Agent: adapters.Codex, CWD: "/w"}}); err != nil {
+	if err := CheckResume(&app.Session{Session: adapters.Session{ID: "abc", Agent: agentname.Codex, CWD: "/w"}}); err != nil {
 		t.Error(err)
 	}
-	archived := adapters.Session{ID: "abc", Agent: adapters.Codex, CWD: "/w", Archived: true}
+	archived := adapters.Session{ID: "abc", Agent: agentname.Codex, CWD: "/w", Archived: true}
 	if err := CheckResume(&app.Session{Session: archived}); err == nil || !strings.Contains(err.Error(), "codex unarchive abc") {
 		t.Errorf("an archived thread: %v", err)
 	}
@@ -74,10 +75,10 @@ func (a asked) Modes() []adapters.Mode {
 func TestUnsafeModes(t *testing.T) {
 	times := 0
 	list := []adapters.Adapter{asked{times: &times}}
-	if got := UnsafeModes(list, []Member{{Agent: adapters.Codex}}); got != nil || times != 0 {
+	if got := UnsafeModes(list, []Member{{Agent: agentname.Codex}}); got != nil || times != 0 {
 		t.Errorf("no mode: %v, asked %d times", got, times)
 	}
-	got := UnsafeModes(list, []Member{{adapters.Codex, "", "boldly"}, {adapters.Codex, "m", "boldly"}, {adapters.Codex, "", "plan"}})
+	got := UnsafeModes(list, []Member{{agentname.Codex, "", "boldly"}, {agentname.Codex, "m", "boldly"}, {agentname.Codex, "", "plan"}})
 	if len(got) != 1 || got[0].Name != "boldly" {
 		t.Errorf("%v", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/internal/testfs"
 	"rollcall/proc"
 )
@@ -14,13 +15,13 @@ import (
 func TestRecordsThatCannotBeRead(t *testing.T) {
 	mount := testfs.Mount(t, t.TempDir())
 	l := In(filepath.Join(mount.Path, "state"), proc.Open())
-	r := Record{ID: "l-1", Agent: adapters.Codex, Session: "a", Process: proc.Self(), Seen: true, Dir: "/w", LaunchedAt: time.Now()}
+	r := Record{ID: "l-1", Agent: agentname.Codex, Session: "a", Process: proc.Self(), Seen: true, Dir: "/w", LaunchedAt: time.Now()}
 	if err := l.records.Write(r.ID, r); err != nil {
 		t.Fatal(err)
 	}
-	s := adapters.Session{ID: "a", Agent: adapters.Codex, Status: adapters.Idle, Process: proc.Self()}
+	s := adapters.Session{ID: "a", Agent: agentname.Codex, Status: adapters.Idle, Process: proc.Self()}
 	launched := func() bool {
-		more, of := l.Complete(adapters.Codex, []adapters.Session{s})
+		more, of := l.Complete(agentname.Codex, []adapters.Session{s})
 		x := of(&s)
 		return len(more) == 0 && x != nil && x.ID == r.ID
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 )
 
@@ -14,9 +15,9 @@ func TestLeftOut(t *testing.T) {
 	var out atomic.Bool
 	cfg := Config{Target: at(to.URL, ""), LeftOut: func() []adapters.Name {
 		if out.Load() {
-			return []adapters.Name{adapters.ClaudeCode}
+			return []adapters.Name{agentname.ClaudeCode}
 		}
-		return []adapters.Name{adapters.Codex}
+		return []adapters.Name{agentname.Codex}
 	}}
 	for i, tt := range []struct {
 		out  bool

@@ -20,6 +20,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/store"
+	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
@@ -73,7 +74,7 @@ func newScene(t *testing.T, ids ...string) *scene {
 	t.Helper()
 	s := &scene{t: t, agent: &agent{}, machine: &table{}, folder: store.In(t.TempDir())}
 	for i, id := range ids {
-		s.agent.s = append(s.agent.s, adapters.Session{ID: id, Agent: adapters.ClaudeCode, Status: adapters.Working, Evidence: "e", CWD: "/p",
+		s.agent.s = append(s.agent.s, adapters.Session{ID: id, Agent: agentname.ClaudeCode, Status: adapters.Working, Evidence: "e", CWD: "/p",
 			Process: proc.Identity{PID: 100 + i, Start: 2, Boot: "b"}})
 	}
 	return s
@@ -196,7 +197,7 @@ type agent struct {
 	err error
 }
 
-func (a *agent) Name() adapters.Name { return adapters.ClaudeCode }
+func (a *agent) Name() adapters.Name { return agentname.ClaudeCode }
 
 func (a *agent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
 	a.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/store"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -72,8 +73,8 @@ func TestProcesses(t *testing.T) {
 		t.Error(got)
 	}
 	// A session is named with its id, and agents that could not be asked are named as well.
-	snap.Own = []app.Session{{Session: adapters.Session{ID: "0123456789", Agent: adapters.Codex, Status: adapters.Idle, CWD: try}}}
-	snap.Adapters = []app.Health{{Name: adapters.Pi, State: app.Failed}}
+	snap.Own = []app.Session{{Session: adapters.Session{ID: "0123456789", Agent: agentname.Codex, Status: adapters.Idle, CWD: try}}}
+	snap.Adapters = []app.Health{{Name: agentname.Pi, State: app.Failed}}
 	got, err := who(t.Context())
 	if len(got) != 2 || got[0] != (Occupant{Folder: try, Who: "Codex 01234567 (idle)"}) || err == nil || !strings.Contains(err.Error(), "sessions of pi could not all be read") {
 		t.Errorf("%+v, %v", got, err)

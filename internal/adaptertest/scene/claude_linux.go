@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 )
 
 // claude plays Claude Code 2.1.329.
@@ -20,7 +21,7 @@ type claude struct{ *Environment }
 // transcripts.
 func ClaudeCode(w *Environment) Agent { return claude{w} }
 
-func (c claude) Name() adapters.Name { return adapters.ClaudeCode }
+func (c claude) Name() adapters.Name { return agentname.ClaudeCode }
 func (c claude) Store() string       { return c.Path(".claude") }
 
 func (c claude) Install() {
@@ -38,7 +39,7 @@ type claudeState struct {
 
 func (c claude) Start(cwd, prompt string) *Session {
 	c.Install()
-	s := newSession(adapters.ClaudeCode, c, c.chosenID(), cwd)
+	s := newSession(agentname.ClaudeCode, c, c.chosenID(), cwd)
 	slug := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -16,13 +17,13 @@ type codex struct{ *Environment }
 // Codex plays Codex 0.142.5: rollouts, held open by the process of the thread.
 func Codex(w *Environment) Agent { return codex{w} }
 
-func (c codex) Name() adapters.Name { return adapters.Codex }
+func (c codex) Name() adapters.Name { return agentname.Codex }
 func (c codex) Store() string       { return c.Path(".codex") }
 func (c codex) Install()            { c.check(os.MkdirAll(c.Path(".codex", "sessions"), 0o755)) }
 
 func (c codex) Start(cwd, prompt string) *Session {
 	c.Install()
-	s := newSession(adapters.Codex, c, c.uuid(7), cwd)
+	s := newSession(agentname.Codex, c, c.uuid(7), cwd)
 	now := time.Now()
 	s.File = c.Path(".codex", "sessions", now.Format("2006"), now.Format("01"), now.Format("02"),
 		fmt.Sprintf("rollout-%s-%s.jsonl", now.Format("2006-01-02T15-04-05"), s.ID))

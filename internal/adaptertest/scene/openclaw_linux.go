@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/internal/gatewaytest"
 )
 
@@ -24,7 +25,7 @@ func OpenClaw(w *Environment) Agent { return &openclaw{Environment: w} }
 // Install.
 func Gateway(a Agent) *gatewaytest.Gateway { return a.(*openclaw).gateway }
 
-func (o *openclaw) Name() adapters.Name { return adapters.OpenClaw }
+func (o *openclaw) Name() adapters.Name { return agentname.OpenClaw }
 func (o *openclaw) Store() string       { return o.Path(".openclaw") }
 
 func (o *openclaw) Install() {
@@ -53,7 +54,7 @@ func (o *openclaw) Start(cwd, prompt string) *Session {
 	o.Install()
 	o.count++
 	key := fmt.Sprintf("agent:main:session-%d", o.count)
-	s := newSession(adapters.OpenClaw, o, o.uuid(4), cwd)
+	s := newSession(agentname.OpenClaw, o, o.uuid(4), cwd)
 	s.Remote, s.state = true, &openclawState{key: key}
 	now := time.Now()
 	o.gateway.Update(gatewaytest.Session{Key: key, SessionID: s.ID, DerivedTitle: prompt, Model: "mock-1", Provider: "mock",

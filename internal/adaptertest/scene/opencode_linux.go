@@ -10,6 +10,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -26,12 +27,12 @@ type opencode struct {
 // OpenCode plays OpenCode 1.18.33: a database that stays open, one log for all
 // processes.
 func OpenCode(w *Environment) Agent {
-	return &opencode{Environment: w, name: adapters.OpenCode, program: OpenCodeProgram}
+	return &opencode{Environment: w, name: agentname.OpenCode, program: OpenCodeProgram}
 }
 
 // Kilo plays Kilo 7.7.7, which is OpenCode under other names.
 func Kilo(w *Environment) Agent {
-	return &opencode{Environment: w, name: adapters.Kilo, program: KiloProgram}
+	return &opencode{Environment: w, name: agentname.Kilo, program: KiloProgram}
 }
 
 // opencodeTables are the tables of 1.18.33 that hold sessions.

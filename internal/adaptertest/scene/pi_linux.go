@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
 
@@ -28,9 +29,9 @@ func PiRust(w *Environment) Agent { return pi{Environment: w, rust: true} }
 
 func (p pi) Name() adapters.Name {
 	if p.rust {
-		return adapters.PiRust
+		return agentname.PiRust
 	}
-	return adapters.Pi
+	return agentname.Pi
 }
 
 func (p pi) Store() string { return p.Path(".pi") }
