@@ -39,13 +39,15 @@ type source struct {
 	flight         *flight
 	watches        map[proc.Identity]*exitWatch
 	agentProcesses map[proc.Identity]bool // processes of its agent, whose end is watched
-	places         *places                // for Run to watch; nil: nothing new
+	places         *watchList             // for Run to watch; nil: nothing new
 	totalsKnown    bool                   // exact tokens are cheap to read now: see Core.addTotals
 }
 
-// places holds the folders that an adapter wants to be watched, the places where it
+// watchList holds the folders that an adapter wants to be watched, the places where it
 // looked, and which of all these were missing after its answer.
-type places struct{ watch, lookedIn, missing []string }
+type watchList struct{ watch, lookedIn, missing []string }
+
+func (l *watchList) all() []string { return slices.Concat(l.watch, l.lookedIn) }
 
 func newSource(a adapters.Adapter) *source {
 	return &source{

@@ -168,7 +168,7 @@ type answer struct {
 	roll    adapters.Roll
 	began   time.Time // when the question was asked
 	elapsed time.Duration
-	places  *places
+	places  *watchList
 	added   int                             // how many of Sessions are launches that the agent did not list
 	launch  func(*adapters.Session) *Launch // returns the launch of a session
 }

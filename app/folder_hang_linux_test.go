@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/bounded"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
@@ -72,7 +70,7 @@ func TestRunWhileAWatchHangs(t *testing.T) {
 	noticed(far, "one")
 
 	mount.Hang(t)
-	awaitHang(t, far)
+	testfs.AwaitHang(t, far)
 	leaves.setWatch()
 	leaves.write(t, "left", entry{Status: adapters.Idle})
 	if e := next(t, events); e.Session.ID != "left" {
@@ -87,58 +85,4 @@ func TestRunWhileAWatchHangs(t *testing.T) {
 
 	mount.Answer(t)
 	noticed(far, "two")
-}
-
-// A folder's file system stops to answer right before its watch begins: sync returns, the watcher is replaced, and every source has
-// its folders watched again by the new one.
-func TestWatchIsReplacedWhileOneHangs(t *testing.T) {
-	mount := testfs.Mount(t, t.TempDir())
-	near := t.TempDir()
-	f, err := newFolders()
-	must(t, err)
-	defer f.close()
-	var replaced []error
-	f.replaced = func(now *folderWatcher, err error) {
-		if now != f.watcher || now == nil {
-			t.Errorf("the new watcher is %v", now)
-		}
-		replaced = append(replaced, err)
-	}
-	a, b := &source{}, &source{}
-	if again, limits := f.sync(a, wantedBy(&places{watch: []string{near}})); len(again) != 1 || limits != nil {
-		t.Fatal(again, limits)
-	}
-	wanted := wantedBy(&places{watch: []string{mount.Path}})
-	mount.Hang(t)
-	awaitHang(t, mount.Path)
-	if again, limits := f.sync(b, wanted); len(again)+len(limits) != 0 || len(replaced) != 1 || !errors.Is(replaced[0], bounded.ErrNoAnswer) {
-		t.Errorf("refreshed %v, limits %v, replaced %v", again, limits, replaced)
-	}
-	if again, _ := f.sync(a, wantedBy(&places{watch: []string{near}})); len(again) != 1 || len(f.watched) != 1 {
-		t.Errorf("refreshed %v, watched %v", again, f.watched)
-	}
-	if told := f.told(t, near, "file"); !slices.Equal(told, []*source{a}) {
-		t.Errorf("%d sources are told of a change", len(told))
-	}
-	p := &places{watch: []string{mount.Path}}
-	if wanted, missing := wantedBy(p), missingPlaces(p); len(wanted) != 0 || !slices.Equal(missing, p.watch) {
-		t.Errorf("watched %v, looked at again %v", wanted, missing)
-	}
-	mount.Answer(t)
-	eventually.True(t, "the folder's watch", func() bool {
-		f.sync(b, wantedBy(p))
-		return len(f.watched) == 2
-	})
-	if len(replaced) != 1 {
-		t.Errorf("replaced %v", replaced)
-	}
-}
-
-// awaitHang waits until the kernel has forgotten what it knew of a path on a file system that hangs.
-func awaitHang(t *testing.T, path string) {
-	t.Helper()
-	eventually.True(t, "the end of the kernel's cache for "+path, func() bool {
-		_, err := bounded.Within(t.Context(), time.Second, func() (os.FileInfo, error) { return os.Stat(path) })
-		return errors.Is(err, bounded.ErrNoAnswer)
-	})
 }

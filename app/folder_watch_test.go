@@ -8,13 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 
 	"rollcall/adapters"
 	"rollcall/internal/eventually"
@@ -75,82 +72,6 @@ type twoFolders struct{ roster }
 
 func (r *twoFolders) WatchPaths() []string { return []string{r.dir, filepath.Join(r.dir, "sub")} }
 
-// A folder that was watched for one name only, and then for every change, may have
-// changed in between: that is to be found by asking again.
-func TestWatchedForMore(t *testing.T) {
-	f, err := newFolders()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.close()
-	dir := t.TempDir()
-	s := &source{}
-	for _, step := range []struct {
-		places places
-		added  bool
-	}{
-		{places{watch: []string{filepath.Join(dir, "missing")}}, true},
-		{places{watch: []string{dir}}, true},
-		{places{watch: []string{dir}}, false},
-		{places{watch: []string{filepath.Join(dir, "missing")}}, false},
-	} {
-		if again, limits := f.sync(s, wantedBy(&step.places)); slices.Contains(again, s) != step.added || limits != nil {
-			t.Errorf("%v: ask again %v, limits %v", step.places.watch, again, limits)
-		}
-	}
-}
-
-func TestAwaited(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string][2]string{
-		filepath.Join(dir, "a"):              {dir, "a"},
-		filepath.Join(dir, "a", "b", "c"):    {dir, "a"},
-		filepath.Join(dir, "x", "..", "new"): {dir, "new"},
-		file:                                 {},
-		dir:                                  {},
-		"relative/path":                      {},
-		"ws://127.0.0.1:1":                   {},
-	} {
-		if parent, name := nearestFolder(path); parent != want[0] || name != want[1] {
-			t.Errorf("awaited(%s) = %q, %q", path, parent, name)
-		}
-	}
-}
-
-// TestForeignChangesAreIgnored: in a parent folder only the awaited entry counts.
-func TestForeignChangesAreIgnored(t *testing.T) {
-	dir := t.TempDir()
-	f, err := newFolders()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.close()
-	s := &source{}
-	if again, limits := f.sync(s, wantedBy(&places{lookedIn: []string{filepath.Join(dir, ".codex", "sessions")}})); len(again) != 1 || limits != nil {
-		t.Errorf("limits %v, %d sources to ask again: %v", limits, len(again), f.watched)
-	}
-	if again, _ := f.sync(s, wantedBy(&places{lookedIn: []string{filepath.Join(dir, ".codex", "sessions")}})); again != nil {
-		t.Error("the same places are news")
-	}
-	for e, want := range map[fsnotify.Event]int{
-		{Name: filepath.Join(dir, ".bash_history"), Op: fsnotify.Write}:  0,
-		{Name: filepath.Join(dir, ".bash_history"), Op: fsnotify.Create}: 0,
-		{Name: filepath.Join(dir, ".codex"), Op: fsnotify.Chmod}:         0,
-		{Name: filepath.Join(dir, ".codex"), Op: fsnotify.Create}:        1,
-	} {
-		if got := len(f.changedSources(e)); got != want {
-			t.Errorf("%v touches %d sources", e, got)
-		}
-	}
-	if _, _ = f.sync(s, wantedBy(&places{})); len(f.watched) != 0 || len(f.watcher.notify.WatchList()) != 0 {
-		t.Errorf("still watched: %v", f.watcher.notify.WatchList())
-	}
-}
-
 // lateRoster is a roster that answers its first question when the test lets it.
 type lateRoster struct {
 	roster
@@ -188,64 +109,4 @@ func TestAskedBeforeRun(t *testing.T) {
 	eventually.True(t, "the first answer", func() bool { s := c.Snapshot(); return !s.Refreshing && s.Adapters[0].State == OK })
 	a.write(t, "new", entry{Status: adapters.Idle})
 	eventually.True(t, "the new session", func() bool { return len(c.Snapshot().Sessions()) == 1 })
-}
-
-// Two sources want one folder, one of them through a link: the system has one watch
-// for both, and its events have one name. Each is told of changes, also after the
-// other has left.
-func TestOneFolderByTwoPaths(t *testing.T) {
-	for _, first := range []string{"the folder", "the link"} {
-		t.Run(first+" is watched first", func(t *testing.T) {
-			f, err := newFolders()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.close()
-			dir := t.TempDir()
-			link := filepath.Join(t.TempDir(), "link")
-			if err := os.Symlink(dir, link); err != nil {
-				t.Skip(err) // Windows without the right to make links
-			}
-			paths := []string{dir, link}
-			if first == "the link" {
-				paths = []string{link, dir}
-			}
-			leaves, stays := &source{}, &source{}
-			f.sync(leaves, wantedBy(&places{watch: paths[:1]}))
-			f.sync(stays, wantedBy(&places{watch: paths[1:]}))
-			if told := f.told(t, dir, "both"); !slices.Contains(told, leaves) || !slices.Contains(told, stays) {
-				t.Errorf("of two sources %d are told of a change", len(told))
-			}
-			again, _ := f.sync(leaves, nil)
-			if !slices.Equal(again, []*source{stays}) {
-				t.Errorf("%d sources are asked again after the folder was watched anew", len(again))
-			}
-			if told := f.told(t, dir, "one"); !slices.Equal(told, []*source{stays}) {
-				t.Errorf("%d sources are told of a change after one has left", len(told))
-			}
-			f.sync(stays, nil)
-			if len(f.watched)+len(f.infos)+len(f.sameAs)+len(f.watcher.notify.WatchList()) != 0 {
-				t.Errorf("left: %v %v %v", f.watched, f.sameAs, f.watcher.notify.WatchList())
-			}
-		})
-	}
-}
-
-// told makes a file in dir and returns the sources that its event is news for.
-func (f *folders) told(t *testing.T, dir, name string) []*source {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	timeout := time.After(10 * time.Second)
-	for {
-		select {
-		case e := <-f.watcher.notify.Events:
-			if filepath.Base(e.Name) == name && e.Has(fsnotify.Create) {
-				return f.changedSources(e)
-			}
-		case <-timeout:
-			return nil
-		}
-	}
 }

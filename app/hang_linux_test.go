@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/places"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
@@ -47,14 +48,14 @@ func TestNetWithAFileSystemThatHangs(t *testing.T) {
 	core := New(Config{Adapters: []adapters.Adapter{a}, Table: m})
 	r := newRunner(core)
 	var err error
-	r.folders, err = newFolders()
+	r.folders, err = places.NewFolders[*source](nil)
 	must(t, err)
-	defer r.folders.close()
+	defer r.folders.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r.ctx = ctx
 	s := core.sources[0]
-	r.findPlaces(s, &places{watch: []string{filepath.Join(mount.Path, "watched"), good}, lookedIn: []string{filepath.Join(mount.Path, "missing")}})
+	r.findPlaces(s, &watchList{watch: []string{filepath.Join(mount.Path, "watched"), good}, lookedIn: []string{filepath.Join(mount.Path, "missing")}})
 	r.watchPlaces(<-r.foundPlaces)
 	s.unreadable = []*adapters.Problem{{Kind: adapters.ErrUnreadable, Path: filepath.Join(mount.Path, "closed")}}
 	glance := func() pollResult {
@@ -92,8 +93,8 @@ func TestNetWithAFileSystemThatHangs(t *testing.T) {
 		t.Errorf("%v, %v: what does not answer is as it was", f.missing, f.unreadable)
 	}
 
-	r.findPlaces(s, &places{watch: []string{filepath.Join(mount.Path, "elsewhere")}}) // returns
-	glance()                                                                          // what hangs is not asked for again
+	r.findPlaces(s, &watchList{watch: []string{filepath.Join(mount.Path, "elsewhere")}}) // returns
+	glance()                                                                             // what hangs is not asked for again
 
 	mount.Answer(t)
 	r.watchPlaces(<-r.foundPlaces)

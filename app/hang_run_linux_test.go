@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/places"
 	"rollcall/bounded"
 	"rollcall/internal/agentname"
 	"rollcall/internal/testfs"
@@ -52,11 +53,11 @@ func TestRunWithAPlaceThatHangs(t *testing.T) {
 	core.mu.Lock()
 	s.noteUnreadable(question{}, adapters.Unresponsive(a.place))
 	core.mu.Unlock()
-	look := func(before unreadablePlaces) (unreadablePlaces, bool) {
+	look := func(before places.Unreadable[*source]) (places.Unreadable[*source], bool) {
 		touched, calls := map[*source]bool{}, &bounded.Calls{}
 		calls.Begin()
 		defer calls.End()
-		return core.unreadablePlaces(before).retry(touched, calls), touched[s]
+		return core.unreadablePlaces(before).Retry(touched, calls), touched[s]
 	}
 	closed, touched := look(nil)
 	if touched || len(closed[s]) != 1 {

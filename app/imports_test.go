@@ -184,7 +184,7 @@ func TestOneImporter(t *testing.T) {
 		{"fyne.io/fyne/v2/app", ours + "app/window", "everything else of the window stays testable without a display"},
 		{ours + "adapters/openclaw", ours + "adapters/all " + ours + "app/program", "only the assembly of the program turns the user's settings into its gateways"},
 		{"github.com/spf13/cobra", ours + "app/cli", "the command line is parsed in one place"},
-		{"github.com/fsnotify/fsnotify", ours + "app " + ours + "app/store", "agents' folders are watched in one place, our own in another"},
+		{"github.com/fsnotify/fsnotify", ours + "app " + ours + "app/places " + ours + "app/store", "agents' folders are watched in one place, our own in another"},
 		{"modernc.org/sqlite", ours + "adapters/internal/sqlitero", "reading another program's database without a trace is hard enough once"},
 	}
 	for _, path := range agentPackages(t) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/places"
 	"rollcall/bounded"
 )
 
@@ -84,7 +85,7 @@ func (k *call[T]) await(ctx context.Context, deadline time.Time, urgent <-chan s
 // discovery is an adapter's answer to a query.
 type discovery struct {
 	roll   adapters.Roll
-	places *places
+	places *watchList
 }
 
 // awaitHanging waits for an earlier call that has not returned, for the rest of its limit and no longer than patience. An
@@ -108,8 +109,8 @@ func (c *Core) call(ctx context.Context, s *source, q adapters.Query, limit time
 	k := startCall(func() (d discovery, err error) {
 		d.roll, err = s.adapter.Discover(inner, q)
 		if w, ok := s.adapter.(adapters.Watcher); ok && watching {
-			d.places = &places{watch: w.WatchPaths(), lookedIn: d.roll.LookedIn}
-			d.places.missing = missingPlaces(d.places)
+			d.places = &watchList{watch: w.WatchPaths(), lookedIn: d.roll.LookedIn}
+			d.places.missing = places.Missing(d.places.all())
 		}
 		return d, err
 	}, func(k *call[discovery]) {

@@ -3,11 +3,10 @@ package app
 import (
 	"errors"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"rollcall/adapters"
-	"rollcall/bounded"
+	"rollcall/app/places"
 	"rollcall/proc"
 )
 
@@ -26,7 +25,7 @@ func (s *source) missingFolders(a *Answer, now *liveness) map[string]string {
 		if len(x.Files) == 0 || x.Remote != "" || x.Container != "" { // a container's files vanish with its processes
 			continue
 		}
-		if folder := missingFolderOf(x.Files[0]); folder != "" {
+		if folder := places.MissingFolder(x.Files[0]); folder != "" {
 			folders[id] = folder
 		}
 	}
@@ -58,16 +57,4 @@ func (a *Answer) addMissingFolders(folders map[string]string) {
 	if len(problems) > 0 {
 		a.Err = errors.Join(problems...)
 	}
-}
-
-// missingFolderOf returns the topmost folder above path that does not exist. It returns "" if path is in a folder that
-// exists, or in one whose file system does not answer.
-func missingFolderOf(path string) (missing string) {
-	if !filepath.IsAbs(path) || !bounded.Answers(path) {
-		return ""
-	}
-	for dir := filepath.Dir(path); isMissing(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		missing = dir
-	}
-	return missing
 }

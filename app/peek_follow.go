@@ -11,6 +11,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"rollcall/adapters"
+	"rollcall/app/places"
 	"rollcall/bounded"
 )
 
@@ -38,7 +39,7 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 	defer cancel()
 	reported := NewWakeup()
 	w := newFileWatch(s.Files)
-	defer w.close()
+	defer w.Close()
 	var step <-chan time.Time
 	if !w.complete {
 		t := time.NewTicker(pace(&s))
@@ -57,11 +58,11 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 			return
 		case <-reported:
 		case <-step:
-		case e, ok := <-w.events():
+		case e, ok := <-w.Events():
 			if !ok || !w.concerns(e) {
 				continue
 			}
-		case err := <-w.errors(): // for example too many changes at once
+		case err := <-w.Errors(): // for example too many changes at once
 			c.cfg.Log.Debug("changes of a session's files were lost", "session", s.ID, "error", err)
 		}
 		w.settle(ctx, reported)
@@ -87,9 +88,9 @@ func pace(s *Session) time.Duration {
 // it watches the files themselves, since kqueue would open every file of a folder; it then
 // misses some changes.
 type fileWatch struct {
-	*folderWatcher // nil: there is none
-	files          []string
-	complete       bool // every file is watched, and there is one
+	*places.Watcher // nil: there is none
+	files           []string
+	complete        bool // every file is watched, and there is one
 }
 
 func newFileWatch(files []string) *fileWatch {
@@ -97,20 +98,20 @@ func newFileWatch(files []string) *fileWatch {
 	if len(files) == 0 {
 		return w
 	}
-	watcher, err := newFolderWatcher()
+	watcher, err := places.NewWatcher()
 	if err != nil {
 		return w
 	}
 	kqueue := runtime.GOOS == "darwin"
-	w.folderWatcher, w.complete = watcher, !kqueue
+	w.Watcher, w.complete = watcher, !kqueue
 	for _, f := range files {
 		w.files = append(w.files, filepath.Clean(f))
 		place := filepath.Dir(f)
 		if kqueue {
 			place = f
 		}
-		if err := watcher.add(place); errors.Is(err, bounded.ErrNoAnswer) {
-			watcher.leave()
+		if err := watcher.Add(place); errors.Is(err, bounded.ErrNoAnswer) {
+			watcher.Leave()
 			return &fileWatch{}
 		} else if err != nil {
 			w.complete = false
@@ -149,11 +150,11 @@ func (w *fileWatch) settle(ctx context.Context, reported Wakeup) {
 			return
 		case <-reported:
 			pause.Reset(followQuiet)
-		case e := <-w.events():
+		case e := <-w.Events():
 			if w.concerns(e) {
 				pause.Reset(followQuiet)
 			}
-		case _, ok := <-w.errors():
+		case _, ok := <-w.Errors():
 			if !ok {
 				return
 			}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/places"
 	"rollcall/bounded"
 	"rollcall/proc"
 )
@@ -37,7 +38,7 @@ type poller struct {
 	// missing are the places that a source looked for and that do not exist.
 	missing map[*source][]string
 	// unreadable are the places that a source could not read.
-	unreadable unreadablePlaces
+	unreadable places.Unreadable[*source]
 	// unjudged are the processes for which an adapter has not yet answered whether they are its agent's.
 	unjudged map[proc.Identity]proc.Process
 	calls    *bounded.Calls

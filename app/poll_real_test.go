@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/places"
 	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
@@ -85,22 +86,22 @@ func TestPlaceIsBackAfterTheAnswer(t *testing.T) {
 	there, away := t.TempDir(), filepath.Join(t.TempDir(), "away")
 	core := New(Config{Adapters: []adapters.Adapter{&roster{dir: there}}})
 	for path, want := range map[string]bool{there: true, away: false} {
-		folders, err := newFolders()
+		folders, err := places.NewFolders[*source](nil)
 		must(t, err)
 		r := newRunner(core)
 		r.ctx, r.folders = t.Context(), folders
 		s := core.sources[0]
-		r.findPlaces(s, &places{lookedIn: []string{path}, missing: []string{path}})
+		r.findPlaces(s, &watchList{lookedIn: []string{path}, missing: []string{path}})
 		r.watchPlaces(<-r.foundPlaces)
 		if path == away { // its parent is watched from now on
 			r.pending[s].first = time.Time{}
-			r.findPlaces(s, &places{lookedIn: []string{path}, missing: []string{path}})
+			r.findPlaces(s, &watchList{lookedIn: []string{path}, missing: []string{path}})
 			r.watchPlaces(<-r.foundPlaces)
 		}
 		if asked := r.pending[s] != nil && !r.pending[s].first.IsZero(); asked != want {
 			t.Errorf("%s: asked again: %v, want %v", path, asked, want)
 		}
-		folders.close()
+		folders.Close()
 		r.poll.timer.Stop()
 		if b := r.pending[s]; b != nil {
 			b.timer.Stop()

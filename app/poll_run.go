@@ -2,16 +2,12 @@ package app
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/places"
 	"rollcall/bounded"
 	"rollcall/proc"
 )
@@ -21,11 +17,11 @@ type pollRun struct {
 	scanner    *proc.Scanner
 	battery    *battery
 	sources    []*source
-	folders    *folders
+	folders    *places.Folders[*source]
 	missing    map[*source][]string // places that a source looked for and that did not exist
 	processes  []shownProcess
 	unjudged   map[proc.Identity]proc.Process // processes that an adapter has not judged yet
-	unreadable unreadablePlaces
+	unreadable places.Unreadable[*source]
 	calls      *bounded.Calls
 	log        *slog.Logger
 }
@@ -35,10 +31,10 @@ type pollResult struct {
 	owners       map[agentProcess]bool          // whether a new process is the agent's, as the adapter judges
 	unjudged     map[proc.Identity]proc.Process // processes that an adapter has not judged yet
 	gone         []proc.Identity
-	movedFolders []string             // folders whose path now leads to another folder, or to none
-	missing      map[*source][]string // places that still do not exist
-	changed      map[*source]bool     // sources that may have changed
-	unreadable   unreadablePlaces     // as they are now
+	movedFolders []string                   // folders whose path now leads to another folder, or to none
+	missing      map[*source][]string       // places that still do not exist
+	changed      map[*source]bool           // sources that may have changed
+	unreadable   places.Unreadable[*source] // as they are now
 	onBattery    bool
 	err          error // the process table could not be read
 }
@@ -51,17 +47,17 @@ func (l *pollRun) run(ctx context.Context) pollResult {
 	if l.scanner != nil {
 		l.scanProcesses(ctx, &f)
 	}
-	for path, was := range l.folders.watches() {
-		if moved, answered := bounded.Call(l.calls, path, func() bool { return isElsewhere(path, was) }); answered && moved {
+	for path, was := range l.folders.Watches() {
+		if moved, answered := bounded.Call(l.calls, path, func() bool { return places.IsElsewhere(path, was) }); answered && moved {
 			f.movedFolders = append(f.movedFolders, path)
-			for _, s := range l.folders.forget(path, was) {
+			for _, s := range l.folders.Forget(path, was) {
 				f.changed[s] = true
 			}
 		}
 	}
 	for s, paths := range l.missing {
 		f.missing[s] = slices.DeleteFunc(paths, func(path string) bool {
-			missing, answered := bounded.Call(l.calls, path, func() bool { return isMissing(path) })
+			missing, answered := bounded.Call(l.calls, path, func() bool { return places.IsMissing(path) })
 			if missing || !answered {
 				return false
 			}
@@ -69,7 +65,7 @@ func (l *pollRun) run(ctx context.Context) pollResult {
 			return true
 		})
 	}
-	f.unreadable = l.unreadable.retry(f.changed, l.calls)
+	f.unreadable = l.unreadable.Retry(f.changed, l.calls)
 	f.onBattery = l.battery.inUse()
 	return f
 }
@@ -121,38 +117,6 @@ func (l *pollRun) askOwner(p *proc.Process, f *pollResult) {
 			f.unjudged[p.Identity] = *p
 		}
 	}
-}
-
-// isElsewhere reports whether a path leads to another folder than was, or to none. It
-// returns false for a path that can't be read.
-func isElsewhere(path string, was os.FileInfo) bool {
-	now, err := os.Stat(path)
-	if err != nil {
-		return isAbsentPath(err)
-	}
-	return !os.SameFile(was, now)
-}
-
-// isMissing reports whether nothing is at path, or at what it links to.
-func isMissing(path string) bool {
-	_, err := os.Stat(path)
-	return err != nil && isAbsentPath(err)
-}
-
-func isAbsentPath(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
-}
-
-// missingPlaces returns the places of a source that do not exist, or that are on a file system that does not answer: their
-// folders are watched once the file system answers.
-func missingPlaces(p *places) []string {
-	var out []string
-	for _, path := range slices.Concat(p.watch, p.lookedIn) {
-		if filepath.IsAbs(path) && (!bounded.Answers(path) || isMissing(path)) && !slices.Contains(out, path) {
-			out = append(out, path)
-		}
-	}
-	return out
 }
 
 // powerEvery is the time for which the system's answer about its battery is used.

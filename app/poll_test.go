@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/adapters"
+	"rollcall/app/places"
 	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
@@ -354,26 +355,26 @@ func TestLooksAreRarerOnBattery(t *testing.T) {
 func TestLostEvents(t *testing.T) {
 	a := &counted{roster: roster{dir: t.TempDir()}}
 	c := New(Config{Adapters: []adapters.Adapter{a}})
-	f, err := newFolders()
+	f, err := places.NewFolders[*source](nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.close()
+	defer f.Close()
 	r := newRunner(c)
 	r.ctx, r.folders = t.Context(), f
-	r.findPlaces(c.sources[0], &places{watch: a.WatchPaths()})
+	r.findPlaces(c.sources[0], &watchList{watch: a.WatchPaths()})
 	r.watchPlaces(<-r.foundPlaces)
 	<-r.due // a folder that is watched from now on may have changed before
 	r.pending[c.sources[0]] = nil
 	go r.handleWatchError(fsnotify.ErrEventOverflow)
 	r.eventsLost(<-r.lost)
 	<-r.due
-	if n := len(f.watcher.notify.WatchList()); n != 0 {
+	if n := len(f.Watches()); n != 0 {
 		t.Errorf("%d folders are watched as before", n)
 	}
-	r.findPlaces(c.sources[0], &places{watch: a.WatchPaths()})
+	r.findPlaces(c.sources[0], &watchList{watch: a.WatchPaths()})
 	r.watchPlaces(<-r.foundPlaces)
-	if n := len(f.watcher.notify.WatchList()); n != 1 {
+	if n := len(f.Watches()); n != 1 {
 		t.Errorf("%d folders are watched again", n)
 	}
 	<-r.due

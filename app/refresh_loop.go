@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/places"
 )
 
 const (
@@ -124,7 +125,7 @@ func (c *Core) start() bool {
 type runner struct {
 	core          *Core
 	ctx           context.Context
-	folders       *folders
+	folders       *places.Folders[*source]
 	poll          *poller
 	pending       map[*source]*pendingChanges
 	due           chan *source
@@ -136,7 +137,7 @@ type runner struct {
 	foundPlaces   chan foundPlaces
 	findingPlaces map[*source]bool // sources for which findPlaces is running
 	// newPlaces are the places that a source named while findPlaces was running.
-	newPlaces map[*source]*places
+	newPlaces map[*source]*watchList
 	group     sync.WaitGroup
 }
 
@@ -153,10 +154,10 @@ type pendingChanges struct {
 
 func newRunner(c *Core) *runner {
 	return &runner{
-		core: c, folders: &folders{}, pending: map[*source]*pendingChanges{}, poll: newPoller(c),
+		core: c, folders: &places.Folders[*source]{}, pending: map[*source]*pendingChanges{}, poll: newPoller(c),
 		due: make(chan *source), done: make(chan *source), first: make(chan *source),
 		changed: make(chan []*source), lost: make(chan lostEvents),
-		foundPlaces: make(chan foundPlaces), findingPlaces: map[*source]bool{}, newPlaces: map[*source]*places{},
+		foundPlaces: make(chan foundPlaces), findingPlaces: map[*source]bool{}, newPlaces: map[*source]*watchList{},
 	}
 }
 
@@ -181,20 +182,20 @@ func (r *runner) stop() {
 	for _, s := range r.core.sources {
 		r.core.cancelWatches(s, nil)
 	}
-	r.folders.close()
+	r.folders.Close()
 }
 
 // handleRequests does what other goroutines requested of Run.
 func (r *runner) handleRequests() {
 	c := r.core
-	places := map[*source]*places{}
+	found := map[*source]*watchList{}
 	c.mu.Lock()
 	exits, requested := maps.Clone(c.exits), maps.Clone(c.refreshRequested)
 	clear(c.exits)
 	clear(c.refreshRequested)
 	for _, s := range c.sources {
 		if s.places != nil {
-			places[s], s.places = s.places, nil
+			found[s], s.places = s.places, nil
 		}
 	}
 	c.mu.Unlock()
@@ -207,7 +208,7 @@ func (r *runner) handleRequests() {
 	for s := range requested {
 		r.markChanged(s)
 	}
-	for s, p := range places {
+	for s, p := range found {
 		r.findPlaces(s, p)
 	}
 }

@@ -3,12 +3,16 @@
 package testfs
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"rollcall/bounded"
+	"rollcall/internal/eventually"
 )
 
 // FS is a mounted view of a folder.
@@ -94,4 +98,13 @@ func (f *FS) end(t *testing.T) {
 	if err := syscall.Unmount(f.Path, syscall.MNT_DETACH); err != nil && err != syscall.EINVAL {
 		t.Errorf("unmount %s: %v", f.Path, err)
 	}
+}
+
+// AwaitHang waits until the kernel has forgotten what it knew of a path on a file system that hangs.
+func AwaitHang(t *testing.T, path string) {
+	t.Helper()
+	eventually.True(t, "the end of the kernel's cache for "+path, func() bool {
+		_, err := bounded.Within(t.Context(), time.Second, func() (os.FileInfo, error) { return os.Stat(path) })
+		return errors.Is(err, bounded.ErrNoAnswer)
+	})
 }

@@ -1,61 +1,14 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/fsnotify/fsnotify"
 
 	"rollcall/adapters"
-	"rollcall/bounded"
+	"rollcall/app/places"
 )
-
-// watchLimit is the time that the system may take to begin the watch of a folder.
-const watchLimit = 2 * time.Second
-
-// folderWatcher is a watcher of the system. Its calls wait for each other. A nil one has no
-// events.
-type folderWatcher struct{ notify *fsnotify.Watcher }
-
-func newFolderWatcher() (*folderWatcher, error) {
-	w, err := fsnotify.NewBufferedWatcher(256)
-	if err != nil {
-		return nil, err
-	}
-	return &folderWatcher{w}, nil
-}
-
-// add watches a folder. It returns bounded.ErrNoAnswer after watchLimit; the caller must
-// then call leave, and nothing else.
-func (w *folderWatcher) add(path string) error {
-	_, err := bounded.In(path, watchLimit, func(context.Context) (struct{}, error) { return struct{}{}, w.notify.Add(path) })
-	return err
-}
-
-func (w *folderWatcher) events() <-chan fsnotify.Event {
-	if w == nil {
-		return nil
-	}
-	return w.notify.Events
-}
-
-func (w *folderWatcher) errors() <-chan error {
-	if w == nil {
-		return nil
-	}
-	return w.notify.Errors
-}
-
-func (w *folderWatcher) close() {
-	if w != nil {
-		_ = w.notify.Close()
-	}
-}
-
-// leave closes the watcher once the call that hangs has returned.
-func (w *folderWatcher) leave() { go func() { _ = w.notify.Close() }() }
 
 // startFolderWatcher creates the folder watcher, if an adapter wants one.
 func (r *runner) startFolderWatcher() {
@@ -63,33 +16,32 @@ func (r *runner) startFolderWatcher() {
 		if _, ok := s.adapter.(adapters.Watcher); !ok {
 			continue
 		}
-		f, err := newFolders()
+		f, err := places.NewFolders[*source](r.watcherReplaced)
 		if err != nil {
 			r.eventsLost(lostEvents{err, true})
 			return
 		}
-		f.replaced = r.watcherReplaced
 		r.folders = f
-		go r.handleEvents(f.watcher)
+		go r.handleEvents(f.Watcher())
 		return
 	}
 }
 
 // handleEvents reports to Run which sources the events of a watcher concern. It runs on another goroutine than Run,
 // because the methods of folders may wait.
-func (r *runner) handleEvents(w *folderWatcher) {
+func (r *runner) handleEvents(w *places.Watcher) {
 	for {
 		select {
 		case <-r.ctx.Done():
 			return
-		case e, ok := <-w.events():
+		case e, ok := <-w.Events():
 			if !ok {
 				return
 			}
-			if changed := r.folders.changedSources(e); changed != nil {
+			if changed := r.folders.Changed(e); changed != nil {
 				send(r.ctx, r.changed, changed)
 			}
-		case err, ok := <-w.errors():
+		case err, ok := <-w.Errors():
 			if !ok {
 				return
 			}
@@ -101,14 +53,14 @@ func (r *runner) handleEvents(w *folderWatcher) {
 // handleWatchError reports to Run that events were lost.
 func (r *runner) handleWatchError(err error) {
 	if errors.Is(err, fsnotify.ErrEventOverflow) {
-		r.folders.forgetAll() // the removal of a folder may be among the lost events
+		r.folders.ForgetAll() // the removal of a folder may be among the lost events
 	}
 	send(r.ctx, r.lost, lostEvents{err: err})
 }
 
 // watcherReplaced reports to Run that a watcher was given up with all its watches, and starts to handle the events of the
 // new one, if there is one. The watches begin again as the sources are refreshed.
-func (r *runner) watcherReplaced(now *folderWatcher, err error) {
+func (r *runner) watcherReplaced(now *places.Watcher, err error) {
 	if now != nil {
 		go r.handleEvents(now)
 	}
@@ -131,7 +83,7 @@ func (r *runner) eventsLost(l lostEvents) {
 			continue
 		}
 		if l.noWatcher {
-			r.setLimits(s, []string{explainWatch("", l.err)})
+			r.setLimits(s, []string{places.Explain("", l.err)})
 		}
 		r.markChanged(s)
 	}
@@ -139,17 +91,17 @@ func (r *runner) eventsLost(l lostEvents) {
 
 // findPlaces reads which places of a source exist and watches their folders, on another goroutine than Run: a file
 // system that does not answer delays the watches of that source only.
-func (r *runner) findPlaces(s *source, p *places) {
+func (r *runner) findPlaces(s *source, p *watchList) {
 	if r.newPlaces[s] = p; r.findingPlaces[s] {
 		return
 	}
 	r.findingPlaces[s] = true
 	delete(r.newPlaces, s)
 	go func() { // outside the runner's group, since it may never end
-		wanted := wantedBy(p)
-		found := foundPlaces{source: s, missing: missingPlaces(p)}
+		wanted := places.Wanted(p.watch, p.lookedIn)
+		found := foundPlaces{source: s, missing: places.Missing(p.all())}
 		found.appeared = slices.ContainsFunc(p.missing, func(path string) bool { return !slices.Contains(found.missing, path) })
-		found.disturbed, found.limits = r.folders.sync(s, wanted)
+		found.disturbed, found.limits = r.folders.Sync(s, wanted)
 		send(r.ctx, r.foundPlaces, found)
 	}()
 }

@@ -1,0 +1,55 @@
+package places
+
+import (
+	"context"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"rollcall/bounded"
+)
+
+// watchLimit is the time that the system may take to begin the watch of a folder.
+const watchLimit = 2 * time.Second
+
+// Watcher is a watcher of the system. Its calls wait for each other. A nil one has no
+// events.
+type Watcher struct{ notify *fsnotify.Watcher }
+
+func NewWatcher() (*Watcher, error) {
+	w, err := fsnotify.NewBufferedWatcher(256)
+	if err != nil {
+		return nil, err
+	}
+	return &Watcher{w}, nil
+}
+
+// Add watches a folder. It returns bounded.ErrNoAnswer after watchLimit; the caller must
+// then call Leave, and nothing else.
+func (w *Watcher) Add(path string) error {
+	_, err := bounded.In(path, watchLimit, func(context.Context) (struct{}, error) { return struct{}{}, w.notify.Add(path) })
+	return err
+}
+
+func (w *Watcher) Events() <-chan fsnotify.Event {
+	if w == nil {
+		return nil
+	}
+	return w.notify.Events
+}
+
+func (w *Watcher) Errors() <-chan error {
+	if w == nil {
+		return nil
+	}
+	return w.notify.Errors
+}
+
+func (w *Watcher) Close() {
+	if w != nil {
+		_ = w.notify.Close()
+	}
+}
+
+// Leave closes the watcher once the call that hangs has returned.
+func (w *Watcher) Leave() { go func() { _ = w.notify.Close() }() }
