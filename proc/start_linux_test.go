@@ -11,7 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"rollcall/internal/eventually"
 )
 
 func init() {
@@ -84,17 +85,10 @@ func TestStartOutlivesItsStarter(t *testing.T) {
 	if err != nil || p.SID != p.PID || p.Start != id.Start {
 		t.Errorf("row %+v, %v", p, err)
 	}
-	until := time.Now().Add(5 * time.Second)
-	for {
+	eventually.True(t, "what it says", func() bool {
 		said, _ := os.ReadFile(filepath.Join(dir, "out"))
-		if string(said) == "started\n" {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatalf("it said %q", said)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return string(said) == "started\n"
+	})
 }
 
 func TestStartErrors(t *testing.T) {

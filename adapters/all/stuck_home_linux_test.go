@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/all"
 	"rollcall/internal/agentname"
+	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
 	"rollcall/proc"
 )
@@ -66,13 +67,10 @@ func TestStuckHome(t *testing.T) {
 				}
 			}
 			mount.Answer(t)
-			for until := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-				if _, err := discover(t, list[i]); err == nil {
-					break
-				} else if time.Now().After(until) {
-					t.Fatal("it is never read again:", err)
-				}
-			}
+			eventually.Nil(t, "an answer", func() error {
+				_, err := discover(t, list[i])
+				return err
+			})
 		})
 	}
 }

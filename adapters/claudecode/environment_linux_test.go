@@ -16,6 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -119,15 +120,15 @@ func (w *fixture) start(dir string, env ...string) proc.Process {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		if p, err := w.table.Find(cmd.Process.Pid); err == nil && p.Comm == "claude" {
-			if args, err := w.table.Args(p.Identity); err == nil && len(args) > 0 {
-				return p
-			}
+	var p proc.Process
+	eventually.True(w.TB, "the name of the process", func() bool {
+		if p, err = w.table.Find(cmd.Process.Pid); err != nil || p.Comm != "claude" {
+			return false
 		}
-	}
-	w.Fatal("the process did not get its name")
-	return proc.Process{}
+		args, err := w.table.Args(p.Identity)
+		return err == nil && len(args) > 0
+	})
+	return p
 }
 
 // gone returns a process that has ended.

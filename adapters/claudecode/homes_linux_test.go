@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -30,12 +31,7 @@ func (w *fixture) elsewhere(home string, p proc.Process, n int, more map[string]
 func (w *fixture) end(p proc.Process) {
 	w.Helper()
 	w.check(syscall.Kill(p.PID, syscall.SIGKILL))
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if !w.table.Alive(p.Identity) {
-			return
-		}
-	}
-	w.Fatalf("process %d does not end", p.PID)
+	eventually.True(w.TB, "the end of a process", func() bool { return !w.table.Alive(p.Identity) })
 }
 
 // A home that is named by a process which starts while Rollcall runs is looked

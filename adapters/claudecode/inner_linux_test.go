@@ -9,9 +9,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -38,13 +38,13 @@ func (w *fixture) startInside(dir string) proc.Process {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if p, err := w.table.Find(cmd.Process.Pid); err == nil && p.Comm == "claude" {
-			return p
-		}
-	}
-	w.Fatal("the process did not get its name")
-	return proc.Process{}
+	var p proc.Process
+	eventually.True(w.TB, "the name of the process", func() bool {
+		var err error
+		p, err = w.table.Find(cmd.Process.Pid)
+		return err == nil && p.Comm == "claude"
+	})
+	return p
 }
 
 // innerDomain names another pid namespace of this machine.

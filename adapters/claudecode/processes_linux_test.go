@@ -6,9 +6,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -111,10 +111,11 @@ func TestStartedByItsRealPath(t *testing.T) {
 				_ = cmd.Wait()
 			})
 			var p proc.Process
-			for end := time.Now().Add(time.Minute); time.Now().Before(end) && p.Comm != filepath.Base(name); time.Sleep(2 * time.Millisecond) {
+			eventually.True(t, "the name of the process", func() bool {
 				p, err = w.table.Find(cmd.Process.Pid)
 				w.check(err)
-			}
+				return p.Comm == filepath.Base(name)
+			})
 			w.check(os.MkdirAll(filepath.Join(second, "sessions"), 0o755))
 			w.check(os.Rename(w.entry(p, id(1), map[string]any{"status": "waiting", "waitingFor": "input needed"}), filepath.Join(second, "sessions", fmt.Sprintf("%d.json", p.PID))))
 			sessions, _, err := w.discover(adapters.Query{})

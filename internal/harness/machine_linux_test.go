@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -321,11 +322,7 @@ func (m *machine) kill(p *played) {
 	}
 	p.in.Close()
 	p.out.Close()
-	for end := time.Now().Add(time.Minute); m.table.Alive(p.Identity); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			m.t.Fatalf("process %d does not end", p.PID)
-		}
-	}
+	eventually.True(m.t, "the end of a process", func() bool { return !m.table.Alive(p.Identity) })
 }
 
 // unwrap kills the wrapper of a process, if it has one.
@@ -364,12 +361,8 @@ func (m *machine) signal(pid int, signal unix.Signal, suspended bool) {
 	before, err := m.table.Find(pid)
 	check(m.t, err)
 	check(m.t, unix.Kill(pid, signal))
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		if p, err := m.table.Find(pid); err == nil && p.Identity == before.Identity && p.Suspended == suspended {
-			return
-		}
-		if time.Now().After(end) {
-			m.t.Fatalf("process %d does not take %v", pid, signal)
-		}
-	}
+	eventually.True(m.t, "the signal's effect", func() bool {
+		p, err := m.table.Find(pid)
+		return err == nil && p.Identity == before.Identity && p.Suspended == suspended
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -48,7 +49,7 @@ func inKitty(t *testing.T, text string, options ...string) *kittyShown {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	until(t, "the program runs", func() bool { return k.read("screen.env") != "" })
+	eventually.True(t, "the program runs", func() bool { return k.read("screen.env") != "" })
 	k.agent = identity(t, strings.TrimSpace(k.read("screen.pid")))
 	k.table = &table{proc.Open(), strings.Split(strings.TrimSpace(k.read("screen.env")), "\n")}
 	return k
@@ -67,7 +68,7 @@ func (k *kittyShown) read(name string) string {
 // find returns the pane, once it shows a line.
 func (k *kittyShown) find(line string) (p Pane, screen []string, d *Dialog) {
 	k.t.Helper()
-	until(k.t, "the text is shown", func() bool {
+	eventually.True(k.t, "the text is shown", func() bool {
 		var err error
 		if p, err = Find(k.t.Context(), k.table, k.agent); err != nil {
 			k.t.Fatal(err)
@@ -115,7 +116,7 @@ func TestKitty(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	until(t, "the key is typed", func() bool { return k.read("screen.typed") != "" })
+	eventually.True(t, "the key is typed", func() bool { return k.read("screen.typed") != "" })
 	if got := k.read("screen.typed"); pressed != 1 || got != "1" {
 		t.Errorf("%d pressed a key, and %q was typed", pressed, got)
 	}

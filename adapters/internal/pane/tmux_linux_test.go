@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -87,7 +87,7 @@ func shown(t *testing.T, text string) *shownPane {
 	}
 	p.tmux(t, "-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", "sh", "-c",
 		`stty -echo -icanon; printf '\033[2J\033[H'; cat "$1"; sleep 1000 & echo $! > "$1.agent"; exec cat > "$1.typed"`, "sh", file)
-	until(t, "the agent runs", func() bool {
+	eventually.True(t, "the agent runs", func() bool {
 		if p.read(t, "screen.agent") == "" {
 			return false
 		}
@@ -99,7 +99,7 @@ func shown(t *testing.T, text string) *shownPane {
 		t.Fatal(err)
 	}
 	p.tmuxPane = found.(*tmuxPane)
-	until(t, "the text is shown", func() bool {
+	eventually.True(t, "the text is shown", func() bool {
 		screen, err := p.Screen(t.Context())
 		return err == nil && strings.Contains(strings.Join(screen, "\n"), lastLine(text))
 	})
@@ -114,20 +114,6 @@ func lastLine(text string) string {
 func (p *shownPane) typed(t *testing.T) string {
 	t.Helper()
 	return p.read(t, "screen.typed")
-}
-
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); {
-		if time.Now().After(end) {
-			t.Fatal("not: " + what)
-		}
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-t.Context().Done():
-			return
-		}
-	}
 }
 
 // prompt is a screen as Claude Code 2.1.329 draws it.
@@ -174,7 +160,7 @@ func TestPress(t *testing.T) {
 		if err := p.Press(t.Context(), "1", "k", screen, d.Rows); !errors.Is(err, ErrRefused) {
 			t.Errorf("%q: a second time: %v", command, err)
 		}
-		until(t, "the key is typed", func() bool { return p.typed(t) == "1" })
+		eventually.True(t, "the key is typed", func() bool { return p.typed(t) == "1" })
 		if _, err := os.Stat("hacked"); err == nil {
 			t.Fatal("tmux ran what stands in a request")
 		}
@@ -249,7 +235,7 @@ func TestPressOnce(t *testing.T) {
 	if taken != 1 {
 		t.Errorf("%d pressed a key", taken)
 	}
-	until(t, "the key is typed", func() bool { return p.typed(t) != "" })
+	eventually.True(t, "the key is typed", func() bool { return p.typed(t) != "" })
 	if got := p.typed(t); got != "1" {
 		t.Errorf("typed %q", got)
 	}
@@ -323,7 +309,7 @@ func TestFindInSandbox(t *testing.T) {
 				_ = os.Remove(file)
 				start("echo $$ > " + file + "; exec sleep 1000")
 				var id proc.Identity
-				until(t, "the agent runs", func() bool {
+				eventually.True(t, "the agent runs", func() bool {
 					if p.read(t, "inside") == "" {
 						return false
 					}

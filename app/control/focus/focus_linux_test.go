@@ -13,6 +13,7 @@ import (
 
 	"rollcall/app/control/focus"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -99,11 +100,7 @@ func (s *screen) identity(name string) proc.Identity {
 
 func (s *screen) until(what string, ok func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatalf("%s: not within a minute", what)
-		}
-	}
+	eventually.True(s.t, what, ok)
 }
 
 // activate gives a terminal's window the focus.
@@ -123,13 +120,8 @@ func (s *screen) wants(what string, want map[proc.Identity]focus.State) {
 	s.t.Helper()
 	var got focus.State
 	for id, state := range want {
-		for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-			if got = s.finder.HasFocus(s.t.Context(), id); got == state {
-				break
-			}
-			if time.Now().After(end) {
-				s.t.Fatalf("%s: process %d has state %d, not %d", what, id.PID, got, state)
-			}
+		if !eventually.Happens(func() bool { got = s.finder.HasFocus(s.t.Context(), id); return got == state }) {
+			s.t.Fatalf("%s: process %d has state %d, not %d", what, id.PID, got, state)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rollcall/internal/eventually"
 	"rollcall/internal/namespaces"
 	"rollcall/proc"
 )
@@ -209,10 +210,8 @@ func (w *world) log() string { return w.read("/tmp/home/.local/state/rollcall/lo
 // until waits for something.
 func (w *world) until(what string, is func() bool) {
 	w.t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); <-time.After(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			w.t.Fatalf("no %s\n%s", what, w.log())
-		}
+	if !eventually.Happens(is) {
+		w.t.Fatalf("no %s\n%s", what, w.log())
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/store/lock"
 	"rollcall/internal/agentname"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -280,12 +281,10 @@ func (s *stage) signal(id proc.Identity, sig proc.Signal) {
 
 func (s *stage) until(what string, ok func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(3 * time.Millisecond) {
-		if time.Now().After(end) {
-			list, _ := s.List()
-			locks, _ := s.locks.List()
-			s.t.Fatalf("waited a minute for %s; records %+v, locks %+v", what, list, locks)
-		}
+	if !eventually.Happens(ok) {
+		list, _ := s.List()
+		locks, _ := s.locks.List()
+		s.t.Fatalf("waited %v for %s; records %+v, locks %+v", eventually.Limit, what, list, locks)
 	}
 }
 

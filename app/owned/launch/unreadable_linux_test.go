@@ -7,6 +7,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
 	"rollcall/proc"
 )
@@ -36,14 +37,10 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 		t.Error("the records can be read")
 	}
 	mount.Answer(t)
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
-		if list, err := l.List(); err == nil && len(list) == 1 {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatal("the records can't be read again")
-		}
-	}
+	eventually.True(t, "the records", func() bool {
+		list, err := l.List()
+		return err == nil && len(list) == 1
+	})
 	if err := l.records.Remove(r.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rollcall/app/store"
+	"rollcall/internal/eventually"
 )
 
 func TestCreate(t *testing.T) {
@@ -71,7 +72,7 @@ func TestCreateInterrupted(t *testing.T) {
 	r := w.open(w.repo)
 	done := make(chan error, 1)
 	go func() { _, err := create(ctx, r, "g-000001", []string{"cc"}); done <- err }()
-	waitFor(t, func() bool { return !store.Missing(w.path("began")) })
+	eventually.True(t, "what is due", func() bool { return !store.Missing(w.path("began")) })
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)

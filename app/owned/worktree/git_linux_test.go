@@ -12,6 +12,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/store"
 	"rollcall/internal/agentname"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -68,7 +69,7 @@ func TestProcesses(t *testing.T) {
 	table := onlyOf{proc.OpenAt("/proc", "/etc"), cmd.Process.Pid}
 	snap := &app.Snapshot{}
 	who := AtWork(func(context.Context) *app.Snapshot { return snap }, table)
-	waitFor(t, func() bool { return !w.plan(who).Removable(anyway) })
+	eventually.True(t, "what is due", func() bool { return !w.plan(who).Removable(anyway) })
 	if got := w.plan(who).Never; !strings.HasSuffix(got[0], " (sleep) works in it") {
 		t.Error(got)
 	}

@@ -11,15 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func waitFor(t *testing.T, done func() bool) {
-	t.Helper()
-	for until := time.Now().Add(10 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("it never happens")
-		}
-	}
-}
-
 // TestLosses: everything that a removal could lose is found, and nothing else.
 func TestLosses(t *testing.T) {
 	for _, tt := range []struct {
