@@ -30,7 +30,7 @@ type Release struct {
 // The releases that the scenarios run: the newest of each agent when the lock files
 // were made, and the oldest whose live status Rollcall determines, its floor.
 var (
-	ClaudeNewest = Release{Agent: "claude-code", Version: "2.1.329", lock: "claude-code-2.1.329",
+	ClaudeNewest = Release{Agent: "claude-code", Version: "2.1.332", lock: "claude-code-2.1.332",
 		program: ".bin/claude", setup: "@anthropic-ai/claude-code/install.cjs"}
 	ClaudeFloor = Release{Agent: "claude-code", Version: "2.1.152", lock: "claude-code-2.1.152",
 		program: ".bin/claude", setup: "@anthropic-ai/claude-code/install.cjs"}
