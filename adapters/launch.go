@@ -109,8 +109,8 @@ type Piped interface {
 	Talk() Talk
 }
 
-// Talk understands what one process prints, and makes the lines for its standard input. The lines
-// have no line break at their end. It is not safe for concurrent use.
+// Talk understands what one process prints, and makes the lines for its standard input. What it
+// returns has no line break at its end. It is not safe for concurrent use.
 type Talk interface {
 	// Read takes one line of the process's output. It ignores lines that it does not know.
 	Read(line []byte)
@@ -121,18 +121,25 @@ type Talk interface {
 	Working() bool
 	// Turns returns how many turns have begun.
 	Turns() int
-	// Prompt returns the line that gives the process a prompt. With queue, a process that works
-	// starts with the prompt after its turn.
+	// Prompt returns the lines that give the process a prompt. With queue, a process that works
+	// starts with the prompt after its turn. nil: the process can't take a prompt now.
 	Prompt(order, text string, queue bool) []byte
 	// Answer returns the line that gives a decision on the request of Waiting with this id.
 	Answer(id string, d Decision) ([]byte, error)
 	// Withdrawn reports whether the process has withdrawn a request without a decision.
 	Withdrawn(id string) bool
-	// Interrupt returns the line that ends the open turn.
+	// Interrupt returns the lines that end the open turn.
 	Interrupt(order string) []byte
 	// Replied returns what the process has printed in reply to an order; done is false before
 	// that. A process may begin a turn (Turns) instead of a reply to a prompt.
 	Replied(order string) (done bool, err error)
+}
+
+// Opener is implemented by a Talk whose process opens its session before it takes a prompt. The prompt of the
+// launch is then sent through Talk.Prompt, and is not part of Command.Stdin.
+type Opener interface {
+	// Opened returns the id of the session; "" while it is not open. The error says why the process can't open it.
+	Opened() (session string, err error)
 }
 
 // Conversant answers, prompts and interrupts one session.

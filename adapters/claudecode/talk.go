@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // Talk implements adapters.Piped for `claude -p --input-format stream-json` with the option
@@ -136,7 +137,7 @@ func (c *controlRequest) request() adapters.Request {
 	case tool == questionTool:
 		r.Kind, r.CanAllow, r.Options = adapters.AsksQuestion, false, nil
 		r.Questions, r.Text = questions(members["questions"], r.Text)
-	case tool == bashTool && isPlainCommand(members):
+	case tool == bashTool && kit.IsPlainCommand(members):
 		r.Kind, r.Text = adapters.AsksCommand, agentfile.String(members["command"])
 	case tool == planTool:
 		r.Kind, r.Text = adapters.AsksPlan, planText(members)
@@ -162,17 +163,6 @@ func planText(input map[string]json.RawMessage) string {
 		plan = strings.TrimSpace(plan + "\n\n" + string(rest))
 	}
 	return plan
-}
-
-// isPlainCommand reports whether a call of bashTool has no other members than its command, its description and its timeout. Another member, such as one that
-// leaves the sandbox, must be seen by the person who decides.
-func isPlainCommand(input map[string]json.RawMessage) bool {
-	for name := range input {
-		if !slices.Contains([]string{"command", "description", "timeout"}, name) {
-			return false
-		}
-	}
-	return agentfile.String(input["command"]) != ""
 }
 
 // indented returns JSON over several lines, and unchanged if it can't be parsed.

@@ -288,7 +288,11 @@ func (c *conversation) prompt(ctx context.Context, text string, queue bool) erro
 	if working && !queue {
 		return adapters.ErrBusy
 	}
-	if err := x.order(ctx, x.talk.Prompt(order, text, queue)); err != nil {
+	line := x.talk.Prompt(order, text, queue)
+	if line == nil {
+		return adapters.ErrBusy
+	}
+	if err := x.order(ctx, line); err != nil {
 		return err
 	}
 	if working {

@@ -45,6 +45,9 @@ type Plan struct {
 	Command adapters.Command
 	Env     []string // the whole environment except Variable
 	Dropped []string // variables of the caller's environment that are missing from Env
+
+	talk   adapters.Piped // of an agent that is launched with a pipe
+	prompt string         // with everything that the request adds to it
 }
 
 // Prepare finds the agent's program and builds the command. env is the caller's environment. It writes nothing.
@@ -94,6 +97,10 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 	p := &Plan{Agent: a.Name(), Request: req}
 	if p.Command, err = launcher.Command(program, task); err != nil {
 		return nil, err
+	}
+	if p.Command.Pipe {
+		p.talk, _ = a.(adapters.Piped)
+		p.prompt = task.Prompt
 	}
 	drop := p.Command.Drop
 	if req.KeepEnv {
@@ -172,14 +179,21 @@ const attempts = 3
 // Start carries out a plan in the background. It first locks the folder; this process owns the lock until the agent's
 // process exists. Unless the plan is forced, it calls occupied with the folder's real path; an error of occupied makes it
 // fail. A failure before the process runs undoes everything. After that Start never ends the process, and reports failures
-// as warnings.
+// as warnings; only an agent that does not take its prompt (adapters.Opener) is ended, which is an error.
 func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string) error) (*Started, error) {
 	warnings := strangers(ctx, l.table, os.Getuid(), p.Request.Task.Dir)
 	s, err := l.start(ctx, p, occupied)
-	if s != nil {
-		s.Warnings = append(s.Warnings, warnings...)
+	if err != nil {
+		return s, err
 	}
-	return s, err
+	switch err := l.open(ctx, p, s); {
+	case errors.Is(err, adapters.ErrUnconfirmed):
+		warnings = append(warnings, err)
+	case err != nil:
+		return nil, err
+	}
+	s.Warnings = append(s.Warnings, warnings...)
+	return s, nil
 }
 
 func (l *Launches) start(ctx context.Context, p *Plan, occupied func(path string) error) (*Started, error) {

@@ -1,0 +1,297 @@
+package kit
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+)
+
+// ACP is an agent that speaks the Agent Client Protocol, version 1, over its standard input and output: one message of JSON-RPC 2.0 per line.
+// Rollcall offers the agent neither files nor terminals, so that it uses its own.
+type ACP struct {
+	Agent adapters.Name
+	Where string // the agent's title, for Request.Where
+}
+
+// The ids of the messages that open a session. An id that begins with acpLoad ends with the id of the session.
+const (
+	acpInitialize = "rollcall-initialize"
+	acpNew        = "rollcall-new"
+	acpLoad       = "rollcall-load:"
+)
+
+// acpTaken ends the id of the message that follows a prompt. It is a method that no agent has: the reply, an error, comes once the agent has taken
+// the prompt, whose own reply comes at the end of the turn.
+const acpTaken = ".taken"
+
+type acpMessage struct {
+	Version string `json:"jsonrpc"`
+	ID      any    `json:"id,omitempty"`
+	Method  string `json:"method,omitempty"`
+	Params  any    `json:"params,omitempty"`
+	Result  any    `json:"result,omitempty"`
+}
+
+// acpLines returns messages, one a line, without a line break at the end.
+func acpLines(messages ...acpMessage) []byte {
+	var lines [][]byte
+	for _, m := range messages {
+		m.Version = "2.0"
+		line, _ := json.Marshal(m) // texts and raw JSON of the agent's can always be marshalled
+		lines = append(lines, line)
+	}
+	return bytes.Join(lines, []byte{'\n'})
+}
+
+// Stdin returns what the process reads first: the messages that open the session of a task, or continue Task.Resume.
+func (a *ACP) Stdin(t *adapters.Task) string {
+	open := acpMessage{ID: acpNew, Method: "session/new", Params: map[string]any{"cwd": t.Dir, "mcpServers": []any{}}}
+	if t.Resume != "" {
+		open = acpMessage{ID: acpLoad + t.Resume, Method: "session/load", Params: map[string]any{"sessionId": t.Resume, "cwd": t.Dir, "mcpServers": []any{}}}
+	}
+	return string(acpLines(acpMessage{ID: acpInitialize, Method: "initialize", Params: map[string]any{"protocolVersion": 1, "clientCapabilities": struct{}{}}}, open)) + "\n"
+}
+
+// Talk returns a conversation with a process whose input began with Stdin. It implements adapters.Opener.
+func (a *ACP) Talk() adapters.Talk {
+	return &acpTalk{agent: *a, withdrawn: map[string]bool{}, replies: map[string]error{}}
+}
+
+type acpTalk struct {
+	agent     ACP
+	session   string
+	failed    error // why there is no session
+	asked     []acpRequest
+	withdrawn map[string]bool
+	replies   map[string]error // by the order
+	working   bool
+	turns     int
+}
+
+// acpRequest is a request for a permission that waits. Its call is kept as the agent sent it.
+type acpRequest struct {
+	id     json.RawMessage
+	params struct {
+		Call    json.RawMessage `json:"toolCall"`
+		Options []acpOption     `json:"options"`
+	}
+}
+
+type acpOption struct {
+	ID   string `json:"optionId"`
+	Name string `json:"name"`
+	Kind string `json:"kind"` // allow_once, allow_always, reject_once, reject_always
+}
+
+// Read implements adapters.Talk.
+func (t *acpTalk) Read(line []byte) {
+	method, id := agentfile.String(agentfile.Get(line, "method")), agentfile.Get(line, "id")
+	switch {
+	case method == "session/request_permission" && !agentfile.Null(id):
+		r := acpRequest{id: slices.Clone(id)}
+		if json.Unmarshal(agentfile.Get(line, "params"), &r.params) == nil {
+			t.asked = append(t.asked, r)
+		}
+	case method == "session/update":
+		update := agentfile.Get(line, "params", "update")
+		if status := string(agentfile.Text(agentfile.Get(update, "status"))); status == "completed" || status == "failed" {
+			call := agentfile.String(agentfile.Get(update, "toolCallId"))
+			t.drop(func(r *acpRequest) bool { return call != "" && r.call() == call })
+		}
+	case method == "":
+		t.reply(agentfile.String(id), line)
+	}
+}
+
+func (r *acpRequest) call() string {
+	return agentfile.String(agentfile.Get(r.params.Call, "toolCallId"))
+}
+
+// drop removes requests. One that was not answered counts as withdrawn.
+func (t *acpTalk) drop(which func(*acpRequest) bool) {
+	t.asked = slices.DeleteFunc(t.asked, func(r acpRequest) bool {
+		gone := which(&r)
+		if gone {
+			t.withdrawn[string(r.id)] = true
+		}
+		return gone
+	})
+}
+
+// reply takes the reply to one of Rollcall's own messages.
+func (t *acpTalk) reply(id string, line []byte) {
+	var err error
+	if problem := agentfile.Get(line, "error"); !agentfile.Null(problem) {
+		err = errors.New(cmp.Or(agentfile.String(agentfile.Get(problem, "data", "details")), agentfile.String(agentfile.Get(problem, "message")), string(problem)))
+	}
+	order, taken := strings.CutSuffix(id, acpTaken)
+	switch {
+	case id == "":
+	case id == acpInitialize || id == acpNew || strings.HasPrefix(id, acpLoad):
+		t.opened(id, line, err)
+	case taken:
+		if _, over := t.replies[order]; !over {
+			t.replies[order] = nil
+			t.working, t.turns = true, t.turns+1
+		}
+	default: // the reply to a prompt: its turn is over
+		t.replies[id], t.working = err, false
+		t.drop(func(*acpRequest) bool { return true })
+	}
+}
+
+func (t *acpTalk) opened(id string, line []byte, err error) {
+	resumed, isLoad := strings.CutPrefix(id, acpLoad)
+	switch {
+	case err != nil:
+		t.failed = cmp.Or(t.failed, err)
+	case isLoad:
+		t.session = resumed
+	case id == acpNew:
+		t.session = agentfile.String(agentfile.Get(line, "result", "sessionId"))
+	}
+}
+
+// Opened implements adapters.Opener.
+func (t *acpTalk) Opened() (session string, err error) { return t.session, t.failed }
+
+// Working implements adapters.Talk.
+func (t *acpTalk) Working() bool { return t.working }
+
+// Turns implements adapters.Talk.
+func (t *acpTalk) Turns() int { return t.turns }
+
+// Withdrawn implements adapters.Talk.
+func (t *acpTalk) Withdrawn(id string) bool { return t.withdrawn[id] }
+
+// Replied implements adapters.Talk.
+func (t *acpTalk) Replied(order string) (done bool, err error) {
+	err, done = t.replies[order]
+	return done, err
+}
+
+// Prompt implements adapters.Talk. An agent that gets a second prompt during a turn ends that turn (Gemini CLI 0.61.0), so there is no line then.
+func (t *acpTalk) Prompt(order, text string, _ bool) []byte {
+	if t.session == "" || t.working {
+		return nil
+	}
+	return acpLines(acpMessage{ID: order, Method: "session/prompt", Params: map[string]any{
+		"sessionId": t.session, "prompt": []any{map[string]string{"type": "text", "text": text}}}},
+		acpMessage{ID: order + acpTaken, Method: "_rollcall/taken", Params: struct{}{}})
+}
+
+// Interrupt implements adapters.Talk. The protocol asks the client to answer what waits, too.
+func (t *acpTalk) Interrupt(string) []byte {
+	lines := []acpMessage{{Method: "session/cancel", Params: map[string]string{"sessionId": t.session}}}
+	for i := range t.asked {
+		lines = append(lines, acpAnswer(&t.asked[i], map[string]string{"outcome": "cancelled"}))
+	}
+	return acpLines(lines...)
+}
+
+func acpAnswer(r *acpRequest, outcome map[string]string) acpMessage {
+	return acpMessage{ID: r.id, Result: map[string]any{"outcome": outcome}}
+}
+
+// Waiting implements adapters.Talk.
+func (t *acpTalk) Waiting() []adapters.Request {
+	out := make([]adapters.Request, 0, len(t.asked))
+	for i := range t.asked {
+		out = append(out, t.asked[i].request(&t.agent))
+	}
+	return out
+}
+
+// option returns the id of the first option of a kind; "" if there is none.
+func (r *acpRequest) option(kind string) string {
+	for _, o := range r.params.Options {
+		if o.Kind == kind {
+			return o.ID
+		}
+	}
+	return ""
+}
+
+func (r *acpRequest) request(a *ACP) adapters.Request {
+	out := adapters.Request{Agent: a.Agent, ID: string(r.id), Kind: adapters.AsksPermission, Where: a.Where,
+		CanAllow: r.option("allow_once") != "", CanDeny: r.option("reject_once") != ""}
+	for _, o := range r.params.Options {
+		out.Options = append(out.Options, o.Name)
+	}
+	input, title := agentfile.Get(r.params.Call, "rawInput"), agentfile.String(agentfile.Get(r.params.Call, "title"))
+	var members map[string]json.RawMessage
+	if json.Unmarshal(input, &members) != nil || members == nil {
+		members = map[string]json.RawMessage{}
+	}
+	if len(members) == 0 && !agentfile.Null(input) { // another form is shown as it is
+		members["input"] = input
+	}
+	if IsPlainCommand(members) {
+		out.Kind, out.Text = adapters.AsksCommand, agentfile.String(members["command"])
+		return out
+	}
+	if string(agentfile.Text(agentfile.Get(r.params.Call, "kind"))) == "edit" {
+		out.Kind = adapters.AsksFileChange
+	}
+	r.addContent(members)
+	out.Text = title
+	if len(members) > 0 {
+		var text bytes.Buffer
+		enc := json.NewEncoder(&text)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		_ = enc.Encode(members) // what was parsed can be written
+		out.Text = strings.TrimSpace(title + "\n" + text.String())
+	}
+	return out
+}
+
+// IsPlainCommand reports whether the arguments of a call are a command with its description and its timeout. Another argument, such as one that
+// leaves the sandbox, must be seen by the person who decides.
+func IsPlainCommand(input map[string]json.RawMessage) bool {
+	for name := range input {
+		if !slices.Contains([]string{"command", "description", "timeout"}, name) {
+			return false
+		}
+	}
+	return agentfile.String(input["command"]) != ""
+}
+
+// addContent adds what a call shows beside its arguments. One change of a file gets the names under which changes are shown as lines.
+func (r *acpRequest) addContent(members map[string]json.RawMessage) {
+	content := agentfile.Get(r.params.Call, "content")
+	var parts []json.RawMessage
+	if json.Unmarshal(content, &parts) != nil || len(parts) == 0 {
+		return
+	}
+	if len(parts) == 1 && len(members) == 0 && string(agentfile.Text(agentfile.Get(parts[0], "type"))) == "diff" {
+		for name, member := range map[string]string{"file_path": "path", "old_string": "oldText", "new_string": "newText"} {
+			if members[name] = agentfile.Get(parts[0], member); agentfile.Null(members[name]) {
+				members[name] = json.RawMessage(`""`)
+			}
+		}
+		return
+	}
+	members["content"] = content
+}
+
+// Answer implements adapters.Talk. Only options that hold once are chosen.
+func (t *acpTalk) Answer(id string, d adapters.Decision) ([]byte, error) {
+	i := slices.IndexFunc(t.asked, func(r acpRequest) bool { return string(r.id) == id })
+	if i < 0 {
+		return nil, adapters.ErrNotPending
+	}
+	r := &t.asked[i]
+	shown := r.request(&t.agent)
+	if err := d.Check(&shown); err != nil {
+		return nil, err
+	}
+	kind := map[adapters.Verdict]string{adapters.AllowOnce: "allow_once", adapters.Deny: "reject_once"}[d.Verdict]
+	return acpLines(acpAnswer(r, map[string]string{"outcome": "selected", "optionId": r.option(kind)})), nil
+}

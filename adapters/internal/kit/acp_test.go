@@ -1,0 +1,156 @@
+package kit
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"rollcall/adapters"
+)
+
+// acpFixture is a conversation whose process has opened the session "s1" (form of Gemini CLI 0.61.0).
+func acpFixture(t *testing.T) adapters.Talk {
+	t.Helper()
+	talk := (&ACP{Agent: "x", Where: "X"}).Talk()
+	read(talk, `{"jsonrpc":"2.0","id":"rollcall-initialize","result":{"protocolVersion":1}}`,
+		`{"jsonrpc":"2.0","id":"rollcall-new","result":{"sessionId":"s1","modes":{}}}`)
+	return talk
+}
+
+func read(talk adapters.Talk, lines ...string) {
+	for _, line := range lines {
+		talk.Read([]byte(line))
+	}
+}
+
+func TestACPOpens(t *testing.T) {
+	a := &ACP{Agent: "x"}
+	if got := a.Stdin(&adapters.Task{Dir: "/p"}); !strings.Contains(got, `"method":"session/new","params":{"cwd":"/p","mcpServers":[]}`) || strings.Count(got, "\n") != 2 {
+		t.Error(got)
+	}
+	resume := a.Stdin(&adapters.Task{Dir: "/p", Resume: "old"})
+	if !strings.Contains(resume, `"id":"rollcall-load:old","method":"session/load"`) {
+		t.Error(resume)
+	}
+	for answer, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":"rollcall-load:old","result":null}`:                                                                        "old",
+		`{"jsonrpc":"2.0","id":"rollcall-new","result":{"sessionId":"new"}}`:                                                              "new",
+		`{"jsonrpc":"2.0","id":"rollcall-new","error":{"code":-32000,"message":"Authentication required"}}`:                               "Authentication required",
+		`{"jsonrpc":"2.0","id":"rollcall-new","error":{"code":-32603,"message":"Internal error","data":{"details":"no API key is set"}}}`: "no API key is set",
+	} {
+		talk := a.Talk()
+		if line := talk.Prompt("o", "hi", false); line != nil {
+			t.Errorf("a prompt without a session: %s", line)
+		}
+		read(talk, answer)
+		session, err := talk.(adapters.Opener).Opened()
+		if err != nil {
+			session = err.Error()
+		}
+		if session != want {
+			t.Errorf("%s: %q, want %q", answer, session, want)
+		}
+	}
+}
+
+func TestACPTurn(t *testing.T) {
+	talk := acpFixture(t)
+	line := string(talk.Prompt("o1", "hi\nthere", false))
+	if want := `{"jsonrpc":"2.0","id":"o1","method":"session/prompt","params":{"prompt":[{"text":"hi\nthere","type":"text"}],"sessionId":"s1"}}` + "\n" +
+		`{"jsonrpc":"2.0","id":"o1.taken","method":"_rollcall/taken","params":{}}`; line != want {
+		t.Errorf("%s\nwant\n%s", line, want)
+	}
+	if done, _ := talk.Replied("o1"); done || talk.Working() {
+		t.Error("a turn before the agent has said anything")
+	}
+	read(talk, `{"jsonrpc":"2.0","id":"o1.taken","error":{"code":-32601,"message":"Method not found"}}`)
+	if done, err := talk.Replied("o1"); !done || err != nil || !talk.Working() || talk.Turns() != 1 {
+		t.Error("the prompt was taken", done, err)
+	}
+	if line := talk.Prompt("o2", "more", true); line != nil {
+		t.Errorf("a second prompt during a turn: %s", line)
+	}
+	read(talk, `{"jsonrpc":"2.0","id":"o1","result":{"stopReason":"end_turn"}}`)
+	if talk.Working() {
+		t.Error("the turn is over")
+	}
+	read(talk, `{"jsonrpc":"2.0","id":"o3","error":{"code":-32602,"message":"bad"}}`, `{"jsonrpc":"2.0","id":"o3.taken","error":{}}`)
+	if done, err := talk.Replied("o3"); !done || err == nil || talk.Working() || talk.Turns() != 1 {
+		t.Error("a prompt that was refused", done, err)
+	}
+}
+
+const acpAsks = `{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"c1","status":"pending",` +
+	`"title":"TITLE","kind":"execute","content":CONTENT,"rawInput":INPUT},"options":[{"optionId":"always","name":"Always","kind":"allow_always"},` +
+	`{"optionId":"once","name":"Allow","kind":"allow_once"},{"optionId":"no","name":"Reject","kind":"reject_once"}]}}`
+
+func ask(title, input, content string) string {
+	return strings.NewReplacer("TITLE", title, "INPUT", input, "CONTENT", content).Replace(acpAsks)
+}
+
+func TestACPRequest(t *testing.T) {
+	for _, c := range []struct {
+		line, text string
+		kind       adapters.RequestKind
+	}{
+		{ask("touch", `{"command":"touch a && rm b","description":"d"}`, "[]"), "touch a && rm b", adapters.AsksCommand},
+		{ask("touch", `{"command":"touch a","is_background":true}`, "[]"), "touch\n{\n  \"command\": \"touch a\",\n  \"is_background\": true\n}", adapters.AsksPermission},
+		{ask("touch a", "null", "[]"), "touch a", adapters.AsksPermission},
+		{strings.Replace(ask("edit", "null", `[{"type":"diff","path":"/p/a","oldText":"1 < 2","newText":"3"}]`), "execute", "edit", 1),
+			"edit\n{\n  \"file_path\": \"/p/a\",\n  \"new_string\": \"3\",\n  \"old_string\": \"1 < 2\"\n}", adapters.AsksFileChange},
+		{ask("web", `"https://x"`, `[{"type":"content","content":{"type":"text","text":"t"}}]`),
+			"web\n{\n  \"content\": [\n    {\n      \"type\": \"content\",\n      \"content\": {\n        \"type\": \"text\",\n        \"text\": \"t\"\n      }\n    }\n  ],\n  \"input\": \"https://x\"\n}",
+			adapters.AsksPermission},
+	} {
+		talk := acpFixture(t)
+		read(talk, c.line)
+		list := talk.Waiting()
+		if len(list) != 1 || list[0].Text != c.text || list[0].Kind != c.kind || !list[0].CanAllow || !list[0].CanDeny || list[0].ID != "0" {
+			t.Errorf("%s: %+v", c.line, list)
+		}
+	}
+}
+
+func TestACPAnswer(t *testing.T) {
+	talk := acpFixture(t)
+	read(talk, ask("touch", `{"command":"touch a"}`, "[]"))
+	for verdict, want := range map[adapters.Verdict]string{
+		adapters.AllowOnce: `{"jsonrpc":"2.0","id":0,"result":{"outcome":{"optionId":"once","outcome":"selected"}}}`,
+		adapters.Deny:      `{"jsonrpc":"2.0","id":0,"result":{"outcome":{"optionId":"no","outcome":"selected"}}}`,
+	} {
+		if got, err := talk.Answer("0", adapters.Decision{Verdict: verdict}); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", verdict, got, err)
+		}
+	}
+	if got := string(talk.Interrupt("i")); got != `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`+"\n"+
+		`{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"cancelled"}}}` {
+		t.Error(got)
+	}
+	read(talk, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed"}}}`)
+	if !talk.Withdrawn("0") || len(talk.Waiting()) != 0 {
+		t.Error("the call is over")
+	}
+	if _, err := talk.Answer("0", adapters.Decision{Verdict: adapters.AllowOnce}); !errors.Is(err, adapters.ErrNotPending) {
+		t.Error(err)
+	}
+	always := strings.Replace(acpAsks, `"kind":"allow_once"`, `"kind":"allow_always"`, 1)
+	read(talk, strings.NewReplacer("TITLE", "x", "INPUT", "null", "CONTENT", "[]").Replace(always))
+	if list := talk.Waiting(); len(list) != 1 || list[0].CanAllow {
+		t.Errorf("it only offers to allow always: %+v", list)
+	}
+}
+
+func FuzzACP(f *testing.F) {
+	f.Add([]byte(ask("touch", `{"command":"touch a"}`, "[]")))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":"o.taken","error":{}}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		talk := acpFixture(t)
+		talk.Read(line)
+		for _, r := range talk.Waiting() {
+			if _, err := talk.Answer(r.ID, adapters.Decision{Verdict: adapters.AllowOnce}); r.CanAllow != (err == nil) {
+				t.Errorf("%+v: %v", r, err)
+			}
+		}
+		talk.Interrupt("i")
+	})
+}
