@@ -8,6 +8,7 @@ package gemini
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rollcall/adapters"
@@ -41,13 +42,18 @@ type Adapter struct {
 	homes       *kit.Recent
 	current     kit.List
 	watch       kit.Watch
+	again       atomic.Bool // the last answer may change although no file does
 }
 
 var (
 	_ adapters.Watcher      = (*Adapter)(nil)
 	_ adapters.ProcessOwner = (*Adapter)(nil)
+	_ adapters.Launcher     = (*Adapter)(nil)
 	_ adapters.Describer    = (*Adapter)(nil)
 	_ adapters.Peeker       = (*Adapter)(nil)
+	_ adapters.Searcher     = (*Adapter)(nil)
+	_ adapters.Pusher       = (*Adapter)(nil)
+	_ adapters.Piped        = (*Adapter)(nil)
 )
 
 // New makes the adapter. It reads nothing yet.

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// window is the longest time from the start of a process to the beginning of its file: 2 s to 10 s were seen, by load.
-	window = 30 * time.Second
+	// window is the longest time from the start of a process to the beginning of its file: 2 s to 10 s were seen, more under load.
+	window = time.Minute
 	// slack is the precision of the start of a process.
 	slack = 20 * time.Millisecond
 )

@@ -142,7 +142,7 @@ func (p *peek) message(m *fields) {
 	case "gemini":
 		var calls []adapters.Message
 		_ = agentfile.Each(m.calls, func(call []byte) bool {
-			calls = append(calls, callOf(id+"/"+strconv.Itoa(len(calls)), call, at))
+			calls = append(calls, callOf(keyOf(id, len(calls)), call, at))
 			return true
 		})
 		for _, call := range slices.Backward(calls) {
@@ -164,6 +164,9 @@ func (p *peek) add(m adapters.Message) {
 		p.messages = append(p.messages, m)
 	}
 }
+
+// keyOf returns the key of the call with an index in a message.
+func keyOf(id string, i int) string { return id + "/" + strconv.Itoa(i) }
 
 // callOf returns a call of a tool, which is over.
 func callOf(key string, call []byte, at time.Time) adapters.Message {

@@ -156,11 +156,17 @@ func (d *discovery) addSessions() {
 		d.settle()
 	}
 	verdicts := map[*session]kit.Verdict{}
+	var unsettled []*session
 	for _, s := range d.sessions {
-		if d.isListed(s) {
-			verdicts[s], _ = d.decide(s)
+		if !d.isListed(s) {
+			continue
+		}
+		v, more := d.decide(s)
+		if verdicts[s] = v; more && d.queried(s.id) {
+			unsettled = append(unsettled, s)
 		}
 	}
+	d.askTerminals(verdicts, unsettled)
 	for _, s := range d.sessions {
 		v, listed := verdicts[s]
 		if !listed || !d.queried(s.id) {
