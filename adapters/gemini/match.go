@@ -83,7 +83,7 @@ func (d *discovery) assignStarts(group []*process) {
 		}
 		var found time.Time
 		for _, at := range s.opened {
-			if !at.Before(first.Started.Add(-slack)) && at.Before(last.Started.Add(window)) {
+			if !at.Before(first.Started.Add(-slack)) && at.Before(last.Started.Add(window)) && !d.followsCommand(s.project, at) {
 				found = at
 			}
 		}
@@ -117,6 +117,20 @@ func (d *discovery) assignStarts(group []*process) {
 	}
 }
 
+// leaving are the commands with which a user leaves a session for another one.
+var leaving = []string{"/clear", "/new", "/resume", "/chat"}
+
+// followsCommand reports whether a session was opened right after such a command, and so by a process that has run for longer.
+func (d *discovery) followsCommand(in *project, at time.Time) bool {
+	var before logged
+	for _, l := range d.log(in) {
+		if !l.at.After(at) {
+			before = l
+		}
+	}
+	return at.Sub(before.at) < 10*time.Second && before.isCommand(leaving...)
+}
+
 // followLog finds the session in which a process continues after the user left the one with which it began: /clear begins another one,
 // /resume and /chat open another one. Each is in the log of prompts under the session that is left.
 func (d *discovery) followLog(p *process) {
@@ -126,7 +140,7 @@ func (d *discovery) followLog(p *process) {
 			return
 		}
 		last, ok := d.lastLogged(s, p.Started)
-		if !ok || !last.isCommand("/clear", "/new", "/resume", "/chat") {
+		if !ok || !last.isCommand(leaving...) {
 			return
 		}
 		var next *session
@@ -140,7 +154,7 @@ func (d *discovery) followLog(p *process) {
 			p.session, s.owner = nil, nil
 			d.assign(p, next, "its user left session "+s.label+" for it")
 		case last.isCommand("/clear", "/new"):
-			p.session, s.owner = nil, nil
+			p.session, p.leftAt, s.owner = nil, last.at, nil
 			return
 		default:
 			s.doubt = fmt.Sprintf("process %d had it, and its user typed %.10s since", p.PID, last.text)
@@ -162,7 +176,7 @@ func (d *discovery) byActivity(group []*process) {
 	}
 	var found []*session
 	for _, s := range d.sessions {
-		if s.doubt == "" && s.messages && slices.ContainsFunc(without, func(p *process) bool { return p.mayHave(s) && s.last.After(p.Started) && d.fits(p, s) }) {
+		if s.doubt == "" && s.messages && slices.ContainsFunc(without, func(p *process) bool { return p.mayHave(s) && d.fits(p, s) }) {
 			found = append(found, s)
 		}
 	}
@@ -175,12 +189,13 @@ func (d *discovery) byActivity(group []*process) {
 	}
 }
 
-// fits reports whether a process that began with no session, or with one that its command line does not name, may have one now: what is
-// typed in a terminal is logged.
+// fits reports whether a process may have a session that was written since it began. A process that began with no session, or left it, has one only after
+// a prompt, and what is typed in a terminal is logged.
 func (d *discovery) fits(p *process, s *session) bool {
-	if p.resumes || p.headless || p.hosts || s.id == p.named {
-		return true
+	since := latest(p.Started, p.leftAt)
+	if !s.last.After(since) {
+		return false
 	}
-	_, ok := d.lastLogged(s, p.Started)
-	return ok
+	_, ok := d.lastLogged(s, since)
+	return ok || p.leftAt.IsZero() && (p.resumes || p.headless || p.hosts || s.id == p.named)
 }

@@ -29,6 +29,7 @@ type process struct {
 	children                 []proc.Process
 
 	session *session
+	leftAt  time.Time // when its user left its session for a new one
 }
 
 // inner is the variable that the outer process sets for the inner one (0.29.0, 0.61.0).
