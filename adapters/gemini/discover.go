@@ -53,7 +53,7 @@ type project struct {
 	dir, home string
 	cwd       string // empty: not known
 	logged    []logged
-	loggedErr error
+	logLost   bool // what was typed is not known
 	hidden    bool // something in it could not be read
 }
 
@@ -74,6 +74,7 @@ type session struct {
 	owner  *process
 	how    string // how that is known
 	doubt  string // why it is not known whether a process has it
+	maybe  []*process
 	parent *session
 	spent  *kit.Account
 	paths  []string

@@ -28,13 +28,14 @@ func (d *discovery) log(p *project) []logged {
 	path := filepath.Join(p.dir, "logs.json")
 	data, _, err := agentfile.ReadSmall(path, maxLog)
 	d.failed(p, path, err)
-	_ = agentfile.Each(data, func(one []byte) bool {
+	broken := agentfile.Each(data, func(one []byte) bool {
 		l := logged{session: short(agentfile.Get(one, "sessionId")), text: short(agentfile.Get(one, "message")), at: agentfile.Time(agentfile.Get(one, "timestamp"))}
 		if string(agentfile.Text(agentfile.Get(one, "type"))) == "user" && l.session != "" {
 			p.logged = append(p.logged, l)
 		}
 		return true
 	})
+	p.logLost = broken != nil && !isGone(err) // it is being written, or damaged
 	return p.logged
 }
 

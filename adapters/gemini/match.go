@@ -31,6 +31,12 @@ func (d *discovery) match() {
 		}
 		d.byActivity(group)
 	}
+	for _, s := range d.sessions {
+		i := slices.IndexFunc(s.maybe, func(p *process) bool { return p.session == nil })
+		if s.owner == nil && i >= 0 {
+			s.doubt = fmt.Sprintf("it began when process %d of its folder did, which may have it", s.maybe[i].PID)
+		}
+	}
 	for _, s := range d.subs {
 		if s.parent = d.byID[s.project.home+"\x00"+s.file.parent]; s.parent != nil {
 			s.owner, s.how, s.doubt = s.parent.owner, s.parent.how, s.parent.doubt
@@ -92,29 +98,67 @@ func (d *discovery) assignStarts(group []*process) {
 		}
 	}
 	slices.SortFunc(starts, func(a, b start) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.session.id, b.session.id)) })
-	inOrder := len(starts) == len(group)
-	for i := range starts {
-		inOrder = inOrder && !starts[i].at.Before(group[i].Started.Add(-slack))
-	}
-	for i, one := range starts {
-		how := "it began the session " + one.at.Sub(first.Started).Round(time.Second/10).String() + " after its start"
-		if inOrder {
-			d.assign(group[i], one.session, how)
-			continue
+	if inOrder := len(starts) == len(group); inOrder {
+		for i := range starts {
+			inOrder = inOrder && group[i].mayHaveBegun(starts[i].at) && d.wrote(group[i], starts[i].session)
 		}
-		var may []*process
+		for i := 0; inOrder && i < len(starts); i++ {
+			d.assign(group[i], starts[i].session, starts[i].after(group[i]))
+		}
+		if inOrder {
+			return
+		}
+	}
+	d.assignSure(group, starts)
+}
+
+// after describes a start, for evidence.
+func (s *start) after(p *process) string {
+	return "it began the session " + s.at.Sub(p.Started).Round(time.Second/10).String() + " after its start"
+}
+
+// mayHaveBegun reports whether a process may have opened a session at a time, by its own start.
+func (p *process) mayHaveBegun(at time.Time) bool {
+	return !at.Before(p.Started.Add(-slack)) && at.Before(p.Started.Add(window))
+}
+
+// assignSure assigns the sessions that can only be of one process, which can have no other. 0.61.0 removes a file that has no message yet
+// when another Gemini CLI starts in its folder, so that there can be fewer sessions than processes.
+func (d *discovery) assignSure(group []*process, starts []start) {
+	may := make([][]*process, len(starts))
+	times := map[*process]int{}
+	for i := range starts {
+		one := &starts[i]
+		var all []*process
 		for _, p := range group {
-			if p.session == nil && !one.at.Before(p.Started.Add(-slack)) && one.at.Before(p.Started.Add(window)) {
-				may = append(may, p)
+			if p.mayHaveBegun(one.at) {
+				if all = append(all, p); d.wrote(p, one.session) {
+					may[i] = append(may[i], p)
+				}
 			}
 		}
-		switch {
-		case len(may) == 1 && len(starts) < len(group):
-			d.assign(may[0], one.session, how)
-		case len(may) > 0:
-			one.session.doubt = fmt.Sprintf("%d processes and %d sessions of its folder began at about the same time, so that it is not known which process has it", len(group), len(starts))
+		for _, p := range may[i] {
+			times[p]++
+		}
+		if len(may[i]) == 0 { // a prompt on standard input is neither typed nor on the command line
+			one.session.maybe = all
 		}
 	}
+	for i := range starts {
+		switch {
+		case len(may[i]) == 1 && times[may[i][0]] == 1:
+			d.assign(may[i][0], starts[i].session, starts[i].after(may[i][0]))
+		case len(may[i]) > 0:
+			starts[i].session.maybe = may[i]
+		}
+	}
+}
+
+// wrote reports whether the messages of a session can be those of a process: what is typed in a terminal is logged, and the prompt of a
+// command line is not.
+func (d *discovery) wrote(p *process, s *session) bool {
+	_, typed := d.lastLogged(s, p.Started)
+	return p.hosts || s.project.logLost || !s.prompted.After(p.Started) || typed != p.headless
 }
 
 // leaving are the commands with which a user leaves a session for another one.

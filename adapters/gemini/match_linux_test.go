@@ -89,6 +89,7 @@ func (w world) want(key string, status adapters.Status, outcome adapters.Outcome
 func TestRewrittenHistory(t *testing.T) {
 	w := newWorld(t)
 	p := w.start(20 * time.Second)
+	w.logs([3]string{"a", "13s", "one"}, [3]string{"a", "10s", "two"})
 	w.chat("a", "00", head("a", 15*time.Second), user(12*time.Second, "one"), answer(11*time.Second, "fine"), user(9*time.Second, "two"),
 		fmt.Sprintf(`{"id":"i","timestamp":%q,"type":"info","content":"Request cancelled."}`, stamp(8*time.Second)),
 		user(7*time.Second, "merged"), `{"id":"x","timestamp":"`+stamp(7*time.Second)+`","type":"gemini","content":[{"text":"fine"}],"tokens":null}`)
@@ -116,7 +117,7 @@ func TestTwoFilesOfASession(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	w.chat("b", "01", user(3*time.Second, "alone"))
-	w.logs([3]string{"b", "3s", "alone"})
+	w.logs([3]string{"b", "4s", "alone"})
 	if s := w.want("b", adapters.Stopped, adapters.Died, proc.Identity{}); s.ID != id("b") {
 		t.Errorf("%+v", s)
 	}
@@ -128,12 +129,37 @@ func TestStartedTogether(t *testing.T) {
 	first, second := w.start(20*time.Second), w.start(18*time.Second)
 	w.chat("a", "00", head("a", 12*time.Second), user(9*time.Second, "one"), answer(8*time.Second, "fine"))
 	w.chat("b", "00", head("b", 11*time.Second), user(9*time.Second, "two"))
+	w.logs([3]string{"a", "9500ms", "one"}, [3]string{"b", "9500ms", "two"})
 	w.want("a", adapters.Idle, adapters.Completed, first)
 	w.want("b", adapters.Working, "", second)
 	w.Procs.End(first.PID)
 	w.want("a", adapters.Unknown, "", proc.Identity{})
 	w.want("b", adapters.Unknown, "", proc.Identity{})
 	w.want(fmt.Sprint(second.PID), adapters.Unknown, "", second)
+}
+
+// A run beside a terminal that has no file yet, or none any more: its prompt was not typed.
+func TestRunBesideTerminal(t *testing.T) {
+	w := newWorld(t)
+	terminal, run := w.start(20*time.Second), w.start(12*time.Second, "-p", "one")
+	w.chat("a", "00", head("a", 6*time.Second), user(4*time.Second, "one"))
+	w.want("a", adapters.Working, "", run)
+	w.want(fmt.Sprint(terminal.PID), adapters.Idle, "", terminal)
+	w.chat("b", "00", user(3*time.Second, "two")) // it has lost its header
+	w.logs([3]string{"b", "4s", "two"})
+	w.want("a", adapters.Working, "", run)
+	w.want("b", adapters.Working, "", terminal)
+	w.Procs.End(run.PID)
+	w.want("a", adapters.Stopped, adapters.Died, proc.Identity{})
+}
+
+// A run that has its prompt on standard input looks like a terminal.
+func TestRunWithInput(t *testing.T) {
+	w := newWorld(t)
+	run := w.start(12 * time.Second)
+	w.chat("a", "00", head("a", 6*time.Second), user(4*time.Second, "one"))
+	w.want("a", adapters.Unknown, "", proc.Identity{})
+	w.want(fmt.Sprint(run.PID), adapters.Unknown, "", run)
 }
 
 // The user left a session: the log of prompts says so.
@@ -172,6 +198,7 @@ func TestOpenCall(t *testing.T) {
 			Env: []string{"GEMINI_CLI=1"}, Started: time.Now().Add(-ago)})
 	}
 	child(48 * time.Second)
+	w.logs([3]string{"a", "21s", "one"})
 	w.chat("a", "00", head("a", 45*time.Second), user(20*time.Second, "one"), answer(19*time.Second, ""))
 	w.want("a", adapters.Unknown, "", p)
 	runs := child(18 * time.Second)

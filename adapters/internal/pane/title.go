@@ -3,6 +3,7 @@ package pane
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,56 +19,67 @@ type Title struct {
 	Shows bool   // the pane shows the text that was asked for; kitty does not say
 }
 
-// maxText bounds the text that Titles looks for, which has letters, digits and spaces only.
-const maxText = 40
+// plainText matches the texts that Titles looks for: tmux's own signs have a meaning in a format.
+var plainText = regexp.MustCompile(`^[0-9A-Za-z ]{1,40}$`)
 
 // Titles returns the titles of the panes in which processes run, under the conditions of Find. A process whose pane can't be asked is left out.
-// Each terminal's server is asked once. In tmux, Title.Shows reports whether a line of the pane has the text.
+// Each terminal's server is asked once. In tmux, Title.Shows reports whether a line of the pane has the text, which must be one of plainText.
 func Titles(ctx context.Context, table proc.Lister, text string, ids []proc.Identity) map[proc.Identity]Title {
-	if len(text) > maxText || strings.ContainsFunc(text, func(r rune) bool {
-		return r != ' ' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) {
-		text = ""
-	}
+	a := asker{ctx: ctx, table: table, text: text, tmux: map[proc.Identity]map[string]tmuxTitle{}, kitty: map[proc.Identity]map[uint64]string{}}
 	titles := map[proc.Identity]Title{}
-	tmux, kitty := map[proc.Identity]map[string]tmuxTitle{}, map[proc.Identity]map[uint64]string{}
 	for _, id := range ids {
-		env, err := table.Env(id)
-		if err != nil || kit.Get(env, "TMUX") == "" && kit.Get(env, "KITTY_PID") == "" || proc.CheckBoundary(id) != nil {
-			continue
-		}
-		x, err := table.Find(id.PID)
-		if err != nil || x.Identity != id {
-			continue
-		}
-		ancestors := proc.Ancestors(table, x)
-		if k, err := findKitty(ctx, env, ancestors); err == nil {
-			if _, asked := kitty[k.server.Process]; !asked {
-				kitty[k.server.Process] = kittyTitles(ctx, k.server)
-			}
-			if title, ok := kitty[k.server.Process][k.id]; ok {
-				titles[id] = Title{Text: title}
-			}
-			continue
-		}
-		socket, _, _ := strings.Cut(kit.Get(env, "TMUX"), ",")
-		if socket == "" {
-			continue
-		}
-		server, err := termclient.Find(ctx, termclient.Tmux, socket, ancestors)
-		if err != nil {
-			continue
-		}
-		if _, asked := tmux[server.Process]; !asked {
-			tmux[server.Process] = tmuxTitles(ctx, server, text)
-		}
-		// The variables of a process alone prove nothing: see findTmux.
-		t, ok := tmux[server.Process][kit.Get(env, "TMUX_PANE")]
-		if ok && (x.PID == t.pid || slices.ContainsFunc(ancestors, func(a proc.Identity) bool { return a.PID == t.pid })) {
-			titles[id] = t.Title
+		if title, ok := a.title(id); ok {
+			titles[id] = title
 		}
 	}
 	return titles
+}
+
+// asker holds what the servers of terminals answered, by their processes.
+type asker struct {
+	ctx   context.Context
+	table proc.Lister
+	text  string
+	tmux  map[proc.Identity]map[string]tmuxTitle
+	kitty map[proc.Identity]map[uint64]string
+}
+
+func (a *asker) title(id proc.Identity) (Title, bool) {
+	env, err := a.table.Env(id)
+	if err != nil || kit.Get(env, "TMUX") == "" && kit.Get(env, "KITTY_PID") == "" || proc.CheckBoundary(id) != nil {
+		return Title{}, false
+	}
+	x, err := a.table.Find(id.PID)
+	if err != nil || x.Identity != id {
+		return Title{}, false
+	}
+	ancestors := proc.Ancestors(a.table, x)
+	if k, err := findKitty(a.ctx, env, ancestors); err == nil {
+		if _, asked := a.kitty[k.server.Process]; !asked {
+			a.kitty[k.server.Process] = kittyTitles(a.ctx, k.server)
+		}
+		title, ok := a.kitty[k.server.Process][k.id]
+		return Title{Text: title}, ok
+	}
+	return a.inTmux(env, x, ancestors)
+}
+
+// inTmux returns the title of the pane of tmux that the environment of a process names.
+func (a *asker) inTmux(env []string, x proc.Process, ancestors []proc.Identity) (Title, bool) {
+	socket, _, _ := strings.Cut(kit.Get(env, "TMUX"), ",")
+	if socket == "" {
+		return Title{}, false
+	}
+	server, err := termclient.Find(a.ctx, termclient.Tmux, socket, ancestors)
+	if err != nil {
+		return Title{}, false
+	}
+	if _, asked := a.tmux[server.Process]; !asked {
+		a.tmux[server.Process] = tmuxTitles(a.ctx, server, a.text)
+	}
+	t, ok := a.tmux[server.Process][kit.Get(env, "TMUX_PANE")]
+	// The variables of a process alone prove nothing: see findTmux.
+	return t.Title, ok && (x.PID == t.pid || slices.ContainsFunc(ancestors, func(of proc.Identity) bool { return of.PID == t.pid }))
 }
 
 type tmuxTitle struct {
@@ -78,7 +90,7 @@ type tmuxTitle struct {
 // tmuxTitles returns the titles of all panes of a server.
 func tmuxTitles(ctx context.Context, server *termclient.Server, text string) map[string]tmuxTitle {
 	shows := "0"
-	if text != "" {
+	if plainText.MatchString(text) {
 		shows = "#{C:" + text + "}"
 	}
 	p := &tmuxPane{server: server}

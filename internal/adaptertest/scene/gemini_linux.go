@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -71,7 +72,20 @@ func (g gemini) message(s *Session, typ, rest string) {
 
 func (g gemini) prompt(s *Session, text string) {
 	quoted, _ := json.Marshal(text)
+	g.log(s, string(quoted))
 	g.message(s, "user", fmt.Sprintf(`"content":[{"text":%s}]`, quoted))
+}
+
+// log adds a prompt, as JSON, to those that were typed in the folder's terminals.
+func (g gemini) log(s *Session, quoted string) {
+	path := filepath.Join(filepath.Dir(filepath.Dir(s.File)), "logs.json")
+	var typed []json.RawMessage
+	text, _ := os.ReadFile(path)
+	_ = json.Unmarshal(text, &typed) // missing at first
+	typed = append(typed, json.RawMessage(fmt.Sprintf(`{"sessionId":%q,"messageId":0,"type":"user","message":%s,"timestamp":%q}`, s.ID, quoted, stamp())))
+	text, err := json.MarshalIndent(typed, "", "  ")
+	g.check(err)
+	g.Write(path, string(text))
 }
 
 func (g gemini) answer(s *Session, text string) {
