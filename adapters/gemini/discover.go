@@ -183,9 +183,6 @@ func (d *discovery) listProject(ctx context.Context, p *project) {
 	entries, err := agentfile.Entries(ctx, chats)
 	d.failed(p, chats, err)
 	p.cwd = d.cwdOf(p)
-	if len(entries) == 0 && err != nil && !p.hidden {
-		return
-	}
 	d.projects = append(d.projects, p)
 	for _, e := range entries {
 		name := e.Name()

@@ -75,7 +75,9 @@ func (f *facts) apply(r *record) {
 	case change:
 		f.change(r)
 	case message:
-		f.known = true
+		if f.known = true; f.at.IsZero() { // the file has lost its header
+			f.at = r.at
+		}
 		f.message(r)
 	case rewound:
 		f.turn = turn{state: ended, why: "the user went back in the conversation", at: f.last}

@@ -63,17 +63,22 @@ func (d *discovery) lastLogged(s *session, since time.Time) (last logged, ok boo
 	return last, ok
 }
 
+// openedLast returns when a process opened the session last.
+func (s *session) openedLast() (at time.Time) {
+	for _, one := range s.opened {
+		at = latest(at, one)
+	}
+	return at
+}
+
 // pending returns the prompt that a user typed and that the session's file does not have yet.
 func (d *discovery) pending(s *session) (prompt logged, ok bool) {
 	if s.owner == nil {
 		return prompt, false
 	}
-	since := s.owner.Started
-	if s.turn.at.After(since) {
-		since = s.turn.at
-	}
+	since := latest(s.owner.Started, latest(s.turn.at, s.openedLast()))
 	for _, l := range d.log(s.project) {
-		if l.session == s.id && l.at.After(since) && !l.isCommand() {
+		if (l.session == s.id || l.session == s.owner.logID) && l.at.After(since) && !l.isCommand() {
 			prompt, ok = l, true
 		}
 	}

@@ -162,56 +162,63 @@ func (d *discovery) wrote(p *process, s *session) bool {
 }
 
 // leaving are the commands with which a user leaves a session for another one.
-var leaving = []string{"/clear", "/new", "/resume", "/chat"}
+var leaving = []string{"/clear", "/resume"}
+
+// choice is how long after such a command the next session may be opened: /resume shows a list.
+const choice = time.Minute
 
 // followsCommand reports whether a session was opened right after such a command, and so by a process that has run for longer.
 func (d *discovery) followsCommand(in *project, at time.Time) bool {
-	var before logged
-	for _, l := range d.log(in) {
-		if !l.at.After(at) {
-			before = l
-		}
-	}
-	return at.Sub(before.at) < 10*time.Second && before.isCommand(leaving...)
+	return slices.ContainsFunc(d.log(in), func(l logged) bool {
+		return l.isCommand(leaving...) && !l.at.After(at) && at.Sub(l.at) < choice
+	})
 }
 
-// followLog finds the session in which a process continues after the user left the one with which it began: /clear begins another one,
-// /resume and /chat open another one. Each is in the log of prompts under the session that is left.
+// followLog finds the session in which a process continues after its user left the one with which it began. The log has all that is typed
+// in a terminal under the id of its first session (0.61.0).
 func (d *discovery) followLog(p *process) {
-	for range 100 {
-		s := p.session
-		if s == nil || p.headless || p.hosts {
-			return
+	first := p.session
+	if first == nil || p.headless || p.hosts {
+		return
+	}
+	p.logID = first.id
+	for _, l := range d.log(first.project) {
+		if l.session != first.id || l.at.Before(p.Started) || !l.isCommand(leaving...) {
+			continue
 		}
-		last, ok := d.lastLogged(s, p.Started)
-		if !ok || !last.isCommand(leaving...) {
-			return
-		}
-		var next *session
-		for _, l := range d.log(s.project) {
-			if o := d.byID[s.project.home+"\x00"+l.session]; next == nil && o != nil && o != s && l.at.After(last.at) && p.mayHave(o) {
-				next = o
-			}
-		}
-		switch {
+		now := p.session
+		switch next := d.openedAfter(p, l.at); {
 		case next != nil:
-			p.session, s.owner = nil, nil
-			d.assign(p, next, "its user left session "+s.label+" for it")
-		case last.isCommand("/clear", "/new"):
-			p.session, p.leftAt, s.owner = nil, last.at, nil
+			now.owner = nil
+			d.assign(p, next, "its user left session "+now.label+" for it")
+		case now.prompted.After(l.at): // they stayed
+		case l.isCommand("/clear"):
+			now.owner, p.session, p.left = nil, nil, true
 			return
 		default:
-			s.doubt = fmt.Sprintf("process %d had it, and its user typed %.10s since", p.PID, last.text)
-			return
+			now.doubt = fmt.Sprintf("process %d had it, and its user has typed %s since", p.PID, l.text[:len("/resume")])
 		}
 	}
+}
+
+// openedAfter returns the session of no process that was opened first after a time.
+func (d *discovery) openedAfter(p *process, since time.Time) (next *session) {
+	first := since.Add(choice)
+	for _, s := range d.sessions {
+		for _, at := range s.opened {
+			if p.mayHave(s) && !at.Before(since) && at.Before(first) {
+				next, first = s, at
+			}
+		}
+	}
+	return next
 }
 
 // byActivity assigns a session that was written since the only process of its folder without one began.
 func (d *discovery) byActivity(group []*process) {
 	var without []*process
 	for _, p := range group {
-		if p.session == nil {
+		if p.session == nil && !p.left {
 			without = append(without, p)
 		}
 	}
@@ -233,13 +240,12 @@ func (d *discovery) byActivity(group []*process) {
 	}
 }
 
-// fits reports whether a process may have a session that was written since it began. A process that began with no session, or left it, has one only after
-// a prompt, and what is typed in a terminal is logged.
+// fits reports whether a process may have a session that was written since it began. A process that began with no session
+// has one only after a prompt, and what is typed in a terminal is logged.
 func (d *discovery) fits(p *process, s *session) bool {
-	since := latest(p.Started, p.leftAt)
-	if !s.last.After(since) {
+	if !s.last.After(p.Started) {
 		return false
 	}
-	_, ok := d.lastLogged(s, since)
-	return ok || p.leftAt.IsZero() && (p.resumes || p.headless || p.hosts || s.id == p.named)
+	_, ok := d.lastLogged(s, p.Started)
+	return ok || p.resumes || p.headless || p.hosts || s.id == p.named
 }

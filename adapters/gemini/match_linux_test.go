@@ -123,6 +123,18 @@ func TestTwoFilesOfASession(t *testing.T) {
 	}
 }
 
+// A turn that was left open is no turn of the process that resumed its session, although that wrote the messages again.
+func TestResumedOpenTurn(t *testing.T) {
+	w := newWorld(t)
+	prompt := user(time.Hour, "one")
+	w.chat("a", "00", head("a", time.Hour), prompt)
+	w.want("a", adapters.Stopped, adapters.Died, proc.Identity{})
+	p := w.start(10*time.Second, "--resume", id("a"))
+	w.want("a", adapters.Idle, adapters.Died, p)
+	w.chat("a", "00", fmt.Sprintf(`{"$set":{"sessionId":%q}}`, id("a")), fmt.Sprintf(`{"$set":{"messages":[%s],"lastUpdated":%q}}`, prompt, stamp(5*time.Second)))
+	w.want("a", adapters.Idle, adapters.Died, p)
+}
+
 // Processes that began shortly after each other have their sessions in that order. With fewer processes than sessions nobody knows.
 func TestStartedTogether(t *testing.T) {
 	w := newWorld(t)
@@ -170,10 +182,19 @@ func TestLeftSession(t *testing.T) {
 	w.logs([3]string{"a", "40s", "one"}, [3]string{"a", "30s", "/clear"})
 	w.want("a", adapters.Stopped, adapters.Completed, proc.Identity{})
 	w.want(fmt.Sprint(p.PID), adapters.Idle, "", p)
-	w.chat("b", "01", head("b", 29*time.Second), user(20*time.Second, "two"))
-	w.logs([3]string{"a", "40s", "one"}, [3]string{"a", "30s", "/clear"}, [3]string{"b", "21s", "two"})
+	w.chat("b", "01", head("b", 29*time.Second), user(20*time.Second, "two"), answer(19*time.Second, "fine"))
+	typed := [][3]string{{"a", "40s", "one"}, {"a", "30s", "/clear"}, {"a", "21s", "two"}} // all under the first session
+	w.logs(typed...)
 	w.want("a", adapters.Stopped, adapters.Completed, proc.Identity{})
-	w.want("b", adapters.Working, "", p)
+	w.want("b", adapters.Idle, adapters.Completed, p)
+	w.logs(append(typed, [3]string{"a", "10s", "three"})...)
+	w.want("b", adapters.Unknown, "", p)
+	typed = append(typed, [3]string{"a", "8s", "/resume"})
+	w.logs(typed...)
+	w.want("b", adapters.Unknown, "", proc.Identity{})
+	w.chat("a", "00", fmt.Sprintf(`{"$set":{"sessionId":%q}}`, id("a")), fmt.Sprintf(`{"$set":{"messages":[],"lastUpdated":%q}}`, stamp(6*time.Second)))
+	w.want("a", adapters.Idle, adapters.Completed, p)
+	w.want("b", adapters.Stopped, adapters.Completed, proc.Identity{})
 }
 
 // A prompt that is typed and not recorded yet is no idle session.

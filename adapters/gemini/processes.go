@@ -29,7 +29,8 @@ type process struct {
 	children                 []proc.Process
 
 	session *session
-	leftAt  time.Time // when its user left its session for a new one
+	left    bool   // its user left its session for a new one, which has no file yet
+	logID   string // the session under which what is typed in it is logged
 }
 
 // inner is the variable that the outer process sets for the inner one (0.29.0, 0.61.0).

@@ -57,7 +57,7 @@ func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsett
 			kit.Clock(prompt.at, d.now), host)), true
 	}
 	t := s.turn
-	if !s.last.IsZero() && s.last.Before(p.Started) && (t.state == prompted || t.state == called) {
+	if t.at.Before(p.Started) && (t.state == prompted || t.state == called) {
 		return kit.Idle(adapters.Died, said+", before the process that has it now began; "+host), false
 	}
 	since := t.at

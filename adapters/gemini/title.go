@@ -15,6 +15,7 @@ import (
 const (
 	titleWaits = "✋"
 	titleWorks = "✦"
+	titleQuiet = "⏲" // it works, and nothing has changed for a while
 	titleReady = "◇"
 )
 
@@ -51,7 +52,7 @@ func (s *session) withTitle(v kit.Verdict, title pane.Title) kit.Verdict {
 		return kit.Waiting(adapters.ForQuestion, v.Evidence+says+"that it waits, below a question")
 	case strings.HasPrefix(title.Text, titleWaits):
 		return kit.Waiting(adapters.ForPermission, v.Evidence+says+"that it waits")
-	case strings.HasPrefix(title.Text, titleWorks):
+	case strings.HasPrefix(title.Text, titleWorks), strings.HasPrefix(title.Text, titleQuiet):
 		return kit.Working(v.Evidence + says + "that it works")
 	case strings.HasPrefix(title.Text, titleReady) && v.Status == adapters.Unknown && (s.turn.state == ended || s.turn.state == noTurn):
 		return kit.Idle(s.turn.outcome, v.Evidence+says+"that it is ready")
