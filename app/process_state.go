@@ -23,6 +23,7 @@ type adapterReport struct {
 //	listed    process     shown
 //	working   suspended   idle, suspended
 //	else      suspended   as listed, suspended
+//	unknown   asks        waiting, as does an idle one whose input Rollcall holds
 //	waiting   foreign     waiting, and that it can be answered only there
 func (c *Core) addProcessState(s *source, rows []Session, processes map[proc.Identity]proc.Process) {
 	clear(s.reported)
@@ -36,6 +37,7 @@ func (c *Core) addProcessState(s *source, rows []Session, processes map[proc.Ide
 		if p.Suspended {
 			markSuspended(x)
 		}
+		c.markAsking(x)
 		if x.Status == adapters.Waiting && c.Conversant(x) == nil {
 			markForeign(x)
 		}

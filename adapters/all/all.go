@@ -7,6 +7,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/claudecode"
 	"rollcall/adapters/codex"
+	"rollcall/adapters/gemini"
 	"rollcall/adapters/kilo"
 	"rollcall/adapters/openclaw"
 	"rollcall/adapters/opencode"
@@ -55,5 +56,6 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		pi.New(of(pi.Name)),
 		pirust.New(of(pirust.Name)),
 		openclaw.New(openclaw.Config{Config: of(openclaw.Name), Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
+		gemini.New(of(gemini.Name)),
 	}
 }

@@ -18,6 +18,8 @@ var counted = map[string]struct{ recorded, counts adapters.Tokens }{
 		adapters.Tokens{Input: 100, Output: 20, CacheRead: 1000, CacheWrite: 7}, adapters.Tokens{Input: 300, Output: 60, CacheRead: 3000, CacheWrite: 21}},
 	"a8318bfa-c427-48b4-a35e-7bef2832d033": { // a fork
 		adapters.Tokens{Input: 600, Output: 60, CacheRead: 3000, CacheWrite: 21}, adapters.Tokens{Input: 300, Output: 30, CacheRead: 1000, CacheWrite: 7}},
+	"8a6ad91e-3fd4-4903-b445-a5f46342c3cf": { // with a sub-agent of Gemini CLI that is over
+		adapters.Tokens{Input: 1500, Output: 204, CacheRead: 6000, Reasoning: 30}, adapters.Tokens{Input: 1940, Output: 272, CacheRead: 8000, Reasoning: 40}},
 	"ses_e03919e45ffeUHsOhzv3MPcNQK": { // a fork
 		adapters.Tokens{Input: 1000, Output: 136, CacheRead: 4000}, adapters.Tokens{Input: 280, Output: 34, CacheRead: 1000}},
 }

@@ -1,6 +1,6 @@
 // Package modelserver is a model server for tests with real coding agents: it
-// speaks the Anthropic Messages API, the OpenAI Responses API and OpenAI chat
-// completions on loopback, and answers what directives in the user's prompt tell
+// speaks the Anthropic Messages API, the OpenAI Responses API, OpenAI chat
+// completions and the Gemini API on loopback, and answers what directives in the user's prompt tell
 // it to, so that a test can hold an agent in any state it likes.
 //
 // Directives stand in the newest message of the user:
@@ -10,8 +10,8 @@
 //	[[say hello]]       answer "hello"
 //	[[bash touch x]]    answer with a call of the agent's shell tool
 //	[[esc]]             with bash: ask to run it outside of the sandbox (Codex)
-//	[[ask]]             answer with a question to the user (Claude Code, OpenCode)
-//	[[agent do ((bash x))]]  answer with a sub-agent whose prompt is "do [[bash x]]" (Claude Code, OpenCode)
+//	[[ask]]             answer with a question to the user (Claude Code, OpenCode, Gemini CLI)
+//	[[agent do ((bash x))]]  answer with a sub-agent whose prompt is "do [[bash x]]" (Claude Code, OpenCode, Gemini CLI)
 //	[[fail]], [[fail 400]]   answer with HTTP 500, or that status
 //	[[usage 111 22]]    state 111 input and 22 output tokens
 //	[[title s17]]       answer a request for a title with "s17"

@@ -144,6 +144,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("POST /v1/responses", s.conversation(parseResponses, writeResponses, failResponses))
 	mux.HandleFunc("POST /v1/chat/completions", s.conversation(parseChat, writeChat, failChat))
 	mux.HandleFunc("POST /v1/messages/count_tokens", s.fixed(map[string]int{"input_tokens": defaultUsage.input}))
+	mux.HandleFunc("POST /v1beta/models/{call}", s.gemini)
 	mux.HandleFunc("GET /v1/models", s.fixed(modelList()))
 	mux.HandleFunc("GET /{$}", s.fixed(map[string]string{"status": "ok"}))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

@@ -1,0 +1,87 @@
+package gemini
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+)
+
+// logged is a prompt or a command that a user typed in a terminal, as logs.json has it at once: 0.61.0 records a prompt in the
+// session's file only after the first answer of a model that chooses the model.
+type logged struct {
+	session, text string
+	at            time.Time
+}
+
+// maxLog bounds the file of prompts, in bytes.
+const maxLog = 16 << 20
+
+// log returns what users typed in the terminals of a project, the oldest first.
+func (d *discovery) log(p *project) []logged {
+	if p.logged != nil {
+		return p.logged
+	}
+	p.logged = []logged{}
+	path := filepath.Join(p.dir, "logs.json")
+	data, _, err := agentfile.ReadSmall(path, maxLog)
+	d.failed(p, path, err)
+	broken := agentfile.Each(data, func(one []byte) bool {
+		l := logged{session: short(agentfile.Get(one, "sessionId")), text: short(agentfile.Get(one, "message")), at: agentfile.Time(agentfile.Get(one, "timestamp"))}
+		if string(agentfile.Text(agentfile.Get(one, "type"))) == "user" && l.session != "" {
+			p.logged = append(p.logged, l)
+		}
+		return true
+	})
+	p.logLost = broken != nil && !isGone(err) // it is being written, or damaged
+	return p.logged
+}
+
+// isCommand reports whether a text is a command to the program, and no prompt.
+func (l *logged) isCommand(names ...string) bool {
+	word, _, _ := strings.Cut(l.text, " ")
+	if len(names) == 0 {
+		return strings.HasPrefix(word, "/")
+	}
+	for _, name := range names {
+		if word == name {
+			return true
+		}
+	}
+	return false
+}
+
+// lastLogged returns what a user typed last in a session since a time.
+func (d *discovery) lastLogged(s *session, since time.Time) (last logged, ok bool) {
+	for _, l := range d.log(s.project) {
+		if l.session == s.id && !l.at.Before(since) {
+			last, ok = l, true
+		}
+	}
+	return last, ok
+}
+
+// openedLast returns when a process opened the session last.
+func (s *session) openedLast() (at time.Time) {
+	for _, one := range s.opened {
+		at = latest(at, one)
+	}
+	return at
+}
+
+// pending returns the prompt that a user typed and that the session's file does not have yet.
+func (d *discovery) pending(s *session) (prompt logged, ok bool) {
+	if s.owner == nil {
+		return prompt, false
+	}
+	since := latest(s.owner.Started, latest(s.turn.at, s.openedLast()))
+	for _, l := range d.log(s.project) {
+		if (l.session == s.id || l.session == s.owner.logID) && l.at.After(since) && !l.isCommand() {
+			prompt, ok = l, true
+		}
+	}
+	prompt.text = adapters.CutTo(prompt.text, textLimit)
+	return prompt, ok
+}

@@ -1,0 +1,84 @@
+package gemini
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/pane"
+	"rollcall/proc"
+)
+
+// The beginnings of the titles that Gemini CLI gives its terminal (0.29.0, 0.61.0).
+const (
+	titleWaits = "✋"
+	titleWorks = "✦"
+	titleQuiet = "⏲" // it works, and nothing has changed for a while
+	titleReady = "◇"
+)
+
+// questionText is what a question to the user shows, and no request for a permission (0.61.0).
+const questionText = "Enter to select"
+
+// askTerminals asks the terminals of sessions whose files leave open what they do. Each terminal's server is asked once.
+func (d *discovery) askTerminals(verdicts map[*session]kit.Verdict, unsettled []*session) {
+	var ids []proc.Identity
+	for _, s := range unsettled {
+		ids = append(ids, s.owner.Identity)
+	}
+	var titles map[proc.Identity]pane.Title
+	if len(ids) > 0 {
+		titles = pane.Titles(d.ctx, d.adapter.table, questionText, ids)
+	}
+	again := false
+	for _, s := range unsettled {
+		v := verdicts[s]
+		title, titled := titles[s.owner.Identity]
+		again = again || v.Status != adapters.Idle || titled && d.now.Sub(s.last) < recent
+		if titled {
+			verdicts[s] = s.withTitle(v, title)
+		}
+	}
+	d.adapter.again.Store(again)
+}
+
+// withTitle returns the verdict on a session whose terminal has a title. A title of another form says nothing.
+func (s *session) withTitle(v kit.Verdict, title pane.Title) kit.Verdict {
+	says := "; its terminal's title says "
+	switch {
+	case strings.HasPrefix(title.Text, titleWaits) && title.Shows:
+		return kit.Waiting(adapters.ForQuestion, v.Evidence+says+"that it waits, below a question")
+	case strings.HasPrefix(title.Text, titleWaits):
+		return kit.Waiting(adapters.ForPermission, v.Evidence+says+"that it waits")
+	case strings.HasPrefix(title.Text, titleWorks), strings.HasPrefix(title.Text, titleQuiet):
+		return kit.Working(v.Evidence + says + "that it works")
+	case strings.HasPrefix(title.Text, titleReady) && v.Status == adapters.Unknown && (s.turn.state == ended || s.turn.state == noTurn):
+		return kit.Idle(s.turn.outcome, v.Evidence+says+"that it is ready")
+	}
+	return v
+}
+
+const (
+	// recent is how long after its last record a session's title may still change.
+	recent = 10 * time.Second
+	// pause is the time between two looks at what no file shows.
+	pause = 2 * time.Second
+)
+
+// Push implements adapters.Pusher: while a call is open, or was until now, no file shows that it starts, waits or is allowed.
+func (a *Adapter) Push(ctx context.Context, changed func()) {
+	ticker := time.NewTicker(pause)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if a.again.Load() {
+				changed()
+			}
+		}
+	}
+}

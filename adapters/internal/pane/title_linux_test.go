@@ -1,0 +1,39 @@
+package pane
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"rollcall/proc"
+)
+
+// The title is that which the pane's own program set, and only for processes in that pane.
+func TestTitlesTmux(t *testing.T) {
+	p := shown(t, "\033]2;✋  Action Required (x)\007one line\nAnswer me\n")
+	agent := p.agent(t)
+	titles := Titles(t.Context(), proc.Open(), "Answer me", []proc.Identity{agent, proc.Self()})
+	if want := (Title{"✋  Action Required (x)", true}); titles[agent] != want || len(titles) != 1 {
+		t.Errorf("%+v, want %+v of the agent alone", titles, want)
+	}
+	if titles = Titles(t.Context(), proc.Open(), "another line", []proc.Identity{agent}); titles[agent].Shows {
+		t.Errorf("%+v", titles)
+	}
+	if titles = Titles(t.Context(), proc.Open(), "#{C:Answer}", []proc.Identity{agent}); titles[agent].Shows || titles[agent].Text == "" {
+		t.Errorf("a text with tmux's own signs: %+v", titles)
+	}
+	stranger := &table{proc.Open(), []string{"TMUX=" + p.socket() + ",1,0", "TMUX_PANE=%0"}}
+	if titles = Titles(t.Context(), stranger, "", []proc.Identity{proc.Self()}); len(titles) != 0 {
+		t.Errorf("a process that only names the pane has %+v", titles)
+	}
+}
+
+func TestTitlesKitty(t *testing.T) {
+	k := inKitty(t, "\033]2;✦  Working… (x)\007Esc to cancel\n", "-o", "allow_remote_control=yes", "--listen-on", "unix:@rollcall-title-"+strconv.Itoa(os.Getpid()))
+	var titles map[proc.Identity]Title
+	t.Cleanup(func() { t.Logf("%+v", titles) })
+	until(t, "the title is set", func() bool {
+		titles = Titles(t.Context(), k.table, "", []proc.Identity{k.agent})
+		return titles[k.agent] == Title{Text: "✦  Working… (x)"}
+	})
+}
