@@ -188,7 +188,7 @@ func (d *discovery) sort() {
 		d.answer.SkipAll(s.facts.skipped)
 		return s.facts.known == 0
 	})
-	d.answer.NotRead(store(d.roots[0]), "sessions", late, n)
+	d.answer.NotRead(store(d.ownHome()), "sessions", late, n)
 }
 
 // addSessions adds the sessions to the answer.
