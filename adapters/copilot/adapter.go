@@ -62,7 +62,7 @@ var description = adapters.Register(adapters.Description{
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home, agentproc.Own{Variable: homeVariable, Store: ".copilot"}), now: cfg.Now, named: cfg.Homes,
 		homes: kit.NewRecent(cfg.Places, Name), saved: factcache.Of[savedTranscript](cfg.Facts, factsName, factsFormat)}
 }
 
