@@ -199,8 +199,10 @@ func (d *discovery) addSessions() {
 	d.answer.Expect(len(d.sessions))
 	for _, s := range d.sessions {
 		if s.owner != nil {
-			s.owner.has = true
+			s.owner.sessions++
 		}
+	}
+	for _, s := range d.sessions {
 		if len(d.query.IDs) > 0 && !slices.Contains(d.query.IDs, s.id) {
 			continue
 		}
@@ -229,7 +231,7 @@ func (d *discovery) row(s *session) adapters.Session {
 		out.Usage = s.spent.Usage
 	}
 	if s.owner != nil && v.Status != adapters.Stopped {
-		out.Process = s.owner.Identity
+		out.Process, out.Shared = s.owner.Identity, s.owner.sessions > 1 // a server of the protocol for agents, or of the SDK
 		out.CWD = cmp.Or(out.CWD, s.owner.cwd)
 		if s.owner.parent != s.id {
 			out.Parent = s.owner.parent
@@ -253,7 +255,7 @@ func (d *discovery) addProcesses() {
 		return
 	}
 	for _, p := range d.processes {
-		if p.has || !slices.ContainsFunc(d.roots, p.uses) {
+		if p.sessions > 0 || !slices.ContainsFunc(d.roots, p.uses) {
 			continue
 		}
 		row := adapters.ProcessSession(Name, p.Process, p.cwd)

@@ -30,7 +30,7 @@ type process struct {
 	pids     []int    // its pid, and those in the namespaces below
 	parent   string   // id of the session whose tool started it
 	children int      // processes that it started
-	has      bool     // it has a session of the answer
+	sessions int      // that it has
 }
 
 // heldName matches the file that the process of a session has open and locked (1.0.102).

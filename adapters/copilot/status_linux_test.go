@@ -189,6 +189,25 @@ func TestResumedTwice(t *testing.T) {
 	}
 }
 
+// A process that hosts several sessions is not signalled for one of them.
+func TestShared(t *testing.T) {
+	w := newFixture(t)
+	files := []string{filepath.Join(w.dir(idA), "inuse.4002.hold"), filepath.Join(w.dir(idB), "inuse.4002.hold")}
+	for i, id := range []string{idA, idB} {
+		w.put(id, "1.0.102", prompted, begun)
+		w.Write(files[i], "")
+		if s := w.one(t, id); s.Shared {
+			t.Errorf("without a process: %+v", s)
+		}
+	}
+	w.run("", time.Minute, scene.Spec{Args: []string{"--acp"}, Files: files})
+	for _, id := range []string{idA, idB} {
+		if s := w.one(t, id); s.Status != adapters.Working || !s.Shared {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
 // A process with another home is found there, and its session stays listed after its end.
 func TestOtherHome(t *testing.T) {
 	w := newFixture(t)
