@@ -289,6 +289,36 @@ func TestTokensOfOldVersion(t *testing.T) {
 	}
 }
 
+// The answers that a fork repeats count for the session in which they were given, and for the fork once that is gone.
+func TestForkCountsOnce(t *testing.T) {
+	w := newFixture(t)
+	usage := func(number int) string {
+		return fmt.Sprintf(`session.usage_record {"usage":{"model":"m","inputTokens":10,"outputTokens":3,"accounting":{"sourceSessionId":%q,"sequence":%d}}}`, idA, number)
+	}
+	own := fmt.Sprintf(`session.usage_record {"usage":{"model":"m","inputTokens":100,"outputTokens":30,"accounting":{"sourceSessionId":%q,"sequence":1}}}`, idB)
+	w.put(idA, "1.0.102", prompted, begun, usage(1), ended, prompted, begun, usage(2), ended)
+	w.put(idB, "1.0.102", prompted, begun, usage(1), ended, prompted, begun, own, ended)
+	output := func(id string) (sum int64) {
+		for _, u := range w.one(t, id).Usage {
+			sum += u.Tokens.Output
+		}
+		return sum
+	}
+	if a, b := output(idA), output(idB); a != 6 || b != 30 {
+		t.Errorf("%d and %d, want 6 and 30", a, b)
+	}
+	if err := os.RemoveAll(w.dir(idA)); err != nil {
+		t.Fatal(err)
+	}
+	if b := output(idB); b != 33 {
+		t.Errorf("alone: %d, want 33", b)
+	}
+	roll := adaptertest.Discover(t, w.adapter(), adapters.Query{Totals: true, Usage: true})
+	if turns, _ := roll.Sessions[0].Turns(); turns != 2 {
+		t.Errorf("%d turns", turns)
+	}
+}
+
 // A process's own end does not make a failure a completed turn.
 func TestOutcomeOfStopped(t *testing.T) {
 	shut := `session.shutdown {"modelMetrics":{}}`
