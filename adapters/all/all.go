@@ -7,6 +7,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/claudecode"
 	"rollcall/adapters/codex"
+	"rollcall/adapters/copilot"
 	"rollcall/adapters/gemini"
 	"rollcall/adapters/kilo"
 	"rollcall/adapters/openclaw"
@@ -55,6 +56,7 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		kilo.New(of(kilo.Name)),
 		pi.New(of(pi.Name)),
 		pirust.New(of(pirust.Name)),
+		copilot.New(of(copilot.Name)),
 		openclaw.New(openclaw.Config{Config: of(openclaw.Name), Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
 		gemini.New(of(gemini.Name)),
 	}

@@ -48,6 +48,17 @@ func (s *Sandbox) seedPi() error {
 	})
 }
 
+// seedCopilot has it trust the project.
+func (s *Sandbox) seedCopilot() error {
+	return writeJSON(filepath.Join(s.Home, ".copilot", "config.json"), map[string]any{"trustedFolders": []string{s.Project}})
+}
+
+// copilotEnv returns the variables with which Copilot CLI needs no login.
+func copilotEnv(server string) []string {
+	return []string{"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_PROVIDER_BASE_URL=" + server + "/v1", "COPILOT_PROVIDER_TYPE=openai",
+		"COPILOT_PROVIDER_API_KEY=" + mockKey, "COPILOT_MODEL=" + mockModel}
+}
+
 // mockModelEntry describes the model to Pi, and to OpenClaw, which is built on Pi.
 func mockModelEntry() map[string]any {
 	return map[string]any{"id": mockModel, "name": "Mock", "reasoning": false, "input": []string{"text"},

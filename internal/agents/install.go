@@ -52,6 +52,8 @@ var (
 		program: ".bin/kilo", setup: "@kilocode/cli/postinstall.mjs"}
 
 	GeminiNewest = Release{Agent: "gemini", Version: "0.61.0", lock: "gemini-0.61.0", program: ".bin/gemini", newNode: true}
+	// CopilotNewest is a script that starts the program in a package for each system.
+	CopilotNewest = Release{Agent: "copilot", Version: "1.0.102", lock: "copilot-1.0.102", program: ".bin/copilot", newNode: true}
 
 	// PiNewest is one bundle: what its package names as dependencies is in it, and
 	// left out of the lock file.
@@ -65,10 +67,12 @@ var (
 	Node = Release{Agent: "node", Version: "24.21.0", lock: "node-24.21.0", program: ".bin/node"}
 )
 
+// newest are the newest releases of the agents.
+var newest = []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest, GeminiNewest, CopilotNewest}
+
 // Releases returns all of the agents', the newest ones first.
 func Releases() []Release {
-	return []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, GeminiNewest, PiNewest, OpenClawNewest,
-		ClaudeFloor, CodexFloor, OpenCodeFloor, PiFloor, OpenClawFloor, ClaudeBelow, CodexBelow}
+	return slices.Concat(newest, []Release{ClaudeFloor, CodexFloor, OpenCodeFloor, PiFloor, OpenClawFloor, ClaudeBelow, CodexBelow})
 }
 
 // everything reports whether the older releases and the long tests run too, as they do in make test-agents-all.
@@ -80,7 +84,7 @@ func chosen(releases []Release) []Release {
 		return releases
 	}
 	return slices.DeleteFunc(slices.Clone(releases), func(r Release) bool {
-		return !slices.Contains([]Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, GeminiNewest, PiNewest, OpenClawNewest}, r)
+		return !slices.Contains(newest, r)
 	})
 }
 

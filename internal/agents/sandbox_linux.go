@@ -56,7 +56,7 @@ func NewSandbox(t *testing.T) *Sandbox {
 	if s.Server, err = modelserver.Start("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{s.makeProject(s.Project), s.seedClaude(), s.seedCodex(), s.seedOpenCode(), s.seedPi()} {
+	for _, err := range []error{s.makeProject(s.Project), s.seedClaude(), s.seedCodex(), s.seedOpenCode(), s.seedPi(), s.seedCopilot()} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,6 +185,7 @@ func (s *Sandbox) Env() []string {
 	}
 	if s.Server != nil {
 		env = append(env, "ANTHROPIC_BASE_URL="+s.Server.URL())
+		env = append(env, copilotEnv(s.Server.URL())...)
 	}
 	return env
 }

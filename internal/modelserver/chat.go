@@ -101,14 +101,20 @@ func chatCall(r wireRequest, p plan) (map[string]any, error) {
 			return nil, errors.New("no tool for sub-agents is offered")
 		}
 		name = "task"
-		arguments, err = jsonText(map[string]any{"description": "Run a child", "prompt": p.argument, "subagent_type": "general"})
+		arguments, err = jsonText(map[string]any{"description": "Run a child", "prompt": p.argument,
+			"subagent_type": "general", "agent_type": "general-purpose", "name": "child"}) // the last two are Copilot's
 	}
 	return map[string]any{"id": newID("call_"), "type": "function",
 		"function": map[string]any{"name": name, "arguments": arguments}}, err
 }
 
-// questionCall asks the user with OpenCode's tool.
+// questionCall asks the user with OpenCode's tool, or Copilot's.
 func questionCall(tools []wireTool) (name, arguments string, err error) {
+	if _, ok := chatTool(tools, "ask_user"); ok {
+		arguments, err = jsonText(map[string]any{"message": "Which colour?", "requestedSchema": map[string]any{
+			"properties": map[string]any{"c": map[string]any{"type": "string", "title": "Colour", "enum": []string{"Red", "Blue"}}}, "required": []string{"c"}}})
+		return "ask_user", arguments, err
+	}
 	if _, ok := chatTool(tools, "question"); !ok {
 		return "", "", errors.New("no tool for questions to the user is offered")
 	}

@@ -26,18 +26,29 @@ var variables = []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_
 var stores = []string{".claude", ".codex", ".pi/agent", ".local/share/opencode", ".local/share/kilo",
 	".gemini"}
 
+// Own are an agent's own places, which Table knows beside those of the variables and stores above.
+type Own struct {
+	Variable string // of the environment, that names a place in which the agent keeps its files; may be empty
+	Store    string // folder in a home
+}
+
 // Table returns the table with the paths of contained processes as this machine names them:
 // those of the environment that name an agent's home, those of open files, and that of the
 // program. The working folder stays as the container names it, because the agents write that
 // name into their sessions. A process whose home is ours, mounted into the container, is left
 // as it is.
-func Table(table proc.Lister, home string) proc.Lister {
-	return &translated{Lister: table, home: home}
+func Table(table proc.Lister, home string, own ...Own) proc.Lister {
+	t := &translated{Lister: table, home: home, variables: variables, stores: stores}
+	for _, o := range own {
+		t.variables, t.stores = append(slices.Clip(t.variables), o.Variable), append(slices.Clip(t.stores), o.Store)
+	}
+	return t
 }
 
 type translated struct {
 	proc.Lister
-	home string
+	home              string
+	variables, stores []string
 }
 
 // rootOf returns the root folder of a contained process with a separate home; empty for
@@ -63,7 +74,7 @@ func (t *translated) isOurs(root, home string) bool {
 	if same(root, home, t.home) {
 		return true
 	}
-	return slices.ContainsFunc(stores, func(store string) bool {
+	return slices.ContainsFunc(t.stores, func(store string) bool {
 		return same(root, filepath.Join(home, store), filepath.Join(t.home, store))
 	})
 }
@@ -85,7 +96,7 @@ func (t *translated) Env(id proc.Identity) ([]string, error) {
 		env = slices.Clone(env)
 		for i, entry := range env {
 			name, value, _ := strings.Cut(entry, "=")
-			if slices.Contains(variables, name) && filepath.IsAbs(value) {
+			if slices.Contains(t.variables, name) && filepath.IsAbs(value) {
 				env[i] = name + "=" + root + filepath.Clean(value)
 			}
 		}

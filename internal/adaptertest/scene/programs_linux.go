@@ -8,4 +8,5 @@ const (
 	KiloProgram     = "/opt/node_modules/@kilocode/cli-linux-x64/bin/kilo"
 	NodeProgram     = "/opt/node/bin/node"
 	PiProgram       = "/opt/pi/pi"
+	CopilotProgram  = "/opt/node_modules/@github/copilot-linux-x64/copilot"
 )

@@ -1,0 +1,305 @@
+package copilot
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
+)
+
+// facts holds what was read from a session's file. A copy to which records are added must be a clone.
+type facts struct {
+	id, version, cwd, branch, model string
+	firstPrompt, lastPrompt         string
+	reply                           string // the last one
+	started, last, prompted         time.Time
+	replied                         time.Time
+	turn                            turn
+
+	ledger kit.Ledger
+	// metered reports that there are records of usage. uncounted is the number of answers without one: their tokens are known only
+	// from the sum at the end of the process, if there was one.
+	metered   bool
+	uncounted int
+	sums      int
+
+	lines, known int // read, and recognised
+	skipped      map[string]int
+}
+
+// turn is the state of the last turn.
+type turn struct {
+	open    bool
+	outcome adapters.Outcome // of a turn that is over
+	why     string           // error message, or what makes the turn unreadable
+	lost    bool             // what followed the last prompt can't be read
+	between bool             // the turn has ended after calls: it is followed by another one, in the same millisecond
+	shut    bool             // its process recorded its own end
+	at      time.Time        // of the record that shows the state
+	kind    string           // type of that record
+	calls   []call           // without a result
+	asked   []request        // without a decision
+	called  bool             // the turn had calls
+}
+
+type call struct {
+	id, tool, text string
+	runs           bool
+	at             time.Time
+}
+
+type request struct{ id, call, text string }
+
+const maxOpen = 64 // calls and requests that are kept
+
+// clone returns facts to which records can be added without changing f.
+func (f *facts) clone() facts {
+	c := *f
+	c.ledger = f.ledger.Clone()
+	c.turn.calls, c.turn.asked = slices.Clone(f.turn.calls), slices.Clone(f.turn.asked)
+	c.skipped = maps.Clone(f.skipped)
+	return c
+}
+
+func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
+
+// lose records that a line could not be read: the state of the turn is not known until the next prompt.
+func (f *facts) lose(why string) {
+	f.skip("line over 64 MB")
+	f.lines++
+	f.known++ // it is not a form that is not known
+	f.turn = turn{lost: true, why: why, at: f.last}
+}
+
+// line adds one line.
+func (f *facts) line(line []byte) {
+	f.lines++
+	r, ok := parse(line)
+	if !ok {
+		f.skip("line that is not a record")
+		f.turn = turn{lost: true, why: "a line that is not a record", at: f.last}
+		return
+	}
+	typ := string(agentfile.Text(r.typ))
+	at := agentfile.Time(r.at)
+	if !f.apply(typ, &r, at) && !slices.Contains(ignored, typ) {
+		f.skip("unknown record type " + kit.PlainWord(typ))
+		return
+	}
+	f.known++
+	if at.After(f.last) {
+		f.last = at
+	}
+}
+
+// apply takes a record. It returns false for one of a type that says nothing of the session.
+func (f *facts) apply(typ string, r *record, at time.Time) bool {
+	switch typ {
+	case "session.start", "session.resume", "session.context_changed":
+		f.place(typ, r, at)
+	case "session.model_change":
+		if !r.sub() {
+			f.model = cmp.Or(r.text("newModel"), f.model)
+		}
+	case "session.usage_record":
+		f.enter(r, at)
+	case "session.shutdown":
+		f.turn.shut = true
+		f.sum(r, at)
+	case "user.message":
+		f.message(r, at)
+	case "assistant.message":
+		f.answer(r, at)
+	default:
+		return f.turn.apply(typ, r, at)
+	}
+	return true
+}
+
+// place takes what a record says of the session and its folder. A process that resumes a session does not continue its turn.
+func (f *facts) place(typ string, r *record, at time.Time) {
+	context := r.data
+	if typ != "session.context_changed" {
+		context = r.get("context")
+	}
+	if typ == "session.start" {
+		f.id, f.started = r.text("sessionId"), agentfile.Time(r.get("startTime"))
+		if f.started.IsZero() {
+			f.started = at
+		}
+	}
+	if typ == "session.resume" && !agentfile.True(r.get("alreadyInUse")) && !agentfile.True(r.get("sessionWasActive")) && f.turn.open {
+		f.turn = turn{at: at, kind: typ}
+	}
+	f.version = cmp.Or(r.text("copilotVersion"), f.version)
+	f.model = cmp.Or(r.text("selectedModel"), f.model)
+	if cwd := short(agentfile.Get(context, "cwd")); cwd != "" {
+		f.cwd, f.branch = cwd, short(agentfile.Get(context, "branch"))
+	}
+}
+
+// message takes a message for the model. One that steers is taken during the turn.
+func (f *facts) message(r *record, at time.Time) {
+	if r.sub() {
+		return
+	}
+	if !f.turn.open || r.text("delivery") != "steering" {
+		f.turn = turn{open: true, at: at, kind: "user.message"}
+	}
+	if !r.isPrompt() {
+		return
+	}
+	f.ledger.Prompt()
+	f.lastPrompt, f.prompted = r.text("content"), at
+	f.firstPrompt = cmp.Or(f.firstPrompt, f.lastPrompt)
+}
+
+// answer takes a message of the model.
+func (f *facts) answer(r *record, at time.Time) {
+	if !agentfile.Null(r.get("outputTokens")) {
+		f.uncounted++
+	}
+	if r.sub() {
+		return
+	}
+	f.model = cmp.Or(r.text("model"), f.model)
+	if text := r.text("content"); text != "" {
+		f.reply, f.replied = adapters.CutTo(text, adapters.MaxDoing), at
+	}
+	f.turn.at, f.turn.kind = at, "assistant.message"
+}
+
+// enter adds what an answer used to the ledger, also that of a sub-agent, which is no session. The number of premium requests that the record states is
+// not a cost in dollars.
+func (f *facts) enter(r *record, at time.Time) {
+	f.metered = true
+	f.uncounted = max(0, f.uncounted-1) // a version that states both
+	usage := r.get("usage")
+	e := kit.Entry{At: at, Model: short(agentfile.Get(usage, "model")), CWD: f.cwd, Branch: f.branch, Tokens: tokensOf(usage)}
+	source := short(agentfile.Get(usage, "accounting", "sourceSessionId"))
+	e.Copied = source != "" && source != f.id
+	e.ID = xxhash.Sum64String(short(r.id)) | 1
+	if number := agentfile.Get(usage, "accounting", "sequence"); source != "" && number != nil {
+		e.ID = xxhash.Sum64String(source+" "+string(number)) | 1
+	}
+	if r.sub() {
+		f.ledger.Add(e)
+	} else {
+		f.ledger.Answer(e)
+	}
+}
+
+// tokensOf returns the tokens of a record of usage, whose input includes what came from a cache.
+func tokensOf(usage []byte) (t adapters.Tokens) {
+	count := func(name string) int64 {
+		n, _ := agentfile.Int(agentfile.Get(usage, name))
+		return max(n, 0)
+	}
+	t = adapters.Tokens{Output: count("outputTokens"), CacheRead: count("cacheReadTokens"), CacheWrite: count("cacheWriteTokens"), Reasoning: count("reasoningTokens")}
+	t.Input = max(0, count("inputTokens")-t.CacheRead)
+	return t
+}
+
+// sum adds what a process of a version without records of usage used, as it states it at its end. It is not known whether the sums of a second process
+// include those of the first.
+func (f *facts) sum(r *record, at time.Time) {
+	f.sums++
+	if f.metered || f.sums > 1 || f.uncounted == 0 {
+		return
+	}
+	_ = agentfile.Top(r.get("modelMetrics"), func(model, metrics []byte) bool {
+		f.ledger.Answer(kit.Entry{At: at, Model: adapters.CutTo(string(model), textLimit), Tokens: tokensOf(agentfile.Get(metrics, "usage"))})
+		f.uncounted = 0
+		return true
+	})
+}
+
+// tokens returns the session's totals, and nil when they are not known.
+func (f *facts) tokens() *adapters.Tokens {
+	if f.uncounted > 0 {
+		return nil
+	}
+	t := f.ledger.Tokens()
+	return &t
+}
+
+// apply takes a record of a turn. Of sub-agents only what waits for the user counts. It returns false for other types.
+func (t *turn) apply(typ string, r *record, at time.Time) bool {
+	switch typ {
+	case "permission.requested":
+		if t.open && len(t.asked) < maxOpen {
+			t.asked = append(t.asked, request{r.text("requestId"), r.text("permissionRequest", "toolCallId"), requested(r.get("permissionRequest"))})
+		}
+		return true
+	case "permission.completed":
+		id := r.text("requestId")
+		t.asked = slices.DeleteFunc(t.asked, func(q request) bool { return q.id == id })
+		return true
+	case "tool.execution_start":
+		if r.sub() && r.text("toolName") != askUser {
+			return true
+		}
+		c := call{id: r.text("toolCallId"), tool: r.text("toolName"), at: at}
+		c.text, c.runs = calling(c.tool, r.get("arguments"))
+		if t.open && len(t.calls) < maxOpen {
+			t.calls = append(t.calls, c)
+		}
+	case "tool.execution_complete":
+		id := r.text("toolCallId")
+		t.calls = slices.DeleteFunc(t.calls, func(c call) bool { return c.id == id })
+		t.asked = slices.DeleteFunc(t.asked, func(q request) bool { return q.call == id && id != "" })
+	case "assistant.turn_start", "assistant.turn_end", "abort", "session.error":
+	default:
+		return false
+	}
+	if !r.sub() {
+		t.step(typ, r, at)
+	}
+	return true
+}
+
+// step takes a record that begins, continues or ends a turn of the main agent.
+func (t *turn) step(typ string, r *record, at time.Time) {
+	if t.lost {
+		return // it is not known what the record belongs to
+	}
+	switch typ {
+	case "assistant.turn_start":
+		*t = turn{open: true}
+	case "tool.execution_start":
+		t.called = true
+	case "assistant.turn_end":
+		if t.open {
+			*t = turn{outcome: adapters.Completed, between: t.called}
+		}
+	case "abort":
+		*t = turn{outcome: adapters.Interrupted}
+	case "session.error":
+		*t = turn{outcome: adapters.Failed, why: r.text("message")}
+	}
+	t.at, t.kind = at, typ
+}
+
+// requested returns what a request asks for: the whole command, or the most descriptive member.
+func requested(raw []byte) string {
+	if text := short(agentfile.Get(raw, "fullCommandText")); text != "" {
+		return text
+	}
+	what := kit.Argument(raw, []string{"fileName", "path", "url", "toolName", "intention"}, short)
+	return adapters.CutTo(short(agentfile.Get(raw, "kind"))+" "+what, textLimit)
+}
+
+// doing returns what the session does now, see adapters.Session.Doing.
+func (f *facts) doing() (string, time.Time) {
+	if n := len(f.turn.calls); n > 0 && f.turn.open {
+		c := f.turn.calls[n-1]
+		return adapters.Calling(c.tool, c.text, c.runs), c.at
+	}
+	return f.reply, f.replied
+}

@@ -1,0 +1,126 @@
+package copilot
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
+)
+
+// Peek implements adapters.Peeker. It reads the file from its end. What sub-agents said is left out.
+func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
+	if n <= 0 || adapters.IsProcessID(s.ID) { // a process that has stored nothing
+		return nil, nil
+	}
+	if len(s.Files) == 0 {
+		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + s.ID, Err: errors.New("it has no file")}
+	}
+	return kit.Read(ctx, s.Files[0], func() ([]adapters.Message, error) {
+		p := &peek{n: n, ended: map[string]adapters.ToolState{}}
+		err := p.file(ctx, s.Files[0])
+		slices.Reverse(p.messages)
+		for i := range p.messages {
+			if m := &p.messages[i]; m.State == adapters.ToolRunning {
+				m.State = kit.StateWithoutResult(&s, m, m.At.Before(p.last))
+			}
+		}
+		return p.messages, err
+	})
+}
+
+// peek collects messages from the last to the first.
+type peek struct {
+	n        int
+	messages []adapters.Message
+	ended    map[string]adapters.ToolState // of the calls with a result
+	last     time.Time                     // of the last prompt, end or error: a call before it runs no longer
+}
+
+func (p *peek) file(ctx context.Context, path string) error {
+	f, info, err := agentfile.OpenRegular(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b := agentfile.Backward(f, info.Size(), 0).WithContext(ctx)
+	defer b.Close()
+	for len(p.messages) < p.n {
+		line, _, err := b.Prev()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, agentfile.ErrTooLong):
+		case err != nil:
+			return err
+		default:
+			p.line(line)
+		}
+	}
+	return nil
+}
+
+// line adds the message of a line, if it has one.
+func (p *peek) line(line []byte) {
+	r, ok := parse(line)
+	if !ok || r.sub() {
+		return
+	}
+	m, is := message(&r, kit.Shown)
+	switch typ := string(agentfile.Text(r.typ)); typ {
+	case "tool.execution_complete":
+		state := adapters.ToolFailed
+		if agentfile.True(r.get("success")) {
+			state = adapters.ToolDone
+		}
+		p.ended[r.text("toolCallId")] = state
+	case "tool.execution_start":
+		if state := p.ended[r.text("toolCallId")]; state != "" {
+			m.State = state
+		}
+	case "user.message", "abort", "session.error", "assistant.turn_end":
+		if p.last.IsZero() {
+			p.last = agentfile.Time(r.at)
+		}
+	}
+	if is && len(p.messages) < p.n {
+		p.messages = append(p.messages, m)
+	}
+}
+
+// message returns the message that a record is. ok is false for one that is none.
+func message(r *record, limit kit.Limit) (m adapters.Message, ok bool) {
+	m = adapters.Message{Key: short(r.id), At: agentfile.Time(r.at)}
+	switch string(agentfile.Text(r.typ)) {
+	case "user.message":
+		if !r.isPrompt() {
+			return m, false
+		}
+		m.Role, m.Text = adapters.FromUser, limit.Text(r.get("content"))
+	case "assistant.message":
+		m.Role, m.Text = adapters.FromAgent, limit.Text(r.get("content"))
+	case "tool.execution_start":
+		m.Role, m.Tool, m.State = adapters.FromTool, kit.PlainWord(r.text("toolName")), adapters.ToolRunning
+		if m.Tool == "" {
+			m.Tool = "tool"
+		}
+		if m.Text = kit.Argument(r.get("arguments"), arguments, limit.Text); m.Text == "" {
+			m.Text = strings.TrimSpace(kit.AnyArgument(r.get("arguments")))
+		}
+	case "abort":
+		m.Role, m.Text = adapters.FromNote, "The turn was interrupted."
+	case "session.error":
+		m.Role, m.Text = adapters.FromNote, limit.Text(r.get("message"))
+	case "session.compaction_complete":
+		m.Role, m.Text = adapters.FromNote, "The conversation was summarised."
+	default:
+		return m, false
+	}
+	m.Text = limit.Cut(m.Text)
+	return m, m.Key != "" && (m.Text != "" || m.Role == adapters.FromTool)
+}

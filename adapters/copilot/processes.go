@@ -1,0 +1,235 @@
+package copilot
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
+	"rollcall/proc"
+)
+
+// process is a live process of Copilot that can have a session.
+type process struct {
+	proc.Process
+	cwd      string
+	args     []string
+	home     string   // as its environment names it; empty: not known
+	root     string   // home without symbolic links; empty: it does not exist here, as that of a container
+	holds    []string // ids of the sessions of which it holds a file, see heldName
+	files    bool     // its open files are known
+	pids     []int    // its pid, and those in the namespaces below
+	parent   string   // id of the session whose tool started it
+	children int      // processes that it started
+	sessions int      // that it has
+}
+
+// heldName matches the file that the process of a session has open and locked (1.0.102).
+var heldName = regexp.MustCompile(`[/\\]session-state[/\\]([0-9a-f-]{36})[/\\]inuse\.[0-9]+\.hold$`)
+
+// inner is the variable that a native Copilot sets for the copy of itself that does the work (up to 1.0.60).
+const inner = "COPILOT_RUN_APP"
+
+// notSessions lists the sub-commands and options that start no conversation (copilot --help of 1.0.102).
+var notSessions = []string{"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions", "memories", "plugin", "mcp", "skill",
+	"instruction", "lsp", "sandbox", "completion", "-v", "--version", "-h", "--help"}
+
+// mayBeCopilot reports whether a process can be Copilot by its name: on Linux that of Node.js's main thread.
+func mayBeCopilot(comm string) bool { return comm == "MainThread" || comm == "copilot" }
+
+// isCopilot reports whether a process runs Copilot's native program. Another agent for containers of Amazon's has the same
+// command: by its name and its place, it is not GitHub's.
+func isCopilot(comm, exe string) bool {
+	exe = filepath.ToSlash(strings.TrimSuffix(exe, " (deleted)"))
+	if base := exe[strings.LastIndexByte(exe, '/')+1:]; base != "copilot" && base != "copilot.exe" {
+		return false
+	}
+	return comm == "MainThread" || runtime.GOOS != "linux" || strings.Contains(exe, "/@github/copilot")
+}
+
+// takeCensus finds Copilot's processes: the innermost of those that wait for one another.
+func (d *discovery) takeCensus() {
+	rows, err := d.table.List(d.ctx)
+	if d.tableErr = err; err != nil {
+		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
+			Fix: "without it, running sessions can't be recognised"})
+	}
+	native := map[int]proc.Process{}
+	children := map[int]int{}
+	for _, row := range rows {
+		children[row.PPID]++
+		if d.isNative(row) {
+			native[row.PID] = row
+		}
+	}
+	wraps := map[int]bool{}
+	for pid, row := range native {
+		if _, below := native[row.PPID]; below && d.isInner(row.Identity) {
+			wraps[row.PPID] = true
+		} else if below { // a copy of its parent that is about to become a tool
+			delete(native, pid)
+		}
+	}
+	for pid, row := range native {
+		if wraps[pid] {
+			continue
+		}
+		if p := d.inspect(row); p != nil {
+			p.children = children[pid]
+			d.processes = append(d.processes, p)
+		}
+	}
+	slices.SortFunc(d.processes, func(a, b *process) int { return cmp.Or(a.Started.Compare(b.Started), a.PID-b.PID) })
+}
+
+func (a *Adapter) isNative(row proc.Process) bool {
+	if !mayBeCopilot(row.Comm) {
+		return false
+	}
+	exe, err := a.table.Exe(row.Identity)
+	return err == nil && isCopilot(row.Comm, exe)
+}
+
+func (a *Adapter) isInner(id proc.Identity) bool {
+	env, err := a.table.Env(id)
+	return err == nil && kit.Get(env, inner) != ""
+}
+
+// OwnsProcess implements adapters.ProcessOwner. It returns false for a native process below another one that is not marked as
+// the one that does the work: it is about to become a tool.
+func (a *Adapter) OwnsProcess(p proc.Process) bool {
+	if !a.isNative(p) {
+		return false
+	}
+	args, err := a.table.Args(p.Identity)
+	if err != nil || !isConversation(args) {
+		return false
+	}
+	parent, err := a.table.Find(p.PPID)
+	return err != nil || !a.isNative(parent) || a.isInner(p.Identity)
+}
+
+func isConversation(args []string) bool {
+	return len(args) < 2 || !slices.Contains(notSessions, args[1])
+}
+
+// inspect reads what a process shows of itself. It returns nil for one that hosts no session.
+func (d *discovery) inspect(row proc.Process) *process {
+	p := &process{Process: row, pids: []int{row.PID}}
+	p.args, _ = d.table.Args(row.Identity)
+	if !isConversation(p.args) {
+		return nil
+	}
+	env, err := d.table.Env(row.Identity)
+	if errors.Is(err, proc.ErrGone) {
+		return nil
+	}
+	if home := kit.Get(env, kit.Home); filepath.IsAbs(home) {
+		p.home = filepath.Join(home, ".copilot")
+	}
+	if home := kit.Get(env, homeVariable); filepath.IsAbs(home) {
+		p.home = filepath.Clean(home)
+	}
+	if p.home != "" && mayExist(p.home) {
+		p.root = realPath(p.home)
+	}
+	if id := kit.Get(env, "COPILOT_AGENT_SESSION_ID"); kit.Is(id) {
+		p.parent = id
+	}
+	p.cwd, _ = d.table.CWD(row.Identity)
+	if below, err := d.table.InnerPIDs(row.Identity); err == nil {
+		p.pids = append(p.pids, below...)
+	}
+	files, err := d.table.OpenFiles(row.Identity)
+	p.files = err == nil
+	for _, path := range files {
+		if m := heldName.FindStringSubmatch(path); m != nil {
+			p.holds = kit.AppendNew(p.holds, m[1])
+		}
+	}
+	return p
+}
+
+// uses reports whether a process may have sessions in a home.
+func (p *process) uses(root string) bool { return p.root == "" || p.root == root }
+
+// resumes returns the id of the session that the command line names, and whether it continues one at all.
+func (p *process) resumes() (id string, is bool) {
+	for i, arg := range p.args {
+		name, value, joined := strings.Cut(arg, "=")
+		switch name {
+		case "--continue":
+			is = true
+		case "--resume", "-r", "--session-id":
+			if !joined && i+1 < len(p.args) {
+				value = p.args[i+1]
+			}
+			if is = is || name != "--session-id"; kit.Is(value) {
+				id = strings.ToLower(value)
+			}
+		}
+	}
+	return id, is
+}
+
+// assign finds the sessions of the processes. A process that holds a file of a session has it. Older versions leave only a
+// file with the pid of the process in its name, which can outlive the process: the process must have begun before the file
+// was written. A process that continues a session that another one has leaves no trace: its command line names the session.
+func (d *discovery) assign() {
+	var rest []*process
+	for _, p := range d.processes {
+		found := false
+		for _, root := range d.roots {
+			for _, id := range p.holds {
+				if at := (place{root, id}); p.uses(root) && mayExist(at.dir()) {
+					d.owners[at], found = append(d.owners[at], p), true
+				}
+			}
+		}
+		if !found {
+			rest = append(rest, p)
+		}
+	}
+	rest = slices.DeleteFunc(rest, d.assignByLock)
+	for _, p := range rest {
+		id, _ := p.resumes()
+		for _, root := range d.roots {
+			if at := (place{root, id}); id != "" && p.uses(root) && mayExist(at.events()) {
+				d.owners[at] = append(d.owners[at], p)
+			}
+		}
+	}
+}
+
+// startSlack is the most by which the start of a process, as the system states it, can be later than it was: a tick of the clock.
+const startSlack = 20 * time.Millisecond
+
+// assignByLock gives a process the session with a lock of its pid.
+func (d *discovery) assignByLock(p *process) (found bool) {
+	for _, at := range d.all {
+		if !p.uses(at.root) {
+			continue
+		}
+		for _, pid := range p.pids {
+			lock := filepath.Join(at.dir(), "inuse."+strconv.Itoa(pid)+".lock")
+			info, err := os.Lstat(lock)
+			if errors.Is(err, fs.ErrPermission) {
+				d.answer.Problem(adapters.Unreadable(at.dir(), err))
+			}
+			if err != nil || info.ModTime().Before(p.Started.Add(-startSlack)) || p.files && mayExist(strings.TrimSuffix(lock, ".lock")+".hold") {
+				continue // another process's, which had this pid
+			}
+			d.owners[at], found = append(d.owners[at], p), true
+		}
+	}
+	return found
+}

@@ -1,0 +1,80 @@
+package copilot
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
+)
+
+// Conversations implements adapters.Searcher. What sub-agents said is not searched.
+func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
+	d := a.begin(ctx, adapters.Query{Since: since})
+	if d.absent() {
+		return nil, adapters.ErrAbsent
+	}
+	d.list()
+	var list []adapters.Conversation
+	for _, at := range d.all {
+		info, err := os.Stat(at.events())
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			d.answer.Problem(adapters.Unreadable(at.events(), err))
+		}
+		if err == nil && info.Mode().IsRegular() && !info.ModTime().Before(since) {
+			list = append(list, conversation(at, info.ModTime()))
+		}
+	}
+	_, err := d.answer.Result(ctx, description.Title)
+	return list, err
+}
+
+func conversation(at place, changed time.Time) adapters.Conversation {
+	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+		f, _, err := agentfile.OpenRegular(at.events())
+		if err != nil {
+			return nil, kit.SearchProblem(ctx, at.events(), err, nil)
+		}
+		defer f.Close()
+		space, _ := readWorkspace(filepath.Join(at.dir(), "workspace.yaml")) // a hit is one without its folder, too
+		n := &kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: at.id, CWD: space.cwd, Changed: changed}}
+		calls := map[string]adapters.Message{} // by the id of the call
+		skipped, err := kit.SearchLines(ctx, f, q, marks(q), func(line []byte, _ int64) error { return searchLine(n, calls, line) })
+		return skipped, kit.SearchProblem(ctx, at.events(), err, n.FoundErr)
+	}}
+}
+
+// marks returns what the lines have that are needed beside those with the pattern: a tool's result names its call alone.
+func marks(q *adapters.SearchQuery) [][]byte {
+	if !q.Tools {
+		return nil
+	}
+	return [][]byte{[]byte(`"tool.execution_start"`)}
+}
+
+// searchLine searches one record. A call and its result are one message.
+func searchLine(n *kit.Finder, calls map[string]adapters.Message, line []byte) error {
+	r, ok := parse(line)
+	if !ok || r.sub() {
+		return nil
+	}
+	m, is := message(&r, kit.Whole)
+	switch string(agentfile.Text(r.typ)) {
+	case "tool.execution_start":
+		calls[r.text("toolCallId")] = m
+		m.Text = kit.Strings(r.get("arguments"))
+	case "tool.execution_complete":
+		if m, is = calls[r.text("toolCallId")]; is {
+			m.Text = kit.Strings(r.get("result"))
+		}
+	}
+	if !is {
+		return nil
+	}
+	_, err := n.Add(&m)
+	return err
+}

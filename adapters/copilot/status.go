@@ -1,0 +1,112 @@
+package copilot
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
+)
+
+// The tools that wait for the user.
+const (
+	askUser  = "ask_user"
+	exitPlan = "exit_plan_mode"
+)
+
+// decide derives the status of a session from its file and its process.
+func (d *discovery) decide(s *session) kit.Verdict {
+	said := d.lastRecord(s)
+	switch {
+	case s.owner == nil && d.tableErr != nil:
+		return kit.Unknown(said + "; the processes could not be read")
+	case s.owner == nil:
+		return kit.Stopped(s.facts.turn.stopped(), "no process has it; "+said)
+	case s.readErr != nil:
+		return kit.Unknown(fmt.Sprintf("its records could not be read; process %d", s.owner.PID))
+	case s.facts.known == 0:
+		return kit.Unknown(fmt.Sprintf("the form of its records is not recognised; process %d", s.owner.PID))
+	}
+	said += fmt.Sprintf("; process %d", s.owner.PID)
+	t := &s.facts.turn
+	switch {
+	case t.lost:
+		return kit.Unknown(said)
+	case t.shut && !t.open, t.at.Before(s.owner.Started.Add(-startSlack)) && t.open:
+		if t.open {
+			return kit.Idle("", said+", which began after the turn")
+		}
+		return kit.Idle(t.outcome, said)
+	case t.between && d.now.Sub(t.at) < kit.Delay(betweenTurns, d.table.Pressure()):
+		return kit.Working(said + ", and the results have no answer yet")
+	case !t.open:
+		return kit.Idle(t.outcome, said)
+	}
+	return d.decideOpen(s, said)
+}
+
+// betweenTurns is longer than Copilot takes from the end of a call of the model to the next one: 0.3 s in 1.0.34, and 1 ms in
+// 1.0.102.
+const betweenTurns = time.Second
+
+// decideOpen returns the verdict on a session that is in a turn.
+func (d *discovery) decideOpen(s *session, said string) kit.Verdict {
+	t := &s.facts.turn
+	if n := len(t.asked); n > 0 {
+		return kit.Waiting(adapters.ForPermission, said+"; it asks for permission"+kit.Quoted(t.asked[n-1].text))
+	}
+	for _, c := range t.calls {
+		switch c.tool {
+		case askUser:
+			return kit.Waiting(adapters.ForQuestion, said+"; it asks"+kit.Quoted(c.text))
+		case exitPlan:
+			return kit.Waiting(adapters.ForPermission, said+"; it asks for permission to carry out its plan")
+		}
+	}
+	if i := slices.IndexFunc(t.calls, func(c call) bool { return c.runs }); i >= 0 && s.owner.children == 0 && !recordsRequests(s.facts.version) {
+		return kit.Unknown(said + "; it runs no command or waits for permission, which Copilot CLI " + s.facts.version + " does not record: 1.0.60 does")
+	}
+	return kit.Working(said)
+}
+
+// recordsRequests reports whether a version stores its requests for permission: 1.0.60 does, 1.0.34 does not.
+func recordsRequests(version string) bool {
+	limits := []int{1, 0, 60}
+	for i, part := range strings.SplitN(version, ".", 3) {
+		digits := part[:len(part)-len(strings.TrimLeft(part, "0123456789"))]
+		if n, err := strconv.Atoi(digits); err != nil || n != limits[i] {
+			return err == nil && n > limits[i]
+		}
+	}
+	return version != ""
+}
+
+// stopped returns the outcome of the turn of a session without a process.
+func (t *turn) stopped() adapters.Outcome {
+	if t.open && !t.shut {
+		return adapters.Died
+	}
+	return t.outcome
+}
+
+// lastRecord describes the state of the last turn, for evidence.
+func (d *discovery) lastRecord(s *session) string {
+	t := &s.facts.turn
+	switch {
+	case t.lost:
+		return "the state of its turn is not known: " + t.why
+	case t.kind == "":
+		return "no turn yet"
+	}
+	said := fmt.Sprintf("last record %q, %s ago", t.kind, kit.Span(d.now.Sub(t.at)))
+	if t.outcome == adapters.Failed {
+		said += kit.Quoted(t.why)
+	}
+	if t.shut {
+		said += ", and its process then ended"
+	}
+	return said
+}
