@@ -6,6 +6,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/claudecode"
+	"rollcall/adapters/cline"
 	"rollcall/adapters/codex"
 	"rollcall/adapters/kilo"
 	"rollcall/adapters/openclaw"
@@ -54,6 +55,7 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		kilo.New(of(kilo.Name)),
 		pi.New(of(pi.Name)),
 		pirust.New(of(pirust.Name)),
+		cline.New(of(cline.Name)),
 		openclaw.New(openclaw.Config{Config: of(openclaw.Name), Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
 	}
 }
