@@ -11,6 +11,7 @@ package cline
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"rollcall/adapters"
@@ -27,6 +28,8 @@ type Adapter struct {
 	table proc.Lister
 	now   func() time.Time
 	named func() []string // homes that the user named
+	// serves reports with an error that an address is not served by a process.
+	serves func(netip.AddrPort, proc.Identity) error
 
 	homes   *kit.Recent // homes that processes named
 	current kit.List
@@ -56,7 +59,7 @@ var description = adapters.Register(adapters.Description{
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
 	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
-		homes: kit.NewRecent(cfg.Places, Name)}
+		homes: kit.NewRecent(cfg.Places, Name), serves: proc.CheckListenedBy}
 }
 
 // Name implements adapters.Adapter.
