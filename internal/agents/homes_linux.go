@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // The model of the agents that take any provider.
@@ -45,6 +46,16 @@ func (s *Sandbox) seedPi() error {
 	return writeJSON(filepath.Join(dir, "settings.json"), map[string]any{
 		"defaultProvider": mockProvider, "defaultModel": mockModel,
 		"retry": map[string]any{"enabled": true, "maxRetries": 2, "baseDelayMs": 1500},
+	})
+}
+
+// seedCline has it use the mock model.
+func (s *Sandbox) seedCline() error {
+	now := time.Now().UTC().Format(time.RFC3339)
+	return writeJSON(filepath.Join(s.Home, ".cline", "data", "settings", "providers.json"), map[string]any{
+		"version": 1, "lastUsedProvider": "openai-compatible", "providers": map[string]any{"openai-compatible": map[string]any{
+			"settings":  map[string]any{"provider": "openai-compatible", "apiKey": mockKey, "model": mockModel, "baseUrl": s.Server.URL() + "/v1"},
+			"updatedAt": now, "tokenSource": "manual"}},
 	})
 }
 

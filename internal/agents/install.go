@@ -51,6 +51,9 @@ var (
 	KiloNewest = Release{Agent: "kilo", Version: "7.7.7", lock: "kilo-7.7.7",
 		program: ".bin/kilo", setup: "@kilocode/cli/postinstall.mjs"}
 
+	// ClineNewest is the program alone: the package cline adds libraries for programs of others.
+	ClineNewest = Release{Agent: "cline", Version: "3.0.65", lock: "cline-3.0.65", program: "@cline/cli-linux-x64/bin/cline"}
+
 	// PiNewest is one bundle: what its package names as dependencies is in it, and
 	// left out of the lock file.
 	PiNewest = Release{Agent: "pi", Version: "1.5.2", lock: "pi-1.5.2", program: ".bin/pi", newNode: true}
@@ -65,7 +68,7 @@ var (
 
 // Releases returns all of the agents', the newest ones first.
 func Releases() []Release {
-	return []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest,
+	return []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, ClineNewest, PiNewest, OpenClawNewest,
 		ClaudeFloor, CodexFloor, OpenCodeFloor, PiFloor, OpenClawFloor, ClaudeBelow, CodexBelow}
 }
 
@@ -78,7 +81,7 @@ func chosen(releases []Release) []Release {
 		return releases
 	}
 	return slices.DeleteFunc(slices.Clone(releases), func(r Release) bool {
-		return !slices.Contains([]Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest}, r)
+		return !slices.Contains([]Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, ClineNewest, PiNewest, OpenClawNewest}, r)
 	})
 }
 

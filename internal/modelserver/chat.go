@@ -27,8 +27,8 @@ type chatRequest struct {
 	} `json:"stream_options"`
 }
 
-// chatShellNames are the names of the shell tools: OpenCode and Pi, OpenClaw.
-var chatShellNames = []string{"bash", "exec"}
+// chatShellNames are the names of the shell tools: OpenCode and Pi, OpenClaw, Cline.
+var chatShellNames = []string{"bash", "exec", "run_commands"}
 
 func parseChat(body []byte) (wireRequest, error) {
 	var m chatRequest
@@ -97,6 +97,11 @@ func chatCall(r wireRequest, p plan) (map[string]any, error) {
 	case askTool:
 		name, arguments, err = questionCall(r.tools)
 	case agentTool:
+		if _, ok := chatTool(r.tools, "spawn_agent"); ok { // Cline
+			name = "spawn_agent"
+			arguments, err = jsonText(map[string]string{"systemPrompt": "You help.", "task": p.argument})
+			break
+		}
 		if _, ok := chatTool(r.tools, "task"); !ok {
 			return nil, errors.New("no tool for sub-agents is offered")
 		}
@@ -107,8 +112,12 @@ func chatCall(r wireRequest, p plan) (map[string]any, error) {
 		"function": map[string]any{"name": name, "arguments": arguments}}, err
 }
 
-// questionCall asks the user with OpenCode's tool.
+// questionCall asks the user with OpenCode's tool, or with Cline's.
 func questionCall(tools []wireTool) (name, arguments string, err error) {
+	if tool, ok := chatTool(tools, "ask_question"); ok {
+		arguments, err = jsonText(map[string]any{"question": "Which colour?", "options": []string{"Red", "Blue"}})
+		return tool.Name, arguments, err
+	}
 	if _, ok := chatTool(tools, "question"); !ok {
 		return "", "", errors.New("no tool for questions to the user is offered")
 	}
