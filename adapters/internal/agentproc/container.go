@@ -18,11 +18,12 @@ import (
 // files.
 var variables = []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
 	"CLAUDE_CONFIG_DIR", "CODEX_HOME", "CODEX_SQLITE_HOME", "OPENCODE_DB", "KILO_DB",
+	"CLINE_DIR", "CLINE_DATA_DIR", "CLINE_SESSION_DATA_DIR", "CLINE_DB_DATA_DIR",
 	"PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_SESSIONS_DIR", "PI_SESSION_FILE"}
 
 // stores lists the agents' folders in a home. A container whose home contains one of the user's
 // own folders works with that folder, whatever name it has in the container.
-var stores = []string{".claude", ".codex", ".pi/agent", ".local/share/opencode", ".local/share/kilo"}
+var stores = []string{".claude", ".codex", ".pi/agent", ".local/share/opencode", ".local/share/kilo", ".cline"}
 
 // Table returns the table with the paths of contained processes as this machine names them:
 // those of the environment that name an agent's home, those of open files, and that of the
