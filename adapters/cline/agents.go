@@ -3,7 +3,6 @@ package cline
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"rollcall/adapters/internal/agentfile"
@@ -24,13 +23,17 @@ func (d *discovery) addAgents(r *root) {
 		d.answer.Problem(sqlitero.Problem(d.ctx, path, err, "Cline is writing it: try again", "sub-agents are missing; Cline makes it again from its other files"))
 		return
 	}
-	for _, m := range known.agents {
-		i := slices.IndexFunc(d.sessions, func(s *session) bool { return s.root == r && s.id == m.parent })
-		if i < 0 {
-			continue
+	byID := map[string]*session{}
+	for _, s := range d.sessions {
+		if s.root == r {
+			byID[s.id] = s
 		}
-		parent := d.sessions[i]
-		d.sessions = append(d.sessions, &session{manifest: m, root: r, folder: parent.folder, above: parent})
+	}
+	for _, m := range known.agents {
+		if up := byID[m.parent]; up != nil {
+			byID[m.id] = &session{manifest: m, root: r, folder: up.folder, above: up}
+			d.sessions = append(d.sessions, byID[m.id])
+		}
 	}
 }
 
@@ -57,7 +60,7 @@ func (d *discovery) readDatabase(path string) (database, error) {
 		}
 		const query = `SELECT session_id, parent_session_id, agent_id, status, started_at, coalesce(ended_at, ''), updated_at, model, cwd,
 			substr(coalesce(prompt, ''), 1, 4096), substr(coalesce(metadata_json, ''), 1, 1000000) FROM sessions
-			WHERE is_subagent = 1 AND parent_session_id IS NOT NULL AND agent_id IS NOT NULL`
+			WHERE is_subagent = 1 AND parent_session_id IS NOT NULL AND agent_id IS NOT NULL ORDER BY started_at`
 		return db.Each(ctx, query, nil, func(scan func(...any) error) error {
 			m, err := agentRow(scan)
 			if err == nil && isAgentName(m.agent) {

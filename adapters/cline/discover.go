@@ -3,7 +3,6 @@ package cline
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -27,6 +26,7 @@ type discovery struct {
 	tableErr  error
 	roots     []*root
 	sessions  []*session
+	unread    map[*root]bool // those with a session that could not be read
 }
 
 // session is what was read of one session.
@@ -35,6 +35,7 @@ type session struct {
 	root    *root
 	folder  string // of its files
 	talk    conversation
+	failed  bool  // the manifest could not be read
 	talkErr error // why the conversation could not be read; nil if it is missing
 
 	above     *session // of a sub-agent: the session that spawned it
@@ -55,7 +56,7 @@ func (s *session) conversationFile() string {
 
 // look reads the processes first and the files after them, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.now(), answer: kit.NewAnswer()}
+	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.now(), answer: kit.NewAnswer(), unread: map[*root]bool{}}
 	d.processes, d.tableErr = a.census(ctx)
 	d.answer.Problem(d.tableErr)
 	d.roots = a.roots(d.processes, d.answer)
@@ -93,6 +94,7 @@ func (d *discovery) list(r *root) {
 	entries, err := agentfile.Entries(d.ctx, r.sessions)
 	if err != nil && !isMissing(err) {
 		d.answer.Problem(adapters.AsProblem(r.sessions, err))
+		d.unread[r] = true
 	}
 	for _, e := range entries {
 		id := e.Name()
@@ -120,9 +122,12 @@ func (d *discovery) readManifests() {
 	late := make([]bool, len(d.sessions))
 	agentfile.Parallel(len(d.sessions), func(i int) { late[i] = !d.readManifest(ctx, d.sessions[i]) })
 	lost := 0
-	for i := range late {
+	for i, s := range d.sessions {
 		if late[i] {
 			lost++
+		}
+		if late[i] || s.failed {
+			d.unread[s.root] = true
 		}
 	}
 	if lost > 0 {
@@ -148,6 +153,7 @@ func (d *discovery) readManifest(ctx context.Context, s *session) bool {
 		}
 		return true
 	case err != nil:
+		s.failed = true
 		d.answer.Problem(adapters.AsProblem(path, err))
 		d.answer.LeaveOut(kit.NotReadable, 1)
 		return true
@@ -266,7 +272,7 @@ func (d *discovery) addProcesses() {
 			continue
 		}
 		row := adapters.ProcessSession(Name, p.Process, p.cwd)
-		if d.hidden(p) {
+		if p.root != nil && d.unread[p.root] {
 			row.Status = adapters.Unknown
 			row.Evidence = fmt.Sprintf("process %d; its session may be one that could not be read", p.PID)
 		}
@@ -277,17 +283,6 @@ func (d *discovery) addProcesses() {
 			d.answer.Add(row)
 		}
 	}
-}
-
-// hidden reports whether the session of a process may be one that could not be read.
-func (d *discovery) hidden(p *process) bool {
-	return slices.ContainsFunc(d.answer.Problems(), func(err error) bool {
-		var problem *adapters.Problem
-		if !errors.As(err, &problem) || p.root == nil {
-			return false
-		}
-		return strings.HasPrefix(problem.Path, p.root.sessions) || strings.HasPrefix(p.root.sessions, problem.Path)
-	})
 }
 
 // keepWatch sets the folders to watch.

@@ -11,7 +11,7 @@ import (
 
 // Conversations implements adapters.Searcher. A hit has the folder that the manifest names.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
-	d := &discovery{Adapter: a, ctx: ctx, query: adapters.Query{Since: since}, now: a.now(), answer: kit.NewAnswer()}
+	d := &discovery{Adapter: a, ctx: ctx, query: adapters.Query{Since: since}, now: a.now(), answer: kit.NewAnswer(), unread: map[*root]bool{}}
 	d.processes, _ = a.census(ctx) // those that can't be read only name further homes
 	d.roots = a.roots(d.processes, d.answer)
 	if d.absent() {
