@@ -174,7 +174,7 @@ func (d *discovery) wanted(s *session) bool {
 	if d.query.IDs != nil {
 		return slices.Contains(d.query.IDs, s.id)
 	}
-	return s.owner != nil || s.owners > 0 || d.query.Since.IsZero() || !s.modified.Before(d.query.Since) || !s.ended.Before(d.query.Since)
+	return s.owner != nil || s.owners > 0 || s.doubt != "" || d.tableErr != nil || d.query.Since.IsZero() || !s.modified.Before(d.query.Since) || !s.ended.Before(d.query.Since)
 }
 
 // readConversations reads the conversations of the sessions that the query asks for, and drops the others.

@@ -2,6 +2,7 @@ package cline
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -19,8 +20,13 @@ func (d *discovery) match() {
 		}
 	}
 	for _, s := range d.sessions {
+		if s.owners == 0 && s.above == nil && s.isUnfinished() {
+			d.doubtResumed(s)
+		}
+	}
+	for _, s := range d.sessions {
 		if up := s.above; up != nil { // it runs in the process of the session that spawned it
-			s.owner, s.owners, s.pid, s.terminals = up.owner, up.owners, up.pid, up.terminals
+			s.owner, s.owners, s.doubt, s.pid, s.terminals = up.owner, up.owners, up.doubt, up.pid, up.terminals
 			s.branch = cmp.Or(s.branch, up.branch)
 			continue
 		}
@@ -64,6 +70,16 @@ func (p *process) isOlder(s *session) bool { return !p.Started.Add(tick).After(s
 // is: the terminal is in the session's folder, is older, and hosts no session itself.
 func (d *discovery) mayShow(p *process, s *session) bool {
 	return !p.hub && p.id == "" && p.root == s.root && p.isOlder(s) && sameFolder(p.cwd, s.cwd) && !d.hosts(p)
+}
+
+// doubtResumed sets the doubt about a session whose process is gone: a terminal takes up any session by /history, without a
+// trace of it but what it writes.
+func (d *discovery) doubtResumed(s *session) {
+	for _, p := range d.processes {
+		if !p.hub && p.id == "" && p.root == s.root && p.Started.Before(s.modified) && sameFolder(p.cwd, s.cwd) && d.isOpen(p) {
+			s.doubt = fmt.Sprintf("process %d is gone, and process %d, a terminal in its folder without a session of its own, may have taken it up by /history", s.pid, p.PID)
+		}
+	}
 }
 
 // hosts reports whether a process hosts a session.

@@ -62,6 +62,11 @@ func (s *session) alive(evidence string) kit.Verdict {
 	return kit.Idle(outcome, evidence+why)
 }
 
+// isUnfinished reports whether no process has ended the session in good order.
+func (s *session) isUnfinished() bool {
+	return s.status == "running" || s.status == "pending" || s.status == "idle"
+}
+
 // running returns the verdict on a session in a turn.
 func (s *session) running(evidence string) kit.Verdict {
 	l := &s.talk.last

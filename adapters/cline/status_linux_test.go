@@ -130,6 +130,36 @@ func TestHostedWithoutTerminal(t *testing.T) {
 	}
 }
 
+// A terminal takes up any session by /history, and the manifest keeps the pid of the first process.
+func TestTakenUp(t *testing.T) {
+	w := scene.New(t)
+	agent := scene.Cline(w)
+	unfinished, ended := agent.Start("/home/dev/proj", "one"), agent.Start("/home/dev/proj", "two")
+	ended.Answer("fine")
+	ended.Exit()
+	w.Procs.End(unfinished.Process.PID)
+	a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
+	state := func(id string) adapters.Session {
+		t.Helper()
+		for _, s := range adaptertest.Discover(t, a, adapters.Query{}).Sessions {
+			if s.ID == id {
+				return s
+			}
+		}
+		return adapters.Session{}
+	}
+	if s := state(unfinished.ID); s.Status != adapters.Stopped || s.Outcome != adapters.Died {
+		t.Errorf("%s %s: %s", s.Status, s.Outcome, s.Evidence)
+	}
+	w.Procs.Start(scene.Spec{Comm: "cline", Exe: scene.ClineProgram, CWD: "/home/dev/proj", Env: []string{"HOME=" + w.Home}, Args: []string{"cline"}, Started: time.Now().Add(-time.Hour)})
+	if s := state(unfinished.ID); s.Status != adapters.Unknown || !strings.Contains(s.Evidence, "/history") {
+		t.Errorf("%s %s: %s", s.Status, s.Outcome, s.Evidence)
+	}
+	if s := state(ended.ID); s.Status != adapters.Stopped || s.Outcome != adapters.Completed {
+		t.Errorf("%s %s: %s", s.Status, s.Outcome, s.Evidence)
+	}
+}
+
 func rewriteFile(t *testing.T, path string, pattern *regexp.Regexp, with string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
