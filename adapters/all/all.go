@@ -6,6 +6,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/claudecode"
+	"rollcall/adapters/cline"
 	"rollcall/adapters/codex"
 	"rollcall/adapters/copilot"
 	"rollcall/adapters/gemini"
@@ -57,6 +58,7 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		pi.New(of(pi.Name)),
 		pirust.New(of(pirust.Name)),
 		copilot.New(of(copilot.Name)),
+		cline.New(of(cline.Name)),
 		openclaw.New(openclaw.Config{Config: of(openclaw.Name), Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
 		gemini.New(of(gemini.Name)),
 	}

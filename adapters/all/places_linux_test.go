@@ -7,6 +7,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/claudecode"
+	"rollcall/adapters/cline"
 	"rollcall/adapters/codex"
 	"rollcall/adapters/kilo"
 	"rollcall/adapters/opencode"
@@ -40,6 +41,7 @@ func TestHomeOfEndedProcess(t *testing.T) {
 		{scene.Codex, func(cfg adapters.Config) adapters.Adapter { return codex.New(cfg) }},
 		{scene.OpenCode, func(cfg adapters.Config) adapters.Adapter { return opencode.New(cfg) }},
 		{scene.Kilo, func(cfg adapters.Config) adapters.Adapter { return kilo.New(cfg) }},
+		{scene.Cline, func(cfg adapters.Config) adapters.Adapter { return cline.New(cfg) }},
 		{scene.Pi, func(cfg adapters.Config) adapters.Adapter { return pi.New(cfg) }},
 	} {
 		w := scene.New(t)

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/all"
+	"rollcall/adapters/cline"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
@@ -38,6 +39,8 @@ func TestStuckHome(t *testing.T) {
 			`{"type":"user","sessionId":"` + id + `","cwd":"/p","timestamp":"2026-01-01T00:00:00Z","uuid":"u","message":{"role":"user","content":"hi"}}` + "\n"},
 		agentname.Codex: {"sessions", "sessions/2026/01/01/rollout-2026-01-01T00-00-00-" + id + ".jsonl",
 			`{"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"session_id":"` + id + `","id":"` + id + `","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/p","originator":"codex_cli_rs","cli_version":"0.142.5","source":"cli"}}` + "\n"},
+		cline.Name: {"sessions", "sessions/" + id + "/" + id + ".json",
+			`{"version":1,"session_id":"` + id + `","status":"idle","pid":1,"started_at":"2026-01-01T00:00:00.000Z","cwd":"/p"}`},
 		agentname.OpenCode: {"storage", "", ""},
 		agentname.Pi: {"sessions/--p--", "sessions/--p--/2026-01-01T00-00-00-000Z_" + id + ".jsonl",
 			`{"type":"session","version":3,"id":"` + id + `","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/p"}` + "\n" +

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -87,27 +88,7 @@ func (a *Adapter) client(h *host, base string) *serverClient {
 const defaultUser = "opencode"
 
 func (a *Adapter) httpClient(id proc.Identity) *http.Client {
-	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := (&net.Dialer{Timeout: askLimit}).DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		to, ok := conn.RemoteAddr().(*net.TCPAddr)
-		if !ok {
-			err = fmt.Errorf("%s is not an address with a port", conn.RemoteAddr())
-		} else {
-			err = a.serves(to.AddrPort(), id)
-		}
-		if err != nil {
-			_ = conn.Close()
-			return nil, &kit.ListenerError{Unsent: "nothing was sent", Err: err}
-		}
-		return conn, nil
-	}
-	return &http.Client{
-		Transport:     &http.Transport{Proxy: nil, DialContext: dial, DisableKeepAlives: true, ResponseHeaderTimeout: orderLimit},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	return kit.PeerClient("nothing was sent", askLimit, orderLimit, func(at netip.AddrPort) error { return a.serves(at, id) })
 }
 
 // address returns the address at which a process serves, and "" if that isn't known.

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 
@@ -26,6 +25,8 @@ import (
 // OpenCode 2 runs all sessions of a user in one background service. It registers itself in a file
 // with its address and password. Its interface is below /api. The preview was run (1.18.18); what
 // differs in 2.0 was read in its source.
+
+const registrationLimit = 64 << 10
 
 // registration is the file in which a service registers itself.
 type registration struct {
@@ -51,13 +52,13 @@ func (h *host) registration() (r registration, err error) {
 		return r, err
 	}
 	for _, name := range append(files, "server.json") {
-		text, err := readPrivate(filepath.Join(folder, name))
+		text, err := agentfile.ReadPrivate(filepath.Join(folder, name), registrationLimit)
 		if err != nil || json.Unmarshal(text, &r) != nil || r.PID != h.PID {
 			r = registration{}
 			continue
 		}
 		if r.Password == "" {
-			text, err = readPrivate(filepath.Join(folder, "password"))
+			text, err = agentfile.ReadPrivate(filepath.Join(folder, "password"), registrationLimit)
 			r.Password = strings.TrimSpace(string(text))
 		}
 		if err != nil {
@@ -66,15 +67,6 @@ func (h *host) registration() (r registration, err error) {
 		return r, r.check()
 	}
 	return r, fmt.Errorf("process %d is registered in no file of %s: %w", h.PID, folder, errNoServer)
-}
-
-// readPrivate reads a small file that only the user can read.
-func readPrivate(path string) ([]byte, error) {
-	text, info, err := agentfile.ReadSmall(path, 64<<10)
-	if err == nil && (!agentfile.OwnedByUser(info) || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0) {
-		return nil, fmt.Errorf("%s: others can read or write it, so it is not used", path)
-	}
-	return text, err
 }
 
 // check reports an address that is not one of this machine.

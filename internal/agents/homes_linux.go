@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // The model of the agents that take any provider.
@@ -57,6 +58,16 @@ func (s *Sandbox) seedCopilot() error {
 func copilotEnv(server string) []string {
 	return []string{"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_PROVIDER_BASE_URL=" + server + "/v1", "COPILOT_PROVIDER_TYPE=openai",
 		"COPILOT_PROVIDER_API_KEY=" + mockKey, "COPILOT_MODEL=" + mockModel}
+}
+
+// seedCline has it use the mock model.
+func (s *Sandbox) seedCline() error {
+	now := time.Now().UTC().Format(time.RFC3339)
+	return writeJSON(filepath.Join(s.Home, ".cline", "data", "settings", "providers.json"), map[string]any{
+		"version": 1, "lastUsedProvider": "openai-compatible", "providers": map[string]any{"openai-compatible": map[string]any{
+			"settings":  map[string]any{"provider": "openai-compatible", "apiKey": mockKey, "model": mockModel, "baseUrl": s.Server.URL() + "/v1"},
+			"updatedAt": now, "tokenSource": "manual"}},
+	})
 }
 
 // mockModelEntry describes the model to Pi, and to OpenClaw, which is built on Pi.

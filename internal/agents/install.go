@@ -54,6 +54,8 @@ var (
 	GeminiNewest = Release{Agent: "gemini", Version: "0.61.0", lock: "gemini-0.61.0", program: ".bin/gemini", newNode: true}
 	// CopilotNewest is a script that starts the program in a package for each system.
 	CopilotNewest = Release{Agent: "copilot", Version: "1.0.102", lock: "copilot-1.0.102", program: ".bin/copilot", newNode: true}
+	// ClineNewest is the program alone: the package cline adds libraries for programs of others.
+	ClineNewest = Release{Agent: "cline", Version: "3.0.65", lock: "cline-3.0.65", program: "@cline/cli-linux-x64/bin/cline"}
 
 	// PiNewest is one bundle: what its package names as dependencies is in it, and
 	// left out of the lock file.
@@ -68,7 +70,7 @@ var (
 )
 
 // newest are the newest releases of the agents.
-var newest = []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest, GeminiNewest, CopilotNewest}
+var newest = []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest, GeminiNewest, CopilotNewest, ClineNewest}
 
 // Releases returns all of the agents', the newest ones first.
 func Releases() []Release {

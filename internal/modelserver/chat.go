@@ -27,8 +27,8 @@ type chatRequest struct {
 	} `json:"stream_options"`
 }
 
-// chatShellNames are the names of the shell tools: OpenCode and Pi, OpenClaw.
-var chatShellNames = []string{"bash", "exec"}
+// chatShellNames are the names of the shell tools: OpenCode and Pi, OpenClaw, Cline.
+var chatShellNames = []string{"bash", "exec", "run_commands"}
 
 func parseChat(body []byte) (wireRequest, error) {
 	var m chatRequest
@@ -97,6 +97,11 @@ func chatCall(r wireRequest, p plan) (map[string]any, error) {
 	case askTool:
 		name, arguments, err = questionCall(r.tools)
 	case agentTool:
+		if _, ok := chatTool(r.tools, "spawn_agent"); ok { // Cline
+			name = "spawn_agent"
+			arguments, err = jsonText(map[string]string{"systemPrompt": "You help.", "task": p.argument})
+			break
+		}
 		if _, ok := chatTool(r.tools, "task"); !ok {
 			return nil, errors.New("no tool for sub-agents is offered")
 		}
@@ -108,12 +113,16 @@ func chatCall(r wireRequest, p plan) (map[string]any, error) {
 		"function": map[string]any{"name": name, "arguments": arguments}}, err
 }
 
-// questionCall asks the user with OpenCode's tool, or Copilot's.
+// questionCall asks the user with OpenCode's tool, Copilot's or Cline's.
 func questionCall(tools []wireTool) (name, arguments string, err error) {
 	if _, ok := chatTool(tools, "ask_user"); ok {
 		arguments, err = jsonText(map[string]any{"message": "Which colour?", "requestedSchema": map[string]any{
 			"properties": map[string]any{"c": map[string]any{"type": "string", "title": "Colour", "enum": []string{"Red", "Blue"}}}, "required": []string{"c"}}})
 		return "ask_user", arguments, err
+	}
+	if tool, ok := chatTool(tools, "ask_question"); ok {
+		arguments, err = jsonText(map[string]any{"question": "Which colour?", "options": []string{"Red", "Blue"}})
+		return tool.Name, arguments, err
 	}
 	if _, ok := chatTool(tools, "question"); !ok {
 		return "", "", errors.New("no tool for questions to the user is offered")

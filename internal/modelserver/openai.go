@@ -119,6 +119,8 @@ func shellArguments(name string, parameters json.RawMessage, p plan) (string, er
 	has := func(name string) bool { _, ok := schema.Properties[name]; return ok }
 	arguments := map[string]any{}
 	switch {
+	case has("commands"): // Cline
+		arguments["commands"] = []string{p.argument}
 	case has("cmd"):
 		arguments["cmd"] = p.argument
 	case has("command") && schema.Properties["command"].Type == "array":

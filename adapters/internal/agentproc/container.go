@@ -18,18 +18,16 @@ import (
 // files.
 var variables = []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
 	"CLAUDE_CONFIG_DIR", "CODEX_HOME", "CODEX_SQLITE_HOME", "OPENCODE_DB", "KILO_DB",
-	"PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_SESSIONS_DIR", "PI_SESSION_FILE",
-	"GEMINI_CLI_HOME"}
+	"PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_SESSIONS_DIR", "PI_SESSION_FILE"}
 
 // stores lists the agents' folders in a home. A container whose home contains one of the user's
 // own folders works with that folder, whatever name it has in the container.
-var stores = []string{".claude", ".codex", ".pi/agent", ".local/share/opencode", ".local/share/kilo",
-	".gemini"}
+var stores = []string{".claude", ".codex", ".pi/agent", ".local/share/opencode", ".local/share/kilo"}
 
 // Own are an agent's own places, which Table knows beside those of the variables and stores above.
 type Own struct {
 	Variable string // of the environment, that names a place in which the agent keeps its files; may be empty
-	Store    string // folder in a home
+	Store    string // folder in a home; may be empty
 }
 
 // Table returns the table with the paths of contained processes as this machine names them:
@@ -40,7 +38,9 @@ type Own struct {
 func Table(table proc.Lister, home string, own ...Own) proc.Lister {
 	t := &translated{Lister: table, home: home, variables: variables, stores: stores}
 	for _, o := range own {
-		t.variables, t.stores = append(slices.Clip(t.variables), o.Variable), append(slices.Clip(t.stores), o.Store)
+		if t.variables = append(slices.Clip(t.variables), o.Variable); o.Store != "" {
+			t.stores = append(slices.Clip(t.stores), o.Store)
+		}
 	}
 	return t
 }

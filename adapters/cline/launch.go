@@ -1,0 +1,73 @@
+package cline
+
+import (
+	"errors"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+var (
+	_ adapters.Launcher = (*Adapter)(nil)
+	_ adapters.Ender    = (*Adapter)(nil)
+)
+
+// Program implements adapters.Launcher.
+func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
+	return description.FindProgram(look)
+}
+
+// Modes implements adapters.Launcher. Without an option Cline approves everything itself.
+func (a *Adapter) Modes() []adapters.Mode {
+	return []adapters.Mode{
+		{Name: "ask", Says: "asks before it uses tools; refuses them in the background"},
+		{Name: "plan", Says: "makes a plan and changes nothing"},
+		{Name: "auto-approve", Says: "does everything without asking", Unsafe: true},
+	}
+}
+
+// Command implements adapters.Launcher (3.0.65). In the background Cline reads the prompt from standard input. It chooses the id
+// of a new session itself.
+func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
+	c := adapters.Command{Path: program, Session: t.Resume, Args: []string{"--auto-approve", "false"}}
+	switch t.Mode {
+	case "plan":
+		c.Args = append(c.Args, "--plan")
+	case "auto-approve":
+		c.Args[1] = "true"
+	}
+	if t.Model != "" {
+		c.Args = append(c.Args, "--model", t.Model)
+	}
+	if !t.Terminal {
+		if t.Resume != "" {
+			return c, errors.New("Cline resumes a session in a terminal only: use --terminal")
+		}
+		c.Stdin = t.Prompt
+		return c, nil
+	}
+	c.Args = append(c.Args, "--tui")
+	c.Option("--id", t.Resume)
+	if t.Prompt != "" {
+		c.Args = append(c.Args, asPrompt(t.Prompt))
+	}
+	return c, nil
+}
+
+// asPrompt returns a prompt in a form that Cline takes neither for an option nor, as a single word, for a command.
+func asPrompt(prompt string) string {
+	if strings.HasPrefix(prompt, "-") || !strings.ContainsAny(prompt, " \t\n") {
+		return " " + prompt
+	}
+	return prompt
+}
+
+// EndBy implements adapters.Ender. Cline 3.0.65 ignores a termination; an interrupt ends a run, and a terminal at the second one. The
+// hub is never signalled: that would end the sessions of all its terminals.
+func (a *Adapter) EndBy(s adapters.Session) ([]proc.Signal, error) {
+	if s.Shared {
+		return nil, errors.New("Cline's hub hosts it with other sessions and is not ended; close the session in its terminal")
+	}
+	return []proc.Signal{proc.Interrupt, proc.Interrupt}, nil
+}

@@ -1,0 +1,122 @@
+package cline
+
+import (
+	"fmt"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
+)
+
+// ago returns when something was written, for the evidence.
+func ago(at, now time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return ", " + kit.Span(now.Sub(at)) + " ago"
+}
+
+// verdict derives the status of a session from its manifest, its conversation and its process.
+func (d *discovery) verdict(s *session) kit.Verdict {
+	record := fmt.Sprintf("%s.json: %s%s", kit.PlainWord(s.id), kit.PlainWord(s.status), ago(s.modified, d.now))
+	switch {
+	case s.owner != nil:
+		return s.alive(fmt.Sprintf("%s; %s", record, s.owner.named()))
+	case d.tableErr != nil:
+		return kit.Unknown(record + "; the processes could not be read")
+	case s.doubt != "":
+		return kit.Unknown(record + "; " + s.doubt)
+	case s.owners > 1:
+		return kit.Unknown(fmt.Sprintf("%s; %d processes can be process %d, which it names", record, s.owners, s.pid))
+	}
+	outcome, why := s.outcome()
+	return kit.Stopped(outcome, fmt.Sprintf("%s; process %d is gone%s", record, s.pid, why))
+}
+
+func (p *process) named() string {
+	if p.hub {
+		return fmt.Sprintf("process %d, Cline's hub", p.PID)
+	}
+	return fmt.Sprintf("process %d", p.PID)
+}
+
+// alive returns the verdict on a session whose process is alive.
+func (s *session) alive(evidence string) kit.Verdict {
+	open := s.status == "running" || s.status == "pending"
+	switch {
+	case s.lost:
+		return kit.Unknown(evidence + " has resumed it, but the hub has marked the session as failed since, so that it is not known what it does")
+	case open && s.owner.Started.After(s.modified): // that turn was another process's
+		return kit.Idle("", evidence+", which began later")
+	case open && s.owner.hub && s.interactive && s.terminals == 0:
+		return kit.Unknown(evidence + "; no terminal of Cline's is in its folder any more, and the hub does not say whether the turn goes on")
+	case s.status == "pending":
+		return kit.Waiting(adapters.ForPermission, evidence)
+	case s.status == "running":
+		return s.running(evidence)
+	}
+	outcome, why := s.outcome()
+	if outcome == "" && s.status != "idle" {
+		return kit.Unknown(evidence + why)
+	}
+	return kit.Idle(outcome, evidence+why)
+}
+
+// isUnfinished reports whether no process has ended the session in good order.
+func (s *session) isUnfinished() bool {
+	return s.status == "running" || s.status == "pending" || s.status == "idle"
+}
+
+// running returns the verdict on a session in a turn.
+func (s *session) running(evidence string) kit.Verdict {
+	l := &s.talk.last
+	switch {
+	case s.talkErr != nil:
+		return kit.Unknown(evidence + "; its conversation could not be read, so that a question in it is not seen")
+	case l.kind == calling && l.asks == len(l.calls):
+		return kit.Waiting(adapters.ForQuestion, evidence+"; its question has no answer yet")
+	case l.kind == calling && l.asks > 0:
+		return kit.Unknown(fmt.Sprintf("%s; of %d open calls %d ask a question", evidence, len(l.calls), l.asks))
+	}
+	return kit.Working(evidence)
+}
+
+// outcome returns how the last turn ended, and why that is said or not known.
+func (s *session) outcome() (outcome adapters.Outcome, why string) {
+	switch {
+	case s.owner == nil && (s.status == "running" || s.status == "pending"):
+		return adapters.Died, ""
+	case s.lost:
+		return s.lostOutcome()
+	case s.status == "cancelled":
+		return adapters.Interrupted, ""
+	case s.status == "failed":
+		return adapters.Failed, ""
+	case s.status != "idle" && s.status != "completed":
+		return "", "; this status is not known"
+	case s.talkErr != nil:
+		return "", "; its conversation could not be read"
+	}
+	switch l := &s.talk.last; {
+	case l.aborted:
+		return adapters.Interrupted, "; its last call was aborted"
+	case l.kind == failure:
+		return adapters.Failed, "; its last message is an error" + kit.Quoted(l.text)
+	}
+	return adapters.Completed, ""
+}
+
+// lostOutcome returns the outcome of a session whose process had ended without a word when a hub began. The hub then
+// marks idle sessions as failed as well. A prompt is stored with its first answer, and a turn in a repository begins with a checkpoint.
+func (s *session) lostOutcome() (outcome adapters.Outcome, why string) {
+	why = "; a hub found that its process had ended"
+	switch l := &s.talk.last; {
+	case s.talkErr != nil:
+		return "", why + ", and its conversation could not be read"
+	case l.kind != answer, s.turnAt.After(l.at):
+		return adapters.Died, why
+	case !s.turnAt.IsZero():
+		return adapters.Completed, why
+	}
+	return "", why + ", and it is not known whether a turn was open"
+}
