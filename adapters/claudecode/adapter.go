@@ -37,6 +37,7 @@ type Adapter struct {
 	saved           *savedTranscripts
 	homesUsed       *kit.Recent // homes elsewhere
 	current         kit.List
+	limits          kit.Limits
 	watch           []string
 	help            helpModes
 }
@@ -50,6 +51,7 @@ var (
 	_ adapters.Peeker       = (*Adapter)(nil)
 	_ adapters.Searcher     = (*Adapter)(nil)
 	_ adapters.Answerer     = (*Adapter)(nil)
+	_ adapters.Limiter      = (*Adapter)(nil)
 	_ adapters.Piped        = (*Adapter)(nil)
 )
 

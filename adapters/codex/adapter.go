@@ -40,6 +40,7 @@ type Adapter struct {
 	states   states
 	homes    *kit.Recent
 	current  kit.List
+	limits   kit.Limits
 
 	watched kit.Watch
 }
@@ -54,6 +55,7 @@ var (
 	_ adapters.Searcher     = (*Adapter)(nil)
 	_ adapters.Answerer     = (*Adapter)(nil)
 	_ adapters.Prompter     = (*Adapter)(nil)
+	_ adapters.Limiter      = (*Adapter)(nil)
 )
 
 // New makes the adapter. It reads nothing yet.

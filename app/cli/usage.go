@@ -23,6 +23,7 @@ type usageCommand struct {
 	*env
 	by, since, agent      string
 	asJSON, asCSV, strict bool
+	limits                bool
 }
 
 func newUsage(e *env) *cobra.Command {
@@ -49,15 +50,25 @@ agents report. For sessions whose agent reports none, it is computed from your p
 reasoning tokens; they are part of the output.`,
 		Example: `  rollcall usage
   rollcall usage --by model --since 30d
-  rollcall usage --by project --since all --csv`,
+  rollcall usage --by project --since all --csv
+  rollcall usage --limits`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return c.run() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !c.limits {
+				return c.run()
+			}
+			if f := cmd.Flags(); f.Changed("by") || f.Changed("since") || c.asCSV {
+				return usageError("--limits cannot be combined with --by, --since or --csv")
+			}
+			return c.runLimits()
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.by, "by", string(usage.ByDay), "day, project, agent, model, branch or group")
 	f.StringVar(&c.since, "since", "30d", "what was used since: 12h, 7d, 4w, all")
 	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
 	f.BoolVar(&c.asCSV, "csv", false, "print comma-separated values, without the total")
+	f.BoolVar(&c.limits, "limits", false, "show the usage limits of accounts, as agents recorded them last")
 	jsonFlag(cmd, &c.asJSON)
 	strictFlag(cmd, &c.strict)
 	return cmd
