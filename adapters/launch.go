@@ -3,6 +3,7 @@ package adapters
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 )
 
 // Task is the work for which an agent is started.
@@ -14,6 +15,9 @@ type Task struct {
 	Resume string // the session to continue; empty: a new one
 	// ResumeFile is the first of the session's Files, which shows the home that the session is in; empty where it has none.
 	ResumeFile string
+	// Home is the home of the agent to use for a new session; empty: that of the environment. An agent without support for it
+	// returns ErrNoHome.
+	Home string
 	// Terminal requests the interactive form, for a terminal of the user's; otherwise
 	// the agent works through Prompt on its own and exits.
 	Terminal bool
@@ -41,10 +45,15 @@ type Command struct {
 	Pipe bool
 	// Set lists variables, as NAME=value, that replace those of the command's environment.
 	Set []string
+	// Unset lists variables to remove from the command's environment in any case.
+	Unset []string
 	// Secret is a variable to add to the command's environment. Rollcall chose its value for
 	// this process alone, and keeps it until the process ends (Config.Password).
 	Secret Secret
 }
+
+// ErrNoHome reports that an agent cannot be started in another home than that of the environment.
+var ErrNoHome = errors.New("it cannot be launched in another home from here")
 
 // Option adds an option with its value, unless the value is empty.
 func (c *Command) Option(name, value string) {

@@ -104,3 +104,13 @@ func TestLimitsOfRecords(t *testing.T) {
 		}
 	}
 }
+
+func TestLaunchHome(t *testing.T) {
+	home := t.TempDir()
+	a := New(adapters.Config{Home: home, Env: func(string) string { return "" }, Table: proc.Open()})
+	for wanted, want := range map[string][]string{"": nil, filepath.Join(home, ".codex"): nil, "/srv/codex": {"CODEX_HOME=/srv/codex"}} {
+		if c, err := a.Command("codex", adapters.Task{Prompt: "x", Home: wanted}); err != nil || !slices.Equal(c.Set, want) {
+			t.Errorf("%q: %v, %v", wanted, c.Set, err)
+		}
+	}
+}

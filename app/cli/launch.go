@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/settings"
 	"rollcall/app/store"
 )
 
@@ -70,6 +73,11 @@ Agents: ` + agentNames(canLaunch) + ".",
 			if c.matrix != "" && !cmd.Flags().Changed("cwd") {
 				c.Dir = "" // the folder in the matrix file is used
 			}
+			if c.Home != "" {
+				if err := c.findHome(args); err != nil {
+					return err
+				}
+			}
 			if c.worktree = c.worktree || c.branch != "" || c.baseBranch != ""; len(args) > 1 || c.matrix != "" || c.worktree {
 				if c.talk {
 					return usageError("--follow shows one agent without a worktree: use --wait, and rollcall peek ID --follow")
@@ -80,12 +88,36 @@ Agents: ` + agentNames(canLaunch) + ".",
 		},
 	}
 	cmd.Flags().StringVar(&c.Dir, "cwd", ".", "the `folder` to work in; for a group, a folder in the repository")
+	cmd.Flags().StringVar(&c.Home, "home", "", "the home of the agent, which stands for an account: its `name` in the settings, its folder's name, or its path")
 	cmd.Flags().StringVar(&c.matrix, "matrix", "", "a YAML `file` that describes what to launch")
 	cmd.Flags().BoolVar(&c.worktree, "worktree", false, "use a new git worktree, next to the repository, for a single agent too")
 	cmd.Flags().StringVar(&c.branch, "branch", "", "the `name` of the worktree's new branch; implies --worktree")
 	cmd.Flags().StringVar(&c.baseBranch, "base-branch", "", "the `branch`, tag or commit at which the worktree begins; implies --worktree")
 	c.addFlags(cmd)
 	return cmd
+}
+
+// findHome replaces the name of the home by its path.
+func (c *launchCommand) findHome(args []string) error {
+	if c.matrix != "" || len(args) > 1 {
+		return usageError("--home needs one agent")
+	}
+	agent := c.members(args)[0].Agent
+	var used []string
+	if !filepath.IsAbs(settings.ExpandHome(c.Home)) {
+		_, snap, err := c.refresh(0, false)
+		if err != nil {
+			return err
+		}
+		used = app.HomesOf(snap.Own, agent)
+	}
+	set := c.settings()
+	home, err := set.FindHome(agent, c.Home, used)
+	if err != nil {
+		return usageError("--home: %s", err)
+	}
+	c.Home = home
+	return nil
 }
 
 func newResume(e *env) *cobra.Command {

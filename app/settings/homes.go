@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"rollcall/adapters"
@@ -76,4 +77,41 @@ func isPath(path, other string) bool {
 	}
 	target, err := filepath.EvalSymlinks(other)
 	return err == nil && target == real
+}
+
+// NameAccount is Account for app.Config.Account: a home has a name where several are in use, or the settings name others.
+func (s *Settings) NameAccount(agent adapters.Name, home string, several bool) string {
+	if !several && len(s.Homes[agent]) == 0 {
+		return ""
+	}
+	return s.Account(agent, home)
+}
+
+// FindHome returns the home of an agent that the user means by name: a path, or the name of one of the homes that are used or that the settings have.
+func (s *Settings) FindHome(agent adapters.Name, name string, used []string) (string, error) {
+	if path := ExpandHome(name); filepath.IsAbs(path) {
+		if why := homeProblem(path); why != "" {
+			return "", fmt.Errorf("the home %s %s", path, why)
+		}
+		return filepath.Clean(path), nil
+	}
+	var found, names []string
+	for _, home := range slices.Concat(s.HomesOf(agent), used) {
+		account := s.Account(agent, home)
+		if account == name && !slices.ContainsFunc(found, func(other string) bool { return isPath(other, home) }) {
+			found = append(found, home)
+		}
+		if !slices.Contains(names, account) {
+			names = append(names, account)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", fmt.Errorf("%d homes are called %q (%s): use the path of one, or name them in the table [homes] of config.toml", len(found), name, strings.Join(found, ", "))
+	case len(names) == 0:
+		return "", fmt.Errorf("no home is called %q: use its path, or name it in the table [homes] of config.toml", name)
+	}
+	return "", fmt.Errorf("no home is called %q; homes: %s", name, strings.Join(names, ", "))
 }

@@ -48,7 +48,7 @@ type usageRead struct {
 }
 
 // usageNames are the ways to group sessions, in the order of usage.Ways.
-var usageNames = []string{"By day", "By project", "By agent", "By model", "By branch", "By group"}
+var usageNames = []string{"By day", "By project", "By agent", "By model", "By branch", "By group", "By home"}
 
 // historyLimit is how long an agent may take to return the usage of its sessions.
 const historyLimit = time.Minute

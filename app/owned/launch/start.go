@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"rollcall/adapters"
+	"rollcall/app/present"
 	"rollcall/app/store"
 	"rollcall/app/store/fault"
 	"rollcall/app/store/lock"
@@ -93,6 +94,9 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 	}
 	p := &Plan{Agent: a.Name(), Request: req}
 	if p.Command, err = launcher.Command(program, task); err != nil {
+		if errors.Is(err, adapters.ErrNoHome) {
+			err = fmt.Errorf("%s: %w", present.AgentName(a.Name()), err)
+		}
 		return nil, err
 	}
 	drop := p.Command.Drop
@@ -104,7 +108,7 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 			p.Dropped = append(p.Dropped, name)
 		}
 	}
-	p.Env = withHelpers(proc.ChildEnv(env, drop, nil), p.Command.Path)
+	p.Env = withHelpers(proc.ChildEnv(env, slices.Concat(drop, p.Command.Unset), nil), p.Command.Path)
 	return p, nil
 }
 
