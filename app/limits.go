@@ -19,6 +19,11 @@ type AgentLimits struct {
 	Err    error            // why some may be missing
 }
 
+// SeveralHomes reports whether the limits are of more than one home.
+func (a *AgentLimits) SeveralHomes() bool {
+	return slices.ContainsFunc(a.Limits, func(l adapters.Limit) bool { return l.Home != a.Limits[0].Home })
+}
+
 // LimitsOf returns what each agent recorded of its limits. An adapter has the time limit to answer; 0: 5 s.
 func LimitsOf(ctx context.Context, agents []adapters.Adapter, limit time.Duration) []AgentLimits {
 	out := make([]AgentLimits, len(agents))

@@ -78,7 +78,11 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	p.serve(ctx, &running)
 	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, attention.currentRules)) })
 	serveRequests(ctx, log, own, u, &running)
-	err = tray.Run(ctx, p.core, p.trayOptions(ctx, notifier, attention, board, &recent, u))
+	limits := app.NewLimitWatch(p.agents)
+	running.Go(func() { p.followLimits(ctx, limits, notifier, func() { signal(attention.redraw) }) })
+	options := p.trayOptions(ctx, notifier, attention, board, &recent, u)
+	options.Limits = p.limitRows(limits)
+	err = tray.Run(ctx, p.core, options)
 	if errors.Is(err, tray.ErrNoBus) {
 		log.Warn("no tray here: opening the window instead", "error", err)
 		cancel()
