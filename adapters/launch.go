@@ -3,7 +3,6 @@ package adapters
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 )
 
 // Task is the work for which an agent is started.
@@ -15,8 +14,8 @@ type Task struct {
 	Resume string // the session to continue; empty: a new one
 	// ResumeFile is the first of the session's Files, which shows the home that the session is in; empty where it has none.
 	ResumeFile string
-	// Home is the home of the agent to use for a new session; empty: that of the environment. An agent without support for it
-	// returns ErrNoHome.
+	// Home is the home of the agent to use for a new session; empty: that of the environment. It is set only for an agent with
+	// Description.Homes.
 	Home string
 	// Terminal requests the interactive form, for a terminal of the user's; otherwise
 	// the agent works through Prompt on its own and exits.
@@ -51,9 +50,6 @@ type Command struct {
 	// this process alone, and keeps it until the process ends (Config.Password).
 	Secret Secret
 }
-
-// ErrNoHome reports that an agent cannot be started in another home than that of the environment.
-var ErrNoHome = errors.New("it cannot be launched in another home from here")
 
 // Option adds an option with its value, unless the value is empty.
 func (c *Command) Option(name, value string) {

@@ -38,9 +38,6 @@ func (a *Adapter) Modes() []adapters.Mode {
 // loopback, with a password.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
-	if t.Home != "" {
-		return c, adapters.ErrNoHome // its variable is XDG_DATA_HOME, which would move the data of the tools that it runs, too
-	}
 	switch {
 	case t.Terminal && t.Answerable && a.knowsPassword(program):
 		port, err := freePort()

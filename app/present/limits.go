@@ -52,10 +52,10 @@ func LimitReset(l *adapters.Limit, now time.Time) string {
 		return ""
 	}
 	at, form := l.ResetsAt.In(now.Location()), "2 Jan 15:04"
-	switch day := 24 * time.Hour; {
-	case at.Format(time.DateOnly) == now.Format(time.DateOnly):
+	switch away := at.Sub(now).Abs(); {
+	case away < 18*time.Hour:
 		form = "15:04"
-	case at.Sub(now).Abs() < 6*day:
+	case away < 6*24*time.Hour:
 		form = "Mon 15:04"
 	}
 	if l.Holds(now) {

@@ -87,6 +87,16 @@ func (s *Settings) NameAccount(agent adapters.Name, home string, several bool) s
 	return s.Account(agent, home)
 }
 
+// Accounts returns the homes of an agent that the settings have and those that are used, each once, with its name.
+func (s *Settings) Accounts(agent adapters.Name, used []string) (list Homes) {
+	for _, home := range slices.Concat(s.HomesOf(agent), used) {
+		if !slices.ContainsFunc(list, func(h Home) bool { return isPath(h.Path, home) }) {
+			list = append(list, Home{home, s.Account(agent, home)})
+		}
+	}
+	return list
+}
+
 // FindHome returns the home of an agent that the user means by name: a path, or the name of one of the homes that are used or that the settings have.
 func (s *Settings) FindHome(agent adapters.Name, name string, used []string) (string, error) {
 	if path := ExpandHome(name); filepath.IsAbs(path) {
@@ -96,13 +106,12 @@ func (s *Settings) FindHome(agent adapters.Name, name string, used []string) (st
 		return filepath.Clean(path), nil
 	}
 	var found, names []string
-	for _, home := range slices.Concat(s.HomesOf(agent), used) {
-		account := s.Account(agent, home)
-		if account == name && !slices.ContainsFunc(found, func(other string) bool { return isPath(other, home) }) {
-			found = append(found, home)
+	for _, a := range s.Accounts(agent, used) {
+		if a.Name == name {
+			found = append(found, a.Path)
 		}
-		if !slices.Contains(names, account) {
-			names = append(names, account)
+		if !slices.Contains(names, a.Name) {
+			names = append(names, a.Name)
 		}
 	}
 	switch {

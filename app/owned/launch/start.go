@@ -88,15 +88,15 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 	if err := checkPiped(a, &task); err != nil {
 		return nil, err
 	}
+	if d, _ := adapters.Describe(a.Name()); task.Home != "" && !d.Homes {
+		return nil, fmt.Errorf("%s cannot be launched in another home from here", present.AgentName(a.Name()))
+	}
 	program, err := launcher.Program(LookPath)
 	if err != nil {
 		return nil, err
 	}
 	p := &Plan{Agent: a.Name(), Request: req}
 	if p.Command, err = launcher.Command(program, task); err != nil {
-		if errors.Is(err, adapters.ErrNoHome) {
-			err = fmt.Errorf("%s: %w", present.AgentName(a.Name()), err)
-		}
 		return nil, err
 	}
 	drop := p.Command.Drop
