@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,22 +62,13 @@ to the agent itself.
 Agents: ` + agentNames(canLaunch) + ".",
 		Example: `  rollcall launch codex -p "fix the build" --cwd ~/src/app
   rollcall launch claude-code=opus claude-code=sonnet codex --prompt-file todo.md`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			c.Defaults = launch.DefaultsOf(c.settings())
-			c.ownModel, c.ownMode = cmd.Flags().Changed("model"), cmd.Flags().Changed("mode")
-			if len(args) == 0 && c.matrix == "" && c.Defaults.Member("").Agent == "" {
-				return usageError("launch takes an agent, or several; or use --matrix FILE, or set default_agent in config.toml\n  see: %s --help", cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: c.args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.matrix != "" && !cmd.Flags().Changed("cwd") {
 				c.Dir = "" // the folder in the matrix file is used
 			}
-			if c.Home != "" {
-				if err := c.findHome(args); err != nil {
-					return err
-				}
+			if err := c.findHome(args); err != nil {
+				return err
 			}
 			if c.worktree = c.worktree || c.branch != "" || c.baseBranch != ""; len(args) > 1 || c.matrix != "" || c.worktree {
 				if c.talk {
@@ -97,15 +89,31 @@ Agents: ` + agentNames(canLaunch) + ".",
 	return cmd
 }
 
-// findHome replaces the name of the home by its path.
+// args takes the defaults of the settings, and returns an error if neither they nor the arguments name an agent.
+func (c *launchCommand) args(cmd *cobra.Command, args []string) error {
+	c.Defaults = launch.DefaultsOf(c.settings())
+	c.ownModel, c.ownMode = cmd.Flags().Changed("model"), cmd.Flags().Changed("mode")
+	if len(args) == 0 && c.matrix == "" && c.Defaults.Member("").Agent == "" {
+		return usageError("launch takes an agent, or several; or use --matrix FILE, or set default_agent in config.toml\n  see: %s --help", cmd.CommandPath())
+	}
+	return nil
+}
+
+// recentHomes is how far back sessions show which homes are used.
+const recentHomes = 7 * 24 * time.Hour
+
+// findHome replaces the name of the home, if one is given, by its path.
 func (c *launchCommand) findHome(args []string) error {
+	if c.Home == "" {
+		return nil
+	}
 	if c.matrix != "" || len(args) > 1 {
 		return usageError("--home needs one agent")
 	}
 	agent := c.members(args)[0].Agent
 	var used []string
 	if !filepath.IsAbs(settings.ExpandHome(c.Home)) {
-		_, snap, err := c.refresh(0, false)
+		_, snap, err := c.refresh(recentHomes, false)
 		if err != nil {
 			return err
 		}

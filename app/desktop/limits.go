@@ -6,12 +6,14 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
 	"rollcall/notify"
+	"rollcall/tray"
 	"rollcall/tray/model"
 )
 
@@ -21,9 +23,12 @@ func (p *parts) limitAccount(a *app.AgentLimits, home string) string {
 	return set.NameAccount(a.Agent, home, a.SeveralHomes())
 }
 
-// limitRows returns the rows of the menu for limits that are nearly used up.
-func (p *parts) limitRows(w *app.LimitWatch) func(time.Time) []model.Row {
-	return func(now time.Time) []model.Row { return model.LimitRows(w.Last(), p.limitAccount, now) }
+// withLimits adds to the tray's options the rows of limits that are nearly used up. It follows the limits until ctx is done.
+func (p *parts) withLimits(ctx context.Context, o tray.Options, n *notify.Notifier, a *attention, running *sync.WaitGroup) tray.Options {
+	w := app.NewLimitWatch(p.agents)
+	running.Go(func() { p.followLimits(ctx, w, n, func() { signal(a.redraw) }) })
+	o.Limits = func(now time.Time) []model.Row { return model.LimitRows(w.Last(), p.limitAccount, now) }
+	return o
 }
 
 // followLimits keeps w current until ctx is done, and notifies the user of limits that reach a threshold of the settings.

@@ -71,12 +71,12 @@ func isPath(path, other string) bool {
 	if path == other {
 		return true
 	}
-	real, err := filepath.EvalSymlinks(path)
+	one, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return false
 	}
-	target, err := filepath.EvalSymlinks(other)
-	return err == nil && target == real
+	two, err := filepath.EvalSymlinks(other)
+	return err == nil && one == two
 }
 
 // NameAccount is Account for app.Config.Account: a home has a name where several are in use, or the settings name others.
