@@ -137,6 +137,7 @@ type Session struct {
 	Doing      string
 	DoingSince time.Time
 	Parent     string // id of the session that spawned this one
+	Home       string // the agent's home that the session is stored in, as Limit.Home; empty where it is not known
 	Remote     string // machine or gateway that runs it, when it isn't this one
 	Container  string // set when it runs here in a container with separate files, see HasLocalFolder
 	Host       string // the program in which the agent runs, where it is not a terminal: the nearest known one that started it, else what the agent records ("VS Code", "SDK (Python)")

@@ -14,6 +14,9 @@ type Task struct {
 	Resume string // the session to continue; empty: a new one
 	// ResumeFile is the first of the session's Files, which shows the home that the session is in; empty where it has none.
 	ResumeFile string
+	// Home is the home of the agent to use for a new session; empty: that of the environment. It is set only for an agent with
+	// Description.Homes.
+	Home string
 	// Terminal requests the interactive form, for a terminal of the user's; otherwise
 	// the agent works through Prompt on its own and exits.
 	Terminal bool
@@ -41,6 +44,8 @@ type Command struct {
 	Pipe bool
 	// Set lists variables, as NAME=value, that replace those of the command's environment.
 	Set []string
+	// Unset lists variables to remove from the command's environment in any case.
+	Unset []string
 	// Secret is a variable to add to the command's environment. Rollcall chose its value for
 	// this process alone, and keeps it until the process ends (Config.Password).
 	Secret Secret

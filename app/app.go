@@ -18,6 +18,8 @@ type Session struct {
 	// Stale is set when the adapter did not answer this time and the session is shown
 	// as it was seen last.
 	Stale *Stale
+	// Account is the name of the session's home (Config.Account), where its agent has more than one; otherwise empty.
+	Account string
 	// Launch is Rollcall's record of the launch that the session came from; nil for a
 	// session that Rollcall did not start.
 	Launch *Launch

@@ -38,6 +38,9 @@ type Config struct {
 	Totals bool
 	// Usage, with Totals, asks for what was used when; see adapters.Query.
 	Usage bool
+	// Account returns the name of a home of an agent; empty: it needs none. several reports that sessions of the agent are in more
+	// than one home. nil: no home has a name.
+	Account func(agent adapters.Name, home string, several bool) string
 	// Launches adds to the answers what Rollcall itself launched; nil: nothing.
 	Launches Launches
 	// Machines performs actions on sessions of other machines. If it is nil, such sessions can only be shown.
@@ -296,7 +299,7 @@ func (c *Core) mergeLocked() {
 	for i, s := range c.sources {
 		lists[i], s.changed = s.public, false
 	}
-	c.known = merge(lists)
+	c.known = c.nameAccounts(merge(lists))
 	c.divideLocked()
 }
 

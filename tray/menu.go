@@ -57,6 +57,9 @@ func newMenu(ctx context.Context, core Core, opts Options, quit context.CancelFu
 
 func (m *menu) build(now time.Time) model.Menu {
 	menu := model.Build(m.core.Snapshot(), m.opts.Asked, now)
+	if m.opts.Limits != nil {
+		menu.Rows = append(menu.Rows, m.opts.Limits(now)...)
+	}
 	if m.opts.Ended != nil {
 		menu.Ended = model.EndedRows(m.opts.Ended(), now)
 	}

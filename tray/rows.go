@@ -29,7 +29,8 @@ const (
 )
 
 const (
-	idEndedTitle = idAdapter + model.MaxAdapters + model.MaxOwn
+	idLimit      = idAdapter + model.MaxAdapters + model.MaxOwn // id of the first of model.MaxLimits rows
+	idEndedTitle = idLimit + model.MaxLimits
 	idEnded      = idEndedTitle + 1 // id of the first of model.MaxEnded rows
 )
 
@@ -68,7 +69,7 @@ func layOut(m model.Menu, canLaunch, canQuiet bool) []row {
 		r.id, r.parent = id, rows[id-1].parent
 		rows[id-1] = r
 	}
-	next := map[model.Kind]int32{model.Message: idMessage, model.Session: idSession, model.More: idMore, model.Adapter: idAdapter}
+	next := map[model.Kind]int32{model.Message: idMessage, model.Session: idSession, model.More: idMore, model.Adapter: idAdapter, model.Limit: idLimit}
 	for _, r := range m.Rows {
 		put(next[r.Kind], row{label: r.Label(), disabled: r.Kind == model.Message})
 		next[r.Kind]++

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/app"
+	"rollcall/tray/model"
 )
 
 // The errors of Run on Linux.
@@ -52,6 +53,8 @@ type Options struct {
 	// Ended returns the events of the sessions that ended last, the last one first; nil: the menu lists none. It must not
 	// block.
 	Ended func() []app.Event
+	// Limits returns the rows of usage limits, at most model.MaxLimits; nil: the menu has none. It must not block.
+	Limits func(now time.Time) []model.Row
 	// Quiet reports whether do not disturb is on, and until when; a zero time means until the user turns it off. Quiet
 	// may be nil, and must not block.
 	Quiet func() (quiet bool, until time.Time)

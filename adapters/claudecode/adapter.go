@@ -37,6 +37,7 @@ type Adapter struct {
 	saved           *savedTranscripts
 	homesUsed       *kit.Recent // homes elsewhere
 	current         kit.List
+	limits          kit.Limits
 	watch           []string
 	help            helpModes
 }
@@ -50,6 +51,7 @@ var (
 	_ adapters.Peeker       = (*Adapter)(nil)
 	_ adapters.Searcher     = (*Adapter)(nil)
 	_ adapters.Answerer     = (*Adapter)(nil)
+	_ adapters.Limiter      = (*Adapter)(nil)
 	_ adapters.Piped        = (*Adapter)(nil)
 )
 
@@ -66,7 +68,7 @@ const Name adapters.Name = "claude-code"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Claude Code", Short: "cc",
-	Program: "claude", Install: "npm install -g @anthropic-ai/claude-code", Processes: []string{"claude", "claude.exe"},
+	Homes: true, Program: "claude", Install: "npm install -g @anthropic-ai/claude-code", Processes: []string{"claude", "claude.exe"},
 }, (*Adapter)(nil))
 
 // Describe implements adapters.Describer.

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -37,9 +38,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	default:
 		c.Args, c.Stdin = []string{"-p", "--output-format", "stream-json", "--verbose"}, t.Prompt
 	}
-	if root := rootOf(t.ResumeFile); root != "" && root != realPath(a.configDir()) {
-		c.Set = []string{"CLAUDE_CONFIG_DIR=" + root}
-	}
+	a.useHome(&c, cmp.Or(rootOf(t.ResumeFile), t.Home))
 	c.Option("--resume", t.Resume)
 	if c.Session = t.Resume; t.Resume == "" {
 		c.Session = kit.New()
@@ -51,6 +50,18 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Args = append(c.Args, "--", t.Prompt)
 	}
 	return c, nil
+}
+
+// useHome lets a command use a home; empty: that of the environment. The standard home must not be named by the variable: Claude
+// Code then looks for its login and settings elsewhere.
+func (a *Adapter) useHome(c *adapters.Command, home string) {
+	switch {
+	case home == "" || realPath(home) == realPath(a.configDir()):
+	case realPath(home) == realPath(filepath.Join(a.home, ".claude")):
+		c.Unset = []string{"CLAUDE_CONFIG_DIR"}
+	default:
+		c.Set = []string{"CLAUDE_CONFIG_DIR=" + home}
+	}
 }
 
 // rootOf returns the home that a transcript or a registry entry is in; "" for another file.

@@ -97,6 +97,9 @@ func (d *discovery) build(s *session) adapters.Session {
 		out.CWD = cmp.Or(out.CWD, s.owner.cwd)
 	}
 	out.ResumeIn = s.resumeIn()
+	if len(out.Files) > 0 {
+		out.Home = rootOf(out.Files[0])
+	}
 	return out
 }
 

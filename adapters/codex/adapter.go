@@ -40,6 +40,7 @@ type Adapter struct {
 	states   states
 	homes    *kit.Recent
 	current  kit.List
+	limits   kit.Limits
 
 	watched kit.Watch
 }
@@ -54,6 +55,7 @@ var (
 	_ adapters.Searcher     = (*Adapter)(nil)
 	_ adapters.Answerer     = (*Adapter)(nil)
 	_ adapters.Prompter     = (*Adapter)(nil)
+	_ adapters.Limiter      = (*Adapter)(nil)
 )
 
 // New makes the adapter. It reads nothing yet.
@@ -70,7 +72,7 @@ const Name adapters.Name = "codex"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Codex", Short: "codex",
-	Program: "codex", Install: "npm install -g @openai/codex", Unarchive: "codex unarchive", Processes: []string{"codex", acpProgram},
+	Homes: true, Program: "codex", Install: "npm install -g @openai/codex", Unarchive: "codex unarchive", Processes: []string{"codex", acpProgram},
 }, (*Adapter)(nil))
 
 // Describe implements adapters.Describer.

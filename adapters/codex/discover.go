@@ -375,7 +375,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		Parent: cmp.Or(f.facts.parent, row.parent), Version: cmp.Or(f.facts.version, row.version),
 		Host: f.facts.client, Review: f.facts.guardian, Archived: filepath.Base(filepath.Dir(f.path)) == archive,
 		Tokens: f.facts.tokenTotals(), Usage: f.usage, Context: adapters.Context{Used: f.facts.context, Window: f.facts.window},
-		StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.prompted, Files: []string{f.path},
+		StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.prompted, Files: []string{f.path}, Home: r.path,
 	}
 	out.Doing, out.DoingSince = f.facts.doing()
 	if out.LastActivityAt.IsZero() && f.info != nil {

@@ -34,7 +34,9 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	}
 	if t.Resume != "" {
 		c.Args = append(c.Args, "resume")
-		c.Set = a.homeOf(t.ResumeFile)
+		c.Set = a.homeOf(rootOf(t.ResumeFile))
+	} else {
+		c.Set = a.homeOf(t.Home)
 	}
 	if !t.Terminal {
 		c.Args = append(c.Args, "--json")
@@ -55,9 +57,8 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	return c, nil
 }
 
-// homeOf returns the variable that names the home of a rollout, unless the environment of this process names the same.
-func (a *Adapter) homeOf(rollout string) []string {
-	home := rootOf(rollout)
+// homeOf returns the variable that names a home, unless the environment of this process names the same.
+func (a *Adapter) homeOf(home string) []string {
 	own, err := agentproc.EvalSymlinks(a.ownHome())
 	if home == "" || err == nil && own == home || home == a.ownHome() {
 		return nil

@@ -23,7 +23,7 @@ var documented = map[string]any{
 	"launch": machine.LaunchJSON{}, "adapter": machine.AdapterJSON{}, "locks": locksDocument{}, "lock": lockJSON{}, "message": messageJSON{}, "event": eventJSON{},
 	"fuses": fuseDocument{}, "fuse": fuseJSON{}, "worktrees": worktreesJSON{}, "worktree": worktreeJSON{},
 	"comparison": compareJSON{}, "try": tryJSON{}, "file": fileJSON{}, "cleanup": pruneJSON{}, "item": pruneItem{},
-	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "hit": hitJSON{}, "search end": searchEndJSON{}, "searched adapter": searchedAgentJSON{}, "usage": usageJSON{}, "usage row": usageRowJSON{}, "version": versionJSON{}, "keeper": keeperJSON{},
+	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "hit": hitJSON{}, "search end": searchEndJSON{}, "searched adapter": searchedAgentJSON{}, "usage": usageJSON{}, "usage row": usageRowJSON{}, "limits": limitsJSON{}, "limit": limitJSON{}, "version": versionJSON{}, "keeper": keeperJSON{},
 	"autostart": autostartJSON{}, "purge": uninstallJSON{}, "purged": purgedJSON{},
 	"quiet": quietJSON{},
 	"hello": machine.HelloJSON{}, "removed": machine.RemovedJSON{}, "machine": machineJSON{},

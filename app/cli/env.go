@@ -107,7 +107,7 @@ func (e *env) loadSettings() settings.Settings {
 // empty: over all adapters.
 func (e *env) config(since time.Duration, totals bool, only adapters.Name) (app.Config, error) {
 	list, table := e.open()
-	e.settings()
+	set := e.settings()
 	if only != "" {
 		var names []string
 		for _, a := range list {
@@ -123,7 +123,7 @@ func (e *env) config(since time.Duration, totals bool, only adapters.Name) (app.
 		}
 		list = list[i : i+1]
 	}
-	cfg := app.Config{Adapters: list, Table: table, Since: since, Totals: totals, Limit: e.deps.Limit, Log: e.deps.Log}
+	cfg := app.Config{Adapters: list, Table: table, Since: since, Totals: totals, Limit: e.deps.Limit, Log: e.deps.Log, Account: set.NameAccount}
 	if l, err := e.launches(); err == nil {
 		cfg.Launches = l
 	}

@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/settings"
 	"rollcall/app/store"
 )
 
@@ -58,17 +62,13 @@ to the agent itself.
 Agents: ` + agentNames(canLaunch) + ".",
 		Example: `  rollcall launch codex -p "fix the build" --cwd ~/src/app
   rollcall launch claude-code=opus claude-code=sonnet codex --prompt-file todo.md`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			c.Defaults = launch.DefaultsOf(c.settings())
-			c.ownModel, c.ownMode = cmd.Flags().Changed("model"), cmd.Flags().Changed("mode")
-			if len(args) == 0 && c.matrix == "" && c.Defaults.Member("").Agent == "" {
-				return usageError("launch takes an agent, or several; or use --matrix FILE, or set default_agent in config.toml\n  see: %s --help", cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: c.args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.matrix != "" && !cmd.Flags().Changed("cwd") {
 				c.Dir = "" // the folder in the matrix file is used
+			}
+			if err := c.findHome(args); err != nil {
+				return err
 			}
 			if c.worktree = c.worktree || c.branch != "" || c.baseBranch != ""; len(args) > 1 || c.matrix != "" || c.worktree {
 				if c.talk {
@@ -80,12 +80,52 @@ Agents: ` + agentNames(canLaunch) + ".",
 		},
 	}
 	cmd.Flags().StringVar(&c.Dir, "cwd", ".", "the `folder` to work in; for a group, a folder in the repository")
+	cmd.Flags().StringVar(&c.Home, "home", "", "the home of the agent, which stands for an account: its `name` in the settings, its folder's name, or its path")
 	cmd.Flags().StringVar(&c.matrix, "matrix", "", "a YAML `file` that describes what to launch")
 	cmd.Flags().BoolVar(&c.worktree, "worktree", false, "use a new git worktree, next to the repository, for a single agent too")
 	cmd.Flags().StringVar(&c.branch, "branch", "", "the `name` of the worktree's new branch; implies --worktree")
 	cmd.Flags().StringVar(&c.baseBranch, "base-branch", "", "the `branch`, tag or commit at which the worktree begins; implies --worktree")
 	c.addFlags(cmd)
 	return cmd
+}
+
+// args takes the defaults of the settings, and returns an error if neither they nor the arguments name an agent.
+func (c *launchCommand) args(cmd *cobra.Command, args []string) error {
+	c.Defaults = launch.DefaultsOf(c.settings())
+	c.ownModel, c.ownMode = cmd.Flags().Changed("model"), cmd.Flags().Changed("mode")
+	if len(args) == 0 && c.matrix == "" && c.Defaults.Member("").Agent == "" {
+		return usageError("launch takes an agent, or several; or use --matrix FILE, or set default_agent in config.toml\n  see: %s --help", cmd.CommandPath())
+	}
+	return nil
+}
+
+// recentHomes is how far back sessions show which homes are used.
+const recentHomes = 7 * 24 * time.Hour
+
+// findHome replaces the name of the home, if one is given, by its path.
+func (c *launchCommand) findHome(args []string) error {
+	if c.Home == "" {
+		return nil
+	}
+	if c.matrix != "" || len(args) > 1 {
+		return usageError("--home needs one agent")
+	}
+	agent := c.members(args)[0].Agent
+	var used []string
+	if !filepath.IsAbs(settings.ExpandHome(c.Home)) {
+		_, snap, err := c.refresh(recentHomes, false)
+		if err != nil {
+			return err
+		}
+		used = app.HomesOf(snap.Own, agent)
+	}
+	set := c.settings()
+	home, err := set.FindHome(agent, c.Home, used)
+	if err != nil {
+		return usageError("--home: %s", err)
+	}
+	c.Home = home
+	return nil
 }
 
 func newResume(e *env) *cobra.Command {

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"rollcall/app"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/owned/metrics"
@@ -55,6 +56,8 @@ func (c *metricsCommand) run() error {
 	if err != nil {
 		c.warn(err.Error())
 	}
+	agents, _ := c.open()
+	look.Limits = app.LimitsOf(c.ctx, agents, c.deps.Limit)
 	look.Version, look.Build = c.deps.Version.Version, c.deps.Version.Build
 	if c.file == "" {
 		err = look.Write(&c.out)

@@ -64,6 +64,9 @@ func printSession(o *output, s *app.Session, now time.Time) {
 	line("runs in", present.Line(s.Host))
 	line("archived", ifelse(s.Archived, "yes", ""))
 	line("parent", present.Line(s.Parent))
+	if s.Account != "" {
+		line("account", present.Line(s.Account)+", "+o.path(s.Home))
+	}
 	line("folder", o.path(s.CWD))
 	line("branch", present.Line(s.Branch))
 	line("model", present.Line(s.Model))

@@ -116,7 +116,7 @@ func (r *row) fill(now time.Time, prefixes map[string]string) {
 		colStatus:  sign(s) + " " + present.Status(s.Session),
 		colProject: indent(r.depth) + present.Project(s.CWD),
 		colMachine: present.Line(s.Machine),
-		colAgent:   present.AgentName(s.Agent),
+		colAgent:   strings.TrimSpace(present.AgentName(s.Agent) + " " + present.Line(s.Account)),
 		colModel:   present.Line(s.Model),
 		colAge:     present.Since(s.LastActivityAt, now),
 		colID:      present.Line(cmp.Or(prefixes[s.ID], s.ID)),

@@ -23,6 +23,7 @@ type usageCommand struct {
 	*env
 	by, since, agent      string
 	asJSON, asCSV, strict bool
+	limits                bool
 }
 
 func newUsage(e *env) *cobra.Command {
@@ -32,7 +33,7 @@ func newUsage(e *env) *cobra.Command {
 		SuggestFor: []string{"tokens", "cost", "stats"},
 		Short:      "Sum up the tokens, turns and cost of sessions",
 		Long: `Sum up what sessions used: tokens, turns and cost, by day, project, agent, model,
-branch or group of launches. The period of --since begins at the start of a day or,
+branch, group of launches or home of an agent (account). The period of --since begins at the start of a day or,
 if it is shorter than a day, of a quarter of an hour. Usage counts on the day, in
 local time, on which it happened. "rollcall list" shows what the
 record of a session holds, copies included. OpenClaw's gateways do not report when a session
@@ -49,15 +50,25 @@ agents report. For sessions whose agent reports none, it is computed from your p
 reasoning tokens; they are part of the output.`,
 		Example: `  rollcall usage
   rollcall usage --by model --since 30d
-  rollcall usage --by project --since all --csv`,
+  rollcall usage --by project --since all --csv
+  rollcall usage --limits`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return c.run() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !c.limits {
+				return c.run()
+			}
+			if f := cmd.Flags(); f.Changed("by") || f.Changed("since") || c.asCSV {
+				return usageError("--limits cannot be combined with --by, --since or --csv")
+			}
+			return c.runLimits()
+		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.by, "by", string(usage.ByDay), "day, project, agent, model, branch or group")
+	f.StringVar(&c.by, "by", string(usage.ByDay), "day, project, agent, model, branch, group or home")
 	f.StringVar(&c.since, "since", "30d", "what was used since: 12h, 7d, 4w, all")
 	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
 	f.BoolVar(&c.asCSV, "csv", false, "print comma-separated values, without the total")
+	f.BoolVar(&c.limits, "limits", false, "show the usage limits of accounts, as agents recorded them last")
 	jsonFlag(cmd, &c.asJSON)
 	strictFlag(cmd, &c.strict)
 	return cmd
@@ -66,7 +77,7 @@ reasoning tokens; they are part of the output.`,
 func (c *usageCommand) run() error {
 	by := usage.By(c.by)
 	if !slices.Contains(usage.Ways, by) {
-		return usageError("--by must be day, project, agent, model, branch or group, not %q", c.by)
+		return usageError("--by must be day, project, agent, model, branch, group or home, not %q", c.by)
 	}
 	if c.asJSON && c.asCSV {
 		return usageError("use --json or --csv, not both")
@@ -212,7 +223,7 @@ func (c *usageCommand) printUsage(t *usage.Table) {
 
 func (c *usageCommand) cells(by usage.By, r *usage.Row) []string {
 	key := present.UsageKey(string(by), r.Key)
-	if by == usage.ByProject && r.Key != "" {
+	if (by == usage.ByProject || by == usage.ByHome) && r.Key != "" {
 		key = c.path(r.Key)
 	}
 	return []string{key, strconv.Itoa(r.Sessions), present.Count(int64(r.Turns)), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),

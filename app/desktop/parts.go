@@ -50,6 +50,10 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 	p := parts{deps: deps, log: log}
 	p.agents, p.table = deps.Open()
 	cfg := app.Config{Adapters: p.agents, Table: p.table, Since: since, Totals: totals, Log: log}
+	cfg.Account = func(agent adapters.Name, home string, several bool) string {
+		set := p.settings()
+		return set.NameAccount(agent, home, several)
+	}
 	if _, err := p.deps.Settings(); err != nil {
 		log.Warn("some settings are not used", "error", err)
 	}

@@ -78,7 +78,7 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	p.serve(ctx, &running)
 	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, attention.currentRules)) })
 	serveRequests(ctx, log, own, u, &running)
-	err = tray.Run(ctx, p.core, p.trayOptions(ctx, notifier, attention, board, &recent, u))
+	err = tray.Run(ctx, p.core, p.withLimits(ctx, p.trayOptions(ctx, notifier, attention, board, &recent, u), notifier, attention, &running))
 	if errors.Is(err, tray.ErrNoBus) {
 		log.Warn("no tray here: opening the window instead", "error", err)
 		cancel()

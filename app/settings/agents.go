@@ -47,12 +47,12 @@ func (s *Settings) checkHomes() (bad []mistake) {
 			delete(s.Homes, name)
 			continue
 		}
-		s.Homes[name] = slices.DeleteFunc(s.Homes[name], func(path string) bool {
-			wrong := !filepath.IsAbs(ExpandHome(path)) || strings.ContainsRune(path, 0)
-			if wrong {
-				bad = append(bad, mistake{key, fmt.Sprintf("homes.%s: %q is ignored: a folder begins with / or ~/ (on Windows with a drive)", name, path)})
+		s.Homes[name] = slices.DeleteFunc(s.Homes[name], func(h Home) bool {
+			wrong := h.check()
+			if wrong != "" {
+				bad = append(bad, mistake{key, fmt.Sprintf("homes.%s: %s", name, wrong)})
 			}
-			return wrong
+			return wrong != ""
 		})
 	}
 	return bad
@@ -61,8 +61,8 @@ func (s *Settings) checkHomes() (bad []mistake) {
 // HomesOf returns the further homes of an agent as absolute paths.
 func (s *Settings) HomesOf(name adapters.Name) []string {
 	var out []string
-	for _, path := range s.Homes[name] {
-		out = append(out, filepath.Clean(ExpandHome(path)))
+	for _, h := range s.Homes[name] {
+		out = append(out, filepath.Clean(ExpandHome(h.Path)))
 	}
 	return out
 }

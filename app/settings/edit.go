@@ -25,7 +25,7 @@ import (
 type Edit struct {
 	Table string // "notifications"; empty: the setting is in no table
 	Key   string
-	Value any // a string, a bool or a list of strings; nil: the default, for which the setting is removed
+	Value any // a string, a bool, a list of strings or Homes; nil: the default, for which the setting is removed
 }
 
 // Change changes settings in the file at path, which it creates if it is missing. All other settings, also those that this
@@ -238,11 +238,17 @@ func changesOnly(before map[string]any, after []byte, e Edit) bool {
 
 // sameValue compares a decoded value with that of an edit.
 func sameValue(got, want any) bool {
+	values, _ := got.([]any)
+	if homes, ok := want.(Homes); ok {
+		return slices.EqualFunc(values, homes, func(v any, h Home) bool {
+			var got Home
+			return got.UnmarshalTOML(v) == nil && got == h
+		})
+	}
 	list, ok := want.([]string)
 	if !ok {
 		return reflect.DeepEqual(got, want)
 	}
-	values, _ := got.([]any)
 	if len(values) != len(list) {
 		return false
 	}
@@ -267,6 +273,12 @@ func literal(v any) (string, error) {
 		var list []string
 		for _, s := range v {
 			list = append(list, quoted(s))
+		}
+		return "[" + strings.Join(list, ", ") + "]", nil
+	case Homes:
+		var list []string
+		for _, h := range v {
+			list = append(list, h.literal())
 		}
 		return "[" + strings.Join(list, ", ") + "]", nil
 	}

@@ -30,6 +30,8 @@ type Notifications struct {
 	WhenFocused bool `toml:"when_focused"`
 	// Mute are the folders, with the folders below them, whose sessions have no notifications.
 	Mute []string `toml:"mute"`
+	// LimitAt are the shares of a usage limit, in per cent, at which the user is notified, once in each window.
+	LimitAt []int `toml:"limit_at"`
 	// OnWait is a shell command that is run for a session that has waited for OnWaitAfter.
 	OnWait string `toml:"on_wait"`
 	// OnWaitWebhook sends a message to the webhook for such a session.
@@ -115,6 +117,13 @@ func (s *Settings) checkNotifications() (bad []mistake) {
 			bad = append(bad, m)
 		}
 	}
+	n.LimitAt = slices.DeleteFunc(n.LimitAt, func(percent int) bool {
+		wrong := percent < 1 || percent > 100
+		if wrong {
+			bad = append(bad, mistake{[]string{"notifications", "limit_at"}, fmt.Sprintf("notifications.limit_at: %d is ignored: it is a share in per cent, from 1 to 100", percent)})
+		}
+		return wrong
+	})
 	n.Mute = slices.DeleteFunc(n.Mute, func(pattern string) bool {
 		_, err := filepath.Match(pattern, "")
 		wrong := err != nil || !filepath.IsAbs(ExpandHome(pattern))

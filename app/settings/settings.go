@@ -31,11 +31,11 @@ type Settings struct {
 	LeftOutAgents []adapters.Name         `toml:"leave_out_agents"`
 	Agents        map[adapters.Name]Agent `toml:"agents"`
 	// Homes are the folders, by agent, in which an agent keeps its files besides its own. HomesOf returns them.
-	Homes    map[adapters.Name][]string `toml:"homes"`
-	OpenClaw OpenClaw                   `toml:"openclaw"`
-	Webhook  Webhook                    `toml:"webhook"`
-	Metrics  Metrics                    `toml:"metrics"`
-	Launch   Launch                     `toml:"launch"`
+	Homes    map[adapters.Name]Homes `toml:"homes"`
+	OpenClaw OpenClaw                `toml:"openclaw"`
+	Webhook  Webhook                 `toml:"webhook"`
+	Metrics  Metrics                 `toml:"metrics"`
+	Launch   Launch                  `toml:"launch"`
 	// Prices are the user's prices by model, as the sessions name it. They give the cost of sessions whose agent states none.
 	Prices map[string]Price `toml:"prices"`
 	// Answering determines which requests of agents may be answered from Rollcall.

@@ -50,6 +50,8 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 			field{name: "Branch", value: short(s.Branch), mono: true},
 			field{name: "Machine", value: short(machineOf(s))},
 			field{name: "Container", value: short(s.Container)},
+			field{name: "Account", value: short(s.Account)},
+			field{name: "Home", value: homeOf(s), mono: true},
 			field{name: "Runs in", value: short(s.Host)},
 			field{name: "Archived", value: archived(s)},
 			field{name: "Process", value: process(s)},
@@ -70,6 +72,14 @@ func machineOf(s *app.Session) string {
 		return s.Machine + ", " + s.Remote
 	}
 	return s.Remote
+}
+
+// homeOf returns the home of a session whose agent has more than one; otherwise an empty text.
+func homeOf(s *app.Session) string {
+	if s.Account == "" {
+		return ""
+	}
+	return short(s.Home)
 }
 
 // withValue returns the fields that have a value.

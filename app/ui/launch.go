@@ -27,6 +27,7 @@ type launchPage struct {
 	content   *fyne.Container
 	scroll    *container.Scroll
 	machine   *machineField
+	home      *homeField
 	browse    *widgets.Button
 	folder    *widgets.SuggestEntry
 	agents    *fyne.Container
@@ -63,6 +64,7 @@ func newLaunchPage(u *UI) *launchPage {
 	p := &launchPage{ui: u, group: worktree.NewGroup(), preview: newPreview(u), refused: newRefusal(u), runs: widgets.Rows(8)}
 	typed := func(string) { p.changed() }
 	p.machine = newMachineField(u.host, p.machineChanged)
+	p.home = newHomeField(u.host, p.changed)
 	p.folder = u.host.NewSuggestEntry(folderPlaceholder, nil, func(string) { p.touched = p.touched || !p.filling; p.changed() })
 	p.folder.Submit = p.launch
 	p.agents = widgets.Rows(4)
@@ -97,7 +99,7 @@ func (p *launchPage) form() fyne.CanvasObject {
 		p.runs, widgets.Headline(newAgent),
 		widgets.Hint("The session is listed like any other. If you choose several agents, each gets the same prompt and its own git worktree."),
 		p.machine.content, widgets.NewLabel("Working folder"), widgets.Inset(widgets.Border(nil, nil, p.browse, p.folder)),
-		widgets.NewLabel("Agents"), p.agents,
+		widgets.NewLabel("Agents"), p.agents, p.home.content,
 		widgets.NewLabel("Prompt"), widgets.Inset(widgets.Rows(4, p.promptBox, p.file.content)),
 		widgets.Pad(6, 0, 0, 0, p.where), p.apart, p.more.answerable, p.more.content,
 		widgets.NewLabel("Command"), p.preview.content)
@@ -262,6 +264,7 @@ func (p *launchPage) read() launchForm {
 		p.more.fill(&f)
 		f.apart = p.apart.Checked && len(f.members) == 1
 		f.KeepEnv = f.KeepEnv || p.ui.options.KeepEnv
+		f.Home = p.home.home()
 	}
 	return f
 }
@@ -275,6 +278,7 @@ func (p *launchPage) changed() {
 // update shows the command for the fields as they are now.
 func (p *launchPage) update() {
 	f := p.read()
+	p.showHomes(&f)
 	switch missing := f.missing(); {
 	case p.ui.options.Launches == nil && f.machine == "":
 		p.preview.showText("Agents cannot be launched: " + errNoState.Error() + ".")

@@ -62,6 +62,9 @@ func (a *fakeAgent) Modes() []adapters.Mode { return a.modes }
 
 func (a *fakeAgent) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Drop: []string{"FAKE_API_KEY"}, WhyDrop: "with it the agent bills an API account"}
+	if t.Home != "" {
+		c.Set = []string{"FAKE_HOME=" + t.Home}
+	}
 	if t.Resume != "" {
 		c.Args = append(c.Args, "--resume", t.Resume)
 	}

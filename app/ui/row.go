@@ -100,6 +100,9 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 		w.first += " · " + present.Cut(present.Line(head(short.Branch, maxRowText)), 30)
 	}
 	second := []string{present.AgentName(s.Agent)}
+	if s.Account != "" {
+		second[0] += " " + present.Cut(present.Line(head(s.Account, maxRowText)), 30)
+	}
 	if s.Parent != "" {
 		second = append(second, "sub-agent")
 	}

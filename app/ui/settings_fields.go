@@ -200,11 +200,11 @@ func (p *settingsPage) homes() []fyne.CanvasObject {
 // homesOf returns the field of one agent's homes.
 func (p *settingsPage) homesOf(agent adapters.Name) fyne.CanvasObject {
 	e := settings.Edit{Table: "homes", Key: string(agent)}
-	var homes []string // the homes in the file
+	var homes settings.Homes // those in the file
 	list := widgets.Rows(4)
 	add := newBrowseButton(p.ui.host, func(path string) {
-		if !slices.Contains(homes, path) {
-			p.setList(e, append(slices.Clone(homes), path))
+		if !slices.ContainsFunc(homes, func(h settings.Home) bool { return h.Path == path }) {
+			p.setHomes(e, append(slices.Clone(homes), settings.Home{Path: path}))
 		}
 	}, func(text string) { p.problem.Set(text) })
 	add.SetText("Add folder…")
@@ -213,13 +213,25 @@ func (p *settingsPage) homesOf(agent adapters.Name) fyne.CanvasObject {
 		list.Objects = nil
 		for _, home := range homes {
 			remove := p.ui.host.NewButton("Remove", nil, func() {
-				p.setList(e, slices.DeleteFunc(slices.Clone(homes), func(path string) bool { return path == home }))
+				p.setHomes(e, slices.DeleteFunc(slices.Clone(homes), func(other settings.Home) bool { return other == home }))
 			})
-			list.Add(widgets.Border(nil, nil, remove, widgets.NewSelectText(short(home))))
+			text := short(home.Path)
+			if home.Name != "" {
+				text = home.Name + " · " + text
+			}
+			list.Add(widgets.Border(nil, nil, remove, widgets.NewSelectText(text)))
 		}
 		list.Refresh()
 	})
 	return widgets.NamedLong(present.AgentName(agent), widgets.Rows(4, list, widgets.Flow(add)))
+}
+
+// setHomes sets a list of homes, or removes an empty one.
+func (p *settingsPage) setHomes(e settings.Edit, homes settings.Homes) {
+	if len(homes) > 0 {
+		e.Value = homes
+	}
+	p.change(e)
 }
 
 // answering returns the field that selects which requests can be answered here.

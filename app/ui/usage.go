@@ -38,6 +38,7 @@ type usagePage struct {
 	rows   usage.Table
 	cancel context.CancelFunc // ends the reading; nil: nothing is being read
 	phase  string
+	limits *limitStrip
 }
 
 // usageRead is one result of reading the sessions.
@@ -48,7 +49,7 @@ type usageRead struct {
 }
 
 // usageNames are the ways to group sessions, in the order of usage.Ways.
-var usageNames = []string{"By day", "By project", "By agent", "By model", "By branch", "By group"}
+var usageNames = []string{"By day", "By project", "By agent", "By model", "By branch", "By group", "By home"}
 
 // historyLimit is how long an agent may take to return the usage of its sessions.
 const historyLimit = time.Minute
@@ -66,7 +67,7 @@ func (u *UI) history(ctx context.Context, since time.Time) *app.Snapshot {
 }
 
 func newUsagePage(u *UI) *usagePage {
-	p := &usagePage{ui: u}
+	p := &usagePage{ui: u, limits: newLimitStrip()}
 	p.by = widgets.NewChoice(u.host, usageNames, usage.Ways, 0, p.show)
 	p.since = widgets.NewChoice(u.host, []string{"Last 7 days", "Last 30 days", "Last year", "All time"}, []int{7, 30, 365, 0}, 1, p.look)
 	p.total = widgets.NewCaption("")
@@ -89,7 +90,7 @@ func newUsagePage(u *UI) *usagePage {
 	p.table = widgets.Widest(usageWidth, widgets.Border(widgets.Rows(4, widgets.Pad(4, 8, 14, 14, p.figuresRow()), widgets.Pad(0, 0, 14, 14, p.chart), widgets.Pad(2, 0, 14, 14, legend()),
 		widgets.Pad(8, 0, 14, 14, p.header), widget.NewSeparator()), nil, nil, p.list))
 	p.body = widgets.NewStage()
-	top := widgets.Rows(6, widgets.Headline("Usage"), widgets.Inset(widgets.Flow(p.by.List, p.since.List)), p.problem.Content, widgets.Pad(0, 0, 6, 6, p.total))
+	top := widgets.Rows(6, widgets.Headline("Usage"), widgets.Inset(widgets.Flow(p.by.List, p.since.List)), p.problem.Content, widgets.Inset(p.limits.content), widgets.Pad(0, 0, 6, 6, p.total))
 	p.content = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body.Content)
 	p.show()
 	return p
@@ -199,6 +200,7 @@ func (p *usagePage) look() {
 		period = time.Duration(days) * 24 * time.Hour
 	}
 	since := usage.Start(p.ui.now(), period)
+	p.limits.read(p.ui.ctx, p.ui)
 	go func() {
 		snap := p.ui.history(ctx, since)
 		p.ui.post(func() {

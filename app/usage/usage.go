@@ -1,4 +1,4 @@
-// Package usage sums up what sessions used: tokens, turns and cost, by day, project, agent, model, branch or group. Its
+// Package usage sums up what sessions used: tokens, turns and cost, by day, project, agent, model, branch, group or home. Its
 // functions have no side effects.
 package usage
 
@@ -25,10 +25,11 @@ const (
 	ByModel   By = "model"
 	ByBranch  By = "branch"
 	ByGroup   By = "group" // of launches
+	ByHome    By = "home"  // of agents, which stand for accounts
 )
 
 // Ways are all ways to group what was used.
-var Ways = []By{ByDay, ByProject, ByAgent, ByModel, ByBranch, ByGroup}
+var Ways = []By{ByDay, ByProject, ByAgent, ByModel, ByBranch, ByGroup, ByHome}
 
 // Row sums up some sessions.
 type Row struct {
@@ -246,6 +247,8 @@ func keyOf(s *app.Session, u *adapters.Usage, by By, day string) string {
 		if u.Branch != adapters.NoBranch {
 			return cmp.Or(u.Branch, s.Branch)
 		}
+	case ByHome:
+		return s.Home
 	case ByGroup:
 		if s.Launch != nil {
 			return s.Launch.Group

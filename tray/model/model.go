@@ -30,6 +30,7 @@ const (
 	Session             // a session; a click shows the session in the window
 	More                // "7 more…"; a click opens the window
 	Adapter             // a trouble; a click opens the window
+	Limit               // a usage limit; a click opens the window
 )
 
 // Row is one line of the menu.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -32,7 +33,7 @@ func TestTitlesKitty(t *testing.T) {
 	k := inKitty(t, "\033]2;✦  Working… (x)\007Esc to cancel\n", "-o", "allow_remote_control=yes", "--listen-on", "unix:@rollcall-title-"+strconv.Itoa(os.Getpid()))
 	var titles map[proc.Identity]Title
 	t.Cleanup(func() { t.Logf("%+v", titles) })
-	until(t, "the title is set", func() bool {
+	eventually.True(t, "the title is set", func() bool {
 		titles = Titles(t.Context(), k.table, "", []proc.Identity{k.agent})
 		return titles[k.agent] == Title{Text: "✦  Working… (x)"}
 	})

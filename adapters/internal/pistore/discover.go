@@ -345,6 +345,11 @@ func (d *discovery) row(s *session) adapters.Session {
 		Tokens: s.tokens(), Context: adapters.Context{Used: s.context},
 		StartedAt: s.at, LastActivityAt: s.active(), TurnStartedAt: s.prompted, Files: []string{s.path},
 	}
+	for _, r := range d.roots {
+		if filepath.Base(r) == "sessions" && strings.HasPrefix(s.path, r+string(filepath.Separator)) {
+			out.Home = filepath.Dir(r)
+		}
+	}
 	if s.exact {
 		out.CostUSD = s.sums.cost
 	}

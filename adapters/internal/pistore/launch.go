@@ -63,6 +63,9 @@ func (s *Store) Modes() []adapters.Mode { return nil }
 // themselves.
 func (s *Store) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
+	if t.Home != "" && realPath(t.Home) != realPath(s.agentDir()) {
+		c.Set = []string{"PI_CODING_AGENT_DIR=" + t.Home}
+	}
 	switch {
 	case t.Terminal:
 	case t.Answerable:

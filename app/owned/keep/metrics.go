@@ -86,6 +86,7 @@ func (e *exporter) count(ctx context.Context, events *app.Events) {
 // look returns the state from which the metrics are made.
 func (e *exporter) look(ctx context.Context) (metrics.Look, error) {
 	look, err := metrics.Read(ctx, e.k.core.Snapshot(), e.k.Launches, e.k.Fuses)
+	look.Limits = app.LimitsOf(ctx, e.k.Agents, 0)
 	look.Version, look.Build = e.k.Version, e.k.Build
 	ends := map[adapters.Outcome]int{}
 	e.mu.Lock()

@@ -74,6 +74,12 @@ func ResumeFrom(s *app.Session) (dir, file string) {
 // Shell returns the plan as a command for a POSIX shell. It begins with cd to the folder.
 func (p *Plan) Shell() string {
 	words := []string{"cd", store.Quote(p.Request.Task.Dir), "&&"}
+	for _, name := range p.Command.Unset {
+		words = append(words, "env", "-u", name)
+	}
+	if len(p.Command.Unset) > 0 && len(p.Command.Set) > 0 {
+		words = append(words, "env") // assignments come after its options
+	}
 	for _, v := range p.Command.Set {
 		name, value, _ := strings.Cut(v, "=")
 		words = append(words, name+"="+store.Quote(value))

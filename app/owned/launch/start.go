@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"rollcall/adapters"
+	"rollcall/app/present"
 	"rollcall/app/store"
 	"rollcall/app/store/fault"
 	"rollcall/app/store/lock"
@@ -90,6 +91,9 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 	if err := checkPiped(a, &task); err != nil {
 		return nil, err
 	}
+	if d, _ := adapters.Describe(a.Name()); task.Home != "" && !d.Homes {
+		return nil, fmt.Errorf("%s cannot be launched in another home from here", present.AgentName(a.Name()))
+	}
 	program, err := launcher.Program(LookPath)
 	if err != nil {
 		return nil, err
@@ -111,7 +115,7 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 			p.Dropped = append(p.Dropped, name)
 		}
 	}
-	p.Env = withHelpers(proc.ChildEnv(env, drop, nil), p.Command.Path)
+	p.Env = withHelpers(proc.ChildEnv(env, slices.Concat(drop, p.Command.Unset), nil), p.Command.Path)
 	return p, nil
 }
 

@@ -2,11 +2,14 @@ package metrics
 
 import (
 	"cmp"
+	"strconv"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/present"
 )
 
 // The metrics. docs/metrics.md lists them; a test compares.
@@ -20,6 +23,9 @@ var (
 	oldestWait = describe("oldest_wait_seconds", "How long the session that waits longest has waited for the user; 0 if none waits.")
 	tokens     = describe("session_tokens", "Tokens of the live sessions, as their agents recorded them.", "agent", "kind")
 	cost       = describe("session_cost_usd", "Cost of the live sessions, as their agents state it.", "agent")
+	limitUsed  = describe("limit_used_percent", "How much of a window of a usage limit was used when the agent recorded it. Missing once the window has begun again.", "agent", "home", "name", "window_seconds")
+	limitReset = describe("limit_reset_timestamp_seconds", "When the window of a usage limit begins again, or began.", "agent", "home", "name", "window_seconds")
+	limitTime  = describe("limit_recorded_timestamp_seconds", "When the agent recorded the use of a limit.", "agent", "home", "name", "window_seconds")
 	locks      = describe("locks", "Locked folders.", "kind")
 	fuses      = describe("fuses", "Fuses of folders. Those that fired are kept for 24 hours.", "state")
 	ends       = describe("ends_total", "Sessions that ended since the keeper started.", "outcome")
@@ -171,5 +177,29 @@ func (c collection) usage(snap *app.Snapshot) {
 	}
 	for agent, usd := range paid {
 		c.gauge(cost, usd, string(agent))
+	}
+}
+
+// limits adds the usage limits that agents recorded.
+func (c collection) limits(agents []app.AgentLimits, now time.Time) {
+	type labels struct{ agent, home, name, window string }
+	added := map[labels]bool{}
+	for i := range agents {
+		for j := range agents[i].Limits {
+			l := &agents[i].Limits[j]
+			key := labels{string(agents[i].Agent), present.Line(l.Home), present.Line(present.Head(l.Name)), strconv.FormatInt(int64(l.Window/time.Second), 10)}
+			if l.Balance != "" || added[key] {
+				continue
+			}
+			added[key] = true
+			add := func(d *prometheus.Desc, value float64) { c.gauge(d, value, key.agent, key.home, key.name, key.window) }
+			if l.Holds(now) {
+				add(limitUsed, l.Used)
+			}
+			if !l.ResetsAt.IsZero() {
+				add(limitReset, float64(l.ResetsAt.Unix()))
+			}
+			add(limitTime, float64(l.At.UnixMilli())/1e3)
+		}
 	}
 }

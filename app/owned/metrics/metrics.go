@@ -30,6 +30,7 @@ type Look struct {
 	Locks    []lock.Lock
 	Fuses    []fuse.Fuse
 	Launches []launch.Record
+	Limits   []app.AgentLimits
 	Keeper   *Keeper // nil: the look is not the keeper's
 }
 
@@ -134,6 +135,7 @@ func (l *Look) Collect(ch chan<- prometheus.Metric) {
 		c.adapters(l.Snapshot)
 		c.sessions(l.Snapshot)
 		c.usage(l.Snapshot)
+		c.limits(l.Limits, l.Snapshot.At)
 	}
 	if l.Keeper != nil {
 		c.keeper(l.Keeper)

@@ -50,6 +50,10 @@ func everything() *Look {
 			}),
 			session("two", adapters.Waiting, func(s *adapters.Session) { s.WaitingFor = adapters.ForQuestion }),
 		}},
+		Limits: []app.AgentLimits{{Agent: "one", Stored: true, Limits: []adapters.Limit{
+			{Home: "/h", Window: 5 * time.Hour, Used: 92, At: at, ResetsAt: at.Add(time.Hour)}, {Home: "/h", Window: 5 * time.Hour, Used: 92, At: at},
+			{Home: "/h", Name: "Opus", Window: 7 * 24 * time.Hour, Used: 41.5, At: at.Add(-time.Hour), ResetsAt: at}, {Home: "/h", Name: "credits", Balance: "3", At: at},
+		}}, {Agent: "two"}},
 		Locks:    []lock.Lock{{Kind: lock.Auto}, {Kind: lock.Auto}, {Kind: lock.Manual}},
 		Fuses:    []fuse.Fuse{{Expires: at.Add(time.Hour)}, {Expires: at.Add(-time.Minute)}, {FiredAt: at}},
 		Launches: []launch.Record{{}, {EndedAt: at}},
@@ -101,6 +105,11 @@ rollcall_keeper_memory_bytes 2e+07
 rollcall_keeper_start_timestamp_seconds 1.7953416e+09
 rollcall_launches{state="ended"} 1
 rollcall_launches{state="running"} 1
+rollcall_limit_recorded_timestamp_seconds{agent="one",home="/h",name="",window_seconds="18000"} 1.7953416e+09
+rollcall_limit_recorded_timestamp_seconds{agent="one",home="/h",name="Opus",window_seconds="604800"} 1.795338e+09
+rollcall_limit_reset_timestamp_seconds{agent="one",home="/h",name="",window_seconds="18000"} 1.7953452e+09
+rollcall_limit_reset_timestamp_seconds{agent="one",home="/h",name="Opus",window_seconds="604800"} 1.7953416e+09
+rollcall_limit_used_percent{agent="one",home="/h",name="",window_seconds="18000"} 92
 rollcall_locks{kind="auto"} 2
 rollcall_locks{kind="manual"} 1
 rollcall_look_timestamp_seconds 1.7953416e+09

@@ -1,0 +1,132 @@
+package claudecode
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
+)
+
+// Limits implements adapters.Limiter. Claude Code stores only that a limit was reached: in the message with which it then ends a turn
+// (2.1.100, 2.1.332). Such a limit is left out once a model has answered after it, in whatever session of the home: it was
+// raised, bought off, or is that of another account.
+func (a *Adapter) Limits(ctx context.Context) ([]adapters.Limit, error) {
+	answer := kit.NewAnswer()
+	t, err := a.readTable(ctx)
+	answer.Problem(err)
+	_, roots, _ := a.homes(t, answer, a.now())
+	var found []adapters.Limit
+	for _, root := range roots {
+		dirs, problem := projectFolders(ctx, root)
+		answer.Problem(problem)
+		listings := make([]listing, len(dirs))
+		agentfile.Parallel(len(dirs), func(i int) { listings[i] = listProject(ctx, dirs[i], allSessions, nil) })
+		var files []kit.LimitFile
+		for _, l := range listings {
+			answer.Problem(l.err)
+			for _, f := range l.files {
+				files = append(files, kit.LimitFile{Path: f.path, Info: f.info})
+			}
+		}
+		limits, err := a.limits.Newest(ctx, root, files, a.now(), limitsOf)
+		answer.Problem(err)
+		found = append(found, inForce(limits)...)
+	}
+	return found, errors.Join(answer.Problems()...)
+}
+
+// answeredBy begins the name of what limitsOf returns for an answer; the rest is the model.
+const answeredBy = "\x00"
+
+// limitsOf returns the limit that a line of a transcript says to be reached, or a mark for an answer of a model.
+func limitsOf(line []byte) []adapters.Limit {
+	if !bytes.Contains(line, []byte(`"assistant"`)) {
+		return nil
+	}
+	rec, err := (&parser{}).parse(line)
+	switch {
+	case err != nil || rec.kind != answered:
+		return nil
+	case !rec.synthetic && !rec.failed:
+		return []adapters.Limit{{Name: answeredBy + strings.ToLower(rec.model), At: rec.at}}
+	case !rec.failed || string(agentfile.Text(agentfile.Get(line, "error"))) != "rate_limit":
+		return nil
+	}
+	limit := adapters.Limit{Used: 100, At: rec.at}
+	if reset, ok := agentfile.Int(agentfile.Get(line, "quotaLimits", "resetsAt")); ok {
+		limit.ResetsAt = time.Unix(reset, 0)
+		limit.Window, limit.Name = window(string(agentfile.Text(agentfile.Get(line, "quotaLimits", "rateLimitType"))))
+		return []adapters.Limit{limit}
+	}
+	words := limitSentence.FindStringSubmatch(rec.said)
+	if words == nil {
+		return nil
+	}
+	limit.Window, limit.Name = window(words[1])
+	limit.ResetsAt = resetTime(words[2], words[3], rec.at)
+	return []adapters.Limit{limit}
+}
+
+// window returns the length and the name of a limit, which is a rateLimitType of 2.1.332 or a name in a sentence of earlier versions.
+func window(kind string) (length time.Duration, name string) {
+	switch kind {
+	case "five_hour", "session", "5-hour":
+		return 5 * time.Hour, ""
+	case "seven_day", "weekly":
+		return 7 * 24 * time.Hour, ""
+	case "seven_day_opus", "Opus":
+		return 7 * 24 * time.Hour, "Opus"
+	case "seven_day_sonnet", "Sonnet":
+		return 7 * 24 * time.Hour, "Sonnet"
+	case "seven_day_overage_included", "Fable":
+		return 7 * 24 * time.Hour, "Fable"
+	}
+	return 0, kit.PlainWord(kind)
+}
+
+// limitSentence matches the messages of versions without quotaLimits (2.1.100): "You've hit your session limit · resets 2:26am (Europe/Berlin)".
+var limitSentence = regexp.MustCompile(`^You've hit your (?:(\S+) )?limit · resets ([^(]+?)(?: \(([^)]+)\))?$`)
+
+// resetTime returns the first time after the record that the words name; zero if they name none, or in an unknown zone.
+func resetTime(words, zone string, after time.Time) time.Time {
+	place, err := time.LoadLocation(zone)
+	if err != nil || zone == "" {
+		return time.Time{}
+	}
+	after = after.In(place)
+	for _, form := range []string{"3pm", "3:04pm"} {
+		if t, err := time.ParseInLocation(form, words, place); err == nil {
+			t = time.Date(after.Year(), after.Month(), after.Day(), t.Hour(), t.Minute(), 0, 0, place)
+			if t.Before(after.Truncate(time.Minute)) {
+				t = t.AddDate(0, 0, 1)
+			}
+			return t
+		}
+	}
+	for _, form := range []string{"Jan 2, 3pm", "Jan 2, 3:04pm", "Jan 2, 2006, 3pm", "Jan 2, 2006, 3:04pm"} {
+		if t, err := time.ParseInLocation(form, words, place); err == nil {
+			if t.Year() == 0 {
+				t = t.AddDate(after.Year(), 0, 0)
+			}
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// inForce returns the limits after which no model that they apply to has answered.
+func inForce(limits []adapters.Limit) []adapters.Limit {
+	return slices.DeleteFunc(limits, func(l adapters.Limit) bool {
+		return strings.HasPrefix(l.Name, answeredBy) || slices.ContainsFunc(limits, func(o adapters.Limit) bool {
+			model, ok := strings.CutPrefix(o.Name, answeredBy)
+			return ok && o.At.After(l.At) && (l.Name == "" || strings.Contains(model, strings.ToLower(l.Name)))
+		})
+	})
+}

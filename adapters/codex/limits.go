@@ -1,0 +1,86 @@
+package codex
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
+)
+
+// Limits implements adapters.Limiter. Codex records the limits of a subscription in the rollout after each answer of the model, in
+// token_count (0.142.5, 0.169.0). With an API key it records none.
+func (a *Adapter) Limits(ctx context.Context) ([]adapters.Limit, error) {
+	answer := kit.NewAnswer()
+	_, roots, _ := a.inUse(ctx, answer, "without it, homes that only running sessions use may be missed")
+	var found []adapters.Limit
+	for _, r := range roots {
+		rollouts, _, problems := a.walk(ctx, r.path, nil, func(string) bool { return false }, false)
+		answer.Problem(problems...)
+		var files []kit.LimitFile
+		for i := range rollouts {
+			if !compressed(rollouts[i].path) { // Codex compresses cold ones
+				files = append(files, kit.LimitFile{Path: rollouts[i].path, Info: rollouts[i].info})
+			}
+		}
+		limits, err := a.limits.Newest(ctx, r.path, files, a.now(), limitsOf)
+		answer.Problem(err)
+		found = append(found, limits...)
+	}
+	return found, errors.Join(answer.Problems()...)
+}
+
+// limitsOf returns the limits in a line of a rollout. The list is empty, not nil, for a record without any, as with an API key.
+func limitsOf(line []byte) []adapters.Limit {
+	if !bytes.Contains(line, []byte(`"rate_limits"`)) {
+		return nil
+	}
+	l, err := splitLine(line)
+	if err != nil || string(agentfile.Text(agentfile.Get(l.payload, "type"))) != "token_count" {
+		return nil
+	}
+	record := agentfile.Get(l.payload, "rate_limits")
+	if len(record) == 0 || record[0] != '{' {
+		return nil
+	}
+	name := agentfile.String(agentfile.Get(record, "limit_id"))
+	if name == "codex" {
+		name = ""
+	}
+	name = cmp.Or(agentfile.String(agentfile.Get(record, "limit_name")), name)
+	found := []adapters.Limit{}
+	for _, key := range []string{"primary", "secondary"} {
+		window := agentfile.Get(record, key)
+		used, ok := agentfile.Float(agentfile.Get(window, "used_percent"))
+		if !ok {
+			continue
+		}
+		minutes, _ := agentfile.Int(agentfile.Get(window, "window_minutes"))
+		limit := adapters.Limit{Name: name, Window: time.Duration(minutes) * time.Minute, Used: used, At: l.at}
+		if reset, ok := agentfile.Int(agentfile.Get(window, "resets_at")); ok {
+			limit.ResetsAt = time.Unix(reset, 0)
+		} else if in, ok := agentfile.Int(agentfile.Get(window, "resets_in_seconds")); ok { // 0.45
+			limit.ResetsAt = l.at.Add(time.Duration(in) * time.Second)
+		}
+		found = append(found, limit)
+	}
+	if spending := agentfile.Get(record, "individual_limit"); !agentfile.Null(spending) {
+		left, _ := agentfile.Float(agentfile.Get(spending, "remaining_percent"))
+		reset, _ := agentfile.Int(agentfile.Get(spending, "resets_at"))
+		found = append(found, adapters.Limit{Name: "spending", Used: 100 - left, ResetsAt: time.Unix(reset, 0), At: l.at})
+	}
+	if credits := agentfile.Get(record, "credits"); agentfile.True(agentfile.Get(credits, "has_credits")) {
+		balance := agentfile.String(agentfile.Get(credits, "balance"))
+		if agentfile.True(agentfile.Get(credits, "unlimited")) {
+			balance = "unlimited"
+		}
+		if balance != "" {
+			found = append(found, adapters.Limit{Name: "credits", Balance: balance, At: l.at})
+		}
+	}
+	return found
+}

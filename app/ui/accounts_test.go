@@ -1,0 +1,107 @@
+package ui
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/settings"
+	"rollcall/internal/agentname"
+)
+
+// limitedAgent is an agent that stores limits.
+type limitedAgent struct {
+	*fakeAgent
+	limits []adapters.Limit
+}
+
+func (a *limitedAgent) Limits(context.Context) ([]adapters.Limit, error) { return a.limits, nil }
+
+// namedHomes returns settings in which a home of Codex is called work.
+func namedHomes(t *testing.T) *settings.Live {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(path, []byte("[homes]\ncodex = [{path = \"/home/dev/.codex-work\", name = \"work\"}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	live := settings.NewLive(path, nil)
+	live.Read()
+	return live
+}
+
+// TestUsageLimits: the Usage page has a line for each window, and no figure for one that has begun again.
+func TestUsageLimits(t *testing.T) {
+	agents := usualAgents()
+	now := time.Now()
+	agents[1] = &limitedAgent{agents[1].(*fakeAgent), []adapters.Limit{
+		{Home: "/home/dev/.codex", Window: 5 * time.Hour, Used: 92, At: now.Add(-3 * time.Minute), ResetsAt: now.Add(2 * time.Hour)},
+		{Home: "/home/dev/.codex", Window: 7 * 24 * time.Hour, Used: 41, At: now.Add(-3 * time.Minute), ResetsAt: now.Add(70 * time.Hour)},
+		{Home: "/home/dev/.codex-work", Window: 5 * time.Hour, Used: 77, At: now.Add(-9 * time.Hour), ResetsAt: now.Add(-4 * time.Hour)},
+		{Home: "/home/dev/.codex-work", Name: "credits", Balance: "38.21", At: now.Add(-9 * time.Hour)},
+	}}
+	snap := usageSnapshot()
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: agents, Live: namedHomes(t), History: func(context.Context, time.Time) *app.Snapshot { return snap }})
+	w.ui.now = time.Now
+	w.ui.open(pageUsage)
+	w.until("the limits", func() bool { return len(w.ui.usage.limits.rows.Objects) == 4 })
+	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
+	shows(t, w.ui.usage.content, "Codex codex · 5 h", "92 %", "resets ", "3 m ago", "Codex codex · week", "Codex work · 5 h", "not known", "38.21 left", "Claude Code and OpenCode store no limits")
+	if slices.Contains(shownTexts(w.ui.usage.content), "77 %") {
+		t.Error("the figure of a window that is over")
+	}
+	w.shoot("usage-limits")
+	w.win.Resize(fyne.NewSize(720, 480))
+	w.shoot("usage-limits-small")
+}
+
+// TestLaunchAccount: the launch page offers the homes of the one agent that is chosen, and launches in the chosen one.
+func TestLaunchAccount(t *testing.T) {
+	snap := full()
+	for i := range snap.Own {
+		if s := &snap.Own[i]; s.Agent == agentname.Codex {
+			s.Home, s.Account = "/home/dev/.codex", "codex"
+			if i%2 == 0 {
+				s.Home, s.Account = "/home/dev/.codex-work", "work"
+			}
+		}
+	}
+	w := openWith(t, &fakeCore{snapshot: snap}, Options{Agents: usualAgents(), Live: namedHomes(t)})
+	w.shoot("accounts")
+	w.ui.ShowLaunch()
+	p := w.ui.launch
+	w.until("the agents", func() bool { return p.asked })
+	p.folder.SetText(t.TempDir())
+	p.prompt.SetText("Fix the build.")
+	if p.home.content.Visible() {
+		t.Error("a choice of accounts for an agent with one home")
+	}
+	p.choices[0].check.SetChecked(false)
+	p.choices[1].check.SetChecked(true)
+	if !p.home.content.Visible() || p.home.choice.Options[1] != "work" {
+		t.Fatalf("no choice of accounts: %v", p.home.choice.Options)
+	}
+	p.home.choice.SetSelected("work")
+	f := p.read()
+	if f.Home != "/home/dev/.codex-work" || !slices.Contains(terminalCommand("rollcall", &f, ""), "--home=/home/dev/.codex-work") {
+		t.Errorf("home %q", f.Home)
+	}
+	if p.ui.options.Launches != nil {
+		w.command("FAKE_HOME=/home/dev/.codex-work")
+	}
+	w.shoot("launch-account")
+	p.choices[0].check.SetChecked(true)
+	if f := p.read(); p.home.content.Visible() || f.Home != "" {
+		t.Errorf("two agents in the home %q", f.Home)
+	}
+	if text := strings.Join(shownTexts(w.ui.launch.content), "\n"); strings.Contains(text, ownAccount) {
+		t.Error("the choice is still shown")
+	}
+}

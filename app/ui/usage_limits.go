@@ -1,0 +1,102 @@
+package ui
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
+)
+
+// limitStrip shows the usage limits that agents recorded last: a line with a bar for each window.
+type limitStrip struct {
+	content *fyne.Container
+	rows    *fyne.Container
+	without *widgets.Line // the agents that store none, or could not be read
+}
+
+// limitWidths are the widths of the columns after the account and its window.
+var limitWidths = []float32{120, 80, 120, 90}
+
+func newLimitStrip() *limitStrip {
+	s := &limitStrip{rows: widgets.Rows(2), without: widgets.NewCaption("")}
+	s.content = widgets.Widest(usageWidth, widgets.Rows(2, widgets.NewCaption("Limits, as the agents recorded them"), s.rows, s.without))
+	s.content.Hide()
+	return s
+}
+
+// read reads the limits on another goroutine, and shows them unless ctx is done before.
+func (s *limitStrip) read(ctx context.Context, u *UI) {
+	go func() {
+		found := app.LimitsOf(ctx, u.options.Agents, 0)
+		u.post(func() {
+			if ctx.Err() == nil {
+				s.show(found, u.limitAccount, u.now())
+			}
+		})
+	}()
+}
+
+// limitAccount returns the name of a home for a text about a limit; empty: it needs none.
+func (u *UI) limitAccount(a *app.AgentLimits, home string) string {
+	if u.options.Live == nil {
+		return ""
+	}
+	set, _ := u.options.Live.Get()
+	return set.NameAccount(a.Agent, home, a.SeveralHomes())
+}
+
+// maxLimitRows is the largest number of windows that the strip shows.
+const maxLimitRows = 8
+
+func (s *limitStrip) show(agents []app.AgentLimits, account func(*app.AgentLimits, string) string, now time.Time) {
+	s.rows.Objects = nil
+	var none, failed []string
+	for i := range agents {
+		a := &agents[i]
+		if !a.Stored {
+			none = append(none, present.AgentName(a.Agent))
+		}
+		if a.Err != nil {
+			failed = append(failed, present.AgentName(a.Agent)+": "+short(a.Err.Error()))
+		}
+		for j := range a.Limits {
+			if l := &a.Limits[j]; len(s.rows.Objects) < maxLimitRows {
+				who := strings.TrimSpace(present.AgentName(a.Agent) + " " + short(account(a, l.Home)))
+				s.rows.Add(limitRow(who, l, now))
+			}
+		}
+	}
+	text := strings.Join(failed, "; ")
+	if text == "" && len(none) > 0 {
+		text = join(none) + " store no limits"
+	}
+	s.without.Set(text, widgets.ColorMuted)
+	widgets.SetVisible(s.content, len(s.rows.Objects) > 0 || len(failed) > 0)
+	s.content.Refresh()
+}
+
+// limitRow returns the line of one window.
+func limitRow(who string, l *adapters.Limit, now time.Time) fyne.CanvasObject {
+	line := func(text string, color fyne.ThemeColorName) *widgets.Line {
+		return widgets.NewLine(text, color, theme.SizeNameText, fyne.TextStyle{})
+	}
+	bar := widgets.NewBar(0)
+	if l.Balance == "" && l.Holds(now) {
+		bar.Set(l.Used / 100)
+	} else {
+		bar.Hide() // an empty bar would look like 0 %
+	}
+	age := present.Since(l.At, now)
+	if age != "now" && age != "" {
+		age += " ago"
+	}
+	return widgets.Cells(limitWidths, line(who+" · "+present.LimitWindow(l), theme.ColorNameForeground), widgets.Pad(6, 6, 0, 0, bar),
+		line(present.LimitUse(l, now), theme.ColorNameForeground).Trailing(), line(present.LimitReset(l, now), widgets.ColorMuted).Trailing(), line(age, widgets.ColorMuted).Trailing())
+}
