@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters/opencode"
 	"rollcall/adapters/pi"
 	"rollcall/adapters/pirust"
+	"rollcall/adapters/qwen"
 	"rollcall/proc"
 )
 
@@ -57,5 +58,6 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		pirust.New(of(pirust.Name)),
 		openclaw.New(openclaw.Config{Config: of(openclaw.Name), Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
 		gemini.New(of(gemini.Name)),
+		qwen.New(of(qwen.Name)),
 	}
 }

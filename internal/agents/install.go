@@ -51,6 +51,7 @@ var (
 	KiloNewest = Release{Agent: "kilo", Version: "7.7.7", lock: "kilo-7.7.7",
 		program: ".bin/kilo", setup: "@kilocode/cli/postinstall.mjs"}
 
+	QwenNewest   = Release{Agent: "qwen", Version: "0.24.4", lock: "qwen-0.24.4", program: ".bin/qwen", newNode: true}
 	GeminiNewest = Release{Agent: "gemini", Version: "0.61.0", lock: "gemini-0.61.0", program: ".bin/gemini", newNode: true}
 
 	// PiNewest is one bundle: what its package names as dependencies is in it, and
@@ -67,7 +68,7 @@ var (
 
 // Releases returns all of the agents', the newest ones first.
 func Releases() []Release {
-	return []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, GeminiNewest, PiNewest, OpenClawNewest,
+	return []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, GeminiNewest, QwenNewest, PiNewest, OpenClawNewest,
 		ClaudeFloor, CodexFloor, OpenCodeFloor, PiFloor, OpenClawFloor, ClaudeBelow, CodexBelow}
 }
 
@@ -80,7 +81,7 @@ func chosen(releases []Release) []Release {
 		return releases
 	}
 	return slices.DeleteFunc(slices.Clone(releases), func(r Release) bool {
-		return !slices.Contains([]Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, GeminiNewest, PiNewest, OpenClawNewest}, r)
+		return !slices.Contains([]Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, GeminiNewest, QwenNewest, PiNewest, OpenClawNewest}, r)
 	})
 }
 
