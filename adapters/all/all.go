@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters/opencode"
 	"rollcall/adapters/pi"
 	"rollcall/adapters/pirust"
+	"rollcall/adapters/qwen"
 	"rollcall/proc"
 )
 
@@ -61,5 +62,6 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		cline.New(of(cline.Name)),
 		openclaw.New(openclaw.Config{Config: of(openclaw.Name), Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
 		gemini.New(of(gemini.Name)),
+		qwen.New(of(qwen.Name)),
 	}
 }

@@ -51,6 +51,7 @@ var (
 	KiloNewest = Release{Agent: "kilo", Version: "7.7.7", lock: "kilo-7.7.7",
 		program: ".bin/kilo", setup: "@kilocode/cli/postinstall.mjs"}
 
+	QwenNewest   = Release{Agent: "qwen", Version: "0.24.4", lock: "qwen-0.24.4", program: ".bin/qwen", newNode: true}
 	GeminiNewest = Release{Agent: "gemini", Version: "0.61.0", lock: "gemini-0.61.0", program: ".bin/gemini", newNode: true}
 	// CopilotNewest is a script that starts the program in a package for each system.
 	CopilotNewest = Release{Agent: "copilot", Version: "1.0.102", lock: "copilot-1.0.102", program: ".bin/copilot", newNode: true}
@@ -70,7 +71,7 @@ var (
 )
 
 // newest are the newest releases of the agents.
-var newest = []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest, GeminiNewest, CopilotNewest, ClineNewest}
+var newest = []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest, GeminiNewest, CopilotNewest, ClineNewest, QwenNewest}
 
 // Releases returns all of the agents', the newest ones first.
 func Releases() []Release {

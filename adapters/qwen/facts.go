@@ -1,0 +1,203 @@
+package qwen
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
+)
+
+// facts holds what the file of a session says. It has no pointer to the file's bytes.
+type facts struct {
+	id      string // empty: no record was recognised
+	version string
+	at      time.Time // of the first record
+	last    time.Time // of the newest record
+
+	cwd, branch, model, title, firstPrompt, lastPrompt string
+	prompted                                           time.Time // when the last turn began
+	turn                                               turn
+	calls                                              []call // that are open
+	doing                                              string
+	doingAt                                            time.Time
+	context                                            int64
+
+	ledger   kit.Ledger
+	exact    bool // ledger has all answers of the file
+	skipped  map[string]int
+	longLine string // description of a line that was too long to be read
+}
+
+// turn is the state of the last turn.
+type turn struct {
+	state   state
+	outcome adapters.Outcome // with ended
+	why     string
+	at      time.Time
+	failure string // of the last request to the model, which is tried again while the process lives
+}
+
+type state int
+
+const (
+	noTurn   state = iota
+	prompted       // the model has the prompt, or the results of tools
+	called         // calls are open
+	ended
+	lost // the last records could not be read
+)
+
+// call is a call of a tool without a result.
+type call struct {
+	id, tool string
+	at       time.Time
+}
+
+const (
+	// textLimit bounds the texts that are kept of a session, in bytes.
+	textLimit = 4 << 10
+	// maxCalls bounds the open calls that are kept.
+	maxCalls = 64
+)
+
+// apply adds one record.
+func (f *facts) apply(r *record) {
+	if id := short(r.session); f.id == "" && kit.Is(id) {
+		f.id, f.at = id, r.time()
+	}
+	if f.id == "" {
+		f.skip("record without a session")
+		return
+	}
+	if at := r.time(); at.After(f.last) {
+		f.last = at
+	}
+	f.cwd, f.version = cmp.Or(short(r.cwd), f.cwd), cmp.Or(short(r.version), f.version)
+	if branch := short(r.branch); branch != "" {
+		if f.branch = branch; branch == "HEAD" { // no branch is checked out
+			f.branch = ""
+		}
+	}
+	switch typ := string(agentfile.Text(r.typ)); typ {
+	case "user":
+		f.user(r)
+	case "assistant":
+		f.answer(r)
+	case "tool_result":
+		f.result(r)
+	case "system":
+		f.system(r)
+	default:
+		f.skip("unknown record type " + kit.PlainWord(typ))
+	}
+}
+
+func (f *facts) user(r *record) {
+	f.calls = nil
+	f.turn = turn{state: prompted, why: "the model has the prompt", at: r.time()}
+	if f.prompted = f.turn.at; r.isNotification() {
+		return
+	}
+	text := r.text(textLimit)
+	if f.firstPrompt == "" {
+		f.firstPrompt = text
+	}
+	f.lastPrompt, f.doing, f.doingAt = text, "", time.Time{}
+	f.ledger.Prompt()
+}
+
+func (f *facts) answer(r *record) {
+	if model := short(r.model); model != "" {
+		f.model = model
+	}
+	at := r.time()
+	tokens, total := r.tokens()
+	if tokens != nil {
+		f.ledger.Answer(kit.Entry{ID: xxhash.Sum64(r.uuid) | 1, At: at, Model: f.model, CWD: f.cwd, Branch: f.branch, Tokens: *tokens})
+		f.context = total
+	}
+	if text := r.text(adapters.MaxDoing); text != "" {
+		f.doing, f.doingAt = text, at
+	}
+	open := false
+	r.parts(func(part []byte) {
+		c := agentfile.Get(part, "functionCall")
+		if agentfile.Null(c) {
+			return
+		}
+		open = true
+		one := call{id: short(agentfile.Get(c, "id")), tool: short(agentfile.Get(c, "name")), at: at}
+		if f.calls = append(f.calls[:len(f.calls):len(f.calls)], one); len(f.calls) > maxCalls {
+			f.calls = f.calls[1:]
+		}
+		f.doing, f.doingAt = adapters.CutTo(one.tool+" "+argument(agentfile.Get(c, "args")), adapters.MaxDoing), at
+	})
+	switch {
+	case open:
+		f.turn = turn{state: called, at: at}
+	case tokens == nil: // the half of an answer that the user interrupted (0.24.4)
+		f.turn = turn{state: ended, outcome: adapters.Interrupted, at: at}
+	default:
+		f.calls, f.turn = nil, turn{state: ended, outcome: adapters.Completed, at: at}
+	}
+}
+
+func (f *facts) result(r *record) {
+	stopped := false
+	r.parts(func(part []byte) {
+		response := agentfile.Get(part, "functionResponse")
+		if agentfile.Null(response) {
+			return
+		}
+		id := short(agentfile.Get(response, "id"))
+		kept := make([]call, 0, len(f.calls))
+		for _, c := range f.calls {
+			if c.id != id {
+				kept = append(kept, c)
+			}
+		}
+		f.calls = kept
+		stopped = stopped || strings.HasPrefix(short(agentfile.Get(response, "response", "error")), cancelled)
+	})
+	switch {
+	case stopped:
+		f.turn = turn{state: ended, outcome: adapters.Interrupted, at: r.time()}
+	case len(f.calls) == 0 && f.turn.outcome != adapters.Interrupted:
+		f.turn = turn{state: prompted, why: "the model has the results of its tools", at: r.time()}
+	}
+}
+
+// system applies a record of the program's own. Only these say something of the session.
+func (f *facts) system(r *record) {
+	switch string(agentfile.Text(r.subtype)) {
+	case "custom_title":
+		if title := short(agentfile.Get(r.system, "customTitle")); title != "" {
+			f.title = title
+		}
+	case "ui_telemetry":
+		event := agentfile.Get(r.system, "uiEvent")
+		if string(agentfile.Text(agentfile.Get(event, "event.name"))) != "qwen-code.api_error" || f.turn.state != prompted {
+			return
+		}
+		why := short(agentfile.Get(event, "error_message"))
+		code, _ := agentfile.Int(agentfile.Get(event, "status_code"))
+		if code >= 400 && code < 500 && code != 429 {
+			f.turn = turn{state: ended, outcome: adapters.Failed, why: why, at: r.time()}
+			return
+		}
+		f.turn.failure = why // other failures are tried again for minutes
+	}
+}
+
+// tooLong records a line over the length limit, with its description.
+func (f *facts) tooLong(line string) {
+	f.skip("line over 64 MB")
+	f.exact, f.longLine, f.turn = false, line, turn{state: lost}
+}
+
+func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }

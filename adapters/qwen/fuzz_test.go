@@ -1,0 +1,51 @@
+package qwen
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// Whatever the file says, a session can be listed, and the same whether it is read whole or in two parts.
+func FuzzRecords(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/recordings/*/home/.qwen/projects/*/chats/*.jsonl")
+	for _, path := range paths {
+		if data, err := os.ReadFile(path); err == nil && len(data) < 64<<10 {
+			f.Add(data, len(data)/2)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte, at int) {
+		path := filepath.Join(t.TempDir(), "x.jsonl")
+		read := func(tr *transcript, data []byte) facts {
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := tr.read(t.Context(), info)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		whole := read(newTranscript(path, nil), data)
+		grown := newTranscript(path, nil)
+		read(grown, data[:min(max(at, 0), len(data))])
+		d := &discovery{now: time.Now()}
+		row := func(f facts) adapters.Session {
+			s := &session{facts: f, file: &file{id: "x", path: path}}
+			return d.row(s, d.decide(s))
+		}
+		a, b := row(whole), row(read(grown, data))
+		ja, _ := json.Marshal(a)
+		if jb, _ := json.Marshal(b); string(ja) != string(jb) {
+			t.Errorf("in two parts:\n%s\nwhole:\n%s", jb, ja)
+		}
+	})
+}

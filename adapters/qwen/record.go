@@ -1,0 +1,84 @@
+package qwen
+
+import (
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
+)
+
+// record is one line of a session's file, as written.
+type record struct {
+	typ, subtype, uuid, session, at, cwd, branch, version, model []byte
+	message, usage, system                                       []byte
+}
+
+// parse reads one line.
+func parse(line []byte) (r record, err error) {
+	err = agentfile.Members(line,
+		agentfile.Into("type", &r.typ), agentfile.Into("subtype", &r.subtype), agentfile.Into("uuid", &r.uuid),
+		agentfile.Into("sessionId", &r.session), agentfile.Into("timestamp", &r.at), agentfile.Into("cwd", &r.cwd),
+		agentfile.Into("gitBranch", &r.branch), agentfile.Into("version", &r.version), agentfile.Into("model", &r.model),
+		agentfile.Into("message", &r.message), agentfile.Into("usageMetadata", &r.usage), agentfile.Into("systemPayload", &r.system))
+	return r, err
+}
+
+func (r *record) time() time.Time { return agentfile.Time(r.at) }
+
+// parts calls do for each part of the message.
+func (r *record) parts(do func(part []byte)) {
+	_ = agentfile.Each(agentfile.Get(r.message, "parts"), func(part []byte) bool {
+		do(part)
+		return true
+	})
+}
+
+// text returns the text of the message, without the model's thoughts.
+func (r *record) text(limit int) string {
+	var parts []string
+	size := 0
+	r.parts(func(part []byte) {
+		some, _ := agentfile.Head(agentfile.Get(part, "text"), limit)
+		if some != "" && !agentfile.True(agentfile.Get(part, "thought")) && size < limit {
+			parts = append(parts, some)
+			size += len(some) + 1
+		}
+	})
+	return adapters.CutTo(strings.Join(parts, "\n"), limit)
+}
+
+// isNotification reports whether a record of the type user is not the user's: a message of another session, the end of an
+// agent in the background (0.24.4).
+func (r *record) isNotification() bool { return string(agentfile.Text(r.subtype)) == "notification" }
+
+// cancelled begins the error of a call that the user interrupted (0.15.6, 0.24.4).
+const cancelled = "[Operation Cancelled]"
+
+// tokens returns what an answer used; nil where the record does not say it: the user interrupted the answer.
+func (r *record) tokens() (*adapters.Tokens, int64) {
+	if agentfile.Null(r.usage) {
+		return nil, 0
+	}
+	count := func(name string) int64 {
+		n, _ := agentfile.Int(agentfile.Get(r.usage, name))
+		return max(n, 0)
+	}
+	cached := count("cachedContentTokenCount")
+	return &adapters.Tokens{Input: max(count("promptTokenCount")-cached, 0), Output: count("candidatesTokenCount"), CacheRead: cached,
+		Reasoning: count("thoughtsTokenCount")}, count("totalTokenCount")
+}
+
+func short(raw []byte) string {
+	text, _ := agentfile.Head(raw, textLimit)
+	return text
+}
+
+// argument returns the most descriptive argument of a call.
+func argument(raw []byte) string {
+	if text := kit.Argument(raw, []string{"command", "file_path", "path", "pattern", "query", "url", "description", "prompt"}, kit.Shown.Text); text != "" {
+		return text
+	}
+	return kit.AnyArgument(raw)
+}

@@ -1,0 +1,253 @@
+package qwen
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
+)
+
+// The tools that say what an open call means (0.15.6, 0.24.4).
+const (
+	questionTool = "ask_user_question"
+	shellTool    = "run_shell_command"
+	agentTool    = "agent"
+)
+
+// quickTools are tools without a process that take milliseconds.
+var quickTools = []string{"edit", "write_file", "read_file", "read_many_files", "list_directory", "glob", "grep_search", "todo_write", "exit_plan_mode", "notebook_edit"}
+
+// quick is how long such a call may be open without waiting for the user.
+const quick = 2 * time.Second
+
+// decide derives the status of a session.
+func (d *discovery) decide(s *session) kit.Verdict {
+	said := d.lastTurn(s)
+	switch {
+	case s.doubt != "":
+		return kit.Unknown(s.doubt + "; " + said)
+	case s.owner != nil:
+		return d.decideHosted(s, said)
+	case d.noTable:
+		return kit.Unknown("the process table can't be read; " + said)
+	case d.mayBeHidden(s):
+		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
+	}
+	outcome := s.turn.outcome
+	switch {
+	case s.turn.failure != "":
+		outcome = adapters.Failed
+	case s.turn.state == prompted || s.turn.state == called:
+		outcome = adapters.Died
+	}
+	return kit.Stopped(outcome, "no process has it; "+said)
+}
+
+// mayBeHidden reports whether a process of its folder without a session may have this one, because something was not read.
+func (d *discovery) mayBeHidden(s *session) bool {
+	return d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool {
+		return len(p.sessions) == 0 && (!p.known || p.home == s.home) && p.cwd == s.cwd
+	})
+}
+
+// decideHosted returns the verdict on a session that a live process has.
+func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
+	host := fmt.Sprintf("process %d (%s)", s.owner.PID, s.how)
+	t := s.turn
+	if s.last.Before(s.owner.Started) && (t.state == prompted || t.state == called) {
+		outcome := adapters.Died
+		if t.failure != "" {
+			outcome = adapters.Failed
+		}
+		return kit.Idle(outcome, said+", before the process that has it now began; "+host)
+	}
+	switch t.state {
+	case prompted:
+		return kit.Working(said + "; " + host)
+	case called:
+		return d.decideCalled(s, said, host)
+	case lost:
+		return kit.Unknown(said + "; " + host)
+	case noTurn:
+		if s.owner.headless {
+			return kit.Working("its prompt is not recorded yet; " + host)
+		}
+	}
+	return kit.Idle(t.outcome, said+"; "+host)
+}
+
+// decideCalled returns the verdict on a session with open calls: a call is recorded when the model makes it, and nothing when it begins to run.
+func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
+	has := func(tools ...string) bool {
+		return slices.ContainsFunc(s.calls, func(c call) bool { return slices.Contains(tools, c.tool) })
+	}
+	all := func(tools ...string) bool {
+		return !slices.ContainsFunc(s.calls, func(c call) bool { return !slices.Contains(tools, c.tool) })
+	}
+	if tool, runs := s.tool(s.turn.at.Add(-slack)); runs {
+		return kit.Working(fmt.Sprintf("%s; process %d runs for it; %s", said, tool.PID, host))
+	}
+	switch {
+	case s.owner.headless:
+		return kit.Working(said + ", and nobody can be asked; " + host)
+	case has(questionTool):
+		return kit.Waiting(adapters.ForQuestion, said+"; "+host)
+	case has(shellTool) && s.owner.mode != "yolo":
+		return kit.Waiting(adapters.ForPermission, said+", and no process runs for it; "+host)
+	case d.now.Sub(s.turn.at) < quick:
+		return kit.Working(said + "; " + host)
+	case has(agentTool):
+		return kit.Working(said + ", a sub-agent; " + host)
+	case all(quickTools...) && s.owner.mode != "yolo":
+		return kit.Waiting(adapters.ForPermission, said+" for longer than it takes; "+host)
+	}
+	return kit.Unknown(said + ": it waits for the user, or runs without a process; " + host)
+}
+
+// decideSub returns the verdict on a sub-agent that runs.
+func (d *discovery) decideSub(s *session) kit.Verdict {
+	said, host := d.lastTurn(s), fmt.Sprintf("session %.8s in process %d started it", s.parent.id(), s.parent.owner.PID)
+	if s.turn.state == called {
+		if tool, runs := s.parent.tool(s.turn.at.Add(-slack)); runs {
+			return kit.Working(fmt.Sprintf("%s; process %d runs for it; %s", said, tool.PID, host))
+		}
+		if d.now.Sub(s.turn.at) >= quick {
+			return kit.Unknown(said + ": it waits for the user, or runs without a process; " + host)
+		}
+	}
+	return kit.Working(said + "; " + host)
+}
+
+// lastTurn describes the last turn, for evidence.
+func (d *discovery) lastTurn(s *session) string {
+	t, when := s.turn, kit.Clock(s.turn.at, d.now)
+	switch t.state {
+	case noTurn:
+		return "no turn yet"
+	case prompted:
+		text := fmt.Sprintf("turn open since %s: %s (%s)", kit.Clock(s.prompted, d.now), t.why, when)
+		if t.failure != "" {
+			text += ", and a request to it failed" + kit.Quoted(t.failure)
+		}
+		return text
+	case called:
+		return fmt.Sprintf("turn open since %s: a call of %s is open (%s)", kit.Clock(s.prompted, d.now), kit.PlainWord(s.names()), when)
+	case lost:
+		return "format not recognised: " + s.longLine
+	}
+	switch t.outcome {
+	case adapters.Interrupted:
+		return "last turn interrupted " + when
+	case adapters.Failed:
+		return "last turn failed " + when + kit.Quoted(t.why)
+	}
+	return "last turn completed " + when
+}
+
+// addSessions adds the sessions and processes that the query asks for to the answer.
+func (d *discovery) addSessions() {
+	if d.query.Usage {
+		d.settle()
+	}
+	isLive := func(s *adapters.Session) bool { return s.Live() }
+	for _, s := range d.sessions {
+		if !d.queried(s.id()) {
+			continue
+		}
+		row := d.row(s, d.decide(s))
+		if len(d.query.IDs) > 0 || row.Status != adapters.Stopped || !row.LastActivityAt.Before(d.query.Since) {
+			d.answer.AddOnce(row, "several homes have the session", isLive)
+		}
+	}
+	for _, s := range d.subs {
+		if s.runs() && d.queried(s.id()) {
+			row := d.row(s, d.decideSub(s))
+			row.Process, row.Parent, row.Shared, row.Title = s.parent.owner.Identity, s.parent.id(), true, s.meta.title
+			d.answer.AddOnce(row, "several homes have the session", isLive)
+		}
+	}
+	for _, p := range d.processes {
+		if len(p.sessions) == 0 {
+			if row := d.processRow(p); d.queried(row.ID) {
+				d.answer.Add(row)
+			}
+		}
+	}
+}
+
+func (d *discovery) queried(id string) bool {
+	return len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, id)
+}
+
+// row returns a session for the answer.
+func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
+	out := adapters.Session{
+		ID: s.id(), Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
+		CWD: s.cwd, Branch: s.branch, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
+		Doing: s.doing, DoingSince: s.doingAt, Context: adapters.Context{Used: s.context},
+		StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted, Files: []string{s.path},
+	}
+	if s.exact {
+		tokens := s.ledger.Tokens()
+		out.Tokens = &tokens
+	}
+	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
+		out.Process, out.Shared = s.owner.Identity, s.owner.hosts && len(s.owner.sessions) > 1
+	}
+	if s.spent != nil {
+		out.Usage = s.spent.Usage
+	}
+	return out
+}
+
+// processRow returns the row of a process without a session.
+func (d *discovery) processRow(p *process) adapters.Session {
+	if slices.Contains(d.unresponsive, p.home) {
+		return adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.home)
+	}
+	out := adapters.ProcessSession(Name, p.Process, p.cwd)
+	doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.cwd && cmp.Or(p.home, s.home) == s.home })
+	switch {
+	case d.hidden:
+		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d may have a session that could not be read", p.PID)
+	case len(p.entries) > 0: // nothing was typed yet
+	case doubt, p.resumes:
+		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d has a session of its folder, and it is not known which one", p.PID)
+	case p.headless:
+		out.Status, out.Evidence = adapters.Working, fmt.Sprintf("process %d was started for one prompt, which it has not recorded yet", p.PID)
+	}
+	return out
+}
+
+// settle finds which of the answers in the files count for which session. Those of sub-agents that are over count for their parent.
+func (d *discovery) settle() {
+	var accounts []*kit.Account
+	open := func(s *session) {
+		s.spent = &kit.Account{ID: s.id(), Ledgers: []*kit.Ledger{&s.ledger}, Last: s.last, Model: s.model, CWD: s.cwd, Branch: s.branch}
+		accounts = append(accounts, s.spent)
+	}
+	for _, s := range d.sessions {
+		if s.exact {
+			open(s)
+		}
+	}
+	for _, s := range d.subs {
+		switch {
+		case s.runs() && s.exact:
+			open(s)
+		case s.exact && s.parent != nil && s.parent.spent != nil:
+			s.parent.spent.Ledgers = append(s.parent.spent.Ledgers, &s.ledger)
+		case s.parent == nil:
+			d.answer.LeaveOut(kit.NoSession, 1)
+		default:
+			d.answer.LeaveOut(kit.NotReadable, 1)
+		}
+	}
+	kit.Settle(accounts)
+	for _, a := range accounts {
+		d.answer.Copies(a.Copies)
+	}
+}

@@ -1,0 +1,137 @@
+//go:build agents && linux
+
+package agents
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// seedQwen names the model server, and answers the questions of the first start.
+func (s *Sandbox) seedQwen() {
+	s.t.Helper()
+	dir := filepath.Join(s.Home, ".qwen")
+	err := writeJSON(filepath.Join(dir, "settings.json"), map[string]any{
+		"security":  map[string]any{"auth": map[string]string{"selectedType": "openai"}, "folderTrust": map[string]bool{"enabled": false}},
+		"privacy":   map[string]bool{"usageStatisticsEnabled": false},
+		"general":   map[string]bool{"enableAutoUpdate": false},
+		"telemetry": map[string]bool{"enabled": false},
+	})
+	env := fmt.Sprintf("OPENAI_API_KEY=%s\nOPENAI_BASE_URL=%s/v1\nOPENAI_MODEL=mock-1\n", mockKey, s.Server.URL())
+	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, ".env"), []byte(env), 0o600)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// openQwen returns the terminal of a Qwen Code and the innermost of its processes, which works.
+func openQwen(s *Sandbox, r Release, args ...string) (*Terminal, Process) {
+	s.t.Helper()
+	terminal := s.OpenInTmux(s.Argv(r, append([]string{"--approval-mode", "default"}, args...)...)...)
+	terminal.Shows("Type your message")
+	return terminal, s.Descendant(terminal.PID(), "MainThread")
+}
+
+// Qwen Code through start, work, permission, question, interruption, resume and kill.
+func TestQwen(t *testing.T) {
+	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		s.seedQwen()
+		terminal, agent := openQwen(s, r)
+		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle")
+		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
+		working := s.Becomes(byPrompt("first job"), asked, soon, "working")
+		if working.PID != agent.PID || working.CWD != s.Project || working.Agent != "qwen" {
+			t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
+		}
+		terminal.Shows("Mock answer to: first job")
+		idle := s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
+		if idle.Tokens.Output != 22 || idle.Tokens.Input+idle.Tokens.CacheRead != 111 || idle.Model != "mock-1" {
+			t.Errorf("idle: %+v, model %q", idle.Tokens, idle.Model)
+		}
+
+		terminal.Prompt("need it [[bash touch asked.txt]]")
+		terminal.Shows("Yes, allow once")
+		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/permission")
+		terminal.Answer("Enter", "Done.")
+		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
+		if _, err := os.Stat(filepath.Join(s.Project, "asked.txt")); err != nil {
+			t.Error("the permitted command did not run:", err)
+		}
+
+		terminal.Prompt("run it [[bash sleep 7.5]]")
+		terminal.Shows("Yes, allow once")
+		terminal.Press("Enter")
+		command := s.Agent("sleep", "7.5")
+		s.Becomes(byID(working.ID), time.Now(), soon, "working")
+		s.Gone(command)
+		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
+
+		asked = terminal.Prompt("never ends [[delay 300]]")
+		s.Becomes(byID(working.ID), asked, soon, "working")
+		s.Signal(agent, unix.SIGKILL)
+		s.Gone(agent)
+		s.Becomes(byID(working.ID), time.Now(), soon, "stopped/died")
+
+		terminal, agent = openQwen(s, r, "--resume", working.ID)
+		s.Becomes(byID(working.ID), time.Now(), soon, "idle/died")
+		terminal.Enter("/quit")
+		s.Gone(agent)
+		s.Becomes(byID(working.ID), time.Now(), soon, "stopped/died")
+	})
+}
+
+// Two in one folder: one in a terminal, and a run that ends by itself or is killed.
+func TestQwenTogether(t *testing.T) {
+	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		s.seedQwen()
+		terminal, agent := openQwen(s, r)
+		asked := terminal.Prompt("hello there")
+		first := s.Becomes(byPrompt("hello there"), asked, soon, "idle/completed")
+		run := s.Detached(s.Argv(r, "-p", "in the background [[delay 300]]")...)
+		asked = s.Asked("in the background")
+		alone := s.Becomes(byPrompt("in the background"), asked, soon, "working")
+		if alone.PID == agent.PID || first.PID != agent.PID {
+			t.Errorf("%v and %v, the terminal's process is %d", alone, first, agent.PID)
+		}
+		inner := s.Descendant(run.PID, "MainThread")
+		s.Signal(inner, unix.SIGKILL)
+		s.Gone(inner)
+		s.Becomes(byID(alone.ID), time.Now(), soon, "stopped/died")
+		s.Gone(s.Detached(s.Argv(r, "-p", "short job")...))
+		s.Becomes(byPrompt("short job"), time.Now(), soon, "stopped/completed")
+		s.Becomes(byID(first.ID), time.Now(), soon, "idle/completed")
+	})
+}
+
+// A launch that Rollcall can answer: allowed, denied, prompted again and interrupted.
+func TestAnswerQwenLaunched(t *testing.T) {
+	Need(t)
+	built(t, headlessBinary)
+	l := NewLauncher(NewSandbox(t), QwenNewest)
+	l.seedQwen()
+	record := l.Launch("allow me [[bash touch allowed.txt]]", "--answerable", "--mode", "default")
+	s, id := l.Sandbox, record.Session
+	first := s.asks("touch allowed.txt")
+	if !first.CanAllow || !first.CanDeny || first.Session.ID != id {
+		t.Errorf("%+v", first)
+	}
+	s.answered(first, "--allow")
+	s.made(filepath.Join(s.Project, "allowed.txt"))
+	s.stale(first)
+	s.Becomes(byID(id), time.Now(), soon, "idle/completed")
+	s.rollcall("send", id, "-p", "deny me [[bash touch denied.txt]]")
+	s.answered(s.asks("touch denied.txt"), "--deny")
+	s.notMade(filepath.Join(s.Project, "denied.txt"))
+	s.Becomes(byID(id), time.Now(), soon, "idle/completed", "idle/interrupted")
+	s.rollcall("send", id, "-p", "long job [[delay 300]]")
+	s.Asked("long job")
+	s.Becomes(byID(id), time.Now(), soon, "working")
+	s.rollcall("interrupt", id)
+	s.Becomes(byID(id), time.Now(), soon, "idle", "idle/completed", "idle/interrupted")
+	l.rollcallStops(record)
+}
