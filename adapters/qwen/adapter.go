@@ -56,7 +56,7 @@ var (
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home, agentproc.Own{Variable: homeVariable, Store: folderName}), now: cfg.Now, named: cfg.Homes,
 		saved: factcache.Of[savedTranscript](cfg.Facts, string(Name), factsFormat), homes: kit.NewRecent(cfg.Places, Name)}
 }
 
