@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -187,6 +188,10 @@ func TestLaunchGemini(t *testing.T) {
 	l.Becomes(byID(record.Session), time.Now(), soon, "stopped/completed")
 	failed := l.Launch("break it [[fail 400]]")
 	l.Recorded(failed.ID, "ended", func(r LaunchRecord) bool { return r.Ended() })
-	said := l.Rollcall("show", failed.ID)
-	t.Log(said)
+	output, err := os.ReadFile(l.state("logs", failed.ID+".log"))
+	if err != nil || !strings.Contains(string(output), `"status":"error"`) || !strings.Contains(string(output), "mock failure 400") {
+		t.Errorf("%v: %s", err, output)
+	}
+	t.Logf("%s", output)
+	l.Becomes(byID(failed.Session), time.Now(), soon, "stopped")
 }
