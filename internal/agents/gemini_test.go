@@ -30,20 +30,28 @@ func (s *Sandbox) seedGemini() {
 	}
 }
 
-// innerGemini returns the inner process of a Gemini CLI, which works, below its outer one.
-func (s *Sandbox) innerGemini(outer int) Process {
+// innerGemini returns the inner process of a Gemini CLI, which works, below a process that was started.
+func (s *Sandbox) innerGemini(pid int) Process {
 	s.t.Helper()
 	var found Process
 	err := poll(30*time.Second, func() bool {
+		parents := map[int]int{}
 		for _, p := range s.Processes() {
-			if p.PPID == outer && len(p.Args) > 0 && filepath.Base(p.Args[0]) == "node" {
+			parents[p.PID] = p.PPID
+		}
+		for _, p := range s.Processes() {
+			above := p.PPID
+			for above != pid && above > 1 {
+				above = parents[above]
+			}
+			if above == pid && len(p.Args) > 2 && strings.HasPrefix(p.Args[1], "--max-old-space-size") {
 				found = p
 			}
 		}
 		return found.PID != 0
 	})
 	if err != nil {
-		s.t.Fatalf("no inner process below %d: %v: %v", outer, err, s.Processes())
+		s.t.Fatalf("no inner process below %d: %v: %v", pid, err, s.Processes())
 	}
 	return found
 }
