@@ -123,7 +123,8 @@ func TestGemini(t *testing.T) {
 	})
 }
 
-// Two in one folder, of which one has a sub-agent; a run that ends, one that is killed, and one that fails.
+// Two in one folder: a terminal with a sub-agent, and a run that is killed. No other run begins after that: 0.61.0 would remove the
+// terminal's session, whose file lost its header when the first run began.
 func TestGeminiTogether(t *testing.T) {
 	each(t, []Release{GeminiNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		s.seedGemini()
@@ -149,10 +150,6 @@ func TestGeminiTogether(t *testing.T) {
 		s.Gone(killed)
 		s.Becomes(byID(alone.ID), time.Now(), soon, "stopped/died")
 		first.Shows("Done.")
-		s.Becomes(byID(parent.ID), time.Now(), soon, "idle/completed")
-
-		s.Gone(s.Detached(s.Argv(r, "-p", "short job")...))
-		s.Becomes(byPrompt("short job"), time.Now(), soon, "stopped/completed")
 		s.Becomes(byID(parent.ID), time.Now(), soon, "idle/completed")
 	})
 }
