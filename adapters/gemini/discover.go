@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"rollcall/adapters"
@@ -32,6 +33,7 @@ type discovery struct {
 	query   adapters.Query
 	now     time.Time
 	answer  *kit.Answer
+	logs    sync.Mutex // guards the logs of projects
 
 	processes    []*process
 	noTable      bool // the process table could not be read
@@ -165,13 +167,13 @@ func (d *discovery) list(home string) {
 
 // failed notes that something could not be read; p may be nil.
 func (d *discovery) failed(p *project, path string, err error) {
-	if err == nil || isGone(err) || errors.Is(err, agentfile.ErrNotRegular) {
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, agentfile.ErrNotRegular) {
 		return
 	}
 	if info, cause := os.Stat(path); p != nil && cause == nil && filepath.Ext(path) == "" && !info.IsDir() {
 		return // a file in the place of a folder
 	}
-	d.answer.Problem(problemOf(path, err))
+	d.answer.Problem(adapters.AsProblem(path, err))
 	if d.partial = d.partial || p == nil; p != nil {
 		p.hidden = true
 	}

@@ -1,7 +1,10 @@
 package gemini
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +22,10 @@ type logged struct {
 // maxLog bounds the file of prompts, in bytes.
 const maxLog = 16 << 20
 
-// log returns what users typed in the terminals of a project, the oldest first.
+// log returns what users typed in the terminals of a project, the oldest first. Searches call it on any goroutine.
 func (d *discovery) log(p *project) []logged {
+	d.logs.Lock()
+	defer d.logs.Unlock()
 	if p.logged != nil {
 		return p.logged
 	}
@@ -35,7 +40,7 @@ func (d *discovery) log(p *project) []logged {
 		}
 		return true
 	})
-	p.logLost = broken != nil && !isGone(err) // it is being written, or damaged
+	p.logLost = broken != nil && !errors.Is(err, fs.ErrNotExist) // it is being written, or damaged
 	return p.logged
 }
 
@@ -45,22 +50,12 @@ func (l *logged) isCommand(names ...string) bool {
 	if len(names) == 0 {
 		return strings.HasPrefix(word, "/")
 	}
-	for _, name := range names {
-		if word == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(names, word)
 }
 
-// lastLogged returns what a user typed last in a session since a time.
-func (d *discovery) lastLogged(s *session, since time.Time) (last logged, ok bool) {
-	for _, l := range d.log(s.project) {
-		if l.session == s.id && !l.at.Before(since) {
-			last, ok = l, true
-		}
-	}
-	return last, ok
+// isTyped reports whether a user typed something in a session since a time.
+func (d *discovery) isTyped(s *session, since time.Time) bool {
+	return slices.ContainsFunc(d.log(s.project), func(l logged) bool { return l.session == s.id && !l.at.Before(since) })
 }
 
 // openedLast returns when a process opened the session last.

@@ -157,8 +157,7 @@ func (d *discovery) assignSure(group []*process, starts []start) {
 // wrote reports whether the messages of a session can be those of a process: what is typed in a terminal is logged, and the prompt of a
 // command line is not.
 func (d *discovery) wrote(p *process, s *session) bool {
-	_, typed := d.lastLogged(s, p.Started)
-	return p.hosts || s.project.logLost || !s.prompted.After(p.Started) || typed != p.headless
+	return p.hosts || s.project.logLost || !s.prompted.After(p.Started) || d.isTyped(s, p.Started) != p.headless
 }
 
 // leaving are the commands with which a user leaves a session for another one.
@@ -243,9 +242,5 @@ func (d *discovery) byActivity(group []*process) {
 // fits reports whether a process may have a session that was written since it began. A process that began with no session
 // has one only after a prompt, and what is typed in a terminal is logged.
 func (d *discovery) fits(p *process, s *session) bool {
-	if !s.last.After(p.Started) {
-		return false
-	}
-	_, ok := d.lastLogged(s, p.Started)
-	return ok || p.resumes || p.headless || p.hosts || s.id == p.named
+	return s.last.After(p.Started) && (p.resumes || p.headless || p.hosts || s.id == p.named || d.isTyped(s, p.Started))
 }

@@ -264,3 +264,30 @@ func TestOwnsProcess(t *testing.T) {
 		}
 	}
 }
+
+// The home that a process names, and one that the user named.
+func TestHomes(t *testing.T) {
+	w := newWorld(t)
+	for letter, home := range map[string]string{"a": "other", "b": "named"} {
+		dir := w.Path(home, ".gemini", "tmp", "proj")
+		w.Write(dir+"/.project_root", folder)
+		w.Append(dir+"/chats/session-2026-11-25T10-00-"+strings.Repeat(letter, 8)+".jsonl", head(letter, 9*time.Second), user(time.Hour, "one"), answer(time.Hour, "fine"))
+	}
+	p := w.Procs.Start(scene.Spec{Comm: "node", Exe: scene.NodeProgram, CWD: folder, Args: []string{"node", "/opt/gemini/node_modules/.bin/gemini"},
+		Env: []string{"HOME=" + w.Home, inner + "=true", homeVariable + "=" + w.Path("other")}, Started: time.Now().Add(-15 * time.Second)})
+	a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Homes: func() []string { return []string{w.Path("named", ".gemini")} }})
+	check := func(first proc.Identity) {
+		t.Helper()
+		roll := adaptertest.Discover(t, a, adapters.Query{})
+		got := map[string]proc.Identity{}
+		for _, s := range roll.Sessions {
+			got[s.ID[:1]] = s.Process
+		}
+		if len(got) != 2 || got["a"] != first || got["b"] != (proc.Identity{}) {
+			t.Errorf("%v", got)
+		}
+	}
+	check(p)
+	w.Procs.End(p.PID) // for 24 hours
+	check(proc.Identity{})
+}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 
-	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/factcache"
 )
@@ -170,9 +169,3 @@ func (t *transcript) line(line []byte, _ int64) error {
 	t.facts.apply(&r)
 	return nil
 }
-
-// isGone reports whether a file was removed, or is no file: nothing is missing without it.
-func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) }
-
-// problemOf returns the problem of a file that could not be read.
-func problemOf(path string, err error) error { return adapters.AsProblem(path, err) }

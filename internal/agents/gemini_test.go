@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,20 +30,28 @@ func (s *Sandbox) seedGemini() {
 	}
 }
 
-// innerGemini returns the inner process of a Gemini CLI, which works, below its outer one.
-func (s *Sandbox) innerGemini(outer int) Process {
+// innerGemini returns the inner process of a Gemini CLI, which works, below a process that was started.
+func (s *Sandbox) innerGemini(pid int) Process {
 	s.t.Helper()
 	var found Process
 	err := poll(30*time.Second, func() bool {
+		parents := map[int]int{}
 		for _, p := range s.Processes() {
-			if p.PPID == outer && len(p.Args) > 0 && filepath.Base(p.Args[0]) == "node" {
+			parents[p.PID] = p.PPID
+		}
+		for _, p := range s.Processes() {
+			above := p.PPID
+			for above != pid && above > 1 {
+				above = parents[above]
+			}
+			if above == pid && len(p.Args) > 2 && strings.HasPrefix(p.Args[1], "--max-old-space-size") {
 				found = p
 			}
 		}
 		return found.PID != 0
 	})
 	if err != nil {
-		s.t.Fatalf("no inner process below %d: %v: %v", outer, err, s.Processes())
+		s.t.Fatalf("no inner process below %d: %v: %v", pid, err, s.Processes())
 	}
 	return found
 }
@@ -114,7 +123,8 @@ func TestGemini(t *testing.T) {
 	})
 }
 
-// Two in one folder, of which one has a sub-agent; a run that ends, one that is killed, and one that fails.
+// Two in one folder: a terminal with a sub-agent, and a run that is killed. No other run begins after that: 0.61.0 would remove the
+// terminal's session, whose file lost its header when the first run began.
 func TestGeminiTogether(t *testing.T) {
 	each(t, []Release{GeminiNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		s.seedGemini()
@@ -140,10 +150,6 @@ func TestGeminiTogether(t *testing.T) {
 		s.Gone(killed)
 		s.Becomes(byID(alone.ID), time.Now(), soon, "stopped/died")
 		first.Shows("Done.")
-		s.Becomes(byID(parent.ID), time.Now(), soon, "idle/completed")
-
-		s.Gone(s.Detached(s.Argv(r, "-p", "short job")...))
-		s.Becomes(byPrompt("short job"), time.Now(), soon, "stopped/completed")
 		s.Becomes(byID(parent.ID), time.Now(), soon, "idle/completed")
 	})
 }
@@ -187,6 +193,10 @@ func TestLaunchGemini(t *testing.T) {
 	l.Becomes(byID(record.Session), time.Now(), soon, "stopped/completed")
 	failed := l.Launch("break it [[fail 400]]")
 	l.Recorded(failed.ID, "ended", func(r LaunchRecord) bool { return r.Ended() })
-	said := l.Rollcall("show", failed.ID)
-	t.Log(said)
+	output, err := os.ReadFile(l.state("logs", failed.ID+".log"))
+	if err != nil || !strings.Contains(string(output), `"status":"error"`) || !strings.Contains(string(output), "mock failure 400") {
+		t.Errorf("%v: %s", err, output)
+	}
+	t.Logf("%s", output)
+	l.Becomes(byID(failed.Session), time.Now(), soon, "stopped")
 }

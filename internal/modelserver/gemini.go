@@ -138,12 +138,12 @@ func writeGemini(w http.ResponseWriter, r wireRequest, p plan, schema *geminiSch
 func (s *geminiSchema) example(text string) (string, error) {
 	object := map[string]any{}
 	for name, p := range s.Properties {
-		switch {
+		switch kind := strings.ToLower(p.Type); {
 		case len(p.Enum) > 0:
 			object[name] = p.Enum[0]
-		case p.Type == "integer" || p.Type == "number":
+		case kind == "integer" || kind == "number":
 			object[name] = 1
-		case p.Type == "boolean":
+		case kind == "boolean":
 			object[name] = false
 		default:
 			object[name] = text

@@ -60,7 +60,7 @@ func (a *ACP) Stdin(t *adapters.Task) string {
 
 // Talk returns a conversation with a process whose input began with Stdin. It implements adapters.Opener.
 func (a *ACP) Talk() adapters.Talk {
-	return &acpTalk{agent: *a, withdrawn: map[string]bool{}, replies: map[string]error{}}
+	return &acpTalk{agent: *a, withdrawn: map[string]bool{}, answered: map[string]bool{}, replies: map[string]error{}}
 }
 
 type acpTalk struct {
@@ -69,6 +69,7 @@ type acpTalk struct {
 	failed    error // why there is no session
 	asked     []acpRequest
 	withdrawn map[string]bool
+	answered  map[string]bool
 	replies   map[string]error // by the order
 	working   bool
 	turns     int
@@ -118,7 +119,7 @@ func (t *acpTalk) drop(which func(*acpRequest) bool) {
 	t.asked = slices.DeleteFunc(t.asked, func(r acpRequest) bool {
 		gone := which(&r)
 		if gone {
-			t.withdrawn[string(r.id)] = true
+			t.withdrawn[string(r.id)] = !t.answered[string(r.id)]
 		}
 		return gone
 	})
@@ -292,6 +293,7 @@ func (t *acpTalk) Answer(id string, d adapters.Decision) ([]byte, error) {
 	if err := d.Check(&shown); err != nil {
 		return nil, err
 	}
+	t.answered[id] = true // the call of one that is denied fails at once
 	kind := map[adapters.Verdict]string{adapters.AllowOnce: "allow_once", adapters.Deny: "reject_once"}[d.Verdict]
 	return acpLines(acpAnswer(r, map[string]string{"outcome": "selected", "optionId": r.option(kind)})), nil
 }

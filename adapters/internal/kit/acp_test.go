@@ -111,6 +111,8 @@ func TestACPRequest(t *testing.T) {
 	}
 }
 
+const acpOver = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed"}}}`
+
 func TestACPAnswer(t *testing.T) {
 	talk := acpFixture(t)
 	read(talk, ask("touch", `{"command":"touch a"}`, "[]"))
@@ -126,8 +128,13 @@ func TestACPAnswer(t *testing.T) {
 		`{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"cancelled"}}}` {
 		t.Error(got)
 	}
-	read(talk, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed"}}}`)
-	if !talk.Withdrawn("0") || len(talk.Waiting()) != 0 {
+	read(talk, acpOver)
+	if talk.Withdrawn("0") || len(talk.Waiting()) != 0 {
+		t.Error("it was answered, and the call is over")
+	}
+	other := acpFixture(t)
+	read(other, ask("touch", `{"command":"touch a"}`, "[]"), acpOver)
+	if !other.Withdrawn("0") || len(other.Waiting()) != 0 {
 		t.Error("the call is over")
 	}
 	if _, err := talk.Answer("0", adapters.Decision{Verdict: adapters.AllowOnce}); !errors.Is(err, adapters.ErrNotPending) {

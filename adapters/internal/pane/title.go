@@ -78,12 +78,16 @@ func (a *asker) inTmux(env []string, x proc.Process, ancestors []proc.Identity) 
 		a.tmux[server.Process] = tmuxTitles(a.ctx, server, a.text)
 	}
 	t, ok := a.tmux[server.Process][kit.Get(env, "TMUX_PANE")]
+	if tty, err := a.table.Terminal(x.Identity); err != nil || tty != t.tty { // a terminal within the pane has titles of its own
+		return Title{}, false
+	}
 	// The variables of a process alone prove nothing: see findTmux.
 	return t.Title, ok && (x.PID == t.pid || slices.ContainsFunc(ancestors, func(of proc.Identity) bool { return of.PID == t.pid }))
 }
 
 type tmuxTitle struct {
 	Title
+	tty string
 	pid int // of the program that the pane was opened with
 }
 
@@ -94,18 +98,18 @@ func tmuxTitles(ctx context.Context, server *termclient.Server, text string) map
 		shows = "#{C:" + text + "}"
 	}
 	p := &tmuxPane{server: server}
-	out, err := p.run(ctx, "list-panes", "-a", "-F", "#{pane_id} #{pane_pid} "+shows+" #{pane_title}")
+	out, err := p.run(ctx, "list-panes", "-a", "-F", "#{pane_id} #{pane_pid} #{pane_tty} "+shows+" #{pane_title}")
 	titles := map[string]tmuxTitle{}
 	if err != nil {
 		return titles
 	}
 	for line := range strings.Lines(out) {
-		fields := strings.SplitN(strings.TrimRight(line, "\n"), " ", 4)
-		if len(fields) < 4 {
+		fields := strings.SplitN(strings.TrimRight(line, "\n"), " ", 5)
+		if len(fields) < 5 {
 			continue
 		}
 		if pid, err := strconv.Atoi(fields[1]); err == nil {
-			titles[fields[0]] = tmuxTitle{Title{fields[3], fields[2] != "0"}, pid}
+			titles[fields[0]] = tmuxTitle{Title{fields[4], fields[3] != "0"}, fields[2], pid}
 		}
 	}
 	return titles
