@@ -3,7 +3,6 @@
 package agents
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rollcall/adapters"
+	"rollcall/adapters/copilot"
 	"rollcall/app"
 )
 
@@ -42,69 +43,115 @@ func openCopilot(s *Sandbox, r Release, flags ...string) (*Terminal, Process) {
 	return terminal, agent
 }
 
-// Copilot through start, work, permission, question, sub-agent, interruption, exit, resumption, a second one in its folder, and a kill.
+// Copilot through each state, each part in a sandbox of its own.
 func TestCopilot(t *testing.T) {
-	each(t, []Release{CopilotNewest}, func(t *testing.T, s *Sandbox, r Release) {
-		terminal, agent := openCopilot(s, r)
-		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
-		working := s.Becomes(byPrompt("first job"), asked, soon, "working")
-		if working.PID != agent.PID || working.CWD != s.Project || working.Agent != "copilot" || working.Branch != branch {
-			t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
-		}
-		terminal.Shows("Mock answer to") // the time comes before the prompt
-		one := byID(working.ID)
-		idle := s.Becomes(one, time.Now(), soon, "idle/completed")
-		if idle.Model != mockModel || idle.Stale != nil || idle.Tokens.Output != 22 {
-			t.Errorf("idle: model %q, stale %v, tokens %v", idle.Model, idle.Stale, idle.Tokens)
-		}
-		terminal.Prompt("need it [[bash touch asked.txt]]")
-		waiting := s.Becomes(one, time.Now(), soon, "waiting/permission")
-		if !strings.Contains(waiting.Evidence, "touch asked.txt") {
-			t.Errorf("evidence: %s", waiting.Evidence)
-		}
-		terminal.Answer("Enter", "Done.")
-		s.Becomes(one, time.Now(), soon, "idle/completed")
-		if _, err := os.Stat(filepath.Join(s.Project, "asked.txt")); err != nil {
-			t.Error("the permitted command did not run:", err)
-		}
-		terminal.Prompt("ask me [[ask]]")
-		s.Becomes(one, time.Now(), soon, "waiting/question")
-		terminal.Press("Escape")
-		s.Becomes(one, time.Now(), soon, "idle/interrupted", "idle/completed")
-		asked = terminal.Prompt("delegate [[agent child work]]")
-		s.Becomes(one, asked, soon, "working")
-		s.Becomes(one, time.Now(), 2*soon, "idle/completed")
+	for name, part := range map[string]func(*testing.T, *Sandbox, Release){
+		"turns": copilotTurns, "interrupted": copilotInterrupted, "killed": copilotKilled, "failed": copilotFailed, "launched": copilotLaunched} {
+		t.Run(name, func(t *testing.T) { each(t, []Release{CopilotNewest}, part) })
+	}
+}
 
-		asked = terminal.Prompt("never ends [[delay 300]]")
-		s.Becomes(one, asked, soon, "working")
-		terminal.Press("Escape")
-		time.Sleep(200 * time.Millisecond) // two keys at once are one
-		terminal.Press("Escape")
-		s.Becomes(one, time.Now(), soon, "idle/interrupted")
-		s.Signal(agent, unix.SIGTERM)
-		s.Gone(agent)
-		s.Becomes(one, time.Now(), soon, "stopped/interrupted")
+// copilotTurns is a session at work, that asks for permission, asks a question, and has a sub-agent.
+func copilotTurns(t *testing.T, s *Sandbox, r Release) {
+	terminal, agent := openCopilot(s, r)
+	asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
+	working := s.Becomes(byPrompt("first job"), asked, soon, "working")
+	if working.PID != agent.PID || working.CWD != s.Project || working.Agent != "copilot" || working.Branch != branch {
+		t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
+	}
+	terminal.Shows("Mock answer to") // the time comes before the prompt
+	one := byID(working.ID)
+	idle := s.Becomes(one, time.Now(), soon, "idle/completed")
+	if want := (Tokens{Input: 71, Output: 22, CacheRead: 40}); idle.Model != mockModel || idle.Stale != nil || idle.Tokens != want {
+		t.Errorf("idle: model %q, stale %v, tokens %+v", idle.Model, idle.Stale, idle.Tokens)
+	}
+	terminal.Prompt("need it [[bash touch asked.txt]]")
+	if waiting := s.Becomes(one, time.Now(), soon, "waiting/permission"); !strings.Contains(waiting.Evidence, "touch asked.txt") {
+		t.Errorf("evidence: %s", waiting.Evidence)
+	}
+	terminal.Answer("Enter", "Done.")
+	s.Becomes(one, time.Now(), soon, "idle/completed")
+	s.made(filepath.Join(s.Project, "asked.txt"))
+	asked = terminal.Prompt("delegate [[agent child work]]")
+	s.Becomes(one, asked, 2*soon, "idle/completed")
+	if n := len(s.Server.Requests()); n < 5 {
+		t.Errorf("%d requests: the sub-agent did not ask", n)
+	}
+	terminal.Prompt("ask me [[ask]]")
+	s.Becomes(one, time.Now(), soon, "waiting/question")
+	terminal.Press("Escape")
+	s.Becomes(one, time.Now(), soon, "idle/interrupted", "idle/completed")
+}
 
-		again, agent := openCopilot(s, r, "--resume="+working.ID)
-		s.Becomes(one, time.Now(), soon, "idle/interrupted")
-		asked = again.Prompt("once more [[delay 300]]")
-		if session := s.Becomes(one, asked, soon, "working"); session.PID != agent.PID {
-			t.Errorf("resumed: pid %d, want %d", session.PID, agent.PID)
-		}
-		f := follow(s)
-		wrapper := s.Detached(s.Argv(r, "-p", "in the background [[delay 300]]", "--allow-all-tools")...)
-		asked = s.Asked("in the background")
-		alone := s.Becomes(byPrompt("in the background"), asked, soon, "working")
-		killed := copilotBelow(s, wrapper.PID)
-		if alone.PID != killed.PID || alone.ID == working.ID {
-			t.Errorf("%v, want pid %d", alone, killed.PID)
-		}
-		s.Signal(killed, unix.SIGKILL)
-		s.Gone(killed)
-		s.Becomes(byID(alone.ID), time.Now(), soon, "stopped/died")
-		s.Becomes(one, time.Now(), soon, "working")
-		if err := poll(soon, func() bool { return f.count(app.Ended, "in the background") == 1 }); err != nil {
-			t.Errorf("its end is told %d times", f.count(app.Ended, "in the background"))
-		}
-	})
+// copilotInterrupted is a session that the user interrupts, whose process is ended, and that is resumed.
+func copilotInterrupted(t *testing.T, s *Sandbox, r Release) {
+	terminal, agent := openCopilot(s, r)
+	asked := terminal.Prompt("never ends [[delay 300]]")
+	working := s.Becomes(byPrompt("never ends"), asked, soon, "working")
+	one := byID(working.ID)
+	terminal.Press("Escape")
+	time.Sleep(200 * time.Millisecond) // two keys at once are one
+	terminal.Press("Escape")
+	s.Becomes(one, time.Now(), soon, "idle/interrupted")
+	s.Signal(agent, unix.SIGTERM)
+	s.Gone(agent)
+	s.Becomes(one, time.Now(), soon, "stopped/interrupted")
+	again, agent := openCopilot(s, r, "--resume="+working.ID)
+	s.Becomes(one, time.Now(), soon, "idle/interrupted")
+	asked = again.Prompt("once more [[delay 300]]")
+	if session := s.Becomes(one, asked, soon, "working"); session.PID != agent.PID {
+		t.Errorf("resumed: pid %d, want %d", session.PID, agent.PID)
+	}
+}
+
+// copilotKilled is two sessions in one folder, of which one is killed: its end is told once.
+func copilotKilled(t *testing.T, s *Sandbox, r Release) {
+	f := follow(s)
+	one := s.Detached(s.Argv(r, "-p", "the first [[delay 300]]", "--allow-all-tools")...)
+	first := s.Becomes(byPrompt("the first"), s.Asked("the first"), soon, "working")
+	two := s.Detached(s.Argv(r, "-p", "the second [[delay 300]]", "--allow-all-tools")...)
+	second := s.Becomes(byPrompt("the second"), s.Asked("the second"), soon, "working")
+	killed := copilotBelow(s, two.PID)
+	if first.PID != copilotBelow(s, one.PID).PID || second.PID != killed.PID {
+		t.Errorf("pids %d and %d", first.PID, second.PID)
+	}
+	f.tells(app.Started, "the second")
+	s.Signal(killed, unix.SIGKILL)
+	s.Gone(killed)
+	s.Becomes(byID(second.ID), time.Now(), soon, "stopped/died")
+	s.Becomes(byID(first.ID), time.Now(), soon, "working")
+	f.tells(app.Ended, "the second")
+	if n := f.count(app.Ended, "the second"); n != 1 || f.count(app.Ended, "the first") > 0 {
+		t.Errorf("its end is told %d times", n)
+	}
+}
+
+// copilotFailed is a run in the background that the model's server refuses.
+func copilotFailed(t *testing.T, s *Sandbox, r Release) {
+	cmd := s.run(r, "--output-format", "json")
+	cmd.Stdin = strings.NewReader("bad job [[fail 400]]")
+	output, err := cmd.CombinedOutput()
+	if why := copilot.New(adapters.Config{}).Failure(output); err == nil || !strings.Contains(why, "mock failure 400") {
+		t.Errorf("%v, %q:\n%s", err, why, output)
+	}
+	s.Becomes(byPrompt("bad job"), time.Now(), soon, "stopped/failed")
+}
+
+// copilotLaunched is a session that Rollcall launched, and answers, prompts, interrupts and stops.
+func copilotLaunched(t *testing.T, _ *Sandbox, r Release) {
+	l, record := launchAnswerable(t, r, "allow me [[bash touch allowed.txt]]")
+	s, id := l.Sandbox, record.Session
+	first := s.asks("touch allowed.txt")
+	if !first.CanAllow || !first.CanDeny || first.Session.ID != id {
+		t.Errorf("%+v", first)
+	}
+	s.Becomes(byID(id), time.Now(), soon, "waiting/permission")
+	s.answered(first, "--allow")
+	s.made(filepath.Join(s.Project, "allowed.txt"))
+	s.Becomes(byID(id), time.Now(), soon, "idle/completed")
+	s.rollcall("send", id, "-p", "long job [[delay 300]]")
+	s.Becomes(byID(id), s.Asked("long job"), soon, "working")
+	s.rollcall("interrupt", id)
+	s.Becomes(byID(id), time.Now(), soon, "idle/interrupted", "idle/completed")
+	l.rollcallStops(record)
 }

@@ -79,7 +79,7 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 	return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
 }
 
-// look reads the process table first and the files after it. consistentread.Ask repeats it
+// look reads the process table first and the files after it. agentproc.Ask repeats it
 // when a session changed in between.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	answer := kit.NewAnswer()

@@ -9,7 +9,7 @@ import (
 )
 
 // Peek implements adapters.Peeker. It reads the whole file; an adapter whose
-// agent writes long ones reads from the end (jsonl.Backward).
+// agent writes long ones reads from the end (agentfile.Backward).
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 	if len(s.Files) == 0 {
 		return nil, errors.New("the session has no file")
