@@ -110,7 +110,7 @@ func (a *Adapter) connect(ctx context.Context, s adapters.Session) (*hub, error)
 		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
 	}
 	client := kit.PeerClient("the token was not sent", hubLimit, hubLimit, func(at netip.AddrPort) error { return a.serves(at, p.Identity) })
-	ws, _, err := websocket.Dial(ctx, r.URL, &websocket.DialOptions{HTTPClient: client, Subprotocols: []string{tokenProtocol + r.Token}}) //nolint:bodyclose // the connection has it
+	ws, _, err := websocket.Dial(ctx, r.URL, &websocket.DialOptions{HTTPClient: client, Subprotocols: []string{tokenProtocol + r.Token}})
 	if err != nil {
 		client.CloseIdleConnections()
 		var foreign *kit.ListenerError

@@ -27,6 +27,10 @@ func (a *Adapter) Modes() []adapters.Mode {
 	}
 }
 
+// ownProcess has a run host its session itself, also where a hub runs: its process can then be watched and interrupted. The variable was
+// read in the program of 3.0.65.
+const ownProcess = "CLINE_SESSION_BACKEND_MODE=local"
+
 // Command implements adapters.Launcher (3.0.65). In the background Cline reads the prompt from standard input. It chooses the id
 // of a new session itself.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
@@ -44,7 +48,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		if t.Resume != "" {
 			return c, errors.New("Cline resumes a session in a terminal only: use --terminal")
 		}
-		c.Stdin = t.Prompt
+		c.Stdin, c.Set = t.Prompt, []string{ownProcess}
 		return c, nil
 	}
 	c.Args = append(c.Args, "--tui")

@@ -100,6 +100,8 @@ func (s *session) outcome() (outcome adapters.Outcome, why string) {
 	switch l := &s.talk.last; {
 	case l.aborted:
 		return adapters.Interrupted, "; its last call was aborted"
+	case l.kind == prompt, l.kind == results: // a prompt is stored with its answer, or without one when the turn was interrupted
+		return adapters.Interrupted, "; its last prompt has no answer"
 	case l.kind == failure:
 		return adapters.Failed, "; its last message is an error" + kit.Quoted(l.text)
 	}

@@ -72,6 +72,9 @@ func TestStatuses(t *testing.T) {
 		"an error": {"cline-3.0.65-tui-idle", idle, keep, func(m string) string {
 			return strings.Replace(m, `"role": "assistant",`, `"role": "assistant", "metadata": {"displayRole": "error"},`, 1)
 		}, adapters.Idle, adapters.Failed, "error"},
+		"interrupted before an answer": {"cline-3.0.65-tui-idle", idle, keep, func(m string) string {
+			return strings.Replace(m, `"ts": 1795615900461`, `"ts": 1795615900461}, {"id": "u", "role": "user", "content": [{"type": "text", "text": "go on"}], "ts": 1795615900470`, 1)
+		}, adapters.Idle, adapters.Interrupted, "no answer"},
 		"several calls, one asks": {"cline-3.0.65-question", "1795616043085_r004s", keep, func(m string) string {
 			return strings.Replace(m, `{"type": "tool_use", "id": "call_19"`, `{"type": "tool_use", "id": "call_18", "name": "run_commands", "input": {}}, {"type": "tool_use", "id": "call_19"`, 1)
 		}, adapters.Unknown, "", "of 2 open calls 1 ask"},

@@ -60,13 +60,17 @@ func copilotEnv(server string) []string {
 		"COPILOT_PROVIDER_API_KEY=" + mockKey, "COPILOT_MODEL=" + mockModel}
 }
 
-// seedCline has it use the mock model.
+// seedCline has it use the mock model, and show no advertisements over its prompt.
 func (s *Sandbox) seedCline() error {
-	now := time.Now().UTC().Format(time.RFC3339)
-	return writeJSON(filepath.Join(s.Home, ".cline", "data", "settings", "providers.json"), map[string]any{
+	dir := filepath.Join(s.Home, ".cline", "data", "settings")
+	err := writeJSON(filepath.Join(dir, "cli-notices.json"), map[string]any{"shown": map[string]bool{"cline-cli-cline-pass-intro": true, "cline-cli-desktop-launch": true}})
+	if err != nil {
+		return err
+	}
+	return writeJSON(filepath.Join(dir, "providers.json"), map[string]any{
 		"version": 1, "lastUsedProvider": "openai-compatible", "providers": map[string]any{"openai-compatible": map[string]any{
 			"settings":  map[string]any{"provider": "openai-compatible", "apiKey": mockKey, "model": mockModel, "baseUrl": s.Server.URL() + "/v1"},
-			"updatedAt": now, "tokenSource": "manual"}},
+			"updatedAt": time.Now().UTC().Format(time.RFC3339), "tokenSource": "manual"}},
 	})
 }
 

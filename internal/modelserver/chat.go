@@ -27,8 +27,8 @@ type chatRequest struct {
 	} `json:"stream_options"`
 }
 
-// chatShellNames are the names of the shell tools: OpenCode and Pi, OpenClaw, Cline.
-var chatShellNames = []string{"bash", "exec", "run_commands"}
+// chatShellNames are the names of the shell tools: OpenCode and Pi, OpenClaw, Cline, Qwen Code.
+var chatShellNames = []string{"bash", "exec", "run_commands", "run_shell_command"}
 
 func parseChat(body []byte) (wireRequest, error) {
 	var m chatRequest
