@@ -69,7 +69,7 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	board, stopBoard := p.startBoard(ctx, attention.rereadRules, &running)
 	defer stopBoard()
 	notifier := tellOfWindows(notify.New(p.answering(p.notifications(ctx, attention, u), board)))
-	var recent recentEnds
+	recent := recentEnds{headless: func() app.Headless { return attention.currentRules().Headless }}
 	p.serveAttention(ctx, attention, &recent, ends, &running)
 	defer p.core.Subscribe(attention.remember)()
 	running.Go(func() { report(log, notifier.Run(ctx, events)) })

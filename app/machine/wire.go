@@ -34,6 +34,7 @@ type SessionJSON struct {
 	Remote         string              `json:"remote,omitempty"`
 	Container      string              `json:"container,omitempty"`
 	Host           string              `json:"host,omitempty"`
+	Headless       bool                `json:"headless,omitempty"`
 	Archived       bool                `json:"archived,omitempty"`
 	Tokens         *adapters.Tokens    `json:"tokens,omitempty"`
 	Context        *adapters.Context   `json:"context,omitempty"`
@@ -122,7 +123,7 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 	s = app.Session{Machine: machine, Session: adapters.Session{
 		ID: app.MachineID(machine, w.ID), Agent: w.Agent, Suspended: w.Suspended, Evidence: someLines(w.Evidence),
 		CWD: oneLine(w.CWD), Branch: oneLine(w.Branch), Model: oneLine(w.Model), Title: someLines(w.Title),
-		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Doing: someLines(w.Doing), DoingSince: clockOf(w.DoingSince, skew), Container: oneLine(w.Container), Host: oneLine(w.Host), Archived: w.Archived,
+		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Doing: someLines(w.Doing), DoingSince: clockOf(w.DoingSince, skew), Container: oneLine(w.Container), Host: oneLine(w.Host), Headless: w.Headless, Archived: w.Archived,
 		Remote: cmp.Or(oneLine(w.Remote), machine), Version: oneLine(w.Version), Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, Tokens: w.Tokens, CostUSD: w.CostUSD,
 		StartedAt: clockOf(w.StartedAt, skew), TurnStartedAt: clockOf(w.TurnStartedAt, skew), LastActivityAt: clockOf(w.LastActivityAt, skew),
 	}}
