@@ -65,7 +65,9 @@ func (p *locksPage) fuseText(x *fuse.Fuse, now time.Time) folderText {
 	path, cancel := x.Path, p.ui.options.Fuses.Cancel
 	if c := x.Continue; c != nil {
 		text += "\ncontinues " + present.AgentName(c.Agent) + ": " + present.Cut(short(c.Prompt), 300)
-		cancel = func(ctx context.Context, _ string) (fuse.Fuse, error) { return p.ui.options.Fuses.CancelContinue(ctx, c.Session) }
+		cancel = func(ctx context.Context, _ string) (fuse.Fuse, error) {
+			return p.ui.options.Fuses.CancelContinue(ctx, c.Session)
+		}
 	}
 	action := func(name, failed string, do func(context.Context, string) (fuse.Fuse, error)) folderAction {
 		return folderAction{name, path, func(b *widgets.Button) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -222,5 +224,44 @@ func TestContinueRaces(t *testing.T) {
 				t.Errorf("not continued: %+v", b.only())
 			}
 		})
+	}
+}
+
+// TestContinueKeeperKilled: a session that a killed keeper may have continued is left alone by the next.
+func TestContinueKeeperKilled(t *testing.T) {
+	b := newBench(t)
+	begun := filepath.Join(t.TempDir(), "begun")
+	if _, err := b.SetContinue(t.Context(), "/", Continue{Agent: "codex", Session: "s1", Prompt: begun}, b.now().Add(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	keeper := exec.Command(os.Args[0])
+	keeper.Env = append(os.Environ(), stateVariable+"="+b.Folder())
+	if err := keeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "the keeper to begin", func() bool { _, err := os.Stat(begun); return err == nil })
+	if _, err := b.CancelContinue(t.Context(), "s1"); !errors.Is(err, ErrNoContinue) {
+		t.Errorf("cancelled while it is continued: %v", err)
+	}
+	if _, err := b.SetContinue(t.Context(), "/", Continue{Agent: "codex", Session: "s1", Prompt: "x"}, b.now().Add(time.Hour)); !errors.Is(err, ErrRunning) {
+		t.Errorf("set while it is continued: %v", err)
+	}
+	_ = keeper.Process.Kill()
+	_ = keeper.Wait()
+	if x := b.only(); !x.ResultUnknown() || x.Pending() {
+		t.Errorf("%+v", x)
+	}
+	var calls atomic.Int32
+	other := make(chan struct{})
+	stop := b.continuing(t, func(_ context.Context, c Continue) (string, error) {
+		calls.Add(1)
+		close(other)
+		return c.Session, nil
+	})
+	b.setContinue("s2", time.Millisecond)
+	<-other
+	stop()
+	if calls.Load() != 1 {
+		t.Errorf("continued %d times", calls.Load())
 	}
 }

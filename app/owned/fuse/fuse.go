@@ -165,7 +165,9 @@ func (f *Fuses) List() ([]Fuse, error) {
 // on a file system that does not answer.
 func (f *Fuses) Near(path string) ([]Fuse, error) {
 	list, err := f.List()
-	return slices.DeleteFunc(list, func(x Fuse) bool { return x.Fired() || x.Continue != nil || !bounded.Answers(x.Path) || !lock.Overlap(x.Path, path) }), err
+	return slices.DeleteFunc(list, func(x Fuse) bool {
+		return x.Fired() || x.Continue != nil || !bounded.Answers(x.Path) || !lock.Overlap(x.Path, path)
+	}), err
 }
 
 // Set sets a fuse that expires after d. It returns ErrExists if the folder has a fuse that has not fired. It replaces

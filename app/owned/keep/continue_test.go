@@ -42,7 +42,9 @@ func (p *prompted) Send(_ context.Context, _ adapters.Session, prompt string) er
 	return nil
 }
 
-func (p *prompted) Queue(context.Context, adapters.Session, string) error { return errors.New("queued") }
+func (p *prompted) Queue(context.Context, adapters.Session, string) error {
+	return errors.New("queued")
+}
 
 func (p *prompted) begin() {
 	p.session.Status, p.session.Outcome, p.session.Limited, p.session.LastActivityAt = adapters.Working, "", false, time.Now()
