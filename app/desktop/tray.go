@@ -76,9 +76,7 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	running.Go(func() { report(log, p.core.Run(ctx)) })
 	p.followMachines(ctx, &running, recentlyEnded)
 	p.serve(ctx, &running)
-	if p.deps.Fuses != nil {
-		running.Go(func() { report(log, p.tellContinued(ctx, notifier.Say)) })
-	}
+	running.Go(func() { report(log, p.tellContinued(ctx, notifier.Say)) })
 	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, attention.currentRules)) })
 	serveRequests(ctx, log, own, u, &running)
 	err = tray.Run(ctx, p.core, p.trayOptions(ctx, notifier, attention, board, &recent, u))

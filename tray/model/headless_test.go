@@ -14,15 +14,15 @@ import (
 
 // TestBuildHeadless: headless sessions are folded, but for those that Rollcall launched and those that need the user, of this machine and of others.
 func TestBuildHeadless(t *testing.T) {
-	headless := func(id string, status adapters.Status, minutes time.Duration) app.Session {
-		s := session(id, status, id, minutes*time.Minute)
+	headless := func(id string, status adapters.Status, age time.Duration) app.Session {
+		s := session(id, status, id, age)
 		s.Headless = true
 		return s
 	}
-	launched := headless("launched", adapters.Working, 2)
+	launched := headless("launched", adapters.Working, 2*time.Minute)
 	launched.Launch = &app.Launch{ID: "l-1"}
-	all := []app.Session{headless("waits", adapters.Waiting, 1), launched, headless("a", adapters.Working, 3), headless("b", adapters.Idle, 4)}
-	others := []app.Session{headless("c", adapters.Working, 5)}
+	all := []app.Session{headless("waits", adapters.Waiting, 1*time.Minute), launched, headless("a", adapters.Working, 3*time.Minute), headless("b", adapters.Idle, 4*time.Minute)}
+	others := []app.Session{headless("c", adapters.Working, 5*time.Minute)}
 	for mode, want := range map[app.Headless]struct {
 		sessions []string
 		last     string
