@@ -141,7 +141,10 @@ type Session struct {
 	Remote     string // machine or gateway that runs it, when it isn't this one
 	Container  string // set when it runs here in a container with separate files, see HasLocalFolder
 	Host       string // the program in which the agent runs, where it is not a terminal: the nearest known one that started it, else what the agent records ("VS Code", "SDK (Python)")
-	Version    string // of the agent that wrote the session last
+	// Headless reports that no person is at the session: an SDK, a script or a command for one run (claude -p, codex exec, opencode run) started it. For a live
+	// session that is known of its process, for a stopped one of its record, if at all.
+	Headless bool
+	Version  string // of the agent that wrote the session last
 
 	// Tokens are those of the answers that the session's own record holds. They include answers that an agent copied there when the session was forked or
 	// continued from another one. It is nil where the agent recorded none.

@@ -16,23 +16,35 @@ func (s *Session) AtWork() bool {
 	return s.Live() && (s.Parent == "" || s.Status == adapters.Waiting)
 }
 
-// CountAtWork returns the numbers of sessions at work. Its cost does not grow with the sessions of other machines.
-func (s *Snapshot) CountAtWork() Counts {
-	n, others := countAtWork(s.Own), s.othersAtWork
+// CountAtWork returns the numbers of sessions at work that have a row in the menu, and the number of those that Headless folds. Its cost does not grow with
+// the sessions of other machines.
+func (s *Snapshot) CountAtWork() (n Counts, folded int) {
+	own, others := countAtWork(s.Own), s.othersAtWork
 	if others == nil {
 		counted := countAtWork(s.Others)
 		others = &counted
 	}
 	for rank := range n {
-		n[rank] += others[rank]
+		headless := own.headless[rank] + others.headless[rank]
+		n[rank] = own.all[rank] + others.all[rank]
+		if s.Headless != ShowHeadless {
+			n[rank] -= headless
+			folded += headless
+		}
 	}
-	return n
+	return n, folded
 }
 
-func countAtWork(list []Session) (n Counts) {
+// atWork are the numbers of sessions at work, and how many of them FoldHeadless folds.
+type atWork struct{ all, headless Counts }
+
+func countAtWork(list []Session) (n atWork) {
 	for i := range list {
 		if s := &list[i]; s.AtWork() {
-			n[Rank(s.Status)]++
+			n.all[Rank(s.Status)]++
+			if FoldHeadless.Folds(s) {
+				n.headless[Rank(s.Status)]++
+			}
 		}
 	}
 	return n

@@ -115,10 +115,11 @@ type Snapshot struct {
 	// full: timers can't be kept".
 	Troubles   []string
 	LeftOut    LeftOut
-	Refreshing bool // some adapter has not answered the current question yet
+	Headless   Headless // how the menu treats headless sessions
+	Refreshing bool     // some adapter has not answered the current question yet
 
 	joined       func() []Session // joins Own and Others at its first call; nil: Sessions joins them at each call
-	othersAtWork *Counts          // of Others; nil: CountAtWork counts them at each call
+	othersAtWork *atWork          // of Others; nil: CountAtWork counts them at each call
 }
 
 // Reading returns the agents that have not answered the current question yet, and how many sessions the others returned. The

@@ -84,6 +84,7 @@ type Core struct {
 	own              []Session       // the sessions of known that are shown; shared with the last snapshot
 	hidden           []Session       // the sessions that the settings leave out, of all machines
 	leftOut          []adapters.Name // the agents that the settings leave out
+	headless         Headless
 	machines         machineRolls
 	joined           func() []Session // returns own and the sessions of machines as one list
 	listeners        map[*Events]struct{}
@@ -265,7 +266,7 @@ func (c *Core) publishLocked() {
 // snapshotLocked returns a snapshot of what is known now.
 func (c *Core) snapshotLocked() *Snapshot {
 	c.mergeLocked()
-	snap := &Snapshot{At: time.Now(), Generation: c.generation, Troubles: c.troubles, Own: c.own, joined: c.joined, Adapters: c.healthLocked()}
+	snap := &Snapshot{At: time.Now(), Generation: c.generation, Troubles: c.troubles, Own: c.own, Headless: c.headless, joined: c.joined, Adapters: c.healthLocked()}
 	snap.Refreshing = slices.ContainsFunc(snap.Adapters, func(h Health) bool { return h.Asking })
 	c.machines.addTo(snap)
 	snap.LeftOut.Sessions = c.hidden

@@ -65,7 +65,7 @@ type machineRolls struct {
 	rolls  []MachineRoll // by name
 	merged []Session     // the sessions that are shown
 	hidden []Session     // the sessions of agents that the settings leave out
-	atWork *Counts       // of merged
+	atWork *atWork       // of merged
 
 	leftOut []adapters.Name // the agents that the settings leave out
 	health  []MachineHealth

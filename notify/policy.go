@@ -133,7 +133,7 @@ func (p *policy) ended(ev app.Event) string {
 	if ev.Session.Parent != "" {
 		return ""
 	}
-	if !p.wants(endKind(&ev.Session.Session), &ev.Session) {
+	if !p.wants(endKind(&ev.Session.Session), &ev.Session) || p.rules().Headless.Mutes(&ev) {
 		p.unsaid = append(p.unsaid, ev)
 		return ""
 	}

@@ -44,6 +44,8 @@ type Rules struct {
 	RemindAfter time.Duration
 	// AwayAfter is the time after which Options.Away is called for a wait; negative: never.
 	AwayAfter time.Duration
+	// Headless determines whether ends and replies of headless sessions have notifications. Their waits always have.
+	Headless app.Headless
 	// Muted reports whether sessions in a folder have no notifications; nil: no folder is muted.
 	Muted func(folder string) bool
 }

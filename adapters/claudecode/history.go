@@ -78,7 +78,7 @@ func parseInput(line []byte) (h historyEntry, session string) {
 }
 
 // interactive reports whether the user can type into the session.
-func (e *entry) interactive() bool { return !strings.HasPrefix(e.entrypoint, "sdk") }
+func (e *entry) interactive() bool { return !isHeadless(e.entrypoint) }
 
 // addPromptsFromHistory adds prompts from the history to a session that begins its
 // first turn. The transcript has no prompt for its first moments.

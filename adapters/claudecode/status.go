@@ -52,7 +52,7 @@ func (d *discovery) build(s *session) adapters.Session {
 		ID: s.id, Agent: Name,
 		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: v.Outcome == adapters.Failed && f.turn.apiStatus == http.StatusTooManyRequests, Evidence: v.Evidence,
 		CWD: f.cwd, Branch: f.branch, Model: f.model, Version: f.version,
-		FirstPrompt: f.firstPrompt, LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt), Host: hostOf(f.entrypoint), Parent: d.leadOf(s),
+		FirstPrompt: f.firstPrompt, LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt), Host: hostOf(f.entrypoint), Headless: isHeadless(f.entrypoint), Parent: d.leadOf(s),
 		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,
 		StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt,
 	}
@@ -93,6 +93,7 @@ func (d *discovery) build(s *session) adapters.Session {
 	}
 	d.addPromptsFromHistory(s, &out)
 	if s.owner != nil {
+		out.Headless = s.owner.oneShot || out.Headless && s.owner.hosted
 		out.Process = s.owner.Identity
 		out.CWD = cmp.Or(out.CWD, s.owner.cwd)
 	}
@@ -128,6 +129,9 @@ func hostOf(entrypoint string) string {
 	return shorten(entrypoint)
 }
 
+// isHeadless reports whether an SDK, or claude -p, started the session.
+func isHeadless(entrypoint string) bool { return strings.HasPrefix(entrypoint, "sdk-") }
+
 // fill adds the facts that are in a registry entry and not in the transcript.
 func fill(out *adapters.Session, e *entry) {
 	out.Files = append(out.Files, e.path)
@@ -135,6 +139,9 @@ func fill(out *adapters.Session, e *entry) {
 		out.CWD = e.cwd
 	}
 	out.Title, out.Version, out.Host = cmp.Or(out.Title, e.name), cmp.Or(out.Version, e.version), cmp.Or(out.Host, hostOf(e.entrypoint))
+	if e.entrypoint != "" { // a session of an SDK can be resumed in a terminal
+		out.Headless = isHeadless(e.entrypoint)
+	}
 	if out.StartedAt.IsZero() {
 		out.StartedAt = e.started
 	}

@@ -81,6 +81,20 @@ func TestOneOfTwoTerminalsKilled(t *testing.T) {
 	}
 }
 
+// A session of an SDK that is resumed in a terminal is not headless, before it has a new record as well.
+func TestNotHeadlessInATerminal(t *testing.T) {
+	w := newFixture(t)
+	p := w.start(filepath.Join(w.home, "proj"))
+	w.transcript(1, strings.Replace(promptLine("hi"), `"gitBranch"`, `"entrypoint":"sdk-cli","gitBranch"`, 1))
+	if sessions, _, _ := w.discover(adapters.Query{}); !sessions[id(1)].Headless {
+		t.Error("a session of claude -p is not headless")
+	}
+	w.entry(p, id(1), map[string]any{"entrypoint": "cli"})
+	if sessions, _, _ := w.discover(adapters.Query{}); sessions[id(1)].Headless {
+		t.Error("it is headless in a terminal")
+	}
+}
+
 // The program that an agent runs in is what it recorded.
 func TestHost(t *testing.T) {
 	w := newFixture(t)
@@ -93,6 +107,9 @@ func TestHost(t *testing.T) {
 		for n := 1; n <= 2; n++ {
 			if got := sessions[id(n)].Host; got != want {
 				t.Errorf("%s, session %d: %q, want %q", entrypoint, n, got, want)
+			}
+			if got := sessions[id(n)].Headless; got != strings.HasPrefix(entrypoint, "sdk-") {
+				t.Errorf("%s, session %d: headless %v", entrypoint, n, got)
 			}
 		}
 	}

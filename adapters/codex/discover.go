@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -346,6 +347,14 @@ func (f *found) title(named ...string) string {
 	return cmp.Or(cmp.Or(named...), f.facts.task)
 }
 
+// isHeadless returns adapters.Session.Headless. A process of its own determines it, since a thread that codex exec began can be resumed in a terminal.
+func (f *found) isHeadless(attended bool) bool {
+	if f.host != nil && (f.host.role == run || f.host.role == terminal) {
+		return f.host.role == run
+	}
+	return !attended && (f.host == nil && f.facts.byExec || strings.HasPrefix(f.facts.client, "SDK"))
+}
+
 // archive is the folder of the rollouts that the user archived.
 const archive = "archived_sessions"
 
@@ -373,7 +382,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		Title:       f.title(row.name, name),
 		FirstPrompt: f.facts.firstPrompt, LastPrompt: f.facts.lastPrompt,
 		Parent: cmp.Or(f.facts.parent, row.parent), Version: cmp.Or(f.facts.version, row.version),
-		Host: f.facts.client, Review: f.facts.guardian, Archived: filepath.Base(filepath.Dir(f.path)) == archive,
+		Host: f.facts.client, Headless: f.isHeadless(d.attended[f.id]), Review: f.facts.guardian, Archived: filepath.Base(filepath.Dir(f.path)) == archive,
 		Tokens: f.facts.tokenTotals(), Usage: f.usage, Context: adapters.Context{Used: f.facts.context, Window: f.facts.window},
 		StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.prompted, Files: []string{f.path}, Home: r.path,
 	}

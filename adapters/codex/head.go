@@ -16,6 +16,7 @@ type head struct {
 	parent                   string
 	subagent                 bool
 	byTerminal               bool   // a terminal interface began it
+	byExec                   bool   // codex exec began it
 	guardian                 bool   // a model reviews requests of its parent in it
 	client                   string // the program in which the agent runs; empty: a terminal, or not known
 	forkedFrom               string // the thread whose records the rollout begins with
@@ -47,7 +48,7 @@ func parseHead(line []byte) (head, error) {
 			h.started = agentfile.Time(raw)
 		case "originator": // "codex-tui" since the daemon (0.169.0)
 			name, _ := agentfile.Head(raw, 80)
-			h.byTerminal, h.client = name == "codex-tui", clientOf(name)
+			h.byTerminal, h.byExec, h.client = name == "codex-tui", name == "codex_exec", clientOf(name)
 		case "cli_version":
 			h.version, _ = agentfile.Head(raw, 80)
 		case "git":

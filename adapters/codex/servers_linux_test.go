@@ -126,6 +126,29 @@ func TestGuardianReview(t *testing.T) {
 	}
 }
 
+// TestHeadless: a process of its own says whether a person is at a thread, and only without one what began it.
+func TestHeadless(t *testing.T) {
+	exec, sdk, tui := facts{head: head{byExec: true}}, facts{head: head{client: "SDK (Python)"}}, facts{head: head{byTerminal: true}}
+	for name, c := range map[string]struct {
+		f        facts
+		role     role // anyRole: no process
+		attended bool
+		want     bool
+	}{
+		"exec": {exec, run, false, true}, "exec, ended": {exec, anyRole, false, true}, "exec, resumed in a terminal": {exec, terminal, false, false},
+		"a terminal's, resumed by exec": {tui, run, false, true}, "a terminal's": {tui, terminal, false, false}, "a terminal's, ended": {tui, anyRole, false, false},
+		"an SDK's, of a server": {sdk, server, false, true}, "an SDK's, in a terminal of the daemon": {sdk, server, true, false}, "exec, of the daemon now": {exec, server, false, false},
+	} {
+		f := &found{facts: c.f}
+		if c.role != anyRole {
+			f.host = &host{role: c.role}
+		}
+		if got := f.isHeadless(c.attended); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // TestArchivedAndClient: what the folder and the first line of a rollout say of its thread.
 func TestArchivedAndClient(t *testing.T) {
 	home := home(t)
@@ -135,6 +158,8 @@ func TestArchivedAndClient(t *testing.T) {
 		write(t, rolloutPath(home, threadA), text)
 		if s := look(t, atNow(home), home, adapters.Query{})[threadA]; s.Host != client || s.Archived {
 			t.Errorf("%s: host %q, archived %v", originator, s.Host, s.Archived)
+		} else if s.Headless != (originator == "codex_sdk_ts" || originator == "codex_exec") {
+			t.Errorf("%s: headless %v", originator, s.Headless)
 		}
 	}
 	write(t, filepath.Join(home, ".codex", archive, filepath.Base(rolloutPath(home, threadB))), newScript(threadB, "0.169.0").turn("a", "x").text())

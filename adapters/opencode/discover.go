@@ -288,7 +288,7 @@ func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*ada
 		out.Parent = ""
 	}
 	if c.host != nil && v.Status != adapters.Stopped {
-		out.Process = c.host.Identity
+		out.Process, out.Headless = c.host.Identity, c.host.role == oneShot
 	}
 	return out
 }

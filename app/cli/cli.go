@@ -163,8 +163,8 @@ func addGroups(e *env, root *cobra.Command) {
 		id, title string
 		commands  []func(*env) *cobra.Command
 	}{
-		{"see", "See", []func(*env) *cobra.Command{newList, newStatus, newPeek, newPending, newSearch, newUsage, newWatch, newLogs, newCompare, newWindow}},
-		{"act", "Act", []func(*env) *cobra.Command{newAnswer, newSend, newInterrupt, newStop, newFocus}},
+		{"see", "See", []func(*env) *cobra.Command{newList, newStatus, newPeek, newPending, newSearch, newUsage, newTop, newWatch, newLogs, newCompare, newWindow}},
+		{"act", "Act", []func(*env) *cobra.Command{newAnswer, newSend, newContinue, newInterrupt, newStop, newFocus}},
 		{"launch", "Launch", []func(*env) *cobra.Command{newLaunch, newResume, newWorktree, newHook}},
 		{"keep", "Keep order", []func(*env) *cobra.Command{newLock, newUnlock, newLocks, newFuse, newPrune, newDND}},
 		{"set", "Set up", []func(*env) *cobra.Command{newDoctor, newMachine, newAutostart, newMetrics, newKeep, newVersion, newUninstall}},

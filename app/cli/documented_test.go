@@ -21,7 +21,7 @@ const jsonDoc = "json.md"
 var documented = map[string]any{
 	"document": document{}, "session": machine.SessionJSON{}, "stale": machine.StaleJSON{}, "tokens": adapters.Tokens{}, "context": adapters.Context{},
 	"launch": machine.LaunchJSON{}, "adapter": machine.AdapterJSON{}, "locks": locksDocument{}, "lock": lockJSON{}, "message": messageJSON{}, "event": eventJSON{},
-	"fuses": fuseDocument{}, "fuse": fuseJSON{}, "worktrees": worktreesJSON{}, "worktree": worktreeJSON{},
+	"fuses": fuseDocument{}, "fuse": fuseJSON{}, "continue": continueJSON{}, "worktrees": worktreesJSON{}, "worktree": worktreeJSON{},
 	"comparison": compareJSON{}, "try": tryJSON{}, "file": fileJSON{}, "cleanup": pruneJSON{}, "item": pruneItem{},
 	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "hit": hitJSON{}, "search end": searchEndJSON{}, "searched adapter": searchedAgentJSON{}, "usage": usageJSON{}, "usage row": usageRowJSON{}, "limits": limitsJSON{}, "limit": limitJSON{}, "version": versionJSON{}, "keeper": keeperJSON{},
 	"autostart": autostartJSON{}, "purge": uninstallJSON{}, "purged": purgedJSON{},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rollcall/adapters"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/webhook"
 	"rollcall/app/present"
@@ -133,6 +134,8 @@ func printFuse(o *output, x *fuse.Fuse) {
 	switch {
 	case x.Fired() && len(x.Results) > 0:
 		state = "fired at " + clock(x.FiredAt) + ": " + present.Line(strings.Join(x.Results, "; "))
+	case x.ResultUnknown() && x.Continue != nil:
+		state = "begun at " + clock(x.FiredAt) + ", result unknown: Rollcall ended meanwhile; it is not tried again"
 	case x.ResultUnknown():
 		state = "started at " + clock(x.FiredAt) + ", result unknown: Rollcall ended meanwhile (rollcall fuse retry runs it again)"
 	case x.Fired() && !x.Finished():
@@ -145,6 +148,9 @@ func printFuse(o *output, x *fuse.Fuse) {
 		state = "overdue since " + clock(x.Expires) + ": it fires once the keeper runs (rollcall keep --start)"
 	}
 	o.printf("%s\n  %s\n", o.path(x.Path), state)
+	if c := x.Continue; c != nil {
+		o.printf("  continues %s %s: %s\n", present.AgentName(c.Agent), present.Line(c.Session), shortLine(c.Prompt))
+	}
 	for _, part := range []struct{ name, value string }{{"note", x.Note}, {"event", x.Event}, {"script", x.Script}} {
 		if part.value != "" {
 			o.printf("  %s: %s\n", part.name, shortLine(part.value))
@@ -173,11 +179,24 @@ type fuseJSON struct {
 	FinishedAt string   `json:"finished_at,omitempty"`
 	Unknown    bool     `json:"result_unknown,omitempty"`
 	Results    []string `json:"results,omitempty"`
+
+	Continue *continueJSON `json:"continue,omitempty"`
+}
+
+// continueJSON is what the timer of a session does.
+type continueJSON struct {
+	Agent   adapters.Name `json:"agent"`
+	Session string        `json:"session"`
+	Prompt  string        `json:"prompt"`
 }
 
 func fuseAsJSON(x *fuse.Fuse) fuseJSON {
-	return fuseJSON{Path: x.Path, Note: x.Note, Event: x.Event, Script: x.Script, SetAt: timestamp(x.SetAt), Expires: timestamp(x.Expires),
+	j := fuseJSON{Path: x.Path, Note: x.Note, Event: x.Event, Script: x.Script, SetAt: timestamp(x.SetAt), Expires: timestamp(x.Expires),
 		FiredAt: timestamp(x.FiredAt), FinishedAt: timestamp(x.FinishedAt), Unknown: x.ResultUnknown(), Results: x.Results}
+	if c := x.Continue; c != nil {
+		j.Continue = &continueJSON{c.Agent, c.Session, c.Prompt}
+	}
+	return j
 }
 
 func fusesAsJSON(list []fuse.Fuse) fuseDocument {

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/owned/keep"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/settings"
@@ -26,6 +27,7 @@ type launchCommand struct {
 	launch.Options
 	model, mode, matrix string
 	branch, baseBranch  string
+	unusedSince         string
 	worktree            bool
 	dryRun, yes, wait   bool
 	talk                bool // show the conversation while waiting
@@ -132,7 +134,7 @@ func newResume(e *env) *cobra.Command {
 	c := &launchCommand{env: e}
 	cmd := &cobra.Command{
 		Use:        "resume ID",
-		SuggestFor: []string{"continue", "attach"},
+		SuggestFor: []string{"attach"},
 		Short:      "Resume a session, with a prompt or in this terminal",
 		Long: `Resume the session with this id (a unique prefix is enough): with a
 prompt (-p) in the background, or with --terminal in this terminal. The rules of
@@ -141,6 +143,8 @@ launch apply to its folder.`,
 		RunE: func(_ *cobra.Command, args []string) error { return c.resume(args[0]) },
 	}
 	cmd.Flags().StringVar(&c.Dir, "cwd", "", "the `folder` to work in, instead of the session's")
+	cmd.Flags().StringVar(&c.unusedSince, "unused-since", "", "refuse if the session was active after this `time`")
+	_ = cmd.Flags().MarkHidden("unused-since") // the flag exists
 	c.addFlags(cmd)
 	return cmd
 }
@@ -179,6 +183,15 @@ func (c *launchCommand) resume(id string) error {
 	if s.Live() && !c.Force {
 		where := ifelse(s.Process.IsZero(), "", fmt.Sprintf(" (pid %d)", s.Process.PID))
 		return fmt.Errorf("session %s is still running%s: %s; use --force to resume it anyway", s.ID, where, present.Status(s.Session))
+	}
+	if c.unusedSince != "" { // the keeper continues a session
+		at, err := time.Parse(time.RFC3339Nano, c.unusedSince)
+		if err != nil {
+			return usageError("--unused-since must be a time as RFC 3339 has it, not %q", c.unusedSince)
+		}
+		if err := keep.StillAtLimit(&s, at); err != nil {
+			return fmt.Errorf("session %s: %w", s.ID, err)
+		}
 	}
 	c.Resume = s.ID
 	dir, file := launch.ResumeFrom(&s)

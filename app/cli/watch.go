@@ -322,12 +322,12 @@ func fuseEvents(before, after []fuse.Fuse) []eventJSON {
 	}
 	was, is := map[string]*fuse.Fuse{}, map[string]bool{}
 	for i := range before {
-		was[before[i].Path] = &before[i]
+		was[before[i].FileName()] = &before[i]
 	}
 	for i := range after {
 		x := &after[i]
-		is[x.Path] = true
-		switch was := was[x.Path]; {
+		is[x.FileName()] = true
+		switch was := was[x.FileName()]; {
 		case x.Fired() && (was == nil || !was.Fired()):
 			add("fired", x)
 		case was == nil || !was.SetAt.Equal(x.SetAt):
@@ -337,7 +337,7 @@ func fuseEvents(before, after []fuse.Fuse) []eventJSON {
 		}
 	}
 	for i := range before {
-		if x := &before[i]; !x.Fired() && !is[x.Path] {
+		if x := &before[i]; !x.Fired() && !is[x.FileName()] {
 			add("cancelled", x)
 		}
 	}

@@ -117,6 +117,7 @@ func (a *attention) readSettings() {
 		RemindAfter: n.RemindAfter.Or(0),
 		AwayAfter:   -1,
 		Muted:       n.IsMuted,
+		Headless:    app.Headless(set.Headless),
 	}
 	if n.OnWait != "" || n.OnWaitWebhook {
 		rules.AwayAfter = n.OnWaitAfter.Or(settings.DefaultOnWaitAfter)
@@ -298,6 +299,7 @@ func (t *troubles) set(part int, list []string) {
 func (p *parts) applySettings() {
 	set, err := p.deps.Settings()
 	p.core.LeaveOut(set.LeftOutAgents)
+	p.core.SetHeadless(app.Headless(set.Headless))
 	if err == nil {
 		p.troubles.set(ofSettings, nil)
 		return

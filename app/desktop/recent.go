@@ -13,6 +13,8 @@ import (
 
 // recentEnds keeps the sessions that ended last, of this run of the tray. It is safe for concurrent use.
 type recentEnds struct {
+	headless func() app.Headless // nil: the default
+
 	mu   sync.Mutex
 	list []app.Event // the last one first
 }
@@ -38,13 +40,20 @@ func (r *recentEnds) add(ev *app.Event) bool {
 	list := slices.DeleteFunc(slices.Clone(r.list), func(old app.Event) bool {
 		return old.Session.Agent == ev.Session.Agent && old.Session.ID == ev.Session.ID
 	})
-	if ev.Kind == app.Ended && ev.Session.Parent == "" && !ev.Session.IsEmptyProcess() {
+	if ev.Kind == app.Ended && ev.Session.Parent == "" && !ev.Session.IsEmptyProcess() && !r.mode().Mutes(ev) {
 		list = slices.Insert(list, 0, *ev)
 	} else if len(list) == len(r.list) {
 		return false
 	}
 	r.list = list[:min(len(list), model.MaxEnded)]
 	return true
+}
+
+func (r *recentEnds) mode() (h app.Headless) {
+	if r.headless != nil {
+		h = r.headless()
+	}
+	return h
 }
 
 // get returns the events, the last one first. The caller must not change the list.

@@ -69,13 +69,14 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	board, stopBoard := p.startBoard(ctx, attention.rereadRules, &running)
 	defer stopBoard()
 	notifier := tellOfWindows(notify.New(p.answering(p.notifications(ctx, attention, u), board)))
-	var recent recentEnds
+	recent := recentEnds{headless: func() app.Headless { return attention.currentRules().Headless }}
 	p.serveAttention(ctx, attention, &recent, ends, &running)
 	defer p.core.Subscribe(attention.remember)()
 	running.Go(func() { report(log, notifier.Run(ctx, events)) })
 	running.Go(func() { report(log, p.core.Run(ctx)) })
 	p.followMachines(ctx, &running, recentlyEnded)
 	p.serve(ctx, &running)
+	running.Go(func() { report(log, p.tellContinued(ctx, notifier.Say)) })
 	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, attention.currentRules)) })
 	serveRequests(ctx, log, own, u, &running)
 	err = tray.Run(ctx, p.core, p.withLimits(ctx, p.trayOptions(ctx, notifier, attention, board, &recent, u), notifier, attention, &running))

@@ -36,6 +36,7 @@ type SessionJSON struct {
 	Host           string              `json:"host,omitempty"`
 	Home           string              `json:"home,omitempty"`
 	Account        string              `json:"account,omitempty"`
+	Headless       bool                `json:"headless,omitempty"`
 	Archived       bool                `json:"archived,omitempty"`
 	Tokens         *adapters.Tokens    `json:"tokens,omitempty"`
 	Context        *adapters.Context   `json:"context,omitempty"`
@@ -124,7 +125,7 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 	s = app.Session{Machine: machine, Account: oneLine(w.Account), Session: adapters.Session{
 		ID: app.MachineID(machine, w.ID), Agent: w.Agent, Suspended: w.Suspended, Evidence: someLines(w.Evidence),
 		CWD: oneLine(w.CWD), Branch: oneLine(w.Branch), Model: oneLine(w.Model), Title: someLines(w.Title),
-		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Doing: someLines(w.Doing), DoingSince: clockOf(w.DoingSince, skew), Container: oneLine(w.Container), Host: oneLine(w.Host), Home: oneLine(w.Home), Archived: w.Archived,
+		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Doing: someLines(w.Doing), DoingSince: clockOf(w.DoingSince, skew), Container: oneLine(w.Container), Host: oneLine(w.Host), Headless: w.Headless, Home: oneLine(w.Home), Archived: w.Archived,
 		Remote: cmp.Or(oneLine(w.Remote), machine), Version: oneLine(w.Version), Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, Tokens: w.Tokens, CostUSD: w.CostUSD,
 		StartedAt: clockOf(w.StartedAt, skew), TurnStartedAt: clockOf(w.TurnStartedAt, skew), LastActivityAt: clockOf(w.LastActivityAt, skew),
 	}}

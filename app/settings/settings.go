@@ -28,8 +28,10 @@ type Settings struct {
 	// LeaveOut are the names of environment variables that launches do not inherit.
 	LeaveOut []string `toml:"leave_out_environment"`
 	// LeftOutAgents are the agents whose sessions are not shown, unless Rollcall launched them.
-	LeftOutAgents []adapters.Name         `toml:"leave_out_agents"`
-	Agents        map[adapters.Name]Agent `toml:"agents"`
+	LeftOutAgents []adapters.Name `toml:"leave_out_agents"`
+	// Headless is how the menu and the notifications treat headless sessions, as app.Headless names it; empty: the default.
+	Headless string                  `toml:"headless"`
+	Agents   map[adapters.Name]Agent `toml:"agents"`
 	// Homes are the folders, by agent, in which an agent keeps its files besides its own. HomesOf returns them.
 	Homes    map[adapters.Name]Homes `toml:"homes"`
 	OpenClaw OpenClaw                `toml:"openclaw"`
@@ -154,7 +156,7 @@ func Load(path string) (Settings, error) {
 		mistakes = append(mistakes, mistake{key, fmt.Sprintf("this version has no setting %q", key.String())})
 	}
 	bad = append(bad, s.checkMachines(path, text)...)
-	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkLeftOutAgents(), s.checkHomes(), s.checkPrices(), s.checkAnswering(), s.checkNotifications(), s.checkTheme(), s.checkCommands()) {
+	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkLeftOutAgents(), s.checkHomes(), s.checkPrices(), s.checkAnswering(), s.checkNotifications(), s.checkTheme(), s.checkHeadless(), s.checkCommands()) {
 		at := ""
 		if i < maxLines {
 			at = line(text, m.key...)
@@ -275,6 +277,16 @@ func (s *Settings) checkTheme() []mistake {
 	}
 	bad := mistake{[]string{"theme"}, fmt.Sprintf("theme is ignored: it is one of \"desktop\", \"light\" and \"dark\", not %q", s.Theme)}
 	s.Theme = ""
+	return []mistake{bad}
+}
+
+// checkHeadless returns what is wrong with the setting "headless", and removes it.
+func (s *Settings) checkHeadless() []mistake {
+	if slices.Contains([]string{"", "show", "fold", "quiet"}, s.Headless) {
+		return nil
+	}
+	bad := mistake{[]string{"headless"}, fmt.Sprintf("headless is ignored: it is one of \"show\", \"fold\" and \"quiet\", not %q", s.Headless)}
+	s.Headless = ""
 	return []mistake{bad}
 }
 

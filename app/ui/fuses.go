@@ -62,7 +62,13 @@ func (p *locksPage) fuseText(x *fuse.Fuse, now time.Time) folderText {
 	if x.Webhook != "" {
 		text += "\ncalls a webhook"
 	}
-	path := x.Path
+	path, cancel := x.Path, p.ui.options.Fuses.Cancel
+	if c := x.Continue; c != nil {
+		text += "\ncontinues " + present.AgentName(c.Agent) + ": " + present.Cut(short(c.Prompt), 300)
+		cancel = func(ctx context.Context, _ string) (fuse.Fuse, error) {
+			return p.ui.options.Fuses.CancelContinue(ctx, c.Session)
+		}
+	}
 	action := func(name, failed string, do func(context.Context, string) (fuse.Fuse, error)) folderAction {
 		return folderAction{name, path, func(b *widgets.Button) {
 			p.ui.change(b, failed, func(ctx context.Context) error {
@@ -73,11 +79,14 @@ func (p *locksPage) fuseText(x *fuse.Fuse, now time.Time) folderText {
 	}
 	t := folderText{icon: icon, path: path, text: text, output: present.Text(tail(x.Output, 1500))}
 	switch {
+	case x.Continue != nil && !x.Fired():
+		t.actions = []folderAction{action("Cancel", "The timer was not cancelled: ", cancel)}
+	case x.Continue != nil: // it is never tried again
 	case x.ResultUnknown():
 		t.actions = []folderAction{action("Retry", "The timer was not retried: ", p.ui.options.Fuses.Retry)}
 	case !x.Fired():
 		t.actions = []folderAction{{"Extend…", path, func(*widgets.Button) { p.ui.showExtend(path) }},
-			action("Cancel", "The timer was not cancelled: ", p.ui.options.Fuses.Cancel)}
+			action("Cancel", "The timer was not cancelled: ", cancel)}
 	}
 	return t
 }

@@ -128,6 +128,8 @@ func (p *settingsPage) notifications() []fyne.CanvasObject {
 			func(s *settings.Settings) string { return s.Notifications.ReplyAfter.String() }),
 		p.choice("Remind me of a wait after", notification("remind_after"), []option{{"never", "0s"}, {"5 minutes", "5m"}, {"10 minutes", "10m"}, {"30 minutes", "30m"}, {"1 hour", "1h"}},
 			func(s *settings.Settings) string { return s.Notifications.RemindAfter.String() }),
+		p.choice("Headless sessions (SDKs, scripts)", settings.Edit{Key: "headless"}, []option{{"a number in the menu", "fold"}, {"not in the menu", "quiet"}, {"like all others", "show"}},
+			func(s *settings.Settings) string { return s.Headless }),
 		p.choice("Waits that share a notification", notification("together"), []option{{"within 2 seconds", "2s"}, {"within 10 seconds", "10s"}, {"never", "0s"}},
 			func(s *settings.Settings) string { return s.Notifications.Together.String() }),
 		p.check("Also notify of sessions whose terminal has the focus", "when_focused", func(s *settings.Settings) bool { return s.Notifications.WhenFocused }),

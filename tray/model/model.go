@@ -4,6 +4,7 @@ package model
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -66,10 +67,14 @@ type Asked func(*app.Session) string
 
 // Build returns the menu for a snapshot at the time now. asked may be nil.
 func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
-	counts := counts(snapshot.CountAtWork())
+	atWork, folded := snapshot.CountAtWork()
+	counts := counts(atWork)
 	shown, hidden := pick(snapshot, counts)
 	troubles := troubles(snapshot)
 	own := ownTroubles(snapshot)
+	if snapshot.Headless == app.QuietHeadless {
+		folded = 0
+	}
 	empty := ""
 	if len(shown) == 0 {
 		empty = emptyText(snapshot, troubles)
@@ -82,9 +87,7 @@ func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
 	for _, s := range shown {
 		rows = append(rows, sessionRow(s, asked, now))
 	}
-	if hidden.sum() > 0 {
-		rows = append(rows, Row{Kind: More, Text: fmt.Sprintf("%d more… (%s)", hidden.sum(), hidden.words())})
-	}
+	rows = append(rows, moreRow(hidden, folded)...)
 	rows = append(rows, troubleRows(troubles, empty)...)
 	for _, text := range own {
 		rows = append(rows, Row{Kind: Adapter, Text: text})
@@ -95,6 +98,21 @@ func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
 		Icon:    icon(counts, troubles, len(own) > 0),
 		Count:   counts.of(adapters.Waiting),
 	}
+}
+
+// moreRow returns the row for the sessions that have no row of their own, if there are any: "7 more… (7 idle), 4 headless".
+func moreRow(hidden counts, folded int) []Row {
+	var parts []string
+	if hidden.sum() > 0 {
+		parts = append(parts, fmt.Sprintf("%d more… (%s)", hidden.sum(), hidden.words()))
+	}
+	if folded > 0 {
+		parts = append(parts, fmt.Sprintf("%d headless", folded))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []Row{{Kind: More, Text: strings.Join(parts, ", ")}}
 }
 
 // troubleRows returns the rows of the troubles. While the menu is loading, only failures have a row.

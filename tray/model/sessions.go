@@ -48,7 +48,7 @@ func pick(snapshot *app.Snapshot, all counts) (shown []*app.Session, hidden coun
 		if len(shown) == min(MaxSessions, all.sum()) {
 			break
 		}
-		if s.AtWork() {
+		if s.AtWork() && !snapshot.Headless.Folds(s) {
 			shown = append(shown, s)
 			hidden[app.Rank(s.Status)]--
 		}

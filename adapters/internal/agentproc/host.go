@@ -50,7 +50,7 @@ func nameHosts(table proc.Lister, sessions []adapters.Session) {
 			known[s.Process] = host
 		}
 		if host != "" {
-			s.Host = host
+			s.Host, s.Headless = host, false
 		}
 	}
 }

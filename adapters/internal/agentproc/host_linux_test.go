@@ -34,7 +34,7 @@ func TestHost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := scene.New(t)
-			session := adapters.Session{Status: adapters.Working, Host: c.recorded}
+			session := adapters.Session{Status: adapters.Working, Host: c.recorded, Headless: c.recorded == "SDK (TypeScript)" || c.recorded == "SDK (Python)"}
 			for _, s := range c.chain {
 				s.PPID, s.Exe, s.CWD, s.Args = session.Process.PID, "/opt/"+s.Comm, "/", []string{s.Comm}
 				session.Process = w.Procs.Start(s)
@@ -44,6 +44,9 @@ func TestHost(t *testing.T) {
 			})
 			if got := roll.Sessions[0].Host; got != c.want || err != nil {
 				t.Errorf("host %q, want %q; %v", got, c.want, err)
+			}
+			if got, want := roll.Sessions[0].Headless, c.want == "SDK (Python)"; got != want {
+				t.Errorf("headless %v in %s", got, c.want)
 			}
 		})
 	}

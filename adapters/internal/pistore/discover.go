@@ -357,7 +357,7 @@ func (d *discovery) row(s *session) adapters.Session {
 		out.Usage = s.spent.Usage
 	}
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
-		out.Process = s.owner.Identity
+		out.Process, out.Headless = s.owner.Identity, s.owner.headless
 	}
 	return out
 }

@@ -44,6 +44,7 @@ type process struct {
 	watchesElsewhere bool // it watches something, and not the repository of its own folder
 	// contained reports that the process runs in a container, with its own home.
 	contained bool
+	headless  bool // it was started for one run, without an interface
 	moved     bool // cwd was derived from watches
 
 	threadStart     time.Time // see discovery.threadStart

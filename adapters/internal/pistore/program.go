@@ -104,6 +104,8 @@ func (p *process) readArgs(args []string) {
 			value = args[i+1]
 		}
 		switch arg {
+		case "-p", "--print":
+			p.headless = p.agent == PiRust // Pi erases its command line at some time after its start
 		case "--no-session":
 			p.noSession = true
 		case "--session":

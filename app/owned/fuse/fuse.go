@@ -32,6 +32,9 @@ type Fuse struct {
 	// Event is a name that the user chose. It is passed to the script and the webhook.
 	Event string `json:"event,omitempty"`
 
+	// Continue is set for the timer of a session. Such a timer has neither script nor webhook, and Path is the session's folder.
+	Continue *Continue `json:"continue,omitempty"`
+
 	// Again fires the fuse again if its result is unknown. Its script then runs at least once; without Again it runs at
 	// most once.
 	Again bool `json:"again,omitempty"`
@@ -69,8 +72,8 @@ func (f *Fuse) Foreign() bool {
 
 // Check implements store.Checker.
 func (f *Fuse) Check(name string) error {
-	if store.NameOf(f.Path) != name || f.Expires.IsZero() {
-		return errors.New("the file's name and the fuse's folder do not match")
+	if f.FileName() != name || f.Expires.IsZero() {
+		return errors.New("the file's name and the fuse's folder or session do not match")
 	}
 	return nil
 }
@@ -162,7 +165,9 @@ func (f *Fuses) List() ([]Fuse, error) {
 // on a file system that does not answer.
 func (f *Fuses) Near(path string) ([]Fuse, error) {
 	list, err := f.List()
-	return slices.DeleteFunc(list, func(x Fuse) bool { return x.Fired() || !bounded.Answers(x.Path) || !lock.Overlap(x.Path, path) }), err
+	return slices.DeleteFunc(list, func(x Fuse) bool {
+		return x.Fired() || x.Continue != nil || !bounded.Answers(x.Path) || !lock.Overlap(x.Path, path)
+	}), err
 }
 
 // Set sets a fuse that expires after d. It returns ErrExists if the folder has a fuse that has not fired. It replaces
@@ -259,7 +264,7 @@ func (f *Fuses) Retry(ctx context.Context, path string) (Fuse, error) {
 	defer unlock()
 	list, err := f.List()
 	for _, x := range list {
-		if !x.Fired() || x.Path != resolved && !lock.Same(x.Path, resolved) {
+		if !x.Fired() || x.Continue != nil || x.Path != resolved && !lock.Same(x.Path, resolved) {
 			continue
 		}
 		if !x.Finished() && !x.unknown {
@@ -285,7 +290,7 @@ func (f *Fuses) find(path string) (Fuse, error) {
 	// The same folder may have been named by a path in other letter case or by another mount.
 	list, err := f.List()
 	for _, x := range list {
-		if !x.Fired() && lock.Same(x.Path, resolved) {
+		if !x.Fired() && x.Continue == nil && lock.Same(x.Path, resolved) {
 			return x, nil
 		}
 	}
@@ -360,7 +365,7 @@ const maxDelay = time.Minute
 func (f *Fuse) reset(now time.Time) bool {
 	since := f.SetAt
 	switch {
-	case f.Fired() && !f.Finished() && !f.unknown:
+	case f.Fired() && !f.Finished() && !f.unknown, !f.Fired() && f.Continue != nil: // a limit is reset at a time of day
 		return false
 	case f.Fired():
 		since = f.FiredAt

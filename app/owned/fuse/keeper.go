@@ -25,6 +25,8 @@ const (
 type Keeper struct {
 	// Troubles collects the reasons why fuses can't be kept. NewKeeper sets one that only logs them.
 	Troubles *store.Failures
+	// Continue gives the session of a timer its prompt, unless somebody has used the session, and returns what was done in words. nil: no session is continued.
+	Continue func(context.Context, Continue) (string, error)
 
 	fuses  *Fuses
 	client *http.Client
@@ -70,6 +72,11 @@ func (k *Keeper) RunUntil(ctx, scripts context.Context) error {
 // fire runs the script of a fuse, posts to its webhook and writes the results.
 func (k *Keeper) fire(ctx context.Context, x Fuse) {
 	x.Outcome = Succeeded
+	if x.Continue != nil {
+		var result string
+		result, x.Outcome = k.continueSession(ctx, &x)
+		x.Results = append(x.Results, result)
+	}
 	if x.Script != "" {
 		var result string
 		result, x.Output = script.Run(ctx, x.Script, x.Path, proc.ChildEnv(os.Environ(), nil, scriptEnv(&x)), scriptLimit)

@@ -110,7 +110,7 @@ func Run(ctx context.Context, cfg Config) error {
 	k.launched = launch.NewKeeper(cfg.Launches, k.core, watcher, cfg.Log)
 	k.launched.Troubles = k.troubles
 	k.fired = fuse.NewKeeper(cfg.Fuses, cfg.Log, nil)
-	k.fired.Troubles = k.troubles
+	k.fired.Troubles, k.fired.Continue = k.troubles, k.continueSession
 	k.sender = webhook.New(webhook.Config{Target: k.target, LeftOut: k.leftOut, Folder: webhookFolder(cfg.State), Alive: proc.Open().Alive,
 		ExitCode: cfg.Launches.ExitCode, Log: cfg.Log, Show: func(text string) { k.troubles.Say("webhook", text) }})
 	own, err := instance.Serve(cfg.State, claimName(), cfg.Log, k.handle)

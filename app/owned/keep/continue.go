@@ -1,0 +1,71 @@
+package keep
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	control "rollcall/app/control/answer"
+	"rollcall/app/owned/fuse"
+	"rollcall/app/self/executable"
+	"rollcall/app/settings"
+)
+
+// resumeLimit is how long `rollcall resume` may take to start an agent.
+const resumeLimit = 2 * time.Minute
+
+// continueSession implements fuse.Keeper.Continue. A session that is open gets the prompt through its agent; one that has stopped is resumed in the background as
+// `rollcall resume` does it, with all its checks.
+func (k *keeper) continueSession(ctx context.Context, c fuse.Continue) (done string, err error) {
+	s, err := k.core.Current(ctx, c.Agent, c.Session)
+	if err != nil {
+		return "", err
+	}
+	if err := StillAtLimit(&s, c.Active); err != nil {
+		return "", err
+	}
+	if s.Status != adapters.Stopped {
+		answers := control.New(k.core, func() settings.Answering { set, _ := k.settings(); return set.Answering })
+		return "the session has the prompt", answers.Send(ctx, c.Agent, c.Session, c.Prompt, false)
+	}
+	program, err := executable.Path()
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, resumeLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "resume", c.Session, "--unused-since", c.Active.Format(time.RFC3339Nano), "-p", "-")
+	cmd.Stdin = strings.NewReader(c.Prompt)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil {
+		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+		return "", errors.New(cmp.Or(strings.TrimPrefix(lines[len(lines)-1], "rollcall: "), err.Error()))
+	}
+	return "the session was resumed with the prompt", nil
+}
+
+// StillAtLimit returns why a session must not be continued on its own; nil if its last turn failed at a limit and nobody has used it since it was last active at
+// the given time.
+func StillAtLimit(s *app.Session, active time.Time) error {
+	switch {
+	case s.Machine != "" || s.Remote != "":
+		return errors.New("it does not run on this machine")
+	case s.Stale != nil:
+		return fmt.Errorf("its state is not known: %s", s.Stale.Reason)
+	case s.LastActivityAt.After(active):
+		return fmt.Errorf("it was used since, at %s", s.LastActivityAt.Local().Format(time.TimeOnly))
+	case s.Status != adapters.Idle && s.Status != adapters.Stopped || s.Suspended:
+		return fmt.Errorf("it is %s", s.Status)
+	case s.Outcome != adapters.Failed || !s.Limited:
+		return errors.New("its last turn did not end at a limit")
+	}
+	return nil
+}
