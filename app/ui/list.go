@@ -46,7 +46,7 @@ func (l *rowList) FocusLost() {
 
 // sessionList is a list that differs from Fyne's in two points. It selects sessions instead of positions, so that the
 // selection stays when rows are added or removed. It also handles keys: arrows, Page, Home and End select, Enter opens,
-// Left and Right fold, and typing starts the filter.
+// Left and Right fold, and typing starts the filter. In the scope needsYou its keys answer.
 type sessionList struct {
 	rowList
 	page *sessionsPage
@@ -66,24 +66,29 @@ func (l *sessionList) FocusGained() {
 	l.rowList.FocusGained()
 }
 
-// TypedRune starts the filter with the character.
+// KeyDown implements desktop.Keyable.
+func (l *sessionList) KeyDown(ev *fyne.KeyEvent) { l.page.keys.KeyDown(ev) }
+
+// KeyUp implements desktop.Keyable.
+func (l *sessionList) KeyUp(ev *fyne.KeyEvent) { l.page.keys.KeyUp(ev) }
+
+// TypedRune starts the filter with the character, or answers.
 func (l *sessionList) TypedRune(r rune) {
-	if r == ' ' {
-		return
-	}
-	if r == '?' {
+	switch {
+	case r == '?', l.page.ui.scope == needsYou:
 		l.page.ui.typedRune(r)
-		return
-	}
-	if r == '/' {
+	case r == '/':
 		l.page.focusFilter("")
-		return
+	case r != ' ':
+		l.page.focusFilter(string(r))
 	}
-	l.page.focusFilter(string(r))
 }
 
 // TypedKey handles a key while the list has the focus.
 func (l *sessionList) TypedKey(ev *fyne.KeyEvent) {
+	if l.page.answerKey(ev) {
+		return
+	}
 	at, ok := l.page.selectedRow()
 	if !ok {
 		at = -1

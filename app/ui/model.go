@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/control/answer"
 	"rollcall/app/present"
 )
 
@@ -54,7 +55,8 @@ type row struct {
 	session *app.Session // of a sessionRow
 	key     key          // of a sessionRow, or the parent's for a moreRow
 	depth   int
-	open    bool // of a moreRow: its sessions are unfolded
+	open    bool       // of a moreRow: its sessions are unfolded
+	ref     answer.Ref // of a sessionRow in the scope needsYou: its request
 }
 
 // view holds the rows of the list for one snapshot. It is immutable.
