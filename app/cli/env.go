@@ -127,6 +127,11 @@ func (e *env) config(since time.Duration, totals bool, only adapters.Name) (app.
 	if l, err := e.launches(); err == nil {
 		cfg.Launches = l
 	}
+	if e.deps.Marks != nil {
+		if m, err := e.deps.Marks(); err == nil {
+			cfg.Marks = m
+		}
+	}
 	return cfg, nil
 }
 

@@ -169,7 +169,7 @@ func Begin(id string, n int) string { return id[:min(n, len(id))] }
 // Topic returns the title of the session, or else its last prompt or its first prompt, as one clean line. It is empty if
 // none is known.
 func Topic(s adapters.Session) string {
-	for _, t := range []string{s.Title, s.LastPrompt, s.FirstPrompt} {
+	for _, t := range []string{s.Name, s.Title, s.LastPrompt, s.FirstPrompt} {
 		if t = Line(t); t != "" {
 			return t
 		}
@@ -178,9 +178,13 @@ func Topic(s adapters.Session) string {
 }
 
 // Doing returns what happens in a session, as one clean line: the running tool and for how long ("make test · 3 m"), the beginning of the last reply, or, where
-// nothing else is known, its topic.
+// nothing else is known, its topic. The user's own name for the session comes first.
 func Doing(s adapters.Session, now time.Time) string {
-	text := Line(s.Doing)
+	text, name := Line(s.Doing), Line(s.Name)
+	if name != "" && text != "" {
+		s.Name = ""
+		return name + " · " + Doing(s, now)
+	}
 	switch {
 	case text == "":
 		return Topic(s)

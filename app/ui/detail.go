@@ -147,6 +147,7 @@ func (d *detailPane) moreItems(s *app.Session) []*fyne.MenuItem {
 	if s.Live() && u.canResume(s) {
 		items = append(items, fyne.NewMenuItem("Resume…", func() { u.showResume(*s) }))
 	}
+	items = append(items, u.markItems(s)...)
 	if u.options.Shower != nil && s.HasLocalFolder() {
 		items = append(items, u.openItems(*s)...)
 	}

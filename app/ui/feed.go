@@ -48,10 +48,11 @@ func (f *feed) setScope(g scope) { f.change(func() { f.scope = g }) }
 func (f *feed) setGrouped(on bool) { f.change(func() { f.grouped = on }) }
 
 // projects returns the repositories of the folders of a snapshot, and remembers them in known.
-func projects(known map[string]string, s *app.Snapshot) map[string]string {
+func projects(known map[string]project, s *app.Snapshot) map[string]project {
 	for x := range s.All() {
 		if _, ok := known[x.CWD]; !ok && x.HasLocalFolder() {
-			known[x.CWD] = worktree.Repository(x.CWD)
+			repository, checkout := worktree.RepositoryOf(x.CWD)
+			known[x.CWD] = project{repository, checkout}
 		}
 	}
 	return known
@@ -103,7 +104,7 @@ func (f *feed) run() {
 		texts     []string
 		seen      = make(map[key]bool)
 		positions map[key]position
-		known     = map[string]string{}
+		known     = map[string]project{}
 	)
 	for {
 		snap, s, ok := f.next()
@@ -149,7 +150,7 @@ func (f *feed) next() (*app.Snapshot, selection, bool) {
 	s := selection{filter: f.filter, scope: f.scope, sortAgain: f.sortAgain, open: maps.Clone(f.open), seen: maps.Clone(f.pinned)}
 	f.sortAgain = false
 	if f.grouped {
-		s.projects = map[string]string{}
+		s.projects = map[string]project{}
 	}
 	if f.days > 0 {
 		s.since = f.now().AddDate(0, 0, -f.days)

@@ -51,7 +51,7 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 			field{name: "Machine", value: short(machineOf(s))},
 			field{name: "Container", value: short(s.Container)},
 			field{name: "Runs in", value: short(s.Host)},
-			field{name: "Archived", value: archived(s)},
+			field{name: "Archived", value: archived(s)}, field{name: "Your name for it", value: s.Name},
 			field{name: "Process", value: process(s)},
 		)},
 		{"Launch", launchFields(s, now)},

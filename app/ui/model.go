@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -42,14 +43,14 @@ type rowKind int
 const (
 	headerRow rowKind = iota
 	sessionRow
-	moreRow // the finished sub-agents of a session, which can be unfolded
+	moreRow // can be unfolded: the finished sub-agents of a session, the sessions of a worktree, or those that were put away
 )
 
 // row is a row of the list. Its texts are made when it is shown.
 type row struct {
 	kind    rowKind
 	group   group        // of a header
-	title   string       // of a header: the project, where sessions are grouped by project
+	title   string       // of a header: the project, where sessions are grouped by project; of a moreRow that is not of sub-agents: what it folds
 	count   int          // of a header: its families; of a moreRow: the sessions that it folds or unfolds
 	agents  int          // of a header: the sub-agents in its families
 	session *app.Session // of a sessionRow
@@ -99,8 +100,8 @@ type selection struct {
 	// since hides sessions that stopped before it, except those in seen. Adapters may return more sessions than were requested.
 	since    time.Time
 	seen     map[key]bool
-	projects map[string]string // by folder the repository; nil: sessions are grouped by status
-	open     map[key]bool      // parents whose finished sub-agents are unfolded
+	projects map[string]project // by folder; nil: sessions are grouped by status
+	open     map[key]bool       // what the user unfolded, or folded
 	// positions are those of the previous view; may be nil.
 	positions map[key]position
 	sortAgain bool // sort by activity, as if positions were nil
@@ -140,7 +141,7 @@ type builder struct {
 
 func (b *builder) recent(i int) bool {
 	s := &b.list[i]
-	return s.Live() || b.s.since.IsZero() || s.LastActivityAt.IsZero() ||
+	return s.Live() || s.Pinned || b.s.since.IsZero() || s.LastActivityAt.IsZero() ||
 		!s.LastActivityAt.Before(b.s.since) || b.s.seen[b.x.keys[i]]
 }
 
@@ -180,9 +181,7 @@ func (b *builder) view(filtering bool) *view {
 		}
 		header := len(b.v.rows)
 		b.v.rows = append(b.v.rows, row{kind: headerRow, group: group(g), count: len(tops)})
-		for _, i := range b.inOrder(tops) {
-			b.v.rows[header].agents += b.family(i, 0)
-		}
+		b.v.rows[header].agents = b.families(group(g).String(), b.inOrder(tops))
 	}
 	return b.v
 }
@@ -206,21 +205,80 @@ func (b *builder) byProject(families [groups][]int) {
 	for _, name := range names {
 		header := len(b.v.rows)
 		b.v.rows = append(b.v.rows, row{kind: headerRow, title: present.Project(name), count: len(tops[name])})
-		for _, i := range tops[name] {
-			b.v.rows[header].agents += b.family(i, 0)
-		}
+		b.v.rows[header].agents = b.worktrees(name, tops[name])
 	}
 }
 
-// projectOf returns the repository of a session, with the machine before it where that is another one.
+// worktrees adds the sessions of a repository: first those in its own folder, then those of each of its worktrees below a row that folds them. Unless the user
+// folded or unfolded it, a worktree is unfolded while one of its sessions is live.
+func (b *builder) worktrees(repository string, tops []int) (agents int) {
+	var own []int
+	var folders []string
+	in := map[string][]int{}
+	for _, i := range tops {
+		folder := b.s.projects[b.list[i].CWD].checkout
+		if !b.list[i].HasLocalFolder() || folder == "" || folder == repository {
+			own = append(own, i)
+			continue
+		}
+		if in[folder] == nil {
+			folders = append(folders, folder)
+		}
+		in[folder] = append(in[folder], i)
+	}
+	agents = b.families(repository, own)
+	for _, folder := range folders {
+		live := slices.ContainsFunc(in[folder], func(i int) bool { return b.positions[i].family != stopped })
+		title := "worktree " + present.Project(folder) + " · " + count(len(in[folder]), "session", "sessions")
+		agents += b.fold(key{id: folder}, title, in[folder], live || b.filtering)
+	}
+	return agents
+}
+
+// putAway is the key that unfolds every row of sessions that were put away.
+var putAway = key{id: "put away"}
+
+// families adds the families of sessions below a header. Those that the user hid here or archived in the agent are folded into one row, unless they wait.
+func (b *builder) families(header string, tops []int) (agents int) {
+	var away []int
+	for _, i := range tops {
+		if s := &b.list[i]; !b.filtering && (s.Hidden || s.Archived) && b.positions[i].family != groupOf(adapters.Waiting) {
+			away = append(away, i)
+			continue
+		}
+		agents += b.family(i, 0)
+	}
+	return agents + b.fold(key{id: putAway.id + " " + header}, fmt.Sprintf("%d archived or hidden", len(away)), away, b.s.open[putAway])
+}
+
+// fold adds a row that folds sessions, and the sessions if it is open. It is open as the user left it, else if open is set, and while one of them waits for
+// the user. Without sessions it adds nothing.
+func (b *builder) fold(k key, title string, tops []int, open bool) (agents int) {
+	if len(tops) == 0 {
+		return 0
+	}
+	if chosen, ok := b.s.open[k]; ok {
+		open = chosen || slices.ContainsFunc(tops, func(i int) bool { return b.positions[i].family == groupOf(adapters.Waiting) })
+	}
+	b.v.at[k], b.v.more[k] = len(b.v.rows), len(b.v.rows)
+	b.v.rows = append(b.v.rows, row{kind: moreRow, key: k, title: title, count: len(tops), open: open})
+	for _, i := range tops {
+		if open {
+			agents += b.family(i, 1)
+		}
+	}
+	return agents
+}
+
+// project is where a folder of this machine belongs to: its repository, and the checkout of it, which is another folder for a worktree.
+type project struct{ repository, checkout string }
+
+// projectOf returns the repository of a session, or its folder.
 func (b *builder) projectOf(s *app.Session) string {
 	if !s.HasLocalFolder() {
 		return s.CWD
 	}
-	if root := b.s.projects[s.CWD]; root != "" {
-		return root
-	}
-	return s.CWD
+	return cmp.Or(b.s.projects[s.CWD].repository, s.CWD)
 }
 
 // urgency returns the group of a whole family, which is the group of its most urgent member: a sub-agent that needs
@@ -289,7 +347,7 @@ func searchTexts(sessions []app.Session) []string {
 		s := &sessions[i].Session
 		b.Reset()
 		for _, t := range [...]string{
-			present.AgentName(s.Agent), string(s.Agent), s.CWD, s.Title, s.FirstPrompt, s.LastPrompt, s.Doing, s.Branch, s.Model,
+			present.AgentName(s.Agent), string(s.Agent), s.CWD, s.Name, s.Title, s.FirstPrompt, s.LastPrompt, s.Doing, s.Branch, s.Model,
 			s.ID, s.Remote, sessions[i].Machine, s.Container, present.Status(*s), string(s.Status), groupOf(s.Status).String(), launchGroup(&sessions[i]),
 		} {
 			b.WriteString(head(t, maxSearched))
@@ -323,6 +381,7 @@ func head(s string, n int) string {
 // group, and keeps it: if a dozen working agents were always sorted by their last activity, rows would move under
 // the pointer.
 type position struct {
+	pinned      int       // 0: the user pinned it; 1: not
 	own, family group     // the groups of the session and of its family
 	at          time.Time // last activity of the session when it entered the group
 	seq         int       // index of the session in the snapshot at that time, for sessions with an equal activity
@@ -334,8 +393,11 @@ func (b *builder) arrange() {
 	b.v.positions = make(map[key]position, len(b.list))
 	for i := range b.list {
 		s, k := &b.list[i], b.x.keys[i]
-		p := position{own: groupOf(s.Status), family: b.urgency(i), at: s.LastActivityAt, seq: i}
-		if was, ok := b.s.positions[k]; ok && was.own == p.own && was.family == p.family {
+		p := position{pinned: 1, own: groupOf(s.Status), family: b.urgency(i), at: s.LastActivityAt, seq: i}
+		if s.Pinned {
+			p.pinned = 0
+		}
+		if was, ok := b.s.positions[k]; ok && was.own == p.own && was.family == p.family && was.pinned == p.pinned {
 			p = was
 		}
 		b.positions[i], b.v.positions[k] = p, p
@@ -350,7 +412,7 @@ func (b *builder) inOrder(sessions []int) []int {
 	out := slices.Clone(sessions) // a copy, since the index is used again for the next view
 	slices.SortStableFunc(out, func(i, j int) int {
 		p, q := &b.positions[i], &b.positions[j]
-		return cmp.Or(cmp.Compare(p.own, q.own), q.at.Compare(p.at), cmp.Compare(p.seq, q.seq))
+		return cmp.Or(cmp.Compare(p.pinned, q.pinned), cmp.Compare(p.own, q.own), app.CompareActivity(b.list[i].Status, p.at, q.at), cmp.Compare(p.seq, q.seq))
 	})
 	return out
 }

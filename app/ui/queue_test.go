@@ -245,7 +245,10 @@ func TestQueueSecondPress(t *testing.T) {
 	w := openQueue(t, a, waiters(map[string]int{"a": 3, "b": 2}))
 	w.allow("ls")
 	w.rune('y')
-	w.until("the next", func() bool { v := w.ui.sessions.detail.request; return v.has && v.item.request.Text == "git push --force" })
+	w.until("the next", func() bool {
+		v := w.ui.sessions.detail.request
+		return v.has && v.item.request.Text == "git push --force"
+	})
 	w.rune('a')
 	w.ui.sessions.detail.request.allow.OnTapped()
 	w.armed("git push --force")
@@ -273,7 +276,7 @@ func TestQueueHeldKey(t *testing.T) {
 	held := &fyne.KeyEvent{Name: fyne.KeyA}
 	w.ui.sessions.list.KeyDown(held)
 	w.ui.sessions.keys.isRepeat() // the character that answered the request before
-	w.rune('a')                // the first repeat comes after the delay
+	w.rune('a')                   // the first repeat comes after the delay
 	if v.sure || w.ui.isAnswering(v.item.ref()) || len(a.got()) != 1 {
 		t.Fatalf("the agent got %q", a.got())
 	}
@@ -344,7 +347,10 @@ func TestQueueReplaced(t *testing.T) {
 	w.until("the refusal", func() bool {
 		return strings.Contains(w.ui.sessions.outcome, "nothing was answered: the request has changed")
 	})
-	w.until("the other request", func() bool { v := w.ui.sessions.detail.request; return v.has && strings.HasPrefix(v.item.request.Text, "curl") })
+	w.until("the other request", func() bool {
+		v := w.ui.sessions.detail.request
+		return v.has && strings.HasPrefix(v.item.request.Text, "curl")
+	})
 	w.rune('a') // too early
 	shows(t, w.ui.content, "Looks dangerous: runs what it downloads")
 	a.set("a", command("a", "3", "make", time.Second))

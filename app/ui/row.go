@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"strings"
@@ -49,7 +50,7 @@ func (r row) text(now time.Time, days int) rowText {
 		if r.open {
 			icon = "opened"
 		}
-		return rowText{first: count(r.count, "finished sub-agent", "finished sub-agents"), firstColor: widgets.ColorMuted,
+		return rowText{first: cmp.Or(r.title, count(r.count, "finished sub-agent", "finished sub-agents")), firstColor: widgets.ColorMuted,
 			icon: widgets.NewIcon(icon, widgets.ColorMuted)}
 	}
 	return sessionText(r.session, r.depth > 0, now)
@@ -86,6 +87,9 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 		first: present.Project(short.CWD), status: present.Status(short), bold: true,
 		firstColor: theme.ColorNameForeground, statusColor: statusColor(&short), secondColor: widgets.ColorMuted,
 		right: present.Since(s.LastActivityAt, now), icon: statusIcon(&short),
+	}
+	if s.Pinned {
+		w.right = strings.TrimSuffix("pinned · "+w.right, " · ")
 	}
 	if s.Stale != nil {
 		w.second = "stale: " + present.Line(head(s.Stale.Reason, maxRowText))

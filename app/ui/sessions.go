@@ -181,6 +181,9 @@ func (p *sessionsPage) reveal(k key) {
 		for c, ok := p.view.parent[k]; ok; c, ok = p.view.parent[c] {
 			parents = append(parents, c)
 		}
+		if s := p.view.byKey[k]; s != nil && (s.Hidden || s.Archived) {
+			parents = append(parents, putAway)
+		}
 		p.ui.feed.reveal(k, parents)
 		p.clearFilter()
 	}
@@ -213,12 +216,15 @@ func (p *sessionsPage) showSelected() {
 
 func (p *sessionsPage) showDetail() {
 	s, ok := p.view.byKey[p.selected]
-	if at, listed := p.selectedRow(); !ok && listed && p.ui.scope == needsYou {
+	at, listed := p.selectedRow()
+	if !ok && listed && p.ui.scope == needsYou {
 		s, ok = p.view.rows[at].session, true
 	}
 	switch {
 	case ok:
 		p.detail.show(s, p.selected, p.view, p.ui.now())
+	case listed && p.onMore:
+		p.detail.showMessage(p.view.rows[at].title, "Click the row, or press Enter or →, to see its sessions.")
 	case p.selected.id != "":
 		p.detail.showMessage("No longer listed", "The agent no longer lists the session “"+present.Cut(short(p.selected.id), 60)+"”.")
 	case p.wanted != "" && !pending(p.view.snapshot):

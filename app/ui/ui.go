@@ -20,6 +20,7 @@ import (
 	"rollcall/app/control/answer"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
+	"rollcall/app/owned/marks"
 	"rollcall/app/self/autostart"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
@@ -55,6 +56,8 @@ type Options struct {
 	Program string
 	// KeepEnv makes launches keep the variables that an adapter would remove from its agent's environment.
 	KeepEnv bool
+	// Marks keeps the user's names for sessions, and which are pinned or hidden; nil: the window offers none of these.
+	Marks *marks.Marks
 	// Machines runs commands on other machines; nil: there are none.
 	Machines Machines
 	// Live has the user's settings, which the window shows and changes; nil: there are no settings.
