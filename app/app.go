@@ -195,3 +195,14 @@ type Event struct {
 	// one message per process, use the first event of a Process and count these.
 	With []Session
 }
+
+// FilesLeftOut returns the numbers of files whose answers the sums of usage leave out, by reason.
+func (s *Snapshot) FilesLeftOut() map[string]int {
+	files := map[string]int{}
+	for i := range s.Adapters {
+		for why, n := range s.Adapters[i].Ledger.LeftOut {
+			files[why] += n
+		}
+	}
+	return files
+}

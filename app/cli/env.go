@@ -123,7 +123,7 @@ func (e *env) config(since time.Duration, totals bool, only adapters.Name) (app.
 		}
 		list = list[i : i+1]
 	}
-	cfg := app.Config{Adapters: list, Table: table, Since: since, Totals: totals, Limit: e.deps.Limit, Log: e.deps.Log}
+	cfg := app.Config{Adapters: list, Table: table, Since: since, Totals: totals, Limit: e.deps.Limit, Log: e.deps.Log, Acting: e.deps.Acting}
 	if l, err := e.launches(); err == nil {
 		cfg.Launches = l
 	}

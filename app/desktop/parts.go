@@ -51,7 +51,7 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 	log := logger()
 	p := parts{deps: deps, log: log}
 	p.agents, p.table = deps.Open()
-	cfg := app.Config{Adapters: p.agents, Table: p.table, Since: since, Totals: totals, Log: log}
+	cfg := app.Config{Adapters: p.agents, Table: p.table, Since: since, Totals: totals, Log: log, Acting: deps.Acting}
 	if _, err := p.deps.Settings(); err != nil {
 		log.Warn("some settings are not used", "error", err)
 	}

@@ -4,7 +4,9 @@ package present
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -291,4 +293,16 @@ func Tree(root proc.Process, below []proc.Process) []string {
 	}
 	add(root, 0)
 	return lines
+}
+
+// LeftOutFiles returns a text for each reason for which files are left out of sums: "3 files not recognised".
+func LeftOutFiles(files map[string]int) (words []string) {
+	for _, why := range slices.Sorted(maps.Keys(files)) {
+		text := fmt.Sprintf("%d files ", files[why])
+		if files[why] == 1 {
+			text = "1 file "
+		}
+		words = append(words, text+Line(why))
+	}
+	return words
 }

@@ -21,6 +21,7 @@ import (
 	"rollcall/app/owned/keep"
 	"rollcall/app/owned/launch"
 	"rollcall/app/owned/marks"
+	"rollcall/app/self/instance"
 	"rollcall/app/settings"
 	"rollcall/app/store"
 	"rollcall/app/store/homes"
@@ -35,7 +36,7 @@ func Run(version, build string, addDesktop func(*cli.Deps)) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process even if it does not end by itself
 	facts := &facts{}
-	deps := cli.Deps{Open: func() ([]adapters.Adapter, proc.Lister) { return openAdapters(facts) }, WithoutCache: facts.turnOff, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet, Marks: openMarks, Machines: openMachines,
+	deps := cli.Deps{Open: func() ([]adapters.Adapter, proc.Lister) { return openAdapters(facts) }, WithoutCache: facts.turnOff, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet, Marks: openMarks, Acting: instance.TellActed, Machines: openMachines,
 		Version: cli.BuildVersion(version, build), Getenv: os.Getenv, Leave: os.Exit}
 	facts.version = deps.Version
 	kept(&deps, build, facts)

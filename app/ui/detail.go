@@ -74,7 +74,7 @@ func newDetailPane(u *UI) *detailPane {
 	d.result.Hide()
 	headline := widgets.Border(nil, widgets.TopOf(2, 0, 0, 10, d.icon), nil, widgets.Rows(1, d.title, d.status))
 	d.buttons = widgets.Flow(d.goTo.show, d.resume, d.stop, d.retryHooks, d.more)
-	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.stale.Content, d.buttons, d.result, widgets.Pad(0, 0, -8, -6, d.request.content)))
+	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.stale.Content, d.buttons, d.result, widgets.Pad(0, 0, -6, -6, d.request.content)))
 	d.above = container.NewVScroll(widgets.Rows(0, top, widget.NewSeparator()))
 	d.both = container.NewBorder(nil, d.composer.content, nil, nil, d.overConversation())
 	d.content = container.NewStack()

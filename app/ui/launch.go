@@ -81,15 +81,12 @@ func newLaunchPage(u *UI) *launchPage {
 	p.absent, p.folded = u.host.NewFlatButton("", nil, func() { p.folded = !p.folded; p.showInstalled() }), true
 	p.more = newAdvanced(u, p.changed)
 	p.start = u.host.NewPrimaryButton("Launch", widget.HighImportance, p.launch)
-	p.scroll = widgets.Page(pageWidth, p.form())
+	p.scroll = widgets.Page(p.form())
 	p.content = container.NewBorder(nil, p.bar(), nil, nil, p.scroll)
 	p.preview.resized = p.layOut
 	p.changed()
 	return p
 }
-
-// pageWidth is the largest width of the form.
-const pageWidth = 660
 
 func (p *launchPage) form() fyne.CanvasObject {
 	p.browse = newBrowseButton(p.ui.host, p.folder.SetText, p.preview.fail)
@@ -105,7 +102,7 @@ func (p *launchPage) form() fyne.CanvasObject {
 
 // bar returns the bar that stays visible below the form.
 func (p *launchPage) bar() fyne.CanvasObject {
-	return widgets.Rows(0, widget.NewSeparator(), widgets.Pad(8, 8, 12, 12, widgets.Readable(pageWidth,
+	return widgets.Rows(0, widget.NewSeparator(), widgets.Pad(8, 8, 12, 12, widgets.Readable(
 		widgets.Rows(8, p.preview.caution, p.refused.content, widgets.Inset(widgets.Flow(p.start, p.preview.copy))))))
 }
 

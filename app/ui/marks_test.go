@@ -40,7 +40,9 @@ func TestMarks(t *testing.T) {
 	typeInto(t, w.ui.host.Sheet.Popup, "rollcall", "Ship the parser")
 	w.shoot("rename")
 	tap(t, w.ui.host.Sheet.Popup, "Rename")
-	w.until("the name", func() bool { return of() == app.Mark{Name: "Ship the parser", Pinned: true, Hidden: true} && w.ui.host.Sheet == nil })
+	w.until("the name", func() bool {
+		return of() == app.Mark{Name: "Ship the parser", Pinned: true, Hidden: true} && w.ui.host.Sheet == nil
+	})
 	named := session("a", adapters.Idle, func(s *adapters.Session) { s.Name, s.Doing = "Ship the parser", "go test" })
 	named.Pinned = true
 	w.publish(snapshotOf(named))

@@ -56,6 +56,7 @@ type row struct {
 	session *app.Session // of a sessionRow
 	key     key          // of a sessionRow, or the parent's for a moreRow
 	depth   int
+	below   bool       // of a sessionRow: its header shows the project
 	open    bool       // of a moreRow: its sessions are unfolded
 	ref     answer.Ref // of a sessionRow in the scope needsYou: its request
 }
@@ -298,7 +299,7 @@ func (b *builder) urgency(i int) group {
 func (b *builder) family(i, depth int) int {
 	k := b.x.keys[i]
 	b.v.at[k] = len(b.v.rows)
-	b.v.rows = append(b.v.rows, row{kind: sessionRow, session: &b.list[i], key: k, depth: depth})
+	b.v.rows = append(b.v.rows, row{kind: sessionRow, session: &b.list[i], key: k, depth: depth, below: b.s.projects != nil})
 	var finished []int
 	total := 0
 	for _, c := range b.inOrder(b.x.Children[i]) {

@@ -53,7 +53,7 @@ func (r row) text(now time.Time, days int) rowText {
 		return rowText{first: cmp.Or(r.title, count(r.count, "finished sub-agent", "finished sub-agents")), firstColor: widgets.ColorMuted,
 			icon: widgets.NewIcon(icon, widgets.ColorMuted)}
 	}
-	return sessionText(r.session, r.depth > 0, now)
+	return sessionText(r.session, r.depth > 0 || r.below, now)
 }
 
 func headerText(r row, days int) rowText {
@@ -100,10 +100,15 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 		return w
 	}
 	topic, doing := present.Topic(short), present.Doing(short, now)
-	if short.Branch != "" && !nested {
-		w.first += " · " + present.Cut(present.Line(head(short.Branch, maxRowText)), 30)
-	}
+	branch := present.Cut(present.Line(head(short.Branch, maxRowText)), 30)
 	second := []string{present.AgentName(s.Agent)}
+	switch {
+	case branch == "" || s.Parent != "":
+	case nested:
+		second = append(second, branch)
+	default:
+		w.first += " · " + branch
+	}
 	if s.Parent != "" {
 		second = append(second, "sub-agent")
 	}
@@ -115,8 +120,8 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 	}
 	switch {
 	case nested && topic != "":
-		// The row of the parent shows the project.
-		w.first, w.bold = topic, false
+		// The row of the parent, or the header, shows the project.
+		w.first, w.bold = topic, s.Parent == ""
 		if doing != topic {
 			second = append(second, doing)
 		}
