@@ -117,7 +117,7 @@ func (u *UI) answer(item asked, d adapters.Decision) {
 	ref := item.ref()
 	a := &u.asking
 	a.running[ref] = true
-	u.showResult(resultRunning, "Answering…")
+	u.sessions.showResult(resultRunning, "Answering…")
 	u.enableRequests()
 	go func() {
 		ctx, cancel := context.WithTimeout(u.ctx, answerWait)
@@ -137,7 +137,7 @@ func (u *UI) answered(item asked, d adapters.Decision, err error) {
 	name := present.AgentName(ref.Agent) + " in " + present.Cut(present.Project(tail(item.entry.Session.CWD, maxRowText)), 40)
 	if err != nil {
 		text := name + ": " + errorText(err)
-		u.showResult(resultFailed, text)
+		u.sessions.showResult(resultFailed, text)
 		if u.page != pageSessions {
 			u.notify(text)
 		}
@@ -146,7 +146,7 @@ func (u *UI) answered(item asked, d adapters.Decision, err error) {
 		return
 	}
 	done := map[adapters.Verdict]string{adapters.AllowOnce: "allowed once", adapters.Deny: "denied", adapters.Reply: "answered"}[d.Verdict]
-	u.showResult(resultDone, name+": "+done)
+	u.sessions.showResult(resultDone, name+": "+done)
 	a.done[ref], a.last = u.now(), ref
 	u.showAsked(a.board.List())
 }
@@ -158,8 +158,6 @@ const (
 	resultDone
 	resultFailed
 )
-
-func (u *UI) showResult(kind int, text string) { u.sessions.showResult(kind, text) }
 
 // enableRequests enables or disables the buttons of the request that is shown.
 func (u *UI) enableRequests() { u.sessions.detail.request.enable() }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"rollcall/app"
-	"rollcall/app/owned/worktree"
 )
 
 // feed turns snapshots into views on its own goroutine, and delivers the latest view on Fyne's goroutine. Changes that
@@ -46,17 +45,6 @@ func (f *feed) setScope(g scope) { f.change(func() { f.scope = g }) }
 
 // setGrouped groups the sessions by project, or by status.
 func (f *feed) setGrouped(on bool) { f.change(func() { f.grouped = on }) }
-
-// projects returns the repositories of the folders of a snapshot, and remembers them in known.
-func projects(known map[string]project, s *app.Snapshot) map[string]project {
-	for x := range s.All() {
-		if _, ok := known[x.CWD]; !ok && x.HasLocalFolder() {
-			repository, checkout := worktree.RepositoryOf(x.CWD)
-			known[x.CWD] = project{repository, checkout}
-		}
-	}
-	return known
-}
 
 func (f *feed) setFilter(text string) { f.change(func() { f.filter = text }) }
 

@@ -34,7 +34,7 @@ type launchPage struct {
 	prompt    *widgets.Entry
 	promptBox fyne.CanvasObject
 	file      *fileField // a file with the prompt, instead of the field
-	where     *widgets.Radio
+	terminal  *widgets.CheckBox
 	apart     *widgets.CheckBox // a worktree for one agent
 	absent    *widgets.Button   // shows the agents that are not installed
 	folded    bool              // those agents are hidden
@@ -53,11 +53,8 @@ type launchPage struct {
 	group   string                   // the name of the next group
 }
 
-// The places where an agent can be launched.
-const (
-	inBackground = "In the background"
-	inTerminal   = "In a terminal"
-)
+// inTerminal is the text of the box that launches in a terminal.
+const inTerminal = "In a terminal, not in the background"
 
 func newLaunchPage(u *UI) *launchPage {
 	p := &launchPage{ui: u, group: worktree.NewGroup(), preview: newPreview(u), refused: newRefusal(u), runs: widgets.Rows(8)}
@@ -76,7 +73,7 @@ func newLaunchPage(u *UI) *launchPage {
 	p.prompt.Submit = p.launch
 	p.promptBox = u.host.PassWheel(p.prompt)
 	p.file = newFileField(u.host, "/home/me/prompt.md", "Use a prompt file…", func() { p.showPrompt(); p.changed() })
-	p.where = u.host.NewRadio([]string{inBackground, inTerminal}, typed)
+	p.terminal = u.host.NewCheckBox(inTerminal, func(bool) { p.changed() })
 	p.apart = u.host.NewCheckBox("In a git worktree of its own", func(bool) { p.changed() })
 	p.absent, p.folded = u.host.NewFlatButton("", nil, func() { p.folded = !p.folded; p.showInstalled() }), true
 	p.more = newAdvanced(u, p.changed)
@@ -96,7 +93,7 @@ func (p *launchPage) form() fyne.CanvasObject {
 		p.machine.content, widgets.NewLabel("Working folder"), widgets.Inset(widgets.Border(nil, nil, p.browse, p.folder)),
 		widgets.NewLabel("Agents"), p.agents,
 		widgets.NewLabel("Prompt"), widgets.Inset(widgets.Rows(4, p.promptBox, p.file.content)),
-		widgets.Pad(6, 0, 0, 0, p.where), p.apart, p.more.answerable, p.more.content,
+		p.terminal, p.apart, p.more.answerable, p.more.content,
 		widgets.NewLabel("Command"), p.preview.content)
 }
 
@@ -251,7 +248,7 @@ func foldersOn(s *app.Snapshot, machine string, most int) []string {
 func (p *launchPage) read() launchForm {
 	away := p.machine.name()
 	f := launchForm{machine: away, defaultGroup: p.group, Options: launch.Options{Dir: folderThere(away, p.folder.Text), Prompt: p.prompt.Text,
-		PromptFile: p.file.path(), Terminal: p.where.Selected == inTerminal}}
+		PromptFile: p.file.path(), Terminal: p.terminal.Checked}}
 	for _, c := range p.choices {
 		f.members = append(f.members, c.members()...)
 	}

@@ -43,7 +43,7 @@ func (p *sessionsPage) followAsked() {
 	u, was := p.ui, p.detail.request.item
 	ref := was.ref()
 	listed := slices.ContainsFunc(u.asking.asked, func(a asked) bool { return a.ref() == ref })
-	if was.has() && !listed && ref.Key != "" && u.asking.last != ref && !u.isAnswering(ref) {
+	if !listed && ref.Key != "" && u.asking.last != ref && !u.isAnswering(ref) {
 		if slices.ContainsFunc(u.asking.asked, func(a asked) bool { return a.ofSession(ref) }) {
 			p.showResult(resultFailed, present.AgentName(ref.Agent)+" asks for something else now. Nothing was answered; read it again.")
 		} else {
@@ -56,9 +56,6 @@ func (p *sessionsPage) followAsked() {
 	}
 	p.showRequest()
 }
-
-// has reports whether a holds a request or session.
-func (a *asked) has() bool { return a.entry.Session.ID != "" }
 
 // goThere shows the terminal of the selected session. If it can't be shown, the focus moves to what can be done.
 func (p *sessionsPage) goThere() {
