@@ -53,7 +53,7 @@ SLOW := ./app/owned/keep ./app/ui ./internal/corpus ./tray ./app/cli ./adapters/
 # So many packages are tested at once: two more than there are processors, since many tests wait.
 AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 
-.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents test-agents-all harness one-answer vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
+.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents test-agents-all harness one-answer vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest shots stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -232,6 +232,9 @@ bench-peers: ## install the other programs that bench measures, as far as npm ha
 
 icons: ## draw the icons again from their SVG sources
 	go generate ./assets
+
+shots: ## paint every page of the window at four sizes and two scales, light and dark: build/shots/ui-size-*.png
+	ROLLCALL_SHOTS=1 go test -count=1 -tags headless -timeout 30m -run TestShotSizes ./app/ui
 
 screenshots: ## keep the tests' screenshots that the README shows (after make test)
 	convert $(BUILD)/shots/tray-xfce4-panel-light-menu.png -crop 620x372+0+0 +repage docs/menu.png

@@ -115,6 +115,8 @@ type Session struct {
 	// Terminal is the process whose terminal shows the session, where that is not Process but is certain (the interface of
 	// a thread of Codex's daemon). It is zero where Process is in that terminal itself, or none is known.
 	Terminal proc.Identity
+	// Name is the user's own name for the session, which Rollcall keeps. The core sets it; an adapter leaves it empty.
+	Name string
 	// Archived reports that the user put the session away in the agent. An agent with Description.Unarchive resumes it only after it was taken
 	// out again.
 	Archived bool

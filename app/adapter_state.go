@@ -71,6 +71,7 @@ func (c *Core) settle(s *source, q question, a answer, now *liveness) {
 	cutoff := c.cutoff(a.At)
 	rows := Reconcile(Input{Before: s.reportedRows(), Answer: a.Answer, Alive: now.alive, IdleOutcomes: s.idleOutcomes})
 	a.addLaunchRecords(rows)
+	c.addMarks(s.adapter.Name(), rows)
 	rows = slices.DeleteFunc(rows, func(r Session) bool { return s.tooOld(&r, cutoff) })
 	c.addProcessState(s, rows, now.processes(rows))
 	s.shown = sortSessions(rows)

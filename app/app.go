@@ -26,6 +26,8 @@ type Session struct {
 	// Machine is the name of the machine that runs the session and reported it; empty: this one. Such a session's ID and
 	// Parent begin with the name (MachineID), its Remote is set, and it has no Process.
 	Machine string
+	// Pinned and Hidden are the user's notes; see Mark.
+	Pinned, Hidden bool
 }
 
 // IsEmptyProcess reports whether s is an agent's process without a session, for which the user gets no notification.
@@ -195,4 +197,15 @@ type Event struct {
 	// With lists the other sessions that ended with Process, in the order of Sort. For
 	// one message per process, use the first event of a Process and count these.
 	With []Session
+}
+
+// FilesLeftOut returns the numbers of files whose answers the sums of usage leave out, by reason.
+func (s *Snapshot) FilesLeftOut() map[string]int {
+	files := map[string]int{}
+	for i := range s.Adapters {
+		for why, n := range s.Adapters[i].Ledger.LeftOut {
+			files[why] += n
+		}
+	}
+	return files
 }

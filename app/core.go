@@ -43,6 +43,10 @@ type Config struct {
 	Account func(agent adapters.Name, home string, several bool) string
 	// Launches adds to the answers what Rollcall itself launched; nil: nothing.
 	Launches Launches
+	// Acting is called with the id of a session right before the user ends it, or its turn, by this core; nil: nobody is told.
+	Acting func(session string)
+	// Marks provides the user's names for sessions; nil: there are none.
+	Marks Marks
 	// Machines performs actions on sessions of other machines. If it is nil, such sessions can only be shown.
 	Machines Machines
 	Log      *slog.Logger // nil: discard

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"rollcall/adapters"
 )
@@ -21,17 +22,25 @@ func Rank(s adapters.Status) int {
 	return Rank(adapters.Unknown)
 }
 
-// Sort sorts sessions by Rank; within a rank the newest activity comes first. Ties are
+// Sort sorts sessions by Rank; within a rank the newest activity comes first, and of those that wait what waits longest. Ties are
 // broken by agent and id, so the order is always the same.
 func Sort(s []Session) {
 	slices.SortFunc(s, func(a, b Session) int { return compareSessions(&a, &b) })
+}
+
+// CompareActivity compares two sessions with the same status by their last activity, a and b, in the order of Sort. An unknown time comes last.
+func CompareActivity(s adapters.Status, a, b time.Time) int {
+	if s != adapters.Waiting || a.IsZero() || b.IsZero() {
+		return b.Compare(a)
+	}
+	return a.Compare(b)
 }
 
 func compareSessions(a, b *Session) int {
 	if c := cmp.Compare(Rank(a.Status), Rank(b.Status)); c != 0 {
 		return c
 	}
-	if c := b.LastActivityAt.Compare(a.LastActivityAt); c != 0 {
+	if c := CompareActivity(a.Status, a.LastActivityAt, b.LastActivityAt); c != 0 {
 		return c
 	}
 	return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))

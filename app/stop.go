@@ -256,6 +256,7 @@ func (c *Core) Stop(ctx context.Context, p *StopPlan, progress func(StopStep)) (
 		if err := c.canBeAsked(ctx, p.stopper, &now); err != nil {
 			return StopResult{}, err
 		}
+		c.Acting(now.ID)
 		began := time.Now()
 		_, err := within(ctx, c.cfg.Limit, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, p.stopper.Stop(ctx, now.Session)
@@ -274,7 +275,15 @@ func (c *Core) Stop(ctx context.Context, p *StopPlan, progress func(StopStep)) (
 	if progress == nil {
 		progress = func(StopStep) {}
 	}
+	c.Acting(now.ID)
 	return p.end(ctx, c.cfg.Table, progress)
+}
+
+// Acting reports that the user is about to end a session, or its turn; see Config.Acting.
+func (c *Core) Acting(session string) {
+	if c.cfg.Acting != nil {
+		c.cfg.Acting(session)
+	}
 }
 
 // RequestAgentRefresh asks an agent again soon, where the core runs: something was done that its sessions may show.

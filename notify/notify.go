@@ -51,6 +51,8 @@ type Options struct {
 	DesktopIsQuiet func(context.Context) bool
 	// HasFocus reports whether the user looks at the session's window. It may be nil.
 	HasFocus func(context.Context, *app.Session) bool
+	// Acted reports whether the user has just ended the session, or its turn, with Rollcall: its end is not told then. It may be nil, and must not block.
+	Acted func(*app.Session) bool
 	// Changed receives when the results of Rules or Quiet may have changed; it may be nil.
 	Changed <-chan struct{}
 	// Away is called, on its own goroutine, for a session that has waited for Rules.AwayAfter. It may be nil. Run

@@ -88,8 +88,8 @@ func (p *policy) take(events []app.Event, l look) []order {
 	return append(orders, withdrawals...) // withdrawals come last, since new notifications are more urgent
 }
 
-// tellEnd returns the order to notify of the end of a process. It returns none if the user must not be disturbed, or looked
-// at the session when it ended.
+// tellEnd returns the order to notify of the end of a process. It returns none if the user must not be disturbed, looked
+// at the session when it ended, or ended it.
 func (p *policy) tellEnd(key string, l *look) []order {
 	all := p.ends[key]
 	kind := Ended
@@ -98,7 +98,8 @@ func (p *policy) tellEnd(key string, l *look) []order {
 			kind = k
 		}
 	}
-	if l.quiet || l.focused[all[0].Session.ID] {
+	own := slices.ContainsFunc(all, func(ev app.Event) bool { return l.acted[ev.Session.ID] })
+	if l.quiet || own || l.focused[all[0].Session.ID] {
 		p.unsaid = append(p.unsaid, all...)
 		return nil
 	}

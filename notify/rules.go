@@ -83,4 +83,5 @@ type look struct {
 	now     time.Time
 	quiet   bool            // the user must not be disturbed
 	focused map[string]bool // ids of the sessions that the user looks at
+	acted   map[string]bool // ids of the sessions that the user has just ended, or whose turn
 }

@@ -54,7 +54,10 @@ func (n *Notifier) look(ctx context.Context, events []app.Event) look {
 		return l
 	}
 	n.awaitAsked(ctx, sessions)
-	l.focused = n.focused(ctx, sessions)
+	l.focused, l.acted = n.focused(ctx, sessions), map[string]bool{}
+	for _, s := range sessions {
+		l.acted[s.ID] = n.opts.Acted != nil && n.opts.Acted(s)
+	}
 	return l
 }
 

@@ -105,9 +105,9 @@ func (p *policy) replyAnswered(key string, ev *app.Event) []order {
 }
 
 // told returns the order to notify of a turn that is over. It returns none if the user's rules exclude the notification, if the user must not be
-// disturbed, or if the user looks at the session.
+// disturbed, if the user looks at the session, or ended the turn.
 func (p *policy) told(k Kind, key string, ev *app.Event, l *look) []order {
-	if !p.wants(k, &ev.Session) || p.rules().Headless.Mutes(ev) || l.quiet || l.focused[ev.Session.ID] {
+	if !p.wants(k, &ev.Session) || p.rules().Headless.Mutes(ev) || l.quiet || l.focused[ev.Session.ID] || l.acted[ev.Session.ID] {
 		return nil
 	}
 	return []order{{key: key, kind: k, session: ev.Session.ID, text: FinishedText(*ev), sound: p.rules().Kinds[k] == WithSound}}

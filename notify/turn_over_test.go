@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -91,5 +92,29 @@ func TestOneShot(t *testing.T) {
 		if got := said(p.take([]app.Event{gone}, look{now: noon.Add(c.after)})); got != "" {
 			t.Errorf("%s: told again: %s", name, got)
 		}
+	}
+}
+
+// TestOwnActs: the user is not told of what the user has just done with Rollcall: a denial that ends the turn, a stop that ends the process. Other sessions, and
+// what the session asks next, are told.
+func TestOwnActs(t *testing.T) {
+	long := func(ev app.Event) app.Event {
+		ev.Session.Outcome = adapters.Completed
+		ev.At, ev.Before.TurnStartedAt, ev.Session.TurnStartedAt = noon, noon.Add(-14*time.Minute), noon.Add(-14*time.Minute)
+		return ev
+	}
+	mine := look{now: noon, acted: map[string]bool{"a": true}}
+	p := newPolicy(nil)
+	if got := said(p.take([]app.Event{long(change("a", adapters.Waiting, adapters.Idle))}, mine)); got != "" {
+		t.Errorf("the turn that was ended here: %s", got)
+	}
+	if got := said(p.take([]app.Event{end("a", 1)}, mine)); got != "" || len(p.unsaid) != 1 {
+		t.Errorf("the session that was stopped here: %s, %d recorded", got, len(p.unsaid))
+	}
+	if got := said(p.take([]app.Event{long(change("b", adapters.Working, adapters.Idle)), end("c", 2)}, mine)); !strings.Contains(got, "[b]") || !strings.Contains(got, "[c]") {
+		t.Errorf("other sessions: %q", got)
+	}
+	if got := said(p.take([]app.Event{change("a", adapters.Working, adapters.Waiting)}, mine)); !strings.Contains(got, "[a]") {
+		t.Errorf("what it asks next: %q", got)
 	}
 }

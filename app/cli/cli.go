@@ -20,6 +20,7 @@ import (
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/keep"
 	"rollcall/app/owned/launch"
+	"rollcall/app/owned/marks"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
 	"rollcall/proc"
@@ -63,6 +64,10 @@ type Deps struct {
 	Live func() (*settings.Live, error)
 	// Quiet opens the state of do not disturb; nil: there is none.
 	Quiet func() (*quiet.Quiet, error)
+	// Acting is called with the id of a session that the user is about to end, or whose turn; nil: nobody is told.
+	Acting func(session string)
+	// Marks opens the user's names for sessions; nil: there are none.
+	Marks func() (*marks.Marks, error)
 	// Machines opens the user's other machines, and the folder of those that machine add keeps; nil: there are none.
 	Machines func() (*machine.Machines, *machine.Kept, error)
 	// Fuses opens the fuses; nil: there are none.
@@ -164,7 +169,7 @@ func addGroups(e *env, root *cobra.Command) {
 		commands  []func(*env) *cobra.Command
 	}{
 		{"see", "See", []func(*env) *cobra.Command{newList, newStatus, newPeek, newPending, newSearch, newUsage, newTop, newWatch, newLogs, newCompare, newWindow}},
-		{"act", "Act", []func(*env) *cobra.Command{newAnswer, newSend, newContinue, newInterrupt, newStop, newFocus}},
+		{"act", "Act", []func(*env) *cobra.Command{newAnswer, newSend, newContinue, newInterrupt, newStop, newFocus, newRename}},
 		{"launch", "Launch", []func(*env) *cobra.Command{newLaunch, newResume, newWorktree, newHook}},
 		{"keep", "Keep order", []func(*env) *cobra.Command{newLock, newUnlock, newLocks, newFuse, newPrune, newDND}},
 		{"set", "Set up", []func(*env) *cobra.Command{newDoctor, newMachine, newAutostart, newMetrics, newKeep, newVersion, newUninstall}},

@@ -243,7 +243,7 @@ func (a *doctorAdapterJSON) ledger() string {
 	if a.Copies > 0 {
 		parts = append(parts, ifelse(a.Copies == 1, "1 copy", fmt.Sprintf("%d copies", a.Copies))+" left out")
 	}
-	return strings.Join(append(parts, leftOutFiles(a.LeftOut)...), ", ")
+	return strings.Join(append(parts, present.LeftOutFiles(a.LeftOut)...), ", ")
 }
 
 func (a *doctorAdapterJSON) summary() string {

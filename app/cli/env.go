@@ -123,9 +123,14 @@ func (e *env) config(since time.Duration, totals bool, only adapters.Name) (app.
 		}
 		list = list[i : i+1]
 	}
-	cfg := app.Config{Adapters: list, Table: table, Since: since, Totals: totals, Limit: e.deps.Limit, Log: e.deps.Log, Account: set.NameAccount}
+	cfg := app.Config{Adapters: list, Table: table, Since: since, Totals: totals, Limit: e.deps.Limit, Log: e.deps.Log, Account: set.NameAccount, Acting: e.deps.Acting}
 	if l, err := e.launches(); err == nil {
 		cfg.Launches = l
+	}
+	if e.deps.Marks != nil {
+		if m, err := e.deps.Marks(); err == nil {
+			cfg.Marks = m
+		}
 	}
 	return cfg, nil
 }

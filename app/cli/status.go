@@ -70,6 +70,7 @@ func printSession(o *output, s *app.Session, now time.Time) {
 	line("folder", o.path(s.CWD))
 	line("branch", present.Line(s.Branch))
 	line("model", present.Line(s.Model))
+	line("name", present.Line(s.Name))
 	line("title", present.Line(s.Title))
 	line("first prompt", shortLine(s.FirstPrompt))
 	if s.LastPrompt != s.FirstPrompt {

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/csv"
 	"fmt"
-	"maps"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -108,7 +107,7 @@ func (c *usageCommand) run() error {
 		err = c.printCSV(&t)
 	default:
 		c.printUsage(&t)
-		if _, lines := leftOut(snap); len(lines) > 0 {
+		if lines := present.LeftOutFiles(snap.FilesLeftOut()); len(lines) > 0 {
 			c.warn("left out: " + strings.Join(lines, ", "))
 		}
 	}
@@ -146,8 +145,7 @@ type usageRowJSON struct {
 }
 
 func usageAsJSON(t *usage.Table, snap *app.Snapshot, since time.Time) usageJSON {
-	leftOut, _ := leftOut(snap)
-	j := usageJSON{LeftOut: leftOut, Schema: schema, At: timestamp(snap.At), By: t.By, Since: timestamp(since), Untimed: t.Untimed, Rows: []usageRowJSON{}, Total: usageRowAsJSON(&t.Total),
+	j := usageJSON{LeftOut: snap.FilesLeftOut(), Schema: schema, At: timestamp(snap.At), By: t.By, Since: timestamp(since), Untimed: t.Untimed, Rows: []usageRowJSON{}, Total: usageRowAsJSON(&t.Total),
 		Adapters: newDocument(snap.At, nil, snap.Adapters).Adapters}
 	for i := range t.Rows {
 		j.Rows = append(j.Rows, usageRowAsJSON(&t.Rows[i]))
@@ -229,24 +227,6 @@ func (c *usageCommand) cells(by usage.By, r *usage.Row) []string {
 	return []string{key, strconv.Itoa(r.Sessions), present.Count(int64(r.Turns)), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
 		present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite), present.Count(r.Tokens.Reasoning),
 		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
-}
-
-// leftOut returns the number of files whose answers the sums leave out, by reason, and the same in words.
-func leftOut(snap *app.Snapshot) (files map[string]int, words []string) {
-	files = map[string]int{}
-	for _, h := range snap.Adapters {
-		for why, n := range h.Ledger.LeftOut {
-			files[why] += n
-		}
-	}
-	return files, leftOutFiles(files)
-}
-
-func leftOutFiles(files map[string]int) (words []string) {
-	for _, why := range slices.Sorted(maps.Keys(files)) {
-		words = append(words, plural(files[why], "file")+" "+why)
-	}
-	return words
 }
 
 // explain prints what the table leaves out.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -40,13 +41,15 @@ type attention struct {
 	away  settings.Notifications
 	hook  settings.Webhook
 
+	acted map[string]time.Time // when the user ended sessions, or their turns, by id
+
 	slots chan struct{} // has an entry for each callAway that runs
 }
 
 // newAttention returns an attention for the tray.
 func (p *parts) newAttention() *attention {
 	a := &attention{current: p.settings, log: p.log, desktop: notify.NewDesktopQuiet(""), told: make(chan struct{}, 1), redraw: make(chan struct{}, 1),
-		slots: make(chan struct{}, awayAtOnce), finder: focus.New(proc.Open(), focus.Here())}
+		slots: make(chan struct{}, awayAtOnce), acted: map[string]time.Time{}, finder: focus.New(proc.Open(), focus.Here())}
 	if p.deps.Quiet != nil {
 		var err error
 		if a.quiet, err = p.deps.Quiet(); err != nil {
@@ -187,6 +190,25 @@ func (a *attention) setQuiet(on bool, until time.Time) {
 	}
 	a.readQuiet()
 	a.rereadRules()
+}
+
+// ownAct is the time after an act of the user for which what it ended is not told: a stop takes so long at most.
+const ownAct = 20 * time.Second
+
+// acts records that the user is about to end a session, or its turn.
+func (a *attention) acts(session string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	maps.DeleteFunc(a.acted, func(_ string, at time.Time) bool { return time.Since(at) > ownAct })
+	a.acted[session] = time.Now()
+}
+
+// hasActed implements notify.Options.Acted.
+func (a *attention) hasActed(s *app.Session) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at, ok := a.acted[s.ID]
+	return ok && time.Since(at) <= ownAct
 }
 
 // hasFocus implements notify.Options.HasFocus.

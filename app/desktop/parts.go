@@ -17,6 +17,7 @@ import (
 	"rollcall/app/machine"
 	"rollcall/app/owned/keep"
 	"rollcall/app/owned/launch"
+	"rollcall/app/owned/marks"
 	"rollcall/app/settings"
 	"rollcall/proc"
 )
@@ -37,6 +38,7 @@ type parts struct {
 	table    proc.Lister
 	log      *slog.Logger
 	launches *launch.Launches // nil: the state folder is not known
+	marks    *marks.Marks     // nil: the state folder is not known
 	watcher  *proc.Watcher    // nil: ends of processes are noticed on refresh only
 	live     *settings.Live   // nil: there are no settings
 	troubles *troubles
@@ -49,7 +51,7 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 	log := logger()
 	p := parts{deps: deps, log: log}
 	p.agents, p.table = deps.Open()
-	cfg := app.Config{Adapters: p.agents, Table: p.table, Since: since, Totals: totals, Log: log}
+	cfg := app.Config{Adapters: p.agents, Table: p.table, Since: since, Totals: totals, Log: log, Acting: deps.Acting}
 	cfg.Account = func(agent adapters.Name, home string, several bool) string {
 		set := p.settings()
 		return set.NameAccount(agent, home, several)
@@ -71,6 +73,13 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 		log.Warn("launches are not known", "error", err)
 	} else {
 		cfg.Launches = p.launches
+	}
+	if deps.Marks != nil {
+		if p.marks, err = deps.Marks(); err != nil {
+			log.Warn("names of sessions are not known", "error", err)
+		} else {
+			cfg.Marks = p.marks
+		}
 	}
 	if p.watcher, err = proc.NewWatcher(proc.Open()); err != nil {
 		log.Warn("ends of processes are noticed on refresh only", "error", err)

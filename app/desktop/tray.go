@@ -9,8 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/term"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -18,6 +22,7 @@ import (
 	"rollcall/app/control/answer"
 	"rollcall/app/self/instance"
 	"rollcall/app/store"
+	"rollcall/app/window"
 	"rollcall/assets"
 	"rollcall/notify"
 	"rollcall/tray"
@@ -78,7 +83,10 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	p.serve(ctx, &running)
 	running.Go(func() { report(log, p.tellContinued(ctx, notifier.Say)) })
 	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, attention.currentRules)) })
-	serveRequests(ctx, log, own, u, &running)
+	serveRequests(ctx, log, own, attention, u, &running)
+	if startedByHand() && window.IsFirst() {
+		running.Go(func() { openWindow(log, instance.Show, "") })
+	}
 	err = tray.Run(ctx, p.core, p.withLimits(ctx, p.trayOptions(ctx, notifier, attention, board, &recent, u), notifier, attention, &running))
 	if errors.Is(err, tray.ErrNoBus) {
 		log.Warn("no tray here: opening the window instead", "error", err)
@@ -104,7 +112,7 @@ func (p *parts) serveAttention(ctx context.Context, a *attention, recent *recent
 func (p *parts) notifications(ctx context.Context, a *attention, u *update) notify.Options {
 	log := p.log
 	o := notify.Options{Icon: assets.App, Log: log, Sessions: p.core, Reported: p.markEndsReported(), Open: func(id string) { openWindow(log, instance.Show, id) },
-		Rules: a.currentRules, Quiet: a.isQuiet, DesktopIsQuiet: a.desktop.Is, HasFocus: a.hasFocus, Changed: a.told,
+		Rules: a.currentRules, Quiet: a.isQuiet, DesktopIsQuiet: a.desktop.Is, HasFocus: a.hasFocus, Acted: a.hasActed, Changed: a.told,
 		Away: func(s app.Session) { a.callAway(ctx, s) }, Leaves: u.wanted.Load}
 	state, err := store.StatePath()
 	if err != nil {
@@ -176,13 +184,13 @@ func report(log *slog.Logger, err error) {
 }
 
 // serveRequests handles messages from other processes of Rollcall, and notices an update, until ctx is done.
-func serveRequests(ctx context.Context, log *slog.Logger, own *instance.Instance, u *update, running *sync.WaitGroup) {
-	running.Go(func() { handleMessages(ctx, log, own) })
+func serveRequests(ctx context.Context, log *slog.Logger, own *instance.Instance, a *attention, u *update, running *sync.WaitGroup) {
+	running.Go(func() { handleMessages(ctx, log, own, a) })
 	running.Go(func() { u.watch(ctx) })
 }
 
 // handleMessages handles messages from other processes of Rollcall until ctx is done.
-func handleMessages(ctx context.Context, log *slog.Logger, own *instance.Instance) {
+func handleMessages(ctx context.Context, log *slog.Logger, own *instance.Instance, a *attention) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -190,6 +198,10 @@ func handleMessages(ctx context.Context, log *slog.Logger, own *instance.Instanc
 		case msg, ok := <-own.Messages():
 			if !ok {
 				return
+			}
+			if msg.Verb == instance.Acted {
+				a.acts(msg.Session)
+				continue
 			}
 			openWindow(log, msg.Verb, msg.Session)
 		}
@@ -205,6 +217,14 @@ func openWindow(log *slog.Logger, verb, session string) {
 	if err != nil {
 		log.Error("the window could not be opened", "error", err)
 	}
+}
+
+// startedByHand reports whether the user started the tray: from a terminal, or from the desktop, which names what it starts to the display. The start at login
+// and services have neither. The first such start opens the window with the introduction, since an icon among others is easily missed.
+func startedByHand() bool {
+	launcher := os.Getenv("GIO_LAUNCHED_DESKTOP_FILE")
+	return runtime.GOOS != "linux" || launcher != "" && !strings.Contains(launcher, "/autostart/") ||
+		os.Getenv("DESKTOP_STARTUP_ID") != "" || os.Getenv("XDG_ACTIVATION_TOKEN") != "" || term.IsTerminal(int(os.Stderr.Fd()))
 }
 
 func startWindow(verb, session string) error {

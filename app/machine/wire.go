@@ -26,6 +26,7 @@ type SessionJSON struct {
 	Branch         string              `json:"branch,omitempty"`
 	Model          string              `json:"model,omitempty"`
 	Title          string              `json:"title,omitempty"`
+	Name           string              `json:"name,omitempty"`
 	FirstPrompt    string              `json:"first_prompt,omitempty"`
 	LastPrompt     string              `json:"last_prompt,omitempty"`
 	Doing          string              `json:"doing,omitempty"`
@@ -124,7 +125,7 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 	}
 	s = app.Session{Machine: machine, Account: oneLine(w.Account), Session: adapters.Session{
 		ID: app.MachineID(machine, w.ID), Agent: w.Agent, Suspended: w.Suspended, Evidence: someLines(w.Evidence),
-		CWD: oneLine(w.CWD), Branch: oneLine(w.Branch), Model: oneLine(w.Model), Title: someLines(w.Title),
+		CWD: oneLine(w.CWD), Branch: oneLine(w.Branch), Model: oneLine(w.Model), Title: someLines(w.Title), Name: oneLine(w.Name),
 		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Doing: someLines(w.Doing), DoingSince: clockOf(w.DoingSince, skew), Container: oneLine(w.Container), Host: oneLine(w.Host), Headless: w.Headless, Home: oneLine(w.Home), Archived: w.Archived,
 		Remote: cmp.Or(oneLine(w.Remote), machine), Version: oneLine(w.Version), Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, Tokens: w.Tokens, CostUSD: w.CostUSD,
 		StartedAt: clockOf(w.StartedAt, skew), TurnStartedAt: clockOf(w.TurnStartedAt, skew), LastActivityAt: clockOf(w.LastActivityAt, skew),

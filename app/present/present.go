@@ -4,7 +4,9 @@ package present
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -169,7 +171,7 @@ func Begin(id string, n int) string { return id[:min(n, len(id))] }
 // Topic returns the title of the session, or else its last prompt or its first prompt, as one clean line. It is empty if
 // none is known.
 func Topic(s adapters.Session) string {
-	for _, t := range []string{s.Title, s.LastPrompt, s.FirstPrompt} {
+	for _, t := range []string{s.Name, s.Title, s.LastPrompt, s.FirstPrompt} {
 		if t = Line(t); t != "" {
 			return t
 		}
@@ -178,9 +180,13 @@ func Topic(s adapters.Session) string {
 }
 
 // Doing returns what happens in a session, as one clean line: the running tool and for how long ("make test · 3 m"), the beginning of the last reply, or, where
-// nothing else is known, its topic.
+// nothing else is known, its topic. The user's own name for the session comes first.
 func Doing(s adapters.Session, now time.Time) string {
-	text := Line(s.Doing)
+	text, name := Line(s.Doing), Line(s.Name)
+	if name != "" && text != "" {
+		s.Name = ""
+		return name + " · " + Doing(s, now)
+	}
 	switch {
 	case text == "":
 		return Topic(s)
@@ -287,4 +293,16 @@ func Tree(root proc.Process, below []proc.Process) []string {
 	}
 	add(root, 0)
 	return lines
+}
+
+// LeftOutFiles returns a text for each reason for which files are left out of sums: "3 files not recognised".
+func LeftOutFiles(files map[string]int) (words []string) {
+	for _, why := range slices.Sorted(maps.Keys(files)) {
+		text := fmt.Sprintf("%d files ", files[why])
+		if files[why] == 1 {
+			text = "1 file "
+		}
+		words = append(words, text+Line(why))
+	}
+	return words
 }

@@ -20,6 +20,8 @@ import (
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/keep"
 	"rollcall/app/owned/launch"
+	"rollcall/app/owned/marks"
+	"rollcall/app/self/instance"
 	"rollcall/app/settings"
 	"rollcall/app/store"
 	"rollcall/app/store/homes"
@@ -34,7 +36,7 @@ func Run(version, build string, addDesktop func(*cli.Deps)) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process even if it does not end by itself
 	facts := &facts{}
-	deps := cli.Deps{Open: func() ([]adapters.Adapter, proc.Lister) { return openAdapters(facts) }, WithoutCache: facts.turnOff, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet, Machines: openMachines,
+	deps := cli.Deps{Open: func() ([]adapters.Adapter, proc.Lister) { return openAdapters(facts) }, WithoutCache: facts.turnOff, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet, Marks: openMarks, Acting: instance.TellActed, Machines: openMachines,
 		Version: cli.BuildVersion(version, build), Getenv: os.Getenv, Leave: os.Exit}
 	facts.version = deps.Version
 	kept(&deps, build, facts)
@@ -156,6 +158,15 @@ func openQuiet() (*quiet.Quiet, error) {
 		return nil, err
 	}
 	return quiet.In(state), nil
+}
+
+// openMarks opens the user's names for sessions. It creates nothing on disk.
+func openMarks() (*marks.Marks, error) {
+	state, err := store.StatePath()
+	if err != nil {
+		return nil, err
+	}
+	return marks.In(state), nil
 }
 
 // openMachines opens the machines of the settings and those that machine add has stored. With an error it returns those that can be used.

@@ -21,6 +21,7 @@ const (
 	Machines      = "machines"      // the machines of machine add
 	Notifications = "notifications" // the notifications that are on the screen
 	Quiet         = "quiet"         // do not disturb
+	Marks         = "marks"         // the user's names for sessions, and which are pinned or hidden
 	Window        = "window.json"   // its size
 	Homes         = "homes"         // the folders that agents used in the last 24 hours
 )

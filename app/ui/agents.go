@@ -71,14 +71,14 @@ func answerers(s *app.Snapshot) []app.Health {
 }
 
 func (p *agentsPage) build(n int) {
-	list := widgets.Rows(10)
+	list := widgets.Rows(10, widgets.Headline("Agents"))
 	p.cards = nil
 	for range n {
 		c := newAgentCard(p.ui)
 		p.cards = append(p.cards, c)
 		list.Add(c.content)
 	}
-	p.content.Objects = []fyne.CanvasObject{widgets.Page(860, list)}
+	p.content.Objects = []fyne.CanvasObject{widgets.Page(list)}
 	p.content.Refresh()
 }
 

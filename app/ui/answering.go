@@ -91,19 +91,25 @@ func (u *UI) showAsked(entries []answer.Entry) {
 		}
 	}
 	a.asked = slices.DeleteFunc(list, func(x asked) bool { _, done := a.done[x.ref()]; return done })
-	u.queue.apply()
-	u.sessions.showRequest()
+	u.sessions.followAsked()
 	u.nav.count()
 }
 
-// askedBy returns the first request of a session, or the wait of a session whose request is not known; nil: the session does not wait.
-func (u *UI) askedBy(s *app.Session) *asked {
+// askedBy returns the selected request of a session, else its first one, or the wait of a session whose request is not known; nil: the session does not wait.
+func (u *UI) askedBy(s *app.Session) (first *asked) {
 	for i := range u.asking.asked {
-		if a := &u.asking.asked[i]; a.entry.Session.Agent == s.Agent && a.entry.Session.ID == s.ID {
+		a := &u.asking.asked[i]
+		if a.entry.Session.Agent != s.Agent || a.entry.Session.ID != s.ID {
+			continue
+		}
+		if a.ref() == u.sessions.ref {
 			return a
 		}
+		if first == nil {
+			first = a
+		}
 	}
-	return nil
+	return first
 }
 
 // answer sends the user's decision on item. It returns at once; answered shows the result.
@@ -111,7 +117,7 @@ func (u *UI) answer(item asked, d adapters.Decision) {
 	ref := item.ref()
 	a := &u.asking
 	a.running[ref] = true
-	u.showResult(resultRunning, "Answering…")
+	u.sessions.showResult(resultRunning, "Answering…")
 	u.enableRequests()
 	go func() {
 		ctx, cancel := context.WithTimeout(u.ctx, answerWait)
@@ -131,8 +137,8 @@ func (u *UI) answered(item asked, d adapters.Decision, err error) {
 	name := present.AgentName(ref.Agent) + " in " + present.Cut(present.Project(tail(item.entry.Session.CWD, maxRowText)), 40)
 	if err != nil {
 		text := name + ": " + errorText(err)
-		u.showResult(resultFailed, text)
-		if u.page != pageQueue {
+		u.sessions.showResult(resultFailed, text)
+		if u.page != pageSessions {
 			u.notify(text)
 		}
 		a.board.Reread(ref.Agent, ref.Session)
@@ -140,7 +146,7 @@ func (u *UI) answered(item asked, d adapters.Decision, err error) {
 		return
 	}
 	done := map[adapters.Verdict]string{adapters.AllowOnce: "allowed once", adapters.Deny: "denied", adapters.Reply: "answered"}[d.Verdict]
-	u.showResult(resultDone, name+": "+done)
+	u.sessions.showResult(resultDone, name+": "+done)
 	a.done[ref], a.last = u.now(), ref
 	u.showAsked(a.board.List())
 }
@@ -153,28 +159,14 @@ const (
 	resultFailed
 )
 
-func (u *UI) showResult(kind int, text string) { u.queue.showResult(kind, text) }
+// enableRequests enables or disables the buttons of the request that is shown.
+func (u *UI) enableRequests() { u.sessions.detail.request.enable() }
 
-// enableRequests enables or disables the buttons of each request on every page.
-func (u *UI) enableRequests() {
-	u.queue.request.enable()
-	u.sessions.detail.request.enable()
-}
-
-// goTo shows the terminal of a session that can't be answered here. If the terminal can't be shown, it shows the details of the
-// session, which include its conversation and where it runs.
-func (u *UI) goTo(s *app.Session) {
-	if u.canShowTerminal(s) {
-		u.showTerminal(*s, nil)
-		return
-	}
-	u.Show(s.ID)
-}
-
-// ShowRequest opens the page of waiting requests at the first request of a session; with an empty id, at the request
-// that waits longest. A session that does not wait is shown in the list of sessions.
+// ShowRequest limits the list to what waits for the user, and selects the first request of a session; with an empty id, the request
+// that waits longest. A session that does not wait is shown in the list of all sessions.
 func (u *UI) ShowRequest(id string) {
-	u.queue.wanted = id
-	u.open(pageQueue)
-	u.queue.apply()
+	u.sessions.asks = id
+	u.open(pageSessions)
+	u.setScope(needsYou)
+	u.sessions.apply(u.sessions.source)
 }

@@ -30,6 +30,7 @@ type detailPane struct {
 	status     *widgets.Line
 	stale      *widgets.Banner
 	request    *requestView
+	result     *fyne.Container // how the last answer ended
 	goTo       *goTo
 	stop       *widgets.Button
 	resume     *widgets.Button
@@ -50,9 +51,6 @@ type detailPane struct {
 	message string // shown if no session is
 }
 
-// requestRows is the number of rows of a request that the details show without scrolling.
-const requestRows = 6
-
 func newDetailPane(u *UI) *detailPane {
 	d := &detailPane{ui: u}
 	d.icon = widgets.NewImage(nil, 22)
@@ -71,13 +69,14 @@ func newDetailPane(u *UI) *detailPane {
 	d.conversation = newConversation(u)
 	d.scroll = container.NewVScroll(widgets.Pad(0, 16, 4, 12, d.facts.content))
 	d.below = container.NewStack(d.conversation.content)
-	d.request = newRequestView(u, requestRows, d.layOut)
-	d.request.goTo.Hide() // the details already show the session
+	d.request = newRequestView(u, d.layOut)
+	d.result = container.NewStack()
+	d.result.Hide()
 	headline := widgets.Border(nil, widgets.TopOf(2, 0, 0, 10, d.icon), nil, widgets.Rows(1, d.title, d.status))
 	d.buttons = widgets.Flow(d.goTo.show, d.resume, d.stop, d.retryHooks, d.more)
-	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.stale.Content, d.buttons, widgets.Pad(0, 0, -8, -6, d.request.content)))
+	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.stale.Content, d.buttons, d.result, widgets.Pad(0, 0, -6, -6, d.request.content)))
 	d.above = container.NewVScroll(widgets.Rows(0, top, widget.NewSeparator()))
-	d.both = container.NewBorder(nil, d.composer.content, nil, nil, overConversation(d.above, d.below))
+	d.both = container.NewBorder(nil, d.composer.content, nil, nil, d.overConversation())
 	d.content = container.NewStack()
 	d.showMessage("Nothing selected", selectHint)
 	return d
@@ -86,11 +85,16 @@ func newDetailPane(u *UI) *detailPane {
 // leastBelow is the smallest share of the height that the conversation gets.
 const leastBelow = 0.3
 
-// overConversation gives the first object the height that it needs, and the second the rest. In a low window the first
-// one scrolls.
-func overConversation(above *container.Scroll, below fyne.CanvasObject) *fyne.Container {
+// aroundRequest is the height of the status, the buttons and the notes around the text of a request.
+const aroundRequest = 230
+
+// overConversation gives what is above the conversation the height that it needs, and the conversation the rest. A long request gets as many rows as
+// fit; in a low window what is above scrolls.
+func (d *detailPane) overConversation() *fyne.Container {
+	above, below := d.above, d.below
 	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
 		most := size.Height * (1 - leastBelow)
+		d.request.code.SetHeight(most - aroundRequest)
 		above.Resize(fyne.NewSize(size.Width, most))
 		height := min(above.Content.MinSize().Height, most)
 		widgets.Place(above, 0, 0, size.Width, height)
@@ -143,6 +147,7 @@ func (d *detailPane) moreItems(s *app.Session) []*fyne.MenuItem {
 	if s.Live() && u.canResume(s) {
 		items = append(items, fyne.NewMenuItem("Resume…", func() { u.showResume(*s) }))
 	}
+	items = append(items, u.markItems(s)...)
 	if u.options.Shower != nil && s.HasLocalFolder() {
 		items = append(items, u.openItems(*s)...)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"rollcall/app"
-	"rollcall/app/owned/worktree"
 )
 
 // feed turns snapshots into views on its own goroutine, and delivers the latest view on Fyne's goroutine. Changes that
@@ -46,16 +45,6 @@ func (f *feed) setScope(g scope) { f.change(func() { f.scope = g }) }
 
 // setGrouped groups the sessions by project, or by status.
 func (f *feed) setGrouped(on bool) { f.change(func() { f.grouped = on }) }
-
-// projects returns the repositories of the folders of a snapshot, and remembers them in known.
-func projects(known map[string]string, s *app.Snapshot) map[string]string {
-	for x := range s.All() {
-		if _, ok := known[x.CWD]; !ok && x.HasLocalFolder() {
-			known[x.CWD] = worktree.Repository(x.CWD)
-		}
-	}
-	return known
-}
 
 func (f *feed) setFilter(text string) { f.change(func() { f.filter = text }) }
 
@@ -103,7 +92,7 @@ func (f *feed) run() {
 		texts     []string
 		seen      = make(map[key]bool)
 		positions map[key]position
-		known     = map[string]string{}
+		known     = map[string]project{}
 	)
 	for {
 		snap, s, ok := f.next()
@@ -149,7 +138,7 @@ func (f *feed) next() (*app.Snapshot, selection, bool) {
 	s := selection{filter: f.filter, scope: f.scope, sortAgain: f.sortAgain, open: maps.Clone(f.open), seen: maps.Clone(f.pinned)}
 	f.sortAgain = false
 	if f.grouped {
-		s.projects = map[string]string{}
+		s.projects = map[string]project{}
 	}
 	if f.days > 0 {
 		s.since = f.now().AddDate(0, 0, -f.days)

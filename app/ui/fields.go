@@ -53,7 +53,7 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 			field{name: "Account", value: short(s.Account)},
 			field{name: "Home", value: homeOf(s), mono: true},
 			field{name: "Runs in", value: short(s.Host)},
-			field{name: "Archived", value: archived(s)},
+			field{name: "Archived", value: archived(s)}, field{name: "Your name for it", value: s.Name},
 			field{name: "Process", value: process(s)},
 		)},
 		{"Launch", launchFields(s, now)},

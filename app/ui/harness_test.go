@@ -388,7 +388,7 @@ func full() *app.Snapshot {
 	}
 	return snapshotOf(
 		waiting,
-		with("019a-codex-1", adapters.Waiting, agentname.Codex, "/home/dev/projects/infra", "Which region shall the bucket be in?", 9*time.Minute, question),
+		with("019a-codex-1", adapters.Waiting, agentname.Codex, "/home/dev/projects/infra", "Which region shall the bucket be in?", time.Minute, question),
 		with("w1", adapters.Working, agentname.ClaudeCode, "/home/dev/projects/website", "Redesign the checkout page", 2*time.Second, func(s *adapters.Session) { s.Branch = "main" }),
 		sub("w1-a", "w1", adapters.Working, "", "Explore the cart component"),
 		sub("w1-b", "w1", adapters.Stopped, adapters.Completed, "List the pages"),

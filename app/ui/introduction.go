@@ -52,12 +52,12 @@ func newIntroduction(u *UI) *introduction {
 		p.test = u.host.NewButton("Send a test notification", nil, p.try)
 		rows = append(rows, widgets.NewHeading("Notifications"),
 			widgets.Paragraph("Rollcall notifies you when an agent needs you, and when its process really ends. The settings add other notifications, or turn some off.", widget.MediumImportance),
-			widgets.Flow(p.test), p.result)
+			widgets.Inset(widgets.Flow(p.test)), p.result)
 	}
 	p.done = u.host.NewPrimaryButton("Show my sessions", widget.HighImportance, func() { u.open(pageSessions) })
 	more := u.host.NewButton("Settings…", nil, func() { u.open(pageSettings) })
-	p.scroll = widgets.Page(620, widgets.Rows(2, append(rows, p.hint)...))
-	actions := widgets.Rows(0, widget.NewSeparator(), widgets.Readable(620, widgets.Pad(10, 10, 0, 0, widgets.Flow(p.done, more))))
+	p.scroll = widgets.Page(widgets.Rows(2, append(rows, p.hint)...))
+	actions := widgets.Rows(0, widget.NewSeparator(), widgets.Pad(10, 10, 12, 12, widgets.Readable(widgets.Inset(widgets.Flow(p.done, more)))))
 	p.content = container.NewBorder(nil, actions, nil, nil, p.scroll)
 	return p
 }

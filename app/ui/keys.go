@@ -30,7 +30,7 @@ func (u *UI) focusPage() {
 
 // typedKey handles a key that no widget used.
 func (u *UI) typedKey(ev *fyne.KeyEvent) {
-	if u.page == pageQueue && u.host.Sheet == nil && u.window.Canvas().Focused() == nil && u.queue.key(ev) {
+	if u.page == pageSessions && u.host.Sheet == nil && u.window.Canvas().Focused() == nil && u.sessions.answerKey(ev) {
 		return
 	}
 	switch ev.Name {
@@ -46,7 +46,7 @@ func (u *UI) typedKey(ev *fyne.KeyEvent) {
 			return
 		}
 		u.sessions.clearFilter()
-	case fyne.KeyDown:
+	case fyne.KeyDown, fyne.KeyUp:
 		if u.page == pageSessions {
 			u.sessions.focusList()
 		}
@@ -59,8 +59,8 @@ func (u *UI) typedRune(r rune) {
 	case u.host.Sheet != nil:
 	case r == '?':
 		u.showShortcuts()
-	case u.page == pageQueue:
-		u.queue.typed(r)
+	case u.page == pageSessions && u.scope == needsYou:
+		u.sessions.typed(r)
 	}
 }
 
@@ -83,12 +83,12 @@ func (u *UI) addShortcuts() {
 	c.SetOnTypedKey(u.typedKey)
 	c.SetOnTypedRune(u.typedRune)
 	if d, ok := c.(desktop.Canvas); ok { // these handlers are called only while no widget has the focus
-		d.SetOnKeyDown(u.queue.keys.KeyDown)
-		d.SetOnKeyUp(u.queue.keys.KeyUp)
+		d.SetOnKeyDown(u.sessions.keys.KeyDown)
+		d.SetOnKeyUp(u.sessions.keys.KeyUp)
 	}
 	open := func(page int) func() { return func() { u.open(page) } }
 	u.shortcuts = map[fyne.KeyName]func(){
-		fyne.Key0: open(pageQueue), fyne.Key1: func() { u.showScope(allGroups) }, fyne.Key2: open(pageAgents), fyne.Key3: open(pageLaunch), fyne.KeyN: open(pageLaunch),
+		fyne.Key0: func() { u.showScope(needsYou) }, fyne.Key1: func() { u.showScope(allGroups) }, fyne.Key2: open(pageAgents), fyne.Key3: open(pageLaunch), fyne.KeyN: open(pageLaunch),
 		fyne.Key4: open(pageLocks), fyne.Key5: open(pageSearch), fyne.Key6: open(pageUsage), fyne.KeyComma: open(pageSettings),
 		fyne.KeyF: u.focusSearch, fyne.KeyR: u.Refresh, fyne.KeyW: u.window.Close, fyne.KeyQ: u.window.Close,
 	}

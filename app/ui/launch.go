@@ -35,7 +35,7 @@ type launchPage struct {
 	prompt    *widgets.Entry
 	promptBox fyne.CanvasObject
 	file      *fileField // a file with the prompt, instead of the field
-	where     *widgets.Radio
+	terminal  *widgets.CheckBox
 	apart     *widgets.CheckBox // a worktree for one agent
 	absent    *widgets.Button   // shows the agents that are not installed
 	folded    bool              // those agents are hidden
@@ -54,11 +54,8 @@ type launchPage struct {
 	group   string                   // the name of the next group
 }
 
-// The places where an agent can be launched.
-const (
-	inBackground = "In the background"
-	inTerminal   = "In a terminal"
-)
+// inTerminal is the text of the box that launches in a terminal.
+const inTerminal = "In a terminal, not in the background"
 
 func newLaunchPage(u *UI) *launchPage {
 	p := &launchPage{ui: u, group: worktree.NewGroup(), preview: newPreview(u), refused: newRefusal(u), runs: widgets.Rows(8)}
@@ -78,20 +75,17 @@ func newLaunchPage(u *UI) *launchPage {
 	p.prompt.Submit = p.launch
 	p.promptBox = u.host.PassWheel(p.prompt)
 	p.file = newFileField(u.host, "/home/me/prompt.md", "Use a prompt file…", func() { p.showPrompt(); p.changed() })
-	p.where = u.host.NewRadio([]string{inBackground, inTerminal}, typed)
+	p.terminal = u.host.NewCheckBox(inTerminal, func(bool) { p.changed() })
 	p.apart = u.host.NewCheckBox("In a git worktree of its own", func(bool) { p.changed() })
 	p.absent, p.folded = u.host.NewFlatButton("", nil, func() { p.folded = !p.folded; p.showInstalled() }), true
 	p.more = newAdvanced(u, p.changed)
 	p.start = u.host.NewPrimaryButton("Launch", widget.HighImportance, p.launch)
-	p.scroll = widgets.Page(pageWidth, p.form())
+	p.scroll = widgets.Page(p.form())
 	p.content = container.NewBorder(nil, p.bar(), nil, nil, p.scroll)
 	p.preview.resized = p.layOut
 	p.changed()
 	return p
 }
-
-// pageWidth is the largest width of the form.
-const pageWidth = 660
 
 func (p *launchPage) form() fyne.CanvasObject {
 	p.browse = newBrowseButton(p.ui.host, p.folder.SetText, p.preview.fail)
@@ -101,13 +95,13 @@ func (p *launchPage) form() fyne.CanvasObject {
 		p.machine.content, widgets.NewLabel("Working folder"), widgets.Inset(widgets.Border(nil, nil, p.browse, p.folder)),
 		widgets.NewLabel("Agents"), p.agents, p.home.content,
 		widgets.NewLabel("Prompt"), widgets.Inset(widgets.Rows(4, p.promptBox, p.file.content)),
-		widgets.Pad(6, 0, 0, 0, p.where), p.apart, p.more.answerable, p.more.content,
+		p.terminal, p.apart, p.more.answerable, p.more.content,
 		widgets.NewLabel("Command"), p.preview.content)
 }
 
 // bar returns the bar that stays visible below the form.
 func (p *launchPage) bar() fyne.CanvasObject {
-	return widgets.Rows(0, widget.NewSeparator(), widgets.Pad(8, 8, 12, 12, widgets.Readable(pageWidth,
+	return widgets.Rows(0, widget.NewSeparator(), widgets.Pad(8, 8, 12, 12, widgets.Readable(
 		widgets.Rows(8, p.preview.caution, p.refused.content, widgets.Inset(widgets.Flow(p.start, p.preview.copy))))))
 }
 
@@ -256,7 +250,7 @@ func foldersOn(s *app.Snapshot, machine string, most int) []string {
 func (p *launchPage) read() launchForm {
 	away := p.machine.name()
 	f := launchForm{machine: away, defaultGroup: p.group, Options: launch.Options{Dir: folderThere(away, p.folder.Text), Prompt: p.prompt.Text,
-		PromptFile: p.file.path(), Terminal: p.where.Selected == inTerminal}}
+		PromptFile: p.file.path(), Terminal: p.terminal.Checked}}
 	for _, c := range p.choices {
 		f.members = append(f.members, c.members()...)
 	}

@@ -198,7 +198,7 @@ func TestLaunchInTerminal(t *testing.T) {
 	w.ui.options.Program = "/opt/rollcall"
 	p.folder.SetText(dir)
 	p.prompt.SetText("say 'hi'; $(rm -rf /)")
-	p.where.Select(inTerminal)
+	p.terminal.SetChecked(true)
 	p.choices[0].model.SetText("opus")
 	p.choices[0].mode.choice.SetSelected("acceptEdits")
 	extra := filepath.Join(dir, "a b")
@@ -267,7 +267,7 @@ func TestLaunchRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.folder.SetText(dir)
-	p.where.Select(inTerminal)
+	p.terminal.SetChecked(true)
 	w.press(p.start, fyne.KeyReturn)
 	w.until("the refusal", func() bool { return p.refused.content.Visible() && !p.busy })
 	shows(t, p.refused.content, "is locked by mia (a release)", "Launch anyway", "Show locks")
@@ -303,7 +303,7 @@ func TestLaunchUnsafe(t *testing.T) {
 	w, p, dir := launchWindow(t, full())
 	w.ui.options.Program = "/opt/rollcall"
 	p.folder.SetText(dir)
-	p.where.Select(inTerminal)
+	p.terminal.SetChecked(true)
 	p.choices[0].mode.choice.SetSelected("bypassPermissions")
 	w.press(p.start, fyne.KeyReturn)
 	if w.ui.host.Sheet == nil {

@@ -149,7 +149,7 @@ func TestLaunchThere(t *testing.T) {
 		return strings.Contains(strings.Join(shownTexts(page.content), "\n"), "the Rollcall there is too old for this one: update it")
 	})
 
-	page.where.Select(inTerminal)
+	page.terminal.SetChecked(true)
 	page.choices[0].mode.choice.SetSelected(defaultMode)
 	w.until("the end", func() bool { return !page.busy })
 	m.given()

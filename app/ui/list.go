@@ -9,81 +9,71 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// rowList is Fyne's list with rows, which shows whether it has the focus. It selects nothing itself.
-type rowList struct {
+// sessionList is a list that differs from Fyne's in two points. It selects sessions instead of positions, so that the
+// selection stays when rows are added or removed. It also handles keys: arrows, Page, Home and End select, Enter opens,
+// Left and Right fold, and typing starts the filter. In the scope needsYou its keys answer.
+type sessionList struct {
 	widget.List
+	page    *sessionsPage
 	focused bool
 }
 
-// setUp prepares the list, which is a part of the widget whole. show fills a visible row.
-func (l *rowList) setUp(whole fyne.Widget, length func() int, show func(i int, v *rowView), tapped func(i int)) {
+func newSessionList(p *sessionsPage) *sessionList {
+	l := &sessionList{page: p}
 	l.HideSeparators = true
-	l.Length = length
+	l.Length = func() int { return len(p.view.rows) }
 	l.CreateItem = func() fyne.CanvasObject { return newRowView() }
 	l.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
-		if i < length() {
-			show(i, o.(*rowView))
+		if i < len(p.view.rows) {
+			p.showRow(p.view.rows[i], o.(*rowView), l.focused)
 		}
 	}
 	l.OnSelected = func(i widget.ListItemID) {
 		l.UnselectAll()
-		tapped(i)
+		p.tapped(i)
 	}
-	l.ExtendBaseWidget(whole)
+	l.ExtendBaseWidget(l)
+	return l
 }
 
-// FocusGained shows that the list has the focus.
-func (l *rowList) FocusGained() {
+// FocusGained shows that the list has the focus, and selects the first session if none is.
+func (l *sessionList) FocusGained() {
+	if _, ok := l.page.selectedRow(); !ok {
+		l.jump(0, 1)
+	}
 	l.focused = true
 	l.Refresh()
 }
 
 // FocusLost shows that the list no longer has the focus.
-func (l *rowList) FocusLost() {
+func (l *sessionList) FocusLost() {
 	l.focused = false
 	l.Refresh()
 }
 
-// sessionList is a list that differs from Fyne's in two points. It selects sessions instead of positions, so that the
-// selection stays when rows are added or removed. It also handles keys: arrows, Page, Home and End select, Enter opens,
-// Left and Right fold, and typing starts the filter.
-type sessionList struct {
-	rowList
-	page *sessionsPage
-}
+// KeyDown implements desktop.Keyable.
+func (l *sessionList) KeyDown(ev *fyne.KeyEvent) { l.page.keys.KeyDown(ev) }
 
-func newSessionList(p *sessionsPage) *sessionList {
-	l := &sessionList{page: p}
-	l.setUp(l, func() int { return len(p.view.rows) }, func(i int, v *rowView) { p.showRow(p.view.rows[i], v, l.focused) }, p.tapped)
-	return l
-}
+// KeyUp implements desktop.Keyable.
+func (l *sessionList) KeyUp(ev *fyne.KeyEvent) { l.page.keys.KeyUp(ev) }
 
-// FocusGained selects the first session if none is.
-func (l *sessionList) FocusGained() {
-	if _, ok := l.page.selectedRow(); !ok {
-		l.jump(0, 1)
-	}
-	l.rowList.FocusGained()
-}
-
-// TypedRune starts the filter with the character.
+// TypedRune starts the filter with the character, or answers.
 func (l *sessionList) TypedRune(r rune) {
-	if r == ' ' {
-		return
-	}
-	if r == '?' {
+	switch {
+	case r == '?', l.page.ui.scope == needsYou:
 		l.page.ui.typedRune(r)
-		return
-	}
-	if r == '/' {
+	case r == '/':
 		l.page.focusFilter("")
-		return
+	case r != ' ':
+		l.page.focusFilter(string(r))
 	}
-	l.page.focusFilter(string(r))
 }
 
 // TypedKey handles a key while the list has the focus.
 func (l *sessionList) TypedKey(ev *fyne.KeyEvent) {
+	if l.page.answerKey(ev) {
+		return
+	}
 	at, ok := l.page.selectedRow()
 	if !ok {
 		at = -1

@@ -46,7 +46,7 @@ func newLocksPage(u *UI) *locksPage {
 	timer.SetEnabled(u.options.Fuses != nil)
 	cleanUp.SetEnabled(u.options.Table != nil)
 	p.body = widgets.Rows(8, widgets.Hint("Reading the locks and timers…"))
-	p.content = container.NewStack(widgets.Page(760, widgets.Rows(8, widgets.Flow(lockIt, timer, cleanUp), p.problem.Content, p.body)))
+	p.content = container.NewStack(widgets.Page(widgets.Rows(8, widgets.Headline("Locks & timers"), widgets.Inset(widgets.Flow(lockIt, timer, cleanUp)), p.problem.Content, p.body)))
 	go p.watch(u.ctx)
 	return p
 }
@@ -141,7 +141,7 @@ func (p *locksPage) build(texts []folderText, locks int) {
 	section := func(title, none string, texts []folderText) {
 		p.body.Add(widgets.NewHeading(title))
 		if len(texts) == 0 {
-			p.body.Add(widgets.Pad(0, 0, 4, 4, widgets.Hint(none)))
+			p.body.Add(widgets.Hint(none))
 		}
 		for i := range texts {
 			c := newFolderCard(p.ui.host, &texts[i])

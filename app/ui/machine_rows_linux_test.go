@@ -65,7 +65,7 @@ func TestRowsOfMachines(t *testing.T) {
 	shows(t, w.win.Content(), "shop", "Claude Code · on devbox · answer it in its terminal", "Claude Code in shop on devbox needs permission",
 		"Rollcall answers only on the session's own machine (on devbox, in /src/shop)")
 	w.shoot("wait-of-machine")
-	w.ui.open(pageSessions)
+	w.ui.showScope(allGroups)
 
 	if err := os.WriteFile(gone, nil, 0o600); err != nil {
 		t.Fatal(err)

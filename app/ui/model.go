@@ -2,12 +2,14 @@ package ui
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/control/answer"
 	"rollcall/app/present"
 )
 
@@ -41,20 +43,22 @@ type rowKind int
 const (
 	headerRow rowKind = iota
 	sessionRow
-	moreRow // the finished sub-agents of a session, which can be unfolded
+	moreRow // can be unfolded: the finished sub-agents of a session, the sessions of a worktree, or those that were put away
 )
 
 // row is a row of the list. Its texts are made when it is shown.
 type row struct {
 	kind    rowKind
 	group   group        // of a header
-	title   string       // of a header: the project, where sessions are grouped by project
+	title   string       // of a header: the project, where sessions are grouped by project; of a moreRow that is not of sub-agents: what it folds
 	count   int          // of a header: its families; of a moreRow: the sessions that it folds or unfolds
 	agents  int          // of a header: the sub-agents in its families
 	session *app.Session // of a sessionRow
 	key     key          // of a sessionRow, or the parent's for a moreRow
 	depth   int
-	open    bool // of a moreRow: its sessions are unfolded
+	below   bool       // of a sessionRow: its header shows the project
+	open    bool       // of a moreRow: its sessions are unfolded
+	ref     answer.Ref // of a sessionRow in the scope needsYou: its request
 }
 
 // view holds the rows of the list for one snapshot. It is immutable.
@@ -97,8 +101,8 @@ type selection struct {
 	// since hides sessions that stopped before it, except those in seen. Adapters may return more sessions than were requested.
 	since    time.Time
 	seen     map[key]bool
-	projects map[string]string // by folder the repository; nil: sessions are grouped by status
-	open     map[key]bool      // parents whose finished sub-agents are unfolded
+	projects map[string]project // by folder; nil: sessions are grouped by status
+	open     map[key]bool       // what the user unfolded, or folded
 	// positions are those of the previous view; may be nil.
 	positions map[key]position
 	sortAgain bool // sort by activity, as if positions were nil
@@ -138,7 +142,7 @@ type builder struct {
 
 func (b *builder) recent(i int) bool {
 	s := &b.list[i]
-	return s.Live() || b.s.since.IsZero() || s.LastActivityAt.IsZero() ||
+	return s.Live() || s.Pinned || b.s.since.IsZero() || s.LastActivityAt.IsZero() ||
 		!s.LastActivityAt.Before(b.s.since) || b.s.seen[b.x.keys[i]]
 }
 
@@ -178,47 +182,44 @@ func (b *builder) view(filtering bool) *view {
 		}
 		header := len(b.v.rows)
 		b.v.rows = append(b.v.rows, row{kind: headerRow, group: group(g), count: len(tops)})
-		for _, i := range b.inOrder(tops) {
-			b.v.rows[header].agents += b.family(i, 0)
-		}
+		b.v.rows[header].agents = b.families(group(g).String(), b.inOrder(tops))
 	}
 	return b.v
 }
 
-// byProject adds the rows grouped by repository: first the one whose most urgent session is the most urgent of all, and in each the most urgent session first.
-func (b *builder) byProject(families [groups][]int) {
-	var names []string
-	tops := map[string][]int{}
-	for g, list := range families {
-		if b.s.scope != allGroups && b.s.scope != scopeOf(group(g)) {
+// putAway is the key that unfolds every row of sessions that were put away.
+var putAway = key{id: "put away"}
+
+// families adds the families of sessions below a header. Those that the user hid here or archived in the agent are folded into one row, unless they wait.
+func (b *builder) families(header string, tops []int) (agents int) {
+	var away []int
+	for _, i := range tops {
+		if s := &b.list[i]; !b.filtering && (s.Hidden || s.Archived) && b.positions[i].family != groupOf(adapters.Waiting) {
+			away = append(away, i)
 			continue
 		}
-		for _, i := range b.inOrder(list) {
-			name := b.projectOf(&b.list[i])
-			if tops[name] == nil {
-				names = append(names, name)
-			}
-			tops[name] = append(tops[name], i)
-		}
+		agents += b.family(i, 0)
 	}
-	for _, name := range names {
-		header := len(b.v.rows)
-		b.v.rows = append(b.v.rows, row{kind: headerRow, title: present.Project(name), count: len(tops[name])})
-		for _, i := range tops[name] {
-			b.v.rows[header].agents += b.family(i, 0)
-		}
-	}
+	return agents + b.fold(key{id: putAway.id + " " + header}, fmt.Sprintf("%d archived or hidden", len(away)), away, b.s.open[putAway])
 }
 
-// projectOf returns the repository of a session, with the machine before it where that is another one.
-func (b *builder) projectOf(s *app.Session) string {
-	if !s.HasLocalFolder() {
-		return s.CWD
+// fold adds a row that folds sessions, and the sessions if it is open. It is open as the user left it, else if open is set, and while one of them waits for
+// the user. Without sessions it adds nothing.
+func (b *builder) fold(k key, title string, tops []int, open bool) (agents int) {
+	if len(tops) == 0 {
+		return 0
 	}
-	if root := b.s.projects[s.CWD]; root != "" {
-		return root
+	if chosen, ok := b.s.open[k]; ok {
+		open = chosen || slices.ContainsFunc(tops, func(i int) bool { return b.positions[i].family == groupOf(adapters.Waiting) })
 	}
-	return s.CWD
+	b.v.at[k], b.v.more[k] = len(b.v.rows), len(b.v.rows)
+	b.v.rows = append(b.v.rows, row{kind: moreRow, key: k, title: title, count: len(tops), open: open})
+	for _, i := range tops {
+		if open {
+			agents += b.family(i, 1)
+		}
+	}
+	return agents
 }
 
 // urgency returns the group of a whole family, which is the group of its most urgent member: a sub-agent that needs
@@ -238,7 +239,7 @@ func (b *builder) urgency(i int) group {
 func (b *builder) family(i, depth int) int {
 	k := b.x.keys[i]
 	b.v.at[k] = len(b.v.rows)
-	b.v.rows = append(b.v.rows, row{kind: sessionRow, session: &b.list[i], key: k, depth: depth})
+	b.v.rows = append(b.v.rows, row{kind: sessionRow, session: &b.list[i], key: k, depth: depth, below: b.s.projects != nil})
 	var finished []int
 	total := 0
 	for _, c := range b.inOrder(b.x.Children[i]) {
@@ -287,7 +288,7 @@ func searchTexts(sessions []app.Session) []string {
 		s := &sessions[i].Session
 		b.Reset()
 		for _, t := range [...]string{
-			present.AgentName(s.Agent), string(s.Agent), s.CWD, s.Title, s.FirstPrompt, s.LastPrompt, s.Doing, s.Branch, s.Model,
+			present.AgentName(s.Agent), string(s.Agent), s.CWD, s.Name, s.Title, s.FirstPrompt, s.LastPrompt, s.Doing, s.Branch, s.Model,
 			s.ID, s.Remote, sessions[i].Machine, s.Container, present.Status(*s), string(s.Status), groupOf(s.Status).String(), launchGroup(&sessions[i]),
 		} {
 			b.WriteString(head(t, maxSearched))
@@ -321,6 +322,7 @@ func head(s string, n int) string {
 // group, and keeps it: if a dozen working agents were always sorted by their last activity, rows would move under
 // the pointer.
 type position struct {
+	pinned      int       // 0: the user pinned it; 1: not
 	own, family group     // the groups of the session and of its family
 	at          time.Time // last activity of the session when it entered the group
 	seq         int       // index of the session in the snapshot at that time, for sessions with an equal activity
@@ -332,8 +334,11 @@ func (b *builder) arrange() {
 	b.v.positions = make(map[key]position, len(b.list))
 	for i := range b.list {
 		s, k := &b.list[i], b.x.keys[i]
-		p := position{own: groupOf(s.Status), family: b.urgency(i), at: s.LastActivityAt, seq: i}
-		if was, ok := b.s.positions[k]; ok && was.own == p.own && was.family == p.family {
+		p := position{pinned: 1, own: groupOf(s.Status), family: b.urgency(i), at: s.LastActivityAt, seq: i}
+		if s.Pinned {
+			p.pinned = 0
+		}
+		if was, ok := b.s.positions[k]; ok && was.own == p.own && was.family == p.family && was.pinned == p.pinned {
 			p = was
 		}
 		b.positions[i], b.v.positions[k] = p, p
@@ -348,7 +353,7 @@ func (b *builder) inOrder(sessions []int) []int {
 	out := slices.Clone(sessions) // a copy, since the index is used again for the next view
 	slices.SortStableFunc(out, func(i, j int) int {
 		p, q := &b.positions[i], &b.positions[j]
-		return cmp.Or(cmp.Compare(p.own, q.own), q.at.Compare(p.at), cmp.Compare(p.seq, q.seq))
+		return cmp.Or(cmp.Compare(p.pinned, q.pinned), cmp.Compare(p.own, q.own), app.CompareActivity(b.list[i].Status, p.at, q.at), cmp.Compare(p.seq, q.seq))
 	})
 	return out
 }

@@ -191,25 +191,68 @@ func BenchmarkHaystacks5000(b *testing.B) {
 	}
 }
 
-// TestByProject: sessions are grouped by repository, worktrees with it; the project with the most urgent session comes first, and within it that session.
+// TestByProject: sessions are grouped by repository; the project with the most urgent session comes first, and within it that session. The sessions of a
+// worktree are below a row that folds them, and that is unfolded while one of them is live or waits.
 func TestByProject(t *testing.T) {
 	at := func(id string, status adapters.Status, cwd string) app.Session {
 		return session(id, status, func(s *adapters.Session) { s.CWD, s.Title = cwd, id })
 	}
-	snap := snapshotOf(at("w", adapters.Waiting, "/src/shop-try"), at("b", adapters.Working, "/src/api"), at("i", adapters.Idle, "/src/shop"), at("n", adapters.Idle, "/src/notes"))
-	v := newView(snap, newIndex(snap.Sessions()), nil, selection{projects: map[string]string{"/src/shop-try": "/src/shop", "/src/shop": "/src/shop", "/src/api": "/src/api"}})
-	var got []string
-	for _, r := range v.rows {
-		if r.kind == headerRow {
-			got = append(got, "# "+r.title)
-		} else {
-			got = append(got, r.key.id)
-		}
-	}
-	if want := []string{"# shop", "w", "i", "# api", "b", "# notes", "n"}; !slices.Equal(got, want) {
+	snap := snapshotOf(at("w", adapters.Waiting, "/src/shop-try"), at("b", adapters.Working, "/src/api"), at("i", adapters.Idle, "/src/shop"), at("n", adapters.Idle, "/src/notes"),
+		at("old", adapters.Stopped, "/src/shop-old"))
+	projects := map[string]project{"/src/shop-try": {"/src/shop", "/src/shop-try"}, "/src/shop-old": {"/src/shop", "/src/shop-old"}, "/src/shop": {"/src/shop", "/src/shop"}, "/src/api": {"/src/api", "/src/api"}}
+	x := newIndex(snap.Sessions())
+	v := newView(snap, x, nil, selection{projects: projects})
+	try, old := "worktree shop-try · 1 session", "worktree shop-old · 1 session"
+	if got, want := titles(v), []string{"# shop", "i", "+ " + try, "  w", "+ " + old, "# api", "b", "# notes", "n"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	v = newView(snap, x, nil, selection{projects: projects, open: map[key]bool{{id: "/src/shop-try"}: false, {id: "/src/shop-old"}: true}})
+	if got, want := titles(v), []string{"# shop", "i", "+ " + try, "  w", "+ " + old, "  old", "# api", "b", "# notes", "n"}; !slices.Equal(got, want) {
+		t.Errorf("folded by the user: got %q, want %q", got, want)
 	}
 	if v.counts[groupOf(adapters.Idle)] != 2 {
 		t.Errorf("counts %v", v.counts)
+	}
+}
+
+// titles returns the rows of a view: the titles of headers and folds, and the ids of sessions.
+func titles(v *view) (out []string) {
+	for _, r := range v.rows {
+		switch r.kind {
+		case headerRow:
+			title := r.title
+			if title == "" {
+				title = r.group.String()
+			}
+			out = append(out, "# "+title)
+		case moreRow:
+			out = append(out, "+ "+r.title)
+		default:
+			out = append(out, strings.Repeat("  ", r.depth)+r.key.id)
+		}
+	}
+	return out
+}
+
+// TestPinnedAndPutAway: what the user pinned comes first in its group; what is archived or hidden is folded, but never what waits, and the filter finds it.
+func TestPinnedAndPutAway(t *testing.T) {
+	mark := func(s app.Session, change func(*app.Session)) app.Session { change(&s); return s }
+	hidden := func(s *app.Session) { s.Hidden = true }
+	snap := snapshotOf(mark(session("asks", adapters.Waiting, nil), hidden), session("new", adapters.Idle, nil), mark(session("away", adapters.Idle, nil), hidden),
+		mark(session("first", adapters.Idle, func(s *adapters.Session) { s.LastActivityAt = ago(time.Hour) }), func(s *app.Session) { s.Pinned = true }),
+		session("put", adapters.Stopped, func(s *adapters.Session) { s.Archived = true }))
+	x, texts := newIndex(snap.Sessions()), searchTexts(snap.Sessions())
+	for name, c := range map[string]struct {
+		s    selection
+		want []string
+	}{
+		"folded":   {selection{}, []string{"# Needs you", "asks", "# Idle", "first", "new", "+ 1 archived or hidden", "# Stopped", "+ 1 archived or hidden"}},
+		"unfolded": {selection{open: map[key]bool{{id: "put away Idle"}: true}}, []string{"# Needs you", "asks", "# Idle", "first", "new", "+ 1 archived or hidden", "  away", "# Stopped", "+ 1 archived or hidden"}},
+		"revealed": {selection{open: map[key]bool{putAway: true}, scope: scopeOf(stopped)}, []string{"# Stopped", "+ 1 archived or hidden", "  put"}},
+		"filtered": {selection{filter: "away"}, []string{"# Idle", "away"}},
+	} {
+		if got := titles(newView(snap, x, texts, c.s)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // it says.
 func TestWindowWidths(t *testing.T) {
 	w := open(t, full())
-	w.ui.nav.queue.SetCount(12, widgets.ColorWaiting)
+	w.ui.nav.scopes[0].SetCount(12, widgets.ColorWaiting)
 	if least := w.ui.content.MinSize(); least.Width > 420 {
 		t.Errorf("the window can't be narrower than %g", least.Width)
 	}

@@ -47,7 +47,8 @@ func TestViewStaysInPlace(t *testing.T) {
 	}
 	id, y := at()
 	more := many(300)
-	more.Own = append([]app.Session{session("new", adapters.Waiting, nil), session("new2", adapters.Waiting, nil)}, more.Sessions()...)
+	long := func(s *adapters.Session) { s.LastActivityAt = ago(1000 * time.Hour) } // what waits longest comes first
+	more.Own = append([]app.Session{session("new", adapters.Waiting, long), session("new2", adapters.Waiting, long)}, more.Sessions()...)
 	w.publish(more)
 	if got, gotY := at(); got != id || gotY != y {
 		t.Errorf("%s was in sight at %g, now %s at %g", id, y, got, gotY)

@@ -345,6 +345,16 @@ func BenchmarkConversation500(b *testing.B) {
 			c.take(whole)
 		}
 	})
+	b.Run("scroll", func(b *testing.B) {
+		c.take(whole)
+		frames(b, func(i int) {
+			by := float32(200)
+			if i%400 >= 200 {
+				by = -200
+			}
+			c.scroll.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.Delta{DY: by}})
+		})
+	})
 	b.Run("width", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			win.Resize(fyne.NewSize(1000+float32(i%2)*40, 680))

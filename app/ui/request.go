@@ -21,7 +21,6 @@ type requestView struct {
 	content *fyne.Container
 	title   *widget.Label
 	age     *widgets.Line
-	topic   *widgets.Line // of the session
 	dangers *widget.Label
 	marks   *fyne.Container // shows dangers with an icon
 	code    *widgets.Code
@@ -34,8 +33,6 @@ type requestView struct {
 	message *widgets.Entry // with a denial
 	form    *questionForm
 	formBox *fyne.Container
-	goTo    *widgets.Button
-	most    int    // rows that are visible without scrolling; 0: as many as fit
 	laidOut func() // called when the height has changed, to lay out what is around the view
 
 	item  asked
@@ -45,41 +42,30 @@ type requestView struct {
 	arms  int  // number of the last call of arm
 }
 
-// newRequestView returns an empty view. most is the number of rows of the text that are visible without scrolling; 0:
-// as many as fit.
-func newRequestView(u *UI, most int, laidOut func()) *requestView {
-	v := &requestView{ui: u, most: most, laidOut: laidOut}
+// newRequestView returns an empty view.
+func newRequestView(u *UI, laidOut func()) *requestView {
+	v := &requestView{ui: u, laidOut: laidOut}
 	v.title = widgets.Paragraph("", widget.MediumImportance)
 	v.title.TextStyle.Bold = true
 	v.age = widgets.NewCaption("").Whole()
-	v.topic = widgets.NewCaption("")
 	v.dangers = widgets.Paragraph("", widget.DangerImportance)
 	v.marks = widgets.Border(nil, widgets.TopOf(8, 0, 8, 0, widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorBad), 16)), nil, v.dangers)
-	v.code = u.host.NewCode(most)
+	v.code = u.host.NewCode()
 	v.code.Changed = v.codeChanged
 	v.size = widgets.NewCaption("")
 	v.why = widgets.Hint("")
-	deny := "Deny"
-	if most == 0 { // the view is the one of the page that handles the keys
-		deny = "Deny (D)"
-	}
-	v.allow = u.host.NewPrimaryButton(v.allowText(), widget.HighImportance, func() { v.allowIt(v.sure) })
-	v.deny = u.host.NewButton(deny, nil, v.denyIt)
+	v.allow = u.host.NewPrimaryButton("Allow once", widget.HighImportance, func() { v.allowIt(v.sure) })
+	v.deny = u.host.NewButton("Deny", nil, v.denyIt)
 	v.allow.Early, v.deny.Early = v.delayEarly, v.delayEarly
 	v.message = u.host.NewEntry("Reason for a denial, for the agent (optional)", nil)
 	v.message.OnSubmitted = func(string) { v.denyIt() }
-	v.goTo = u.host.NewButton("Go to the session (Enter)", nil, v.goThere)
 	v.form = newQuestionForm(v)
 	v.formBox = container.NewStack(v.form.content)
-	v.buttons = widgets.Flow(v.allow, v.deny, v.goTo)
-	top := widgets.Rows(-4, widgets.Border(nil, nil, widgets.TopOf(8, 0, 0, 8, v.age), v.title), widgets.Pad(0, 6, 8, 8, v.topic), v.marks)
+	v.buttons = widgets.Flow(v.allow, v.deny)
+	top := widgets.Rows(-4, widgets.Border(nil, nil, widgets.TopOf(8, 0, 0, 8, v.age), v.title), v.marks)
 	bottom := widgets.Rows(4, widgets.Pad(2, 0, 8, 8, v.size), v.why, v.formBox, widgets.Pad(0, 0, 6, 6, v.message), widgets.Pad(2, 2, 6, 6, v.buttons))
 	v.panel = widgets.Pad(2, 2, 6, 6, widgets.NewPanel(0, 0, 0, 0, v.code.Content))
-	if most > 0 {
-		v.content = widgets.Rows(0, top, v.panel, bottom)
-	} else {
-		v.content = container.New(fitting(v.code), top, v.panel, bottom)
-	}
+	v.content = widgets.Rows(0, top, v.panel, bottom)
 	v.content.Hide()
 	return v
 }
@@ -90,9 +76,6 @@ func (v *requestView) show(a *asked, now time.Time) {
 	v.item, v.has = *a, true
 	widgets.SetLabel(v.title, a.title())
 	v.showAge(now)
-	topic := present.Topic(present.Brief(a.entry.Session.Session))
-	v.topic.Set(topic, widgets.ColorMuted)
-	v.topic.Hidden = v.most > 0 || topic == "" || a.request == nil // the details show the topic as their title
 	if fresh {
 		v.message.SetText("")
 		v.form.set(a.request)
@@ -144,12 +127,9 @@ func (v *requestView) showText() {
 	case !v.item.entry.Read:
 		v.code.Set(0, func() []widgets.CodePart { return []widgets.CodePart{{Title: "Reading what it asks…"}} })
 	default:
-		topic := present.Topic(present.Brief(v.item.entry.Session.Session))
-		v.code.Set(0, func() []widgets.CodePart {
-			return []widgets.CodePart{{Title: "What it asks is not known here. The session", Text: topic}}
-		})
+		v.code.Set(0, func() []widgets.CodePart { return nil })
 	}
-	v.panel.Hidden = v.most > 0 && r == nil && v.item.entry.Read // the details show the session below the request
+	v.panel.Hidden = r == nil && v.item.entry.Read
 	v.codeChanged()
 }
 
@@ -208,6 +188,7 @@ func (v *requestView) enable() {
 	v.message.Hidden = r == nil || !r.CanDeny || !r.CanExplain
 	v.formBox.Hidden = r == nil || !r.CanReply || len(r.Questions) == 0
 	v.form.enable(ready && r.CanReply)
+	v.nameKeys()
 	importance := widget.HighImportance
 	if r != nil && len(r.Dangers) > 0 {
 		importance = widget.DangerImportance
@@ -218,21 +199,29 @@ func (v *requestView) enable() {
 	}
 }
 
-// allowText returns the text of the button that allows the request.
-func (v *requestView) allowText() string {
-	text, key := "Allow once", " (A)"
+// nameKeys shows the texts of the buttons, with their keys where the keys answer.
+func (v *requestView) nameKeys() {
+	allow, deny := "Allow once", "Deny"
 	if v.sure {
-		text, key = "Yes, allow it once", " (Y)"
+		allow = "Yes, allow it once"
 	}
-	if v.most > 0 {
-		return text
+	if v.ui.scope == needsYou {
+		deny += " (D)"
+		if allow += " (A)"; v.sure {
+			allow = "Yes, allow it once (Y)"
+		}
 	}
-	return text + key
+	if v.allow.Text != allow {
+		v.allow.SetText(allow)
+	}
+	if v.deny.Text != deny {
+		v.deny.SetText(deny)
+	}
 }
 
 func (v *requestView) setSure(sure bool) {
 	v.sure = sure
-	v.allow.SetText(v.allowText())
+	v.nameKeys()
 }
 
 // allowIt allows the request. One that is not known to be harmless needs a second key or click, with sure set, after armDelay: the first one
@@ -298,36 +287,3 @@ func (v *requestView) decide(d adapters.Decision) {
 
 // option chooses an option of the only question by its number, from 1.
 func (v *requestView) option(n int) { v.form.choose(n) }
-
-func (v *requestView) goThere() {
-	if v.has {
-		v.ui.goTo(&v.item.entry.Session)
-	}
-}
-
-// codeFrame is the height of the space around a text.
-const codeFrame = 4
-
-// fitting arranges three objects below one another: the part above the text, the text, and the part below it. The
-// text is as high as it needs, within the space that the others leave.
-func fitting(code *widgets.Code) widgets.Layout {
-	return widgets.Layout{Arrange: func(objects []fyne.CanvasObject, size fyne.Size) {
-		var heights [3]float32
-		for i, o := range objects {
-			o.Resize(fyne.NewSize(size.Width, o.MinSize().Height))
-			heights[i] = o.MinSize().Height // the height of a wrapped text is right only after its width was set
-		}
-		heights[1] = max(min(code.Height()+codeFrame, size.Height-heights[0]-heights[2]), heights[1])
-		y := float32(0)
-		for i, o := range objects {
-			widgets.Place(o, 0, y, size.Width, heights[i])
-			y += heights[i]
-		}
-	}, Least: func(objects []fyne.CanvasObject) (least fyne.Size) {
-		for _, o := range objects {
-			size := o.MinSize()
-			least = fyne.NewSize(max(least.Width, size.Width), least.Height+size.Height)
-		}
-		return least
-	}}
-}

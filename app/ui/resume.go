@@ -31,7 +31,7 @@ type resumeSheet struct {
 	ui      *UI
 	session app.Session
 	message *widgets.Entry
-	where   *widgets.Radio
+	where   *widgets.CheckBox // in a terminal
 	mode    *modeField
 	anyway  *widgets.CheckBox // resume even if the session is still running
 	preview *preview
@@ -47,7 +47,7 @@ func (u *UI) showResume(s app.Session) {
 	changed := func(string) { r.changed() }
 	r.message = u.host.NewTextArea("Also add a test for an empty file.", 4, changed)
 	r.message.Submit = r.launch
-	r.where = u.host.NewRadio([]string{inBackground, inTerminal}, changed)
+	r.where = u.host.NewCheckBox(inTerminal, func(bool) { r.changed() })
 	r.mode = newModeField(u.host, launch.Modes(u.options.Agents, s.Agent), r.modeChanged)
 	r.anyway = u.host.NewCheckBox("Resume it anyway", func(bool) { r.changed() })
 	r.back = r.NewButton("Cancel", r.Close)
@@ -84,7 +84,7 @@ func (r *resumeSheet) modeChanged() {
 func (r *resumeSheet) read() launchForm {
 	dir, file := launch.ResumeFrom(&r.session)
 	return launchForm{machine: r.session.Machine, members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.mode()}}, Options: launch.Options{Dir: dir, Prompt: r.message.Text,
-		Terminal: r.where.Selected == inTerminal, Resume: r.session.ID, ResumeFile: file, Force: r.anyway.Checked, KeepEnv: r.session.Machine == "" && r.ui.options.KeepEnv}}
+		Terminal: r.where.Checked, Resume: r.session.ID, ResumeFile: file, Force: r.anyway.Checked, KeepEnv: r.session.Machine == "" && r.ui.options.KeepEnv}}
 }
 
 func (r *resumeSheet) changed() {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"strings"
@@ -49,10 +50,10 @@ func (r row) text(now time.Time, days int) rowText {
 		if r.open {
 			icon = "opened"
 		}
-		return rowText{first: count(r.count, "finished sub-agent", "finished sub-agents"), firstColor: widgets.ColorMuted,
+		return rowText{first: cmp.Or(r.title, count(r.count, "finished sub-agent", "finished sub-agents")), firstColor: widgets.ColorMuted,
 			icon: widgets.NewIcon(icon, widgets.ColorMuted)}
 	}
-	return sessionText(r.session, r.depth > 0, now)
+	return sessionText(r.session, r.depth > 0 || r.below, now)
 }
 
 func headerText(r row, days int) rowText {
@@ -87,6 +88,9 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 		firstColor: theme.ColorNameForeground, statusColor: statusColor(&short), secondColor: widgets.ColorMuted,
 		right: present.Since(s.LastActivityAt, now), icon: statusIcon(&short),
 	}
+	if s.Pinned {
+		w.right = strings.TrimSuffix("pinned · "+w.right, " · ")
+	}
 	if s.Stale != nil {
 		w.second = "stale: " + present.Line(head(s.Stale.Reason, maxRowText))
 		if s.Machine != "" {
@@ -96,12 +100,17 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 		return w
 	}
 	topic, doing := present.Topic(short), present.Doing(short, now)
-	if short.Branch != "" && !nested {
-		w.first += " · " + present.Cut(present.Line(head(short.Branch, maxRowText)), 30)
-	}
+	branch := present.Cut(present.Line(head(short.Branch, maxRowText)), 30)
 	second := []string{present.AgentName(s.Agent)}
 	if s.Account != "" {
 		second[0] += " " + present.Cut(present.Line(head(s.Account, maxRowText)), 30)
+	}
+	switch {
+	case branch == "" || s.Parent != "":
+	case nested:
+		second = append(second, branch)
+	default:
+		w.first += " · " + branch
 	}
 	if s.Parent != "" {
 		second = append(second, "sub-agent")
@@ -114,8 +123,8 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 	}
 	switch {
 	case nested && topic != "":
-		// The row of the parent shows the project.
-		w.first, w.bold = topic, false
+		// The row of the parent, or the header, shows the project.
+		w.first, w.bold = topic, s.Parent == ""
 		if doing != topic {
 			second = append(second, doing)
 		}

@@ -2,12 +2,14 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
 
 	"rollcall/app"
+	"rollcall/app/control/answer"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
@@ -29,14 +31,21 @@ type sessionsPage struct {
 	whole   *widgets.Stage    // main, or a message that fills the page
 	phase   string            // what the page shows
 
-	reading  string      // progress of a refresh that takes long; empty: there is none
-	slow     *time.Timer // fires when the refresh that runs has taken long; nil: no refresh runs
-	view     *view
+	reading  string          // progress of a refresh that takes long; empty: there is none
+	slow     *time.Timer     // fires when the refresh that runs has taken long; nil: no refresh runs
+	source   *view           // of the feed
+	view     *view           // that the list shows
 	warning  string          // about the window itself
 	notice   string          // about something the user did
 	details  *widgets.Button // on the banner
 	dismiss  *widgets.Button // on the banner
 	selected key
+	ref      answer.Ref // of the selected request, in the scope needsYou
+	place    int        // index of the selected request
+	asks     string     // id of a session whose request is to be selected once it is known whether it waits
+	keys     presses
+	outcome  string // text of the result of the last answer
+	kind     int    // kind of that result
 	onMore   bool   // the row of the finished sub-agents of selected is selected
 	grouped  bool   // the sessions are grouped by project
 	chosen   bool   // the user chose the selection
@@ -82,6 +91,7 @@ func (p *sessionsPage) frame() fyne.CanvasObject {
 // apply shows another view. The selected session stays selected.
 func (p *sessionsPage) apply(v *view) {
 	complete := v.snapshot.Generation > 0 && !v.snapshot.Refreshing
+	p.source, v = v, p.listed(v)
 	offset, filtered := p.list.follow(v), v.filter != p.view.filter
 	p.view = v
 	p.followReading()
@@ -96,7 +106,11 @@ func (p *sessionsPage) apply(v *view) {
 		offset, p.scroll = 0, p.scroll || v.filter == ""
 	}
 	p.list.ScrollToOffset(offset)
-	p.find(complete)
+	if p.ui.scope == needsYou {
+		p.findAsked()
+	} else {
+		p.find(complete)
+	}
 	p.showSelected()
 }
 
@@ -108,6 +122,10 @@ const (
 	phaseNone    = "no match"
 	phaseScope   = "none of the group"
 	phaseList    = "list"
+	// Of the scope needsYou.
+	phaseAsking  = "asking"
+	phaseUnknown = "not known"
+	phaseQuiet   = "nothing waits"
 )
 
 // find determines which session is selected after the view has changed. Until the user selects a session, the selection
@@ -163,6 +181,9 @@ func (p *sessionsPage) reveal(k key) {
 		for c, ok := p.view.parent[k]; ok; c, ok = p.view.parent[c] {
 			parents = append(parents, c)
 		}
+		if s := p.view.byKey[k]; s != nil && (s.Hidden || s.Archived) {
+			parents = append(parents, putAway)
+		}
 		p.ui.feed.reveal(k, parents)
 		p.clearFilter()
 	}
@@ -195,9 +216,15 @@ func (p *sessionsPage) showSelected() {
 
 func (p *sessionsPage) showDetail() {
 	s, ok := p.view.byKey[p.selected]
+	at, listed := p.selectedRow()
+	if !ok && listed && p.ui.scope == needsYou {
+		s, ok = p.view.rows[at].session, true
+	}
 	switch {
 	case ok:
 		p.detail.show(s, p.selected, p.view, p.ui.now())
+	case listed && p.onMore:
+		p.detail.showMessage(p.view.rows[at].title, "Click the row, or press Enter or →, to see its sessions.")
 	case p.selected.id != "":
 		p.detail.showMessage("No longer listed", "The agent no longer lists the session “"+present.Cut(short(p.selected.id), 60)+"”.")
 	case p.wanted != "" && !pending(p.view.snapshot):
@@ -217,12 +244,20 @@ func (p *sessionsPage) showRequest() {
 
 // showRow fills one visible row of the list.
 func (p *sessionsPage) showRow(r row, v *rowView, focused bool) {
-	on := r.kind != headerRow && r.key == p.selected && (r.kind == moreRow) == p.onMore
-	v.set(r, r.text(p.ui.now(), p.ui.days), on, focused)
+	on := r.kind != headerRow && r.key == p.selected && (r.kind == moreRow) == p.onMore && (r.ref == answer.Ref{} || r.ref == p.ref)
+	text := r.text(p.ui.now(), p.ui.days)
+	if i := slices.IndexFunc(p.ui.asking.asked, func(a asked) bool { return r.ref == a.ref() }); i >= 0 {
+		text = p.ui.asking.asked[i].row(p.ui.now())
+	}
+	v.set(r, text, on, focused)
 }
 
 // selectedRow returns the index of the selected row; ok is false if it is not listed.
 func (p *sessionsPage) selectedRow() (at int, ok bool) {
+	if p.ui.scope == needsYou {
+		at = slices.IndexFunc(p.view.rows, func(r row) bool { return r.key == p.selected && r.ref == p.ref })
+		return at, at >= 0
+	}
 	if at, ok = p.view.at[p.selected]; ok && p.onMore {
 		at, ok = p.view.more[p.selected]
 	}
@@ -231,8 +266,12 @@ func (p *sessionsPage) selectedRow() (at int, ok bool) {
 
 // selectRow selects r. For a row of finished sub-agents, the details are those of their parent.
 func (p *sessionsPage) selectRow(r row) {
-	p.chosen, p.wanted = true, ""
-	p.selected, p.onMore = r.key, r.kind == moreRow
+	if r.key != p.selected || r.ref != p.ref {
+		p.showResult(resultNone, "")
+	}
+	p.chosen, p.wanted, p.asks = true, "", ""
+	p.selected, p.ref, p.onMore = r.key, r.ref, r.kind == moreRow
+	p.place, _ = p.selectedRow()
 	p.showSelected()
 }
 
@@ -301,7 +340,7 @@ func (p *sessionsPage) followReading() {
 			p.ui.post(func() {
 				if p.slow == timer {
 					p.reading = present.Reading(p.view.snapshot.Reading())
-					p.apply(p.view)
+					p.apply(p.source)
 				}
 			})
 		})

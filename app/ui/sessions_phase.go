@@ -42,7 +42,9 @@ func pending(s *app.Snapshot) bool {
 }
 
 func (p *sessionsPage) showPhase() {
-	p.phase = phaseOf(p.view)
+	if p.phase = phaseOf(p.view); p.ui.scope == needsYou {
+		p.phase = p.askedPhase()
+	}
 	switch p.phase {
 	case phaseList:
 		p.body.Show(p.phase, func() fyne.CanvasObject { return p.list })
@@ -58,7 +60,7 @@ func (p *sessionsPage) showPhase() {
 				p.ui.host.NewButton("Show all sessions", nil, func() { p.ui.showScope(allGroups) }))
 		})
 	default:
-		name := strings.Join([]string{p.phase, p.reading, p.leftOutLine(), problemText(p.view.snapshot), fmt.Sprint(installed(p.view.snapshot))}, "\n")
+		name := strings.Join([]string{p.phase, p.reading, p.leftOutLine(), problemText(p.view.snapshot), p.outcome, fmt.Sprint(installed(p.view.snapshot))}, "\n")
 		p.whole.Show(name, func() fyne.CanvasObject { return p.message(p.phase) })
 		return
 	}
@@ -69,6 +71,18 @@ func (p *sessionsPage) showPhase() {
 func (p *sessionsPage) message(phase string) fyne.CanvasObject {
 	refresh := p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.ui.Refresh)
 	switch phase {
+	case phaseAsking:
+		return p.whole.Busy("Looking for requests…", "Rollcall asks each agent what waits for you.")
+	case phaseUnknown:
+		details := p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })
+		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Nothing is known to wait for you", problemText(p.view.snapshot), refresh, details)
+	case phaseQuiet:
+		text := "When a session asks for a permission or has a question, it is shown here."
+		if p.kind == resultDone || p.kind == resultFailed {
+			text = p.outcome
+		}
+		return widgets.NewMessage(widgets.Sign("done", widgets.ColorGood), "Nothing waits for you", text,
+			p.ui.host.NewButton("Show all sessions", nil, func() { p.ui.showScope(allGroups) }))
 	case phaseLoading:
 		text := "Rollcall reads the files and processes of each agent."
 		if p.reading != "" {

@@ -46,9 +46,9 @@ func newSettingsPage(u *UI) *settingsPage {
 		rows = append(rows, p.login.content)
 	}
 	rows = slices.Concat(rows, p.answering(), p.notifications(), p.away(), p.agents(), p.homes(), p.commands(), p.updates())
-	rows = append(rows, widgets.Pad(10, 0, 0, 0, widgets.Flow(reset)), widgets.Pad(0, 0, 6, 6, p.saved),
+	rows = append(rows, widgets.Pad(10, 0, 6, 6, widgets.Flow(reset)), widgets.Pad(0, 0, 6, 6, p.saved),
 		widgets.Hint("The settings are in "+short(u.options.Live.Path())+". Comments and other settings in the file stay as they are."))
-	p.scroll = widgets.Page(620, widgets.Rows(6, rows...))
+	p.scroll = widgets.Page(widgets.Rows(6, rows...))
 	p.content = container.NewStack(p.scroll)
 	return p
 }

@@ -90,24 +90,30 @@ func (p *settingsPage) check(text, key string, get func(*settings.Settings) bool
 	return box
 }
 
-// text adds a field for a text, and returns the button that passes the text to save. The field is filled only when
-// the text of the settings has changed: otherwise the user may have typed something that is not saved yet.
-func (p *settingsPage) text(e settings.Edit, field *widgets.Entry, button string, get func(*settings.Settings) string, save func(text string)) *widgets.Button {
+// text adds a field for a text. It is passed to save when the field loses the focus or the user presses Enter, if it was changed. The field is filled only when
+// the text of the settings has changed: otherwise the user may be typing.
+func (p *settingsPage) text(e settings.Edit, field *widgets.Entry, get func(*settings.Settings) string, save func(text string)) {
 	shown := ""
+	field.Left = func() {
+		if field.Text != shown {
+			shown = field.Text
+			save(strings.TrimSpace(field.Text))
+		}
+	}
+	field.OnSubmitted = func(string) { field.Left() }
 	p.field(e, func(s *settings.Settings) {
 		if text := get(s); text != shown {
 			shown = text
 			field.SetText(text)
 		}
 	})
-	return p.ui.host.NewButton(button, nil, func() { save(strings.TrimSpace(field.Text)) })
 }
 
 // command returns a field for a command. An empty field means the default.
-func (p *settingsPage) command(name, button string, e settings.Edit, example string, get func(*settings.Settings) string) fyne.CanvasObject {
+func (p *settingsPage) command(name string, e settings.Edit, example string, get func(*settings.Settings) string) fyne.CanvasObject {
 	entry := p.ui.host.NewEntry(example, nil)
-	save := p.text(e, entry, button, get, func(text string) { p.set(e, text) })
-	return widgets.NamedLong(name, widgets.Border(nil, nil, save, entry))
+	p.text(e, entry, get, func(text string) { p.set(e, text) })
+	return widgets.NamedLong(name, entry)
 }
 
 // notifications returns the fields for what the user is notified of, and when.
@@ -121,7 +127,7 @@ func (p *settingsPage) notifications() []fyne.CanvasObject {
 		}))
 	}
 	mute, e := p.ui.host.NewTextArea("~/scratch (one folder per line)", 3, nil), notification("mute")
-	save := p.text(e, mute, "Save folders", func(s *settings.Settings) string { return strings.Join(s.Notifications.Mute, "\n") },
+	p.text(e, mute, func(s *settings.Settings) string { return strings.Join(s.Notifications.Mute, "\n") },
 		func(text string) { p.setList(e, nonEmptyLines(text)) })
 	return append(rows,
 		p.choice("Shortest turn with a notification", notification("reply_after"), []option{{"30 seconds", "30s"}, {"any", "0s"}, {"1 minute", "1m"}, {"5 minutes", "5m"}},
@@ -133,7 +139,7 @@ func (p *settingsPage) notifications() []fyne.CanvasObject {
 		p.choice("Waits that share a notification", notification("together"), []option{{"within 2 seconds", "2s"}, {"within 10 seconds", "10s"}, {"never", "0s"}},
 			func(s *settings.Settings) string { return s.Notifications.Together.String() }),
 		p.check("Also notify of sessions whose terminal has the focus", "when_focused", func(s *settings.Settings) bool { return s.Notifications.WhenFocused }),
-		widgets.NamedLong("Muted folders", widgets.Rows(4, mute, widgets.Flow(save))))
+		widgets.NamedLong("Muted folders", mute))
 }
 
 // nonEmptyLines returns the lines of a text without leading and trailing white space. It leaves out empty ones.
@@ -152,7 +158,7 @@ func (p *settingsPage) away() []fyne.CanvasObject {
 		widgets.NewHeading("While you are away"),
 		p.choice("After a wait of", notification("on_wait_after"), []option{{"2 minutes", "2m"}, {"0 seconds", "0s"}, {"5 minutes", "5m"}, {"15 minutes", "15m"}, {"1 hour", "1h"}},
 			func(s *settings.Settings) string { return s.Notifications.OnWaitAfter.String() }),
-		p.command("Run a command", "Save command", notification("on_wait"), "curl -d \"$ROLLCALL_SUMMARY\" ntfy.sh/my-topic",
+		p.command("Run a command", notification("on_wait"), "curl -d \"$ROLLCALL_SUMMARY\" ntfy.sh/my-topic",
 			func(s *settings.Settings) string { return s.Notifications.OnWait }),
 		p.check("Send a message to the webhook", "on_wait_webhook", func(s *settings.Settings) bool { return s.Notifications.OnWaitWebhook }),
 	}
@@ -185,7 +191,7 @@ func (p *settingsPage) agents() []fyne.CanvasObject {
 		p.field(e, func(*settings.Settings) { box.SetChecked(!slices.Contains(leftOut, name)) })
 	}
 	return []fyne.CanvasObject{
-		widgets.NewHeading("Agents shown"), boxes, widgets.Flow(p.ui.host.NewButton("Show all agents", nil, func() { p.change(e) })),
+		widgets.NewHeading("Agents shown"), boxes, widgets.Inset(widgets.Flow(p.ui.host.NewButton("Show all agents", nil, func() { p.change(e) }))),
 		widgets.Hint("The others are left out of the list, the tray, notifications and rollcall list. Sessions that Rollcall launched are shown even so, and folders in which left-out agents work still count as in use."),
 	}
 }
@@ -252,9 +258,9 @@ func (p *settingsPage) theme() []fyne.CanvasObject {
 func (p *settingsPage) commands() []fyne.CanvasObject {
 	return []fyne.CanvasObject{
 		widgets.NewHeading("Terminal and editor"),
-		p.command("Terminal", "Save terminal", settings.Edit{Key: "terminal"}, "kitty --directory {folder} {command}",
+		p.command("Terminal", settings.Edit{Key: "terminal"}, "kitty --directory {folder} {command}",
 			func(s *settings.Settings) string { return string(s.Terminal) }),
-		p.command("Editor", "Save editor", settings.Edit{Key: "editor"}, "code {folder}", func(s *settings.Settings) string { return string(s.Editor) }),
+		p.command("Editor", settings.Edit{Key: "editor"}, "code {folder}", func(s *settings.Settings) string { return string(s.Editor) }),
 		widgets.Hint("Without a command the first terminal and editor that are installed are used. {folder} is the folder, {command} the program that the terminal runs."),
 	}
 }

@@ -186,3 +186,39 @@ func TestFurtherHomes(t *testing.T) {
 	})
 	w.until("the page", func() bool { return !strings.Contains(onPage(w), "/work/codex") })
 }
+
+// TestSettingsTexts: a text counts when its field is left or Enter is pressed, as every other change does; what was not changed is not written.
+func TestSettingsTexts(t *testing.T) {
+	w, path := settingsWindow(t, "")
+	w.openSettingsPage()
+	read := func() string {
+		text, _ := os.ReadFile(path)
+		return string(text)
+	}
+	editor, mute := entryWith(t, w, "code {folder}"), entryWith(t, w, "~/scratch (one folder per line)")
+	w.ui.host.Focus(editor)
+	editor.SetText("zed {folder}")
+	w.ui.host.Focus(mute)
+	w.until("the editor", func() bool { return read() == "editor = \"zed {folder}\"\n" })
+	mute.SetText("~/scratch\n\n/work/tmp")
+	w.ui.open(pageSessions)
+	w.until("the folders", func() bool { return strings.Contains(read(), `mute = ["~/scratch", "/work/tmp"]`) })
+	w.ui.open(pageSettings)
+	w.ui.host.Focus(editor)
+	before := read()
+	w.press(editor, fyne.KeyReturn)
+	editor.SetText("")
+	w.press(editor, fyne.KeyReturn)
+	w.until("the default", func() bool { return read() == strings.Replace(before, "editor = \"zed {folder}\"\n", "", 1) })
+	for _, o := range visible(w.ui.settings.content) {
+		if b, ok := o.(*widgets.Button); ok && strings.HasPrefix(b.Text, "Save") {
+			t.Errorf("there is a second way of saving: %q", b.Text)
+		}
+	}
+}
+
+func (w *window) openSettingsPage() {
+	w.t.Helper()
+	w.ui.open(pageSettings)
+	w.until("the settings", func() bool { return strings.Contains(onPage(w), "30 seconds") })
+}

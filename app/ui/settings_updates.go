@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
@@ -20,18 +21,15 @@ type updatesCheck struct {
 	answer   *widget.Label
 	page     *widgets.SelectText // the address of the newest release; empty: none is shown
 	failed   *widgets.Banner
-	feed     string // of the settings
+	feed     *widgets.Entry // the address
 }
 
 // updates returns the field for the address of the feed, and the button that reads the feed.
 func (p *settingsPage) updates() []fyne.CanvasObject {
 	c := &updatesCheck{settings: p, answer: widgets.Hint(""), page: widgets.NewSelectText(""), failed: widgets.NewBanner("waiting")}
-	feed, edit := p.ui.host.NewEntry("https://example.org/releases/latest", nil), settings.Edit{Table: "updates", Key: "feed"}
-	get := func(s *settings.Settings) string {
-		c.feed = s.Updates.Feed
-		return c.feed
-	}
-	save := p.text(edit, feed, "Save address", get, func(text string) {
+	edit := settings.Edit{Table: "updates", Key: "feed"}
+	c.feed = p.ui.host.NewEntry("https://example.org/releases/latest", nil)
+	p.text(edit, c.feed, func(s *settings.Settings) string { return s.Updates.Feed }, func(text string) {
 		if text != "" {
 			if err := updates.CheckFeed(text); err != nil {
 				c.show("", "", errors.New("the address was not saved: "+err.Error()))
@@ -46,21 +44,25 @@ func (p *settingsPage) updates() []fyne.CanvasObject {
 	c.page.Hide()
 	p.newest = c
 	return []fyne.CanvasObject{
-		widgets.NewHeading("Updates"), widgets.NamedLong("Address of the releases", widgets.Border(nil, nil, save, feed)),
-		widgets.Flow(c.button), c.answer, c.page, c.failed.Content,
+		widgets.NewHeading("Updates"), widgets.NamedLong("Address of the releases", c.feed),
+		widgets.Inset(widgets.Flow(c.button)), c.answer, c.page, c.failed.Content,
 		widgets.Hint("Only this button and rollcall version --check read this address, and they send nothing about you or this machine."),
 	}
 }
 
 // check reads the feed on another goroutine. It returns at once.
 func (c *updatesCheck) check() {
-	if c.feed == "" {
-		c.show("", "", errors.New("no address is set: enter one above and save it"))
+	u, feed := c.settings.ui, strings.TrimSpace(c.feed.Text)
+	if feed == "" {
+		c.show("", "", errors.New("no address is set: enter one above"))
+		return
+	}
+	if err := updates.CheckFeed(feed); err != nil {
+		c.show("", "", errors.New("the address was not saved: "+err.Error()))
 		return
 	}
 	c.button.Disable()
-	c.show("Asking "+short(c.feed)+"…", "", nil)
-	u, feed := c.settings.ui, c.feed
+	c.show("Asking "+short(feed)+"…", "", nil)
 	go func() {
 		r, err := updates.Newest(u.ctx, feed)
 		u.post(func() {

@@ -169,7 +169,7 @@ func TestFocusIsVisible(t *testing.T) {
 	p.more.toggle()
 	w.win.Resize(fyne.NewSize(900, 420))
 	d := fyne.CurrentApp().Driver()
-	for _, f := range []fyne.Focusable{p.folder, p.choices[0].check, p.choices[0].mode.choice, p.prompt, p.where, p.more.files, p.more.onComplete, p.more.retryHooks, p.more.keepEnv, p.folder} {
+	for _, f := range []fyne.Focusable{p.folder, p.choices[0].check, p.choices[0].mode.choice, p.prompt, p.terminal, p.more.files, p.more.onComplete, p.more.retryHooks, p.more.keepEnv, p.folder} {
 		w.ui.host.Focus(f)
 		o := f.(fyne.CanvasObject)
 		top := d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(p.scroll).Y

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
@@ -10,15 +12,15 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// sidebar chooses what the window shows: what waits for the user, the sessions with a status, search and usage. Below them are the button for a new agent and
+// sidebar chooses what the window shows: what waits for the user, all sessions or those with a status, search and usage. Below them are the button for a new agent and
 // the menu of everything else. In a narrow window it is a row of icons above the page.
 type sidebar struct {
-	ui                   *UI
-	content              *fyne.Container
-	queue, search, usage *widgets.Tab
-	scopes               []*widgets.Tab // in the order of scopes
-	launch               *widgets.Button
-	gear                 *widgets.Tab
+	ui            *UI
+	content       *fyne.Container
+	scopes        []*widgets.Tab // in the order of scopes
+	search, usage *widgets.Tab
+	launch        *widgets.Button
+	gear          *widgets.Tab
 }
 
 // scope is what the list of sessions is limited to: one more than a group, or allGroups.
@@ -29,12 +31,11 @@ const allGroups scope = 0
 func scopeOf(g group) scope { return scope(g) + 1 }
 
 // scopes are what the list can be limited to.
-var scopes = []scope{allGroups, scopeOf(groupOf(adapters.Working)), scopeOf(groupOf(adapters.Idle)), scopeOf(stopped)}
+var scopes = []scope{needsYou, allGroups, scopeOf(groupOf(adapters.Working)), scopeOf(groupOf(adapters.Idle)), scopeOf(stopped)}
 
 func newSidebar(u *UI) *sidebar {
 	s := &sidebar{ui: u}
-	s.queue = u.host.NewTab("Needs you", "waiting", func() { u.open(pageQueue) })
-	for i, of := range []struct{ text, icon string }{{"All sessions", "list"}, {"Working", "working"}, {"Idle", "idle"}, {"Stopped", "stopped"}} {
+	for i, of := range []struct{ text, icon string }{{"Needs you", "waiting"}, {"All sessions", "list"}, {"Working", "working"}, {"Idle", "idle"}, {"Stopped", "stopped"}} {
 		s.scopes = append(s.scopes, u.host.NewTab(of.text, of.icon, func() { u.showScope(scopes[i]) }))
 	}
 	s.search = u.host.NewTab("Search", "search", func() { u.open(pageSearch) })
@@ -56,7 +57,7 @@ const newAgent = "New agent"
 
 // tabs returns the tabs above the button, in their order.
 func (s *sidebar) tabs() []*widgets.Tab {
-	return append(append([]*widgets.Tab{s.queue}, s.scopes...), s.search, s.usage)
+	return append(slices.Clone(s.scopes), s.search, s.usage)
 }
 
 const (
@@ -101,7 +102,7 @@ func (s *sidebar) column(width, height float32) {
 	s.setCompact(width < sidebarWidth)
 	y := float32(sidebarPad)
 	for i, t := range s.tabs() {
-		if i == 1+len(s.scopes) {
+		if i == len(s.scopes) {
 			y += sidebarGap
 		}
 		widgets.Place(t, sidebarPad, y, width-2*sidebarPad, t.MinSize().Height)
@@ -141,7 +142,6 @@ func (s *sidebar) setCompact(on bool) {
 // mark shows which page is open.
 func (s *sidebar) mark() {
 	page, scope := s.ui.page, s.ui.scope
-	s.queue.SetActive(page == pageQueue)
 	for i, t := range s.scopes {
 		t.SetActive(page == pageSessions && scope == scopes[i])
 	}
@@ -157,9 +157,9 @@ func (s *sidebar) count() {
 	if len(s.ui.asking.asked) > 0 {
 		color = widgets.ColorWaiting
 	}
-	s.queue.SetCount(len(s.ui.asking.asked), color)
+	s.scopes[0].SetCount(len(s.ui.asking.asked), color)
 	for i, g := range scopes {
-		if g != allGroups {
+		if g != allGroups && g != needsYou {
 			s.scopes[i].SetCount(v.counts[g-1], widgets.ColorMuted)
 		}
 	}
@@ -181,8 +181,12 @@ func (u *UI) showScope(g scope) {
 func (u *UI) setScope(g scope) {
 	if u.scope != g {
 		u.scope = g
-		u.sessions.chosen, u.sessions.settled, u.sessions.scroll = false, false, true
+		u.sessions.chosen, u.sessions.settled, u.sessions.scroll, u.sessions.place = false, false, true, 0
+		if g == needsYou {
+			g = allGroups // the requests are listed from the agents' answers, not by a status
+		}
 		u.feed.setScope(g)
+		u.sessions.apply(u.sessions.source)
 		u.nav.mark()
 	}
 }

@@ -1,19 +1,64 @@
 package ui
 
 import (
+	"time"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/app"
 	"rollcall/app/present"
 	"rollcall/app/settings"
+	"rollcall/app/store/quiet"
 )
 
 // maxGroups is the largest number of groups that the menu lists.
 const maxGroups = 10
 
-// showMenu opens the menu with actions on several sessions, below the button b.
+// showMenu opens the menu of the list, below the button b.
 func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
+	u := p.ui
+	if u.options.Quiet == nil {
+		u.showMenuBelow(b, p.menuItems())
+		return
+	}
+	go func() {
+		state, err := u.options.Quiet.Get()
+		u.post(func() {
+			if err != nil {
+				u.notify(errorText(err))
+			}
+			u.showMenuBelow(b, append(u.quietItems(state), p.menuItems()...))
+		})
+	}()
+}
+
+// quietItems returns the items that turn do not disturb on and off.
+func (u *UI) quietItems(state quiet.State) []*fyne.MenuItem {
+	item := func(text string, change func() error) *fyne.MenuItem {
+		return fyne.NewMenuItem(text, func() {
+			go func() {
+				if err := change(); err != nil {
+					u.post(func() { u.notify(errorText(err)) })
+				}
+			}()
+		})
+	}
+	if state.Active(u.now()) {
+		return []*fyne.MenuItem{item("End do not disturb", u.options.Quiet.Off), fyne.NewMenuItemSeparator()}
+	}
+	on := func(until time.Time) func() error {
+		return func() error {
+			_, err := u.options.Quiet.On(u.now(), until)
+			return err
+		}
+	}
+	return []*fyne.MenuItem{item("Do not disturb for 1 hour", on(u.now().Add(time.Hour))),
+		item("Do not disturb until tomorrow", on(quiet.Tomorrow(u.now()))), fyne.NewMenuItemSeparator()}
+}
+
+// menuItems returns the items that act on several sessions, or change what the list shows.
+func (p *sessionsPage) menuItems() []*fyne.MenuItem {
 	u := p.ui
 	stop := fyne.NewMenuItem("Stop idle sessions…", u.showStopIdle)
 	_, can := u.core.(stopper)
@@ -40,7 +85,7 @@ func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 			items = append(items, fyne.NewMenuItem("Show only group "+present.Cut(short(g), 40), func() { u.showGroup(g) }))
 		}
 	}
-	u.showMenuBelow(b, items)
+	return items
 }
 
 // showMenuBelow opens a menu below the button b.

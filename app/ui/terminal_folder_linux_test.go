@@ -29,7 +29,7 @@ func TestTerminalInRenamedFolder(t *testing.T) {
 	}
 	w.ui.options.Program = "/opt/rollcall"
 	p.folder.SetText(is)
-	p.where.Select(inTerminal)
+	p.terminal.SetChecked(true)
 	w.press(p.start, fyne.KeyReturn)
 	w.until("an answer", func() bool { return !p.busy })
 	if len(w.system.opened) > 0 {

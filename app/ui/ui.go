@@ -20,6 +20,7 @@ import (
 	"rollcall/app/control/answer"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
+	"rollcall/app/owned/marks"
 	"rollcall/app/self/autostart"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
@@ -55,6 +56,8 @@ type Options struct {
 	Program string
 	// KeepEnv makes launches keep the variables that an adapter would remove from its agent's environment.
 	KeepEnv bool
+	// Marks keeps the user's names for sessions, and which are pinned or hidden; nil: the window offers none of these.
+	Marks *marks.Marks
 	// Machines runs commands on other machines; nil: there are none.
 	Machines Machines
 	// Live has the user's settings, which the window shows and changes; nil: there are no settings.
@@ -100,7 +103,6 @@ type UI struct {
 	feed     *feed
 	asking   answering
 	armDelay time.Duration
-	queue    *queuePage
 	sessions *sessionsPage
 	agents   *agentsPage
 	launch   *launchPage
@@ -131,7 +133,6 @@ const (
 	pageLocks
 	pageSearch
 	pageUsage
-	pageQueue
 	pageSettings
 	pageIntroduction // the first window shows it, and the menu opens it
 )
@@ -152,7 +153,6 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time, sys syst
 	u.scope = allGroups
 	u.nav = newSidebar(u)
 	u.sessions = newSessionsPage(u)
-	u.queue = newQueuePage(u)
 	u.agents = newAgentsPage(u)
 	u.launch = newLaunchPage(u)
 	u.locks = newLocksPage(u)
@@ -205,7 +205,6 @@ func (u *UI) allPages() []page {
 		pageLocks:        {content: u.locks.content, opened: u.locks.look, refresh: u.locks.look, ages: u.locks.showAges},
 		pageSearch:       {content: u.search.content, focus: func() fyne.Focusable { return u.search.entry }, refresh: u.search.again},
 		pageUsage:        {content: u.usage.content, opened: u.usage.look, refresh: u.usage.look},
-		pageQueue:        {content: u.queue.content, focus: u.queue.focus, opened: u.queue.request.opened, ages: u.queue.showAges},
 		pageSettings:     {content: u.settings.content, scroll: u.settings.scroll, opened: u.settings.look},
 		pageIntroduction: {content: u.welcome.content, scroll: u.welcome.scroll, focus: func() fyne.Focusable { return u.welcome.done }, opened: u.welcome.opened},
 	}
@@ -241,8 +240,11 @@ func (u *UI) Show(id string) {
 	if id == "" {
 		return
 	}
+	if u.scope == needsYou {
+		u.showAllGroups()
+	}
 	u.sessions.wanted = id
-	u.sessions.apply(u.sessions.view)
+	u.sessions.apply(u.sessions.source)
 }
 
 // ShowLaunch opens the launch page.
@@ -256,7 +258,7 @@ func (u *UI) ShowSettings() { u.open(pageSettings) }
 func (u *UI) Warn(text string) {
 	u.post(func() {
 		u.sessions.warning = short(text)
-		u.sessions.apply(u.sessions.view)
+		u.sessions.apply(u.sessions.source)
 	})
 }
 
@@ -264,7 +266,7 @@ func (u *UI) Warn(text string) {
 // dialog is closed.
 func (u *UI) notify(text string) {
 	u.sessions.notice = short(text)
-	u.sessions.apply(u.sessions.view)
+	u.sessions.apply(u.sessions.source)
 }
 
 // Refresh reads all agents again, and sorts the list. It returns at once.
@@ -323,7 +325,6 @@ func (u *UI) apply(v *view) {
 	u.agents.apply(v.snapshot)
 	u.welcome.apply(v.snapshot)
 	u.launch.apply(v.snapshot)
-	u.queue.apply()
 }
 
 // open shows a page.

@@ -310,6 +310,9 @@ func (p *usagePage) totalText(phase string) string {
 	if n := p.rows.Untimed; n > 0 {
 		parts = append(parts, strconv.Itoa(n)+" counted on the last day: the agent does not say when")
 	}
+	if left := present.LeftOutFiles(p.read.snapshot.FilesLeftOut()); len(left) > 0 {
+		parts = append(parts, "left out: "+strings.Join(left, ", "))
+	}
 	if p.cancel != nil {
 		parts = append(parts, "reading again…")
 	}

@@ -30,7 +30,13 @@ type size struct {
 	Height float32 `json:"height"`
 }
 
-// lastSize returns the size that the window had when it was last closed. first reports that no window of this user has been closed yet.
+// IsFirst reports whether no window of this user was ever opened.
+func IsFirst() bool {
+	_, first := lastSize()
+	return first
+}
+
+// lastSize returns the size that the window had when it was last closed. first reports that no window of this user was opened yet.
 func lastSize() (last fyne.Size, first bool) {
 	dir, err := store.StatePath()
 	if err != nil {

@@ -81,6 +81,11 @@ func Run(ctx context.Context, core Core, o Options) error {
 	win.Resize(last)
 	win.CenterOnScreen()
 	open(content, &o, first)
+	if first { // the introduction opens once, also if this window is killed
+		if err := storeSize(last); err != nil {
+			fmt.Fprintln(os.Stderr, "rollcall: cannot store the window's size:", err)
+		}
+	}
 
 	coreCtx, cancel := context.WithCancel(ctx)
 	defer cancel()

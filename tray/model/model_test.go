@@ -144,8 +144,8 @@ func TestBuild(t *testing.T) {
 			},
 			adapters: []app.Health{ok(agentname.ClaudeCode), ok(agentname.Codex)},
 			rows: []string{
-				"◆ infra · Codex · needs permission: Run terraform plan · 1 m",
 				"◆ blog · Claude Code · asks you · 1 d",
+				"◆ infra · Codex · needs permission: Run terraform plan · 1 m",
 				"◐ site · Claude Code · working · 3 s",
 				"◐ shop · Codex · Fix the tests · 5 m",
 				"○ notes · Claude Code · Write the summary · 1 h",

@@ -60,6 +60,16 @@ func (a *Answers) agent(s *app.Session) any {
 	return a.core.Adapter(s.Agent)
 }
 
+// actors is implemented by a Core that reports what the user is about to end; *app.Core is one.
+type actors interface{ Acting(session string) }
+
+// acting reports that the user is about to end the turn of a session.
+func (a *Answers) acting(session string) {
+	if c, ok := a.core.(actors); ok {
+		c.Acting(session)
+	}
+}
+
 // Answers answers the requests of sessions. Its methods may be called on any goroutine, and
 // take as long as the agents do: never call them on the goroutine of a window.
 type Answers struct {
@@ -261,6 +271,9 @@ func (a *Answers) Answer(ctx context.Context, ref Ref, d adapters.Decision) (Res
 	}
 	if err := d.Check(&shown); err != nil {
 		return Result{}, err
+	}
+	if d.Verdict == adapters.Deny { // some agents end the turn with it
+		a.acting(s.ID)
 	}
 	limited, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()

@@ -92,6 +92,7 @@ func (a *Answers) Interrupt(ctx context.Context, agent adapters.Name, session st
 	limited, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	defer a.core.RequestAgentRefresh(agent)
+	a.acting(s.ID)
 	if err := stopper.Stop(limited, s.Session); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoInterrupt, err)
 	}

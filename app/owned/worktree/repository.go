@@ -16,24 +16,33 @@ const repositoryLimit = time.Second
 // Repository returns the folder of the repository that contains a folder of this machine: of a worktree the folder of the repository that it belongs to, as git's
 // files name it. It returns dir itself where there is no repository, and where the file system does not answer. No program is run.
 func Repository(dir string) string {
-	found, err := bounded.In(dir, repositoryLimit, func(context.Context) (string, error) { return repositoryOf(dir), nil })
-	if err != nil || found == "" {
-		return dir
-	}
-	return found
+	repository, _ := RepositoryOf(dir)
+	return repository
 }
 
-func repositoryOf(dir string) string {
+// RepositoryOf returns what Repository does, and the checkout that contains the folder: of a worktree the folder of the worktree, else the repository.
+func RepositoryOf(dir string) (repository, checkout string) {
+	found, err := bounded.In(dir, repositoryLimit, func(context.Context) ([2]string, error) {
+		repository, checkout := repositoryOf(dir)
+		return [2]string{repository, checkout}, nil
+	})
+	if err != nil || found[0] == "" {
+		return dir, dir
+	}
+	return found[0], found[1]
+}
+
+func repositoryOf(dir string) (repository, checkout string) {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		dotGit := filepath.Join(at, ".git")
 		info, err := os.Lstat(dotGit)
 		switch {
 		case err == nil && info.IsDir():
-			return at
+			return at, at
 		case err == nil && info.Mode().IsRegular():
-			return ownerOf(at, dotGit)
+			return ownerOf(at, dotGit), at
 		case err != nil && !errors.Is(err, os.ErrNotExist), at == filepath.Dir(at):
-			return ""
+			return "", ""
 		}
 	}
 }

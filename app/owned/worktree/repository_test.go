@@ -40,5 +40,12 @@ func TestRepository(t *testing.T) {
 		if got := Repository(dir); got != want {
 			t.Errorf("%s belongs to %s, want %s", dir, got, want)
 		}
+		at := want
+		if dir == tree || filepath.Dir(dir) == tree {
+			at = tree
+		}
+		if _, got := RepositoryOf(dir); got != at {
+			t.Errorf("%s is in the checkout %s, want %s", dir, got, at)
+		}
 	}
 }

@@ -37,10 +37,11 @@ const (
 	Queue  = "queue"  // raise the window at the waiting requests, at that of Session if that is set
 
 	Settings = "settings" // raise the window at the settings
+	Acted    = "acted"    // the user ends Session, or its turn
 )
 
 // verbs contains the verbs that a receiver accepts; it refuses others.
-var verbs = []string{Show, Launch, Queue, Settings}
+var verbs = []string{Show, Launch, Queue, Settings, Acted}
 
 // Message is a request of one process of Rollcall to another.
 type Message struct {

@@ -21,7 +21,7 @@ type Code struct {
 	Changed func()
 
 	host     *Host
-	most     int // rows that are visible without scrolling; 0: as many as fit
+	most     int // rows that are visible without scrolling
 	parts    func() []CodePart
 	size     int // size of the texts in bytes
 	columns  int // number of columns of the rows, or of those that are being prepared
@@ -56,9 +56,12 @@ const (
 	maxCluster = 64
 )
 
-// NewCode returns an empty view that is as high as its rows, up to most rows; 0: as high as the space that it gets.
-func (h *Host) NewCode(most int) *Code {
-	c := &Code{host: h, most: most, ready: true}
+// leastRows and mostRows are the numbers of rows that are visible without scrolling in a low and in a high window.
+const leastRows, mostRows = 5, 30
+
+// NewCode returns an empty view that is as high as its rows, up to the height of SetHeight.
+func (h *Host) NewCode() *Code {
+	c := &Code{host: h, most: leastRows, ready: true}
 	c.drawn = &codeRows{code: c}
 	c.drawn.ExtendBaseWidget(c.drawn)
 	c.scroll = container.NewVScroll(c.drawn)
@@ -74,11 +77,13 @@ func (c *Code) Set(size int, parts func() []CodePart) {
 	c.prepare()
 }
 
+// SetHeight sets the height up to which rows are visible without scrolling. The layout that contains the view calls it before it asks for the least size.
+func (c *Code) SetHeight(height float32) {
+	c.most = min(max(int((height-2*codePad)/codeRowHeight), leastRows), mostRows)
+}
+
 // IsReady reports whether the texts are shown. While a long text is being prepared, the view shows no part of it.
 func (c *Code) IsReady() bool { return c.ready }
-
-// Height returns the height at which all rows are visible.
-func (c *Code) Height() float32 { return float32(max(len(c.rows), 1))*codeRowHeight + 2*codePad }
 
 // Rows returns the number of rows.
 func (c *Code) Rows() int { return len(c.rows) }
@@ -191,10 +196,7 @@ func (c *Code) resized(width float32) {
 
 // least returns the size that the view has at least.
 func (c *Code) least() fyne.Size {
-	rows := 3
-	if c.most > 0 {
-		rows = min(max(len(c.rows), 1), c.most)
-	}
+	rows := min(max(len(c.rows), 1), c.most)
 	return fyne.NewSize(100, float32(rows)*codeRowHeight+2*codePad)
 }
 

@@ -188,6 +188,7 @@ type Entry struct {
 	widget.Entry
 	Submit func() // called for Ctrl+Enter; may be nil
 	Enter  func() // called for Enter in a text area, where Shift+Enter begins a new line; may be nil
+	Left   func() // called when the entry loses the focus; may be nil
 	host   *Host
 	shift  bool // the Shift key is down
 }
@@ -208,6 +209,9 @@ func (e *Entry) KeyUp(ev *fyne.KeyEvent) {
 func (e *Entry) FocusLost() {
 	e.shift = false
 	e.Entry.FocusLost()
+	if e.Left != nil {
+		e.Left()
+	}
 }
 
 func isShift(ev *fyne.KeyEvent) bool {

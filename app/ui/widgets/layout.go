@@ -57,14 +57,17 @@ func TopOf(top, bottom, left, right float32, o ...fyne.CanvasObject) *fyne.Conta
 	return Pad(top, bottom, left, right, container.NewVBox(o...))
 }
 
-// Page returns a page that scrolls. Its content is at most width wide.
-func Page(width float32, content fyne.CanvasObject) *container.Scroll {
-	return container.NewVScroll(Pad(12, 16, 12, 12, Readable(width, content)))
+// PageWidth is the largest width of what is read or filled in on a page.
+const PageWidth = 760
+
+// Page returns a page that scrolls. Its content is at most PageWidth wide.
+func Page(content fyne.CanvasObject) *container.Scroll {
+	return container.NewVScroll(Pad(12, 16, 12, 12, Readable(content)))
 }
 
-// Readable limits content to width and centres it, so that it stays readable in a wide window.
-func Readable(width float32, content fyne.CanvasObject) *fyne.Container {
-	return container.New(column(width, false), content)
+// Readable limits content to PageWidth and centres it, so that it stays readable in a wide window.
+func Readable(content fyne.CanvasObject) *fyne.Container {
+	return container.New(column(PageWidth, false), content)
 }
 
 // Widest limits content to width, at the left, and gives it the whole height.

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rollcall/app"
+	"rollcall/app/present"
+)
+
+func newRename(e *env) *cobra.Command {
+	var clear bool
+	cmd := &cobra.Command{
+		Use:        "rename ID NAME",
+		SuggestFor: []string{"name", "title"},
+		Short:      "Give a session a name of your own",
+		Long: `Give the session with this id (a unique prefix is enough) a name, which lists, the
+menu and notifications show from then on. Rollcall keeps it; the agent's files stay as
+they are. --clear removes the name.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if clear {
+				return oneID(cmd, args)
+			}
+			if len(args) != 2 || strings.TrimSpace(args[1]) == "" {
+				return usageError("rename needs one session id and one name: rollcall rename ID \"NAME\", or --clear to remove a name")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := ""
+			if !clear {
+				name = args[1]
+			}
+			return e.rename(args[0], name)
+		},
+	}
+	cmd.Flags().BoolVar(&clear, "clear", false, "remove the name")
+	return cmd
+}
+
+// rename stores the user's name for a session; an empty one removes it.
+func (e *env) rename(id, name string) error {
+	if e.deps.Marks == nil {
+		return errors.New("this build keeps no names of sessions")
+	}
+	m, err := e.deps.Marks()
+	if err != nil {
+		return err
+	}
+	s, _, _, err := e.find(id, false)
+	if err != nil {
+		return err
+	}
+	if s.IsProcess() {
+		return errors.New("it has no session yet: a session begins with the first prompt")
+	}
+	if err := m.Change(e.ctx, s.Agent, s.ID, func(mark *app.Mark) { mark.Name = name }); err != nil {
+		return err
+	}
+	if name == "" {
+		e.printf("%s has no name of yours\n", present.Line(s.ID))
+		return nil
+	}
+	e.printf("%s is called “%s”\n", present.Line(s.ID), present.Line(name))
+	return nil
+}

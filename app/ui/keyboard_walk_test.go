@@ -1,0 +1,82 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"rollcall/adapters"
+)
+
+// tabTo presses the Tab key until a widget has the focus.
+func (w *window) tabTo(what string, want fyne.Focusable) {
+	w.t.Helper()
+	for range 100 {
+		if w.win.Canvas().Focused() == want {
+			return
+		}
+		w.win.Canvas().FocusNext()
+	}
+	w.t.Fatalf("the Tab key doesn't reach %s", what)
+}
+
+// TestKeyboardWalk: without a mouse the user finds what waits, reads it, denies it with a reason, sends a prompt, and reaches the stop, the launch in a worktree,
+// the search, the usage and a setting.
+func TestKeyboardWalk(t *testing.T) {
+	long := strings.Repeat("echo one of many lines; ", 200) + "rm -rf src"
+	a := newAsker(command("a", "1", long, 3*time.Minute))
+	snap := waiters(map[string]int{"a": 3})
+	snap.Own = append(snap.Own, session("idle", adapters.Idle, nil))
+	w := openQueue(t, a, snap)
+	w.ui.showScope(allGroups)
+	w.shortcut(fyne.Key0)
+	w.armed(long)
+	w.win.Canvas().Capture()
+	if f := w.win.Canvas().Focused(); f != fyne.Focusable(w.ui.sessions.list) {
+		t.Fatalf("the focus is on %T", f)
+	}
+	v := w.ui.sessions.detail.request
+	w.key(fyne.KeyPageDown)
+	w.key(fyne.KeyEnd)
+	if !v.code.IsEndSeen() {
+		t.Error("the keys don't lead to the end of the request")
+	}
+	w.tabTo("the reason", v.message)
+	for _, r := range "use git clean" {
+		w.rune(r)
+	}
+	w.key(fyne.KeyReturn)
+	w.until("the denial", func() bool { return slices.Equal(a.got(), []string{"a 1 deny use git clean[]"}) })
+	w.publish(snapshotOf(session("idle", adapters.Idle, nil)))
+
+	w.shortcut(fyne.Key1)
+	w.ui.focusPage()
+	w.key(fyne.KeyHome)
+	w.key(fyne.KeyReturn)
+	for _, r := range "go on" {
+		w.rune(r)
+	}
+	w.key(fyne.KeyReturn)
+	w.until("the prompt", func() bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return slices.Equal(a.prompts, []string{"send idle go on"})
+	})
+	w.tabTo("the menu of the session", w.ui.sessions.detail.more)
+
+	w.shortcut(fyne.KeyN)
+	w.until("the agents", func() bool { return w.ui.launch.asked })
+	w.tabTo("the prompt", w.ui.launch.prompt)
+	w.tabTo("the worktree", w.ui.launch.apart)
+	w.shortcut(fyne.Key5)
+	w.tabTo("the search", w.ui.search.entry)
+	w.shortcut(fyne.Key6)
+	w.tabTo("the period", w.ui.usage.since.List)
+	w.shortcut(fyne.KeyComma)
+	if w.ui.page != pageSettings {
+		t.Errorf("page %d", w.ui.page)
+	}
+}

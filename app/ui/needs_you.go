@@ -1,0 +1,226 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/control/answer"
+	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
+)
+
+// needsYou limits the list to what waits for the user. Its rows are the requests, the longest wait first, and its keys answer the selected one.
+var needsYou = scopeOf(groupOf(adapters.Waiting))
+
+// listed returns the view that the list shows: the feed's or, in the scope needsYou, one with a row for each thing that waits.
+func (p *sessionsPage) listed(v *view) *view {
+	if p.ui.scope != needsYou {
+		return v
+	}
+	out := *v
+	out.rows, out.at, out.more, out.scope = nil, map[key]int{}, nil, needsYou
+	for i := range p.ui.asking.asked {
+		a := &p.ui.asking.asked[i]
+		k := key{agent: a.entry.Session.Agent, id: a.entry.Session.ID}
+		if _, matches := v.at[k]; v.filter != "" && !matches {
+			continue
+		}
+		if _, ok := out.at[k]; !ok {
+			out.at[k] = len(out.rows)
+		}
+		out.rows = append(out.rows, row{kind: sessionRow, session: &a.entry.Session, key: k, ref: a.ref()})
+	}
+	return &out
+}
+
+// followAsked shows the current list of what waits. It shows the user why the request in the details goes, unless the user answered it.
+func (p *sessionsPage) followAsked() {
+	u, was := p.ui, p.detail.request.item
+	ref := was.ref()
+	listed := slices.ContainsFunc(u.asking.asked, func(a asked) bool { return a.ref() == ref })
+	if !listed && ref.Key != "" && u.asking.last != ref && !u.isAnswering(ref) {
+		if slices.ContainsFunc(u.asking.asked, func(a asked) bool { return a.ofSession(ref) }) {
+			p.showResult(resultFailed, present.AgentName(ref.Agent)+" asks for something else now. Nothing was answered; read it again.")
+		} else {
+			p.showResult(resultFailed, was.title()+": this no longer waits. It was answered elsewhere, or withdrawn.")
+		}
+	}
+	if u.scope == needsYou {
+		p.apply(p.source)
+		return
+	}
+	p.showRequest()
+}
+
+// goThere shows the terminal of the selected session. If it can't be shown, the focus moves to what can be done.
+func (p *sessionsPage) goThere() {
+	if s := p.detail.session; s != nil && p.ui.canShowTerminal(s) {
+		p.ui.showTerminal(*s, nil)
+		return
+	}
+	p.detail.focus()
+}
+
+// findAsked determines which request is selected after the list has changed: the same one, else another one of its session, else the one that took
+// its place.
+func (p *sessionsPage) findAsked() {
+	if p.asks != "" {
+		p.findWanted()
+	}
+	rows := p.view.rows
+	at := slices.IndexFunc(rows, func(r row) bool { return p.chosen && r.ref == p.ref })
+	if at < 0 && p.chosen {
+		at = slices.IndexFunc(rows, func(r row) bool { return r.key == p.selected })
+	}
+	if at < 0 {
+		at = min(p.place, len(rows)-1)
+	}
+	if at < 0 {
+		p.selected, p.ref, p.chosen, p.place = key{}, answer.Ref{}, false, 0
+		return
+	}
+	p.selected, p.ref, p.onMore, p.chosen, p.place = rows[at].key, rows[at].ref, false, true, at
+}
+
+// findWanted selects the session whose request the user wants to see, as soon as it is known whether the session waits.
+func (p *sessionsPage) findWanted() {
+	rows, snap := p.view.rows, p.view.snapshot
+	at := slices.IndexFunc(rows, func(r row) bool { return r.session.ID == p.asks || r.session.Parent == p.asks })
+	if at < 0 {
+		at = slices.IndexFunc(rows, func(r row) bool { return strings.HasPrefix(r.session.ID, p.asks) })
+	}
+	if at >= 0 {
+		p.asks, p.scroll = "", true
+		p.selected, p.ref, p.chosen = rows[at].key, rows[at].ref, true
+		return
+	}
+	if (p.ui.asking.loaded || !anyWaits(snap)) && !pending(snap) && !snap.Refreshing && p.ui.page == pageSessions && !isWaiting(snap, p.asks) {
+		id := p.asks
+		p.asks = ""
+		p.ui.Show(id)
+	}
+}
+
+// isWaiting reports whether a session of the snapshot waits; with an empty id, whether any session does. The board may
+// not list the session yet.
+func isWaiting(s *app.Snapshot, id string) bool {
+	for x := range s.All() {
+		if (id == "" || x.ID == id) && x.Status == adapters.Waiting {
+			return true
+		}
+	}
+	return false
+}
+
+func anyWaits(s *app.Snapshot) bool { return isWaiting(s, "") }
+
+// showResult shows above the request how the last answer ended, until the next one or until the user chooses another session.
+func (p *sessionsPage) showResult(kind int, text string) {
+	text = present.Cut(text, 600)
+	if p.kind == kind && p.outcome == text {
+		return
+	}
+	p.kind, p.outcome = kind, text
+	result := p.detail.result
+	switch kind {
+	case resultDone:
+		result.Objects = []fyne.CanvasObject{widgets.Success(text)}
+	case resultFailed:
+		result.Objects = []fyne.CanvasObject{widgets.Warning(text)}
+	default:
+		result.Objects = []fyne.CanvasObject{widgets.Hint(text)}
+	}
+	result.Hidden = kind == resultNone
+	p.detail.layOut()
+	p.showPhase()
+}
+
+// askedPhase returns what fills the page in the scope needsYou.
+func (p *sessionsPage) askedPhase() string {
+	switch snap := p.view.snapshot; {
+	case len(p.view.rows) > 0:
+		return phaseList
+	case p.view.filter != "" && len(p.ui.asking.asked) > 0:
+		return phaseNone
+	case !p.ui.asking.loaded && anyWaits(snap), pending(snap):
+		return phaseAsking
+	case len(failedNames(snap))+len(failedMachines(snap)) > 0:
+		return phaseUnknown
+	}
+	return phaseQuiet
+}
+
+// presses distinguishes the press of a key from its repeats. Fyne reports repeats as further characters, and on some
+// desktops the first repeat comes later than answer.VisibleFor.
+type presses struct {
+	down fyne.KeyName // the key that was pressed last; empty: it has been released
+	used bool         // the key press was reported as a character once
+}
+
+// KeyDown is called when a key is pressed, and not for its repeats.
+func (p *presses) KeyDown(ev *fyne.KeyEvent) {
+	switch ev.Name {
+	case desktop.KeyShiftLeft, desktop.KeyShiftRight, desktop.KeyControlLeft, desktop.KeyControlRight, desktop.KeyAltLeft, desktop.KeyAltRight:
+		return // a modifier key does not end the repeats of another key
+	}
+	p.down, p.used = ev.Name, false
+}
+
+// KeyUp is called when a key is released.
+func (p *presses) KeyUp(ev *fyne.KeyEvent) {
+	if ev.Name == p.down {
+		p.down = ""
+	}
+}
+
+// isRepeat reports whether a character is a repeat. It must be called once for each character.
+func (p *presses) isRepeat() bool {
+	repeat := p.down != "" && p.used
+	p.used = true
+	return repeat
+}
+
+// typed handles a character that is typed in the scope needsYou: A allows, or asks for Y if the request is not known to be
+// harmless, D denies, a digit chooses an option.
+func (p *sessionsPage) typed(r rune) {
+	request := p.detail.request
+	switch repeat := p.keys.isRepeat(); {
+	case repeat:
+	case r == 'a' || r == 'A':
+		request.allowIt(false)
+	case r == 'y' || r == 'Y':
+		request.allowIt(true)
+	case r == 'd' || r == 'D':
+		request.denyIt()
+	case r == '/':
+		p.focusFilter("")
+	case r >= '1' && r <= '9':
+		request.option(int(r - '0'))
+	}
+}
+
+// answerKey handles a key in the scope needsYou. It reports whether the key acts on the request: it scrolls its text, or shows the terminal.
+func (p *sessionsPage) answerKey(ev *fyne.KeyEvent) bool {
+	if p.ui.scope != needsYou {
+		return false
+	}
+	request := p.detail.request
+	switch ev.Name {
+	case fyne.KeyPageDown:
+		request.code.PageDown(1)
+	case fyne.KeyPageUp:
+		request.code.PageDown(-1)
+	case fyne.KeyEnd:
+		request.code.ScrollToEnd()
+	case fyne.KeyReturn, fyne.KeyEnter:
+		p.goThere()
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,47 @@
+package ui
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"rollcall/adapters"
+	"rollcall/app/control/answer"
+	"rollcall/app/settings"
+	"rollcall/internal/agentname"
+)
+
+// TestShotSizes: every page at three sizes and two scales, light and dark, with ROLLCALL_SHOTS=1 (make shots): painting them takes minutes.
+func TestShotSizes(t *testing.T) {
+	if os.Getenv("ROLLCALL_SHOTS") == "" {
+		t.Skip("make shots paints every page")
+	}
+	a := newAsker(command("e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33", "1", "git push --force origin main && npm publish --tag latest --access public", 2*time.Minute))
+	a.name = agentname.ClaudeCode
+	answers := answer.New(a, func() settings.Answering { return settings.AnswerAll })
+	set, _ := settingsWindow(t, "")
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: append(usualAgents()[1:], adapters.Adapter(a)), Answers: answers, Live: set.ui.options.Live, Version: "0.4.0", LogFolder: "/home/dev/.local/state/rollcall"})
+	w.until("the request", func() bool { return len(w.ui.asking.asked) > 0 && w.ui.asking.asked[0].entry.Read })
+	pages := map[string]func(){"all": func() { w.ui.showScope(allGroups) }, "needs-you": func() { w.ui.showScope(needsYou) }, "projects": func() { w.ui.showScope(allGroups); w.ui.feed.setGrouped(true) }}
+	for page, name := range map[int]string{pageAgents: "agents", pageLaunch: "launch", pageLocks: "locks", pageSearch: "search", pageUsage: "usage", pageSettings: "settings", pageIntroduction: "introduction"} {
+		pages[name] = func() { w.ui.open(page) }
+	}
+	for name, show := range pages {
+		show()
+		deadline := time.Now().Add(time.Second)
+		w.until("the page", func() bool { return time.Now().After(deadline) })
+		for _, size := range []fyne.Size{{Width: 420, Height: 600}, {Width: 700, Height: 500}, {Width: 1280, Height: 800}, {Width: 1920, Height: 1080}} {
+			w.win.Resize(size)
+			for _, scale := range []float32{1, 2} {
+				w.win.Canvas().(test.WindowlessCanvas).SetScale(scale)
+				w.shoot(fmt.Sprintf("size-%s-%.0fx%.0f-%.0fx", name, size.Width, size.Height, scale))
+			}
+			w.win.Canvas().(test.WindowlessCanvas).SetScale(1)
+		}
+		w.ui.feed.setGrouped(false)
+	}
+}
