@@ -40,6 +40,7 @@ type turn struct {
 	why     string
 	at      time.Time
 	failure string // of the last request to the model, which is tried again while the process lives
+	replied bool   // the model's answer came to its end: what is recorded without its usage is whole
 }
 
 type state int
@@ -140,7 +141,7 @@ func (f *facts) answer(r *record) {
 	switch {
 	case open:
 		f.turn = turn{state: called, at: at}
-	case tokens == nil: // the half of an answer that the user interrupted (0.24.4)
+	case tokens == nil && !f.turn.replied: // the half of an answer that the user interrupted (0.24.4)
 		f.turn = turn{state: ended, outcome: adapters.Interrupted, at: at}
 	default:
 		f.calls, f.turn = nil, turn{state: ended, outcome: adapters.Completed, at: at}
@@ -181,7 +182,9 @@ func (f *facts) system(r *record) {
 		}
 	case "ui_telemetry":
 		event := agentfile.Get(r.system, "uiEvent")
-		if string(agentfile.Text(agentfile.Get(event, "event.name"))) != "qwen-code.api_error" || f.turn.state != prompted {
+		name := string(agentfile.Text(agentfile.Get(event, "event.name")))
+		if f.turn.state != prompted || name != "qwen-code.api_error" {
+			f.turn.replied = f.turn.replied || f.turn.state == prompted && name == "qwen-code.api_response"
 			return
 		}
 		why := short(agentfile.Get(event, "error_message"))

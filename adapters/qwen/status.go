@@ -20,7 +20,7 @@ const (
 // quickTools are tools without a process that take milliseconds.
 var quickTools = []string{"edit", "write_file", "read_file", "read_many_files", "list_directory", "glob", "grep_search", "todo_write", "exit_plan_mode", "notebook_edit"}
 
-// quick is how long such a call may be open without waiting for the user.
+// quick is how long a call may be open without waiting for the user: a command has no process at first.
 const quick = 2 * time.Second
 
 // decide derives the status of a session.
@@ -95,10 +95,10 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 		return kit.Working(said + ", and nobody can be asked; " + host)
 	case has(questionTool):
 		return kit.Waiting(adapters.ForQuestion, said+"; "+host)
+	case d.now.Sub(s.turn.at) < quick: // it may be about to run
+		return kit.Working(said + "; " + host)
 	case has(shellTool) && s.owner.mode != "yolo":
 		return kit.Waiting(adapters.ForPermission, said+", and no process runs for it; "+host)
-	case d.now.Sub(s.turn.at) < quick:
-		return kit.Working(said + "; " + host)
 	case has(agentTool):
 		return kit.Working(said + ", a sub-agent; " + host)
 	case all(quickTools...) && s.owner.mode != "yolo":
