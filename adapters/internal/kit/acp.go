@@ -60,7 +60,7 @@ func (a *ACP) Stdin(t *adapters.Task) string {
 
 // Talk returns a conversation with a process whose input began with Stdin. It implements adapters.Opener.
 func (a *ACP) Talk() adapters.Talk {
-	return &acpTalk{agent: *a, withdrawn: map[string]bool{}, replies: map[string]error{}}
+	return &acpTalk{agent: *a, withdrawn: map[string]bool{}, decided: map[string]bool{}, replies: map[string]error{}}
 }
 
 type acpTalk struct {
@@ -69,6 +69,7 @@ type acpTalk struct {
 	failed    error // why there is no session
 	asked     []acpRequest
 	withdrawn map[string]bool
+	decided   map[string]bool  // requests for whose answer a line was made
 	replies   map[string]error // by the order
 	working   bool
 	turns     int
@@ -97,12 +98,13 @@ func (t *acpTalk) Read(line []byte) {
 		r := acpRequest{id: slices.Clone(id)}
 		if json.Unmarshal(agentfile.Get(line, "params"), &r.params) == nil {
 			t.asked = append(t.asked, r)
+			delete(t.decided, string(r.id)) // of an earlier request with that id
 		}
 	case method == "session/update":
 		update := agentfile.Get(line, "params", "update")
 		if status := string(agentfile.Text(agentfile.Get(update, "status"))); status == "completed" || status == "failed" {
 			call := agentfile.String(agentfile.Get(update, "toolCallId"))
-			t.drop(func(r *acpRequest) bool { return call != "" && r.call() == call })
+			t.drop(func(r *acpRequest) bool { return call != "" && r.call() == call }, func(id string) bool { return !t.decided[id] })
 		}
 	case method == "":
 		t.reply(agentfile.String(id), line)
@@ -113,11 +115,11 @@ func (r *acpRequest) call() string {
 	return agentfile.String(agentfile.Get(r.params.Call, "toolCallId"))
 }
 
-// drop removes requests. One that was not answered counts as withdrawn.
-func (t *acpTalk) drop(which func(*acpRequest) bool) {
+// drop removes requests. Those that withdrawn accepts were not answered.
+func (t *acpTalk) drop(which func(*acpRequest) bool, withdrawn func(id string) bool) {
 	t.asked = slices.DeleteFunc(t.asked, func(r acpRequest) bool {
 		gone := which(&r)
-		if gone {
+		if gone && withdrawn(string(r.id)) {
 			t.withdrawn[string(r.id)] = true
 		}
 		return gone
@@ -142,7 +144,7 @@ func (t *acpTalk) reply(id string, line []byte) {
 		}
 	default: // the reply to a prompt: its turn is over
 		t.replies[id], t.working = err, false
-		t.drop(func(*acpRequest) bool { return true })
+		t.drop(func(*acpRequest) bool { return true }, func(string) bool { return true })
 	}
 }
 
@@ -292,6 +294,7 @@ func (t *acpTalk) Answer(id string, d adapters.Decision) ([]byte, error) {
 	if err := d.Check(&shown); err != nil {
 		return nil, err
 	}
+	t.decided[id] = true // the end of its call is then the effect of the answer, which Copilot CLI 1.0.102 states within 0.2 s
 	kind := map[adapters.Verdict]string{adapters.AllowOnce: "allow_once", adapters.Deny: "reject_once"}[d.Verdict]
 	return acpLines(acpAnswer(r, map[string]string{"outcome": "selected", "optionId": r.option(kind)})), nil
 }

@@ -127,8 +127,20 @@ func TestACPAnswer(t *testing.T) {
 		t.Error(got)
 	}
 	read(talk, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed"}}}`)
+	if talk.Withdrawn("0") || len(talk.Waiting()) != 0 {
+		t.Error("the call that was decided on is over")
+	}
+	read(talk, ask("touch", "null", "[]"), `{"jsonrpc":"2.0","method":"session/update","params":{"update":{"toolCallId":"c1","status":"failed"}}}`)
 	if !talk.Withdrawn("0") || len(talk.Waiting()) != 0 {
-		t.Error("the call is over")
+		t.Error("another request with that id was withdrawn")
+	}
+	read(talk, strings.Replace(ask("touch", "null", "[]"), `"id":0`, `"id":1`, 1))
+	if _, err := talk.Answer("1", adapters.Decision{Verdict: adapters.AllowOnce}); err != nil {
+		t.Error(err)
+	}
+	read(talk, `{"jsonrpc":"2.0","id":"o1","result":{"stopReason":"cancelled"}}`)
+	if !talk.Withdrawn("1") {
+		t.Error("the turn ended before the answer had an effect")
 	}
 	if _, err := talk.Answer("0", adapters.Decision{Verdict: adapters.AllowOnce}); !errors.Is(err, adapters.ErrNotPending) {
 		t.Error(err)
