@@ -11,7 +11,7 @@ import (
 )
 
 func newRename(e *env) *cobra.Command {
-	var clear bool
+	var remove bool
 	cmd := &cobra.Command{
 		Use:        "rename ID NAME",
 		SuggestFor: []string{"name", "title"},
@@ -20,7 +20,7 @@ func newRename(e *env) *cobra.Command {
 menu and notifications show from then on. Rollcall keeps it; the agent's files stay as
 they are. --clear removes the name.`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if clear {
+			if remove {
 				return oneID(cmd, args)
 			}
 			if len(args) != 2 || strings.TrimSpace(args[1]) == "" {
@@ -30,13 +30,13 @@ they are. --clear removes the name.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := ""
-			if !clear {
+			if !remove {
 				name = args[1]
 			}
 			return e.rename(args[0], name)
 		},
 	}
-	cmd.Flags().BoolVar(&clear, "clear", false, "remove the name")
+	cmd.Flags().BoolVar(&remove, "clear", false, "remove the name")
 	return cmd
 }
 

@@ -84,9 +84,6 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	running.Go(func() { report(log, p.tellContinued(ctx, notifier.Say)) })
 	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, attention.currentRules)) })
 	serveRequests(ctx, log, own, attention, u, &running)
-	if startedByHand() && window.IsFirst() {
-		running.Go(func() { openWindow(log, instance.Show, "") })
-	}
 	err = tray.Run(ctx, p.core, p.withLimits(ctx, p.trayOptions(ctx, notifier, attention, board, &recent, u), notifier, attention, &running))
 	if errors.Is(err, tray.ErrNoBus) {
 		log.Warn("no tray here: opening the window instead", "error", err)
@@ -183,10 +180,13 @@ func report(log *slog.Logger, err error) {
 	}
 }
 
-// serveRequests handles messages from other processes of Rollcall, and notices an update, until ctx is done.
+// serveRequests handles messages from other processes of Rollcall, and notices an update, until ctx is done. At the first start by hand it opens the window.
 func serveRequests(ctx context.Context, log *slog.Logger, own *instance.Instance, a *attention, u *update, running *sync.WaitGroup) {
 	running.Go(func() { handleMessages(ctx, log, own, a) })
 	running.Go(func() { u.watch(ctx) })
+	if startedByHand() && window.IsFirst() {
+		running.Go(func() { openWindow(log, instance.Show, "") })
+	}
 }
 
 // handleMessages handles messages from other processes of Rollcall until ctx is done.

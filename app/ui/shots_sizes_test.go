@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/driver/software"
 
 	"rollcall/adapters"
 	"rollcall/app/control/answer"
@@ -37,10 +37,10 @@ func TestShotSizes(t *testing.T) {
 		for _, size := range []fyne.Size{{Width: 420, Height: 600}, {Width: 700, Height: 500}, {Width: 1280, Height: 800}, {Width: 1920, Height: 1080}} {
 			w.win.Resize(size)
 			for _, scale := range []float32{1, 2} {
-				w.win.Canvas().(test.WindowlessCanvas).SetScale(scale)
+				w.win.Canvas().(software.WindowlessCanvas).SetScale(scale)
 				w.shoot(fmt.Sprintf("size-%s-%.0fx%.0f-%.0fx", name, size.Width, size.Height, scale))
 			}
-			w.win.Canvas().(test.WindowlessCanvas).SetScale(1)
+			w.win.Canvas().(software.WindowlessCanvas).SetScale(1)
 		}
 		w.ui.feed.setGrouped(false)
 	}
