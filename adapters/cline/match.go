@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/bounded"
 )
 
@@ -97,5 +98,5 @@ func sameFolder(a, b string) bool {
 	if a == "" || b == "" || filepath.Clean(a) == filepath.Clean(b) {
 		return true
 	}
-	return bounded.Answers(a) && bounded.Answers(b) && realPath(a) == realPath(b)
+	return bounded.Answers(a) && bounded.Answers(b) && agentproc.RealPath(a) == agentproc.RealPath(b)
 }

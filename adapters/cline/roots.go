@@ -119,7 +119,7 @@ func (s *rootSearch) add(r root) *root {
 			}
 			return nil
 		}
-		*path = realPath(*path)
+		*path = agentproc.RealPath(*path)
 	}
 	for _, known := range s.found {
 		if known.sessions == r.sessions {
@@ -132,19 +132,7 @@ func (s *rootSearch) add(r root) *root {
 
 // isOwn reports whether folders are those of the user's own root.
 func (s *rootSearch) isOwn(folders root, own *root) bool {
-	return own != nil && bounded.Answers(folders.sessions) && realPath(folders.sessions) == own.sessions
-}
-
-// realPath resolves symbolic links as far as the path exists.
-func realPath(path string) string {
-	path = filepath.Clean(path)
-	if resolved, err := agentproc.EvalSymlinks(path); err == nil {
-		return resolved
-	}
-	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(realPath(parent), filepath.Base(path))
-	}
-	return path
+	return own != nil && bounded.Answers(folders.sessions) && agentproc.RealPath(folders.sessions) == own.sessions
 }
 
 // isOurs reports whether a folder belongs to this user. Root reads the folders of all users.

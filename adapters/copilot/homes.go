@@ -32,7 +32,7 @@ func (d *discovery) findRoots() {
 	}
 	var named []string
 	for _, p := range d.processes {
-		if p.home != "" && !slices.Contains(d.roots, realPath(p.home)) {
+		if p.home != "" && !slices.Contains(d.roots, agentproc.RealPath(p.home)) {
 			named = append(named, p.home)
 		}
 	}
@@ -49,7 +49,7 @@ func (d *discovery) findRoots() {
 
 func (d *discovery) addRoot(path string) {
 	d.answer.LookedIn(store(path))
-	if path = realPath(path); d.answers(path) {
+	if path = agentproc.RealPath(path); d.answers(path) {
 		d.roots = kit.AppendNew(d.roots, path)
 	}
 }
@@ -74,22 +74,6 @@ func (d *discovery) absent() bool {
 func mayExist(path string) bool {
 	_, err := os.Stat(path)
 	return !os.IsNotExist(err)
-}
-
-// realPath resolves symbolic links as far as the path exists. It returns a path on a file system that does not answer
-// unchanged.
-func realPath(path string) string {
-	path = filepath.Clean(path)
-	if !bounded.Answers(path) {
-		return path
-	}
-	if resolved, err := agentproc.EvalSymlinks(path); err == nil {
-		return resolved
-	}
-	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(realPath(parent), filepath.Base(path))
-	}
-	return path
 }
 
 // maxWatched is the largest number of folders of sessions that are watched.

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -40,7 +41,7 @@ func (a *Adapter) Modes() []adapters.Mode {
 // it must be an argument. A launch that can be answered speaks the Agent Client Protocol.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
-	if root := rootOf(t.ResumeFile); root != "" && root != realPath(a.ownHome()) {
+	if root := rootOf(t.ResumeFile); root != "" && root != agentproc.RealPath(a.ownHome()) {
 		c.Set = []string{homeVariable + "=" + root}
 	}
 	answerable := t.Answerable && !t.Terminal

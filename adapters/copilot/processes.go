@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
@@ -140,7 +141,7 @@ func (d *discovery) inspect(row proc.Process) *process {
 		p.home = filepath.Clean(home)
 	}
 	if p.home != "" && mayExist(p.home) {
-		p.root = realPath(p.home)
+		p.root = agentproc.RealPath(p.home)
 	}
 	if id := kit.Get(env, "COPILOT_AGENT_SESSION_ID"); kit.Is(id) {
 		p.parent = id

@@ -17,6 +17,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
@@ -126,7 +127,7 @@ func (d *discovery) answers(path string) bool {
 func (d *discovery) addHome(path string) {
 	d.answer.LookedIn(filepath.Join(path, "tmp"))
 	if d.answers(path) {
-		d.homes = kit.AppendNew(d.homes, realPath(path))
+		d.homes = kit.AppendNew(d.homes, agentproc.RealPath(path))
 	}
 }
 

@@ -183,18 +183,7 @@ func (p *process) find() (unresponsive bool) {
 	_, err := os.Stat(filepath.Dir(p.home))
 	p.known = err == nil || !errors.Is(err, os.ErrNotExist)
 	if p.known {
-		p.home = realPath(p.home)
+		p.home = agentproc.RealPath(p.home)
 	}
 	return false
-}
-
-// realPath resolves symbolic links, as far as the path exists.
-func realPath(path string) string {
-	if resolved, err := agentproc.EvalSymlinks(path); err == nil {
-		return resolved
-	}
-	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(realPath(parent), filepath.Base(path))
-	}
-	return path
 }

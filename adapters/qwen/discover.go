@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
@@ -80,7 +81,7 @@ func (d *discovery) findHomes() {
 			continue
 		}
 		if _, err := os.Stat(filepath.Dir(p.home)); err == nil { // a process of another mount namespace has paths without a meaning here
-			p.known, p.home = true, realPath(p.home)
+			p.known, p.home = true, agentproc.RealPath(p.home)
 			if !slices.Contains(d.homes, p.home) {
 				used = append(used, p.home)
 			}
@@ -114,7 +115,7 @@ func (d *discovery) answers(path string) bool {
 func (d *discovery) addHome(path string) {
 	d.answer.LookedIn(filepath.Join(path, "projects"))
 	if d.answers(path) {
-		d.homes = kit.AppendNew(d.homes, realPath(path))
+		d.homes = kit.AppendNew(d.homes, agentproc.RealPath(path))
 	}
 }
 

@@ -244,14 +244,3 @@ func (d *discovery) readEntry(p *process, path string, pid int) {
 	}
 	p.entries = append(p.entries, entry{id, path, short(agentfile.Get(data, "kind"))})
 }
-
-// realPath resolves symbolic links, as far as the path exists.
-func realPath(path string) string {
-	if resolved, err := agentproc.EvalSymlinks(path); err == nil {
-		return resolved
-	}
-	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(realPath(parent), filepath.Base(path))
-	}
-	return path
-}

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
@@ -101,7 +102,7 @@ func (d *discovery) readLive() {
 	for _, s := range d.live {
 		s.mayBeLive = true
 		if _, there := folders[s.cwd]; !there {
-			folders[s.cwd] = realPath(s.cwd)
+			folders[s.cwd] = agentproc.RealPath(s.cwd)
 		}
 		s.realCWD = folders[s.cwd]
 	}
@@ -139,7 +140,7 @@ func (d *discovery) namedFiles() {
 			if path == "" || !filepath.IsAbs(path) || !isSession(filepath.Base(path)) {
 				continue
 			}
-			resolved := realPath(path)
+			resolved := agentproc.RealPath(path)
 			if !bounded.Answers(resolved) {
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
 )
 
 // Program finds the program of Pi or of pi_agent_rust among those of these names: both
@@ -63,7 +64,7 @@ func (s *Store) Modes() []adapters.Mode { return nil }
 // themselves.
 func (s *Store) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
-	if t.Home != "" && realPath(t.Home) != realPath(s.agentDir()) {
+	if t.Home != "" && agentproc.RealPath(t.Home) != agentproc.RealPath(s.agentDir()) {
 		c.Set = []string{"PI_CODING_AGENT_DIR=" + t.Home}
 	}
 	switch {

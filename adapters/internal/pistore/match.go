@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -104,14 +105,14 @@ func (m *matcher) byTool(p *process) {
 		if !s.isFree() {
 			continue
 		}
-		if newest != nil && s.id == newest.session && (newest.file == "" || newest.file == s.path || !p.known || realPath(newest.file) == realPath(s.path)) {
+		if newest != nil && s.id == newest.session && (newest.file == "" || newest.file == s.path || !p.known || agentproc.RealPath(newest.file) == agentproc.RealPath(s.path)) {
 			m.assign(s, p, fmt.Sprintf("its tool %d has PI_SESSION_ID", newest.PID))
 			return
 		}
 	}
 	m.unlisted = m.unlisted || newest != nil
 	for _, s := range m.sessions {
-		if p.file != "" && s.isFree() && realPath(s.path) == p.file {
+		if p.file != "" && s.isFree() && agentproc.RealPath(s.path) == p.file {
 			m.assign(s, p, "named by --session")
 			return
 		}

@@ -141,10 +141,10 @@ func (d *discovery) look(row proc.Process) *process {
 	p := *known
 	p.Process = row
 	for _, place := range known.places {
-		p.folders = append(p.folders, realPath(place))
+		p.folders = append(p.folders, agentproc.RealPath(place))
 	}
 	if p.file != "" {
-		p.file = realPath(p.file)
+		p.file = agentproc.RealPath(p.file)
 	}
 	p.cwd, _ = d.store.table.CWD(row.Identity)
 	if pwd := p.env["PWD"]; filepath.IsAbs(pwd) && pwd != p.cwd && !mayExist(pwd) {

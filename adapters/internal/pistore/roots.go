@@ -109,7 +109,7 @@ func (d *discovery) findRoots() {
 	var named []string
 	for _, p := range d.processes {
 		for _, dir := range p.namedFolders {
-			if !slices.Contains(d.roots, realPath(dir)) {
+			if !slices.Contains(d.roots, agentproc.RealPath(dir)) {
 				named = append(named, dir)
 			}
 		}
@@ -156,7 +156,7 @@ func (d *discovery) answers(path string) bool {
 // working directory, or a folder that the settings name, with all sessions directly in it.
 func (d *discovery) addRoot(path string) {
 	d.answer.LookedIn(path)
-	if path = realPath(path); d.answers(path) {
+	if path = agentproc.RealPath(path); d.answers(path) {
 		d.roots = kit.AppendNew(d.roots, path)
 	}
 }
@@ -172,22 +172,6 @@ func (d *discovery) absent() bool {
 		return !d.hasRust
 	}
 	return d.tableErr == nil && !mayExist(d.store.agentDir()) && !slices.ContainsFunc(d.roots, mayExist)
-}
-
-// realPath resolves symbolic links as far as the path exists. It returns a path on a file
-// system that does not answer unchanged.
-func realPath(path string) string {
-	path = filepath.Clean(path)
-	if !bounded.Answers(path) {
-		return path
-	}
-	if resolved, err := agentproc.EvalSymlinks(path); err == nil {
-		return resolved
-	}
-	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(realPath(parent), filepath.Base(path))
-	}
-	return path
 }
 
 // hidden reports whether the folder of a process, or something in it or above it, could
