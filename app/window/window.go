@@ -81,11 +81,6 @@ func Run(ctx context.Context, core Core, o Options) error {
 	win.Resize(last)
 	win.CenterOnScreen()
 	open(content, &o, first)
-	if first { // the introduction opens once, also if this window is killed
-		if err := storeSize(last); err != nil {
-			fmt.Fprintln(os.Stderr, "rollcall: cannot store the window's size:", err)
-		}
-	}
 
 	coreCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -137,6 +132,11 @@ func open(content *ui.UI, o *Options, first bool) {
 	receive(content, o.Open)
 	if o.Introduce && first && o.Open == (instance.Message{Verb: instance.Show}) {
 		content.ShowIntroduction()
+	}
+	if first { // the introduction opens once, also if this window is killed
+		if err := storeSize(defaultSize); err != nil {
+			fmt.Fprintln(os.Stderr, "rollcall: cannot store the window's size:", err)
+		}
 	}
 }
 
