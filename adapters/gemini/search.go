@@ -11,7 +11,7 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-// Conversations lists the files of sessions to search, those of sub-agents left out. A hit has the folder of the session.
+// Conversations lists the files of sessions to search, and of sub-agents that work: those that are over are no sessions of their own. A hit has the folder of the session.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := a.begin(ctx, adapters.Query{Since: since})
 	if d.absent() {
@@ -24,6 +24,16 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 	for _, f := range d.files {
 		if f.parent == "" && !f.info.ModTime().Before(since) {
 			list = append(list, d.conversation(f))
+		}
+	}
+	if len(d.processes) > 0 {
+		d.query.Since = d.now // of the others nothing has to be read
+		d.read()
+		d.match()
+	}
+	for _, s := range d.subs {
+		if d.isOpen(s) && s.doubt == "" && !s.info.ModTime().Before(since) {
+			list = append(list, d.conversation(s.file))
 		}
 	}
 	_, err := d.answer.Result(ctx, string(Name))
@@ -109,7 +119,7 @@ func (n *finder) message(m *fields) error {
 	p.message(m)
 	whole := map[string]string{}
 	_ = agentfile.Each(m.calls, func(call []byte) bool {
-		whole[keyOf(short(m.id), len(whole))] = kit.Strings(agentfile.Get(call, "args")) + "\n" + kit.Strings(agentfile.Get(call, "result"))
+		whole[keyOf(short(m.id), len(whole))] = argument(agentfile.Get(call, "args")) + "\n" + kit.Strings(agentfile.Get(call, "args")) + "\n" + kit.Strings(agentfile.Get(call, "result"))
 		return n.Query.Tools
 	})
 	for _, one := range slices.Backward(p.messages) {

@@ -9,7 +9,7 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-// Conversations lists the files of sessions to search, those of sub-agents left out.
+// Conversations lists the files of sessions to search, and of sub-agents that run: those that are over are no sessions of their own.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := a.begin(ctx, adapters.Query{Since: since})
 	if d.absent() {
@@ -22,6 +22,17 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 	for _, f := range d.files {
 		if f.parent == "" && !f.info.ModTime().Before(since) {
 			list = append(list, conversation(f))
+		}
+	}
+	if len(d.processes) > 0 {
+		d.query.Since = d.now // of the others nothing has to be read
+		d.readEntries()
+		d.read()
+		d.match()
+	}
+	for _, s := range d.subs {
+		if s.runs() && !s.info.ModTime().Before(since) {
+			list = append(list, conversation(s.file))
 		}
 	}
 	_, err := d.answer.Result(ctx, string(Name))
@@ -80,7 +91,7 @@ func search(n *kit.Finder, r *record) error {
 			return
 		}
 		m := adapters.Message{Key: keyOf(key, i), Role: adapters.FromTool, Tool: short(agentfile.Get(call, "name")), State: adapters.ToolRunning,
-			Text: kit.Strings(agentfile.Get(call, "args")), At: at}
+			Text: argument(agentfile.Get(call, "args")) + "\n" + kit.Strings(agentfile.Get(call, "args")), At: at}
 		if !agentfile.Null(response) {
 			m.Tool, m.Text, m.State = short(agentfile.Get(response, "name")), kit.Strings(agentfile.Get(response, "response")), adapters.ToolDone
 		}

@@ -434,7 +434,7 @@ func TestQueueHuge(t *testing.T) {
 	if got := a.got(); len(got) != 0 {
 		t.Fatalf("answered before it was shown: %q", got)
 	}
-	shows(t, w.ui.content, "only a part is visible, scroll to its end", "1.1 MB", "is very long: read it to its end")
+	shows(t, w.ui.content, "only a part is visible, scroll to its end", "1.1 MB", "read it to its end")
 	if n := len(c.Texts()); n > 100 {
 		t.Errorf("%d rows are drawn", n)
 	}

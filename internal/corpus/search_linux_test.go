@@ -328,7 +328,7 @@ func TestSearchCorpus(t *testing.T) {
 	home := filepath.Join(dir, "home")
 	makeHostile(t, home)
 	table := proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc"))
-	for i, a := range everyAdapter(t, table, home) {
+	for i, a := range ofCorpus(everyAdapter(t, table, home)) {
 		t.Run(string(a.Name()), func(t *testing.T) {
 			list := []adapters.Adapter{a}
 			everything := readEverything(t, list)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -263,7 +264,7 @@ func TestShowSandboxed(t *testing.T) {
 			s.finder = focus.New(s.table, nil)
 			s.program("wezterm", "wezterm-gui")
 			socket := s.file("gui-sock")
-			sleep := fmt.Sprintf("1000.%d", os.Getpid())
+			sleep := fmt.Sprintf("1000.%d%06d", os.Getpid(), rand.IntN(1e6)) // one that an earlier wrapper left goes on
 			s.terminalThat(socket, "WEZTERM_UNIX_SOCKET="+socket, "WEZTERM_PANE=7", "ROLLCALL_TEST_RUN="+wrap+" sleep "+sleep)
 			var id proc.Identity
 			s.until("the agent", func() bool { // its pid inside may be another one
@@ -277,6 +278,7 @@ func TestShowSandboxed(t *testing.T) {
 				}
 				return i >= 0
 			})
+			t.Cleanup(func() { _ = syscall.Kill(id.PID, syscall.SIGKILL) }) // a wrapper may have left it
 			p := s.plan(id)
 			if asked := len(p.Steps) > 0 || p.Seen; asked != (name == "none") {
 				t.Errorf("%+v", p)

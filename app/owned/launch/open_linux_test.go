@@ -76,7 +76,7 @@ func TestOpenFails(t *testing.T) {
 	for script, want := range map[string]string{
 		`read -r a; echo fail no key is set; sleep 1000`: "no key is set",
 		`echo bye`: "its process has ended",
-		`read -r a; echo open s; exec 0</dev/null; echo closed; exit 3`: "its process has ended",
+		`read -r a; exec 0</dev/null; echo open s; exit 3`: "its process has ended",
 	} {
 		s, _, started, err := opens(t, script)
 		if err == nil || !strings.Contains(err.Error(), want) || started != nil {
