@@ -173,7 +173,7 @@ func (a *Adapter) input(ctx context.Context, s adapters.Session, prompt string, 
 	}
 	err = h.call(ctx, "session.send_input", s.ID, payload, func(f *frame) bool { return f.Envelope.Event == begun && f.Envelope.Session == s.ID })
 	if err != nil {
-		return fmt.Errorf("Cline's hub did not take the prompt: %w", err)
+		return fmt.Errorf("the hub of Cline did not take the prompt: %w", err)
 	}
 	return nil
 }

@@ -30,13 +30,12 @@ type conversation struct {
 
 // last describes the last message of a conversation.
 type last struct {
-	kind      kind
-	at        time.Time
-	text      string // the reply, cut
-	calls     []call // of an answer
-	asks      int    // how many of the calls ask the user a question
-	aborted   bool   // a tool's result says that the call was aborted
-	answering bool   // the reply is to the last prompt
+	kind    kind
+	at      time.Time
+	text    string // the reply, cut
+	calls   []call // of an answer
+	asks    int    // how many of the calls ask the user a question
+	aborted bool   // a tool's result says that the call was aborted
 }
 
 // call is the call of a tool.

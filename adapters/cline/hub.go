@@ -117,7 +117,7 @@ func (a *Adapter) connect(ctx context.Context, s adapters.Session) (*hub, error)
 		if errors.As(err, &foreign) {
 			return nil, fmt.Errorf("%w: %w", adapters.ErrNotAllowed, foreign)
 		}
-		return nil, fmt.Errorf("Cline's hub can't be reached at port %s: %s", portOf(r.URL), strings.ReplaceAll(err.Error(), r.Token, "…"))
+		return nil, fmt.Errorf("the hub of Cline can't be reached at port %s: %s", portOf(r.URL), strings.ReplaceAll(err.Error(), r.Token, "…"))
 	}
 	ws.SetReadLimit(frameLimit)
 	return &hub{ws: ws, free: client.CloseIdleConnections}, nil

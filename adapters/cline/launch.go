@@ -46,7 +46,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	}
 	if !t.Terminal {
 		if t.Resume != "" {
-			return c, errors.New("Cline resumes a session in a terminal only: use --terminal")
+			return c, errors.New("a session of Cline can be resumed in a terminal only: use --terminal")
 		}
 		c.Stdin, c.Set = t.Prompt, []string{ownProcess}
 		return c, nil

@@ -2,7 +2,6 @@ package qwen
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -149,7 +148,6 @@ func (f *facts) answer(r *record) {
 }
 
 func (f *facts) result(r *record) {
-	stopped := false
 	r.parts(func(part []byte) {
 		response := agentfile.Get(part, "functionResponse")
 		if agentfile.Null(response) {
@@ -163,10 +161,9 @@ func (f *facts) result(r *record) {
 			}
 		}
 		f.calls = kept
-		stopped = stopped || strings.HasPrefix(short(agentfile.Get(response, "response", "error")), cancelled)
 	})
 	switch {
-	case stopped:
+	case r.isCancelled():
 		f.turn = turn{state: ended, outcome: adapters.Interrupted, at: r.time()}
 	case len(f.calls) == 0 && f.turn.outcome != adapters.Interrupted:
 		f.turn = turn{state: prompted, why: "the model has the results of its tools", at: r.time()}

@@ -12,7 +12,7 @@ import (
 // record is one line of a session's file, as written.
 type record struct {
 	typ, subtype, uuid, session, at, cwd, branch, version, model []byte
-	message, usage, system                                       []byte
+	message, usage, system, end                                  []byte
 }
 
 // parse reads one line.
@@ -21,7 +21,8 @@ func parse(line []byte) (r record, err error) {
 		agentfile.Into("type", &r.typ), agentfile.Into("subtype", &r.subtype), agentfile.Into("uuid", &r.uuid),
 		agentfile.Into("sessionId", &r.session), agentfile.Into("timestamp", &r.at), agentfile.Into("cwd", &r.cwd),
 		agentfile.Into("gitBranch", &r.branch), agentfile.Into("version", &r.version), agentfile.Into("model", &r.model),
-		agentfile.Into("message", &r.message), agentfile.Into("usageMetadata", &r.usage), agentfile.Into("systemPayload", &r.system))
+		agentfile.Into("message", &r.message), agentfile.Into("usageMetadata", &r.usage), agentfile.Into("systemPayload", &r.system),
+		agentfile.Into("toolCallResult", &r.end))
 	return r, err
 }
 
@@ -53,8 +54,14 @@ func (r *record) text(limit int) string {
 // agent in the background (0.24.4).
 func (r *record) isNotification() bool { return string(agentfile.Text(r.subtype)) == "notification" }
 
-// cancelled begins the error of a call that the user interrupted (0.15.6, 0.24.4).
-const cancelled = "[Operation Cancelled]"
+// isCancelled reports whether the user interrupted the call that a record ends, or denied it: the turn ends with it (0.15.6, 0.24.4).
+func (r *record) isCancelled() bool {
+	cancelled := string(agentfile.Text(agentfile.Get(r.end, "status"))) == "cancelled"
+	r.parts(func(part []byte) {
+		cancelled = cancelled || strings.HasPrefix(short(agentfile.Get(part, "functionResponse", "response", "error")), "[Operation Cancelled]")
+	})
+	return cancelled
+}
 
 // tokens returns what an answer used; nil where the record does not say it: the user interrupted the answer.
 func (r *record) tokens() (*adapters.Tokens, int64) {

@@ -15,6 +15,7 @@ type Unreadable[O comparable] map[O]map[string]Access
 // Access is the result of a try to open a place.
 type Access int
 
+// The results.
 const (
 	NotTried   Access = iota
 	Unanswered        // the file system did not answer

@@ -16,6 +16,7 @@ const watchLimit = 2 * time.Second
 // events.
 type Watcher struct{ notify *fsnotify.Watcher }
 
+// NewWatcher returns a watcher that watches nothing yet. The caller closes it.
 func NewWatcher() (*Watcher, error) {
 	w, err := fsnotify.NewBufferedWatcher(256)
 	if err != nil {
@@ -31,6 +32,7 @@ func (w *Watcher) Add(path string) error {
 	return err
 }
 
+// Events returns the channel of changes in the watched folders; nil for a nil watcher.
 func (w *Watcher) Events() <-chan fsnotify.Event {
 	if w == nil {
 		return nil
@@ -38,6 +40,7 @@ func (w *Watcher) Events() <-chan fsnotify.Event {
 	return w.notify.Events
 }
 
+// Errors returns the channel of errors, such as lost events; nil for a nil watcher.
 func (w *Watcher) Errors() <-chan error {
 	if w == nil {
 		return nil
@@ -45,6 +48,7 @@ func (w *Watcher) Errors() <-chan error {
 	return w.notify.Errors
 }
 
+// Close ends the watcher and its channels.
 func (w *Watcher) Close() {
 	if w != nil {
 		_ = w.notify.Close()

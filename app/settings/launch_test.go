@@ -31,7 +31,7 @@ model = "gpt-6"
 func TestLaunchMistakes(t *testing.T) {
 	const before = "# a comment\nleave_out_environment = [\n  \"GOOD\",\n]\n"
 	for text, want := range map[string]string{
-		"default_agent = \"clod\"":                             `line 5: default_agent is ignored: unknown agent "clod"; agents: claude-code, codex`,
+		"default_agent = \"clod\"":                             `line 5: default_agent is ignored: unknown agent "clod"; agents: claude-code, cline, codex`,
 		"default_agent = \"openclaw\"":                         `line 5: default_agent is ignored: unknown agent "openclaw"`,
 		"[agents.codex]\nmode = \"ask\"\n[agents.clod]\nx = 1": "line 7: agents.clod is ignored: unknown agent",
 		"[agents.codex]\n\nmodel = \"--help\"":                 `line 7: agents.codex.model is ignored: "--help" must not begin`,

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -29,12 +31,26 @@ func (s *Sandbox) seedQwen() {
 	}
 }
 
-// openQwen returns the terminal of a Qwen Code and the innermost of its processes, which works.
+// openQwen returns the terminal of a Qwen Code, and the process below it that Rollcall names.
 func openQwen(s *Sandbox, r Release, args ...string) (*Terminal, Process) {
 	s.t.Helper()
 	terminal := s.OpenInTmux(s.Argv(r, append([]string{"--approval-mode", "default"}, args...)...)...)
 	terminal.Shows("Type your message")
-	return terminal, s.Descendant(terminal.PID(), "MainThread")
+	return terminal, s.qwenBelow(terminal.PID())
+}
+
+// qwenBelow returns the process of Qwen Code below another one that Rollcall names.
+func (s *Sandbox) qwenBelow(outer int) (found Process) {
+	s.t.Helper()
+	s.shows(func(x Session) bool { return x.Agent == "qwen" && x.PID != 0 }, time.Now(), soon, "a process below "+strconv.Itoa(outer), func(x Session) bool {
+		all := s.Processes()
+		i := slices.IndexFunc(all, func(p Process) bool { return p.PID == x.PID && below(all, p.PID, outer) })
+		if i >= 0 {
+			found = all[i]
+		}
+		return i >= 0
+	})
+	return found
 }
 
 // Qwen Code through start, work, permission, question, interruption, resume and kill.
@@ -63,10 +79,10 @@ func TestQwen(t *testing.T) {
 			t.Error("the permitted command did not run:", err)
 		}
 
-		terminal.Prompt("run it [[bash sleep 7.5]]")
+		terminal.Prompt("run it [[bash perl -e 'sleep 8']]")
 		terminal.Shows("Yes, allow once")
 		terminal.Press("Enter")
-		command := s.Agent("sleep", "7.5")
+		command := s.Agent("perl", "sleep 8")
 		s.Becomes(byID(working.ID), time.Now(), soon, "working")
 		s.Gone(command)
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
@@ -92,17 +108,22 @@ func TestQwenTogether(t *testing.T) {
 		terminal, agent := openQwen(s, r)
 		asked := terminal.Prompt("hello there")
 		first := s.Becomes(byPrompt("hello there"), asked, soon, "idle/completed")
-		run := s.Detached(s.Argv(r, "-p", "in the background [[delay 300]]")...)
+		run := s.Detached(s.Argv(r, "--approval-mode", "yolo", "-p", "in the background [[delay 300]]")...)
 		asked = s.Asked("in the background")
 		alone := s.Becomes(byPrompt("in the background"), asked, soon, "working")
 		if alone.PID == agent.PID || first.PID != agent.PID {
 			t.Errorf("%v and %v, the terminal's process is %d", alone, first, agent.PID)
 		}
-		inner := s.Descendant(run.PID, "MainThread")
+		all := s.Processes()
+		i := slices.IndexFunc(all, func(p Process) bool { return p.PID == alone.PID })
+		if i < 0 || !below(all, alone.PID, run.PID) {
+			t.Fatalf("%d is not below %d", alone.PID, run.PID)
+		}
+		inner := all[i]
 		s.Signal(inner, unix.SIGKILL)
 		s.Gone(inner)
 		s.Becomes(byID(alone.ID), time.Now(), soon, "stopped/died")
-		s.Gone(s.Detached(s.Argv(r, "-p", "short job")...))
+		s.Gone(s.Detached(s.Argv(r, "--approval-mode", "yolo", "-p", "short job")...))
 		s.Becomes(byPrompt("short job"), time.Now(), soon, "stopped/completed")
 		s.Becomes(byID(first.ID), time.Now(), soon, "idle/completed")
 	})

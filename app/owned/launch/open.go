@@ -32,7 +32,7 @@ func (l *Launches) open(ctx context.Context, p *Plan, s *Started) error {
 		})
 	}
 	if err == nil {
-		err = c.prompt(ctx, p.prompt, false)
+		err = c.prompt(ctx, p.prompt, false, false)
 	}
 	if err == nil || errors.Is(err, adapters.ErrUnconfirmed) {
 		return err

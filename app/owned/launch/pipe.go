@@ -24,6 +24,8 @@ const (
 	replyLimit = 8 * time.Second
 	// withdrawTime is the time after an answer within which the process reports that it had withdrawn the request.
 	withdrawTime = 200 * time.Millisecond
+	// endTime is the time after the end of a turn within which the process prints it.
+	endTime = 2 * time.Second
 	// outputPause is the pause between two reads of the output.
 	outputPause = 10 * time.Millisecond
 	// maxAnswered is how many answered requests a record keeps.
@@ -269,21 +271,27 @@ func (c *conversation) unclaim(ctx context.Context, request string) error {
 }
 
 // Send implements adapters.Prompter.
-func (c *conversation) Send(ctx context.Context, _ adapters.Session, prompt string) error {
-	return c.prompt(ctx, prompt, false)
+func (c *conversation) Send(ctx context.Context, s adapters.Session, prompt string) error {
+	return c.prompt(ctx, prompt, s.Status == adapters.Idle, false)
 }
 
 // Queue implements adapters.Prompter.
-func (c *conversation) Queue(ctx context.Context, _ adapters.Session, prompt string) error {
-	return c.prompt(ctx, prompt, true)
+func (c *conversation) Queue(ctx context.Context, s adapters.Session, prompt string) error {
+	return c.prompt(ctx, prompt, s.Status == adapters.Idle, true)
 }
 
-func (c *conversation) prompt(ctx context.Context, text string, queue bool) error {
+// prompt gives the process a prompt. idle reports that its turn is over by its files: the process may print that a moment later.
+func (c *conversation) prompt(ctx context.Context, text string, idle, queue bool) error {
 	x, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer x.close()
+	if idle {
+		if _, err := x.until(ctx, endTime, func() bool { return !x.talk.Working() }); err != nil {
+			return err
+		}
+	}
 	working, turns, order := x.talk.Working(), x.talk.Turns(), newOrder()
 	if working && !queue {
 		return adapters.ErrBusy
