@@ -126,10 +126,12 @@ test-fast: ## the tests of packages that need little: no agents' stores, no buil
 	go test -short -tags headless $(FAST)
 
 # systray's GetLayout reads a number that its refresh writes at the same time: that package alone is built without the race detector.
-test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops where their programs are installed
-	@mkdir -p $(BUILD)
-	$(GOTESTSUM) --format pkgname --hide-summary skipped --jsonfile=$(BUILD)/tests.jsonl -- \
-		-race -gcflags=fyne.io/systray=-race=false -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'" $(SLOW) ./...
+# What failed is run again, and named at the end: each one is a fault to find.
+test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops where their programs are installed; what was run again is said at the end
+	@mkdir -p $(BUILD); rm -f $(BUILD)/reruns-go.txt
+	$(GOTESTSUM) --format pkgname --hide-summary skipped --jsonfile=$(BUILD)/tests.jsonl --rerun-fails=2 --rerun-fails-max-failures=8 --rerun-fails-report=$(BUILD)/reruns-go.txt --packages='$(SLOW) ./...' -- \
+		-race -gcflags=fyne.io/systray=-race=false -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'"
+	@[ ! -s $(BUILD)/reruns-go.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns-go.txt; }
 
 test-crash: ## kill launches at every step of theirs and look at what is left
 	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/owned/launch
