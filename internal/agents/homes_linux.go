@@ -112,5 +112,5 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, data, 0o600)
 }
 
-// eachEvent are the settings with which the tray tells of each event by itself and at once.
-const eachEvent = "[notifications]\nreply = \"off\"\ntogether = \"0s\"\npause = \"0s\"\n"
+// eachEvent are the settings with which the tray tells of each event of each session by itself and at once.
+const eachEvent = "headless = \"show\"\n[notifications]\nreply = \"off\"\ntogether = \"0s\"\npause = \"0s\"\n"

@@ -11,7 +11,7 @@ import (
 )
 
 // eachEvent are settings with which the tray tells of each event by itself: the oracle counts them.
-const eachEvent = "[notifications]\nreply = \"off\"\ntogether = \"0s\"\npause = \"0s\"\n"
+const eachEvent = "headless = \"show\"\n[notifications]\nreply = \"off\"\ntogether = \"0s\"\npause = \"0s\"\n"
 
 // obeyed is after how long a change of the settings must be obeyed.
 const obeyed = 3 * time.Second
