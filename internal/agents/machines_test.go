@@ -63,7 +63,7 @@ func (u *userHere) apart(program string, args ...string) *exec.Cmd {
 func (u *userHere) configure(blocks ...string) {
 	u.t.Helper()
 	folder := filepath.Join(u.Home, ".config", "rollcall")
-	text := "[notifications]\nreply = \"off\"\ntogether = \"0s\"\npause = \"0s\"\n" + strings.Join(blocks, "")
+	text := eachEvent + strings.Join(blocks, "")
 	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "config.toml"), []byte(text), 0o600)); err != nil {
 		u.t.Fatal(err)
 	}
