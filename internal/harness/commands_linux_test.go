@@ -77,8 +77,8 @@ func (t *harness) stop() bool {
 		t.differs(x, "stop says %q, and process %d lives", strings.TrimSpace(a.out), x.Process.PID)
 	}
 	t.end(troop, i, x.Kill, "is stopped by Rollcall")
-	if x.hook != "" && !t.trayUp { // who stopped a launch knows: it is no news at the next start
-		x.ends.due--
+	x.ends.due--                   // who stopped it knows
+	if x.hook != "" && !t.trayUp { // it is no news at the next start
 		x.ends.may--
 	}
 	return true
