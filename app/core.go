@@ -43,7 +43,7 @@ type Config struct {
 	Account func(agent adapters.Name, home string, several bool) string
 	// Launches adds to the answers what Rollcall itself launched; nil: nothing.
 	Launches Launches
-	// Acting is called with the id of a session right before the user ends it, or its turn, by this core; nil: nobody is told.
+	// Acting is called with the id of a session right before the user ends it, or its turn, by this core; nil: nothing is called.
 	Acting func(session string)
 	// Marks provides the user's names for sessions; nil: there are none.
 	Marks Marks

@@ -3,7 +3,7 @@ package app
 import "rollcall/adapters"
 
 // Headless is how the menu and the notifications treat headless sessions (adapters.Session.Headless) that Rollcall did not launch. A session that waits for the
-// user is never left out: nobody else can answer it. The zero value is FoldHeadless.
+// user is never left out: only the user can answer it. The zero value is FoldHeadless.
 type Headless string
 
 // The values of the setting "headless".

@@ -99,7 +99,7 @@ func (a *Adapter) hubOf(ctx context.Context, s adapters.Session) (*process, regi
 	return nil, none, errors.New("its own terminal hosts it, and takes no answers from outside")
 }
 
-// connect connects to the hub that hosts a session. The token goes to nobody but the hub's own process. Close the connection after
+// connect connects to the hub that hosts a session. The token is sent only to the hub's own process. Close the connection after
 // use. An error that wraps adapters.ErrAnswerElsewhere says why no hub can be asked.
 func (a *Adapter) connect(ctx context.Context, s adapters.Session) (*hub, error) {
 	p, r, err := a.hubOf(ctx, s)

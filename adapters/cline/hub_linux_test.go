@@ -229,7 +229,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// The token goes to nobody but the hub.
+// The token is sent only to the hub.
 func TestForeignHub(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*registration)

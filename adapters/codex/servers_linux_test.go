@@ -126,7 +126,7 @@ func TestGuardianReview(t *testing.T) {
 	}
 }
 
-// TestHeadless: a process of its own says whether a person is at a thread, and only without one what began it.
+// TestHeadless: the process of a thread shows whether a person uses it. Without such a process, what began the thread shows it.
 func TestHeadless(t *testing.T) {
 	exec, sdk, tui := facts{head: head{byExec: true}}, facts{head: head{client: "SDK (Python)"}}, facts{head: head{byTerminal: true}}
 	for name, c := range map[string]struct {

@@ -142,7 +142,7 @@ func TestSubAgent(t *testing.T) {
 	}
 }
 
-// A lock that another process with the same pid left is nobody's.
+// A lock that another process with the same pid left does not count.
 func TestForgedLocks(t *testing.T) {
 	w := newFixture(t)
 	w.put(idA, "1.0.34", prompted, begun, ended)

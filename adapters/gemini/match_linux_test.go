@@ -135,7 +135,7 @@ func TestResumedOpenTurn(t *testing.T) {
 	w.want("a", adapters.Idle, adapters.Died, p)
 }
 
-// Processes that began shortly after each other have their sessions in that order. With fewer processes than sessions nobody knows.
+// Processes that began shortly after each other have their sessions in that order. With fewer processes than sessions it is not known.
 func TestStartedTogether(t *testing.T) {
 	w := newWorld(t)
 	first, second := w.start(20*time.Second), w.start(18*time.Second)
@@ -210,7 +210,7 @@ func TestTypedPrompt(t *testing.T) {
 	w.want(fmt.Sprint(p.PID), adapters.Idle, "", p)
 }
 
-// A call that is open waits or runs: without a process nobody knows, and a server that is older than the turn proves nothing.
+// A call that is open waits or runs: without a process it is not known, and a server that is older than the turn proves nothing.
 func TestOpenCall(t *testing.T) {
 	w := newWorld(t)
 	p := w.start(50 * time.Second)

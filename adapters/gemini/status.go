@@ -78,7 +78,7 @@ func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsett
 		case sub != nil:
 			return kit.Working(fmt.Sprintf("%s; sub-agent %.8s works; %s", said, sub.id, host)), true
 		case p.headless:
-			return kit.Working(said + ", and nobody can be asked; " + host), false
+			return kit.Working(said + ", and it runs without a terminal that could ask; " + host), false
 		}
 		return kit.Unknown(said + ", and no process runs for it: it waits for the user, or the tool needs no process; " + host), true
 	case lost:

@@ -92,7 +92,7 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 	}
 	switch {
 	case s.owner.headless:
-		return kit.Working(said + ", and nobody can be asked; " + host)
+		return kit.Working(said + ", and it runs without a terminal that could ask; " + host)
 	case has(questionTool):
 		return kit.Waiting(adapters.ForQuestion, said+"; "+host)
 	case d.now.Sub(s.turn.at) < quick: // it may be about to run

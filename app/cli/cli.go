@@ -64,7 +64,7 @@ type Deps struct {
 	Live func() (*settings.Live, error)
 	// Quiet opens the state of do not disturb; nil: there is none.
 	Quiet func() (*quiet.Quiet, error)
-	// Acting is called with the id of a session that the user is about to end, or whose turn; nil: nobody is told.
+	// Acting is called with the id of a session that the user is about to end, or whose turn; nil: nothing is called.
 	Acting func(session string)
 	// Marks opens the user's names for sessions; nil: there are none.
 	Marks func() (*marks.Marks, error)

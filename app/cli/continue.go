@@ -30,8 +30,8 @@ func newContinue(e *env) *cobra.Command {
 		Use:   "continue ID (--at-reset | --at TIME)",
 		Short: "Continue a session that reached a limit, once the limit is reset",
 		Long: `Give the session with this id (a unique prefix is enough), whose last turn ended at
-a limit of its provider, a prompt at a later time: once, and only if nobody has used the
-session until then. A session that is open gets the prompt through its agent; one that
+a limit of its provider, a prompt at a later time: once, and only if the session
+was not used until then. A session that is open gets the prompt through its agent; one that
 has stopped is resumed in the background. The keeper does this (rollcall keep).
 
 --at-reset takes the time that the agent has recorded with its failure. Timers and what

@@ -12,7 +12,7 @@ import (
 	"rollcall/proc"
 )
 
-// Continue is what a timer of a session does: it gives the session a prompt, once, if nobody has used the session since. Only the keeper does this.
+// Continue is what a timer of a session does: it gives the session a prompt, once, if the session was not used since. Only the keeper does this.
 type Continue struct {
 	Agent   adapters.Name `json:"agent"`
 	Session string        `json:"session"`

@@ -25,7 +25,7 @@ const (
 type Keeper struct {
 	// Troubles collects the reasons why fuses can't be kept. NewKeeper sets one that only logs them.
 	Troubles *store.Failures
-	// Continue gives the session of a timer its prompt, unless somebody has used the session, and returns what was done in words. nil: no session is continued.
+	// Continue gives the session of a timer its prompt, unless the session was used since, and returns what was done in words. nil: no session is continued.
 	Continue func(context.Context, Continue) (string, error)
 
 	fuses  *Fuses

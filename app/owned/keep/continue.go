@@ -41,7 +41,7 @@ func (k *keeper) continueSession(ctx context.Context, c fuse.Continue) (done str
 	}
 	ctx, cancel := context.WithTimeout(ctx, resumeLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "resume", c.Session, "--unused-since", c.Active.Format(time.RFC3339Nano), "-p", "-")
+	cmd := exec.CommandContext(ctx, program, "resume", "--unused-since", c.Active.Format(time.RFC3339Nano), "-p", "-", "--", c.Session)
 	cmd.Stdin = strings.NewReader(c.Prompt)
 	var said bytes.Buffer
 	cmd.Stderr = &said

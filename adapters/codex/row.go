@@ -1,0 +1,77 @@
+package codex
+
+import (
+	"cmp"
+	"path/filepath"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
+)
+
+// title returns the name of the thread; named are names that the user or Codex gave it.
+func (f *found) title(named ...string) string {
+	if f.facts.guardian { // its prompt is the history that it reviews
+		return "Guardian review"
+	}
+	return cmp.Or(cmp.Or(named...), f.facts.task)
+}
+
+// isHeadless returns adapters.Session.Headless. A process of its own determines it, since a thread that codex exec began can be resumed in a terminal.
+func (f *found) isHeadless(attended bool) bool {
+	if f.host != nil && (f.host.role == run || f.host.role == terminal) {
+		return f.host.role == run
+	}
+	return !attended && (f.host == nil && f.facts.byExec || strings.HasPrefix(f.facts.client, "SDK"))
+}
+
+// archive is the folder of the rollouts that the user archived.
+const archive = "archived_sessions"
+
+// session adds one session to the roll.
+func (d *discovery) session(r *root, f *found, row thread, name string, answer threadStatus) {
+	s := observation{facts: f.facts, host: f.host, unread: f.err, now: d.now}
+	if answer.Type != "" {
+		s.answer = &answer
+	}
+	if f.host == nil {
+		s.possibleHost = d.possibleHost(f.info)
+	}
+	if call, ok := s.oldestCall(); ok && f.host != nil {
+		s.running, s.nothingRuns = d.running.processOfCall(d.adapter.table, f.host, f.id, call.at)
+		s.pressure = d.adapter.table.Pressure()
+	}
+	v := decide(s)
+	if d.running.unread && f.host == nil && v.Status == adapters.Stopped {
+		v = kit.Unknown("the process table can't be read; " + s.lastTurn())
+	}
+	out := adapters.Session{
+		ID: f.id, Agent: Name,
+		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: v.Outcome == adapters.Failed && f.facts.turn.limited, Evidence: v.Evidence,
+		CWD: f.facts.cwd, Branch: cmp.Or(row.branch, f.facts.branch), Model: cmp.Or(f.facts.model, row.model),
+		Title:       f.title(row.name, name),
+		FirstPrompt: f.facts.firstPrompt, LastPrompt: f.facts.lastPrompt,
+		Parent: cmp.Or(f.facts.parent, row.parent), Version: cmp.Or(f.facts.version, row.version),
+		Host: f.facts.client, Headless: f.isHeadless(d.attended[f.id]), Review: f.facts.guardian, Archived: filepath.Base(filepath.Dir(f.path)) == archive,
+		Tokens: f.facts.tokenTotals(), Usage: f.usage, Context: adapters.Context{Used: f.facts.context, Window: f.facts.window},
+		StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.prompted, Files: []string{f.path}, Home: r.path,
+	}
+	out.Doing, out.DoingSince = f.facts.doing()
+	if out.LastActivityAt.IsZero() && f.info != nil {
+		out.LastActivityAt = f.info.ModTime()
+	}
+	if f.host != nil {
+		out.Process = f.host.Identity
+		out.Shared = f.host.isServer() || out.Parent != "" || d.mainThreads[f.host] > 1
+		out.Unattended = f.host.daemon && out.Parent == "" && f.facts.byTerminal && !d.attended[f.id]
+		if f.host.daemon {
+			out.Terminal = d.shownBy[f.id]
+		}
+		d.answer.Watch(filepath.Dir(f.path))
+	}
+	if v.Status == adapters.Waiting && v.WaitingFor == adapters.ForPermission {
+		d.answer.Watch(r.path)
+	}
+	// A thread that is in two homes, because one is a copy, is shown once.
+	d.answer.AddOnce(out, "copy of a thread in another home", func(s *adapters.Session) bool { return !s.Process.IsZero() })
+}

@@ -1,0 +1,175 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"unicode"
+
+	"rollcall/adapters"
+	"rollcall/app/present"
+	"rollcall/app/store/lock"
+	"rollcall/proc"
+)
+
+// Request is a launch that the user requests.
+type Request struct {
+	Task  adapters.Task
+	Group string
+	Spec  string // path of a file that is appended to the prompt
+	Files []string
+	Hooks []Hook
+	// Branch is the branch of the launch's worktree, if it has one.
+	Branch string
+	// Force starts the agent even if the folder is locked or occupied.
+	Force bool
+	// KeepEnv leaves the variables in place that the agent's adapter would drop.
+	KeepEnv bool
+}
+
+// Plan is a launch that was checked and can be started. The user sees it first.
+type Plan struct {
+	Agent   adapters.Name
+	Request Request
+	Command adapters.Command
+	Env     []string // the whole environment except Variable
+	Dropped []string // variables of the caller's environment that are missing from Env
+
+	talk   adapters.Piped // of an agent that is launched with a pipe
+	prompt string         // with everything that the request adds to it
+}
+
+// Prepare finds the agent's program and builds the command. env is the caller's environment. It writes nothing.
+func Prepare(a adapters.Adapter, req Request, env []string) (*Plan, error) {
+	// A session's folder comes from what its agent wrote. Resolved against
+	// Rollcall's own working directory, a relative one would name another folder.
+	if req.Task.Resume != "" && !filepath.IsAbs(req.Task.Dir) {
+		return nil, fmt.Errorf("resume %s: the agent recorded the folder %s, which is not an absolute path; resume the session in the agent itself, in the right folder",
+			req.Task.Resume, lock.Shown(req.Task.Dir))
+	}
+	if req.Task.Resume != "" {
+		if err := checkFolder(&req.Task); err != nil {
+			return nil, err
+		}
+	}
+	dir, err := lock.RealPath(req.Task.Dir)
+	if err != nil {
+		return nil, err
+	}
+	req.Task.Dir = dir
+	return prepare(a, req, env)
+}
+
+// prepare does the work of Prepare, for a folder that may not exist yet.
+func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error) {
+	launcher, ok := a.(adapters.Launcher)
+	if !ok {
+		return nil, fmt.Errorf("%s: Rollcall cannot launch this agent", a.Name())
+	}
+	if err := errors.Join(checkMode(launcher, req.Task.Mode), checkModel(req.Task.Model)); err != nil {
+		return nil, err
+	}
+	task := req.Task
+	if task.Prompt, err = compose(&req); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(task.Prompt) == "" && !task.Terminal {
+		return nil, errors.New("a launch in the background needs a prompt")
+	}
+	if err := checkPiped(a, &task); err != nil {
+		return nil, err
+	}
+	if d, _ := adapters.Describe(a.Name()); task.Home != "" && !d.Homes {
+		return nil, fmt.Errorf("%s cannot be launched in another home from here", present.AgentName(a.Name()))
+	}
+	program, err := launcher.Program(LookPath)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Agent: a.Name(), Request: req}
+	if p.Command, err = launcher.Command(program, task); err != nil {
+		return nil, err
+	}
+	if p.Command.Pipe {
+		p.talk, _ = a.(adapters.Piped)
+		p.prompt = task.Prompt
+	}
+	drop := p.Command.Drop
+	if req.KeepEnv {
+		drop = nil
+	}
+	for _, name := range drop {
+		if isSet(env, name) {
+			p.Dropped = append(p.Dropped, name)
+		}
+	}
+	p.Env = withHelpers(proc.ChildEnv(env, slices.Concat(drop, p.Command.Unset), nil), p.Command.Path)
+	return p, nil
+}
+
+// checkPiped returns an error for a launch in the background that asks to be answerable, if the agent does not support that.
+func checkPiped(a adapters.Adapter, t *adapters.Task) error {
+	if t.Terminal || !t.Answerable {
+		return nil
+	}
+	if _, ok := a.(adapters.Piped); !ok {
+		return fmt.Errorf("%s: a launch in the background can't be answered: launch it in a terminal, or without --answerable", a.Name())
+	}
+	if runtime.GOOS == "windows" {
+		return fmt.Errorf("%s: a launch in the background can't be answered on Windows: launch it in a terminal, or without --answerable", a.Name())
+	}
+	return nil
+}
+
+func isSet(env []string, name string) bool {
+	for _, e := range env {
+		if n, v, _ := strings.Cut(e, "="); n == name && v != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func checkMode(l adapters.Launcher, mode string) error {
+	if mode == "" {
+		return nil
+	}
+	var names []string
+	for _, m := range l.Modes() {
+		if m.Name == mode {
+			return nil
+		}
+		names = append(names, m.Name)
+	}
+	if names == nil {
+		return fmt.Errorf("this agent has no permission modes: omit the mode %q", mode)
+	}
+	return fmt.Errorf("the mode must be one of %s, not %q", strings.Join(names, ", "), mode)
+}
+
+// checkModel returns an error for a model name that an agent could take for an option.
+func checkModel(model string) error {
+	if strings.HasPrefix(model, "-") || strings.TrimSpace(model) != model || strings.ContainsFunc(model, unicode.IsControl) {
+		return fmt.Errorf("%q is not a model name: it must not begin with a hyphen or a space, or contain control characters", model)
+	}
+	return nil
+}
+
+// childEnv returns the whole environment of the process of a launch.
+func (p *Plan) childEnv(id string) []string {
+	set := map[string]string{Variable: id}
+	if dir := p.Request.Task.Dir; runtime.GOOS != "windows" && filepath.IsAbs(dir) {
+		set["PWD"] = dir // as a shell does: OpenCode works in the folder that PWD names (1.18.33)
+	}
+	for _, v := range p.Command.Set {
+		name, value, _ := strings.Cut(v, "=")
+		set[name] = value
+	}
+	if secret := p.Command.Secret; !secret.IsZero() {
+		set[secret.Name] = secret.Value
+	}
+	return proc.ChildEnv(p.Env, nil, set)
+}
