@@ -24,8 +24,8 @@ const (
 	replyLimit = 8 * time.Second
 	// withdrawTime is the time after an answer within which the process reports that it had withdrawn the request.
 	withdrawTime = 200 * time.Millisecond
-	// endTime is the time after the end of a turn within which the process prints it.
-	endTime = 2 * time.Second
+	// endLimit is how long a process may take to print the end of a turn that its files show: Qwen Code stores what it remembers of the turn first (0.24.4).
+	endLimit = 8 * time.Second
 	// outputPause is the pause between two reads of the output.
 	outputPause = 10 * time.Millisecond
 	// maxAnswered is how many answered requests a record keeps.
@@ -288,7 +288,7 @@ func (c *conversation) prompt(ctx context.Context, text string, idle, queue bool
 	}
 	defer x.close()
 	if idle {
-		if _, err := x.until(ctx, endTime, func() bool { return !x.talk.Working() }); err != nil {
+		if _, err := x.until(ctx, endLimit, func() bool { return !x.talk.Working() }); err != nil {
 			return err
 		}
 	}
