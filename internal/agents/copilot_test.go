@@ -77,6 +77,7 @@ func copilotTurns(t *testing.T, s *Sandbox, r Release) {
 	s.Becomes(one, asked, soon, "idle/completed")
 	terminal.Prompt("ask me [[ask]]")
 	s.Becomes(one, time.Now(), soon, "waiting/question")
+	terminal.Shows("esc cancel") // the record comes before the picture
 	terminal.Dismiss("Escape", "esc cancel")
 	s.Becomes(one, time.Now(), soon, "idle/interrupted", "idle/completed")
 }
