@@ -26,7 +26,7 @@ const (
 
 // view is the content of the tray on any platform.
 type view struct {
-	rows    []row
+	rows    []model.Item
 	tooltip string
 	icon    assets.State
 	count   int // sessions that need the user
@@ -183,7 +183,7 @@ func (m *menu) view() view {
 		offerTerminals(rows, m.last.Rows)
 	}
 	if m.replaced {
-		rows[idRestart-1] = row{id: idRestart, label: "Restart to finish the update"}
+		rows[idRestart-1] = model.Item{ID: idRestart, Label: "Restart to finish the update"}
 	}
 	return view{rows: rows, tooltip: m.last.Tooltip, icon: m.last.Icon, count: m.last.Count}
 }

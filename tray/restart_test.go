@@ -20,7 +20,7 @@ func TestRestartRow(t *testing.T) {
 	defer cancel()
 	replaced, asked := make(chan struct{}), make(chan bool, 1)
 	m := newMenu(ctx, stillCore{}, Options{Replaced: replaced, Restart: func() { asked <- ctx.Err() == nil }}, cancel)
-	if row := m.first().rows[idRestart-1]; !row.hidden {
+	if row := m.first().rows[idRestart-1]; !row.Hidden {
 		t.Errorf("before an update: %+v", row)
 	}
 	views := make(chan view, 10)
@@ -28,8 +28,8 @@ func TestRestartRow(t *testing.T) {
 	defer stop()
 	close(replaced)
 	for v := range views {
-		if row := v.rows[idRestart-1]; !row.hidden {
-			if row.label != "Restart to finish the update" || row.disabled || row.id != idRestart {
+		if row := v.rows[idRestart-1]; !row.Hidden {
+			if row.Label != "Restart to finish the update" || row.Disabled || row.ID != idRestart {
 				t.Errorf("%+v", row)
 			}
 			break

@@ -7,16 +7,6 @@ import (
 	"rollcall/tray/model"
 )
 
-// row is one row of a platform's menu. Rows are created once and hidden while unused, so that an open menu can change.
-type row struct {
-	id        int32 // positive, in the order of the menu
-	label     string
-	disabled  bool
-	hidden    bool
-	separator bool
-	parent    int32 // id of the row whose submenu contains this one; 0: none
-}
-
 // The ids of the rows, from top to bottom.
 const (
 	idMessage int32 = 1 + iota
@@ -55,45 +45,45 @@ const (
 	rowCount   = int(idQuit) + model.MaxSessions
 )
 
-// layOut returns the fixed rows, filled from the model's rows. canLaunch and canQuiet report whether the user can launch
+// layOut returns the fixed items, filled from the model's rows. canLaunch and canQuiet report whether the user can launch
 // agents and turn do not disturb on.
-func layOut(m model.Menu, canLaunch, canQuiet bool) []row {
-	rows := make([]row, rowCount)
+func layOut(m model.Menu, canLaunch, canQuiet bool) []model.Item {
+	rows := make([]model.Item, rowCount)
 	for i := range rows {
-		rows[i] = row{id: int32(i + 1), hidden: true}
-		if rows[i].id >= idTerminal {
-			rows[i].parent = idTerminals
+		rows[i] = model.Item{ID: int32(i + 1), Hidden: true}
+		if rows[i].ID >= idTerminal {
+			rows[i].Parent = idTerminals
 		}
 	}
-	put := func(id int32, r row) {
-		r.id, r.parent = id, rows[id-1].parent
+	put := func(id int32, r model.Item) {
+		r.ID, r.Parent = id, rows[id-1].Parent
 		rows[id-1] = r
 	}
 	next := map[model.Kind]int32{model.Message: idMessage, model.Session: idSession, model.More: idMore, model.Adapter: idAdapter, model.Limit: idLimit}
 	for _, r := range m.Rows {
-		put(next[r.Kind], row{label: r.Label(), disabled: r.Kind == model.Message})
+		put(next[r.Kind], model.Item{Label: r.Label(), Disabled: r.Kind == model.Message})
 		next[r.Kind]++
 	}
 	for i, r := range m.Ended[:min(len(m.Ended), model.MaxEnded)] {
-		put(idEndedTitle, row{label: "Ended", disabled: true})
-		put(idEnded+int32(i), row{label: r.Label()})
+		put(idEndedTitle, model.Item{Label: "Ended", Disabled: true})
+		put(idEnded+int32(i), model.Item{Label: r.Label()})
 	}
-	put(idSeparator, row{separator: true})
-	put(idOpen, row{label: "Open Rollcall"})
-	put(idQueue, row{label: "Needs you"})
-	put(idLaunch, row{label: "New agent…", disabled: !canLaunch})
+	put(idSeparator, model.Item{Separator: true})
+	put(idOpen, model.Item{Label: "Open Rollcall"})
+	put(idQueue, model.Item{Label: "Needs you"})
+	put(idLaunch, model.Item{Label: "New agent…", Disabled: !canLaunch})
 	switch {
 	case m.Quiet != "":
-		put(idSeparatorQuiet, row{separator: true})
-		put(idQuietEnd, row{label: m.Quiet})
+		put(idSeparatorQuiet, model.Item{Separator: true})
+		put(idQuietEnd, model.Item{Label: m.Quiet})
 	case canQuiet:
-		put(idSeparatorQuiet, row{separator: true})
-		put(idQuietHour, row{label: "Do not disturb for 1 hour"})
-		put(idQuietTomorrow, row{label: "Do not disturb until tomorrow"})
+		put(idSeparatorQuiet, model.Item{Separator: true})
+		put(idQuietHour, model.Item{Label: "Do not disturb for 1 hour"})
+		put(idQuietTomorrow, model.Item{Label: "Do not disturb until tomorrow"})
 	}
-	put(idSettings, row{label: "Settings…"})
-	put(idSeparatorQuit, row{separator: true})
-	put(idQuit, row{label: "Quit"})
+	put(idSettings, model.Item{Label: "Settings…"})
+	put(idSeparatorQuit, model.Item{Separator: true})
+	put(idQuit, model.Item{Label: "Quit"})
 	return rows
 }
 
@@ -195,14 +185,14 @@ func (m *menu) sessionOf(id int32) model.Row {
 }
 
 // offerTerminals shows the submenu with the sessions of the menu that may have a terminal on this machine.
-func offerTerminals(rows []row, shown []model.Row) {
+func offerTerminals(rows []model.Item, shown []model.Row) {
 	next := idTerminal
 	for _, r := range terminals(shown) {
-		rows[next-1] = row{id: next, label: r.Label(), parent: idTerminals}
+		rows[next-1] = model.Item{ID: next, Label: r.Label(), Parent: idTerminals}
 		next++
 	}
 	if next > idTerminal {
-		rows[idTerminals-1] = row{id: idTerminals, label: "Show terminal"}
+		rows[idTerminals-1] = model.Item{ID: idTerminals, Label: "Show terminal"}
 	}
 }
 

@@ -4,6 +4,7 @@ package tray
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/godbus/dbus/v5"
 
 	"rollcall/tray/dbusmenu"
+	"rollcall/tray/model"
 )
 
 // The object paths of systray's item and menu.
@@ -40,7 +42,7 @@ func run(ctx context.Context, m *menu) error {
 
 	icon := &item{ctx: ctx, shared: shared, own: own, opts: &m.opts}
 	icon.setIcon(first)
-	server, err := dbusmenu.Export(shared, menuPath, items(first.rows), dbusmenu.Handler{
+	server, err := dbusmenu.Export(shared, menuPath, widened(first.rows), dbusmenu.Handler{
 		Opening: m.opening, Closed: m.closed, Clicked: func(id int32) { clicked(m, id) },
 	})
 	if err != nil {
@@ -79,7 +81,7 @@ func changes(m *menu, server *dbusmenu.Server, icon *item, last view) func(view)
 		if v.tooltip != last.tooltip {
 			systray.SetTooltip(v.tooltip)
 		}
-		if err := server.Update(items(v.rows)); err != nil {
+		if err := server.Update(widened(v.rows)); err != nil {
 			m.opts.Log.Warn("tray: cannot update the menu", "error", err)
 		}
 		last = v
@@ -90,13 +92,9 @@ func changes(m *menu, server *dbusmenu.Server, icon *item, last view) func(view)
 // and would clip a row that becomes wider.
 const minWidth = 27
 
-func items(rows []row) []dbusmenu.Item {
-	out := make([]dbusmenu.Item, len(rows))
-	for i, r := range rows {
-		if r.id == idOpen {
-			r.label += strings.Repeat("\u2003", minWidth)
-		}
-		out[i] = dbusmenu.Item{ID: r.id, Label: r.label, Disabled: r.disabled, Hidden: r.hidden, Separator: r.separator, Parent: r.parent}
-	}
+// widened returns the items with that white space in a row that is always there.
+func widened(items []model.Item) []model.Item {
+	out := slices.Clone(items)
+	out[idOpen-1].Label += strings.Repeat("\u2003", minWidth)
 	return out
 }

@@ -6,14 +6,14 @@ import (
 	"context"
 
 	"fyne.io/systray"
-
 	"rollcall/assets"
+	"rollcall/tray/model"
 )
 
 // nativeMenu is the menu that systray draws. Its rows are created once.
 type nativeMenu struct {
 	items   []*systray.MenuItem // nil: the row is a separator
-	shown   []row
+	shown   []model.Item
 	last    view
 	started bool
 	label   func(string) string // escapes for the platform
@@ -22,25 +22,25 @@ type nativeMenu struct {
 
 // newNativeMenu creates the rows and shows v. It must be called after systray is ready.
 func newNativeMenu(m *menu, v view, label func(string) string, count func(int)) *nativeMenu {
-	n := &nativeMenu{label: label, count: count, shown: make([]row, len(v.rows))}
+	n := &nativeMenu{label: label, count: count, shown: make([]model.Item, len(v.rows))}
 	for i, r := range v.rows {
-		if r.separator {
+		if r.Separator {
 			systray.AddSeparator()
 			n.items = append(n.items, nil)
 			n.shown[i] = r
 			continue
 		}
 		var item *systray.MenuItem
-		if r.parent != 0 {
-			item = n.items[r.parent-1].AddSubMenuItem(label(r.label), "")
+		if r.Parent != 0 {
+			item = n.items[r.Parent-1].AddSubMenuItem(label(r.Label), "")
 		} else {
-			item = systray.AddMenuItem(label(r.label), "")
+			item = systray.AddMenuItem(label(r.Label), "")
 		}
 		n.items = append(n.items, item)
-		n.shown[i] = row{id: r.id, label: r.label, parent: r.parent}
+		n.shown[i] = model.Item{ID: r.ID, Label: r.Label, Parent: r.Parent}
 		go func() {
 			for range item.ClickedCh { // ends when systray drops the item
-				m.clicked(r.id)
+				m.clicked(r.ID)
 			}
 		}()
 	}
@@ -69,23 +69,23 @@ func (n *nativeMenu) show(v view) {
 }
 
 // set updates one row. It does not touch a row that stays hidden: on Windows a new title would show the row.
-func (n *nativeMenu) set(item *systray.MenuItem, old, now row) {
-	if now.hidden {
-		if !old.hidden {
+func (n *nativeMenu) set(item *systray.MenuItem, old, now model.Item) {
+	if now.Hidden {
+		if !old.Hidden {
 			item.Hide()
 		}
 		return
 	}
-	if old.hidden {
+	if old.Hidden {
 		item.Show()
 	}
-	if old.label != now.label || old.hidden {
-		item.SetTitle(n.label(now.label))
+	if old.Label != now.Label || old.Hidden {
+		item.SetTitle(n.label(now.Label))
 	}
 	switch {
-	case now.disabled && !item.Disabled():
+	case now.Disabled && !item.Disabled():
 		item.Disable()
-	case !now.disabled && item.Disabled():
+	case !now.Disabled && item.Disabled():
 		item.Enable()
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"sync"
 
 	"github.com/godbus/dbus/v5"
+
+	"rollcall/tray/model"
 )
 
 const iface = "com.canonical.dbusmenu"
@@ -25,17 +27,6 @@ const root int32 = 0
 // firstRevision is above the revisions that another server at the same path may have announced. Panels ignore a revision
 // that does not grow.
 const firstRevision = 1000
-
-// Item is one row. Its label is plain text.
-type Item struct {
-	ID        int32 // above 0, unique
-	Label     string
-	Disabled  bool
-	Hidden    bool
-	Separator bool
-	// Parent is the row whose submenu has this one; 0: none.
-	Parent int32
-}
 
 // Handler has the functions for the user's actions. They are called on goroutines of the connection, several at a time.
 // Each may be nil.
@@ -56,7 +47,7 @@ type Server struct {
 	handler Handler
 
 	mu    sync.Mutex
-	items []Item
+	items []model.Item
 	index map[int32]int
 
 	parents map[int32]bool // ids of the rows with a submenu; never changes
@@ -65,7 +56,7 @@ type Server struct {
 
 // Export serves items at path on conn, replaces any menu at that path, and makes panels read the menu again. The
 // caller remains the owner of conn.
-func Export(conn *dbus.Conn, path dbus.ObjectPath, items []Item, h Handler) (*Server, error) {
+func Export(conn *dbus.Conn, path dbus.ObjectPath, items []model.Item, h Handler) (*Server, error) {
 	s := &Server{conn: conn, path: path, handler: h, items: slices.Clone(items), index: map[int32]int{}, parents: map[int32]bool{}}
 	for i, item := range items {
 		if _, twice := s.index[item.ID]; twice || item.ID <= root {
@@ -87,7 +78,7 @@ func Export(conn *dbus.Conn, path dbus.ObjectPath, items []Item, h Handler) (*Se
 
 // Update sets the rows to items and sends the changes to panels. items must have the ids of the exported rows, in the
 // same order.
-func (s *Server) Update(items []Item) error {
+func (s *Server) Update(items []model.Item) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(items) != len(s.items) {
@@ -127,7 +118,7 @@ type removed struct {
 
 // all returns all properties of an item, including those with the default value: a panel may otherwise keep the former
 // value.
-func all(i Item) map[string]dbus.Variant {
+func all(i model.Item) map[string]dbus.Variant {
 	p := map[string]dbus.Variant{
 		"enabled": dbus.MakeVariant(!i.Disabled),
 		"visible": dbus.MakeVariant(!i.Hidden),
@@ -140,7 +131,7 @@ func all(i Item) map[string]dbus.Variant {
 	return p
 }
 
-func difference(old, now Item) map[string]dbus.Variant {
+func difference(old, now model.Item) map[string]dbus.Variant {
 	p := all(now)
 	for name, value := range all(old) {
 		if p[name] == value {
