@@ -16,7 +16,7 @@ const openLimit = time.Minute
 // open gives the prompt to an agent that opens its session first (adapters.Opener). An agent that can't open it, or does not take the prompt, is
 // ended: no other process would send it one. The error has the agent's reason.
 func (l *Launches) open(ctx context.Context, p *Plan, s *Started) error {
-	if p.talk == nil || s.Record.Ended() {
+	if p.talk == nil {
 		return nil
 	}
 	if _, ok := p.talk.Talk().(adapters.Opener); !ok {
