@@ -50,6 +50,11 @@ FAST     := ./internal/doctest ./adapters ./adapters/internal/agentproc ./adapte
 
 # The packages whose tests take longest, which start first.
 SLOW := ./app/owned/keep ./app/ui ./internal/corpus ./tray ./app/cli ./adapters/codex ./app/window ./adapters/claudecode ./adapters/opencode ./adapters/openclaw ./app/machine ./notify ./app/control/focus ./internal/harness ./app/owned/launch . ./app
+# Code of others that is built without the race detector, which makes it five times as slow: SQLite and what draws and decodes, which share nothing
+# between goroutines; and systray, whose GetLayout reads a number that its refresh writes at the same time.
+UNWATCHED := fyne.io/systray modernc.org/... golang.org/x/image/... github.com/go-text/... github.com/anthonynsimon/bild/... github.com/fyne-io/... \
+	github.com/srwiley/... github.com/klauspost/compress/... github.com/yuin/goldmark/...
+RACE     := -race $(patsubst %,-gcflags=%=-race=false,$(UNWATCHED))
 # So many packages are tested at once: two more than there are processors, since many tests wait.
 AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 
@@ -125,20 +130,19 @@ check: vet lint test-fast ## before each commit: format, vet for three systems, 
 test-fast: ## the tests of packages that need little: no agents' stores, no builds, no desktop
 	go test -short -tags headless $(FAST)
 
-# systray's GetLayout reads a number that its refresh writes at the same time: that package alone is built without the race detector.
 # What failed is run again, and named at the end: each one is a fault to find.
 test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops where their programs are installed; what was run again is said at the end
 	@mkdir -p $(BUILD); rm -f $(BUILD)/reruns-go.txt
 	$(GOTESTSUM) --format pkgname --hide-summary skipped --jsonfile=$(BUILD)/tests.jsonl --rerun-fails=2 --rerun-fails-max-failures=8 --rerun-fails-report=$(BUILD)/reruns-go.txt --packages='$(SLOW) ./...' -- \
-		-race -gcflags=fyne.io/systray=-race=false -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'"
+		$(RACE) -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'"
 	@[ ! -s $(BUILD)/reruns-go.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns-go.txt; }
 
 test-crash: ## kill launches at every step of theirs and look at what is left
-	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/owned/launch
+	go test $(RACE) -count=1 -tags faults -timeout 5m -run Crash ./app/owned/launch
 
 stress: ## run STRESS percent (100) of the stress tests: a thousand launches in a row, hundreds at once, pids given again, 500 changes of each agent's files
-	ROLLCALL_STRESS=$(STRESS) go test -race -count=1 -tags faults -timeout 30m -run Stress -v ./app/owned/launch
-	ROLLCALL_CACHE_STEPS=$$(($(STRESS) * 5)) go test -race -count=1 -timeout 30m -run CacheChangesNothing -v ./internal/corpus
+	ROLLCALL_STRESS=$(STRESS) go test $(RACE) -count=1 -tags faults -timeout 30m -run Stress -v ./app/owned/launch
+	ROLLCALL_CACHE_STEPS=$$(($(STRESS) * 5)) go test $(RACE) -count=1 -timeout 30m -run CacheChangesNothing -v ./internal/corpus
 
 full-disk: ## leave the disk with the keeper's state full for FULLDISK (1h), and see everything that was due done once afterwards
 	ROLLCALL_FULL_DISK=$(FULLDISK) go test -count=1 -timeout 0 -run '^TestFullDisk$$' -v ./app/owned/keep

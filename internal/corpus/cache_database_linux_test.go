@@ -19,7 +19,7 @@ import (
 // TestCacheChangesNothingOfDatabase is TestCacheChangesNothing for OpenCode's database. The rows change as OpenCode
 // changes them: each change of a session or a message sets its time of the update.
 func TestCacheChangesNothingOfDatabase(t *testing.T) {
-	steps, seed := cacheSteps(20), cacheSeed()
+	steps, seed := cacheSteps(12), cacheSeed()
 	t.Logf("seed %d", seed)
 	d := openDatabase(t, seed)
 	c := d.cacheCheck

@@ -34,7 +34,7 @@ var stores = map[adapters.Name][]string{
 // is the answer without it. ROLLCALL_CACHE_STEPS is the number of changes for each agent (make stress: 500), and
 // ROLLCALL_CACHE_SEED repeats the changes of an earlier run.
 func TestCacheChangesNothing(t *testing.T) {
-	steps := cacheSteps(50)
+	steps := cacheSteps(25)
 	for _, name := range []adapters.Name{agentname.ClaudeCode, agentname.Codex, agentname.Pi, agentname.PiRust} {
 		t.Run(string(name), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "corpus")

@@ -15,7 +15,7 @@ import (
 // TestLedgerOfDatabase is TestLedger for OpenCode's database. A fork of OpenCode (1.18.33) has the messages of its parent with new ids and their times, and its
 // row counts them as well.
 func TestLedgerOfDatabase(t *testing.T) {
-	steps, seed := cacheSteps(20), cacheSeed()
+	steps, seed := cacheSteps(12), cacheSeed()
 	t.Logf("seed %d", seed)
 	d := openDatabase(t, seed)
 	d.exec("DELETE FROM session WHERE id NOT IN (SELECT id FROM session ORDER BY id LIMIT 12)")

@@ -209,7 +209,7 @@ func TestSearchRecordings(t *testing.T) {
 			if len(everything) == 0 {
 				t.Skip("nothing was said in it")
 			}
-			needles := append(needlesOf(everything, rand.New(rand.NewPCG(3, uint64(i))), 15), "zzqqxx", "[[", "image")
+			needles := append(needlesOf(everything, rand.New(rand.NewPCG(3, uint64(i))), 5), "zzqqxx", "[[", "image")
 			adaptertest.Untouched(t, r.Home)
 			holdSearch(t, list, everything, needles)
 			holdTools(t, list, everything)
@@ -316,7 +316,7 @@ func hostileDatabase(path, prompt string, replace func(string) string) error {
 // agents, with hostile prompts in every way of writing JSON.
 func TestSearchCorpus(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "corpus")
-	man, err := corpus.Write(dir, corpus.Options{Sessions: 200, Live: 10, Gateway: 10, Seed: 11, Now: time.Now(), Scale: 0.02})
+	man, err := corpus.Write(dir, corpus.Options{Sessions: 120, Live: 10, Gateway: 10, Seed: 11, Now: time.Now(), Scale: 0.02})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestSearchCorpus(t *testing.T) {
 				t.Fatal("nothing was said")
 			}
 			r := rand.New(rand.NewPCG(5, uint64(i)))
-			needles := append(needlesOf(everything, r, 40), "build", "task 1", "zzqqxx")
+			needles := append(needlesOf(everything, r, 15), "build", "task 1", "zzqqxx")
 			for _, text := range hostile {
 				runes := []rune(strings.TrimSpace(text))
 				from := r.IntN(len(runes))
