@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -93,16 +94,16 @@ func (p *agentsPage) look(all []app.Health) {
 		return
 	}
 	p.looked = places
-	go func() {
+	background(p.ui.ctx, p.ui, func(context.Context) (map[string]string, error) {
 		notes := make(map[string]string, len(places))
 		for _, place := range places {
 			notes[place] = p.ui.system.placeNote(place)
 		}
-		p.ui.post(func() {
-			p.notes = notes
-			p.apply(p.ui.sessions.view.snapshot)
-		})
-	}()
+		return notes, nil
+	}, func(notes map[string]string, _ error) {
+		p.notes = notes
+		p.apply(p.ui.sessions.view.snapshot)
+	})
 }
 
 // stateText returns an agent's state in words, with its icon and colour.

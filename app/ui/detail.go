@@ -31,7 +31,8 @@ type detailPane struct {
 	stale      *widgets.Banner
 	request    *requestView
 	result     *fyne.Container // how the last answer ended
-	goTo       *goTo
+	terminal   *widgets.Button // shows the terminal
+	showing    bool            // a terminal is being shown
 	stop       *widgets.Button
 	resume     *widgets.Button
 	retryHooks *widgets.Button
@@ -56,7 +57,7 @@ func newDetailPane(u *UI) *detailPane {
 	d.icon = widgets.NewImage(nil, 22)
 	d.title = widgets.NewLine("", theme.ColorNameForeground, theme.SizeNameSubHeadingText, fyne.TextStyle{Bold: true})
 	d.status = widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{})
-	d.goTo = newGoTo(d)
+	d.terminal = d.button("Show terminal", d.showTerminal)
 	d.stop = d.button("Stop…", func(s *app.Session) { u.showStop(*s) })
 	d.resume = d.button("Resume…", func(s *app.Session) { u.showResume(*s) })
 	d.retryHooks = d.button("Retry hooks", func(s *app.Session) { u.retryHooks(d.retryHooks, s) })
@@ -73,7 +74,7 @@ func newDetailPane(u *UI) *detailPane {
 	d.result = container.NewStack()
 	d.result.Hide()
 	headline := widgets.Border(nil, widgets.TopOf(2, 0, 0, 10, d.icon), nil, widgets.Rows(1, d.title, d.status))
-	d.buttons = widgets.Flow(d.goTo.show, d.resume, d.stop, d.retryHooks, d.more)
+	d.buttons = widgets.Flow(d.terminal, d.resume, d.stop, d.retryHooks, d.more)
 	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.stale.Content, d.buttons, d.result, widgets.Pad(0, 0, -6, -6, d.request.content)))
 	d.above = container.NewVScroll(widgets.Rows(0, top, widget.NewSeparator()))
 	d.both = container.NewBorder(nil, d.composer.content, nil, nil, d.overConversation())
@@ -126,8 +127,8 @@ func (d *detailPane) focus() {
 	switch {
 	case !d.request.has && d.composer.field.Visible():
 		d.ui.host.Focus(d.composer.entry)
-	case d.goTo.show.Visible() && !d.goTo.show.Disabled():
-		d.ui.host.Focus(d.goTo.show)
+	case d.terminal.Visible() && !d.terminal.Disabled():
+		d.ui.host.Focus(d.terminal)
 	default:
 		d.ui.host.Focus(d.more)
 	}
@@ -182,16 +183,13 @@ func (d *detailPane) button(text string, tapped func(*app.Session)) *widgets.But
 // copyResumeCommand copies the command that resumes a session. The adapter searches for the program on another goroutine.
 func (d *detailPane) copyResumeCommand(s *app.Session) {
 	u, x := d.ui, *s
-	go func() {
+	u.try("", func() error {
 		command, err := launch.ResumeCommand(u.adapter(x.Agent), &x)
-		u.post(func() {
-			if err != nil {
-				u.notify(errorText(err))
-				return
-			}
-			u.copyText(d.more, command)
-		})
-	}()
+		if err == nil {
+			u.post(func() { u.copyText(d.more, command) })
+		}
+		return err
+	})
 }
 
 // selectHint is shown while no session is selected.
@@ -244,14 +242,24 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 
 // showActions shows what can be done with a session.
 func (d *detailPane) showActions(s *app.Session) {
-	d.goTo.update(s)
-	widgets.SetVisible(d.goTo.show, s.Live())
+	d.terminal.SetEnabled(d.ui.canShowTerminal(s) && !d.showing)
+	widgets.SetVisible(d.terminal, s.Live())
 	widgets.SetVisible(d.stop, s.Live())
 	widgets.SetVisible(d.resume, !s.Live())
 	d.stop.SetEnabled(d.ui.canStop(s))
 	d.resume.SetEnabled(d.ui.canResume(s))
 	d.composer.show(s)
 	d.buttons.Refresh()
+}
+
+// showTerminal shows the terminal of the session, one at a time.
+func (d *detailPane) showTerminal(s *app.Session) {
+	d.showing = true
+	d.terminal.Disable()
+	d.ui.showTerminal(*s, func() {
+		d.showing = false
+		d.terminal.Enable()
+	})
 }
 
 // showRequest shows what the session asks, if it waits.

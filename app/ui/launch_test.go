@@ -385,8 +385,8 @@ func TestLaunchDefaults(t *testing.T) {
 	p.folder.SetText(t.TempDir())
 	p.prompt.SetText("do it")
 	w.command("codex --model gpt-6 --mode read-only -p", "Removed from its environment, as your settings say: SECRET_OF_MINE.")
-	if p.choices[0].check.Checked || p.choices[0].mode.mode() != "" {
-		t.Errorf("claude-code is chosen, or has mode %q", p.choices[0].mode.mode())
+	if p.choices[0].check.Checked || p.choices[0].mode.value() != "" {
+		t.Errorf("claude-code is chosen, or has mode %q", p.choices[0].mode.value())
 	}
 	p.choices[1].model.SetText("")
 	p.choices[1].mode.choice.SetSelected(defaultMode)

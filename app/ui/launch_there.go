@@ -6,16 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
-
-	"fyne.io/fyne/v2"
 
 	"rollcall/app"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/store"
-	"rollcall/app/ui/widgets"
 )
 
 // Machines runs commands of Rollcall on other machines; *machine.Machines is one.
@@ -133,45 +129,13 @@ func isInUse(err error) bool {
 // thisMachine is the first option in the list of machines.
 const thisMachine = "This machine"
 
-// machineField selects the machine on which an agent is launched. It is hidden while there is only this one.
-type machineField struct {
-	choice  *widgets.Select
-	content *fyne.Container
-}
-
-// newMachineField returns a field in which this machine is selected.
-func newMachineField(h *widgets.Host, changed func()) *machineField {
-	f := &machineField{choice: h.NewSelect([]string{thisMachine}, func(string) { changed() })}
-	f.choice.Selected = thisMachine
-	f.content = widgets.Rows(2, widgets.NewLabel("Machine"), widgets.Inset(f.choice))
-	f.content.Hide()
-	return f
-}
-
-// name returns the selected machine; empty: this one.
-func (f *machineField) name() string {
-	if f.choice.SelectedIndex() <= 0 {
-		return ""
-	}
-	return f.choice.Selected
-}
-
-// show offers these machines and selects this machine if the selected one is missing from list. It reports whether something changed.
-func (f *machineField) show(list []app.MachineHealth) bool {
-	options := []string{thisMachine}
+// offerMachines offers these machines for a launch. It reports whether something changed.
+func offerMachines(p *pick, list []app.MachineHealth) bool {
+	var names []string
 	for _, m := range list {
-		options = append(options, m.Name)
+		names = append(names, m.Name)
 	}
-	if slices.Equal(options, f.choice.Options) {
-		return false
-	}
-	f.choice.Options = options
-	f.content.Hidden = len(options) == 1
-	if !slices.Contains(options, f.choice.Selected) {
-		f.choice.SetSelected(thisMachine)
-	}
-	f.choice.Refresh()
-	return true
+	return p.offer(names, names)
 }
 
 // folderThere returns the folder that a form names. A folder on another machine stays as the user wrote it.

@@ -83,7 +83,7 @@ func (r *resumeSheet) modeChanged() {
 
 func (r *resumeSheet) read() launchForm {
 	dir, file := launch.ResumeFrom(&r.session)
-	return launchForm{machine: r.session.Machine, members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.mode()}}, Options: launch.Options{Dir: dir, Prompt: r.message.Text,
+	return launchForm{machine: r.session.Machine, members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.value()}}, Options: launch.Options{Dir: dir, Prompt: r.message.Text,
 		Terminal: r.where.Checked, Resume: r.session.ID, ResumeFile: file, Force: r.anyway.Checked, KeepEnv: r.session.Machine == "" && r.ui.options.KeepEnv}}
 }
 

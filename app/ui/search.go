@@ -290,18 +290,12 @@ func (p *hitPane) follow(core searcher, h hitText) {
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(p.ui.ctx)
 	p.stage.Show(phaseLoading, func() fyne.CanvasObject { return p.stage.Busy("", "Reading the conversation…") })
-	go func() {
+	var m *messages
+	background(ctx, p.ui, func(ctx context.Context) (app.Around, error) {
 		a, err := core.Around(ctx, h.agent, h.session, h.key)
-		var m *messages
-		if err == nil {
-			m = newMessages(a.Messages, nil, h.agent, len(a.Messages)+1)
-		}
-		p.ui.post(func() {
-			if ctx.Err() == nil {
-				p.take(core, h, &a, m, err)
-			}
-		})
-	}()
+		m = newMessages(a.Messages, nil, h.agent, len(a.Messages)+1)
+		return a, err
+	}, func(a app.Around, err error) { p.take(core, h, &a, m, err) })
 }
 
 // take shows a conversation that was read.

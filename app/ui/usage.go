@@ -200,19 +200,13 @@ func (p *usagePage) look() {
 		period = time.Duration(days) * 24 * time.Hour
 	}
 	since := usage.Start(p.ui.now(), period)
-	p.limits.read(p.ui.ctx, p.ui)
-	go func() {
-		snap := p.ui.history(ctx, since)
-		p.ui.post(func() {
-			if ctx.Err() != nil {
-				return
-			}
-			p.cancel()
-			p.cancel = nil
-			p.read = &usageRead{days, since, snap}
-			p.show()
-		})
-	}()
+	p.limits.read(p.ui)
+	background(ctx, p.ui, func(ctx context.Context) (*app.Snapshot, error) { return p.ui.history(ctx, since), nil }, func(s *app.Snapshot, _ error) {
+		p.cancel()
+		p.cancel = nil
+		p.read = &usageRead{days, since, s}
+		p.show()
+	})
 }
 
 // show shows what was read, grouped as selected.

@@ -31,16 +31,12 @@ func newLimitStrip() *limitStrip {
 	return s
 }
 
-// read reads the limits on another goroutine, and shows them unless ctx is done before.
-func (s *limitStrip) read(ctx context.Context, u *UI) {
-	go func() {
-		found := app.LimitsOf(ctx, u.options.Agents, 0)
-		u.post(func() {
-			if ctx.Err() == nil {
-				s.show(found, u.limitAccount, u.now())
-			}
-		})
-	}()
+// read reads the limits on another goroutine, and shows them.
+func (s *limitStrip) read(u *UI) {
+	background(u.ctx, u, func(ctx context.Context) ([]app.AgentLimits, error) {
+		return app.LimitsOf(ctx, u.options.Agents, 0), nil
+	},
+		func(found []app.AgentLimits, _ error) { s.show(found, u.limitAccount, u.now()) })
 }
 
 // limitAccount returns the name of a home for a text about a limit; empty: it needs none.
