@@ -280,10 +280,8 @@ func sessionTitle(s *app.Session) string {
 
 func subtitle(s *app.Session, now time.Time) string {
 	text := present.Status(s.Session) + " · " + present.AgentName(s.Agent) + " · " + present.Project(tail(s.CWD, maxRowText))
-	if age := present.Since(s.LastActivityAt, now); age == "now" {
-		text += " · active now"
-	} else if age != "" {
-		text += " · active " + age + " ago"
+	if age := present.Ago(s.LastActivityAt, now); age != "" {
+		text += " · active " + age
 	}
 	return text
 }

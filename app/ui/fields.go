@@ -311,11 +311,7 @@ func moment(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	age := present.Since(t, now)
-	if age != "now" {
-		age += " ago"
-	}
-	return t.Local().Format("2 Jan 2006, 15:04:05") + " (" + age + ")"
+	return t.Local().Format("2 Jan 2006, 15:04:05") + " (" + present.Ago(t, now) + ")"
 }
 
 // count returns a number followed by the noun that it counts.

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
-	"rollcall/app/store"
 	"rollcall/app/store/lock"
 )
 
@@ -82,7 +80,7 @@ func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string,
 			return "", err
 		}
 	}
-	file, err := u.storePrompt(p.plan.Request.Task.Prompt)
+	file, err := launch.StorePrompt(u.ctx, p.plan.Request.Task.Prompt)
 	if err != nil {
 		return "", err
 	}
@@ -91,57 +89,6 @@ func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string,
 		err = errors.Join(err, os.RemoveAll(filepath.Dir(file)))
 	}
 	return name, err
-}
-
-// promptFolder is the prefix of the folders that store prompts for terminals.
-const promptFolder = "rollcall-prompt-"
-
-// promptWait is the time after which a prompt is removed. A terminal must have started by then.
-const promptWait = time.Minute
-
-// storePrompt writes a prompt to a file that only the user can read, and removes the file after promptWait. It
-// returns the path of the file, or an empty path for an empty prompt.
-func (u *UI) storePrompt(prompt string) (string, error) {
-	removeOldPrompts(time.Now())
-	if prompt == "" {
-		return "", nil
-	}
-	dir, err := os.MkdirTemp("", promptFolder)
-	if err != nil {
-		return "", err
-	}
-	file, err := writePrompt(dir, prompt)
-	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
-	}
-	go func() {
-		select {
-		case <-u.ctx.Done(): // the file stays, since the terminal may still be starting; the next launch removes it
-		case <-time.After(promptWait):
-			_ = os.RemoveAll(dir)
-		}
-	}()
-	return file, nil
-}
-
-// writePrompt writes a prompt to a new file in a folder that belongs to the user alone, and returns its path.
-func writePrompt(dir, prompt string) (string, error) {
-	d, err := store.OpenDir(dir)
-	if err != nil {
-		return "", err
-	}
-	defer d.Close()
-	return d.File("prompt"), d.WriteNew("prompt", []byte(prompt), 0o600)
-}
-
-// removeOldPrompts removes the prompts that windows left when they were closed.
-func removeOldPrompts(now time.Time) {
-	old, _ := filepath.Glob(filepath.Join(os.TempDir(), promptFolder+"*"))
-	for _, dir := range old {
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && now.Sub(info.ModTime()) > promptWait {
-			_ = os.RemoveAll(dir)
-		}
-	}
 }
 
 // oneRefresher is a core that can read a single agent again; *app.Core is one.

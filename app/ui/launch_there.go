@@ -49,20 +49,10 @@ func (u *UI) prepareThere(ctx context.Context, f *launchForm) (*prepared, error)
 	if f.Terminal && len(prompt) > maxTerminalPrompt {
 		return nil, errors.New("the prompt is too long for a terminal on another machine; launch it in the background")
 	}
-	t := &there{machine: f.machine, prompt: prompt, verb: "launch", flags: []string{"--cwd=" + f.Dir}, target: string(m.Agent)}
+	t := &there{machine: f.machine, prompt: prompt, verb: "launch", flags: f.flags(""), target: string(m.Agent)}
 	if f.Resume != "" {
-		t.verb, t.flags, t.target = "resume", nil, strings.TrimPrefix(f.Resume, app.MachineID(f.machine, ""))
+		t.verb, t.target = "resume", strings.TrimPrefix(f.Resume, app.MachineID(f.machine, ""))
 	}
-	flag := func(text string, on bool) {
-		if on {
-			t.flags = append(t.flags, text)
-		}
-	}
-	flag("--model="+m.Model, m.Model != "")
-	flag("--mode="+m.Mode, m.Mode != "")
-	flag("--keep-env", f.KeepEnv)
-	flag("--force", f.Force)
-	flag("--yes", m.Mode != "") // the window has already asked
 	p := &prepared{form: *f, there: t}
 	for _, x := range u.core.Snapshot().Machines {
 		if x.Name == f.machine && x.State == app.Failed && len(x.Problems) > 0 {

@@ -149,7 +149,7 @@ func (p *sessionsPage) askedPhase() string {
 		return phaseNone
 	case !p.ui.asking.loaded && anyWaits(snap), pending(snap):
 		return phaseAsking
-	case len(failedNames(snap))+len(failedMachines(snap)) > 0:
+	case len(failures(snap)) > 0:
 		return phaseUnknown
 	}
 	return phaseQuiet

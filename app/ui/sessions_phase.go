@@ -22,7 +22,7 @@ func phaseOf(v *view) string {
 		return phaseScope
 	case pending(v.snapshot):
 		return phaseLoading
-	case len(failedNames(v.snapshot))+len(failedMachines(v.snapshot)) > 0:
+	case len(failures(v.snapshot)) > 0:
 		return phaseFailed
 	}
 	return phaseEmpty
@@ -91,7 +91,7 @@ func (p *sessionsPage) message(phase string) fyne.CanvasObject {
 		return p.whole.Busy("Looking for sessions…", text)
 	case phaseFailed:
 		details := p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })
-		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Cannot read the sessions of "+join(append(failedNames(p.view.snapshot), failedMachines(p.view.snapshot)...)),
+		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Cannot read the sessions of "+join(namesOf(failures(p.view.snapshot))),
 			problemText(p.view.snapshot), refresh, details)
 	}
 	launch := p.ui.host.NewButton(newAgent, nil, p.ui.ShowLaunch)

@@ -321,7 +321,7 @@ func (p *usagePage) phaseContent(phase string) fyne.CanvasObject {
 	case phaseLoading:
 		return p.body.Busy("Summing up…", "Rollcall reads the totals of all sessions.")
 	case phaseFailed:
-		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Cannot read the sessions of "+join(failedNames(p.read.snapshot)),
+		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Cannot read the sessions of "+join(namesOf(failures(p.read.snapshot))),
 			problemText(p.read.snapshot), again)
 	}
 	return widgets.NewMessage(widgets.Sign("idle", widgets.ColorMuted), "No sessions",

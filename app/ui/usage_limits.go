@@ -89,10 +89,6 @@ func limitRow(who string, l *adapters.Limit, now time.Time) fyne.CanvasObject {
 	} else {
 		bar.Hide() // an empty bar would look like 0 %
 	}
-	age := present.Since(l.At, now)
-	if age != "now" && age != "" {
-		age += " ago"
-	}
 	return widgets.Cells(limitWidths, line(who+" · "+present.LimitWindow(l), theme.ColorNameForeground), widgets.Pad(6, 6, 0, 0, bar),
-		line(present.LimitUse(l, now), theme.ColorNameForeground).Trailing(), line(present.LimitReset(l, now), widgets.ColorMuted).Trailing(), line(age, widgets.ColorMuted).Trailing())
+		line(present.LimitUse(l, now), theme.ColorNameForeground).Trailing(), line(present.LimitReset(l, now), widgets.ColorMuted).Trailing(), line(present.Ago(l.At, now), widgets.ColorMuted).Trailing())
 }
