@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"rollcall/adapters"
-	"rollcall/app"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/store/lock"
@@ -89,9 +87,4 @@ func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string,
 		err = errors.Join(err, os.RemoveAll(filepath.Dir(file)))
 	}
 	return name, err
-}
-
-// oneRefresher is a core that can read a single agent again; *app.Core is one.
-type oneRefresher interface {
-	RefreshOne(ctx context.Context, name adapters.Name, ids ...string) *app.Snapshot
 }

@@ -59,14 +59,9 @@ func (c *conversation) follow(s app.Session) {
 		c.show(phaseOpen, nil)
 		return
 	}
-	p, able := c.ui.core.(peeker)
-	if !able {
-		c.take(&messages{})
-		return
-	}
 	c.asked = firstPeek
 	c.show(phaseLoading, nil)
-	c.feed = newMessageFeed(c.ui.ctx, p, c.ui.post, s, c.take)
+	c.feed = newMessageFeed(c.ui.ctx, c.ui.core, c.ui.post, s, c.take)
 }
 
 // update passes the current state of the followed session to the feed.

@@ -77,8 +77,8 @@ func (p *searchPage) start() {
 		p.list.ScrollToTop()
 	}
 	p.hit.leave()
-	if core, able := p.ui.core.(searcher); able && strings.TrimSpace(terms.text) != "" {
-		p.stop = startSearch(p.ui.ctx, core, p.ui.post, p.ui.now, terms, p.take)
+	if strings.TrimSpace(terms.text) != "" {
+		p.stop = startSearch(p.ui.ctx, p.ui.core, p.ui.post, p.ui.now, terms, p.take)
 	}
 	p.show()
 }
@@ -107,18 +107,12 @@ func (p *searchPage) take(r *searchResult) {
 	p.show()
 }
 
-// The phases of the search page, in addition to those of the other pages.
-const (
-	phaseMistake = "mistake"
-	phaseUnable  = "unable"
-)
+// phaseMistake is a phase of the search page, in addition to those of the other pages.
+const phaseMistake = "mistake"
 
 func (p *searchPage) phaseNow() string {
-	_, able := p.ui.core.(searcher)
 	r := p.result
 	switch {
-	case !able:
-		return phaseUnable
 	case r.mistake != "":
 		return phaseMistake
 	case len(r.hits) > 0:
@@ -195,20 +189,17 @@ func (p *searchPage) phaseContent(phase string) fyne.CanvasObject {
 	case phaseNone:
 		return widgets.NewMessage(sign, "Nothing found", fmt.Sprintf("None of %s has “%s”.",
 			count(p.result.report.Searched, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60)))
-	case phaseUnable:
-		return widgets.NewMessage(sign, "", "Rollcall cannot search conversations here.")
 	}
 	return widgets.NewMessage(sign, "Search conversations", "Finds what you and the agents said, in any session, regardless of case.")
 }
 
 // choose shows the conversation of a hit.
 func (p *searchPage) choose(i widget.ListItemID) {
-	core, able := p.ui.core.(searcher)
-	if i < 0 || i >= len(p.result.hits) || !able {
+	if i < 0 || i >= len(p.result.hits) {
 		return
 	}
 	p.selected = i
-	p.hit.follow(core, p.result.hits[i])
+	p.hit.follow(p.result.hits[i])
 }
 
 // focusHits moves the focus to the list, if there are hits.
@@ -285,25 +276,25 @@ func (p *hitPane) leave() {
 }
 
 // follow reads and shows the conversation of a hit.
-func (p *hitPane) follow(core searcher, h hitText) {
+func (p *hitPane) follow(h hitText) {
 	p.leave()
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(p.ui.ctx)
 	p.stage.Show(phaseLoading, func() fyne.CanvasObject { return p.stage.Busy("", "Reading the conversation…") })
 	var m *messages
 	background(ctx, p.ui, func(ctx context.Context) (app.Around, error) {
-		a, err := core.Around(ctx, h.agent, h.session, h.key)
+		a, err := p.ui.core.Around(ctx, h.agent, h.session, h.key)
 		m = newMessages(a.Messages, nil, h.agent, len(a.Messages)+1)
 		return a, err
-	}, func(a app.Around, err error) { p.take(core, h, &a, m, err) })
+	}, func(a app.Around, err error) { p.take(h, &a, m, err) })
 }
 
 // take shows a conversation that was read.
-func (p *hitPane) take(core searcher, h hitText, a *app.Around, m *messages, err error) {
+func (p *hitPane) take(h hitText, a *app.Around, m *messages, err error) {
 	if err != nil {
 		p.stage.Show(phaseFailed, func() fyne.CanvasObject {
 			return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "The conversation cannot be read", errorText(err),
-				p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() { p.follow(core, h) }))
+				p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() { p.follow(h) }))
 		})
 		return
 	}

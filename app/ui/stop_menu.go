@@ -54,8 +54,6 @@ func (u *UI) quietItems(state quiet.State) []*fyne.MenuItem {
 func (p *sessionsPage) menuItems() []*fyne.MenuItem {
 	u := p.ui
 	stop := fyne.NewMenuItem("Stop idle sessions…", u.showStopIdle)
-	_, can := u.core.(stopper)
-	stop.Disabled = !can
 	cleanUp := fyne.NewMenuItem("Clean up…", u.showCleanup)
 	cleanUp.Disabled = u.options.Table == nil
 	items := []*fyne.MenuItem{stop, cleanUp, fyne.NewMenuItem("Refresh", u.Refresh)}
