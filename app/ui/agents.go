@@ -150,19 +150,13 @@ func linesOf(lines []string, most, width int) string {
 }
 
 func (p *agentsPage) facts(h app.Health, now time.Time) []field {
-	sessions, versions, attempt := "", "", ""
-	if h.State != app.Absent && h.State != app.Pending {
-		sessions, versions = humanize.Comma(int64(h.Sessions)), present.Counted(h.Versions, "%s (%s)", 24)
-	}
-	if h.State == app.Failed && h.Elapsed > 0 {
-		attempt = "took " + elapsed(h.Elapsed)
-	}
+	isRead := h.State != app.Absent && h.State != app.Pending
 	facts := withValue(
-		field{name: "Sessions", value: sessions},
-		field{name: "Versions", value: versions},
+		field{name: "Sessions", value: when(isRead, humanize.Comma(int64(h.Sessions)))},
+		field{name: "Versions", value: when(isRead, present.Counted(h.Versions, "%s (%s)", 24))},
 		field{name: "Format", value: h.Format.String()},
 		field{name: "Last read", value: answered(h, now)},
-		field{name: "Last attempt", value: attempt},
+		field{name: "Last attempt", value: when(h.State == app.Failed && h.Elapsed > 0, "took "+elapsed(h.Elapsed))},
 		field{name: "Skipped", value: present.Counted(h.Skipped, "%[2]s × %[1]s", 100)})
 	var places []field
 	for _, place := range h.LookedIn {

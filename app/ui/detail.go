@@ -22,7 +22,8 @@ import (
 // selection and the scroll position stay.
 type detailPane struct {
 	ui      *UI
-	content *fyne.Container // the session or a message
+	content *fyne.Container
+	stage   *widgets.Stage // the session or a message
 	scroll  *container.Scroll
 
 	icon       *canvas.Image
@@ -49,7 +50,6 @@ type detailPane struct {
 
 	session *app.Session
 	key     key
-	message string // shown if no session is
 }
 
 func newDetailPane(u *UI) *detailPane {
@@ -78,7 +78,8 @@ func newDetailPane(u *UI) *detailPane {
 	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.stale.Content, d.buttons, d.result, widgets.Pad(0, 0, -6, -6, d.request.content)))
 	d.above = container.NewVScroll(widgets.Rows(0, top, widget.NewSeparator()))
 	d.both = container.NewBorder(nil, d.composer.content, nil, nil, d.overConversation())
-	d.content = container.NewStack()
+	d.stage = widgets.NewStage()
+	d.content = d.stage.Content
 	d.showMessage("Nothing selected", selectHint)
 	return d
 }
@@ -197,19 +198,16 @@ const selectHint = "Choose a session in the list to see its details."
 
 // showMessage shows a message instead of a session.
 func (d *detailPane) showMessage(title, text string) {
-	if d.message == title+text {
-		return
+	if d.stage.Show(title+text, func() fyne.CanvasObject { return widgets.NewMessage(nil, title, text) }) {
+		d.session = nil
+		d.conversation.leave()
 	}
-	d.session, d.message = nil, title+text
-	d.conversation.leave()
-	d.content.Objects = []fyne.CanvasObject{widgets.NewMessage(nil, title, text)}
-	d.content.Refresh()
 }
 
 // show shows session s with the key k. v holds the other sessions, to which the facts refer.
 func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 	fresh := d.session == nil || d.key != k
-	d.session, d.key, d.message = s, k, ""
+	d.session, d.key = s, k
 	widgets.SetImage(d.icon, statusIcon(&s.Session))
 	d.title.Set(present.Cut(sessionTitle(s), 240), theme.ColorNameForeground)
 	d.status.Set(subtitle(s, now), statusColor(&s.Session))
@@ -233,7 +231,7 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 		d.conversation.update(*s)
 		return
 	}
-	d.content.Objects = []fyne.CanvasObject{d.both}
+	d.stage.Show("", func() fyne.CanvasObject { return d.both })
 	d.content.Refresh()
 	d.scroll.ScrollToTop()
 	d.above.ScrollToTop()

@@ -44,7 +44,7 @@ func (w *window) command(parts ...string) {
 				return false
 			}
 		}
-		return !p.asking && p.wanted == nil
+		return !p.asking
 	})
 }
 

@@ -87,10 +87,8 @@ func (f *messageFeed) run() {
 			unfollow()
 			began, followed, unfollow = true, s, f.follow(s)
 		}
-		select {
-		case <-f.ctx.Done():
+		if !waited(f.ctx, peekPause) {
 			return
-		case <-time.After(peekPause):
 		}
 		select { // this read includes the changes until now
 		case <-f.read:
@@ -139,10 +137,8 @@ func (f *messageFeed) refresh(agent adapters.Name, id string) {
 		case <-f.grown:
 		}
 		f.core.RefreshOne(f.ctx, agent, id)
-		select {
-		case <-f.ctx.Done():
+		if !waited(f.ctx, refreshStep) {
 			return
-		case <-time.After(refreshStep):
 		}
 	}
 }

@@ -72,12 +72,9 @@ func startSearch(ctx context.Context, core Core, post func(func()), now func() t
 		}
 	}}
 	go func() {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(searchPause):
+		if waited(ctx, searchPause) {
+			runSearch(ctx, core, now, terms, out)
 		}
-		runSearch(ctx, core, now, terms, out)
 	}()
 	return stop
 }

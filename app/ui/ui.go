@@ -319,6 +319,16 @@ func background[T any](ctx context.Context, u *UI, do func(context.Context) (T, 
 	}()
 }
 
+// waited waits for d, and reports whether ctx is not done before.
+func waited(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
 // try calls do on another goroutine, and shows its error after the text failed.
 func (u *UI) try(failed string, do func() error) {
 	go func() {
