@@ -24,6 +24,7 @@ import (
 type agentsPage struct {
 	ui      *UI
 	content *fyne.Container
+	stage   *widgets.Stage
 	cards   []*agentCard
 	notes   map[string]string // notes by place; a place that was not checked has none: see machine.placeNote
 	looked  []string
@@ -31,7 +32,9 @@ type agentsPage struct {
 
 func newAgentsPage(u *UI) *agentsPage {
 	p := &agentsPage{ui: u, notes: make(map[string]string)}
-	p.content = container.NewStack(widgets.NewMessage(nil, "Looking for agents…", "Rollcall reads the files and processes of each agent."))
+	p.stage = widgets.NewStage()
+	p.stage.Say(widgets.Message{Title: "Looking for agents…", Text: "Rollcall reads the files and processes of each agent."})
+	p.content = p.stage.Content
 	return p
 }
 
@@ -92,8 +95,7 @@ func (p *agentsPage) build(n int) {
 		p.cards = append(p.cards, c)
 		list.Add(c.content)
 	}
-	p.content.Objects = []fyne.CanvasObject{widgets.Page(list)}
-	p.content.Refresh()
+	p.stage.Show(widgets.Page(list))
 }
 
 // look finds the places that are missing or do not respond. It does so on another goroutine, because a place can be on

@@ -198,7 +198,7 @@ const selectHint = "Choose a session in the list to see its details."
 
 // showMessage shows a message instead of a session.
 func (d *detailPane) showMessage(title, text string) {
-	if d.stage.Show(title+text, func() fyne.CanvasObject { return widgets.NewMessage(nil, title, text) }) {
+	if d.stage.Say(widgets.Message{Title: title, Text: text}) {
 		d.session = nil
 		d.conversation.leave()
 	}
@@ -231,7 +231,7 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 		d.conversation.update(*s)
 		return
 	}
-	d.stage.Show("", func() fyne.CanvasObject { return d.both })
+	d.stage.Show(d.both)
 	d.content.Refresh()
 	d.scroll.ScrollToTop()
 	d.above.ScrollToTop()

@@ -35,7 +35,7 @@ type settingsPage struct {
 func newSettingsPage(u *UI) *settingsPage {
 	p := &settingsPage{ui: u, wake: make(chan struct{}, 1), problem: widgets.NewBanner("waiting"), saved: widgets.NewCaption("")}
 	if u.options.Live == nil {
-		p.content = container.NewStack(widgets.NewMessage(nil, "No settings", "The folder of the settings is not known here."))
+		p.content = container.NewStack(widgets.Headline("No settings"), widgets.Hint("The folder of the settings is not known here."))
 		return p
 	}
 	reset := u.host.NewButton("Reset to the defaults", nil, p.reset)

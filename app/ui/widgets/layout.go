@@ -237,11 +237,6 @@ func (b *background) CreateRenderer() fyne.WidgetRenderer {
 // Quote shows the output of a program on a panel.
 func Quote(text string) fyne.CanvasObject { return Inset(NewPanel(3, 3, 6, 6, NewCode(text))) }
 
-// Sign is an image in the size that messages have.
-func Sign(icon string, color fyne.ThemeColorName) fyne.CanvasObject {
-	return NewImage(NewIcon(icon, color), 36)
-}
-
 // Inline arranges objects side by side. Each is as wide as it needs while there is room, and the last one is cut to the
 // rest. Its minimum width is small.
 func Inline(o ...fyne.CanvasObject) *fyne.Container {
