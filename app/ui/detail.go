@@ -244,7 +244,7 @@ func (d *detailPane) showActions(s *app.Session) {
 	widgets.SetVisible(d.terminal, s.Live())
 	widgets.SetVisible(d.stop, s.Live())
 	widgets.SetVisible(d.resume, !s.Live())
-	d.stop.SetEnabled(d.ui.canStop(s))
+	d.stop.SetEnabled(s.Live() && s.Parent == "")
 	d.resume.SetEnabled(d.ui.canResume(s))
 	d.composer.show(s)
 	d.buttons.Refresh()

@@ -204,7 +204,11 @@ func (p *launchPage) showPrompt() {
 
 // apply lists the machines that can be chosen, and suggests the folders of the latest sessions.
 func (p *launchPage) apply(s *app.Snapshot) {
-	if p.ui.options.Machines != nil && offerMachines(p.machine, s.Machines) {
+	var machines []string
+	for _, m := range s.Machines {
+		machines = append(machines, m.Name)
+	}
+	if p.ui.options.Machines != nil && p.machine.offer(machines, machines) {
 		p.content.Refresh()
 	}
 	folders := foldersOn(s, p.machine.value(), 12)
@@ -250,12 +254,13 @@ func foldersOn(s *app.Snapshot, machine string, most int) []string {
 // read returns the present values of the fields.
 func (p *launchPage) read() launchForm {
 	away := p.machine.value()
-	f := launchForm{machine: away, defaultGroup: p.group, Options: launch.Options{Dir: folderThere(away, p.folder.Text), Prompt: p.prompt.Text,
+	f := launchForm{machine: away, defaultGroup: p.group, Options: launch.Options{Dir: strings.TrimSpace(p.folder.Text), Prompt: p.prompt.Text,
 		PromptFile: p.file.path(), Terminal: p.terminal.Checked}}
 	for _, c := range p.choices {
 		f.members = append(f.members, c.members()...)
 	}
-	if away == "" {
+	if away == "" { // a folder on another machine stays as the user wrote it
+		f.Dir = launch.Path(f.Dir)
 		p.more.fill(&f)
 		f.apart = p.apart.Checked && len(f.members) == 1
 		f.KeepEnv = f.KeepEnv || p.ui.options.KeepEnv

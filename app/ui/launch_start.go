@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"rollcall/app/owned/launch"
-	"rollcall/app/present"
 	"rollcall/app/store/lock"
 )
 
@@ -38,18 +37,20 @@ func (u *UI) runForm(f launchForm, then formHandlers) {
 
 // launchNow launches a form. It returns a function that creates the card of the launch and must be called on Fyne's goroutine.
 func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, error) {
-	if f.machine != "" {
-		return u.launchThere(ctx, &f)
-	}
-	if u.options.Launches == nil {
+	if u.options.Launches == nil && f.machine == "" {
 		return nil, errNoState
 	}
 	p, err := u.prepare(ctx, f)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if p.group != nil {
+	case p.group != nil:
 		return func() *launchRun { return newGroupRun(u, p) }, nil
+	case p.there != nil && !f.Terminal:
+		said, err := p.there.start(ctx, u.options.Machines)
+		return func() *launchRun {
+			return newOpenedRun(u, p.title(), "Started on "+short(f.machine)+". The session is listed as soon as the agent there has stored it.", said)
+		}, err
 	}
 	occupied := launch.Occupied(u.core.Refresh(ctx), f.Resume)
 	if err := ctx.Err(); err != nil {
@@ -58,12 +59,17 @@ func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, er
 	if f.Terminal {
 		name, err := u.launchInTerminal(p, occupied)
 		return func() *launchRun {
-			agent := present.AgentName(p.plan.Agent)
-			return newOpenedRun(u, agent+" in "+short(p.form.Dir), "Opened in "+short(name)+". The session is listed as soon as "+agent+" has stored it.", "")
+			return newOpenedRun(u, p.title(), "Opened in "+short(name)+". The session is listed as soon as the agent has stored it.", "")
 		}, err
 	}
 	started, err := u.options.Launches.Start(ctx, p.plan, occupied)
 	return func() *launchRun { return newAgentRun(u, started) }, err
+}
+
+// title returns the title of the card of a launch of one agent.
+func (p *prepared) title() string {
+	m := p.form.members[0]
+	return runTitle(m.Agent, m.Model, p.form.Dir) + when(p.there != nil, " on "+short(p.form.machine))
 }
 
 // launchInTerminal opens a terminal that runs Rollcall, which checks everything again. launchInTerminal also checks
@@ -71,6 +77,13 @@ func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, er
 func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string, error) {
 	if u.options.Program == "" {
 		return "", errors.New("the program of Rollcall was not found; copy the command and run it in a terminal")
+	}
+	if p.there != nil {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			home = "/"
+		}
+		return u.system.openTerminal(home, append([]string{u.options.Program}, p.there.command(true)...))
 	}
 	dir := p.plan.Request.Task.Dir
 	if !p.form.Force {

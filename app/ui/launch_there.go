@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"rollcall/app"
 	"rollcall/app/owned/launch"
-	"rollcall/app/present"
 	"rollcall/app/store"
 )
 
@@ -83,70 +81,18 @@ func (t *there) command(terminal bool) []string {
 	return append(words, "--", t.target)
 }
 
-// launchThere launches a form on its machine. It returns a function that creates the card of the launch and must be called on Fyne's goroutine.
-func (u *UI) launchThere(ctx context.Context, f *launchForm) (func() *launchRun, error) {
-	p, err := u.prepareThere(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	title := runTitle(f.members[0].Agent, f.members[0].Model, f.Dir) + " on " + short(f.machine)
-	if f.Terminal {
-		if u.options.Program == "" {
-			return nil, errors.New("the program of Rollcall was not found; copy the command and run it in a terminal")
-		}
-		home, err := os.UserHomeDir()
-		if err != nil {
-			home = "/"
-		}
-		name, err := u.system.openTerminal(home, append([]string{u.options.Program}, p.there.command(true)...))
-		return func() *launchRun {
-			return newOpenedRun(u, title, "Opened in "+short(name)+". The session is listed as soon as the agent has stored it.", "")
-		}, err
-	}
-	words := append(append([]string{p.there.verb, "--prompt=-"}, p.there.flags...), "--", p.there.target)
-	said, err := u.options.Machines.Command(ctx, f.machine, strings.NewReader(p.there.prompt), words...)
-	return func() *launchRun {
-		return newOpenedRun(u, title, "Started on "+short(f.machine)+". The session is listed as soon as the agent there has stored it.", said)
-	}, err
-}
-
-// isInUse reports whether a command on another machine refused because the folder there is locked or in use.
-func isInUse(err error) bool {
-	var failed *app.CommandError
-	return errors.As(err, &failed) && failed.Code == app.FolderInUse
+// start starts a launch in the background of its machine, and returns what Rollcall there printed.
+func (t *there) start(ctx context.Context, m Machines) (string, error) {
+	words := append(append([]string{t.verb, "--prompt=-"}, t.flags...), "--", t.target)
+	return m.Command(ctx, t.machine, strings.NewReader(t.prompt), words...)
 }
 
 // thisMachine is the first option in the list of machines.
 const thisMachine = "This machine"
 
-// offerMachines offers these machines for a launch. It reports whether something changed.
-func offerMachines(p *pick, list []app.MachineHealth) bool {
-	var names []string
-	for _, m := range list {
-		names = append(names, m.Name)
-	}
-	return p.offer(names, names)
-}
-
-// folderThere returns the folder that a form names. A folder on another machine stays as the user wrote it.
-func folderThere(machine, text string) string {
-	if text = strings.TrimSpace(text); machine != "" {
-		return text
-	}
-	return launch.Path(text)
-}
-
-// whyNoResumeThere returns the reason why the window cannot resume a session of another machine; nil: it can.
-func (u *UI) whyNoResumeThere(s *app.Session) error {
-	switch {
-	case u.options.Machines == nil:
-		return errors.New("other machines are not known here")
-	case s.Stale != nil:
-		return errors.New(s.Stale.Reason)
-	case s.Remote != s.Machine || s.Container != "":
-		return fmt.Errorf("it runs on %s", present.Line(machineOf(s)))
-	}
+// canResumeThere reports whether the window can resume a session of another machine.
+func (u *UI) canResumeThere(s *app.Session) bool {
 	there := *s // as Rollcall on that machine lists it
 	there.Machine, there.Remote, there.ID = "", "", s.IDThere()
-	return launch.CheckResume(&there)
+	return u.options.Machines != nil && s.Stale == nil && s.Remote == s.Machine && s.Container == "" && launch.CheckResume(&there) == nil
 }

@@ -20,7 +20,7 @@ func (u *UI) hasResume(s *app.Session) bool {
 // canResume reports whether the window can resume a session.
 func (u *UI) canResume(s *app.Session) bool {
 	if s.Machine != "" {
-		return s.Parent == "" && u.whyNoResumeThere(s) == nil
+		return s.Parent == "" && u.canResumeThere(s)
 	}
 	return u.options.Launches != nil && u.hasResume(s) && s.Parent == "" && (s.Launch == nil || !s.Launch.Unlisted)
 }

@@ -49,7 +49,7 @@ func (u *UI) showTerminal(s app.Session, done func()) {
 
 // offerInstead shows why a terminal can't be shown, and what the user can do instead.
 func (u *UI) offerInstead(e *show.NotShownError) {
-	s := e.Plan.Session
+	s, shower := e.Plan.Session, u.options.Shower
 	d := u.host.NewSheet("The terminal can't be shown", widgets.SheetWidth)
 	body := []fyne.CanvasObject{sessionLine(&s), widgets.Warning(sentence(short(e.Reason())) + ".")}
 	var buttons []*widgets.Button
@@ -64,7 +64,13 @@ func (u *UI) offerInstead(e *show.NotShownError) {
 		switch o.Kind {
 		case show.OfferAttach:
 			if s.Machine == "" {
-				buttons = append(buttons, u.host.NewPrimaryButton("Open a terminal", widget.HighImportance, func() { u.attach(d, s, o) }))
+				buttons = append(buttons, u.host.NewPrimaryButton("Open a terminal", widget.HighImportance, func() {
+					d.Close()
+					u.try("The session could not be shown in a terminal: ", func() error {
+						_, err := shower.Attach(&s, o)
+						return err
+					})
+				}))
 			}
 		case show.OfferFolder:
 			buttons = append(buttons, d.NewButton("Open folder", func() { d.Close(); u.openFolder(s) }))
@@ -72,15 +78,6 @@ func (u *UI) offerInstead(e *show.NotShownError) {
 		}
 	}
 	d.ShowResult(body, buttons...)
-}
-
-// attach opens a terminal that shows a session, and closes the sheet.
-func (u *UI) attach(d *widgets.Sheet, s app.Session, o *show.Offer) {
-	d.Close()
-	u.try("The session could not be shown in a terminal: ", func() error {
-		_, err := u.options.Shower.Attach(&s, o)
-		return err
-	})
 }
 
 // openItems returns the menu of what can be opened of a session.

@@ -16,11 +16,6 @@ import (
 	"rollcall/proc"
 )
 
-// canStop reports whether the window offers to stop s. Whether it is possible is checked when the user presses the button.
-func (u *UI) canStop(s *app.Session) bool {
-	return s.Live() && s.Parent == ""
-}
-
 // stopResult is the result of a stop.
 type stopResult struct {
 	app.StopResult
