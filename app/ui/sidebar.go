@@ -46,8 +46,9 @@ func newSidebar(u *UI) *sidebar {
 	s.launch = u.host.NewPrimaryButton(newAgent, widget.HighImportance, u.ShowLaunch)
 	s.launch.Icon = widgets.NewIcon("add", theme.ColorNameForegroundOnPrimary)
 	s.gear = u.host.NewTab("More", "gear", func() { u.showMenuBelow(s.gear, u.moreItems()) })
-	gap := canvas.NewRectangle(color.Transparent) // between the sessions and the other pages, in a column
-	gap.SetMinSize(fyne.NewSize(0, sidebarPad))
+	gap, wide := canvas.NewRectangle(color.Transparent), canvas.NewRectangle(color.Transparent)
+	gap.SetMinSize(fyne.NewSize(0, sidebarPad)) // between the sessions and the other pages, in a column
+	wide.SetMinSize(fyne.NewSize(sidebarIcons-2*sidebarPad, 0)) // of the button, in a row
 	s.box = container.New(sidebarColumn)
 	for i, t := range s.tabs() {
 		if i == len(s.scopes) {
@@ -55,7 +56,7 @@ func newSidebar(u *UI) *sidebar {
 		}
 		s.box.Add(t)
 	}
-	s.box.Objects = append(s.box.Objects, layout.NewSpacer(), s.launch, s.gear)
+	s.box.Objects = append(s.box.Objects, layout.NewSpacer(), container.NewStack(wide, s.launch), s.gear)
 	return s
 }
 
@@ -75,7 +76,7 @@ const (
 	sidebarWidth = 168
 	sidebarIcons = 58 // its width as a column of icons
 	sidebarRow   = 44 // the height of the row of icons
-	sidebarPad   = 8
+	sidebarPad   = 7
 )
 
 // The layouts of the entries.
