@@ -44,7 +44,9 @@ func (p *pick) offer(names, values []string) bool {
 	selected := 1 + slices.Index(values, p.value())
 	p.choice.Options, p.values = options, values
 	p.content.Hidden = len(values) == 0
-	p.choice.SetSelectedIndex(selected)
+	if name := options[selected]; name != p.choice.Selected {
+		p.choice.SetSelected(name)
+	}
 	p.choice.Refresh()
 	return true
 }
