@@ -344,11 +344,11 @@ func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 	c := w.win.Canvas()
 	c.Focus(nil)
 	var order []string
-	for range 14 {
+	for range 15 {
 		c.FocusNext()
 		order = append(order, fmt.Sprintf("%T", c.Focused()))
 	}
-	want := "*widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Button *widgets.Tab *widgets.Entry *widgets.Button *ui.sessionList *widgets.Button *widgets.Tab"
+	want := "*widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Button *widgets.Tab *widgets.Entry *widgets.Button *ui.sessionList *widgets.Button *widgets.Button *widgets.Tab"
 	if got := strings.Join(order, " "); got != want {
 		t.Errorf("the Tab key goes\n%s, want\n%s", got, want)
 	}
