@@ -220,7 +220,7 @@ func (c *doctorCommand) print(d doctorJSON) {
 			c.printf("    %-9s %s\n", what, c.path(p))
 		}
 		if len(a.Versions) > 0 {
-			c.printf("    versions  %s\n", counts(a.Versions))
+			c.printf("    versions  %s\n", present.Counted(a.Versions, "%s (%s)", 60))
 		}
 		if text := a.ledger(); text != "" {
 			c.printf("    ledger    %s\n", text)
@@ -270,23 +270,6 @@ func stateSign(s app.AdapterState) string {
 		return "-"
 	}
 	return "x"
-}
-
-// counts returns how often each version was found, the most frequent first.
-func counts(m map[string]int) string {
-	keys := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
-		return cmp.Or(m[b]-m[a], strings.Compare(a, b))
-	})
-	var parts []string
-	for i, k := range keys {
-		if i == 10 {
-			parts = append(parts, fmt.Sprintf("and %d more", len(keys)-i))
-			break
-		}
-		name := present.Line(k)
-		parts = append(parts, fmt.Sprintf("%s (%d)", ifelse(name == "", "unknown", name), m[k]))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // cacheCheck returns doctor's finding about the cache of what was parsed of agents' files.

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
-	"os/user"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +20,6 @@ refused, with the name and reason of whoever locked it, until it is unlocked.`,
 		Args: oneFolder,
 		RunE: with(e.launches, func(l *launch.Launches, args []string) error {
 			k.Path = args[0]
-			k.By = cmp.Or(k.By, userName())
 			taken, err := l.Locks().Take(e.ctx, k, false, nil)
 			if err != nil {
 				return folderError(err)
@@ -34,13 +31,6 @@ refused, with the name and reason of whoever locked it, until it is unlocked.`,
 	cmd.Flags().StringVar(&k.By, "by", "", "who holds it (default: your user name)")
 	cmd.Flags().StringVar(&k.Reason, "reason", "", "the reason, shown when a launch is refused")
 	return cmd
-}
-
-func userName() string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return "you"
 }
 
 func newUnlock(e *env) *cobra.Command {

@@ -139,14 +139,10 @@ func clock(t time.Time) string {
 
 // withAge returns a time and how long ago it was.
 func withAge(t, now time.Time) string {
-	switch age := present.Since(t, now); age {
-	case "":
-		return clock(t)
-	case "now":
-		return strings.TrimSpace(clock(t) + "  (now)")
-	default:
-		return strings.TrimSpace(clock(t) + "  (" + age + " ago)")
+	if age := present.Ago(t, now); age != "" {
+		return strings.TrimSpace(clock(t) + "  (" + age + ")")
 	}
+	return clock(t)
 }
 
 func ifelse(b bool, yes, no string) string {

@@ -3,6 +3,7 @@
 package present
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -220,6 +221,31 @@ func Since(t, now time.Time) string {
 		return ""
 	}
 	return Age(now.Sub(t))
+}
+
+// Counted lists the keys of counts with their numbers, the largest number first. format has the key and the number; keys are cut to width cells.
+func Counted(counts map[string]int, format string, width int) string {
+	const most = 12
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(b, a))
+	})
+	var parts []string
+	for _, n := range names[:min(len(names), most)] {
+		parts = append(parts, fmt.Sprintf(format, cmp.Or(Cut(Line(n), width), "unknown"), humanize.Comma(int64(counts[n]))))
+	}
+	if more := len(names) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Ago returns how long ago t was, as in "5 m ago"; "now" for a moment ago, and an empty text for a zero t.
+func Ago(t, now time.Time) string {
+	age := Since(t, now)
+	if age != "" && age != "now" {
+		age += " ago"
+	}
+	return age
 }
 
 // Cut returns s, shortened to at most width terminal cells with an ellipsis. It does not split a grapheme.

@@ -28,6 +28,21 @@ type Edit struct {
 	Value any // a string, a bool, a list of strings or Homes; nil: the default, for which the setting is removed
 }
 
+// Text returns the value of a setting as the file writes it, without quotation marks: a text, a time, a number or true and false. It is empty for a setting that
+// is not set.
+func (s *Settings) Text(e Edit) string {
+	v := reflect.ValueOf(s).Elem()
+	for _, key := range []string{e.Table, e.Key} {
+		if t := v.Type(); key != "" {
+			v = v.FieldByNameFunc(func(name string) bool {
+				f, _ := t.FieldByName(name)
+				return f.Tag.Get("toml") == key
+			})
+		}
+	}
+	return fmt.Sprint(v.Interface())
+}
+
 // Change changes settings in the file at path, which it creates if it is missing. All other settings, also those that this
 // version does not know, and all comments stay as they are. If it can't change a setting without changing more, it changes
 // nothing, and the error says why.

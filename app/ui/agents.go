@@ -1,9 +1,8 @@
 package ui
 
 import (
-	"cmp"
+	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +24,7 @@ import (
 type agentsPage struct {
 	ui      *UI
 	content *fyne.Container
+	stage   *widgets.Stage
 	cards   []*agentCard
 	notes   map[string]string // notes by place; a place that was not checked has none: see machine.placeNote
 	looked  []string
@@ -32,7 +32,9 @@ type agentsPage struct {
 
 func newAgentsPage(u *UI) *agentsPage {
 	p := &agentsPage{ui: u, notes: make(map[string]string)}
-	p.content = container.NewStack(widgets.NewMessage(nil, "Looking for agents…", "Rollcall reads the files and processes of each agent."))
+	p.stage = widgets.NewStage()
+	p.stage.Say(widgets.Message{Title: "Looking for agents…", Text: "Rollcall reads the files and processes of each agent."})
+	p.content = p.stage.Content
 	return p
 }
 
@@ -64,10 +66,25 @@ func answerers(s *app.Snapshot) []app.Health {
 		}
 	}
 	for _, m := range s.Machines {
-		all = append(all, app.Health{Name: adapters.Name("Machine " + m.Name), State: m.State, Problems: m.Problems, Sessions: rows[m.Name],
-			Answered: m.Answered, Elapsed: m.Elapsed, Asking: m.State == app.Pending})
+		h := machineHealth(m)
+		h.Name, h.Sessions = "Machine "+h.Name, rows[m.Name]
+		all = append(all, h)
 	}
 	return all
+}
+
+// machineHealth returns the health of a machine in the form of an agent's.
+func machineHealth(m app.MachineHealth) app.Health {
+	return app.Health{Name: adapters.Name(m.Name), State: m.State, Problems: m.Problems, Answered: m.Answered, Elapsed: m.Elapsed, Asking: m.State == app.Pending}
+}
+
+// failures returns the agents and the machines that could not be read completely.
+func failures(s *app.Snapshot) []app.Health {
+	all := slices.Clone(s.Adapters)
+	for _, m := range s.Machines {
+		all = append(all, machineHealth(m))
+	}
+	return slices.DeleteFunc(all, func(h app.Health) bool { return h.State != app.Failed })
 }
 
 func (p *agentsPage) build(n int) {
@@ -78,8 +95,7 @@ func (p *agentsPage) build(n int) {
 		p.cards = append(p.cards, c)
 		list.Add(c.content)
 	}
-	p.content.Objects = []fyne.CanvasObject{widgets.Page(list)}
-	p.content.Refresh()
+	p.stage.Show(widgets.Page(list))
 }
 
 // look finds the places that are missing or do not respond. It does so on another goroutine, because a place can be on
@@ -93,16 +109,16 @@ func (p *agentsPage) look(all []app.Health) {
 		return
 	}
 	p.looked = places
-	go func() {
+	background(p.ui.ctx, p.ui, func(context.Context) (map[string]string, error) {
 		notes := make(map[string]string, len(places))
 		for _, place := range places {
 			notes[place] = p.ui.system.placeNote(place)
 		}
-		p.ui.post(func() {
-			p.notes = notes
-			p.apply(p.ui.sessions.view.snapshot)
-		})
-	}()
+		return notes, nil
+	}, func(notes map[string]string, _ error) {
+		p.notes = notes
+		p.apply(p.ui.sessions.view.snapshot)
+	})
 }
 
 // stateText returns an agent's state in words, with its icon and colour.
@@ -136,20 +152,14 @@ func linesOf(lines []string, most, width int) string {
 }
 
 func (p *agentsPage) facts(h app.Health, now time.Time) []field {
-	sessions, versions, attempt := "", "", ""
-	if h.State != app.Absent && h.State != app.Pending {
-		sessions, versions = humanize.Comma(int64(h.Sessions)), counted(h.Versions, true)
-	}
-	if h.State == app.Failed && h.Elapsed > 0 {
-		attempt = "took " + elapsed(h.Elapsed)
-	}
+	isRead := h.State != app.Absent && h.State != app.Pending
 	facts := withValue(
-		field{name: "Sessions", value: sessions},
-		field{name: "Versions", value: versions},
+		field{name: "Sessions", value: when(isRead, humanize.Comma(int64(h.Sessions)))},
+		field{name: "Versions", value: when(isRead, present.Counted(h.Versions, "%s (%s)", 24))},
 		field{name: "Format", value: h.Format.String()},
 		field{name: "Last read", value: answered(h, now)},
-		field{name: "Last attempt", value: attempt},
-		field{name: "Skipped", value: counted(h.Skipped, false)})
+		field{name: "Last attempt", value: when(h.State == app.Failed && h.Elapsed > 0, "took "+elapsed(h.Elapsed))},
+		field{name: "Skipped", value: present.Counted(h.Skipped, "%[2]s × %[1]s", 100)})
 	var places []field
 	for _, place := range h.LookedIn {
 		f := field{value: short(place), mono: true}
@@ -169,10 +179,7 @@ func answered(h app.Health, now time.Time) string {
 		}
 		return ""
 	}
-	age := present.Since(h.Answered, now)
-	if age != "now" {
-		age += " ago"
-	}
+	age := present.Ago(h.Answered, now)
 	if h.State == app.Failed {
 		return age
 	}
@@ -188,38 +195,6 @@ func elapsed(d time.Duration) string {
 	}
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
-
-// counted lists the keys of counts with their numbers, the largest number first: "2.1.329 (3)" if behind is set, else "3 × 2.1.329".
-func counted(counts map[string]int, behind bool) string {
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(counts[b]-counts[a], strings.Compare(b, a))
-	})
-	rest := 0
-	if len(names) > maxCounted {
-		rest, names = len(names)-maxCounted, names[:maxCounted]
-	}
-	for i, n := range names {
-		width := 100
-		if behind {
-			width = 24 // versions
-		}
-		text := present.Cut(short(n), width)
-		if text == "" {
-			text = "unknown"
-		}
-		if behind {
-			names[i] = fmt.Sprintf("%s (%s)", text, humanize.Comma(int64(counts[n])))
-		} else {
-			names[i] = fmt.Sprintf("%s × %s", humanize.Comma(int64(counts[n])), text)
-		}
-	}
-	if rest > 0 {
-		names = append(names, fmt.Sprintf("and %d more", rest))
-	}
-	return strings.Join(names, ", ")
-}
-
-const maxCounted = 12
 
 // agentCard shows one agent's health.
 type agentCard struct {
@@ -256,25 +231,17 @@ func (c *agentCard) show(h app.Health, facts []field) {
 	}
 }
 
-// agentNames returns the names of the agents whose state matches.
-func agentNames(s *app.Snapshot, matches func(app.AdapterState) bool) []string {
-	var names []string
-	for _, a := range s.Adapters {
-		if matches(a.State) {
-			names = append(names, present.AgentName(a.Name))
-		}
+// namesOf returns the names of agents and machines.
+func namesOf(list []app.Health) (names []string) {
+	for _, h := range list {
+		names = append(names, present.AgentName(h.Name))
 	}
 	return names
 }
 
-// failedNames returns the names of the agents that could not be read.
-func failedNames(s *app.Snapshot) []string {
-	return agentNames(s, func(state app.AdapterState) bool { return state == app.Failed })
-}
-
 // installed returns the names of the installed agents.
 func installed(s *app.Snapshot) []string {
-	return agentNames(s, func(state app.AdapterState) bool { return state != app.Absent })
+	return namesOf(slices.DeleteFunc(slices.Clone(s.Adapters), func(h app.Health) bool { return h.State == app.Absent }))
 }
 
 func join(names []string) string {
@@ -284,56 +251,25 @@ func join(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// failedMachines returns the names of the machines that did not answer in full.
-func failedMachines(s *app.Snapshot) (names []string) {
-	for _, m := range s.Machines {
-		if m.State == app.Failed {
-			names = append(names, m.Name)
-		}
-	}
-	return names
-}
-
-// maxMachineLines is the largest number of machines that are listed because they did not answer in full.
-const maxMachineLines = 4
-
-// machineLines returns why machines did not answer in full.
-func machineLines(s *app.Snapshot) (lines []string) {
-	for _, m := range s.Machines {
-		if m.State != app.Failed {
-			continue
-		}
-		if len(lines) == maxMachineLines {
-			return append(lines, fmt.Sprintf("and %d more machines", len(failedMachines(s))-maxMachineLines))
-		}
-		why := "did not answer"
-		if len(m.Problems) > 0 {
-			why = present.Cut(short(m.Problems[0]), 180)
-		}
-		lines = append(lines, m.Name+": "+why)
-	}
-	return lines
-}
+// maxFailures is the largest number of agents and machines whose problem is shown.
+const maxFailures = 6
 
 // problemText returns why agents and machines could not be read; empty: all could.
 func problemText(s *app.Snapshot) string {
 	var lines []string
-	for _, a := range s.Adapters {
-		if a.State != app.Failed {
-			continue
-		}
+	for _, h := range failures(s) {
 		why := "could not be read completely"
-		if len(a.Problems) > 0 {
-			why = present.Cut(short(a.Problems[0]), 180)
+		if len(h.Problems) > 0 {
+			why = present.Cut(short(h.Problems[0]), 180)
 		}
-		if more := len(a.Problems) - 1; more > 0 {
+		if more := len(h.Problems) - 1; more > 0 {
 			why += fmt.Sprintf(" (and %d more)", more)
 		}
-		lines = append(lines, present.AgentName(a.Name)+": "+why)
+		lines = append(lines, present.AgentName(h.Name)+": "+why)
 	}
-	lines = append(lines, machineLines(s)...)
+	text := linesOf(lines, maxFailures, 300)
 	for _, t := range s.Troubles {
-		lines = append(lines, "Rollcall: "+present.Cut(short(t), 180))
+		text += "\nRollcall: " + present.Cut(short(t), 180)
 	}
-	return strings.Join(lines, "\n")
+	return strings.TrimSpace(text)
 }

@@ -9,12 +9,10 @@ import (
 	"rollcall/app"
 	"rollcall/app/control/answer"
 	"rollcall/app/present"
-	"rollcall/app/settings"
 )
 
 // answering holds the state of the requests that wait, for all pages. It is used on Fyne's goroutine only, except the board.
 type answering struct {
-	answers *answer.Answers
 	board   *answer.Board
 	deliver *latest[struct{}]        // receives when the board has changed
 	asked   []asked                  // what waits for the user, the longest wait first
@@ -35,30 +33,14 @@ const (
 	answerWait = 30 * time.Second
 )
 
-// noCore is the core of a window that cannot answer requests. It knows no agent.
-type noCore struct{}
-
-func (noCore) Adapter(adapters.Name) adapters.Adapter { return nil }
-func (noCore) Current(context.Context, adapters.Name, string) (app.Session, error) {
-	return app.Session{}, app.ErrNoSession
-}
-func (noCore) RequestAgentRefresh(adapters.Name) {}
-
-func noAnswers() *answer.Answers {
-	return answer.New(noCore{}, func() settings.Answering { return settings.AnswerAll })
-}
-
 // startAnswering begins to read what waiting sessions ask, until the window is closed.
 func (u *UI) startAnswering() {
 	a := &u.asking
 	a.running, a.done = map[answer.Ref]bool{}, map[answer.Ref]time.Time{}
-	if u.options.Answers != nil {
-		a.answers = u.options.Answers
-	}
 	// The list is read on Fyne's goroutine: several goroutines report changes, and a list that was read earlier could
 	// otherwise be delivered later.
 	a.deliver = &latest[struct{}]{do: u.do, deliver: func(*struct{}) { u.showAsked(a.board.List()) }}
-	a.board = answer.NewBoard(a.answers, askAgain, func() { a.deliver.set(&struct{}{}) })
+	a.board = answer.NewBoard(u.answers(), askAgain, func() { a.deliver.set(&struct{}{}) })
 	go a.board.Run(u.ctx)
 	cancel := u.core.Subscribe(a.board.SetSessions)
 	a.board.SetSessions(u.core.Snapshot())
@@ -68,7 +50,7 @@ func (u *UI) startAnswering() {
 	}
 }
 
-func (u *UI) answers() *answer.Answers { return u.asking.answers }
+func (u *UI) answers() *answer.Answers { return u.options.Answers }
 
 // isAnswering reports whether an answer to a request is on its way.
 func (u *UI) isAnswering(ref answer.Ref) bool { return u.asking.running[ref] }
@@ -122,7 +104,7 @@ func (u *UI) answer(item asked, d adapters.Decision) {
 	go func() {
 		ctx, cancel := context.WithTimeout(u.ctx, answerWait)
 		defer cancel()
-		_, err := a.answers.Answer(ctx, ref, d)
+		_, err := u.answers().Answer(ctx, ref, d)
 		if err == nil {
 			a.board.Reread(ref.Agent, ref.Session)
 		}

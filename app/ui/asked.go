@@ -32,11 +32,6 @@ func (a *asked) ref() answer.Ref {
 	return r
 }
 
-// ofSession reports whether a belongs to the session of ref.
-func (a *asked) ofSession(ref answer.Ref) bool {
-	return a.entry.Session.Agent == ref.Agent && a.entry.Session.ID == ref.Session
-}
-
 // listAsked returns what waits, in the order of entries. It leaves out a session without a request if its parent or a
 // sub-agent has one: both wait for the same answer.
 func listAsked(entries []answer.Entry) (list []asked) {

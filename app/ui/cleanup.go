@@ -136,7 +136,7 @@ func (c *cleanupSheet) count() {
 	items, size := c.chosen()
 	c.remove.SetText(fmt.Sprintf("Remove %s, %s", count(len(items), "file", "files"), humanize.IBytes(uint64(max(size, 0)))))
 	c.remove.SetEnabled(len(items) > 0)
-	c.Buttons.Refresh()
+	c.Fit()
 }
 
 // removeFiles removes the checked files. It reads the sessions again first: one may have begun since the files were

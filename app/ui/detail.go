@@ -22,7 +22,8 @@ import (
 // selection and the scroll position stay.
 type detailPane struct {
 	ui      *UI
-	content *fyne.Container // the session or a message
+	content *fyne.Container
+	stage   *widgets.Stage // the session or a message
 	scroll  *container.Scroll
 
 	icon       *canvas.Image
@@ -31,7 +32,8 @@ type detailPane struct {
 	stale      *widgets.Banner
 	request    *requestView
 	result     *fyne.Container // how the last answer ended
-	goTo       *goTo
+	terminal   *widgets.Button // shows the terminal
+	showing    bool            // a terminal is being shown
 	stop       *widgets.Button
 	resume     *widgets.Button
 	retryHooks *widgets.Button
@@ -48,7 +50,6 @@ type detailPane struct {
 
 	session *app.Session
 	key     key
-	message string // shown if no session is
 }
 
 func newDetailPane(u *UI) *detailPane {
@@ -56,7 +57,7 @@ func newDetailPane(u *UI) *detailPane {
 	d.icon = widgets.NewImage(nil, 22)
 	d.title = widgets.NewLine("", theme.ColorNameForeground, theme.SizeNameSubHeadingText, fyne.TextStyle{Bold: true})
 	d.status = widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{})
-	d.goTo = newGoTo(d)
+	d.terminal = d.button("Show terminal", d.showTerminal)
 	d.stop = d.button("Stop…", func(s *app.Session) { u.showStop(*s) })
 	d.resume = d.button("Resume…", func(s *app.Session) { u.showResume(*s) })
 	d.retryHooks = d.button("Retry hooks", func(s *app.Session) { u.retryHooks(d.retryHooks, s) })
@@ -73,11 +74,12 @@ func newDetailPane(u *UI) *detailPane {
 	d.result = container.NewStack()
 	d.result.Hide()
 	headline := widgets.Border(nil, widgets.TopOf(2, 0, 0, 10, d.icon), nil, widgets.Rows(1, d.title, d.status))
-	d.buttons = widgets.Flow(d.goTo.show, d.resume, d.stop, d.retryHooks, d.more)
+	d.buttons = widgets.Flow(d.terminal, d.resume, d.stop, d.retryHooks, d.more)
 	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.stale.Content, d.buttons, d.result, widgets.Pad(0, 0, -6, -6, d.request.content)))
 	d.above = container.NewVScroll(widgets.Rows(0, top, widget.NewSeparator()))
 	d.both = container.NewBorder(nil, d.composer.content, nil, nil, d.overConversation())
-	d.content = container.NewStack()
+	d.stage = widgets.NewStage()
+	d.content = d.stage.Content
 	d.showMessage("Nothing selected", selectHint)
 	return d
 }
@@ -126,8 +128,8 @@ func (d *detailPane) focus() {
 	switch {
 	case !d.request.has && d.composer.field.Visible():
 		d.ui.host.Focus(d.composer.entry)
-	case d.goTo.show.Visible() && !d.goTo.show.Disabled():
-		d.ui.host.Focus(d.goTo.show)
+	case d.terminal.Visible() && !d.terminal.Disabled():
+		d.ui.host.Focus(d.terminal)
 	default:
 		d.ui.host.Focus(d.more)
 	}
@@ -182,16 +184,13 @@ func (d *detailPane) button(text string, tapped func(*app.Session)) *widgets.But
 // copyResumeCommand copies the command that resumes a session. The adapter searches for the program on another goroutine.
 func (d *detailPane) copyResumeCommand(s *app.Session) {
 	u, x := d.ui, *s
-	go func() {
+	u.try("", func() error {
 		command, err := launch.ResumeCommand(u.adapter(x.Agent), &x)
-		u.post(func() {
-			if err != nil {
-				u.notify(errorText(err))
-				return
-			}
-			u.copyText(d.more, command)
-		})
-	}()
+		if err == nil {
+			u.post(func() { u.copyText(d.more, command) })
+		}
+		return err
+	})
 }
 
 // selectHint is shown while no session is selected.
@@ -199,19 +198,16 @@ const selectHint = "Choose a session in the list to see its details."
 
 // showMessage shows a message instead of a session.
 func (d *detailPane) showMessage(title, text string) {
-	if d.message == title+text {
-		return
+	if d.stage.Say(widgets.Message{Title: title, Text: text}) {
+		d.session = nil
+		d.conversation.leave()
 	}
-	d.session, d.message = nil, title+text
-	d.conversation.leave()
-	d.content.Objects = []fyne.CanvasObject{widgets.NewMessage(nil, title, text)}
-	d.content.Refresh()
 }
 
 // show shows session s with the key k. v holds the other sessions, to which the facts refer.
 func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 	fresh := d.session == nil || d.key != k
-	d.session, d.key, d.message = s, k, ""
+	d.session, d.key = s, k
 	widgets.SetImage(d.icon, statusIcon(&s.Session))
 	d.title.Set(present.Cut(sessionTitle(s), 240), theme.ColorNameForeground)
 	d.status.Set(subtitle(s, now), statusColor(&s.Session))
@@ -235,7 +231,7 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 		d.conversation.update(*s)
 		return
 	}
-	d.content.Objects = []fyne.CanvasObject{d.both}
+	d.stage.Show(d.both)
 	d.content.Refresh()
 	d.scroll.ScrollToTop()
 	d.above.ScrollToTop()
@@ -244,14 +240,24 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 
 // showActions shows what can be done with a session.
 func (d *detailPane) showActions(s *app.Session) {
-	d.goTo.update(s)
-	widgets.SetVisible(d.goTo.show, s.Live())
+	d.terminal.SetEnabled(d.ui.canShowTerminal(s) && !d.showing)
+	widgets.SetVisible(d.terminal, s.Live())
 	widgets.SetVisible(d.stop, s.Live())
 	widgets.SetVisible(d.resume, !s.Live())
-	d.stop.SetEnabled(d.ui.canStop(s))
+	d.stop.SetEnabled(s.Live() && s.Parent == "")
 	d.resume.SetEnabled(d.ui.canResume(s))
 	d.composer.show(s)
 	d.buttons.Refresh()
+}
+
+// showTerminal shows the terminal of the session, one at a time.
+func (d *detailPane) showTerminal(s *app.Session) {
+	d.showing = true
+	d.terminal.Disable()
+	d.ui.showTerminal(*s, func() {
+		d.showing = false
+		d.terminal.Enable()
+	})
 }
 
 // showRequest shows what the session asks, if it waits.
@@ -272,10 +278,8 @@ func sessionTitle(s *app.Session) string {
 
 func subtitle(s *app.Session, now time.Time) string {
 	text := present.Status(s.Session) + " · " + present.AgentName(s.Agent) + " · " + present.Project(tail(s.CWD, maxRowText))
-	if age := present.Since(s.LastActivityAt, now); age == "now" {
-		text += " · active now"
-	} else if age != "" {
-		text += " · active " + age + " ago"
+	if age := present.Ago(s.LastActivityAt, now); age != "" {
+		text += " · active " + age
 	}
 	return text
 }

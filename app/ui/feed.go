@@ -15,25 +15,23 @@ type feed struct {
 	now     func() time.Time
 	days    int
 
+	wake chan struct{} // receives when something has changed
+
 	mu        sync.Mutex
-	wake      *sync.Cond
 	snapshot  *app.Snapshot
 	filter    string
 	scope     scope
 	grouped   bool // by project
 	open      map[key]bool
 	pinned    map[key]bool // sessions that are shown even if they stopped long ago
-	dirty     bool
-	sortAgain bool // the next view sorts the sessions again
-	closed    bool
+	sortAgain bool         // the next view sorts the sessions again
 
-	done chan struct{}
+	quit, done chan struct{}
 }
 
 func newFeed(do func(func()), now func() time.Time, days int, deliver func(*view)) *feed {
-	f := &feed{deliver: &latest[view]{do: do, deliver: deliver}, now: now, days: days, scope: allGroups, done: make(chan struct{}),
+	f := &feed{deliver: &latest[view]{do: do, deliver: deliver}, now: now, days: days, scope: allGroups, wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 		open: make(map[key]bool), pinned: make(map[key]bool)}
-	f.wake = sync.NewCond(&f.mu)
 	go f.run()
 	return f
 }
@@ -69,17 +67,13 @@ func (f *feed) reveal(k key, parents []key) {
 func (f *feed) change(apply func()) {
 	f.mu.Lock()
 	apply()
-	f.dirty = true
 	f.mu.Unlock()
-	f.wake.Signal()
+	wake(f.wake)
 }
 
 // close ends the goroutine and waits for it. Nothing is delivered afterwards.
 func (f *feed) close() {
-	f.mu.Lock()
-	f.closed = true
-	f.mu.Unlock()
-	f.wake.Signal()
+	close(f.quit)
 	f.deliver.close()
 	<-f.done
 }
@@ -95,9 +89,14 @@ func (f *feed) run() {
 		known     = map[string]project{}
 	)
 	for {
-		snap, s, ok := f.next()
-		if !ok {
+		select {
+		case <-f.quit:
 			return
+		case <-f.wake:
+		}
+		snap, s := f.next()
+		if snap == nil {
+			continue
 		}
 		if snap != last {
 			list := snap.Sessions()
@@ -127,14 +126,10 @@ func (f *feed) run() {
 	}
 }
 
-// next waits for a change. It returns false when the feed is closed.
-func (f *feed) next() (*app.Snapshot, selection, bool) {
+// next returns what is shown next, and of which sessions; nil: no snapshot was set yet.
+func (f *feed) next() (*app.Snapshot, selection) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for !f.closed && (!f.dirty || f.snapshot == nil) {
-		f.wake.Wait()
-	}
-	f.dirty = false
 	s := selection{filter: f.filter, scope: f.scope, sortAgain: f.sortAgain, open: maps.Clone(f.open), seen: maps.Clone(f.pinned)}
 	f.sortAgain = false
 	if f.grouped {
@@ -143,7 +138,7 @@ func (f *feed) next() (*app.Snapshot, selection, bool) {
 	if f.days > 0 {
 		s.since = f.now().AddDate(0, 0, -f.days)
 	}
-	return f.snapshot, s, !f.closed
+	return f.snapshot, s
 }
 
 // latest delivers values on Fyne's goroutine. A value that waits there is replaced by the next one.

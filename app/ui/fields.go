@@ -43,7 +43,7 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 		{"Status", statusFields(s, now)},
 		{"Prompts", withValue(
 			long("First prompt", s.FirstPrompt),
-			long("Last prompt", lastPrompt(s)),
+			long("Last prompt", when(s.LastPrompt != s.FirstPrompt, s.LastPrompt)),
 		)},
 		{"Where", withValue(
 			field{name: "Folder", value: short(s.CWD), mono: true},
@@ -51,10 +51,10 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 			field{name: "Machine", value: short(machineOf(s))},
 			field{name: "Container", value: short(s.Container)},
 			field{name: "Account", value: short(s.Account)},
-			field{name: "Home", value: homeOf(s), mono: true},
+			field{name: "Home", value: when(s.Account != "", short(s.Home)), mono: true},
 			field{name: "Runs in", value: short(s.Host)},
-			field{name: "Archived", value: archived(s)}, field{name: "Your name for it", value: s.Name},
-			field{name: "Process", value: process(s)},
+			field{name: "Archived", value: when(s.Archived, "yes")}, field{name: "Your name for it", value: s.Name},
+			field{name: "Process", value: when(!s.Process.IsZero(), fmt.Sprintf("pid %d", s.Process.PID)+when(s.Shared, ", shared with other sessions"))},
 		)},
 		{"Launch", launchFields(s, now)},
 		{"Model and cost", usageFields(s)},
@@ -74,12 +74,12 @@ func machineOf(s *app.Session) string {
 	return s.Remote
 }
 
-// homeOf returns the home of a session whose agent has more than one; otherwise an empty text.
-func homeOf(s *app.Session) string {
-	if s.Account == "" {
-		return ""
+// when returns a text if a condition holds, or else an empty text.
+func when(holds bool, text string) string {
+	if holds {
+		return text
 	}
-	return short(s.Home)
+	return ""
 }
 
 // withValue returns the fields that have a value.
@@ -88,13 +88,9 @@ func withValue(fields ...field) []field {
 }
 
 func statusFields(s *app.Session, now time.Time) []field {
-	outcome := ""
-	if s.Outcome != "" {
-		outcome = present.Outcome(&s.Session)
-	}
 	fields := withValue(
 		field{name: "Status", value: statusLine(s)},
-		field{name: "Last turn", value: outcome},
+		field{name: "Last turn", value: when(s.Outcome != "", present.Outcome(&s.Session))},
 		field{name: "Evidence", value: short(s.Evidence)},
 	)
 	if s.Stale != nil {
@@ -165,31 +161,6 @@ func hookFields(hooks []app.Hook) []field {
 	return fields
 }
 
-func lastPrompt(s *app.Session) string {
-	if s.LastPrompt == s.FirstPrompt {
-		return ""
-	}
-	return s.LastPrompt
-}
-
-func archived(s *app.Session) string {
-	if s.Archived {
-		return "yes"
-	}
-	return ""
-}
-
-func process(s *app.Session) string {
-	if s.Process.IsZero() {
-		return ""
-	}
-	p := fmt.Sprintf("pid %d", s.Process.PID)
-	if s.Shared {
-		p += ", shared with other sessions"
-	}
-	return p
-}
-
 func usageFields(s *app.Session) []field {
 	fields := []field{{name: "Model", value: short(s.Model)}}
 	if s.Context.Used > 0 || s.Context.Window > 0 {
@@ -224,12 +195,8 @@ func contextField(c adapters.Context) field {
 }
 
 func identityFields(s *app.Session, k key, v *view) []field {
-	agent := present.AgentName(s.Agent)
-	if s.Version != "" {
-		agent += " " + short(s.Version)
-	}
 	fields := []field{
-		{name: "Agent", value: agent},
+		{name: "Agent", value: strings.TrimSpace(present.AgentName(s.Agent) + " " + short(s.Version))},
 		{name: "Session id", value: short(s.ID), mono: true},
 	}
 	if s.Parent != "" {
@@ -311,11 +278,7 @@ func moment(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	age := present.Since(t, now)
-	if age != "now" {
-		age += " ago"
-	}
-	return t.Local().Format("2 Jan 2006, 15:04:05") + " (" + age + ")"
+	return t.Local().Format("2 Jan 2006, 15:04:05") + " (" + present.Ago(t, now) + ")"
 }
 
 // count returns a number followed by the noun that it counts.

@@ -20,8 +20,10 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/control/answer"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
+	"rollcall/app/settings"
 	"rollcall/app/store"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
@@ -35,12 +37,35 @@ func ago(d time.Duration) time.Time { return clock.Add(-d) }
 
 // fakeCore is a core whose snapshots the test makes.
 type fakeCore struct {
+	nothingElse
 	fakeTalk
 	mu        sync.Mutex
 	snapshot  *app.Snapshot
 	subs      map[int]func(*app.Snapshot)
 	refreshes int
 	next      int
+}
+
+// nothingElse has the methods of a core that a test does not call.
+type nothingElse struct{ Core }
+
+// noAnswers knows no agent, and answers nothing.
+type noAnswers struct{}
+
+func (noAnswers) Adapter(adapters.Name) adapters.Adapter { return nil }
+
+func (noAnswers) Current(context.Context, adapters.Name, string) (app.Session, error) {
+	return app.Session{}, app.ErrNoSession
+}
+
+func (noAnswers) RequestAgentRefresh(adapters.Name) {}
+
+// answersOf returns the answers of a window, which knows no agent if a test needs none.
+func answersOf(o Options) *answer.Answers {
+	if o.Answers != nil {
+		return o.Answers
+	}
+	return answer.New(noAnswers{}, func() settings.Answering { return settings.AnswerAll })
 }
 
 func (c *fakeCore) Snapshot() *app.Snapshot {
@@ -161,6 +186,7 @@ func openWith(t *testing.T, core Core, o Options) *window {
 	if o.Fuses == nil {
 		o.Fuses = fuse.In(store.In(filepath.Join(t.TempDir(), "fuses")))
 	}
+	o.Answers = answersOf(o)
 	w.ui = newUI(core, o, func(f func()) { w.queue <- f },
 		func() time.Time { return clock }, w.system)
 	w.win.SetPadded(false)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -71,16 +72,13 @@ func (p *introduction) opened() {
 	if p.ui.options.TrayHint == nil {
 		return
 	}
-	go func() {
-		text := p.ui.options.TrayHint(p.ui.ctx)
-		p.ui.post(func() {
-			p.hint.Objects = nil
-			if text != "" {
-				p.hint.Objects = []fyne.CanvasObject{widgets.NewHeading("The icon in the tray"), widgets.Warning(text)}
-			}
-			p.content.Refresh()
-		})
-	}()
+	background(p.ui.ctx, p.ui, func(ctx context.Context) (string, error) { return p.ui.options.TrayHint(ctx), nil }, func(text string, _ error) {
+		p.hint.Objects = nil
+		if text != "" {
+			p.hint.Objects = []fyne.CanvasObject{widgets.NewHeading("The icon in the tray"), widgets.Warning(text)}
+		}
+		p.content.Refresh()
+	})
 }
 
 // apply shows which agents were found, and where.
@@ -133,17 +131,14 @@ func foundText(h *app.Health) string {
 func (p *introduction) try() {
 	p.test.Disable()
 	p.say(widgets.Hint("Asking the desktop…"))
-	go func() {
-		err := p.ui.options.TestNotification(p.ui.ctx)
-		p.ui.post(func() {
-			p.test.Enable()
-			if err != nil {
-				p.say(widgets.Failure(sentence(errorText(err))))
-				return
-			}
-			p.say(widgets.Success("The desktop has accepted the notification. If you don't see it, “do not disturb” may be on."))
-		})
-	}()
+	background(p.ui.ctx, p.ui, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.ui.options.TestNotification(ctx) }, func(_ struct{}, err error) {
+		p.test.Enable()
+		if err != nil {
+			p.say(widgets.Failure(sentence(errorText(err))))
+			return
+		}
+		p.say(widgets.Success("The desktop has accepted the notification. If you don't see it, “do not disturb” may be on."))
+	})
 }
 
 func (p *introduction) say(o fyne.CanvasObject) {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,8 +27,8 @@ type launchPage struct {
 	ui        *UI
 	content   *fyne.Container
 	scroll    *container.Scroll
-	machine   *machineField
-	home      *homeField
+	machine   *pick
+	home      *pick // the account of a launch of one agent
 	browse    *widgets.Button
 	folder    *widgets.SuggestEntry
 	agents    *fyne.Container
@@ -60,8 +61,10 @@ const inTerminal = "In a terminal, not in the background"
 func newLaunchPage(u *UI) *launchPage {
 	p := &launchPage{ui: u, group: worktree.NewGroup(), preview: newPreview(u), refused: newRefusal(u), runs: widgets.Rows(8)}
 	typed := func(string) { p.changed() }
-	p.machine = newMachineField(u.host, p.machineChanged)
-	p.home = newHomeField(u.host, p.changed)
+	p.machine = newPick(u.host, thisMachine, func(o fyne.CanvasObject) *fyne.Container {
+		return widgets.Rows(2, widgets.NewLabel("Machine"), widgets.Inset(o))
+	}, p.machineChanged)
+	p.home = newPick(u.host, ownAccount, func(o fyne.CanvasObject) *fyne.Container { return widgets.Named("Account", o) }, p.changed)
 	p.folder = u.host.NewSuggestEntry(folderPlaceholder, nil, func(string) { p.touched = p.touched || !p.filling; p.changed() })
 	p.folder.Submit = p.launch
 	p.agents = widgets.Rows(4)
@@ -114,10 +117,8 @@ func (p *launchPage) layOut() {
 // look finds out which agents are installed, on another goroutine.
 func (p *launchPage) look() {
 	list := p.ui.options.Agents
-	go func() {
-		found := installs(list)
-		p.ui.post(func() { p.showAgents(found) })
-	}()
+	background(p.ui.ctx, p.ui, func(context.Context) (map[adapters.Name]string, error) { return installs(list), nil },
+		func(found map[adapters.Name]string, _ error) { p.showAgents(found) })
 }
 
 func (p *launchPage) showAgents(found map[adapters.Name]string) {
@@ -136,7 +137,7 @@ func (p *launchPage) showInstalled() {
 	var rows, absent []fyne.CanvasObject
 	for _, c := range p.choices {
 		install := ""
-		if p.machine.name() == "" {
+		if p.machine.value() == "" {
 			install = p.found[c.name]
 		}
 		if c.set(install); install != "" {
@@ -159,7 +160,7 @@ func (p *launchPage) showInstalled() {
 
 // machineChanged shows the fields that apply to the chosen machine, and suggests a folder on it.
 func (p *launchPage) machineChanged() {
-	away := p.machine.name() != ""
+	away := p.machine.value() != ""
 	p.browse.Hidden, p.more.content.Hidden, p.apart.Hidden, p.more.answerable.Hidden = away, away, away, away
 	p.filling = true
 	p.folder.SetText("")
@@ -203,10 +204,14 @@ func (p *launchPage) showPrompt() {
 
 // apply lists the machines that can be chosen, and suggests the folders of the latest sessions.
 func (p *launchPage) apply(s *app.Snapshot) {
-	if p.ui.options.Machines != nil && p.machine.show(s.Machines) {
+	var machines []string
+	for _, m := range s.Machines {
+		machines = append(machines, m.Name)
+	}
+	if p.ui.options.Machines != nil && p.machine.offer(machines, machines) {
 		p.content.Refresh()
 	}
-	folders := foldersOn(s, p.machine.name(), 12)
+	folders := foldersOn(s, p.machine.value(), 12)
 	if slices.Equal(folders, p.folders) {
 		return
 	}
@@ -248,17 +253,18 @@ func foldersOn(s *app.Snapshot, machine string, most int) []string {
 
 // read returns the present values of the fields.
 func (p *launchPage) read() launchForm {
-	away := p.machine.name()
-	f := launchForm{machine: away, defaultGroup: p.group, Options: launch.Options{Dir: folderThere(away, p.folder.Text), Prompt: p.prompt.Text,
+	away := p.machine.value()
+	f := launchForm{machine: away, defaultGroup: p.group, Options: launch.Options{Dir: strings.TrimSpace(p.folder.Text), Prompt: p.prompt.Text,
 		PromptFile: p.file.path(), Terminal: p.terminal.Checked}}
 	for _, c := range p.choices {
 		f.members = append(f.members, c.members()...)
 	}
-	if away == "" {
+	if away == "" { // a folder on another machine stays as the user wrote it
+		f.Dir = launch.Path(f.Dir)
 		p.more.fill(&f)
 		f.apart = p.apart.Checked && len(f.members) == 1
 		f.KeepEnv = f.KeepEnv || p.ui.options.KeepEnv
-		f.Home = p.home.home()
+		f.Home = p.home.value()
 	}
 	return f
 }

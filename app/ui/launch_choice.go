@@ -18,7 +18,7 @@ import (
 
 // modeField selects the permission mode of an agent and explains it.
 type modeField struct {
-	choice      *widgets.Select
+	*pick
 	explanation *widget.Label
 	modes       []adapters.Mode
 }
@@ -29,13 +29,13 @@ const defaultMode = "default mode"
 // newModeField returns a field in which the default mode is selected.
 func newModeField(h *widgets.Host, modes []adapters.Mode, changed func()) *modeField {
 	f := &modeField{explanation: widgets.Hint(""), modes: modes}
-	options := []string{defaultMode}
-	for _, m := range modes {
-		options = append(options, m.Name)
-	}
 	f.explanation.Hide()
-	f.choice = h.NewSelect(options, func(string) { f.explain(); changed() })
-	f.choice.Selected = defaultMode
+	var names []string
+	for _, m := range modes {
+		names = append(names, m.Name)
+	}
+	f.pick = newPick(h, defaultMode, func(o fyne.CanvasObject) *fyne.Container { return container.NewStack(o) }, func() { f.explain(); changed() })
+	f.choice.Options, f.values = append(f.choice.Options, names...), names
 	return f
 }
 
@@ -64,14 +64,6 @@ func (f *modeField) explain() {
 
 // isUnsafe reports whether the selected mode runs commands without asking.
 func (f *modeField) isUnsafe() bool { return f.explanation.Importance == widget.DangerImportance }
-
-// mode returns the selected mode; empty: the default one.
-func (f *modeField) mode() string {
-	if f.choice.Selected == defaultMode {
-		return ""
-	}
-	return f.choice.Selected
-}
 
 // agentChoice is an agent's row on the launch page: whether it is launched, and with which models and mode.
 type agentChoice struct {
@@ -141,11 +133,11 @@ func (c *agentChoice) members() []launch.Member {
 	var out []launch.Member
 	for _, model := range strings.Split(c.model.Text, ",") {
 		if model = strings.TrimSpace(model); model != "" {
-			out = append(out, launch.Member{Agent: c.name, Model: model, Mode: c.mode.mode()})
+			out = append(out, launch.Member{Agent: c.name, Model: model, Mode: c.mode.value()})
 		}
 	}
 	if out == nil {
-		out = []launch.Member{{Agent: c.name, Mode: c.mode.mode()}}
+		out = []launch.Member{{Agent: c.name, Mode: c.mode.value()}}
 	}
 	return out
 }

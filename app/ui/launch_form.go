@@ -135,21 +135,28 @@ func (u *UI) adapter(name adapters.Name) adapters.Adapter { return launch.Find(u
 // terminalCommand returns the command line of Rollcall that launches a form in a terminal. promptFile contains the
 // prompt; empty: there is none.
 func terminalCommand(program string, f *launchForm, promptFile string) []string {
-	m := f.members[0]
-	argv := []string{program, "launch", string(m.Agent), "--terminal", "--cwd", f.Dir}
+	argv := []string{program, "launch", string(f.members[0].Agent), "--terminal"}
 	if f.Resume != "" {
 		argv = []string{program, "resume", f.Resume, "--terminal"}
 	}
-	flag := func(name string, on bool) {
+	return append(argv, f.flags(promptFile)...)
+}
+
+// flags returns the flags of Rollcall's command line for a form.
+func (f *launchForm) flags(promptFile string) (words []string) {
+	m := f.members[0]
+	flag := func(word string, on bool) {
 		if on {
-			argv = append(argv, name)
+			words = append(words, word)
 		}
 	}
 	add := func(name, value string) { flag(name+"="+value, value != "") }
+	flag("--cwd="+f.Dir, f.Resume == "")
 	add("--prompt-file", promptFile)
-	// Empty values are passed too: the form has its own values, and the defaults of the settings must not replace them.
-	flag("--model="+m.Model, m.Model != "" || f.Resume == "")
-	flag("--mode="+m.Mode, m.Mode != "" || f.Resume == "")
+	// On this machine empty values are passed too: the form has its own values, and the defaults of the settings must not replace them.
+	own := f.machine == "" && f.Resume == ""
+	flag("--model="+m.Model, own || m.Model != "")
+	flag("--mode="+m.Mode, own || m.Mode != "")
 	add("--home", f.Home)
 	add("--spec", launch.Path(f.Spec))
 	for _, file := range f.Files {
@@ -162,5 +169,5 @@ func terminalCommand(program string, f *launchForm, promptFile string) []string 
 	flag("--keep-env", f.KeepEnv)
 	flag("--force", f.Force)
 	flag("--yes", m.Mode != "") // the window has already asked
-	return argv
+	return words
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,18 +31,18 @@ type preview struct {
 
 	extending fyne.CanvasObject // contains extend
 
-	resized  func()      // called when the height may have changed
-	wanted   *launchForm // the form that is prepared next; nil: none
-	asking   bool        // a form is being prepared, or is about to be
-	commands string      // the text that the copy button copies
-	shown    *prepared   // the form whose command is shown; nil: there is no command
+	resized  func()    // called when the height may have changed
+	cancel   func()    // ends the preparation of an earlier form
+	asking   bool      // a form is being prepared, or is about to be
+	commands string    // the text that the copy button copies
+	shown    *prepared // the form whose command is shown; nil: there is no command
 }
 
 // pause is the time for which the preview waits for the next key.
 const pause = 150 * time.Millisecond
 
 func newPreview(u *UI) *preview {
-	p := &preview{ui: u, command: widgets.NewCode(""), notes: widgets.NewSelectText(""), resized: func() {}}
+	p := &preview{ui: u, command: widgets.NewCode(""), notes: widgets.NewSelectText(""), resized: func() {}, cancel: func() {}}
 	p.notes.Importance = widget.LowImportance
 	p.warning = widgets.NewSelectText("")
 	p.warning.Importance = widget.WarningImportance
@@ -57,13 +58,15 @@ func newPreview(u *UI) *preview {
 
 // showText shows a text instead of a command.
 func (p *preview) showText(text string) {
-	p.wanted = nil
+	p.cancel()
+	p.asking = false
 	p.set(text, "", "", widget.LowImportance)
 }
 
 // fail shows why there is no command.
 func (p *preview) fail(text string) {
-	p.wanted = nil
+	p.cancel()
+	p.asking = false
 	p.set(text, "", "", widget.DangerImportance)
 }
 
@@ -110,55 +113,41 @@ func (p *preview) extendTimers() {
 	}
 	got := p.shown
 	p.extend.SetEnabled(false)
-	go func() {
+	background(p.ui.ctx, p.ui, func(ctx context.Context) (launchForm, error) {
 		var err error
 		for _, x := range got.timers {
-			_, e := p.ui.options.Fuses.Extend(p.ui.ctx, x.Path, time.Hour)
+			_, e := p.ui.options.Fuses.Extend(ctx, x.Path, time.Hour)
 			err = errors.Join(err, e)
 		}
-		p.ui.post(func() {
-			p.extend.SetEnabled(true)
-			if err != nil {
-				p.fail("The timer was not extended: " + errorText(err))
-				return
-			}
-			p.show(got.form)
-		})
-	}()
+		return got.form, err
+	}, func(f launchForm, err error) {
+		p.extend.SetEnabled(true)
+		if err != nil {
+			p.fail("The timer was not extended: " + errorText(err))
+			return
+		}
+		p.show(f)
+	})
 }
 
 // show prepares a form once it has not changed for pause, and then shows its command.
 func (p *preview) show(f launchForm) {
-	p.wanted = &f
+	p.cancel()
+	ctx, cancel := context.WithCancel(p.ui.ctx)
+	p.cancel = cancel
 	if p.commands == "" {
 		p.set("Checking…", "", "", widget.LowImportance)
 	}
-	if p.asking {
-		return
-	}
 	p.asking = true
-	time.AfterFunc(pause, func() { p.ui.post(p.ask) })
-}
-
-// ask prepares the form that is in wanted. It prepares one form at a time.
-func (p *preview) ask() {
-	if p.wanted == nil {
-		p.asking = false
-		return
-	}
-	f := *p.wanted
-	p.wanted = nil
-	go func() {
-		got, err := p.ui.prepare(p.ui.ctx, f)
-		p.ui.post(func() { p.answer(got, err) })
-	}()
+	background(ctx, p.ui, func(ctx context.Context) (*prepared, error) {
+		if !waited(ctx, pause) {
+			return nil, ctx.Err()
+		}
+		return p.ui.prepare(ctx, f)
+	}, p.answer)
 }
 
 func (p *preview) answer(got *prepared, err error) {
-	if p.wanted != nil { // the form has changed meanwhile
-		time.AfterFunc(pause, func() { p.ui.post(p.ask) })
-		return
-	}
 	p.asking = false
 	if err != nil {
 		p.fail(errorText(err))

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"rollcall/app"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/store/lock"
@@ -34,7 +35,8 @@ func (r *refusal) show(err error, again, apart func()) {
 	var occupied *launch.OccupiedError
 	sentence := widgets.Failure("Not launched: " + errorText(err))
 	var actions []fyne.CanvasObject
-	if errors.As(err, &locked) || errors.As(err, &occupied) || isInUse(err) {
+	var there *app.CommandError // of Rollcall on another machine
+	if errors.As(err, &locked) || errors.As(err, &occupied) || errors.As(err, &there) && there.Code == app.FolderInUse {
 		sentence = widgets.Warning(r.ui.whoWorks(err) + ". Two agents in one folder can overwrite each other's work.")
 		if apart != nil {
 			actions = append(actions, r.ui.host.NewPrimaryButton("Launch in a worktree", widget.HighImportance, apart))

@@ -107,7 +107,7 @@ func (r *launchRun) follow(s *launch.Started) {
 	}
 	r.show("working", widgets.ColorWorking, text)
 	u := r.ui
-	go u.options.Launches.Follow(u.ctx, s, u.refreshOne, func(p launch.Progress) { u.post(func() { r.progress(p) }) })
+	go u.options.Launches.Follow(u.ctx, s, func(ctx context.Context, agent adapters.Name) *app.Snapshot { return u.core.RefreshOne(ctx, agent) }, func(p launch.Progress) { u.post(func() { r.progress(p) }) })
 }
 
 func (r *launchRun) progress(p launch.Progress) {
@@ -126,14 +126,6 @@ func (r *launchRun) progress(p launch.Progress) {
 			r.quote(p.Err.Error())
 		}
 	}
-}
-
-// refreshOne reads one agent again, or all agents if the core cannot read a single one.
-func (u *UI) refreshOne(ctx context.Context, agent adapters.Name) *app.Snapshot {
-	if c, ok := u.core.(oneRefresher); ok {
-		return c.RefreshOne(ctx, agent)
-	}
-	return u.core.Refresh(ctx)
 }
 
 func (r *launchRun) ended(p *launch.Progress) {

@@ -5,13 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"time"
 
-	"rollcall/adapters"
-	"rollcall/app"
 	"rollcall/app/owned/launch"
-	"rollcall/app/present"
-	"rollcall/app/store"
 	"rollcall/app/store/lock"
 )
 
@@ -42,18 +37,20 @@ func (u *UI) runForm(f launchForm, then formHandlers) {
 
 // launchNow launches a form. It returns a function that creates the card of the launch and must be called on Fyne's goroutine.
 func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, error) {
-	if f.machine != "" {
-		return u.launchThere(ctx, &f)
-	}
-	if u.options.Launches == nil {
+	if u.options.Launches == nil && f.machine == "" {
 		return nil, errNoState
 	}
 	p, err := u.prepare(ctx, f)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if p.group != nil {
+	case p.group != nil:
 		return func() *launchRun { return newGroupRun(u, p) }, nil
+	case p.there != nil && !f.Terminal:
+		said, err := p.there.start(ctx, u.options.Machines)
+		return func() *launchRun {
+			return newOpenedRun(u, p.title(), "Started on "+short(f.machine)+". The session is listed as soon as the agent there has stored it.", said)
+		}, err
 	}
 	occupied := launch.Occupied(u.core.Refresh(ctx), f.Resume)
 	if err := ctx.Err(); err != nil {
@@ -62,12 +59,17 @@ func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, er
 	if f.Terminal {
 		name, err := u.launchInTerminal(p, occupied)
 		return func() *launchRun {
-			agent := present.AgentName(p.plan.Agent)
-			return newOpenedRun(u, agent+" in "+short(p.form.Dir), "Opened in "+short(name)+". The session is listed as soon as "+agent+" has stored it.", "")
+			return newOpenedRun(u, p.title(), "Opened in "+short(name)+". The session is listed as soon as the agent has stored it.", "")
 		}, err
 	}
 	started, err := u.options.Launches.Start(ctx, p.plan, occupied)
 	return func() *launchRun { return newAgentRun(u, started) }, err
+}
+
+// title returns the title of the card of a launch of one agent.
+func (p *prepared) title() string {
+	m := p.form.members[0]
+	return runTitle(m.Agent, m.Model, p.form.Dir) + when(p.there != nil, " on "+short(p.form.machine))
 }
 
 // launchInTerminal opens a terminal that runs Rollcall, which checks everything again. launchInTerminal also checks
@@ -76,13 +78,20 @@ func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string,
 	if u.options.Program == "" {
 		return "", errors.New("the program of Rollcall was not found; copy the command and run it in a terminal")
 	}
+	if p.there != nil {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			home = "/"
+		}
+		return u.system.openTerminal(home, append([]string{u.options.Program}, p.there.command(true)...))
+	}
 	dir := p.plan.Request.Task.Dir
 	if !p.form.Force {
 		if err := u.options.Launches.Locks().Free(&lock.Lock{Path: dir, Kind: lock.Auto}, false, occupied); err != nil {
 			return "", err
 		}
 	}
-	file, err := u.storePrompt(p.plan.Request.Task.Prompt)
+	file, err := launch.StorePrompt(u.ctx, p.plan.Request.Task.Prompt)
 	if err != nil {
 		return "", err
 	}
@@ -91,60 +100,4 @@ func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string,
 		err = errors.Join(err, os.RemoveAll(filepath.Dir(file)))
 	}
 	return name, err
-}
-
-// promptFolder is the prefix of the folders that store prompts for terminals.
-const promptFolder = "rollcall-prompt-"
-
-// promptWait is the time after which a prompt is removed. A terminal must have started by then.
-const promptWait = time.Minute
-
-// storePrompt writes a prompt to a file that only the user can read, and removes the file after promptWait. It
-// returns the path of the file, or an empty path for an empty prompt.
-func (u *UI) storePrompt(prompt string) (string, error) {
-	removeOldPrompts(time.Now())
-	if prompt == "" {
-		return "", nil
-	}
-	dir, err := os.MkdirTemp("", promptFolder)
-	if err != nil {
-		return "", err
-	}
-	file, err := writePrompt(dir, prompt)
-	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
-	}
-	go func() {
-		select {
-		case <-u.ctx.Done(): // the file stays, since the terminal may still be starting; the next launch removes it
-		case <-time.After(promptWait):
-			_ = os.RemoveAll(dir)
-		}
-	}()
-	return file, nil
-}
-
-// writePrompt writes a prompt to a new file in a folder that belongs to the user alone, and returns its path.
-func writePrompt(dir, prompt string) (string, error) {
-	d, err := store.OpenDir(dir)
-	if err != nil {
-		return "", err
-	}
-	defer d.Close()
-	return d.File("prompt"), d.WriteNew("prompt", []byte(prompt), 0o600)
-}
-
-// removeOldPrompts removes the prompts that windows left when they were closed.
-func removeOldPrompts(now time.Time) {
-	old, _ := filepath.Glob(filepath.Join(os.TempDir(), promptFolder+"*"))
-	for _, dir := range old {
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && now.Sub(info.ModTime()) > promptWait {
-			_ = os.RemoveAll(dir)
-		}
-	}
-}
-
-// oneRefresher is a core that can read a single agent again; *app.Core is one.
-type oneRefresher interface {
-	RefreshOne(ctx context.Context, name adapters.Name, ids ...string) *app.Snapshot
 }

@@ -44,7 +44,7 @@ func (w *window) command(parts ...string) {
 				return false
 			}
 		}
-		return !p.asking && p.wanted == nil
+		return !p.asking
 	})
 }
 
@@ -224,7 +224,7 @@ func TestLaunchInTerminal(t *testing.T) {
 		t.Fatalf("no prompt in %q", got)
 	}
 	file := strings.TrimPrefix(got[at], "--prompt-file=")
-	want := []string{dir, "/opt/rollcall", "launch", "claude-code", "--terminal", "--cwd", dir, "--prompt-file=" + file, "--model=opus",
+	want := []string{dir, "/opt/rollcall", "launch", "claude-code", "--terminal", "--cwd=" + dir, "--prompt-file=" + file, "--model=opus",
 		"--mode=acceptEdits", "--file=" + extra, "--group=g-1", "--on-complete=echo done", "--retry-hooks", "--yes"}
 	if !slices.Equal(got, want) {
 		t.Errorf("opened %q\nwant   %q", got, want)
@@ -239,11 +239,11 @@ func TestLaunchInTerminal(t *testing.T) {
 		}
 	}
 	// What a window that was closed left behind goes with the next launch.
-	removeOldPrompts(time.Now().Add(promptWait / 2))
+	launch.RemoveOldPrompts(time.Now().Add(launch.PromptWait / 2))
 	if _, err := os.Stat(file); err != nil {
 		t.Error("a prompt went before its terminal could read it")
 	}
-	removeOldPrompts(time.Now().Add(2 * promptWait))
+	launch.RemoveOldPrompts(time.Now().Add(2 * launch.PromptWait))
 	if _, err := os.Stat(filepath.Dir(file)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the prompt is still there: %v", err)
 	}
@@ -252,7 +252,7 @@ func TestLaunchInTerminal(t *testing.T) {
 	w.press(p.start, fyne.KeyReturn)
 	w.until("the failure", func() bool { return p.refused.content.Visible() })
 	shows(t, p.refused.content, "Not launched: no terminal found")
-	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), promptFolder+"*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), launch.PromptFolder+"*")); len(left) > 0 {
 		t.Errorf("prompts are left: %q", left)
 	}
 }
@@ -385,8 +385,8 @@ func TestLaunchDefaults(t *testing.T) {
 	p.folder.SetText(t.TempDir())
 	p.prompt.SetText("do it")
 	w.command("codex --model gpt-6 --mode read-only -p", "Removed from its environment, as your settings say: SECRET_OF_MINE.")
-	if p.choices[0].check.Checked || p.choices[0].mode.mode() != "" {
-		t.Errorf("claude-code is chosen, or has mode %q", p.choices[0].mode.mode())
+	if p.choices[0].check.Checked || p.choices[0].mode.value() != "" {
+		t.Errorf("claude-code is chosen, or has mode %q", p.choices[0].mode.value())
 	}
 	p.choices[1].model.SetText("")
 	p.choices[1].mode.choice.SetSelected(defaultMode)

@@ -5,17 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"slices"
 	"strings"
-
-	"fyne.io/fyne/v2"
 
 	"rollcall/app"
 	"rollcall/app/owned/launch"
-	"rollcall/app/present"
 	"rollcall/app/store"
-	"rollcall/app/ui/widgets"
 )
 
 // Machines runs commands of Rollcall on other machines; *machine.Machines is one.
@@ -53,20 +47,10 @@ func (u *UI) prepareThere(ctx context.Context, f *launchForm) (*prepared, error)
 	if f.Terminal && len(prompt) > maxTerminalPrompt {
 		return nil, errors.New("the prompt is too long for a terminal on another machine; launch it in the background")
 	}
-	t := &there{machine: f.machine, prompt: prompt, verb: "launch", flags: []string{"--cwd=" + f.Dir}, target: string(m.Agent)}
+	t := &there{machine: f.machine, prompt: prompt, verb: "launch", flags: f.flags(""), target: string(m.Agent)}
 	if f.Resume != "" {
-		t.verb, t.flags, t.target = "resume", nil, strings.TrimPrefix(f.Resume, app.MachineID(f.machine, ""))
+		t.verb, t.target = "resume", strings.TrimPrefix(f.Resume, app.MachineID(f.machine, ""))
 	}
-	flag := func(text string, on bool) {
-		if on {
-			t.flags = append(t.flags, text)
-		}
-	}
-	flag("--model="+m.Model, m.Model != "")
-	flag("--mode="+m.Mode, m.Mode != "")
-	flag("--keep-env", f.KeepEnv)
-	flag("--force", f.Force)
-	flag("--yes", m.Mode != "") // the window has already asked
 	p := &prepared{form: *f, there: t}
 	for _, x := range u.core.Snapshot().Machines {
 		if x.Name == f.machine && x.State == app.Failed && len(x.Problems) > 0 {
@@ -97,102 +81,18 @@ func (t *there) command(terminal bool) []string {
 	return append(words, "--", t.target)
 }
 
-// launchThere launches a form on its machine. It returns a function that creates the card of the launch and must be called on Fyne's goroutine.
-func (u *UI) launchThere(ctx context.Context, f *launchForm) (func() *launchRun, error) {
-	p, err := u.prepareThere(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	title := runTitle(f.members[0].Agent, f.members[0].Model, f.Dir) + " on " + short(f.machine)
-	if f.Terminal {
-		if u.options.Program == "" {
-			return nil, errors.New("the program of Rollcall was not found; copy the command and run it in a terminal")
-		}
-		home, err := os.UserHomeDir()
-		if err != nil {
-			home = "/"
-		}
-		name, err := u.system.openTerminal(home, append([]string{u.options.Program}, p.there.command(true)...))
-		return func() *launchRun {
-			return newOpenedRun(u, title, "Opened in "+short(name)+". The session is listed as soon as the agent has stored it.", "")
-		}, err
-	}
-	words := append(append([]string{p.there.verb, "--prompt=-"}, p.there.flags...), "--", p.there.target)
-	said, err := u.options.Machines.Command(ctx, f.machine, strings.NewReader(p.there.prompt), words...)
-	return func() *launchRun {
-		return newOpenedRun(u, title, "Started on "+short(f.machine)+". The session is listed as soon as the agent there has stored it.", said)
-	}, err
-}
-
-// isInUse reports whether a command on another machine refused because the folder there is locked or in use.
-func isInUse(err error) bool {
-	var failed *app.CommandError
-	return errors.As(err, &failed) && failed.Code == app.FolderInUse
+// start starts a launch in the background of its machine, and returns what Rollcall there printed.
+func (t *there) start(ctx context.Context, m Machines) (string, error) {
+	words := append(append([]string{t.verb, "--prompt=-"}, t.flags...), "--", t.target)
+	return m.Command(ctx, t.machine, strings.NewReader(t.prompt), words...)
 }
 
 // thisMachine is the first option in the list of machines.
 const thisMachine = "This machine"
 
-// machineField selects the machine on which an agent is launched. It is hidden while there is only this one.
-type machineField struct {
-	choice  *widgets.Select
-	content *fyne.Container
-}
-
-// newMachineField returns a field in which this machine is selected.
-func newMachineField(h *widgets.Host, changed func()) *machineField {
-	f := &machineField{choice: h.NewSelect([]string{thisMachine}, func(string) { changed() })}
-	f.choice.Selected = thisMachine
-	f.content = widgets.Rows(2, widgets.NewLabel("Machine"), widgets.Inset(f.choice))
-	f.content.Hide()
-	return f
-}
-
-// name returns the selected machine; empty: this one.
-func (f *machineField) name() string {
-	if f.choice.SelectedIndex() <= 0 {
-		return ""
-	}
-	return f.choice.Selected
-}
-
-// show offers these machines and selects this machine if the selected one is missing from list. It reports whether something changed.
-func (f *machineField) show(list []app.MachineHealth) bool {
-	options := []string{thisMachine}
-	for _, m := range list {
-		options = append(options, m.Name)
-	}
-	if slices.Equal(options, f.choice.Options) {
-		return false
-	}
-	f.choice.Options = options
-	f.content.Hidden = len(options) == 1
-	if !slices.Contains(options, f.choice.Selected) {
-		f.choice.SetSelected(thisMachine)
-	}
-	f.choice.Refresh()
-	return true
-}
-
-// folderThere returns the folder that a form names. A folder on another machine stays as the user wrote it.
-func folderThere(machine, text string) string {
-	if text = strings.TrimSpace(text); machine != "" {
-		return text
-	}
-	return launch.Path(text)
-}
-
-// whyNoResumeThere returns the reason why the window cannot resume a session of another machine; nil: it can.
-func (u *UI) whyNoResumeThere(s *app.Session) error {
-	switch {
-	case u.options.Machines == nil:
-		return errors.New("other machines are not known here")
-	case s.Stale != nil:
-		return errors.New(s.Stale.Reason)
-	case s.Remote != s.Machine || s.Container != "":
-		return fmt.Errorf("it runs on %s", present.Line(machineOf(s)))
-	}
+// canResumeThere reports whether the window can resume a session of another machine.
+func (u *UI) canResumeThere(s *app.Session) bool {
 	there := *s // as Rollcall on that machine lists it
 	there.Machine, there.Remote, there.ID = "", "", s.IDThere()
-	return launch.CheckResume(&there)
+	return u.options.Machines != nil && s.Stale == nil && s.Remote == s.Machine && s.Container == "" && launch.CheckResume(&there) == nil
 }

@@ -173,7 +173,7 @@ func TestMachineIsGone(t *testing.T) {
 	snap := away()
 	snap.Machines, snap.Own, snap.Generation = nil, nil, 2
 	w.core.publish(snap)
-	w.until("this machine", func() bool { return page.machine.name() == "" && !page.machine.content.Visible() })
+	w.until("this machine", func() bool { return page.machine.value() == "" && !page.machine.content.Visible() })
 	if page.folder.Text != "" || !page.browse.Visible() || !page.more.content.Visible() {
 		t.Errorf("folder %q, browse %v, advanced %v", page.folder.Text, page.browse.Visible(), page.more.content.Visible())
 	}

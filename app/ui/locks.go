@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"os/user"
 	"slices"
 	"strings"
 	"time"
@@ -214,7 +213,6 @@ func (u *UI) showLock() {
 		k := lock.Lock{Path: folder.path(), Kind: lock.Manual, Reason: strings.TrimSpace(reason.Text)}
 		return func(ctx context.Context) error {
 			defer u.locks.look()
-			k.By = userName() // may ask a directory service
 			_, err := u.options.Launches.Locks().Take(ctx, k, false, nil)
 			return err
 		}
@@ -222,13 +220,6 @@ func (u *UI) showLock() {
 	f.Open(widgets.Hint("Launches in this folder, in a folder above it or in a folder below it are refused until you unlock it."),
 		widgets.Named("Folder", folder.content), widgets.Named("Reason", reason))
 	f.Focus(folder.entry)
-}
-
-func userName() string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return "you"
 }
 
 // folderText holds the texts that describe a lock or a timer of a folder.

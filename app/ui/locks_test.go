@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,7 +46,11 @@ func TestLocks(t *testing.T) {
 	typeInto(t, s.Popup, folderPlaceholder, dir)
 	tap(t, s.Popup, "Lock")
 	w.until("the lock", func() bool { return strings.Contains(w.locksPage(), ": a release") && w.ui.host.Sheet == nil })
-	shows(t, w.ui.locks.content, dir, "locked by "+userName()+": a release")
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows(t, w.ui.locks.content, dir, "locked by "+me.Username+": a release")
 	tap(t, w.ui.locks.content, "Unlock")
 	w.until("the unlocking", func() bool { return strings.Contains(w.locksPage(), "No folder is locked.") })
 

@@ -29,7 +29,7 @@ func TestMachinesShown(t *testing.T) {
 	for range 10 {
 		s.Machines = append(s.Machines, app.MachineHealth{Name: "m", State: app.Failed, Problems: []string{"host not found"}})
 	}
-	if got := problemText(s); strings.Count(got, "\n") != maxMachineLines || !strings.HasSuffix(got, "and 6 more machines") {
+	if got := problemText(s); strings.Count(got, "\n") != maxFailures || !strings.HasSuffix(got, "and 4 more") {
 		t.Errorf("%q", got)
 	}
 }

@@ -47,11 +47,7 @@ func (u *UI) showRename(s app.Session) {
 
 // mark changes the user's notes about a session. It returns at once.
 func (u *UI) mark(s *app.Session, change func(*app.Mark)) {
-	go func() {
-		if err := u.changeMark(u.ctx, s, change); err != nil {
-			u.post(func() { u.notify(errorText(err)) })
-		}
-	}()
+	u.try("", func() error { return u.changeMark(u.ctx, s, change) })
 }
 
 // changeMark stores a change of the notes about a session, and reads the sessions again.

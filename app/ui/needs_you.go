@@ -44,7 +44,7 @@ func (p *sessionsPage) followAsked() {
 	ref := was.ref()
 	listed := slices.ContainsFunc(u.asking.asked, func(a asked) bool { return a.ref() == ref })
 	if !listed && ref.Key != "" && u.asking.last != ref && !u.isAnswering(ref) {
-		if slices.ContainsFunc(u.asking.asked, func(a asked) bool { return a.ofSession(ref) }) {
+		if slices.ContainsFunc(u.asking.asked, func(a asked) bool { return a.entry.Session.Agent == ref.Agent && a.entry.Session.ID == ref.Session }) {
 			p.showResult(resultFailed, present.AgentName(ref.Agent)+" asks for something else now. Nothing was answered; read it again.")
 		} else {
 			p.showResult(resultFailed, was.title()+": this no longer waits. It was answered elsewhere, or withdrawn.")
@@ -149,7 +149,7 @@ func (p *sessionsPage) askedPhase() string {
 		return phaseNone
 	case !p.ui.asking.loaded && anyWaits(snap), pending(snap):
 		return phaseAsking
-	case len(failedNames(snap))+len(failedMachines(snap)) > 0:
+	case len(failures(snap)) > 0:
 		return phaseUnknown
 	}
 	return phaseQuiet

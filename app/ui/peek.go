@@ -59,14 +59,9 @@ func (c *conversation) follow(s app.Session) {
 		c.show(phaseOpen, nil)
 		return
 	}
-	p, able := c.ui.core.(peeker)
-	if !able {
-		c.take(&messages{})
-		return
-	}
 	c.asked = firstPeek
 	c.show(phaseLoading, nil)
-	c.feed = newMessageFeed(c.ui.ctx, p, c.ui.post, s, c.take)
+	c.feed = newMessageFeed(c.ui.ctx, c.ui.core, c.ui.post, s, c.take)
 }
 
 // update passes the current state of the followed session to the feed.
@@ -270,17 +265,15 @@ func (c *conversation) stick() {
 
 // show shows a phase.
 func (c *conversation) show(phase string, t *messages) {
-	name := phase
-	if phase == phaseFailed {
-		name += t.problem
-	}
 	c.phase = phase
-	shown := c.body.Show(name, func() fyne.CanvasObject {
-		c.scroll.OnScrolled = nil
+	if phase != phaseMessages {
+		if c.body.Say(c.message(phase, t)) {
+			c.scroll.OnScrolled = nil
+		}
+		return
+	}
+	if c.body.Show(c.scroll) {
 		c.userScrolled = false
-		return c.phaseContent(phase, t)
-	})
-	if shown && phase == phaseMessages {
 		c.layOut()
 		c.scroll.OnScrolled = c.scrolled
 	}
@@ -295,27 +288,26 @@ func (c *conversation) scrolled(at fyne.Position) {
 	c.stack.end = at.Y+c.scroll.Size().Height >= c.stack.height-4
 }
 
-func (c *conversation) phaseContent(phase string, t *messages) fyne.CanvasObject {
-	again := c.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() {
-		if c.feed != nil {
-			c.feed.again()
-		}
-	})
+// message returns what is shown in a phase without messages.
+func (c *conversation) message(phase string, t *messages) widgets.Message {
 	switch phase {
-	case phaseMessages:
-		return c.scroll
 	case phaseLoading:
-		return c.body.Busy("", "Reading the conversation…")
+		return widgets.Message{Busy: true, Text: "Reading the conversation…"}
 	case phaseEmpty:
-		return widgets.NewMessage(nil, "", "No messages yet.")
+		return widgets.Message{Text: "No messages yet."}
 	case phaseFailed:
-		return widgets.NewMessage(nil, "The conversation cannot be read", t.problem, again)
+		return widgets.Message{Title: "The conversation cannot be read", Text: t.problem, Actions: []fyne.CanvasObject{
+			c.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() {
+				if c.feed != nil {
+					c.feed.again()
+				}
+			})}}
 	case phaseOpen:
-		return widgets.NewMessage(nil, "", "No session yet. A session begins with the first prompt.")
+		return widgets.Message{Text: "No session yet. A session begins with the first prompt."}
 	case phaseUnsupported:
-		return widgets.NewMessage(nil, "", "Rollcall cannot read the conversations of this agent.")
+		return widgets.Message{Text: "Rollcall cannot read the conversations of this agent."}
 	}
-	return container.NewStack()
+	return widgets.Message{}
 }
 
 // stack lays rows out below one another, each as high as its wrapped text.

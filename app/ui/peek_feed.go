@@ -14,13 +14,6 @@ import (
 	"rollcall/app/present"
 )
 
-// peeker is a core that can read conversations; *app.Core is one.
-type peeker interface {
-	Peek(ctx context.Context, s app.Session, n int) ([]adapters.Message, error)
-	Follow(ctx context.Context, s app.Session, changed func())
-	RefreshOne(ctx context.Context, name adapters.Name, ids ...string) *app.Snapshot
-}
-
 const (
 	// peekPause is the time for which a session must be selected before its conversation is read, and for which
 	// changes are combined.
@@ -34,7 +27,7 @@ const (
 
 // messageFeed reads a session's conversation on its own goroutines, and delivers each result on Fyne's goroutine.
 type messageFeed struct {
-	core    peeker
+	core    Core
 	deliver *latest[messages]
 	ctx     context.Context
 	stop    context.CancelFunc
@@ -47,7 +40,7 @@ type messageFeed struct {
 }
 
 // newMessageFeed begins to follow a session. It ends with stop or with ctx; after that nothing is delivered.
-func newMessageFeed(ctx context.Context, core peeker, post func(func()), s app.Session, deliver func(*messages)) *messageFeed {
+func newMessageFeed(ctx context.Context, core Core, post func(func()), s app.Session, deliver func(*messages)) *messageFeed {
 	f := &messageFeed{core: core, session: s, n: firstPeek, read: make(chan struct{}, 1), grown: make(chan struct{}, 1)}
 	f.ctx, f.stop = context.WithCancel(ctx)
 	f.deliver = &latest[messages]{do: post, deliver: func(m *messages) {
@@ -94,10 +87,8 @@ func (f *messageFeed) run() {
 			unfollow()
 			began, followed, unfollow = true, s, f.follow(s)
 		}
-		select {
-		case <-f.ctx.Done():
+		if !waited(f.ctx, peekPause) {
 			return
-		case <-time.After(peekPause):
 		}
 		select { // this read includes the changes until now
 		case <-f.read:
@@ -146,10 +137,8 @@ func (f *messageFeed) refresh(agent adapters.Name, id string) {
 		case <-f.grown:
 		}
 		f.core.RefreshOne(f.ctx, agent, id)
-		select {
-		case <-f.ctx.Done():
+		if !waited(f.ctx, refreshStep) {
 			return
-		case <-time.After(refreshStep):
 		}
 	}
 }

@@ -18,9 +18,9 @@ type messageView struct {
 	message messageText
 	content fyne.CanvasObject
 
-	text longText      // text of a message or a note
-	icon *canvas.Image // of a tool call
-	line *widgets.Line // of a tool call
+	text *widgets.LongText // text of a message or a note
+	icon *canvas.Image     // of a tool call
+	line *widgets.Line     // of a tool call
 }
 
 // newMessageView shows a message. resized is called when the height may have changed.
@@ -31,29 +31,19 @@ func newMessageView(h *widgets.Host, m messageText, now time.Time, resized func(
 		return v
 	}
 	if m.role == adapters.FromAgent {
-		text := h.NewMarkdown(m.text, m.rest, resized)
-		v.text = text
-		v.content = v.turn(text.Content, now)
+		v.text = h.NewMarkdown(m.text, m.rest, resized)
+		v.content = v.turn(v.text.Content, now)
 		return v
 	}
 	label := widgets.NewSelectText("")
-	if m.role == adapters.FromNote {
-		label.TextStyle.Italic = true
-		label.Importance = widget.LowImportance
+	v.text = h.NewLongText(label, m.text, m.rest, resized)
+	if m.role != adapters.FromNote {
+		v.content = v.turn(v.text.Content, now)
+		return v
 	}
-	text := h.NewLongText(label, m.text, m.rest, resized)
-	if v.text = text; m.role == adapters.FromNote {
-		v.content = v.note(text.Content, now)
-	} else {
-		v.content = v.turn(text.Content, now)
-	}
+	label.TextStyle.Italic, label.Importance = true, widget.LowImportance
+	v.content = v.note(v.text.Content, now)
 	return v
-}
-
-// longText is a text whose second part is shown on demand.
-type longText interface {
-	Set(first, rest string)
-	Toggle()
 }
 
 // turn shows a text below its author and time. The user's own messages are on a panel, because users search for them.

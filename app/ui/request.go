@@ -75,7 +75,7 @@ func (v *requestView) show(a *asked, now time.Time) {
 	fresh := !v.has || v.item.ref() != a.ref() || v.item.entry.Read != a.entry.Read
 	v.item, v.has = *a, true
 	widgets.SetLabel(v.title, a.title())
-	v.showAge(now)
+	v.age.Set(present.Ago(v.item.since(), now), widgets.ColorMuted)
 	if fresh {
 		v.message.SetText("")
 		v.form.set(a.request)
@@ -93,14 +93,6 @@ func (v *requestView) show(a *asked, now time.Time) {
 		v.content.Refresh()
 		v.laidOut()
 	}
-}
-
-func (v *requestView) showAge(now time.Time) {
-	age := present.Since(v.item.since(), now)
-	if age != "" && age != "now" {
-		age += " ago"
-	}
-	v.age.Set(age, widgets.ColorMuted)
 }
 
 func (v *requestView) showDangers() {

@@ -20,7 +20,7 @@ func (u *UI) hasResume(s *app.Session) bool {
 // canResume reports whether the window can resume a session.
 func (u *UI) canResume(s *app.Session) bool {
 	if s.Machine != "" {
-		return s.Parent == "" && u.whyNoResumeThere(s) == nil
+		return s.Parent == "" && u.canResumeThere(s)
 	}
 	return u.options.Launches != nil && u.hasResume(s) && s.Parent == "" && (s.Launch == nil || !s.Launch.Unlisted)
 }
@@ -83,7 +83,7 @@ func (r *resumeSheet) modeChanged() {
 
 func (r *resumeSheet) read() launchForm {
 	dir, file := launch.ResumeFrom(&r.session)
-	return launchForm{machine: r.session.Machine, members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.mode()}}, Options: launch.Options{Dir: dir, Prompt: r.message.Text,
+	return launchForm{machine: r.session.Machine, members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.value()}}, Options: launch.Options{Dir: dir, Prompt: r.message.Text,
 		Terminal: r.where.Checked, Resume: r.session.ID, ResumeFile: file, Force: r.anyway.Checked, KeepEnv: r.session.Machine == "" && r.ui.options.KeepEnv}}
 }
 

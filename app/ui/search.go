@@ -77,8 +77,8 @@ func (p *searchPage) start() {
 		p.list.ScrollToTop()
 	}
 	p.hit.leave()
-	if core, able := p.ui.core.(searcher); able && strings.TrimSpace(terms.text) != "" {
-		p.stop = startSearch(p.ui.ctx, core, p.ui.post, p.ui.now, terms, p.take)
+	if strings.TrimSpace(terms.text) != "" {
+		p.stop = startSearch(p.ui.ctx, p.ui.core, p.ui.post, p.ui.now, terms, p.take)
 	}
 	p.show()
 }
@@ -107,18 +107,12 @@ func (p *searchPage) take(r *searchResult) {
 	p.show()
 }
 
-// The phases of the search page, in addition to those of the other pages.
-const (
-	phaseMistake = "mistake"
-	phaseUnable  = "unable"
-)
+// phaseMistake is a phase of the search page, in addition to those of the other pages.
+const phaseMistake = "mistake"
 
 func (p *searchPage) phaseNow() string {
-	_, able := p.ui.core.(searcher)
 	r := p.result
 	switch {
-	case !able:
-		return phaseUnable
 	case r.mistake != "":
 		return phaseMistake
 	case len(r.hits) > 0:
@@ -149,7 +143,11 @@ func (p *searchPage) show() {
 		p.list.Refresh()
 	}
 	p.phase = phase
-	p.body.Show(strings.Join([]string{phase, r.mistake, r.terms.text, missingText(&r.report)}, "\n"), func() fyne.CanvasObject { return p.phaseContent(phase) })
+	if phase == phaseList {
+		p.body.Show(p.list)
+		return
+	}
+	p.body.Say(p.message(phase))
 }
 
 // counts returns a text with the number of hits and the progress of the search.
@@ -179,36 +177,30 @@ func (p *searchPage) counts(phase string) string {
 // missingText returns a text about what could not be searched, cleaned and limited in length.
 func missingText(r *app.SearchReport) string { return linesOf(r.Missing(), 6, 220) }
 
-func (p *searchPage) phaseContent(phase string) fyne.CanvasObject {
-	again := p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), p.again)
-	sign := widgets.Sign("search", widgets.ColorMuted)
+// message returns what is shown in a phase without hits.
+func (p *searchPage) message(phase string) widgets.Message {
 	switch phase {
-	case phaseList:
-		return p.list
 	case phaseLoading:
-		return p.body.Busy("Searching…", "Rollcall reads the conversations of all agents, the newest first.")
+		return widgets.Message{Busy: true, Title: "Searching…", Text: "Rollcall reads the conversations of all agents, the newest first."}
 	case phaseFailed:
-		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Not everything could be searched",
-			"Nothing was found in the rest.\n"+missingText(&p.result.report), again)
+		return widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "Not everything could be searched", Text: "Nothing was found in the rest.\n" + missingText(&p.result.report),
+			Actions: []fyne.CanvasObject{p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), p.again)}}
 	case phaseMistake:
-		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Cannot search for this", p.result.mistake)
+		return widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "Cannot search for this", Text: p.result.mistake}
 	case phaseNone:
-		return widgets.NewMessage(sign, "Nothing found", fmt.Sprintf("None of %s has “%s”.",
-			count(p.result.report.Searched, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60)))
-	case phaseUnable:
-		return widgets.NewMessage(sign, "", "Rollcall cannot search conversations here.")
+		return widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Nothing found", Text: fmt.Sprintf("None of %s has “%s”.",
+			count(p.result.report.Searched, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60))}
 	}
-	return widgets.NewMessage(sign, "Search conversations", "Finds what you and the agents said, in any session, regardless of case.")
+	return widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Search conversations", Text: "Finds what you and the agents said, in any session, regardless of case."}
 }
 
 // choose shows the conversation of a hit.
 func (p *searchPage) choose(i widget.ListItemID) {
-	core, able := p.ui.core.(searcher)
-	if i < 0 || i >= len(p.result.hits) || !able {
+	if i < 0 || i >= len(p.result.hits) {
 		return
 	}
 	p.selected = i
-	p.hit.follow(core, p.result.hits[i])
+	p.hit.follow(p.result.hits[i])
 }
 
 // focusHits moves the focus to the list, if there are hits.
@@ -279,38 +271,28 @@ func (p *hitPane) leave() {
 	call(p.cancel)
 	p.cancel = nil
 	p.conversation.leave()
-	p.stage.Show(phaseEmpty, func() fyne.CanvasObject {
-		return widgets.NewMessage(nil, "Nothing selected", "Choose a hit to see its conversation.")
-	})
+	p.stage.Say(widgets.Message{Title: "Nothing selected", Text: "Choose a hit to see its conversation."})
 }
 
 // follow reads and shows the conversation of a hit.
-func (p *hitPane) follow(core searcher, h hitText) {
+func (p *hitPane) follow(h hitText) {
 	p.leave()
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(p.ui.ctx)
-	p.stage.Show(phaseLoading, func() fyne.CanvasObject { return p.stage.Busy("", "Reading the conversation…") })
-	go func() {
-		a, err := core.Around(ctx, h.agent, h.session, h.key)
-		var m *messages
-		if err == nil {
-			m = newMessages(a.Messages, nil, h.agent, len(a.Messages)+1)
-		}
-		p.ui.post(func() {
-			if ctx.Err() == nil {
-				p.take(core, h, &a, m, err)
-			}
-		})
-	}()
+	p.stage.Say(widgets.Message{Busy: true, Text: "Reading the conversation…"})
+	var m *messages
+	background(ctx, p.ui, func(ctx context.Context) (app.Around, error) {
+		a, err := p.ui.core.Around(ctx, h.agent, h.session, h.key)
+		m = newMessages(a.Messages, nil, h.agent, len(a.Messages)+1)
+		return a, err
+	}, func(a app.Around, err error) { p.take(h, &a, m, err) })
 }
 
 // take shows a conversation that was read.
-func (p *hitPane) take(core searcher, h hitText, a *app.Around, m *messages, err error) {
+func (p *hitPane) take(h hitText, a *app.Around, m *messages, err error) {
 	if err != nil {
-		p.stage.Show(phaseFailed, func() fyne.CanvasObject {
-			return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "The conversation cannot be read", errorText(err),
-				p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() { p.follow(core, h) }))
-		})
+		p.stage.Say(widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "The conversation cannot be read", Text: errorText(err),
+			Actions: []fyne.CanvasObject{p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() { p.follow(h) })}})
 		return
 	}
 	p.session = a.Session.ID
@@ -323,7 +305,7 @@ func (p *hitPane) take(core searcher, h hitText, a *app.Around, m *messages, err
 		note = "The message is in a part of the conversation that cannot be shown: very far back, or in an abandoned branch. These are the last messages."
 	}
 	p.note.Set(note)
-	p.stage.Show(phaseList, func() fyne.CanvasObject { return p.whole })
+	p.stage.Show(p.whole)
 	key := ""
 	if a.At >= 0 {
 		key = h.key

@@ -12,12 +12,6 @@ import (
 	"rollcall/textmatch"
 )
 
-// searcher is a core that can search conversations; *app.Core is one.
-type searcher interface {
-	Search(ctx context.Context, q app.SearchQuery, found func(app.SearchHit) bool, progress func(app.SearchReport)) (app.SearchReport, error)
-	Around(ctx context.Context, agent adapters.Name, id, key string) (app.Around, error)
-}
-
 const (
 	// searchPause is the time after the last change of the fields at which a search begins.
 	searchPause = 200 * time.Millisecond
@@ -70,7 +64,7 @@ type searchResult struct {
 
 // startSearch begins a search after searchPause, on its own goroutine. It delivers the hits so far on Fyne's goroutine, at
 // most once per deliverPause. The search ends with stop or with ctx; after that nothing is delivered.
-func startSearch(ctx context.Context, core searcher, post func(func()), now func() time.Time, terms searchTerms, deliver func(*searchResult)) (stop context.CancelFunc) {
+func startSearch(ctx context.Context, core Core, post func(func()), now func() time.Time, terms searchTerms, deliver func(*searchResult)) (stop context.CancelFunc) {
 	ctx, stop = context.WithCancel(ctx)
 	out := &latest[searchResult]{do: post, deliver: func(r *searchResult) {
 		if ctx.Err() == nil {
@@ -78,17 +72,14 @@ func startSearch(ctx context.Context, core searcher, post func(func()), now func
 		}
 	}}
 	go func() {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(searchPause):
+		if waited(ctx, searchPause) {
+			runSearch(ctx, core, now, terms, out)
 		}
-		runSearch(ctx, core, now, terms, out)
 	}()
 	return stop
 }
 
-func runSearch(ctx context.Context, core searcher, now func() time.Time, terms searchTerms, out *latest[searchResult]) {
+func runSearch(ctx context.Context, core Core, now func() time.Time, terms searchTerms, out *latest[searchResult]) {
 	q, err := terms.query(now())
 	if err != nil {
 		out.set(&searchResult{terms: terms, over: true, mistake: errorText(err)})

@@ -13,14 +13,14 @@ import (
 
 // canSend reports whether the window offers to send a prompt to a session. Only the attempt shows whether the agent accepts it.
 func (u *UI) canSend(s *app.Session) bool {
-	return u.answers().TakesPrompts(s) && u.options.Answers != nil && s.Live() && s.Machine == "" && s.Stale == nil && !s.IsProcess() && !s.Suspended
+	return u.answers().TakesPrompts(s) && s.Live() && s.Machine == "" && s.Stale == nil && !s.IsProcess() && !s.Suspended
 }
 
 // canInterrupt reports whether the window offers to interrupt a session. Only the attempt shows whether it is
 // possible.
 func (u *UI) canInterrupt(s *app.Session) bool {
 	inTurn := s.Status == adapters.Working || s.Status == adapters.Waiting
-	return u.answers().TakesInterrupts(s) && inTurn && u.options.Answers != nil && s.Machine == "" && s.Stale == nil && !s.Suspended
+	return u.answers().TakesInterrupts(s) && inTurn && s.Machine == "" && s.Stale == nil && !s.Suspended
 }
 
 // showInterrupt asks for confirmation, and then ends the turn of a session. The session continues to run.

@@ -19,7 +19,7 @@ import (
 type sessionsPage struct {
 	ui      *UI
 	content fyne.CanvasObject
-	filter  *filterEntry
+	filter  *widgets.Entry
 	more    *widgets.Button // opens the menu
 	matches *widgets.Line
 	problem *widgets.Banner
@@ -56,9 +56,9 @@ type sessionsPage struct {
 
 func newSessionsPage(u *UI) *sessionsPage {
 	p := &sessionsPage{ui: u, view: &view{snapshot: &app.Snapshot{}}}
-	p.filter = newFilterEntry("Filter (" + shortcutName("F") + ")")
+	p.filter = u.host.NewEntry("Filter ("+shortcutName("F")+")", nil)
 	p.filter.Icon = widgets.NewIcon("search", widgets.ColorMuted)
-	p.filter.host, p.filter.toList = u.host, p.focusList
+	p.filter.Key = p.filterKey
 	clearButton := u.host.NewFlatButton("", widgets.NewIcon("clear", widgets.ColorMuted), p.clearFilter)
 	clearButton.Hide()
 	p.filter.ActionItem = clearButton
@@ -315,6 +315,18 @@ func (p *sessionsPage) focusFilter(add string) {
 		p.filter.CursorColumn = len([]rune(p.filter.Text))
 		p.filter.Refresh()
 	}
+}
+
+// filterKey moves the focus from the filter to the list.
+func (p *sessionsPage) filterKey(ev *fyne.KeyEvent) bool {
+	switch {
+	case ev.Name == fyne.KeyEscape && p.filter.Text != "":
+		return false // clears the filter
+	case ev.Name == fyne.KeyEscape, ev.Name == fyne.KeyDown, ev.Name == fyne.KeyReturn, ev.Name == fyne.KeyEnter:
+		p.focusList()
+		return true
+	}
+	return false
 }
 
 func (p *sessionsPage) focusList() { p.ui.host.Focus(p.list) }

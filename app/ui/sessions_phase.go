@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ func phaseOf(v *view) string {
 		return phaseScope
 	case pending(v.snapshot):
 		return phaseLoading
-	case len(failedNames(v.snapshot))+len(failedMachines(v.snapshot)) > 0:
+	case len(failures(v.snapshot)) > 0:
 		return phaseFailed
 	}
 	return phaseEmpty
@@ -47,63 +46,56 @@ func (p *sessionsPage) showPhase() {
 	}
 	switch p.phase {
 	case phaseList:
-		p.body.Show(p.phase, func() fyne.CanvasObject { return p.list })
-	case phaseNone:
-		p.body.Show(p.phase+p.view.filter, func() fyne.CanvasObject {
-			return widgets.NewMessage(widgets.Sign("search", widgets.ColorMuted), "Nothing matches “"+present.Cut(present.Line(p.view.filter), 40)+"”",
-				"The filter searches project, agent, title, prompts, branch, id and status.",
-				p.ui.host.NewButton("Clear filter", nil, p.clearFilter))
-		})
-	case phaseScope:
-		p.body.Show(p.phase+group(p.view.scope-1).String(), func() fyne.CanvasObject {
-			return widgets.NewMessage(widgets.Sign("done", widgets.ColorMuted), "No session is "+strings.ToLower(group(p.view.scope-1).String())+" now", "",
-				p.ui.host.NewButton("Show all sessions", nil, func() { p.ui.showScope(allGroups) }))
-		})
+		p.body.Show(p.list)
+	case phaseNone, phaseScope:
+		p.body.Say(p.message())
 	default:
-		name := strings.Join([]string{p.phase, p.reading, p.leftOutLine(), problemText(p.view.snapshot), p.outcome, fmt.Sprint(installed(p.view.snapshot))}, "\n")
-		p.whole.Show(name, func() fyne.CanvasObject { return p.message(p.phase) })
+		p.whole.Say(p.message())
 		return
 	}
-	p.whole.Show(phaseList, func() fyne.CanvasObject { return p.main })
+	p.whole.Show(p.main)
 }
 
-// message returns the message that fills the page.
-func (p *sessionsPage) message(phase string) fyne.CanvasObject {
+// message returns the message of the phase.
+func (p *sessionsPage) message() widgets.Message {
+	button := func(text string, tapped func()) fyne.CanvasObject { return p.ui.host.NewButton(text, nil, tapped) }
+	all := button("Show all sessions", func() { p.ui.showScope(allGroups) })
 	refresh := p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.ui.Refresh)
-	switch phase {
+	troubled := []fyne.CanvasObject{refresh, button("Details", func() { p.ui.open(pageAgents) })}
+	snap := p.view.snapshot
+	switch p.phase {
+	case phaseNone:
+		return widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Nothing matches “" + present.Cut(present.Line(p.view.filter), 40) + "”",
+			Text: "The filter searches project, agent, title, prompts, branch, id and status.", Actions: []fyne.CanvasObject{button("Clear filter", p.clearFilter)}}
+	case phaseScope:
+		return widgets.Message{Icon: "done", Color: widgets.ColorMuted, Title: "No session is " + strings.ToLower(group(p.view.scope-1).String()) + " now", Actions: []fyne.CanvasObject{all}}
 	case phaseAsking:
-		return p.whole.Busy("Looking for requests…", "Rollcall asks each agent what waits for you.")
+		return widgets.Message{Busy: true, Title: "Looking for requests…", Text: "Rollcall asks each agent what waits for you."}
 	case phaseUnknown:
-		details := p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })
-		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Nothing is known to wait for you", problemText(p.view.snapshot), refresh, details)
+		return widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "Nothing is known to wait for you", Text: problemText(snap), Actions: troubled}
 	case phaseQuiet:
 		text := "When a session asks for a permission or has a question, it is shown here."
 		if p.kind == resultDone || p.kind == resultFailed {
 			text = p.outcome
 		}
-		return widgets.NewMessage(widgets.Sign("done", widgets.ColorGood), "Nothing waits for you", text,
-			p.ui.host.NewButton("Show all sessions", nil, func() { p.ui.showScope(allGroups) }))
+		return widgets.Message{Icon: "done", Color: widgets.ColorGood, Title: "Nothing waits for you", Text: text, Actions: []fyne.CanvasObject{all}}
 	case phaseLoading:
-		text := "Rollcall reads the files and processes of each agent."
-		if p.reading != "" {
-			text += "\n" + sentence(p.reading)
-		}
-		return p.whole.Busy("Looking for sessions…", text)
+		text := strings.TrimSpace("Rollcall reads the files and processes of each agent.\n" + sentence(p.reading))
+		return widgets.Message{Busy: true, Title: "Looking for sessions…", Text: text}
 	case phaseFailed:
-		details := p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })
-		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Cannot read the sessions of "+join(append(failedNames(p.view.snapshot), failedMachines(p.view.snapshot)...)),
-			problemText(p.view.snapshot), refresh, details)
+		return widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "Cannot read the sessions of " + join(namesOf(failures(snap))), Text: problemText(snap), Actions: troubled}
 	}
-	launch := p.ui.host.NewButton(newAgent, nil, p.ui.ShowLaunch)
-	if names := installed(p.view.snapshot); len(names) > 0 {
-		return widgets.NewMessage(widgets.Sign("idle", widgets.ColorMuted), "No sessions",
-			"Rollcall looked for sessions of "+join(names)+" and shows them here as soon as there are any."+p.leftOutLine(), launch, refresh)
+	empty := widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Actions: []fyne.CanvasObject{button(newAgent, p.ui.ShowLaunch), refresh}}
+	left := p.leftOutLine()
+	if names := installed(snap); len(names) > 0 {
+		empty.Text = "Rollcall looked for sessions of " + join(names) + " and shows them here as soon as there are any." + left
+	} else if left != "" {
+		empty.Title, empty.Text = "No sessions are shown", strings.TrimSpace(left)
+	} else {
+		empty.Icon, empty.Title = "absent", "No coding agents found"
+		empty.Text = "This machine has no files or processes of a coding agent. The launch page shows how to install one."
 	}
-	if left := p.leftOutLine(); left != "" {
-		return widgets.NewMessage(widgets.Sign("idle", widgets.ColorMuted), "No sessions are shown", strings.TrimSpace(left), launch, refresh)
-	}
-	return widgets.NewMessage(widgets.Sign("absent", widgets.ColorMuted), "No coding agents found",
-		"This machine has no files or processes of a coding agent. The launch page shows how to install one.", launch, refresh)
+	return empty
 }
 
 // leftOutLine returns a line about the agents that the settings leave out; empty: there are none.

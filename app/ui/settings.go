@@ -30,19 +30,18 @@ type settingsPage struct {
 	wake  chan struct{}
 	mu    sync.Mutex
 	edits []settings.Edit // changes that are not written yet
-	start *bool           // whether the user wants the start at login; nil: not changed
 }
 
 func newSettingsPage(u *UI) *settingsPage {
 	p := &settingsPage{ui: u, wake: make(chan struct{}, 1), problem: widgets.NewBanner("waiting"), saved: widgets.NewCaption("")}
 	if u.options.Live == nil {
-		p.content = container.NewStack(widgets.NewMessage(nil, "No settings", "The folder of the settings is not known here."))
+		p.content = container.NewStack(widgets.Headline("No settings"), widgets.Hint("The folder of the settings is not known here."))
 		return p
 	}
 	reset := u.host.NewButton("Reset to the defaults", nil, p.reset)
 	rows := append([]fyne.CanvasObject{widgets.Headline("Settings"), p.problem.Content}, p.theme()...)
 	if u.options.Autostart != nil {
-		p.login = newLoginSwitch(p)
+		p.login = newLoginSwitch(u)
 		rows = append(rows, p.login.content)
 	}
 	rows = slices.Concat(rows, p.answering(), p.notifications(), p.away(), p.agents(), p.homes(), p.commands(), p.updates())
@@ -70,14 +69,6 @@ func (p *settingsPage) change(edits ...settings.Edit) {
 	wake(p.wake)
 }
 
-// changeLogin turns the start at login on or off. It returns at once.
-func (p *settingsPage) changeLogin(on bool) {
-	p.mu.Lock()
-	p.start = &on
-	p.mu.Unlock()
-	wake(p.wake)
-}
-
 // look reads the file and shows it. It returns at once.
 func (p *settingsPage) look() {
 	if p.ui.options.Live == nil {
@@ -88,6 +79,9 @@ func (p *settingsPage) look() {
 		go p.watch(p.ui.ctx)
 	}
 	wake(p.wake)
+	if p.login != nil {
+		p.login.read(nil)
+	}
 }
 
 // watch writes the user's changes to the file, and shows changes of the file, until ctx is done.
@@ -102,8 +96,8 @@ func (p *settingsPage) watch(ctx context.Context) {
 		case <-changed:
 		}
 		p.mu.Lock()
-		edits, start := p.edits, p.start
-		p.edits, p.start = nil, nil
+		edits := p.edits
+		p.edits = nil
 		p.mu.Unlock()
 		var failed error
 		if len(edits) > 0 {
@@ -111,16 +105,7 @@ func (p *settingsPage) watch(ctx context.Context) {
 		}
 		live.Read()
 		set, mistake := live.Get()
-		var login loginState
-		if p.login != nil {
-			login = readLogin(*p.ui.options.Autostart, start)
-		}
-		p.ui.post(func() {
-			if p.login != nil {
-				p.login.show(&login)
-			}
-			p.show(&set, mistake, failed, len(edits) > 0)
-		})
+		p.ui.post(func() { p.show(&set, mistake, failed, len(edits) > 0) })
 	}
 }
 

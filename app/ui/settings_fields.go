@@ -47,7 +47,7 @@ func (p *settingsPage) setList(e settings.Edit, list []string) {
 type option struct{ name, value string }
 
 // choice returns a field with a choice. The first option is the default.
-func (p *settingsPage) choice(name string, e settings.Edit, options []option, get func(*settings.Settings) string) fyne.CanvasObject {
+func (p *settingsPage) choice(name string, e settings.Edit, options ...option) fyne.CanvasObject {
 	var names []string
 	for _, o := range options {
 		names = append(names, o.name)
@@ -64,7 +64,7 @@ func (p *settingsPage) choice(name string, e settings.Edit, options []option, ge
 		p.set(e, value)
 	}
 	p.field(e, func(s *settings.Settings) {
-		shown := cmp.Or(get(s), options[0].value)
+		shown := cmp.Or(s.Text(e), options[0].value)
 		if i := slices.IndexFunc(options, func(o option) bool { return o.value == shown }); i >= 0 {
 			shown = options[i].name
 		}
@@ -78,7 +78,7 @@ func (p *settingsPage) choice(name string, e settings.Edit, options []option, ge
 }
 
 // check returns a check box of the notifications.
-func (p *settingsPage) check(text, key string, get func(*settings.Settings) bool) fyne.CanvasObject {
+func (p *settingsPage) check(text, key string) fyne.CanvasObject {
 	e := notification(key)
 	box := p.ui.host.NewCheckBox(text, nil)
 	box.OnChanged = func(on bool) {
@@ -86,7 +86,7 @@ func (p *settingsPage) check(text, key string, get func(*settings.Settings) bool
 			p.set(e, on)
 		}
 	}
-	p.field(e, func(s *settings.Settings) { box.SetChecked(get(s)) })
+	p.field(e, func(s *settings.Settings) { box.SetChecked(s.Text(e) == "true") })
 	return box
 }
 
@@ -110,35 +110,31 @@ func (p *settingsPage) text(e settings.Edit, field *widgets.Entry, get func(*set
 }
 
 // command returns a field for a command. An empty field means the default.
-func (p *settingsPage) command(name string, e settings.Edit, example string, get func(*settings.Settings) string) fyne.CanvasObject {
+func (p *settingsPage) command(name string, e settings.Edit, example string) fyne.CanvasObject {
 	entry := p.ui.host.NewEntry(example, nil)
-	p.text(e, entry, get, func(text string) { p.set(e, text) })
+	p.text(e, entry, func(s *settings.Settings) string { return s.Text(e) }, func(text string) { p.set(e, text) })
 	return widgets.NamedLong(name, entry)
 }
+
+// kinds are the kinds of notifications, by their keys.
+var kinds = []option{{"A session needs permission", "permission"}, {"A session asks you", "question"}, {"A turn is over", "reply"},
+	{"A turn failed, or a process died", "failed"}, {"A rate limit is reached", "limit"}, {"An agent's process ended", "ended"}}
 
 // notifications returns the fields for what the user is notified of, and when.
 func (p *settingsPage) notifications() []fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.NewHeading("Notifications")}
-	manners := []option{{"on", "on"}, {"with a sound", "sound"}, {"off", "off"}}
-	for _, k := range []struct{ key, name string }{{"permission", "A session needs permission"}, {"question", "A session asks you"},
-		{"reply", "A turn is over"}, {"failed", "A turn failed, or a process died"}, {"limit", "A rate limit is reached"}, {"ended", "An agent's process ended"}} {
-		rows = append(rows, p.choice(k.name, notification(k.key), manners, func(s *settings.Settings) string {
-			return string(*s.Notifications.Manners()[k.key])
-		}))
+	for _, k := range kinds {
+		rows = append(rows, p.choice(k.name, notification(k.value), option{"on", "on"}, option{"with a sound", "sound"}, option{"off", "off"}))
 	}
 	mute, e := p.ui.host.NewTextArea("~/scratch (one folder per line)", 3, nil), notification("mute")
 	p.text(e, mute, func(s *settings.Settings) string { return strings.Join(s.Notifications.Mute, "\n") },
 		func(text string) { p.setList(e, nonEmptyLines(text)) })
 	return append(rows,
-		p.choice("Shortest turn with a notification", notification("reply_after"), []option{{"30 seconds", "30s"}, {"any", "0s"}, {"1 minute", "1m"}, {"5 minutes", "5m"}},
-			func(s *settings.Settings) string { return s.Notifications.ReplyAfter.String() }),
-		p.choice("Remind me of a wait after", notification("remind_after"), []option{{"never", "0s"}, {"5 minutes", "5m"}, {"10 minutes", "10m"}, {"30 minutes", "30m"}, {"1 hour", "1h"}},
-			func(s *settings.Settings) string { return s.Notifications.RemindAfter.String() }),
-		p.choice("Headless sessions (SDKs, scripts)", settings.Edit{Key: "headless"}, []option{{"a number in the menu", "fold"}, {"not in the menu", "quiet"}, {"like all others", "show"}},
-			func(s *settings.Settings) string { return s.Headless }),
-		p.choice("Waits that share a notification", notification("together"), []option{{"within 2 seconds", "2s"}, {"within 10 seconds", "10s"}, {"never", "0s"}},
-			func(s *settings.Settings) string { return s.Notifications.Together.String() }),
-		p.check("Also notify of sessions whose terminal has the focus", "when_focused", func(s *settings.Settings) bool { return s.Notifications.WhenFocused }),
+		p.choice("Shortest turn with a notification", notification("reply_after"), option{"30 seconds", "30s"}, option{"any", "0s"}, option{"1 minute", "1m"}, option{"5 minutes", "5m"}),
+		p.choice("Remind me of a wait after", notification("remind_after"), option{"never", "0s"}, option{"5 minutes", "5m"}, option{"10 minutes", "10m"}, option{"30 minutes", "30m"}, option{"1 hour", "1h"}),
+		p.choice("Headless sessions (SDKs, scripts)", settings.Edit{Key: "headless"}, option{"a number in the menu", "fold"}, option{"not in the menu", "quiet"}, option{"like all others", "show"}),
+		p.choice("Waits that share a notification", notification("together"), option{"within 2 seconds", "2s"}, option{"within 10 seconds", "10s"}, option{"never", "0s"}),
+		p.check("Also notify of sessions whose terminal has the focus", "when_focused"),
 		widgets.NamedLong("Muted folders", mute))
 }
 
@@ -156,11 +152,9 @@ func nonEmptyLines(text string) (lines []string) {
 func (p *settingsPage) away() []fyne.CanvasObject {
 	return []fyne.CanvasObject{
 		widgets.NewHeading("While you are away"),
-		p.choice("After a wait of", notification("on_wait_after"), []option{{"2 minutes", "2m"}, {"0 seconds", "0s"}, {"5 minutes", "5m"}, {"15 minutes", "15m"}, {"1 hour", "1h"}},
-			func(s *settings.Settings) string { return s.Notifications.OnWaitAfter.String() }),
-		p.command("Run a command", notification("on_wait"), "curl -d \"$ROLLCALL_SUMMARY\" ntfy.sh/my-topic",
-			func(s *settings.Settings) string { return s.Notifications.OnWait }),
-		p.check("Send a message to the webhook", "on_wait_webhook", func(s *settings.Settings) bool { return s.Notifications.OnWaitWebhook }),
+		p.choice("After a wait of", notification("on_wait_after"), option{"2 minutes", "2m"}, option{"0 seconds", "0s"}, option{"5 minutes", "5m"}, option{"15 minutes", "15m"}, option{"1 hour", "1h"}),
+		p.command("Run a command", notification("on_wait"), "curl -d \"$ROLLCALL_SUMMARY\" ntfy.sh/my-topic"),
+		p.check("Send a message to the webhook", "on_wait_webhook"),
 	}
 }
 
@@ -245,22 +239,21 @@ func (p *settingsPage) setHomes(e settings.Edit, homes settings.Homes) {
 // answering returns the field that selects which requests can be answered here.
 func (p *settingsPage) answering() []fyne.CanvasObject {
 	return []fyne.CanvasObject{widgets.NewHeading("Answering"), p.choice("Requests answered from here", settings.Edit{Key: "answering"},
-		[]option{{"all", "on"}, {"only denials", "deny-only"}, {"none", "off"}}, func(s *settings.Settings) string { return string(s.Answering) })}
+		option{"all", "on"}, option{"only denials", "deny-only"}, option{"none", "off"})}
 }
 
 // theme returns the field of the window's theme.
 func (p *settingsPage) theme() []fyne.CanvasObject {
 	return []fyne.CanvasObject{widgets.NewHeading("General"), p.choice("Theme", settings.Edit{Key: "theme"},
-		[]option{{"same as the desktop", "desktop"}, {"light", "light"}, {"dark", "dark"}}, func(s *settings.Settings) string { return string(s.Theme) })}
+		option{"same as the desktop", "desktop"}, option{"light", "light"}, option{"dark", "dark"})}
 }
 
 // commands returns the fields of the commands for the terminal and the editor.
 func (p *settingsPage) commands() []fyne.CanvasObject {
 	return []fyne.CanvasObject{
 		widgets.NewHeading("Terminal and editor"),
-		p.command("Terminal", settings.Edit{Key: "terminal"}, "kitty --directory {folder} {command}",
-			func(s *settings.Settings) string { return string(s.Terminal) }),
-		p.command("Editor", settings.Edit{Key: "editor"}, "code {folder}", func(s *settings.Settings) string { return string(s.Editor) }),
+		p.command("Terminal", settings.Edit{Key: "terminal"}, "kitty --directory {folder} {command}"),
+		p.command("Editor", settings.Edit{Key: "editor"}, "code {folder}"),
 		widgets.Hint("Without a command the first terminal and editor that are installed are used. {folder} is the folder, {command} the program that the terminal runs."),
 	}
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"context"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -12,8 +13,9 @@ import (
 )
 
 // loginSwitch turns the start of the tray at login on and off, and shows the file that starts it. It is used on Fyne's
-// goroutine only; the page's other goroutine reads and changes the system's state.
+// goroutine only.
 type loginSwitch struct {
+	ui      *UI
 	content fyne.CanvasObject
 	box     *widgets.CheckBox
 	note    *widget.Label
@@ -21,42 +23,36 @@ type loginSwitch struct {
 	filling bool // set while the box is filled with the system's state, which must not be changed by that
 }
 
-func newLoginSwitch(p *settingsPage) *loginSwitch {
-	s := &loginSwitch{note: widgets.Hint("Reading what starts at login…"), problem: widgets.NewBanner("waiting")}
-	s.box = p.ui.host.NewCheckBox("Start Rollcall when I log in", nil)
-	s.box.OnChanged = func(on bool) {
-		if !s.filling {
-			p.changeLogin(on)
+func newLoginSwitch(u *UI) *loginSwitch {
+	s := &loginSwitch{ui: u, note: widgets.Hint("Reading what starts at login…"), problem: widgets.NewBanner("waiting")}
+	s.box = u.host.NewCheckBox("Start Rollcall when I log in", func(on bool) {
+		switch {
+		case s.filling:
+		case on:
+			s.read(u.options.Autostart.On)
+		default:
+			s.read(u.options.Autostart.Off)
 		}
-	}
+	})
 	s.content = widgets.Rows(6, s.box, s.note, s.problem.Content)
 	return s
 }
 
-// loginState is whether the system starts the tray at login, and the error if that could not be read or changed.
-type loginState struct {
-	autostart.State
-	failed error
+// read calls change, unless it is nil, on another goroutine, and then shows what starts at login.
+func (s *loginSwitch) read(change func() (autostart.Change, error)) {
+	s.box.Disable()
+	background(s.ui.ctx, s.ui, func(context.Context) (l autostart.State, failed error) {
+		if change != nil {
+			_, failed = change()
+		}
+		l, err := s.ui.options.Autostart.State()
+		return l, cmp.Or(failed, err)
+	}, s.show)
 }
 
-// readLogin turns the start at login on or off, unless wanted is nil, and returns the resulting state.
-func readLogin(entry autostart.Entry, wanted *bool) (l loginState) {
-	switch {
-	case wanted == nil:
-	case *wanted:
-		_, l.failed = entry.On()
-	default:
-		_, l.failed = entry.Off()
-	}
-	var err error
-	if l.State, err = entry.State(); l.failed == nil {
-		l.failed = err
-	}
-	return l
-}
-
-// show shows whether the system starts the tray at login.
-func (s *loginSwitch) show(l *loginState) {
+// show shows whether the system starts the tray at login, and the error if that could not be read or changed.
+func (s *loginSwitch) show(l autostart.State, failed error) {
+	s.box.Enable()
 	s.filling = true
 	s.box.SetChecked(l.On)
 	s.filling = false
@@ -65,5 +61,6 @@ func (s *loginSwitch) show(l *loginState) {
 		note = "Entry: " + short(strings.Join(l.Paths, ", "))
 	}
 	s.note.SetText(note)
-	s.problem.Set(cmp.Or(errorText(l.failed), short(l.Problem)))
+	s.problem.Set(cmp.Or(errorText(failed), short(l.Problem)))
+	s.ui.settings.content.Refresh()
 }

@@ -63,23 +63,18 @@ func (c *updatesCheck) check() {
 	}
 	c.button.Disable()
 	c.show("Asking "+short(feed)+"…", "", nil)
-	go func() {
-		r, err := updates.Newest(u.ctx, feed)
-		u.post(func() {
-			c.button.Enable()
-			switch {
-			case errors.Is(err, context.Canceled): // the window is closed
-			case err != nil:
-				c.show("", "", err)
-			default:
-				page := ""
-				if newer, _ := r.IsNewer(u.options.Version); newer {
-					page = r.Page
-				}
-				c.show(r.Describe(u.options.Version), page, nil)
-			}
-		})
-	}()
+	background(u.ctx, u, func(ctx context.Context) (updates.Release, error) { return updates.Newest(ctx, feed) }, func(r updates.Release, err error) {
+		c.button.Enable()
+		if err != nil {
+			c.show("", "", err)
+			return
+		}
+		page := ""
+		if newer, _ := r.IsNewer(u.options.Version); newer {
+			page = r.Page
+		}
+		c.show(r.Describe(u.options.Version), page, nil)
+	})
 }
 
 // show shows an answer with the address of its release, or the error.

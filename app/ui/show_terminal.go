@@ -21,37 +21,9 @@ type Shower interface {
 	Editor(s *app.Session) (editor string, err error)
 }
 
-// goTo has the button that shows a session's terminal from the details.
-type goTo struct {
-	ui   *UI
-	show *widgets.Button
-	busy bool // a terminal is being shown
-}
-
-// newGoTo returns the button for the session that d shows.
-func newGoTo(d *detailPane) *goTo {
-	g := &goTo{ui: d.ui}
-	g.show = d.button("Show terminal", func(s *app.Session) { g.showTerminal(*s) })
-	return g
-}
-
-// update enables the button if it can be used for a session.
-func (g *goTo) update(s *app.Session) {
-	g.show.SetEnabled(g.ui.canShowTerminal(s) && !g.busy)
-}
-
 // canShowTerminal reports whether the window offers to show the terminal of a session. Only the attempt shows whether it is possible.
 func (u *UI) canShowTerminal(s *app.Session) bool {
 	return u.options.Shower != nil && s.Live() && s.Machine == "" && s.Remote == ""
-}
-
-func (g *goTo) showTerminal(s app.Session) {
-	g.busy = true
-	g.show.Disable()
-	g.ui.showTerminal(s, func() {
-		g.busy = false
-		g.show.SetEnabled(true)
-	})
 }
 
 // showTerminal shows the terminal of a session. If that is not possible, it shows the reason and what the user can do instead. It
@@ -61,28 +33,23 @@ func (u *UI) showTerminal(s app.Session, done func()) {
 	if shower == nil {
 		return
 	}
-	go func() {
-		plan, err := shower.Show(u.ctx, s.Agent, s.ID)
-		u.post(func() {
-			if done != nil {
-				done()
-			}
-			var not *show.NotShownError
-			switch {
-			case errors.As(err, &not):
-				u.offerInstead(not)
-			case err != nil:
-				u.notify("The terminal was not shown: " + errorText(err))
-			case plan.Note != "":
-				u.notify("The terminal was raised; " + plan.Note + ".")
-			}
-		})
-	}()
+	background(u.ctx, u, func(ctx context.Context) (*show.Plan, error) { return shower.Show(ctx, s.Agent, s.ID) }, func(plan *show.Plan, err error) {
+		call(done)
+		var not *show.NotShownError
+		switch {
+		case errors.As(err, &not):
+			u.offerInstead(not)
+		case err != nil:
+			u.notify("The terminal was not shown: " + errorText(err))
+		case plan.Note != "":
+			u.notify("The terminal was raised; " + plan.Note + ".")
+		}
+	})
 }
 
 // offerInstead shows why a terminal can't be shown, and what the user can do instead.
 func (u *UI) offerInstead(e *show.NotShownError) {
-	s := e.Plan.Session
+	s, shower := e.Plan.Session, u.options.Shower
 	d := u.host.NewSheet("The terminal can't be shown", widgets.SheetWidth)
 	body := []fyne.CanvasObject{sessionLine(&s), widgets.Warning(sentence(short(e.Reason())) + ".")}
 	var buttons []*widgets.Button
@@ -97,7 +64,13 @@ func (u *UI) offerInstead(e *show.NotShownError) {
 		switch o.Kind {
 		case show.OfferAttach:
 			if s.Machine == "" {
-				buttons = append(buttons, u.host.NewPrimaryButton("Open a terminal", widget.HighImportance, func() { u.attach(d, s, o) }))
+				buttons = append(buttons, u.host.NewPrimaryButton("Open a terminal", widget.HighImportance, func() {
+					d.Close()
+					u.try("The session could not be shown in a terminal: ", func() error {
+						_, err := shower.Attach(&s, o)
+						return err
+					})
+				}))
 			}
 		case show.OfferFolder:
 			buttons = append(buttons, d.NewButton("Open folder", func() { d.Close(); u.openFolder(s) }))
@@ -107,21 +80,12 @@ func (u *UI) offerInstead(e *show.NotShownError) {
 	d.ShowResult(body, buttons...)
 }
 
-// attach opens a terminal that shows a session, and closes the sheet.
-func (u *UI) attach(d *widgets.Sheet, s app.Session, o *show.Offer) {
-	d.Close()
-	u.tryOutside("The session could not be shown in a terminal: ", func() error {
-		_, err := u.options.Shower.Attach(&s, o)
-		return err
-	})
-}
-
 // openItems returns the menu of what can be opened of a session.
 func (u *UI) openItems(s app.Session) []*fyne.MenuItem {
 	return []*fyne.MenuItem{
 		fyne.NewMenuItem("Open folder", func() { u.openFolder(s) }),
 		fyne.NewMenuItem("Open in editor", func() {
-			u.tryOutside("The editor was not opened: ", func() error {
+			u.try("The editor was not opened: ", func() error {
 				_, err := u.options.Shower.Editor(&s)
 				return err
 			})
@@ -130,14 +94,5 @@ func (u *UI) openItems(s app.Session) []*fyne.MenuItem {
 }
 
 func (u *UI) openFolder(s app.Session) {
-	u.tryOutside("The folder was not opened: ", func() error { return u.options.Shower.Folder(&s) })
-}
-
-// tryOutside runs f on another goroutine, and shows its error.
-func (u *UI) tryOutside(failed string, f func() error) {
-	go func() {
-		if err := f(); err != nil {
-			u.post(func() { u.notify(failed + errorText(err)) })
-		}
-	}()
+	u.try("The folder was not opened: ", func() error { return u.options.Shower.Folder(&s) })
 }

@@ -69,13 +69,13 @@ func TestShowTerminal(t *testing.T) {
 	f.plan = show.Plan{Session: session, Note: "it runs in tmux, and no terminal is attached to it", Offers: []show.Offer{
 		{Kind: show.OfferAttach, Text: "attach a terminal to it", Command: []string{"tmux", "attach-session", "-t", "$0"}}, {Kind: show.OfferFolder, Text: "open its folder"}}}
 	tap(t, detail.content, "Show terminal")
-	if !detail.goTo.show.Disabled() {
+	if !detail.terminal.Disabled() {
 		t.Error("it can be asked for twice")
 	}
 	w.until("the sheet", func() bool { return w.ui.host.Sheet != nil })
 	popup := w.ui.host.Sheet.Popup
 	shows(t, popup, "The terminal can't be shown", "It runs in tmux, and no terminal is attached to it.", "tmux attach-session -t '$0'", "Copy command", "Open folder", "Close")
-	if detail.goTo.show.Disabled() {
+	if detail.terminal.Disabled() {
 		t.Error("it can't be asked for again")
 	}
 	w.shoot("show-terminal-not")
@@ -87,7 +87,7 @@ func TestShowTerminal(t *testing.T) {
 
 	f.plan.Seen, f.plan.Note = true, ""
 	tap(t, detail.content, "Show terminal")
-	w.until("its end", func() bool { return !detail.goTo.show.Disabled() })
+	w.until("its end", func() bool { return !detail.terminal.Disabled() })
 	if w.ui.host.Sheet != nil || w.ui.sessions.notice != "" {
 		t.Errorf("a success is reported as %q", w.ui.sessions.notice)
 	}
@@ -114,13 +114,13 @@ func TestShowTerminalDisabled(t *testing.T) {
 	for _, s := range []app.Session{remote, ended} {
 		w := openWith(t, &fakeCore{snapshot: snapshotOf(s)}, Options{Agents: usualAgents(), Shower: f})
 		w.ui.Show(s.ID)
-		if d := w.ui.sessions.detail; !d.goTo.show.Disabled() || hasItem(d.moreItems(d.session), "Open folder") == (s.Remote != "") {
-			t.Errorf("%s: terminal %v, the menu has %v", s.ID, d.goTo.show.Disabled(), d.moreItems(d.session))
+		if d := w.ui.sessions.detail; !d.terminal.Disabled() || hasItem(d.moreItems(d.session), "Open folder") == (s.Remote != "") {
+			t.Errorf("%s: terminal %v, the menu has %v", s.ID, d.terminal.Disabled(), d.moreItems(d.session))
 		}
 	}
 	w := open(t, full())
 	w.ui.Show("e17d4c0a")
-	if d := w.ui.sessions.detail; !d.goTo.show.Disabled() || hasItem(d.moreItems(d.session), "Open folder") {
+	if d := w.ui.sessions.detail; !d.terminal.Disabled() || hasItem(d.moreItems(d.session), "Open folder") {
 		t.Error("a window that can show nothing offers it")
 	}
 }

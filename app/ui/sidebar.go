@@ -1,10 +1,13 @@
 package ui
 
 import (
+	"image/color"
 	"slices"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -16,7 +19,7 @@ import (
 // the menu of everything else. In a narrow window it is a row of icons above the page.
 type sidebar struct {
 	ui            *UI
-	content       *fyne.Container
+	box           *fyne.Container
 	scopes        []*widgets.Tab // in the order of scopes
 	search, usage *widgets.Tab
 	launch        *widgets.Button
@@ -43,12 +46,17 @@ func newSidebar(u *UI) *sidebar {
 	s.launch = u.host.NewPrimaryButton(newAgent, widget.HighImportance, u.ShowLaunch)
 	s.launch.Icon = widgets.NewIcon("add", theme.ColorNameForegroundOnPrimary)
 	s.gear = u.host.NewTab("More", "gear", func() { u.showMenuBelow(s.gear, u.moreItems()) })
-	s.content = container.NewWithoutLayout()
-	for _, t := range s.tabs() {
-		s.content.Add(t)
+	gap, wide := canvas.NewRectangle(color.Transparent), canvas.NewRectangle(color.Transparent)
+	gap.SetMinSize(fyne.NewSize(0, sidebarPad))                 // between the sessions and the other pages, in a column
+	wide.SetMinSize(fyne.NewSize(sidebarIcons-2*sidebarPad, 0)) // of the button, in a row
+	s.box = container.New(sidebarColumn)
+	for i, t := range s.tabs() {
+		if i == len(s.scopes) {
+			s.box.Add(gap)
+		}
+		s.box.Add(t)
 	}
-	s.content.Add(s.launch)
-	s.content.Add(s.gear)
+	s.box.Objects = append(s.box.Objects, layout.NewSpacer(), container.NewStack(wide, s.launch), s.gear)
 	return s
 }
 
@@ -68,18 +76,20 @@ const (
 	sidebarWidth = 168
 	sidebarIcons = 58 // its width as a column of icons
 	sidebarRow   = 44 // the height of the row of icons
-	sidebarPad   = 8
-	sidebarStep  = 33
-	sidebarGap   = 14 // between the sessions and the other pages
+	sidebarPad   = 7
 )
+
+// The layouts of the entries.
+var sidebarColumn, sidebarLine = layout.NewCustomPaddedVBoxLayout(3), layout.NewCustomPaddedHBoxLayout(2)
 
 // frame arranges the sidebar and the pages, which are separated by rule.
 func (s *sidebar) frame(pages fyne.CanvasObject) *fyne.Container {
-	rule := widget.NewSeparator()
+	rule, content := widget.NewSeparator(), widgets.Pad(sidebarPad, sidebarPad, sidebarPad, sidebarPad, s.box)
 	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
+		s.setCompact(size.Width < smallWindow)
 		if size.Width < narrowWindow {
-			s.row(size.Width)
-			widgets.Place(s.content, 0, 0, size.Width, sidebarRow)
+			s.box.Layout = sidebarLine
+			widgets.Place(content, 0, 0, size.Width, sidebarRow)
 			widgets.Place(rule, 0, sidebarRow, size.Width, 1)
 			widgets.Place(pages, 0, sidebarRow+1, size.Width, size.Height-sidebarRow-1)
 			return
@@ -88,41 +98,13 @@ func (s *sidebar) frame(pages fyne.CanvasObject) *fyne.Container {
 		if size.Width < smallWindow {
 			width = sidebarIcons
 		}
-		s.column(width, size.Height)
-		widgets.Place(s.content, 0, 0, width, size.Height)
+		s.box.Layout = sidebarColumn
+		widgets.Place(content, 0, 0, width, size.Height)
 		widgets.Place(rule, width, 0, 1, size.Height)
 		widgets.Place(pages, width+1, 0, size.Width-width-1, size.Height)
 	}, Least: func([]fyne.CanvasObject) fyne.Size { // of the narrow form
 		return fyne.NewSize(max(pages.MinSize().Width, 400), pages.MinSize().Height+sidebarRow+1)
-	}}, s.content, rule, pages)
-}
-
-// column arranges the entries below one another.
-func (s *sidebar) column(width, height float32) {
-	s.setCompact(width < sidebarWidth)
-	y := float32(sidebarPad)
-	for i, t := range s.tabs() {
-		if i == len(s.scopes) {
-			y += sidebarGap
-		}
-		widgets.Place(t, sidebarPad, y, width-2*sidebarPad, t.MinSize().Height)
-		y += sidebarStep
-	}
-	bottom := max(height-sidebarPad-sidebarStep, y+sidebarStep+sidebarGap)
-	widgets.Place(s.gear, sidebarPad, bottom, width-2*sidebarPad, s.gear.MinSize().Height)
-	widgets.Place(s.launch, sidebarPad, bottom-sidebarStep-4, width-2*sidebarPad, s.launch.MinSize().Height)
-}
-
-// row arranges the icons side by side, the button and the menu at the right.
-func (s *sidebar) row(width float32) {
-	s.setCompact(true)
-	tabs := s.tabs()
-	step := min((width-2*sidebarPad)/float32(len(tabs)+2), 56)
-	for i, t := range tabs {
-		widgets.Place(t, sidebarPad+float32(i)*step, 7, step-2, t.MinSize().Height)
-	}
-	widgets.Place(s.gear, width-sidebarPad-step+2, 7, step-2, s.gear.MinSize().Height)
-	widgets.Place(s.launch, width-sidebarPad-2*step+4, 7, step-4, s.gear.MinSize().Height)
+	}}, content, rule, pages)
 }
 
 func (s *sidebar) setCompact(on bool) {
@@ -164,7 +146,7 @@ func (s *sidebar) count() {
 		}
 	}
 	color = widgets.ColorMuted
-	failed := len(failedNames(v.snapshot))
+	failed := len(failures(v.snapshot))
 	if failed > 0 {
 		color = widgets.ColorWaiting
 	}
@@ -201,7 +183,7 @@ func (u *UI) showAllGroups() {
 // moreItems returns the menu of what is needed rarely.
 func (u *UI) moreItems() []*fyne.MenuItem {
 	agents := "Agents"
-	if failed := failedNames(u.sessions.view.snapshot); len(failed) > 0 {
+	if failed := namesOf(failures(u.sessions.view.snapshot)); len(failed) > 0 {
 		agents += ": " + join(failed) + " can't be read"
 	}
 	to := func(page int) func() { return func() { u.open(page) } }

@@ -16,20 +16,6 @@ import (
 	"rollcall/proc"
 )
 
-// stopper is a core that can stop sessions; *app.Core is one.
-type stopper interface {
-	PlanStop(ctx context.Context, s app.Session) (*app.StopPlan, error)
-	PlanStopIdle(ctx context.Context, s app.Session) (*app.StopPlan, error)
-	PlanStopAllIdle(ctx context.Context, snap *app.Snapshot, failed func(*app.Session, error)) []*app.StopPlan
-	Stop(ctx context.Context, p *app.StopPlan, progress func(app.StopStep)) (app.StopResult, error)
-}
-
-// canStop reports whether the window offers to stop s. Whether it is possible is checked when the user presses the button.
-func (u *UI) canStop(s *app.Session) bool {
-	_, ok := u.core.(stopper)
-	return ok && s.Live() && s.Parent == ""
-}
-
 // stopResult is the result of a stop.
 type stopResult struct {
 	app.StopResult
@@ -38,13 +24,9 @@ type stopResult struct {
 
 // showStop shows what a stop of s will do, and stops s once the user agrees.
 func (u *UI) showStop(s app.Session) {
-	core, ok := u.core.(stopper)
-	if !ok {
-		return
-	}
 	sheet := u.host.NewSheet("Stop this session?", widgets.SheetWidth)
 	widgets.Load(sheet, "Reading its processes…", func(ctx context.Context) (*app.StopPlan, error) {
-		plan, err := core.PlanStop(ctx, s)
+		plan, err := u.core.PlanStop(ctx, s)
 		switch {
 		case errors.Is(err, app.ErrNotRunning):
 			return nil, nil
@@ -57,7 +39,7 @@ func (u *UI) showStop(s app.Session) {
 			sheet.ShowResult([]fyne.CanvasObject{widgets.Success("The session is not running any more.")})
 			return
 		}
-		sheet.Confirm(planFacts(plan), u.host.NewPrimaryButton("Stop", widget.DangerImportance, func() { stop(sheet, core, plan) }))
+		sheet.Confirm(planFacts(plan), u.host.NewPrimaryButton("Stop", widget.DangerImportance, func() { u.stop(sheet, plan) }))
 	})
 }
 
@@ -106,10 +88,10 @@ func stepsText(steps []app.StopStep) string {
 }
 
 // stop carries out a plan, and shows the result.
-func stop(sheet *widgets.Sheet, core stopper, plan *app.StopPlan) {
+func (u *UI) stop(sheet *widgets.Sheet, plan *app.StopPlan) {
 	name := present.Cut(sessionTitle(&plan.Session), 120)
 	widgets.Run(sheet, "Stopping…", "“"+name+"” was not stopped: ", func(ctx context.Context, say func(string)) (r stopResult, err error) {
-		r.StopResult, err = core.Stop(ctx, plan, func(step app.StopStep) {
+		r.StopResult, err = u.core.Stop(ctx, plan, func(step app.StopStep) {
 			say(fmt.Sprintf("Sent %s, waiting up to %g s…", step.Signal, step.Grace.Seconds()))
 		})
 		if errors.Is(err, app.ErrNotRunning) {
@@ -149,20 +131,16 @@ type idlePlans struct {
 
 // showStopIdle lists the idle sessions that can be stopped, and stops those that stay checked.
 func (u *UI) showStopIdle() {
-	core, ok := u.core.(stopper)
-	if !ok {
-		return
-	}
 	s := u.host.NewSheet("Stop idle sessions?", widgets.SheetWidth)
 	widgets.Load(s, "Reading the idle sessions and their processes…", func(ctx context.Context) (found idlePlans, _ error) {
-		found.plans = core.PlanStopAllIdle(ctx, u.core.Refresh(ctx), func(s *app.Session, err error) {
+		found.plans = u.core.PlanStopAllIdle(ctx, u.core.Refresh(ctx), func(s *app.Session, err error) {
 			found.problems = append(found.problems, present.Cut(sessionTitle(s), 60)+": "+errorText(err))
 		})
 		return found, nil
-	}, func(found idlePlans) { u.offerIdle(s, core, found) })
+	}, func(found idlePlans) { u.offerIdle(s, found) })
 }
 
-func (u *UI) offerIdle(s *widgets.Sheet, core stopper, found idlePlans) {
+func (u *UI) offerIdle(s *widgets.Sheet, found idlePlans) {
 	var body []fyne.CanvasObject
 	for _, p := range found.problems[:min(len(found.problems), maxProblems)] {
 		body = append(body, widgets.Warning(p))
@@ -180,11 +158,11 @@ func (u *UI) offerIdle(s *widgets.Sheet, core stopper, found idlePlans) {
 	}
 	c.Act = func(ctx context.Context, i *widgets.CheckItem) (string, error) {
 		// Planned again, since the session may have begun to work since its row appeared.
-		plan, err := core.PlanStopIdle(ctx, found.plans[i.Index].Session)
+		plan, err := u.core.PlanStopIdle(ctx, found.plans[i.Index].Session)
 		if err != nil {
 			return "", err
 		}
-		r, err := core.Stop(ctx, plan, nil)
+		r, err := u.core.Stop(ctx, plan, nil)
 		return stoppedText(plan, stopResult{StopResult: r}), err
 	}
 	for _, p := range found.plans {

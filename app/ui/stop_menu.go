@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -22,27 +24,18 @@ func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 		u.showMenuBelow(b, p.menuItems())
 		return
 	}
-	go func() {
-		state, err := u.options.Quiet.Get()
-		u.post(func() {
-			if err != nil {
-				u.notify(errorText(err))
-			}
-			u.showMenuBelow(b, append(u.quietItems(state), p.menuItems()...))
-		})
-	}()
+	background(u.ctx, u, func(context.Context) (quiet.State, error) { return u.options.Quiet.Get() }, func(state quiet.State, err error) {
+		if err != nil {
+			u.notify(errorText(err))
+		}
+		u.showMenuBelow(b, append(u.quietItems(state), p.menuItems()...))
+	})
 }
 
 // quietItems returns the items that turn do not disturb on and off.
 func (u *UI) quietItems(state quiet.State) []*fyne.MenuItem {
 	item := func(text string, change func() error) *fyne.MenuItem {
-		return fyne.NewMenuItem(text, func() {
-			go func() {
-				if err := change(); err != nil {
-					u.post(func() { u.notify(errorText(err)) })
-				}
-			}()
-		})
+		return fyne.NewMenuItem(text, func() { u.try("", change) })
 	}
 	if state.Active(u.now()) {
 		return []*fyne.MenuItem{item("End do not disturb", u.options.Quiet.Off), fyne.NewMenuItemSeparator()}
@@ -61,8 +54,6 @@ func (u *UI) quietItems(state quiet.State) []*fyne.MenuItem {
 func (p *sessionsPage) menuItems() []*fyne.MenuItem {
 	u := p.ui
 	stop := fyne.NewMenuItem("Stop idle sessions…", u.showStopIdle)
-	_, can := u.core.(stopper)
-	stop.Disabled = !can
 	cleanUp := fyne.NewMenuItem("Clean up…", u.showCleanup)
 	cleanUp.Disabled = u.options.Table == nil
 	items := []*fyne.MenuItem{stop, cleanUp, fyne.NewMenuItem("Refresh", u.Refresh)}
@@ -118,19 +109,14 @@ func (u *UI) muteItem(s *app.Session) *fyne.MenuItem {
 // mute mutes the sessions in a folder if on is set, and unmutes them otherwise.
 func (u *UI) mute(folder string, on bool) {
 	live := u.options.Live
-	go func() {
+	u.try("", func() error {
 		err := settings.Mute(live.Path(), folder, on)
 		live.Read()
-		set, _ := live.Get()
-		u.post(func() {
-			switch {
-			case err != nil:
-				u.notify(errorText(err))
-			case set.Notifications.IsMuted(folder) != on:
-				u.notify(short(folder) + " is muted by a pattern in the settings. Change it there (Ctrl+,).")
-			}
-		})
-	}()
+		if set, _ := live.Get(); err == nil && set.Notifications.IsMuted(folder) != on {
+			return errors.New(folder + " is muted by a pattern in the settings; change it there (Ctrl+,)")
+		}
+		return err
+	})
 }
 
 // launchGroups returns the groups of launches that have a session, in the order of the list.

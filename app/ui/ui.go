@@ -34,8 +34,21 @@ type Core interface {
 	Snapshot() *app.Snapshot
 	// Refresh reads every agent, and returns when each has answered or failed.
 	Refresh(ctx context.Context) *app.Snapshot
+	// RefreshOne reads one agent, or only the sessions with these ids.
+	RefreshOne(ctx context.Context, name adapters.Name, ids ...string) *app.Snapshot
 	// Subscribe calls f for each new snapshot, one call at a time.
 	Subscribe(f func(*app.Snapshot)) (cancel func())
+	// Peek and Follow read the conversation of a session, and report that it has changed.
+	Peek(ctx context.Context, s app.Session, n int) ([]adapters.Message, error)
+	Follow(ctx context.Context, s app.Session, changed func())
+	// Search and Around read the conversations of all sessions.
+	Search(ctx context.Context, q app.SearchQuery, found func(app.SearchHit) bool, progress func(app.SearchReport)) (app.SearchReport, error)
+	Around(ctx context.Context, agent adapters.Name, id, key string) (app.Around, error)
+	// PlanStop, PlanStopIdle, PlanStopAllIdle and Stop stop sessions.
+	PlanStop(ctx context.Context, s app.Session) (*app.StopPlan, error)
+	PlanStopIdle(ctx context.Context, s app.Session) (*app.StopPlan, error)
+	PlanStopAllIdle(ctx context.Context, snap *app.Snapshot, failed func(*app.Session, error)) []*app.StopPlan
+	Stop(ctx context.Context, p *app.StopPlan, progress func(app.StopStep)) (app.StopResult, error)
 }
 
 // Options contains what New requires in addition to the core.
@@ -74,7 +87,7 @@ type Options struct {
 	Prices map[string]settings.Price
 	// Shower shows terminals and opens folders; nil: the window offers neither.
 	Shower Shower
-	// Answers reads and answers the requests of sessions; nil: the window shows that sessions wait, and offers no answers.
+	// Answers reads and answers the requests of sessions. It is required.
 	Answers *answer.Answers
 	// Quiet stores do not disturb; nil: the window does not offer it.
 	Quiet *quiet.Quiet
@@ -145,7 +158,6 @@ func New(core Core, o Options) *UI {
 
 func newUI(core Core, o Options, do func(func()), now func() time.Time, sys system) *UI {
 	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, system: sys, options: o, environ: os.Environ, armDelay: answer.VisibleFor}
-	u.asking.answers = noAnswers()
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.host = &widgets.Host{Window: o.Window, Context: u.ctx, Post: u.post, Key: u.typedKey, Shortcut: u.shortcut, Form: u.form,
 		Notify: u.notify, ErrorText: errorText, Opened: u.sheetOpened}

@@ -200,19 +200,13 @@ func (p *usagePage) look() {
 		period = time.Duration(days) * 24 * time.Hour
 	}
 	since := usage.Start(p.ui.now(), period)
-	p.limits.read(p.ui.ctx, p.ui)
-	go func() {
-		snap := p.ui.history(ctx, since)
-		p.ui.post(func() {
-			if ctx.Err() != nil {
-				return
-			}
-			p.cancel()
-			p.cancel = nil
-			p.read = &usageRead{days, since, snap}
-			p.show()
-		})
-	}()
+	p.limits.read(p.ui)
+	background(ctx, p.ui, func(ctx context.Context) (*app.Snapshot, error) { return p.ui.history(ctx, since), nil }, func(s *app.Snapshot, _ error) {
+		p.cancel()
+		p.cancel = nil
+		p.read = &usageRead{days, since, s}
+		p.show()
+	})
 }
 
 // show shows what was read, grouped as selected.
@@ -239,11 +233,17 @@ func (p *usagePage) show() {
 		p.draw()
 	}
 	p.phase = phase
-	name := phase
-	if phase == phaseFailed {
-		name += problem
+	again := []fyne.CanvasObject{p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.look)}
+	switch phase {
+	case phaseList:
+		p.body.Show(p.table)
+	case phaseLoading:
+		p.body.Say(widgets.Message{Busy: true, Title: "Summing up…", Text: "Rollcall reads the totals of all sessions."})
+	case phaseFailed:
+		p.body.Say(widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "Cannot read the sessions of " + join(namesOf(failures(p.read.snapshot))), Text: problem, Actions: again})
+	default:
+		p.body.Say(widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Text: "No session was active in this period.", Actions: again})
 	}
-	p.body.Show(name, func() fyne.CanvasObject { return p.phaseContent(phase) })
 }
 
 // chartBars is the largest number of rows that the chart shows.
@@ -317,19 +317,4 @@ func (p *usagePage) totalText(phase string) string {
 		parts = append(parts, "reading again…")
 	}
 	return strings.Join(parts, " · ")
-}
-
-func (p *usagePage) phaseContent(phase string) fyne.CanvasObject {
-	again := p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.look)
-	switch phase {
-	case phaseList:
-		return p.table
-	case phaseLoading:
-		return p.body.Busy("Summing up…", "Rollcall reads the totals of all sessions.")
-	case phaseFailed:
-		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Cannot read the sessions of "+join(failedNames(p.read.snapshot)),
-			problemText(p.read.snapshot), again)
-	}
-	return widgets.NewMessage(widgets.Sign("idle", widgets.ColorMuted), "No sessions",
-		"No session was active in this period.", again)
 }

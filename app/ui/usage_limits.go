@@ -31,16 +31,12 @@ func newLimitStrip() *limitStrip {
 	return s
 }
 
-// read reads the limits on another goroutine, and shows them unless ctx is done before.
-func (s *limitStrip) read(ctx context.Context, u *UI) {
-	go func() {
-		found := app.LimitsOf(ctx, u.options.Agents, 0)
-		u.post(func() {
-			if ctx.Err() == nil {
-				s.show(found, u.limitAccount, u.now())
-			}
-		})
-	}()
+// read reads the limits on another goroutine, and shows them.
+func (s *limitStrip) read(u *UI) {
+	background(u.ctx, u, func(ctx context.Context) ([]app.AgentLimits, error) {
+		return app.LimitsOf(ctx, u.options.Agents, 0), nil
+	},
+		func(found []app.AgentLimits, _ error) { s.show(found, u.limitAccount, u.now()) })
 }
 
 // limitAccount returns the name of a home for a text about a limit; empty: it needs none.
@@ -93,10 +89,6 @@ func limitRow(who string, l *adapters.Limit, now time.Time) fyne.CanvasObject {
 	} else {
 		bar.Hide() // an empty bar would look like 0 %
 	}
-	age := present.Since(l.At, now)
-	if age != "now" && age != "" {
-		age += " ago"
-	}
 	return widgets.Cells(limitWidths, line(who+" · "+present.LimitWindow(l), theme.ColorNameForeground), widgets.Pad(6, 6, 0, 0, bar),
-		line(present.LimitUse(l, now), theme.ColorNameForeground).Trailing(), line(present.LimitReset(l, now), widgets.ColorMuted).Trailing(), line(age, widgets.ColorMuted).Trailing())
+		line(present.LimitUse(l, now), theme.ColorNameForeground).Trailing(), line(present.LimitReset(l, now), widgets.ColorMuted).Trailing(), line(present.Ago(l.At, now), widgets.ColorMuted).Trailing())
 }

@@ -327,7 +327,7 @@ func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 	var id *widgets.SelectText
 	for _, v := range w.ui.sessions.detail.facts.views {
 		if v.field.name == "Session id" {
-			id = v.value.SelectText
+			id = textOf(v)
 		}
 	}
 	if id.Selectable {
@@ -344,11 +344,11 @@ func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 	c := w.win.Canvas()
 	c.Focus(nil)
 	var order []string
-	for range 14 {
+	for range 15 {
 		c.FocusNext()
 		order = append(order, fmt.Sprintf("%T", c.Focused()))
 	}
-	want := "*widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Button *widgets.Tab *ui.filterEntry *widgets.Button *ui.sessionList *widgets.Button *widgets.Tab"
+	want := "*widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Button *widgets.Tab *widgets.Entry *widgets.Button *ui.sessionList *widgets.Button *widgets.Button *widgets.Tab"
 	if got := strings.Join(order, " "); got != want {
 		t.Errorf("the Tab key goes\n%s, want\n%s", got, want)
 	}
@@ -369,6 +369,16 @@ func TestDetailsChangeInPlace(t *testing.T) {
 	shows(t, w.ui.Content(), "working · Claude Code · rollcall", "199,000 of 200,000 tokens (100 %)")
 }
 
+// textOf returns the text of a field.
+func textOf(v *fieldView) *widgets.SelectText {
+	for _, o := range visible(v.value.Content) {
+		if text, ok := o.(*widgets.SelectText); ok {
+			return text
+		}
+	}
+	return nil
+}
+
 func TestLongPromptUnfolds(t *testing.T) {
 	s := snapshotOf(session("x", adapters.Idle, func(s *adapters.Session) { s.FirstPrompt = strings.Repeat("word ", 300) + "END" }))
 	w := open(t, s)
@@ -378,15 +388,15 @@ func TestLongPromptUnfolds(t *testing.T) {
 			v = f
 		}
 	}
-	if v == nil || strings.Contains(v.value.Text, "END") {
+	if v == nil || strings.Contains(textOf(v).Text, "END") {
 		t.Fatal("the whole prompt is shown at once")
 	}
 	v.value.Toggle()
-	if !strings.Contains(v.value.Text, "END") {
+	if !strings.Contains(textOf(v).Text, "END") {
 		t.Error("the rest is not shown")
 	}
 	w.publish(snapshotOf(s.Sessions()[0]))
-	if !strings.Contains(v.value.Text, "END") {
+	if !strings.Contains(textOf(v).Text, "END") {
 		t.Error("a new snapshot folds it again")
 	}
 }
@@ -427,7 +437,7 @@ func benchWindow(b *testing.B, n int) (*UI, *app.Snapshot) {
 	b.Helper()
 	win := fyne.CurrentApp().NewWindow("")
 	s := many(n)
-	u := newUI(&fakeCore{snapshot: s}, Options{Window: win}, func(func()) {}, time.Now, &fakeSystem{})
+	u := newUI(&fakeCore{snapshot: s}, Options{Window: win, Answers: answersOf(Options{})}, func(func()) {}, time.Now, &fakeSystem{})
 	b.Cleanup(u.Close)
 	win.SetContent(u.Content())
 	win.Resize(fyne.NewSize(1040, 680))

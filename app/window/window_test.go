@@ -47,8 +47,8 @@ func windowProcess() {
 	if errors.Is(err, instance.ErrRunning) {
 		err = instance.Send(instance.Window, instance.Message{Verb: instance.Show, Session: "made-up-2"})
 	} else if err == nil {
-		o := Options{Instance: i, Content: ui.Options{Days: 7}}
 		c := &core{}
+		o := Options{Instance: i, Content: ui.Options{Days: 7, Answers: answer.New(c, func() settings.Answering { return settings.AnswerAll })}}
 		if os.Getenv(askingVariable) != "" {
 			c.agent = newAskingAgent(c)
 			o.Content.Agents, o.Content.Answers = []adapters.Adapter{c.agent}, answer.New(c.agent, func() settings.Answering { return settings.AnswerAll })
@@ -78,10 +78,29 @@ func TestNothingIsDoneWhenStopped(t *testing.T) {
 
 // core tells on stdout what the window asks of it.
 type core struct {
+	ui.Core // for the methods that no test calls
 	mu      sync.Mutex
 	subs    []func(*app.Snapshot)
 	agent   *askingAgent // nil: nothing is asked
 	current *app.Snapshot
+}
+
+func (c *core) Adapter(adapters.Name) adapters.Adapter { return nil }
+
+func (c *core) RequestAgentRefresh(adapters.Name) {}
+
+func (c *core) Current(context.Context, adapters.Name, string) (app.Session, error) {
+	return app.Session{}, app.ErrNoSession
+}
+
+func (c *core) RefreshOne(context.Context, adapters.Name, ...string) *app.Snapshot {
+	return c.Snapshot()
+}
+
+func (c *core) Follow(context.Context, app.Session, func()) {}
+
+func (c *core) Peek(context.Context, app.Session, int) ([]adapters.Message, error) {
+	return nil, app.ErrNoPeek
 }
 
 // publish shows a snapshot.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ type Lock struct {
 	Launch  string        `json:"launch,omitempty"`  // id of the launch
 	Session string        `json:"session,omitempty"` // empty until it is known
 	Agent   string        `json:"agent,omitempty"`
-	By      string        `json:"by,omitempty"` // owner of a manual lock
+	By      string        `json:"by,omitempty"` // owner of a manual lock; Take sets an empty one to the name of the user
 	Reason  string        `json:"reason,omitempty"`
 	Since   time.Time     `json:"since"`
 	// Host and Space identify where the owner of an automatic lock runs; see proc.IsElsewhere.
@@ -151,6 +152,12 @@ func (l *Locks) Take(ctx context.Context, k Lock, force bool, check func(path st
 		return Lock{}, err
 	}
 	k.Path, k.Since = path, time.Now().Truncate(time.Millisecond)
+	if k.Kind == Manual && k.By == "" {
+		k.By = "you"
+		if u, err := user.Current(); err == nil {
+			k.By = u.Username
+		}
+	}
 	k.name = nameOf(&k)
 	unlock, err := l.folder.Lock(ctx)
 	if err != nil {

@@ -65,7 +65,7 @@ func (c *Checklist) count() {
 	checked := c.checked()
 	c.action.SetText(c.Label(checked))
 	c.action.SetEnabled(len(checked) > 0)
-	c.Buttons.Refresh()
+	c.Fit()
 }
 
 func (c *Checklist) run() {
@@ -76,7 +76,7 @@ func (c *Checklist) run() {
 	closeIt := c.NewButton("Close", c.Close)
 	c.action.Disable()
 	c.Buttons.Objects[0] = closeIt
-	c.Buttons.Refresh()
+	c.Fit()
 	c.Focus(closeIt)
 	go func() {
 		for _, i := range checked {
@@ -84,7 +84,7 @@ func (c *Checklist) run() {
 			text, err := c.Act(c.host.Context, i)
 			c.host.Post(func() { c.done(i, text, err) })
 		}
-		c.host.Post(func() { c.action.Hide(); c.Buttons.Refresh() })
+		c.host.Post(func() { c.action.Hide(); c.Fit() })
 	}()
 }
 

@@ -186,9 +186,10 @@ func (e *SuggestEntry) TypedShortcut(s fyne.Shortcut) {
 // Entry is a text field of a form. The Tab key leaves it, even if it has several lines.
 type Entry struct {
 	widget.Entry
-	Submit func() // called for Ctrl+Enter; may be nil
-	Enter  func() // called for Enter in a text area, where Shift+Enter begins a new line; may be nil
-	Left   func() // called when the entry loses the focus; may be nil
+	Submit func()                    // called for Ctrl+Enter; may be nil
+	Enter  func()                    // called for Enter in a text area, where Shift+Enter begins a new line; may be nil
+	Left   func()                    // called when the entry loses the focus; may be nil
+	Key    func(*fyne.KeyEvent) bool // handles a key first, and reports whether it did; may be nil
 	host   *Host
 	shift  bool // the Shift key is down
 }
@@ -247,6 +248,7 @@ func (e *Entry) FocusGained() {
 // TypedKey handles a key while the entry has the focus.
 func (e *Entry) TypedKey(ev *fyne.KeyEvent) {
 	switch {
+	case e.Key != nil && e.Key(ev):
 	case e.host.passOn(ev):
 	case e.Enter != nil && isEnter(ev) && e.shift:
 		e.TypedRune('\n')

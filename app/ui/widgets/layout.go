@@ -142,22 +142,6 @@ func Flow(o ...fyne.CanvasObject) *fyne.Container {
 	}}, o...)
 }
 
-// trailing lays buttons out in a row that ends at the right.
-var trailing = Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
-	x := size.Width
-	for _, o := range slices.Backward(visible(objects)) {
-		w := o.MinSize().Width
-		Place(o, x-w, 0, w, size.Height)
-		x -= w + flowGap
-	}
-}, func(objects []fyne.CanvasObject) fyne.Size {
-	width := float32(0)
-	for _, o := range visible(objects) {
-		width += o.MinSize().Width + flowGap
-	}
-	return fyne.NewSize(max(width-flowGap, 0), largest(objects).Height)
-}}
-
 // Fill gives content all the space. Its minimum size is the result of least, or the minimum size of content if least is
 // nil. resized is called after each layout; it may be nil.
 func Fill(content fyne.CanvasObject, least func() fyne.Size, resized func(fyne.Size)) *fyne.Container {
@@ -252,11 +236,6 @@ func (b *background) CreateRenderer() fyne.WidgetRenderer {
 
 // Quote shows the output of a program on a panel.
 func Quote(text string) fyne.CanvasObject { return Inset(NewPanel(3, 3, 6, 6, NewCode(text))) }
-
-// Sign is an image in the size that messages have.
-func Sign(icon string, color fyne.ThemeColorName) fyne.CanvasObject {
-	return NewImage(NewIcon(icon, color), 36)
-}
 
 // Inline arranges objects side by side. Each is as wide as it needs while there is room, and the last one is cut to the
 // rest. Its minimum width is small.

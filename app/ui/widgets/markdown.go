@@ -16,63 +16,23 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Markdown is a text of an agent: headings, paragraphs, lists and quotes wrap, code and tables are in a fixed-width font and scroll sideways. Links are shown with
-// their address and cannot be followed; images are shown as their description. The second part of the text is shown on demand.
-type Markdown struct {
-	Content  *fyne.Container
-	host     *Host
-	link     *Link // nil: the text has one part
-	first    string
-	rest     string
-	shown    string
-	expanded bool
-	resized  func()
-}
-
 // parser knows the tables of GitHub. It never reads what a text refers to.
 var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser()
 
-// NewMarkdown shows a cleaned text, and rest on demand unless it is empty. resized is called when the height may have changed.
-func (h *Host) NewMarkdown(first, rest string, resized func()) *Markdown {
-	m := &Markdown{Content: Rows(-7), host: h, resized: resized}
-	if rest != "" {
-		m.link = h.NewLink("Show all", m.Toggle)
-	}
-	m.Set(first, rest)
-	return m
-}
-
-// Set shows another text. It must not be called with a second part if the text has none, or without one if it has.
-func (m *Markdown) Set(first, rest string) {
-	m.first, m.rest = first, rest
-	source := first
-	switch {
-	case rest != "" && m.expanded:
-		source += rest
-	case rest != "":
-		source += "…"
-	}
-	if source == m.shown {
-		return
-	}
-	m.shown = source
-	b := markdownRows{source: []byte(source)}
-	b.blocks(parser.Parse(text.NewReader(b.source)), 0)
-	m.Content.Objects = b.rows
-	if m.link != nil {
-		m.Content.Add(m.link)
-	}
-	m.Content.Refresh()
-}
-
-// Toggle shows or hides the second part.
-func (m *Markdown) Toggle() {
-	m.expanded = !m.expanded
-	m.link.SetText(map[bool]string{true: "Show less", false: "Show all"}[m.expanded])
-	m.Set(m.first, m.rest)
-	if m.resized != nil {
-		m.resized()
-	}
+// NewMarkdown shows a cleaned text of an agent, and rest on demand unless it is empty: headings, paragraphs, lists and quotes wrap, code and tables are in a
+// fixed-width font and scroll sideways. Links are shown with their address and cannot be followed; images are shown as their description. resized is called when
+// the height may have changed.
+func (h *Host) NewMarkdown(first, rest string, resized func()) *LongText {
+	content, shown := Rows(-7), ""
+	return h.newLongText(content, func(source string) {
+		if source != shown {
+			shown = source
+			b := markdownRows{source: []byte(source)}
+			b.blocks(parser.Parse(text.NewReader(b.source)), 0)
+			content.Objects = b.rows
+			content.Refresh()
+		}
+	}, first, rest, resized)
 }
 
 // markdownRows builds the rows of a text.

@@ -32,10 +32,10 @@ const sheetPad = 16
 // NewSheet opens an empty sheet and closes the one that was open. width is its largest width.
 func (h *Host) NewSheet(title string, width float32) *Sheet {
 	h.CloseSheet()
-	s := &Sheet{host: h, width: width, title: Headline(title), body: Rows(2), Buttons: container.New(trailing), restore: h.Opened()}
+	s := &Sheet{host: h, width: width, title: Headline(title), body: Rows(2), Buttons: Columns(flowGap), restore: h.Opened()}
 	s.Context, s.cancel = context.WithCancel(h.Context)
 	s.scroll = container.NewVScroll(s.body)
-	frame := container.NewBorder(s.title, Pad(12, 4, 0, 6, s.Buttons), nil, nil, s.scroll)
+	frame := container.NewBorder(s.title, Pad(12, 4, 0, 6, Border(nil, nil, s.Buttons, container.NewWithoutLayout())), nil, nil, s.scroll)
 	s.Popup = widget.NewModalPopUp(Pad(8, 8, sheetPad-6, sheetPad-6, frame), h.Window.Canvas())
 	h.Sheet = s
 	s.Popup.Show()

@@ -7,19 +7,30 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// NewMessage fills an otherwise empty page with a message, its reason, and what the user can do. sign is an image
-// above it, or nil.
-func NewMessage(sign fyne.CanvasObject, title, text string, actions ...fyne.CanvasObject) fyne.CanvasObject {
+// Message fills an otherwise empty page: what is there instead of its content, and what the user can do.
+type Message struct {
+	Icon        string // above the title; empty: none
+	Color       fyne.ThemeColorName
+	Busy        bool // an activity indicator is in the place of the icon
+	Title, Text string
+	Actions     []fyne.CanvasObject
+}
+
+// show returns the message; busy is the indicator.
+func (m *Message) show(busy *widget.Activity) fyne.CanvasObject {
 	box := Rows(4)
-	if sign != nil {
-		box.Add(container.NewCenter(sign))
+	switch {
+	case m.Busy:
+		box.Add(container.NewCenter(busy))
+	case m.Icon != "":
+		box.Add(container.NewCenter(NewImage(NewIcon(m.Icon, m.Color), 36)))
 	}
-	headline, body := Headline(title), Hint(text)
+	headline, body := Headline(m.Title), Hint(m.Text)
 	headline.Alignment, body.Alignment = fyne.TextAlignCenter, fyne.TextAlignCenter
 	box.Add(headline)
 	box.Add(body)
-	if len(actions) > 0 {
-		box.Add(Pad(8, 0, 0, 0, container.NewCenter(container.NewHBox(actions...))))
+	if len(m.Actions) > 0 {
+		box.Add(Pad(8, 0, 0, 0, container.NewCenter(container.NewHBox(m.Actions...))))
 	}
 	return container.NewVScroll(container.New(column(420, true), box))
 }
@@ -27,37 +38,46 @@ func NewMessage(sign fyne.CanvasObject, title, text string, actions ...fyne.Canv
 // Stage shows one content at a time, such as a list or the reason why it is empty.
 type Stage struct {
 	Content *fyne.Container
-	name    string
+	message string // the texts of the message that is shown; empty: the content is none
 	busy    *widget.Activity
-	isBusy  bool // the content contains busy
+	isBusy  bool // the message has an activity indicator
 }
 
 // NewStage returns an empty stage.
 func NewStage() *Stage { return &Stage{Content: container.NewStack(), busy: widget.NewActivity()} }
 
-// Show shows the result of content, unless the stage already shows a content with this name. It reports whether the content was replaced.
-func (s *Stage) Show(name string, content func() fyne.CanvasObject) bool {
-	if s.name == name && len(s.Content.Objects) > 0 {
+// Show shows a content, and reports whether the stage showed something else before.
+func (s *Stage) Show(o fyne.CanvasObject) bool {
+	if len(s.Content.Objects) > 0 && s.Content.Objects[0] == o {
 		return false
 	}
-	s.name, s.isBusy = name, false
-	s.Content.Objects = []fyne.CanvasObject{content()}
-	if !s.isBusy {
-		s.busy.Stop()
-	}
-	s.Content.Refresh()
+	s.busy.Stop()
+	s.set("", false, o)
 	return true
 }
 
-// IsBusy reports whether Busy's message is shown.
-func (s *Stage) IsBusy() bool { return s.isBusy }
-
-// Busy returns a message with an activity indicator, as content for the stage.
-func (s *Stage) Busy(title, text string) fyne.CanvasObject {
-	s.isBusy = true
-	s.busy.Start()
-	return NewMessage(s.busy, title, text)
+// Say shows a message, and reports whether the stage showed something else before.
+func (s *Stage) Say(m Message) bool {
+	text := m.Title + "\n" + m.Text
+	if s.message == text && s.isBusy == m.Busy {
+		return false
+	}
+	s.busy.Stop()
+	if m.Busy {
+		s.busy.Start()
+	}
+	s.set(text, m.Busy, m.show(s.busy))
+	return true
 }
+
+func (s *Stage) set(message string, isBusy bool, o fyne.CanvasObject) {
+	s.message, s.isBusy = message, isBusy
+	s.Content.Objects = []fyne.CanvasObject{o}
+	s.Content.Refresh()
+}
+
+// IsBusy reports whether a message with an activity indicator is shown.
+func (s *Stage) IsBusy() bool { return s.isBusy }
 
 // Sentence returns a text that can be selected, behind an icon.
 func Sentence(icon string, color fyne.ThemeColorName, text string) *fyne.Container {

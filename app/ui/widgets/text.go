@@ -189,22 +189,26 @@ func (t *SelectText) MouseOut() {
 
 // LongText is a text whose second part is shown on demand.
 type LongText struct {
-	*SelectText
-	Content  fyne.CanvasObject
-	link     *Link // nil: the text has one part
-	first    string
-	rest     string
-	expanded bool
-	resized  func()
+	Content     fyne.CanvasObject
+	show        func(text string)
+	link        *Link // nil: the text has one part
+	first, rest string
+	expanded    bool
+	resized     func()
 }
 
 // NewLongText shows text, and rest on demand unless it is empty. resized is called when the height may have changed; it
 // may be nil.
 func (h *Host) NewLongText(text *SelectText, first, rest string, resized func()) *LongText {
-	t := &LongText{SelectText: text, Content: text, resized: resized}
+	return h.newLongText(text, text.SetText, first, rest, resized)
+}
+
+// newLongText shows in content, by calling show, a text whose second part is rest.
+func (h *Host) newLongText(content fyne.CanvasObject, show func(string), first, rest string, resized func()) *LongText {
+	t := &LongText{Content: content, show: show, resized: resized}
 	if rest != "" {
 		t.link = h.NewLink("Show all", t.Toggle)
-		t.Content = Rows(-6, text, t.link)
+		t.Content = Rows(-6, content, t.link)
 	}
 	t.Set(first, rest)
 	return t
@@ -215,23 +219,19 @@ func (t *LongText) Set(first, rest string) {
 	t.first, t.rest = first, rest
 	switch {
 	case rest == "":
-		t.SetText(first)
+		t.show(first)
 	case t.expanded:
-		t.SetText(first + rest)
+		t.show(first + rest)
 	default:
-		t.SetText(first + "…")
+		t.show(first + "…")
 	}
 }
 
 // Toggle shows or hides the second part.
 func (t *LongText) Toggle() {
 	t.expanded = !t.expanded
+	t.link.SetText(map[bool]string{true: "Show less", false: "Show all"}[t.expanded])
 	t.Set(t.first, t.rest)
-	if t.expanded {
-		t.link.SetText("Show less")
-	} else {
-		t.link.SetText("Show all")
-	}
 	if t.resized != nil {
 		t.resized()
 	}
