@@ -275,6 +275,7 @@ func (t *harness) settle() {
 	t.Helper()
 	t.rounds++
 	t.suspect = nil
+	t.script.untilSeen()
 	if t.trayUp {
 		t.timed("menu", t.settleMenu)
 	}
