@@ -137,7 +137,7 @@ func TestWaitOfASuspendedSession(t *testing.T) {
 			s.Fatalf("%s, suspended %v", x.Status, x.Suspended)
 		}
 		s.agent.says(nil, on("a", adapters.Waiting, 1))
-		time.Sleep(recheckAfter)
+		time.Sleep(2 * recheckAfter)
 		synctest.Wait()
 		if x := s.core.Snapshot().Sessions()[0]; x.Status != adapters.Waiting || !x.Suspended {
 			s.Errorf("%s, suspended %v", x.Status, x.Suspended)
