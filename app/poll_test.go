@@ -126,6 +126,25 @@ func TestWaitWithoutAChange(t *testing.T) {
 	})
 }
 
+// TestWaitOfASuspendedSession: a session is suspended before what it waits for can be seen, and no change reports that.
+func TestWaitOfASuspendedSession(t *testing.T) {
+	playPolling(t, []adapters.Session{on("a", adapters.Working, 1)}, func(s *scene) {
+		time.Sleep(time.Minute)
+		s.machine.change(pid(1), func(p *proc.Process) { p.Suspended = true })
+		time.Sleep(pollInterval + debounce)
+		synctest.Wait()
+		if x := s.core.Snapshot().Sessions()[0]; x.Status != adapters.Idle || !x.Suspended {
+			s.Fatalf("%s, suspended %v", x.Status, x.Suspended)
+		}
+		s.agent.says(nil, on("a", adapters.Waiting, 1))
+		time.Sleep(2 * recheckAfter)
+		synctest.Wait()
+		if x := s.core.Snapshot().Sessions()[0]; x.Status != adapters.Waiting || !x.Suspended {
+			s.Errorf("%s, suspended %v", x.Status, x.Suspended)
+		}
+	})
+}
+
 // TestStrangersAreNotAskedAbout: other programs come and go unnoticed.
 func TestStrangersAreNotAskedAbout(t *testing.T) {
 	playPolling(t, nil, func(s *scene) {

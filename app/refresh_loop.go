@@ -320,15 +320,15 @@ func (c *Core) retryPause(s *source, before time.Duration) time.Duration {
 	return min(max(2*before, retryMin), retryMax)
 }
 
-// hasWorkingSession reports whether a session of s is in a turn.
+// hasWorkingSession reports whether a session of s is in a turn, or its process is suspended: then it may be in one.
 func (c *Core) hasWorkingSession(s *source) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range s.public {
-		switch s.public[i].Status {
-		case adapters.Working:
+		switch x := &s.public[i]; {
+		case x.Status == adapters.Working, x.Suspended:
 			return true
-		case adapters.Idle, adapters.Stopped: // the list is sorted: no working session follows
+		case x.Status == adapters.Stopped: // the list is sorted: no live session follows
 			return false
 		}
 	}

@@ -23,7 +23,7 @@ func (t *harness) launch() bool {
 	s := t.script
 	name := []adapters.Name{agentname.ClaudeCode, agentname.Codex}[s.rng.IntN(2)]
 	troop := s.troop(name)
-	if s.frozen[name] || troop.full() {
+	if s.frozen[name] || s.full(troop) {
 		return false
 	}
 	dir := s.folder(name)

@@ -45,7 +45,10 @@ type notice struct {
 	id    uint32
 	title string
 	body  string
-	at    time.Time
+	// buttons are as the caller named them. update reports that it took the place of another one on the screen that had something else.
+	buttons string
+	update  bool
+	at      time.Time
 }
 
 func newDesktop(t testing.TB, dir string) *desktop {
@@ -122,11 +125,13 @@ func (d *desktop) startService() {
 	d.service = conn
 }
 
-func (d *desktop) notify(_ string, replaces uint32, _, title, body string, _ []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
+func (d *desktop) notify(_ string, replaces uint32, _, title, body string, buttons []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	shown := &notice{title: title, body: body, buttons: strings.Join(buttons, " "), at: time.Now()}
 	for _, n := range d.notices {
 		if replaces != 0 && n.id == replaces {
+			shown.update = n.title != title || n.body != body || n.buttons != shown.buttons
 			n.id = 0
 		}
 	}
@@ -134,8 +139,8 @@ func (d *desktop) notify(_ string, replaces uint32, _, title, body string, _ []s
 		d.lastID++
 		replaces = d.lastID
 	}
-	n := &notice{replaces, title, body, time.Now()}
-	d.notices, d.unread = append(d.notices, n), append(d.unread, n)
+	shown.id = replaces
+	d.notices, d.unread = append(d.notices, shown), append(d.unread, shown)
 	return replaces, nil
 }
 

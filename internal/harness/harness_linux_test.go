@@ -111,6 +111,7 @@ func newHarness(t *testing.T, seed uint64) *harness {
 	} else {
 		one.script = newScript(world, seed, standIns(world))
 	}
+	one.script.most = mostRows
 	one.machine.note = one.script.note
 	one.desktop = newDesktop(t, filepath.Join(dir, "bus"))
 	one.rollcall = newRollcall(t, home, filepath.Join(dir, "run"), one.desktop)

@@ -273,6 +273,12 @@ func (m *machine) Open(pid int, path string) {
 	m.order(m.process(pid), map[string]any{"Open": path})
 }
 
+// Connect implements scene.Runner.
+func (m *machine) Connect(pid int) {
+	m.t.Helper()
+	m.order(m.process(pid), map[string]any{"Connect": true})
+}
+
 // Append implements scene.Runner.
 func (m *machine) Append(pid int, path, line string) {
 	m.t.Helper()

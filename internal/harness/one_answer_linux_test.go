@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,6 +43,7 @@ func TestOneAnswer(t *testing.T) {
 		if h.step() {
 			h.damaged(old)
 			d.compare(old)
+			d.tell()
 		}
 	}
 	t.Logf("seed %d: %d steps, %d sessions begun, damage %v", h.seed, h.script.steps, h.script.begun, h.did)
@@ -55,6 +57,7 @@ type differences struct {
 	count    map[string]int    // of steps
 	last     int               // the latest step that had one
 	n        int
+	told     int // how many times the progress was told
 }
 
 func (d *differences) core() *app.Core {
@@ -66,11 +69,14 @@ func (d *differences) core() *app.Core {
 func (d *differences) compare(old *app.Core) {
 	d.Helper()
 	ask := func(c *app.Core) *app.Snapshot {
+		var all sync.WaitGroup
 		for _, troop := range d.script.troops {
-			c.RefreshOne(d.Context(), troop.agent.Name())
+			all.Go(func() { c.RefreshOne(d.Context(), troop.agent.Name()) })
 		}
+		all.Wait()
 		return c.Snapshot()
 	}
+	d.script.untilSeen()
 	fresh := ask(d.core())
 	d.between(byKey(ask(old)), byKey(fresh))
 	for _, wrong := range d.wrongList(listedOf(fresh)) {
@@ -124,6 +130,14 @@ func show(x any) any {
 	return x
 }
 
+// tell says every 500 steps how far the run has come.
+func (d *differences) tell() {
+	if steps := d.script.steps / 500; steps > d.told {
+		d.told = steps
+		d.Logf("seed %d: %d steps, %d of them differ", d.seed, d.script.steps, d.n)
+	}
+}
+
 func (d *differences) differ(kind, example string) {
 	d.count[kind]++
 	if d.last != d.script.steps {
@@ -136,6 +150,7 @@ func (d *differences) differ(kind, example string) {
 				d.examples[kind] += "\n      " + strings.Join(x.history[max(0, len(x.history)-6):], "; ")
 			}
 		}
+		d.Logf("%s: %s", kind, d.examples[kind])
 	}
 }
 

@@ -159,6 +159,9 @@ func (t *harness) hear() {
 		if t.forbids(of) && n.at.After(t.obeyedFrom) {
 			t.differs(x, "told although the settings forbid it: %q %q", n.title, n.body)
 		}
+		if n.update { // its text or its buttons have become known
+			continue
+		}
 		if kind.told++; kind.told > kind.may {
 			t.differs(x, "told %d times, which happened %d times: %q %q", kind.told, kind.may, n.title, n.body)
 		}
@@ -275,6 +278,7 @@ func (t *harness) settle() {
 	t.Helper()
 	t.rounds++
 	t.suspect = nil
+	t.script.untilSeen()
 	if t.trayUp {
 		t.timed("menu", t.settleMenu)
 	}

@@ -15,14 +15,30 @@ import (
 	"rollcall/internal/pressure"
 )
 
-// How many sessions of one agent there are. All live ones fit into the menu.
-var mostLive = map[adapters.Name]int{agentname.ClaudeCode: 4, agentname.Codex: 3, agentname.OpenCode: 2, agentname.OpenClaw: 2, agentname.Pi: 2, agentname.PiRust: 2}
+// How many sessions of one agent there are.
+var mostLive = map[adapters.Name]int{agentname.ClaudeCode: 4, agentname.Codex: 3, agentname.OpenCode: 2, agentname.OpenClaw: 2, agentname.Pi: 2, agentname.PiRust: 2,
+	copilot: 2, cline: 2, gemini: 2, qwen: 2}
 
 const mostStopped = 6
 
+// mostRows is how many live sessions fit into the menu.
+const mostRows = 15
+
+// seenAfter is after how long a wait can be seen, where that is later than at once: a call that is open may be about to run.
+var seenAfter = map[adapters.Name]time.Duration{qwen: 2 * time.Second}
+
 // agentNames are what the menu and notifications call the agents.
 var agentNames = map[adapters.Name]string{agentname.ClaudeCode: "Claude Code", agentname.Codex: "Codex", agentname.OpenCode: "OpenCode",
-	agentname.OpenClaw: "OpenClaw", agentname.Pi: "Pi", agentname.PiRust: "pi_agent_rust"}
+	agentname.OpenClaw: "OpenClaw", agentname.Pi: "Pi", agentname.PiRust: "pi_agent_rust",
+	copilot: "Copilot CLI", cline: "Cline", gemini: "Gemini CLI", qwen: "Qwen Code"}
+
+// The agents that no other test but their own package's names.
+const (
+	copilot adapters.Name = "copilot"
+	cline   adapters.Name = "cline"
+	gemini  adapters.Name = "gemini"
+	qwen    adapters.Name = "qwen"
+)
 
 // script takes steps, the same for the same seed.
 type script struct {
@@ -34,6 +50,7 @@ type script struct {
 	begun  int
 	diary  []string // the latest of what happened, with the time
 	share  bool     // several sessions of an agent may have the same folder
+	most   int      // how many live sessions there may be; 0: any number
 }
 
 // troop are the sessions of one agent.
@@ -74,7 +91,8 @@ func newScript(w *scene.Environment, seed uint64, agents []scene.Agent) *script 
 
 // standIns play every agent.
 func standIns(w *scene.Environment) (all []scene.Agent) {
-	for _, of := range []func(*scene.Environment) scene.Agent{scene.ClaudeCode, scene.Codex, scene.OpenCode, scene.OpenClaw, scene.Pi, scene.PiRust} {
+	for _, of := range []func(*scene.Environment) scene.Agent{scene.ClaudeCode, scene.Codex, scene.OpenCode, scene.OpenClaw, scene.Pi, scene.PiRust,
+		scene.Copilot, scene.Cline, scene.Gemini, scene.Qwen} {
 		all = append(all, of(w))
 	}
 	return all
@@ -146,7 +164,23 @@ func (t *troop) begin(one *scene.Session) *life {
 	return x
 }
 
-func (t *troop) full() bool { return len(t.live) >= mostLive[t.agent.Name()] }
+// full reports whether there may be no more live sessions of an agent, or of all.
+func (s *script) full(t *troop) bool {
+	live := 0
+	for _, one := range s.troops {
+		live += len(one.live)
+	}
+	return len(t.live) >= mostLive[t.agent.Name()] || s.most > 0 && live >= s.most
+}
+
+// untilSeen waits until every wait that goes on can be seen.
+func (s *script) untilSeen() {
+	for _, x := range s.lives() {
+		if after := seenAfter[x.Agent]; after > 0 && !x.asked.IsZero() {
+			time.Sleep(time.Until(x.asked.Add(after)))
+		}
+	}
+}
 
 // step takes one step with one session; false: none can be taken.
 func (t *harness) step() bool {
@@ -162,9 +196,11 @@ func (t *harness) step() bool {
 		troop.stopped = troop.stopped[1:]
 		s.did(x, "the user deletes the session")
 		t.forgotten = append(t.forgotten, x)
-	case len(troop.live) == 0, !troop.full() && s.chance(25):
+	case len(troop.live) == 0 && s.full(troop):
+		return false
+	case len(troop.live) == 0, !s.full(troop) && s.chance(25):
 		t.begin(troop)
-	case len(troop.stopped) > 0 && !troop.full() && s.chance(8):
+	case len(troop.stopped) > 0 && !s.full(troop) && s.chance(8):
 		return t.resume(troop, s.rng.IntN(len(troop.stopped)))
 	default:
 		t.turn(troop, s.rng.IntN(len(troop.live)))

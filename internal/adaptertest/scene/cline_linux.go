@@ -43,6 +43,7 @@ func (c cline) Start(cwd, prompt string) *Session {
 	st := &clineState{}
 	s.state = st
 	s.Process = c.run(s)
+	<-time.After(30 * time.Millisecond) // a start takes longer than the ticks in which it is kept
 	st.pid, st.started = s.Process.PID, time.Now()
 	s.ID = fmt.Sprintf("%d_%05x", st.started.UnixMilli(), c.rng.Uint32()&0xfffff)
 	s.File = c.Path(".cline", "data", "sessions", s.ID, s.ID+".json")

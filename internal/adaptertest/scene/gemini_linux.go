@@ -32,6 +32,7 @@ func (g gemini) Start(cwd, prompt string) *Session {
 	g.register(cwd, slug)
 	now := time.Now().UTC()
 	s.File = g.Path(".gemini", "tmp", slug, "chats", "session-"+now.Format("2006-01-02T15-04")+"-"+s.ID[:8]+".jsonl")
+	g.check(os.MkdirAll(filepath.Dir(s.File), 0o755))
 	g.add(s, fmt.Sprintf(`{"sessionId":%q,"projectHash":"bb97","startTime":%q,"lastUpdated":%q,"kind":"main"}`, s.ID, stamp(), stamp()))
 	g.add(s, fmt.Sprintf(`{"$set":{"messages":[{"id":"d049","timestamp":%q,"type":"user","content":[{"text":"<session_context>\nThis is the Gemini CLI."}]}],"lastUpdated":%q}}`, stamp(), stamp()))
 	g.prompt(s, prompt)

@@ -135,6 +135,9 @@ func (p pi) resume(s *Session, prompt string) {
 	const apart = 30 * time.Millisecond
 	<-time.After(2 * apart)
 	s.Process = p.run(s, apart)
+	if run := p.Procs.run; run != nil && !p.rust { // without a connection it would not be the process that works
+		run.Connect(s.Process.PID)
+	}
 	p.prompt(s, prompt)
 }
 

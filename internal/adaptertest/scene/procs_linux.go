@@ -56,6 +56,7 @@ type Procs struct {
 type Runner interface {
 	Start(s Spec) proc.Identity
 	Open(pid int, path string)
+	Connect(pid int) // as to a model, from here on
 	End(pid int)
 	Suspend(pid int)
 	Continue(pid int)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"time"
@@ -28,6 +29,7 @@ func (q qwen) Start(cwd, prompt string) *Session {
 	q.Install()
 	s := newSession(q.Name(), q, q.uuid(4), cwd)
 	s.File = q.Path(".qwen", "projects", notPlain.ReplaceAllString(cwd, "-"), "chats", s.ID+".jsonl")
+	q.check(os.MkdirAll(filepath.Dir(s.File), 0o755))
 	s.Process = q.run(s)
 	q.prompt(s, prompt)
 	return s

@@ -1,6 +1,6 @@
 // Command agent plays the process of a coding agent: it does nothing by itself,
 // and what it is told over named pipes in its home. Agents with a socket would
-// count as connected to a model. A test that is gone ends it.
+// count as connected to a model: they have one when they are told to. A test that is gone ends it.
 package main
 
 import (
@@ -29,6 +29,8 @@ type Order struct {
 	Run  []string // start this program with these arguments, as a child
 	Path string   // the program of Run
 	Exit *int     // end with this code
+	// Connect opens a socket, and keeps it.
+	Connect bool
 	// Write Text into this file, in place of what is in it or behind that.
 	Write, Append string
 	Text          string
@@ -110,6 +112,9 @@ func obey(o Order) error {
 	case o.Open != "":
 		f, err := os.OpenFile(o.Open, os.O_WRONLY|os.O_APPEND, 0)
 		held = append(held, f)
+		return err
+	case o.Connect:
+		_, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 		return err
 	case o.Write != "":
 		return os.WriteFile(o.Write, []byte(o.Text), 0o644)
