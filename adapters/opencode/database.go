@@ -163,23 +163,34 @@ type reading struct {
 
 	path  string
 	saved *savedSessions
-	costs map[string]int64 // by session: about how many bytes were read for its prompts and sums
+	known map[string]*facts // by session: what earlier found; nil: nothing
+	costs map[string]int64  // by session: about how many bytes were read for its prompts and sums
 }
 
 // before returns what this process or another one read of a session earlier, or nil. The result is
 // valid as long as the session's last message and the time of its update are the same.
 func (r *reading) before(f *facts) *facts {
-	var old *facts
-	if r.was != nil {
-		old = r.was.sessions[f.id]
-	}
-	if old == nil {
-		if saved, ok := r.saved.Load(r.path + "#" + f.id); ok {
-			old = &saved
-		}
-	}
+	old := r.earlier(f.id)
 	if old == nil || old.id != f.id || old.last.ID != f.last.ID || old.last.updated != f.last.updated || old.updated != f.updated {
 		return nil
+	}
+	return old
+}
+
+// earlier returns what was read of a session earlier, whether it has changed since or not; nil: nothing.
+func (r *reading) earlier(id string) *facts {
+	if r.was != nil && r.was.sessions[id] != nil {
+		return r.was.sessions[id]
+	}
+	old, asked := r.known[id]
+	if !asked {
+		if saved, ok := r.saved.Load(r.path + "#" + id); ok {
+			old = &saved
+		}
+		if r.known == nil {
+			r.known = map[string]*facts{}
+		}
+		r.known[id] = old
 	}
 	return old
 }

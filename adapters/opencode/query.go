@@ -179,6 +179,10 @@ func (r *reading) details(ctx context.Context, f *facts) error {
 
 // lastContext reads the used context at the last answer that states it.
 func (r *reading) lastContext(ctx context.Context, f *facts) error {
+	if old := r.before(f); old != nil && old.context > 0 && f.last.Role == "assistant" {
+		f.context = old.context
+		return nil
+	}
 	return r.db.Each(ctx, `SELECT json_extract(m.data, '$.tokens') FROM message m WHERE m.session_id = ?
 		AND CASE WHEN json_valid(m.data) THEN coalesce(json_extract(m.data, '$.tokens.output'), 0) > 0 ELSE 0 END
 		ORDER BY m.time_created DESC, m.id DESC LIMIT 1`, []any{f.id}, func(scan func(...any) error) error {

@@ -73,33 +73,30 @@ func Settle(accounts []*Account) {
 // repeated returns the ids that several entries can have: all that do, and a few others. Nearly all ids are those of one entry, and a machine can have
 // millions: a bit for each is enough to tell.
 func repeated(accounts []*Account) map[uint64]bool {
-	bytes := 0
+	ids := 0
 	for _, a := range accounts {
 		for _, l := range a.Ledgers {
-			bytes += len(l.packed) + minEntry
+			ids += len(l.ids)/8 + 1
 		}
 	}
-	seen := make([]uint64, 1<<bits.Len(uint(bytes/minEntry*bitsForEach/64)))
+	seen := make([]uint64, 1<<bits.Len(uint(ids*bitsForEach/64)))
 	again := map[uint64]bool{}
 	for _, a := range accounts {
-		a.each(func(e *entry, _ *Ledger) {
-			word, bit := &seen[e.id>>7%uint64(len(seen))], uint64(1)<<(e.id>>1&63)
-			if e.id == 0 {
-				return
-			}
-			if *word&bit != 0 {
-				again[e.id] = true
-			}
-			*word |= bit
-		})
+		for _, l := range a.Ledgers {
+			l.eachID(func(id uint64) {
+				word, bit := &seen[id>>7%uint64(len(seen))], uint64(1)<<(id>>1&63)
+				if *word&bit != 0 {
+					again[id] = true
+				}
+				*word |= bit
+			})
+		}
 	}
 	return again
 }
 
-const (
-	minEntry    = 15 // bytes that a packed entry with an id takes at least
-	bitsForEach = 16
-)
+// bitsForEach is the number of bits that repeated has for each id.
+const bitsForEach = 16
 
 func (a *Account) endedBefore(b *Account) bool {
 	return cmp.Or(a.Last.Compare(b.Last), cmp.Compare(a.ID, b.ID)) < 0
@@ -119,6 +116,11 @@ func (a *Account) settle(i int32, owners map[uint64]owner, accounts []*Account) 
 	}
 	shared := map[uint64]*answer{} // the answers that several entries state
 	list, costs := []adapters.Usage{}, []adapters.Usage{}
+	var last struct { // where and when the end of list was used
+		in    *Ledger
+		step  int64
+		place int
+	}
 	a.each(func(e *entry, in *Ledger) {
 		switch o, repeated := owners[e.id]; {
 		case e.id == 0 && e.tokens == (adapters.Tokens{}) && e.usd != 0:
@@ -136,12 +138,13 @@ func (a *Account) settle(i int32, owners map[uint64]owner, accounts []*Account) 
 			}
 			return
 		}
-		u := a.usage(e, in)
-		if n := len(list) - 1; n >= 0 && list[n].IsAt(&u) {
-			list[n].Add(&u)
+		if in == last.in && e.step == last.step && e.place == last.place {
+			u := &list[len(list)-1]
+			u.Add(&adapters.Usage{Tokens: e.tokens, CostUSD: e.usd, Answers: e.answers(), Turns: e.turns})
 		} else {
-			list = append(list, u)
+			list = append(list, a.usage(e, in))
 		}
+		last.in, last.step, last.place = in, e.step, e.place
 	})
 	for _, e := range shared {
 		list = append(list, a.usage(&e.entry, e.in))
@@ -206,14 +209,19 @@ func (a *Account) paidBefore(i int32, owners map[uint64]owner, accounts []*Accou
 func (a *Account) usage(e *entry, in *Ledger) adapters.Usage {
 	p := in.places[e.place]
 	u := adapters.Usage{Model: cmp.Or(p.model, a.Model), CWD: cmp.Or(p.cwd, a.CWD), Branch: cmp.Or(p.branch, a.Branch),
-		Tokens: e.tokens, CostUSD: e.usd, Turns: e.turns}
-	if e.tokens != (adapters.Tokens{}) {
-		u.Answers = 1
-	}
+		Tokens: e.tokens, CostUSD: e.usd, Turns: e.turns, Answers: e.answers()}
 	if e.step != 0 {
 		u.At = time.Unix(e.step*int64(adapters.UsageStep/time.Second), 0).UTC()
 	}
 	return u
+}
+
+// answers returns 1 for an answer, and 0 for a cost that is stated apart from one.
+func (e *entry) answers() int {
+	if e.tokens == (adapters.Tokens{}) {
+		return 0
+	}
+	return 1
 }
 
 // steps adds up the answers that were given in one step at one place, by time.

@@ -23,7 +23,8 @@ type Entry struct {
 // Ledger lists the answers in one file of an agent, in the file's order. Its zero value is ready for use. A copy shares its
 // entries: add to only one of the two, or Clone it.
 type Ledger struct {
-	packed   []byte  // all entries but the last
+	packed   []byte  // all entries but the last, without their ids
+	ids      []byte  // of the packed entries that have one, 8 bytes each
 	places   []place // that the entries name by number
 	step     int64   // of the last packed entry
 	last     entry
@@ -103,7 +104,7 @@ func (l *Ledger) place(p place) int {
 // Clone returns a ledger to which entries can be added without changing l.
 func (l *Ledger) Clone() Ledger {
 	c := *l
-	c.packed, c.places = slices.Clip(l.packed), slices.Clip(l.places)
+	c.packed, c.ids, c.places = slices.Clip(l.packed), slices.Clip(l.ids), slices.Clip(l.places)
 	return c
 }
 
@@ -130,7 +131,7 @@ func (l *Ledger) flush() {
 	}
 	to = append(to, flags)
 	if flags&hasID != 0 {
-		to = binary.LittleEndian.AppendUint64(to, e.id)
+		l.ids = binary.LittleEndian.AppendUint64(l.ids, e.id)
 	}
 	to = binary.AppendUvarint(to, uint64(e.place))
 	to = binary.AppendVarint(to, e.step-l.step)
@@ -149,43 +150,60 @@ func (l *Ledger) flush() {
 	l.packed, l.step, l.begun = to, e.step, false
 }
 
+// eachID calls do with the id of every entry that has one, in the file's order. It reads no entries.
+func (l *Ledger) eachID(do func(id uint64)) {
+	for ids := l.ids; len(ids) >= 8; ids = ids[8:] {
+		do(binary.LittleEndian.Uint64(ids))
+	}
+	if l.begun && l.last.id != 0 {
+		do(l.last.id)
+	}
+}
+
 // each calls do with every entry, in the file's order. do must not keep the entry.
 func (l *Ledger) each(do func(e *entry)) {
-	from, step := l.packed, int64(0)
-	varint := func() int64 {
-		n, size := binary.Varint(from)
-		from = from[max(size, 0):]
-		return n
-	}
+	from, ids := packedBytes(l.packed), l.ids
 	var e entry
-	for len(from) > 0 {
-		e = entry{}
+	for step := int64(0); len(from) > 0; do(&e) {
 		flags := from[0]
-		if from = from[1:]; flags&hasID != 0 && len(from) >= 8 {
-			e.id, from = binary.LittleEndian.Uint64(from), from[8:]
+		from, e = from[1:], entry{copied: flags&isCopied != 0}
+		if flags&hasID != 0 && len(ids) >= 8 {
+			e.id, ids = binary.LittleEndian.Uint64(ids), ids[8:]
 		}
-		e.copied = flags&isCopied != 0
-		n, size := binary.Uvarint(from)
-		from = from[max(size, 0):]
-		e.place = min(int(n), len(l.places)-1)
-		step += varint()
+		e.place = min(int(from.uvarint()), len(l.places)-1)
+		step += from.varint()
 		e.step = step
-		e.tokens = adapters.Tokens{Input: varint(), Output: varint(), CacheRead: varint(), CacheWrite: varint()}
+		e.tokens.Input, e.tokens.Output = from.varint(), from.varint()
+		e.tokens.CacheRead, e.tokens.CacheWrite = from.varint(), from.varint()
 		if flags&hasReasoning != 0 {
-			e.tokens.Reasoning = varint()
+			e.tokens.Reasoning = from.varint()
 		}
 		if flags&hasCost != 0 && len(from) >= 8 {
 			e.usd, from = math.Float64frombits(binary.LittleEndian.Uint64(from)), from[8:]
 		}
 		if flags&hasTurns != 0 {
-			e.turns = int(varint())
+			e.turns = int(from.varint())
 		}
-		do(&e)
 	}
 	if l.begun {
 		e = l.last
 		do(&e)
 	}
+}
+
+// packedBytes are packed entries that are being read. What is missing at their end is 0.
+type packedBytes []byte
+
+func (p *packedBytes) uvarint() uint64 {
+	n, size := binary.Uvarint(*p)
+	*p = (*p)[max(size, 0):]
+	return n
+}
+
+func (p *packedBytes) varint() int64 {
+	n, size := binary.Varint(*p)
+	*p = (*p)[max(size, 0):]
+	return n
 }
 
 // Tokens returns what the answers used, each counted once.
