@@ -78,11 +78,7 @@ func (f *facts) apply(r *record) {
 		f.last = at
 	}
 	f.cwd, f.version = cmp.Or(short(r.cwd), f.cwd), cmp.Or(short(r.version), f.version)
-	if branch := short(r.branch); branch != "" {
-		if f.branch = branch; branch == "HEAD" { // no branch is checked out
-			f.branch = ""
-		}
-	}
+	f.branch = cmp.Or(short(r.branch), f.branch)
 	switch typ := string(agentfile.Text(r.typ)); typ {
 	case "user":
 		f.user(r)
