@@ -114,7 +114,8 @@ func (f *facts) answer(r *record) {
 	at := r.time()
 	tokens, total := r.tokens()
 	if tokens != nil {
-		f.ledger.Answer(kit.Entry{ID: xxhash.Sum64(r.uuid) | 1, At: at, Model: f.model, CWD: f.cwd, Branch: f.branch, Tokens: *tokens})
+		f.ledger.Answer(kit.Entry{ID: xxhash.Sum64(r.uuid) | 1, At: at, Model: f.model, CWD: f.cwd, Branch: f.branch, Tokens: *tokens,
+			Copied: !agentfile.Null(r.forked)}) // --fork-session (0.24.4) copies the records with their ids
 		f.context = total
 	}
 	if text := r.text(adapters.MaxDoing); text != "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -69,7 +70,7 @@ func (q *qwenForm) begin(s *history) {
 func (q *qwenForm) copies(s *history, from []*given) bool {
 	q.begin(s)
 	for _, g := range from {
-		q.write(s.path, q.answer(s, g))
+		q.write(s.path, q.reply(s, g, fmt.Sprintf(`"forkedFrom":{"sessionId":%q,"messageUuid":%q},`, g.session, g.id)))
 	}
 	return true
 }
@@ -80,15 +81,16 @@ func (q *qwenForm) record(s *history, g *given, id, kind, rest string) string {
 }
 
 func (q *qwenForm) answer(s *history, g *given) string {
-	lines := q.record(s, g, "p"+g.id, "user", `"message":{"role":"user","parts":[{"text":"do it"}]}`) + q.reply(s, g)
-	if n := len(s.answers); n > 0 && q.rng.IntN(4) == 0 { // an old line again
-		lines += q.reply(s, s.answers[q.rng.IntN(n)])
+	g.cwd = "/w/a" // as the copies have it
+	lines := q.record(s, g, "p"+g.id, "user", `"message":{"role":"user","parts":[{"text":"do it"}]}`) + q.reply(s, g, "")
+	if n := len(s.answers) - s.own; n > 0 && q.rng.IntN(4) == 0 { // an old line again
+		lines += q.reply(s, s.answers[s.own+q.rng.IntN(n)], "")
 	}
 	return lines
 }
 
-func (q *qwenForm) reply(s *history, g *given) string {
-	return q.record(s, g, g.id, "assistant", fmt.Sprintf(`"model":%q,"message":{"role":"model","parts":[{"text":"ok"}]},"usageMetadata":{"promptTokenCount":%d,"candidatesTokenCount":%d,"totalTokenCount":%d}`,
+func (q *qwenForm) reply(s *history, g *given, mark string) string {
+	return q.record(s, g, g.id, "assistant", mark+fmt.Sprintf(`"model":%q,"message":{"role":"model","parts":[{"text":"ok"}]},"usageMetadata":{"promptTokenCount":%d,"candidatesTokenCount":%d,"totalTokenCount":%d}`,
 		g.model, g.input, g.output, g.input+g.output))
 }
 
@@ -182,8 +184,8 @@ func (g *geminiForm) ids(data []byte) (ids []string) {
 	return ids
 }
 
-// clineForm writes sessions of Cline: a manifest and a conversation, which are written again whole. A restored copy has the messages of its original. Only
-// Cline's database names sub-agents.
+// clineForm writes sessions of Cline: a manifest and a conversation, which are written again whole. It has no forks; a copy of a session that is not continued
+// has the messages of its original. Only Cline's database names sub-agents.
 type clineForm struct{ *histories }
 
 func (c *clineForm) agent(*history) string { return "" }
@@ -217,6 +219,9 @@ func (c *clineForm) save(s *history, answers []*given) {
 
 func (c *clineForm) copies(s *history, from []*given) bool {
 	c.begin(s)
+	if !slices.ContainsFunc(c.files, func(f *history) bool { return f.closed && len(from) > 0 && f.session == from[0].session }) {
+		return false
+	}
 	c.save(s, from)
 	return true
 }

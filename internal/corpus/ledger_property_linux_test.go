@@ -188,7 +188,11 @@ func (h *histories) change() string {
 
 // remove removes a file. Those of the sub-agents of its session stay, and count nowhere.
 func (h *histories) remove(s *history) string {
-	h.must(os.Remove(s.path))
+	path := s.path
+	if _, is := h.form.(*clineForm); is {
+		path = filepath.Dir(path)
+	}
+	h.must(os.RemoveAll(path))
 	h.files = slices.DeleteFunc(h.files, func(f *history) bool { return f == s || s.of == "" && f.of == s.session })
 	return "remove " + s.path
 }
