@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -11,13 +12,15 @@ import (
 
 const stampMillis = "2006-01-02T15:04:05.000Z"
 
-// records calls do with each line that is JSON.
+// records calls do with each object in a text.
 func records(text []byte, do func(r map[string]any)) {
-	for _, line := range strings.Split(string(text), "\n") {
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
+	for {
 		var r map[string]any
-		if json.Unmarshal([]byte(line), &r) == nil {
-			do(r)
+		if d.Decode(&r) != nil {
+			return
 		}
+		do(r)
 	}
 }
 

@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -19,7 +20,7 @@ import (
 	"rollcall/proc"
 )
 
-// TestLedger forks, continues, grows, cuts, copies and removes histories of each agent that keeps files, and compares what counts with a count that reads
+// TestLedger forks, continues, grows, cuts, joins the lines of, copies and removes histories of each agent that keeps files, and compares what counts with a count that reads
 // everything of every file: by session, model, folder and branch, with the cache and without. ROLLCALL_CACHE_STEPS is the number of changes for each agent.
 func TestLedger(t *testing.T) {
 	steps, seed := cacheSteps(40), cacheSeed()
@@ -131,6 +132,9 @@ func (h *histories) write(path, text string) {
 	h.must(os.MkdirAll(filepath.Dir(path), 0o700))
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	h.must(err)
+	if info, err := f.Stat(); err == nil && info.Size() == 0 && text != "" && h.rng.IntN(6) == 0 {
+		text = "\ufeff" + text // as some editors write
+	}
 	_, err = f.WriteString(text)
 	h.must(err)
 	h.must(f.Close())
@@ -179,6 +183,15 @@ func (h *histories) change() string {
 		h.must(err)
 		h.must(os.Truncate(s.path, int64(len(strings.TrimSuffix(string(text), "\n")))))
 		return "cut the line feed of " + s.path
+	case kind == 6: // as after a writer that was killed
+		text, err := os.ReadFile(s.path)
+		h.must(err)
+		lines := bytes.SplitAfter(text, []byte("\n"))
+		i := h.rng.IntN(len(lines))
+		lines[i] = bytes.TrimSuffix(lines[i], []byte("\n"))
+		h.must(os.WriteFile(s.path, bytes.Join(lines, nil), 0o600))
+		h.must(os.Chtimes(s.path, h.tick(), h.now))
+		return "join two lines of " + s.path
 	}
 	for range 1 + h.rng.IntN(3) {
 		h.grow(s)
