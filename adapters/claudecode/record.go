@@ -137,7 +137,7 @@ var requestDump = []byte(`{"type":"api-request`)
 // parse reads one line. It returns an error unless the line is valid JSON.
 func (p *parser) parse(line []byte) (record, error) {
 	line = bytes.TrimLeft(line, "\x00") // a crash can leave these; Claude Code skips them, too
-	if bytes.HasPrefix(line, requestDump) {
+	if bytes.HasPrefix(line, requestDump) && !bytes.Contains(line, nextRecord) {
 		return record{}, nil
 	}
 	var r raws

@@ -68,9 +68,6 @@ func (d *discovery) build(s *session) adapters.Session {
 		}
 	}
 	out.Title = cmp.Or(custom, ai)
-	if out.Branch == adapters.NoBranch {
-		out.Branch = ""
-	}
 	if s.file != nil {
 		out.Files = append(out.Files, s.file.path)
 		if out.LastActivityAt.IsZero() {

@@ -73,12 +73,27 @@ func (f *sumFields) read(line []byte) error {
 func (t *totals) add(line []byte) {
 	line = bytes.TrimLeft(line, "\x00")
 	var f sumFields
-	if f.read(line) != nil {
+	if f.read(line) == nil && !(isIrrelevantType(f.typ) && bytes.Contains(line, nextRecord)) {
+		t.record(&f, line)
 		return
 	}
+	_, _ = agentfile.Records(line, func(line []byte) ([]byte, error) {
+		return line, agentfile.Top(line, func(_, _ []byte) bool { return true })
+	}, func(line *[]byte) {
+		f = sumFields{}
+		_ = f.read(*line)
+		t.record(&f, *line)
+	})
+}
+
+// nextRecord is between two records on one line.
+var nextRecord = []byte(`}{"`)
+
+// record adds one record.
+func (t *totals) record(f *sumFields, line []byte) {
 	switch string(f.typ) {
 	case "assistant":
-		t.answer(&f)
+		t.answer(f)
 	case "user":
 		t.prompt(line)
 	case "custom-title":
@@ -86,7 +101,7 @@ func (t *totals) add(line []byte) {
 	case "ai-title":
 		set(&t.aiTitle, text(f.ai))
 	case "cost-state":
-		t.addCost(&f)
+		t.addCost(f)
 	}
 }
 

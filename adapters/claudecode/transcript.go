@@ -101,11 +101,23 @@ const longReason = "line over 64 MB"
 
 func (t *transcript) line(line []byte) {
 	rec, err := t.parse.parse(line)
-	if err != nil {
-		t.facts.skip("line that is not JSON")
+	if err == nil {
+		t.facts.add(&rec)
 		return
 	}
-	t.facts.add(&rec)
+	if _, err = agentfile.Records(line, t.parse.parse, t.facts.add); err != nil {
+		t.facts.skip("line that is not JSON")
+	}
+}
+
+// lineBackward returns the records of a line, the last one first.
+func (t *transcript) lineBackward(line []byte, offset int64) (list []tailRecord) {
+	_, err := agentfile.Records(line, t.parse.parse, func(r *record) { list = append(list, tailRecord{record: *r, offset: offset}) })
+	if err != nil {
+		list = slices.Insert(list, 0, tailRecord{offset: offset, invalid: true})
+	}
+	slices.Reverse(list)
+	return list
 }
 
 var errEnough = errors.New("enough")
@@ -178,16 +190,15 @@ read:
 				continue
 			}
 		}
-		r := tailRecord{offset: offset}
 		if long != nil {
-			r.long = long.Words(offset + long.Length - headEnd)
 			have.turn = true // earlier turns are not the last one
+			records = append(records, tailRecord{offset: offset, long: long.Words(offset + long.Length - headEnd)})
 		} else {
-			r.record, err = t.parse.parse(line)
-			r.invalid = err != nil
+			for _, r := range t.lineBackward(line, offset) {
+				have.note(&r.record)
+				records = append(records, r)
+			}
 		}
-		have.note(&r.record)
-		records = append(records, r)
 		switch {
 		case have.first.IsZero():
 			have.firstAt = offset
@@ -302,9 +313,11 @@ func (n *tailNeeds) settles(r *record) bool {
 func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 	rest, err := t.Finish(f, info, tailLimit)
 	t.now, t.rest = t.facts, nil
-	if rec, bad := t.parse.parse(rest); bad == nil {
-		t.now, t.rest = t.facts.clone(), rest
-		t.now.add(&rec)
+	if len(rest) > 0 {
+		now := t.facts.clone()
+		if n, _ := agentfile.Records(rest, t.parse.parse, now.add); n > 0 {
+			t.now, t.rest = now, rest
+		}
 	}
 	return err
 }

@@ -27,6 +27,7 @@ type rolloutFile struct {
 	agentfile.File
 	facts facts
 	usage *usageScan // nil: no query has asked for it
+	rest  []record   // on a last line without a line feed, as other tools restore rollouts
 
 	loaded bool // the facts that an earlier process saved were searched for this rollout
 }
@@ -76,7 +77,7 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 		if now != nil {
 			info = now
 		}
-		if err == nil {
+		if err == nil && len(r.rest) == 0 {
 			read := info.Size()
 			if !compressed(path) {
 				read = r.readSince(next, scan, scanned)
@@ -110,9 +111,21 @@ type rolloutFacts struct {
 
 // now returns those of the facts read so far that the query asks for.
 func (r *rolloutFile) now(q *adapters.Query) rolloutFacts {
-	out := rolloutFacts{facts: r.facts}
-	if q.Usage && r.hasUsage() && r.facts.totals != nil {
-		out.usage = r.usage.account(&r.facts)
+	out, scan := rolloutFacts{facts: r.facts}, r.usage
+	if len(r.rest) > 0 && scan != nil {
+		copied := *scan
+		copied.ledger, scan = scan.ledger.Clone(), &copied
+	}
+	for i := range r.rest {
+		if out.apply(r.rest[i]); scan != nil {
+			scan.record(&r.rest[i])
+		}
+	}
+	if out.firstPrompt == "" && len(r.rest) > 0 && r.Next < headLimit {
+		out.firstPrompt = out.lastPrompt
+	}
+	if q.Usage && r.hasUsage() && out.totals != nil {
+		out.usage = scan.account(&out.facts)
 	}
 	return out
 }
@@ -147,8 +160,16 @@ func (r *rolloutFile) update(ctx context.Context, q *adapters.Query) (rolloutFac
 		return rolloutFacts{facts: p.facts}, info, err
 	}
 	r.facts, r.Next = p.facts, p.next
-	if _, err := r.Finish(file, info, 0); err != nil {
+	limit := int64(tailLine)
+	if compressed(r.Path) {
+		limit = 0
+	}
+	rest, err := r.Finish(file, info, limit)
+	if err != nil {
 		return rolloutFacts{facts: p.facts}, info, err
+	}
+	if r.rest = nil; r.facts.known && agentfile.Top(rest, func(_, _ []byte) bool { return true }) == nil {
+		r.rest = records(rest)
 	}
 	return r.now(q), info, nil
 }

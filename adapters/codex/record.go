@@ -83,7 +83,7 @@ type rolloutLine struct {
 // the members before the error.
 func splitLine(line []byte) (l rolloutLine, err error) {
 	l.ordinal = -1
-	err = agentfile.Top(bytes.TrimPrefix(line, byteOrderMark), func(key, raw []byte) bool {
+	err = agentfile.Top(agentfile.WithoutMark(line), func(key, raw []byte) bool {
 		switch string(key) {
 		case "timestamp":
 			l.at = agentfile.Time(raw)
@@ -100,9 +100,6 @@ func splitLine(line []byte) (l rolloutLine, err error) {
 	})
 	return l, err
 }
-
-// byteOrderMark is what some editors write at the beginning of a file.
-var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // recordStart is how every record begins. Within a text its quotes are escaped.
 var recordStart = []byte(`{"timestamp":`)

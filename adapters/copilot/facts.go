@@ -79,16 +79,22 @@ func (f *facts) lose(why string) {
 
 // line adds one line.
 func (f *facts) line(line []byte) {
-	f.lines++
-	r, ok := parse(line)
-	if !ok {
-		f.skip("line that is not a record")
+	switch n, err := agentfile.Records(line, parse, f.record); {
+	case n == 0:
+		f.lines++
 		f.turn = turn{lost: true, why: "a line that is not a record", at: f.last}
-		return
+		fallthrough
+	case err != nil:
+		f.skip("line that is not a record")
 	}
+}
+
+// record adds one record.
+func (f *facts) record(r *record) {
+	f.lines++
 	typ := string(agentfile.Text(r.typ))
 	at := agentfile.Time(r.at)
-	if !f.apply(typ, &r, at) && !slices.Contains(ignored, typ) {
+	if !f.apply(typ, r, at) && !slices.Contains(ignored, typ) {
 		f.skip("unknown record type " + kit.PlainWord(typ))
 		return
 	}

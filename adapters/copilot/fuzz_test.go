@@ -64,7 +64,7 @@ func FuzzPeek(f *testing.F) {
 		p := &peek{n: 5, ended: map[string]adapters.ToolState{}}
 		for line := range bytes.Lines(data) {
 			p.line(line)
-			if r, ok := parse(line); ok {
+			if r, err := parse(line); err == nil {
 				_, _ = message(&r, kit.Whole)
 			}
 		}

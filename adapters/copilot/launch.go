@@ -86,7 +86,7 @@ func (a *Adapter) Talk() adapters.Talk { return protocol.Talk() }
 func (a *Adapter) Failure(output []byte) string {
 	lines := bytes.Split(output, []byte("\n"))
 	for _, line := range slices.Backward(lines) {
-		if r, ok := parse(line); ok && string(agentfile.Text(r.typ)) == "session.error" {
+		if r, err := parse(line); err == nil && string(agentfile.Text(r.typ)) == "session.error" {
 			return r.text("message")
 		}
 	}

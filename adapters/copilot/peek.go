@@ -67,11 +67,18 @@ func (p *peek) file(ctx context.Context, path string) error {
 
 // line adds the message of a line, if it has one.
 func (p *peek) line(line []byte) {
-	r, ok := parse(line)
-	if !ok || r.sub() {
+	var list []record
+	_, _ = agentfile.Records(line, parse, func(r *record) { list = append(list, *r) })
+	for _, r := range slices.Backward(list) {
+		p.record(&r)
+	}
+}
+
+func (p *peek) record(r *record) {
+	if r.sub() {
 		return
 	}
-	m, is := message(&r, kit.Shown)
+	m, is := message(r, kit.Shown)
 	switch typ := string(agentfile.Text(r.typ)); typ {
 	case "tool.execution_complete":
 		state := adapters.ToolFailed

@@ -28,7 +28,7 @@ type transcript struct {
 
 // factsFormat is the version of the facts of sessions. It must be raised when the same fields get another meaning.
 const (
-	factsFormat = 1
+	factsFormat = 2
 	factsName   = "copilot"
 )
 
@@ -108,11 +108,8 @@ func (t *transcript) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.now = t.facts
-	if agentfile.Top(rest, func(_, _ []byte) bool { return true }) == nil {
-		t.now = t.facts.clone()
-		t.now.line(rest)
-	} else {
+	t.now = t.facts.clone()
+	if n, _ := agentfile.Records(rest, parse, t.now.record); n == 0 {
 		t.saved.Store(t.Path, &savedTranscript{t.State, t.facts}, t.Next-from)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -16,11 +17,16 @@ type record struct {
 	typ, data, agent, at, id []byte // as written
 }
 
-// parse reads a line. It returns false if the line is not a record.
-func parse(line []byte) (r record, ok bool) {
-	err := agentfile.Members(line, agentfile.Into("type", &r.typ), agentfile.Into("data", &r.data), agentfile.Into("agentId", &r.agent),
+var errNotRecord = errors.New("not a record")
+
+// parse reads a line that is one record.
+func parse(line []byte) (r record, err error) {
+	err = agentfile.Members(line, agentfile.Into("type", &r.typ), agentfile.Into("data", &r.data), agentfile.Into("agentId", &r.agent),
 		agentfile.Into("timestamp", &r.at), agentfile.Into("id", &r.id))
-	return r, err == nil && agentfile.Text(r.typ) != nil
+	if err == nil && agentfile.Text(r.typ) == nil {
+		err = errNotRecord
+	}
+	return r, err
 }
 
 // get returns the value of a member of the record's data.

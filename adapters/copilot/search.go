@@ -56,13 +56,22 @@ func marks(q *adapters.SearchQuery) [][]byte {
 	return [][]byte{[]byte(`"tool.execution_start"`)}
 }
 
-// searchLine searches one record. A call and its result are one message.
+// searchLine searches one line. A call and its result are one message.
 func searchLine(n *kit.Finder, calls map[string]adapters.Message, line []byte) error {
-	r, ok := parse(line)
-	if !ok || r.sub() {
+	var err error
+	_, _ = agentfile.Records(line, parse, func(r *record) {
+		if err == nil {
+			err = searchRecord(n, calls, r)
+		}
+	})
+	return err
+}
+
+func searchRecord(n *kit.Finder, calls map[string]adapters.Message, r *record) error {
+	if r.sub() {
 		return nil
 	}
-	m, is := message(&r, kit.Whole)
+	m, is := message(r, kit.Whole)
 	switch string(agentfile.Text(r.typ)) {
 	case "tool.execution_start":
 		calls[r.text("toolCallId")] = m

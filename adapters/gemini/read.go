@@ -31,7 +31,7 @@ type savedTranscript struct {
 	facts facts
 }
 
-const factsFormat = 1
+const factsFormat = 2
 
 func newTranscript(path string, saved *factcache.Facts[savedTranscript]) *transcript {
 	return &transcript{File: agentfile.NewFile(path), saved: saved}
@@ -107,7 +107,7 @@ func (t *transcript) object(f *os.File, info fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	records, err := parseObject(bytes.TrimSpace(data))
+	records, err := parseObject(bytes.TrimSpace(agentfile.WithoutMark(data)))
 	if err != nil {
 		t.facts.longLine = "it is not complete, or not an object with messages"
 	}
@@ -141,11 +141,10 @@ func (t *transcript) lines(ctx context.Context, f *os.File, info fs.FileInfo) er
 	rest, err := t.Finish(f, info, restLimit)
 	t.now, t.unfinished = t.facts, false
 	t.now.ledger = t.facts.ledger.Clone()
-	switch r, bad := parse(rest); {
+	switch n, _ := agentfile.Records(rest, parse, t.now.apply); {
 	case len(rest) == 0:
-	case bad == nil:
+	case n > 0:
 		t.unfinished = true
-		t.now.apply(&r)
 	case !t.now.messages: // the session is not listed: this says why
 		t.unfinished = true
 		t.now.skip("last record is not complete")
@@ -157,15 +156,18 @@ func (t *transcript) lines(ctx context.Context, f *os.File, info fs.FileInfo) er
 var errOther = errors.New("not a session")
 
 func (t *transcript) line(line []byte, _ int64) error {
-	r, err := parse(line)
+	other := false
+	n, err := agentfile.Records(line, parse, func(r *record) {
+		if other = other || !t.facts.known && r.kind == unknown; !other {
+			t.facts.apply(r)
+		}
+	})
 	switch {
-	case err != nil && !t.facts.known, !t.facts.known && r.kind == unknown:
+	case other, n == 0 && !t.facts.known:
 		t.facts.skip("file without a session header")
 		return errOther
 	case err != nil:
 		t.facts.skip("line that is not JSON")
-		return nil
 	}
-	t.facts.apply(&r)
 	return nil
 }

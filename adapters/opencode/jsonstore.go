@@ -2,12 +2,15 @@ package opencode
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
-	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/sqlitero"
 )
@@ -18,13 +21,9 @@ const notMoved = "session in a JSON file of OpenCode before 1.2, which is not re
 // nameFiles counts the sessions of the JSON store of versions before 1.2 as skipped, unless a later
 // version has imported them: it leaves the files. The newest sessions show that.
 func (r *root) nameFiles(ctx context.Context, answer *kit.Answer) {
-	files, err := fs.Glob(os.DirFS(r.path), "storage/session/*/ses_*.json")
-	if err != nil || len(files) == 0 {
+	ids, err := r.oldIDs(ctx)
+	if answer.Problem(err); len(ids) == 0 {
 		return
-	}
-	ids := make([]string, len(files))
-	for i, f := range files {
-		ids[i] = strings.TrimSuffix(path.Base(f), ".json")
 	}
 	slices.Sort(ids) // the newest first: ids of sessions descend with time
 	for _, database := range r.databases {
@@ -34,6 +33,30 @@ func (r *root) nameFiles(ctx context.Context, answer *kit.Answer) {
 	}
 	answer.Skip(notMoved, len(ids))
 	answer.LeaveOut(kit.NotRecognised, len(ids))
+}
+
+// oldIDs returns the ids of the sessions in the JSON store, in a part of the time.
+func (r *root) oldIDs(ctx context.Context) (ids []string, err error) {
+	ctx, cancel := kit.Part(ctx, 4)
+	defer cancel()
+	store := filepath.Join(r.path, "storage", "session")
+	projects, err := agentfile.Entries(ctx, store)
+	for i := 0; i < len(projects) && err == nil; i++ {
+		var files []fs.DirEntry
+		folder := filepath.Join(store, projects[i].Name())
+		if projects[i].IsDir() {
+			files, err = agentfile.Entries(ctx, folder)
+		}
+		for _, f := range files {
+			if id, is := strings.CutSuffix(f.Name(), ".json"); is && strings.HasPrefix(id, "ses_") {
+				ids = append(ids, id)
+			}
+		}
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return ids, nil
+	}
+	return ids, adapters.AsProblem(store, err)
 }
 
 // hasAny reports whether a database has one of the sessions. It returns true for a database that

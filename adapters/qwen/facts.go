@@ -78,11 +78,7 @@ func (f *facts) apply(r *record) {
 		f.last = at
 	}
 	f.cwd, f.version = cmp.Or(short(r.cwd), f.cwd), cmp.Or(short(r.version), f.version)
-	if branch := short(r.branch); branch != "" {
-		if f.branch = branch; branch == "HEAD" { // no branch is checked out
-			f.branch = ""
-		}
-	}
+	f.branch = cmp.Or(short(r.branch), f.branch)
 	switch typ := string(agentfile.Text(r.typ)); typ {
 	case "user":
 		f.user(r)
@@ -118,7 +114,8 @@ func (f *facts) answer(r *record) {
 	at := r.time()
 	tokens, total := r.tokens()
 	if tokens != nil {
-		f.ledger.Answer(kit.Entry{ID: xxhash.Sum64(r.uuid) | 1, At: at, Model: f.model, CWD: f.cwd, Branch: f.branch, Tokens: *tokens})
+		f.ledger.Answer(kit.Entry{ID: xxhash.Sum64(r.uuid) | 1, At: at, Model: f.model, CWD: f.cwd, Branch: f.branch, Tokens: *tokens,
+			Copied: !agentfile.Null(r.forked)}) // --fork-session (0.24.4) copies the records with their ids
 		f.context = total
 	}
 	if text := r.text(adapters.MaxDoing); text != "" {

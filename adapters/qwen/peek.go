@@ -61,7 +61,9 @@ func (p *peek) file(ctx context.Context, path string) error {
 		case err != nil:
 			return err
 		}
-		if r, err := parse(line); err == nil {
+		var list []record
+		_, _ = agentfile.Records(line, parse, func(r *record) { list = append(list, *r) })
+		for _, r := range slices.Backward(list) {
 			p.record(&r)
 		}
 	}

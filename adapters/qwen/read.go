@@ -28,7 +28,7 @@ type savedTranscript struct {
 	facts facts
 }
 
-const factsFormat = 1
+const factsFormat = 2
 
 func newTranscript(path string, saved *factcache.Facts[savedTranscript]) *transcript {
 	return &transcript{File: agentfile.NewFile(path), saved: saved}
@@ -106,11 +106,10 @@ func (t *transcript) lines(ctx context.Context, f *os.File, info fs.FileInfo) (u
 	rest, err := t.Finish(f, info, restLimit)
 	t.now = t.facts
 	t.now.ledger = t.facts.ledger.Clone()
-	switch r, bad := parse(rest); {
+	switch n, _ := agentfile.Records(rest, parse, t.now.apply); {
 	case len(rest) == 0:
-	case bad == nil:
+	case n > 0:
 		unfinished = true
-		t.now.apply(&r)
 	case t.now.id == "": // the session is not listed: this says why
 		unfinished = true
 		t.now.skip("last record is not complete")
@@ -122,10 +121,7 @@ func (t *transcript) lines(ctx context.Context, f *os.File, info fs.FileInfo) (u
 var errOther = errors.New("not a session")
 
 func (t *transcript) line(line []byte, _ int64) error {
-	r, err := parse(line)
-	if err == nil {
-		t.facts.apply(&r)
-	}
+	_, err := agentfile.Records(line, parse, t.facts.apply)
 	switch {
 	case t.facts.id == "":
 		if err != nil {

@@ -49,12 +49,13 @@ func conversation(f *file) adapters.Conversation {
 		}
 		defer file.Close()
 		skipped, err := kit.SearchLines(ctx, file, q, nil, func(line []byte, _ int64) error {
-			r, err := parse(line)
-			if err != nil {
-				return nil // a line that is no record has no message
-			}
-			n.Hit.CWD = short(r.cwd)
-			return search(n, &r)
+			var err error
+			_, _ = agentfile.Records(line, parse, func(r *record) { // a line that is no record has no message
+				if n.Hit.CWD = short(r.cwd); err == nil {
+					err = search(n, r)
+				}
+			})
+			return err
 		})
 		return skipped, kit.SearchProblem(ctx, f.path, err, n.FoundErr)
 	}}

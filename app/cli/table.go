@@ -34,10 +34,10 @@ const gap = 2
 const leaveOut = -gap
 
 // narrowing lists the steps by which a table is made narrower until it fits its terminal: a column is cut to a width, or
-// left out. An id is cut last, since other commands take it.
+// left out. An id is cut last, since other commands take it, but for one whose beginning is shared by others: the topic names that session, too.
 var narrowing = []struct{ column, width int }{
 	{colTopic, 40}, {colModel, 20}, {colGroup, 16}, {colProject, 20}, {colMachine, 16}, {colTopic, 24}, {colModel, 12}, {colProject, 12}, {colGroup, 8},
-	{colMachine, 8}, {colTopic, 14}, {colAgent, 7}, {colTopic, 12}, {colModel, leaveOut}, {colGroup, leaveOut}, {colTopic, leaveOut}, {colAgent, leaveOut},
+	{colMachine, 8}, {colTopic, 14}, {colAgent, 7}, {colTopic, 12}, {colModel, leaveOut}, {colGroup, leaveOut}, {colID, 20}, {colTopic, leaveOut}, {colAgent, leaveOut},
 	{colAge, leaveOut}, {colMachine, leaveOut}, {colProject, 8}, {colID, 36}, {colStatus, 9}, {colProject, leaveOut}, {colID, 8}, {colID, leaveOut}, {colStatus, 1},
 }
 

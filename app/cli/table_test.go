@@ -65,11 +65,14 @@ func TestColumnsOfTheTable(t *testing.T) {
 	model, group := plain, plain
 	model.ID, model.Model = "22222222-aaaa", "gpt-6-codex"
 	group.ID, group.Launch = "33333333-aaaa", &app.Launch{Group: "g-a1b2c3"}
+	alike, twin := plain, plain
+	alike.ID, twin.ID = "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"
 	for name, c := range map[string]struct {
 		list  []app.Session
 		width int
 		want  string
 	}{
+		"ids alike":      {[]app.Session{alike, twin}, 80, "STATUS PROJECT AGENT AGE ID TOPIC"},
 		"neither":        {[]app.Session{plain}, 100, "STATUS PROJECT AGENT AGE ID TOPIC"},
 		"a model":        {[]app.Session{plain, model}, 100, "STATUS PROJECT AGENT MODEL AGE ID TOPIC"},
 		"a group":        {[]app.Session{plain, group}, 100, "STATUS PROJECT AGENT GROUP AGE ID TOPIC"},

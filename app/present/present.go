@@ -169,6 +169,14 @@ func ShortID(s *adapters.Session) string {
 // Begin returns the first n bytes of id, or all of it.
 func Begin(id string, n int) string { return id[:min(n, len(id))] }
 
+// Where returns where the user finds a session: "in its terminal", or "in Zed" for one that another program runs.
+func Where(s *adapters.Session) string {
+	if host := Line(s.Host); host != "" {
+		return "in " + host
+	}
+	return "in its terminal"
+}
+
 // Topic returns the title of the session, or else its last prompt or its first prompt, as one clean line. It is empty if
 // none is known.
 func Topic(s adapters.Session) string {

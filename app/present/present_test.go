@@ -140,6 +140,14 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+func TestWhere(t *testing.T) {
+	for host, want := range map[string]string{"": "in its terminal", "Zed": "in Zed", "SDK (Python)": "in SDK (Python)"} {
+		if got := Where(&adapters.Session{Host: host}); got != want {
+			t.Errorf("%q: %q, want %q", host, got, want)
+		}
+	}
+}
+
 func TestTopic(t *testing.T) {
 	s := adapters.Session{FirstPrompt: "first", LastPrompt: "last"}
 	if got := Topic(s); got != "last" {

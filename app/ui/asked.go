@@ -94,7 +94,7 @@ func (a *asked) row(now time.Time) rowText {
 	s.CWD = tail(s.CWD, maxRowText)
 	w := rowText{first: present.Project(s.CWD), status: present.Status(s), bold: true, firstColor: theme.ColorNameForeground,
 		statusColor: widgets.ColorWaiting, secondColor: widgets.ColorMuted, right: present.Since(a.since(), now), icon: widgets.NewIcon("waiting", widgets.ColorWaiting)}
-	what := "answer it in its terminal"
+	what := "answer it " + present.Where(&s)
 	switch {
 	case a.request != nil:
 		w.status = a.request.Kind.Words()
@@ -186,24 +186,24 @@ func (a *asked) whyNot(policy settings.Answering) string {
 	if a.entry.Place != "" {
 		place = " (" + short(a.entry.Place) + ")"
 	}
-	r := a.request
+	r, there := a.request, short(present.Where(&a.entry.Session.Session))+place
 	switch {
 	case !a.entry.Read:
 		return ""
 	case r == nil && a.entry.Err == nil:
-		return "The agent reports that nothing waits any more. If the session still waits, answer it in its terminal" + place + "."
+		return "The agent reports that nothing waits any more. If the session still waits, answer it " + there + "."
 	case r == nil:
 		return sentence(errorText(a.entry.Err)) + place + "."
 	case policy == settings.AnswerNone:
-		return "Nothing is answered from here: the setting “answering” is off. Answer it in its terminal" + place + ", or change the setting."
+		return "Nothing is answered from here: the setting “answering” is off. Answer it " + there + ", or change the setting."
 	case policy == settings.AnswerDeny && r.CanDeny:
 		return "It can only be denied from here: the setting “answering” is “deny-only”."
 	case policy == settings.AnswerDeny:
-		return "It can't be answered from here: the setting “answering” is “deny-only”. Answer it in its terminal" + place + "."
+		return "It can't be answered from here: the setting “answering” is “deny-only”. Answer it " + there + "."
 	case !r.CanAllow && !r.CanDeny && !r.CanReply:
-		return "It can't be answered from here. Answer it in its terminal" + place + "."
+		return "It can't be answered from here. Answer it " + there + "."
 	case !r.CanAllow && !r.CanReply:
-		return "It can only be denied from here: to allow it, answer it in its terminal" + place + "."
+		return "It can only be denied from here: to allow it, answer it " + there + "."
 	}
 	return ""
 }

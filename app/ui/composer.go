@@ -80,7 +80,7 @@ func (c *composer) whyNot(s *app.Session) string {
 	case s.IsProcess():
 		return "A session begins with the first prompt in its terminal."
 	}
-	return present.AgentName(s.Agent) + " takes prompts only in its terminal here."
+	return present.AgentName(s.Agent) + " takes prompts only " + short(present.Where(&s.Session)) + " here."
 }
 
 func (c *composer) enable() { c.send.SetEnabled(!c.busy && strings.TrimSpace(c.entry.Text) != "") }

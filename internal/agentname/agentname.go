@@ -13,4 +13,8 @@ const (
 	OpenClaw   adapters.Name = "openclaw"
 	Pi         adapters.Name = "pi"
 	PiRust     adapters.Name = "pi-rust"
+	Copilot    adapters.Name = "copilot"
+	Qwen       adapters.Name = "qwen"
+	Gemini     adapters.Name = "gemini"
+	Cline      adapters.Name = "cline"
 )

@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -11,13 +12,15 @@ import (
 
 const stampMillis = "2006-01-02T15:04:05.000Z"
 
-// records calls do with each line that is JSON.
+// records calls do with each object in a text.
 func records(text []byte, do func(r map[string]any)) {
-	for _, line := range strings.Split(string(text), "\n") {
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
+	for {
 		var r map[string]any
-		if json.Unmarshal([]byte(line), &r) == nil {
-			do(r)
+		if d.Decode(&r) != nil {
+			return
 		}
+		do(r)
 	}
 }
 
@@ -61,7 +64,7 @@ func (c *claudeForm) message(g *given, output int64, content string) string {
 		g.id, g.model, content, g.input, output)
 }
 
-func (c *claudeForm) copies(s *history, from []*given) {
+func (c *claudeForm) copies(s *history, from []*given) bool {
 	c.begin(s)
 	for _, g := range from {
 		mark := fmt.Sprintf(`"requestSessionId":%q,`, g.session)
@@ -71,6 +74,7 @@ func (c *claudeForm) copies(s *history, from []*given) {
 		c.write(s.path, c.record(s, g.at, g, "", `"type":"user","message":{"role":"user","content":"again"}`)+
 			c.record(s, g.at, g, mark, c.message(g, g.output, `{"type":"text","text":"ok"}`)))
 	}
+	return true
 }
 
 func (c *claudeForm) answer(s *history, g *given) string {
@@ -125,7 +129,7 @@ func (c *codexForm) turn(s *history, at time.Time, g *given) string {
 		c.line(at, "event_msg", fmt.Sprintf(`"type":"task_complete","turn_id":%q,"last_agent_message":"ok"`, g.id))
 }
 
-func (c *codexForm) copies(s *history, from []*given) {
+func (c *codexForm) copies(s *history, from []*given) bool {
 	c.head(s, `,"forked_from_id":"01a20000-0000-7000-8000-000000000001"`)
 	at := s.began
 	for _, g := range from {
@@ -135,15 +139,15 @@ func (c *codexForm) copies(s *history, from []*given) {
 	if c.now.Before(at) {
 		c.now = at
 	}
+	return true
 }
 
 func (c *codexForm) answer(s *history, g *given) string { return c.turn(s, g.at, g) }
 
-// ids returns the answers of the thread itself: what a fork repeats never counts for it. A last line without a line feed is still being written.
+// ids returns the answers of the thread itself: what a fork repeats never counts for it.
 func (c *codexForm) ids(data []byte) (ids []string) {
 	s := c.files[slices.IndexFunc(c.files, func(s *history) bool { return strings.Contains(string(data[:min(len(data), 500)]), s.session) })]
-	end := strings.LastIndexByte(string(data), '\n')
-	records(data[:end+1], func(r map[string]any) {
+	records(data, func(r map[string]any) {
 		if id := text(r, "payload", "turn"); id != "" {
 			if slices.ContainsFunc(s.answers[s.own:], func(g *given) bool { return g.id == id }) {
 				ids = append(ids, id)
@@ -169,11 +173,12 @@ func (p *piForm) begin(s *history) {
 	p.write(s.path, fmt.Sprintf(`{"type":"session","version":3,"id":%q,"timestamp":%q,"cwd":"/w/a"}`+"\n", s.session, s.began.Format(stampMillis)))
 }
 
-func (p *piForm) copies(s *history, from []*given) {
+func (p *piForm) copies(s *history, from []*given) bool {
 	p.begin(s)
 	for _, g := range from {
 		p.write(s.path, p.answer(s, g))
 	}
+	return true
 }
 
 func (p *piForm) answer(_ *history, g *given) string {

@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,16 +20,17 @@ import (
 	"rollcall/proc"
 )
 
-// TestLedger forks, continues, grows, cuts, copies and removes histories of each agent that keeps files, and compares what counts with a count that reads
+// TestLedger forks, continues, grows, cuts, joins the lines of, copies and removes histories of each agent that keeps files, and compares what counts with a count that reads
 // everything of every file: by session, model, folder and branch, with the cache and without. ROLLCALL_CACHE_STEPS is the number of changes for each agent.
 func TestLedger(t *testing.T) {
 	steps, seed := cacheSteps(40), cacheSeed()
-	for _, name := range []adapters.Name{agentname.ClaudeCode, agentname.Codex, agentname.Pi} {
+	for _, name := range []adapters.Name{agentname.ClaudeCode, agentname.Codex, agentname.Pi, agentname.Copilot, agentname.Qwen, agentname.Gemini, agentname.Cline} {
 		t.Run(string(name), func(t *testing.T) {
 			t.Logf("seed %d", seed)
 			dir := t.TempDir()
 			h := &histories{T: t, rng: rand.New(rand.NewPCG(seed, 2)), home: filepath.Join(dir, "home"), now: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
-			h.form = map[adapters.Name]form{agentname.ClaudeCode: &claudeForm{h}, agentname.Codex: &codexForm{h}, agentname.Pi: &piForm{h}}[name]
+			h.form = map[adapters.Name]form{agentname.ClaudeCode: &claudeForm{h}, agentname.Codex: &codexForm{h}, agentname.Pi: &piForm{h},
+				agentname.Copilot: &copilotForm{h}, agentname.Qwen: &qwenForm{h}, agentname.Gemini: &geminiForm{h}, agentname.Cline: &clineForm{h}}[name]
 			table := proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc"))
 			h.must(os.MkdirAll(filepath.Join(dir, "proc"), 0o700))
 			h.must(os.WriteFile(filepath.Join(dir, "proc", "stat"), []byte("cpu  1 1 1 1\nbtime 1700000000\n"), 0o600))
@@ -71,6 +74,12 @@ type given struct {
 	input, output                   int64
 }
 
+// number returns the number of the answer.
+func (g *given) number() int {
+	n, _ := strconv.ParseInt(g.id, 16, 64)
+	return int(n)
+}
+
 // history is the file of a session or of a sub-agent.
 type history struct {
 	session, path string
@@ -84,11 +93,11 @@ type history struct {
 
 // form writes the files of one agent.
 type form interface {
-	begin(s *history)                   // of an empty file
-	copies(s *history, from []*given)   // the answers of a fork
-	answer(s *history, g *given) string // the lines of a prompt and its answer
-	agent(s *history) string            // the path for a sub-agent's file; empty: such are no files of their own
-	ids(text []byte) (ids []string)     // of the answers that a file holds
+	begin(s *history)                      // of an empty file
+	copies(s *history, from []*given) bool // the answers of a fork; false: it begins without any
+	answer(s *history, g *given) string    // the lines of a prompt and its answer, which are appended
+	agent(s *history) string               // the path for a sub-agent's file; empty: such are no files of their own
+	ids(text []byte) (ids []string)        // of the answers that a file holds
 }
 
 type histories struct {
@@ -123,6 +132,9 @@ func (h *histories) write(path, text string) {
 	h.must(os.MkdirAll(filepath.Dir(path), 0o700))
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	h.must(err)
+	if info, err := f.Stat(); err == nil && info.Size() == 0 && text != "" && h.rng.IntN(6) == 0 {
+		text = "\ufeff" + text // as some editors write
+	}
 	_, err = f.WriteString(text)
 	h.must(err)
 	h.must(f.Close())
@@ -150,7 +162,9 @@ func (h *histories) change() string {
 		if !s.closed {
 			from = from[:h.rng.IntN(len(from)+1)]
 		}
-		h.copies(fork, from)
+		if !h.copies(fork, from) {
+			from = nil
+		}
 		fork.answers, fork.own = slices.Clone(from), len(from)
 		h.grow(fork)
 		return "fork " + s.path
@@ -169,6 +183,15 @@ func (h *histories) change() string {
 		h.must(err)
 		h.must(os.Truncate(s.path, int64(len(strings.TrimSuffix(string(text), "\n")))))
 		return "cut the line feed of " + s.path
+	case kind == 6: // as after a writer that was killed
+		text, err := os.ReadFile(s.path)
+		h.must(err)
+		lines := bytes.SplitAfter(text, []byte("\n"))
+		i := h.rng.IntN(len(lines))
+		lines[i] = bytes.TrimSuffix(lines[i], []byte("\n"))
+		h.must(os.WriteFile(s.path, bytes.Join(lines, nil), 0o600))
+		h.must(os.Chtimes(s.path, h.tick(), h.now))
+		return "join two lines of " + s.path
 	}
 	for range 1 + h.rng.IntN(3) {
 		h.grow(s)
@@ -178,7 +201,11 @@ func (h *histories) change() string {
 
 // remove removes a file. Those of the sub-agents of its session stay, and count nowhere.
 func (h *histories) remove(s *history) string {
-	h.must(os.Remove(s.path))
+	path := s.path
+	if _, is := h.form.(*clineForm); is {
+		path = filepath.Dir(path)
+	}
+	h.must(os.RemoveAll(path))
 	h.files = slices.DeleteFunc(h.files, func(f *history) bool { return f == s || s.of == "" && f.of == s.session })
 	return "remove " + s.path
 }
@@ -202,7 +229,7 @@ func (h *histories) grow(s *history) {
 	text, err := os.ReadFile(s.path)
 	h.must(err)
 	lines := h.answer(s, g)
-	if n := len(text); n > 0 && text[n-1] != '\n' { // the agents add the line feed that is missing
+	if n := len(text); n > 0 && text[n-1] != '\n' && lines != "" { // the agents add the line feed that is missing
 		lines = "\n" + lines
 	}
 	h.write(s.path, lines)

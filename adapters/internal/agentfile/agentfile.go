@@ -56,7 +56,7 @@ func ReadSmall(path string, limit int64) ([]byte, fs.FileInfo, error) {
 }
 
 // ReadStamped does the same as ReadSmall, and also returns the stamp that the file had before its
-// contents were read.
+// contents were read. A byte order mark is left out.
 func ReadStamped(path string, limit int64) ([]byte, fs.FileInfo, Stamp, error) {
 	f, info, err := OpenRegular(path)
 	if err != nil {
@@ -68,7 +68,7 @@ func ReadStamped(path string, limit int64) ([]byte, fs.FileInfo, Stamp, error) {
 	if err == nil && int64(len(data)) > limit {
 		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: over %d KB", ErrTooLarge, limit>>10)}
 	}
-	return data, info, stamp, err
+	return WithoutMark(data), info, stamp, err
 }
 
 // LastLines calls fn with the lines of the regular file at path, the last one first, until fn returns

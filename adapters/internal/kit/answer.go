@@ -138,6 +138,9 @@ func (a *Answer) Expect(n int) {
 func (a *Answer) Add(s adapters.Session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if s.Branch == adapters.NoBranch {
+		s.Branch = ""
+	}
 	a.index[s.ID] = len(a.roll.Sessions)
 	a.roll.Sessions = append(a.roll.Sessions, s)
 }

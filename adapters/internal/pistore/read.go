@@ -134,18 +134,22 @@ func stopped(err error) error {
 // line adds one line. A file whose first record is not a header is not a session: the
 // rest of it isn't read. Lines that are not JSON may precede the header, as in Pi.
 func (t *transcript) line(line []byte, offset int64) error {
-	r, err := parse(line)
-	switch {
-	case err != nil:
-		t.facts.skip("line that is not JSON")
-		if !t.facts.known && offset > headerLimit {
-			return errNoHeader
-		}
+	if r, err := parse(line); err == nil && t.facts.known {
+		t.facts.apply(&r)
 		return nil
-	case !t.facts.known && (r.kind != headerLine || r.head.id == ""):
+	}
+	other := false
+	n, err := agentfile.Records(line, parse, func(r *record) {
+		if other = other || !t.facts.known && (r.kind != headerLine || r.head.id == ""); !other {
+			t.facts.apply(r)
+		}
+	})
+	if err != nil {
+		t.facts.skip("line that is not JSON")
+	}
+	if other || n == 0 && !t.facts.known && offset > headerLimit {
 		return errNoHeader
 	}
-	t.facts.apply(&r)
 	return nil
 }
 
@@ -260,21 +264,30 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 				continue
 			}
 		}
-		var r tailRecord
-		if long != nil {
-			r.long = long.Words(size - headEnd)
+		if first = offset; long != nil {
 			settled = true // earlier turns are not the last one
+			records = append(records, tailRecord{long: long.Words(size - headEnd)})
 		} else {
-			r.record, err = parse(line)
-			r.garbage = err != nil
+			for _, r := range lineBackward(line) {
+				settled = settled || r.settles()
+				records = append(records, r)
+			}
 		}
-		records, first = append(records, r), offset
-		settled = settled || r.settles()
 		if settled && size-offset >= tailLimit {
 			slices.Reverse(records)
 			return records, first, next, nil
 		}
 	}
+}
+
+// lineBackward returns the records of a line, the last one first.
+func lineBackward(line []byte) (list []tailRecord) {
+	_, err := agentfile.Records(line, parse, func(r *record) { list = append(list, tailRecord{record: *r}) })
+	if err != nil {
+		list = slices.Insert(list, 0, tailRecord{garbage: true})
+	}
+	slices.Reverse(list)
+	return list
 }
 
 // finish adds the text after the last complete line, if it is a whole record.
@@ -286,17 +299,19 @@ func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 	rest, err := t.Finish(f, info, limit)
 	t.now, t.unfinished = t.facts, false
 	t.now.ledger = t.facts.ledger.Clone()
-	if r, bad := parse(rest); bad == nil && (t.now.known || r.kind == headerLine) {
-		t.unfinished = true
-		t.now.apply(&r) // a killed Pi leaves the newline out; Pi adds it when it opens the file
-	}
+	_, _ = agentfile.Records(rest, parse, func(r *record) {
+		if t.now.known || r.kind == headerLine {
+			t.unfinished = true
+			t.now.apply(r) // a killed Pi leaves the newline out; Pi adds it when it opens the file
+		}
+	})
 	return err
 }
 
 // factsFormat is the version of the facts of sessions. It must be raised when the same fields get
 // another meaning. Both agents read the same files and share what is kept of them.
 const (
-	factsFormat = 2
+	factsFormat = 3
 	factsName   = "pi"
 )
 

@@ -108,11 +108,12 @@ func firstLine(f io.ReaderAt) (first []byte) {
 // the agent's.
 func (n *finder) takeHeader(line []byte) bool {
 	s := session{file: n.file}
-	r, err := parse(line)
-	s.known = err == nil && r.kind == headerLine
-	if s.known {
-		s.header = r.head
-	} else {
+	_, _ = agentfile.Records(line, parse, func(r *record) {
+		if r.kind == headerLine && !s.known {
+			s.known, s.header = true, r.head
+		}
+	})
+	if !s.known {
 		s.longLine = "?"
 	}
 	s.nameByFile()
