@@ -194,8 +194,7 @@ func (c *launchCommand) resume(id string) error {
 		}
 	}
 	c.Resume = s.ID
-	dir, file := launch.ResumeFrom(&s)
-	c.Dir, c.ResumeFile = cmp.Or(c.Dir, dir), file
+	c.Dir, c.Home = cmp.Or(c.Dir, launch.ResumeFrom(&s)), s.Home
 	c.Defaults = launch.DefaultsOf(c.settings())
 	c.ownMode = true // the defaults are for new sessions
 	return c.launch(launch.Member{Agent: s.Agent, Model: c.model, Mode: c.mode})

@@ -150,7 +150,7 @@ func terminalCommand(program string, f *launchForm, promptFile string) []string 
 	// Empty values are passed too: the form has its own values, and the defaults of the settings must not replace them.
 	flag("--model="+m.Model, m.Model != "" || f.Resume == "")
 	flag("--mode="+m.Mode, m.Mode != "" || f.Resume == "")
-	add("--home", f.Home)
+	flag("--home="+f.Home, f.Home != "" && f.Resume == "") // a session is resumed in its own
 	add("--spec", launch.Path(f.Spec))
 	for _, file := range f.Files {
 		add("--file", launch.Path(file))
