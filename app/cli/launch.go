@@ -14,7 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/owned/keep"
+	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/settings"
@@ -189,7 +189,7 @@ func (c *launchCommand) resume(id string) error {
 		if err != nil {
 			return usageError("--unused-since must be a time as RFC 3339 has it, not %q", c.unusedSince)
 		}
-		if err := keep.StillAtLimit(&s, at); err != nil {
+		if err := fuse.StillAtLimit(&s, at); err != nil {
 			return fmt.Errorf("session %s: %w", s.ID, err)
 		}
 	}
