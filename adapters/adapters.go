@@ -92,6 +92,8 @@ type Session struct {
 	// Limited reports, with Outcome Failed, that the provider refused the turn because the user had reached a usage limit (Codex 0.169.0: usage_limit_exceeded,
 	// Claude Code 2.1.329: an API error 429). Other agents do not record this, or try again.
 	Limited bool
+	// LimitedUntil is the time at which that limit is reset; zero where the agent has not recorded it.
+	LimitedUntil time.Time
 	// Evidence is the reason for Status, in words for the user: "registry 18068.json:
 	// busy, 3 s ago". Never empty.
 	Evidence string

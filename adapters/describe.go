@@ -21,9 +21,8 @@ type Description struct {
 	// Unarchive is the command, without the session's id, that takes a session out of the agent's archive; empty: it needs
 	// none, or has no archive.
 	Unarchive string
-	// Homes reports that a new session can be started in another home (Task.Home). OpenCode's home follows from XDG_DATA_HOME, which would also move
-	// the data of the tools that it runs.
-	Homes bool
+	// HomeFolder is the name that every home of the agent has, such as ".gemini"; empty: a home can have any name.
+	HomeFolder string
 	// Processes are the names that the system keeps of the agent's processes, cut at 15
 	// characters as on Linux. Where nothing else of a process can be read, such a name suggests
 	// the agent, but does not prove it.

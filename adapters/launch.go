@@ -12,10 +12,7 @@ type Task struct {
 	Model  string // as the agent names it; empty: its default
 	Mode   string // the name of one of Modes; empty: the agent's default
 	Resume string // the session to continue; empty: a new one
-	// ResumeFile is the first of the session's Files, which shows the home that the session is in; empty where it has none.
-	ResumeFile string
-	// Home is the home of the agent to use for a new session; empty: that of the environment. It is set only for an agent with
-	// Description.Homes.
+	// Home is the home of the agent to use, for a session to continue its Session.Home; empty: that of the environment.
 	Home string
 	// Terminal requests the interactive form, for a terminal of the user's; otherwise
 	// the agent works through Prompt on its own and exits.

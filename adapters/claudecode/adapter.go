@@ -68,7 +68,7 @@ const Name adapters.Name = "claude-code"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Claude Code", Short: "cc",
-	Homes: true, Program: "claude", Install: "npm install -g @anthropic-ai/claude-code", Processes: []string{"claude", "claude.exe"},
+	Program: "claude", Install: "npm install -g @anthropic-ai/claude-code", Processes: []string{"claude", "claude.exe"},
 }, (*Adapter)(nil))
 
 // Describe implements adapters.Describer.

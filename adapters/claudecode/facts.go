@@ -40,6 +40,7 @@ type turn struct {
 	at        time.Time // time of the record that determines state
 	stop      string    // stop_reason
 	apiStatus int64
+	resets    int64     // see record
 	prompt    bool      // the last record of the turn was a prompt
 	message   uint64    // id of the last answer
 	pending   []toolUse // its unanswered calls
@@ -231,7 +232,7 @@ func (t *turn) answer(r *record) {
 	if r.message != t.message { // a call of an earlier answer has no result, and won't get one
 		pending, said = nil, ""
 	}
-	*t = turn{at: r.at, stop: r.stop, apiStatus: r.apiStatus, message: r.message, said: cmp.Or(said, r.said)}
+	*t = turn{at: r.at, stop: r.stop, apiStatus: r.apiStatus, resets: r.resets, message: r.message, said: cmp.Or(said, r.said)}
 	switch {
 	case r.failed:
 		t.state = endedInError

@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
@@ -38,7 +38,11 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	default:
 		c.Args, c.Stdin = []string{"-p", "--output-format", "stream-json", "--verbose"}, t.Prompt
 	}
-	a.useHome(&c, cmp.Or(rootOf(t.ResumeFile), t.Home))
+	if t.Home != "" {
+		if err := a.useHome(&c, t.Home); err != nil {
+			return c, err
+		}
+	}
 	c.Option("--resume", t.Resume)
 	if c.Session = t.Resume; t.Resume == "" {
 		c.Session = kit.New()
@@ -52,16 +56,14 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	return c, nil
 }
 
-// useHome lets a command use a home; empty: that of the environment. The standard home must not be named by the variable: Claude
+// useHome lets a command use a home. The standard home must not be named by the variable: Claude
 // Code then looks for its login and settings elsewhere.
-func (a *Adapter) useHome(c *adapters.Command, home string) {
-	switch {
-	case home == "" || realPath(home) == realPath(a.configDir()):
-	case realPath(home) == realPath(filepath.Join(a.home, ".claude")):
-		c.Unset = []string{"CLAUDE_CONFIG_DIR"}
-	default:
-		c.Set = []string{"CLAUDE_CONFIG_DIR=" + home}
+func (a *Adapter) useHome(c *adapters.Command, home string) error {
+	err := agentproc.UseHome(c, home, a.configDir(), "CLAUDE_CONFIG_DIR", "")
+	if c.Set != nil && realPath(home) == realPath(filepath.Join(a.home, ".claude")) {
+		c.Set, c.Unset = nil, []string{"CLAUDE_CONFIG_DIR"}
 	}
+	return err
 }
 
 // rootOf returns the home that a transcript or a registry entry is in; "" for another file.

@@ -69,8 +69,8 @@ func limitsOf(line []byte) []adapters.Limit {
 	if words == nil {
 		return nil
 	}
-	limit.Window, limit.Name = window(words[1])
-	limit.ResetsAt = resetTime(words[2], words[3], rec.at)
+	limit.Window, limit.Name = window(words[1] + words[2])
+	limit.ResetsAt = kit.ResetTime(rec.said, rec.at)
 	return []adapters.Limit{limit}
 }
 
@@ -79,7 +79,7 @@ func window(kind string) (length time.Duration, name string) {
 	switch kind {
 	case "five_hour", "session", "5-hour":
 		return 5 * time.Hour, ""
-	case "seven_day", "weekly":
+	case "seven_day", "weekly", "Weekly":
 		return 7 * 24 * time.Hour, ""
 	case "seven_day_opus", "Opus":
 		return 7 * 24 * time.Hour, "Opus"
@@ -91,35 +91,9 @@ func window(kind string) (length time.Duration, name string) {
 	return 0, kit.PlainWord(kind)
 }
 
-// limitSentence matches the messages of versions without quotaLimits (2.1.100): "You've hit your session limit · resets 2:26am (Europe/Berlin)".
-var limitSentence = regexp.MustCompile(`^You've hit your (?:(\S+) )?limit · resets ([^(]+?)(?: \(([^)]+)\))?$`)
-
-// resetTime returns the first time after the record that the words name; zero if they name none, or in an unknown zone.
-func resetTime(words, zone string, after time.Time) time.Time {
-	place, err := time.LoadLocation(zone)
-	if err != nil || zone == "" {
-		return time.Time{}
-	}
-	after = after.In(place)
-	for _, form := range []string{"3pm", "3:04pm"} {
-		if t, err := time.ParseInLocation(form, words, place); err == nil {
-			t = time.Date(after.Year(), after.Month(), after.Day(), t.Hour(), t.Minute(), 0, 0, place)
-			if t.Before(after.Truncate(time.Minute)) {
-				t = t.AddDate(0, 0, 1)
-			}
-			return t
-		}
-	}
-	for _, form := range []string{"Jan 2, 3pm", "Jan 2, 3:04pm", "Jan 2, 2006, 3pm", "Jan 2, 2006, 3:04pm"} {
-		if t, err := time.ParseInLocation(form, words, place); err == nil {
-			if t.Year() == 0 {
-				t = t.AddDate(after.Year(), 0, 0)
-			}
-			return t
-		}
-	}
-	return time.Time{}
-}
+// limitSentence matches the messages of versions without quotaLimits: "You've hit your session limit · resets 2:26am (Europe/Berlin)" (2.1.100), and those of
+// earlier ones.
+var limitSentence = regexp.MustCompile(`^(?:You've hit your (?:([^ ·]+) )?limit\b|(5-hour|Weekly|Opus|Sonnet) limit reached\b|Claude AI usage limit reached\|)`)
 
 // inForce returns the limits after which no model that they apply to has answered.
 func inForce(limits []adapters.Limit) []adapters.Limit {

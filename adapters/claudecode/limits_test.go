@@ -84,18 +84,3 @@ func TestLimitNoLongerInForce(t *testing.T) {
 		}
 	}
 }
-
-func TestResetTime(t *testing.T) {
-	at := time.Date(2026, 11, 25, 23, 26, 56, 0, time.UTC)
-	for words, want := range map[string]string{
-		"2:26am": "2026-11-26T02:26:00+01:00", "11pm": "2026-11-26T23:00:00+01:00", "1am": "2026-11-26T01:00:00+01:00",
-		"Dec 3, 5am": "2026-12-03T05:00:00+01:00", "Jan 2, 2027, 5:30am": "2027-01-02T05:30:00+01:00", "soon": "0001-01-01T00:00:00Z",
-	} {
-		if got := resetTime(words, "Europe/Berlin", at).Format(time.RFC3339); got != want {
-			t.Errorf("%s: %s, want %s", words, got, want)
-		}
-	}
-	if got := resetTime("2:26am", "Nowhere/Here", at); !got.IsZero() {
-		t.Errorf("an unknown zone: %s", got)
-	}
-}

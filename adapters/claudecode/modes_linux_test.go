@@ -70,15 +70,10 @@ func TestResumeWhereItIs(t *testing.T) {
 	w := newFixture(t)
 	a := New(w.config)
 	other := filepath.Join(w.home, "work")
-	for file, want := range map[string]string{
-		w.path("projects", slug, id(1)+".jsonl"):               "",
-		filepath.Join(other, "projects", slug, id(1)+".jsonl"): "CLAUDE_CONFIG_DIR=" + other,
-		filepath.Join(other, "sessions", "4711.json"):          "CLAUDE_CONFIG_DIR=" + other,
-		"": "",
-	} {
-		c, err := a.Command("claude", adapters.Task{Resume: id(1), ResumeFile: file, Prompt: "hi"})
+	for home, want := range map[string]string{w.path(): "", other: "CLAUDE_CONFIG_DIR=" + other, "": ""} {
+		c, err := a.Command("claude", adapters.Task{Resume: id(1), Home: home, Prompt: "hi"})
 		if got := fmt.Sprint(c.Set); err != nil || got != fmt.Sprint([]string{want}) && (want != "" || c.Set != nil) {
-			t.Errorf("%s: %v, %v", file, c.Set, err)
+			t.Errorf("%s: %v, %v", home, c.Set, err)
 		}
 	}
 	for version, want := range map[string]string{"2.0.76": "/home/dev/proj", "2.1.332": ""} {

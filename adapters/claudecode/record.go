@@ -54,7 +54,8 @@ type record struct {
 	stop       string // stop_reason
 	failed     bool   // isApiErrorMessage
 	apiStatus  int64
-	synthetic  bool // not written by a model
+	resets     int64 // when the limit that failed the turn is reset, in Unix time; 0: not recorded
+	synthetic  bool  // not written by a model
 	endsInText bool
 	said       string // the beginning of the text of an answer
 	uses       []toolUse
@@ -89,7 +90,7 @@ type parser struct {
 type raws struct {
 	kind, subtype, at, id, parent, sidechain, meta, compact, cwd, branch, version,
 	message, attachment, origin, failed, apiStatus, customTitle, aiTitle, lastPrompt,
-	cost, began, relocated, content, entrypoint, team, mate []byte
+	cost, began, relocated, content, entrypoint, team, mate, quota []byte
 }
 
 // members maps the name of each JSON member that is read to its field of raws.
@@ -120,6 +121,7 @@ var members = map[string]func(*raws) *[]byte{
 	"entrypoint":        func(r *raws) *[]byte { return &r.entrypoint },
 	"teamName":          func(r *raws) *[]byte { return &r.team },
 	"agentName":         func(r *raws) *[]byte { return &r.mate },
+	"quotaLimits":       func(r *raws) *[]byte { return &r.quota },
 }
 
 // take stores the value of a member. It always returns true.
@@ -229,6 +231,7 @@ func (p *parser) assistant(rec *record, r *raws) {
 	rec.kind = answered
 	rec.failed = agentfile.True(r.failed)
 	rec.apiStatus, _ = agentfile.Int(r.apiStatus)
+	rec.resets, _ = agentfile.Int(agentfile.Get(r.quota, "resetsAt"))
 	var content, usage []byte
 	_ = agentfile.Top(r.message, func(key, raw []byte) bool {
 		switch string(key) {

@@ -56,6 +56,11 @@ func (d *discovery) build(s *session) adapters.Session {
 		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,
 		StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt,
 	}
+	if out.Limited && f.turn.resets != 0 {
+		out.LimitedUntil = time.Unix(f.turn.resets, 0)
+	} else if out.Limited {
+		out.LimitedUntil = kit.ResetTime(f.turn.said, f.turn.at)
+	}
 	out.Doing, out.DoingSince = f.turn.doing()
 	custom, ai := f.customTitle, f.aiTitle
 	if s.sums != nil {

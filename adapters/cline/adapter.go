@@ -52,7 +52,7 @@ const Name adapters.Name = "cline"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Cline", Short: "cline",
-	Program: "cline", Install: "npm install -g cline", Processes: []string{"cline"},
+	HomeFolder: "data", Program: "cline", Install: "npm install -g cline", Processes: []string{"cline"},
 }, (*Adapter)(nil))
 
 // ownPlaces are the folder of the agent and the variables that name others.

@@ -233,7 +233,7 @@ func (d *discovery) row(s *session) adapters.Session {
 		CWD: s.cwd, Branch: s.branch, Model: s.model, Title: s.title, Version: s.version, CostUSD: s.cost,
 		FirstPrompt: cmp.Or(t.firstPrompt, s.prompt), LastPrompt: cmp.Or(t.lastPrompt, s.prompt),
 		StartedAt: s.started, TurnStartedAt: t.prompted, LastActivityAt: latest(s.started, s.ended, t.updated, t.last.at),
-		Context: adapters.Context{Used: t.context}, Files: []string{s.conversationFile(), filepath.Join(s.folder, s.id+".json")},
+		Context: adapters.Context{Used: t.context}, Files: []string{s.conversationFile(), filepath.Join(s.folder, s.id+".json")}, Home: s.root.data,
 	}
 	if out.TurnStartedAt.IsZero() {
 		out.TurnStartedAt = s.started

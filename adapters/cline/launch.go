@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/proc"
 )
 
@@ -35,6 +36,9 @@ const ownProcess = "CLINE_SESSION_BACKEND_MODE=local"
 // of a new session itself.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume, Args: []string{"--auto-approve", "false"}}
+	if err := agentproc.UseHome(&c, dataIn(t.Home), dataFolders(a.env, a.home).data, "CLINE_DATA_DIR", ""); err != nil {
+		return c, err
+	}
 	switch t.Mode {
 	case "plan":
 		c.Args = append(c.Args, "--plan")
@@ -48,7 +52,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		if t.Resume != "" {
 			return c, errors.New("a session of Cline can be resumed in a terminal only: use --terminal")
 		}
-		c.Stdin, c.Set = t.Prompt, []string{ownProcess}
+		c.Stdin, c.Set = t.Prompt, append(c.Set, ownProcess)
 		return c, nil
 	}
 	c.Args = append(c.Args, "--tui")

@@ -53,6 +53,14 @@ func absolute(path string) string {
 	return ""
 }
 
+// dataIn returns the data folder that the user means by a path: that of CLINE_DIR or of CLINE_DATA_DIR.
+func dataIn(path string) string {
+	if inner := filepath.Join(path, "data"); path != "" && bounded.Answers(path) && exists(inner) {
+		return inner
+	}
+	return path
+}
+
 // watched returns the folders in which something changes when a session begins or a status changes.
 func (r *root) watched() []string { return []string{r.sessions, r.databases, r.data} }
 
@@ -68,10 +76,7 @@ func (a *Adapter) roots(processes []*process, answer *kit.Answer) []*root {
 	s := rootSearch{answer: answer}
 	own := s.add(dataFolders(a.env, a.home))
 	for _, path := range a.named() {
-		if inner := filepath.Join(path, "data"); bounded.Answers(path) && exists(inner) {
-			path = inner
-		}
-		s.add(root{data: path}.complete())
+		s.add(root{data: dataIn(path)}.complete())
 	}
 	var uses []string
 	for _, p := range processes {

@@ -72,7 +72,7 @@ const Name adapters.Name = "codex"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Codex", Short: "codex",
-	Homes: true, Program: "codex", Install: "npm install -g @openai/codex", Unarchive: "codex unarchive", Processes: []string{"codex", acpProgram},
+	Program: "codex", Install: "npm install -g @openai/codex", Unarchive: "codex unarchive", Processes: []string{"codex", acpProgram},
 }, (*Adapter)(nil))
 
 // Describe implements adapters.Describer.

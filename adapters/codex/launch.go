@@ -34,9 +34,9 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	}
 	if t.Resume != "" {
 		c.Args = append(c.Args, "resume")
-		c.Set = a.homeOf(rootOf(t.ResumeFile))
-	} else {
-		c.Set = a.homeOf(t.Home)
+	}
+	if err := agentproc.UseHome(&c, t.Home, a.ownHome(), "CODEX_HOME", ""); err != nil {
+		return c, err
 	}
 	if !t.Terminal {
 		c.Args = append(c.Args, "--json")
@@ -55,15 +55,6 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Args = append(c.Args, "--", t.Prompt)
 	}
 	return c, nil
-}
-
-// homeOf returns the variable that names a home, unless the environment of this process names the same.
-func (a *Adapter) homeOf(home string) []string {
-	own, err := agentproc.EvalSymlinks(a.ownHome())
-	if home == "" || err == nil && own == home || home == a.ownHome() {
-		return nil
-	}
-	return []string{"CODEX_HOME=" + home}
 }
 
 // attachLimit is how long the daemon may take to say that it has a thread.

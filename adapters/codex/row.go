@@ -56,6 +56,9 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		Tokens: f.facts.tokenTotals(), Usage: f.usage, Context: adapters.Context{Used: f.facts.context, Window: f.facts.window},
 		StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.prompted, Files: []string{f.path}, Home: r.path,
 	}
+	if out.Limited {
+		out.LimitedUntil = kit.ResetTime(f.facts.turn.why, f.facts.turn.since)
+	}
 	out.Doing, out.DoingSince = f.facts.doing()
 	if out.LastActivityAt.IsZero() && f.info != nil {
 		out.LastActivityAt = f.info.ModTime()

@@ -173,16 +173,17 @@ func TestResumeInItsHome(t *testing.T) {
 	own, other := home(t), home(t)
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(filepath.Join(own, ".codex"), link))
-	for _, c := range []struct{ variable, rollout, want string }{
-		{"", rolloutPath(own, threadA), ""},
-		{"", rolloutPath(other, threadA), filepath.Join(other, ".codex")},
-		{link, rolloutPath(own, threadA), ""},
-		{link, filepath.Join(other, ".codex", archive, "r.jsonl"), filepath.Join(other, ".codex")},
-		{filepath.Join(other, ".codex"), rolloutPath(own, threadA), filepath.Join(own, ".codex")},
+	ownHome, otherHome := filepath.Join(own, ".codex"), filepath.Join(other, ".codex")
+	for _, c := range []struct{ variable, home, want string }{
+		{"", ownHome, ""},
+		{"", otherHome, otherHome},
+		{link, ownHome, ""},
+		{link, otherHome, otherHome},
+		{otherHome, ownHome, ownHome},
 		{"", "", ""},
 	} {
 		a := New(adapters.Config{Home: own, Env: func(string) string { return c.variable }, Table: atNow(own).table})
-		command, err := a.Command("codex", adapters.Task{Resume: threadA, ResumeFile: c.rollout, Prompt: "x"})
+		command, err := a.Command("codex", adapters.Task{Resume: threadA, Home: c.home, Prompt: "x"})
 		got := strings.TrimPrefix(strings.Join(command.Set, " "), "CODEX_HOME=")
 		if err != nil || got != c.want {
 			t.Errorf("%+v: %q, %v", c, command.Set, err)

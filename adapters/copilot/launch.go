@@ -2,7 +2,6 @@ package copilot
 
 import (
 	"bytes"
-	"path/filepath"
 	"slices"
 
 	"rollcall/adapters"
@@ -41,8 +40,8 @@ func (a *Adapter) Modes() []adapters.Mode {
 // it must be an argument. A launch that can be answered speaks the Agent Client Protocol.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
-	if root := rootOf(t.ResumeFile); root != "" && root != agentproc.RealPath(a.ownHome()) {
-		c.Set = []string{homeVariable + "=" + root}
+	if err := agentproc.UseHome(&c, t.Home, a.ownHome(), homeVariable, ""); err != nil {
+		return c, err
 	}
 	answerable := t.Answerable && !t.Terminal
 	switch {
@@ -69,14 +68,6 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Args = append(c.Args, "--interactive="+t.Prompt)
 	}
 	return c, nil
-}
-
-// rootOf returns the home that a session's file is in; "" for another file.
-func rootOf(path string) string {
-	if dir := filepath.Dir(filepath.Dir(path)); filepath.IsAbs(path) && filepath.Base(path) == "events.jsonl" && filepath.Base(dir) == "session-state" {
-		return filepath.Dir(dir)
-	}
-	return ""
 }
 
 // Talk implements adapters.Piped.

@@ -31,7 +31,7 @@ func TestCommand(t *testing.T) {
 			t.Errorf("%s: %q, stdin %q, session %q, %v", name, args, c.Stdin, c.Session, err)
 		}
 	}
-	c, _ := a.Command("/bin/copilot", adapters.Task{Dir: "/d", Prompt: "do it", Answerable: true, ResumeFile: "/other/session-state/x/events.jsonl", Resume: "abc"})
+	c, _ := a.Command("/bin/copilot", adapters.Task{Dir: "/d", Prompt: "do it", Answerable: true, Home: "/other", Resume: "abc"})
 	if !c.Pipe || c.Session != "abc" || !strings.Contains(c.Stdin, `"session/load"`) || strings.Contains(c.Stdin, "do it") || !slices.Equal(c.Set, []string{"COPILOT_HOME=/other"}) {
 		t.Errorf("%+v", c)
 	}

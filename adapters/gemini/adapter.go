@@ -24,7 +24,7 @@ const Name adapters.Name = "gemini"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Gemini CLI", Short: "gemini",
-	Program: "gemini", Install: "npm install -g @google/gemini-cli", Processes: []string{"gemini"},
+	HomeFolder: folderName, Program: "gemini", Install: "npm install -g @google/gemini-cli", Processes: []string{"gemini"},
 }, (*Adapter)(nil))
 
 // Adapter implements adapters.Adapter and the optional interfaces that are named below. It is safe for concurrent use. It

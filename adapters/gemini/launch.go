@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -51,22 +52,13 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	c.Option("--resume", t.Resume)
 	c.Option("--model", t.Model)
 	c.Option("--approval-mode", t.Mode)
-	if home := homeOf(t.ResumeFile); home != "" && home != cmp.Or(a.env(homeVariable), a.home) {
-		c.Set = []string{homeVariable + "=" + home}
+	if err := agentproc.UseHome(&c, t.Home, filepath.Join(cmp.Or(a.env(homeVariable), a.home), folderName), homeVariable, folderName); err != nil {
+		return c, err
 	}
 	if t.Terminal && t.Prompt != "" {
 		c.Args = append(c.Args, "--prompt-interactive="+t.Prompt)
 	}
 	return c, nil
-}
-
-// homeOf returns the value of GEMINI_CLI_HOME for a session's file; "" for another file.
-func homeOf(file string) string {
-	root := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(file))))
-	if file == "" || filepath.Base(root) != folderName {
-		return ""
-	}
-	return filepath.Dir(root)
 }
 
 // Failure implements adapters.FailureReader for the output of `gemini --output-format stream-json` (0.61.0).

@@ -205,7 +205,7 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
 		CWD: s.project.cwd, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
 		Doing: s.doing, DoingSince: s.doingAt, Tokens: s.tokens(), Context: adapters.Context{Used: s.context},
-		StartedAt: s.at, LastActivityAt: latest(s.last, s.at), TurnStartedAt: s.prompted, Files: s.paths,
+		StartedAt: s.at, LastActivityAt: latest(s.last, s.at), TurnStartedAt: s.prompted, Files: s.paths, Home: s.project.home,
 	}
 	if prompt, ok := d.pending(s); ok && v.Status != adapters.Idle {
 		out.LastPrompt, out.TurnStartedAt, out.LastActivityAt = prompt.text, prompt.at, latest(out.LastActivityAt, prompt.at)

@@ -17,9 +17,9 @@ const Name adapters.Name = "kilo"
 var product = &opencode.Product{
 	Description: adapters.Register(adapters.Description{
 		Name: Name, Title: "Kilo", Short: "kilo",
-		Program: "kilo", Install: "npm install -g @kilocode/cli", Processes: []string{"kilo", ".kilo"},
+		HomeFolder: "kilo", Program: "kilo", Install: "npm install -g @kilocode/cli", Processes: []string{"kilo", ".kilo"},
 	}, (*opencode.Adapter)(nil)),
-	Folder: "kilo", Programs: []string{"kilo", ".kilo", "kilo.exe"}, Variable: "KILO_",
+	Programs: []string{"kilo", ".kilo", "kilo.exe"}, Variable: "KILO_",
 }
 
 // New makes the adapter. It reads nothing yet.

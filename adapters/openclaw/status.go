@@ -35,7 +35,7 @@ func (v *gatewayView) session(r *row, id string) adapters.Session {
 	stopIfQuiet(&d, v.now.Sub(r.lastActivity()), r.lastActivity().IsZero())
 	s := adapters.Session{
 		ID: id, Agent: Name, Status: d.Status, WaitingFor: d.WaitingFor, Outcome: d.Outcome,
-		Evidence: d.Evidence, Remote: v.target.name, Version: v.hello.version(),
+		Evidence: d.Evidence, Remote: v.target.name, Home: v.target.stateDir, Version: v.hello.version(),
 		CWD: cmp.Or(r.cwd(), v.workspaces[r.agent()]), Model: cmp.Or(r.ActiveName, r.Model), Title: r.title(),
 		StartedAt: r.Created.time(), LastActivityAt: r.lastActivity(),
 		Context: adapters.Context{Used: r.Total.count(), Window: r.Window.count()},

@@ -281,7 +281,7 @@ func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*ada
 	if a := d.spent[f.id]; a != nil {
 		out.Usage = a.Usage
 	}
-	if len(f.files) > 0 && filepath.Ext(f.files[0]) == ".db" {
+	if len(f.files) > 0 && filepath.Base(filepath.Dir(f.files[0])) == d.adapter.product.HomeFolder { // not where OPENCODE_DB leads elsewhere
 		out.Home = filepath.Dir(f.files[0])
 	}
 	if out.Parent == out.ID {

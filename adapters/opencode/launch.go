@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -38,6 +40,9 @@ func (a *Adapter) Modes() []adapters.Mode {
 // loopback, with a password.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
+	if err := a.useHome(&c, program, t.Home); err != nil {
+		return c, err
+	}
 	switch {
 	case t.Terminal && t.Answerable && a.knowsPassword(program):
 		port, err := freePort()
@@ -46,7 +51,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		}
 		c.Args = []string{"--hostname", "127.0.0.1", "--port", strconv.Itoa(port)}
 		c.Secret = adapters.NewSecret(a.product.password())
-		c.Set = []string{a.product.user() + "=" + defaultUser}
+		c.Set = append(c.Set, a.product.user()+"="+defaultUser)
 	case !t.Terminal:
 		c.Args, c.Stdin = []string{"run", "--format", "json"}, t.Prompt
 	}
@@ -66,6 +71,18 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Args = append(c.Args, "--prompt="+t.Prompt)
 	}
 	return c, nil
+}
+
+// useHome makes a command use a home, in which its login is too. The tools that the agent runs see the variable as well: it has no other.
+func (a *Adapter) useHome(c *adapters.Command, program, home string) error {
+	if err := agentproc.UseHome(c, home, a.ownHome(), "XDG_DATA_HOME", a.product.HomeFolder); err != nil || c.Set == nil {
+		return err
+	}
+	if isNext(a.programVersion(program)) {
+		return errors.New("OpenCode 2 keeps all sessions in the home of its service: start the service with another XDG_DATA_HOME")
+	}
+	c.Unset = []string{a.product.Variable + "DB"} // it would name the database of another home
+	return nil
 }
 
 // versionLimit is how long `opencode --version` may take.

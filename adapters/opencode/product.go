@@ -7,11 +7,9 @@ import (
 	"rollcall/adapters"
 )
 
-// Product is an agent that keeps its sessions as OpenCode does, under names of its own.
+// Product is an agent that keeps its sessions as OpenCode does, under names of its own. Its HomeFolder also begins the names of its databases.
 type Product struct {
 	adapters.Description
-	// Folder is the name of its folder of data, and begins the names of its databases.
-	Folder string
 	// Programs lists the names of its processes.
 	Programs []string
 	// Variable begins the names of its variables.
@@ -30,9 +28,9 @@ const Name adapters.Name = "opencode"
 var openCode = &Product{
 	Description: adapters.Register(adapters.Description{
 		Name: Name, Title: "OpenCode", Short: "oc",
-		Program: "opencode", Install: "npm install -g opencode-ai", Processes: []string{"opencode"},
+		HomeFolder: "opencode", Program: "opencode", Install: "npm install -g opencode-ai", Processes: []string{"opencode"},
 	}, (*Adapter)(nil)),
-	Folder: "opencode", Programs: []string{"opencode", ".opencode", "opencode.exe", "lildax"}, Variable: "OPENCODE_",
+	Programs: []string{"opencode", ".opencode", "opencode.exe", "lildax"}, Variable: "OPENCODE_",
 	PasswordSince: "v1.18.33",
 }
 
@@ -42,7 +40,7 @@ func (p *Product) runs(comm string) bool { return slices.Contains(p.Programs, co
 // isDatabase reports whether a file is named like the database of a channel: opencode.db,
 // opencode-dev.db.
 func (p *Product) isDatabase(name string) bool {
-	return strings.HasPrefix(name, p.Folder) && strings.HasSuffix(name, ".db")
+	return strings.HasPrefix(name, p.HomeFolder) && strings.HasSuffix(name, ".db")
 }
 
 // password returns the name of the variable with the password that a server asks for.

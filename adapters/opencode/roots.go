@@ -40,11 +40,7 @@ type homeSearch struct {
 // and their problems, to answer.
 func (a *Adapter) roots(c census, now time.Time, answer *kit.Answer) []*root {
 	all := homeSearch{answer: answer, product: a.product}
-	data := a.env("XDG_DATA_HOME")
-	if !filepath.IsAbs(data) {
-		data = filepath.Join(a.home, ".local", "share")
-	}
-	own := all.add(filepath.Join(data, a.product.Folder))
+	own := all.add(a.ownHome())
 	if own != nil {
 		all.answer.Problem(own.use(a.env(a.product.Variable + "DB")))
 	}
@@ -85,6 +81,15 @@ func (a *Adapter) roots(c census, now time.Time, answer *kit.Answer) []*root {
 		all.answer.LookedIn(r.missing...)
 	}
 	return all.found
+}
+
+// ownHome returns the data folder of the user's environment.
+func (a *Adapter) ownHome() string {
+	data := a.env("XDG_DATA_HOME")
+	if !filepath.IsAbs(data) {
+		data = filepath.Join(a.home, ".local", "share")
+	}
+	return filepath.Join(data, a.product.HomeFolder)
 }
 
 // useMark separates a data folder from the database that a process uses with it: the
@@ -176,9 +181,9 @@ func (h *host) dataFolders() []string {
 	}
 	slices.Sort(list)
 	if filepath.IsAbs(h.data) {
-		list = append(list, filepath.Join(h.data, h.product.Folder))
+		list = append(list, filepath.Join(h.data, h.product.HomeFolder))
 	} else if filepath.IsAbs(h.home) {
-		list = append(list, filepath.Join(h.home, ".local", "share", h.product.Folder))
+		list = append(list, filepath.Join(h.home, ".local", "share", h.product.HomeFolder))
 	}
 	return list
 }

@@ -43,7 +43,7 @@ func (h *host) registration() (r registration, err error) {
 	if !filepath.IsAbs(state) {
 		state = filepath.Join(h.home, ".local", "state")
 	}
-	folder := filepath.Join(state, h.product.Folder)
+	folder := filepath.Join(state, h.product.HomeFolder)
 	if !filepath.IsAbs(folder) || !bounded.Answers(folder) {
 		return r, fmt.Errorf("the state folder of process %d is not known: %w", h.PID, errNoServer)
 	}

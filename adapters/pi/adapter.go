@@ -35,7 +35,7 @@ const Name = pistore.Pi
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Pi", Short: "pi",
-	Homes: true, Program: "pi", Install: "npm install -g @earendil-works/pi-coding-agent", Processes: []string{"pi"},
+	Program: "pi", Install: "npm install -g @earendil-works/pi-coding-agent", Processes: []string{"pi"},
 }, (*Adapter)(nil))
 
 // Describe implements adapters.Describer.

@@ -30,7 +30,7 @@ const Name = pistore.PiRust
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "pi_agent_rust", Short: "pi-rs",
-	Homes: true, Program: "pi", Install: "cargo install pi_agent_rust", Processes: []string{"pi"},
+	Program: "pi", Install: "cargo install pi_agent_rust", Processes: []string{"pi"},
 }, (*Adapter)(nil))
 
 // Describe implements adapters.Describer.

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -52,22 +53,13 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	c.Option("--resume", t.Resume)
 	c.Option("--model", t.Model)
 	c.Option("--approval-mode", t.Mode)
-	if home := homeOf(t.ResumeFile); home != "" && home != cmp.Or(a.env(homeVariable), filepath.Join(a.home, folderName)) {
-		c.Set = []string{homeVariable + "=" + home}
+	if err := agentproc.UseHome(&c, t.Home, cmp.Or(a.env(homeVariable), filepath.Join(a.home, folderName)), homeVariable, ""); err != nil {
+		return c, err
 	}
 	if t.Terminal && t.Prompt != "" {
 		c.Args = append(c.Args, "--prompt-interactive="+t.Prompt)
 	}
 	return c, nil
-}
-
-// homeOf returns the home of a session's file; "" for another file.
-func homeOf(file string) string {
-	projects := filepath.Dir(filepath.Dir(filepath.Dir(file)))
-	if file == "" || filepath.Base(projects) != "projects" {
-		return ""
-	}
-	return filepath.Dir(projects)
 }
 
 // Failure implements adapters.FailureReader for the output of `qwen --output-format stream-json` (0.24.4).

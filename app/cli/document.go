@@ -47,7 +47,7 @@ func sessionAsJSON(s *app.Session) machine.SessionJSON {
 		FirstPrompt: s.FirstPrompt, LastPrompt: s.LastPrompt, Doing: s.Doing, DoingSince: timestamp(s.DoingSince), Parent: s.Parent, Remote: s.Remote, Container: s.Container, Host: s.Host, Headless: s.Headless, Home: s.Home, Account: s.Account, Archived: s.Archived,
 		Tokens: s.Tokens, CostUSD: s.CostUSD,
 		StartedAt: timestamp(s.StartedAt), TurnStartedAt: timestamp(s.TurnStartedAt), LastActivityAt: timestamp(s.LastActivityAt),
-		Version: s.Version, Unattended: s.Unattended, Unstored: s.Unstored, Limited: s.Limited,
+		Version: s.Version, Unattended: s.Unattended, Unstored: s.Unstored, Limited: s.Limited, LimitedUntil: timestamp(s.LimitedUntil),
 	}
 	if s.Context != (adapters.Context{}) {
 		j.Context = &s.Context

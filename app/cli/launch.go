@@ -14,7 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/owned/keep"
+	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/settings"
@@ -189,13 +189,12 @@ func (c *launchCommand) resume(id string) error {
 		if err != nil {
 			return usageError("--unused-since must be a time as RFC 3339 has it, not %q", c.unusedSince)
 		}
-		if err := keep.StillAtLimit(&s, at); err != nil {
+		if err := fuse.StillAtLimit(&s, at); err != nil {
 			return fmt.Errorf("session %s: %w", s.ID, err)
 		}
 	}
 	c.Resume = s.ID
-	dir, file := launch.ResumeFrom(&s)
-	c.Dir, c.ResumeFile = cmp.Or(c.Dir, dir), file
+	c.Dir, c.Home = cmp.Or(c.Dir, launch.ResumeFrom(&s)), s.Home
 	c.Defaults = launch.DefaultsOf(c.settings())
 	c.ownMode = true // the defaults are for new sessions
 	return c.launch(launch.Member{Agent: s.Agent, Model: c.model, Mode: c.mode})

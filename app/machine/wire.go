@@ -49,6 +49,7 @@ type SessionJSON struct {
 	Unattended     bool                `json:"unattended,omitempty"`
 	Unstored       bool                `json:"unstored,omitempty"`
 	Limited        bool                `json:"limited,omitempty"`
+	LimitedUntil   string              `json:"limited_until,omitempty"`
 	Launch         *LaunchJSON         `json:"launch,omitempty"`
 }
 
@@ -127,7 +128,7 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 		ID: app.MachineID(machine, w.ID), Agent: w.Agent, Suspended: w.Suspended, Evidence: someLines(w.Evidence),
 		CWD: oneLine(w.CWD), Branch: oneLine(w.Branch), Model: oneLine(w.Model), Title: someLines(w.Title), Name: oneLine(w.Name),
 		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Doing: someLines(w.Doing), DoingSince: clockOf(w.DoingSince, skew), Container: oneLine(w.Container), Host: oneLine(w.Host), Headless: w.Headless, Home: oneLine(w.Home), Archived: w.Archived,
-		Remote: cmp.Or(oneLine(w.Remote), machine), Version: oneLine(w.Version), Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, Tokens: w.Tokens, CostUSD: w.CostUSD,
+		Remote: cmp.Or(oneLine(w.Remote), machine), Version: oneLine(w.Version), Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, LimitedUntil: clockOf(w.LimitedUntil, skew), Tokens: w.Tokens, CostUSD: w.CostUSD,
 		StartedAt: clockOf(w.StartedAt, skew), TurnStartedAt: clockOf(w.TurnStartedAt, skew), LastActivityAt: clockOf(w.LastActivityAt, skew),
 	}}
 	if w.Parent != "" {

@@ -52,8 +52,8 @@ func (h *Home) check() string {
 	return ""
 }
 
-// Account returns the name of a home of an agent: that of the settings, otherwise that of its folder without a leading dot. It is empty
-// if home is.
+// Account returns the name of a home of an agent: that of the settings, otherwise that of its folder without a leading dot. Where all homes of an agent have the
+// same name, it is that of the folder above, unless the home is where the agent has it by default. It is empty if home is.
 func (s *Settings) Account(agent adapters.Name, home string) string {
 	if home == "" {
 		return ""
@@ -61,6 +61,12 @@ func (s *Settings) Account(agent adapters.Name, home string) string {
 	for _, h := range s.Homes[agent] {
 		if h.Name != "" && isPath(filepath.Clean(ExpandHome(h.Path)), home) {
 			return h.Name
+		}
+	}
+	if d, _ := adapters.Describe(agent); d.HomeFolder == filepath.Base(home) {
+		above := strings.TrimSuffix(filepath.Dir(home), filepath.Join(string(filepath.Separator), ".local", "share"))
+		if above != filepath.Clean(ExpandHome("~")) {
+			home = above
 		}
 	}
 	return strings.TrimPrefix(filepath.Base(home), ".")

@@ -36,6 +36,7 @@ type detailPane struct {
 	showing    bool            // a terminal is being shown
 	stop       *widgets.Button
 	resume     *widgets.Button
+	goOn       *widgets.Button // continues a session that reached a limit
 	retryHooks *widgets.Button
 	buttons    *fyne.Container
 	more       *widgets.Button // opens the menu of everything else
@@ -60,6 +61,7 @@ func newDetailPane(u *UI) *detailPane {
 	d.terminal = d.button("Show terminal", d.showTerminal)
 	d.stop = d.button("Stop…", func(s *app.Session) { u.showStop(*s) })
 	d.resume = d.button("Resume…", func(s *app.Session) { u.showResume(*s) })
+	d.goOn = d.button("Continue at the reset…", func(s *app.Session) { u.showContinue(*s) })
 	d.retryHooks = d.button("Retry hooks", func(s *app.Session) { u.retryHooks(d.retryHooks, s) })
 	d.retryHooks.Hide()
 	d.more = d.button("", func(s *app.Session) { u.showMenuBelow(d.more, d.moreItems(s)) })
@@ -74,7 +76,7 @@ func newDetailPane(u *UI) *detailPane {
 	d.result = container.NewStack()
 	d.result.Hide()
 	headline := widgets.Border(nil, widgets.TopOf(2, 0, 0, 10, d.icon), nil, widgets.Rows(1, d.title, d.status))
-	d.buttons = widgets.Flow(d.terminal, d.resume, d.stop, d.retryHooks, d.more)
+	d.buttons = widgets.Flow(d.terminal, d.resume, d.goOn, d.stop, d.retryHooks, d.more)
 	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.stale.Content, d.buttons, d.result, widgets.Pad(0, 0, -6, -6, d.request.content)))
 	d.above = container.NewVScroll(widgets.Rows(0, top, widget.NewSeparator()))
 	d.both = container.NewBorder(nil, d.composer.content, nil, nil, d.overConversation())
@@ -244,6 +246,7 @@ func (d *detailPane) showActions(s *app.Session) {
 	widgets.SetVisible(d.terminal, s.Live())
 	widgets.SetVisible(d.stop, s.Live())
 	widgets.SetVisible(d.resume, !s.Live())
+	widgets.SetVisible(d.goOn, d.ui.canContinue(s))
 	d.stop.SetEnabled(s.Live() && s.Parent == "")
 	d.resume.SetEnabled(d.ui.canResume(s))
 	d.composer.show(s)

@@ -157,7 +157,7 @@ func (f *launchForm) flags(promptFile string) (words []string) {
 	own := f.machine == "" && f.Resume == ""
 	flag("--model="+m.Model, own || m.Model != "")
 	flag("--mode="+m.Mode, own || m.Mode != "")
-	add("--home", f.Home)
+	flag("--home="+f.Home, f.Home != "" && f.Resume == "") // a session is resumed in its own
 	add("--spec", launch.Path(f.Spec))
 	for _, file := range f.Files {
 		add("--file", launch.Path(file))

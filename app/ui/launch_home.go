@@ -5,7 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
@@ -78,7 +77,7 @@ func (p *launchPage) showHomes(f *launchForm) {
 		agent := f.members[0].Agent
 		set, _ := p.ui.options.Live.Get()
 		used := app.HomesOf(p.ui.core.Snapshot().Own, agent)
-		if d, _ := adapters.Describe(agent); d.Homes && (len(used) > 1 || len(set.Homes[agent]) > 0) {
+		if len(used) > 1 || len(set.Homes[agent]) > 0 {
 			homes = set.Accounts(agent, used)
 		}
 	}

@@ -82,9 +82,8 @@ func (r *resumeSheet) modeChanged() {
 }
 
 func (r *resumeSheet) read() launchForm {
-	dir, file := launch.ResumeFrom(&r.session)
-	return launchForm{machine: r.session.Machine, members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.value()}}, Options: launch.Options{Dir: dir, Prompt: r.message.Text,
-		Terminal: r.where.Checked, Resume: r.session.ID, ResumeFile: file, Force: r.anyway.Checked, KeepEnv: r.session.Machine == "" && r.ui.options.KeepEnv}}
+	return launchForm{machine: r.session.Machine, members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.value()}}, Options: launch.Options{Dir: launch.ResumeFrom(&r.session), Home: r.session.Home, Prompt: r.message.Text,
+		Terminal: r.where.Checked, Resume: r.session.ID, Force: r.anyway.Checked, KeepEnv: r.session.Machine == "" && r.ui.options.KeepEnv}}
 }
 
 func (r *resumeSheet) changed() {

@@ -64,8 +64,8 @@ func (s *Store) Modes() []adapters.Mode { return nil }
 // themselves.
 func (s *Store) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
-	if t.Home != "" && agentproc.RealPath(t.Home) != agentproc.RealPath(s.agentDir()) {
-		c.Set = []string{"PI_CODING_AGENT_DIR=" + t.Home}
+	if err := agentproc.UseHome(&c, t.Home, s.agentDir(), "PI_CODING_AGENT_DIR", ""); err != nil {
+		return c, err
 	}
 	switch {
 	case t.Terminal:

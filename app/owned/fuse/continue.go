@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/store"
 	"rollcall/proc"
 )
@@ -38,9 +39,54 @@ func (f *Fuse) FileName() string {
 	return store.NameOf(f.Path)
 }
 
-// SetContinue sets a timer that continues a session at a time. folder is the session's. It returns ErrExists if the session has a timer that has not expired.
-func (f *Fuses) SetContinue(ctx context.Context, folder string, c Continue, at time.Time) (Fuse, error) {
+// Prompt is what a session is given if the user writes nothing else.
+const Prompt = "Continue."
+
+// StillAtLimit returns why a session must not be continued on its own; nil if its last turn failed at a limit and nobody has used it since it was last active at
+// the given time.
+func StillAtLimit(s *app.Session, active time.Time) error {
+	switch {
+	case s.Machine != "" || s.Remote != "":
+		return errors.New("it does not run on this machine")
+	case s.Stale != nil:
+		return fmt.Errorf("its state is not known: %s", s.Stale.Reason)
+	case s.LastActivityAt.After(active):
+		return fmt.Errorf("it was used since, at %s", s.LastActivityAt.Local().Format(time.TimeOnly))
+	case s.Status != adapters.Idle && s.Status != adapters.Stopped || s.Suspended:
+		return fmt.Errorf("it is %s", s.Status)
+	case s.Outcome != adapters.Failed || !s.Limited:
+		return errors.New("its last turn did not end at a limit")
+	}
+	return nil
+}
+
+// CheckContinue returns why a timer can't continue a session. takesPrompts reports whether its agent takes prompts while the session is open.
+func CheckContinue(s *app.Session, takesPrompts bool) error {
+	if err := StillAtLimit(s, s.LastActivityAt); err != nil {
+		return fmt.Errorf("cannot be continued later: %w", err)
+	}
+	if s.Status != adapters.Stopped && !takesPrompts {
+		return errors.New("takes no prompts from here: close it, and it is resumed at that time")
+	}
+	return nil
+}
+
+// AtReset returns when a session that has reached a limit can go on: a minute after the time of the reset that its agent has recorded, since clocks differ.
+func AtReset(s *app.Session, now time.Time) (time.Time, error) {
+	at := s.LimitedUntil.Add(time.Minute)
+	switch {
+	case s.LimitedUntil.IsZero():
+		return at, fmt.Errorf("its agent has recorded no time at which the limit is reset; use --at TIME (%s)", s.Evidence)
+	case !at.After(now):
+		return at, fmt.Errorf("the limit was reset at %s; continue it now: rollcall send, or rollcall resume", s.LimitedUntil.Local().Format("2 Jan 15:04"))
+	}
+	return at, nil
+}
+
+// SetContinue sets a timer that gives a session a prompt at a time. It returns ErrExists if the session has a timer that has not expired.
+func (f *Fuses) SetContinue(ctx context.Context, s *app.Session, prompt string, at time.Time) (Fuse, error) {
 	now := f.now()
+	c := Continue{Agent: s.Agent, Session: s.ID, Prompt: prompt, Active: s.LastActivityAt}
 	if d := at.Sub(now); d <= 0 || d > Most {
 		return Fuse{}, errors.New("a session can be continued at a time in the next 30 days")
 	}
@@ -59,7 +105,7 @@ func (f *Fuses) SetContinue(ctx context.Context, folder string, c Continue, at t
 	if err != nil {
 		return Fuse{}, err
 	}
-	x := Fuse{Path: folder, SetAt: now, Expires: at, Continue: &c, Host: proc.Host(), Space: proc.Space()}
+	x := Fuse{Path: s.CWD, SetAt: now, Expires: at, Continue: &c, Host: proc.Host(), Space: proc.Space()}
 	x.name = x.FileName()
 	for _, old := range list {
 		switch {

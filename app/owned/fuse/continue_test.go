@@ -15,13 +15,19 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/store"
 	"rollcall/internal/eventually"
 )
 
+// limited returns a session that was last active at a time.
+func limited(id string, active time.Time) *app.Session {
+	return &app.Session{Session: adapters.Session{Agent: "codex", ID: id, CWD: "/gone/" + id, LastActivityAt: active}}
+}
+
 func (b *bench) setContinue(id string, in time.Duration) Fuse {
 	b.t.Helper()
-	x, err := b.SetContinue(b.t.Context(), "/gone/"+id, Continue{Agent: "codex", Session: id, Prompt: "Go on.", Active: b.now()}, b.now().Add(in))
+	x, err := b.SetContinue(b.t.Context(), limited(id, b.now()), "Go on.", b.now().Add(in))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -44,19 +50,18 @@ func TestContinueSetCancel(t *testing.T) {
 	b := newBench(t)
 	dir := t.TempDir()
 	b.set(Fuse{Path: dir, Script: "true"}, time.Hour)
-	c := Continue{Agent: "codex", Session: "s1", Prompt: " Go on. ", Active: time.Now()}
-	if _, err := b.SetContinue(t.Context(), dir, c, b.now().Add(time.Hour)); err != nil {
+	if _, err := b.SetContinue(t.Context(), limited("s1", b.now()), " Go on. ", b.now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.SetContinue(t.Context(), dir, c, b.now().Add(2*time.Hour)); !errors.Is(err, ErrExists) {
+	if _, err := b.SetContinue(t.Context(), limited("s1", b.now()), " Go on. ", b.now().Add(2*time.Hour)); !errors.Is(err, ErrExists) {
 		t.Errorf("set twice: %v", err)
 	}
 	for _, in := range []time.Duration{-time.Second, 0, Most + time.Hour} {
-		if _, err := b.SetContinue(t.Context(), dir, Continue{Agent: "codex", Session: "s2", Prompt: "x"}, b.now().Add(in)); err == nil {
+		if _, err := b.SetContinue(t.Context(), limited("s2", b.now()), "x", b.now().Add(in)); err == nil {
 			t.Errorf("in %s: no error", in)
 		}
 	}
-	if _, err := b.SetContinue(t.Context(), dir, Continue{Agent: "codex", Session: "s2", Prompt: strings.Repeat("x", MaxPrompt+1)}, b.now().Add(time.Hour)); err == nil {
+	if _, err := b.SetContinue(t.Context(), limited("s2", b.now()), strings.Repeat("x", MaxPrompt+1), b.now().Add(time.Hour)); err == nil {
 		t.Error("a huge prompt: no error")
 	}
 	if near, err := b.Near(dir); len(near) != 1 || near[0].Continue != nil || err != nil {
@@ -231,7 +236,7 @@ func TestContinueRaces(t *testing.T) {
 func TestContinueKeeperKilled(t *testing.T) {
 	b := newBench(t)
 	begun := filepath.Join(t.TempDir(), "begun")
-	if _, err := b.SetContinue(t.Context(), "/", Continue{Agent: "codex", Session: "s1", Prompt: begun}, b.now().Add(time.Millisecond)); err != nil {
+	if _, err := b.SetContinue(t.Context(), limited("s1", b.now()), begun, b.now().Add(time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
 	keeper := exec.Command(os.Args[0])
@@ -243,7 +248,7 @@ func TestContinueKeeperKilled(t *testing.T) {
 	if _, err := b.CancelContinue(t.Context(), "s1"); !errors.Is(err, ErrNoContinue) {
 		t.Errorf("cancelled while it is continued: %v", err)
 	}
-	if _, err := b.SetContinue(t.Context(), "/", Continue{Agent: "codex", Session: "s1", Prompt: "x"}, b.now().Add(time.Hour)); !errors.Is(err, ErrRunning) {
+	if _, err := b.SetContinue(t.Context(), limited("s1", b.now()), "x", b.now().Add(time.Hour)); !errors.Is(err, ErrRunning) {
 		t.Errorf("set while it is continued: %v", err)
 	}
 	_ = keeper.Process.Kill()

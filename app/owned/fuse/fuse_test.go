@@ -35,6 +35,9 @@ func TestMain(m *testing.M) {
 			<-ctx.Done()
 			return "", ctx.Err()
 		}
+		if session := os.Getenv(sessionVariable); session != "" {
+			k.Continue, k.fuses.now = storedSession(session).prompt, storedSession(session).now
+		}
 		_ = k.RunUntil(context.Background(), context.Background())
 		os.Exit(0)
 	}

@@ -5,13 +5,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os/exec"
 	"strings"
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/app"
 	control "rollcall/app/control/answer"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/self/executable"
@@ -28,7 +26,7 @@ func (k *keeper) continueSession(ctx context.Context, c fuse.Continue) (done str
 	if err != nil {
 		return "", err
 	}
-	if err := StillAtLimit(&s, c.Active); err != nil {
+	if err := fuse.StillAtLimit(&s, c.Active); err != nil {
 		return "", err
 	}
 	if s.Status != adapters.Stopped {
@@ -50,22 +48,4 @@ func (k *keeper) continueSession(ctx context.Context, c fuse.Continue) (done str
 		return "", errors.New(cmp.Or(strings.TrimPrefix(lines[len(lines)-1], "rollcall: "), err.Error()))
 	}
 	return "the session was resumed with the prompt", nil
-}
-
-// StillAtLimit returns why a session must not be continued on its own; nil if its last turn failed at a limit and nobody has used it since it was last active at
-// the given time.
-func StillAtLimit(s *app.Session, active time.Time) error {
-	switch {
-	case s.Machine != "" || s.Remote != "":
-		return errors.New("it does not run on this machine")
-	case s.Stale != nil:
-		return fmt.Errorf("its state is not known: %s", s.Stale.Reason)
-	case s.LastActivityAt.After(active):
-		return fmt.Errorf("it was used since, at %s", s.LastActivityAt.Local().Format(time.TimeOnly))
-	case s.Status != adapters.Idle && s.Status != adapters.Stopped || s.Suspended:
-		return fmt.Errorf("it is %s", s.Status)
-	case s.Outcome != adapters.Failed || !s.Limited:
-		return errors.New("its last turn did not end at a limit")
-	}
-	return nil
 }

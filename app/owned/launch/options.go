@@ -22,7 +22,6 @@ type Options struct {
 	Terminal   bool
 	Answerable bool   // see adapters.Task; launches in a terminal are answerable where the setting "answering" permits it
 	Resume     string // session to resume
-	ResumeFile string // see adapters.Task
 	Home       string // the home of the agent, see adapters.Task
 	Group      string
 	Spec       string
@@ -69,7 +68,7 @@ func (d *Defaults) Environment(env []string) (kept, left []string) {
 
 // Request returns the launch that the options ask for. It reads PromptFile.
 func (o *Options) Request(ctx context.Context) (req Request, err error) {
-	req.Task = adapters.Task{Prompt: o.Prompt, Terminal: o.Terminal, Resume: o.Resume, ResumeFile: o.ResumeFile, Home: o.Home}
+	req.Task = adapters.Task{Prompt: o.Prompt, Terminal: o.Terminal, Resume: o.Resume, Home: o.Home}
 	o.override(&req)
 	if err := o.checkAnswerable(&req); err != nil {
 		return req, err

@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"rollcall/adapters"
-	"rollcall/app/present"
 	"rollcall/app/store/lock"
 	"rollcall/proc"
 )
@@ -81,9 +80,6 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 	}
 	if err := checkPiped(a, &task); err != nil {
 		return nil, err
-	}
-	if d, _ := adapters.Describe(a.Name()); task.Home != "" && !d.Homes {
-		return nil, fmt.Errorf("%s cannot be launched in another home from here", present.AgentName(a.Name()))
 	}
 	program, err := launcher.Program(LookPath)
 	if err != nil {

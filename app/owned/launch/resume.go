@@ -55,21 +55,15 @@ func ResumeCommand(a adapters.Adapter, s *app.Session) (string, error) {
 	if err := CheckResume(s); err != nil {
 		return "", err
 	}
-	dir, file := ResumeFrom(s)
-	p, err := Prepare(a, Request{Task: adapters.Task{Dir: dir, Resume: s.ID, ResumeFile: file, Terminal: true}}, nil)
+	p, err := Prepare(a, Request{Task: adapters.Task{Dir: ResumeFrom(s), Resume: s.ID, Home: s.Home, Terminal: true}}, nil)
 	if err != nil {
 		return "", err
 	}
 	return p.Shell(), nil
 }
 
-// ResumeFrom returns the folder in which a session is resumed, and the file for adapters.Task.ResumeFile.
-func ResumeFrom(s *app.Session) (dir, file string) {
-	if len(s.Files) > 0 {
-		file = s.Files[0]
-	}
-	return cmp.Or(s.ResumeIn, s.CWD), file
-}
+// ResumeFrom returns the folder in which a session is resumed.
+func ResumeFrom(s *app.Session) string { return cmp.Or(s.ResumeIn, s.CWD) }
 
 // Shell returns the plan as a command for a POSIX shell. It begins with cd to the folder.
 func (p *Plan) Shell() string {
