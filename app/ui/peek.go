@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 
@@ -244,9 +245,10 @@ func (c *conversation) arrange(t *messages, first string) {
 	}
 }
 
-// layOut lays the rows out after their heights changed.
+// layOut lays the rows out after their heights changed. It does not refresh them: each refreshes itself when it changes, and hundreds take long.
 func (c *conversation) layOut() {
-	c.rows.Refresh()
+	c.stack.Layout(c.rows.Objects, c.rows.Size())
+	canvas.Refresh(c.rows)
 	c.scroll.Refresh()
 	c.stick()
 }

@@ -63,10 +63,10 @@ is c28398ee, before the sidebar, Markdown and the composer.
 
 | what | goal | × the window with tabs |
 | --- | --- | --- |
-| memory, 50 s after the start | ≤ 1.1 | 1.00 (median of two runs each; 228 to 237 MB, most of it the software renderer) |
-| CPU until the window is visible | ≤ 1 | 0.83 |
-| CPU of the first 20 s, with the list and the first conversation | ≤ 1 | 0.91 |
-| CPU while it is open and idle | ≤ 1 | 1.07, within the spread of the runs (0.86 to 1.2); 1.7 % of a core |
+| memory, 50 s after the start | ≤ 1.1 | 1.02 (medians of three and four runs; 228 to 240 MB, half of it the software renderer's) |
+| CPU until the window is visible | ≤ 1 | 1.00 |
+| CPU of the first 20 s, with the list and the first conversation | ≤ 1 | 0.94 |
+| CPU while it is open and idle | ≤ 1 | 1.02, within the spread of the runs (0.8 to 1.2); 1.7 % of a core |
 
 A conversation shows its last 500 messages, and says that ` + "`" + `rollcall peek` + "`" + ` shows earlier ones. ` + "`" + `BenchmarkConversation500` + "`" + `, with 5,000 messages and with 500: scrolling is the same (the slowest
 frame lays out for 0.05 ms, since only the offset changes), but showing them for the first time takes 28 times as long, and another width 12 times. A list that makes only the visible rows
