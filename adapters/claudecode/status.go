@@ -56,10 +56,8 @@ func (d *discovery) build(s *session) adapters.Session {
 		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,
 		StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt,
 	}
-	if out.Limited && f.turn.resets != 0 {
-		out.LimitedUntil = time.Unix(f.turn.resets, 0)
-	} else if out.Limited {
-		out.LimitedUntil = kit.ResetTime(f.turn.said, f.turn.at)
+	if out.Limited {
+		out.LimitedUntil = f.turn.limitedUntil()
 	}
 	out.Doing, out.DoingSince = f.turn.doing()
 	custom, ai := f.customTitle, f.aiTitle
@@ -107,6 +105,14 @@ func (d *discovery) build(s *session) adapters.Session {
 		out.Home = rootOf(out.Files[0])
 	}
 	return out
+}
+
+// limitedUntil returns when the limit that failed the turn is reset; zero if that is not recorded.
+func (t *turn) limitedUntil() time.Time {
+	if t.resets != 0 {
+		return time.Unix(t.resets, 0)
+	}
+	return kit.ResetTime(t.said, t.at)
 }
 
 // resumeIn returns the folder in which the session must be resumed, if that is another one than its last: up to 2.1.42 at least,
