@@ -50,16 +50,11 @@ func (d *discovery) build(s *session) adapters.Session {
 	f := &s.facts
 	out := adapters.Session{
 		ID: s.id, Agent: Name,
-		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: v.Outcome == adapters.Failed && f.turn.apiStatus == http.StatusTooManyRequests, Evidence: v.Evidence,
+		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: f.turn.isLimited(v.Outcome), LimitedUntil: f.turn.limitedUntil(v.Outcome), Evidence: v.Evidence,
 		CWD: f.cwd, Branch: f.branch, Model: f.model, Version: f.version,
 		FirstPrompt: f.firstPrompt, LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt), Host: hostOf(f.entrypoint), Headless: isHeadless(f.entrypoint), Parent: d.leadOf(s),
 		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,
 		StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt,
-	}
-	if out.Limited && f.turn.resets != 0 {
-		out.LimitedUntil = time.Unix(f.turn.resets, 0)
-	} else if out.Limited {
-		out.LimitedUntil = kit.ResetTime(f.turn.said, f.turn.at)
 	}
 	out.Doing, out.DoingSince = f.turn.doing()
 	custom, ai := f.customTitle, f.aiTitle
@@ -104,6 +99,22 @@ func (d *discovery) build(s *session) adapters.Session {
 		out.Home = rootOf(out.Files[0])
 	}
 	return out
+}
+
+// isLimited reports whether the turn, which ended with o, failed since a limit was reached.
+func (t *turn) isLimited(o adapters.Outcome) bool {
+	return o == adapters.Failed && t.apiStatus == http.StatusTooManyRequests
+}
+
+// limitedUntil returns when the limit that failed the turn is reset; zero if none did, or that is not recorded.
+func (t *turn) limitedUntil(o adapters.Outcome) time.Time {
+	switch {
+	case !t.isLimited(o):
+		return time.Time{}
+	case t.resets != 0:
+		return time.Unix(t.resets, 0)
+	}
+	return kit.ResetTime(t.said, t.at)
 }
 
 // resumeIn returns the folder in which the session must be resumed, if that is another one than its last: up to 2.1.42 at least,

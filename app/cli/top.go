@@ -55,6 +55,9 @@ type topScreen struct {
 	selected topKey
 	at       int // row of the selected session
 	first    int // the first row that is visible
+	widths   [columns]int
+	fitted   int       // the width of the screen that widths are for; 0: rows have changed
+	filled   time.Time // when the rows were made
 
 	view    topView
 	message string
@@ -108,13 +111,16 @@ func runTop(e *env) error {
 		default:
 		}
 	}
-	t.board = answer.NewBoard(t.answers, time.Second, mark)
+	t.board = answer.NewBoard(t.answers, 5*time.Second, mark)
 	defer core.Subscribe(func(s *app.Snapshot) { t.board.SetSessions(s); mark() })()
 	running.Go(func() { _ = core.Run(ctx) })
 	running.Go(func() { others.Run(ctx, 0, core) })
 	running.Go(func() { t.board.Run(ctx) })
 	return t.run(changed)
 }
+
+// agesStep is how often the ages are made again while no session changes: they are in minutes.
+const agesStep = 10 * time.Second
 
 // run draws and handles keys until the user quits, the terminal is gone or ctx is done. What changes is drawn once a second at most, what the user does at once.
 func (t *topScreen) run(changed <-chan struct{}) error {
@@ -140,8 +146,8 @@ func (t *topScreen) run(changed <-chan struct{}) error {
 					stale = true
 				default:
 				}
-				stale = stale || len(t.rows) > 0 // the ages grow
-				wait = !stale
+				stale = stale || time.Since(t.filled) > agesStep
+				wait = len(t.rows) == 0 && !stale // the clock goes on
 			case ev, open := <-t.screen.EventQ():
 				if _, failed := ev.(*tcell.EventError); failed || !open || t.handle(ev) {
 					return nil
@@ -157,8 +163,9 @@ func (t *topScreen) refresh() {
 	snap := t.core.Snapshot()
 	t.sessions = slices.DeleteFunc(slices.Clone(snap.Sessions()), func(s app.Session) bool { return !s.Live() })
 	t.rows, t.prefixes = nest(t.sessions), shortIDs(t.sessions)
+	t.fitted, t.filled = 0, time.Now()
 	for i := range t.rows {
-		t.rows[i].fill(time.Now(), t.prefixes)
+		t.rows[i].fill(t.filled, t.prefixes)
 	}
 	at := slices.IndexFunc(t.rows, func(r row) bool { return keyOf(r.session) == t.selected })
 	if at < 0 {

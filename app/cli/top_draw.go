@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ var (
 func (t *topScreen) draw() {
 	t.screen.Clear()
 	width, height := t.screen.Size()
-	clock := time.Now().Format(time.TimeOnly)
+	clock := time.Now().Format(ifelse(width < phoneWidth, "15:04", time.TimeOnly))
 	t.put(0, 0, width-len(clock)-1, t.summary(), boldStyle)
 	t.put(width-len(clock), 0, width, clock, plainStyle)
 	body := max(1, height-3)
@@ -84,8 +85,14 @@ func plainCount(n int, s adapters.Status) string {
 }
 
 func (t *topScreen) drawList(width, height int) {
-	widths := columnWidths(t.rows, width)
-	t.drawRow(1, row{cells: header}, widths, boldStyle)
+	if t.fitted != width {
+		t.widths, t.fitted = topWidths(t.rows, width), width
+	}
+	widths, head := t.widths, row{cells: header}
+	if widths[colStatus] == 1 {
+		head.cells[colStatus] = ""
+	}
+	t.drawRow(1, head, widths, boldStyle)
 	visible := height - 1
 	t.first = max(0, min(t.first, len(t.rows)-visible))
 	t.first = min(t.first, t.at)
@@ -100,11 +107,36 @@ func (t *topScreen) drawList(width, height int) {
 	}
 }
 
+// phoneWidth is the width below which a row has the sign of the status, the project and what the session does: what a user needs to choose one.
+const phoneWidth = 60
+
+// topWidths returns the widths of the columns. Keys choose a session, so that its id goes first.
+func topWidths(rows []row, total int) [columns]int {
+	w := columnWidths(rows, total)
+	if total >= phoneWidth {
+		return w
+	}
+	project := present.Width(header[colProject])
+	for _, r := range rows {
+		project = max(project, present.Width(r.cells[colProject]))
+	}
+	for col := range w {
+		w[col] = leaveOut
+	}
+	w[colStatus], w[colProject] = 1, min(project, max(8, total/3))
+	w[colTopic] = max(0, total-1-w[colProject]-2*gap)
+	return w
+}
+
 func (t *topScreen) drawRow(y int, r row, widths [columns]int, style tcell.Style) {
 	x := 0
 	for col, text := range r.cells {
 		if widths[col] == leaveOut {
 			continue
+		}
+		if s := r.session; s != nil && widths[colStatus] == 1 { // topWidths of a phone
+			r.cells[colStatus] = sign(s)
+			text = ifelse(col == colTopic, cmp.Or(text, present.Status(s.Session)), r.cells[col])
 		}
 		cell := present.Cut(text, widths[col])
 		at, look := x, style
@@ -151,14 +183,18 @@ func (t *topScreen) drawView(width, height int) (more bool) {
 	return end < len(lines)
 }
 
-// wrapLine returns a line in pieces of at most width cells. Nothing of it is left out.
+// wrapLine returns a line in pieces of at most width cells, which end after a space where the second half of a piece has one. Nothing of it is left out.
 func wrapLine(line string, width int) (pieces []string) {
 	begin, used := 0, 0
 	for i, r := range line {
 		w := present.Width(string(r))
 		if used+w > width && i > begin {
-			pieces = append(pieces, line[begin:i])
-			begin, used = i, 0
+			end := i
+			if space := strings.LastIndexByte(line[begin:i], ' ') + 1; space > width/2 {
+				end = begin + space
+			}
+			pieces = append(pieces, line[begin:end])
+			begin, used = end, present.Width(line[end:i])
 		}
 		used += w
 	}
@@ -176,6 +212,6 @@ func (t *topScreen) keys(width int) string {
 	case v.open:
 		return ifelse(narrow, " ↑↓  F show  S stop  Esc", " ↑ ↓ scroll  F terminal  S stop  Esc back")
 	default:
-		return ifelse(narrow, " ↑↓  Enter see  F show  S stop  Q", " ↑ ↓ choose  Enter details  A D 1-9 answer  F terminal  S stop  Q quit")
+		return ifelse(narrow, " ↑↓  Enter open  S stop  F show  Q quit", " ↑ ↓ choose  Enter details  A D 1-9 answer  F terminal  S stop  Q quit")
 	}
 }
