@@ -192,8 +192,12 @@ func appendBytes(to []byte, from unsafe.Pointer) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(b))), b...)
 }
 
+// readBytes shares the bytes that are decoded, which nothing changes: what is added to them is added to a copy.
 func readBytes(d *decoder, into unsafe.Pointer) {
-	*(*[]byte)(into) = append([]byte(nil), d.take(d.uvarint())...)
+	*(*[]byte)(into) = nil
+	if b := d.take(d.uvarint()); len(b) > 0 {
+		*(*[]byte)(into) = b[:len(b):len(b)]
+	}
 }
 
 // The forms in which a time is written: the zero time, and times by their zone.
