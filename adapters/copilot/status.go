@@ -2,6 +2,8 @@ package copilot
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +37,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 	switch {
 	case t.lost:
 		return kit.Unknown(said)
-	case t.shut && !t.open, t.at.Before(s.owner.Started.Add(-startSlack)) && t.open:
+	case t.shut && !t.open, t.at.Before(s.began().Add(-startSlack)) && t.open:
 		if t.open {
 			return kit.Idle("", said+", which began after the turn")
 		}
@@ -46,6 +48,19 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return kit.Idle(t.outcome, said)
 	}
 	return d.decideOpen(s, said)
+}
+
+// began returns when the process of a session began, by the clock of its records where it holds a file in the session's folder: Started
+// moves when the clock is set.
+func (s *session) began() time.Time {
+	if slices.Contains(s.owner.holds, s.id) {
+		for _, pid := range s.owner.pids {
+			if info, err := os.Lstat(filepath.Join(s.dir, fmt.Sprintf("inuse.%d.hold", pid))); err == nil {
+				return info.ModTime()
+			}
+		}
+	}
+	return s.owner.Started
 }
 
 // betweenTurns is longer than Copilot takes from the end of a call of the model to the next one: 0.3 s in 1.0.34, and 1 ms in

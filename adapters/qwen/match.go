@@ -96,7 +96,7 @@ func readMeta(path string) meta {
 // runs reports whether a sub-agent runs: its state is left behind by a kill, so that a process must have its parent, and have had it by then.
 func (s *session) runs() bool {
 	p := s.parent
-	return p != nil && p.owner != nil && p.doubt == "" && s.meta.running && !s.at.Before(p.owner.Started.Add(-slack))
+	return p != nil && p.owner != nil && p.doubt == "" && s.meta.running && !s.at.Before(p.owner.began().Add(-slack))
 }
 
 // tool returns the process that a call of the session runs and that began after a time. Servers that were started

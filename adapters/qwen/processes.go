@@ -28,7 +28,8 @@ type process struct {
 	// resumes reports that it continues a session that its command line does not name. headless reports that it
 	// works through one prompt, hosts that other programs give it its sessions (ACP, serve).
 	resumes, headless, hosts bool
-	entries                  []entry // of the registry
+	entries                  []entry   // of the registry
+	wrote                    time.Time // when it wrote its entry, by the clock of its records; zero: it has none with its start
 	children                 []child
 
 	sessions []*session
@@ -151,6 +152,14 @@ func (p *process) names(id string) bool {
 		slices.ContainsFunc(p.children, func(c child) bool { return c.session == id })
 }
 
+// began returns when the process began, by the clock of its records where it is known: Started moves when the clock is set.
+func (p *process) began() time.Time {
+	if !p.wrote.IsZero() {
+		return p.wrote
+	}
+	return p.Started
+}
+
 // OwnsProcess implements adapters.ProcessOwner. A child that has yet to become a tool looks like its parent; it is not owned.
 func (a *Adapter) OwnsProcess(row proc.Process) bool {
 	if a.inspect(row) == nil {
@@ -234,12 +243,16 @@ func (d *discovery) readEntry(p *process, path string, pid int) {
 		d.answer.Skip("entry of the registry without a session", 1)
 		return
 	}
+	millis, dated := agentfile.Int(agentfile.Get(data, "startedAt"))
 	if start := short(agentfile.Get(data, "procStart")); start != "" {
 		_, ticks, _ := strings.Cut(start, ":")
 		if ticks != strconv.FormatUint(p.Start, 10) {
 			return
 		}
-	} else if millis, _ := agentfile.Int(agentfile.Get(data, "startedAt")); time.UnixMilli(millis).Before(p.Started.Add(-time.Second)) {
+		if dated {
+			p.wrote = time.UnixMilli(millis)
+		}
+	} else if time.UnixMilli(millis).Before(p.Started.Add(-time.Second)) {
 		return
 	}
 	p.entries = append(p.entries, entry{id, path, short(agentfile.Get(data, "kind"))})

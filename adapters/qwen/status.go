@@ -57,7 +57,7 @@ func (d *discovery) mayBeHidden(s *session) bool {
 func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	host := fmt.Sprintf("process %d (%s)", s.owner.PID, s.how)
 	t := s.turn
-	if s.last.Before(s.owner.Started) && (t.state == prompted || t.state == called) {
+	if s.last.Before(s.owner.began()) && (t.state == prompted || t.state == called) {
 		outcome := adapters.Died
 		if t.failure != "" {
 			outcome = adapters.Failed

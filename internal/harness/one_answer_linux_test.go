@@ -60,9 +60,10 @@ type differences struct {
 	told     int // how many times the progress was told
 }
 
+// core returns one that waits for its answers also while the machine does nothing for this test.
 func (d *differences) core() *app.Core {
 	w := d.script.world
-	return app.New(app.Config{Adapters: all.New(w.Table, all.Config{Home: w.Home}), Table: w.Table, Since: app.All, Totals: true})
+	return app.New(app.Config{Adapters: all.New(w.Table, all.Config{Home: w.Home}), Table: w.Table, Since: app.All, Totals: true, Limit: time.Minute})
 }
 
 // compare asks both.

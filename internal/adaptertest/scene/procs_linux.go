@@ -203,6 +203,16 @@ func (p *Procs) setState(pid int, state rune) {
 	p.write(fmt.Sprintf("proc/%d/stat", pid), stat(pid, s, state, uint64(s.Started.Sub(p.boot)/tick)))
 }
 
+// SetClock sets the clock forward, and returns the table as it is from then on: the starts of the processes move with the clock,
+// and what was written before does not.
+func (p *Procs) SetClock(forward time.Duration) *proc.Table {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.write("proc/stat", fmt.Sprintf("cpu  0 0 0 0\nbtime %d\n", p.boot.Add(forward).Unix()))
+	return proc.OpenAt(p.Root(), p.Etc())
+}
+
 // Zombie ends a process whose parent does not wait for it: its row stays.
 func (p *Procs) Zombie(id proc.Identity) {
 	p.t.Helper()
