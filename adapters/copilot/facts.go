@@ -58,8 +58,8 @@ type request struct{ id, call, text string }
 
 const maxOpen = 64 // calls and requests that are kept
 
-// clone returns facts to which records can be added without changing f.
-func (f *facts) clone() facts {
+// Clone implements kit.Gatherer.
+func (f *facts) Clone() facts {
 	c := *f
 	c.ledger = f.ledger.Clone()
 	c.turn.calls, c.turn.asked = slices.Clone(f.turn.calls), slices.Clone(f.turn.asked)
@@ -69,33 +69,37 @@ func (f *facts) clone() facts {
 
 func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
 
-// lose records that a line could not be read: the state of the turn is not known until the next prompt.
-func (f *facts) lose(why string) {
-	f.skip("line over 64 MB")
+// Long implements kit.Gatherer: the state of the turn is not known until the next prompt.
+func (f *facts) Long(words string) {
+	f.skip(kit.LongLine)
 	f.lines++
 	f.known++ // it is not a form that is not known
-	f.turn = turn{lost: true, why: why, at: f.last}
+	f.turn = turn{lost: true, why: words, at: f.last}
 }
 
-// line adds one line.
-func (f *facts) line(line []byte) {
+// Partial implements kit.Gatherer. The record that is being written comes with the next look.
+func (f *facts) Partial() {}
+
+// Line implements kit.Gatherer.
+func (f *facts) Line(line []byte) error {
 	f.lines++
 	r, ok := parse(line)
 	if !ok {
 		f.skip("line that is not a record")
 		f.turn = turn{lost: true, why: "a line that is not a record", at: f.last}
-		return
+		return nil
 	}
 	typ := string(agentfile.Text(r.typ))
 	at := agentfile.Time(r.at)
 	if !f.apply(typ, &r, at) && !slices.Contains(ignored, typ) {
 		f.skip("unknown record type " + kit.PlainWord(typ))
-		return
+		return nil
 	}
 	f.known++
 	if at.After(f.last) {
 		f.last = at
 	}
+	return nil
 }
 
 // apply takes a record. It returns false for one of a type that says nothing of the session.

@@ -240,7 +240,7 @@ func TestHashedFolder(t *testing.T) {
 	}
 }
 
-// What no program but Gemini CLI's program.Inner process is.
+// What no program but Gemini CLI's inner process is.
 func TestOwnsProcess(t *testing.T) {
 	w := newWorld(t)
 	a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})

@@ -63,12 +63,13 @@ func (b *Base) Watched(find func() []string) []string {
 	return Folders(find())
 }
 
-// Processes returns the process table, and adds the problem where it can't be read. ok is false if nothing is known of the processes.
+// Processes returns the process table, and adds the problem where it can't be read. ok is false then: a process
+// that is missing may have any session.
 func (b *Base) Processes(ctx context.Context, answer *Answer) (rows []proc.Process, ok bool) {
 	rows, err := b.Table.List(ctx)
 	if err != nil {
 		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
 			Fix: "without it, running sessions can't be recognised"})
 	}
-	return rows, err == nil || len(rows) > 0
+	return rows, err == nil
 }
