@@ -9,32 +9,17 @@ package copilot
 import (
 	"context"
 	"path/filepath"
-	"sync"
-	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
-	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/kit"
-	"rollcall/proc"
 )
 
 // Adapter implements adapters.Adapter and the optional interfaces below. It keeps what it read of files in memory, never a
 // status. Prompts, titles and errors are cut after 4 KB. Tokens are exact or missing.
 type Adapter struct {
-	home  string
-	env   func(string) string
-	table proc.Lister
-	now   func() time.Time
-	named func() []string // homes that the user named
-
-	mu          sync.Mutex
-	transcripts agentfile.Cache[*transcript]
-	saved       *factcache.Facts[savedTranscript]
-	homes       *kit.Recent // homes that processes named
-	current     kit.List
-	watch       kit.Watch
+	*kit.Base
+	transcripts *kit.Transcripts[facts, *facts]
 }
 
 var (
@@ -59,36 +44,27 @@ var description = adapters.Register(adapters.Description{
 	Program: "copilot", Install: "npm install -g @github/copilot", Processes: []string{"copilot"},
 }, (*Adapter)(nil))
 
+const (
+	homeVariable = "COPILOT_HOME"
+	folderName   = ".copilot"
+	factsFormat  = 2 // must be raised when the same facts get another meaning
+)
+
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
-	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home, agentproc.Own{Variable: homeVariable, Store: ".copilot"}), now: cfg.Now, named: cfg.Homes,
-		homes: kit.NewRecent(cfg.Places, Name), saved: factcache.Of[savedTranscript](cfg.Facts, factsName, factsFormat)}
+	return &Adapter{Base: kit.NewBase(cfg, description, agentproc.Own{Variable: homeVariable, Store: folderName}),
+		transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat)}
 }
-
-// Name implements adapters.Adapter.
-func (a *Adapter) Name() adapters.Name { return Name }
-
-// Describe implements adapters.Describer.
-func (a *Adapter) Describe() adapters.Description { return description }
 
 // WatchPaths implements adapters.Watcher: a session is a new folder in session-state, and each of its steps is appended to a
 // file in that folder.
 func (a *Adapter) WatchPaths() []string {
-	if known := a.watch.Folders(); len(known) > 0 {
-		return kit.Folders(known)
-	}
-	d := a.begin(context.Background(), adapters.Query{})
-	return kit.Folders(d.watchPaths())
+	return a.Watched(func() []string { return a.begin(context.Background(), adapters.Query{}).watchPaths() })
 }
 
 // Discover implements adapters.Adapter. A session's file is read whole once, and then what is added to it.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return a.current.Ask(ctx, func(ctx context.Context, home string) {
-		_, _ = New(kit.Config(home, a.table)).look(ctx, kit.Query(q))
-	}, func() (adapters.Roll, error) {
-		return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
-	})
+	return a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return New(cfg).look })
 }
 
 // look reads the processes, and then the files of the sessions that they have and of those that the query asks for.
@@ -102,22 +78,33 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.read()
 	d.addSessions()
 	d.addProcesses()
-	a.watch.Set(d.watchPaths())
-	a.saved.Flush(q.Once)
-	a.mu.Lock()
-	if a.transcripts.Trim(); q.Once {
-		a.transcripts = agentfile.Cache[*transcript]{}
-	}
-	a.mu.Unlock()
+	a.Watch.Set(d.watchPaths())
+	a.transcripts.End(q.Once)
 	return d.answer.Result(ctx, description.Title)
 }
 
 // begin starts a call: it reads the processes, and finds the homes to look in.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.now(), answer: kit.NewAnswer(), owners: map[place][]*process{}}
+	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(), owners: map[place][]*process{}}
+	d.homes = kit.Roots{Answer: d.answer, Store: "session-state"}
 	d.takeCensus()
-	d.findRoots()
+	var used []string
+	for _, p := range d.processes {
+		if home, known := d.homes.OfProcess(p.home); known {
+			p.root = home
+			used = append(used, home)
+		}
+	}
+	d.homes.Find(a.Base, a.ownHome(), used, d.now)
 	return d
+}
+
+// ownHome returns the home of the user that runs Rollcall.
+func (a *Adapter) ownHome() string {
+	if dir := a.Env(homeVariable); filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(a.Home, folderName)
 }
 
 // folders of a home

@@ -25,11 +25,10 @@ type discovery struct {
 	now    time.Time
 	answer *kit.Answer
 
-	roots        []string
-	unresponsive []string // homes whose file systems do not answer
-	unreadable   []string // homes whose sessions can't be listed
-	processes    []*process
-	tableErr     error
+	homes      kit.Roots
+	unreadable []string // homes whose sessions can't be listed
+	processes  []*process
+	noTable    bool // the process table could not be read
 
 	all      []place // of the sessions that were listed
 	owners   map[place][]*process
@@ -45,7 +44,6 @@ func (at place) events() string { return filepath.Join(at.dir(), "events.jsonl")
 // session is a session's file and what was read of it.
 type session struct {
 	place
-	dir     string
 	info    fs.FileInfo
 	facts   facts
 	readErr error
@@ -57,12 +55,17 @@ type session struct {
 
 // liveOnly reports whether only live sessions are asked for.
 func (d *discovery) liveOnly() bool {
-	return d.tableErr == nil && len(d.query.IDs) == 0 && !d.query.Since.IsZero() && !d.query.Since.Before(d.now.Add(-time.Second))
+	return !d.noTable && len(d.query.IDs) == 0 && !d.query.Since.IsZero() && !d.query.Since.Before(d.now.Add(-time.Second))
+}
+
+// absent reports whether nothing shows that Copilot is installed: neither a home nor a process.
+func (d *discovery) absent() bool {
+	return !d.noTable && len(d.processes) == 0 && d.homes.Absent()
 }
 
 // list finds the folders of sessions.
 func (d *discovery) list() {
-	for _, root := range d.roots {
+	for _, root := range d.homes.Paths {
 		ctx, cancel := kit.Part(d.ctx, 3)
 		entries, err := agentfile.Entries(ctx, store(root))
 		cancel()
@@ -92,21 +95,19 @@ func (d *discovery) read() {
 		}
 	}
 	slices.SortFunc(d.sessions, func(a, b *session) int {
-		return cmp.Or(cmp.Compare(b.live(), a.live()), b.modified().Compare(a.modified()), strings.Compare(a.dir, b.dir))
+		return cmp.Or(cmp.Compare(b.live(), a.live()), b.modified().Compare(a.modified()), strings.Compare(a.dir(), b.dir()))
 	})
 	ctx, cancel := kit.ReadingTime(d.ctx, len(d.sessions))
 	defer cancel()
 	agentfile.Parallel(len(d.sessions), func(i int) {
 		s := d.sessions[i]
 		if s.readErr == nil {
-			s.facts, s.readErr = d.transcript(s.events()).read(ctx, s.info)
+			s.facts, s.readErr = d.transcripts.Read(ctx, s.events(), s.info, d.query.Once)
 		}
 		if s.readErr == nil {
-			s.space, s.readErr = readWorkspace(filepath.Join(s.dir, "workspace.yaml"))
-			if s.readErr != nil {
-				d.answer.Problem(s.readErr)
-				s.readErr = nil // the records have what is needed
-			}
+			var err error
+			s.space, err = readWorkspace(filepath.Join(s.dir(), "workspace.yaml"))
+			d.answer.Problem(err) // the records have what is needed
 		}
 	})
 	d.sort()
@@ -122,7 +123,7 @@ func (d *discovery) wants(id string) bool {
 
 // examine adds a session whose file exists and is recent enough.
 func (d *discovery) examine(at place) {
-	s := &session{place: at, dir: at.dir()}
+	s := &session{place: at}
 	if owners := d.owners[at]; len(owners) > 0 {
 		s.owner, s.rivals = owners[0], owners[1:]
 	}
@@ -153,16 +154,6 @@ func (s *session) modified() time.Time {
 		return time.Time{}
 	}
 	return s.info.ModTime()
-}
-
-func (d *discovery) transcript(path string) *transcript {
-	fresh := func(path string) *transcript { return newTranscript(path, d.saved) }
-	if d.query.Once {
-		return fresh(path)
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.transcripts.Get(path, fresh)
 }
 
 // sort adds the problems of the sessions that could not be read to the answer, and drops those that are nothing.
@@ -255,7 +246,7 @@ func (d *discovery) addProcesses() {
 		return
 	}
 	for _, p := range d.processes {
-		if p.sessions > 0 || !slices.ContainsFunc(d.roots, p.uses) {
+		if p.sessions > 0 || !slices.ContainsFunc(d.homes.Paths, p.uses) {
 			continue
 		}
 		row := adapters.ProcessSession(Name, p.Process, p.cwd)
@@ -273,4 +264,32 @@ func (d *discovery) addProcesses() {
 			d.answer.Add(row)
 		}
 	}
+}
+
+// maxWatched is the largest number of folders of sessions that are watched.
+const maxWatched = 24
+
+// watchPaths returns the folders in which sessions appear, and those of running sessions.
+func (d *discovery) watchPaths() []string {
+	var watch []string
+	for _, root := range d.homes.Paths {
+		for _, dir := range []string{store(root), root, filepath.Dir(root)} { // where it will appear
+			if info, err := os.Stat(dir); err == nil && info.IsDir() {
+				watch = kit.AppendNew(watch, dir)
+				break
+			}
+		}
+	}
+	live := 0
+	for _, s := range d.sessions {
+		if live++; s.owner != nil && live <= maxWatched {
+			watch = kit.AppendNew(watch, s.dir())
+		}
+	}
+	for at := range d.owners { // those that have no prompt yet
+		if live++; live <= maxWatched {
+			watch = kit.AppendNew(watch, at.dir())
+		}
+	}
+	return watch
 }

@@ -58,8 +58,8 @@ type request struct{ id, call, text string }
 
 const maxOpen = 64 // calls and requests that are kept
 
-// clone returns facts to which records can be added without changing f.
-func (f *facts) clone() facts {
+// Clone implements kit.Gatherer.
+func (f *facts) Clone() facts {
 	c := *f
 	c.ledger = f.ledger.Clone()
 	c.turn.calls, c.turn.asked = slices.Clone(f.turn.calls), slices.Clone(f.turn.asked)
@@ -69,16 +69,19 @@ func (f *facts) clone() facts {
 
 func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
 
-// lose records that a line could not be read: the state of the turn is not known until the next prompt.
-func (f *facts) lose(why string) {
-	f.skip("line over 64 MB")
+// Long implements kit.Gatherer: the state of the turn is not known until the next prompt.
+func (f *facts) Long(words string) {
+	f.skip(kit.LongLine)
 	f.lines++
 	f.known++ // it is not a form that is not known
-	f.turn = turn{lost: true, why: why, at: f.last}
+	f.turn = turn{lost: true, why: words, at: f.last}
 }
 
-// line adds one line.
-func (f *facts) line(line []byte) {
+// Partial implements kit.Gatherer. The record that is being written comes with the next look.
+func (f *facts) Partial() {}
+
+// Line implements kit.Gatherer.
+func (f *facts) Line(line []byte) error {
 	switch n, err := agentfile.Records(line, parse, f.record); {
 	case n == 0:
 		f.lines++
@@ -87,6 +90,7 @@ func (f *facts) line(line []byte) {
 	case err != nil:
 		f.skip("line that is not a record")
 	}
+	return nil
 }
 
 // record adds one record.

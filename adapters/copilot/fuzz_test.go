@@ -34,8 +34,10 @@ func FuzzFacts(f *testing.F) {
 		for line := range bytes.Lines(data) {
 			before := fs
 			calls, asked := len(before.turn.calls), len(before.turn.asked)
-			fs = fs.clone()
-			fs.line(bytes.TrimSpace(line))
+			fs = fs.Clone()
+			if err := fs.Line(bytes.TrimSpace(line)); err != nil {
+				t.Error(err)
+			}
 			if len(before.turn.calls) != calls || len(before.turn.asked) != asked || len(fs.turn.calls) > maxOpen || len(fs.turn.asked) > maxOpen {
 				t.Errorf("%d calls, %d requests", len(fs.turn.calls), len(fs.turn.asked))
 			}

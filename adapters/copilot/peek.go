@@ -2,8 +2,6 @@ package copilot
 
 import (
 	"context"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -15,16 +13,12 @@ import (
 
 // Peek implements adapters.Peeker. It reads the file from its end. What sub-agents said is left out.
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
-	if n <= 0 || adapters.IsProcessID(s.ID) { // a process that has stored nothing
-		return nil, nil
-	}
-	if len(s.Files) == 0 {
-		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + s.ID, Err: errors.New("it has no file")}
-	}
-	return kit.Read(ctx, s.Files[0], func() ([]adapters.Message, error) {
+	return kit.Peek(ctx, &s, n, func(path string) ([]adapters.Message, error) {
 		p := &peek{n: n, ended: map[string]adapters.ToolState{}}
-		err := p.file(ctx, s.Files[0])
-		slices.Reverse(p.messages)
+		err := kit.LinesFromEnd(ctx, path, func(line []byte) bool {
+			p.line(line)
+			return len(p.messages) < n
+		})
 		for i := range p.messages {
 			if m := &p.messages[i]; m.State == adapters.ToolRunning {
 				m.State = kit.StateWithoutResult(&s, m, m.At.Before(p.last))
@@ -40,29 +34,6 @@ type peek struct {
 	messages []adapters.Message
 	ended    map[string]adapters.ToolState // of the calls with a result
 	last     time.Time                     // of the last prompt, end or error: a call before it runs no longer
-}
-
-func (p *peek) file(ctx context.Context, path string) error {
-	f, info, err := agentfile.OpenRegular(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	b := agentfile.Backward(f, info.Size(), 0).WithContext(ctx)
-	defer b.Close()
-	for len(p.messages) < p.n {
-		line, _, err := b.Prev()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, agentfile.ErrTooLong):
-		case err != nil:
-			return err
-		default:
-			p.line(line)
-		}
-	}
-	return nil
 }
 
 // line adds the message of a line, if it has one.

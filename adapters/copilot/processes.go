@@ -11,10 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
@@ -30,8 +28,8 @@ type process struct {
 	files    bool     // its open files are known
 	pids     []int    // its pid, and those in the namespaces below
 	parent   string   // id of the session whose tool started it
-	children int      // processes that it started
-	sessions int      // that it has
+	children []proc.Process
+	sessions int // that it has
 }
 
 // heldName matches the file that the process of a session has open and locked (1.0.102).
@@ -39,6 +37,17 @@ var heldName = regexp.MustCompile(`[/\\]session-state[/\\]([0-9a-f-]{36})[/\\]in
 
 // inner is the variable that a native Copilot sets for the copy of itself that does the work (up to 1.0.60).
 const inner = "COPILOT_RUN_APP"
+
+// sessionVariable is set for what the tools of a session run (1.0.34, 1.0.102), and not for servers.
+const sessionVariable = "COPILOT_AGENT_SESSION_ID"
+
+// runs reports whether a tool of a session has a process below p.
+func (d *discovery) runs(p *process, id string) bool {
+	return slices.ContainsFunc(p.children, func(c proc.Process) bool {
+		env, err := d.Table.Env(c.Identity)
+		return err == nil && kit.Get(env, sessionVariable) == id
+	})
+}
 
 // notSessions lists the sub-commands and options that start no conversation (copilot --help of 1.0.102).
 var notSessions = []string{"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions", "memories", "plugin", "mcp", "skill",
@@ -59,15 +68,12 @@ func isCopilot(comm, exe string) bool {
 
 // takeCensus finds Copilot's processes: the innermost of those that wait for one another.
 func (d *discovery) takeCensus() {
-	rows, err := d.table.List(d.ctx)
-	if d.tableErr = err; err != nil {
-		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
-			Fix: "without it, running sessions can't be recognised"})
-	}
+	rows, known := d.Processes(d.ctx, d.answer)
+	d.noTable = !known
 	native := map[int]proc.Process{}
-	children := map[int]int{}
+	children := map[int][]proc.Process{}
 	for _, row := range rows {
-		children[row.PPID]++
+		children[row.PPID] = append(children[row.PPID], row)
 		if d.isNative(row) {
 			native[row.PID] = row
 		}
@@ -96,12 +102,12 @@ func (a *Adapter) isNative(row proc.Process) bool {
 	if !mayBeCopilot(row.Comm) {
 		return false
 	}
-	exe, err := a.table.Exe(row.Identity)
+	exe, err := a.Table.Exe(row.Identity)
 	return err == nil && isCopilot(row.Comm, exe)
 }
 
 func (a *Adapter) isInner(id proc.Identity) bool {
-	env, err := a.table.Env(id)
+	env, err := a.Table.Env(id)
 	return err == nil && kit.Get(env, inner) != ""
 }
 
@@ -111,11 +117,11 @@ func (a *Adapter) OwnsProcess(p proc.Process) bool {
 	if !a.isNative(p) {
 		return false
 	}
-	args, err := a.table.Args(p.Identity)
+	args, err := a.Table.Args(p.Identity)
 	if err != nil || !isConversation(args) {
 		return false
 	}
-	parent, err := a.table.Find(p.PPID)
+	parent, err := a.Table.Find(p.PPID)
 	return err != nil || !a.isNative(parent) || a.isInner(p.Identity)
 }
 
@@ -126,31 +132,28 @@ func isConversation(args []string) bool {
 // inspect reads what a process shows of itself. It returns nil for one that hosts no session.
 func (d *discovery) inspect(row proc.Process) *process {
 	p := &process{Process: row, pids: []int{row.PID}}
-	p.args, _ = d.table.Args(row.Identity)
+	p.args, _ = d.Table.Args(row.Identity)
 	if !isConversation(p.args) {
 		return nil
 	}
-	env, err := d.table.Env(row.Identity)
+	env, err := d.Table.Env(row.Identity)
 	if errors.Is(err, proc.ErrGone) {
 		return nil
 	}
 	if home := kit.Get(env, kit.Home); filepath.IsAbs(home) {
-		p.home = filepath.Join(home, ".copilot")
+		p.home = filepath.Join(home, folderName)
 	}
 	if home := kit.Get(env, homeVariable); filepath.IsAbs(home) {
 		p.home = filepath.Clean(home)
 	}
-	if p.home != "" && mayExist(p.home) {
-		p.root = agentproc.RealPath(p.home)
-	}
-	if id := kit.Get(env, "COPILOT_AGENT_SESSION_ID"); kit.Is(id) {
+	if id := kit.Get(env, sessionVariable); kit.Is(id) {
 		p.parent = id
 	}
-	p.cwd, _ = d.table.CWD(row.Identity)
-	if below, err := d.table.InnerPIDs(row.Identity); err == nil {
+	p.cwd, _ = d.Table.CWD(row.Identity)
+	if below, err := d.Table.InnerPIDs(row.Identity); err == nil {
 		p.pids = append(p.pids, below...)
 	}
-	files, err := d.table.OpenFiles(row.Identity)
+	files, err := d.Table.OpenFiles(row.Identity)
 	p.files = err == nil
 	for _, path := range files {
 		if m := heldName.FindStringSubmatch(path); m != nil {
@@ -189,9 +192,9 @@ func (d *discovery) assign() {
 	var rest []*process
 	for _, p := range d.processes {
 		found := false
-		for _, root := range d.roots {
+		for _, root := range d.homes.Paths {
 			for _, id := range p.holds {
-				if at := (place{root, id}); p.uses(root) && mayExist(at.dir()) {
+				if at := (place{root, id}); p.uses(root) && kit.MayExist(at.dir()) {
 					d.owners[at], found = append(d.owners[at], p), true
 				}
 			}
@@ -203,16 +206,13 @@ func (d *discovery) assign() {
 	rest = slices.DeleteFunc(rest, d.assignByLock)
 	for _, p := range rest {
 		id, _ := p.resumes()
-		for _, root := range d.roots {
-			if at := (place{root, id}); id != "" && p.uses(root) && mayExist(at.events()) {
+		for _, root := range d.homes.Paths {
+			if at := (place{root, id}); id != "" && p.uses(root) && kit.MayExist(at.events()) {
 				d.owners[at] = append(d.owners[at], p)
 			}
 		}
 	}
 }
-
-// startSlack is the most by which the start of a process, as the system states it, can be later than it was: a tick of the clock.
-const startSlack = 20 * time.Millisecond
 
 // assignByLock gives a process the session with a lock of its pid.
 func (d *discovery) assignByLock(p *process) (found bool) {
@@ -226,7 +226,7 @@ func (d *discovery) assignByLock(p *process) (found bool) {
 			if errors.Is(err, fs.ErrPermission) {
 				d.answer.Problem(adapters.Unreadable(at.dir(), err))
 			}
-			if err != nil || info.ModTime().Before(p.Started.Add(-startSlack)) || p.files && mayExist(strings.TrimSuffix(lock, ".lock")+".hold") {
+			if err != nil || info.ModTime().Before(p.Started.Add(-kit.StartSlack)) || p.files && kit.MayExist(strings.TrimSuffix(lock, ".lock")+".hold") {
 				continue // another process's, which had this pid
 			}
 			d.owners[at], found = append(d.owners[at], p), true

@@ -23,7 +23,7 @@ const (
 func (d *discovery) decide(s *session) kit.Verdict {
 	said := d.lastRecord(s)
 	switch {
-	case s.owner == nil && d.tableErr != nil:
+	case s.owner == nil && d.noTable:
 		return kit.Unknown(said + "; the processes could not be read")
 	case s.owner == nil:
 		return kit.Stopped(s.facts.turn.stopped(), "no process has it; "+said)
@@ -37,12 +37,12 @@ func (d *discovery) decide(s *session) kit.Verdict {
 	switch {
 	case t.lost:
 		return kit.Unknown(said)
-	case t.shut && !t.open, t.at.Before(s.began().Add(-startSlack)) && t.open:
+	case t.shut && !t.open, t.at.Before(s.began().Add(-kit.StartSlack)) && t.open:
 		if t.open {
 			return kit.Idle("", said+", which began after the turn")
 		}
 		return kit.Idle(t.outcome, said)
-	case t.between && d.now.Sub(t.at) < kit.Delay(betweenTurns, d.table.Pressure()):
+	case t.between && d.now.Sub(t.at) < kit.Delay(betweenTurns, d.Table.Pressure()):
 		return kit.Working(said + ", and the results have no answer yet")
 	case !t.open:
 		return kit.Idle(t.outcome, said)
@@ -55,7 +55,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 func (s *session) began() time.Time {
 	if slices.Contains(s.owner.holds, s.id) {
 		for _, pid := range s.owner.pids {
-			if info, err := os.Lstat(filepath.Join(s.dir, fmt.Sprintf("inuse.%d.hold", pid))); err == nil {
+			if info, err := os.Lstat(filepath.Join(s.dir(), fmt.Sprintf("inuse.%d.hold", pid))); err == nil {
 				return info.ModTime()
 			}
 		}
@@ -81,7 +81,7 @@ func (d *discovery) decideOpen(s *session, said string) kit.Verdict {
 			return kit.Waiting(adapters.ForPermission, said+"; it asks for permission to carry out its plan")
 		}
 	}
-	if i := slices.IndexFunc(t.calls, func(c call) bool { return c.runs }); i >= 0 && s.owner.children == 0 && !recordsRequests(s.facts.version) {
+	if i := slices.IndexFunc(t.calls, func(c call) bool { return c.runs }); i >= 0 && !recordsRequests(s.facts.version) && !d.runs(s.owner, s.id) {
 		return kit.Unknown(said + "; it runs no command or waits for permission, which Copilot CLI " + s.facts.version + " does not record: 1.0.60 does")
 	}
 	return kit.Working(said)

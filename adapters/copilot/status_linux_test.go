@@ -122,6 +122,23 @@ func TestRunning(t *testing.T) {
 	}
 }
 
+// TestOpenCallOfOldVersion: a server that Copilot started shows nothing of a call, whose own process names the session.
+func TestOpenCallOfOldVersion(t *testing.T) {
+	w := newFixture(t)
+	w.put(idA, "1.0.34", prompted, begun, called)
+	pid := w.run(idA, time.Minute, scene.Spec{})
+	child := scene.Spec{Comm: "bash", Exe: "/bin/bash", CWD: "/home/dev/proj", Args: []string{"bash", "--norc", "--noprofile"}, PPID: pid, Started: time.Now()}
+	w.Procs.Start(child)
+	if s := w.one(t, idA); s.Status != adapters.Unknown {
+		t.Errorf("%s with a server: %s", s.Status, s.Evidence)
+	}
+	child.Env = []string{"COPILOT_AGENT_SESSION_ID=" + idA}
+	w.Procs.Start(child)
+	if s := w.one(t, idA); s.Status != adapters.Working {
+		t.Errorf("%s with a command: %s", s.Status, s.Evidence)
+	}
+}
+
 // A sub-agent's request waits for the user, too; what else it does is not the session's.
 func TestSubAgent(t *testing.T) {
 	w := newFixture(t)

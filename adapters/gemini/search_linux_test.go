@@ -83,10 +83,10 @@ func TestCommand(t *testing.T) {
 		task adapters.Task
 		want string
 	}{
-		{adapters.Task{Prompt: "-x", Mode: "yolo", Model: "m"}, "--output-format stream-json --session-id ID --model m --approval-mode yolo < -x"},
+		{adapters.Task{Prompt: "-x", Mode: "yolo", Model: "m"}, "--session-id ID --output-format stream-json --model m --approval-mode yolo < -x"},
 		{adapters.Task{Prompt: "-x", Terminal: true}, "--session-id ID --prompt-interactive=-x < "},
-		{adapters.Task{Prompt: "x", Resume: "old", Home: "/srv/.gemini"}, "GEMINI_CLI_HOME=/srv --output-format stream-json --resume old < x"},
-		{adapters.Task{Resume: "old", Home: "/home/dev/.gemini", Terminal: true}, "--resume old < "},
+		{adapters.Task{Prompt: "x", Resume: "old", Home: "/srv/.gemini"}, "GEMINI_CLI_HOME=/srv --resume=old --output-format stream-json < x"},
+		{adapters.Task{Resume: "old", Home: "/home/dev/.gemini", Terminal: true}, "--resume=old < "},
 	} {
 		got, err := a.Command("gemini", c.task)
 		line := strings.Join(append(got.Set, got.Args...), " ") + " < " + got.Stdin

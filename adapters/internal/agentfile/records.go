@@ -32,6 +32,14 @@ func Records[R any](line []byte, parse func([]byte) (R, error), do func(*R)) (n 
 	return n, err
 }
 
+// HasRecord reports whether a record is on a line; see Records.
+func HasRecord(line []byte) bool {
+	n, _ := Records(line, func(part []byte) (_ struct{}, err error) {
+		return struct{}{}, Top(part, func(_, _ []byte) bool { return true })
+	}, func(*struct{}) {})
+	return n > 0
+}
+
 // searched bounds the bytes that objects reads to find where a record begins after a part of another one.
 const searched = 1 << 20
 
