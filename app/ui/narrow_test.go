@@ -2,6 +2,7 @@ package ui
 
 import (
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2"
 
@@ -41,5 +42,25 @@ func TestWindowWidths(t *testing.T) {
 				t.Fatalf("%gx%g: the list is %v, the details are %v", width, height, list, detail)
 			}
 		}
+	}
+}
+
+// TestLowWindowShowsAnswers: at 700×500 the buttons that answer a request are visible without scrolling, and the conversation is back in a higher window.
+func TestLowWindowShowsAnswers(t *testing.T) {
+	text := "git push --force origin main && npm publish --tag latest --access public"
+	w := openQueue(t, newAsker(command("a", "1", text, time.Minute)), waiters(map[string]int{"a": 1}))
+	w.armed(text)
+	w.win.Resize(fyne.NewSize(700, 500))
+	w.win.Canvas().Capture()
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject
+	detail := w.ui.sessions.detail
+	for _, b := range []*widgets.Button{detail.request.allow, detail.request.deny} {
+		if end, bottom := at(b).Y+b.Size().Height, at(detail.above).Y+detail.above.Size().Height; end > bottom {
+			t.Errorf("%q ends at %g, the pane at %g", b.Text, end, bottom)
+		}
+	}
+	w.win.Resize(fyne.NewSize(1040, 800))
+	if !detail.below.Visible() {
+		t.Error("a high window doesn't show the conversation")
 	}
 }
