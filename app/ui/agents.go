@@ -213,7 +213,7 @@ func newAgentCard(u *UI) *agentCard {
 	c.problems.Hide()
 	c.state = widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{})
 	head := widgets.Border(nil, widgets.Columns(2, container.NewCenter(c.icon), c.name), nil, widgets.Pad(0, 0, 2, 0, c.state))
-	c.content = widgets.NewPanel(6, 8, 12, 10, widgets.Rows(0, head, widgets.Pad(0, 0, 18, 0, c.problems), widgets.Pad(0, 0, 14, 0, c.facts.content)))
+	c.content = widgets.Inset(widgets.NewPanel(6, 8, 12, 10, widgets.Rows(0, head, widgets.Pad(0, 0, 18, 0, c.problems), widgets.Pad(0, 0, 14, 0, c.facts.content))))
 	return c
 }
 

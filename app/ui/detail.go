@@ -89,18 +89,24 @@ func newDetailPane(u *UI) *detailPane {
 // leastBelow is the smallest share of the height that the conversation gets.
 const leastBelow = 0.3
 
-// aroundRequest is the height of the status, the buttons and the notes around the text of a request.
-const aroundRequest = 230
+// lowPane is the height below which a request that doesn't fit takes the place of the conversation: the buttons that answer it matter more.
+const lowPane = 520
 
 // overConversation gives what is above the conversation the height that it needs, and the conversation the rest. A long request gets as many rows as
-// fit; in a low window what is above scrolls.
+// fit; in a low window what is above scrolls, and a request may take the place of the conversation.
 func (d *detailPane) overConversation() *fyne.Container {
 	above, below := d.above, d.below
 	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
 		most := size.Height * (1 - leastBelow)
-		d.request.code.SetHeight(most - aroundRequest)
 		above.Resize(fyne.NewSize(size.Width, most))
+		around := above.Content.MinSize().Height - d.request.panel.MinSize().Height
+		d.request.code.SetHeight(most - around)
 		height := min(above.Content.MinSize().Height, most)
+		crowded := size.Height < lowPane && d.request.has && !d.showsFacts && above.Content.MinSize().Height > most
+		if crowded {
+			height = size.Height
+		}
+		below.Hidden = crowded
 		widgets.Place(above, 0, 0, size.Width, height)
 		widgets.Place(below, 0, height, size.Width, size.Height-height)
 	}, Least: func([]fyne.CanvasObject) fyne.Size { return above.MinSize().Max(below.MinSize()) }}, above, below)

@@ -346,7 +346,7 @@ func (p *launchPage) run(f launchForm) {
 
 // add shows a launch on the page, above the form and the earlier launches.
 func (p *launchPage) add(r *launchRun) {
-	card := widgets.Pad(0, 8, 6, 6, r.Content)
+	card := widgets.Pad(0, 8, 0, 0, r.Content)
 	r.close.OnTapped = func() {
 		p.runs.Remove(card)
 		p.content.Refresh()

@@ -45,7 +45,7 @@ func newLocksPage(u *UI) *locksPage {
 	timer.SetEnabled(u.options.Fuses != nil)
 	cleanUp.SetEnabled(u.options.Table != nil)
 	p.body = widgets.Rows(8, widgets.Hint("Reading the locks and timers…"))
-	p.content = container.NewStack(widgets.Page(widgets.Rows(8, widgets.Headline("Locks & timers"), widgets.Inset(widgets.Flow(lockIt, timer, cleanUp)), p.problem.Content, p.body)))
+	p.content = container.NewStack(widgets.Page(widgets.Rows(8, widgets.Headline("Locks & timers"), widgets.Inset(widgets.Rows(8, widgets.Flow(lockIt, timer, cleanUp), p.problem.Content)), p.body)))
 	go p.watch(u.ctx)
 	return p
 }

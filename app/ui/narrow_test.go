@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2"
 
@@ -40,6 +42,28 @@ func TestWindowWidths(t *testing.T) {
 			if list.Width < 200 || detail.Width < 300 {
 				t.Fatalf("%gx%g: the list is %v, the details are %v", width, height, list, detail)
 			}
+		}
+	}
+}
+
+// TestAnswersAreVisible: the buttons that answer a request are visible without scrolling, at 700×500 and below a long request. A high window shows the conversation.
+func TestAnswersAreVisible(t *testing.T) {
+	short := "git push --force origin main && npm publish --tag latest --access public"
+	for text, size := range map[string]fyne.Size{short: fyne.NewSize(700, 500), strings.Repeat(short+"; ", 100): fyne.NewSize(1040, 680)} {
+		w := openQueue(t, newAsker(command("a", "1", text, time.Minute)), waiters(map[string]int{"a": 1}))
+		w.armed(text)
+		w.win.Resize(size)
+		w.win.Canvas().Capture()
+		at := fyne.CurrentApp().Driver().AbsolutePositionForObject
+		detail := w.ui.sessions.detail
+		for _, b := range []*widgets.Button{detail.request.allow, detail.request.deny} {
+			if end, bottom := at(b).Y+b.Size().Height, at(detail.above).Y+detail.above.Size().Height; end > bottom {
+				t.Errorf("%v: %q ends at %g, the pane at %g", size, b.Text, end, bottom)
+			}
+		}
+		w.win.Resize(fyne.NewSize(1040, 800))
+		if !detail.below.Visible() {
+			t.Error("a high window doesn't show the conversation")
 		}
 	}
 }

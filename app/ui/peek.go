@@ -225,7 +225,7 @@ func (c *conversation) arrange(t *messages, first string) {
 	case more && t.n < mostPeek:
 		objects = append(objects, widgets.Pad(4, 4, 0, 0, container.NewCenter(c.earlier)))
 	case more:
-		objects = append(objects, widgets.Pad(4, 4, 18, 18, widgets.Hint(fmt.Sprintf("The window shows the last %d messages; “rollcall peek” shows earlier ones.", mostPeek))))
+		objects = append(objects, widgets.Pad(4, 4, 14, 16, widgets.Hint(fmt.Sprintf("The window shows the last %d messages; “rollcall peek” shows earlier ones.", mostPeek))))
 	}
 	mark := -1
 	for _, v := range c.views {
@@ -233,7 +233,7 @@ func (c *conversation) arrange(t *messages, first string) {
 			mark = len(objects)
 		}
 		if c.found != "" && v.message.key == c.found {
-			objects = append(objects, widgets.Pad(8, 0, 18, 22, widgets.NewLine("Found here", widgets.ColorWorking, theme.SizeNameCaptionText, fyne.TextStyle{Bold: true})))
+			objects = append(objects, widgets.Pad(8, 0, 14, 16, widgets.NewLine("Found here", widgets.ColorWorking, theme.SizeNameCaptionText, fyne.TextStyle{Bold: true})))
 		}
 		objects = append(objects, v.content)
 	}

@@ -51,9 +51,9 @@ func (v *messageView) turn(text fyne.CanvasObject, now time.Time) fyne.CanvasObj
 	who := widgets.NewLine(v.message.speaker, theme.ColorNameForeground, theme.SizeNameCaptionText, fyne.TextStyle{Bold: true})
 	body := widgets.Rows(-4, widgets.Pad(4, 0, 6, 6, widgets.Border(nil, nil, newTime(v.message.at, now), who)), text)
 	if v.message.role == adapters.FromUser {
-		return widgets.Pad(5, 5, 8, 12, widgets.NewPanel(2, 2, 4, 4, body))
+		return widgets.Pad(5, 5, 4, 6, widgets.NewPanel(2, 2, 4, 4, body))
 	}
-	return widgets.Pad(6, 3, 12, 16, body)
+	return widgets.Pad(6, 3, 8, 10, body)
 }
 
 // toolCall shows a call of a tool on one line: its state as an icon, its name, and what it does.
@@ -62,13 +62,13 @@ func (v *messageView) toolCall(now time.Time) fyne.CanvasObject {
 	mono := fyne.TextStyle{Monospace: true}
 	name := widgets.NewLine(v.message.tool, theme.ColorNameForeground, theme.SizeNameCaptionText, fyne.TextStyle{Monospace: true, Bold: true}).Whole()
 	v.line = widgets.NewLine(v.message.text, widgets.ColorMuted, theme.SizeNameCaptionText, mono)
-	return widgets.Pad(2, 2, 18, 22, widgets.Border(nil, widgets.Columns(6, container.NewCenter(v.icon), name),
+	return widgets.Pad(2, 2, 14, 16, widgets.Border(nil, widgets.Columns(6, container.NewCenter(v.icon), name),
 		newTime(v.message.at, now), widgets.Pad(0, 0, 8, 8, v.line)))
 }
 
 // note shows a note that the agent made.
 func (v *messageView) note(text fyne.CanvasObject, now time.Time) fyne.CanvasObject {
-	return widgets.Pad(0, 0, 18, 22, widgets.Border(nil, widgets.TopOf(9, 0, 0, 0, widgets.NewImage(widgets.NewIcon("idle", widgets.ColorMuted), 12)),
+	return widgets.Pad(0, 0, 14, 16, widgets.Border(nil, widgets.TopOf(9, 0, 0, 0, widgets.NewImage(widgets.NewIcon("idle", widgets.ColorMuted), 12)),
 		widgets.TopOf(7, 0, 0, 0, newTime(v.message.at, now)), text))
 }
 

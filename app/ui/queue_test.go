@@ -230,8 +230,10 @@ func TestQueueByKeys(t *testing.T) {
 	w.shoot("queue-question")
 	w.rune('9') // there is no such option
 	w.rune('2')
-	w.until("the end", func() bool { return len(w.ui.asking.asked) == 0 })
-	shows(t, w.ui.content, "Nothing waits for you", ": answered")
+	w.until("the end", func() bool {
+		return len(w.ui.asking.asked) == 0 && strings.Contains(strings.Join(shownTexts(w.ui.content), "\n"), ": answered")
+	})
+	shows(t, w.ui.content, "Nothing waits for you")
 	w.shoot("queue-empty")
 	want := []string{"old 2 deny []", "new 1 allow []", "ask q reply [[Blue]]"}
 	if got := a.got(); !slices.Equal(got, want) {

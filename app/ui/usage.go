@@ -90,7 +90,7 @@ func newUsagePage(u *UI) *usagePage {
 	p.table = widgets.Widest(usageWidth, widgets.Border(widgets.Rows(4, widgets.Pad(4, 8, 14, 14, p.figuresRow()), widgets.Pad(0, 0, 14, 14, p.chart), widgets.Pad(2, 0, 14, 14, legend()),
 		widgets.Pad(8, 0, 14, 14, p.header), widget.NewSeparator()), nil, nil, p.list))
 	p.body = widgets.NewStage()
-	top := widgets.Rows(6, widgets.Headline("Usage"), widgets.Inset(widgets.Flow(p.by.List, p.since.List)), p.problem.Content, widgets.Inset(p.limits.content), widgets.Pad(0, 0, 6, 6, p.total))
+	top := widgets.Rows(6, widgets.Headline("Usage"), widgets.Inset(widgets.Rows(6, widgets.Flow(p.by.List, p.since.List), p.problem.Content)), widgets.Inset(p.limits.content), widgets.Pad(0, 0, 6, 6, p.total))
 	p.content = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body.Content)
 	p.show()
 	return p

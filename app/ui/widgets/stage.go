@@ -135,7 +135,7 @@ type Card struct {
 func NewCard(icon *Icon, title, text string, actions ...fyne.CanvasObject) *Card {
 	c := &Card{Text: NewSelectText(text), image: NewImage(icon, 16)}
 	c.Body = Rows(-2, Pad(2, 0, 6, 6, NewTitle(title).Path()), c.Text)
-	c.Content = NewPanel(6, 4, 10, 8, Border(nil, TopOf(3, 0, 0, 4, c.image), container.NewVBox(Columns(6, actions...)), c.Body))
+	c.Content = Inset(NewPanel(6, 4, 10, 8, Border(nil, TopOf(3, 0, 0, 4, c.image), container.NewVBox(Columns(6, actions...)), c.Body)))
 	return c
 }
 
