@@ -3,6 +3,8 @@ package qwen
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -33,10 +35,17 @@ var protocol = &kit.ACP{Agent: Name, Where: "Qwen Code"}
 // Talk implements adapters.Piped.
 func (a *Adapter) Talk() adapters.Talk { return protocol.Talk() }
 
-// Command implements adapters.Launcher (0.24.4). A background launch reads the prompt from standard input; a launch in a terminal gets it as an argument.
+// Command implements adapters.Launcher (0.24.4). A background launch reads the prompt from standard input; a launch in a terminal gets it as an
+// argument, and is answered through two files in a folder of the user's alone.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
 	switch {
+	case t.Terminal && t.Answerable:
+		dir := filepath.Join(os.TempDir(), remotePrefix+kit.New())
+		r := remote{events: filepath.Join(dir, "events.jsonl"), input: filepath.Join(dir, "input.jsonl")}
+		c.Before = func(context.Context) error { return r.make(a.now()) }
+		c.Option("--json-file", r.events)
+		c.Option("--input-file", r.input)
 	case t.Terminal:
 	case t.Answerable:
 		c.Args, c.Stdin, c.Pipe = []string{"--acp"}, protocol.Stdin(&t), true

@@ -30,6 +30,7 @@ type process struct {
 	resumes, headless, hosts bool
 	entries                  []entry // of the registry
 	children                 []child
+	remote                   remote
 
 	sessions []*session
 }
@@ -132,6 +133,10 @@ func (p *process) readArgs(args []string) bool {
 			}
 		case "--continue", "-c":
 			p.resumes = true
+		case "--json-file":
+			p.remote.events = value
+		case "--input-file":
+			p.remote.input = value
 		case "--approval-mode":
 			p.mode = value
 		case "--yolo", "-y":
