@@ -7,14 +7,11 @@ package gemini
 
 import (
 	"context"
-	"sync"
+	"path/filepath"
 	"sync/atomic"
-	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
-	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
@@ -30,18 +27,8 @@ var description = adapters.Register(adapters.Description{
 // Adapter implements adapters.Adapter and the optional interfaces that are named below. It is safe for concurrent use. It
 // keeps what it read of files in memory, never a status. Prompts and titles are cut after 4 KB.
 type Adapter struct {
-	home  string
-	env   func(string) string
-	table proc.Lister
-	now   func() time.Time
-	named func() []string
-
-	mu          sync.Mutex
-	transcripts agentfile.Cache[*transcript]
-	saved       *factcache.Facts[savedTranscript]
-	homes       *kit.Recent
-	current     kit.List
-	watch       kit.Watch
+	*kit.Base
+	transcripts *kit.Transcripts[facts, *facts]
 	again       atomic.Bool // the last answer may change although no file does
 }
 
@@ -56,26 +43,36 @@ var (
 	_ adapters.Piped        = (*Adapter)(nil)
 )
 
+const (
+	folderName   = ".gemini"
+	homeVariable = "GEMINI_CLI_HOME"
+	factsFormat  = 2 // must be raised when the same facts get another meaning
+)
+
+// program is how the processes of Gemini CLI look (0.29.0, 0.61.0).
+var program = &kit.NodeAgent{Command: "gemini", Package: "gemini-cli", Inner: "GEMINI_CLI_NO_RELAUNCH",
+	NotSessions: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
+	Home: func(env []string) string {
+		for _, name := range []string{homeVariable, kit.Home} {
+			if dir := kit.Get(env, name); dir != "" {
+				return filepath.Join(dir, folderName)
+			}
+		}
+		return ""
+	}}
+
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
-	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home, agentproc.Own{Variable: homeVariable, Store: folderName}), now: cfg.Now, named: cfg.Homes,
-		saved: factcache.Of[savedTranscript](cfg.Facts, string(Name), factsFormat), homes: kit.NewRecent(cfg.Places, Name)}
+	return &Adapter{Base: kit.NewBase(cfg, description, agentproc.Own{Variable: homeVariable, Store: folderName}),
+		transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat)}
 }
 
-// Name implements adapters.Adapter.
-func (a *Adapter) Name() adapters.Name { return Name }
-
-// Describe implements adapters.Describer.
-func (a *Adapter) Describe() adapters.Description { return description }
+// OwnsProcess implements adapters.ProcessOwner.
+func (a *Adapter) OwnsProcess(row proc.Process) bool { return program.Owns(a.Base, row) }
 
 // Discover implements adapters.Adapter.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return a.current.Ask(ctx, func(ctx context.Context, home string) {
-		_, _ = New(kit.Config(home, a.table)).look(ctx, kit.Query(q))
-	}, func() (adapters.Roll, error) {
-		return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
-	})
+	return a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return New(cfg).look })
 }
 
 // look reads the processes and then the files, once.
@@ -84,49 +81,21 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	if d.absent() {
 		return d.answer.Absent()
 	}
-	for _, home := range d.homes {
-		d.list(home)
-	}
+	d.list()
 	d.read()
 	d.match()
 	d.addSessions()
 	d.answer.NotRead(d.lateIn, "sessions", d.late, len(d.sessions)+d.late)
-	a.watch.Set(d.watchPaths())
-	a.saved.Flush(q.Once)
-	a.mu.Lock()
-	if a.transcripts.Trim(); q.Once {
-		a.transcripts = agentfile.Cache[*transcript]{}
-	}
-	a.mu.Unlock()
+	a.Watch.Set(d.watchPaths())
+	a.transcripts.End(q.Once)
 	return d.answer.Result(ctx, string(Name))
-}
-
-// begin starts a question: it reads the processes, and finds the homes.
-func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.now(), answer: kit.NewAnswer(), byID: map[string]*session{}, slugs: map[string]map[string]string{}}
-	d.readProcesses()
-	d.findHomes()
-	return d
 }
 
 // WatchPaths implements adapters.Watcher: the folders in which sessions and prompts are written.
 func (a *Adapter) WatchPaths() []string {
-	if known := a.watch.Folders(); len(known) > 0 {
-		return known
-	}
-	d := a.begin(context.Background(), adapters.Query{})
-	for _, home := range d.homes {
-		d.list(home)
-	}
-	return kit.Folders(d.watchPaths())
-}
-
-func (a *Adapter) transcript(path string, once bool) *transcript {
-	fresh := func(path string) *transcript { return newTranscript(path, a.saved) }
-	if once {
-		return fresh(path)
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.transcripts.Get(path, fresh)
+	return a.Watched(func() []string {
+		d := a.begin(context.Background(), adapters.Query{})
+		d.list()
+		return d.watchPaths()
+	})
 }

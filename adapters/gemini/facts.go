@@ -1,12 +1,14 @@
 package gemini
 
 import (
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -14,8 +16,6 @@ import (
 type facts struct {
 	known     bool      // a header was read, or a message of a file that has lost its header
 	id        string    // empty: the file has no header
-	sub       bool      // a sub-agent's
-	folder    string    // the folder that the header of a sub-agent names
 	at        time.Time // when the session began
 	last      time.Time // of the newest record
 	opened    []time.Time
@@ -31,10 +31,9 @@ type facts struct {
 	doingAt                               time.Time
 	context                               int64
 
-	ledger   kit.Ledger
-	exact    bool // ledger has all answers of the file
-	skipped  map[string]int
-	longLine string // description of a line that was too long to be read
+	ledger  kit.Ledger
+	lost    string // description of a record that can't be read: its answers are missing in the ledger
+	skipped map[string]int
 }
 
 // turn is the state of the last turn.
@@ -63,126 +62,182 @@ const (
 	maxOpened = 16
 )
 
-// apply adds one record.
-func (f *facts) apply(r *record) {
-	if r.at.After(f.last) {
-		f.last = r.at
+// Clone implements kit.Gatherer.
+func (f *facts) Clone() facts {
+	c := *f
+	c.ledger, c.skipped, c.opened = f.ledger.Clone(), maps.Clone(f.skipped), slices.Clone(f.opened)
+	return c
+}
+
+// Long implements kit.Gatherer.
+func (f *facts) Long(words string) {
+	f.skip(kit.LongLine)
+	f.lost, f.turn = words, turn{state: lost}
+}
+
+// Partial implements kit.Gatherer. A session without a message is not listed: this says why.
+func (f *facts) Partial() {
+	if !f.messages {
+		f.skip("last record is not complete")
 	}
-	switch r.kind {
-	case header:
-		f.known, f.id, f.at, f.sub, f.folder = true, r.id, r.at, r.sub, r.folder
-		f.open(r.at)
-	case change:
-		f.change(r)
-	case message:
-		if f.known = true; f.at.IsZero() { // the file has lost its header
-			f.at = r.at
-		}
-		f.message(r)
-	case rewound:
+}
+
+func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
+
+// Line implements kit.Gatherer: it adds one record, or the whole of a file of 0.29.0.
+func (f *facts) Line(line []byte) error {
+	var r record
+	switch err := r.read(line); {
+	case err != nil && f.known:
+		f.skip("line that is not JSON")
+	case err != nil, !f.known && r.set == nil && r.rewind == nil && r.typ == nil && r.session == nil:
+		f.skip("file without a session header")
+		return kit.ErrOther
+	case r.set != nil:
+		f.change(r.set)
+	case r.rewind != nil:
 		f.turn = turn{state: ended, why: "the user went back in the conversation", at: f.last}
-	case unknown:
-		f.skip(r.why)
+	case r.typ != nil:
+		if f.known = true; f.at.IsZero() { // the file has lost its header
+			f.at = agentfile.Time(r.at)
+		}
+		f.message(&r, true)
+	case r.session != nil:
+		f.known, f.id, f.at = true, short(r.session), agentfile.Time(r.start)
+		f.seen(f.at)
+		f.open(f.at)
+		f.object(&r)
+	default:
+		f.skip("record without a type")
+	}
+	return nil
+}
+
+// object adds the messages of a file that is one object.
+func (f *facts) object(r *record) {
+	if r.messages == nil {
+		return
+	}
+	f.title = short(r.summary)
+	list, _ := listed(r.messages)
+	for i := range list {
+		f.message(&list[i], false)
+	}
+	f.seen(agentfile.Time(r.updated))
+}
+
+func (f *facts) seen(at time.Time) {
+	if at.After(f.last) {
+		f.last = at
 	}
 }
 
 func (f *facts) open(at time.Time) {
-	f.opened = append(slices.Clone(f.opened[max(0, len(f.opened)-maxOpened+1):]), at)
+	f.opened = append(f.opened[max(0, len(f.opened)-maxOpened+1):], at)
 }
 
 // change applies a record that changes the session as a whole.
-func (f *facts) change(r *record) {
-	if r.title != "" {
-		f.title = r.title
+func (f *facts) change(raw []byte) {
+	var r record
+	if r.read(raw) != nil {
+		f.skip("line that is not JSON")
+		return
 	}
-	f.resumed = f.resumed || r.id != ""
-	if !r.listed {
+	at := agentfile.Time(r.updated)
+	f.seen(at)
+	if title := short(r.summary); title != "" {
+		f.title = title
+	}
+	f.resumed = f.resumed || r.session != nil
+	if r.messages == nil {
 		return
 	}
 	f.rewriting = false
 	if f.resumed {
 		f.resumed = false
-		f.open(r.at)
+		f.open(at)
 	}
+	list, _ := listed(r.messages)
 	switch {
 	case !f.messages: // a new file continues a session
-		for i := range r.list {
-			f.apply(&r.list[i])
+		for i := range list {
+			f.message(&list[i], false)
 		}
-	case f.turn.state == prompted && f.promptID != "" && !slices.ContainsFunc(r.list, func(m record) bool { return m.id == f.promptID }):
+	case f.turn.state == prompted && f.promptID != "" && !slices.ContainsFunc(list, func(m record) bool { return short(m.id) == f.promptID }):
 		f.turn = turn{state: ended, why: "the prompt was taken back, as after a failure", at: f.last}
 	}
 }
 
 // message applies a message. After an interruption 0.61.0 writes all messages again, under other ids.
-func (f *facts) message(r *record) {
-	if f.rewriting {
+func (f *facts) message(r *record, isLine bool) {
+	at := agentfile.Time(r.at)
+	r.each(func(call []byte) {
+		if over := agentfile.Time(agentfile.Get(call, "timestamp")); over.After(at) {
+			at = over
+		}
+	})
+	if f.seen(at); f.rewriting {
 		return
 	}
-	switch r.typ {
+	text, results := r.text(textLimit)
+	switch typ := short(r.typ); typ {
 	case "user":
-		f.user(r)
+		f.user(short(r.id), text, results, at)
 	case "gemini":
-		f.answer(r)
+		f.answer(r, text, at)
 	case "info":
-		if r.text == "Request cancelled." {
-			f.turn = turn{state: ended, outcome: adapters.Interrupted, at: r.at}
-			f.rewriting = r.line
+		if r.isCancelled() {
+			f.turn = turn{state: ended, outcome: adapters.Interrupted, at: at}
+			f.rewriting = isLine
 		}
 	case "error":
-		f.turn = turn{state: ended, outcome: adapters.Failed, why: r.text, at: r.at}
+		f.turn = turn{state: ended, outcome: adapters.Failed, why: text, at: at}
 	case "warning":
 	default:
-		f.skip("unknown message type " + kit.PlainWord(r.typ))
+		f.skip("unknown message type " + kit.PlainWord(typ))
 	}
 }
 
-func (f *facts) user(r *record) {
+func (f *facts) user(id, text string, results bool, at time.Time) {
 	switch {
-	case r.results:
+	case results:
 		f.messages = true
 		if f.turn.outcome != adapters.Interrupted {
-			f.turn = turn{state: prompted, why: "the model has the results of its tools", at: r.at, results: r.at}
+			f.turn = turn{state: prompted, why: "the model has the results of its tools", at: at, results: at}
 		}
-	case r.text != "" && r.id != f.promptID:
+	case text != "" && id != f.promptID:
 		f.messages = true
 		if f.firstPrompt == "" {
-			f.firstPrompt = r.text
+			f.firstPrompt = text
 		}
-		f.lastPrompt, f.prompted, f.promptID = r.text, r.at, r.id
+		f.lastPrompt, f.prompted, f.promptID = text, at, id
 		f.doing, f.doingAt = "", time.Time{}
-		f.turn = turn{state: prompted, why: "the model has the prompt", at: r.at}
+		f.turn = turn{state: prompted, why: "the model has the prompt", at: at}
 		f.ledger.Prompt()
 	}
 }
 
-func (f *facts) answer(r *record) {
+func (f *facts) answer(r *record, text string, at time.Time) {
 	f.messages = true
-	if r.model != "" {
-		f.model = r.model
+	if model := short(r.model); model != "" {
+		f.model = model
 	}
-	if r.tokens != nil {
-		f.ledger.Answer(kit.Entry{ID: xxhash.Sum64String(r.id) | 1, At: r.at, Model: r.model, Tokens: *r.tokens})
-		f.context = r.total
+	if used, total := r.used(); used != nil {
+		f.ledger.Answer(kit.Entry{ID: xxhash.Sum64String(short(r.id)) | 1, At: at, Model: short(r.model), Tokens: *used})
+		f.context = total
 	}
-	if r.text != "" {
-		f.doing, f.doingAt = adapters.CutTo(r.text, adapters.MaxDoing), r.at
+	if text != "" {
+		f.doing, f.doingAt = adapters.CutTo(text, adapters.MaxDoing), at
 	}
+	over := false
+	r.each(func([]byte) { over = true })
 	switch results := f.turn.results; {
 	case f.turn.outcome == adapters.Interrupted:
-	case r.calls > 0: // they are over
+	case over: // the calls
 		f.turn = turn{state: prompted, why: "the model has the results of its tools", at: f.last, results: f.last}
-	case r.text == "":
-		f.turn = turn{state: called, at: r.at, results: results}
+	case text == "":
+		f.turn = turn{state: called, at: at, results: results}
 	default:
-		f.turn = turn{state: ended, outcome: adapters.Completed, at: r.at, results: results}
+		f.turn = turn{state: ended, outcome: adapters.Completed, at: at, results: results}
 	}
 }
-
-// tooLong records a line over the length limit, with its description.
-func (f *facts) tooLong(line string) {
-	f.skip("line over 64 MB")
-	f.exact, f.longLine, f.turn = false, line, turn{state: lost}
-}
-
-func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }

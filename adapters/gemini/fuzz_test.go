@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -29,22 +30,21 @@ func FuzzFacts(f *testing.F) {
 	}
 	f.Add([]byte(`{"sessionId":"a","startTime":"2026-11-25T13:47:11Z","messages":[{"id":"1","type":"user","content":"hi"}],"summary":"s"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		fs := facts{exact: true}
-		records, _ := parseObject(data)
+		var fs facts
+		_ = fs.Line(data) // as a file that is one object
 		for line := range bytes.Lines(data) {
-			if r, err := parse(line); err == nil {
-				records = append(records, r)
+			before := fs.Clone()
+			was := fmt.Sprintf("%+v", before)
+			next := before.Clone()
+			if err := next.Line(line); err != nil && fs.known || len(next.opened) > maxOpened || len(next.skipped) > 17 {
+				t.Errorf("%v, %+v", err, next)
 			}
-		}
-		for i := range records {
-			before := fs
-			skipped := len(before.skipped)
-			fs.apply(&records[i])
-			if len(before.skipped) != skipped || len(fs.opened) > maxOpened || len(fs.skipped) > 17 {
-				t.Errorf("%+v", fs)
+			if now := fmt.Sprintf("%+v", before); now != was {
+				t.Errorf("%s was %s", now, was)
 			}
+			fs = next
 		}
-		for _, s := range []string{fs.id, fs.folder, fs.firstPrompt, fs.lastPrompt, fs.title, fs.model, fs.turn.why, fs.doing} {
+		for _, s := range []string{fs.id, fs.firstPrompt, fs.lastPrompt, fs.title, fs.model, fs.turn.why, fs.doing} {
 			if len(s) > textLimit+256 || !utf8.ValidString(s) {
 				t.Errorf("%d bytes: %.80q", len(s), s)
 			}
@@ -63,7 +63,10 @@ func FuzzPeek(f *testing.F) {
 	f.Add([]byte(sampleLines))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p := &peek{limit: kit.Shown, n: 5, seen: map[string]bool{}}
-		p.lines(bytes.Split(data, []byte("\n")))
+		for line := range bytes.Lines(data) {
+			p.line(line)
+		}
+		p.take(nil)
 		if len(p.messages) > 5 {
 			t.Errorf("%d messages", len(p.messages))
 		}

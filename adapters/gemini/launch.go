@@ -1,20 +1,13 @@
 package gemini
 
 import (
-	"bytes"
 	"cmp"
 	"path/filepath"
-	"slices"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
-
-// Program implements adapters.Launcher.
-func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	return description.FindProgram(look)
-}
 
 // Modes implements adapters.Launcher: the values of --approval-mode (0.29.0, 0.61.0).
 func (a *Adapter) Modes() []adapters.Mode {
@@ -27,54 +20,33 @@ func (a *Adapter) Modes() []adapters.Mode {
 }
 
 // protocol is how a launch that can be answered exchanges its prompts and requests (0.61.0).
-var protocol = &kit.ACP{Agent: Name, Where: "Gemini CLI"}
+var protocol = kit.ACP{Agent: Name, Where: "Gemini CLI"}
 
 // Talk implements adapters.Piped.
 func (a *Adapter) Talk() adapters.Talk { return protocol.Talk() }
 
-// Command implements adapters.Launcher (0.61.0). A background launch reads the prompt from standard input; a launch in a terminal gets it as an argument.
+// Command implements adapters.Launcher (0.61.0).
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
-	c := adapters.Command{Path: program, Session: t.Resume}
-	switch {
-	case t.Terminal:
-	case t.Answerable:
-		c.Args, c.Stdin, c.Pipe = []string{"--acp"}, protocol.Stdin(&t), true
-	default:
-		c.Args, c.Stdin = []string{"--output-format", "stream-json"}, t.Prompt
-	}
-	if c.Pipe { // the protocol opens the session
-		t.Resume = ""
-	} else if t.Resume == "" {
-		c.Session = kit.New()
-		c.Option("--session-id", c.Session)
-	}
-	c.Option("--resume", t.Resume)
-	c.Option("--model", t.Model)
-	c.Option("--approval-mode", t.Mode)
-	if home := homeOf(t.ResumeFile); home != "" && home != cmp.Or(a.env(homeVariable), a.home) {
-		c.Set = []string{homeVariable + "=" + home}
-	}
-	if t.Terminal && t.Prompt != "" {
-		c.Args = append(c.Args, "--prompt-interactive="+t.Prompt)
-	}
-	return c, nil
+	l := kit.Launch{ACP: protocol, Output: "stream-json", Prompt: "--prompt-interactive",
+		Mode: func(c *adapters.Command, mode string) { c.Option("--approval-mode", mode) }, Home: a.homeOf}
+	return l.Command(program, t)
 }
 
-// homeOf returns the value of GEMINI_CLI_HOME for a session's file; "" for another file.
-func homeOf(file string) string {
+// homeOf names the home of a session's file where it is not the usual one.
+func (a *Adapter) homeOf(file string) string {
 	root := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(file))))
-	if file == "" || filepath.Base(root) != folderName {
-		return ""
+	if home := filepath.Dir(root); filepath.Base(root) == folderName && home != cmp.Or(a.Env(homeVariable), a.Home) {
+		return homeVariable + "=" + home
 	}
-	return filepath.Dir(root)
+	return ""
 }
 
 // Failure implements adapters.FailureReader for the output of `gemini --output-format stream-json` (0.61.0).
 func (a *Adapter) Failure(output []byte) string {
-	for _, line := range slices.Backward(bytes.Split(output, []byte("\n"))) {
+	return kit.LastFailure(output, func(line []byte) string {
 		if string(agentfile.Text(agentfile.Get(line, "type"))) == "result" && string(agentfile.Text(agentfile.Get(line, "status"))) == "error" {
 			return agentfile.String(agentfile.Get(line, "error", "message"))
 		}
-	}
-	return ""
+		return ""
+	})
 }

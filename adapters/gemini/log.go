@@ -32,9 +32,9 @@ func (d *discovery) log(p *project) []logged {
 	p.logged = []logged{}
 	path := filepath.Join(p.dir, "logs.json")
 	data, _, err := agentfile.ReadSmall(path, maxLog)
-	d.failed(p, path, err)
+	p.failed(d, path, err)
 	broken := agentfile.Each(data, func(one []byte) bool {
-		l := logged{session: short(agentfile.Get(one, "sessionId")), text: short(agentfile.Get(one, "message")), at: agentfile.Time(agentfile.Get(one, "timestamp"))}
+		l := logged{short(agentfile.Get(one, "sessionId")), short(agentfile.Get(one, "message")), agentfile.Time(agentfile.Get(one, "timestamp"))}
 		if string(agentfile.Text(agentfile.Get(one, "type"))) == "user" && l.session != "" {
 			p.logged = append(p.logged, l)
 		}
@@ -44,13 +44,10 @@ func (d *discovery) log(p *project) []logged {
 	return p.logged
 }
 
-// isCommand reports whether a text is a command to the program, and no prompt.
-func (l *logged) isCommand(names ...string) bool {
+// leaves reports whether a text is a command with which a user leaves a session for another one.
+func (l *logged) leaves() bool {
 	word, _, _ := strings.Cut(l.text, " ")
-	if len(names) == 0 {
-		return strings.HasPrefix(word, "/")
-	}
-	return slices.Contains(names, word)
+	return word == "/clear" || word == "/resume"
 }
 
 // isTyped reports whether a user typed something in a session since a time.
@@ -58,25 +55,26 @@ func (d *discovery) isTyped(s *session, since time.Time) bool {
 	return slices.ContainsFunc(d.log(s.project), func(l logged) bool { return l.session == s.id && !l.at.Before(since) })
 }
 
-// openedLast returns when a process opened the session last.
-func (s *session) openedLast() (at time.Time) {
-	for _, one := range s.opened {
-		at = latest(at, one)
-	}
-	return at
-}
-
 // pending returns the prompt that a user typed and that the session's file does not have yet.
 func (d *discovery) pending(s *session) (prompt logged, ok bool) {
 	if s.owner == nil {
 		return prompt, false
 	}
-	since := latest(s.owner.Started, latest(s.turn.at, s.openedLast()))
+	since := latest(append(slices.Clip(s.opened), s.owner.Started, s.turn.at)...)
 	for _, l := range d.log(s.project) {
-		if (l.session == s.id || l.session == s.owner.logID) && l.at.After(since) && !l.isCommand() {
+		if (l.session == s.id || l.session == s.owner.logID) && l.at.After(since) && !strings.HasPrefix(l.text, "/") {
 			prompt, ok = l, true
 		}
 	}
 	prompt.text = adapters.CutTo(prompt.text, textLimit)
 	return prompt, ok
+}
+
+func latest(times ...time.Time) (last time.Time) {
+	for _, at := range times {
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last
 }

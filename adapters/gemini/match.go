@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"rollcall/adapters/internal/kit"
 )
 
-const (
-	// window is the longest time from the start of a process to the beginning of its file: 2 s to 10 s were seen, more under load.
-	window = time.Minute
-	// slack is the precision of the start of a process.
-	slack = 20 * time.Millisecond
-)
+// window is the longest time from the start of a process to the beginning of its file: 2 s to 10 s were seen, more under load.
+const window = time.Minute
 
 // match finds the process of each session. It depends only on the files and the processes as they are now.
 func (d *discovery) match() {
@@ -21,7 +20,7 @@ func (d *discovery) match() {
 		if s := d.namedBy(p); s != nil {
 			d.assign(p, s, "named by its command line")
 		}
-		key := p.home + "\x00" + p.cwd
+		key := p.Home + "\x00" + p.CWD
 		groups[key] = append(groups[key], p)
 	}
 	for _, group := range groups {
@@ -48,7 +47,7 @@ func (d *discovery) assign(p *process, s *session, how string) { p.session, s.ow
 
 func (d *discovery) namedBy(p *process) *session {
 	for _, s := range d.sessions {
-		if p.named != "" && s.id == p.named && s.owner == nil && (!p.known || p.home == s.project.home) {
+		if p.Named != "" && s.id == p.Named && s.owner == nil && p.Uses(s.project.home) {
 			return s
 		}
 	}
@@ -84,12 +83,12 @@ func (d *discovery) assignStarts(group []*process) {
 	first, last := group[0], group[len(group)-1]
 	var starts []start
 	for _, s := range d.sessions {
-		if !first.mayHave(s) || isObject(s.path) {
+		if !first.mayHave(s) || isObject(s.Path) {
 			continue
 		}
 		var found time.Time
 		for _, at := range s.opened {
-			if !at.Before(first.Started.Add(-slack)) && at.Before(last.Started.Add(window)) && !d.followsCommand(s.project, at) {
+			if !at.Before(first.Started.Add(-kit.StartSlack)) && at.Before(last.Started.Add(window)) && !d.followsCommand(s.project, at) {
 				found = at
 			}
 		}
@@ -119,7 +118,7 @@ func (s *start) after(p *process) string {
 
 // mayHaveBegun reports whether a process may have opened a session at a time, by its own start.
 func (p *process) mayHaveBegun(at time.Time) bool {
-	return !at.Before(p.Started.Add(-slack)) && at.Before(p.Started.Add(window))
+	return !at.Before(p.Started.Add(-kit.StartSlack)) && at.Before(p.Started.Add(window))
 }
 
 // assignSure assigns the sessions that can only be of one process, which can have no other. 0.61.0 removes a file that has no message yet
@@ -157,11 +156,8 @@ func (d *discovery) assignSure(group []*process, starts []start) {
 // wrote reports whether the messages of a session can be those of a process: what is typed in a terminal is logged, and the prompt of a
 // command line is not.
 func (d *discovery) wrote(p *process, s *session) bool {
-	return p.hosts || s.project.logLost || !s.prompted.After(p.Started) || d.isTyped(s, p.Started) != p.headless
+	return p.Hosts || s.project.logLost || !s.prompted.After(p.Started) || d.isTyped(s, p.Started) != p.Headless
 }
-
-// leaving are the commands with which a user leaves a session for another one.
-var leaving = []string{"/clear", "/resume"}
 
 // choice is how long after such a command the next session may be opened: /resume shows a list.
 const choice = time.Minute
@@ -169,7 +165,7 @@ const choice = time.Minute
 // followsCommand reports whether a session was opened right after such a command, and so by a process that has run for longer.
 func (d *discovery) followsCommand(in *project, at time.Time) bool {
 	return slices.ContainsFunc(d.log(in), func(l logged) bool {
-		return l.isCommand(leaving...) && !l.at.After(at) && at.Sub(l.at) < choice
+		return l.leaves() && !l.at.After(at) && at.Sub(l.at) < choice
 	})
 }
 
@@ -177,12 +173,12 @@ func (d *discovery) followsCommand(in *project, at time.Time) bool {
 // in a terminal under the id of its first session (0.61.0).
 func (d *discovery) followLog(p *process) {
 	first := p.session
-	if first == nil || p.headless || p.hosts {
+	if first == nil || p.Headless || p.Hosts {
 		return
 	}
 	p.logID = first.id
 	for _, l := range d.log(first.project) {
-		if l.session != first.id || l.at.Before(p.Started) || !l.isCommand(leaving...) {
+		if l.session != first.id || l.at.Before(p.Started) || !l.leaves() {
 			continue
 		}
 		now := p.session
@@ -191,7 +187,7 @@ func (d *discovery) followLog(p *process) {
 			now.owner = nil
 			d.assign(p, next, "its user left session "+now.label+" for it")
 		case now.prompted.After(l.at): // they stayed
-		case l.isCommand("/clear"):
+		case strings.HasPrefix(l.text, "/clear"):
 			now.owner, p.session, p.left = nil, nil, true
 			return
 		default:
@@ -242,5 +238,5 @@ func (d *discovery) byActivity(group []*process) {
 // fits reports whether a process may have a session that was written since it began. A process that began with no session
 // has one only after a prompt, and what is typed in a terminal is logged.
 func (d *discovery) fits(p *process, s *session) bool {
-	return s.last.After(p.Started) && (p.resumes || p.headless || p.hosts || s.id == p.named || d.isTyped(s, p.Started))
+	return s.last.After(p.Started) && (p.Resumes || p.Headless || p.Hosts || s.id == p.Named || d.isTyped(s, p.Started))
 }

@@ -2,12 +2,9 @@ package gemini
 
 import (
 	"context"
-	"errors"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -15,21 +12,26 @@ import (
 )
 
 // Peek returns the last n messages of a session that Discover returned. It reads the file from its end.
-func (a *Adapter) Peek(ctx context.Context, session adapters.Session, n int) ([]adapters.Message, error) {
-	if n <= 0 || adapters.IsProcessID(session.ID) { // a process that has stored nothing
-		return nil, nil
-	}
-	if len(session.Files) == 0 {
-		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + session.ID, Err: errors.New("it has no file")}
-	}
-	path := session.Files[0]
-	return kit.Read(ctx, path, func() ([]adapters.Message, error) {
+func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
+	return kit.Peek(ctx, &s, n, func(path string) ([]adapters.Message, error) {
 		p := &peek{limit: kit.Shown, n: n, seen: map[string]bool{}}
-		if err := p.file(ctx, path); err != nil {
-			return nil, err
+		if isObject(path) {
+			data, _, err := agentfile.ReadSmall(path, agentfile.MaxLine)
+			if err != nil {
+				return nil, err
+			}
+			list, err := listed(agentfile.Get(data, "messages"))
+			if err != nil {
+				return nil, adapters.Unrecognised(path, "it is not complete, or not an object with messages")
+			}
+			for _, r := range slices.Backward(list) {
+				p.message(&r, nil)
+			}
+			return p.messages, nil
 		}
-		slices.Reverse(p.messages)
-		return p.messages, nil
+		err := kit.LinesFromEnd(ctx, path, p.line)
+		p.take(nil)
+		return p.messages, err
 	})
 }
 
@@ -39,122 +41,89 @@ type peek struct {
 	n        int
 	messages []adapters.Message
 	seen     map[string]bool // ids of messages: the last record of each counts
-}
-
-func (p *peek) full() bool { return len(p.messages) >= p.n }
-
-func (p *peek) file(ctx context.Context, path string) error {
-	if isObject(path) {
-		return p.object(path)
-	}
-	f, info, err := agentfile.OpenUntouched(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	b := agentfile.Backward(f, info.Size(), 0).WithContext(ctx)
-	defer b.Close()
-	// What follows an interruption up to the next list of messages is the history, written again: it is held back until the line
-	// before it shows whether it is that.
-	var held [][]byte
-	size, more := 0, true
-	for more && !p.full() {
-		line, _, err := b.Prev()
-		switch {
-		case errors.Is(err, io.EOF):
-			more = false
-		case errors.Is(err, agentfile.ErrTooLong):
-			continue
-		case err != nil:
-			return err
-		}
-		var m fields
-		switch {
-		case !more:
-		case m.read(line) != nil:
-			continue
-		case m.set != nil && agentfile.Get(m.set, "messages") == nil, m.session != nil:
-			continue
-		case m.set == nil && size < maxHeld && !isCancelled(&m):
-			held, size = append(held, slices.Clone(line)), size+len(line)
-			continue
-		case isCancelled(&m):
-			held, size = [][]byte{slices.Clone(line)}, 0
-			continue
-		}
-		p.lines(held)
-		held, size = nil, 0
-	}
-	return nil
+	// What follows an interruption up to the next list of messages is the history, written again: lines are held back until the one
+	// before them shows whether they are that.
+	held [][]byte
+	size int
 }
 
 // maxHeld bounds the lines that are held back, in bytes.
 const maxHeld = 16 << 20
 
-func isCancelled(m *fields) bool {
-	return string(agentfile.Text(m.typ)) == "info" && string(agentfile.Text(m.content)) == "Request cancelled."
+func (p *peek) full() bool { return len(p.messages) >= p.n }
+
+// line takes a line, from the last one on.
+func (p *peek) line(line []byte) (more bool) {
+	var r record
+	switch {
+	case r.read(line) != nil, r.set != nil && agentfile.Get(r.set, "messages") == nil, r.session != nil:
+	case r.isCancelled():
+		p.held, p.size = [][]byte{slices.Clone(line)}, 0
+	case r.set != nil, p.size >= maxHeld:
+		p.take(line)
+	default:
+		p.held, p.size = append(p.held, slices.Clone(line)), p.size+len(line)
+	}
+	return !p.full()
 }
 
-// lines adds the messages of lines, the last one first.
-func (p *peek) lines(lines [][]byte) {
-	for _, line := range lines {
-		var m fields
-		if m.read(line) == nil {
-			p.message(&m)
+// take adds the messages of the lines that were held back, and holds back what comes before them.
+func (p *peek) take(next []byte) {
+	for _, line := range p.held {
+		var r record
+		if r.read(line) == nil {
+			p.message(&r, nil)
 		}
 	}
+	if p.held, p.size = nil, 0; next != nil {
+		p.held, p.size = [][]byte{slices.Clone(next)}, len(next)
+	}
 }
 
-func (p *peek) object(path string) error {
-	data, _, err := agentfile.ReadSmall(path, agentfile.MaxLine)
-	if err != nil {
-		return err
-	}
-	var list [][]byte
-	err = agentfile.Each(agentfile.Get(data, "messages"), func(one []byte) bool {
-		list = append(list, one)
-		return true
-	})
-	if err != nil {
-		return adapters.Unrecognised(path, "it is not complete, or not an object with messages")
-	}
-	slices.Reverse(list)
-	p.lines(list)
-	return nil
-}
-
-// message adds one message, and before it its calls, which end after its text.
-func (p *peek) message(m *fields) {
-	id, at := short(m.id), agentfile.Time(m.at)
+// message adds one message, and before it its calls, which end after its text. tools returns what is said of a call; nil: its most
+// descriptive argument.
+func (p *peek) message(r *record, tools func(call []byte) string) {
+	id := short(r.id)
 	if id == "" || p.seen[id] || p.full() {
 		return
 	}
 	p.seen[id] = true
-	switch string(agentfile.Text(m.typ)) {
+	m := adapters.Message{Key: id, At: agentfile.Time(r.at)}
+	var results bool
+	m.Text, results = r.text(p.limit.Bytes() + 4)
+	switch string(agentfile.Text(r.typ)) {
 	case "user":
-		text, results := textOf(m.content, p.limit.Bytes()+4)
-		if shown, _ := textOf(m.shown, p.limit.Bytes()+4); shown != "" {
-			text = shown
-		}
-		if !results && text != "" {
-			p.add(adapters.Message{Key: id, Role: adapters.FromUser, Text: text, At: at})
-		}
+		m.Role = adapters.FromUser
 	case "gemini":
-		var calls []adapters.Message
-		_ = agentfile.Each(m.calls, func(call []byte) bool {
-			calls = append(calls, callOf(keyOf(id, len(calls)), call, at))
-			return true
-		})
-		for _, call := range slices.Backward(calls) {
-			p.add(call)
-		}
-		if text, _ := textOf(m.content, p.limit.Bytes()+4); strings.TrimSpace(text) != "" {
-			p.add(adapters.Message{Key: id, Role: adapters.FromAgent, Text: text, At: at})
-		}
+		m.Role = adapters.FromAgent
+		p.calls(r, m, tools)
 	case "info", "error", "warning":
-		if text, _ := textOf(m.content, textLimit); text != "" {
-			p.add(adapters.Message{Key: id, Role: adapters.FromNote, Text: text, At: at})
+		m.Role = adapters.FromNote
+	}
+	if m.Text = strings.TrimSpace(m.Text); m.Role != "" && !results && m.Text != "" {
+		p.add(m)
+	}
+}
+
+// calls adds the calls of a message, which are over.
+func (p *peek) calls(r *record, in adapters.Message, tools func(call []byte) string) {
+	var calls []adapters.Message
+	r.each(func(call []byte) {
+		m := adapters.Message{Key: in.Key + "/" + strconv.Itoa(len(calls)), Role: adapters.FromTool, Tool: short(agentfile.Get(call, "name")),
+			Text: argument(agentfile.Get(call, "args")), State: adapters.ToolFailed, At: in.At}
+		if string(agentfile.Text(agentfile.Get(call, "status"))) == "success" {
+			m.State = adapters.ToolDone
 		}
+		if m.Tool == "" {
+			m.Tool = "tool"
+		}
+		if tools != nil {
+			m.Text = tools(call)
+		}
+		calls = append(calls, m)
+	})
+	for _, m := range slices.Backward(calls) {
+		p.add(m)
 	}
 }
 
@@ -163,20 +132,4 @@ func (p *peek) add(m adapters.Message) {
 		m.Text = p.limit.Cut(strings.TrimSpace(m.Text))
 		p.messages = append(p.messages, m)
 	}
-}
-
-// keyOf returns the key of the call with an index in a message.
-func keyOf(id string, i int) string { return id + "/" + strconv.Itoa(i) }
-
-// callOf returns a call of a tool, which is over.
-func callOf(key string, call []byte, at time.Time) adapters.Message {
-	m := adapters.Message{Key: key, Role: adapters.FromTool, Tool: short(agentfile.Get(call, "name")), Text: argument(agentfile.Get(call, "args")),
-		State: adapters.ToolFailed, At: at}
-	if string(agentfile.Text(agentfile.Get(call, "status"))) == "success" {
-		m.State = adapters.ToolDone
-	}
-	if m.Tool == "" {
-		m.Tool = "tool"
-	}
-	return m
 }

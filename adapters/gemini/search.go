@@ -17,12 +17,10 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 	if d.absent() {
 		return nil, adapters.ErrAbsent
 	}
-	for _, home := range d.homes {
-		d.list(home)
-	}
+	d.list()
 	var list []adapters.Conversation
 	for _, f := range d.files {
-		if f.parent == "" && !f.info.ModTime().Before(since) {
+		if f.parent == "" && !f.Info.ModTime().Before(since) {
 			list = append(list, d.conversation(f))
 		}
 	}
@@ -32,7 +30,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 		d.match()
 	}
 	for _, s := range d.subs {
-		if d.isOpen(s) && s.doubt == "" && !s.info.ModTime().Before(since) {
+		if d.isOpen(s) && s.doubt == "" && !s.Info.ModTime().Before(since) {
 			list = append(list, d.conversation(s.file))
 		}
 	}
@@ -41,17 +39,11 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 }
 
 func (d *discovery) conversation(f *file) adapters.Conversation {
-	changed := f.info.ModTime()
+	changed := f.Info.ModTime()
 	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
 		n := &finder{Finder: kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Changed: changed, CWD: f.project.cwd}}}
-		var skipped map[string]int
-		var err error
-		if isObject(f.path) {
-			err = n.object(f.path)
-		} else {
-			skipped, err = n.lines(ctx, d, f)
-		}
-		return skipped, kit.SearchProblem(ctx, f.path, err, n.FoundErr)
+		skipped, err := n.file(ctx, d, f)
+		return skipped, kit.SearchProblem(ctx, f.Path, err, n.FoundErr)
 	}}
 }
 
@@ -64,68 +56,66 @@ type finder struct {
 // The lines between which 0.61.0 writes the history again.
 var marks = [][]byte{[]byte(`"Request cancelled."`), []byte(`{"$set":{"messages"`)}
 
-func (n *finder) lines(ctx context.Context, d *discovery, f *file) (map[string]int, error) {
-	file, _, err := agentfile.OpenUntouched(f.path)
+func (n *finder) file(ctx context.Context, d *discovery, f *file) (map[string]int, error) {
+	if isObject(f.Path) {
+		data, _, err := agentfile.ReadSmall(f.Path, agentfile.MaxLine)
+		if err != nil || !n.Query.Pattern.MayContain(data) {
+			return nil, err
+		}
+		n.Hit.Session = short(agentfile.Get(data, "sessionId"))
+		list, _ := listed(agentfile.Get(data, "messages"))
+		for i := 0; i < len(list) && err == nil; i++ {
+			err = n.message(&list[i])
+		}
+		return nil, err
+	}
+	file, _, err := agentfile.OpenUntouched(f.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	return kit.SearchLines(ctx, file, n.Query, marks, func(line []byte, _ int64) error {
 		if n.Hit.Session == "" {
-			s := &session{file: f}
-			if s.facts, err = d.adapter.transcript(f.path, false).read(ctx, f.info); err != nil || !s.known {
+			read, err := d.transcripts.Read(ctx, f.Path, f.Info, false)
+			if err != nil || !read.known {
 				return err
 			}
-			if n.Hit.Session = s.id; s.id == "" {
-				n.Hit.Session = d.idOf(s)
+			if n.Hit.Session = read.id; read.id == "" {
+				n.Hit.Session = d.idOf(f)
 			}
 		}
-		var m fields
-		switch {
-		case n.Hit.Session == "" || m.read(line) != nil:
-			return nil
-		case m.set != nil:
-			n.rewriting = n.rewriting && agentfile.Get(m.set, "messages") == nil
-			return nil
-		case isCancelled(&m):
-			n.rewriting = true
-		}
-		if n.rewriting {
-			return nil
-		}
-		return n.message(&m)
+		return n.line(line)
 	})
 }
 
-func (n *finder) object(path string) error {
-	data, _, err := agentfile.ReadSmall(path, agentfile.MaxLine)
-	if err != nil || !n.Query.Pattern.MayContain(data) {
-		return err
+func (n *finder) line(line []byte) error {
+	var r record
+	switch {
+	case n.Hit.Session == "" || r.read(line) != nil:
+		return nil
+	case r.set != nil:
+		n.rewriting = n.rewriting && agentfile.Get(r.set, "messages") == nil
+		return nil
+	case r.isCancelled():
+		n.rewriting = true
 	}
-	n.Hit.Session = short(agentfile.Get(data, "sessionId"))
-	_ = agentfile.Each(agentfile.Get(data, "messages"), func(one []byte) bool {
-		var m fields
-		if m.read(one) == nil {
-			err = n.message(&m)
-		}
-		return err == nil
-	})
-	return err
+	if n.rewriting {
+		return nil
+	}
+	return n.message(&r)
 }
 
 // message searches one message, and the calls in it with what they answered.
-func (n *finder) message(m *fields) error {
+func (n *finder) message(r *record) error {
 	p := &peek{limit: kit.Whole, n: math.MaxInt, seen: map[string]bool{}}
-	p.message(m)
-	whole := map[string]string{}
-	_ = agentfile.Each(m.calls, func(call []byte) bool {
-		whole[keyOf(short(m.id), len(whole))] = argument(agentfile.Get(call, "args")) + "\n" + kit.Strings(agentfile.Get(call, "args")) + "\n" + kit.Strings(agentfile.Get(call, "result"))
-		return n.Query.Tools
+	p.message(r, func(call []byte) string {
+		if !n.Query.Tools {
+			return ""
+		}
+		args := agentfile.Get(call, "args")
+		return argument(args) + "\n" + kit.Strings(args) + "\n" + kit.Strings(agentfile.Get(call, "result"))
 	})
 	for _, one := range slices.Backward(p.messages) {
-		if one.Role == adapters.FromTool {
-			one.Text = whole[one.Key]
-		}
 		if _, err := n.Add(&one); err != nil {
 			return err
 		}

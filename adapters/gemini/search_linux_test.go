@@ -83,10 +83,10 @@ func TestCommand(t *testing.T) {
 		task adapters.Task
 		want string
 	}{
-		{adapters.Task{Prompt: "-x", Mode: "yolo", Model: "m"}, "--output-format stream-json --session-id ID --model m --approval-mode yolo < -x"},
+		{adapters.Task{Prompt: "-x", Mode: "yolo", Model: "m"}, "--session-id ID --output-format stream-json --model m --approval-mode yolo < -x"},
 		{adapters.Task{Prompt: "-x", Terminal: true}, "--session-id ID --prompt-interactive=-x < "},
-		{adapters.Task{Prompt: "x", Resume: "old", ResumeFile: "/srv/.gemini/tmp/p/chats/session-a.jsonl"}, "GEMINI_CLI_HOME=/srv --output-format stream-json --resume old < x"},
-		{adapters.Task{Resume: "old", ResumeFile: "/home/dev/.gemini/tmp/p/chats/session-a.jsonl", Terminal: true}, "--resume old < "},
+		{adapters.Task{Prompt: "x", Resume: "old", ResumeFile: "/srv/.gemini/tmp/p/chats/session-a.jsonl"}, "GEMINI_CLI_HOME=/srv --resume=old --output-format stream-json < x"},
+		{adapters.Task{Resume: "old", ResumeFile: "/home/dev/.gemini/tmp/p/chats/session-a.jsonl", Terminal: true}, "--resume=old < "},
 	} {
 		got, err := a.Command("gemini", c.task)
 		line := strings.Join(append(got.Set, got.Args...), " ") + " < " + got.Stdin

@@ -3,7 +3,6 @@ package gemini
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
@@ -11,11 +10,11 @@ import (
 
 // isListed reports whether a session has anything to show: Gemini CLI makes a file when it starts.
 func (d *discovery) isListed(s *session) bool {
-	if s.messages && (s.firstPrompt != "" || s.turn.state != noTurn) || s.longLine != "" {
+	if s.messages && (s.firstPrompt != "" || s.turn.state != noTurn) || s.lost != "" {
 		return true
 	}
 	_, typed := d.pending(s)
-	return typed || s.owner != nil && s.owner.headless
+	return typed || s.owner != nil && s.owner.Headless
 }
 
 // decide derives the status of a session. unsettled reports that the title of the terminal can say more.
@@ -34,7 +33,7 @@ func (d *discovery) decide(s *session) (v kit.Verdict, unsettled bool) {
 	outcome := s.turn.outcome
 	if s.turn.state == prompted || s.turn.state == called {
 		outcome = adapters.Died
-		if isObject(s.path) { // 0.29.0 does not record how a failed run ends
+		if isObject(s.Path) { // 0.29.0 does not record how a failed run ends
 			outcome = ""
 		}
 	}
@@ -64,12 +63,12 @@ func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsett
 	if t.results.After(since) {
 		since = t.results
 	}
-	if tool, runs := d.tool(p, since.Add(-slack)); runs && t.state != noTurn && t.outcome != adapters.Interrupted {
+	if tool, runs := d.tool(p, since.Add(-kit.StartSlack)); runs && t.state != noTurn && t.outcome != adapters.Interrupted {
 		return kit.Working(fmt.Sprintf("%s; process %d runs for it; %s", said, tool.PID, host)), false
 	}
 	switch t.state {
 	case prompted:
-		if isObject(s.path) && !p.headless {
+		if isObject(s.Path) && !p.Headless {
 			return kit.Working(said + ", or waits for a permission: this version records a call only when it is over; " + host), true
 		}
 		return kit.Working(said + "; " + host), false
@@ -77,18 +76,18 @@ func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsett
 		switch sub := d.openSub(s); {
 		case sub != nil:
 			return kit.Working(fmt.Sprintf("%s; sub-agent %.8s works; %s", said, sub.id, host)), true
-		case p.headless:
+		case p.Headless:
 			return kit.Working(said + ", and it runs without a terminal that could ask; " + host), false
 		}
 		return kit.Unknown(said + ", and no process runs for it: it waits for the user, or the tool needs no process; " + host), true
 	case lost:
 		return kit.Unknown(said + "; " + host), true
 	case noTurn:
-		if p.headless {
+		if p.Headless {
 			return kit.Working("its prompt is not recorded yet; " + host), false
 		}
 	}
-	return kit.Idle(t.outcome, said+"; "+host), t.outcome == adapters.Completed && !p.headless
+	return kit.Idle(t.outcome, said+"; "+host), t.outcome == adapters.Completed && !p.Headless
 }
 
 // openSub returns a sub-agent of the open turn that works.
@@ -113,7 +112,7 @@ func (d *discovery) decideSub(s *session) kit.Verdict {
 	host := fmt.Sprintf("session %.8s in process %d started it and waits for it", s.parent.id, s.owner.PID)
 	switch s.turn.state {
 	case called:
-		if tool, runs := d.tool(s.owner, s.turn.at.Add(-slack)); runs {
+		if tool, runs := d.tool(s.owner, s.turn.at.Add(-kit.StartSlack)); runs {
 			return kit.Working(fmt.Sprintf("%s; process %d runs for it; %s", said, tool.PID, host))
 		}
 		return kit.Unknown(said + ", and no process runs for it: it waits for the user, or the tool needs no process; " + host)
@@ -128,8 +127,8 @@ func (d *discovery) lastTurn(s *session) string {
 	t, when := s.turn, kit.Clock(s.turn.at, d.now)
 	switch t.state {
 	case noTurn:
-		if s.longLine != "" {
-			return "format not recognised: " + s.longLine
+		if s.lost != "" {
+			return "format not recognised: " + s.lost
 		}
 		return "no turn yet"
 	case prompted:
@@ -137,7 +136,7 @@ func (d *discovery) lastTurn(s *session) string {
 	case called:
 		return fmt.Sprintf("turn open since %s: a call is open (%s)", kit.Clock(s.prompted, d.now), when)
 	case lost:
-		return "format not recognised: " + s.longLine
+		return "format not recognised: " + s.lost
 	}
 	switch t.outcome {
 	case adapters.Completed:
@@ -222,27 +221,20 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	return out
 }
 
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
 // processRow returns the row of a process without a session.
 func (d *discovery) processRow(p *process) adapters.Session {
-	if slices.Contains(d.unresponsive, p.home) {
-		return adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.home)
+	if d.homes.Unresponsive(p.Home) {
+		return adapters.UnresponsiveProcess(Name, p.Process, p.CWD, p.Home)
 	}
-	out := adapters.ProcessSession(Name, p.Process, p.cwd)
+	out := adapters.ProcessSession(Name, p.Process, p.CWD)
 	hidden := d.partial || slices.ContainsFunc(d.projects, func(in *project) bool { return in.hidden && p.mayUse(in) })
 	doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && p.mayUse(s.project) })
 	switch {
 	case hidden:
 		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d may have a session that could not be read", p.PID)
-	case doubt, p.resumes:
+	case doubt, p.Resumes:
 		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d has a session of its folder, and it is not known which one", p.PID)
-	case p.headless:
+	case p.Headless:
 		out.Status, out.Evidence = adapters.Working, fmt.Sprintf("process %d was started for one prompt, which it has not recorded yet", p.PID)
 	}
 	return out

@@ -30,7 +30,7 @@ func (d *discovery) askTerminals(verdicts map[*session]kit.Verdict, unsettled []
 	}
 	var titles map[proc.Identity]pane.Title
 	if len(ids) > 0 {
-		titles = pane.Titles(d.ctx, d.adapter.table, questionText, ids)
+		titles = pane.Titles(d.ctx, d.Table, questionText, ids)
 	}
 	again := false
 	for _, s := range unsettled {
@@ -41,7 +41,7 @@ func (d *discovery) askTerminals(verdicts map[*session]kit.Verdict, unsettled []
 			verdicts[s] = s.withTitle(v, title)
 		}
 	}
-	d.adapter.again.Store(again)
+	d.again.Store(again)
 }
 
 // withTitle returns the verdict on a session whose terminal has a title. A title of another form says nothing.

@@ -9,7 +9,7 @@ import (
 
 // tokens returns the session's totals, and nil when they are not known: also where two files hold messages of it, which may be the same.
 func (s *session) tokens() *adapters.Tokens {
-	if !s.exact || slices.ContainsFunc(s.more, func(o *session) bool { return o.messages }) {
+	if s.lost != "" || slices.ContainsFunc(s.more, func(o *session) bool { return o.messages }) {
 		return nil
 	}
 	t := s.ledger.Tokens()
@@ -30,9 +30,9 @@ func (d *discovery) settle() {
 	}
 	for _, s := range d.subs {
 		switch {
-		case d.isOpen(s) && s.exact:
+		case d.isOpen(s) && s.lost == "":
 			open(s)
-		case s.exact && s.parent != nil && s.parent.spent != nil:
+		case s.lost == "" && s.parent != nil && s.parent.spent != nil:
 			s.parent.spent.Ledgers = append(s.parent.spent.Ledgers, &s.ledger)
 		case s.parent == nil:
 			d.answer.LeaveOut(kit.NoSession, 1)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -62,8 +61,10 @@ func (t *translated) rootOf(id proc.Identity) string {
 	if err != nil {
 		return ""
 	}
-	if home := kit.Get(env, "HOME"); home != "" && !t.isOurs(root, home) {
-		return root
+	for _, entry := range env {
+		if home, is := strings.CutPrefix(entry, "HOME="); is && home != "" && !t.isOurs(root, home) {
+			return root
+		}
 	}
 	return ""
 }

@@ -1,0 +1,175 @@
+package kit
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters/internal/agentproc"
+	"rollcall/bounded"
+	"rollcall/proc"
+)
+
+// NodeAgent is an agent of Node.js whose process starts itself again: the inner process works. So are Gemini CLI and what was made from it.
+type NodeAgent struct {
+	Command string // its program, which can be a link
+	Package string // the folder of its package, as in "gemini-cli"
+	Inner   string // the variable that the outer process sets for the inner one
+	// NotSessions lists the sub-commands that host no session. Serving lists those that host the sessions of other programs.
+	NotSessions, Serving []string
+	Continue             []string // options that continue a session without its id, beside --resume
+	Home                 func(env []string) string
+}
+
+// NodeProcess is a live process of such an agent.
+type NodeProcess struct {
+	proc.Process
+	CWD   string
+	Home  string // as this machine names it
+	Known bool   // Home exists here
+	Named string // the session that its command line names
+	Mode  string // of its command line; empty: the settings decide
+	// Resumes reports that it continues a session that its command line does not name. Headless reports that it works through one prompt,
+	// Hosts that other programs give it its sessions.
+	Resumes, Headless, Hosts bool
+	Children                 []proc.Process
+}
+
+const (
+	// StartSlack is the precision of the start of a process.
+	StartSlack = 20 * time.Millisecond
+	// forkTime is the longest time for which a child may still look like its parent.
+	forkTime = time.Second
+)
+
+// isProgram reports whether a script is the agent's, also through the link that npm makes. In a container only the link's name can be seen.
+func (n *NodeAgent) isProgram(script, cwd string) bool {
+	place := "/" + n.Package + "/"
+	switch {
+	case strings.Contains(filepath.ToSlash(script), place):
+		return true
+	case filepath.Base(script) != n.Command:
+		return false
+	case !filepath.IsAbs(script):
+		script = filepath.Join(cwd, script)
+	}
+	if !bounded.Answers(script) { // only its name is known
+		return true
+	}
+	if _, err := os.Lstat(script); err != nil {
+		return true
+	}
+	return strings.Contains(filepath.ToSlash(agentproc.RealScript(script, cwd)), place)
+}
+
+// inspect returns the details of a process, and nil if it is none of the agent's that host sessions.
+func (n *NodeAgent) inspect(table proc.Lister, row proc.Process) *NodeProcess {
+	if !agentproc.IsInterpreter(row.Comm) {
+		return nil
+	}
+	line, err := table.Args(row.Identity)
+	if err != nil {
+		return nil
+	}
+	script, args := agentproc.Script(line)
+	if script == "" || filepath.Base(script) != n.Command && !strings.Contains(filepath.ToSlash(script), "/"+n.Package+"/") {
+		return nil
+	}
+	env, err := table.Env(row.Identity)
+	if err != nil || Get(env, n.Inner) == "" {
+		return nil
+	}
+	p := &NodeProcess{Process: row, Home: n.Home(env)}
+	p.CWD, _ = table.CWD(row.Identity)
+	if !n.isProgram(script, p.CWD) || !p.readArgs(n, args) {
+		return nil
+	}
+	return p
+}
+
+// readArgs reads the command line after the script, and reports whether the process hosts sessions.
+func (p *NodeProcess) readArgs(n *NodeAgent, args []string) bool {
+	if len(args) > 0 && slices.Contains(n.NotSessions, args[0]) {
+		return false
+	}
+	p.Hosts = len(args) > 0 && slices.Contains(n.Serving, args[0])
+	for i, arg := range args {
+		name, value, joined := strings.Cut(arg, "=")
+		if !joined && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+			value = args[i+1]
+		}
+		switch name {
+		case "--":
+			return true
+		case "--version", "-v", "--help", "-h", "--list-sessions", "--list-extensions", "-l", "--delete-session":
+			return false
+		case "--session-id":
+			p.Named = value
+		case "--resume", "-r":
+			if p.Resumes = !Is(value); !p.Resumes {
+				p.Named = value
+			}
+		case "--approval-mode":
+			p.Mode = value
+		case "--yolo", "-y":
+			p.Mode = "yolo"
+		case "-p", "--prompt", "-o", "--output-format":
+			p.Headless = true
+		case "--acp", "--experimental-acp":
+			p.Hosts = true
+		}
+		p.Resumes = p.Resumes || slices.Contains(n.Continue, name)
+	}
+	return true
+}
+
+// Owns reports whether a process is the agent's own. A child that has yet to become a tool looks like its parent; it is not owned.
+func (n *NodeAgent) Owns(b *Base, row proc.Process) bool {
+	if n.inspect(b.Table, row) == nil {
+		return false
+	}
+	parent, err := b.Table.Find(row.PPID)
+	return err != nil || b.Now().Sub(row.Started) >= forkTime || n.inspect(b.Table, parent) == nil
+}
+
+// Processes returns the agent's processes in a process table, in the order of their starts.
+func (n *NodeAgent) Processes(b *Base, rows []proc.Process, now time.Time) (list []*NodeProcess) {
+	found := map[int]*NodeProcess{}
+	for _, row := range rows {
+		if p := n.inspect(b.Table, row); p != nil {
+			found[row.PID] = p
+		}
+	}
+	for _, p := range found {
+		if found[p.PPID] == nil || now.Sub(p.Started) >= forkTime {
+			list = append(list, p)
+		}
+	}
+	for _, row := range rows {
+		if p := found[row.PPID]; p != nil && found[row.PID] == nil {
+			p.Children = append(p.Children, row)
+		}
+	}
+	slices.SortFunc(list, func(a, b *NodeProcess) int { return cmp.Or(a.Started.Compare(b.Started), a.PID-b.PID) })
+	return list
+}
+
+// Uses reports whether the process may keep its sessions in a home.
+func (p *NodeProcess) Uses(home string) bool { return !p.Known || p.Home == home }
+
+// Find finds the homes to look in, and returns the processes that use one of them, or one that is not known.
+func (n *NodeAgent) Find(r *Roots, b *Base, own string, list []*NodeProcess, now time.Time) []*NodeProcess {
+	var used []string
+	for _, p := range list {
+		if p.Home, p.Known = r.OfProcess(p.Home); p.Known {
+			used = append(used, p.Home)
+		}
+	}
+	r.Find(b, own, used, now)
+	return slices.DeleteFunc(list, func(p *NodeProcess) bool {
+		return p.Known && !slices.Contains(r.Paths, p.Home) && !r.Unresponsive(p.Home)
+	})
+}

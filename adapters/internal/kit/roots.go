@@ -1,0 +1,85 @@
+package kit
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
+	"rollcall/bounded"
+)
+
+// Roots are the homes of an agent in which one question looks, each once, whatever symbolic links lead to it.
+type Roots struct {
+	Answer *Answer
+	Store  string   // the folder in a home that has the sessions, which the answer names
+	Paths  []string // of the homes that can be read
+
+	unresponsive []string // homes whose file systems do not answer
+}
+
+// Find finds the homes to look in: the user's own, those that the user named, and those that processes have used within 24 hours. used are
+// those of processes that live now.
+func (r *Roots) Find(b *Base, own string, used []string, now time.Time) {
+	for _, dir := range append([]string{own}, b.Named()...) {
+		r.add(dir)
+	}
+	used = slices.DeleteFunc(used, func(dir string) bool { return dir == "" || slices.Contains(r.Paths, agentproc.RealPath(dir)) })
+	for _, dir := range b.Recent.Use(used, now) {
+		if !r.Answers(dir) {
+			continue
+		}
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && (agentfile.OwnedByUser(info) || os.Geteuid() == 0) {
+			r.add(dir)
+		}
+	}
+	b.Current.Set(r.Paths)
+}
+
+func (r *Roots) add(path string) {
+	r.Answer.LookedIn(filepath.Join(path, r.Store))
+	if r.Answers(path) {
+		r.Paths = AppendNew(r.Paths, agentproc.RealPath(path))
+	}
+}
+
+// Answers reports whether the file system of a folder answers, and adds the problem when it does not.
+func (r *Roots) Answers(path string) bool {
+	if bounded.Answers(path) {
+		return true
+	}
+	if !slices.Contains(r.unresponsive, path) {
+		r.Answer.Problem(adapters.Unresponsive(path))
+		r.unresponsive = append(r.unresponsive, path)
+	}
+	return false
+}
+
+// Unresponsive reports whether the file system of a home did not answer.
+func (r *Roots) Unresponsive(path string) bool { return slices.Contains(r.unresponsive, path) }
+
+// OfProcess returns the home that a process names, as this machine names it. known is false if it does not exist here, as that of a process
+// of another mount namespace: its paths have no meaning here.
+func (r *Roots) OfProcess(path string) (home string, known bool) {
+	if path == "" || !r.Answers(path) {
+		return path, false
+	}
+	if _, err := os.Stat(filepath.Dir(path)); os.IsNotExist(err) {
+		return path, false
+	}
+	return agentproc.RealPath(path), true
+}
+
+// Absent reports whether no home shows that the agent is installed.
+func (r *Roots) Absent() bool {
+	return len(r.unresponsive) == 0 && !slices.ContainsFunc(r.Paths, MayExist)
+}
+
+// MayExist reports whether a path exists, or can't be examined.
+func MayExist(path string) bool {
+	_, err := os.Stat(path)
+	return !os.IsNotExist(err)
+}
