@@ -40,7 +40,7 @@ var errNoRemote = errors.New("this Qwen Code was not started with --json-file an
 
 // remoteOf returns the files of the process that has a session.
 func (a *Adapter) remoteOf(s *adapters.Session) (remote, error) {
-	row, err := a.table.Find(s.Process.PID)
+	row, err := a.Table.Find(s.Process.PID)
 	if err != nil || row.Identity != s.Process || s.Parent != "" {
 		return remote{}, errNoRemote
 	}
@@ -102,7 +102,7 @@ func (a *Adapter) pending(ctx context.Context, r remote, s *adapters.Session) ([
 	if err != nil {
 		return nil, err
 	}
-	f, err := a.transcript(s.Files[0], false).read(ctx, info)
+	f, err := a.transcripts.Read(ctx, s.Files[0], info, false)
 	if err != nil {
 		return nil, err
 	}

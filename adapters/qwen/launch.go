@@ -1,22 +1,15 @@
 package qwen
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
-
-// Program implements adapters.Launcher.
-func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	return description.FindProgram(look)
-}
 
 // Modes implements adapters.Launcher: the values of --approval-mode (0.24.4).
 func (a *Adapter) Modes() []adapters.Mode {
@@ -43,7 +36,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	case t.Terminal && t.Answerable:
 		dir := filepath.Join(os.TempDir(), remotePrefix+kit.New())
 		r := remote{events: filepath.Join(dir, "events.jsonl"), input: filepath.Join(dir, "input.jsonl")}
-		c.Before = func(context.Context) error { return r.make(a.now()) }
+		c.Before = func(context.Context) error { return r.make(a.Now()) }
 		c.Option("--json-file", r.events)
 		c.Option("--input-file", r.input)
 	case t.Terminal:
@@ -61,7 +54,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	c.Option("--resume", t.Resume)
 	c.Option("--model", t.Model)
 	c.Option("--approval-mode", t.Mode)
-	if home := homeOf(t.ResumeFile); home != "" && home != cmp.Or(a.env(homeVariable), filepath.Join(a.home, folderName)) {
+	if home := homeOf(t.ResumeFile); home != "" && home != cmp.Or(a.Env(homeVariable), filepath.Join(a.Home, folderName)) {
 		c.Set = []string{homeVariable + "=" + home}
 	}
 	if t.Terminal && t.Prompt != "" {
@@ -81,10 +74,10 @@ func homeOf(file string) string {
 
 // Failure implements adapters.FailureReader for the output of `qwen --output-format stream-json` (0.24.4).
 func (a *Adapter) Failure(output []byte) string {
-	for _, line := range slices.Backward(bytes.Split(output, []byte("\n"))) {
+	return kit.LastFailure(output, func(line []byte) string {
 		if string(agentfile.Text(agentfile.Get(line, "type"))) == "result" && agentfile.True(agentfile.Get(line, "is_error")) {
 			return cmp.Or(agentfile.String(agentfile.Get(line, "error", "message")), agentfile.String(agentfile.Get(line, "result")))
 		}
-	}
-	return ""
+		return ""
+	})
 }
