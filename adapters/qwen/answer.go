@@ -206,6 +206,9 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 		if typeOf(event) == "control_response" && agentfile.String(agentfile.Get(response, "request_id")) == asked.ID {
 			found, accepted = true, string(agentfile.Text(agentfile.Get(response, "subtype"))) == "success" && agentfile.True(agentfile.Get(response, "response", "allowed")) == allowed
 		}
+		if !found && !allowed && a.isDenied(ctx, &s) { // 0.24.4 reports no denial: it ends the turn
+			found, accepted = true, true
+		}
 		return found, !accepted && agentfile.String(agentfile.Get(event, "request_id")) != asked.ID
 	})
 	switch {
@@ -215,6 +218,16 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 		return none, adapters.ErrNotPending
 	}
 	return adapters.Result{Confirmed: true, Evidence: "Qwen Code reports the decision on " + kit.PlainWord(asked.ID)}, nil
+}
+
+// isDenied reports whether the file of a session shows that a call was denied, or interrupted, and none is open.
+func (a *Adapter) isDenied(ctx context.Context, s *adapters.Session) bool {
+	info, err := os.Stat(s.Files[0])
+	if err != nil {
+		return false
+	}
+	f, err := a.transcripts.Read(ctx, s.Files[0], info, false)
+	return err == nil && len(f.calls) == 0 && f.turn.outcome == adapters.Interrupted
 }
 
 func typeOf(event []byte) string { return string(agentfile.Text(agentfile.Get(event, "type"))) }
