@@ -69,6 +69,7 @@ func parseManifest(data []byte) (manifest, error) {
 	if err != nil {
 		return manifest{}, err
 	}
+	m.lost = m.lost && m.status == "failed" // a process that resumed the session has written it since
 	if m.id == "" || m.status == "" || m.started.IsZero() {
 		return manifest{}, errors.New("it has no session_id, status or started_at")
 	}

@@ -17,6 +17,7 @@ import (
 type process struct {
 	proc.Process
 	hub          bool   // it is the hub
+	prompted     bool   // its command line has a prompt
 	id           string // of the session that its command line resumes
 	cwd          string // where its session works
 	number       int    // its pid as it sees it itself, in a container
@@ -39,6 +40,7 @@ var notSessions = []string{"-V", "--version", "-h", "--help", "--update", "--kan
 // arguments holds what a command line says.
 type arguments struct {
 	hub, ignored bool
+	prompted     bool // they have a prompt
 	values       map[string]string
 }
 
@@ -62,7 +64,7 @@ func readArguments(args []string) (a arguments) {
 		case strings.HasPrefix(name, "-"):
 		case first:
 			a.ignored = a.ignored || slices.Contains(commands, args[i])
-			first = false
+			a.prompted, first = true, false
 		}
 	}
 	return a
@@ -114,7 +116,7 @@ func (a *Adapter) inspect(row proc.Process) *process {
 	if said.ignored && !said.hub {
 		return nil
 	}
-	p := &process{Process: row, hub: said.hub, id: said.value("--id"), number: row.PID}
+	p := &process{Process: row, hub: said.hub, prompted: said.prompted, id: said.value("--id"), number: row.PID}
 	if inner, err := a.table.InnerPIDs(row.Identity); err == nil && len(inner) > 0 {
 		p.number = inner[len(inner)-1]
 	}

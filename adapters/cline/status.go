@@ -44,6 +44,9 @@ func (p *process) named() string {
 func (s *session) alive(evidence string) kit.Verdict {
 	open := s.status == "running" || s.status == "pending"
 	switch {
+	case s.lost && s.isFresh():
+		outcome, why := s.outcome()
+		return kit.Idle(outcome, evidence+" has resumed it, and no turn began in it"+why)
 	case s.lost:
 		return kit.Unknown(evidence + " has resumed it, but the hub has marked the session as failed since, so that it is not known what it does")
 	case open && s.owner.Started.After(s.modified): // that turn was another process's
@@ -60,6 +63,16 @@ func (s *session) alive(evidence string) kit.Verdict {
 		return kit.Unknown(evidence + why)
 	}
 	return kit.Idle(outcome, evidence+why)
+}
+
+// hubStart is the longest time from the start of a terminal until the hub that it starts has marked the sessions of processes that had ended.
+const hubStart = 10 * time.Second
+
+// isFresh reports whether the process that resumed a session had begun no turn in it when the hub that began with it marked the session.
+// The next turn sets another status.
+func (s *session) isFresh() bool {
+	p := s.owner
+	return !p.prompted && p.Started.After(latest(s.talk.last.at, s.turnAt)) && s.modified.Sub(p.Started) < hubStart && s.talkErr == nil
 }
 
 // isUnfinished reports whether no process has ended the session in good order.
@@ -98,6 +111,8 @@ func (s *session) outcome() (outcome adapters.Outcome, why string) {
 		return "", "; its conversation could not be read"
 	}
 	switch l := &s.talk.last; {
+	case s.status == "completed" && !s.interactive && l.kind == results: // the last call of a run can end it
+		return adapters.Completed, ""
 	case l.aborted:
 		return adapters.Interrupted, "; its last call was aborted"
 	case l.kind == prompt, l.kind == results: // a prompt is stored with its answer, or without one when the turn was interrupted

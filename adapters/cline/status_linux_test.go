@@ -78,6 +78,10 @@ func TestStatuses(t *testing.T) {
 		"several calls, one asks": {"cline-3.0.65-question", "1795616043085_r004s", keep, func(m string) string {
 			return strings.Replace(m, `{"type": "tool_use", "id": "call_19"`, `{"type": "tool_use", "id": "call_18", "name": "run_commands", "input": {}}, {"type": "tool_use", "id": "call_19"`, 1)
 		}, adapters.Unknown, "", "of 2 open calls 1 ask"},
+		"went on after a hub found it": {"cline-3.0.65-tui-idle", idle, func(m string) string { return status(marked(m), "idle") }, keep, adapters.Idle, adapters.Completed, ""},
+		"a run that ends with a call": {"cline-3.0.65-oneshot", oneshot, keep, func(m string) string {
+			return strings.Replace(m, `], "system_prompt"`, `, {"id": "u", "role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "done"}], "ts": 1795615782560}], "system_prompt"`, 1)
+		}, adapters.Stopped, adapters.Completed, "completed"},
 		"no conversation": {"cline-3.0.65-tui-idle", idle, keep, func(string) string { return `{"messages":[]}` }, adapters.Idle, adapters.Completed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,6 +110,36 @@ func TestResumedAndMarked(t *testing.T) {
 	got := adaptertest.Discover(t, a, adapters.Query{}).Sessions
 	if len(got) != 1 || got[0].Status != adapters.Unknown || got[0].Process != s.Process || !strings.Contains(got[0].Evidence, "marked the session as failed") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The hub that starts with a terminal that resumes a killed session marks the session as failed: nothing was asked in the terminal yet.
+func TestResumedAfterKill(t *testing.T) {
+	w := scene.New(t)
+	a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
+	s := scene.Cline(w).Start("/home/dev/proj", "one")
+	s.Kill()
+	text, err := os.ReadFile(s.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(s.File, strings.Replace(strings.Replace(string(text), `"running"`, `"failed"`, 1), `"metadata":{`, `"metadata":{"terminal_marker":"failed_external_process_exit",`, 1))
+	resume := func(args ...string) (adapters.Session, proc.Identity) {
+		p := w.Procs.Start(scene.Spec{Comm: "cline", Exe: scene.ClineProgram, CWD: s.CWD, Env: []string{"HOME=" + w.Home}, Started: time.Now().Add(-time.Second),
+			Args: append([]string{scene.ClineProgram, "--id", s.ID}, args...)})
+		got := adaptertest.Discover(t, a, adapters.Query{IDs: []string{s.ID}}).Sessions
+		if len(got) != 1 {
+			t.Fatalf("%+v", got)
+		}
+		return got[0], p
+	}
+	got, p := resume()
+	if got.Status != adapters.Idle || got.Outcome != adapters.Died || got.Process != p {
+		t.Errorf("%+v", got)
+	}
+	w.Procs.End(p.PID)
+	if got, _ = resume("go on with it"); got.Status != adapters.Unknown {
+		t.Errorf("with a prompt on its command line: %+v", got)
 	}
 }
 

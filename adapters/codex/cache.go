@@ -34,7 +34,7 @@ type rolloutFile struct {
 
 // factsFormat is the version of the facts of rollouts. It must be raised when the same fields get
 // another meaning.
-const factsFormat = 4
+const factsFormat = 5
 
 // savedRollout is what is kept of a rollout between processes.
 type savedRollout struct {

@@ -7,15 +7,10 @@ package qwen
 
 import (
 	"context"
-	"sync"
-	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
-	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/kit"
-	"rollcall/proc"
 )
 
 // Name is the agent's name, on the command line and in JSON.
@@ -29,18 +24,8 @@ var description = adapters.Register(adapters.Description{
 // Adapter implements adapters.Adapter and the optional interfaces that are named below. It is safe for concurrent use. It
 // keeps what it read of files in memory, never a status. Prompts and titles are cut after 4 KB.
 type Adapter struct {
-	home  string
-	env   func(string) string
-	table proc.Lister
-	now   func() time.Time
-	named func() []string
-
-	mu          sync.Mutex
-	transcripts agentfile.Cache[*transcript]
-	saved       *factcache.Facts[savedTranscript]
-	homes       *kit.Recent
-	current     kit.List
-	watch       kit.Watch
+	*kit.Base
+	transcripts *kit.Transcripts[facts, *facts]
 }
 
 var (
@@ -55,24 +40,13 @@ var (
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
-	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home, agentproc.Own{Variable: homeVariable, Store: folderName}), now: cfg.Now, named: cfg.Homes,
-		saved: factcache.Of[savedTranscript](cfg.Facts, string(Name), factsFormat), homes: kit.NewRecent(cfg.Places, Name)}
+	return &Adapter{Base: kit.NewBase(cfg, description, agentproc.Own{Variable: homeVariable, Store: folderName}),
+		transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat)}
 }
-
-// Name implements adapters.Adapter.
-func (a *Adapter) Name() adapters.Name { return Name }
-
-// Describe implements adapters.Describer.
-func (a *Adapter) Describe() adapters.Description { return description }
 
 // Discover implements adapters.Adapter.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return a.current.Ask(ctx, func(ctx context.Context, home string) {
-		_, _ = New(kit.Config(home, a.table)).look(ctx, kit.Query(q))
-	}, func() (adapters.Roll, error) {
-		return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
-	})
+	return a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return New(cfg).look })
 }
 
 // look reads the processes and then the files, once.
@@ -81,27 +55,21 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	if d.absent() {
 		return d.answer.Absent()
 	}
-	for _, home := range d.homes {
-		d.list(home)
-	}
+	d.listAll()
 	d.readEntries()
 	d.read()
 	d.match()
 	d.addSessions()
 	d.answer.NotRead(d.lateIn, "sessions", d.late, len(d.sessions)+d.late)
-	a.watch.Set(d.watchPaths())
-	a.saved.Flush(q.Once)
-	a.mu.Lock()
-	if a.transcripts.Trim(); q.Once {
-		a.transcripts = agentfile.Cache[*transcript]{}
-	}
-	a.mu.Unlock()
+	a.Watch.Set(d.watchPaths())
+	a.transcripts.End(q.Once)
 	return d.answer.Result(ctx, string(Name))
 }
 
 // begin starts a question: it reads the processes, and finds the homes.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.now(), answer: kit.NewAnswer()}
+	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer()}
+	d.roots = kit.Roots{Answer: d.answer, Store: "projects"}
 	d.readProcesses()
 	d.findHomes()
 	return d
@@ -109,22 +77,9 @@ func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 
 // WatchPaths implements adapters.Watcher: the folders in which sessions and entries of the registry are written.
 func (a *Adapter) WatchPaths() []string {
-	if known := a.watch.Folders(); len(known) > 0 {
-		return known
-	}
-	d := a.begin(context.Background(), adapters.Query{})
-	for _, home := range d.homes {
-		d.list(home)
-	}
-	return kit.Folders(d.watchPaths())
-}
-
-func (a *Adapter) transcript(path string, once bool) *transcript {
-	fresh := func(path string) *transcript { return newTranscript(path, a.saved) }
-	if once {
-		return fresh(path)
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.transcripts.Get(path, fresh)
+	return a.Watched(func() []string {
+		d := a.begin(context.Background(), adapters.Query{})
+		d.listAll()
+		return d.watchPaths()
+	})
 }

@@ -13,9 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
-	"rollcall/bounded"
 )
 
 const (
@@ -31,17 +29,16 @@ type discovery struct {
 	now     time.Time
 	answer  *kit.Answer
 
-	processes    []*process
-	noTable      bool // the process table could not be read
-	homes        []string
-	unresponsive []string // homes whose file systems do not answer
-	folders      []string // with chats
-	files        []*file
-	sessions     []*session // main ones
-	subs         []*session
-	late         int // files that were not read in time
-	lateIn       string
-	hidden       bool // something that a live process may have was not read
+	processes []*process
+	noTable   bool // the process table could not be read
+	roots     kit.Roots
+	folders   []string // with chats
+	files     []*file
+	sessions  []*session // main ones
+	subs      []*session
+	late      int // files that were not read in time
+	lateIn    string
+	hidden    bool // something that a live process may have was not read
 }
 
 // file is a session's file as the folder shows it.
@@ -66,68 +63,25 @@ type session struct {
 	spent  *kit.Account
 }
 
-// findHomes finds the folders to look in: the user's own, those that the user named, and those of live processes.
+// findHomes finds the folders to look in, and drops the processes that use other ones.
 func (d *discovery) findHomes() {
-	d.addHome(cmp.Or(d.adapter.env(homeVariable), filepath.Join(d.adapter.home, folderName)))
-	for _, dir := range d.adapter.named() {
-		d.addHome(dir)
-	}
 	var used []string
 	for _, p := range d.processes {
-		if p.home == "" {
-			continue
-		}
-		if !d.answers(p.home) {
-			continue
-		}
-		if _, err := os.Stat(filepath.Dir(p.home)); err == nil { // a process of another mount namespace has paths without a meaning here
-			p.known, p.home = true, agentproc.RealPath(p.home)
-			if !slices.Contains(d.homes, p.home) {
-				used = append(used, p.home)
-			}
+		if p.home, p.known = d.roots.OfProcess(p.home); p.known {
+			used = append(used, p.home)
 		}
 	}
-	for _, dir := range d.adapter.homes.Use(used, d.now) {
-		if !d.answers(dir) {
-			continue
-		}
-		if info, err := os.Stat(dir); err == nil && info.IsDir() && (agentfile.OwnedByUser(info) || os.Geteuid() == 0) {
-			d.addHome(dir)
-		}
-	}
-	d.adapter.current.Set(d.homes)
-	d.processes = slices.DeleteFunc(d.processes, func(p *process) bool { // those that use other homes
-		return p.known && !slices.Contains(d.homes, p.home)
-	})
-}
-
-func (d *discovery) answers(path string) bool {
-	if bounded.Answers(path) {
-		return true
-	}
-	if !slices.Contains(d.unresponsive, path) {
-		d.answer.Problem(adapters.Unresponsive(path))
-		d.unresponsive = append(d.unresponsive, path)
-	}
-	return false
-}
-
-func (d *discovery) addHome(path string) {
-	d.answer.LookedIn(filepath.Join(path, "projects"))
-	if d.answers(path) {
-		d.homes = kit.AppendNew(d.homes, agentproc.RealPath(path))
-	}
+	d.roots.Find(d.adapter.Base, cmp.Or(d.adapter.Env(homeVariable), filepath.Join(d.adapter.Home, folderName)), used, d.now)
+	d.processes = slices.DeleteFunc(d.processes, func(p *process) bool { return p.known && !slices.Contains(d.roots.Paths, p.home) })
 }
 
 // absent reports whether nothing shows that the agent is installed.
-func (d *discovery) absent() bool {
-	if len(d.processes) > 0 || len(d.unresponsive) > 0 || d.noTable {
-		return false
+func (d *discovery) absent() bool { return len(d.processes) == 0 && !d.noTable && d.roots.Absent() }
+
+func (d *discovery) listAll() {
+	for _, home := range d.roots.Paths {
+		d.list(home)
 	}
-	return !slices.ContainsFunc(d.homes, func(home string) bool {
-		_, err := os.Stat(home)
-		return !errors.Is(err, fs.ErrNotExist)
-	})
 }
 
 // list lists the files of one home.
@@ -218,7 +172,7 @@ func (d *discovery) read() {
 	errs := make([]error, len(d.files))
 	agentfile.Parallel(len(d.files), func(i int) {
 		s := &session{file: d.files[i]}
-		if s.facts, errs[i] = d.adapter.transcript(s.path, d.query.Once).read(ctx, s.info); s.file.parent != "" && errs[i] == nil {
+		if s.facts, errs[i] = d.adapter.transcripts.Read(ctx, s.path, s.info, d.query.Once); s.file.parent != "" && errs[i] == nil {
 			s.meta = readMeta(strings.TrimSuffix(s.path, ".jsonl") + ".meta.json")
 		}
 		read[i] = s
@@ -286,7 +240,7 @@ func slug(cwd string) string {
 
 func (d *discovery) watchPaths() []string {
 	var watch []string
-	for _, home := range d.homes {
+	for _, home := range d.roots.Paths {
 		watch = kit.AppendNew(watch, filepath.Dir(home), home, filepath.Join(home, "projects"), filepath.Join(home, "sessions"))
 	}
 	for _, dir := range d.folders {

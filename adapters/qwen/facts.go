@@ -27,7 +27,7 @@ type facts struct {
 	context                                            int64
 
 	ledger   kit.Ledger
-	exact    bool // ledger has all answers of the file
+	partial  bool // ledger lacks answers of the file
 	skipped  map[string]int
 	longLine string // description of a line that was too long to be read
 }
@@ -191,10 +191,38 @@ func (f *facts) system(r *record) {
 	}
 }
 
-// tooLong records a line over the length limit, with its description.
-func (f *facts) tooLong(line string) {
-	f.skip("line over 64 MB")
-	f.exact, f.longLine, f.turn = false, line, turn{state: lost}
+// factsFormat is the version of the meaning of the facts that are kept between processes.
+const factsFormat = 2
+
+// Line implements kit.Gatherer.
+func (f *facts) Line(line []byte) error {
+	if _, err := agentfile.Records(line, parse, f.apply); err != nil {
+		f.skip("line that is not JSON")
+	}
+	if f.id == "" {
+		return kit.ErrOther
+	}
+	return nil
+}
+
+// Long implements kit.Gatherer.
+func (f *facts) Long(line string) {
+	f.skip(kit.LongLine)
+	f.partial, f.longLine, f.turn = true, line, turn{state: lost}
+}
+
+// Partial implements kit.Gatherer. What is listed has whole records.
+func (f *facts) Partial() {
+	if f.id == "" {
+		f.skip("last record is not complete")
+	}
+}
+
+// Clone implements kit.Gatherer.
+func (f *facts) Clone() facts {
+	c := *f
+	c.ledger = f.ledger.Clone()
+	return c
 }
 
 func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }

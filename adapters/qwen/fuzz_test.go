@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
 )
 
 // Whatever the file says, a session can be listed, and the same whether it is read whole or in two parts.
@@ -20,7 +21,7 @@ func FuzzRecords(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, at int) {
 		path := filepath.Join(t.TempDir(), "x.jsonl")
-		read := func(tr *transcript, data []byte) facts {
+		read := func(tr *kit.Transcripts[facts, *facts], data []byte) facts {
 			if err := os.WriteFile(path, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -28,14 +29,14 @@ func FuzzRecords(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := tr.read(t.Context(), info)
+			got, err := tr.Read(t.Context(), path, info, false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return got
 		}
-		whole := read(newTranscript(path, nil), data)
-		grown := newTranscript(path, nil)
+		whole := read(kit.NewTranscripts[facts](nil, Name, factsFormat), data)
+		grown := kit.NewTranscripts[facts](nil, Name, factsFormat)
 		read(grown, data[:min(max(at, 0), len(data))])
 		d := &discovery{now: time.Now()}
 		row := func(f facts) adapters.Session {

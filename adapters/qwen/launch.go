@@ -1,21 +1,16 @@
 package qwen
 
 import (
-	"bytes"
 	"cmp"
+	"context"
+	"os"
 	"path/filepath"
-	"slices"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 )
-
-// Program implements adapters.Launcher.
-func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	return description.FindProgram(look)
-}
 
 // Modes implements adapters.Launcher: the values of --approval-mode (0.24.4).
 func (a *Adapter) Modes() []adapters.Mode {
@@ -34,10 +29,17 @@ var protocol = &kit.ACP{Agent: Name, Where: "Qwen Code"}
 // Talk implements adapters.Piped.
 func (a *Adapter) Talk() adapters.Talk { return protocol.Talk() }
 
-// Command implements adapters.Launcher (0.24.4). A background launch reads the prompt from standard input; a launch in a terminal gets it as an argument.
+// Command implements adapters.Launcher (0.24.4). A background launch reads the prompt from standard input; a launch in a terminal gets it as an
+// argument, and is answered through two files in a folder of the user's alone.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
 	switch {
+	case t.Terminal && t.Answerable:
+		dir := filepath.Join(os.TempDir(), remotePrefix+kit.New())
+		r := remote{events: filepath.Join(dir, "events.jsonl"), input: filepath.Join(dir, "input.jsonl")}
+		c.Before = func(context.Context) error { return r.make(a.Now()) }
+		c.Option("--json-file", r.events)
+		c.Option("--input-file", r.input)
 	case t.Terminal:
 	case t.Answerable:
 		c.Args, c.Stdin, c.Pipe = []string{"--acp"}, protocol.Stdin(&t), true
@@ -53,7 +55,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	c.Option("--resume", t.Resume)
 	c.Option("--model", t.Model)
 	c.Option("--approval-mode", t.Mode)
-	if err := agentproc.UseHome(&c, t.Home, cmp.Or(a.env(homeVariable), filepath.Join(a.home, folderName)), homeVariable, ""); err != nil {
+	if err := agentproc.UseHome(&c, t.Home, cmp.Or(a.Env(homeVariable), filepath.Join(a.Base.Home, folderName)), homeVariable, ""); err != nil {
 		return c, err
 	}
 	if t.Terminal && t.Prompt != "" {
@@ -64,10 +66,10 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 
 // Failure implements adapters.FailureReader for the output of `qwen --output-format stream-json` (0.24.4).
 func (a *Adapter) Failure(output []byte) string {
-	for _, line := range slices.Backward(bytes.Split(output, []byte("\n"))) {
+	return kit.LastFailure(output, func(line []byte) string {
 		if string(agentfile.Text(agentfile.Get(line, "type"))) == "result" && agentfile.True(agentfile.Get(line, "is_error")) {
 			return cmp.Or(agentfile.String(agentfile.Get(line, "error", "message")), agentfile.String(agentfile.Get(line, "result")))
 		}
-	}
-	return ""
+		return ""
+	})
 }

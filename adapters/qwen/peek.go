@@ -2,8 +2,6 @@ package qwen
 
 import (
 	"context"
-	"errors"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,20 +13,17 @@ import (
 
 // Peek returns the last n messages of a session that Discover returned. It reads the file from its end.
 func (a *Adapter) Peek(ctx context.Context, session adapters.Session, n int) ([]adapters.Message, error) {
-	if n <= 0 || adapters.IsProcessID(session.ID) { // a process that has stored nothing
-		return nil, nil
-	}
-	if len(session.Files) == 0 {
-		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + session.ID, Err: errors.New("it has no file")}
-	}
-	path := session.Files[0]
-	return kit.Read(ctx, path, func() ([]adapters.Message, error) {
+	return kit.Peek(ctx, &session, n, func(path string) ([]adapters.Message, error) {
 		p := &peek{session: session, n: n, results: map[string]adapters.ToolState{}}
-		if err := p.file(ctx, path); err != nil {
-			return nil, err
-		}
-		slices.Reverse(p.messages)
-		return p.messages, nil
+		err := kit.LinesFromEnd(ctx, path, func(line []byte) bool {
+			var list []record
+			_, _ = agentfile.Records(line, parse, func(r *record) { list = append(list, *r) })
+			for _, r := range slices.Backward(list) {
+				p.record(&r)
+			}
+			return !p.full()
+		})
+		return p.messages, err
 	})
 }
 
@@ -42,33 +37,6 @@ type peek struct {
 }
 
 func (p *peek) full() bool { return len(p.messages) >= p.n }
-
-func (p *peek) file(ctx context.Context, path string) error {
-	f, info, err := agentfile.OpenUntouched(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	b := agentfile.Backward(f, info.Size(), 0).WithContext(ctx)
-	defer b.Close()
-	for !p.full() {
-		line, _, err := b.Prev()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, agentfile.ErrTooLong):
-			continue
-		case err != nil:
-			return err
-		}
-		var list []record
-		_, _ = agentfile.Records(line, parse, func(r *record) { list = append(list, *r) })
-		for _, r := range slices.Backward(list) {
-			p.record(&r)
-		}
-	}
-	return nil
-}
 
 func (p *peek) record(r *record) {
 	switch string(agentfile.Text(r.typ)) {

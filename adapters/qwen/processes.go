@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
@@ -31,6 +30,7 @@ type process struct {
 	entries                  []entry   // of the registry
 	wrote                    time.Time // when it wrote its entry, by the clock of its records; zero: it has none with its start
 	children                 []child
+	remote                   remote
 
 	sessions []*session
 }
@@ -84,7 +84,7 @@ func (a *Adapter) inspect(row proc.Process) *process {
 	if !agentproc.IsInterpreter(row.Comm) {
 		return nil
 	}
-	line, err := a.table.Args(row.Identity)
+	line, err := a.Table.Args(row.Identity)
 	if err != nil {
 		return nil
 	}
@@ -92,12 +92,12 @@ func (a *Adapter) inspect(row proc.Process) *process {
 	if script == "" || filepath.Base(script) != "qwen" && !strings.Contains(filepath.ToSlash(script), "/qwen-code/") {
 		return nil
 	}
-	env, err := a.table.Env(row.Identity)
+	env, err := a.Table.Env(row.Identity)
 	if err != nil || kit.Get(env, inner) == "" {
 		return nil
 	}
 	p := &process{Process: row}
-	p.cwd, _ = a.table.CWD(row.Identity)
+	p.cwd, _ = a.Table.CWD(row.Identity)
 	if !isProgram(script, p.cwd) || !p.readArgs(args) {
 		return nil
 	}
@@ -133,6 +133,10 @@ func (p *process) readArgs(args []string) bool {
 			}
 		case "--continue", "-c":
 			p.resumes = true
+		case "--json-file":
+			p.remote.events = value
+		case "--input-file":
+			p.remote.input = value
 		case "--approval-mode":
 			p.mode = value
 		case "--yolo", "-y":
@@ -165,19 +169,15 @@ func (a *Adapter) OwnsProcess(row proc.Process) bool {
 	if a.inspect(row) == nil {
 		return false
 	}
-	parent, err := a.table.Find(row.PPID)
-	return err != nil || a.now().Sub(row.Started) >= forkTime || a.inspect(parent) == nil
+	parent, err := a.Table.Find(row.PPID)
+	return err != nil || a.Now().Sub(row.Started) >= forkTime || a.inspect(parent) == nil
 }
 
 // readProcesses finds the processes of Qwen Code.
 func (d *discovery) readProcesses() {
-	table := d.adapter.table
-	rows, err := table.List(d.ctx)
-	if err != nil {
-		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
-			Fix: "without it, running sessions can't be recognised"})
-	}
-	d.noTable = err != nil && len(rows) == 0
+	table := d.adapter.Table
+	rows, ok := d.adapter.Processes(d.ctx, d.answer)
+	d.noTable = !ok
 	found := map[int]*process{}
 	for _, row := range rows {
 		if p := d.adapter.inspect(row); p != nil {
@@ -202,7 +202,7 @@ func (d *discovery) readProcesses() {
 
 // readEntries reads what the registry of each process's home says of the process.
 func (d *discovery) readEntries() {
-	for _, home := range d.homes {
+	for _, home := range d.roots.Paths {
 		dir := filepath.Join(home, "sessions")
 		if !slices.ContainsFunc(d.processes, func(p *process) bool { return !p.known || p.home == home }) {
 			continue
@@ -213,7 +213,7 @@ func (d *discovery) readEntries() {
 			if p.known && p.home != home {
 				continue
 			}
-			pids, _ := d.adapter.table.InnerPIDs(p.Identity)
+			pids, _ := d.adapter.Table.InnerPIDs(p.Identity)
 			for _, f := range files {
 				name, isEntry := strings.CutSuffix(f.Name(), ".json")
 				number, _, _ := strings.Cut(name, "-")

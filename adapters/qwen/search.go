@@ -15,9 +15,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 	if d.absent() {
 		return nil, adapters.ErrAbsent
 	}
-	for _, home := range d.homes {
-		d.list(home)
-	}
+	d.listAll()
 	var list []adapters.Conversation
 	for _, f := range d.files {
 		if f.parent == "" && !f.info.ModTime().Before(since) {

@@ -190,7 +190,7 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 		Doing: s.doing, DoingSince: s.doingAt, Context: adapters.Context{Used: s.context},
 		StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted, Files: []string{s.path}, Home: s.home,
 	}
-	if s.exact {
+	if !s.partial {
 		tokens := s.ledger.Tokens()
 		out.Tokens = &tokens
 	}
@@ -205,7 +205,7 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 
 // processRow returns the row of a process without a session.
 func (d *discovery) processRow(p *process) adapters.Session {
-	if slices.Contains(d.unresponsive, p.home) {
+	if d.roots.Unresponsive(p.home) {
 		return adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.home)
 	}
 	out := adapters.ProcessSession(Name, p.Process, p.cwd)
@@ -230,15 +230,15 @@ func (d *discovery) settle() {
 		accounts = append(accounts, s.spent)
 	}
 	for _, s := range d.sessions {
-		if s.exact {
+		if !s.partial {
 			open(s)
 		}
 	}
 	for _, s := range d.subs {
 		switch {
-		case s.runs() && s.exact:
+		case s.runs() && !s.partial:
 			open(s)
-		case s.exact && s.parent != nil && s.parent.spent != nil:
+		case !s.partial && s.parent != nil && s.parent.spent != nil:
 			s.parent.spent.Ledgers = append(s.parent.spent.Ledgers, &s.ledger)
 		case s.parent == nil:
 			d.answer.LeaveOut(kit.NoSession, 1)

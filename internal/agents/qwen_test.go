@@ -155,3 +155,33 @@ func TestAnswerQwenLaunched(t *testing.T) {
 	s.rollcall("interrupt", id) // Qwen Code records nothing of a turn that is interrupted before the first word
 	l.rollcallStops(record)
 }
+
+// A Qwen Code that Rollcall launched in a terminal is answered and prompted through its two files; the terminal's own answer counts as well.
+func TestAnswerQwenInTerminal(t *testing.T) {
+	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		s.seedQwen()
+		l := NewLauncher(s, r)
+		terminal := l.OpenInTmux("env", "PATH="+l.bin+":"+os.Getenv("PATH"), headlessBinary, "launch", "qwen", "--terminal", "--mode", "default")
+		terminal.Shows("Type your message")
+		terminal.Prompt("allow me [[bash touch allowed.txt]]")
+		first := s.asks("touch allowed.txt")
+		s.answered(first, "--allow")
+		s.made(filepath.Join(s.Project, "allowed.txt"))
+		s.stale(first)
+		id := first.Session.ID
+		s.Becomes(byID(id), time.Now(), soon, "idle/completed")
+
+		s.rollcall("send", id, "-p", "deny me [[bash touch denied.txt]]")
+		s.answered(s.asks("touch denied.txt"), "--deny")
+		s.Becomes(byID(id), time.Now(), soon, "idle/interrupted")
+		s.notMade(filepath.Join(s.Project, "denied.txt"))
+
+		s.rollcall("send", id, "-p", "in the terminal [[bash touch other.txt]]")
+		third := s.asks("touch other.txt")
+		terminal.Shows("Yes, allow once")
+		terminal.Press("Enter")
+		s.made(filepath.Join(s.Project, "other.txt"))
+		s.Becomes(byID(id), time.Now(), soon, "idle/completed")
+		s.stale(third)
+	})
+}
