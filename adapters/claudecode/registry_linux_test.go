@@ -285,6 +285,19 @@ func TestTwoProcessesOneSession(t *testing.T) {
 	}
 }
 
+// A process was killed in a turn, and the next one has a prompt, which its entry does not show yet.
+func TestPromptAfterAKill(t *testing.T) {
+	w := newFixture(t)
+	now := time.Now()
+	millis := func(ago time.Duration) int64 { return now.Add(-ago).UnixMilli() }
+	w.entry(w.gone(), id(1), map[string]any{"status": "busy", "startedAt": millis(time.Minute), "statusUpdatedAt": millis(50 * time.Second)})
+	p := w.start(filepath.Join(w.home, "proj"))
+	w.entry(p, id(1), map[string]any{"status": "idle", "startedAt": millis(10 * time.Second), "statusUpdatedAt": millis(5 * time.Second)})
+	w.transcript(1, promptLine("hi"))
+	sessions, _, _ := w.discover(adapters.Query{})
+	w.expect(sessions, 1, "idle")
+}
+
 // Before the first prompt there is no transcript, and yet a session.
 func TestEntryWithoutTranscript(t *testing.T) {
 	w := newFixture(t)

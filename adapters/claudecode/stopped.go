@@ -142,7 +142,13 @@ func (s *session) leftTurn(e *liveEntry, open bool) bool {
 	if ended == nil || ended.promptsUser() {
 		return false
 	}
-	return ended.inTurnAfter(t) && ended.since.After(e.since) || open && !t.before(e) && !e.since.After(t.at) && !ended.started.After(t.at.Add(clockSlack))
+	if ended.inTurnAfter(t) && ended.since.After(e.since) {
+		return true
+	}
+	if ended.since.Before(e.since) && s.facts.promptAt.After(e.since) {
+		return false // the prompt came after the kill: it is that of the process of e, whose entry says so in a moment
+	}
+	return open && !t.before(e) && !e.since.After(t.at) && !ended.started.After(t.at.Add(clockSlack))
 }
 
 // before reports whether the turn's last record is older than the process of the entry. The time in the entry is of the same
