@@ -73,7 +73,7 @@ func (f *sumFields) read(line []byte) error {
 func (t *totals) add(line []byte) {
 	line = bytes.TrimLeft(line, "\x00")
 	var f sumFields
-	if f.read(line) == nil && !(isIrrelevantType(f.typ) && bytes.Contains(line, nextRecord)) {
+	if f.read(line) == nil && (!isIrrelevantType(f.typ) || !bytes.Contains(line, nextRecord)) {
 		t.record(&f, line)
 		return
 	}

@@ -199,12 +199,7 @@ read:
 				records = append(records, r)
 			}
 		}
-		switch {
-		case have.first.IsZero():
-			have.firstAt = offset
-		case have.firstAt-offset > tailLimit:
-			have.turn = true
-		}
+		have.reached(offset)
 		if have.turn && size-offset >= tailLimit {
 			if !have.prompt {
 				prompt, none, err := t.promptBefore(b, headEnd, size-turnLimit)
@@ -261,6 +256,16 @@ type tailNeeds struct {
 	answered bool
 	first    time.Time // of a first prompt, whose answer may come before it
 	firstAt  int64     // where that prompt is
+}
+
+// reached records how far the reading has come: what says nothing of the turn for long enough says nothing of it further back.
+func (n *tailNeeds) reached(offset int64) {
+	switch {
+	case n.first.IsZero():
+		n.firstAt = offset
+	case n.firstAt-offset > tailLimit:
+		n.turn = true
+	}
 }
 
 func (n *tailNeeds) all() bool { return n.turn && n.cwd && n.model && n.prompt && n.usage && n.time }

@@ -55,7 +55,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	c.Option("--resume", t.Resume)
 	c.Option("--model", t.Model)
 	c.Option("--approval-mode", t.Mode)
-	if err := agentproc.UseHome(&c, t.Home, cmp.Or(a.Env(homeVariable), filepath.Join(a.Base.Home, folderName)), homeVariable, ""); err != nil {
+	if err := agentproc.UseHome(&c, t.Home, cmp.Or(a.Env(homeVariable), filepath.Join(a.Home, folderName)), homeVariable, ""); err != nil {
 		return c, err
 	}
 	if t.Terminal && t.Prompt != "" {
