@@ -22,12 +22,10 @@ func (d *discovery) verdict(s *session) kit.Verdict {
 	switch {
 	case s.owner != nil:
 		return s.alive(fmt.Sprintf("%s; %s", record, s.owner.named()))
-	case d.tableErr != nil:
+	case d.noTable:
 		return kit.Unknown(record + "; the processes could not be read")
 	case s.doubt != "":
 		return kit.Unknown(record + "; " + s.doubt)
-	case s.owners > 1:
-		return kit.Unknown(fmt.Sprintf("%s; %d processes can be process %d, which it names", record, s.owners, s.pid))
 	}
 	outcome, why := s.outcome()
 	return kit.Stopped(outcome, fmt.Sprintf("%s; process %d is gone%s", record, s.pid, why))
@@ -72,7 +70,7 @@ const hubStart = 10 * time.Second
 // The next turn sets another status.
 func (s *session) isFresh() bool {
 	p := s.owner
-	return !p.prompted && p.Started.After(latest(s.talk.last.at, s.turnAt)) && s.modified.Sub(p.Started) < hubStart && s.talkErr == nil
+	return !p.prompted && p.Started.After(latest(s.talk.last.at, s.turnAt)) && s.modified.Sub(p.Started) < hubStart && s.readErr == nil
 }
 
 // isUnfinished reports whether no process has ended the session in good order.
@@ -84,12 +82,12 @@ func (s *session) isUnfinished() bool {
 func (s *session) running(evidence string) kit.Verdict {
 	l := &s.talk.last
 	switch {
-	case s.talkErr != nil:
+	case s.readErr != nil:
 		return kit.Unknown(evidence + "; its conversation could not be read, so that a question in it is not seen")
-	case l.kind == calling && l.asks == len(l.calls):
+	case l.kind == calling && l.asks == l.calls:
 		return kit.Waiting(adapters.ForQuestion, evidence+"; its question has no answer yet")
 	case l.kind == calling && l.asks > 0:
-		return kit.Unknown(fmt.Sprintf("%s; of %d open calls %d ask a question", evidence, len(l.calls), l.asks))
+		return kit.Unknown(fmt.Sprintf("%s; of %d open calls %d ask a question", evidence, l.calls, l.asks))
 	}
 	return kit.Working(evidence)
 }
@@ -107,7 +105,7 @@ func (s *session) outcome() (outcome adapters.Outcome, why string) {
 		return adapters.Failed, ""
 	case s.status != "idle" && s.status != "completed":
 		return "", "; this status is not known"
-	case s.talkErr != nil:
+	case s.readErr != nil:
 		return "", "; its conversation could not be read"
 	}
 	switch l := &s.talk.last; {
@@ -128,7 +126,7 @@ func (s *session) outcome() (outcome adapters.Outcome, why string) {
 func (s *session) lostOutcome() (outcome adapters.Outcome, why string) {
 	why = "; a hub found that its process had ended"
 	switch l := &s.talk.last; {
-	case s.talkErr != nil:
+	case s.readErr != nil:
 		return "", why + ", and its conversation could not be read"
 	case l.kind != answer, s.turnAt.After(l.at):
 		return adapters.Died, why
