@@ -237,6 +237,8 @@ func (d *discovery) addProcesses() {
 		switch {
 		case p.root == nil:
 			row = adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.folders.data)
+		case p.doubt != "":
+			row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d; its session may be %s", p.PID, p.doubt)
 		case d.unread[p.root]:
 			row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d; its session may be one that could not be read", p.PID)
 		}

@@ -72,11 +72,17 @@ func (d *discovery) mayShow(p *process, s *session) bool {
 	return !p.hub && p.id == "" && p.root == s.root && sameFolder(p.cwd, s.cwd)
 }
 
-// doubt sets the doubt about a session whose process is gone: a terminal takes up any session by /history, without a
-// trace of it but what it writes.
+// doubt sets the doubt about a session whose process is gone. The start of a process moves when the clock is set, and what was written
+// does not: one with the pid may be the session's. A terminal takes up any session by /history, without a trace of it but what it writes.
 func (d *discovery) doubt(s *session) {
 	for _, p := range d.processes {
-		if !p.hosts && !p.shows && d.mayShow(p, s) && p.Started.Before(s.modified) {
+		switch {
+		case p.root != s.root:
+		case p.number == s.pid && (p.hub || !p.hosts):
+			s.doubt = fmt.Sprintf("process %d began later, or the clock was set since", p.PID)
+			p.doubt = s.id
+			return
+		case !p.hosts && !p.shows && d.mayShow(p, s) && p.Started.Before(s.modified):
 			s.doubt = fmt.Sprintf("process %d is gone, and process %d, a terminal in its folder without a session of its own, may have taken it up by /history", s.pid, p.PID)
 		}
 	}

@@ -24,6 +24,7 @@ type process struct {
 	root     *root  // that it uses; nil: none that can be read
 	hosts    bool   // it hosts a session
 	shows    bool   // it may be the terminal of a session that the hub hosts
+	doubt    string // the session that it has, unless it began later
 }
 
 // commands lists the sub-commands, which host no session.

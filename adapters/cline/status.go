@@ -47,8 +47,8 @@ func (s *session) alive(evidence string) kit.Verdict {
 		return kit.Idle(outcome, evidence+" has resumed it, and no turn began in it"+why)
 	case s.lost:
 		return kit.Unknown(evidence + " has resumed it, but the hub has marked the session as failed since, so that it is not known what it does")
-	case open && s.owner.Started.After(s.modified): // that turn was another process's
-		return kit.Idle("", evidence+", which began later")
+	case open && s.owner.Started.After(s.modified):
+		return kit.Unknown(evidence + ", which began later, so that the turn was another process's, unless the clock was set since")
 	case open && s.owner.hub && s.interactive && s.terminals == 0:
 		return kit.Unknown(evidence + "; no terminal of Cline's is in its folder any more, and the hub does not say whether the turn goes on")
 	case s.status == "pending":
