@@ -11,9 +11,6 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-// where is how an answer reaches Cline, for the user.
-const where = "Cline's hub"
-
 // approval is what the hub says of an approval.
 type approval struct {
 	ID    string `json:"approvalId"`
@@ -60,7 +57,7 @@ func (h *hub) pending(ctx context.Context, s *adapters.Session) (list []adapters
 // request returns an approval for the user, with everything that the tool gets.
 func (p *approval) request(s *adapters.Session) adapters.Request {
 	r := adapters.Request{Agent: Name, Session: s.ID, ID: p.ID, Kind: adapters.AsksPermission, Folder: s.CWD, CanAllow: true, CanDeny: true,
-		CanExplain: true, Where: where, Text: p.Tool + " " + p.Input}
+		CanExplain: true, Where: "Cline's hub", Text: p.Tool + " " + p.Input}
 	var input map[string][]string
 	if json.Unmarshal([]byte(p.Input), &input) == nil && len(input) == 1 && len(input["commands"]) > 0 && p.Tool == "run_commands" {
 		r.Kind, r.Text = adapters.AsksCommand, strings.Join(input["commands"], "\n")
@@ -135,8 +132,8 @@ func (a *Adapter) input(ctx context.Context, s adapters.Session, prompt string, 
 }
 
 // CanStop implements adapters.StopChecker.
-func (a *Adapter) CanStop(ctx context.Context, s adapters.Session) error {
-	_, _, err := a.hubOf(ctx, s)
+func (a *Adapter) CanStop(_ context.Context, s adapters.Session) error {
+	_, err := a.hubOf(&s)
 	return err
 }
 

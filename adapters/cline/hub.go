@@ -19,6 +19,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/bounded"
 )
 
 const (
@@ -69,28 +70,22 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("it answered %s%s", kit.PlainWord(r.Code), kit.Quoted(r.Message))
 }
 
-// hubOf returns the hub that hosts a session, with what it registered.
-func (a *Adapter) hubOf(ctx context.Context, s adapters.Session) (*process, registration, error) {
-	var r registration
-	if len(s.Files) == 0 || s.Parent != "" {
-		return nil, r, errors.New("only sessions that a user started are answered, in the program that hosts them")
+// hubOf returns what the hub that hosts a session registered.
+func (a *Adapter) hubOf(s *adapters.Session) (r registration, err error) {
+	switch {
+	case s.Parent != "":
+		return r, errors.New("only sessions that a user started are answered, in the program that hosts them")
+	case !s.Shared || s.Process.IsZero():
+		return r, errors.New("its own terminal hosts it, and takes no answers from outside")
+	case !bounded.Answers(s.Home):
+		return r, adapters.Unresponsive(s.Home)
 	}
-	d := a.begin(ctx, adapters.Query{})
-	if d.noTable {
-		return nil, r, errors.Join(d.answer.Problems()...)
+	path := filepath.Join(s.Home, "locks", "hub", "production.json")
+	data, err := agentfile.ReadPrivate(path, 64<<10)
+	if err == nil && (json.Unmarshal(data, &r) != nil || r.PID != a.number(s.Process)) {
+		err = fmt.Errorf("%s does not describe process %d", path, s.Process.PID)
 	}
-	sessions := filepath.Dir(filepath.Dir(s.Files[0]))
-	for _, p := range d.processes {
-		if !p.hub || p.Identity != s.Process || p.root == nil || p.root.sessions != sessions {
-			continue
-		}
-		data, err := agentfile.ReadPrivate(p.root.hub(), 64<<10)
-		if err == nil && (json.Unmarshal(data, &r) != nil || r.PID != p.number) {
-			err = fmt.Errorf("%s does not describe process %d", p.root.hub(), p.PID)
-		}
-		return p, r, err
-	}
-	return nil, r, errors.New("its own terminal hosts it, and takes no answers from outside")
+	return r, err
 }
 
 // ask calls do with a connection to the hub that hosts a session. The token is sent only to the hub's own process. An error that wraps
@@ -98,14 +93,14 @@ func (a *Adapter) hubOf(ctx context.Context, s adapters.Session) (*process, regi
 func (a *Adapter) ask(ctx context.Context, s adapters.Session, do func(context.Context, *hub) error) error {
 	ctx, cancel := context.WithTimeout(ctx, hubLimit)
 	defer cancel()
-	p, r, err := a.hubOf(ctx, s)
+	r, err := a.hubOf(&s)
 	if err == nil {
 		err = r.check()
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
 	}
-	client := kit.PeerClient("the token was not sent", hubLimit, hubLimit, func(at netip.AddrPort) error { return a.serves(at, p.Identity) })
+	client := kit.PeerClient("the token was not sent", hubLimit, hubLimit, func(at netip.AddrPort) error { return a.serves(at, s.Process) })
 	defer client.CloseIdleConnections()
 	ws, _, err := websocket.Dial(ctx, r.URL, &websocket.DialOptions{HTTPClient: client, Subprotocols: []string{tokenProtocol + r.Token}})
 	if err != nil {

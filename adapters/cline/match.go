@@ -32,7 +32,7 @@ func (d *discovery) match() {
 		case up != nil: // it runs in the process of the session that spawned it
 			s.owner, s.doubt, s.pid, s.terminals = up.owner, up.doubt, up.pid, up.terminals
 			s.branch = cmp.Or(s.branch, up.branch)
-		case s.owner == nil && s.doubt == "" && s.isUnfinished():
+		case s.owner == nil && s.doubt == "" && (s.isOpen() || s.status == "idle"):
 			d.doubt(s)
 		}
 	}

@@ -83,15 +83,12 @@ func (a *Adapter) inspect(row proc.Process) *process {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, proc.ErrGone) {
 		return nil
 	}
-	p := &process{Process: row, number: row.PID}
+	p := &process{Process: row, number: a.number(row.Identity)}
 	values, ok := p.readArguments(args[1:])
 	if !ok {
 		return nil
 	}
 	p.id = values["--id"]
-	if inner, err := a.Table.InnerPIDs(row.Identity); err == nil && len(inner) > 0 {
-		p.number = inner[len(inner)-1]
-	}
 	p.cwd, _ = a.Table.CWD(row.Identity)
 	if dir := cmp.Or(values["-c"], values["--cwd"]); filepath.IsAbs(dir) {
 		p.cwd = filepath.Clean(dir)
@@ -106,4 +103,12 @@ func (a *Adapter) inspect(row proc.Process) *process {
 		return kit.Get(env, name)
 	}, kit.Get(env, kit.Home))
 	return p
+}
+
+// number returns the pid of a process as it sees it itself, in a container.
+func (a *Adapter) number(id proc.Identity) int {
+	if inner, err := a.Table.InnerPIDs(id); err == nil && len(inner) > 0 {
+		return inner[len(inner)-1]
+	}
+	return id.PID
 }

@@ -47,9 +47,6 @@ func dataIn(path string) string {
 	return path
 }
 
-// hub returns the file in which the hub of the data folder describes itself.
-func (r *root) hub() string { return filepath.Join(r.data, "locks", "hub", "production.json") }
-
 // findRoots finds the roots of the user, of live processes, and in the other homes.
 func (d *discovery) findRoots() {
 	own := rootOf(d.Env, d.Home)
