@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentproc"
+	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
 
@@ -80,7 +81,7 @@ func (d *discovery) doubt(s *session) {
 		case p.root != s.root:
 		case p.number == s.pid && (p.hub || !p.hosts):
 			s.doubt = fmt.Sprintf("process %d began later, or the clock was set since", p.PID)
-			p.doubt = s.id
+			p.doubt = kit.PlainWord(s.id)
 			return
 		case !p.hosts && !p.shows && d.mayShow(p, s) && p.Started.Before(s.modified):
 			s.doubt = fmt.Sprintf("process %d is gone, and process %d, a terminal in its folder without a session of its own, may have taken it up by /history", s.pid, p.PID)
