@@ -12,7 +12,6 @@ package cline
 import (
 	"context"
 	"net/netip"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
@@ -23,17 +22,9 @@ import (
 // Adapter implements adapters.Adapter and the optional interfaces below. It is safe for concurrent use. It
 // keeps what it read of files in memory, never a status. Prompts and titles are cut after 4 KB.
 type Adapter struct {
-	home  string
-	env   func(string) string
-	table proc.Lister
-	now   func() time.Time
-	named func() []string // homes that the user named
+	*kit.Base
 	// serves reports with an error that an address is not served by a process.
 	serves func(netip.AddrPort, proc.Identity) error
-
-	homes   *kit.Recent // homes that processes named
-	current kit.List
-	watch   kit.Watch
 
 	manifests     kit.Memo[string, kept[manifest]]
 	conversations kit.Memo[string, kept[conversation]]
@@ -45,6 +36,14 @@ var (
 	_ adapters.Describer    = (*Adapter)(nil)
 	_ adapters.Watcher      = (*Adapter)(nil)
 	_ adapters.ProcessOwner = (*Adapter)(nil)
+	_ adapters.Peeker       = (*Adapter)(nil)
+	_ adapters.Searcher     = (*Adapter)(nil)
+	_ adapters.Launcher     = (*Adapter)(nil)
+	_ adapters.Ender        = (*Adapter)(nil)
+	_ adapters.Answerer     = (*Adapter)(nil)
+	_ adapters.Prompter     = (*Adapter)(nil)
+	_ adapters.Stopper      = (*Adapter)(nil)
+	_ adapters.StopChecker  = (*Adapter)(nil)
 )
 
 // Name is the agent's name, on the command line and in JSON.
@@ -55,40 +54,27 @@ var description = adapters.Register(adapters.Description{
 	HomeFolder: "data", Program: "cline", Install: "npm install -g cline", Processes: []string{"cline"},
 }, (*Adapter)(nil))
 
-// ownPlaces are the folder of the agent and the variables that name others.
-var ownPlaces = []agentproc.Own{{Variable: "CLINE_DIR", Store: ".cline"}, {Variable: "CLINE_DATA_DIR"}, {Variable: "CLINE_SESSION_DATA_DIR"}, {Variable: "CLINE_DB_DATA_DIR"}}
-
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
-	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home, ownPlaces...), now: cfg.Now, named: cfg.Homes,
-		homes: kit.NewRecent(cfg.Places, Name), serves: proc.CheckListenedBy}
+	a := &Adapter{serves: proc.CheckListenedBy, Base: kit.NewBase(cfg, description, agentproc.Own{Variable: dirVariable, Store: ".cline"},
+		agentproc.Own{Variable: dataVariable}, agentproc.Own{Variable: sessionsVariable}, agentproc.Own{Variable: databasesVariable})}
+	named := a.Named
+	a.Named = func() (list []string) {
+		for _, path := range named() {
+			list = append(list, dataIn(path))
+		}
+		return list
+	}
+	return a
 }
-
-// Name implements adapters.Adapter.
-func (a *Adapter) Name() adapters.Name { return Name }
-
-// Describe implements adapters.Describer.
-func (a *Adapter) Describe() adapters.Description { return description }
 
 // Discover implements adapters.Adapter.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return a.current.Ask(ctx, func(ctx context.Context, data string) {
-		_, _ = New(kit.Config(data, a.table)).look(ctx, kit.Query(q))
-	}, func() (adapters.Roll, error) {
-		return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
-	})
+	return a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return New(cfg).look })
 }
 
 // WatchPaths implements adapters.Watcher: the folders of live sessions, in which every step writes a file, and
 // those in which new ones appear.
 func (a *Adapter) WatchPaths() []string {
-	if known := a.watch.Folders(); known != nil {
-		return kit.Folders(known)
-	}
-	var paths []string
-	for _, r := range a.roots(nil, kit.NewAnswer()) {
-		paths = append(paths, r.watched()...)
-	}
-	return kit.Folders(paths)
+	return a.Watched(func() []string { return a.begin(context.Background(), adapters.Query{}).watched() })
 }

@@ -1,6 +1,7 @@
 package cline
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,13 +13,9 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-// conversationLimit is the size of the largest conversation that is read.
-const conversationLimit = 64 << 20
-
 // conversation holds what was read of a conversation. Copies share the ledger, to which nothing is added any more.
 type conversation struct {
 	updated                 time.Time
-	agent, parent, version  string // of a sub-agent: its name and the session that spawned it
 	firstPrompt, lastPrompt string
 	prompted                time.Time // when the last prompt was given
 	model                   string
@@ -30,16 +27,13 @@ type conversation struct {
 
 // last describes the last message of a conversation.
 type last struct {
-	kind    kind
-	at      time.Time
-	text    string // the reply, cut
-	calls   []call // of an answer
-	asks    int    // how many of the calls ask the user a question
-	aborted bool   // a tool's result says that the call was aborted
+	kind           kind
+	at             time.Time
+	text           string // the reply, or the prompt; cut
+	tool, argument string // of the first call of an answer
+	calls, asks    int    // how many calls an answer has, and how many of them ask the user a question
+	aborted        bool   // a tool's result says that the call was aborted
 }
-
-// call is the call of a tool.
-type call struct{ tool, argument string }
 
 // kind is the kind of a message.
 type kind uint8
@@ -57,122 +51,89 @@ const (
 const questionTool = "ask_question"
 
 // parseConversation reads a conversation. The error is agentfile.ErrSyntax for a file that is being written.
-func parseConversation(data []byte) (conversation, error) {
-	var c conversation
-	var messages []byte
-	err := agentfile.Top(data, func(key, raw []byte) bool {
-		switch string(key) {
-		case "updated_at":
-			c.updated = agentfile.Time(raw)
-		case "origin":
-			c.agent, _ = agentfile.Head(agentfile.Get(raw, "subagent"), textLimit)
-			c.parent, _ = agentfile.Head(agentfile.Get(raw, "parentThreadId"), textLimit)
-			c.version, _ = agentfile.Head(agentfile.Get(raw, "version"), 40)
-		case "messages":
-			messages = raw
-		}
+func parseConversation(data []byte) (c conversation, err error) {
+	c.updated = agentfile.Time(agentfile.Get(data, "updated_at"))
+	return c, eachMessage(data, c.take)
+}
+
+// eachMessage calls do with the messages of a conversation, the oldest first.
+func eachMessage(data []byte, do func(*message)) error {
+	var list []byte
+	if err := agentfile.Members(data, agentfile.Into("messages", &list)); err != nil {
+		return err
+	}
+	if list == nil {
+		return errors.New("it has no messages")
+	}
+	return agentfile.Each(list, func(raw []byte) bool {
+		do(readMessage(raw))
 		return true
 	})
-	if err == nil && messages == nil {
-		err = fmt.Errorf("it has no messages")
-	}
-	if err == nil {
-		err = agentfile.Each(messages, func(raw []byte) bool { c.take(raw); return true })
-	}
-	return c, err
 }
 
 // message has the members of a message.
 type message struct {
-	id, role, shown, content []byte
-	at                       time.Time
-	model                    string
-	metrics                  []byte
+	id, role, model  string // the role is "error" for one that Cline shows to the user, and "note" for one that the user did not write
+	at               time.Time
+	content, metrics []byte
 }
 
-func readMessage(raw []byte) (m message) {
-	_ = agentfile.Top(raw, func(key, value []byte) bool {
-		switch string(key) {
-		case "id":
-			m.id = agentfile.Text(value)
-		case "role":
-			m.role = agentfile.Text(value)
-		case "content":
-			m.content = value
-		case "ts":
-			if n, ok := agentfile.Int(value); ok && n > 0 && n < 1<<50 {
-				m.at = time.UnixMilli(n)
-			}
-		case "modelInfo":
-			m.model, _ = agentfile.Head(agentfile.Get(value, "id"), textLimit)
-		case "metrics":
-			m.metrics = value
-		case "metadata":
-			m.shown = agentfile.Text(agentfile.Get(value, "displayRole"))
-		}
-		return true
-	})
-	return m
+func readMessage(raw []byte) *message {
+	var m message
+	var id, role, ts, model, metadata []byte
+	_ = agentfile.Members(raw, agentfile.Into("id", &id), agentfile.Into("role", &role), agentfile.Into("ts", &ts), agentfile.Into("modelInfo", &model),
+		agentfile.Into("metadata", &metadata), agentfile.Into("content", &m.content), agentfile.Into("metrics", &m.metrics))
+	m.id, m.role, m.model, m.at = agentfile.String(id), head(role), head(agentfile.Get(model, "id")), millis(ts)
+	switch shown := head(agentfile.Get(metadata, "displayRole")); {
+	case shown == "error":
+		m.role = shown
+	case m.role == "user" && shown != "" && shown != m.role:
+		m.role = "note"
+	}
+	return &m
 }
 
-// blocks calls do with each block of a message's content: its type and its text. A text alone is one block.
-func (m *message) blocks(do func(kind string, block []byte)) {
+// blocks calls do with each block of a message's content: its type, and the JSON string with its text. A text alone is one block.
+func (m *message) blocks(do func(kind string, block, text []byte)) {
 	if len(m.content) > 0 && m.content[0] == '"' {
-		do("text", m.content)
+		do("text", nil, m.content)
 		return
 	}
 	_ = agentfile.Each(m.content, func(block []byte) bool {
-		do(string(agentfile.Text(agentfile.Get(block, "type"))), block)
+		do(head(agentfile.Get(block, "type")), block, agentfile.Get(block, "text"))
 		return true
 	})
 }
 
-// blockText returns the JSON string with the text of a block.
-func blockText(block []byte) []byte {
-	if len(block) > 0 && block[0] == '"' {
-		return block
-	}
-	return agentfile.Get(block, "text")
-}
-
 // take adds a message.
-func (c *conversation) take(raw []byte) {
-	m := readMessage(raw)
-	switch {
-	case string(m.shown) == "error":
-		c.last = last{kind: failure, at: m.at, text: c.text(&m)}
-	case string(m.role) == "user" && len(m.shown) > 0 && string(m.shown) != "user": // a note of Cline's
-	case string(m.role) == "user":
-		c.said(&m)
-	case string(m.role) == "assistant":
-		c.answered(&m)
+func (c *conversation) take(m *message) {
+	switch m.role {
+	case "error":
+		c.last = last{kind: failure, at: m.at}
+		m.blocks(func(_ string, _, text []byte) { c.last.text = head(text) })
+	case "user":
+		c.said(m)
+	case "assistant":
+		c.answered(m)
+	case "note":
 	default:
-		c.skipped = kit.CountSkipped(c.skipped, "unknown role "+kit.PlainWord(string(m.role)))
+		c.skipped = kit.CountSkipped(c.skipped, "unknown role "+kit.PlainWord(m.role))
 	}
-}
-
-// text returns the first text of a message, cut.
-func (c *conversation) text(m *message) (text string) {
-	m.blocks(func(kind string, block []byte) {
-		if kind == "text" && text == "" {
-			text, _ = agentfile.Head(blockText(block), textLimit)
-		}
-	})
-	return text
 }
 
 // said adds a prompt, or the results of tools.
 func (c *conversation) said(m *message) {
 	found := last{at: m.at}
-	m.blocks(func(kind string, block []byte) {
-		switch kind {
-		case "tool_result":
+	m.blocks(func(kind string, block, text []byte) {
+		switch {
+		case kind == "tool_result": // of an interrupted call: {"error": "Command failed: Command was aborted"}
 			found.kind = results
-			found.aborted = found.aborted || isAborted(agentfile.Get(block, "content"))
-		case "text":
-			if found.kind == noMessage {
-				found.kind, found.text = prompt, promptText(blockText(block))
-			}
+			_ = agentfile.Each(agentfile.Get(block, "content"), func(part []byte) bool {
+				found.aborted = found.aborted || strings.Contains(head(agentfile.Get(part, "error")), "aborted")
+				return true
+			})
+		case kind == "text" && found.kind == noMessage:
+			found.kind, found.text = prompt, promptText(text)
 		}
 	})
 	if found.kind == prompt {
@@ -187,33 +148,22 @@ func (c *conversation) said(m *message) {
 	}
 }
 
-// isAborted reports whether the result of a call says that the user interrupted it: {"error": "Command failed: Command was aborted"}.
-func isAborted(content []byte) (is bool) {
-	if len(content) == 0 || content[0] != '[' {
-		return false
-	}
-	_ = agentfile.Each(content, func(result []byte) bool {
-		text, _ := agentfile.Head(agentfile.Get(result, "error"), textLimit)
-		is = is || strings.Contains(text, "aborted")
-		return true
-	})
-	return is
-}
-
 // answered adds an answer of the model.
 func (c *conversation) answered(m *message) {
 	found := last{kind: answer, at: m.at}
-	m.blocks(func(kind string, block []byte) {
+	m.blocks(func(kind string, block, text []byte) {
 		switch kind {
 		case "text":
-			if text, _ := agentfile.Head(blockText(block), adapters.MaxDoing); strings.TrimSpace(text) != "" {
-				found.text = strings.TrimSpace(text)
+			if said, _ := agentfile.Head(text, adapters.MaxDoing); strings.TrimSpace(said) != "" {
+				found.text = strings.TrimSpace(said)
 			}
 		case "tool_use":
-			name, _ := agentfile.Head(agentfile.Get(block, "name"), textLimit)
+			name := head(agentfile.Get(block, "name"))
+			if found.calls == 0 {
+				found.tool, found.argument = name, argument(agentfile.Get(block, "input"))
+			}
 			found.kind = calling
-			found.calls = append(found.calls, call{name, argument(agentfile.Get(block, "input"))})
-			if name == questionTool {
+			if found.calls++; name == questionTool {
 				found.asks++
 			}
 		case "thinking", "redacted_thinking", "reasoning", "image", "file", "document":
@@ -226,8 +176,8 @@ func (c *conversation) answered(m *message) {
 		c.model = m.model
 	}
 	e := kit.Entry{At: m.at, Model: m.model, Tokens: tokens(m.metrics)}
-	if len(m.id) > 0 && !m.at.IsZero() {
-		e.ID = xxhash.Sum64String(fmt.Sprint(string(m.id), m.at.UnixMilli())) | 1
+	if m.id != "" && !m.at.IsZero() {
+		e.ID = xxhash.Sum64String(fmt.Sprint(m.id, m.at.UnixMilli())) | 1
 	}
 	e.CostUSD, _ = agentfile.Float(agentfile.Get(m.metrics, "cost"))
 	if t := e.Tokens; t != (adapters.Tokens{}) {
@@ -239,7 +189,7 @@ func (c *conversation) answered(m *message) {
 // argument returns the most descriptive argument of a call, at most adapters.MaxText bytes of it.
 func argument(input []byte) string {
 	if list := agentfile.Get(input, "commands"); list != nil {
-		return joined(list)
+		return adapters.Cut(kit.Strings(list))
 	}
 	text := kit.Argument(input, []string{"command", "question", "path", "file_path", "task", "pattern", "query", "url"}, kit.Shown.Text)
 	if text == "" {
@@ -248,28 +198,11 @@ func argument(input []byte) string {
 	return text
 }
 
-// joined returns the texts of a list of commands, one per line.
-func joined(list []byte) string {
-	var texts []string
-	size := 0
-	_ = agentfile.Each(list, func(raw []byte) bool {
-		text := kit.Shown.Text(raw)
-		if text == "" {
-			text = kit.Shown.Text(agentfile.Get(raw, "command"))
-		}
-		texts = append(texts, text)
-		size += len(text)
-		return size < adapters.MaxText
-	})
-	return adapters.Cut(strings.Join(texts, "\n"))
-}
-
 // doing returns what a session does, and since when.
 func (c *conversation) doing() (text string, since time.Time) {
-	l := &c.last
-	switch l.kind {
+	switch l := &c.last; l.kind {
 	case calling:
-		return adapters.Calling(l.calls[0].tool, l.calls[0].argument, l.calls[0].tool == "run_commands"), l.at
+		return adapters.Calling(l.tool, l.argument, l.tool == "run_commands"), l.at
 	case answer:
 		return adapters.CutTo(l.text, adapters.MaxDoing), l.at
 	}

@@ -3,7 +3,9 @@ package cline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,8 +24,9 @@ type discovery struct {
 	query     adapters.Query
 	now       time.Time
 	answer    *kit.Answer
+	homes     kit.Roots
 	processes []*process
-	tableErr  error
+	noTable   bool // the process table could not be read
 	roots     []*root
 	sessions  []*session
 	unread    map[*root]bool // those with a session that could not be read
@@ -35,46 +38,51 @@ type session struct {
 	root    *root
 	folder  string // of its files
 	talk    conversation
-	failed  bool  // the manifest could not be read
-	talkErr error // why the conversation could not be read; nil if it is missing
+	readErr error // why the manifest, and then the conversation, could not be read
 
 	above     *session // of a sub-agent: the session that spawned it
 	owner     *process // that hosts it, or that resumed it
-	owners    int      // how many processes can be the one that its manifest names
 	doubt     string   // why its process can't be known
 	terminals int      // with the hub as owner: the processes that can be its terminal
 	spent     *kit.Account
 }
 
+func (s *session) manifestFile() string {
+	return filepath.Join(s.folder, filepath.Base(s.folder)+".json")
+}
+
 // conversationFile returns the file of a session's conversation.
 func (s *session) conversationFile() string {
-	if s.agent != "" {
-		return filepath.Join(s.folder, s.agent+".messages.json")
+	return filepath.Join(s.folder, cmp.Or(s.agent, s.id)+".messages.json")
+}
+
+// begin starts a call: it reads the processes first, and finds the roots to look in.
+func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
+	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(), unread: map[*root]bool{}}
+	d.homes = kit.Roots{Answer: d.answer, Store: "sessions"}
+	rows, known := a.Processes(ctx, d.answer)
+	d.noTable = !known
+	for _, row := range rows {
+		if p := a.inspect(row); p != nil {
+			d.processes = append(d.processes, p)
+		}
 	}
-	return filepath.Join(s.folder, s.id+".messages.json")
+	d.findRoots()
+	return d
 }
 
 // look reads the processes first and the files after them, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.now(), answer: kit.NewAnswer(), unread: map[*root]bool{}}
-	d.processes, d.tableErr = a.census(ctx)
-	d.answer.Problem(d.tableErr)
-	d.roots = a.roots(d.processes, d.answer)
+	d := a.begin(ctx, q)
 	if d.absent() {
 		return d.answer.Absent()
 	}
-	for _, r := range d.roots {
-		d.list(r)
-	}
-	d.readManifests()
-	for _, r := range d.roots {
-		d.addAgents(r)
-	}
+	d.list()
 	d.match()
 	d.readConversations()
 	d.addSessions()
 	d.addProcesses()
-	d.keepWatch()
+	d.Watch.Set(d.watched())
 	if q.Once {
 		a.manifests.Forget()
 		a.conversations.Forget()
@@ -85,128 +93,92 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 
 // absent reports whether nothing shows that Cline is installed.
 func (d *discovery) absent() bool {
-	return len(d.processes) == 0 && d.tableErr == nil && len(d.answer.Problems()) == 0 &&
-		!slices.ContainsFunc(d.roots, func(r *root) bool { return exists(r.data) || exists(r.sessions) })
+	return len(d.processes) == 0 && !d.noTable && d.homes.Absent() && !slices.ContainsFunc(d.roots, func(r *root) bool { return kit.MayExist(r.sessions) })
 }
 
-// list finds the folders of a root's sessions.
-func (d *discovery) list(r *root) {
-	entries, err := agentfile.Entries(d.ctx, r.sessions)
-	if err != nil && !isMissing(err) {
-		d.answer.Problem(adapters.AsProblem(r.sessions, err))
-		d.unread[r] = true
-	}
-	for _, e := range entries {
-		id := e.Name()
-		if e.Type().IsRegular() || !d.mayBeAsked(id) {
-			continue
+// list finds the sessions, and reads their manifests.
+func (d *discovery) list() {
+	for _, r := range d.roots {
+		if !d.answer.Folders(d.ctx, r.sessions, func(_ context.Context, id string) {
+			d.sessions = append(d.sessions, &session{root: r, folder: filepath.Join(r.sessions, id)})
+		}) {
+			d.unread[r] = true
 		}
-		s := &session{root: r, folder: filepath.Join(r.sessions, id)}
-		s.id = id
-		d.sessions = append(d.sessions, s)
+	}
+	slices.SortFunc(d.sessions, func(a, b *session) int { return strings.Compare(b.folder, a.folder) }) // ids begin with a time
+	d.read("sessions", (*session).manifestFile, func(ctx context.Context, s *session) error {
+		found, err := read(ctx, &d.manifests, s.manifestFile(), manifestLimit, parseManifest)
+		s.manifest, s.modified = found.value, found.stamp.ModTime()
+		return err
+	})
+	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool {
+		switch {
+		case errors.Is(s.readErr, fs.ErrNotExist):
+			if kit.MayExist(s.folder) {
+				d.answer.Skip("folder of a session without a manifest", 1)
+			}
+		case s.readErr != nil:
+			d.unread[s.root] = true
+		case s.id != filepath.Base(s.folder):
+			d.answer.Skip("manifest of another session than its folder", 1)
+			return true
+		case s.newer:
+			d.answer.Skip("manifest in a form that is newer than Rollcall supports", 1)
+		}
+		return s.readErr != nil
+	})
+	for _, r := range d.roots {
+		d.addAgents(r)
 	}
 }
 
-// mayBeAsked reports whether the query asks for a session or its sub-agents.
-func (d *discovery) mayBeAsked(id string) bool {
-	return d.query.IDs == nil || slices.ContainsFunc(d.query.IDs, func(asked string) bool {
-		return asked == id || len(asked) > len(id) && asked[:len(id)] == id
-	})
-}
-
-// readManifests reads the manifests, and drops the sessions that can't be read.
-func (d *discovery) readManifests() {
-	slices.SortFunc(d.sessions, func(a, b *session) int { return strings.Compare(b.id, a.id) }) // ids begin with a time
+// read reads a file of each session, the first ones first, as long as there is time. A missing file is no problem.
+func (d *discovery) read(files string, path func(*session) string, do func(context.Context, *session) error) {
 	ctx, cancel := kit.ReadingTime(d.ctx, len(d.sessions))
 	defer cancel()
-	late := make([]bool, len(d.sessions))
-	agentfile.Parallel(len(d.sessions), func(i int) { late[i] = !d.readManifest(ctx, d.sessions[i]) })
-	lost := 0
-	for i, s := range d.sessions {
-		if late[i] {
-			lost++
+	agentfile.Parallel(len(d.sessions), func(i int) {
+		s := d.sessions[i]
+		if s.readErr = agentfile.Ended(ctx); s.readErr == nil {
+			s.readErr = do(ctx, s)
 		}
-		if late[i] || s.failed {
-			d.unread[s.root] = true
+	})
+	late := 0
+	for _, s := range d.sessions {
+		switch {
+		case adapters.IsOutOfTime(s.readErr):
+			late++
+		case s.readErr != nil && !errors.Is(s.readErr, fs.ErrNotExist):
+			d.answer.Problem(adapters.AsProblem(path(s), s.readErr))
+			d.answer.LeaveOut(kit.NotReadable, 1)
 		}
 	}
-	if lost > 0 {
-		d.answer.NotRead(d.sessions[0].root.sessions, "sessions", lost, len(d.sessions))
+	if late > 0 {
+		d.answer.NotRead(d.sessions[0].root.sessions, files, late, len(d.sessions))
 	}
-	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool { return s.status == "" })
 }
 
-// readManifest reads the manifest of a session, and reports whether there was time for it. The session has no status if
-// that failed.
-func (d *discovery) readManifest(ctx context.Context, s *session) bool {
-	if agentfile.Ended(ctx) != nil {
-		return false
-	}
-	id, path := s.id, filepath.Join(s.folder, s.id+".json")
-	read, err := read(ctx, &d.manifests, path, manifestLimit, parseManifest)
-	switch {
-	case adapters.IsOutOfTime(err):
-		return false
-	case isMissing(err):
-		if _, err := agentfile.Entries(ctx, s.folder); err == nil {
-			d.answer.Skip("folder of a session without a manifest", 1)
-		}
-		return true
-	case err != nil:
-		s.failed = true
-		d.answer.Problem(adapters.AsProblem(path, err))
-		d.answer.LeaveOut(kit.NotReadable, 1)
-		return true
-	case read.value.id != id:
-		d.answer.Skip("manifest of another session than its folder", 1)
-		return true
-	}
-	s.manifest = read.value
-	s.modified = read.stamp.ModTime()
-	if s.newer > 0 {
-		d.answer.Skip("manifest in a form that is newer than Rollcall supports", 1)
-	}
-	return true
-}
-
-// wanted reports whether a session that is not live may be in the answer, before its conversation was read.
+// wanted reports whether a session may be in the answer, before its conversation was read.
 func (d *discovery) wanted(s *session) bool {
 	if d.query.IDs != nil {
 		return slices.Contains(d.query.IDs, s.id)
 	}
-	return s.owner != nil || s.owners > 0 || s.doubt != "" || d.tableErr != nil || d.query.Since.IsZero() || !s.modified.Before(d.query.Since) || !s.ended.Before(d.query.Since)
+	return s.owner != nil || s.doubt != "" || d.noTable || !s.modified.Before(d.query.Since) || !s.ended.Before(d.query.Since)
 }
 
 // readConversations reads the conversations of the sessions that the query asks for, and drops the others.
 func (d *discovery) readConversations() {
 	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool { return !d.wanted(s) })
 	slices.SortStableFunc(d.sessions, func(a, b *session) int { return b.modified.Compare(a.modified) })
-	ctx, cancel := kit.ReadingTime(d.ctx, len(d.sessions))
-	defer cancel()
-	agentfile.Parallel(len(d.sessions), func(i int) {
-		s := d.sessions[i]
-		if s.talkErr = agentfile.Ended(ctx); s.talkErr != nil {
-			return
-		}
+	d.read("conversations", (*session).conversationFile, func(ctx context.Context, s *session) error {
 		found, err := read(ctx, &d.conversations, s.conversationFile(), conversationLimit, parseConversation)
-		if isMissing(err) {
-			err = nil
+		s.talk = found.value
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
-		s.talk, s.talkErr = found.value, err
+		return err
 	})
-	late := 0
 	for _, s := range d.sessions {
-		switch {
-		case adapters.IsOutOfTime(s.talkErr):
-			late++
-		case s.talkErr != nil:
-			d.answer.Problem(adapters.AsProblem(s.conversationFile(), s.talkErr))
-			d.answer.LeaveOut(kit.NotReadable, 1)
-		}
 		d.answer.SkipAll(s.talk.skipped)
-	}
-	if late > 0 {
-		d.answer.NotRead(d.sessions[0].root.sessions, "conversations", late, len(d.sessions))
 	}
 }
 
@@ -230,19 +202,16 @@ func (d *discovery) row(s *session) adapters.Session {
 	t := &s.talk
 	out := adapters.Session{
 		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, Parent: s.parent,
-		CWD: s.cwd, Branch: s.branch, Model: s.model, Title: s.title, Version: s.version, CostUSD: s.cost,
+		CWD: s.cwd, Branch: s.branch, Model: cmp.Or(t.model, s.model), Title: s.title, Version: s.version, CostUSD: s.cost,
 		FirstPrompt: cmp.Or(t.firstPrompt, s.prompt), LastPrompt: cmp.Or(t.lastPrompt, s.prompt),
 		StartedAt: s.started, TurnStartedAt: t.prompted, LastActivityAt: latest(s.started, s.ended, t.updated, t.last.at),
-		Context: adapters.Context{Used: t.context}, Files: []string{s.conversationFile(), filepath.Join(s.folder, s.id+".json")}, Home: s.root.data,
+		Context: adapters.Context{Used: t.context}, Files: []string{s.conversationFile(), s.manifestFile()}, Home: s.root.data,
 	}
 	if out.TurnStartedAt.IsZero() {
 		out.TurnStartedAt = s.started
 	}
-	if t.model != "" {
-		out.Model = t.model
-	}
 	out.Doing, out.DoingSince = t.doing()
-	if s.talkErr == nil {
+	if s.readErr == nil {
 		out.Tokens = s.tokens()
 	}
 	if s.spent != nil {
@@ -256,28 +225,22 @@ func (d *discovery) row(s *session) adapters.Session {
 	return out
 }
 
-func latest(times ...time.Time) (at time.Time) {
-	for _, t := range times {
-		if t.After(at) {
-			at = t
-		}
-	}
-	return at
-}
+func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
 // addProcesses adds the rows of the terminals that have no session yet.
 func (d *discovery) addProcesses() {
 	for _, p := range d.processes {
-		if p.hub || !d.isOpen(p) {
+		if p.hub || p.hosts || p.shows {
 			continue
 		}
 		row := adapters.ProcessSession(Name, p.Process, p.cwd)
-		if p.root != nil && d.unread[p.root] {
-			row.Status = adapters.Unknown
-			row.Evidence = fmt.Sprintf("process %d; its session may be one that could not be read", p.PID)
-		}
-		if p.unresponsive != "" {
-			row = adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.unresponsive)
+		switch {
+		case p.root == nil:
+			row = adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.folders.data)
+		case p.doubt != "":
+			row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d; its session may be %s", p.PID, p.doubt)
+		case d.unread[p.root]:
+			row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d; its session may be one that could not be read", p.PID)
 		}
 		if d.query.IDs == nil || slices.Contains(d.query.IDs, row.ID) {
 			d.answer.Add(row)
@@ -285,16 +248,15 @@ func (d *discovery) addProcesses() {
 	}
 }
 
-// keepWatch sets the folders to watch.
-func (d *discovery) keepWatch() {
-	var paths []string
+// watched returns the folders in which something changes when a session begins or a status changes.
+func (d *discovery) watched() (paths []string) {
 	for _, r := range d.roots {
-		paths = append(paths, r.watched()...)
+		paths = append(paths, r.sessions, r.databases, r.data)
 	}
 	for _, s := range d.sessions {
 		if s.owner != nil && bounded.Answers(s.folder) {
 			paths = append(paths, s.folder)
 		}
 	}
-	d.watch.Set(paths)
+	return paths
 }

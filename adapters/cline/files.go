@@ -3,7 +3,6 @@ package cline
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"time"
 
@@ -24,38 +23,39 @@ const (
 	written  = 2 * time.Second      // an older file isn't being written
 )
 
-// read returns what parse makes of the file at path, with the state of the file. It parses a file again only if the file has changed. Cline
-// writes its files in place: a new one that can't be parsed is read again for a moment.
+// read returns what parse makes of the file at path, with the state of the file. It parses a file again only if the file has changed.
 func read[T any](ctx context.Context, memo *kit.Memo[string, kept[T]], path string, limit int64, parse func([]byte) (T, error)) (kept[T], error) {
-	var none kept[T]
+	info, err := os.Stat(path)
+	if err != nil {
+		return kept[T]{}, err
+	}
+	if known, ok := memo.Get(path); ok && known.stamp.Unchanged(agentfile.StampOf(path, info)) {
+		return known, nil
+	}
+	found, err := readNow(ctx, path, limit, parse)
+	if err == nil {
+		memo.Put(path, found)
+	}
+	return found, err
+}
+
+// readNow reads a file. Cline writes its files in place: a new one that can't be parsed is read again for a moment.
+func readNow[T any](ctx context.Context, path string, limit int64, parse func([]byte) (T, error)) (found kept[T], err error) {
 	for attempt := 1; ; attempt++ {
-		info, err := os.Stat(path)
-		if err != nil {
-			return none, err
-		}
-		if known, ok := memo.Get(path); ok && known.stamp.Unchanged(agentfile.StampOf(path, info)) {
-			return known, nil
-		}
 		data, info, stamp, err := agentfile.ReadStamped(path, limit)
-		if errors.Is(err, agentfile.ErrTooLarge) {
-			return none, adapters.Unrecognised(path, "%w", err)
-		}
-		if err != nil {
-			return none, err
-		}
-		value, err := parse(data)
 		if err == nil {
-			memo.Put(path, kept[T]{stamp, value})
-			return kept[T]{stamp, value}, nil
+			found.stamp = stamp
+			if found.value, err = parse(data); err == nil {
+				return found, nil
+			}
+		} else if !errors.Is(err, agentfile.ErrTooLarge) {
+			return kept[T]{}, err
 		}
 		if !errors.Is(err, agentfile.ErrSyntax) || attempt == rewrites || time.Since(info.ModTime()) > written {
-			return none, adapters.Unrecognised(path, "%w", err)
+			return kept[T]{}, adapters.Unrecognised(path, "%w", err)
 		}
 		if err := kit.Wait(ctx, rewrite); err != nil {
-			return none, err
+			return kept[T]{}, err
 		}
 	}
 }
-
-// isMissing reports whether a file was not there.
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/kit"
 )
 
 // addFiles adds the files of the recordings whose path matches.
@@ -59,8 +58,7 @@ func FuzzConversation(f *testing.F) {
 				t.Errorf("%+v", sum)
 			}
 		}
-		p := chat{limit: kit.Shown, results: map[string]adapters.ToolState{}}
-		messages, _ := p.read(data)
+		messages, _ := (&chat{}).read(data)
 		for _, m := range messages {
 			if len(m.Text) > adapters.MaxText || m.Key == "" || (m.Role == adapters.FromTool) != (m.State != "") {
 				t.Errorf("%+v", m)

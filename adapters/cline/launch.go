@@ -9,16 +9,6 @@ import (
 	"rollcall/proc"
 )
 
-var (
-	_ adapters.Launcher = (*Adapter)(nil)
-	_ adapters.Ender    = (*Adapter)(nil)
-)
-
-// Program implements adapters.Launcher.
-func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	return description.FindProgram(look)
-}
-
 // Modes implements adapters.Launcher. Without an option Cline approves everything itself.
 func (a *Adapter) Modes() []adapters.Mode {
 	return []adapters.Mode{
@@ -36,7 +26,7 @@ const ownProcess = "CLINE_SESSION_BACKEND_MODE=local"
 // of a new session itself.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume, Args: []string{"--auto-approve", "false"}}
-	if err := agentproc.UseHome(&c, dataIn(t.Home), dataFolders(a.env, a.home).data, "CLINE_DATA_DIR", ""); err != nil {
+	if err := agentproc.UseHome(&c, dataIn(t.Home), rootOf(a.Env, a.Home).data, dataVariable, ""); err != nil {
 		return c, err
 	}
 	switch t.Mode {

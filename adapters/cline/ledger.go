@@ -1,6 +1,8 @@
 package cline
 
 import (
+	"cmp"
+
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
 )
@@ -27,22 +29,17 @@ func (s *session) statesMore(sum adapters.Tokens) bool {
 func (d *discovery) settle() {
 	var accounts []*kit.Account
 	for _, s := range d.sessions {
-		if s.talkErr != nil {
+		if s.readErr != nil {
 			continue
 		}
-		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.talk.ledger}, Last: s.talk.last.at, Model: s.model, CWD: s.cwd, Branch: s.branch}
-		if s.spent.Last.IsZero() {
-			s.spent.Last = s.started
-		}
+		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.talk.ledger}, Last: cmp.Or(s.talk.last.at, s.started), Model: s.model, CWD: s.cwd, Branch: s.branch}
 		if s.statesMore(s.talk.ledger.Tokens()) {
 			s.spent.Known = &kit.Known{Tokens: *s.stated, CostUSD: s.cost}
 		}
 		accounts = append(accounts, s.spent)
 	}
 	kit.Settle(accounts)
-	for _, s := range d.sessions {
-		if s.spent != nil {
-			d.answer.Copies(s.spent.Copies)
-		}
+	for _, a := range accounts {
+		d.answer.Copies(a.Copies)
 	}
 }

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	manifestLimit = 4 << 20
-	textLimit     = 4 << 10 // of prompts and titles
+	manifestLimit     = 4 << 20
+	conversationLimit = 64 << 20
+	textLimit         = 4 << 10 // of prompts and titles
 	// formatVersion is the version that Cline 3.0.65 writes into manifests and conversations.
 	formatVersion = 1
 	// lostProcess marks the sessions of which the hub found at its start that their process had ended.
@@ -29,47 +30,29 @@ type manifest struct {
 	lost                   bool // the hub found that the process that the manifest names had ended
 	stated                 *adapters.Tokens
 	cost                   float64
-	newer                  int64     // the version of the form, where it is newer than known
+	newer                  bool      // the form is newer than known
 	turnAt                 time.Time // of the last checkpoint, which Cline makes in a repository when a turn begins
 	modified               time.Time
 	agent                  string // of a sub-agent: the name of its conversation
 }
 
 // parseManifest reads a manifest. The error is agentfile.ErrSyntax for a file that is being written.
-func parseManifest(data []byte) (manifest, error) {
-	var m manifest
-	texts := map[string]*string{"session_id": &m.id, "status": &m.status, "model": &m.model, "cwd": &m.cwd}
-	err := agentfile.Top(data, func(key, raw []byte) bool {
-		switch name := string(key); name {
-		case "version":
-			if n, _ := agentfile.Int(raw); n > formatVersion {
-				m.newer = n
-			}
-		case "pid":
-			if n, ok := agentfile.Int(raw); ok && n > 0 && n < 1<<31 {
-				m.pid = int(n)
-			}
-		case "started_at":
-			m.started = agentfile.Time(raw)
-		case "ended_at":
-			m.ended = agentfile.Time(raw)
-		case "interactive":
-			m.interactive = agentfile.True(raw)
-		case "prompt":
-			m.prompt = promptText(raw)
-		case "metadata":
-			m.describe(raw)
-		default:
-			if to := texts[name]; to != nil {
-				*to, _ = agentfile.Head(raw, textLimit)
-			}
-		}
-		return true
-	})
+func parseManifest(data []byte) (m manifest, err error) {
+	var version, id, status, pid, started, ended, interactive, model, cwd, prompt, metadata []byte
+	err = agentfile.Members(data, agentfile.Into("version", &version), agentfile.Into("session_id", &id), agentfile.Into("status", &status),
+		agentfile.Into("pid", &pid), agentfile.Into("started_at", &started), agentfile.Into("ended_at", &ended), agentfile.Into("interactive", &interactive),
+		agentfile.Into("model", &model), agentfile.Into("cwd", &cwd), agentfile.Into("prompt", &prompt), agentfile.Into("metadata", &metadata))
 	if err != nil {
-		return manifest{}, err
+		return m, err
 	}
-	m.lost = m.lost && m.status == "failed" // a process that resumed the session has written it since
+	m.id, m.status, m.model, m.cwd, m.prompt = head(id), head(status), head(model), head(cwd), promptText(prompt)
+	m.started, m.ended, m.interactive = agentfile.Time(started), agentfile.Time(ended), agentfile.True(interactive)
+	form, _ := agentfile.Int(version)
+	m.newer = form > formatVersion
+	if n, ok := agentfile.Int(pid); ok && n > 0 && n < 1<<31 {
+		m.pid = int(n)
+	}
+	m.describe(metadata)
 	if m.id == "" || m.status == "" || m.started.IsZero() {
 		return manifest{}, errors.New("it has no session_id, status or started_at")
 	}
@@ -78,17 +61,28 @@ func parseManifest(data []byte) (manifest, error) {
 
 // describe reads the metadata of a session.
 func (m *manifest) describe(raw []byte) {
-	m.title, _ = agentfile.Head(agentfile.Get(raw, "title"), textLimit)
-	m.branch, _ = agentfile.Head(agentfile.Get(raw, "git", "branch"), textLimit)
-	m.version, _ = agentfile.Head(agentfile.Get(raw, "sessionHistoryOrigin", "version"), 40)
-	m.lost = string(agentfile.Text(agentfile.Get(raw, "terminal_marker"))) == lostProcess
-	if at, ok := agentfile.Int(agentfile.Get(raw, "checkpoint", "latest", "createdAt")); ok && at > 0 && at < 1<<50 {
-		m.turnAt = time.UnixMilli(at)
-	}
+	m.title, m.branch, m.version = head(agentfile.Get(raw, "title")), head(agentfile.Get(raw, "git", "branch")), head(agentfile.Get(raw, "sessionHistoryOrigin", "version"))
+	// A process that resumed the session since has written another status.
+	m.lost = m.status == "failed" && head(agentfile.Get(raw, "terminal_marker")) == lostProcess
+	m.turnAt = millis(agentfile.Get(raw, "checkpoint", "latest", "createdAt"))
 	if usage := agentfile.Get(raw, "usage"); usage != nil {
 		m.stated = new(tokens(usage))
 		m.cost, _ = agentfile.Float(agentfile.Get(usage, "totalCost"))
 	}
+}
+
+// head returns a text, cut.
+func head(raw []byte) string {
+	text, _ := agentfile.Head(raw, textLimit)
+	return text
+}
+
+// millis returns the time that a number of milliseconds is.
+func millis(raw []byte) time.Time {
+	if n, ok := agentfile.Int(raw); ok && n > 0 && n < 1<<50 {
+		return time.UnixMilli(n)
+	}
+	return time.Time{}
 }
 
 // tokens reads the counts of tokens of an answer, or of a session. The input that Cline states includes what came

@@ -4,16 +4,16 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"rollcall/adapters/internal/agentproc"
+	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
 
 // match finds the process of each session. The manifest names the pid of the process that began the session, without its
 // start time: that process must be older than the session. A process that resumes a session names it in its
-// command line, and the manifest keeps the old pid.
+// command line, and the manifest keeps the old pid. The hub alone knows the terminals of the sessions that it hosts.
 func (d *discovery) match() {
 	for _, s := range d.sessions {
 		if s.parent == "" {
@@ -21,43 +21,44 @@ func (d *discovery) match() {
 		}
 	}
 	for _, s := range d.sessions {
-		if s.owners == 0 && s.above == nil && s.isUnfinished() {
-			d.doubtResumed(s)
+		for _, p := range d.processes {
+			if s.owner != nil && s.owner.hub && !p.hosts && d.mayShow(p, s) && p.isOlder(s) {
+				p.shows = true
+				s.terminals++
+			}
 		}
 	}
 	for _, s := range d.sessions {
-		if up := s.above; up != nil { // it runs in the process of the session that spawned it
-			s.owner, s.owners, s.doubt, s.pid, s.terminals = up.owner, up.owners, up.doubt, up.pid, up.terminals
+		switch up := s.above; {
+		case up != nil: // it runs in the process of the session that spawned it
+			s.owner, s.doubt, s.pid, s.terminals = up.owner, up.doubt, up.pid, up.terminals
 			s.branch = cmp.Or(s.branch, up.branch)
-			continue
-		}
-		if s.owner == nil || !s.owner.hub {
-			continue
-		}
-		for _, p := range d.processes {
-			if d.mayShow(p, s) {
-				s.terminals++
-			}
+		case s.owner == nil && s.doubt == "" && (s.isOpen() || s.status == "idle"):
+			d.doubt(s)
 		}
 	}
 }
 
 func (d *discovery) matchOne(s *session) {
+	owners := 0
 	for _, p := range d.processes {
-		if p.unresponsive != "" || p.root != s.root {
+		if p.root != s.root {
 			continue
 		}
-		switch {
-		case p.id == s.id && !p.hub:
-			s.owner, s.owners = p, 1
-			return
-		case p.number == s.pid && p.isOlder(s):
+		if p.id == s.id && !p.hub {
+			s.owner, owners = p, 1
+			break
+		}
+		if p.number == s.pid && p.isOlder(s) {
 			s.owner = p
-			s.owners++
+			owners++
 		}
 	}
-	if s.owners > 1 {
-		s.owner = nil
+	switch {
+	case owners == 1:
+		s.owner.hosts = true
+	case owners > 1:
+		s.owner, s.doubt = nil, fmt.Sprintf("%d processes can be process %d, which it names", owners, s.pid)
 	}
 }
 
@@ -67,30 +68,25 @@ const tick = 10 * time.Millisecond
 // isOlder reports whether a process began before a session for certain.
 func (p *process) isOlder(s *session) bool { return !p.Started.Add(tick).After(s.started) }
 
-// mayShow reports whether the terminal of a process may show a session that the hub hosts. The hub alone knows whose session it
-// is: the terminal is in the session's folder, is older, and hosts no session itself.
+// mayShow reports whether a process is a terminal in the folder of a session, and not there for another session that is known.
 func (d *discovery) mayShow(p *process, s *session) bool {
-	return !p.hub && p.id == "" && p.root == s.root && p.isOlder(s) && sameFolder(p.cwd, s.cwd) && !d.hosts(p)
+	return !p.hub && p.id == "" && p.root == s.root && sameFolder(p.cwd, s.cwd)
 }
 
-// doubtResumed sets the doubt about a session whose process is gone: a terminal takes up any session by /history, without a
-// trace of it but what it writes.
-func (d *discovery) doubtResumed(s *session) {
+// doubt sets the doubt about a session whose process is gone. The start of a process moves when the clock is set, and what was written
+// does not: one with the pid may be the session's. A terminal takes up any session by /history, without a trace of it but what it writes.
+func (d *discovery) doubt(s *session) {
 	for _, p := range d.processes {
-		if !p.hub && p.id == "" && p.root == s.root && p.Started.Before(s.modified) && sameFolder(p.cwd, s.cwd) && d.isOpen(p) {
+		switch {
+		case p.root != s.root:
+		case p.number == s.pid && (p.hub || !p.hosts):
+			s.doubt = fmt.Sprintf("process %d began later, or the clock was set since", p.PID)
+			p.doubt = kit.PlainWord(s.id)
+			return
+		case !p.hosts && !p.shows && d.mayShow(p, s) && p.Started.Before(s.modified):
 			s.doubt = fmt.Sprintf("process %d is gone, and process %d, a terminal in its folder without a session of its own, may have taken it up by /history", s.pid, p.PID)
 		}
 	}
-}
-
-// hosts reports whether a process hosts a session.
-func (d *discovery) hosts(p *process) bool {
-	return slices.ContainsFunc(d.sessions, func(s *session) bool { return s.owner == p })
-}
-
-// isOpen reports whether a process has no session yet.
-func (d *discovery) isOpen(p *process) bool {
-	return !d.hosts(p) && !slices.ContainsFunc(d.sessions, func(s *session) bool { return s.owner != nil && s.owner.hub && d.mayShow(p, s) })
 }
 
 // sameFolder reports whether two paths name the same folder.

@@ -1,110 +1,104 @@
 package cline
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
 
-var (
-	_ adapters.Peeker   = (*Adapter)(nil)
-	_ adapters.Searcher = (*Adapter)(nil)
-)
-
 // Peek implements adapters.Peeker. The whole conversation is read: Cline keeps it in one JSON value.
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
-	if n <= 0 || adapters.IsProcessID(s.ID) { // a terminal without a session
-		return nil, nil
-	}
-	if len(s.Files) == 0 {
-		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + s.ID, Err: errors.New("it has no file")}
-	}
-	path := s.Files[0]
-	p := chat{limit: kit.Shown, results: map[string]adapters.ToolState{}}
-	var none kit.Memo[string, kept[[]adapters.Message]]
-	found, err := read(ctx, &none, path, conversationLimit, func(data []byte) ([]adapters.Message, error) {
-		p.messages = nil
-		return p.read(data)
+	return kit.Peek(ctx, &s, n, func(path string) ([]adapters.Message, error) {
+		found, err := readNow(ctx, path, conversationLimit, (&chat{}).read)
+		messages := found.value[max(0, len(found.value)-n):]
+		for i := range messages {
+			if m := &messages[i]; m.State == adapters.ToolRunning {
+				m.State = kit.StateWithoutResult(&s, m, false)
+			}
+		}
+		slices.Reverse(messages)
+		return messages, err
 	})
-	if err != nil {
-		return nil, adapters.AsProblem(path, err)
+}
+
+// Conversations implements adapters.Searcher. A hit has the folder that the manifest names.
+func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
+	d := a.begin(ctx, adapters.Query{Since: since})
+	if d.absent() {
+		return nil, adapters.ErrAbsent
 	}
-	messages := found.value[max(0, len(found.value)-n):]
-	for i := range messages {
-		if m := &messages[i]; m.State == adapters.ToolRunning {
-			m.State = kit.StateWithoutResult(&s, m, p.calls[m.Key] < p.last)
+	d.list()
+	var list []adapters.Conversation
+	for _, s := range d.sessions {
+		changed := latest(s.started, s.ended, s.modified)
+		if changed.Before(since) {
+			continue
+		}
+		path, hit := s.conversationFile(), adapters.Hit{Session: s.id, CWD: s.cwd, Changed: changed}
+		list = append(list, adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+			f := kit.Finder{Query: q, Found: found, Hit: hit}
+			return nil, kit.SearchProblem(ctx, path, search(ctx, path, &f), f.FoundErr)
+		}})
+	}
+	_, err := d.answer.Result(ctx, description.Title)
+	return list, err
+}
+
+// search reports the messages of a conversation that have the pattern.
+func search(ctx context.Context, path string, f *kit.Finder) error {
+	found, err := readNow(ctx, path, conversationLimit, (&chat{limit: kit.Whole, tools: f.Query.Tools}).read)
+	for i := 0; i < len(found.value) && err == nil; i++ {
+		if err = agentfile.Ended(ctx); err == nil {
+			_, err = f.Add(&found.value[i])
 		}
 	}
-	return messages, nil
+	return err
 }
 
 // chat collects the messages of a conversation.
 type chat struct {
 	limit    kit.Limit
+	tools    bool // the texts of calls and results are wanted as a whole; else those of calls, shortened
 	messages []adapters.Message
-	results  map[string]adapters.ToolState // of the calls with a result, by key
-	calls    map[string]int                // the numbers of the messages with the calls, by key
-	last     int                           // the number of the last message
-	tools    func(raw []byte) string       // the text of a call or a result; nil: the most descriptive argument, and nothing of a result
+	calls    map[string]int // the places of the calls, by key
+	open     []int          // of those in the last message
+	number   int            // of the last message
 }
 
 // read returns the messages of a conversation, the oldest first.
 func (p *chat) read(data []byte) ([]adapters.Message, error) {
-	messages := agentfile.Get(data, "messages")
-	if messages == nil {
-		if err := agentfile.Top(data, func(_, _ []byte) bool { return true }); err != nil {
-			return nil, err
-		}
-		return nil, errors.New("it has no messages")
-	}
-	p.calls, p.last = map[string]int{}, 0
-	err := agentfile.Each(messages, func(raw []byte) bool {
-		p.last++
-		m := readMessage(raw)
-		p.add(&m)
-		return true
-	})
-	for i := range p.messages {
-		if m := &p.messages[i]; m.Role == adapters.FromTool && p.results[m.Key] != "" {
-			m.State = p.results[m.Key]
-		}
-	}
+	p.messages, p.calls, p.open, p.number = nil, map[string]int{}, nil, 0
+	err := eachMessage(data, p.add)
 	return slices.Clip(p.messages), err
 }
 
-// add adds a message.
+// add adds a message. A call before it runs no longer.
 func (p *chat) add(m *message) {
-	key := string(m.id)
-	if key == "" {
-		key = strconv.Itoa(p.last)
+	p.number++
+	for _, i := range p.open {
+		p.messages[i].State = adapters.ToolFailed
 	}
-	role := adapters.FromAgent
-	switch {
-	case string(m.shown) == "error":
-		role = adapters.FromNote
-	case len(m.shown) > 0 && string(m.shown) != "user" && string(m.role) == "user":
-		return
-	case string(m.role) == "user":
-		role = adapters.FromUser
-	case string(m.role) != "assistant":
+	p.open = p.open[:0]
+	role := map[string]adapters.Role{"user": adapters.FromUser, "assistant": adapters.FromAgent, "error": adapters.FromNote}[m.role]
+	if role == "" {
 		return
 	}
 	part := 0
-	m.blocks(func(kind string, block []byte) {
-		out := adapters.Message{Key: key, Role: role, At: m.at}
+	m.blocks(func(kind string, block, text []byte) {
+		out := adapters.Message{Key: cmp.Or(m.id, strconv.Itoa(p.number)), Role: role, At: m.at}
 		if part > 0 {
 			out.Key += "/" + strconv.Itoa(part)
 		}
 		switch kind {
 		case "text":
-			out.Text = strings.TrimSpace(p.limit.Text(blockText(block)))
-			if role == adapters.FromUser {
+			if out.Text = strings.TrimSpace(p.limit.Text(text)); role == adapters.FromUser {
 				out.Text = unwrapped(out.Text)
 			}
 			if out.Text == "" {
@@ -126,42 +120,33 @@ func (p *chat) add(m *message) {
 
 // call makes a message of a call.
 func (p *chat) call(out *adapters.Message, block []byte) {
-	name, _ := agentfile.Head(agentfile.Get(block, "name"), textLimit)
-	id, _ := agentfile.Head(agentfile.Get(block, "id"), textLimit)
 	input := agentfile.Get(block, "input")
-	out.Key, out.Role, out.State = "call/"+id, adapters.FromTool, adapters.ToolRunning
-	p.calls[out.Key] = p.last
-	if out.Tool = name; name == "" {
-		out.Tool = "tool"
+	out.Key, out.Role, out.State = "call/"+head(agentfile.Get(block, "id")), adapters.FromTool, adapters.ToolRunning
+	out.Tool = cmp.Or(head(agentfile.Get(block, "name")), "tool")
+	if out.Text = argument(input); p.tools {
+		out.Text = kit.Strings(input)
 	}
-	if out.Text = argument(input); p.tools != nil {
-		out.Text = p.tools(input)
-	}
+	p.calls[out.Key] = len(p.messages)
+	p.open = append(p.open, len(p.messages))
 }
 
-// result records the result of a call.
+// result adds the result of a call.
 func (p *chat) result(block []byte, m *message) {
-	id, _ := agentfile.Head(agentfile.Get(block, "tool_use_id"), textLimit)
+	out := adapters.Message{Key: "call/" + head(agentfile.Get(block, "tool_use_id")), Role: adapters.FromTool, State: adapters.ToolDone, At: m.at}
 	content := agentfile.Get(block, "content")
-	state := adapters.ToolDone
-	if agentfile.True(agentfile.Get(block, "is_error")) || hasFailed(content) {
-		state = adapters.ToolFailed
-	}
-	p.results["call/"+id] = state
-	if p.tools != nil {
-		tool, _ := agentfile.Head(agentfile.Get(block, "name"), textLimit)
-		p.messages = append(p.messages, adapters.Message{Key: "call/" + id, Role: adapters.FromTool, Tool: tool, Text: p.tools(content), At: m.at})
-	}
-}
-
-// hasFailed reports whether a part of a result says that it failed.
-func hasFailed(content []byte) (failed bool) {
-	if len(content) == 0 || content[0] != '[' {
-		return false
-	}
+	failed := agentfile.True(agentfile.Get(block, "is_error"))
 	_ = agentfile.Each(content, func(part []byte) bool {
 		failed = failed || string(agentfile.Get(part, "success")) == "false"
 		return true
 	})
-	return failed
+	if failed {
+		out.State = adapters.ToolFailed
+	}
+	if i, known := p.calls[out.Key]; known {
+		p.messages[i].State = out.State
+	}
+	if p.tools {
+		out.Tool, out.Text = head(agentfile.Get(block, "name")), kit.Strings(content)
+		p.messages = append(p.messages, out)
+	}
 }

@@ -1,14 +1,13 @@
 package cline
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
@@ -16,14 +15,16 @@ import (
 // process is a live process of Cline.
 type process struct {
 	proc.Process
-	hub          bool   // it is the hub
-	prompted     bool   // its command line has a prompt
-	id           string // of the session that its command line resumes
-	cwd          string // where its session works
-	number       int    // its pid as it sees it itself, in a container
-	folders      root   // that its environment and arguments name; empty: not known
-	root         *root  // that it uses; nil: none that can be read
-	unresponsive string // the folder of the root whose file system does not answer
+	hub      bool   // it is the hub
+	prompted bool   // its command line has a prompt
+	id       string // of the session that its command line resumes
+	cwd      string // where its session works
+	number   int    // its pid as it sees it itself, in a container
+	folders  root   // that its environment and arguments name
+	root     *root  // that it uses; nil: none that can be read
+	hosts    bool   // it hosts a session
+	shows    bool   // it may be the terminal of a session that the hub hosts
+	doubt    string // the session that it has, unless it began later
 }
 
 // commands lists the sub-commands, which host no session.
@@ -37,50 +38,31 @@ var withValue = []string{"--auto-approve", "--compaction", "-c", "--cwd", "--id"
 // notSessions lists the options of processes that host no session.
 var notSessions = []string{"-V", "--version", "-h", "--help", "--update", "--kanban", "-z", "--zen"}
 
-// arguments holds what a command line says.
-type arguments struct {
-	hub, ignored bool
-	prompted     bool // they have a prompt
-	values       map[string]string
-}
-
-// readArguments reads the arguments after the program's name.
-func readArguments(args []string) (a arguments) {
-	a.values = map[string]string{}
-	first := true
+// readArguments reads the arguments after the program's name, and returns the values of options. ok is false if the process hosts no
+// session.
+func (p *process) readArguments(args []string) (values map[string]string, ok bool) {
+	values, ok = map[string]string{}, true
 	for i := 0; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")
 		switch {
 		case name == "--cline-hub-daemon":
-			a.hub = true
+			p.hub = true
 		case slices.Contains(notSessions, name):
-			a.ignored = true
+			ok = false
 		case slices.Contains(withValue, name):
 			if !joined && i+1 < len(args) {
 				i++
 				value = args[i]
 			}
-			a.values[name] = value
+			values[name] = value
 		case strings.HasPrefix(name, "-"):
-		case first:
-			a.ignored = a.ignored || slices.Contains(commands, args[i])
-			a.prompted, first = true, false
+		case !p.prompted:
+			p.prompted = true
+			ok = ok && !slices.Contains(commands, args[i])
 		}
 	}
-	return a
+	return values, ok || p.hub
 }
-
-func (a arguments) value(names ...string) string {
-	for _, name := range names {
-		if v := a.values[name]; v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
-// isCline reports whether a process can be Cline by its name: its program is native.
-func isCline(comm string) bool { return comm == "cline" || comm == "cline.exe" }
 
 // OwnsProcess implements adapters.ProcessOwner. The hub hosts sessions of other processes; it is not owned.
 func (a *Adapter) OwnsProcess(p proc.Process) bool {
@@ -88,54 +70,45 @@ func (a *Adapter) OwnsProcess(p proc.Process) bool {
 	return own != nil && !own.hub
 }
 
-// census returns the live processes that can host sessions.
-func (a *Adapter) census(ctx context.Context) ([]*process, error) {
-	rows, err := a.table.List(ctx)
-	var found []*process
-	for _, row := range rows {
-		if p := a.inspect(row); p != nil {
-			found = append(found, p)
-		}
-	}
-	if err != nil {
-		err = &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err, Fix: "without it, running sessions can't be recognised"}
-	}
-	return found, err
-}
-
 // inspect reads a process. It returns nil for one that hosts no session.
 func (a *Adapter) inspect(row proc.Process) *process {
-	if !isCline(row.Comm) {
+	if row.Comm != "cline" && row.Comm != "cline.exe" { // its program is native
 		return nil
 	}
-	args, err := a.table.Args(row.Identity)
+	args, err := a.Table.Args(row.Identity)
 	if err != nil || len(args) == 0 {
 		return nil // it has ended, or is another user's, whose sessions are in no folder of this user
 	}
-	said := readArguments(args[1:])
-	if said.ignored && !said.hub {
+	env, err := a.Table.Env(row.Identity)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, proc.ErrGone) {
 		return nil
 	}
-	p := &process{Process: row, hub: said.hub, prompted: said.prompted, id: said.value("--id"), number: row.PID}
-	if inner, err := a.table.InnerPIDs(row.Identity); err == nil && len(inner) > 0 {
-		p.number = inner[len(inner)-1]
+	p := &process{Process: row, number: a.number(row.Identity)}
+	values, ok := p.readArguments(args[1:])
+	if !ok {
+		return nil
 	}
-	p.cwd, _ = a.table.CWD(row.Identity)
-	if dir := said.value("-c", "--cwd"); filepath.IsAbs(dir) {
+	p.id = values["--id"]
+	p.cwd, _ = a.Table.CWD(row.Identity)
+	if dir := cmp.Or(values["-c"], values["--cwd"]); filepath.IsAbs(dir) {
 		p.cwd = filepath.Clean(dir)
 	} else if dir != "" && p.cwd != "" {
 		p.cwd = filepath.Join(p.cwd, dir)
 	}
-	env, err := a.table.Env(row.Identity)
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, proc.ErrGone) {
-		return nil
-	}
-	p.folders = dataFolders(func(name string) string {
-		option := map[string]string{"CLINE_DIR": "--config", "CLINE_DATA_DIR": "--data-dir"}[name]
-		if path := said.values[option]; option != "" && filepath.IsAbs(path) {
+	options := map[string]string{dirVariable: values["--config"], dataVariable: values["--data-dir"]}
+	p.folders = rootOf(func(name string) string {
+		if path := options[name]; filepath.IsAbs(path) {
 			return path
 		}
 		return kit.Get(env, name)
 	}, kit.Get(env, kit.Home))
 	return p
+}
+
+// number returns the pid of a process as it sees it itself, in a container.
+func (a *Adapter) number(id proc.Identity) int {
+	if inner, err := a.Table.InnerPIDs(id); err == nil && len(inner) > 0 {
+		return inner[len(inner)-1]
+	}
+	return id.PID
 }

@@ -8,50 +8,37 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-// ago returns when something was written, for the evidence.
-func ago(at, now time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return ", " + kit.Span(now.Sub(at)) + " ago"
-}
-
 // verdict derives the status of a session from its manifest, its conversation and its process.
 func (d *discovery) verdict(s *session) kit.Verdict {
-	record := fmt.Sprintf("%s.json: %s%s", kit.PlainWord(s.id), kit.PlainWord(s.status), ago(s.modified, d.now))
+	record := fmt.Sprintf("%s.json: %s", kit.PlainWord(s.id), kit.PlainWord(s.status))
+	if !s.modified.IsZero() {
+		record += ", " + kit.Span(d.now.Sub(s.modified)) + " ago"
+	}
 	switch {
+	case s.owner != nil && s.owner.hub:
+		return s.alive(fmt.Sprintf("%s; process %d, Cline's hub", record, s.owner.PID))
 	case s.owner != nil:
-		return s.alive(fmt.Sprintf("%s; %s", record, s.owner.named()))
-	case d.tableErr != nil:
+		return s.alive(fmt.Sprintf("%s; process %d", record, s.owner.PID))
+	case d.noTable:
 		return kit.Unknown(record + "; the processes could not be read")
 	case s.doubt != "":
 		return kit.Unknown(record + "; " + s.doubt)
-	case s.owners > 1:
-		return kit.Unknown(fmt.Sprintf("%s; %d processes can be process %d, which it names", record, s.owners, s.pid))
 	}
 	outcome, why := s.outcome()
 	return kit.Stopped(outcome, fmt.Sprintf("%s; process %d is gone%s", record, s.pid, why))
 }
 
-func (p *process) named() string {
-	if p.hub {
-		return fmt.Sprintf("process %d, Cline's hub", p.PID)
-	}
-	return fmt.Sprintf("process %d", p.PID)
-}
-
 // alive returns the verdict on a session whose process is alive.
 func (s *session) alive(evidence string) kit.Verdict {
-	open := s.status == "running" || s.status == "pending"
 	switch {
 	case s.lost && s.isFresh():
 		outcome, why := s.outcome()
 		return kit.Idle(outcome, evidence+" has resumed it, and no turn began in it"+why)
 	case s.lost:
 		return kit.Unknown(evidence + " has resumed it, but the hub has marked the session as failed since, so that it is not known what it does")
-	case open && s.owner.Started.After(s.modified): // that turn was another process's
-		return kit.Idle("", evidence+", which began later")
-	case open && s.owner.hub && s.interactive && s.terminals == 0:
+	case s.isOpen() && s.owner.Started.After(s.modified):
+		return kit.Unknown(evidence + ", which began later, so that the turn was another process's, unless the clock was set since")
+	case s.isOpen() && s.owner.hub && s.interactive && s.terminals == 0:
 		return kit.Unknown(evidence + "; no terminal of Cline's is in its folder any more, and the hub does not say whether the turn goes on")
 	case s.status == "pending":
 		return kit.Waiting(adapters.ForPermission, evidence)
@@ -65,31 +52,26 @@ func (s *session) alive(evidence string) kit.Verdict {
 	return kit.Idle(outcome, evidence+why)
 }
 
-// hubStart is the longest time from the start of a terminal until the hub that it starts has marked the sessions of processes that had ended.
-const hubStart = 10 * time.Second
-
-// isFresh reports whether the process that resumed a session had begun no turn in it when the hub that began with it marked the session.
-// The next turn sets another status.
+// isFresh reports whether the process that resumed a session had begun no turn in it when the hub that began with it, within 10 seconds,
+// marked the session. The next turn sets another status. A mark that is older than the process shows that the clock was set.
 func (s *session) isFresh() bool {
-	p := s.owner
-	return !p.prompted && p.Started.After(latest(s.talk.last.at, s.turnAt)) && s.modified.Sub(p.Started) < hubStart && s.talkErr == nil
+	marked := s.modified.Sub(s.owner.Started)
+	return !s.owner.prompted && s.owner.Started.After(latest(s.talk.last.at, s.turnAt)) && marked >= 0 && marked < 10*time.Second && s.readErr == nil
 }
 
-// isUnfinished reports whether no process has ended the session in good order.
-func (s *session) isUnfinished() bool {
-	return s.status == "running" || s.status == "pending" || s.status == "idle"
-}
+// isOpen reports whether a session is in a turn by its manifest.
+func (s *session) isOpen() bool { return s.status == "running" || s.status == "pending" }
 
 // running returns the verdict on a session in a turn.
 func (s *session) running(evidence string) kit.Verdict {
 	l := &s.talk.last
 	switch {
-	case s.talkErr != nil:
+	case s.readErr != nil:
 		return kit.Unknown(evidence + "; its conversation could not be read, so that a question in it is not seen")
-	case l.kind == calling && l.asks == len(l.calls):
+	case l.kind == calling && l.asks == l.calls:
 		return kit.Waiting(adapters.ForQuestion, evidence+"; its question has no answer yet")
 	case l.kind == calling && l.asks > 0:
-		return kit.Unknown(fmt.Sprintf("%s; of %d open calls %d ask a question", evidence, len(l.calls), l.asks))
+		return kit.Unknown(fmt.Sprintf("%s; of %d open calls %d ask a question", evidence, l.calls, l.asks))
 	}
 	return kit.Working(evidence)
 }
@@ -97,7 +79,7 @@ func (s *session) running(evidence string) kit.Verdict {
 // outcome returns how the last turn ended, and why that is said or not known.
 func (s *session) outcome() (outcome adapters.Outcome, why string) {
 	switch {
-	case s.owner == nil && (s.status == "running" || s.status == "pending"):
+	case s.owner == nil && s.isOpen():
 		return adapters.Died, ""
 	case s.lost:
 		return s.lostOutcome()
@@ -107,7 +89,7 @@ func (s *session) outcome() (outcome adapters.Outcome, why string) {
 		return adapters.Failed, ""
 	case s.status != "idle" && s.status != "completed":
 		return "", "; this status is not known"
-	case s.talkErr != nil:
+	case s.readErr != nil:
 		return "", "; its conversation could not be read"
 	}
 	switch l := &s.talk.last; {
@@ -128,7 +110,7 @@ func (s *session) outcome() (outcome adapters.Outcome, why string) {
 func (s *session) lostOutcome() (outcome adapters.Outcome, why string) {
 	why = "; a hub found that its process had ended"
 	switch l := &s.talk.last; {
-	case s.talkErr != nil:
+	case s.readErr != nil:
 		return "", why + ", and its conversation could not be read"
 	case l.kind != answer, s.turnAt.After(l.at):
 		return adapters.Died, why
