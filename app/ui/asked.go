@@ -70,14 +70,18 @@ func (a *asked) title() string {
 	if s.Remote != "" {
 		text += onMachine(s) + " "
 	}
+	return text + a.what()
+}
+
+// what returns what the agent asks for, as in "wants to run a command (1 of 2)".
+func (a *asked) what() string {
 	if a.request == nil {
-		return text + present.Status(s.Session)
+		return present.Status(a.entry.Session.Session)
 	}
-	text += a.request.Kind.Words()
 	if n := len(a.entry.Requests); n > 1 {
-		text += fmt.Sprintf(" (%d of %d)", a.number, n)
+		return fmt.Sprintf("%s (%d of %d)", a.request.Kind.Words(), a.number, n)
 	}
-	return text
+	return a.request.Kind.Words()
 }
 
 // since returns when the wait began; zero: that is not known.

@@ -74,7 +74,7 @@ func newRequestView(u *UI, laidOut func()) *requestView {
 func (v *requestView) show(a *asked, now time.Time) {
 	fresh := !v.has || v.item.ref() != a.ref() || v.item.entry.Read != a.entry.Read
 	v.item, v.has = *a, true
-	widgets.SetLabel(v.title, a.title())
+	widgets.SetLabel(v.title, sentence(a.what())) // the header above names the agent, the project and the machine
 	v.age.Set(present.Ago(v.item.since(), now), widgets.ColorMuted)
 	if fresh {
 		v.message.SetText("")

@@ -92,7 +92,7 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 		w.right = strings.TrimSuffix("pinned · "+w.right, " · ")
 	}
 	if s.Stale != nil {
-		w.second = "stale: " + present.Line(head(s.Stale.Reason, maxRowText))
+		w.second = present.Cut(staleText(s), maxRowText)
 		if s.Machine != "" {
 			w.second = onMachine(s) + " · " + w.second
 		}

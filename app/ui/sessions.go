@@ -95,7 +95,7 @@ func (p *sessionsPage) apply(v *view) {
 	offset, filtered := p.list.follow(v), v.filter != p.view.filter
 	p.view = v
 	p.followReading()
-	problem := problemText(v.snapshot)
+	problem := problemSummary(v.snapshot)
 	p.details.Hidden, p.dismiss.Hidden = problem == "", p.notice == ""
 	moved := p.problem.Set(strings.TrimSpace(p.warning + "\n" + p.notice + "\n" + problem))
 	if moved = p.showCounts() || moved; moved {

@@ -218,7 +218,7 @@ func (p *usagePage) show() {
 		problem = problemText(p.read.snapshot)
 		switch {
 		case len(p.rows.Rows) > 0:
-			phase, banner = phaseList, problem
+			phase, banner = phaseList, problemSummary(p.read.snapshot)
 		case problem != "":
 			phase = phaseFailed
 		default:
