@@ -101,9 +101,12 @@ func (d *detailPane) overConversation() *fyne.Container {
 		most := size.Height * (1 - leastBelow)
 		above.Resize(fyne.NewSize(size.Width, most))
 		around := above.Content.MinSize().Height - d.request.panel.MinSize().Height
-		d.request.code.SetHeight(most - around)
-		height := min(above.Content.MinSize().Height, most)
-		crowded := size.Height < lowPane && d.request.has && !d.showsFacts && above.Content.MinSize().Height > most
+		limit := most
+		if size.Height < lowPane && d.request.has && !d.showsFacts {
+			limit = size.Height
+		}
+		d.request.code.SetHeight(limit - around)
+		height, crowded := min(above.Content.MinSize().Height, most), limit > most && above.Content.MinSize().Height > most
 		if crowded {
 			height = size.Height
 		}
