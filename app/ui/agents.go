@@ -272,11 +272,8 @@ func problemText(s *app.Snapshot) string {
 
 // problemSummary returns a sentence with what could not be read, for a banner whose button shows why; empty: all could.
 func problemSummary(s *app.Snapshot) string {
-	names, text := namesOf(failures(s)), ""
-	if len(names) > 0 {
-		text = present.Cut(join(names), 100) + " could not be read completely."
-	}
-	return withTroubles(text, s)
+	names := join(namesOf(failures(s)))
+	return withTroubles(when(names != "", present.Cut(names, 100)+" could not be read completely."), s)
 }
 
 // withTroubles adds the problems of Rollcall's own files to a text.
