@@ -41,6 +41,11 @@ func TestDoing(t *testing.T) {
 	check("Let me reproduce it first.", "10:00:02")
 	add(`{"type":"assistant","uuid":"a2","parentUuid":"a1","timestamp":"2026-11-25T10:00:03Z","message":{"id":"m1","stop_reason":"tool_use","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"description":"Run","command":"make test"}}]}}`)
 	check("make test", "10:00:03")
+	f2 := f
+	f = facts{}
+	add(`{"type":"assistant","uuid":"a3","timestamp":"2026-11-25T10:00:03Z","message":{"id":"m1","stop_reason":"tool_use","content":[{"type":"tool_use","id":"t1","name":"AskUserQuestion","input":{"questions":[{"question":"Which region?"}]}}]}}`)
+	check("Which region?", "10:00:03") // no name of a tool before the question
+	f = f2
 	add(`{"type":"user","uuid":"u2","parentUuid":"a2","timestamp":"2026-11-25T10:03:00Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}`)
 	check("Let me reproduce it first.", "10:03:00")
 	add(`{"type":"assistant","uuid":"a3","parentUuid":"u2","timestamp":"2026-11-25T10:03:02Z","message":{"id":"m2","stop_reason":"tool_use","content":[{"type":"tool_use","id":"t2","name":"Read","input":{"file_path":"/src/a.go"}}]}}`)

@@ -281,7 +281,7 @@ func (rec *record) block(block []byte) {
 	}
 	if string(typ) == "tool_use" && len(rec.uses) < maxPending {
 		tool := shorten(agentfile.String(name))
-		rec.uses = append(rec.uses, toolUse{id: hash(id), name: tool, at: rec.at, does: adapters.Calling(tool, argument(input), tool == bashTool)})
+		rec.uses = append(rec.uses, toolUse{id: hash(id), name: tool, at: rec.at, does: adapters.Calling(tool, argument(input), tool == bashTool || tool == questionTool || tool == planTool)})
 	}
 }
 

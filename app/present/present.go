@@ -189,7 +189,7 @@ func Topic(s adapters.Session) string {
 }
 
 // Doing returns what happens in a session, as one clean line: the running tool and for how long ("make test · 3 m"), the beginning of the last reply, or, where
-// nothing else is known, its topic. The user's own name for the session comes first.
+// nothing else is known, its topic. Marks of Markdown are left out of a reply. The user's own name for the session comes first.
 func Doing(s adapters.Session, now time.Time) string {
 	text, name := Line(s.Doing), Line(s.Name)
 	if name != "" && text != "" {
@@ -201,9 +201,14 @@ func Doing(s adapters.Session, now time.Time) string {
 		return Topic(s)
 	case s.Status == adapters.Working && !s.DoingSince.IsZero() && now.Sub(s.DoingSince) >= time.Minute:
 		return Cut(text, doingWidth) + " · " + Since(s.DoingSince, now)
+	case s.Status == adapters.Idle, s.Status == adapters.Stopped: // the beginning of a reply, in Markdown; a command keeps its marks
+		return marks.Replace(strings.TrimLeft(text, "# "))
 	}
 	return text
 }
+
+// marks removes the marks of Markdown that a line of plain text can't show.
+var marks = strings.NewReplacer("**", "", "`", "")
 
 // doingWidth is the width of what a session does before its age, in cells.
 const doingWidth = 80

@@ -161,3 +161,18 @@ func TestTopic(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestDoingWithoutMarks: the beginning of a reply has no marks of Markdown; a command keeps its own.
+func TestDoingWithoutMarks(t *testing.T) {
+	for doing, want := range map[string]string{"## What I found\n\n`next()` **never** resets": "What I found next() never resets"} {
+		if got := Doing(adapters.Session{Status: adapters.Idle, Doing: doing}, time.Now()); got != want {
+			t.Errorf("%q: %q, want %q", doing, got, want)
+		}
+	}
+	const command = "echo `date` > **/x # now"
+	for _, s := range []adapters.Status{adapters.Working, adapters.Waiting} {
+		if got := Doing(adapters.Session{Status: s, Doing: command}, time.Now()); got != command {
+			t.Errorf("%s: %q", s, got)
+		}
+	}
+}

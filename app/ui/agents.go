@@ -267,7 +267,17 @@ func problemText(s *app.Snapshot) string {
 		}
 		lines = append(lines, present.AgentName(h.Name)+": "+why)
 	}
-	text := linesOf(lines, maxFailures, 300)
+	return withTroubles(linesOf(lines, maxFailures, 300), s)
+}
+
+// problemSummary returns a sentence with what could not be read, for a banner whose button shows why; empty: all could.
+func problemSummary(s *app.Snapshot) string {
+	names := join(namesOf(failures(s)))
+	return withTroubles(when(names != "", present.Cut(names, 100)+" could not be read completely."), s)
+}
+
+// withTroubles adds the problems of Rollcall's own files to a text.
+func withTroubles(text string, s *app.Snapshot) string {
 	for _, t := range s.Troubles {
 		text += "\nRollcall: " + present.Cut(short(t), 180)
 	}

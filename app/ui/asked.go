@@ -66,18 +66,18 @@ func listAsked(entries []answer.Entry) (list []asked) {
 // title returns a line that names the agent, its folder and what the agent asks for.
 func (a *asked) title() string {
 	s := &a.entry.Session
-	text := present.AgentName(s.Agent) + " in " + present.Cut(present.Project(tail(s.CWD, maxRowText)), 40) + " "
-	if s.Remote != "" {
-		text += onMachine(s) + " "
-	}
+	return present.AgentName(s.Agent) + " in " + present.Cut(present.Project(tail(s.CWD, maxRowText)), 40) + " " + when(s.Remote != "", onMachine(s)+" ") + a.what()
+}
+
+// what returns what the agent asks for, as in "wants to run a command (1 of 2)".
+func (a *asked) what() string {
 	if a.request == nil {
-		return text + present.Status(s.Session)
+		return present.Status(a.entry.Session.Session)
 	}
-	text += a.request.Kind.Words()
 	if n := len(a.entry.Requests); n > 1 {
-		text += fmt.Sprintf(" (%d of %d)", a.number, n)
+		return fmt.Sprintf("%s (%d of %d)", a.request.Kind.Words(), a.number, n)
 	}
-	return text
+	return a.request.Kind.Words()
 }
 
 // since returns when the wait began; zero: that is not known.
@@ -105,10 +105,7 @@ func (a *asked) row(now time.Time) rowText {
 	case !a.entry.Read:
 		what = "reading what it asks…"
 	}
-	w.second = present.AgentName(s.Agent) + " · " + what
-	if s.Remote != "" {
-		w.second = present.AgentName(s.Agent) + " · " + onMachine(&a.entry.Session) + " · " + what
-	}
+	w.second = present.AgentName(s.Agent) + " · " + when(s.Remote != "", onMachine(&a.entry.Session)+" · ") + what
 	return w
 }
 

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -100,9 +101,12 @@ func (d *detailPane) overConversation() *fyne.Container {
 		most := size.Height * (1 - leastBelow)
 		above.Resize(fyne.NewSize(size.Width, most))
 		around := above.Content.MinSize().Height - d.request.panel.MinSize().Height
-		d.request.code.SetHeight(most - around)
-		height := min(above.Content.MinSize().Height, most)
-		crowded := size.Height < lowPane && d.request.has && !d.showsFacts && above.Content.MinSize().Height > most
+		limit := most
+		if size.Height < lowPane && d.request.has && !d.showsFacts {
+			limit = size.Height
+		}
+		d.request.code.SetHeight(limit - around)
+		height, crowded := min(above.Content.MinSize().Height, most), limit > most && above.Content.MinSize().Height > most
 		if crowded {
 			height = size.Height
 		}
@@ -285,12 +289,14 @@ func sessionTitle(s *app.Session) string {
 	return present.Project(s.CWD)
 }
 
+// subtitle returns the line below the title. What may be cut in a narrow window is what the list shows, too.
 func subtitle(s *app.Session, now time.Time) string {
-	text := present.Status(s.Session) + " · " + present.AgentName(s.Agent) + " · " + present.Project(tail(s.CWD, maxRowText))
+	parts := []string{present.Status(s.Session)}
 	if age := present.Ago(s.LastActivityAt, now); age != "" {
-		text += " · active " + age
+		parts = append(parts, "active "+age)
 	}
-	return text
+	parts = append(parts, present.AgentName(s.Agent), present.Project(tail(s.CWD, maxRowText))+when(s.Remote != "", " · "+onMachine(s)))
+	return strings.Join(parts, " · ")
 }
 
 func staleText(s *app.Session) string {
@@ -301,7 +307,7 @@ func staleText(s *app.Session) string {
 	if !s.Stale.Since.IsZero() {
 		text += " at " + s.Stale.Since.Local().Format("15:04:05")
 	}
-	return text + ": " + short(s.Stale.Reason)
+	return text + ": " + short(strings.TrimPrefix(s.Stale.Reason, string(s.Agent)+": "))
 }
 
 // canRetryHooks reports whether the launch of a session has a hook that was started and whose result is unknown.

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/adapters"
+	"rollcall/app/ui/widgets"
 )
 
 // tabTo presses the Tab key until a widget has the focus.
@@ -23,8 +24,8 @@ func (w *window) tabTo(what string, want fyne.Focusable) {
 	w.t.Fatalf("the Tab key doesn't reach %s", what)
 }
 
-// TestKeyboardWalk: without a mouse the user finds what waits, reads it, denies it with a reason, sends a prompt, and reaches the stop, the launch in a worktree,
-// the search, the usage and a setting.
+// TestKeyboardWalk: without a mouse the user finds what waits, reads it, denies it with a reason, sends a prompt, reaches the stop, chooses a
+// worktree for a launch, reaches the search, the usage and a setting.
 func TestKeyboardWalk(t *testing.T) {
 	long := strings.Repeat("echo one of many lines; ", 200) + "rm -rf src"
 	a := newAsker(command("a", "1", long, 3*time.Minute))
@@ -66,11 +67,16 @@ func TestKeyboardWalk(t *testing.T) {
 		return slices.Equal(a.prompts, []string{"send idle go on"})
 	})
 	w.tabTo("the menu of the session", w.ui.sessions.detail.more)
+	w.tabTo("the stop", w.ui.sessions.detail.stop)
 
 	w.shortcut(fyne.KeyN)
 	w.until("the agents", func() bool { return w.ui.launch.asked })
 	w.tabTo("the prompt", w.ui.launch.prompt)
 	w.tabTo("the worktree", w.ui.launch.apart)
+	w.rune(' ')
+	if !w.ui.launch.apart.Checked {
+		t.Error("the Space key does not choose the worktree")
+	}
 	w.shortcut(fyne.Key5)
 	w.tabTo("the search", w.ui.search.entry)
 	w.shortcut(fyne.Key6)
@@ -79,4 +85,17 @@ func TestKeyboardWalk(t *testing.T) {
 	if w.ui.page != pageSettings {
 		t.Errorf("page %d", w.ui.page)
 	}
+
+	set, _ := settingsWindow(t, "")
+	set.shortcut(fyne.KeyComma)
+	var theme *widgets.Select
+	set.until("the fields", func() bool {
+		for _, o := range visible(set.ui.settings.content) {
+			if s, ok := o.(*widgets.Select); ok && s.Selected == "Same as the desktop" {
+				theme = s
+			}
+		}
+		return theme != nil
+	})
+	set.tabTo("the theme", theme)
 }

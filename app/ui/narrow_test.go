@@ -46,10 +46,10 @@ func TestWindowWidths(t *testing.T) {
 	}
 }
 
-// TestAnswersAreVisible: the buttons that answer a request are visible without scrolling, at 700×500 and below a long request. A high window shows the conversation.
+// TestAnswersAreVisible: the buttons that answer a request are visible without scrolling, at 700×500, at 420×600 and below a long request. A high window shows the conversation.
 func TestAnswersAreVisible(t *testing.T) {
 	short := "git push --force origin main && npm publish --tag latest --access public"
-	for text, size := range map[string]fyne.Size{short: fyne.NewSize(700, 500), strings.Repeat(short+"; ", 100): fyne.NewSize(1040, 680)} {
+	for text, size := range map[string]fyne.Size{short: fyne.NewSize(700, 500), "make " + short: fyne.NewSize(420, 600), strings.Repeat(short+"; ", 100): fyne.NewSize(1040, 680)} {
 		w := openQueue(t, newAsker(command("a", "1", text, time.Minute)), waiters(map[string]int{"a": 1}))
 		w.armed(text)
 		w.win.Resize(size)
@@ -60,6 +60,9 @@ func TestAnswersAreVisible(t *testing.T) {
 			if end, bottom := at(b).Y+b.Size().Height, at(detail.above).Y+detail.above.Size().Height; end > bottom {
 				t.Errorf("%v: %q ends at %g, the pane at %g", size, b.Text, end, bottom)
 			}
+		}
+		if code := detail.request.code; size.Height == 500 && code.Rows() > code.Visible() {
+			t.Errorf("%v: %d of %d lines of the request are visible", size, code.Visible(), code.Rows())
 		}
 		w.win.Resize(fyne.NewSize(1040, 800))
 		if !detail.below.Visible() {

@@ -220,7 +220,7 @@ func TestQueueByKeys(t *testing.T) {
 	a := newAsker(command("new", "1", "go test ./...", 2*time.Minute), command("old", "2", "rm -rf src", 9*time.Minute), question)
 	w := openQueue(t, a, waiters(map[string]int{"new": 2, "old": 9, "ask": 1}))
 	w.armed("rm -rf src")
-	shows(t, w.ui.content, "Needs you (3)", "Claude Code in old wants to run a command", "Looks dangerous: deletes folders with all they contain", "rm -rf src", "/home/dev/projects/old", "Allow once (A)", "Deny (D)")
+	shows(t, w.ui.content, "Needs you (3)", "Wants to run a command", "Claude Code · old", "Looks dangerous: deletes folders with all they contain", "rm -rf src", "/home/dev/projects/old", "Allow once (A)", "Deny (D)")
 	w.shoot("queue")
 	w.rune('d')
 	w.armed("go test ./...")
@@ -539,7 +539,7 @@ func TestDetailAnswers(t *testing.T) {
 	w.ui.Show("a")
 	d := w.ui.sessions.detail
 	w.until("the request", func() bool { return d.request.has && d.request.armed })
-	shows(t, d.content, "needs permission · Claude Code · a · active 1 m ago", "go test ./...", "Allow once", "Conversation")
+	shows(t, d.content, "needs permission · active 1 m ago · Claude Code · a", "go test ./...", "Allow once", "Conversation")
 	if !hasItem(d.moreItems(d.session), "Interrupt the turn…") || d.composer.send.Text != "Queue" {
 		t.Error("a session that waits offers no interruption, or no queue")
 	}

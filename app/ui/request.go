@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -74,7 +75,7 @@ func newRequestView(u *UI, laidOut func()) *requestView {
 func (v *requestView) show(a *asked, now time.Time) {
 	fresh := !v.has || v.item.ref() != a.ref() || v.item.entry.Read != a.entry.Read
 	v.item, v.has = *a, true
-	widgets.SetLabel(v.title, a.title())
+	widgets.SetLabel(v.title, sentence(a.what())) // the header above names the agent, the project and the machine
 	v.age.Set(present.Ago(v.item.since(), now), widgets.ColorMuted)
 	if fresh {
 		v.message.SetText("")
@@ -97,14 +98,8 @@ func (v *requestView) show(a *asked, now time.Time) {
 
 func (v *requestView) showDangers() {
 	text := ""
-	if r := v.item.request; r != nil {
-		for i, d := range r.Dangers {
-			if i == 0 {
-				text = "Looks dangerous: " + d
-				continue
-			}
-			text += "; " + d
-		}
+	if r := v.item.request; r != nil && len(r.Dangers) > 0 {
+		text = "Looks dangerous: " + strings.Join(r.Dangers, "; ")
 	}
 	widgets.SetLabel(v.dangers, text)
 	v.marks.Hidden = text == ""
@@ -267,10 +262,7 @@ func (v *requestView) decide(d adapters.Decision) {
 	v.delayEarly()
 	v.enable()
 	r := v.item.request
-	switch {
-	case r == nil || !v.isReady():
-		return
-	case d.Verdict == adapters.AllowOnce && !r.CanAllow, d.Verdict == adapters.Deny && !r.CanDeny, d.Verdict == adapters.Reply && !r.CanReply:
+	if r == nil || !v.isReady() || d.Verdict == adapters.AllowOnce && !r.CanAllow || d.Verdict == adapters.Deny && !r.CanDeny || d.Verdict == adapters.Reply && !r.CanReply {
 		return
 	}
 	v.setSure(false)

@@ -57,11 +57,10 @@ func (r row) text(now time.Time, days int) rowText {
 }
 
 func headerText(r row, days int) rowText {
+	w := rowText{first: cmp.Or(r.title, r.group.String()), status: fmt.Sprint(r.count), bold: true, firstColor: theme.ColorNameForeground, statusColor: widgets.ColorMuted}
 	if r.title != "" {
-		return rowText{first: r.title, status: fmt.Sprint(r.count), bold: true, firstColor: theme.ColorNameForeground, statusColor: widgets.ColorMuted}
+		return w
 	}
-	w := rowText{first: r.group.String(), status: fmt.Sprint(r.count), bold: true,
-		firstColor: theme.ColorNameForeground, statusColor: widgets.ColorMuted}
 	switch app.Order[r.group] {
 	case adapters.Waiting:
 		w.firstColor = widgets.ColorWaiting
@@ -92,11 +91,7 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 		w.right = strings.TrimSuffix("pinned · "+w.right, " · ")
 	}
 	if s.Stale != nil {
-		w.second = "stale: " + present.Line(head(s.Stale.Reason, maxRowText))
-		if s.Machine != "" {
-			w.second = onMachine(s) + " · " + w.second
-		}
-		w.secondColor = widgets.ColorWaiting
+		w.second, w.secondColor = when(s.Machine != "", onMachine(s)+" · ")+present.Cut(staleText(s), maxRowText), widgets.ColorWaiting
 		return w
 	}
 	topic, doing := present.Topic(short), present.Doing(short, now)

@@ -265,7 +265,7 @@ func TestUsagePageFailures(t *testing.T) {
 	answer = broken(usageSnapshot())
 	w.ui.usage.since.List.SetSelectedIndex(3)
 	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
-	shows(t, w.ui.usage.content, "give your user read permission")
+	shows(t, w.ui.usage.content, "Codex could not be read completely.")
 }
 
 // TestDropDownsOpen: the drop-down lists of Usage and Search open with the mouse, and by keys, and a choice counts.

@@ -85,7 +85,7 @@ func (p *sessionsPage) frame() fyne.CanvasObject {
 		widgets.Pad(0, 0, 6, 6, p.matches))
 	p.matches.Hide()
 	p.left = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body.Content)
-	return newResponsiveSplit(p.left, p.detail.content, 0.42, 0.4)
+	return newResponsiveSplit(p.left, p.detail.content, 0.42, 0.27)
 }
 
 // apply shows another view. The selected session stays selected.
@@ -95,7 +95,7 @@ func (p *sessionsPage) apply(v *view) {
 	offset, filtered := p.list.follow(v), v.filter != p.view.filter
 	p.view = v
 	p.followReading()
-	problem := problemText(v.snapshot)
+	problem := problemSummary(v.snapshot)
 	p.details.Hidden, p.dismiss.Hidden = problem == "", p.notice == ""
 	moved := p.problem.Set(strings.TrimSpace(p.warning + "\n" + p.notice + "\n" + problem))
 	if moved = p.showCounts() || moved; moved {

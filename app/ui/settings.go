@@ -39,7 +39,7 @@ func newSettingsPage(u *UI) *settingsPage {
 		return p
 	}
 	reset := u.host.NewButton("Reset to the defaults", nil, p.reset)
-	rows := append([]fyne.CanvasObject{widgets.Headline("Settings"), p.problem.Content}, p.theme()...)
+	rows := append([]fyne.CanvasObject{widgets.Headline("Settings"), widgets.Inset(p.problem.Content)}, p.theme()...)
 	if u.options.Autostart != nil {
 		p.login = newLoginSwitch(u)
 		rows = append(rows, p.login.content)

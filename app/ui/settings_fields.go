@@ -46,6 +46,9 @@ func (p *settingsPage) setList(e settings.Edit, list []string) {
 // option is an option of a field: its name on the page, and its value in the file.
 type option struct{ name, value string }
 
+// valueWidth is the width of a field with a choice: a short value in a field as wide as the page looks like a text that is missing.
+const valueWidth = 220
+
 // choice returns a field with a choice. The first option is the default.
 func (p *settingsPage) choice(name string, e settings.Edit, options ...option) fyne.CanvasObject {
 	var names []string
@@ -74,7 +77,7 @@ func (p *settingsPage) choice(name string, e settings.Edit, options ...option) f
 		}
 		field.SetSelected(shown)
 	})
-	return widgets.NamedLong(name, field)
+	return widgets.NamedLong(name, widgets.Widest(valueWidth, field))
 }
 
 // check returns a check box of the notifications.
@@ -124,16 +127,16 @@ var kinds = []option{{"A session needs permission", "permission"}, {"A session a
 func (p *settingsPage) notifications() []fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.NewHeading("Notifications")}
 	for _, k := range kinds {
-		rows = append(rows, p.choice(k.name, notification(k.value), option{"on", "on"}, option{"with a sound", "sound"}, option{"off", "off"}))
+		rows = append(rows, p.choice(k.name, notification(k.value), option{"On", "on"}, option{"On, with a sound", "sound"}, option{"Off", "off"}))
 	}
 	mute, e := p.ui.host.NewTextArea("~/scratch (one folder per line)", 3, nil), notification("mute")
 	p.text(e, mute, func(s *settings.Settings) string { return strings.Join(s.Notifications.Mute, "\n") },
 		func(text string) { p.setList(e, nonEmptyLines(text)) })
 	return append(rows,
-		p.choice("Shortest turn with a notification", notification("reply_after"), option{"30 seconds", "30s"}, option{"any", "0s"}, option{"1 minute", "1m"}, option{"5 minutes", "5m"}),
-		p.choice("Remind me of a wait after", notification("remind_after"), option{"never", "0s"}, option{"5 minutes", "5m"}, option{"10 minutes", "10m"}, option{"30 minutes", "30m"}, option{"1 hour", "1h"}),
-		p.choice("Headless sessions (SDKs, scripts)", settings.Edit{Key: "headless"}, option{"a number in the menu", "fold"}, option{"not in the menu", "quiet"}, option{"like all others", "show"}),
-		p.choice("Waits that share a notification", notification("together"), option{"within 2 seconds", "2s"}, option{"within 10 seconds", "10s"}, option{"never", "0s"}),
+		p.choice("Shortest turn with a notification", notification("reply_after"), option{"30 seconds", "30s"}, option{"Every turn", "0s"}, option{"1 minute", "1m"}, option{"5 minutes", "5m"}),
+		p.choice("Remind me of a wait after", notification("remind_after"), option{"Never", "0s"}, option{"5 minutes", "5m"}, option{"10 minutes", "10m"}, option{"30 minutes", "30m"}, option{"1 hour", "1h"}),
+		p.choice("Headless sessions (SDKs, scripts)", settings.Edit{Key: "headless"}, option{"A number in the menu", "fold"}, option{"Not in the menu", "quiet"}, option{"Like all others", "show"}),
+		p.choice("Waits that share a notification", notification("together"), option{"Within 2 seconds", "2s"}, option{"Within 10 seconds", "10s"}, option{"Never", "0s"}),
 		p.check("Also notify of sessions whose terminal has the focus", "when_focused"),
 		widgets.NamedLong("Muted folders", mute))
 }
@@ -152,7 +155,7 @@ func nonEmptyLines(text string) (lines []string) {
 func (p *settingsPage) away() []fyne.CanvasObject {
 	return []fyne.CanvasObject{
 		widgets.NewHeading("While you are away"),
-		p.choice("After a wait of", notification("on_wait_after"), option{"2 minutes", "2m"}, option{"0 seconds", "0s"}, option{"5 minutes", "5m"}, option{"15 minutes", "15m"}, option{"1 hour", "1h"}),
+		p.choice("After a wait of", notification("on_wait_after"), option{"2 minutes", "2m"}, option{"At once", "0s"}, option{"5 minutes", "5m"}, option{"15 minutes", "15m"}, option{"1 hour", "1h"}),
 		p.command("Run a command", notification("on_wait"), "curl -d \"$ROLLCALL_SUMMARY\" ntfy.sh/my-topic"),
 		p.check("Send a message to the webhook", "on_wait_webhook"),
 	}
@@ -239,13 +242,13 @@ func (p *settingsPage) setHomes(e settings.Edit, homes settings.Homes) {
 // answering returns the field that selects which requests can be answered here.
 func (p *settingsPage) answering() []fyne.CanvasObject {
 	return []fyne.CanvasObject{widgets.NewHeading("Answering"), p.choice("Requests answered from here", settings.Edit{Key: "answering"},
-		option{"all", "on"}, option{"only denials", "deny-only"}, option{"none", "off"})}
+		option{"All", "on"}, option{"Only denials", "deny-only"}, option{"None", "off"})}
 }
 
 // theme returns the field of the window's theme.
 func (p *settingsPage) theme() []fyne.CanvasObject {
 	return []fyne.CanvasObject{widgets.NewHeading("General"), p.choice("Theme", settings.Edit{Key: "theme"},
-		option{"same as the desktop", "desktop"}, option{"light", "light"}, option{"dark", "dark"})}
+		option{"Same as the desktop", "desktop"}, option{"Light", "light"}, option{"Dark", "dark"})}
 }
 
 // commands returns the fields of the commands for the terminal and the editor.

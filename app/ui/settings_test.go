@@ -8,6 +8,8 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 	"rollcall/app/settings"
@@ -51,7 +53,7 @@ func TestSettingsPage(t *testing.T) {
 		return strings.Contains(onPage(w), "7m")
 	})
 	all := onPage(w)
-	for _, want := range []string{"A turn is over", "off", "7m", "/work/x", "30 seconds", "this version has no setting"} {
+	for _, want := range []string{"A turn is over", "Off", "7m", "/work/x", "30 seconds", "this version has no setting"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the page lacks %q:\n%s", want, all)
 		}
@@ -82,8 +84,8 @@ func TestSettingsChosen(t *testing.T) {
 	w.ui.open(pageSettings)
 	w.until("the fields", func() bool {
 		for _, o := range visible(w.ui.settings.content) {
-			if s, ok := o.(*widgets.Select); ok && s.Selected == "same as the desktop" {
-				s.SetSelected("dark")
+			if s, ok := o.(*widgets.Select); ok && s.Selected == "Same as the desktop" {
+				s.SetSelected("Dark")
 				return true
 			}
 		}
@@ -93,6 +95,26 @@ func TestSettingsChosen(t *testing.T) {
 		text, _ := os.ReadFile(path)
 		return string(text) == "theme = \"dark\"\n"
 	})
+}
+
+// TestSettingsLook: a choice is as wide as its values, not as the page, begins with a capital letter, and the banner is as wide as the fields.
+func TestSettingsLook(t *testing.T) {
+	w, _ := settingsWindow(t, "unknown = 1\n")
+	w.ui.open(pageSettings)
+	page := w.ui.settings
+	w.until("the banner", func() bool { return page.problem.Content.Visible() })
+	w.win.Resize(fyne.NewSize(1280, 800))
+	for _, o := range visible(page.content) {
+		if s, ok := o.(*widgets.Select); ok && (s.Size().Width > valueWidth || s.Selected != sentence(s.Selected)) {
+			t.Errorf("%q is %.0f wide", s.Selected, s.Size().Width)
+		}
+		if h, ok := o.(*widget.Label); ok && h.Text == "Settings" {
+			left := fyne.CurrentApp().Driver().AbsolutePositionForObject(h).X + theme.InnerPadding()
+			if got := fyne.CurrentApp().Driver().AbsolutePositionForObject(page.problem.Content).X; got != left {
+				t.Errorf("the banner begins at %.0f, the title at %.0f", got, left)
+			}
+		}
+	}
 }
 
 func TestSettingsCannotBeChanged(t *testing.T) {

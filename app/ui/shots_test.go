@@ -82,6 +82,7 @@ func TestShotFailed(t *testing.T) {
 	w := open(t, broken(snapshotOf()))
 	w.shoot("failed")
 	w.publish(broken(full()))
+	shows(t, w.ui.sessions.problem.Content, "Codex could not be read completely.", "Details") // the reasons, five lines of them, are on the page that the button opens
 	w.shoot("full-with-failure")
 	w.ui.Show("019a-codex-3")
 	w.shoot("stale")

@@ -79,7 +79,7 @@ func newUsagePage(u *UI) *usagePage {
 	p.list = u.host.NewList()
 	p.list.Length = func() int { return len(p.rows.Rows) }
 	p.list.CreateItem = func() fyne.CanvasObject {
-		return widgets.Pad(4, 4, 14, 14, newUsageCells(theme.SizeNameText, false))
+		return widgets.Pad(4, 4, 0, 0, newUsageCells(theme.SizeNameText, false))
 	}
 	p.list.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
 		if i < len(p.rows.Rows) {
@@ -88,9 +88,9 @@ func newUsagePage(u *UI) *usagePage {
 	}
 	p.list.OnSelected = func(widget.ListItemID) { p.list.UnselectAll() }
 	p.table = widgets.Widest(usageWidth, widgets.Border(widgets.Rows(4, widgets.Pad(4, 8, 14, 14, p.figuresRow()), widgets.Pad(0, 0, 14, 14, p.chart), widgets.Pad(2, 0, 14, 14, legend()),
-		widgets.Pad(8, 0, 14, 14, p.header), widget.NewSeparator()), nil, nil, p.list))
+		widgets.Pad(8, 0, 14, 14, p.header), widgets.Pad(0, 0, 14, 14, widget.NewSeparator())), nil, nil, widgets.Pad(0, 0, 14, 14, p.list)))
 	p.body = widgets.NewStage()
-	top := widgets.Rows(6, widgets.Headline("Usage"), widgets.Inset(widgets.Rows(6, widgets.Flow(p.by.List, p.since.List), p.problem.Content)), widgets.Inset(p.limits.content), widgets.Pad(0, 0, 6, 6, p.total))
+	top := widgets.Rows(6, widgets.Headline("Usage"), widgets.Inset(widgets.Rows(6, widgets.Flow(p.by.List, p.since.List), p.problem.Content)), widgets.Pad(0, 0, 6, 6, p.total), widgets.Inset(p.limits.content))
 	p.content = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body.Content)
 	p.show()
 	return p
@@ -218,7 +218,7 @@ func (p *usagePage) show() {
 		problem = problemText(p.read.snapshot)
 		switch {
 		case len(p.rows.Rows) > 0:
-			phase, banner = phaseList, problem
+			phase, banner = phaseList, problemSummary(p.read.snapshot)
 		case problem != "":
 			phase = phaseFailed
 		default:

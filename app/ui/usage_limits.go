@@ -18,7 +18,7 @@ import (
 type limitStrip struct {
 	content *fyne.Container
 	rows    *fyne.Container
-	without *widgets.Line // the agents that store none, or could not be read
+	without *widgets.Line // the agents that could not be read
 }
 
 // limitWidths are the widths of the columns after the account and its window.
@@ -26,7 +26,7 @@ var limitWidths = []float32{120, 80, 120, 90}
 
 func newLimitStrip() *limitStrip {
 	s := &limitStrip{rows: widgets.Rows(2), without: widgets.NewCaption("")}
-	s.content = widgets.Widest(usageWidth, widgets.Rows(2, widgets.NewCaption("Limits, as the agents recorded them"), s.rows, s.without))
+	s.content = widgets.Widest(usageWidth-28, widgets.Rows(2, widgets.NewCaption("Limits, as the agents recorded them"), s.rows, s.without))
 	s.content.Hide()
 	return s
 }
@@ -53,12 +53,9 @@ const maxLimitRows = 8
 
 func (s *limitStrip) show(agents []app.AgentLimits, account func(*app.AgentLimits, string) string, now time.Time) {
 	s.rows.Objects = nil
-	var none, failed []string
+	var failed []string
 	for i := range agents {
 		a := &agents[i]
-		if !a.Stored {
-			none = append(none, present.AgentName(a.Agent))
-		}
 		if a.Err != nil {
 			failed = append(failed, present.AgentName(a.Agent)+": "+short(a.Err.Error()))
 		}
@@ -69,11 +66,8 @@ func (s *limitStrip) show(agents []app.AgentLimits, account func(*app.AgentLimit
 			}
 		}
 	}
-	text := strings.Join(failed, "; ")
-	if text == "" && len(none) > 0 {
-		text = join(none) + " store no limits"
-	}
-	s.without.Set(text, widgets.ColorMuted)
+	s.without.Set(strings.Join(failed, "; "), widgets.ColorMuted)
+	s.without.Hidden = len(failed) == 0
 	widgets.SetVisible(s.content, len(s.rows.Objects) > 0 || len(failed) > 0)
 	s.content.Refresh()
 }

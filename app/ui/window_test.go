@@ -38,8 +38,8 @@ func TestFullWindow(t *testing.T) {
 	// The most urgent one is open, with its evidence.
 	w.ui.sessions.detail.showFacts(true)
 	shows(t, w.ui.Content(), "Fix the flaky parser test",
-		"needs permission · Claude Code · rollcall · active 2 m ago",
-		"registry 18068.json: waiting, permission prompt, 2 m ago", "1,204,551 tokens", "stale: codex: no answer in 5 s")
+		"needs permission · active 2 m ago · Claude Code · rollcall",
+		"registry 18068.json: waiting, permission prompt, 2 m ago", "1,204,551 tokens", "Last seen at "+ago(time.Minute).Local().Format("15:04:05")+": no answer in 5 s")
 }
 
 func TestStates(t *testing.T) {
@@ -366,7 +366,7 @@ func TestDetailsChangeInPlace(t *testing.T) {
 	if d.facts.views[0] != before {
 		t.Error("the fields got new views: what the user had selected is gone")
 	}
-	shows(t, w.ui.Content(), "working · Claude Code · rollcall", "199,000 of 200,000 tokens (100 %)")
+	shows(t, w.ui.Content(), "working · active ", "199,000 of 200,000 tokens (100 %)")
 }
 
 // textOf returns the text of a field.

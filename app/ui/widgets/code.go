@@ -267,12 +267,12 @@ func wrapParts(parts []CodePart, columns int) (rows []codeRow) {
 	return rows
 }
 
-// wrapLine divides a line into rows, after a space where one is in the second half of a row. It leaves out no character, not even a space.
+// wrapLine divides a line into rows, after a space, or else a slash, where one is in the second half of a row. It leaves out no character, not even a space.
 func wrapLine(line string, columns int) (rows []string) {
 	// Widths are in half columns: a character that the fixed-width font lacks may be two and a half columns wide.
 	const narrow, wide = 2, 5
 	room := columns * narrow
-	begin, used, word := 0, 0, 0 // word is where the last word begins
+	begin, used, word, name := 0, 0, 0, 0 // word is where the last word begins, name where the last name of a path does
 	for at := 0; at < len(line); {
 		n, width := 1, narrow
 		if line[at] >= utf8.RuneSelf || at+1 < len(line) && line[at+1] >= utf8.RuneSelf {
@@ -282,15 +282,20 @@ func wrapLine(line string, columns int) (rows []string) {
 			}
 		}
 		if used+width > room {
-			if word-begin > (at-begin)/2 {
+			if half := begin + (at-begin)/2; word > half {
 				at = word
+			} else if name > half {
+				at = name
 			}
 			rows = append(rows, line[begin:at])
 			begin, used = at, 0
 			continue
 		}
-		if line[at] == ' ' {
+		switch line[at] {
+		case ' ':
 			word = at + n
+		case '/':
+			name = at + n
 		}
 		at, used = at+n, used+width
 	}

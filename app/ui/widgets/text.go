@@ -156,11 +156,10 @@ func NewSelectText(text string) *SelectText {
 	return t
 }
 
-// NewCode returns a text in a fixed-width font that breaks at any character: a path, an id, a command or its output.
+// NewCode returns a text in a fixed-width font, such as a path, an id, a command or its output. A word that is wider than the text breaks at any character.
 func NewCode(text string) *SelectText {
 	t := NewSelectText(text)
 	t.TextStyle.Monospace = true
-	t.Wrapping = fyne.TextWrapBreak
 	return t
 }
 
