@@ -45,8 +45,9 @@ type discovery struct {
 type process struct {
 	*kit.NodeProcess
 	session *session
-	left    bool   // its user left its session for a new one, which has no file yet
-	logID   string // the session under which what is typed in it is logged
+	since   time.Time // it began, or its user left its session
+	left    bool      // its user left its session for another one
+	logID   string    // the session under which what is typed in it is logged
 }
 
 // project is the folder of one working folder, tmp/<slug>, or before slugs tmp/<SHA-256 of the working folder>.

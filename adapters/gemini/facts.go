@@ -45,6 +45,8 @@ type turn struct {
 	results time.Time // of the last results of tools in this turn
 }
 
+func (t *turn) isOpen() bool { return t.state == prompted || t.state == called }
+
 type state int
 
 const (

@@ -60,7 +60,10 @@ func (d *discovery) pending(s *session) (prompt logged, ok bool) {
 	if s.owner == nil {
 		return prompt, false
 	}
-	since := latest(append(slices.Clip(s.opened), s.owner.Started, s.turn.at)...)
+	since := latest(append(slices.Clip(s.opened), s.turn.at)...)
+	if s.owner.isYoung(d.now) || isObject(s.Path) { // it has not opened the session yet
+		since = latest(since, s.owner.Started)
+	}
 	for _, l := range d.log(s.project) {
 		if (l.session == s.id || l.session == s.owner.logID) && l.at.After(since) && !strings.HasPrefix(l.text, "/") {
 			prompt, ok = l, true

@@ -31,7 +31,7 @@ func (d *discovery) decide(s *session) (v kit.Verdict, unsettled bool) {
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said), false
 	}
 	outcome := s.turn.outcome
-	if s.turn.state == prompted || s.turn.state == called {
+	if s.turn.isOpen() {
 		outcome = adapters.Died
 		if isObject(s.Path) { // 0.29.0 does not record how a failed run ends
 			outcome = ""
@@ -56,14 +56,14 @@ func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsett
 			kit.Clock(prompt.at, d.now), host)), true
 	}
 	t := s.turn
-	if t.at.Before(p.Started) && (t.state == prompted || t.state == called) {
-		return kit.Idle(adapters.Died, said+", before the process that has it now began; "+host), false
+	if t.at.Before(p.Started) && t.isOpen() {
+		if p.isYoung(d.now) || !latest(s.opened...).Before(p.Started.Add(-kit.StartSlack)) {
+			return kit.Idle(adapters.Died, said+", before the process that has it now began; "+host), false
+		}
+		return kit.Unknown(said + ", before the process that has it now began, or the clock was set since; " + host), true
 	}
-	since := t.at
-	if t.results.After(since) {
-		since = t.results
-	}
-	if tool, runs := d.tool(p, since.Add(-kit.StartSlack)); runs && t.state != noTurn && t.outcome != adapters.Interrupted {
+	since := latest(t.at, t.results)
+	if tool, runs := d.tool(p, since.Add(-kit.StartSlack)); runs && !since.Before(p.Started) && t.state != noTurn && t.outcome != adapters.Interrupted {
 		return kit.Working(fmt.Sprintf("%s; process %d runs for it; %s", said, tool.PID, host)), false
 	}
 	switch t.state {
