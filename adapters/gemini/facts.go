@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -89,13 +90,13 @@ func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, re
 // Line implements kit.Gatherer: it adds the records of a line, or the whole of a file of 0.29.0.
 func (f *facts) Line(line []byte) error {
 	other := false
-	n, err := agentfile.Records(line, parse, func(r *record) {
+	n, err := records(line, func(r *record) {
 		if other = other || !f.known && !r.isKnown(); !other {
 			f.record(r)
 		}
 	})
 	switch {
-	case other, n == 0 && !f.known:
+	case other, n == 0 && !f.known && !isPart(line):
 		f.skip("file without a session header")
 		return kit.ErrOther
 	case err != nil:
@@ -160,7 +161,9 @@ func (f *facts) change(raw []byte) {
 	if title := short(r.summary); title != "" {
 		f.title = title
 	}
-	f.resumed = f.resumed || r.session != nil
+	if f.id = cmp.Or(f.id, short(r.session)); r.session != nil {
+		f.resumed = true
+	}
 	if r.messages == nil {
 		return
 	}

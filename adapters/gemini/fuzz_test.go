@@ -66,7 +66,7 @@ func FuzzPeek(f *testing.F) {
 		for line := range bytes.Lines(data) {
 			p.line(line)
 		}
-		p.take(nil)
+		p.take()
 		if len(p.messages) > 5 {
 			t.Errorf("%d messages", len(p.messages))
 		}

@@ -30,7 +30,7 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 			return p.messages, nil
 		}
 		err := kit.LinesFromEnd(ctx, path, p.line)
-		p.take(nil)
+		p.take()
 		return p.messages, err
 	})
 }
@@ -41,43 +41,45 @@ type peek struct {
 	n        int
 	messages []adapters.Message
 	seen     map[string]bool // ids of messages: the last record of each counts
-	// What follows an interruption up to the next list of messages is the history, written again: lines are held back until the one
+	// What follows an interruption up to the next list of messages is the history, written again: records are held back until the one
 	// before them shows whether they are that.
 	held [][]byte
 	size int
 }
 
-// maxHeld bounds the lines that are held back, in bytes.
+// maxHeld bounds the records that are held back, in bytes.
 const maxHeld = 16 << 20
 
 func (p *peek) full() bool { return len(p.messages) >= p.n }
 
 // line takes a line, from the last one on.
 func (p *peek) line(line []byte) (more bool) {
-	var r record
-	switch {
-	case r.read(line) != nil, r.set != nil && agentfile.Get(r.set, "messages") == nil, r.session != nil:
-	case r.isCancelled():
-		p.held, p.size = [][]byte{slices.Clone(line)}, 0
-	case r.set != nil, p.size >= maxHeld:
-		p.take(line)
-	default:
-		p.held, p.size = append(p.held, slices.Clone(line)), p.size+len(line)
+	var list []record
+	_, _ = records(line, func(r *record) { list = append(list, *r) }) // a line that is no record has no message
+	for _, r := range slices.Backward(list) {
+		p.record(&r)
 	}
 	return !p.full()
 }
 
-// take adds the messages of the lines that were held back, and holds back what comes before them.
-func (p *peek) take(next []byte) {
-	for _, line := range p.held {
-		var r record
-		if r.read(line) == nil {
+func (p *peek) record(r *record) {
+	switch {
+	case r.isCancelled():
+		p.held, p.size = nil, 0
+	case p.size >= maxHeld, r.set != nil && agentfile.Get(r.set, "messages") != nil:
+		p.take()
+	}
+	p.held, p.size = append(p.held, slices.Clone(r.raw)), p.size+len(r.raw)
+}
+
+// take adds the messages of the records that were held back.
+func (p *peek) take() {
+	for _, one := range p.held {
+		if r, err := parse(one); err == nil {
 			p.message(&r, nil)
 		}
 	}
-	if p.held, p.size = nil, 0; next != nil {
-		p.held, p.size = [][]byte{slices.Clone(next)}, len(next)
-	}
+	p.held, p.size = nil, 0
 }
 
 // message adds one message, and before it its calls, which end after its text. tools returns what is said of a call; nil: its most

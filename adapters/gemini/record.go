@@ -1,7 +1,9 @@
 package gemini
 
 import (
+	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 
 	"rollcall/adapters"
@@ -12,7 +14,7 @@ import (
 // record has the members of one line of a session's file, or of one message of a file that is a single object (0.29.0), as written.
 type record struct {
 	session, set, rewind, id, at, updated, typ, content, shown []byte
-	calls, tokens, model, messages, summary, kind, start       []byte
+	calls, tokens, model, messages, summary, start, raw        []byte
 }
 
 func (r *record) read(line []byte) error {
@@ -21,13 +23,50 @@ func (r *record) read(line []byte) error {
 		agentfile.Into("id", &r.id), agentfile.Into("timestamp", &r.at), agentfile.Into("lastUpdated", &r.updated),
 		agentfile.Into("type", &r.typ), agentfile.Into("content", &r.content), agentfile.Into("displayContent", &r.shown),
 		agentfile.Into("toolCalls", &r.calls), agentfile.Into("tokens", &r.tokens), agentfile.Into("model", &r.model),
-		agentfile.Into("messages", &r.messages), agentfile.Into("summary", &r.summary), agentfile.Into("kind", &r.kind),
-		agentfile.Into("startTime", &r.start))
+		agentfile.Into("messages", &r.messages), agentfile.Into("summary", &r.summary), agentfile.Into("startTime", &r.start))
 }
 
 func parse(line []byte) (r record, err error) {
 	err = r.read(line)
+	r.raw = line
 	return r, err
+}
+
+// searched bounds the bytes that are read to find a record after a part of another one.
+const searched = 1 << 20
+
+// records calls do with the records on a line, usually one. What comes after a part of a `$set` is found here: it has one member, so that
+// agentfile.Records does not know where the next record begins.
+func records(line []byte, do func(*record)) (n int, err error) {
+	var last []byte
+	n, err = agentfile.Records(line, parse, func(r *record) {
+		last = r.raw
+		do(r)
+	})
+	if err == nil || n > 0 && bytes.HasSuffix(line, last) {
+		return n, err
+	}
+	line = bytes.TrimRight(line, " \t\r\n")
+	for budget := searched; budget > 0; budget -= len(line) {
+		at := bytes.Index(line[min(1, len(line)):], []byte(`{"`))
+		if at < 0 {
+			break
+		}
+		line = line[1+at:]
+		if r, bad := parse(line); bad == nil && r.isKnown() {
+			do(&r)
+			return n + 1, err
+		}
+	}
+	return n, err
+}
+
+// isPart reports whether a line can be a part of a session's record.
+func isPart(line []byte) bool {
+	return slices.ContainsFunc([]string{`{"sessionId":`, `{"$set":`, `{"id":`}, func(begin string) bool {
+		n := min(len(begin), len(line))
+		return string(line[:n]) == begin[:n]
+	})
 }
 
 // isKnown reports whether a record is of a form that sessions have.

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -80,29 +81,22 @@ func (n *finder) file(ctx context.Context, d *discovery, f *file) (map[string]in
 			if err != nil || !read.known {
 				return err
 			}
-			if n.Hit.Session = read.id; read.id == "" {
-				n.Hit.Session = d.idOf(f)
-			}
+			n.Hit.Session = cmp.Or(read.id, d.idOf(f))
+		}
+		if n.Hit.Session == "" {
+			return nil
 		}
 		return n.line(line)
 	})
 }
 
-func (n *finder) line(line []byte) error {
-	var r record
-	switch {
-	case n.Hit.Session == "" || r.read(line) != nil:
-		return nil
-	case r.set != nil:
-		n.rewriting = n.rewriting && agentfile.Get(r.set, "messages") == nil
-		return nil
-	case r.isCancelled():
-		n.rewriting = true
-	}
-	if n.rewriting {
-		return nil
-	}
-	return n.message(&r)
+func (n *finder) line(line []byte) (err error) {
+	_, _ = records(line, func(r *record) { // a line that is no record has no message
+		if n.rewriting = r.isCancelled() || n.rewriting && (r.set == nil || agentfile.Get(r.set, "messages") == nil); !n.rewriting && err == nil {
+			err = n.message(r)
+		}
+	})
+	return err
 }
 
 // message searches one message, and the calls in it with what they answered.
