@@ -15,21 +15,18 @@ import (
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 	return kit.Peek(ctx, &s, n, func(path string) ([]adapters.Message, error) {
 		p := &peek{limit: kit.Shown, n: n, seen: map[string]bool{}}
-		if isObject(path) {
-			data, _, err := agentfile.ReadSmall(path, agentfile.MaxLine)
-			if err != nil {
-				return nil, err
-			}
-			list, err := listed(agentfile.Get(data, "messages"))
-			if err != nil {
-				return nil, adapters.Unrecognised(path, "it is not complete, or not an object with messages")
-			}
-			for _, r := range slices.Backward(list) {
-				p.message(&r, nil)
-			}
-			return p.messages, nil
+		if !isObject(path) {
+			err := kit.LinesFromEnd(ctx, path, func(line []byte) bool {
+				_ = p.line(line) // what is no record has no message
+				return !p.full()
+			})
+			p.take()
+			return p.messages, err
 		}
-		err := kit.LinesFromEnd(ctx, path, p.line)
+		data, _, err := agentfile.ReadSmall(path, agentfile.MaxLine)
+		if err == nil && p.line(data) != nil {
+			err = adapters.Unrecognised(path, "it is not complete, or not an object with messages")
+		}
 		p.take()
 		return p.messages, err
 	})
@@ -53,20 +50,20 @@ const maxHeld = 16 << 20
 func (p *peek) full() bool { return len(p.messages) >= p.n }
 
 // line takes a line, from the last one on.
-func (p *peek) line(line []byte) (more bool) {
+func (p *peek) line(line []byte) error {
 	var list []record
-	_, _ = records(line, func(r *record) { list = append(list, *r) }) // a line that is no record has no message
+	_, err := records(line, func(r *record) { list = append(list, *r) })
 	for _, r := range slices.Backward(list) {
 		p.record(&r)
 	}
-	return !p.full()
+	return err
 }
 
 func (p *peek) record(r *record) {
 	switch {
-	case r.isCancelled():
+	case r.rewrites():
 		p.held, p.size = nil, 0
-	case p.size >= maxHeld, r.set != nil && agentfile.Get(r.set, "messages") != nil:
+	case p.size >= maxHeld, r.set != nil && r.messages != nil:
 		p.take()
 	}
 	p.held, p.size = append(p.held, slices.Clone(r.raw)), p.size+len(r.raw)

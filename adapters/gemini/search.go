@@ -63,12 +63,7 @@ func (n *finder) file(ctx context.Context, d *discovery, f *file) (map[string]in
 		if err != nil || !n.Query.Pattern.MayContain(data) {
 			return nil, err
 		}
-		n.Hit.Session = short(agentfile.Get(data, "sessionId"))
-		list, _ := listed(agentfile.Get(data, "messages"))
-		for i := 0; i < len(list) && err == nil; i++ {
-			err = n.message(&list[i])
-		}
-		return nil, err
+		return nil, n.line(data)
 	}
 	file, _, err := agentfile.OpenUntouched(f.Path)
 	if err != nil {
@@ -83,16 +78,14 @@ func (n *finder) file(ctx context.Context, d *discovery, f *file) (map[string]in
 			}
 			n.Hit.Session = cmp.Or(read.id, d.idOf(f))
 		}
-		if n.Hit.Session == "" {
-			return nil
-		}
 		return n.line(line)
 	})
 }
 
 func (n *finder) line(line []byte) (err error) {
-	_, _ = records(line, func(r *record) { // a line that is no record has no message
-		if n.rewriting = r.isCancelled() || n.rewriting && (r.set == nil || agentfile.Get(r.set, "messages") == nil); !n.rewriting && err == nil {
+	_, _ = records(line, func(r *record) { // what is no record has no message
+		n.Hit.Session = cmp.Or(n.Hit.Session, short(r.session))
+		if n.rewriting = r.rewrites() || n.rewriting && (r.set == nil || r.messages == nil); !n.rewriting && n.Hit.Session != "" && err == nil {
 			err = n.message(r)
 		}
 	})

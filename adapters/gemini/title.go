@@ -28,17 +28,12 @@ func (d *discovery) askTerminals(verdicts map[*session]kit.Verdict, unsettled []
 	for _, s := range unsettled {
 		ids = append(ids, s.owner.Identity)
 	}
-	var titles map[proc.Identity]pane.Title
-	if len(ids) > 0 {
-		titles = pane.Titles(d.ctx, d.Table, questionText, ids)
-	}
-	again := false
+	titles, again := pane.Titles(d.ctx, d.Table, questionText, ids), false
 	for _, s := range unsettled {
-		v := verdicts[s]
 		title, titled := titles[s.owner.Identity]
-		again = again || v.Status != adapters.Idle || titled && d.now.Sub(s.last) < recent
+		again = again || verdicts[s].Status != adapters.Idle || titled && d.now.Sub(s.last) < recent
 		if titled {
-			verdicts[s] = s.withTitle(v, title)
+			verdicts[s] = s.withTitle(verdicts[s], title)
 		}
 	}
 	d.again.Store(again)
