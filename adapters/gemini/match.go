@@ -33,8 +33,8 @@ func (d *discovery) match() {
 		}
 		d.assignSure(group, d.began, true)
 		d.assignSure(group, d.wroteSince, false)
-		for _, p := range group {
-			d.doubt(p)
+		for i, p := range group {
+			d.doubt(p, i == len(group)-1)
 		}
 	}
 	for _, s := range d.subs {
@@ -166,21 +166,18 @@ func (d *discovery) followLog(p *process) {
 	}
 }
 
-// doubt notes which sessions a process without one may have. Each has one after its first minute, but for a terminal of 0.29.0: if there is none, the
-// clock may have been set, and with it the start of the process, so that it has the newest one of its folder.
-func (d *discovery) doubt(p *process) {
-	if p.session != nil {
-		return
-	}
+// doubt notes which sessions a process without one may have, or a further one of other programs that it hosts. Each has one after its first minute, but for a
+// terminal of 0.29.0, and the ones before the last, whose files were removed: if there is none, the clock may have been set, and with it the start
+// of the process, so that it has the newest one of its folder.
+func (d *discovery) doubt(p *process, isLast bool) {
 	var newest *session
 	for _, s := range d.sessions {
-		if !p.mayHave(s) {
-			continue
-		}
-		if slices.Contains(s.maybe, p) {
+		isSince := p.Hosts && s.last.After(p.Started)
+		switch {
+		case !p.mayHave(s) || p.session != nil && !isSince:
+		case isSince || slices.Contains(s.maybe, p):
 			s.doubt = fmt.Sprintf("process %d of its folder may have it", p.PID)
-		}
-		if (s.turn.isOpen() || !isObject(s.Path) && !p.Hosts) && (newest == nil || s.last.After(newest.last)) {
+		case (s.turn.isOpen() || isLast && s.messages && !isObject(s.Path) && !p.Hosts) && (newest == nil || s.last.After(newest.last)):
 			newest = s
 		}
 	}
