@@ -186,11 +186,10 @@ func (f *facts) message(r *record) {
 
 func (f *facts) user(id, text string, results bool, at time.Time) {
 	switch {
-	case results:
+	case results && f.turn.outcome == adapters.Interrupted:
 		f.messages = true
-		if f.turn.outcome != adapters.Interrupted {
-			f.turn = turn{state: prompted, why: "the model has the results of its tools", at: at}
-		}
+	case results:
+		f.messages, f.turn = true, turn{state: prompted, why: "the model has the results of its tools", at: at}
 	case text != "" && id != f.promptID:
 		f.messages, f.firstPrompt = true, cmp.Or(f.firstPrompt, text)
 		f.lastPrompt, f.prompted, f.promptID, f.doing, f.doingAt = text, at, id, "", time.Time{}
@@ -208,11 +207,11 @@ func (f *facts) answer(r *record, text string, at time.Time) {
 	if text != "" {
 		f.doing, f.doingAt = adapters.CutTo(text, adapters.MaxDoing), at
 	}
-	over := false
-	r.each(func([]byte) { over = true })
+	isOver := false // its calls are
+	r.each(func([]byte) { isOver = true })
 	switch {
 	case f.turn.outcome == adapters.Interrupted:
-	case over: // the calls
+	case isOver:
 		f.turn = turn{state: prompted, why: "the model has the results of its tools", at: at}
 	case text == "":
 		f.turn = turn{state: called, why: "a call is open", at: at}

@@ -34,8 +34,8 @@ func (d *discovery) log(p *project) []logged {
 	data, _, err := agentfile.ReadSmall(path, maxLog)
 	p.failed(d, path, err)
 	broken := agentfile.Each(data, func(one []byte) bool {
-		l := logged{short(agentfile.Get(one, "sessionId")), short(agentfile.Get(one, "message")), agentfile.Time(agentfile.Get(one, "timestamp"))}
-		if string(agentfile.Text(agentfile.Get(one, "type"))) == "user" && l.session != "" {
+		get := func(name string) []byte { return agentfile.Get(one, name) }
+		if l := (logged{short(get("sessionId")), short(get("message")), agentfile.Time(get("timestamp"))}); l.session != "" && short(get("type")) == "user" {
 			p.logged = append(p.logged, l)
 		}
 		return true

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -90,7 +91,7 @@ func (p *peek) message(r *record, tools func(call []byte) string) {
 	m := adapters.Message{Key: id, At: agentfile.Time(r.at)}
 	var results bool
 	m.Text, results = r.text(p.limit.Bytes() + 4)
-	switch string(agentfile.Text(r.typ)) {
+	switch m.Text = strings.TrimSpace(m.Text); string(agentfile.Text(r.typ)) {
 	case "user":
 		m.Role = adapters.FromUser
 	case "gemini":
@@ -99,7 +100,7 @@ func (p *peek) message(r *record, tools func(call []byte) string) {
 	case "info", "error", "warning":
 		m.Role = adapters.FromNote
 	}
-	if m.Text = strings.TrimSpace(m.Text); m.Role != "" && !results && m.Text != "" {
+	if m.Role != "" && !results && m.Text != "" {
 		p.add(m)
 	}
 }
@@ -108,13 +109,10 @@ func (p *peek) message(r *record, tools func(call []byte) string) {
 func (p *peek) calls(r *record, in adapters.Message, tools func(call []byte) string) {
 	var calls []adapters.Message
 	r.each(func(call []byte) {
-		m := adapters.Message{Key: in.Key + "/" + strconv.Itoa(len(calls)), Role: adapters.FromTool, Tool: short(agentfile.Get(call, "name")),
-			Text: argument(agentfile.Get(call, "args")), State: adapters.ToolFailed, At: in.At}
+		m := adapters.Message{Key: in.Key + "/" + strconv.Itoa(len(calls)), Role: adapters.FromTool, State: adapters.ToolFailed, At: in.At,
+			Tool: cmp.Or(short(agentfile.Get(call, "name")), "tool"), Text: argument(agentfile.Get(call, "args"))}
 		if string(agentfile.Text(agentfile.Get(call, "status"))) == "success" {
 			m.State = adapters.ToolDone
-		}
-		if m.Tool == "" {
-			m.Tool = "tool"
 		}
 		if tools != nil {
 			m.Text = tools(call)
@@ -127,8 +125,7 @@ func (p *peek) calls(r *record, in adapters.Message, tools func(call []byte) str
 }
 
 func (p *peek) add(m adapters.Message) {
-	if !p.full() {
-		m.Text = p.limit.Cut(strings.TrimSpace(m.Text))
+	if m.Text = p.limit.Cut(strings.TrimSpace(m.Text)); !p.full() {
 		p.messages = append(p.messages, m)
 	}
 }

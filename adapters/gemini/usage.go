@@ -44,15 +44,15 @@ func (d *discovery) settle() {
 		}
 	}
 	for _, s := range d.subs {
-		switch {
+		switch ledgers, ok := s.ledgers(); {
 		case d.isOpen(s):
 			open(s)
-		case s.lost == "" && s.parent != nil && s.parent.spent != nil:
-			s.parent.spent.Ledgers = append(s.parent.spent.Ledgers, &s.ledger)
 		case s.parent == nil:
 			d.answer.LeaveOut(kit.NoSession, 1)
-		default:
+		case !ok, s.parent.spent == nil:
 			d.answer.LeaveOut(kit.NotReadable, 1)
+		default:
+			s.parent.spent.Ledgers = append(s.parent.spent.Ledgers, ledgers...)
 		}
 	}
 	kit.Settle(accounts)
