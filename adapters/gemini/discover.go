@@ -51,7 +51,8 @@ type process struct {
 // project is the folder of one working folder, tmp/<slug>, or before slugs tmp/<SHA-256 of the working folder>.
 type project struct {
 	dir, home string
-	cwd       string // empty: not known
+	cwd       string   // empty: not known
+	newest    kit.Chat // the one that was written last
 	logged    []logged
 	logLost   bool // what was typed is not known
 	hidden    bool // something in it could not be read
@@ -140,6 +141,9 @@ func (d *discovery) listChats(ctx context.Context, p *project, dir, parent strin
 		if p.hidden = p.hidden || hidden; ok {
 			f.Chat = chat
 			d.files = append(d.files, f)
+			if newest := p.newest.Info; parent == "" && (newest == nil || chat.Info.ModTime().After(newest.ModTime())) {
+				p.newest = chat
+			}
 		}
 	}
 }

@@ -168,20 +168,17 @@ func (d *discovery) followLog(p *process) {
 
 // doubt notes which sessions a process without one may have, or a further one of other programs that it hosts. Each has one after its first minute, but for a
 // terminal of 0.29.0, and the ones before the last, whose files were removed: if there is none, the clock may have been set, and with it the start
-// of the process, so that it has the newest one of its folder.
+// of the process, so that it has one whose turn is open, or that was written last.
 func (d *discovery) doubt(p *process, isLast bool) {
-	var newest *session
 	for _, s := range d.sessions {
 		isSince := p.Hosts && s.last.After(p.Started)
 		switch {
 		case !p.mayHave(s) || p.session != nil && !isSince:
 		case isSince || slices.Contains(s.maybe, p):
 			s.doubt = fmt.Sprintf("process %d of its folder may have it", p.PID)
-		case (s.turn.isOpen() || isLast && s.messages && !isObject(s.Path) && !p.Hosts) && (newest == nil || s.last.After(newest.last)):
-			newest = s
+		case p.left, p.isYoung(d.now), s.doubt != "":
+		case s.turn.isOpen(), isLast && s.Path == s.project.newest.Path && !isObject(s.Path) && !p.Hosts:
+			s.doubt = fmt.Sprintf("process %d of its folder has no other session: it has this one if the clock was set since it began", p.PID)
 		}
-	}
-	if newest != nil && newest.doubt == "" && !p.left && !p.isYoung(d.now) {
-		newest.doubt = fmt.Sprintf("process %d of its folder has no other session: it has this one if the clock was set since it began", p.PID)
 	}
 }

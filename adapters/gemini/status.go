@@ -161,9 +161,9 @@ func (d *discovery) addSessions() {
 	}
 	d.askTerminals(verdicts, unsettled)
 	for _, s := range d.sessions {
-		row := d.row(s, verdicts[s])
-		if wanted := len(d.query.IDs) > 0 || row.Status != adapters.Stopped || !row.LastActivityAt.Before(d.query.Since); wanted && row.Status != "" {
-			d.addOnce(row)
+		v := verdicts[s]
+		if isOld := v.Status == adapters.Stopped && latest(s.last, s.at).Before(d.query.Since); v.Status != "" && d.queried(s.id) && (len(d.query.IDs) > 0 || !isOld) {
+			d.addOnce(d.row(s, v))
 		}
 	}
 	for _, s := range d.subs {
