@@ -8,7 +8,6 @@ package gemini
 import (
 	"context"
 	"path/filepath"
-	"sync/atomic"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
@@ -28,8 +27,8 @@ var description = adapters.Register(adapters.Description{
 // keeps what it read of files in memory, never a status. Prompts and titles are cut after 4 KB.
 type Adapter struct {
 	*kit.Base
+	kit.Poll    // while a call is open, or was until now, no file shows that it starts, waits or is allowed
 	transcripts *kit.Transcripts[facts, *facts]
-	again       atomic.Bool // the last answer may change although no file does
 }
 
 var (
@@ -46,7 +45,7 @@ var (
 const (
 	folderName   = ".gemini"
 	homeVariable = "GEMINI_CLI_HOME"
-	factsFormat  = 2 // must be raised when the same facts get another meaning
+	factsFormat  = 3 // must be raised when the same facts get another meaning
 )
 
 // program is how the processes of Gemini CLI look (0.29.0, 0.61.0).

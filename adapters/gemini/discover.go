@@ -15,7 +15,6 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
-	"rollcall/proc"
 )
 
 // discovery holds the state of one call of Discover.
@@ -31,7 +30,6 @@ type discovery struct {
 	processes []*process
 	noTable   bool // the process table could not be read
 	projects  []*project
-	slugs     map[string]map[string]string // by home and name of a project
 	files     []*file
 	sessions  []*session // main ones
 	byID      map[string]*session
@@ -45,14 +43,16 @@ type discovery struct {
 type process struct {
 	*kit.NodeProcess
 	session *session
-	left    bool   // its user left its session for a new one, which has no file yet
-	logID   string // the session under which what is typed in it is logged
+	since   time.Time // it began, or its user left its session
+	left    bool      // its user left its session for another one
+	logID   string    // the session under which what is typed in it is logged
 }
 
 // project is the folder of one working folder, tmp/<slug>, or before slugs tmp/<SHA-256 of the working folder>.
 type project struct {
 	dir, home string
-	cwd       string // empty: not known
+	cwd       string   // empty: not known
+	newest    kit.Chat // the one that was written last
 	logged    []logged
 	logLost   bool // what was typed is not known
 	hidden    bool // something in it could not be read
@@ -80,11 +80,11 @@ type session struct {
 	paths  []string
 }
 
-var sessionName = regexp.MustCompile(`^session-(\d{4}-\d\d-\d\dT\d\d-\d\d)-(.{1,64})\.jsonl?$`)
+var sessionName = regexp.MustCompile(`^session-\d{4}-\d\d-\d\dT\d\d-\d\d-(.{1,64})\.jsonl?$`)
 
 // begin starts a question: it reads the processes, and finds the homes.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(), byID: map[string]*session{}, slugs: map[string]map[string]string{}}
+	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(), byID: map[string]*session{}}
 	rows, known := a.Processes(ctx, d.answer)
 	d.noTable = !known
 	d.homes = kit.Roots{Answer: d.answer, Store: "tmp"}
@@ -103,10 +103,14 @@ func (d *discovery) absent() bool {
 // list lists the files of all homes.
 func (d *discovery) list() {
 	for _, home := range d.homes.Paths {
-		d.readSlugs(home)
-		root := filepath.Join(home, "tmp")
+		root, registered := filepath.Join(home, "tmp"), map[string]string{}
+		data, _, _ := agentfile.ReadSmall(filepath.Join(home, "projects.json"), 4<<20) // what can't be read says nothing
+		_ = agentfile.Top(agentfile.Get(data, "projects"), func(cwd, name []byte) bool {
+			registered[short(name)] = string(cwd)
+			return true
+		})
 		all := d.answer.Folders(d.ctx, root, func(ctx context.Context, name string) {
-			d.listProject(ctx, &project{dir: filepath.Join(root, name), home: home})
+			d.listProject(ctx, &project{dir: filepath.Join(root, name), home: home, cwd: registered[name]})
 		})
 		d.partial = d.partial || !all
 	}
@@ -116,20 +120,29 @@ func (d *discovery) list() {
 func (d *discovery) listProject(ctx context.Context, p *project) {
 	d.projects = append(d.projects, p)
 	d.findCWD(p)
-	chats := filepath.Join(p.dir, "chats")
-	entries, err := agentfile.Entries(ctx, chats)
-	p.failed(d, chats, err)
+	d.listChats(ctx, p, filepath.Join(p.dir, "chats"), "")
+}
+
+// listChats lists the files in a folder of chats, or in the one of a session's sub-agents.
+func (d *discovery) listChats(ctx context.Context, p *project, dir, parent string) {
+	entries, err := agentfile.Entries(ctx, dir)
+	p.failed(d, dir, err)
 	for _, e := range entries {
-		path := filepath.Join(chats, e.Name())
-		if m := sessionName.FindStringSubmatch(e.Name()); m != nil {
-			d.add(&file{Chat: kit.Chat{Path: path}, project: p, label: m[2]})
-		} else if e.IsDir() && kit.Is(e.Name()) {
-			agents, err := agentfile.Entries(ctx, path)
-			p.failed(d, path, err)
-			for _, agent := range agents {
-				if id, ok := strings.CutSuffix(agent.Name(), ".jsonl"); ok {
-					d.add(&file{Chat: kit.Chat{Path: filepath.Join(path, agent.Name())}, project: p, label: id, parent: e.Name()})
-				}
+		f := &file{Chat: kit.Chat{Path: filepath.Join(dir, e.Name())}, project: p, parent: parent}
+		if m := sessionName.FindStringSubmatch(e.Name()); parent == "" && m != nil {
+			f.label = m[1]
+		} else if parent == "" && e.IsDir() && kit.Is(e.Name()) {
+			d.listChats(ctx, p, f.Path, e.Name())
+			continue
+		} else if f.label, _ = strings.CutSuffix(e.Name(), ".jsonl"); parent == "" || f.label == e.Name() {
+			continue
+		}
+		chat, ok, hidden := d.answer.Stat(f.Path)
+		if p.hidden = p.hidden || hidden; ok {
+			f.Chat = chat
+			d.files = append(d.files, f)
+			if newest := p.newest.Info; parent == "" && (newest == nil || chat.Info.ModTime().After(newest.ModTime())) {
+				p.newest = chat
 			}
 		}
 	}
@@ -142,43 +155,24 @@ func (p *project) failed(d *discovery, path string, err error) {
 	}
 }
 
-func (d *discovery) add(f *file) {
-	chat, ok, hidden := d.answer.Stat(f.Path)
-	f.project.hidden = f.project.hidden || hidden
-	if f.Chat = chat; ok {
-		d.files = append(d.files, f)
-	}
-}
-
-// findCWD finds the working folder of a project, which a file in it names, and projects.json (0.61.0). Before slugs, its name is the hash of
-// the working folder. It is not known if the two files differ.
+// findCWD finds the working folder of a project, which a file in it names, and projects.json. It is not known if they differ. Before slugs, the
+// name of a project is the hash of its working folder.
 func (d *discovery) findCWD(p *project) {
-	name, path := filepath.Base(p.dir), filepath.Join(p.dir, ".project_root")
+	path := filepath.Join(p.dir, ".project_root")
 	data, _, err := agentfile.ReadSmall(path, 32<<10)
 	p.failed(d, path, err)
-	cwd, registered := strings.TrimRight(string(data), "\r\n"), d.slugs[p.home][name]
-	if cwd != "" && registered != "" && cwd != registered {
+	if cwd := strings.TrimRight(string(data), "\r\n"); cwd != "" && p.cwd != "" && cwd != p.cwd {
 		d.answer.Skip("working folder named in two ways", 1)
-		p.hidden = true
+		p.cwd, p.hidden = "", true
 		return
+	} else if cwd != "" {
+		p.cwd = cwd
 	}
-	p.cwd = cmp.Or(cwd, registered)
 	for _, one := range d.processes {
-		if sum := sha256.Sum256([]byte(one.CWD)); p.cwd == "" && hex.EncodeToString(sum[:]) == name {
+		if sum := sha256.Sum256([]byte(one.CWD)); p.cwd == "" && hex.EncodeToString(sum[:]) == filepath.Base(p.dir) {
 			p.cwd = one.CWD
 		}
 	}
-}
-
-// readSlugs reads which folder of a home belongs to which working folder. A file that can't be read says nothing.
-func (d *discovery) readSlugs(home string) {
-	slugs := map[string]string{}
-	data, _, _ := agentfile.ReadSmall(filepath.Join(home, "projects.json"), 4<<20)
-	_ = agentfile.Top(agentfile.Get(data, "projects"), func(cwd, slug []byte) bool {
-		slugs[short(slug)] = string(cwd)
-		return true
-	})
-	d.slugs[home] = slugs
 }
 
 // read reads the files that the query asks for, and all that a live process may have.
@@ -251,12 +245,10 @@ func (d *discovery) take(s *session) {
 		*o, *s = *s, *o
 	}
 	o.more, s.more = append(slices.Concat(o.more, s.more), s), nil
-	o.opened = append(slices.Clip(o.opened), s.opened...)
-	if !s.at.IsZero() && (o.at.IsZero() || s.at.Before(o.at)) {
-		o.at = s.at
+	if o.opened = slices.Concat(o.opened, s.opened); !s.at.IsZero() && (o.at.IsZero() || s.at.Before(o.at)) {
+		o.at, o.firstPrompt = s.at, cmp.Or(s.firstPrompt, o.firstPrompt)
 	}
-	o.firstPrompt = cmp.Or(o.firstPrompt, s.firstPrompt)
-	o.paths = append(o.paths, s.Path)
+	o.firstPrompt, o.paths = cmp.Or(o.firstPrompt, s.firstPrompt), append(o.paths, s.Path)
 }
 
 // idOf returns the id of a session whose file has lost its header, as 0.61.0 leaves one after it removed the session's first
@@ -273,20 +265,6 @@ func (d *discovery) idOf(f *file) string {
 		}
 	}
 	return ""
-}
-
-// tool returns the child that a call of p's session runs and that began after a time. Servers that were started
-// with Gemini CLI are older.
-func (d *discovery) tool(p *process, since time.Time) (proc.Process, bool) {
-	for _, c := range p.Children {
-		if c.Started.Before(since) {
-			continue
-		}
-		if env, err := d.Table.Env(c.Identity); err == nil && kit.Get(env, "GEMINI_CLI") != "" {
-			return c, true
-		}
-	}
-	return proc.Process{}, false
 }
 
 func (d *discovery) watchPaths() []string {

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -42,8 +43,9 @@ type turn struct {
 	outcome adapters.Outcome // with ended
 	why     string
 	at      time.Time
-	results time.Time // of the last results of tools in this turn
 }
+
+func (t *turn) isOpen() bool { return t.state == prompted || t.state == called }
 
 type state int
 
@@ -87,13 +89,13 @@ func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, re
 // Line implements kit.Gatherer: it adds the records of a line, or the whole of a file of 0.29.0.
 func (f *facts) Line(line []byte) error {
 	other := false
-	n, err := agentfile.Records(line, parse, func(r *record) {
+	n, err := records(line, func(r *record) {
 		if other = other || !f.known && !r.isKnown(); !other {
 			f.record(r)
 		}
 	})
 	switch {
-	case other, n == 0 && !f.known:
+	case other, n == 0 && !f.known && !isPart(line):
 		f.skip("file without a session header")
 		return kit.ErrOther
 	case err != nil:
@@ -103,88 +105,62 @@ func (f *facts) Line(line []byte) error {
 }
 
 func (f *facts) record(r *record) {
+	f.seen(agentfile.Time(r.updated))
+	f.title = cmp.Or(short(r.summary), f.title)
 	switch {
 	case r.set != nil:
-		f.change(r.set)
+		f.change(r)
 	case r.rewind != nil:
 		f.turn = turn{state: ended, why: "the user went back in the conversation", at: f.last}
 	case r.typ != nil:
 		if f.known = true; f.at.IsZero() { // the file has lost its header
 			f.at = agentfile.Time(r.at)
 		}
-		f.message(r, true)
+		f.message(r)
 	case r.session != nil:
 		f.known, f.id, f.at = true, short(r.session), agentfile.Time(r.start)
 		f.seen(f.at)
 		f.open(f.at)
-		f.object(r)
 	default:
 		f.skip("record without a type")
 	}
 }
 
-// object adds the messages of a file that is one object.
-func (f *facts) object(r *record) {
-	if r.messages == nil {
-		return
-	}
-	f.title = short(r.summary)
-	list, _ := listed(r.messages)
-	for i := range list {
-		f.message(&list[i], false)
-	}
-	f.seen(agentfile.Time(r.updated))
-}
-
-func (f *facts) seen(at time.Time) {
-	if at.After(f.last) {
-		f.last = at
-	}
-}
+func (f *facts) seen(at time.Time) { f.last = latest(f.last, at) }
 
 func (f *facts) open(at time.Time) {
 	f.opened = append(f.opened[max(0, len(f.opened)-maxOpened+1):], at)
 }
 
 // change applies a record that changes the session as a whole.
-func (f *facts) change(raw []byte) {
-	var r record
-	if r.read(raw) != nil {
-		f.skip("line that is not JSON")
-		return
+func (f *facts) change(r *record) {
+	if f.id = cmp.Or(f.id, short(r.session)); r.session != nil {
+		f.resumed = true
 	}
-	at := agentfile.Time(r.updated)
-	f.seen(at)
-	if title := short(r.summary); title != "" {
-		f.title = title
-	}
-	f.resumed = f.resumed || r.session != nil
 	if r.messages == nil {
 		return
 	}
-	f.rewriting = false
-	if f.resumed {
+	if f.rewriting = false; f.resumed {
 		f.resumed = false
-		f.open(at)
+		f.open(agentfile.Time(r.updated))
 	}
-	list, _ := listed(r.messages)
-	switch {
-	case !f.messages: // a new file continues a session
-		for i := range list {
-			f.message(&list[i], false)
-		}
-	case f.turn.state == prompted && f.promptID != "" && !slices.ContainsFunc(list, func(m record) bool { return short(m.id) == f.promptID }):
+	list := listed(r.messages)
+	isPrompt := func(m record) bool { return short(m.id) == f.promptID }
+	if f.turn.state == prompted && f.promptID != "" && !slices.ContainsFunc(list, isPrompt) {
 		f.turn = turn{state: ended, why: "the prompt was taken back, as after a failure", at: f.last}
+	}
+	if !f.messages { // a new file continues a session
+		for i := range list {
+			f.message(&list[i])
+		}
 	}
 }
 
 // message applies a message. After an interruption 0.61.0 writes all messages again, under other ids.
-func (f *facts) message(r *record, isLine bool) {
+func (f *facts) message(r *record) {
 	at := agentfile.Time(r.at)
 	r.each(func(call []byte) {
-		if over := agentfile.Time(agentfile.Get(call, "timestamp")); over.After(at) {
-			at = over
-		}
+		at = latest(at, agentfile.Time(agentfile.Get(call, "timestamp")))
 	})
 	if f.seen(at); f.rewriting {
 		return
@@ -198,7 +174,7 @@ func (f *facts) message(r *record, isLine bool) {
 	case "info":
 		if r.isCancelled() {
 			f.turn = turn{state: ended, outcome: adapters.Interrupted, at: at}
-			f.rewriting = isLine
+			f.rewriting = !r.listed
 		}
 	case "error":
 		f.turn = turn{state: ended, outcome: adapters.Failed, why: text, at: at}
@@ -210,28 +186,20 @@ func (f *facts) message(r *record, isLine bool) {
 
 func (f *facts) user(id, text string, results bool, at time.Time) {
 	switch {
+	case results && f.turn.outcome == adapters.Interrupted:
+		f.messages = true
 	case results:
-		f.messages = true
-		if f.turn.outcome != adapters.Interrupted {
-			f.turn = turn{state: prompted, why: "the model has the results of its tools", at: at, results: at}
-		}
+		f.messages, f.turn = true, turn{state: prompted, why: "the model has the results of its tools", at: at}
 	case text != "" && id != f.promptID:
-		f.messages = true
-		if f.firstPrompt == "" {
-			f.firstPrompt = text
-		}
-		f.lastPrompt, f.prompted, f.promptID = text, at, id
-		f.doing, f.doingAt = "", time.Time{}
+		f.messages, f.firstPrompt = true, cmp.Or(f.firstPrompt, text)
+		f.lastPrompt, f.prompted, f.promptID, f.doing, f.doingAt = text, at, id, "", time.Time{}
 		f.turn = turn{state: prompted, why: "the model has the prompt", at: at}
 		f.ledger.Prompt()
 	}
 }
 
 func (f *facts) answer(r *record, text string, at time.Time) {
-	f.messages = true
-	if model := short(r.model); model != "" {
-		f.model = model
-	}
+	f.messages, f.model = true, cmp.Or(short(r.model), f.model)
 	if used, total := r.used(); used != nil {
 		f.ledger.Answer(kit.Entry{ID: xxhash.Sum64String(short(r.id)) | 1, At: at, Model: short(r.model), Tokens: *used})
 		f.context = total
@@ -239,15 +207,15 @@ func (f *facts) answer(r *record, text string, at time.Time) {
 	if text != "" {
 		f.doing, f.doingAt = adapters.CutTo(text, adapters.MaxDoing), at
 	}
-	over := false
-	r.each(func([]byte) { over = true })
-	switch results := f.turn.results; {
+	isOver := false // its calls are
+	r.each(func([]byte) { isOver = true })
+	switch {
 	case f.turn.outcome == adapters.Interrupted:
-	case over: // the calls
-		f.turn = turn{state: prompted, why: "the model has the results of its tools", at: f.last, results: f.last}
+	case isOver:
+		f.turn = turn{state: prompted, why: "the model has the results of its tools", at: at}
 	case text == "":
-		f.turn = turn{state: called, at: at, results: results}
+		f.turn = turn{state: called, why: "a call is open", at: at}
 	default:
-		f.turn = turn{state: ended, outcome: adapters.Completed, at: at, results: results}
+		f.turn = turn{state: ended, outcome: adapters.Completed, at: at}
 	}
 }

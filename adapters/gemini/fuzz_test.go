@@ -64,9 +64,9 @@ func FuzzPeek(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p := &peek{limit: kit.Shown, n: 5, seen: map[string]bool{}}
 		for line := range bytes.Lines(data) {
-			p.line(line)
+			_ = p.line(line)
 		}
-		p.take(nil)
+		p.take()
 		if len(p.messages) > 5 {
 			t.Errorf("%d messages", len(p.messages))
 		}

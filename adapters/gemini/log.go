@@ -34,8 +34,8 @@ func (d *discovery) log(p *project) []logged {
 	data, _, err := agentfile.ReadSmall(path, maxLog)
 	p.failed(d, path, err)
 	broken := agentfile.Each(data, func(one []byte) bool {
-		l := logged{short(agentfile.Get(one, "sessionId")), short(agentfile.Get(one, "message")), agentfile.Time(agentfile.Get(one, "timestamp"))}
-		if string(agentfile.Text(agentfile.Get(one, "type"))) == "user" && l.session != "" {
+		get := func(name string) []byte { return agentfile.Get(one, name) }
+		if l := (logged{short(get("sessionId")), short(get("message")), agentfile.Time(get("timestamp"))}); l.session != "" && short(get("type")) == "user" {
 			p.logged = append(p.logged, l)
 		}
 		return true
@@ -60,7 +60,10 @@ func (d *discovery) pending(s *session) (prompt logged, ok bool) {
 	if s.owner == nil {
 		return prompt, false
 	}
-	since := latest(append(slices.Clip(s.opened), s.owner.Started, s.turn.at)...)
+	since := latest(append(slices.Clip(s.opened), s.turn.at)...)
+	if s.owner.isYoung(d.now) || isObject(s.Path) { // it has not opened the session yet
+		since = latest(since, s.owner.Started)
+	}
 	for _, l := range d.log(s.project) {
 		if (l.session == s.id || l.session == s.owner.logID) && l.at.After(since) && !strings.HasPrefix(l.text, "/") {
 			prompt, ok = l, true

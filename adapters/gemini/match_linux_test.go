@@ -214,15 +214,11 @@ func TestTypedPrompt(t *testing.T) {
 func TestOpenCall(t *testing.T) {
 	w := newWorld(t)
 	p := w.start(50 * time.Second)
-	child := func(ago time.Duration) proc.Identity {
-		return w.Procs.Start(scene.Spec{Comm: "bash", Exe: "/bin/bash", CWD: folder, Args: []string{"bash", "-c", "make"}, PPID: p.PID,
-			Env: []string{"GEMINI_CLI=1"}, Started: time.Now().Add(-ago)})
-	}
-	child(48 * time.Second)
+	w.child(p, 48*time.Second)
 	w.logs([3]string{"a", "21s", "one"})
 	w.chat("a", "00", head("a", 45*time.Second), user(20*time.Second, "one"), answer(19*time.Second, ""))
 	w.want("a", adapters.Unknown, "", p)
-	runs := child(18 * time.Second)
+	runs := w.child(p, 18*time.Second)
 	w.want("a", adapters.Working, "", p)
 	w.Procs.End(runs.PID)
 	w.want("a", adapters.Unknown, "", p)

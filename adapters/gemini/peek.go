@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -15,22 +16,19 @@ import (
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 	return kit.Peek(ctx, &s, n, func(path string) ([]adapters.Message, error) {
 		p := &peek{limit: kit.Shown, n: n, seen: map[string]bool{}}
-		if isObject(path) {
-			data, _, err := agentfile.ReadSmall(path, agentfile.MaxLine)
-			if err != nil {
-				return nil, err
-			}
-			list, err := listed(agentfile.Get(data, "messages"))
-			if err != nil {
-				return nil, adapters.Unrecognised(path, "it is not complete, or not an object with messages")
-			}
-			for _, r := range slices.Backward(list) {
-				p.message(&r, nil)
-			}
-			return p.messages, nil
+		if !isObject(path) {
+			err := kit.LinesFromEnd(ctx, path, func(line []byte) bool {
+				_ = p.line(line) // what is no record has no message
+				return !p.full()
+			})
+			p.take()
+			return p.messages, err
 		}
-		err := kit.LinesFromEnd(ctx, path, p.line)
-		p.take(nil)
+		data, _, err := agentfile.ReadSmall(path, agentfile.MaxLine)
+		if err == nil && p.line(data) != nil {
+			err = adapters.Unrecognised(path, "it is not complete, or not an object with messages")
+		}
+		p.take()
 		return p.messages, err
 	})
 }
@@ -41,43 +39,45 @@ type peek struct {
 	n        int
 	messages []adapters.Message
 	seen     map[string]bool // ids of messages: the last record of each counts
-	// What follows an interruption up to the next list of messages is the history, written again: lines are held back until the one
+	// What follows an interruption up to the next list of messages is the history, written again: records are held back until the one
 	// before them shows whether they are that.
 	held [][]byte
 	size int
 }
 
-// maxHeld bounds the lines that are held back, in bytes.
+// maxHeld bounds the records that are held back, in bytes.
 const maxHeld = 16 << 20
 
 func (p *peek) full() bool { return len(p.messages) >= p.n }
 
 // line takes a line, from the last one on.
-func (p *peek) line(line []byte) (more bool) {
-	var r record
-	switch {
-	case r.read(line) != nil, r.set != nil && agentfile.Get(r.set, "messages") == nil, r.session != nil:
-	case r.isCancelled():
-		p.held, p.size = [][]byte{slices.Clone(line)}, 0
-	case r.set != nil, p.size >= maxHeld:
-		p.take(line)
-	default:
-		p.held, p.size = append(p.held, slices.Clone(line)), p.size+len(line)
+func (p *peek) line(line []byte) error {
+	var list []record
+	_, err := records(line, func(r *record) { list = append(list, *r) })
+	for _, r := range slices.Backward(list) {
+		p.record(&r)
 	}
-	return !p.full()
+	return err
 }
 
-// take adds the messages of the lines that were held back, and holds back what comes before them.
-func (p *peek) take(next []byte) {
-	for _, line := range p.held {
-		var r record
-		if r.read(line) == nil {
+func (p *peek) record(r *record) {
+	switch {
+	case r.rewrites():
+		p.held, p.size = nil, 0
+	case p.size >= maxHeld, r.set != nil && r.messages != nil:
+		p.take()
+	}
+	p.held, p.size = append(p.held, slices.Clone(r.raw)), p.size+len(r.raw)
+}
+
+// take adds the messages of the records that were held back.
+func (p *peek) take() {
+	for _, one := range p.held {
+		if r, err := parse(one); err == nil {
 			p.message(&r, nil)
 		}
 	}
-	if p.held, p.size = nil, 0; next != nil {
-		p.held, p.size = [][]byte{slices.Clone(next)}, len(next)
-	}
+	p.held, p.size = nil, 0
 }
 
 // message adds one message, and before it its calls, which end after its text. tools returns what is said of a call; nil: its most
@@ -91,7 +91,7 @@ func (p *peek) message(r *record, tools func(call []byte) string) {
 	m := adapters.Message{Key: id, At: agentfile.Time(r.at)}
 	var results bool
 	m.Text, results = r.text(p.limit.Bytes() + 4)
-	switch string(agentfile.Text(r.typ)) {
+	switch m.Text = strings.TrimSpace(m.Text); string(agentfile.Text(r.typ)) {
 	case "user":
 		m.Role = adapters.FromUser
 	case "gemini":
@@ -100,7 +100,7 @@ func (p *peek) message(r *record, tools func(call []byte) string) {
 	case "info", "error", "warning":
 		m.Role = adapters.FromNote
 	}
-	if m.Text = strings.TrimSpace(m.Text); m.Role != "" && !results && m.Text != "" {
+	if m.Role != "" && !results && m.Text != "" {
 		p.add(m)
 	}
 }
@@ -109,13 +109,10 @@ func (p *peek) message(r *record, tools func(call []byte) string) {
 func (p *peek) calls(r *record, in adapters.Message, tools func(call []byte) string) {
 	var calls []adapters.Message
 	r.each(func(call []byte) {
-		m := adapters.Message{Key: in.Key + "/" + strconv.Itoa(len(calls)), Role: adapters.FromTool, Tool: short(agentfile.Get(call, "name")),
-			Text: argument(agentfile.Get(call, "args")), State: adapters.ToolFailed, At: in.At}
+		m := adapters.Message{Key: in.Key + "/" + strconv.Itoa(len(calls)), Role: adapters.FromTool, State: adapters.ToolFailed, At: in.At,
+			Tool: cmp.Or(short(agentfile.Get(call, "name")), "tool"), Text: argument(agentfile.Get(call, "args"))}
 		if string(agentfile.Text(agentfile.Get(call, "status"))) == "success" {
 			m.State = adapters.ToolDone
-		}
-		if m.Tool == "" {
-			m.Tool = "tool"
 		}
 		if tools != nil {
 			m.Text = tools(call)
@@ -128,8 +125,7 @@ func (p *peek) calls(r *record, in adapters.Message, tools func(call []byte) str
 }
 
 func (p *peek) add(m adapters.Message) {
-	if !p.full() {
-		m.Text = p.limit.Cut(strings.TrimSpace(m.Text))
+	if m.Text = p.limit.Cut(strings.TrimSpace(m.Text)); !p.full() {
 		p.messages = append(p.messages, m)
 	}
 }

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"rollcall/adapters"
@@ -9,24 +10,26 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-// record has the members of one line of a session's file, or of one message of a file that is a single object (0.29.0), as written.
+// record has the members of one line of a session's file, as written, or of what its `$set` changes, or of one message in a list.
 type record struct {
-	session, set, rewind, id, at, updated, typ, content, shown []byte
-	calls, tokens, model, messages, summary, kind, start       []byte
-}
-
-func (r *record) read(line []byte) error {
-	return agentfile.Members(line,
-		agentfile.Into("sessionId", &r.session), agentfile.Into("$set", &r.set), agentfile.Into("$rewindTo", &r.rewind),
-		agentfile.Into("id", &r.id), agentfile.Into("timestamp", &r.at), agentfile.Into("lastUpdated", &r.updated),
-		agentfile.Into("type", &r.typ), agentfile.Into("content", &r.content), agentfile.Into("displayContent", &r.shown),
-		agentfile.Into("toolCalls", &r.calls), agentfile.Into("tokens", &r.tokens), agentfile.Into("model", &r.model),
-		agentfile.Into("messages", &r.messages), agentfile.Into("summary", &r.summary), agentfile.Into("kind", &r.kind),
-		agentfile.Into("startTime", &r.start))
+	set, session, rewind, id, at, updated, typ, content, shown []byte
+	calls, tokens, model, messages, summary, start, raw        []byte
+	listed                                                     bool // in a list of messages
 }
 
 func parse(line []byte) (r record, err error) {
-	err = r.read(line)
+	read := func(raw []byte) error {
+		return agentfile.Members(raw,
+			agentfile.Into("sessionId", &r.session), agentfile.Into("$set", &r.set), agentfile.Into("$rewindTo", &r.rewind),
+			agentfile.Into("id", &r.id), agentfile.Into("timestamp", &r.at), agentfile.Into("lastUpdated", &r.updated),
+			agentfile.Into("type", &r.typ), agentfile.Into("content", &r.content), agentfile.Into("displayContent", &r.shown),
+			agentfile.Into("toolCalls", &r.calls), agentfile.Into("tokens", &r.tokens), agentfile.Into("model", &r.model),
+			agentfile.Into("messages", &r.messages), agentfile.Into("summary", &r.summary), agentfile.Into("startTime", &r.start))
+	}
+	r.raw = line
+	if err = read(line); err == nil && r.set != nil {
+		err = read(r.set)
+	}
 	return r, err
 }
 
@@ -35,19 +38,38 @@ func (r *record) isKnown() bool {
 	return r.set != nil || r.rewind != nil || r.typ != nil || r.session != nil
 }
 
+// records calls do with the records on a line, usually one, or in a file that is one object (0.29.0).
+func records(line []byte, do func(*record)) (n int, err error) {
+	return agentfile.RecordsOf(line, parse, (*record).isKnown, func(r *record) {
+		if do(r); r.set == nil && r.session != nil {
+			for _, m := range listed(r.messages) {
+				do(&m)
+			}
+		}
+	})
+}
+
+// isPart reports whether a line can be a part of a session's record.
+func isPart(line []byte) bool {
+	return slices.ContainsFunc([]string{`{"sessionId":`, `{"$set":`, `{"id":`}, func(begin string) bool {
+		n := min(len(begin), len(line))
+		return string(line[:n]) == begin[:n]
+	})
+}
+
 // isObject reports whether a file is one object, as before Gemini CLI wrote lines (0.29.0).
 func isObject(path string) bool { return strings.HasSuffix(path, ".json") }
 
 // listed returns the messages of a list.
-func listed(raw []byte) (list []record, err error) {
-	err = agentfile.Each(raw, func(one []byte) bool {
-		var r record
-		if r.read(one) == nil {
+func listed(raw []byte) (list []record) {
+	_ = agentfile.Each(raw, func(one []byte) bool {
+		if r, err := parse(one); err == nil {
+			r.listed = true
 			list = append(list, r)
 		}
 		return true
 	})
-	return list, err
+	return list
 }
 
 // each calls do for each call of tools in a message.
@@ -85,6 +107,9 @@ func (r *record) text(limit int) (text string, results bool) {
 	shown, _ := textOf(r.shown, limit)
 	return cmp.Or(shown, text), results
 }
+
+// rewrites reports whether the history follows, written again as far as the next list of messages (0.61.0).
+func (r *record) rewrites() bool { return r.isCancelled() && !r.listed }
 
 func textOf(raw []byte, limit int) (text string, results bool) {
 	if len(raw) > 0 && raw[0] == '"' {

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -62,12 +63,7 @@ func (n *finder) file(ctx context.Context, d *discovery, f *file) (map[string]in
 		if err != nil || !n.Query.Pattern.MayContain(data) {
 			return nil, err
 		}
-		n.Hit.Session = short(agentfile.Get(data, "sessionId"))
-		list, _ := listed(agentfile.Get(data, "messages"))
-		for i := 0; i < len(list) && err == nil; i++ {
-			err = n.message(&list[i])
-		}
-		return nil, err
+		return nil, n.line(data)
 	}
 	file, _, err := agentfile.OpenUntouched(f.Path)
 	if err != nil {
@@ -80,29 +76,20 @@ func (n *finder) file(ctx context.Context, d *discovery, f *file) (map[string]in
 			if err != nil || !read.known {
 				return err
 			}
-			if n.Hit.Session = read.id; read.id == "" {
-				n.Hit.Session = d.idOf(f)
-			}
+			n.Hit.Session = cmp.Or(read.id, d.idOf(f))
 		}
 		return n.line(line)
 	})
 }
 
-func (n *finder) line(line []byte) error {
-	var r record
-	switch {
-	case n.Hit.Session == "" || r.read(line) != nil:
-		return nil
-	case r.set != nil:
-		n.rewriting = n.rewriting && agentfile.Get(r.set, "messages") == nil
-		return nil
-	case r.isCancelled():
-		n.rewriting = true
-	}
-	if n.rewriting {
-		return nil
-	}
-	return n.message(&r)
+func (n *finder) line(line []byte) (err error) {
+	_, _ = records(line, func(r *record) { // what is no record has no message
+		n.Hit.Session = cmp.Or(n.Hit.Session, short(r.session))
+		if n.rewriting = r.rewrites() || n.rewriting && (r.set == nil || r.messages == nil); !n.rewriting && n.Hit.Session != "" && err == nil {
+			err = n.message(r)
+		}
+	})
+	return err
 }
 
 // message searches one message, and the calls in it with what they answered.

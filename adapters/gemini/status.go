@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -31,7 +32,7 @@ func (d *discovery) decide(s *session) (v kit.Verdict, unsettled bool) {
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said), false
 	}
 	outcome := s.turn.outcome
-	if s.turn.state == prompted || s.turn.state == called {
+	if s.turn.isOpen() {
 		outcome = adapters.Died
 		if isObject(s.Path) { // 0.29.0 does not record how a failed run ends
 			outcome = ""
@@ -49,45 +50,53 @@ func (d *discovery) mayBeHidden(s *session) bool {
 
 // decideHosted returns the verdict on a session that a live process has.
 func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsettled bool) {
-	p := s.owner
-	host := fmt.Sprintf("process %d (%s)", p.PID, s.how)
+	p, t := s.owner, s.turn
+	host := fmt.Sprintf("; process %d (%s)", p.PID, s.how)
 	if prompt, ok := d.pending(s); ok {
-		return kit.Unknown(fmt.Sprintf("a prompt was typed at %s and is not recorded yet: the session works on it, or it was a command for the shell; %s",
-			kit.Clock(prompt.at, d.now), host)), true
+		return kit.Unknown(fmt.Sprintf("a prompt was typed at %s and is not recorded yet: the session works on it, or it was a command for the shell",
+			kit.Clock(prompt.at, d.now)) + host), true
 	}
-	t := s.turn
-	if t.at.Before(p.Started) && (t.state == prompted || t.state == called) {
-		return kit.Idle(adapters.Died, said+", before the process that has it now began; "+host), false
-	}
-	since := t.at
-	if t.results.After(since) {
-		since = t.results
-	}
-	if tool, runs := d.tool(p, since.Add(-kit.StartSlack)); runs && t.state != noTurn && t.outcome != adapters.Interrupted {
-		return kit.Working(fmt.Sprintf("%s; process %d runs for it; %s", said, tool.PID, host)), false
-	}
-	switch t.state {
-	case prompted:
-		if isObject(s.Path) && !p.Headless {
-			return kit.Working(said + ", or waits for a permission: this version records a call only when it is over; " + host), true
+	isOlder := t.at.Before(p.Started)
+	if isOlder && t.isOpen() {
+		if p.isYoung(d.now) || !latest(s.opened...).Before(p.Started.Add(-kit.StartSlack)) {
+			return kit.Idle(adapters.Died, said+", before the process that has it now began"+host), false
 		}
-		return kit.Working(said + "; " + host), false
-	case called:
-		switch sub := d.openSub(s); {
-		case sub != nil:
-			return kit.Working(fmt.Sprintf("%s; sub-agent %.8s works; %s", said, sub.id, host)), true
-		case p.Headless:
-			return kit.Working(said + ", and it runs without a terminal that could ask; " + host), false
-		}
-		return kit.Unknown(said + ", and no process runs for it: it waits for the user, or the tool needs no process; " + host), true
-	case lost:
-		return kit.Unknown(said + "; " + host), true
-	case noTurn:
-		if p.Headless {
-			return kit.Working("its prompt is not recorded yet; " + host), false
+		return kit.Unknown(said + ", before the process that has it now began, or the clock was set since" + host), true
+	}
+	if tool := d.tool(s); tool != "" && !isOlder && t.state != noTurn && t.outcome != adapters.Interrupted {
+		return kit.Working(said + tool + host), false
+	}
+	switch sub := d.openSub(s); {
+	case t.state == prompted && isObject(s.Path) && !p.Headless:
+		return kit.Working(said + ", or waits for a permission: this version records a call only when it is over" + host), true
+	case t.state == prompted:
+		return kit.Working(said + host), false
+	case sub != nil:
+		return kit.Working(fmt.Sprintf("%s; sub-agent %.8s works", said, sub.id) + host), true
+	case p.Headless && t.state == called:
+		return kit.Working(said + ", and it runs without a terminal that could ask" + host), false
+	case p.Headless && t.state == noTurn:
+		return kit.Working("its prompt is not recorded yet" + host), false
+	case t.state == called:
+		return kit.Unknown(said + noTool + host), true
+	case t.state == lost:
+		return kit.Unknown(said + host), true
+	}
+	return kit.Idle(t.outcome, said+host), t.outcome == adapters.Completed && !p.Headless
+}
+
+// noTool is said of a call that no process runs.
+const noTool = ", and no process runs for it: it waits for the user, or the tool needs no process"
+
+// tool describes the child of a session's process that a call runs and that began after the last record of the turn; empty: there is none.
+// Servers that were started with Gemini CLI are older.
+func (d *discovery) tool(s *session) string {
+	for _, c := range s.owner.Children {
+		if env, err := d.Table.Env(c.Identity); err == nil && !c.Started.Before(s.turn.at.Add(-kit.StartSlack)) && kit.Get(env, "GEMINI_CLI") != "" {
+			return fmt.Sprintf("; process %d runs for it", c.PID)
 		}
 	}
-	return kit.Idle(t.outcome, said+"; "+host), t.outcome == adapters.Completed && !p.Headless
+	return ""
 }
 
 // openSub returns a sub-agent of the open turn that works.
@@ -109,44 +118,30 @@ func (d *discovery) isOpen(sub *session) bool {
 // decideSub returns the verdict on a sub-agent of an open turn.
 func (d *discovery) decideSub(s *session) kit.Verdict {
 	said := d.lastTurn(s)
-	host := fmt.Sprintf("session %.8s in process %d started it and waits for it", s.parent.id, s.owner.PID)
-	switch s.turn.state {
-	case called:
-		if tool, runs := d.tool(s.owner, s.turn.at.Add(-kit.StartSlack)); runs {
-			return kit.Working(fmt.Sprintf("%s; process %d runs for it; %s", said, tool.PID, host))
-		}
-		return kit.Unknown(said + ", and no process runs for it: it waits for the user, or the tool needs no process; " + host)
-	case lost, noTurn:
-		return kit.Unknown(said + "; " + host)
+	host := fmt.Sprintf("; session %.8s in process %d started it and waits for it", s.parent.id, s.owner.PID)
+	switch tool := d.tool(s); {
+	case s.turn.state == called && tool == "":
+		return kit.Unknown(said + noTool + host)
+	case s.turn.state == called:
+		return kit.Working(said + tool + host)
+	case s.turn.state == lost, s.turn.state == noTurn:
+		return kit.Unknown(said + host)
 	}
-	return kit.Working(said + "; " + host)
+	return kit.Working(said + host)
 }
 
 // lastTurn describes the last turn, for evidence.
 func (d *discovery) lastTurn(s *session) string {
 	t, when := s.turn, kit.Clock(s.turn.at, d.now)
-	switch t.state {
-	case noTurn:
-		if s.lost != "" {
-			return "format not recognised: " + s.lost
-		}
-		return "no turn yet"
-	case prompted:
-		return fmt.Sprintf("turn open since %s: %s (%s)", kit.Clock(s.prompted, d.now), t.why, when)
-	case called:
-		return fmt.Sprintf("turn open since %s: a call is open (%s)", kit.Clock(s.prompted, d.now), when)
-	case lost:
+	switch {
+	case s.lost != "" && (t.state == lost || t.state == noTurn):
 		return "format not recognised: " + s.lost
+	case t.state == noTurn:
+		return "no turn yet"
+	case t.isOpen():
+		return fmt.Sprintf("turn open since %s: %s (%s)", kit.Clock(s.prompted, d.now), t.why, when)
 	}
-	switch t.outcome {
-	case adapters.Completed:
-		return "last turn completed " + when
-	case adapters.Interrupted:
-		return "last turn interrupted " + when
-	case adapters.Failed:
-		return "last turn failed " + when + kit.Quoted(t.why)
-	}
-	return "last turn ended " + when + kit.Quoted(t.why)
+	return "last turn " + cmp.Or(string(t.outcome), "ended") + " " + when + kit.Quoted(t.why)
 }
 
 // addSessions adds the sessions and processes that the query asks for to the answer.
@@ -157,40 +152,40 @@ func (d *discovery) addSessions() {
 	verdicts := map[*session]kit.Verdict{}
 	var unsettled []*session
 	for _, s := range d.sessions {
-		if !d.isListed(s) {
-			continue
-		}
-		v, more := d.decide(s)
-		if verdicts[s] = v; more && d.queried(s.id) {
-			unsettled = append(unsettled, s)
+		if d.isListed(s) {
+			v, more := d.decide(s)
+			if verdicts[s] = v; more && d.queried(s.id) {
+				unsettled = append(unsettled, s)
+			}
 		}
 	}
 	d.askTerminals(verdicts, unsettled)
 	for _, s := range d.sessions {
-		v, listed := verdicts[s]
-		if !listed || !d.queried(s.id) {
-			continue
+		v := verdicts[s]
+		if isOld := v.Status == adapters.Stopped && latest(s.last, s.at).Before(d.query.Since); v.Status != "" && d.queried(s.id) && (len(d.query.IDs) > 0 || !isOld) {
+			d.addOnce(d.row(s, v))
 		}
-		row := d.row(s, v)
-		if len(d.query.IDs) == 0 && row.Status == adapters.Stopped && row.LastActivityAt.Before(d.query.Since) {
-			continue
-		}
-		d.answer.AddOnce(row, "several homes have the session", func(s *adapters.Session) bool { return s.Live() })
 	}
 	for _, s := range d.subs {
-		if d.isOpen(s) && s.doubt == "" && d.queried(s.id) {
+		if d.isOpen(s) && s.doubt == "" {
 			row := d.row(s, d.decideSub(s))
-			row.Parent, row.Shared = s.parent.id, true
-			row.CWD = s.parent.project.cwd
-			d.answer.AddOnce(row, "several homes have the session", func(s *adapters.Session) bool { return s.Live() })
+			row.Parent, row.Shared, row.CWD = s.parent.id, true, s.parent.project.cwd
+			d.addOnce(row)
 		}
 	}
 	for _, p := range d.processes {
 		if p.session == nil || verdicts[p.session].Status == "" {
-			if row := d.processRow(p); d.queried(row.ID) {
-				d.answer.Add(row)
-			}
+			d.addOnce(d.processRow(p))
 		}
+	}
+}
+
+// addOnce adds a row if the query asks for it.
+func (d *discovery) addOnce(row adapters.Session) {
+	if d.queried(row.ID) && row.IsProcess() {
+		d.answer.Add(row)
+	} else if d.queried(row.ID) {
+		d.answer.AddOnce(row, "several homes have the session", func(s *adapters.Session) bool { return s.Live() })
 	}
 }
 
@@ -208,9 +203,7 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	}
 	if prompt, ok := d.pending(s); ok && v.Status != adapters.Idle {
 		out.LastPrompt, out.TurnStartedAt, out.LastActivityAt = prompt.text, prompt.at, latest(out.LastActivityAt, prompt.at)
-		if out.FirstPrompt == "" {
-			out.FirstPrompt = prompt.text
-		}
+		out.FirstPrompt = cmp.Or(out.FirstPrompt, prompt.text)
 	}
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
 		out.Process = s.owner.Identity

@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -28,20 +27,15 @@ func (d *discovery) askTerminals(verdicts map[*session]kit.Verdict, unsettled []
 	for _, s := range unsettled {
 		ids = append(ids, s.owner.Identity)
 	}
-	var titles map[proc.Identity]pane.Title
-	if len(ids) > 0 {
-		titles = pane.Titles(d.ctx, d.Table, questionText, ids)
-	}
-	again := false
+	titles, again := pane.Titles(d.ctx, d.Table, questionText, ids), false
 	for _, s := range unsettled {
-		v := verdicts[s]
 		title, titled := titles[s.owner.Identity]
-		again = again || v.Status != adapters.Idle || titled && d.now.Sub(s.last) < recent
+		again = again || verdicts[s].Status != adapters.Idle || titled && d.now.Sub(s.last) < recent
 		if titled {
-			verdicts[s] = s.withTitle(v, title)
+			verdicts[s] = s.withTitle(verdicts[s], title)
 		}
 	}
-	d.again.Store(again)
+	d.Again(again)
 }
 
 // withTitle returns the verdict on a session whose terminal has a title. A title of another form says nothing.
@@ -60,25 +54,5 @@ func (s *session) withTitle(v kit.Verdict, title pane.Title) kit.Verdict {
 	return v
 }
 
-const (
-	// recent is how long after its last record a session's title may still change.
-	recent = 10 * time.Second
-	// pause is the time between two looks at what no file shows.
-	pause = 2 * time.Second
-)
-
-// Push implements adapters.Pusher: while a call is open, or was until now, no file shows that it starts, waits or is allowed.
-func (a *Adapter) Push(ctx context.Context, changed func()) {
-	ticker := time.NewTicker(pause)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			if a.again.Load() {
-				changed()
-			}
-		}
-	}
-}
+// recent is how long after its last record a session's title may still change.
+const recent = 10 * time.Second

@@ -1,18 +1,28 @@
 package gemini
 
 import (
-	"slices"
-
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
 )
 
-// tokens returns the session's totals, and nil when they are not known: also where two files hold messages of it, which may be the same.
+// ledgers returns what the files of a session say about its answers. ok is false if one could not be read in full.
+func (s *session) ledgers() (list []*kit.Ledger, ok bool) {
+	for _, f := range append([]*session{s}, s.more...) {
+		list = append(list, &f.ledger)
+		if f.lost != "" {
+			return nil, false
+		}
+	}
+	return list, true
+}
+
+// tokens returns the session's totals, and nil when they are not known.
 func (s *session) tokens() *adapters.Tokens {
-	if s.lost != "" || slices.ContainsFunc(s.more, func(o *session) bool { return o.messages }) {
+	ledgers, ok := s.ledgers()
+	if !ok {
 		return nil
 	}
-	t := s.ledger.Tokens()
+	t := kit.TokensOf(ledgers...)
 	return &t
 }
 
@@ -20,24 +30,29 @@ func (s *session) tokens() *adapters.Tokens {
 func (d *discovery) settle() {
 	var accounts []*kit.Account
 	open := func(s *session) {
-		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger}, Last: latest(s.last, s.at), Model: s.model, CWD: s.project.cwd}
+		ledgers, ok := s.ledgers()
+		if !ok {
+			d.answer.LeaveOut(kit.NotReadable, 1+len(s.more))
+			return
+		}
+		s.spent = &kit.Account{ID: s.id, Ledgers: ledgers, Last: latest(s.last, s.at), Model: s.model, CWD: s.project.cwd}
 		accounts = append(accounts, s.spent)
 	}
 	for _, s := range d.sessions {
-		if d.isListed(s) && s.tokens() != nil {
+		if d.isListed(s) {
 			open(s)
 		}
 	}
 	for _, s := range d.subs {
-		switch {
-		case d.isOpen(s) && s.lost == "":
+		switch ledgers, ok := s.ledgers(); {
+		case d.isOpen(s):
 			open(s)
-		case s.lost == "" && s.parent != nil && s.parent.spent != nil:
-			s.parent.spent.Ledgers = append(s.parent.spent.Ledgers, &s.ledger)
 		case s.parent == nil:
 			d.answer.LeaveOut(kit.NoSession, 1)
-		default:
+		case !ok, s.parent.spent == nil:
 			d.answer.LeaveOut(kit.NotReadable, 1)
+		default:
+			s.parent.spent.Ledgers = append(s.parent.spent.Ledgers, ledgers...)
 		}
 	}
 	kit.Settle(accounts)

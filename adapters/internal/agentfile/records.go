@@ -32,6 +32,35 @@ func Records[R any](line []byte, parse func([]byte) (R, error), do func(*R)) (n 
 	return n, err
 }
 
+// RecordsOf is Records for an agent some of whose records have one member only: after a part of a record, the longest end of the line is a record that
+// parse accepts and is reports to be one.
+func RecordsOf[R any](line []byte, parse func([]byte) (R, error), is func(*R) bool, do func(*R)) (n int, err error) {
+	var last []byte
+	n, err = Records(line, func(part []byte) (R, error) {
+		r, err := parse(part)
+		if err == nil {
+			last = part
+		}
+		return r, err
+	}, do)
+	if err == nil || n > 0 && bytes.HasSuffix(line, last) {
+		return n, err
+	}
+	line = bytes.TrimRight(line, " \t\r\n")
+	for budget := searched; len(line) > 0 && budget > 0; budget -= len(line) {
+		at := bytes.Index(line[1:], []byte(`{"`))
+		if at < 0 {
+			break
+		}
+		line = line[1+at:]
+		if r, bad := parse(line); bad == nil && is(&r) {
+			do(&r)
+			return n + 1, err
+		}
+	}
+	return n, err
+}
+
 // HasRecord reports whether a record is on a line; see Records.
 func HasRecord(line []byte) bool {
 	n, _ := Records(line, func(part []byte) (_ struct{}, err error) {

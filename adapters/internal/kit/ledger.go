@@ -207,16 +207,21 @@ func (p *packedBytes) varint() int64 {
 }
 
 // Tokens returns what the answers used, each counted once.
-func (l *Ledger) Tokens() (sum adapters.Tokens) {
+func (l *Ledger) Tokens() adapters.Tokens { return TokensOf(l) }
+
+// TokensOf returns what the answers in several ledgers used, each counted once.
+func TokensOf(ledgers ...*Ledger) (sum adapters.Tokens) {
 	once := make(map[uint64]adapters.Tokens)
-	l.each(func(e *entry) {
-		more := e.tokens
-		if e.id != 0 {
-			before := once[e.id]
-			all := before.Combine(e.tokens, func(a, b int64) int64 { return max(a, b) })
-			once[e.id], more = all, all.Minus(before)
-		}
-		sum.Add(more)
-	})
+	for _, l := range ledgers {
+		l.each(func(e *entry) {
+			more := e.tokens
+			if e.id != 0 {
+				before := once[e.id]
+				all := before.Combine(e.tokens, func(a, b int64) int64 { return max(a, b) })
+				once[e.id], more = all, all.Minus(before)
+			}
+			sum.Add(more)
+		})
+	}
 	return sum
 }

@@ -1,0 +1,112 @@
+package gemini
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/internal/adaptertest/scene"
+	"rollcall/proc"
+)
+
+// child starts a child of a process, as a call does.
+func (w world) child(of proc.Identity, ago time.Duration) proc.Identity {
+	return w.Procs.Start(scene.Spec{Comm: "bash", Exe: "/bin/bash", CWD: folder, Args: []string{"bash", "-c", "shopt -u promptvars; make"}, PPID: of.PID,
+		Env: []string{"GEMINI_CLI=1"}, Started: time.Now().Add(-ago)})
+}
+
+func note(ago time.Duration, typ, text string) string {
+	return fmt.Sprintf(`{"id":"n%s","timestamp":%q,"type":%q,"content":%q}`, text, stamp(ago), typ, text)
+}
+
+// TestStates: what the end of a file of 0.61.0 means, while its terminal is open and after it was killed.
+func TestStates(t *testing.T) {
+	context := fmt.Sprintf(`{"$set":{"messages":[{"id":"d","timestamp":%q,"type":"user","content":[{"text":"<session_context>\nx"}]}]}}`, stamp(45*time.Second))
+	over := fmt.Sprintf(`{"id":"c","timestamp":%q,"type":"gemini","content":"text","toolCalls":[{"id":"t","name":"x","status":"success","timestamp":%q}]}`, stamp(9*time.Second), stamp(8*time.Second))
+	result := fmt.Sprintf(`{"id":"r","timestamp":%q,"type":"user","content":[{"functionResponse":{"id":"t"}}]}`, stamp(7*time.Second))
+	cancelled := note(6*time.Second, "info", "Request cancelled.")
+	for name, c := range map[string]struct {
+		lines   []string
+		open    adapters.Status
+		outcome adapters.Outcome // of both, but for died
+		stopped adapters.Outcome
+	}{
+		"prompt":               {[]string{user(9*time.Second, "one")}, adapters.Working, "", adapters.Died},
+		"call":                 {[]string{user(9*time.Second, "one"), answer(8*time.Second, "")}, adapters.Unknown, "", adapters.Died},
+		"call over":            {[]string{user(9*time.Second, "one"), over}, adapters.Working, "", adapters.Died},
+		"result":               {[]string{user(9*time.Second, "one"), over, result}, adapters.Working, "", adapters.Died},
+		"answer":               {[]string{user(9*time.Second, "one"), answer(8*time.Second, "fine")}, adapters.Idle, adapters.Completed, adapters.Completed},
+		"error":                {[]string{user(9*time.Second, "one"), note(6*time.Second, "error", "[API Error]")}, adapters.Idle, adapters.Failed, adapters.Failed},
+		"prompt after error":   {[]string{user(9*time.Second, "one"), note(8*time.Second, "error", "[API Error]"), user(5*time.Second, "two")}, adapters.Working, "", adapters.Died},
+		"warning":              {[]string{user(9*time.Second, "one"), note(6*time.Second, "warning", "slow")}, adapters.Working, "", adapters.Died},
+		"cancelled":            {[]string{user(9*time.Second, "one"), cancelled}, adapters.Idle, adapters.Interrupted, adapters.Interrupted},
+		"cancelled, rewritten": {[]string{user(9*time.Second, "one"), over, cancelled, strings.Replace(over, `"c"`, `"x"`, 1), strings.Replace(result, `"r"`, `"y"`, 1)}, adapters.Idle, adapters.Interrupted, adapters.Interrupted},
+		"prompt after cancel":  {[]string{user(9*time.Second, "one"), cancelled, context, user(5*time.Second, "two")}, adapters.Working, "", adapters.Died},
+		"prompt taken back":    {[]string{user(9*time.Second, "one"), context}, adapters.Idle, "", ""},
+		"half a record":        {[]string{user(9*time.Second, "one"), answer(8*time.Second, "fine"), `{"$set":{"lastUp`}, adapters.Idle, adapters.Completed, adapters.Completed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			p := w.start(50 * time.Second)
+			w.logs([3]string{"a", "40s", "one"}, [3]string{"a", "39s", "two"})
+			w.chat("a", "00", append([]string{head("a", 45*time.Second), context}, c.lines...)...)
+			w.want("a", c.open, c.outcome, p)
+			w.Procs.End(p.PID)
+			w.want("a", adapters.Stopped, c.stopped, proc.Identity{})
+		})
+	}
+}
+
+// TestServerOfResumedProcess: a server that a process started with itself is no tool of the turn before.
+func TestServerOfResumedProcess(t *testing.T) {
+	w := newWorld(t)
+	w.chat("a", "00", head("a", time.Hour), user(time.Hour, "one"), answer(time.Hour, "fine"))
+	p := w.start(10*time.Second, "--resume", id("a"))
+	w.child(p, 9*time.Second)
+	w.want("a", adapters.Idle, adapters.Completed, p)
+}
+
+// TestHostOfTwo: a host of other programs' sessions can have several.
+func TestHostOfTwo(t *testing.T) {
+	w := newWorld(t)
+	p := w.start(10*time.Minute, "--acp")
+	w.chat("a", "00", head("a", 10*time.Minute-5*time.Second), user(9*time.Minute, "one"), answer(8*time.Minute, "fine"))
+	w.want("a", adapters.Idle, adapters.Completed, p)
+	w.chat("b", "05", head("b", time.Minute), user(9*time.Second, "two"))
+	if s := w.sessions()["b"]; s.Status != adapters.Working && s.Status != adapters.Unknown {
+		t.Errorf("%s %s; %s", s.Status, s.Outcome, s.Evidence)
+	}
+}
+
+// TestRemovedFile: 0.61.0 removes the file of a terminal without a prompt when another one starts in its folder. What was there before stays stopped.
+func TestRemovedFile(t *testing.T) {
+	w := newWorld(t)
+	w.chat("a", "00", head("a", 24*time.Hour), user(24*time.Hour, "one"), answer(24*time.Hour, "fine"))
+	first, second := w.start(10*time.Minute), w.start(5*time.Minute)
+	w.chat("b", "00", head("b", 5*time.Minute-5*time.Second))
+	w.want("a", adapters.Stopped, adapters.Completed, proc.Identity{})
+	w.want(fmt.Sprint(first.PID), adapters.Idle, "", first)
+	w.want(fmt.Sprint(second.PID), adapters.Idle, "", second)
+}
+
+// TestWaitingSubAgent: a sub-agent that called a tool, of which no process runs, waits for the user, or works.
+func TestWaitingSubAgent(t *testing.T) {
+	w := newWorld(t)
+	p := w.start(50 * time.Second)
+	w.logs([3]string{"a", "21s", "one"})
+	w.chat("a", "00", head("a", 45*time.Second), user(20*time.Second, "one"), answer(19*time.Second, ""))
+	sub := w.Path(".gemini", "tmp", "proj", "chats", id("a"), id("c")+".jsonl")
+	w.Append(sub, strings.Replace(head("c", 18*time.Second), `"main"`, `"subagent"`, 1), user(18*time.Second, "sub"), answer(17*time.Second, ""))
+	w.want("a", adapters.Unknown, "", p)
+	if s := w.want("c", adapters.Unknown, "", p); s.Parent != id("a") {
+		t.Errorf("%+v", s)
+	}
+	tool := w.child(p, 16*time.Second)
+	w.want("a", adapters.Working, "", p)
+	w.want("c", adapters.Working, "", p)
+	w.Procs.End(tool.PID)
+	w.Append(sub, answer(10*time.Second, "done"))
+	w.want("a", adapters.Unknown, "", p)
+}
