@@ -2,14 +2,15 @@ package qwen
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -38,43 +39,57 @@ const (
 
 var errNoRemote = errors.New("this Qwen Code was not started with --json-file and --input-file")
 
-// remoteOf returns the files of the process that has a session.
-func (a *Adapter) remoteOf(s *adapters.Session) (remote, error) {
-	row, err := a.Table.Find(s.Process.PID)
-	if err != nil || row.Identity != s.Process || s.Parent != "" {
+// remoteOf returns the files that the command line of a session's process names.
+func (a *Adapter) remoteOf(s *adapters.Session) (r remote, err error) {
+	args, err := a.Table.Args(s.Process)
+	for i, arg := range args {
+		name, value, joined := strings.Cut(arg, "=")
+		if !joined && i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch name {
+		case "--json-file":
+			r.events = value
+		case "--input-file":
+			r.input = value
+		}
+	}
+	if err != nil || s.Parent != "" || !filepath.IsAbs(r.events) || !filepath.IsAbs(r.input) {
 		return remote{}, errNoRemote
 	}
-	p := a.inspect(row)
-	if p == nil || !filepath.IsAbs(p.remote.events) || !filepath.IsAbs(p.remote.input) {
-		return remote{}, errNoRemote
-	}
-	return p.remote, nil
+	return r, nil
 }
 
-// read calls seen with the events of a terminal and their places in the file, the newest first, until seen returns false.
-func (r remote) read(ctx context.Context, seen func(event []byte, at int64) bool) error {
-	f, info, err := agentfile.OpenUntouched(r.events)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	b := agentfile.Backward(f, info.Size(), 0).WithContext(ctx)
-	defer b.Close()
-	for size := 0; size < maxEvents; {
-		event, at, err := b.Prev()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, agentfile.ErrTooLong):
-			continue
-		case err != nil:
-			return err
-		case !seen(event, at):
-			return nil
-		}
+// read calls seen with the events of a terminal, the newest first, until seen returns false. seen must not keep the event.
+func (r remote) read(ctx context.Context, seen func(event []byte) (more bool)) error {
+	size := 0
+	return kit.LinesFromEnd(ctx, r.events, func(event []byte) bool {
 		size += len(event)
+		return seen(event) && size < maxEvents
+	})
+}
+
+// newest returns the newest event that is the one meant; nil: there is none.
+func (r remote) newest(ctx context.Context, isMeant func(event []byte) bool) (found []byte, err error) {
+	err = r.read(ctx, func(event []byte) bool {
+		if isMeant(event) {
+			found = bytes.Clone(event)
+		}
+		return found == nil
+	})
+	return found, err
+}
+
+// poll calls done again and again until it returns true or an error.
+func poll(ctx context.Context, done func() (bool, error)) error {
+	for {
+		if err := kit.Wait(ctx, remotePause); err != nil {
+			return err
+		}
+		if is, err := done(); is || err != nil {
+			return err
+		}
 	}
-	return nil
 }
 
 // Pending implements adapters.Answerer for a terminal that was started with the two files.
@@ -109,12 +124,12 @@ func (a *Adapter) pending(ctx context.Context, r remote, s *adapters.Session) ([
 	var list []adapters.Request
 	var decided []string
 	open := len(f.calls)
-	err = r.read(ctx, func(event []byte, _ int64) bool {
-		switch typeOf(event) {
+	err = r.read(ctx, func(event []byte) bool {
+		switch id := requestOf(event); typeOf(event) {
 		case "control_response":
-			decided = append(decided, agentfile.String(agentfile.Get(event, "response", "request_id")))
+			decided = append(decided, id)
 		case "control_request":
-			id, asked := agentfile.String(agentfile.Get(event, "request_id")), agentfile.Get(event, "request")
+			asked := agentfile.Get(event, "request")
 			called := agentfile.String(agentfile.Get(asked, "tool_use_id"))
 			if slices.ContainsFunc(f.calls, func(c call) bool { return c.id == called }) {
 				open--
@@ -152,13 +167,12 @@ type line struct {
 
 // write appends a line to the input file, which must be the user's own.
 func (r remote) write(l *line) error {
-	f, info, err := agentfile.OpenUntouched(r.input)
+	info, err := os.Stat(r.input)
 	if err != nil {
 		return err
 	}
-	_ = f.Close()
-	if !agentfile.OwnedByUser(info) || info.Size() > maxInput {
-		return fmt.Errorf("%w: the file %s belongs to another user or is too large", adapters.ErrNotAllowed, r.input)
+	if !info.Mode().IsRegular() || !agentfile.OwnedByUser(info) || info.Size() > maxInput {
+		return fmt.Errorf("%w: %s is no file, belongs to another user or is too large", adapters.ErrNotAllowed, r.input)
 	}
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -169,10 +183,10 @@ func (r remote) write(l *line) error {
 		return err
 	}
 	if now, statErr := out.Stat(); statErr != nil || !os.SameFile(info, now) {
-		_ = out.Close()
-		return fmt.Errorf("%w: the file %s was replaced", adapters.ErrNotAllowed, r.input)
+		err = fmt.Errorf("%w: the file %s was replaced", adapters.ErrNotAllowed, r.input)
+	} else {
+		_, err = out.Write(append(text, '\n'))
 	}
-	_, err = out.Write(append(text, '\n'))
 	return errors.Join(err, out.Close())
 }
 
@@ -201,15 +215,15 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 		return none, err
 	}
 	accepted := false
-	err = r.until(ctx, func(event []byte, _ int64) (found, more bool) {
-		response := agentfile.Get(event, "response")
-		if typeOf(event) == "control_response" && agentfile.String(agentfile.Get(response, "request_id")) == asked.ID {
-			found, accepted = true, string(agentfile.Text(agentfile.Get(response, "subtype"))) == "success" && agentfile.True(agentfile.Get(response, "response", "allowed")) == allowed
+	err = poll(ctx, func() (bool, error) {
+		event, err := r.newest(ctx, func(event []byte) bool { return requestOf(event) == asked.ID })
+		if typeOf(event) == "control_response" {
+			response := agentfile.Get(event, "response")
+			accepted = string(agentfile.Text(agentfile.Get(response, "subtype"))) == "success" && agentfile.True(agentfile.Get(response, "response", "allowed")) == allowed
+			return true, err
 		}
-		if !found && !allowed && a.isDenied(ctx, &s) { // 0.24.4 reports no denial: it ends the turn
-			found, accepted = true, true
-		}
-		return found, !accepted && agentfile.String(agentfile.Get(event, "request_id")) != asked.ID
+		accepted = !allowed && a.isDenied(ctx, &s) // 0.24.4 reports no denial: it ends the turn
+		return accepted, err
 	})
 	switch {
 	case err != nil:
@@ -232,21 +246,9 @@ func (a *Adapter) isDenied(ctx context.Context, s *adapters.Session) bool {
 
 func typeOf(event []byte) string { return string(agentfile.Text(agentfile.Get(event, "type"))) }
 
-// until reads the events again and again until seen has found one. seen is called as by read.
-func (r remote) until(ctx context.Context, seen func(event []byte, at int64) (found, more bool)) error {
-	for found := false; !found; {
-		if err := kit.Wait(ctx, remotePause); err != nil {
-			return err
-		}
-		if err := r.read(ctx, func(event []byte, at int64) bool {
-			one, more := seen(event, at)
-			found = found || one
-			return more
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
+// requestOf returns the id of the request that an event makes or answers.
+func requestOf(event []byte) string {
+	return cmp.Or(agentfile.String(agentfile.Get(event, "request_id")), agentfile.String(agentfile.Get(event, "response", "request_id")))
 }
 
 // isFirst reports whether the line that by names is the first answer to a request in the input file.
@@ -281,16 +283,17 @@ func (a *Adapter) submit(ctx context.Context, s *adapters.Session, prompt string
 	if err != nil {
 		return err
 	}
-	before, err := os.Stat(r.events)
+	isPrompt := func(event []byte) bool { return typeOf(event) == "user" }
+	before, err := r.newest(ctx, isPrompt)
 	if err == nil {
 		err = r.write(&line{Type: "submit", Text: prompt})
 	}
 	if err != nil || s.Status != adapters.Idle {
 		return err
 	}
-	err = r.until(ctx, func(event []byte, at int64) (found, more bool) {
-		found = at >= before.Size() && typeOf(event) == "user"
-		return found, !found && at > before.Size()
+	err = poll(ctx, func() (bool, error) {
+		now, err := r.newest(ctx, isPrompt)
+		return !bytes.Equal(now, before), err
 	})
 	if err != nil {
 		return fmt.Errorf("%w: Qwen Code has not begun with the prompt: %w", adapters.ErrUnconfirmed, err)
@@ -298,7 +301,13 @@ func (a *Adapter) submit(ctx context.Context, s *adapters.Session, prompt string
 	return nil
 }
 
-// make makes the files for a terminal, in a folder of their own below the temporary one, and removes those of terminals that wrote nothing for a week.
+// newRemote names files in a folder of their own below the temporary one.
+func newRemote() remote {
+	dir := filepath.Join(os.TempDir(), remotePrefix+kit.New())
+	return remote{events: filepath.Join(dir, "events.jsonl"), input: filepath.Join(dir, "input.jsonl")}
+}
+
+// make makes the files, which only the user can read, and removes those of terminals that wrote nothing for a week.
 func (r remote) make(now time.Time) error {
 	dir := filepath.Dir(r.events)
 	old, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), remotePrefix+"*"))

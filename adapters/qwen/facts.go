@@ -13,7 +13,7 @@ import (
 
 // facts holds what the file of a session says. It has no pointer to the file's bytes.
 type facts struct {
-	id      string // empty: no record was recognised
+	known   bool // a record was recognised
 	version string
 	at      time.Time // of the first record
 	last    time.Time // of the newest record
@@ -67,12 +67,11 @@ const (
 
 // apply adds one record.
 func (f *facts) apply(r *record) {
-	if id := short(r.session); f.id == "" && kit.Is(id) {
-		f.id, f.at = id, r.time()
-	}
-	if f.id == "" {
-		f.skip("record without a session")
-		return
+	if !f.known {
+		if f.known, f.at = kit.Is(short(r.session)), r.time(); !f.known {
+			f.skip("record without a session")
+			return
+		}
 	}
 	if at := r.time(); at.After(f.last) {
 		f.last = at
@@ -191,15 +190,12 @@ func (f *facts) system(r *record) {
 	}
 }
 
-// factsFormat is the version of the meaning of the facts that are kept between processes.
-const factsFormat = 2
-
 // Line implements kit.Gatherer.
 func (f *facts) Line(line []byte) error {
 	if _, err := agentfile.Records(line, parse, f.apply); err != nil {
 		f.skip("line that is not JSON")
 	}
-	if f.id == "" {
+	if !f.known {
 		return kit.ErrOther
 	}
 	return nil
@@ -213,7 +209,7 @@ func (f *facts) Long(line string) {
 
 // Partial implements kit.Gatherer. What is listed has whole records.
 func (f *facts) Partial() {
-	if f.id == "" {
+	if !f.known {
 		f.skip("last record is not complete")
 	}
 }

@@ -49,7 +49,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 // mayBeHidden reports whether a process of its folder without a session may have this one, because something was not read.
 func (d *discovery) mayBeHidden(s *session) bool {
 	return d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool {
-		return len(p.sessions) == 0 && (!p.known || p.home == s.home) && p.cwd == s.cwd
+		return len(p.sessions) == 0 && p.Uses(s.home) && p.CWD == s.cwd
 	})
 }
 
@@ -72,7 +72,7 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	case lost:
 		return kit.Unknown(said + "; " + host)
 	case noTurn:
-		if s.owner.headless {
+		if s.owner.Headless {
 			return kit.Working("its prompt is not recorded yet; " + host)
 		}
 	}
@@ -84,38 +84,40 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 	has := func(tools ...string) bool {
 		return slices.ContainsFunc(s.calls, func(c call) bool { return slices.Contains(tools, c.tool) })
 	}
-	all := func(tools ...string) bool {
-		return !slices.ContainsFunc(s.calls, func(c call) bool { return !slices.Contains(tools, c.tool) })
-	}
-	if tool, runs := s.tool(s.turn.at.Add(-slack)); runs {
-		return kit.Working(fmt.Sprintf("%s; process %d runs for it; %s", said, tool.PID, host))
-	}
+	other := func(c call) bool { return !slices.Contains(quickTools, c.tool) }
+	asks := s.owner.Mode != "yolo"
+	tool := s.tool(s.turn.at)
 	switch {
-	case s.owner.headless:
+	case tool != "":
+		return kit.Working(said + "; " + tool + "; " + host)
+	case s.owner.Headless:
 		return kit.Working(said + ", and it runs without a terminal that could ask; " + host)
 	case has(questionTool):
 		return kit.Waiting(adapters.ForQuestion, said+"; "+host)
 	case d.now.Sub(s.turn.at) < quick: // it may be about to run
 		return kit.Working(said + "; " + host)
-	case has(shellTool) && s.owner.mode != "yolo":
+	case has(shellTool) && asks:
 		return kit.Waiting(adapters.ForPermission, said+", and no process runs for it; "+host)
 	case has(agentTool):
 		return kit.Working(said + ", a sub-agent; " + host)
-	case all(quickTools...) && s.owner.mode != "yolo":
+	case !slices.ContainsFunc(s.calls, other) && asks:
 		return kit.Waiting(adapters.ForPermission, said+" for longer than it takes; "+host)
 	}
+	return unclear(said, host)
+}
+
+func unclear(said, host string) kit.Verdict {
 	return kit.Unknown(said + ": it waits for the user, or runs without a process; " + host)
 }
 
 // decideSub returns the verdict on a sub-agent that runs.
 func (d *discovery) decideSub(s *session) kit.Verdict {
-	said, host := d.lastTurn(s), fmt.Sprintf("session %.8s in process %d started it", s.parent.id(), s.parent.owner.PID)
+	said, host := d.lastTurn(s), fmt.Sprintf("session %.8s in process %d started it", s.above.id, s.above.owner.PID)
 	if s.turn.state == called {
-		if tool, runs := s.parent.tool(s.turn.at.Add(-slack)); runs {
-			return kit.Working(fmt.Sprintf("%s; process %d runs for it; %s", said, tool.PID, host))
-		}
-		if d.now.Sub(s.turn.at) >= quick {
-			return kit.Unknown(said + ": it waits for the user, or runs without a process; " + host)
+		if tool := s.above.tool(s.turn.at); tool != "" {
+			said += "; " + tool
+		} else if d.now.Sub(s.turn.at) >= quick {
+			return unclear(said, host)
 		}
 	}
 	return kit.Working(said + "; " + host)
@@ -152,21 +154,23 @@ func (d *discovery) addSessions() {
 	if d.query.Usage {
 		d.settle()
 	}
-	isLive := func(s *adapters.Session) bool { return s.Live() }
+	add := func(row adapters.Session) {
+		d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
+	}
 	for _, s := range d.sessions {
-		if !d.queried(s.id()) {
+		if !d.queried(s.id) {
 			continue
 		}
 		row := d.row(s, d.decide(s))
 		if len(d.query.IDs) > 0 || row.Status != adapters.Stopped || !row.LastActivityAt.Before(d.query.Since) {
-			d.answer.AddOnce(row, "several homes have the session", isLive)
+			add(row)
 		}
 	}
 	for _, s := range d.subs {
-		if s.runs() && d.queried(s.id()) {
+		if s.runs() && d.queried(s.id) {
 			row := d.row(s, d.decideSub(s))
-			row.Process, row.Parent, row.Shared, row.Title = s.parent.owner.Identity, s.parent.id(), true, s.meta.title
-			d.answer.AddOnce(row, "several homes have the session", isLive)
+			row.Process, row.Parent, row.Shared, row.Title = s.above.owner.Identity, s.parent, true, s.meta.title
+			add(row)
 		}
 	}
 	for _, p := range d.processes {
@@ -185,17 +189,17 @@ func (d *discovery) queried(id string) bool {
 // row returns a session for the answer.
 func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	out := adapters.Session{
-		ID: s.id(), Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
+		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
 		CWD: s.cwd, Branch: s.branch, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
 		Doing: s.doing, DoingSince: s.doingAt, Context: adapters.Context{Used: s.context},
-		StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted, Files: []string{s.path}, Home: s.home,
+		StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted, Files: []string{s.Path}, Home: s.home,
 	}
 	if !s.partial {
 		tokens := s.ledger.Tokens()
 		out.Tokens = &tokens
 	}
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
-		out.Process, out.Shared = s.owner.Identity, s.owner.hosts && len(s.owner.sessions) > 1
+		out.Process, out.Shared = s.owner.Identity, s.owner.Hosts && len(s.owner.sessions) > 1
 	}
 	if s.spent != nil {
 		out.Usage = s.spent.Usage
@@ -205,18 +209,18 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 
 // processRow returns the row of a process without a session.
 func (d *discovery) processRow(p *process) adapters.Session {
-	if d.roots.Unresponsive(p.home) {
-		return adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.home)
+	if d.roots.Unresponsive(p.Home) {
+		return adapters.UnresponsiveProcess(Name, p.Process, p.CWD, p.Home)
 	}
-	out := adapters.ProcessSession(Name, p.Process, p.cwd)
-	doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.cwd && cmp.Or(p.home, s.home) == s.home })
+	out := adapters.ProcessSession(Name, p.Process, p.CWD)
+	doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.CWD && cmp.Or(p.Home, s.home) == s.home })
 	switch {
 	case d.hidden:
 		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d may have a session that could not be read", p.PID)
 	case len(p.entries) > 0: // nothing was typed yet
-	case doubt, p.resumes:
+	case doubt, p.Resumes:
 		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d has a session of its folder, and it is not known which one", p.PID)
-	case p.headless:
+	case p.Headless:
 		out.Status, out.Evidence = adapters.Working, fmt.Sprintf("process %d was started for one prompt, which it has not recorded yet", p.PID)
 	}
 	return out
@@ -226,7 +230,7 @@ func (d *discovery) processRow(p *process) adapters.Session {
 func (d *discovery) settle() {
 	var accounts []*kit.Account
 	open := func(s *session) {
-		s.spent = &kit.Account{ID: s.id(), Ledgers: []*kit.Ledger{&s.ledger}, Last: s.last, Model: s.model, CWD: s.cwd, Branch: s.branch}
+		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger}, Last: s.last, Model: s.model, CWD: s.cwd, Branch: s.branch}
 		accounts = append(accounts, s.spent)
 	}
 	for _, s := range d.sessions {
@@ -238,9 +242,9 @@ func (d *discovery) settle() {
 		switch {
 		case s.runs() && !s.partial:
 			open(s)
-		case !s.partial && s.parent != nil && s.parent.spent != nil:
-			s.parent.spent.Ledgers = append(s.parent.spent.Ledgers, &s.ledger)
-		case s.parent == nil:
+		case !s.partial && s.above != nil && s.above.spent != nil:
+			s.above.spent.Ledgers = append(s.above.spent.Ledgers, &s.ledger)
+		case s.above == nil:
 			d.answer.LeaveOut(kit.NoSession, 1)
 		default:
 			d.answer.LeaveOut(kit.NotReadable, 1)
