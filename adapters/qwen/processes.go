@@ -1,6 +1,8 @@
 package qwen
 
 import (
+	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -80,55 +82,61 @@ func (p *process) began() time.Time {
 // readEntries reads what the registry of each process's home says of the process.
 func (d *discovery) readEntries() {
 	for _, home := range d.roots.Paths {
-		list := slices.DeleteFunc(slices.Clone(d.processes), func(p *process) bool { return !p.Uses(home) })
-		if len(list) == 0 {
-			continue
-		}
 		dir := filepath.Join(home, "sessions")
-		files, err := agentfile.Entries(d.ctx, dir)
-		d.failed(dir, err)
-		for _, p := range list {
+		var files []fs.DirEntry
+		if slices.ContainsFunc(d.processes, func(p *process) bool { return p.Uses(home) }) {
+			var err error
+			files, err = agentfile.Entries(d.ctx, dir)
+			d.failed(dir, err)
+		}
+		for _, p := range d.processes {
+			if !p.Uses(home) {
+				continue
+			}
 			pids, _ := d.Table.InnerPIDs(p.Identity)
 			for _, f := range files {
 				name, isEntry := strings.CutSuffix(f.Name(), ".json")
 				number, _, _ := strings.Cut(name, "-")
-				if pid, err := strconv.Atoi(number); isEntry && err == nil && (pid == p.PID || slices.Contains(pids, pid)) {
-					d.readEntry(p, filepath.Join(dir, f.Name()), pid)
+				if pid, err := strconv.Atoi(number); isEntry && err == nil && slices.Contains(append(pids, p.PID), pid) {
+					d.readEntry(p, filepath.Join(dir, f.Name()), pid, slices.Contains(pids, pid))
 				}
 			}
 		}
 	}
 }
 
-// readEntry reads one file of the registry. An entry of an earlier process with the same pid says nothing.
-func (d *discovery) readEntry(p *process, path string, pid int) {
+// readEntry reads one file of the registry. An entry of another process with the same pid says nothing. inner reports that a pid namespace below
+// this one has the pid.
+func (d *discovery) readEntry(p *process, path string, pid int, inner bool) {
 	data, _, err := agentfile.ReadSmall(path, maxEntry)
 	if err != nil {
 		d.failed(path, err)
 		return
 	}
-	version, _ := agentfile.Int(agentfile.Get(data, "schemaVersion"))
-	said, _ := agentfile.Int(agentfile.Get(data, "pid"))
+	number := func(name string) int64 {
+		n, _ := agentfile.Int(agentfile.Get(data, name))
+		return n
+	}
 	id := short(agentfile.Get(data, "sessionId"))
 	switch {
-	case version > schema:
+	case number("schemaVersion") > schema:
 		d.answer.Skip("entry of a newer registry", 1)
 		return
-	case said != int64(pid) || !kit.Is(id):
+	case number("pid") != int64(pid) || !kit.Is(id):
 		d.answer.Skip("entry of the registry without a session", 1)
 		return
 	}
-	millis, dated := agentfile.Int(agentfile.Get(data, "startedAt"))
-	if start := short(agentfile.Get(data, "procStart")); start != "" {
-		_, ticks, _ := strings.Cut(start, ":")
-		if ticks != strconv.FormatUint(p.Start, 10) {
-			return
-		}
-		if dated {
-			p.wrote = time.UnixMilli(millis)
-		}
-	} else if time.UnixMilli(millis).Before(p.Started.Add(-time.Second)) {
+	namespace, written := number("pidNs"), time.UnixMilli(number("startedAt"))
+	boot, ticks, exact := strings.Cut(short(agentfile.Get(data, "procStart")), ":")
+	switch own := d.Table.Domain(); {
+	case !inner && namespace != 0 && own != "" && !strings.HasSuffix(own, fmt.Sprintf(":pid:[%d]", namespace)):
 		return
+	case exact && ticks != strconv.FormatUint(p.Start, 10):
+		return
+	case (!exact || boot != p.Boot) && written.Before(p.Started.Add(-time.Second)): // of an earlier process, or boot
+		return
+	case exact && written.UnixMilli() != 0:
+		p.wrote = written
 	}
 	p.entries = append(p.entries, entry{id, path})
 }
