@@ -42,6 +42,8 @@ var (
 	_ adapters.Peeker       = (*Adapter)(nil)
 	_ adapters.Searcher     = (*Adapter)(nil)
 	_ adapters.Piped        = (*Adapter)(nil)
+	_ adapters.Answerer     = (*Adapter)(nil)
+	_ adapters.Prompter     = (*Adapter)(nil)
 )
 
 // New makes the adapter. It reads nothing yet.

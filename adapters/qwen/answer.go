@@ -11,16 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
-)
-
-var (
-	_ adapters.Answerer = (*Adapter)(nil)
-	_ adapters.Prompter = (*Adapter)(nil)
 )
 
 // remote holds the files of a terminal of Qwen Code that was started with --json-file and --input-file: it writes its events into one, and
@@ -98,26 +94,18 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 		return nil, nil
 	}
 	r, err := a.remoteOf(&s)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
-	case s.WaitingFor == adapters.ForQuestion:
-		return nil, fmt.Errorf("%w: Qwen Code takes the answer to a question in its terminal only", adapters.ErrAnswerElsewhere)
+	if err == nil && s.WaitingFor == adapters.ForQuestion {
+		err = errors.New("Qwen Code takes the answer to a question in its terminal only")
 	}
-	list, err := a.pending(ctx, r, &s)
 	if err != nil {
-		return nil, adapters.AsProblem(r.events, err)
+		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
 	}
-	return list, nil
+	return a.pending(ctx, r, &s)
 }
 
 // pending returns the requests of the calls that are open in the file of a session and that the terminal has not reported as decided.
 func (a *Adapter) pending(ctx context.Context, r remote, s *adapters.Session) ([]adapters.Request, error) {
-	info, err := os.Stat(s.Files[0])
-	if err != nil {
-		return nil, err
-	}
-	f, err := a.transcripts.Read(ctx, s.Files[0], info, false)
+	f, err := a.factsOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +128,11 @@ func (a *Adapter) pending(ctx context.Context, r remote, s *adapters.Session) ([
 		}
 		return open > 0
 	})
+	if err != nil {
+		return nil, adapters.AsProblem(r.events, err)
+	}
 	slices.Reverse(list)
-	return list, err
+	return list, nil
 }
 
 // request returns a request with everything that the tool gets.
@@ -156,38 +147,30 @@ func request(s *adapters.Session, id string, asked []byte) adapters.Request {
 	return r
 }
 
-// line is a line of the input file. Qwen Code ignores By: it shows Rollcall whose of two answers came first.
+// line is a line of the input file.
 type line struct {
 	Type    string `json:"type"`
 	Text    string `json:"text,omitempty"`
 	Request string `json:"request_id,omitempty"`
 	Allowed *bool  `json:"allowed,omitempty"`
-	By      string `json:"by,omitempty"`
 }
 
 // write appends a line to the input file, which must be the user's own.
 func (r remote) write(l *line) error {
-	info, err := os.Stat(r.input)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() || !agentfile.OwnedByUser(info) || info.Size() > maxInput {
-		return fmt.Errorf("%w: %s is no file, belongs to another user or is too large", adapters.ErrNotAllowed, r.input)
-	}
 	text, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
-	out, err := os.OpenFile(r.input, os.O_WRONLY|os.O_APPEND, 0)
+	out, err := os.OpenFile(r.input, os.O_WRONLY|os.O_APPEND|syscall.O_NONBLOCK, 0) // a named pipe must not hold it up
 	if err != nil {
 		return err
 	}
-	if now, statErr := out.Stat(); statErr != nil || !os.SameFile(info, now) {
-		err = fmt.Errorf("%w: the file %s was replaced", adapters.ErrNotAllowed, r.input)
-	} else {
-		_, err = out.Write(append(text, '\n'))
+	defer out.Close()
+	if info, statErr := out.Stat(); statErr != nil || !info.Mode().IsRegular() || !agentfile.OwnedByUser(info) || info.Size() > maxInput {
+		return fmt.Errorf("%w: %s is no file, belongs to another user or is too large", adapters.ErrNotAllowed, r.input)
 	}
-	return errors.Join(err, out.Close())
+	_, err = out.Write(append(text, '\n'))
+	return err
 }
 
 // Answer implements adapters.Answerer. The terminal reports each decision, whoever made it.
@@ -204,14 +187,14 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	}
 	list, err := a.pending(ctx, r, &s)
 	if err != nil {
-		return none, adapters.AsProblem(r.events, err)
+		return none, err
 	}
 	asked, err := adapters.Match(list, &shown)
 	if err != nil {
 		return none, err
 	}
-	allowed, by := d.Verdict == adapters.AllowOnce, kit.New()
-	if err := r.write(&line{Type: "confirmation_response", Request: asked.ID, Allowed: &allowed, By: by}); err != nil {
+	allowed := d.Verdict == adapters.AllowOnce
+	if err := r.write(&line{Type: "confirmation_response", Request: asked.ID, Allowed: &allowed}); err != nil {
 		return none, err
 	}
 	accepted := false
@@ -222,26 +205,28 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 			accepted = string(agentfile.Text(agentfile.Get(response, "subtype"))) == "success" && agentfile.True(agentfile.Get(response, "response", "allowed")) == allowed
 			return true, err
 		}
-		accepted = !allowed && a.isDenied(ctx, &s) // 0.24.4 reports no denial: it ends the turn
+		if err == nil && !allowed { // 0.24.4 reports no denial: it ends the turn
+			f, readErr := a.factsOf(ctx, &s)
+			accepted = readErr == nil && len(f.calls) == 0 && f.turn.outcome == adapters.Interrupted
+		}
 		return accepted, err
 	})
 	switch {
 	case err != nil:
 		return none, fmt.Errorf("%w: %w", adapters.ErrUnconfirmed, err)
-	case !accepted || !r.isFirst(asked.ID, by):
+	case !accepted:
 		return none, adapters.ErrNotPending
 	}
 	return adapters.Result{Confirmed: true, Evidence: "Qwen Code reports the decision on " + kit.PlainWord(asked.ID)}, nil
 }
 
-// isDenied reports whether the file of a session shows that a call was denied, or interrupted, and none is open.
-func (a *Adapter) isDenied(ctx context.Context, s *adapters.Session) bool {
+// factsOf reads the file of a session again.
+func (a *Adapter) factsOf(ctx context.Context, s *adapters.Session) (none facts, err error) {
 	info, err := os.Stat(s.Files[0])
 	if err != nil {
-		return false
+		return none, err
 	}
-	f, err := a.transcripts.Read(ctx, s.Files[0], info, false)
-	return err == nil && len(f.calls) == 0 && f.turn.outcome == adapters.Interrupted
+	return a.transcripts.Read(ctx, s.Files[0], info, false)
 }
 
 func typeOf(event []byte) string { return string(agentfile.Text(agentfile.Get(event, "type"))) }
@@ -249,17 +234,6 @@ func typeOf(event []byte) string { return string(agentfile.Text(agentfile.Get(ev
 // requestOf returns the id of the request that an event makes or answers.
 func requestOf(event []byte) string {
 	return cmp.Or(agentfile.String(agentfile.Get(event, "request_id")), agentfile.String(agentfile.Get(event, "response", "request_id")))
-}
-
-// isFirst reports whether the line that by names is the first answer to a request in the input file.
-func (r remote) isFirst(id, by string) bool {
-	data, _, err := agentfile.ReadSmall(r.input, maxInput)
-	for text := range bytes.Lines(data) {
-		if agentfile.String(agentfile.Get(text, "request_id")) == id {
-			return agentfile.String(agentfile.Get(text, "by")) == by
-		}
-	}
-	return err != nil // what the terminal reported is all that is known
 }
 
 // Send implements adapters.Prompter for a terminal that was started with the two files.

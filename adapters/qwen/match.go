@@ -1,7 +1,6 @@
 package qwen
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -96,15 +95,6 @@ func readMeta(path string) meta {
 func (s *session) runs() bool {
 	p := s.above
 	return p != nil && p.owner != nil && p.doubt == "" && s.meta.running && !s.at.Before(p.owner.began().Add(-kit.StartSlack))
-}
-
-// names returns the names of the tools that are called, without repetitions.
-func (s *session) names() string {
-	var names []string
-	for _, c := range s.calls {
-		names = kit.AppendNew(names, cmp.Or(c.tool, "a tool"))
-	}
-	return strings.Join(names, ", ")
 }
 
 // tool returns the process that a call of the session runs and that began after the call, for evidence. Servers that were started with Qwen

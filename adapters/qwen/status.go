@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -36,14 +37,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 	case d.mayBeHidden(s):
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
 	}
-	outcome := s.turn.outcome
-	switch {
-	case s.turn.failure != "":
-		outcome = adapters.Failed
-	case s.turn.state == prompted || s.turn.state == called:
-		outcome = adapters.Died
-	}
-	return kit.Stopped(outcome, "no process has it; "+said)
+	return kit.Stopped(s.turn.left(), "no process has it; "+said)
 }
 
 // mayBeHidden reports whether a process of its folder without a session may have this one, because something was not read.
@@ -58,11 +52,7 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	host := fmt.Sprintf("process %d (%s)", s.owner.PID, s.how)
 	t := s.turn
 	if s.last.Before(s.owner.began()) && (t.state == prompted || t.state == called) {
-		outcome := adapters.Died
-		if t.failure != "" {
-			outcome = adapters.Failed
-		}
-		return kit.Idle(outcome, said+", before the process that has it now began; "+host)
+		return kit.Idle(t.left(), said+", before the process that has it now began; "+host)
 	}
 	switch t.state {
 	case prompted:
@@ -136,17 +126,15 @@ func (d *discovery) lastTurn(s *session) string {
 		}
 		return text
 	case called:
-		return fmt.Sprintf("turn open since %s: a call of %s is open (%s)", kit.Clock(s.prompted, d.now), kit.PlainWord(s.names()), when)
+		var tools []string
+		for _, c := range s.calls {
+			tools = kit.AppendNew(tools, cmp.Or(kit.PlainWord(c.tool), "a tool"))
+		}
+		return fmt.Sprintf("turn open since %s: a call of %s is open (%s)", kit.Clock(s.prompted, d.now), strings.Join(tools, ", "), when)
 	case lost:
 		return "format not recognised: " + s.longLine
 	}
-	switch t.outcome {
-	case adapters.Interrupted:
-		return "last turn interrupted " + when
-	case adapters.Failed:
-		return "last turn failed " + when + kit.Quoted(t.why)
-	}
-	return "last turn completed " + when
+	return fmt.Sprintf("last turn %s %s%s", t.outcome, when, kit.Quoted(t.why))
 }
 
 // addSessions adds the sessions and processes that the query asks for to the answer.
@@ -229,25 +217,18 @@ func (d *discovery) processRow(p *process) adapters.Session {
 // settle finds which of the answers in the files count for which session. Those of sub-agents that are over count for their parent.
 func (d *discovery) settle() {
 	var accounts []*kit.Account
-	open := func(s *session) {
-		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger}, Last: s.last, Model: s.model, CWD: s.cwd, Branch: s.branch}
-		accounts = append(accounts, s.spent)
-	}
-	for _, s := range d.sessions {
-		if !s.partial {
-			open(s)
-		}
-	}
-	for _, s := range d.subs {
+	for _, s := range slices.Concat(d.sessions, d.subs) {
 		switch {
-		case s.runs() && !s.partial:
-			open(s)
-		case !s.partial && s.above != nil && s.above.spent != nil:
-			s.above.spent.Ledgers = append(s.above.spent.Ledgers, &s.ledger)
+		case !s.partial && (s.parent == "" || s.runs()):
+			s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger}, Last: s.last, Model: s.model, CWD: s.cwd, Branch: s.branch}
+			accounts = append(accounts, s.spent)
+		case s.parent == "":
 		case s.above == nil:
 			d.answer.LeaveOut(kit.NoSession, 1)
-		default:
+		case s.partial || s.above.spent == nil:
 			d.answer.LeaveOut(kit.NotReadable, 1)
+		default:
+			s.above.spent.Ledgers = append(s.above.spent.Ledgers, &s.ledger)
 		}
 	}
 	kit.Settle(accounts)
