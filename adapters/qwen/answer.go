@@ -147,17 +147,9 @@ func request(s *adapters.Session, id string, asked []byte) adapters.Request {
 	return r
 }
 
-// line is a line of the input file.
-type line struct {
-	Type    string `json:"type"`
-	Text    string `json:"text,omitempty"`
-	Request string `json:"request_id,omitempty"`
-	Allowed *bool  `json:"allowed,omitempty"`
-}
-
 // write appends a line to the input file, which must be the user's own.
-func (r remote) write(l *line) error {
-	text, err := json.Marshal(l)
+func (r remote) write(line map[string]any) error {
+	text, err := json.Marshal(line)
 	if err != nil {
 		return err
 	}
@@ -194,7 +186,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 		return none, err
 	}
 	allowed := d.Verdict == adapters.AllowOnce
-	if err := r.write(&line{Type: "confirmation_response", Request: asked.ID, Allowed: &allowed}); err != nil {
+	if err := r.write(map[string]any{"type": "confirmation_response", "request_id": asked.ID, "allowed": allowed}); err != nil {
 		return none, err
 	}
 	accepted := false
@@ -260,7 +252,7 @@ func (a *Adapter) submit(ctx context.Context, s *adapters.Session, prompt string
 	isPrompt := func(event []byte) bool { return typeOf(event) == "user" }
 	before, err := r.newest(ctx, isPrompt)
 	if err == nil {
-		err = r.write(&line{Type: "submit", Text: prompt})
+		err = r.write(map[string]any{"type": "submit", "text": prompt})
 	}
 	if err != nil || s.Status != adapters.Idle {
 		return err

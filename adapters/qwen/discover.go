@@ -46,12 +46,12 @@ type file struct {
 type session struct {
 	facts
 	*file
-	owner *process
-	how   string   // how that is known
-	doubt string   // why it is not known whether a process has it
-	above *session // whose sub-agent it is
-	meta  meta
-	spent *kit.Account
+	owner   *process
+	how     string   // how that is known
+	doubt   string   // why it is not known whether a process has it
+	above   *session // whose sub-agent it is
+	running bool     // of a sub-agent: the file beside it says so
+	spent   *kit.Account
 }
 
 // begin starts a question: it reads the processes, and finds the homes.
@@ -159,22 +159,12 @@ func (d *discovery) read() {
 // names the session, or it was written in the folder of the process since.
 func (d *discovery) wants(f *file) bool {
 	live := slices.ContainsFunc(d.processes, func(p *process) bool {
-		return p.Uses(f.home) && (p.names(cmp.Or(f.parent, f.id)) || f.folder == slug(p.CWD) && !f.Info.ModTime().Before(p.Started.Add(-kit.StartSlack)))
+		return p.Uses(f.home) && (p.names(cmp.Or(f.parent, f.id)) || f.folder == p.folder && !f.Info.ModTime().Before(p.Started.Add(-kit.StartSlack)))
 	})
 	if live || len(d.query.IDs) == 0 {
 		return live || d.query.Since.IsZero() || !f.Info.ModTime().Before(d.query.Since)
 	}
 	return slices.Contains(d.query.IDs, f.id) || f.parent != "" && slices.Contains(d.query.IDs, f.parent)
-}
-
-// slug returns the name of the folder in which the sessions of a working folder are (0.15.6, 0.24.4).
-func slug(cwd string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, cwd)
 }
 
 func (d *discovery) watchPaths() []string {
@@ -184,7 +174,7 @@ func (d *discovery) watchPaths() []string {
 	}
 	for _, dir := range d.folders {
 		name := filepath.Base(filepath.Dir(dir))
-		if slices.ContainsFunc(d.processes, func(p *process) bool { return slug(p.CWD) == name }) {
+		if slices.ContainsFunc(d.processes, func(p *process) bool { return p.folder == name }) {
 			watch = kit.AppendNew(watch, filepath.Dir(dir), dir)
 		}
 	}

@@ -38,7 +38,8 @@ func (d *discovery) match() {
 			continue
 		}
 		if s.above = d.sessions[i]; s.above.owner != nil {
-			s.meta = readMeta(strings.TrimSuffix(s.Path, ".jsonl") + ".meta.json")
+			meta, _, _ := agentfile.ReadSmall(strings.TrimSuffix(s.Path, ".jsonl")+".meta.json", maxEntry) // one that can't be read says nothing (0.24.4)
+			s.running, s.title = string(agentfile.Text(agentfile.Get(meta, "status"))) == "running", short(agentfile.Get(meta, "description"))
 		}
 	}
 }
@@ -80,21 +81,10 @@ func (d *discovery) byStart(p *process) {
 	}
 }
 
-// meta is what the file beside a sub-agent's conversation says (0.24.4).
-type meta struct {
-	running bool
-	title   string
-}
-
-func readMeta(path string) meta {
-	data, _, _ := agentfile.ReadSmall(path, maxEntry) // one that can't be read says nothing
-	return meta{running: string(agentfile.Text(agentfile.Get(data, "status"))) == "running", title: short(agentfile.Get(data, "description"))}
-}
-
 // runs reports whether a sub-agent runs: its state is left behind by a kill, so that a process must have its parent, and have had it by then.
 func (s *session) runs() bool {
 	p := s.above
-	return p != nil && p.owner != nil && p.doubt == "" && s.meta.running && !s.at.Before(p.owner.began().Add(-kit.StartSlack))
+	return p != nil && p.owner != nil && p.doubt == "" && s.running && !s.at.Before(p.owner.began.Add(-kit.StartSlack))
 }
 
 // tool returns the process that a call of the session runs and that began after the call, for evidence. Servers that were started with Qwen

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,8 +31,9 @@ var program = &kit.NodeAgent{Command: "qwen", Package: "qwen-code", Inner: "QWEN
 // process is a live process of Qwen Code.
 type process struct {
 	*kit.NodeProcess
+	folder   string    // that in which the sessions of its working folder are (0.15.6, 0.24.4)
 	entries  []entry   // of the registry
-	wrote    time.Time // when it wrote its entry, by the clock of its records; zero: it has none with its start
+	began    time.Time // by the clock of its records where that is known: Started moves when the clock is set
 	tools    []tool    // its children
 	sessions []*session
 }
@@ -51,9 +53,11 @@ const (
 	maxEntry = 64 << 10 // of a file of the registry, in bytes
 )
 
+var notPlain = regexp.MustCompile(`[^A-Za-z0-9]`)
+
 // inspect adds to a process what its tools show.
 func (a *Adapter) inspect(p *kit.NodeProcess) *process {
-	out := &process{NodeProcess: p}
+	out := &process{NodeProcess: p, folder: notPlain.ReplaceAllString(p.CWD, "-"), began: p.Started}
 	for _, row := range p.Children {
 		env, _ := a.Table.Env(row.Identity)
 		id := kit.Get(env, "QWEN_CODE_SESSION_ID")
@@ -69,14 +73,6 @@ func (a *Adapter) OwnsProcess(row proc.Process) bool { return program.Owns(a.Bas
 func (p *process) names(id string) bool {
 	return p.Named == id || slices.ContainsFunc(p.entries, func(e entry) bool { return e.session == id }) ||
 		slices.ContainsFunc(p.tools, func(t tool) bool { return t.session == id })
-}
-
-// began returns when the process began, by the clock of its records where it is known: Started moves when the clock is set.
-func (p *process) began() time.Time {
-	if !p.wrote.IsZero() {
-		return p.wrote
-	}
-	return p.Started
 }
 
 // readEntries reads what the registry of each process's home says of the process.
@@ -136,7 +132,7 @@ func (d *discovery) readEntry(p *process, path string, pid int, inner bool) {
 	case (!exact || boot != p.Boot) && written.Before(p.Started.Add(-time.Second)): // of an earlier process, or boot
 		return
 	case exact && written.UnixMilli() != 0:
-		p.wrote = written
+		p.began = written
 	}
 	p.entries = append(p.entries, entry{id, path})
 }

@@ -34,24 +34,17 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return d.decideHosted(s, said)
 	case d.noTable:
 		return kit.Unknown("the process table can't be read; " + said)
-	case d.mayBeHidden(s):
+	case d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return len(p.sessions) == 0 && p.Uses(s.home) && p.CWD == s.cwd }):
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
 	}
 	return kit.Stopped(s.turn.left(), "no process has it; "+said)
-}
-
-// mayBeHidden reports whether a process of its folder without a session may have this one, because something was not read.
-func (d *discovery) mayBeHidden(s *session) bool {
-	return d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool {
-		return len(p.sessions) == 0 && p.Uses(s.home) && p.CWD == s.cwd
-	})
 }
 
 // decideHosted returns the verdict on a session that a live process has.
 func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	host := fmt.Sprintf("process %d (%s)", s.owner.PID, s.how)
 	t := s.turn
-	if s.last.Before(s.owner.began()) && (t.state == prompted || t.state == called) {
+	if s.last.Before(s.owner.began) && (t.state == prompted || t.state == called) {
 		return kit.Idle(t.left(), said+", before the process that has it now began; "+host)
 	}
 	switch t.state {
@@ -157,15 +150,15 @@ func (d *discovery) addSessions() {
 	for _, s := range d.subs {
 		if s.runs() && d.queried(s.id) {
 			row := d.row(s, d.decideSub(s))
-			row.Process, row.Parent, row.Shared, row.Title = s.above.owner.Identity, s.parent, true, s.meta.title
+			row.Process, row.Parent, row.Shared = s.above.owner.Identity, s.parent, true
 			add(row)
 		}
 	}
 	for _, p := range d.processes {
-		if len(p.sessions) == 0 {
-			if row := d.processRow(p); d.queried(row.ID) {
-				d.answer.Add(row)
-			}
+		doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.CWD && cmp.Or(p.Home, s.home) == s.home })
+		row := p.Row(Name, &d.roots, d.hidden, len(p.entries) > 0, doubt) // with an entry, nothing was typed yet
+		if len(p.sessions) == 0 && d.queried(row.ID) {
+			d.answer.Add(row)
 		}
 	}
 }
@@ -191,25 +184,6 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	}
 	if s.spent != nil {
 		out.Usage = s.spent.Usage
-	}
-	return out
-}
-
-// processRow returns the row of a process without a session.
-func (d *discovery) processRow(p *process) adapters.Session {
-	if d.roots.Unresponsive(p.Home) {
-		return adapters.UnresponsiveProcess(Name, p.Process, p.CWD, p.Home)
-	}
-	out := adapters.ProcessSession(Name, p.Process, p.CWD)
-	doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.CWD && cmp.Or(p.Home, s.home) == s.home })
-	switch {
-	case d.hidden:
-		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d may have a session that could not be read", p.PID)
-	case len(p.entries) > 0: // nothing was typed yet
-	case doubt, p.Resumes:
-		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d has a session of its folder, and it is not known which one", p.PID)
-	case p.Headless:
-		out.Status, out.Evidence = adapters.Working, fmt.Sprintf("process %d was started for one prompt, which it has not recorded yet", p.PID)
 	}
 	return out
 }
