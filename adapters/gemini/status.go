@@ -216,19 +216,7 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 
 // processRow returns the row of a process without a session.
 func (d *discovery) processRow(p *process) adapters.Session {
-	if d.homes.Unresponsive(p.Home) {
-		return adapters.UnresponsiveProcess(Name, p.Process, p.CWD, p.Home)
-	}
-	out := adapters.ProcessSession(Name, p.Process, p.CWD)
 	hidden := d.partial || slices.ContainsFunc(d.projects, func(in *project) bool { return in.hidden && p.mayUse(in) })
 	doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && p.mayUse(s.project) })
-	switch {
-	case hidden:
-		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d may have a session that could not be read", p.PID)
-	case doubt, p.Resumes:
-		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d has a session of its folder, and it is not known which one", p.PID)
-	case p.Headless:
-		out.Status, out.Evidence = adapters.Working, fmt.Sprintf("process %d was started for one prompt, which it has not recorded yet", p.PID)
-	}
-	return out
+	return p.Row(Name, &d.homes, hidden, false, doubt)
 }

@@ -13,6 +13,12 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
+const (
+	folderName   = ".qwen"
+	homeVariable = "QWEN_HOME"
+	factsFormat  = 3 // must be raised when the same facts get another meaning
+)
+
 // Name is the agent's name, on the command line and in JSON.
 const Name adapters.Name = "qwen"
 
@@ -36,6 +42,8 @@ var (
 	_ adapters.Peeker       = (*Adapter)(nil)
 	_ adapters.Searcher     = (*Adapter)(nil)
 	_ adapters.Piped        = (*Adapter)(nil)
+	_ adapters.Answerer     = (*Adapter)(nil)
+	_ adapters.Prompter     = (*Adapter)(nil)
 )
 
 // New makes the adapter. It reads nothing yet.
@@ -55,7 +63,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	if d.absent() {
 		return d.answer.Absent()
 	}
-	d.listAll()
+	d.list()
 	d.readEntries()
 	d.read()
 	d.match()
@@ -66,20 +74,11 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	return d.answer.Result(ctx, string(Name))
 }
 
-// begin starts a question: it reads the processes, and finds the homes.
-func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer()}
-	d.roots = kit.Roots{Answer: d.answer, Store: "projects"}
-	d.readProcesses()
-	d.findHomes()
-	return d
-}
-
 // WatchPaths implements adapters.Watcher: the folders in which sessions and entries of the registry are written.
 func (a *Adapter) WatchPaths() []string {
 	return a.Watched(func() []string {
 		d := a.begin(context.Background(), adapters.Query{})
-		d.listAll()
+		d.list()
 		return d.watchPaths()
 	})
 }

@@ -2,24 +2,21 @@ package qwen
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
-)
-
-var (
-	_ adapters.Answerer = (*Adapter)(nil)
-	_ adapters.Prompter = (*Adapter)(nil)
 )
 
 // remote holds the files of a terminal of Qwen Code that was started with --json-file and --input-file: it writes its events into one, and
@@ -38,43 +35,57 @@ const (
 
 var errNoRemote = errors.New("this Qwen Code was not started with --json-file and --input-file")
 
-// remoteOf returns the files of the process that has a session.
-func (a *Adapter) remoteOf(s *adapters.Session) (remote, error) {
-	row, err := a.Table.Find(s.Process.PID)
-	if err != nil || row.Identity != s.Process || s.Parent != "" {
+// remoteOf returns the files that the command line of a session's process names.
+func (a *Adapter) remoteOf(s *adapters.Session) (r remote, err error) {
+	args, err := a.Table.Args(s.Process)
+	for i, arg := range args {
+		name, value, joined := strings.Cut(arg, "=")
+		if !joined && i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch name {
+		case "--json-file":
+			r.events = value
+		case "--input-file":
+			r.input = value
+		}
+	}
+	if err != nil || s.Parent != "" || !filepath.IsAbs(r.events) || !filepath.IsAbs(r.input) {
 		return remote{}, errNoRemote
 	}
-	p := a.inspect(row)
-	if p == nil || !filepath.IsAbs(p.remote.events) || !filepath.IsAbs(p.remote.input) {
-		return remote{}, errNoRemote
-	}
-	return p.remote, nil
+	return r, nil
 }
 
-// read calls seen with the events of a terminal and their places in the file, the newest first, until seen returns false.
-func (r remote) read(ctx context.Context, seen func(event []byte, at int64) bool) error {
-	f, info, err := agentfile.OpenUntouched(r.events)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	b := agentfile.Backward(f, info.Size(), 0).WithContext(ctx)
-	defer b.Close()
-	for size := 0; size < maxEvents; {
-		event, at, err := b.Prev()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, agentfile.ErrTooLong):
-			continue
-		case err != nil:
-			return err
-		case !seen(event, at):
-			return nil
-		}
+// read calls seen with the events of a terminal, the newest first, until seen returns false. seen must not keep the event.
+func (r remote) read(ctx context.Context, seen func(event []byte) (more bool)) error {
+	size := 0
+	return kit.LinesFromEnd(ctx, r.events, func(event []byte) bool {
 		size += len(event)
+		return seen(event) && size < maxEvents
+	})
+}
+
+// newest returns the newest event that is the one meant; nil: there is none.
+func (r remote) newest(ctx context.Context, isMeant func(event []byte) bool) (found []byte, err error) {
+	err = r.read(ctx, func(event []byte) bool {
+		if isMeant(event) {
+			found = bytes.Clone(event)
+		}
+		return found == nil
+	})
+	return found, err
+}
+
+// poll calls done again and again until it returns true or an error.
+func poll(ctx context.Context, done func() (bool, error)) error {
+	for {
+		if err := kit.Wait(ctx, remotePause); err != nil {
+			return err
+		}
+		if is, err := done(); is || err != nil {
+			return err
+		}
 	}
-	return nil
 }
 
 // Pending implements adapters.Answerer for a terminal that was started with the two files.
@@ -83,38 +94,30 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 		return nil, nil
 	}
 	r, err := a.remoteOf(&s)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
-	case s.WaitingFor == adapters.ForQuestion:
-		return nil, fmt.Errorf("%w: Qwen Code takes the answer to a question in its terminal only", adapters.ErrAnswerElsewhere)
+	if err == nil && s.WaitingFor == adapters.ForQuestion {
+		err = errors.New("Qwen Code takes the answer to a question in its terminal only")
 	}
-	list, err := a.pending(ctx, r, &s)
 	if err != nil {
-		return nil, adapters.AsProblem(r.events, err)
+		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
 	}
-	return list, nil
+	return a.pending(ctx, r, &s)
 }
 
 // pending returns the requests of the calls that are open in the file of a session and that the terminal has not reported as decided.
 func (a *Adapter) pending(ctx context.Context, r remote, s *adapters.Session) ([]adapters.Request, error) {
-	info, err := os.Stat(s.Files[0])
-	if err != nil {
-		return nil, err
-	}
-	f, err := a.transcripts.Read(ctx, s.Files[0], info, false)
+	f, err := a.factsOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	var list []adapters.Request
 	var decided []string
 	open := len(f.calls)
-	err = r.read(ctx, func(event []byte, _ int64) bool {
-		switch typeOf(event) {
+	err = r.read(ctx, func(event []byte) bool {
+		switch id := requestOf(event); typeOf(event) {
 		case "control_response":
-			decided = append(decided, agentfile.String(agentfile.Get(event, "response", "request_id")))
+			decided = append(decided, id)
 		case "control_request":
-			id, asked := agentfile.String(agentfile.Get(event, "request_id")), agentfile.Get(event, "request")
+			asked := agentfile.Get(event, "request")
 			called := agentfile.String(agentfile.Get(asked, "tool_use_id"))
 			if slices.ContainsFunc(f.calls, func(c call) bool { return c.id == called }) {
 				open--
@@ -125,8 +128,11 @@ func (a *Adapter) pending(ctx context.Context, r remote, s *adapters.Session) ([
 		}
 		return open > 0
 	})
+	if err != nil {
+		return nil, adapters.AsProblem(r.events, err)
+	}
 	slices.Reverse(list)
-	return list, err
+	return list, nil
 }
 
 // request returns a request with everything that the tool gets.
@@ -141,39 +147,22 @@ func request(s *adapters.Session, id string, asked []byte) adapters.Request {
 	return r
 }
 
-// line is a line of the input file. Qwen Code ignores By: it shows Rollcall whose of two answers came first.
-type line struct {
-	Type    string `json:"type"`
-	Text    string `json:"text,omitempty"`
-	Request string `json:"request_id,omitempty"`
-	Allowed *bool  `json:"allowed,omitempty"`
-	By      string `json:"by,omitempty"`
-}
-
 // write appends a line to the input file, which must be the user's own.
-func (r remote) write(l *line) error {
-	f, info, err := agentfile.OpenUntouched(r.input)
+func (r remote) write(line map[string]any) error {
+	text, err := json.Marshal(line)
 	if err != nil {
 		return err
 	}
-	_ = f.Close()
-	if !agentfile.OwnedByUser(info) || info.Size() > maxInput {
-		return fmt.Errorf("%w: the file %s belongs to another user or is too large", adapters.ErrNotAllowed, r.input)
-	}
-	text, err := json.Marshal(l)
+	out, err := os.OpenFile(r.input, os.O_WRONLY|os.O_APPEND|syscall.O_NONBLOCK, 0) // a named pipe must not hold it up
 	if err != nil {
 		return err
 	}
-	out, err := os.OpenFile(r.input, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return err
-	}
-	if now, statErr := out.Stat(); statErr != nil || !os.SameFile(info, now) {
-		_ = out.Close()
-		return fmt.Errorf("%w: the file %s was replaced", adapters.ErrNotAllowed, r.input)
+	defer out.Close()
+	if info, statErr := out.Stat(); statErr != nil || !info.Mode().IsRegular() || !agentfile.OwnedByUser(info) || info.Size() > maxInput {
+		return fmt.Errorf("%w: %s is no file, belongs to another user or is too large", adapters.ErrNotAllowed, r.input)
 	}
 	_, err = out.Write(append(text, '\n'))
-	return errors.Join(err, out.Close())
+	return err
 }
 
 // Answer implements adapters.Answerer. The terminal reports each decision, whoever made it.
@@ -190,74 +179,53 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	}
 	list, err := a.pending(ctx, r, &s)
 	if err != nil {
-		return none, adapters.AsProblem(r.events, err)
+		return none, err
 	}
 	asked, err := adapters.Match(list, &shown)
 	if err != nil {
 		return none, err
 	}
-	allowed, by := d.Verdict == adapters.AllowOnce, kit.New()
-	if err := r.write(&line{Type: "confirmation_response", Request: asked.ID, Allowed: &allowed, By: by}); err != nil {
+	allowed := d.Verdict == adapters.AllowOnce
+	if err := r.write(map[string]any{"type": "confirmation_response", "request_id": asked.ID, "allowed": allowed}); err != nil {
 		return none, err
 	}
 	accepted := false
-	err = r.until(ctx, func(event []byte, _ int64) (found, more bool) {
-		response := agentfile.Get(event, "response")
-		if typeOf(event) == "control_response" && agentfile.String(agentfile.Get(response, "request_id")) == asked.ID {
-			found, accepted = true, string(agentfile.Text(agentfile.Get(response, "subtype"))) == "success" && agentfile.True(agentfile.Get(response, "response", "allowed")) == allowed
+	err = poll(ctx, func() (bool, error) {
+		event, err := r.newest(ctx, func(event []byte) bool { return requestOf(event) == asked.ID })
+		if typeOf(event) == "control_response" {
+			response := agentfile.Get(event, "response")
+			accepted = string(agentfile.Text(agentfile.Get(response, "subtype"))) == "success" && agentfile.True(agentfile.Get(response, "response", "allowed")) == allowed
+			return true, err
 		}
-		if !found && !allowed && a.isDenied(ctx, &s) { // 0.24.4 reports no denial: it ends the turn
-			found, accepted = true, true
+		if err == nil && !allowed { // 0.24.4 reports no denial: it ends the turn
+			f, readErr := a.factsOf(ctx, &s)
+			accepted = readErr == nil && len(f.calls) == 0 && f.turn.outcome == adapters.Interrupted
 		}
-		return found, !accepted && agentfile.String(agentfile.Get(event, "request_id")) != asked.ID
+		return accepted, err
 	})
 	switch {
 	case err != nil:
 		return none, fmt.Errorf("%w: %w", adapters.ErrUnconfirmed, err)
-	case !accepted || !r.isFirst(asked.ID, by):
+	case !accepted:
 		return none, adapters.ErrNotPending
 	}
 	return adapters.Result{Confirmed: true, Evidence: "Qwen Code reports the decision on " + kit.PlainWord(asked.ID)}, nil
 }
 
-// isDenied reports whether the file of a session shows that a call was denied, or interrupted, and none is open.
-func (a *Adapter) isDenied(ctx context.Context, s *adapters.Session) bool {
+// factsOf reads the file of a session again.
+func (a *Adapter) factsOf(ctx context.Context, s *adapters.Session) (none facts, err error) {
 	info, err := os.Stat(s.Files[0])
 	if err != nil {
-		return false
+		return none, err
 	}
-	f, err := a.transcripts.Read(ctx, s.Files[0], info, false)
-	return err == nil && len(f.calls) == 0 && f.turn.outcome == adapters.Interrupted
+	return a.transcripts.Read(ctx, s.Files[0], info, false)
 }
 
 func typeOf(event []byte) string { return string(agentfile.Text(agentfile.Get(event, "type"))) }
 
-// until reads the events again and again until seen has found one. seen is called as by read.
-func (r remote) until(ctx context.Context, seen func(event []byte, at int64) (found, more bool)) error {
-	for found := false; !found; {
-		if err := kit.Wait(ctx, remotePause); err != nil {
-			return err
-		}
-		if err := r.read(ctx, func(event []byte, at int64) bool {
-			one, more := seen(event, at)
-			found = found || one
-			return more
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// isFirst reports whether the line that by names is the first answer to a request in the input file.
-func (r remote) isFirst(id, by string) bool {
-	data, _, err := agentfile.ReadSmall(r.input, maxInput)
-	for text := range bytes.Lines(data) {
-		if agentfile.String(agentfile.Get(text, "request_id")) == id {
-			return agentfile.String(agentfile.Get(text, "by")) == by
-		}
-	}
-	return err != nil // what the terminal reported is all that is known
+// requestOf returns the id of the request that an event makes or answers.
+func requestOf(event []byte) string {
+	return cmp.Or(agentfile.String(agentfile.Get(event, "request_id")), agentfile.String(agentfile.Get(event, "response", "request_id")))
 }
 
 // Send implements adapters.Prompter for a terminal that was started with the two files.
@@ -281,16 +249,17 @@ func (a *Adapter) submit(ctx context.Context, s *adapters.Session, prompt string
 	if err != nil {
 		return err
 	}
-	before, err := os.Stat(r.events)
+	isPrompt := func(event []byte) bool { return typeOf(event) == "user" }
+	before, err := r.newest(ctx, isPrompt)
 	if err == nil {
-		err = r.write(&line{Type: "submit", Text: prompt})
+		err = r.write(map[string]any{"type": "submit", "text": prompt})
 	}
 	if err != nil || s.Status != adapters.Idle {
 		return err
 	}
-	err = r.until(ctx, func(event []byte, at int64) (found, more bool) {
-		found = at >= before.Size() && typeOf(event) == "user"
-		return found, !found && at > before.Size()
+	err = poll(ctx, func() (bool, error) {
+		now, err := r.newest(ctx, isPrompt)
+		return !bytes.Equal(now, before), err
 	})
 	if err != nil {
 		return fmt.Errorf("%w: Qwen Code has not begun with the prompt: %w", adapters.ErrUnconfirmed, err)
@@ -298,7 +267,13 @@ func (a *Adapter) submit(ctx context.Context, s *adapters.Session, prompt string
 	return nil
 }
 
-// make makes the files for a terminal, in a folder of their own below the temporary one, and removes those of terminals that wrote nothing for a week.
+// newRemote names files in a folder of their own below the temporary one.
+func newRemote() remote {
+	dir := filepath.Join(os.TempDir(), remotePrefix+kit.New())
+	return remote{events: filepath.Join(dir, "events.jsonl"), input: filepath.Join(dir, "input.jsonl")}
+}
+
+// make makes the files, which only the user can read, and removes those of terminals that wrote nothing for a week.
 func (r remote) make(now time.Time) error {
 	dir := filepath.Dir(r.events)
 	old, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), remotePrefix+"*"))

@@ -3,9 +3,6 @@ package qwen
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,18 +13,13 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-const (
-	folderName   = ".qwen"
-	homeVariable = "QWEN_HOME"
-)
-
 // discovery holds the state of one call of Discover.
 type discovery struct {
-	adapter *Adapter
-	ctx     context.Context
-	query   adapters.Query
-	now     time.Time
-	answer  *kit.Answer
+	*Adapter
+	ctx    context.Context
+	query  adapters.Query
+	now    time.Time
+	answer *kit.Answer
 
 	processes []*process
 	noTable   bool // the process table could not be read
@@ -43,199 +35,136 @@ type discovery struct {
 
 // file is a session's file as the folder shows it.
 type file struct {
-	path   string
+	kit.Chat
 	home   string
 	folder string // the name of its project's folder
 	id     string // in its name
 	parent string // the session whose sub-agent it is
-	info   fs.FileInfo
 }
 
 // session is one conversation.
 type session struct {
 	facts
 	*file
-	owner  *process
-	how    string // how that is known
-	doubt  string // why it is not known whether a process has it
-	parent *session
-	meta   meta
-	spent  *kit.Account
+	owner   *process
+	how     string   // how that is known
+	doubt   string   // why it is not known whether a process has it
+	above   *session // whose sub-agent it is
+	running bool     // of a sub-agent: the file beside it says so
+	spent   *kit.Account
 }
 
-// findHomes finds the folders to look in, and drops the processes that use other ones.
-func (d *discovery) findHomes() {
-	var used []string
-	for _, p := range d.processes {
-		if p.home, p.known = d.roots.OfProcess(p.home); p.known {
-			used = append(used, p.home)
-		}
+// begin starts a question: it reads the processes, and finds the homes.
+func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
+	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer()}
+	d.roots = kit.Roots{Answer: d.answer, Store: "projects"}
+	rows, known := a.Processes(ctx, d.answer)
+	d.noTable = !known
+	for _, p := range program.Find(&d.roots, a.Base, a.ownHome(), program.Processes(a.Base, rows, d.now), d.now) {
+		d.processes = append(d.processes, a.inspect(p))
 	}
-	d.roots.Find(d.adapter.Base, cmp.Or(d.adapter.Env(homeVariable), filepath.Join(d.adapter.Home, folderName)), used, d.now)
-	d.processes = slices.DeleteFunc(d.processes, func(p *process) bool { return p.known && !slices.Contains(d.roots.Paths, p.home) })
+	return d
+}
+
+// ownHome returns the home of the user that runs Rollcall.
+func (a *Adapter) ownHome() string {
+	return cmp.Or(a.Env(homeVariable), filepath.Join(a.Home, folderName))
 }
 
 // absent reports whether nothing shows that the agent is installed.
 func (d *discovery) absent() bool { return len(d.processes) == 0 && !d.noTable && d.roots.Absent() }
 
-func (d *discovery) listAll() {
+// list lists the files of all homes.
+func (d *discovery) list() {
 	for _, home := range d.roots.Paths {
-		d.list(home)
+		all := d.answer.Folders(d.ctx, filepath.Join(home, "projects"), func(ctx context.Context, name string) { d.listFolder(ctx, home, name) })
+		d.hidden = d.hidden || !all
 	}
-}
-
-// list lists the files of one home.
-func (d *discovery) list(home string) {
-	ctx, cancel := kit.Part(d.ctx, 2)
-	defer cancel()
-	root := filepath.Join(home, "projects")
-	entries, err := agentfile.Entries(ctx, root)
-	d.failed(root, err)
-	unlisted := 0
-	for _, e := range entries {
-		switch {
-		case !e.IsDir() && e.Type()&fs.ModeSymlink == 0:
-		case agentfile.Ended(ctx) != nil:
-			unlisted++
-		default:
-			d.listFolder(ctx, home, e.Name())
-		}
-	}
-	d.answer.Problem(kit.NotListed(root, unlisted, len(entries)))
-	d.hidden = d.hidden || unlisted > 0
 }
 
 // listFolder lists the chats of one working folder, and those of their sub-agents.
 func (d *discovery) listFolder(ctx context.Context, home, folder string) {
-	dir := filepath.Join(home, "projects", folder)
-	chats := filepath.Join(dir, "chats")
-	entries, err := agentfile.Entries(ctx, chats)
-	d.failed(chats, err)
+	chats, agents := filepath.Join(home, "projects", folder, "chats"), filepath.Join(home, "projects", folder, "subagents")
 	d.folders = append(d.folders, chats)
-	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), ".jsonl"); ok && kit.Is(id) {
-			d.stat(&file{path: filepath.Join(chats, e.Name()), home: home, folder: folder, id: id})
+	d.listChats(ctx, chats, "", file{home: home, folder: folder})
+	parents, err := agentfile.Entries(ctx, agents)
+	d.failed(agents, err)
+	for _, e := range parents {
+		if kit.Is(e.Name()) {
+			d.listChats(ctx, filepath.Join(agents, e.Name()), "agent-", file{home: home, folder: folder, parent: e.Name()})
 		}
 	}
-	parents, err := agentfile.Entries(ctx, filepath.Join(dir, "subagents"))
-	d.failed(filepath.Join(dir, "subagents"), err)
-	for _, parent := range parents {
-		if !kit.Is(parent.Name()) {
+}
+
+// listChats lists the files of sessions in a folder whose names begin with a prefix. what has what they have in common.
+func (d *discovery) listChats(ctx context.Context, dir, prefix string, what file) {
+	entries, err := agentfile.Entries(ctx, dir)
+	d.failed(dir, err)
+	for _, e := range entries {
+		name, isChat := strings.CutSuffix(e.Name(), ".jsonl")
+		id, named := strings.CutPrefix(name, prefix)
+		if !isChat || !named || what.parent == "" && !kit.Is(id) {
 			continue
 		}
-		below := filepath.Join(dir, "subagents", parent.Name())
-		agents, err := agentfile.Entries(ctx, below)
-		d.failed(below, err)
-		for _, e := range agents {
-			name, isChat := strings.CutSuffix(e.Name(), ".jsonl")
-			if id, ok := strings.CutPrefix(name, "agent-"); ok && isChat {
-				d.stat(&file{path: filepath.Join(below, e.Name()), home: home, folder: folder, id: id, parent: parent.Name()})
-			}
+		f := what
+		chat, ok, hidden := d.answer.Stat(filepath.Join(dir, e.Name()))
+		f.Chat, f.id, d.hidden = chat, id, d.hidden || hidden
+		if ok {
+			d.files = append(d.files, &f)
 		}
 	}
 }
 
-// failed notes that something could not be read. What is gone, or no folder, hides nothing.
+// failed notes that something could not be read.
 func (d *discovery) failed(path string, err error) {
-	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, agentfile.ErrNotRegular) {
-		return
-	}
-	if info, cause := os.Stat(path); cause == nil && filepath.Ext(path) == "" && !info.IsDir() {
-		return // a file in the place of a folder
-	}
-	d.answer.Problem(adapters.AsProblem(path, err))
-	d.hidden = true
-}
-
-func (d *discovery) stat(f *file) {
-	var err error
-	f.info, err = os.Stat(f.path)
-	switch {
-	case err != nil:
-		d.failed(f.path, err)
-	case !f.info.Mode().IsRegular():
-		d.answer.Skip("no regular file", 1)
-	default:
-		d.files = append(d.files, f)
-	}
+	d.hidden = d.answer.Failed(path, err) || d.hidden
 }
 
 // read reads the files that the query asks for, and all that a live process may have.
 func (d *discovery) read() {
-	slices.SortFunc(d.files, func(a, b *file) int {
-		return cmp.Or(b.info.ModTime().Compare(a.info.ModTime()), strings.Compare(b.path, a.path))
-	})
+	chat := func(f *file) *kit.Chat { return &f.Chat }
+	kit.NewestFirst(d.files, chat)
 	d.files = slices.DeleteFunc(d.files, func(f *file) bool { return !d.wants(f) })
-	ctx, cancel := kit.ReadingTime(d.ctx, len(d.files))
-	defer cancel()
-	read := make([]*session, len(d.files))
-	errs := make([]error, len(d.files))
-	agentfile.Parallel(len(d.files), func(i int) {
-		s := &session{file: d.files[i]}
-		if s.facts, errs[i] = d.adapter.transcripts.Read(ctx, s.path, s.info, d.query.Once); s.file.parent != "" && errs[i] == nil {
-			s.meta = readMeta(strings.TrimSuffix(s.path, ".jsonl") + ".meta.json")
-		}
-		read[i] = s
-	})
 	recognised, strange := 0, ""
-	for i, s := range read {
-		switch err := errs[i]; {
+	kit.ReadAll(d.ctx, d.transcripts, d.files, d.query.Once, chat, func(f *file, read facts, err error) {
+		switch {
 		case adapters.IsOutOfTime(err):
-			d.late, d.lateIn, d.hidden = d.late+1, s.home, true
+			d.late, d.lateIn, d.hidden = d.late+1, f.home, true
+			return
 		case err != nil:
-			d.failed(s.path, err)
+			d.failed(f.Path, err)
 			d.answer.LeaveOut(kit.NotReadable, 1)
-		case s.facts.id == "" && s.longLine == "":
-			if s.info.Size() > 0 {
-				d.answer.SkipAll(s.skipped)
-				d.answer.LeaveOut(kit.NotRecognised, 1)
-				strange, d.hidden = s.path, true
-			}
-		default:
-			recognised++
-			d.answer.SkipAll(s.skipped)
-			d.answer.CountVersion(s.version)
-			if s.file.parent != "" {
-				d.subs = append(d.subs, s)
-			} else {
-				d.sessions = append(d.sessions, s)
-			}
+			return
 		}
-	}
+		d.answer.SkipAll(read.skipped)
+		if read.known || read.longLine != "" {
+			recognised++
+			d.answer.CountVersion(read.version)
+			list := &d.sessions
+			if f.parent != "" {
+				list = &d.subs
+			}
+			*list = append(*list, &session{file: f, facts: read})
+		} else if f.Info.Size() > 0 {
+			d.answer.LeaveOut(kit.NotRecognised, 1)
+			strange, d.hidden = f.Path, true
+		}
+	})
 	if strange != "" && recognised == 0 && len(d.query.IDs) == 0 {
 		d.answer.Problem(adapters.Unrecognised(strange, "it does not begin as a session does"))
 	}
 }
 
-// wants reports whether a file has to be read: the query asks for it, or a live process may have it.
+// wants reports whether a file has to be read: the query asks for it, or a live process may have it, because the process or what it shows
+// names the session, or it was written in the folder of the process since.
 func (d *discovery) wants(f *file) bool {
-	if d.mayBeLive(f) {
-		return true
-	}
-	if len(d.query.IDs) > 0 {
-		return slices.Contains(d.query.IDs, f.id) || f.parent != "" && slices.Contains(d.query.IDs, f.parent)
-	}
-	return d.query.Since.IsZero() || !f.info.ModTime().Before(d.query.Since)
-}
-
-// mayBeLive reports whether a live process can have a file: it or what it shows names the session, or it was written in the folder of the process since.
-func (d *discovery) mayBeLive(f *file) bool {
-	return slices.ContainsFunc(d.processes, func(p *process) bool {
-		if p.known && p.home != f.home {
-			return false
-		}
-		return p.names(cmp.Or(f.parent, f.id)) || f.folder == slug(p.cwd) && !f.info.ModTime().Before(p.Started.Add(-slack))
+	live := slices.ContainsFunc(d.processes, func(p *process) bool {
+		return p.Uses(f.home) && (p.names(cmp.Or(f.parent, f.id)) || f.folder == p.folder && !f.Info.ModTime().Before(p.Started.Add(-kit.StartSlack)))
 	})
-}
-
-// slug returns the name of the folder in which the sessions of a working folder are (0.15.6, 0.24.4).
-func slug(cwd string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, cwd)
+	if live || len(d.query.IDs) == 0 {
+		return live || d.query.Since.IsZero() || !f.Info.ModTime().Before(d.query.Since)
+	}
+	return slices.Contains(d.query.IDs, f.id) || f.parent != "" && slices.Contains(d.query.IDs, f.parent)
 }
 
 func (d *discovery) watchPaths() []string {
@@ -245,13 +174,13 @@ func (d *discovery) watchPaths() []string {
 	}
 	for _, dir := range d.folders {
 		name := filepath.Base(filepath.Dir(dir))
-		if slices.ContainsFunc(d.processes, func(p *process) bool { return slug(p.cwd) == name }) {
+		if slices.ContainsFunc(d.processes, func(p *process) bool { return p.folder == name }) {
 			watch = kit.AppendNew(watch, filepath.Dir(dir), dir)
 		}
 	}
 	for _, s := range d.subs {
-		if s.parent != nil && s.parent.owner != nil {
-			watch = kit.AppendNew(watch, filepath.Dir(s.path))
+		if s.above != nil && s.above.owner != nil {
+			watch = kit.AppendNew(watch, filepath.Dir(s.Path))
 		}
 	}
 	return watch

@@ -2,6 +2,7 @@ package qwen
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -13,7 +14,7 @@ import (
 
 // facts holds what the file of a session says. It has no pointer to the file's bytes.
 type facts struct {
-	id      string // empty: no record was recognised
+	known   bool // a record was recognised
 	version string
 	at      time.Time // of the first record
 	last    time.Time // of the newest record
@@ -59,20 +60,28 @@ type call struct {
 }
 
 const (
-	// textLimit bounds the texts that are kept of a session, in bytes.
-	textLimit = 4 << 10
-	// maxCalls bounds the open calls that are kept.
-	maxCalls = 64
+	textLimit = 4 << 10 // of the texts that are kept of a session, in bytes
+	maxCalls  = 64      // open calls that are kept
 )
+
+// left returns the outcome of a turn with which no process goes on.
+func (t *turn) left() adapters.Outcome {
+	switch {
+	case t.failure != "":
+		return adapters.Failed
+	case t.state == prompted || t.state == called:
+		return adapters.Died
+	}
+	return t.outcome
+}
 
 // apply adds one record.
 func (f *facts) apply(r *record) {
-	if id := short(r.session); f.id == "" && kit.Is(id) {
-		f.id, f.at = id, r.time()
-	}
-	if f.id == "" {
-		f.skip("record without a session")
-		return
+	if !f.known {
+		if f.known, f.at = kit.Is(short(r.session)), r.time(); !f.known {
+			f.skip("record without a session")
+			return
+		}
 	}
 	if at := r.time(); at.After(f.last) {
 		f.last = at
@@ -99,19 +108,14 @@ func (f *facts) user(r *record) {
 	if f.prompted = f.turn.at; r.isNotification() {
 		return
 	}
-	text := r.text(textLimit)
-	if f.firstPrompt == "" {
-		f.firstPrompt = text
-	}
-	f.lastPrompt, f.doing, f.doingAt = text, "", time.Time{}
+	f.lastPrompt, f.doing, f.doingAt = r.text(textLimit), "", time.Time{}
+	f.firstPrompt = cmp.Or(f.firstPrompt, f.lastPrompt)
 	f.ledger.Prompt()
 }
 
 func (f *facts) answer(r *record) {
-	if model := short(r.model); model != "" {
-		f.model = model
-	}
 	at := r.time()
+	f.model = cmp.Or(short(r.model), f.model)
 	tokens, total := r.tokens()
 	if tokens != nil {
 		f.ledger.Answer(kit.Entry{ID: xxhash.Sum64(r.uuid) | 1, At: at, Model: f.model, CWD: f.cwd, Branch: f.branch, Tokens: *tokens,
@@ -146,18 +150,10 @@ func (f *facts) answer(r *record) {
 
 func (f *facts) result(r *record) {
 	r.parts(func(part []byte) {
-		response := agentfile.Get(part, "functionResponse")
-		if agentfile.Null(response) {
-			return
+		if response := agentfile.Get(part, "functionResponse"); !agentfile.Null(response) {
+			id := short(agentfile.Get(response, "id"))
+			f.calls = slices.DeleteFunc(slices.Clone(f.calls), func(c call) bool { return c.id == id })
 		}
-		id := short(agentfile.Get(response, "id"))
-		kept := make([]call, 0, len(f.calls))
-		for _, c := range f.calls {
-			if c.id != id {
-				kept = append(kept, c)
-			}
-		}
-		f.calls = kept
 	})
 	switch {
 	case r.isCancelled():
@@ -171,9 +167,7 @@ func (f *facts) result(r *record) {
 func (f *facts) system(r *record) {
 	switch string(agentfile.Text(r.subtype)) {
 	case "custom_title":
-		if title := short(agentfile.Get(r.system, "customTitle")); title != "" {
-			f.title = title
-		}
+		f.title = cmp.Or(short(agentfile.Get(r.system, "customTitle")), f.title)
 	case "ui_telemetry":
 		event := agentfile.Get(r.system, "uiEvent")
 		name := string(agentfile.Text(agentfile.Get(event, "event.name")))
@@ -191,15 +185,12 @@ func (f *facts) system(r *record) {
 	}
 }
 
-// factsFormat is the version of the meaning of the facts that are kept between processes.
-const factsFormat = 2
-
 // Line implements kit.Gatherer.
 func (f *facts) Line(line []byte) error {
 	if _, err := agentfile.Records(line, parse, f.apply); err != nil {
 		f.skip("line that is not JSON")
 	}
-	if f.id == "" {
+	if !f.known {
 		return kit.ErrOther
 	}
 	return nil
@@ -213,7 +204,7 @@ func (f *facts) Long(line string) {
 
 // Partial implements kit.Gatherer. What is listed has whole records.
 func (f *facts) Partial() {
-	if f.id == "" {
+	if !f.known {
 		f.skip("last record is not complete")
 	}
 }

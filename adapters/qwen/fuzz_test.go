@@ -40,7 +40,7 @@ func FuzzRecords(f *testing.F) {
 		read(grown, data[:min(max(at, 0), len(data))])
 		d := &discovery{now: time.Now()}
 		row := func(f facts) adapters.Session {
-			s := &session{facts: f, file: &file{id: "x", path: path}}
+			s := &session{facts: f, file: &file{id: "x", Chat: kit.Chat{Path: path}}}
 			return d.row(s, d.decide(s))
 		}
 		a, b := row(whole), row(read(grown, data))

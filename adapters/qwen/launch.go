@@ -3,8 +3,6 @@ package qwen
 import (
 	"cmp"
 	"context"
-	"os"
-	"path/filepath"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -24,44 +22,27 @@ func (a *Adapter) Modes() []adapters.Mode {
 }
 
 // protocol is how a launch that can be answered exchanges its prompts and requests (0.24.4).
-var protocol = &kit.ACP{Agent: Name, Where: "Qwen Code"}
+var protocol = kit.ACP{Agent: Name, Where: description.Title}
 
 // Talk implements adapters.Piped.
 func (a *Adapter) Talk() adapters.Talk { return protocol.Talk() }
 
-// Command implements adapters.Launcher (0.24.4). A background launch reads the prompt from standard input; a launch in a terminal gets it as an
-// argument, and is answered through two files in a folder of the user's alone.
+// Command implements adapters.Launcher (0.24.4). A launch in a terminal is answered through two files in a folder of the user's alone.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
-	c := adapters.Command{Path: program, Session: t.Resume}
-	switch {
-	case t.Terminal && t.Answerable:
-		dir := filepath.Join(os.TempDir(), remotePrefix+kit.New())
-		r := remote{events: filepath.Join(dir, "events.jsonl"), input: filepath.Join(dir, "input.jsonl")}
-		c.Before = func(context.Context) error { return r.make(a.Now()) }
-		c.Option("--json-file", r.events)
-		c.Option("--input-file", r.input)
-	case t.Terminal:
-	case t.Answerable:
-		c.Args, c.Stdin, c.Pipe = []string{"--acp"}, protocol.Stdin(&t), true
-	default:
-		c.Args, c.Stdin = []string{"--output-format", "stream-json"}, t.Prompt
-	}
-	if c.Pipe { // the protocol opens the session
-		t.Resume = ""
-	} else if t.Resume == "" {
-		c.Session = kit.New()
-		c.Option("--session-id", c.Session)
-	}
-	c.Option("--resume", t.Resume)
-	c.Option("--model", t.Model)
-	c.Option("--approval-mode", t.Mode)
-	if err := agentproc.UseHome(&c, t.Home, cmp.Or(a.Env(homeVariable), filepath.Join(a.Home, folderName)), homeVariable, ""); err != nil {
-		return c, err
-	}
-	if t.Terminal && t.Prompt != "" {
-		c.Args = append(c.Args, "--prompt-interactive="+t.Prompt)
-	}
-	return c, nil
+	l := kit.Launch{ACP: protocol, Output: "stream-json", Prompt: "--prompt-interactive",
+		Home: func(c *adapters.Command, home string) error {
+			return agentproc.UseHome(c, home, a.ownHome(), homeVariable, "")
+		},
+		Mode: func(c *adapters.Command, mode string) {
+			c.Option("--approval-mode", mode)
+			if t.Terminal && t.Answerable {
+				r := newRemote()
+				c.Before = func(context.Context) error { return r.make(a.Now()) }
+				c.Option("--json-file", r.events)
+				c.Option("--input-file", r.input)
+			}
+		}}
+	return l.Command(program, t)
 }
 
 // Failure implements adapters.FailureReader for the output of `qwen --output-format stream-json` (0.24.4).

@@ -1,7 +1,6 @@
 package qwen
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // match finds the process of each session. It depends only on the files and the processes as they are now.
@@ -20,37 +20,41 @@ func (d *discovery) match() {
 		if len(p.entries) > 0 {
 			continue
 		}
-		for _, c := range p.children {
-			d.assign(p, c.session, fmt.Sprintf("named by its tool, process %d", c.PID))
+		for _, t := range p.tools {
+			d.assign(p, t.session, fmt.Sprintf("named by its tool, process %d", t.PID))
 		}
 		if len(p.sessions) == 0 {
-			d.assign(p, p.named, "named by its command line")
+			d.assign(p, p.Named, "named by its command line")
 		}
 	}
 	for _, p := range d.processes {
-		if len(p.entries) == 0 && len(p.sessions) == 0 && !p.hosts {
+		if p.isUnmatched() {
 			d.byStart(p)
 		}
 	}
 	for _, s := range d.subs {
-		i := slices.IndexFunc(d.sessions, func(o *session) bool { return o.id() == s.file.parent && o.home == s.home })
-		if i >= 0 {
-			s.parent = d.sessions[i]
+		i := slices.IndexFunc(d.sessions, func(o *session) bool { return o.id == s.parent && o.home == s.home })
+		if i < 0 {
+			continue
+		}
+		if s.above = d.sessions[i]; s.above.owner != nil {
+			meta, _, _ := agentfile.ReadSmall(strings.TrimSuffix(s.Path, ".jsonl")+".meta.json", maxEntry) // one that can't be read says nothing (0.24.4)
+			s.running, s.title = string(agentfile.Text(agentfile.Get(meta, "status"))) == "running", short(agentfile.Get(meta, "description"))
 		}
 	}
 }
 
-// id returns the id of a session: its file's name has it.
-func (s *session) id() string { return s.file.id }
-
 func (d *discovery) assign(p *process, id, how string) {
 	for _, s := range d.sessions {
-		if id != "" && s.id() == id && s.owner == nil && (!p.known || p.home == s.home) {
+		if id != "" && s.id == id && s.owner == nil && p.Uses(s.home) {
 			s.owner, s.how = p, how
 			p.sessions = append(p.sessions, s)
 		}
 	}
 }
+
+// isUnmatched reports whether nothing names a session of a process, which has one of its folder.
+func (p *process) isUnmatched() bool { return len(p.entries) == 0 && len(p.sessions) == 0 && !p.Hosts }
 
 // byStart assigns the session of the process's folder that began after the process, or was written since if the process continues one, where there is one
 // only. A run with -p is in no registry, and before 0.23 nothing was (0.24.4, 0.15.6).
@@ -58,18 +62,18 @@ func (d *discovery) byStart(p *process) {
 	var found []*session
 	for _, s := range d.sessions {
 		since := s.at
-		if p.resumes {
+		if p.Resumes {
 			since = s.last
 		}
-		if s.owner == nil && p.cwd != "" && s.cwd == p.cwd && (!p.known || p.home == s.home) && !since.Before(p.Started.Add(-slack)) {
+		if s.owner == nil && p.CWD != "" && s.cwd == p.CWD && p.Uses(s.home) && !since.Before(p.Started.Add(-kit.StartSlack)) {
 			found = append(found, s)
 		}
 	}
 	rival := slices.ContainsFunc(d.processes, func(o *process) bool {
-		return o != p && len(o.entries) == 0 && len(o.sessions) == 0 && !o.hosts && o.cwd == p.cwd && o.home == p.home
+		return o != p && o.isUnmatched() && o.CWD == p.CWD && o.Home == p.Home
 	})
 	if len(found) == 1 && !rival {
-		d.assign(p, found[0].id(), "no other session of its folder began since the process did")
+		d.assign(p, found[0].id, "no other session of its folder began since the process did")
 		return
 	}
 	for _, s := range found {
@@ -77,47 +81,20 @@ func (d *discovery) byStart(p *process) {
 	}
 }
 
-// meta is what the file beside a sub-agent's conversation says (0.24.4).
-type meta struct {
-	running bool
-	title   string
-	at      time.Time
-}
-
-func readMeta(path string) meta {
-	data, _, err := agentfile.ReadSmall(path, maxEntry)
-	if err != nil {
-		return meta{}
-	}
-	return meta{running: string(agentfile.Text(agentfile.Get(data, "status"))) == "running", title: short(agentfile.Get(data, "description")),
-		at: agentfile.Time(agentfile.Get(data, "lastUpdatedAt"))}
-}
-
 // runs reports whether a sub-agent runs: its state is left behind by a kill, so that a process must have its parent, and have had it by then.
 func (s *session) runs() bool {
-	p := s.parent
-	return p != nil && p.owner != nil && p.doubt == "" && s.meta.running && !s.at.Before(p.owner.began().Add(-slack))
+	p := s.above
+	return p != nil && p.owner != nil && p.doubt == "" && s.running && !s.at.Before(p.owner.began.Add(-kit.StartSlack))
 }
 
-// tool returns the process that a call of the session runs and that began after a time. Servers that were started
-// with Qwen Code are older.
-func (s *session) tool(since time.Time) (child, bool) {
-	for _, c := range s.owner.children {
-		mine := c.session == s.id() || c.session == "" && len(s.owner.sessions) == 1
-		if c.tool && mine && !c.Started.Before(since) {
-			return c, true
+// tool returns the process that a call of the session runs and that began after the call, for evidence. Servers that were started with Qwen
+// Code are older.
+func (s *session) tool(since time.Time) (evidence string) {
+	for _, t := range s.owner.tools {
+		mine := t.session == s.id || t.session == "" && len(s.owner.sessions) == 1
+		if t.runs && mine && !t.Started.Before(since.Add(-kit.StartSlack)) {
+			return fmt.Sprintf("process %d runs for it", t.PID)
 		}
 	}
-	return child{}, false
-}
-
-// names returns the names of the tools that are called, without repetitions.
-func (s *session) names() string {
-	var names []string
-	for _, c := range s.calls {
-		if name := cmp.Or(c.tool, "a tool"); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, ", ")
+	return ""
 }

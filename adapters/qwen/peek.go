@@ -3,8 +3,6 @@ package qwen
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -38,62 +36,22 @@ type peek struct {
 
 func (p *peek) full() bool { return len(p.messages) >= p.n }
 
+// record takes a record, from the last one on.
 func (p *peek) record(r *record) {
-	switch string(agentfile.Text(r.typ)) {
-	case "user":
-		m := adapters.Message{Key: short(r.uuid), Role: adapters.FromUser, Text: r.text(kit.Shown.Bytes() + 4), At: r.time()}
-		if r.isNotification() {
-			m.Role = adapters.FromNote
+	for _, m := range slices.Backward(r.messages(kit.Shown)) {
+		state, over := p.results[m.call]
+		switch {
+		case m.Role == adapters.FromTool && m.State != adapters.ToolRunning: // a result
+			p.results[m.call] = m.State
+			continue
+		case over:
+			m.State = state
+		case m.Role == adapters.FromTool:
+			m.State = kit.StateWithoutResult(&p.session, &m.Message, p.continued)
 		}
-		p.add(m)
-		p.continued = true
-	case "tool_result":
-		r.parts(func(part []byte) {
-			if response := agentfile.Get(part, "functionResponse"); !agentfile.Null(response) {
-				state := adapters.ToolDone
-				if !agentfile.Null(agentfile.Get(response, "response", "error")) {
-					state = adapters.ToolFailed
-				}
-				p.results[short(agentfile.Get(response, "id"))] = state
-			}
-		})
-	case "assistant":
-		var calls []adapters.Message
-		r.parts(func(part []byte) {
-			if c := agentfile.Get(part, "functionCall"); !agentfile.Null(c) {
-				calls = append(calls, p.call(r, c, len(calls)))
-			}
-		})
-		for _, m := range slices.Backward(calls) {
-			p.add(m)
-		}
-		p.add(adapters.Message{Key: short(r.uuid), Role: adapters.FromAgent, Text: r.text(kit.Shown.Bytes() + 4), At: r.time()})
-	case "system":
-		if why := short(agentfile.Get(r.system, "uiEvent", "error_message")); why != "" {
-			p.add(adapters.Message{Key: short(r.uuid), Role: adapters.FromNote, Text: why, At: r.time()})
+		if !p.full() {
+			p.messages = append(p.messages, m.Message)
 		}
 	}
-}
-
-func (p *peek) call(r *record, c []byte, i int) adapters.Message {
-	m := adapters.Message{Key: keyOf(short(r.uuid), i), Role: adapters.FromTool, Tool: short(agentfile.Get(c, "name")),
-		Text: argument(agentfile.Get(c, "args")), At: r.time()}
-	if m.Tool == "" {
-		m.Tool = "tool"
-	}
-	if state, over := p.results[short(agentfile.Get(c, "id"))]; over {
-		m.State = state
-	} else {
-		m.State = kit.StateWithoutResult(&p.session, &m, p.continued)
-	}
-	return m
-}
-
-// keyOf returns the key of the call with an index in a message.
-func keyOf(id string, i int) string { return id + "/" + strconv.Itoa(i) }
-
-func (p *peek) add(m adapters.Message) {
-	if m.Text = kit.Shown.Cut(strings.TrimSpace(m.Text)); !p.full() && (m.Text != "" || m.Role == adapters.FromTool) {
-		p.messages = append(p.messages, m)
-	}
+	p.continued = p.continued || string(agentfile.Text(r.typ)) == "user"
 }

@@ -1,259 +1,138 @@
 package qwen
 
 import (
-	"cmp"
-	"os"
+	"fmt"
+	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
-	"rollcall/bounded"
 	"rollcall/proc"
 )
 
-// process is a live process of Qwen Code: the innermost of two or three, which works.
-type process struct {
-	proc.Process
-	cwd   string
-	home  string // its .qwen
-	known bool   // home exists here
-	named string // the session that its command line names
-	mode  string // of its command line; empty: the settings decide
-	// resumes reports that it continues a session that its command line does not name. headless reports that it
-	// works through one prompt, hosts that other programs give it its sessions (ACP, serve).
-	resumes, headless, hosts bool
-	entries                  []entry   // of the registry
-	wrote                    time.Time // when it wrote its entry, by the clock of its records; zero: it has none with its start
-	children                 []child
-	remote                   remote
+// program is how the processes of Qwen Code look: the innermost of two or three works (0.15.6, 0.24.4).
+var program = &kit.NodeAgent{Command: "qwen", Package: "qwen-code", Inner: "QWEN_CODE_NO_RELAUNCH",
+	NotSessions: []string{"mcp", "extensions", "sessions", "auth", "channel", "hooks", "review"},
+	Serving:     []string{"serve"},
+	Continue:    []string{"--continue", "-c"},
+	Home: func(env []string) string {
+		home, user := kit.Get(env, homeVariable), kit.Get(env, kit.Home)
+		if home == "" && user != "" {
+			home = filepath.Join(user, folderName)
+		}
+		return home
+	}}
 
+// process is a live process of Qwen Code.
+type process struct {
+	*kit.NodeProcess
+	folder   string    // that in which the sessions of its working folder are (0.15.6, 0.24.4)
+	entries  []entry   // of the registry
+	began    time.Time // by the clock of its records where that is known: Started moves when the clock is set
+	tools    []tool    // its children
 	sessions []*session
 }
 
-// child is a process that Qwen Code started. session is the session whose tool it is, where its environment says it (0.24.4).
-type child struct {
+// tool is a child. session is the session whose tool it is, where its environment says it (0.24.4). runs reports that it is a tool's at all.
+type tool struct {
 	proc.Process
 	session string
-	tool    bool
+	runs    bool
 }
 
 // entry is what a file of the registry says (0.24.4). The token in it is not read.
-type entry struct{ session, path, kind string }
+type entry struct{ session, path string }
 
 const (
-	// inner is the variable that an outer process sets for the innermost one (0.15.6, 0.24.4).
-	inner = "QWEN_CODE_NO_RELAUNCH"
-	// forkTime is the longest time for which a child may still look like its parent.
-	forkTime = time.Second
-	// slack is the precision of the start of a process.
-	slack = 20 * time.Millisecond
-	// schema is the newest form of the registry's files that is known.
-	schema = 1
-	// maxEntry bounds a file of the registry, in bytes.
-	maxEntry = 64 << 10
+	schema   = 1        // the newest form of the registry's files that is known
+	maxEntry = 64 << 10 // of a file of the registry, in bytes
 )
 
-// isProgram reports whether a script is Qwen Code's, also through the link that npm makes. In a container only the link's name can be seen.
-func isProgram(script, cwd string) bool {
-	const place = "/qwen-code/"
-	if strings.Contains(filepath.ToSlash(script), place) {
-		return true
+var notPlain = regexp.MustCompile(`[^A-Za-z0-9]`)
+
+// inspect adds to a process what its tools show.
+func (a *Adapter) inspect(p *kit.NodeProcess) *process {
+	out := &process{NodeProcess: p, folder: notPlain.ReplaceAllString(p.CWD, "-"), began: p.Started}
+	for _, row := range p.Children {
+		env, _ := a.Table.Env(row.Identity)
+		id := kit.Get(env, "QWEN_CODE_SESSION_ID")
+		out.tools = append(out.tools, tool{row, id, id != "" || kit.Get(env, "QWEN_CODE") != ""})
 	}
-	if filepath.Base(script) != "qwen" {
-		return false
-	}
-	if !filepath.IsAbs(script) {
-		script = filepath.Join(cwd, script)
-	}
-	if !bounded.Answers(script) { // only its name is known
-		return true
-	}
-	if _, err := os.Lstat(script); err != nil {
-		return true
-	}
-	return strings.Contains(filepath.ToSlash(agentproc.RealScript(script, cwd)), place)
+	return out
 }
 
-// inspect returns the details of a process, and nil if it is none of Qwen Code's that host sessions.
-func (a *Adapter) inspect(row proc.Process) *process {
-	if !agentproc.IsInterpreter(row.Comm) {
-		return nil
-	}
-	line, err := a.Table.Args(row.Identity)
-	if err != nil {
-		return nil
-	}
-	script, args := agentproc.Script(line)
-	if script == "" || filepath.Base(script) != "qwen" && !strings.Contains(filepath.ToSlash(script), "/qwen-code/") {
-		return nil
-	}
-	env, err := a.Table.Env(row.Identity)
-	if err != nil || kit.Get(env, inner) == "" {
-		return nil
-	}
-	p := &process{Process: row}
-	p.cwd, _ = a.Table.CWD(row.Identity)
-	if !isProgram(script, p.cwd) || !p.readArgs(args) {
-		return nil
-	}
-	if p.home = kit.Get(env, homeVariable); p.home == "" && kit.Get(env, kit.Home) != "" {
-		p.home = filepath.Join(kit.Get(env, kit.Home), folderName)
-	}
-	return p
-}
-
-// readArgs reads the command line after the script, and reports whether the process hosts sessions.
-func (p *process) readArgs(args []string) bool {
-	for i, arg := range args {
-		name, value, joined := strings.Cut(arg, "=")
-		if !joined && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
-			value = args[i+1]
-		}
-		switch name {
-		case "--":
-			return true
-		case "mcp", "extensions", "sessions", "auth", "channel", "hooks", "review":
-			if i == 0 {
-				return false
-			}
-		case "serve":
-			p.hosts = p.hosts || i == 0
-		case "--version", "-v", "--help", "-h", "--list-extensions", "-l":
-			return false
-		case "--session-id":
-			p.named = value
-		case "--resume", "-r":
-			if p.resumes = !kit.Is(value); !p.resumes {
-				p.named = value
-			}
-		case "--continue", "-c":
-			p.resumes = true
-		case "--json-file":
-			p.remote.events = value
-		case "--input-file":
-			p.remote.input = value
-		case "--approval-mode":
-			p.mode = value
-		case "--yolo", "-y":
-			p.mode = "yolo"
-		case "-p", "--prompt", "-o", "--output-format":
-			p.headless = true
-		case "--acp", "--experimental-acp":
-			p.hosts = true
-		}
-	}
-	return true
-}
+// OwnsProcess implements adapters.ProcessOwner.
+func (a *Adapter) OwnsProcess(row proc.Process) bool { return program.Owns(a.Base, row) }
 
 // names reports whether the process or what it shows names a session as its own.
 func (p *process) names(id string) bool {
-	return p.named == id || slices.ContainsFunc(p.entries, func(e entry) bool { return e.session == id }) ||
-		slices.ContainsFunc(p.children, func(c child) bool { return c.session == id })
-}
-
-// began returns when the process began, by the clock of its records where it is known: Started moves when the clock is set.
-func (p *process) began() time.Time {
-	if !p.wrote.IsZero() {
-		return p.wrote
-	}
-	return p.Started
-}
-
-// OwnsProcess implements adapters.ProcessOwner. A child that has yet to become a tool looks like its parent; it is not owned.
-func (a *Adapter) OwnsProcess(row proc.Process) bool {
-	if a.inspect(row) == nil {
-		return false
-	}
-	parent, err := a.Table.Find(row.PPID)
-	return err != nil || a.Now().Sub(row.Started) >= forkTime || a.inspect(parent) == nil
-}
-
-// readProcesses finds the processes of Qwen Code.
-func (d *discovery) readProcesses() {
-	table := d.adapter.Table
-	rows, ok := d.adapter.Processes(d.ctx, d.answer)
-	d.noTable = !ok
-	found := map[int]*process{}
-	for _, row := range rows {
-		if p := d.adapter.inspect(row); p != nil {
-			found[row.PID] = p
-		}
-	}
-	for _, p := range found {
-		if found[p.PPID] != nil && d.now.Sub(p.Started) < forkTime {
-			continue
-		}
-		for _, row := range rows {
-			if row.PPID != p.PID || found[row.PID] != nil {
-				continue
-			}
-			env, _ := table.Env(row.Identity)
-			p.children = append(p.children, child{row, kit.Get(env, "QWEN_CODE_SESSION_ID"), kit.Get(env, "QWEN_CODE") != "" || kit.Get(env, "QWEN_CODE_SESSION_ID") != ""})
-		}
-		d.processes = append(d.processes, p)
-	}
-	slices.SortFunc(d.processes, func(a, b *process) int { return cmp.Or(a.Started.Compare(b.Started), a.PID-b.PID) })
+	return p.Named == id || slices.ContainsFunc(p.entries, func(e entry) bool { return e.session == id }) ||
+		slices.ContainsFunc(p.tools, func(t tool) bool { return t.session == id })
 }
 
 // readEntries reads what the registry of each process's home says of the process.
 func (d *discovery) readEntries() {
 	for _, home := range d.roots.Paths {
 		dir := filepath.Join(home, "sessions")
-		if !slices.ContainsFunc(d.processes, func(p *process) bool { return !p.known || p.home == home }) {
-			continue
+		var files []fs.DirEntry
+		if slices.ContainsFunc(d.processes, func(p *process) bool { return p.Uses(home) }) {
+			var err error
+			files, err = agentfile.Entries(d.ctx, dir)
+			d.failed(dir, err)
 		}
-		files, err := agentfile.Entries(d.ctx, dir)
-		d.failed(dir, err)
 		for _, p := range d.processes {
-			if p.known && p.home != home {
+			if !p.Uses(home) {
 				continue
 			}
-			pids, _ := d.adapter.Table.InnerPIDs(p.Identity)
+			pids, _ := d.Table.InnerPIDs(p.Identity)
 			for _, f := range files {
 				name, isEntry := strings.CutSuffix(f.Name(), ".json")
 				number, _, _ := strings.Cut(name, "-")
-				if pid, err := strconv.Atoi(number); isEntry && err == nil && (pid == p.PID || slices.Contains(pids, pid)) {
-					d.readEntry(p, filepath.Join(dir, f.Name()), pid)
+				if pid, err := strconv.Atoi(number); isEntry && err == nil && slices.Contains(append(pids, p.PID), pid) {
+					d.readEntry(p, filepath.Join(dir, f.Name()), pid, slices.Contains(pids, pid))
 				}
 			}
 		}
 	}
 }
 
-// readEntry reads one file of the registry. An entry of an earlier process with the same pid says nothing.
-func (d *discovery) readEntry(p *process, path string, pid int) {
+// readEntry reads one file of the registry. An entry of another process with the same pid says nothing. inner reports that a pid namespace below
+// this one has the pid.
+func (d *discovery) readEntry(p *process, path string, pid int, inner bool) {
 	data, _, err := agentfile.ReadSmall(path, maxEntry)
 	if err != nil {
 		d.failed(path, err)
 		return
 	}
-	version, _ := agentfile.Int(agentfile.Get(data, "schemaVersion"))
-	said, _ := agentfile.Int(agentfile.Get(data, "pid"))
+	number := func(name string) int64 {
+		n, _ := agentfile.Int(agentfile.Get(data, name))
+		return n
+	}
 	id := short(agentfile.Get(data, "sessionId"))
 	switch {
-	case version > schema:
+	case number("schemaVersion") > schema:
 		d.answer.Skip("entry of a newer registry", 1)
 		return
-	case said != int64(pid) || !kit.Is(id):
+	case number("pid") != int64(pid) || !kit.Is(id):
 		d.answer.Skip("entry of the registry without a session", 1)
 		return
 	}
-	millis, dated := agentfile.Int(agentfile.Get(data, "startedAt"))
-	if start := short(agentfile.Get(data, "procStart")); start != "" {
-		_, ticks, _ := strings.Cut(start, ":")
-		if ticks != strconv.FormatUint(p.Start, 10) {
-			return
-		}
-		if dated {
-			p.wrote = time.UnixMilli(millis)
-		}
-	} else if time.UnixMilli(millis).Before(p.Started.Add(-time.Second)) {
+	namespace, written := number("pidNs"), time.UnixMilli(number("startedAt"))
+	boot, ticks, exact := strings.Cut(short(agentfile.Get(data, "procStart")), ":")
+	switch own := d.Table.Domain(); {
+	case !inner && namespace != 0 && own != "" && !strings.HasSuffix(own, fmt.Sprintf(":pid:[%d]", namespace)):
 		return
+	case exact && ticks != strconv.FormatUint(p.Start, 10):
+		return
+	case (!exact || boot != p.Boot) && written.Before(p.Started.Add(-time.Second)): // of an earlier process, or boot
+		return
+	case exact && written.UnixMilli() != 0:
+		p.began = written
 	}
-	p.entries = append(p.entries, entry{id, path, short(agentfile.Get(data, "kind"))})
+	p.entries = append(p.entries, entry{id, path})
 }

@@ -1,6 +1,8 @@
 package qwen
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,6 +77,56 @@ func (r *record) tokens() (*adapters.Tokens, int64) {
 	cached := count("cachedContentTokenCount")
 	return &adapters.Tokens{Input: max(count("promptTokenCount")-cached, 0), Output: count("candidatesTokenCount"), CacheRead: cached,
 		Reasoning: count("thoughtsTokenCount")}, count("totalTokenCount")
+}
+
+// part is a message of a record, or the result of a call.
+type part struct {
+	adapters.Message
+	call         string // the id of the call
+	args, result []byte
+}
+
+// messages returns the text of a record, and then its calls or their results.
+func (r *record) messages(limit kit.Limit) (list []part) {
+	m := adapters.Message{Key: short(r.uuid), At: r.time()}
+	text := r.text(limit.Bytes() + 4)
+	switch string(agentfile.Text(r.typ)) {
+	case "user":
+		if m.Role = adapters.FromUser; r.isNotification() {
+			m.Role = adapters.FromNote
+		}
+	case "assistant":
+		m.Role = adapters.FromAgent
+	case "system":
+		m.Role, text = adapters.FromNote, short(agentfile.Get(r.system, "uiEvent", "error_message"))
+	case "tool_result":
+		text = ""
+	default:
+		return nil
+	}
+	if m.Text = limit.Cut(strings.TrimSpace(text)); m.Text != "" {
+		list = append(list, part{Message: m})
+	}
+	i := 0
+	r.parts(func(raw []byte) {
+		call, result := agentfile.Get(raw, "functionCall"), agentfile.Get(raw, "functionResponse")
+		one := part{args: agentfile.Get(call, "args"), result: agentfile.Get(result, "response")}
+		one.Message = adapters.Message{Key: m.Key + "/" + strconv.Itoa(i), Role: adapters.FromTool, State: adapters.ToolRunning, At: m.At}
+		switch {
+		case !agentfile.Null(call):
+			one.Text = limit.Cut(argument(one.args))
+		case agentfile.Null(result):
+			return
+		case !agentfile.Null(agentfile.Get(one.result, "error")):
+			call, one.State = result, adapters.ToolFailed
+		default:
+			call, one.State = result, adapters.ToolDone
+		}
+		one.call, one.Tool = short(agentfile.Get(call, "id")), cmp.Or(short(agentfile.Get(call, "name")), "tool")
+		list = append(list, one)
+		i++
+	})
+	return list
 }
 
 func short(raw []byte) string {

@@ -2,6 +2,7 @@ package qwen
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -15,10 +16,10 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 	if d.absent() {
 		return nil, adapters.ErrAbsent
 	}
-	d.listAll()
+	d.list()
 	var list []adapters.Conversation
 	for _, f := range d.files {
-		if f.parent == "" && !f.info.ModTime().Before(since) {
+		if f.parent == "" && !f.Info.ModTime().Before(since) {
 			list = append(list, conversation(f))
 		}
 	}
@@ -29,7 +30,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 		d.match()
 	}
 	for _, s := range d.subs {
-		if s.runs() && !s.info.ModTime().Before(since) {
+		if s.runs() && !s.Info.ModTime().Before(since) {
 			list = append(list, conversation(s.file))
 		}
 	}
@@ -38,12 +39,12 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 }
 
 func conversation(f *file) adapters.Conversation {
-	changed := f.info.ModTime()
+	changed := f.Info.ModTime()
 	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
 		n := &kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: f.id, Changed: changed}}
-		file, _, err := agentfile.OpenUntouched(f.path)
+		file, _, err := agentfile.OpenUntouched(f.Path)
 		if err != nil {
-			return nil, kit.SearchProblem(ctx, f.path, err, nil)
+			return nil, kit.SearchProblem(ctx, f.Path, err, nil)
 		}
 		defer file.Close()
 		skipped, err := kit.SearchLines(ctx, file, q, nil, func(line []byte, _ int64) error {
@@ -55,47 +56,19 @@ func conversation(f *file) adapters.Conversation {
 			})
 			return err
 		})
-		return skipped, kit.SearchProblem(ctx, f.path, err, n.FoundErr)
+		return skipped, kit.SearchProblem(ctx, f.Path, err, n.FoundErr)
 	}}
 }
 
-// search searches the messages of one record, and its calls and their results if the query asks for tools.
+// search searches the messages of one record, and its calls and their results.
 func search(n *kit.Finder, r *record) error {
-	key, at := short(r.uuid), r.time()
-	text := adapters.Message{Key: key, Text: r.text(kit.Whole.Bytes()), At: at}
-	switch string(agentfile.Text(r.typ)) {
-	case "user":
-		if text.Role = adapters.FromUser; r.isNotification() {
-			text.Role = adapters.FromNote
+	for _, m := range r.messages(kit.Whole) {
+		if m.Role == adapters.FromTool {
+			m.Text = strings.TrimSpace(m.Text + "\n" + kit.Strings(m.args) + kit.Strings(m.result))
 		}
-	case "assistant":
-		text.Role = adapters.FromAgent
-	case "tool_result":
-	default:
-		return nil
-	}
-	if text.Role != "" && text.Text != "" {
-		if _, err := n.Add(&text); err != nil {
+		if _, err := n.Add(&m.Message); err != nil {
 			return err
 		}
 	}
-	if !n.Query.Tools {
-		return nil
-	}
-	var err error
-	i := 0
-	r.parts(func(part []byte) {
-		call, response := agentfile.Get(part, "functionCall"), agentfile.Get(part, "functionResponse")
-		if err != nil || agentfile.Null(call) && agentfile.Null(response) {
-			return
-		}
-		m := adapters.Message{Key: keyOf(key, i), Role: adapters.FromTool, Tool: short(agentfile.Get(call, "name")), State: adapters.ToolRunning,
-			Text: argument(agentfile.Get(call, "args")) + "\n" + kit.Strings(agentfile.Get(call, "args")), At: at}
-		if !agentfile.Null(response) {
-			m.Tool, m.Text, m.State = short(agentfile.Get(response, "name")), kit.Strings(agentfile.Get(response, "response")), adapters.ToolDone
-		}
-		i++
-		_, err = n.Add(&m)
-	})
-	return err
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -33,36 +34,18 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return d.decideHosted(s, said)
 	case d.noTable:
 		return kit.Unknown("the process table can't be read; " + said)
-	case d.mayBeHidden(s):
+	case d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return len(p.sessions) == 0 && p.Uses(s.home) && p.CWD == s.cwd }):
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
 	}
-	outcome := s.turn.outcome
-	switch {
-	case s.turn.failure != "":
-		outcome = adapters.Failed
-	case s.turn.state == prompted || s.turn.state == called:
-		outcome = adapters.Died
-	}
-	return kit.Stopped(outcome, "no process has it; "+said)
-}
-
-// mayBeHidden reports whether a process of its folder without a session may have this one, because something was not read.
-func (d *discovery) mayBeHidden(s *session) bool {
-	return d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool {
-		return len(p.sessions) == 0 && (!p.known || p.home == s.home) && p.cwd == s.cwd
-	})
+	return kit.Stopped(s.turn.left(), "no process has it; "+said)
 }
 
 // decideHosted returns the verdict on a session that a live process has.
 func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	host := fmt.Sprintf("process %d (%s)", s.owner.PID, s.how)
 	t := s.turn
-	if s.last.Before(s.owner.began()) && (t.state == prompted || t.state == called) {
-		outcome := adapters.Died
-		if t.failure != "" {
-			outcome = adapters.Failed
-		}
-		return kit.Idle(outcome, said+", before the process that has it now began; "+host)
+	if s.last.Before(s.owner.began) && (t.state == prompted || t.state == called) {
+		return kit.Idle(t.left(), said+", before the process that has it now began; "+host)
 	}
 	switch t.state {
 	case prompted:
@@ -72,7 +55,7 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	case lost:
 		return kit.Unknown(said + "; " + host)
 	case noTurn:
-		if s.owner.headless {
+		if s.owner.Headless {
 			return kit.Working("its prompt is not recorded yet; " + host)
 		}
 	}
@@ -84,38 +67,40 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 	has := func(tools ...string) bool {
 		return slices.ContainsFunc(s.calls, func(c call) bool { return slices.Contains(tools, c.tool) })
 	}
-	all := func(tools ...string) bool {
-		return !slices.ContainsFunc(s.calls, func(c call) bool { return !slices.Contains(tools, c.tool) })
-	}
-	if tool, runs := s.tool(s.turn.at.Add(-slack)); runs {
-		return kit.Working(fmt.Sprintf("%s; process %d runs for it; %s", said, tool.PID, host))
-	}
+	other := func(c call) bool { return !slices.Contains(quickTools, c.tool) }
+	asks := s.owner.Mode != "yolo"
+	tool := s.tool(s.turn.at)
 	switch {
-	case s.owner.headless:
+	case tool != "":
+		return kit.Working(said + "; " + tool + "; " + host)
+	case s.owner.Headless:
 		return kit.Working(said + ", and it runs without a terminal that could ask; " + host)
 	case has(questionTool):
 		return kit.Waiting(adapters.ForQuestion, said+"; "+host)
 	case d.now.Sub(s.turn.at) < quick: // it may be about to run
 		return kit.Working(said + "; " + host)
-	case has(shellTool) && s.owner.mode != "yolo":
+	case has(shellTool) && asks:
 		return kit.Waiting(adapters.ForPermission, said+", and no process runs for it; "+host)
 	case has(agentTool):
 		return kit.Working(said + ", a sub-agent; " + host)
-	case all(quickTools...) && s.owner.mode != "yolo":
+	case !slices.ContainsFunc(s.calls, other) && asks:
 		return kit.Waiting(adapters.ForPermission, said+" for longer than it takes; "+host)
 	}
+	return unclear(said, host)
+}
+
+func unclear(said, host string) kit.Verdict {
 	return kit.Unknown(said + ": it waits for the user, or runs without a process; " + host)
 }
 
 // decideSub returns the verdict on a sub-agent that runs.
 func (d *discovery) decideSub(s *session) kit.Verdict {
-	said, host := d.lastTurn(s), fmt.Sprintf("session %.8s in process %d started it", s.parent.id(), s.parent.owner.PID)
+	said, host := d.lastTurn(s), fmt.Sprintf("session %.8s in process %d started it", s.above.id, s.above.owner.PID)
 	if s.turn.state == called {
-		if tool, runs := s.parent.tool(s.turn.at.Add(-slack)); runs {
-			return kit.Working(fmt.Sprintf("%s; process %d runs for it; %s", said, tool.PID, host))
-		}
-		if d.now.Sub(s.turn.at) >= quick {
-			return kit.Unknown(said + ": it waits for the user, or runs without a process; " + host)
+		if tool := s.above.tool(s.turn.at); tool != "" {
+			said += "; " + tool
+		} else if d.now.Sub(s.turn.at) >= quick {
+			return unclear(said, host)
 		}
 	}
 	return kit.Working(said + "; " + host)
@@ -134,17 +119,15 @@ func (d *discovery) lastTurn(s *session) string {
 		}
 		return text
 	case called:
-		return fmt.Sprintf("turn open since %s: a call of %s is open (%s)", kit.Clock(s.prompted, d.now), kit.PlainWord(s.names()), when)
+		var tools []string
+		for _, c := range s.calls {
+			tools = kit.AppendNew(tools, cmp.Or(kit.PlainWord(c.tool), "a tool"))
+		}
+		return fmt.Sprintf("turn open since %s: a call of %s is open (%s)", kit.Clock(s.prompted, d.now), strings.Join(tools, ", "), when)
 	case lost:
 		return "format not recognised: " + s.longLine
 	}
-	switch t.outcome {
-	case adapters.Interrupted:
-		return "last turn interrupted " + when
-	case adapters.Failed:
-		return "last turn failed " + when + kit.Quoted(t.why)
-	}
-	return "last turn completed " + when
+	return fmt.Sprintf("last turn %s %s%s", t.outcome, when, kit.Quoted(t.why))
 }
 
 // addSessions adds the sessions and processes that the query asks for to the answer.
@@ -152,28 +135,30 @@ func (d *discovery) addSessions() {
 	if d.query.Usage {
 		d.settle()
 	}
-	isLive := func(s *adapters.Session) bool { return s.Live() }
+	add := func(row adapters.Session) {
+		d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
+	}
 	for _, s := range d.sessions {
-		if !d.queried(s.id()) {
+		if !d.queried(s.id) {
 			continue
 		}
 		row := d.row(s, d.decide(s))
 		if len(d.query.IDs) > 0 || row.Status != adapters.Stopped || !row.LastActivityAt.Before(d.query.Since) {
-			d.answer.AddOnce(row, "several homes have the session", isLive)
+			add(row)
 		}
 	}
 	for _, s := range d.subs {
-		if s.runs() && d.queried(s.id()) {
+		if s.runs() && d.queried(s.id) {
 			row := d.row(s, d.decideSub(s))
-			row.Process, row.Parent, row.Shared, row.Title = s.parent.owner.Identity, s.parent.id(), true, s.meta.title
-			d.answer.AddOnce(row, "several homes have the session", isLive)
+			row.Process, row.Parent, row.Shared = s.above.owner.Identity, s.parent, true
+			add(row)
 		}
 	}
 	for _, p := range d.processes {
-		if len(p.sessions) == 0 {
-			if row := d.processRow(p); d.queried(row.ID) {
-				d.answer.Add(row)
-			}
+		doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.CWD && cmp.Or(p.Home, s.home) == s.home })
+		row := p.Row(Name, &d.roots, d.hidden, len(p.entries) > 0, doubt) // with an entry, nothing was typed yet
+		if len(p.sessions) == 0 && d.queried(row.ID) {
+			d.answer.Add(row)
 		}
 	}
 }
@@ -185,17 +170,17 @@ func (d *discovery) queried(id string) bool {
 // row returns a session for the answer.
 func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	out := adapters.Session{
-		ID: s.id(), Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
+		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
 		CWD: s.cwd, Branch: s.branch, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
 		Doing: s.doing, DoingSince: s.doingAt, Context: adapters.Context{Used: s.context},
-		StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted, Files: []string{s.path}, Home: s.home,
+		StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted, Files: []string{s.Path}, Home: s.home,
 	}
 	if !s.partial {
 		tokens := s.ledger.Tokens()
 		out.Tokens = &tokens
 	}
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
-		out.Process, out.Shared = s.owner.Identity, s.owner.hosts && len(s.owner.sessions) > 1
+		out.Process, out.Shared = s.owner.Identity, s.owner.Hosts && len(s.owner.sessions) > 1
 	}
 	if s.spent != nil {
 		out.Usage = s.spent.Usage
@@ -203,47 +188,21 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	return out
 }
 
-// processRow returns the row of a process without a session.
-func (d *discovery) processRow(p *process) adapters.Session {
-	if d.roots.Unresponsive(p.home) {
-		return adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.home)
-	}
-	out := adapters.ProcessSession(Name, p.Process, p.cwd)
-	doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.cwd && cmp.Or(p.home, s.home) == s.home })
-	switch {
-	case d.hidden:
-		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d may have a session that could not be read", p.PID)
-	case len(p.entries) > 0: // nothing was typed yet
-	case doubt, p.resumes:
-		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d has a session of its folder, and it is not known which one", p.PID)
-	case p.headless:
-		out.Status, out.Evidence = adapters.Working, fmt.Sprintf("process %d was started for one prompt, which it has not recorded yet", p.PID)
-	}
-	return out
-}
-
 // settle finds which of the answers in the files count for which session. Those of sub-agents that are over count for their parent.
 func (d *discovery) settle() {
 	var accounts []*kit.Account
-	open := func(s *session) {
-		s.spent = &kit.Account{ID: s.id(), Ledgers: []*kit.Ledger{&s.ledger}, Last: s.last, Model: s.model, CWD: s.cwd, Branch: s.branch}
-		accounts = append(accounts, s.spent)
-	}
-	for _, s := range d.sessions {
-		if !s.partial {
-			open(s)
-		}
-	}
-	for _, s := range d.subs {
+	for _, s := range slices.Concat(d.sessions, d.subs) {
 		switch {
-		case s.runs() && !s.partial:
-			open(s)
-		case !s.partial && s.parent != nil && s.parent.spent != nil:
-			s.parent.spent.Ledgers = append(s.parent.spent.Ledgers, &s.ledger)
-		case s.parent == nil:
+		case !s.partial && (s.parent == "" || s.runs()):
+			s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger}, Last: s.last, Model: s.model, CWD: s.cwd, Branch: s.branch}
+			accounts = append(accounts, s.spent)
+		case s.parent == "":
+		case s.above == nil:
 			d.answer.LeaveOut(kit.NoSession, 1)
-		default:
+		case s.partial || s.above.spent == nil:
 			d.answer.LeaveOut(kit.NotReadable, 1)
+		default:
+			s.above.spent.Ledgers = append(s.above.spent.Ledgers, &s.ledger)
 		}
 	}
 	kit.Settle(accounts)

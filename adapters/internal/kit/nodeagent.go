@@ -2,12 +2,14 @@ package kit
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/bounded"
 	"rollcall/proc"
@@ -172,4 +174,23 @@ func (n *NodeAgent) Find(r *Roots, b *Base, own string, list []*NodeProcess, now
 	return slices.DeleteFunc(list, func(p *NodeProcess) bool {
 		return p.Known && !slices.Contains(r.Paths, p.Home) && !r.Unresponsive(p.Home)
 	})
+}
+
+// Row returns the row of the process where it has no session. hidden reports that something was not read, doubt that it may have one of
+// several sessions, fresh that it is known to have none.
+func (p *NodeProcess) Row(agent adapters.Name, r *Roots, hidden, fresh, doubt bool) adapters.Session {
+	if r.Unresponsive(p.Home) {
+		return adapters.UnresponsiveProcess(agent, p.Process, p.CWD, p.Home)
+	}
+	out := adapters.ProcessSession(agent, p.Process, p.CWD)
+	switch {
+	case hidden:
+		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d may have a session that could not be read", p.PID)
+	case fresh:
+	case doubt, p.Resumes:
+		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d has a session of its folder, and it is not known which one", p.PID)
+	case p.Headless:
+		out.Status, out.Evidence = adapters.Working, fmt.Sprintf("process %d was started for one prompt, which it has not recorded yet", p.PID)
+	}
+	return out
 }

@@ -39,8 +39,8 @@ func (q qwen) run(s *Session, args ...string) proc.Identity {
 	p := q.Procs.Start(Spec{Comm: "MainThread", Exe: NodeProgram, CWD: s.CWD, Started: time.Now().Add(-time.Second),
 		Args: append([]string{"/opt/node/bin/node", "--expose-gc", "/opt/qwen/node_modules/@qwen-code/qwen-code/cli.js"}, args...),
 		Env:  []string{"HOME=" + q.Home, "QWEN_CODE_NO_RELAUNCH=true"}})
-	q.Write(q.entry(p.PID), fmt.Sprintf(`{"schemaVersion":1,"pid":%d,"procStart":"51074e06-ac78-4bc9-a29f-d1adffe7b67e:%d","sessionId":%q,"cwd":%q,"startedAt":%d,"qwenVersion":"0.24.4","kind":"tui"}`,
-		p.PID, p.Start, s.ID, s.CWD, time.Now().UnixMilli()))
+	q.Write(q.entry(p.PID), fmt.Sprintf(`{"schemaVersion":1,"pid":%d,"procStart":"%s:%d","sessionId":%q,"cwd":%q,"startedAt":%d,"qwenVersion":"0.24.4","kind":"tui"}`,
+		p.PID, p.Boot, p.Start, s.ID, s.CWD, time.Now().UnixMilli()))
 	return p
 }
 
