@@ -37,7 +37,7 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 		return nil, nil
 	}
 	if s.WaitingFor == adapters.ForQuestion {
-		return nil, fmt.Errorf("%w: Cline takes the answer to a question in its terminal only", adapters.ErrAnswerElsewhere)
+		return nil, fmt.Errorf("%w: Cline takes the answer to a question %s only", adapters.ErrAnswerElsewhere, s.Where())
 	}
 	ctx, cancel := context.WithTimeout(ctx, hubLimit)
 	defer cancel()
@@ -197,7 +197,7 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 		err = h.call(ctx, "run.abort", s.ID, map[string]any{"sessionId": s.ID}, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("the turn was not interrupted: %w; press Esc in its terminal", err)
+		return fmt.Errorf("the turn was not interrupted: %w; press Esc %s", err, s.Where())
 	}
 	return nil
 }

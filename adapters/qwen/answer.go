@@ -87,7 +87,7 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
 	case s.WaitingFor == adapters.ForQuestion:
-		return nil, fmt.Errorf("%w: Qwen Code takes the answer to a question in its terminal only", adapters.ErrAnswerElsewhere)
+		return nil, fmt.Errorf("%w: Qwen Code takes the answer to a question %s only", adapters.ErrAnswerElsewhere, s.Where())
 	}
 	list, err := a.pending(ctx, r, &s)
 	if err != nil {
