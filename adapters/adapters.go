@@ -187,6 +187,14 @@ func Calling(tool, argument string, runs bool) string {
 // there too: it may be at work.
 func (s *Session) Live() bool { return s.Status != Stopped }
 
+// Where returns where the user finds the session: "in its terminal", or "in Zed" for one that another program runs.
+func (s *Session) Where() string {
+	if s.Host != "" {
+		return "in " + s.Host
+	}
+	return "in its terminal"
+}
+
 // HasLocalFolder reports whether CWD names a folder of this machine. It returns false for a
 // session on another machine, and for one in a container, whose paths lead to the container's
 // own files. Container is the number of its mount namespace, as lsns lists it, or its root

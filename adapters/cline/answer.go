@@ -25,7 +25,7 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) (list []adapt
 		return nil, nil
 	}
 	if s.WaitingFor == adapters.ForQuestion {
-		return nil, fmt.Errorf("%w: Cline takes the answer to a question in its terminal only", adapters.ErrAnswerElsewhere)
+		return nil, fmt.Errorf("%w: Cline takes the answer to a question %s only", adapters.ErrAnswerElsewhere, s.Where())
 	}
 	err = a.ask(ctx, s, func(ctx context.Context, h *hub) error {
 		list, err = h.pending(ctx, &s)
@@ -146,7 +146,7 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 		return h.call(ctx, "run.abort", s.ID, map[string]any{"sessionId": s.ID}, nil)
 	})
 	if err != nil {
-		return fmt.Errorf("the turn was not interrupted: %w; press Esc in its terminal", err)
+		return fmt.Errorf("the turn was not interrupted: %w; press Esc %s", err, s.Where())
 	}
 	return nil
 }

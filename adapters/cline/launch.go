@@ -65,7 +65,7 @@ func asPrompt(prompt string) string {
 // hub is never signalled: that would end the sessions of all its terminals.
 func (a *Adapter) EndBy(s adapters.Session) ([]proc.Signal, error) {
 	if s.Shared {
-		return nil, errors.New("the hub of Cline hosts it with other sessions and is not ended; close the session in its terminal")
+		return nil, errors.New("the hub of Cline hosts it with other sessions and is not ended; close the session " + s.Where())
 	}
 	return []proc.Signal{proc.Interrupt, proc.Interrupt}, nil
 }

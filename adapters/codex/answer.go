@@ -286,7 +286,7 @@ func input(prompt string) []map[string]string {
 // prompt connects to the daemon that has the thread loaded and calls give. busy reports
 // whether a turn is open.
 func (a *Adapter) prompt(ctx context.Context, s adapters.Session, capabilities map[string]any, give func(c *client, busy bool) error) error {
-	const how = "type it in its terminal, or resume it once it has stopped"
+	how := "type it " + s.Where() + ", or resume it once it has stopped"
 	if len(s.Files) == 0 {
 		return fmt.Errorf("it has no rollout yet; %s", how)
 	}

@@ -53,7 +53,7 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 		_, err = c.call(limited, "turn/interrupt", map[string]any{"threadId": s.ID, "turnId": turn})
 	}
 	if err != nil {
-		return fmt.Errorf("the Codex daemon at %s did not interrupt it: %w; press Esc in its terminal", socket, err)
+		return fmt.Errorf("the Codex daemon at %s did not interrupt it: %w; press Esc %s", socket, err, s.Where())
 	}
 	return nil
 }

@@ -299,7 +299,7 @@ func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) 
 func (a *Adapter) prompted(ctx context.Context, s adapters.Session) (*serverClient, error) {
 	c, err := a.serverOf(ctx, s)
 	if err != nil {
-		return nil, fmt.Errorf("%w; type the prompt in its terminal, or resume it once it has stopped", err)
+		return nil, fmt.Errorf("%w; type the prompt %s, or resume it once it has stopped", err, s.Where())
 	}
 	return c, nil
 }

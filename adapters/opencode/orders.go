@@ -16,7 +16,7 @@ import (
 func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 	c, err := a.serverOf(ctx, s)
 	if errors.Is(err, errNoServer) && !errors.Is(err, errElsewhere) {
-		return fmt.Errorf("%w (press Esc in its terminal, or end the process)", err)
+		return fmt.Errorf("%w (press Esc %s, or end the process)", err, s.Where())
 	}
 	if err != nil {
 		return err

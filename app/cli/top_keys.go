@@ -183,7 +183,10 @@ func (t *topScreen) decision(key string) (d adapters.Decision, ok bool) {
 		t.message = "press Y to allow it once"
 	case key == "y":
 	case !r.CanReply || len(r.Questions) != 1:
-		t.message = "answer it with rollcall answer, or in its terminal"
+		t.message = "answer it with rollcall answer"
+		if s := t.session(); s != nil {
+			t.message += ", or " + present.Where(&s.Session)
+		}
 	default:
 		label, err := optionAt(r, 0, int(key[0]-'0'))
 		if err == nil {

@@ -169,12 +169,10 @@ func ShortID(s *adapters.Session) string {
 // Begin returns the first n bytes of id, or all of it.
 func Begin(id string, n int) string { return id[:min(n, len(id))] }
 
-// Where returns where the user finds a session: "in its terminal", or "in Zed" for one that another program runs.
+// Where returns s.Where with a program name that is one clean line.
 func Where(s *adapters.Session) string {
-	if host := Line(s.Host); host != "" {
-		return "in " + host
-	}
-	return "in its terminal"
+	shown := adapters.Session{Host: Line(s.Host)}
+	return shown.Where()
 }
 
 // Topic returns the title of the session, or else its last prompt or its first prompt, as one clean line. It is empty if

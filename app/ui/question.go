@@ -63,7 +63,7 @@ func (f *questionForm) set(r *answer.Request) {
 	}
 	f.tooMany = len(r.Questions) > maxQuestions || slices.ContainsFunc(r.Questions, func(q adapters.Question) bool { return len(q.Options) > maxOptions })
 	if f.tooMany {
-		f.rows.Add(widgets.Hint("The request has more questions or options than fit here: answer it in its terminal."))
+		f.rows.Add(widgets.Hint("The request has more questions or options than fit here: answer it " + short(present.Where(&f.view.item.entry.Session.Session)) + "."))
 		return
 	}
 	f.quick = len(r.Questions) == 1 && !r.Questions[0].Several
