@@ -59,9 +59,9 @@ func (w world) keys(s adapters.Session) string {
 	if err != nil || len(list) == 0 {
 		w.Fatal(err)
 	}
-	pattern, _ := textmatch.Text("")
 	for _, text := range []string{"old", "new", "fine"} {
-		if pattern, err = textmatch.Text(text); err != nil {
+		pattern, err := textmatch.Text(text)
+		if err != nil {
 			w.Fatal(err)
 		}
 		if _, err := list[0].Search(w.Context(), &adapters.SearchQuery{Pattern: pattern}, func(h adapters.Hit) error {

@@ -95,7 +95,7 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 	}
 	r, err := a.remoteOf(&s)
 	if err == nil && s.WaitingFor == adapters.ForQuestion {
-		err = fmt.Errorf("Qwen Code takes the answer to a question %s only", s.Where())
+		err = fmt.Errorf("%s takes the answer to a question %s only", description.Title, s.Where())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
