@@ -30,6 +30,7 @@ type Request struct {
 	Tool   bool   // carried the result of a tool
 	Status int    // of the answer; 0 while it is being delayed or when the client left
 	Left   bool   // the client hung up before the answer
+	Output int    // tokens that the answer states
 }
 
 // Server answers agents. Its methods are safe for concurrent use.
@@ -206,7 +207,7 @@ func (s *Server) conversation(
 		}
 		p := planFor(request.question)
 		done := s.begin(Request{Method: r.Method, Path: r.URL.Path, Prompt: request.prompt,
-			Side: request.side, Tool: request.toolResult})
+			Side: request.side, Tool: request.toolResult, Output: p.usage.output})
 		if wait(r.Context(), p.delay) != nil || s.held(r.Context(), &p) != nil {
 			done(0)
 			return

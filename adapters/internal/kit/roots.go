@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,7 @@ type Roots struct {
 	Store  string   // the folder in a home that has the sessions, which the answer names
 	Paths  []string // of the homes that can be read
 
-	unresponsive []string // homes whose file systems do not answer
+	answers map[string]bool // whether the file system of a folder answers: once asked, the same for the whole question
 }
 
 // Find finds the homes to look in: the user's own, those that the user named, and those that processes have used within 24 hours. used are
@@ -46,20 +47,28 @@ func (r *Roots) add(path string) {
 	}
 }
 
-// Answers reports whether the file system of a folder answers, and adds the problem when it does not.
+// Answers reports whether the file system of a folder answers, and adds the problem when it does not. It says the same throughout a question: else
+// a session would be read of a home whose processes were passed over.
 func (r *Roots) Answers(path string) bool {
-	if bounded.Answers(path) {
-		return true
+	answers, asked := r.answers[path]
+	if asked {
+		return answers
 	}
-	if !slices.Contains(r.unresponsive, path) {
+	if answers = bounded.Answers(path); !answers {
 		r.Answer.Problem(adapters.Unresponsive(path))
-		r.unresponsive = append(r.unresponsive, path)
 	}
-	return false
+	if r.answers == nil {
+		r.answers = map[string]bool{}
+	}
+	r.answers[path] = answers
+	return answers
 }
 
 // Unresponsive reports whether the file system of a home did not answer.
-func (r *Roots) Unresponsive(path string) bool { return slices.Contains(r.unresponsive, path) }
+func (r *Roots) Unresponsive(path string) bool {
+	answers, asked := r.answers[path]
+	return asked && !answers
+}
 
 // OfProcess returns the home that a process names, as this machine names it. known is false if it does not exist here, as that of a process
 // of another mount namespace: its paths have no meaning here.
@@ -75,7 +84,7 @@ func (r *Roots) OfProcess(path string) (home string, known bool) {
 
 // Absent reports whether no home shows that the agent is installed.
 func (r *Roots) Absent() bool {
-	return len(r.unresponsive) == 0 && !slices.ContainsFunc(r.Paths, MayExist)
+	return !slices.Contains(slices.Collect(maps.Values(r.answers)), false) && !slices.ContainsFunc(r.Paths, MayExist)
 }
 
 // MayExist reports whether a path exists, or can't be examined.
