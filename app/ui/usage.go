@@ -87,10 +87,10 @@ func newUsagePage(u *UI) *usagePage {
 		}
 	}
 	p.list.OnSelected = func(widget.ListItemID) { p.list.UnselectAll() }
-	p.table = widgets.Widest(usageWidth, widgets.Border(widgets.Rows(4, widgets.Pad(4, 8, 14, 14, p.figuresRow()), widgets.Pad(0, 0, 14, 14, p.chart), widgets.Pad(2, 0, 14, 14, legend()),
+	p.table = widgets.Widest(usageWidth, widgets.Border(widgets.Rows(4, widgets.Pad(12, 12, 14, 14, p.figuresRow()), widgets.Pad(0, 0, 14, 14, p.chart), widgets.Pad(2, 0, 14, 14, legend()),
 		widgets.Pad(8, 0, 14, 14, p.header), widgets.Pad(0, 0, 14, 14, widget.NewSeparator())), nil, nil, widgets.Pad(0, 0, 14, 14, p.list)))
 	p.body = widgets.NewStage()
-	top := widgets.Rows(6, widgets.Headline("Usage"), widgets.Inset(widgets.Rows(6, widgets.Flow(p.by.List, p.since.List), p.problem.Content)), widgets.Pad(0, 0, 6, 6, p.total), widgets.Inset(p.limits.content))
+	top := widgets.Rows(10, widgets.Headline("Usage"), widgets.Inset(widgets.Rows(6, widgets.Flow(p.by.List, p.since.List), p.problem.Content)), widgets.Pad(0, 0, 6, 6, p.total), widgets.Inset(p.limits.content))
 	p.content = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body.Content)
 	p.show()
 	return p

@@ -25,8 +25,8 @@ type limitStrip struct {
 var limitWidths = []float32{120, 80, 120, 90}
 
 func newLimitStrip() *limitStrip {
-	s := &limitStrip{rows: widgets.Rows(2), without: widgets.NewCaption("")}
-	s.content = widgets.Widest(usageWidth-28, widgets.Rows(2, widgets.NewCaption("Limits, as the agents recorded them"), s.rows, s.without))
+	s := &limitStrip{rows: widgets.Rows(4), without: widgets.NewCaption("")}
+	s.content = widgets.Widest(usageWidth-28, widgets.Rows(6, widgets.NewCaption("Limits, as the agents recorded them"), s.rows, s.without))
 	s.content.Hide()
 	return s
 }
