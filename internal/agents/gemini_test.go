@@ -35,16 +35,18 @@ func (s *Sandbox) innerGemini(pid int) Process {
 	s.t.Helper()
 	var found Process
 	err := poll(30*time.Second, func() bool {
-		parents := map[int]int{}
-		for _, p := range s.Processes() {
-			parents[p.PID] = p.PPID
+		isInner := func(p Process) bool { return len(p.Args) > 2 && strings.HasPrefix(p.Args[1], "--max-old-space-size") }
+		parents, inner := map[int]int{}, map[int]bool{}
+		rows := s.Processes()
+		for _, p := range rows {
+			parents[p.PID], inner[p.PID] = p.PPID, isInner(p)
 		}
-		for _, p := range s.Processes() {
+		for _, p := range rows {
 			above := p.PPID
 			for above != pid && above > 1 {
 				above = parents[above]
 			}
-			if above == pid && len(p.Args) > 2 && strings.HasPrefix(p.Args[1], "--max-old-space-size") {
+			if above == pid && isInner(p) && !inner[p.PPID] { // a child that is about to become a tool looks like its parent
 				found = p
 			}
 		}

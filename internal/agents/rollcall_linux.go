@@ -45,7 +45,6 @@ type Tokens struct {
 	Output     int64 `json:"output"`
 	CacheRead  int64 `json:"cache_read"`
 	CacheWrite int64 `json:"cache_write"`
-	Reasoning  int64 `json:"reasoning"`
 }
 
 // state returns the status with what makes it precise: "waiting/permission",

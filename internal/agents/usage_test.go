@@ -74,7 +74,9 @@ func TestUsage(t *testing.T) {
 					}
 				}
 				var usage struct {
-					Total struct{ Tokens Tokens }
+					Total struct {
+						Tokens struct{ Output, Reasoning int64 }
+					}
 				}
 				out, err := s.Command(headlessBinary, "usage", "--since", "all", "--json").Output()
 				if err != nil || json.Unmarshal(out, &usage) != nil {
