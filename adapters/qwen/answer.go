@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/proc"
 )
 
 // remote holds the files of a terminal of Qwen Code that was started with --json-file and --input-file: it writes its events into one, and
@@ -33,9 +35,13 @@ const (
 	remoteAge    = 7 * 24 * time.Hour
 )
 
-var errNoRemote = errors.New("this Qwen Code was not started with --json-file and --input-file")
+var errNoRemote = errors.New("Rollcall did not launch this Qwen Code in a terminal, so that it takes no answers from outside")
 
-// remoteOf returns the files that the command line of a session's process names.
+// plainID is the form of a request's id, which the agent chooses and which is written into the input file.
+var plainID = regexp.MustCompile(`^[0-9A-Za-z_-]{1,128}$`)
+
+// remoteOf returns the files that the command line of a session's process names, if Rollcall made them. The command line is the agent's own word: with
+// any other file, an answer would be written where the agent wants it. A process outside of the boundary names paths of another world.
 func (a *Adapter) remoteOf(s *adapters.Session) (r remote, err error) {
 	args, err := a.Table.Args(s.Process)
 	for i, arg := range args {
@@ -50,10 +56,31 @@ func (a *Adapter) remoteOf(s *adapters.Session) (r remote, err error) {
 			r.input = value
 		}
 	}
-	if err != nil || s.Parent != "" || !filepath.IsAbs(r.events) || !filepath.IsAbs(r.input) {
+	if err != nil || s.Parent != "" || r != remoteIn(filepath.Dir(r.events)) || r.events == "" {
 		return remote{}, errNoRemote
 	}
-	return r, nil
+	if err := r.check(); err != nil {
+		return remote{}, err
+	}
+	return r, proc.CheckBoundary(s.Process)
+}
+
+// check returns an error unless the files are the user's alone, in a folder such as Rollcall makes.
+func (r remote) check() error {
+	dir := filepath.Dir(r.events)
+	if !filepath.IsAbs(dir) || !strings.HasPrefix(filepath.Base(dir), remotePrefix) {
+		return errNoRemote
+	}
+	for _, path := range []string{dir, r.events, r.input} {
+		info, err := os.Lstat(path)
+		switch {
+		case err != nil:
+			return err
+		case info.IsDir() != (path == dir) || path != dir && !info.Mode().IsRegular() || !agentfile.IsPrivate(info):
+			return fmt.Errorf("%w: %s is a link, or others can read or write it", adapters.ErrNotAllowed, path)
+		}
+	}
+	return nil
 }
 
 // read calls seen with the events of a terminal, the newest first, until seen returns false. seen must not keep the event.
@@ -121,7 +148,7 @@ func (a *Adapter) pending(ctx context.Context, r remote, s *adapters.Session) ([
 			called := agentfile.String(agentfile.Get(asked, "tool_use_id"))
 			if slices.ContainsFunc(f.calls, func(c call) bool { return c.id == called }) {
 				open--
-				if !slices.Contains(decided, id) {
+				if !slices.Contains(decided, id) && plainID.MatchString(id) {
 					list = append(list, request(s, id, asked))
 				}
 			}
@@ -147,9 +174,13 @@ func request(s *adapters.Session, id string, asked []byte) adapters.Request {
 	return r
 }
 
-// write appends a line to the input file, which must be the user's own.
+// write appends a line to the input file.
 func (r remote) write(line map[string]any) error {
 	text, err := json.Marshal(line)
+	if err != nil {
+		return err
+	}
+	checked, err := os.Lstat(r.input)
 	if err != nil {
 		return err
 	}
@@ -158,8 +189,8 @@ func (r remote) write(line map[string]any) error {
 		return err
 	}
 	defer out.Close()
-	if info, statErr := out.Stat(); statErr != nil || !info.Mode().IsRegular() || !agentfile.OwnedByUser(info) || info.Size() > maxInput {
-		return fmt.Errorf("%w: %s is no file, belongs to another user or is too large", adapters.ErrNotAllowed, r.input)
+	if info, statErr := out.Stat(); statErr != nil || !os.SameFile(checked, info) || !info.Mode().IsRegular() || !agentfile.IsPrivate(info) || info.Size() > maxInput {
+		return fmt.Errorf("%w: %s is no file, others can read or write it, or it is too large", adapters.ErrNotAllowed, r.input)
 	}
 	_, err = out.Write(append(text, '\n'))
 	return err
@@ -269,7 +300,10 @@ func (a *Adapter) submit(ctx context.Context, s *adapters.Session, prompt string
 
 // newRemote names files in a folder of their own below the temporary one.
 func newRemote() remote {
-	dir := filepath.Join(os.TempDir(), remotePrefix+kit.New())
+	return remoteIn(filepath.Join(os.TempDir(), remotePrefix+kit.New()))
+}
+
+func remoteIn(dir string) remote {
 	return remote{events: filepath.Join(dir, "events.jsonl"), input: filepath.Join(dir, "input.jsonl")}
 }
 

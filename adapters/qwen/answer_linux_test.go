@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,5 +46,54 @@ func TestPendingInTerminal(t *testing.T) {
 	w.Write(r.events, ask("r1", f.calls[0].id)+`{"type":"control_response","response":{"subtype":"success","request_id":"r1","response":{"allowed":true}}}`+"\n")
 	if list, err = a.pending(t.Context(), r, &got[0]); err != nil || len(list) != 0 {
 		t.Errorf("decided: %+v, %v", list, err)
+	}
+}
+
+// The command line is the agent's own word: only files as Rollcall makes them are written to.
+func TestFilesOfOthers(t *testing.T) {
+	home := t.TempDir()
+	made := func(name string) remote {
+		r := remoteIn(filepath.Join(home, name))
+		if err := r.make(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	good := made(remotePrefix + "good")
+	if err := errors.Join(good.check(), good.write(map[string]any{"type": "submit"})); err != nil {
+		t.Fatal(err)
+	}
+	victim := filepath.Join(home, ".bashrc")
+	open, linked, other := made(remotePrefix+"open"), made(remotePrefix+"linked"), made("other")
+	if err := errors.Join(os.WriteFile(victim, nil, 0o600), os.Chmod(open.input, 0o644), os.Remove(linked.input), os.Symlink(victim, linked.input)); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(home, remotePrefix+"link")
+	if err := os.Symlink(filepath.Dir(good.events), folder); err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range map[string]remote{"others can read it": open, "a link": linked, "another folder": other, "a linked folder": remoteIn(folder), "a relative path": remoteIn(remotePrefix + "x")} {
+		if r.check() == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if err := linked.write(map[string]any{"type": "submit"}); err == nil {
+		t.Error("a link was followed")
+	}
+	if text, err := os.ReadFile(victim); err != nil || len(text) > 0 {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// A process that names other files than Rollcall's takes no answers.
+func TestRemoteOfACommandLine(t *testing.T) {
+	w := scene.New(t)
+	a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
+	dir := filepath.Join(w.Home, "x")
+	for _, args := range []string{"", "--json-file=" + dir + "/events.jsonl --input-file=" + w.Home + "/.bashrc", "--json-file=/a/events.jsonl --input-file=/b/input.jsonl"} {
+		id := w.Procs.Start(scene.Spec{Comm: "node", Exe: "/usr/bin/node", CWD: w.Home, Args: append([]string{"node", "/x/qwen-code/cli.js"}, strings.Fields(args)...)})
+		if r, err := a.remoteOf(&adapters.Session{Process: id}); err == nil {
+			t.Errorf("%q: %+v", args, r)
+		}
 	}
 }

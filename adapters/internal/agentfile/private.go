@@ -10,12 +10,13 @@ import (
 // know the secret, or have written it.
 func ReadPrivate(path string, limit int64) ([]byte, error) {
 	data, info, err := ReadSmall(path, limit)
-	if err == nil && !isPrivate(info) {
+	if err == nil && !IsPrivate(info) {
 		return nil, fmt.Errorf("%s: others can read or write it, so it is not used", path)
 	}
 	return data, err
 }
 
-func isPrivate(info fs.FileInfo) bool {
+// IsPrivate reports whether a file belongs to this user, and others can neither read nor write it.
+func IsPrivate(info fs.FileInfo) bool {
 	return OwnedByUser(info) && (runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0)
 }
