@@ -35,7 +35,7 @@ const (
 	remoteAge    = 7 * 24 * time.Hour
 )
 
-var errNoRemote = errors.New("Rollcall did not launch this Qwen Code in a terminal, so that it takes no answers from outside")
+var errNoRemote = errors.New("this Qwen Code takes no answers from outside: it was not launched in a terminal by Rollcall")
 
 // plainID is the form of a request's id, which the agent chooses and which is written into the input file.
 var plainID = regexp.MustCompile(`^[0-9A-Za-z_-]{1,128}$`)
