@@ -39,7 +39,7 @@ func (u *UI) showContinue(s app.Session) {
 			return err
 		}
 	}
-	f.Open(widgets.Hint(hint+" At that time Rollcall gives the session the prompt, once, and only if it was not used until then. This needs neither the tray nor the window. Locks & timers shows the timer and what came of it; there it can be cancelled."),
+	f.Open(widgets.Hint(hint+" At that time Rollcall gives the session the prompt once, if it was not used until then, also while tray and window are closed. Locks & timers shows the timer and its result, and cancels it."),
 		sessionLine(&s), widgets.Named("Time", when), widgets.Named("Prompt", prompt))
 	f.Check()
 	f.Focus(f.Primary)

@@ -42,8 +42,7 @@ func (f *Fuse) FileName() string {
 // Prompt is what a session is given if the user writes nothing else.
 const Prompt = "Continue."
 
-// StillAtLimit returns why a session must not be continued on its own; nil if its last turn failed at a limit and nobody has used it since it was last active at
-// the given time.
+// StillAtLimit returns why a session must not be continued on its own; nil if its last turn failed at a limit and it was not used since a time.
 func StillAtLimit(s *app.Session, active time.Time) error {
 	switch {
 	case s.Machine != "" || s.Remote != "":
