@@ -132,7 +132,7 @@ type Result struct {
 // The reasons why a request was not answered. Callers distinguish them with errors.Is.
 var (
 	// ErrAnswerElsewhere: this session can't be answered from outside. The text says why.
-	ErrAnswerElsewhere = errors.New("answer it in its terminal")
+	ErrAnswerElsewhere = errors.New("it can't be answered from here")
 	// ErrNotPending: the request no longer waits: it was answered elsewhere, or withdrawn.
 	ErrNotPending = errors.New("nothing was answered: the request was answered elsewhere or withdrawn")
 	// ErrRequestChanged: what waits now is not what the user saw.

@@ -81,7 +81,7 @@ func TestPending(t *testing.T) {
 		t.Errorf("%q", none.out)
 	}
 	a.err, a.requests = adapters.ErrAnswerElsewhere, nil
-	if r := run(t, deps(a), "pending", "s1"); r.code != Done || !strings.Contains(r.out, "answer it in its terminal") || !strings.Contains(r.out, "where the session is: in /home/dev/s1") {
+	if r := run(t, deps(a), "pending", "s1"); r.code != Done || !strings.Contains(r.out, "it can't be answered from here") || !strings.Contains(r.out, "where the session is: in /home/dev/s1") {
 		t.Errorf("%d %s %s", r.code, r.out, r.err)
 	}
 }

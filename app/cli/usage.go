@@ -99,7 +99,11 @@ func (c *usageCommand) run() error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	t := usage.Of(snap.Sessions(), by, c.settings().Prices, start)
+	q := usage.Query{By: by, Prices: c.settings().Prices, Since: start}
+	if by == usage.ByProject {
+		q.Projects = usage.ProjectsOf(snap.Sessions())
+	}
+	t := usage.Of(snap.Sessions(), q)
 	switch {
 	case c.asJSON:
 		err = c.json(usageAsJSON(&t, snap, start))

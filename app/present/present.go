@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"github.com/rivo/uniseg"
@@ -143,16 +144,26 @@ func Outcome(s *adapters.Session) string {
 	return Line(string(s.Outcome))
 }
 
-// Project returns the name of the session's folder, for narrow rows.
+// Project returns the name of the session's folder, for narrow rows. A name without a letter says nothing alone ("1", of a worktree), so that it follows
+// the nearest folder above that has one and is not a folder for worktrees: "shop/1".
 func Project(cwd string) string {
 	if cwd == "" {
 		return "(no folder)"
 	}
-	if name := Line(filepath.Base(filepath.Clean(cwd))); name != "" {
-		return name
+	cwd = filepath.Clean(cwd)
+	name := Line(filepath.Base(cwd))
+	if name == "" {
+		return "(unprintable)"
 	}
-	return "(unprintable)"
+	for at := filepath.Dir(cwd); !named(name) && at != filepath.Dir(at); at = filepath.Dir(at) {
+		if above := Line(filepath.Base(at)); named(above) && above[0] != '.' && above != "worktrees" {
+			return above + "/" + name
+		}
+	}
+	return name
 }
+
+func named(folder string) bool { return strings.ContainsFunc(folder, unicode.IsLetter) }
 
 // MinID is the number of characters of an id that are shown.
 const MinID = 8

@@ -1,6 +1,7 @@
 package present
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -156,6 +157,12 @@ func TestTopic(t *testing.T) {
 	s.Title = " \x1b[1mNamed\x1b[0m "
 	if got := Topic(s); got != "Named" {
 		t.Errorf("got %q", got)
+	}
+	for folder, want := range map[string]string{"/src/shop/1": "shop/1", "/src/shop/.claude/worktrees/2/": "shop/2", "/1/2": "2", "/": "/", "/src/2048b": "2048b",
+		"/src/日本": "日本"} {
+		if got := Project(folder); filepath.ToSlash(got) != want {
+			t.Errorf("%s: %q, want %q", folder, got, want)
+		}
 	}
 	if got := Project("/home/dev/" + strings.Repeat("x", 3) + "/"); got != "xxx" {
 		t.Errorf("got %q", got)

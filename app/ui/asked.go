@@ -156,7 +156,7 @@ func codeParts(r *answer.Request) []widgets.CodePart {
 		for i, o := range r.Options {
 			options[i] = present.Visible(o)
 		}
-		parts = append(parts, widgets.CodePart{Title: "What the agent offers in its terminal", Text: strings.Join(options, " · ")})
+		parts = append(parts, widgets.CodePart{Title: "What the agent itself offers", Text: strings.Join(options, " · ")})
 	}
 	return parts
 }

@@ -78,7 +78,7 @@ func (c *composer) whyNot(s *app.Session) string {
 	case s.Machine != "":
 		return "It takes prompts on " + present.Cut(short(s.Machine), 40) + " only."
 	case s.IsProcess():
-		return "A session begins with the first prompt in its terminal."
+		return "A session begins with the first prompt that is given there."
 	}
 	return present.AgentName(s.Agent) + " takes prompts only " + short(present.Where(&s.Session)) + " here."
 }

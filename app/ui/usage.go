@@ -46,6 +46,7 @@ type usageRead struct {
 	days     int
 	since    time.Time // usage before this time does not count
 	snapshot *app.Snapshot
+	projects usage.Projects
 }
 
 // usageNames are the ways to group sessions, in the order of usage.Ways.
@@ -126,7 +127,7 @@ func legend() fyne.CanvasObject {
 // showFigures shows the figures of what was read. The days are local ones, the last 7 with today.
 func (p *usagePage) showFigures() {
 	now := p.ui.now().Local()
-	days := usage.Of(p.read.snapshot.Sessions(), usage.ByDay, p.ui.options.Prices, p.read.since)
+	days := p.sum(usage.ByDay)
 	var today, week int64
 	for i := range days.Rows {
 		switch r := &days.Rows[i]; {
@@ -201,12 +202,20 @@ func (p *usagePage) look() {
 	}
 	since := usage.Start(p.ui.now(), period)
 	p.limits.read(p.ui)
-	background(ctx, p.ui, func(ctx context.Context) (*app.Snapshot, error) { return p.ui.history(ctx, since), nil }, func(s *app.Snapshot, _ error) {
+	background(ctx, p.ui, func(ctx context.Context) (*usageRead, error) {
+		s := p.ui.history(ctx, since)
+		return &usageRead{days, since, s, usage.ProjectsOf(s.Sessions())}, nil
+	}, func(read *usageRead, _ error) {
 		p.cancel()
 		p.cancel = nil
-		p.read = &usageRead{days, since, s}
+		p.read = read
 		p.show()
 	})
+}
+
+// sum sums up what was read.
+func (p *usagePage) sum(by usage.By) usage.Table {
+	return usage.Of(p.read.snapshot.Sessions(), usage.Query{By: by, Prices: p.ui.options.Prices, Since: p.read.since, Projects: p.read.projects})
 }
 
 // show shows what was read, grouped as selected.
@@ -214,7 +223,7 @@ func (p *usagePage) show() {
 	phase, problem, banner := phaseLoading, "", ""
 	p.rows = usage.Table{By: p.by.Value()}
 	if p.read != nil {
-		p.rows = usage.Of(p.read.snapshot.Sessions(), p.by.Value(), p.ui.options.Prices, p.read.since)
+		p.rows = p.sum(p.by.Value())
 		problem = problemText(p.read.snapshot)
 		switch {
 		case len(p.rows.Rows) > 0:

@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/owned/worktree"
 	"rollcall/app/settings"
 )
 
@@ -80,9 +81,18 @@ func Period(now, start time.Time) time.Duration {
 	return now.Sub(start) + time.Minute // an extra minute, since the sessions are read a moment later
 }
 
-// Of sums up what sessions used from since on; zero: ever. Rows of processes without a session are left out.
-func Of(sessions []app.Session, by By, prices map[string]settings.Price, since time.Time) Table {
-	t := tally{table: Table{By: by}, prices: prices, since: since, rows: map[string]*Row{}}
+// Query is what to sum up, and how.
+type Query struct {
+	By       By
+	Prices   map[string]settings.Price // by model, for sessions whose agent states no cost
+	Since    time.Time                 // zero: ever
+	Projects Projects                  // for ByProject
+}
+
+// Of sums up what sessions used. Rows of processes without a session are left out.
+func Of(sessions []app.Session, q Query) Table {
+	by := q.By
+	t := tally{Query: q, table: Table{By: by}, rows: map[string]*Row{}}
 	for i := range sessions {
 		if s := &sessions[i]; !s.IsProcess() {
 			t.add(s)
@@ -114,10 +124,9 @@ func (r *Row) round() { r.CostUSD = math.Round(r.CostUSD*1e6) / 1e6 }
 
 // tally is a table that is being summed up.
 type tally struct {
-	table  Table
-	prices map[string]settings.Price
-	since  time.Time
-	rows   map[string]*Row
+	Query
+	table Table
+	rows  map[string]*Row
 }
 
 // add adds one session: what it used since, or, if the times of its usage are not known, all of its usage if it was active
@@ -136,20 +145,20 @@ func (t *tally) add(s *app.Session) {
 	day := dayOf{}
 	for i := range steps {
 		u := &steps[i]
-		if u.At.Before(t.since) {
+		if u.At.Before(t.Since) {
 			continue
 		}
-		if t.table.By == ByDay && !day.contains(u.At) {
+		if t.By == ByDay && !day.contains(u.At) {
 			day = dayAt(u.At)
 		}
-		key := keyOf(s, u, t.table.By, day.name)
+		key := t.keyOf(s, u, day.name)
 		row := rows[key]
 		if row == nil {
 			row = &counted{}
 			rows[key] = row
 		}
-		row.add(s, u, t.prices)
-		total.add(s, u, t.prices)
+		row.add(s, u, t.Prices)
+		total.add(s, u, t.Prices)
 	}
 	for key, c := range rows {
 		t.row(key).count(s, c)
@@ -233,12 +242,13 @@ func dayAt(at time.Time) dayOf {
 
 func (d *dayOf) contains(at time.Time) bool { return !at.Before(d.start) && at.Before(d.end) }
 
-func keyOf(s *app.Session, u *adapters.Usage, by By, day string) string {
-	switch by {
+func (t *tally) keyOf(s *app.Session, u *adapters.Usage, day string) string {
+	switch t.By {
 	case ByDay:
 		return day
 	case ByProject:
-		return projectOf(cmp.Or(u.CWD, s.CWD))
+		folder := cmp.Or(u.CWD, s.CWD)
+		return projectOf(cmp.Or(t.Projects[folder], folder))
 	case ByAgent:
 		return string(s.Agent)
 	case ByModel:
@@ -255,6 +265,32 @@ func keyOf(s *app.Session, u *adapters.Usage, by By, day string) string {
 		}
 	}
 	return ""
+}
+
+// Projects are the repositories of folders of this machine.
+type Projects map[string]string
+
+// ProjectsOf looks for the repositories of the folders in which sessions worked; the folder of a worktree belongs to the repository of which it is one. It reads
+// the file system, so that it must not be called on Fyne's goroutine.
+func ProjectsOf(sessions []app.Session) Projects {
+	p := Projects{}
+	for i := range sessions {
+		s := &sessions[i]
+		if !s.HasLocalFolder() {
+			continue
+		}
+		p.add(s.CWD)
+		for k := range s.Usage {
+			p.add(s.Usage[k].CWD)
+		}
+	}
+	return p
+}
+
+func (p Projects) add(folder string) {
+	if folder != "" && p[folder] == "" {
+		p[folder] = worktree.Repository(folder)
+	}
 }
 
 // projectOf returns the project of a folder. Editors write the letter of a Windows drive small and terminals write it large.

@@ -2,6 +2,8 @@ package usage
 
 import (
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -51,7 +53,7 @@ func TestDaysAreLocal(t *testing.T) {
 		t.Run(zone, func(t *testing.T) {
 			inZone(t, zone)
 			s := sessionOf(step("2026-10-20T23:59:59"+offset, 3, 1), step("2026-10-21T00:00:00"+offset, 5, 2), step("2026-10-21T14:00:00"+offset, 7, 0))
-			table := Of([]app.Session{s}, ByDay, nil, time.Time{})
+			table := Of([]app.Session{s}, Query{By: ByDay})
 			if len(table.Rows) != 2 {
 				t.Fatalf("%+v", table.Rows)
 			}
@@ -89,7 +91,7 @@ func TestSince(t *testing.T) {
 	old := sessionOf(step("2026-09-01T10:00:00Z", 100, 5))
 	both := sessionOf(step("2026-10-26T22:45:00Z", 10, 1), step("2026-10-26T23:00:00Z", 20, 2), step("2026-11-03T10:00:00Z", 40, 4))
 	for _, by := range Ways {
-		table := Of([]app.Session{old, both}, by, map[string]settings.Price{"m": {Input: 1e6}}, start)
+		table := Of([]app.Session{old, both}, Query{By: by, Prices: map[string]settings.Price{"m": {Input: 1e6}}, Since: start})
 		if r := table.Total; r.Sessions != 1 || r.Tokens.Input != 60 || r.Turns != 6 || r.CostUSD != 60 || r.Costed != 1 {
 			t.Errorf("by %s: %+v", by, r)
 		}
@@ -104,14 +106,14 @@ func TestUntimed(t *testing.T) {
 	none := s
 	none.Tokens, none.CostUSD = nil, 0
 	list := []app.Session{s, none}
-	table := Of(list, ByDay, nil, time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC))
+	table := Of(list, Query{By: ByDay, Since: time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)})
 	if len(table.Rows) != 1 || table.Untimed != 1 {
 		t.Fatalf("%+v", table)
 	}
 	if r := table.Rows[0]; r.Key != "2026-11-03" || r.Sessions != 2 || r.Unknown != 1 || r.Tokens.Input != 10 || r.CostUSD != 2 || r.Costed != 1 || r.Turns != 0 {
 		t.Errorf("%+v", r)
 	}
-	if table = Of(list, ByDay, nil, time.Date(2026, 11, 4, 0, 0, 0, 0, time.UTC)); table.Total.Sessions != 0 || table.Untimed != 0 {
+	if table = Of(list, Query{By: ByDay, Since: time.Date(2026, 11, 4, 0, 0, 0, 0, time.UTC)}); table.Total.Sessions != 0 || table.Untimed != 0 {
 		t.Errorf("%+v", table)
 	}
 }
@@ -141,7 +143,7 @@ func TestRowsAddUp(t *testing.T) {
 			if back > 0 {
 				since = time.Date(2026, 12, 1, 0, 0, 0, 0, time.Local).AddDate(0, 0, -back)
 			}
-			table := Of(sessions, by, nil, since)
+			table := Of(sessions, Query{By: by, Since: since})
 			var sum Row
 			for _, r := range table.Rows {
 				sum.Tokens.Add(r.Tokens)
@@ -171,7 +173,7 @@ func TestPlacesOfASession(t *testing.T) {
 		ByModel: {"opus": {1e6, 1, 10}, "haiku": {6e6, 2, 6}}, ByProject: {"/a": {1e6, 1, 10}, "/b": {6e6, 2, 6}}, ByBranch: {"main": {1e6, 1, 10}, "": {2e6, 1, 2}, "x": {4e6, 1, 4}},
 		ByAgent: {"codex": {7e6, 3, 16}},
 	} {
-		table := Of([]app.Session{s}, by, prices, time.Time{})
+		table := Of([]app.Session{s}, Query{By: by, Prices: prices})
 		for _, r := range table.Rows {
 			if got := [3]float64{float64(r.Tokens.Input), float64(r.Turns), r.CostUSD}; got != want[r.Key] || r.Sessions != 1 || r.Costed != 1 {
 				t.Errorf("by %s: %+v, want %v", by, r, want[r.Key])
@@ -191,12 +193,43 @@ func TestDriveLettersAreOneProject(t *testing.T) {
 		s.CWD = folder
 		list = append(list, s)
 	}
-	table := Of(list, ByProject, nil, time.Time{})
+	table := Of(list, Query{By: ByProject})
 	if len(table.Rows) != 4 {
 		t.Errorf("%+v", table.Rows)
 	}
 	for _, r := range table.Rows {
 		if want := map[string]int{`C:\Users\kim\vault`: 2, "C:/w": 2, "c:": 1, "/c:/w": 1}[r.Key]; r.Sessions != want {
+			t.Errorf("%s: %d sessions, want %d", r.Key, r.Sessions, want)
+		}
+	}
+}
+
+func TestWorktreesAreOneProject(t *testing.T) {
+	repository := t.TempDir()
+	worktree := filepath.Join(repository, ".claude", "worktrees", "1")
+	admin := filepath.Join(repository, ".git", "worktrees", "1")
+	for _, dir := range []string{worktree, admin} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, text := range map[string]string{filepath.Join(worktree, ".git"): "gitdir: " + admin + "\n", filepath.Join(admin, "commondir"): "../..\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var list []app.Session
+	for _, folder := range []string{repository, worktree, filepath.Join(repository, ".claude", "worktrees", "removed"), "/elsewhere"} {
+		s := sessionOf(step("2026-10-20T10:00:00Z", 1, 1))
+		s.CWD = folder
+		list = append(list, s)
+	}
+	table := Of(list, Query{By: ByProject, Projects: ProjectsOf(list)})
+	if len(table.Rows) != 2 {
+		t.Fatalf("%+v", table.Rows)
+	}
+	for _, r := range table.Rows {
+		if want := map[string]int{repository: 3, "/elsewhere": 1}[r.Key]; r.Sessions != want {
 			t.Errorf("%s: %d sessions, want %d", r.Key, r.Sessions, want)
 		}
 	}

@@ -300,7 +300,7 @@ func TestAnswerOpenCodeWithoutServer(t *testing.T) {
 		waiting := s.Becomes(byPrompt("need it"), time.Now(), soon, "waiting/permission")
 		output, err := s.Command(headlessBinary, "answer", waiting.ID, "--request", "x", "--allow").CombinedOutput()
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 13 || !strings.Contains(string(output), "answer it in its terminal") {
+		if !errors.As(err, &exit) || exit.ExitCode() != 13 || !strings.Contains(string(output), "it can't be answered from here") {
 			t.Errorf("%v: %s", err, output)
 		}
 		s.notMade(filepath.Join(s.Project, "asked.txt"))

@@ -181,7 +181,7 @@ func BenchmarkUsage(b *testing.B) {
 	cpu := cpuTime(b)
 	for b.Loop() {
 		cfg := app.Config{Adapters: everyAdapter(b, table, filepath.Join(dir, "home")), Table: table, Since: app.All, Totals: true, Usage: true, Limit: time.Minute}
-		if t := usage.Of(app.Ask(b.Context(), cfg, app.Once{Last: true}).Sessions(), usage.ByDay, nil, time.Time{}); t.Total.Tokens.Output == 0 {
+		if t := usage.Of(app.Ask(b.Context(), cfg, app.Once{Last: true}).Sessions(), usage.Query{By: usage.ByDay}); t.Total.Tokens.Output == 0 {
 			b.Fatal("no tokens")
 		}
 	}

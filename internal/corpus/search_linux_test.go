@@ -376,7 +376,7 @@ func TestUsageTotals(t *testing.T) {
 			}
 		}
 		for _, by := range usage.Ways {
-			table := usage.Of(snap.Sessions(), by, nil, time.Time{})
+			table := usage.Of(snap.Sessions(), usage.Query{By: by})
 			var sum usage.Row
 			for _, r := range table.Rows {
 				sum.Tokens.Add(r.Tokens)
@@ -386,7 +386,7 @@ func TestUsageTotals(t *testing.T) {
 				t.Errorf("by %s: %+v, want %+v of %d sessions", by, table.Total, want, sessions)
 			}
 		}
-		return usage.Of(snap.Sessions(), usage.ByAgent, nil, time.Time{})
+		return usage.Of(snap.Sessions(), usage.Query{By: usage.ByAgent})
 	}
 	dirs, err := filepath.Glob("../../adapters/*/testdata/recordings/*/home")
 	if err != nil || len(dirs) < 20 {

@@ -241,7 +241,7 @@ func There(s *app.Session) string {
 
 // allowed returns why the settings do not allow a decision; nil if they do.
 func (a *Answers) allowed(v adapters.Verdict) error {
-	const how = "the setting answering is %q; change it in config.toml, or answer in its terminal"
+	const how = "the setting answering is %q; change it in config.toml, or answer where it runs"
 	if p := a.policy(); p == settings.AnswerNone || p == settings.AnswerDeny && v != adapters.Deny {
 		return fmt.Errorf("%w: "+how, adapters.ErrNotAllowed, p)
 	}
