@@ -149,15 +149,21 @@ func (m *matcher) nearest(ps []*process, ss []*session) {
 			continue
 		}
 		hosts, candidates := []*process{x.p}, []*session{x.s}
-		near := x.s.startTolerance(longest)
+		near := x.off + x.s.startTolerance(longest)
 		for _, y := range pairs[i+1:] {
-			switch {
-			case y.off-x.off >= near:
-			case y.s == x.s && m.has[y.p] == nil:
+			if y.s == x.s && y.off < near && m.has[y.p] == nil {
 				hosts = append(hosts, y.p)
-			case y.p == x.p && y.s.isFree():
+			}
+		}
+		seen := map[*session]bool{x.s: true}
+		for _, y := range pairs[i+1:] { // of several hosts those without x.s may have any session to whose beginning they are the nearest
+			switch {
+			case m.has[y.p] != nil || !y.s.isFree() || slices.Contains(candidates, y.s):
+				continue
+			case y.p == x.p && y.off < near, len(hosts) > 1 && !seen[y.s] && slices.Contains(hosts, y.p):
 				candidates = append(candidates, y.s)
 			}
+			seen[y.s] = true
 		}
 		m.assignAmbiguous(hosts, candidates)
 	}

@@ -34,6 +34,21 @@ func TestBusyStarts(t *testing.T) {
 	w.expect(w.store(agentname.Pi), map[string]string{idA: "unknown", idC: "unknown"})
 }
 
+// Of three that were started together two have a session, one of them later than usual. Any of the three may have either.
+func TestTogetherWithoutAllSessions(t *testing.T) {
+	w := newFixture(t)
+	p, _ := w.start(agentname.Pi, w.cwd())
+	w.start(agentname.Pi, w.cwd())
+	w.start(agentname.Pi, w.cwd())
+	w.put(started(idA, w.cwd(), p.Started.Add(900*time.Millisecond), 20*time.Millisecond).prompt(4*second, "x").answer(5*second, "stop"))
+	w.put(started(idC, w.cwd(), p.Started.Add(1900*time.Millisecond), 20*time.Millisecond).prompt(4*second, "y").answer(5*second, "stop"))
+	for id, s := range w.expect(w.store(agentname.Pi), map[string]string{idA: "idle completed", idC: "idle completed"}) {
+		if !s.Process.IsZero() || !strings.Contains(s.Evidence, "which can't be distinguished") {
+			t.Errorf("%s: %v, %s", id, s.Process, s.Evidence)
+		}
+	}
+}
+
 // The session of one that was killed began when those of others usually do.
 func TestBusyStartBesideKilled(t *testing.T) {
 	w := newFixture(t)

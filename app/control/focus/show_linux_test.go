@@ -3,6 +3,7 @@ package focus_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,21 +58,22 @@ func (s *screen) active() uint64 {
 	return id
 }
 
-// windowID returns the window that the environment of an agent names.
-func (s *screen) windowID(id proc.Identity) uint64 {
+// windowID returns the window that the environment of an agent names, which is empty for a moment while its program is replaced.
+func (s *screen) windowID(id proc.Identity) (window uint64) {
 	s.t.Helper()
-	env, err := s.table.Env(id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, entry := range env {
-		if value, ok := strings.CutPrefix(entry, "WINDOWID="); ok {
-			n, _ := strconv.ParseUint(value, 10, 64)
-			return n
+	s.until(fmt.Sprintf("WINDOWID of process %d", id.PID), func() bool {
+		env, err := s.table.Env(id)
+		if err != nil {
+			s.t.Fatal(err)
 		}
-	}
-	s.t.Fatalf("process %d has no WINDOWID", id.PID)
-	return 0
+		for _, entry := range env {
+			if value, ok := strings.CutPrefix(entry, "WINDOWID="); ok {
+				window, _ = strconv.ParseUint(value, 10, 64)
+			}
+		}
+		return window != 0
+	})
+	return window
 }
 
 // windows waits until a terminal has n windows, and returns them.
