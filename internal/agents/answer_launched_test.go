@@ -202,6 +202,7 @@ func TestAnswerOpenCodeLaunched(t *testing.T) {
 
 // The terminal interface gets no port where the setting is answering = off.
 func TestLaunchOpenCodeWithoutPort(t *testing.T) {
+	nightly(t)
 	Need(t)
 	built(t, headlessBinary)
 	s := NewSandbox(t)

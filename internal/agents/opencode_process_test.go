@@ -15,6 +15,7 @@ import (
 // A terminal interface is listed before it has a session, and while it shows an
 // old one that its command line does not name; a session takes the row's place.
 func TestOpenCodeWithoutSession(t *testing.T) {
+	nightly(t)
 	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
 		first, firstAgent := openOpenCode(s, r)
 		row := s.Becomes(byPID(firstAgent.PID), time.Now(), soon, "idle")

@@ -30,6 +30,7 @@ func killOpenCode(s *Sandbox, r Release, prompt string) Session {
 // A turn that was left open by a process that was killed is over, also while a
 // later process has its session open; its next turn is one again.
 func TestOpenCodeReopenedAfterDeath(t *testing.T) {
+	nightly(t)
 	for name, args := range reopenings {
 		t.Run(name, func(t *testing.T) {
 			each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {

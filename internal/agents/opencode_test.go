@@ -128,6 +128,7 @@ func TestOpenCodeKilled(t *testing.T) {
 }
 
 func TestOpenCodeWrapperKilled(t *testing.T) {
+	nightly(t)
 	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
 		wrapper, agent, asked := detachOpenCode(s, r, "lives on [[delay 60]]")
 		s.Becomes(byPrompt("lives on"), asked, soon, "working")

@@ -343,6 +343,7 @@ func TestTrayCodexDaemon(t *testing.T) {
 // the older gateway, which tells nobody who merely asks. A gateway that has just
 // started answers late, so that only the order of things is tested here.
 func TestTrayOpenClaw(t *testing.T) {
+	nightly(t)
 	desktop := newDesktop(t)
 	for _, release := range chosen(openClaws) {
 		t.Run(release.String(), func(t *testing.T) {
