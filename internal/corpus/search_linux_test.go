@@ -209,7 +209,7 @@ func TestSearchRecordings(t *testing.T) {
 			if len(everything) == 0 {
 				t.Skip("nothing was said in it")
 			}
-			needles := append(needlesOf(everything, rand.New(rand.NewPCG(3, uint64(i))), 5), "zzqqxx", "[[", "image")
+			needles := append(needlesOf(everything, rand.New(rand.NewPCG(3, uint64(i))), 2), "zzqqxx", "[[", "image")
 			adaptertest.Untouched(t, r.Home)
 			holdSearch(t, list, everything, needles)
 			holdTools(t, list, everything)

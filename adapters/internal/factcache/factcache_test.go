@@ -255,9 +255,9 @@ func TestBound(t *testing.T) {
 	n := maxFileSize/len(big) + 20
 	c, log := in(dir)
 	f := &file{cache: c, name: testName, format: 1}
-	for i := n - 31; i < n; i++ {
+	for i := n - 7; i < n; i++ {
 		b := batchOf(big, fmt.Sprint(i))
-		if i == n-31 {
+		if i == n-7 {
 			for k := range i {
 				b.added[fmt.Sprint(k)] = addition{big, 1}
 			}

@@ -45,7 +45,7 @@ func TestReadAhead(t *testing.T) {
 	if limit := len(text)/(readAheadSize-frame) + 1; file.n > limit {
 		t.Errorf("%d reads of 1,000 frames, want at most %d", file.n, limit)
 	}
-	for range 10_000 {
+	for range 2_000 {
 		off, n := random.IntN(len(text)+frame), random.IntN(3*frame)
 		if random.IntN(10) == 0 {
 			n = random.IntN(2 * readAheadSize)
