@@ -14,9 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/adapters"
 	_ "rollcall/adapters/all" // registers every agent
 	"rollcall/app"
+	"rollcall/internal/agentname"
 	"rollcall/tray"
+	"rollcall/tray/model"
 )
 
 var _ tray.Core = (*app.Core)(nil)
@@ -30,6 +33,9 @@ const quietVariable = "ROLLCALL_TEST_QUIET"
 
 // terminalsVariable makes the tray process offer to show terminals.
 const terminalsVariable = "ROLLCALL_TEST_TERMINALS"
+
+// limitVariable makes the tray process show a limit that is nearly used up.
+const limitVariable = "ROLLCALL_TEST_LIMIT"
 
 // askedVariable makes the tray process say what sessions ask.
 const askedVariable = "ROLLCALL_TEST_ASKED"
@@ -102,6 +108,12 @@ func runTray(grace string) int {
 	}
 	if os.Getenv(quietVariable) != "" {
 		opts.SetQuiet = core.setQuiet
+	}
+	if os.Getenv(limitVariable) != "" {
+		opts.Limits = func(now time.Time) []model.Row {
+			high := app.AgentLimits{Agent: agentname.Codex, Stored: true, Limits: []adapters.Limit{{Window: 5 * time.Hour, Used: 92, ResetsAt: now.Add(2 * time.Hour), At: now}}}
+			return model.LimitRows([]app.AgentLimits{high}, func(*app.AgentLimits, string) string { return "" }, now)
+		}
 	}
 	if os.Getenv(terminalsVariable) != "" {
 		opts.ShowTerminal = func(session string) { tell("terminal", session) }

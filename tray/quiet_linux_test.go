@@ -4,6 +4,7 @@ import (
 	"context"
 	"image"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,13 +70,16 @@ func TestAttentionMenu(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			box := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Dark: dark, Size: image.Pt(900, 760)})
 			d := &desktop{Desktop: box, t: t, said: overhear(t, box), name: name,
-				tray: startTray(t, sample(), long, append(box.Env(), quietVariable+"=1")...)}
+				tray: startTray(t, sample(), long, append(box.Env(), quietVariable+"=1", limitVariable+"=1")...)}
 			d.tray.tell(order{Ended: []app.Event{gone("e", "api", "Add paging", adapters.Completed, time.Minute),
 				gone("f", "site", "Deploy", adapters.Died, time.Hour), gone("g", "lab", "", "", 3*time.Hour)}})
 			d.icon()
 			d.tray.wait("shown", 1)
 			d.tray.tell(order{Answer: sample()})
 			d.open()
+			if labels := d.said.labels(); !slices.ContainsFunc(labels, func(l string) bool { return strings.HasPrefix(l, "Codex: 92 % of 5 h, resets ") }) {
+				t.Errorf("no limit in %q", labels)
+			}
 			d.drawn("menu")
 			if err := d.Key(context.Background(), "Escape"); err != nil {
 				t.Fatal(err)
