@@ -2,6 +2,7 @@ package kit
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -27,6 +28,7 @@ type Account struct {
 
 	Usage  []adapters.Usage // what counts for the session, as Settle sets it
 	Copies int              // answers of the ledgers that count for other sessions, as Settle sets it
+	alone  bool             // none of its ids is repeated
 }
 
 // Known are the totals that an agent states for a session.
@@ -48,11 +50,11 @@ func Settle(accounts []*Account) {
 	again := repeated(accounts)
 	owners := map[uint64]owner{}
 	for i, a := range accounts {
-		if len(again) == 0 {
-			break
+		if a.alone = len(again) == 0 || !a.hasOneOf(again); a.alone {
+			continue
 		}
 		a.each(func(e *entry, _ *Ledger) {
-			if e.id == 0 || !again[e.id] {
+			if again[e.id] == 0 {
 				return
 			}
 			o, known := owners[e.id]
@@ -70,9 +72,9 @@ func Settle(accounts []*Account) {
 	agentfile.Parallel(len(accounts), func(i int) { accounts[i].settle(int32(i), owners, accounts) })
 }
 
-// repeated returns the ids that several entries can have: all that do, and a few others. Nearly all ids are those of one entry, and a machine can have
-// millions: a bit for each is enough to tell.
-func repeated(accounts []*Account) map[uint64]bool {
+// repeated returns the ids that several entries have, with the number of these. Nearly all ids are those of one entry, and a machine can have
+// millions: a bit for each tells which can be repeated, and only these are counted.
+func repeated(accounts []*Account) map[uint64]int {
 	ids := 0
 	for _, a := range accounts {
 		for _, l := range a.Ledgers {
@@ -80,23 +82,40 @@ func repeated(accounts []*Account) map[uint64]bool {
 		}
 	}
 	seen := make([]uint64, 1<<bits.Len(uint(ids*bitsForEach/64)))
-	again := map[uint64]bool{}
+	again := map[uint64]int{}
 	for _, a := range accounts {
-		for _, l := range a.Ledgers {
-			l.eachID(func(id uint64) {
-				word, bit := &seen[id>>7%uint64(len(seen))], uint64(1)<<(id>>1&63)
-				if *word&bit != 0 {
-					again[id] = true
-				}
-				*word |= bit
-			})
-		}
+		a.eachID(func(id uint64) {
+			word, bit := &seen[id>>7%uint64(len(seen))], uint64(1)<<(id>>1&63)
+			if *word&bit != 0 {
+				again[id] = 0
+			}
+			*word |= bit
+		})
 	}
+	for _, a := range accounts {
+		a.eachID(func(id uint64) {
+			if n, is := again[id]; is {
+				again[id] = n + 1
+			}
+		})
+	}
+	maps.DeleteFunc(again, func(_ uint64, n int) bool { return n == 1 })
 	return again
 }
 
 // bitsForEach is the number of bits that repeated has for each id.
 const bitsForEach = 16
+
+func (a *Account) hasOneOf(ids map[uint64]int) (has bool) {
+	a.eachID(func(id uint64) { has = has || ids[id] > 0 })
+	return has
+}
+
+func (a *Account) eachID(do func(id uint64)) {
+	for _, l := range a.Ledgers {
+		l.eachID(do)
+	}
+}
 
 func (a *Account) endedBefore(b *Account) bool {
 	return cmp.Or(a.Last.Compare(b.Last), cmp.Compare(a.ID, b.ID)) < 0
@@ -105,6 +124,12 @@ func (a *Account) endedBefore(b *Account) bool {
 func (a *Account) each(do func(e *entry, in *Ledger)) {
 	for _, l := range a.Ledgers {
 		l.each(func(e *entry) { do(e, l) })
+	}
+}
+
+func (a *Account) eachSum(do func(e *entry, in *Ledger)) {
+	for _, l := range a.Ledgers {
+		l.eachSum(func(e *entry) { do(e, l) })
 	}
 }
 
@@ -121,9 +146,13 @@ func (a *Account) settle(i int32, owners map[uint64]owner, accounts []*Account) 
 		step  int64
 		place int
 	}
-	a.each(func(e *entry, in *Ledger) {
+	each := a.each
+	if a.alone {
+		each = a.eachSum
+	}
+	each(func(e *entry, in *Ledger) {
 		switch o, repeated := owners[e.id]; {
-		case e.id == 0 && e.tokens == (adapters.Tokens{}) && e.usd != 0:
+		case e.id == 0 && e.answers == 0 && e.usd != 0:
 			costs = append(costs, a.usage(e, in))
 			return
 		case !repeated, a.Marked && !e.copied:
@@ -140,7 +169,7 @@ func (a *Account) settle(i int32, owners map[uint64]owner, accounts []*Account) 
 		}
 		if in == last.in && e.step == last.step && e.place == last.place {
 			u := &list[len(list)-1]
-			u.Add(&adapters.Usage{Tokens: e.tokens, CostUSD: e.usd, Answers: e.answers(), Turns: e.turns})
+			u.Add(&adapters.Usage{Tokens: e.tokens, CostUSD: e.usd, Answers: e.answers, Turns: e.turns})
 		} else {
 			list = append(list, a.usage(e, in))
 		}
@@ -209,19 +238,11 @@ func (a *Account) paidBefore(i int32, owners map[uint64]owner, accounts []*Accou
 func (a *Account) usage(e *entry, in *Ledger) adapters.Usage {
 	p := in.places[e.place]
 	u := adapters.Usage{Model: cmp.Or(p.model, a.Model), CWD: cmp.Or(p.cwd, a.CWD), Branch: cmp.Or(p.branch, a.Branch),
-		Tokens: e.tokens, CostUSD: e.usd, Turns: e.turns, Answers: e.answers()}
+		Tokens: e.tokens, CostUSD: e.usd, Turns: e.turns, Answers: e.answers}
 	if e.step != 0 {
 		u.At = time.Unix(e.step*int64(adapters.UsageStep/time.Second), 0).UTC()
 	}
 	return u
-}
-
-// answers returns 1 for an answer, and 0 for a cost that is stated apart from one.
-func (e *entry) answers() int {
-	if e.tokens == (adapters.Tokens{}) {
-		return 0
-	}
-	return 1
 }
 
 // steps adds up the answers that were given in one step at one place, by time.
@@ -256,7 +277,7 @@ func (a *Account) steps(list []adapters.Usage) []adapters.Usage {
 func (a *Account) addRest(list []adapters.Usage) []adapters.Usage {
 	rest := adapters.Usage{At: a.Last.UTC().Truncate(adapters.UsageStep), Model: a.Model, CWD: a.CWD, Branch: a.Branch, Tokens: a.Known.Tokens, CostUSD: a.Known.CostUSD}
 	whole := rest
-	a.each(func(e *entry, _ *Ledger) {
+	a.eachSum(func(e *entry, _ *Ledger) {
 		rest.Tokens = rest.Tokens.Minus(e.tokens)
 		rest.CostUSD -= e.usd
 	})

@@ -23,10 +23,11 @@ type Entry struct {
 // Ledger lists the answers in one file of an agent, in the file's order. Its zero value is ready for use. A copy shares its
 // entries: add to only one of the two, or Clone it.
 type Ledger struct {
-	packed   []byte  // all entries but the last, without their ids
+	packed   packed  // all entries but the last
 	ids      []byte  // of the packed entries that have one, 8 bytes each
+	sums     packed  // the same, with those in a row added up that are of one step and place
+	sum      entry   // of the last of these rows, which is not in sums yet
 	places   []place // that the entries name by number
-	step     int64   // of the last packed entry
 	last     entry
 	begun    bool // last is an entry
 	prompted bool // a prompt has no answer yet
@@ -36,15 +37,16 @@ type Ledger struct {
 // place is what many answers have in common.
 type place struct{ model, cwd, branch string }
 
-// entry is an Entry as a ledger holds it.
+// entry is an Entry as a ledger holds it, or the sum of several.
 type entry struct {
-	id     uint64
-	copied bool
-	place  int
-	step   int64 // of adapters.UsageStep since 1970; 0: not known
-	tokens adapters.Tokens
-	usd    float64
-	turns  int
+	id      uint64
+	copied  bool
+	place   int
+	step    int64 // of adapters.UsageStep since 1970; 0: not known
+	tokens  adapters.Tokens
+	usd     float64
+	turns   int
+	answers int // 0: a cost that is stated apart from answers
 }
 
 // Prompt records a prompt of the user.
@@ -73,7 +75,7 @@ func (l *Ledger) Add(e Entry) {
 	if e.Tokens == (adapters.Tokens{}) && e.CostUSD == 0 && e.Turns == 0 {
 		return
 	}
-	n := entry{id: e.ID, copied: e.Copied, place: l.place(place{e.Model, e.CWD, e.Branch}), tokens: e.Tokens, usd: e.CostUSD, turns: e.Turns}
+	n := entry{id: e.ID, copied: e.Copied, place: l.place(place{e.Model, e.CWD, e.Branch}), tokens: e.Tokens, usd: e.CostUSD, turns: e.Turns, answers: answersIn(e.Tokens)}
 	if !e.At.IsZero() {
 		n.step = e.At.Unix() / int64(adapters.UsageStep/time.Second)
 	}
@@ -85,10 +87,19 @@ func (l *Ledger) Add(e Entry) {
 	l.last, l.begun = n, true
 }
 
+// answersIn returns 1 for what an answer used, and 0 for a cost that is stated apart from one.
+func answersIn(t adapters.Tokens) int {
+	if t == (adapters.Tokens{}) {
+		return 0
+	}
+	return 1
+}
+
 // merge adds another record of the same answer.
 func (e *entry) merge(o *entry) {
 	e.tokens = e.tokens.Combine(o.tokens, func(a, b int64) int64 { return max(a, b) })
 	e.usd, e.turns, e.copied = max(e.usd, o.usd), max(e.turns, o.turns), e.copied && o.copied
+	e.answers = max(e.answers, o.answers)
 }
 
 func (l *Ledger) place(p place) int {
@@ -104,50 +115,32 @@ func (l *Ledger) place(p place) int {
 // Clone returns a ledger to which entries can be added without changing l.
 func (l *Ledger) Clone() Ledger {
 	c := *l
-	c.packed, c.ids, c.places = slices.Clip(l.packed), slices.Clip(l.ids), slices.Clip(l.places)
+	c.packed.bytes, c.sums.bytes = slices.Clip(l.packed.bytes), slices.Clip(l.sums.bytes)
+	c.ids, c.places = slices.Clip(l.ids), slices.Clip(l.places)
 	return c
 }
-
-// The bits that tell which fields of a packed entry follow.
-const (
-	hasID = 1 << iota
-	isCopied
-	hasCost
-	hasTurns
-	hasReasoning
-)
 
 // flush packs the last entry: a machine can have millions of answers.
 func (l *Ledger) flush() {
 	if !l.begun {
 		return
 	}
-	e, to := &l.last, l.packed
-	flags := byte(0)
-	for i, is := range []bool{e.id != 0, e.copied, e.usd != 0, e.turns != 0, e.tokens.Reasoning != 0} {
-		if is {
-			flags |= 1 << i
-		}
-	}
-	to = append(to, flags)
-	if flags&hasID != 0 {
+	e := l.last
+	if l.begun = false; e.id != 0 {
 		l.ids = binary.LittleEndian.AppendUint64(l.ids, e.id)
 	}
-	to = binary.AppendUvarint(to, uint64(e.place))
-	to = binary.AppendVarint(to, e.step-l.step)
-	for _, n := range []int64{e.tokens.Input, e.tokens.Output, e.tokens.CacheRead, e.tokens.CacheWrite} {
-		to = binary.AppendVarint(to, n)
+	l.packed.add(&e)
+	e.id, e.copied = 0, false
+	switch {
+	case l.sum == (entry{}):
+		l.sum = e
+	case l.sum.step == e.step && l.sum.place == e.place:
+		l.sum.tokens.Add(e.tokens)
+		l.sum.usd, l.sum.turns, l.sum.answers = l.sum.usd+e.usd, l.sum.turns+e.turns, l.sum.answers+e.answers
+	default:
+		l.sums.add(&l.sum)
+		l.sum = e
 	}
-	if flags&hasReasoning != 0 {
-		to = binary.AppendVarint(to, e.tokens.Reasoning)
-	}
-	if flags&hasCost != 0 {
-		to = binary.LittleEndian.AppendUint64(to, math.Float64bits(e.usd))
-	}
-	if flags&hasTurns != 0 {
-		to = binary.AppendVarint(to, int64(e.turns))
-	}
-	l.packed, l.step, l.begun = to, e.step, false
 }
 
 // eachID calls do with the id of every entry that has one, in the file's order. It reads no entries.
@@ -162,7 +155,70 @@ func (l *Ledger) eachID(do func(id uint64)) {
 
 // each calls do with every entry, in the file's order. do must not keep the entry.
 func (l *Ledger) each(do func(e *entry)) {
-	from, ids := packedBytes(l.packed), l.ids
+	l.packed.each(l.ids, len(l.places), do)
+	if l.begun {
+		e := l.last
+		do(&e)
+	}
+}
+
+// eachSum calls do with entries that add up to all, in the file's order, of which only the last can have an id. It is much faster than each. do must not keep the entry.
+func (l *Ledger) eachSum(do func(e *entry)) {
+	l.sums.each(nil, len(l.places), do)
+	if e := l.sum; e != (entry{}) {
+		do(&e)
+	}
+	if e := l.last; l.begun {
+		do(&e)
+	}
+}
+
+// packed is a list of entries, without their ids.
+type packed struct {
+	bytes []byte
+	step  int64 // of the last entry
+}
+
+// The bits that tell which fields of a packed entry follow.
+const (
+	hasID = 1 << iota
+	isCopied
+	hasCost
+	hasTurns
+	hasReasoning
+	isSum
+)
+
+func (p *packed) add(e *entry) {
+	to, flags := p.bytes, byte(0)
+	for i, is := range []bool{e.id != 0, e.copied, e.usd != 0, e.turns != 0, e.tokens.Reasoning != 0, e.answers != answersIn(e.tokens)} {
+		if is {
+			flags |= 1 << i
+		}
+	}
+	to = binary.AppendUvarint(append(to, flags), uint64(e.place))
+	to = binary.AppendVarint(to, e.step-p.step)
+	for _, n := range []int64{e.tokens.Input, e.tokens.Output, e.tokens.CacheRead, e.tokens.CacheWrite} {
+		to = binary.AppendVarint(to, n)
+	}
+	if flags&hasReasoning != 0 {
+		to = binary.AppendVarint(to, e.tokens.Reasoning)
+	}
+	if flags&hasCost != 0 {
+		to = binary.LittleEndian.AppendUint64(to, math.Float64bits(e.usd))
+	}
+	if flags&hasTurns != 0 {
+		to = binary.AppendVarint(to, int64(e.turns))
+	}
+	if flags&isSum != 0 {
+		to = binary.AppendVarint(to, int64(e.answers))
+	}
+	p.bytes, p.step = to, e.step
+}
+
+// each calls do with every entry. ids are those of the entries that have one, and places is the number of places.
+func (p *packed) each(ids []byte, places int, do func(e *entry)) {
+	from := packedBytes(p.bytes)
 	var e entry
 	for step := int64(0); len(from) > 0; do(&e) {
 		flags := from[0]
@@ -170,7 +226,7 @@ func (l *Ledger) each(do func(e *entry)) {
 		if flags&hasID != 0 && len(ids) >= 8 {
 			e.id, ids = binary.LittleEndian.Uint64(ids), ids[8:]
 		}
-		e.place = min(int(from.uvarint()), len(l.places)-1)
+		e.place = min(int(from.uvarint()), places-1)
 		step += from.varint()
 		e.step = step
 		e.tokens.Input, e.tokens.Output = from.varint(), from.varint()
@@ -184,10 +240,9 @@ func (l *Ledger) each(do func(e *entry)) {
 		if flags&hasTurns != 0 {
 			e.turns = int(from.varint())
 		}
-	}
-	if l.begun {
-		e = l.last
-		do(&e)
+		if e.answers = answersIn(e.tokens); flags&isSum != 0 {
+			e.answers = int(from.varint())
+		}
 	}
 }
 
