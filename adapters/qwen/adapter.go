@@ -60,7 +60,7 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 // look reads the processes and then the files, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
-	if d.absent() {
+	if d.roots.Absent() {
 		return d.answer.Absent()
 	}
 	d.list()
@@ -68,7 +68,6 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.read()
 	d.match()
 	d.addSessions()
-	d.answer.NotRead(d.lateIn, "sessions", d.late, len(d.sessions)+d.late)
 	a.Watch.Set(d.watchPaths())
 	a.transcripts.End(q.Once)
 	return d.answer.Result(ctx, string(Name))

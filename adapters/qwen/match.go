@@ -33,20 +33,20 @@ func (d *discovery) match() {
 		}
 	}
 	for _, s := range d.subs {
-		i := slices.IndexFunc(d.sessions, func(o *session) bool { return o.id == s.parent && o.home == s.home })
+		i := slices.IndexFunc(d.sessions, func(o *session) bool { return o.id == s.parent && o.Home == s.Home })
 		if i < 0 {
 			continue
 		}
 		if s.above = d.sessions[i]; s.above.owner != nil {
 			meta, _, _ := agentfile.ReadSmall(strings.TrimSuffix(s.Path, ".jsonl")+".meta.json", maxEntry) // one that can't be read says nothing (0.24.4)
-			s.running, s.title = string(agentfile.Text(agentfile.Get(meta, "status"))) == "running", short(agentfile.Get(meta, "description"))
+			s.running, s.title = string(agentfile.Text(agentfile.Get(meta, "status"))) == "running", kit.Short(agentfile.Get(meta, "description"))
 		}
 	}
 }
 
 func (d *discovery) assign(p *process, id, how string) {
 	for _, s := range d.sessions {
-		if id != "" && s.id == id && s.owner == nil && p.Uses(s.home) {
+		if id != "" && s.id == id && s.owner == nil && p.Uses(s.Home) {
 			s.owner, s.how = p, how
 			p.sessions = append(p.sessions, s)
 		}
@@ -65,7 +65,7 @@ func (d *discovery) byStart(p *process) {
 		if p.Resumes {
 			since = s.last
 		}
-		if s.owner == nil && p.CWD != "" && s.cwd == p.CWD && p.Uses(s.home) && !since.Before(p.Started.Add(-kit.StartSlack)) {
+		if s.owner == nil && p.CWD != "" && s.cwd == p.CWD && p.Uses(s.Home) && !since.Before(p.Started.Add(-kit.StartSlack)) {
 			found = append(found, s)
 		}
 	}

@@ -113,7 +113,7 @@ func (d *discovery) readEntry(p *process, path string, pid int, inner bool) {
 		n, _ := agentfile.Int(agentfile.Get(data, name))
 		return n
 	}
-	id := short(agentfile.Get(data, "sessionId"))
+	id := kit.Short(agentfile.Get(data, "sessionId"))
 	switch {
 	case number("schemaVersion") > schema:
 		d.answer.Skip("entry of a newer registry", 1)
@@ -123,7 +123,7 @@ func (d *discovery) readEntry(p *process, path string, pid int, inner bool) {
 		return
 	}
 	namespace, written := number("pidNs"), time.UnixMilli(number("startedAt"))
-	boot, ticks, exact := strings.Cut(short(agentfile.Get(data, "procStart")), ":")
+	boot, ticks, exact := strings.Cut(kit.Short(agentfile.Get(data, "procStart")), ":")
 	switch own := d.Table.Domain(); {
 	case !inner && namespace != 0 && own != "" && !strings.HasSuffix(own, fmt.Sprintf(":pid:[%d]", namespace)):
 		return

@@ -32,9 +32,9 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return kit.Unknown(s.doubt + "; " + said)
 	case s.owner != nil:
 		return d.decideHosted(s, said)
-	case d.noTable:
+	case d.roots.NoTable:
 		return kit.Unknown("the process table can't be read; " + said)
-	case d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return len(p.sessions) == 0 && p.Uses(s.home) && p.CWD == s.cwd }):
+	case d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return len(p.sessions) == 0 && p.Uses(s.Home) && p.CWD == s.cwd }):
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
 	}
 	return kit.Stopped(s.turn.left(), "no process has it; "+said)
@@ -139,7 +139,7 @@ func (d *discovery) addSessions() {
 		d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
 	}
 	for _, s := range d.sessions {
-		if !d.queried(s.id) {
+		if !kit.Asked(d.query, s.id) {
 			continue
 		}
 		row := d.row(s, d.decide(s))
@@ -148,23 +148,19 @@ func (d *discovery) addSessions() {
 		}
 	}
 	for _, s := range d.subs {
-		if s.runs() && d.queried(s.id) {
+		if s.runs() && kit.Asked(d.query, s.id) {
 			row := d.row(s, d.decideSub(s))
 			row.Process, row.Parent, row.Shared = s.above.owner.Identity, s.parent, true
 			add(row)
 		}
 	}
 	for _, p := range d.processes {
-		doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.CWD && cmp.Or(p.Home, s.home) == s.home })
+		doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.CWD && cmp.Or(p.Home, s.Home) == s.Home })
 		row := p.Row(Name, &d.roots, d.hidden, len(p.entries) > 0, doubt) // with an entry, nothing was typed yet
-		if len(p.sessions) == 0 && d.queried(row.ID) {
+		if len(p.sessions) == 0 && kit.Asked(d.query, row.ID) {
 			d.answer.Add(row)
 		}
 	}
-}
-
-func (d *discovery) queried(id string) bool {
-	return len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, id)
 }
 
 // row returns a session for the answer.
@@ -173,7 +169,7 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
 		CWD: s.cwd, Branch: s.branch, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
 		Doing: s.doing, DoingSince: s.doingAt, Context: adapters.Context{Used: s.context},
-		StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted, Files: []string{s.Path}, Home: s.home,
+		StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted, Files: []string{s.Path}, Home: s.Home,
 	}
 	if !s.partial {
 		tokens := s.ledger.Tokens()
@@ -205,8 +201,5 @@ func (d *discovery) settle() {
 			s.above.spent.Ledgers = append(s.above.spent.Ledgers, &s.ledger)
 		}
 	}
-	kit.Settle(accounts)
-	for _, a := range accounts {
-		d.answer.Copies(a.Copies)
-	}
+	d.answer.Settle(accounts)
 }
