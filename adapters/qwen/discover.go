@@ -54,15 +54,11 @@ type session struct {
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer()}
 	d.roots = kit.Roots{Answer: d.answer, Store: "projects"}
-	for _, p := range program.Find(ctx, &d.roots, a.Base, a.ownHome(), d.now) {
-		d.processes = append(d.processes, a.inspect(p))
+	own, _ := a.homes()
+	for _, p := range program.Find(ctx, &d.roots, a.Base, own, d.now) {
+		d.processes = append(d.processes, d.inspect(p))
 	}
 	return d
-}
-
-// ownHome returns the home of the user that runs Rollcall.
-func (a *Adapter) ownHome() string {
-	return cmp.Or(a.Env(homeVariable), filepath.Join(a.Home, folderName))
 }
 
 // list lists the files of all homes.
@@ -151,6 +147,9 @@ func (d *discovery) watchPaths() []string {
 		if slices.ContainsFunc(d.processes, func(p *process) bool { return p.folder == name }) {
 			watch = kit.AppendNew(watch, filepath.Dir(dir), dir)
 		}
+	}
+	for _, p := range d.processes {
+		watch = kit.AppendNew(watch, p.registry...)
 	}
 	for _, s := range d.subs {
 		if s.above != nil && s.above.owner != nil {

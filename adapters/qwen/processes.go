@@ -21,16 +21,14 @@ var program = &kit.NodeAgent{Command: "qwen", Package: "qwen-code", Inner: "QWEN
 	Serving:     []string{"serve"},
 	Continue:    []string{"--continue", "-c"},
 	Home: func(env []string) string {
-		home, user := kit.Get(env, homeVariable), kit.Get(env, kit.Home)
-		if home == "" && user != "" {
-			home = filepath.Join(user, folderName)
-		}
-		return home
+		_, runtime := homesOf(func(name string) string { return kit.Get(env, name) }, kit.Get(env, kit.Home))
+		return runtime
 	}}
 
 // process is a live process of Qwen Code.
 type process struct {
 	*kit.NodeProcess
+	registry []string  // the folders in which its entry may be
 	folder   string    // that in which the sessions of its working folder are (0.15.6, 0.24.4)
 	entries  []entry   // of the registry
 	began    time.Time // by the clock of its records where that is known: Started moves when the clock is set
@@ -55,11 +53,21 @@ const (
 
 var notPlain = regexp.MustCompile(`[^A-Za-z0-9]`)
 
-// inspect adds to a process what its tools show.
-func (a *Adapter) inspect(p *kit.NodeProcess) *process {
+// inspect adds to a process where its entry is, and what its tools show.
+func (d *discovery) inspect(p *kit.NodeProcess) *process {
 	out := &process{NodeProcess: p, folder: notPlain.ReplaceAllString(p.CWD, "-"), began: p.Started}
+	env, _ := d.Table.Env(p.Identity)
+	named, _ := homesOf(func(name string) string { return kit.Get(env, name) }, kit.Get(env, kit.Home))
+	home, known := d.roots.OfProcess(named)
+	homes := []string{home}
+	if d.hidden = d.hidden || d.roots.Unresponsive(named); !known {
+		homes = d.roots.Paths
+	}
+	for _, path := range homes {
+		out.registry = append(out.registry, filepath.Join(path, "sessions"))
+	}
 	for _, row := range p.Children {
-		env, _ := a.Table.Env(row.Identity)
+		env, _ := d.Table.Env(row.Identity)
 		id := kit.Get(env, "QWEN_CODE_SESSION_ID")
 		out.tools = append(out.tools, tool{row, id, id != "" || kit.Get(env, "QWEN_CODE") != ""})
 	}
@@ -75,21 +83,19 @@ func (p *process) names(id string) bool {
 		slices.ContainsFunc(p.tools, func(t tool) bool { return t.session == id })
 }
 
-// readEntries reads what the registry of each process's home says of the process.
+// readEntries reads what the registry says of each process.
 func (d *discovery) readEntries() {
-	for _, home := range d.roots.Paths {
-		dir := filepath.Join(home, "sessions")
-		var files []fs.DirEntry
-		if slices.ContainsFunc(d.processes, func(p *process) bool { return p.Uses(home) }) {
-			var err error
-			files, err = agentfile.Entries(d.ctx, dir)
-			d.failed(dir, err)
-		}
-		for _, p := range d.processes {
-			if !p.Uses(home) {
-				continue
+	listed := map[string][]fs.DirEntry{}
+	for _, p := range d.processes {
+		pids, _ := d.Table.InnerPIDs(p.Identity)
+		for _, dir := range p.registry {
+			files, known := listed[dir]
+			if !known {
+				var err error
+				files, err = agentfile.Entries(d.ctx, dir)
+				d.failed(dir, err)
+				listed[dir] = files
 			}
-			pids, _ := d.Table.InnerPIDs(p.Identity)
 			for _, f := range files {
 				name, isEntry := strings.CutSuffix(f.Name(), ".json")
 				number, _, _ := strings.Cut(name, "-")

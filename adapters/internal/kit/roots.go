@@ -74,9 +74,9 @@ func (r *Roots) Unresponsive(path string) bool {
 }
 
 // OfProcess returns the home that a process names, as this machine names it. known is false if it does not exist here, as that of a process
-// of another mount namespace: its paths have no meaning here.
+// of another mount namespace: its paths have no meaning here. Nor has a relative one.
 func (r *Roots) OfProcess(path string) (home string, known bool) {
-	if path == "" || !r.Answers(path) {
+	if !filepath.IsAbs(path) || !r.Answers(path) {
 		return path, false
 	}
 	if _, err := os.Stat(filepath.Dir(path)); os.IsNotExist(err) {
