@@ -160,20 +160,17 @@ func (d *discovery) addSessions() {
 		}
 	}
 	d.askTerminals(verdicts, unsettled)
-	add := func(row adapters.Session) {
-		d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
-	}
 	for _, s := range d.sessions {
 		v := verdicts[s]
 		if isOld := v.Status == adapters.Stopped && latest(s.last, s.at).Before(d.query.Since); v.Status != "" && kit.Asked(d.query, s.id) && (len(d.query.IDs) > 0 || !isOld) {
-			add(d.row(s, v))
+			d.answer.AddOnce(d.row(s, v), "several homes have the session", (*adapters.Session).Live)
 		}
 	}
 	for _, s := range d.subs {
 		if d.isOpen(s) && s.doubt == "" && kit.Asked(d.query, s.id) {
 			row := d.row(s, d.decideSub(s))
 			row.Parent, row.Shared, row.CWD = s.parent.id, true, s.parent.project.cwd
-			add(row)
+			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
 		}
 	}
 	for _, p := range d.processes {
@@ -216,8 +213,7 @@ func (s *session) tokens() *adapters.Tokens {
 	if s.unsure {
 		return nil
 	}
-	t := kit.TokensOf(s.ledgers...)
-	return &t
+	return new(kit.TokensOf(s.ledgers...))
 }
 
 // settle finds which of the answers in the files count for which session. Those of sub-agents that are over count for their parent.

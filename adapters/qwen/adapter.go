@@ -53,15 +53,12 @@ var (
 func New(cfg adapters.Config) *Adapter {
 	a := &Adapter{Base: kit.NewBase(cfg, description, agentproc.Own{Variable: homeVariable, Store: folderName}, agentproc.Own{Variable: runtimeVariable}),
 		transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat)}
-	if home, runtime := a.homes(); runtime != home {
+	if home, runtime := homesOf(a.Env, a.Home); runtime != home {
 		named := a.Named
 		a.Named = func() []string { return append([]string{runtime}, named()...) }
 	}
 	return a
 }
-
-// homes returns the home of the user that runs Rollcall, and the folder with its sessions.
-func (a *Adapter) homes() (home, runtime string) { return homesOf(a.Env, a.Home) }
 
 // homesOf returns the home that an environment names, which has the registry and the settings, and the folder with the sessions: the same, unless
 // QWEN_RUNTIME_DIR names another one. user is the user's home folder, and empty where it is not known.

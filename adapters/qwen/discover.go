@@ -3,6 +3,7 @@ package qwen
 import (
 	"cmp"
 	"context"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +24,6 @@ type discovery struct {
 
 	processes []*process
 	roots     kit.Roots
-	folders   []string // with chats
 	files     []*file
 	sessions  []*session // main ones
 	subs      []*session
@@ -54,7 +54,7 @@ type session struct {
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer()}
 	d.roots = kit.Roots{Answer: d.answer, Store: "projects"}
-	own, _ := a.homes()
+	own, _ := homesOf(a.Env, a.Home)
 	for _, p := range program.Find(ctx, &d.roots, a.Base, own, d.now) {
 		d.processes = append(d.processes, d.inspect(p))
 	}
@@ -71,40 +71,35 @@ func (d *discovery) list() {
 
 // listFolder lists the chats of one working folder, and those of their sub-agents.
 func (d *discovery) listFolder(ctx context.Context, home, folder string) {
-	chats, agents := filepath.Join(home, "projects", folder, "chats"), filepath.Join(home, "projects", folder, "subagents")
-	d.folders = append(d.folders, chats)
-	d.listChats(ctx, chats, "", file{Chat: kit.Chat{Home: home}, folder: folder})
-	parents, err := agentfile.Entries(ctx, agents)
-	d.failed(agents, err)
-	for _, e := range parents {
+	dir := filepath.Join(home, "projects", folder)
+	d.listChats(ctx, filepath.Join(dir, "chats"), file{Chat: kit.Chat{Home: home}, folder: folder})
+	agents := filepath.Join(dir, "subagents")
+	for _, e := range d.entries(ctx, agents) {
 		if kit.Is(e.Name()) {
-			d.listChats(ctx, filepath.Join(agents, e.Name()), "agent-", file{Chat: kit.Chat{Home: home}, folder: folder, parent: e.Name()})
+			d.listChats(ctx, filepath.Join(agents, e.Name()), file{Chat: kit.Chat{Home: home}, folder: folder, parent: e.Name()})
 		}
 	}
 }
 
-// listChats lists the files of sessions in a folder whose names begin with a prefix. what has what they have in common.
-func (d *discovery) listChats(ctx context.Context, dir, prefix string, what file) {
-	entries, err := agentfile.Entries(ctx, dir)
-	d.failed(dir, err)
-	for _, e := range entries {
+// listChats lists the files of sessions in a folder, with what they have in common.
+func (d *discovery) listChats(ctx context.Context, dir string, f file) {
+	for _, e := range d.entries(ctx, dir) {
 		name, isChat := strings.CutSuffix(e.Name(), ".jsonl")
-		id, named := strings.CutPrefix(name, prefix)
-		if !isChat || !named || what.parent == "" && !kit.Is(id) {
+		if f.id = strings.TrimPrefix(name, "agent-"); !isChat || f.parent == "" && !kit.Is(name) {
 			continue
 		}
-		f := what
-		chat, ok, hidden := d.answer.Stat(what.Home, filepath.Join(dir, e.Name()))
-		f.Chat, f.id, d.hidden = chat, id, d.hidden || hidden
-		if ok {
-			d.files = append(d.files, &f)
+		chat, ok, hidden := d.answer.Stat(f.Home, filepath.Join(dir, e.Name()))
+		if d.hidden = d.hidden || hidden; ok {
+			d.files = append(d.files, &file{chat, f.folder, f.id, f.parent})
 		}
 	}
 }
 
-// failed notes that something could not be read.
-func (d *discovery) failed(path string, err error) {
-	d.hidden = d.answer.Failed(path, err) || d.hidden
+// entries lists a folder.
+func (d *discovery) entries(ctx context.Context, dir string) []fs.DirEntry {
+	list, err := agentfile.Entries(ctx, dir)
+	d.hidden = d.answer.Failed(dir, err) || d.hidden
+	return list
 }
 
 // read reads the files that the query asks for, and all that a live process may have.
@@ -129,7 +124,7 @@ func (d *discovery) read() {
 // names the session, or it was written in the folder of the process since.
 func (d *discovery) wants(f *file) bool {
 	live := slices.ContainsFunc(d.processes, func(p *process) bool {
-		return p.Uses(f.Home) && (p.names(cmp.Or(f.parent, f.id)) || f.folder == p.folder && !f.Info.ModTime().Before(p.Started.Add(-kit.StartSlack)))
+		return p.Uses(f.Home) && (slices.ContainsFunc(p.named(), func(c claim) bool { return c.session == cmp.Or(f.parent, f.id) }) || f.folder == p.folder && !f.Info.ModTime().Before(p.Started.Add(-kit.StartSlack)))
 	})
 	if live || len(d.query.IDs) == 0 {
 		return live || d.query.Since.IsZero() || !f.Info.ModTime().Before(d.query.Since)
@@ -142,14 +137,11 @@ func (d *discovery) watchPaths() []string {
 	for _, home := range d.roots.Paths {
 		watch = kit.AppendNew(watch, filepath.Dir(home), home, filepath.Join(home, "projects"), filepath.Join(home, "sessions"))
 	}
-	for _, dir := range d.folders {
-		name := filepath.Base(filepath.Dir(dir))
-		if slices.ContainsFunc(d.processes, func(p *process) bool { return p.folder == name }) {
-			watch = kit.AppendNew(watch, filepath.Dir(dir), dir)
-		}
-	}
 	for _, p := range d.processes {
 		watch = kit.AppendNew(watch, p.registry...)
+		for _, home := range d.roots.Paths {
+			watch = kit.AppendNew(watch, filepath.Join(home, "projects", p.folder), filepath.Join(home, "projects", p.folder, "chats"))
+		}
 	}
 	for _, s := range d.subs {
 		if s.above != nil && s.above.owner != nil {

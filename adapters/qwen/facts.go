@@ -28,9 +28,8 @@ type facts struct {
 	context                                            int64
 
 	ledger   kit.Ledger
-	partial  bool // ledger lacks answers of the file
 	skipped  map[string]int
-	longLine string // description of a line that was too long to be read
+	longLine string // description of a line that was too long to be read: the ledger lacks its answer
 }
 
 // turn is the state of the last turn.
@@ -54,10 +53,7 @@ const (
 )
 
 // call is a call of a tool without a result.
-type call struct {
-	id, tool string
-	at       time.Time
-}
+type call struct{ id, tool string }
 
 const (
 	textLimit = kit.ShortText // of the texts that are kept of a session, in bytes
@@ -132,7 +128,7 @@ func (f *facts) answer(r *record) {
 			return
 		}
 		open = true
-		one := call{id: kit.Short(agentfile.Get(c, "id")), tool: kit.Short(agentfile.Get(c, "name")), at: at}
+		one := call{id: kit.Short(agentfile.Get(c, "id")), tool: kit.Short(agentfile.Get(c, "name"))}
 		if f.calls = append(f.calls[:len(f.calls):len(f.calls)], one); len(f.calls) > maxCalls {
 			f.calls = f.calls[1:]
 		}
@@ -199,7 +195,7 @@ func (f *facts) Line(line []byte) error {
 // Long implements kit.Gatherer.
 func (f *facts) Long(line string) {
 	f.skip(kit.LongLine)
-	f.partial, f.longLine, f.turn = true, line, turn{state: lost}
+	f.longLine, f.turn = line, turn{state: lost}
 }
 
 // Partial implements kit.Gatherer. What is listed has whole records.

@@ -3,6 +3,7 @@ package qwen
 import (
 	"cmp"
 	"context"
+	"os"
 	"path/filepath"
 
 	"rollcall/adapters"
@@ -35,7 +36,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		Mode: func(c *adapters.Command, mode string) {
 			c.Option("--approval-mode", mode)
 			if t.Terminal && t.Answerable {
-				r := newRemote()
+				r := remoteIn(filepath.Join(os.TempDir(), remotePrefix+kit.New()))
 				c.Before = func(context.Context) error { return r.make(a.Now()) }
 				c.Option("--json-file", r.events)
 				c.Option("--input-file", r.input)
@@ -46,7 +47,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 
 // useHome makes a command use a home. One that has sessions without an installation is a folder for run-time data alone.
 func (a *Adapter) useHome(c *adapters.Command, home string) error {
-	own, runtime := a.homes()
+	own, runtime := homesOf(a.Env, a.Home)
 	isHome := !kit.MayExist(filepath.Join(home, "projects")) || kit.MayExist(filepath.Join(home, "installation_id"))
 	var err error
 	if !isHome || runtime != own {

@@ -92,24 +92,24 @@ func (r *record) messages(limit kit.Limit) (list []part) {
 	if m.Text = limit.Cut(strings.TrimSpace(text)); m.Text != "" {
 		list = append(list, part{Message: m})
 	}
-	i := 0
+	calls := 0
 	r.parts(func(raw []byte) {
 		call, result := agentfile.Get(raw, "functionCall"), agentfile.Get(raw, "functionResponse")
+		if agentfile.Null(call) && agentfile.Null(result) {
+			return
+		}
 		one := part{args: agentfile.Get(call, "args"), result: agentfile.Get(result, "response")}
-		one.Message = adapters.Message{Key: m.Key + "/" + strconv.Itoa(i), Role: adapters.FromTool, State: adapters.ToolRunning, At: m.At}
+		one.Message = adapters.Message{Key: m.Key + "/" + strconv.Itoa(calls), Role: adapters.FromTool, State: adapters.ToolRunning, At: m.At}
 		switch {
 		case !agentfile.Null(call):
 			one.Text = limit.Cut(argument(one.args))
-		case agentfile.Null(result):
-			return
-		case !agentfile.Null(agentfile.Get(one.result, "error")):
-			call, one.State = result, adapters.ToolFailed
-		default:
+		case agentfile.Null(agentfile.Get(one.result, "error")):
 			call, one.State = result, adapters.ToolDone
+		default:
+			call, one.State = result, adapters.ToolFailed
 		}
 		one.call, one.Tool = kit.Short(agentfile.Get(call, "id")), cmp.Or(kit.Short(agentfile.Get(call, "name")), "tool")
-		list = append(list, one)
-		i++
+		list, calls = append(list, one), calls+1
 	})
 	return list
 }
