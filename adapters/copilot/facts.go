@@ -149,8 +149,8 @@ func (f *facts) place(typ string, r *record, at time.Time) {
 	}
 	f.version = cmp.Or(r.text("copilotVersion"), f.version)
 	f.model = cmp.Or(r.text("selectedModel"), f.model)
-	if cwd := short(agentfile.Get(context, "cwd")); cwd != "" {
-		f.cwd, f.branch = cwd, short(agentfile.Get(context, "branch"))
+	if cwd := kit.Short(agentfile.Get(context, "cwd")); cwd != "" {
+		f.cwd, f.branch = cwd, kit.Short(agentfile.Get(context, "branch"))
 	}
 }
 
@@ -191,10 +191,10 @@ func (f *facts) enter(r *record, at time.Time) {
 	f.metered = true
 	f.uncounted = max(0, f.uncounted-1) // a version that states both
 	usage := r.get("usage")
-	e := kit.Entry{At: at, Model: short(agentfile.Get(usage, "model")), CWD: f.cwd, Branch: f.branch, Tokens: tokensOf(usage)}
-	source := short(agentfile.Get(usage, "accounting", "sourceSessionId"))
+	e := kit.Entry{At: at, Model: kit.Short(agentfile.Get(usage, "model")), CWD: f.cwd, Branch: f.branch, Tokens: tokensOf(usage)}
+	source := kit.Short(agentfile.Get(usage, "accounting", "sourceSessionId"))
 	e.Copied = source != "" && source != f.id
-	e.ID = xxhash.Sum64String(short(r.id)) | 1
+	e.ID = xxhash.Sum64String(kit.Short(r.id)) | 1
 	if number := agentfile.Get(usage, "accounting", "sequence"); source != "" && number != nil {
 		e.ID = xxhash.Sum64String(source+" "+string(number)) | 1
 	}
@@ -298,11 +298,11 @@ func (t *turn) step(typ string, r *record, at time.Time) {
 
 // requested returns what a request asks for: the whole command, or the most descriptive member.
 func requested(raw []byte) string {
-	if text := short(agentfile.Get(raw, "fullCommandText")); text != "" {
+	if text := kit.Short(agentfile.Get(raw, "fullCommandText")); text != "" {
 		return text
 	}
-	what := kit.Argument(raw, []string{"fileName", "path", "url", "toolName", "intention"}, short)
-	return adapters.CutTo(short(agentfile.Get(raw, "kind"))+" "+what, textLimit)
+	what := kit.Argument(raw, []string{"fileName", "path", "url", "toolName", "intention"}, kit.Short)
+	return adapters.CutTo(kit.Short(agentfile.Get(raw, "kind"))+" "+what, textLimit)
 }
 
 // doing returns what the session does now, see adapters.Session.Doing.

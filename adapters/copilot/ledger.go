@@ -12,8 +12,5 @@ func (d *discovery) settle() {
 		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.facts.ledger}, Last: s.facts.last, Model: s.facts.model, CWD: s.facts.cwd, Branch: s.facts.branch}
 		accounts = append(accounts, s.spent)
 	}
-	kit.Settle(accounts)
-	for _, a := range accounts {
-		d.answer.Copies(a.Copies)
-	}
+	d.answer.Settle(accounts)
 }

@@ -73,7 +73,7 @@ func (p *peek) record(r *record) {
 
 // message returns the message that a record is. ok is false for one that is none.
 func message(r *record, limit kit.Limit) (m adapters.Message, ok bool) {
-	m = adapters.Message{Key: short(r.id), At: agentfile.Time(r.at)}
+	m = adapters.Message{Key: kit.Short(r.id), At: agentfile.Time(r.at)}
 	switch string(agentfile.Text(r.typ)) {
 	case "user.message":
 		if !r.isPrompt() {

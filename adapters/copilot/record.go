@@ -10,7 +10,7 @@ import (
 )
 
 // textLimit bounds prompts, titles, errors and requests, in bytes.
-const textLimit = 4 << 10
+const textLimit = kit.ShortText
 
 // record is one line of a session's file.
 type record struct {
@@ -33,15 +33,10 @@ func parse(line []byte) (r record, err error) {
 func (r *record) get(path ...string) []byte { return agentfile.Get(r.data, path...) }
 
 // text returns a member of the record's data that is a text, cut.
-func (r *record) text(path ...string) string { return short(r.get(path...)) }
+func (r *record) text(path ...string) string { return kit.Short(r.get(path...)) }
 
 // sub reports whether the record is of a sub-agent.
 func (r *record) sub() bool { return !agentfile.Null(r.agent) }
-
-func short(raw []byte) string {
-	text, _ := agentfile.Head(raw, textLimit)
-	return text
-}
 
 // isPrompt reports whether a user.message is the user's own: others are of skills, of other agents and of the autopilot.
 func (r *record) isPrompt() bool {
@@ -72,5 +67,5 @@ var shells = []string{"bash", "powershell", "shell"}
 
 // calling returns what a call does, in a few words.
 func calling(tool string, input []byte) (text string, runs bool) {
-	return kit.Argument(input, arguments, short), slices.Contains(shells, tool)
+	return kit.Argument(input, arguments, kit.Short), slices.Contains(shells, tool)
 }

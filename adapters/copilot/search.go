@@ -34,18 +34,12 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 }
 
 func conversation(at place, changed time.Time) adapters.Conversation {
-	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-		f, _, err := agentfile.OpenRegular(at.events())
-		if err != nil {
-			return nil, kit.SearchProblem(ctx, at.events(), err, nil)
-		}
-		defer f.Close()
+	return kit.FileSearch(at.events(), changed, func(_ context.Context, n *kit.Finder) ([][]byte, func([]byte) error) {
 		space, _ := readWorkspace(filepath.Join(at.dir(), "workspace.yaml")) // a hit is one without its folder, too
-		n := &kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: at.id, CWD: space.cwd, Changed: changed}}
+		n.Hit.Session, n.Hit.CWD = at.id, space.cwd
 		calls := map[string]adapters.Message{} // by the id of the call
-		skipped, err := kit.SearchLines(ctx, f, q, marks(q), func(line []byte, _ int64) error { return searchLine(n, calls, line) })
-		return skipped, kit.SearchProblem(ctx, at.events(), err, n.FoundErr)
-	}}
+		return marks(n.Query), func(line []byte) error { return searchLine(n, calls, line) }
+	})
 }
 
 // marks returns what the lines have that are needed beside those with the pattern: a tool's result names its call alone.

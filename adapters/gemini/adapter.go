@@ -77,14 +77,13 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 // look reads the processes and then the files, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
-	if d.absent() {
+	if d.homes.Absent() {
 		return d.answer.Absent()
 	}
 	d.list()
 	d.read()
 	d.match()
 	d.addSessions()
-	d.answer.NotRead(d.lateIn, "sessions", d.late, len(d.sessions)+d.late)
 	a.Watch.Set(d.watchPaths())
 	a.transcripts.End(q.Once)
 	return d.answer.Result(ctx, string(Name))

@@ -3,8 +3,6 @@ package gemini
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -28,14 +26,11 @@ type discovery struct {
 	logs   sync.Mutex // guards the logs of projects
 
 	processes []*process
-	noTable   bool // the process table could not be read
 	projects  []*project
 	files     []*file
 	sessions  []*session // main ones
 	byID      map[string]*session
 	subs      []*session
-	late      int // files that were not read in time
-	lateIn    string
 	partial   bool // files that a live process may have were not read
 }
 
@@ -48,7 +43,7 @@ type process struct {
 	logID   string    // the session under which what is typed in it is logged
 }
 
-// project is the folder of one working folder, tmp/<slug>, or before slugs tmp/<SHA-256 of the working folder>.
+// project is the folder of one working folder, tmp/<slug>.
 type project struct {
 	dir, home string
 	cwd       string   // empty: not known
@@ -70,14 +65,15 @@ type file struct {
 type session struct {
 	facts
 	*file
-	more   []*session // the other files of it
-	owner  *process
-	how    string // how that is known
-	doubt  string // why it is not known whether a process has it
-	maybe  []*process
-	parent *session
-	spent  *kit.Account
-	paths  []string
+	ledgers []*kit.Ledger // of all its files
+	unsure  bool          // the ledgers lack answers
+	owner   *process
+	how     string // how that is known
+	doubt   string // why it is not known whether a process has it
+	maybe   []*process
+	parent  *session
+	spent   *kit.Account
+	paths   []string
 }
 
 var sessionName = regexp.MustCompile(`^session-\d{4}-\d\d-\d\dT\d\d-\d\d-(.{1,64})\.jsonl?$`)
@@ -85,19 +81,12 @@ var sessionName = regexp.MustCompile(`^session-\d{4}-\d\d-\d\dT\d\d-\d\d-(.{1,64
 // begin starts a question: it reads the processes, and finds the homes.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(), byID: map[string]*session{}}
-	rows, known := a.Processes(ctx, d.answer)
-	d.noTable = !known
 	d.homes = kit.Roots{Answer: d.answer, Store: "tmp"}
 	own := filepath.Join(cmp.Or(a.Env(homeVariable), a.Home), folderName)
-	for _, p := range program.Find(&d.homes, a.Base, own, program.Processes(a.Base, rows, d.now), d.now) {
+	for _, p := range program.Find(ctx, &d.homes, a.Base, own, d.now) {
 		d.processes = append(d.processes, &process{NodeProcess: p})
 	}
 	return d
-}
-
-// absent reports whether nothing shows that the agent is installed.
-func (d *discovery) absent() bool {
-	return len(d.processes) == 0 && !d.noTable && d.homes.Absent()
 }
 
 // list lists the files of all homes.
@@ -106,27 +95,23 @@ func (d *discovery) list() {
 		root, registered := filepath.Join(home, "tmp"), map[string]string{}
 		data, _, _ := agentfile.ReadSmall(filepath.Join(home, "projects.json"), 4<<20) // what can't be read says nothing
 		_ = agentfile.Top(agentfile.Get(data, "projects"), func(cwd, name []byte) bool {
-			registered[short(name)] = string(cwd)
+			registered[kit.Short(name)] = string(cwd)
 			return true
 		})
 		all := d.answer.Folders(d.ctx, root, func(ctx context.Context, name string) {
-			d.listProject(ctx, &project{dir: filepath.Join(root, name), home: home, cwd: registered[name]})
+			p := &project{dir: filepath.Join(root, name), home: home, cwd: registered[name]}
+			d.projects = append(d.projects, p)
+			d.findCWD(p)
+			d.listChats(ctx, p, filepath.Join(p.dir, "chats"), "")
 		})
 		d.partial = d.partial || !all
 	}
 }
 
-// listProject lists the chats of one working folder, and those of their sub-agents.
-func (d *discovery) listProject(ctx context.Context, p *project) {
-	d.projects = append(d.projects, p)
-	d.findCWD(p)
-	d.listChats(ctx, p, filepath.Join(p.dir, "chats"), "")
-}
-
 // listChats lists the files in a folder of chats, or in the one of a session's sub-agents.
 func (d *discovery) listChats(ctx context.Context, p *project, dir, parent string) {
 	entries, err := agentfile.Entries(ctx, dir)
-	p.failed(d, dir, err)
+	p.hidden = d.answer.Failed(dir, err) || p.hidden
 	for _, e := range entries {
 		f := &file{Chat: kit.Chat{Path: filepath.Join(dir, e.Name())}, project: p, parent: parent}
 		if m := sessionName.FindStringSubmatch(e.Name()); parent == "" && m != nil {
@@ -137,7 +122,7 @@ func (d *discovery) listChats(ctx context.Context, p *project, dir, parent strin
 		} else if f.label, _ = strings.CutSuffix(e.Name(), ".jsonl"); parent == "" || f.label == e.Name() {
 			continue
 		}
-		chat, ok, hidden := d.answer.Stat(f.Path)
+		chat, ok, hidden := d.answer.Stat(p.home, f.Path)
 		if p.hidden = p.hidden || hidden; ok {
 			f.Chat = chat
 			d.files = append(d.files, f)
@@ -148,61 +133,32 @@ func (d *discovery) listChats(ctx context.Context, p *project, dir, parent strin
 	}
 }
 
-// failed notes that something of a project could not be read.
-func (p *project) failed(d *discovery, path string, err error) {
-	if d.answer.Failed(path, err) {
-		p.hidden = true
-	}
-}
-
-// findCWD finds the working folder of a project, which a file in it names, and projects.json. It is not known if they differ. Before slugs, the
-// name of a project is the hash of its working folder.
+// findCWD finds the working folder of a project, which a file in it names, and projects.json. It is not known if they differ.
 func (d *discovery) findCWD(p *project) {
 	path := filepath.Join(p.dir, ".project_root")
 	data, _, err := agentfile.ReadSmall(path, 32<<10)
-	p.failed(d, path, err)
-	if cwd := strings.TrimRight(string(data), "\r\n"); cwd != "" && p.cwd != "" && cwd != p.cwd {
+	p.hidden = d.answer.Failed(path, err) || p.hidden
+	cwd := strings.TrimRight(string(data), "\r\n")
+	if cwd != "" && p.cwd != "" && cwd != p.cwd {
 		d.answer.Skip("working folder named in two ways", 1)
 		p.cwd, p.hidden = "", true
 		return
-	} else if cwd != "" {
-		p.cwd = cwd
 	}
-	for _, one := range d.processes {
-		if sum := sha256.Sum256([]byte(one.CWD)); p.cwd == "" && hex.EncodeToString(sum[:]) == filepath.Base(p.dir) {
-			p.cwd = one.CWD
-		}
-	}
+	p.cwd = cmp.Or(cwd, p.cwd)
 }
 
 // read reads the files that the query asks for, and all that a live process may have.
 func (d *discovery) read() {
-	chat := func(f *file) *kit.Chat { return &f.Chat }
-	kit.NewestFirst(d.files, chat)
 	d.files = slices.DeleteFunc(d.files, func(f *file) bool { return !d.wants(f) })
-	recognised, strange := 0, ""
-	kit.ReadAll(d.ctx, d.transcripts, d.files, d.query.Once, chat, func(f *file, read facts, err error) {
-		switch {
-		case adapters.IsOutOfTime(err):
-			d.late, d.lateIn, d.partial = d.late+1, f.project.home, true
-			return
-		case err != nil:
-			f.project.failed(d, f.Path, err)
-			d.answer.LeaveOut(kit.NotReadable, 1)
-			return
-		}
+	kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, d.files, func(f *file, read facts) bool {
 		d.answer.SkipAll(read.skipped)
 		if read.known {
-			recognised++
-			d.take(&session{file: f, facts: read, paths: []string{f.Path}})
-		} else if f.Info.Size() > 0 {
-			d.answer.LeaveOut(kit.NotRecognised, 1)
-			strange, f.project.hidden = f.Path, true
+			s := &session{file: f, facts: read, paths: []string{f.Path}, unsure: read.lost != ""}
+			s.ledgers = []*kit.Ledger{&s.ledger}
+			d.take(s)
 		}
-	})
-	if strange != "" && recognised == 0 && len(d.query.IDs) == 0 {
-		d.answer.Problem(adapters.Unrecognised(strange, "it does not begin as a session does"))
-	}
+		return read.known
+	}, func(f *file) { f.project.hidden = true })
 }
 
 // wants reports whether a file has to be read: the query asks for it, or a live process can have it, because it was written since the process
@@ -244,7 +200,7 @@ func (d *discovery) take(s *session) {
 	if s.messages && !o.messages || s.messages == o.messages && s.last.After(o.last) {
 		*o, *s = *s, *o
 	}
-	o.more, s.more = append(slices.Concat(o.more, s.more), s), nil
+	o.ledgers, o.unsure = slices.Concat(o.ledgers, s.ledgers), o.unsure || s.unsure
 	if o.opened = slices.Concat(o.opened, s.opened); !s.at.IsZero() && (o.at.IsZero() || s.at.Before(o.at)) {
 		o.at, o.firstPrompt = s.at, cmp.Or(s.firstPrompt, o.firstPrompt)
 	}

@@ -58,10 +58,8 @@ const (
 )
 
 const (
-	// textLimit bounds the texts that are kept of a session, in bytes.
-	textLimit = 4 << 10
-	// maxOpened is how many of the last starts of processes are kept.
-	maxOpened = 16
+	textLimit = kit.ShortText // of the texts that are kept of a session, in bytes
+	maxOpened = 16            // the last starts of processes that are kept
 )
 
 // Clone implements kit.Gatherer.
@@ -89,13 +87,13 @@ func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, re
 // Line implements kit.Gatherer: it adds the records of a line, or the whole of a file of 0.29.0.
 func (f *facts) Line(line []byte) error {
 	other := false
-	n, err := records(line, func(r *record) {
+	_, err := records(line, func(r *record) {
 		if other = other || !f.known && !r.isKnown(); !other {
 			f.record(r)
 		}
 	})
 	switch {
-	case other, n == 0 && !f.known && !isPart(line):
+	case other:
 		f.skip("file without a session header")
 		return kit.ErrOther
 	case err != nil:
@@ -106,7 +104,7 @@ func (f *facts) Line(line []byte) error {
 
 func (f *facts) record(r *record) {
 	f.seen(agentfile.Time(r.updated))
-	f.title = cmp.Or(short(r.summary), f.title)
+	f.title = cmp.Or(kit.Short(r.summary), f.title)
 	switch {
 	case r.set != nil:
 		f.change(r)
@@ -118,7 +116,7 @@ func (f *facts) record(r *record) {
 		}
 		f.message(r)
 	case r.session != nil:
-		f.known, f.id, f.at = true, short(r.session), agentfile.Time(r.start)
+		f.known, f.id, f.at = true, kit.Short(r.session), agentfile.Time(r.start)
 		f.seen(f.at)
 		f.open(f.at)
 	default:
@@ -134,7 +132,7 @@ func (f *facts) open(at time.Time) {
 
 // change applies a record that changes the session as a whole.
 func (f *facts) change(r *record) {
-	if f.id = cmp.Or(f.id, short(r.session)); r.session != nil {
+	if f.id = cmp.Or(f.id, kit.Short(r.session)); r.session != nil {
 		f.resumed = true
 	}
 	if r.messages == nil {
@@ -145,7 +143,7 @@ func (f *facts) change(r *record) {
 		f.open(agentfile.Time(r.updated))
 	}
 	list := listed(r.messages)
-	isPrompt := func(m record) bool { return short(m.id) == f.promptID }
+	isPrompt := func(m record) bool { return kit.Short(m.id) == f.promptID }
 	if f.turn.state == prompted && f.promptID != "" && !slices.ContainsFunc(list, isPrompt) {
 		f.turn = turn{state: ended, why: "the prompt was taken back, as after a failure", at: f.last}
 	}
@@ -159,16 +157,16 @@ func (f *facts) change(r *record) {
 // message applies a message. After an interruption 0.61.0 writes all messages again, under other ids.
 func (f *facts) message(r *record) {
 	at := agentfile.Time(r.at)
-	r.each(func(call []byte) {
+	kit.Each(r.calls, func(call []byte) {
 		at = latest(at, agentfile.Time(agentfile.Get(call, "timestamp")))
 	})
 	if f.seen(at); f.rewriting {
 		return
 	}
 	text, results := r.text(textLimit)
-	switch typ := short(r.typ); typ {
+	switch typ := kit.Short(r.typ); typ {
 	case "user":
-		f.user(short(r.id), text, results, at)
+		f.user(kit.Short(r.id), text, results, at)
 	case "gemini":
 		f.answer(r, text, at)
 	case "info":
@@ -199,16 +197,16 @@ func (f *facts) user(id, text string, results bool, at time.Time) {
 }
 
 func (f *facts) answer(r *record, text string, at time.Time) {
-	f.messages, f.model = true, cmp.Or(short(r.model), f.model)
+	f.messages, f.model = true, cmp.Or(kit.Short(r.model), f.model)
 	if used, total := r.used(); used != nil {
-		f.ledger.Answer(kit.Entry{ID: xxhash.Sum64String(short(r.id)) | 1, At: at, Model: short(r.model), Tokens: *used})
+		f.ledger.Answer(kit.Entry{ID: xxhash.Sum64String(kit.Short(r.id)) | 1, At: at, Model: kit.Short(r.model), Tokens: *used})
 		f.context = total
 	}
 	if text != "" {
 		f.doing, f.doingAt = adapters.CutTo(text, adapters.MaxDoing), at
 	}
 	isOver := false // its calls are
-	r.each(func([]byte) { isOver = true })
+	kit.Each(r.calls, func([]byte) { isOver = true })
 	switch {
 	case f.turn.outcome == adapters.Interrupted:
 	case isOver:

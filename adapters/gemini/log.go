@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // logged is a prompt or a command that a user typed in a terminal, as logs.json has it at once: 0.61.0 records a prompt in the
@@ -32,10 +33,10 @@ func (d *discovery) log(p *project) []logged {
 	p.logged = []logged{}
 	path := filepath.Join(p.dir, "logs.json")
 	data, _, err := agentfile.ReadSmall(path, maxLog)
-	p.failed(d, path, err)
+	p.hidden = d.answer.Failed(path, err) || p.hidden
 	broken := agentfile.Each(data, func(one []byte) bool {
 		get := func(name string) []byte { return agentfile.Get(one, name) }
-		if l := (logged{short(get("sessionId")), short(get("message")), agentfile.Time(get("timestamp"))}); l.session != "" && short(get("type")) == "user" {
+		if l := (logged{kit.Short(get("sessionId")), kit.Short(get("message")), agentfile.Time(get("timestamp"))}); l.session != "" && kit.Short(get("type")) == "user" {
 			p.logged = append(p.logged, l)
 		}
 		return true
@@ -73,11 +74,6 @@ func (d *discovery) pending(s *session) (prompt logged, ok bool) {
 	return prompt, ok
 }
 
-func latest(times ...time.Time) (last time.Time) {
-	for _, at := range times {
-		if at.After(last) {
-			last = at
-		}
-	}
-	return last
+func latest(times ...time.Time) time.Time {
+	return slices.MaxFunc(append([]time.Time{{}}, times...), time.Time.Compare)
 }

@@ -1,8 +1,6 @@
 package gemini
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
@@ -224,11 +222,10 @@ func TestOpenCall(t *testing.T) {
 	w.want("a", adapters.Unknown, "", p)
 }
 
-// Before slugs a folder's name is the hash of the working folder.
-func TestHashedFolder(t *testing.T) {
-	w := world{scene.New(t)}
-	sum := sha256.Sum256([]byte(folder))
-	w.Write(w.Path(".gemini", "tmp", hex.EncodeToString(sum[:]), "chats", "session-2026-11-25T10-00-aaaaaaaa.json"),
+// 0.29.0 writes a file that is one object.
+func TestObject(t *testing.T) {
+	w := newWorld(t)
+	w.Write(w.Path(".gemini", "tmp", "proj", "chats", "session-2026-11-25T10-00-aaaaaaaa.json"),
 		fmt.Sprintf(`{"sessionId":%q,"startTime":%q,"messages":[%s,%s],"summary":"A title"}`, id("a"), stamp(9*time.Second), user(9*time.Second, "one"), answer(8*time.Second, "fine")))
 	p := w.start(30*time.Second, "--resume", id("a"))
 	if s := w.want("a", adapters.Idle, adapters.Completed, p); s.CWD != folder || s.Title != "A title" {

@@ -16,18 +16,10 @@ import (
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 	return kit.Peek(ctx, &s, n, func(path string) ([]adapters.Message, error) {
 		p := &peek{limit: kit.Shown, n: n, seen: map[string]bool{}}
-		if !isObject(path) {
-			err := kit.LinesFromEnd(ctx, path, func(line []byte) bool {
-				_ = p.line(line) // what is no record has no message
-				return !p.full()
-			})
-			p.take()
-			return p.messages, err
-		}
-		data, _, err := agentfile.ReadSmall(path, agentfile.MaxLine)
-		if err == nil && p.line(data) != nil {
-			err = adapters.Unrecognised(path, "it is not complete, or not an object with messages")
-		}
+		err := kit.LinesFromEnd(ctx, path, func(line []byte) bool {
+			_ = p.line(line) // what is no record has no message
+			return !p.full()
+		})
 		p.take()
 		return p.messages, err
 	})
@@ -83,7 +75,7 @@ func (p *peek) take() {
 // message adds one message, and before it its calls, which end after its text. tools returns what is said of a call; nil: its most
 // descriptive argument.
 func (p *peek) message(r *record, tools func(call []byte) string) {
-	id := short(r.id)
+	id := kit.Short(r.id)
 	if id == "" || p.seen[id] || p.full() {
 		return
 	}
@@ -108,9 +100,9 @@ func (p *peek) message(r *record, tools func(call []byte) string) {
 // calls adds the calls of a message, which are over.
 func (p *peek) calls(r *record, in adapters.Message, tools func(call []byte) string) {
 	var calls []adapters.Message
-	r.each(func(call []byte) {
+	kit.Each(r.calls, func(call []byte) {
 		m := adapters.Message{Key: in.Key + "/" + strconv.Itoa(len(calls)), Role: adapters.FromTool, State: adapters.ToolFailed, At: in.At,
-			Tool: cmp.Or(short(agentfile.Get(call, "name")), "tool"), Text: argument(agentfile.Get(call, "args"))}
+			Tool: cmp.Or(kit.Short(agentfile.Get(call, "name")), "tool"), Text: argument(agentfile.Get(call, "args"))}
 		if string(agentfile.Text(agentfile.Get(call, "status"))) == "success" {
 			m.State = adapters.ToolDone
 		}

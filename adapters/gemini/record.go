@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"rollcall/adapters"
@@ -49,35 +48,18 @@ func records(line []byte, do func(*record)) (n int, err error) {
 	})
 }
 
-// isPart reports whether a line can be a part of a session's record.
-func isPart(line []byte) bool {
-	return slices.ContainsFunc([]string{`{"sessionId":`, `{"$set":`, `{"id":`}, func(begin string) bool {
-		n := min(len(begin), len(line))
-		return string(line[:n]) == begin[:n]
-	})
-}
-
 // isObject reports whether a file is one object, as before Gemini CLI wrote lines (0.29.0).
 func isObject(path string) bool { return strings.HasSuffix(path, ".json") }
 
 // listed returns the messages of a list.
 func listed(raw []byte) (list []record) {
-	_ = agentfile.Each(raw, func(one []byte) bool {
+	kit.Each(raw, func(one []byte) {
 		if r, err := parse(one); err == nil {
 			r.listed = true
 			list = append(list, r)
 		}
-		return true
 	})
 	return list
-}
-
-// each calls do for each call of tools in a message.
-func (r *record) each(do func(call []byte)) {
-	_ = agentfile.Each(r.calls, func(call []byte) bool {
-		do(call)
-		return true
-	})
 }
 
 // isCancelled reports whether a message says that the user interrupted the turn.
@@ -90,10 +72,7 @@ func (r *record) used() (t *adapters.Tokens, total int64) {
 	if agentfile.Null(r.tokens) {
 		return nil, 0
 	}
-	count := func(name string) int64 {
-		n, _ := agentfile.Int(agentfile.Get(r.tokens, name))
-		return max(n, 0)
-	}
+	count := func(name string) int64 { return kit.Count(r.tokens, name) }
 	cached := count("cached")
 	return &adapters.Tokens{Input: max(count("input")-cached, 0) + count("tool"), Output: count("output"), CacheRead: cached, Reasoning: count("thoughts")}, count("total")
 }
@@ -116,23 +95,8 @@ func textOf(raw []byte, limit int) (text string, results bool) {
 		text, _ = agentfile.Head(raw, limit)
 		return text, false
 	}
-	var parts []string
-	size := 0
-	_ = agentfile.Each(raw, func(part []byte) bool {
-		results = results || agentfile.Get(part, "functionResponse") != nil
-		some, _ := agentfile.Head(agentfile.Get(part, "text"), limit)
-		if some != "" && !strings.HasPrefix(some, contextMark) && size < limit {
-			parts = append(parts, some)
-			size += len(some) + 1
-		}
-		return true
-	})
-	return adapters.CutTo(strings.Join(parts, "\n"), limit), results
-}
-
-func short(raw []byte) string {
-	text, _ := agentfile.Head(raw, textLimit)
-	return text
+	kit.Each(raw, func(part []byte) { results = results || agentfile.Get(part, "functionResponse") != nil })
+	return kit.PartsText(raw, limit, func(_ []byte, text string) bool { return !strings.HasPrefix(text, contextMark) }), results
 }
 
 // argument returns the most descriptive argument of a call.

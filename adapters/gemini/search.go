@@ -15,7 +15,7 @@ import (
 // Conversations lists the files of sessions to search, and of sub-agents that work: those that are over are no sessions of their own. A hit has the folder of the session.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := a.begin(ctx, adapters.Query{Since: since})
-	if d.absent() {
+	if d.homes.Absent() {
 		return nil, adapters.ErrAbsent
 	}
 	d.list()
@@ -40,51 +40,34 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 }
 
 func (d *discovery) conversation(f *file) adapters.Conversation {
-	changed := f.Info.ModTime()
-	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-		n := &finder{Finder: kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Changed: changed, CWD: f.project.cwd}}}
-		skipped, err := n.file(ctx, d, f)
-		return skipped, kit.SearchProblem(ctx, f.Path, err, n.FoundErr)
-	}}
+	return kit.FileSearch(f.Path, f.Info.ModTime(), func(ctx context.Context, in *kit.Finder) ([][]byte, func([]byte) error) {
+		n := &finder{Finder: in}
+		n.Hit.CWD = f.project.cwd
+		return marks, func(line []byte) error {
+			if n.Hit.Session == "" {
+				read, err := d.transcripts.Read(ctx, f.Path, f.Info, false)
+				if err != nil || !read.known {
+					return err
+				}
+				n.Hit.Session = cmp.Or(read.id, d.idOf(f))
+			}
+			return n.line(line)
+		}
+	})
 }
 
 // finder finds hits in the messages of one session.
 type finder struct {
-	kit.Finder
+	*kit.Finder
 	rewriting bool // the history is being written again
 }
 
 // The lines between which 0.61.0 writes the history again.
 var marks = [][]byte{[]byte(`"Request cancelled."`), []byte(`{"$set":{"messages"`)}
 
-func (n *finder) file(ctx context.Context, d *discovery, f *file) (map[string]int, error) {
-	if isObject(f.Path) {
-		data, _, err := agentfile.ReadSmall(f.Path, agentfile.MaxLine)
-		if err != nil || !n.Query.Pattern.MayContain(data) {
-			return nil, err
-		}
-		return nil, n.line(data)
-	}
-	file, _, err := agentfile.OpenUntouched(f.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return kit.SearchLines(ctx, file, n.Query, marks, func(line []byte, _ int64) error {
-		if n.Hit.Session == "" {
-			read, err := d.transcripts.Read(ctx, f.Path, f.Info, false)
-			if err != nil || !read.known {
-				return err
-			}
-			n.Hit.Session = cmp.Or(read.id, d.idOf(f))
-		}
-		return n.line(line)
-	})
-}
-
 func (n *finder) line(line []byte) (err error) {
 	_, _ = records(line, func(r *record) { // what is no record has no message
-		n.Hit.Session = cmp.Or(n.Hit.Session, short(r.session))
+		n.Hit.Session = cmp.Or(n.Hit.Session, kit.Short(r.session))
 		if n.rewriting = r.rewrites() || n.rewriting && (r.set == nil || r.messages == nil); !n.rewriting && n.Hit.Session != "" && err == nil {
 			err = n.message(r)
 		}

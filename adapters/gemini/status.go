@@ -26,7 +26,7 @@ func (d *discovery) decide(s *session) (v kit.Verdict, unsettled bool) {
 		return kit.Unknown(s.doubt + "; " + said), false
 	case s.owner != nil:
 		return d.decideHosted(s, said)
-	case d.noTable:
+	case d.homes.NoTable:
 		return kit.Unknown("the process table can't be read; " + said), false
 	case d.mayBeHidden(s):
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said), false
@@ -154,7 +154,7 @@ func (d *discovery) addSessions() {
 	for _, s := range d.sessions {
 		if d.isListed(s) {
 			v, more := d.decide(s)
-			if verdicts[s] = v; more && d.queried(s.id) {
+			if verdicts[s] = v; more && kit.Asked(d.query, s.id) {
 				unsettled = append(unsettled, s)
 			}
 		}
@@ -162,35 +162,22 @@ func (d *discovery) addSessions() {
 	d.askTerminals(verdicts, unsettled)
 	for _, s := range d.sessions {
 		v := verdicts[s]
-		if isOld := v.Status == adapters.Stopped && latest(s.last, s.at).Before(d.query.Since); v.Status != "" && d.queried(s.id) && (len(d.query.IDs) > 0 || !isOld) {
-			d.addOnce(d.row(s, v))
+		if isOld := v.Status == adapters.Stopped && latest(s.last, s.at).Before(d.query.Since); v.Status != "" && kit.Asked(d.query, s.id) && (len(d.query.IDs) > 0 || !isOld) {
+			d.answer.AddOnce(d.row(s, v), "several homes have the session", (*adapters.Session).Live)
 		}
 	}
 	for _, s := range d.subs {
-		if d.isOpen(s) && s.doubt == "" {
+		if d.isOpen(s) && s.doubt == "" && kit.Asked(d.query, s.id) {
 			row := d.row(s, d.decideSub(s))
 			row.Parent, row.Shared, row.CWD = s.parent.id, true, s.parent.project.cwd
-			d.addOnce(row)
+			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
 		}
 	}
 	for _, p := range d.processes {
-		if p.session == nil || verdicts[p.session].Status == "" {
-			d.addOnce(d.processRow(p))
+		if row := d.processRow(p); kit.Asked(d.query, row.ID) && (p.session == nil || verdicts[p.session].Status == "") {
+			d.answer.Add(row)
 		}
 	}
-}
-
-// addOnce adds a row if the query asks for it.
-func (d *discovery) addOnce(row adapters.Session) {
-	if d.queried(row.ID) && row.IsProcess() {
-		d.answer.Add(row)
-	} else if d.queried(row.ID) {
-		d.answer.AddOnce(row, "several homes have the session", func(s *adapters.Session) bool { return s.Live() })
-	}
-}
-
-func (d *discovery) queried(id string) bool {
-	return len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, id)
 }
 
 // row returns a session for the answer.
@@ -219,4 +206,32 @@ func (d *discovery) processRow(p *process) adapters.Session {
 	hidden := d.partial || slices.ContainsFunc(d.projects, func(in *project) bool { return in.hidden && p.mayUse(in) })
 	doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && p.mayUse(s.project) })
 	return p.Row(Name, &d.homes, hidden, false, doubt)
+}
+
+// tokens returns the session's totals, and nil when they are not known.
+func (s *session) tokens() *adapters.Tokens {
+	if s.unsure {
+		return nil
+	}
+	return new(kit.TokensOf(s.ledgers...))
+}
+
+// settle finds which of the answers in the files count for which session. Those of sub-agents that are over count for their parent.
+func (d *discovery) settle() {
+	var accounts []*kit.Account
+	for _, s := range slices.Concat(d.sessions, d.subs) {
+		up := s.parent
+		switch own := s.file.parent == "" || d.isOpen(s); {
+		case own && !s.unsure:
+			s.spent = &kit.Account{ID: s.id, Ledgers: s.ledgers, Last: latest(s.last, s.at), Model: s.model, CWD: s.project.cwd}
+			accounts = append(accounts, s.spent)
+		case !own && up == nil:
+			d.answer.LeaveOut(kit.NoSession, 1)
+		case own, s.unsure, up.spent == nil:
+			d.answer.LeaveOut(kit.NotReadable, len(s.ledgers))
+		default:
+			up.spent.Ledgers = append(slices.Clip(up.spent.Ledgers), s.ledgers...)
+		}
+	}
+	d.answer.Settle(accounts)
 }

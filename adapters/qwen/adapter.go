@@ -6,7 +6,9 @@
 package qwen
 
 import (
+	"cmp"
 	"context"
+	"path/filepath"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
@@ -14,9 +16,10 @@ import (
 )
 
 const (
-	folderName   = ".qwen"
-	homeVariable = "QWEN_HOME"
-	factsFormat  = 3 // must be raised when the same facts get another meaning
+	folderName      = ".qwen"
+	homeVariable    = "QWEN_HOME"
+	runtimeVariable = "QWEN_RUNTIME_DIR" // moves the sessions, and not the registry (0.24.4)
+	factsFormat     = 3                  // must be raised when the same facts get another meaning
 )
 
 // Name is the agent's name, on the command line and in JSON.
@@ -48,8 +51,22 @@ var (
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
-	return &Adapter{Base: kit.NewBase(cfg, description, agentproc.Own{Variable: homeVariable, Store: folderName}),
+	a := &Adapter{Base: kit.NewBase(cfg, description, agentproc.Own{Variable: homeVariable, Store: folderName}, agentproc.Own{Variable: runtimeVariable}),
 		transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat)}
+	if home, runtime := homesOf(a.Env, a.Home); runtime != home {
+		named := a.Named
+		a.Named = func() []string { return append([]string{runtime}, named()...) }
+	}
+	return a
+}
+
+// homesOf returns the home that an environment names, which has the registry and the settings, and the folder with the sessions: the same, unless
+// QWEN_RUNTIME_DIR names another one. user is the user's home folder, and empty where it is not known.
+func homesOf(env func(string) string, user string) (home, runtime string) {
+	if home = env(homeVariable); home == "" && user != "" {
+		home = filepath.Join(user, folderName)
+	}
+	return home, cmp.Or(env(runtimeVariable), home)
 }
 
 // Discover implements adapters.Adapter.
@@ -60,7 +77,7 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 // look reads the processes and then the files, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
-	if d.absent() {
+	if d.roots.Absent() {
 		return d.answer.Absent()
 	}
 	d.list()
@@ -68,7 +85,6 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.read()
 	d.match()
 	d.addSessions()
-	d.answer.NotRead(d.lateIn, "sessions", d.late, len(d.sessions)+d.late)
 	a.Watch.Set(d.watchPaths())
 	a.transcripts.End(q.Once)
 	return d.answer.Result(ctx, string(Name))

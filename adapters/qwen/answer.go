@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -37,25 +36,17 @@ const (
 
 var errNoRemote = errors.New("this Qwen Code takes no answers from outside: it was not launched in a terminal by Rollcall")
 
-// plainID is the form of a request's id, which the agent chooses and which is written into the input file.
-var plainID = regexp.MustCompile(`^[0-9A-Za-z_-]{1,128}$`)
-
 // remoteOf returns the files that the command line of a session's process names, if Rollcall made them. The command line is the agent's own word: with
 // any other file, an answer would be written where the agent wants it. A process outside of the boundary names paths of another world.
 func (a *Adapter) remoteOf(s *adapters.Session) (r remote, err error) {
 	args, err := a.Table.Args(s.Process)
-	for i, arg := range args {
-		name, value, joined := strings.Cut(arg, "=")
-		if !joined && i+1 < len(args) {
-			value = args[i+1]
+	value := func(option string) string {
+		if i := slices.Index(args, option) + 1; i > 0 && i < len(args) {
+			return args[i]
 		}
-		switch name {
-		case "--json-file":
-			r.events = value
-		case "--input-file":
-			r.input = value
-		}
+		return ""
 	}
+	r = remote{value("--json-file"), value("--input-file")}
 	if err != nil || s.Parent != "" || r != remoteIn(filepath.Dir(r.events)) || r.events == "" {
 		return remote{}, errNoRemote
 	}
@@ -103,13 +94,13 @@ func (r remote) newest(ctx context.Context, isMeant func(event []byte) bool) (fo
 	return found, err
 }
 
-// poll calls done again and again until it returns true or an error.
-func poll(ctx context.Context, done func() (bool, error)) error {
+// await looks for the newest event that is the one meant, nil while there is none, until done returns true for it.
+func (r remote) await(ctx context.Context, isMeant, done func(event []byte) bool) error {
 	for {
 		if err := kit.Wait(ctx, remotePause); err != nil {
 			return err
 		}
-		if is, err := done(); is || err != nil {
+		if event, err := r.newest(ctx, isMeant); err != nil || done(event) {
 			return err
 		}
 	}
@@ -148,7 +139,7 @@ func (a *Adapter) pending(ctx context.Context, r remote, s *adapters.Session) ([
 			called := agentfile.String(agentfile.Get(asked, "tool_use_id"))
 			if slices.ContainsFunc(f.calls, func(c call) bool { return c.id == called }) {
 				open--
-				if !slices.Contains(decided, id) && plainID.MatchString(id) {
+				if !slices.Contains(decided, id) {
 					list = append(list, request(s, id, asked))
 				}
 			}
@@ -176,10 +167,7 @@ func request(s *adapters.Session, id string, asked []byte) adapters.Request {
 
 // write appends a line to the input file.
 func (r remote) write(line map[string]any) error {
-	text, err := json.Marshal(line)
-	if err != nil {
-		return err
-	}
+	text, _ := json.Marshal(line) // texts can always be marshalled
 	checked, err := os.Lstat(r.input)
 	if err != nil {
 		return err
@@ -221,18 +209,17 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 		return none, err
 	}
 	accepted := false
-	err = poll(ctx, func() (bool, error) {
-		event, err := r.newest(ctx, func(event []byte) bool { return requestOf(event) == asked.ID })
+	err = r.await(ctx, func(event []byte) bool { return requestOf(event) == asked.ID }, func(event []byte) bool {
 		if typeOf(event) == "control_response" {
 			response := agentfile.Get(event, "response")
 			accepted = string(agentfile.Text(agentfile.Get(response, "subtype"))) == "success" && agentfile.True(agentfile.Get(response, "response", "allowed")) == allowed
-			return true, err
+			return true
 		}
-		if err == nil && !allowed { // 0.24.4 reports no denial: it ends the turn
-			f, readErr := a.factsOf(ctx, &s)
-			accepted = readErr == nil && len(f.calls) == 0 && f.turn.outcome == adapters.Interrupted
+		if !allowed { // 0.24.4 reports no denial: it ends the turn
+			f, err := a.factsOf(ctx, &s)
+			accepted = err == nil && len(f.calls) == 0 && f.turn.outcome == adapters.Interrupted
 		}
-		return accepted, err
+		return accepted
 	})
 	switch {
 	case err != nil:
@@ -288,21 +275,13 @@ func (a *Adapter) submit(ctx context.Context, s *adapters.Session, prompt string
 	if err != nil || s.Status != adapters.Idle {
 		return err
 	}
-	err = poll(ctx, func() (bool, error) {
-		now, err := r.newest(ctx, isPrompt)
-		return !bytes.Equal(now, before), err
-	})
-	if err != nil {
+	if err = r.await(ctx, isPrompt, func(now []byte) bool { return !bytes.Equal(now, before) }); err != nil {
 		return fmt.Errorf("%w: Qwen Code has not begun with the prompt: %w", adapters.ErrUnconfirmed, err)
 	}
 	return nil
 }
 
-// newRemote names files in a folder of their own below the temporary one.
-func newRemote() remote {
-	return remoteIn(filepath.Join(os.TempDir(), remotePrefix+kit.New()))
-}
-
+// remoteIn names the files in a folder of their own.
 func remoteIn(dir string) remote {
 	return remote{events: filepath.Join(dir, "events.jsonl"), input: filepath.Join(dir, "input.jsonl")}
 }

@@ -3,6 +3,7 @@ package qwen
 import (
 	"cmp"
 	"context"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,21 +23,16 @@ type discovery struct {
 	answer *kit.Answer
 
 	processes []*process
-	noTable   bool // the process table could not be read
 	roots     kit.Roots
-	folders   []string // with chats
 	files     []*file
 	sessions  []*session // main ones
 	subs      []*session
-	late      int // files that were not read in time
-	lateIn    string
 	hidden    bool // something that a live process may have was not read
 }
 
 // file is a session's file as the folder shows it.
 type file struct {
 	kit.Chat
-	home   string
 	folder string // the name of its project's folder
 	id     string // in its name
 	parent string // the session whose sub-agent it is
@@ -58,21 +54,12 @@ type session struct {
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer()}
 	d.roots = kit.Roots{Answer: d.answer, Store: "projects"}
-	rows, known := a.Processes(ctx, d.answer)
-	d.noTable = !known
-	for _, p := range program.Find(&d.roots, a.Base, a.ownHome(), program.Processes(a.Base, rows, d.now), d.now) {
-		d.processes = append(d.processes, a.inspect(p))
+	own, _ := homesOf(a.Env, a.Home)
+	for _, p := range program.Find(ctx, &d.roots, a.Base, own, d.now) {
+		d.processes = append(d.processes, d.inspect(p))
 	}
 	return d
 }
-
-// ownHome returns the home of the user that runs Rollcall.
-func (a *Adapter) ownHome() string {
-	return cmp.Or(a.Env(homeVariable), filepath.Join(a.Home, folderName))
-}
-
-// absent reports whether nothing shows that the agent is installed.
-func (d *discovery) absent() bool { return len(d.processes) == 0 && !d.noTable && d.roots.Absent() }
 
 // list lists the files of all homes.
 func (d *discovery) list() {
@@ -84,82 +71,60 @@ func (d *discovery) list() {
 
 // listFolder lists the chats of one working folder, and those of their sub-agents.
 func (d *discovery) listFolder(ctx context.Context, home, folder string) {
-	chats, agents := filepath.Join(home, "projects", folder, "chats"), filepath.Join(home, "projects", folder, "subagents")
-	d.folders = append(d.folders, chats)
-	d.listChats(ctx, chats, "", file{home: home, folder: folder})
-	parents, err := agentfile.Entries(ctx, agents)
-	d.failed(agents, err)
-	for _, e := range parents {
+	dir := filepath.Join(home, "projects", folder)
+	d.listChats(ctx, filepath.Join(dir, "chats"), file{Chat: kit.Chat{Home: home}, folder: folder})
+	agents := filepath.Join(dir, "subagents")
+	for _, e := range d.entries(ctx, agents) {
 		if kit.Is(e.Name()) {
-			d.listChats(ctx, filepath.Join(agents, e.Name()), "agent-", file{home: home, folder: folder, parent: e.Name()})
+			d.listChats(ctx, filepath.Join(agents, e.Name()), file{Chat: kit.Chat{Home: home}, folder: folder, parent: e.Name()})
 		}
 	}
 }
 
-// listChats lists the files of sessions in a folder whose names begin with a prefix. what has what they have in common.
-func (d *discovery) listChats(ctx context.Context, dir, prefix string, what file) {
-	entries, err := agentfile.Entries(ctx, dir)
-	d.failed(dir, err)
-	for _, e := range entries {
+// listChats lists the files of sessions in a folder, with what they have in common.
+func (d *discovery) listChats(ctx context.Context, dir string, f file) {
+	for _, e := range d.entries(ctx, dir) {
 		name, isChat := strings.CutSuffix(e.Name(), ".jsonl")
-		id, named := strings.CutPrefix(name, prefix)
-		if !isChat || !named || what.parent == "" && !kit.Is(id) {
+		if f.id = strings.TrimPrefix(name, "agent-"); !isChat || f.parent == "" && !kit.Is(name) {
 			continue
 		}
-		f := what
-		chat, ok, hidden := d.answer.Stat(filepath.Join(dir, e.Name()))
-		f.Chat, f.id, d.hidden = chat, id, d.hidden || hidden
-		if ok {
-			d.files = append(d.files, &f)
+		chat, ok, hidden := d.answer.Stat(f.Home, filepath.Join(dir, e.Name()))
+		if d.hidden = d.hidden || hidden; ok {
+			d.files = append(d.files, &file{chat, f.folder, f.id, f.parent})
 		}
 	}
 }
 
-// failed notes that something could not be read.
-func (d *discovery) failed(path string, err error) {
-	d.hidden = d.answer.Failed(path, err) || d.hidden
+// entries lists a folder.
+func (d *discovery) entries(ctx context.Context, dir string) []fs.DirEntry {
+	list, err := agentfile.Entries(ctx, dir)
+	d.hidden = d.answer.Failed(dir, err) || d.hidden
+	return list
 }
 
 // read reads the files that the query asks for, and all that a live process may have.
 func (d *discovery) read() {
-	chat := func(f *file) *kit.Chat { return &f.Chat }
-	kit.NewestFirst(d.files, chat)
 	d.files = slices.DeleteFunc(d.files, func(f *file) bool { return !d.wants(f) })
-	recognised, strange := 0, ""
-	kit.ReadAll(d.ctx, d.transcripts, d.files, d.query.Once, chat, func(f *file, read facts, err error) {
-		switch {
-		case adapters.IsOutOfTime(err):
-			d.late, d.lateIn, d.hidden = d.late+1, f.home, true
-			return
-		case err != nil:
-			d.failed(f.Path, err)
-			d.answer.LeaveOut(kit.NotReadable, 1)
-			return
-		}
+	kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, d.files, func(f *file, read facts) bool {
 		d.answer.SkipAll(read.skipped)
-		if read.known || read.longLine != "" {
-			recognised++
-			d.answer.CountVersion(read.version)
-			list := &d.sessions
-			if f.parent != "" {
-				list = &d.subs
-			}
-			*list = append(*list, &session{file: f, facts: read})
-		} else if f.Info.Size() > 0 {
-			d.answer.LeaveOut(kit.NotRecognised, 1)
-			strange, d.hidden = f.Path, true
+		if !read.known && read.longLine == "" {
+			return false
 		}
-	})
-	if strange != "" && recognised == 0 && len(d.query.IDs) == 0 {
-		d.answer.Problem(adapters.Unrecognised(strange, "it does not begin as a session does"))
-	}
+		d.answer.CountVersion(read.version)
+		list := &d.sessions
+		if f.parent != "" {
+			list = &d.subs
+		}
+		*list = append(*list, &session{file: f, facts: read})
+		return true
+	}, func(*file) { d.hidden = true })
 }
 
 // wants reports whether a file has to be read: the query asks for it, or a live process may have it, because the process or what it shows
 // names the session, or it was written in the folder of the process since.
 func (d *discovery) wants(f *file) bool {
 	live := slices.ContainsFunc(d.processes, func(p *process) bool {
-		return p.Uses(f.home) && (p.names(cmp.Or(f.parent, f.id)) || f.folder == p.folder && !f.Info.ModTime().Before(p.Started.Add(-kit.StartSlack)))
+		return p.Uses(f.Home) && (slices.ContainsFunc(p.named(), func(c claim) bool { return c.session == cmp.Or(f.parent, f.id) }) || f.folder == p.folder && !f.Info.ModTime().Before(p.Started.Add(-kit.StartSlack)))
 	})
 	if live || len(d.query.IDs) == 0 {
 		return live || d.query.Since.IsZero() || !f.Info.ModTime().Before(d.query.Since)
@@ -172,10 +137,10 @@ func (d *discovery) watchPaths() []string {
 	for _, home := range d.roots.Paths {
 		watch = kit.AppendNew(watch, filepath.Dir(home), home, filepath.Join(home, "projects"), filepath.Join(home, "sessions"))
 	}
-	for _, dir := range d.folders {
-		name := filepath.Base(filepath.Dir(dir))
-		if slices.ContainsFunc(d.processes, func(p *process) bool { return p.folder == name }) {
-			watch = kit.AppendNew(watch, filepath.Dir(dir), dir)
+	for _, p := range d.processes {
+		watch = kit.AppendNew(watch, p.registry...)
+		for _, home := range d.roots.Paths {
+			watch = kit.AppendNew(watch, filepath.Join(home, "projects", p.folder), filepath.Join(home, "projects", p.folder, "chats"))
 		}
 	}
 	for _, s := range d.subs {

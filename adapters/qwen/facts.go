@@ -28,9 +28,8 @@ type facts struct {
 	context                                            int64
 
 	ledger   kit.Ledger
-	partial  bool // ledger lacks answers of the file
 	skipped  map[string]int
-	longLine string // description of a line that was too long to be read
+	longLine string // description of a line that was too long to be read: the ledger lacks its answer
 }
 
 // turn is the state of the last turn.
@@ -54,14 +53,11 @@ const (
 )
 
 // call is a call of a tool without a result.
-type call struct {
-	id, tool string
-	at       time.Time
-}
+type call struct{ id, tool string }
 
 const (
-	textLimit = 4 << 10 // of the texts that are kept of a session, in bytes
-	maxCalls  = 64      // open calls that are kept
+	textLimit = kit.ShortText // of the texts that are kept of a session, in bytes
+	maxCalls  = 64            // open calls that are kept
 )
 
 // left returns the outcome of a turn with which no process goes on.
@@ -78,7 +74,7 @@ func (t *turn) left() adapters.Outcome {
 // apply adds one record.
 func (f *facts) apply(r *record) {
 	if !f.known {
-		if f.known, f.at = kit.Is(short(r.session)), r.time(); !f.known {
+		if f.known, f.at = kit.Is(kit.Short(r.session)), r.time(); !f.known {
 			f.skip("record without a session")
 			return
 		}
@@ -86,8 +82,8 @@ func (f *facts) apply(r *record) {
 	if at := r.time(); at.After(f.last) {
 		f.last = at
 	}
-	f.cwd, f.version = cmp.Or(short(r.cwd), f.cwd), cmp.Or(short(r.version), f.version)
-	f.branch = cmp.Or(short(r.branch), f.branch)
+	f.cwd, f.version = cmp.Or(kit.Short(r.cwd), f.cwd), cmp.Or(kit.Short(r.version), f.version)
+	f.branch = cmp.Or(kit.Short(r.branch), f.branch)
 	switch typ := string(agentfile.Text(r.typ)); typ {
 	case "user":
 		f.user(r)
@@ -115,7 +111,7 @@ func (f *facts) user(r *record) {
 
 func (f *facts) answer(r *record) {
 	at := r.time()
-	f.model = cmp.Or(short(r.model), f.model)
+	f.model = cmp.Or(kit.Short(r.model), f.model)
 	tokens, total := r.tokens()
 	if tokens != nil {
 		f.ledger.Answer(kit.Entry{ID: xxhash.Sum64(r.uuid) | 1, At: at, Model: f.model, CWD: f.cwd, Branch: f.branch, Tokens: *tokens,
@@ -132,7 +128,7 @@ func (f *facts) answer(r *record) {
 			return
 		}
 		open = true
-		one := call{id: short(agentfile.Get(c, "id")), tool: short(agentfile.Get(c, "name")), at: at}
+		one := call{id: kit.Short(agentfile.Get(c, "id")), tool: kit.Short(agentfile.Get(c, "name"))}
 		if f.calls = append(f.calls[:len(f.calls):len(f.calls)], one); len(f.calls) > maxCalls {
 			f.calls = f.calls[1:]
 		}
@@ -151,7 +147,7 @@ func (f *facts) answer(r *record) {
 func (f *facts) result(r *record) {
 	r.parts(func(part []byte) {
 		if response := agentfile.Get(part, "functionResponse"); !agentfile.Null(response) {
-			id := short(agentfile.Get(response, "id"))
+			id := kit.Short(agentfile.Get(response, "id"))
 			f.calls = slices.DeleteFunc(slices.Clone(f.calls), func(c call) bool { return c.id == id })
 		}
 	})
@@ -167,7 +163,7 @@ func (f *facts) result(r *record) {
 func (f *facts) system(r *record) {
 	switch string(agentfile.Text(r.subtype)) {
 	case "custom_title":
-		f.title = cmp.Or(short(agentfile.Get(r.system, "customTitle")), f.title)
+		f.title = cmp.Or(kit.Short(agentfile.Get(r.system, "customTitle")), f.title)
 	case "ui_telemetry":
 		event := agentfile.Get(r.system, "uiEvent")
 		name := string(agentfile.Text(agentfile.Get(event, "event.name")))
@@ -175,7 +171,7 @@ func (f *facts) system(r *record) {
 			f.turn.replied = f.turn.replied || f.turn.state == prompted && name == "qwen-code.api_response"
 			return
 		}
-		why := short(agentfile.Get(event, "error_message"))
+		why := kit.Short(agentfile.Get(event, "error_message"))
 		code, _ := agentfile.Int(agentfile.Get(event, "status_code"))
 		if code >= 400 && code < 500 && code != 429 {
 			f.turn = turn{state: ended, outcome: adapters.Failed, why: why, at: r.time()}
@@ -199,7 +195,7 @@ func (f *facts) Line(line []byte) error {
 // Long implements kit.Gatherer.
 func (f *facts) Long(line string) {
 	f.skip(kit.LongLine)
-	f.partial, f.longLine, f.turn = true, line, turn{state: lost}
+	f.longLine, f.turn = line, turn{state: lost}
 }
 
 // Partial implements kit.Gatherer. What is listed has whole records.

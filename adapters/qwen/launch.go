@@ -3,6 +3,8 @@ package qwen
 import (
 	"cmp"
 	"context"
+	"os"
+	"path/filepath"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -30,19 +32,31 @@ func (a *Adapter) Talk() adapters.Talk { return protocol.Talk() }
 // Command implements adapters.Launcher (0.24.4). A launch in a terminal is answered through two files in a folder of the user's alone.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	l := kit.Launch{ACP: protocol, Output: "stream-json", Prompt: "--prompt-interactive",
-		Home: func(c *adapters.Command, home string) error {
-			return agentproc.UseHome(c, home, a.ownHome(), homeVariable, "")
-		},
+		Home: a.useHome,
 		Mode: func(c *adapters.Command, mode string) {
 			c.Option("--approval-mode", mode)
 			if t.Terminal && t.Answerable {
-				r := newRemote()
+				r := remoteIn(filepath.Join(os.TempDir(), remotePrefix+kit.New()))
 				c.Before = func(context.Context) error { return r.make(a.Now()) }
 				c.Option("--json-file", r.events)
 				c.Option("--input-file", r.input)
 			}
 		}}
 	return l.Command(program, t)
+}
+
+// useHome makes a command use a home. One that has sessions without an installation is a folder for run-time data alone.
+func (a *Adapter) useHome(c *adapters.Command, home string) error {
+	own, runtime := homesOf(a.Env, a.Home)
+	isHome := !kit.MayExist(filepath.Join(home, "projects")) || kit.MayExist(filepath.Join(home, "installation_id"))
+	var err error
+	if !isHome || runtime != own {
+		err = agentproc.UseHome(c, home, runtime, runtimeVariable, "")
+	}
+	if isHome && err == nil {
+		err = agentproc.UseHome(c, home, own, homeVariable, "")
+	}
+	return err
 }
 
 // Failure implements adapters.FailureReader for the output of `qwen --output-format stream-json` (0.24.4).

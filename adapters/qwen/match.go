@@ -2,7 +2,6 @@ package qwen
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,17 +13,12 @@ import (
 // match finds the process of each session. It depends only on the files and the processes as they are now.
 func (d *discovery) match() {
 	for _, p := range d.processes {
-		for _, e := range p.entries {
-			d.assign(p, e.session, "named by the registry, "+filepath.Base(e.path))
-		}
-		if len(p.entries) > 0 {
-			continue
-		}
-		for _, t := range p.tools {
-			d.assign(p, t.session, fmt.Sprintf("named by its tool, process %d", t.PID))
-		}
-		if len(p.sessions) == 0 {
-			d.assign(p, p.Named, "named by its command line")
+		for _, c := range p.named() {
+			for _, s := range d.sessions {
+				if s.id == c.session && s.owner == nil && p.Uses(s.Home) {
+					p.assign(s, c.how)
+				}
+			}
 		}
 	}
 	for _, p := range d.processes {
@@ -33,24 +27,21 @@ func (d *discovery) match() {
 		}
 	}
 	for _, s := range d.subs {
-		i := slices.IndexFunc(d.sessions, func(o *session) bool { return o.id == s.parent && o.home == s.home })
-		if i < 0 {
-			continue
+		for _, o := range d.sessions {
+			if o.id == s.parent && o.Home == s.Home {
+				s.above = o
+			}
 		}
-		if s.above = d.sessions[i]; s.above.owner != nil {
+		if s.above != nil && s.above.owner != nil {
 			meta, _, _ := agentfile.ReadSmall(strings.TrimSuffix(s.Path, ".jsonl")+".meta.json", maxEntry) // one that can't be read says nothing (0.24.4)
-			s.running, s.title = string(agentfile.Text(agentfile.Get(meta, "status"))) == "running", short(agentfile.Get(meta, "description"))
+			s.running, s.title = string(agentfile.Text(agentfile.Get(meta, "status"))) == "running", kit.Short(agentfile.Get(meta, "description"))
 		}
 	}
 }
 
-func (d *discovery) assign(p *process, id, how string) {
-	for _, s := range d.sessions {
-		if id != "" && s.id == id && s.owner == nil && p.Uses(s.home) {
-			s.owner, s.how = p, how
-			p.sessions = append(p.sessions, s)
-		}
-	}
+func (p *process) assign(s *session, how string) {
+	s.owner, s.how = p, how
+	p.sessions = append(p.sessions, s)
 }
 
 // isUnmatched reports whether nothing names a session of a process, which has one of its folder.
@@ -65,7 +56,7 @@ func (d *discovery) byStart(p *process) {
 		if p.Resumes {
 			since = s.last
 		}
-		if s.owner == nil && p.CWD != "" && s.cwd == p.CWD && p.Uses(s.home) && !since.Before(p.Started.Add(-kit.StartSlack)) {
+		if s.owner == nil && p.CWD != "" && s.cwd == p.CWD && p.Uses(s.Home) && !since.Before(p.Started.Add(-kit.StartSlack)) {
 			found = append(found, s)
 		}
 	}
@@ -73,7 +64,7 @@ func (d *discovery) byStart(p *process) {
 		return o != p && o.isUnmatched() && o.CWD == p.CWD && o.Home == p.Home
 	})
 	if len(found) == 1 && !rival {
-		d.assign(p, found[0].id, "no other session of its folder began since the process did")
+		p.assign(found[0], "no other session of its folder began since the process did")
 		return
 	}
 	for _, s := range found {
@@ -90,10 +81,9 @@ func (s *session) runs() bool {
 // tool returns the process that a call of the session runs and that began after the call, for evidence. Servers that were started with Qwen
 // Code are older.
 func (s *session) tool(since time.Time) (evidence string) {
-	for _, t := range s.owner.tools {
-		mine := t.session == s.id || t.session == "" && len(s.owner.sessions) == 1
-		if t.runs && mine && !t.Started.Before(since.Add(-kit.StartSlack)) {
-			return fmt.Sprintf("process %d runs for it", t.PID)
+	for _, c := range s.owner.claims {
+		if c.session == s.id && c.tool.PID != 0 && !c.tool.Started.Before(since.Add(-kit.StartSlack)) {
+			return fmt.Sprintf("process %d runs for it", c.tool.PID)
 		}
 	}
 	return ""

@@ -19,7 +19,7 @@ func (a *Adapter) Peek(ctx context.Context, session adapters.Session, n int) ([]
 			for _, r := range slices.Backward(list) {
 				p.record(&r)
 			}
-			return !p.full()
+			return len(p.messages) < n
 		})
 		return p.messages, err
 	})
@@ -34,8 +34,6 @@ type peek struct {
 	continued bool                          // there is a later turn
 }
 
-func (p *peek) full() bool { return len(p.messages) >= p.n }
-
 // record takes a record, from the last one on.
 func (p *peek) record(r *record) {
 	for _, m := range slices.Backward(r.messages(kit.Shown)) {
@@ -49,7 +47,7 @@ func (p *peek) record(r *record) {
 		case m.Role == adapters.FromTool:
 			m.State = kit.StateWithoutResult(&p.session, &m.Message, p.continued)
 		}
-		if !p.full() {
+		if len(p.messages) < p.n {
 			p.messages = append(p.messages, m.Message)
 		}
 	}

@@ -21,32 +21,26 @@ var program = &kit.NodeAgent{Command: "qwen", Package: "qwen-code", Inner: "QWEN
 	Serving:     []string{"serve"},
 	Continue:    []string{"--continue", "-c"},
 	Home: func(env []string) string {
-		home, user := kit.Get(env, homeVariable), kit.Get(env, kit.Home)
-		if home == "" && user != "" {
-			home = filepath.Join(user, folderName)
-		}
-		return home
+		_, runtime := homesOf(func(name string) string { return kit.Get(env, name) }, kit.Get(env, kit.Home))
+		return runtime
 	}}
 
 // process is a live process of Qwen Code.
 type process struct {
 	*kit.NodeProcess
+	registry []string  // the folders in which its entry may be
 	folder   string    // that in which the sessions of its working folder are (0.15.6, 0.24.4)
-	entries  []entry   // of the registry
+	entries  []claim   // of the registry: nothing else counts if there is one
+	claims   []claim   // of its tools, or else of its command line
 	began    time.Time // by the clock of its records where that is known: Started moves when the clock is set
-	tools    []tool    // its children
 	sessions []*session
 }
 
-// tool is a child. session is the session whose tool it is, where its environment says it (0.24.4). runs reports that it is a tool's at all.
-type tool struct {
-	proc.Process
-	session string
-	runs    bool
+// claim is a session that something names as one of a process. tool is the child whose environment does (0.24.4).
+type claim struct {
+	session, how string
+	tool         proc.Process
 }
-
-// entry is what a file of the registry says (0.24.4). The token in it is not read.
-type entry struct{ session, path string }
 
 const (
 	schema   = 1        // the newest form of the registry's files that is known
@@ -55,13 +49,27 @@ const (
 
 var notPlain = regexp.MustCompile(`[^A-Za-z0-9]`)
 
-// inspect adds to a process what its tools show.
-func (a *Adapter) inspect(p *kit.NodeProcess) *process {
+// inspect adds to a process where its entry is, and what its tools show.
+func (d *discovery) inspect(p *kit.NodeProcess) *process {
 	out := &process{NodeProcess: p, folder: notPlain.ReplaceAllString(p.CWD, "-"), began: p.Started}
+	env, _ := d.Table.Env(p.Identity)
+	named, _ := homesOf(func(name string) string { return kit.Get(env, name) }, kit.Get(env, kit.Home))
+	home, known := d.roots.OfProcess(named)
+	homes := []string{home}
+	if d.hidden = d.hidden || d.roots.Unresponsive(named); !known {
+		homes = d.roots.Paths
+	}
+	for _, path := range homes {
+		out.registry = append(out.registry, filepath.Join(path, "sessions"))
+	}
 	for _, row := range p.Children {
-		env, _ := a.Table.Env(row.Identity)
-		id := kit.Get(env, "QWEN_CODE_SESSION_ID")
-		out.tools = append(out.tools, tool{row, id, id != "" || kit.Get(env, "QWEN_CODE") != ""})
+		env, _ := d.Table.Env(row.Identity)
+		if id := kit.Get(env, "QWEN_CODE_SESSION_ID"); id != "" {
+			out.claims = append(out.claims, claim{id, fmt.Sprintf("named by its tool, process %d", row.PID), row})
+		}
+	}
+	if p.Named != "" && out.claims == nil {
+		out.claims = []claim{{session: p.Named, how: "named by its command line"}}
 	}
 	return out
 }
@@ -69,27 +77,25 @@ func (a *Adapter) inspect(p *kit.NodeProcess) *process {
 // OwnsProcess implements adapters.ProcessOwner.
 func (a *Adapter) OwnsProcess(row proc.Process) bool { return program.Owns(a.Base, row) }
 
-// names reports whether the process or what it shows names a session as its own.
-func (p *process) names(id string) bool {
-	return p.Named == id || slices.ContainsFunc(p.entries, func(e entry) bool { return e.session == id }) ||
-		slices.ContainsFunc(p.tools, func(t tool) bool { return t.session == id })
+// named returns what names sessions of the process.
+func (p *process) named() []claim {
+	if len(p.entries) > 0 {
+		return p.entries
+	}
+	return p.claims
 }
 
-// readEntries reads what the registry of each process's home says of the process.
+// readEntries reads what the registry says of each process.
 func (d *discovery) readEntries() {
-	for _, home := range d.roots.Paths {
-		dir := filepath.Join(home, "sessions")
-		var files []fs.DirEntry
-		if slices.ContainsFunc(d.processes, func(p *process) bool { return p.Uses(home) }) {
-			var err error
-			files, err = agentfile.Entries(d.ctx, dir)
-			d.failed(dir, err)
-		}
-		for _, p := range d.processes {
-			if !p.Uses(home) {
-				continue
+	listed := map[string][]fs.DirEntry{}
+	for _, p := range d.processes {
+		pids, _ := d.Table.InnerPIDs(p.Identity)
+		for _, dir := range p.registry {
+			files, known := listed[dir]
+			if !known {
+				files = d.entries(d.ctx, dir)
+				listed[dir] = files
 			}
-			pids, _ := d.Table.InnerPIDs(p.Identity)
 			for _, f := range files {
 				name, isEntry := strings.CutSuffix(f.Name(), ".json")
 				number, _, _ := strings.Cut(name, "-")
@@ -101,38 +107,28 @@ func (d *discovery) readEntries() {
 	}
 }
 
-// readEntry reads one file of the registry. An entry of another process with the same pid says nothing. inner reports that a pid namespace below
+// readEntry reads one file of the registry (0.24.4). The token in it is not read. An entry of another process with the same pid says nothing. inner reports that a pid namespace below
 // this one has the pid.
 func (d *discovery) readEntry(p *process, path string, pid int, inner bool) {
 	data, _, err := agentfile.ReadSmall(path, maxEntry)
 	if err != nil {
-		d.failed(path, err)
+		d.hidden = d.answer.Failed(path, err) || d.hidden
 		return
 	}
-	number := func(name string) int64 {
-		n, _ := agentfile.Int(agentfile.Get(data, name))
-		return n
-	}
-	id := short(agentfile.Get(data, "sessionId"))
-	switch {
-	case number("schemaVersion") > schema:
-		d.answer.Skip("entry of a newer registry", 1)
-		return
-	case number("pid") != int64(pid) || !kit.Is(id):
-		d.answer.Skip("entry of the registry without a session", 1)
-		return
-	}
-	namespace, written := number("pidNs"), time.UnixMilli(number("startedAt"))
-	boot, ticks, exact := strings.Cut(short(agentfile.Get(data, "procStart")), ":")
+	id, namespace, written := kit.Short(agentfile.Get(data, "sessionId")), kit.Count(data, "pidNs"), time.UnixMilli(kit.Count(data, "startedAt"))
+	boot, ticks, exact := strings.Cut(kit.Short(agentfile.Get(data, "procStart")), ":")
 	switch own := d.Table.Domain(); {
+	case kit.Count(data, "schemaVersion") > schema:
+		d.answer.Skip("entry of a newer registry", 1)
+	case kit.Count(data, "pid") != int64(pid) || !kit.Is(id):
+		d.answer.Skip("entry of the registry without a session", 1)
 	case !inner && namespace != 0 && own != "" && !strings.HasSuffix(own, fmt.Sprintf(":pid:[%d]", namespace)):
-		return
 	case exact && ticks != strconv.FormatUint(p.Start, 10):
-		return
 	case (!exact || boot != p.Boot) && written.Before(p.Started.Add(-time.Second)): // of an earlier process, or boot
-		return
-	case exact && written.UnixMilli() != 0:
-		p.began = written
+	default:
+		if exact && written.UnixMilli() != 0 {
+			p.began = written
+		}
+		p.entries = append(p.entries, claim{session: id, how: "named by the registry, " + filepath.Base(path)})
 	}
-	p.entries = append(p.entries, entry{id, path})
 }

@@ -32,24 +32,12 @@ func (r *record) time() time.Time { return agentfile.Time(r.at) }
 
 // parts calls do for each part of the message.
 func (r *record) parts(do func(part []byte)) {
-	_ = agentfile.Each(agentfile.Get(r.message, "parts"), func(part []byte) bool {
-		do(part)
-		return true
-	})
+	kit.Each(agentfile.Get(r.message, "parts"), do)
 }
 
 // text returns the text of the message, without the model's thoughts.
 func (r *record) text(limit int) string {
-	var parts []string
-	size := 0
-	r.parts(func(part []byte) {
-		some, _ := agentfile.Head(agentfile.Get(part, "text"), limit)
-		if some != "" && !agentfile.True(agentfile.Get(part, "thought")) && size < limit {
-			parts = append(parts, some)
-			size += len(some) + 1
-		}
-	})
-	return adapters.CutTo(strings.Join(parts, "\n"), limit)
+	return kit.PartsText(agentfile.Get(r.message, "parts"), limit, func(part []byte, _ string) bool { return !agentfile.True(agentfile.Get(part, "thought")) })
 }
 
 // isNotification reports whether a record of the type user is not the user's: a message of another session, the end of an
@@ -60,7 +48,7 @@ func (r *record) isNotification() bool { return string(agentfile.Text(r.subtype)
 func (r *record) isCancelled() bool {
 	cancelled := string(agentfile.Text(agentfile.Get(r.end, "status"))) == "cancelled"
 	r.parts(func(part []byte) {
-		cancelled = cancelled || strings.HasPrefix(short(agentfile.Get(part, "functionResponse", "response", "error")), "[Operation Cancelled]")
+		cancelled = cancelled || strings.HasPrefix(kit.Short(agentfile.Get(part, "functionResponse", "response", "error")), "[Operation Cancelled]")
 	})
 	return cancelled
 }
@@ -70,10 +58,7 @@ func (r *record) tokens() (*adapters.Tokens, int64) {
 	if agentfile.Null(r.usage) {
 		return nil, 0
 	}
-	count := func(name string) int64 {
-		n, _ := agentfile.Int(agentfile.Get(r.usage, name))
-		return max(n, 0)
-	}
+	count := func(name string) int64 { return kit.Count(r.usage, name) }
 	cached := count("cachedContentTokenCount")
 	return &adapters.Tokens{Input: max(count("promptTokenCount")-cached, 0), Output: count("candidatesTokenCount"), CacheRead: cached,
 		Reasoning: count("thoughtsTokenCount")}, count("totalTokenCount")
@@ -88,7 +73,7 @@ type part struct {
 
 // messages returns the text of a record, and then its calls or their results.
 func (r *record) messages(limit kit.Limit) (list []part) {
-	m := adapters.Message{Key: short(r.uuid), At: r.time()}
+	m := adapters.Message{Key: kit.Short(r.uuid), At: r.time()}
 	text := r.text(limit.Bytes() + 4)
 	switch string(agentfile.Text(r.typ)) {
 	case "user":
@@ -98,7 +83,7 @@ func (r *record) messages(limit kit.Limit) (list []part) {
 	case "assistant":
 		m.Role = adapters.FromAgent
 	case "system":
-		m.Role, text = adapters.FromNote, short(agentfile.Get(r.system, "uiEvent", "error_message"))
+		m.Role, text = adapters.FromNote, kit.Short(agentfile.Get(r.system, "uiEvent", "error_message"))
 	case "tool_result":
 		text = ""
 	default:
@@ -107,37 +92,29 @@ func (r *record) messages(limit kit.Limit) (list []part) {
 	if m.Text = limit.Cut(strings.TrimSpace(text)); m.Text != "" {
 		list = append(list, part{Message: m})
 	}
-	i := 0
+	calls := 0
 	r.parts(func(raw []byte) {
 		call, result := agentfile.Get(raw, "functionCall"), agentfile.Get(raw, "functionResponse")
+		if agentfile.Null(call) && agentfile.Null(result) {
+			return
+		}
 		one := part{args: agentfile.Get(call, "args"), result: agentfile.Get(result, "response")}
-		one.Message = adapters.Message{Key: m.Key + "/" + strconv.Itoa(i), Role: adapters.FromTool, State: adapters.ToolRunning, At: m.At}
+		one.Message = adapters.Message{Key: m.Key + "/" + strconv.Itoa(calls), Role: adapters.FromTool, State: adapters.ToolRunning, At: m.At}
 		switch {
 		case !agentfile.Null(call):
 			one.Text = limit.Cut(argument(one.args))
-		case agentfile.Null(result):
-			return
-		case !agentfile.Null(agentfile.Get(one.result, "error")):
-			call, one.State = result, adapters.ToolFailed
-		default:
+		case agentfile.Null(agentfile.Get(one.result, "error")):
 			call, one.State = result, adapters.ToolDone
+		default:
+			call, one.State = result, adapters.ToolFailed
 		}
-		one.call, one.Tool = short(agentfile.Get(call, "id")), cmp.Or(short(agentfile.Get(call, "name")), "tool")
-		list = append(list, one)
-		i++
+		one.call, one.Tool = kit.Short(agentfile.Get(call, "id")), cmp.Or(kit.Short(agentfile.Get(call, "name")), "tool")
+		list, calls = append(list, one), calls+1
 	})
 	return list
 }
 
-func short(raw []byte) string {
-	text, _ := agentfile.Head(raw, textLimit)
-	return text
-}
-
 // argument returns the most descriptive argument of a call.
 func argument(raw []byte) string {
-	if text := kit.Argument(raw, []string{"command", "file_path", "path", "pattern", "query", "url", "description", "prompt"}, kit.Shown.Text); text != "" {
-		return text
-	}
-	return kit.AnyArgument(raw)
+	return cmp.Or(kit.Argument(raw, []string{"command", "file_path", "path", "pattern", "query", "url", "description", "prompt"}, kit.Shown.Text), kit.AnyArgument(raw))
 }

@@ -13,7 +13,7 @@ import (
 // Conversations lists the files of sessions to search, and of sub-agents that run: those that are over are no sessions of their own.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := a.begin(ctx, adapters.Query{Since: since})
-	if d.absent() {
+	if d.roots.Absent() {
 		return nil, adapters.ErrAbsent
 	}
 	d.list()
@@ -39,25 +39,17 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 }
 
 func conversation(f *file) adapters.Conversation {
-	changed := f.Info.ModTime()
-	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-		n := &kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: f.id, Changed: changed}}
-		file, _, err := agentfile.OpenUntouched(f.Path)
-		if err != nil {
-			return nil, kit.SearchProblem(ctx, f.Path, err, nil)
-		}
-		defer file.Close()
-		skipped, err := kit.SearchLines(ctx, file, q, nil, func(line []byte, _ int64) error {
-			var err error
+	return kit.FileSearch(f.Path, f.Info.ModTime(), func(_ context.Context, n *kit.Finder) ([][]byte, func([]byte) error) {
+		n.Hit.Session = f.id
+		return nil, func(line []byte) (err error) {
 			_, _ = agentfile.Records(line, parse, func(r *record) { // a line that is no record has no message
-				if n.Hit.CWD = short(r.cwd); err == nil {
+				if n.Hit.CWD = kit.Short(r.cwd); err == nil {
 					err = search(n, r)
 				}
 			})
 			return err
-		})
-		return skipped, kit.SearchProblem(ctx, f.Path, err, n.FoundErr)
-	}}
+		}
+	})
 }
 
 // search searches the messages of one record, and its calls and their results.

@@ -21,6 +21,9 @@ const (
 // quickTools are tools without a process that take milliseconds.
 var quickTools = []string{"edit", "write_file", "read_file", "read_many_files", "list_directory", "glob", "grep_search", "todo_write", "exit_plan_mode", "notebook_edit"}
 
+// unclear is said of a call of which it is not known whether it runs.
+const unclear = ": it waits for the user, or runs without a process; "
+
 // quick is how long a call may be open without waiting for the user: a command has no process at first.
 const quick = 2 * time.Second
 
@@ -32,9 +35,9 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return kit.Unknown(s.doubt + "; " + said)
 	case s.owner != nil:
 		return d.decideHosted(s, said)
-	case d.noTable:
+	case d.roots.NoTable:
 		return kit.Unknown("the process table can't be read; " + said)
-	case d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return len(p.sessions) == 0 && p.Uses(s.home) && p.CWD == s.cwd }):
+	case d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return len(p.sessions) == 0 && p.Uses(s.Home) && p.CWD == s.cwd }):
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
 	}
 	return kit.Stopped(s.turn.left(), "no process has it; "+said)
@@ -44,20 +47,17 @@ func (d *discovery) decide(s *session) kit.Verdict {
 func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	host := fmt.Sprintf("process %d (%s)", s.owner.PID, s.how)
 	t := s.turn
-	if s.last.Before(s.owner.began) && (t.state == prompted || t.state == called) {
+	switch {
+	case s.last.Before(s.owner.began) && (t.state == prompted || t.state == called):
 		return kit.Idle(t.left(), said+", before the process that has it now began; "+host)
-	}
-	switch t.state {
-	case prompted:
+	case t.state == prompted:
 		return kit.Working(said + "; " + host)
-	case called:
+	case t.state == called:
 		return d.decideCalled(s, said, host)
-	case lost:
+	case t.state == lost:
 		return kit.Unknown(said + "; " + host)
-	case noTurn:
-		if s.owner.Headless {
-			return kit.Working("its prompt is not recorded yet; " + host)
-		}
+	case t.state == noTurn && s.owner.Headless:
+		return kit.Working("its prompt is not recorded yet; " + host)
 	}
 	return kit.Idle(t.outcome, said+"; "+host)
 }
@@ -67,7 +67,6 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 	has := func(tools ...string) bool {
 		return slices.ContainsFunc(s.calls, func(c call) bool { return slices.Contains(tools, c.tool) })
 	}
-	other := func(c call) bool { return !slices.Contains(quickTools, c.tool) }
 	asks := s.owner.Mode != "yolo"
 	tool := s.tool(s.turn.at)
 	switch {
@@ -83,14 +82,10 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 		return kit.Waiting(adapters.ForPermission, said+", and no process runs for it; "+host)
 	case has(agentTool):
 		return kit.Working(said + ", a sub-agent; " + host)
-	case !slices.ContainsFunc(s.calls, other) && asks:
+	case !slices.ContainsFunc(s.calls, func(c call) bool { return !slices.Contains(quickTools, c.tool) }) && asks:
 		return kit.Waiting(adapters.ForPermission, said+" for longer than it takes; "+host)
 	}
-	return unclear(said, host)
-}
-
-func unclear(said, host string) kit.Verdict {
-	return kit.Unknown(said + ": it waits for the user, or runs without a process; " + host)
+	return kit.Unknown(said + unclear + host)
 }
 
 // decideSub returns the verdict on a sub-agent that runs.
@@ -100,7 +95,7 @@ func (d *discovery) decideSub(s *session) kit.Verdict {
 		if tool := s.above.tool(s.turn.at); tool != "" {
 			said += "; " + tool
 		} else if d.now.Sub(s.turn.at) >= quick {
-			return unclear(said, host)
+			return kit.Unknown(said + unclear + host)
 		}
 	}
 	return kit.Working(said + "; " + host)
@@ -135,36 +130,26 @@ func (d *discovery) addSessions() {
 	if d.query.Usage {
 		d.settle()
 	}
-	add := func(row adapters.Session) {
-		d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
-	}
 	for _, s := range d.sessions {
-		if !d.queried(s.id) {
-			continue
-		}
 		row := d.row(s, d.decide(s))
-		if len(d.query.IDs) > 0 || row.Status != adapters.Stopped || !row.LastActivityAt.Before(d.query.Since) {
-			add(row)
+		if kit.Asked(d.query, s.id) && (len(d.query.IDs) > 0 || row.Status != adapters.Stopped || !row.LastActivityAt.Before(d.query.Since)) {
+			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
 		}
 	}
 	for _, s := range d.subs {
-		if s.runs() && d.queried(s.id) {
+		if s.runs() && kit.Asked(d.query, s.id) {
 			row := d.row(s, d.decideSub(s))
 			row.Process, row.Parent, row.Shared = s.above.owner.Identity, s.parent, true
-			add(row)
+			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
 		}
 	}
 	for _, p := range d.processes {
-		doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.CWD && cmp.Or(p.Home, s.home) == s.home })
+		doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.CWD && cmp.Or(p.Home, s.Home) == s.Home })
 		row := p.Row(Name, &d.roots, d.hidden, len(p.entries) > 0, doubt) // with an entry, nothing was typed yet
-		if len(p.sessions) == 0 && d.queried(row.ID) {
+		if len(p.sessions) == 0 && kit.Asked(d.query, row.ID) {
 			d.answer.Add(row)
 		}
 	}
-}
-
-func (d *discovery) queried(id string) bool {
-	return len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, id)
 }
 
 // row returns a session for the answer.
@@ -173,11 +158,10 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
 		CWD: s.cwd, Branch: s.branch, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
 		Doing: s.doing, DoingSince: s.doingAt, Context: adapters.Context{Used: s.context},
-		StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted, Files: []string{s.Path}, Home: s.home,
+		StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted, Files: []string{s.Path}, Home: s.Home,
 	}
-	if !s.partial {
-		tokens := s.ledger.Tokens()
-		out.Tokens = &tokens
+	if s.longLine == "" {
+		out.Tokens = new(s.ledger.Tokens())
 	}
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
 		out.Process, out.Shared = s.owner.Identity, s.owner.Hosts && len(s.owner.sessions) > 1
@@ -193,20 +177,17 @@ func (d *discovery) settle() {
 	var accounts []*kit.Account
 	for _, s := range slices.Concat(d.sessions, d.subs) {
 		switch {
-		case !s.partial && (s.parent == "" || s.runs()):
+		case s.longLine == "" && (s.parent == "" || s.runs()):
 			s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger}, Last: s.last, Model: s.model, CWD: s.cwd, Branch: s.branch}
 			accounts = append(accounts, s.spent)
 		case s.parent == "":
 		case s.above == nil:
 			d.answer.LeaveOut(kit.NoSession, 1)
-		case s.partial || s.above.spent == nil:
+		case s.longLine != "" || s.above.spent == nil:
 			d.answer.LeaveOut(kit.NotReadable, 1)
 		default:
 			s.above.spent.Ledgers = append(s.above.spent.Ledgers, &s.ledger)
 		}
 	}
-	kit.Settle(accounts)
-	for _, a := range accounts {
-		d.answer.Copies(a.Copies)
-	}
+	d.answer.Settle(accounts)
 }

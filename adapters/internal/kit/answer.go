@@ -78,6 +78,14 @@ func (a *Answer) Copies(n int) {
 	a.roll.Ledger.Copies += n
 }
 
+// Settle finds which of the answers in accounts count for which session, and counts the copies.
+func (a *Answer) Settle(accounts []*Account) {
+	Settle(accounts)
+	for _, one := range accounts {
+		a.Copies(one.Copies)
+	}
+}
+
 // LeaveOut counts n files whose answers count nowhere. why is what is true of them, one of the constants of this package.
 func (a *Answer) LeaveOut(why string, n int) {
 	if n == 0 {

@@ -14,14 +14,17 @@ import (
 	"rollcall/adapters/internal/agentfile"
 )
 
-// Chat is a session's file as its folder shows it.
+// Chat is a session's file as its folder shows it. The type of an adapter's files embeds it.
 type Chat struct {
 	Path string
+	Home string // that the file is in
 	Info fs.FileInfo
 }
 
-// Stat returns the regular file at a path. ok is false for anything else; what can't be read is added to the answer.
-func (a *Answer) Stat(path string) (chat Chat, ok, hidden bool) {
+func (c *Chat) chat() *Chat { return c }
+
+// Stat finds what a path is. ok is false for anything but a regular file; what can't be read is added to the answer.
+func (a *Answer) Stat(home, path string) (chat Chat, ok, hidden bool) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -30,7 +33,7 @@ func (a *Answer) Stat(path string) (chat Chat, ok, hidden bool) {
 		a.Skip("no regular file", 1)
 		return chat, false, false
 	}
-	return Chat{path, info}, true, false
+	return Chat{path, home, info}, true, false
 }
 
 // Failed adds the problem that a path could not be read, and reports whether that may hide sessions. What is gone, and a file in the place
@@ -66,24 +69,38 @@ func (a *Answer) Folders(ctx context.Context, root string, do func(ctx context.C
 	return all && unlisted == 0
 }
 
-// NewestFirst sorts files by the time of their last change.
-func NewestFirst[T any](files []T, chat func(T) *Chat) {
-	slices.SortFunc(files, func(x, y T) int {
-		a, b := chat(x), chat(y)
-		return cmp.Or(b.Info.ModTime().Compare(a.Info.ModTime()), strings.Compare(b.Path, a.Path))
+// ReadAll reads files, the ones written last first, as long as there is time, and calls take with each and its facts, in order. take reports
+// whether the file is a session's. The answer gets what is none or could not be read; hides is called with each of these files that a process may have.
+func ReadAll[F interface{ chat() *Chat }, T any, P Gatherer[T]](ctx context.Context, a *Answer, t *Transcripts[T, P], q adapters.Query, files []F, take func(F, T) bool, hides func(F)) {
+	slices.SortFunc(files, func(x, y F) int {
+		return cmp.Or(y.chat().Info.ModTime().Compare(x.chat().Info.ModTime()), strings.Compare(y.chat().Path, x.chat().Path))
 	})
-}
-
-// ReadAll reads files, the first ones first, as long as there is time, and calls done with each and its facts, in order.
-func ReadAll[F any, T any, P Gatherer[T]](ctx context.Context, t *Transcripts[T, P], files []F, once bool, chat func(F) *Chat, done func(F, T, error)) {
-	ctx, cancel := ReadingTime(ctx, len(files))
+	part, cancel := ReadingTime(ctx, len(files))
 	defer cancel()
 	facts, errs := make([]T, len(files)), make([]error, len(files))
 	agentfile.Parallel(len(files), func(i int) {
-		c := chat(files[i])
-		facts[i], errs[i] = t.Read(ctx, c.Path, c.Info, once)
+		facts[i], errs[i] = t.Read(part, files[i].chat().Path, files[i].chat().Info, q.Once)
 	})
+	known, strange, late, lateIn := 0, "", 0, ""
 	for i, f := range files {
-		done(f, facts[i], errs[i])
+		switch c := f.chat(); {
+		case adapters.IsOutOfTime(errs[i]):
+			late, lateIn = late+1, c.Home
+			hides(f)
+		case errs[i] != nil:
+			if a.LeaveOut(NotReadable, 1); a.Failed(c.Path, errs[i]) {
+				hides(f)
+			}
+		case take(f, facts[i]):
+			known++
+		case c.Info.Size() > 0:
+			a.LeaveOut(NotRecognised, 1)
+			strange = c.Path
+			hides(f)
+		}
 	}
+	if strange != "" && known == 0 && len(q.IDs) == 0 {
+		a.Problem(adapters.Unrecognised(strange, "it does not begin as a session does"))
+	}
+	a.NotRead(lateIn, "sessions", late, len(files))
 }

@@ -138,6 +138,9 @@ func (noProcesses) List(context.Context) ([]proc.Process, error) { return nil, n
 
 func (noProcesses) Find(int) (proc.Process, error) { return proc.Process{}, proc.ErrGone }
 
+// Asked reports whether a query asks for a session, or for all.
+func Asked(q adapters.Query, id string) bool { return len(q.IDs) == 0 || slices.Contains(q.IDs, id) }
+
 // Query returns the query for one home alone. The answer is not used.
 func Query(q adapters.Query) adapters.Query {
 	q.Once = true

@@ -2,6 +2,7 @@ package kit
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -137,8 +138,8 @@ func (n *NodeAgent) Owns(b *Base, row proc.Process) bool {
 	return err != nil || b.Now().Sub(row.Started) >= forkTime || n.inspect(b.Table, parent) == nil
 }
 
-// Processes returns the agent's processes in a process table, in the order of their starts.
-func (n *NodeAgent) Processes(b *Base, rows []proc.Process, now time.Time) (list []*NodeProcess) {
+// processes returns the agent's processes in a process table, in the order of their starts.
+func (n *NodeAgent) processes(b *Base, rows []proc.Process, now time.Time) (list []*NodeProcess) {
 	found := map[int]*NodeProcess{}
 	for _, row := range rows {
 		if p := n.inspect(b.Table, row); p != nil {
@@ -162,18 +163,21 @@ func (n *NodeAgent) Processes(b *Base, rows []proc.Process, now time.Time) (list
 // Uses reports whether the process may keep its sessions in a home.
 func (p *NodeProcess) Uses(home string) bool { return !p.Known || p.Home == home }
 
-// Find finds the homes to look in, and returns the processes that use one of them, or one that is not known.
-func (n *NodeAgent) Find(r *Roots, b *Base, own string, list []*NodeProcess, now time.Time) []*NodeProcess {
-	var used []string
+// Find finds the homes to look in, and returns the processes that use one of them, or one that is not known, in the order of their starts.
+func (n *NodeAgent) Find(ctx context.Context, r *Roots, b *Base, own string, now time.Time) []*NodeProcess {
+	rows, known := b.Processes(ctx, r.Answer)
+	list, used := n.processes(b, rows, now), []string(nil)
 	for _, p := range list {
 		if p.Home, p.Known = r.OfProcess(p.Home); p.Known {
 			used = append(used, p.Home)
 		}
 	}
 	r.Find(b, own, used, now)
-	return slices.DeleteFunc(list, func(p *NodeProcess) bool {
+	list = slices.DeleteFunc(list, func(p *NodeProcess) bool {
 		return p.Known && !slices.Contains(r.Paths, p.Home) && !r.Unresponsive(p.Home)
 	})
+	r.NoTable, r.inUse = !known, len(list) > 0
+	return list
 }
 
 // Row returns the row of the process where it has no session. hidden reports that something was not read, doubt that it may have one of

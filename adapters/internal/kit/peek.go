@@ -2,9 +2,11 @@ package kit
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
+	"strings"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -27,8 +29,18 @@ func Peek(ctx context.Context, s *adapters.Session, n int, read func(path string
 }
 
 // LinesFromEnd calls do with the lines of a file from the last to the first, until it returns false. Lines that are too long are left out.
-// do must not keep the line.
+// A file whose name ends with .json is one line. do must not keep the line.
 func LinesFromEnd(ctx context.Context, path string, do func(line []byte) (more bool)) error {
+	if strings.HasSuffix(path, ".json") {
+		data, _, err := agentfile.ReadSmall(path, agentfile.MaxLine)
+		if err == nil && !json.Valid(data) {
+			err = adapters.Unrecognised(path, "it is not complete, or not JSON")
+		}
+		if err == nil {
+			do(data)
+		}
+		return err
+	}
 	f, info, err := agentfile.OpenUntouched(path)
 	if err != nil {
 		return err

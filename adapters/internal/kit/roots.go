@@ -18,7 +18,10 @@ type Roots struct {
 	Answer *Answer
 	Store  string   // the folder in a home that has the sessions, which the answer names
 	Paths  []string // of the homes that can be read
+	// NoTable reports, after NodeAgent.Find, that the process table could not be read.
+	NoTable bool
 
+	inUse   bool            // there is a live process
 	answers map[string]bool // whether the file system of a folder answers: once asked, the same for the whole question
 }
 
@@ -71,9 +74,9 @@ func (r *Roots) Unresponsive(path string) bool {
 }
 
 // OfProcess returns the home that a process names, as this machine names it. known is false if it does not exist here, as that of a process
-// of another mount namespace: its paths have no meaning here.
+// of another mount namespace: its paths have no meaning here. Nor has a relative one.
 func (r *Roots) OfProcess(path string) (home string, known bool) {
-	if path == "" || !r.Answers(path) {
+	if !filepath.IsAbs(path) || !r.Answers(path) {
 		return path, false
 	}
 	if _, err := os.Stat(filepath.Dir(path)); os.IsNotExist(err) {
@@ -82,9 +85,9 @@ func (r *Roots) OfProcess(path string) (home string, known bool) {
 	return agentproc.RealPath(path), true
 }
 
-// Absent reports whether no home shows that the agent is installed.
+// Absent reports whether no home, nor a process that NodeAgent.Find found, shows that the agent is installed.
 func (r *Roots) Absent() bool {
-	return !slices.Contains(slices.Collect(maps.Values(r.answers)), false) && !slices.ContainsFunc(r.Paths, MayExist)
+	return !r.NoTable && !r.inUse && !slices.Contains(slices.Collect(maps.Values(r.answers)), false) && !slices.ContainsFunc(r.Paths, MayExist)
 }
 
 // MayExist reports whether a path exists, or can't be examined.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -109,6 +110,28 @@ func SearchProblem(ctx context.Context, path string, err, fromFound error) error
 		return fromFound
 	}
 	return adapters.AsProblem(path, err)
+}
+
+// FileSearch returns the search of a session's file of lines, or of one record where the name ends with .json. begin prepares it: it returns
+// what is called with each line that can have a message with the pattern, or has one of marks.
+func FileSearch(path string, changed time.Time, begin func(context.Context, *Finder) (marks [][]byte, line func([]byte) error)) adapters.Conversation {
+	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (skipped map[string]int, err error) {
+		f := &Finder{Query: q, Found: found, Hit: adapters.Hit{Changed: changed}}
+		marks, line := begin(ctx, f)
+		if strings.HasSuffix(path, ".json") {
+			data, _, err := agentfile.ReadSmall(path, agentfile.MaxLine)
+			if err == nil && q.Pattern.MayContain(data) {
+				err = line(data)
+			}
+			return nil, SearchProblem(ctx, path, err, f.FoundErr)
+		}
+		file, _, err := agentfile.OpenUntouched(path)
+		if err == nil {
+			defer file.Close()
+			skipped, err = SearchLines(ctx, file, q, marks, func(text []byte, _ int64) error { return line(text) })
+		}
+		return skipped, SearchProblem(ctx, path, err, f.FoundErr)
+	}}
 }
 
 // maxDepth is the depth to which values are searched.

@@ -1,0 +1,46 @@
+package kit
+
+import (
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+)
+
+// ShortText is the limit of the texts that are kept of a session, in bytes.
+const ShortText = 4 << 10
+
+// Short returns the text of the JSON string raw, cut to ShortText; "" for another value.
+func Short(raw []byte) string {
+	text, _ := agentfile.Head(raw, ShortText)
+	return text
+}
+
+// Count returns the number of a member of raw; 0 for a negative one and for another value.
+func Count(raw []byte, name string) int64 {
+	n, _ := agentfile.Int(agentfile.Get(raw, name))
+	return max(n, 0)
+}
+
+// Each calls do with each element of a JSON list.
+func Each(list []byte, do func(element []byte)) {
+	_ = agentfile.Each(list, func(element []byte) bool { // what is no list has none
+		do(element)
+		return true
+	})
+}
+
+// PartsText returns the texts of a list of parts that isMeant accepts, one a line, cut to a limit.
+func PartsText(list []byte, limit int, isMeant func(part []byte, text string) bool) string {
+	var text strings.Builder
+	_ = agentfile.Each(list, func(part []byte) bool {
+		if some, _ := agentfile.Head(agentfile.Get(part, "text"), limit); some != "" && isMeant(part, some) {
+			if text.Len() > 0 {
+				text.WriteByte('\n')
+			}
+			text.WriteString(some)
+		}
+		return text.Len() < limit
+	})
+	return adapters.CutTo(text.String(), limit)
+}
