@@ -114,13 +114,22 @@ func (s *Select) FocusGained() {
 	s.host.scrollTo(s)
 }
 
-// TypedKey handles a key while the list has the focus.
+// TypedKey handles a key while the drop-down list has the focus. The arrow keys select the option before or after the selected one; Space and Enter
+// open the list at the selected one.
 func (s *Select) TypedKey(ev *fyne.KeyEvent) {
-	if isEnter(ev) {
-		ev = asSpace
-	}
-	if !s.host.passOn(ev) {
-		s.Select.TypedKey(ev)
+	switch i := s.SelectedIndex(); {
+	case s.host.passOn(ev):
+	case ev.Name == fyne.KeyUp || ev.Name == fyne.KeyLeft:
+		s.SetSelectedIndex(i - 1)
+	case ev.Name == fyne.KeyDown || ev.Name == fyne.KeyRight:
+		s.SetSelectedIndex(i + 1)
+	case ev.Name == fyne.KeySpace || isEnter(ev):
+		s.Select.TypedKey(asSpace)
+		if menu, ok := s.host.Window.Canvas().Focused().(*widget.PopUpMenu); ok {
+			for range i + 1 {
+				menu.ActivateNext()
+			}
+		}
 	}
 }
 
