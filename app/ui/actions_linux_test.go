@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/adapters"
+	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
 
@@ -21,7 +22,7 @@ func TestStop(t *testing.T) {
 	s := w.started("do it")
 	w.ui.showStop(s)
 	w.until("the plan", func() bool { return !w.ui.host.Sheet.IsWaiting() })
-	shows(t, w.ui.host.Sheet.Popup, "Claude Code · "+filepath.Base(w.dir)+" · working", "The session is in the middle of a turn", fmt.Sprintf("%d ", s.Process.PID), "terminate and waits up to 5 s; if that is not enough, it sends kill")
+	shows(t, w.ui.host.Sheet.Popup, "Claude Code · "+present.Project(w.dir)+" · working", "The session is in the middle of a turn", fmt.Sprintf("%d ", s.Process.PID), "terminate and waits up to 5 s; if that is not enough, it sends kill")
 	tap(t, w.ui.host.Sheet.Popup, "Stop")
 	w.until("the end", func() bool {
 		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "Stopped by terminate")

@@ -19,7 +19,6 @@ import (
 type introduction struct {
 	ui      *UI
 	content *fyne.Container
-	scroll  *container.Scroll
 	found   *fyne.Container
 	shown   string // the text that found shows
 	test    *widgets.Button
@@ -57,9 +56,8 @@ func newIntroduction(u *UI) *introduction {
 	}
 	p.done = u.host.NewPrimaryButton("Show my sessions", widget.HighImportance, func() { u.open(pageSessions) })
 	more := u.host.NewButton("Settings…", nil, func() { u.open(pageSettings) })
-	p.scroll = widgets.Page(widgets.Rows(2, append(rows, p.hint)...))
 	actions := widgets.Rows(0, widget.NewSeparator(), widgets.Pad(10, 10, 12, 12, widgets.Readable(widgets.Inset(widgets.Flow(p.done, more)))))
-	p.content = container.NewBorder(nil, actions, nil, nil, p.scroll)
+	p.content = container.NewBorder(nil, actions, nil, nil, widgets.Page(widgets.Rows(2, append(rows, p.hint)...)))
 	return p
 }
 

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -86,16 +88,44 @@ func TestKeyboardWalk(t *testing.T) {
 		t.Errorf("page %d", w.ui.page)
 	}
 
-	set, _ := settingsWindow(t, "")
-	set.shortcut(fyne.KeyComma)
+}
+
+// TestSelectByKey: the arrow keys change a setting and stop at its first and last value; Space and Enter open the list at the value that is set,
+// Enter chooses, Escape leaves it as it was, and the field has the focus again.
+func TestSelectByKey(t *testing.T) {
+	w, path := settingsWindow(t, "")
+	w.shortcut(fyne.KeyComma)
 	var theme *widgets.Select
-	set.until("the fields", func() bool {
-		for _, o := range visible(set.ui.settings.content) {
+	w.until("the fields", func() bool {
+		for _, o := range visible(w.ui.settings.content) {
 			if s, ok := o.(*widgets.Select); ok && s.Selected == "Same as the desktop" {
 				theme = s
 			}
 		}
 		return theme != nil
 	})
-	set.tabTo("the theme", theme)
+	w.tabTo("the theme", theme)
+	for i, step := range []struct {
+		keys []fyne.KeyName
+		want string
+	}{
+		{[]fyne.KeyName{fyne.KeyUp}, ""},
+		{[]fyne.KeyName{fyne.KeyDown}, "theme = \"light\"\n"},
+		{[]fyne.KeyName{fyne.KeyDown, fyne.KeyDown}, "theme = \"dark\"\n"},
+		{[]fyne.KeyName{fyne.KeySpace, fyne.KeyUp, fyne.KeyReturn}, "theme = \"light\"\n"},
+		{[]fyne.KeyName{fyne.KeyReturn, fyne.KeyDown, fyne.KeyEscape}, "theme = \"light\"\n"},
+		{[]fyne.KeyName{fyne.KeyReturn, fyne.KeyReturn}, "theme = \"light\"\n"},
+		{[]fyne.KeyName{fyne.KeyUp}, "theme = \"desktop\"\n"},
+	} {
+		for _, k := range step.keys {
+			w.key(k)
+		}
+		if f := w.win.Canvas().Focused(); f != fyne.Focusable(theme) {
+			t.Fatalf("step %d: the focus is on %T", i, f)
+		}
+		w.until(fmt.Sprintf("the file after step %d, %q", i, step.want), func() bool {
+			text, _ := os.ReadFile(path)
+			return string(text) == step.want
+		})
+	}
 }

@@ -479,7 +479,7 @@ func TestQueueElsewhere(t *testing.T) {
 	a.elsewise["a"] = fmt.Errorf("%w: it is in no pane of tmux\x1b[31m", adapters.ErrAnswerElsewhere)
 	a.requests["a"] = nil
 	w := openQueue(t, a, waiters(map[string]int{"a": 1}))
-	shows(t, w.ui.content, "Answer it in its terminal: it is in no pane of tmux (process 4711, in /home/dev/projects/a).", "Work on a", "Show terminal")
+	shows(t, w.ui.content, "It can't be answered from here: it is in no pane of tmux (process 4711, in /home/dev/projects/a).", "Work on a", "Show terminal")
 	w.shoot("queue-elsewhere")
 	w.key(fyne.KeyReturn)
 	if w.ui.page != pageSessions || w.ui.sessions.selected.id != "a" {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 
 	"rollcall/app/owned/cleanup"
@@ -160,21 +162,44 @@ func TestSheetFollowsTheWindow(t *testing.T) {
 	}
 }
 
-// TestFocusIsVisible checks that a form scrolls to the field that gets the focus.
+// TestFocusIsVisible: on each page the Tab key reaches only widgets that are visible then, also in a small window.
 func TestFocusIsVisible(t *testing.T) {
-	w := open(t, full())
-	w.ui.open(pageLaunch)
-	p := w.ui.launch
-	w.until("the agents", func() bool { return p.asked })
-	p.more.toggle()
-	w.win.Resize(fyne.NewSize(900, 420))
-	d := fyne.CurrentApp().Driver()
-	for _, f := range []fyne.Focusable{p.folder, p.choices[0].check, p.choices[0].mode.choice, p.prompt, p.terminal, p.more.files, p.more.onComplete, p.more.retryHooks, p.more.keepEnv, p.folder} {
-		w.ui.host.Focus(f)
-		o := f.(fyne.CanvasObject)
-		top := d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(p.scroll).Y
-		if top < 0 || top+o.Size().Height > p.scroll.Size().Height {
-			t.Errorf("a %T has the focus and is not visible: from %g to %g of %g", f, top, top+o.Size().Height, p.scroll.Size().Height)
+	set, _ := settingsWindow(t, "[homes]\nclaude-code = [\"/srv/a\", \"/srv/b\"]\n")
+	w := openWith(t, &fakeCore{snapshot: broken(full())}, Options{Agents: usualAgents(), Live: set.ui.options.Live})
+	w.win.Resize(fyne.NewSize(700, 420))
+	c := w.win.Canvas()
+	for page := range w.ui.pages {
+		w.ui.open(page)
+		if page == pageLaunch {
+			w.until("the agents", func() bool { return w.ui.launch.asked })
+			w.ui.launch.more.toggle()
+		}
+		w.until("the settings", func() bool { return page != pageSettings || strings.Contains(onPage(w), "/srv/b") })
+		c.Unfocus()
+		c.Capture()
+		seen := map[fyne.Focusable]bool{}
+		for c.FocusNext(); !seen[c.Focused()]; c.FocusNext() {
+			f := c.Focused()
+			seen[f] = true
+			if top, bottom, height := visiblePart(w.ui.pages[page].content, f.(fyne.CanvasObject)); top < 0 || bottom > height {
+				t.Errorf("page %d: a %T has the focus and is not visible: from %g to %g of %g", page, f, top, bottom, height)
+			}
+		}
+		if len(seen) < 5 {
+			t.Errorf("page %d: the Tab key reaches only %d widgets", page, len(seen))
 		}
 	}
+}
+
+// visiblePart returns where o is in the smallest part of content that scrolls it, and the height of that part.
+func visiblePart(content, o fyne.CanvasObject) (top, bottom, height float32) {
+	d := fyne.CurrentApp().Driver()
+	for _, part := range visible(content) {
+		scroll, ok := part.(*container.Scroll)
+		if ok && scroll.Direction != container.ScrollHorizontalOnly && slices.Contains(visible(scroll.Content), o) {
+			top, height = d.AbsolutePositionForObject(o).Y-d.AbsolutePositionForObject(scroll).Y, scroll.Size().Height
+			bottom = top + o.Size().Height
+		}
+	}
+	return top, bottom, height
 }

@@ -159,7 +159,7 @@ func New(core Core, o Options) *UI {
 func newUI(core Core, o Options, do func(func()), now func() time.Time, sys system) *UI {
 	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, system: sys, options: o, environ: os.Environ, armDelay: answer.VisibleFor}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
-	u.host = &widgets.Host{Window: o.Window, Context: u.ctx, Post: u.post, Key: u.typedKey, Shortcut: u.shortcut, Form: u.form,
+	u.host = &widgets.Host{Window: o.Window, Context: u.ctx, Post: u.post, Key: u.typedKey, Shortcut: u.shortcut,
 		Notify: u.notify, ErrorText: errorText, Opened: u.sheetOpened}
 	u.feed = newFeed(do, now, o.Days, u.apply)
 	u.scope = allGroups
@@ -200,7 +200,6 @@ func (u *UI) frame() *fyne.Container {
 // page is one of the window's pages. Its functions may be nil.
 type page struct {
 	content fyne.CanvasObject
-	scroll  *container.Scroll     // contains the fields of a form; nil: the page has no form
 	focus   func() fyne.Focusable // returns the widget that gets the focus; nil: no widget gets it
 	opened  func()                // called when the page is shown
 	refresh func()                // reads again what the page shows in addition to the snapshot
@@ -213,12 +212,12 @@ func (u *UI) allPages() []page {
 	return []page{
 		pageSessions:     {content: u.sessions.content, focus: u.sessions.focus, opened: u.sessions.detail.request.opened, ages: u.sessions.showAges},
 		pageAgents:       {content: u.agents.content, opened: agents, ages: agents},
-		pageLaunch:       {content: u.launch.content, scroll: u.launch.scroll, focus: u.launch.focus, opened: u.launch.look},
+		pageLaunch:       {content: u.launch.content, focus: u.launch.focus, opened: u.launch.look},
 		pageLocks:        {content: u.locks.content, opened: u.locks.look, refresh: u.locks.look, ages: u.locks.showAges},
 		pageSearch:       {content: u.search.content, focus: func() fyne.Focusable { return u.search.entry }, refresh: u.search.again},
 		pageUsage:        {content: u.usage.content, opened: u.usage.look, refresh: u.usage.look},
-		pageSettings:     {content: u.settings.content, scroll: u.settings.scroll, opened: u.settings.look},
-		pageIntroduction: {content: u.welcome.content, scroll: u.welcome.scroll, focus: func() fyne.Focusable { return u.welcome.done }, opened: u.welcome.opened},
+		pageSettings:     {content: u.settings.content, opened: u.settings.look},
+		pageIntroduction: {content: u.welcome.content, focus: func() fyne.Focusable { return u.welcome.done }, opened: u.welcome.opened},
 	}
 }
 
@@ -228,9 +227,6 @@ func call(f func()) {
 		f()
 	}
 }
-
-// form returns the form of the page that is shown; nil: it has none.
-func (u *UI) form() *container.Scroll { return u.pages[u.page].scroll }
 
 // sheetOpened is called when a sheet opens. It returns a function that sets the focus again when that sheet is closed.
 func (u *UI) sheetOpened() (restore func()) {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,6 +59,7 @@ type process struct {
 	d      *screen
 	cmd    *exec.Cmd
 	said   chan string
+	stdin  io.Writer
 	stderr bytes.Buffer
 	id     string
 }
@@ -71,6 +73,9 @@ func (d *screen) open(env ...string) *process {
 		d.t.Fatal(err)
 	}
 	p.cmd.Stderr = &p.stderr
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		d.t.Fatal(err)
+	}
 	if err := p.cmd.Start(); err != nil {
 		d.t.Fatal(err)
 	}

@@ -48,13 +48,17 @@ func windowProcess() {
 		err = instance.Send(instance.Window, instance.Message{Verb: instance.Show, Session: "made-up-2"})
 	} else if err == nil {
 		c := &core{}
+		var shown Core = c
 		o := Options{Instance: i, Content: ui.Options{Days: 7, Answers: answer.New(c, func() settings.Answering { return settings.AnswerAll })}}
-		if os.Getenv(askingVariable) != "" {
+		switch {
+		case os.Getenv(askingVariable) != "":
 			c.agent = newAskingAgent(c)
 			o.Content.Agents, o.Content.Answers = []adapters.Adapter{c.agent}, answer.New(c.agent, func() settings.Answering { return settings.AnswerAll })
 			o.Open.Verb = instance.Queue
+		case os.Getenv(walkVariable) != "":
+			shown, o.Content = walkOptions()
 		}
-		err = Run(ctx, c, o)
+		err = Run(ctx, shown, o)
 		_ = i.Close()
 	}
 	stop()

@@ -21,7 +21,6 @@ type Host struct {
 	Post      func(func())             // runs a function on Fyne's goroutine; may be called from any goroutine
 	Key       func(*fyne.KeyEvent)     // handles a key that the focused widget does not use
 	Shortcut  func(fyne.Shortcut) bool // runs a shortcut of the window and reports whether it is one
-	Form      func() *container.Scroll // returns the scroll container of the page that is shown; nil: none
 	Notify    func(text string)        // shows an error that belongs to no open sheet
 	ErrorText func(error) string       // returns the text of an error, cleaned for the screen
 	Opened    func() (restore func())  // called when a sheet opens; restore is called when it closes
@@ -50,26 +49,59 @@ func (h *Host) formShortcut(s fyne.Shortcut, submit func()) bool {
 	return h.Shortcut(s)
 }
 
-// scrollTo scrolls the form that is shown to a field that got the focus: the Tab key also reaches fields outside the
-// visible part.
-func (h *Host) scrollTo(field fyne.CanvasObject) {
-	var scroll *container.Scroll
+// scrollTo scrolls what contains a widget that got the focus: the Tab key also reaches widgets outside the visible part.
+func (h *Host) scrollTo(focused fyne.CanvasObject) {
+	scrolls, _ := h.scrollsAround(focused)
+	for _, scroll := range scrolls {
+		if scroll.Size().Height == 0 || scroll.Direction == container.ScrollHorizontalOnly {
+			continue
+		}
+		d := fyne.CurrentApp().Driver()
+		top := d.AbsolutePositionForObject(focused).Y - d.AbsolutePositionForObject(scroll).Y
+		bottom := top + focused.Size().Height - scroll.Size().Height
+		const margin = 12
+		switch {
+		case top < 0:
+			scroll.ScrollToOffset(scroll.Offset.AddXY(0, top-margin))
+		case bottom > 0:
+			scroll.ScrollToOffset(scroll.Offset.AddXY(0, min(bottom+margin, top)))
+		}
+	}
+}
+
+// scrollsAround returns the scroll containers that contain o in the sheet that is open or else in the window, the innermost first. It reports whether it
+// found o.
+func (h *Host) scrollsAround(o fyne.CanvasObject) ([]*container.Scroll, bool) {
 	if h.Sheet != nil {
-		scroll = h.Sheet.scroll
-	} else {
-		scroll = h.Form()
+		return scrollsAround(h.Sheet.Popup.Content, o)
 	}
-	if scroll == nil || scroll.Size().Height == 0 {
-		return
+	return scrollsAround(h.Window.Content(), o)
+}
+
+func scrollsAround(in, o fyne.CanvasObject) (scrolls []*container.Scroll, found bool) {
+	if in == o {
+		return nil, true
 	}
-	d := fyne.CurrentApp().Driver()
-	top := d.AbsolutePositionForObject(field).Y - d.AbsolutePositionForObject(scroll).Y
-	bottom := top + field.Size().Height - scroll.Size().Height
-	const margin = 12
-	switch {
-	case top < 0:
-		scroll.ScrollToOffset(scroll.Offset.AddXY(0, top-margin))
-	case bottom > 0:
-		scroll.ScrollToOffset(scroll.Offset.AddXY(0, min(bottom+margin, top)))
+	var parts []fyne.CanvasObject
+	scroll, _ := in.(*container.Scroll)
+	switch x := in.(type) {
+	case *container.Scroll:
+		parts = []fyne.CanvasObject{x.Content}
+	case *container.Split:
+		parts = []fyne.CanvasObject{x.Leading, x.Trailing}
+	case *fyne.Container:
+		parts = x.Objects
 	}
+	for _, part := range parts {
+		if !part.Visible() {
+			continue
+		}
+		if scrolls, found = scrollsAround(part, o); found {
+			break
+		}
+	}
+	if found && scroll != nil {
+		scrolls = append(scrolls, scroll)
+	}
+	return scrolls, found
 }

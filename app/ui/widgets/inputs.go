@@ -55,6 +55,12 @@ func (b *Button) SetEnabled(on bool) {
 	}
 }
 
+// FocusGained scrolls to the button.
+func (b *Button) FocusGained() {
+	b.Button.FocusGained()
+	b.host.scrollTo(b)
+}
+
 // TypedKey handles a key while the button has the focus.
 func (b *Button) TypedKey(ev *fyne.KeyEvent) {
 	switch pressed := ev.Name == fyne.KeySpace || isEnter(ev); {
@@ -114,13 +120,22 @@ func (s *Select) FocusGained() {
 	s.host.scrollTo(s)
 }
 
-// TypedKey handles a key while the list has the focus.
+// TypedKey handles a key while the drop-down list has the focus. The arrow keys select the option before or after the selected one; Space and Enter
+// open the list at the selected one.
 func (s *Select) TypedKey(ev *fyne.KeyEvent) {
-	if isEnter(ev) {
-		ev = asSpace
-	}
-	if !s.host.passOn(ev) {
-		s.Select.TypedKey(ev)
+	switch i := s.SelectedIndex(); {
+	case s.host.passOn(ev):
+	case ev.Name == fyne.KeyUp || ev.Name == fyne.KeyLeft:
+		s.SetSelectedIndex(i - 1)
+	case ev.Name == fyne.KeyDown || ev.Name == fyne.KeyRight:
+		s.SetSelectedIndex(i + 1)
+	case ev.Name == fyne.KeySpace || isEnter(ev):
+		s.Select.TypedKey(asSpace)
+		if menu, ok := s.host.Window.Canvas().Focused().(*widget.PopUpMenu); ok {
+			for range i + 1 {
+				menu.ActivateNext()
+			}
+		}
 	}
 }
 
@@ -280,6 +295,12 @@ func (h *Host) NewLink(text string, tapped func()) *Link {
 	return l
 }
 
+// FocusGained scrolls to the link.
+func (l *Link) FocusGained() {
+	l.Hyperlink.FocusGained()
+	l.host.scrollTo(l)
+}
+
 // TypedKey handles a key while the link has the focus.
 func (l *Link) TypedKey(ev *fyne.KeyEvent) {
 	if isEnter(ev) {
@@ -339,12 +360,8 @@ func (w *wheel) Visible() bool {
 
 // Scrolled scrolls the form.
 func (w *wheel) Scrolled(ev *fyne.ScrollEvent) {
-	scroll := w.host.Form()
-	if w.host.Sheet != nil {
-		scroll = w.host.Sheet.scroll
-	}
-	if scroll != nil {
-		scroll.Scrolled(ev)
+	if scrolls, _ := w.host.scrollsAround(w.entry); len(scrolls) > 0 {
+		scrolls[0].Scrolled(ev)
 	}
 }
 

@@ -18,8 +18,7 @@ type Sheet struct {
 	width   float32
 	title   *widget.Label
 	body    *fyne.Container
-	scroll  *container.Scroll // of body
-	busy    *widget.Activity  // runs while the sheet waits; nil: the sheet does not wait
+	busy    *widget.Activity // runs while the sheet waits; nil: the sheet does not wait
 	cancel  func()
 	restore func()
 }
@@ -34,8 +33,7 @@ func (h *Host) NewSheet(title string, width float32) *Sheet {
 	h.CloseSheet()
 	s := &Sheet{host: h, width: width, title: Headline(title), body: Rows(2), Buttons: Columns(flowGap), restore: h.Opened()}
 	s.Context, s.cancel = context.WithCancel(h.Context)
-	s.scroll = container.NewVScroll(s.body)
-	frame := container.NewBorder(s.title, Pad(12, 4, 0, 6, Border(nil, nil, s.Buttons, container.NewWithoutLayout())), nil, nil, s.scroll)
+	frame := container.NewBorder(s.title, Pad(12, 4, 0, 6, Border(nil, nil, s.Buttons, container.NewWithoutLayout())), nil, nil, container.NewVScroll(s.body))
 	s.Popup = widget.NewModalPopUp(Pad(8, 8, sheetPad-6, sheetPad-6, frame), h.Window.Canvas())
 	h.Sheet = s
 	s.Popup.Show()

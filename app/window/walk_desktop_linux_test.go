@@ -1,0 +1,142 @@
+//go:build desktop && !headless
+
+package window
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
+)
+
+// says waits until the window process prints a line with this beginning, and returns the rest of it.
+func (p *process) says(begin string) string {
+	p.d.t.Helper()
+	limit := time.After(wait)
+	for {
+		select {
+		case got, ok := <-p.said:
+			if rest, is := strings.CutPrefix(got, begin); is {
+				return rest
+			}
+			if !ok {
+				p.d.t.Fatalf("the window process ended before it said %q\n%s", begin, p.stderr.String())
+			}
+		case <-limit:
+			p.d.t.Fatalf("the window process didn't say %q", begin)
+		}
+	}
+}
+
+// focus returns the widget that has the focus: its address, and what a person sees of it.
+func (p *process) focus() (address, text string) {
+	p.d.t.Helper()
+	if _, err := fmt.Fprintln(p.stdin, "focus"); err != nil {
+		p.d.t.Fatal(err)
+	}
+	address, text, _ = strings.Cut(p.says("focus "), " ")
+	return address, text
+}
+
+// focusIs waits until a widget with this text has the focus.
+func (p *process) focusIs(want string) {
+	p.d.t.Helper()
+	eventually.True(p.d.t, "the focus on "+want, func() bool {
+		_, text := p.focus()
+		return text == want
+	})
+}
+
+// tabTo presses Tab until a widget with this text has the focus.
+func (p *process) tabTo(want string) {
+	p.d.t.Helper()
+	var seen []string
+	for range 60 {
+		address, text := p.focus()
+		if text == want {
+			return
+		}
+		seen = append(seen, text)
+		p.d.key("Tab")
+		eventually.True(p.d.t, "the next focus after "+text, func() bool {
+			next, _ := p.focus()
+			return next != address
+		})
+	}
+	p.d.t.Fatalf("Tab doesn't reach %q, but %q", want, seen)
+}
+
+// TestDesktopKeyboardWalk: by keys alone a session is stopped, for real, a conversation is found and read, the usage of a year is read, and a setting is
+// changed, which shows at once.
+func TestDesktopKeyboardWalk(t *testing.T) {
+	d := newScreen(t, desktoptest.Options{Dark: true})
+	file := filepath.Join(t.TempDir(), "rollcall", "config.toml")
+	agent := exec.Command("sleep", "600")
+	if err := agent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = agent.Wait()
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		_ = agent.Process.Kill()
+		<-ended
+	})
+	p := d.open(fmt.Sprint(walkVariable, "=", agent.Process.Pid), settingsVariable+"="+file)
+	p.activate()
+	d.drawn()
+
+	d.key("ctrl+1")
+	p.tabTo("*ui.sessionList")
+	d.key("Home", "Return")
+	p.tabTo("Stop…")
+	d.shootSoon("walk-stop")
+	d.key("Return")
+	p.focusIs("Cancel")
+	p.tabTo("Stop")
+	d.key("Return")
+	select {
+	case <-ended:
+	case <-time.After(wait):
+		t.Fatal("the session still runs")
+	}
+	p.focusIs("Close")
+	d.key("Return")
+
+	d.key("ctrl+5")
+	p.focusIs("retry the upload") // its example
+	if err := d.Type(d.ctx, "CANARY"); err != nil {
+		t.Fatal(err)
+	}
+	p.tabTo("*widgets.List")
+	d.key("Return")
+	p.says("the hit is read")
+	d.shootSoon("walk-search")
+
+	d.key("ctrl+6")
+	p.says("usage of ")
+	p.tabTo("Last 30 days")
+	d.key("Down")
+	p.says("usage of 36")
+	d.shootSoon("walk-usage")
+
+	d.key("ctrl+comma")
+	p.tabTo("Same as the desktop")
+	d.shootSoon("walk-settings")
+	d.key("Down")
+	eventually.True(t, "the setting", func() bool {
+		text, _ := os.ReadFile(file)
+		return string(text) == "theme = \"light\"\n"
+	})
+	eventually.True(t, "the light window", func() bool { return !d.isDark() })
+	d.key("ctrl+w")
+	p.end()
+}
