@@ -3,7 +3,6 @@ package codex
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -12,9 +11,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
-	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -32,55 +29,26 @@ type root struct {
 
 // homeSearch collects the Codex homes in use.
 type homeSearch struct {
-	found        []*root
-	answer       *kit.Answer
-	unresponsive []string // those whose file system does not answer
-	state        string   // the folder of the databases that the user's environment names
+	kit.Roots
+	found []*root
+	state string // the folder of the databases that the user's environment names
 }
 
 // add adds the home at a path and returns it; nil when there is none.
 func (f *homeSearch) add(path string) *root {
-	f.answer.LookedIn(path)
-	if !f.answers(path) {
+	target, info := f.Folder(path)
+	if target == "" {
 		return nil
 	}
-	target, err := agentproc.EvalSymlinks(path)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			f.answer.Problem(adapters.Unreadable(path, err))
-		}
-		return nil
-	}
-	if target != path && !f.answers(target) {
-		return nil
-	}
-	info, err := os.Stat(target)
 	for _, r := range f.found {
 		// Each process of a container has another name for the container's home.
-		if r.path == target || err == nil && r.info != nil && os.SameFile(r.info, info) {
+		if r.path == target || os.SameFile(r.info, info) {
 			return r
 		}
-	}
-	if err == nil && !info.IsDir() {
-		f.answer.Problem(adapters.Unreadable(path, fmt.Errorf("not a folder")))
-		return nil
 	}
 	r := &root{path: target, info: info, state: kit.AppendNew(nil, f.state)}
 	f.found = append(f.found, r)
 	return r
-}
-
-// answers reports whether the file system of a folder answers, and records the folder
-// if it does not.
-func (f *homeSearch) answers(path string) bool {
-	if bounded.Answers(path) {
-		return true
-	}
-	if !slices.Contains(f.unresponsive, path) {
-		f.unresponsive = append(f.unresponsive, path)
-		f.answer.Problem(adapters.Unresponsive(path))
-	}
-	return false
 }
 
 // addOf adds the homes that a Codex process uses: the one that it was started with, and
@@ -90,7 +58,7 @@ func (f *homeSearch) addOf(h *host) {
 	switch users := filepath.Join(h.user, ".codex"); {
 	case filepath.IsAbs(h.home):
 		uses = append(uses, f.add(h.home))
-	case filepath.IsAbs(users) && !f.answers(users):
+	case filepath.IsAbs(users) && !f.Answers(users):
 		uses = append(uses, nil)
 	case filepath.IsAbs(users) && isFolder(users): // it does not exist here if it is a name inside a container
 		uses = append(uses, f.add(users))
@@ -122,7 +90,7 @@ func (f *homeSearch) addOf(h *host) {
 // unresponsiveHomeOf returns the home of a process where the file system does not answer.
 func (f *homeSearch) unresponsiveHomeOf(h *host) string {
 	for _, path := range []string{h.home, filepath.Join(h.user, ".codex")} {
-		if slices.Contains(f.unresponsive, path) {
+		if f.Unresponsive(path) {
 			return path
 		}
 	}
@@ -133,7 +101,7 @@ func (f *homeSearch) unresponsiveHomeOf(h *host) string {
 // live Codex processes were started with, and those that contain their open rollouts;
 // also those that processes used within the last 24 hours.
 func (a *Adapter) roots(c agentProcesses, answer *kit.Answer) []*root {
-	f := homeSearch{answer: answer, state: a.env("CODEX_SQLITE_HOME")}
+	f := homeSearch{Roots: kit.Roots{Answer: answer}, state: a.env("CODEX_SQLITE_HOME")}
 	own := f.add(a.ownHome())
 	for _, path := range a.named() {
 		f.add(path)
@@ -148,13 +116,13 @@ func (a *Adapter) roots(c agentProcesses, answer *kit.Answer) []*root {
 		}
 	}
 	for _, path := range a.homes.Use(used, a.now()) {
-		if !slices.Contains(used, path) && f.answers(path) && isFolder(path) {
+		if !slices.Contains(used, path) && f.Answers(path) && isFolder(path) {
 			f.add(path)
 		}
 	}
 	a.current.Set(f.paths())
 	for _, r := range f.found {
-		r.state = slices.DeleteFunc(r.state, func(path string) bool { return path != "" && !f.answers(path) })
+		r.state = slices.DeleteFunc(r.state, func(path string) bool { return path != "" && !f.Answers(path) })
 		r.state = kit.AppendNew(r.state, filepath.Join(r.path, "sqlite"), r.path)
 	}
 	return f.found

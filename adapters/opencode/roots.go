@@ -28,10 +28,9 @@ type root struct {
 
 // homeSearch collects the data folders in use.
 type homeSearch struct {
-	product      *Product
-	found        []*root
-	answer       *kit.Answer
-	unresponsive []string // those whose file system does not answer
+	kit.Roots
+	product *Product
+	found   []*root
 }
 
 // roots returns every data folder in use: that of the user's environment, those that the user named, those of the
@@ -39,10 +38,10 @@ type homeSearch struct {
 // and those that processes used in the last 24 hours. It adds the places that it tried,
 // and their problems, to answer.
 func (a *Adapter) roots(c census, now time.Time, answer *kit.Answer) []*root {
-	all := homeSearch{answer: answer, product: a.product}
+	all := homeSearch{Roots: kit.Roots{Answer: answer}, product: a.product}
 	own := all.add(a.ownHome())
 	if own != nil {
-		all.answer.Problem(own.use(a.env(a.product.Variable + "DB")))
+		answer.Problem(own.use(a.env(a.product.Variable + "DB")))
 	}
 	for _, path := range a.named() {
 		all.add(path)
@@ -54,21 +53,21 @@ func (a *Adapter) roots(c census, now time.Time, answer *kit.Answer) []*root {
 			continue
 		}
 		r.hosts = append(r.hosts, h)
-		all.answer.Problem(r.use(h.db))
+		answer.Problem(r.use(h.db))
 		if r != own || h.db != a.env(a.product.Variable+"DB") {
 			uses = append(uses, r.path+useMark+h.db)
 		}
 	}
 	for _, use := range a.homes.Use(uses, now) {
 		folder, database, _ := strings.Cut(use, useMark)
-		if !all.answers(folder) {
+		if !all.Answers(folder) {
 			continue
 		}
 		if _, err := os.Stat(folder); err != nil {
 			continue
 		}
 		if r := all.add(folder); r != nil {
-			all.answer.Problem(r.use(database))
+			answer.Problem(r.use(database))
 		}
 	}
 	var current []string
@@ -77,8 +76,8 @@ func (a *Adapter) roots(c census, now time.Time, answer *kit.Answer) []*root {
 	}
 	a.current.Set(current)
 	for _, r := range all.found {
-		all.answer.Problem(r.glob())
-		all.answer.LookedIn(r.missing...)
+		answer.Problem(r.glob())
+		answer.LookedIn(r.missing...)
 	}
 	return all.found
 }
@@ -98,18 +97,8 @@ const useMark = "\x00"
 
 // add returns the data folder at a path, nil if there is none.
 func (all *homeSearch) add(path string) *root {
-	all.answer.LookedIn(path)
-	if !all.answers(path) {
-		return nil
-	}
-	target, err := agentproc.EvalSymlinks(path)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			all.answer.Problem(adapters.Unreadable(path, err))
-		}
-		return nil
-	}
-	if target != path && !all.answers(target) {
+	target, _ := all.Folder(path)
+	if target == "" {
 		return nil
 	}
 	for _, r := range all.found {
@@ -117,26 +106,9 @@ func (all *homeSearch) add(path string) *root {
 			return r
 		}
 	}
-	if fi, err := os.Stat(target); err == nil && !fi.IsDir() {
-		all.answer.Problem(adapters.Unreadable(path, errors.New("not a folder")))
-		return nil
-	}
 	r := &root{path: target, product: all.product}
 	all.found = append(all.found, r)
 	return r
-}
-
-// answers reports whether the file system of a path answers, and adds the problem
-// when it does not.
-func (all *homeSearch) answers(path string) bool {
-	if bounded.Answers(path) {
-		return true
-	}
-	if !slices.Contains(all.unresponsive, path) {
-		all.unresponsive = append(all.unresponsive, path)
-		all.answer.Problem(adapters.Unresponsive(path))
-	}
-	return false
 }
 
 // rootOf returns the data folder that a process uses, and nil as long as the process has not
@@ -144,7 +116,7 @@ func (all *homeSearch) answers(path string) bool {
 // user's own folder through a mount.
 func (all *homeSearch) rootOf(h *host, own *root, now time.Time) *root {
 	for _, path := range h.dataFolders() {
-		if !all.answers(path) {
+		if !all.Answers(path) {
 			h.unresponsive = path
 			return nil
 		}
@@ -154,7 +126,7 @@ func (all *homeSearch) rootOf(h *host, own *root, now time.Time) *root {
 		}
 	}
 	base := cmp.Or(h.data, h.home)
-	if base != "" && !all.answers(base) {
+	if base != "" && !all.Answers(base) {
 		h.unresponsive = base
 		return nil
 	}

@@ -1,6 +1,8 @@
 package kit
 
 import (
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -65,6 +67,32 @@ func (r *Roots) Answers(path string) bool {
 	}
 	r.answers[path] = answers
 	return answers
+}
+
+// Folder returns the folder at a path, with its links resolved; empty if there is none that can be read. The answer names the path, and gets the problem.
+func (r *Roots) Folder(path string) (target string, info fs.FileInfo) {
+	r.Answer.LookedIn(path)
+	if !r.Answers(path) {
+		return "", nil
+	}
+	target, err := agentproc.EvalSymlinks(path)
+	if err == nil && target != path && !r.Answers(target) {
+		return "", nil
+	}
+	if err == nil {
+		info, err = os.Stat(target)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err == nil && !info.IsDir():
+		err = errors.New("not a folder")
+	}
+	if err != nil {
+		r.Answer.Problem(adapters.Unreadable(path, err))
+		return "", nil
+	}
+	return target, info
 }
 
 // Unresponsive reports whether the file system of a home did not answer.
