@@ -17,7 +17,6 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
-	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
@@ -60,7 +59,7 @@ func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
 	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
 		homesUsed: kit.NewRecent(cfg.Places, Name),
-		saved:     factcache.Of[savedTranscript](cfg.Facts, string(Name), factsFormat)}
+		saved:     kit.NewSaved[savedTranscript](cfg.Facts, string(Name), factsFormat)}
 }
 
 // Name is the agent's name, on the command line and in JSON.

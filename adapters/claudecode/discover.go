@@ -210,7 +210,7 @@ func (d *discovery) loadWithin(ctx context.Context, s *session) {
 	}
 	s.facts = t.now.clone()
 	if d.query.Once && t.sums.next == t.Next { // a small file, which was read whole
-		if sums, err := t.exact(ctx); err == nil {
+		if sums, err := t.exact(ctx, d.query.Usage); err == nil {
 			s.sums = &sums
 		}
 	}

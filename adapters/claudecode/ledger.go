@@ -46,7 +46,7 @@ func (d *discovery) sum(ctx context.Context, s *session) error {
 	if t.Stamp.IsZero() || !d.query.Totals && t.sums.next < t.Next {
 		return nil
 	}
-	sums, err := t.exact(ctx)
+	sums, err := t.exact(ctx, d.query.Usage)
 	if err == nil {
 		s.sums = &sums
 	}
@@ -67,7 +67,7 @@ func (d *discovery) settle(ctx context.Context, list []*session) {
 			folders[f.dir] = f
 		}
 		f.sessions[s.id] = s
-		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.sums.ledger}, Last: s.facts.active, Model: s.facts.model, CWD: s.facts.cwd, Branch: s.facts.branch}
+		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.sums.ledger.Ledger}, Last: s.facts.active, Model: s.facts.model, CWD: s.facts.cwd, Branch: s.facts.branch}
 		accounts = append(accounts, s.spent)
 	}
 	dirs := slices.Collect(maps.Values(folders))
@@ -148,7 +148,7 @@ func (d *discovery) sumsOfAgent(ctx context.Context, path string) *totals {
 	if t.read(ctx, info) != nil {
 		return nil
 	}
-	sums, err := t.exact(ctx)
+	sums, err := t.exact(ctx, d.query.Usage)
 	if err != nil || sums.unsure {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (f *folder) addAgents() {
 			a.session = a.sums.session
 		}
 		if s := f.sessions[a.session]; s != nil {
-			s.spent.Ledgers = append(s.spent.Ledgers, &a.sums.ledger)
+			s.spent.Ledgers = append(s.spent.Ledgers, &a.sums.ledger.Ledger)
 		} else if a.session != "" && !f.exists(a.session) {
 			f.answer.LeaveOut(kit.NoSession, 1)
 		}

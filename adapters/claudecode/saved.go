@@ -2,12 +2,12 @@ package claudecode
 
 import (
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/factcache"
+	"rollcall/adapters/internal/kit"
 )
 
 // factsFormat is the version of the facts of transcripts. It must be raised when the same fields
 // get another meaning.
-const factsFormat = 4
+const factsFormat = 5
 
 // savedTranscript is what is kept of a transcript between processes.
 type savedTranscript struct {
@@ -16,12 +16,12 @@ type savedTranscript struct {
 	sums  totals
 }
 
-type savedTranscripts = factcache.Facts[savedTranscript]
+type savedTranscripts = kit.Saved[savedTranscript]
 
 // load takes what an earlier process read, if this one has read nothing yet. The caller checks it
 // against the file.
 func (t *transcript) load() {
-	if t.loaded || t.saved == nil {
+	if t.loaded {
 		return
 	}
 	t.loaded = true
@@ -36,8 +36,13 @@ func (t *transcript) load() {
 // save keeps what was read for other processes; read is the number of bytes that were read for
 // it. An unfinished last line, a text that no list shows, is not kept: such a transcript is read again.
 func (t *transcript) save(read int64) {
-	if t.saved == nil || t.rest != nil {
+	if t.rest != nil {
 		return
 	}
-	t.saved.Store(t.Path, &savedTranscript{t.State, t.facts, t.sums}, read)
+	if t.sums.tokensAt != t.sums.next {
+		t.sums.count()
+	}
+	known := savedTranscript{t.State, t.facts, t.sums}
+	t.saved.Store(t.Path, &known, &known.sums.ledger, read)
+	t.sums.ledger = known.sums.ledger
 }

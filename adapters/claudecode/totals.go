@@ -13,7 +13,7 @@ import (
 // totals holds the sums over a whole transcript. They are complete only when the whole file was read.
 type totals struct {
 	next                 int64 // read up to here
-	ledger               kit.Ledger
+	ledger               kit.SavedLedger
 	tokens               adapters.Tokens // of the ledger up to tokensAt
 	tokensAt             int64
 	cost                 float64            // the largest that was stated
@@ -198,6 +198,9 @@ func (t *totals) answer(f *sumFields) {
 	t.answered = e.At
 	t.ledger.Answer(e)
 }
+
+// count sets the tokens.
+func (t *totals) count() { t.tokens, t.tokensAt = t.ledger.Tokens(), t.next }
 
 // clone returns a copy to which a line can be added without changing t.
 func (t *totals) clone() totals {

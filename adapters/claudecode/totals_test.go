@@ -86,7 +86,7 @@ func TestSumsGoOn(t *testing.T) {
 	var rounds int
 	for last := int64(-1); ; rounds++ {
 		ctx := &countdown{Context: t.Context(), left: 4}
-		sums, err := tr.exact(ctx)
+		sums, err := tr.exact(ctx, true)
 		if err == nil {
 			if want := ledgerOf(t, tr).Tokens(); sums.ledger.Tokens() != want || rounds < 3 {
 				t.Errorf("after %d rounds %+v, want %+v", rounds, sums.ledger.Tokens(), want)

@@ -74,7 +74,7 @@ func (t *transcript) reset() {
 
 // forward reads the complete lines from next on.
 func (t *transcript) forward(ctx context.Context, f *os.File) error {
-	inStep := t.sums.next == t.Next
+	inStep := t.sums.next == t.Next && t.fetch()
 	next, _, err := agentfile.ForwardLong(ctx, f, t.Next, 0, func(line []byte, offset int64) error {
 		t.facts.gapped = t.facts.gapped || offset > headLimit && t.facts.firstPrompt == "" // no other reader finds it there
 		t.line(line)
@@ -327,10 +327,13 @@ func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 	return err
 }
 
-// exact returns the sums over the whole file, to which the caller must not add. It reads the parts that were not read
+// exact returns the sums over the whole file, to which the caller must not add; without ledger, their ledger may be missing. It reads the parts that were not read
 // yet. When ctx ends first it returns ctx's error, and the next call continues from
 // there.
-func (t *transcript) exact(ctx context.Context) (totals, error) {
+func (t *transcript) exact(ctx context.Context, ledger bool) (totals, error) {
+	if ledger || t.rest != nil || t.sums.next < t.Next {
+		t.fetch()
+	}
 	if from := t.sums.next; from < t.Next {
 		if err := t.sumUp(ctx); err != nil {
 			return totals{}, err
@@ -344,9 +347,18 @@ func (t *transcript) exact(ctx context.Context) (totals, error) {
 		return sums, nil
 	}
 	if t.sums.tokensAt != t.sums.next {
-		t.sums.tokens, t.sums.tokensAt = t.sums.ledger.Tokens(), t.sums.next
+		t.sums.count()
 	}
 	return t.sums, nil
+}
+
+// fetch loads the ledger, to which entries can be added then. If it is missing, the sums begin again, and fetch returns false.
+func (t *transcript) fetch() bool {
+	ok := t.saved.Fetch(t.Path, &t.sums.ledger)
+	if !ok {
+		t.sums = totals{}
+	}
+	return ok
 }
 
 func (t *transcript) sumUp(ctx context.Context) error {

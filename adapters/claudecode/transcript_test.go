@@ -51,12 +51,12 @@ func readNow(t testing.TB, tr *transcript) facts {
 func ledgerOf(t testing.TB, tr *transcript) *kit.Ledger {
 	t.Helper()
 	sums := sumsOf(t, tr)
-	return &sums.ledger
+	return &sums.ledger.Ledger
 }
 
 func sumsOf(t testing.TB, tr *transcript) totals {
 	t.Helper()
-	sums, err := tr.exact(t.Context())
+	sums, err := tr.exact(t.Context(), true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
-	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 	"rollcall/proc"
@@ -63,7 +62,7 @@ func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
 	a := &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
 		homes: kit.NewRecent(cfg.Places, Name)}
-	a.rollouts.saved = factcache.Of[savedRollout](cfg.Facts, string(Name), factsFormat)
+	a.rollouts.saved = kit.NewSaved[savedRollout](cfg.Facts, string(Name), factsFormat)
 	return a
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -19,7 +18,7 @@ import (
 type cache struct {
 	mu    sync.Mutex
 	files agentfile.Cache[*rolloutFile]
-	saved *factcache.Facts[savedRollout]
+	saved *kit.Saved[savedRollout]
 }
 
 // rolloutFile holds what was read of one rollout.
@@ -34,7 +33,7 @@ type rolloutFile struct {
 
 // factsFormat is the version of the facts of rollouts. It must be raised when the same fields get
 // another meaning.
-const factsFormat = 5
+const factsFormat = 6
 
 // savedRollout is what is kept of a rollout between processes.
 type savedRollout struct {
@@ -68,6 +67,9 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 			r.State, r.facts, r.usage = known.state, known.facts, known.usage
 		}
 	}
+	if q.Usage && r.usage != nil && !c.saved.Fetch(path, &r.usage.ledger) {
+		r.usage = nil
+	}
 	if r.IsCurrent(info) && (!q.Usage || r.hasUsage()) {
 		return r.now(q), info, nil
 	}
@@ -82,7 +84,7 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 			if !compressed(path) {
 				read = r.readSince(next, scan, scanned)
 			}
-			c.saved.Store(path, &savedRollout{r.State, r.facts, r.usage}, read)
+			c.saved.Store(path, &savedRollout{r.State, r.facts, r.usage}, r.usage.saved(), read)
 		}
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			return found, info, err

@@ -22,7 +22,7 @@ type usageScan struct {
 	inherited int64
 	copies    copies
 	totals    *tokens // the largest so far
-	ledger    kit.Ledger
+	ledger    kit.SavedLedger
 	guardian  bool // its prompts are not the user's
 
 	model, cwd string // in the last turn
@@ -39,6 +39,14 @@ func (u *usageScan) upTo() int64 {
 		return 0
 	}
 	return u.next
+}
+
+// saved returns the ledger; nil for a nil scan.
+func (u *usageScan) saved() *kit.SavedLedger {
+	if u == nil {
+		return nil
+	}
+	return &u.ledger
 }
 
 // read brings the scan up to the complete lines before size.
@@ -106,7 +114,7 @@ func (u *usageScan) entry(r *record, used adapters.Tokens) kit.Entry {
 
 // account returns what the thread used.
 func (u *usageScan) account(f *facts) []adapters.Usage {
-	a := &kit.Account{Ledgers: []*kit.Ledger{&u.ledger}, Last: f.last, Model: f.model, CWD: f.cwd, Branch: f.branch}
+	a := &kit.Account{Ledgers: []*kit.Ledger{&u.ledger.Ledger}, Last: f.last, Model: f.model, CWD: f.cwd, Branch: f.branch}
 	kit.Settle([]*kit.Account{a})
 	return a.Usage
 }

@@ -15,7 +15,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
-	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
@@ -62,7 +61,7 @@ func For(p *Product, cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
 	return &Adapter{product: p, home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, serves: proc.CheckListenedBy, password: cfg.Password,
 		homes: kit.NewRecent(cfg.Places, p.Name),
-		saved: factcache.Of[facts](cfg.Facts, string(p.Name), factsFormat)}
+		saved: kit.NewSaved[facts](cfg.Facts, string(p.Name), factsFormat)}
 }
 
 // Describe implements adapters.Describer.

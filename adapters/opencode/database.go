@@ -12,17 +12,17 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/factcache"
+	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/sqlitero"
 )
 
 // factsFormat is the version of the saved facts. It must be raised when the same fields get
 // another meaning.
-const factsFormat = 3
+const factsFormat = 4
 
 // savedSessions keeps what was read of sessions between processes, by the path of the database
 // and the session's id.
-type savedSessions = factcache.Facts[facts]
+type savedSessions = kit.Saved[facts]
 
 // snapshot holds the result of one read of a database. It is not changed afterwards.
 type snapshot struct {
@@ -199,7 +199,7 @@ func (r *reading) earlier(id string) *facts {
 func (r *reading) save() {
 	for id, cost := range r.costs {
 		if f := r.sessions[id]; f != nil {
-			r.saved.Store(r.path+"#"+id, f, cost)
+			r.saved.Store(r.path+"#"+id, f, &f.ledger, cost)
 		}
 	}
 }

@@ -168,7 +168,7 @@ type facts struct {
 	tokens  *adapters.Tokens
 	cost    float64
 	context int64
-	ledger  kit.Ledger
+	ledger  kit.SavedLedger
 	logged  bool // ledger has all messages; of a database only with scope.usage
 
 	firstPrompt, lastPrompt string

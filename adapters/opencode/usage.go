@@ -56,7 +56,8 @@ func (r *reading) usage(ctx context.Context) error {
 	defer cancel()
 	var missing []string
 	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
-		if !r.sessions[id].logged {
+		if f := r.sessions[id]; !f.logged || !r.saved.Fetch(r.path+"#"+id, &f.ledger) {
+			f.ledger, f.logged = kit.SavedLedger{}, false
 			missing = append(missing, id)
 		}
 	}
@@ -130,7 +131,7 @@ func (d *discovery) settle(sessions map[string]*facts) {
 		if f.tokens == nil || !f.logged {
 			continue
 		}
-		a := &kit.Account{ID: id, Ledgers: []*kit.Ledger{&f.ledger}, Last: f.activity.time(), Model: f.model, CWD: f.cwd, Marked: true,
+		a := &kit.Account{ID: id, Ledgers: []*kit.Ledger{&f.ledger.Ledger}, Last: f.activity.time(), Model: f.model, CWD: f.cwd, Marked: true,
 			Known: &kit.Known{Tokens: *f.tokens, CostUSD: f.stated()}}
 		d.spent[id] = a
 		accounts = append(accounts, a)

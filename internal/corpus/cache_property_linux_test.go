@@ -100,6 +100,7 @@ type cacheCheck struct {
 	edited   bool              // the last change edited files in place
 	whole    bool              // the last question was about all sessions
 	original map[string][]byte // what the files held at first
+	earlier  map[string][]byte // files of the cache after an earlier question
 }
 
 func (c *cacheCheck) must(err error) {
@@ -304,6 +305,7 @@ func (c *cacheCheck) ask() {
 	}
 	// Both answers are given at the same time of day, since evidence has the age of what is young.
 	now := time.Now()
+	c.mixFacts()
 	facts := factsIn(c, c.facts)
 	facts.SaveAlways()
 	with, without := c.answer(facts, q, now), c.answer(nil, q, now)
@@ -322,6 +324,29 @@ func (c *cacheCheck) ask() {
 		if x != y {
 			c.Errorf("%+v\nwith the cache %s\nwithout        %s", q, x, y)
 			return
+		}
+	}
+}
+
+// mixFacts leaves files of several moments in the cache, as two processes do that save at the same time, or none: facts and ledgers have a file each.
+func (c *cacheCheck) mixFacts() {
+	files, err := filepath.Glob(filepath.Join(c.facts, "*"))
+	c.must(err)
+	for _, path := range files {
+		now, err := os.ReadFile(path)
+		c.must(err)
+		switch before := c.earlier[path]; c.rng.IntN(8) {
+		case 0:
+			c.must(os.Remove(path))
+		case 1:
+			if before != nil {
+				c.must(os.WriteFile(path, before, 0o600))
+			}
+		case 2, 3:
+			if c.earlier == nil {
+				c.earlier = map[string][]byte{}
+			}
+			c.earlier[path] = now
 		}
 	}
 }

@@ -31,7 +31,7 @@ const (
 	magic       = "rollcall facts 1"
 	headerLen   = len(magic) + 32
 	recordLen   = 32
-	maxFileSize = 12 << 20 // four agents have a file, and one more is being written: 60 MB
+	maxFileSize = 12 << 20
 	temporary   = ".tmp"
 	tmpAge      = 10 * time.Minute // after this time a temporary file belongs to a process that died
 )

@@ -88,10 +88,13 @@ func (f *Facts[T]) Load(path string) (value T, ok bool) {
 	if f == nil {
 		return value, false
 	}
-	data := f.file.load(path)
-	if data == nil {
-		return value, false
+	if data := f.file.load(path); data != nil {
+		return f.decode(data)
 	}
+	return value, false
+}
+
+func (f *Facts[T]) decode(data []byte) (value T, ok bool) {
 	d := decoder{rest: data}
 	f.codec.read(&d, pointerTo(&value))
 	if d.err != nil || len(d.rest) != 0 {
@@ -110,6 +113,29 @@ func (f *Facts[T]) Store(path string, value *T, read int64) {
 	}
 	f.file.store(path, f.codec.append(nil, pointerTo(value)), read)
 }
+
+// StoreSum stores a value like Store, and returns a number by which LoadSum finds this value and no other. The number is not 0, except for a nil Facts.
+func (f *Facts[T]) StoreSum(path string, value *T, read int64) uint64 {
+	if f == nil {
+		return 0
+	}
+	data := f.codec.append(nil, pointerTo(value))
+	f.file.store(path, data, read)
+	return sumOf(data)
+}
+
+// LoadSum returns the value that was stored for a path, if that is the one for which StoreSum returned sum.
+func (f *Facts[T]) LoadSum(path string, sum uint64) (value T, ok bool) {
+	if f == nil {
+		return value, false
+	}
+	if data := f.file.load(path); data != nil && sumOf(data) == sum {
+		return f.decode(data)
+	}
+	return value, false
+}
+
+func sumOf(data []byte) uint64 { return max(xxhash.Sum64(data), 1) }
 
 // Flush must be called at the end of each question to an adapter. It saves what was stored, if
 // that is worth it, and closes the file. last reports that the process is unlikely to ask

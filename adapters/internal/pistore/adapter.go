@@ -18,7 +18,6 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
-	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
@@ -41,7 +40,7 @@ type Store struct {
 
 	mu          sync.Mutex
 	transcripts agentfile.Cache[*transcript]
-	saved       *factcache.Facts[savedTranscript]
+	saved       *kit.Saved[savedTranscript]
 	databases   kit.Memo[string, database] // by path
 	seen        map[proc.Identity]*process // the constant details of live processes
 	watch       []string
@@ -65,7 +64,7 @@ func New(name adapters.Name, cfg adapters.Config) *Store {
 	cfg = cfg.WithDefaults()
 	return &Store{name: name, home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
 		homes: kit.NewRecent(cfg.Places, name),
-		saved: factcache.Of[savedTranscript](cfg.Facts, factsName, factsFormat),
+		saved: kit.NewSaved[savedTranscript](cfg.Facts, factsName, factsFormat),
 		seen:  map[proc.Identity]*process{}}
 }
 

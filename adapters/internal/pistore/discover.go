@@ -233,7 +233,7 @@ func (d *discovery) read(files []file) (sessions []*session, lost int) {
 			s.facts, s.readErr = d.readDatabase(&s.file)
 			return
 		}
-		s.facts, s.readErr = d.transcript(s.path).read(ctx, s.info, d.query.Totals)
+		s.facts, s.readErr = d.transcript(s.path).read(ctx, s.info, d.query.Totals, d.query.Usage)
 		if !s.begun.IsZero() && s.begun.Before(s.at) { // before 0.31 the header's time is that of the first answer
 			s.at = s.begun
 		}

@@ -52,8 +52,8 @@ type facts struct {
 	system                  bool      // there are system messages: a version from 0.9 on
 
 	sums   usage
-	exact  bool       // sums and ledger hold all entries read so far, sums the own ones
-	ledger kit.Ledger // a copy of facts to which records are added needs its own
+	exact  bool            // sums and ledger hold all entries read so far, sums the own ones
+	ledger kit.SavedLedger // a copy of facts to which records are added needs its own
 
 	skipped map[string]int
 	// longLine describes the line that makes the turn unreadable.

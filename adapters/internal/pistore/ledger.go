@@ -15,7 +15,7 @@ func (d *discovery) settle(all []*session) {
 	var accounts []*kit.Account
 	for _, s := range all {
 		if s.exact {
-			s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger}, Last: s.active(), Model: s.model, CWD: s.cwd, Marked: true}
+			s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger.Ledger}, Last: s.active(), Model: s.model, CWD: s.cwd, Marked: true}
 			accounts = append(accounts, s.spent)
 		}
 	}
@@ -55,10 +55,10 @@ func (d *discovery) addAgents(s *session) {
 		var f facts
 		info, err := e.Info()
 		if err == nil {
-			f, err = d.transcript(path).read(d.ctx, info, true)
+			f, err = d.transcript(path).read(d.ctx, info, true, true)
 		}
 		if err == nil && f.known && f.exact {
-			s.spent.Ledgers = append(s.spent.Ledgers, &f.ledger)
+			s.spent.Ledgers = append(s.spent.Ledgers, &f.ledger.Ledger)
 		} else {
 			d.answer.LeaveOut(kit.NotReadable, 1)
 		}

@@ -212,6 +212,7 @@ func (f *file) mayHaveID(id string) bool {
 
 // folderName returns the name of the folder for a working directory.
 func folderName(cwd string) string {
-	cwd = strings.TrimLeft(cwd, `/\`)
-	return "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(cwd) + "--"
+	return "--" + toName.Replace(strings.TrimLeft(cwd, `/\`)) + "--"
 }
+
+var toName = strings.NewReplacer("/", "-", `\`, "-", ":", "-")

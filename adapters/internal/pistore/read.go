@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/factcache"
+	"rollcall/adapters/internal/kit"
 )
 
 const (
@@ -31,16 +31,16 @@ type transcript struct {
 	whole      bool  // facts are of every line
 	unfinished bool  // now has more than facts
 
-	saved  *factcache.Facts[savedTranscript]
+	saved  *kit.Saved[savedTranscript]
 	loaded bool // saved was searched for this file
 }
 
-func newTranscript(path string, saved *factcache.Facts[savedTranscript]) *transcript {
+func newTranscript(path string, saved *kit.Saved[savedTranscript]) *transcript {
 	return &transcript{File: agentfile.NewFile(path), saved: saved}
 }
 
-// read brings the facts up to date. With exact, the sums cover the whole file.
-func (t *transcript) read(ctx context.Context, info fs.FileInfo, exact bool) (facts, error) {
+// read brings the facts up to date. With exact, the sums cover the whole file. Without usage, the ledger may be missing.
+func (t *transcript) read(ctx context.Context, info fs.FileInfo, exact, usage bool) (facts, error) {
 	if err := ctx.Err(); err != nil {
 		return facts{}, err
 	}
@@ -49,6 +49,9 @@ func (t *transcript) read(ctx context.Context, info fs.FileInfo, exact bool) (fa
 	}
 	defer t.Release()
 	t.load()
+	if usage && !t.saved.Fetch(t.Path, &t.now.ledger) || !t.IsCurrent(info) && !t.saved.Fetch(t.Path, &t.facts.ledger) {
+		t.reset()
+	}
 	if t.IsCurrent(info) && (t.whole || !exact) {
 		return t.now, nil
 	}
@@ -311,7 +314,7 @@ func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 // factsFormat is the version of the facts of sessions. It must be raised when the same fields get
 // another meaning. Both agents read the same files and share what is kept of them.
 const (
-	factsFormat = 3
+	factsFormat = 4
 	factsName   = "pi"
 )
 
@@ -338,7 +341,10 @@ func (t *transcript) load() {
 // save keeps what was read for other processes; read is the number of bytes that were read for
 // it. An unfinished last line is not kept: such a file is read again.
 func (t *transcript) save(read int64) {
-	if !t.unfinished {
-		t.saved.Store(t.Path, &savedTranscript{t.State, t.facts, t.whole}, read)
+	if t.unfinished {
+		return
 	}
+	known := savedTranscript{t.State, t.facts, t.whole}
+	t.saved.Store(t.Path, &known, &known.facts.ledger, read)
+	t.facts.ledger = known.facts.ledger
 }

@@ -35,7 +35,7 @@ func readFacts(t testing.TB, tr *transcript, exact bool) facts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := tr.read(t.Context(), info, exact)
+	f, err := tr.read(t.Context(), info, exact, exact)
 	if err != nil {
 		t.Fatal(err)
 	}
