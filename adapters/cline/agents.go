@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/sqlitero"
 )
 
@@ -39,9 +40,10 @@ func (d *discovery) addAgents(r *root) {
 	}
 }
 
-// agentRows gives the sub-agents, the oldest first.
-const agentRows = `SELECT session_id, parent_session_id, agent_id, status, started_at, coalesce(ended_at, ''), updated_at, model, cwd,
-	substr(coalesce(prompt, ''), 1, 4096), substr(coalesce(metadata_json, ''), 1, 1000000) FROM sessions
+// agentRows gives the sub-agents in the form of manifests, the oldest first.
+const agentRows = `SELECT json_object('session_id', session_id, 'parent', parent_session_id, 'agent', agent_id, 'status', status, 'started_at', started_at,
+	'ended_at', ended_at, 'updated_at', updated_at, 'model', model, 'cwd', cwd, 'prompt', substr(prompt, 1, 4096),
+	'metadata', CASE WHEN length(metadata_json) < 1000000 AND json_valid(metadata_json) THEN json(metadata_json) END) FROM sessions
 	WHERE is_subagent = 1 AND parent_session_id IS NOT NULL AND agent_id IS NOT NULL ORDER BY started_at`
 
 // readDatabase returns the sub-agents in a database. It is read again only if it has changed.
@@ -60,16 +62,13 @@ func (d *discovery) readDatabase(path string) ([]manifest, error) {
 			return errors.Join(err, sqlitero.ErrTables)
 		}
 		return db.Each(ctx, agentRows, nil, func(scan func(...any) error) error {
-			var m manifest
-			var started, ended, updated, text, metadata string
-			if err := scan(&m.id, &m.parent, &m.agent, &m.status, &started, &ended, &updated, &m.model, &m.cwd, &text, &metadata); err != nil {
+			var row []byte
+			if err := scan(&row); err != nil {
 				return err
 			}
-			quoted := func(text string) []byte { return []byte(`"` + text + `"`) }
-			m.started, m.ended, m.modified = agentfile.Time(quoted(started)), agentfile.Time(quoted(ended)), agentfile.Time(quoted(updated))
-			m.prompt = unwrapped(text)
-			m.describe([]byte(metadata))
-			if strings.HasPrefix(m.agent, "agent_") && !strings.ContainsAny(m.agent, `/\`) && len(m.agent) < 200 { // it can be the name of a file
+			m, err := parseManifest(row)
+			m.parent, m.agent, m.modified = kit.Short(agentfile.Get(row, "parent")), kit.Short(agentfile.Get(row, "agent")), agentfile.Time(agentfile.Get(row, "updated_at"))
+			if err == nil && strings.HasPrefix(m.agent, "agent_") && !strings.ContainsAny(m.agent, `/\`) && len(m.agent) < 200 { // it can be the name of a file
 				found.agents = append(found.agents, m)
 			}
 			return nil

@@ -8,15 +8,12 @@ import (
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
 
 // approval is what the hub says of an approval.
-type approval struct {
-	ID    string `json:"approvalId"`
-	Tool  string `json:"toolName"`
-	Input string `json:"inputJson"`
-}
+type approval struct{ ID, Tool, Input string }
 
 // Pending implements adapters.Answerer for the sessions that the hub hosts. A subscription begins with the approvals that
 // wait, and changes nothing. A question is answered in the terminal that shows it.
@@ -39,11 +36,12 @@ func (h *hub) pending(ctx context.Context, s *adapters.Session) (list []adapters
 	if err := h.subscribe(ctx, s.ID); err != nil {
 		return nil, err
 	}
-	err = h.call(ctx, "hub.status", "", nil, func(f *frame) bool {
-		var p approval
-		if e := &f.Envelope; e.Event == "approval.requested" && e.Session == s.ID && json.Unmarshal(e.Payload, &p) == nil && p.ID != "" {
+	err = h.call(ctx, "hub.status", "", nil, func(name string, event []byte) bool {
+		text := func(path ...string) string { return agentfile.String(agentfile.Get(event, path...)) }
+		p := approval{text("payload", "approvalId"), text("payload", "toolName"), text("payload", "inputJson")}
+		if name == "approval.requested" && text("sessionId") == s.ID && p.ID != "" {
 			r := p.request(s)
-			r.AskedAt = millis(e.At)
+			r.AskedAt = millis(agentfile.Get(event, "timestamp"))
 			list = append(list, r)
 		}
 		return false
@@ -123,7 +121,9 @@ func (a *Adapter) input(ctx context.Context, s adapters.Session, prompt string, 
 		if err := h.subscribe(ctx, s.ID); err != nil {
 			return err
 		}
-		err := h.call(ctx, "session.send_input", s.ID, payload, func(f *frame) bool { return f.Envelope.Event == begun && f.Envelope.Session == s.ID })
+		err := h.call(ctx, "session.send_input", s.ID, payload, func(name string, event []byte) bool {
+			return name == begun && agentfile.String(agentfile.Get(event, "sessionId")) == s.ID
+		})
 		if err != nil {
 			return fmt.Errorf("the hub of Cline did not take the prompt: %w", err)
 		}

@@ -1,6 +1,7 @@
 package cline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -83,8 +84,8 @@ func readMessage(raw []byte) *message {
 	var id, role, ts, model, metadata []byte
 	_ = agentfile.Members(raw, agentfile.Into("id", &id), agentfile.Into("role", &role), agentfile.Into("ts", &ts), agentfile.Into("modelInfo", &model),
 		agentfile.Into("metadata", &metadata), agentfile.Into("content", &m.content), agentfile.Into("metrics", &m.metrics))
-	m.id, m.role, m.model, m.at = agentfile.String(id), head(role), head(agentfile.Get(model, "id")), millis(ts)
-	switch shown := head(agentfile.Get(metadata, "displayRole")); {
+	m.id, m.role, m.model, m.at = agentfile.String(id), kit.Short(role), kit.Short(agentfile.Get(model, "id")), millis(ts)
+	switch shown := kit.Short(agentfile.Get(metadata, "displayRole")); {
 	case shown == "error":
 		m.role = shown
 	case m.role == "user" && shown != "" && shown != m.role:
@@ -99,10 +100,7 @@ func (m *message) blocks(do func(kind string, block, text []byte)) {
 		do("text", nil, m.content)
 		return
 	}
-	_ = agentfile.Each(m.content, func(block []byte) bool {
-		do(head(agentfile.Get(block, "type")), block, agentfile.Get(block, "text"))
-		return true
-	})
+	kit.Each(m.content, func(block []byte) { do(kit.Short(agentfile.Get(block, "type")), block, agentfile.Get(block, "text")) })
 }
 
 // take adds a message.
@@ -110,7 +108,7 @@ func (c *conversation) take(m *message) {
 	switch m.role {
 	case "error":
 		c.last = last{kind: failure, at: m.at}
-		m.blocks(func(_ string, _, text []byte) { c.last.text = head(text) })
+		m.blocks(func(_ string, _, text []byte) { c.last.text = kit.Short(text) })
 	case "user":
 		c.said(m)
 	case "assistant":
@@ -128,18 +126,15 @@ func (c *conversation) said(m *message) {
 		switch {
 		case kind == "tool_result": // of an interrupted call: {"error": "Command failed: Command was aborted"}
 			found.kind = results
-			_ = agentfile.Each(agentfile.Get(block, "content"), func(part []byte) bool {
-				found.aborted = found.aborted || strings.Contains(head(agentfile.Get(part, "error")), "aborted")
-				return true
+			kit.Each(agentfile.Get(block, "content"), func(part []byte) {
+				found.aborted = found.aborted || strings.Contains(kit.Short(agentfile.Get(part, "error")), "aborted")
 			})
 		case kind == "text" && found.kind == noMessage:
 			found.kind, found.text = prompt, promptText(text)
 		}
 	})
 	if found.kind == prompt {
-		if c.firstPrompt == "" {
-			c.firstPrompt = found.text
-		}
+		c.firstPrompt = cmp.Or(c.firstPrompt, found.text)
 		c.lastPrompt, c.prompted = found.text, m.at
 		c.ledger.Prompt()
 	}
@@ -158,7 +153,7 @@ func (c *conversation) answered(m *message) {
 				found.text = strings.TrimSpace(said)
 			}
 		case "tool_use":
-			name := head(agentfile.Get(block, "name"))
+			name := kit.Short(agentfile.Get(block, "name"))
 			if found.calls == 0 {
 				found.tool, found.argument = name, argument(agentfile.Get(block, "input"))
 			}
@@ -171,10 +166,7 @@ func (c *conversation) answered(m *message) {
 			c.skipped = kit.CountSkipped(c.skipped, "unknown content "+kit.PlainWord(kind))
 		}
 	})
-	c.last = found
-	if m.model != "" {
-		c.model = m.model
-	}
+	c.last, c.model = found, cmp.Or(m.model, c.model)
 	e := kit.Entry{At: m.at, Model: m.model, Tokens: tokens(m.metrics)}
 	if m.id != "" && !m.at.IsZero() {
 		e.ID = xxhash.Sum64String(fmt.Sprint(m.id, m.at.UnixMilli())) | 1
@@ -191,11 +183,7 @@ func argument(input []byte) string {
 	if list := agentfile.Get(input, "commands"); list != nil {
 		return adapters.Cut(kit.Strings(list))
 	}
-	text := kit.Argument(input, []string{"command", "question", "path", "file_path", "task", "pattern", "query", "url"}, kit.Shown.Text)
-	if text == "" {
-		text = kit.AnyArgument(input)
-	}
-	return text
+	return cmp.Or(kit.Argument(input, []string{"command", "question", "path", "file_path", "task", "pattern", "query", "url"}, kit.Shown.Text), kit.AnyArgument(input))
 }
 
 // doing returns what a session does, and since when.

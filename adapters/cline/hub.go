@@ -1,6 +1,7 @@
 package cline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,25 +47,8 @@ type hub struct {
 	last int
 }
 
-// frame is a message from a hub: a reply to a command, or an event.
-type frame struct {
-	Kind     string `json:"kind"`
-	Envelope struct {
-		Request string `json:"requestId"`
-		OK      bool   `json:"ok"`
-		Error   *refusal
-		Event   string          `json:"event"`
-		Session string          `json:"sessionId"`
-		At      json.RawMessage `json:"timestamp"`
-		Payload json.RawMessage `json:"payload"`
-	} `json:"envelope"`
-}
-
 // refusal is the error with which a hub replied.
-type refusal struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
+type refusal struct{ Code, Message string }
 
 func (r *refusal) Error() string {
 	return fmt.Sprintf("it answered %s%s", kit.PlainWord(r.Code), kit.Quoted(r.Message))
@@ -131,9 +115,9 @@ func (h *hub) subscribe(ctx context.Context, session string) error {
 	return wsjson.Write(ctx, h.ws, map[string]any{"kind": "stream.subscribe", "clientId": clientID, "sessionId": session})
 }
 
-// call sends a command and returns the error of its reply. seen gets the events before the reply, and ends the wait
-// by returning true.
-func (h *hub) call(ctx context.Context, command, session string, payload map[string]any, seen func(*frame) bool) error {
+// call sends a command and returns the error of its reply. seen gets the events before the reply, with their names, and ends the
+// wait by returning true.
+func (h *hub) call(ctx context.Context, command, session string, payload map[string]any, seen func(name string, event []byte) bool) error {
 	h.last++
 	id := clientID + "_" + strconv.Itoa(h.last)
 	envelope := map[string]any{"version": "v1", "command": command, "requestId": id, "clientId": clientID, "payload": payload}
@@ -144,20 +128,20 @@ func (h *hub) call(ctx context.Context, command, session string, payload map[str
 		return err
 	}
 	for {
-		var f frame
-		if err := wsjson.Read(ctx, h.ws, &f); err != nil {
+		_, data, err := h.ws.Read(ctx)
+		if err != nil {
 			return err
 		}
-		switch e := &f.Envelope; {
-		case f.Kind == "event" && seen != nil && seen(&f):
+		envelope := agentfile.Get(data, "envelope")
+		text := func(path ...string) string { return agentfile.String(agentfile.Get(envelope, path...)) }
+		switch kind := agentfile.String(agentfile.Get(data, "kind")); {
+		case kind == "event" && seen != nil && seen(text("event"), envelope):
 			return nil
-		case f.Kind != "reply" || e.Request != id:
-		case e.OK:
+		case kind != "reply" || text("requestId") != id:
+		case agentfile.True(agentfile.Get(envelope, "ok")):
 			return nil
-		case e.Error != nil:
-			return e.Error
 		default:
-			return &refusal{Code: "error"}
+			return &refusal{cmp.Or(text("error", "code"), "error"), text("error", "message")}
 		}
 	}
 }

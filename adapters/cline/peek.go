@@ -68,31 +68,31 @@ type chat struct {
 	tools    bool // the texts of calls and results are wanted as a whole; else those of calls, shortened
 	messages []adapters.Message
 	calls    map[string]int // the places of the calls, by key
-	open     []int          // of those in the last message
-	number   int            // of the last message
+	last     int            // the place of the first part of the last message
 }
 
-// read returns the messages of a conversation, the oldest first.
+// read returns the messages of a conversation, the oldest first. A call before the last message runs no longer.
 func (p *chat) read(data []byte) ([]adapters.Message, error) {
-	p.messages, p.calls, p.open, p.number = nil, map[string]int{}, nil, 0
+	p.messages, p.calls, p.last = nil, map[string]int{}, 0
 	err := eachMessage(data, p.add)
+	for i := range p.messages[:p.last] {
+		if m := &p.messages[i]; m.State == adapters.ToolRunning {
+			m.State = adapters.ToolFailed
+		}
+	}
 	return slices.Clip(p.messages), err
 }
 
-// add adds a message. A call before it runs no longer.
+// add adds a message.
 func (p *chat) add(m *message) {
-	p.number++
-	for _, i := range p.open {
-		p.messages[i].State = adapters.ToolFailed
-	}
-	p.open = p.open[:0]
+	p.last = len(p.messages)
 	role := map[string]adapters.Role{"user": adapters.FromUser, "assistant": adapters.FromAgent, "error": adapters.FromNote}[m.role]
 	if role == "" {
 		return
 	}
 	part := 0
 	m.blocks(func(kind string, block, text []byte) {
-		out := adapters.Message{Key: cmp.Or(m.id, strconv.Itoa(p.number)), Role: role, At: m.at}
+		out := adapters.Message{Key: cmp.Or(m.id, m.at.Format(time.RFC3339Nano)), Role: role, At: m.at}
 		if part > 0 {
 			out.Key += "/" + strconv.Itoa(part)
 		}
@@ -121,24 +121,20 @@ func (p *chat) add(m *message) {
 // call makes a message of a call.
 func (p *chat) call(out *adapters.Message, block []byte) {
 	input := agentfile.Get(block, "input")
-	out.Key, out.Role, out.State = "call/"+head(agentfile.Get(block, "id")), adapters.FromTool, adapters.ToolRunning
-	out.Tool = cmp.Or(head(agentfile.Get(block, "name")), "tool")
+	out.Key, out.Role, out.State = "call/"+kit.Short(agentfile.Get(block, "id")), adapters.FromTool, adapters.ToolRunning
+	out.Tool = cmp.Or(kit.Short(agentfile.Get(block, "name")), "tool")
 	if out.Text = argument(input); p.tools {
 		out.Text = kit.Strings(input)
 	}
 	p.calls[out.Key] = len(p.messages)
-	p.open = append(p.open, len(p.messages))
 }
 
 // result adds the result of a call.
 func (p *chat) result(block []byte, m *message) {
-	out := adapters.Message{Key: "call/" + head(agentfile.Get(block, "tool_use_id")), Role: adapters.FromTool, State: adapters.ToolDone, At: m.at}
+	out := adapters.Message{Key: "call/" + kit.Short(agentfile.Get(block, "tool_use_id")), Role: adapters.FromTool, State: adapters.ToolDone, At: m.at}
 	content := agentfile.Get(block, "content")
 	failed := agentfile.True(agentfile.Get(block, "is_error"))
-	_ = agentfile.Each(content, func(part []byte) bool {
-		failed = failed || string(agentfile.Get(part, "success")) == "false"
-		return true
-	})
+	kit.Each(content, func(part []byte) { failed = failed || string(agentfile.Get(part, "success")) == "false" })
 	if failed {
 		out.State = adapters.ToolFailed
 	}
@@ -146,7 +142,7 @@ func (p *chat) result(block []byte, m *message) {
 		p.messages[i].State = out.State
 	}
 	if p.tools {
-		out.Tool, out.Text = head(agentfile.Get(block, "name")), kit.Strings(content)
+		out.Tool, out.Text = kit.Short(agentfile.Get(block, "name")), kit.Strings(content)
 		p.messages = append(p.messages, out)
 	}
 }
