@@ -29,7 +29,6 @@ type discovery struct {
 	noTable   bool // the process table could not be read
 	roots     []*root
 	sessions  []*session
-	unread    map[*root]bool // those with a session that could not be read
 }
 
 // session is what was read of one session.
@@ -58,7 +57,7 @@ func (s *session) conversationFile() string {
 
 // begin starts a call: it reads the processes first, and finds the roots to look in.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(), unread: map[*root]bool{}}
+	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer()}
 	d.homes = kit.Roots{Answer: d.answer, Store: "sessions"}
 	rows, known := a.Processes(ctx, d.answer)
 	d.noTable = !known
@@ -99,11 +98,10 @@ func (d *discovery) absent() bool {
 // list finds the sessions, and reads their manifests.
 func (d *discovery) list() {
 	for _, r := range d.roots {
-		if !d.answer.Folders(d.ctx, r.sessions, func(_ context.Context, id string) {
+		all := d.answer.Folders(d.ctx, r.sessions, func(_ context.Context, id string) {
 			d.sessions = append(d.sessions, &session{root: r, folder: filepath.Join(r.sessions, id)})
-		}) {
-			d.unread[r] = true
-		}
+		})
+		r.hidden = r.hidden || !all
 	}
 	slices.SortFunc(d.sessions, func(a, b *session) int { return strings.Compare(b.folder, a.folder) }) // ids begin with a time
 	d.read("sessions", (*session).manifestFile, func(ctx context.Context, s *session) error {
@@ -118,7 +116,7 @@ func (d *discovery) list() {
 				d.answer.Skip("folder of a session without a manifest", 1)
 			}
 		case s.readErr != nil:
-			d.unread[s.root] = true
+			s.root.hidden = true
 		case s.id != filepath.Base(s.folder):
 			d.answer.Skip("manifest of another session than its folder", 1)
 			return true
@@ -159,8 +157,8 @@ func (d *discovery) read(files string, path func(*session) string, do func(conte
 
 // wanted reports whether a session may be in the answer, before its conversation was read.
 func (d *discovery) wanted(s *session) bool {
-	if d.query.IDs != nil {
-		return slices.Contains(d.query.IDs, s.id)
+	if len(d.query.IDs) > 0 {
+		return kit.Asked(d.query, s.id)
 	}
 	return s.owner != nil || s.doubt != "" || d.noTable || !s.modified.Before(d.query.Since) || !s.ended.Before(d.query.Since)
 }
@@ -177,9 +175,6 @@ func (d *discovery) readConversations() {
 		}
 		return err
 	})
-	for _, s := range d.sessions {
-		d.answer.SkipAll(s.talk.skipped)
-	}
 }
 
 // addSessions adds the sessions that the query asks for.
@@ -188,6 +183,7 @@ func (d *discovery) addSessions() {
 		d.settle()
 	}
 	for _, s := range d.sessions {
+		d.answer.SkipAll(s.talk.skipped)
 		row := d.row(s)
 		if !row.Live() && d.query.IDs == nil && row.LastActivityAt.Before(d.query.Since) {
 			continue
@@ -204,15 +200,12 @@ func (d *discovery) row(s *session) adapters.Session {
 		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, Parent: s.parent,
 		CWD: s.cwd, Branch: s.branch, Model: cmp.Or(t.model, s.model), Title: s.title, Version: s.version, CostUSD: s.cost,
 		FirstPrompt: cmp.Or(t.firstPrompt, s.prompt), LastPrompt: cmp.Or(t.lastPrompt, s.prompt),
-		StartedAt: s.started, TurnStartedAt: t.prompted, LastActivityAt: latest(s.started, s.ended, t.updated, t.last.at),
+		StartedAt: s.started, TurnStartedAt: cmp.Or(t.prompted, s.started), LastActivityAt: latest(s.started, s.ended, t.updated, t.last.at),
 		Context: adapters.Context{Used: t.context}, Files: []string{s.conversationFile(), s.manifestFile()}, Home: s.root.data,
 	}
-	if out.TurnStartedAt.IsZero() {
-		out.TurnStartedAt = s.started
-	}
 	out.Doing, out.DoingSince = t.doing()
-	if s.readErr == nil {
-		out.Tokens = s.tokens()
+	if used, _ := s.used(); s.readErr == nil {
+		out.Tokens = &used
 	}
 	if s.spent != nil {
 		out.Usage = s.spent.Usage
@@ -227,6 +220,34 @@ func (d *discovery) row(s *session) adapters.Session {
 
 func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
+// used returns what a session used: what its conversation holds or, if that is more, what Cline states. During a turn it states what was used before.
+func (s *session) used() (t adapters.Tokens, stated bool) {
+	t = s.talk.ledger.Tokens()
+	if s.stated == nil {
+		return t, false
+	}
+	if rest := s.stated.Minus(t); min(rest.Input, rest.Output, rest.CacheRead, rest.CacheWrite) < 0 {
+		return t, false
+	}
+	return *s.stated, true
+}
+
+// settle finds which of the answers in the conversations count for which session.
+func (d *discovery) settle() {
+	var accounts []*kit.Account
+	for _, s := range d.sessions {
+		if s.readErr != nil {
+			continue
+		}
+		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.talk.ledger}, Last: cmp.Or(s.talk.last.at, s.started), Model: s.model, CWD: s.cwd, Branch: s.branch}
+		if used, stated := s.used(); stated {
+			s.spent.Known = &kit.Known{Tokens: used, CostUSD: s.cost}
+		}
+		accounts = append(accounts, s.spent)
+	}
+	d.answer.Settle(accounts)
+}
+
 // addProcesses adds the rows of the terminals that have no session yet.
 func (d *discovery) addProcesses() {
 	for _, p := range d.processes {
@@ -239,10 +260,10 @@ func (d *discovery) addProcesses() {
 			row = adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.folders.data)
 		case p.doubt != "":
 			row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d; its session may be %s", p.PID, p.doubt)
-		case d.unread[p.root]:
+		case p.root.hidden:
 			row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d; its session may be one that could not be read", p.PID)
 		}
-		if d.query.IDs == nil || slices.Contains(d.query.IDs, row.ID) {
+		if kit.Asked(d.query, row.ID) {
 			d.answer.Add(row)
 		}
 	}

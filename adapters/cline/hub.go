@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"net/url"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -69,7 +68,15 @@ func (a *Adapter) hubOf(s *adapters.Session) (r registration, err error) {
 	if err == nil && (json.Unmarshal(data, &r) != nil || r.PID != a.number(s.Process)) {
 		err = fmt.Errorf("%s does not describe process %d", path, s.Process.PID)
 	}
-	return r, err
+	if err != nil {
+		return r, err
+	}
+	rest, isSocket := strings.CutPrefix(r.URL, "ws://")
+	host, _, _ := strings.Cut(rest, "/")
+	if at, err := netip.ParseAddrPort(host); err != nil || !isSocket || !at.Addr().IsLoopback() || !tokenForm.MatchString(r.Token) {
+		return r, fmt.Errorf("the hub registered the address %.100q, which is not one of this machine, or no token", r.URL)
+	}
+	return r, nil
 }
 
 // ask calls do with a connection to the hub that hosts a session. The token is sent only to the hub's own process. An error that wraps
@@ -78,9 +85,6 @@ func (a *Adapter) ask(ctx context.Context, s adapters.Session, do func(context.C
 	ctx, cancel := context.WithTimeout(ctx, hubLimit)
 	defer cancel()
 	r, err := a.hubOf(&s)
-	if err == nil {
-		err = r.check()
-	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
 	}
@@ -96,18 +100,6 @@ func (a *Adapter) ask(ctx context.Context, s adapters.Session, do func(context.C
 	defer func() { _ = ws.CloseNow() }()
 	ws.SetReadLimit(frameLimit)
 	return do(ctx, &hub{ws: ws})
-}
-
-// check reports an address that is not one of this machine, and a token that can't be sent.
-func (r *registration) check() error {
-	u, err := url.Parse(r.URL)
-	if err == nil {
-		at, err := netip.ParseAddrPort(u.Host)
-		if err == nil && u.Scheme == "ws" && u.User == nil && at.Addr().IsLoopback() && tokenForm.MatchString(r.Token) {
-			return nil
-		}
-	}
-	return fmt.Errorf("the hub registered the address %.100q, which is not one of this machine, or no token", r.URL)
 }
 
 // subscribe asks for the events of a session. The hub begins with the approvals that wait.

@@ -91,8 +91,6 @@ func (d *discovery) doubt(s *session) {
 
 // sameFolder reports whether two paths name the same folder.
 func sameFolder(a, b string) bool {
-	if a == "" || b == "" || filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	return bounded.Answers(a) && bounded.Answers(b) && agentproc.RealPath(a) == agentproc.RealPath(b)
+	return a == "" || b == "" || filepath.Clean(a) == filepath.Clean(b) ||
+		bounded.Answers(a) && bounded.Answers(b) && agentproc.RealPath(a) == agentproc.RealPath(b)
 }

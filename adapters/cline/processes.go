@@ -92,7 +92,7 @@ func (a *Adapter) inspect(row proc.Process) *process {
 	p.cwd, _ = a.Table.CWD(row.Identity)
 	if dir := cmp.Or(values["-c"], values["--cwd"]); filepath.IsAbs(dir) {
 		p.cwd = filepath.Clean(dir)
-	} else if dir != "" && p.cwd != "" {
+	} else if p.cwd != "" {
 		p.cwd = filepath.Join(p.cwd, dir)
 	}
 	options := map[string]string{dirVariable: values["--config"], dataVariable: values["--data-dir"]}

@@ -18,25 +18,27 @@ const (
 )
 
 // root is one data folder of Cline, with the folders in which it keeps the sessions and the databases.
-type root struct{ data, sessions, databases string }
+type root struct {
+	data, sessions, databases string
+	hidden                    bool // a session in it could not be read
+}
 
 // rootOf returns the root that the variables of an environment name. home is the user's, and empty where it is not known.
 func rootOf(env func(name string) string, home string) root {
-	path := func(name string) string {
+	path := func(name, otherwise string) string {
 		if value := env(name); filepath.IsAbs(value) {
 			return filepath.Clean(value)
 		}
-		return ""
+		return otherwise
 	}
-	r := root{path(dataVariable), path(sessionsVariable), path(databasesVariable)}
-	dir := path(dirVariable)
-	if dir == "" && filepath.IsAbs(home) {
-		dir = filepath.Join(home, ".cline")
+	data := ""
+	if filepath.IsAbs(home) {
+		data = filepath.Join(home, ".cline", "data")
 	}
-	if r.data == "" && dir != "" {
-		r.data = filepath.Join(dir, "data")
+	if dir := path(dirVariable, ""); dir != "" {
+		data = filepath.Join(dir, "data")
 	}
-	return r
+	return root{data: path(dataVariable, data), sessions: path(sessionsVariable, ""), databases: path(databasesVariable, "")}
 }
 
 // dataIn returns the data folder that the user means by a path: that of CLINE_DIR or of CLINE_DATA_DIR.
