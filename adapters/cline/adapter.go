@@ -26,9 +26,8 @@ type Adapter struct {
 	// serves reports with an error that an address is not served by a process.
 	serves func(netip.AddrPort, proc.Identity) error
 
-	manifests     kit.Memo[string, kept[manifest]]
-	conversations kit.Memo[string, kept[conversation]]
-	databases     kit.Memo[string, database]
+	transcripts *kit.Transcripts[facts, *facts]
+	databases   kit.Memo[string, database]
 }
 
 var (
@@ -56,7 +55,7 @@ var description = adapters.Register(adapters.Description{
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
-	a := &Adapter{serves: proc.CheckListenedBy, Base: kit.NewBase(cfg, description, agentproc.Own{Variable: dirVariable, Store: ".cline"},
+	a := &Adapter{serves: proc.CheckListenedBy, transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat), Base: kit.NewBase(cfg, description, agentproc.Own{Variable: dirVariable, Store: ".cline"},
 		agentproc.Own{Variable: dataVariable}, agentproc.Own{Variable: sessionsVariable}, agentproc.Own{Variable: databasesVariable})}
 	named := a.Named
 	a.Named = func() (list []string) {

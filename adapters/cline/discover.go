@@ -3,16 +3,12 @@ package cline
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
@@ -33,11 +29,12 @@ type discovery struct {
 
 // session is what was read of one session.
 type session struct {
+	kit.Chat // its manifest
 	manifest
-	root    *root
-	folder  string // of its files
-	talk    conversation
-	readErr error // why the manifest, and then the conversation, could not be read
+	root   *root
+	folder string // of its files
+	talk   conversation
+	unread bool // its conversation could not be read
 
 	above     *session // of a sub-agent: the session that spawned it
 	owner     *process // that hosts it, or that resumed it
@@ -82,9 +79,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.addSessions()
 	d.addProcesses()
 	d.Watch.Set(d.watched())
-	if q.Once {
-		a.manifests.Forget()
-		a.conversations.Forget()
+	if a.transcripts.End(q.Once); q.Once {
 		a.databases.Forget()
 	}
 	return d.answer.Result(ctx, description.Title)
@@ -97,61 +92,35 @@ func (d *discovery) absent() bool {
 
 // list finds the sessions, and reads their manifests.
 func (d *discovery) list() {
+	var listed []*session
 	for _, r := range d.roots {
 		all := d.answer.Folders(d.ctx, r.sessions, func(_ context.Context, id string) {
-			d.sessions = append(d.sessions, &session{root: r, folder: filepath.Join(r.sessions, id)})
+			s := &session{root: r, folder: filepath.Join(r.sessions, id)}
+			chat, ok, hidden := d.answer.Stat(r.data, s.manifestFile())
+			s.Chat, r.hidden = chat, r.hidden || hidden
+			switch {
+			case ok:
+				listed = append(listed, s)
+			case !hidden && kit.MayExist(s.folder):
+				d.answer.Skip("folder of a session without a manifest", 1)
+			}
 		})
 		r.hidden = r.hidden || !all
 	}
-	slices.SortFunc(d.sessions, func(a, b *session) int { return strings.Compare(b.folder, a.folder) }) // ids begin with a time
-	d.read("sessions", (*session).manifestFile, func(ctx context.Context, s *session) error {
-		found, err := read(ctx, &d.manifests, s.manifestFile(), manifestLimit, parseManifest)
-		s.manifest, s.modified = found.value, found.stamp.ModTime()
-		return err
-	})
-	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool {
+	kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, listed, func(s *session, read facts) bool {
+		s.manifest, s.modified = read.manifest, s.Info.ModTime()
 		switch {
-		case errors.Is(s.readErr, fs.ErrNotExist):
-			if kit.MayExist(s.folder) {
-				d.answer.Skip("folder of a session without a manifest", 1)
-			}
-		case s.readErr != nil:
-			s.root.hidden = true
 		case s.id != filepath.Base(s.folder):
 			d.answer.Skip("manifest of another session than its folder", 1)
 			return true
 		case s.newer:
 			d.answer.Skip("manifest in a form that is newer than Rollcall supports", 1)
 		}
-		return s.readErr != nil
-	})
+		d.sessions = append(d.sessions, s)
+		return true
+	}, func(s *session) { s.root.hidden = true })
 	for _, r := range d.roots {
 		d.addAgents(r)
-	}
-}
-
-// read reads a file of each session, the first ones first, as long as there is time. A missing file is no problem.
-func (d *discovery) read(files string, path func(*session) string, do func(context.Context, *session) error) {
-	ctx, cancel := kit.ReadingTime(d.ctx, len(d.sessions))
-	defer cancel()
-	agentfile.Parallel(len(d.sessions), func(i int) {
-		s := d.sessions[i]
-		if s.readErr = agentfile.Ended(ctx); s.readErr == nil {
-			s.readErr = do(ctx, s)
-		}
-	})
-	late := 0
-	for _, s := range d.sessions {
-		switch {
-		case adapters.IsOutOfTime(s.readErr):
-			late++
-		case s.readErr != nil && !errors.Is(s.readErr, fs.ErrNotExist):
-			d.answer.Problem(adapters.AsProblem(path(s), s.readErr))
-			d.answer.LeaveOut(kit.NotReadable, 1)
-		}
-	}
-	if late > 0 {
-		d.answer.NotRead(d.sessions[0].root.sessions, files, late, len(d.sessions))
 	}
 }
 
@@ -163,18 +132,27 @@ func (d *discovery) wanted(s *session) bool {
 	return s.owner != nil || s.doubt != "" || d.noTable || !s.modified.Before(d.query.Since) || !s.ended.Before(d.query.Since)
 }
 
+// conversationFile is the file of a session's conversation.
+type conversationFile struct {
+	kit.Chat
+	of *session
+}
+
 // readConversations reads the conversations of the sessions that the query asks for, and drops the others.
 func (d *discovery) readConversations() {
 	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool { return !d.wanted(s) })
-	slices.SortStableFunc(d.sessions, func(a, b *session) int { return b.modified.Compare(a.modified) })
-	d.read("conversations", (*session).conversationFile, func(ctx context.Context, s *session) error {
-		found, err := read(ctx, &d.conversations, s.conversationFile(), conversationLimit, parseConversation)
-		s.talk = found.value
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+	var files []*conversationFile
+	for _, s := range d.sessions {
+		chat, ok, hidden := d.answer.Stat(s.root.data, s.conversationFile())
+		if s.unread = hidden; ok {
+			files = append(files, &conversationFile{chat, s})
 		}
-		return err
-	})
+	}
+	kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, files, func(f *conversationFile, read facts) bool {
+		f.of.talk = read.talk
+		d.answer.SkipAll(read.talk.skipped)
+		return true
+	}, func(f *conversationFile) { f.of.unread = true })
 }
 
 // addSessions adds the sessions that the query asks for.
@@ -183,7 +161,6 @@ func (d *discovery) addSessions() {
 		d.settle()
 	}
 	for _, s := range d.sessions {
-		d.answer.SkipAll(s.talk.skipped)
 		row := d.row(s)
 		if !row.Live() && d.query.IDs == nil && row.LastActivityAt.Before(d.query.Since) {
 			continue
@@ -204,7 +181,7 @@ func (d *discovery) row(s *session) adapters.Session {
 		Context: adapters.Context{Used: t.context}, Files: []string{s.conversationFile(), s.manifestFile()}, Home: s.root.data,
 	}
 	out.Doing, out.DoingSince = t.doing()
-	if used, _ := s.used(); s.readErr == nil {
+	if used, _ := s.used(); !s.unread {
 		out.Tokens = &used
 	}
 	if s.spent != nil {
@@ -236,7 +213,7 @@ func (s *session) used() (t adapters.Tokens, stated bool) {
 func (d *discovery) settle() {
 	var accounts []*kit.Account
 	for _, s := range d.sessions {
-		if s.readErr != nil {
+		if s.unread {
 			continue
 		}
 		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.talk.ledger}, Last: cmp.Or(s.talk.last.at, s.started), Model: s.model, CWD: s.cwd, Branch: s.branch}

@@ -11,9 +11,7 @@ import (
 )
 
 const (
-	manifestLimit     = 4 << 20
-	conversationLimit = 64 << 20
-	textLimit         = kit.ShortText // of prompts and titles
+	textLimit = kit.ShortText // of prompts and titles
 	// formatVersion is the version that Cline 3.0.65 writes into manifests and conversations.
 	formatVersion = 1
 	// lostProcess marks the sessions of which the hub found at its start that their process had ended.

@@ -16,8 +16,12 @@ import (
 // Peek implements adapters.Peeker. The whole conversation is read: Cline keeps it in one JSON value.
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 	return kit.Peek(ctx, &s, n, func(path string) ([]adapters.Message, error) {
-		found, err := readNow(ctx, path, conversationLimit, (&chat{}).read)
-		messages := found.value[max(0, len(found.value)-n):]
+		var messages []adapters.Message
+		data, err := kit.ReadWhole(ctx, path)
+		if err == nil {
+			messages, err = (&chat{}).read(data)
+		}
+		messages = messages[max(0, len(messages)-n):]
 		for i := range messages {
 			if m := &messages[i]; m.State == adapters.ToolRunning {
 				m.State = kit.StateWithoutResult(&s, m, false)
@@ -41,23 +45,20 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 		if changed.Before(since) {
 			continue
 		}
-		path, hit := s.conversationFile(), adapters.Hit{Session: s.id, CWD: s.cwd, Changed: changed}
-		list = append(list, adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-			f := kit.Finder{Query: q, Found: found, Hit: hit}
-			return nil, kit.SearchProblem(ctx, path, search(ctx, path, &f), f.FoundErr)
-		}})
+		list = append(list, kit.FileSearch(s.conversationFile(), changed, func(_ context.Context, f *kit.Finder) ([][]byte, func([]byte) error) {
+			f.Hit.Session, f.Hit.CWD = s.id, s.cwd
+			return nil, func(data []byte) error { return search(data, f) }
+		}))
 	}
 	_, err := d.answer.Result(ctx, description.Title)
 	return list, err
 }
 
 // search reports the messages of a conversation that have the pattern.
-func search(ctx context.Context, path string, f *kit.Finder) error {
-	found, err := readNow(ctx, path, conversationLimit, (&chat{limit: kit.Whole, tools: f.Query.Tools}).read)
-	for i := 0; i < len(found.value) && err == nil; i++ {
-		if err = agentfile.Ended(ctx); err == nil {
-			_, err = f.Add(&found.value[i])
-		}
+func search(data []byte, f *kit.Finder) error {
+	messages, err := (&chat{limit: kit.Whole, tools: f.Query.Tools}).read(data)
+	for i := 0; i < len(messages) && err == nil; i++ {
+		_, err = f.Add(&messages[i])
 	}
 	return err
 }

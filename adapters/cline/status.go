@@ -56,7 +56,7 @@ func (s *session) alive(evidence string) kit.Verdict {
 // marked the session. The next turn sets another status. A mark that is older than the process shows that the clock was set.
 func (s *session) isFresh() bool {
 	marked := s.modified.Sub(s.owner.Started)
-	return !s.owner.prompted && s.owner.Started.After(latest(s.talk.last.at, s.turnAt)) && marked >= 0 && marked < 10*time.Second && s.readErr == nil
+	return !s.owner.prompted && s.owner.Started.After(latest(s.talk.last.at, s.turnAt)) && marked >= 0 && marked < 10*time.Second && !s.unread
 }
 
 // isOpen reports whether a session is in a turn by its manifest.
@@ -66,7 +66,7 @@ func (s *session) isOpen() bool { return s.status == "running" || s.status == "p
 func (s *session) running(evidence string) kit.Verdict {
 	l := &s.talk.last
 	switch {
-	case s.readErr != nil:
+	case s.unread:
 		return kit.Unknown(evidence + "; its conversation could not be read, so that a question in it is not seen")
 	case l.kind == calling && l.asks == l.calls:
 		return kit.Waiting(adapters.ForQuestion, evidence+"; its question has no answer yet")
@@ -89,7 +89,7 @@ func (s *session) outcome() (outcome adapters.Outcome, why string) {
 		return adapters.Failed, ""
 	case s.status != "idle" && s.status != "completed":
 		return "", "; this status is not known"
-	case s.readErr != nil:
+	case s.unread:
 		return "", "; its conversation could not be read"
 	}
 	switch l := &s.talk.last; {
@@ -110,7 +110,7 @@ func (s *session) outcome() (outcome adapters.Outcome, why string) {
 func (s *session) lostOutcome() (outcome adapters.Outcome, why string) {
 	why = "; a hub found that its process had ended"
 	switch l := &s.talk.last; {
-	case s.readErr != nil:
+	case s.unread:
 		return "", why + ", and its conversation could not be read"
 	case l.kind != answer, s.turnAt.After(l.at):
 		return adapters.Died, why
