@@ -31,15 +31,12 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) (list []adapt
 	return list, err
 }
 
-// pending returns the requests of a session, and subscribes to its events.
+// pending returns the requests of a session.
 func (h *hub) pending(ctx context.Context, s *adapters.Session) (list []adapters.Request, err error) {
-	if err := h.subscribe(ctx, s.ID); err != nil {
-		return nil, err
-	}
-	err = h.call(ctx, "hub.status", "", nil, func(name string, event []byte) bool {
+	err = h.call(ctx, "hub.status", nil, func(name string, event []byte) bool {
 		text := func(path ...string) string { return agentfile.String(agentfile.Get(event, path...)) }
 		p := approval{text("payload", "approvalId"), text("payload", "toolName"), text("payload", "inputJson")}
-		if name == "approval.requested" && text("sessionId") == s.ID && p.ID != "" {
+		if name == "approval.requested" && p.ID != "" {
 			r := p.request(s)
 			r.AskedAt = millis(agentfile.Get(event, "timestamp"))
 			list = append(list, r)
@@ -81,7 +78,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 		if d.Message != "" {
 			payload["reason"] = d.Message
 		}
-		err = h.call(ctx, "approval.respond", s.ID, payload, nil)
+		err = h.call(ctx, "approval.respond", payload, nil)
 		switch refused, is := errors.AsType[*refusal](err); {
 		case is && refused.Code == "approval_not_found":
 			return adapters.ErrNotPending
@@ -103,27 +100,17 @@ func (a *Adapter) Send(ctx context.Context, s adapters.Session, prompt string) e
 	if s.Status != adapters.Idle {
 		return adapters.ErrBusy
 	}
-	return a.input(ctx, s, prompt, false)
+	return a.Queue(ctx, s, prompt)
 }
 
-// Queue implements adapters.Prompter.
+// Queue implements adapters.Prompter. The reply comes at the end of the turn: what counts is the event of its beginning, or the prompt in the queue.
 func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) error {
-	return a.input(ctx, s, prompt, s.Status != adapters.Idle)
-}
-
-// input gives a session a prompt. The reply comes at the end of the turn: what counts is the event of its beginning, or the prompt in the queue.
-func (a *Adapter) input(ctx context.Context, s adapters.Session, prompt string, queue bool) error {
 	payload, begun := map[string]any{"sessionId": s.ID, "prompt": prompt}, "run.started"
-	if queue {
+	if s.Status != adapters.Idle {
 		payload["delivery"], begun = "queue", "session.pending_prompts"
 	}
 	return a.ask(ctx, s, func(ctx context.Context, h *hub) error {
-		if err := h.subscribe(ctx, s.ID); err != nil {
-			return err
-		}
-		err := h.call(ctx, "session.send_input", s.ID, payload, func(name string, event []byte) bool {
-			return name == begun && agentfile.String(agentfile.Get(event, "sessionId")) == s.ID
-		})
+		err := h.call(ctx, "session.send_input", payload, func(name string, _ []byte) bool { return name == begun })
 		if err != nil {
 			return fmt.Errorf("the hub of Cline did not take the prompt: %w", err)
 		}
@@ -143,7 +130,7 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 		return nil // over already
 	}
 	err := a.ask(ctx, s, func(ctx context.Context, h *hub) error {
-		return h.call(ctx, "run.abort", s.ID, map[string]any{"sessionId": s.ID}, nil)
+		return h.call(ctx, "run.abort", map[string]any{"sessionId": s.ID}, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("the turn was not interrupted: %w; press Esc %s", err, s.Where())

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,70 +104,64 @@ func (m *message) blocks(do func(kind string, block, text []byte)) {
 	kit.Each(m.content, func(block []byte) { do(kit.Short(agentfile.Get(block, "type")), block, agentfile.Get(block, "text")) })
 }
 
+// silent lists the kinds of blocks that say nothing of the session.
+var silent = []string{"thinking", "redacted_thinking", "reasoning", "image", "file", "document"}
+
 // take adds a message.
 func (c *conversation) take(m *message) {
-	switch m.role {
-	case "error":
-		c.last = last{kind: failure, at: m.at}
-		m.blocks(func(_ string, _, text []byte) { c.last.text = kit.Short(text) })
-	case "user":
-		c.said(m)
-	case "assistant":
-		c.answered(m)
-	case "note":
-	default:
+	found := last{kind: map[string]kind{"error": failure, "assistant": answer}[m.role], at: m.at}
+	if m.role == "note" {
+		return
+	} else if found.kind == noMessage && m.role != "user" {
 		c.skipped = kit.CountSkipped(c.skipped, "unknown role "+kit.PlainWord(m.role))
+		return
 	}
-}
-
-// said adds a prompt, or the results of tools.
-func (c *conversation) said(m *message) {
-	found := last{at: m.at}
 	m.blocks(func(kind string, block, text []byte) {
-		switch {
+		switch said, _ := agentfile.Head(text, adapters.MaxDoing); {
+		case kind == "text" && m.role == "user":
+			if found.kind == noMessage {
+				found.kind, found.text = prompt, promptText(text)
+			}
+		case kind == "text":
+			found.text = cmp.Or(strings.TrimSpace(said), found.text)
 		case kind == "tool_result": // of an interrupted call: {"error": "Command failed: Command was aborted"}
 			found.kind = results
 			kit.Each(agentfile.Get(block, "content"), func(part []byte) {
 				found.aborted = found.aborted || strings.Contains(kit.Short(agentfile.Get(part, "error")), "aborted")
 			})
-		case kind == "text" && found.kind == noMessage:
-			found.kind, found.text = prompt, promptText(text)
-		}
-	})
-	if found.kind == prompt {
-		c.firstPrompt = cmp.Or(c.firstPrompt, found.text)
-		c.lastPrompt, c.prompted = found.text, m.at
-		c.ledger.Prompt()
-	}
-	if found.kind != noMessage {
-		c.last = found
-	}
-}
-
-// answered adds an answer of the model.
-func (c *conversation) answered(m *message) {
-	found := last{kind: answer, at: m.at}
-	m.blocks(func(kind string, block, text []byte) {
-		switch kind {
-		case "text":
-			if said, _ := agentfile.Head(text, adapters.MaxDoing); strings.TrimSpace(said) != "" {
-				found.text = strings.TrimSpace(said)
-			}
-		case "tool_use":
-			name := kit.Short(agentfile.Get(block, "name"))
-			if found.calls == 0 {
-				found.tool, found.argument = name, argument(agentfile.Get(block, "input"))
-			}
-			found.kind = calling
-			if found.calls++; name == questionTool {
-				found.asks++
-			}
-		case "thinking", "redacted_thinking", "reasoning", "image", "file", "document":
-		default:
+		case kind == "tool_use":
+			found.call(kit.Short(agentfile.Get(block, "name")), agentfile.Get(block, "input"))
+		case !slices.Contains(silent, kind):
 			c.skipped = kit.CountSkipped(c.skipped, "unknown content "+kit.PlainWord(kind))
 		}
 	})
-	c.last, c.model = found, cmp.Or(m.model, c.model)
+	switch found.kind {
+	case noMessage:
+		return
+	case prompt:
+		c.firstPrompt = cmp.Or(c.firstPrompt, found.text)
+		c.lastPrompt, c.prompted = found.text, m.at
+		c.ledger.Prompt()
+	case answer, calling:
+		c.answered(m)
+	}
+	c.last = found
+}
+
+// call adds a call to an answer.
+func (l *last) call(tool string, input []byte) {
+	if l.calls == 0 {
+		l.tool, l.argument = tool, argument(input)
+	}
+	l.kind = calling
+	if l.calls++; tool == questionTool {
+		l.asks++
+	}
+}
+
+// answered adds what an answer of the model used.
+func (c *conversation) answered(m *message) {
+	c.model = cmp.Or(m.model, c.model)
 	e := kit.Entry{At: m.at, Model: m.model, Tokens: tokens(m.metrics)}
 	if m.id != "" && !m.at.IsZero() {
 		e.ID = xxhash.Sum64String(fmt.Sprint(m.id, m.at.UnixMilli())) | 1

@@ -22,7 +22,6 @@ type discovery struct {
 	answer    *kit.Answer
 	homes     kit.Roots
 	processes []*process
-	noTable   bool // the process table could not be read
 	roots     []*root
 	sessions  []*session
 }
@@ -57,7 +56,7 @@ func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer()}
 	d.homes = kit.Roots{Answer: d.answer, Store: "sessions"}
 	rows, known := a.Processes(ctx, d.answer)
-	d.noTable = !known
+	d.homes.NoTable = !known
 	for _, row := range rows {
 		if p := a.inspect(row); p != nil {
 			d.processes = append(d.processes, p)
@@ -87,7 +86,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 
 // absent reports whether nothing shows that Cline is installed.
 func (d *discovery) absent() bool {
-	return len(d.processes) == 0 && !d.noTable && d.homes.Absent() && !slices.ContainsFunc(d.roots, func(r *root) bool { return kit.MayExist(r.sessions) })
+	return len(d.processes) == 0 && d.homes.Absent() && !slices.ContainsFunc(d.roots, func(r *root) bool { return kit.MayExist(r.sessions) })
 }
 
 // list finds the sessions, and reads their manifests.
@@ -109,14 +108,14 @@ func (d *discovery) list() {
 	}
 	kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, listed, func(s *session, read facts) bool {
 		s.manifest, s.modified = read.manifest, s.Info.ModTime()
-		switch {
-		case s.id != filepath.Base(s.folder):
-			d.answer.Skip("manifest of another session than its folder", 1)
-			return true
-		case s.newer:
+		if s.newer {
 			d.answer.Skip("manifest in a form that is newer than Rollcall supports", 1)
 		}
-		d.sessions = append(d.sessions, s)
+		if s.id == filepath.Base(s.folder) {
+			d.sessions = append(d.sessions, s)
+		} else {
+			d.answer.Skip("manifest of another session than its folder", 1)
+		}
 		return true
 	}, func(s *session) { s.root.hidden = true })
 	for _, r := range d.roots {
@@ -129,7 +128,7 @@ func (d *discovery) wanted(s *session) bool {
 	if len(d.query.IDs) > 0 {
 		return kit.Asked(d.query, s.id)
 	}
-	return s.owner != nil || s.doubt != "" || d.noTable || !s.modified.Before(d.query.Since) || !s.ended.Before(d.query.Since)
+	return s.owner != nil || s.doubt != "" || d.homes.NoTable || !s.modified.Before(d.query.Since) || !s.ended.Before(d.query.Since)
 }
 
 // conversationFile is the file of a session's conversation.
@@ -161,11 +160,9 @@ func (d *discovery) addSessions() {
 		d.settle()
 	}
 	for _, s := range d.sessions {
-		row := d.row(s)
-		if !row.Live() && d.query.IDs == nil && row.LastActivityAt.Before(d.query.Since) {
-			continue
+		if row := d.row(s); row.Live() || len(d.query.IDs) > 0 || !row.LastActivityAt.Before(d.query.Since) {
+			d.answer.AddOnce(row, "session that several homes have", func(s *adapters.Session) bool { return !s.Process.IsZero() })
 		}
-		d.answer.AddOnce(row, "session that several homes have", func(s *adapters.Session) bool { return !s.Process.IsZero() })
 	}
 }
 
@@ -200,13 +197,13 @@ func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Ti
 // used returns what a session used: what its conversation holds or, if that is more, what Cline states. During a turn it states what was used before.
 func (s *session) used() (t adapters.Tokens, stated bool) {
 	t = s.talk.ledger.Tokens()
-	if s.stated == nil {
-		return t, false
+	if s.stated != nil {
+		rest := s.stated.Minus(t)
+		if stated = min(rest.Input, rest.Output, rest.CacheRead, rest.CacheWrite) >= 0; stated {
+			t = *s.stated
+		}
 	}
-	if rest := s.stated.Minus(t); min(rest.Input, rest.Output, rest.CacheRead, rest.CacheWrite) < 0 {
-		return t, false
-	}
-	return *s.stated, true
+	return t, stated
 }
 
 // settle finds which of the answers in the conversations count for which session.

@@ -40,10 +40,11 @@ type registration struct {
 	Token string `json:"authToken"`
 }
 
-// hub is a connection to a hub, for one goroutine.
+// hub is a connection to a hub for orders about a session, for one goroutine.
 type hub struct {
-	ws   *websocket.Conn
-	last int
+	ws      *websocket.Conn
+	session string
+	last    int
 }
 
 // refusal is the error with which a hub replied.
@@ -79,7 +80,7 @@ func (a *Adapter) hubOf(s *adapters.Session) (r registration, err error) {
 	return r, nil
 }
 
-// ask calls do with a connection to the hub that hosts a session. The token is sent only to the hub's own process. An error that wraps
+// ask calls do with a connection to the hub that hosts a session, whose events it sends, at first for the approvals that wait. The token is sent only to the hub's own process. An error that wraps
 // adapters.ErrAnswerElsewhere says why no hub can be asked.
 func (a *Adapter) ask(ctx context.Context, s adapters.Session, do func(context.Context, *hub) error) error {
 	ctx, cancel := context.WithTimeout(ctx, hubLimit)
@@ -99,23 +100,18 @@ func (a *Adapter) ask(ctx context.Context, s adapters.Session, do func(context.C
 	}
 	defer func() { _ = ws.CloseNow() }()
 	ws.SetReadLimit(frameLimit)
-	return do(ctx, &hub{ws: ws})
+	if err := wsjson.Write(ctx, ws, map[string]any{"kind": "stream.subscribe", "clientId": clientID, "sessionId": s.ID}); err != nil {
+		return err
+	}
+	return do(ctx, &hub{ws: ws, session: s.ID})
 }
 
-// subscribe asks for the events of a session. The hub begins with the approvals that wait.
-func (h *hub) subscribe(ctx context.Context, session string) error {
-	return wsjson.Write(ctx, h.ws, map[string]any{"kind": "stream.subscribe", "clientId": clientID, "sessionId": session})
-}
-
-// call sends a command and returns the error of its reply. seen gets the events before the reply, with their names, and ends the
+// call sends a command and returns the error of its reply. seen gets the events of the session before the reply, with their names, and ends the
 // wait by returning true.
-func (h *hub) call(ctx context.Context, command, session string, payload map[string]any, seen func(name string, event []byte) bool) error {
+func (h *hub) call(ctx context.Context, command string, payload map[string]any, seen func(name string, event []byte) bool) error {
 	h.last++
 	id := clientID + "_" + strconv.Itoa(h.last)
-	envelope := map[string]any{"version": "v1", "command": command, "requestId": id, "clientId": clientID, "payload": payload}
-	if session != "" {
-		envelope["sessionId"] = session
-	}
+	envelope := map[string]any{"version": "v1", "command": command, "requestId": id, "clientId": clientID, "sessionId": h.session, "payload": payload}
 	if err := wsjson.Write(ctx, h.ws, map[string]any{"kind": "command", "envelope": envelope}); err != nil {
 		return err
 	}
@@ -127,7 +123,7 @@ func (h *hub) call(ctx context.Context, command, session string, payload map[str
 		envelope := agentfile.Get(data, "envelope")
 		text := func(path ...string) string { return agentfile.String(agentfile.Get(envelope, path...)) }
 		switch kind := agentfile.String(agentfile.Get(data, "kind")); {
-		case kind == "event" && seen != nil && seen(text("event"), envelope):
+		case kind == "event" && seen != nil && text("sessionId") == h.session && seen(text("event"), envelope):
 			return nil
 		case kind != "reply" || text("requestId") != id:
 		case agentfile.True(agentfile.Get(envelope, "ok")):

@@ -93,6 +93,7 @@ func (p *chat) add(m *message) {
 	}
 	part := 0
 	m.blocks(func(kind string, block, text []byte) {
+		get := func(name string) []byte { return agentfile.Get(block, name) }
 		out := adapters.Message{Key: cmp.Or(m.id, m.at.Format(time.RFC3339Nano)), Role: role, At: m.at}
 		if part > 0 {
 			out.Key += "/" + strconv.Itoa(part)
@@ -106,10 +107,19 @@ func (p *chat) add(m *message) {
 				return
 			}
 		case "tool_use":
-			p.call(&out, block)
+			out.Key, out.Role, out.State, out.Tool = "call/"+kit.Short(get("id")), adapters.FromTool, adapters.ToolRunning, cmp.Or(kit.Short(get("name")), "tool")
+			if out.Text = argument(get("input")); p.tools {
+				out.Text = kit.Strings(get("input"))
+			}
+			p.calls[out.Key] = len(p.messages)
 		case "tool_result":
-			p.result(block, m)
-			return
+			out.Key, out.Role, out.State, out.Tool = "call/"+kit.Short(get("tool_use_id")), adapters.FromTool, resultState(block), kit.Short(get("name"))
+			if i, known := p.calls[out.Key]; known {
+				p.messages[i].State = out.State
+			}
+			if out.Text = kit.Strings(get("content")); !p.tools {
+				return
+			}
 		default:
 			return
 		}
@@ -119,31 +129,12 @@ func (p *chat) add(m *message) {
 	})
 }
 
-// call makes a message of a call.
-func (p *chat) call(out *adapters.Message, block []byte) {
-	input := agentfile.Get(block, "input")
-	out.Key, out.Role, out.State = "call/"+kit.Short(agentfile.Get(block, "id")), adapters.FromTool, adapters.ToolRunning
-	out.Tool = cmp.Or(kit.Short(agentfile.Get(block, "name")), "tool")
-	if out.Text = argument(input); p.tools {
-		out.Text = kit.Strings(input)
-	}
-	p.calls[out.Key] = len(p.messages)
-}
-
-// result adds the result of a call.
-func (p *chat) result(block []byte, m *message) {
-	out := adapters.Message{Key: "call/" + kit.Short(agentfile.Get(block, "tool_use_id")), Role: adapters.FromTool, State: adapters.ToolDone, At: m.at}
-	content := agentfile.Get(block, "content")
-	failed := agentfile.True(agentfile.Get(block, "is_error"))
-	kit.Each(content, func(part []byte) { failed = failed || string(agentfile.Get(part, "success")) == "false" })
+// resultState returns the state of a call that has a result.
+func resultState(result []byte) adapters.ToolState {
+	failed := agentfile.True(agentfile.Get(result, "is_error"))
+	kit.Each(agentfile.Get(result, "content"), func(part []byte) { failed = failed || string(agentfile.Get(part, "success")) == "false" })
 	if failed {
-		out.State = adapters.ToolFailed
+		return adapters.ToolFailed
 	}
-	if i, known := p.calls[out.Key]; known {
-		p.messages[i].State = out.State
-	}
-	if p.tools {
-		out.Tool, out.Text = kit.Short(agentfile.Get(block, "name")), kit.Strings(content)
-		p.messages = append(p.messages, out)
-	}
+	return adapters.ToolDone
 }

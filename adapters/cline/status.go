@@ -19,7 +19,7 @@ func (d *discovery) verdict(s *session) kit.Verdict {
 		return s.alive(fmt.Sprintf("%s; process %d, Cline's hub", record, s.owner.PID))
 	case s.owner != nil:
 		return s.alive(fmt.Sprintf("%s; process %d", record, s.owner.PID))
-	case d.noTable:
+	case d.homes.NoTable:
 		return kit.Unknown(record + "; the processes could not be read")
 	case s.doubt != "":
 		return kit.Unknown(record + "; " + s.doubt)
