@@ -16,6 +16,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/sqlitero"
 	"rollcall/proc"
 )
 
@@ -27,11 +28,10 @@ type Adapter struct {
 	serves func(netip.AddrPort, proc.Identity) error
 
 	transcripts *kit.Transcripts[facts, *facts]
-	databases   kit.Memo[string, database]
+	databases   sqlitero.Cache[[]manifest]
 }
 
 var (
-	_ adapters.Adapter      = (*Adapter)(nil)
 	_ adapters.Describer    = (*Adapter)(nil)
 	_ adapters.Watcher      = (*Adapter)(nil)
 	_ adapters.ProcessOwner = (*Adapter)(nil)

@@ -12,16 +12,10 @@ import (
 	"rollcall/adapters/internal/sqlitero"
 )
 
-// database holds the sub-agents that a database has.
-type database struct {
-	stamp  sqlitero.Stamp
-	agents []manifest
-}
-
 // addAgents adds the sub-agents of a root's sessions, which only the database has.
 func (d *discovery) addAgents(r *root) {
 	path := filepath.Join(r.databases, "sessions.db")
-	agents, err := d.readDatabase(path)
+	agents, err := d.databases.Read(d.ctx, path, readAgents)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		d.answer.Problem(sqlitero.Problem(d.ctx, path, err, "Cline is writing it: try again", "sub-agents are missing; Cline makes it again from its other files"))
 		return
@@ -46,36 +40,22 @@ const agentRows = `SELECT json_object('session_id', session_id, 'parent', parent
 	'metadata', CASE WHEN length(metadata_json) < 1000000 AND json_valid(metadata_json) THEN json(metadata_json) END) FROM sessions
 	WHERE is_subagent = 1 AND parent_session_id IS NOT NULL AND agent_id IS NOT NULL ORDER BY started_at`
 
-// readDatabase returns the sub-agents in a database. It is read again only if it has changed.
-func (d *discovery) readDatabase(path string) ([]manifest, error) {
-	stamp, err := sqlitero.Look(path)
-	if err != nil {
-		return nil, err
+// readAgents returns the sub-agents in a database.
+func readAgents(ctx context.Context, db *sqlitero.DB) (agents []manifest, err error) {
+	if columns, err := db.Columns(ctx, "sessions"); err != nil || !columns["is_subagent"] {
+		return nil, errors.Join(err, sqlitero.ErrTables)
 	}
-	if known, ok := d.databases.Get(path); ok && known.stamp == stamp {
-		return known.agents, nil
-	}
-	var found database
-	found.stamp, err = sqlitero.Read(d.ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
-		found.agents = nil
-		if columns, err := db.Columns(ctx, "sessions"); err != nil || !columns["is_subagent"] {
-			return errors.Join(err, sqlitero.ErrTables)
+	err = db.Each(ctx, agentRows, nil, func(scan func(...any) error) error {
+		var row []byte
+		if err := scan(&row); err != nil {
+			return err
 		}
-		return db.Each(ctx, agentRows, nil, func(scan func(...any) error) error {
-			var row []byte
-			if err := scan(&row); err != nil {
-				return err
-			}
-			m, err := parseManifest(row)
-			m.parent, m.agent, m.modified = kit.Short(agentfile.Get(row, "parent")), kit.Short(agentfile.Get(row, "agent")), agentfile.Time(agentfile.Get(row, "updated_at"))
-			if err == nil && strings.HasPrefix(m.agent, "agent_") && !strings.ContainsAny(m.agent, `/\`) && len(m.agent) < 200 { // it can be the name of a file
-				found.agents = append(found.agents, m)
-			}
-			return nil
-		})
+		m, err := parseManifest(row)
+		m.parent, m.agent, m.modified = kit.Short(agentfile.Get(row, "parent")), kit.Short(agentfile.Get(row, "agent")), agentfile.Time(agentfile.Get(row, "updated_at"))
+		if err == nil && strings.HasPrefix(m.agent, "agent_") && !strings.ContainsAny(m.agent, `/\`) && len(m.agent) < 200 { // it can be the name of a file
+			agents = append(agents, m)
+		}
+		return nil
 	})
-	if err == nil {
-		d.databases.Put(path, found)
-	}
-	return found.agents, err
+	return agents, err
 }

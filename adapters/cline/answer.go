@@ -1,16 +1,138 @@
 package cline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/bounded"
 )
+
+const (
+	hubLimit   = 10 * time.Second // for an order
+	frameLimit = 16 << 20
+	clientID   = "rollcall"
+	// tokenProtocol begins the WebSocket sub-protocol that carries the hub's token.
+	tokenProtocol = "cline-hub-auth."
+)
+
+// tokenForm is that of a token, which goes into a header.
+var tokenForm = regexp.MustCompile(`^[0-9A-Za-z._~-]{1,512}$`)
+
+// registration is the file in which the hub describes itself. Its token is never kept.
+type registration struct {
+	PID   int    `json:"pid"`
+	URL   string `json:"url"`
+	Token string `json:"authToken"`
+}
+
+// hub is a connection to a hub for orders about a session, for one goroutine.
+type hub struct {
+	ws      *websocket.Conn
+	session string
+	last    int
+}
+
+// refusal is the error with which a hub replied.
+type refusal struct{ Code, Message string }
+
+func (r *refusal) Error() string {
+	return fmt.Sprintf("it answered %s%s", kit.PlainWord(r.Code), kit.Quoted(r.Message))
+}
+
+// hubOf returns what the hub that hosts a session registered.
+func (a *Adapter) hubOf(s *adapters.Session) (r registration, err error) {
+	switch {
+	case s.Parent != "":
+		return r, errors.New("only sessions that a user started are answered, in the program that hosts them")
+	case !s.Shared || s.Process.IsZero():
+		return r, errors.New("its own terminal hosts it, and takes no answers from outside")
+	case !bounded.Answers(s.Home):
+		return r, adapters.Unresponsive(s.Home)
+	}
+	path := filepath.Join(s.Home, "locks", "hub", "production.json")
+	data, err := agentfile.ReadPrivate(path, 64<<10)
+	if err == nil && (json.Unmarshal(data, &r) != nil || r.PID != a.number(s.Process)) {
+		err = fmt.Errorf("%s does not describe process %d", path, s.Process.PID)
+	}
+	if err != nil {
+		return r, err
+	}
+	rest, isSocket := strings.CutPrefix(r.URL, "ws://")
+	host, _, _ := strings.Cut(rest, "/")
+	if at, err := netip.ParseAddrPort(host); err != nil || !isSocket || !at.Addr().IsLoopback() || !tokenForm.MatchString(r.Token) {
+		return r, fmt.Errorf("the hub registered the address %.100q, which is not one of this machine, or no token", r.URL)
+	}
+	return r, nil
+}
+
+// ask calls do with a connection to the hub that hosts a session, whose events it sends, at first for the approvals that wait. The token is sent only to the hub's own process. An error that wraps
+// adapters.ErrAnswerElsewhere says why no hub can be asked.
+func (a *Adapter) ask(ctx context.Context, s adapters.Session, do func(context.Context, *hub) error) error {
+	ctx, cancel := context.WithTimeout(ctx, hubLimit)
+	defer cancel()
+	r, err := a.hubOf(&s)
+	if err != nil {
+		return fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
+	}
+	client := kit.PeerClient("the token was not sent", hubLimit, hubLimit, func(at netip.AddrPort) error { return a.serves(at, s.Process) })
+	defer client.CloseIdleConnections()
+	ws, _, err := websocket.Dial(ctx, r.URL, &websocket.DialOptions{HTTPClient: client, Subprotocols: []string{tokenProtocol + r.Token}})
+	if err != nil {
+		if foreign, is := errors.AsType[*kit.ListenerError](err); is {
+			return fmt.Errorf("%w: %w", adapters.ErrNotAllowed, foreign)
+		}
+		return fmt.Errorf("the hub of Cline can't be reached: %s", strings.ReplaceAll(err.Error(), r.Token, "…"))
+	}
+	defer func() { _ = ws.CloseNow() }()
+	ws.SetReadLimit(frameLimit)
+	if err := wsjson.Write(ctx, ws, map[string]any{"kind": "stream.subscribe", "clientId": clientID, "sessionId": s.ID}); err != nil {
+		return err
+	}
+	return do(ctx, &hub{ws: ws, session: s.ID})
+}
+
+// call sends a command and returns the error of its reply. seen gets the events of the session before the reply, with their names, and ends the
+// wait by returning true.
+func (h *hub) call(ctx context.Context, command string, payload map[string]any, seen func(name string, event []byte) bool) error {
+	h.last++
+	id := clientID + "_" + strconv.Itoa(h.last)
+	envelope := map[string]any{"version": "v1", "command": command, "requestId": id, "clientId": clientID, "sessionId": h.session, "payload": payload}
+	if err := wsjson.Write(ctx, h.ws, map[string]any{"kind": "command", "envelope": envelope}); err != nil {
+		return err
+	}
+	for {
+		_, data, err := h.ws.Read(ctx)
+		if err != nil {
+			return err
+		}
+		envelope := agentfile.Get(data, "envelope")
+		text := func(path ...string) string { return agentfile.String(agentfile.Get(envelope, path...)) }
+		switch kind := agentfile.String(agentfile.Get(data, "kind")); {
+		case kind == "event" && seen != nil && text("sessionId") == h.session && seen(text("event"), envelope):
+			return nil
+		case kind != "reply" || text("requestId") != id:
+		case agentfile.True(agentfile.Get(envelope, "ok")):
+			return nil
+		default:
+			return &refusal{cmp.Or(text("error", "code"), "error"), text("error", "message")}
+		}
+	}
+}
 
 // approval is what the hub says of an approval.
 type approval struct{ ID, Tool, Input string }

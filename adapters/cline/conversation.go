@@ -52,7 +52,7 @@ const (
 // questionTool is the tool with which the model asks the user.
 const questionTool = "ask_question"
 
-// parseConversation reads a conversation. The error is agentfile.ErrSyntax for a file that is being written.
+// parseConversation reads a conversation. There is an error for a file that is being written.
 func parseConversation(data []byte) (c conversation, err error) {
 	c.updated = agentfile.Time(agentfile.Get(data, "updated_at"))
 	return c, eachMessage(data, c.take)
@@ -60,12 +60,9 @@ func parseConversation(data []byte) (c conversation, err error) {
 
 // eachMessage calls do with the messages of a conversation, the oldest first.
 func eachMessage(data []byte, do func(*message)) error {
-	var list []byte
-	if err := agentfile.Members(data, agentfile.Into("messages", &list)); err != nil {
-		return err
-	}
+	list := agentfile.Get(data, "messages")
 	if list == nil {
-		return errors.New("it has no messages")
+		return errors.New("it has no messages, or is not complete")
 	}
 	return agentfile.Each(list, func(raw []byte) bool {
 		do(readMessage(raw))

@@ -28,7 +28,7 @@ type discovery struct {
 
 // session is what was read of one session.
 type session struct {
-	kit.Chat // its manifest
+	kit.Chat // its manifest, and then its conversation
 	manifest
 	root   *root
 	folder string // of its files
@@ -131,27 +131,21 @@ func (d *discovery) wanted(s *session) bool {
 	return s.owner != nil || s.doubt != "" || d.homes.NoTable || !s.modified.Before(d.query.Since) || !s.ended.Before(d.query.Since)
 }
 
-// conversationFile is the file of a session's conversation.
-type conversationFile struct {
-	kit.Chat
-	of *session
-}
-
 // readConversations reads the conversations of the sessions that the query asks for, and drops the others.
 func (d *discovery) readConversations() {
 	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool { return !d.wanted(s) })
-	var files []*conversationFile
+	var stored []*session
 	for _, s := range d.sessions {
 		chat, ok, hidden := d.answer.Stat(s.root.data, s.conversationFile())
-		if s.unread = hidden; ok {
-			files = append(files, &conversationFile{chat, s})
+		if s.Chat, s.unread = chat, hidden; ok {
+			stored = append(stored, s)
 		}
 	}
-	kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, files, func(f *conversationFile, read facts) bool {
-		f.of.talk = read.talk
-		d.answer.SkipAll(read.talk.skipped)
+	kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, stored, func(s *session, read facts) bool {
+		s.talk = read.talk
+		d.answer.SkipAll(s.talk.skipped)
 		return true
-	}, func(f *conversationFile) { f.of.unread = true })
+	}, func(s *session) { s.unread = true })
 }
 
 // addSessions adds the sessions that the query asks for.

@@ -2,6 +2,7 @@ package cline
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"rollcall/adapters"
@@ -25,19 +26,14 @@ const ownProcess = "CLINE_SESSION_BACKEND_MODE=local"
 // Command implements adapters.Launcher (3.0.65). In the background Cline reads the prompt from standard input. It chooses the id
 // of a new session itself.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
-	c := adapters.Command{Path: program, Session: t.Resume, Args: []string{"--auto-approve", "false"}}
+	c := adapters.Command{Path: program, Session: t.Resume, Args: []string{"--auto-approve", strconv.FormatBool(t.Mode == "auto-approve")}}
 	if err := agentproc.UseHome(&c, dataIn(t.Home), rootOf(a.Env, a.Home).data, dataVariable, ""); err != nil {
 		return c, err
 	}
-	switch t.Mode {
-	case "plan":
+	if t.Mode == "plan" {
 		c.Args = append(c.Args, "--plan")
-	case "auto-approve":
-		c.Args[1] = "true"
 	}
-	if t.Model != "" {
-		c.Args = append(c.Args, "--model", t.Model)
-	}
+	c.Option("--model", t.Model)
 	if !t.Terminal {
 		if t.Resume != "" {
 			return c, errors.New("a session of Cline can be resumed in a terminal only: use --terminal")

@@ -36,7 +36,7 @@ type manifest struct {
 	agent                  string // of a sub-agent: the name of its conversation
 }
 
-// parseManifest reads a manifest. The error is agentfile.ErrSyntax for a file that is being written.
+// parseManifest reads a manifest. There is an error for a file that is being written.
 func parseManifest(data []byte) (m manifest, err error) {
 	text := func(path ...string) string { return kit.Short(agentfile.Get(data, path...)) }
 	at := func(name string) time.Time { return agentfile.Time(agentfile.Get(data, name)) }

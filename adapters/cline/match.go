@@ -40,25 +40,21 @@ func (d *discovery) match() {
 }
 
 func (d *discovery) matchOne(s *session) {
-	owners := 0
+	var owners []*process
 	for _, p := range d.processes {
-		if p.root != s.root {
-			continue
-		}
-		if p.id == s.id && !p.hub {
-			s.owner, owners = p, 1
-			break
-		}
-		if p.number == s.pid && p.isOlder(s) {
-			s.owner = p
-			owners++
+		switch {
+		case p.root != s.root:
+		case p.id == s.id && !p.hub:
+			s.owner, p.hosts = p, true
+			return
+		case p.number == s.pid && p.isOlder(s):
+			owners = append(owners, p)
 		}
 	}
-	switch {
-	case owners == 1:
-		s.owner.hosts = true
-	case owners > 1:
-		s.owner, s.doubt = nil, fmt.Sprintf("%d processes can be process %d, which it names", owners, s.pid)
+	if len(owners) == 1 {
+		s.owner, owners[0].hosts = owners[0], true
+	} else if len(owners) > 1 {
+		s.doubt = fmt.Sprintf("%d processes can be process %d, which it names", len(owners), s.pid)
 	}
 }
 

@@ -19,14 +19,9 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 		var messages []adapters.Message
 		data, err := kit.ReadWhole(ctx, path)
 		if err == nil {
-			messages, err = (&chat{}).read(data)
+			messages, err = (&chat{session: &s}).read(data)
 		}
 		messages = messages[max(0, len(messages)-n):]
-		for i := range messages {
-			if m := &messages[i]; m.State == adapters.ToolRunning {
-				m.State = kit.StateWithoutResult(&s, m, false)
-			}
-		}
 		slices.Reverse(messages)
 		return messages, err
 	})
@@ -65,6 +60,7 @@ func search(data []byte, f *kit.Finder) error {
 
 // chat collects the messages of a conversation.
 type chat struct {
+	session  *adapters.Session // nil: of the calls in the last message it is not asked whether they run
 	limit    kit.Limit
 	tools    bool // the texts of calls and results are wanted as a whole; else those of calls, shortened
 	messages []adapters.Message
@@ -76,9 +72,9 @@ type chat struct {
 func (p *chat) read(data []byte) ([]adapters.Message, error) {
 	p.messages, p.calls, p.last = nil, map[string]int{}, 0
 	err := eachMessage(data, p.add)
-	for i := range p.messages[:p.last] {
-		if m := &p.messages[i]; m.State == adapters.ToolRunning {
-			m.State = adapters.ToolFailed
+	for i := range p.messages {
+		if m := &p.messages[i]; m.State == adapters.ToolRunning && (i < p.last || p.session != nil) {
+			m.State = kit.StateWithoutResult(p.session, m, i < p.last)
 		}
 	}
 	return slices.Clip(p.messages), err

@@ -3,6 +3,7 @@ package cline
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
@@ -74,10 +75,8 @@ func (d *discovery) findRoots() {
 
 // root returns the root with these folders, each once; nil if its file system does not answer.
 func (d *discovery) root(r root) *root {
-	if r.sessions != "" {
-		d.answer.LookedIn(r.sessions)
-	}
 	r.sessions = cmp.Or(r.sessions, filepath.Join(r.data, "sessions"))
+	d.answer.LookedIn(r.sessions)
 	r.databases = cmp.Or(r.databases, filepath.Join(r.data, "db"))
 	for _, path := range []*string{&r.data, &r.sessions, &r.databases} {
 		if !d.homes.Answers(*path) {
@@ -85,10 +84,8 @@ func (d *discovery) root(r root) *root {
 		}
 		*path = agentproc.RealPath(*path)
 	}
-	for _, known := range d.roots {
-		if known.sessions == r.sessions {
-			return known
-		}
+	if i := slices.IndexFunc(d.roots, func(known *root) bool { return known.sessions == r.sessions }); i >= 0 {
+		return d.roots[i]
 	}
 	d.roots = append(d.roots, &r)
 	return &r

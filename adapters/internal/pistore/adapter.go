@@ -20,6 +20,7 @@ import (
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/sqlitero"
 	"rollcall/proc"
 )
 
@@ -42,7 +43,7 @@ type Store struct {
 	mu          sync.Mutex
 	transcripts agentfile.Cache[*transcript]
 	saved       *factcache.Facts[savedTranscript]
-	databases   kit.Memo[string, database] // by path
+	databases   sqlitero.Cache[facts]
 	seen        map[proc.Identity]*process // the constant details of live processes
 	watch       []string
 	homes       *kit.Recent // folders that processes named
