@@ -34,27 +34,22 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Args = append(c.Args, "--plan")
 	}
 	c.Option("--model", t.Model)
-	if !t.Terminal {
-		if t.Resume != "" {
-			return c, errors.New("a session of Cline can be resumed in a terminal only: use --terminal")
+	switch {
+	case t.Terminal:
+		c.Args = append(c.Args, "--tui")
+		c.Option("--id", t.Resume)
+		if isWord := !strings.ContainsAny(t.Prompt, " \t\n"); t.Prompt != "" && (isWord || strings.HasPrefix(t.Prompt, "-")) { // it would be taken for a command, or an option
+			t.Prompt = " " + t.Prompt
 		}
+		if t.Prompt != "" {
+			c.Args = append(c.Args, t.Prompt)
+		}
+	case t.Resume != "":
+		return c, errors.New("a session of Cline can be resumed in a terminal only: use --terminal")
+	default:
 		c.Stdin, c.Set = t.Prompt, append(c.Set, ownProcess)
-		return c, nil
-	}
-	c.Args = append(c.Args, "--tui")
-	c.Option("--id", t.Resume)
-	if t.Prompt != "" {
-		c.Args = append(c.Args, asPrompt(t.Prompt))
 	}
 	return c, nil
-}
-
-// asPrompt returns a prompt in a form that Cline takes neither for an option nor, as a single word, for a command.
-func asPrompt(prompt string) string {
-	if strings.HasPrefix(prompt, "-") || !strings.ContainsAny(prompt, " \t\n") {
-		return " " + prompt
-	}
-	return prompt
 }
 
 // EndBy implements adapters.Ender. Cline 3.0.65 ignores a termination; an interrupt ends a run, and a terminal at the second one. The

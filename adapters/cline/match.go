@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentproc"
-	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
 
@@ -44,7 +43,7 @@ func (d *discovery) matchOne(s *session) {
 	for _, p := range d.processes {
 		switch {
 		case p.root != s.root:
-		case p.id == s.id && !p.hub:
+		case p.Named == s.id && !p.hub:
 			s.owner, p.hosts = p, true
 			return
 		case p.number == s.pid && p.isOlder(s):
@@ -66,7 +65,7 @@ func (p *process) isOlder(s *session) bool { return !p.Started.Add(tick).After(s
 
 // mayShow reports whether a process is a terminal in the folder of a session, and not there for another session that is known.
 func (d *discovery) mayShow(p *process, s *session) bool {
-	return !p.hub && p.id == "" && p.root == s.root && sameFolder(p.cwd, s.cwd)
+	return !p.hub && p.Named == "" && p.root == s.root && sameFolder(p.CWD, s.cwd)
 }
 
 // doubt sets the doubt about a session whose process is gone. The start of a process moves when the clock is set, and what was written
@@ -77,7 +76,7 @@ func (d *discovery) doubt(s *session) {
 		case p.root != s.root:
 		case p.number == s.pid && (p.hub || !p.hosts):
 			s.doubt = fmt.Sprintf("process %d began later, or the clock was set since", p.PID)
-			p.doubt = kit.PlainWord(s.id)
+			p.doubt = true
 			return
 		case !p.hosts && !p.shows && d.mayShow(p, s) && p.Started.Before(s.modified):
 			s.doubt = fmt.Sprintf("process %d is gone, and process %d, a terminal in its folder without a session of its own, may have taken it up by /history", s.pid, p.PID)
