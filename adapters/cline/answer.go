@@ -66,18 +66,13 @@ func (a *Adapter) hubOf(s *adapters.Session) (r registration, err error) {
 	}
 	path := filepath.Join(s.Home, "locks", "hub", "production.json")
 	data, err := agentfile.ReadPrivate(path, 64<<10)
-	if err == nil && (json.Unmarshal(data, &r) != nil || r.PID != a.number(s.Process)) {
-		err = fmt.Errorf("%s does not describe process %d", path, s.Process.PID)
+	_ = json.Unmarshal(data, &r) // another text names no process
+	host, _, _ := strings.Cut(strings.TrimPrefix(r.URL, "ws://"), "/")
+	at, other := netip.ParseAddrPort(host)
+	if err == nil && (r.PID != a.number(s.Process) || other != nil || !strings.HasPrefix(r.URL, "ws://") || !at.Addr().IsLoopback() || !tokenForm.MatchString(r.Token)) {
+		err = fmt.Errorf("%s does not describe process %d with an address of this machine and a token", path, s.Process.PID)
 	}
-	if err != nil {
-		return r, err
-	}
-	rest, isSocket := strings.CutPrefix(r.URL, "ws://")
-	host, _, _ := strings.Cut(rest, "/")
-	if at, err := netip.ParseAddrPort(host); err != nil || !isSocket || !at.Addr().IsLoopback() || !tokenForm.MatchString(r.Token) {
-		return r, fmt.Errorf("the hub registered the address %.100q, which is not one of this machine, or no token", r.URL)
-	}
-	return r, nil
+	return r, err
 }
 
 // ask calls do with a connection to the hub that hosts a session, whose events it sends, at first for the approvals that wait. The token is sent only to the hub's own process. An error that wraps

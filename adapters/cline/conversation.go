@@ -92,10 +92,9 @@ func readMessage(raw []byte) *message {
 	_ = agentfile.Members(raw, agentfile.Into("id", &id), agentfile.Into("role", &role), agentfile.Into("ts", &ts), agentfile.Into("modelInfo", &model),
 		agentfile.Into("metadata", &metadata), agentfile.Into("content", &m.content), agentfile.Into("metrics", &m.metrics))
 	m.id, m.role, m.model, m.at = agentfile.String(id), kit.Short(role), kit.Short(agentfile.Get(model, "id")), millis(ts)
-	switch shown := kit.Short(agentfile.Get(metadata, "displayRole")); {
-	case shown == "error":
+	if shown := kit.Short(agentfile.Get(metadata, "displayRole")); shown == "error" {
 		m.role = shown
-	case m.role == "user" && shown != "" && shown != m.role:
+	} else if m.role == "user" && shown != "" && shown != m.role {
 		m.role = "note"
 	}
 	return &m
@@ -191,7 +190,7 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 // Conversations implements adapters.Searcher. A hit has the folder that the manifest names.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := a.begin(ctx, adapters.Query{Since: since})
-	if d.absent() {
+	if d.homes.Absent() {
 		return nil, adapters.ErrAbsent
 	}
 	d.list()

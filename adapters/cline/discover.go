@@ -66,6 +66,7 @@ func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 			d.processes = append(d.processes, p)
 		}
 	}
+	d.homes.InUse = len(d.processes) > 0
 	d.findRoots()
 	return d
 }
@@ -73,7 +74,7 @@ func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 // look reads the processes first and the files after them, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
-	if d.absent() {
+	if d.homes.Absent() {
 		return d.answer.Absent()
 	}
 	d.list()
@@ -86,11 +87,6 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 		a.databases.Forget()
 	}
 	return d.answer.Result(ctx, description.Title)
-}
-
-// absent reports whether nothing shows that Cline is installed.
-func (d *discovery) absent() bool {
-	return len(d.processes) == 0 && d.homes.Absent() && !slices.ContainsFunc(d.roots, func(r *root) bool { return kit.MayExist(r.sessions) })
 }
 
 // list finds the sessions, and reads their manifests.

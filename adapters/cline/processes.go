@@ -90,18 +90,15 @@ func (a *Adapter) inspect(row proc.Process) *process {
 	}
 	p.Named = values["--id"]
 	p.CWD, _ = a.Table.CWD(row.Identity)
-	if dir := cmp.Or(values["-c"], values["--cwd"]); filepath.IsAbs(dir) {
-		p.CWD = filepath.Clean(dir)
-	} else if p.CWD != "" {
-		p.CWD = filepath.Join(p.CWD, dir)
-	}
-	options := map[string]string{dirVariable: values["--config"], dataVariable: values["--data-dir"]}
-	p.folders = rootOf(func(name string) string {
-		if path := options[name]; filepath.IsAbs(path) {
-			return path
+	abs := func(path string) string { // as the process sees it
+		if path != "" && p.CWD != "" && !filepath.IsAbs(path) {
+			return filepath.Join(p.CWD, path)
 		}
-		return kit.Get(env, name)
-	}, kit.Get(env, kit.Home))
+		return path
+	}
+	options := map[string]string{dirVariable: abs(values["--config"]), dataVariable: abs(values["--data-dir"])}
+	p.folders = rootOf(func(name string) string { return cmp.Or(options[name], kit.Get(env, name)) }, kit.Get(env, kit.Home))
+	p.CWD = cmp.Or(abs(cmp.Or(values["-c"], values["--cwd"])), p.CWD)
 	p.Home = p.folders.data
 	return p
 }
@@ -191,6 +188,7 @@ func (d *discovery) root(r root) *root {
 	if i := slices.IndexFunc(d.roots, func(known *root) bool { return known.sessions == r.sessions }); i >= 0 {
 		return d.roots[i]
 	}
+	d.homes.InUse = d.homes.InUse || kit.MayExist(r.sessions)
 	d.roots = append(d.roots, &r)
 	return &r
 }

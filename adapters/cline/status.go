@@ -15,10 +15,8 @@ func (d *discovery) verdict(s *session) kit.Verdict {
 		record += ", " + kit.Span(d.now.Sub(s.modified)) + " ago"
 	}
 	switch {
-	case s.owner != nil && s.owner.hub:
-		return s.alive(fmt.Sprintf("%s; process %d, Cline's hub", record, s.owner.PID))
 	case s.owner != nil:
-		return s.alive(fmt.Sprintf("%s; process %d", record, s.owner.PID))
+		return s.alive(fmt.Sprintf("%s; process %d%s", record, s.owner.PID, map[bool]string{true: ", Cline's hub"}[s.owner.hub]))
 	case d.homes.NoTable:
 		return kit.Unknown(record + "; the processes could not be read")
 	case s.doubt != "":
