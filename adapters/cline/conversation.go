@@ -250,17 +250,16 @@ func (p *chat) read(data []byte) ([]adapters.Message, error) {
 func (p *chat) add(m *message) {
 	p.last, p.results, p.aborted = len(p.messages), false, false
 	role := map[string]adapters.Role{"user": adapters.FromUser, "assistant": adapters.FromAgent, "error": adapters.FromNote}[m.role]
-	if role == "" && m.role != "note" {
-		p.skipped = kit.CountSkipped(p.skipped, "unknown role "+kit.PlainWord(m.role))
-	}
 	if role == "" {
+		if m.role != "note" {
+			p.skipped = kit.CountSkipped(p.skipped, "unknown role "+kit.PlainWord(m.role))
+		}
 		return
 	}
-	part := 0
 	m.blocks(func(kind string, block, text []byte) {
 		get := func(name string) []byte { return agentfile.Get(block, name) }
 		out := adapters.Message{Key: cmp.Or(m.id, m.at.Format(time.RFC3339Nano)), Role: role, At: m.at}
-		if part > 0 {
+		if part := len(p.messages) - p.last; part > 0 {
 			out.Key += "/" + strconv.Itoa(part)
 		}
 		switch kind {
@@ -295,7 +294,6 @@ func (p *chat) add(m *message) {
 		}
 		out.Text = p.limit.Cut(out.Text)
 		p.messages = append(p.messages, out)
-		part++
 	})
 }
 

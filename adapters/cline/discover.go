@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,10 +96,9 @@ func (d *discovery) list() {
 			s := &session{root: r, folder: filepath.Join(r.sessions, id)}
 			chat, ok, hidden := d.answer.Stat(r.data, s.manifestFile())
 			s.Chat, r.hidden = chat, r.hidden || hidden
-			switch {
-			case ok:
+			if ok {
 				listed = append(listed, s)
-			case !hidden && kit.MayExist(s.folder):
+			} else if !hidden && kit.MayExist(s.folder) {
 				d.answer.Skip("folder of a session without a manifest", 1)
 			}
 		})
@@ -123,17 +121,12 @@ func (d *discovery) list() {
 	}
 }
 
-// wanted reports whether a session may be in the answer, before its conversation was read.
-func (d *discovery) wanted(s *session) bool {
-	if len(d.query.IDs) > 0 {
-		return kit.Asked(d.query, s.id)
-	}
-	return s.owner != nil || s.doubt != "" || d.homes.NoTable || !s.modified.Before(d.query.Since) || !s.ended.Before(d.query.Since)
-}
-
 // readConversations reads the conversations of the sessions that the query asks for, and drops the others.
 func (d *discovery) readConversations() {
-	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool { return !d.wanted(s) })
+	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool {
+		isRecent := s.owner != nil || s.doubt != "" || d.homes.NoTable || !latest(s.modified, s.ended).Before(d.query.Since)
+		return !kit.Asked(d.query, s.id) || len(d.query.IDs) == 0 && !isRecent
+	})
 	var stored []*session
 	for _, s := range d.sessions {
 		chat, ok, hidden := d.answer.Stat(s.root.data, s.conversationFile())
@@ -243,7 +236,7 @@ func (d *discovery) watched() (paths []string) {
 func (d *discovery) addAgents(r *root) {
 	path := filepath.Join(r.databases, "sessions.db")
 	agents, err := d.databases.Read(d.ctx, path, readAgents)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil { // there is no problem if it does not exist
 		d.answer.Problem(sqlitero.Problem(d.ctx, path, err, "Cline is writing it: try again", "sub-agents are missing; Cline makes it again from its other files"))
 		return
 	}

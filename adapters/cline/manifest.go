@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	textLimit = kit.ShortText // of prompts and titles
-	// formatVersion is the version that Cline 3.0.65 writes into manifests and conversations.
-	formatVersion = 1
+	textLimit     = kit.ShortText // of prompts and titles
+	formatVersion = 1             // that Cline 3.0.65 writes into manifests and conversations
 	// lostProcess marks the sessions of which the hub found at its start that their process had ended.
 	lostProcess = "failed_external_process_exit"
 )

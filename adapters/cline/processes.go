@@ -156,11 +156,9 @@ func (d *discovery) findRoots() {
 	own := rootOf(d.Env, d.Home)
 	var used []string
 	for _, p := range d.processes {
-		data, known := d.homes.OfProcess(p.folders.data)
-		switch {
-		case known:
+		if data, known := d.homes.OfProcess(p.folders.data); known {
 			used = append(used, data)
-		case !d.homes.Unresponsive(data):
+		} else if !d.homes.Unresponsive(data) {
 			p.folders = own // those of a process of another mount namespace have no meaning here
 		}
 	}
