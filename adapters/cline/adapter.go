@@ -1,12 +1,10 @@
 // Package cline reports the sessions of the Cline CLI.
 //
-// A session is a folder below ~/.cline/data/sessions: a small manifest with the status and the pid of
-// the process that hosts the session, and the conversation. Both are written again at each change. The
-// database of Cline adds the sub-agents. Any start of Cline also starts a background process, the hub,
-// in which later terminals run their sessions; the hub is asked to answer requests, and never signalled.
+// A session is a folder below ~/.cline/data/sessions: a small manifest with the status and the pid of the process that hosts the session, and the
+// conversation. Both are written again at each change. The database of Cline adds the sub-agents. Any start of Cline also starts a background
+// process, the hub, in which later terminals run their sessions; the hub is asked to answer requests, and never signalled.
 //
-// Facts were learned from Cline 3.0.57 and 3.0.65 on Linux. The VS Code extension and Cline 2 keep other
-// files, which are not read.
+// Facts were learned from Cline 3.0.57 and 3.0.65 on Linux. The VS Code extension and Cline 2 keep other files, which are not read.
 package cline
 
 import (
@@ -16,6 +14,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/sqlitero"
 	"rollcall/proc"
 )
 
@@ -26,13 +25,11 @@ type Adapter struct {
 	// serves reports with an error that an address is not served by a process.
 	serves func(netip.AddrPort, proc.Identity) error
 
-	manifests     kit.Memo[string, kept[manifest]]
-	conversations kit.Memo[string, kept[conversation]]
-	databases     kit.Memo[string, database]
+	transcripts *kit.Transcripts[facts, *facts]
+	databases   sqlitero.Cache[[]manifest]
 }
 
 var (
-	_ adapters.Adapter      = (*Adapter)(nil)
 	_ adapters.Describer    = (*Adapter)(nil)
 	_ adapters.Watcher      = (*Adapter)(nil)
 	_ adapters.ProcessOwner = (*Adapter)(nil)
@@ -56,7 +53,7 @@ var description = adapters.Register(adapters.Description{
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
-	a := &Adapter{serves: proc.CheckListenedBy, Base: kit.NewBase(cfg, description, agentproc.Own{Variable: dirVariable, Store: ".cline"},
+	a := &Adapter{serves: proc.CheckListenedBy, transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat), Base: kit.NewBase(cfg, description, agentproc.Own{Variable: dirVariable, Store: ".cline"},
 		agentproc.Own{Variable: dataVariable}, agentproc.Own{Variable: sessionsVariable}, agentproc.Own{Variable: databasesVariable})}
 	named := a.Named
 	a.Named = func() (list []string) {
@@ -73,8 +70,7 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 	return a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return New(cfg).look })
 }
 
-// WatchPaths implements adapters.Watcher: the folders of live sessions, in which every step writes a file, and
-// those in which new ones appear.
+// WatchPaths implements adapters.Watcher: the folders of live sessions, in which every step writes a file, and those in which new ones appear.
 func (a *Adapter) WatchPaths() []string {
 	return a.Watched(func() []string { return a.begin(context.Background(), adapters.Query{}).watched() })
 }

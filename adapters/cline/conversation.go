@@ -1,8 +1,12 @@
 package cline
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,12 +31,11 @@ type conversation struct {
 
 // last describes the last message of a conversation.
 type last struct {
-	kind           kind
-	at             time.Time
-	text           string // the reply, or the prompt; cut
-	tool, argument string // of the first call of an answer
-	calls, asks    int    // how many calls an answer has, and how many of them ask the user a question
-	aborted        bool   // a tool's result says that the call was aborted
+	kind        kind
+	at          time.Time
+	text        string // the reply or its first call, the prompt, or the error; cut
+	calls, asks int    // how many calls an answer has, and how many of them ask the user a question
+	aborted     bool   // a tool's result says that the call was aborted
 }
 
 // kind is the kind of a message.
@@ -50,20 +53,25 @@ const (
 // questionTool is the tool with which the model asks the user.
 const questionTool = "ask_question"
 
-// parseConversation reads a conversation. The error is agentfile.ErrSyntax for a file that is being written.
+// parseConversation reads a conversation. There is an error for a file that is being written.
 func parseConversation(data []byte) (c conversation, err error) {
 	c.updated = agentfile.Time(agentfile.Get(data, "updated_at"))
-	return c, eachMessage(data, c.take)
+	p := &chat{calls: map[string]int{}}
+	err = eachMessage(data, func(m *message) {
+		p.add(m)
+		c.take(m, p)
+		p.messages = p.messages[:0]
+		clear(p.calls)
+	})
+	c.skipped = p.skipped
+	return c, err
 }
 
 // eachMessage calls do with the messages of a conversation, the oldest first.
 func eachMessage(data []byte, do func(*message)) error {
-	var list []byte
-	if err := agentfile.Members(data, agentfile.Into("messages", &list)); err != nil {
-		return err
-	}
+	list := agentfile.Get(data, "messages")
 	if list == nil {
-		return errors.New("it has no messages")
+		return errors.New("it has no messages, or is not complete")
 	}
 	return agentfile.Each(list, func(raw []byte) bool {
 		do(readMessage(raw))
@@ -83,11 +91,10 @@ func readMessage(raw []byte) *message {
 	var id, role, ts, model, metadata []byte
 	_ = agentfile.Members(raw, agentfile.Into("id", &id), agentfile.Into("role", &role), agentfile.Into("ts", &ts), agentfile.Into("modelInfo", &model),
 		agentfile.Into("metadata", &metadata), agentfile.Into("content", &m.content), agentfile.Into("metrics", &m.metrics))
-	m.id, m.role, m.model, m.at = agentfile.String(id), head(role), head(agentfile.Get(model, "id")), millis(ts)
-	switch shown := head(agentfile.Get(metadata, "displayRole")); {
-	case shown == "error":
+	m.id, m.role, m.model, m.at = agentfile.String(id), kit.Short(role), kit.Short(agentfile.Get(model, "id")), millis(ts)
+	if shown := kit.Short(agentfile.Get(metadata, "displayRole")); shown == "error" {
 		m.role = shown
-	case m.role == "user" && shown != "" && shown != m.role:
+	} else if m.role == "user" && shown != "" && shown != m.role {
 		m.role = "note"
 	}
 	return &m
@@ -99,82 +106,46 @@ func (m *message) blocks(do func(kind string, block, text []byte)) {
 		do("text", nil, m.content)
 		return
 	}
-	_ = agentfile.Each(m.content, func(block []byte) bool {
-		do(head(agentfile.Get(block, "type")), block, agentfile.Get(block, "text"))
-		return true
-	})
+	kit.Each(m.content, func(block []byte) { do(kit.Short(agentfile.Get(block, "type")), block, agentfile.Get(block, "text")) })
 }
 
-// take adds a message.
-func (c *conversation) take(m *message) {
-	switch m.role {
-	case "error":
-		c.last = last{kind: failure, at: m.at}
-		m.blocks(func(_ string, _, text []byte) { c.last.text = head(text) })
-	case "user":
-		c.said(m)
-	case "assistant":
-		c.answered(m)
-	case "note":
-	default:
-		c.skipped = kit.CountSkipped(c.skipped, "unknown role "+kit.PlainWord(m.role))
+// take adds a message, of which p has the parts.
+func (c *conversation) take(m *message, p *chat) {
+	found := last{kind: map[string]kind{"error": failure, "assistant": answer}[m.role], at: m.at, aborted: p.aborted}
+	if p.results {
+		found.kind = results
 	}
-}
-
-// said adds a prompt, or the results of tools.
-func (c *conversation) said(m *message) {
-	found := last{at: m.at}
-	m.blocks(func(kind string, block, text []byte) {
+	for _, part := range p.messages {
 		switch {
-		case kind == "tool_result": // of an interrupted call: {"error": "Command failed: Command was aborted"}
-			found.kind = results
-			_ = agentfile.Each(agentfile.Get(block, "content"), func(part []byte) bool {
-				found.aborted = found.aborted || strings.Contains(head(agentfile.Get(part, "error")), "aborted")
-				return true
-			})
-		case kind == "text" && found.kind == noMessage:
-			found.kind, found.text = prompt, promptText(text)
-		}
-	})
-	if found.kind == prompt {
-		if c.firstPrompt == "" {
-			c.firstPrompt = found.text
-		}
-		c.lastPrompt, c.prompted = found.text, m.at
-		c.ledger.Prompt()
-	}
-	if found.kind != noMessage {
-		c.last = found
-	}
-}
-
-// answered adds an answer of the model.
-func (c *conversation) answered(m *message) {
-	found := last{kind: answer, at: m.at}
-	m.blocks(func(kind string, block, text []byte) {
-		switch kind {
-		case "text":
-			if said, _ := agentfile.Head(text, adapters.MaxDoing); strings.TrimSpace(said) != "" {
-				found.text = strings.TrimSpace(said)
+		case part.Role == adapters.FromTool:
+			if found.kind = calling; found.calls == 0 {
+				found.text = adapters.Calling(part.Tool, part.Text, part.Tool == "run_commands")
 			}
-		case "tool_use":
-			name := head(agentfile.Get(block, "name"))
-			if found.calls == 0 {
-				found.tool, found.argument = name, argument(agentfile.Get(block, "input"))
-			}
-			found.kind = calling
-			if found.calls++; name == questionTool {
+			if found.calls++; part.Tool == questionTool {
 				found.asks++
 			}
-		case "thinking", "redacted_thinking", "reasoning", "image", "file", "document":
-		default:
-			c.skipped = kit.CountSkipped(c.skipped, "unknown content "+kit.PlainWord(kind))
+		case part.Role == adapters.FromUser && found.kind == noMessage:
+			found.kind, found.text = prompt, adapters.CutTo(part.Text, textLimit)
+		case part.Role != adapters.FromUser && found.calls == 0:
+			found.text = adapters.CutTo(part.Text, adapters.MaxDoing)
 		}
-	})
-	c.last = found
-	if m.model != "" {
-		c.model = m.model
 	}
+	switch found.kind {
+	case noMessage:
+		return
+	case prompt:
+		c.firstPrompt = cmp.Or(c.firstPrompt, found.text)
+		c.lastPrompt, c.prompted = found.text, m.at
+		c.ledger.Prompt()
+	case answer, calling:
+		c.answered(m)
+	}
+	c.last = found
+}
+
+// answered adds what an answer of the model used.
+func (c *conversation) answered(m *message) {
+	c.model = cmp.Or(m.model, c.model)
 	e := kit.Entry{At: m.at, Model: m.model, Tokens: tokens(m.metrics)}
 	if m.id != "" && !m.at.IsZero() {
 		e.ID = xxhash.Sum64String(fmt.Sprint(m.id, m.at.UnixMilli())) | 1
@@ -191,20 +162,150 @@ func argument(input []byte) string {
 	if list := agentfile.Get(input, "commands"); list != nil {
 		return adapters.Cut(kit.Strings(list))
 	}
-	text := kit.Argument(input, []string{"command", "question", "path", "file_path", "task", "pattern", "query", "url"}, kit.Shown.Text)
-	if text == "" {
-		text = kit.AnyArgument(input)
-	}
-	return text
+	return cmp.Or(kit.Argument(input, []string{"command", "question", "path", "file_path", "task", "pattern", "query", "url"}, kit.Shown.Text), kit.AnyArgument(input))
 }
 
 // doing returns what a session does, and since when.
 func (c *conversation) doing() (text string, since time.Time) {
-	switch l := &c.last; l.kind {
-	case calling:
-		return adapters.Calling(l.tool, l.argument, l.tool == "run_commands"), l.at
-	case answer:
-		return adapters.CutTo(l.text, adapters.MaxDoing), l.at
+	if l := &c.last; l.kind == calling || l.kind == answer {
+		return l.text, l.at
 	}
 	return "", time.Time{}
+}
+
+// Peek implements adapters.Peeker. The whole conversation is read: Cline keeps it in one JSON value.
+func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
+	return kit.Peek(ctx, &s, n, func(path string) ([]adapters.Message, error) {
+		var messages []adapters.Message
+		data, err := kit.ReadWhole(ctx, path)
+		if err == nil {
+			messages, err = (&chat{session: &s}).read(data)
+		}
+		messages = messages[max(0, len(messages)-n):]
+		slices.Reverse(messages)
+		return messages, err
+	})
+}
+
+// Conversations implements adapters.Searcher. A hit has the folder that the manifest names.
+func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
+	d := a.begin(ctx, adapters.Query{Since: since})
+	if d.homes.Absent() {
+		return nil, adapters.ErrAbsent
+	}
+	d.list()
+	var list []adapters.Conversation
+	for _, s := range d.sessions {
+		changed := latest(s.started, s.ended, s.modified)
+		if changed.Before(since) {
+			continue
+		}
+		list = append(list, kit.FileSearch(s.conversationFile(), changed, func(_ context.Context, f *kit.Finder) ([][]byte, func([]byte) error) {
+			f.Hit.Session, f.Hit.CWD = s.id, s.cwd
+			return nil, func(data []byte) error { return search(data, f) }
+		}))
+	}
+	_, err := d.answer.Result(ctx, description.Title)
+	return list, err
+}
+
+// search reports the messages of a conversation that have the pattern.
+func search(data []byte, f *kit.Finder) error {
+	messages, err := (&chat{limit: kit.Whole, tools: f.Query.Tools}).read(data)
+	for i := 0; i < len(messages) && err == nil; i++ {
+		_, err = f.Add(&messages[i])
+	}
+	return err
+}
+
+// chat collects the messages of a conversation.
+type chat struct {
+	session  *adapters.Session // nil: of the calls in the last message it is not asked whether they run
+	limit    kit.Limit
+	tools    bool // the texts of calls and results are wanted as a whole; else those of calls, shortened
+	messages []adapters.Message
+	calls    map[string]int // the places of the calls, by key
+	last     int            // the place of the first part of the last message
+	results  bool           // that message has results of tools
+	aborted  bool           // and one of them was aborted
+	skipped  map[string]int
+}
+
+// silent lists the kinds of blocks that are no text, call or result.
+var silent = []string{"thinking", "redacted_thinking", "reasoning", "image", "file", "document"}
+
+// read returns the messages of a conversation, the oldest first. A call before the last message runs no longer.
+func (p *chat) read(data []byte) ([]adapters.Message, error) {
+	p.messages, p.calls, p.last = nil, map[string]int{}, 0
+	err := eachMessage(data, p.add)
+	for i := range p.messages {
+		if m := &p.messages[i]; m.State == adapters.ToolRunning && (i < p.last || p.session != nil) {
+			m.State = kit.StateWithoutResult(p.session, m, i < p.last)
+		}
+	}
+	return slices.Clip(p.messages), err
+}
+
+// add adds a message.
+func (p *chat) add(m *message) {
+	p.last, p.results, p.aborted = len(p.messages), false, false
+	role := map[string]adapters.Role{"user": adapters.FromUser, "assistant": adapters.FromAgent, "error": adapters.FromNote}[m.role]
+	if role == "" {
+		if m.role != "note" {
+			p.skipped = kit.CountSkipped(p.skipped, "unknown role "+kit.PlainWord(m.role))
+		}
+		return
+	}
+	m.blocks(func(kind string, block, text []byte) {
+		get := func(name string) []byte { return agentfile.Get(block, name) }
+		out := adapters.Message{Key: cmp.Or(m.id, m.at.Format(time.RFC3339Nano)), Role: role, At: m.at}
+		if part := len(p.messages) - p.last; part > 0 {
+			out.Key += "/" + strconv.Itoa(part)
+		}
+		switch kind {
+		case "text":
+			if out.Text = strings.TrimSpace(p.limit.Text(text)); role == adapters.FromUser {
+				out.Text = unwrapped(out.Text)
+			}
+			if out.Text == "" {
+				return
+			}
+		case "tool_use":
+			out.Key, out.Role, out.State, out.Tool = "call/"+kit.Short(get("id")), adapters.FromTool, adapters.ToolRunning, cmp.Or(kit.Short(get("name")), "tool")
+			if out.Text = argument(get("input")); p.tools {
+				out.Text = kit.Strings(get("input"))
+			}
+			p.calls[out.Key] = len(p.messages)
+		case "tool_result":
+			out.Key, out.Role, out.Tool = "call/"+kit.Short(get("tool_use_id")), adapters.FromTool, kit.Short(get("name"))
+			out.State = p.result(block)
+			if i, known := p.calls[out.Key]; known {
+				p.messages[i].State = out.State
+			}
+			if !p.tools {
+				return
+			}
+			out.Text = kit.Strings(get("content"))
+		default:
+			if !slices.Contains(silent, kind) {
+				p.skipped = kit.CountSkipped(p.skipped, "unknown content "+kit.PlainWord(kind))
+			}
+			return
+		}
+		out.Text = p.limit.Cut(out.Text)
+		p.messages = append(p.messages, out)
+	})
+}
+
+// result returns the state of a call that has a result. An interrupted one says {"error": "Command failed: Command was aborted"}.
+func (p *chat) result(block []byte) adapters.ToolState {
+	failed := agentfile.True(agentfile.Get(block, "is_error"))
+	kit.Each(agentfile.Get(block, "content"), func(part []byte) {
+		failed = failed || string(agentfile.Get(part, "success")) == "false"
+		p.aborted = p.aborted || strings.Contains(kit.Short(agentfile.Get(part, "error")), "aborted")
+	})
+	if p.results = true; failed {
+		return adapters.ToolFailed
+	}
+	return adapters.ToolDone
 }

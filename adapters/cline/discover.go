@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/sqlitero"
 	"rollcall/bounded"
 )
 
@@ -26,19 +25,18 @@ type discovery struct {
 	answer    *kit.Answer
 	homes     kit.Roots
 	processes []*process
-	noTable   bool // the process table could not be read
 	roots     []*root
 	sessions  []*session
-	unread    map[*root]bool // those with a session that could not be read
 }
 
 // session is what was read of one session.
 type session struct {
+	kit.Chat // its manifest, and then its conversation
 	manifest
-	root    *root
-	folder  string // of its files
-	talk    conversation
-	readErr error // why the manifest, and then the conversation, could not be read
+	root   *root
+	folder string // of its files
+	talk   conversation
+	unread bool // its conversation could not be read
 
 	above     *session // of a sub-agent: the session that spawned it
 	owner     *process // that hosts it, or that resumed it
@@ -58,15 +56,16 @@ func (s *session) conversationFile() string {
 
 // begin starts a call: it reads the processes first, and finds the roots to look in.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(), unread: map[*root]bool{}}
+	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer()}
 	d.homes = kit.Roots{Answer: d.answer, Store: "sessions"}
 	rows, known := a.Processes(ctx, d.answer)
-	d.noTable = !known
+	d.homes.NoTable = !known
 	for _, row := range rows {
 		if p := a.inspect(row); p != nil {
 			d.processes = append(d.processes, p)
 		}
 	}
+	d.homes.InUse = len(d.processes) > 0
 	d.findRoots()
 	return d
 }
@@ -74,7 +73,7 @@ func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 // look reads the processes first and the files after them, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
-	if d.absent() {
+	if d.homes.Absent() {
 		return d.answer.Absent()
 	}
 	d.list()
@@ -83,103 +82,63 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.addSessions()
 	d.addProcesses()
 	d.Watch.Set(d.watched())
-	if q.Once {
-		a.manifests.Forget()
-		a.conversations.Forget()
+	if a.transcripts.End(q.Once); q.Once {
 		a.databases.Forget()
 	}
 	return d.answer.Result(ctx, description.Title)
 }
 
-// absent reports whether nothing shows that Cline is installed.
-func (d *discovery) absent() bool {
-	return len(d.processes) == 0 && !d.noTable && d.homes.Absent() && !slices.ContainsFunc(d.roots, func(r *root) bool { return kit.MayExist(r.sessions) })
-}
-
 // list finds the sessions, and reads their manifests.
 func (d *discovery) list() {
+	var listed []*session
 	for _, r := range d.roots {
-		if !d.answer.Folders(d.ctx, r.sessions, func(_ context.Context, id string) {
-			d.sessions = append(d.sessions, &session{root: r, folder: filepath.Join(r.sessions, id)})
-		}) {
-			d.unread[r] = true
-		}
-	}
-	slices.SortFunc(d.sessions, func(a, b *session) int { return strings.Compare(b.folder, a.folder) }) // ids begin with a time
-	d.read("sessions", (*session).manifestFile, func(ctx context.Context, s *session) error {
-		found, err := read(ctx, &d.manifests, s.manifestFile(), manifestLimit, parseManifest)
-		s.manifest, s.modified = found.value, found.stamp.ModTime()
-		return err
-	})
-	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool {
-		switch {
-		case errors.Is(s.readErr, fs.ErrNotExist):
-			if kit.MayExist(s.folder) {
+		all := d.answer.Folders(d.ctx, r.sessions, func(_ context.Context, id string) {
+			s := &session{root: r, folder: filepath.Join(r.sessions, id)}
+			chat, ok, hidden := d.answer.Stat(r.data, s.manifestFile())
+			s.Chat, r.hidden = chat, r.hidden || hidden
+			if ok {
+				listed = append(listed, s)
+			} else if !hidden && kit.MayExist(s.folder) {
 				d.answer.Skip("folder of a session without a manifest", 1)
 			}
-		case s.readErr != nil:
-			d.unread[s.root] = true
-		case s.id != filepath.Base(s.folder):
-			d.answer.Skip("manifest of another session than its folder", 1)
-			return true
-		case s.newer:
+		})
+		r.hidden = r.hidden || !all
+	}
+	kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, listed, func(s *session, read facts) bool {
+		s.manifest, s.modified = read.manifest, s.Info.ModTime()
+		if s.newer {
 			d.answer.Skip("manifest in a form that is newer than Rollcall supports", 1)
 		}
-		return s.readErr != nil
-	})
+		if s.id == filepath.Base(s.folder) {
+			d.sessions = append(d.sessions, s)
+		} else {
+			d.answer.Skip("manifest of another session than its folder", 1)
+		}
+		return true
+	}, func(s *session) { s.root.hidden = true })
 	for _, r := range d.roots {
 		d.addAgents(r)
 	}
 }
 
-// read reads a file of each session, the first ones first, as long as there is time. A missing file is no problem.
-func (d *discovery) read(files string, path func(*session) string, do func(context.Context, *session) error) {
-	ctx, cancel := kit.ReadingTime(d.ctx, len(d.sessions))
-	defer cancel()
-	agentfile.Parallel(len(d.sessions), func(i int) {
-		s := d.sessions[i]
-		if s.readErr = agentfile.Ended(ctx); s.readErr == nil {
-			s.readErr = do(ctx, s)
-		}
-	})
-	late := 0
-	for _, s := range d.sessions {
-		switch {
-		case adapters.IsOutOfTime(s.readErr):
-			late++
-		case s.readErr != nil && !errors.Is(s.readErr, fs.ErrNotExist):
-			d.answer.Problem(adapters.AsProblem(path(s), s.readErr))
-			d.answer.LeaveOut(kit.NotReadable, 1)
-		}
-	}
-	if late > 0 {
-		d.answer.NotRead(d.sessions[0].root.sessions, files, late, len(d.sessions))
-	}
-}
-
-// wanted reports whether a session may be in the answer, before its conversation was read.
-func (d *discovery) wanted(s *session) bool {
-	if d.query.IDs != nil {
-		return slices.Contains(d.query.IDs, s.id)
-	}
-	return s.owner != nil || s.doubt != "" || d.noTable || !s.modified.Before(d.query.Since) || !s.ended.Before(d.query.Since)
-}
-
 // readConversations reads the conversations of the sessions that the query asks for, and drops the others.
 func (d *discovery) readConversations() {
-	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool { return !d.wanted(s) })
-	slices.SortStableFunc(d.sessions, func(a, b *session) int { return b.modified.Compare(a.modified) })
-	d.read("conversations", (*session).conversationFile, func(ctx context.Context, s *session) error {
-		found, err := read(ctx, &d.conversations, s.conversationFile(), conversationLimit, parseConversation)
-		s.talk = found.value
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
+	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool {
+		isRecent := s.owner != nil || s.doubt != "" || d.homes.NoTable || !latest(s.modified, s.ended).Before(d.query.Since)
+		return !kit.Asked(d.query, s.id) || len(d.query.IDs) == 0 && !isRecent
 	})
+	var stored []*session
 	for _, s := range d.sessions {
-		d.answer.SkipAll(s.talk.skipped)
+		chat, ok, hidden := d.answer.Stat(s.root.data, s.conversationFile())
+		if s.Chat, s.unread = chat, hidden; ok {
+			stored = append(stored, s)
+		}
 	}
+	kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, stored, func(s *session, read facts) bool {
+		s.talk = read.talk
+		d.answer.SkipAll(s.talk.skipped)
+		return true
+	}, func(s *session) { s.unread = true })
 }
 
 // addSessions adds the sessions that the query asks for.
@@ -188,11 +147,9 @@ func (d *discovery) addSessions() {
 		d.settle()
 	}
 	for _, s := range d.sessions {
-		row := d.row(s)
-		if !row.Live() && d.query.IDs == nil && row.LastActivityAt.Before(d.query.Since) {
-			continue
+		if row := d.row(s); row.Live() || len(d.query.IDs) > 0 || !row.LastActivityAt.Before(d.query.Since) {
+			d.answer.AddOnce(row, "session that several homes have", func(s *adapters.Session) bool { return !s.Process.IsZero() })
 		}
-		d.answer.AddOnce(row, "session that several homes have", func(s *adapters.Session) bool { return !s.Process.IsZero() })
 	}
 }
 
@@ -204,15 +161,12 @@ func (d *discovery) row(s *session) adapters.Session {
 		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, Parent: s.parent,
 		CWD: s.cwd, Branch: s.branch, Model: cmp.Or(t.model, s.model), Title: s.title, Version: s.version, CostUSD: s.cost,
 		FirstPrompt: cmp.Or(t.firstPrompt, s.prompt), LastPrompt: cmp.Or(t.lastPrompt, s.prompt),
-		StartedAt: s.started, TurnStartedAt: t.prompted, LastActivityAt: latest(s.started, s.ended, t.updated, t.last.at),
+		StartedAt: s.started, TurnStartedAt: cmp.Or(t.prompted, s.started), LastActivityAt: latest(s.started, s.ended, t.updated, t.last.at),
 		Context: adapters.Context{Used: t.context}, Files: []string{s.conversationFile(), s.manifestFile()}, Home: s.root.data,
 	}
-	if out.TurnStartedAt.IsZero() {
-		out.TurnStartedAt = s.started
-	}
 	out.Doing, out.DoingSince = t.doing()
-	if s.readErr == nil {
-		out.Tokens = s.tokens()
+	if used, _ := s.used(); !s.unread {
+		out.Tokens = &used
 	}
 	if s.spent != nil {
 		out.Usage = s.spent.Usage
@@ -227,22 +181,39 @@ func (d *discovery) row(s *session) adapters.Session {
 
 func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
+// used returns what a session used: what its conversation holds or, if that is more, what Cline states. During a turn it states what was used before.
+func (s *session) used() (t adapters.Tokens, stated bool) {
+	t = s.talk.ledger.Tokens()
+	if s.stated != nil {
+		rest := s.stated.Minus(t)
+		if stated = min(rest.Input, rest.Output, rest.CacheRead, rest.CacheWrite) >= 0; stated {
+			t = *s.stated
+		}
+	}
+	return t, stated
+}
+
+// settle finds which of the answers in the conversations count for which session.
+func (d *discovery) settle() {
+	var accounts []*kit.Account
+	for _, s := range d.sessions {
+		if s.unread {
+			continue
+		}
+		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.talk.ledger}, Last: cmp.Or(s.talk.last.at, s.started), Model: s.model, CWD: s.cwd, Branch: s.branch}
+		if used, stated := s.used(); stated {
+			s.spent.Known = &kit.Known{Tokens: used, CostUSD: s.cost}
+		}
+		accounts = append(accounts, s.spent)
+	}
+	d.answer.Settle(accounts)
+}
+
 // addProcesses adds the rows of the terminals that have no session yet.
 func (d *discovery) addProcesses() {
 	for _, p := range d.processes {
-		if p.hub || p.hosts || p.shows {
-			continue
-		}
-		row := adapters.ProcessSession(Name, p.Process, p.cwd)
-		switch {
-		case p.root == nil:
-			row = adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.folders.data)
-		case p.doubt != "":
-			row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d; its session may be %s", p.PID, p.doubt)
-		case d.unread[p.root]:
-			row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d; its session may be one that could not be read", p.PID)
-		}
-		if d.query.IDs == nil || slices.Contains(d.query.IDs, row.ID) {
+		row := p.Row(Name, &d.homes, p.root == nil || p.root.hidden, false, p.doubt)
+		if !p.hub && !p.hosts && !p.shows && kit.Asked(d.query, row.ID) {
 			d.answer.Add(row)
 		}
 	}
@@ -259,4 +230,52 @@ func (d *discovery) watched() (paths []string) {
 		}
 	}
 	return paths
+}
+
+// addAgents adds the sub-agents of a root's sessions, which only the database has.
+func (d *discovery) addAgents(r *root) {
+	path := filepath.Join(r.databases, "sessions.db")
+	agents, err := d.databases.Read(d.ctx, path, readAgents)
+	if err != nil { // there is no problem if it does not exist
+		d.answer.Problem(sqlitero.Problem(d.ctx, path, err, "Cline is writing it: try again", "sub-agents are missing; Cline makes it again from its other files"))
+		return
+	}
+	byID := map[string]*session{}
+	for _, s := range d.sessions {
+		if s.root == r {
+			byID[s.id] = s
+		}
+	}
+	for _, m := range agents {
+		if up := byID[m.parent]; up != nil {
+			byID[m.id] = &session{manifest: m, root: r, folder: up.folder, above: up}
+			d.sessions = append(d.sessions, byID[m.id])
+		}
+	}
+}
+
+// agentRows gives the sub-agents in the form of manifests, the oldest first.
+const agentRows = `SELECT json_object('session_id', session_id, 'parent', parent_session_id, 'agent', agent_id, 'status', status, 'started_at', started_at,
+	'ended_at', ended_at, 'updated_at', updated_at, 'model', model, 'cwd', cwd, 'prompt', substr(prompt, 1, 4096),
+	'metadata', CASE WHEN length(metadata_json) < 1000000 AND json_valid(metadata_json) THEN json(metadata_json) END) FROM sessions
+	WHERE is_subagent = 1 AND parent_session_id IS NOT NULL AND agent_id IS NOT NULL ORDER BY started_at`
+
+// readAgents returns the sub-agents in a database.
+func readAgents(ctx context.Context, db *sqlitero.DB) (agents []manifest, err error) {
+	if columns, err := db.Columns(ctx, "sessions"); err != nil || !columns["is_subagent"] {
+		return nil, errors.Join(err, sqlitero.ErrTables)
+	}
+	err = db.Each(ctx, agentRows, nil, func(scan func(...any) error) error {
+		var row []byte
+		if err := scan(&row); err != nil {
+			return err
+		}
+		m, err := parseManifest(row)
+		m.parent, m.agent, m.modified = kit.Short(agentfile.Get(row, "parent")), kit.Short(agentfile.Get(row, "agent")), agentfile.Time(agentfile.Get(row, "updated_at"))
+		if err == nil && strings.HasPrefix(m.agent, "agent_") && !strings.ContainsAny(m.agent, `/\`) && len(m.agent) < 200 { // it can be the name of a file
+			agents = append(agents, m)
+		}
+		return nil
+	})
+	return agents, err
 }

@@ -2,6 +2,7 @@ package cline
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"rollcall/adapters"
@@ -25,40 +26,30 @@ const ownProcess = "CLINE_SESSION_BACKEND_MODE=local"
 // Command implements adapters.Launcher (3.0.65). In the background Cline reads the prompt from standard input. It chooses the id
 // of a new session itself.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
-	c := adapters.Command{Path: program, Session: t.Resume, Args: []string{"--auto-approve", "false"}}
+	c := adapters.Command{Path: program, Session: t.Resume, Args: []string{"--auto-approve", strconv.FormatBool(t.Mode == "auto-approve")}}
 	if err := agentproc.UseHome(&c, dataIn(t.Home), rootOf(a.Env, a.Home).data, dataVariable, ""); err != nil {
 		return c, err
 	}
-	switch t.Mode {
-	case "plan":
+	if t.Mode == "plan" {
 		c.Args = append(c.Args, "--plan")
-	case "auto-approve":
-		c.Args[1] = "true"
 	}
-	if t.Model != "" {
-		c.Args = append(c.Args, "--model", t.Model)
-	}
-	if !t.Terminal {
-		if t.Resume != "" {
-			return c, errors.New("a session of Cline can be resumed in a terminal only: use --terminal")
+	c.Option("--model", t.Model)
+	switch {
+	case t.Terminal:
+		c.Args = append(c.Args, "--tui")
+		c.Option("--id", t.Resume)
+		if isWord := !strings.ContainsAny(t.Prompt, " \t\n"); t.Prompt != "" && (isWord || strings.HasPrefix(t.Prompt, "-")) { // it would be taken for a command, or an option
+			t.Prompt = " " + t.Prompt
 		}
+		if t.Prompt != "" {
+			c.Args = append(c.Args, t.Prompt)
+		}
+	case t.Resume != "":
+		return c, errors.New("a session of Cline can be resumed in a terminal only: use --terminal")
+	default:
 		c.Stdin, c.Set = t.Prompt, append(c.Set, ownProcess)
-		return c, nil
-	}
-	c.Args = append(c.Args, "--tui")
-	c.Option("--id", t.Resume)
-	if t.Prompt != "" {
-		c.Args = append(c.Args, asPrompt(t.Prompt))
 	}
 	return c, nil
-}
-
-// asPrompt returns a prompt in a form that Cline takes neither for an option nor, as a single word, for a command.
-func asPrompt(prompt string) string {
-	if strings.HasPrefix(prompt, "-") || !strings.ContainsAny(prompt, " \t\n") {
-		return " " + prompt
-	}
-	return prompt
 }
 
 // EndBy implements adapters.Ender. Cline 3.0.65 ignores a termination; an interrupt ends a run, and a terminal at the second one. The

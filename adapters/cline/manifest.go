@@ -2,19 +2,18 @@ package cline
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 const (
-	manifestLimit     = 4 << 20
-	conversationLimit = 64 << 20
-	textLimit         = 4 << 10 // of prompts and titles
-	// formatVersion is the version that Cline 3.0.65 writes into manifests and conversations.
-	formatVersion = 1
+	textLimit     = kit.ShortText // of prompts and titles
+	formatVersion = 1             // that Cline 3.0.65 writes into manifests and conversations
 	// lostProcess marks the sessions of which the hub found at its start that their process had ended.
 	lostProcess = "failed_external_process_exit"
 )
@@ -36,45 +35,29 @@ type manifest struct {
 	agent                  string // of a sub-agent: the name of its conversation
 }
 
-// parseManifest reads a manifest. The error is agentfile.ErrSyntax for a file that is being written.
+// parseManifest reads a manifest. There is an error for a file that is being written.
 func parseManifest(data []byte) (m manifest, err error) {
-	var version, id, status, pid, started, ended, interactive, model, cwd, prompt, metadata []byte
-	err = agentfile.Members(data, agentfile.Into("version", &version), agentfile.Into("session_id", &id), agentfile.Into("status", &status),
-		agentfile.Into("pid", &pid), agentfile.Into("started_at", &started), agentfile.Into("ended_at", &ended), agentfile.Into("interactive", &interactive),
-		agentfile.Into("model", &model), agentfile.Into("cwd", &cwd), agentfile.Into("prompt", &prompt), agentfile.Into("metadata", &metadata))
-	if err != nil {
+	text := func(path ...string) string { return kit.Short(agentfile.Get(data, path...)) }
+	at := func(name string) time.Time { return agentfile.Time(agentfile.Get(data, name)) }
+	if err = agentfile.Top(data, func(_, _ []byte) bool { return true }); err != nil {
 		return m, err
 	}
-	m.id, m.status, m.model, m.cwd, m.prompt = head(id), head(status), head(model), head(cwd), promptText(prompt)
-	m.started, m.ended, m.interactive = agentfile.Time(started), agentfile.Time(ended), agentfile.True(interactive)
-	form, _ := agentfile.Int(version)
-	m.newer = form > formatVersion
-	if n, ok := agentfile.Int(pid); ok && n > 0 && n < 1<<31 {
-		m.pid = int(n)
+	m = manifest{id: text("session_id"), status: text("status"), started: at("started_at"), ended: at("ended_at"), model: text("model"), cwd: text("cwd"),
+		interactive: agentfile.True(agentfile.Get(data, "interactive")), prompt: promptText(agentfile.Get(data, "prompt")),
+		title: text("metadata", "title"), branch: text("metadata", "git", "branch"), version: text("metadata", "sessionHistoryOrigin", "version"),
+		turnAt: millis(agentfile.Get(data, "metadata", "checkpoint", "latest", "createdAt")), newer: kit.Count(data, "version") > formatVersion}
+	if pid := kit.Count(data, "pid"); pid < 1<<31 {
+		m.pid = int(pid)
 	}
-	m.describe(metadata)
+	m.lost = m.status == "failed" && text("metadata", "terminal_marker") == lostProcess // a process that resumed the session since has written another status
+	if usage := agentfile.Get(data, "metadata", "usage"); usage != nil {
+		m.stated = new(tokens(usage))
+		m.cost, _ = agentfile.Float(agentfile.Get(usage, "totalCost"))
+	}
 	if m.id == "" || m.status == "" || m.started.IsZero() {
 		return manifest{}, errors.New("it has no session_id, status or started_at")
 	}
 	return m, nil
-}
-
-// describe reads the metadata of a session.
-func (m *manifest) describe(raw []byte) {
-	m.title, m.branch, m.version = head(agentfile.Get(raw, "title")), head(agentfile.Get(raw, "git", "branch")), head(agentfile.Get(raw, "sessionHistoryOrigin", "version"))
-	// A process that resumed the session since has written another status.
-	m.lost = m.status == "failed" && head(agentfile.Get(raw, "terminal_marker")) == lostProcess
-	m.turnAt = millis(agentfile.Get(raw, "checkpoint", "latest", "createdAt"))
-	if usage := agentfile.Get(raw, "usage"); usage != nil {
-		m.stated = new(tokens(usage))
-		m.cost, _ = agentfile.Float(agentfile.Get(usage, "totalCost"))
-	}
-}
-
-// head returns a text, cut.
-func head(raw []byte) string {
-	text, _ := agentfile.Head(raw, textLimit)
-	return text
 }
 
 // millis returns the time that a number of milliseconds is.
@@ -87,14 +70,9 @@ func millis(raw []byte) time.Time {
 
 // tokens reads the counts of tokens of an answer, or of a session. The input that Cline states includes what came
 // from the cache.
-func tokens(raw []byte) (t adapters.Tokens) {
-	for name, to := range map[string]*int64{"inputTokens": &t.Input, "outputTokens": &t.Output, "cacheReadTokens": &t.CacheRead, "cacheWriteTokens": &t.CacheWrite} {
-		if n, ok := agentfile.Int(agentfile.Get(raw, name)); ok && n > 0 && n < 1<<50 {
-			*to = n
-		}
-	}
-	t.Input = max(t.Input-t.CacheRead-t.CacheWrite, 0)
-	return t
+func tokens(raw []byte) adapters.Tokens {
+	read, write := kit.Count(raw, "cacheReadTokens"), kit.Count(raw, "cacheWriteTokens")
+	return adapters.Tokens{Input: max(kit.Count(raw, "inputTokens")-read-write, 0), Output: kit.Count(raw, "outputTokens"), CacheRead: read, CacheWrite: write}
 }
 
 // promptText returns the prompt in the JSON string raw. The terminal interface wraps it: <user_input mode="act">…</user_input>.
@@ -111,3 +89,34 @@ func unwrapped(text string) string {
 	}
 	return strings.TrimSpace(text)
 }
+
+// factsFormat must be raised when the same facts get another meaning.
+const factsFormat = 1
+
+// facts holds what a file says, which is a manifest or a conversation. Copies share the ledger, to which nothing is added any more.
+type facts struct {
+	manifest manifest
+	talk     conversation
+}
+
+// Line implements kit.Gatherer.
+func (f *facts) Line(data []byte) (err error) {
+	if agentfile.Get(data, "messages") != nil {
+		f.talk, err = parseConversation(data)
+	} else {
+		f.manifest, err = parseManifest(data)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", kit.ErrForm, err)
+	}
+	return nil
+}
+
+// Long implements kit.Gatherer. A file is one record.
+func (f *facts) Long(string) {}
+
+// Partial implements kit.Gatherer.
+func (f *facts) Partial() {}
+
+// Clone implements kit.Gatherer.
+func (f *facts) Clone() facts { return *f }

@@ -8,23 +8,23 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
 // process is a live process of Cline.
 type process struct {
-	proc.Process
-	hub      bool   // it is the hub
-	prompted bool   // its command line has a prompt
-	id       string // of the session that its command line resumes
-	cwd      string // where its session works
-	number   int    // its pid as it sees it itself, in a container
-	folders  root   // that its environment and arguments name
-	root     *root  // that it uses; nil: none that can be read
-	hosts    bool   // it hosts a session
-	shows    bool   // it may be the terminal of a session that the hub hosts
-	doubt    string // the session that it has, unless it began later
+	kit.NodeProcess       // Named is the session that its command line resumes, CWD where its session works
+	hub             bool  // it is the hub
+	prompted        bool  // its command line has a prompt
+	number          int   // its pid as it sees it itself, in a container
+	folders         root  // that its environment and arguments name
+	root            *root // that it uses; nil: none that can be read
+	hosts           bool  // it hosts a session
+	shows           bool  // it may be the terminal of a session that the hub hosts
+	doubt           bool  // it has a session, unless it began later
 }
 
 // commands lists the sub-commands, which host no session.
@@ -83,25 +83,23 @@ func (a *Adapter) inspect(row proc.Process) *process {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, proc.ErrGone) {
 		return nil
 	}
-	p := &process{Process: row, number: a.number(row.Identity)}
+	p := &process{NodeProcess: kit.NodeProcess{Process: row}, number: a.number(row.Identity)}
 	values, ok := p.readArguments(args[1:])
 	if !ok {
 		return nil
 	}
-	p.id = values["--id"]
-	p.cwd, _ = a.Table.CWD(row.Identity)
-	if dir := cmp.Or(values["-c"], values["--cwd"]); filepath.IsAbs(dir) {
-		p.cwd = filepath.Clean(dir)
-	} else if dir != "" && p.cwd != "" {
-		p.cwd = filepath.Join(p.cwd, dir)
-	}
-	options := map[string]string{dirVariable: values["--config"], dataVariable: values["--data-dir"]}
-	p.folders = rootOf(func(name string) string {
-		if path := options[name]; filepath.IsAbs(path) {
-			return path
+	p.Named = values["--id"]
+	p.CWD, _ = a.Table.CWD(row.Identity)
+	abs := func(path string) string { // as the process sees it
+		if path != "" && p.CWD != "" && !filepath.IsAbs(path) {
+			return filepath.Join(p.CWD, path)
 		}
-		return kit.Get(env, name)
-	}, kit.Get(env, kit.Home))
+		return path
+	}
+	options := map[string]string{dirVariable: abs(values["--config"]), dataVariable: abs(values["--data-dir"])}
+	p.folders = rootOf(func(name string) string { return cmp.Or(options[name], kit.Get(env, name)) }, kit.Get(env, kit.Home))
+	p.CWD = cmp.Or(abs(cmp.Or(values["-c"], values["--cwd"])), p.CWD)
+	p.Home = p.folders.data
 	return p
 }
 
@@ -111,4 +109,84 @@ func (a *Adapter) number(id proc.Identity) int {
 		return inner[len(inner)-1]
 	}
 	return id.PID
+}
+
+// The variables that name places of Cline's.
+const (
+	dirVariable       = "CLINE_DIR"
+	dataVariable      = "CLINE_DATA_DIR"
+	sessionsVariable  = "CLINE_SESSION_DATA_DIR"
+	databasesVariable = "CLINE_DB_DATA_DIR"
+)
+
+// root is one data folder of Cline, with the folders in which it keeps the sessions and the databases.
+type root struct {
+	data, sessions, databases string
+	hidden                    bool // a session in it could not be read
+}
+
+// rootOf returns the root that the variables of an environment name. home is the user's, and empty where it is not known.
+func rootOf(env func(name string) string, home string) root {
+	path := func(name, otherwise string) string {
+		if value := env(name); filepath.IsAbs(value) {
+			return filepath.Clean(value)
+		}
+		return otherwise
+	}
+	data := ""
+	if filepath.IsAbs(home) {
+		data = filepath.Join(home, ".cline", "data")
+	}
+	if dir := path(dirVariable, ""); dir != "" {
+		data = filepath.Join(dir, "data")
+	}
+	return root{data: path(dataVariable, data), sessions: path(sessionsVariable, ""), databases: path(databasesVariable, "")}
+}
+
+// dataIn returns the data folder that the user means by a path: that of CLINE_DIR or of CLINE_DATA_DIR.
+func dataIn(path string) string {
+	if inner := filepath.Join(path, "data"); path != "" && bounded.Answers(path) && kit.MayExist(inner) {
+		return inner
+	}
+	return path
+}
+
+// findRoots finds the roots of the user, of live processes, and in the other homes.
+func (d *discovery) findRoots() {
+	own := rootOf(d.Env, d.Home)
+	var used []string
+	for _, p := range d.processes {
+		if data, known := d.homes.OfProcess(p.folders.data); known {
+			used = append(used, data)
+		} else if !d.homes.Unresponsive(data) {
+			p.folders = own // those of a process of another mount namespace have no meaning here
+		}
+	}
+	d.homes.Find(d.Base, own.data, used, d.now)
+	d.root(own)
+	for _, p := range d.processes {
+		p.root = d.root(p.folders)
+	}
+	for _, path := range d.homes.Paths {
+		d.root(root{data: path})
+	}
+}
+
+// root returns the root with these folders, each once; nil if its file system does not answer.
+func (d *discovery) root(r root) *root {
+	r.sessions = cmp.Or(r.sessions, filepath.Join(r.data, "sessions"))
+	d.answer.LookedIn(r.sessions)
+	r.databases = cmp.Or(r.databases, filepath.Join(r.data, "db"))
+	for _, path := range []*string{&r.data, &r.sessions, &r.databases} {
+		if !d.homes.Answers(*path) {
+			return nil
+		}
+		*path = agentproc.RealPath(*path)
+	}
+	if i := slices.IndexFunc(d.roots, func(known *root) bool { return known.sessions == r.sessions }); i >= 0 {
+		return d.roots[i]
+	}
+	d.homes.InUse = d.homes.InUse || kit.MayExist(r.sessions)
+	d.roots = append(d.roots, &r)
+	return &r
 }

@@ -1,12 +1,93 @@
 package cline
 
 import (
+	"cmp"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/bounded"
 )
+
+// match finds the process of each session. The manifest names the pid of the process that began the session, without its
+// start time: that process must be older than the session. A process that resumes a session names it in its
+// command line, and the manifest keeps the old pid. The hub alone knows the terminals of the sessions that it hosts.
+func (d *discovery) match() {
+	for _, s := range d.sessions {
+		if s.parent == "" {
+			d.matchOne(s)
+		}
+	}
+	for _, s := range d.sessions {
+		for _, p := range d.processes {
+			if s.owner != nil && s.owner.hub && !p.hosts && d.mayShow(p, s) && p.isOlder(s) {
+				p.shows = true
+				s.terminals++
+			}
+		}
+	}
+	for _, s := range d.sessions {
+		switch up := s.above; {
+		case up != nil: // it runs in the process of the session that spawned it
+			s.owner, s.doubt, s.pid, s.terminals = up.owner, up.doubt, up.pid, up.terminals
+			s.branch = cmp.Or(s.branch, up.branch)
+		case s.owner == nil && s.doubt == "" && (s.isOpen() || s.status == "idle"):
+			d.doubt(s)
+		}
+	}
+}
+
+func (d *discovery) matchOne(s *session) {
+	var owners []*process
+	for _, p := range d.processes {
+		switch {
+		case p.root != s.root:
+		case p.Named == s.id && !p.hub:
+			s.owner, p.hosts = p, true
+			return
+		case p.number == s.pid && p.isOlder(s):
+			owners = append(owners, p)
+		}
+	}
+	if len(owners) == 1 {
+		s.owner, owners[0].hosts = owners[0], true
+	} else if len(owners) > 1 {
+		s.doubt = fmt.Sprintf("%d processes can be process %d, which it names", len(owners), s.pid)
+	}
+}
+
+// isOlder reports whether a process began before a session for certain.
+func (p *process) isOlder(s *session) bool { return !p.Started.Add(kit.StartSlack).After(s.started) }
+
+// mayShow reports whether a process is a terminal in the folder of a session, and not there for another session that is known.
+func (d *discovery) mayShow(p *process, s *session) bool {
+	return !p.hub && p.Named == "" && p.root == s.root && sameFolder(p.CWD, s.cwd)
+}
+
+// doubt sets the doubt about a session whose process is gone. The start of a process moves when the clock is set, and what was written
+// does not: one with the pid may be the session's. A terminal takes up any session by /history, without a trace of it but what it writes.
+func (d *discovery) doubt(s *session) {
+	for _, p := range d.processes {
+		switch {
+		case p.root != s.root:
+		case p.number == s.pid && (p.hub || !p.hosts):
+			s.doubt = fmt.Sprintf("process %d began later, or the clock was set since", p.PID)
+			p.doubt = true
+			return
+		case !p.hosts && !p.shows && d.mayShow(p, s) && p.Started.Before(s.modified):
+			s.doubt = fmt.Sprintf("process %d is gone, and process %d, a terminal in its folder without a session of its own, may have taken it up by /history", s.pid, p.PID)
+		}
+	}
+}
+
+// sameFolder reports whether two paths name the same folder.
+func sameFolder(a, b string) bool {
+	return a == "" || b == "" || filepath.Clean(a) == filepath.Clean(b) ||
+		bounded.Answers(a) && bounded.Answers(b) && agentproc.RealPath(a) == agentproc.RealPath(b)
+}
 
 // verdict derives the status of a session from its manifest, its conversation and its process.
 func (d *discovery) verdict(s *session) kit.Verdict {
@@ -15,11 +96,9 @@ func (d *discovery) verdict(s *session) kit.Verdict {
 		record += ", " + kit.Span(d.now.Sub(s.modified)) + " ago"
 	}
 	switch {
-	case s.owner != nil && s.owner.hub:
-		return s.alive(fmt.Sprintf("%s; process %d, Cline's hub", record, s.owner.PID))
 	case s.owner != nil:
-		return s.alive(fmt.Sprintf("%s; process %d", record, s.owner.PID))
-	case d.noTable:
+		return s.alive(fmt.Sprintf("%s; process %d%s", record, s.owner.PID, map[bool]string{true: ", Cline's hub"}[s.owner.hub]))
+	case d.homes.NoTable:
 		return kit.Unknown(record + "; the processes could not be read")
 	case s.doubt != "":
 		return kit.Unknown(record + "; " + s.doubt)
@@ -56,7 +135,7 @@ func (s *session) alive(evidence string) kit.Verdict {
 // marked the session. The next turn sets another status. A mark that is older than the process shows that the clock was set.
 func (s *session) isFresh() bool {
 	marked := s.modified.Sub(s.owner.Started)
-	return !s.owner.prompted && s.owner.Started.After(latest(s.talk.last.at, s.turnAt)) && marked >= 0 && marked < 10*time.Second && s.readErr == nil
+	return !s.owner.prompted && s.owner.Started.After(latest(s.talk.last.at, s.turnAt)) && marked >= 0 && marked < 10*time.Second && !s.unread
 }
 
 // isOpen reports whether a session is in a turn by its manifest.
@@ -66,7 +145,7 @@ func (s *session) isOpen() bool { return s.status == "running" || s.status == "p
 func (s *session) running(evidence string) kit.Verdict {
 	l := &s.talk.last
 	switch {
-	case s.readErr != nil:
+	case s.unread:
 		return kit.Unknown(evidence + "; its conversation could not be read, so that a question in it is not seen")
 	case l.kind == calling && l.asks == l.calls:
 		return kit.Waiting(adapters.ForQuestion, evidence+"; its question has no answer yet")
@@ -89,7 +168,7 @@ func (s *session) outcome() (outcome adapters.Outcome, why string) {
 		return adapters.Failed, ""
 	case s.status != "idle" && s.status != "completed":
 		return "", "; this status is not known"
-	case s.readErr != nil:
+	case s.unread:
 		return "", "; its conversation could not be read"
 	}
 	switch l := &s.talk.last; {
@@ -110,7 +189,7 @@ func (s *session) outcome() (outcome adapters.Outcome, why string) {
 func (s *session) lostOutcome() (outcome adapters.Outcome, why string) {
 	why = "; a hub found that its process had ended"
 	switch l := &s.talk.last; {
-	case s.readErr != nil:
+	case s.unread:
 		return "", why + ", and its conversation could not be read"
 	case l.kind != answer, s.turnAt.After(l.at):
 		return adapters.Died, why

@@ -3,12 +3,14 @@ package kit
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -69,6 +71,31 @@ func (a *Answer) Folders(ctx context.Context, root string, do func(ctx context.C
 	return all && unlisted == 0
 }
 
+// ErrForm is wrapped by the error of a Gatherer's Line for a file of one record that has another form, or is being written.
+var ErrForm = errors.New("not in the known form")
+
+const (
+	rewrites = 60                   // looks at a file that is being written
+	rewrite  = 3 * time.Millisecond // between two of them
+	written  = 2 * time.Second      // an older file isn't being written
+)
+
+// ReadWhole returns the bytes of a file that is one record. Agents write it in place: a new one that is not JSON is read again for a moment.
+func ReadWhole(ctx context.Context, path string) ([]byte, error) {
+	for attempt := 1; ; attempt++ {
+		data, info, err := agentfile.ReadSmall(path, agentfile.MaxLine)
+		if err != nil || json.Valid(data) {
+			return data, err
+		}
+		if attempt == rewrites || time.Since(info.ModTime()) > written {
+			return nil, adapters.Unrecognised(path, "it is not complete, or not JSON")
+		}
+		if err := Wait(ctx, rewrite); err != nil {
+			return nil, err
+		}
+	}
+}
+
 // ReadAll reads files, the ones written last first, as long as there is time, and calls take with each and its facts, in order. take reports
 // whether the file is a session's. The answer gets what is none or could not be read; hides is called with each of these files that a process may have.
 func ReadAll[F interface{ chat() *Chat }, T any, P Gatherer[T]](ctx context.Context, a *Answer, t *Transcripts[T, P], q adapters.Query, files []F, take func(F, T) bool, hides func(F)) {
@@ -79,7 +106,16 @@ func ReadAll[F interface{ chat() *Chat }, T any, P Gatherer[T]](ctx context.Cont
 	defer cancel()
 	facts, errs := make([]T, len(files)), make([]error, len(files))
 	agentfile.Parallel(len(files), func(i int) {
-		facts[i], errs[i] = t.Read(part, files[i].chat().Path, files[i].chat().Info, q.Once)
+		c := files[i].chat()
+		facts[i], errs[i] = t.Read(part, c.Path, c.Info, q.Once)
+		if errors.Is(errs[i], ErrForm) {
+			if _, errs[i] = ReadWhole(part, c.Path); errs[i] == nil {
+				facts[i], errs[i] = t.Read(part, c.Path, c.Info, q.Once)
+			}
+		}
+		if errors.Is(errs[i], ErrForm) {
+			errs[i] = adapters.Unrecognised(c.Path, "%w", errs[i])
+		}
 	})
 	known, strange, late, lateIn := 0, "", 0, ""
 	for i, f := range files {

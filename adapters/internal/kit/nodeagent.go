@@ -176,7 +176,7 @@ func (n *NodeAgent) Find(ctx context.Context, r *Roots, b *Base, own string, now
 	list = slices.DeleteFunc(list, func(p *NodeProcess) bool {
 		return p.Known && !slices.Contains(r.Paths, p.Home) && !r.Unresponsive(p.Home)
 	})
-	r.NoTable, r.inUse = !known, len(list) > 0
+	r.NoTable, r.InUse = !known, len(list) > 0
 	return list
 }
 

@@ -2,7 +2,6 @@ package kit
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -32,10 +31,7 @@ func Peek(ctx context.Context, s *adapters.Session, n int, read func(path string
 // A file whose name ends with .json is one line. do must not keep the line.
 func LinesFromEnd(ctx context.Context, path string, do func(line []byte) (more bool)) error {
 	if strings.HasSuffix(path, ".json") {
-		data, _, err := agentfile.ReadSmall(path, agentfile.MaxLine)
-		if err == nil && !json.Valid(data) {
-			err = adapters.Unrecognised(path, "it is not complete, or not JSON")
-		}
+		data, err := ReadWhole(ctx, path)
 		if err == nil {
 			do(data)
 		}

@@ -20,10 +20,9 @@ type Roots struct {
 	Answer *Answer
 	Store  string   // the folder in a home that has the sessions, which the answer names
 	Paths  []string // of the homes that can be read
-	// NoTable reports, after NodeAgent.Find, that the process table could not be read.
-	NoTable bool
+	// NoTable reports that the process table could not be read, InUse that a live process or a file shows that the agent is installed.
+	NoTable, InUse bool
 
-	inUse   bool            // there is a live process
 	answers map[string]bool // whether the file system of a folder answers: once asked, the same for the whole question
 }
 
@@ -113,9 +112,9 @@ func (r *Roots) OfProcess(path string) (home string, known bool) {
 	return agentproc.RealPath(path), true
 }
 
-// Absent reports whether no home, nor a process that NodeAgent.Find found, shows that the agent is installed.
+// Absent reports whether nothing shows that the agent is installed.
 func (r *Roots) Absent() bool {
-	return !r.NoTable && !r.inUse && !slices.Contains(slices.Collect(maps.Values(r.answers)), false) && !slices.ContainsFunc(r.Paths, MayExist)
+	return !r.NoTable && !r.InUse && !slices.Contains(slices.Collect(maps.Values(r.answers)), false) && !slices.ContainsFunc(r.Paths, MayExist)
 }
 
 // MayExist reports whether a path exists, or can't be examined.

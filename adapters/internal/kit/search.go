@@ -121,6 +121,9 @@ func FileSearch(path string, changed time.Time, begin func(context.Context, *Fin
 		if strings.HasSuffix(path, ".json") {
 			data, _, err := agentfile.ReadSmall(path, agentfile.MaxLine)
 			if err == nil && q.Pattern.MayContain(data) {
+				data, err = ReadWhole(ctx, path)
+			}
+			if err == nil && q.Pattern.MayContain(data) {
 				err = line(data)
 			}
 			return nil, SearchProblem(ctx, path, err, f.FoundErr)

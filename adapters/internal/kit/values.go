@@ -16,10 +16,13 @@ func Short(raw []byte) string {
 	return text
 }
 
-// Count returns the number of a member of raw; 0 for a negative one and for another value.
+// Count returns the number of a member of raw; 0 for another value, and for one that is negative or so large that a sum of several overflows.
 func Count(raw []byte, name string) int64 {
 	n, _ := agentfile.Int(agentfile.Get(raw, name))
-	return max(n, 0)
+	if n < 0 || n >= 1<<50 {
+		return 0
+	}
+	return n
 }
 
 // Each calls do with each element of a JSON list.

@@ -19,6 +19,7 @@ import (
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/sqlitero"
 	"rollcall/proc"
 )
 
@@ -41,7 +42,7 @@ type Store struct {
 	mu          sync.Mutex
 	transcripts agentfile.Cache[*transcript]
 	saved       *kit.Saved[savedTranscript]
-	databases   kit.Memo[string, database] // by path
+	databases   sqlitero.Cache[facts]
 	seen        map[proc.Identity]*process // the constant details of live processes
 	watch       []string
 	homes       *kit.Recent // folders that processes named

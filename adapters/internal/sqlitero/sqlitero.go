@@ -20,8 +20,6 @@ import (
 	"io/fs"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
-
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
 )
@@ -76,6 +74,31 @@ type DB struct {
 // next one.
 func (db *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	return db.tx.QueryContext(ctx, query, args...)
+}
+
+// Cache keeps what was read of databases. The zero value is empty. It is safe for concurrent use; the values must not be changed.
+type Cache[T any] struct{ kit.Memo[string, cached[T]] }
+
+type cached[T any] struct {
+	stamp Stamp
+	value T
+}
+
+// Read returns what read makes of the database at path. It is called again only if the database has changed.
+func (c *Cache[T]) Read(ctx context.Context, path string, read func(context.Context, *DB) (T, error)) (T, error) {
+	var now cached[T]
+	stamp, err := Look(path)
+	if known, ok := c.Get(path); err != nil || ok && known.stamp == stamp {
+		return known.value, err
+	}
+	now.stamp, err = Read(ctx, path, func(ctx context.Context, db *DB) (err error) {
+		now.value, err = read(ctx, db)
+		return err
+	})
+	if err == nil {
+		c.Put(path, now)
+	}
+	return now.value, err
 }
 
 // Columns returns the names of the table's columns; none if there is no such table.
