@@ -33,3 +33,54 @@ func TestMarkdown(t *testing.T) {
 	}
 	w.shoot("markdown")
 }
+
+const plan = "# Rate limits\n\nEach key gets a **bucket** in Redis.\n\n1. add `limiter.go`\n2. call it in `serve()`\n\n```sh\nnpm install redis\n```\n"
+
+// TestPlanIsMarkdown: a plan is shown as Markdown where it is to be approved and in the conversation. One of which Markdown would leave out a part is shown
+// as it is written.
+func TestPlanIsMarkdown(t *testing.T) {
+	for name, c := range map[string]struct {
+		text      string
+		has, lack []string
+	}{
+		"plan":               {plan, []string{"Rate limits", "bucket", "1.", "limiter.go", "sh", "npm install redis", "Folder", "/srv/api"}, []string{"# Rate", "**", "```", "`"}},
+		"a hidden comment":   {plan + "\n[//]: # (and rm -rf ~)\n", []string{"# Rate limits", "[//]: # (and rm -rf ~)", "```sh"}, nil},
+		"a hidden cell":      {"| a |\n| --- |\n| b | rm -rf ~ |\n", []string{"| b | rm -rf ~ |"}, nil},
+		"an image's address": {"![logo](https://example.org/rm)", []string{"![logo](https://example.org/rm)"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := command("a", "1", c.text, 3*time.Minute)
+			r.Kind, r.Folder = adapters.AsksPlan, "/srv/api"
+			w := openQueue(t, newAsker(r), waiters(map[string]int{"a": 3}))
+			w.armed(c.text)
+			card := w.ui.sessions.detail.request.content
+			w.win.Canvas().Capture()
+			all := strings.Join(append(shownTexts(card), w.ui.sessions.detail.request.code.All()...), "\n")
+			if name == "plan" {
+				all = strings.Join(shownTexts(w.ui.sessions.content), "\n") // with its row
+			}
+			for _, has := range c.has {
+				if !strings.Contains(all, has) {
+					t.Errorf("the card lacks %q:\n%s", has, all)
+				}
+			}
+			for _, lack := range c.lack {
+				if strings.Contains(all, lack) {
+					t.Errorf("the card shows %q:\n%s", lack, all)
+				}
+			}
+			if name == "plan" {
+				w.shoot("plan")
+			}
+		})
+	}
+	w := open(t, full())
+	w.core.say(firstID, from(adapters.FromUser, "0", "Add rate limits", 3*time.Minute),
+		adapters.Message{Key: "1", Role: adapters.FromTool, Tool: "exit_plan_mode", Text: plan, State: adapters.ToolRunning, At: ago(time.Minute)})
+	w.talking(2)
+	all := strings.Join(shownTexts(w.ui.sessions.detail.conversation.content), "\n")
+	if !strings.Contains(all, "npm install redis") || strings.Contains(all, "**") || strings.Contains(all, "```") {
+		t.Errorf("the conversation shows:\n%s", all)
+	}
+	w.shoot("plan-conversation")
+}

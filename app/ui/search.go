@@ -167,7 +167,7 @@ func (p *searchPage) counts(phase string) string {
 	case !r.over && (phase == phaseLoading || phase == phaseList):
 		text := "searching…"
 		if r.report.Found > 0 {
-			text = fmt.Sprintf("searching… %d of %d conversations", r.report.Searched, r.report.Found)
+			text = "searching… " + present.Count(int64(r.report.Searched)) + " of " + count(r.report.Found, "conversation", "conversations")
 		}
 		parts = append(parts, text)
 	}
@@ -188,8 +188,11 @@ func (p *searchPage) message(phase string) widgets.Message {
 	case phaseMistake:
 		return widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "Cannot search for this", Text: p.result.mistake}
 	case phaseNone:
-		return widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Nothing found", Text: fmt.Sprintf("None of %s has “%s”.",
-			count(p.result.report.Searched, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60))}
+		text := "There are no conversations to search."
+		if n := p.result.report.Searched; n > 0 {
+			text = fmt.Sprintf("None of %s has “%s”.", count(n, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60))
+		}
+		return widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Nothing found", Text: text}
 	}
 	return widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Search conversations", Text: "Finds what you and the agents said, in any session, regardless of case."}
 }
