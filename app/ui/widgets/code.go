@@ -206,7 +206,7 @@ func (c *Code) resized(width float32) {
 	if height, visible := c.scroll.Content.MinSize().Height, c.Visible(); height != c.height || visible != c.visibles {
 		c.height, c.visibles = height, visible
 		if c.Changed != nil {
-			c.Changed()
+			c.host.Post(c.Changed) // after the layout that goes on
 		}
 	}
 }
