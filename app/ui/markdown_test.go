@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
 	"rollcall/adapters"
 )
 
@@ -84,4 +87,21 @@ func TestPlanIsMarkdown(t *testing.T) {
 		t.Errorf("the conversation shows:\n%s", all)
 	}
 	w.shoot("plan-conversation")
+}
+
+// TestCodeOutOfSight: a block of code that is scrolled out of sight, below what is above the conversation, takes no click from the buttons there.
+func TestCodeOutOfSight(t *testing.T) {
+	w := open(t, full())
+	c := w.ui.sessions.detail.conversation
+	block := "```\n" + strings.Repeat("a line of code that is as long as the pane and longer, so that it reaches below every button\n", 60) + "```"
+	w.core.say(firstID, from(adapters.FromAgent, "1", block, time.Minute), from(adapters.FromUser, "2", "Go on", time.Minute))
+	w.talking(2)
+	c.scroll.ScrollToBottom()
+	w.win.Canvas().Capture()
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(w.ui.sessions.detail.more).AddXY(8, 8)
+	test.MoveMouse(w.win.Canvas(), at)
+	test.TapCanvas(w.win.Canvas(), at)
+	if w.win.Canvas().Overlays().Top() == nil {
+		t.Error("a click on the button of the menu does nothing")
+	}
 }

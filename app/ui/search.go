@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -263,7 +264,7 @@ func newHitPane(u *UI) *hitPane {
 	p.note = widgets.NewBanner("waiting")
 	p.conversation = newConversation(u)
 	head := widgets.Pad(6, 0, 10, 12, widgets.Rows(-8, p.title, p.subtitle))
-	p.whole = widgets.Border(widgets.Rows(4, widgets.Border(nil, nil, widgets.TopOf(10, 0, 0, 12, p.list), head), widgets.Pad(0, 0, 12, 14, p.note.Content)), nil, nil, p.conversation.content)
+	p.whole = container.NewBorder(widgets.Rows(4, widgets.Border(nil, nil, widgets.TopOf(10, 0, 0, 12, p.list), head), widgets.Pad(0, 0, 12, 14, p.note.Content)), nil, nil, nil, p.conversation.content)
 	p.content = p.stage.Content
 	p.leave()
 	return p
