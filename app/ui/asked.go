@@ -88,6 +88,9 @@ func (a *asked) since() time.Time {
 	return a.entry.Session.LastActivityAt
 }
 
+// markdownMarks removes the marks of Markdown that a line needs not show.
+var markdownMarks = strings.NewReplacer("#", "", "**", "", "`", "")
+
 // row returns the texts of a row of the queue.
 func (a *asked) row(now time.Time) rowText {
 	s := a.entry.Session.Session
@@ -98,7 +101,9 @@ func (a *asked) row(now time.Time) rowText {
 	switch {
 	case a.request != nil:
 		w.status = a.request.Kind.Words()
-		what = a.request.Brief()
+		if what = a.request.Brief(); a.request.Kind == adapters.AsksPlan {
+			what = strings.TrimSpace(markdownMarks.Replace(what))
+		}
 		if len(a.request.Dangers) > 0 {
 			w.icon, w.statusColor = widgets.NewIcon("waiting", widgets.ColorBad), widgets.ColorBad
 		}
@@ -141,7 +146,7 @@ func codeParts(r *answer.Request) []widgets.CodePart {
 	if len(questions) == 0 || r.Text != strings.Join(questions, "\n") {
 		var readable []widgets.CodePart
 		for _, p := range r.Readable() {
-			readable = append(readable, widgets.CodePart{Title: p.Title, Text: p.Text, Diff: p.Diff})
+			readable = append(readable, widgets.CodePart{Title: p.Title, Text: p.Text, Diff: p.Diff, Markdown: r.Kind == adapters.AsksPlan})
 		}
 		parts = append(readable, parts...)
 	}

@@ -94,7 +94,8 @@ const leastBelow = 0.3
 const lowPane = 520
 
 // overConversation gives what is above the conversation the height that it needs, and the conversation the rest. A long request gets as many rows as
-// fit; in a low window what is above scrolls, and a request may take the place of the conversation.
+// fit; in a low window what is above scrolls, and a request may take the place of the conversation. What is above is the last object: Fyne 2.8.1 finds
+// under the mouse also a block of code that the conversation has scrolled out of sight, unless a later object is there.
 func (d *detailPane) overConversation() *fyne.Container {
 	above, below := d.above, d.below
 	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
@@ -113,7 +114,7 @@ func (d *detailPane) overConversation() *fyne.Container {
 		below.Hidden = crowded
 		widgets.Place(above, 0, 0, size.Width, height)
 		widgets.Place(below, 0, height, size.Width, size.Height-height)
-	}, Least: func([]fyne.CanvasObject) fyne.Size { return above.MinSize().Max(below.MinSize()) }}, above, below)
+	}, Least: func([]fyne.CanvasObject) fyne.Size { return above.MinSize().Max(below.MinSize()) }}, below, above)
 }
 
 // layOut lays the pane out after a height changed.

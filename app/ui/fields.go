@@ -282,4 +282,6 @@ func moment(t, now time.Time) string {
 }
 
 // count returns a number followed by the noun that it counts.
-func count(n int, one, many string) string { return fmt.Sprintf("%d %s", n, plural(n, one, many)) }
+func count(n int, one, many string) string {
+	return present.Count(int64(n)) + " " + plural(n, one, many)
+}

@@ -28,6 +28,11 @@ func newMessageView(h *widgets.Host, m messageText, now time.Time, resized func(
 	v := &messageView{message: m}
 	if m.role == adapters.FromTool {
 		v.content = v.toolCall(now)
+		if m.plan {
+			v.line.Set("", widgets.ColorMuted)
+			v.text = h.NewMarkdown(m.text, m.rest, resized)
+			v.content = widgets.Rows(0, v.content, widgets.Pad(0, 4, 14, 16, widgets.NewPanel(2, 4, 4, 4, v.text.Content)))
+		}
 		return v
 	}
 	if m.role == adapters.FromAgent {
@@ -110,14 +115,16 @@ func (v *messageView) set(m messageText) bool {
 	if was == m {
 		return true
 	}
-	if was.role != m.role || was.speaker != m.speaker || was.tool != m.tool || (was.rest == "") != (m.rest == "") || !was.at.Equal(m.at) {
+	if was.role != m.role || was.speaker != m.speaker || was.tool != m.tool || was.plan != m.plan || (was.rest == "") != (m.rest == "") || !was.at.Equal(m.at) {
 		return false
 	}
 	v.message = m
 	if m.role == adapters.FromTool {
 		widgets.SetImage(v.icon, toolIcon(m.state))
-		v.line.Set(m.text, widgets.ColorMuted)
-		return true
+		if !m.plan {
+			v.line.Set(m.text, widgets.ColorMuted)
+			return true
+		}
 	}
 	v.text.Set(m.text, m.rest)
 	return true

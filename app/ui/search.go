@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -167,7 +168,7 @@ func (p *searchPage) counts(phase string) string {
 	case !r.over && (phase == phaseLoading || phase == phaseList):
 		text := "searching…"
 		if r.report.Found > 0 {
-			text = fmt.Sprintf("searching… %d of %d conversations", r.report.Searched, r.report.Found)
+			text = "searching… " + present.Count(int64(r.report.Searched)) + " of " + count(r.report.Found, "conversation", "conversations")
 		}
 		parts = append(parts, text)
 	}
@@ -188,8 +189,11 @@ func (p *searchPage) message(phase string) widgets.Message {
 	case phaseMistake:
 		return widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "Cannot search for this", Text: p.result.mistake}
 	case phaseNone:
-		return widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Nothing found", Text: fmt.Sprintf("None of %s has “%s”.",
-			count(p.result.report.Searched, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60))}
+		text := "There are no conversations to search."
+		if n := p.result.report.Searched; n > 0 {
+			text = fmt.Sprintf("None of %s has “%s”.", count(n, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60))
+		}
+		return widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Nothing found", Text: text}
 	}
 	return widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Search conversations", Text: "Finds what you and the agents said, in any session, regardless of case."}
 }
@@ -260,7 +264,7 @@ func newHitPane(u *UI) *hitPane {
 	p.note = widgets.NewBanner("waiting")
 	p.conversation = newConversation(u)
 	head := widgets.Pad(6, 0, 10, 12, widgets.Rows(-8, p.title, p.subtitle))
-	p.whole = widgets.Border(widgets.Rows(4, widgets.Border(nil, nil, widgets.TopOf(10, 0, 0, 12, p.list), head), widgets.Pad(0, 0, 12, 14, p.note.Content)), nil, nil, p.conversation.content)
+	p.whole = container.NewBorder(widgets.Rows(4, widgets.Border(nil, nil, widgets.TopOf(10, 0, 0, 12, p.list), head), widgets.Pad(0, 0, 12, 14, p.note.Content)), nil, nil, nil, p.conversation.content)
 	p.content = p.stage.Content
 	p.leave()
 	return p

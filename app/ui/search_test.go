@@ -137,7 +137,7 @@ func TestSearchPageProgress(t *testing.T) {
 	core.hits = nil
 	w.ui.search.entry.SetText("slow")
 	w.until("the progress", func() bool { return w.ui.search.result.report.Found == 1000 })
-	shows(t, w.ui.search.content, "Searching…", "340 of 1000 conversations")
+	shows(t, w.ui.search.content, "Searching…", "340 of 1,000 conversations")
 	w.shoot("search-loading")
 	core.mu.Lock()
 	core.hits = someHits()
@@ -146,7 +146,7 @@ func TestSearchPageProgress(t *testing.T) {
 	w.until("hits while it searches", func() bool {
 		return w.ui.search.phase == phaseList && w.ui.search.result.report.Found == 1000 && !w.ui.search.result.over
 	})
-	shows(t, w.ui.search.content, "5 messages", "340 of 1000 conversations")
+	shows(t, w.ui.search.content, "5 messages", "340 of 1,000 conversations")
 	core.mu.Lock()
 	defer core.mu.Unlock()
 	if core.canceled != 1 || len(core.queries) != 2 {
@@ -173,7 +173,7 @@ func TestSearchPageFailures(t *testing.T) {
 	w.shoot("search-failed")
 	core.report.Agents = core.report.Agents[:1]
 	w.searchFor("nowhere", phaseNone)
-	shows(t, w.ui.search.content, "Nothing found", "None of 1200 conversations has “nowhere”")
+	shows(t, w.ui.search.content, "Nothing found", "None of 1,200 conversations has “nowhere”")
 	w.shoot("search-none")
 	w.ui.search.regex.SetChecked(true)
 	w.searchFor("(", phaseMistake)
@@ -228,7 +228,7 @@ func TestUsagePage(t *testing.T) {
 	w.shoot("usage-loading")
 	close(hold)
 	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
-	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "8 counted on the last day: the agent does not say when")
+	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "Cost of 90 of 400 sessions", "310 without a known cost", "at least $", "8 counted on the last day: the agent does not say when")
 	w.shoot("usage-day")
 	chart := w.ui.usage.chart
 	chart.MouseMoved(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(2, 60)}})

@@ -25,8 +25,9 @@ type usagePage struct {
 	content fyne.CanvasObject
 	by      *widgets.Choice[usage.By]
 	since   *widgets.Choice[int] // in days; 0: all
-	total   *widgets.Line
+	total   *widget.Label
 	figures []*widgets.Line // today, 7 days, cost, share of the cache
+	costed  *widgets.Line   // of which sessions the cost is known
 	problem *widgets.Banner
 	body    *widgets.Stage
 	chart   *widgets.Chart
@@ -71,7 +72,8 @@ func newUsagePage(u *UI) *usagePage {
 	p := &usagePage{ui: u, limits: newLimitStrip()}
 	p.by = widgets.NewChoice(u.host, usageNames, usage.Ways, 0, p.show)
 	p.since = widgets.NewChoice(u.host, []string{"Last 7 days", "Last 30 days", "Last year", "All time"}, []int{7, 30, 365, 0}, 1, p.look)
-	p.total = widgets.NewCaption("")
+	p.total = widgets.Hint("")
+	p.total.SizeName = theme.SizeNameCaptionText
 	details := u.host.NewButton("Details", nil, func() { u.open(pageAgents) })
 	p.problem = widgets.NewBanner("waiting", details)
 	p.chart = widgets.NewChart()
@@ -80,7 +82,7 @@ func newUsagePage(u *UI) *usagePage {
 	p.list = u.host.NewList()
 	p.list.Length = func() int { return len(p.rows.Rows) }
 	p.list.CreateItem = func() fyne.CanvasObject {
-		return widgets.Pad(4, 4, 0, 0, newUsageCells(theme.SizeNameText, false))
+		return widgets.Pad(4, 4, 0, 6, newUsageCells(theme.SizeNameText, false))
 	}
 	p.list.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
 		if i < len(p.rows.Rows) {
@@ -88,25 +90,26 @@ func newUsagePage(u *UI) *usagePage {
 		}
 	}
 	p.list.OnSelected = func(widget.ListItemID) { p.list.UnselectAll() }
-	p.table = widgets.Widest(usageWidth, widgets.Border(widgets.Rows(4, widgets.Pad(12, 12, 14, 14, p.figuresRow()), widgets.Pad(0, 0, 14, 14, p.chart), widgets.Pad(2, 0, 14, 14, legend()),
-		widgets.Pad(8, 0, 14, 14, p.header), widgets.Pad(0, 0, 14, 14, widget.NewSeparator())), nil, nil, widgets.Pad(0, 0, 14, 14, p.list)))
+	p.table = widgets.Border(widgets.Rows(4, widgets.Pad(12, 12, 6, 6, p.figuresRow()), widgets.Inset(p.chart), widgets.Pad(2, 0, 6, 6, legend()),
+		widgets.Pad(8, 0, 6, 6, p.header), widgets.Inset(widget.NewSeparator())), nil, nil, widgets.Pad(0, 0, 6, 0, p.list)) // its bar is beside the rows
 	p.body = widgets.NewStage()
-	top := widgets.Rows(10, widgets.Headline("Usage"), widgets.Inset(widgets.Rows(6, widgets.Flow(p.by.List, p.since.List), p.problem.Content)), widgets.Pad(0, 0, 6, 6, p.total), widgets.Inset(p.limits.content))
-	p.content = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body.Content)
+	top := widgets.Rows(10, widgets.Headline("Usage"), widgets.Inset(widgets.Rows(6, widgets.Flow(p.by.List, p.since.List), p.problem.Content)), p.total, widgets.Inset(p.limits.content))
+	p.content = widgets.Centred(usageWidth, widgets.Border(top, nil, nil, p.body.Content))
 	p.show()
 	return p
 }
 
-// usageWidth is the largest width of the chart and the table.
+// usageWidth is the largest width of the page.
 const usageWidth = 900
 
 // figuresRow returns the four figures above the chart, each below its name.
 func (p *usagePage) figuresRow() fyne.CanvasObject {
 	row := container.NewGridWithColumns(4)
-	for _, name := range []string{"Today", "7 days", "Cost of the period", "Read from cache"} {
+	p.costed = widgets.NewCaption("")
+	for _, name := range []*widgets.Line{widgets.NewCaption("Today"), widgets.NewCaption("7 days"), p.costed, widgets.NewCaption("Read from cache")} {
 		value := widgets.NewLine("", theme.ColorNameForeground, theme.SizeNameHeadingText, fyne.TextStyle{Bold: true})
 		p.figures = append(p.figures, value)
-		row.Add(widgets.Rows(0, widgets.NewCaption(name), value))
+		row.Add(widgets.Rows(0, name, value))
 	}
 	return row
 }
@@ -137,17 +140,29 @@ func (p *usagePage) showFigures() {
 			week += r.All()
 		}
 	}
-	t := &days.Total
-	cost, share := present.Cost(t.CostUSD, t.Costed, t.Sessions), "–"
-	if cost == "" {
-		cost = "–"
-	}
+	t, share := &days.Total, "–"
 	if input := t.Tokens.Input + t.Tokens.CacheRead + t.Tokens.CacheWrite; input > 0 {
 		share = fmt.Sprintf("%.0f %%", 100*float64(t.Tokens.CacheRead)/float64(input))
 	}
-	for i, text := range []string{shortCount(float64(today)), shortCount(float64(week)), cost, share} {
+	costed := "Cost of the period"
+	if t.Costed < t.Sessions {
+		costed = fmt.Sprintf("Cost of %d of %s", t.Costed, count(t.Sessions, "session", "sessions"))
+	}
+	p.costed.Set(costed, widgets.ColorMuted)
+	for i, text := range []string{shortCount(float64(today)), shortCount(float64(week)), costText("", t), share} {
 		p.figures[i].Set(text, theme.ColorNameForeground)
 	}
+}
+
+// costText returns the cost of a row, after the text atLeast if it is known for only some of its sessions; a dash: it is not known.
+func costText(atLeast string, r *usage.Row) string {
+	switch {
+	case r.Costed == 0, r.Costed < r.Sessions && r.CostUSD < 0.005:
+		return "–"
+	case r.Costed < r.Sessions:
+		return atLeast + present.Cost(r.CostUSD, r.Costed, r.Costed)
+	}
+	return present.Cost(r.CostUSD, r.Costed, r.Sessions)
 }
 
 // shortCount returns a number of tokens with three digits at most: "7.74 M".
@@ -162,7 +177,7 @@ func chartBar(label string, r *usage.Row) widgets.ChartBar {
 }
 
 // usageWidths are the widths of the columns after the first.
-var usageWidths = []float32{52, 44, 78, 66, 84, 74, 68, 58}
+var usageWidths = []float32{52, 44, 78, 66, 84, 74, 68, 92}
 
 func newUsageCells(size fyne.ThemeSizeName, isHeader bool) *fyne.Container {
 	style := fyne.TextStyle{Bold: isHeader}
@@ -183,7 +198,7 @@ func setUsageCells(row *fyne.Container, texts []string, color fyne.ThemeColorNam
 func (p *usagePage) cells(r *usage.Row) []string {
 	return []string{present.UsageKey(string(p.rows.By), tail(r.Key, maxRowText)), strconv.Itoa(r.Sessions), present.Count(int64(r.Turns)), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
 		present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite), present.Count(r.Tokens.Reasoning),
-		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
+		costText("at least ", r)}
 }
 
 // look reads the sessions again. The earlier result stays visible if it is of the same period.
@@ -237,7 +252,7 @@ func (p *usagePage) show() {
 	if p.problem.Set(banner) {
 		p.content.Refresh()
 	}
-	p.total.Set(p.totalText(phase), widgets.ColorMuted)
+	widgets.SetLabel(p.total, p.totalText(phase))
 	if phase == phaseList {
 		p.draw()
 	}
@@ -310,11 +325,11 @@ func (p *usagePage) totalText(phase string) string {
 	}
 	t := &p.rows.Total
 	parts := []string{count(t.Sessions, "session", "sessions"), count(t.Turns, "turn", "turns"), tokens(t.All())}
-	if cost := present.Cost(t.CostUSD, t.Costed, t.Sessions); cost != "" {
-		parts = append(parts, cost)
-	}
 	if t.Unknown > 0 {
 		parts = append(parts, strconv.Itoa(t.Unknown)+" without recorded tokens")
+	}
+	if n := t.Sessions - t.Costed; n > 0 {
+		parts = append(parts, strconv.Itoa(n)+" without a known cost")
 	}
 	if n := p.rows.Untimed; n > 0 {
 		parts = append(parts, strconv.Itoa(n)+" counted on the last day: the agent does not say when")

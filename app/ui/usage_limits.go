@@ -26,7 +26,7 @@ var limitWidths = []float32{120, 80, 120, 90}
 
 func newLimitStrip() *limitStrip {
 	s := &limitStrip{rows: widgets.Rows(4), without: widgets.NewCaption("")}
-	s.content = widgets.Widest(usageWidth-28, widgets.Rows(6, widgets.NewCaption("Limits, as the agents recorded them"), s.rows, s.without))
+	s.content = widgets.Rows(6, widgets.NewCaption("Limits, as the agents recorded them"), s.rows, s.without)
 	s.content.Hide()
 	return s
 }

@@ -140,3 +140,30 @@ func TestDesktopKeyboardWalk(t *testing.T) {
 	d.key("ctrl+w")
 	p.end()
 }
+
+// TestDesktopFirstStart: the first window opens at the introduction by itself, which Enter leaves; the second one opens at the sessions.
+func TestDesktopFirstStart(t *testing.T) {
+	d := newScreen(t, desktoptest.Options{})
+	env := []string{fmt.Sprint(walkVariable, "=", os.Getpid()), settingsVariable + "=" + filepath.Join(t.TempDir(), "config.toml"), introduceVariable + "=1"}
+	p := d.open(env...)
+	p.activate()
+	d.drawn()
+	p.focusIs("Show my sessions")
+	d.shootSoon("first-start")
+	d.key("Return")
+	eventually.True(t, "the sessions", func() bool {
+		_, text := p.focus()
+		return text != "Show my sessions"
+	})
+	d.key("ctrl+w")
+	p.end()
+
+	p = d.open(env...)
+	p.activate()
+	d.drawn()
+	if _, text := p.focus(); text == "Show my sessions" {
+		t.Error("the second window introduces the program again")
+	}
+	d.key("ctrl+w")
+	p.end()
+}

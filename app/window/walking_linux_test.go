@@ -23,10 +23,12 @@ import (
 	"rollcall/textmatch"
 )
 
-// walkVariable makes the window process show the session of a process, by its pid, over a real core. settingsVariable is the path of its settings.
+// walkVariable makes the window process show the session of a process, by its pid, over a real core. settingsVariable is the path of its settings, and
+// introduceVariable makes a first window introduce the program.
 const (
-	walkVariable     = "ROLLCALL_WINDOW_TEST_PID"
-	settingsVariable = "ROLLCALL_WINDOW_TEST_SETTINGS"
+	walkVariable      = "ROLLCALL_WINDOW_TEST_PID"
+	settingsVariable  = "ROLLCALL_WINDOW_TEST_SETTINGS"
+	introduceVariable = "ROLLCALL_WINDOW_TEST_INTRODUCE"
 )
 
 // walkAgent is an agent with one session, which lives as long as its process. It prints what it is asked.

@@ -72,9 +72,6 @@ func (c *Chart) Set(bars []ChartBar, axis func(value float64) string) {
 	c.Refresh()
 }
 
-// Bars returns the bars that the chart shows.
-func (c *Chart) Bars() []ChartBar { return c.bars }
-
 const (
 	chartHeight = 170
 	chartLabel  = 18 // the height of the labels

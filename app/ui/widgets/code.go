@@ -1,6 +1,7 @@
 package widgets
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,13 +31,16 @@ type Code struct {
 	ready    bool
 	scroll   *container.Scroll
 	drawn    *codeRows
-	endShown bool // the user has seen the last row
+	endShown bool    // the user has seen the last row
+	height   float32 // of the content at the last layout
+	visibles int     // rows that were visible at the last layout
 }
 
 // CodePart is a text with a title. The title is always a text of Rollcall, and its font differs from the font of the texts.
 type CodePart struct {
 	Title, Text string
 	Diff        bool // the lines begin with a sign: added ones are green, removed ones red
+	Markdown    bool // the text is shown as Markdown, unless that would leave out a part of it
 }
 
 // codeRow is one line on the screen.
@@ -85,8 +89,10 @@ func (c *Code) SetHeight(height float32) {
 // IsReady reports whether the texts are shown. While a long text is being prepared, the view shows no part of it.
 func (c *Code) IsReady() bool { return c.ready }
 
-// Rows returns the number of rows.
-func (c *Code) Rows() int { return len(c.rows) }
+// Rows returns the number of rows, or of so many rows as are as high as Markdown.
+func (c *Code) Rows() int {
+	return int((c.scroll.Content.MinSize().Height - 2*codePad) / codeRowHeight)
+}
 
 // Visible returns the number of rows that are visible at the same time.
 func (c *Code) Visible() int { return int(c.scroll.Size().Height / codeRowHeight) }
@@ -119,7 +125,7 @@ func (c *Code) ScrollToEnd() {
 // PageDown scrolls by most of a page; a negative n scrolls up.
 func (c *Code) PageDown(n int) {
 	at := c.scroll.Offset.Y + float32(n)*max(c.scroll.Size().Height-codeRowHeight, codeRowHeight)
-	c.scroll.ScrollToOffset(fyne.NewPos(0, min(max(at, 0), max(c.drawn.MinSize().Height-c.scroll.Size().Height, 0))))
+	c.scroll.ScrollToOffset(fyne.NewPos(0, min(max(at, 0), max(c.scroll.Content.MinSize().Height-c.scroll.Size().Height, 0))))
 	c.scrolled()
 }
 
@@ -131,7 +137,7 @@ func (c *Code) scrolled() {
 // noteEnd records that the end is visible, if it is.
 func (c *Code) noteEnd() {
 	height := c.scroll.Size().Height
-	if seen := c.endShown; !seen && c.ready && height > 0 && c.scroll.Offset.Y+height >= c.drawn.MinSize().Height-codePad {
+	if seen := c.endShown; !seen && c.ready && height > 0 && c.scroll.Offset.Y+height >= c.scroll.Content.MinSize().Height-codePad {
 		c.endShown = true
 		if c.Changed != nil {
 			c.Changed()
@@ -154,23 +160,28 @@ func (c *Code) prepare() {
 	c.latest++
 	number, columns, parts := c.latest, c.columns, c.parts
 	if c.size <= quickCode {
-		c.take(wrapParts(parts(), columns))
+		list := parts()
+		c.take(list, wrapParts(list, columns))
 		return
 	}
-	c.ready, c.rows = false, []codeRow{{text: "Preparing the text…", isTitle: true}}
+	c.ready, c.rows, c.scroll.Content = false, []codeRow{{text: "Preparing the text…", isTitle: true}}, c.drawn
 	c.show()
 	go func() {
-		rows := wrapParts(parts(), columns)
+		list := parts()
+		rows := wrapParts(list, columns)
 		c.host.Post(func() {
 			if number == c.latest {
-				c.take(rows)
+				c.take(list, rows)
 			}
 		})
 	}()
 }
 
-func (c *Code) take(rows []codeRow) {
-	c.rows, c.ready = rows, true
+func (c *Code) take(parts []CodePart, rows []codeRow) {
+	c.rows, c.ready, c.scroll.Content = rows, true, c.drawn
+	if o := rendered(parts); o != nil {
+		c.scroll.Content = o
+	}
 	c.show()
 	c.noteEnd()
 	if c.Changed != nil {
@@ -192,12 +203,47 @@ func (c *Code) resized(width float32) {
 		c.prepare()
 	}
 	c.noteEnd()
+	if height, visible := c.scroll.Content.MinSize().Height, c.Visible(); height != c.height || visible != c.visibles {
+		c.height, c.visibles = height, visible
+		if c.Changed != nil {
+			c.host.Post(c.Changed) // after the layout that goes on
+		}
+	}
 }
 
 // least returns the size that the view has at least.
 func (c *Code) least() fyne.Size {
-	rows := min(max(len(c.rows), 1), c.most)
-	return fyne.NewSize(100, float32(rows)*codeRowHeight+2*codePad)
+	return fyne.NewSize(100, min(max(c.scroll.Content.MinSize().Height, codeRowHeight+2*codePad), float32(c.most)*codeRowHeight+2*codePad))
+}
+
+// mostMarkdown is the size in bytes up to which a text is shown as Markdown, and mostWord that of its longest word: Fyne lays out a longer one in a time
+// that grows with the square of its length.
+const mostMarkdown, mostWord = 32 << 10, 500
+
+// rendered returns parts of which one is Markdown as a person reads them; nil: none is, or it can't be shown whole.
+func rendered(parts []CodePart) fyne.CanvasObject {
+	rows, has := Rows(-6), false
+	for _, p := range parts {
+		if p.Title != "" {
+			rows.Add(Pad(6, 4, 6, 6, NewCaption(p.Title)))
+		}
+		if !p.Markdown {
+			rows.Add(NewCode(p.Text))
+			continue
+		}
+		if len(p.Text) > mostMarkdown || slices.ContainsFunc(strings.Fields(p.Text), func(word string) bool { return len(word) > mostWord }) {
+			return nil
+		}
+		blocks, isWhole := markdown(p.Text)
+		if !isWhole {
+			return nil
+		}
+		rows.Objects, has = append(rows.Objects, blocks...), true
+	}
+	if !has {
+		return nil
+	}
+	return Pad(2, codePad, 2, codePad, rows)
 }
 
 // codeRows draws the visible rows.

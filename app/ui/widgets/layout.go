@@ -77,6 +77,14 @@ func Widest(width float32, content fyne.CanvasObject) *fyne.Container {
 	}, func([]fyne.CanvasObject) fyne.Size { return content.MinSize() }}, content)
 }
 
+// Centred limits content to width, in the middle, and gives it the height below the margin of a page.
+func Centred(width float32, content fyne.CanvasObject) *fyne.Container {
+	return container.New(Layout{func(_ []fyne.CanvasObject, size fyne.Size) {
+		w := min(size.Width-48, width)
+		Place(content, (size.Width-w)/2, 12, w, size.Height-12)
+	}, func([]fyne.CanvasObject) fyne.Size { return content.MinSize().AddWidthHeight(48, 12) }}, content)
+}
+
 // column centres objects and limits them to width; it also centres them vertically if isMiddle is set.
 func column(width float32, isMiddle bool) Layout {
 	return Layout{func(objects []fyne.CanvasObject, size fyne.Size) {

@@ -3,6 +3,7 @@ package widgets
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -27,18 +28,35 @@ func (h *Host) NewMarkdown(first, rest string, resized func()) *LongText {
 	return h.newLongText(content, func(source string) {
 		if source != shown {
 			shown = source
-			b := markdownRows{source: []byte(source)}
-			b.blocks(parser.Parse(text.NewReader(b.source)), 0)
-			content.Objects = b.rows
+			content.Objects, _ = markdown(source)
 			content.Refresh()
 		}
 	}, first, rest, resized)
+}
+
+// markdown returns the rows that show a text. isWhole reports that they show all letters of it: a Markdown reader leaves out, for example, the targets
+// of images and the cells of a table that no column has.
+func markdown(source string) (rows []fyne.CanvasObject, isWhole bool) {
+	b := markdownRows{source: []byte(source), shown: &strings.Builder{}}
+	b.blocks(parser.Parse(text.NewReader(b.source)), 0)
+	return b.rows, letters(b.shown.String()) == letters(source)
+}
+
+// letters returns the letters of a text.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, text)
 }
 
 // markdownRows builds the rows of a text.
 type markdownRows struct {
 	source []byte
 	rows   []fyne.CanvasObject
+	shown  *strings.Builder // collects the texts of the rows
 }
 
 const (
@@ -69,19 +87,25 @@ func (b *markdownRows) blocks(parent ast.Node, depth int) {
 			b.item(mark, n, depth)
 		case *ast.Blockquote:
 			b.blocks(n, depth+1)
-		case *ast.FencedCodeBlock, *ast.CodeBlock, *ast.HTMLBlock:
-			b.code(b.lines(n), depth)
+		case *ast.FencedCodeBlock:
+			language := ""
+			if n.Info != nil {
+				language = string(n.Info.Value(b.source))
+			}
+			b.code(language, string(n.Lines().Value(b.source)), depth)
+		case *ast.CodeBlock, *ast.HTMLBlock:
+			b.code("", string(n.Lines().Value(b.source)), depth)
 		case *ast.ThematicBreak:
 			b.add(depth, Pad(9, 9, 6, 6, widget.NewSeparator()))
 		case *table.Table:
-			b.code(b.table(n), depth)
+			b.code("", b.table(n), depth)
 		}
 	}
 }
 
 // item adds an item of a list: the mark beside its first block.
 func (b *markdownRows) item(mark string, item ast.Node, depth int) {
-	inner := markdownRows{source: b.source}
+	inner := markdownRows{source: b.source, shown: b.shown}
 	inner.blocks(item, 0)
 	if len(inner.rows) == 0 {
 		return
@@ -97,16 +121,22 @@ func (b *markdownRows) add(depth int, o fyne.CanvasObject) {
 	b.rows = append(b.rows, o)
 }
 
-// code adds a text in a fixed-width font that scrolls sideways.
-func (b *markdownRows) code(source string, depth int) {
-	label := NewSelectText(strings.TrimRight(source, "\n"))
+// code adds a text in a fixed-width font that scrolls sideways, below the name of its language.
+func (b *markdownRows) code(language, source string, depth int) {
+	rows := Rows(0)
+	if language != "" {
+		rows.Add(Pad(0, 2, 2, 2, NewCaption(b.note(language))))
+	}
+	label := NewSelectText(b.note(strings.TrimRight(source, "\n")))
 	label.TextStyle.Monospace, label.Wrapping = true, fyne.TextWrapOff
-	b.add(depth, Pad(6, 8, 6, 6, NewPanel(0, 0, 2, 2, container.NewHScroll(label))))
+	rows.Add(NewPanel(0, 0, 2, 2, container.NewHScroll(label)))
+	b.add(depth, Pad(6, 8, 6, 6, rows))
 }
 
-// lines returns the text of a block of code.
-func (b *markdownRows) lines(n ast.Node) string {
-	return string(n.Lines().Value(b.source))
+// note returns a text that is shown, and collects it.
+func (b *markdownRows) note(text string) string {
+	b.shown.WriteString(text)
+	return text
 }
 
 // table returns a table as lines of cells of equal width.
@@ -160,6 +190,9 @@ type span struct {
 // words returns a paragraph: a text that can be selected, unless it has several styles.
 func (b *markdownRows) words(n ast.Node, style fyne.TextStyle) fyne.CanvasObject {
 	spans := b.spans(n, style)
+	for _, s := range spans {
+		b.note(s.text)
+	}
 	if len(spans) == 1 {
 		label := NewSelectText(spans[0].text)
 		label.TextStyle = spans[0].style

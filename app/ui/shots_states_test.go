@@ -1,0 +1,57 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"rollcall/app"
+	"rollcall/internal/agentname"
+)
+
+// TestShotStates: every page that shows what was read, while it is read, without anything, and after a failure, in a small and in a large window, light and
+// dark, with ROLLCALL_SHOTS=1 (make shots).
+func TestShotStates(t *testing.T) {
+	if os.Getenv("ROLLCALL_SHOTS") == "" {
+		t.Skip("make shots paints every page")
+	}
+	loading := &app.Snapshot{Refreshing: true, Adapters: []app.Health{
+		{Name: agentname.ClaudeCode, State: app.Pending, Asking: true}, {Name: agentname.Codex, State: app.Pending, Asking: true}}}
+	for state, snap := range map[string]*app.Snapshot{"empty": snapshotOf(), "loading": loading, "failed": broken(snapshotOf())} {
+		core := &searchCore{fakeCore: &fakeCore{snapshot: snap}}
+		agents := usualAgents()
+		switch state {
+		case "loading":
+			core.hold = make(chan struct{})
+			defer close(core.hold)
+		case "failed":
+			core.report = app.SearchReport{Agents: []app.SearchedAgent{{Name: agentname.Codex, State: app.Failed, Problems: []string{"/home/dev/.codex/sessions: unreadable: permission denied"}}}}
+		case "empty":
+			for _, a := range agents {
+				a.(*fakeAgent).install = "npm install -g " + a.(*fakeAgent).program
+			}
+		}
+		w := openWith(t, core, Options{Agents: agents, History: func(ctx context.Context, _ time.Time) *app.Snapshot {
+			if state == "loading" {
+				<-ctx.Done()
+			}
+			return snap
+		}})
+		w.ui.search.entry.SetText("flaky")
+		for name, show := range map[string]func(){"all": func() { w.ui.showScope(allGroups) }, "needs-you": func() { w.ui.showScope(needsYou) },
+			"agents": func() { w.ui.open(pageAgents) }, "launch": func() { w.ui.open(pageLaunch) }, "locks": func() { w.ui.open(pageLocks) },
+			"search": func() { w.ui.open(pageSearch) }, "usage": func() { w.ui.open(pageUsage) }} {
+			show()
+			deadline := time.Now().Add(time.Second / 2)
+			w.until("the page", func() bool { return time.Now().After(deadline) })
+			for _, size := range []fyne.Size{{Width: 700, Height: 500}, {Width: 1280, Height: 800}} {
+				w.win.Resize(size)
+				w.shoot(fmt.Sprintf("state-%s-%s-%.0fx%.0f", name, state, size.Width, size.Height))
+			}
+		}
+	}
+}
