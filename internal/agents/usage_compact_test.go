@@ -28,7 +28,9 @@ func TestUsageCompacted(t *testing.T) {
 			countsAll(s, r, func(q modelserver.Request) bool { // Claude Code stores nothing of what the summary used
 				return strings.Contains(q.Prompt, "[[usage")
 			})
-			if !slices.ContainsFunc(s.Server.Requests(), func(q modelserver.Request) bool { return strings.Contains(q.Prompt, "detailed summary of the conversation") }) {
+			if !slices.ContainsFunc(s.Server.Requests(), func(q modelserver.Request) bool {
+				return strings.Contains(q.Prompt, "detailed summary of the conversation")
+			}) {
 				t.Error("no summary was asked for")
 			}
 		})
