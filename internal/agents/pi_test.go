@@ -174,3 +174,17 @@ func TestPiFailedTurn(t *testing.T) {
 		s.Becomes(byPrompt("before"), time.Now(), soon, "idle", "idle/completed")
 	})
 }
+
+// A run that its provider refuses until Pi gives up has reached a limit.
+func TestPiLimit(t *testing.T) {
+	nightly(t)
+	each(t, pis, func(t *testing.T, s *Sandbox, r Release) {
+		began := time.Now()
+		if output, err := s.run(r, "-p", "break [[fail 429]]").CombinedOutput(); err == nil {
+			t.Fatalf("the run succeeds:\n%s", output)
+		}
+		if failed := s.Becomes(byPrompt("break"), began, soon, "stopped/failed"); !failed.Limited {
+			t.Errorf("no limit: %v", failed)
+		}
+	})
+}

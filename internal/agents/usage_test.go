@@ -73,23 +73,30 @@ func TestUsage(t *testing.T) {
 						want += q.Output
 					}
 				}
-				var usage struct {
-					Total struct {
-						Tokens struct{ Output, Reasoning int64 }
-					}
-				}
-				out, err := s.Command(headlessBinary, "usage", "--since", "all", "--json").Output()
-				if err != nil || json.Unmarshal(out, &usage) != nil {
-					t.Fatalf("usage: %v\n%s", err, out)
-				}
-				got := usage.Total.Tokens.Output
-				if r.Agent == OpenCodeNewest.Agent { // which takes what the model reasoned out of the output
-					got += usage.Total.Tokens.Reasoning
-				}
+				got, out := countedOutput(s, r)
 				if got != int64(want) || want == 0 {
 					t.Errorf("usage counts an output of %d, the model server answered %d\n%s", got, want, out)
 				}
 			})
 		})
 	}
+}
+
+// countedOutput returns the tokens of output that usage counts, and what it said.
+func countedOutput(s *Sandbox, r Release) (int64, []byte) {
+	s.t.Helper()
+	var usage struct {
+		Total struct {
+			Tokens struct{ Output, Reasoning int64 }
+		}
+	}
+	out, err := s.Command(headlessBinary, "usage", "--since", "all", "--json").Output()
+	if err != nil || json.Unmarshal(out, &usage) != nil {
+		s.t.Fatalf("usage: %v\n%s", err, out)
+	}
+	got := usage.Total.Tokens.Output
+	if r.Agent == OpenCodeNewest.Agent { // which takes what the model reasoned out of the output
+		got += usage.Total.Tokens.Reasoning
+	}
+	return got, out
 }

@@ -1,6 +1,7 @@
 package pistore
 
 import (
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -198,6 +199,11 @@ func (t *turn) answer(r *record) {
 	default: // an unknown reason ends the turn, with an unknown outcome
 		t.why = "stop reason " + kit.PlainWord(r.stop)
 	}
+}
+
+// isLimited reports whether the turn failed since a limit was reached: Pi stores the status of an HTTP answer at the beginning of its error.
+func (t *turn) isLimited() bool {
+	return t.state == failed && (strings.HasPrefix(t.why, "429: ") || strings.HasPrefix(t.why, "429 "))
 }
 
 // noteGap records that a part in the middle of the file was not read.

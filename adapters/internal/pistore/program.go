@@ -64,11 +64,10 @@ func scriptOf(args []string, cwd string) (script string, flags []string) {
 // isPiScript reports whether a script is Pi's program, by its place, also through the
 // link that npm makes to it. In a container only the link's name can be seen.
 func isPiScript(script string) bool {
-	const inside = "/pi-coding-agent/dist/"
 	if script == "" {
 		return false
 	}
-	if strings.Contains(filepath.ToSlash(script), inside) {
+	if isInPi(script) {
 		return true
 	}
 	if base := filepath.Base(script); base != "pi" && base != "legacy-pi" {
@@ -78,7 +77,13 @@ func isPiScript(script string) bool {
 		return true
 	}
 	target, err := filepath.EvalSymlinks(script)
-	return err == nil && strings.Contains(filepath.ToSlash(target), inside) || errors.Is(err, fs.ErrNotExist)
+	return err == nil && isInPi(target) || errors.Is(err, fs.ErrNotExist)
+}
+
+// isInPi reports whether a file is in Pi's package. That of oh-my-pi, whose sessions are elsewhere and in another form, has the same name in another scope.
+func isInPi(path string) bool {
+	path = filepath.ToSlash(path)
+	return strings.Contains(path, "/pi-coding-agent/dist/") && !strings.Contains(path, "/@oh-my-pi/")
 }
 
 // besidePackage reports whether the binary is Pi built with Bun.

@@ -61,3 +61,18 @@ func TestLaunch(t *testing.T) {
 		}
 	}
 }
+
+// oh-my-pi 18.2.3 has Pi's script in a package of its own, and has the name of Bun at its start, on macOS for good.
+func TestOhMyPiIsNotPi(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "omp")
+	for script, want := range map[string]adapters.Name{
+		"/usr/lib/node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js":         Pi,
+		"/usr/lib/node_modules/@mariozechner/pi-coding-agent/dist/cli.js":                  Pi,
+		"/home/dev/.bun/install/global/node_modules/@oh-my-pi/pi-coding-agent/dist/cli.js": "",
+		bin: "",
+	} {
+		if got := agentOf("bun", "/usr/bin/bun", "/home/dev", []string{"bun", script}); got != want {
+			t.Errorf("%s: %q, want %q", script, got, want)
+		}
+	}
+}

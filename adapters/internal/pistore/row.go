@@ -59,6 +59,9 @@ func (d *discovery) row(s *session) adapters.Session {
 			out.Home = filepath.Dir(r)
 		}
 	}
+	if out.Limited = v.Outcome == adapters.Failed && s.turn.isLimited(); out.Limited {
+		out.LimitedUntil = kit.ResetTime(s.turn.why, s.turn.at)
+	}
 	if s.exact {
 		out.CostUSD = s.sums.cost
 	}

@@ -1,0 +1,73 @@
+//go:build agents && linux
+
+package agents
+
+import (
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/internal/modelserver"
+)
+
+// A conversation that is compacted and goes on is counted as the model server has answered it: with the summary, if the agent stores what that used.
+func TestUsageCompacted(t *testing.T) {
+	nightly(t)
+	t.Run("claude-code", func(t *testing.T) {
+		each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
+			id := uuid(t)
+			for _, args := range [][]string{{"--session-id", id, "one [[usage 100 11]]"}, {"--resume", id, "two [[usage 100 13]]"},
+				{"--resume", id, "/compact"}, {"--resume", id, "three [[usage 100 17]]"}} {
+				if out, err := s.run(r, append([]string{"-p"}, args...)...).CombinedOutput(); err != nil {
+					t.Fatalf("%q: %v\n%s", args, err, out)
+				}
+			}
+			countsAll(s, r, func(q modelserver.Request) bool { // Claude Code stores nothing of what the summary used
+				return strings.Contains(q.Prompt, "[[usage")
+			})
+			if !slices.ContainsFunc(s.Server.Requests(), func(q modelserver.Request) bool {
+				return strings.Contains(q.Prompt, "detailed summary of the conversation")
+			}) {
+				t.Error("no summary was asked for")
+			}
+		})
+	})
+	t.Run("pi", func(t *testing.T) {
+		each(t, []Release{PiNewest}, func(t *testing.T, s *Sandbox, r Release) {
+			err := writeJSON(filepath.Join(s.Home, ".pi", "agent", "settings.json"), map[string]any{ // it compacts what is older than so many tokens
+				"defaultProvider": mockProvider, "defaultModel": mockModel, "compaction": map[string]any{"enabled": true, "reserveTokens": 1000, "keepRecentTokens": 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			terminal, _ := openPi(s, r)
+			for _, prompt := range []string{"one [[usage 100 11]]", "two [[usage 100 13]]"} {
+				terminal.Prompt(prompt)
+				terminal.Shows("Mock answer to: " + prompt[:3])
+			}
+			terminal.Enter("/compact")
+			terminal.Shows("ompacted")
+			terminal.Prompt("three [[usage 100 17]]")
+			terminal.Shows("Mock answer to: three")
+			countsAll(s, r, func(modelserver.Request) bool { return true })
+		})
+	})
+}
+
+// countsAll waits until usage counts what all answers state that count.
+func countsAll(s *Sandbox, r Release, count func(modelserver.Request) bool) {
+	s.t.Helper()
+	want := int64(0)
+	for _, q := range s.Server.Requests() {
+		if q.Status == http.StatusOK && count(q) {
+			want += int64(q.Output)
+		}
+	}
+	var got int64
+	var said []byte
+	if poll(10*time.Second, func() bool { got, said = countedOutput(s, r); return got == want }) != nil {
+		s.t.Errorf("usage counts an output of %d, the model server answered %d\n%s", got, want, said)
+	}
+}
