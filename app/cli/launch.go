@@ -337,10 +337,7 @@ func (c *launchCommand) print(p *launch.Plan, left []string) {
 
 // printFuses shows the fuses that may expire while an agent works in a folder, and how they are extended.
 func (c *launchCommand) printFuses(folder string) {
-	if c.deps.Fuses == nil {
-		return
-	}
-	f, err := c.fuses()
+	f, err := c.deps.Fuses()
 	if err != nil {
 		c.warn(err.Error())
 		return

@@ -50,11 +50,9 @@ type attention struct {
 func (p *parts) newAttention() *attention {
 	a := &attention{current: p.settings, log: p.log, desktop: notify.NewDesktopQuiet(""), told: app.NewWakeup(), redraw: app.NewWakeup(),
 		slots: make(chan struct{}, awayAtOnce), acted: map[string]time.Time{}, finder: focus.New(proc.Open(), focus.Here())}
-	if p.deps.Quiet != nil {
-		var err error
-		if a.quiet, err = p.deps.Quiet(); err != nil {
-			p.log.Warn("the state of do not disturb is not known", "error", err)
-		}
+	var err error
+	if a.quiet, err = p.deps.Quiet(); err != nil {
+		p.log.Warn("the state of do not disturb is not known", "error", err)
 	}
 	a.readSettings()
 	a.readQuiet()
