@@ -2,18 +2,16 @@ package cli
 
 import (
 	"errors"
-	"path/filepath"
 
 	"rollcall/app/machine"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/owned/marks"
 	"rollcall/app/settings"
-	"rollcall/app/store"
 	"rollcall/app/store/quiet"
 )
 
-// complete returns d with what it lacks: nothing is set, there are no fuses and no other machines, and nothing else can be opened, as without a state folder.
+// complete returns d with what it lacks: nothing is set, there are no other machines, and nothing else can be opened, as without a state folder.
 func complete(d Deps) Deps {
 	if d.WithoutCache == nil {
 		d.WithoutCache = func() {}
@@ -37,7 +35,7 @@ func complete(d Deps) Deps {
 		d.Machines = func() (*machine.Machines, *machine.Kept, error) { return machine.New(nil, nil), nil, nil }
 	}
 	if d.Fuses == nil {
-		d.Fuses = func() (*fuse.Fuses, error) { return fuse.In(store.In(filepath.Join("no such folder", "fuses"))), nil }
+		d.Fuses = unopened[fuse.Fuses]
 	}
 	if d.Leave == nil {
 		d.Leave = func(int) {}

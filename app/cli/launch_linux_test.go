@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
+	"rollcall/app/store"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/proc"
@@ -64,6 +66,7 @@ func launchDeps(t *testing.T, list ...adapters.Adapter) Deps {
 	d := withTable(list...)
 	state := filepath.Join(t.TempDir(), "state")
 	d.Launches = func() (*launch.Launches, error) { return launch.In(state, proc.OpenAt("/proc", "/etc")), nil }
+	d.Fuses = func() (*fuse.Fuses, error) { return fuse.In(store.Below(state, store.Fuses)), nil }
 	return d
 }
 
