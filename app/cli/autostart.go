@@ -9,11 +9,8 @@ import (
 
 // autostartJSON is the JSON document of autostart status. Empty fields are left out.
 type autostartJSON struct {
-	Schema  int      `json:"schema"`
-	On      bool     `json:"on"`
-	Paths   []string `json:"paths,omitempty"`
-	Program string   `json:"program,omitempty"`
-	Problem string   `json:"problem,omitempty"`
+	Schema int `json:"schema"`
+	autostart.State
 }
 
 func newAutostart(e *env) *cobra.Command {
@@ -23,12 +20,14 @@ func newAutostart(e *env) *cobra.Command {
 			if e.deps.Tray == nil {
 				return usageError("this build has no tray; rollcall keep --install starts the keeper at login")
 			}
-			return e.autostartChanged("wrote", autostart.Tray.On)
+			return e.changeAutostart(autostart.Tray, "wrote", autostart.Entry.On)
 		},
 	}
 	off := &cobra.Command{
 		Use: "off", Short: "Don't start the tray at login any more", Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return e.autostartChanged("removed", autostart.Tray.Off) },
+		RunE: func(*cobra.Command, []string) error {
+			return e.changeAutostart(autostart.Tray, "removed", autostart.Entry.Off)
+		},
 	}
 	var asJSON bool
 	status := &cobra.Command{
@@ -43,12 +42,16 @@ removed by off. A file or value that was changed by hand stays as it is.
 rollcall keep --install does the same for the keeper, on servers.`, on, off, status)
 }
 
-// autostartChanged calls change, which changes what starts at login, and prints the paths that it changed.
-func (e *env) autostartChanged(verb string, change func() (autostart.Change, error)) error {
-	c, err := change()
+// changeAutostart calls change, which changes whether an entry starts at login, and prints what it changed.
+func (e *env) changeAutostart(entry autostart.Entry, verb string, change func(autostart.Entry) (autostart.Change, error)) error {
+	c, err := change(entry)
 	e.printPaths(verb, c.Paths)
-	if err == nil && len(c.Paths) == 0 {
-		e.printf("the tray was not started at login\n")
+	switch {
+	case err != nil:
+	case len(c.Paths) == 0:
+		e.printf("%s was not started at login\n", entry)
+	case c.Hint != "":
+		e.printf("%s\n", c.Hint)
 	}
 	return err
 }
@@ -66,7 +69,7 @@ func (e *env) autostartStatus(asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return e.json(autostartJSON{Schema: schema, On: s.On, Paths: s.Paths, Program: s.Program, Problem: s.Problem})
+		return e.json(autostartJSON{schema, s})
 	}
 	e.printf("%s\n", ifelse(s.On, "on", "off"))
 	for _, p := range s.Paths {

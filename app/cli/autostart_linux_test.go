@@ -18,7 +18,7 @@ func said(t *testing.T, deps Deps, args ...string) (int, string) {
 	t.Helper()
 	var out bytes.Buffer
 	deps.Getenv = os.Getenv
-	code := Execute(t.Context(), args, Streams{Out: &out, Err: &out}, deps)
+	code := Execute(t.Context(), args, Streams{Out: &out, Err: &out}, complete(deps))
 	return code, out.String()
 }
 

@@ -52,25 +52,24 @@ type Deps struct {
 	// the commands that need them.
 	Open    func() ([]adapters.Adapter, proc.Lister)
 	Version Version
-	// WithoutCache makes Open return adapters that do not store what they read; nil: they never store it.
+	// WithoutCache makes Open return adapters that do not store what they read.
 	WithoutCache func()
 	Getenv       func(string) string
-	// Launches opens the records of Rollcall's launches; nil: there are none.
+	// Launches opens the records of Rollcall's launches.
 	Launches func() (*launch.Launches, error)
-	// Settings returns the user's settings, and what is wrong with them; nil:
-	// there are none.
+	// Settings returns the user's settings, and what is wrong with them.
 	Settings func() (settings.Settings, error)
-	// Live returns the user's settings for a process that follows their changes; nil: there are none.
+	// Live returns the user's settings for a process that follows their changes.
 	Live func() (*settings.Live, error)
-	// Quiet opens the state of do not disturb; nil: there is none.
+	// Quiet opens the state of do not disturb.
 	Quiet func() (*quiet.Quiet, error)
 	// Acting is called with the id of a session that the user is about to end, or whose turn; nil: nothing is called.
 	Acting func(session string)
-	// Marks opens the user's names for sessions; nil: there are none.
+	// Marks opens the user's names for sessions.
 	Marks func() (*marks.Marks, error)
-	// Machines opens the user's other machines, and the folder of those that machine add keeps; nil: there are none.
+	// Machines opens the user's other machines, and the folder of those that machine add keeps.
 	Machines func() (*machine.Machines, *machine.Kept, error)
-	// Fuses opens the fuses; nil: there are none.
+	// Fuses opens the fuses.
 	Fuses func() (*fuse.Fuses, error)
 	// Keep runs the keeper until it ends by itself or ctx is done: `rollcall keep`; nil: this build has none.
 	Keep func(ctx context.Context) error
@@ -88,7 +87,7 @@ type Deps struct {
 	// Limit is the time that an adapter may take; 0: the core's default.
 	Limit time.Duration
 	// Leave ends the program with an exit code while a command still runs: it may
-	// wait for something that never comes. nil: Execute waits.
+	// wait for something that never comes.
 	Leave func(code int)
 }
 
@@ -148,7 +147,7 @@ Without a command it starts the tray icon.`,
 	color := root.PersistentFlags().String("color", "auto", "colours: auto, always or never")
 	noCache := root.PersistentFlags().Bool("no-cache", false, "read the agents' files without the cache of earlier reads")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		if *noCache && e.deps.WithoutCache != nil {
+		if *noCache {
 			e.deps.WithoutCache()
 		}
 		e.undoes.Store(slices.Contains(undoing, cmd.CommandPath()))

@@ -96,12 +96,12 @@ func runOn(ctx context.Context, t *testing.T, s Streams, d Deps, args ...string)
 		s.Out = &out
 	}
 	s.Err = &errs
-	code := Execute(ctx, args, s, d)
+	code := Execute(ctx, args, s, complete(d))
 	return result{code, out.String(), errs.String()}
 }
 
 func deps(list ...adapters.Adapter) Deps {
-	return Deps{
+	return complete(Deps{
 		Open:    func() ([]adapters.Adapter, proc.Lister) { return list, nil },
 		Version: Version{Version: "1.2.3", Commit: "abcdef0123456789", Build: "headless"},
 		Getenv: func(k string) string {
@@ -109,7 +109,7 @@ func deps(list ...adapters.Adapter) Deps {
 		},
 		Limit:    200 * time.Millisecond,
 		LookPath: func(string) (string, error) { return "", exec.ErrNotFound },
-	}
+	})
 }
 
 func claude(list ...adapters.Session) *agent {

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -41,14 +40,7 @@ type compareJSON struct {
 type tryJSON struct {
 	Worktree worktreeJSON         `json:"worktree"`
 	Session  *machine.SessionJSON `json:"session,omitempty"`
-	Files    []fileJSON           `json:"files,omitempty"`
-}
-
-type fileJSON struct {
-	Path       string `json:"path"`
-	Insertions int    `json:"insertions"`
-	Deletions  int    `json:"deletions"`
-	Binary     bool   `json:"binary,omitempty"`
+	Files    []worktree.FileStat  `json:"files,omitempty"`
 }
 
 func compare(e *env, group, dir string, asJSON bool) error {
@@ -72,19 +64,17 @@ func compare(e *env, group, dir string, asJSON bool) error {
 	if asJSON {
 		return e.json(comparisonAsJSON(&cmp, columns))
 	}
-	return printComparison(e.output, &cmp, columns)
+	printComparison(e.output, &cmp, columns)
+	return nil
 }
 
 func comparisonAsJSON(cmp *worktree.Comparison, columns []worktree.Column) compareJSON {
 	d := compareJSON{Schema: schema, Group: cmp.Group, Base: cmp.Base.Name, Tries: []tryJSON{}}
 	for _, column := range columns {
-		t := tryJSON{Worktree: worktreeAsJSON(column.Entry)}
+		t := tryJSON{Worktree: worktreeAsJSON(column.Entry), Files: column.Files}
 		if column.Session != nil {
 			s := sessionAsJSON(column.Session)
 			t.Session = &s
-		}
-		for _, f := range column.Files {
-			t.Files = append(t.Files, fileJSON{f.Path, f.Insertions, f.Deletions, f.Binary})
 		}
 		d.Tries = append(d.Tries, t)
 	}
@@ -92,14 +82,14 @@ func comparisonAsJSON(cmp *worktree.Comparison, columns []worktree.Column) compa
 }
 
 // printComparison prints a column for each try.
-func printComparison(o *output, cmp *worktree.Comparison, columns []worktree.Column) error {
-	w := tabwriter.NewWriter(&o.out, 0, 0, 3, ' ', 0)
+func printComparison(o *output, cmp *worktree.Comparison, columns []worktree.Column) {
+	var lines [][]string
 	line := func(name string, value func(i int) string) {
-		fmt.Fprint(w, name)
+		cells := []string{name}
 		for i := range columns {
-			fmt.Fprint(w, "\t"+present.Cut(present.Line(value(i)), 40))
+			cells = append(cells, present.Cut(present.Line(value(i)), 40))
 		}
-		fmt.Fprintln(w)
+		lines = append(lines, cells)
 	}
 	line("", func(i int) string { return columns[i].Suffix })
 	line("status", func(i int) string {
@@ -116,5 +106,7 @@ func printComparison(o *output, cmp *worktree.Comparison, columns []worktree.Col
 	for _, r := range cmp.Rows {
 		line(present.Cut(present.Line(filepath.ToSlash(r.Path)), 40), func(i int) string { return r.Stats[i].String() })
 	}
-	return w.Flush()
+	for _, text := range align(lines, 0, false) {
+		o.printf("%s\n", text)
+	}
 }

@@ -233,7 +233,7 @@ func (c *completions) locked() (out []cobra.Completion) {
 
 // fused returns the folders with a fuse.
 func (c *completions) fused() (out []cobra.Completion) {
-	f, err := c.fuses()
+	f, err := c.deps.Fuses()
 	if err != nil {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
+	"rollcall/app/present"
 	"rollcall/app/store"
 	"rollcall/app/store/lock"
 	"rollcall/internal/agentname"
@@ -89,8 +90,8 @@ func TestCompletion(t *testing.T) {
 		{"status x|", nil, none},
 		{"stop |", []string{"aaaa-1\tworking, aaaa-1: Fix the build"}, none},
 		{"stop aaaa-1 |", nil, none},
-		{"logs |", []string{"l-0000000001\tCodex, " + filepath.Base(folder) + ": do it"}, none},
-		{"hook retry l|", []string{"l-0000000001\tCodex, " + filepath.Base(folder) + ": do it"}, none},
+		{"logs |", []string{"l-0000000001\tCodex, " + present.Project(folder) + ": do it"}, none},
+		{"hook retry l|", []string{"l-0000000001\tCodex, " + present.Project(folder) + ": do it"}, none},
 		{"compare |", []string{"g-1\tlaunches: 1"}, none},
 		{"lock |", nil, dirs},
 		{"unlock |", []string{folder + "\tlocked by me"}, none},

@@ -33,7 +33,7 @@ came of them are listed by "rollcall fuse list" and on the window's page Locks &
   rollcall continue 9830e65d --at 15:05 -p "go on with the tests"
   rollcall continue 9830e65d --cancel`,
 		Args: oneID,
-		RunE: with(e.fuses, func(f *fuse.Fuses, args []string) error { return c.run(f, args[0]) }),
+		RunE: with(e.deps.Fuses, func(f *fuse.Fuses, args []string) error { return c.run(f, args[0]) }),
 	}
 	cmd.Flags().BoolVar(&c.atReset, "at-reset", false, "at the time of the reset that the agent has recorded, and a minute")
 	cmd.Flags().StringVar(&c.at, "at", "", "at this `TIME`, such as 15:05, or a day and a time as \"YYYY-MM-DD 09:00\"")

@@ -17,7 +17,7 @@ func newDND(e *env) *cobra.Command {
 off" ends that. When it ends, one notification shows which sessions still wait for you.
 Sessions that end meanwhile are not reported; the tray's menu lists the last ones.`,
 		Args: noCommand,
-		RunE: with(e.quiet, func(q *quiet.Quiet, _ []string) error {
+		RunE: with(e.deps.Quiet, func(q *quiet.Quiet, _ []string) error {
 			s, err := q.Get()
 			if err != nil {
 				return err
@@ -39,7 +39,7 @@ func newDNDOn(e *env) *cobra.Command {
 		Example: `  rollcall dnd on --for 1h
   rollcall dnd on --until 18:00`,
 		Args: noArgs,
-		RunE: with(e.quiet, func(q *quiet.Quiet, _ []string) error {
+		RunE: with(e.deps.Quiet, func(q *quiet.Quiet, _ []string) error {
 			now := time.Now()
 			var end time.Time
 			var err error
@@ -72,7 +72,7 @@ func newDNDOff(e *env) *cobra.Command {
 		Use:   "off",
 		Short: "Show notifications again",
 		Args:  noArgs,
-		RunE: with(e.quiet, func(q *quiet.Quiet, _ []string) error {
+		RunE: with(e.deps.Quiet, func(q *quiet.Quiet, _ []string) error {
 			if err := q.Off(); err != nil {
 				return err
 			}

@@ -161,16 +161,14 @@ func (c *doctorCommand) environment() []checkJSON {
 			}
 		}
 	}
-	if c.deps.Settings != nil {
-		path, err := store.SettingsPath()
-		if err == nil {
-			_, err = c.deps.Settings()
-		}
-		add("settings", err, path)
-		set := c.settings()
-		for _, line := range set.HomeProblems() {
-			add("home", errors.New(line), "")
-		}
+	path, err := store.SettingsPath()
+	if err == nil {
+		_, err = c.deps.Settings()
+	}
+	add("settings", err, path)
+	set := c.settings()
+	for _, line := range set.HomeProblems() {
+		add("home", errors.New(line), "")
 	}
 	for _, finding := range []func() (checkJSON, bool){c.keeperCheck, c.cacheCheck} {
 		if check, ok := finding(); ok {
@@ -274,9 +272,6 @@ func stateSign(s app.AdapterState) string {
 
 // cacheCheck returns doctor's finding about the cache of what was parsed of agents' files.
 func (c *doctorCommand) cacheCheck() (checkJSON, bool) {
-	if c.deps.WithoutCache == nil {
-		return checkJSON{}, false
-	}
 	check := checkJSON{Name: "cache", State: string(app.OK)}
 	path, err := store.FactsPath()
 	set := c.settings()

@@ -12,6 +12,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/machine"
+	"rollcall/app/owned/worktree"
+	"rollcall/app/usage"
 	"rollcall/internal/doctest"
 )
 
@@ -20,10 +22,10 @@ const jsonDoc = "json.md"
 // documented are the documents and their parts, by their headings in docs/json.md.
 var documented = map[string]any{
 	"document": document{}, "session": machine.SessionJSON{}, "stale": machine.StaleJSON{}, "tokens": adapters.Tokens{}, "context": adapters.Context{},
-	"launch": machine.LaunchJSON{}, "adapter": machine.AdapterJSON{}, "locks": locksDocument{}, "lock": lockJSON{}, "message": messageJSON{}, "event": eventJSON{},
+	"launch": machine.LaunchJSON{}, "adapter": machine.AdapterJSON{}, "locks": locksDocument{}, "lock": lockJSON{}, "message": machine.MessageJSON{}, "event": eventJSON{},
 	"fuses": fuseDocument{}, "fuse": fuseJSON{}, "continue": continueJSON{}, "worktrees": worktreesJSON{}, "worktree": worktreeJSON{},
-	"comparison": compareJSON{}, "try": tryJSON{}, "file": fileJSON{}, "cleanup": pruneJSON{}, "item": pruneItem{},
-	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "hit": hitJSON{}, "search end": searchEndJSON{}, "searched adapter": searchedAgentJSON{}, "usage": usageJSON{}, "usage row": usageRowJSON{}, "limits": limitsJSON{}, "limit": limitJSON{}, "version": versionJSON{}, "keeper": keeperJSON{},
+	"comparison": compareJSON{}, "try": tryJSON{}, "file": worktree.FileStat{}, "cleanup": pruneJSON{}, "item": pruneItem{},
+	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "hit": hitJSON{}, "search end": searchEndJSON{}, "searched adapter": searchedAgentJSON{}, "usage": usageJSON{}, "usage row": usage.Row{}, "limits": limitsJSON{}, "limit": limitJSON{}, "version": versionJSON{}, "keeper": keeperJSON{},
 	"autostart": autostartJSON{}, "purge": uninstallJSON{}, "purged": purgedJSON{},
 	"quiet": quietJSON{},
 	"hello": machine.HelloJSON{}, "removed": machine.RemovedJSON{}, "machine": machineJSON{},

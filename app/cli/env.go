@@ -17,11 +17,9 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/machine"
-	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/settings"
-	"rollcall/app/store/quiet"
 	"rollcall/proc"
 )
 
@@ -52,9 +50,6 @@ func newEnv(ctx context.Context, streams Streams, deps Deps) *env {
 
 // openLaunches opens the records of the launches and reports those that can't be read.
 func (e *env) openLaunches() (*launch.Launches, error) {
-	if e.deps.Launches == nil {
-		return nil, errors.New("this build cannot launch agents")
-	}
 	l, err := e.deps.Launches()
 	if err != nil {
 		return nil, err
@@ -76,26 +71,9 @@ func with[T any](open func() (T, error), run func(opened T, args []string) error
 	}
 }
 
-func (e *env) fuses() (*fuse.Fuses, error) {
-	if e.deps.Fuses == nil {
-		return nil, errors.New("this build has no fuses")
-	}
-	return e.deps.Fuses()
-}
-
-func (e *env) quiet() (*quiet.Quiet, error) {
-	if e.deps.Quiet == nil {
-		return nil, errors.New("this build cannot turn on do not disturb")
-	}
-	return e.deps.Quiet()
-}
-
 // loadSettings returns the user's settings, as far as they can be used, and reports
 // what is wrong with the rest.
 func (e *env) loadSettings() settings.Settings {
-	if e.deps.Settings == nil {
-		return settings.Settings{}
-	}
 	set, err := e.deps.Settings()
 	if err != nil {
 		e.warn(err.Error())
@@ -127,10 +105,8 @@ func (e *env) config(since time.Duration, totals bool, only adapters.Name) (app.
 	if l, err := e.launches(); err == nil {
 		cfg.Launches = l
 	}
-	if e.deps.Marks != nil {
-		if m, err := e.deps.Marks(); err == nil {
-			cfg.Marks = m
-		}
+	if m, err := e.deps.Marks(); err == nil {
+		cfg.Marks = m
 	}
 	return cfg, nil
 }

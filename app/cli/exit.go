@@ -46,6 +46,14 @@ func usageError(format string, args ...any) error {
 // incomplete writes what a command with --strict has printed, and returns the error for a failed adapter.
 func (e *env) incomplete() error { return cmp.Or(e.flush(), error(&exitError{code: Incomplete})) }
 
+// someFailed returns an error with the number of things for which an action failed; nil: for none.
+func someFailed(failed, all int, thing, what string) error {
+	if failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %s %s", failed, plural(all, thing), what)
+}
+
 // folderError adds the exit code Locked to the error of a folder that is locked or in
 // use. It returns other errors as they are.
 func folderError(err error) error {
@@ -100,9 +108,6 @@ var undoing = []string{"rollcall", "rollcall window", "rollcall keep", "rollcall
 // leaveWhenInterrupted ends the program when the command does not end soon after
 // its context. The caller calls stop once the command has returned.
 func (e *env) leaveWhenInterrupted() (stop func()) {
-	if e.deps.Leave == nil {
-		return func() {}
-	}
 	returned := make(chan struct{})
 	go func() {
 		select {

@@ -25,7 +25,7 @@ There is one fuse per folder, and it is never overwritten.`,
 // newFuseChange returns a sub-command that changes the fuse of one folder. change
 // returns the fuse and what happened to it.
 func newFuseChange(e *env, use, short string, change func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error)) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: oneFolder, RunE: with(e.fuses, func(f *fuse.Fuses, args []string) error {
+	return &cobra.Command{Use: use, Short: short, Args: oneFolder, RunE: with(e.deps.Fuses, func(f *fuse.Fuses, args []string) error {
 		x, text, err := change(f, args[0])
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ func newFuseList(e *env) *cobra.Command {
 		Use:   "list",
 		Short: "List the fuses that are set, and those that fired in the last 24 hours",
 		Args:  noArgs,
-		RunE: with(e.fuses, func(f *fuse.Fuses, _ []string) error {
+		RunE: with(e.deps.Fuses, func(f *fuse.Fuses, _ []string) error {
 			list, err := f.List()
 			if asJSON {
 				return errors.Join(err, e.json(fusesAsJSON(list)))

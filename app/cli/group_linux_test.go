@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/app/owned/worktree"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 )
@@ -78,7 +79,7 @@ func TestGroup(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	for i, try := range c.Tries {
-		if try.Worktree.Branch != "try/g-00aa11/"+want[i] || len(try.Files) != 1 || try.Files[0] != (fileJSON{"readme", 2, 0, false}) {
+		if try.Worktree.Branch != "try/g-00aa11/"+want[i] || len(try.Files) != 1 || try.Files[0] != (worktree.FileStat{Path: "readme", Insertions: 2}) {
 			t.Errorf("%+v", try)
 		}
 	}

@@ -72,9 +72,9 @@ func (c *keepCommand) run() error {
 	case c.start:
 		return c.deps.Keeper.Ready(c.ctx)
 	case c.install:
-		return c.installed(autostart.Keeper.On())
+		return c.changeAutostart(autostart.Keeper, "wrote", autostart.Entry.On)
 	case c.uninstall:
-		return c.uninstalled(autostart.Keeper.Off())
+		return c.changeAutostart(autostart.Keeper, "removed", autostart.Entry.Off)
 	}
 	err := c.deps.Keep(c.ctx)
 	if errors.Is(err, keep.ErrRunning) {
@@ -97,7 +97,7 @@ func (e *env) keeperStatus(ctx context.Context) (s *keep.Status, running bool, e
 	if err != nil {
 		return nil, false, err
 	}
-	f, err := e.fuses()
+	f, err := e.deps.Fuses()
 	if err != nil {
 		return nil, false, err
 	}
@@ -181,22 +181,4 @@ func (c *doctorCommand) keeperCheck() (checkJSON, bool) {
 		check.Detail = strings.Join(append([]string{check.Detail}, s.Troubles...), "; ")
 	}
 	return check, true
-}
-
-// installed prints what --install wrote.
-func (c *keepCommand) installed(i autostart.Change, err error) error {
-	c.printPaths("wrote", i.Paths)
-	if err == nil && i.Hint != "" {
-		c.printf("%s\n", i.Hint)
-	}
-	return err
-}
-
-// uninstalled prints what --uninstall removed.
-func (c *keepCommand) uninstalled(i autostart.Change, err error) error {
-	c.printPaths("removed", i.Paths)
-	if err == nil && len(i.Paths) == 0 {
-		c.printf("the keeper was not started at login\n")
-	}
-	return err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -275,40 +274,20 @@ func (c *launchCommand) check(list []adapters.Adapter, req *launch.Request, memb
 		return usageError("a background launch needs a prompt: use -p TEXT, --prompt-file FILE%s", other)
 	}
 	for _, m := range members {
-		if launch.Find(list, m.Agent) == nil {
+		a := launch.Find(list, m.Agent)
+		if a == nil {
 			return unknownAgent(m.Agent)
 		}
-		if strings.HasPrefix(m.Model, "-") {
-			return usageError("%s must be the name of a model, not %q", c.key("model"), m.Model)
-		}
-		if err := c.checkMode(list, m); err != nil {
-			return err
+		wrong, ok := errors.AsType[*launch.ValueError](launch.CheckMember(a, m))
+		switch {
+		case !ok:
+		case wrong.Key == "mode" && !c.ownMode && m.Mode == c.Defaults.Member(m.Agent).Mode:
+			return fmt.Errorf("settings: agents.%s.mode %s: correct it in config.toml, or use --mode", m.Agent, wrong.Must)
+		default:
+			return usageError("%s%w", ifelse(c.matrix == "", "--", ""), wrong)
 		}
 	}
 	return nil
-}
-
-// key returns what the user writes to set a value: a flag, or a key of the matrix file.
-func (c *launchCommand) key(name string) string { return ifelse(c.matrix == "", "--"+name, name) }
-
-// checkMode returns an error for a permission mode that the agent does not have.
-func (c *launchCommand) checkMode(list []adapters.Adapter, m launch.Member) error {
-	if m.Mode == "" { // an agent may have to run its program to say its modes
-		return nil
-	}
-	var names []string
-	for _, mode := range launch.Modes(list, m.Agent) {
-		names = append(names, mode.Name)
-	}
-	switch {
-	case slices.Contains(names, m.Mode):
-		return nil
-	case !c.ownMode && m.Mode == c.Defaults.Member(m.Agent).Mode:
-		return fmt.Errorf("settings: agents.%s.mode must be one of %s, not %q: correct it in config.toml, or use --mode", m.Agent, strings.Join(names, ", "), m.Mode)
-	case names == nil:
-		return usageError("%s has no permission modes: leave out %s", m.Agent, c.key("mode"))
-	}
-	return usageError("%s of %s must be %s, not %q", c.key("mode"), m.Agent, strings.Join(names, ", "), m.Mode)
 }
 
 // print shows what would be started.
@@ -337,10 +316,7 @@ func (c *launchCommand) print(p *launch.Plan, left []string) {
 
 // printFuses shows the fuses that may expire while an agent works in a folder, and how they are extended.
 func (c *launchCommand) printFuses(folder string) {
-	if c.deps.Fuses == nil {
-		return
-	}
-	f, err := c.fuses()
+	f, err := c.deps.Fuses()
 	if err != nil {
 		c.warn(err.Error())
 		return

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
+	"rollcall/app/store"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/proc"
@@ -64,6 +66,7 @@ func launchDeps(t *testing.T, list ...adapters.Adapter) Deps {
 	d := withTable(list...)
 	state := filepath.Join(t.TempDir(), "state")
 	d.Launches = func() (*launch.Launches, error) { return launch.In(state, proc.OpenAt("/proc", "/etc")), nil }
+	d.Fuses = func() (*fuse.Fuses, error) { return fuse.In(store.Below(state, store.Fuses)), nil }
 	return d
 }
 
@@ -148,7 +151,7 @@ func TestMatrixMistakes(t *testing.T) {
 		{"prompt: x\nprompt_file: y\nmatrix:\n- agent: codex\n", Usage, "both prompt and prompt_file"},
 		{"prompt: x\nmatrix:\n- model: y\n", Usage, "entry 1 of the matrix: the key agent is missing"},
 		{"prompt: x\nmatrix:\n- agent: nobody\n", Usage, `m.yaml: unknown agent "nobody"; agents: claude-code`},
-		{"prompt: x\nmatrix:\n- agent: codex\n  mode: z\n", Usage, `m.yaml: mode of codex must be careful, yolo, not "z"`},
+		{"prompt: x\nmatrix:\n- agent: codex\n  mode: z\n", Usage, `m.yaml: mode of codex must be one of careful, yolo, not "z"`},
 		{"matrix:\n- agent: codex\n", Usage, "m.yaml: the matrix has no prompt; add prompt or prompt_file"},
 		{"prompt_file: gone.md\nmatrix:\n- agent: codex\n", Failure, "gone.md"},
 		{"", Failure, "m.yaml"},
@@ -180,9 +183,9 @@ func TestLaunchUsage(t *testing.T) {
 		{[]string{"launch", "Claude", "-p", "x"}, Usage, `unknown agent "Claude" (did you mean claude-code?); agents: claude-code`},
 		{[]string{"launch", "codex", "--cwd", dir}, Usage, "needs a prompt: use -p TEXT, --prompt-file FILE or --terminal"},
 		{[]string{"launch", "codex", "codex", "--cwd", dir}, Usage, "needs a prompt: use -p TEXT, --prompt-file FILE"},
-		{[]string{"launch", "codex", "-p", "x", "--model", "--json", "--cwd", dir}, Usage, "--model must be the name of a model"},
+		{[]string{"launch", "codex", "-p", "x", "--model", "--json", "--cwd", dir}, Usage, "--model of codex must be the name of a model"},
 		{[]string{"launch", "codex", "-p", "x", "--prompt-file", "y"}, Usage, "not both"},
-		{[]string{"launch", "codex", "-p", "x", "--cwd", dir, "--mode", "z"}, Usage, `--mode of codex must be careful, yolo, not "z"`},
+		{[]string{"launch", "codex", "-p", "x", "--cwd", dir, "--mode", "z"}, Usage, `--mode of codex must be one of careful, yolo, not "z"`},
 		{[]string{"launch", "codex", "-p", "x", "--cwd", dir, "--mode", "yolo"}, Usage, "warning: in mode yolo the agent does everything without asking"},
 		{[]string{"launch", "codex", "-p", "x", "--cwd", dir, "--terminal"}, Usage, "needs a terminal"},
 		{[]string{"resume", "nobody"}, NoSession, "no such session"},

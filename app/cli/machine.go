@@ -130,7 +130,7 @@ func (c *machineAdd) run(args []string) error {
 	if !known {
 		_, kept, err := c.deps.Machines()
 		if kept == nil {
-			return errors.Join(errors.New("this build cannot store machines"), err)
+			return err
 		}
 		if err := kept.Add(c.ctx, m); err != nil {
 			return err
@@ -245,10 +245,7 @@ func newMachineTest(e *env) *cobra.Command {
 				}
 				e.printMachine(&roll, version)
 			}
-			if failed > 0 {
-				return cmp.Or(e.flush(), fmt.Errorf("%d of %s did not answer", failed, plural(len(hosts), "machine")))
-			}
-			return nil
+			return cmp.Or(e.flush(), someFailed(failed, len(hosts), "machine", "did not answer"))
 		},
 	}
 }
@@ -259,9 +256,6 @@ func newMachineRemove(e *env) *cobra.Command {
 		Short: "Remove a machine that machine add stored; Rollcall stays installed on it",
 		Args:  exactlyOne("the name of one machine"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if e.deps.Machines == nil {
-				return errors.New("this build cannot store machines")
-			}
 			_, kept, err := e.deps.Machines()
 			if kept == nil {
 				return err

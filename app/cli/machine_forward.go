@@ -21,9 +21,6 @@ const machineLimit = 5 * time.Second
 
 // openMachines returns the user's other machines, and reports those that cannot be used.
 func (e *env) openMachines() *machine.Machines {
-	if e.deps.Machines == nil {
-		return machine.New(nil, nil)
-	}
 	e.settings() // reports what is wrong with config.toml
 	m, _, err := e.deps.Machines()
 	if err != nil {

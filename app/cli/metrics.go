@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/app"
-	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/owned/metrics"
 )
@@ -44,14 +43,8 @@ func (c *metricsCommand) run() error {
 	if err != nil {
 		return err
 	}
-	var l *launch.Launches
-	var f *fuse.Fuses
-	if c.deps.Launches != nil {
-		l, _ = c.launches()
-	}
-	if c.deps.Fuses != nil {
-		f, _ = c.fuses()
-	}
+	l, _ := c.launches()
+	f, _ := c.deps.Fuses()
 	look, err := metrics.Read(c.ctx, snap, l, f)
 	if err != nil {
 		c.warn(err.Error())

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
@@ -30,42 +32,17 @@ func agentNamed(name string) adapters.Name {
 
 // similarAgent returns the name of an agent that a user may have meant; empty: no agent has a similar name.
 func similarAgent(name string) string {
-	name = strings.ToLower(name)
-	best, least := "", 3
+	if len(name) < 2 {
+		return ""
+	}
+	agents := &cobra.Command{SuggestionsMinimumDistance: min((len(name)-1)/2, 2)}
 	for _, d := range adapters.Described() {
-		if len(name) > 1 && strings.Contains(string(d.Name), name) {
+		if strings.Contains(string(d.Name), strings.ToLower(name)) {
 			return string(d.Name)
 		}
-		if n := distance(name, string(d.Name)); n < least && n*2 < len(name) {
-			best, least = string(d.Name), n
-		}
+		agents.AddCommand(&cobra.Command{Use: string(d.Name), Run: func(*cobra.Command, []string) {}})
 	}
-	return best
-}
-
-// distance returns how many letters must be changed, added, removed or exchanged with their neighbour to turn a into b.
-func distance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
+	return strings.Join(agents.SuggestionsFor(name), " or ")
 }
 
 // shownStatuses are the words with which statuses are shown, besides their own names.

@@ -102,6 +102,32 @@ func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-present.Width(text), 0))
 }
 
+// align returns lines of a table whose columns are as wide as their widest cells, all but the first to the right if numbers is set. The first is cut where a
+// terminal of width cells is too narrow; 0: nothing is cut.
+func align(table [][]string, width int, numbers bool) (lines []string) {
+	widths := make([]int, len(table[0]))
+	for _, cells := range table {
+		for i, cell := range cells {
+			widths[i] = max(widths[i], present.Width(cell))
+		}
+	}
+	if width > 0 {
+		for _, w := range widths[1:] {
+			width -= gap + w
+		}
+		widths[0] = max(min(widths[0], width), 12)
+	}
+	for _, cells := range table {
+		line := pad(present.Cut(cells[0], widths[0]), widths[0])
+		for i, cell := range cells[1:] {
+			w := widths[i+1]
+			line += strings.Repeat(" ", gap) + ifelse(numbers, strings.Repeat(" ", w-present.Width(cell))+cell, pad(cell, w))
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return lines
+}
+
 // path returns a path, safe for a terminal, with ~ for the user's home folder.
 func (o *output) path(path string) string {
 	path = present.Line(path)

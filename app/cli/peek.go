@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/adapters"
+	"rollcall/app/machine"
 	"rollcall/app/present"
 )
 
@@ -84,16 +85,6 @@ func (c *peekCommand) run(id string) error {
 	return nil
 }
 
-// messageJSON is the JSON document of a message.
-type messageJSON struct {
-	Key   string             `json:"key"`
-	Role  adapters.Role      `json:"role"`
-	Tool  string             `json:"tool,omitempty"`
-	State adapters.ToolState `json:"state,omitempty"`
-	Text  string             `json:"text"`
-	At    string             `json:"at,omitempty"`
-}
-
 // peekPrinter prints each message once, and the new part of a message that changed.
 type peekPrinter struct {
 	*output
@@ -116,7 +107,7 @@ func (p *peekPrinter) message(m adapters.Message) error {
 	case !m.At.IsZero() && m.At.Before(p.since):
 		return nil
 	case p.asJSON:
-		return p.encode(messageJSON{Key: m.Key, Role: m.Role, Tool: m.Tool, State: m.State, Text: m.Text, At: timestamp(m.At)}, false)
+		return p.encode(machine.MessageJSON{Key: m.Key, Role: m.Role, Tool: m.Tool, State: m.State, Text: m.Text, At: timestamp(m.At)}, false)
 	case m.Role == adapters.FromTool:
 		p.toolLine(m)
 	case m.Role == adapters.FromNote:

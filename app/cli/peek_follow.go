@@ -139,24 +139,12 @@ func (f *follower) watch() { f.changed, f.stopWatch = followFiles(f.ctx, f.core,
 // followFiles returns a channel that receives when Peek may return new messages of a session, until stop is called.
 func followFiles(ctx context.Context, core *app.Core, s app.Session) (changed <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	done, signal := make(chan struct{}), newWakeup()
+	done, signal := make(chan struct{}), app.NewWakeup()
 	go func() {
 		defer close(done)
-		core.Follow(ctx, s, signal.set)
+		core.Follow(ctx, s, signal.Set)
 	}()
 	return signal, func() { cancel(); <-done }
-}
-
-// wakeup wakes one goroutine that receives from it. It may be set before that receives.
-type wakeup chan struct{}
-
-func newWakeup() wakeup { return make(wakeup, 1) }
-
-func (w wakeup) set() {
-	select {
-	case w <- struct{}{}:
-	default:
-	}
 }
 
 // print prints the new messages. It leaves out the newest answer while that may grow, unless all is set.

@@ -129,13 +129,11 @@ func (c *pruneCommand) printRemoved(results []cleanup.Result) error {
 			c.printf("removed %s: %s\n", c.path(r.Path), cmp.Or(c.path(r.Where), "deleted"))
 		}
 	}
-	if err := c.flush(); err != nil || failed == 0 {
-		return err
+	err := c.flush()
+	if failed > 0 {
+		err = cmp.Or(err, c.ctx.Err())
 	}
-	if c.ctx.Err() != nil {
-		return c.ctx.Err()
-	}
-	return fmt.Errorf("%d of %s not removed", failed, plural(len(results), "file"))
+	return cmp.Or(err, someFailed(failed, len(results), "file", "not removed"))
 }
 
 // runJSON prints the items; with --yes it removes them and prints the results.
@@ -162,8 +160,5 @@ func (c *pruneCommand) runJSON(cleaner *cleanup.Cleaner, items []cleanup.Item, p
 	if err := c.json(d); err != nil {
 		return err
 	}
-	if failed > 0 {
-		return cmp.Or(c.flush(), fmt.Errorf("%d of %s not removed", failed, plural(len(items), "file")))
-	}
-	return nil
+	return cmp.Or(c.flush(), someFailed(failed, len(items), "file", "not removed"))
 }

@@ -42,9 +42,6 @@ they are. --clear removes the name.`,
 
 // rename stores the user's name for a session; an empty one removes it.
 func (e *env) rename(id, name string) error {
-	if e.deps.Marks == nil {
-		return errors.New("this build keeps no names of sessions")
-	}
 	m, err := e.deps.Marks()
 	if err != nil {
 		return err

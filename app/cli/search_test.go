@@ -153,7 +153,7 @@ func TestUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := (adapters.Tokens{Input: 1_000_100, Output: 70, CacheRead: 1000, CacheWrite: 7, Reasoning: 20}); j.Total.Tokens != want ||
-		j.Total.Sessions != 3 || j.Total.WithoutTokens != 1 || j.Total.CostUSD != 0.12 || j.Total.CostSessions != 1 || len(j.Rows) != 2 || j.Rows[0].Key != "codex" ||
+		j.Total.Sessions != 3 || j.Total.Unknown != 1 || j.Total.CostUSD != 0.12 || j.Total.Costed != 1 || len(j.Rows) != 2 || j.Rows[0].Key != "codex" ||
 		j.Total.Turns != 3 || j.Untimed != 1 || j.Since == "" {
 		t.Errorf("%+v", j)
 	}

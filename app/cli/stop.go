@@ -114,10 +114,7 @@ func (c *stopCommand) stopAll(core *app.Core, plans []*app.StopPlan) error {
 			c.warn(err.Error())
 		}
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %s not stopped", failed, plural(len(plans), "session"))
-	}
-	return nil
+	return someFailed(failed, len(plans), "session", "not stopped")
 }
 
 // carryOut stops one session and prints each step before it is taken.
@@ -140,7 +137,7 @@ func (c *stopCommand) carryOut(core *app.Core, plan *app.StopPlan) error {
 		how = present.Line(plan.Through) + " stopped it"
 	}
 	c.printf("%s after %s\n", how, r.Took.Round(10*time.Millisecond))
-	if launched := plan.Session.Launch; launched != nil && c.deps.Launches != nil {
+	if launched := plan.Session.Launch; launched != nil {
 		l, err := c.launches()
 		if err != nil {
 			c.warn(err.Error())

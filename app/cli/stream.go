@@ -65,9 +65,9 @@ func (c *watchCommand) streamTo(ctx context.Context, core *app.Core, events *app
 	hello := streamLine(streamHello)
 	hello.Hello = &machine.HelloJSON{Version: c.deps.Version.Version, Host: host, Heartbeat: int(c.stream.heartbeat / time.Second)}
 	emit(hello)
-	changed := newWakeup()
-	changed.set()
-	defer core.Subscribe(func(*app.Snapshot) { changed.set() })()
+	changed := app.NewWakeup()
+	changed.Set()
+	defer core.Subscribe(func(*app.Snapshot) { changed.Set() })()
 	beat := time.NewTicker(c.stream.heartbeat)
 	defer beat.Stop()
 	s := newStreamState()

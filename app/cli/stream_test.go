@@ -49,7 +49,7 @@ func TestStreamOfEachEvent(t *testing.T) {
 	var stream sync.WaitGroup
 	defer stream.Wait()
 	defer cancel()
-	c := &watchCommand{stream: streamOptions{heartbeat: 10 * time.Minute}, env: newEnv(ctx, Streams{}, Deps{})}
+	c := &watchCommand{stream: streamOptions{heartbeat: 10 * time.Minute}, env: newEnv(ctx, Streams{}, complete(Deps{}))}
 	stream.Go(func() { c.streamTo(ctx, core, events, func(l eventJSON) { lines <- l }) })
 	told := func(what string) {
 		t.Helper()

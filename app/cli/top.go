@@ -104,15 +104,9 @@ func runTop(e *env) error {
 	defer cancel()
 	t := &topScreen{env: e, ctx: ctx, screen: screen, core: core, answers: e.answers(core), posted: make(chan func(), 16),
 		shower: show.New(core, proc.Open(), func() settings.Settings { return e.settings() })}
-	changed := make(chan struct{}, 1)
-	mark := func() {
-		select {
-		case changed <- struct{}{}:
-		default:
-		}
-	}
-	t.board = answer.NewBoard(t.answers, 5*time.Second, mark)
-	defer core.Subscribe(func(s *app.Snapshot) { t.board.SetSessions(s); mark() })()
+	changed := app.NewWakeup()
+	t.board = answer.NewBoard(t.answers, 5*time.Second, changed.Set)
+	defer core.Subscribe(func(s *app.Snapshot) { t.board.SetSessions(s); changed.Set() })()
 	running.Go(func() { _ = core.Run(ctx) })
 	running.Go(func() { others.Run(ctx, 0, core) })
 	running.Go(func() { t.board.Run(ctx) })

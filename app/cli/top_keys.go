@@ -264,7 +264,7 @@ func (t *topScreen) planStop() {
 func (t *topScreen) stop(plan *app.StopPlan) {
 	t.post("stopping…", func() func() {
 		_, err := t.core.Stop(t.ctx, plan, func(app.StopStep) {})
-		if launched := plan.Session.Launch; err == nil && launched != nil && t.deps.Launches != nil {
+		if launched := plan.Session.Launch; err == nil && launched != nil {
 			if l, openErr := t.launches(); openErr == nil {
 				err = l.MarkReported(context.WithoutCancel(t.ctx), launched.ID)
 			}

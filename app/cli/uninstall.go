@@ -145,7 +145,7 @@ func (c *uninstallCommand) keptElsewhere() error {
 			}
 		}
 	}
-	if f, err := c.fuses(); err == nil {
+	if f, err := c.deps.Fuses(); err == nil {
 		list, _ := f.List()
 		for i := range list {
 			if x := &list[i]; x.Foreign() && !x.Fired() {

@@ -130,35 +130,16 @@ type usageJSON struct {
 	At       string                `json:"at"`
 	By       usage.By              `json:"by"`
 	Since    string                `json:"since,omitempty"`
-	Rows     []usageRowJSON        `json:"rows"`
-	Total    usageRowJSON          `json:"total"`
+	Rows     []usage.Row           `json:"rows"`
+	Total    usage.Row             `json:"total"`
 	Untimed  int                   `json:"untimed_sessions,omitempty"`
 	LeftOut  map[string]int        `json:"left_out,omitempty"` // files, by reason
 	Adapters []machine.AdapterJSON `json:"adapters"`
 }
 
-type usageRowJSON struct {
-	Key           string          `json:"key"`
-	Sessions      int             `json:"sessions"`
-	Turns         int             `json:"turns"`
-	Tokens        adapters.Tokens `json:"tokens"`
-	Answers       int             `json:"answers,omitempty"`
-	WithoutTokens int             `json:"without_tokens,omitempty"`
-	CostUSD       float64         `json:"cost_usd,omitempty"`
-	CostSessions  int             `json:"cost_sessions,omitempty"`
-}
-
 func usageAsJSON(t *usage.Table, snap *app.Snapshot, since time.Time) usageJSON {
-	j := usageJSON{LeftOut: snap.FilesLeftOut(), Schema: schema, At: timestamp(snap.At), By: t.By, Since: timestamp(since), Untimed: t.Untimed, Rows: []usageRowJSON{}, Total: usageRowAsJSON(&t.Total),
+	return usageJSON{LeftOut: snap.FilesLeftOut(), Schema: schema, At: timestamp(snap.At), By: t.By, Since: timestamp(since), Untimed: t.Untimed, Rows: append([]usage.Row{}, t.Rows...), Total: t.Total,
 		Adapters: newDocument(snap.At, nil, snap.Adapters).Adapters}
-	for i := range t.Rows {
-		j.Rows = append(j.Rows, usageRowAsJSON(&t.Rows[i]))
-	}
-	return j
-}
-
-func usageRowAsJSON(r *usage.Row) usageRowJSON {
-	return usageRowJSON{Key: r.Key, Sessions: r.Sessions, Turns: r.Turns, Answers: r.Answers, Tokens: r.Tokens, WithoutTokens: r.Unknown, CostUSD: r.CostUSD, CostSessions: r.Costed}
 }
 
 // printCSV prints the rows with a header. A spreadsheet would evaluate a text that begins with =,
@@ -197,24 +178,7 @@ func (c *usageCommand) printUsage(t *usage.Table) {
 		lines = append(lines, c.cells(t.By, &r))
 	}
 	lines[len(lines)-1][0] = "total"
-	widths := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, cell := range line {
-			widths[i] = max(widths[i], present.Width(cell))
-		}
-	}
-	if c.streams.Width > 0 {
-		rest := 0
-		for _, w := range widths[1:] {
-			rest += w + gap
-		}
-		widths[0] = max(min(widths[0], c.streams.Width-rest), 12)
-	}
-	for n, line := range lines {
-		text := pad(present.Cut(line[0], widths[0]), widths[0])
-		for i, cell := range line[1:] {
-			text += strings.Repeat(" ", gap+widths[i+1]-present.Width(cell)) + cell
-		}
+	for n, text := range align(lines, c.streams.Width, true) {
 		if n == 0 || n == len(lines)-1 {
 			text = c.colored(text, "1")
 		}

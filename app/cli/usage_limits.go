@@ -92,7 +92,9 @@ func age(at, now time.Time) string {
 
 func (c *usageCommand) printLimits(lines [][]string, notStored []adapters.Name) {
 	if len(lines) > 1 {
-		c.columns(lines)
+		for n, text := range align(lines, 0, false) {
+			c.printf("%s\n", ifelse(n == 0, c.colored(text, "1"), text))
+		}
 	} else {
 		c.warn("no agent has recorded a limit in the last 31 days")
 	}
@@ -102,25 +104,5 @@ func (c *usageCommand) printLimits(lines [][]string, notStored []adapters.Name) 
 	}
 	if len(names) > 0 {
 		c.warn(strings.Join(names, ", ") + ": limits are not stored by these agents")
-	}
-}
-
-// columns prints a table whose first line is its header.
-func (o *output) columns(lines [][]string) {
-	widths := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, cell := range line {
-			widths[i] = max(widths[i], present.Width(cell))
-		}
-	}
-	for n, line := range lines {
-		text := ""
-		for i, cell := range line {
-			text += pad(cell, widths[i]+gap)
-		}
-		if text = strings.TrimRight(text, " "); n == 0 {
-			text = o.colored(text, "1")
-		}
-		o.printf("%s\n", text)
 	}
 }

@@ -162,22 +162,17 @@ func eventAsJSON(e *app.Event) eventJSON {
 // have changed, and watch follows the settings file until its context is done. If the file can't be followed, set always returns the
 // settings that were read first.
 func (c *watchCommand) liveSettings() (set func() settings.Settings, changes func() <-chan struct{}, watch func(context.Context)) {
-	if c.deps.Live != nil {
-		if live, err := c.deps.Live(); err == nil { // the settings were read before, which reports an error
-			return func() settings.Settings {
-				now, _ := live.Get() // Get logs mistakes in the file
-				return now
-			}, live.Changes, live.Watch
-		}
+	if live, err := c.deps.Live(); err == nil { // the settings were read before, which reports an error
+		return func() settings.Settings {
+			now, _ := live.Get() // Get logs mistakes in the file
+			return now
+		}, live.Changes, live.Watch
 	}
 	return c.settings, func() <-chan struct{} { return nil }, func(context.Context) {}
 }
 
 // followMachines connects to the machines that the settings or machine add name, and follows changes of both, until ctx is done.
 func (c *watchCommand) followMachines(ctx context.Context, set func() settings.Settings, changed <-chan struct{}) {
-	if c.deps.Machines == nil {
-		return
-	}
 	said := ""
 	_, kept, err := c.deps.Machines()
 	if err != nil {
@@ -201,7 +196,7 @@ func (c *watchCommand) attendKeeper(ctx context.Context, changed <-chan struct{}
 	if err != nil {
 		return
 	}
-	f, err := c.fuses()
+	f, err := c.deps.Fuses()
 	if err != nil {
 		return
 	}
@@ -286,7 +281,7 @@ func (c *watchCommand) print(e eventJSON, text string) error {
 
 // watchFuses calls emit for each event of a fuse, until ctx is done.
 func (c *watchCommand) watchFuses(ctx context.Context, emit func(eventJSON, string)) {
-	f, err := c.fuses()
+	f, err := c.deps.Fuses()
 	if err != nil {
 		return
 	}

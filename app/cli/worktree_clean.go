@@ -174,8 +174,5 @@ func (c *cleanCommand) remove(repo *worktree.Repo, plans []*worktree.Plan, who w
 			return err
 		}
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %s not removed", failed, plural(len(plans), "worktree"))
-	}
-	return nil
+	return someFailed(failed, len(plans), "worktree", "not removed")
 }

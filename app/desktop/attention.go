@@ -32,8 +32,8 @@ type attention struct {
 	desktop *notify.DesktopQuiet
 	finder  *focus.Finder
 	log     *slog.Logger
-	told    chan struct{} // for the notifier: rules or state have changed
-	redraw  chan struct{} // for the tray
+	told    app.Wakeup // for the notifier: rules or state have changed
+	redraw  app.Wakeup // for the tray
 
 	mu    sync.Mutex
 	state quiet.State
@@ -48,13 +48,11 @@ type attention struct {
 
 // newAttention returns an attention for the tray.
 func (p *parts) newAttention() *attention {
-	a := &attention{current: p.settings, log: p.log, desktop: notify.NewDesktopQuiet(""), told: make(chan struct{}, 1), redraw: make(chan struct{}, 1),
+	a := &attention{current: p.settings, log: p.log, desktop: notify.NewDesktopQuiet(""), told: app.NewWakeup(), redraw: app.NewWakeup(),
 		slots: make(chan struct{}, awayAtOnce), acted: map[string]time.Time{}, finder: focus.New(proc.Open(), focus.Here())}
-	if p.deps.Quiet != nil {
-		var err error
-		if a.quiet, err = p.deps.Quiet(); err != nil {
-			p.log.Warn("the state of do not disturb is not known", "error", err)
-		}
+	var err error
+	if a.quiet, err = p.deps.Quiet(); err != nil {
+		p.log.Warn("the state of do not disturb is not known", "error", err)
 	}
 	a.readSettings()
 	a.readQuiet()
@@ -98,15 +96,8 @@ func (a *attention) ending() <-chan time.Time {
 
 // rereadRules makes the tray and the notifier read the rules and the state again.
 func (a *attention) rereadRules() {
-	signal(a.told)
-	signal(a.redraw)
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
+	a.told.Set()
+	a.redraw.Set()
 }
 
 func (a *attention) readSettings() {

@@ -11,9 +11,6 @@ import (
 
 // tellContinued notifies the user of each session that the keeper continues, or does not continue, from now on, until ctx is done.
 func (p *parts) tellContinued(ctx context.Context, say func(key string, text notify.Text, session string, taken func())) error {
-	if p.deps.Fuses == nil {
-		return nil
-	}
 	f, err := p.deps.Fuses()
 	if err != nil {
 		return err

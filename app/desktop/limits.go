@@ -26,7 +26,7 @@ func (p *parts) limitAccount(a *app.AgentLimits, home string) string {
 // withLimits adds to the tray's options the rows of limits that are nearly used up. It follows the limits until ctx is done.
 func (p *parts) withLimits(ctx context.Context, o tray.Options, n *notify.Notifier, a *attention, running *sync.WaitGroup) tray.Options {
 	w := app.NewLimitWatch(p.agents)
-	running.Go(func() { p.followLimits(ctx, w, n, func() { signal(a.redraw) }) })
+	running.Go(func() { p.followLimits(ctx, w, n, a.redraw.Set) })
 	o.Limits = func(now time.Time) []model.Row { return model.LimitRows(w.Last(), p.limitAccount, now) }
 	return o
 }

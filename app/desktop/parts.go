@@ -60,10 +60,8 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 		log.Warn("some settings are not used", "error", err)
 	}
 	var err error
-	if deps.Live != nil {
-		if p.live, err = deps.Live(); err != nil {
-			log.Warn("changes of the settings are not noticed", "error", err)
-		}
+	if p.live, err = deps.Live(); err != nil {
+		log.Warn("changes of the settings are not noticed", "error", err)
 	}
 	if p.machines, p.kept, err = deps.Machines(); err != nil {
 		log.Warn("some machines are not used", "error", err)
@@ -74,12 +72,10 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 	} else {
 		cfg.Launches = p.launches
 	}
-	if deps.Marks != nil {
-		if p.marks, err = deps.Marks(); err != nil {
-			log.Warn("names of sessions are not known", "error", err)
-		} else {
-			cfg.Marks = p.marks
-		}
+	if p.marks, err = deps.Marks(); err != nil {
+		log.Warn("names of sessions are not known", "error", err)
+	} else {
+		cfg.Marks = p.marks
 	}
 	if p.watcher, err = proc.NewWatcher(proc.Open()); err != nil {
 		log.Warn("ends of processes are noticed on refresh only", "error", err)

@@ -102,7 +102,7 @@ func (p *parts) serveAttention(ctx context.Context, a *attention, recent *recent
 	}
 	running.Go(func() { p.followSettings(ctx) })
 	running.Go(func() { a.follow(ctx, changes) })
-	running.Go(func() { report(p.log, recent.follow(ctx, ends, func() { signal(a.redraw) })) })
+	running.Go(func() { report(p.log, recent.follow(ctx, ends, a.redraw.Set)) })
 }
 
 // notifications returns the options of the tray's notifier. When the tray ends, notifications of waits stay on the screen if the user asked for the update u.

@@ -79,10 +79,8 @@ func (p *parts) content() ui.Options {
 	if err == nil {
 		o.LogFolder = state
 	}
-	if p.deps.Quiet != nil {
-		if o.Quiet, err = p.deps.Quiet(); err != nil {
-			p.log.Warn("the state of do not disturb is not known", "error", err)
-		}
+	if o.Quiet, err = p.deps.Quiet(); err != nil {
+		p.log.Warn("the state of do not disturb is not known", "error", err)
 	}
 	if o.Fuses, err = p.deps.Fuses(); err != nil {
 		p.log.Warn("timers can't be shown", "error", err)

@@ -156,14 +156,14 @@ func (m *Machines) configured(name string) (*Host, error) {
 	return nil, failure("machine %s is no longer configured", name)
 }
 
-// wireMessage is one line of peek --json.
-type wireMessage struct {
+// MessageJSON is one line of peek --json.
+type MessageJSON struct {
 	Key   string             `json:"key"`
 	Role  adapters.Role      `json:"role"`
-	Tool  string             `json:"tool"`
-	State adapters.ToolState `json:"state"`
+	Tool  string             `json:"tool,omitempty"`
+	State adapters.ToolState `json:"state,omitempty"`
 	Text  string             `json:"text"`
-	At    string             `json:"at"`
+	At    string             `json:"at,omitempty"`
 }
 
 // Peek implements app.Machines.
@@ -180,7 +180,7 @@ func (m *Machines) Peek(ctx context.Context, s app.Session, n int) ([]adapters.M
 	scan := bufio.NewScanner(bytes.NewReader(text))
 	scan.Buffer(nil, maxOutput)
 	for scan.Scan() && len(out) < n {
-		var w wireMessage
+		var w MessageJSON
 		if err := json.Unmarshal(scan.Bytes(), &w); err != nil {
 			return out, failure("%s printed something other than messages: %s", s.Machine, present.Cut(oneLine(scan.Text()), 80))
 		}

@@ -12,7 +12,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -144,7 +143,7 @@ func apply(text []byte, e Edit) ([]byte, error) {
 		return nil, err
 	}
 	after := []byte(strings.Join(lines, ""))
-	if !changesOnly(before, after, e) {
+	if !changesOnly(before, after, e, value) {
 		return nil, fmt.Errorf("%s cannot be changed here without changing something else: set it in the file", strings.Join(key, "."))
 	}
 	return after, nil
@@ -223,10 +222,13 @@ func insertAt(lines []string, at int, text, end string) []string {
 	return append(append(out, text), lines[at:]...)
 }
 
-// changesOnly reports whether after has the same settings as before, except for the one of the edit.
-func changesOnly(before map[string]any, after []byte, e Edit) bool {
-	var now map[string]any
+// changesOnly reports whether after has the same settings as before, except for the one of the edit, which has the value now.
+func changesOnly(before map[string]any, after []byte, e Edit, value string) bool {
+	var now, want map[string]any
 	if _, err := toml.Decode(string(after), &now); err != nil {
+		return false
+	}
+	if _, err := toml.Decode(assign+value, &want); e.Value != nil && err != nil {
 		return false
 	}
 	table := now
@@ -234,7 +236,7 @@ func changesOnly(before map[string]any, after []byte, e Edit) bool {
 		table, _ = now[e.Table].(map[string]any)
 	}
 	got, set := table[e.Key]
-	if set != (e.Value != nil) || set && !sameValue(got, e.Value) {
+	if set != (e.Value != nil) || set && !reflect.DeepEqual(got, want["value"]) {
 		return false
 	}
 	was := before
@@ -251,72 +253,16 @@ func changesOnly(before map[string]any, after []byte, e Edit) bool {
 	return len(before) == 0 && len(now) == 0 || reflect.DeepEqual(before, now)
 }
 
-// sameValue compares a decoded value with that of an edit.
-func sameValue(got, want any) bool {
-	values, _ := got.([]any)
-	if homes, ok := want.(Homes); ok {
-		return slices.EqualFunc(values, homes, func(v any, h Home) bool {
-			var got Home
-			return got.UnmarshalTOML(v) == nil && got == h
-		})
-	}
-	list, ok := want.([]string)
-	if !ok {
-		return reflect.DeepEqual(got, want)
-	}
-	if len(values) != len(list) {
-		return false
-	}
-	for i := range list {
-		if values[i] != list[i] {
-			return false
-		}
-	}
-	return true
-}
+// assign is the beginning of a line of TOML, which literal writes and changesOnly reads.
+const assign = "value = "
 
-// literal returns a value as TOML.
+// literal returns a value as TOML, in one line.
 func literal(v any) (string, error) {
-	switch v := v.(type) {
-	case nil:
+	if v == nil {
 		return "", nil
-	case bool:
-		return strconv.FormatBool(v), nil
-	case string:
-		return quoted(v), nil
-	case []string:
-		var list []string
-		for _, s := range v {
-			list = append(list, quoted(s))
-		}
-		return "[" + strings.Join(list, ", ") + "]", nil
-	case Homes:
-		var list []string
-		for _, h := range v {
-			list = append(list, h.literal())
-		}
-		return "[" + strings.Join(list, ", ") + "]", nil
 	}
-	return "", fmt.Errorf("a setting cannot be a %T", v)
-}
-
-// quoted returns a basic string of TOML.
-func quoted(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	line, err := toml.Marshal(map[string]any{"value": v})
+	return strings.TrimSpace(strings.TrimPrefix(string(line), assign)), err
 }
 
 // Mute adds a folder to those whose sessions have no notifications, or removes it.

@@ -30,12 +30,14 @@ func (h *Home) UnmarshalTOML(value any) error {
 	return errors.New(`a home is a path, or a path with a name: {path = "~/.claude-work", name = "work"}`)
 }
 
-// literal returns the home as TOML.
-func (h *Home) literal() string {
-	if h.Name == "" {
-		return quoted(h.Path)
+// MarshalTOML implements toml.Marshaler.
+func (h Home) MarshalTOML() ([]byte, error) {
+	path, err := literal(h.Path)
+	if err != nil || h.Name == "" {
+		return []byte(path), err
 	}
-	return "{path = " + quoted(h.Path) + ", name = " + quoted(h.Name) + "}"
+	name, err := literal(h.Name)
+	return []byte("{path = " + path + ", name = " + name + "}"), err
 }
 
 // Homes are the homes of one agent in the settings.

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -194,68 +193,57 @@ func (f Folder) Read(name string, v any) error {
 }
 
 func (f Folder) read(name string, v any) error {
-	raw, err := look(f, func(d *Dir) (Raw, error) {
+	file, err := look(f, func(d *Dir) (raw, error) {
 		r := f.raw(d, name)
-		return r, r.Err
+		return r, r.err
 	})
 	if errors.Is(err, errForeign) || err == nil {
-		return f.decode(name, raw, v)
+		return f.decode(name, file, v)
 	}
 	return err
 }
 
-// Raw is the content of a value's file.
-type Raw struct {
-	Info fs.FileInfo
-	// Same reports that the file has not changed, and so was not read.
-	Same bool
-	Err  error
+// raw is the content of a value's file.
+type raw struct {
+	info fs.FileInfo
+	same bool // the file has not changed, and so was not read
+	err  error
 	data []byte
 }
 
-func (f Folder) raw(d *Dir, name string) (r Raw) {
+func (f Folder) raw(d *Dir, name string) (r raw) {
 	err := retryBusy(func() (err error) {
-		r.data, r.Info, err = d.Read(name+suffix, maxSize)
+		r.data, r.info, err = d.Read(name+suffix, maxSize)
 		return err
 	})
 	if errors.Is(err, ErrNotRegular) || errors.Is(err, ErrTooLarge) {
 		err = fmt.Errorf("%w: %w", errForeign, err)
 	}
-	r.Err = err
+	r.err = err
 	return r
 }
 
-// Decode reads the value in raw into v, as Read does with the file of this name.
-func (f Folder) Decode(name string, raw Raw, v any) error {
-	err := f.decode(name, raw, v)
-	if errors.Is(err, errReplaced) {
-		reflect.ValueOf(v).Elem().SetZero()
-		return f.Read(name, v)
+func (f Folder) decode(name string, file raw, v any) error {
+	if errors.Is(file.err, errForeign) {
+		return f.setAside(name, file.info, file.err)
 	}
-	return err
-}
-
-func (f Folder) decode(name string, raw Raw, v any) error {
-	if errors.Is(raw.Err, errForeign) {
-		return f.setAside(name, raw.Info, raw.Err)
-	}
-	if raw.Err != nil {
-		return raw.Err
+	if file.err != nil {
+		return file.err
 	}
 	var form struct {
 		Schema int `json:"schema"`
 	}
-	if json.Unmarshal(raw.data, &form) == nil && form.Schema > schema {
+	if json.Unmarshal(file.data, &form) == nil && form.Schema > schema {
 		return fmt.Errorf("%s: %w", f.File(name), ErrNewer)
 	}
-	err := json.Unmarshal(raw.data, v)
+	err := json.Unmarshal(file.data, v)
 	if err == nil {
 		if c, ok := v.(Checker); ok {
 			err = c.Check(name)
 		}
 	}
 	if err != nil {
-		return f.setAside(name, raw.Info, err)
+		return f.setAside(name, file.info, err)
 	}
 	return nil
 }
@@ -312,29 +300,6 @@ func valueNames(d *Dir) ([]string, error) {
 	return names, err
 }
 
-// ReadAll reads the files of all values for Decode, by name. It does not read files for which same returns true. A
-// folder that does not exist has none.
-func (f Folder) ReadAll(same func(name string, now fs.FileInfo) bool) (map[string]Raw, error) {
-	all, err := look(f, func(d *Dir) (map[string]Raw, error) {
-		names, err := valueNames(d)
-		all := make(map[string]Raw, len(names))
-		for _, name := range names {
-			if same != nil {
-				if info, err := d.Lstat(name + suffix); err == nil && same(name, info) {
-					all[name] = Raw{Info: info, Same: true}
-					continue
-				}
-			}
-			all[name] = f.raw(d, name)
-		}
-		return all, err
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return all, err
-}
-
 // Sweep removes the temporary files of processes that died while they wrote.
 func (f Folder) Sweep(now time.Time) error {
 	err := f.change(OpenDir, func(_ context.Context, d *Dir) error {
@@ -353,21 +318,4 @@ func (f Folder) Sweep(now time.Time) error {
 		return nil
 	}
 	return err
-}
-
-// All reads every value of a folder, by name. The error reports the values that could not be read.
-func All[T any](f Folder) (map[string]T, error) {
-	files, err := f.ReadAll(nil)
-	out := make(map[string]T, len(files))
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		var v T
-		switch readErr := f.Decode(name, files[name], &v); {
-		case errors.Is(readErr, fs.ErrNotExist): // removed meanwhile
-		case readErr != nil:
-			err = errors.Join(err, readErr)
-		default:
-			out[name] = v
-		}
-	}
-	return out, err
 }

@@ -34,18 +34,18 @@ var Ways = []By{ByDay, ByProject, ByAgent, ByModel, ByBranch, ByGroup, ByHome}
 
 // Row sums up some sessions.
 type Row struct {
-	Key      string // empty where it is not known, such as the branch of a folder without git
-	Sessions int    // that used something, without reviews by a model; a session can count in several rows
-	Answers  int    // of models, where the agent records them
-	Turns    int    // prompts of the user that were answered, where the agent records them
-	Tokens   adapters.Tokens
+	Key      string          `json:"key"`               // empty where it is not known, such as the branch of a folder without git
+	Sessions int             `json:"sessions"`          // that used something, without reviews by a model; a session can count in several rows
+	Answers  int             `json:"answers,omitempty"` // of models, where the agent records them
+	Turns    int             `json:"turns"`             // prompts of the user that were answered, where the agent records them
+	Tokens   adapters.Tokens `json:"tokens"`
 	// Unknown is how many of the sessions have no totals: their agent recorded none, or
 	// they could not be read in time.
-	Unknown int
+	Unknown int `json:"without_tokens,omitempty"`
 	// CostUSD is the cost of the Costed sessions: as the agent states it, or else by the
 	// user's price of the model.
-	CostUSD float64
-	Costed  int
+	CostUSD float64 `json:"cost_usd,omitempty"`
+	Costed  int     `json:"cost_sessions,omitempty"`
 }
 
 // Table is the usage of sessions.

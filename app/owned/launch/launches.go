@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,7 +64,8 @@ func (l *Launches) List() ([]Record, error) {
 }
 
 func (l *Launches) list() ([]Record, error) {
-	list, err := l.all()
+	all, err := l.cache.records.All(l.records)
+	list := slices.Collect(maps.Values(all))
 	slices.SortFunc(list, func(a, b Record) int { return cmp.Or(b.LaunchedAt.Compare(a.LaunchedAt), strings.Compare(a.ID, b.ID)) })
 	return list, err
 }

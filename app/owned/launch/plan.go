@@ -68,7 +68,7 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 	if !ok {
 		return nil, fmt.Errorf("%s: Rollcall cannot launch this agent", a.Name())
 	}
-	if err := errors.Join(checkMode(launcher, req.Task.Mode), checkModel(req.Task.Model)); err != nil {
+	if err := CheckMember(a, Member{Agent: a.Name(), Model: req.Task.Model, Mode: req.Task.Mode}); err != nil {
 		return nil, err
 	}
 	task := req.Task
@@ -129,29 +129,35 @@ func isSet(env []string, name string) bool {
 	return false
 }
 
-func checkMode(l adapters.Launcher, mode string) error {
-	if mode == "" {
+// ValueError reports a model or permission mode with which an agent can't be launched.
+type ValueError struct {
+	Key   string // "model" or "mode"
+	Agent adapters.Name
+	Must  string // `must be one of plan, edit, not "x"`
+}
+
+func (e *ValueError) Error() string { return fmt.Sprintf("%s of %s %s", e.Key, e.Agent, e.Must) }
+
+// CheckMember returns a *ValueError if an agent does not have the mode of a member, or could take the name of the model for an option.
+func CheckMember(a adapters.Adapter, m Member) error {
+	if strings.HasPrefix(m.Model, "-") || strings.TrimSpace(m.Model) != m.Model || strings.ContainsFunc(m.Model, unicode.IsControl) {
+		return &ValueError{"model", m.Agent, fmt.Sprintf("must be the name of a model, not %q: without a hyphen at its beginning, spaces around it or control characters", m.Model)}
+	}
+	launcher, ok := a.(adapters.Launcher)
+	if !ok || m.Mode == "" { // an agent may have to run its program to say its modes
 		return nil
 	}
 	var names []string
-	for _, m := range l.Modes() {
-		if m.Name == mode {
-			return nil
-		}
-		names = append(names, m.Name)
+	for _, mode := range launcher.Modes() {
+		names = append(names, mode.Name)
 	}
-	if names == nil {
-		return fmt.Errorf("this agent has no permission modes: omit the mode %q", mode)
+	switch {
+	case slices.Contains(names, m.Mode):
+		return nil
+	case names == nil:
+		return &ValueError{"mode", m.Agent, "must be left out: this agent has no permission modes"}
 	}
-	return fmt.Errorf("the mode must be one of %s, not %q", strings.Join(names, ", "), mode)
-}
-
-// checkModel returns an error for a model name that an agent could take for an option.
-func checkModel(model string) error {
-	if strings.HasPrefix(model, "-") || strings.TrimSpace(model) != model || strings.ContainsFunc(model, unicode.IsControl) {
-		return fmt.Errorf("%q is not a model name: it must not begin with a hyphen or a space, or contain control characters", model)
-	}
-	return nil
+	return &ValueError{"mode", m.Agent, fmt.Sprintf("must be one of %s, not %q", strings.Join(names, ", "), m.Mode)}
 }
 
 // childEnv returns the whole environment of the process of a launch.

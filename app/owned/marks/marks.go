@@ -7,10 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
-	"sync"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -24,9 +21,7 @@ const maxName = 120
 // Marks are the notes on disk. Their methods are safe for concurrent use by any process.
 type Marks struct {
 	folder store.Folder
-
-	mu   sync.Mutex
-	read map[string]note // as they were read last, by the name of their file
+	read   store.Cache[note]
 }
 
 // note is the content of a file.
@@ -34,7 +29,6 @@ type note struct {
 	Agent   adapters.Name `json:"agent"`
 	Session string        `json:"session"`
 	app.Mark
-	info fs.FileInfo
 }
 
 // Check reports a file whose name is not that of its session.
@@ -55,31 +49,16 @@ func In(state string) *Marks { return &Marks{folder: store.Below(state, store.Ma
 
 // Of returns the notes about an agent's sessions, by id. Files that have not changed are not read again. With an error, it returns the notes that could be read.
 func (m *Marks) Of(agent adapters.Name) (map[string]app.Mark, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	files, err := m.folder.ReadAll(func(file string, now fs.FileInfo) bool {
-		was, ok := m.read[file]
-		return ok && was.info.ModTime().Equal(now.ModTime()) && was.info.Size() == now.Size() && os.SameFile(was.info, now)
-	})
+	all, err := m.read.All(m.folder)
 	if err != nil {
-		return nil, fmt.Errorf("names of sessions: %w", err)
+		err = fmt.Errorf("names of sessions: %w", err)
 	}
-	read, of := make(map[string]note, len(files)), map[string]app.Mark{}
-	for file, raw := range files {
-		n := m.read[file]
-		if !raw.Same {
-			n = note{}
-			if failed := m.folder.Decode(file, raw, &n); failed != nil {
-				err = fmt.Errorf("names of sessions: %w", failed)
-				continue
-			}
-			n.info = raw.Info
-		}
-		if read[file] = n; n.Agent == agent {
+	of := map[string]app.Mark{}
+	for _, n := range all {
+		if n.Agent == agent {
 			of[n.Session] = n.Mark
 		}
 	}
-	m.read = read
 	return of, err
 }
 

@@ -47,11 +47,11 @@ func parseStatus(out []byte) status {
 
 // FileStat is the difference of one file.
 type FileStat struct {
-	Path       string // as git reports it: bytes, with "/"
-	From       string // former path of a renamed file
-	Insertions int
-	Deletions  int
-	Binary     bool
+	Path       string `json:"path"` // as git reports it: bytes, with "/"
+	From       string `json:"-"`    // former path of a renamed file
+	Insertions int    `json:"insertions"`
+	Deletions  int    `json:"deletions"`
+	Binary     bool   `json:"binary,omitempty"`
 }
 
 // Stat is the sum of several FileStats.

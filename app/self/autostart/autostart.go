@@ -43,11 +43,11 @@ type Change struct {
 
 // State is what the system does at login.
 type State struct {
-	On      bool     // the entry exists, and is not turned off
-	Paths   []string // that exist
-	Program string   // that is started; empty: not known
+	On      bool     `json:"on"`                // the entry exists, and is not turned off
+	Paths   []string `json:"paths,omitempty"`   // that exist
+	Program string   `json:"program,omitempty"` // that is started; empty: not known
 	// Problem describes why the entry starts nothing useful although it exists, as a sentence without a full stop.
-	Problem string
+	Problem string `json:"problem,omitempty"`
 }
 
 // EditedError reports an entry that was changed by hand, which Rollcall does not replace or remove.
