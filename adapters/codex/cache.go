@@ -170,7 +170,7 @@ func (r *rolloutFile) update(ctx context.Context, q *adapters.Query) (rolloutFac
 	if err != nil {
 		return rolloutFacts{facts: p.facts}, info, err
 	}
-	if r.rest = nil; r.facts.known && agentfile.Top(rest, func(_, _ []byte) bool { return true }) == nil {
+	if r.rest = nil; r.facts.known && agentfile.HasRecord(rest) {
 		r.rest = records(rest)
 	}
 	return r.now(q), info, nil

@@ -219,7 +219,10 @@ func (c *clineForm) save(s *history, answers []*given) {
 
 func (c *clineForm) copies(s *history, from []*given) bool {
 	c.begin(s)
-	if !slices.ContainsFunc(c.files, func(f *history) bool { return f.closed && len(from) > 0 && f.session == from[0].session }) {
+	isOver := func(g *given) bool {
+		return slices.ContainsFunc(c.files, func(f *history) bool { return f.closed && f.session == g.session })
+	}
+	if len(from) == 0 || slices.ContainsFunc(from, func(g *given) bool { return !isOver(g) }) {
 		return false
 	}
 	c.save(s, from)

@@ -187,5 +187,5 @@ func (t *transcript[T, P]) object(f *os.File, info fs.FileInfo) error {
 		return err
 	}
 	t.Next = info.Size()
-	return P(&t.facts).Line(data)
+	return P(&t.facts).Line(agentfile.WithoutMark(data))
 }
