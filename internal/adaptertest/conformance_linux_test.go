@@ -64,7 +64,7 @@ var sabotages = map[string]struct {
 	"hides what can't be read": {"unreadable", func(_ *sabotage, _ context.Context, _ *adapters.Roll, err *error) { *err = nil }},
 	"hides a new form":         {"unknown form", func(_ *sabotage, _ context.Context, _ *adapters.Roll, err *error) { *err = nil }},
 	"doesn't count":            {"unknown record", func(_ *sabotage, _ context.Context, roll *adapters.Roll, _ *error) { roll.Skipped = nil }},
-	"ignores its context":      {"cancelled", func(*sabotage, context.Context, *adapters.Roll, *error) { time.Sleep(1100 * time.Millisecond) }},
+	"ignores its context":      {"cancelled", func(*sabotage, context.Context, *adapters.Roll, *error) { time.Sleep(3100 * time.Millisecond) }},
 	"leaves a goroutine":       {"cancelled", func(_ *sabotage, ctx context.Context, _ *adapters.Roll, _ *error) { go func() { select {} }() }},
 	"answers of long ago": {"changing", func(s *sabotage, _ context.Context, roll *adapters.Roll, _ *error) {
 		s.mu.Lock()
