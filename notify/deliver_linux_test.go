@@ -164,7 +164,7 @@ func TestHungDaemon(t *testing.T) {
 	list := r.wait(t, "what was held back", answered(101))
 	r.stop()
 	exactlyOnce(t, r.desktop.Notifications(), 101)
-	if last := list[100].Summary; last != "Claude Code ended in 99" {
+	if last := list[100].Summary; last != "Claude Code ended in w/99" {
 		t.Errorf("the last is %q: order not kept", last)
 	}
 }
