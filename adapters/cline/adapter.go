@@ -3,7 +3,6 @@
 // A session is a folder below ~/.cline/data/sessions: a small manifest with the status and the pid of the process that hosts the session, and the
 // conversation. Both are written again at each change. The database of Cline adds the sub-agents. Any start of Cline also starts a background
 // process, the hub, in which later terminals run their sessions; the hub is asked to answer requests, and never signalled.
-//
 // Facts were learned from Cline 3.0.57 and 3.0.65 on Linux. The VS Code extension and Cline 2 keep other files, which are not read.
 package cline
 
@@ -22,9 +21,7 @@ import (
 // keeps what it read of files in memory, never a status. Prompts and titles are cut after 4 KB.
 type Adapter struct {
 	*kit.Base
-	// serves reports with an error that an address is not served by a process.
-	serves func(netip.AddrPort, proc.Identity) error
-
+	serves      func(netip.AddrPort, proc.Identity) error // reports with an error that an address is not served by a process
 	transcripts *kit.Transcripts[facts, *facts]
 	databases   sqlitero.Cache[[]manifest]
 }

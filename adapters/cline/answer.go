@@ -26,8 +26,8 @@ const (
 	hubLimit   = 10 * time.Second // for an order
 	frameLimit = 16 << 20
 	clientID   = "rollcall"
-	// tokenProtocol begins the WebSocket sub-protocol that carries the hub's token.
-	tokenProtocol = "cline-hub-auth."
+
+	tokenProtocol = "cline-hub-auth." // begins the WebSocket sub-protocol that carries the hub's token
 )
 
 // tokenForm is that of a token, which goes into a header.

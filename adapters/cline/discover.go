@@ -95,6 +95,9 @@ func (d *discovery) list() {
 		all := d.answer.Folders(d.ctx, r.sessions, func(_ context.Context, id string) {
 			s := &session{root: r, folder: filepath.Join(r.sessions, id)}
 			chat, ok, hidden := d.answer.Stat(r.data, s.manifestFile())
+			if ok && chat.Info.Size() > 4<<20 { // no manifest is so large
+				ok, hidden = false, d.answer.Failed(chat.Path, agentfile.ErrTooLarge)
+			}
 			s.Chat, r.hidden = chat, r.hidden || hidden
 			if ok {
 				listed = append(listed, s)

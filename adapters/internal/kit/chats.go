@@ -78,6 +78,7 @@ const (
 	rewrites = 60                   // looks at a file that is being written
 	rewrite  = 3 * time.Millisecond // between two of them
 	written  = 2 * time.Second      // an older file isn't being written
+	reread   = 16 << 20             // bytes of a file that is looked at again
 )
 
 // ReadWhole returns the bytes of a file that is one record. Agents write it in place: a new one that is not JSON is read again for a moment.
@@ -108,7 +109,7 @@ func ReadAll[F interface{ chat() *Chat }, T any, P Gatherer[T]](ctx context.Cont
 	agentfile.Parallel(len(files), func(i int) {
 		c := files[i].chat()
 		facts[i], errs[i] = t.Read(part, c.Path, c.Info, q.Once)
-		if errors.Is(errs[i], ErrForm) {
+		if errors.Is(errs[i], ErrForm) && c.Info.Size() <= reread {
 			if _, errs[i] = ReadWhole(part, c.Path); errs[i] == nil {
 				facts[i], errs[i] = t.Read(part, c.Path, c.Info, q.Once)
 			}

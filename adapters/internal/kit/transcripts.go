@@ -182,8 +182,8 @@ func (t *transcript[T, P]) object(f *os.File, info fs.FileInfo) error {
 	if info.Size() > agentfile.MaxLine {
 		return &fs.PathError{Op: "read", Path: t.Path, Err: agentfile.ErrTooLarge}
 	}
-	data, err := io.ReadAll(io.LimitReader(f, agentfile.MaxLine))
-	if err != nil {
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, data); err != nil {
 		return err
 	}
 	t.Next = info.Size()
