@@ -71,6 +71,9 @@ func (a *Answer) Folders(ctx context.Context, root string, do func(ctx context.C
 	return all && unlisted == 0
 }
 
+// isOneRecord reports whether the file at a path is one JSON value, and not one on each line.
+func isOneRecord(path string) bool { return strings.HasSuffix(path, ".json") }
+
 // ErrForm is wrapped by the error of a Gatherer's Line for a file of one record that has another form, or is being written.
 var ErrForm = errors.New("not in the known form")
 
@@ -88,7 +91,7 @@ func ReadWhole(ctx context.Context, path string) ([]byte, error) {
 		if err != nil || json.Valid(data) {
 			return data, err
 		}
-		if attempt == rewrites || time.Since(info.ModTime()) > written {
+		if attempt == rewrites || len(data) > reread || time.Since(info.ModTime()) > written {
 			return nil, adapters.Unrecognised(path, "it is not complete, or not JSON")
 		}
 		if err := Wait(ctx, rewrite); err != nil {
@@ -109,7 +112,7 @@ func ReadAll[F interface{ chat() *Chat }, T any, P Gatherer[T]](ctx context.Cont
 	agentfile.Parallel(len(files), func(i int) {
 		c := files[i].chat()
 		facts[i], errs[i] = t.Read(part, c.Path, c.Info, q.Once)
-		if errors.Is(errs[i], ErrForm) && c.Info.Size() <= reread {
+		if errors.Is(errs[i], ErrForm) {
 			if _, errs[i] = ReadWhole(part, c.Path); errs[i] == nil {
 				facts[i], errs[i] = t.Read(part, c.Path, c.Info, q.Once)
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strings"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -30,7 +29,7 @@ func Peek(ctx context.Context, s *adapters.Session, n int, read func(path string
 // LinesFromEnd calls do with the lines of a file from the last to the first, until it returns false. Lines that are too long are left out.
 // A file whose name ends with .json is one line. do must not keep the line.
 func LinesFromEnd(ctx context.Context, path string, do func(line []byte) (more bool)) error {
-	if strings.HasSuffix(path, ".json") {
+	if isOneRecord(path) {
 		data, err := ReadWhole(ctx, path)
 		if err == nil {
 			do(data)

@@ -118,7 +118,7 @@ func FileSearch(path string, changed time.Time, begin func(context.Context, *Fin
 	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (skipped map[string]int, err error) {
 		f := &Finder{Query: q, Found: found, Hit: adapters.Hit{Changed: changed}}
 		marks, line := begin(ctx, f)
-		if strings.HasSuffix(path, ".json") {
+		if isOneRecord(path) {
 			data, _, err := agentfile.ReadSmall(path, agentfile.MaxLine)
 			if err == nil && q.Pattern.MayContain(data) {
 				data, err = ReadWhole(ctx, path)

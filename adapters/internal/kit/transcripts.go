@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 	"sync"
 
 	"rollcall/adapters"
@@ -130,7 +129,7 @@ func (t *transcript[T, P]) update(ctx context.Context) error {
 	}
 	defer f.Close()
 	t.Begin(f, info)
-	whole := strings.HasSuffix(t.Path, ".json")
+	whole := isOneRecord(t.Path)
 	if whole || !t.HasGrown(f) {
 		t.reset()
 	}

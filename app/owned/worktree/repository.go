@@ -22,6 +22,9 @@ func Repository(dir string) string {
 
 // RepositoryOf returns what Repository does, and the checkout that contains the folder: of a worktree the folder of the worktree, else the repository.
 func RepositoryOf(dir string) (repository, checkout string) {
+	if !bounded.Answers(dir) { // with many folders on a file system that hangs, each further one costs less than the limit
+		return dir, dir
+	}
 	found, err := bounded.In(dir, repositoryLimit, func(context.Context) ([2]string, error) {
 		repository, checkout := repositoryOf(dir)
 		return [2]string{repository, checkout}, nil
