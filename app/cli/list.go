@@ -14,9 +14,9 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/owned/launch"
-	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
 	"rollcall/app/store/lock"
+	"rollcall/app/usage"
 )
 
 const week = 7 * 24 * time.Hour
@@ -141,14 +141,11 @@ func (c *listCommand) printGrouped(shown []app.Session, now time.Time) {
 	}
 	var names []string
 	of := map[string][]app.Session{}
-	roots := map[string]string{}
+	projects := usage.ProjectsOf(shown)
 	for _, s := range shown {
 		root := s.CWD
 		if s.HasLocalFolder() {
-			if roots[root] == "" {
-				roots[root] = worktree.Repository(root)
-			}
-			root = roots[root]
+			root = projects[root]
 		}
 		if of[root] == nil {
 			names = append(names, root)

@@ -248,7 +248,10 @@ func (t *tally) keyOf(s *app.Session, u *adapters.Usage, day string) string {
 		return day
 	case ByProject:
 		folder := cmp.Or(u.CWD, s.CWD)
-		return projectOf(cmp.Or(t.Projects[folder], folder))
+		if s.HasLocalFolder() {
+			folder = cmp.Or(t.Projects[folder], folder)
+		}
+		return projectOf(folder)
 	case ByAgent:
 		return string(s.Agent)
 	case ByModel:

@@ -224,12 +224,15 @@ func TestWorktreesAreOneProject(t *testing.T) {
 		s.CWD = folder
 		list = append(list, s)
 	}
+	elsewhere := sessionOf(step("2026-10-20T10:00:00Z", 1, 1)) // its paths are those of another world
+	elsewhere.CWD, elsewhere.Container = worktree, "4026532567"
+	list = append(list, elsewhere)
 	table := Of(list, Query{By: ByProject, Projects: ProjectsOf(list)})
-	if len(table.Rows) != 2 {
+	if len(table.Rows) != 3 {
 		t.Fatalf("%+v", table.Rows)
 	}
 	for _, r := range table.Rows {
-		if want := map[string]int{repository: 3, "/elsewhere": 1}[r.Key]; r.Sessions != want {
+		if want := map[string]int{repository: 3, "/elsewhere": 1, worktree: 1}[r.Key]; r.Sessions != want {
 			t.Errorf("%s: %d sessions, want %d", r.Key, r.Sessions, want)
 		}
 	}
