@@ -12,7 +12,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
-	"rollcall/internal/pressure"
 )
 
 func inode(info os.FileInfo) uint64 {
@@ -149,7 +148,7 @@ func play(ctx context.Context, working, idle, coming *scene.Session) {
 // cancelled: a question whose context is done, or ends meanwhile, returns soon
 // and leaves nothing behind.
 func cancelled(c *check) {
-	pressure.Watch()
+	const hanging = 3 * time.Second // also on a busy machine
 	all := c.cast()
 	for n := range 40 {
 		s := c.agent.Start(fmt.Sprintf("/home/dev/more%d", n), "x")
@@ -163,7 +162,7 @@ func cancelled(c *check) {
 	for _, a := range []adapters.Adapter{c.adapter, c.subject.New(c.environment)} {
 		begun := time.Now()
 		roll, err := a.Discover(done, adapters.Query{Totals: true})
-		if took := time.Since(begun); took > time.Second+min(pressure.StalledSince(begun), 2*time.Second) {
+		if took := time.Since(begun); took > hanging {
 			c.Fatalf("returned %v after its context was done", took)
 		}
 		c.truthful(roll, err, all)
