@@ -291,22 +291,6 @@ func TestAnswerOpenCode(t *testing.T) {
 	})
 }
 
-// The default terminal interface has no server, and is answered in its terminal.
-func TestAnswerOpenCodeWithoutServer(t *testing.T) {
-	each(t, []Release{OpenCodeNewest}, func(t *testing.T, s *Sandbox, r Release) {
-		terminal, _ := openOpenCode(s, r)
-		terminal.Prompt("need it [[bash touch asked.txt]]")
-		terminal.Shows("Permission required")
-		waiting := s.Becomes(byPrompt("need it"), time.Now(), soon, "waiting/permission")
-		output, err := s.Command(headlessBinary, "answer", waiting.ID, "--request", "x", "--allow").CombinedOutput()
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 13 || !strings.Contains(string(output), "it can't be answered from here") {
-			t.Errorf("%v: %s", err, output)
-		}
-		s.notMade(filepath.Join(s.Project, "asked.txt"))
-	})
-}
-
 func TestAnswerOpenClaw(t *testing.T) {
 	each(t, []Release{OpenClawNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		g := s.StartGateway(r)

@@ -3,8 +3,10 @@
 package agents
 
 import (
-	"os"
+	"errors"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +35,8 @@ func detachOpenCode(s *Sandbox, r Release, prompt string) (wrapper, agent Proces
 	return wrapper, s.Descendant(wrapper.PID, "opencode"), asked
 }
 
-func TestOpenCodeTurn(t *testing.T) {
+// What one OpenCode goes through: its start takes longer than all of its turns.
+func TestOpenCodeStates(t *testing.T) {
 	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
 		terminal, agent := openOpenCode(s, r)
 		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
@@ -42,59 +45,69 @@ func TestOpenCodeTurn(t *testing.T) {
 			t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
 		}
 		terminal.Shows("Mock answer to: first job")
-		idle := s.Becomes(byPrompt("first job"), time.Now(), soon, "idle", "idle/completed")
-		if idle.ID != working.ID || idle.Model != mockProvider+"/"+mockModel || idle.Stale != nil {
-			t.Errorf("idle: id %s (was %s), model %q, stale %v", idle.ID, working.ID, idle.Model, idle.Stale)
+		session := byID(working.ID)
+		idle := s.Becomes(session, time.Now(), soon, "idle", "idle/completed")
+		if idle.Model != mockProvider+"/"+mockModel || idle.Stale != nil {
+			t.Errorf("idle: model %q, stale %v", idle.Model, idle.Stale)
 		}
-		s.shows(byPrompt("first job"), time.Now(), soon, "all tokens", func(session Session) bool {
+		s.shows(session, time.Now(), soon, "all tokens", func(session Session) bool {
 			return session.Tokens.Input == 71 && session.Tokens.CacheRead == 40
 		})
+		openCodeCommands(t, s, terminal, session)
+		openCodeFailures(s, terminal, session)
 		terminal.Enter("/exit")
 		s.Gone(agent)
-		ended := s.Becomes(byPrompt("first job"), time.Now(), soon, "stopped/completed")
-		if ended.PID != 0 {
+		if ended := s.Becomes(session, time.Now(), soon, "stopped/completed"); ended.PID != 0 {
 			t.Errorf("stopped with pid %d", ended.PID)
 		}
 	})
 }
 
-func TestOpenCodePermission(t *testing.T) {
-	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
-		terminal, _ := openOpenCode(s, r)
-		terminal.Prompt("need it [[bash touch asked.txt]]")
-		terminal.Shows("Permission required")
-		s.Becomes(byPrompt("need it"), time.Now(), soon, "waiting/permission")
-		terminal.Answer("Enter", "Done.")
-		s.Becomes(byPrompt("need it"), time.Now(), soon, "idle", "idle/completed")
-		if _, err := os.Stat(filepath.Join(s.Project, "asked.txt")); err != nil {
-			t.Error("the permitted command did not run:", err)
-		}
-	})
+// openCodeCommands sees a command that asks first and can't be answered from here, one that runs, which is no wait for the user however long it
+// takes, and a question.
+func openCodeCommands(t *testing.T, s *Sandbox, terminal *Terminal, session who) {
+	t.Helper()
+	terminal.Prompt("need it [[bash touch asked.txt]]")
+	terminal.Shows("Permission required")
+	waiting := s.Becomes(session, time.Now(), soon, "waiting/permission")
+	output, err := s.Command(headlessBinary, "answer", waiting.ID, "--request", "x", "--allow").CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 13 || !strings.Contains(string(output), "it can't be answered from here") {
+		t.Errorf("%v: %s", err, output)
+	}
+	s.notMade(filepath.Join(s.Project, "asked.txt"))
+	terminal.Dismiss("Enter", "Permission required")
+	s.made(filepath.Join(s.Project, "asked.txt"))
+	s.Becomes(session, time.Now(), soon, "idle", "idle/completed")
+
+	terminal.Prompt("run it [[bash sleep 6.5]]")
+	command := s.Agent("sleep", "6.5")
+	s.Becomes(session, time.Now(), soon, "working")
+	s.Stays(session, 3*time.Second, "working")
+	s.Gone(command)
+	s.Becomes(session, time.Now(), soon, "idle", "idle/completed")
+
+	terminal.Prompt("ask me [[ask]]")
+	terminal.Shows("Which colour?")
+	s.Becomes(session, time.Now(), soon, "waiting/question")
+	terminal.Dismiss("Enter", "esc dismiss")
+	s.Becomes(session, time.Now(), soon, "idle", "idle/completed")
 }
 
-// A command that runs is no wait for the user, however long it takes.
-func TestOpenCodeCommandRuns(t *testing.T) {
-	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
-		terminal, _ := openOpenCode(s, r)
-		terminal.Prompt("run it [[bash sleep 6.5]]")
-		command := s.Agent("sleep", "6.5")
-		s.Becomes(byPrompt("run it"), time.Now(), soon, "working")
-		s.Stays(byPrompt("run it"), 3*time.Second, "working")
-		s.Gone(command)
-		terminal.Shows("Done.")
-		s.Becomes(byPrompt("run it"), time.Now(), soon, "idle", "idle/completed")
-	})
-}
-
-func TestOpenCodeQuestion(t *testing.T) {
-	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
-		terminal, _ := openOpenCode(s, r)
-		terminal.Prompt("ask me [[ask]]")
-		terminal.Shows("Which colour?")
-		s.Becomes(byPrompt("ask me"), time.Now(), soon, "waiting/question")
-		terminal.Answer("Enter", "Done.")
-		s.Becomes(byPrompt("ask me"), time.Now(), soon, "idle", "idle/completed")
-	})
+// openCodeFailures sees a turn that is tried again, one that fails, and one after them.
+func openCodeFailures(s *Sandbox, terminal *Terminal, session who) {
+	s.t.Helper()
+	asked := terminal.Prompt("retry [[fail]]")
+	terminal.Shows("retrying")
+	s.Becomes(session, asked, soon, "working")
+	terminal.Dismiss("Escape", "retrying")
+	s.Becomes(session, time.Now(), soon, "idle/interrupted")
+	terminal.Prompt("break [[fail 400]]")
+	terminal.Shows("mock failure 400")
+	s.Becomes(session, time.Now(), soon, "idle/failed")
+	terminal.Prompt("again")
+	terminal.Shows("Mock answer to: again")
+	s.Becomes(session, time.Now(), soon, "idle", "idle/completed")
 }
 
 func TestOpenCodeTwoInOneFolder(t *testing.T) {
@@ -147,22 +160,5 @@ func TestOpenCodeRunEnds(t *testing.T) {
 		s.Becomes(byPrompt("short"), asked, soon, "working")
 		s.Gone(agent)
 		s.Becomes(byPrompt("short"), time.Now(), soon, "stopped/completed")
-	})
-}
-
-func TestOpenCodeFailedTurn(t *testing.T) {
-	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
-		terminal, _ := openOpenCode(s, r)
-		asked := terminal.Prompt("retry [[fail]]")
-		terminal.Shows("retrying")
-		s.Becomes(byPrompt("retry"), asked, soon, "working")
-		terminal.Dismiss("Escape", "retrying")
-		s.Becomes(byPrompt("retry"), time.Now(), soon, "idle/interrupted")
-		terminal.Prompt("break [[fail 400]]")
-		terminal.Shows("mock failure 400")
-		s.Becomes(byPrompt("retry"), time.Now(), soon, "idle/failed")
-		terminal.Prompt("again")
-		terminal.Shows("Mock answer to: again")
-		s.Becomes(byPrompt("retry"), time.Now(), soon, "idle", "idle/completed")
 	})
 }

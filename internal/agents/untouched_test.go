@@ -81,8 +81,7 @@ func (before folders) same(s *Sandbox) {
 
 // Nothing of the agents' changes by being looked at.
 func TestAgentsFoldersUntouched(t *testing.T) {
-	Need(t)
-	built(t, headlessBinary)
+	desktop := newDesktop(t)
 	s := NewSandbox(t)
 	// A gateway that was killed leaves its files; one that runs changes them itself.
 	gateway := s.StartGateway(OpenClawNewest)
@@ -107,14 +106,6 @@ func TestAgentsFoldersUntouched(t *testing.T) {
 			t.Errorf("rollcall %v: %v\n%s", args, err, output)
 		}
 	}
-	before.same(s)
-}
-
-func TestTrayLeavesFoldersUntouched(t *testing.T) {
-	desktop := newDesktop(t)
-	s := NewSandbox(t)
-	stored(s)
-	before := foldersOf(s)
 	tray := startTray(s, desktop)
 	tray.Shows("Open Rollcall")
 	tray.stop()
