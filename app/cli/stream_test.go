@@ -37,12 +37,12 @@ func TestStreamOfEachEvent(t *testing.T) {
 	s.Remote = "gateway"
 	a := &changing{agent: &agent{name: agentname.OpenClaw, roll: adapters.Roll{Sessions: []adapters.Session{s}}}}
 	core := app.New(app.Config{Adapters: []adapters.Adapter{a}})
-	for range 10_000 {
+	for range 2_000 {
 		defer core.Events().Close()
 	}
 	events := core.Events()
 	defer events.Close()
-	for range 10_000 {
+	for range 2_000 {
 		defer core.Events().Close()
 	}
 	lines := make(chan eventJSON, 1000)

@@ -34,6 +34,7 @@ func TestTrayPromptTakenBack(t *testing.T) {
 // A turn that was killed died once: opening its session again, and closing it
 // without a prompt, is told as an end, and as no second death.
 func TestTrayReopenedAndClosed(t *testing.T) {
+	nightly(t)
 	desktop := newDesktop(t)
 	s := NewSandbox(t)
 	tray := startTray(s, desktop)

@@ -11,6 +11,7 @@ import (
 // A resumed thread began long before its last turn, and it is the turn whose
 // length the user is told.
 func TestTrayTellsHowLongTheTurnRan(t *testing.T) {
+	nightly(t)
 	desktop := newDesktop(t)
 	for _, c := range []struct {
 		release Release
