@@ -19,6 +19,7 @@ import (
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/codextest"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 )
 
 // service is a notification service with buttons, whose user is the test.
@@ -51,9 +52,7 @@ func (s *service) serve(t *testing.T, d *desktoptest.Desktop) {
 			return nil
 		},
 	}, "/org/freedesktop/Notifications", "org.freedesktop.Notifications")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if reply, err := s.conn.RequestName("org.freedesktop.Notifications", dbus.NameFlagDoNotQueue); err != nil || reply != dbus.RequestNameReplyPrimaryOwner {
 		t.Fatalf("own the name: %v, %v", reply, err)
 	}
@@ -66,9 +65,7 @@ func (s *service) click(t *testing.T, n desktoptest.Notification, begin string) 
 	<-time.After(time.Until(n.At.Add(time.Second)))
 	for _, key := range n.Actions {
 		if strings.HasPrefix(key, begin) {
-			if err := s.conn.Emit("/org/freedesktop/Notifications", "org.freedesktop.Notifications.ActionInvoked", n.ID, key); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.conn.Emit("/org/freedesktop/Notifications", "org.freedesktop.Notifications.ActionInvoked", n.ID, key))
 			return
 		}
 	}
@@ -86,20 +83,14 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 	user := &service{}
 	user.serve(t, d)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer log.Close()
 	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1", "GORACE=exitcode=0 atexit_sleep_ms=0")}
 	// The waits are over within 10 s, and each shall have its notification at once.
 	config := filepath.Join(d.Home(), ".config", "rollcall")
-	if err := errors.Join(os.MkdirAll(config, 0o700), os.WriteFile(filepath.Join(config, "config.toml"), []byte("[notifications]\npause = \"0s\"\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(config, 0o700), os.WriteFile(filepath.Join(config, "config.toml"), []byte("[notifications]\npause = \"0s\"\n"), 0o600)))
 	tray := p.command()
-	if err := tray.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tray.Start())
 	if _, err := d.TrayIcon(ctx); err != nil {
 		t.Fatal(err, p.said())
 	}
@@ -155,9 +146,7 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 	p.until("the window", func() bool { return len(p.windows()) == 1 })
 	p.until("the answer", func() bool {
 		for _, key := range []string{"a", "y"} {
-			if err := d.Key(ctx, key); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, d.Key(ctx, key))
 			// A key that comes too early begins the wait again.
 			for end := time.Now().Add(time.Second); len(daemon.Took()) != 2 && time.Now().Before(end); {
 				time.Sleep(10 * time.Millisecond)
@@ -176,9 +165,7 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 	key := n.Actions[slices.IndexFunc(n.Actions, func(a string) bool { return strings.HasPrefix(a, "deny:") })]
 	both := p.command("answer", codextest.Thread, "--request", strings.TrimPrefix(key, "deny:"), "--deny")
 	<-time.After(time.Until(n.At.Add(time.Second))) // as click does
-	if err := both.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, both.Start())
 	user.click(t, n, "deny:")
 	_ = both.Wait()
 	p.until("the answer", func() bool { return len(daemon.Took()) >= 3 })
@@ -188,9 +175,7 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 	if len(got) != 3 || !slices.Equal(got[:2], want) || !strings.HasPrefix(got[2], "make release: ") {
 		t.Errorf("the daemon took %q", got)
 	}
-	if err := tray.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tray.Process.Signal(syscall.SIGTERM))
 	if err := tray.Wait(); err != nil {
 		t.Errorf("the tray ended with %v: %s", err, p.said())
 	}

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 )
 
 // TestAttention is the whole program with a real notification service: do not disturb from the command line, the
@@ -24,33 +25,23 @@ func TestAttention(t *testing.T) {
 	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 	rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer log.Close()
 	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1", "GORACE=exitcode=0 atexit_sleep_ms=0")}
 	registry := rec.Home + "/.claude/sessions/9652.json"
 	waits, err := os.ReadFile(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	works := strings.Replace(strings.Replace(string(waits), `"status":"waiting"`, `"status":"busy"`, 1), `,"waitingFor":"permission prompt"`, "", 1)
 	put := func(path, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	config := filepath.Join(d.Home(), ".config", "rollcall", "config.toml")
 	put(config, "# mine\n[notifications]\npause = \"0s\"\n")
 	put(registry, works)
 	tray := p.command()
-	if err := tray.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tray.Start())
 	if _, err := d.TrayIcon(ctx); err != nil {
 		t.Fatal(err, p.said())
 	}
@@ -112,9 +103,7 @@ func TestAttention(t *testing.T) {
 	if n := notified(3); n.Hints["sound-name"].Value() == nil || n.Hints["suppress-sound"].Value() != nil {
 		t.Errorf("hints %v", n.Hints)
 	}
-	if err := tray.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tray.Process.Signal(syscall.SIGTERM))
 	if err := tray.Wait(); err != nil {
 		t.Errorf("the tray ended with %v: %s", err, p.said())
 	}

@@ -16,6 +16,7 @@ import (
 
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 )
 
 // asProgram makes the test binary run as Rollcall itself.
@@ -115,17 +116,13 @@ func TestProgram(t *testing.T) {
 	rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
 	adaptertest.Untouched(t, filepath.Join(rec.Home, ".claude"))
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer log.Close()
 	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1",
 		"GORACE=exitcode=0 atexit_sleep_ms=0")} // systray's own start races now and then
 
 	tray := p.command()
-	if err := tray.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tray.Start())
 	icon, err := d.TrayIcon(ctx)
 	if err != nil {
 		t.Fatal(err, p.said())
@@ -134,9 +131,7 @@ func TestProgram(t *testing.T) {
 		labels := p.labels()
 		return len(labels) >= 3 && strings.Contains(labels[0], "proj · Claude Code · wants to ")
 	})
-	if err := d.Click(icon.X, icon.Y, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Click(icon.X, icon.Y, 1))
 	p.until("the window", func() bool { return len(p.windows()) == 1 })
 	for _, args := range [][]string{nil, {"window"}, {"window", "--session", rec.Expect.Sessions[0].ID}} {
 		if err := p.command(args...).Run(); err != nil {
@@ -150,9 +145,7 @@ func TestProgram(t *testing.T) {
 		t.Error(err)
 	}
 
-	if err := tray.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tray.Process.Signal(syscall.SIGTERM))
 	if err := tray.Wait(); err != nil {
 		t.Errorf("the tray ended with %v: %s", err, p.said())
 	}

@@ -16,6 +16,7 @@ import (
 
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 )
 
 // otherMachine is another machine that a command leads to: a home and a process table of its own, with the real program.
@@ -29,9 +30,7 @@ func newOtherMachine(t *testing.T) *otherMachine {
 	t.Helper()
 	m := &otherMachine{Recording: adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission"), t: t}
 	waits, err := os.ReadFile(m.registry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m.waits = string(waits)
 	m.works = strings.Replace(strings.Replace(m.waits, `"status":"waiting"`, `"status":"busy"`, 1), `,"waitingFor":"permission prompt"`, "", 1)
 	return m
@@ -78,28 +77,20 @@ func TestTrayFollowsMachines(t *testing.T) {
 	other := newOtherMachine(t)
 	here := newOtherMachine(t).Recording // its process table, with another home
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer log.Close()
 	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx,
 		env: append(append(d.Env(), adaptertest.Env(here)...), "HOME="+t.TempDir(), asProgram+"=1", "GORACE=exitcode=0 atexit_sleep_ms=0")}
 	config := filepath.Join(d.Home(), ".config", "rollcall", "config.toml")
 	put := func(text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(config, []byte("[notifications]\npause = \"0s\"\ntogether = \"0s\"\n"+text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(config), 0o700))
+		must.Do(t, os.WriteFile(config, []byte("[notifications]\npause = \"0s\"\ntogether = \"0s\"\n"+text), 0o600))
 	}
 	other.put(other.works)
 	put("")
 	tray := p.command()
-	if err := tray.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tray.Start())
 	if _, err := d.TrayIcon(ctx); err != nil {
 		t.Fatal(err, p.said())
 	}
@@ -141,9 +132,7 @@ func TestTrayFollowsMachines(t *testing.T) {
 	p.until("the second withdrawal", func() bool { return slices.Equal(told(), []string{devbox + "true", box + "true"}) })
 	p.until("no row", none("box"))
 	p.until("no connection", func() bool { return streams(tray.Process.Pid) == 0 })
-	if err := tray.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tray.Process.Signal(syscall.SIGTERM))
 	if err := tray.Wait(); err != nil {
 		t.Errorf("the tray ended with %v: %s", err, p.said())
 	}

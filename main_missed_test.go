@@ -16,6 +16,7 @@ import (
 	"rollcall/internal/agentname"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/keepertest"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -44,18 +45,14 @@ func TestLaunchesMissed(t *testing.T) {
 		writeRecord(t, filepath.Join(state, "rollcall", "launches"), r)
 	}
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer log.Close()
 	p := &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log,
 		env: slices.Concat(d.Env(), adaptertest.Env(rec), []string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME=" + state})}
 	t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
 	for run := range 3 {
 		tray := p.command()
-		if err := tray.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tray.Start())
 		p.until("the icon", func() bool {
 			items, err := d.TrayItems()
 			return err == nil && len(items) == 1
@@ -89,9 +86,7 @@ func writeRecord(t *testing.T, dir string, r launch.Record) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, r.ID+".json"), data, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // untold reports whether the end of some launch is still to be told.
@@ -107,9 +102,7 @@ func untold(t *testing.T, dir string) bool {
 		if err == nil {
 			err = json.Unmarshal(data, &r)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if r.Unreported {
 			return true
 		}

@@ -14,6 +14,7 @@ import (
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/keepertest"
+	"rollcall/internal/must"
 )
 
 // TestWindowCannotOpen: where the window cannot be opened, the tray stays and a notification names what is missing and the
@@ -32,17 +33,13 @@ func TestWindowCannotOpen(t *testing.T) {
 			d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 			rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
 			log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer log.Close()
 			p := &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log,
 				env: slices.Concat(d.Env(), adaptertest.Env(rec), tt.env, []string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME=" + t.TempDir()})}
 			t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
 			tray := p.command()
-			if err := tray.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, tray.Start())
 			defer func() {
 				_ = tray.Process.Signal(os.Interrupt)
 				_ = tray.Wait()

@@ -15,14 +15,13 @@ import (
 	"testing"
 
 	"rollcall/assets"
+	"rollcall/internal/must"
 )
 
 func load(t *testing.T, path string) image.Image {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	img, err := png.Decode(f)
 	if err != nil {
@@ -122,9 +121,7 @@ func TestICOSizes(t *testing.T) {
 		"trouble": {16, 20, 24, 32, 48}, "rollcall": {16, 20, 24, 32, 48, 0}, // 0 is 256
 	} {
 		b, err := os.ReadFile("ico/" + name + ".ico")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if n := int(binary.LittleEndian.Uint16(b[4:])); n != len(want) {
 			t.Errorf("%s: %d images", name, n)
 			continue
@@ -141,12 +138,7 @@ func TestICOSizes(t *testing.T) {
 // What is committed is what the SVGs look like: an edited drawing without
 // "go generate" is noticed. Versions of the renderer differ in edge pixels.
 func TestDrawnFromSVG(t *testing.T) {
-	if _, err := exec.LookPath("rsvg-convert"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("rsvg-convert is not installed: apt-get install librsvg2-bin")
-		}
-		t.Skip("rsvg-convert is not installed: apt-get install librsvg2-bin")
-	}
+	must.Have(t, "rsvg-convert")
 	svgs, err := filepath.Glob("svg/*.svg")
 	if err != nil || len(svgs) != 5 {
 		t.Fatalf("%v, %v", svgs, err)

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/bounded"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 )
 
@@ -17,9 +18,7 @@ import (
 // it is back, and what lies elsewhere answers.
 func TestAnswers(t *testing.T) {
 	behind := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(behind, "a", "b"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(behind, "a", "b"), 0o700))
 	mount := testfs.Mount(t, behind)
 	a := filepath.Join(mount.Path, "a")
 	for _, path := range []string{a, filepath.Join(a, "none")} {

@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 	"rollcall/notify"
 )
 
@@ -22,9 +23,7 @@ func TestNoBus(t *testing.T) {
 	r := startOn(t, d, notify.Options{Bus: "unix:path=" + link})
 	r.events.put(ends("a", 1))
 	r.fails(t, notify.ErrNoBus)
-	if err := os.Symlink(busSocket(d), link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(busSocket(d), link))
 	r.wait(t, "what was held back", answered(1))
 	r.fails(t, nil)
 }
@@ -79,9 +78,7 @@ func busSocket(d *desktoptest.Desktop) string {
 func relay(t *testing.T, front, back string) (cut func()) {
 	t.Helper()
 	listener, err := net.Listen("unix", front)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var mu sync.Mutex
 	var open []net.Conn
 	go func() {
@@ -121,9 +118,7 @@ func TestNoBusAddress(t *testing.T) {
 	}
 	bin := t.TempDir()
 	started := filepath.Join(bin, "started")
-	if err := os.WriteFile(filepath.Join(bin, "dbus-launch"), []byte("#!/bin/sh\n: >"+started+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(bin, "dbus-launch"), []byte("#!/bin/sh\n: >"+started+"\n"), 0o755))
 	d := desktoptest.For(t, desktoptest.Options{})
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
 	t.Setenv("PATH", bin)

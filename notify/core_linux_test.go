@@ -14,6 +14,7 @@ import (
 	"rollcall/app"
 	"rollcall/internal/agentname"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 	"rollcall/notify"
 	"rollcall/proc"
 )
@@ -61,17 +62,13 @@ func (a *agents) begin(t *testing.T, run, sessions int) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleVariable+"=agent")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
 	p, err := a.table.Find(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := range sessions {
@@ -93,9 +90,7 @@ func TestExitOfRealProcesses(t *testing.T) {
 	d := desktoptest.For(t, desktoptest.Options{Notifications: true})
 	table := proc.Open()
 	watcher, err := proc.NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { watcher.Close() })
 	a := &agents{table: table}
 	core := app.New(app.Config{Adapters: []adapters.Adapter{a}, Table: table, Watch: watcher})
@@ -114,9 +109,7 @@ func TestExitOfRealProcesses(t *testing.T) {
 		at := time.Now()
 		return at, cmd.Process.Kill()
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Logf("kill of a process to Notify on the bus, %v", took)
 	if p50 := took.Percentile(50); p50 > 10*time.Second {
 		t.Errorf("p50 %v", p50)
@@ -124,15 +117,11 @@ func TestExitOfRealProcesses(t *testing.T) {
 
 	shared := a.begin(t, runs, 3)
 	core.RefreshOne(t.Context(), a.Name())
-	if err := shared.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, shared.Process.Kill())
 	limit, stop := context.WithTimeout(t.Context(), 5*time.Second)
 	defer stop()
 	list, err := d.WaitNotifications(limit, answered(runs+1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if last := list[runs]; last.Summary != "Claude Code ended with 3 sessions" {
 		t.Errorf("said %q, %q", last.Summary, last.Body)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 	"rollcall/notify"
 )
 
@@ -38,9 +39,7 @@ func square(t *testing.T) []byte {
 		img.Set(i%48, i/48, color.RGBA{B: 200, A: 255})
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, img))
 	return b.Bytes()
 }
 
@@ -74,9 +73,7 @@ func TestEndIsShownAndClicked(t *testing.T) {
 	}
 	popup := waitPopup(t, r.desktop)
 	shot(t, r.desktop, "notification")
-	if err := r.desktop.Click(popup.Min.X+popup.Dx()/2, popup.Min.Y+popup.Dy()/2, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.desktop.Click(popup.Min.X+popup.Dx()/2, popup.Min.Y+popup.Dy()/2, 1))
 	select {
 	case id := <-r.opened:
 		if id != "proj" {
@@ -92,9 +89,7 @@ func waitPopup(t *testing.T, d *desktoptest.Desktop) image.Rectangle {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		img, err := d.Image()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var r image.Rectangle
 		back := img.RGBAAt(0, img.Rect.Max.Y-1)
 		for y := range img.Rect.Max.Y {
@@ -192,12 +187,8 @@ func TestHungDaemonIsReplaced(t *testing.T) {
 	r.desktop.FreezeNotifications(true)
 	r.events.put(ends("a", 2), ends("b", 3))
 	r.fails(t, notify.ErrHung)
-	if err := r.desktop.StopNotifications(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.desktop.StartNotifications(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.desktop.StopNotifications(t.Context()))
+	must.Do(t, r.desktop.StartNotifications(t.Context()))
 	r.wait(t, "what the hung daemon took along", answered(3))
 	r.fails(t, nil)
 	r.stop()
@@ -224,9 +215,7 @@ func TestDaemonAppearsLater(t *testing.T) {
 	r.events.put(ends("a", 1), becomes("b", adapters.Working, adapters.Waiting))
 	r.fails(t, notify.ErrNoDaemon)
 	r.events.put(becomes("b", adapters.Waiting, adapters.Idle), ends("c", 2))
-	if err := r.desktop.StartNotifications(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.desktop.StartNotifications(t.Context()))
 	got := titles(shown(r.wait(t, "what was held back", answered(2))))
 	if !slices.Equal(got, []string{"Claude Code ended in a", "Claude Code ended in c"}) {
 		t.Errorf("shown %q", got)
@@ -276,9 +265,7 @@ func TestForeignSignals(t *testing.T) {
 	r.events.put(ends("a", 1))
 	id := r.wait(t, "an end", answered(1))[0].ID
 	emit := func(member string, values ...any) {
-		if err := d.Bus().Emit("/org/freedesktop/Notifications", "org.freedesktop.Notifications."+member, values...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Bus().Emit("/org/freedesktop/Notifications", "org.freedesktop.Notifications."+member, values...))
 	}
 	emit("ActionInvoked")
 	emit("ActionInvoked", "x", id)
@@ -308,9 +295,7 @@ func TestLatency(t *testing.T) {
 		r.events.put(ev)
 		return at, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Logf("event to Notify on the bus, %v", all)
 	if p50 := all.Percentile(50); p50 > 50*time.Millisecond {
 		t.Errorf("p50 %v", p50)
@@ -356,9 +341,7 @@ func TestSeveralWaitsClicked(t *testing.T) {
 	r.settled(t)
 	popup := waitPopup(t, r.desktop)
 	before := len(r.desktop.Notifications())
-	if err := r.desktop.Click(popup.Min.X+popup.Dx()/2, popup.Min.Y+popup.Dy()/2, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.desktop.Click(popup.Min.X+popup.Dx()/2, popup.Min.Y+popup.Dy()/2, 1))
 	select {
 	case id := <-r.opened:
 		if id != "" {

@@ -1,13 +1,15 @@
 package notify
 
-import "testing"
+import (
+	"testing"
+
+	"rollcall/internal/must"
+)
 
 // RememberedWaits returns how many waits are remembered in a folder.
 func RememberedWaits(t *testing.T, folder string) int {
 	t.Helper()
 	s, err := newMemory(folder).read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return len(s.Waits)
 }

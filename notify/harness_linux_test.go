@@ -15,6 +15,7 @@ import (
 	"rollcall/internal/agentname"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/notify"
 	"rollcall/proc"
 )
@@ -196,17 +197,13 @@ type fake struct {
 // click is what the daemon says when the user clicks on a button.
 func (f *fake) click(t *testing.T, id uint32, action string) {
 	t.Helper()
-	if err := f.conn.Emit("/org/freedesktop/Notifications", "org.freedesktop.Notifications.ActionInvoked", id, action); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.conn.Emit("/org/freedesktop/Notifications", "org.freedesktop.Notifications.ActionInvoked", id, action))
 }
 
 func (f *fake) serve(t *testing.T, d *desktoptest.Desktop) {
 	t.Helper()
 	conn, err := dbus.Connect(d.BusAddress())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { conn.Close() })
 	f.conn = conn
 	methods := map[string]any{
@@ -219,9 +216,7 @@ func (f *fake) serve(t *testing.T, d *desktoptest.Desktop) {
 	if !f.noCaps {
 		methods["GetCapabilities"] = func() ([]string, *dbus.Error) { return f.caps, nil }
 	}
-	if err := conn.ExportMethodTable(methods, "/org/freedesktop/Notifications", "org.freedesktop.Notifications"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.ExportMethodTable(methods, "/org/freedesktop/Notifications", "org.freedesktop.Notifications"))
 	if reply, err := conn.RequestName("org.freedesktop.Notifications", dbus.NameFlagDoNotQueue); err != nil || reply != dbus.RequestNameReplyPrimaryOwner {
 		t.Fatalf("own the name: %v, %v", reply, err)
 	}

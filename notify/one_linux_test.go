@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 	"rollcall/notify"
 )
 
@@ -15,9 +16,7 @@ func TestSendOne(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	d := desktoptest.For(t, desktoptest.Options{Notifications: true})
-	if err := notify.SendOne(ctx, notify.Options{Bus: d.BusAddress()}, notify.Text{Title: "a test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, notify.SendOne(ctx, notify.Options{Bus: d.BusAddress()}, notify.Text{Title: "a test"}))
 	list, err := d.WaitNotifications(ctx, answered(1))
 	if err != nil || len(list) != 1 || list[0].Summary != "a test" {
 		t.Errorf("%v, %+v", err, list)

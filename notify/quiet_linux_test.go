@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 	"rollcall/notify"
 )
 
@@ -21,9 +22,7 @@ func pause(t *testing.T, d *desktoptest.Desktop, on bool) {
 	t.Helper()
 	err := d.Bus().Object("org.freedesktop.Notifications", "/org/freedesktop/Notifications").
 		SetProperty("org.dunstproject.cmd0.paused", dbus.MakeVariant(on))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // TestDesktopIsQuiet: while a real dunst is paused nothing is sent, afterwards one summary of what still waits.
@@ -83,15 +82,11 @@ func TestDoNotDisturb(t *testing.T) {
 func TestInhibited(t *testing.T) {
 	d := desktoptest.For(t, desktoptest.Options{})
 	conn, err := dbus.Connect(d.BusAddress())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { conn.Close() })
 	const name = "org.freedesktop.Notifications"
 	props, err := prop.Export(conn, "/org/freedesktop/Notifications", prop.Map{name: {"Inhibited": {Value: true, Emit: prop.EmitTrue}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	q := notify.NewDesktopQuiet(d.BusAddress())
 	if q.Is(t.Context()) {
 		t.Error("quiet without a service")
@@ -115,9 +110,7 @@ func TestDesktopSetting(t *testing.T) {
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	answer := func(script string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(bin, "gsettings"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(bin, "gsettings"), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	}
 	for _, tt := range []struct {
 		desktop, script string

@@ -19,6 +19,7 @@ import (
 	"rollcall/internal/agentname"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/notify"
 )
 
@@ -38,15 +39,11 @@ func killed(t *testing.T, d *desktoptest.Desktop, state string) map[string]uint3
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleVariable+"=notifier", "TEST_BUS="+d.BusAddress(), "TEST_STATE="+state)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	list, err := d.WaitNotifications(ctx, answered(3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	awaitFile(t, state, 3)
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
@@ -160,20 +157,14 @@ func TestWaitsOfAKilledRollcallAndAnotherService(t *testing.T) {
 	d := desktoptest.For(t, desktoptest.Options{Notifications: true})
 	state := filepath.Join(t.TempDir(), "notifications")
 	ids := killed(t, d, state)
-	if err := d.StopNotifications(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.StartNotifications(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.StopNotifications(t.Context()))
+	must.Do(t, d.StartNotifications(t.Context()))
 	taken := map[uint32]bool{}
 	for range 3 {
 		var id uint32
 		err := d.Bus().Object("org.freedesktop.Notifications", "/org/freedesktop/Notifications").Call("org.freedesktop.Notifications.Notify", 0,
 			"mail", uint32(0), "", "You have mail", "", []string{}, map[string]dbus.Variant{}, int32(0)).Store(&id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		taken[id] = true
 	}
 	for name, id := range ids {
@@ -208,21 +199,15 @@ func TestWaitsOutliveTheirService(t *testing.T) {
 	r := startOn(t, d, notify.Options{State: state})
 	r.events.put(becomes("dismissed", adapters.Working, adapters.Waiting))
 	dismissed := r.wait(t, "a wait", answered(1))[0]
-	if err := d.Bus().Object("org.freedesktop.Notifications", "/org/freedesktop/Notifications").
-		Call("org.freedesktop.Notifications.CloseNotification", 0, dismissed.ID).Err; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Bus().Object("org.freedesktop.Notifications", "/org/freedesktop/Notifications").
+		Call("org.freedesktop.Notifications.CloseNotification", 0, dismissed.ID).Err)
 	awaitFile(t, state, 0)
 	r.events.put(becomes("a", adapters.Working, adapters.Waiting), becomes("over", adapters.Working, adapters.Waiting), ends("b", 2))
 	r.wait(t, "two waits and an end", answered(4))
 	awaitFile(t, state, 2)
-	if err := d.StopNotifications(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.StopNotifications(t.Context()))
 	r.events.put(becomes("over", adapters.Waiting, adapters.Idle))
-	if err := d.StartNotifications(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.StartNotifications(t.Context()))
 	list := shown(r.wait(t, "the wait, shown again", answered(5)))
 	if got := titles(list[4:]); !slices.Equal(got, []string{"Claude Code needs permission in a"}) {
 		t.Errorf("shown by the next service: %q", got)
@@ -241,16 +226,12 @@ func TestWaitsOfAKilledRollcallWithoutAService(t *testing.T) {
 	d := desktoptest.For(t, desktoptest.Options{Notifications: true})
 	state := filepath.Join(t.TempDir(), "notifications")
 	killed(t, d, state)
-	if err := d.StopNotifications(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.StopNotifications(t.Context()))
 	var p picture
 	p.show(app.Pending)
 	r := startOn(t, d, notify.Options{State: state, Sessions: &p})
 	p.show(app.OK, one("stays", adapters.Waiting, 1), one("over", adapters.Idle, 2))
-	if err := d.StartNotifications(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.StartNotifications(t.Context()))
 	list := shown(r.wait(t, "the wait, shown again", answered(4)))
 	if got := titles(list[3:]); !slices.Equal(got, []string{"Claude Code needs permission in stays"}) {
 		t.Errorf("shown by the next service: %q", got)

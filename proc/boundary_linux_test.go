@@ -15,6 +15,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // checkedVariable is the pid that the role "check boundary" checks.
@@ -171,10 +173,7 @@ func needUserNamespaces(t *testing.T) {
 	probe := exec.Command("/bin/true")
 	probe.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER}
 	if err := probe.Run(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("no user namespace: %v", err)
-		}
-		t.Skipf("no user namespace: %v", err)
+		must.Skip(t, fmt.Sprintf("no user namespace: %v", err))
 	}
 }
 
@@ -261,23 +260,15 @@ func TestBoundaryUnreadable(t *testing.T) {
 	tree := t.TempDir()
 	self := Self()
 	folder := filepath.Join(tree, strconv.Itoa(self.PID))
-	if err := os.MkdirAll(filepath.Join(folder, "ns"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(folder, "ns"), 0o755))
 	text, err := os.ReadFile("/proc/self/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "stat"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(filepath.Join(folder, "stat"), text, 0o600))
 	t.Setenv("HOST_PROC", tree)
 	if err := CheckBoundary(self); !errors.Is(err, ErrGone) || errors.Is(err, ErrForeign) {
 		t.Errorf("without namespaces: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "ns", "mnt"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(folder, "ns", "mnt"), nil, 0o600))
 	if err := CheckBoundary(self); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "its namespaces cannot be read") {
 		t.Errorf("with a file in the place of the link: %v", err)
 	}
@@ -288,17 +279,13 @@ func TestBoundaryOfEnding(t *testing.T) {
 	for range 50 {
 		c := start(t, "wait", nil)
 		id := c.identity(t, Open())
-		if err := c.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Process.Kill())
 		for {
 			err := CheckBoundary(id)
 			if errors.Is(err, ErrGone) {
 				break
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 func init() {
@@ -51,13 +53,9 @@ func init() {
 
 func TestDetailsOfChild(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "a\nfolder")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(folder, 0o755))
 	kept := filepath.Join(folder, "kept file")
-	if err := os.WriteFile(kept, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(kept, nil, 0o644))
 	c := start(t, "open", func(c *exec.Cmd) {
 		c.Dir = folder
 		c.Args = []string{"name of its own", "-test.run=^$", "two words", "", "line\nbreak"}
@@ -94,16 +92,12 @@ func TestFileInSharedMemory(t *testing.T) {
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("no /dev/shm: ", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer os.Remove(f.Name())
 	defer f.Close()
 	table := OpenAt("/proc", "/etc")
 	self, err := table.Find(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if files, err := table.OpenFiles(self.Identity); err != nil || !slices.Contains(files, f.Name()) {
 		t.Errorf("open files %q, %v; want %q among them", files, err, f.Name())
 	}
@@ -144,18 +138,12 @@ func TestFileLocks(t *testing.T) {
 	folder := t.TempDir()
 	c := start(t, "lock", func(c *exec.Cmd) { c.Dir = folder })
 	unlocked := filepath.Join(folder, "unlocked")
-	if err := os.WriteFile(unlocked, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(unlocked, nil, 0o644))
 	locks, err := OpenAt("/proc", "/etc").FileLocks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for name, want := range map[string]int{"flocked": c.Process.Pid, "posix": c.Process.Pid, "unlocked": 0} {
 		info, err := os.Stat(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		id, ok := FileIDOf(info)
 		if !ok {
 			t.Fatal("no file id")

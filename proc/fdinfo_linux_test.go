@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // appendAndWatch is a child that appends to a file by two descriptors, reads it by
@@ -53,13 +55,9 @@ func TestAppendedAndWatched(t *testing.T) {
 	c := start(t, "append", func(c *exec.Cmd) { c.Dir = folder })
 	table := Open()
 	p, err := table.Find(c.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	resolved, err := filepath.EvalSymlinks(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ends, err := table.Appended(p.Identity, filepath.Join(resolved, "log"))
 	if want := []int64{19, 13}; err != nil || !slices.Equal(ends, want) {
 		t.Errorf("appended up to %v, %v, want %v", ends, err, want)
@@ -68,9 +66,7 @@ func TestAppendedAndWatched(t *testing.T) {
 		t.Errorf("of another file: %v, %v", ends, err)
 	}
 	info, err := os.Stat(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want, _ := FileIDOf(info)
 	watched, err := table.Watched(p.Identity)
 	if err != nil || !slices.Equal(watched, []FileID{want}) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 func init() {
@@ -52,9 +53,7 @@ func ownTable(t *testing.T) *Table {
 func hold1(t *testing.T, table *Table, id Identity) *Handle {
 	t.Helper()
 	h, err := table.Hold(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(h.Close)
 	return h
 }
@@ -69,15 +68,11 @@ func TestHandle(t *testing.T) {
 	table := ownTable(t)
 	c := start(t, "ignore terminate", nil)
 	h := hold1(t, table, c.identity(t, table))
-	if err := h.Send(Terminate); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Send(Terminate))
 	if err := waitFor(h, 200*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("it ignores terminate, and yet Wait says %v", err)
 	}
-	if err := h.Send(Kill); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Send(Kill))
 	// Nobody has reaped it: a zombie has ended.
 	if err := waitFor(h, 5*time.Second); err != nil {
 		t.Fatalf("killed, and Wait says %v", err)
@@ -116,9 +111,7 @@ func TestDescendants(t *testing.T) {
 	table := ownTable(t)
 	c := start(t, "have a family", nil)
 	list, err := table.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var got string
 	for _, p := range Descendants(list, c.identity(t, table)) {
 		if got != "" {
@@ -164,16 +157,12 @@ func TestSignalToSuspended(t *testing.T) {
 	c := start(t, "wait", nil)
 	id := c.identity(t, table)
 	h := hold1(t, table, id)
-	if err := syscall.Kill(id.PID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(id.PID, syscall.SIGSTOP))
 	eventually.True(t, "the suspension", func() bool {
 		p, err := table.Find(id.PID)
 		return err == nil && p.Suspended
 	})
-	if err := h.Send(Terminate); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Send(Terminate))
 	if err := waitFor(h, 10*time.Second); err != nil {
 		t.Errorf("it was asked to end: %v", err)
 	}

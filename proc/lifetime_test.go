@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // TestLifeOfChild follows one process on any system: listed, asked, watched,
@@ -23,9 +25,7 @@ func TestLifeOfChild(t *testing.T) {
 	})
 	table := openOwn()
 	rows, err := table.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	i := slices.IndexFunc(rows, func(p Process) bool { return p.PID == c.Process.Pid })
 	if i < 0 {
 		t.Fatalf("the child isn't among %d processes", len(rows))
@@ -67,9 +67,7 @@ func assertDetails(t *testing.T, table *Table, c *child, id Identity) {
 func assertEnds(t *testing.T, table *Table, c *child, id Identity) {
 	t.Helper()
 	w, err := NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	if w.events == nil {
 		t.Fatal("polls")
@@ -80,9 +78,7 @@ func assertEnds(t *testing.T, table *Table, c *child, id Identity) {
 		t.Errorf("watch of a former owner of the pid: %v", err)
 	}
 	canceled, err := w.Watch(id, func() { t.Error("reported after cancel") })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ended := make(chan time.Time, 2)
 	if _, err := w.Watch(id, func() { ended <- time.Now() }); err != nil {
 		t.Fatal(err)
@@ -112,9 +108,7 @@ func TestManyExits(t *testing.T) {
 	const count = 70
 	table := openOwn()
 	w, err := NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	children, ended := make([]*child, count), make(chan int, 2*count)
 	for i := range children {

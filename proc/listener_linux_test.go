@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // stranger is a user that is not this one.
@@ -40,9 +42,7 @@ func listen(t *testing.T, role, addr string) (*child, netip.AddrPort) {
 	t.Helper()
 	c := start(t, role, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, listenVariable+"="+addr) })
 	at, err := netip.ParseAddrPort(c.said)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c, at
 }
 
@@ -59,9 +59,7 @@ func TestOwnListener(t *testing.T) {
 			t.Errorf("%s: %v", addr, err)
 		}
 		self, err := Open().Find(os.Getpid())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if err := CheckListenedBy(target, self.Identity); !errors.Is(err, ErrForeignListener) {
 			t.Errorf("%s: taken for this process's: %v", addr, err)
 		}
@@ -102,9 +100,7 @@ func TestListenerInSandbox(t *testing.T) {
 			cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		})
 		at, err := netip.ParseAddrPort(c.said)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if err := CheckListener(at); !errors.Is(err, ErrForeignListener) || !errors.Is(err, ErrForeign) {
 			t.Errorf("%s: %v", name, err)
 		}

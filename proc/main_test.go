@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"rollcall/internal/must"
 )
 
 // roleVariable makes the re-executed test binary play a part.
@@ -72,12 +74,8 @@ func start(t testing.TB, role string, change func(*exec.Cmd)) *child {
 		t.Fatal(err)
 	}
 	output, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, c.Start())
 	t.Cleanup(c.reap)
 	c.lines = bufio.NewReader(output)
 	c.said = c.line(t)
@@ -97,9 +95,7 @@ func (c *child) line(t testing.TB) string {
 // kill ends the child and leaves it a zombie.
 func (c *child) kill(t testing.TB) {
 	t.Helper()
-	if err := c.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Process.Kill())
 }
 
 // reap ends the child and its zombie.
@@ -117,8 +113,6 @@ func (c *child) reap() {
 func (c *child) identity(t testing.TB, table *Table) Identity {
 	t.Helper()
 	p, err := table.Find(c.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p.Identity
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 func TestParseStat(t *testing.T) {
@@ -55,9 +57,7 @@ func TestParseStatRefuses(t *testing.T) {
 
 func FuzzParseStat(f *testing.F) {
 	own, err := os.ReadFile("/proc/self/stat")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	f.Add(own)
 	f.Add([]byte(statLine(7, "a) S 1 (b", 'Z', 42)))
 	f.Add([]byte("7 (cut"))

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 func TestPressure(t *testing.T) {
@@ -17,12 +19,8 @@ func TestPressure(t *testing.T) {
 		"":                                                                                                    0,
 	} {
 		root := t.TempDir()
-		if err := os.MkdirAll(filepath.Join(root, "pressure"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, "pressure/cpu"), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(root, "pressure"), 0o755))
+		must.Do(t, os.WriteFile(filepath.Join(root, "pressure/cpu"), []byte(content), 0o644))
 		if got := (&Table{root: root}).Pressure(); got != want {
 			t.Errorf("%q: %v, want %v", content, got, want)
 		}

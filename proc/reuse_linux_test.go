@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 func init() {
@@ -178,28 +180,20 @@ func startAs(pid int) (*exec.Cmd, error) {
 func TestNoDescriptorLeft(t *testing.T) {
 	table := OpenAt("/proc", "/etc")
 	w, err := NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	w.poll.interval = 5 * time.Millisecond
 	c := start(t, "wait", nil)
 	id := c.identity(t, table)
 
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: limit.Max}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	must.Do(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: limit.Max}))
 	_, errList := table.List(t.Context())
 	alive := table.Alive(id)
 	e := watchWith(t, w, id)
 	time.Sleep(20 * time.Millisecond)
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
 	if errList == nil || !strings.Contains(errList.Error(), "too many open files") {
 		t.Errorf("List without descriptors: %v", errList)
 	}

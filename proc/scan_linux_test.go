@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // about are the reports on one pid: its names as new, and how often it is gone.
@@ -31,9 +32,7 @@ func (c Changes) about(pid int) (names []string, gone int) {
 func scan(t testing.TB, s *Scanner) Changes {
 	t.Helper()
 	c, err := s.Scan(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c
 }
 
@@ -82,9 +81,7 @@ func TestScanZombie(t *testing.T) {
 	scan(t, s)
 	exited := make(chan struct{})
 	w, err := NewWatcher(Open())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	if _, err := w.Watch(c.identity(t, Open()), func() { close(exited) }); err != nil {
 		t.Fatal(err)
@@ -111,14 +108,10 @@ func TestScanSuspended(t *testing.T) {
 		signal unix.Signal
 		want   bool
 	}{{unix.SIGSTOP, true}, {unix.SIGCONT, false}, {unix.SIGSTOP, true}} {
-		if err := unix.Kill(id.PID, step.signal); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, unix.Kill(id.PID, step.signal))
 		eventually.True(t, fmt.Sprint("the effect of ", step.signal), func() bool {
 			p, err := s.Find(id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return p.Suspended == step.want
 		})
 		if got := FindAll(table, []Identity{id, Self()})[id]; got.Suspended != step.want || got.PID != id.PID {
@@ -148,13 +141,9 @@ func TestScanTree(t *testing.T) {
 	if c := scan(t, s); len(c.New)+len(c.Gone) != 0 {
 		t.Errorf("nothing changed: %+v", c)
 	}
-	if err := os.Rename(filepath.Join(root, "1001"), filepath.Join(root, "away")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(root, "1001"), filepath.Join(root, "away")))
 	writeProcess(t, root, 1001, 999)
-	if err := os.RemoveAll(filepath.Join(root, "1002")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(root, "1002")))
 	writeProcess(t, root, 1003, 7)
 	c := scan(t, s)
 	slices.SortFunc(c.New, func(a, b Process) int { return a.PID - b.PID })
@@ -168,21 +157,15 @@ func TestScanTree(t *testing.T) {
 // TestScanUnreadableTable: nothing is forgotten when the table cannot be read.
 func TestScanUnreadableTable(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "proc")
-	if err := os.Mkdir(root, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(root, 0o700))
 	writeTable(t, root, 2, 1000)
 	s := NewScanner(OpenAt(root, root))
 	scan(t, s)
-	if err := os.Rename(root, root+"-away"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(root, root+"-away"))
 	if c, err := s.Scan(t.Context()); err == nil {
 		t.Errorf("no error: %+v", c)
 	}
-	if err := os.Rename(root+"-away", root); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(root+"-away", root))
 	if c := scan(t, s); len(c.New)+len(c.Gone) != 0 {
 		t.Errorf("readable again: %+v", c)
 	}
@@ -191,9 +174,7 @@ func TestScanUnreadableTable(t *testing.T) {
 // writeTable writes a table of n processes of long ago.
 func writeTable(t testing.TB, root string, n, first int) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(root, "stat"), []byte("btime 1700000000\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(root, "stat"), []byte("btime 1700000000\n"), 0o600))
 	for i := range n {
 		writeProcess(t, root, first+i, uint64(first+i))
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 func init() {
@@ -33,17 +34,11 @@ func init() {
 func TestStart(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
-	if err := os.WriteFile(in, []byte("what to do; $(rm -rf x)\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(in, []byte("what to do; $(rm -rf x)\n"), 0o600))
 	c, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", `read a; echo "$a|$0|$1|$PWD|$NAME|$HOME"; tty; exit 3`, "zero", "one two"},
 		Dir: dir, Env: []string{"NAME=value"}, Stdin: in, Output: out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(in); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.Remove(in))
 	if code, err := c.Wait(); code != 3 || err != nil {
 		t.Errorf("exit code %d, %v", code, err)
 	}
@@ -64,12 +59,8 @@ func TestStartOutlivesItsStarter(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
 	cmd.Env = append(os.Environ(), roleVariable+"=start and die", "ROLLCALL_START_DIR="+dir)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	var id Identity
 	if _, err := fmt.Fscan(bufio.NewReader(out), &id.PID, &id.Start); err != nil {
 		t.Fatal(err)
@@ -107,9 +98,7 @@ func TestStartErrors(t *testing.T) {
 
 func TestStartEndedBySignal(t *testing.T) {
 	c, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "kill -9 $$"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if code, err := c.Wait(); code != 137 || err != nil {
 		t.Errorf("exit code %d, %v", code, err)
 	}

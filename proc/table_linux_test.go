@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 func init() {
@@ -55,9 +56,7 @@ func init() {
 func row(t *testing.T, table *Table, pid int) (Process, bool) {
 	t.Helper()
 	rows, err := table.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, p := range rows {
 		if p.PID == pid {
 			return p, true
@@ -116,9 +115,7 @@ func assertGone(t *testing.T, table *Table, id Identity) {
 		}
 	}
 	w, err := NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	if _, err := w.Watch(id, func() { t.Errorf("%s: its end was reported", id) }); !errors.Is(err, ErrGone) {
 		t.Errorf("Watch(%s): %v, want ErrGone", id, err)
@@ -130,9 +127,7 @@ func TestZombieIsDead(t *testing.T) {
 	c := start(t, "wait", nil)
 	id := c.identity(t, table)
 	c.kill(t)
-	if err := unix.Waitid(unix.P_PID, id.PID, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Waitid(unix.P_PID, id.PID, nil, unix.WEXITED|unix.WNOWAIT, nil))
 	awaitState(t, id.PID, 'Z') // nobody has reaped it
 	if _, ok := row(t, table, id.PID); ok {
 		t.Error("List has a zombie")
@@ -148,9 +143,7 @@ func awaitState(t *testing.T, pid int, state byte) {
 	t.Helper()
 	eventually.Nil(t, "a state of the process", func() error {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if s, err := parseStat(b); err == nil && s.state == state {
 			return nil
 		}
@@ -179,9 +172,7 @@ func TestOtherStartTimeIsAnotherProcess(t *testing.T) {
 func TestThreadIsNoProcess(t *testing.T) {
 	table := OpenAt("/proc", "/etc")
 	tasks, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, task := range tasks {
 		id, err := strconv.Atoi(task.Name())
 		if err != nil || id == os.Getpid() {
@@ -219,9 +210,7 @@ func TestExecKeepsIdentity(t *testing.T) {
 	table := OpenAt("/proc", "/etc")
 	c := start(t, "exec", nil)
 	before, err := table.Find(c.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ended := watch(t, table, before.Identity)
 	if _, err := c.input.Write([]byte{1}); err != nil {
 		t.Fatal(err)
@@ -246,12 +235,8 @@ func TestHostVariables(t *testing.T) {
 	writeTree(t, root, map[string]string{"7/stat": statLine(7, "it", 'S', 42), "stat": "btime 1000\n"})
 	etc := t.TempDir()
 	writeTree(t, etc, map[string]string{"machine-id": "0123456789abcdef\n"})
-	if err := os.MkdirAll(root+"/self/ns", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("pid:[4026531836]", root+"/self/ns/pid"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(root+"/self/ns", 0o755))
+	must.Do(t, os.Symlink("pid:[4026531836]", root+"/self/ns/pid"))
 	t.Setenv("HOST_PROC", root)
 	t.Setenv("HOST_ETC", etc)
 	table := Open()
@@ -273,9 +258,7 @@ func TestHostVariables(t *testing.T) {
 
 func TestOwnDomain(t *testing.T) {
 	namespace, err := os.Readlink("/proc/self/ns/pid")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	machine, err := os.ReadFile("/etc/machine-id")
 	want := "linux:" + strings.TrimSpace(string(machine)) + ":" + namespace
 	if err != nil || strings.TrimSpace(string(machine)) == "" {

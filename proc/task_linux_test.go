@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 func init() { roles["threads"] = writeAndThread }
@@ -50,13 +52,9 @@ func TestThreadsAndWritten(t *testing.T) {
 	c := start(t, "threads", nil)
 	table := Open()
 	p, err := table.Find(c.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	before, err := table.Written(p.Identity)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := fmt.Fprintln(c.input, "more"); err != nil {
 		t.Fatal(err)
 	}

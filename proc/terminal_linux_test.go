@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 func TestTerminalName(t *testing.T) {
@@ -20,18 +22,14 @@ func TestTerminalName(t *testing.T) {
 func TestTerminal(t *testing.T) {
 	cmd := exec.Command("sleep", "1000")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	defer func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}()
 	table := OpenAt("/proc", "/etc")
 	p, err := table.Find(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if terminal, err := table.Terminal(p.Identity); err != nil || terminal != "" {
 		t.Errorf("it has %q, %v", terminal, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // statLine is the contents of a made-up /proc/PID/stat.
@@ -21,12 +23,8 @@ func writeTree(t testing.TB, root string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 }
 
@@ -34,12 +32,8 @@ func link(t testing.TB, root string, links map[string]string) {
 	t.Helper()
 	for name, target := range links {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(target, path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.Symlink(target, path))
 	}
 }
 
@@ -59,9 +53,7 @@ func TestDamagedTree(t *testing.T) {
 	})
 	link(t, root, map[string]string{"9/stat": "../9/stat", "11": "11"})
 	writeTree(t, root, map[string]string{"10/comm": "a pipe to which nobody writes"})
-	if err := unix.Mkfifo(root+"/10/stat", 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Mkfifo(root+"/10/stat", 0o644))
 	table := OpenAt(root, root)
 	rows, err := table.List(t.Context())
 	names := make(map[string]int)
@@ -124,12 +116,8 @@ func TestMadeUpDetails(t *testing.T) {
 func TestHugeEnvironment(t *testing.T) {
 	root := t.TempDir()
 	writeTree(t, root, map[string]string{"1/stat": statLine(1, "it", 'S', 5), "1/environ": "A=" + strings.Repeat("x", 1<<20) + "\x00"})
-	if err := os.WriteFile(root+"/1/cmdline", nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(root+"/1/cmdline", 2<<30); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(root+"/1/cmdline", nil, 0o644))
+	must.Do(t, os.Truncate(root+"/1/cmdline", 2<<30))
 	table, id := OpenAt(root, root), Identity{PID: 1, Start: 5}
 	if env, err := table.Env(id); err != nil || len(env) != 1 || len(env[0]) != 2+1<<20 {
 		t.Errorf("1 MiB of environment: %d entries, %v", len(env), err)

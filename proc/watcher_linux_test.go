@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"rollcall/internal/must"
 )
 
 func init() {
@@ -38,9 +40,7 @@ type end struct {
 func watch(t *testing.T, table *Table, id Identity) *end {
 	t.Helper()
 	w, err := NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = w.Close() })
 	return watchWith(t, w, id)
 }
@@ -53,9 +53,7 @@ func watchWith(t *testing.T, w *Watcher, id Identity) *end {
 		e.calls.Add(1)
 		e.at <- time.Now()
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return e
 }
 
@@ -87,9 +85,7 @@ func (e *end) never(t *testing.T, during time.Duration) {
 func descriptors(t *testing.T) int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return len(entries)
 }
 
@@ -100,9 +96,7 @@ func TestExits(t *testing.T) {
 	before := descriptors(t)
 	table := OpenAt("/proc", "/etc")
 	w, err := NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if w.events == nil {
 		t.Fatal("polls")
 	}
@@ -140,9 +134,7 @@ func TestExitsAtOnce(t *testing.T) {
 	const count = 100
 	table := OpenAt("/proc", "/etc")
 	w, err := NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	survivor := start(t, "wait", nil).identity(t, table)
 	children, ends := make([]*child, count), make([]*end, count)
@@ -183,13 +175,9 @@ func TestWrapperEndsAgentLives(t *testing.T) {
 	table := OpenAt("/proc", "/etc")
 	wrapper := start(t, "wrapper", nil)
 	pid, err := strconv.Atoi(wrapper.said)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	agent, err := table.Find(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if agent.PPID != wrapper.Process.Pid {
 		t.Fatalf("parent of the agent is %d, want %d", agent.PPID, wrapper.Process.Pid)
 	}
@@ -213,9 +201,7 @@ func TestWrapperEndsAgentLives(t *testing.T) {
 func TestCancel(t *testing.T) {
 	table := OpenAt("/proc", "/etc")
 	w, err := NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	c := start(t, "wait", nil)
 	id := c.identity(t, table)
@@ -237,9 +223,7 @@ func TestCancel(t *testing.T) {
 func TestCancelWhileEnding(t *testing.T) {
 	table := OpenAt("/proc", "/etc")
 	w, err := NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	c := start(t, "wait", nil)
 	id := c.identity(t, table)
@@ -252,9 +236,7 @@ func TestCancelWhileEnding(t *testing.T) {
 		close(entered)
 		<-leave
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	close(ready)
 	second := watchWith(t, w, id)
 	c.kill(t)
@@ -269,9 +251,7 @@ func TestClose(t *testing.T) {
 	before := descriptors(t)
 	table := OpenAt("/proc", "/etc")
 	w, err := NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c := start(t, "wait", nil)
 	id := c.identity(t, table)
 	e := watchWith(t, w, id)
@@ -302,9 +282,7 @@ func TestPoll(t *testing.T) {
 	})
 	table := OpenAt(root, root)
 	w, err := NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.poll.interval = 5 * time.Millisecond
 	defer goleak.VerifyNone(t)
 	defer w.Close()
@@ -315,9 +293,7 @@ func TestPoll(t *testing.T) {
 	for _, e := range ends {
 		e.never(t, 5*time.Millisecond)
 	}
-	if err := os.RemoveAll(root + "/7"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(root+"/7"))
 	writeTree(t, root, map[string]string{"8/stat": statLine(8, "turns zombie", 'Z', 2), "9/stat": statLine(9, "another", 'S', 99), "11/stat": "garbage"})
 	for _, e := range ends[:3] {
 		e.once(t)
@@ -334,9 +310,7 @@ func TestPollEndsWhenIdle(t *testing.T) {
 	root := t.TempDir()
 	writeTree(t, root, map[string]string{"7/stat": statLine(7, "it", 'S', 1)})
 	w, err := NewWatcher(OpenAt(root, root))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.poll.interval = time.Millisecond
 	for range 3 { // the goroutine ends and begins again
 		e := watchWith(t, w, Identity{PID: 7, Start: 1})

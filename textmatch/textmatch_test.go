@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"unicode/utf16"
+
+	"rollcall/internal/must"
 )
 
 func TestFind(t *testing.T) {
@@ -55,9 +57,7 @@ func TestRefused(t *testing.T) {
 // Parts of an expression that count up to its end, such as a quotation, need no end of their own.
 func TestOpenQuotation(t *testing.T) {
 	p, err := Regexp(`\Qa.b`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if start, end, ok := p.Find("axb A.B"); start != 4 || end != 7 || !ok {
 		t.Error(start, end, ok)
 	}

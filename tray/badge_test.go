@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"rollcall/assets"
+	"rollcall/internal/must"
 )
 
 // TestIconHasTheNumber: the icon shows how many wait, in its own way for each number up to 9, and only if one waits.
@@ -32,15 +33,9 @@ func TestIconHasTheNumber(t *testing.T) {
 			}
 			var b bytes.Buffer
 			dir := filepath.Join("..", "build", "shots")
-			if err := png.Encode(&b, icon); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("badge-%d-%d.png", n, size)), b.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, png.Encode(&b, icon))
+			must.Do(t, os.MkdirAll(dir, 0o755))
+			must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("badge-%d-%d.png", n, size)), b.Bytes(), 0o600))
 		}
 		with, err := iconOf(assets.Working, 3, size)
 		without, err2 := iconOf(assets.Working, 0, size)

@@ -15,6 +15,7 @@ import (
 
 	"rollcall/app"
 	"rollcall/assets"
+	"rollcall/internal/must"
 )
 
 const long = time.Minute // a grace that no test outlives
@@ -43,9 +44,7 @@ func TestItem(t *testing.T) {
 
 	property := func(name string) any {
 		v, err := m.item.GetProperty("org.kde.StatusNotifierItem." + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return v.Value()
 	}
 	var tip struct {
@@ -69,9 +68,7 @@ func TestItem(t *testing.T) {
 	// Panels choose among the sizes: some scale without smoothing.
 	sizes := func() (sizes []int) {
 		pixmaps = nil // Store adds to a list
-		if err := dbus.Store([]any{property("IconPixmap")}, &pixmaps); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, dbus.Store([]any{property("IconPixmap")}, &pixmaps))
 		for _, p := range pixmaps {
 			if p.W != p.H || len(p.Data) != int(p.W*p.H*4) {
 				t.Errorf("%d bytes for %d × %d pixels", len(p.Data), p.W, p.H)
@@ -308,9 +305,7 @@ func TestNoBus(t *testing.T) {
 			dir := t.TempDir()
 			ran := filepath.Join(dir, "ran")
 			script := "#!/bin/sh\ntouch " + ran + "\nexit 1\n"
-			if err := os.WriteFile(filepath.Join(dir, "dbus-launch"), []byte(script), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, "dbus-launch"), []byte(script), 0o700))
 			env := []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
 			if address != "" {
 				env = append(env, "DBUS_SESSION_BUS_ADDRESS="+address)

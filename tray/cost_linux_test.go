@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 )
 
 // TestDesktopCost measures the tray at rest on a real panel, for 3 s or as long
@@ -70,9 +71,7 @@ func usage(t *testing.T, pid int) use {
 	t.Helper()
 	var u use
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+2:]))
 	for _, f := range fields[11:13] { // user and system, in ticks
 		ticks, _ := strconv.Atoi(f)

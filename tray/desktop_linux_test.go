@@ -17,15 +17,14 @@ import (
 	"rollcall/internal/agentname"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // shots returns where the screenshots are kept for people to look at.
 func shots(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := filepath.Abs("../build/shots")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return filepath.Join(dir, "tray-"+strings.NewReplacer("/", "-", " ", "-").Replace(name)+".png")
 }
 
@@ -260,13 +259,9 @@ func icons(d *desktop, t *testing.T) {
 		at := d.icon()
 		look := func() string {
 			path := shots(t, d.name+"-icon-"+state.name)
-			if err := d.ScreenshotOf(path, image.Rect(0, 0, 32, 32).Add(at.Sub(image.Pt(16, 16)))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, d.ScreenshotOf(path, image.Rect(0, 0, 32, 32).Add(at.Sub(image.Pt(16, 16)))))
 			pixels, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return string(pixels)
 		}
 		if !eventually.Happens(func() bool { return !slices.Contains(looks, look()) }) {
@@ -388,9 +383,7 @@ func leftClick(d *desktop, t *testing.T) {
 func panelRestart(d *desktop, t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	if err := d.RestartPanel(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.RestartPanel(ctx))
 	d.tray.wait("shown", 2)
 	s := sample()
 	d.tray.tell(order{Answer: s})
@@ -415,9 +408,7 @@ func waitNoIcon(t *testing.T, d *desktoptest.Desktop) {
 	t.Helper()
 	eventually.True(t, "the icon to leave the panel", func() bool {
 		icons, err := d.TrayIcons()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return len(icons) == 0
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/godbus/dbus/v5/prop"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 )
 
 // bus is a D-Bus daemon of the test's own, which starts no services.
@@ -26,29 +27,16 @@ type bus struct {
 
 func startBus(t *testing.T) *bus {
 	t.Helper()
-	if _, err := exec.LookPath("dbus-daemon"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("dbus-daemon is not installed: apt-get install dbus-daemon")
-		}
-		t.Skip("dbus-daemon is not installed: apt-get install dbus-daemon")
-	}
+	must.Have(t, "dbus-daemon")
 	dir, err := os.MkdirTemp("", "rollcall-bus-") // t.TempDir is too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	config := filepath.Join(dir, "bus.conf")
-	if err := os.WriteFile(config, fmt.Appendf(nil, desktoptest.BusConfig, filepath.Join(dir, "bus")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(config, fmt.Appendf(nil, desktoptest.BusConfig, filepath.Join(dir, "bus")), 0o600))
 	b := &bus{cmd: exec.Command("dbus-daemon", "--nofork", "--nopidfile", "--nosyslog", "--config-file="+config, "--print-address=1")}
 	out, err := b.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, b.cmd.Start())
 	t.Cleanup(b.stop)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
@@ -68,9 +56,7 @@ func (b *bus) stop() {
 func (b *bus) connect(t *testing.T) *dbus.Conn {
 	t.Helper()
 	conn, err := dbus.Connect(b.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }
@@ -100,9 +86,7 @@ func startPanel(t *testing.T, b *bus, ignore int) *panel {
 	p := &panel{t: t, conn: b.connect(t), ignore: ignore, news: make(chan struct{}, 100)}
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	must(p.conn.ExportMethodTable(map[string]any{
 		"RegisterStatusNotifierItem": p.register,

@@ -15,6 +15,7 @@ import (
 
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // overheard is what a panel has been told of the menu, from its answers and
@@ -32,9 +33,7 @@ func overhear(t *testing.T, d *desktoptest.Desktop) *overheard {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	messages, err := d.Eavesdrop(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	o := &overheard{rows: map[int32]map[string]dbus.Variant{}}
 	go func() {
 		for m := range messages {

@@ -16,6 +16,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // trayProcess is a running tray: this binary, executed anew.
@@ -55,9 +56,7 @@ func (b *lockedBuffer) String() string {
 func startTray(t *testing.T, snapshot *app.Snapshot, grace time.Duration, env ...string) *trayProcess {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p := &trayProcess{t: t, stderr: &lockedBuffer{}, news: make(chan struct{}, 1), ended: make(chan struct{}), start: time.Now()}
 	p.cmd = exec.Command(self)
 	p.cmd.Env = append([]string{roleVariable + "=" + grace.String(), "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TZ=UTC", "GORACE=atexit_sleep_ms=0"}, env...)
@@ -66,12 +65,8 @@ func startTray(t *testing.T, snapshot *app.Snapshot, grace time.Duration, env ..
 		t.Fatal(err)
 	}
 	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, p.cmd.Start())
 	go p.read(out)
 	t.Cleanup(func() {
 		p.in.Close()

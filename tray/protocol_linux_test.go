@@ -8,6 +8,7 @@ import (
 	"github.com/godbus/dbus/v5"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/internal/must"
 	"rollcall/tray/model"
 )
 
@@ -21,9 +22,7 @@ func TestMenuProtocol(t *testing.T) {
 	row := m.id("shop")
 
 	var xml string
-	if err := m.object.Call("org.freedesktop.DBus.Introspectable.Introspect", 0).Store(&xml); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.object.Call("org.freedesktop.DBus.Introspectable.Introspect", 0).Store(&xml))
 	for _, method := range []string{"GetLayout", "GetGroupProperties", "GetProperty", "Event", "EventGroup", "AboutToShow", "AboutToShowGroup", "ItemsPropertiesUpdated"} {
 		if !strings.Contains(xml, `"`+method+`"`) {
 			t.Errorf("introspection lacks %s", method)

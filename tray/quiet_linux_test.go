@@ -14,6 +14,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 )
 
 // gone returns the end of a session.
@@ -81,9 +82,7 @@ func TestAttentionMenu(t *testing.T) {
 				t.Errorf("no limit in %q", labels)
 			}
 			d.drawn("menu")
-			if err := d.Key(context.Background(), "Escape"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, d.Key(context.Background(), "Escape"))
 		})
 	}
 }

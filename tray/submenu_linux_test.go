@@ -7,6 +7,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"rollcall/internal/must"
 	"rollcall/proc"
 	"rollcall/tray/model"
 )
@@ -27,9 +28,7 @@ func withSubmenu(t *testing.T) (m *trayMenu, parent int32, top, below []int32) {
 	parent = m.id("Show terminal")
 	var revision uint32
 	var l menuLayout
-	if err := m.call("GetLayout", parent, int32(-1), []string{"type"}).Store(&revision, &l); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.call("GetLayout", parent, int32(-1), []string{"type"}).Store(&revision, &l))
 	for _, row := range children(t, l) {
 		below = append(below, row.ID)
 	}
@@ -43,9 +42,7 @@ func children(t *testing.T, l menuLayout) (rows []menuLayout) {
 	t.Helper()
 	for _, c := range l.Children {
 		var row menuLayout
-		if err := dbus.Store([]any{c.Value()}, &row); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, dbus.Store([]any{c.Value()}, &row))
 		rows = append(rows, row)
 	}
 	return rows
@@ -72,9 +69,7 @@ func TestChildrenDisplay(t *testing.T) {
 			for _, from := range []int32{0, parent, below[0]} {
 				var revision uint32
 				var l menuLayout
-				if err := m.call("GetLayout", from, depth, names).Store(&revision, &l); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, m.call("GetLayout", from, depth, names).Store(&revision, &l))
 				for rows := []menuLayout{l}; len(rows) > 0; rows = rows[1:] {
 					check("GetLayout of "+name, rows[0].ID, rows[0].Values)
 					rows = append(rows, children(t, rows[0])...)
@@ -86,9 +81,7 @@ func TestChildrenDisplay(t *testing.T) {
 				ID     int32
 				Values map[string]dbus.Variant
 			}
-			if err := m.call("GetGroupProperties", ids, names).Store(&rows); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.call("GetGroupProperties", ids, names).Store(&rows))
 			for _, row := range rows {
 				check("GetGroupProperties of "+name, row.ID, row.Values)
 			}

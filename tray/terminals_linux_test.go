@@ -7,6 +7,7 @@ import (
 	"github.com/godbus/dbus/v5"
 
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 	"rollcall/tray/model"
 )
@@ -25,17 +26,13 @@ func TestTerminals(t *testing.T) {
 		t.Helper()
 		var revision uint32
 		var l menuLayout
-		if err := m.call("GetLayout", parent, int32(-1), []string{}).Store(&revision, &l); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.call("GetLayout", parent, int32(-1), []string{}).Store(&revision, &l))
 		if l.Values["children-display"].Value() != "submenu" || len(l.Children) != model.MaxSessions {
 			t.Fatalf("the row %v has %d rows below it", l.Values, len(l.Children))
 		}
 		for _, c := range l.Children {
 			var row menuLayout
-			if err := dbus.Store([]any{c.Value()}, &row); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, dbus.Store([]any{c.Value()}, &row))
 			if row.Values["visible"].Value() == true {
 				ids, labels = append(ids, row.ID), append(labels, row.Values["label"].Value().(string))
 			}

@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters/cline"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 	"rollcall/proc"
 )
@@ -49,10 +50,10 @@ func TestStuckHome(t *testing.T) {
 		t.Run(string(agent), func(t *testing.T) {
 			top := t.TempDir()
 			good, stuck := filepath.Join(top, "good"), filepath.Join(top, "stuck")
-			must(t, os.MkdirAll(filepath.Join(stuck, tt.folder), 0o700))
-			must(t, os.MkdirAll(filepath.Join(good, filepath.Dir(tt.path)), 0o700))
+			must.Do(t, os.MkdirAll(filepath.Join(stuck, tt.folder), 0o700))
+			must.Do(t, os.MkdirAll(filepath.Join(good, filepath.Dir(tt.path)), 0o700))
 			if tt.path != "" {
-				must(t, os.WriteFile(filepath.Join(good, tt.path), []byte(tt.text), 0o600))
+				must.Do(t, os.WriteFile(filepath.Join(good, tt.path), []byte(tt.text), 0o600))
 			}
 			mount := testfs.Cover(t, filepath.Join(stuck, tt.folder))
 			list := all.New(nothing{proc.OpenAt("/proc", "/etc")}, all.Config{Home: filepath.Join(top, "none"),
@@ -98,12 +99,5 @@ func discover(t *testing.T, a adapters.Adapter) (adapters.Roll, error) {
 	case <-time.After(time.Minute):
 		t.Fatal("no answer")
 		return adapters.Roll{}, nil
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

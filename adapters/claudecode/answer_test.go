@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/pane"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -94,9 +95,7 @@ func TestOpenCallsOf(t *testing.T) {
 		`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t3","name":"Edit","input":{"file_path":"x"}}]}}`,
 	}
 	path := filepath.Join(t.TempDir(), "x.jsonl")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	for call, want := range map[string]result{"t1": resultGiven, "t2": noResult, "t8": noResult} {
 		if got := resultOf(t.Context(), path, call); got != want {
 			t.Errorf("result of %s: %d, want %d", call, got, want)
@@ -112,14 +111,10 @@ func TestOpenCallsOf(t *testing.T) {
 func TestOpenCallsOfAll(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x[1].jsonl")
 	folder := filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(folder, 0o700))
 	for file, id := range map[string]string{path: "t1", filepath.Join(folder, "agent-a.jsonl"): "t2"} {
 		line := `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"` + id + `","name":"Bash","input":{"command":"ls"}}]}}` + "\n"
-		if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(line), 0o600))
 	}
 	calls, err := openCallsOfAll(t.Context(), path)
 	if err != nil || len(calls) != 2 || calls[0].inner || !calls[1].inner || calls[1].id != "t2" {
@@ -150,9 +145,7 @@ func TestConfirm(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.jsonl")
-			if err := os.WriteFile(path, []byte(promptLine("go")+callLine("m1", "t1", "Bash")+c.result), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(promptLine("go")+callLine("m1", "t1", "Bash")+c.result), 0o600))
 			a := New(adapters.Config{Home: t.TempDir(), Table: none{}})
 			p := &permissionPrompt{request: adapters.Request{ID: "t1@5", Text: "make"}}
 			err := a.confirm(t.Context(), adapters.Session{Files: []string{path}}, p, c.verdict, nil)
@@ -177,9 +170,7 @@ func TestAskedElsewhere(t *testing.T) {
 		`{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"git push","description":"d"}}`:                     {Kind: adapters.AsksCommand, Text: "git push"},
 	} {
 		path := filepath.Join(t.TempDir(), id(1)+".jsonl")
-		if err := os.WriteFile(path, []byte(promptLine("go")+answerLine("m1", "tool_use", name)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(promptLine("go")+answerLine("m1", "tool_use", name)), 0o600))
 		s := adapters.Session{ID: id(1), Status: adapters.Waiting, Files: []string{path}}
 		list, err := New(adapters.Config{Home: t.TempDir(), Table: none{}}).Pending(t.Context(), s)
 		if !errors.Is(err, adapters.ErrAnswerElsewhere) || len(list) != 1 || list[0].Kind != want.Kind || list[0].Text != want.Text ||

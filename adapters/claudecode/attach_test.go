@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 // TestAttach: a session of claude --bg is attached to by its short id, if it is in the settings' folder that the command reads.
@@ -16,12 +17,8 @@ func TestAttach(t *testing.T) {
 	entry := func(root, text string) adapters.Session {
 		t.Helper()
 		path := filepath.Join(root, "sessions", "4711.json")
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		return adapters.Session{ID: "01981f2e-aaaa-4bbb-8ccc-123456789abc", Files: []string{filepath.Join(root, "projects", "x.jsonl"), path}}
 	}
 	a := New(adapters.Config{Home: home, Env: func(string) string { return "" }})

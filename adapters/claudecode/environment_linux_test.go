@@ -17,6 +17,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -88,9 +89,7 @@ func (t ownTable) Find(pid int) (proc.Process, error) {
 
 func (w *fixture) check(err error) {
 	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
 }
 
 func (w *fixture) path(parts ...string) string {

@@ -1,6 +1,10 @@
 package claudecode
 
-import "testing"
+import (
+	"testing"
+
+	"rollcall/internal/must"
+)
 
 // TestFailure: the sentence of a failed run is found in its stream, also behind a cut line; a run that did not fail has none.
 func TestFailure(t *testing.T) {
@@ -23,9 +27,7 @@ func TestDoing(t *testing.T) {
 	add := func(line string) {
 		t.Helper()
 		r, err := p.parse([]byte(line))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		f.add(&r)
 	}
 	check := func(want, since string) {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"rollcall/adapters/internal/kit"
+	"rollcall/internal/must"
 )
 
 // FuzzEntry: whatever a registry file holds, an entry that is taken from it has
@@ -18,9 +19,7 @@ func FuzzEntry(f *testing.F) {
 	}
 	for _, path := range paths {
 		content, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		f.Add(content, 18063)
 	}
 	f.Add([]byte(`{"pid":5,"sessionId":"00000001-0000-4000-8000-000000000000","startedAt":1e300,"procStart":5}`), 5)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 // agentLine is an answer of a sub-agent of session n.
@@ -61,9 +62,7 @@ func TestForkCounts(t *testing.T) {
 	for _, q := range []adapters.Query{{}, {IDs: []string{id(1), id(2)}}} {
 		q.Totals, q.Usage = true, true
 		sessions, _, err := w.discover(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for n, usd := range map[int]float64{1: 0.25, 2: 0.5} {
 			s := sessions[id(n)]
 			if len(s.Usage) != 1 || s.Usage[0].Tokens.Output != 4 || s.Usage[0].CostUSD != usd || s.Usage[0].Turns != 1 || s.Usage[0].Answers != 1 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -21,20 +22,14 @@ func limitsOfHome(t *testing.T, transcripts map[string]string) []adapters.Limit 
 	t.Helper()
 	home := t.TempDir()
 	project := filepath.Join(home, "projects", "-home-dev-proj")
-	if err := os.MkdirAll(project, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(project, 0o700))
 	for name, text := range transcripts {
-		if err := os.WriteFile(filepath.Join(project, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(project, name), []byte(text), 0o600))
 	}
 	a := New(adapters.Config{Home: t.TempDir(), Env: func(string) string { return "" }, Table: proc.Open(), Now: func() time.Time { return time.Date(2026, 11, 25, 23, 30, 0, 0, time.UTC) },
 		Homes: func() []string { return []string{home} }})
 	found, err := a.Limits(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, l := range found {
 		if l.Home != home {
 			t.Errorf("home %q", l.Home)
@@ -46,9 +41,7 @@ func limitsOfHome(t *testing.T, transcripts map[string]string) []adapters.Limit 
 func recordedLimit(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "limits", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(text)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 // The modes are those of the help of the program that is installed now.
@@ -31,12 +32,8 @@ func TestModes(t *testing.T) {
 	}
 	install := func(help string) {
 		path := filepath.Join(bin, "claude")
-		if err := os.WriteFile(path+".new", []byte("#!/bin/sh\n[ \"$*\" = --help ] && cat <<'E'\n"+help+"\nE\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path+".new", []byte("#!/bin/sh\n[ \"$*\" = --help ] && cat <<'E'\n"+help+"\nE\n"), 0o755))
+		must.Do(t, os.Rename(path+".new", path))
 	}
 	// Modes doesn't wait for a busy machine.
 	eventually := func(want []string) {

@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 // What the recorded sessions said, by recording and session.
@@ -78,9 +79,7 @@ func TestPeekRecordings(t *testing.T) {
 // says what to do.
 func TestPeekBadFiles(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o600))
 	a := New(adapters.Config{Home: t.TempDir()})
 	var p *adapters.Problem
 	if _, err := a.Peek(t.Context(), adapters.Session{Files: []string{pipe}}, 5); !errors.As(err, &p) {
@@ -90,9 +89,7 @@ func TestPeekBadFiles(t *testing.T) {
 		return // who may read everything
 	}
 	secret := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(secret, []byte("{}\n"), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(secret, []byte("{}\n"), 0))
 	if _, err := a.Peek(t.Context(), adapters.Session{Files: []string{secret}}, 5); !errors.As(err, &p) || p.Fix == "" {
 		t.Errorf("without permission: %v", err)
 	}

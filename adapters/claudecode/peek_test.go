@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 // spokenAt is the time of the records below, a second after one another.
@@ -54,14 +55,10 @@ func (c *chat) text() string { return strings.Join(c.lines, "\n") + "\n" }
 func peekAt(t testing.TB, text string, s adapters.Session, n int) []adapters.Message {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	s.Files = []string{"/x/1.json", path}
 	m, err := New(adapters.Config{Home: t.TempDir()}).Peek(t.Context(), s, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return m
 }
 
@@ -244,9 +241,7 @@ func TestPeekProblems(t *testing.T) {
 	a := New(adapters.Config{Home: t.TempDir()})
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "folder.jsonl")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(folder, 0o700))
 	for _, path := range []string{filepath.Join(dir, "gone.jsonl"), folder} {
 		var p *adapters.Problem
 		if _, err := a.Peek(t.Context(), adapters.Session{ID: "s", Files: []string{path}}, 5); !errors.As(err, &p) || p.Path != path || !errors.Is(err, adapters.ErrUnreadable) {
@@ -257,9 +252,7 @@ func TestPeekProblems(t *testing.T) {
 		t.Errorf("before the first prompt: %v, %v", m, err)
 	}
 	path := filepath.Join(dir, "s.jsonl")
-	if err := os.WriteFile(path, bytes.Repeat([]byte("{}\n"), 1<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, bytes.Repeat([]byte("{}\n"), 1<<20), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := a.Peek(ctx, adapters.Session{Files: []string{path}}, 5); !errors.Is(err, adapters.ErrTimeout) || !errors.Is(err, context.Canceled) {
@@ -271,9 +264,7 @@ func TestPeekProblems(t *testing.T) {
 func TestPeekHugeTranscript(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	c := &chat{}
 	for range 500 {

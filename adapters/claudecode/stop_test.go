@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -18,9 +19,7 @@ func TestEndBy(t *testing.T) {
 		Files: []string{filepath.Join(dir, "t.jsonl"), path}}
 	a := New(adapters.Config{Home: dir})
 	for kind, bg := range map[string]bool{`"interactive"`: false, `"bg"`: true, `7`: false} {
-		if err := os.WriteFile(path, []byte(`{"pid":42,"kind":`+kind+`}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(`{"pid":42,"kind":`+kind+`}`), 0o600))
 		signals, err := a.EndBy(s)
 		if bg && (err == nil || !strings.Contains(err.Error(), "claude stop 9830e65d")) {
 			t.Errorf("%s: %v, %v; want the agent's own command", kind, signals, err)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // The ids of an old transcript are forgotten; when it grows all the same, no
@@ -19,18 +21,12 @@ func TestOldTranscriptGrows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	content := promptLine("hi") + doneLine("m1") + doneLine("m2")
 	for round := range 3 {
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, time.Time{}, time.Now().Add(time.Duration(round-200)*time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(content), 0o644))
+		must.Do(t, os.Chtimes(path, time.Time{}, time.Now().Add(time.Duration(round-200)*time.Hour)))
 		tr := newTranscript(path)
 		readNow(t, tr)
 		before := ledgerOf(t, tr).Tokens().Output
-		if err := os.WriteFile(path, []byte(content+doneLine("m1")+doneLine("m3")), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(content+doneLine("m1")+doneLine("m3")), 0o644))
 		readNow(t, tr)
 		if after := ledgerOf(t, tr).Tokens().Output; before != 8 || after != 12 {
 			t.Errorf("%d, then %d", before, after)
@@ -64,9 +60,7 @@ func TestCostIsTheMaximum(t *testing.T) {
 		line := fmt.Appendf(nil, `{"type":"cost-state","totalCostUSD":%g}`, usd)
 		sums.add(line)
 		r, err := p.parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		f.add(&r)
 	}
 	if sums.cost != 1.25 || f.cost != 1.25 {
@@ -78,9 +72,7 @@ func TestCostIsTheMaximum(t *testing.T) {
 func TestSumsGoOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	content := wholeConversation(rand.New(rand.NewPCG(7, 8)), 4<<20)
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 	tr := newTranscript(path)
 	readNow(t, tr)
 	var rounds int

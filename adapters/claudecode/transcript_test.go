@@ -16,6 +16,7 @@ import (
 
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/internal/must"
 )
 
 // lines reads the lines of a recording's transcript.
@@ -28,9 +29,7 @@ func recordedTranscripts(t testing.TB) map[string][]byte {
 	all := make(map[string][]byte)
 	for _, path := range paths {
 		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		all[path] = content
 	}
 	return all
@@ -42,9 +41,7 @@ func readNow(t testing.TB, tr *transcript) facts {
 	if err == nil {
 		err = tr.read(t.Context(), info)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return tr.now.clone()
 }
 
@@ -57,9 +54,7 @@ func ledgerOf(t testing.TB, tr *transcript) *kit.Ledger {
 func sumsOf(t testing.TB, tr *transcript) totals {
 	t.Helper()
 	sums, err := tr.exact(t.Context(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	sums.next, sums.tokensAt, sums.parse = 0, 0, parser{} // how it was read doesn't matter
 	return sums
 }
@@ -73,9 +68,7 @@ func TestGrowingTranscript(t *testing.T) {
 	for name, content := range all {
 		path := filepath.Join(t.TempDir(), "t.jsonl")
 		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		old := newTranscript(path)
 		var handed facts // out, and what it said then
 		var said string
@@ -153,9 +146,7 @@ func TestEndsTellWhatTheWholeTells(t *testing.T) {
 			cut += i + 1
 		}
 		path := filepath.Join(t.TempDir(), "t.jsonl")
-		if err := os.WriteFile(path, []byte(content[:cut]), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(content[:cut]), 0o644))
 		ends := newTranscript(path)
 		got := readNow(t, ends)
 		whole := newTranscript(path)
@@ -163,9 +154,7 @@ func TestEndsTellWhatTheWholeTells(t *testing.T) {
 		if err == nil {
 			err = errors.Join(whole.forward(t.Context(), f), whole.finish(f, info), f.Close())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		want := whole.now
 		if ends.Next != whole.Next {
 			t.Errorf("round %d: next is %d, want %d", round, ends.Next, whole.Next)
@@ -193,25 +182,19 @@ func TestPromptOfALongTurn(t *testing.T) {
 		b.WriteString(callLine(fmt.Sprint("m", n), fmt.Sprint("t", n), "Read"))
 		b.WriteString(userLine(fmt.Sprintf(`[{"tool_use_id":"t%d","type":"tool_result","content":%q}]`, n, strings.Repeat("y", 10_000))))
 	}
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(b.String()), 0o644))
 	if f := readNow(t, newTranscript(path)); f.firstPrompt != "first" || f.lastPrompt != "second" || time.Since(f.promptAt) > 50*time.Minute ||
 		f.turn.state != awaitsModel || len(f.turn.pending) > 0 {
 		t.Errorf("%q, %q at %s, %+v", f.firstPrompt, f.lastPrompt, f.promptAt, f.turn)
 	}
 	content := strings.Replace(b.String(), second, identified(promptLine(hello), "c", "b")+
 		identified(meta(userLine(`[{"type":"text","text":"Please"}]`)), "d", "c"), 1)
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 	if f := readNow(t, newTranscript(path)); f.lastPrompt != "/hello big fixture" {
 		t.Errorf("a command: %q", f.lastPrompt)
 	}
 	content = strings.Replace(b.String(), second, "", 1)
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 	if f := readNow(t, newTranscript(path)); f.lastPrompt != "first" || time.Since(f.promptAt) < 50*time.Minute {
 		t.Errorf("one turn: %q at %s", f.lastPrompt, f.promptAt)
 	}
@@ -224,9 +207,7 @@ func TestFirstPromptFarAway(t *testing.T) {
 	grown := newTranscript(path)
 	for _, more := range []string{"", strings.Repeat(`{"type":"mode","mode":"`+strings.Repeat("x", 10_000)+"\"}\n", 10) + promptLine("far") + doneLine("m")} {
 		content += more
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 		got, want := readNow(t, grown), readNow(t, newTranscript(path))
 		if got.firstPrompt != want.firstPrompt || got.lastPrompt != want.lastPrompt || more != "" && got.lastPrompt != "far" {
 			t.Errorf("%q, %q; want %q, %q", got.firstPrompt, got.lastPrompt, want.firstPrompt, want.lastPrompt)
@@ -239,9 +220,7 @@ func TestCallBeforeHugeResult(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	content := promptLine("hi") + doneLine("m0") + promptLine("go") + callLine("m1", "a", "Bash") + callLine("m1", "b", "Read") +
 		userLine(fmt.Sprintf(`[{"tool_use_id":"b","type":"tool_result","content":%q}]`, strings.Repeat("y", 2*tailLimit)))
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 	if f := readNow(t, newTranscript(path)); f.turn.state != callsTools || len(f.turn.pending) != 1 || f.turn.pending[0].name != "Bash" {
 		t.Errorf("%+v", f.turn)
 	}
@@ -252,9 +231,7 @@ func TestReplacedTranscript(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	write := func(content string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 	first := promptLine("first") + doneLine("m1") + promptLine("second")
 	changes := map[string]func(){
@@ -265,9 +242,7 @@ func TestReplacedTranscript(t *testing.T) {
 		},
 		"rewritten longer": func() { write(strings.Replace(first, "second", "another", 1) + doneLine("m2")) },
 		"another file": func() {
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(path))
 			write("\n" + first + promptLine("third"))
 		},
 	}
@@ -286,9 +261,7 @@ func TestReplacedTranscript(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	tr := newTranscript(path)
 	if err := tr.read(t.Context(), nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("vanished: %v", err)

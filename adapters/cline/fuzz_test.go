@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 // addFiles adds the files of the recordings whose path matches.
@@ -19,9 +20,7 @@ func addFiles(f *testing.F, pattern string) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		f.Add(text)
 	}
 	f.Add([]byte(strings.Repeat("[", 20_000)))

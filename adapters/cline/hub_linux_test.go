@@ -19,6 +19,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -131,9 +132,7 @@ func withHub(t *testing.T, status adapters.Status, change func(*registration)) (
 	if err == nil {
 		err = os.Chmod(registered(r), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return a, h, s
 }
 
@@ -262,9 +261,7 @@ func TestPublicRegistration(t *testing.T) {
 	a := New(r.Config())
 	s := adaptertest.Discover(t, a, adapters.Query{IDs: []string{hosted}}).Sessions[0]
 	s.Status, s.WaitingFor = adapters.Waiting, adapters.ForPermission
-	if err := os.Chmod(registered(r), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(registered(r), 0o666))
 	if _, err := a.Pending(t.Context(), s); !errors.Is(err, adapters.ErrAnswerElsewhere) || !strings.Contains(err.Error(), "others can read or write it") {
 		t.Errorf("%v", err)
 	}
@@ -296,9 +293,7 @@ func TestSilentHub(t *testing.T) {
 	defer close(release)
 	path := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(s.Files[0]))), "locks", "hub", "production.json")
 	text, _ := json.Marshal(registration{PID: s.Process.PID, URL: "ws" + strings.TrimPrefix(silent.URL, "http"), Token: token})
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, text, 0o600))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if _, err := a.Pending(ctx, s); !errors.Is(ctx.Err(), context.DeadlineExceeded) || err == nil {

@@ -8,6 +8,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 )
 
 // A relative folder on the command line is one below the working folder of the process.
@@ -15,9 +16,7 @@ func TestRelativeDataFolder(t *testing.T) {
 	w := scene.New(t)
 	s := scene.Cline(w).Start("/home/dev/proj", "one")
 	w.Procs.End(s.Process.PID)
-	if err := os.Rename(w.Path(".cline", "data"), w.Path("elsewhere")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(w.Path(".cline", "data"), w.Path("elsewhere")))
 	p := w.Procs.Start(scene.Spec{Comm: "cline", Exe: scene.ClineProgram, CWD: w.Home, Started: time.Now(), Env: []string{"HOME=" + w.Home},
 		Args: []string{scene.ClineProgram, "--data-dir", "elsewhere", "--id", s.ID}})
 	got := adaptertest.Discover(t, New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}), adapters.Query{}).Sessions

@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -34,9 +35,7 @@ func changed(t *testing.T, recording, id string, change func(manifest, conversat
 	}
 	texts[0], texts[1] = change(texts[0], texts[1])
 	for i, path := range paths {
-		if err := errors.Join(os.WriteFile(path, []byte(texts[i]), 0o600), os.Chtimes(path, times[i], times[i])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.WriteFile(path, []byte(texts[i]), 0o600), os.Chtimes(path, times[i], times[i])))
 	}
 	sessions := adaptertest.Discover(t, New(r.Config()), adapters.Query{IDs: []string{id}}).Sessions
 	if len(sessions) != 1 {
@@ -103,9 +102,7 @@ func TestResumedAndMarked(t *testing.T) {
 	s.Exit()
 	s.Resume("two")
 	text, err := os.ReadFile(s.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.Write(s.File, strings.Replace(strings.Replace(string(text), `"running"`, `"failed"`, 1), `"metadata":{`, `"metadata":{"terminal_marker":"failed_external_process_exit",`, 1))
 	got := adaptertest.Discover(t, a, adapters.Query{}).Sessions
 	if len(got) != 1 || got[0].Status != adapters.Unknown || got[0].Process != s.Process || !strings.Contains(got[0].Evidence, "marked the session as failed") {
@@ -120,9 +117,7 @@ func TestResumedAfterKill(t *testing.T) {
 	s := scene.Cline(w).Start("/home/dev/proj", "one")
 	s.Kill()
 	text, err := os.ReadFile(s.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.Write(s.File, strings.Replace(strings.Replace(string(text), `"running"`, `"failed"`, 1), `"metadata":{`, `"metadata":{"terminal_marker":"failed_external_process_exit",`, 1))
 	resume := func(args ...string) (adapters.Session, proc.Identity) {
 		p := w.Procs.Start(scene.Spec{Comm: "cline", Exe: scene.ClineProgram, CWD: s.CWD, Env: []string{"HOME=" + w.Home}, Started: time.Now().Add(-time.Second),
@@ -203,9 +198,7 @@ func rewriteFile(t *testing.T, path string, pattern *regexp.Regexp, with string)
 	if err == nil {
 		err = os.WriteFile(path, pattern.ReplaceAll(text, []byte(with)), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // The database has the sub-agents: one that can't be read is named, and the sessions stay.
@@ -214,9 +207,7 @@ func TestDamagedDatabase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := adaptertest.Replay(t, "testdata/recordings/cline-3.0.65-subagent")
 			path := filepath.Join(r.Home, ".cline", "data", "db", "sessions.db")
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 			roll, err := New(r.Config()).Discover(t.Context(), adapters.Query{})
 			if len(roll.Sessions) != 1 || roll.Sessions[0].Status != adapters.Working {
 				t.Errorf("%+v", roll.Sessions)

@@ -18,6 +18,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 // asking is a daemon whose thread waits for decisions, as 0.169.0 does: it repeats its
@@ -386,9 +387,7 @@ func TestAnswerKinds(t *testing.T) {
 	patch := `{"timestamp":"2026-11-21T05:09:00Z","type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","call_id":"call1","input":"*** Begin Patch\n` +
 		strings.Repeat("+a line of it\\n", 2000) + `*** End Patch"}}` + "\n"
 	f, err := os.OpenFile(s.Files[0], os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := f.WriteString(patch); err != nil {
 		t.Fatal(err)
 	}
@@ -481,9 +480,7 @@ func TestPendingWithoutDaemon(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	d := ask(t, r, map[string]string{"1": command("1", "ls", "")})
-	if err := os.Chmod(filepath.Join(r.Home, ".codex", "app-server-control"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(r.Home, ".codex", "app-server-control"), 0o777))
 	if _, err := a.Pending(t.Context(), s); !errors.Is(err, adapters.ErrAnswerElsewhere) || !errors.Is(err, errForeign) || len(d.called()) > 0 {
 		t.Errorf("%v, called %q", err, d.called())
 	}

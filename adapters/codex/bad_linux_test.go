@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 // Whatever lies in one rollout's place, the others are right, the trouble is
@@ -47,10 +48,10 @@ func TestBadRollouts(t *testing.T) {
 		"empty":                                {text(""), "", "", "", "empty rollout"},
 		"no session_meta":                      {text(`{"id":"x","timestamp":"2025-01-01T00:00:00Z"}` + "\n" + done), adapters.Stopped, "", "", "rollout in a form that is not recognised (Codex before 0.32)"},
 		"not JSON at all":                      {text("hello\n"), adapters.Stopped, "", "", "rollout in a form that is not recognised (Codex before 0.32)"},
-		"a folder":                             {func(t *testing.T, p string) { must(t, os.MkdirAll(p, 0o755)) }, "", "", "", ""},
-		"a named pipe":                         {func(t *testing.T, p string) { must(t, syscall.Mkfifo(p, 0o600)) }, "", "", "not a regular file", ""},
-		"a link to itself":                     {func(t *testing.T, p string) { must(t, os.Symlink(p, p)) }, "", "", "too many levels of symbolic links", ""},
-		"a link to nothing":                    {func(t *testing.T, p string) { must(t, os.Symlink("/nowhere", p)) }, "", "", "", ""},
+		"a folder":                             {func(t *testing.T, p string) { must.Do(t, os.MkdirAll(p, 0o755)) }, "", "", "", ""},
+		"a named pipe":                         {func(t *testing.T, p string) { must.Do(t, syscall.Mkfifo(p, 0o600)) }, "", "", "not a regular file", ""},
+		"a link to itself":                     {func(t *testing.T, p string) { must.Do(t, os.Symlink(p, p)) }, "", "", "too many levels of symbolic links", ""},
+		"a link to nothing":                    {func(t *testing.T, p string) { must.Do(t, os.Symlink("/nowhere", p)) }, "", "", "", ""},
 		"a broken packed file":                 {packed([]byte("\x28\xb5\x2f\xfd no zstd")), "", "", "unreadable", ""},
 	}
 	for name, test := range tests {
@@ -87,13 +88,6 @@ func TestBadRollouts(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func text(s string) func(*testing.T, string) {
 	return func(t *testing.T, path string) { write(t, path, s) }
 }
@@ -107,11 +101,11 @@ func hole(begin string, size int64, end string) func(*testing.T, string) {
 	return func(t *testing.T, path string) {
 		write(t, path, begin)
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		must(t, err)
+		must.Do(t, err)
 		defer f.Close()
-		must(t, f.Truncate(size))
+		must.Do(t, f.Truncate(size))
 		_, err = f.WriteAt([]byte(end), size)
-		must(t, err)
+		must.Do(t, err)
 	}
 }
 
@@ -186,8 +180,8 @@ func TestLoopOfFolders(t *testing.T) {
 	home := home(t)
 	write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
 	sessions := filepath.Join(home, ".codex", "sessions")
-	must(t, os.Symlink(sessions, filepath.Join(sessions, "2025")))
-	must(t, os.Symlink(filepath.Join(sessions, "2026", "11", "20"), filepath.Join(sessions, "2026", "11", "20")))
+	must.Do(t, os.Symlink(sessions, filepath.Join(sessions, "2025")))
+	must.Do(t, os.Symlink(filepath.Join(sessions, "2026", "11", "20"), filepath.Join(sessions, "2026", "11", "20")))
 	roll, err := atNow(home).Discover(t.Context(), adapters.Query{})
 	if len(below(home, roll)) != 1 || err == nil || !strings.Contains(err.Error(), "symbolic links") {
 		t.Errorf("%d sessions, %v", len(below(home, roll)), err)
@@ -207,7 +201,7 @@ func TestSessionsFolderIsNone(t *testing.T) {
 	}
 	t.Run("a file", func(t *testing.T) {
 		home := home(t)
-		must(t, os.RemoveAll(sessionsOf(home)))
+		must.Do(t, os.RemoveAll(sessionsOf(home)))
 		write(t, sessionsOf(home), "")
 		problem(t, atNow(home), home)
 	})
@@ -218,7 +212,7 @@ func TestSessionsFolderIsNone(t *testing.T) {
 		if got := look(t, a, home, adapters.Query{}); len(got) != 1 {
 			t.Fatalf("%d sessions", len(got))
 		}
-		must(t, os.Rename(sessionsOf(home), sessionsOf(home)+".old"))
+		must.Do(t, os.Rename(sessionsOf(home), sessionsOf(home)+".old"))
 		write(t, sessionsOf(home), "")
 		problem(t, a, home)
 	})
@@ -227,12 +221,12 @@ func TestSessionsFolderIsNone(t *testing.T) {
 // No Codex at all, an empty home, and a home of which nothing can be made.
 func TestNothingThere(t *testing.T) {
 	r := adaptertest.Replay(t, filepath.Join(recordings, "codex-0.142.5-oneshot"))
-	must(t, os.RemoveAll(filepath.Join(r.Home, ".codex")))
+	must.Do(t, os.RemoveAll(filepath.Join(r.Home, ".codex")))
 	roll, err := New(r.Config()).Discover(t.Context(), adapters.Query{})
 	if !errors.Is(err, adapters.ErrAbsent) || len(roll.LookedIn) == 0 {
 		t.Errorf("not installed: %v, looked in %v", err, roll.LookedIn)
 	}
-	must(t, os.Mkdir(filepath.Join(r.Home, ".codex"), 0o755))
+	must.Do(t, os.Mkdir(filepath.Join(r.Home, ".codex"), 0o755))
 	if _, err := New(r.Config()).Discover(t.Context(), adapters.Query{}); err != nil {
 		t.Errorf("installed, never used: %v", err)
 	}
@@ -240,7 +234,7 @@ func TestNothingThere(t *testing.T) {
 	if _, err := New(r.Config()).Discover(t.Context(), adapters.Query{}); !errors.Is(err, adapters.ErrFormat) {
 		t.Errorf("no rollout has a known form: %v", err)
 	}
-	must(t, os.RemoveAll(filepath.Join(r.Home, ".codex")))
+	must.Do(t, os.RemoveAll(filepath.Join(r.Home, ".codex")))
 	write(t, filepath.Join(r.Home, ".codex"), "a file")
 	if _, err := New(r.Config()).Discover(t.Context(), adapters.Query{}); !errors.Is(err, adapters.ErrUnreadable) {
 		t.Errorf("a file in the folder's place: %v", err)
@@ -320,12 +314,12 @@ func TestNewRolloutAtOnce(t *testing.T) {
 	day := filepath.Dir(rolloutPath(home, threadA))
 	write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
 	tick := time.Now().Truncate(10 * time.Millisecond)
-	must(t, os.Chtimes(day, tick, tick))
+	must.Do(t, os.Chtimes(day, tick, tick))
 	if n := len(look(t, a, home, adapters.Query{})); n != 1 {
 		t.Fatalf("%d sessions", n)
 	}
 	write(t, rolloutPath(home, threadB), newScript(threadB, "0.169.0").turn("a", "x").text())
-	must(t, os.Chtimes(day, tick, tick))
+	must.Do(t, os.Chtimes(day, tick, tick))
 	if n := len(look(t, a, home, adapters.Query{})); n != 2 {
 		t.Errorf("%d sessions, want the new one as well", n)
 	}

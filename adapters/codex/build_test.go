@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // recordings are of real homes; see package adaptertest.
@@ -115,9 +117,7 @@ func (s *script) facts(t testing.TB) facts {
 	t.Helper()
 	text := s.text()
 	p, err := readRollout(t.Context(), strings.NewReader(text), int64(len(text)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p.facts
 }
 
@@ -125,12 +125,8 @@ func (s *script) facts(t testing.TB) facts {
 func home(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(dir, ".codex", "sessions"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.MkdirAll(filepath.Join(dir, ".codex", "sessions"), 0o755))
 	return dir
 }
 
@@ -141,11 +137,7 @@ func rolloutPath(home, id string) string {
 
 func write(t testing.TB, path, text string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }

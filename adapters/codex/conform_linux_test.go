@@ -11,6 +11,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 )
 
 func TestConformance(t *testing.T) {
@@ -28,19 +29,13 @@ func TestConformance(t *testing.T) {
 // answers.
 func hang(w *scene.Environment, _ scene.Agent, sessions []*scene.Session) func() {
 	dir, err := os.MkdirTemp("", "sock") // a socket's path must be short
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
 	w.Cleanup(func() { os.RemoveAll(dir) })
 	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
 	w.Cleanup(func() { listener.Close() })
 	link := w.Path(".codex", "app-server-control", "app-server-control.sock")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(filepath.Join(dir, "s"), link)); err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(filepath.Join(dir, "s"), link)))
 	lock := w.Path(".codex", lockFolder, sessions[0].ID+".lock")
 	w.Write(lock, "")
 	w.Procs.End(sessions[0].Process.PID)

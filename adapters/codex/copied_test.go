@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 const forkOf = "01a20000-0000-7000-8000-00000000000b"
@@ -79,38 +80,26 @@ func TestCopiesOfAFork(t *testing.T) {
 			read := func(c *cache, path string) rolloutFacts {
 				t.Helper()
 				info, err := os.Stat(path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				got, _, err := c.read(t.Context(), path, info, &adapters.Query{Totals: true, Usage: true})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				return got
 			}
 			var grown cache
 			for n := 1; n < len(whole); n += len(whole)/7 + 1 {
-				if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(path, whole[:n], 0o600))
 				read(&grown, path)
 			}
-			if err := os.WriteFile(path, whole, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, whole, 0o600))
 			check("in steps", read(&grown, path))
 			check("at once", read(&cache{}, path))
 			var packed bytes.Buffer
 			w, err := zstd.NewWriter(&packed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if _, err := w.Write(whole); err != nil || w.Close() != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(path+".zst", packed.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path+".zst", packed.Bytes(), 0o600))
 			check("compressed", read(&cache{}, path+".zst"))
 		})
 	}

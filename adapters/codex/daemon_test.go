@@ -20,6 +20,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 // rpc is a message as the daemon sees it.
@@ -37,14 +38,10 @@ type rpc struct {
 func serve(t *testing.T, home string, handle func(ctx context.Context, c *websocket.Conn)) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cx") // a socket's path is limited to 108 bytes
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	socket := filepath.Join(dir, "s")
 	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := websocket.Accept(w, r, nil)
@@ -57,12 +54,8 @@ func serve(t *testing.T, home string, handle func(ctx context.Context, c *websoc
 	go server.Serve(listener)
 	t.Cleanup(func() { cancel(); server.Close(); os.RemoveAll(dir) })
 	control := filepath.Join(home, ".codex", "app-server-control")
-	if err := os.MkdirAll(control, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(socket, filepath.Join(control, "app-server-control.sock")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(control, 0o700))
+	must.Do(t, os.Symlink(socket, filepath.Join(control, "app-server-control.sock")))
 }
 
 // daemon answers as the recorded one did, with notifications and requests of its
@@ -117,13 +110,9 @@ func orNull(id json.RawMessage) string {
 func recordedPage(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(recordings, "codex-0.169.0-tui-daemon", "rpc-thread-list.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var m struct{ Result json.RawMessage }
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b, &m))
 	return string(m.Result)
 }
 
@@ -153,9 +142,7 @@ func TestDaemonTellsWhatWaits(t *testing.T) {
 			adaptertest.Untouched(t, r.Home)
 			a := New(r.Config())
 			roll, err := a.Discover(t.Context(), adapters.Query{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			adaptertest.Check(t, roll.Sessions, r.Expect)
 			for _, s := range roll.Sessions {
 				if s.ID != idleThread && !strings.Contains(s.Evidence, "app-server 23162 says") {
@@ -300,12 +287,8 @@ func TestForeignSocket(t *testing.T) {
 			serve(t, r.Home, func(context.Context, *websocket.Conn) { t.Error("it was connected to") })
 			control := filepath.Join(r.Home, ".codex", "app-server-control")
 			socket, err := filepath.EvalSymlinks(filepath.Join(control, "app-server-control.sock"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := spoil(control, socket); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
+			must.Do(t, spoil(control, socket))
 			roll, err := New(r.Config()).Discover(t.Context(), adapters.Query{})
 			if err == nil {
 				t.Error("no problem was reported")

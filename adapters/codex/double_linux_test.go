@@ -18,6 +18,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 // The tests' Codex is a process of its own whose name is codex: a copy of this
@@ -93,12 +94,8 @@ func startCodexIn(t *testing.T, folder string, env []string, args ...string) *co
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), args[0])
 	self, err := os.ReadFile(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(binary, self, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(binary, self, 0o755))
 	cmd := exec.Command(binary, args[1:]...)
 	cmd.Env = append([]string{"CODEX_TEST_ROLE=codex", "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}, env...)
 	cmd.Dir = folder
@@ -108,17 +105,11 @@ func startCodexIn(t *testing.T, folder string, env []string, args ...string) *co
 func runDouble(t *testing.T, cmd *exec.Cmd) *codexProcess {
 	t.Helper()
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	// No record of it is as old as its start: Codex takes longer to its first turn, and a record has its time in whole milliseconds.
 	time.Sleep(2 * clockError)
 	p := &codexProcess{t, cmd, in, bufio.NewScanner(out)}
@@ -146,9 +137,7 @@ func (p *codexProcess) kill() {
 func lockPath(t testing.TB, home, id string) string {
 	t.Helper()
 	dir := filepath.Join(home, ".codex", lockFolder)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	return filepath.Join(dir, id+".lock")
 }
 
@@ -211,8 +200,5 @@ func needRoot(t *testing.T) {
 	if os.Geteuid() == 0 {
 		return
 	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("only root can act as another user")
-	}
-	t.Skip("only root can act as another user")
+	must.Skip(t, "only root can act as another user")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 var compareFacts = cmp.Options{
@@ -38,9 +39,7 @@ func TestReadOnIsLikeReadAfresh(t *testing.T) {
 	}
 	for _, p := range paths {
 		b, err := os.ReadFile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		texts[p] = string(b)
 	}
 	for name, text := range texts {
@@ -55,13 +54,9 @@ func TestReadOnIsLikeReadAfresh(t *testing.T) {
 				before = &grown
 			}
 			fresh, err := readRollout(t.Context(), strings.NewReader(part), int64(end), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			grown, err = readRollout(t.Context(), strings.NewReader(part), int64(end), before)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if fresh.next != grown.next {
 				t.Fatalf("%s at %d: read to %d, afresh to %d", name, end, grown.next, fresh.next)
 			}

@@ -1,6 +1,10 @@
 package codex
 
-import "testing"
+import (
+	"testing"
+
+	"rollcall/internal/must"
+)
 
 // TestFailure: why a run failed is found in its events, the failed turn before an error.
 func TestFailure(t *testing.T) {
@@ -26,9 +30,7 @@ func TestDoing(t *testing.T) {
 		{`{"timestamp":"2026-11-25T10:01:00Z","type":"event_msg","payload":{"type":"task_started","turn_id":"2"}}`, ""},
 	} {
 		r, err := parse([]byte(c.line))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		f.apply(r)
 		if got, _ := f.doing(); got != c.want {
 			t.Errorf("after %s: %q, want %q", c.line, got, c.want)

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/internal/must"
 )
 
 // aged makes everything below home look as if nothing had happened for an hour,
@@ -17,7 +18,7 @@ import (
 func aged(t *testing.T, a *Adapter, home string) {
 	t.Helper()
 	at := time.Now().Add(-time.Hour)
-	must(t, filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

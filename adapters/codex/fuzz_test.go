@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"rollcall/adapters/internal/kit"
+	"rollcall/internal/must"
 )
 
 // seedLines are the lines of the recorded rollouts.
@@ -19,9 +20,7 @@ func seedLines(f *testing.F, use func(line []byte)) {
 	}
 	for _, p := range paths {
 		b, err := os.ReadFile(p)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		for line := range bytes.Lines(b) {
 			use(bytes.TrimSpace(line))
 		}
@@ -76,19 +75,13 @@ func FuzzRollout(f *testing.F) {
 	f.Add([]byte("\n\n{}\n\x00"), uint16(1))
 	f.Fuzz(func(t *testing.T, b []byte, cut uint16) {
 		fresh, err := readRollout(t.Context(), bytes.NewReader(b), int64(len(b)), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		checkText(t, fresh.facts.firstPrompt, fresh.facts.lastPrompt)
 		part := min(int(cut), len(b))
 		grown, err := readRollout(t.Context(), bytes.NewReader(b[:part]), int64(part), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		grown, err = readRollout(t.Context(), bytes.NewReader(b), int64(len(b)), &grown)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if grown.next != fresh.next || grown.facts.turn.state != fresh.facts.turn.state {
 			t.Errorf("read to %d, turn %v; grown to %d, turn %v", fresh.next, fresh.facts.turn, grown.next, grown.facts.turn)
 		}
@@ -120,9 +113,7 @@ func FuzzThreadID(f *testing.F) {
 
 func FuzzDaemonAnswer(f *testing.F) {
 	b, err := os.ReadFile(filepath.Join(recordings, "codex-0.169.0-tui-daemon", "rpc-thread-list.json"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	f.Add(b)
 	f.Add([]byte(`{"id":1,"error":{"code":-32600,"message":"no"}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {

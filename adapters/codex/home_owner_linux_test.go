@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -30,19 +31,15 @@ func TestAgentsOfOtherUsers(t *testing.T) {
 			rollout := filepath.Join(theirs, ".codex", "sessions", "2026", "11", "21", "rollout-2026-11-21T05-00-00-"+threadA+".jsonl")
 			p := startCodex(t, "codex", []string{fmt.Sprintf("CODEX_TEST_UID=%d", someone), env(theirs)})
 			write(t, rollout, begunNow("0.169.0").text())
-			if err := filepath.WalkDir(theirs, func(path string, _ os.DirEntry, err error) error {
+			must.Do(t, filepath.WalkDir(theirs, func(path string, _ os.DirEntry, err error) error {
 				if err != nil {
 					return err
 				}
 				return os.Chown(path, someone, someone)
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 			p.do("open", rollout)
 			row, err := proc.Open().Find(p.cmd.Process.Pid)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if uid, err := proc.Open().UID(row.Identity); err != nil || uid != someone {
 				t.Fatalf("the process is of user %d, %v", uid, err)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
+	"rollcall/internal/must"
 )
 
 // A home that only a process names is looked at and watched from the first answer
@@ -21,9 +22,7 @@ func TestHomeOfAProcess(t *testing.T) {
 	ask := func() (adapters.Roll, adapters.Session) {
 		t.Helper()
 		roll, err := a.Discover(t.Context(), adapters.Query{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, s := range roll.Sessions {
 			if s.ID == threadA {
 				return roll, s
@@ -70,9 +69,7 @@ func TestNamedHome(t *testing.T) {
 	for _, named := range [][]string{{other, filepath.Join(other, "missing")}, nil} {
 		a.named = func() []string { return named }
 		roll, err := a.Discover(t.Context(), adapters.Query{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if found := slices.ContainsFunc(roll.Sessions, func(s adapters.Session) bool { return s.ID == threadA }); found != (named != nil) {
 			t.Errorf("homes %q: found %v in %q", named, found, roll.LookedIn)
 		}

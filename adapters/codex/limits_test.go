@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -22,13 +23,9 @@ func limitsIn(t *testing.T, now time.Time, rollouts ...string) ([]adapters.Limit
 	for _, text := range rollouts {
 		home := t.TempDir()
 		day := filepath.Join(home, "sessions", "2026", "11", "25")
-		if err := os.MkdirAll(day, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(day, 0o700))
 		if text != "" {
-			if err := os.WriteFile(filepath.Join(day, recordedRollout), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(day, recordedRollout), []byte(text), 0o600))
 		}
 		homes = append(homes, home)
 	}
@@ -49,9 +46,7 @@ func limitsIn(t *testing.T, now time.Time, rollouts ...string) ([]adapters.Limit
 
 func TestLimits(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "limits", recordedRollout))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	at := time.Date(2026, 11, 25, 23, 26, 58, 210e6, time.UTC)
 	found, homes := limitsIn(t, at.Add(time.Minute), string(text), "")
 	want := map[string]adapters.Limit{

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 // A session lives as long as a real process holds its rollout, and dies with it.
@@ -39,9 +40,7 @@ func TestLifeOfAProcess(t *testing.T) {
 func appendTo(t *testing.T, path, text string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	if _, err := f.WriteString(text); err != nil {
 		t.Fatal(err)
@@ -133,9 +132,7 @@ func TestRootsOfProcesses(t *testing.T) {
 	write(t, rolloutPath(own, threadA), newScript(threadA, "0.142.5").turn("a", "x").text())
 	write(t, rolloutPath(byEnv, threadB), newScript(threadB, "0.142.5").turn("a", "x").text())
 	link := filepath.Join(own, "link")
-	if err := os.Symlink(filepath.Join(byEnv, ".codex"), link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(byEnv, ".codex"), link))
 	startCodex(t, "codex", []string{"CODEX_HOME=" + filepath.Join(byEnv, ".codex")}).do("read", "/dev/null")
 	startCodex(t, "codex", []string{"CODEX_HOME=" + link}).do("read", "/dev/null")
 	p := startCodex(t, "codex", nil).
@@ -165,9 +162,7 @@ func TestQuery(t *testing.T) {
 	for _, id := range []string{threadA, threadB, threadC} {
 		path := write(t, rolloutPath(home, id), newScript(id, "0.142.5").turn("a", "x").text())
 		if id != threadC {
-			if err := os.Chtimes(path, old, old); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chtimes(path, old, old))
 		}
 	}
 	startCodex(t, "codex", nil).do("open", rolloutPath(home, threadA))
@@ -193,12 +188,8 @@ func TestQuery(t *testing.T) {
 		}
 	}
 	if path := rolloutPath(home, threadB); true { // a live query opens no old rollout
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := syscall.Mkfifo(path, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
+		must.Do(t, syscall.Mkfifo(path, 0o600))
 		if got := ids(adapters.Query{Since: time.Now().Add(time.Second)}); got != "a" {
 			t.Errorf("live ones: %q", got)
 		}
@@ -211,12 +202,8 @@ func TestReusedPid(t *testing.T) {
 	r := adaptertest.Replay(t, filepath.Join(recordings, "codex-0.169.0-exec-killed"))
 	stat := filepath.Join(r.ProcRoot, "20533", "stat")
 	b, err := os.ReadFile(stat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(stat, []byte(strings.Replace(string(b), "(codex)", "(bash)", 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(stat, []byte(strings.Replace(string(b), "(codex)", "(bash)", 1)), 0o644))
 	const id = "01a1fc96-0ae9-7a20-a045-c4c8c062338c"
 	e := r.Expect.Session(t, id)
 	died := "died"
@@ -233,34 +220,24 @@ func TestReusedPid(t *testing.T) {
 func TestWithoutRights(t *testing.T) {
 	needRoot(t)
 	home, err := os.MkdirTemp("", "codex")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { os.RemoveAll(home) })
-	if err := os.Chmod(home, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(home, 0o755))
 	write(t, rolloutPath(home, threadA), newScript(threadA, "0.142.5").turn("a", "x").text())
 	locked := write(t, rolloutPath(home, threadB), newScript(threadB, "0.142.5").turn("a", "x").text())
-	if err := os.Chmod(locked, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(locked, 0o600))
 	folder := filepath.Join(home, ".codex", "sessions", "2026", "12")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(folder, 0o700))
 	startCodex(t, "codex", nil).do("open", rolloutPath(home, threadA))
 	// Written to since that process began: one by somebody, one by the user.
 	own := rolloutPath(home, threadC)
 	for _, path := range []string{rolloutPath(home, threadA), write(t, own, newScript(threadC, "0.142.5").turn("a", "x").text())} {
-		must(t, os.Chtimes(path, time.Now(), time.Now().Add(time.Second)))
+		must.Do(t, os.Chtimes(path, time.Now(), time.Now().Add(time.Second)))
 	}
-	must(t, os.Chown(own, 65534, 65534))
+	must.Do(t, os.Chown(own, 65534, 65534))
 	cmd := exec.Command("/proc/self/fd/3", home)
 	self, err := os.Open(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer self.Close()
 	cmd.ExtraFiles = []*os.File{self}
 	cmd.Env = []string{"CODEX_TEST_ROLE=discover", "GORACE=atexit_sleep_ms=0"}
@@ -268,16 +245,12 @@ func TestWithoutRights(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var answer struct {
 		Sessions []adapters.Session
 		Problem  string
 	}
-	if err := json.Unmarshal(out, &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out, &answer))
 	got := below(home, adapters.Roll{Sessions: answer.Sessions})
 	if s := got[threadA]; s.Status != adapters.Unknown || !strings.Contains(s.Evidence, "can't be seen") {
 		t.Errorf("thread that another user's process could hold: %s (%s)", s.Status, s.Evidence)

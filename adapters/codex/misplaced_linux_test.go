@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 // Where the folder of the sessions should be lies something else: the answer says
@@ -32,7 +33,7 @@ func TestMisplacedSessions(t *testing.T) {
 					t.Fatal(err)
 				}
 				path := filepath.Join(home, ".codex", folder)
-				must(t, errors.Join(os.RemoveAll(path), put(path)))
+				must.Do(t, errors.Join(os.RemoveAll(path), put(path)))
 				for _, q := range []adapters.Query{{}, {Since: time.Now()}, {Since: time.Now().Add(-time.Hour)}, {IDs: []string{threadA}}} {
 					_, err := a.Discover(t.Context(), q)
 					if !errors.Is(err, adapters.ErrUnreadable) || strings.Count(err.Error(), path) != 1 {

@@ -17,15 +17,16 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 // stateDB makes a state database like Codex's, and keeps it open: its rows stay in
 // the log.
 func stateDB(t testing.TB, path, columns string, rows ...string) *sql.DB {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=wal_autocheckpoint(0)")
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { db.Close() })
 	for _, s := range append([]string{`CREATE TABLE threads (` + columns + `)`}, rows...) {
 		if _, err := db.Exec(s); err != nil {
@@ -55,7 +56,7 @@ func TestStateDatabase(t *testing.T) {
 				write(t, rolloutPath(home, id), newScript(id, "0.142.5").turn("a", "hello there").text())
 			}
 			path := place(home)
-			must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
 			write(t, filepath.Join(filepath.Dir(path), "state_4.sqlite"), "an older one that must not be read")
 			db := stateDB(t, path, threadColumns, insert(threadA, "hello there", "'A name'"),
 				insert(threadB, "hello…", "NULL"), insert(threadC, "A title", "NULL"))
@@ -119,7 +120,7 @@ func TestBrokenStateDatabase(t *testing.T) {
 		"no database":  {func(t *testing.T, path string) { write(t, path, strings.Repeat("garbage ", 1000)) }, adapters.ErrFormat},
 		"empty":        {func(t *testing.T, path string) { write(t, path, "") }, adapters.ErrFormat},
 		"other tables": {func(t *testing.T, path string) { stateDB(t, path, `number INTEGER`) }, adapters.ErrFormat},
-		"a folder":     {func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o755)) }, adapters.ErrFormat},
+		"a folder":     {func(t *testing.T, path string) { must.Do(t, os.Mkdir(path, 0o755)) }, adapters.ErrFormat},
 		"few columns":  {func(t *testing.T, path string) { stateDB(t, path, `id TEXT, title TEXT`) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -178,10 +179,10 @@ func TestArchivedAndPacked(t *testing.T) {
 	pack := func(s string) string {
 		var b bytes.Buffer
 		w, err := zstd.NewWriter(&b)
-		must(t, err)
+		must.Do(t, err)
 		_, err = w.Write([]byte(s))
-		must(t, err)
-		must(t, w.Close())
+		must.Do(t, err)
+		must.Do(t, w.Close())
 		return b.String()
 	}
 	home := home(t)
@@ -226,7 +227,7 @@ func TestWatchPaths(t *testing.T) {
 		t.Error(diff)
 	}
 	empty := home(t)
-	must(t, os.RemoveAll(filepath.Join(empty, ".codex", "sessions")))
+	must.Do(t, os.RemoveAll(filepath.Join(empty, ".codex", "sessions")))
 	b := New(adapters.Config{Home: empty, Env: func(string) string { return "" }, Table: r.Table, Now: time.Now})
 	if _, err := b.Discover(t.Context(), adapters.Query{}); err != nil {
 		t.Fatal(err)

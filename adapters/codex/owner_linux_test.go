@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -37,9 +38,7 @@ func TestOwnsProcess(t *testing.T) {
 			}
 			p.do("read", "/dev/null") // runs by now
 			process, err := proc.Open().Find(p.cmd.Process.Pid)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got := a.OwnsProcess(process); got != want {
 				t.Errorf("owned: %v, want %v", got, want)
 			}

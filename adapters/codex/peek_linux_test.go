@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 // What the recorded threads said, by the ends of their ids.
@@ -28,18 +29,14 @@ var recordedTalks = map[string][]string{
 
 func TestPeekRecordings(t *testing.T) {
 	dirs, err := filepath.Glob(recordings + "/*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	met := 0
 	for _, dir := range dirs {
 		r := adaptertest.Replay(t, dir)
 		adaptertest.Untouched(t, r.Home)
 		a := New(r.Config())
 		roll, err := a.Discover(t.Context(), adapters.Query{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, s := range roll.Sessions {
 			want, known := recordedTalks[s.ID[24:]]
 			if !known {

@@ -16,24 +16,21 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 // peekAt peeks into a rollout with this text.
 func peekAt(t testing.TB, text string, s adapters.Session, n int) []adapters.Message {
 	t.Helper()
 	m, err := tryPeek(t, text, s, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return m
 }
 
 func tryPeek(t testing.TB, text string, s adapters.Session, n int) ([]adapters.Message, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "rollout.jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	s.Files = []string{path}
 	return New(adapters.Config{Home: t.TempDir()}).Peek(t.Context(), s, n)
 }
@@ -243,18 +240,14 @@ func TestPeekProblems(t *testing.T) {
 		t.Errorf("a rollout of Codex 0.31: %v", err)
 	}
 	path := filepath.Join(dir, "r.jsonl")
-	if err := os.WriteFile(path, []byte(strings.Repeat("{}\n", 1<<20)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(strings.Repeat("{}\n", 1<<20)), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := a.Peek(ctx, adapters.Session{Files: []string{path}}, 5); !errors.Is(err, adapters.ErrTimeout) {
 		t.Errorf("cancelled: %v", err)
 	}
 	torn := filepath.Join(dir, "r.jsonl.zst")
-	if err := os.WriteFile(torn, pack(t, everything().text())[:100], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(torn, pack(t, everything().text())[:100], 0o600))
 	if m, err := a.Peek(t.Context(), adapters.Session{Files: []string{torn}}, 5); err == nil {
 		t.Errorf("half of a compressed rollout gave %v", gists(m))
 	}
@@ -263,9 +256,7 @@ func TestPeekProblems(t *testing.T) {
 func pack(t testing.TB, text string) []byte {
 	t.Helper()
 	e, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer e.Close()
 	return e.EncodeAll([]byte(text), nil)
 }
@@ -275,16 +266,12 @@ func TestPeekCompressed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rollout.jsonl.zst")
 	store := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(path, pack(t, text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, pack(t, text), 0o600))
 	}
 	peek := func(n int) []adapters.Message {
 		t.Helper()
 		m, err := New(adapters.Config{Home: t.TempDir()}).Peek(t.Context(), adapters.Session{Files: []string{path}}, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return m
 	}
 	text := everything().text()
@@ -310,9 +297,7 @@ func TestPeekCompressed(t *testing.T) {
 func TestPeekHugeRollout(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.jsonl")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	s := &script{at: began}
 	for i := range 300 {
@@ -353,9 +338,7 @@ func FuzzPeek(f *testing.F) {
 		if head.applyHead([]byte(first)); whole && !head.known && errors.Is(err, adapters.ErrFormat) {
 			return // its first line is damaged, or that of another version
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if len(messages) > max(n, 0) {
 			t.Fatalf("%d messages, asked for %d", len(messages), n)
 		}

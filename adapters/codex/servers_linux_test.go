@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 	"rollcall/textmatch"
 )
 
@@ -71,12 +72,12 @@ func TestClockSetForward(t *testing.T) {
 	own := filepath.Join(home, ".codex", "tmp", "arg0-linux", "codex-arg0AbCdEf", ".lock")
 	p := startCodex(t, "codex", nil)
 	p.do("open", write(t, own, "")).do("open", write(t, rolloutPath(home, threadA), scriptAt(before, threadA, "0.169.0").start("a").prompt("x").text()))
-	must(t, os.Chtimes(own, before, before))
+	must.Do(t, os.Chtimes(own, before, before))
 	a := atNow(home)
 	want(t, look(t, a, home, adapters.Query{})[threadA], adapters.Working, "", p.cmd.Process.Pid)
 
 	earlier := before.Add(-time.Minute)
-	must(t, os.WriteFile(rolloutPath(home, threadA), []byte(scriptAt(earlier, threadA, "0.169.0").start("a").prompt("x").text()), 0o600))
+	must.Do(t, os.WriteFile(rolloutPath(home, threadA), []byte(scriptAt(earlier, threadA, "0.169.0").start("a").prompt("x").text()), 0o600))
 	want(t, look(t, a, home, adapters.Query{})[threadA], adapters.Idle, adapters.Died, p.cmd.Process.Pid)
 }
 
@@ -86,9 +87,9 @@ func TestOldFormIsNotNothing(t *testing.T) {
 	write(t, rolloutPath(home, threadA), oldForm)
 	write(t, rolloutPath(home, threadB), newScript(threadB, "0.137.0").turn("a", "nothing of that").text())
 	list, err := atNow(home).Conversations(t.Context(), time.Time{})
-	must(t, err)
+	must.Do(t, err)
 	pattern, err := textmatch.Text("walrus")
-	must(t, err)
+	must.Do(t, err)
 	var problems []string
 	for _, c := range list {
 		_, err := c.Search(t.Context(), &adapters.SearchQuery{Pattern: pattern}, func(h adapters.Hit) error {
@@ -172,7 +173,7 @@ func TestArchivedAndClient(t *testing.T) {
 func TestResumeInItsHome(t *testing.T) {
 	own, other := home(t), home(t)
 	link := filepath.Join(t.TempDir(), "link")
-	must(t, os.Symlink(filepath.Join(own, ".codex"), link))
+	must.Do(t, os.Symlink(filepath.Join(own, ".codex"), link))
 	ownHome, otherHome := filepath.Join(own, ".codex"), filepath.Join(other, ".codex")
 	for _, c := range []struct{ variable, home, want string }{
 		{"", ownHome, ""},

@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 // interruptible is a daemon that is asked to interrupt; it answers with answer.
@@ -67,9 +68,7 @@ func TestStopInterruptsTheOpenTurn(t *testing.T) {
 	var asked atomic.Pointer[map[string]string]
 	serve(t, r.Home, interruptible(t, &asked, `"result":{}`))
 	a := New(r.Config())
-	if err := a.Stop(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.Stop(t.Context(), s))
 	got := asked.Load()
 	if got == nil || (*got)["threadId"] != workingThread || len((*got)["turnId"]) != 36 {
 		t.Errorf("asked %v", got)
@@ -124,9 +123,7 @@ func TestOpenTurn(t *testing.T) {
 		begun + ended + begun + `{"type":"event_msg","payl`: "t1", begun + "\x00\x00": "t1",
 	} {
 		path := filepath.Join(t.TempDir(), "r.jsonl")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		if got, err := openTurn(t.Context(), path); err != nil || got != want {
 			t.Errorf("%q: turn %q, %v; want %q", text, got, err, want)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 )
 
 // scenery is a home with a daemon and terminal interfaces in one folder.
@@ -25,7 +26,7 @@ type scenery struct {
 func newScenery(t *testing.T) *scenery {
 	s := &scenery{t: t, home: home(t)}
 	folder, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	must.Do(t, err)
 	s.folder, s.a = folder, atNow(s.home)
 	s.daemon = startCodex(t, "codex", []string{"CODEX_HOME=" + filepath.Join(s.home, ".codex")}, "app-server", "--listen", "unix://", "--managed-daemon")
 	return s
@@ -178,9 +179,7 @@ func TestRowOfALockedThread(t *testing.T) {
 	fresh := startCodex(t, "codex", env, "--no-daemon").do("lock", lockPath(t, home, newThread(1)))
 	older := startCodex(t, "codex", env, "resume", "--no-daemon").do("lock", lockPath(t, home, threadA))
 	roll, err := atNow(home).Discover(t.Context(), adapters.Query{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rows := map[int]bool{}
 	for _, s := range roll.Sessions {
 		rows[s.Process.PID] = s.IsProcess()
@@ -204,9 +203,7 @@ func TestRowOfAProcess(t *testing.T) {
 	row := func(p *codexProcess, q adapters.Query) (found adapters.Session) {
 		t.Helper()
 		roll, err := a.Discover(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, s := range roll.Sessions {
 			if s.Process.PID == p.cmd.Process.Pid {
 				found = s
@@ -239,7 +236,7 @@ func TestRowOfAProcess(t *testing.T) {
 	if s := row(tui, adapters.Query{IDs: []string{open.ID}}); s.ID != "" {
 		t.Errorf("its row beside its thread: %+v", s)
 	}
-	must(t, os.Remove(rolloutPath(home, threadA)))
+	must.Do(t, os.Remove(rolloutPath(home, threadA)))
 	ephemeral.kill()
 	if s := row(ephemeral, adapters.Query{}); s.ID != "" {
 		t.Errorf("after its end: %+v", s)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 // rolloutDays returns a rollout with a prompt and an answer every six hours, and its lines.
@@ -38,9 +39,7 @@ func TestBytesReadOfARolloutThatGrows(t *testing.T) {
 	size := 0
 	for _, n := range []int{100, 101, 121} {
 		text := strings.Join(lines[:n], "\n") + "\n"
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		next, scan, scanned := r.Next, r.usage, r.usage.upTo()
 		if _, _, err := r.update(t.Context(), &adapters.Query{Usage: true}); err != nil {
 			t.Fatal(err)
@@ -60,19 +59,13 @@ func TestUsageOfARolloutThatGrows(t *testing.T) {
 	ask := func(c *cache, ctx context.Context, usage bool) rolloutFacts {
 		t.Helper()
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		read, _, err := c.read(ctx, path, info, &adapters.Query{Totals: true, Usage: usage})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return read
 	}
 	for n := 4; n <= len(lines); n += 9 {
-		if err := os.WriteFile(path, []byte(strings.Join(lines[:n], "\n")+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(strings.Join(lines[:n], "\n")+"\n"), 0o600))
 		if n%2 == 0 && ask(&grown, t.Context(), false).usage != nil {
 			t.Error("usage is returned without Query.Usage")
 		}
@@ -96,19 +89,13 @@ func TestUsageOfARolloutThatGrows(t *testing.T) {
 func TestUsageNotReadInTime(t *testing.T) {
 	lines := rolloutDays(40)
 	path := filepath.Join(t.TempDir(), "rollout.jsonl")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer file.Close()
 	r := newRolloutFile(path)
 	p, err := readRollout(t.Context(), file, int64(len(strings.Join(lines, "\n"))+1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	past, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
 	defer cancel()
 	q := &adapters.Query{Usage: true}

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 )
 
 // 2,000 sessions of about 100 KB, and one that runs.
@@ -20,9 +21,7 @@ func BenchmarkDiscover(b *testing.B) {
 	old := time.Now().Add(-time.Hour)
 	for i := range 2000 {
 		path := w.put(fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", i), "1.0.102", records...)
-		if err := os.Chtimes(path, old, old); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.Chtimes(path, old, old))
 	}
 	w.put(idB, "1.0.102", prompted, begun)
 	w.run(idB, time.Minute, scene.Spec{})

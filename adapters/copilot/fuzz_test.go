@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
+	"rollcall/internal/must"
 )
 
 // seeds adds the files of recordings, and each of their lines.
@@ -16,9 +17,7 @@ func seeds(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/recordings/*/home/.copilot/session-state/*/events.jsonl")
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		f.Add(data)
 		for line := range bytes.Lines(data) {
 			f.Add(line)

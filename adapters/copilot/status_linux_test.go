@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 	"rollcall/textmatch"
 )
 
@@ -166,9 +167,7 @@ func TestForgedLocks(t *testing.T) {
 	pid := w.run(idA, time.Minute, scene.Spec{})
 	lock := filepath.Join(w.dir(idA), fmt.Sprintf("inuse.%d.lock", pid))
 	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(lock, old, old); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(lock, old, old))
 	if s := w.one(t, idA); s.Status != adapters.Stopped {
 		t.Errorf("older than the process: %+v", s)
 	}
@@ -230,13 +229,9 @@ func TestOtherHome(t *testing.T) {
 	w := newFixture(t)
 	home := w.Path("elsewhere")
 	from := w.put(idA, "1.0.102", prompted, begun)
-	if err := os.MkdirAll(filepath.Join(home, "session-state"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(home, "session-state"), 0o755))
 	pid := w.run(idA, time.Minute, scene.Spec{Env: []string{"COPILOT_HOME=" + home}})
-	if err := os.Rename(filepath.Dir(from), filepath.Join(home, "session-state", idA)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Dir(from), filepath.Join(home, "session-state", idA)))
 	a := w.adapter()
 	for _, want := range []adapters.Status{adapters.Working, adapters.Stopped} {
 		roll := adaptertest.Discover(t, a, adapters.Query{})
@@ -263,9 +258,7 @@ func TestBadFiles(t *testing.T) {
 		"xml":       func(path string) error { return os.WriteFile(path, []byte("<session/>\n"), 0o600) },
 	} {
 		path := w.put(idA, "1.0.102")
-		if err := errors.Join(os.Remove(path), put(path)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Remove(path), put(path)))
 		roll, err := w.adapter().Discover(t.Context(), adapters.Query{})
 		if err == nil || !strings.Contains(err.Error(), path) || len(roll.Sessions) != 1 || roll.Sessions[0].ID != idB {
 			t.Errorf("%s: %v, %+v", name, err, roll.Sessions)
@@ -324,9 +317,7 @@ func TestForkCountsOnce(t *testing.T) {
 	if a, b := output(idA), output(idB); a != 6 || b != 30 {
 		t.Errorf("%d and %d, want 6 and 30", a, b)
 	}
-	if err := os.RemoveAll(w.dir(idA)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(w.dir(idA)))
 	if b := output(idB); b != 33 {
 		t.Errorf("alone: %d, want 33", b)
 	}
@@ -384,9 +375,7 @@ func TestSearch(t *testing.T) {
 		t.Fatal(err, list)
 	}
 	pattern, err := textmatch.Text("needle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for tools, want := range map[bool]int{false: 1, true: 2} {
 		var hits []adapters.Hit
 		q := &adapters.SearchQuery{Pattern: pattern, Tools: tools}

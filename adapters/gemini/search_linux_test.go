@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 	"rollcall/textmatch"
 )
 
@@ -28,13 +29,9 @@ func TestSearch(t *testing.T) {
 	search := func(tools bool) (found []string) {
 		t.Helper()
 		list, err := a.Conversations(t.Context(), time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		pattern, err := textmatch.Text("needle")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, c := range list {
 			if _, err := c.Search(t.Context(), &adapters.SearchQuery{Pattern: pattern, Tools: tools}, func(h adapters.Hit) error {
 				found = append(found, h.Session[:1]+" "+h.Key)

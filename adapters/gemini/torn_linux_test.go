@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 	"rollcall/proc"
 	"rollcall/textmatch"
 )
@@ -47,9 +48,7 @@ func (w world) keys(s adapters.Session) string {
 	w.Helper()
 	a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
 	messages, err := a.Peek(w.Context(), s, 20)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
 	var keys, found []string
 	for _, m := range messages {
 		key, _, _ := strings.Cut(m.Key, "1m")
@@ -61,9 +60,7 @@ func (w world) keys(s adapters.Session) string {
 	}
 	for _, text := range []string{"old", "new", "fine"} {
 		pattern, err := textmatch.Text(text)
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Do(w, err)
 		if _, err := list[0].Search(w.Context(), &adapters.SearchQuery{Pattern: pattern}, func(h adapters.Hit) error {
 			key, _, _ := strings.Cut(h.Key, "1m")
 			found = append(found, key)

@@ -9,6 +9,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/openclaw"
 	"rollcall/internal/gatewaytest"
+	"rollcall/internal/must"
 )
 
 var (
@@ -28,9 +29,7 @@ func asked(t *testing.T, o gatewaytest.Options, command string) (*gatewaytest.Ga
 	a := w.adapter()
 	s := adapters.Session{}
 	roll, err := a.Discover(t.Context(), adapters.Query{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, found := range roll.Sessions {
 		if strings.Contains(found.ID, "s") && found.Status != adapters.Idle && strings.HasSuffix(found.ID, "s") {
 			s = found

@@ -11,6 +11,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/openclaw"
 	"rollcall/internal/gatewaytest"
+	"rollcall/internal/must"
 )
 
 func TestStatuses(t *testing.T) {
@@ -34,9 +35,7 @@ func TestStatuses(t *testing.T) {
 	g.Ask("agent:main:i", "touch /tmp/x")
 	g.Question("agent:main:j", "which colour?")
 	roll, err := discover(t, w.adapter(), adapters.Query{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := map[string]adapters.Session{}
 	for _, s := range roll.Sessions {
 		got[s.ID] = s
@@ -161,9 +160,7 @@ func TestSeveralGateways(t *testing.T) {
 	w := newFixture(t)
 	one := w.running(gatewaytest.Options{})
 	two := w.gateway(gatewaytest.Options{Token: "another-token"})
-	if err := two.WriteState(filepath.Join(w.home, ".openclaw-rescue")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, two.WriteState(filepath.Join(w.home, ".openclaw-rescue")))
 	hangs := w.gateway(gatewaytest.Options{})
 	hangs.Hang()
 	w.cfg.Gateways = []openclaw.Gateway{
@@ -255,9 +252,7 @@ func TestOldSessionsAreOver(t *testing.T) {
 		{Key: "agent:main:c", SessionID: "s-works", Running: true, CreatedAt: old, UpdatedAt: old, StartedAt: old},
 	})
 	roll, err := discover(t, w.adapter(), adapters.Query{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := map[string]adapters.Status{"s-young": adapters.Idle, "s-old": adapters.Stopped, "s-works": adapters.Working}
 	for _, s := range roll.Sessions {
 		if s.Status != want[s.ID] {

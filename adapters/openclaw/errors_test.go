@@ -17,6 +17,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/openclaw"
 	"rollcall/internal/gatewaytest"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -88,9 +89,7 @@ func TestNotRunning(t *testing.T) {
 		w := newFixture(t)
 		w.write(".openclaw/openclaw.json", `{"gateway":{"port":1,"auth":{"token":"x"}}}`)
 		state := filepath.Join(w.home, ".openclaw")
-		if err := gatewaytest.WriteLock(state, gone); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, gatewaytest.WriteLock(state, gone))
 		roll, err := discover(t, w.adapter(), adapters.Query{})
 		said := fmt.Sprint(roll.Skipped)
 		for _, words := range []string{"gateway.state.lock", "process 4194399 is gone", "openclaw gateway start"} {
@@ -99,9 +98,7 @@ func TestNotRunning(t *testing.T) {
 			}
 		}
 		old := time.Now().Add(-25 * time.Hour)
-		if err := os.Chtimes(gatewaytest.LockPath(state), old, old); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(gatewaytest.LockPath(state), old, old))
 		if roll, err := discover(t, w.adapter(), adapters.Query{}); err != nil || len(roll.Skipped) > 0 {
 			t.Errorf("after a day: %v, %v", err, roll.Skipped)
 		}
@@ -112,9 +109,7 @@ func TestNotRunning(t *testing.T) {
 		self := proc.Self()
 		err := gatewaytest.WriteLock(filepath.Join(w.home, ".openclaw"),
 			gatewaytest.Lock{PID: self.PID, StartTime: self.Start + 5, Port: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if roll, err := discover(t, w.adapter(), adapters.Query{}); err != nil || !strings.Contains(fmt.Sprint(roll.Skipped), "is gone") {
 			t.Errorf("%v, %v", err, roll.Skipped)
 		}
@@ -149,9 +144,7 @@ func TestNotRunning(t *testing.T) {
 		one(t, a)
 		port := g.Port()
 		g.Close()
-		if err := gatewaytest.RemoveLock(filepath.Join(w.home, ".openclaw")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, gatewaytest.RemoveLock(filepath.Join(w.home, ".openclaw")))
 		if roll, err := discover(t, a, adapters.Query{}); err != nil || len(roll.Sessions) != 0 {
 			t.Errorf("%v", err)
 		}
@@ -164,9 +157,7 @@ func TestNotRunning(t *testing.T) {
 	t.Run("seen without a lock, then gone", func(t *testing.T) {
 		w := newFixture(t)
 		g := w.running(gatewaytest.Options{})
-		if err := gatewaytest.RemoveLock(filepath.Join(w.home, ".openclaw")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, gatewaytest.RemoveLock(filepath.Join(w.home, ".openclaw")))
 		a := w.adapter()
 		if _, err := discover(t, a, adapters.Query{}); err != nil {
 			t.Fatal(err)
@@ -275,9 +266,7 @@ func TestSecretsStayHome(t *testing.T) {
 	g := w.running(gatewaytest.Options{Token: secret})
 	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true, Label: "for " + secret})
 	roll, err := discover(t, w.adapter(), adapters.Query{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got := roll.Sessions[0].Title; got != "for (secret)" {
 		t.Errorf("title %q, want the token replaced", got)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 // seeds are all frames of the recordings.
@@ -20,13 +21,9 @@ func seeds(f *testing.F) {
 	}
 	for _, file := range files {
 		b, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		var list []struct{ Frame json.RawMessage }
-		if err := json.Unmarshal(b, &list); err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, json.Unmarshal(b, &list))
 		for _, x := range list {
 			f.Add([]byte(x.Frame))
 		}

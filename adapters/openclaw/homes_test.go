@@ -6,6 +6,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/gatewaytest"
+	"rollcall/internal/must"
 )
 
 // TestNamedHomes: a gateway whose state folder the user named is asked with the token in it. A named folder that does not exist is no problem.
@@ -13,9 +14,7 @@ func TestNamedHomes(t *testing.T) {
 	w := newFixture(t)
 	other := t.TempDir()
 	g := w.gateway(gatewaytest.Options{Token: "another-token"})
-	if err := g.WriteState(other); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.WriteState(other))
 	g.Update(gatewaytest.Session{Key: "agent:main:main", SessionID: "elsewhere", Running: true})
 	if roll, _ := discover(t, w.adapter(), adapters.Query{}); len(roll.Sessions) > 0 {
 		t.Fatalf("found without a name: %+v", roll.Sessions)

@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/gatewaytest"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -118,9 +119,7 @@ func TestOwnsProcess(t *testing.T) {
 	a := w.adapter()
 	for pid, want := range map[int]bool{40: false, 41: true, 42: true, 43: true, 44: false, 45: false, 46: false, 47: false} {
 		row, err := w.cfg.Table.Find(pid)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := a.OwnsProcess(row); got != want {
 			t.Errorf("process %d (%s): owned is %v", pid, row.Comm, got)
 		}

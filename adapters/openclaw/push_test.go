@@ -11,6 +11,7 @@ import (
 	"rollcall/adapters/openclaw"
 	"rollcall/internal/eventually"
 	"rollcall/internal/gatewaytest"
+	"rollcall/internal/must"
 )
 
 // listen runs Push and returns what it tells. Push has ended when the test has.
@@ -140,9 +141,7 @@ func TestGatewayAppears(t *testing.T) {
 	a := w.adapter()
 	told := listen(t, a)
 	g := w.gateway(gatewaytest.Options{})
-	if err := g.WriteState(filepath.Join(w.home, ".openclaw-new")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.WriteState(filepath.Join(w.home, ".openclaw-new")))
 	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true})
 	until(t, a, told, "working", status(adapters.Working))
 	connected(t, g, 1)

@@ -17,6 +17,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/openclaw"
+	"rollcall/internal/must"
 )
 
 const frames = "testdata/recordings/openclaw-2026.9.6-gateway/frames"
@@ -36,16 +37,12 @@ type player struct {
 func loadPlayer(t *testing.T, name string) *player {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(frames, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var list []struct {
 		Dir   string
 		Frame json.RawMessage
 	}
-	if err := json.Unmarshal(b, &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b, &list))
 	p := &player{answers: map[string][]map[string]json.RawMessage{}}
 	asked := map[string]string{}
 	for _, x := range list {
@@ -144,9 +141,7 @@ func TestRecordedSessions(t *testing.T) {
 			w.cfg.Gateways = []openclaw.Gateway{{URL: server.URL, Token: "fake-gateway-token-123456"}}
 			w.cfg.Now = func() time.Time { return p.recordedAt(t) }
 			roll, err := discover(t, w.adapter(), adapters.Query{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var got []string
 			for _, s := range roll.Sessions {
 				got = append(got, fmt.Sprintf("%s: %s/%s/%s %q %q %q", s.ID, s.Status, s.WaitingFor, s.Outcome, s.Title, s.CWD, s.FirstPrompt))

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // A page of 300,000 rows costs what the listed ones cost; the others are counted.
@@ -24,9 +26,7 @@ func TestHugePage(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var p page
-	if err := json.Unmarshal(text, &p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &p))
 	rows := parseRows(p.Sessions.rows, map[string]int{})
 	runtime.ReadMemStats(&after)
 	if len(rows) != maxRows || p.Sessions.omitted != many-maxRows {

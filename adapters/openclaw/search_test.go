@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/gatewaytest"
+	"rollcall/internal/must"
 	"rollcall/textmatch"
 )
 
@@ -16,13 +17,9 @@ import (
 func searchAll(t *testing.T, a adapters.Searcher, text string, tools bool) (hits []string) {
 	t.Helper()
 	p, err := textmatch.Text(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	list, err := a.Conversations(t.Context(), time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, c := range list {
 		skipped, err := c.Search(t.Context(), &adapters.SearchQuery{Pattern: p, Tools: tools}, func(h adapters.Hit) error {
 			hits = append(hits, fmt.Sprintf("%s %s %s", h.Key, h.Role, h.Match))
@@ -51,9 +48,7 @@ func TestSearch(t *testing.T) {
 	a := w.adapter()
 	s := one(t, a)
 	peeked, err := a.Peek(t.Context(), s, 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	last := peeked[len(peeked)-1].Key
 	spoken := searchAll(t, a, "so", false)
 	if len(spoken) != 2 || !strings.HasSuffix(spoken[0], " user SO") || spoken[1] != last+" assistant so" {

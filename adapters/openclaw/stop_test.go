@@ -9,6 +9,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/openclaw"
 	"rollcall/internal/gatewaytest"
+	"rollcall/internal/must"
 )
 
 func TestStop(t *testing.T) {
@@ -17,9 +18,7 @@ func TestStop(t *testing.T) {
 	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Running: true})
 	a := w.adapter()
 	s := one(t, a)
-	if err := a.Stop(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.Stop(t.Context(), s))
 	if s = one(t, a); s.Status != adapters.Idle || s.Outcome != adapters.Interrupted {
 		t.Errorf("%+v", s)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/gatewaytest"
+	"rollcall/internal/must"
 )
 
 // agentTables are those of 2026.9.6 that hold sessions, without their checks and most of their columns.
@@ -36,9 +37,7 @@ func newKept(t *testing.T) *kept {
 	k := &kept{fixture: newFixture(t), at: time.Now().Add(-time.Hour).UnixMilli()}
 	k.write(".openclaw/openclaw.json", `{"gateway":{"port":1,"auth":{"token":"`+secret+`"}}}`)
 	dir := filepath.Join(k.home, ".openclaw", "agents", "main", "agent")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o700))
 	var err error
 	if k.db, err = sql.Open("sqlite", "file:"+filepath.Join(dir, "openclaw-agent.sqlite")+"?_pragma=journal_mode(WAL)"); err != nil {
 		t.Fatal(err)
@@ -110,9 +109,7 @@ func TestStoredConversation(t *testing.T) {
 	k := newKept(t)
 	k.session("s", `,"status":"done"`, storedPrompt)
 	packer, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	k.exec("INSERT INTO transcript_events VALUES ('s', 7, NULL, 7, ?)", packer.EncodeAll([]byte(storedAnswer), nil))
 	k.exec("INSERT INTO transcript_events VALUES ('s', 8, NULL, 7, ?)", []byte("damaged"))
 	a := k.adapter()

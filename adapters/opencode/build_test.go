@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	_ "modernc.org/sqlite" // the driver
+
+	"rollcall/internal/must"
 )
 
 // tables are those of 1.18.33 that hold sessions, as a real one made them.
@@ -45,13 +47,9 @@ type store struct {
 func newHome(t testing.TB) *store {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := &store{TB: t, home: home, data: filepath.Join(home, ".local", "share", "opencode")}
-	if err := os.MkdirAll(s.data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(s.data, 0o755))
 	return s
 }
 
@@ -60,9 +58,7 @@ func newStore(t testing.TB, schema string) *store {
 	t.Helper()
 	s := newHome(t)
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.data, "opencode.db")+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
 	s.db = db
@@ -113,11 +109,7 @@ const (
 func (s *store) write(name, content string) string {
 	s.Helper()
 	path := filepath.Join(s.data, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		s.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(s, os.WriteFile(path, []byte(content), 0o644))
 	return path
 }

@@ -7,6 +7,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 )
 
 func TestConformance(t *testing.T) {
@@ -28,9 +29,7 @@ func TestConformance(t *testing.T) {
 // answers.
 func hang(w *scene.Environment, _ scene.Agent, sessions []*scene.Session) func() {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
 	w.Cleanup(func() { listener.Close() })
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	w.Procs.Start(scene.Spec{Comm: "opencode", Exe: "/opt/node_modules/opencode-ai/bin/opencode.exe", CWD: sessions[0].CWD,

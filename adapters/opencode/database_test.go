@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -98,9 +99,7 @@ func TestChangingDatabase(t *testing.T) {
 func TestBadDatabases(t *testing.T) {
 	old := func(path string) {
 		past := time.Now().Add(-time.Hour)
-		if err := os.Chtimes(path, past, past); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(path, past, past))
 	}
 	tests := map[string]struct {
 		make func(s *store)
@@ -114,9 +113,7 @@ func TestBadDatabases(t *testing.T) {
 			other.exec("PRAGMA journal_mode=DELETE")
 			other.db.Close()
 			text, err := os.ReadFile(filepath.Join(other.data, "opencode.db"))
-			if err != nil {
-				s.Fatal(err)
-			}
+			must.Do(s, err)
 			old(s.write("opencode.db", string(text)))
 		}, adapters.ErrFormat},
 		"a folder":         {func(s *store) { s.write("opencode.db/x", "") }, nil},
@@ -130,9 +127,7 @@ func TestBadDatabases(t *testing.T) {
 			id := other.session(nowMillis())
 			other.exec("PRAGMA journal_mode=DELETE")
 			other.db.Close()
-			if err := os.Rename(filepath.Join(other.data, "opencode.db"), filepath.Join(s.data, "opencode-dev.db")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(filepath.Join(other.data, "opencode.db"), filepath.Join(s.data, "opencode-dev.db")))
 			adaptertest.Untouched(t, s.home)
 			sessions, _, err := asked(t, alone(s), adapters.Query{})
 			if sessions[id].Status != adapters.Stopped {
@@ -213,12 +208,8 @@ func TestSeveralStores(t *testing.T) {
 	other := newStore(t, tables)
 	other.n = 1000
 	dev := other.session(nowMillis())
-	if err := os.Rename(filepath.Join(other.data, "opencode.db"), filepath.Join(s.data, "opencode-dev.db")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(other.data, "opencode.db-wal"), filepath.Join(s.data, "opencode-dev.db-wal")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(other.data, "opencode.db"), filepath.Join(s.data, "opencode-dev.db")))
+	must.Do(t, os.Rename(filepath.Join(other.data, "opencode.db-wal"), filepath.Join(s.data, "opencode-dev.db-wal")))
 	third := newStore(t, tables)
 	third.n = 2000
 	named := third.session(nowMillis())

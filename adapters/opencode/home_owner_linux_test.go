@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 )
 
 // Root lists the agents of all users, from the homes that their processes name.
@@ -27,17 +28,13 @@ func TestAgentsOfOtherUsers(t *testing.T) {
 			id := e.session(e.now.Add(-50 * time.Second).UnixMilli())
 			e.message(id, e.now.Add(-40*time.Second).UnixMilli(), userData, textPart)
 			e.message(id, e.now.Add(-39*time.Second).UnixMilli(), openData)
-			if err := filepath.WalkDir(e.home, func(path string, _ os.DirEntry, err error) error {
+			must.Do(t, filepath.WalkDir(e.home, func(path string, _ os.DirEntry, err error) error {
 				if err != nil {
 					return err
 				}
 				return os.Chown(path, someone, someone)
-			}); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chmod(e.home, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			}))
+			must.Do(t, os.Chmod(e.home, 0o700))
 			sessions, _, err := asked(t, e.adapter, adapters.Query{})
 			if got := sessions[id]; err != nil || got.Status != adapters.Working || got.Process != process {
 				t.Errorf("%s in %v (%s), %v", got.Status, got.Process, got.Evidence, err)

@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -43,9 +44,7 @@ func TestHomeElsewhere(t *testing.T) {
 			func(e *elsewhere) string { return e.data }},
 		"HOME": {func(e *elsewhere) []string { return []string{"HOME=" + e.home} }, func(e *elsewhere) string { return e.data }},
 		"OPENCODE_DB": {func(e *elsewhere) []string {
-			if err := os.MkdirAll(e.fixture.Path(".local", "share", "opencode"), 0o755); err != nil {
-				e.Fatal(err)
-			}
+			must.Do(e, os.MkdirAll(e.fixture.Path(".local", "share", "opencode"), 0o755))
 			return []string{"OPENCODE_DB=" + filepath.Join(e.data, "opencode.db")}
 		}, func(e *elsewhere) string { return e.data }},
 	} {
@@ -99,9 +98,7 @@ func TestHomeNotMadeYet(t *testing.T) {
 	id := e.session(e.now.UnixMilli())
 	e.message(id, e.now.UnixMilli(), userData, textPart)
 	other := filepath.Join(e.fixture.Home, "data")
-	if err := os.Mkdir(other, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(other, 0o755))
 	e.start(time.Second, "XDG_DATA_HOME="+other)
 	sessions, roll, err := asked(t, mine, adapters.Query{})
 	if got := sessions[id]; err != nil || got.Status != adapters.Stopped {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -21,9 +22,7 @@ func program(t *testing.T, says string) string {
 		t.Skip("the program is a shell script")
 	}
 	path := filepath.Join(t.TempDir(), "opencode")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+says+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"+says+"\n"), 0o700))
 	return path
 }
 
@@ -62,13 +61,9 @@ func TestCommandWithoutPort(t *testing.T) {
 
 func TestFreePort(t *testing.T) {
 	port, err := freePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_ = l.Close()
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 const (
@@ -31,9 +32,7 @@ func statuses(t *testing.T, a *Adapter) map[string]adapters.Session {
 
 func end(t *testing.T, r *adaptertest.Recording, pid string) {
 	t.Helper()
-	if err := os.RemoveAll(filepath.Join(r.ProcRoot, pid)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(r.ProcRoot, pid)))
 }
 
 // Two terminal interfaces in one folder, of which it is not seen what they write: when one is gone,
@@ -64,9 +63,7 @@ func TestOneOfTwoEnds(t *testing.T) {
 // the sessions that were written to since it began.
 func TestWithoutLog(t *testing.T) {
 	r := adaptertest.Replay(t, twoInOne)
-	if err := os.RemoveAll(filepath.Join(r.Home, ".local/share/opencode/log")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(r.Home, ".local/share/opencode/log")))
 	for id, s := range statuses(t, New(r.Config())) {
 		if s.Status != adapters.Unknown || !strings.Contains(s.Evidence, "17308, 17428") {
 			t.Errorf("%s is %s: %s", id, s.Status, s.Evidence)
@@ -81,9 +78,7 @@ func TestWithoutLog(t *testing.T) {
 // A process table that can't be read makes nothing stopped.
 func TestNoProcessTable(t *testing.T) {
 	r := adaptertest.Replay(t, twoInOne)
-	if err := os.RemoveAll(r.ProcRoot); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(r.ProcRoot))
 	roll, err := New(r.Config()).Discover(t.Context(), adapters.Query{})
 	if err == nil || len(roll.Sessions) != 2 {
 		t.Errorf("%d sessions, %v", len(roll.Sessions), err)
@@ -157,36 +152,22 @@ func TestOwnToolsAreNoHosts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := adaptertest.Replay(t, "testdata/recordings/opencode-1.18.33-working-tool")
 			from, to := filepath.Join(r.ProcRoot, "10033"), filepath.Join(r.ProcRoot, "10099")
-			if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(to, os.DirFS(from)))
 			stat, err := os.ReadFile(filepath.Join(from, "stat"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			fields := strings.Fields(strings.Replace(string(stat), "10033", "10099", 1))
 			ticks, err := strconv.Atoi(fields[21])
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			fields[3], fields[21] = "10033", strconv.Itoa(ticks+90) // 0.9 s younger
-			if err := os.WriteFile(filepath.Join(to, "stat"), []byte(strings.Join(fields, " ")+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(to, "stat"), []byte(strings.Join(fields, " ")+"\n"), 0o600))
 			status, err := os.ReadFile(filepath.Join(from, "status"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(to, "status"), bytes.ReplaceAll(status, []byte("10033"), []byte("10099")), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
+			must.Do(t, os.WriteFile(filepath.Join(to, "status"), bytes.ReplaceAll(status, []byte("10033"), []byte("10099")), 0o600))
 			if _, err := r.Table.Find(10099); err != nil {
 				t.Fatal(err)
 			}
 			if args != "" {
-				if err := os.WriteFile(filepath.Join(to, "cmdline"), []byte(args), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(to, "cmdline"), []byte(args), 0o600))
 			}
 			c, err := New(r.Config()).takeCensus(t.Context(), r.CapturedAt)
 			if err != nil || len(c.hosts) != 1 || c.hosts[0].PID != 10033 {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 func at(clock string) time.Time {
@@ -63,9 +65,7 @@ func TestLogGrows(t *testing.T) {
 	read := func() map[string]*run {
 		t.Helper()
 		state, err := l.readLog(t.Context(), path, now.Add(-time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return state.runs
 	}
 	write := func(text string, flags int) {
@@ -74,9 +74,7 @@ func TestLogGrows(t *testing.T) {
 		if err == nil {
 			_, err = f.WriteString(text)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		f.Close()
 	}
 	line := lineAt(now, "aaaa", "message=loop session.id=ses_aaaaaaaaaaaaaa")
@@ -94,9 +92,7 @@ func TestLogGrows(t *testing.T) {
 	if got := read(); got["bbbb"] == nil || len(got) != 2 {
 		t.Errorf("after a line of 3 MB: %v", got)
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	write(lineAt(now, "cccc", "message=init"), 0)
 	if got := read(); got["cccc"] == nil || len(got) != 1 {
 		t.Errorf("a new log gave %v", got)
@@ -111,15 +107,11 @@ func TestLongLog(t *testing.T) {
 	for i := range 60_000 {
 		text.WriteString(lineAt(begin.Add(time.Duration(i)*time.Second), fmt.Sprintf("%08x", i/100), "message=stream providerID=mock modelID=mock-1 agent=build"))
 	}
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text.String()), 0o600))
 	var l Adapter
 	from := begin.Add(50_000 * time.Second)
 	state, err := l.readLog(t.Context(), path, from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if n := len(state.runs); n < 100 || n > 120 || state.runs[fmt.Sprintf("%08x", 500)] == nil {
 		t.Errorf("%d runs", n)
 	}
@@ -163,9 +155,7 @@ func seedLogs(f *testing.F, pattern string) {
 	}
 	for _, p := range paths {
 		text, err := os.ReadFile(p)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		for line := range strings.Lines(string(text)) {
 			f.Add(strings.TrimSuffix(line, "\n"))
 		}

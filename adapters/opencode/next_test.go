@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 	"rollcall/textmatch"
 )
 
@@ -146,9 +147,7 @@ func TestLaterOpenCode(t *testing.T) {
 				s.sessionNext(sesA, nowMillis(), "hello")
 			}
 			old := time.Now().Add(-time.Hour)
-			if err := os.Chtimes(filepath.Join(s.data, "opencode.db"), old, old); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chtimes(filepath.Join(s.data, "opencode.db"), old, old))
 			a := alone(s)
 			for range 2 {
 				sessions, _, err := asked(t, a, adapters.Query{})
@@ -164,13 +163,9 @@ func TestLaterOpenCode(t *testing.T) {
 func hitsOf(t *testing.T, a *Adapter, text string) (hits []adapters.Hit) {
 	t.Helper()
 	pattern, err := textmatch.Text(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	list, err := a.Conversations(t.Context(), time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, c := range list {
 		skipped, err := c.Search(t.Context(), &adapters.SearchQuery{Pattern: pattern, Tools: true}, func(h adapters.Hit) error {
 			hits = append(hits, h)

@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -89,9 +90,7 @@ func TestJSONStoreIsNamed(t *testing.T) {
 		t.Errorf("%v, %v, skipped %v", err, sessions, roll.Skipped)
 	}
 	with := newStore(t, tables)
-	if err := os.Rename(filepath.Join(s.data, "storage"), filepath.Join(with.data, "storage")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(s.data, "storage"), filepath.Join(with.data, "storage")))
 	if _, roll, err := asked(t, alone(with), adapters.Query{}); err != nil || roll.Skipped[notMoved] != 2 {
 		t.Errorf("%v, skipped %v", err, roll.Skipped)
 	}

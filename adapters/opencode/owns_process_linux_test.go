@@ -8,6 +8,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -16,9 +17,7 @@ func ownedBy(t *testing.T, w *scene.Environment, a *Adapter, spec scene.Spec) (p
 	t.Helper()
 	id := w.Procs.Start(spec)
 	p, err := w.Table.Find(id.PID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return id, a.OwnsProcess(p)
 }
 
@@ -63,9 +62,7 @@ func TestOwnsProcess(t *testing.T) {
 		}
 	}
 	p, err := w.Table.Find(terminal.PID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.Procs.End(terminal.PID)
 	if a.OwnsProcess(p) {
 		t.Error("a process that is gone is owned")
@@ -105,9 +102,7 @@ func TestOwnsRecordedProcesses(t *testing.T) {
 		r := adaptertest.Replay(t, dir)
 		a := New(r.Config())
 		list, err := r.Table.List(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		owned := map[int]bool{}
 		for _, p := range list {
 			if a.OwnsProcess(p) {

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -62,9 +63,7 @@ func serve(t *testing.T) *served {
 // start begins the process that listens at the address.
 func (s *served) start(t *testing.T, address net.Addr) {
 	_, port, err := net.SplitHostPort(address.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s.fixture.Procs.Start(scene.Spec{Comm: "opencode", Exe: "/opt/opencode.exe", CWD: "/home/dev",
 		Args: []string{"opencode", "serve", "--port", port}, Env: []string{"HOME=" + s.home}, Started: time.Now().Add(-time.Minute)})
 	begun := time.Now().Add(-50 * time.Second)
@@ -154,9 +153,7 @@ func TestServerFails(t *testing.T) {
 func TestServerHangs(t *testing.T) {
 	s := &served{store: newStore(t, tables), fixture: scene.New(t), env: map[string]string{}}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer listener.Close()
 	s.start(t, listener.Addr())
 	got, err := s.look(t)
@@ -169,9 +166,7 @@ func TestServerHangs(t *testing.T) {
 func TestStop(t *testing.T) {
 	s := serve(t)
 	got, err := s.look(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if err := s.adapter.Stop(t.Context(), got); !errors.Is(err, errPassword) {
 		t.Errorf("%v", err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -95,9 +96,7 @@ func (s *service) register(r map[string]any, mode os.FileMode) {
 	if err == nil {
 		err = errors.Join(os.WriteFile(path, text, mode), os.Chmod(path, mode))
 	}
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 }
 
 func (s *service) look(t *testing.T) (adapters.Session, error) {
@@ -186,9 +185,7 @@ func TestServiceOrders(t *testing.T) {
 			s.say("/api/session/"+sesA+"/interrupt", "")
 			s.say("/api/session/"+sesA+"/prompt", "{}")
 			got, err := s.look(t)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			list, err := s.adapter.Pending(t.Context(), got)
 			if err != nil || len(list) != 1 || list[0].Text != "rm -r x" || !list[0].CanAllow || list[0].Kind != adapters.AsksCommand {
 				t.Fatalf("%+v, %v", list, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 // Without the log, which alone names the process of a session of another folder, no turn has died.
@@ -19,12 +20,8 @@ func TestUnreadLog(t *testing.T) {
 	r.log("cccc3333", r.died.Add(-3*time.Second), "message=loop session.id="+r.id)
 	r.want(t, works, "working/")
 	log := filepath.Join(r.data, "log", "opencode.log")
-	if err := os.Rename(log, log+".away"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(log, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(log, log+".away"))
+	must.Do(t, os.Mkdir(log, 0o700))
 	unknown := func(when string) {
 		t.Helper()
 		a := New(adapters.Config{Home: r.home, Env: func(string) string { return "" }, Table: r.fixture.Table})

@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 // writes makes a process of a recording one that has written the log up to and
@@ -19,9 +20,7 @@ func writes(t *testing.T, r *adaptertest.Recording, pid, word string) {
 	t.Helper()
 	log := filepath.Join(r.Home, ".local/share/opencode/log", sharedName)
 	text, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	end := bytes.LastIndex(text, []byte(word))
 	if end < 0 {
 		t.Fatalf("no %q in the log", word)
@@ -31,21 +30,13 @@ func writes(t *testing.T, r *adaptertest.Recording, pid, word string) {
 	// A terminal interface opens the log twice and writes through one of the two.
 	for name, pos := range map[string]int{"19": 0, "23": end} {
 		for _, dir := range []string{"fd", "fdinfo"} {
-			if err := os.MkdirAll(filepath.Join(folder, dir), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Join(folder, dir), 0o755))
 		}
 		info := fmt.Sprintf("pos:\t%d\nflags:\t0102001\nmnt_id:\t88\nino:\t1312\n", pos)
-		if err := os.WriteFile(filepath.Join(folder, "fdinfo", name), []byte(info), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(log, filepath.Join(folder, "fd", name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, "fdinfo", name), []byte(info), 0o644))
+		must.Do(t, os.Symlink(log, filepath.Join(folder, "fd", name)))
 	}
-	if err := os.Symlink(filepath.Join(r.Home, ".local/share/opencode/opencode.db"), filepath.Join(folder, "fd", "25")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(r.Home, ".local/share/opencode/opencode.db"), filepath.Join(folder, "fd", "25")))
 }
 
 // Of two terminal interfaces in one folder one is gone before anybody looked: what
@@ -96,33 +87,23 @@ func makeLate(t *testing.T, r *adaptertest.Recording) {
 	t.Helper()
 	path := filepath.Join(r.ProcRoot, "17428", "stat")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	fields := strings.Fields(string(text))
 	var start int
 	if _, err := fmt.Sscan(fields[21], &start); err != nil {
 		t.Fatal(err)
 	}
 	fields[21] = fmt.Sprint(start - 6000)
-	if err := os.WriteFile(path, []byte(strings.Join(fields, " ")+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(strings.Join(fields, " ")+"\n"), 0o644))
 }
 
 func moveFolder(t *testing.T, r *adaptertest.Recording) {
 	t.Helper()
 	path := filepath.Join(r.ProcRoot, "17428", "cwd")
 	old, err := os.Readlink(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(old+"-moved", path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.Remove(path))
+	must.Do(t, os.Symlink(old+"-moved", path))
 }
 
 // Only where a line ends, and only of descriptors for appending.
@@ -148,17 +129,13 @@ func TestClockSetForward(t *testing.T) {
 	const step = 3600
 	stat := filepath.Join(r.ProcRoot, "stat")
 	text, err := os.ReadFile(stat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var boot int64
 	_, after, _ := strings.Cut(string(text), "btime ")
 	if _, err := fmt.Sscan(after, &boot); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(stat, fmt.Appendf(nil, "cpu  0 0 0 0\nbtime %d\n", boot+step), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(stat, fmt.Appendf(nil, "cpu  0 0 0 0\nbtime %d\n", boot+step), 0o644))
 	cfg := r.Config()
 	cfg.Now = func() time.Time { return r.CapturedAt.Add(step * time.Second) }
 	for _, q := range []adapters.Query{{}, {Since: cfg.Now()}} {

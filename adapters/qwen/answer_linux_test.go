@@ -11,6 +11,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 )
 
 // Only calls that are open in the session's file and that the terminal has not reported as decided wait, with everything that the tool gets.
@@ -27,9 +28,7 @@ func TestPendingInTerminal(t *testing.T) {
 		t.Errorf("without the files: %v", err)
 	}
 	info, err := os.Stat(s.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f, err := a.transcripts.Read(t.Context(), s.File, info, true)
 	if err != nil || len(f.calls) != 1 {
 		t.Fatalf("%+v, %v", f.calls, err)
@@ -54,24 +53,16 @@ func TestFilesOfOthers(t *testing.T) {
 	home := t.TempDir()
 	made := func(name string) remote {
 		r := remoteIn(filepath.Join(home, name))
-		if err := r.make(time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.make(time.Now()))
 		return r
 	}
 	good := made(remotePrefix + "good")
-	if err := errors.Join(good.check(), good.write(map[string]any{"type": "submit"})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(good.check(), good.write(map[string]any{"type": "submit"})))
 	victim := filepath.Join(home, ".bashrc")
 	open, linked, other := made(remotePrefix+"open"), made(remotePrefix+"linked"), made("other")
-	if err := errors.Join(os.WriteFile(victim, nil, 0o600), os.Chmod(open.input, 0o644), os.Remove(linked.input), os.Symlink(victim, linked.input)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(victim, nil, 0o600), os.Chmod(open.input, 0o644), os.Remove(linked.input), os.Symlink(victim, linked.input)))
 	folder := filepath.Join(home, remotePrefix+"link")
-	if err := os.Symlink(filepath.Dir(good.events), folder); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Dir(good.events), folder))
 	for name, r := range map[string]remote{"others can read it": open, "a link": linked, "another folder": other, "a linked folder": remoteIn(folder), "a relative path": remoteIn(remotePrefix + "x")} {
 		if r.check() == nil {
 			t.Errorf("%s: accepted", name)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 // A denial ends the turn: what is recorded of it was seen in 0.24.4.
@@ -38,9 +39,7 @@ func TestTurnEnds(t *testing.T) {
 		var f facts
 		for i, rest := range c.records {
 			r, err := parse(fmt.Appendf(nil, `{"uuid":"u%d","sessionId":"28d13494-faa6-407c-9f4d-d5221227ce0a","timestamp":"2026-11-25T13:00:%02dZ","cwd":"/p","version":"0.24.4",%s}`, i, i, rest))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			f.apply(&r)
 		}
 		if f.turn.state != c.state || f.turn.outcome != c.outcome {

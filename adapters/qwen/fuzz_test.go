@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
+	"rollcall/internal/must"
 )
 
 // Whatever the file says, a session can be listed, and the same whether it is read whole or in two parts.
@@ -22,17 +23,11 @@ func FuzzRecords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, at int) {
 		path := filepath.Join(t.TempDir(), "x.jsonl")
 		read := func(tr *kit.Transcripts[facts, *facts], data []byte) facts {
-			if err := os.WriteFile(path, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, data, 0o600))
 			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got, err := tr.Read(t.Context(), path, info, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return got
 		}
 		whole := read(kit.NewTranscripts[facts](nil, Name, factsFormat), data)

@@ -9,6 +9,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // TestAccounts: where sessions of an agent are in more than one home, each is shown with the name of its home.
@@ -30,9 +31,7 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("%s", r.out)
 	}
 	var doc document
-	if err := json.Unmarshal([]byte(run(t, d, "list", "--json").out), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(run(t, d, "list", "--json").out), &doc))
 	for _, s := range doc.Sessions {
 		if want := map[string]string{work.ID: "work", own.ID: "codex"}[s.ID]; s.Account != want || s.Home == "" {
 			t.Errorf("%s: account %q of home %q", s.ID, s.Account, s.Home)

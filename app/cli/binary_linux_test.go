@@ -16,6 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -46,9 +47,7 @@ func removeBinary() {
 func program(t testing.TB) string {
 	t.Helper()
 	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return path
 }
 
@@ -124,9 +123,7 @@ func TestRecordings(t *testing.T) {
 				t.Fatalf("exit code %d: %s", r.code, r.err)
 			}
 			var doc struct{ Sessions []printed }
-			if err := json.Unmarshal([]byte(r.out), &doc); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(r.out), &doc))
 			var got []adapters.Session
 			for _, p := range doc.Sessions {
 				got = append(got, p.session(rec.Table))
@@ -188,15 +185,11 @@ func endless(t *testing.T) []string {
 	t.Helper()
 	env := empty(t)
 	dir := filepath.Join(strings.TrimPrefix(env[0], "HOME="), ".claude", "projects", "-p")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o700))
 	const record = `{"type":"user","message":{"role":"user","content":"hello"},"sessionId":"%[1]s","cwd":"/p","version":"2.1.329","timestamp":"%[2]s"}` + "\n"
 	for _, id := range []string{"11111111-0000-4000-8000-000000000000", "22222222-0000-4000-8000-000000000000"} {
 		path := filepath.Join(dir, id+".jsonl")
-		if err := os.WriteFile(path, fmt.Appendf(nil, record, id, time.Now().UTC().Format(time.RFC3339)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, fmt.Appendf(nil, record, id, time.Now().UTC().Format(time.RFC3339)), 0o600))
 		if id[0] == '2' {
 			if err := os.Truncate(path, 1<<40); err != nil { // sparse
 				t.Skip(err)
@@ -217,9 +210,7 @@ func TestProgramDoesNotHang(t *testing.T) {
 func TestProgramIntoAClosedPipe(t *testing.T) {
 	rec := adaptertest.Replay(t, recordings(t)[0])
 	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cmd := exec.Command(program(t), "list", "--since", "all", "--json")
 	cmd.Env = adaptertest.Env(rec)
 	var errs bytes.Buffer
@@ -235,9 +226,7 @@ func TestProgramIntoAClosedPipe(t *testing.T) {
 // TestProgramIsStatic: it runs on any Linux, whatever its libraries.
 func TestProgramIsStatic(t *testing.T) {
 	out, err := exec.Command("go", "version", "-m", program(t)).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !strings.Contains(string(out), "CGO_ENABLED=0") {
 		t.Error("built with cgo")
 	}

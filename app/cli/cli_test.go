@@ -23,6 +23,7 @@ import (
 	"rollcall/adapters"
 	_ "rollcall/adapters/all" // registers every agent
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -226,9 +227,7 @@ func TestJSONValues(t *testing.T) {
 		At       time.Time
 		Sessions []map[string]any
 	}
-	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(r.out), &got))
 	s := got.Sessions[0]
 	want := map[string]any{"status": "waiting", "waiting_for": "permission", "pid": 18068.0, "cwd": "/home/dev/proj",
 		"last_activity_at": now.Add(-90 * time.Second).UTC().Format("2006-01-02T15:04:05Z"),

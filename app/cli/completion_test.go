@@ -18,6 +18,7 @@ import (
 	"rollcall/app/store"
 	"rollcall/app/store/lock"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -60,12 +61,8 @@ func TestCompletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	record, _ := json.Marshal(launch.Record{ID: "l-0000000001", Agent: agentname.Codex, Dir: folder, Group: "g-1", Prompt: "do it", LaunchedAt: now})
-	if err := os.MkdirAll(l.Folder(), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(l.Folder(), "l-0000000001.json"), record, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(l.Folder(), 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(l.Folder(), "l-0000000001.json"), record, 0o600))
 	folder, _ = lock.RealPath(folder)
 	const none, dirs, file = ":36", ":16", ":0"
 	for _, c := range []struct {

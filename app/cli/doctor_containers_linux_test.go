@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -59,19 +60,13 @@ func TestContainersOfRoot(t *testing.T) {
 	inside := contained(t, "claude", "/nowhere/at/all")
 	outside := named(t, "claude", 0)
 	self, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	dir, err := os.MkdirTemp("", "rollcall-contained")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	copied := filepath.Join(dir, "look")
 	for _, err := range []error{os.WriteFile(copied, self, 0o755), os.Chmod(dir, 0o755)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	cmd := exec.Command(copied, "-test.run=^TestContainersOfRoot$", "-test.v")
 	cmd.Dir = "/"
@@ -92,13 +87,9 @@ func lookAt(t *testing.T, pids string) {
 	var list []proc.Process
 	for word := range strings.FieldsSeq(pids) {
 		pid, err := strconv.Atoi(word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		p, err := table.Find(pid)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		list = append(list, p)
 	}
 	found := findAgentProcesses(list, nil)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -34,36 +35,22 @@ func named(t *testing.T, name string, uid int) proc.Process {
 func startNamed(t *testing.T, name string, attr *syscall.SysProcAttr, env []string) proc.Process {
 	t.Helper()
 	sleep, err := exec.LookPath("sleep")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	data, err := os.ReadFile(sleep)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	dir, err := os.MkdirTemp("", "rollcall-others") // t.TempDir is for this user alone
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	file := filepath.Join(dir, name)
-	if err := os.WriteFile(file, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, data, 0o755))
+	must.Do(t, os.Chmod(dir, 0o755))
 	cmd := exec.Command(file, "60")
 	cmd.Dir = "/"
 	cmd.SysProcAttr, cmd.Env = attr, env
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	p, err := proc.OpenAt("/proc", "/etc").Find(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p
 }
 

@@ -15,6 +15,7 @@ import (
 	"rollcall/app/owned/worktree"
 	"rollcall/app/usage"
 	"rollcall/internal/doctest"
+	"rollcall/internal/must"
 )
 
 const jsonDoc = "json.md"
@@ -102,9 +103,7 @@ func eachDeclaration(t *testing.T, visit func(ast.Node)) {
 			continue
 		}
 		f, err := parser.ParseFile(set, name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		ast.Inspect(f, func(n ast.Node) bool {
 			if n != nil {
 				visit(n)

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/app/owned/fuse"
 	"rollcall/app/store"
+	"rollcall/internal/must"
 )
 
 func TestFuse(t *testing.T) {
@@ -58,9 +59,7 @@ func TestFuseListIsSorted(t *testing.T) {
 	base := t.TempDir()
 	for _, x := range []struct{ name, in string }{{"c", "2h"}, {"a", "3h"}, {"b", "1h"}} {
 		dir := filepath.Join(base, x.name)
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(dir, 0o700))
 		if r := run(t, d, "fuse", "set", dir, "--in", x.in, "--script", "true"); r.code != Done {
 			t.Fatalf("%+v", r)
 		}

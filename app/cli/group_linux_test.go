@@ -13,6 +13,7 @@ import (
 	"rollcall/app/owned/worktree"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // writer is an agent that writes its prompt and model into a file of its folder
@@ -36,12 +37,7 @@ func (a *writer) Command(program string, t adapters.Task) (adapters.Command, err
 // oneCommit makes a git repository with one commit.
 func oneCommit(t *testing.T) string {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("git is missing")
-		}
-		t.Skip("git is missing")
-	}
+	must.Have(t, "git")
 	dir := filepath.Join(t.TempDir(), "app")
 	script := `git init -q -b main "$0" && cd "$0" && echo hello > readme && git add . &&
 		git -c user.name=t -c user.email=t@example.org commit -qm one`
@@ -56,9 +52,7 @@ func TestGroup(t *testing.T) {
 	d := launchDeps(t, &writer{agentname.ClaudeCode}, &writer{agentname.Codex})
 	matrix := filepath.Join(t.TempDir(), "m.yaml")
 	text := "prompt: do it\ncwd: " + repo + "\ngroup: g-00aa11\nmatrix:\n  - agent: claude-code\n    models: [opus, sonnet]\n  - agent: codex\n"
-	if err := os.WriteFile(matrix, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(matrix, []byte(text), 0o600))
 	if r := run(t, d, "launch", "--matrix", matrix, "-n"); r.code != Done || strings.Count(r.out, " in "+repo) != 3 {
 		t.Errorf("dry run: %+v", r)
 	}
@@ -102,9 +96,7 @@ func TestGroupRefused(t *testing.T) {
 	d := launchDeps(t, &writer{agentname.ClaudeCode}, &writer{agentname.Codex})
 	matrix := func(text string) string {
 		path := filepath.Join(t.TempDir(), "m.yaml")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	for name, c := range map[string]struct {

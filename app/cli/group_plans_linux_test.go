@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // counting is a writer that chooses another session id for each command.
@@ -41,9 +42,7 @@ func TestGroupPrintsWhatRuns(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	l, err := d.Launches()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	list, err := l.List()
 	if err != nil || len(list) != 2 {
 		t.Fatalf("records %+v, %v", list, err)

@@ -11,6 +11,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 )
 
@@ -52,9 +53,7 @@ func TestAgentInAFolderThatHangs(t *testing.T) {
 				rec := adaptertest.Replay(t, filepath.Join("../../adapters", r.recording))
 				behind := t.TempDir()
 				for _, dir := range []string{"work", "home"} {
-					if err := os.MkdirAll(filepath.Join(behind, dir, r.store), 0o700); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, os.MkdirAll(filepath.Join(behind, dir, r.store), 0o700))
 				}
 				mount := testfs.Mount(t, behind)
 				cwd, home := filepath.Join(mount.Path, "work"), rec.Home

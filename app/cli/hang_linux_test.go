@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rollcall/internal/keepertest"
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 )
 
@@ -21,13 +22,9 @@ func hangingHome(t *testing.T, folder string) (env []string, mount *testfs.FS) {
 	t.Helper()
 	behind := t.TempDir()
 	for _, dir := range []string{"state/rollcall/launches", "state/rollcall/locks", "state/rollcall/fuses", "config/rollcall", "claude/projects/-x", "claude/sessions"} {
-		if err := os.MkdirAll(filepath.Join(behind, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(behind, dir), 0o700))
 	}
-	if err := os.WriteFile(filepath.Join(behind, "config/rollcall/config.toml"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(behind, "config/rollcall/config.toml"), nil, 0o600))
 	mount = testfs.Mount(t, behind)
 	home := t.TempDir()
 	places := map[string]string{"state": "XDG_STATE_HOME", "config": "XDG_CONFIG_HOME", "claude": "CLAUDE_CONFIG_DIR"}
@@ -104,9 +101,7 @@ func interrupted(t *testing.T, env, args []string) (code int, said string) {
 	cmd.Env = env
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	done := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(done) }()
 	if at := awaitHangingCall(cmd.Process.Pid, done); at != "" {

@@ -10,6 +10,7 @@ import (
 	"rollcall/app/present"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 )
 
@@ -45,12 +46,8 @@ func hangingStores(t *testing.T) []hangingStore {
 	state := filepath.Join(home, ".openclaw")
 	for path, text := range map[string]string{"openclaw.json": "{}", "agents/main/sessions/sessions.json": "{}"} {
 		path = filepath.Join(state, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HOST_PROC=" + none, "HOST_ETC=" + none}
 	return append(out, hangingStore{agentname.OpenClaw, env, "x", testfs.Cover(t, state)})

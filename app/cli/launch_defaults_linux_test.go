@@ -10,6 +10,7 @@ import (
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // envAgent is an agent that writes its environment, its model and its mode to its folder, and ends.
@@ -31,9 +32,7 @@ func TestLaunchDefaults(t *testing.T) {
 	d.Settings = func() (settings.Settings, error) { return set, nil }
 	dir, repo := t.TempDir(), oneCommit(t)
 	matrix := filepath.Join(t.TempDir(), "m.yaml")
-	if err := os.WriteFile(matrix, []byte("prompt: x\nmatrix:\n  - agent: codex\n  - agent: codex\n    model: gpt-7\n    mode: edit\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(matrix, []byte("prompt: x\nmatrix:\n  - agent: codex\n  - agent: codex\n    model: gpt-7\n    mode: edit\n"), 0o600))
 	const left = "left out of its environment, as the settings say: SECRET_OF_MINE\n"
 	for _, c := range []struct {
 		args string

@@ -16,6 +16,7 @@ import (
 	"rollcall/app/store"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -158,9 +159,7 @@ func TestMatrixMistakes(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "m.yaml")
 		if c.text != "" {
-			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(c.text), 0o600))
 		}
 		if r := run(t, d, "launch", "--matrix", path); r.code != c.code || !strings.Contains(r.err, c.says) || !strings.Contains(r.err, filepath.Dir(path)) {
 			t.Errorf("%q: %+v; want %d with %q", c.text, r, c.code, c.says)

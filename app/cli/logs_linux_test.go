@@ -17,6 +17,7 @@ import (
 	"rollcall/app/owned/launch"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -99,9 +100,7 @@ func TestLogs(t *testing.T) {
 	}
 
 	l, _ := d.Launches()
-	if err := os.Remove(filepath.Join(filepath.Dir(l.Folder()), "logs", id+".log")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(filepath.Dir(l.Folder()), "logs", id+".log")))
 	if r := run(t, d, "logs", id); r.code != Failure || !strings.Contains(r.err, "cannot read the log of launch "+id+": ") {
 		t.Errorf("%+v", r)
 	}
@@ -133,14 +132,10 @@ func TestHookRetryTakesABeginning(t *testing.T) {
 	l := launch.In(filepath.Join(t.TempDir(), "state"), proc.Open())
 	d := deps(claude())
 	d.Launches = func() (*launch.Launches, error) { return l, nil }
-	if err := os.MkdirAll(l.Folder(), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(l.Folder(), 0o700))
 	for _, id := range []string{"l-0000000001", "l-0002"} {
 		record, _ := json.Marshal(launch.Record{ID: id, Agent: agentname.Codex, Dir: "/work", LaunchedAt: now})
-		if err := os.WriteFile(filepath.Join(l.Folder(), id+".json"), record, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(l.Folder(), id+".json"), record, 0o600))
 	}
 	for _, c := range []struct {
 		id, want string

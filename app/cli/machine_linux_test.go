@@ -14,15 +14,14 @@ import (
 	"rollcall/app/settings"
 	"rollcall/app/store"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // withMachine returns the dependencies with a machine whose Rollcall is a script.
 func withMachine(t *testing.T, d Deps, name, script string) Deps {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "rollcall")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700))
 	kept := machine.KeptIn(store.In(filepath.Join(t.TempDir(), "machines")))
 	d.Machines = func() (*machine.Machines, *machine.Kept, error) {
 		return machine.New([]settings.Machine{{Name: name, Exec: []string{path}}}, nil), kept, nil
@@ -40,18 +39,14 @@ func TestStreamIsRead(t *testing.T) {
 	var stream strings.Builder
 	for e := range watchStream(t, deps(claude(want))) {
 		text, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		stream.WriteString(string(text) + "\n")
 		if e.Event == streamRoll {
 			break
 		}
 	}
 	file := filepath.Join(t.TempDir(), "stream")
-	if err := os.WriteFile(file, []byte(stream.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(stream.String()), 0o600))
 	d := withMachine(t, deps(claude()), "devbox", "cat '"+file+"'; exec sleep 60")
 	d.Limit = 30 * time.Second
 	r := run(t, d, "list", "--json")

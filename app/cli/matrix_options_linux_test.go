@@ -8,6 +8,7 @@ import (
 
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // TestMatrixWithOptions: options beside a matrix file count.
@@ -18,9 +19,7 @@ func TestMatrixWithOptions(t *testing.T) {
 	matrix, spec, file := filepath.Join(dir, "m.yaml"), filepath.Join(dir, "spec.md"), filepath.Join(dir, "file.md")
 	for path, text := range map[string]string{matrix: "prompt: do it\ncwd: /nowhere\nspec: none.md\nmatrix:\n  - agent: claude-code\n",
 		spec: "the specification\n", file: "the file\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	r := run(t, d, "launch", "--matrix", matrix, "--cwd", repo, "--spec", spec, "--file", file, "--group", "g-00aa11",
 		"--on-create", "echo created", "--on-complete", "echo done", "--force")
@@ -28,9 +27,7 @@ func TestMatrixWithOptions(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	l, err := d.Launches()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	list, err := l.List()
 	if err != nil || len(list) != 1 || list[0].Spec != spec || len(list[0].Hooks) != 2 || list[0].Hooks[0].Command != "echo created" {
 		t.Errorf("the record is %+v, %v", list, err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 // The real program follows the transcript of a session that works, until its
@@ -24,12 +25,8 @@ func TestPeekFollowsARealTranscript(t *testing.T) {
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	lines := make(chan string, 100)
 	go func() {
 		defer close(lines)
@@ -68,9 +65,7 @@ func TestPeekFollowsARealTranscript(t *testing.T) {
 			_, err = f.WriteString(text)
 			f.Close()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	record := func(kind, uuid, content string) string {
 		return fmt.Sprintf(`{"type":%q,"isSidechain":false,"uuid":%q,"timestamp":%q,"sessionId":%q,"message":{"role":%q,"id":"m-%s","content":%s}}`+"\n",
@@ -92,9 +87,7 @@ func TestPeekFollowsARealTranscript(t *testing.T) {
 		t.Fatal(procs, err)
 	}
 	for _, p := range procs {
-		if err := os.RemoveAll(p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(p))
 	}
 	if line, more := <-lines; more {
 		t.Errorf("after the end it printed %q", line)

@@ -19,6 +19,7 @@ import (
 	"rollcall/app/present"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // peekingAgent is an agent in memory whose conversations can be shown.
@@ -140,9 +141,7 @@ func TestPeekJSON(t *testing.T) {
 		t.Errorf("an unknown time is not left out:\n%s", d)
 	}
 	var got map[string]string
-	if err := json.Unmarshal([]byte(lines[2]), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(lines[2]), &got))
 	want := map[string]string{"key": "k3", "role": "tool", "tool": "Bash", "state": "failed", "text": "go test\n./parser", "at": at(3).UTC().Format(time.RFC3339)}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -22,18 +23,12 @@ func leftovers(t *testing.T) (home string, d Deps) {
 	t.Helper()
 	home = t.TempDir()
 	cmd := exec.Command("sleep", "60")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	p, err := proc.OpenAt("/proc", "/etc").Find(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	gone := exec.Command("true")
-	if err := gone.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gone.Run())
 	record := func(id string, pid int) {
 		put(t, home+"/.claude/agentctl/sessions/"+id+".json", fmt.Sprintf(`{"sessionId":%q,"pid":%d,"startTime":%q,"launchedAt":%q}`,
 			id, pid, p.Started.Local().Format("Mon Jan _2 15:04:05 2006"), time.Now().UTC().Format(time.RFC3339)))
@@ -48,9 +43,7 @@ func leftovers(t *testing.T) (home string, d Deps) {
 func records(t *testing.T, home string) string {
 	t.Helper()
 	entries, err := os.ReadDir(home + "/.claude/agentctl/sessions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".json"))
@@ -139,9 +132,7 @@ func TestPruneHostile(t *testing.T) {
 	home, d := leftovers(t)
 	id := hostileName
 	record, err := json.Marshal(map[string]any{"sessionId": id, "pid": 1 << 30, "launchedAt": "2026-01-01T00:00:00Z"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	put(t, home+"/.claude/agentctl/sessions/"+id+".json", string(record))
 	put(t, home+"/.claude/agentctl/sessions/x"+id+".json", "{")
 	for _, args := range []string{"prune -n", "prune --json", "prune -y"} {

@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/present"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/textmatch"
 )
 
@@ -100,9 +101,7 @@ func TestSearchJSON(t *testing.T) {
 	var end searchEndJSON
 	for lines.Scan() {
 		var h hitJSON
-		if err := json.Unmarshal(lines.Bytes(), &h); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &h))
 		if h.Session != "" {
 			hits = append(hits, h)
 		} else if err := json.Unmarshal(lines.Bytes(), &end); err != nil {
@@ -149,9 +148,7 @@ func TestUsage(t *testing.T) {
 	d := deps(claude(full()), codex(priced, unknown))
 	r := run(t, d, "usage", "--by", "agent", "--json")
 	var j usageJSON
-	if err := json.Unmarshal([]byte(r.out), &j); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(r.out), &j))
 	if want := (adapters.Tokens{Input: 1_000_100, Output: 70, CacheRead: 1000, CacheWrite: 7, Reasoning: 20}); j.Total.Tokens != want ||
 		j.Total.Sessions != 3 || j.Total.Unknown != 1 || j.Total.CostUSD != 0.12 || j.Total.Costed != 1 || len(j.Rows) != 2 || j.Rows[0].Key != "codex" ||
 		j.Total.Turns != 3 || j.Untimed != 1 || j.Since == "" {
@@ -159,9 +156,7 @@ func TestUsage(t *testing.T) {
 	}
 	r = run(t, d, "usage", "--by", "day", "--since", "all", "--json")
 	j = usageJSON{}
-	if err := json.Unmarshal([]byte(r.out), &j); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(r.out), &j))
 	if j.Total.Tokens.Input != 1_000_105 || j.Total.Turns != 5 || j.Since != "" || j.Rows[len(j.Rows)-1].Tokens.Input != 5 {
 		t.Errorf("%+v", j)
 	}

@@ -14,6 +14,7 @@ import (
 	"rollcall/app/machine"
 	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
+	"rollcall/internal/must"
 )
 
 // TestOneHangsOneFails: all seven agents are there; OpenClaw's gateway accepts and
@@ -23,13 +24,9 @@ func TestOneHangsOneFails(t *testing.T) {
 	program(t) // built before the clock runs
 	dir := filepath.Join(t.TempDir(), "corpus")
 	man, err := corpus.Write(dir, corpus.Options{Sessions: 120, Live: 40, Gateway: 10, Seed: 3, Now: time.Now(), Scale: 0.05})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	gateway, err := corpus.Serve(dir, man)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer gateway.Close()
 	home := filepath.Join(dir, "home")
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HOST_PROC=" + filepath.Join(dir, "proc"), "HOST_ETC=" + filepath.Join(dir, "etc")}
@@ -57,9 +54,7 @@ func TestOneHangsOneFails(t *testing.T) {
 	if err != nil || len(databases) == 0 {
 		t.Fatalf("%v, %v", databases, err)
 	}
-	if err := os.WriteFile(databases[0], []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(databases[0], []byte(strings.Repeat("no database ", 1000)), 0o600))
 	d, r := list()
 	if r.code != Done {
 		t.Errorf("exit code %d", r.code)

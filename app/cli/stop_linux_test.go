@@ -17,6 +17,7 @@ import (
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -29,14 +30,10 @@ func running(t *testing.T, s adapters.Session, program string, args ...string) a
 // runningCommand is running for a command that the caller made.
 func runningCommand(t *testing.T, s adapters.Session, cmd *exec.Cmd) adapters.Session {
 	t.Helper()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	go func() { _ = cmd.Wait() }()
 	p, err := proc.OpenAt("/proc", "/etc").Find(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { end(p.Identity) })
 	s.Process, s.Remote, s.Parent = p.Identity, "", ""
 	return s
@@ -170,15 +167,11 @@ func TestStopRefusesForgedEntry(t *testing.T) {
 	victim := running(t, simple("x", agentname.ClaudeCode, adapters.Idle, time.Second), "sleep", "60")
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "sessions")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o700))
 	const id = "0a0a0a0a-0000-4000-8000-000000000000"
 	entry := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"cwd":%q,"startedAt":%d,"procStart":"%d","version":"2.1.329","kind":"interactive","entrypoint":"cli","status":"idle","updatedAt":%[4]d,"statusUpdatedAt":%[4]d}`,
 		victim.Process.PID, id, home, time.Now().UnixMilli(), victim.Process.Start)
-	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.json", victim.Process.PID)), []byte(entry), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.json", victim.Process.PID)), []byte(entry), 0o600))
 	own := table(victim.Process.PID) // an adapter finds other homes through the processes of the machine
 	a := claudecode.New(adapters.Config{Home: home, Env: func(string) string { return "" }, Table: own})
 	d := withTable(a)

@@ -12,6 +12,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -64,9 +65,7 @@ func TestSuspendedInJSON(t *testing.T) {
 	s := suspend(full())
 	stale := s
 	stale.Suspended = false
-	if err := c.json(newDocument(time.Now(), []app.Session{s}, []app.Health{{State: app.OK, LookedIn: []string{"x"}, Problems: []string{"y"}}})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.json(newDocument(time.Now(), []app.Session{s}, []app.Health{{State: app.OK, LookedIn: []string{"x"}, Problems: []string{"y"}}})))
 	want := append(slices.Clone(promised), "sessions[].suspended")
 	slices.Sort(want)
 	if d := cmp.Diff(want, keys(t, c.out.String())); d != "" {
@@ -87,9 +86,7 @@ func TestProcessWithoutSession(t *testing.T) {
 	s := running(t, simple("x", agentname.Codex, adapters.Idle, 0), "sleep", "60")
 	table := proc.OpenAt("/proc", "/etc")
 	p, err := table.Find(s.Process.PID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	row := adapters.ProcessSession(agentname.Codex, p, t.TempDir())
 	d := withTable(&peekingAgent{agent: codex(row)})
 	prefix := row.ID[:strings.LastIndexByte(row.ID, '-')+1]

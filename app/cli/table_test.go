@@ -18,6 +18,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/present"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 func TestTable(t *testing.T) {
@@ -169,9 +170,7 @@ func TestNothing(t *testing.T) {
 func TestListFolder(t *testing.T) {
 	base := t.TempDir()
 	link := filepath.Join(base, "link")
-	if err := os.MkdirAll(filepath.Join(base, "real", "sub"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(base, "real", "sub"), 0o700))
 	if err := os.Symlink(filepath.Join(base, "real"), link); err != nil {
 		t.Skip(err)
 	}
@@ -186,9 +185,7 @@ func TestListFolder(t *testing.T) {
 	for _, dir := range []string{filepath.Join(base, "real"), link} {
 		r := run(t, deps(claude(append(list, remote)...)), "list", "--cwd", dir, "--json")
 		var got struct{ Sessions []struct{ ID string } }
-		if err := json.Unmarshal([]byte(r.out), &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(r.out), &got))
 		var ids []string
 		for _, s := range got.Sessions {
 			ids = append(ids, s.ID)

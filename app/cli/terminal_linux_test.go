@@ -17,15 +17,14 @@ import (
 	"rollcall/app/present"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // inTerminal runs the program in a terminal of its own, of so many columns, and returns what it showed.
 func inTerminal(t *testing.T, columns int, env []string, args ...string) string {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer control.Close()
 	fd := int(control.Fd())
 	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
@@ -35,20 +34,14 @@ func inTerminal(t *testing.T, columns int, env []string, args ...string) string 
 	if err == nil {
 		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: uint16(columns)})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	terminal, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cmd := exec.CommandContext(t.Context(), program(t), args...)
 	cmd.Env = slices.Concat(env, []string{"NO_COLOR=1"})
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	terminal.Close()
 	var shown bytes.Buffer
 	if _, err := io.Copy(&shown, control); err != nil && !errors.Is(err, syscall.EIO) { // EIO: the program has closed it

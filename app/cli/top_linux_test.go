@@ -16,6 +16,7 @@ import (
 	"rollcall/app/control/answer"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // topAgent is an agent that writes each decision into a file, one line each.
@@ -84,25 +85,16 @@ type topTerminal struct {
 
 func newTop80(t *testing.T, text string, sessions, width, height int) *topTerminal {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("tmux is not installed")
-		}
-		t.Skip("tmux is not installed")
-	}
+	must.Have(t, "tmux")
 	dir, err := os.MkdirTemp("", "top") // short: the path of a socket is limited
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w := &topTerminal{t: t, socket: filepath.Join(dir, "tmux"), log: filepath.Join(dir, "answers")}
 	t.Cleanup(func() {
 		_ = exec.Command("tmux", "-S", w.socket, "kill-server").Run()
 		_ = os.RemoveAll(dir)
 	})
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	command := fmt.Sprintf("env LC_ALL=C.UTF-8 ROLLCALL_TEST_TOP=%q ROLLCALL_TEST_TOP_SESSIONS=%d ROLLCALL_TEST_TOP_LOG=%s %s -test.run=^TestTopProcess$; echo ended $?; exec cat",
 		text, sessions, w.log, self)
 	w.tmux("-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), command)

@@ -10,6 +10,7 @@ import (
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/store"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -27,9 +28,7 @@ func TestPurgeOfSharedHome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := filepath.Join(ownHome(t), ".local/state/rollcall")
-			if err := keep(state); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, keep(state))
 			deps := Deps{
 				Launches: func() (*launch.Launches, error) { return launch.In(state, proc.OpenAt("/proc", "/etc")), nil },
 				Fuses:    func() (*fuse.Fuses, error) { return fuse.In(store.Below(state, store.Fuses)), nil },
@@ -50,9 +49,7 @@ func TestPurgeOfSharedHome(t *testing.T) {
 func TestFuseOfAnotherMachine(t *testing.T) {
 	folder := store.In(filepath.Join(t.TempDir(), "fuses"))
 	x := fuse.Fuse{Path: "/src/shop", SetAt: time.Now(), Expires: time.Now().Add(-time.Hour), Script: "true", Host: "build-7", Space: "elsewhere"}
-	if err := folder.Write(store.NameOf(x.Path), x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, folder.Write(store.NameOf(x.Path), x))
 	code, text := said(t, Deps{Fuses: func() (*fuse.Fuses, error) { return fuse.In(folder), nil }}, "fuse", "list")
 	if code != Done || !strings.Contains(text, "only a keeper on build-7, where it was set, fires it") || strings.Contains(text, "overdue") {
 		t.Errorf("%d: %s", code, text)

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
+	"rollcall/internal/must"
 )
 
 // asNobody executes the program as a user who owns nothing, where the tests run as
@@ -33,9 +34,7 @@ func measured(t *testing.T, cmd *exec.Cmd, env []string) (result, int64) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, &out, &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	// What the system says after the end counts the memory of the tests as well, from
@@ -61,9 +60,7 @@ func measured(t *testing.T, cmd *exec.Cmd, env []string) (result, int64) {
 func letIn(t *testing.T, dir string) {
 	t.Helper()
 	for up := dir; len(up) > len(os.TempDir()); up = filepath.Dir(up) {
-		if err := os.Chmod(up, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(up, 0o755))
 	}
 }
 
@@ -82,9 +79,7 @@ func TestCodexFolderUnreadable(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	env := []string{"HOME=" + filepath.Join(dir, "home"), "HOST_PROC=" + filepath.Join(dir, "proc"), "HOST_ETC=" + filepath.Join(dir, "etc")}
 	list := []string{"list", "--agent", string(agentname.Codex), "--strict"}
 	before := asNobody(t, env, list...)
@@ -97,18 +92,14 @@ func TestCodexFolderUnreadable(t *testing.T) {
 			t.Fatal(days, err)
 		}
 		for _, day := range days {
-			if err := os.Chmod(day, 0); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(day, 0))
 		}
 		closed := asNobody(t, env, list...)
 		if closed.code != Incomplete || !strings.Contains(closed.err, "unreadable") || !strings.Contains(closed.err, ".codex/sessions") {
 			t.Errorf("%s: %+v", pattern, closed)
 		}
 		for _, day := range days {
-			if err := os.Chmod(day, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(day, 0o700))
 		}
 	}
 }
@@ -133,9 +124,7 @@ func TestLineOfGigabytes(t *testing.T) {
 				t.Run(fmt.Sprintf("%s %d %d", agent, len(begins), len(ends)), func(t *testing.T) {
 					home, empty := t.TempDir(), t.TempDir()
 					path := filepath.Join(home, file)
-					if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
 					sparse(t, path, begins, 4<<30, ends)
 					env := []string{"HOME=" + home, "HOST_PROC=" + empty, "HOST_ETC=" + empty}
 					rest, least := measured(t, exec.Command(program(t), "list"), append(env, "HOME="+empty))
@@ -171,7 +160,5 @@ func sparse(t *testing.T, path, begins string, hole int64, ends string) {
 	if err == nil {
 		_, err = f.WriteAt([]byte(ends), int64(len(begins))+hole)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }

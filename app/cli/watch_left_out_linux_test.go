@@ -15,6 +15,7 @@ import (
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -23,9 +24,7 @@ func TestWatchLeavesOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write("")
 	live := settings.NewLive(path, slog.New(slog.DiscardHandler))

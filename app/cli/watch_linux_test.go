@@ -15,6 +15,7 @@ import (
 	"rollcall/app/owned/fuse"
 	"rollcall/app/store"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -94,13 +95,9 @@ func TestWatch(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	h, err := proc.OpenAt("/proc", "/etc").Hold(s.Process)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer h.Close()
-	if err := h.Send(proc.Kill); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Send(proc.Kill))
 	for e = range lines {
 		if e.Session != nil {
 			break
@@ -165,17 +162,13 @@ func TestFuseEvents(t *testing.T) {
 // A reader that has gone ends it at once, though nothing happens.
 func TestWatchReaderGone(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	code := make(chan int, 1)
 	agent := becomesBusy()
 	go func() { code <- runOn(t.Context(), t, Streams{Out: w}, withTable(agent), "watch", "--json").code }()
 	<-agent.answered
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Close())
 	select {
 	case got := <-code:
 		if got != Done {
@@ -246,13 +239,9 @@ func TestWatchStream(t *testing.T) {
 		}
 	}
 	h, err := proc.OpenAt("/proc", "/etc").Hold(s.Process)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer h.Close()
-	if err := h.Send(proc.Kill); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Send(proc.Kill))
 	var ended *eventJSON
 	for e := range lines {
 		if e.Event == "ended" {

@@ -9,6 +9,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/present"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // TestWatchColumns: each column begins in the same cell of every line, whatever the session has, and no line is wider than
@@ -50,9 +51,7 @@ func TestWatchPrintsColumns(t *testing.T) {
 	line := watchLine(80, time.Now(), "started", "Pi", "proj", "topic")
 	var out strings.Builder
 	c.streams.Out = &out
-	if err := c.print(eventJSON{}, line); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.print(eventJSON{}, line))
 	if got := out.String(); !strings.Contains(got, "started            Pi ") {
 		t.Errorf("%q", got)
 	}

@@ -15,6 +15,7 @@ import (
 	"rollcall/app/store"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // gitIn runs git in a folder.
@@ -32,9 +33,7 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 func TestLaunchInWorktree(t *testing.T) {
 	repo := oneCommit(t)
 	gitIn(t, repo, "branch", "develop")
-	if err := os.WriteFile(filepath.Join(repo, "readme"), []byte("newer\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(repo, "readme"), []byte("newer\n"), 0o600))
 	gitIn(t, repo, "commit", "-aqm", "two")
 	d := launchDeps(t, &writer{agentname.Codex})
 	for name, c := range map[string]struct {
@@ -121,12 +120,8 @@ func TestLaunchInWorktreeRefused(t *testing.T) {
 // TestWorktreeWarnings: what the worktree lacks, and who works beside it.
 func TestWorktreeWarnings(t *testing.T) {
 	repo := oneCommit(t)
-	if err := os.WriteFile(filepath.Join(repo, "new"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(repo, "readme"), []byte("changed"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(repo, "new"), nil, 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(repo, "readme"), []byte("changed"), 0o600))
 	s := simple("beside", agentname.ClaudeCode, adapters.Working, time.Second)
 	s.CWD, s.Remote, s.Process = repo, "", running(t, s, "sleep", "60").Process
 	d := launchDeps(t, &writer{agentname.Codex}, claude(s))

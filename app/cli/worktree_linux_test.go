@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -46,16 +47,9 @@ func atHome(home string, table *few, list ...adapters.Adapter) Deps {
 // for each of these tries.
 func repository(t *testing.T, tries ...string) (home string) {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("git is missing")
-		}
-		t.Skip("git is missing")
-	}
+	must.Have(t, "git")
 	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for k, v := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "d",
 		"GIT_AUTHOR_EMAIL": "d@example.org", "GIT_COMMITTER_NAME": "d", "GIT_COMMITTER_EMAIL": "d@example.org"} {
 		t.Setenv(k, v)
@@ -82,12 +76,8 @@ func git(t *testing.T, dir string, args ...string) string {
 
 func put(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // hostileName is as much of hostile as a file's name can have.
@@ -112,12 +102,8 @@ func TestWorktreeList(t *testing.T) {
 	put(t, cc+"/build/x", "12345")
 	put(t, cc+"/"+hostileName, "")
 	git(t, home+"/proj", "worktree", "lock", "--reason", "\x1b[31mmine", home+"/proj-try-g-000001-pi")
-	if err := os.RemoveAll(home + "/proj-try-g-000002-cc"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(home + "/proj-try-g-000002-pi/.git"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(home+"/proj-try-g-000002-cc"))
+	must.Do(t, os.Remove(home+"/proj-try-g-000002-pi/.git"))
 	r := run(t, d, "worktree", "list", "--repo", home+"/proj")
 	want := `~/proj-try-g-000001-cc  try/g-000001/cc
   against main: 1 file, 1 insertion, 0 deletions
@@ -186,9 +172,7 @@ func TestWorktreeClean(t *testing.T) {
 	git(t, work, "commit", "--quiet", "-m", "work")
 	cmd := exec.Command("sleep", "60")
 	cmd.Dir = process
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	s := simple("0123456789", agentname.Codex, adapters.Idle, time.Second)
 	s.CWD = session + "/sub/folder"

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 // wrapped is a shellAgent behind a wrapper that ends at once.
@@ -25,9 +26,7 @@ func TestLaunchBehindWrapper(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	l, err := d.Launches()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if list, err := l.List(); err != nil || len(list) != 1 || list[0].Ended() {
 		t.Errorf("records %+v, %v", list, err)
 	}

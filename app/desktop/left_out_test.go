@@ -16,6 +16,7 @@ import (
 	"rollcall/app/cli"
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/tray/model"
 )
 
@@ -43,9 +44,7 @@ func TestMenuLeavesOut(t *testing.T) {
 		{`leave_out_agents = ["pi"]`, "left out by the settings: Pi", "needs permission"},
 		{"", "needs permission", "left out"},
 	} {
-		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(tt.text), 0o600))
 		live.Read()
 		p.applySettings()
 		m := model.Build(core.Snapshot(), nil, time.Now())

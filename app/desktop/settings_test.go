@@ -17,6 +17,7 @@ import (
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // counting is an agent that counts how often it is asked.
@@ -34,9 +35,7 @@ func TestHomesChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write("")
 	live, agent := settings.NewLive(path, slog.New(slog.DiscardHandler)), &counting{}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/internal/must"
 	"rollcall/internal/sshtest"
 )
 
@@ -90,9 +91,7 @@ func TestAdd(t *testing.T) {
 	c.Add("closed", sshtest.FreePort(t), "")
 	there := b.Path(".local", "bin", "rollcall")
 	text := filepath.Join(t.TempDir(), "text")
-	if err := os.WriteFile(text, []byte("#!/bin/sh\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(text, []byte("#!/bin/sh\n"), 0o700))
 	for _, tt := range []struct {
 		args []string
 		code int
@@ -122,9 +121,7 @@ func TestAdd(t *testing.T) {
 		t.Error(out)
 	}
 	before, err := os.ReadFile(there)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	err = host("empty").Install(t.Context(), Binary{Path: text, Sum: strings.Repeat("0", 64)})
 	if err == nil || !strings.Contains(err.Error(), "the copy differs from the file") {
 		t.Error(err)
@@ -134,9 +131,7 @@ func TestAdd(t *testing.T) {
 	if err != nil || globErr != nil || !bytes.Equal(before, after) || len(left) > 0 {
 		t.Errorf("%v, %q", err, left)
 	}
-	if err := os.WriteFile(there, []byte("#!/bin/sh\necho 'rollcall: unknown flag: --snapshot' >&2; exit 2\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(there, []byte("#!/bin/sh\necho 'rollcall: unknown flag: --snapshot' >&2; exit 2\n"), 0o700))
 	for _, tt := range [][]string{
 		{"test", "too old for this one: update it (rollcall machine add --update empty)"},
 		{"add --update empty --yes", "empty: Rollcall 1.2.3"}, {"remove empty", "removed empty"}, {"remove empty", "no machine"}, {"list", "no other machine"},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rollcall/app/settings"
+	"rollcall/internal/must"
 	"rollcall/internal/sshtest"
 )
 
@@ -17,13 +18,9 @@ import (
 func TestNoMaster(t *testing.T) {
 	sshtest.Require(t)
 	config := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(config, []byte("Host *\n\tControlMaster auto\n\tControlPath ~/.ssh/%C\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(config, []byte("Host *\n\tControlMaster auto\n\tControlPath ~/.ssh/%C\n"), 0o600))
 	out, err := exec.Command("ssh", append(append([]string{"-G", "-F", config}, sshOptions()...), "--", "devbox")...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	lines := strings.Split(string(out), "\n")
 	if !slices.Contains(lines, "controlmaster false") || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "controlpath /") }) {
 		t.Errorf("%s", out)

@@ -17,6 +17,7 @@ import (
 	"rollcall/app/settings"
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // podman is a container engine with a store of its own.
@@ -48,9 +49,7 @@ func newPodman(t *testing.T) *podman {
 		}
 	}
 	dir, err := os.MkdirTemp("", "podman-") // what podman cleans up late must not fail the test: the folder goes with the namespace
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p := &podman{t, []string{"podman", "--root", dir + "/store", "--runroot", dir + "/run", "--tmpdir", dir + "/tmp", "--storage-driver", "vfs",
 		"--runtime", "crun", "--cgroup-manager", "cgroupfs", "--events-backend", "none"}}
 	t.Setenv("TMPDIR", dir)
@@ -202,9 +201,7 @@ func TestWSL(t *testing.T) {
 	dir := t.TempDir()
 	recorded := filepath.Join(dir, "arguments")
 	text := "#!/bin/sh\nprintf '<%s>' \"$@\" >>" + recorded + "; echo >>" + recorded + "\nshift 3\ncd /\nexec env -i '" + strings.Join(env(w, "/tmp/bin"), "' '") + "' \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "wsl.exe"), []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "wsl.exe"), []byte(text), 0o755))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	config := "[[machine]]\nname = \"wsl\"\nexec = [\"wsl.exe\", \"-d\", \"My Debian\", \"--\", \"rollcall\"]\n"
 	for _, tt := range []struct {

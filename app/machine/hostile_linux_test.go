@@ -17,6 +17,7 @@ import (
 	"rollcall/app/settings"
 	"rollcall/app/store"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 const hello = `{"schema":1,"event":"hello","at":"2026-11-22T10:00:00Z","hello":{"version":"1","heartbeat":60}}`
@@ -155,9 +156,7 @@ func TestFailedAgentThere(t *testing.T) {
 		t.Helper()
 		for _, text := range lines {
 			l, err := decode([]byte(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			evs = append(evs, m.take(l, now)...)
 		}
 		return evs
@@ -234,9 +233,7 @@ func TestKeptMachines(t *testing.T) {
 		_ = m.Follow(ctx, Sources{Settings: func() []settings.Machine { return []settings.Machine{own} }, Kept: k, Report: func(err error) { troubles <- err }})
 	})
 	s.await(t, "dev", "ok", isOK)
-	if err := k.Add(ctx, added); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Add(ctx, added))
 	if r := s.await(t, "added", "ok", isOK); len(r.Sessions) != 1 || r.Sessions[0].ID != "added:a" {
 		t.Errorf("%+v", r)
 	}
@@ -245,9 +242,7 @@ func TestKeptMachines(t *testing.T) {
 	}
 	s.await(t, "added", "hidden", func(r app.MachineRoll) bool { return r.Name == "" })
 	s.await(t, "dev", "still ok", isOK)
-	if err := k.Add(ctx, settings.Machine{Name: "dev", SSH: "x"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Add(ctx, settings.Machine{Name: "dev", SSH: "x"}))
 	if err := <-troubles; err == nil || !strings.Contains(err.Error(), "config.toml has a machine of this name") {
 		t.Error(err)
 	}

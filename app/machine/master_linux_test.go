@@ -12,6 +12,7 @@ import (
 
 	"rollcall/app"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/internal/sshtest"
 )
 
@@ -39,9 +40,7 @@ func TestSharedConnection(t *testing.T) {
 
 	master := exec.Command("ssh", "-N", "devbox")
 	master.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL}
-	if err := master.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, master.Start())
 	t.Cleanup(func() { _ = exec.Command("ssh", "-O", "exit", "devbox").Run() })
 	go func() { _ = master.Wait() }() // it goes to the background
 	isOpen := func() bool {
@@ -61,9 +60,7 @@ func TestSharedConnection(t *testing.T) {
 
 	s := run(t, host("devbox"))
 	s.await(t, "devbox", "ok with its session", isListed)
-	if err := exec.Command("ssh", "-O", "exit", "devbox").Run(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, exec.Command("ssh", "-O", "exit", "devbox").Run())
 	s.await(t, "devbox", "lost", func(r app.MachineRoll) bool { return r.State == app.Failed })
 	s.await(t, "devbox", "ok again", isListed)
 	if n := w.Opened() - opened; n < 2 {

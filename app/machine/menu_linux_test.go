@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/settings"
+	"rollcall/internal/must"
 	"rollcall/tray/model"
 )
 
@@ -32,9 +33,7 @@ func TestMenuAsksNoMachine(t *testing.T) {
 	const machines, sessions = 20, 500
 	dir := t.TempDir()
 	stream, started, received := filepath.Join(dir, "stream"), filepath.Join(dir, "started"), filepath.Join(dir, "received")
-	if err := os.WriteFile(stream, []byte(manySessions(sessions)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(stream, []byte(manySessions(sessions)), 0o600))
 	command := script(t, fmt.Sprintf("echo >>'%s'; cat '%s'; cat >>'%s'; exec sleep 600\n", started, stream, received))
 	var hosts []*Host
 	for i := range machines {
@@ -107,9 +106,7 @@ func coreWithMachines(b testing.TB, machines int) *app.Core {
 		m.begin(time.Now())
 		for line := range strings.Lines(manySessions(500)) {
 			l, err := decode([]byte(strings.TrimSpace(line)))
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 			m.take(l, time.Now())
 		}
 		core.ShowMachine(m.roll(), nil)

@@ -22,6 +22,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/settings"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/internal/sshtest"
 )
 
@@ -29,9 +30,7 @@ import (
 func connections(t *testing.T) (hosts []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, file := range files {
 		text, _ := os.ReadFile(file) // it may have ended
 		args := strings.Split(string(text), "\x00")
@@ -57,9 +56,7 @@ func awaitConnections(t *testing.T, want ...string) {
 // configure writes the settings.
 func configure(t *testing.T, path, text string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 }
 
 // block is a [[machine]] of the settings.
@@ -206,9 +203,7 @@ func TestWatchFollowsSettings(t *testing.T) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(unix.SIGTERM)
 		_ = cmd.Wait()

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/settings"
+	"rollcall/internal/must"
 	"rollcall/internal/sshtest"
 )
 
@@ -159,18 +161,11 @@ func TestHangingServer(t *testing.T) {
 func loginShell(t *testing.T, shell string) {
 	t.Helper()
 	if _, err := os.Stat(shell); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skipf("%s is not installed (packaging/setup installs it)", shell)
+		must.Skip(t, fmt.Sprintf("%s is not installed (packaging/setup installs it)", shell))
 	}
 	passwd := filepath.Join(t.TempDir(), "passwd")
-	if err := os.WriteFile(passwd, []byte("root:x:0:0:root:/root:"+shell+"\nsshd:x:100:65534::/run/sshd:/usr/sbin/nologin\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mount(passwd, "/etc/passwd", "", unix.MS_BIND, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(passwd, []byte("root:x:0:0:root:/root:"+shell+"\nsshd:x:100:65534::/run/sshd:/usr/sbin/nologin\n"), 0o644))
+	must.Do(t, unix.Mount(passwd, "/etc/passwd", "", unix.MS_BIND, ""))
 	t.Cleanup(func() {
 		if err := unix.Unmount("/etc/passwd", 0); err != nil {
 			t.Error(err)
@@ -193,18 +188,14 @@ func TestLoginShells(t *testing.T) {
 			work := b.claude.Start("/src/shop", "Fix the login")
 			h := host("devbox")
 			program, err := FindBinary(insideProgram, System{runtime.GOOS, runtime.GOARCH})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if r := h.ask(t.Context(), 0, 30*time.Second); !failedWith("there is no Rollcall on devbox")(r) {
 				t.Errorf("%+v", r)
 			}
 			if system, err := h.System(t.Context()); err != nil || system.Arch != runtime.GOARCH {
 				t.Errorf("%+v, %v", system, err)
 			}
-			if err := h.Install(t.Context(), program); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, h.Install(t.Context(), program))
 			if r := h.ask(t.Context(), 0, 30*time.Second); !isOK(r) || rowOf(r, app.MachineID("devbox", work.ID)) == nil {
 				t.Errorf("%+v", r)
 			}

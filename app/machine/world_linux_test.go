@@ -20,6 +20,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/settings"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 	"rollcall/internal/namespaces"
 	"rollcall/internal/sshtest"
 )
@@ -85,23 +86,16 @@ func inside(t *testing.T) bool {
 	probe := exec.Command("true")
 	probe.SysProcAttr = attr
 	if err := probe.Run(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("namespaces are not permitted here: ", err)
+		must.Skip(t, "namespaces are not permitted here: ", err)
 	}
 	path, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	work := t.TempDir()
 	data, err := os.ReadFile(path)
 	if err == nil {
 		err = errors.Join(os.Mkdir(filepath.Join(work, "bin"), 0o755), os.WriteFile(filepath.Join(work, "bin", "rollcall"), data, 0o755))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.timeout=5m", "-test.v="+fmt.Sprint(testing.Verbose()))
 	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work, "HOME=/tmp/here", "GORACE=atexit_sleep_ms=0")
 	cmd.SysProcAttr = attr
@@ -246,9 +240,7 @@ func rowOf(r app.MachineRoll, id string) *app.Session {
 func script(t *testing.T, text string) []string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "rollcall")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
 	return []string{path}
 }
 
@@ -256,9 +248,7 @@ func script(t *testing.T, text string) []string {
 func rollcall(t *testing.T, config string, args ...string) (out, errs string, code int) {
 	t.Helper()
 	folder := "/tmp/here/.config/rollcall"
-	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(folder+"/config.toml", []byte(config), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(folder+"/config.toml", []byte(config), 0o600)))
 	cmd := exec.Command(insideProgram, args...)
 	cmd.Env = []string{"HOME=/tmp/here", "PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=/tmp/here/run"}
 	var o, e strings.Builder

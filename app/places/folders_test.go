@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"rollcall/internal/must"
 )
 
 // A folder that was watched for one name only, and then for every change, may have
 // changed in between: that is to be found by asking again.
 func TestWatchedForMore(t *testing.T) {
 	f, err := NewFolders[string](nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	dir := t.TempDir()
 	const s = "owner"
@@ -38,9 +38,7 @@ func TestWatchedForMore(t *testing.T) {
 func TestAwaited(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	for path, want := range map[string][2]string{
 		filepath.Join(dir, "a"):              {dir, "a"},
 		filepath.Join(dir, "a", "b", "c"):    {dir, "a"},
@@ -60,9 +58,7 @@ func TestAwaited(t *testing.T) {
 func TestForeignChangesAreIgnored(t *testing.T) {
 	dir := t.TempDir()
 	f, err := NewFolders[string](nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	const s = "owner"
 	if again, limits := f.Sync(s, Wanted(nil, []string{filepath.Join(dir, ".codex", "sessions")})); len(again) != 1 || limits != nil {
@@ -93,9 +89,7 @@ func TestOneFolderByTwoPaths(t *testing.T) {
 	for _, first := range []string{"the folder", "the link"} {
 		t.Run(first+" is watched first", func(t *testing.T) {
 			f, err := NewFolders[string](nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer f.Close()
 			dir := t.TempDir()
 			link := filepath.Join(t.TempDir(), "link")
@@ -130,9 +124,7 @@ func TestOneFolderByTwoPaths(t *testing.T) {
 // told makes a file in dir and returns the owners that its event is news for.
 func (f *Folders[O]) told(t *testing.T, dir, name string) []O {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	timeout := time.After(10 * time.Second)
 	for {
 		select {

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/bounded"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 )
 
@@ -22,9 +23,7 @@ func TestWatchIsReplacedWhileOneHangs(t *testing.T) {
 		}
 		replaced = append(replaced, err)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	const a, b = "a", "b"
 	if again, limits := f.Sync(a, Wanted([]string{near}, nil)); len(again) != 1 || limits != nil {

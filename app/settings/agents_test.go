@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 func TestLeftOutAgents(t *testing.T) {
@@ -26,9 +27,7 @@ func TestLeftOutAgents(t *testing.T) {
 func TestHomes(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	there, missing := filepath.ToSlash(dir), filepath.ToSlash(filepath.Join(dir, "none"))
 	s, err := Load(write(t, "[homes]\ncodex = [\""+there+"\", \""+missing+"\"]\npi = [\""+filepath.ToSlash(file)+"\", \"~/x\"]\n"))
 	home, _ := os.UserHomeDir()

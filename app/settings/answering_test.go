@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 func TestAnswering(t *testing.T) {
@@ -21,9 +23,7 @@ func TestAnswering(t *testing.T) {
 		"answering = true":                           {AnswerNone, "the whole file is ignored"},
 	} {
 		path := filepath.Join(t.TempDir(), "config.toml")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		s, err := Load(path)
 		if s.Answering != want.value {
 			t.Errorf("%q: %q, want %q", text, s.Answering, want.value)
@@ -39,9 +39,7 @@ func TestAnsweringIsNotPassedOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write("theme = \"dark\"\n")
 	l := NewLive(path, nil)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 func TestCommandExpand(t *testing.T) {
@@ -40,17 +42,13 @@ func TestCommandMistakes(t *testing.T) {
 		"editor = \"code \\u001b[31m\"":      "editor is ignored: it contains a control character",
 		`editor = "code {folder} {command}"`: "editor is ignored: it has no placeholder {command}; there is {folder}",
 	} {
-		if err := os.WriteFile(path, []byte("theme = \"dark\"\n"+text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("theme = \"dark\"\n"+text+"\n"), 0o600))
 		s, err := Load(path)
 		if err == nil || !strings.Contains(err.Error(), want) || s.Theme != DarkTheme || s.Terminal != "" || s.Editor != "" {
 			t.Errorf("%s: %v, %+v", text, err, s)
 		}
 	}
-	if err := os.WriteFile(path, []byte("terminal = \"kitty {command}\"\neditor = \"code\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("terminal = \"kitty {command}\"\neditor = \"code\"\n"), 0o600))
 	if s, err := Load(path); err != nil || s.Terminal != "kitty {command}" || s.Editor != "code" {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 func TestChange(t *testing.T) {
@@ -36,12 +38,8 @@ func TestChange(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "rollcall", "config.toml")
 		if tt.before != "" {
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(tt.before), 0o640); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			must.Do(t, os.WriteFile(path, []byte(tt.before), 0o640))
 		}
 		err := Change(path, tt.edit)
 		got, _ := os.ReadFile(path)
@@ -64,18 +62,12 @@ func TestChange(t *testing.T) {
 func TestChangeThroughLink(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "dotfiles", "rollcall.toml"), filepath.Join(dir, "config.toml")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte("theme = \"dark\"\n"), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	must.Do(t, os.WriteFile(file, []byte("theme = \"dark\"\n"), 0o640))
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip(err)
 	}
-	if err := Change(link, Edit{"", "theme", "light"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Change(link, Edit{"", "theme", "light"}))
 	got, _ := os.ReadFile(file)
 	info, _ := os.Stat(file)
 	if target, err := os.Readlink(link); err != nil || target != file || string(got) != "theme = \"light\"\n" || info.Mode().Perm() != 0o640 {
@@ -86,17 +78,13 @@ func TestChangeThroughLink(t *testing.T) {
 func TestMute(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rollcall", "config.toml")
 	for _, folder := range []string{"/work/a", "/work/b*"} {
-		if err := Mute(path, folder, true); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Mute(path, folder, true))
 	}
 	s, err := Load(path)
 	if err != nil || !s.Notifications.IsMuted("/work/a/x") || !s.Notifications.IsMuted("/work/b*") || s.Notifications.IsMuted("/work/bc") {
 		t.Errorf("%+v, %v", s.Notifications, err)
 	}
-	if err := Mute(path, "/work/a", false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Mute(path, "/work/a", false))
 	if err := Mute(path, "/work/b*", true); err != nil { // again
 		t.Fatal(err)
 	}

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 func TestNamedHomes(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"work", "private", "elsewhere"} {
-		if err := os.MkdirAll(filepath.Join(dir, name, ".codex"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(dir, name, ".codex"), 0o700))
 	}
 	work, private, other := filepath.Join(dir, "work", ".codex"), filepath.Join(dir, "private", ".codex"), filepath.Join(dir, "elsewhere", ".codex")
 	link := filepath.Join(dir, "link")
@@ -23,9 +22,7 @@ func TestNamedHomes(t *testing.T) {
 	}
 	file := filepath.Join(dir, "config.toml")
 	text := "[homes]\ncodex = [{path = '" + link + "', name = \"work\"}, '" + private + "', {path = 'x', name = \"n\"}, {path = '/y', name = \" n\"}]\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	s, err := Load(file)
 	if err == nil || strings.Count(err.Error(), "homes.codex") != 2 || len(s.HomesOf(agentname.Codex)) != 2 {
 		t.Fatalf("%v, %v", err, s.Homes)
@@ -54,13 +51,9 @@ func TestNamedHomes(t *testing.T) {
 // A home that is removed on the settings page leaves the names of the others.
 func TestChangeHomes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(file, []byte("[homes]\ncodex = [{path = \"/a\", name = \"w \\\"x\\\"\"}, \"/b\"] # mine\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("[homes]\ncodex = [{path = \"/a\", name = \"w \\\"x\\\"\"}, \"/b\"] # mine\n"), 0o600))
 	e := Edit{Table: "homes", Key: "codex", Value: Homes{{"/a", `w "x"`}, {"/c", ""}}}
-	if err := Change(file, e); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Change(file, e))
 	got, err := os.ReadFile(file)
 	if want := "[homes]\ncodex = [{path = \"/a\", name = \"w \\\"x\\\"\"}, \"/c\"] # mine\n"; err != nil || string(got) != want {
 		t.Errorf("%v, %s", err, got)
@@ -69,9 +62,7 @@ func TestChangeHomes(t *testing.T) {
 
 func TestHomeWithoutPath(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(file, []byte("[homes]\ncodex = [{name = \"x\"}]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("[homes]\ncodex = [{name = \"x\"}]\n"), 0o600))
 	if _, err := Load(file); err == nil || !strings.Contains(err.Error(), "a home is a path, or a path with a name") {
 		t.Error(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rollcall/app/settings"
+	"rollcall/internal/must"
 )
 
 // TestMachines: machines that cannot be used are named with their line, and the others are used.
@@ -41,9 +42,7 @@ exec = ["docker"]
 [[machine]]
 name = "none"
 `
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	s, err := settings.Load(path)
 	if len(s.Machines) != 2 || s.Machines[0].SSH != "user@devbox" || len(s.Machines[1].Exec) != 5 {
 		t.Errorf("machines %+v", s.Machines)

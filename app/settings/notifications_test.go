@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 func TestNotifications(t *testing.T) {
@@ -69,15 +71,9 @@ func TestLive(t *testing.T) {
 	go l.Watch(t.Context())
 	put := func(text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path+"~", []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+"~", path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path+"~", []byte(text), 0o600))
+		must.Do(t, os.Rename(path+"~", path))
 	}
 	put("theme = \"dark\"\n")
 	l.Read() // the folder may not be watched yet
@@ -97,9 +93,7 @@ func TestLive(t *testing.T) {
 	for s, err := l.Get(); s.Theme != "" || s.Notifications.Permission != Off || err != nil; s, err = l.Get() {
 		changed(t, c) // the file is empty for a moment
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	changed(t, c)
 	if s, err := l.Get(); s.Notifications.Permission != "" || err != nil {
 		t.Fatalf("%+v, %v", s, err)

@@ -11,16 +11,10 @@ import (
 	"testing"
 
 	"rollcall/app/store"
+	"rollcall/internal/must"
 )
 
 const stranger = 65534
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func needsRoot(t *testing.T) {
 	t.Helper()
@@ -37,33 +31,33 @@ func TestUnsafe(t *testing.T) {
 		do   func(t *testing.T, path string) // a file in a folder of its own
 		says string
 	}{
-		"another user's":       {func(t *testing.T, path string) { needsRoot(t); must(t, os.Chown(path, stranger, stranger)) }, "belongs to another user (uid 65534)"},
-		"written by others":    {func(t *testing.T, path string) { must(t, os.Chmod(path, 0o606)) }, "chmod go-w"},
-		"written by the group": {func(t *testing.T, path string) { must(t, os.Chmod(path, 0o660)) }, "chmod go-w"},
+		"another user's":       {func(t *testing.T, path string) { needsRoot(t); must.Do(t, os.Chown(path, stranger, stranger)) }, "belongs to another user (uid 65534)"},
+		"written by others":    {func(t *testing.T, path string) { must.Do(t, os.Chmod(path, 0o606)) }, "chmod go-w"},
+		"written by the group": {func(t *testing.T, path string) { must.Do(t, os.Chmod(path, 0o660)) }, "chmod go-w"},
 		"in a folder that others write": {func(t *testing.T, path string) {
-			must(t, os.Chmod(filepath.Dir(path), 0o777))
+			must.Do(t, os.Chmod(filepath.Dir(path), 0o777))
 		}, "chmod go-w"},
 		"another user's link": {func(t *testing.T, path string) {
 			needsRoot(t)
-			must(t, os.Rename(path, path+".own"))
-			must(t, os.Symlink(path+".own", path))
-			must(t, os.Lchown(path, stranger, stranger))
+			must.Do(t, os.Rename(path, path+".own"))
+			must.Do(t, os.Symlink(path+".own", path))
+			must.Do(t, os.Lchown(path, stranger, stranger))
 		}, "Replace the link"},
 		"link to another user's": {func(t *testing.T, path string) {
 			needsRoot(t)
-			must(t, os.Rename(path, path+".own"))
-			must(t, os.Symlink(path+".own", path))
-			must(t, os.Chown(path+".own", stranger, stranger))
+			must.Do(t, os.Rename(path, path+".own"))
+			must.Do(t, os.Symlink(path+".own", path))
+			must.Do(t, os.Chown(path+".own", stranger, stranger))
 		}, "belongs to another user (uid 65534)"},
 		"pipe": {func(t *testing.T, path string) {
-			must(t, os.Remove(path))
-			must(t, syscall.Mkfifo(path, 0o600))
+			must.Do(t, os.Remove(path))
+			must.Do(t, syscall.Mkfifo(path, 0o600))
 		}, "file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, text)
 			token := filepath.Join(filepath.Dir(path), "token")
-			must(t, os.WriteFile(token, []byte("hush"), 0o600))
+			must.Do(t, os.WriteFile(token, []byte("hush"), 0o600))
 			if s, err := Load(path); err != nil || s.OpenClaw.Gateways[0].Token != "hush" {
 				t.Fatalf("before: %+v, %v", s, err)
 			}
@@ -76,8 +70,8 @@ func TestUnsafe(t *testing.T) {
 			path = write(t, text)
 			dir := t.TempDir()
 			token = filepath.Join(dir, "token")
-			must(t, os.WriteFile(token, []byte("hush"), 0o600))
-			must(t, os.WriteFile(path, []byte(strings.ReplaceAll(text, `"token"`, `"`+token+`"`)), 0o600))
+			must.Do(t, os.WriteFile(token, []byte("hush"), 0o600))
+			must.Do(t, os.WriteFile(path, []byte(strings.ReplaceAll(text, `"token"`, `"`+token+`"`)), 0o600))
 			tt.do(t, token)
 			s, err = Load(path)
 			if err == nil || !strings.Contains(err.Error(), tt.says) || s.OpenClaw.Gateways[0].Token != "" {
@@ -92,17 +86,17 @@ func TestUnsafe(t *testing.T) {
 func TestLinksOfTheUser(t *testing.T) {
 	home := t.TempDir()
 	dotfiles := filepath.Join(home, "dotfiles")
-	must(t, os.MkdirAll(filepath.Join(dotfiles, "rollcall"), 0o700))
-	must(t, os.WriteFile(filepath.Join(dotfiles, "rollcall", "real.toml"), []byte("[launch]\nkeep_env = true"), 0o600))
-	must(t, os.Symlink("real.toml", filepath.Join(dotfiles, "rollcall", "config.toml")))
-	must(t, os.Mkdir(filepath.Join(home, ".config"), 0o700))
-	must(t, os.Symlink("../dotfiles/rollcall", filepath.Join(home, ".config", "rollcall")))
+	must.Do(t, os.MkdirAll(filepath.Join(dotfiles, "rollcall"), 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(dotfiles, "rollcall", "real.toml"), []byte("[launch]\nkeep_env = true"), 0o600))
+	must.Do(t, os.Symlink("real.toml", filepath.Join(dotfiles, "rollcall", "config.toml")))
+	must.Do(t, os.Mkdir(filepath.Join(home, ".config"), 0o700))
+	must.Do(t, os.Symlink("../dotfiles/rollcall", filepath.Join(home, ".config", "rollcall")))
 	s, err := Load(filepath.Join(home, ".config", "rollcall", "config.toml"))
 	if err != nil || !s.Launch.KeepEnv {
 		t.Errorf("%+v, %v", s, err)
 	}
-	must(t, os.Remove(filepath.Join(dotfiles, "rollcall", "real.toml")))
-	must(t, os.Symlink("config.toml", filepath.Join(dotfiles, "rollcall", "real.toml")))
+	must.Do(t, os.Remove(filepath.Join(dotfiles, "rollcall", "real.toml")))
+	must.Do(t, os.Symlink("config.toml", filepath.Join(dotfiles, "rollcall", "real.toml")))
 	if _, err := Load(filepath.Join(home, ".config", "rollcall", "config.toml")); err == nil || errors.Is(err, store.ErrUnsafe) {
 		t.Errorf("links in a circle: %v", err)
 	}

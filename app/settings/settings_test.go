@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/internal/must"
 )
 
 func write(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -46,17 +46,13 @@ token_file = "office.token"
 url = "ws://127.0.0.1:18790"
 token = "t-1"
 `)
-	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "office.token"), []byte("  t-2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(filepath.Dir(path), "office.token"), []byte("  t-2\n"), 0o600))
 	want := Settings{OpenClaw: OpenClaw{AllowPlaintext: true, Gateways: []Gateway{
 		{Name: "office", URL: "wss://claw.example:443/ws", Token: "t-2", TokenFile: "office.token"},
 		{URL: "ws://127.0.0.1:18790", Token: "t-1"},
 	}}, Webhook: Webhook{URL: "https://hook.example/x?y=z", Secret: "t-2", SecretFile: "office.token"}, Launch: Launch{KeepEnv: true}}
 	got, err := Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

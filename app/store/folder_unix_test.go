@@ -10,24 +10,20 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // TestNoFolder: what is in the place of a folder is refused at once: opening a pipe would wait for its other end.
 func TestNoFolder(t *testing.T) {
 	dir, err := os.MkdirTemp("", "rc") // short enough for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	pipe, link, socket, file := filepath.Join(dir, "pipe"), filepath.Join(dir, "link"), filepath.Join(dir, "socket"), filepath.Join(dir, "file")
 	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
-	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink("pipe", link), os.WriteFile(file, nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink("pipe", link), os.WriteFile(file, nil, 0o600)))
 	open := map[string]func(string, ...string) (*Dir, error){"open": OpenDir, "make": MakeDir}
 	for how, f := range open {
 		for _, path := range []string{pipe, link, socket, file} {

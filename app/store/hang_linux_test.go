@@ -8,6 +8,7 @@ import (
 
 	"rollcall/bounded"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 )
 
@@ -15,10 +16,10 @@ import (
 // fail at once, until it answers again. What was left behind changes nothing.
 func TestFileSystemThatHangs(t *testing.T) {
 	behind := t.TempDir()
-	must(t, os.Mkdir(filepath.Join(behind, "rollcall"), 0o700))
+	must.Do(t, os.Mkdir(filepath.Join(behind, "rollcall"), 0o700))
 	mount := testfs.Mount(t, behind)
 	f := Below(filepath.Join(mount.Path, "rollcall"), "x")
-	must(t, f.Write("x", value{1}))
+	must.Do(t, f.Write("x", value{1}))
 	mount.Hang(t)
 	var v value
 	if err := f.Read("x", &v); !errors.Is(err, bounded.ErrNoAnswer) {
@@ -36,7 +37,7 @@ func TestFileSystemThatHangs(t *testing.T) {
 	if v.N != 1 {
 		t.Errorf("%+v", v)
 	}
-	must(t, f.Write("x", value{3}))
+	must.Do(t, f.Write("x", value{3}))
 }
 
 func second[T any](_ T, err error) error { return err }

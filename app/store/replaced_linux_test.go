@@ -7,6 +7,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // TestReadWhileReplaced checks that every value is read although values are replaced all the time. A listing of a tmpfs
@@ -18,16 +20,12 @@ func TestReadWhileReplaced(t *testing.T) {
 		t.Skipf("%s is no tmpfs: %v", shm, err)
 	}
 	dir, err := os.MkdirTemp(shm, "rollcall-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	f := In(filepath.Join(dir, "values"))
 	const values, replaced, reads = 300, 3000, 300
 	for i := range values {
-		if err := f.Write(fmt.Sprint("v", i), value{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Write(fmt.Sprint("v", i), value{}))
 	}
 	var writers sync.WaitGroup
 	defer writers.Wait()

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // What another user may have written is not read, and the message says how to
@@ -28,39 +30,39 @@ func TestUnsafe(t *testing.T) {
 	}{
 		"folder of another user": {func(t *testing.T, _ string, f Folder) {
 			needsRoot(t)
-			must(t, os.Chown(f.Path(), stranger, stranger))
+			must.Do(t, os.Chown(f.Path(), stranger, stranger))
 		}, "belongs to another user (uid 65534)"},
-		"folder that others write": {func(t *testing.T, _ string, f Folder) { must(t, os.Chmod(f.Path(), 0o777)) }, "chmod go-w"},
+		"folder that others write": {func(t *testing.T, _ string, f Folder) { must.Do(t, os.Chmod(f.Path(), 0o777)) }, "chmod go-w"},
 		"folder that the group writes": {func(t *testing.T, _ string, f Folder) {
-			must(t, os.Chmod(f.Path(), 0o770))
+			must.Do(t, os.Chmod(f.Path(), 0o770))
 		}, "chmod go-w"},
-		"top folder that others write": {func(t *testing.T, top string, _ Folder) { must(t, os.Chmod(top, 0o777)) }, "chmod go-w"},
+		"top folder that others write": {func(t *testing.T, top string, _ Folder) { must.Do(t, os.Chmod(top, 0o777)) }, "chmod go-w"},
 		"folder is a link": {func(t *testing.T, top string, f Folder) {
-			must(t, os.Rename(f.Path(), filepath.Join(top, "elsewhere")))
-			must(t, os.Symlink("elsewhere", f.Path()))
+			must.Do(t, os.Rename(f.Path(), filepath.Join(top, "elsewhere")))
+			must.Do(t, os.Symlink("elsewhere", f.Path()))
 		}, "it is a link"},
 		"top folder is a link": {func(t *testing.T, top string, _ Folder) {
-			must(t, os.Rename(top, top+"-elsewhere"))
-			must(t, os.Symlink(top+"-elsewhere", top))
+			must.Do(t, os.Rename(top, top+"-elsewhere"))
+			must.Do(t, os.Symlink(top+"-elsewhere", top))
 		}, "it is a link"},
 		"file of another user": {func(t *testing.T, _ string, f Folder) {
 			needsRoot(t)
-			must(t, os.Chown(f.File("x"), stranger, stranger))
+			must.Do(t, os.Chown(f.File("x"), stranger, stranger))
 		}, "belongs to another user (uid 65534)"},
-		"file that others write": {func(t *testing.T, _ string, f Folder) { must(t, os.Chmod(f.File("x"), 0o666)) }, "chmod go-w"},
+		"file that others write": {func(t *testing.T, _ string, f Folder) { must.Do(t, os.Chmod(f.File("x"), 0o666)) }, "chmod go-w"},
 		"file is a link": {func(t *testing.T, top string, f Folder) {
-			must(t, os.Rename(f.File("x"), filepath.Join(top, "target")))
-			must(t, os.Symlink("../target", f.File("x")))
+			must.Do(t, os.Rename(f.File("x"), filepath.Join(top, "target")))
+			must.Do(t, os.Symlink("../target", f.File("x")))
 		}, "it is a link"},
 		"file is a link in the folder": {func(t *testing.T, _ string, f Folder) {
-			must(t, os.Rename(f.File("x"), f.Path()+"/target"))
-			must(t, os.Symlink("target", f.File("x")))
+			must.Do(t, os.Rename(f.File("x"), f.Path()+"/target"))
+			must.Do(t, os.Symlink("target", f.File("x")))
 		}, "it is a link"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			top := filepath.Join(t.TempDir(), "rollcall")
 			f := Below(top, "x")
-			must(t, f.Write("x", value{1}))
+			must.Do(t, f.Write("x", value{1}))
 			tt.do(t, top, f)
 			var v value
 			err := f.Read("x", &v)
@@ -76,18 +78,11 @@ func TestUnsafe(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Nothing is written through a link, or into a folder of another user's.
 func TestUnsafeWrite(t *testing.T) {
 	top, outside := filepath.Join(t.TempDir(), "rollcall"), t.TempDir()
-	must(t, os.Mkdir(top, 0o700))
-	must(t, os.Symlink(outside, filepath.Join(top, "x")))
+	must.Do(t, os.Mkdir(top, 0o700))
+	must.Do(t, os.Symlink(outside, filepath.Join(top, "x")))
 	f := Below(top, "x")
 	if err := f.Write("x", value{1}); !errors.Is(err, ErrUnsafe) || !errors.Is(err, ErrNotWritten) {
 		t.Errorf("write: %v", err)
@@ -113,7 +108,7 @@ func TestLockFileIsNone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := In(t.TempDir())
-			must(t, do(filepath.Join(f.Path(), guard)))
+			must.Do(t, do(filepath.Join(f.Path(), guard)))
 			done := make(chan error, 1)
 			go func() {
 				unlock, err := f.Lock(context.Background())
@@ -139,18 +134,18 @@ func TestLockFileIsNone(t *testing.T) {
 func TestTemporaryFilesAreNoChanges(t *testing.T) {
 	f := In(t.TempDir())
 	changed, err := f.Changes(t.Context())
-	must(t, err)
+	must.Do(t, err)
 	for _, name := range []string{"x" + temporary + "1", guard, "other"} {
 		path := filepath.Join(f.Path(), name)
-		must(t, os.WriteFile(path, []byte("{}"), 0o600))
-		must(t, os.Remove(path))
+		must.Do(t, os.WriteFile(path, []byte("{}"), 0o600))
+		must.Do(t, os.Remove(path))
 	}
 	select {
 	case <-changed:
 		t.Error("a temporary file was told as a change")
 	case <-time.After(200 * time.Millisecond): // nothing tells that nothing is told
 	}
-	must(t, f.Write("x", value{1}))
+	must.Do(t, f.Write("x", value{1}))
 	select {
 	case <-changed:
 	case <-time.After(10 * time.Second):

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"rollcall/internal/must"
 )
 
 type value struct{ N int }
@@ -60,9 +62,7 @@ func TestReadWriteRemove(t *testing.T) {
 	if names, err := f.Names(); len(names) > 0 || err != nil {
 		t.Errorf("names of nothing: %v, %v", names, err)
 	}
-	if err := errors.Join(f.Write("x", value{1}), f.Write("x", value{2}), f.Write("y", value{3})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(f.Write("x", value{1}), f.Write("x", value{2}), f.Write("y", value{3})))
 	if err := f.Read("x", &v); err != nil || v.N != 2 {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -88,13 +88,9 @@ func TestReadWriteRemove(t *testing.T) {
 // A damaged file is kept beside, said once, and does not take away the others.
 func TestDamaged(t *testing.T) {
 	f := In(t.TempDir())
-	if err := f.Write("good", value{1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Write("good", value{1}))
 	for name, text := range map[string]string{"torn": `{"N": 1`, "empty": "", "other": `[1]`, "zeros": "\x00\x00"} {
-		if err := os.WriteFile(f.File(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(f.File(name), []byte(text), 0o600))
 	}
 	all, err := All[value](f)
 	var d *DamagedError
@@ -114,9 +110,7 @@ func TestDamaged(t *testing.T) {
 
 func TestHuge(t *testing.T) {
 	f := In(t.TempDir())
-	if err := os.Truncate(touch(t, f.File("big")), 1<<30); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(touch(t, f.File("big")), 1<<30))
 	var v value
 	if err := f.Read("big", &v); err == nil || !strings.Contains(err.Error(), "big.json") {
 		t.Errorf("%v", err)
@@ -125,9 +119,7 @@ func TestHuge(t *testing.T) {
 
 func touch(t *testing.T, path string) string {
 	t.Helper()
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, nil, 0o600))
 	return path
 }
 
@@ -155,12 +147,8 @@ func TestSweep(t *testing.T) {
 	f := In(t.TempDir())
 	old, young := touch(t, filepath.Join(f.Path(), "a"+temporary+"1")), touch(t, filepath.Join(f.Path(), "b"+temporary+"2"))
 	now := time.Now()
-	if err := os.Chtimes(old, now, now.Add(-2*tmpAge)); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Sweep(now); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(old, now, now.Add(-2*tmpAge)))
+	must.Do(t, f.Sweep(now))
 	if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a dead writer's file: %v", err)
 	}
@@ -197,9 +185,7 @@ func TestLock(t *testing.T) {
 func TestLockGivesUp(t *testing.T) {
 	f := In(t.TempDir())
 	unlock, err := f.Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer unlock()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
@@ -224,21 +210,15 @@ func TestForeign(t *testing.T) {
 	f := In(t.TempDir())
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(f.File(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(f.File(name), []byte(text), 0o600))
 	}
 	write("null", "null")
 	write("other", `{"Name":"../x"}`)
 	write("huge", `{"Name":"huge","X":"`+strings.Repeat("x", maxSize)+`"}`)
 	write("newer", `{"schema":2,"Name":{"first":"newer"}}`)
 	write("old", `{"Name":"old"}`)
-	if err := os.Mkdir(f.File("folder"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Write("new", namedValue{"new"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(f.File("folder"), 0o700))
+	must.Do(t, f.Write("new", namedValue{"new"}))
 	for _, name := range []string{"null", "other", "huge", "folder"} {
 		var v namedValue
 		var d *DamagedError
@@ -265,12 +245,8 @@ func TestForeign(t *testing.T) {
 func TestChangesOfAFolderMadeAnew(t *testing.T) {
 	f := In(filepath.Join(t.TempDir(), "x"))
 	changed, err := f.Changes(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(f.Path()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.RemoveAll(f.Path()))
 	wait := func() {
 		t.Helper()
 		select {
@@ -281,9 +257,7 @@ func TestChangesOfAFolderMadeAnew(t *testing.T) {
 	}
 	wait()
 	for i := range 20 { // more than the removal can report
-		if err := f.Write("v", value{i}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Write("v", value{i}))
 		wait()
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // inZone makes a zone the local one for the test.
@@ -209,14 +210,10 @@ func TestWorktreesAreOneProject(t *testing.T) {
 	worktree := filepath.Join(repository, ".claude", "worktrees", "1")
 	admin := filepath.Join(repository, ".git", "worktrees", "1")
 	for _, dir := range []string{worktree, admin} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
 	}
 	for file, text := range map[string]string{filepath.Join(worktree, ".git"): "gitdir: " + admin + "\n", filepath.Join(admin, "commondir"): "../..\n"} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	var list []app.Session
 	for _, folder := range []string{repository, worktree, filepath.Join(repository, ".claude", "worktrees", "removed"), "/elsewhere"} {

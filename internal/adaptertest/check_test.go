@@ -12,6 +12,7 @@ import (
 	"rollcall/adapters"
 	_ "rollcall/adapters/all" // registers every agent
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -19,13 +20,11 @@ import (
 func expectation(t *testing.T) Expectation {
 	t.Helper()
 	var want Expectation
-	if err := json.Unmarshal([]byte(`{"sessions": [
+	must.Do(t, json.Unmarshal([]byte(`{"sessions": [
 		{"id": "a", "agent": "codex", "status": "waiting", "also_accepted": ["working"], "waiting_for": "permission", "pid": 7, "cwd": "/p",
 		 "branch": "main", "model": "m", "title": "t", "first_prompt": "f", "last_prompt": "l", "parent": "b", "cost": 0.5,
 		 "tokens": {"input": 1, "output": 2, "cache_read": 3, "cache_write": 4}},
-		{"id": "b", "agent": "codex", "status": "stopped", "pid": null, "outcome": "died", "tokens": {"input": 0}}]}`), &want); err != nil {
-		t.Fatal(err)
-	}
+		{"id": "b", "agent": "codex", "status": "stopped", "pid": null, "outcome": "died", "tokens": {"input": 0}}]}`), &want))
 	want.starts = map[int]uint64{7: 70}
 	return want
 }
@@ -129,20 +128,12 @@ func TestTree(t *testing.T) {
 		"changed d: d":   func(dir string) error { _ = os.WriteFile(dir+"/d/g", nil, 0o644); return os.Remove(dir + "/d/g") },
 	} {
 		dir := t.TempDir()
-		if err := os.Mkdir(dir+"/d", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := rewrite(dir+"/d/f", "text", time.Unix(1000, 0)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink("d/f", dir+"/l"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(dir+"/d", 0o755))
+		must.Do(t, rewrite(dir+"/d/f", "text", time.Unix(1000, 0)))
+		must.Do(t, os.Symlink("d/f", dir+"/l"))
 		before := TreeOf(t, dir)
 		time.Sleep(5 * time.Millisecond) // folders' times are as fine as the kernel's tick
-		if err := change(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, change(dir))
 		changes := before.Changes(TreeOf(t, dir))
 		if want == "" && changes != nil {
 			t.Errorf("nothing was changed, yet %q", changes)

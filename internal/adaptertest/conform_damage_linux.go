@@ -16,6 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 )
 
 // files are the regular files of the agent's store.
@@ -36,9 +37,7 @@ func (c *check) files() []string {
 
 func (c *check) must(err error) {
 	c.Helper()
-	if err != nil {
-		c.Fatal(err)
-	}
+	must.Do(c, err)
 }
 
 // shared reports whether several sessions live in the file of the first.

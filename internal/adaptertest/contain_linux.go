@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // Contain makes the recorded processes look as if they ran in a container that
@@ -21,9 +23,7 @@ func (r *Recording) Contain(t testing.TB, home string) {
 		if err == nil {
 			err = os.WriteFile(path, []byte(strings.ReplaceAll(string(env), r.Home, home)), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	links, _ := filepath.Glob(filepath.Join(r.ProcRoot, "[0-9]*", "fd", "*"))
 	for _, link := range links {
@@ -34,9 +34,7 @@ func (r *Recording) Contain(t testing.TB, home string) {
 				err = os.Symlink(home+strings.TrimPrefix(target, r.Home), link)
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 }
 
@@ -44,8 +42,6 @@ func (r *Recording) Contain(t testing.TB, home string) {
 func (r *Recording) Processes(t testing.TB) []string {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(r.ProcRoot, "[0-9]*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return dirs
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // doublePID is above that of every recorded process.
@@ -29,17 +31,13 @@ func (r *Recording) Double(t testing.TB, pid int, change Changes) (double int) {
 	tree, from, to := tree{t}, filepath.Join(r.ProcRoot, strconv.Itoa(pid)), filepath.Join(r.ProcRoot, strconv.Itoa(doublePID))
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(from, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return string(text)
 	}
 	_, rest, _ := strings.Cut(read("stat"), ") ")
 	fields := strings.Fields(rest)
 	start, err := strconv.ParseUint(fields[19], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	fields[1], fields[19] = "1", strconv.FormatUint(start+100, 10)
 	comm := strings.TrimSpace(read("comm"))
 	tree.file(filepath.Join(to, "stat"), strconv.Itoa(doublePID)+" ("+comm+") "+strings.Join(fields, " ")+"\n")

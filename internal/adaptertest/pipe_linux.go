@@ -4,14 +4,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // MakePipe makes a named pipe, to which nothing writes, in the place of an agent's file.
 func MakePipe(t *testing.T, path string) {
 	t.Helper()
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(path, 0o600))
 }
 
 // PipeIsNotWaitedFor checks that functions that read where a pipe is return, and that each reports that it found nothing.

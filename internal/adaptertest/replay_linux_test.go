@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -41,9 +42,7 @@ func record(t *testing.T) string {
 		 "exe": "", "cwd": "", "args": [], "fds": [], "env": {}}]}`)
 	expect, err := json.Marshal(map[string]any{"note": "made up", "sessions": []map[string]any{
 		{"id": "1", "agent": "codex", "status": "working", "pid": 22, "cwd": "/home/dev/proj"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	write("expect.json", string(expect))
 	return dir
 }
@@ -51,9 +50,7 @@ func record(t *testing.T) string {
 func database(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	if _, err := db.Exec(`CREATE TABLE threads (id TEXT, "rollout path" TEXT NOT NULL, cwd TEXT, n INTEGER);
 		INSERT INTO threads VALUES ('1', '/home/dev/` + rollout + `', '/home/dev/proj', 3), ('2', 'see /home/dev/.codex', NULL, 4)`); err != nil {
@@ -126,15 +123,11 @@ func TestReplayTranslatesDatabases(t *testing.T) {
 		t.Errorf("the database is of %v, %v", info.ModTime(), err)
 	}
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	var got, cwd, text string
 	row := db.QueryRow(`SELECT a."rollout path", a.cwd, b."rollout path" FROM threads a, threads b WHERE a.id = '1' AND b.id = '2'`)
-	if err := row.Scan(&got, &cwd, &text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, row.Scan(&got, &cwd, &text))
 	if got != filepath.Join(r.Home, rollout) || cwd != "/home/dev/proj" || text != "see /home/dev/.codex" {
 		t.Errorf("paths are %q, %q, %q", got, cwd, text)
 	}

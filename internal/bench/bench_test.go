@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 func took(wall, cpu time.Duration, memory int64) sample {
@@ -91,13 +93,9 @@ func TestDocument(t *testing.T) {
 		{N: 100, Row: "live", Name: "live", Warm: took(time.Millisecond, 0, 0), PeerName: "agentctl", PeerMissing: peers["agentctl"].without},
 		{Row: "rest", Name: "at rest", Text: "40 MB"},
 	}}
-	if err := writeDocument(path, f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, writeDocument(path, f))
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, want := range []string{"| everything | ≤ 3 s | 2.0 s | 3.0 s | 50 MB | 2.00 | 3.00 |", "ccusage 20 s, 1.0 GB: wall ÷ 10.0, CPU ÷ 10.0", "- with a cache: this build has no cache.",
 		"- agentctl is not installed", "| at rest |  | 40 MB |", "a machine"} {
 		if !strings.Contains(string(text), want) {
@@ -123,9 +121,7 @@ func TestBench(t *testing.T) {
 		}
 	}
 	work := filepath.Join(dir, "work")
-	if err := os.Mkdir(work, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(work, 0o700))
 	args := []string{"-binary", program, "-n", "20", "-runs", "1", "-no-peers", "-tmp", work, "-baseline", filepath.Join(dir, "figures.json"), "-document", filepath.Join(dir, "page.md")}
 	bench := func(more ...string) (string, error) {
 		out, err := exec.Command(self, append(args, more...)...).CombinedOutput()
@@ -142,9 +138,7 @@ func TestBench(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &got)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rows := map[string]figure{}
 	for _, f := range got.Rows {
 		rows[f.Row] = f
@@ -167,12 +161,8 @@ func TestBench(t *testing.T) {
 func TestWrongAnswers(t *testing.T) {
 	dir := t.TempDir()
 	list := filepath.Join(dir, "list")
-	if err := writeCorpus(filepath.Join(dir, "corpus"), 20); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(list, []byte(`{"schema": 1, "sessions": []}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, writeCorpus(filepath.Join(dir, "corpus"), 20))
+	must.Do(t, os.WriteFile(list, []byte(`{"schema": 1, "sessions": []}`), 0o600))
 	if err := checkList(filepath.Join(dir, "corpus"), list); err == nil || !strings.Contains(err.Error(), "differences to the truth") {
 		t.Errorf("%v", err)
 	}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"rollcall/internal/must"
 )
 
 // Thread is the id of the session that asks, of the recording codex-0.169.0-tui-daemon.
@@ -36,13 +38,9 @@ func Serve(t testing.TB, home string) *Daemon {
 	t.Helper()
 	d := &Daemon{joined: map[*websocket.Conn]bool{}}
 	dir, err := os.MkdirTemp("", "cx") // a socket's path is limited to 108 bytes
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, err := websocket.Accept(w, r, nil); err == nil {
@@ -57,12 +55,8 @@ func Serve(t testing.TB, home string) *Daemon {
 		_ = os.RemoveAll(dir)
 	})
 	control := filepath.Join(home, ".codex", "app-server-control")
-	if err := os.MkdirAll(control, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(dir, "s"), filepath.Join(control, "app-server-control.sock")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(control, 0o700))
+	must.Do(t, os.Symlink(filepath.Join(dir, "s"), filepath.Join(control, "app-server-control.sock")))
 	return d
 }
 

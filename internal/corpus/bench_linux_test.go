@@ -16,6 +16,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/usage"
 	"rollcall/internal/corpus"
+	"rollcall/internal/must"
 	"rollcall/proc"
 	"rollcall/textmatch"
 )
@@ -32,14 +33,10 @@ func benchCorpus(b *testing.B) string {
 		}
 	}
 	man, err := corpus.Read(dir)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	if len(man.Gateway) > 0 {
 		gateway, err := corpus.Serve(dir, man)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		b.Cleanup(func() { gateway.Close() })
 	}
 	return dir
@@ -119,9 +116,7 @@ func BenchmarkSearch(b *testing.B) {
 	home := filepath.Join(dir, "home")
 	search := func(b *testing.B, text string, since time.Time, limit int) (report app.SearchReport, took time.Duration) {
 		p, err := textmatch.Text(text)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		table := proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc"))
 		core := app.New(app.Config{Adapters: everyAdapter(b, table, home), Limit: time.Minute})
 		began := time.Now()
@@ -232,8 +227,6 @@ func discover(b *testing.B, adapter func() adapters.Adapter, q adapters.Query) {
 // cpuTime returns what the process took of the processors so far.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -19,6 +19,7 @@ import (
 	"rollcall/adapters/all"
 	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -105,9 +106,7 @@ type cacheCheck struct {
 
 func (c *cacheCheck) must(err error) {
 	c.Helper()
-	if err != nil {
-		c.Fatal(err)
-	}
+	must.Do(c, err)
 }
 
 // files returns the regular files of the agent.

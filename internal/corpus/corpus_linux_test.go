@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters/all"
 	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -30,13 +31,9 @@ func TestAdaptersFindAll(t *testing.T) {
 		}
 	}
 	man, err := corpus.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	gateway, err := corpus.Serve(dir, man)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer gateway.Close()
 	home := filepath.Join(dir, "home")
 	table := proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc"))

@@ -12,6 +12,7 @@ import (
 	"rollcall/adapters/all"
 	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -47,9 +48,7 @@ func TestNamedHomes(t *testing.T) {
 				return ids
 			}
 			want := listed()
-			if err := os.Rename(filepath.Join(home, folder), other); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(filepath.Join(home, folder), other))
 			if gone := listed(); len(want) == 0 || len(gone) > 0 {
 				t.Fatalf("%d sessions before, %d without a home", len(want), len(gone))
 			}

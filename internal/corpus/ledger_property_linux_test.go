@@ -17,6 +17,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/all"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -39,9 +40,7 @@ func TestLedger(t *testing.T) {
 				t.Helper()
 				a := list[slices.IndexFunc(list, func(a adapters.Adapter) bool { return a.Name() == name })]
 				roll, err := a.Discover(context.Background(), adapters.Query{Totals: true, Usage: true, Once: once})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				h.compare(roll.Sessions)
 			}
 			facts := factsIn(t, filepath.Join(dir, "facts"))
@@ -113,9 +112,7 @@ type histories struct {
 
 func (h *histories) must(err error) {
 	h.Helper()
-	if err != nil {
-		h.Fatal(err)
-	}
+	must.Do(h, err)
 }
 
 func (h *histories) tick() time.Time {

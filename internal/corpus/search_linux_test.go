@@ -23,6 +23,7 @@ import (
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
+	"rollcall/internal/must"
 	"rollcall/proc"
 	"rollcall/textmatch"
 )
@@ -87,9 +88,7 @@ func found(t *testing.T, list []adapters.Adapter, needle string, regex, tools bo
 		compile = textmatch.Regexp
 	}
 	p, err := compile(needle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	core := app.New(app.Config{Adapters: list, Limit: time.Minute})
 	report, err := core.Search(t.Context(), app.SearchQuery{SearchQuery: adapters.SearchQuery{Pattern: p, Tools: tools}},
 		func(h app.SearchHit) bool {
@@ -317,13 +316,9 @@ func hostileDatabase(path, prompt string, replace func(string) string) error {
 func TestSearchCorpus(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "corpus")
 	man, err := corpus.Write(dir, corpus.Options{Sessions: 120, Live: 10, Gateway: 10, Seed: 11, Now: time.Now(), Scale: 0.02})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	gateway, err := corpus.Serve(dir, man)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer gateway.Close()
 	home := filepath.Join(dir, "home")
 	makeHostile(t, home)
@@ -402,9 +397,7 @@ func TestUsageTotals(t *testing.T) {
 	t.Run("corpus", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "corpus")
 		man, err := corpus.Write(dir, corpus.Options{Sessions: 200, Live: 10, Seed: 12, Now: time.Now(), Scale: 0.02})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var want adapters.Tokens
 		for _, s := range man.Sessions {
 			if s.Tokens != nil {

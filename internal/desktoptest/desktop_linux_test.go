@@ -17,6 +17,7 @@ import (
 
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 const roleVariable = "ROLLCALL_TEST_ROLE"
@@ -58,9 +59,7 @@ func startTray(t *testing.T, d *desktoptest.Desktop) {
 	cmd.Env = append(d.Env(), roleVariable+"=tray", "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -79,9 +78,7 @@ func shot(t *testing.T, d *desktoptest.Desktop, name string) {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	if err := d.Screenshot(filepath.Join(dir, name+".png")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Screenshot(filepath.Join(dir, name+".png")))
 }
 
 func TestTrayIcon(t *testing.T) {
@@ -106,9 +103,7 @@ func TestTrayIcon(t *testing.T) {
 				}
 				shot(t, d, name+"-icon")
 				before := red(t, d, at)
-				if err := d.Click(at.X, at.Y, 3); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, d.Click(at.X, at.Y, 3))
 				if !appears(t, d, before, image.Rect(0, 40, 600, 200)) {
 					t.Error("a click on the icon opened no menu")
 				}
@@ -139,9 +134,7 @@ func appears(t *testing.T, d *desktoptest.Desktop, before *image.RGBA, part imag
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		now, err := d.Image()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		changed := 0
 		for y := part.Min.Y; y < part.Max.Y; y++ {
 			for x := part.Min.X; x < part.Max.X; x++ {

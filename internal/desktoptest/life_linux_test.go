@@ -19,6 +19,7 @@ import (
 
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // leaveDesktop starts a desktop, says where it is, and waits to be killed.
@@ -36,9 +37,7 @@ func leaveDesktop() {
 func belonging(t *testing.T, home string) []int {
 	t.Helper()
 	dirs, err := os.ReadDir("/proc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var pids []int
 	for _, e := range dirs {
 		pid, err := strconv.Atoi(e.Name())
@@ -59,9 +58,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for range 2 { // one after the other
 		d, err := desktoptest.Start(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if n := len(belonging(t, d.Home())); n < 6 {
 			t.Errorf("%d processes, want X, bus, window manager, settings, panel, daemon", n)
 		}
@@ -88,12 +85,8 @@ func TestStarterKilled(t *testing.T) {
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	home, err := bufio.NewReader(out).ReadString('\n')
 	home = strings.TrimSpace(home)
 	if err != nil || len(belonging(t, home)) == 0 {
@@ -128,9 +121,7 @@ func TestRestartPanel(t *testing.T) {
 			if _, err := d.TrayIcon(limit(t, 100*time.Millisecond)); !errors.Is(err, desktoptest.ErrNoIcon) {
 				t.Errorf("without a panel: %v, want ErrNoIcon", err)
 			}
-			if err := d.RestartPanel(limit(t, 10*time.Second)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, d.RestartPanel(limit(t, 10*time.Second)))
 			if _, err := d.TrayIcon(limit(t, 10*time.Second)); err != nil {
 				t.Error(err)
 			}
@@ -148,9 +139,7 @@ func TestNotificationsAreSeen(t *testing.T) {
 	var id uint32
 	err := object.Call("org.freedesktop.Notifications.Notify", 0, "test", uint32(0), "", "a title", "a <b>body</b>",
 		[]string{"default", "Open"}, map[string]dbus.Variant{"urgency": dbus.MakeVariant(byte(1))}, int32(-1)).Store(&id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	list, err := d.WaitNotifications(limit(t, 5*time.Second), func(l []desktoptest.Notification) bool {
 		return len(l) == 1 && !l[0].Answered.IsZero()
 	})
@@ -161,17 +150,13 @@ func TestNotificationsAreSeen(t *testing.T) {
 	if n.Summary != "a title" || n.Body != "a <b>body</b>" || n.ID != id || n.At.Before(before) || len(n.Actions) != 2 {
 		t.Errorf("recorded %+v, id %d", n, id)
 	}
-	if err := object.Call("org.freedesktop.Notifications.CloseNotification", 0, id).Err; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, object.Call("org.freedesktop.Notifications.CloseNotification", 0, id).Err)
 	if _, err := d.WaitNotifications(limit(t, 5*time.Second), func(l []desktoptest.Notification) bool {
 		return !l[0].Withdraw.IsZero() && !l[0].Closed.IsZero()
 	}); err != nil {
 		t.Error(err)
 	}
-	if err := d.StopNotifications(limit(t, 5*time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.StopNotifications(limit(t, 5*time.Second)))
 	object.Call("org.freedesktop.Notifications.Notify", 0, "test", uint32(0), "", "lost", "", []string{}, map[string]dbus.Variant{}, int32(-1))
 	list, err = d.WaitNotifications(limit(t, 5*time.Second), func(l []desktoptest.Notification) bool {
 		return len(l) == 2 && l[1].Error != ""
@@ -188,27 +173,17 @@ func TestKeysReachTheMenu(t *testing.T) {
 	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel})
 	startTray(t, d)
 	at, err := d.TrayIcon(limit(t, 10*time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	closed, err := d.Image()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Click(at.X, at.Y, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, d.Click(at.X, at.Y, 3))
 	part := image.Rect(0, 40, 600, 200)
 	if !appears(t, d, closed, part) {
 		t.Fatal("a click on the icon opened no menu")
 	}
 	open, err := d.Image()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Key(t.Context(), "Escape"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, d.Key(t.Context(), "Escape"))
 	if !appears(t, d, open, part) {
 		t.Error("Escape did not close the menu")
 	}

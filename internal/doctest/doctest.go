@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // Rows returns the cells of the table below a heading of a file in docs/, without
@@ -18,9 +20,7 @@ import (
 func Rows(t testing.TB, file, heading string) [][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root(t), "docs", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rows := tableBelow(string(text), heading)
 	if len(rows) == 0 {
 		t.Fatalf("docs/%s has no table below the heading %q", file, heading)
@@ -152,9 +152,7 @@ func kind(t reflect.Type) string {
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir

@@ -13,6 +13,8 @@ import (
 
 	"github.com/coder/websocket"
 	"go.uber.org/goleak"
+
+	"rollcall/internal/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -56,9 +58,7 @@ func TestRecordedHandshakes(t *testing.T) {
 
 func replay(t *testing.T, file string) {
 	g, err := Start(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer g.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
@@ -67,9 +67,7 @@ func replay(t *testing.T, file string) {
 		header.Set("Origin", "http://localhost")
 	}
 	ws, _, err := websocket.Dial(ctx, g.URL(), &websocket.DialOptions{HTTPHeader: header})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = ws.CloseNow() }()
 	ws.SetReadLimit(25 << 20)
 	for _, r := range load(t, file) {
@@ -80,9 +78,7 @@ func replay(t *testing.T, file string) {
 			if want.Method != "connect" {
 				return
 			}
-			if err := ws.Write(ctx, websocket.MessageText, r.Frame); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, ws.Write(ctx, websocket.MessageText, r.Frame))
 		case "close":
 			var end struct{ Code websocket.StatusCode }
 			_ = json.Unmarshal(r.Frame, &end)
@@ -94,13 +90,9 @@ func replay(t *testing.T, file string) {
 			return
 		default:
 			_, b, err := ws.Read(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var got answer
-			if err := json.Unmarshal(b, &got); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(b, &got))
 			if got.Type != want.Type || got.OK != want.OK || got.Error.Code != want.Error.Code ||
 				got.Error.Details.Code != want.Error.Details.Code || got.Error.Message != want.Error.Message ||
 				got.Payload.Protocol != want.Payload.Protocol ||
@@ -114,28 +106,20 @@ func replay(t *testing.T, file string) {
 func load(t *testing.T, file string) []recorded {
 	t.Helper()
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var list []recorded
-	if err := json.Unmarshal(b, &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b, &list))
 	return list
 }
 
 func TestHealth(t *testing.T) {
 	g, err := Start(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer g.Close()
 	get := func(path string) int {
 		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.Replace(g.URL(), "ws", "http", 1)+path, nil)
 		r, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer r.Body.Close()
 		return r.StatusCode
 	}

@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // launched is a session that Rollcall has launched.
@@ -98,7 +99,7 @@ func (t *harness) lock() bool {
 	}
 	t.script.begun++
 	dir := t.script.world.Path("work", fmt.Sprintf("kept%d", t.script.begun))
-	check(t, os.MkdirAll(dir, 0o755))
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	if a := t.rollcall.command("lock", dir, "--reason", "kept"); a.code != 0 {
 		t.differs(nil, "lock %s: exit code %d: %s%s", dir, a.code, a.out, a.err)
 	}

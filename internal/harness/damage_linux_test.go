@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // damage is done to something, and mended later. The agents whose stores it
@@ -61,8 +62,8 @@ func (t *harness) unreadable() *damage {
 		return nil
 	}
 	info, err := os.Stat(path)
-	check(t, err)
-	return &damage{"mode 000 of " + path, agents, func() { check(t, os.Chmod(path, 0)) }, func() { check(t, os.Chmod(path, info.Mode())) }}
+	must.Do(t, err)
+	return &damage{"mode 000 of " + path, agents, func() { must.Do(t, os.Chmod(path, 0)) }, func() { must.Do(t, os.Chmod(path, info.Mode())) }}
 }
 
 func (t *harness) renamed() *damage {
@@ -70,7 +71,7 @@ func (t *harness) renamed() *damage {
 	if path == "" {
 		return nil
 	}
-	return &damage{"renamed " + path, agents, func() { check(t, os.Rename(path, path+".away")) }, func() { check(t, os.Rename(path+".away", path)) }}
+	return &damage{"renamed " + path, agents, func() { must.Do(t, os.Rename(path, path+".away")) }, func() { must.Do(t, os.Rename(path+".away", path)) }}
 }
 
 // file returns the file of a session whose agent has one for each.
@@ -104,15 +105,15 @@ func (t *harness) truncate(path string, agents []adapters.Name) *damage {
 		return nil
 	}
 	text, err := os.ReadFile(path)
-	check(t, err)
+	must.Do(t, err)
 	return &damage{"truncated " + path, agents,
-		func() { check(t, os.Truncate(path, int64(t.script.rng.IntN(len(text))))) },
+		func() { must.Do(t, os.Truncate(path, int64(t.script.rng.IntN(len(text))))) },
 		func() { // in place: who holds it open writes on
 			f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
-			check(t, err)
+			must.Do(t, err)
 			defer f.Close()
 			_, err = f.Write(text)
-			check(t, err)
+			must.Do(t, err)
 		}}
 }
 
@@ -124,10 +125,10 @@ func (t *harness) fifo() *damage {
 	away := filepath.Join(t.script.world.Home, "away.jsonl")
 	return &damage{"a FIFO in the place of " + path, agents,
 		func() {
-			check(t, os.Rename(path, away))
-			check(t, unix.Mkfifo(path, 0o600))
+			must.Do(t, os.Rename(path, away))
+			must.Do(t, unix.Mkfifo(path, 0o600))
 		},
-		func() { check(t, os.Rename(away, path)) }}
+		func() { must.Do(t, os.Rename(away, path)) }}
 }
 
 func (t *harness) fullDisk() *damage {

@@ -17,6 +17,7 @@ import (
 	"github.com/godbus/dbus/v5/prop"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 )
 
 const (
@@ -54,8 +55,8 @@ type notice struct {
 func newDesktop(t testing.TB, dir string) *desktop {
 	t.Helper()
 	d := &desktop{t: t, dir: dir}
-	check(t, os.MkdirAll(dir, 0o700))
-	check(t, os.WriteFile(filepath.Join(dir, "bus.conf"), fmt.Appendf(nil, desktoptest.BusConfig, d.socket()), 0o600))
+	must.Do(t, os.MkdirAll(dir, 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "bus.conf"), fmt.Appendf(nil, desktoptest.BusConfig, d.socket()), 0o600))
 	d.startBus()
 	t.Cleanup(d.killBus)
 	return d
@@ -69,8 +70,8 @@ func (d *desktop) startBus() {
 	_ = os.Remove(d.socket())
 	d.daemon = exec.Command("dbus-daemon", "--nofork", "--nopidfile", "--nosyslog", "--config-file="+filepath.Join(d.dir, "bus.conf"), "--print-address=1")
 	out, err := d.daemon.StdoutPipe()
-	check(d.t, err)
-	check(d.t, d.daemon.Start())
+	must.Do(d.t, err)
+	must.Do(d.t, d.daemon.Start())
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		d.t.Fatalf("dbus-daemon: %v", err)
 	}
@@ -102,7 +103,7 @@ func (d *desktop) clear() {
 func (d *desktop) connect() *dbus.Conn {
 	d.t.Helper()
 	conn, err := dbus.Connect(d.address())
-	check(d.t, err)
+	must.Do(d.t, err)
 	return conn
 }
 
@@ -110,7 +111,7 @@ func (d *desktop) connect() *dbus.Conn {
 func (d *desktop) startService() {
 	d.t.Helper()
 	conn := d.connect()
-	check(d.t, conn.ExportMethodTable(map[string]any{
+	must.Do(d.t, conn.ExportMethodTable(map[string]any{
 		"GetCapabilities":      func() ([]string, *dbus.Error) { return []string{"actions", "body"}, nil },
 		"GetServerInformation": func() (string, string, string, string, *dbus.Error) { return "harness", "rollcall", "1", "1.2", nil },
 		"Notify":               d.notify,
@@ -121,7 +122,7 @@ func (d *desktop) startService() {
 		},
 	}, noticePath, noticeName))
 	_, err := conn.RequestName(noticeName, dbus.NameFlagDoNotQueue)
-	check(d.t, err)
+	must.Do(d.t, err)
 	d.service = conn
 }
 
@@ -181,7 +182,7 @@ type panel struct {
 func (d *desktop) startPanel() {
 	d.t.Helper()
 	p := &panel{conn: d.connect()}
-	check(d.t, p.conn.ExportMethodTable(map[string]any{
+	must.Do(d.t, p.conn.ExportMethodTable(map[string]any{
 		"RegisterStatusNotifierItem": p.register,
 		"RegisterStatusNotifierHost": func(string) *dbus.Error { return nil },
 	}, "/StatusNotifierWatcher", watcherName))
@@ -191,9 +192,9 @@ func (d *desktop) startPanel() {
 		"IsStatusNotifierHostRegistered": {Value: true, Emit: prop.EmitTrue},
 		"ProtocolVersion":                {Value: int32(0), Emit: prop.EmitTrue},
 	}})
-	check(d.t, err)
+	must.Do(d.t, err)
 	_, err = p.conn.RequestName(watcherName, dbus.NameFlagDoNotQueue)
-	check(d.t, err)
+	must.Do(d.t, err)
 	d.panel = p
 }
 

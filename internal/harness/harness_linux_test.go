@@ -14,6 +14,7 @@ import (
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/agentname"
 	"rollcall/internal/agents"
+	"rollcall/internal/must"
 	"rollcall/internal/pressure"
 )
 
@@ -86,21 +87,21 @@ func seedOf(t *testing.T) uint64 {
 		return 1
 	}
 	seed, err := strconv.ParseUint(said, 10, 64)
-	check(t, err)
+	must.Do(t, err)
 	return seed
 }
 
 func newHarness(t *testing.T, seed uint64) *harness {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "t") // short: sockets are in it
-	check(t, err)
+	must.Do(t, err)
 	home := filepath.Join(dir, "home")
 	var box *agents.Sandbox
 	if areReal() {
 		box = agents.NewSandbox(t)
 		home = box.Home
 	}
-	check(t, os.MkdirAll(filepath.Join(home, "hooks"), 0o700))
+	must.Do(t, os.MkdirAll(filepath.Join(home, "hooks"), 0o700))
 	one := &harness{real: box != nil, T: t, seed: seed, launched: map[string]*launched{}, manual: map[string]bool{}, did: map[string]int{},
 		spent: map[string]time.Duration{}}
 	one.machine = newMachine(t, home)
@@ -119,7 +120,7 @@ func newHarness(t *testing.T, seed uint64) *harness {
 	one.trayComes()
 	one.settle()
 	one.first, err = one.rollcall.counts()
-	check(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if one.trayUp {
 			one.rollcall.killTray()
@@ -217,7 +218,7 @@ func (t *harness) sample() {
 	t.Helper()
 	if t.trayUp && t.rounds%10 == 0 {
 		now, err := t.rollcall.counts()
-		check(t, err)
+		must.Do(t, err)
 		t.heaps = append(t.heaps, now.Heap)
 	}
 }
@@ -283,7 +284,7 @@ func (t *harness) finish() {
 func (t *harness) stacks() map[string]int {
 	t.Helper()
 	text, err := t.rollcall.ask("stacks")
-	check(t, err)
+	must.Do(t, err)
 	out := map[string]int{}
 	for line := range strings.Lines(text) {
 		if by, found := strings.CutPrefix(line, "created by "); found {
@@ -301,10 +302,10 @@ const growth = 8 << 20
 func (t *harness) quiet() counts {
 	t.Helper()
 	best, err := t.rollcall.counts()
-	check(t, err)
+	must.Do(t, err)
 	for last := time.Now(); time.Since(last) < 2*time.Second; time.Sleep(100 * time.Millisecond) {
 		now, err := t.rollcall.counts()
-		check(t, err)
+		must.Do(t, err)
 		if now.Goroutines < best.Goroutines || now.descriptors < best.descriptors || now.Heap+1<<20 < best.Heap {
 			best, last = now, time.Now()
 		}

@@ -17,6 +17,7 @@ import (
 
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -68,11 +69,11 @@ func newMachine(t testing.TB, home string) *machine {
 	t.Helper()
 	m := &machine{t: t, home: home, table: proc.Open(), arrivals: make(chan *played, 10), note: func(string, ...any) {},
 		expected: map[int]chan *played{}, running: map[int]*played{}, wrappers: map[int]*played{}, editors: map[int]bool{}, fates: map[proc.Identity]string{}}
-	check(t, os.Mkdir(m.pipe(""), 0o700))
-	check(t, unix.Mkfifo(m.pipe("hello"), 0o600))
+	must.Do(t, os.Mkdir(m.pipe(""), 0o700))
+	must.Do(t, unix.Mkfifo(m.pipe("hello"), 0o600))
 	var err error
 	m.hellos, err = os.OpenFile(m.pipe("hello"), os.O_RDWR, 0) // for writing too: without a writer it would end
-	check(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { m.hellos.Close() })
 	go func() {
 		hellos := json.NewDecoder(m.hellos)
@@ -160,7 +161,7 @@ func (m *machine) Start(s scene.Spec) proc.Identity {
 
 func (m *machine) start(s scene.Spec) *played {
 	m.t.Helper()
-	check(m.t, os.MkdirAll(s.CWD, 0o755))
+	must.Do(m.t, os.MkdirAll(s.CWD, 0o755))
 	cmd := &exec.Cmd{Path: s.Exe, Args: s.Args, Dir: s.CWD, Env: s.Env, Stderr: os.Stderr, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
 	met := make(chan *played, 1)
 	m.mu.Lock() // nobody is met before the pid is known
@@ -169,7 +170,7 @@ func (m *machine) start(s scene.Spec) *played {
 		m.expected[cmd.Process.Pid] = met
 	}
 	m.mu.Unlock()
-	check(m.t, err)
+	must.Do(m.t, err)
 	p := m.await(met)
 	go func() { m.ended(p, cmd.Wait()) }()
 	return p
@@ -256,7 +257,7 @@ func (m *machine) host(pid int) string {
 func (m *machine) startAs(pid int, s scene.Spec) *played {
 	m.t.Helper()
 	for range 1000 {
-		check(m.t, os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(pid-1)), 0))
+		must.Do(m.t, os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(pid-1)), 0))
 		p := m.start(s)
 		if p.PID == pid {
 			return p
@@ -365,8 +366,8 @@ func (m *machine) Continue(pid int) { m.signal(pid, unix.SIGCONT, false) }
 func (m *machine) signal(pid int, signal unix.Signal, suspended bool) {
 	m.t.Helper()
 	before, err := m.table.Find(pid)
-	check(m.t, err)
-	check(m.t, unix.Kill(pid, signal))
+	must.Do(m.t, err)
+	must.Do(m.t, unix.Kill(pid, signal))
 	eventually.True(m.t, "the signal's effect", func() bool {
 		p, err := m.table.Find(pid)
 		return err == nil && p.Identity == before.Identity && p.Suspended == suspended

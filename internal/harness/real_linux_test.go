@@ -16,6 +16,7 @@ import (
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/agentname"
 	"rollcall/internal/agents"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -84,20 +85,20 @@ func realAgents(w *scene.Environment, box *agents.Sandbox, identify func(adapter
 func trustAll(w *scene.Environment, box *agents.Sandbox) {
 	path := filepath.Join(box.Home, ".claude.json")
 	text, err := os.ReadFile(path)
-	check(w, err)
+	must.Do(w, err)
 	var settings map[string]any
-	check(w, json.Unmarshal(text, &settings))
+	must.Do(w, json.Unmarshal(text, &settings))
 	projects := settings["projects"].(map[string]any)
 	config, err := os.OpenFile(filepath.Join(box.Home, ".codex", "config.toml"), os.O_APPEND|os.O_WRONLY, 0)
-	check(w, err)
+	must.Do(w, err)
 	defer config.Close()
 	for i := range mostFolders {
 		projects[w.Path("work", fmt.Sprintf("cl%d", i))] = map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []string{}}
 		fmt.Fprintf(config, "\n[projects.%q]\ntrust_level = \"trusted\"\n", w.Path("work", fmt.Sprintf("co%d", i)))
 	}
 	text, err = json.Marshal(settings)
-	check(w, err)
-	check(w, os.WriteFile(path, text, 0o600))
+	must.Do(w, err)
+	must.Do(w, os.WriteFile(path, text, 0o600))
 }
 
 // Name, Store, Install and Start implement scene.Agent.
@@ -107,7 +108,7 @@ func (r *realAgent) Install()            {}
 
 func (r *realAgent) Start(cwd, prompt string) *scene.Session {
 	id, err := os.ReadFile("/proc/sys/kernel/random/uuid")
-	check(r.world, err)
+	must.Do(r.world, err)
 	s := scene.Played(r.name, strings.TrimSpace(string(id)), cwd, r)
 	s.Process = r.run(s, r.open(s.ID))
 	r.Prompt(s, prompt)
@@ -123,7 +124,7 @@ func (r *realAgent) run(s *scene.Session, args []string) proc.Identity {
 	terminal.Shows(r.ready)
 	r.terminals[s.CWD] = terminal
 	p, err := r.world.Table.Find(r.box.Descendant(terminal.PID(), r.comm).PID)
-	check(r.world, err)
+	must.Do(r.world, err)
 	return p.Identity
 }
 
@@ -186,7 +187,7 @@ func (r *realAgent) Resume(s *scene.Session, prompt string) {
 func (r *realAgent) answerWith(s *scene.Session, directives string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	check(r.world, r.box.Server.Release(ctx, held(s), directives))
+	must.Do(r.world, r.box.Server.Release(ctx, held(s), directives))
 }
 
 // identify returns the id of the session of a prompt as Rollcall lists it: the agent chooses it.

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/internal/must"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -39,13 +41,13 @@ type rollcall struct {
 func newRollcall(t testing.TB, home, run string, d *desktop) *rollcall {
 	t.Helper()
 	r := &rollcall{t: t, home: home, run: run}
-	check(t, os.MkdirAll(r.run, 0o700))
+	must.Do(t, os.MkdirAll(r.run, 0o700))
 	r.env = []string{"PATH=/opt/bin:" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "SHELL=/bin/sh",
 		"XDG_RUNTIME_DIR=" + r.run, "DBUS_SESSION_BUS_ADDRESS=" + d.address()}
 	r.configure(eachEvent)
 	var err error
 	r.log, err = os.Create(filepath.Join(filepath.Dir(home), "tray.log"))
-	check(t, err)
+	must.Do(t, err)
 	return r
 }
 
@@ -58,7 +60,7 @@ func (r *rollcall) startTray() {
 	r.starts++
 	r.tray = exec.Command(program)
 	r.tray.Env, r.tray.Dir, r.tray.Stdout, r.tray.Stderr = r.env, r.home, r.log, r.log
-	check(r.t, r.tray.Start())
+	must.Do(r.t, r.tray.Start())
 	ended := make(chan struct{})
 	r.ended, r.since = ended, time.Now()
 	tray := r.tray
@@ -220,8 +222,8 @@ func (r *rollcall) ask(verb string) (string, error) {
 // small gives Rollcall's state a disk that can be filled.
 func (r *rollcall) small() {
 	r.t.Helper()
-	check(r.t, os.MkdirAll(r.state(), 0o700))
-	check(r.t, unix.Mount("tmpfs", r.state(), "tmpfs", 0, "size=8m,mode=0700"))
+	must.Do(r.t, os.MkdirAll(r.state(), 0o700))
+	must.Do(r.t, unix.Mount("tmpfs", r.state(), "tmpfs", 0, "size=8m,mode=0700"))
 	r.t.Cleanup(func() { _ = unix.Unmount(r.state(), unix.MNT_DETACH) })
 }
 
@@ -229,7 +231,7 @@ func (r *rollcall) small() {
 func (r *rollcall) fill() {
 	r.t.Helper()
 	f, err := os.Create(r.state("filler"))
-	check(r.t, err)
+	must.Do(r.t, err)
 	defer f.Close()
 	for block := make([]byte, 64<<10); err == nil; {
 		_, err = f.Write(block)
@@ -241,5 +243,5 @@ func (r *rollcall) fill() {
 
 func (r *rollcall) room() {
 	r.t.Helper()
-	check(r.t, os.Remove(r.state("filler")))
+	must.Do(r.t, os.Remove(r.state("filler")))
 }

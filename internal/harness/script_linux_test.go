@@ -12,6 +12,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/internal/pressure"
 )
 
@@ -292,13 +293,13 @@ func (t *harness) replace(x *life) bool {
 		return false // the others hold it open
 	}
 	info, err := os.Stat(x.File)
-	check(t, err)
+	must.Do(t, err)
 	text, err := os.ReadFile(x.File)
-	check(t, err)
+	must.Do(t, err)
 	copied := filepath.Join(filepath.Dir(x.File), "."+strings.TrimSuffix(filepath.Base(x.File), ".jsonl")+".tmp")
-	check(t, os.WriteFile(copied, text, info.Mode()))
-	check(t, os.Chtimes(copied, time.Now(), info.ModTime()))
-	check(t, os.Rename(copied, x.File))
+	must.Do(t, os.WriteFile(copied, text, info.Mode()))
+	must.Do(t, os.Chtimes(copied, time.Now(), info.ModTime()))
+	must.Do(t, os.Rename(copied, x.File))
 	return true
 }
 

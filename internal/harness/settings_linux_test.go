@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/internal/must"
 	"rollcall/internal/pressure"
 )
 
@@ -74,7 +75,7 @@ func (t *harness) excuse() {
 func (r *rollcall) configure(text string) {
 	r.t.Helper()
 	path := filepath.Join(r.home, ".config", "rollcall", "config.toml")
-	check(r.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	check(r.t, os.WriteFile(path+".new", []byte(text), 0o600))
-	check(r.t, os.Rename(path+".new", path))
+	must.Do(r.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(r.t, os.WriteFile(path+".new", []byte(text), 0o600))
+	must.Do(r.t, os.Rename(path+".new", path))
 }

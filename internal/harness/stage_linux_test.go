@@ -15,6 +15,7 @@ import (
 
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/agents"
+	"rollcall/internal/must"
 	"rollcall/internal/namespaces"
 )
 
@@ -56,10 +57,10 @@ func enter(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	binary, err := filepath.Abs(os.Getenv(binaryKey))
-	check(t, err)
+	must.Do(t, err)
 	text, err := os.ReadFile(binary)
-	check(t, err)
-	check(t, os.WriteFile(filepath.Join(work, "rollcall"), text, 0o700))
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(filepath.Join(work, "rollcall"), text, 0o700))
 	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
 	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work)
 	if areReal() {
@@ -68,18 +69,16 @@ func enter(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL,
 		Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC}
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Run())
 }
 
 // installed installs the real agents, and returns where they are.
 func installed(t *testing.T) string {
 	t.Helper()
 	cache, err := agents.CacheDir()
-	check(t, err)
+	must.Do(t, err)
 	for _, r := range releases {
-		check(t, agents.Install(t.Context(), cache, r))
+		must.Do(t, agents.Install(t.Context(), cache, r))
 	}
 	return cache
 }
@@ -103,12 +102,8 @@ func need(t *testing.T) {
 	if err := probe.Run(); problem == "" && err != nil {
 		problem = fmt.Sprint("namespaces are not permitted here: ", err)
 	}
-	switch {
-	case problem == "":
-	case os.Getenv("CI") == "true":
-		t.Fatal(problem)
-	default:
-		t.Skip(problem)
+	if problem != "" {
+		must.Skip(t, problem)
 	}
 }
 
@@ -158,11 +153,4 @@ func place(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, text, 0o755)
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -11,19 +11,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/app/cli"
+	"rollcall/internal/must"
 )
 
 // pages writes all pages and returns them by name.
 func pages(t *testing.T) map[string][]byte {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "man")
-	if err := write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, write(dir))
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	out := map[string][]byte{}
 	for _, e := range entries {
 		if out[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {

@@ -6,21 +6,19 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // The Gemini API: a stream, a call of a tool, the result of one, and a request beside the conversation.
 func TestGemini(t *testing.T) {
 	s, err := Start("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Close()
 	ask := func(call, body string) string {
 		t.Helper()
 		answer, err := http.Post(s.URL()+"/v1beta/models/m:"+call, "application/json", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer answer.Body.Close()
 		var text strings.Builder
 		var one struct {

@@ -11,14 +11,13 @@ import (
 	"time"
 
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 func start(t *testing.T) *Server {
 	t.Helper()
 	s, err := Start("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -30,13 +29,9 @@ func start(t *testing.T) *Server {
 func post(t *testing.T, url string, body any) *http.Response {
 	t.Helper()
 	data, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	response, err := http.Post(url, "application/json", bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { response.Body.Close() })
 	return response
 }
@@ -67,18 +62,14 @@ func events(t *testing.T, r io.Reader) []object {
 		}
 		out = append(out, o)
 	}
-	if err := scanner.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, scanner.Err())
 	return out
 }
 
 func decode(t *testing.T, r io.Reader) object {
 	t.Helper()
 	var o object
-	if err := json.NewDecoder(r).Decode(&o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(r).Decode(&o))
 	return o
 }
 
@@ -203,9 +194,7 @@ func TestDelay(t *testing.T) {
 	ctx := t.Context()
 	impatient := &http.Client{Timeout: 100 * time.Millisecond}
 	r, err := http.NewRequestWithContext(ctx, "POST", s.URL()+"/v1/messages", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := impatient.Do(r); err == nil {
 		t.Error("an answer before its time")
 	}
@@ -253,9 +242,7 @@ func TestResponsesShell(t *testing.T) {
 				return
 			}
 			var arguments object
-			if err := json.Unmarshal([]byte(item["arguments"].(string)), &arguments); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(item["arguments"].(string)), &arguments))
 			got, _ := json.Marshal(arguments)
 			wanted, _ := json.Marshal(want[name])
 			if item["name"] != name || string(got) != string(wanted) {
@@ -311,18 +298,14 @@ func TestOtherRequests(t *testing.T) {
 	}
 	for path, want := range map[string]int{"/v1/models": 200, "/": 200, "/nothing": 404} {
 		response, err := http.Get(s.URL() + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		response.Body.Close()
 		if response.StatusCode != want {
 			t.Errorf("%s: %d, want %d", path, response.StatusCode, want)
 		}
 	}
 	response, err := http.Post(s.URL()+"/v1/messages", "application/json", strings.NewReader("{"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	response.Body.Close()
 	if response.StatusCode != http.StatusBadRequest {
 		t.Errorf("garbage: %d", response.StatusCode)

@@ -18,6 +18,7 @@ import (
 	"rollcall/internal/agentname"
 	"rollcall/internal/corpus"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -37,8 +38,8 @@ const resultsName = "results.json"
 func writeResults(t *testing.T, rows []result) {
 	t.Helper()
 	text, err := json.Marshal(rows)
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join("/tmp", resultsName), text, 0o600))
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(filepath.Join("/tmp", resultsName), text, 0o600))
 }
 
 // keepResults copies the rows, if there are any, to the file that ROLLCALL_REST_RESULTS names.
@@ -47,7 +48,7 @@ func keepResults(t *testing.T, dir string) {
 	path := os.Getenv("ROLLCALL_REST_RESULTS")
 	text, err := os.ReadFile(filepath.Join(dir, resultsName))
 	if path != "" && err == nil {
-		must(t, os.WriteFile(path, text, 0o600))
+		must.Do(t, os.WriteFile(path, text, 0o600))
 	}
 }
 
@@ -55,16 +56,16 @@ func keepResults(t *testing.T, dir string) {
 func writeEntry(t *testing.T, home string, s *corpus.Truth, p proc.Process, status string) {
 	t.Helper()
 	registry := filepath.Join(home, ".claude", "sessions")
-	must(t, os.MkdirAll(registry, 0o700))
+	must.Do(t, os.MkdirAll(registry, 0o700))
 	now := time.Now().UnixMilli()
 	text, err := json.Marshal(map[string]any{
 		"pid": p.PID, "sessionId": s.ID, "cwd": s.CWD, "startedAt": p.Started.UnixMilli(), "procStart": strconv.FormatUint(p.Start, 10),
 		"version": "2.1.329", "kind": "interactive", "entrypoint": "cli", "pidDomain": proc.Open().Domain(), "status": status,
 		"updatedAt": now, "statusUpdatedAt": now})
-	must(t, err)
+	must.Do(t, err)
 	path := filepath.Join(registry, strconv.Itoa(p.PID)+".json")
-	must(t, os.WriteFile(path+".new", text, 0o600))
-	must(t, os.Rename(path+".new", path))
+	must.Do(t, os.WriteFile(path+".new", text, 0o600))
+	must.Do(t, os.Rename(path+".new", path))
 }
 
 // menu is the tray's menu as a panel sees it.
@@ -76,19 +77,19 @@ type menu struct {
 func openMenu(t *testing.T, desktop *desktoptest.Desktop) *menu {
 	t.Helper()
 	items, err := desktop.TrayItems()
-	must(t, err)
+	must.Do(t, err)
 	owner, _, _ := strings.Cut(items[0], "/")
 	return &menu{t, desktop.Bus().Object(owner, "/StatusNotifierItem/menu")}
 }
 
 // show tells the tray that the menu is about to be shown.
 func (m *menu) show() {
-	must(m.t, m.object.Call("com.canonical.dbusmenu.AboutToShow", 0, int32(0)).Err)
+	must.Do(m.t, m.object.Call("com.canonical.dbusmenu.AboutToShow", 0, int32(0)).Err)
 }
 
 // close tells the tray that the menu was closed.
 func (m *menu) close() {
-	must(m.t, m.object.Call("com.canonical.dbusmenu.Event", 0, int32(0), "closed", dbus.MakeVariant(""), uint32(0)).Err)
+	must.Do(m.t, m.object.Call("com.canonical.dbusmenu.Event", 0, int32(0), "closed", dbus.MakeVariant(""), uint32(0)).Err)
 }
 
 // labels returns the texts of the rows.
@@ -99,7 +100,7 @@ func (m *menu) labels() (labels []string) {
 		Values   map[string]dbus.Variant
 		Children []dbus.Variant
 	}
-	must(m.t, m.object.Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{"label"}).Store(&revision, &layout))
+	must.Do(m.t, m.object.Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{"label"}).Store(&revision, &layout))
 	for _, child := range layout.Children {
 		row, _ := child.Value().([]any)
 		if len(row) < 2 {
@@ -123,7 +124,7 @@ func (m *menu) latencies(home string, man corpus.Manifest, runs int) desktoptest
 	s := &man.Sessions[at]
 	s.CWD = "/home/dev/opened-menu"
 	p, err := proc.Open().Find(run(m.t, "claude", "-"))
-	must(m.t, err)
+	must.Do(m.t, err)
 	var all desktoptest.Latencies
 	for i := range runs + 3 {
 		status, word := "idle", "○"
@@ -163,7 +164,7 @@ func windowLatencies(t *testing.T, env []string, runs int) desktoptest.Latencies
 		began := time.Now()
 		cmd := exec.Command("/tmp/rollcall", "window")
 		cmd.Env = env
-		must(t, cmd.Start())
+		must.Do(t, cmd.Start())
 		for {
 			find := exec.Command("xdotool", "search", "--onlyvisible", "--name", "^Rollcall$")
 			find.Env = env
@@ -175,7 +176,7 @@ func windowLatencies(t *testing.T, env []string, runs int) desktoptest.Latencies
 			}
 		}
 		all = append(all, time.Since(began))
-		must(t, cmd.Process.Signal(unix.SIGTERM))
+		must.Do(t, cmd.Process.Signal(unix.SIGTERM))
 		_ = cmd.Wait()
 	}
 	slices.Sort(all)

@@ -20,6 +20,7 @@ import (
 	"rollcall/internal/corpus"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -75,9 +76,7 @@ func TestRest(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	keepResults(t, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // furnish gives the namespaces their own /proc and /tmp, in which are the programs.
@@ -88,30 +87,23 @@ func furnish(t *testing.T, dir string) {
 		if errors.Is(err, os.ErrNotExist) {
 			t.Fatalf("%v: run make build first", err)
 		}
-		must(t, err)
+		must.Do(t, err)
 		for _, name := range names {
-			must(t, os.WriteFile(filepath.Join(dir, name), program, 0o700))
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), program, 0o700))
 		}
 	}
-	must(t, os.Chmod(dir, 0o777|os.ModeSticky))
-	must(t, unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""))
-	must(t, unix.Mount(dir, "/tmp", "", unix.MS_BIND|unix.MS_REC, ""))
-	must(t, unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""))
+	must.Do(t, os.Chmod(dir, 0o777|os.ModeSticky))
+	must.Do(t, unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""))
+	must.Do(t, unix.Mount(dir, "/tmp", "", unix.MS_BIND|unix.MS_REC, ""))
+	must.Do(t, unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""))
 	t.Setenv("TMPDIR", "/tmp")
-	must(t, os.Chdir("/tmp"))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chdir("/tmp"))
 }
 
 func measure(t *testing.T, length time.Duration) {
 	home := "/tmp/corpus/home"
 	man, err := corpus.Write("/tmp/corpus", corpus.Options{Sessions: sessions, Seed: 1, Now: time.Now(), Scale: 0.05})
-	must(t, err)
+	must.Do(t, err)
 	live := startAgents(t, home, man)
 	desktop := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel})
 	for n := count(t); n < processes; n++ {
@@ -126,9 +118,9 @@ func measure(t *testing.T, length time.Duration) {
 	tray := exec.Command("/tmp/rollcall")
 	tray.Env, tray.Dir = env, home
 	log, err := os.Create("/tmp/tray.log")
-	must(t, err)
+	must.Do(t, err)
 	tray.Stdout, tray.Stderr = log, log
-	must(t, tray.Start())
+	must.Do(t, tray.Start())
 	t.Cleanup(func() {
 		_ = tray.Process.Signal(unix.SIGTERM)
 		_ = tray.Wait()
@@ -179,7 +171,7 @@ func startAgents(t *testing.T, home string, man corpus.Manifest) []string {
 		switch s.Agent {
 		case agentname.ClaudeCode:
 			p, err := table.Find(run(t, "claude", "-"))
-			must(t, err)
+			must.Do(t, err)
 			writeEntry(t, home, s, p, "idle")
 		case agentname.Codex:
 			rollouts, _ := filepath.Glob(filepath.Join(home, ".codex/sessions/*/*/*/*"+s.ID+".jsonl"))
@@ -203,8 +195,8 @@ func run(t *testing.T, name, hold string) int {
 	cmd.Env = []string{holdKey + "=" + hold, "HOME=/tmp/corpus/home"}
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
 		_ = cmd.Wait()
@@ -215,7 +207,7 @@ func run(t *testing.T, name, hold string) int {
 func count(t *testing.T) int {
 	t.Helper()
 	rows, err := proc.Open().List(t.Context())
-	must(t, err)
+	must.Do(t, err)
 	return len(rows)
 }
 
@@ -225,11 +217,11 @@ func list(t *testing.T, env []string) []string {
 	cmd := exec.Command("/tmp/rollcall", "list", "--json")
 	cmd.Env, cmd.Stderr = env, os.Stderr
 	out, err := cmd.Output()
-	must(t, err)
+	must.Do(t, err)
 	var doc struct {
 		Sessions []struct{ ID, Status string }
 	}
-	must(t, json.Unmarshal(out, &doc))
+	must.Do(t, json.Unmarshal(out, &doc))
 	var ids []string
 	for _, s := range doc.Sessions {
 		ids = append(ids, s.ID+" "+s.Status)
@@ -248,14 +240,14 @@ func usage(t *testing.T, pid int) use {
 	t.Helper()
 	var u use
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
-	must(t, err)
+	must.Do(t, err)
 	for _, thread := range threads {
 		text, err := os.ReadFile(thread + "/schedstat")
 		if err != nil {
 			continue // the thread has ended
 		}
 		ns, err := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
-		must(t, err)
+		must.Do(t, err)
 		u.cpu += time.Duration(ns)
 		u.wakes += field(t, thread+"/status", "voluntary_ctxt_switches")
 	}
@@ -266,11 +258,11 @@ func usage(t *testing.T, pid int) use {
 func field(t *testing.T, path, name string) int {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	must(t, err)
+	must.Do(t, err)
 	for line := range strings.Lines(string(text)) {
 		if key, value, _ := strings.Cut(line, ":"); key == name {
 			n, err := strconv.Atoi(strings.Fields(value)[0])
-			must(t, err)
+			must.Do(t, err)
 			return n
 		}
 	}

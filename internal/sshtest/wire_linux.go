@@ -5,6 +5,8 @@ import (
 	"net"
 	"sync"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // Wire is a connection to a server that can be frozen: it stays open and carries nothing.
@@ -21,9 +23,7 @@ type Wire struct {
 func NewWire(t testing.TB, to int) *Wire {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w := &Wire{Port: l.Addr().(*net.TCPAddr).Port}
 	w.thaw = sync.NewCond(&w.mu)
 	t.Cleanup(func() {

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // Disk is a small file system in memory.
@@ -34,9 +36,7 @@ func NewDisk(t *testing.T) *Disk {
 func (d *Disk) Fill(t *testing.T) {
 	t.Helper()
 	f, err := os.Create(d.filling())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = f.Close() }()
 	for err == nil {
 		_, err = f.Write(make([]byte, 4096))
@@ -78,9 +78,7 @@ func (d *Disk) KeepFull(t *testing.T) (free func()) {
 // Free gives the space back.
 func (d *Disk) Free(t *testing.T) {
 	t.Helper()
-	if err := os.Remove(d.filling()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(d.filling()))
 }
 
 func (d *Disk) filling() string { return filepath.Join(d.Path, "filling") }
@@ -88,7 +86,5 @@ func (d *Disk) filling() string { return filepath.Join(d.Path, "filling") }
 // ReadOnly makes the disk one that cannot be written to, until the end of the test.
 func (d *Disk) ReadOnly(t *testing.T) {
 	t.Helper()
-	if err := syscall.Mount("tmpfs", d.Path, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=256k,mode=0700"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mount("tmpfs", d.Path, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=256k,mode=0700"))
 }

@@ -13,6 +13,7 @@ import (
 
 	"rollcall/bounded"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // FS is a mounted view of a folder.
@@ -41,10 +42,7 @@ func mount(t *testing.T, folder, at string) *FS {
 	}
 	program, err := exec.LookPath("bindfs")
 	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("bindfs is missing")
-		}
-		t.Skip("bindfs is missing")
+		must.Skip(t, "bindfs is missing")
 	}
 	if _, err := os.Stat("/dev/fuse"); err != nil {
 		t.Skip("this machine has no FUSE: ", err)
@@ -52,9 +50,7 @@ func mount(t *testing.T, folder, at string) *FS {
 	f := &FS{Path: at}
 	f.server = exec.Command(program, "-f", "-o", "nonempty", folder, f.Path)
 	f.server.Stderr = os.Stderr
-	if err := f.server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.server.Start())
 	t.Cleanup(func() { f.end(t) })
 	for until := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if mounts, err := os.ReadFile("/proc/self/mounts"); err == nil && strings.Contains(string(mounts), " "+f.Path+" ") {
@@ -86,9 +82,7 @@ func (f *FS) Answer(t *testing.T) { f.signal(t, syscall.SIGCONT) }
 
 func (f *FS) signal(t *testing.T, s syscall.Signal) {
 	t.Helper()
-	if err := f.server.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.server.Process.Signal(s))
 }
 
 // end ends the server first: calls that hang then fail.

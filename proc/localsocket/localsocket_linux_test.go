@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -14,9 +15,7 @@ import (
 func listen(t *testing.T, path string) {
 	t.Helper()
 	listener, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 }
 
@@ -29,24 +28,18 @@ func TestCheck(t *testing.T) {
 		t.Error(err)
 	}
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	t.Chdir(dir)
 	for _, wrong := range []string{"s", file, filepath.Join(dir, "none"), filepath.Join(dir, "none", "s")} {
 		if Check(wrong) == nil {
 			t.Errorf("%s passed", wrong)
 		}
 	}
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(dir, 0o777))
 	if Check(path) == nil {
 		t.Error("a folder that others can write to")
 	}
-	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(dir, 0o777|os.ModeSticky))
 	if err := Check(path); err != nil {
 		t.Errorf("a folder like /tmp: %v", err)
 	}
@@ -61,22 +54,16 @@ func TestCheckOfAnotherUser(t *testing.T) {
 	path := filepath.Join(dir, "s")
 	listen(t, path)
 	for _, mode := range []os.FileMode{0o755, 0o777 | os.ModeSticky} {
-		if err := errors.Join(os.Lchown(dir, 4711, 4711), os.Chmod(dir, mode)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Lchown(dir, 4711, 4711), os.Chmod(dir, mode)))
 		if Check(path) == nil {
 			t.Errorf("a socket in a folder of another user, %v", mode)
 		}
 	}
-	if err := errors.Join(os.Lchown(dir, os.Getuid(), os.Getgid()), os.Chmod(dir, 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Lchown(dir, os.Getuid(), os.Getgid()), os.Chmod(dir, 0o700)))
 	if err := Check(path); err != nil {
 		t.Error(err)
 	}
-	if err := os.Lchown(path, 4711, 4711); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Lchown(path, 4711, 4711))
 	if Check(path) == nil {
 		t.Error("the socket of another user")
 	}

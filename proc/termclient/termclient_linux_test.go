@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rollcall/internal/must"
 	"rollcall/proc"
 	"rollcall/proc/localsocket"
 )
@@ -67,16 +68,10 @@ func listener(t *testing.T, socket string, attr *syscall.SysProcAttr, env ...str
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env, cmd.SysProcAttr = append(append(os.Environ(), listenVariable+"="+socket), env...), attr
 	input, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = input.Close()
 		_ = cmd.Wait()
@@ -85,9 +80,7 @@ func listener(t *testing.T, socket string, attr *syscall.SysProcAttr, env ...str
 		t.Fatal(err)
 	}
 	p, err := proc.Open().Find(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p.Identity
 }
 
@@ -96,9 +89,7 @@ func hostileTmux(t *testing.T, program string) (socket string) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -124,26 +115,17 @@ func hostileTmux(t *testing.T, program string) (socket string) {
 
 // TestHostileServer: a tmux client that is not confined executes what its server says, and a confined one does not.
 func TestHostileServer(t *testing.T) {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("tmux is not installed")
-		}
-		t.Skip("tmux is not installed")
-	}
+	must.Have(t, "tmux")
 	if _, err := call(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); err != nil {
 		t.Skipf("this kernel has no Landlock: %v", err)
 	}
 	dir := t.TempDir()
 	marker, program := filepath.Join(dir, "executed"), filepath.Join(dir, "program")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho > "+marker+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\necho > "+marker+"\n"), 0o700))
 	socket := hostileTmux(t, program)
 	client := func() *exec.Cmd {
 		path, err := exec.LookPath("tmux")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		cmd := exec.CommandContext(t.Context(), path, "-N", "-S", socket, "list-panes", "-a")
 		cmd.Env = environment()
 		return cmd
@@ -206,13 +188,9 @@ func TestReplacedSocket(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	first := listener(t, socket, nil)
 	held, err := pin(socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer held.close()
-	if err := os.Rename(socket, socket+".old"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(socket, socket+".old"))
 	second := listener(t, socket, nil)
 	if id, err := localsocket.Listener(t.Context(), held.here); err != nil || id != first {
 		t.Errorf("%v, %v, want %v", id, err, first)

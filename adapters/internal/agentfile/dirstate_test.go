@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/internal/must"
 )
 
 // TestStill: nothing that is made, removed or written in the folder, or at the
@@ -38,14 +39,10 @@ func TestStill(t *testing.T) {
 				os.Chtimes(filepath.Join(dir, "sub"), old, old),
 				os.Chtimes(dir, old, old),
 			} {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 			}
 			before := agentfile.ReadDirState(dir, dir+".json")
-			if err := c.change(dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.change(dir))
 			if got := agentfile.ReadDirState(dir, dir+".json").IsSame(before); got != c.still {
 				t.Errorf("still: %t, want %t", got, c.still)
 			}
@@ -64,9 +61,7 @@ func TestUnsettled(t *testing.T) {
 		t.Error("still, of a folder that isn't there")
 	}
 	for i := range 300 {
-		if err := os.WriteFile(filepath.Join(dir, string(rune('a'+i%26))+time.Duration(i).String()), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, string(rune('a'+i%26))+time.Duration(i).String()), nil, 0o600))
 	}
 	if many := agentfile.ReadDirState(dir); many.IsSame(many) {
 		t.Error("still, of a folder with more than is looked at")

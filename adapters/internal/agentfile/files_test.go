@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // split is what both readers have to agree with.
@@ -59,9 +61,7 @@ func checkBackward(t *testing.T, data string, maxLine int) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if !strings.HasPrefix(data[offset:], string(line)) {
 			t.Errorf("line %q isn't at offset %d", line, offset)
 		}
@@ -103,9 +103,7 @@ func checkForward(t *testing.T, data string, maxLine int) {
 		checkLong(t, data, long, maxLine)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !slices.Equal(got, want) || stats.Lines != len(want) || stats.Long != wantLong {
 		t.Errorf("forward: %d lines, %+v; want %d lines and %d long ones", len(got), stats, len(want), wantLong)
 	}
@@ -152,9 +150,7 @@ func TestForwardGoesOn(t *testing.T) {
 		var got []string
 		take := func(line []byte, _ int64) error { got = append(got, string(line)); return nil }
 		next, _, err := Forward(t.Context(), strings.NewReader(data[:cut]), 0, 0, take)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, _, err = Forward(t.Context(), strings.NewReader(data), next, 0, take); err != nil {
 			t.Fatal(err)
 		}
@@ -202,9 +198,7 @@ func TestManyMegabytesWithoutNewline(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "sparse")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	const hole = 120 << 20
 	if _, err := f.WriteAt([]byte("\n{\"last\":true}\n"), hole); err != nil {
@@ -268,9 +262,7 @@ func TestLineWithoutEnd(t *testing.T) {
 		defer f.Close()
 		err = f.Truncate(whole)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	check := func(name string, c *counted, err error) {
 		t.Helper()
 		var long *LongLine

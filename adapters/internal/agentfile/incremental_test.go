@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // readTo opens the file and records that it was read up to next, if next is not 0. It reports whether the file had
@@ -12,14 +14,10 @@ import (
 func readTo(t *testing.T, f *File, next int64) bool {
 	t.Helper()
 	file, err := os.Open(f.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer file.Close()
 	info, err := file.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f.Begin(file, info)
 	grown := f.HasGrown(file)
 	if f.Next = max(f.Next, next); next > 0 {
@@ -46,9 +44,7 @@ func TestHasGrown(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			f := NewFile(filepath.Join(t.TempDir(), "transcript"))
 			text := "first\n" + same
-			if err := os.WriteFile(f.Path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(f.Path, []byte(text), 0o600))
 			readTo(t, &f, int64(len(text)))
 			if err := os.WriteFile(f.Path, []byte(c.text), 0o600); err != nil { // in place: the same inode
 				t.Fatal(err)

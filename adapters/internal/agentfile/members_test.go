@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"rollcall/internal/must"
 )
 
 func TestTop(t *testing.T) {
@@ -18,9 +20,7 @@ func TestTop(t *testing.T) {
 		got = append(got, string(key)+"="+string(raw))
 		return true
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := `type="assistant"|n=-12|deep={"a":[1,{"b":"]}\"\\"}]}|s="a\"b\\"|t=true|z=null|key=1.5e3`
 	if s := strings.Join(got, "|"); s != want {
 		t.Errorf("got  %s\nwant %s", s, want)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -16,14 +17,10 @@ func TestEvalSymlinks(t *testing.T) {
 	target := filepath.Join(dir, "target")
 	for _, err := range []error{os.Mkdir(target, 0o700), os.Symlink(target, filepath.Join(dir, "absolute")),
 		os.Symlink("../"+filepath.Base(dir)+"/target", filepath.Join(dir, "relative")), os.Symlink("loop", filepath.Join(dir, "loop"))} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	resolved, err := filepath.EvalSymlinks(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, root := range []string{"", rootOfSelf(t)} {
 		for _, name := range []string{"absolute", "relative", "target"} {
 			got, err := EvalSymlinks(root + filepath.Join(dir, name))
@@ -56,18 +53,12 @@ func rootOfSelf(t *testing.T) string {
 func TestRoot(t *testing.T) {
 	cmd := exec.Command("cat")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { in.Close(); _ = cmd.Wait() })
 	table := proc.Open()
 	p, err := table.Find(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if root, err := table.Root(p.Identity); err != nil || root != "" {
 		t.Errorf("root %q, %v", root, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/internal/must"
 )
 
 // folder is a folder as app/store has it, without its checks.
@@ -262,14 +263,10 @@ func TestBound(t *testing.T) {
 				b.added[fmt.Sprint(k)] = addition{big, 1}
 			}
 		}
-		if err := f.save(b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.save(b))
 		// Make what is there look older, but for the first entry, which is used again.
 		v, err := f.openView()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		b = &batch{used: map[uint64]uint32{}, aged: 1}
 		for k := range v.len() {
 			r := v.at(k)
@@ -277,9 +274,7 @@ func TestBound(t *testing.T) {
 		}
 		b.used[keyOf("0")] = hour(time.Now())
 		v.close()
-		if err := f.save(b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.save(b))
 	}
 	info, err := os.Stat(filepath.Join(dir, testName))
 	if err != nil || info.Size() > maxFileSize || f.load("0") == nil || f.load(fmt.Sprint(n-1)) == nil || log.Len() > 0 {
@@ -321,17 +316,13 @@ func TestMoreThanFits(t *testing.T) {
 		c, _ := in(dir)
 		f := Of[value](c, testName, 1).file
 		v, damage := f.openView()
-		if damage != nil {
-			t.Fatal(damage)
-		}
+		must.Do(t, damage)
 		b := &batch{used: map[uint64]uint32{}, aged: 1}
 		for k := range v.len() {
 			b.used[v.at(k).key] = hour(time.Now()) - hours
 		}
 		v.close()
-		if err := f.save(b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.save(b))
 	}
 	if ask() > 0 {
 		t.Fatal("values in an empty folder")
@@ -388,14 +379,10 @@ func TestDamaged(t *testing.T) {
 	fill(t, dir, 3)
 	path := filepath.Join(dir, testName)
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	try := func(what string, data []byte) {
 		t.Helper()
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o600))
 		found, log := check(t, dir, 3)
 		if found == 3 || strings.Count(log, "\n") != 1 || !strings.Contains(log, path) {
 			t.Errorf("%s: %d values; the log has %q", what, found, log)
@@ -431,9 +418,7 @@ func TestUnusable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "facts")
 			fill(t, dir, 3)
-			if err := damage(dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, damage(dir))
 			t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
 			c, _ := in(dir)
 			facts := Of[value](c, testName, 1)
@@ -453,9 +438,7 @@ func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	old, young := filepath.Join(dir, "agent.1.tmp"), filepath.Join(dir, "agent.2.tmp")
 	past := time.Now().Add(-2 * tmpAge)
-	if err := errors.Join(os.WriteFile(old, nil, 0o600), os.WriteFile(young, nil, 0o600), os.Chtimes(old, past, past)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(old, nil, 0o600), os.WriteFile(young, nil, 0o600), os.Chtimes(old, past, past)))
 	fill(t, dir, 1)
 	if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the old one is there: %v", err)
@@ -485,9 +468,7 @@ func TestTogether(t *testing.T) {
 		cmd.Env = append(os.Environ(), dirVar+"="+dir)
 		out := &bytes.Buffer{}
 		cmd.Stdout, cmd.Stderr = out, io.Writer(out)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		all = append(all, cmd)
 	}
 	for _, cmd := range all {
@@ -533,16 +514,12 @@ func FuzzFile(f *testing.F) {
 	facts.Flush(true)
 	path := filepath.Join(dir, testName)
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	f.Add(whole)
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, testName), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, testName), data, 0o600))
 		c, _ := in(dir)
 		facts := Of[value](c, testName, 1)
 		facts.Load("/f0")

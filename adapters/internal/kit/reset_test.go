@@ -3,14 +3,14 @@ package kit
 import (
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // TestResetTime: the forms that the messages of Claude Code 2.1.100 to 2.1.332 and Codex 0.169.0 have; nothing is guessed from others.
 func TestResetTime(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	written := time.Date(2026, 11, 25, 14, 30, 0, 0, time.Local)
 	at := func(day, hour, minute int, zone *time.Location) time.Time {
 		return time.Date(2026, 11, day, hour, minute, 0, 0, zone)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rollcall/adapters/internal/factcache"
+	"rollcall/internal/must"
 )
 
 // plainFolder is a folder of the cache without any checks.
@@ -81,9 +82,7 @@ func TestSavedLedger(t *testing.T) {
 	old, err := os.ReadFile(ledgers)
 	dir.store(4)
 	now, err2 := os.ReadFile(ledgers)
-	if err := errors.Join(err, err2, os.WriteFile(ledgers, old, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, err2, os.WriteFile(ledgers, old, 0o600)))
 	if !isState(dir.load(t))(4, 0, false) {
 		t.Error(dir.load(t))
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // TestShownExactly: the screens of Claude Code 2.1.329 and 2.1.100, 100 columns wide, show the command that they were asked for and none that differs in a
@@ -45,9 +47,7 @@ func TestShownExactly(t *testing.T) {
 func dialogIn(t *testing.T, version, name string) *Dialog {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "claude-"+version+"-"+name+".txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d, ok := FindDialog(strings.Split(string(data), "\n"))
 	if !ok {
 		t.Fatalf("%s %s: no dialog", version, name)

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -26,25 +27,16 @@ type kittyShown struct {
 // inKitty opens a kitty with these options.
 func inKitty(t *testing.T, text string, options ...string) *kittyShown {
 	t.Helper()
-	if _, err := exec.LookPath("kitty"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("kitty is not installed")
-		}
-		t.Skip("kitty is not installed")
-	}
+	must.Have(t, "kitty")
 	d := desktoptest.For(t, desktoptest.Options{})
 	k := &kittyShown{t: t, dir: t.TempDir()}
 	file := filepath.Join(k.dir, "screen")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	const program = `stty -echo -icanon; printf '\033[2J\033[H'; cat "$1"; echo $$ > "$1.pid"; env > "$1.env"; exec cat > "$1.typed"`
 	cmd := exec.Command("kitty", append(append([]string{"--config", "NONE", "-o", "initial_window_width=100c", "-o", "initial_window_height=40c", "-o", "remember_window_size=no"}, options...),
 		"sh", "-c", program, "sh", file)...)
 	cmd.Env = d.Env()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -53,38 +54,25 @@ func (p *shownPane) agent(t *testing.T) proc.Identity {
 func identity(t *testing.T, pid string) proc.Identity {
 	t.Helper()
 	number, err := strconv.Atoi(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	x, err := proc.Open().Find(number)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return x.Identity
 }
 
 // shown is a pane whose program shows a file and then what is typed.
 func shown(t *testing.T, text string) *shownPane {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("tmux is not installed")
-		}
-		t.Skip("tmux is not installed")
-	}
+	must.Have(t, "tmux")
 	dir, err := os.MkdirTemp("", "tm") // a socket's path is limited to 108 bytes
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p := &shownPane{dir: dir}
 	t.Cleanup(func() {
 		_ = exec.Command("tmux", "-S", p.socket(), "kill-server").Run()
 		os.RemoveAll(dir)
 	})
 	file := filepath.Join(dir, "screen")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	p.tmux(t, "-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", "sh", "-c",
 		`stty -echo -icanon; printf '\033[2J\033[H'; cat "$1"; sleep 1000 & echo $! > "$1.agent"; exec cat > "$1.typed"`, "sh", file)
 	eventually.True(t, "the agent runs", func() bool {
@@ -95,9 +83,7 @@ func shown(t *testing.T, text string) *shownPane {
 		return err == nil && len(args) > 0 && args[0] == "sleep"
 	})
 	found, err := Find(t.Context(), proc.Open(), p.agent(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p.tmuxPane = found.(*tmuxPane)
 	eventually.True(t, "the text is shown", func() bool {
 		screen, err := p.Screen(t.Context())
@@ -126,9 +112,7 @@ func prompt(command string) string {
 func dialogOf(t *testing.T, p *shownPane) (screen []string, d *Dialog) {
 	t.Helper()
 	screen, err := p.Screen(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d, ok := FindDialog(screen)
 	if !ok {
 		t.Fatalf("no dialog in\n%s", strings.Join(screen, "\n"))
@@ -278,9 +262,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := os.Chmod(filepath.Dir(p.socket()), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Dir(p.socket()), 0o777))
 	if err := find(agent, env...); !errors.Is(err, ErrNoPane) {
 		t.Errorf("a folder that others can write to: %v", err)
 	}

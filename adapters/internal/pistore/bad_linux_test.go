@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // hole is a session with so many bytes of nothing between its ends.
@@ -27,18 +28,14 @@ func hole(begin string, size int64, end string) func(testing.TB, string) {
 		if err == nil {
 			_, err = f.WriteAt([]byte(end), int64(len(begin))+size)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		f.Close()
 	}
 }
 
 func content(text string) func(testing.TB, string) {
 	return func(t testing.TB, path string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 }
 

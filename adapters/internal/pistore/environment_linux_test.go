@@ -24,6 +24,7 @@ import (
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -160,9 +161,7 @@ func (w *fixture) cwd() string { return filepath.Join(w.home, "proj") }
 
 func (w *fixture) check(err error) {
 	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
 }
 
 // ownTable is the process table of the test's own processes.

@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 func TestProgram(t *testing.T) {
 	dir := t.TempDir()
 	script, native := filepath.Join(dir, "script"), filepath.Join(dir, "native")
 	for path, text := range map[string]string{script: "#!/usr/bin/env node\n", native: "\x7fELF\x02\x01"} {
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o755))
 	}
 	has := func(names map[string]string) func(string) (string, error) {
 		return func(name string) (string, error) {

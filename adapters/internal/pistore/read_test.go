@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // build makes a file of so many lines of about 1 KB between a prompt and an end.
@@ -23,22 +24,16 @@ func build(t testing.TB, path string, lines int, end func(s *script)) *script {
 		s.answer(2*second, "toolUse", call(fmt.Sprint(i), strings.Repeat("x", 600))).result(2*second, fmt.Sprint(i))
 	}
 	end(s)
-	if err := os.WriteFile(path, []byte(s.text()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(s.text()), 0o600))
 	return s
 }
 
 func readFacts(t testing.TB, tr *transcript, exact bool) facts {
 	t.Helper()
 	info, err := os.Stat(tr.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f, err := tr.read(t.Context(), info, exact, exact)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return f
 }
 
@@ -82,9 +77,7 @@ func TestFork(t *testing.T) {
 	s := newScript(idA, "/x", at, "parentSession", "/parent.jsonl")
 	s.begin().prompt(-time.Hour, "the parent's").answer(-time.Hour, "toolUse", call("a", "ls"))
 	write := func() facts {
-		if err := os.WriteFile(path, []byte(s.text()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(s.text()), 0o600))
 		return readFacts(t, newTranscript(path, nil), true)
 	}
 	if f := write(); f.turn.state != noTurn || f.sums.Input != 0 || f.firstPrompt != "the parent's" || f.model != "mock/mock-1" {
@@ -103,9 +96,7 @@ func TestUsage(t *testing.T) {
 		s.entry(kind, 3*second, map[string]any{"usage": someUsage})
 	}
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(path, []byte(s.text()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(s.text()), 0o600))
 	f := readFacts(t, newTranscript(path, nil), true)
 	if want := (adapters.Tokens{Input: 40, Output: 8, CacheRead: 12, CacheWrite: 4}); f.sums.Tokens != want || f.sums.cost != 2 || f.context != 16 {
 		t.Errorf("%+v", f.sums)
@@ -140,15 +131,11 @@ func TestPeek(t *testing.T) {
 	s.answer(4*second, "stop").prompt(5*second, "on another branch").answer(6*second, "stop")
 	s.last = fork
 	s.prompt(7*second, "two").answer(8*second, "error").answer(9*second, "toolUse", call("c", strings.Repeat("ä", adapters.MaxText)))
-	if err := os.WriteFile(path, []byte(s.text()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(s.text()), 0o600))
 	a := New(agentname.Pi, adapters.Config{Home: t.TempDir(), Env: func(string) string { return "" }})
 	show := func(n int) (out []string) {
 		m, err := a.Peek(t.Context(), adapters.Session{Files: []string{path}}, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		keys := map[string]bool{}
 		for _, x := range m {
 			if keys[x.Key] || x.At.IsZero() || len(x.Text) > adapters.MaxText {
@@ -179,15 +166,11 @@ func TestPeek(t *testing.T) {
 // What tells the two agents' processes apart, and from others.
 func TestWhose(t *testing.T) {
 	beside := filepath.Join(t.TempDir(), "pi")
-	if err := os.WriteFile(filepath.Join(filepath.Dir(beside), "package.json"), []byte(`{"name":"@earendil-works/pi-coding-agent"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(filepath.Dir(beside), "package.json"), []byte(`{"name":"@earendil-works/pi-coding-agent"}`), 0o600))
 	cli := "/usr/lib/node_modules/@mariozechner/pi-coding-agent/dist/cli.js"
 	link, other := filepath.Join(t.TempDir(), "pi"), filepath.Join(t.TempDir(), "pi")
 	for name, target := range map[string]string{link: piScript(t), other: "/bin/sh"} {
-		if err := os.Symlink(target, name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(target, name))
 	}
 	for _, test := range []struct {
 		comm, exe string
@@ -217,11 +200,7 @@ func TestWhose(t *testing.T) {
 // piScript is Pi's program as npm installs it.
 func piScript(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "node_modules", "@mariozechner", "pi-coding-agent", "dist", "cli.js")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, nil, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, nil, 0o755))
 	return path
 }

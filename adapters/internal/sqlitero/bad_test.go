@@ -15,15 +15,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/internal/must"
 )
 
 func TestNotADatabase(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, b []byte) string {
 		p := filepath.Join(dir, name)
-		if err := os.WriteFile(p, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(p, b, 0o600))
 		return p
 	}
 	header := append([]byte("SQLite format 3\x00\x10\x00\x02\x02\x00\x40\x20\x20"), make([]byte, 5000)...)
@@ -36,9 +36,7 @@ func TestNotADatabase(t *testing.T) {
 		"folder":        dir,
 		"folder as log": write("folder-log", header),
 	}
-	if err := os.Mkdir(paths["folder as log"]+"-wal", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(paths["folder as log"]+"-wal", 0o700))
 	pipe := filepath.Join(dir, "pipe")
 	mkfifo(t, pipe)
 	paths["named pipe"] = pipe
@@ -58,9 +56,7 @@ func TestNotADatabase(t *testing.T) {
 		t.Errorf("missing file: %v", err)
 	}
 	loop := filepath.Join(dir, "loop")
-	if err := os.Symlink(loop, loop); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(loop, loop))
 	if _, _, err := count(t.Context(), loop); err == nil {
 		t.Error("a symlink loop was read")
 	}
@@ -75,26 +71,16 @@ func TestDamaged(t *testing.T) {
 	w.do(wal, schema, one(fill), `PRAGMA wal_checkpoint(TRUNCATE)`, `UPDATE account SET money = 101`)
 	w.kill()
 	log, err := os.ReadFile(path + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	log[len(log)/2] ^= 0xff
-	if err := os.WriteFile(path+"-wal", log, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path+"-wal", log, 0o600))
 	if n, sum, err := count(t.Context(), path); err != nil || n != 200 || sum != 20000 {
 		t.Errorf("log with a broken frame: %d accounts, sum %d, %v; want what was there before it", n, sum, err)
 	}
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, int64(len(data)/2)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(path + "-wal"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.Truncate(path, int64(len(data)/2)))
+	must.Do(t, os.Remove(path+"-wal"))
 	if _, _, err := count(t.Context(), path); !errors.Is(err, ErrNotDatabase) {
 		t.Errorf("database cut in half: %v, want ErrNotDatabase", err)
 	}
@@ -104,20 +90,14 @@ func TestDamaged(t *testing.T) {
 // can't be read is told.
 func TestAsUserWithoutRights(t *testing.T) {
 	dir, err := os.MkdirTemp("", "sqlitero")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(dir, 0o755))
 	path := filepath.Join(dir, "x.sqlite")
 	w := startWriter(t, path)
 	w.do(wal, `PRAGMA wal_autocheckpoint = 0`, schema, one(fill))
 	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := os.Chmod(path+suffix, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(path+suffix, 0o644))
 	}
 	before := tree(t, dir)
 	if got := asNobody(t, path); got != "200 <nil>" {
@@ -126,9 +106,7 @@ func TestAsUserWithoutRights(t *testing.T) {
 	if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
 		t.Errorf("the folder changed:\n%s", diff)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(path, 0o600))
 	if got := asNobody(t, path); !strings.Contains(got, "permission denied") {
 		t.Errorf("unreadable file: %s", got)
 	}
@@ -163,13 +141,9 @@ func TestRandomDamage(t *testing.T) {
 	w := startWriter(t, seed)
 	w.do(wal, schema, one(fill), `PRAGMA wal_checkpoint(TRUNCATE)`, `UPDATE account SET money = 101`)
 	data, err := os.ReadFile(seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	log, err := os.ReadFile(seed + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	random := rand.New(rand.NewPCG(1, 2))
 	damage := func(b []byte) []byte {
 		b = bytes.Clone(b)
@@ -184,9 +158,7 @@ func TestRandomDamage(t *testing.T) {
 	right, failed := 0, 0
 	for range 500 {
 		for name, b := range map[string][]byte{path: damage(data), path + "-wal": damage(log)} {
-			if err := os.WriteFile(name, b, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(name, b, 0o600))
 		}
 		before := tree(t, dir)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

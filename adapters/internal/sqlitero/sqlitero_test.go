@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/internal/must"
 )
 
 const (
@@ -39,9 +41,7 @@ func tree(t testing.TB, dir string) map[string]string {
 		m[e.Name()] = fmt.Sprintf("%d %x", len(b), sha256.Sum256(b))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return m
 }
 
@@ -97,9 +97,7 @@ func TestReadLeavesNothingBehind(t *testing.T) {
 		"log without -shm": func(t *testing.T, path string, w *process) {
 			w.do(wal, `PRAGMA wal_autocheckpoint = 0`, schema, one(fill))
 			w.kill()
-			if err := os.Remove(path + "-shm"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(path+"-shm"))
 		},
 		"persistent journal": func(t *testing.T, path string, w *process) {
 			w.do(`PRAGMA journal_mode = PERSIST`, schema, one(fill), "close")
@@ -113,9 +111,7 @@ func TestReadLeavesNothingBehind(t *testing.T) {
 			// that would need escaping in one.
 			x := filepath.Join(filepath.Dir(path), "x.sqlite")
 			make(t, x, w)
-			if err := os.Symlink(x, path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(x, path))
 			before := tree(t, filepath.Dir(path))
 			for range 3 {
 				n, sum, err := count(t.Context(), path)
@@ -272,9 +268,7 @@ func TestStampIsStableAndTells(t *testing.T) {
 	look := func() Stamp {
 		t.Helper()
 		s, err := Look(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return s
 	}
 	a := look()

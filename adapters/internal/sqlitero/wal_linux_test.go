@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // A log that SQLite would end early, or take for an empty one, is damage as long
@@ -13,9 +15,7 @@ import (
 func TestDamagedLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(0)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	if _, err := db.Exec("CREATE TABLE account (id INTEGER PRIMARY KEY, money INTEGER, filler TEXT)"); err != nil {
@@ -27,9 +27,7 @@ func TestDamagedLog(t *testing.T) {
 		}
 	}
 	good, err := os.ReadFile(path + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	noise := make([]byte, len(good))
 	for i := range noise {
 		noise[i] = byte(i*7 + 3)
@@ -37,16 +35,12 @@ func TestDamagedLog(t *testing.T) {
 	hole := append([]byte(nil), good...)
 	clear(hole[len(hole)/3 : len(hole)*2/3])
 	for name, damaged := range map[string][]byte{"noise": noise, "half of it": good[:len(good)/2], "a hole": hole} {
-		if err := os.WriteFile(path+"-wal", damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path+"-wal", damaged, 0o600))
 		if _, _, err := count(t.Context(), path); !errors.Is(err, ErrNotDatabase) {
 			t.Errorf("%s: %v, want ErrNotDatabase", name, err)
 		}
 	}
-	if err := os.WriteFile(path+"-wal", good, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path+"-wal", good, 0o600))
 	if n, _, err := count(t.Context(), path); n != 200 || err != nil {
 		t.Errorf("%d rows, %v", n, err)
 	}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // The tests' writers are processes of their own: this binary, run again.
@@ -119,16 +121,10 @@ func startWriter(t testing.TB, path string) *process {
 	cmd.Env = append(os.Environ(), "SQLITERO_ROLE=writer")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	p := &process{t, cmd, in, bufio.NewScanner(out)}
 	t.Cleanup(func() { p.in.Close(); p.cmd.Process.Kill(); p.cmd.Wait() })
 	return p
@@ -170,16 +166,11 @@ func (p *process) kill() {
 func asNobody(t *testing.T, path string) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("only root can run a process as another user")
-		}
-		t.Skip("only root can run a process as another user")
+		must.Skip(t, "only root can run a process as another user")
 	}
 	cmd := exec.Command("/proc/self/fd/3", path)
 	self, err := os.Open(os.Args[0]) // the test binary lies in a private folder
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer self.Close()
 	cmd.ExtraFiles = []*os.File{self}
 	cmd.Env = []string{"SQLITERO_ROLE=reader", "HOME=/", "GORACE=atexit_sleep_ms=0"}
@@ -196,7 +187,5 @@ func asNobody(t *testing.T, path string) string {
 
 func mkfifo(t *testing.T, path string) {
 	t.Helper()
-	if err := unix.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Mkfifo(path, 0o600))
 }

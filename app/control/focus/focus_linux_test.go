@@ -14,6 +14,7 @@ import (
 	"rollcall/app/control/focus"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -30,12 +31,7 @@ type screen struct {
 func need(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, program := range programs {
-		if _, err := exec.LookPath(program); err != nil {
-			if os.Getenv("CI") == "true" {
-				t.Fatalf("%s is not installed", program)
-			}
-			t.Skipf("%s is not installed", program)
-		}
+		must.Have(t, program)
 	}
 }
 
@@ -139,9 +135,7 @@ func TestTwoTerminals(t *testing.T) {
 	s.wants("the second is active", map[proc.Identity]focus.State{a: focus.Elsewhere, b: focus.Focused})
 
 	// An agent that ended in the terminal that has the focus.
-	if err := syscall.Kill(b.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(b.PID, syscall.SIGKILL))
 	s.until("its end", func() bool { return !s.table.Alive(b) })
 	s.wants("its terminal is still there", map[proc.Identity]focus.State{b: focus.Focused})
 	if got := s.finder.HasFocus(t.Context(), proc.Identity{PID: a.PID, Start: a.Start + 1, Boot: a.Boot}); got != focus.Unknown {
@@ -213,9 +207,7 @@ func TestTmux(t *testing.T) {
 func TestNoServer(t *testing.T) {
 	x := focus.OnX11(":987")
 	p, err := proc.Open().Find(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for range 2 {
 		if got := focus.New(proc.Open(), x).HasFocus(t.Context(), p.Identity); got != focus.Unknown {
 			t.Errorf("state %d", got)

@@ -13,6 +13,7 @@ import (
 
 	"rollcall/app/control/focus"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 )
 
 // fakeKWin takes scripts over a real bus as KWin 5.27 and 6 do, and runs them with node.
@@ -74,15 +75,11 @@ func TestShowKWin(t *testing.T) {
 				t.Errorf("without KWin: %v", err)
 			}
 			conn, err := dbus.Connect(desktop.BusAddress())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer conn.Close()
 			k := &fakeKWin{t: t, conn: conn, six: six, files: map[int32]string{}}
 			methods := map[string]any{"loadScript": k.LoadScript, "unloadScript": k.unload}
-			if err := conn.ExportMethodTable(methods, "/Scripting", "org.kde.kwin.Scripting"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, conn.ExportMethodTable(methods, "/Scripting", "org.kde.kwin.Scripting"))
 			if _, err := conn.RequestName("org.kde.KWin", dbus.NameFlagDoNotQueue); err != nil {
 				t.Fatal(err)
 			}

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/app/control/focus"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -79,9 +80,7 @@ func conversation(t *testing.T, answers map[string]string) (socket string, asked
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "socket")
 	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	requests := make(chan string, 100)
 	go func() {
 		for {
@@ -146,9 +145,7 @@ func TestShowHyprland(t *testing.T) {
 	if _, err := focus.OnHyprland(none).Windows(t.Context()); err == nil {
 		t.Error("an answer in another form is no error")
 	}
-	if err := os.Chmod(filepath.Dir(socket), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Dir(socket), 0o777))
 	if _, err := d.Windows(t.Context()); err == nil || !strings.Contains(err.Error(), "is not a socket that belongs to you") {
 		t.Errorf("a folder in which others can write: %v", err)
 	}
@@ -163,9 +160,7 @@ func TestSwayInOtherForms(t *testing.T) {
 	}
 	silent := filepath.Join(t.TempDir(), "socket")
 	l, err := net.Listen("unix", silent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
 	if _, err := focus.OnSway(silent).Windows(t.Context()); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("one that never answers: %v", err)
@@ -239,9 +234,7 @@ func TestShowWezTerm(t *testing.T) {
 	if len(p.Steps) != 1 || p.Steps[0].Kind != focus.TabStep || p.Steps[0].Text != "select pane 7 of WezTerm" || !p.Seen {
 		t.Fatalf("%+v", p)
 	}
-	if err := p.Steps[0].Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Steps[0].Run(t.Context()))
 	_, _, errno := syscall.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	text, err := os.ReadFile(socket + ".said")
 	if want := fmt.Sprintf("cli --no-auto-start activate-pane --pane-id 7|%[1]t|%[1]t", errno == 0); string(text) != want {
@@ -317,22 +310,16 @@ func (s *screen) installEditor() (install, said string) {
 	t.Helper()
 	install, said = s.file("share/codium"), s.file("said")
 	for _, folder := range []string{"bin", "resources/app"} {
-		if err := os.MkdirAll(filepath.Join(install, folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(install, folder), 0o700))
 	}
 	shell, err := os.ReadFile("/bin/sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for path, text := range map[string]string{
 		"codium":                     string(shell),
 		"bin/codium":                 "#!/bin/sh\necho \"$#|$*\" >'" + said + "'\n",
 		"resources/app/product.json": `{"nameShort": "VSCodium", "nameLong": "VSCodium", "applicationName": "codium"}`,
 	} {
-		if err := os.WriteFile(filepath.Join(install, path), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(install, path), []byte(text), 0o700))
 	}
 	return install, said
 }
@@ -345,18 +332,12 @@ func TestShowEditor(t *testing.T) {
 	t.Setenv("PATH", filepath.Join(install, "bin")+":"+os.Getenv("PATH"))
 	t.Setenv("XDG_CONFIG_HOME", s.file("config"))
 	storage := s.file("config/VSCodium/User/globalStorage/storage.json")
-	if err := os.MkdirAll(filepath.Dir(storage), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(storage), 0o700))
 	state := `{"windowsState": {"lastActiveWindow": {"folder": "file:///work/other"}, "openedWindows": [{"folder": "file:///work"}, {"folder": "file:///work/my%20shop"}, {"folder": "vscode-remote://ssh-remote/work/my shop/api"}]}}`
-	if err := os.WriteFile(storage, []byte(state), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(storage, []byte(state), 0o600))
 	cmd := exec.Command(filepath.Join(install, "codium"), "-c", s.script("one")+"; true")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	defer func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -366,16 +347,12 @@ func TestShowEditor(t *testing.T) {
 	if err != nil || len(p.Steps) != 1 || p.Steps[0].Kind != focus.EditorStep || p.Steps[0].Text != "raise the window of VSCodium with /work/my shop" || !p.Seen {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	if err := p.Steps[0].Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Steps[0].Run(t.Context()))
 	if text, _ := os.ReadFile(said); strings.TrimSpace(string(text)) != "1|/work/my shop" {
 		t.Errorf("ran it with %q", text)
 	}
 	agent, err := s.table.Find(id.PID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for pid, kind := range map[int]focus.Kind{agent.PPID: focus.WindowStep, cmd.Process.Pid: focus.EditorStep} { // a terminal that was started in the editor
 		p, err := s.finder.Plan(t.Context(), []focus.Desktop{&windowsOf{pids: []int{pid, cmd.Process.Pid}}}, id, "/work/my shop/api")
 		if err != nil || len(p.Steps) != 1 || p.Steps[0].Kind != kind || !p.Seen {
@@ -386,9 +363,7 @@ func TestShowEditor(t *testing.T) {
 	s.noEditor(id, "an editor in the folder of a session", "/work/my shop/api", s.dir)
 	t.Setenv("PATH", "/usr/bin:/bin")
 	if os.Getuid() == 0 {
-		if err := os.Chown(filepath.Join(install, "bin"), 65534, -1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chown(filepath.Join(install, "bin"), 65534, -1))
 	}
 	s.noEditor(id, "an editor that is neither root's nor in PATH", "/work/my shop/api")
 	// No window has that folder: it would open a new one.

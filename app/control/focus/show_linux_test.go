@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"rollcall/app/control/focus"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -347,13 +348,9 @@ func TestShowKitty(t *testing.T) {
 					} `json:"windows"`
 				} `json:"tabs"`
 			}
-			if err := json.Unmarshal([]byte(remote("ls")), &list); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(remote("ls")), &list))
 			x, err := s.table.Find(id.PID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for _, tab := range list[0].Tabs {
 				if tab.Focused {
 					return tab.Windows[0].PID == x.PPID
@@ -425,17 +422,11 @@ func TestShowSway(t *testing.T) {
 	s := &screen{t: t, table: proc.Open(), dir: t.TempDir()}
 	s.finder = focus.New(s.table, nil)
 	runtime := filepath.Join(s.dir, "run")
-	if err := os.Mkdir(runtime, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(runtime, 0o700))
 	sockets := filepath.Dir(s.swaySocket()) // this user's, as the folder of a socket must be, also where sway runs as another one
-	if err := errors.Join(os.Mkdir(sockets, 0o700), os.Chmod(sockets, 0o777|os.ModeSticky)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Mkdir(sockets, 0o700), os.Chmod(sockets, 0o777|os.ModeSticky)))
 	config := s.file("config")
-	if err := os.WriteFile(config, []byte("xwayland disable\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(config, []byte("xwayland disable\n"), 0o644))
 	env := []string{"HOME=" + s.dir, "PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + runtime, "WLR_BACKENDS=headless", "WLR_LIBINPUT_NO_DEVICES=1", "WLR_RENDERER=pixman",
 		"LANG=C.UTF-8", "SWAYSOCK=" + s.swaySocket()}
 	start := func(argv ...string) *exec.Cmd {
@@ -447,13 +438,9 @@ func TestShowSway(t *testing.T) {
 			cmd.SysProcAttr.Credential = nobody(t, s.dir)
 		}
 		out, err := os.Create(s.file(filepath.Base(argv[0]) + ".log"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		cmd.Stdout, cmd.Stderr = out, out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		t.Cleanup(func() {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
@@ -473,8 +460,6 @@ func TestShowSway(t *testing.T) {
 		}
 		return err == nil && len(names) == 1
 	})
-	if err := os.Chown(s.swaySocket(), os.Geteuid(), -1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chown(s.swaySocket(), os.Geteuid(), -1))
 	s.showOnSway(start)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rollcall/app/control/focus"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -23,9 +24,7 @@ func nobody(t *testing.T, folder string) *syscall.Credential {
 	uid, _ := strconv.Atoi(u.Uid)
 	gid, _ := strconv.Atoi(u.Gid)
 	for _, path := range []string{filepath.Dir(folder), folder, filepath.Join(folder, "run")} {
-		if err := os.Chown(path, uid, gid); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chown(path, uid, gid))
 	}
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/app/control/focus"
+	"rollcall/internal/must"
 )
 
 // TestServerHangs: a question to a server that accepts connections and never answers ends with its context, and so does the next one,
@@ -18,9 +19,7 @@ import (
 func TestServerHangs(t *testing.T) {
 	display := filepath.Join(t.TempDir(), "x:0")
 	server, err := net.Listen("unix", display)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer server.Close()
 	x := focus.OnX11(display)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -32,9 +31,7 @@ func TestServerHangs(t *testing.T) {
 		}()
 	}
 	conn, err := server.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := conn.Read(make([]byte, 1)); err != nil { // the client's greeting: it now waits for the answer
 		t.Fatal(err)
 	}
@@ -59,9 +56,7 @@ func TestServerHangs(t *testing.T) {
 func sockets(t *testing.T) (n int) {
 	t.Helper()
 	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, fd := range list {
 		if target, _ := os.Readlink("/proc/self/fd/" + fd.Name()); strings.HasPrefix(target, "socket:") {
 			n++

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // TestTerminal starts real programs in place of terminals.
@@ -18,9 +20,7 @@ func TestTerminal(t *testing.T) {
 	bin, folder := t.TempDir(), t.TempDir()
 	said := filepath.Join(bin, "said")
 	script := func(name, body string) {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+body+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+body+"\n"), 0o755))
 	}
 	m := &Opener{GOOS: "linux", FailTime: 5 * time.Second,
 		Getenv: func(string) string { return "" },
@@ -69,14 +69,10 @@ func TestSettings(t *testing.T) {
 		t.Skip("the stand-ins are shell scripts")
 	}
 	bin, folder := t.TempDir(), filepath.Join(t.TempDir(), "a b")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(folder, 0o700))
 	said := filepath.Join(bin, "said")
 	for _, name := range []string{"xterm", "mine", "code", "vim", "xdg-open"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nfor a in "+name+" \"$@\"; do echo \"[$a]\"; done >'"+said+"'\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nfor a in "+name+" \"$@\"; do echo \"[$a]\"; done >'"+said+"'\n"), 0o700))
 	}
 	environment := map[string]string{}
 	o := &Opener{GOOS: "linux", FailTime: 5 * time.Second, Getenv: func(name string) string { return environment[name] },

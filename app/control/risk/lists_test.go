@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 )
 
 // listed returns the commands of a file, one a line; `\NL` is a line break.
 func listed(t *testing.T, name string) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var out []string
 	for line := range strings.Lines(string(data)) {
 		out = append(out, strings.ReplaceAll(strings.TrimSuffix(line, "\n"), `\NL`, "\n"))
@@ -33,13 +32,9 @@ func command(folder, text string) Judgement {
 func project(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, d := range []string{"src", "docs", "scripts", ".git/hooks", ".github/workflows"} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(dir, d), 0o755))
 	}
 	return dir
 }

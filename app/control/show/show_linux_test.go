@@ -21,6 +21,7 @@ import (
 	"rollcall/app/control/show"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -105,12 +106,7 @@ func TestNotShown(t *testing.T) {
 
 // TestShown raises the terminal of a session, and that of another process that shows it.
 func TestShown(t *testing.T) {
-	if _, err := exec.LookPath("xterm"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	must.Have(t, "xterm")
 	desktop := desktoptest.For(t, desktoptest.Options{})
 	t.Setenv("DISPLAY", desktop.Display())
 	t.Setenv("SWAYSOCK", "")
@@ -119,9 +115,7 @@ func TestShown(t *testing.T) {
 	xterm := exec.Command("xterm", "-e", "sh", "-c", "sleep 1000 & echo $! >"+file+".new; mv "+file+".new "+file+"; wait")
 	xterm.Env = desktop.Env()
 	xterm.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := xterm.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xterm.Start())
 	defer func() {
 		_ = xterm.Process.Kill()
 		_ = xterm.Wait()
@@ -139,9 +133,7 @@ func TestShown(t *testing.T) {
 	x11 := focus.OnX11(desktop.Display())
 	eventually.True(t, "the window manager to list the window", func() bool {
 		list, err := x11.Windows(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return len(list) > 0
 	})
 	daemon := session("daemon", func(s *app.Session) { s.Shared, s.Terminal = true, x.Identity })
@@ -158,9 +150,7 @@ func TestShown(t *testing.T) {
 func TestHungXServer(t *testing.T) {
 	display := filepath.Join(t.TempDir(), "x:0")
 	server, err := net.Listen("unix", display)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer server.Close()
 	asked := make(chan net.Conn, 10)
 	go func() {
@@ -202,9 +192,7 @@ func (notInPath) Program(func(string) (string, error)) (string, error) {
 // TestProgramNotInPath: a session whose own process is the agent's program is attached to with that program.
 func TestProgramNotInPath(t *testing.T) {
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	adapters.Register(adapters.Description{Name: "running", Title: "Running", Short: "r", Program: filepath.Base(exe), Install: "-", Processes: []string{"running"}}, agent{})
 	adapters.Register(adapters.Description{Name: "script", Title: "Script", Short: "s", Program: "script", Install: "-", Processes: []string{"script"}}, agent{})
 	for name, want := range map[adapters.Name]string{"running": exe, "script": ""} {

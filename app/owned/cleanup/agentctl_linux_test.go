@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	_ "rollcall/adapters/all" // registers every agent
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 const (
@@ -92,21 +93,11 @@ func TestUnknownForms(t *testing.T) {
 	w.write(claude+"/text-pid.json", `{"sessionId":"text-pid","pid":"12","launchedAt":"2026-01-01T00:00:00Z"}`)
 	w.write(claude+"/no-time.json", `{"sessionId":"no-time","pid":1}`)
 	w.record(claude, "renamed", w.dead(), nil)
-	if err := os.Rename(w.path(claude+"/renamed.json"), w.path(claude+"/elsewhere.json")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(w.write(claude+"/huge.json", "{"), 1<<30); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(w.path(claude+"/folder.json"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mkfifo(w.path(claude+"/pipe.json"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(w.record(pi, "target", w.process().PID, nil), w.path(claude+"/link.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(w.path(claude+"/renamed.json"), w.path(claude+"/elsewhere.json")))
+	must.Do(t, os.Truncate(w.write(claude+"/huge.json", "{"), 1<<30))
+	must.Do(t, os.Mkdir(w.path(claude+"/folder.json"), 0o755))
+	must.Do(t, unix.Mkfifo(w.path(claude+"/pipe.json"), 0o600))
+	must.Do(t, os.Symlink(w.record(pi, "target", w.process().PID, nil), w.path(claude+"/link.json")))
 	paths, said := w.found()
 	if len(paths) > 0 {
 		t.Errorf("offered: %v", paths)
@@ -248,9 +239,7 @@ func TestDaemon(t *testing.T) {
 		t.Error("by its pid file: not seen")
 	}
 	old := p.Started.Add(-time.Hour)
-	if err := os.Chtimes(pidFile, old, old); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(pidFile, old, old))
 	if !offered() {
 		t.Error("a newcomer with its pid is taken for it")
 	}

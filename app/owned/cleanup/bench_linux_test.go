@@ -3,6 +3,8 @@ package cleanup
 import (
 	"fmt"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // BenchmarkScan: a home in which agentctl left two thousand records.
@@ -19,9 +21,7 @@ func BenchmarkScan(b *testing.B) {
 func TestManyAreRemoved(t *testing.T) {
 	w := benchWorld(t, 300)
 	items, err := w.Scan(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, r := range w.Remove(t.Context(), items) {
 		if r.Err != nil {
 			t.Error(r.Err)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/internal/must"
 )
 
 // greedy is a source gone mad: everything is stale, and its own.
@@ -25,9 +27,7 @@ func (g greedy) Check(_ context.Context, path string) (Item, error) {
 func item(t *testing.T, path string) Item {
 	t.Helper()
 	info, err := os.Lstat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return NewItem(path, "any", "any", info)
 }
 
@@ -67,9 +67,7 @@ func TestGuard(t *testing.T) {
 	dead := func(w *world) string { return w.record(claude, "dead", w.dead(), nil) }
 	must := func(t *testing.T, err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	for _, tt := range []struct {
 		name, why string
@@ -129,9 +127,7 @@ func TestGuard(t *testing.T) {
 func TestLinkedAgentFolder(t *testing.T) {
 	w := newWorld(t)
 	w.record("dotfiles/claude/agentctl/sessions", "dead", w.dead(), nil)
-	if err := os.Symlink(w.path("dotfiles/claude"), w.path(".claude")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(w.path("dotfiles/claude"), w.path(".claude")))
 	items, err := w.cleaner().Scan(t.Context())
 	if err != nil || len(items) != 1 {
 		t.Fatal(items, err)
@@ -175,9 +171,7 @@ func TestRecheck(t *testing.T) {
 func mustRead(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return b
 }
 
@@ -222,9 +216,7 @@ func TestStartTimes(t *testing.T) {
 func TestRefusedIsNotOffered(t *testing.T) {
 	w := newWorld(t)
 	path := w.record(claude, "dead", w.dead(), nil)
-	if err := os.Link(path, w.path("another-name")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Link(path, w.path("another-name")))
 	items, err := w.cleaner().Scan(t.Context())
 	if len(items) > 0 || !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), path+" kept") {
 		t.Errorf("%+v, %v", items, err)

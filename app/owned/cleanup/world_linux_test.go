@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rollcall/app/owned/cleanup/trash"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -46,9 +47,7 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w := &world{TB: t, home: home, table: &table{Table: proc.OpenAt("/proc", "/etc")}, live: map[string]bool{}}
 	w.src = &Agentctl{Home: home, Table: w.table, Sessions: Sessions{Live: w.live}}
 	return w
@@ -65,15 +64,11 @@ func (w *world) process(args ...string) proc.Process {
 		args = []string{"sleep", "60"}
 	}
 	cmd := exec.Command(args[0], args[1:]...)
-	if err := cmd.Start(); err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, cmd.Start())
 	w.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	w.table.pids = append(w.table.pids, cmd.Process.Pid)
 	p, err := w.table.Find(cmd.Process.Pid)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
 	return p
 }
 
@@ -81,9 +76,7 @@ func (w *world) process(args ...string) proc.Process {
 func (w *world) dead() int {
 	w.Helper()
 	cmd := exec.Command("true")
-	if err := cmd.Run(); err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, cmd.Run())
 	return cmd.Process.Pid
 }
 
@@ -92,12 +85,8 @@ func (w *world) path(rel string) string { return filepath.Join(w.home, rel) }
 func (w *world) write(rel, text string) string {
 	w.Helper()
 	path := w.path(rel)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		w.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(w, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }
 
@@ -119,9 +108,7 @@ func (w *world) record(folder, id string, pid int, change fields) string {
 func (w *world) json(v any) string {
 	w.Helper()
 	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
 	return string(b)
 }
 
@@ -158,8 +145,6 @@ func (w *world) tree(rel string) map[string]string {
 		got[strings.TrimPrefix(path, w.home+"/")] = string(text)
 		return err
 	})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
 	return got
 }

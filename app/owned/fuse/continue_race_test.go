@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 const (
@@ -100,9 +101,7 @@ func (s storedSession) keeper(t *testing.T, fuses *Fuses) (kill func()) {
 	t.Helper()
 	p := exec.Command(os.Args[0])
 	p.Env = append(os.Environ(), stateVariable+"="+fuses.Folder(), sessionVariable+"="+string(s))
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Start())
 	return func() {
 		_ = p.Process.Kill()
 		_ = p.Wait()
@@ -145,9 +144,7 @@ func TestContinueRacesOfProcesses(t *testing.T) {
 func continueRace(t *testing.T, s storedSession, disturb func(t *testing.T, s storedSession, kill func())) {
 	b := newBench(t)
 	x, err := b.SetContinue(t.Context(), limited("s1", b.now()), "Go on.", b.now().Add(150*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	first, second := s.keeper(t, b.Fuses), s.keeper(t, b.Fuses)
 	defer second()
 	due := func() bool { return time.Now().After(x.Expires) }

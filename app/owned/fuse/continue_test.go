@@ -18,6 +18,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/store"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // limited returns a session that was last active at a time.
@@ -241,9 +242,7 @@ func TestContinueKeeperKilled(t *testing.T) {
 	}
 	keeper := exec.Command(os.Args[0])
 	keeper.Env = append(os.Environ(), stateVariable+"="+b.Folder())
-	if err := keeper.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, keeper.Start())
 	eventually.True(t, "the keeper to begin", func() bool { _, err := os.Stat(begun); return err == nil })
 	if _, err := b.CancelContinue(t.Context(), "s1"); !errors.Is(err, ErrNoContinue) {
 		t.Errorf("cancelled while it is continued: %v", err)

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/app/store"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // TestClockSetBack checks that a fuse that was set while the clock was years ahead does not expire years late.
@@ -50,12 +51,8 @@ func TestClaimWithoutLock(t *testing.T) {
 	b := newBench(t)
 	b.set(Fuse{Path: t.TempDir(), Script: "true"}, time.Minute)
 	b.later(time.Hour)
-	if err := os.Remove(filepath.Join(b.Folder(), ".lock")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(b.Folder(), ".lock"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(b.Folder(), ".lock")))
+	must.Do(t, os.Mkdir(filepath.Join(b.Folder(), ".lock"), 0o700))
 	if due, _, err := b.claim(t.Context()); !errors.Is(err, store.ErrNotWritten) || len(due) > 0 {
 		t.Errorf("%d fuses are due, %v; want none and an error that is retried", len(due), err)
 	}
@@ -83,9 +80,7 @@ func TestSameFolderByAnotherPath(t *testing.T) {
 	dir := t.TempDir()
 	x := b.set(Fuse{Path: dir, Script: "true"}, time.Hour)
 	other := filepath.Join(t.TempDir(), "other")
-	if err := os.Rename(dir, other); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(dir, other))
 	// As with a mount, or a file system that ignores letter case, the stored path leads to the folder but differs from
 	// its real path.
 	if err := os.Symlink(other, x.Path); err != nil {
@@ -104,9 +99,7 @@ func TestFolderIsGone(t *testing.T) {
 	b := newBench(t)
 	dir := t.TempDir()
 	b.set(Fuse{Path: dir, Script: "pwd; ls -A"}, time.Minute)
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(dir))
 	b.later(time.Hour)
 	b.keep(nil)
 	eventually.True(b.t, "its result", func() bool { return len(b.only().Results) > 0 })
@@ -143,13 +136,9 @@ func TestCancelOfAFolderThatIsGone(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, name := range []string{"x", "true/x", "link/x"} {
-		if err := os.Mkdir(name, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(name, 0o700))
 		b.set(Fuse{Path: name, Script: "true"}, time.Hour)
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(name))
 		if _, err := b.Cancel(t.Context(), name); err != nil {
 			t.Error(err)
 		}
@@ -170,9 +159,7 @@ func TestFiresOnceAfterAReboot(t *testing.T) {
 			}
 			x := due[0] // the machine goes down while its script runs: the same pid is of another boot
 			x.Runner.Boot = "before"
-			if err := b.folder.Write(x.name, x); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.folder.Write(x.name, x))
 			b.later(off)
 			for range 3 {
 				if due, _, err := b.claim(t.Context()); err != nil || len(due) != 0 {
@@ -186,9 +173,7 @@ func TestFiresOnceAfterAReboot(t *testing.T) {
 			fired := 0
 			for range 3 {
 				due, _, err := b.claim(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				fired += len(due)
 				b.later(2 * time.Minute)
 			}
@@ -214,9 +199,7 @@ func TestClockSetBackWhileItFires(t *testing.T) {
 	}
 	x := due[0]
 	x.FinishedAt, x.Results = b.now(), []string{"script: exit 0"}
-	if err := b.writeResult(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.writeResult(t.Context(), x))
 	if got := b.only(); !got.Finished() {
 		t.Errorf("the result is lost: %+v", got)
 	}

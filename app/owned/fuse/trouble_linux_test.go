@@ -16,6 +16,7 @@ import (
 
 	"rollcall/app/store"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 )
 
@@ -83,9 +84,7 @@ func TestKeeperKilledWhileTheScriptBegins(t *testing.T) {
 		b.set(Fuse{Path: dir, Again: again, Script: "echo begun >> " + out + "; while [ ! -e " + out + ".free ]; do sleep 0.05; done"}, time.Millisecond)
 		keeper := exec.Command(os.Args[0])
 		keeper.Env = append(os.Environ(), stateVariable+"="+b.Folder())
-		if err := keeper.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, keeper.Start())
 		begun := func() int {
 			text, _ := os.ReadFile(out)
 			return strings.Count(string(text), "begun")
@@ -102,9 +101,7 @@ func TestKeeperKilledWhileTheScriptBegins(t *testing.T) {
 		if x := b.only(); !x.ResultUnknown() {
 			t.Errorf("after the keeper was killed, the fuse is %+v", x)
 		}
-		if err := os.WriteFile(out+".free", nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(out+".free", nil, 0o600))
 		fired := make(chan Fuse, 10)
 		b.keep(func(x Fuse) { fired <- x })
 		if !again {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/internal/namespaces"
 	"rollcall/proc"
 )
@@ -127,19 +128,12 @@ func enter(t *testing.T, build func() (string, error)) {
 	probe := exec.Command("true")
 	probe.SysProcAttr = attr
 	if err := probe.Run(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("namespaces are not permitted here: ", err)
+		must.Skip(t, "namespaces are not permitted here: ", err)
 	}
 	path, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	work := t.TempDir()
-	if err := copyFile(path, filepath.Join(work, "rollcall")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, copyFile(path, filepath.Join(work, "rollcall")))
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.timeout=0")
 	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work, "GORACE=atexit_sleep_ms=0")
 	cmd.SysProcAttr = attr

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -26,9 +27,7 @@ func (s *stage) points(role, says string) []string {
 		t.Fatalf("%s, %v", said, err)
 	}
 	text, err := os.ReadFile(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	out := strings.Fields(string(text))
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -11,6 +11,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -57,9 +58,7 @@ func TestLaunchWithoutSessionStaysVisible(t *testing.T) {
 	if err := CheckResume(&x); err == nil || !strings.Contains(err.Error(), "nothing to resume") {
 		t.Errorf("%v", err)
 	}
-	if err := s.remove(r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.remove(r))
 	if snap := core.Refresh(t.Context()); len(snap.Sessions()) != 0 {
 		t.Errorf("%+v", snap.Sessions())
 	}
@@ -213,9 +212,7 @@ func TestSessionOfAShortLaunchIsRemembered(t *testing.T) {
 	if learned, err := s.Learn(t.Context(), s.only(), core.Snapshot()); err != nil || !learned.Seen {
 		t.Errorf("%+v, %v", learned, err)
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(file))
 	if snap := core.Refresh(t.Context()); len(snap.Sessions()) != 0 {
 		t.Errorf("%+v", snap.Sessions())
 	}

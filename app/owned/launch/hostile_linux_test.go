@@ -16,6 +16,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/store"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -26,9 +27,7 @@ func TestClockSetBack(t *testing.T) {
 	gone := proc.Identity{PID: 1 << 22, Start: 1}
 	future := time.Now().Add(1000 * time.Hour)
 	r := Record{ID: "l-1", Agent: agentname.ClaudeCode, Dir: s.dir, Process: gone, LaunchedAt: future, EndedAt: future}
-	if err := s.records.Write(r.ID, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.records.Write(r.ID, r))
 	for range 2 {
 		if _, err := s.Sweep(t.Context(), nil); err != nil {
 			t.Fatal(err)
@@ -52,9 +51,7 @@ func TestClockSetBack(t *testing.T) {
 func TestForeignRecords(t *testing.T) {
 	s := newStage(t, &fake{})
 	precious := filepath.Join(s.state, "precious.json")
-	if err := s.records.Make(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.records.Make())
 	long := time.Now().Add(-2 * Keep).Format(time.RFC3339)
 	for path, text := range map[string]string{
 		precious:             "{}",
@@ -65,9 +62,7 @@ func TestForeignRecords(t *testing.T) {
 		s.records.File("e"):  `[]`,
 		s.records.File("l1"): `{"schema":9,"id":"l1","process":"of another form"}`,
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	// Whoever merely shows sessions sets them aside; who manages launches tells.
 	s.Complete(agentname.ClaudeCode, nil)
@@ -110,9 +105,7 @@ func TestReadPrompt(t *testing.T) {
 		t.Error(err)
 	}
 	large := filepath.Join(t.TempDir(), "large")
-	if err := errors.Join(os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<30)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<30)))
 	if _, err := ReadPromptFile(t.Context(), large, true); err == nil || !strings.Contains(err.Error(), large+": the prompt is longer") {
 		t.Error(err)
 	}
@@ -123,13 +116,9 @@ func TestNoFile(t *testing.T) {
 	dir := t.TempDir()
 	pipe, socket, folder, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "socket"), filepath.Join(dir, "folder"), filepath.Join(dir, "link")
 	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
-	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Mkdir(folder, 0o700), os.Symlink(pipe, link)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(syscall.Mkfifo(pipe, 0o600), os.Mkdir(folder, 0o700), os.Symlink(pipe, link)))
 	for path, kind := range map[string]string{pipe: "a named pipe", link: "a named pipe", "/dev/fd/../../.." + pipe: "a named pipe", socket: "a socket", folder: "a folder", "/dev/zero": "a device"} {
 		_, fromPrompt := ReadPromptFile(t.Context(), path, true)
 		_, regular := ReadPromptFile(t.Context(), path, false)
@@ -160,9 +149,7 @@ func TestDescriptor(t *testing.T) {
 		}},
 	} {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		path := fmt.Sprintf("/dev/fd/%d", r.Fd())
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		if _, err := c.read(ctx, path); !errors.Is(err, context.DeadlineExceeded) {

@@ -18,6 +18,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/store/lock"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -224,9 +225,7 @@ func TestRefusals(t *testing.T) {
 	s := newStage(t, &fake{chooses: true})
 	first := s.start(nil)
 	child := filepath.Join(s.dir, "sub")
-	if err := os.Mkdir(child, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(child, 0o755))
 	var held *lock.HeldError
 	if _, err := s.Start(t.Context(), s.plan(func(r *Request) { r.Task.Dir = child }), nil); !errors.As(err, &held) || !strings.Contains(err.Error(), "session chosen") {
 		t.Errorf("a locked folder: %v", err)
@@ -259,9 +258,7 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("refused ones left locks: %+v", l)
 	}
 	forced, err := s.Start(t.Context(), s.plan(func(r *Request) { r.Force = true }), Occupied(snap, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	go func() { _, _ = forced.Child.Wait() }()
 	go func() { _, _ = first.Child.Wait() }()
 }
@@ -270,13 +267,9 @@ func TestPrepareRefuses(t *testing.T) {
 	f := &fake{store: t.TempDir()}
 	dir := t.TempDir()
 	big := filepath.Join(dir, "big")
-	if err := os.WriteFile(big, make([]byte, MaxFile+1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(big, make([]byte, MaxFile+1), 0o600))
 	nul := filepath.Join(dir, "nul")
-	if err := os.WriteFile(nul, []byte("a\x00"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(nul, []byte("a\x00"), 0o600))
 	for name, c := range map[string]struct {
 		req  Request
 		says string
@@ -410,9 +403,7 @@ func TestKeeperRemoves(t *testing.T) {
 	s := newStage(t, &fake{chooses: true})
 	r := Record{ID: "l-1", Agent: agentname.ClaudeCode, Dir: s.dir, Starter: proc.Self(), Process: proc.Identity{PID: 1 << 22, Start: 1},
 		LaunchedAt: time.Now().Add(-2 * Keep), EndedAt: time.Now().Add(-Keep + time.Second)}
-	if err := s.records.Write(r.ID, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.records.Write(r.ID, r))
 	s.tray()
 	s.until("its removal", func() bool { n, _ := s.records.Names(); return len(n) == 0 })
 	if early := time.Until(r.EndedAt.Add(Keep)); early > 0 {

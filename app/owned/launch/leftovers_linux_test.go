@@ -13,6 +13,7 @@ import (
 
 	"rollcall/app/owned/cleanup"
 	"rollcall/app/store"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -33,14 +34,10 @@ func TestLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := s.records.File("l-bad") + ".damaged-1"
-	if err := os.WriteFile(damaged, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(damaged, []byte("{"), 0o600))
 	c := &cleanup.Cleaner{Home: t.TempDir(), Sources: []cleanup.Source{Leftovers{s.Launches}}}
 	items, err := c.Scan(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var kinds []string
 	for _, it := range items {
 		kinds = append(kinds, it.Kind)
@@ -104,9 +101,7 @@ func TestLeftoversOfDeadLaunches(t *testing.T) {
 
 	c := &cleanup.Cleaner{Home: t.TempDir(), Sources: []cleanup.Source{Leftovers{s.Launches}}}
 	items, err := c.Scan(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	paths := map[string]bool{}
 	for _, it := range items {
 		paths[it.Path] = true
@@ -149,19 +144,13 @@ func TestAbandonedElsewhere(t *testing.T) {
 			r.Hooks = []Hook{{When: OnComplete, Command: "true"}}
 			return true
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		name := store.NameOf(locked.Path) + "-" + r.ID
 		locked.Host, locked.Space, locked.Since = "gone", "another boot", s.now().Add(-age)
-		if err := store.In(s.locks.Folder()).Write(name, &locked); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.In(s.locks.Folder()).Write(name, &locked))
 		when := s.now().Add(-heard)
 		for _, path := range []string{s.records.File(r.ID), s.logFile(r.ID)} {
-			if err := os.Chtimes(path, when, when); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chtimes(path, when, when))
 		}
 		return r
 	}
@@ -169,9 +158,7 @@ func TestAbandonedElsewhere(t *testing.T) {
 	gone, quiet, fresh := elsewhere(40*day, 31*day), elsewhere(40*day, 29*day), elsewhere(day, 40*day)
 	c := &cleanup.Cleaner{Home: t.TempDir(), Sources: []cleanup.Source{Leftovers{s.Launches}}}
 	items, err := c.Scan(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var kinds []string
 	for _, it := range items {
 		kinds = append(kinds, it.Kind)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rollcall/app/owned/worktree"
+	"rollcall/internal/must"
 )
 
 func TestMatrixMistakes(t *testing.T) {
@@ -85,9 +86,7 @@ matrix:
   - agent: pi
 `
 	m, err := parseMatrix(t.Context(), []byte(text), "/x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := []Member{{"claude-code", "opus", ""}, {"claude-code", "sonnet", ""}, {"codex", "gpt-5", ""}, {"pi", "", ""}}
 	if !slices.Equal(m.Members, want) || m.Request.Task.Dir != home+"/code/mono" || m.Worktree != (worktree.Wanted{Branch: "feature/cache", Base: "develop"}) {
 		t.Errorf("%+v", m)

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/must"
 )
 
 // opener is the tests' agent that opens its session before it takes a prompt.
@@ -49,9 +50,7 @@ func opens(t *testing.T, script string) (*stage, opener, *Started, error) {
 	s := newStage(t, &fake{chooses: true})
 	p := opener{&piped{s.fake, script}}
 	plan, err := Prepare(p, Request{Task: adapters.Task{Dir: s.dir, Prompt: "do it", Answerable: true}}, s.env())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	started, err := s.Start(t.Context(), plan, nil)
 	return s, p, started, err
 }
@@ -92,9 +91,7 @@ func TestOpenInterrupted(t *testing.T) {
 	s := newStage(t, &fake{chooses: true})
 	p := opener{&piped{s.fake, `sleep 1000`}}
 	plan, err := Prepare(p, Request{Task: adapters.Task{Dir: s.dir, Prompt: "do it", Answerable: true}}, s.env())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {

@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -81,9 +82,7 @@ func converse(t *testing.T, script string) (*stage, *piped, adapters.Session, ad
 	s := newStage(t, &fake{chooses: true})
 	p := &piped{s.fake, script}
 	plan, err := Prepare(p, Request{Task: adapters.Task{Dir: s.dir, Prompt: "x", Answerable: true}}, s.env())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	started, err := s.Start(t.Context(), plan, nil)
 	if err != nil || len(started.Warnings) > 0 {
 		t.Fatal(err, started.Warnings)
@@ -179,9 +178,7 @@ func TestPipeWithdrawn(t *testing.T) {
 func TestPipePrompts(t *testing.T) {
 	s, _, session, c := converse(t, `read a; while read -r a; do printf 'got %s\n' "$a"; case "$a" in interrupt) echo idle; echo reply;; *) echo turn;; esac; done`)
 	long := strings.Repeat("x", 300<<10) + "\nsecond line"
-	if err := c.Send(t.Context(), session, long); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Send(t.Context(), session, long))
 	if err := c.Send(t.Context(), session, "too early"); !errors.Is(err, adapters.ErrBusy) {
 		t.Errorf("in a turn: %v", err)
 	}
@@ -216,9 +213,7 @@ func TestPipeDeadlineAfterTheWrite(t *testing.T) {
 		}
 	}
 	within("a prompt", "got prompt \"quiet\"", func(ctx context.Context) error { return c.Send(ctx, session, "quiet") })
-	if err := c.Send(t.Context(), session, "now"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Send(t.Context(), session, "now"))
 	within("an interrupt", "got interrupt", func(ctx context.Context) error { return c.Stop(ctx, session) })
 }
 
@@ -227,12 +222,8 @@ func TestPipeOfEndedProcess(t *testing.T) {
 	s, _, session, c := converse(t, echo)
 	r := waits(s, c, session)
 	record := s.only()
-	if err := os.Remove(s.pipeFile(record.ID)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(s.pipeFile(record.ID), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(s.pipeFile(record.ID)))
+	must.Do(t, os.WriteFile(s.pipeFile(record.ID), nil, 0o600))
 	if _, err := c.Answer(t.Context(), session, r, adapters.Decision{Verdict: adapters.Deny}); err == nil || errors.Is(err, adapters.ErrUnconfirmed) || !strings.Contains(err.Error(), "nothing was answered") {
 		t.Errorf("a file in place of the pipe: %v", err)
 	}
@@ -257,17 +248,11 @@ func TestPipeLongFirstPrompt(t *testing.T) {
 	s := newStage(t, &fake{})
 	prompt := strings.Repeat("y", 1<<20)
 	in, pipe, out := s.dir+"/in", s.dir+"/pipe", s.dir+"/out"
-	if err := os.WriteFile(in, []byte(prompt+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(in, []byte(prompt+"\n"), 0o600))
 	logs, err := openFolder(s.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer logs.Close()
-	if err := logs.MakePipe("pipe"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, logs.MakePipe("pipe"))
 	if err := logs.MakePipe("pipe"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second pipe: %v", err)
 	}
@@ -277,9 +262,7 @@ func TestPipeLongFirstPrompt(t *testing.T) {
 	}
 	s.until("the prompt", func() bool { text, err := os.ReadFile(out); return err == nil && string(text) == prompt })
 	w, err := logs.OpenPipe("pipe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := w.WriteString("end\n"); err != nil {
 		t.Error(err)
 	}

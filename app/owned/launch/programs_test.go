@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // shortPath sets an empty home folder and the PATH of a desktop session. It returns the home folder.
@@ -29,12 +30,8 @@ func shortPath(t *testing.T) string {
 
 func writeScript(t *testing.T, path, text string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o700))
 	return path
 }
 
@@ -70,9 +67,7 @@ func TestLookPathBeyondThePATH(t *testing.T) {
 	})
 	t.Run("nowhere, not executable", func(t *testing.T) {
 		path := writeScript(t, filepath.Join(shortPath(t), ".local/bin", name), "#!/bin/sh\n")
-		if err := os.Chmod(path, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(path, 0o600))
 		if path, err := LookPath(name); err == nil {
 			t.Errorf("found %q", path)
 		}
@@ -149,9 +144,7 @@ func TestInterpreterBeyondThePATH(t *testing.T) {
 	writeScript(t, filepath.Join(home, ".nvm/alias/default"), "22")
 	writeScript(t, filepath.Join(home, ".nvm/versions/node/v22.0.0/bin/rollcall-test-node"), "#!/bin/sh\necho interpreted \"$PATH\"\n")
 	p, err := Prepare(found{program: "rollcall-test-agent"}, Request{Task: adapters.Task{Dir: home, Prompt: "x"}}, os.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cmd := exec.Command(p.Command.Path)
 	cmd.Env = p.Env
 	out, err := cmd.CombinedOutput()

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"rollcall/app/store"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -49,9 +50,7 @@ func TestRecordsKeepTheBeginningOfThePrompt(t *testing.T) {
 func TestOldRecordsWithLongPrompts(t *testing.T) {
 	s := newStage(t, &fake{})
 	old := Record{ID: "l-0011223344", Agent: s.Name(), Dir: s.dir, Prompt: strings.Repeat("long ", 1000), Process: proc.Self(), Starter: proc.Self(), LaunchedAt: s.now()}
-	if err := store.Below(s.state, store.Launches).Write(old.ID, old); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Below(s.state, store.Launches).Write(old.ID, old))
 	if got := s.only(); got.Prompt != old.Prompt {
 		t.Errorf("it was read as %q", got.Prompt)
 	}

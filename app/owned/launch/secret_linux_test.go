@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/store"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -27,13 +28,9 @@ func (g *guarded) Command(program string, t adapters.Task) (adapters.Command, er
 func TestPassword(t *testing.T) {
 	s := newStage(t, &fake{})
 	plan, err := Prepare(&guarded{s.fake}, Request{Task: adapters.Task{Dir: s.dir, Prompt: "x"}}, append(s.env(), "FAKE_USER=me"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	started, err := s.Start(t.Context(), plan, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	go func() { _, _ = started.Child.Wait() }()
 	r := started.Record
 	env, err := s.table.Env(r.Process)
@@ -55,9 +52,7 @@ func TestPassword(t *testing.T) {
 			t.Errorf("process %+v has the password %q", other, got)
 		}
 	}
-	if err := os.Chmod(s.secretFile(r.ID), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(s.secretFile(r.ID), 0o666))
 	if got := s.Password(r.Process); got != "" {
 		t.Errorf("a file that others can write to has the password %q", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -61,9 +62,7 @@ func TestStrangers(t *testing.T) {
 		"nobody else can work": {0o755, 1000, users{map[int]int{7: 1001}, map[int]string{7: name}, nil}, ""},
 		"root sees them":       {0o777, 0, users{map[int]int{7: 1001}, map[int]string{7: name}, nil}, ""},
 	} {
-		if err := os.Chmod(dir, c.mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(dir, c.mode))
 		got := strangers(t.Context(), c.table, c.uid, dir)
 		if (len(got) == 1) != (c.want != "") || len(got) == 1 && !strings.Contains(got[0].Error(), c.want) {
 			t.Errorf("%s: %v, want %q", label, got, c.want)

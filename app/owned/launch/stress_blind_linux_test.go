@@ -6,6 +6,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -90,9 +91,7 @@ func TestNoLongerListed(t *testing.T) {
 	tr := s.tray()
 	r := s.start(nil).Record
 	s.until("the session", func() bool { return s.only().Seen })
-	if err := os.RemoveAll(s.store); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(s.store))
 	list := tr.list(t.Context())
 	if len(list) != 1 || list[0].Status == adapters.Working && list[0].Stale == nil || list[0].Process != r.Process {
 		t.Errorf("listed %+v", list)

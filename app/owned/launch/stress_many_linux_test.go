@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rollcall/app"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -158,9 +159,7 @@ func (s *stage) listed() []Record {
 func descriptors(t *testing.T) int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return len(entries)
 }
 
@@ -169,12 +168,8 @@ func TestStressTwoAtOnce(t *testing.T) {
 	rounds := stress(12, 200)
 	s := newStage(t, &fake{})
 	child, link := filepath.Join(s.dir, "child"), filepath.Join(t.TempDir(), "link")
-	if err := os.Mkdir(child, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(s.dir, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(child, 0o755))
+	must.Do(t, os.Symlink(s.dir, link))
 	others := []string{s.dir, child, link}
 	for round := range rounds {
 		var said [2]string

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rollcall/app"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -23,9 +24,7 @@ func TestFoundBeforeRecorded(t *testing.T) {
 			r.Process, r.Former = agent, nil // as if the start was still under way
 			return true
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		old := r
 		if !late { // the record is moved first, and the lock last
 			old, err = s.update(t.Context(), r.ID, func(r *Record) bool { return r.addStarted(first) })

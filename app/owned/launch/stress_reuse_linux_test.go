@@ -17,6 +17,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -31,9 +32,7 @@ func TestStressPIDReuse(t *testing.T) {
 		runInside(t)
 		return
 	}
-	if err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("proc", "/proc", "proc", 0, "")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("proc", "/proc", "proc", 0, "")))
 	for i := range stress(2, 10) {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Run("agent", reusedAgent)
@@ -69,14 +68,10 @@ func newcomer(t *testing.T, pid int) *exec.Cmd {
 	t.Helper()
 	time.Sleep(20 * time.Millisecond) // two clock ticks, so that the new process has another start time
 	for range 100 {
-		if err := os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(pid-1)), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(pid-1)), 0))
 		c := exec.Command("/bin/sh", "-c", "sleep 60 & wait")
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Start())
 		end := func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL); _ = c.Wait() }
 		if c.Process.Pid == pid {
 			t.Cleanup(end)
@@ -218,9 +213,7 @@ func reusedWrapper(t *testing.T) {
 func reusedStarter(t *testing.T) {
 	s := newStage(t, &fake{})
 	starter := exec.Command("/bin/sh", "-c", "sleep 60")
-	if err := starter.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, starter.Start())
 	id := s.identity(starter)
 	r := Record{ID: "l-1", Agent: s.Name(), Dir: s.dir, Starter: id, LaunchedAt: time.Now()}
 	k := lockOf(&r)
@@ -228,9 +221,7 @@ func reusedStarter(t *testing.T) {
 	if _, err := s.locks.Take(t.Context(), k, false, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.records.Write(r.ID, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.records.Write(r.ID, r))
 	if swept, err := s.Sweep(t.Context(), nil); err != nil || len(swept.Ended)+len(swept.Locks) != 0 {
 		t.Fatalf("while it lived: swept %+v, %v", swept, err)
 	}
@@ -253,9 +244,7 @@ func reusedStop(t *testing.T) {
 		t.Fatalf("listed %+v", sessions)
 	}
 	plan, err := core.PlanStop(t.Context(), sessions[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c := s.replaced(r.Process, ended)
 	if result, err := core.Stop(t.Context(), plan, nil); !errors.Is(err, app.ErrNotRunning) {
 		t.Errorf("stopped %+v, %v", result, err)

@@ -16,6 +16,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/store"
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 	"rollcall/proc"
 )
@@ -50,9 +51,7 @@ func TestKeeperKilledWhileAHookBegins(t *testing.T) {
 		}
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), roleVariable+"=keeper", "FAKE_STORE="+s.store, "FAKE_STATE="+s.state)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		s.signal(s.only().Process, proc.Kill)
 		s.until("the hook to begin", func() bool { return begun() == 1 })
 		if err := s.RetryHooks(t.Context(), s.only().ID); !errors.Is(err, ErrNoRetry) {
@@ -64,9 +63,7 @@ func TestKeeperKilledWhileAHookBegins(t *testing.T) {
 		if h := s.shownHooks(&r)[0]; !h.Lost || h.RanAt.IsZero() || h.Result != "" {
 			t.Errorf("after the keeper was killed, the hook is %+v", h)
 		}
-		if err := os.WriteFile(out+".free", nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(out+".free", nil, 0o600))
 		s.tray()
 		if !again {
 			// A second launch whose hook runs shows that the tray has seen this one.
@@ -80,9 +77,7 @@ func TestKeeperKilledWhileAHookBegins(t *testing.T) {
 			if begun() != 1 {
 				t.Error("the hook ran twice by itself")
 			}
-			if err := errors.Join(s.records.Remove(other.ID), s.RetryHooks(t.Context(), r.ID)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(s.records.Remove(other.ID), s.RetryHooks(t.Context(), r.ID)))
 		}
 		s.until("its result", func() bool { return s.only().Hooks[0].Result == "exit 0" })
 		if begun() != 2 {
@@ -123,9 +118,7 @@ func TestFullDisk(t *testing.T) {
 	disk.Fill(t)
 
 	w, err := proc.NewWatcher(s.table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	core := app.New(app.Config{Adapters: []adapters.Adapter{s.fake}, Table: s.table, Watch: w, Launches: s.Launches})
 	var log logged
 	k := NewKeeper(s.Launches, core, w, slog.New(slog.NewTextHandler(&log, nil)))

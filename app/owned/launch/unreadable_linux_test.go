@@ -8,6 +8,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 	"rollcall/proc"
 )
@@ -17,9 +18,7 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 	mount := testfs.Mount(t, t.TempDir())
 	l := In(filepath.Join(mount.Path, "state"), proc.Open())
 	r := Record{ID: "l-1", Agent: agentname.Codex, Session: "a", Process: proc.Self(), Seen: true, Dir: "/w", LaunchedAt: time.Now()}
-	if err := l.records.Write(r.ID, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.records.Write(r.ID, r))
 	s := adapters.Session{ID: "a", Agent: agentname.Codex, Status: adapters.Idle, Process: proc.Self()}
 	launched := func() bool {
 		more, of := l.Complete(agentname.Codex, []adapters.Session{s})
@@ -41,9 +40,7 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 		list, err := l.List()
 		return err == nil && len(list) == 1
 	})
-	if err := l.records.Remove(r.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.records.Remove(r.ID))
 	if launched() {
 		t.Error("the session has a launch whose record was removed")
 	}

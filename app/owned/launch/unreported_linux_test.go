@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -52,9 +53,7 @@ func TestMissedLaunch(t *testing.T) {
 			t.Fatalf("missed %+v", got)
 		}
 	}
-	if err := s.MarkReported(t.Context(), s.only().ID, "l-gone"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.MarkReported(t.Context(), s.only().ID, "l-gone"))
 	if got := s.missed(); len(got) != 0 {
 		t.Errorf("reported again: %+v", got)
 	}
@@ -82,9 +81,7 @@ func TestMissedLaunchesThatAreNotReported(t *testing.T) {
 		{ID: "l-new", Process: gone, Seen: true, LaunchedAt: now.Add(-50 * time.Hour), EndedAt: now.Add(-time.Hour), Unreported: true},
 	} {
 		r.Agent, r.Dir = s.Name(), s.dir
-		if err := s.records.Write(r.ID, r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.records.Write(r.ID, r))
 	}
 	got := s.missed()
 	if len(got) != 1 || got[0].Record.ID != "l-new" {
@@ -118,7 +115,5 @@ func (s *stage) resumed(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(s.store, e.ID), data, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }

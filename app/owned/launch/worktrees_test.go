@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rollcall/app/owned/worktree"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -20,23 +21,17 @@ func TestCheckWorktree(t *testing.T) {
 	}
 	l := In(filepath.Join(t.TempDir(), "state"), proc.Open())
 	path := filepath.Join(t.TempDir(), "proj-try-g-1-cc")
-	if err := os.Mkdir(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(path, 0o755))
 	w := worktree.Worktree{Path: path, Own: "try/g-1/cc"}
 	check := func(repo string, w worktree.Worktree) error {
 		info, err := os.Lstat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return l.CheckWorktree(repo)(w, info)
 	}
 	if err := check("/proj", w); err != nil {
 		t.Errorf("without a record: %v", err)
 	}
-	if err := l.recordWorktrees("/proj", []worktree.Created{{Path: path, Branch: "try/g-1/cc"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.recordWorktrees("/proj", []worktree.Created{{Path: path, Branch: "try/g-1/cc"}}))
 	if err := check("/proj", w); err != nil {
 		t.Errorf("itself: %v", err)
 	}
@@ -46,20 +41,14 @@ func TestCheckWorktree(t *testing.T) {
 	if err := check("/proj", worktree.Worktree{Path: path, Own: "try/g-1/pi"}); err == nil {
 		t.Error("another branch passes")
 	}
-	if err := l.sweepWorktrees(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.sweepWorktrees(t.Context()))
 	// The other folder exists before the first one goes: their numbers differ.
 	other := path + "-other"
-	if err := errors.Join(os.Mkdir(other, 0o755), os.Remove(path), os.Rename(other, path)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Mkdir(other, 0o755), os.Remove(path), os.Rename(other, path)))
 	if err := check("/proj", w); err == nil || !strings.Contains(err.Error(), "another folder") {
 		t.Errorf("another folder: %v", err)
 	}
-	if err := errors.Join(os.Remove(path), l.sweepWorktrees(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Remove(path), l.sweepWorktrees(t.Context())))
 	if names, err := l.worktrees().Names(); len(names) > 0 || err != nil {
 		t.Errorf("left %v, %v", names, err)
 	}

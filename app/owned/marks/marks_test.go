@@ -11,6 +11,7 @@ import (
 
 	"rollcall/app"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // TestChange: a note is kept for its session of its agent alone, seen by others that read the folder, and gone once it is empty.
@@ -28,9 +29,7 @@ func TestChange(t *testing.T) {
 	}
 	change := func(session string, f func(*app.Mark)) {
 		t.Helper()
-		if err := m.Change(t.Context(), agentname.Codex, session, f); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Change(t.Context(), agentname.Codex, session, f))
 	}
 	of(map[string]app.Mark{})
 	if entries, _ := os.ReadDir(state); len(entries) > 0 {
@@ -77,14 +76,10 @@ func TestDamaged(t *testing.T) {
 	state := t.TempDir()
 	m := In(state)
 	for _, id := range []string{"a", "b"} {
-		if err := m.Change(t.Context(), agentname.Codex, id, func(x *app.Mark) { x.Name = id }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Change(t.Context(), agentname.Codex, id, func(x *app.Mark) { x.Name = id }))
 	}
 	path := filepath.Join(state, "marks", fileOf(agentname.Codex, "a")+".json")
-	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("{"), 0o600))
 	got, err := m.Of(agentname.Codex)
 	if err == nil || !strings.Contains(err.Error(), path) || got["b"].Name != "b" || len(got) != 1 {
 		t.Errorf("got %v, %v", got, err)

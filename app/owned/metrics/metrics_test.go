@@ -21,6 +21,7 @@ import (
 	"rollcall/app/store"
 	"rollcall/app/store/lock"
 	"rollcall/internal/doctest"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -64,9 +65,7 @@ func everything() *Look {
 func text(t *testing.T, l *Look) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := l.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Write(&b))
 	return b.String()
 }
 
@@ -170,9 +169,7 @@ func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "rollcall.prom")
 	for range 2 {
-		if err := everything().WriteFile(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, everything().WriteFile(path))
 	}
 	got, err := os.ReadFile(path)
 	if err != nil || values(string(got)) != values(text(t, everything())) {
@@ -200,9 +197,7 @@ func TestKeeper(t *testing.T) {
 // TestRead: what cannot be read has no number, not a wrong one.
 func TestRead(t *testing.T) {
 	state := t.TempDir()
-	if err := os.Chmod(state, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(state, 0o700))
 	l, f := launch.In(state, proc.Open()), fuse.In(store.Below(state, store.Fuses))
 	if _, err := f.Set(t.Context(), fuse.Fuse{Path: t.TempDir(), Script: "true"}, time.Hour); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/app/store"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 )
 
@@ -19,9 +20,7 @@ func TestFullDisk(t *testing.T) {
 	a := listen(t, 204, 500)
 	s := newScene(t, "x")
 	s.folder = store.In(disk.Path)
-	if err := s.folder.Make(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.folder.Make())
 	disk.Fill(t)
 	var log strings.Builder
 	core, stop, _ := s.run(Config{Target: at(a.URL, ""), Log: slog.New(slog.NewTextHandler(&log, nil)), Pauses: []time.Duration{20 * time.Millisecond}})
@@ -55,9 +54,7 @@ func TestEndWithoutTarget(t *testing.T) {
 			a := listen(t, 500)
 			s := newScene(t, "x")
 			s.folder = store.In(disk.Path)
-			if err := s.folder.Make(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.folder.Make())
 			var isGone atomic.Bool
 			target := func() (Target, error) {
 				if isGone.Load() {

@@ -11,6 +11,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/store"
 	"rollcall/internal/gatewaytest"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -22,9 +23,7 @@ func (nothingRuns) List(context.Context) ([]proc.Process, error) { return nil, n
 // TestSessionThatItsGatewayRemoved runs a real adapter on a gateway that removes a session at work.
 func TestSessionThatItsGatewayRemoved(t *testing.T) {
 	gateway, err := gatewaytest.Start(gatewaytest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(gateway.Close)
 	now := time.Now()
 	gateway.Set([]gatewaytest.Session{

@@ -17,6 +17,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/store"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -27,9 +28,7 @@ func (a *address) payloads(t *testing.T) (out []Payload) {
 	defer a.mu.Unlock()
 	for _, body := range a.bodies {
 		var p Payload
-		if err := json.Unmarshal(body, &p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(body, &p))
 		out = append(out, p)
 	}
 	return out

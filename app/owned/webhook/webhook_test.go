@@ -22,6 +22,7 @@ import (
 	"rollcall/app/store"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -244,9 +245,7 @@ func TestSendsEnds(t *testing.T) {
 	}
 	for _, body := range to.bodies {
 		var p Payload
-		if err := json.Unmarshal(body, &p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(body, &p))
 		if p.HookType != "session.stopped" || p.CWD != "/p" || p.Outcome != adapters.Died || p.DurationSeconds < 90 || p.Meta["model"] != "m" ||
 			len([]rune(p.Summary)) > summary || strings.Contains(p.Summary, "\x1b") {
 			t.Errorf("%s", body)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rollcall/app/store"
+	"rollcall/internal/must"
 )
 
 var anyway = Consent{Losing: true, Unsure: true}
@@ -67,20 +68,14 @@ func TestNever(t *testing.T) {
 			return nobody
 		}},
 		{"damaged", "is no longer a worktree", func(w *world, try string) Occupants {
-			if err := os.Remove(filepath.Join(try, ".git")); err != nil {
-				w.Fatal(err)
-			}
+			must.Do(w, os.Remove(filepath.Join(try, ".git")))
 			return nobody
 		}},
 		{"not mounted", "is a disk not mounted?", func(w *world, try string) Occupants {
 			far := w.path("disk/" + base(try))
-			if err := os.Mkdir(w.path("disk"), 0o755); err != nil {
-				w.Fatal(err)
-			}
+			must.Do(w, os.Mkdir(w.path("disk"), 0o755))
 			w.run(w.repo, "worktree", "move", try, far)
-			if err := os.RemoveAll(w.path("disk")); err != nil {
-				w.Fatal(err)
-			}
+			must.Do(w, os.RemoveAll(w.path("disk")))
 			return nobody
 		}},
 	} {
@@ -145,9 +140,7 @@ func TestGoneByHand(t *testing.T) {
 	try := w.try("cc").Path
 	w.write(try+"/n", "")
 	w.commit(try, "n")
-	if err := os.RemoveAll(try); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(try))
 	p := w.plan(nobody)
 	if !p.Gone || strings.Join(p.Loses, ", ") != "1 commit that is in no other branch and no remote" {
 		t.Errorf("%+v", p)

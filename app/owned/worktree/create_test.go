@@ -10,6 +10,7 @@ import (
 
 	"rollcall/app/store"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 func TestCreate(t *testing.T) {
@@ -17,9 +18,7 @@ func TestCreate(t *testing.T) {
 	w.write("proj/a.txt", "not committed")
 	r := w.open(filepath.Join(w.repo, "sub"))
 	made, err := create(t.Context(), r, "g-a1b2c3", []string{"cc", "codex"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(made) != 2 || made[0].Path != w.repo+"-try-g-a1b2c3-cc" || made[1].Branch != "try/g-a1b2c3/codex" ||
 		made[0].Folder != filepath.Join(made[0].Path, "sub") {
 		t.Errorf("%+v", made)
@@ -52,9 +51,7 @@ func TestCreateUndoes(t *testing.T) {
 	w.run(w.repo, "branch", "-D", "try/g-000002/codex")
 	// A hook that fails, after the checkout.
 	w.write("proj/.git/hooks/post-checkout", "#!/bin/sh\necho no >&2\nexit 1\n")
-	if err := os.Chmod(filepath.Join(w.repo, ".git/hooks/post-checkout"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(w.repo, ".git/hooks/post-checkout"), 0o755))
 	_, err = create(t.Context(), w.open(w.repo), "g-000003", []string{"cc"})
 	if err == nil || w.branches() != "main" || !store.Missing(w.repo+"-try-g-000003-cc") {
 		t.Errorf("%v; branches %s", err, w.branches())
@@ -66,9 +63,7 @@ func TestCreateInterrupted(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	w.write("proj/.git/hooks/post-checkout", "#!/bin/sh\necho $$ > "+w.home+"/began\nexec sleep 60\n")
-	if err := os.Chmod(filepath.Join(w.repo, ".git/hooks/post-checkout"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(w.repo, ".git/hooks/post-checkout"), 0o755))
 	r := w.open(w.repo)
 	done := make(chan error, 1)
 	go func() { _, err := create(ctx, r, "g-000001", []string{"cc"}); done <- err }()

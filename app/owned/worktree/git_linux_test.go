@@ -13,6 +13,7 @@ import (
 	"rollcall/app/store"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -23,9 +24,7 @@ func TestForeignRepository(t *testing.T) {
 	}
 	w := newWorld(t)
 	err := filepath.WalkDir(w.repo, func(path string, _ os.DirEntry, _ error) error { return os.Lchown(path, 12345, 12345) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, err = w.git.Open(t.Context(), filepath.Join(w.repo, "sub"))
 	if err == nil || !strings.Contains(err.Error(), "git config --global --add safe.directory "+store.Quote(w.repo)) {
 		t.Error(err)
@@ -38,18 +37,14 @@ func TestOldGit(t *testing.T) {
 	try := w.try("cc").Path
 	w.run(w.repo, "worktree", "lock", "--reason", "why", try)
 	w.write("bin/git", "#!/bin/sh\ncase \"$*\" in *'worktree list --porcelain -z') echo usage >&2; exit 129;; esac\nexec "+w.git.path+" \"$@\"\n")
-	if err := os.Chmod(w.path("bin/git"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(w.path("bin/git"), 0o755))
 	t.Setenv("PATH", w.path("bin")+":"+os.Getenv("PATH"))
 	git, err := FindGit()
 	if err != nil || git.path != w.path("bin/git") {
 		t.Fatal(git, err)
 	}
 	r, err := git.Open(t.Context(), w.repo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	list, err := r.List(t.Context())
 	if err != nil || len(list) != 1 || list[0].Path != try || list[0].Reason != "why" {
 		t.Errorf("%+v, %v", list, err)
@@ -62,9 +57,7 @@ func TestProcesses(t *testing.T) {
 	try := w.try("cc").Path
 	cmd := exec.Command("sleep", "60")
 	cmd.Dir = filepath.Join(try, "sub")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	table := onlyOf{proc.OpenAt("/proc", "/etc"), cmd.Process.Pid}
 	snap := &app.Snapshot{}

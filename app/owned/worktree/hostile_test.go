@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rollcall/app/store"
+	"rollcall/internal/must"
 )
 
 // precious returns a folder outside with a file that must survive.
@@ -39,36 +40,24 @@ func TestHostile(t *testing.T) {
 		}, "not where a launch creates it"},
 		"git's record leads to a folder of such a name": {func(w *world, try, outside string) {
 			named := filepath.Join(w.home, "elsewhere", base(try))
-			if err := errors.Join(os.Mkdir(filepath.Dir(named), 0o755), os.Symlink(outside, named)); err != nil {
-				w.Fatal(err)
-			}
+			must.Do(w, errors.Join(os.Mkdir(filepath.Dir(named), 0o755), os.Symlink(outside, named)))
 			admin := filepath.Join(w.repo, ".git", "worktrees", base(try))
 			w.write(filepath.Join(admin, "gitdir"), filepath.Join(named, ".git")+"\n")
 			w.write(filepath.Join(outside, ".git"), "gitdir: "+admin+"\n")
 		}, "is a link"},
 		"a link in its place": {func(w *world, try, outside string) {
 			w.write(filepath.Join(outside, ".git"), "gitdir: "+filepath.Join(w.repo, ".git", "worktrees", base(try))+"\n")
-			if err := errors.Join(os.Rename(try, try+"-moved"), os.Symlink(outside, try)); err != nil {
-				w.Fatal(err)
-			}
+			must.Do(w, errors.Join(os.Rename(try, try+"-moved"), os.Symlink(outside, try)))
 		}, "is a link"},
 		"another repository in its place": {func(w *world, try, outside string) {
-			if err := errors.Join(os.Rename(try, try+"-moved"), os.Rename(outside, try)); err != nil {
-				w.Fatal(err)
-			}
+			must.Do(w, errors.Join(os.Rename(try, try+"-moved"), os.Rename(outside, try)))
 			w.run(w.home, "init", "--quiet", try)
-			if err := os.Symlink(try, outside); err != nil {
-				w.Fatal(err)
-			}
+			must.Do(w, os.Symlink(try, outside))
 		}, "not a file that git writes"},
 		"everything is ignored": {func(w *world, try, outside string) {
 			w.write(filepath.Join(w.repo, ".git", "info", "exclude"), "*\n")
-			if err := os.Rename(outside, filepath.Join(try, "precious")); err != nil {
-				w.Fatal(err)
-			}
-			if err := os.Symlink(filepath.Join(try, "precious"), outside); err != nil {
-				w.Fatal(err)
-			}
+			must.Do(w, os.Rename(outside, filepath.Join(try, "precious")))
+			must.Do(w, os.Symlink(filepath.Join(try, "precious"), outside))
 		}, "1 ignored file"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,29 +91,21 @@ func TestRemoveFolder(t *testing.T) {
 	outside, dir := precious(w), w.path("x")
 	w.write("x/own.txt", "")
 	looked, err := os.Lstat(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, link := range []string{"x/link", "x/.git"} {
 		if err := os.Symlink(outside, w.path(link)); err != nil {
 			t.Skip(err)
 		}
 	}
-	if err := errors.Join(os.Rename(dir, dir+"-moved"), os.Symlink(outside, dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Rename(dir, dir+"-moved"), os.Symlink(outside, dir)))
 	if err := removeFolder(dir, looked); !errors.Is(err, ErrChanged) {
 		t.Errorf("a link in its place: %v", err)
 	}
-	if err := errors.Join(os.Remove(dir), os.Rename(outside, dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Remove(dir), os.Rename(outside, dir)))
 	if err := removeFolder(dir, looked); !errors.Is(err, ErrChanged) {
 		t.Errorf("another folder in its place: %v", err)
 	}
-	if err := errors.Join(os.Rename(dir, outside), os.Rename(dir+"-moved", dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Rename(dir, outside), os.Rename(dir+"-moved", dir)))
 	if err := removeFolder(dir, looked); err != nil || !store.Missing(dir) {
 		t.Errorf("itself: %v", err)
 	}
@@ -144,9 +125,7 @@ func FuzzGitFile(f *testing.F) {
 			t.Errorf("%q is read as %q", text, path)
 		}
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, ".git"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, ".git"), []byte(text), 0o600))
 		r := &Repo{git: &Git{path: "/does/not/exist"}, at: dir}
 		if _, err := r.registered(t.Context(), Worktree{Path: dir}); err == nil || errors.Is(err, fs.ErrExist) {
 			t.Errorf("%q is registered", text)

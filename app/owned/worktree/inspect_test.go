@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/internal/must"
 )
 
 // TestLosses: everything that a removal could lose is found, and nothing else.
@@ -128,9 +130,7 @@ func TestSubmodules(t *testing.T) {
 func TestStatAndCompare(t *testing.T) {
 	w := newWorld(t)
 	made, err := create(t.Context(), w.open(w.repo), "g-000001", []string{"cc", "pi"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.write("proj/later.txt", "on main only\n")
 	w.commit(w.repo, "later")
 	one, two := made[0].Path, made[1].Path
@@ -141,9 +141,7 @@ func TestStatAndCompare(t *testing.T) {
 	w.write(two+"/bin", "\x00\x01")
 	w.commit(two, "move")
 	c, err := w.open(w.repo).Compare(t.Context(), "g-000001")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	type cell = *FileStat
 	want := []Row{
 		{"a.txt", []*FileStat{{Path: "a.txt", Insertions: 2, Deletions: 1}, nil}},
@@ -179,9 +177,7 @@ func TestNothingIsWritten(t *testing.T) {
 	w := newWorld(t)
 	try := w.try("cc").Path
 	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(try+"/a.txt", old, old); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(try+"/a.txt", old, old))
 	before := w.tree()
 	p := w.plan(nobody)
 	if d := cmp.Diff(before, w.tree()); d != "" {
@@ -204,9 +200,7 @@ func (w *world) tree() map[string]string {
 		got[path] = info.ModTime().String()
 		return err
 	})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
 	return got
 }
 
@@ -218,9 +212,7 @@ func TestHooksEnvironment(t *testing.T) {
 	t.Setenv("GIT_WORK_TREE", w.path("other"))
 	t.Setenv("GIT_INDEX_FILE", w.path("other/.git/index"))
 	git, err := FindGit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if r, err := git.Open(t.Context(), w.repo); err != nil || r.Main != w.repo {
 		t.Error(r, err)
 	}
@@ -231,9 +223,7 @@ func TestHooksEnvironment(t *testing.T) {
 func TestNamedGroupLeftItsBranch(t *testing.T) {
 	w := newWorld(t)
 	made, err := create(t.Context(), w.open(w.repo), "my-idea", []string{"cc-opus", "pi"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.run(made[0].Path, "checkout", "--quiet", "--detach")
 	w.write(made[0].Path+"/n", "work")
 	w.commit(made[0].Path, "n")

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // programs is a repository with a try, in which an agent left programs for git to run. Each writes its name to a file.
@@ -21,9 +23,7 @@ func (p *programs) program(name string) string { return "echo " + name + " >> '"
 // script makes an executable file that leaves a trace.
 func (p *programs) script(path string) string {
 	p.write(path, "#!/bin/sh\necho "+filepath.Base(path)+" >> '"+p.mark+"'\n")
-	if err := os.Chmod(p.path(path), 0o755); err != nil {
-		p.Fatal(err)
-	}
+	must.Do(p, os.Chmod(p.path(path), 0o755))
 	return p.path(path)
 }
 
@@ -129,9 +129,7 @@ func TestNoProgramsOfTheRepository(t *testing.T) {
 			}
 			p.write("keep", p.run(p.repo, "cat-file", "commit", "HEAD")+"\n")
 			for _, pack := range packs {
-				if err := os.Remove(pack); err != nil {
-					p.Fatal(err)
-				}
+				must.Do(p, os.Remove(pack))
 			}
 			p.run(p.repo, "hash-object", "-t", "commit", "-w", p.path("keep"))
 		}, []string{"diff", "HEAD"}},
@@ -164,9 +162,7 @@ func TestNoProgramsOfTheRepository(t *testing.T) {
 // look does everything that shows the worktrees of a repository. A repository that is damaged may show errors.
 func (p *programs) look() {
 	r, err := p.git.Open(p.Context(), p.try)
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.Do(p, err)
 	_, err = r.List(p.Context())
 	p.Log(err)
 	_, err = r.Plan(p.Context(), nobody, all)

@@ -5,20 +5,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // TestRepository: a folder belongs to its repository, a worktree to the one that it was made from, and a folder without git to itself.
 func TestRepository(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("git is not installed")
-	}
+	must.Have(t, "git")
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	repo, tree, plain := filepath.Join(root, "shop"), filepath.Join(root, "shop-try"), filepath.Join(root, "plain")
 	git := func(dir string, args ...string) {
 		t.Helper()
@@ -31,9 +26,7 @@ func TestRepository(t *testing.T) {
 	git(repo, "commit", "-q", "--allow-empty", "-m", "first")
 	git(repo, "worktree", "add", "-q", tree)
 	for _, dir := range []string{plain, filepath.Join(repo, "a", "b"), filepath.Join(tree, "c")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
 	}
 	for dir, want := range map[string]string{repo: repo, filepath.Join(repo, "a", "b"): repo, tree: repo, filepath.Join(tree, "c"): repo, plain: plain,
 		filepath.Join(root, "gone"): filepath.Join(root, "gone")} {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"rollcall/internal/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -25,16 +27,9 @@ type world struct {
 // user's own settings.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("git is missing")
-		}
-		t.Skip("git is missing")
-	}
+	must.Have(t, "git")
 	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for name, value := range map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "XDG_CACHE_HOME": t.TempDir(), "GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_AUTHOR_NAME": "dev", "GIT_AUTHOR_EMAIL": "dev@example.org", "GIT_COMMITTER_NAME": "dev", "GIT_COMMITTER_EMAIL": "dev@example.org",
@@ -42,9 +37,7 @@ func newWorld(t *testing.T) *world {
 		t.Setenv(name, value)
 	}
 	git, err := FindGit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w := &world{T: t, git: git, home: home, repo: filepath.Join(home, "proj")}
 	w.run(home, "init", "--quiet", "-b", "main", w.repo)
 	w.write("proj/a.txt", "one\ntwo\nthree\n")
@@ -68,12 +61,8 @@ func (w *world) run(dir string, args ...string) string {
 func (w *world) write(path, text string) {
 	w.Helper()
 	path = w.path(path)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		w.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(w, os.WriteFile(path, []byte(text), 0o644))
 }
 
 func (w *world) path(path string) string {
@@ -93,9 +82,7 @@ func (w *world) commit(dir, message string) string {
 func (w *world) open(dir string) *Repo {
 	w.Helper()
 	r, err := w.git.Open(w.Context(), dir)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
 	return r
 }
 
@@ -112,9 +99,7 @@ func create(ctx context.Context, r *Repo, group string, suffixes []string) ([]Cr
 func (w *world) try(suffix string) Created {
 	w.Helper()
 	made, err := create(w.Context(), w.open(w.repo), "g-000001", []string{suffix})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
 	return made[0]
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rollcall/app/self/executable"
+	"rollcall/internal/must"
 )
 
 // inHome gives the test a home folder, and returns the path of the tray's file.
@@ -25,17 +26,13 @@ func inHome(t *testing.T) (config, path string) {
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(text)
 }
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func TestOnAndOff(t *testing.T) {
@@ -50,9 +47,7 @@ func TestOnAndOff(t *testing.T) {
 			}
 		}
 		self, err := executable.Path()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if s, err := e.State(); err != nil || !s.On || s.Program != self || s.Problem != "" {
 			t.Errorf("%s on: %+v, %v", e, s, err)
 		}
@@ -100,9 +95,7 @@ func TestMovedProgram(t *testing.T) {
 func TestEditedByHand(t *testing.T) {
 	_, path := inHome(t)
 	c, err := Tray.On()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	own := read(t, c.Paths[0])
 	for name, text := range map[string]string{
 		"another program": strings.Replace(own, "Exec=\"", "Exec=nice \"", 1),
@@ -141,23 +134,15 @@ func TestEditedByHand(t *testing.T) {
 func TestOtherFolders(t *testing.T) {
 	config, path := inHome(t)
 	folder := filepath.Join(config, "autostart")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(folder, 0o775); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(folder, 0o700))
+	must.Do(t, os.Chmod(folder, 0o775))
 	for range 2 {
 		if _, err := Tray.On(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Rename(path, path+".real"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(path+".real", path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(path, path+".real"))
+	must.Do(t, os.Symlink(path+".real", path))
 	if _, err := Tray.Off(); err == nil {
 		t.Error("a link was removed")
 	}
@@ -166,9 +151,7 @@ func TestOtherFolders(t *testing.T) {
 // What cannot be written names the path, and no system call.
 func TestNotWritable(t *testing.T) {
 	config, _ := inHome(t)
-	if err := os.MkdirAll(config, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(config, 0o700))
 	write(t, filepath.Join(config, "autostart"), "a file where a folder must be")
 	_, err := Tray.On()
 	if err == nil || !strings.Contains(err.Error(), "start the tray at login: "+config) || strings.Contains(err.Error(), "mkdir") {
@@ -189,12 +172,8 @@ func TestUnitOfPackage(t *testing.T) {
 	packaged := filepath.Join(t.TempDir(), unit)
 	write(t, packaged, Unit("/usr/bin/rollcall"))
 	wants := filepath.Join(config, "systemd", "user", "default.target.wants")
-	if err := os.MkdirAll(wants, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(packaged, filepath.Join(wants, unit)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(wants, 0o700))
+	must.Do(t, os.Symlink(packaged, filepath.Join(wants, unit)))
 	if s, err := Keeper.State(); err != nil || !s.On || len(s.Paths) != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -210,15 +189,9 @@ func TestUnitOfPackage(t *testing.T) {
 func TestTemporaryIsNew(t *testing.T) {
 	dir := t.TempDir()
 	victim, path := filepath.Join(dir, "victim"), filepath.Join(dir, "entry.desktop")
-	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(victim, path+".rollcall-new"); err != nil {
-		t.Fatal(err)
-	}
-	if err := replace(path, "text"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(victim, []byte("mine"), 0o600))
+	must.Do(t, os.Symlink(victim, path+".rollcall-new"))
+	must.Do(t, replace(path, "text"))
 	kept, err := os.ReadFile(victim)
 	written, writeErr := os.ReadFile(path)
 	info, statErr := os.Stat(path)

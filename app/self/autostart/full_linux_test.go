@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 )
 
@@ -16,9 +17,7 @@ func TestFullDisk(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", disk.Path)
 	old := filepath.Join(t.TempDir(), "old program")
 	c, err := Tray.on(old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	path := c.Paths[0]
 	before := read(t, path)
 	disk.Fill(t)
@@ -43,9 +42,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	t.Setenv("HOME", disk.Path)
 	t.Setenv("XDG_CONFIG_HOME", disk.Path)
 	c, err := Tray.on(filepath.Join(t.TempDir(), "old program"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	path := c.Paths[0]
 	before := read(t, path)
 	disk.ReadOnly(t)

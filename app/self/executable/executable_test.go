@@ -4,24 +4,20 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 func TestReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "program")
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(path+".new", []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path+".new", []byte(text), 0o700))
+		must.Do(t, os.Rename(path+".new", path))
 	}
 	write("old")
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f := File{path, info}
 	if f.Replaced() {
 		t.Error("replaced before it was")
@@ -30,9 +26,7 @@ func TestReplaced(t *testing.T) {
 	if !f.Replaced() {
 		t.Error("not replaced by another file")
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	if f.Replaced() {
 		t.Error("a program that was removed counts as replaced")
 	}

@@ -6,14 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // A link in PATH to the running program survives an update that brings a new folder; a copy or another program does not count.
 func TestStablePath(t *testing.T) {
 	self, err := Path()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	check := func(want string) {
@@ -24,15 +24,9 @@ func TestStablePath(t *testing.T) {
 	}
 	check(self)
 	link := filepath.Join(dir, filepath.Base(self))
-	if err := os.Symlink(self, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(self, link))
 	check(link)
-	if err := os.Remove(link); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(link, []byte("another program"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(link))
+	must.Do(t, os.WriteFile(link, []byte("another program"), 0o700))
 	check(self)
 }

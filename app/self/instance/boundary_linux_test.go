@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -129,10 +130,7 @@ func inSandboxes(t *testing.T, test func(t *testing.T, s *sandbox, isOutside boo
 	for name, s := range sandboxes {
 		t.Run(name, func(t *testing.T) {
 			if exit := (*exec.ExitError)(nil); s.flags&unix.CLONE_NEWUSER != 0 && probeErr != nil && !errors.As(probeErr, &exit) {
-				if os.Getenv("CI") == "true" {
-					t.Fatal(probeErr)
-				}
-				t.Skip("user namespaces are not permitted here: ", probeErr)
+				must.Skip(t, "user namespaces are not permitted here: ", probeErr)
 			}
 			if s.asRoot && os.Getuid() != 0 {
 				t.Skip("only root can make this namespace without a user namespace")
@@ -148,9 +146,7 @@ func TestSandboxedMessage(t *testing.T) {
 		dir := home(t)
 		var log bytes.Buffer
 		i, err := Claim(Window, slog.New(slog.NewTextHandler(&log, nil)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var got []string
 		received := make(chan struct{})
 		go func() {
@@ -163,9 +159,7 @@ func TestSandboxedMessage(t *testing.T) {
 		var answers []string
 		for range 3 {
 			answer, err := s.command("raw", filepath.Join(dir, "rollcall", "window.sock"), `{"verb":"show","session":"r"}`).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			answers = append(answers, string(answer))
 		}
 		_ = i.Close()
@@ -202,16 +196,12 @@ func TestSandboxedRequest(t *testing.T) {
 			asked <- r.Process
 			_ = r.Answer("done")
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer func() { _ = i.Close() }()
 		cmd := s.command("raw", filepath.Join(dir, Keeper+".sock"), `{"verb":"start"}`)
 		var out bytes.Buffer
 		cmd.Stdout = &out
-		if err := cmd.Run(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Run())
 		select {
 		case p := <-asked:
 			if isOutside || p.PID != cmd.Process.Pid || p.Start == 0 || out.String() != "\"done\"\n" {
@@ -232,16 +222,10 @@ func TestSandboxedOwner(t *testing.T) {
 		dir := home(t)
 		cmd := s.command("owner")
 		stdin, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		stdout, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, cmd.Start())
 		lines := bufio.NewScanner(stdout)
 		if !lines.Scan() || lines.Text() != "claimed" {
 			t.Fatal(lines.Text())
@@ -269,26 +253,18 @@ func TestSandboxedOwner(t *testing.T) {
 func (s *sandbox) connected(t *testing.T, path string) (conn net.Conn, end func()) {
 	t.Helper()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer unix.Close(pair[0])
 	given := os.NewFile(uintptr(pair[1]), "given")
 	cmd := s.command("connector", path)
 	cmd.ExtraFiles = []*os.File{given}
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	_ = given.Close()
 	rights := make([]byte, unix.CmsgSpace(4))
 	_, n, _, _, err := unix.Recvmsg(pair[0], make([]byte, 1), rights, unix.MSG_CMSG_CLOEXEC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	messages, err := unix.ParseSocketControlMessage(rights[:n])
 	if err != nil || len(messages) != 1 {
 		t.Fatal(messages, err)
@@ -314,9 +290,7 @@ func TestPassedConnection(t *testing.T) {
 	inSandboxes(t, func(t *testing.T, s *sandbox, isOutside bool) {
 		dir := home(t)
 		i, err := Serve(dir, Keeper, slog.New(slog.DiscardHandler), func(r *Request) { _ = r.Answer(r.Process.PID != os.Getpid()) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer func() { _ = i.Close() }()
 		conn, end := s.connected(t, filepath.Join(dir, Keeper+".sock"))
 		defer end()
@@ -332,17 +306,13 @@ func TestPassedConnection(t *testing.T) {
 func TestEndedConnector(t *testing.T) {
 	dir := home(t)
 	l, err := listen(dir, Window)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
 	var none sandbox
 	_, end := none.connected(t, filepath.Join(dir, "window.sock"))
 	end()
 	conn, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer conn.Close()
 	if p, err := checkPeer(conn, sinceBoot()); err == nil {
 		t.Errorf("accepted as %+v", p)

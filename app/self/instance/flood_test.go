@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // Connections that say nothing, however many, don't keep a second start from being
@@ -17,9 +19,7 @@ import (
 func TestFlood(t *testing.T) {
 	dir := home(t)
 	i, err := Claim(Window, slog.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = i.Close() }()
 	ours := filepath.Join(dir, "rollcall")
 	var conns []net.Conn
@@ -34,9 +34,7 @@ func TestFlood(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			c, err = connect(ours, Window, time.Now().Add(5*time.Second))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		conns = append(conns, c)
 	}
 	sent := make(chan error, 1)
@@ -63,9 +61,7 @@ func TestFlood(t *testing.T) {
 func TestUnknownVerb(t *testing.T) {
 	home(t)
 	i, err := Claim(Window, slog.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = i.Close() }()
 	for _, verb := range []string{"shutdown", "SHOW", " show"} {
 		if err := Send(Window, Message{Verb: verb}); !errors.Is(err, ErrRefused) {
@@ -95,9 +91,7 @@ func FuzzMessage(f *testing.F) {
 			t.Errorf("takes %+v", msg)
 		}
 		again, err := json.Marshal(msg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if same, ok := parseMessage(again); !ok || same != msg {
 			t.Errorf("%+v became %+v", msg, same)
 		}

@@ -5,6 +5,8 @@ package instance
 import (
 	"syscall"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // connections is how many TestFlood makes: 10,000, or as many as this process has
@@ -13,9 +15,7 @@ func connections(t *testing.T) int {
 	t.Helper()
 	const wanted, others = 10_000, 2 * maxPeers
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	if limit.Cur >= wanted+others {
 		return wanted
 	}

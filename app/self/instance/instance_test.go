@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"rollcall/internal/must"
 )
 
 // roleVariable makes the test binary play a second process of Rollcall.
@@ -88,16 +90,10 @@ func start(t *testing.T, role string, args ...string) *second {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), roleVariable+"="+role)
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -121,13 +117,9 @@ func (s *second) expect(t *testing.T, want string) string {
 func home(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(dir, 0o700))
 	t.Setenv("XDG_RUNTIME_DIR", dir)
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
 	t.Setenv("HOME", dir)
@@ -138,9 +130,7 @@ func home(t *testing.T) string {
 func TestSecondProcessIsRefusedAndItsMessagesArrive(t *testing.T) {
 	home(t)
 	i, err := Claim(Window, slog.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer i.Close()
 
 	start(t, "owner").expect(t, "refused: true")
@@ -173,19 +163,13 @@ func TestClaimHeldByAnotherProcess(t *testing.T) {
 	if _, err := Claim(Window, slog.Default()); !errors.Is(err, ErrRunning) {
 		t.Fatalf("Claim = %v, want ErrRunning", err)
 	}
-	if err := Send(Window, Message{Verb: Show, Session: "abc"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Send(Window, Message{Verb: Show, Session: "abc"}))
 	p.expect(t, "got show abc")
-	if err := Send(Window, Message{Verb: Launch}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Send(Window, Message{Verb: Launch}))
 	p.expect(t, "got launch")
 
 	_ = p.stdin.Close()
-	if err := p.cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.cmd.Wait())
 	claimNow(t)
 }
 
@@ -193,9 +177,7 @@ func TestDeadOwnerNeverBlocks(t *testing.T) {
 	dir := home(t)
 	p := start(t, "owner")
 	p.expect(t, "claimed")
-	if err := p.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.cmd.Process.Kill())
 	_ = p.cmd.Wait()
 	if runtime.GOOS == "linux" {
 		if _, err := os.Lstat(filepath.Join(dir, "rollcall", "window.sock")); err != nil {
@@ -219,9 +201,7 @@ func TestChildrenDoNotInheritTheClaim(t *testing.T) {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 	child, err := os.FindProcess(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer child.Kill()
 	claimNow(t)
 }
@@ -257,18 +237,14 @@ func claimNow(t *testing.T) {
 func TestPeersThatTalkNonsense(t *testing.T) {
 	dir := home(t)
 	i, err := Claim(Window, slog.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer i.Close()
 	for name, said := range map[string]string{
 		"nothing": "", "no JSON": "hello\n", "no verb": "{}\n",
 		"no end": `{"verb":"show"`, "huge": strings.Repeat("x", 1<<20),
 	} {
 		conn, err := connect(filepath.Join(dir, "rollcall"), Window, time.Now().Add(5*time.Second))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_, _ = io.WriteString(conn, said)
 		if c, ok := conn.(interface{ CloseWrite() error }); ok { // a pipe of Windows has none
 			_ = c.CloseWrite()
@@ -296,21 +272,15 @@ func TestFolderIsPrivate(t *testing.T) {
 	}
 	dir := home(t)
 	ours := filepath.Join(dir, "rollcall")
-	if err := os.Mkdir(ours, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(ours, 0o755))
 	i, err := Claim(Window, slog.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer i.Close()
 	for path, want := range map[string]os.FileMode{
 		ours: 0o700, filepath.Join(ours, "window.lock"): 0o600, filepath.Join(ours, "window.sock"): 0o600,
 	} {
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := info.Mode().Perm(); got != want {
 			t.Errorf("%s has mode %o, want %o", path, got, want)
 		}
@@ -323,17 +293,11 @@ func TestUnusableRuntimeFolderFallsBack(t *testing.T) {
 	}
 	dir := home(t)
 	open := filepath.Join(dir, "open")
-	if err := os.Mkdir(open, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(open, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(open, 0o777))
+	must.Do(t, os.Chmod(open, 0o777))
 	t.Setenv("XDG_RUNTIME_DIR", open)
 	got, err := folder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if strings.HasPrefix(got, open) {
 		t.Errorf("folder() = %s, inside a folder that everybody can write", got)
 	}
@@ -345,9 +309,7 @@ func TestLongPathStillListens(t *testing.T) {
 	}
 	dir := home(t)
 	long := filepath.Join(dir, strings.Repeat("long", 30))
-	if err := os.Mkdir(long, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(long, 0o700))
 	t.Setenv("XDG_RUNTIME_DIR", long)
 	t.Setenv("TMPDIR", dir)
 	claimNow(t)
@@ -381,9 +343,7 @@ func TestTwoUsers(t *testing.T) {
 	for range 2 {
 		dirs = append(dirs, home(t))
 		i, err := Claim(Window, slog.Default())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer func() { _ = i.Close() }()
 		claims = append(claims, i)
 	}

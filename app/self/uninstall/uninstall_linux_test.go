@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rollcall/app/self/autostart"
+	"rollcall/internal/must"
 )
 
 // home makes a home folder with everything that Rollcall leaves, and something of the user's beside it.
@@ -17,12 +18,8 @@ func home(t *testing.T) (dir string, theirs []string) {
 	}
 	write := func(name string) string {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte("12345"), 0o600))
 		return path
 	}
 	for _, own := range []string{".config/rollcall/config.toml", ".local/state/rollcall/launches/a.json", ".local/state/rollcall/logs/a.log", ".cache/rollcall/facts/a",
@@ -61,9 +58,7 @@ func TestPurge(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, path := range theirs {
 		if !left[path] {
 			t.Errorf("%s of the user's was removed", path)
@@ -83,15 +78,9 @@ func TestLinkedFolder(t *testing.T) {
 	dir, _ := home(t)
 	state, elsewhere := filepath.Join(dir, ".local/state/rollcall"), filepath.Join(dir, "elsewhere")
 	items, err := Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(state, elsewhere); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(elsewhere, state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.Rename(state, elsewhere))
+	must.Do(t, os.Symlink(elsewhere, state))
 	for i := range items {
 		if items[i].Path == state {
 			if err := items[i].Remove(); err == nil {

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 func TestNewest(t *testing.T) {
@@ -82,9 +84,7 @@ func TestIsNewer(t *testing.T) {
 // TestLongError: what a server that speaks no HTTP sends is shown in part.
 func TestLongError(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
 	go func() {
 		for {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // What several processes save at once is all there; what is older than a day is not.
@@ -42,9 +44,7 @@ func TestDamaged(t *testing.T) {
 	h := In(state, slog.New(slog.NewTextHandler(&said, nil)))
 	now := time.Now()
 	h.Save("codex", map[string]time.Time{"/a": now})
-	if err := os.WriteFile(h.folder.File(name), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(h.folder.File(name), []byte("{"), 0o600))
 	h.Save("codex", map[string]time.Time{"/b": now})
 	if got := maps.Collect(maps.All(h.Load("codex"))); len(got) != 1 || got["/b"].IsZero() || bytes.Count(said.Bytes(), []byte("\n")) != 1 {
 		t.Errorf("%v; said %s", got, said.String())

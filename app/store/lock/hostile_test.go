@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"rollcall/internal/must"
 )
 
 // TestRenamedFolder checks that a folder stays locked when it is renamed while an agent works in it.
@@ -16,9 +18,7 @@ func TestRenamedFolder(t *testing.T) {
 	base := folder(t, t.TempDir(), "x")
 	k := w.take(t, auto(folder(t, base, "old"), 1))
 	renamed := filepath.Join(filepath.Dir(k.Path), "new")
-	if err := os.Rename(k.Path, renamed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(k.Path, renamed))
 	w.cwds[pid(1)] = renamed
 	for _, path := range []string{renamed, base, folder(t, renamed, "below")} {
 		var held *HeldError
@@ -47,9 +47,7 @@ func TestForeignFiles(t *testing.T) {
 	dir := t.TempDir()
 	k := w.take(t, auto(dir, 1))
 	for name, text := range map[string]string{"a": "null", "b": `{"kind":"manual"}`, "c": `{"kind":"manual","path":"/"}`, "d": `{"kind":"auto","launch":"x"}`} {
-		if err := os.WriteFile(filepath.Join(w.Folder(), name+".json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(w.Folder(), name+".json"), []byte(text), 0o600))
 	}
 	if list, err := w.List(); len(list) != 1 || list[0].Path != k.Path || err == nil {
 		t.Errorf("locks %+v, %v", list, err)
@@ -62,13 +60,9 @@ func TestForeignFiles(t *testing.T) {
 func TestUnlockAFolderThatIsGone(t *testing.T) {
 	w := newWorld(t)
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir("x", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir("x", 0o700))
 	w.take(t, manual("x"))
-	if err := os.Remove("x"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove("x"))
 	if err := w.Unlock(t.Context(), "x"); err != nil {
 		t.Error(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rollcall/app/store"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -97,26 +98,20 @@ func manual(path string) Lock {
 func folder(t *testing.T, base string, parts ...string) string {
 	t.Helper()
 	path := filepath.Join(append([]string{base}, parts...)...)
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(path, 0o755))
 	return path
 }
 
 func (w *world) take(t *testing.T, k Lock) Lock {
 	t.Helper()
 	got, err := w.Take(t.Context(), k, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return got
 }
 
 func TestOverlaps(t *testing.T) {
 	base, err := RealPath(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	proj := folder(t, base, "proj")
 	child := folder(t, base, "proj", "cmd", "x")
 	other := folder(t, base, "project")
@@ -152,9 +147,7 @@ func TestOverlaps(t *testing.T) {
 			if list, err := w.List(); err != nil || len(list) != 2 {
 				t.Errorf("locks %v, %v; want both", list, err)
 			}
-			if err := w.Release(t.Context(), "l2"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Release(t.Context(), "l2"))
 			if list, _ := w.List(); len(list) != 1 || list[0].Launch != "l1" {
 				t.Errorf("releasing the forced lock removed the other one: %v", list)
 			}
@@ -184,9 +177,7 @@ func TestHandOver(t *testing.T) {
 	w := newWorld(t, 1, 2)
 	k := w.take(t, auto(t.TempDir(), 1))
 	k, err := w.HandOver(t.Context(), k, pid(2), "session-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.die(1) // Rollcall itself, or a wrapper
 	list, err := w.List()
 	if err != nil || len(list) != 1 || list[0].Owner != pid(2) || list[0].Session != "session-1" {
@@ -232,13 +223,9 @@ func TestManual(t *testing.T) {
 func TestUnlockOfGoneFolder(t *testing.T) {
 	w := newWorld(t)
 	dir, err := RealPath(folder(t, t.TempDir(), "x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.take(t, manual(dir))
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(dir))
 	if err := w.Unlock(t.Context(), dir); err != nil {
 		t.Error(err)
 	}
@@ -261,12 +248,8 @@ func TestCheckRefuses(t *testing.T) {
 func TestUnreadableLockRefuses(t *testing.T) {
 	w := newWorld(t, 1)
 	dir := t.TempDir()
-	if err := os.MkdirAll(w.Folder(), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(w.Folder(), "x.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(w.Folder(), 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(w.Folder(), "x.json"), []byte("{"), 0o600))
 	if _, err := w.Take(t.Context(), auto(dir, 1), false, nil); err == nil || !strings.Contains(err.Error(), "x.json") {
 		t.Errorf("%v", err)
 	}
@@ -322,16 +305,10 @@ func contend(t *testing.T, state, path string) *contender {
 	cmd := exec.Command(os.Args[0], path)
 	cmd.Env = append(os.Environ(), roleVariable+"="+state, "GORACE=atexit_sleep_ms=0")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	return &contender{cmd, in, out}
 }
 
@@ -339,9 +316,7 @@ func (c *contender) says(t *testing.T) string {
 	t.Helper()
 	buffer := make([]byte, 200)
 	n, err := c.out.Read(buffer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return strings.TrimSpace(string(buffer[:n]))
 }
 

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 func TestQuiet(t *testing.T) {
@@ -18,9 +20,7 @@ func TestQuiet(t *testing.T) {
 		t.Error(err)
 	}
 	changes, err := q.Changes(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := q.On(now, now.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -38,9 +38,7 @@ func TestQuiet(t *testing.T) {
 	if s, _ := q.Get(); !s.Active(now.AddDate(10, 0, 0)) {
 		t.Errorf("%+v", s)
 	}
-	if err := q.Off(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, q.Off())
 	if s, err := q.Get(); err != nil || s.Active(now) {
 		t.Errorf("%+v, %v after off", s, err)
 	}
@@ -53,9 +51,7 @@ func TestDamaged(t *testing.T) {
 	if _, err := q.On(time.Now(), time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(q.folder.File(name), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(q.folder.File(name), []byte("{"), 0o600))
 	if s, err := q.Get(); err == nil || s.On {
 		t.Errorf("%+v, %v", s, err)
 	}

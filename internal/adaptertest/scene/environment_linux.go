@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -31,9 +32,7 @@ type Environment struct {
 func New(t testing.TB) *Environment {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w := &Environment{TB: t, Home: filepath.Join(dir, "home"), rng: rand.New(rand.NewPCG(1, 2))}
 	w.check(os.Mkdir(w.Home, 0o755))
 	w.Procs = newProcs(t, filepath.Join(dir, "machine"))
@@ -77,9 +76,7 @@ func (w *Environment) Append(path string, lines ...string) {
 
 func (w *Environment) check(err error) {
 	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, err)
 }
 
 // chosenID returns NextID, once, or a random UUID.

@@ -13,18 +13,16 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 func none(string) string { return "" }
 
 func write(t *testing.T, path, text string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o640))
 	return path
 }
 
@@ -40,9 +38,7 @@ func holds(t *testing.T, where, from, recorded, text string) {
 	}
 	can := filepath.Dir(filepath.Dir(where))
 	info, err := os.ReadFile(filepath.Join(can, "info", filepath.Base(where)+".trashinfo"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	lines := strings.Split(string(info), "\n")
 	if len(lines) != 4 || lines[0] != "[Trash Info]" || lines[3] != "" {
 		t.Fatalf("%q", info)
@@ -63,13 +59,9 @@ func TestHomeTrash(t *testing.T) {
 	for i, name := range []string{"a.json", "a.json", "a.json", "line\nbreak [Trash Info]\nPath=/etc", "\x1b[31m\xff%20", strings.Repeat("x", 255)} {
 		from := write(t, filepath.Join(home, "d", name), strconv.Itoa(i))
 		old := time.Now().Add(-time.Hour).Truncate(time.Second)
-		if err := os.Chtimes(from, old, old); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(from, old, old))
 		where, err := trash.Put(from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		holds(t, where, from, from, strconv.Itoa(i))
 		info, err := os.Stat(where)
 		if err != nil || info.Mode().Perm() != 0o640 || !info.ModTime().Equal(old) {
@@ -89,9 +81,7 @@ func TestNames(t *testing.T) {
 	trash := New(home, func(name string) string { return map[string]string{"XDG_DATA_HOME": data}[name] })
 	// A file without info, and an info without file: both names are taken.
 	write(t, filepath.Join(data, "Trash/files/a"), "orphan")
-	if err := os.MkdirAll(filepath.Join(data, "Trash/info"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(data, "Trash/info"), 0o700))
 	write(t, filepath.Join(data, "Trash/info/a.2.trashinfo"), "orphan")
 	where, err := trash.Put(write(t, filepath.Join(home, "a"), "x"))
 	if err != nil || where != filepath.Join(data, "Trash/files/a.3") {
@@ -105,9 +95,7 @@ func TestNames(t *testing.T) {
 func TestRefused(t *testing.T) {
 	home := t.TempDir()
 	trash := New(home, none)
-	if err := os.Symlink("/etc/passwd", filepath.Join(home, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("/etc/passwd", filepath.Join(home, "link")))
 	for _, path := range []string{home, filepath.Join(home, "link"), filepath.Join(home, "missing"), "relative"} {
 		if where, err := trash.Put(path); err == nil {
 			t.Errorf("%s went to %s", path, where)
@@ -156,9 +144,7 @@ func onOtherDisk(t *testing.T, dir string) {
 		t.Skip("can't make mounts private:", err)
 	}
 	disk := filepath.Join(dir, "disk")
-	if err := os.Mkdir(disk, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(disk, 0o755))
 	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skip("can't mount a tmpfs:", err)
 	}
@@ -169,9 +155,7 @@ func onOtherDisk(t *testing.T, dir string) {
 		t.Helper()
 		from = write(t, filepath.Join(disk, "sub dir/é.json"), text)
 		where, err := trash.Put(from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return from, where
 	}
 
@@ -183,15 +167,11 @@ func onOtherDisk(t *testing.T, dir string) {
 
 	// An administrator's $top/.Trash counts only with the sticky bit.
 	shared := filepath.Join(disk, ".Trash")
-	if err := os.Mkdir(shared, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(shared, 0o777))
 	if _, where = put("two"); !strings.HasPrefix(where, filepath.Join(disk, ".Trash-"+uid)) {
 		t.Errorf("without sticky bit: %s", where)
 	}
-	if err := os.Chmod(shared, 0o777|os.ModeSticky); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(shared, 0o777|os.ModeSticky))
 	from, where = put("three")
 	if where != filepath.Join(shared, uid, "files/é.json") {
 		t.Errorf("with sticky bit: %s", where)
@@ -199,15 +179,9 @@ func onOtherDisk(t *testing.T, dir string) {
 	holds(t, where, from, "sub dir/é.json", "three")
 
 	// A stranger's folder, or a link, in its place: the home trash, by a copy.
-	if err := os.Lchown(filepath.Join(shared, uid), 12345, 12345); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(disk, ".Trash-"+uid), filepath.Join(disk, "away")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("away", filepath.Join(disk, ".Trash-"+uid)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Lchown(filepath.Join(shared, uid), 12345, 12345))
+	must.Do(t, os.Rename(filepath.Join(disk, ".Trash-"+uid), filepath.Join(disk, "away")))
+	must.Do(t, os.Symlink("away", filepath.Join(disk, ".Trash-"+uid)))
 	from, where = put("four")
 	if !strings.HasPrefix(where, filepath.Join(dir, ".local/share/Trash/files")) {
 		t.Errorf("a link for a trash: %s", where)
