@@ -88,9 +88,6 @@ func (a *asked) since() time.Time {
 	return a.entry.Session.LastActivityAt
 }
 
-// markdownMarks removes the marks of Markdown that a line needs not show.
-var markdownMarks = strings.NewReplacer("#", "", "**", "", "`", "")
-
 // row returns the texts of a row of the queue.
 func (a *asked) row(now time.Time) rowText {
 	s := a.entry.Session.Session
@@ -101,9 +98,7 @@ func (a *asked) row(now time.Time) rowText {
 	switch {
 	case a.request != nil:
 		w.status = a.request.Kind.Words()
-		if what = a.request.Brief(); a.request.Kind == adapters.AsksPlan {
-			what = strings.TrimSpace(markdownMarks.Replace(what))
-		}
+		what = a.request.Brief()
 		if len(a.request.Dangers) > 0 {
 			w.icon, w.statusColor = widgets.NewIcon("waiting", widgets.ColorBad), widgets.ColorBad
 		}

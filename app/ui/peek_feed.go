@@ -174,7 +174,7 @@ func newMessages(list []adapters.Message, err error, agent adapters.Name, n int)
 	for i, m := range list {
 		t := messageText{key: m.Key, role: m.Role, speaker: present.Speaker(m, agent), at: m.At}
 		if m.Role == adapters.FromTool {
-			t.tool, t.state, t.plan = present.Cut(present.Tool(m), 32), m.State, isPlan(&m)
+			t.tool, t.state, t.plan = present.Cut(present.Tool(m), 32), m.State, m.Plan && strings.Contains(m.Text, "\n") && !isUnbroken(m.Text)
 			if t.text = present.Cut(present.Line(head(m.Text, firstShown)), 300); t.plan {
 				t.text, t.rest = fold(present.Text(m.Text))
 			}
@@ -184,11 +184,6 @@ func newMessages(list []adapters.Message, err error, agent adapters.Name, n int)
 		out.list = append(out.list, t)
 	}
 	return out
-}
-
-// isPlan reports whether a call presents a plan, which is Markdown. Agents name such tools alike: ExitPlanMode, exit_plan_mode, plan_exit.
-func isPlan(m *adapters.Message) bool {
-	return strings.Contains(strings.ToLower(m.Tool), "plan") && strings.Contains(m.Text, "\n") && !isUnbroken(m.Text)
 }
 
 // isUnbroken reports whether a text has a word of more than 500 bytes. Fyne lays such a word out in a time that grows with the square of its

@@ -149,20 +149,9 @@ func (p *usagePage) showFigures() {
 		costed = fmt.Sprintf("Cost of %d of %s", t.Costed, count(t.Sessions, "session", "sessions"))
 	}
 	p.costed.Set(costed, widgets.ColorMuted)
-	for i, text := range []string{shortCount(float64(today)), shortCount(float64(week)), costText("", t), share} {
+	for i, text := range []string{shortCount(float64(today)), shortCount(float64(week)), present.Cost(t.CostUSD, t.Costed, t.Costed), share} {
 		p.figures[i].Set(text, theme.ColorNameForeground)
 	}
-}
-
-// costText returns the cost of a row, after the text atLeast if it is known for only some of its sessions; a dash: it is not known.
-func costText(atLeast string, r *usage.Row) string {
-	switch {
-	case r.Costed == 0, r.Costed < r.Sessions && r.CostUSD < 0.005:
-		return "–"
-	case r.Costed < r.Sessions:
-		return atLeast + present.Cost(r.CostUSD, r.Costed, r.Costed)
-	}
-	return present.Cost(r.CostUSD, r.Costed, r.Sessions)
 }
 
 // shortCount returns a number of tokens with three digits at most: "7.74 M".
@@ -198,7 +187,7 @@ func setUsageCells(row *fyne.Container, texts []string, color fyne.ThemeColorNam
 func (p *usagePage) cells(r *usage.Row) []string {
 	return []string{present.UsageKey(string(p.rows.By), tail(r.Key, maxRowText)), strconv.Itoa(r.Sessions), present.Count(int64(r.Turns)), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
 		present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite), present.Count(r.Tokens.Reasoning),
-		costText("at least ", r)}
+		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
 }
 
 // look reads the sessions again. The earlier result stays visible if it is of the same period.

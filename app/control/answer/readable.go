@@ -46,17 +46,27 @@ func (r *Request) Readable() []Part {
 	return []Part{{Title: title, Text: present.Visible(r.Text)}}
 }
 
+// Plain returns the request with a plan as plain text, for a place that shows no Markdown. Every other text stays.
+func (r *Request) Plain() *Request {
+	plain := *r
+	if r.Kind == adapters.AsksPlan {
+		plain.Text = adapters.Plain(r.Text)
+	}
+	return &plain
+}
+
 // maxBrief is the number of bytes of a request's text that its brief form reads.
 const maxBrief = 64 << 10
 
-// Brief returns the beginning of the request's text as one safe line, as people read it: the command, the path and the first changed lines, the plan.
+// Brief returns the beginning of the request's text as one safe line, as people read it: the command, the path and the first changed lines, the plan without
+// the marks of Markdown.
 func (r *Request) Brief() string {
 	whole := *r
 	if len(whole.Text) > maxBrief {
 		whole.Text = present.Head(whole.Text)
 	}
 	var texts []string
-	for _, p := range whole.Readable() {
+	for _, p := range whole.Plain().Readable() {
 		if p.Title != "Run by" {
 			texts = append(texts, present.Head(p.Text))
 		}
