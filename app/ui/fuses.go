@@ -133,7 +133,7 @@ func (u *UI) showFuse(dir string) {
 	script := f.NewTextArea("docker compose down", 2)
 	hook := f.NewEntry("https://example.org/hook")
 	note := f.NewEntry("the test cluster")
-	again := u.host.NewCheckBox("Run it again if Rollcall ended while it ran (it can then run twice)", nil)
+	again := u.host.NewCheckBox("Retry it if its result is lost (can run twice)", nil)
 	f.Ready = func() bool {
 		return folder.path() != "" && strings.TrimSpace(script.Text+hook.Text) != "" && in.Text != ""
 	}

@@ -84,7 +84,8 @@ func newLaunchPage(u *UI) *launchPage {
 	p.more = newAdvanced(u, p.changed)
 	p.start = u.host.NewPrimaryButton("Launch", widget.HighImportance, p.launch)
 	p.scroll = widgets.Page(p.form())
-	p.content = container.NewBorder(nil, p.bar(), nil, nil, p.scroll)
+	bar := widgets.Bar(widgets.Rows(8, p.preview.caution, p.refused.content, widgets.Inset(widgets.Flow(p.start, p.preview.copy))))
+	p.content = container.NewBorder(nil, bar, nil, nil, p.scroll)
 	p.preview.resized = p.layOut
 	p.changed()
 	return p
@@ -100,12 +101,6 @@ func (p *launchPage) form() fyne.CanvasObject {
 		widgets.NewLabel("Prompt"), widgets.Inset(widgets.Rows(4, p.promptBox, p.file.content)),
 		p.terminal, p.apart, p.more.answerable, p.more.content,
 		widgets.NewLabel("Command"), p.preview.content)
-}
-
-// bar returns the bar that stays visible below the form.
-func (p *launchPage) bar() fyne.CanvasObject {
-	return widgets.Rows(0, widget.NewSeparator(), widgets.Pad(8, 8, 12, 12, widgets.Readable(
-		widgets.Rows(8, p.preview.caution, p.refused.content, widgets.Inset(widgets.Flow(p.start, p.preview.copy))))))
 }
 
 // layOut lays the bar out twice: the first call gives wrapped texts their width, from which the second one takes the height of the bar.

@@ -79,7 +79,7 @@ type agentChoice struct {
 	install string // the command that installs it; empty: it is installed
 }
 
-const choiceWidth = 150
+const choiceWidth = 130
 
 func newAgentChoice(u *UI, a adapters.Adapter, l adapters.Launcher, changed func()) *agentChoice {
 	c := &agentChoice{name: a.Name(), missing: widgets.NewSelectText("")}
@@ -94,7 +94,7 @@ func newAgentChoice(u *UI, a adapters.Adapter, l adapters.Launcher, changed func
 	preset := u.options.Defaults.Member(c.name)
 	c.model.Text = preset.Model
 	c.mode.preset(preset.Mode)
-	c.fields = container.NewGridWithColumns(2, c.model, c.mode.choice)
+	c.fields = container.NewGridWithColumns(2, widgets.Narrow(c.model), widgets.Narrow(c.mode.choice))
 	c.absent = widgets.Border(nil, nil, container.NewVBox(c.copy), c.missing)
 	c.content = widgets.Rows(-2, widgets.Beside(choiceWidth, c.check, container.NewStack(c.fields, c.absent)),
 		widgets.Pad(0, 0, choiceWidth, 0, c.mode.explanation))

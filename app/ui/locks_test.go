@@ -87,7 +87,7 @@ func TestFuses(t *testing.T) {
 	typeInto(t, s.Popup, "https://example.org/hook", "")
 	typeInto(t, s.Popup, "docker compose down", "make down")
 	typeInto(t, s.Popup, "the test cluster", "the test cluster")
-	check(t, s.Popup, "Run it again if Rollcall ended while it ran (it can then run twice)", true)
+	check(t, s.Popup, "Retry it if its result is lost (can run twice)", true)
 	tap(t, s.Popup, "Set timer")
 	w.until("the timer", func() bool { return strings.Contains(w.locksPage(), "make down") && w.ui.host.Sheet == nil })
 	if list, err := w.ui.options.Fuses.List(); err != nil || len(list) != 1 || !list[0].Again {

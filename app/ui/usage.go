@@ -90,13 +90,40 @@ func newUsagePage(u *UI) *usagePage {
 		}
 	}
 	p.list.OnSelected = func(widget.ListItemID) { p.list.UnselectAll() }
-	p.table = widgets.Border(widgets.Rows(4, widgets.Pad(12, 12, 6, 6, p.figuresRow()), widgets.Inset(p.chart), widgets.Pad(2, 0, 6, 6, legend()),
-		widgets.Pad(8, 0, 6, 6, p.header), widgets.Inset(widget.NewSeparator())), nil, nil, widgets.Pad(0, 0, 6, 0, p.list)) // its bar is beside the rows
+	p.table = p.frame()
 	p.body = widgets.NewStage()
 	top := widgets.Rows(10, widgets.Headline("Usage"), widgets.Inset(widgets.Rows(6, widgets.Flow(p.by.List, p.since.List), p.problem.Content)), p.total, widgets.Inset(p.limits.content))
 	p.content = widgets.Centred(usageWidth, widgets.Border(top, nil, nil, p.body.Content))
 	p.show()
 	return p
+}
+
+// leastTable is the height of the table that the chart leaves, and leastChart that below which it is left out, in a low window.
+const leastTable, leastChart = 170, 90
+
+// frame arranges the figures, the chart and the table.
+func (p *usagePage) frame() *fyne.Container {
+	figures, chart := widgets.Pad(8, 8, 6, 6, p.figuresRow()), widgets.Inset(p.chart)
+	names, header := widgets.Inset(legend()), widgets.Rows(4, widgets.Pad(4, 0, 6, 6, p.header), widgets.Inset(widget.NewSeparator()))
+	list := widgets.Pad(0, 0, 6, 0, p.list) // its bar is beside the rows
+	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
+		high := min(p.chart.MinSize().Height, size.Height-figures.MinSize().Height-names.MinSize().Height-header.MinSize().Height-leastTable)
+		names.Hidden, chart.Hidden = high < leastChart, high < leastChart
+		y := float32(0)
+		for _, o := range []*fyne.Container{figures, chart, names, header, list} {
+			height := o.MinSize().Height
+			switch o {
+			case chart:
+				height = high
+			case list:
+				height = size.Height - y
+			}
+			if o.Visible() {
+				widgets.Place(o, 0, y, size.Width, height)
+				y += height
+			}
+		}
+	}, Least: func([]fyne.CanvasObject) fyne.Size { return figures.MinSize().Max(header.MinSize()) }}, figures, chart, names, header, list)
 }
 
 // usageWidth is the largest width of the page.
@@ -321,7 +348,7 @@ func (p *usagePage) totalText(phase string) string {
 		parts = append(parts, strconv.Itoa(n)+" without a known cost")
 	}
 	if n := p.rows.Untimed; n > 0 {
-		parts = append(parts, strconv.Itoa(n)+" counted on the last day: the agent does not say when")
+		parts = append(parts, strconv.Itoa(n)+" counted on their last day")
 	}
 	if left := present.LeftOutFiles(p.read.snapshot.FilesLeftOut()); len(left) > 0 {
 		parts = append(parts, "left out: "+strings.Join(left, ", "))

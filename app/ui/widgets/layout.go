@@ -65,6 +65,11 @@ func Page(content fyne.CanvasObject) *container.Scroll {
 	return container.NewVScroll(Pad(12, 16, 12, 12, Readable(content)))
 }
 
+// Bar returns the bar below a page, with what is always visible.
+func Bar(content fyne.CanvasObject) *fyne.Container {
+	return Rows(0, widget.NewSeparator(), Pad(8, 8, 12, 12, Readable(content)))
+}
+
 // Readable limits content to PageWidth and centres it, so that it stays readable in a wide window.
 func Readable(content fyne.CanvasObject) *fyne.Container {
 	return container.New(column(PageWidth, false), content)
@@ -164,6 +169,11 @@ func Fill(content fyne.CanvasObject, least func() fyne.Size, resized func(fyne.S
 		}
 		return content.MinSize()
 	}}, content)
+}
+
+// Narrow lets o become narrower than its text, which it then cuts.
+func Narrow(o fyne.CanvasObject) *fyne.Container {
+	return Fill(o, func() fyne.Size { return fyne.NewSize(60, o.MinSize().Height) }, nil)
 }
 
 // NameWidth is the width of the column of names before fields.
