@@ -99,7 +99,7 @@ func newUsagePage(u *UI) *usagePage {
 }
 
 // leastTable is the height of the table that the chart leaves, and leastChart that below which it is left out, in a low window.
-const leastTable, leastChart = 170, 90
+const leastTable, leastChart = 150, 80
 
 // frame arranges the figures, the chart and the table.
 func (p *usagePage) frame() *fyne.Container {
@@ -280,7 +280,7 @@ func (p *usagePage) show() {
 	case phaseLoading:
 		p.body.Say(widgets.Message{Busy: true, Title: "Summing up…", Text: "Rollcall reads the totals of all sessions."})
 	case phaseFailed:
-		p.body.Say(widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "Cannot read the sessions of " + join(namesOf(failures(p.read.snapshot))), Text: problem, Actions: again})
+		p.body.Say(widgets.Trouble("Cannot read the sessions of "+join(namesOf(failures(p.read.snapshot))), problem, again...))
 	default:
 		p.body.Say(widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Text: "No session was active in this period.", Actions: again})
 	}

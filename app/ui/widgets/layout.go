@@ -65,8 +65,8 @@ func Page(content fyne.CanvasObject) *container.Scroll {
 	return container.NewVScroll(Pad(12, 16, 12, 12, Readable(content)))
 }
 
-// Bar returns the bar below a page, with what is always visible.
-func Bar(content fyne.CanvasObject) *fyne.Container {
+// Footer returns the bar below a page, with what is always visible.
+func Footer(content fyne.CanvasObject) *fyne.Container {
 	return Rows(0, widget.NewSeparator(), Pad(8, 8, 12, 12, Readable(content)))
 }
 
@@ -306,5 +306,35 @@ func SetVisible(o fyne.CanvasObject, on bool) {
 		o.Show()
 	default:
 		o.Hide()
+	}
+}
+
+// Renderer is a fyne.WidgetRenderer that is made of functions. CreateRenderer must call its Refresh.
+type Renderer struct {
+	Widget  fyne.Widget
+	Parts   []fyne.CanvasObject
+	Min     func() fyne.Size
+	Arrange func(fyne.Size)
+	Update  func() // sets the parts' colours and contents to the current ones of the widget
+}
+
+// MinSize returns what Min returns.
+func (r *Renderer) MinSize() fyne.Size { return r.Min() }
+
+// Objects returns the parts.
+func (r *Renderer) Objects() []fyne.CanvasObject { return r.Parts }
+
+// Destroy does nothing.
+func (r *Renderer) Destroy() {}
+
+// Layout arranges the parts.
+func (r *Renderer) Layout(size fyne.Size) { r.Arrange(size) }
+
+// Refresh updates, arranges and redraws the parts.
+func (r *Renderer) Refresh() {
+	r.Update()
+	r.Arrange(r.Widget.Size())
+	for _, o := range r.Parts {
+		o.Refresh()
 	}
 }
