@@ -242,7 +242,7 @@ icons: ## draw the icons again from their SVG sources
 	go generate ./assets
 
 shots: ## paint every page and state of the window, light and dark, every page also at four sizes and two scales: build/shots/ui-*.png
-	ROLLCALL_SHOTS=1 go test -count=1 -tags headless -timeout 30m -run 'Shot|Page|Introduction|Queue|Locks' ./app/ui
+	ROLLCALL_SHOTS=1 go test -count=1 -tags headless -timeout 30m -run 'Shot|Page|Introduction|Queue|Locks|Markdown|Defect' ./app/ui
 
 screenshots: ## keep the tests' screenshots that the README shows (after make test)
 	convert $(BUILD)/shots/tray-xfce4-panel-light-menu.png -crop 620x372+0+0 +repage docs/menu.png

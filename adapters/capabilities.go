@@ -104,7 +104,9 @@ type Message struct {
 	Text  string
 	Tool  string    // with FromTool: its name, as the agent gives it
 	State ToolState // with FromTool
-	At    time.Time // zero where the agent doesn't record it
+	// Plan reports, with FromTool, that the call presents a plan, which is Markdown.
+	Plan bool
+	At   time.Time // zero where the agent doesn't record it
 }
 
 // MaxText bounds a Message's Text, in bytes. A longer text is cut at a character's boundary and

@@ -87,7 +87,7 @@ func (a *ask) text(s *app.Session) Text {
 	if len(r.Dangers) > 0 {
 		body = append(body, present.Cut("⚠ Looks dangerous: "+strings.Join(r.Dangers, "; "), shownDanger))
 	}
-	shown := present.Line(present.Visible(present.Head(r.Text)))
+	shown := present.Line(present.Visible(present.Head(r.Plain().Text)))
 	if !a.isWhole() {
 		shown = r.Brief()
 	}

@@ -47,6 +47,9 @@ func TestDoing(t *testing.T) {
 	f = facts{}
 	add(`{"type":"assistant","uuid":"a3","timestamp":"2026-11-25T10:00:03Z","message":{"id":"m1","stop_reason":"tool_use","content":[{"type":"tool_use","id":"t1","name":"AskUserQuestion","input":{"questions":[{"question":"Which region?"}]}}]}}`)
 	check("Which region?", "10:00:03") // no name of a tool before the question
+	f = facts{}
+	add(`{"type":"assistant","uuid":"a3","timestamp":"2026-11-25T10:00:03Z","message":{"id":"m1","stop_reason":"tool_use","content":[{"type":"tool_use","id":"t1","name":"ExitPlanMode","input":{"plan":"## Plan\n\n1. **Redis**"}}]}}`)
+	check("Plan\n\n1. Redis", "10:00:03") // without the marks of Markdown
 	f = f2
 	add(`{"type":"user","uuid":"u2","parentUuid":"a2","timestamp":"2026-11-25T10:03:00Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}`)
 	check("Let me reproduce it first.", "10:03:00")

@@ -191,7 +191,7 @@ func (p *peek) block(block []byte, m adapters.Message, i int, failed bool) (adap
 		m.Key = cmp.Or(agentfile.String(agentfile.Get(block, "id")), m.Key)
 		m.Role = adapters.FromTool
 		m.Tool, _ = agentfile.Head(agentfile.Get(block, "name"), 200)
-		m.Text = adapters.Cut(argument(agentfile.Get(block, "input")))
+		m.Text, m.Plan = adapters.Cut(argument(agentfile.Get(block, "input"))), m.Tool == planTool
 		return m, true
 	default:
 		p.result(block) // the result of a tool that the provider runs

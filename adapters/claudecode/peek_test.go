@@ -179,6 +179,14 @@ func TestPeekKeysStay(t *testing.T) {
 	}
 }
 
+// TestPeekPlan: a call that presents a plan says so.
+func TestPeekPlan(t *testing.T) {
+	c := (&chat{}).user(`"go"`).call("m1", "t1", "Bash", `{"command":"make"}`).call("m2", "t2", "ExitPlanMode", `{"plan":"# One\n\n1. two"}`)
+	if m := peekAt(t, c.text(), adapters.Session{Status: adapters.Waiting}, 100); m[1].Plan || !m[2].Plan || m[2].Text != "# One\n\n1. two" {
+		t.Errorf("%+v", m)
+	}
+}
+
 func TestPeekPendingCalls(t *testing.T) {
 	c := (&chat{}).user(`"go"`).call("m1", "t1", "Bash", `{"command":"make"}`)
 	last := spokenAt.Add(time.Second)

@@ -281,7 +281,11 @@ func (rec *record) block(block []byte) {
 	}
 	if string(typ) == "tool_use" && len(rec.uses) < maxPending {
 		tool := shorten(agentfile.String(name))
-		rec.uses = append(rec.uses, toolUse{id: hash(id), name: tool, at: rec.at, does: adapters.Calling(tool, argument(input), tool == bashTool || tool == questionTool || tool == planTool)})
+		does := argument(input)
+		if tool == planTool {
+			does = adapters.Plain(does)
+		}
+		rec.uses = append(rec.uses, toolUse{id: hash(id), name: tool, at: rec.at, does: adapters.Calling(tool, does, tool == bashTool || tool == questionTool || tool == planTool)})
 	}
 }
 

@@ -84,7 +84,7 @@ func message(r *record, limit kit.Limit) (m adapters.Message, ok bool) {
 		m.Role, m.Text = adapters.FromAgent, limit.Text(r.get("content"))
 	case "tool.execution_start":
 		m.Role, m.Tool, m.State = adapters.FromTool, kit.PlainWord(r.text("toolName")), adapters.ToolRunning
-		if m.Tool == "" {
+		if m.Plan = m.Tool == exitPlan; m.Tool == "" {
 			m.Tool = "tool"
 		}
 		if m.Text = kit.Argument(r.get("arguments"), arguments, limit.Text); m.Text == "" {

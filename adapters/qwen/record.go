@@ -109,6 +109,7 @@ func (r *record) messages(limit kit.Limit) (list []part) {
 			call, one.State = result, adapters.ToolFailed
 		}
 		one.call, one.Tool = kit.Short(agentfile.Get(call, "id")), cmp.Or(kit.Short(agentfile.Get(call, "name")), "tool")
+		one.Plan = one.Tool == exitPlan
 		list, calls = append(list, one), calls+1
 	})
 	return list

@@ -16,10 +16,11 @@ const (
 	questionTool = "ask_user_question"
 	shellTool    = "run_shell_command"
 	agentTool    = "agent"
+	exitPlan     = "exit_plan_mode"
 )
 
 // quickTools are tools without a process that take milliseconds.
-var quickTools = []string{"edit", "write_file", "read_file", "read_many_files", "list_directory", "glob", "grep_search", "todo_write", "exit_plan_mode", "notebook_edit"}
+var quickTools = []string{"edit", "write_file", "read_file", "read_many_files", "list_directory", "glob", "grep_search", "todo_write", exitPlan, "notebook_edit"}
 
 // unclear is said of a call of which it is not known whether it runs.
 const unclear = ": it waits for the user, or runs without a process; "

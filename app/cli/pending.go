@@ -103,7 +103,7 @@ func (e *env) printRequest(r *answer.Request, where string) {
 	for _, d := range r.Dangers {
 		e.printf("  %s\n", e.colored("! "+d, "31"))
 	}
-	for i, p := range r.Readable() {
+	for i, p := range r.Plain().Readable() {
 		if i > 0 {
 			e.printf("  %s:\n", strings.ToLower(p.Title))
 		}

@@ -211,13 +211,10 @@ func Doing(s adapters.Session, now time.Time) string {
 	case s.Status == adapters.Working && !s.DoingSince.IsZero() && now.Sub(s.DoingSince) >= time.Minute:
 		return Cut(text, doingWidth) + " · " + Since(s.DoingSince, now)
 	case s.Status == adapters.Idle, s.Status == adapters.Stopped: // the beginning of a reply, in Markdown; a command keeps its marks
-		return marks.Replace(strings.TrimLeft(text, "# "))
+		return Line(adapters.Plain(s.Doing))
 	}
 	return text
 }
-
-// marks removes the marks of Markdown that a line of plain text can't show.
-var marks = strings.NewReplacer("**", "", "`", "")
 
 // doingWidth is the width of what a session does before its age, in cells.
 const doingWidth = 80
@@ -300,16 +297,17 @@ func Evidence(s adapters.Session) string { return Line(s.Evidence) }
 // Count returns a number of tokens with a comma between thousands: "1,234,567".
 func Count(n int64) string { return humanize.Comma(n) }
 
-// Cost returns the cost of a number of sessions, of which only some have a known cost. It returns an empty string if
-// none has, and adds a plus sign if not all have.
+// Cost returns the cost of all sessions of a row, of which only some may have a known cost: "$1.20", "at least $1.20", or a dash if none is known or what is
+// known is less than a cent.
 func Cost(usd float64, known, all int) string {
+	text := fmt.Sprintf("$%.2f", usd)
 	switch {
-	case known == 0:
-		return ""
+	case known == 0, known < all && usd < 0.005:
+		return "–"
 	case known < all:
-		return fmt.Sprintf("$%.2f+", usd)
+		return "at least " + text
 	}
-	return fmt.Sprintf("$%.2f", usd)
+	return text
 }
 
 // UsageKey returns the name of a row in a usage table. An agent has the name that its makers use, and an empty key the text that it is not known.

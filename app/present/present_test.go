@@ -183,3 +183,17 @@ func TestDoingWithoutMarks(t *testing.T) {
 		}
 	}
 }
+
+func TestCost(t *testing.T) {
+	for want, c := range map[string]struct {
+		usd        float64
+		known, all int
+	}{"$1.20": {1.2, 2, 2}, "at least $1.20": {1.2, 1, 2}, "–": {0, 0, 2}} {
+		if got := Cost(c.usd, c.known, c.all); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := Cost(0.001, 1, 2); got != "–" { // "at least $0.00" says nothing
+		t.Errorf("%q", got)
+	}
+}

@@ -93,7 +93,7 @@ func TestLaunchAccount(t *testing.T) {
 	}
 	p.home.choice.SetSelected("work")
 	f := p.read()
-	if f.Home != "/home/dev/.codex-work" || !slices.Contains(terminalCommand("rollcall", &f, ""), "--home=/home/dev/.codex-work") {
+	if f.Home != "/home/dev/.codex-work" || !slices.Contains(f.TerminalCommand("rollcall", f.members[0], ""), "--home=/home/dev/.codex-work") {
 		t.Errorf("home %q", f.Home)
 	}
 	if p.ui.options.Launches != nil {

@@ -88,9 +88,6 @@ func (a *asked) since() time.Time {
 	return a.entry.Session.LastActivityAt
 }
 
-// markdownMarks removes the marks of Markdown that a line needs not show.
-var markdownMarks = strings.NewReplacer("#", "", "**", "", "`", "")
-
 // row returns the texts of a row of the queue.
 func (a *asked) row(now time.Time) rowText {
 	s := a.entry.Session.Session
@@ -101,9 +98,7 @@ func (a *asked) row(now time.Time) rowText {
 	switch {
 	case a.request != nil:
 		w.status = a.request.Kind.Words()
-		if what = a.request.Brief(); a.request.Kind == adapters.AsksPlan {
-			what = strings.TrimSpace(markdownMarks.Replace(what))
-		}
+		what = a.request.Brief()
 		if len(a.request.Dangers) > 0 {
 			w.icon, w.statusColor = widgets.NewIcon("waiting", widgets.ColorBad), widgets.ColorBad
 		}
@@ -114,72 +109,12 @@ func (a *asked) row(now time.Time) rowText {
 	return w
 }
 
-// bytes returns the size of all texts of the request.
-func (a *asked) bytes() int {
-	r := a.request
-	n := len(r.Text) + len(r.Reason) + len(r.Folder)
-	for _, o := range r.Options {
-		n += len(o)
-	}
-	for _, q := range r.Questions {
-		n += len(q.Text) + len(q.Header)
-		for _, o := range q.Options {
-			n += len(o.Label) + len(o.Says)
-		}
-	}
-	return n
-}
-
-// codeParts returns everything that the user decides on, complete and with nothing hidden. It takes time in
-// proportion to the length of the texts.
-func codeParts(r *answer.Request) []widgets.CodePart {
-	var parts []widgets.CodePart
-	var questions []string
-	for i, q := range r.Questions {
-		questions = append(questions, q.Text)
-		title := "Question"
-		if len(r.Questions) > 1 {
-			title = fmt.Sprintf("Question %d", i+1)
-		}
-		parts = append(parts, widgets.CodePart{Title: title, Text: questionText(&q)})
-	}
-	if len(questions) == 0 || r.Text != strings.Join(questions, "\n") {
-		var readable []widgets.CodePart
-		for _, p := range r.Readable() {
-			readable = append(readable, widgets.CodePart{Title: p.Title, Text: p.Text, Diff: p.Diff, Markdown: r.Kind == adapters.AsksPlan})
-		}
-		parts = append(readable, parts...)
-	}
-	if r.Folder != "" {
-		parts = append(parts, widgets.CodePart{Title: "Folder", Text: present.Visible(r.Folder)})
-	}
-	if r.Reason != "" {
-		parts = append(parts, widgets.CodePart{Title: "Reason, in the agent's words", Text: present.Visible(r.Reason)})
-	}
-	if len(r.Options) > 0 {
-		options := make([]string, len(r.Options))
-		for i, o := range r.Options {
-			options[i] = present.Visible(o)
-		}
-		parts = append(parts, widgets.CodePart{Title: "What the agent itself offers", Text: strings.Join(options, " · ")})
+// codeParts returns everything that the user decides on. It takes time in proportion to the length of the texts.
+func codeParts(r *answer.Request) (parts []widgets.CodePart) {
+	for _, p := range r.Whole() {
+		parts = append(parts, widgets.CodePart(p))
 	}
 	return parts
-}
-
-// questionText returns a question with its options, numbered as their buttons are.
-func questionText(q *adapters.Question) string {
-	lines := []string{present.Visible(q.Text)}
-	if q.Header != "" {
-		lines = []string{present.Visible(q.Header) + ": " + present.Visible(q.Text)}
-	}
-	for n, o := range q.Options {
-		line := fmt.Sprintf("  %d  %s", n+1, present.Visible(o.Label))
-		if o.Says != "" {
-			line += ": " + present.Visible(o.Says)
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // whyNot returns why a request, or part of what it asks for, can't be answered from here; empty: it can.

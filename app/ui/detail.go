@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -27,21 +26,20 @@ type detailPane struct {
 	stage   *widgets.Stage // the session or a message
 	scroll  *container.Scroll
 
-	icon       *canvas.Image
-	title      *widgets.Line
-	status     *widgets.Line
-	stale      *widgets.Banner
-	request    *requestView
-	result     *fyne.Container // how the last answer ended
-	terminal   *widgets.Button // shows the terminal
-	showing    bool            // a terminal is being shown
-	stop       *widgets.Button
-	resume     *widgets.Button
-	goOn       *widgets.Button // continues a session that reached a limit
-	retryHooks *widgets.Button
-	buttons    *fyne.Container
-	more       *widgets.Button // opens the menu of everything else
-	composer   *composer
+	icon     *canvas.Image
+	title    *widgets.Line
+	status   *widgets.Line
+	stale    *widgets.Banner
+	request  *requestView
+	result   *fyne.Container // how the last answer ended
+	terminal *widgets.Button // shows the terminal
+	showing  bool            // a terminal is being shown
+	stop     *widgets.Button
+	resume   *widgets.Button
+	goOn     *widgets.Button // continues a session that reached a limit
+	buttons  *fyne.Container
+	more     *widgets.Button // opens the menu of everything else
+	composer *composer
 
 	facts        *fieldList
 	conversation *conversation
@@ -63,8 +61,6 @@ func newDetailPane(u *UI) *detailPane {
 	d.stop = d.button("Stop…", func(s *app.Session) { u.showStop(*s) })
 	d.resume = d.button("Resume…", func(s *app.Session) { u.showResume(*s) })
 	d.goOn = d.button("Continue at the reset…", func(s *app.Session) { u.showContinue(*s) })
-	d.retryHooks = d.button("Retry hooks", func(s *app.Session) { u.retryHooks(d.retryHooks, s) })
-	d.retryHooks.Hide()
 	d.more = d.button("", func(s *app.Session) { u.showMenuBelow(d.more, d.moreItems(s)) })
 	d.more.Icon = widgets.PlainIcon("more")
 	d.composer = newComposer(u)
@@ -77,7 +73,7 @@ func newDetailPane(u *UI) *detailPane {
 	d.result = container.NewStack()
 	d.result.Hide()
 	headline := widgets.Border(nil, widgets.TopOf(2, 0, 0, 10, d.icon), nil, widgets.Rows(1, d.title, d.status))
-	d.buttons = widgets.Flow(d.terminal, d.resume, d.goOn, d.stop, d.retryHooks, d.more)
+	d.buttons = widgets.Flow(d.terminal, d.resume, d.goOn, d.stop, d.more)
 	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.stale.Content, d.buttons, d.result, widgets.Pad(0, 0, -6, -6, d.request.content)))
 	d.above = container.NewVScroll(widgets.Rows(0, top, widget.NewSeparator()))
 	d.both = container.NewBorder(nil, d.composer.content, nil, nil, d.overConversation())
@@ -162,6 +158,12 @@ func (d *detailPane) moreItems(s *app.Session) []*fyne.MenuItem {
 	if s.Live() && u.canResume(s) {
 		items = append(items, fyne.NewMenuItem("Resume…", func() { u.showResume(*s) }))
 	}
+	if u.canRetryHooks(s) {
+		id := s.Launch.ID
+		items = append(items, fyne.NewMenuItem("Retry hooks", func() {
+			u.try("The hooks were not retried: ", func() error { return u.options.Launches.RetryHooks(u.ctx, id) })
+		}))
+	}
 	items = append(items, u.markItems(s)...)
 	if u.options.Shower != nil && s.HasLocalFolder() {
 		items = append(items, u.openItems(*s)...)
@@ -226,12 +228,6 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 	d.status.Set(subtitle(s, now), statusColor(&s.Session))
 	moved := d.stale.Set(staleText(s))
 	d.showActions(s)
-	retry := d.ui.canRetryHooks(s)
-	if shown := d.retryHooks.Visible(); fresh || retry != shown {
-		d.retryHooks.SetEnabled(true) // an earlier click disabled the button
-		d.retryHooks.Hidden = !retry
-		moved = moved || retry != shown
-	}
 	d.facts.show(sections(s, k, v, now), fresh)
 	if fresh {
 		d.request.hide()
@@ -314,13 +310,4 @@ func staleText(s *app.Session) string {
 // canRetryHooks reports whether the launch of a session has a hook that was started and whose result is unknown.
 func (u *UI) canRetryHooks(s *app.Session) bool {
 	return u.options.Launches != nil && s.Launch != nil && slices.ContainsFunc(s.Launch.Hooks, func(h app.Hook) bool { return h.Lost })
-}
-
-// retryHooks makes the tray run those hooks again.
-func (u *UI) retryHooks(b *widgets.Button, s *app.Session) {
-	if !u.canRetryHooks(s) {
-		return
-	}
-	id := s.Launch.ID
-	u.change(b, "The hooks were not retried: ", func(ctx context.Context) error { return u.options.Launches.RetryHooks(ctx, id) })
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"time"
@@ -39,13 +40,6 @@ func newFeed(do func(func()), now func() time.Time, days int, deliver func(*view
 // setSnapshot shows another snapshot. It never waits for the window.
 func (f *feed) setSnapshot(s *app.Snapshot) { f.change(func() { f.snapshot = s }) }
 
-func (f *feed) setScope(g scope) { f.change(func() { f.scope = g }) }
-
-// setGrouped groups the sessions by project, or by status.
-func (f *feed) setGrouped(on bool) { f.change(func() { f.grouped = on }) }
-
-func (f *feed) setFilter(text string) { f.change(func() { f.filter = text }) }
-
 // sort sorts the sessions again. Without it, listed sessions keep their positions.
 func (f *feed) sort() { f.change(func() { f.sortAgain = true }) }
 
@@ -64,6 +58,7 @@ func (f *feed) reveal(k key, parents []key) {
 	})
 }
 
+// change changes the fields that next reads, and shows what follows from them.
 func (f *feed) change(apply func()) {
 	f.mu.Lock()
 	apply()
@@ -175,4 +170,35 @@ func (l *latest[T]) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
+}
+
+// background calls do on another goroutine, and then show with its results on Fyne's goroutine, unless ctx is done or the UI is closed.
+func background[T any](ctx context.Context, u *UI, do func(context.Context) (T, error), show func(T, error)) {
+	go func() {
+		got, err := do(ctx)
+		u.post(func() {
+			if ctx.Err() == nil {
+				show(got, err)
+			}
+		})
+	}()
+}
+
+// waited waits for d, and reports whether ctx is not done before.
+func waited(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// try calls do on another goroutine, and shows its error after the text failed.
+func (u *UI) try(failed string, do func() error) {
+	go func() {
+		if err := do(); err != nil {
+			u.post(func() { u.notify(failed + errorText(err)) })
+		}
+	}()
 }

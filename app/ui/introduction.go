@@ -56,8 +56,7 @@ func newIntroduction(u *UI) *introduction {
 	}
 	p.done = u.host.NewPrimaryButton("Show my sessions", widget.HighImportance, func() { u.open(pageSessions) })
 	more := u.host.NewButton("Settings…", nil, func() { u.open(pageSettings) })
-	actions := widgets.Rows(0, widget.NewSeparator(), widgets.Pad(10, 10, 12, 12, widgets.Readable(widgets.Inset(widgets.Flow(p.done, more)))))
-	p.content = container.NewBorder(nil, actions, nil, nil, widgets.Page(widgets.Rows(2, append(rows, p.hint)...)))
+	p.content = container.NewBorder(nil, widgets.Footer(widgets.Inset(widgets.Flow(p.done, more))), nil, nil, widgets.Page(widgets.Rows(2, append(rows, p.hint)...)))
 	return p
 }
 

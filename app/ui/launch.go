@@ -55,6 +55,9 @@ type launchPage struct {
 	group   string                   // the name of the next group
 }
 
+// thisMachine is the first option in the list of machines.
+const thisMachine = "This machine"
+
 // inTerminal is the text of the box that launches in a terminal.
 const inTerminal = "In a terminal, not in the background"
 
@@ -84,7 +87,8 @@ func newLaunchPage(u *UI) *launchPage {
 	p.more = newAdvanced(u, p.changed)
 	p.start = u.host.NewPrimaryButton("Launch", widget.HighImportance, p.launch)
 	p.scroll = widgets.Page(p.form())
-	p.content = container.NewBorder(nil, p.bar(), nil, nil, p.scroll)
+	bar := widgets.Footer(widgets.Rows(8, p.preview.caution, p.refused.content, widgets.Inset(widgets.Flow(p.start, p.preview.copy))))
+	p.content = container.NewBorder(nil, bar, nil, nil, p.scroll)
 	p.preview.resized = p.layOut
 	p.changed()
 	return p
@@ -102,12 +106,6 @@ func (p *launchPage) form() fyne.CanvasObject {
 		widgets.NewLabel("Command"), p.preview.content)
 }
 
-// bar returns the bar that stays visible below the form.
-func (p *launchPage) bar() fyne.CanvasObject {
-	return widgets.Rows(0, widget.NewSeparator(), widgets.Pad(8, 8, 12, 12, widgets.Readable(
-		widgets.Rows(8, p.preview.caution, p.refused.content, widgets.Inset(widgets.Flow(p.start, p.preview.copy))))))
-}
-
 // layOut lays the bar out twice: the first call gives wrapped texts their width, from which the second one takes the height of the bar.
 func (p *launchPage) layOut() {
 	p.content.Refresh()
@@ -117,7 +115,7 @@ func (p *launchPage) layOut() {
 // look finds out which agents are installed, on another goroutine.
 func (p *launchPage) look() {
 	list := p.ui.options.Agents
-	background(p.ui.ctx, p.ui, func(context.Context) (map[adapters.Name]string, error) { return installs(list), nil },
+	background(p.ui.ctx, p.ui, func(context.Context) (map[adapters.Name]string, error) { return launch.Installs(list), nil },
 		func(found map[adapters.Name]string, _ error) { p.showAgents(found) })
 }
 

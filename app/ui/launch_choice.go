@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -11,8 +9,10 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 )
 
@@ -79,7 +79,7 @@ type agentChoice struct {
 	install string // the command that installs it; empty: it is installed
 }
 
-const choiceWidth = 150
+const choiceWidth = 130
 
 func newAgentChoice(u *UI, a adapters.Adapter, l adapters.Launcher, changed func()) *agentChoice {
 	c := &agentChoice{name: a.Name(), missing: widgets.NewSelectText("")}
@@ -94,7 +94,7 @@ func newAgentChoice(u *UI, a adapters.Adapter, l adapters.Launcher, changed func
 	preset := u.options.Defaults.Member(c.name)
 	c.model.Text = preset.Model
 	c.mode.preset(preset.Mode)
-	c.fields = container.NewGridWithColumns(2, c.model, c.mode.choice)
+	c.fields = container.NewGridWithColumns(2, widgets.Narrow(c.model), widgets.Narrow(c.mode.choice))
 	c.absent = widgets.Border(nil, nil, container.NewVBox(c.copy), c.missing)
 	c.content = widgets.Rows(-2, widgets.Beside(choiceWidth, c.check, container.NewStack(c.fields, c.absent)),
 		widgets.Pad(0, 0, choiceWidth, 0, c.mode.explanation))
@@ -116,7 +116,7 @@ func (c *agentChoice) set(install string) {
 	if install != "" {
 		c.check.Checked = false
 		c.check.Disable()
-		c.missing.SetText("not installed: " + install)
+		c.missing.SetText("not installed: " + short(install))
 	} else {
 		c.check.Enable()
 	}
@@ -142,25 +142,79 @@ func (c *agentChoice) members() []launch.Member {
 	return out
 }
 
-// installs returns for each agent that can be launched the command that installs it, or an empty string if it is
-// installed.
-func installs(list []adapters.Adapter) map[adapters.Name]string {
-	out := make(map[adapters.Name]string, len(list))
-	for _, a := range list {
-		l, ok := a.(adapters.Launcher)
-		if !ok {
-			continue
+// pick selects one of several values, or the default, which is its first option. It is hidden while there is only the default.
+type pick struct {
+	content *fyne.Container
+	choice  *widgets.Select
+	values  []string // of the options after the first
+}
+
+// newPick returns a field in which the default is selected.
+func newPick(h *widgets.Host, first string, frame func(fyne.CanvasObject) *fyne.Container, changed func()) *pick {
+	p := &pick{choice: h.NewSelect([]string{first}, func(string) { changed() })}
+	p.choice.Selected = first
+	p.content = frame(p.choice)
+	p.content.Hide()
+	return p
+}
+
+// value returns the selected value; empty: the default.
+func (p *pick) value() string {
+	if i := p.choice.SelectedIndex(); i > 0 {
+		return p.values[i-1]
+	}
+	return ""
+}
+
+// offer offers values with their names. It keeps the selection while its value is offered, and reports whether something changed.
+func (p *pick) offer(names, values []string) bool {
+	options := append([]string{p.choice.Options[0]}, names...)
+	if slices.Equal(values, p.values) && slices.Equal(options, p.choice.Options) {
+		return false
+	}
+	selected := 1 + slices.Index(values, p.value())
+	p.choice.Options, p.values = options, values
+	p.content.Hidden = len(values) == 0
+	if name := options[selected]; name != p.choice.Selected {
+		p.choice.SetSelected(name)
+	}
+	p.choice.Refresh()
+	return true
+}
+
+// ownAccount is the option for the home that the environment names.
+const ownAccount = "the account of your environment"
+
+// offerHomes offers the homes of an agent, which stand for accounts. It reports whether something changed.
+func offerHomes(p *pick, homes settings.Homes) bool {
+	var names, paths []string
+	count := map[string]int{}
+	for _, h := range homes {
+		count[h.Name]++
+	}
+	for _, h := range homes {
+		name := short(h.Name)
+		if count[h.Name] > 1 {
+			name += " · " + short(h.Path)
 		}
-		_, err := l.Program(launch.LookPath)
-		var missing *adapters.NotInstalledError
-		switch {
-		case errors.As(err, &missing):
-			out[a.Name()] = cmp.Or(missing.Install, missing.Error())
-		case err != nil:
-			out[a.Name()] = short(err.Error())
-		default:
-			out[a.Name()] = ""
+		names, paths = append(names, name), append(paths, h.Path)
+	}
+	return p.offer(names, paths)
+}
+
+// showHomes offers the homes of the agent of a form that launches one on this machine.
+func (p *launchPage) showHomes(f *launchForm) {
+	var homes settings.Homes
+	if len(f.members) == 1 && f.machine == "" && p.ui.options.Live != nil {
+		agent := f.members[0].Agent
+		set, _ := p.ui.options.Live.Get()
+		used := app.HomesOf(p.ui.core.Snapshot().Own, agent)
+		if len(used) > 1 || len(set.Homes[agent]) > 0 {
+			homes = set.Accounts(agent, used)
 		}
 	}
-	return out
+	if offerHomes(p.home, homes) {
+		p.content.Refresh()
+	}
+	f.Home = p.home.value()
 }

@@ -71,9 +71,9 @@ func newAdvanced(u *UI, changed func()) *advanced {
 	a.group = h.NewEntry("parser-port (a name that several launches share)", typed)
 	a.onCreate = h.NewEntry("notify-send started (runs when the session is listed)", typed)
 	a.onComplete = h.NewEntry("make test (runs when the agent's process has ended)", typed)
-	a.answerable = h.NewCheckBox("Answer and prompt it from here (Claude Code, Pi: it then runs until stopped)", checked)
-	a.retryHooks = h.NewCheckBox("Run a hook again if Rollcall ended while it ran (a hook can then run twice)", checked)
-	a.keepEnv = h.NewCheckBox("Keep the environment variables that are removed by default", checked)
+	a.answerable = h.NewCheckBox("Answer and prompt it from here (runs until stopped)", checked)
+	a.retryHooks = h.NewCheckBox("Retry a hook with a lost result (can run twice)", checked)
+	a.keepEnv = h.NewCheckBox("Keep variables that are removed by default", checked)
 	if u.options.KeepEnv {
 		a.keepEnv.Checked = true
 		a.keepEnv.Disable() // the settings keep the variables of all launches

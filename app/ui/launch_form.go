@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/store/lock"
@@ -44,8 +45,8 @@ type prepared struct {
 	form  launchForm
 	plan  *launch.Plan
 	group *launch.Group
-	there *there   // the launch on another machine; nil: on this one
-	left  []string // variables that the settings leave out
+	there *launch.There // the launch on another machine; nil: on this one
+	left  []string      // variables that the settings leave out
 	// warnings are sentences about what may go wrong in the folder. timers are the timers that the warnings are about.
 	warnings []string
 	timers   []fuse.Fuse
@@ -132,42 +133,23 @@ func (p *prepared) findTimers(u *UI, folder string) {
 // adapter returns the adapter of an agent; nil: there is none of that name.
 func (u *UI) adapter(name adapters.Name) adapters.Adapter { return launch.Find(u.options.Agents, name) }
 
-// terminalCommand returns the command line of Rollcall that launches a form in a terminal. promptFile contains the
-// prompt; empty: there is none.
-func terminalCommand(program string, f *launchForm, promptFile string) []string {
-	argv := []string{program, "launch", string(f.members[0].Agent), "--terminal"}
-	if f.Resume != "" {
-		argv = []string{program, "resume", f.Resume, "--terminal"}
+// prepareThere returns the launch of a form on its machine. Facts that only that machine knows are checked there, at the launch.
+func (u *UI) prepareThere(ctx context.Context, f *launchForm) (*prepared, error) {
+	if u.options.Machines == nil {
+		return nil, errors.New("other machines are not known here; start Rollcall again")
 	}
-	return append(argv, f.flags(promptFile)...)
-}
-
-// flags returns the flags of Rollcall's command line for a form.
-func (f *launchForm) flags(promptFile string) (words []string) {
-	m := f.members[0]
-	flag := func(word string, on bool) {
-		if on {
-			words = append(words, word)
+	if len(f.members) != 1 {
+		return nil, errors.New("on another machine one agent with one model can be launched at a time; choose one")
+	}
+	there, err := f.PrepareThere(ctx, f.members[0], f.machine)
+	if err != nil {
+		return nil, err
+	}
+	p := &prepared{form: *f, there: there}
+	for _, x := range u.core.Snapshot().Machines {
+		if x.Name == f.machine && x.State == app.Failed && len(x.Problems) > 0 {
+			p.warn(fmt.Errorf("%s: %s", x.Name, x.Problems[0]))
 		}
 	}
-	add := func(name, value string) { flag(name+"="+value, value != "") }
-	flag("--cwd="+f.Dir, f.Resume == "")
-	add("--prompt-file", promptFile)
-	// On this machine empty values are passed too: the form has its own values, and the defaults of the settings must not replace them.
-	own := f.machine == "" && f.Resume == ""
-	flag("--model="+m.Model, own || m.Model != "")
-	flag("--mode="+m.Mode, own || m.Mode != "")
-	flag("--home="+f.Home, f.Home != "" && f.Resume == "") // a session is resumed in its own
-	add("--spec", launch.Path(f.Spec))
-	for _, file := range f.Files {
-		add("--file", launch.Path(file))
-	}
-	add("--group", f.Group)
-	add("--on-create", f.OnCreate)
-	add("--on-complete", f.OnComplete)
-	flag("--retry-hooks", f.RetryHooks)
-	flag("--keep-env", f.KeepEnv)
-	flag("--force", f.Force)
-	flag("--yes", m.Mode != "") // the window has already asked
-	return words
+	return p, nil
 }

@@ -57,17 +57,15 @@ func newPreview(u *UI) *preview {
 }
 
 // showText shows a text instead of a command.
-func (p *preview) showText(text string) {
-	p.cancel()
-	p.asking = false
-	p.set(text, "", "", widget.LowImportance)
-}
+func (p *preview) showText(text string) { p.instead(text, widget.LowImportance) }
 
 // fail shows why there is no command.
-func (p *preview) fail(text string) {
+func (p *preview) fail(text string) { p.instead(text, widget.DangerImportance) }
+
+func (p *preview) instead(text string, importance widget.Importance) {
 	p.cancel()
 	p.asking = false
-	p.set(text, "", "", widget.DangerImportance)
+	p.set(text, "", "", importance)
 }
 
 func (p *preview) set(text, notes, commands string, importance widget.Importance) {
@@ -158,7 +156,7 @@ func (p *preview) answer(got *prepared, err error) {
 		lines = append(lines, plan.Shell())
 	}
 	if got.there != nil {
-		lines = append(lines, got.there.shell(got.form.Terminal))
+		lines = append(lines, got.there.Shell(got.form.Terminal))
 	}
 	commands := strings.Join(lines, "\n")
 	p.shown = got
@@ -175,7 +173,7 @@ func planNotes(p *prepared) []string {
 		notes = append(notes, "Each agent works in its own git worktree next to the repository, in group "+present.Line(p.group.Name)+".")
 	}
 	if p.there != nil {
-		notes = append(notes, "Rollcall on "+short(p.there.machine)+" launches it, with its own settings, and refuses what it cannot do.")
+		notes = append(notes, "Rollcall on "+short(p.there.Machine)+" launches it, with its own settings, and refuses what it cannot do.")
 	}
 	if p.form.Terminal {
 		notes = append(notes, "The command runs in a new terminal. Closing the terminal ends the agent.")

@@ -393,7 +393,7 @@ func TestLaunchDefaults(t *testing.T) {
 	w.command("codex -p")
 	f := p.read()
 	f.Terminal = true
-	if got := terminalCommand("rollcall", &f, ""); !slices.Contains(got, "--model=") || !slices.Contains(got, "--mode=") {
+	if got := f.TerminalCommand("rollcall", f.members[0], ""); !slices.Contains(got, "--model=") || !slices.Contains(got, "--mode=") {
 		t.Errorf("the terminal would use the defaults: %q", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	machines "rollcall/app/machine"
+	"rollcall/app/owned/launch"
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
 )
@@ -57,7 +58,7 @@ func away() *app.Snapshot {
 }
 
 // openAway opens a window that shows the machine.
-func openAway(t *testing.T, m Machines, snap *app.Snapshot) *window {
+func openAway(t *testing.T, m launch.Machines, snap *app.Snapshot) *window {
 	t.Helper()
 	return openWith(t, &fakeCore{snapshot: snap}, Options{Agents: usualAgents(), Machines: m, Program: "/opt/rollcall"})
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,7 +86,7 @@ func TestFuses(t *testing.T) {
 	typeInto(t, s.Popup, "https://example.org/hook", "")
 	typeInto(t, s.Popup, "docker compose down", "make down")
 	typeInto(t, s.Popup, "the test cluster", "the test cluster")
-	check(t, s.Popup, "Run it again if Rollcall ended while it ran (it can then run twice)", true)
+	check(t, s.Popup, "Retry it if its result is lost (can run twice)", true)
 	tap(t, s.Popup, "Set timer")
 	w.until("the timer", func() bool { return strings.Contains(w.locksPage(), "make down") && w.ui.host.Sheet == nil })
 	if list, err := w.ui.options.Fuses.List(); err != nil || len(list) != 1 || !list[0].Again {
@@ -172,22 +171,30 @@ func TestRetryHooks(t *testing.T) {
 	p := w.ui.sessions
 	p.reveal(first)
 	p.detail.showFacts(true)
-	shows(t, p.detail.content, "Retry hooks", "make test")
+	shows(t, p.detail.content, "make test")
 	w.shoot("retry-hooks")
-	tap(t, p.detail.content, "Retry hooks")
+	retry := func() bool {
+		for _, m := range p.detail.moreItems(p.detail.session) {
+			if m.Label == "Retry hooks" {
+				m.Action()
+				return true
+			}
+		}
+		return false
+	}
+	retry()
 	w.until("the hook to be due", func() bool { return ranAt().IsZero() })
-	if w.ui.host.Sheet != nil {
-		t.Errorf("the window shows %q", shownTexts(w.ui.host.Sheet.Popup))
+	if p.notice != "" {
+		t.Errorf("the window shows %q", p.notice)
 	}
 	p.reveal(second) // whose launch was removed meanwhile
-	tap(t, p.detail.content, "Retry hooks")
-	w.until("the refusal", func() bool { return w.ui.host.Sheet != nil })
-	shows(t, w.ui.host.Sheet.Popup, "The hooks were not retried: ")
-	w.ui.host.CloseSheet()
+	retry()
+	w.until("the refusal", func() bool { return p.notice != "" })
+	shows(t, w.ui.content, "The hooks were not retried: ")
 	p.reveal(first)
 	w.publish(snapshot(app.Hook{When: "complete", Command: "make test"}, lost))
-	if slices.Contains(shownTexts(p.detail.content), "Retry hooks") {
-		t.Error("the button is shown although no hook was interrupted")
+	if retry() {
+		t.Error("the menu offers it although no hook was interrupted")
 	}
 }
 

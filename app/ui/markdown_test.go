@@ -80,7 +80,7 @@ func TestPlanIsMarkdown(t *testing.T) {
 	}
 	w := open(t, full())
 	w.core.say(firstID, from(adapters.FromUser, "0", "Add rate limits", 3*time.Minute),
-		adapters.Message{Key: "1", Role: adapters.FromTool, Tool: "exit_plan_mode", Text: plan, State: adapters.ToolRunning, At: ago(time.Minute)})
+		adapters.Message{Key: "1", Role: adapters.FromTool, Tool: "propose", Plan: true, Text: plan, State: adapters.ToolRunning, At: ago(time.Minute)})
 	w.talking(2)
 	all := strings.Join(shownTexts(w.ui.sessions.detail.conversation.content), "\n")
 	if !strings.Contains(all, "npm install redis") || strings.Contains(all, "**") || strings.Contains(all, "```") {

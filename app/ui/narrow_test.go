@@ -46,6 +46,20 @@ func TestWindowWidths(t *testing.T) {
 	}
 }
 
+// TestPagesAreNarrow: every page, also with all that can be unfolded, fits into the narrowest window.
+func TestPagesAreNarrow(t *testing.T) {
+	w := open(t, full())
+	w.ui.launch.more.toggle()
+	for page := range w.ui.pages {
+		w.ui.open(page)
+		w.win.Resize(fyne.NewSize(420, 600))
+		w.win.Canvas().Capture()
+		if least := w.ui.content.MinSize(); least.Width > 420 {
+			t.Errorf("page %d can't be narrower than %g", page, least.Width)
+		}
+	}
+}
+
 // TestAnswersAreVisible: the buttons that answer a request are visible without scrolling, at 700×500, at 420×600 and below a long request. A high window shows the conversation.
 func TestAnswersAreVisible(t *testing.T) {
 	short := "git push --force origin main && npm publish --tag latest --access public"

@@ -110,7 +110,7 @@ func (v *requestView) showText() {
 	r := v.item.request
 	switch {
 	case r != nil:
-		v.code.Set(v.item.bytes(), func() []widgets.CodePart { return codeParts(r) })
+		v.code.Set(r.Size(), func() []widgets.CodePart { return codeParts(r) })
 	case !v.item.entry.Read:
 		v.code.Set(0, func() []widgets.CodePart { return []widgets.CodePart{{Title: "Reading what it asks…"}} })
 	default:
@@ -123,7 +123,7 @@ func (v *requestView) showText() {
 func (v *requestView) codeChanged() {
 	text := ""
 	if v.has && v.item.request != nil {
-		text = sizeText(v.code, v.item.bytes())
+		text = sizeText(v.code, v.item.request.Size())
 	}
 	color := widgets.ColorMuted
 	if !v.code.IsEndSeen() {

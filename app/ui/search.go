@@ -184,10 +184,10 @@ func (p *searchPage) message(phase string) widgets.Message {
 	case phaseLoading:
 		return widgets.Message{Busy: true, Title: "Searching…", Text: "Rollcall reads the conversations of all agents, the newest first."}
 	case phaseFailed:
-		return widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "Not everything could be searched", Text: "Nothing was found in the rest.\n" + missingText(&p.result.report),
-			Actions: []fyne.CanvasObject{p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), p.again)}}
+		return widgets.Trouble("Not everything could be searched", "Nothing was found in the rest.\n"+missingText(&p.result.report),
+			p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), p.again))
 	case phaseMistake:
-		return widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "Cannot search for this", Text: p.result.mistake}
+		return widgets.Trouble("Cannot search for this", p.result.mistake)
 	case phaseNone:
 		text := "There are no conversations to search."
 		if n := p.result.report.Searched; n > 0 {
@@ -295,8 +295,8 @@ func (p *hitPane) follow(h hitText) {
 // take shows a conversation that was read.
 func (p *hitPane) take(h hitText, a *app.Around, m *messages, err error) {
 	if err != nil {
-		p.stage.Say(widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "The conversation cannot be read", Text: errorText(err),
-			Actions: []fyne.CanvasObject{p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() { p.follow(h) })}})
+		p.stage.Say(widgets.Trouble("The conversation cannot be read", errorText(err),
+			p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() { p.follow(h) })))
 		return
 	}
 	p.session = a.Session.ID

@@ -228,7 +228,7 @@ func TestUsagePage(t *testing.T) {
 	w.shoot("usage-loading")
 	close(hold)
 	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
-	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "Cost of 90 of 400 sessions", "310 without a known cost", "at least $", "8 counted on the last day: the agent does not say when")
+	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "Cost of 90 of 400 sessions", "310 without a known cost", "at least $", "8 counted on their last day")
 	w.shoot("usage-day")
 	chart := w.ui.usage.chart
 	chart.MouseMoved(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(2, 60)}})
@@ -236,6 +236,13 @@ func TestUsagePage(t *testing.T) {
 		t.Errorf("the tip of the first bar is %q", tip)
 	}
 	w.shoot("usage-tip")
+	w.win.Resize(fyne.NewSize(700, 500))
+	w.win.Canvas().Capture()
+	w.shoot("usage-low")
+	if rows := w.ui.usage.list.Size().Height / 30; rows < 4.5 {
+		t.Errorf("%.1f rows of the table are visible at 700×500", rows)
+	}
+	w.win.Resize(fyne.NewSize(1040, 680))
 	chart.MouseOut()
 	if chart.Tip() != "" {
 		t.Error("the tip stays without the pointer")

@@ -65,7 +65,7 @@ func newSessionsPage(u *UI) *sessionsPage {
 	p.filter.OnChanged = func(text string) {
 		clearButton.Hidden = text == ""
 		clearButton.Refresh()
-		p.ui.feed.setFilter(text)
+		p.ui.feed.change(func() { p.ui.feed.filter = text })
 	}
 	p.more = u.host.NewButton("", widgets.PlainIcon("more"), func() { p.showMenu(p.more) })
 	p.matches = widgets.NewCaption("")

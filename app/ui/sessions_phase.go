@@ -72,7 +72,7 @@ func (p *sessionsPage) message() widgets.Message {
 	case phaseAsking:
 		return widgets.Message{Busy: true, Title: "Looking for requests…", Text: "Rollcall asks each agent what waits for you."}
 	case phaseUnknown:
-		return widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "Nothing is known to wait for you", Text: problemText(snap), Actions: troubled}
+		return widgets.Trouble("Nothing is known to wait for you", problemText(snap), troubled...)
 	case phaseQuiet:
 		text := "When a session asks for a permission or has a question, it is shown here."
 		if p.kind == resultDone || p.kind == resultFailed {
@@ -83,7 +83,7 @@ func (p *sessionsPage) message() widgets.Message {
 		text := strings.TrimSpace("Rollcall reads the files and processes of each agent.\n" + sentence(p.reading))
 		return widgets.Message{Busy: true, Title: "Looking for sessions…", Text: text}
 	case phaseFailed:
-		return widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "Cannot read the sessions of " + join(namesOf(failures(snap))), Text: problemText(snap), Actions: troubled}
+		return widgets.Trouble("Cannot read the sessions of "+join(namesOf(failures(snap))), problemText(snap), troubled...)
 	}
 	empty := widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Actions: []fyne.CanvasObject{button(newAgent, p.ui.ShowLaunch), refresh}}
 	left := p.leftOutLine()

@@ -1,14 +1,19 @@
 package ui
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
 
+	"rollcall/app/self/autostart"
+	"rollcall/app/self/updates"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 )
@@ -129,4 +134,131 @@ func (p *settingsPage) show(set *settings.Settings, mistake, failed error, writt
 		p.saved.Set("Saved at "+p.ui.now().Format("15:04:05"), widgets.ColorGood)
 	}
 	p.content.Refresh()
+}
+
+// loginSwitch turns the start of the tray at login on and off, and shows the file that starts it. It is used on Fyne's
+// goroutine only.
+type loginSwitch struct {
+	ui      *UI
+	content fyne.CanvasObject
+	box     *widgets.CheckBox
+	note    *widget.Label
+	problem *widgets.Banner
+	filling bool // set while the box is filled with the system's state, which must not be changed by that
+}
+
+func newLoginSwitch(u *UI) *loginSwitch {
+	s := &loginSwitch{ui: u, note: widgets.Hint("Reading what starts at login…"), problem: widgets.NewBanner("waiting")}
+	s.box = u.host.NewCheckBox("Start Rollcall when I log in", func(on bool) {
+		switch {
+		case s.filling:
+		case on:
+			s.read(u.options.Autostart.On)
+		default:
+			s.read(u.options.Autostart.Off)
+		}
+	})
+	s.content = widgets.Rows(6, s.box, s.note, s.problem.Content)
+	return s
+}
+
+// read calls change, unless it is nil, on another goroutine, and then shows what starts at login.
+func (s *loginSwitch) read(change func() (autostart.Change, error)) {
+	s.box.Disable()
+	background(s.ui.ctx, s.ui, func(context.Context) (l autostart.State, failed error) {
+		if change != nil {
+			_, failed = change()
+		}
+		l, err := s.ui.options.Autostart.State()
+		return l, cmp.Or(failed, err)
+	}, s.show)
+}
+
+// show shows whether the system starts the tray at login, and the error if that could not be read or changed.
+func (s *loginSwitch) show(l autostart.State, failed error) {
+	s.box.Enable()
+	s.filling = true
+	s.box.SetChecked(l.On)
+	s.filling = false
+	note := "Rollcall does not start by itself."
+	if len(l.Paths) > 0 {
+		note = "Entry: " + short(strings.Join(l.Paths, ", "))
+	}
+	s.note.SetText(note)
+	s.problem.Set(cmp.Or(errorText(failed), short(l.Problem)))
+	s.ui.settings.content.Refresh()
+}
+
+// updatesCheck reads the newest version from the feed in the settings when the user presses its button, and never by itself. It
+// is used on Fyne's goroutine only.
+type updatesCheck struct {
+	settings *settingsPage
+	button   *widgets.Button
+	answer   *widget.Label
+	page     *widgets.SelectText // the address of the newest release; empty: none is shown
+	failed   *widgets.Banner
+	feed     *widgets.Entry // the address
+}
+
+// updates returns the field for the address of the feed, and the button that reads the feed.
+func (p *settingsPage) updates() []fyne.CanvasObject {
+	c := &updatesCheck{settings: p, answer: widgets.Hint(""), page: widgets.NewSelectText(""), failed: widgets.NewBanner("waiting")}
+	edit := settings.Edit{Table: "updates", Key: "feed"}
+	c.feed = p.ui.host.NewEntry("https://example.org/releases/latest", nil)
+	p.text(edit, c.feed, func(s *settings.Settings) string { return s.Updates.Feed }, func(text string) {
+		if text != "" {
+			if err := updates.CheckFeed(text); err != nil {
+				c.show("", "", errors.New("the address was not saved: "+err.Error()))
+				return
+			}
+		}
+		c.show("", "", nil)
+		p.set(edit, text)
+	})
+	c.button = p.ui.host.NewButton("Check for updates", nil, c.check)
+	c.answer.Hide()
+	c.page.Hide()
+	p.newest = c
+	return []fyne.CanvasObject{
+		widgets.NewHeading("Updates"), widgets.NamedLong("Address of the releases", c.feed),
+		widgets.Inset(widgets.Flow(c.button)), c.answer, c.page, c.failed.Content,
+		widgets.Hint("Only this button and rollcall version --check read this address, and they send nothing about you or this machine."),
+	}
+}
+
+// check reads the feed on another goroutine. It returns at once.
+func (c *updatesCheck) check() {
+	u, feed := c.settings.ui, strings.TrimSpace(c.feed.Text)
+	if feed == "" {
+		c.show("", "", errors.New("no address is set: enter one above"))
+		return
+	}
+	if err := updates.CheckFeed(feed); err != nil {
+		c.show("", "", errors.New("the address was not saved: "+err.Error()))
+		return
+	}
+	c.button.Disable()
+	c.show("Asking "+short(feed)+"…", "", nil)
+	background(u.ctx, u, func(ctx context.Context) (updates.Release, error) { return updates.Newest(ctx, feed) }, func(r updates.Release, err error) {
+		c.button.Enable()
+		if err != nil {
+			c.show("", "", err)
+			return
+		}
+		page := ""
+		if newer, _ := r.IsNewer(u.options.Version); newer {
+			page = r.Page
+		}
+		c.show(r.Describe(u.options.Version), page, nil)
+	})
+}
+
+// show shows an answer with the address of its release, or the error.
+func (c *updatesCheck) show(answer, page string, failed error) {
+	c.answer.SetText(answer)
+	c.answer.Hidden = answer == ""
+	c.page.SetText(short(page))
+	c.page.Hidden = page == ""
+	c.failed.Set(errorText(failed))
+	c.settings.content.Refresh()
 }

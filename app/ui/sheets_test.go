@@ -57,6 +57,20 @@ func TestSubmitOnce(t *testing.T) {
 	}
 }
 
+// TestSheetIsCentred: a sheet is in the middle of the window, also after its body has grown.
+func TestSheetIsCentred(t *testing.T) {
+	w := open(t, full())
+	f := w.ui.host.NewForm("x", "Do it", "It was not done: ")
+	f.Open(f.NewEntry(""))
+	for _, text := range []string{"no room", strings.Repeat("no room. ", 100)} {
+		f.ShowProblem(text)
+		at, size, all := f.Popup.Position(), f.Popup.Size(), w.win.Canvas().Size()
+		if right, below := all.Width-at.X-size.Width, all.Height-at.Y-size.Height; max(at.X-right, right-at.X, at.Y-below, below-at.Y) > 1 {
+			t.Errorf("a sheet of %v is at %v in a window of %v", size, at, all)
+		}
+	}
+}
+
 // TestClosedSheetShowsFailures checks that a failure after the sheet was closed is shown above the list.
 func TestClosedSheetShowsFailures(t *testing.T) {
 	w := open(t, full())

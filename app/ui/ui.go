@@ -72,7 +72,7 @@ type Options struct {
 	// Marks keeps the user's names for sessions, and which are pinned or hidden; nil: the window offers none of these.
 	Marks *marks.Marks
 	// Machines runs commands on other machines; nil: there are none.
-	Machines Machines
+	Machines launch.Machines
 	// Live has the user's settings, which the window shows and changes; nil: there are no settings.
 	Live *settings.Live
 	// LogFolder is the folder of the logs of launches and of the keeper; empty: it is not known.

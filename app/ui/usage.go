@@ -90,13 +90,40 @@ func newUsagePage(u *UI) *usagePage {
 		}
 	}
 	p.list.OnSelected = func(widget.ListItemID) { p.list.UnselectAll() }
-	p.table = widgets.Border(widgets.Rows(4, widgets.Pad(12, 12, 6, 6, p.figuresRow()), widgets.Inset(p.chart), widgets.Pad(2, 0, 6, 6, legend()),
-		widgets.Pad(8, 0, 6, 6, p.header), widgets.Inset(widget.NewSeparator())), nil, nil, widgets.Pad(0, 0, 6, 0, p.list)) // its bar is beside the rows
+	p.table = p.frame()
 	p.body = widgets.NewStage()
 	top := widgets.Rows(10, widgets.Headline("Usage"), widgets.Inset(widgets.Rows(6, widgets.Flow(p.by.List, p.since.List), p.problem.Content)), p.total, widgets.Inset(p.limits.content))
 	p.content = widgets.Centred(usageWidth, widgets.Border(top, nil, nil, p.body.Content))
 	p.show()
 	return p
+}
+
+// leastTable is the height of the table that the chart leaves, and leastChart that below which it is left out, in a low window.
+const leastTable, leastChart = 150, 80
+
+// frame arranges the figures, the chart and the table.
+func (p *usagePage) frame() *fyne.Container {
+	figures, chart := widgets.Pad(8, 8, 6, 6, p.figuresRow()), widgets.Inset(p.chart)
+	names, header := widgets.Inset(legend()), widgets.Rows(4, widgets.Pad(4, 0, 6, 6, p.header), widgets.Inset(widget.NewSeparator()))
+	list := widgets.Pad(0, 0, 6, 0, p.list) // its bar is beside the rows
+	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
+		high := min(p.chart.MinSize().Height, size.Height-figures.MinSize().Height-names.MinSize().Height-header.MinSize().Height-leastTable)
+		names.Hidden, chart.Hidden = high < leastChart, high < leastChart
+		y := float32(0)
+		for _, o := range []*fyne.Container{figures, chart, names, header, list} {
+			height := o.MinSize().Height
+			switch o {
+			case chart:
+				height = high
+			case list:
+				height = size.Height - y
+			}
+			if o.Visible() {
+				widgets.Place(o, 0, y, size.Width, height)
+				y += height
+			}
+		}
+	}, Least: func([]fyne.CanvasObject) fyne.Size { return figures.MinSize().Max(header.MinSize()) }}, figures, chart, names, header, list)
 }
 
 // usageWidth is the largest width of the page.
@@ -149,20 +176,9 @@ func (p *usagePage) showFigures() {
 		costed = fmt.Sprintf("Cost of %d of %s", t.Costed, count(t.Sessions, "session", "sessions"))
 	}
 	p.costed.Set(costed, widgets.ColorMuted)
-	for i, text := range []string{shortCount(float64(today)), shortCount(float64(week)), costText("", t), share} {
+	for i, text := range []string{shortCount(float64(today)), shortCount(float64(week)), present.Cost(t.CostUSD, t.Costed, t.Costed), share} {
 		p.figures[i].Set(text, theme.ColorNameForeground)
 	}
-}
-
-// costText returns the cost of a row, after the text atLeast if it is known for only some of its sessions; a dash: it is not known.
-func costText(atLeast string, r *usage.Row) string {
-	switch {
-	case r.Costed == 0, r.Costed < r.Sessions && r.CostUSD < 0.005:
-		return "–"
-	case r.Costed < r.Sessions:
-		return atLeast + present.Cost(r.CostUSD, r.Costed, r.Costed)
-	}
-	return present.Cost(r.CostUSD, r.Costed, r.Sessions)
 }
 
 // shortCount returns a number of tokens with three digits at most: "7.74 M".
@@ -198,7 +214,7 @@ func setUsageCells(row *fyne.Container, texts []string, color fyne.ThemeColorNam
 func (p *usagePage) cells(r *usage.Row) []string {
 	return []string{present.UsageKey(string(p.rows.By), tail(r.Key, maxRowText)), strconv.Itoa(r.Sessions), present.Count(int64(r.Turns)), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
 		present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite), present.Count(r.Tokens.Reasoning),
-		costText("at least ", r)}
+		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
 }
 
 // look reads the sessions again. The earlier result stays visible if it is of the same period.
@@ -264,7 +280,7 @@ func (p *usagePage) show() {
 	case phaseLoading:
 		p.body.Say(widgets.Message{Busy: true, Title: "Summing up…", Text: "Rollcall reads the totals of all sessions."})
 	case phaseFailed:
-		p.body.Say(widgets.Message{Icon: "waiting", Color: widgets.ColorWaiting, Title: "Cannot read the sessions of " + join(namesOf(failures(p.read.snapshot))), Text: problem, Actions: again})
+		p.body.Say(widgets.Trouble("Cannot read the sessions of "+join(namesOf(failures(p.read.snapshot))), problem, again...))
 	default:
 		p.body.Say(widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Text: "No session was active in this period.", Actions: again})
 	}
@@ -332,7 +348,7 @@ func (p *usagePage) totalText(phase string) string {
 		parts = append(parts, strconv.Itoa(n)+" without a known cost")
 	}
 	if n := p.rows.Untimed; n > 0 {
-		parts = append(parts, strconv.Itoa(n)+" counted on the last day: the agent does not say when")
+		parts = append(parts, strconv.Itoa(n)+" counted on their last day")
 	}
 	if left := present.LeftOutFiles(p.read.snapshot.FilesLeftOut()); len(left) > 0 {
 		parts = append(parts, "left out: "+strings.Join(left, ", "))

@@ -20,6 +20,69 @@ type Part struct {
 	Text  string
 	// Diff reports that the text is a change: its lines begin with "+", "-" or a space.
 	Diff bool
+	// Markdown reports that the text is Markdown.
+	Markdown bool
+}
+
+// Whole returns everything that the user decides on, whole and with nothing hidden: Readable, the questions with their options numbered from 1, the folder, the
+// reason and what the agent offers. It takes time in proportion to the texts.
+func (r *Request) Whole() (parts []Part) {
+	var questions []string
+	for _, q := range r.Questions {
+		questions = append(questions, q.Text)
+	}
+	if len(questions) == 0 || r.Text != strings.Join(questions, "\n") {
+		parts = r.Readable()
+	}
+	for i := range r.Questions {
+		title := "Question"
+		if len(questions) > 1 {
+			title = fmt.Sprintf("Question %d", i+1)
+		}
+		parts = append(parts, Part{Title: title, Text: questionText(&r.Questions[i])})
+	}
+	options := make([]string, len(r.Options))
+	for i, o := range r.Options {
+		options[i] = present.Visible(o)
+	}
+	for _, p := range []Part{{Title: "Folder", Text: present.Visible(r.Folder)}, {Title: "Reason, in the agent's words", Text: present.Visible(r.Reason)},
+		{Title: "What the agent itself offers", Text: strings.Join(options, " · ")}} {
+		if p.Text != "" {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// questionText returns a question with its options.
+func questionText(q *adapters.Question) string {
+	lines := []string{present.Visible(q.Text)}
+	if q.Header != "" {
+		lines[0] = present.Visible(q.Header) + ": " + lines[0]
+	}
+	for n, o := range q.Options {
+		line := fmt.Sprintf("  %d  %s", n+1, present.Visible(o.Label))
+		if o.Says != "" {
+			line += ": " + present.Visible(o.Says)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Size returns the size of all texts of the request in bytes.
+func (r *Request) Size() int {
+	n := len(r.Text) + len(r.Reason) + len(r.Folder)
+	for _, o := range r.Options {
+		n += len(o)
+	}
+	for _, q := range r.Questions {
+		n += len(q.Text) + len(q.Header)
+		for _, o := range q.Options {
+			n += len(o.Label) + len(o.Says)
+		}
+	}
+	return n
 }
 
 // Readable returns the text of the request as people read it: the command that a shell is started with, a change as its path and its lines, a plan as text, and
@@ -33,7 +96,7 @@ func (r *Request) Readable() []Part {
 			return []Part{{Title: title, Text: present.Visible(command)}, {Title: "Run by", Text: present.Visible(shell)}}
 		}
 	case adapters.AsksPlan, adapters.AsksQuestion:
-		return []Part{{Title: title, Text: visibleLines(r.Text)}}
+		return []Part{{Title: title, Text: visibleLines(r.Text), Markdown: r.Kind == adapters.AsksPlan}}
 	}
 	if tool, input, ok := strings.Cut(r.Text, "\n"); ok && strings.HasPrefix(input, "{") {
 		if parts, ok := callParts(tool, input); ok {
@@ -46,17 +109,27 @@ func (r *Request) Readable() []Part {
 	return []Part{{Title: title, Text: present.Visible(r.Text)}}
 }
 
+// Plain returns the request with a plan as plain text, for a place that shows no Markdown. Every other text stays.
+func (r *Request) Plain() *Request {
+	plain := *r
+	if r.Kind == adapters.AsksPlan {
+		plain.Text = adapters.Plain(r.Text)
+	}
+	return &plain
+}
+
 // maxBrief is the number of bytes of a request's text that its brief form reads.
 const maxBrief = 64 << 10
 
-// Brief returns the beginning of the request's text as one safe line, as people read it: the command, the path and the first changed lines, the plan.
+// Brief returns the beginning of the request's text as one safe line, as people read it: the command, the path and the first changed lines, the plan without
+// the marks of Markdown.
 func (r *Request) Brief() string {
 	whole := *r
 	if len(whole.Text) > maxBrief {
 		whole.Text = present.Head(whole.Text)
 	}
 	var texts []string
-	for _, p := range whole.Readable() {
+	for _, p := range whole.Plain().Readable() {
 		if p.Title != "Run by" {
 			texts = append(texts, present.Head(p.Text))
 		}

@@ -50,10 +50,17 @@ func TestReadable(t *testing.T) {
 // TestBrief: the line for rows, menus and notifications is what the user decides on, not JSON.
 func TestBrief(t *testing.T) {
 	write := Request{Request: adapters.Request{Kind: adapters.AsksFileChange, Text: "Write\n{\"file_path\":\"/src/a.md\",\"content\":\"# A\"}"}}
-	plan := Request{Request: adapters.Request{Kind: adapters.AsksPlan, Text: "# Rate limits\n\n1. Redis"}}
-	command := Request{Request: adapters.Request{Kind: adapters.AsksCommand, Text: `/bin/bash -lc 'npm test'`}}
+	plan := Request{Request: adapters.Request{Kind: adapters.AsksPlan, Text: "# Rate limits\n\n1. **Redis**"}}
+	if got := plan.Plain().Text; got != "Rate limits\n\n1. Redis" {
+		t.Errorf("%q", got)
+	}
+	command := Request{Request: adapters.Request{Kind: adapters.AsksCommand, Text: `/bin/bash -lc 'echo ` + "`date`" + `'`}}
+	if got := command.Plain().Text; got != command.Text { // marks of a command are a part of it
+		t.Errorf("%q", got)
+	}
+	command.Text = `/bin/bash -lc 'npm test'`
 	for want, r := range map[string]*Request{"wants to change files: Write /src/a.md + # A": &write,
-		"asks you to approve its plan: # Rate limits 1. Redis": &plan, "wants to run: npm test": &command} {
+		"asks you to approve its plan: Rate limits 1. Redis": &plan, "wants to run: npm test": &command} {
 		if got := r.Summary(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

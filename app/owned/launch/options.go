@@ -162,3 +162,26 @@ func UnsafeModes(list []adapters.Adapter, members []Member) (out []UnsafeMode) {
 	}
 	return out
 }
+
+// Installs returns for each agent that can be launched the command that installs it, or an empty string if it is
+// installed.
+func Installs(list []adapters.Adapter) map[adapters.Name]string {
+	out := make(map[adapters.Name]string, len(list))
+	for _, a := range list {
+		l, ok := a.(adapters.Launcher)
+		if !ok {
+			continue
+		}
+		_, err := l.Program(LookPath)
+		var missing *adapters.NotInstalledError
+		switch {
+		case errors.As(err, &missing):
+			out[a.Name()] = cmp.Or(missing.Install, missing.Error())
+		case err != nil:
+			out[a.Name()] = err.Error()
+		default:
+			out[a.Name()] = ""
+		}
+	}
+	return out
+}

@@ -65,6 +65,11 @@ func Page(content fyne.CanvasObject) *container.Scroll {
 	return container.NewVScroll(Pad(12, 16, 12, 12, Readable(content)))
 }
 
+// Footer returns the bar below a page, with what is always visible.
+func Footer(content fyne.CanvasObject) *fyne.Container {
+	return Rows(0, widget.NewSeparator(), Pad(8, 8, 12, 12, Readable(content)))
+}
+
 // Readable limits content to PageWidth and centres it, so that it stays readable in a wide window.
 func Readable(content fyne.CanvasObject) *fyne.Container {
 	return container.New(column(PageWidth, false), content)
@@ -164,6 +169,11 @@ func Fill(content fyne.CanvasObject, least func() fyne.Size, resized func(fyne.S
 		}
 		return content.MinSize()
 	}}, content)
+}
+
+// Narrow lets o become narrower than its text, which it then cuts.
+func Narrow(o fyne.CanvasObject) *fyne.Container {
+	return Fill(o, func() fyne.Size { return fyne.NewSize(60, o.MinSize().Height) }, nil)
 }
 
 // NameWidth is the width of the column of names before fields.
@@ -296,5 +306,35 @@ func SetVisible(o fyne.CanvasObject, on bool) {
 		o.Show()
 	default:
 		o.Hide()
+	}
+}
+
+// Renderer is a fyne.WidgetRenderer that is made of functions. CreateRenderer must call its Refresh.
+type Renderer struct {
+	Widget  fyne.Widget
+	Parts   []fyne.CanvasObject
+	Min     func() fyne.Size
+	Arrange func(fyne.Size)
+	Update  func() // sets the parts' colours and contents to the current ones of the widget
+}
+
+// MinSize returns what Min returns.
+func (r *Renderer) MinSize() fyne.Size { return r.Min() }
+
+// Objects returns the parts.
+func (r *Renderer) Objects() []fyne.CanvasObject { return r.Parts }
+
+// Destroy does nothing.
+func (r *Renderer) Destroy() {}
+
+// Layout arranges the parts.
+func (r *Renderer) Layout(size fyne.Size) { r.Arrange(size) }
+
+// Refresh updates, arranges and redraws the parts.
+func (r *Renderer) Refresh() {
+	r.Update()
+	r.Arrange(r.Widget.Size())
+	for _, o := range r.Parts {
+		o.Refresh()
 	}
 }

@@ -137,13 +137,13 @@ func (s *Sheet) wait(text, back string) *widget.Label {
 	return label
 }
 
-// Fit makes the sheet as high as its body, within the window.
+// Fit makes the sheet as high as its body, within the window, and centres it: Fyne 2.8.1 leaves its corner where it was.
 func (s *Sheet) Fit() {
-	room := s.host.Window.Canvas().Size().SubtractWidthHeight(40, 40)
-	width := min(s.width, room.Width)
+	whole := s.host.Window.Canvas().Size()
+	width := min(s.width, whole.Width-40)
 	inner := width - 2*sheetPad
-	height := wrapTo(s.title, inner) + wrapTo(s.body, inner) + s.Buttons.MinSize().Height + 48
-	s.Popup.Resize(fyne.NewSize(width, min(height, room.Height)))
+	height := min(wrapTo(s.title, inner)+wrapTo(s.body, inner)+s.Buttons.MinSize().Height+48, whole.Height-40)
+	Place(s.Popup, (whole.Width-width)/2, (whole.Height-height)/2, width, height)
 	s.Popup.Refresh()
 }
 

@@ -16,6 +16,11 @@ type Message struct {
 	Actions     []fyne.CanvasObject
 }
 
+// Trouble returns the message about something that could not be done.
+func Trouble(title, text string, actions ...fyne.CanvasObject) Message {
+	return Message{Icon: "waiting", Color: ColorWaiting, Title: title, Text: text, Actions: actions}
+}
+
 // show returns the message; busy is the indicator.
 func (m *Message) show(busy *widget.Activity) fyne.CanvasObject {
 	box := Rows(4)
