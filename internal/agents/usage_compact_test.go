@@ -35,6 +35,18 @@ func TestUsageCompacted(t *testing.T) {
 			}
 		})
 	})
+	t.Run("codex", func(t *testing.T) {
+		each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
+			terminal := openCodex(s, r)
+			compactInTerminal(terminal, r, "ontext compacted")
+		})
+	})
+	t.Run("opencode", func(t *testing.T) {
+		each(t, []Release{OpenCodeNewest}, func(t *testing.T, s *Sandbox, r Release) {
+			terminal, _ := openOpenCode(s, r)
+			compactInTerminal(terminal, r, "▣  Compaction")
+		})
+	})
 	t.Run("pi", func(t *testing.T) {
 		each(t, []Release{PiNewest}, func(t *testing.T, s *Sandbox, r Release) {
 			err := writeJSON(filepath.Join(s.Home, ".pi", "agent", "settings.json"), map[string]any{ // it compacts what is older than so many tokens
@@ -43,17 +55,33 @@ func TestUsageCompacted(t *testing.T) {
 				t.Fatal(err)
 			}
 			terminal, _ := openPi(s, r)
-			for _, prompt := range []string{"one [[usage 100 11]]", "two [[usage 100 13]]"} {
-				terminal.Prompt(prompt)
-				terminal.Shows("Mock answer to: " + prompt[:3])
-			}
-			terminal.Enter("/compact")
-			terminal.Shows("ompacted")
-			terminal.Prompt("three [[usage 100 17]]")
-			terminal.Shows("Mock answer to: three")
-			countsAll(s, r, func(modelserver.Request) bool { return true })
+			compactInTerminal(terminal, r, "ompacted")
 		})
 	})
+}
+
+// compactInTerminal has a conversation of two turns compacted, which the terminal then shows as done, and goes on. Usage counts all answers, also that with the
+// summary, but not that with the title of the first turn: no agent stores what a title used.
+func compactInTerminal(terminal *Terminal, r Release, done string) {
+	s := terminal.s
+	s.t.Helper()
+	for _, prompt := range []string{"one [[usage 100 11]]", "two [[usage 100 13]]"} {
+		terminal.Prompt(prompt)
+		terminal.Shows("Mock answer to: " + prompt[:3])
+	}
+	countsAll(s, r, func(q modelserver.Request) bool { return !q.Side })
+	before := time.Now()
+	summary := func(q modelserver.Request) bool { return q.Side && q.At.After(before) }
+	terminal.Enter("/compact")
+	if err := poll(60*time.Second, func() bool {
+		return slices.ContainsFunc(s.Server.Requests(), func(q modelserver.Request) bool { return summary(q) && q.Status == http.StatusOK })
+	}); err != nil {
+		s.t.Fatalf("no summary was asked for %v", err)
+	}
+	terminal.Shows(done)
+	terminal.Prompt("three [[usage 100 17]]")
+	terminal.Shows("Mock answer to: three")
+	countsAll(s, r, func(q modelserver.Request) bool { return !q.Side || summary(q) })
 }
 
 // countsAll waits until usage counts what all answers state that count.
