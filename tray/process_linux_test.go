@@ -117,9 +117,7 @@ func (p *trayProcess) tell(o order) {
 	before := p.count("obeyed")
 	defer func() { p.wait("obeyed", before+1) }()
 	line, err := json.Marshal(o)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, err)
 	if _, err := p.in.Write(append(line, '\n')); err != nil {
 		p.t.Fatalf("the tray does not listen: %v", err)
 	}

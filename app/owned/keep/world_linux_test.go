@@ -154,9 +154,7 @@ func copyFile(from, to string) error {
 
 func (w *world) check(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 }
 
 func (w *world) write(path, text string) {
