@@ -3,14 +3,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -75,30 +73,17 @@ func (s *service) click(t *testing.T, n desktoptest.Notification, begin string) 
 // TestAnswerFromTheDesktop is the whole program with a recorded Codex whose daemon takes answers: from a notification, from the
 // window that a click on a row opens, and from both at once.
 func TestAnswerFromTheDesktop(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
 	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel})
 	rec := adaptertest.Replay(t, "adapters/codex/testdata/recordings/codex-0.169.0-tui-daemon")
 	daemon := codextest.Serve(t, rec.Home)
 	user := &service{}
 	user.serve(t, d)
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	must.Do(t, err)
-	defer log.Close()
-	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1", "GORACE=exitcode=0 atexit_sleep_ms=0")}
+	p := newDesktopProgram(t, d, 3*time.Minute, adaptertest.Env(rec)...)
 	// The waits are over within 10 s, and each shall have its notification at once.
 	config := filepath.Join(d.Home(), ".config", "rollcall")
 	must.Do(t, errors.Join(os.MkdirAll(config, 0o700), os.WriteFile(filepath.Join(config, "config.toml"), []byte("[notifications]\npause = \"0s\"\n"), 0o600)))
-	tray := p.command()
-	must.Do(t, tray.Start())
-	if _, err := d.TrayIcon(ctx); err != nil {
-		t.Fatal(err, p.said())
-	}
-	row := func(text string) func() bool {
-		return func() bool {
-			return slices.ContainsFunc(p.labels(), func(l string) bool { return strings.Contains(l, text) })
-		}
-	}
+	tray, _ := p.startTray()
+	row := p.row
 	last := func(ok func(desktoptest.Notification) bool) (n desktoptest.Notification) {
 		t.Helper()
 		p.until("the notification", func() bool {
@@ -146,7 +131,7 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 	p.until("the window", func() bool { return len(p.windows()) == 1 })
 	p.until("the answer", func() bool {
 		for _, key := range []string{"a", "y"} {
-			must.Do(t, d.Key(ctx, key))
+			must.Do(t, d.Key(p.ctx, key))
 			// A key that comes too early begins the wait again.
 			for end := time.Now().Add(time.Second); len(daemon.Took()) != 2 && time.Now().Before(end); {
 				time.Sleep(10 * time.Millisecond)
@@ -175,8 +160,5 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 	if len(got) != 3 || !slices.Equal(got[:2], want) || !strings.HasPrefix(got[2], "make release: ") {
 		t.Errorf("the daemon took %q", got)
 	}
-	must.Do(t, tray.Process.Signal(syscall.SIGTERM))
-	if err := tray.Wait(); err != nil {
-		t.Errorf("the tray ended with %v: %s", err, p.said())
-	}
+	p.endTray(tray)
 }

@@ -3,12 +3,9 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,14 +17,9 @@ import (
 // TestAttention is the whole program with a real notification service: do not disturb from the command line, the
 // settings as they change, and what is told of a session.
 func TestAttention(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 	rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	must.Do(t, err)
-	defer log.Close()
-	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1", "GORACE=exitcode=0 atexit_sleep_ms=0")}
+	p := newDesktopProgram(t, d, 2*time.Minute, adaptertest.Env(rec)...)
 	registry := rec.Home + "/.claude/sessions/9652.json"
 	waits, err := os.ReadFile(registry)
 	must.Do(t, err)
@@ -40,16 +32,8 @@ func TestAttention(t *testing.T) {
 	config := filepath.Join(d.Home(), ".config", "rollcall", "config.toml")
 	put(config, "# mine\n[notifications]\npause = \"0s\"\n")
 	put(registry, works)
-	tray := p.command()
-	must.Do(t, tray.Start())
-	if _, err := d.TrayIcon(ctx); err != nil {
-		t.Fatal(err, p.said())
-	}
-	row := func(text string) func() bool {
-		return func() bool {
-			return slices.ContainsFunc(p.labels(), func(l string) bool { return strings.Contains(l, text) })
-		}
-	}
+	tray, _ := p.startTray()
+	row := p.row
 	rollcall := func(args ...string) {
 		t.Helper()
 		if err := p.command(args...).Run(); err != nil {
@@ -103,8 +87,5 @@ func TestAttention(t *testing.T) {
 	if n := notified(3); n.Hints["sound-name"].Value() == nil || n.Hints["suppress-sound"].Value() != nil {
 		t.Errorf("hints %v", n.Hints)
 	}
-	must.Do(t, tray.Process.Signal(syscall.SIGTERM))
-	if err := tray.Wait(); err != nil {
-		t.Errorf("the tray ended with %v: %s", err, p.said())
-	}
+	p.endTray(tray)
 }

@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"image"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,6 +38,51 @@ type desktopProgram struct {
 	ctx context.Context
 	env []string
 	log *os.File // a file, not a pipe: the window outlives the tray and keeps it open
+}
+
+// newDesktopProgram returns Rollcall on d, for limit at most, with env besides the desktop's environment.
+func newDesktopProgram(t *testing.T, d *desktoptest.Desktop, limit time.Duration, env ...string) *desktopProgram {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	must.Do(t, err)
+	t.Cleanup(func() { cancel(); _ = log.Close() })
+	own := []string{asProgram + "=1", "GORACE=exitcode=0 atexit_sleep_ms=0"} // systray's own start races now and then
+	return &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log, env: slices.Concat(d.Env(), env, own)}
+}
+
+// startTray starts the tray and waits until its icon is shown.
+func (p *desktopProgram) startTray() (tray *exec.Cmd, icon image.Point) {
+	p.t.Helper()
+	tray = p.command()
+	must.Do(p.t, tray.Start())
+	icon, err := p.TrayIcon(p.ctx)
+	if err != nil {
+		p.t.Fatal(err, p.said())
+	}
+	return tray, icon
+}
+
+// endTray ends the tray as a log-out does.
+func (p *desktopProgram) endTray(tray *exec.Cmd) {
+	p.t.Helper()
+	must.Do(p.t, tray.Process.Signal(syscall.SIGTERM))
+	if err := tray.Wait(); err != nil {
+		p.t.Errorf("the tray ended with %v: %s", err, p.said())
+	}
+}
+
+// hasIcon reports whether the tray has its icon.
+func (p *desktopProgram) hasIcon() bool {
+	items, err := p.TrayItems()
+	return err == nil && len(items) == 1
+}
+
+// row returns a function that reports whether a row of the menu contains text.
+func (p *desktopProgram) row(text string) func() bool {
+	return func() bool {
+		return slices.ContainsFunc(p.labels(), func(l string) bool { return strings.Contains(l, text) })
+	}
 }
 
 func (p *desktopProgram) command(args ...string) *exec.Cmd {
@@ -81,18 +128,14 @@ func (p *desktopProgram) labels() (labels []string) {
 	}
 	owner, _, _ := strings.Cut(items[0], "/")
 	menu := p.Bus().Object(owner, "/StatusNotifierItem/menu")
-	if err := menu.Call("com.canonical.dbusmenu.AboutToShow", 0, int32(0)).Err; err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, menu.Call("com.canonical.dbusmenu.AboutToShow", 0, int32(0)).Err)
 	var revision uint32
 	var layout struct {
 		ID       int32
 		Values   map[string]dbus.Variant
 		Children []dbus.Variant
 	}
-	if err := menu.Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&revision, &layout); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, menu.Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&revision, &layout))
 	for _, child := range layout.Children {
 		row, _ := child.Value().([]any)
 		values, _ := row[1].(map[string]dbus.Variant)
@@ -110,23 +153,12 @@ func (p *desktopProgram) labels() (labels []string) {
 // click opens the window, second starts go to the first, the tray's end leaves
 // the window alone. Nothing below the agent's home changes.
 func TestProgram(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
 	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 	rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
 	adaptertest.Untouched(t, filepath.Join(rec.Home, ".claude"))
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	must.Do(t, err)
-	defer log.Close()
-	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1",
-		"GORACE=exitcode=0 atexit_sleep_ms=0")} // systray's own start races now and then
+	p := newDesktopProgram(t, d, time.Minute, adaptertest.Env(rec)...)
 
-	tray := p.command()
-	must.Do(t, tray.Start())
-	icon, err := d.TrayIcon(ctx)
-	if err != nil {
-		t.Fatal(err, p.said())
-	}
+	tray, icon := p.startTray()
 	p.until("the session that waits", func() bool { // the icon is drawn before the menu is there
 		labels := p.labels()
 		return len(labels) >= 3 && strings.Contains(labels[0], "proj · Claude Code · wants to ")
@@ -145,10 +177,7 @@ func TestProgram(t *testing.T) {
 		t.Error(err)
 	}
 
-	must.Do(t, tray.Process.Signal(syscall.SIGTERM))
-	if err := tray.Wait(); err != nil {
-		t.Errorf("the tray ended with %v: %s", err, p.said())
-	}
+	p.endTray(tray)
 	if len(p.windows()) != 1 {
 		t.Error("the window ended with the tray")
 	}
@@ -167,9 +196,7 @@ func (p *desktopProgram) closeWindow() {
 		activate := exec.CommandContext(p.ctx, "xdotool", "windowactivate", list[0])
 		activate.Env = p.Env()
 		_ = activate.Run() // the window may have ended
-		if err := p.Key(p.ctx, "alt+F4"); err != nil {
-			p.t.Fatal(err)
-		}
+		must.Do(p.t, p.Key(p.ctx, "alt+F4"))
 		return false
 	})
 }

@@ -3,10 +3,7 @@
 package main
 
 import (
-	"context"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,17 +22,11 @@ func TestHomeCannotBeWritten(t *testing.T) {
 		"read-only": func(t *testing.T, d *testfs.Disk) { d.ReadOnly(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
 			disk := testfs.NewDisk(t)
 			spoil(t, disk)
 			d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 			rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
-			log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-			must.Do(t, err)
-			defer log.Close()
-			p := &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log, env: slices.Concat(d.Env(), adaptertest.Env(rec), []string{asProgram + "=1", "GORACE=atexit_sleep_ms=0",
-				"XDG_CONFIG_HOME=" + disk.Path, "XDG_STATE_HOME=" + disk.Path, "XDG_CACHE_HOME=" + disk.Path, "XDG_DATA_HOME=" + disk.Path})}
+			p := newDesktopProgram(t, d, time.Minute, append(adaptertest.Env(rec), "XDG_CONFIG_HOME="+disk.Path, "XDG_STATE_HOME="+disk.Path, "XDG_CACHE_HOME="+disk.Path, "XDG_DATA_HOME="+disk.Path)...)
 			t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
 			tray := p.command()
 			must.Do(t, tray.Start())
@@ -43,10 +34,7 @@ func TestHomeCannotBeWritten(t *testing.T) {
 				_ = tray.Process.Signal(os.Interrupt)
 				_ = tray.Wait()
 			}()
-			p.until("the icon", func() bool {
-				items, err := d.TrayItems()
-				return err == nil && len(items) == 1
-			})
+			p.until("the icon", p.hasIcon)
 			waits := func() bool {
 				return strings.Contains(strings.Join(p.labels(), "\n"), "proj · Claude Code · wants to ")
 			}

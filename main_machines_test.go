@@ -3,14 +3,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -40,9 +38,7 @@ func (m *otherMachine) registry() string { return m.Home + "/.claude/sessions/96
 
 func (m *otherMachine) put(text string) {
 	m.t.Helper()
-	if err := os.WriteFile(m.registry(), []byte(text), 0o600); err != nil {
-		m.t.Fatal(err)
-	}
+	must.Do(m.t, os.WriteFile(m.registry(), []byte(text), 0o600))
 }
 
 // block is the [[machine]] of the settings under a name.
@@ -71,16 +67,10 @@ func streams(pid int) (n int) {
 // TestTrayFollowsMachines: a machine of config.toml is shown as soon as it stands there; under another name, and when it is removed, its
 // rows go, the notification of its wait is withdrawn, and its connection ends.
 func TestTrayFollowsMachines(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 	other := newOtherMachine(t)
 	here := newOtherMachine(t).Recording // its process table, with another home
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	must.Do(t, err)
-	defer log.Close()
-	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx,
-		env: append(append(d.Env(), adaptertest.Env(here)...), "HOME="+t.TempDir(), asProgram+"=1", "GORACE=exitcode=0 atexit_sleep_ms=0")}
+	p := newDesktopProgram(t, d, 2*time.Minute, append(adaptertest.Env(here), "HOME="+t.TempDir())...)
 	config := filepath.Join(d.Home(), ".config", "rollcall", "config.toml")
 	put := func(text string) {
 		t.Helper()
@@ -89,16 +79,8 @@ func TestTrayFollowsMachines(t *testing.T) {
 	}
 	other.put(other.works)
 	put("")
-	tray := p.command()
-	must.Do(t, tray.Start())
-	if _, err := d.TrayIcon(ctx); err != nil {
-		t.Fatal(err, p.said())
-	}
-	row := func(text string) func() bool {
-		return func() bool {
-			return slices.ContainsFunc(p.labels(), func(l string) bool { return strings.Contains(l, text) })
-		}
-	}
+	tray, _ := p.startTray()
+	row := p.row
 	none := func(text string) func() bool { return func() bool { return !row(text)() } }
 	told := func() (out []string) {
 		for _, n := range d.Notifications() {
@@ -132,8 +114,5 @@ func TestTrayFollowsMachines(t *testing.T) {
 	p.until("the second withdrawal", func() bool { return slices.Equal(told(), []string{devbox + "true", box + "true"}) })
 	p.until("no row", none("box"))
 	p.until("no connection", func() bool { return streams(tray.Process.Pid) == 0 })
-	must.Do(t, tray.Process.Signal(syscall.SIGTERM))
-	if err := tray.Wait(); err != nil {
-		t.Errorf("the tray ended with %v: %s", err, p.said())
-	}
+	p.endTray(tray)
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -24,8 +23,6 @@ import (
 // that ended while it was off, and a tray that is killed right after does not make
 // the next one tell it again.
 func TestLaunchesMissed(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
 	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 	rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
 	state := t.TempDir()
@@ -44,20 +41,13 @@ func TestLaunchesMissed(t *testing.T) {
 		}
 		writeRecord(t, filepath.Join(state, "rollcall", "launches"), r)
 	}
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	must.Do(t, err)
-	defer log.Close()
-	p := &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log,
-		env: slices.Concat(d.Env(), adaptertest.Env(rec), []string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME=" + state})}
+	p := newDesktopProgram(t, d, time.Minute, append(adaptertest.Env(rec), "XDG_STATE_HOME="+state)...)
 	t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
 	for run := range 3 {
 		tray := p.command()
 		must.Do(t, tray.Start())
-		p.until("the icon", func() bool {
-			items, err := d.TrayItems()
-			return err == nil && len(items) == 1
-		})
-		list, err := d.WaitNotifications(ctx, func(l []desktoptest.Notification) bool { return len(l) > 0 && l[0].ID != 0 })
+		p.until("the icon", p.hasIcon)
+		list, err := d.WaitNotifications(p.ctx, func(l []desktoptest.Notification) bool { return len(l) > 0 && l[0].ID != 0 })
 		if err != nil {
 			t.Fatalf("run %d: %v; rollcall said:\n%s", run, err, p.said())
 		}

@@ -3,9 +3,7 @@
 package main
 
 import (
-	"context"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -28,15 +26,9 @@ func TestWindowCannotOpen(t *testing.T) {
 		"a display without OpenGL": {[]string{"__EGL_VENDOR_LIBRARY_FILENAMES=/nowhere", "__GLX_VENDOR_LIBRARY_NAME=nowhere", "LIBGL_DRIVERS_PATH=/nowhere"}, "install libegl1, libgles2 and libgl1-mesa-dri (Debian, Ubuntu)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
 			d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 			rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
-			log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-			must.Do(t, err)
-			defer log.Close()
-			p := &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log,
-				env: slices.Concat(d.Env(), adaptertest.Env(rec), tt.env, []string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME=" + t.TempDir()})}
+			p := newDesktopProgram(t, d, time.Minute, slices.Concat(adaptertest.Env(rec), tt.env, []string{"XDG_STATE_HOME=" + t.TempDir()})...)
 			t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
 			tray := p.command()
 			must.Do(t, tray.Start())
@@ -44,11 +36,7 @@ func TestWindowCannotOpen(t *testing.T) {
 				_ = tray.Process.Signal(os.Interrupt)
 				_ = tray.Wait()
 			}()
-			hasIcon := func() bool {
-				items, err := d.TrayItems()
-				return err == nil && len(items) == 1
-			}
-			p.until("the icon", hasIcon)
+			p.until("the icon", p.hasIcon)
 			// A second start asks the first one for its window.
 			if err := p.command().Run(); err != nil {
 				t.Fatalf("%v: %s", err, p.said())
@@ -58,10 +46,10 @@ func TestWindowCannotOpen(t *testing.T) {
 					return n.Summary == "The window could not be opened" && strings.Contains(n.Body, tt.want)
 				})
 			}
-			if list, err := d.WaitNotifications(ctx, told); err != nil {
+			if list, err := d.WaitNotifications(p.ctx, told); err != nil {
 				t.Fatalf("%v: told %+v; rollcall said:\n%s", err, list, p.said())
 			}
-			if !hasIcon() {
+			if !p.hasIcon() {
 				t.Error("the tray is gone")
 			}
 		})

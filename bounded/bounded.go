@@ -1,6 +1,6 @@
 // Package bounded makes calls that may never return: no context ends a call into a
 // file system that does not answer, such as one whose server is gone. A call that
-// takes too long is left behind. It also has buffers that keep a limited number of bytes.
+// takes too long is left behind. It also has buffers that keep a limited number of bytes, and a pause that a context ends.
 package bounded
 
 import (

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"time"
 
+	"rollcall/bounded"
+
 	"github.com/godbus/dbus/v5"
 )
 
@@ -75,10 +77,7 @@ func (n *Notifier) deliver(ctx context.Context) {
 			return
 		}
 		n.report(fmt.Errorf("%w: %w", ErrNoBus, err))
-		select {
-		case <-time.After(backoff):
-		case <-ctx.Done():
-		}
+		_ = bounded.Wait(ctx, backoff)
 		backoff = min(2*backoff, time.Minute)
 	}
 }

@@ -71,17 +71,13 @@ func (d *desktop) icon() image.Point {
 
 func (d *desktop) click(at image.Point, button int) {
 	d.t.Helper()
-	if err := d.Click(at.X, at.Y, button); err != nil {
-		d.t.Fatal(err)
-	}
+	must.Do(d.t, d.Click(at.X, at.Y, button))
 }
 
 func (d *desktop) keys(keys ...string) {
 	d.t.Helper()
 	for _, k := range keys {
-		if err := d.Key(context.Background(), k); err != nil {
-			d.t.Fatal(err)
-		}
+		must.Do(d.t, d.Key(context.Background(), k))
 		time.Sleep(50 * time.Millisecond) // as fast as fingers
 	}
 }
@@ -174,9 +170,7 @@ func (d *desktop) forget() {
 	name, _, _ := strings.Cut(items[0], "/")
 	err = d.Bus().Object(name, "/StatusNotifierItem/menu").
 		Call("com.canonical.dbusmenu.Event", 0, int32(0), "closed", dbus.MakeVariant(""), uint32(0)).Err
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.Do(d.t, err)
 }
 
 func (d *desktop) set(s *app.Snapshot) {
@@ -187,9 +181,7 @@ func (d *desktop) set(s *app.Snapshot) {
 func (d *desktop) image() *image.RGBA {
 	d.t.Helper()
 	img, err := d.Image()
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.Do(d.t, err)
 	return img
 }
 
@@ -198,9 +190,7 @@ func (d *desktop) still() {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := d.WaitStill(ctx); err != nil {
-		d.t.Fatal(err)
-	}
+	must.Do(d.t, d.WaitStill(ctx))
 }
 
 // drawn waits until the menu is on the screen, and keeps a picture of it.

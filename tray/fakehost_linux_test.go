@@ -202,9 +202,7 @@ func (p *panel) menu() *trayMenu {
 	name := p.item()
 	m := &trayMenu{panel: p, item: p.conn.Object(name, "/StatusNotifierItem")}
 	path, err := m.item.GetProperty("org.kde.StatusNotifierItem.Menu")
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, err)
 	m.object = p.conn.Object(name, path.Value().(dbus.ObjectPath))
 	// systray's own menu stands there for a moment.
 	p.until("the menu's rows", func() bool { m.read(); return len(m.rows) > 0 })
@@ -218,15 +216,11 @@ func (m *trayMenu) read() {
 	m.mu.Lock()
 	m.seen = len(m.signals)
 	m.mu.Unlock()
-	if err := m.call("GetLayout", int32(0), int32(-1), []string{}).Store(&revision, &layout); err != nil {
-		m.t.Fatal(err)
-	}
+	must.Do(m.t, m.call("GetLayout", int32(0), int32(-1), []string{}).Store(&revision, &layout))
 	m.rows = nil
 	for _, c := range layout.Children {
 		var l menuLayout
-		if err := dbus.Store([]any{c.Value()}, &l); err != nil {
-			m.t.Fatal(err)
-		}
+		must.Do(m.t, dbus.Store([]any{c.Value()}, &l))
 		m.rows = append(m.rows, &menuRow{l.ID, l.Values})
 	}
 }
@@ -260,9 +254,7 @@ func (m *trayMenu) apply() {
 				ID     int32
 				Values map[string]dbus.Variant
 			}
-			if err := dbus.Store(s.Body[:1], &updated); err != nil {
-				m.t.Fatal(err)
-			}
+			must.Do(m.t, dbus.Store(s.Body[:1], &updated))
 			for _, u := range updated {
 				for _, r := range m.rows {
 					if r.id == u.ID {

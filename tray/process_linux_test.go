@@ -16,6 +16,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/internal/agentname"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -24,7 +25,7 @@ type trayProcess struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	in     io.WriteCloser
-	stderr *lockedBuffer
+	stderr *eventually.Output
 	start  time.Time
 
 	mu      sync.Mutex
@@ -33,31 +34,13 @@ type trayProcess struct {
 	ended   chan struct{} // closed when it has exited
 }
 
-// lockedBuffer is written by the copier of a process's output.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 // startTray starts a tray that shows snapshot, with env added to a minimal
 // environment. It ends with the test at the latest.
 func startTray(t *testing.T, snapshot *app.Snapshot, grace time.Duration, env ...string) *trayProcess {
 	t.Helper()
 	self, err := os.Executable()
 	must.Do(t, err)
-	p := &trayProcess{t: t, stderr: &lockedBuffer{}, news: make(chan struct{}, 1), ended: make(chan struct{}), start: time.Now()}
+	p := &trayProcess{t: t, stderr: &eventually.Output{}, news: make(chan struct{}, 1), ended: make(chan struct{}), start: time.Now()}
 	p.cmd = exec.Command(self)
 	p.cmd.Env = append([]string{roleVariable + "=" + grace.String(), "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TZ=UTC", "GORACE=atexit_sleep_ms=0"}, env...)
 	p.cmd.Stderr = p.stderr
@@ -117,9 +100,7 @@ func (p *trayProcess) tell(o order) {
 	before := p.count("obeyed")
 	defer func() { p.wait("obeyed", before+1) }()
 	line, err := json.Marshal(o)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, err)
 	if _, err := p.in.Write(append(line, '\n')); err != nil {
 		p.t.Fatalf("the tray does not listen: %v", err)
 	}

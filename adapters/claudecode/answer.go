@@ -13,8 +13,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/pane"
+	"rollcall/bounded"
 )
 
 // permissionPrompt is a permission prompt of Claude Code in a pane of tmux or kitty.
@@ -111,7 +111,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	if !ok {
 		return adapters.Result{}, adapters.ErrNoSuchAnswer
 	}
-	if err := kit.Wait(ctx, time.Until(p.request.AskedAt.Add(deafTime))); err != nil {
+	if err := bounded.Wait(ctx, time.Until(p.request.AskedAt.Add(deafTime))); err != nil {
 		return adapters.Result{}, err
 	}
 	before := a.descendants(ctx, s.Process)

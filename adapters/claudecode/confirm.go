@@ -12,6 +12,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -37,7 +38,7 @@ func (a *Adapter) confirm(ctx context.Context, s adapters.Session, p *permission
 		case result == resultRejected:
 			return errors.New("it was denied in its terminal at the same moment")
 		}
-		if err := kit.Wait(ctx, recordTick); err != nil {
+		if err := bounded.Wait(ctx, recordTick); err != nil {
 			return err
 		}
 	}

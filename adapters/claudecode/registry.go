@@ -14,6 +14,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -149,7 +150,7 @@ func readEntry(ctx context.Context, path string, pid int, until time.Time) (entr
 		if !errors.Is(err, agentfile.ErrSyntax) || time.Since(modified) > writeTime || time.Now().After(until) {
 			return entry{}, adapters.Unrecognised(path, "%w", err)
 		}
-		if err := kit.Wait(ctx, entryPause); err != nil {
+		if err := bounded.Wait(ctx, entryPause); err != nil {
 			return entry{}, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/bounded"
 )
 
 const (
@@ -83,7 +84,7 @@ func (j *joined) awaitOutcome(ctx context.Context, a *asked) requestOutcome {
 		if o := j.outcomeOf(a); o != unsettled {
 			return o
 		}
-		if kit.Wait(ctx, pause) != nil {
+		if bounded.Wait(ctx, pause) != nil {
 			return unsettled
 		}
 		pause = min(2*pause, lastLook)
@@ -179,7 +180,7 @@ func (j *joined) awaitReply(ctx context.Context, a *asked, d adapters.Decision) 
 		case recorded:
 			return adapters.Result{}, fmt.Errorf("%w: another reply was given elsewhere at the same moment", adapters.ErrNotPending)
 		}
-		if kit.Wait(ctx, pause) != nil {
+		if bounded.Wait(ctx, pause) != nil {
 			return adapters.Result{}, fmt.Errorf("%w: %s, and did not record within %s which reply it accepted; look at the session", adapters.ErrUnconfirmed, resolved, kit.Span(settleLimit))
 		}
 	}

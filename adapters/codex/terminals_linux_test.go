@@ -54,9 +54,7 @@ func (s *scenery) thread() string {
 func (s *scenery) rows() (sessions map[string]adapters.Session, processes map[int]adapters.Session) {
 	s.t.Helper()
 	roll, err := s.a.Discover(s.t.Context(), adapters.Query{Since: time.Now()})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	processes = map[int]adapters.Session{}
 	for _, x := range roll.Sessions {
 		if x.IsProcess() {

@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters/openclaw"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/gatewaytest"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -46,9 +47,7 @@ func (w *fixture) adapter() *openclaw.Adapter { return openclaw.New(w.cfg) }
 func (w *fixture) gateway(o gatewaytest.Options) *gatewaytest.Gateway {
 	w.t.Helper()
 	g, err := gatewaytest.Start(o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	w.t.Cleanup(g.Close)
 	return g
 }
@@ -57,21 +56,15 @@ func (w *fixture) gateway(o gatewaytest.Options) *gatewaytest.Gateway {
 func (w *fixture) running(o gatewaytest.Options) *gatewaytest.Gateway {
 	w.t.Helper()
 	g := w.gateway(o)
-	if err := g.WriteHome(w.home); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, g.WriteHome(w.home))
 	return g
 }
 
 func (w *fixture) write(path, content string) {
 	w.t.Helper()
 	path = filepath.Join(w.home, path)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(w.t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 // discover asks, and holds the rules of every session.

@@ -29,12 +29,8 @@ func newTree(t *testing.T) *tree {
 func (p *tree) put(path, content string) {
 	p.t.Helper()
 	path = filepath.Join(p.root, path)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(p.t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 func (p *tree) process(pid, ppid int, comm string, start uint64, args, env []string) {

@@ -17,6 +17,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -94,7 +95,7 @@ func (r remote) newest(ctx context.Context, isMeant func(event []byte) bool) (fo
 // await looks for the newest event that is the one meant, nil while there is none, until done returns true for it.
 func (r remote) await(ctx context.Context, isMeant, done func(event []byte) bool) error {
 	for {
-		if err := kit.Wait(ctx, remotePause); err != nil {
+		if err := bounded.Wait(ctx, remotePause); err != nil {
 			return err
 		}
 		if event, err := r.newest(ctx, isMeant); err != nil || done(event) {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -29,24 +27,6 @@ until [ -e "$1/end" -o ! -d "$1" ]; do sleep 0.02; done; printf 'last \033]0;tit
 
 func (a *talker) Command(program string, t adapters.Task) (adapters.Command, error) {
 	return adapters.Command{Path: program, Args: []string{"-c", talkProgram, "sh", a.store}, Stdin: t.Prompt + "\n"}, nil
-}
-
-// lines is an output that a test reads while it is written.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 func TestLogs(t *testing.T) {
@@ -83,7 +63,7 @@ func TestLogs(t *testing.T) {
 	}
 
 	// Nothing but the command itself notices the end.
-	followed := &lines{}
+	followed := &eventually.Output{}
 	code := make(chan int)
 	go func() {
 		code <- Execute(t.Context(), []string{"logs", id, "-f"}, Streams{Out: followed, Err: io.Discard, Width: 80}, d)
@@ -115,7 +95,7 @@ func TestLogsInterrupted(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	followed := &lines{}
+	followed := &eventually.Output{}
 	code := make(chan int)
 	go func() {
 		code <- Execute(ctx, []string{"logs", "l-", "--follow"}, Streams{Out: followed, Err: io.Discard}, d)

@@ -69,9 +69,7 @@ func (p *podman) image(archive string) {
 	p.t.Helper()
 	root := p.t.TempDir()
 	busybox, err := exec.LookPath("busybox")
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, err)
 	script := `set -e; cd "$1"; mkdir bin tmp etc root; chmod 1777 tmp; cp "$2" bin/busybox; cp "$3" bin/rollcall; for a in sh sleep ps; do ln -s busybox bin/$a; done; tar -cf "$4" .`
 	if out, err := exec.Command("sh", "-c", script, "sh", root, busybox, insideProgram, archive).CombinedOutput(); err != nil {
 		p.t.Fatalf("%v: %s", err, out)
@@ -94,9 +92,7 @@ func (p *podman) run(args ...string) (string, error) {
 func (p *podman) must(args ...string) string {
 	p.t.Helper()
 	out, err := p.run(args...)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, err)
 	return out
 }
 

@@ -15,6 +15,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/present"
 	"rollcall/app/settings"
+	"rollcall/bounded"
 )
 
 // The pauses before a machine that did not answer is asked again: each is twice the one before. After a connection that lasted longer than steady, the pauses
@@ -222,10 +223,7 @@ func (m *Machines) follow(ctx context.Context, h *Host, since time.Duration, s *
 		if time.Since(began) > steady {
 			pause = m.firstPause
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		_ = bounded.Wait(ctx, pause)
 		pause = min(2*pause, m.maxPause)
 	}
 	s.stop()

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/must"
 )
 
 // fed is a mirror that is fed with lines.
@@ -28,9 +29,7 @@ func (f *fed) feed(lines ...string) (evs []app.Event) {
 	f.t.Helper()
 	for _, text := range lines {
 		l, err := decode([]byte(text))
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		must.Do(f.t, err)
 		evs = append(evs, f.take(l, f.now)...)
 	}
 	return evs

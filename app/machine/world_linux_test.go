@@ -11,11 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"rollcall/app"
 	"rollcall/app/settings"
@@ -35,18 +32,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(stageKey) == asInit {
-		code, err := 0, namespaces.Furnish(os.Getenv(workKey))
-		if err == nil {
-			err = sshtest.Prepare()
-		}
-		if err == nil {
-			code, err = namespaces.Again(stageKey + "=" + asTest)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "machine: namespaces:", err)
-			code = 1
-		}
-		os.Exit(code)
+		namespaces.Main(os.Getenv(workKey), stageKey+"="+asTest, sshtest.Prepare)
 	}
 	_ = flag.Set("test.parallel", "4") // the tests wait most of the time, each in a world of its own; the flag exists
 	code := m.Run()
@@ -82,12 +68,6 @@ func inside(t *testing.T) bool {
 	}
 	sshtest.Require(t)
 	t.Parallel()
-	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET}
-	probe := exec.Command("true")
-	probe.SysProcAttr = attr
-	if err := probe.Run(); err != nil {
-		must.Skip(t, "namespaces are not permitted here: ", err)
-	}
 	path, err := build()
 	must.Do(t, err)
 	work := t.TempDir()
@@ -96,16 +76,7 @@ func inside(t *testing.T) bool {
 		err = errors.Join(os.Mkdir(filepath.Join(work, "bin"), 0o755), os.WriteFile(filepath.Join(work, "bin", "rollcall"), data, 0o755))
 	}
 	must.Do(t, err)
-	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.timeout=5m", "-test.v="+fmt.Sprint(testing.Verbose()))
-	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work, "HOME=/tmp/here", "GORACE=atexit_sleep_ms=0")
-	cmd.SysProcAttr = attr
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if testing.Verbose() {
-		t.Logf("%s", out)
-	}
+	namespaces.Enter(t, stageKey+"="+asInit, workKey+"="+work, "HOME=/tmp/here")
 	return false
 }
 

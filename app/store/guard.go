@@ -41,9 +41,7 @@ func (f Folder) Lock(ctx context.Context) (unlock func(), err error) {
 		case got:
 			return func() { f.release(l) }, nil
 		}
-		select {
-		case <-time.After(guardPause):
-		case <-ctx.Done():
+		if bounded.Wait(ctx, guardPause) != nil {
 			f.release(l)
 			return nil, fmt.Errorf("lock %s: %w", f.path, context.Cause(ctx))
 		}

@@ -168,10 +168,7 @@ func (b *Failures) Retry(ctx context.Context, part, what string, do func() error
 			return
 		}
 		pause.Failed(time.Now())
-		select {
-		case <-time.After(pause.Left(time.Now())):
-		case <-ctx.Done():
-		}
+		_ = bounded.Wait(ctx, pause.Left(time.Now()))
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/bounded"
+
 	"github.com/fsnotify/fsnotify"
 )
 
@@ -73,10 +75,8 @@ func (f Folder) watch(w *fsnotify.Watcher) error {
 // be full or not mounted.
 func (f Folder) rewatch(ctx context.Context, w *fsnotify.Watcher) {
 	for f.watch(w) != nil {
-		select {
-		case <-ctx.Done():
+		if bounded.Wait(ctx, rewatchPause) != nil {
 			return
-		case <-time.After(rewatchPause):
 		}
 	}
 }

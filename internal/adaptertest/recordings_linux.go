@@ -1,7 +1,9 @@
 package adaptertest
 
 import (
+	"context"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -50,6 +52,27 @@ func Recordings(t *testing.T, pattern string, least int, build func(adapters.Con
 			one := Expectation{Sessions: []Expected{want}}
 			for _, a := range []adapters.Adapter{a, build(r.Config())} {
 				Check(t, Discover(t, a, adapters.Query{IDs: []string{want.ID}}).Sessions, one)
+			}
+		}
+	})
+}
+
+// Named checks that every session of every recording that the pattern matches is named by the beginning of its id, and by no other text.
+func Named[A interface {
+	Named(ctx context.Context, prefix string) ([]string, error)
+}](t *testing.T, pattern string, least int, build func(adapters.Config) A) {
+	t.Helper()
+	each(t, pattern, least, func(t *testing.T, r *Recording) {
+		Untouched(t, r.Home)
+		a := build(r.Config())
+		for _, s := range r.Expect.Sessions {
+			for _, prefix := range []string{s.ID, s.ID[:len(s.ID)-4], ""} {
+				if ids, err := a.Named(t.Context(), prefix); err != nil || !slices.Contains(ids, s.ID) {
+					t.Errorf("%q names %v, %v", prefix, ids, err)
+				}
+			}
+			if ids, err := a.Named(t.Context(), "x"+s.ID); err != nil || len(ids) > 0 {
+				t.Errorf("another prefix names %v, %v", ids, err)
 			}
 		}
 	})

@@ -4,6 +4,8 @@ package eventually
 
 import (
 	"errors"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -40,4 +42,24 @@ func Happens(ok func() bool) bool {
 		}
 	}
 	return true
+}
+
+// Output keeps what is written to it. A test can read it meanwhile.
+type Output struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer. It never fails.
+func (o *Output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+// String returns what was written so far.
+func (o *Output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }

@@ -129,9 +129,7 @@ func (s *script) folder(name adapters.Name) string {
 		number %= 3
 	}
 	dir := s.world.Path("work", fmt.Sprintf("%.2s%d", name, number))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		s.world.Fatal(err)
-	}
+	must.Do(s.world, os.MkdirAll(dir, 0o755))
 	return dir
 }
 

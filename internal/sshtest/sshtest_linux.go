@@ -73,9 +73,7 @@ func (c *Client) write(name, text string, mode os.FileMode) {
 
 func (c *Client) check(err error) {
 	c.t.Helper()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 }
 
 func (c *Client) run(name string, args ...string) {
@@ -167,9 +165,7 @@ func (s *Server) newKey() {
 		s.t.Fatalf("ssh-keygen: %v: %s", err, out)
 	}
 	key, err := os.ReadFile(s.path("host.pub"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	fields := strings.Fields(string(key))
 	s.Key = strings.Join(fields[:2], " ")
 }
@@ -189,9 +185,7 @@ func (s *Server) Up() {
 	s.cmd = exec.Command(s.argv[0], s.argv[1:]...)
 	s.cmd.Stderr = &said
 	s.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL}
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, s.cmd.Start())
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.Port))
 		if err == nil {

@@ -1,7 +1,6 @@
 package kit
 
 import (
-	"context"
 	"time"
 )
 
@@ -11,14 +10,4 @@ import (
 // recording a call to starting its command, and less than 2 s otherwise.
 func Delay(d time.Duration, pressure float64) time.Duration {
 	return d + time.Duration(2*pressure*float64(d))
-}
-
-// Wait returns nil after d, or earlier the error of ctx.
-func Wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

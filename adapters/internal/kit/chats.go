@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/bounded"
 )
 
 // Chat is a session's file as its folder shows it. The type of an adapter's files embeds it.
@@ -94,7 +95,7 @@ func ReadWhole(ctx context.Context, path string) ([]byte, error) {
 		if attempt == rewrites || len(data) > reread || time.Since(info.ModTime()) > written {
 			return nil, adapters.Unrecognised(path, "it is not complete, or not JSON")
 		}
-		if err := Wait(ctx, rewrite); err != nil {
+		if err := bounded.Wait(ctx, rewrite); err != nil {
 			return nil, err
 		}
 	}

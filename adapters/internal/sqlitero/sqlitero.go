@@ -22,6 +22,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
+	"rollcall/bounded"
 )
 
 var (
@@ -48,7 +49,7 @@ func Read(ctx context.Context, path string, fn func(ctx context.Context, db *DB)
 	var spoilt error
 	for i := range attempts {
 		if i > 0 {
-			if err := kit.Wait(ctx, time.Millisecond<<i); err != nil {
+			if err := bounded.Wait(ctx, time.Millisecond<<i); err != nil {
 				return Stamp{}, err
 			}
 		}

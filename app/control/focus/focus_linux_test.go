@@ -49,9 +49,7 @@ func (s *screen) run(argv ...string) *exec.Cmd {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = s.env()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, cmd.Start())
 	s.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -176,13 +176,9 @@ func TestSwayInOtherForms(t *testing.T) {
 func (s *screen) program(names ...string) {
 	s.t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	for _, name := range names {
-		if err := os.Symlink(self, s.file(name)); err != nil {
-			s.t.Fatal(err)
-		}
+		must.Do(s.t, os.Symlink(self, s.file(name)))
 	}
 	s.t.Setenv("PATH", s.dir+":"+os.Getenv("PATH"))
 }
@@ -191,15 +187,11 @@ func (s *screen) program(names ...string) {
 func (s *screen) terminalThat(socket string, env ...string) *exec.Cmd {
 	s.t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	cmd := exec.Command(self)
 	cmd.Env = append(append(os.Environ(), "ROLLCALL_TEST_TERMINAL="+socket, "ROLLCALL_TEST_RUN="+s.agent("one")), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, cmd.Start())
 	s.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -212,9 +204,7 @@ func (s *screen) standIn(name, variable string) (said func() string) {
 	s.t.Helper()
 	file := s.file(name + ".said")
 	text := "#!/bin/sh\necho \"$" + variable + "|$*\" >>'" + file + "'\n"
-	if err := os.WriteFile(s.file(name), []byte(text), 0o700); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, os.WriteFile(s.file(name), []byte(text), 0o700))
 	s.t.Setenv("PATH", s.dir+":"+os.Getenv("PATH"))
 	return func() string {
 		text, _ := os.ReadFile(file)

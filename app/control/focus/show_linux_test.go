@@ -25,9 +25,7 @@ func (s *screen) x() focus.Desktop { return focus.OnX11(s.Display()) }
 func (s *screen) plan(id proc.Identity, desktops ...focus.Desktop) *focus.Plan {
 	s.t.Helper()
 	p, err := s.finder.Plan(s.t.Context(), desktops, id, "")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return p
 }
 
@@ -64,9 +62,7 @@ func (s *screen) windowID(id proc.Identity) (window uint64) {
 	s.t.Helper()
 	s.until(fmt.Sprintf("WINDOWID of process %d", id.PID), func() bool {
 		env, err := s.table.Env(id)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must.Do(s.t, err)
 		for _, entry := range env {
 			if value, ok := strings.CutPrefix(entry, "WINDOWID="); ok {
 				window, _ = strconv.ParseUint(value, 10, 64)
@@ -83,9 +79,7 @@ func (s *screen) windows(d focus.Desktop, pid, n int) (ids []uint64) {
 	s.until("the windows of "+strconv.Itoa(pid), func() bool {
 		ids = nil
 		list, err := d.Windows(s.t.Context())
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must.Do(s.t, err)
 		for _, w := range list {
 			if w.PID == pid {
 				ids = append(ids, w.ID)
@@ -178,9 +172,7 @@ func TestShowNothing(t *testing.T) {
 func (s *screen) script(name string) string {
 	s.t.Helper()
 	file := s.file(name + ".sh")
-	if err := os.WriteFile(file, []byte(s.agent(name)), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, os.WriteFile(file, []byte(s.agent(name)), 0o600))
 	return "sh " + file
 }
 

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"time"
 
+	"rollcall/bounded"
+
 	"github.com/jezek/xgb/xproto"
 )
 
@@ -77,10 +79,8 @@ func (x *xconn) waitActive(ctx context.Context, w Window) error {
 		if len(active) > 0 && uint64(active[0]) == w.ID {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if bounded.Wait(ctx, raisePause) != nil {
 			return errNotRaised
-		case <-time.After(raisePause):
 		}
 	}
 }
@@ -107,10 +107,7 @@ func (x *xconn) serverTime(ctx context.Context) (xproto.Timestamp, error) {
 		case refused != nil:
 			return 0, refused
 		case event == nil:
-			select {
-			case <-ctx.Done():
-			case <-time.After(time.Millisecond):
-			}
+			_ = bounded.Wait(ctx, time.Millisecond)
 			continue
 		}
 		if change, ok := event.(xproto.PropertyNotifyEvent); ok && change.Window == own {

@@ -29,9 +29,7 @@ func limited(id string, active time.Time) *app.Session {
 func (b *bench) setContinue(id string, in time.Duration) Fuse {
 	b.t.Helper()
 	x, err := b.SetContinue(b.t.Context(), limited(id, b.now()), "Go on.", b.now().Add(in))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, err)
 	return x
 }
 

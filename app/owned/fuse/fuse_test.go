@@ -20,6 +20,7 @@ import (
 
 	"rollcall/app/store"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 const stateVariable = "ROLLCALL_FUSE_TEST_STATE"
@@ -72,9 +73,7 @@ func (b *bench) later(d time.Duration) {
 func (b *bench) set(x Fuse, d time.Duration) Fuse {
 	b.t.Helper()
 	got, err := b.Set(b.t.Context(), x, d)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, err)
 	return got
 }
 

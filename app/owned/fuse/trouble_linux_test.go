@@ -1,7 +1,6 @@
 package fuse
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -9,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,24 +18,6 @@ import (
 	"rollcall/internal/testfs"
 )
 
-// logged is a log that a test reads while it is written.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) lines() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), "\n")
-}
-
 // TestFullDisk checks that a fuse that is due waits while the disk is full, logs one line, and fires once when there is
 // space again. TestLoopPauses of the package trouble checks how often the keeper tries.
 func TestFullDisk(t *testing.T) {
@@ -46,7 +26,7 @@ func TestFullDisk(t *testing.T) {
 	b.folder = store.Below(disk.Path, "fuses")
 	var shown atomic.Value
 	shown.Store("")
-	log := &logged{}
+	log := &eventually.Output{}
 	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	b.set(Fuse{Path: dir, Script: "echo fired >> " + out}, time.Hour)
 	disk.Fill(t)
@@ -58,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- k.RunUntil(ctx, ctx) }()
 	eventually.True(b.t, "the trouble", func() bool { return shown.Load() == "disk full: timers can't be kept" })
-	if n := log.lines(); n != 1 {
+	if n := strings.Count(log.String(), "\n"); n != 1 {
 		t.Errorf("%d lines were logged, want 1", n)
 	}
 	if _, err := os.Stat(out); err == nil {

@@ -10,6 +10,7 @@ import (
 	"rollcall/app/self/instance"
 	"rollcall/app/settings"
 	"rollcall/app/store"
+	"rollcall/bounded"
 )
 
 // Attendance configures Client.Attend.
@@ -73,10 +74,7 @@ func (c *Client) Attend(ctx context.Context, a Attendance) error {
 			a.Show([]string{"launches, timers and hooks are not handled: " + err.Error()})
 		}
 		pause.Failed(time.Now())
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause.Left(time.Now())):
-		}
+		_ = bounded.Wait(ctx, pause.Left(time.Now()))
 	}
 	return errors.Join(launchesErr, fusesErr)
 }

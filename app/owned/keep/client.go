@@ -162,10 +162,8 @@ func (c *Client) Ready(ctx context.Context) error {
 		default:
 			last = err
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ErrNoKeeper, errors.Join(ctx.Err(), last))
-		case <-time.After(readyPause):
+		if err := bounded.Wait(ctx, readyPause); err != nil {
+			return fmt.Errorf("%w: %w", ErrNoKeeper, errors.Join(err, last))
 		}
 	}
 }

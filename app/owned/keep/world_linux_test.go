@@ -11,11 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"rollcall/internal/eventually"
 	"rollcall/internal/must"
@@ -37,15 +34,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if os.Getenv(stageKey) == asInit {
-		code, err := 0, namespaces.Furnish(os.Getenv(workKey))
-		if err == nil {
-			code, err = namespaces.Again(stageKey + "=" + asTest)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "keep: namespaces:", err)
-			code = 1
-		}
-		os.Exit(code)
+		namespaces.Main(os.Getenv(workKey), stageKey+"="+asTest, nil)
 	}
 	_ = flag.Set("test.parallel", "6") // the tests only wait, each in a world of its own; the flag exists
 	var err error
@@ -118,30 +107,11 @@ func inWorldOf(t *testing.T, build func() (string, error)) *world {
 func enter(t *testing.T, build func() (string, error)) {
 	t.Helper()
 	t.Parallel()
-	flags := uintptr(unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET)
-	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: flags}
-	if os.Getuid() != 0 {
-		attr.Cloneflags |= unix.CLONE_NEWUSER
-		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
-		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
-	}
-	probe := exec.Command("true")
-	probe.SysProcAttr = attr
-	if err := probe.Run(); err != nil {
-		must.Skip(t, "namespaces are not permitted here: ", err)
-	}
 	path, err := build()
 	must.Do(t, err)
 	work := t.TempDir()
 	must.Do(t, copyFile(path, filepath.Join(work, "rollcall")))
-	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.timeout=0")
-	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work, "GORACE=atexit_sleep_ms=0")
-	cmd.SysProcAttr = attr
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	t.Logf("%s", out)
+	namespaces.Enter(t, stageKey+"="+asInit, workKey+"="+work)
 }
 
 func copyFile(from, to string) error {
@@ -154,9 +124,7 @@ func copyFile(from, to string) error {
 
 func (w *world) check(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 }
 
 func (w *world) write(path, text string) {

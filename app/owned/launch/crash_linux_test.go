@@ -130,9 +130,7 @@ func TestLockCrashes(t *testing.T) {
 // runs reports whether the agent was started.
 func (s *stage) runs() bool {
 	list, err := s.table.List(s.t.Context())
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return slices.ContainsFunc(list, func(p proc.Process) bool {
 		env, err := s.table.Env(p.Identity)
 		return err == nil && slices.Contains(env, "FAKE_STORE="+s.store)

@@ -71,9 +71,7 @@ func (s *stage) storeEnded(id, prompt, dir string) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(s.store, id), data, 0o600)
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 }
 
 // TestSessionLearnedAfterTheEnd: the agent stores its session when it ends. The session keeps its launch.

@@ -27,6 +27,7 @@ import (
 	"rollcall/app/store/lock"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -238,18 +239,14 @@ func (s *stage) plan(change func(*Request)) *Plan {
 		change(&req)
 	}
 	p, err := Prepare(s.fake, req, s.env())
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return p
 }
 
 func (s *stage) start(change func(*Request)) *Started {
 	s.t.Helper()
 	got, err := s.Start(s.t.Context(), s.plan(change), nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	for _, w := range got.Warnings {
 		s.t.Error(w)
 	}
@@ -262,21 +259,15 @@ func (s *stage) start(change func(*Request)) *Started {
 // finish makes the agent of a session end by itself.
 func (s *stage) finish(session string) {
 	s.t.Helper()
-	if err := os.WriteFile(filepath.Join(s.store, session+".end"), nil, 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, os.WriteFile(filepath.Join(s.store, session+".end"), nil, 0o600))
 }
 
 func (s *stage) signal(id proc.Identity, sig proc.Signal) {
 	s.t.Helper()
 	h, err := s.table.Hold(id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	defer h.Close()
-	if err := h.Send(sig); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, h.Send(sig))
 }
 
 func (s *stage) until(what string, ok func() bool) {
@@ -318,9 +309,7 @@ func (tr *tray) lastEnds(ctx context.Context) int {
 func (s *stage) tray() *tray {
 	s.t.Helper()
 	w, err := proc.NewWatcher(s.table)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	c := app.New(app.Config{Adapters: []adapters.Adapter{s.fake}, Table: s.table, Watch: w, Launches: s.Launches})
 	k := NewKeeper(s.Launches, c, w, slog.New(slog.NewTextHandler(testWriter{s.t}, nil)))
 	tr := &tray{core: c, events: c.Events(), reported: make(chan app.Event, 100_000), reading: make(chan struct{})}

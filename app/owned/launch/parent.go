@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/app/store/fault"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -119,7 +120,7 @@ func (l *Launches) waitForCode(ctx context.Context, id string) (Record, error) {
 		if err != nil || !soon && !l.codeIsDue(&r) {
 			return r, err
 		}
-		if err := sleep(ctx, codePause); err != nil {
+		if err := bounded.Wait(ctx, codePause); err != nil {
 			return r, err
 		}
 	}

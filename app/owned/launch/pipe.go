@@ -15,6 +15,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/present"
 	"rollcall/app/store"
+	"rollcall/bounded"
 )
 
 const (
@@ -90,7 +91,7 @@ func (c *conversation) open(ctx context.Context) (_ *exchange, err error) {
 		if got {
 			break
 		}
-		if err := sleep(ctx, outputPause); err != nil {
+		if err := bounded.Wait(ctx, outputPause); err != nil {
 			return nil, err
 		}
 	}
@@ -120,16 +121,6 @@ func (x *exchange) advance() error {
 		return x.c.unusable(err)
 	}
 	return nil
-}
-
-// sleep returns after d, or with the error of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // errGone reports that the process of a launch does not read its input any more.
@@ -166,7 +157,7 @@ func (x *exchange) until(ctx context.Context, limit time.Duration, ok func() boo
 		if time.Now().After(end) {
 			return false, nil
 		}
-		if err := sleep(ctx, outputPause); err != nil {
+		if err := bounded.Wait(ctx, outputPause); err != nil {
 			return false, err
 		}
 	}

@@ -99,9 +99,7 @@ func converse(t *testing.T, script string) (*stage, *piped, adapters.Session, ad
 func (s *stage) output(id string) string {
 	s.t.Helper()
 	text, err := s.Output(id, 1<<20)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return text
 }
 
@@ -115,9 +113,7 @@ func waits(s *stage, c adapters.Conversant, session adapters.Session) adapters.R
 	s.until("a request", func() (ok bool) {
 		var err error
 		list, err = c.Pending(s.t.Context(), session)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must.Do(s.t, err)
 		return len(list) == 1
 	})
 	return list[0]

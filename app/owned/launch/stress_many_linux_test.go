@@ -102,9 +102,7 @@ func (s *stage) launchOnce(i int) (seen string) {
 	}
 	r := s.start(func(r *Request) { r.Task.Prompt = fmt.Sprintf("number %d", i) }).Record
 	record := func() (x Record) {
-		if err := s.records.Read(r.ID, &x); err != nil {
-			s.t.Fatal(err)
-		}
+		must.Do(s.t, s.records.Read(r.ID, &x))
 		return x
 	}
 	if s.role == "" {
@@ -150,9 +148,7 @@ func (tr *tray) countEnds(reported map[string][]string) {
 func (s *stage) listed() []Record {
 	s.t.Helper()
 	list, err := s.List()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return list
 }
 

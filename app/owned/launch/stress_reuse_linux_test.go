@@ -154,9 +154,7 @@ func reusedAgent(t *testing.T) {
 func (s *stage) identity(c *exec.Cmd) proc.Identity {
 	s.t.Helper()
 	p, err := s.table.Find(c.Process.Pid)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return p.Identity
 }
 

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,12 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/store"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 	"rollcall/proc"
@@ -86,23 +85,6 @@ func TestKeeperKilledWhileAHookBegins(t *testing.T) {
 	}
 }
 
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // TestFullDisk checks that the end of a launch is recorded, and its hook run, once a full disk has space again.
 // TestLoopPauses of the package trouble checks how often the keeper tries.
 func TestFullDisk(t *testing.T) {
@@ -120,7 +102,7 @@ func TestFullDisk(t *testing.T) {
 	w, err := proc.NewWatcher(s.table)
 	must.Do(t, err)
 	core := app.New(app.Config{Adapters: []adapters.Adapter{s.fake}, Table: s.table, Watch: w, Launches: s.Launches})
-	var log logged
+	var log eventually.Output
 	k := NewKeeper(s.Launches, core, w, slog.New(slog.NewTextHandler(&log, nil)))
 	k.Troubles = store.NewFailures(k.log, core.ShowTroubles)
 	ctx, cancel := context.WithCancel(t.Context())

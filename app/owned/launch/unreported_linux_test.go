@@ -17,15 +17,11 @@ import (
 func (s *stage) missed() []Missed {
 	s.t.Helper()
 	ended, err := s.EndedUnreported()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	list := []adapters.Adapter{s.fake}
 	live := app.New(app.Config{Adapters: list, Table: s.table, Launches: s.Launches}).Refresh(s.t.Context())
 	missed, err := s.Missed(s.t.Context(), ended, live, app.New(app.Config{Adapters: list, Table: s.table, Since: app.All}))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return missed
 }
 
@@ -62,9 +58,7 @@ func TestMissedLaunch(t *testing.T) {
 // missedSessions returns the sessions in the agent's storage.
 func (s *stage) missedSessions() []adapters.Session {
 	roll, err := s.Discover(s.t.Context(), adapters.Query{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return roll.Sessions
 }
 

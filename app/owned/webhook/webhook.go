@@ -20,6 +20,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/bounded"
 )
 
 // Target is where messages go. Without a URL there is no webhook.
@@ -138,10 +139,8 @@ func SendWaiting(ctx context.Context, to Target, p *WaitingPayload) error {
 		if err == nil || !again || i == len(waitingPauses) {
 			return err
 		}
-		select {
-		case <-time.After(waitingPauses[i]):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := bounded.Wait(ctx, waitingPauses[i]); err != nil {
+			return err
 		}
 	}
 }

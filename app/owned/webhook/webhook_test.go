@@ -119,9 +119,7 @@ func (s *scene) left() (messages, running int) {
 		s.t.Fatal(err)
 	}
 	messages, err := Waiting(s.folder) // after the sessions: a message is stored before its session is removed
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return messages, len(l.Sessions)
 }
 
