@@ -300,6 +300,9 @@ func (m *matcher) mayBeOpen(p *process, s *session) string {
 		return fmt.Sprintf("process %d in its folder may have written its last entries", p.PID)
 	case !s.active().After(p.Started) && s.readSince(p.Started):
 		return fmt.Sprintf("process %d in its folder has stored nothing since it began, and may have opened this session", p.PID)
+	case s.busy() && s.active().Before(p.Started) && !m.wroteLess(p, s) && !m.isQuiet(p):
+		p.mayWork = true
+		return fmt.Sprintf("process %d in its folder has stored nothing since it began: it has this session if the clock was set since", p.PID)
 	}
 	return ""
 }
