@@ -162,22 +162,9 @@ func TestClockSetForward(t *testing.T) {
 			if c.writes != "" {
 				writes(t, r, c.writes, "run=")
 			}
-			const step = 3600
-			stat := filepath.Join(r.ProcRoot, "stat")
-			text, err := os.ReadFile(stat)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var boot int64
-			_, after, _ := strings.Cut(string(text), "btime ")
-			if _, err := fmt.Sscan(after, &boot); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(stat, fmt.Appendf(nil, "cpu  0 0 0 0\nbtime %d\n", boot+step), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			r.SetClock(t, time.Hour)
 			cfg := r.Config()
-			cfg.Now = func() time.Time { return r.CapturedAt.Add((step + 60) * time.Second) }
+			cfg.Now = func() time.Time { return r.CapturedAt.Add(time.Hour + time.Minute) }
 			for _, q := range []adapters.Query{{}, {Since: cfg.Now()}} {
 				sessions := adaptertest.Discover(t, New(cfg), q).Sessions
 				if c.want == adapters.Stopped && !q.Since.IsZero() {
