@@ -1,6 +1,8 @@
 package copilot
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"rollcall/adapters"
@@ -14,3 +16,16 @@ func newAdapter(cfg adapters.Config) adapters.Adapter { return New(cfg) }
 func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 18, newAdapter) }
 
 func TestProcessesInContainer(t *testing.T) { adaptertest.InContainer(t, recordings, 18, newAdapter) }
+
+// The file that a process holds says that it began no later than it did, not that it began after the turn: it may be touched.
+func TestHeldFileIsTouched(t *testing.T) {
+	r := adaptertest.Replay(t, "testdata/recordings/copilot-1.0.102-permission")
+	files, _ := filepath.Glob(filepath.Join(r.Home, ".copilot/session-state/*/inuse.*.hold"))
+	if len(files) != 1 {
+		t.Fatal(files)
+	}
+	if err := os.Chtimes(files[0], r.CapturedAt, r.CapturedAt); err != nil {
+		t.Fatal(err)
+	}
+	adaptertest.Check(t, adaptertest.Discover(t, New(r.Config()), adapters.Query{}).Sessions, r.Expect)
+}

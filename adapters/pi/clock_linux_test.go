@@ -1,6 +1,8 @@
 package pi
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -27,5 +29,28 @@ func TestClockSetForward(t *testing.T) {
 	}
 	if rows != 3 { // the sessions, and the process
 		t.Errorf("%d rows of %s, %s and a process", rows, working.ID, gone.ID)
+	}
+}
+
+// A tool names the session of its process, whatever the times of the files say.
+func TestToolNamesOldFile(t *testing.T) {
+	r := adaptertest.Replay(t, "testdata/recordings/pi-1.5.2-working-tool")
+	r.SetClock(t, time.Hour)
+	files, _ := filepath.Glob(filepath.Join(r.Home, ".pi/agent/sessions/*/*.jsonl"))
+	for i, path := range files {
+		at := r.CapturedAt.Add(-time.Duration(i+1) * time.Hour)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sessions := adaptertest.Discover(t, New(r.Config()), adapters.Query{}).Sessions
+	working := 0
+	for _, s := range sessions {
+		if s.Status == adapters.Working && !adapters.IsProcessID(s.ID) {
+			working++
+		}
+	}
+	if working != 1 || len(sessions) != len(r.Expect.Sessions) {
+		t.Errorf("%+v", sessions)
 	}
 }

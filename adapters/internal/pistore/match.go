@@ -276,14 +276,15 @@ func (m *matcher) idleTool(p *process, s *session) bool {
 // listSessionless lists the processes without a session, and marks as doubtful the sessions that they may have
 // nevertheless: reading leaves no certain trace.
 func (m *matcher) listSessionless(processes []*process) {
+	free := slices.DeleteFunc(slices.Clone(m.sessions), func(s *session) bool { return !s.isFree() })
 	for _, p := range processes {
 		if m.has[p] != nil {
 			continue
 		}
 		m.sessionless = append(m.sessionless, p)
-		for _, s := range m.sessions {
-			if s.isFree() && !p.noSession && p.uses(s.root) && !m.hidden(p) {
-				s.doubt = m.mayBeOpen(p, s)
+		for _, s := range free {
+			if !p.noSession && p.uses(s.root) && !m.hidden(p) {
+				s.doubt = cmp.Or(s.doubt, m.mayBeOpen(p, s))
 			}
 		}
 	}
