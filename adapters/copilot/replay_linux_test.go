@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -28,4 +29,18 @@ func TestHeldFileIsTouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	adaptertest.Check(t, adaptertest.Discover(t, New(r.Config()), adapters.Query{}).Sessions, r.Expect)
+}
+
+// A number that no answer can have used counts as none, as with the other agents.
+func TestImpossibleTokens(t *testing.T) {
+	var f facts
+	for i := range 12 {
+		if err := f.Line(fmt.Appendf(nil, `{"type":"session.usage_record","id":"%d","timestamp":"2026-11-25T10:00:00Z",`+
+			`"data":{"usage":{"inputTokens":1000000000000000000,"outputTokens":7}}}`, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := f.ledger.Tokens(); got.Input != 0 || got.Output != 84 {
+		t.Errorf("%+v", got)
+	}
 }
