@@ -9,6 +9,7 @@ package adapters
 
 import (
 	"context"
+	"math"
 	"strings"
 	"time"
 
@@ -60,8 +61,15 @@ type Tokens struct {
 	Reasoning  int64 `json:"reasoning"` // part of Output where the agent says so
 }
 
-// Add adds the tokens of o.
-func (t *Tokens) Add(o Tokens) { *t = t.Combine(o, func(a, b int64) int64 { return a + b }) }
+// Add adds the tokens of o. A count never wraps around: what an agent records may be any number.
+func (t *Tokens) Add(o Tokens) {
+	*t = t.Combine(o, func(a, b int64) int64 {
+		if a > 0 && b > math.MaxInt64-a {
+			return math.MaxInt64
+		}
+		return a + b
+	})
+}
 
 // Minus returns t without the tokens of o.
 func (t Tokens) Minus(o Tokens) Tokens { return t.Combine(o, func(a, b int64) int64 { return a - b }) }

@@ -326,8 +326,7 @@ func counts(raw []byte) *tokens {
 	}
 	var t tokens
 	err := agentfile.Top(raw, func(key, raw []byte) bool {
-		n, _ := agentfile.Int(raw)
-		switch n = max(n, 0); string(key) {
+		switch n := kit.Number(raw); string(key) {
 		case "input_tokens":
 			t.input = n
 		case "cached_input_tokens":

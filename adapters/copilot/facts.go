@@ -207,10 +207,7 @@ func (f *facts) enter(r *record, at time.Time) {
 
 // tokensOf returns the tokens of a record of usage, whose input includes what came from a cache.
 func tokensOf(usage []byte) (t adapters.Tokens) {
-	count := func(name string) int64 {
-		n, _ := agentfile.Int(agentfile.Get(usage, name))
-		return max(n, 0)
-	}
+	count := func(name string) int64 { return kit.Count(usage, name) }
 	t = adapters.Tokens{Output: count("outputTokens"), CacheRead: count("cacheReadTokens"), CacheWrite: count("cacheWriteTokens"), Reasoning: count("reasoningTokens")}
 	t.Input = max(0, count("inputTokens")-t.CacheRead)
 	return t

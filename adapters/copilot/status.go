@@ -51,11 +51,11 @@ func (d *discovery) decide(s *session) kit.Verdict {
 }
 
 // began returns when the process of a session began, by the clock of its records where it holds a file in the session's folder: Started
-// moves when the clock is set.
+// moves when the clock is set. The file can have been touched since.
 func (s *session) began() time.Time {
 	if slices.Contains(s.owner.holds, s.id) {
 		for _, pid := range s.owner.pids {
-			if info, err := os.Lstat(filepath.Join(s.dir(), fmt.Sprintf("inuse.%d.hold", pid))); err == nil {
+			if info, err := os.Lstat(filepath.Join(s.dir(), fmt.Sprintf("inuse.%d.hold", pid))); err == nil && info.ModTime().Before(s.owner.Started) {
 				return info.ModTime()
 			}
 		}

@@ -169,6 +169,9 @@ func (d *discovery) scope(r *root, l *links) scope {
 	}
 	delete(want.also, "")
 	oldest := r.oldest()
+	if slices.ContainsFunc(l.hosts, l.isUnlogged) {
+		oldest = oldest.Add(-clockStep)
+	}
 	if want.runs {
 		want.live = millis(oldest.Add(-2 * time.Second).UnixMilli())
 		want.since = min(want.since, want.live)

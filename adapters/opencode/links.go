@@ -43,6 +43,11 @@ func newLinks(r *root, now time.Time) *links {
 		} else {
 			l.hosts = append(l.hosts, h)
 		}
+		if h.service { // it registers itself as it starts: its start moves when the clock is set, and that time does not
+			if _, info, err := h.registered(); err == nil && info.ModTime().Before(h.began) {
+				h.began = info.ModTime()
+			}
+		}
 	}
 	return l
 }
@@ -134,7 +139,34 @@ func (l *links) choose(f *facts, traces []trace) claim {
 			return claim{host: t.host, why: t.why, run: t.run, over: t.over, opensOnly: open}
 		}
 	}
-	return claim{why: "log run " + last.run.id + " is that of a process that has ended"}
+	why := "log run " + last.run.id + " is that of a process that has ended"
+	if may := l.unlogged(last.run); open && len(may) > 0 {
+		return claim{may: may, doubt: why + ", or of " + pids(may) + ", which has none, if the clock was set since its start"}
+	}
+	return claim{why: why}
+}
+
+// unlogged returns the processes that can have written a run but for its time.
+func (l *links) unlogged(r *run) (list []*host) {
+	for _, h := range l.hosts {
+		if l.isUnlogged(h) && h.fitsRun(r, nil) {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// isUnlogged reports whether the log has no run that a process began at its start, although it should: the clock may have been set since.
+func (l *links) isUnlogged(h *host) bool {
+	if l.shared == nil || h.role == server || h.continues() || l.written[h] != nil || l.now.Sub(h.Started) < startLimit {
+		return false
+	}
+	for _, r := range l.shared {
+		if h.canHaveBegun(r, lateLimit) {
+			return false
+		}
+	}
+	return true
 }
 
 // known returns 1 for a trace whose process lives, and 0 for any other. The log has milliseconds: of

@@ -34,39 +34,50 @@ type registration struct {
 	Version  string `json:"version"`
 	PID      int    `json:"pid"`
 	Password string `json:"password"` // 2.0; that of the preview is in a file of its own
+
+	folder string // of the file
 }
 
-// registration returns the registration of a service, from the state folder that its environment
-// names. It must name this process, and nobody but its user may read or write it.
-func (h *host) registration() (r registration, err error) {
+// registered reads the file in which a service registered itself, in the state folder that its
+// environment names. It must name this process.
+func (h *host) registered() (r registration, info fs.FileInfo, err error) {
 	state := h.state
 	if !filepath.IsAbs(state) {
 		state = filepath.Join(h.home, ".local", "state")
 	}
 	folder := filepath.Join(state, h.product.HomeFolder)
 	if !filepath.IsAbs(folder) || !bounded.Answers(folder) {
-		return r, fmt.Errorf("the state folder of process %d is not known: %w", h.PID, errNoServer)
+		return r, nil, fmt.Errorf("the state folder of process %d is not known: %w", h.PID, errNoServer)
 	}
 	files, err := fs.Glob(os.DirFS(folder), "service*.json")
 	if err != nil {
-		return r, err
+		return r, nil, err
 	}
 	for _, name := range append(files, "server.json") {
-		text, err := agentfile.ReadPrivate(filepath.Join(folder, name), registrationLimit)
-		if err != nil || json.Unmarshal(text, &r) != nil || r.PID != h.PID {
-			r = registration{}
-			continue
+		r = registration{folder: folder}
+		text, info, err := agentfile.ReadSmall(filepath.Join(folder, name), registrationLimit)
+		if err == nil && json.Unmarshal(text, &r) == nil && r.PID == h.PID {
+			return r, info, nil
 		}
-		if r.Password == "" {
-			text, err = agentfile.ReadPrivate(filepath.Join(folder, "password"), registrationLimit)
-			r.Password = strings.TrimSpace(string(text))
-		}
-		if err != nil {
-			return r, err
-		}
-		return r, r.check()
 	}
-	return r, fmt.Errorf("process %d is registered in no file of %s: %w", h.PID, folder, errNoServer)
+	return r, nil, fmt.Errorf("process %d is registered in no file of %s: %w", h.PID, folder, errNoServer)
+}
+
+// registration returns the registration of a service. Nobody but its user may read or write the file.
+func (h *host) registration() (registration, error) {
+	r, info, err := h.registered()
+	if err == nil && !agentfile.IsPrivate(info) {
+		err = fmt.Errorf("others can read or write the registration of process %d in %s: %w", h.PID, r.folder, errNoServer)
+	}
+	if err == nil && r.Password == "" {
+		var text []byte
+		text, err = agentfile.ReadPrivate(filepath.Join(r.folder, "password"), registrationLimit)
+		r.Password = strings.TrimSpace(string(text))
+	}
+	if err != nil {
+		return registration{}, err
+	}
+	return r, r.check()
 }
 
 // check reports an address that is not one of this machine.

@@ -122,26 +122,39 @@ func TestRunBefore(t *testing.T) {
 }
 
 // The clock was set forward by an hour while a session works, as when a machine resumes: the start
-// of its process moves with the clock, and the times that the process has stored don't.
+// of its process moves with the clock, and the times that the process has stored don't. Where the system does not show who writes
+// the log, a process without a run in it may have that of another time. A service has the time of its registration.
 func TestClockSetForward(t *testing.T) {
-	r := adaptertest.Replay(t, "testdata/recordings/opencode-1.18.33-working-tool")
-	writes(t, r, "10033", "run=")
-	const step = 3600
-	stat := filepath.Join(r.ProcRoot, "stat")
-	text, err := os.ReadFile(stat)
-	must.Do(t, err)
-	var boot int64
-	_, after, _ := strings.Cut(string(text), "btime ")
-	if _, err := fmt.Sscan(after, &boot); err != nil {
-		t.Fatal(err)
-	}
-	must.Do(t, os.WriteFile(stat, fmt.Appendf(nil, "cpu  0 0 0 0\nbtime %d\n", boot+step), 0o644))
-	cfg := r.Config()
-	cfg.Now = func() time.Time { return r.CapturedAt.Add(step * time.Second) }
-	for _, q := range []adapters.Query{{}, {Since: cfg.Now()}} {
-		sessions := adaptertest.Discover(t, New(cfg), q).Sessions
-		if len(sessions) != 1 || sessions[0].Status != adapters.Working || sessions[0].Process.PID != 10033 {
-			t.Errorf("%+v", sessions)
-		}
+	for name, c := range map[string]struct {
+		writes string // the pid of which is known what it writes
+		pid    int
+		want   adapters.Status
+	}{
+		"opencode-1.18.33-working-tool":                      {"10033", 10033, adapters.Working},
+		"opencode-1.18.33-permission-pending":                {"", 0, adapters.Unknown},
+		"opencode-2preview-1.18.18-working-tool":             {"", 837, adapters.Working},
+		"opencode-2preview-1.18.18-question-pending-renamed": {"", 1402, adapters.Waiting},
+		"opencode-2preview-1.18.18-killed-midturn-renamed":   {"", 0, adapters.Stopped},
+		"opencode-2preview-1.18.18-killed-restarted":         {"", 2233, adapters.Idle},
+		"opencode-2preview-1.18.18-idle-after-failure":       {"", 1512, adapters.Idle},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := adaptertest.Replay(t, "testdata/recordings/"+name)
+			if c.writes != "" {
+				writes(t, r, c.writes, "run=")
+			}
+			r.SetClock(t, time.Hour)
+			cfg := r.Config()
+			cfg.Now = func() time.Time { return r.CapturedAt.Add(time.Hour + time.Minute) }
+			for _, q := range []adapters.Query{{}, {Since: cfg.Now()}} {
+				sessions := adaptertest.Discover(t, New(cfg), q).Sessions
+				if c.want == adapters.Stopped && !q.Since.IsZero() {
+					continue
+				}
+				if len(sessions) != 1 || sessions[0].Status != c.want || sessions[0].Process.PID != c.pid {
+					t.Errorf("%+v", sessions)
+				}
+			}
+		})
 	}
 }

@@ -82,8 +82,7 @@ func (f *facts) apply(r *record) {
 	if at := r.time(); at.After(f.last) {
 		f.last = at
 	}
-	f.cwd, f.version = cmp.Or(kit.Short(r.cwd), f.cwd), cmp.Or(kit.Short(r.version), f.version)
-	f.branch = cmp.Or(kit.Short(r.branch), f.branch)
+	f.cwd, f.version, f.branch = cmp.Or(kit.Short(r.cwd), f.cwd), cmp.Or(kit.Short(r.version), f.version), cmp.Or(kit.Short(r.branch), f.branch)
 	switch typ := string(agentfile.Text(r.typ)); typ {
 	case "user":
 		f.user(r)
@@ -172,8 +171,7 @@ func (f *facts) system(r *record) {
 			return
 		}
 		why := kit.Short(agentfile.Get(event, "error_message"))
-		code, _ := agentfile.Int(agentfile.Get(event, "status_code"))
-		if code >= 400 && code < 500 && code != 429 {
+		if code, _ := agentfile.Int(agentfile.Get(event, "status_code")); code >= 400 && code < 500 && code != 429 {
 			f.turn = turn{state: ended, outcome: adapters.Failed, why: why, at: r.time()}
 			return
 		}

@@ -48,24 +48,25 @@ func (p *process) assign(s *session, how string) {
 func (p *process) isUnmatched() bool { return len(p.entries) == 0 && len(p.sessions) == 0 && !p.Hosts }
 
 // byStart assigns the session of the process's folder that began after the process, or was written since if the process continues one, where there is one
-// only. A run with -p is in no registry, and before 0.23 nothing was (0.24.4, 0.15.6).
+// only. A run with -p is in no registry, and before 0.23 nothing was (0.24.4, 0.15.6). Such a run has a session at once: its start moves when the clock is set.
 func (d *discovery) byStart(p *process) {
-	var found []*session
+	var found, open []*session
 	for _, s := range d.sessions {
-		since := s.at
-		if p.Resumes {
-			since = s.last
-		}
-		if s.owner == nil && p.CWD != "" && s.cwd == p.CWD && p.Uses(s.Home) && !since.Before(p.Started.Add(-kit.StartSlack)) {
+		since := map[bool]time.Time{false: s.at, true: s.last}[p.Resumes]
+		switch began := !since.Before(p.Started.Add(-kit.StartSlack)); {
+		case s.owner != nil || p.CWD == "" || s.cwd != p.CWD || !p.Uses(s.Home):
+		case began:
 			found = append(found, s)
+		case p.Headless && (s.turn.state == prompted || s.turn.state == called) && d.now.Sub(p.Started) > time.Minute:
+			open = append(open, s)
 		}
 	}
-	rival := slices.ContainsFunc(d.processes, func(o *process) bool {
-		return o != p && o.isUnmatched() && o.CWD == p.CWD && o.Home == p.Home
-	})
+	rival := slices.ContainsFunc(d.processes, func(o *process) bool { return o != p && o.isUnmatched() && o.CWD == p.CWD && o.Home == p.Home })
 	if len(found) == 1 && !rival {
 		p.assign(found[0], "no other session of its folder began since the process did")
 		return
+	} else if len(found) == 0 {
+		found = open
 	}
 	for _, s := range found {
 		s.doubt = fmt.Sprintf("process %d or another one of its folder may have it", p.PID)

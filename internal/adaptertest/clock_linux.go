@@ -1,6 +1,10 @@
 package adaptertest
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,5 +29,23 @@ func ClockSetForward(t *testing.T, play func(*scene.Environment) scene.Agent, op
 	}
 	if len(want) > 0 {
 		t.Errorf("not listed: %v", want)
+	}
+}
+
+// SetClock sets the clock of a recorded machine forward, or back: the starts of its processes move, and what was written stays.
+func (r *Recording) SetClock(t testing.TB, by time.Duration) {
+	t.Helper()
+	path := filepath.Join(r.ProcRoot, "stat")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var boot int64
+	before, after, _ := strings.Cut(string(text), "btime ")
+	if _, err := fmt.Sscan(after, &boot); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, fmt.Appendf(nil, "%sbtime %d\n", before, boot+int64(by.Seconds())), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -16,9 +16,12 @@ func Short(raw []byte) string {
 	return text
 }
 
-// Count returns the number of a member of raw; 0 for another value, and for one that is negative or so large that a sum of several overflows.
-func Count(raw []byte, name string) int64 {
-	n, _ := agentfile.Int(agentfile.Get(raw, name))
+// Count is Number for a member of raw.
+func Count(raw []byte, name string) int64 { return Number(agentfile.Get(raw, name)) }
+
+// Number returns the number raw; 0 for another value, and for one that is negative or so large that a sum of several overflows.
+func Number(raw []byte) int64 {
+	n, _ := agentfile.Int(raw)
 	if n < 0 || n >= 1<<50 {
 		return 0
 	}

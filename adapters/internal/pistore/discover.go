@@ -85,7 +85,7 @@ func (d *discovery) readLive() {
 			enough = 20
 		}
 		switch {
-		case !f.info.ModTime().Before(since), d.mayBeOpened(&f):
+		case !f.info.ModTime().Before(since), d.mayBeOpened(&f), d.namedByTool(&f):
 		case more[f.dir] < enough:
 			more[f.dir]++
 		default:
@@ -113,6 +113,13 @@ func (d *discovery) readLive() {
 func (d *discovery) mayBeOpened(f *file) bool {
 	return slices.ContainsFunc(d.processes, func(p *process) bool {
 		return filepath.Base(f.dir) == folderName(p.cwd) && p.uses(f.root) && f.readSince(p.Started)
+	})
+}
+
+// namedByTool reports whether a tool that a process runs names the session in a file. The file may be older than the process if the clock was set.
+func (d *discovery) namedByTool(f *file) bool {
+	return slices.ContainsFunc(d.processes, func(p *process) bool {
+		return slices.ContainsFunc(p.children, func(k toolProcess) bool { return k.session != "" && strings.Contains(filepath.Base(f.path), k.session) })
 	})
 }
 

@@ -276,14 +276,15 @@ func (m *matcher) idleTool(p *process, s *session) bool {
 // listSessionless lists the processes without a session, and marks as doubtful the sessions that they may have
 // nevertheless: reading leaves no certain trace.
 func (m *matcher) listSessionless(processes []*process) {
+	free := slices.DeleteFunc(slices.Clone(m.sessions), func(s *session) bool { return !s.isFree() })
 	for _, p := range processes {
 		if m.has[p] != nil {
 			continue
 		}
 		m.sessionless = append(m.sessionless, p)
-		for _, s := range m.sessions {
-			if s.isFree() && !p.noSession && p.uses(s.root) && !m.hidden(p) {
-				s.doubt = m.mayBeOpen(p, s)
+		for _, s := range free {
+			if !p.noSession && p.uses(s.root) && !m.hidden(p) {
+				s.doubt = cmp.Or(s.doubt, m.mayBeOpen(p, s))
 			}
 		}
 	}
@@ -300,6 +301,9 @@ func (m *matcher) mayBeOpen(p *process, s *session) string {
 		return fmt.Sprintf("process %d in its folder may have written its last entries", p.PID)
 	case !s.active().After(p.Started) && s.readSince(p.Started):
 		return fmt.Sprintf("process %d in its folder has stored nothing since it began, and may have opened this session", p.PID)
+	case s.busy() && s.active().Before(p.Started) && !m.wroteLess(p, s) && !m.isQuiet(p):
+		p.mayWork = true
+		return fmt.Sprintf("process %d in its folder has stored nothing since it began: it has this session if the clock was set since", p.PID)
 	}
 	return ""
 }

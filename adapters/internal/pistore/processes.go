@@ -46,6 +46,7 @@ type process struct {
 	contained bool
 	headless  bool // it was started for one run, without an interface
 	moved     bool // cwd was derived from watches
+	mayWork   bool // it works on a session that is older than itself if the clock was set
 
 	threadStart     time.Time // see discovery.threadStart
 	threadStartRead bool      // threadStart was looked for

@@ -159,7 +159,7 @@ func (r *record) message(raw []byte) {
 		r.model = modelName(provider, model)
 		r.calls, r.tool = toolCalls(content)
 		r.setUsage(use)
-		r.total = count(agentfile.Get(use, "totalTokens"))
+		r.total = kit.Number(agentfile.Get(use, "totalTokens"))
 	case "toolResult":
 		r.kind = toolDone
 		r.setUsage(use)
@@ -178,15 +178,9 @@ func (r *record) setUsage(raw []byte) {
 	var input, output, cacheRead, cacheWrite, reasoning, cost []byte
 	_ = agentfile.Members(raw, into("input", &input), into("output", &output), into("cacheRead", &cacheRead), into("cacheWrite", &cacheWrite),
 		into("reasoning", &reasoning), into("cost", &cost))
-	r.usage.Tokens = adapters.Tokens{Input: count(input), Output: count(output), CacheRead: count(cacheRead), CacheWrite: count(cacheWrite),
-		Reasoning: count(reasoning)}
+	r.usage.Tokens = adapters.Tokens{Input: kit.Number(input), Output: kit.Number(output), CacheRead: kit.Number(cacheRead), CacheWrite: kit.Number(cacheWrite),
+		Reasoning: kit.Number(reasoning)}
 	r.usage.cost, _ = agentfile.Float(agentfile.Get(cost, "total"))
-}
-
-// count returns a number of tokens, and 0 for a value that can't be one.
-func count(raw []byte) int64 {
-	n, _ := agentfile.Int(raw)
-	return max(n, 0)
 }
 
 // contentText joins the texts of a message's content, which is a string or a
