@@ -98,9 +98,10 @@ type Session struct {
 	WaitingFor WaitingFor // with Waiting only
 	Outcome    Outcome
 	// Limited reports, with Outcome Failed, that the provider refused the turn because the user had reached a usage limit (Codex 0.169.0: usage_limit_exceeded,
-	// Claude Code 2.1.329: an API error 429, Pi 1.5.2: the same). Other agents do not record this, or try again.
+	// Claude Code 2.1.329: an API error 429, Pi 1.5.2: the same). With Working it reports that the turn was refused so, and is tried again at LimitedUntil (OpenCode
+	// 1.18.33, as its server says). Other agents do not record this, or try again.
 	Limited bool
-	// LimitedUntil is the time at which that limit is reset; zero where the agent has not recorded it.
+	// LimitedUntil is the time at which that limit is reset, or the turn is tried again; zero where the agent has not recorded it.
 	LimitedUntil time.Time
 	// Evidence is the reason for Status, in words for the user: "registry 18068.json:
 	// busy, 3 s ago". Never empty.

@@ -281,6 +281,10 @@ func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*ada
 		Parent: f.parent, Version: f.version, Tokens: f.tokens, Context: adapters.Context{Used: f.context},
 		CostUSD: f.stated(), StartedAt: f.created.time(), LastActivityAt: f.activity.time(), TurnStartedAt: f.prompted.time(), Files: f.files, Archived: f.archived,
 	}
+	if v.Status == adapters.Working {
+		out.LimitedUntil = s.limitedUntil()
+		out.Limited = !out.LimitedUntil.IsZero()
+	}
 	if a := d.spent[f.id]; a != nil {
 		out.Usage = a.Usage
 	}

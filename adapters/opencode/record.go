@@ -42,6 +42,7 @@ type message struct {
 	Status string `json:"status"` // of a compaction
 	Retry  *struct {
 		Attempt int     `json:"attempt"`
+		At      millis  `json:"at"`
 		Error   failure `json:"error"`
 	} `json:"retry"`
 

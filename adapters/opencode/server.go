@@ -41,6 +41,9 @@ type serverStatus struct {
 	Type    string `json:"type"`
 	Attempt int    `json:"attempt"`
 	Message string `json:"message"`
+	// Next is when a retry begins, and Action what OpenCode then asks the user to do (1.18.33).
+	Next   millis          `json:"next"`
+	Action json.RawMessage `json:"action"`
 }
 
 // names reports whether the server lists a session as busy.

@@ -120,6 +120,18 @@ func TestServer(t *testing.T) {
 	want(adapters.Working, "busy")
 	s.say("/session/status", `{"`+s.id+`":{"type":"retry","attempt":3,"message":"overloaded\u0000","next":1}}`)
 	want(adapters.Working, "retry, attempt 3: overloaded")
+	next := time.Now().Add(time.Hour).Truncate(time.Second)
+	for _, limit := range []struct {
+		limited bool
+		rest    string
+	}{{true, `"message":"Rate limit reached for gpt-5"`}, {true, `"message":"429 Too Many Requests"`}, {false, `"message":"overloaded"`}, {false, `"message":"overloaded","action":"x"`},
+		{true, `"message":"5 hour usage limit reached","action":{"reason":"account_rate_limit"}`}} {
+		s.say("/session/status", fmt.Sprintf(`{%q:{"type":"retry","attempt":1,"next":%d,%s}}`, s.id, next.UnixMilli(), limit.rest))
+		want(adapters.Working, "retry at ")
+		if got, _ := s.look(t); got.Limited != limit.limited || got.Limited && !got.LimitedUntil.Equal(next) {
+			t.Errorf("%s: limited %v until %v, want %v until %v", limit.rest, got.Limited, got.LimitedUntil, limit.limited, next)
+		}
+	}
 	s.say("/session/status", `{"`+s.id+`":{"type":"dreaming"}}`)
 	want(adapters.Unknown, "dreaming")
 	s.say("/session/status", `{"`+s.id+`":{"type":"busy"}}`)

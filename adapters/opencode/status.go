@@ -170,7 +170,7 @@ func (s observation) byServer() (kit.Verdict, bool) {
 func (s observation) busy(by string, state serverStatus) kit.Verdict {
 	switch state.Type {
 	case "retry":
-		return kit.Working(fmt.Sprintf("%sretry, attempt %d: %.120s", by, state.Attempt, strings.ToValidUTF8(state.Message, "")))
+		return kit.Working(by + s.retryText(state.Attempt, state.Next, state.Message))
 	case "busy":
 		return kit.Working(by + "busy; " + s.lastTurn())
 	}
@@ -363,7 +363,7 @@ func (s observation) lastTurn() string {
 		}
 		return text
 	case f.last.Time.Completed == 0 && f.last.Retry != nil:
-		return fmt.Sprintf("retry, attempt %d: %.120s", f.last.Retry.Attempt, strings.ToValidUTF8(f.last.Retry.Error.Message, ""))
+		return s.retryText(f.last.Retry.Attempt, f.last.Retry.At, f.last.Retry.Error.Message)
 	case f.last.Time.Completed == 0 && len(f.calls) > 0:
 		c := f.calls[len(f.calls)-1]
 		return fmt.Sprintf("answer open since %s, tool %s since %s", s.clock(f.last.Time.Created), c.tool, s.clock(c.since))

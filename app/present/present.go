@@ -74,6 +74,10 @@ func Status(s adapters.Session) string {
 			return "open, " + noSession
 		}
 		return "idle" + afterTurn(&s)
+	case adapters.Working:
+		if s.Limited {
+			return "working, " + limited
+		}
 	case adapters.Stopped:
 		if s.Outcome != "" {
 			return Outcome(&s)

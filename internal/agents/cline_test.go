@@ -3,6 +3,7 @@
 package agents
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,6 +17,47 @@ func openCline(s *Sandbox, r Release, args ...string) (*Terminal, Process) {
 	agent := s.Descendant(terminal.PID(), "cline")
 	terminal.Shows("Auto-approve all disabled")
 	return terminal, agent
+}
+
+// The hub of Cline hosts the session of a terminal that starts once it runs: what that asks is answered through the hub, and its turn is stopped there.
+func TestClineHub(t *testing.T) {
+	each(t, []Release{ClineNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		openCline(s, r)
+		hub := s.Agent("cline", "--cline-hub-daemon")
+		s.made(filepath.Join(s.Home, ".cline", "data", "locks", "hub", "production.json"))
+		terminal, _ := openCline(s, r)
+		terminal.Prompt("allow me [[bash touch allowed.txt]]")
+		waiting := s.Becomes(byPrompt("allow me"), time.Now(), soon, "waiting/permission")
+		if waiting.PID != hub.PID || waiting.CWD != s.Project {
+			t.Errorf("waiting: %v in %s, want pid %d in %s", waiting, waiting.CWD, hub.PID, s.Project)
+		}
+		session := byID(waiting.ID)
+		first := s.asks("touch allowed.txt")
+		if first.Kind != "command" || first.Session.ID != waiting.ID || !first.CanAllow || !first.CanDeny {
+			t.Errorf("%+v", first)
+		}
+		s.answered(first, "--allow")
+		s.made(filepath.Join(s.Project, "allowed.txt"))
+		s.Becomes(session, time.Now(), soon, "idle/completed")
+		s.stale(first)
+
+		send := func(prompt string) time.Time {
+			s.rollcall("send", waiting.ID, "-p", prompt)
+			return s.Asked(prompt)
+		}
+		send("deny me [[bash touch denied.txt]]")
+		s.answered(s.asks("touch denied.txt"), "--deny")
+		s.Becomes(session, time.Now(), soon, "idle/completed")
+		s.notMade(filepath.Join(s.Project, "denied.txt"))
+
+		asked := send("never ends [[delay 300]]")
+		s.Becomes(session, asked, soon, "working")
+		s.rollcall("interrupt", waiting.ID)
+		s.Becomes(session, time.Now(), soon, "idle/interrupted")
+		if s.Agent("cline", "--cline-hub-daemon").PID != hub.PID || !s.left("never ends") {
+			t.Error("the hub has ended, or the turn goes on")
+		}
+	})
 }
 
 // Cline through start, work, question, idle, interruption, exit, resumption and kill, in a terminal that hosts its session itself, and

@@ -60,11 +60,19 @@ func TestOpenCodeServer(t *testing.T) {
 		s.shows(byID(id), time.Now(), 30*time.Second, "idle, by its server", func(session Session) bool {
 			return session.state() == "idle/completed" && strings.Contains(session.Evidence, "isn't busy")
 		})
+		post("/session/"+id+"/prompt_async", `{"parts":[{"type":"text","text":"refused [[fail 429 3600]]"}]}`)
+		asked = s.Asked("refused")
+		waits := s.shows(byID(id), asked, soon, "limited until the retry", func(session Session) bool { return session.state() == "working" && session.Limited })
+		if until, err := time.Parse(time.RFC3339, waits.LimitedUntil); err != nil || until.Sub(asked).Round(10*time.Minute) != time.Hour {
+			t.Errorf("asked at %v and limited until %q, %v", asked, waits.LimitedUntil, err)
+		}
+		post("/session/"+id+"/abort", "")
+		s.Becomes(byID(id), time.Now(), soon, "idle/interrupted")
 		if roll, err := s.List(); err != nil || roll.health("opencode").State != "ok" {
 			t.Errorf("%v, %v", roll.health("opencode"), err)
 		}
 		s.Signal(agent, unix.SIGTERM)
 		s.Gone(agent)
-		s.Becomes(byID(id), time.Now(), soon, "stopped/completed")
+		s.Becomes(byID(id), time.Now(), soon, "stopped/interrupted")
 	})
 }

@@ -15,25 +15,26 @@ import (
 
 // Session is a session as `rollcall list --json` prints it.
 type Session struct {
-	ID          string `json:"id"`
-	Agent       string `json:"agent"`
-	Status      string `json:"status"`
-	WaitingFor  string `json:"waiting_for"`
-	Outcome     string `json:"outcome"`
-	Limited     bool   `json:"limited"`
-	Evidence    string `json:"evidence"`
-	PID         int    `json:"pid"`
-	CWD         string `json:"cwd"`
-	Branch      string `json:"branch"`
-	Model       string `json:"model"`
-	Title       string `json:"title"`
-	FirstPrompt string `json:"first_prompt"`
-	LastPrompt  string `json:"last_prompt"`
-	Parent      string `json:"parent"`
-	Remote      string `json:"remote"`
-	Container   string `json:"container"`
-	Suspended   bool   `json:"suspended"`
-	Stale       *struct {
+	ID           string `json:"id"`
+	Agent        string `json:"agent"`
+	Status       string `json:"status"`
+	WaitingFor   string `json:"waiting_for"`
+	Outcome      string `json:"outcome"`
+	Limited      bool   `json:"limited"`
+	LimitedUntil string `json:"limited_until"`
+	Evidence     string `json:"evidence"`
+	PID          int    `json:"pid"`
+	CWD          string `json:"cwd"`
+	Branch       string `json:"branch"`
+	Model        string `json:"model"`
+	Title        string `json:"title"`
+	FirstPrompt  string `json:"first_prompt"`
+	LastPrompt   string `json:"last_prompt"`
+	Parent       string `json:"parent"`
+	Remote       string `json:"remote"`
+	Container    string `json:"container"`
+	Suspended    bool   `json:"suspended"`
+	Stale        *struct {
 		Reason string `json:"reason"`
 	} `json:"stale"`
 	Tokens Tokens `json:"tokens"`

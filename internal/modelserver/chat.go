@@ -72,15 +72,15 @@ func chatTool(tools []wireTool, names ...string) (wireTool, bool) {
 // failChat blames whom the status blames: agents try again what is the server's
 // fault.
 func failChat(status int) any {
-	kind := "server_error"
+	kind, message := "server_error", fmt.Sprintf("mock failure %d", status)
 	switch {
 	case status == http.StatusTooManyRequests:
-		kind = "rate_limit_exceeded"
+		kind, message = "rate_limit_exceeded", "Rate limit reached: "+message
 	case status < 500:
 		kind = "invalid_request_error"
 	}
 	return map[string]any{"error": map[string]any{"type": kind, "code": nil, "param": nil,
-		"message": fmt.Sprintf("mock failure %d", status)}}
+		"message": message}}
 }
 
 // chatCall returns the tool call that a plan asks for, or nil.

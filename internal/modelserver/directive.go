@@ -28,6 +28,7 @@ type plan struct {
 	delay time.Duration
 	hold  string // the answer waits for Release of this name
 	fail  int    // HTTP status; 0: answer
+	retry string // header Retry-After of a failure, in seconds; may be empty
 	usage usage
 
 	tool      toolKind
@@ -93,6 +94,7 @@ func (p *plan) apply(name, argument string) {
 		p.tool, p.argument, p.text = agentTool, inner, "I will use a sub-agent."
 	case "fail":
 		p.fail = 500
+		argument, p.retry, _ = strings.Cut(argument, " ")
 		if status, err := strconv.Atoi(argument); err == nil && status >= 400 && status < 600 {
 			p.fail = status
 		}

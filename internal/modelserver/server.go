@@ -213,6 +213,9 @@ func (s *Server) conversation(
 			return
 		}
 		if p.fail != 0 {
+			if p.retry != "" {
+				w.Header().Set("Retry-After", p.retry)
+			}
 			writeJSON(w, p.fail, fail(p.fail))
 			done(p.fail)
 			return
