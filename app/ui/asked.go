@@ -121,7 +121,7 @@ func codeParts(r *answer.Request) (parts []widgets.CodePart) {
 func (a *asked) whyNot(policy settings.Answering) string {
 	place := ""
 	if a.entry.Place != "" {
-		place = " (" + short(a.entry.Place) + ")"
+		place = " (" + present.Cut(short(a.entry.Place), 160) + ")"
 	}
 	r, there := a.request, short(present.Where(&a.entry.Session.Session))+place
 	switch {

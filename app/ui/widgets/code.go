@@ -100,17 +100,15 @@ func (c *Code) Visible() int { return int(c.scroll.Size().Height / codeRowHeight
 // IsEndSeen reports whether the last row is visible, or was since Set.
 func (c *Code) IsEndSeen() bool { return c.endShown }
 
-// Texts returns the rows that are visible now, for tests and accessibility.
+// Texts returns the rows that are visible now.
 func (c *Code) Texts() []string {
 	first, last := c.visible()
-	return textsOf(c.rows[first:last])
+	return c.All()[first:last]
 }
 
-// All returns all rows, for tests.
-func (c *Code) All() []string { return textsOf(c.rows) }
-
-func textsOf(rows []codeRow) (texts []string) {
-	for _, r := range rows {
+// All returns all rows.
+func (c *Code) All() (texts []string) {
+	for _, r := range c.rows {
 		texts = append(texts, r.text)
 	}
 	return texts
