@@ -76,7 +76,7 @@ func (c *Core) settle(s *source, q question, a answer, now *liveness) {
 	c.addProcessState(s, rows, now.processes(rows))
 	s.shown = sortSessions(rows)
 	s.recordIdle(&a.Answer, a.began)
-	if q.ids == nil && a.Err == nil {
+	if q.isFull() && a.Err == nil {
 		s.forgetEnded(rows)
 	}
 	a.addLaunchesOfUnlisted(s.shown, s.lifetimes)
@@ -88,7 +88,7 @@ func (c *Core) settle(s *source, q question, a answer, now *liveness) {
 	s.public, s.changed = s.shown, true
 	s.health = s.health.withAnswer(q, a)
 	s.noteUnreadable(q, a.Err)
-	if q.ids == nil && a.places != nil {
+	if q.isFull() && a.places != nil {
 		s.places = a.places
 	}
 	if q.flight != nil {
@@ -133,13 +133,13 @@ func (h Health) withAnswer(q question, a answer) Health {
 		for _, p := range adapters.Problems(a.Err) {
 			h.Problems = append(h.Problems, p.Error())
 		}
-	case q.ids == nil || h.State == Pending:
+	case q.isFull() || h.State == Pending:
 		h.State, h.Problems = OK, nil
 	}
 	if len(a.Sessions) > 0 || a.Err == nil {
 		h.Answered = a.At
 	}
-	if q.ids == nil {
+	if q.isFull() {
 		h.Elapsed, h.Sessions = a.elapsed, len(a.Sessions)-a.added
 		if a.roll.LookedIn != nil {
 			h.LookedIn = a.roll.LookedIn

@@ -18,14 +18,18 @@ type question struct {
 	limit  time.Duration
 	flight *flight // that the question belongs to; nil: none
 	rough  bool    // without exact tokens, even with Config.Totals
-	live   bool    // the adapter is asked for all live sessions, although ids lists a few
+	live   bool    // the adapter is asked for all live sessions, whatever ids lists
+	keep   bool    // with live and without ids: the stopped sessions stay as they are shown; an answer with an error is not shown
 	last   bool    // the adapter is not asked again, and need not keep anything for that
 }
 
-// ask asks one question and shows the answer. It changes nothing when ctx ends first.
-func (c *Core) ask(ctx context.Context, s *source, q question) {
+// isFull reports whether the question is about all sessions that are shown.
+func (q *question) isFull() bool { return q.ids == nil && !q.keep }
+
+// ask asks one question and shows the answer; shown reports whether it did. It changes nothing when ctx ends first.
+func (c *Core) ask(ctx context.Context, s *source, q question) (shown bool) {
 	if !s.acquire(ctx, q.exit) {
-		return
+		return false
 	}
 	defer func() { <-s.turn }()
 	began := time.Now()
@@ -34,7 +38,7 @@ func (c *Core) ask(ctx context.Context, s *source, q question) {
 	if q.exit {
 		ids, unlisted := s.sessionsWithExitedProcess(known)
 		if len(ids) == 0 {
-			return
+			return false
 		}
 		if !unlisted { // an unlisted one may be listed by now, under another id
 			q.ids = ids
@@ -47,6 +51,9 @@ func (c *Core) ask(ctx context.Context, s *source, q question) {
 	} else {
 		deadline := time.Now().Add(q.limit)
 		a = c.call(ctx, s, c.query(s, q), q.limit, deadline)
+		if q.keep {
+			a.keepStopped(s.shown)
+		}
 		listed := a.Sessions
 		c.addLaunches(s, &a)
 		now = c.liveness(s)
@@ -59,11 +66,12 @@ func (c *Core) ask(ctx context.Context, s *source, q question) {
 		maps.Copy(missing, s.missingFolders(&a.Answer, now))
 		a.addMissingFolders(missing)
 	}
-	if ctx.Err() != nil {
-		return
+	if ctx.Err() != nil || q.keep && a.Err != nil {
+		return false
 	}
 	a.began, a.elapsed = began, time.Since(began)
 	c.settle(s, q, a, now)
+	return true
 }
 
 // acquire waits until no other question to the adapter is under way. With urgent set it
@@ -86,14 +94,18 @@ func (s *source) acquire(ctx context.Context, urgent bool) bool {
 
 func (c *Core) query(s *source, q question) adapters.Query {
 	totals := c.cfg.Totals && !q.rough
-	if q.live || q.ids != nil && !slices.ContainsFunc(q.ids, func(id string) bool { return !adapters.IsProcessID(id) }) {
+	if q.live && !q.keep || q.ids != nil && !slices.ContainsFunc(q.ids, func(id string) bool { return !adapters.IsProcessID(id) }) {
 		return adapters.Query{Since: time.Now()} // rows of processes are listed only among all live sessions
 	}
 	if q.ids != nil {
 		return adapters.Query{IDs: q.ids, Totals: totals, Usage: totals && c.cfg.Usage, Once: q.last}
 	}
 	totals = totals && c.canAskTotals(s)
-	return adapters.Query{Since: c.cutoff(time.Now()), Totals: totals, Usage: totals && c.cfg.Usage, Once: q.last}
+	since := c.cutoff(time.Now())
+	if q.live {
+		since = time.Now()
+	}
+	return adapters.Query{Since: since, Totals: totals, Usage: totals && c.cfg.Usage, Once: q.last}
 }
 
 // cutoff returns the time before which stopped sessions are not shown.

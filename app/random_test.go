@@ -252,12 +252,16 @@ func (w *world) slow() {
 }
 
 func (w *world) look() {
+	refresh := w.core.Refresh
+	if w.rand.IntN(2) == 0 {
+		refresh = w.core.RefreshLive
+	}
 	w.log("refresh")
 	if w.rand.IntN(2) == 0 {
-		go w.core.Refresh(w.Context())
+		go refresh(w.Context())
 		return
 	}
-	if s := w.core.Refresh(w.Context()); s.Adapters[0].State == OK {
+	if s := refresh(w.Context()); s.Adapters[0].State == OK {
 		clear(w.cleared)
 	}
 }

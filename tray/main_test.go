@@ -214,7 +214,7 @@ func (c *fakeCore) Snapshot() *app.Snapshot {
 	return c.current
 }
 
-func (c *fakeCore) Refresh(ctx context.Context) *app.Snapshot {
+func (c *fakeCore) RefreshLive(ctx context.Context) *app.Snapshot {
 	c.mu.Lock()
 	answer, delay := c.answer, c.delay
 	c.mu.Unlock()

@@ -189,7 +189,7 @@ func (m *menu) view() view {
 }
 
 // opening updates the ages and asks every adapter. Platforms call it when the menu is about to be shown. It returns when
-// all adapters have answered or after openBudget; later answers arrive as snapshots.
+// all adapters have answered for their live sessions or after openBudget; later answers arrive as snapshots.
 func (m *menu) opening() {
 	m.mu.Lock()
 	now := m.now()
@@ -207,7 +207,7 @@ func (m *menu) opening() {
 	settled := make(chan struct{})
 	go func() {
 		defer close(settled)
-		m.core.Refresh(m.ctx)
+		m.core.RefreshLive(m.ctx)
 	}()
 	budget := time.NewTimer(openBudget)
 	defer budget.Stop()

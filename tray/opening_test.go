@@ -16,7 +16,7 @@ type slowCore struct {
 	refreshes atomic.Int32
 }
 
-func (c *slowCore) Refresh(context.Context) *app.Snapshot {
+func (c *slowCore) RefreshLive(context.Context) *app.Snapshot {
 	c.refreshes.Add(1)
 	time.Sleep(time.Second)
 	return &app.Snapshot{}

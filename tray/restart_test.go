@@ -10,9 +10,9 @@ import (
 // stillCore never has news.
 type stillCore struct{}
 
-func (stillCore) Snapshot() *app.Snapshot                  { return &app.Snapshot{} }
-func (stillCore) Refresh(context.Context) *app.Snapshot    { return &app.Snapshot{} }
-func (stillCore) Subscribe(func(*app.Snapshot)) (c func()) { return func() {} }
+func (stillCore) Snapshot() *app.Snapshot                   { return &app.Snapshot{} }
+func (stillCore) RefreshLive(context.Context) *app.Snapshot { return &app.Snapshot{} }
+func (stillCore) Subscribe(func(*app.Snapshot)) (c func())  { return func() {} }
 
 // The row that finishes an update appears once the program was replaced, and a click on it asks for the restart before Run ends.
 func TestRestartRow(t *testing.T) {

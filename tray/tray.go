@@ -24,8 +24,9 @@ var (
 type Core interface {
 	// Snapshot returns the last snapshot, which is never nil. It does not block.
 	Snapshot() *app.Snapshot
-	// Refresh asks every adapter and returns when each has answered or failed.
-	Refresh(context.Context) *app.Snapshot
+	// RefreshLive asks every adapter and returns when each has answered or failed for its live sessions. Snapshots with the
+	// other sessions follow.
+	RefreshLive(context.Context) *app.Snapshot
 	// Subscribe calls f with each new snapshot, on one goroutine.
 	Subscribe(f func(*app.Snapshot)) (cancel func())
 }

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 	"rollcall/adapters/all"
 	"rollcall/app"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/eventually"
 )
 
 // TestOneAnswer compares, after every step, what a core answers that has run since the
@@ -31,7 +33,7 @@ func TestOneAnswer(t *testing.T) {
 	h.script.share = true
 	d := &differences{harness: h, examples: map[string]string{}, count: map[string]int{}}
 	ctx, cancel := context.WithCancel(t.Context())
-	old, done := d.core(), make(chan error, 1)
+	old, done := d.core(app.All), make(chan error, 1)
 	go func() { done <- old.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
@@ -61,9 +63,9 @@ type differences struct {
 }
 
 // core returns one that waits for its answers also while the machine does nothing for this test.
-func (d *differences) core() *app.Core {
+func (d *differences) core(since time.Duration) *app.Core {
 	w := d.script.world
-	return app.New(app.Config{Adapters: all.New(w.Table, all.Config{Home: w.Home}), Table: w.Table, Since: app.All, Totals: true, Limit: time.Minute})
+	return app.New(app.Config{Adapters: all.New(w.Table, all.Config{Home: w.Home}), Table: w.Table, Since: since, Totals: true, Limit: time.Minute})
 }
 
 // compare asks both.
@@ -78,8 +80,10 @@ func (d *differences) compare(old *app.Core) {
 		return c.Snapshot()
 	}
 	d.script.untilSeen()
-	fresh := ask(d.core())
+	fresh := ask(d.core(app.All))
+	d.liveFirst(old, fresh)
 	d.between(byKey(ask(old)), byKey(fresh))
+	d.between(liveByKey(ask(d.core(0))), liveByKey(fresh))
 	for _, wrong := range d.wrongList(listedOf(fresh)) {
 		d.differ("truth: "+identifiers.ReplaceAllString(wrong, "…"), wrong)
 	}
@@ -175,6 +179,31 @@ func byKey(s *app.Snapshot) map[string]app.Session {
 	for x := range s.All() {
 		out[string(x.Agent)+" "+x.ID] = *x
 	}
+	return out
+}
+
+// liveFirst compares what the old core shows when it has asked for the live sessions, and not yet for the others: the live ones are the same, and
+// of those that it showed before none has vanished that still exists.
+func (d *differences) liveFirst(old *app.Core, fresh *app.Snapshot) {
+	eventually.True(d.T, "the old core's questions are answered", func() bool { return !old.Snapshot().Refreshing })
+	before := byKey(old.Snapshot())
+	snap := old.RefreshLive(d.Context())
+	d.between(liveByKey(snap), liveByKey(fresh))
+	shown := byKey(snap)
+	for key, x := range byKey(fresh) {
+		_, was := before[key]
+		if now, is := shown[key]; was && !is {
+			d.differ(string(x.Agent)+" vanished", key)
+		} else if was && now.Live() != x.Live() {
+			d.differ(string(x.Agent)+" live", fmt.Sprintf("%s: old %s, fresh %s", key, now.Status, x.Status))
+		}
+	}
+}
+
+// liveByKey returns the live sessions alone: those are the same whatever else was asked for.
+func liveByKey(s *app.Snapshot) map[string]app.Session {
+	out := byKey(s)
+	maps.DeleteFunc(out, func(_ string, x app.Session) bool { return !x.Live() })
 	return out
 }
 
