@@ -100,7 +100,7 @@ func (u *UI) answer(item asked, d adapters.Decision) {
 	a := &u.asking
 	a.running[ref] = true
 	u.sessions.showResult(resultRunning, "Answering…")
-	u.enableRequests()
+	u.sessions.detail.request.enable()
 	go func() {
 		ctx, cancel := context.WithTimeout(u.ctx, answerWait)
 		defer cancel()
@@ -124,7 +124,7 @@ func (u *UI) answered(item asked, d adapters.Decision, err error) {
 			u.notify(text)
 		}
 		a.board.Reread(ref.Agent, ref.Session)
-		u.enableRequests()
+		u.sessions.detail.request.enable()
 		return
 	}
 	done := map[adapters.Verdict]string{adapters.AllowOnce: "allowed once", adapters.Deny: "denied", adapters.Reply: "answered"}[d.Verdict]
@@ -140,9 +140,6 @@ const (
 	resultDone
 	resultFailed
 )
-
-// enableRequests enables or disables the buttons of the request that is shown.
-func (u *UI) enableRequests() { u.sessions.detail.request.enable() }
 
 // ShowRequest limits the list to what waits for the user, and selects the first request of a session; with an empty id, the request
 // that waits longest. A session that does not wait is shown in the list of all sessions.

@@ -48,7 +48,7 @@ func (u *UI) typedKey(ev *fyne.KeyEvent) {
 		u.sessions.clearFilter()
 	case fyne.KeyDown, fyne.KeyUp:
 		if u.page == pageSessions {
-			u.sessions.focusList()
+			u.host.Focus(u.sessions.list)
 		}
 	}
 }

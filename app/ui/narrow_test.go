@@ -50,6 +50,9 @@ func TestWindowWidths(t *testing.T) {
 func TestPagesAreNarrow(t *testing.T) {
 	w := open(t, full())
 	w.ui.launch.more.toggle()
+	w.ui.open(pageLaunch)
+	w.until("the agents", func() bool { return w.ui.launch.asked })
+	w.ui.launch.choices[0].check.SetChecked(true)
 	for page := range w.ui.pages {
 		w.ui.open(page)
 		w.win.Resize(fyne.NewSize(420, 600))

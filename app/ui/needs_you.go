@@ -99,7 +99,7 @@ func (p *sessionsPage) findWanted() {
 		p.selected, p.ref, p.chosen = rows[at].key, rows[at].ref, true
 		return
 	}
-	if (p.ui.asking.loaded || !anyWaits(snap)) && !pending(snap) && !snap.Refreshing && p.ui.page == pageSessions && !isWaiting(snap, p.asks) {
+	if (p.ui.asking.loaded || !isWaiting(snap, "")) && !pending(snap) && !snap.Refreshing && p.ui.page == pageSessions && !isWaiting(snap, p.asks) {
 		id := p.asks
 		p.asks = ""
 		p.ui.Show(id)
@@ -116,8 +116,6 @@ func isWaiting(s *app.Snapshot, id string) bool {
 	}
 	return false
 }
-
-func anyWaits(s *app.Snapshot) bool { return isWaiting(s, "") }
 
 // showResult shows above the request how the last answer ended, until the next one or until the user chooses another session.
 func (p *sessionsPage) showResult(kind int, text string) {
@@ -147,7 +145,7 @@ func (p *sessionsPage) askedPhase() string {
 		return phaseList
 	case p.view.filter != "" && len(p.ui.asking.asked) > 0:
 		return phaseNone
-	case !p.ui.asking.loaded && anyWaits(snap), pending(snap):
+	case !p.ui.asking.loaded && isWaiting(snap, ""), pending(snap):
 		return phaseAsking
 	case len(failures(snap)) > 0:
 		return phaseUnknown
@@ -200,7 +198,7 @@ func (p *sessionsPage) typed(r rune) {
 	case r == '/':
 		p.focusFilter("")
 	case r >= '1' && r <= '9':
-		request.option(int(r - '0'))
+		request.form.choose(int(r - '0'))
 	}
 }
 

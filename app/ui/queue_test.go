@@ -135,7 +135,7 @@ func openQueue(t *testing.T, a *asker, snap *app.Snapshot) *window {
 	w := openWith(t, &fakeCore{snapshot: snap}, Options{Agents: []adapters.Adapter{a}, Answers: answers})
 	w.ui.ShowRequest("")
 	w.until("the requests", func() bool {
-		return (w.ui.asking.loaded || !anyWaits(snap)) && !slices.ContainsFunc(w.ui.asking.asked, func(x asked) bool { return !x.entry.Read })
+		return (w.ui.asking.loaded || !isWaiting(snap, "")) && !slices.ContainsFunc(w.ui.asking.asked, func(x asked) bool { return !x.entry.Read })
 	})
 	w.ui.focusPage()
 	return w

@@ -268,6 +268,3 @@ func (v *requestView) decide(d adapters.Decision) {
 	v.setSure(false)
 	v.ui.answer(v.item, d)
 }
-
-// option chooses an option of the only question by its number, from 1.
-func (v *requestView) option(n int) { v.form.choose(n) }

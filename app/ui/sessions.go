@@ -323,13 +323,11 @@ func (p *sessionsPage) filterKey(ev *fyne.KeyEvent) bool {
 	case ev.Name == fyne.KeyEscape && p.filter.Text != "":
 		return false // clears the filter
 	case ev.Name == fyne.KeyEscape, ev.Name == fyne.KeyDown, ev.Name == fyne.KeyReturn, ev.Name == fyne.KeyEnter:
-		p.focusList()
+		p.ui.host.Focus(p.list)
 		return true
 	}
 	return false
 }
-
-func (p *sessionsPage) focusList() { p.ui.host.Focus(p.list) }
 
 func (p *sessionsPage) clearFilter() {
 	if p.filter.Text != "" {

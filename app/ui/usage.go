@@ -172,7 +172,7 @@ func (p *usagePage) showFigures() {
 		share = fmt.Sprintf("%.0f %%", 100*float64(t.Tokens.CacheRead)/float64(input))
 	}
 	costed := "Cost of the period"
-	if t.Costed < t.Sessions {
+	if t.Costed > 0 && t.Costed < t.Sessions {
 		costed = fmt.Sprintf("Cost of %d of %s", t.Costed, count(t.Sessions, "session", "sessions"))
 	}
 	p.costed.Set(costed, widgets.ColorMuted)
