@@ -13,7 +13,7 @@ import (
 // limitActions are the reasons of the action with which a server of OpenCode (1.18.33) says that a usage limit is reached.
 var limitActions = []string{"account_rate_limit", "free_tier_limit"}
 
-// limitWords matches what providers say of a limit: the words by which OpenCode (1.18.33) recognizes one.
+// limitWords matches what providers say of a limit: the words by which OpenCode (1.18.33) recognises one.
 var limitWords = regexp.MustCompile(`(?i)rate[ _-]limit|too[ _]many[ _]requests`)
 
 // limitedUntil returns when a turn that failed at a limit of its provider is tried again; zero if the turn does not wait for that. The server of OpenCode says it,
