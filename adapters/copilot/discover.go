@@ -139,7 +139,8 @@ func (d *discovery) examine(at place) {
 	var err error
 	if s.info, err = at.stat(); errors.Is(err, fs.ErrNotExist) { // nothing was asked yet
 		return
-	} else if err != nil {
+	}
+	if err != nil {
 		s.readErr = adapters.Unreadable(at.events(), err)
 	} else if s.owner == nil && len(d.query.IDs) == 0 && s.info.ModTime().Before(d.query.Since) {
 		return
