@@ -121,6 +121,15 @@ func (d *discovery) wants(id string) bool {
 	return !d.liveOnly()
 }
 
+// stat finds what the file of a session's records is, which must be a regular one.
+func (at place) stat() (fs.FileInfo, error) {
+	info, err := os.Stat(at.events())
+	if err == nil && !info.Mode().IsRegular() {
+		err = agentfile.ErrNotRegular
+	}
+	return info, err
+}
+
 // examine adds a session whose file exists and is recent enough.
 func (d *discovery) examine(at place) {
 	s := &session{place: at}
@@ -128,11 +137,8 @@ func (d *discovery) examine(at place) {
 		s.owner, s.rivals = owners[0], owners[1:]
 	}
 	var err error
-	switch s.info, err = os.Stat(at.events()); {
-	case errors.Is(err, fs.ErrNotExist): // nothing was asked yet
+	if s.info, err = at.stat(); errors.Is(err, fs.ErrNotExist) { // nothing was asked yet
 		return
-	case err == nil && !s.info.Mode().IsRegular():
-		err = agentfile.ErrNotRegular
 	}
 	if err != nil {
 		s.readErr = adapters.Unreadable(at.events(), err)

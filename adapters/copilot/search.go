@@ -3,7 +3,7 @@ package copilot
 import (
 	"context"
 	"errors"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -21,11 +21,11 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 	d.list()
 	var list []adapters.Conversation
 	for _, at := range d.all {
-		info, err := os.Stat(at.events())
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+		info, err := at.stat()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			d.answer.Problem(adapters.Unreadable(at.events(), err))
 		}
-		if err == nil && info.Mode().IsRegular() && !info.ModTime().Before(since) {
+		if err == nil && !info.ModTime().Before(since) {
 			list = append(list, conversation(at, info.ModTime()))
 		}
 	}

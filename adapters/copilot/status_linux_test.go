@@ -263,6 +263,9 @@ func TestBadFiles(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), path) || len(roll.Sessions) != 1 || roll.Sessions[0].ID != idB {
 			t.Errorf("%s: %v, %+v", name, err, roll.Sessions)
 		}
+		if _, err := w.adapter().Conversations(t.Context(), time.Time{}); name != "xml" && (err == nil || !strings.Contains(err.Error(), path)) {
+			t.Errorf("%s: %v, so that a search finds nothing in it", name, err)
+		}
 		_ = os.RemoveAll(path)
 	}
 }

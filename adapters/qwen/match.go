@@ -65,7 +65,8 @@ func (d *discovery) byStart(p *process) {
 	if len(found) == 1 && !rival {
 		p.assign(found[0], "no other session of its folder began since the process did")
 		return
-	} else if len(found) == 0 {
+	}
+	if len(found) == 0 {
 		found = open
 	}
 	for _, s := range found {
