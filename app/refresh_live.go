@@ -35,11 +35,11 @@ func (c *Core) RefreshLive(ctx context.Context) *Snapshot {
 	return snap
 }
 
-// canAskLive reports whether the stopped sessions of s are known, and no question about all sessions is under way, whose answer can be awaited.
+// canAskLive reports whether the stopped sessions of s are known.
 func (c *Core) canAskLive(s *source) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return s.flight == nil && s.health.State == OK
+	return s.health.State == OK
 }
 
 // keepStopped adds to an answer about live sessions those rows of stopped sessions that it does not list. Rows of launches that the agent

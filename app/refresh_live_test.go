@@ -77,6 +77,39 @@ func TestRefreshLive(t *testing.T) {
 	})
 }
 
+// TestRefreshLiveWhileAsking: what changed after the question that is under way was read is shown.
+func TestRefreshLiveWhileAsking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &late{agent: &agent{name: "a"}, hold: make(chan struct{}, 9)}
+		a.hold <- struct{}{}
+		a.says(nil, on("s", adapters.Working, 1))
+		c := New(Config{Adapters: []adapters.Adapter{a}, Table: newMachine(pid(1)), Since: All})
+		c.Refresh(t.Context())
+		go c.Refresh(t.Context())
+		synctest.Wait()
+		a.says(nil, on("s", adapters.Waiting, 1))
+		time.AfterFunc(time.Millisecond, func() { close(a.hold) })
+		if list := c.RefreshLive(t.Context()).Sessions(); list[0].Status != adapters.Waiting {
+			t.Errorf("%+v", list)
+		}
+		synctest.Wait()
+	})
+}
+
+// late returns what it read of all sessions only when it may.
+type late struct {
+	*agent
+	hold chan struct{}
+}
+
+func (l *late) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	r, err := l.agent.Discover(ctx, q)
+	if q.IDs == nil && q.Since.IsZero() {
+		<-l.hold
+	}
+	return r, err
+}
+
 // TestRefreshLiveIncomplete: an incomplete answer about the live sessions shows nothing, and after an incomplete answer there is no such question.
 func TestRefreshLiveIncomplete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
