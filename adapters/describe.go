@@ -82,8 +82,17 @@ func Register(d Description, a Adapter) Description {
 // Describe returns the description of an agent, and whether its adapter is part of
 // the program.
 func Describe(name Name) (Description, bool) {
+	return first(func(d *Description) bool { return d.Name == name })
+}
+
+// OfProcess returns the description of the first agent whose processes have a name. It reports false if none has.
+func OfProcess(comm string) (Description, bool) {
+	return first(func(d *Description) bool { return slices.Contains(d.Processes, comm) })
+}
+
+func first(is func(*Description) bool) (Description, bool) {
 	for i := range registered {
-		if registered[i].Name == name {
+		if is(&registered[i]) {
 			return registered[i], true
 		}
 	}

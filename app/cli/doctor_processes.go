@@ -35,10 +35,8 @@ func findAgentProcesses(list []proc.Process, agents []adapters.Adapter) agentPro
 // programOf returns the program of an agent's process; empty: p is no agent's process, or no adapter answers in time. A process
 // whose name fits several agents counts for the first of them: where nothing else of a process can be read, its name still can.
 func programOf(p proc.Process, agents []adapters.Adapter, calls *bounded.Calls) string {
-	for _, d := range adapters.Described() {
-		if slices.Contains(d.Processes, p.Comm) {
-			return d.Program
-		}
+	if d, ok := adapters.OfProcess(p.Comm); ok {
+		return d.Program
 	}
 	type key struct {
 		agent   adapters.Name

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rollcall/app/present"
 	"rollcall/proc"
 	"rollcall/proc/termclient"
 )
@@ -123,19 +124,8 @@ func paneOf(ctx context.Context, p *Place, server *termclient.Server) (*tmuxPane
 	return nil, nil
 }
 
-// printable returns a name, cut to 60 characters, without the characters that a terminal may interpret.
-func printable(name string) string {
-	name = strings.Map(func(c rune) rune {
-		if strconv.IsPrint(c) {
-			return c
-		}
-		return '?'
-	}, strings.ToValidUTF8(name, "?"))
-	if runes := []rune(name); len(runes) > 60 {
-		return string(runes[:60]) + "…"
-	}
-	return name
-}
+// printable returns a name as one safe line of at most 60 cells.
+func printable(name string) string { return present.Cut(present.Line(name), 60) }
 
 // isTmuxID reports whether a word is an id of tmux.
 func isTmuxID(word string, kind byte) bool {

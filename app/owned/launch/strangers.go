@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 
 	"rollcall/adapters"
 	"rollcall/app/store/lock"
@@ -28,12 +27,12 @@ func strangers(ctx context.Context, table processTable, uid int, dir string) (wa
 	}
 	rows, _ := table.List(ctx) // those that are missing can't be seen
 	for _, p := range rows {
-		agent := agentOf(p.Comm)
+		d, known := adapters.OfProcess(p.Comm)
 		owner, err := table.UID(p.Identity)
-		if agent == "" || err != nil || owner == uid {
+		if !known || err != nil || owner == uid {
 			continue
 		}
-		who := fmt.Sprintf("%s of another user (process %d, user %d)", agent, p.PID, owner)
+		who := fmt.Sprintf("%s of another user (process %d, user %d)", d.Title, p.PID, owner)
 		switch cwd, err := table.CWD(p.Identity); {
 		case err != nil:
 			warnings = append(warnings, fmt.Errorf("%s is running, and it can't be seen whether it works in %s, to which others can write", who, lock.Shown(dir)))
@@ -42,14 +41,4 @@ func strangers(ctx context.Context, table processTable, uid int, dir string) (wa
 		}
 	}
 	return warnings
-}
-
-// agentOf returns the title of the agent whose processes have a name; empty: none has.
-func agentOf(comm string) string {
-	for _, d := range adapters.Described() {
-		if slices.Contains(d.Processes, comm) {
-			return d.Title
-		}
-	}
-	return ""
 }
