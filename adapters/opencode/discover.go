@@ -175,8 +175,8 @@ func (d *discovery) scope(r *root, l *links) scope {
 	if want.runs {
 		want.live = millis(oldest.Add(-2 * time.Second).UnixMilli())
 		want.since = min(want.since, want.live)
-		if slices.ContainsFunc(r.hosts, func(h *host) bool { return h.role == server }) { // it may have those of the last day, see ofNext
-			want.since = min(want.since, millis(d.now.Add(-servedFor).UnixMilli()))
+		if slices.ContainsFunc(r.hosts, func(h *host) bool { return h.role == server }) { // it may have those of the day before it, see ofNext
+			want.since = min(want.since, millis(oldest.Add(-servedFor).UnixMilli()))
 		}
 	}
 	for _, one := range l.shared {

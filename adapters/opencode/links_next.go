@@ -7,13 +7,13 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-// servedFor is how long a server of OpenCode 2 that was started since is taken for the process of a
-// session whose turn is over: a service that was restarted serves those that were in use.
+// servedFor is how long before the start of a server of OpenCode 2 a session may have been used that it is taken for the process
+// of: a service that was restarted serves those that were in use. The time that has passed since then changes nothing.
 const servedFor = 24 * time.Hour
 
 // ofNext returns the process of a session of OpenCode 2: a server, which all terminals use. A server
 // goes on with turns that are claimed (2.0), and with no others of the time before its start. It has a
-// session that was written or viewed since it started, or in the day before now, or that a terminal shows. It
+// session that was written or viewed since it started, or in the day before that, or that a terminal shows. It
 // could open any other one as well, as one of an unused store.
 func (l *links) ofNext(f *facts) claim {
 	var may, services []*host
@@ -32,7 +32,7 @@ func (l *links) ofNext(f *facts) claim {
 		may = services
 	}
 	used := f.used().time()
-	old := func(h *host) bool { return used.Add(slack).Before(h.began) && l.now.Sub(used) > servedFor }
+	old := func(h *host) bool { return used.Add(servedFor).Before(h.began) }
 	switch shown := l.shows(f.id); {
 	case len(may) == 0:
 		return claim{}

@@ -11,7 +11,7 @@ import (
 )
 
 // A session of 2.0 whose turn is over is in the service that had it since its start, or that a terminal shows it with. One that was not used
-// for a day and since that start is in no process, and the service is named.
+// since a day before that start is in no process, and the service is named.
 func TestServedSince(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, c := range map[string]struct {
@@ -21,6 +21,7 @@ func TestServedSince(t *testing.T) {
 	}{
 		"of this service":                    {5 * day, 3 * day, 0, false, adapters.Idle},
 		"restarted within a day":             {time.Minute, time.Hour, 0, false, adapters.Idle},
+		"restarted within a day, days ago":   {5 * day, 5*day + 6*time.Hour, 0, false, adapters.Idle},
 		"not used since its start":           {time.Hour, 3 * day, 0, false, adapters.Stopped},
 		"viewed since":                       {time.Hour, 3 * day, time.Minute, false, adapters.Idle},
 		"a terminal shows it":                {time.Hour, 3 * day, 0, true, adapters.Idle},
@@ -47,7 +48,7 @@ func TestServedSince(t *testing.T) {
 				start(time.Minute, "-s", sesA)
 			}
 			a := New(adapters.Config{Home: s.home, Env: func(string) string { return "" }, Table: w.Table})
-			sessions, _, _ := asked(t, a, adapters.Query{Since: now.Add(-4 * day)})
+			sessions, _, _ := asked(t, a, adapters.Query{Since: now.Add(-6 * day)})
 			if c.want != adapters.Stopped {
 				sessions, _, _ = asked(t, a, adapters.Query{Since: now})
 			}
