@@ -14,6 +14,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -78,9 +79,9 @@ func TestAttentionMenu(t *testing.T) {
 			d.tray.wait("shown", 1)
 			d.tray.tell(order{Answer: sample()})
 			d.open()
-			if labels := d.said.labels(); !slices.ContainsFunc(labels, func(l string) bool { return strings.HasPrefix(l, "Codex: 92 % of 5 h, resets ") }) {
-				t.Errorf("no limit in %q", labels)
-			}
+			eventually.True(t, "the limit", func() bool {
+				return slices.ContainsFunc(d.said.labels(), func(l string) bool { return strings.HasPrefix(l, "Codex: 92 % of 5 h, resets ") })
+			})
 			d.drawn("menu")
 			must.Do(t, d.Key(context.Background(), "Escape"))
 		})
