@@ -51,7 +51,7 @@ FAST     := ./internal/doctest ./adapters ./adapters/internal/agentproc ./adapte
 # The packages whose tests take longest, which start first.
 SLOW := ./app/owned/keep ./app/ui ./tray ./app/cli ./adapters/codex ./app/window ./adapters/claudecode ./adapters/opencode ./adapters/openclaw ./app/machine ./notify ./app/control/focus ./internal/harness ./app/owned/launch . ./app
 # Comparisons over large stores: without the race detector, which watches the same code in the tests of its own packages, they take a fifth of
-# the time.
+# the time. How much memory a gigabyte of nothing takes can be judged only without it.
 SEQUENTIAL := ./internal/corpus
 # systray's GetLayout reads a number that its refresh writes at the same time: it is built without the race detector. So can be no package that uses
 # sync.Map or atomic.Pointer: the linker could take its copy of them, which tells the detector nothing, for the whole program.
@@ -139,6 +139,7 @@ test-go: $(GOTESTSUM) ## all Go tests, with the race detector but for SEQUENTIAL
 		$(RACE) -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'"
 	@[ ! -s $(BUILD)/reruns-go.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns-go.txt; }
 	go test -count=1 -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'" $(SEQUENTIAL)
+	go test -count=1 -run 'TestConformance/huge$$' ./adapters/claudecode ./adapters/cline ./adapters/codex ./adapters/copilot ./adapters/gemini ./adapters/pi ./adapters/qwen
 
 test-crash: ## kill launches at every step of theirs and look at what is left
 	go test $(RACE) -count=1 -tags faults -timeout 5m -run Crash ./app/owned/launch

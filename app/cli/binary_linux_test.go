@@ -130,7 +130,7 @@ func TestRecordings(t *testing.T) {
 			}
 			adaptertest.Check(t, got, rec.Expect)
 
-			for _, s := range got {
+			for _, s := range got[:min(len(got), 2)] {
 				r := execute(t, env, "status", s.ID)
 				if r.code != Done || !strings.Contains(r.out, s.ID) {
 					t.Errorf("status %s: %+v", s.ID, r)

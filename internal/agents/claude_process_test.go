@@ -62,8 +62,7 @@ func TestClaudeEntryDeleted(t *testing.T) {
 		}
 		terminal.Shows("Mock answer to: deleted")
 		s.Becomes(byID(id), time.Now(), soon, "idle/completed")
-		terminal.Enter("/exit")
-		s.Gone(agent)
+		terminal.Leave("/exit", agent)
 		s.Becomes(byID(id), time.Now(), soon, "stopped/completed")
 	})
 }

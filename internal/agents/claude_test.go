@@ -121,8 +121,7 @@ func TestClaudeTurn(t *testing.T) {
 		s.shows(byID(id), time.Now(), soon, "all tokens", func(session Session) bool {
 			return session.Tokens == Tokens{Input: 111, Output: 22, CacheRead: 1000, CacheWrite: 7}
 		})
-		terminal.Enter("/exit")
-		s.Gone(agent)
+		terminal.Leave("/exit", agent)
 		ended := s.Becomes(byID(id), time.Now(), soon, "stopped/completed")
 		if ended.PID != 0 {
 			t.Errorf("stopped with pid %d", ended.PID)

@@ -113,8 +113,7 @@ func TestClaudeOpenedAgainAfterDeath(t *testing.T) {
 			t.Errorf("pid %d, want %d", idle.PID, again.PID)
 		}
 		s.Stays(byID(id), 3*time.Second, "idle/died")
-		terminal.Enter("/exit")
-		s.Gone(again)
+		terminal.Leave("/exit", again)
 		s.Becomes(byID(id), time.Now(), soon, "stopped/died")
 	})
 }

@@ -80,7 +80,8 @@ func TestCline(t *testing.T) {
 
 		terminal.Prompt("need it [[bash touch asked.txt]]")
 		s.Becomes(session, time.Now(), soon, "waiting/permission")
-		terminal.Press("Escape")
+		terminal.Shows("Approve tool call?")
+		terminal.Dismiss("Escape", "Approve tool call?")
 		s.Becomes(session, time.Now(), soon, "idle/interrupted", "idle/completed")
 		terminal.Prompt("ask me [[ask]]")
 		terminal.Shows("Which colour?")

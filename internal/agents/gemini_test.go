@@ -109,8 +109,7 @@ func TestGemini(t *testing.T) {
 		s.Becomes(byID(working.ID), asked, soon, "working")
 		terminal.Dismiss("Escape", "esc to cancel")
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/interrupted")
-		terminal.Enter("/quit")
-		s.Gone(agent)
+		terminal.Leave("/quit", agent)
 		s.Becomes(byID(working.ID), time.Now(), soon, "stopped/interrupted")
 
 		terminal, agent = openGemini(s, r, "--resume", working.ID)

@@ -49,8 +49,7 @@ func TestKilo(t *testing.T) {
 
 		asked = terminal.Prompt("never ends [[delay 300]]")
 		s.Becomes(byID(working.ID), asked, soon, "working")
-		terminal.Enter("/exit")
-		s.Gone(agent)
+		terminal.Leave("/exit", agent)
 		s.Becomes(byID(working.ID), time.Now(), soon, "stopped/died", "stopped/interrupted")
 
 		one := s.Detached(s.Argv(r, "run", "in the background [[delay 300]]")...)

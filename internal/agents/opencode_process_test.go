@@ -28,8 +28,7 @@ func TestOpenCodeWithoutSession(t *testing.T) {
 		})
 		first.Shows("Mock answer to: an old one")
 		s.Becomes(byID(session.ID), time.Now(), soon, "idle", "idle/completed")
-		first.Enter("/exit")
-		s.Gone(firstAgent)
+		first.Leave("/exit", firstAgent)
 		s.Becomes(byID(session.ID), time.Now(), soon, "stopped/completed")
 
 		second, secondAgent := openOpenCode(s, r)

@@ -55,8 +55,7 @@ func TestOpenCodeStates(t *testing.T) {
 		})
 		openCodeCommands(t, s, terminal, session)
 		openCodeFailures(s, terminal, session)
-		terminal.Enter("/exit")
-		s.Gone(agent)
+		terminal.Leave("/exit", agent)
 		if ended := s.Becomes(session, time.Now(), soon, "stopped/completed"); ended.PID != 0 {
 			t.Errorf("stopped with pid %d", ended.PID)
 		}

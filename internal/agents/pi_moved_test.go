@@ -42,8 +42,7 @@ func TestPiNewAfterHomeMoved(t *testing.T) {
 	if err != nil {
 		t.Errorf("the new session is not shown: %v: %+v", err, f.core.Snapshot().Sessions())
 	}
-	terminal.Enter("/quit")
-	s.Gone(agent)
+	terminal.Leave("/quit", agent)
 	f.tells(app.Ended, "after the move")
 	if n := f.count(app.Ended, "before the move"); n != 0 {
 		t.Errorf("the session before was told %d times", n)

@@ -145,8 +145,7 @@ func TestPiReopenedWithoutPrompt(t *testing.T) {
 		terminal.Shows("killed now")
 		agent = s.Descendant(terminal.PID(), "pi")
 		s.Becomes(byPrompt("killed later"), time.Now(), soon, "unknown") // Pi stores which session it opened with its first record
-		terminal.Enter("/quit")
-		s.Gone(agent)
+		terminal.Leave("/quit", agent)
 		s.Becomes(byPrompt("killed later"), time.Now(), soon, "stopped/died")
 	})
 }
@@ -268,8 +267,7 @@ func TestPiHomeElsewhere(t *testing.T) {
 		if !slices.Contains(w.adapter.WatchPaths(), filepath.Join(elsewhere, "sessions")) {
 			t.Errorf("watched: %v", w.adapter.WatchPaths())
 		}
-		terminal.Enter("/quit")
-		s.Gone(agent)
+		terminal.Leave("/quit", agent)
 		w.has("far away", "stopped completed", 0)
 	})
 }

@@ -63,8 +63,7 @@ func TestPiTurn(t *testing.T) {
 			t.Errorf("idle: id %s (was %s), model %q, stale %v", idle.ID, working.ID, idle.Model, idle.Stale)
 		}
 		s.shows(byPrompt("first job"), time.Now(), soon, "all tokens", func(session Session) bool { return session.Tokens == want })
-		terminal.Enter("/quit")
-		s.Gone(agent)
+		terminal.Leave("/quit", agent)
 		ended := s.Becomes(byPrompt("first job"), time.Now(), soon, "stopped/completed")
 		if ended.PID != 0 {
 			t.Errorf("stopped with pid %d", ended.PID)

@@ -150,13 +150,14 @@ func (s *Sandbox) Signal(p Process, signal unix.Signal) {
 // Gone waits until the process is no more.
 func (s *Sandbox) Gone(p Process) {
 	s.t.Helper()
-	err := poll(20*time.Second, func() bool {
-		_, alive := readProcess("/proc/" + strconv.Itoa(p.PID))
-		return !alive
-	})
-	if err != nil {
+	if err := poll(20*time.Second, func() bool { return !p.isAlive() }); err != nil {
 		s.t.Fatalf("%v: %v", p, err)
 	}
+}
+
+func (p Process) isAlive() bool {
+	_, alive := readProcess("/proc/" + strconv.Itoa(p.PID))
+	return alive
 }
 
 func containsAll(text string, parts []string) bool {

@@ -95,8 +95,7 @@ func TestQwen(t *testing.T) {
 
 		terminal, agent = openQwen(s, r, "--resume", working.ID)
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/died")
-		terminal.Enter("/quit")
-		s.Gone(agent)
+		terminal.Leave("/quit", agent)
 		s.Becomes(byID(working.ID), time.Now(), soon, "stopped/died")
 	})
 }

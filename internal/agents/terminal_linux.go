@@ -181,6 +181,24 @@ func (t *Terminal) Enter(line string) {
 	t.Press("Enter")
 }
 
+// Leave enters the command with which a user leaves a program, and presses Enter again until its process has ended: the list of
+// commands that the line opens may take Enter for itself.
+func (t *Terminal) Leave(line string, p Process) {
+	t.s.t.Helper()
+	t.Enter(line)
+	pressed := time.Now()
+	err := poll(20*time.Second, func() bool {
+		if time.Since(pressed) > time.Second {
+			_, _ = t.s.tryTmux("send-keys", "-t", t.pane(), "Enter") // the terminal closes with its program
+			pressed = time.Now()
+		}
+		return !p.isAlive()
+	})
+	if err != nil {
+		t.s.t.Fatalf("%v: %v", p, err)
+	}
+}
+
 // Prompt gives the agent a prompt and returns the time at which it asked the
 // model: its turn had begun by then. Enter is pressed again as long as nothing
 // happens, for agents drop it while they start.
