@@ -17,8 +17,9 @@ import (
 // Terminal is a terminal with a program in it, kept by a tmux server of the
 // sandbox's own, which answers what programs ask of terminals.
 type Terminal struct {
-	s    *Sandbox
-	name string
+	escaped time.Time // when Escape was last pressed
+	s       *Sandbox
+	name    string
 }
 
 // Open starts a program in a new terminal, in the sandbox's project.
@@ -116,6 +117,9 @@ func (t *Terminal) Shows(texts ...string) {
 func (t *Terminal) Press(keys ...string) {
 	t.s.t.Helper()
 	t.s.tmux(append([]string{"send-keys", "-t", t.pane()}, keys...)...)
+	if slices.Contains(keys, "Escape") {
+		t.escaped = time.Now()
+	}
 }
 
 // Answer presses a key until the screen shows the text: dialogs that have just
@@ -176,6 +180,7 @@ func (t *Terminal) Choose(key, text string) {
 // Enter types a line and, once it is shown, presses Enter.
 func (t *Terminal) Enter(line string) {
 	t.s.t.Helper()
+	time.Sleep(time.Until(t.escaped.Add(time.Second))) // Escape and a letter that follows at once are Alt and the letter
 	t.s.tmux("send-keys", "-t", t.pane(), "-l", line)
 	t.Shows(line)
 	t.Press("Enter")
