@@ -107,7 +107,7 @@ of their own. The programs ran in turns, 9 times.
 - ` + "`" + `search` + "`" + ` of everything without a hit took 8.1 and 9.1 s of CPU, ripgrep 4.2 and 2.4 s: wall × 1.3 and × 3.1. Two runs are not enough to say whether × 2 is kept.
 - When the menu opens, ` + "`" + `Core.RefreshLive` + "`" + ` asks for the live sessions alone, keeps the rows of those that had stopped, and asks for all behind it. Before, the menu waited for the question about all sessions that have changed since the tray started, which examines every transcript: Claude Code's 4,000
   (39 % of its samples), Pi's two 1,000 each (33 %). ` + "`" + `BenchmarkRefresh/tray/again` + "`" + ` (before) and ` + "`" + `/live` + "`" + ` (now), five pairs of 100 openings with a load of 8 to 20: p50 × 0.16 to 0.38 (88 to 273 ms before, 23 to 74 ms now), p99 × 0.24 to 1.0, median × 0.37 (255 to 575 ms before, 86 to 454 ms now: the load decides it).
-  The processor time of an opening grows, × 1.2 to 1.6, since the question about all still follows, for what began and ended between two questions. On a quiet machine the question about all took 71 to 78 ms of CPU, p50 46 to 50 ms, p99 78 to 89 ms, and that about live sessions 24 to 30 ms, p50 15 to 20 ms, p99 24 ms.
+  The processor time of an opening grows, × 1.2 to 1.6, since the question about all still follows, for what began and ended between two questions. On a quiet machine the question about all took 71 to 78 ms of CPU, p50 46 to 50 ms, p99 78 to 89 ms, and that about live sessions 24 to 30 ms, p50 15 to 20 ms, p99 24 ms. At the panel of a real tray on a quiet machine, one pair each: openings 200 ms apart p50 98 ms before and 88 ms now, p99 508 and 140 ms; 1 s apart p50 130 and 106 ms, p99 192 and 153 ms.
 
 ## The encoder of the cache
 
