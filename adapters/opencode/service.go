@@ -63,7 +63,7 @@ func (h *host) registered() (r registration, info fs.FileInfo, err error) {
 	return r, nil, fmt.Errorf("process %d is registered in no file of %s: %w", h.PID, folder, errNoServer)
 }
 
-// registration returns the registration of a service. Nobody but its user may read or write the file.
+// registration returns the registration of a service with its password, from a file that only its user can read and write.
 func (h *host) registration() (registration, error) {
 	r, info, err := h.registered()
 	if err == nil && !agentfile.IsPrivate(info) {

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"maps"
 	"sync"
 	"time"
@@ -170,35 +169,4 @@ func (l *latest[T]) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-}
-
-// background calls do on another goroutine, and then show with its results on Fyne's goroutine, unless ctx is done or the UI is closed.
-func background[T any](ctx context.Context, u *UI, do func(context.Context) (T, error), show func(T, error)) {
-	go func() {
-		got, err := do(ctx)
-		u.post(func() {
-			if ctx.Err() == nil {
-				show(got, err)
-			}
-		})
-	}()
-}
-
-// waited waits for d, and reports whether ctx is not done before.
-func waited(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
-}
-
-// try calls do on another goroutine, and shows its error after the text failed.
-func (u *UI) try(failed string, do func() error) {
-	go func() {
-		if err := do(); err != nil {
-			u.post(func() { u.notify(failed + errorText(err)) })
-		}
-	}()
 }

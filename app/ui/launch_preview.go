@@ -15,6 +15,7 @@ import (
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
+	"rollcall/bounded"
 )
 
 // preview shows the command of a form while the user fills it in. It is used on Fyne's goroutine only; the checks,
@@ -138,7 +139,7 @@ func (p *preview) show(f launchForm) {
 	}
 	p.asking = true
 	background(ctx, p.ui, func(ctx context.Context) (*prepared, error) {
-		if !waited(ctx, pause) {
+		if bounded.Wait(ctx, pause) != nil {
 			return nil, ctx.Err()
 		}
 		return p.ui.prepare(ctx, f)

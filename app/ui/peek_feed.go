@@ -9,16 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
-
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
-	"rollcall/app/ui/widgets"
+	"rollcall/bounded"
 )
 
 const (
@@ -94,7 +88,7 @@ func (f *messageFeed) run() {
 			unfollow()
 			began, followed, unfollow = true, s, f.follow(s)
 		}
-		if !waited(f.ctx, peekPause) {
+		if bounded.Wait(f.ctx, peekPause) != nil {
 			return
 		}
 		select { // this read includes the changes until now
@@ -144,7 +138,7 @@ func (f *messageFeed) refresh(agent adapters.Name, id string) {
 		case <-f.grown:
 		}
 		f.core.RefreshOne(f.ctx, agent, id)
-		if !waited(f.ctx, refreshStep) {
+		if bounded.Wait(f.ctx, refreshStep) != nil {
 			return
 		}
 	}
@@ -226,121 +220,4 @@ func fold(text string) (first, rest string) {
 		return text, ""
 	}
 	return text[:end], text[end:]
-}
-
-// messageView shows one message of a conversation.
-type messageView struct {
-	message messageText
-	content fyne.CanvasObject
-
-	text *widgets.LongText // text of a message or a note
-	icon *canvas.Image     // of a tool call
-	line *widgets.Line     // of a tool call
-}
-
-// newMessageView shows a message. resized is called when the height may have changed.
-func newMessageView(h *widgets.Host, m messageText, now time.Time, resized func()) *messageView {
-	v := &messageView{message: m}
-	if m.role == adapters.FromTool {
-		v.content = v.toolCall(now)
-		if m.plan {
-			v.line.Set("", widgets.ColorMuted)
-			v.text = h.NewMarkdown(m.text, m.rest, resized)
-			v.content = widgets.Rows(0, v.content, widgets.Pad(0, 4, 14, 16, widgets.NewPanel(2, 4, 4, 4, v.text.Content)))
-		}
-		return v
-	}
-	if m.role == adapters.FromAgent {
-		v.text = h.NewMarkdown(m.text, m.rest, resized)
-		v.content = v.turn(v.text.Content, now)
-		return v
-	}
-	label := widgets.NewSelectText("")
-	v.text = h.NewLongText(label, m.text, m.rest, resized)
-	if m.role != adapters.FromNote {
-		v.content = v.turn(v.text.Content, now)
-		return v
-	}
-	label.TextStyle.Italic, label.Importance = true, widget.LowImportance
-	v.content = v.note(v.text.Content, now)
-	return v
-}
-
-// turn shows a text below its author and time. The user's own messages are on a panel, because users search for them.
-func (v *messageView) turn(text fyne.CanvasObject, now time.Time) fyne.CanvasObject {
-	who := widgets.NewLine(v.message.speaker, theme.ColorNameForeground, theme.SizeNameCaptionText, fyne.TextStyle{Bold: true})
-	body := widgets.Rows(-4, widgets.Pad(4, 0, 6, 6, widgets.Border(nil, nil, newTime(v.message.at, now), who)), text)
-	if v.message.role == adapters.FromUser {
-		return widgets.Pad(5, 5, 4, 6, widgets.NewPanel(2, 2, 4, 4, body))
-	}
-	return widgets.Pad(6, 3, 8, 10, body)
-}
-
-// toolCall shows a call of a tool on one line: its state as an icon, its name, and what it does.
-func (v *messageView) toolCall(now time.Time) fyne.CanvasObject {
-	v.icon = widgets.NewImage(toolIcon(v.message.state), 12)
-	mono := fyne.TextStyle{Monospace: true}
-	name := widgets.NewLine(v.message.tool, theme.ColorNameForeground, theme.SizeNameCaptionText, fyne.TextStyle{Monospace: true, Bold: true}).Whole()
-	v.line = widgets.NewLine(v.message.text, widgets.ColorMuted, theme.SizeNameCaptionText, mono)
-	return widgets.Pad(2, 2, 14, 16, widgets.Border(nil, widgets.Columns(6, container.NewCenter(v.icon), name),
-		newTime(v.message.at, now), widgets.Pad(0, 0, 8, 8, v.line)))
-}
-
-// note shows a note that the agent made.
-func (v *messageView) note(text fyne.CanvasObject, now time.Time) fyne.CanvasObject {
-	return widgets.Pad(0, 0, 14, 16, widgets.Border(nil, widgets.TopOf(9, 0, 0, 0, widgets.NewImage(widgets.NewIcon("idle", widgets.ColorMuted), 12)),
-		widgets.TopOf(7, 0, 0, 0, newTime(v.message.at, now)), text))
-}
-
-// toolIcon returns the icon of a call's state.
-func toolIcon(s adapters.ToolState) *widgets.Icon {
-	switch s {
-	case adapters.ToolRunning:
-		return widgets.NewIcon("working", widgets.ColorWorking)
-	case adapters.ToolDone:
-		return widgets.NewIcon("done", widgets.ColorGood)
-	case adapters.ToolFailed:
-		return widgets.NewIcon("failed", widgets.ColorBad)
-	}
-	return widgets.NewIcon("unknown", widgets.ColorMuted)
-}
-
-// newTime shows the time of a message: the time of day, with the date unless that is today.
-func newTime(at, now time.Time) fyne.CanvasObject {
-	return widgets.NewCaption(timeText(at, now)).Whole()
-}
-
-// timeText returns the time of a message in words.
-func timeText(at, now time.Time) (text string) {
-	switch at = at.In(now.Location()); {
-	case at.IsZero():
-	case at.YearDay() == now.YearDay() && at.Year() == now.Year():
-		text = at.Format("15:04")
-	case at.Year() == now.Year():
-		text = at.Format("2 Jan 15:04")
-	default:
-		text = at.Format("2 Jan 2006 15:04")
-	}
-	return text
-}
-
-// set shows the message as it is now. It returns false if another view must be created for m.
-func (v *messageView) set(m messageText) bool {
-	was := v.message
-	if was == m {
-		return true
-	}
-	if was.role != m.role || was.speaker != m.speaker || was.tool != m.tool || was.plan != m.plan || (was.rest == "") != (m.rest == "") || !was.at.Equal(m.at) {
-		return false
-	}
-	v.message = m
-	if m.role == adapters.FromTool {
-		widgets.SetImage(v.icon, toolIcon(m.state))
-		if !m.plan {
-			v.line.Set(m.text, widgets.ColorMuted)
-			return true
-		}
-	}
-	v.text.Set(m.text, m.rest)
-	return true
 }

@@ -9,6 +9,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/bounded"
 	"rollcall/textmatch"
 )
 
@@ -72,7 +73,7 @@ func startSearch(ctx context.Context, core Core, post func(func()), now func() t
 		}
 	}}
 	go func() {
-		if waited(ctx, searchPause) {
+		if bounded.Wait(ctx, searchPause) == nil {
 			runSearch(ctx, core, now, terms, out)
 		}
 	}()

@@ -12,7 +12,6 @@ import (
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
-	"rollcall/app/ui/widgets"
 )
 
 // maxGroups is the largest number of groups that the menu lists.
@@ -131,54 +130,4 @@ func launchGroups(s *app.Snapshot) []string {
 		}
 	}
 	return out
-}
-
-// markItems returns the items that name, pin and hide a session; none if Rollcall keeps no notes about it.
-func (u *UI) markItems(s *app.Session) []*fyne.MenuItem {
-	if u.options.Marks == nil || s.Machine != "" || s.IsProcess() || s.Launch != nil && s.Launch.Unlisted {
-		return nil
-	}
-	pin, hide := "Pin", "Hide"
-	if s.Pinned {
-		pin = "Unpin"
-	}
-	if s.Hidden {
-		hide = "Don't hide"
-	}
-	x := *s
-	return []*fyne.MenuItem{
-		fyne.NewMenuItem("Rename…", func() { u.showRename(x) }),
-		fyne.NewMenuItem(pin, func() { u.mark(&x, func(m *app.Mark) { m.Pinned = !x.Pinned }) }),
-		fyne.NewMenuItem(hide, func() { u.mark(&x, func(m *app.Mark) { m.Hidden = !x.Hidden }) }),
-	}
-}
-
-// showRename opens the form that gives a session a name.
-func (u *UI) showRename(s app.Session) {
-	f := u.host.NewForm("Rename the session", "Rename", "The session was not renamed: ")
-	name := f.NewEntry(sessionTitle(&s))
-	name.SetText(s.Name)
-	f.Submit = func() func(context.Context) error {
-		text := name.Text
-		return func(ctx context.Context) error {
-			return u.changeMark(ctx, &s, func(m *app.Mark) { m.Name = text })
-		}
-	}
-	f.Open(widgets.Hint("Rollcall keeps the name and shows it in lists, the menu and notifications. The agent's files stay as they are. Without a name, the agent's title is shown."),
-		widgets.Named("Name", name))
-	f.Focus(name)
-}
-
-// mark changes the user's notes about a session. It returns at once.
-func (u *UI) mark(s *app.Session, change func(*app.Mark)) {
-	u.try("", func() error { return u.changeMark(u.ctx, s, change) })
-}
-
-// changeMark stores a change of the notes about a session, and reads the sessions again.
-func (u *UI) changeMark(ctx context.Context, s *app.Session, change func(*app.Mark)) error {
-	err := u.options.Marks.Change(ctx, s.Agent, s.ID, change)
-	if err == nil {
-		go u.core.Refresh(u.ctx)
-	}
-	return err
 }
