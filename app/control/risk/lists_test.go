@@ -39,11 +39,12 @@ func project(t *testing.T) string {
 	return dir
 }
 
-// TestLists: the shares of what is marked, and of what one key allows, on lists of commands. The third lists were written after the rules; what the rules
-// did to them first was 94 % and 1.5 %.
+// TestLists: the shares of what is marked, and of what one key allows, on lists of commands. The third and fourth lists were written after the rules; what the
+// rules did to them first was 94 % and 1.5 %, and 94.6 % and 0.4 %.
 func TestLists(t *testing.T) {
 	for name, limit := range map[string]struct{ marked, oneKey [2]float64 }{
 		"dangerous-1": {[2]float64{97, 100}, [2]float64{0, 0}}, "dangerous-2": {[2]float64{97, 100}, [2]float64{0, 0}}, "dangerous-3": {[2]float64{97, 100}, [2]float64{0, 0}},
+		"dangerous-4": {[2]float64{96, 100}, [2]float64{0, 0}}, "harmless-4": {[2]float64{0, 1}, [2]float64{55, 100}},
 		"harmless-1": {[2]float64{0, 0}, [2]float64{40, 100}}, "harmless-2": {[2]float64{0, 1}, [2]float64{45, 100}}, "harmless-3": {[2]float64{0, 1}, [2]float64{25, 100}},
 	} {
 		dir := project(t)

@@ -23,6 +23,9 @@ func (j *judge) find(args []word) {
 			j.mark(deletesMany)
 		case "-fprint", "-fprintf", "-fls", "-fprint0":
 			j.unsure = true
+			if i+1 < len(args) {
+				j.writes(args[i+1])
+			}
 		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
 			if i < checked {
 				continue

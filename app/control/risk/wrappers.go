@@ -43,7 +43,7 @@ var wrappers = map[string]wrapper{
 	"docker-compose exec": container, "docker-compose run": container, "kubectl exec": {valued: "-n --namespace -c --container", before: 2}, "oc exec": {valued: "-n -c", before: 2},
 	"lxc exec": {before: 2}, "distrobox enter": {before: 2}, "toolbox run": {valued: "-c", before: 1}, "adb shell": {before: 1, shell: true}, "vagrant ssh": {before: 1, shell: true},
 	"cmd": {shell: true}, "script": {valued: "-t -o", before: 1}, "npx": {valued: "-p --package"}, "bunx": {}, "pnpx": {}, "npm exec": {before: 1}, "pnpm exec": {before: 1}, "pnpm dlx": {before: 1}, "yarn dlx": {before: 1},
-	"start-process": {}, "start": {}, "then": {}, "noglob": {}, "nocorrect": {}, "coproc": {}, "winpty": {}, "wsl": {valued: "-d -u"},
+	"start-process": {}, "start": {}, "then": {}, "noglob": {}, "nocorrect": {}, "coproc": {}, "winpty": {}, "flatpak-spawn": {}, "wsl": {valued: "-d -u"},
 }
 
 // containerOptions are the options of docker run and docker exec that take the next word.
@@ -115,6 +115,7 @@ func (j *judge) call(words []word) {
 		j.mark("runs a program that is only known when it runs")
 		return
 	}
+	j.markIf(strings.Contains(words[0].text, "://"), downloads)
 	j.ran(words[0].text)
 	j.named(words[0].text, name)
 	j.markIf(strings.Contains(words[0].text, "/") && j.place(words[0].text) == temporary, fromOutside)
