@@ -130,10 +130,17 @@ func New(cfg Config) *Core {
 func (c *Core) Snapshot() *Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.last == nil || c.last.Generation < c.generation {
-		c.last = c.snapshotLocked()
+	if c.last != nil && c.last.Generation == c.generation {
+		return c.last
 	}
-	return c.last
+	c.mergeLocked()
+	snap := &Snapshot{At: time.Now(), Generation: c.generation, Troubles: c.troubles, Own: c.own, Headless: c.headless, joined: c.joined, Adapters: c.healthLocked()}
+	snap.Refreshing = slices.ContainsFunc(snap.Adapters, func(h Health) bool { return h.Asking })
+	c.machines.addTo(snap)
+	snap.LeftOut.Sessions = c.hidden
+	snap.divideHealth(c.leftOut)
+	c.last = snap
+	return snap
 }
 
 // Refresh asks every adapter, each in its own goroutine under its own limit, and
@@ -265,17 +272,6 @@ func (c *Core) publishLocked() {
 	for r := range c.readers {
 		r.Set()
 	}
-}
-
-// snapshotLocked returns a snapshot of what is known now.
-func (c *Core) snapshotLocked() *Snapshot {
-	c.mergeLocked()
-	snap := &Snapshot{At: time.Now(), Generation: c.generation, Troubles: c.troubles, Own: c.own, Headless: c.headless, joined: c.joined, Adapters: c.healthLocked()}
-	snap.Refreshing = slices.ContainsFunc(snap.Adapters, func(h Health) bool { return h.Asking })
-	c.machines.addTo(snap)
-	snap.LeftOut.Sessions = c.hidden
-	snap.divideHealth(c.leftOut)
-	return snap
 }
 
 // health returns how the adapters answered last.

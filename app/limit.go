@@ -43,7 +43,8 @@ func startCall[T any](ask func() (T, error), after func(*call[T])) *call[T] {
 			defer after(k)
 		}
 		defer close(k.done)
-		k.value, k.err = guarded(ask)
+		defer recovered(&k.err)
+		k.value, k.err = ask()
 	}()
 	return k
 }
@@ -146,12 +147,15 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
 
 // guarded calls an adapter, and returns its panic as a *crash.
 func guarded[T any](ask func() (T, error)) (value T, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &crash{value: p, stack: debug.Stack()}
-		}
-	}()
+	defer recovered(&err)
 	return ask()
+}
+
+// recovered sets err to a *crash if the function that defers the call panicked.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = &crash{value: p, stack: debug.Stack()}
+	}
 }
 
 // crash is the error of an adapter that panicked.

@@ -15,10 +15,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 	"rollcall/proc"
@@ -27,21 +25,13 @@ import (
 // Adapter implements adapters.Adapter and adapters.Watcher. It keeps the facts
 // of files that did not change in memory, never a status.
 type Adapter struct {
-	home  string
-	env   func(string) string
-	table proc.Lister
-	now   func() time.Time
-	named func() []string // homes that the user named
+	*kit.Base
 
 	rollouts cache
 	folders  folders
 	names    names
 	states   states
-	homes    *kit.Recent
-	current  kit.List
 	limits   kit.Limits
-
-	watched kit.Watch
 }
 
 var (
@@ -59,9 +49,7 @@ var (
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
-	cfg = cfg.WithDefaults()
-	a := &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
-		homes: kit.NewRecent(cfg.Places, Name)}
+	a := &Adapter{Base: kit.NewBase(cfg, description)}
 	a.rollouts.saved = kit.NewSaved[savedRollout](cfg.Facts, string(Name), factsFormat)
 	return a
 }
@@ -74,26 +62,16 @@ var description = adapters.Register(adapters.Description{
 	Program: "codex", Install: "npm install -g @openai/codex", Unarchive: "codex unarchive", Processes: []string{"codex", acpProgram},
 }, (*Adapter)(nil))
 
-// Describe implements adapters.Describer.
-func (a *Adapter) Describe() adapters.Description { return description }
-
-// Name implements adapters.Adapter.
-func (a *Adapter) Name() adapters.Name { return Name }
-
 // Discover implements adapters.Adapter. Query.Totals changes nothing: Codex counts
 // tokens cumulatively, so the end of a rollout has them. Prompts, titles and errors are
 // cut at 4 KiB. When the daemon's socket does not answer, Discover takes at most a
 // second longer than the files take.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return a.current.Ask(ctx, func(ctx context.Context, home string) {
-		_, _ = New(kit.Config(home, a.table)).look(ctx, kit.Query(q))
-	}, func() (adapters.Roll, error) {
-		return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
-	})
+	return a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return New(cfg).look })
 }
 
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	d := &discovery{adapter: a, query: q, now: a.now(), answer: kit.NewAnswer(),
+	d := &discovery{adapter: a, query: q, now: a.Now(), answer: kit.NewAnswer(),
 		mainThreads: map[*host]int{}, attended: map[string]bool{}, shownBy: map[string]proc.Identity{}}
 	var roots []*root
 	var absent bool
@@ -109,7 +87,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	}
 	d.addUnresponsive()
 	d.addEphemeral()
-	a.watched.Set(d.answer.Watched())
+	a.Watch.Set(d.answer.Watched())
 	a.rollouts.endQuestion(q.Once)
 	if q.Once {
 		a.forget()
@@ -120,7 +98,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 // inUse returns the processes of Codex and the homes in use, and whether nothing of Codex is here. without
 // says what is missing from the answer if the process table can't be read.
 func (a *Adapter) inUse(ctx context.Context, answer *kit.Answer, without string) (c agentProcesses, roots []*root, absent bool) {
-	c, err := readProcesses(ctx, a.table)
+	c, err := readProcesses(ctx, a.Table)
 	if err != nil {
 		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err, Fix: without})
 	}
@@ -133,7 +111,7 @@ func (a *Adapter) inUse(ctx context.Context, answer *kit.Answer, without string)
 // of a session that waits for a permission: when the user decides, Codex writes only to
 // databases there.
 func (a *Adapter) WatchPaths() []string {
-	return a.watched.Folders()
+	return a.Watch.Folders()
 }
 
 // forget drops the caches that only save reading at the next call.

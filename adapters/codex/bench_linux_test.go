@@ -54,7 +54,7 @@ func discover(b *testing.B, a *Adapter, q adapters.Query, want int) {
 func BenchmarkFirstLook(b *testing.B) {
 	a := benchmarkHome(b)
 	for b.Loop() {
-		fresh := New(adapters.Config{Home: a.home, Env: a.env, Table: a.table})
+		fresh := New(adapters.Config{Home: a.Home, Env: a.Env, Table: a.Table})
 		discover(b, fresh, adapters.Query{}, 1000)
 	}
 }
@@ -63,7 +63,7 @@ func BenchmarkFirstLook(b *testing.B) {
 func BenchmarkFirstLookLive(b *testing.B) {
 	a := benchmarkHome(b)
 	for b.Loop() {
-		fresh := New(adapters.Config{Home: a.home, Env: a.env, Table: a.table})
+		fresh := New(adapters.Config{Home: a.Home, Env: a.Env, Table: a.Table})
 		discover(b, fresh, adapters.Query{Since: time.Now().Add(time.Hour)}, 0)
 	}
 }

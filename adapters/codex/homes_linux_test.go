@@ -52,10 +52,10 @@ func TestHomeOfAProcess(t *testing.T) {
 		t.Errorf("named %q, %v", ids, err)
 	}
 	now := time.Now()
-	a.now = func() time.Time { return now.Add(kit.RecentTime - time.Hour) }
+	a.Now = func() time.Time { return now.Add(kit.RecentTime - time.Hour) }
 	_, s = ask()
 	want(t, s, adapters.Stopped, adapters.Died, 0)
-	a.now = func() time.Time { return now.Add(kit.RecentTime + time.Hour) }
+	a.Now = func() time.Time { return now.Add(kit.RecentTime + time.Hour) }
 	if roll, s := ask(); s.ID != "" || slices.ContainsFunc(roll.LookedIn, func(p string) bool { return strings.HasPrefix(p, other) }) {
 		t.Errorf("after a day still %s in %q", s.ID, roll.LookedIn)
 	}
@@ -67,7 +67,7 @@ func TestNamedHome(t *testing.T) {
 	write(t, filepath.Join(other, "sessions", "2026", "11", "21", "rollout-2026-11-21T05-00-00-"+threadA+".jsonl"), begunNow("0.169.0").text())
 	a := atNow(home(t))
 	for _, named := range [][]string{{other, filepath.Join(other, "missing")}, nil} {
-		a.named = func() []string { return named }
+		a.Base.Named = func() []string { return named }
 		roll, err := a.Discover(t.Context(), adapters.Query{})
 		must.Do(t, err)
 		if found := slices.ContainsFunc(roll.Sessions, func(s adapters.Session) bool { return s.ID == threadA }); found != (named != nil) {

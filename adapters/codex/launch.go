@@ -9,11 +9,6 @@ import (
 	"rollcall/adapters/internal/agentproc"
 )
 
-// Program implements adapters.Launcher.
-func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	return description.FindProgram(look)
-}
-
 // Modes implements adapters.Launcher: the sandboxes of --sandbox (0.137.0 to
 // 0.169.0).
 func (a *Adapter) Modes() []adapters.Mode {

@@ -27,7 +27,7 @@ func (a *Adapter) Limits(ctx context.Context) ([]adapters.Limit, error) {
 				files = append(files, kit.LimitFile{Path: rollouts[i].path, Info: rollouts[i].info})
 			}
 		}
-		limits, err := a.limits.Newest(ctx, r.path, files, a.now(), limitsOf)
+		limits, err := a.limits.Newest(ctx, r.path, files, a.Now(), limitsOf)
 		answer.Problem(err)
 		found = append(found, limits...)
 	}

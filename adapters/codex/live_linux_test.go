@@ -102,10 +102,10 @@ func TestApprovalByProcesses(t *testing.T) {
 	p.do("open", write(t, rolloutPath(home, threadA), script.text()))
 	pid := p.cmd.Process.Pid
 	a := atNow(home)
-	a.now = func() time.Time { return script.at }
+	a.Now = func() time.Time { return script.at }
 	want(t, look(t, a, home, adapters.Query{})[threadA], adapters.Working, "", pid)
 
-	a.now = func() time.Time { return script.at.Add(time.Minute) }
+	a.Now = func() time.Time { return script.at.Add(time.Minute) }
 	s := look(t, a, home, adapters.Query{})[threadA]
 	if s.WaitingFor != adapters.ForPermission {
 		t.Errorf("%s %s (%s), want it to wait for permission", s.Status, s.WaitingFor, s.Evidence)

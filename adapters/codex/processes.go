@@ -234,7 +234,7 @@ func (a *Adapter) OwnsProcess(p proc.Process) bool {
 	if !isCodex(p.Comm) {
 		return false
 	}
-	args, err := a.table.Args(p.Identity)
+	args, err := a.Table.Args(p.Identity)
 	return err == nil && len(args) > 0 && (&host{Process: p, args: args}).readArgs()
 }
 

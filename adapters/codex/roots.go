@@ -101,9 +101,9 @@ func (f *homeSearch) unresponsiveHomeOf(h *host) string {
 // live Codex processes were started with, and those that contain their open rollouts;
 // also those that processes used within the last 24 hours.
 func (a *Adapter) roots(c agentProcesses, answer *kit.Answer) []*root {
-	f := homeSearch{Roots: kit.Roots{Answer: answer}, state: a.env("CODEX_SQLITE_HOME")}
+	f := homeSearch{Roots: kit.Roots{Answer: answer}, state: a.Env("CODEX_SQLITE_HOME")}
 	own := f.add(a.ownHome())
-	for _, path := range a.named() {
+	for _, path := range a.Base.Named() {
 		f.add(path)
 	}
 	for _, h := range c.hosts {
@@ -115,12 +115,12 @@ func (a *Adapter) roots(c agentProcesses, answer *kit.Answer) []*root {
 			used = append(used, r.path)
 		}
 	}
-	for _, path := range a.homes.Use(used, a.now()) {
+	for _, path := range a.Recent.Use(used, a.Now()) {
 		if !slices.Contains(used, path) && f.Answers(path) && isFolder(path) {
 			f.add(path)
 		}
 	}
-	a.current.Set(f.paths())
+	a.Current.Set(f.paths())
 	for _, r := range f.found {
 		r.state = slices.DeleteFunc(r.state, func(path string) bool { return path != "" && !f.Answers(path) })
 		r.state = kit.AppendNew(r.state, filepath.Join(r.path, "sqlite"), r.path)
@@ -138,7 +138,7 @@ func (f *homeSearch) paths() (paths []string) {
 
 // ownHome returns the home that the user's environment names.
 func (a *Adapter) ownHome() string {
-	return cmp.Or(a.env("CODEX_HOME"), filepath.Join(a.home, ".codex"))
+	return cmp.Or(a.Env("CODEX_HOME"), filepath.Join(a.Home, ".codex"))
 }
 
 func isFolder(path string) bool {
@@ -170,7 +170,7 @@ func (a *Adapter) lockOwners(r *root) (map[string]int, []error) {
 	if err != nil {
 		return nil, []error{adapters.Unreadable(dir, err)}
 	}
-	held, err := a.table.FileLocks()
+	held, err := a.Table.FileLocks()
 	if err != nil {
 		if errors.Is(err, proc.ErrUnsupported) {
 			return nil, nil

@@ -38,8 +38,8 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		s.possibleHost = d.possibleHost(f.info)
 	}
 	if call, ok := s.oldestCall(); ok && f.host != nil {
-		s.running, s.nothingRuns = d.running.processOfCall(d.adapter.table, f.host, f.id, call.at)
-		s.pressure = d.adapter.table.Pressure()
+		s.running, s.nothingRuns = d.running.processOfCall(d.adapter.Table, f.host, f.id, call.at)
+		s.pressure = d.adapter.Table.Pressure()
 	}
 	v := decide(s)
 	if d.running.unread && f.host == nil && v.Status == adapters.Stopped {

@@ -22,14 +22,14 @@ func TestACP(t *testing.T) {
 		call("c", `{"cmd":"touch y","sandbox_permissions":"require_escalated"}`)
 	p.do("open", idle).do("open", write(t, rolloutPath(home, threadB), asks.text()))
 	a := atNow(home)
-	a.now = func() time.Time { return asks.at.Add(2 * time.Second) }
+	a.Now = func() time.Time { return asks.at.Add(2 * time.Second) }
 	pid := p.cmd.Process.Pid
 	sessions := look(t, a, home, adapters.Query{})
 	want(t, sessions[threadA], adapters.Idle, adapters.Completed, pid)
 	if s := sessions[threadB]; s.WaitingFor != adapters.ForPermission || !s.Shared || s.Process.PID != pid || !strings.Contains(s.Evidence, "codex-acp") {
 		t.Errorf("%+v", s)
 	}
-	if row, err := a.table.Find(pid); err != nil || !a.OwnsProcess(row) {
+	if row, err := a.Table.Find(pid); err != nil || !a.OwnsProcess(row) {
 		t.Errorf("codex-acp is no process of Codex's: %v", err)
 	}
 	if err := a.CanStop(t.Context(), sessions[threadB]); err == nil {
@@ -183,7 +183,7 @@ func TestResumeInItsHome(t *testing.T) {
 		{otherHome, ownHome, ownHome},
 		{"", "", ""},
 	} {
-		a := New(adapters.Config{Home: own, Env: func(string) string { return c.variable }, Table: atNow(own).table})
+		a := New(adapters.Config{Home: own, Env: func(string) string { return c.variable }, Table: atNow(own).Table})
 		command, err := a.Command("codex", adapters.Task{Resume: threadA, Home: c.home, Prompt: "x"})
 		got := strings.TrimPrefix(strings.Join(command.Set, " "), "CODEX_HOME=")
 		if err != nil || got != c.want {

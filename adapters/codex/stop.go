@@ -21,11 +21,11 @@ func (a *Adapter) EndBy(adapters.Session) ([]proc.Signal, error) {
 
 // CanStop implements adapters.StopChecker: of the servers only the shared daemon has a socket.
 func (a *Adapter) CanStop(_ context.Context, s adapters.Session) error {
-	p, err := a.table.Find(s.Process.PID)
+	p, err := a.Table.Find(s.Process.PID)
 	if err != nil || p.Identity != s.Process {
 		return fmt.Errorf("process %d has ended", s.Process.PID)
 	}
-	if h := inspect(a.table, p); h == nil || !h.daemon {
+	if h := inspect(a.Table, p); h == nil || !h.daemon {
 		return errors.New("only Codex's daemon takes orders from others; interrupt the turn in its own program")
 	}
 	return nil

@@ -115,7 +115,7 @@ func (d *discovery) freeTerminals(r *root) []terminalUI {
 			continue
 		}
 		k := terminalUI{host: h}
-		if folder, err := d.adapter.table.CWD(h.Identity); err == nil && !h.otherFolder {
+		if folder, err := d.adapter.Table.CWD(h.Identity); err == nil && !h.otherFolder {
 			k.folder = folder
 			if filepath.IsAbs(h.cd) {
 				k.folder = filepath.Clean(h.cd)
@@ -172,7 +172,7 @@ func begunAt(id string, otherwise time.Time) time.Time {
 
 // addProcess adds the row of a process to which no thread belongs.
 func (d *discovery) addProcess(h *host) {
-	folder, _ := d.adapter.table.CWD(h.Identity) // empty where it is not known
+	folder, _ := d.adapter.Table.CWD(h.Identity) // empty where it is not known
 	s := adapters.ProcessSession(Name, h.Process, folder)
 	if h.unresponsive != "" {
 		s = adapters.UnresponsiveProcess(Name, h.Process, folder, h.unresponsive)

@@ -11,10 +11,8 @@ package opencode
 import (
 	"context"
 	"net/netip"
-	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
@@ -22,11 +20,8 @@ import (
 // Adapter implements adapters.Adapter, Watcher, Peeker, Stopper and ProcessOwner. It keeps the
 // facts of stores that did not change in memory, never a status.
 type Adapter struct {
+	*kit.Base
 	product *Product
-	home    string
-	env     func(string) string
-	table   proc.Lister
-	now     func() time.Time
 	// serves returns nil if the process listens at the address.
 	serves func(netip.AddrPort, proc.Identity) error
 	// password returns the password with which Rollcall launched a process, or "".
@@ -35,12 +30,7 @@ type Adapter struct {
 	databases kit.Memo[string, *snapshot] // by path
 	saved     *savedSessions              // the same between processes
 	logs      kit.Memo[string, *logState] // by path
-	named     func() []string             // data folders that the user named
-	homes     *kit.Recent                 // data folders, see useOf
 	versions  kit.Memo[string, string]    // of programs that were asked for theirs, by path
-	current   kit.List
-
-	watched kit.Watch
 }
 
 var (
@@ -59,16 +49,9 @@ func New(cfg adapters.Config) *Adapter { return For(openCode, cfg) }
 // For makes the adapter of an agent that keeps its sessions as OpenCode does. It reads nothing yet.
 func For(p *Product, cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{product: p, home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, serves: proc.CheckListenedBy, password: cfg.Password,
-		homes: kit.NewRecent(cfg.Places, p.Name),
+	return &Adapter{Base: kit.NewBase(cfg, p.Description), product: p, serves: proc.CheckListenedBy, password: cfg.Password,
 		saved: kit.NewSaved[facts](cfg.Facts, string(p.Name), factsFormat)}
 }
-
-// Describe implements adapters.Describer.
-func (a *Adapter) Describe() adapters.Description { return a.product.Description }
-
-// Name implements adapters.Adapter.
-func (a *Adapter) Name() adapters.Name { return a.product.Name }
 
 // Discover implements adapters.Adapter. Query.Totals has an effect on stores of
 // versions up to 1.14, which keep no sums: without it, Tokens are nil for sessions of
@@ -76,11 +59,7 @@ func (a *Adapter) Name() adapters.Name { return a.product.Name }
 // OpenCode itself counts. Prompts, titles and errors are cut at 4 KiB. Servers that do
 // not answer delay the answer by a second at most.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	roll, err := a.current.Ask(ctx, func(ctx context.Context, home string) {
-		_, _ = For(a.product, kit.Config(home, a.table)).look(ctx, kit.Query(q)).result(ctx)
-	}, func() (adapters.Roll, error) {
-		return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q).result(ctx) })
-	})
+	roll, err := a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return For(a.product, cfg).look })
 	if q.Once {
 		a.forget()
 	}
@@ -94,7 +73,7 @@ func (a *Adapter) forget() {
 
 // begin reads the processes and finds the data folders. withoutTable is what the user is told if the process table can't be read.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query, withoutTable string) *discovery {
-	d := &discovery{adapter: a, query: q, now: a.now(), answer: kit.NewAnswer()}
+	d := &discovery{adapter: a, query: q, now: a.Now(), answer: kit.NewAnswer()}
 	var err error
 	if d.census, err = a.takeCensus(ctx, d.now); err != nil {
 		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err, Fix: withoutTable})
@@ -106,26 +85,21 @@ func (a *Adapter) begin(ctx context.Context, q adapters.Query, withoutTable stri
 }
 
 // look reads the processes and all stores, once.
-func (a *Adapter) look(ctx context.Context, q adapters.Query) *discovery {
+func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q, "without it, the status of sessions is unknown")
 	for _, r := range d.roots {
 		d.root(ctx, r)
 	}
 	d.addUnresponsive()
-	return d
-}
-
-// result returns the answer of Discover.
-func (d *discovery) result(ctx context.Context) (adapters.Roll, error) {
 	if d.absent {
 		return d.answer.Absent()
 	}
-	d.adapter.watched.Set(d.answer.Watched())
-	return d.answer.Result(ctx, d.adapter.product.Title)
+	a.Watch.Set(d.answer.Watched())
+	return d.answer.Result(ctx, a.product.Title)
 }
 
 // WatchPaths implements adapters.Watcher: the folder of the database and its write-ahead log,
 // and that of the logs.
 func (a *Adapter) WatchPaths() []string {
-	return a.watched.Folders()
+	return a.Watch.Folders()
 }

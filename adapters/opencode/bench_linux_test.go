@@ -46,7 +46,7 @@ func BenchmarkDiscover(b *testing.B) {
 	for name, q := range queries {
 		b.Run("cold/"+name, func(b *testing.B) {
 			for b.Loop() {
-				fresh := New(adapters.Config{Home: a.home, Env: a.env, Table: a.table})
+				fresh := New(adapters.Config{Home: a.Home, Env: a.Env, Table: a.Table})
 				if _, err := fresh.Discover(b.Context(), q); err != nil {
 					b.Fatal(err)
 				}

@@ -141,7 +141,7 @@ func statDatabase(path string) (fs.FileInfo, error) {
 // databaseProblem returns the problem of a failed read, and nil for a database that
 // OpenCode is still creating.
 func (a *Adapter) databaseProblem(ctx context.Context, path string, info fs.FileInfo, err error) error {
-	if errors.Is(err, sqlitero.ErrTables) && a.now().Sub(info.ModTime()) < creationTime && info.Size() < 1<<20 {
+	if errors.Is(err, sqlitero.ErrTables) && a.Now().Sub(info.ModTime()) < creationTime && info.Size() < 1<<20 {
 		return nil
 	}
 	return sqlitero.Problem(ctx, path, err, "it is read again next time", "if the agent can't open it either, move it away")

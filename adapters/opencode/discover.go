@@ -270,7 +270,7 @@ func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*ada
 	if c.host != nil {
 		s.server = l.serverAnswers[c.host]
 		s.runs = d.census.hasChild(c.host)
-		s.pressure = d.adapter.table.Pressure()
+		s.pressure = d.adapter.Table.Pressure()
 		s.child = f.waitingChild(answers)
 	}
 	v := decide(s)

@@ -20,11 +20,6 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-// Program implements adapters.Launcher.
-func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	return a.product.FindProgram(look)
-}
-
 // Modes implements adapters.Launcher: the built-in agents of OpenCode are its modes
 // (--agent). In the background OpenCode refuses every action that needs a permission.
 func (a *Adapter) Modes() []adapters.Mode {

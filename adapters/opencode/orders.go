@@ -36,7 +36,7 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 // livesIn returns why a session in `opencode acp` can't be given orders.
 func (a *Adapter) livesIn(h *host) error {
 	where := "the program that started it"
-	if p, err := a.table.Find(h.PPID); err == nil {
+	if p, err := a.Table.Find(h.PPID); err == nil {
 		where = fmt.Sprintf("%s (process %d)", p.Comm, p.PID)
 	}
 	return fmt.Errorf("%w: it lives in %s, which alone gives it orders", errElsewhere, where)
@@ -102,7 +102,7 @@ func (a *Adapter) findServer(ctx context.Context, s adapters.Session) (*serverCl
 	if s.Process.IsZero() {
 		return nil, errors.New("no process runs this session")
 	}
-	c, err := a.takeCensus(ctx, a.now())
+	c, err := a.takeCensus(ctx, a.Now())
 	if err != nil && len(c.hosts) == 0 {
 		return nil, err
 	}

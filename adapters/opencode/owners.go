@@ -135,7 +135,7 @@ func (c census) beganChild(h *host, at time.Time) bool {
 // writtenBy returns the runs whose lines a process wrote last, usually one. It returns
 // none if the system doesn't show that, as on systems other than Linux.
 func (a *Adapter) writtenBy(id proc.Identity, log string) []string {
-	ends, err := a.table.Appended(id, log)
+	ends, err := a.Table.Appended(id, log)
 	if err != nil || len(ends) == 0 {
 		return nil
 	}

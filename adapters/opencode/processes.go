@@ -66,7 +66,7 @@ type census struct {
 }
 
 func (a *Adapter) takeCensus(ctx context.Context, now time.Time) (census, error) {
-	processes, err := a.table.List(ctx)
+	processes, err := a.Table.List(ctx)
 	c := census{children: map[int][]proc.Process{}, processes: len(processes)}
 	named := map[int]proc.Process{}
 	for _, p := range processes {
@@ -82,7 +82,7 @@ func (a *Adapter) takeCensus(ctx context.Context, now time.Time) (census, error)
 		if h == nil {
 			continue
 		}
-		if parent, ok := named[p.PPID]; ok && isOwnTool(a.table, h, parent, now) {
+		if parent, ok := named[p.PPID]; ok && isOwnTool(a.Table, h, parent, now) {
 			continue
 		}
 		c.hosts = append(c.hosts, h)
@@ -116,14 +116,14 @@ func (a *Adapter) OwnsProcess(p proc.Process) bool {
 	if h == nil || h.denied || len(h.args) == 0 {
 		return false
 	}
-	parent, err := a.table.Find(p.PPID)
-	return err != nil || !a.product.runs(parent.Comm) || !isOwnTool(a.table, h, parent, a.now())
+	parent, err := a.Table.Find(p.PPID)
+	return err != nil || !a.product.runs(parent.Comm) || !isOwnTool(a.Table, h, parent, a.Now())
 }
 
 // inspect reads a process and returns it as a host, with its open files. It returns nil for a process that runs no sessions or
 // has ended.
 func (a *Adapter) inspect(p proc.Process) *host {
-	table := a.table
+	table := a.Table
 	h := a.identify(p)
 	if h == nil {
 		return nil
@@ -162,7 +162,7 @@ func (h *host) keepsOwnLog() bool {
 // identify reads the role of a process from its command line, environment and folder. It
 // returns nil for a process that runs no sessions or has ended.
 func (a *Adapter) identify(p proc.Process) *host {
-	table := a.table
+	table := a.Table
 	args, err := table.Args(p.Identity)
 	if errors.Is(err, proc.ErrGone) {
 		return nil

@@ -41,9 +41,9 @@ func (a *Adapter) roots(c census, now time.Time, answer *kit.Answer) []*root {
 	all := homeSearch{Roots: kit.Roots{Answer: answer}, product: a.product}
 	own := all.add(a.ownHome())
 	if own != nil {
-		answer.Problem(own.use(a.env(a.product.Variable + "DB")))
+		answer.Problem(own.use(a.Env(a.product.Variable + "DB")))
 	}
-	for _, path := range a.named() {
+	for _, path := range a.Named() {
 		all.add(path)
 	}
 	var uses []string
@@ -54,11 +54,11 @@ func (a *Adapter) roots(c census, now time.Time, answer *kit.Answer) []*root {
 		}
 		r.hosts = append(r.hosts, h)
 		answer.Problem(r.use(h.db))
-		if r != own || h.db != a.env(a.product.Variable+"DB") {
+		if r != own || h.db != a.Env(a.product.Variable+"DB") {
 			uses = append(uses, r.path+useMark+h.db)
 		}
 	}
-	for _, use := range a.homes.Use(uses, now) {
+	for _, use := range a.Recent.Use(uses, now) {
 		folder, database, _ := strings.Cut(use, useMark)
 		if !all.Answers(folder) {
 			continue
@@ -74,7 +74,7 @@ func (a *Adapter) roots(c census, now time.Time, answer *kit.Answer) []*root {
 	for _, r := range all.found {
 		current = append(current, r.path)
 	}
-	a.current.Set(current)
+	a.Current.Set(current)
 	for _, r := range all.found {
 		answer.Problem(r.glob())
 		answer.LookedIn(r.missing...)
@@ -84,9 +84,9 @@ func (a *Adapter) roots(c census, now time.Time, answer *kit.Answer) []*root {
 
 // ownHome returns the data folder of the user's environment.
 func (a *Adapter) ownHome() string {
-	data := a.env("XDG_DATA_HOME")
+	data := a.Env("XDG_DATA_HOME")
 	if !filepath.IsAbs(data) {
-		data = filepath.Join(a.home, ".local", "share")
+		data = filepath.Join(a.Home, ".local", "share")
 	}
 	return filepath.Join(data, a.product.HomeFolder)
 }

@@ -82,7 +82,7 @@ type serverClient struct {
 func (a *Adapter) client(h *host, base string) *serverClient {
 	c := &serverClient{product: a.product, http: a.httpClient(h.Identity), base: base, user: defaultUser, password: a.password(h.Identity), pid: h.PID}
 	if c.password == "" {
-		c.user, c.password = cmp.Or(a.env(a.product.user()), defaultUser), a.env(a.product.password())
+		c.user, c.password = cmp.Or(a.Env(a.product.user()), defaultUser), a.Env(a.product.password())
 	}
 	return c
 }
@@ -151,7 +151,7 @@ func (d *discovery) askServers(ctx context.Context, r *root, sessions map[string
 			switch {
 			case err == nil:
 				answers[h] = s
-			case sure && ctx.Err() == nil && d.adapter.table.Alive(h.Identity) && d.now.Sub(h.Started) > startLimit:
+			case sure && ctx.Err() == nil && d.adapter.Table.Alive(h.Identity) && d.now.Sub(h.Started) > startLimit:
 				d.answer.Problem(client.serverProblem(err))
 			}
 		})

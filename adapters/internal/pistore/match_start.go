@@ -3,6 +3,7 @@ package pistore
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -23,46 +24,13 @@ func (s *session) startWindow() time.Duration {
 	return min(max(3500*time.Millisecond, 8*s.second.Sub(s.at)), 20*time.Second)
 }
 
-// usualStart returns how long after its process's start a session usually begins.
-func (s *session) usualStart() time.Duration {
-	if s.system {
-		return 900 * time.Millisecond
-	}
-	return 1500 * time.Millisecond
-}
-
-// startTolerance returns the smallest difference between the starts of two sessions at
-// which they can be distinguished. 1.5.2 takes 0.5 s to 1.8 s, and 3 s on a busy
-// machine; 0.73.1 takes 0.6 s when its files are in the system's cache, 4 s when not,
-// 10 s on a busy machine.
-func (s *session) startTolerance(busy time.Duration) time.Duration {
-	if s.system {
-		return max(700*time.Millisecond, 4*busy)
-	}
-	return max(3*time.Second, 8*busy)
-}
-
-// firstEntryDelay returns the longest delay of the first entry of these sessions, at
-// most 2 s.
-func firstEntryDelay(ss []*session) (longest time.Duration) {
-	for _, s := range ss {
-		longest = max(longest, s.second.Sub(s.at))
-	}
-	return min(longest, 2*time.Second)
-}
-
-// startFit returns how far a session's beginning is from the usual time after a process's
-// start. ok reports whether the process can have begun with the session.
-func (m *matcher) startFit(p *process, s *session) (off time.Duration, ok bool) {
+// canBegin reports whether the process can have begun with the session.
+func (m *matcher) canBegin(p *process, s *session) bool {
 	gap := s.at.Sub(p.Started)
-	if gap < -startPrecision {
-		return 0, false
+	if gap < -startPrecision || !p.mayHave(s) || !s.isNumbered(p) {
+		return false
 	}
-	if !p.mayHave(s) || !s.isNumbered(p) {
-		return 0, false
-	}
-	follows := m.threadsFollow(p, s)
-	return (gap - s.usualStart()).Abs(), follows || gap <= s.startWindow() && !m.wroteLess(p, s)
+	return m.threadsFollow(p, s) || gap <= s.startWindow() && !m.wroteLess(p, s)
 }
 
 // byStart finds the sessions that processes began with: Pi writes the header's
@@ -75,118 +43,95 @@ func (m *matcher) byStart(processes []*process) {
 		}
 	}
 	for _, ps := range folders {
-		m.byThreads(ps, m.beginnings(ps))
-		ps = slices.DeleteFunc(ps, func(p *process) bool { return m.has[p] != nil })
-		if ss := m.beginnings(ps); !m.inOrder(ps, ss) {
-			m.nearest(ps, ss)
-		}
-	}
-}
-
-// beginnings returns the sessions that one of the processes may have begun with.
-func (m *matcher) beginnings(ps []*process) (ss []*session) {
-	for _, s := range m.sessions {
-		first := !slices.ContainsFunc(m.sessions, func(o *session) bool { return o.at.Before(s.at) && isSameProcess(o, s) })
-		if s.isFree() && first && slices.ContainsFunc(ps, func(p *process) bool {
-			_, ok := m.startFit(p, s)
-			return ok
-		}) {
-			ss = append(ss, s)
-		}
-	}
-	return ss
-}
-
-// inOrder assigns one session to each process, if there are as many sessions as processes and
-// their order permits it. If two processes start within a second of each other, or within two
-// seconds on a busy machine, the later process may be the first to begin a session.
-func (m *matcher) inOrder(ps []*process, ss []*session) bool {
-	if len(ps) != len(ss) {
-		return false
-	}
-	for i, p := range ps {
-		if _, ok := m.startFit(p, ss[i]); !ok {
-			return false
-		}
-	}
-	apart := max(700*time.Millisecond, 2*firstEntryDelay(ss))
-	for i, s := range ss {
-		var hosts []*process
-		for j, p := range ps {
-			if _, ok := m.startFit(p, s); j == i || ok && p.Started.Sub(ps[i].Started).Abs() < apart {
-				hosts = append(hosts, p)
+		begun := map[*session][]*process{} // the processes that can have begun each session
+		for _, s := range m.sessions {
+			if hosts := m.beginners(ps, s); len(hosts) > 0 {
+				begun[s] = hosts
 			}
 		}
-		if len(hosts) == 1 {
-			m.assign(s, ps[i], "it began when the process did")
-		} else { // each of them is live, whichever process it belongs to
-			s.hosts, m.has[ps[i]] = hosts, s
+		for len(begun) > 0 {
+			m.assignGroup(takeGroup(begun))
 		}
 	}
-	return true
 }
 
-// nearest assigns to processes the sessions that began at the usual time after their
-// start.
-func (m *matcher) nearest(ps []*process, ss []*session) {
-	type pair struct {
-		p   *process
-		s   *session
-		off time.Duration
+// beginners returns the processes that can have begun with the session.
+func (m *matcher) beginners(ps []*process, s *session) (hosts []*process) {
+	if !s.isFree() || slices.ContainsFunc(m.sessions, func(o *session) bool { return o.at.Before(s.at) && isSameProcess(o, s) }) {
+		return nil
 	}
-	var pairs []pair
 	for _, p := range ps {
-		for _, s := range ss {
-			if off, ok := m.startFit(p, s); ok {
-				pairs = append(pairs, pair{p, s, off})
+		if m.canBegin(p, s) {
+			hosts = append(hosts, p)
+		}
+	}
+	return hosts
+}
+
+// takeGroup removes from begun the sessions that one of them shares a process with, directly or through others, and returns them.
+func takeGroup(begun map[*session][]*process) map[*session][]*process {
+	group, hosts := map[*session][]*process{}, map[*process]bool{}
+	for grown := true; grown; {
+		grown = false
+		for s, ps := range begun {
+			if len(group) == 0 || slices.ContainsFunc(ps, func(p *process) bool { return hosts[p] }) {
+				group[s], grown = ps, true
+				delete(begun, s)
+				for _, p := range ps {
+					hosts[p] = true
+				}
 			}
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.off, b.off) })
-	longest := firstEntryDelay(ss)
-	for i, x := range pairs {
-		if m.has[x.p] != nil || !x.s.isFree() {
+	return group
+}
+
+// assignGroup assigns the sessions of a group that takeGroup returned. If each can have begun in another process, all of them are live, and a session is
+// assigned to a process if it can have begun in no other one then. Otherwise nothing is certain.
+func (m *matcher) assignGroup(group map[*session][]*process) {
+	made := map[*process]*session{}
+	for s := range group {
+		if place(s, nil, group, made, map[*process]bool{}) {
 			continue
 		}
-		hosts, candidates := []*process{x.p}, []*session{x.s}
-		near := x.off + x.s.startTolerance(longest)
-		for _, y := range pairs[i+1:] {
-			if y.s == x.s && y.off < near && m.has[y.p] == nil {
-				hosts = append(hosts, y.p)
+		for s, ps := range group {
+			s.doubt = fmt.Sprintf("process %d began when this session and another one did", ps[0].PID)
+			for _, p := range ps {
+				m.has[p] = s
 			}
 		}
-		seen := map[*session]bool{x.s: true}
-		for _, y := range pairs[i+1:] { // of several hosts those without x.s may have any session to whose beginning they are the nearest
-			switch {
-			case m.has[y.p] != nil || !y.s.isFree() || slices.Contains(candidates, y.s):
-				continue
-			case y.p == x.p && y.off < near, len(hosts) > 1 && !seen[y.s] && slices.Contains(hosts, y.p):
-				candidates = append(candidates, y.s)
-			}
-			seen[y.s] = true
+		return
+	}
+	for p, s := range made {
+		others := maps.Clone(made)
+		delete(others, p)
+		if place(s, p, group, others, map[*process]bool{}) {
+			s.hosts, m.has[p] = group[s], s
+		} else {
+			m.assign(s, p, "it began when the process did")
 		}
-		m.assignAmbiguous(hosts, candidates)
+	}
+	for _, s := range made {
+		for _, p := range s.hosts {
+			m.has[p] = cmp.Or(m.has[p], s)
+		}
 	}
 }
 
-// assignAmbiguous records that each of the processes may have each of the sessions.
-func (m *matcher) assignAmbiguous(hosts []*process, candidates []*session) {
-	switch {
-	case len(hosts) == 1 && len(candidates) == 1:
-		m.assign(candidates[0], hosts[0], "it began when the process did")
-		return
-	case len(hosts) >= len(candidates): // all sessions are live, whichever process each belongs to
-		for _, s := range candidates {
-			s.hosts = hosts
+// place adds a session to made, which has one session at most for each process, in another process than not; for this it may move other sessions
+// of the group to other processes. It returns false if that is impossible. tried contains the processes that were tried.
+func place(s *session, not *process, group map[*session][]*process, made map[*process]*session, tried map[*process]bool) bool {
+	for _, p := range group[s] {
+		if p == not || tried[p] {
+			continue
 		}
-	default:
-		for _, s := range candidates {
-			s.doubt = fmt.Sprintf("process %d began when this session and another one did", hosts[0].PID)
+		tried[p] = true
+		if made[p] == nil || place(made[p], nil, group, made, tried) {
+			made[p] = s
+			return true
 		}
 	}
-	for _, p := range hosts {
-		m.has[p] = candidates[0]
-	}
+	return false
 }
 
 // threadStart returns the start of the threads that Node.js creates at the first asynchronous
@@ -224,38 +169,7 @@ func (m *matcher) threadsFollow(p *process, s *session) bool {
 		return false
 	}
 	after := m.threadStart(p).Sub(s.at)
-	return after >= -3*clockTick && after <= max(threadsAfter, 4*firstEntryDelay([]*session{s}))
+	return after >= -3*clockTick && after <= max(threadsAfter, 4*min(s.second.Sub(s.at), 2*time.Second))
 }
 
 const threadsAfter = 500 * time.Millisecond // 350 ms were seen
-
-// byThreads assigns to a process the session that was created right before its threads
-// began, if only one process and one session fit. Otherwise it assigns nothing: an
-// earlier name lookup starts the threads earlier.
-func (m *matcher) byThreads(ps []*process, ss []*session) {
-	if len(ps) < 2 && len(ss) < 2 {
-		return
-	}
-	reach := max(80*time.Millisecond, firstEntryDelay(ss))
-	follows := func(p *process, s *session) bool {
-		after := m.threadStart(p).Sub(s.at)
-		_, ok := m.startFit(p, s)
-		return ok && after >= -3*clockTick && after <= reach
-	}
-	chosen := map[*process]*session{}
-	for _, s := range ss {
-		var hosts []*process
-		for _, p := range ps {
-			if follows(p, s) {
-				hosts = append(hosts, p)
-			}
-		}
-		others := len(hosts) == 1 && slices.ContainsFunc(ss, func(o *session) bool { return o != s && follows(hosts[0], o) })
-		if len(hosts) == 1 && !others {
-			chosen[hosts[0]] = s
-		}
-	}
-	for p, s := range chosen {
-		m.assign(s, p, "its threads began when the session did")
-	}
-}

@@ -132,3 +132,50 @@ func TestRunWhileFreshStarted(t *testing.T) {
 		w.expect(w.store(agentname.Pi), map[string]string{id: "stopped completed"})
 	}
 }
+
+// Two sessions that only the first of four processes can have begun are in doubt, although the group has as many sessions as processes. A chain in which
+// each session leaves one process is certain.
+func TestGroupsOfStarts(t *testing.T) {
+	p := make([]*process, 4)
+	for i := range p {
+		p[i] = &process{}
+	}
+	for _, test := range []struct {
+		name            string
+		group           [][]*process
+		owned, live, no int
+	}{
+		{"two in one", [][]*process{p[:1], p[:1], p}, 0, 0, 3},
+		{"three in two", [][]*process{p[:2], p[:2], p[:2], p}, 0, 0, 4},
+		{"chain", [][]*process{p[:1], p[:2], p[:3]}, 3, 0, 0},
+		{"pair", [][]*process{p[:2], p[:2]}, 0, 2, 0},
+		{"pair and one", [][]*process{p[:2], p[:2], p[:3]}, 1, 2, 0},
+		{"one of many", [][]*process{p}, 0, 1, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			begun, all := map[*session][]*process{}, []*session{}
+			for _, hosts := range test.group {
+				all = append(all, &session{})
+				begun[all[len(all)-1]] = hosts
+			}
+			m := matcher{has: map[*process]*session{}}
+			for len(begun) > 0 {
+				m.assignGroup(takeGroup(begun))
+			}
+			owned, live, no := 0, 0, 0
+			for _, s := range all {
+				switch {
+				case s.owner != nil && m.has[s.owner] == s:
+					owned++
+				case len(s.hosts) > 0:
+					live++
+				case s.doubt != "":
+					no++
+				}
+			}
+			if owned != test.owned || live != test.live || no != test.no {
+				t.Errorf("owned %d, live %d, in doubt %d", owned, live, no)
+			}
+		})
+	}
+}
