@@ -55,7 +55,7 @@ func (s *sharedTable) List(ctx context.Context) ([]Process, error) {
 func (s *sharedTable) read(r *reading) {
 	s.readSlot <- struct{}{}
 	defer func() { <-s.readSlot }()
-	time.Sleep(gathering)
+	<-time.After(gathering)
 	s.mu.Lock()
 	s.next = nil // later callers wait for the next reading
 	s.mu.Unlock()

@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net/netip"
 	"syscall"
@@ -72,7 +73,7 @@ func receiveListeners(fd int, port uint16, user int, list []listener) ([]listene
 	buffer := make([]byte, 64<<10)
 	for {
 		n, from, err := unix.Recvfrom(fd, buffer, 0)
-		if err == unix.EINTR {
+		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err != nil {
