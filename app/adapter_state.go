@@ -15,6 +15,8 @@ type source struct {
 	adapter adapters.Adapter
 	turn    chan struct{} // holds a token while a question is under way
 	urgent  chan struct{} // receives a value when a question about an ended process waits for the current question
+	// interrupt receives a value when a question about the live sessions waits for the current question, which is about all.
+	interrupt chan struct{}
 
 	// Owned by the holder of turn.
 	last         *call[discovery] // the newest call; it may still hang
@@ -54,6 +56,7 @@ func newSource(a adapters.Adapter) *source {
 		adapter:        a,
 		turn:           make(chan struct{}, 1),
 		urgent:         make(chan struct{}),
+		interrupt:      make(chan struct{}),
 		lifetimes:      map[string]*lifetime{},
 		ended:          map[string]time.Time{},
 		reported:       map[string]adapterReport{},

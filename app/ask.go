@@ -26,12 +26,18 @@ type question struct {
 // isFull reports whether the question is about all sessions that are shown.
 func (q *question) isFull() bool { return q.ids == nil && !q.keep }
 
-// ask asks one question and shows the answer; shown reports whether it did. It changes nothing when ctx ends first.
+// ask asks one question and shows the answer; shown reports whether it did. It changes nothing when ctx ends first, or when a question about
+// the live sessions interrupts it.
 func (c *Core) ask(ctx context.Context, s *source, q question) (shown bool) {
-	if !s.acquire(ctx, q.exit) {
+	if !s.acquire(ctx, &q) {
 		return false
 	}
 	defer func() { <-s.turn }()
+	if q.flight != nil {
+		var end context.CancelFunc
+		ctx, end = s.interruptible(ctx)
+		defer end()
+	}
 	began := time.Now()
 	known := c.liveness(s)
 	known.readAll(s)
@@ -74,22 +80,38 @@ func (c *Core) ask(ctx context.Context, s *source, q question) (shown bool) {
 	return true
 }
 
-// acquire waits until no other question to the adapter is under way. With urgent set it
-// shortens the limit of that question. It returns false when ctx is done.
-func (s *source) acquire(ctx context.Context, urgent bool) bool {
-	shorten := s.urgent
-	if !urgent {
-		shorten = nil
+// acquire waits until no other question to the adapter is under way. An urgent question, about ended processes, shortens the limit of that
+// question; one about the live sessions interrupts it if it is about all. It returns false when ctx is done.
+func (s *source) acquire(ctx context.Context, q *question) bool {
+	var hurry chan struct{}
+	switch {
+	case q.exit:
+		hurry = s.urgent
+	case q.keep:
+		hurry = s.interrupt
 	}
 	for {
 		select {
 		case s.turn <- struct{}{}:
 			return true
-		case shorten <- struct{}{}:
+		case hurry <- struct{}{}:
 		case <-ctx.Done():
 			return false
 		}
 	}
+}
+
+// interruptible returns a context that ends when a question about the live sessions waits for its turn.
+func (s *source) interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-s.interrupt:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 func (c *Core) query(s *source, q question) adapters.Query {

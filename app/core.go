@@ -229,7 +229,8 @@ func (c *Core) join(s *source, fresh bool) *flight {
 	go func() {
 		defer cancel()
 		defer close(f.done)
-		c.ask(ctx, s, question{limit: c.cfg.Limit, flight: f})
+		for ctx.Err() == nil && !c.ask(ctx, s, question{limit: c.cfg.Limit, flight: f}) { // interrupted: it is asked again
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if !f.finished { // cancelled: there is no result

@@ -96,6 +96,42 @@ func TestRefreshLiveWhileAsking(t *testing.T) {
 	})
 }
 
+// TestRefreshLiveInterrupts: the live sessions are shown at once while a question about all is under way, which is then asked again for those
+// who wait for it.
+func TestRefreshLiveInterrupts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &agent{name: "a"}
+		a.says(nil, on("s", adapters.Working, 1), hourOld("old"))
+		c := New(Config{Adapters: []adapters.Adapter{a}, Table: newMachine(pid(1)), Since: All})
+		c.Refresh(t.Context())
+		events := listen(t, c)
+		cut := 0
+		a.hook(func(ctx context.Context, q adapters.Query) {
+			if !isLiveQuestion(q) && cut < 3 {
+				cut++
+				<-ctx.Done()
+			}
+		})
+		refreshed := make(chan *Snapshot, 1)
+		go func() { refreshed <- c.Refresh(t.Context()) }()
+		began := time.Now()
+		for range 3 {
+			synctest.Wait()
+			a.says(nil, on("s", adapters.Waiting, 1), hourOld("old"), hourOld("stored"))
+			if list := c.RefreshLive(t.Context()).Sessions(); list[0].Status != adapters.Waiting || len(list) != 2 || time.Since(began) > 0 {
+				t.Errorf("after %v: %+v", time.Since(began), rowsOf(list))
+			}
+		}
+		if list := (<-refreshed).Sessions(); len(list) != 3 || cut != 3 || time.Since(began) > 0 {
+			t.Errorf("interrupted %d times, after %v: %+v", cut, time.Since(began), rowsOf(list))
+		}
+		synctest.Wait()
+		if told := events.told(); !cmp.Equal(told, []string{"status s waiting"}) || c.Snapshot().Refreshing {
+			t.Errorf("told %q, refreshing %v", told, c.Snapshot().Refreshing)
+		}
+	})
+}
+
 // late returns what it read of all sessions only when it may.
 type late struct {
 	*agent

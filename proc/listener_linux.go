@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -17,8 +16,17 @@ import (
 // go. They are those of the running system, whatever tree a Table reads.
 var socketTables = []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"}
 
-// listeners returns the sockets that accept connections on a port.
+// listeners returns the sockets that accept connections on a port. The kernel's tables in /proc are read only where it does not answer
+// (sandboxes, kernels without inet_diag): for each reading it looks for connections as well, through a hash table of many megabytes.
 func listeners(port uint16) ([]listener, error) {
+	if list, err := askListeners(port, os.Getuid()); err == nil {
+		return list, nil
+	}
+	return readListeners(port)
+}
+
+// readListeners reads the tables.
+func readListeners(port uint16) ([]listener, error) {
 	var all []listener
 	for _, path := range socketTables {
 		text, err := os.ReadFile(path)
@@ -85,31 +93,60 @@ func parseSocketAddr(text string) (netip.Addr, error) {
 // checkHolders returns an error unless every process that has the socket open is in the boundary of this one, and one is seen.
 func (l *listener) checkHolders() error {
 	table := openOwn() // who has a port of this machine is not in another tree
-	list, err := table.List(context.Background())
-	if err != nil && len(list) == 0 {
+	entries, err := os.ReadDir(table.root)
+	if err != nil {
 		return err
 	}
-	err = fmt.Errorf("%w, or as another user: no process is seen that has it open", ErrForeign)
-	for _, p := range list {
-		if holds, errRead := l.heldIn(table, p.Identity); errRead != nil || !holds {
+	seen := false
+	for _, entry := range entries {
+		pid, ok := parsePID([]byte(entry.Name()))
+		if !ok {
 			continue
 		}
-		if err = table.CheckBoundary(p.Identity); err != nil {
+		if holds, err := l.isOpenIn(table, pid); err != nil || !holds {
+			continue
+		}
+		p, err := table.Find(pid)
+		if err == nil {
+			err = table.CheckBoundary(p.Identity)
+		}
+		switch {
+		case errors.Is(err, ErrGone): // it has the socket no longer
+		case err != nil:
 			return err
+		default:
+			seen = true
 		}
 	}
-	return err
+	if !seen {
+		return fmt.Errorf("%w, or as another user: no process is seen that has it open", ErrForeign)
+	}
+	return nil
 }
 
 // heldBy reports whether a process has the socket open.
-func (l *listener) heldBy(id Identity) (bool, error) { return l.heldIn(Open(), id) }
-
-// heldIn does the same for a process of a table.
-func (l *listener) heldIn(table *Table, id Identity) (bool, error) {
-	name := fmt.Sprintf("socket:[%d]", l.holder)
-	n, err := table.countSockets(id, func(_ int, target string) bool { return target == name })
+func (l *listener) heldBy(id Identity) (bool, error) {
+	table := Open()
+	holds, err := detail(table, id, func() (bool, error) { return l.isOpenIn(table, id.PID) })
 	if errors.Is(err, ErrGone) {
 		return false, nil // another process has the socket by now
 	}
-	return n > 0, err
+	return holds, err
+}
+
+var errFound = errors.New("found")
+
+// isOpenIn reports whether a process of a table has the socket open, whichever process has that pid.
+func (l *listener) isOpenIn(table *Table, pid int) (bool, error) {
+	name := fmt.Sprintf("socket:[%d]", l.holder)
+	err := table.eachFD(pid, func(_, target string) error {
+		if target == name {
+			return errFound
+		}
+		return nil
+	})
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
 }

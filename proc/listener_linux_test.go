@@ -7,9 +7,12 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"rollcall/internal/must"
 )
@@ -68,6 +71,47 @@ func TestOwnListener(t *testing.T) {
 		if err := CheckListener(target); !errors.Is(err, ErrForeignListener) {
 			t.Errorf("%s: nobody listens: %v", addr, err)
 		}
+	}
+}
+
+// The kernel's answer lists what its tables do, which are read where it does not answer.
+func TestAskListeners(t *testing.T) {
+	ask := func(port uint16) []listener {
+		t.Helper()
+		asked, err := askListeners(port, os.Getuid())
+		must.Do(t, err)
+		read, err := readListeners(port)
+		must.Do(t, err)
+		if d := cmp.Diff(read, asked, cmp.AllowUnexported(listener{}), cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); d != "" {
+			t.Errorf("port %d: %s", port, d)
+		}
+		return asked
+	}
+	for _, addr := range []string{"127.0.0.1:0", "0.0.0.0:0", "[::]:0", "[::1]:0"} {
+		_, at := listen(t, "listen", addr)
+		connection, err := net.Dial("tcp", net.JoinHostPort("localhost", strconv.Itoa(int(at.Port()))))
+		if err == nil { // its sockets do not listen
+			defer connection.Close()
+		}
+		list := ask(at.Port())
+		if len(list) != 1 || list[0].local != at || !list[0].own || list[0].holder == 0 {
+			t.Errorf("%s: %+v", addr, list)
+		}
+	}
+	_, at := listen(t, "listen", "127.0.0.1:0")
+	_, _ = listen(t, "listen", fmt.Sprintf("127.0.0.2:%d", at.Port()))
+	_, _ = listen(t, "listen", fmt.Sprintf("[::1]:%d", at.Port()))
+	if list := ask(at.Port()); len(list) != 3 {
+		t.Errorf("three at one port: %+v", list)
+	}
+	if os.Getuid() == 0 {
+		_, at := listen(t, "listen as nobody", "127.0.0.1:0")
+		if list := ask(at.Port()); len(list) != 1 || list[0].own || list[0].root {
+			t.Errorf("another user's: %+v", list)
+		}
+	}
+	if list := ask(1); len(list) != 0 {
+		t.Errorf("nobody listens: %+v", list)
 	}
 }
 

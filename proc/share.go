@@ -2,9 +2,9 @@ package proc
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Share returns the table for several callers that ask at the same time, as all
@@ -28,9 +28,9 @@ type reading struct {
 	err  error
 }
 
-// schedulingRounds is how many times other goroutines may run before a reading begins:
-// callers that were started together ask within microseconds of each other.
-const schedulingRounds = 20
+// gathering is how long a reading waits for further callers: those that were started together ask within less than that, each after a few
+// files of its own. It is a fraction of what a second reading takes.
+const gathering = 500 * time.Microsecond
 
 // List implements Lister. The caller may change the rows.
 func (s *sharedTable) List(ctx context.Context) ([]Process, error) {
@@ -55,9 +55,7 @@ func (s *sharedTable) List(ctx context.Context) ([]Process, error) {
 func (s *sharedTable) read(r *reading) {
 	s.readSlot <- struct{}{}
 	defer func() { <-s.readSlot }()
-	for range schedulingRounds {
-		runtime.Gosched()
-	}
+	<-time.After(gathering)
 	s.mu.Lock()
 	s.next = nil // later callers wait for the next reading
 	s.mu.Unlock()

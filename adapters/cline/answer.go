@@ -30,8 +30,8 @@ const (
 	tokenProtocol = "cline-hub-auth." // begins the WebSocket sub-protocol that carries the hub's token
 )
 
-// tokenForm is that of a token, which goes into a header.
-var tokenForm = regexp.MustCompile(`^[0-9A-Za-z._~-]{1,512}$`)
+// tokenForm is that of a token, which goes into a header. A limit of its length in the expression would make it a large one.
+var tokenForm = regexp.MustCompile(`^[0-9A-Za-z._~-]+$`)
 
 // registration is the file in which the hub describes itself. Its token is never kept.
 type registration struct {
@@ -69,7 +69,7 @@ func (a *Adapter) hubOf(s *adapters.Session) (r registration, err error) {
 	_ = json.Unmarshal(data, &r) // another text names no process
 	host, _, _ := strings.Cut(strings.TrimPrefix(r.URL, "ws://"), "/")
 	at, other := netip.ParseAddrPort(host)
-	if err == nil && (r.PID != a.number(s.Process) || other != nil || !strings.HasPrefix(r.URL, "ws://") || !at.Addr().IsLoopback() || !tokenForm.MatchString(r.Token)) {
+	if err == nil && (r.PID != a.number(s.Process) || other != nil || !strings.HasPrefix(r.URL, "ws://") || !at.Addr().IsLoopback() || len(r.Token) > 512 || !tokenForm.MatchString(r.Token)) {
 		err = fmt.Errorf("%s does not describe process %d with an address of this machine and a token", path, s.Process.PID)
 	}
 	return r, err

@@ -1,17 +1,16 @@
 package risk
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
 
 var (
-	rsyncShell     = regexp.MustCompile(`(^| )(-e|--rsh)[ =]?.*(sh -c|;|\|)`)
-	farTarget      = regexp.MustCompile(`^[^/\\]{2,}:`)
-	sedReplaceRuns = regexp.MustCompile(`(^|[;{}\n0-9$/]\s*)s(.).*[gpiI0-9]*e[gpiIw0-9]*$`)
-	sedFlagRuns    = regexp.MustCompile(`[/|#,:@!][gpiI0-9]*e[gpiI0-9]*$`)
-	sedRunsLine    = regexp.MustCompile(`^([0-9$]+|/.*/)?\s*e\s+\S`)
+	rsyncShell     = lazy(`(^| )(-e|--rsh)[ =]?.*(sh -c|;|\|)`)
+	farTarget      = lazy(`^[^/\\]{2,}:`)
+	sedReplaceRuns = lazy(`(^|[;{}\n0-9$/]\s*)s(.).*[gpiI0-9]*e[gpiIw0-9]*$`)
+	sedFlagRuns    = lazy(`[/|#,:@!][gpiI0-9]*e[gpiI0-9]*$`)
+	sedRunsLine    = lazy(`^([0-9$]+|/.*/)?\s*e\s+\S`)
 )
 
 // changes checks the files that a command writes.

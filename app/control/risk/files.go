@@ -4,12 +4,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
 
-var elsewhereName = regexp.MustCompile(`^(~|\$\{?HOME\b|\$env:|%\w+%|[A-Za-z]:|\\\\|HK[A-Z]+\\)`)
+var elsewhereName = lazy(`^(~|\$\{?HOME\b|\$env:|%\w+%|[A-Za-z]:|\\\\|HK[A-Z]+\\)`)
 
 // place is where a file is, as seen from the session's folder.
 type place int
@@ -101,20 +100,20 @@ func (j *judge) real(name string) (rel string, ok bool) {
 
 var (
 	// runLater are files of a project that other programs run, or whose contents they run, without a question.
-	runLater = regexp.MustCompile(`(?i)(^|/)(\.(ba|z|k|c|tc)?sh(rc|env)|\.(bash_)?(profile|login|logout|aliases)|\.z(profile|login|logout|shenv)|\.bash_\w+|config\.fish|\.xinitrc|\.xsession(rc)?|\.inputrc|\.vimrc|\.exrc|\.nvimrc|\.emacs|\.dir-locals\.el|\.tmux\.conf|\.screenrc|\.gitconfig|\.gitmodules|\.gitattributes|\.envrc|\.npmrc|\.yarnrc(\.yml)?|\.pypirc|pip\.conf|\.netrc|\.pnpmfile\.cjs|sitecustomize\.py|usercustomize\.py|\.gdbinit|\.lldbinit|authorized_keys2?|microsoft\.\w+profile\.ps1|\.mcp\.json|\.pre-commit-config\.ya?ml|\.?lefthook\.ya?ml|\.gitlab-ci\.ya?ml|jenkinsfile|azure-pipelines\.ya?ml|bitbucket-pipelines\.ya?ml|\.(travis|appveyor|drone|woodpecker|cirrus)\.ya?ml|appveyor\.ya?ml|cloudbuild\.ya?ml|\.?devcontainer\.json|[^/]+\.code-workspace)$` +
+	runLater = lazy(`(?i)(^|/)(\.(ba|z|k|c|tc)?sh(rc|env)|\.(bash_)?(profile|login|logout|aliases)|\.z(profile|login|logout|shenv)|\.bash_\w+|config\.fish|\.xinitrc|\.xsession(rc)?|\.inputrc|\.vimrc|\.exrc|\.nvimrc|\.emacs|\.dir-locals\.el|\.tmux\.conf|\.screenrc|\.gitconfig|\.gitmodules|\.gitattributes|\.envrc|\.npmrc|\.yarnrc(\.yml)?|\.pypirc|pip\.conf|\.netrc|\.pnpmfile\.cjs|sitecustomize\.py|usercustomize\.py|\.gdbinit|\.lldbinit|authorized_keys2?|microsoft\.\w+profile\.ps1|\.mcp\.json|\.pre-commit-config\.ya?ml|\.?lefthook\.ya?ml|\.gitlab-ci\.ya?ml|jenkinsfile|azure-pipelines\.ya?ml|bitbucket-pipelines\.ya?ml|\.(travis|appveyor|drone|woodpecker|cirrus)\.ya?ml|appveyor\.ya?ml|cloudbuild\.ya?ml|\.?devcontainer\.json|[^/]+\.code-workspace)$` +
 		`|(^|/)(\.git|\.githooks|\.husky|\.github/(workflows|actions)|\.circleci|\.buildkite|\.(forgejo|gitea)/workflows|\.woodpecker|\.vscode|\.idea|\.fleet|\.zed|\.devcontainer|\.claude|\.codex|\.cursor|\.gemini|\.opencode|\.openclaw|\.pi|\.continue|\.windsurf|\.copilot|\.kiro|\.direnv|\.ssh|\.gnupg)(/|$)`)
 
 	// startFiles are files of the user and the system that are run without a question.
-	startFiles = regexp.MustCompile(`(?i)(^|/)(init\.(vim|el)|crontab|sudoers|profile\.ps1|hosts|ld\.so\.preload|rc\.local|environment|[^/]+\.(desktop|service|timer|plist))$|(^|/)(cron\.\w+|cron|init\.d|profile\.d|sudoers\.d|autostart|systemd|launchagents|launchdaemons|startup|conf\.d|hooks)(/|$)|/etc/(passwd|shadow|group)$`)
+	startFiles = lazy(`(?i)(^|/)(init\.(vim|el)|crontab|sudoers|profile\.ps1|hosts|ld\.so\.preload|rc\.local|environment|[^/]+\.(desktop|service|timer|plist))$|(^|/)(cron\.\w+|cron|init\.d|profile\.d|sudoers\.d|autostart|systemd|launchagents|launchdaemons|startup|conf\.d|hooks)(/|$)|/etc/(passwd|shadow|group)$`)
 
 	// instructions are files that agents take instructions from.
-	instructions = regexp.MustCompile(`(?i)(^|/)((agents|claude|gemini|copilot-instructions|codex|skill)(\.local)?\.md|\.cursorrules|\.windsurfrules|\.clinerules|\.aider\S*|opencode\.jsonc?|\.worktreeinclude)$`)
+	instructions = lazy(`(?i)(^|/)((agents|claude|gemini|copilot-instructions|codex|skill)(\.local)?\.md|\.cursorrules|\.windsurfrules|\.clinerules|\.aider\S*|opencode\.jsonc?|\.worktreeinclude)$`)
 
 	// secretFiles have secrets in them.
-	secretFiles = regexp.MustCompile(`(?i)(\.ssh/(id_|[^/]*key|config$|\*)|(^|[/~])\.ssh/?$|id_(rsa|dsa|ecdsa|ed25519)\b|\.aws/?($|credentials|config|sso)|\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.docker/config\.json|\.kube/?($|config)|\.gnupg|/etc/(shadow|gshadow|sudoers)|\.config/(gh|gcloud|op|rclone|hub|sops|age)\b|\.azure\b|\.password-store|login\.keychain|library/keychains|cookies(\.sqlite|\.binarycookies)?$|login data|logins\.json|key[34]\.db|\.vault-token|\.pgpass|\.my\.cnf|\.terraform\.d/credentials|\.cargo/credentials|\.gem/credentials|\.boto|wallet\.dat|\.claude/\.credentials|\.codex/auth|/proc/(self|\d+|\*)/environ|\.(bash|zsh|psql|mysql|python)_history|\.(pem|p12|pfx|kdbx|jks|keystore)$|service-?account\S*\.json|/run/secrets/|\.local/share/keyrings)`)
-	publicFiles = regexp.MustCompile(`(?i)\.pub$|known_hosts|(^|/)[\w.-]*(cert|chain)[\w.-]*\.pem$|/certs?/|ca-cert`)
-	envFiles    = regexp.MustCompile(`(^|[/@=])\.env(\.(local|production|prod|staging|development))?$|(^|/)secrets?\.(json|ya?ml|toml|env|tar|txt)`)
-	secretNames = regexp.MustCompile(`(?i)(secret|token|passw|api_?key|access_?key|private_?key|credential)`)
+	secretFiles = lazy(`(?i)(\.ssh/(id_|[^/]*key|config$|\*)|(^|[/~])\.ssh/?$|id_(rsa|dsa|ecdsa|ed25519)\b|\.aws/?($|credentials|config|sso)|\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.docker/config\.json|\.kube/?($|config)|\.gnupg|/etc/(shadow|gshadow|sudoers)|\.config/(gh|gcloud|op|rclone|hub|sops|age)\b|\.azure\b|\.password-store|login\.keychain|library/keychains|cookies(\.sqlite|\.binarycookies)?$|login data|logins\.json|key[34]\.db|\.vault-token|\.pgpass|\.my\.cnf|\.terraform\.d/credentials|\.cargo/credentials|\.gem/credentials|\.boto|wallet\.dat|\.claude/\.credentials|\.codex/auth|/proc/(self|\d+|\*)/environ|\.(bash|zsh|psql|mysql|python)_history|\.(pem|p12|pfx|kdbx|jks|keystore)$|service-?account\S*\.json|/run/secrets/|\.local/share/keyrings)`)
+	publicFiles = lazy(`(?i)\.pub$|known_hosts|(^|/)[\w.-]*(cert|chain)[\w.-]*\.pem$|/certs?/|ca-cert`)
+	envFiles    = lazy(`(^|[/@=])\.env(\.(local|production|prod|staging|development))?$|(^|/)secrets?\.(json|ya?ml|toml|env|tar|txt)`)
+	secretNames = lazy(`(?i)(secret|token|passw|api_?key|access_?key|private_?key|credential)`)
 )
 
 func isSecretName(name string) bool { return secretNames.MatchString(name) }
@@ -160,7 +159,7 @@ func (j *judge) reads(w word) {
 }
 
 // made are folders that builds and tests make again.
-var made = regexp.MustCompile(`^(\./)*([\w.@*-]+/)*(node_modules|dist|build|out|target|bin|obj|tmp|temp|coverage|\.coverage|htmlcov|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.nox|\.venv|venv|\.next|\.nuxt|\.turbo|\.cache|\.parcel-cache|\.gradle|\.eggs|[\w.-]*\.egg-info|_build|DerivedData|\.svelte-kit|storybook-static|test-results|playwright-report|\.nyc_output|logs|generated|cmake-build-\w+|_site|public/build|\.output|\.vite|\.terraform)(/.*)?$`)
+var made = lazy(`^(\./)*([\w.@*-]+/)*(node_modules|dist|build|out|target|bin|obj|tmp|temp|coverage|\.coverage|htmlcov|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.nox|\.venv|venv|\.next|\.nuxt|\.turbo|\.cache|\.parcel-cache|\.gradle|\.eggs|[\w.-]*\.egg-info|_build|DerivedData|\.svelte-kit|storybook-static|test-results|playwright-report|\.nyc_output|logs|generated|cmake-build-\w+|_site|public/build|\.output|\.vite|\.terraform)(/.*)?$`)
 
 // removes checks which files are removed.
 func (j *judge) removes(name string, args []word) {
@@ -219,7 +218,7 @@ func (j *judge) isMadeAgain(f word) bool {
 }
 
 // worldWritable are modes that give rights to everyone, or the rights of the owner to who runs the file.
-var worldWritable = regexp.MustCompile(`^([0-7]?[0-7][0-7][2367]|[2467][0-7]{3}|([ugoa]*[+=][rwxst]*,)*([ugo]*[+=][rwx]*s[rwxt]*|[ugo]*[ao][ugoa]*[+=]r?w.*|[+=]r?wx?))$`)
+var worldWritable = lazy(`^([0-7]?[0-7][0-7][2367]|[2467][0-7]{3}|([ugoa]*[+=][rwxst]*,)*([ugo]*[+=][rwx]*s[rwxt]*|[ugo]*[ao][ugoa]*[+=]r?w.*|[+=]r?wx?))$`)
 
 // changesRights checks chmod, chown and chgrp.
 func (j *judge) changesRights(name string, args []word) {

@@ -1,13 +1,12 @@
 package risk
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
 
 // gitKeys are the keys of git's settings that name a program, a server or a folder with programs.
-var gitKeys = regexp.MustCompile(`(?i)^(core\.(hookspath|sshcommand|pager|editor|fsmonitor|gitproxy|askpass|worktree|attributesfile|excludesfile)|alias\.\S+=?\s*!|credential\.|url\..*insteadof|diff\.(external|.*\.(command|textconv))|filter\.|merge\..*\.driver|mergetool\.|difftool\.|sequence\.editor|gpg\.(program|.*\.program)|pager\.|include(if)?\.|http\.(proxy|sslverify|.*\.proxy)|remote\..*\.(url|pushurl|uploadpack|receivepack|vcs)|protocol\.|init\.templatedir|browser\.|man\.|uploadpack\.|receive\.|submodule\..*\.update|safe\.directory|trailer\..*\.command|web\.browser|instaweb\.|sendemail\.|ssh\.variant|interactive\.difffilter)`)
+var gitKeys = lazy(`(?i)^(core\.(hookspath|sshcommand|pager|editor|fsmonitor|gitproxy|askpass|worktree|attributesfile|excludesfile)|alias\.\S+=?\s*!|credential\.|url\..*insteadof|diff\.(external|.*\.(command|textconv))|filter\.|merge\..*\.driver|mergetool\.|difftool\.|sequence\.editor|gpg\.(program|.*\.program)|pager\.|include(if)?\.|http\.(proxy|sslverify|.*\.proxy)|remote\..*\.(url|pushurl|uploadpack|receivepack|vcs)|protocol\.|init\.templatedir|browser\.|man\.|uploadpack\.|receive\.|submodule\..*\.update|safe\.directory|trailer\..*\.command|web\.browser|instaweb\.|sendemail\.|ssh\.variant|interactive\.difffilter)`)
 
 // git checks for commands of git that lose work, and for settings that run programs.
 func (j *judge) git(args []word) {

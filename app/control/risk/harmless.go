@@ -3,31 +3,30 @@ package risk
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
 
 var (
-	awkNotPlain    = regexp.MustCompile(`system|getline|[|>@]|ENVIRON|^-[fiElvd]`)
-	fromFileOption = regexp.MustCompile(`^-[a-zA-Z]*[ef]$|^--(file|from-file|regexp)`)
-	knownPlaces    = regexp.MustCompile(`^(/usr/bin/|/bin/|/usr/local/(go/)?bin/|(\./)?(node_modules/\.bin|\.?venv/bin|vendor/bin)/|\./(gradlew|mvnw)$)`)
+	awkNotPlain    = lazy(`system|getline|[|>@]|ENVIRON|^-[fiElvd]`)
+	fromFileOption = lazy(`^-[a-zA-Z]*[ef]$|^--(file|from-file|regexp)`)
+	knownPlaces    = lazy(`^(/usr/bin/|/bin/|/usr/local/(go/)?bin/|(\./)?(node_modules/\.bin|\.?venv/bin|vendor/bin)/|\./(gradlew|mvnw)$)`)
 )
 
 // readers are programs that only read and print, whatever their options are.
 var readers = strings.Fields("ls cat head tail wc nl tac rev stat du df pwd whoami id uname which type basename dirname realpath readlink cut tr paste column comm join fold fmt expand cmp diff md5sum sha1sum sha256sum sha512sum cksum od hexdump strings echo printf true false : test [ sleep ps nproc free uptime seq base64 grep egrep fgrep rg ag find fd fdfind file tree date sort jq ack cloc tokei scc exit set cd ls-files mkdir touch cp mv tee get-childitem get-content get-location select-string gofmt")
 
 // noOptions are options with which a reader does more than to read below its folder.
-var noOptions = map[string]*regexp.Regexp{
-	"date": regexp.MustCompile(`^(-s|--set)`), "sort": regexp.MustCompile(`^-[a-zA-Z]*[oT]|^--(output|compress|temp|files0)`), "tree": regexp.MustCompile(`^-[a-zA-Z]*[oRl]`),
-	"file": regexp.MustCompile(`^(-[a-zA-Z]*[CSzZfm]|--)`), "rg": regexp.MustCompile(`^(--pre|--hostname-bin|--follow|-[a-zA-Z]*L|--search-zip|-z)`), "grep": regexp.MustCompile(`^(-[a-zA-Z]*R|--dereference)`),
-	"find": regexp.MustCompile(`^-(L|follow|delete|ok|okdir|fprint.*|fls|files0-from)$`), "fd": regexp.MustCompile(`^(-[a-zA-Z]*L|--follow)`), "printf": regexp.MustCompile(`^-v`),
-	"jq": regexp.MustCompile(`env|ENV|^-L`), "ag": regexp.MustCompile(`^(-[a-zA-Z]*f|--follow|--pager)`), "ack": regexp.MustCompile(`^(--pager|--follow|--output|--ackrc)`), "cp": regexp.MustCompile(`^-[a-zA-Z]*[sl]|^--(link|symb)`),
-	"diff": regexp.MustCompile(`^--(output|paginate)|^-[a-zA-Z]*l`), "test": regexp.MustCompile(`^-v`), "[": regexp.MustCompile(`^-v`), "ps": regexp.MustCompile(`^-?[a-zA-Z]*[eE]$`), "du": regexp.MustCompile(`^(-[a-zA-Z]*L|--files0)`), "wc": regexp.MustCompile(`^--files0`),
+var noOptions = map[string]*expression{
+	"date": lazy(`^(-s|--set)`), "sort": lazy(`^-[a-zA-Z]*[oT]|^--(output|compress|temp|files0)`), "tree": lazy(`^-[a-zA-Z]*[oRl]`),
+	"file": lazy(`^(-[a-zA-Z]*[CSzZfm]|--)`), "rg": lazy(`^(--pre|--hostname-bin|--follow|-[a-zA-Z]*L|--search-zip|-z)`), "grep": lazy(`^(-[a-zA-Z]*R|--dereference)`),
+	"find": lazy(`^-(L|follow|delete|ok|okdir|fprint.*|fls|files0-from)$`), "fd": lazy(`^(-[a-zA-Z]*L|--follow)`), "printf": lazy(`^-v`),
+	"jq": lazy(`env|ENV|^-L`), "ag": lazy(`^(-[a-zA-Z]*f|--follow|--pager)`), "ack": lazy(`^(--pager|--follow|--output|--ackrc)`), "cp": lazy(`^-[a-zA-Z]*[sl]|^--(link|symb)`),
+	"diff": lazy(`^--(output|paginate)|^-[a-zA-Z]*l`), "test": lazy(`^-v`), "[": lazy(`^-v`), "ps": lazy(`^-?[a-zA-Z]*[eE]$`), "du": lazy(`^(-[a-zA-Z]*L|--files0)`), "wc": lazy(`^--files0`),
 }
 
 // tools are builds and tests: the words that may follow the name of each, as a pattern; an empty pattern admits all.
-var tools = map[string]*regexp.Regexp{}
+var tools = map[string]*expression{}
 
 // tasks are the names of the tasks that build and test a project.
 const tasks = `(test|tests|build|lint|typecheck|type-check|types|check|format|fmt|vet|compile|unit|coverage|cover|race|bench|tsc|eslint|prettier|jest|vitest)([:-][\w:.-]+)?`
@@ -56,14 +55,15 @@ func init() { //nolint:gochecknoinits // the same pattern for many names
 			`|^(branch( (-a|-r|-v|-vv|--list|--show-current|--all|--merged|--no-merged))*|tag( (-l|--list|-n))?|remote( -v| show \S+| get-url \S+)?|stash (list|show)|worktree list|reflog( show)?|config (--get|--list|-l|--get-all|get|list)( \S+)?|config [\w.-]+|submodule status)$` +
 			`|^add\b|^commit (-a |-q |-s |--quiet |--signoff )*(-a?m|--message) |^(checkout -b|switch -c) [\w./-]+$`: "git",
 	} {
+		words := lazy(pattern)
 		for _, name := range strings.Fields(names) {
-			tools[name] = regexp.MustCompile(pattern)
+			tools[name] = words
 		}
 	}
 }
 
 // toolOptions are options of builds and tests that name a program, or take a text that is run.
-var toolOptions = regexp.MustCompile(`^--?(exec|toolexec|vettool|overlay|ldflags|gcflags|asmflags|gccgoflags|eval|script-shell|node-options|userconfig|registry|call|pre|extcmd|ext-diff|textconv|output|open-files-in-pager|config=.*['"].*|config-env|init-script|filters|runner|linker|plugin-url|use-compress-program|no-verify|amend|require|loader|import|plugin|rulesdir|listener)(=|$)|^-(O|exec)|^-D(exec|arg)`)
+var toolOptions = lazy(`^--?(exec|toolexec|vettool|overlay|ldflags|gcflags|asmflags|gccgoflags|eval|script-shell|node-options|userconfig|registry|call|pre|extcmd|ext-diff|textconv|output|open-files-in-pager|config=.*['"].*|config-env|init-script|filters|runner|linker|plugin-url|use-compress-program|no-verify|amend|require|loader|import|plugin|rulesdir|listener)(=|$)|^-(O|exec)|^-D(exec|arg)`)
 
 // patterned are programs whose first word is a pattern or a script, not a file.
 var patterned = strings.Fields("grep egrep fgrep rg ag ack awk gawk sed jq echo printf test [ tr seq sleep date exit set git")
@@ -204,7 +204,7 @@ func (j *judge) glob(pattern string) (list []string, ok bool) {
 }
 
 // plainScript is a script of sed that prints, deletes or replaces lines and does nothing else.
-var plainScript = regexp.MustCompile(`^(\d+|\$|/[^/]*/)?(,(\d+|\$|/[^/]*/|\+\d+))?([pdq=]|s/([^/\\\n]|\\.)*/([^/\\\n]|\\.)*/[gpIi0-9]*|s\|[^|\\\n]*\|[^|\\\n]*\|[gpIi0-9]*)$`)
+var plainScript = lazy(`^(\d+|\$|/[^/]*/)?(,(\d+|\$|/[^/]*/|\+\d+))?([pdq=]|s/([^/\\\n]|\\.)*/([^/\\\n]|\\.)*/[gpIi0-9]*|s\|[^|\\\n]*\|[^|\\\n]*\|[gpIi0-9]*)$`)
 
 // isPlainSed reports whether sed prints or changes lines of files inside the session's folder.
 func (j *judge) isPlainSed(args []word) bool {

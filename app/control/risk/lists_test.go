@@ -69,3 +69,13 @@ func TestLists(t *testing.T) {
 		}
 	}
 }
+
+// TestExpressions: all regular expressions can be compiled, which each is only once it is needed.
+func TestExpressions(t *testing.T) {
+	if len(expressions) < 60 {
+		t.Errorf("%d regular expressions", len(expressions))
+	}
+	for _, e := range expressions {
+		e.compiled()
+	}
+}

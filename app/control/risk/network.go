@@ -1,15 +1,14 @@
 package risk
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
 
 var (
-	local    = regexp.MustCompile(`^(https?://)?(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|::1|host\.docker\.internal)([:/]|$)`)
-	substs   = regexp.MustCompile("\\$\\(|`|<\\(")
-	variable = regexp.MustCompile(`\$\{?(\w+)`)
+	local    = lazy(`^(https?://)?(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|::1|host\.docker\.internal)([:/]|$)`)
+	substs   = lazy("\\$\\(|`|<\\(")
+	variable = lazy(`\$\{?(\w+)`)
 )
 
 // sendsFile are the options of curl and wget that are followed by what is sent.
@@ -18,7 +17,7 @@ var sendsFile = []string{"-d", "--data", "--data-binary", "--data-raw", "--data-
 // sendsValue checks a word that the shell completes before it is sent.
 func (j *judge) sendsValue(text string) {
 	j.markIf(substs.MatchString(text) && !strings.Contains(text, "$(date") && !strings.Contains(text, "$(uname"), sends)
-	for _, m := range variable.FindAllStringSubmatch(text, -1) {
+	for _, m := range variable.compiled().FindAllStringSubmatch(text, -1) {
 		j.markIf(isSecretName(m[1]), sends)
 	}
 }

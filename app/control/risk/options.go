@@ -1,16 +1,15 @@
 package risk
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
 
 var (
-	ownProcess  = regexp.MustCompile(`^"?\$(!|\{?[A-Za-z_]*(PID|pid)[A-Za-z_0-9]*\}?)$`)
-	wholeVolume = regexp.MustCompile(`^("?/:|~/?:|"?\$HOME/?:|/(etc|root|home|var|usr|boot|dev|proc|sys)(/|:))|source=/,`)
-	awkRuns     = regexp.MustCompile(`system\s*\(|\|\s*("|getline)|print[^|]*\|\s*"|"\s*\|\s*getline`)
-	tarRuns     = regexp.MustCompile(`--(checkpoint-action|to-command|use-compress-program|rsh-command|info-script|new-volume-script)|(^| )-I ?\S*sh\b|(^| )-[a-zA-Z]*P[a-zA-Z]*( |$)|-C ?/( |$)|--absolute-names`)
+	ownProcess  = lazy(`^"?\$(!|\{?[A-Za-z_]*(PID|pid)[A-Za-z_0-9]*\}?)$`)
+	wholeVolume = lazy(`^("?/:|~/?:|"?\$HOME/?:|/(etc|root|home|var|usr|boot|dev|proc|sys)(/|:))|source=/,`)
+	awkRuns     = lazy(`system\s*\(|\|\s*("|getline)|print[^|]*\|\s*"|"\s*\|\s*getline`)
+	tarRuns     = lazy(`--(checkpoint-action|to-command|use-compress-program|rsh-command|info-script|new-volume-script)|(^| )-I ?\S*sh\b|(^| )-[a-zA-Z]*P[a-zA-Z]*( |$)|-C ?/( |$)|--absolute-names`)
 )
 
 // find checks the command that find or fd runs for each file. An option among the words of that command is the command's own: if each were followed,

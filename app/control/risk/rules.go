@@ -2,7 +2,6 @@ package risk
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -102,22 +101,22 @@ var verbs = map[string][]string{
 var (
 	cloud = strings.Fields("aws gcloud gsutil bq az kubectl oc helm doctl pulumi heroku fly flyctl vercel netlify firebase supabase gh glab hub eksctl vault consul nomad etcdctl cdk sls serverless wrangler railway render hcloud linode-cli ibmcloud oci openstack mc s3cmd rclone ossutil scw exo argocd flux istioctl ctr crictl nerdctl rancher docker-machine terraform tofu cf sam copilot amplify eb stripe auth0 okta datadog sentry-cli ng-cli confluent ccloud planetscale pscale turso neonctl mongocli atlas databricks snow b2 databricks velero rke2 k3s kustomize tkn cfn upsun platform yc tccli aliyun hubot ngrok cloudflare flarectl")
 
-	destroys = regexp.MustCompile(`(?i)^(?:[a-z0-9-]+:)?(delete|destroy|remove|rm|rb|drop|terminate|purge|uninstall|prune|wipe|reset|erase|deregister|revoke|disable|detach|flush|unlink)(?:$|[-:])`)
+	destroys = lazy(`(?i)^(?:[a-z0-9-]+:)?(delete|destroy|remove|rm|rb|drop|terminate|purge|uninstall|prune|wipe|reset|erase|deregister|revoke|disable|detach|flush|unlink)(?:$|[-:])`)
 )
 
 // sql is a statement that deletes data, or leaves the database for the shell.
-var sql = regexp.MustCompile(`(?is)\b(drop|truncate)\s+(table|database|schema|index|view|user|role|keyspace|collection|owned|column|only\b|[a-z_."]+\s*;?$)|\bdelete\s+from\b|\balter\s+table\b.*\bdrop\b|\bupdate\s+\S+\s+set\s+[^;]*$|\bflush(all|db)\b|\bdropdatabase\b|\.(drop|deletemany|remove)\(|\bcopy\b.*\bprogram\b|(^|[\s;])\.(shell|system|import)\b|\\!|\bxp_cmdshell\b|\bload_extension\b|\binto\s+(outfile|dumpfile)\b|^\.(shell|system)|\bgrant\s+all\b|\bsystem\s+(rm|sh)\b`)
+var sql = lazy(`(?is)\b(drop|truncate)\s+(table|database|schema|index|view|user|role|keyspace|collection|owned|column|only\b|[a-z_."]+\s*;?$)|\bdelete\s+from\b|\balter\s+table\b.*\bdrop\b|\bupdate\s+\S+\s+set\s+[^;]*$|\bflush(all|db)\b|\bdropdatabase\b|\.(drop|deletemany|remove)\(|\bcopy\b.*\bprogram\b|(^|[\s;])\.(shell|system|import)\b|\\!|\bxp_cmdshell\b|\bload_extension\b|\binto\s+(outfile|dumpfile)\b|^\.(shell|system)|\bgrant\s+all\b|\bsystem\s+(rm|sh)\b`)
 
 var sqlPrograms = strings.Fields("psql mysql mariadb sqlite3 sqlite mongo mongosh redis-cli cqlsh clickhouse-client clickhouse sqlcmd duckdb cockroach influx mysqlsh pgcli mycli usql sqlplus bq impala-shell hive beeline litecli arangosh cypher-shell surreal tursodb turso")
 
 // losesData reports whether a text deletes data of a database. An UPDATE does so without a WHERE.
 func losesData(text string) bool {
-	m := strings.ToLower(sql.FindString(text))
+	m := strings.ToLower(sql.compiled().FindString(text))
 	return m != "" && (!strings.HasPrefix(strings.TrimSpace(m), "update") || !strings.Contains(m, "where"))
 }
 
 // code is what a program in the language of an interpreter calls to start programs, to delete files, to run text or to use the network.
-var code = regexp.MustCompile(`(?i)\b(os\.(system|popen|exec\w*|spawn\w*|remove|unlink|rmdir|removedirs|kill|chmod|chown|rename|replace|truncate|putenv)|subprocess|rmtree|remove_tree|pty\.spawn|child_process|exec(file)?(sync)?\s*\(|spawn(sync)?\s*\(|popen|eval\s*\(|__import__|compile\s*\(|importlib|getattr\s*\(|base64|b64decode|atob|fromcharcode|marshal|pickle\.loads?|rm(dir)?sync|unlink(sync)?|rm_rf?|rm_r|remove_dir_all|fileutils|dir\.(delete|rmdir|unlink)|file\.(delete|unlink|write|rename)|files?\.delete\w*|deltree|rimraf|writefile(sync)?|truncate(sync)?|fs\.(rm|unlink|write|append|cp|rename|chmod)\w*|system\s*[("'{ ]|passthru|shell_exec|proc_open|pcntl_exec|os\.execute|io\.popen|kernel\.|open\s*\([^)]*['"][wax]\+?b?t?['"]|write_(text|bytes)\s*\(|shutil\.(move|copy\w*)|pathlib[^\n]*\.unlink|socket|urllib|urlopen|urlretrieve|requests\.|httpx|http\.client|net/http|open-uri|lwp::|https?\.(get|request)|fetch\s*\(|xmlhttprequest|smtplib|ftplib|paramiko|telnetlib|webbrowser|ctypes|setuid|deno\.(remove|run|command|write)|bun\.(spawn|write|\$)|process\.kill|posix\.|invoke-|remove-item|start-process|downloadstring|new-object\s+net|glob\s*\(?["']?\*|do shell script|keystroke|backtick|%x[\[{(]|qx[/{(]|runtime\.getruntime|processbuilder|winreg|_winapi|deleteall|send_file|file_put_contents|unlink\s*\(|fopen\s*\([^)]*['"][wax])|` + "`[^`]*`" + `|\b(os|environ|env)\b[^\n]*(secret|token|password|api_?key)`)
+var code = lazy(`(?i)\b(os\.(system|popen|exec\w*|spawn\w*|remove|unlink|rmdir|removedirs|kill|chmod|chown|rename|replace|truncate|putenv)|subprocess|rmtree|remove_tree|pty\.spawn|child_process|exec(file)?(sync)?\s*\(|spawn(sync)?\s*\(|popen|eval\s*\(|__import__|compile\s*\(|importlib|getattr\s*\(|base64|b64decode|atob|fromcharcode|marshal|pickle\.loads?|rm(dir)?sync|unlink(sync)?|rm_rf?|rm_r|remove_dir_all|fileutils|dir\.(delete|rmdir|unlink)|file\.(delete|unlink|write|rename)|files?\.delete\w*|deltree|rimraf|writefile(sync)?|truncate(sync)?|fs\.(rm|unlink|write|append|cp|rename|chmod)\w*|system\s*[("'{ ]|passthru|shell_exec|proc_open|pcntl_exec|os\.execute|io\.popen|kernel\.|open\s*\([^)]*['"][wax]\+?b?t?['"]|write_(text|bytes)\s*\(|shutil\.(move|copy\w*)|pathlib[^\n]*\.unlink|socket|urllib|urlopen|urlretrieve|requests\.|httpx|http\.client|net/http|open-uri|lwp::|https?\.(get|request)|fetch\s*\(|xmlhttprequest|smtplib|ftplib|paramiko|telnetlib|webbrowser|ctypes|setuid|deno\.(remove|run|command|write)|bun\.(spawn|write|\$)|process\.kill|posix\.|invoke-|remove-item|start-process|downloadstring|new-object\s+net|glob\s*\(?["']?\*|do shell script|keystroke|backtick|%x[\[{(]|qx[/{(]|runtime\.getruntime|processbuilder|winreg|_winapi|deleteall|send_file|file_put_contents|unlink\s*\(|fopen\s*\([^)]*['"][wax])|` + "`[^`]*`" + `|\b(os|environ|env)\b[^\n]*(secret|token|password|api_?key)`)
 
 // interpreters are the programs that run code: the letters of the options that are followed by code, and whether they run their input if they get no file.
 type interpreter struct {
@@ -160,10 +159,10 @@ func init() { //nolint:gochecknoinits // the same rule for many names
 var downloaders = []string{"curl", "wget", "fetch", "http", "https", "aria2c", "iwr", "irm", "invoke-webrequest", "invoke-restmethod", "lynx", "w3m", "axel", "xh", "curlie", "httpie"}
 
 // isVersion reports whether a name is an interpreter with its version, such as python3.12.
-var versioned = regexp.MustCompile(`^(python|pypy|perl|ruby|node|php|lua)[0-9.]+$`)
+var versioned = lazy(`^(python|pypy|perl|ruby|node|php|lua)[0-9.]+$`)
 
 func interpreterOf(name string) (interpreter, bool) {
-	if m := versioned.FindStringSubmatch(name); m != nil {
+	if m := versioned.compiled().FindStringSubmatch(name); m != nil {
 		name = m[1]
 	}
 	i, ok := interpreters[name]
@@ -172,13 +171,13 @@ func interpreterOf(name string) (interpreter, bool) {
 
 // variables that change which code programs run, or with whom they speak.
 var (
-	loadingVariables = regexp.MustCompile(`^(LD_(PRELOAD|AUDIT)|DYLD_\w+|GIT_(SSH|SSH_COMMAND|ASKPASS|PROXY_COMMAND|EXTERNAL_DIFF|EXEC_PATH|TEMPLATE_DIR|CONFIG\w*|SSL_NO_VERIFY|DIR)|SSH_ASKPASS|BASH_ENV|ENV|ZDOTDIR|PROMPT_COMMAND|PS[0-4]|IFS|SHELLOPTS|BASHOPTS|PYTHON(STARTUP|HOME|WARNINGS|INSPECT|BREAKPOINT)|PERL5(OPT|LIB|DB)|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|RUSTC_(WRAPPER|WORKSPACE_WRAPPER)|RUSTC|HISTFILE|HISTCONTROL|HISTSIZE|(?i:https?_proxy|all_proxy)|NODE_(TLS_REJECT_UNAUTHORIZED|EXTRA_CA_CERTS|PATH)|(?i:npm_config_registry|npm_config_script_shell|npm_config_userconfig)|PIP_(EXTRA_)?INDEX_URL|UV_(DEFAULT_)?INDEX\w*|SSL_CERT_FILE|CURL_CA_BUNDLE|DOCKER_HOST|LESSOPEN|LESSCLOSE|MANPAGER|BROWSER|TAR_OPTIONS|RSYNC_RSH|CVS_RSH|SUDO_ASKPASS|GCONV_PATH|LOCPATH|MAKEFLAGS|MAKE|SHELL|GLIBC_TUNABLES|KUBECONFIG_EXEC|PSMODULEPATH|COMSPEC|BUNDLE_GEMFILE|GEM_HOME|ELECTRON_RUN_AS_NODE|CLASSPATH)$`)
-	pagerVariables   = regexp.MustCompile(`^(GIT_)?(PAGER|EDITOR|SEQUENCE_EDITOR)$|^VISUAL$|^LESS$`)
-	optionVariables  = regexp.MustCompile(`^(NODE_OPTIONS|GOFLAGS|RUSTFLAGS|CFLAGS|LDFLAGS|MAVEN_OPTS|GRADLE_OPTS|PYTEST_ADDOPTS|CARGO_\w*(RUNNER|LINKER)|CC|CXX|LD)$`)
-	loadingOption    = regexp.MustCompile(`--?(require|import|loader|experimental-loader|inspect|toolexec|exec|javaagent|agentlib|agentpath|r)\b|-fplugin|-Wl,-rpath|linker=|/tmp/|-p\s|[;|&$` + "`" + `]`)
-	registryVariable = regexp.MustCompile(`^(GOPROXY|GONOSUMDB|GOSUMDB|GONOSUMCHECK|GOINSECURE)$`)
-	plainProgram     = regexp.MustCompile(`^(|cat|less|more|true|:|vi|vim|nvim|nano|emacs|code|code --wait|code -w|subl -w|ed|micro|hx|delta|bat|-?[FRXSiM]+)$`)
-	plainPath        = regexp.MustCompile(`^("?\$\{?(PATH|HOME|PWD|GOPATH|VIRTUAL_ENV)\b|/usr/|/bin|/sbin|/opt/|~/(\.cargo|\.local|go|\.bun|\.deno|\.nvm|\.pyenv|\.rbenv)/|\.?/?(node_modules/\.bin|\.?venv/bin)|\$\((go env|pwd|npm bin))`)
+	loadingVariables = lazy(`^(LD_(PRELOAD|AUDIT)|DYLD_\w+|GIT_(SSH|SSH_COMMAND|ASKPASS|PROXY_COMMAND|EXTERNAL_DIFF|EXEC_PATH|TEMPLATE_DIR|CONFIG\w*|SSL_NO_VERIFY|DIR)|SSH_ASKPASS|BASH_ENV|ENV|ZDOTDIR|PROMPT_COMMAND|PS[0-4]|IFS|SHELLOPTS|BASHOPTS|PYTHON(STARTUP|HOME|WARNINGS|INSPECT|BREAKPOINT)|PERL5(OPT|LIB|DB)|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|RUSTC_(WRAPPER|WORKSPACE_WRAPPER)|RUSTC|HISTFILE|HISTCONTROL|HISTSIZE|(?i:https?_proxy|all_proxy)|NODE_(TLS_REJECT_UNAUTHORIZED|EXTRA_CA_CERTS|PATH)|(?i:npm_config_registry|npm_config_script_shell|npm_config_userconfig)|PIP_(EXTRA_)?INDEX_URL|UV_(DEFAULT_)?INDEX\w*|SSL_CERT_FILE|CURL_CA_BUNDLE|DOCKER_HOST|LESSOPEN|LESSCLOSE|MANPAGER|BROWSER|TAR_OPTIONS|RSYNC_RSH|CVS_RSH|SUDO_ASKPASS|GCONV_PATH|LOCPATH|MAKEFLAGS|MAKE|SHELL|GLIBC_TUNABLES|KUBECONFIG_EXEC|PSMODULEPATH|COMSPEC|BUNDLE_GEMFILE|GEM_HOME|ELECTRON_RUN_AS_NODE|CLASSPATH)$`)
+	pagerVariables   = lazy(`^(GIT_)?(PAGER|EDITOR|SEQUENCE_EDITOR)$|^VISUAL$|^LESS$`)
+	optionVariables  = lazy(`^(NODE_OPTIONS|GOFLAGS|RUSTFLAGS|CFLAGS|LDFLAGS|MAVEN_OPTS|GRADLE_OPTS|PYTEST_ADDOPTS|CARGO_\w*(RUNNER|LINKER)|CC|CXX|LD)$`)
+	loadingOption    = lazy(`--?(require|import|loader|experimental-loader|inspect|toolexec|exec|javaagent|agentlib|agentpath|r)\b|-fplugin|-Wl,-rpath|linker=|/tmp/|-p\s|[;|&$` + "`" + `]`)
+	registryVariable = lazy(`^(GOPROXY|GONOSUMDB|GOSUMDB|GONOSUMCHECK|GOINSECURE)$`)
+	plainProgram     = lazy(`^(|cat|less|more|true|:|vi|vim|nvim|nano|emacs|code|code --wait|code -w|subl -w|ed|micro|hx|delta|bat|-?[FRXSiM]+)$`)
+	plainPath        = lazy(`^("?\$\{?(PATH|HOME|PWD|GOPATH|VIRTUAL_ENV)\b|/usr/|/bin|/sbin|/opt/|~/(\.cargo|\.local|go|\.bun|\.deno|\.nvm|\.pyenv|\.rbenv)/|\.?/?(node_modules/\.bin|\.?venv/bin)|\$\((go env|pwd|npm bin))`)
 )
 
 // assign checks a variable that is set for commands.

@@ -3,7 +3,6 @@ package risk
 import (
 	"context"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -168,7 +167,7 @@ func isPlain(n *syntax.ParamExp) bool {
 }
 
 // hiddenIndex is the index of an array with a command in it, which bash runs wherever it evaluates numbers.
-var hiddenIndex = regexp.MustCompile("^[A-Za-z_][A-Za-z0-9_]*\\[[^]]*(\\$\\(|`)")
+var hiddenIndex = lazy("^[A-Za-z_][A-Za-z0-9_]*\\[[^]]*(\\$\\(|`)")
 
 func (j *judge) text(s string) {
 	if hiddenIndex.MatchString(s) {

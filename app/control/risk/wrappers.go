@@ -3,7 +3,6 @@ package risk
 import (
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,7 +11,7 @@ import (
 )
 
 var (
-	placeOption = regexp.MustCompile(`^-[a-zA-Z]*[oC]|^--(output|chdir)`)
+	placeOption = lazy(`^-[a-zA-Z]*[oC]|^--(output|chdir)`)
 )
 
 // wrapper is a program that runs another program, which follows its own options.
