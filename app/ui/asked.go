@@ -105,7 +105,8 @@ func (a *asked) row(now time.Time) rowText {
 	case !a.entry.Read:
 		what = "reading what it asks…"
 	}
-	w.second = present.AgentName(s.Agent) + " · " + when(s.Remote != "", onMachine(&a.entry.Session)+" · ") + what
+	w.spare = present.AgentName(s.Agent) + " · " // the details name the agent, too
+	w.second = w.spare + when(s.Remote != "", onMachine(&a.entry.Session)+" · ") + what
 	return w
 }
 

@@ -34,6 +34,7 @@ const (
 // rowText contains a row's texts.
 type rowText struct {
 	first, status, second, right string
+	spare                        string // the beginning of second that is left out where second does not fit
 	firstColor, statusColor      fyne.ThemeColorName
 	secondColor                  fyne.ThemeColorName
 	bold                         bool
@@ -263,7 +264,11 @@ func (r *rowParts) layOut(size fyne.Size) {
 	ageWidth := r.right.MinSize().Width
 	r.right.Move(fyne.NewPos(right-ageWidth, rowTop+2))
 	r.firstLine(x, right-ageWidth-rowGap)
-	r.place(r.second, r.v.text.second, x, right, secondTop)
+	second := r.v.text.second
+	if fyne.MeasureText(second, r.second.TextSize, r.second.TextStyle).Width > right-x {
+		second = strings.TrimPrefix(second, r.v.text.spare)
+	}
+	r.place(r.second, second, x, right, secondTop)
 }
 
 // firstLine divides the width between the project and the status. The status is always shown; the project is shortened

@@ -176,7 +176,7 @@ func (p *searchPage) counts(phase string) string {
 }
 
 // missingText returns a text about what could not be searched, cleaned and limited in length.
-func missingText(r *app.SearchReport) string { return linesOf(r.Missing(), 6, 220) }
+func missingText(r *app.SearchReport) string { return linesOf(r.Missing(present.AgentName), 6, 220) }
 
 // message returns what is shown in a phase without hits.
 func (p *searchPage) message(phase string) widgets.Message {

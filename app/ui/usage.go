@@ -192,12 +192,13 @@ func chartBar(label string, r *usage.Row) widgets.ChartBar {
 			present.Count(r.Tokens.Output), present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite))}
 }
 
-// usageWidths are the widths of the columns after the first.
-var usageWidths = []float32{52, 44, 78, 66, 84, 74, 68, 92}
+// usageWidths are the widths of the columns after the first. usageSpare are the columns that a narrow window leaves out, those of the cache first: the cost is
+// what people look for.
+var usageWidths, usageSpare = []float32{52, 44, 78, 66, 84, 74, 68, 92}, []int{6, 5, 7, 2, 1, 4, 3}
 
 func newUsageCells(size fyne.ThemeSizeName, isHeader bool) *fyne.Container {
 	style := fyne.TextStyle{Bold: isHeader}
-	row := widgets.Cells(usageWidths, widgets.NewLine("", theme.ColorNameForeground, size, style).Path())
+	row := widgets.Cells(usageWidths, usageSpare, widgets.NewLine("", theme.ColorNameForeground, size, style).Path())
 	for range usageWidths {
 		row.Add(widgets.NewLine("", theme.ColorNameForeground, size, style).Trailing())
 	}
