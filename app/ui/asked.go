@@ -8,6 +8,7 @@ import (
 
 	"fyne.io/fyne/v2/theme"
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/adapters"
 	"rollcall/app/control/answer"
@@ -159,7 +160,7 @@ func sizeText(c *widgets.Code, bytes int) string {
 	if !c.IsReady() || c.Rows() <= c.Visible() {
 		return ""
 	}
-	text := fmt.Sprintf("%s, %s", count(c.Rows(), "line", "lines"), humanize.Bytes(uint64(bytes)))
+	text := fmt.Sprintf("%s, %s", english.Plural(c.Rows(), "line", "lines"), humanize.Bytes(uint64(bytes)))
 	if c.IsEndSeen() {
 		return text
 	}

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -51,7 +52,7 @@ func (r row) text(now time.Time, days int) rowText {
 		if r.open {
 			icon = "opened"
 		}
-		return rowText{first: cmp.Or(r.title, count(r.count, "finished sub-agent", "finished sub-agents")), firstColor: widgets.ColorMuted,
+		return rowText{first: cmp.Or(r.title, english.Plural(r.count, "finished sub-agent", "finished sub-agents")), firstColor: widgets.ColorMuted,
 			icon: widgets.NewIcon(icon, widgets.ColorMuted)}
 	}
 	return sessionText(r.session, r.depth > 0 || r.below, now)
@@ -73,7 +74,7 @@ func headerText(r row, days int) rowText {
 		}
 	}
 	if r.agents > 0 {
-		w.status += " and " + count(r.agents, "sub-agent", "sub-agents")
+		w.status += " and " + english.Plural(r.agents, "sub-agent", "sub-agents")
 	}
 	return w
 }
@@ -142,13 +143,6 @@ func tail(s string, n int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[len(s)-n:], "")
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // rowView shows one row of the list.

@@ -8,6 +8,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -150,7 +151,7 @@ func (u *UI) offerIdle(s *widgets.Sheet, found idlePlans) {
 		if len(checked) == 0 {
 			return "Stop sessions"
 		}
-		return "Stop " + count(len(checked), "session", "sessions")
+		return "Stop " + english.Plural(len(checked), "session", "sessions")
 	}
 	c.Act = func(ctx context.Context, i *widgets.CheckItem) (string, error) {
 		// Planned again, since the session may have begun to work since its row appeared.
@@ -173,7 +174,7 @@ func idleText(p *app.StopPlan) string {
 		text += fmt.Sprintf(" and %d below it", n)
 	}
 	if n := len(p.Also); n > 0 {
-		text += ", also ends " + count(n, "other session", "other sessions")
+		text += ", also ends " + english.Plural(n, "other session", "other sessions")
 	}
 	return text
 }

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
 	"rollcall/app/present"
@@ -173,7 +174,7 @@ func (p *usagePage) showFigures() {
 	}
 	costed := "Cost of the period"
 	if t.Costed > 0 && t.Costed < t.Sessions {
-		costed = fmt.Sprintf("Cost of %d of %s", t.Costed, count(t.Sessions, "session", "sessions"))
+		costed = fmt.Sprintf("Cost of %d of %s", t.Costed, english.Plural(t.Sessions, "session", "sessions"))
 	}
 	p.costed.Set(costed, widgets.ColorMuted)
 	for i, text := range []string{shortCount(float64(today)), shortCount(float64(week)), present.Cost(t.CostUSD, t.Costed, t.Costed), share} {
@@ -341,7 +342,7 @@ func (p *usagePage) totalText(phase string) string {
 		return ""
 	}
 	t := &p.rows.Total
-	parts := []string{count(t.Sessions, "session", "sessions"), count(t.Turns, "turn", "turns"), tokens(t.All())}
+	parts := []string{english.Plural(t.Sessions, "session", "sessions"), english.Plural(t.Turns, "turn", "turns"), tokens(t.All())}
 	if t.Unknown > 0 {
 		parts = append(parts, strconv.Itoa(t.Unknown)+" without recorded tokens")
 	}

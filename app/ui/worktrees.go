@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
 	"rollcall/app/owned/worktree"
@@ -67,7 +68,7 @@ func (u *UI) offerWorktrees(s *widgets.Sheet, w worktreePlans) {
 	c.Label = func(checked []*widgets.CheckItem) string {
 		text := "Remove worktrees"
 		if len(checked) > 0 {
-			text = "Remove " + count(len(checked), "worktree", "worktrees")
+			text = "Remove " + english.Plural(len(checked), "worktree", "worktrees")
 		}
 		for _, i := range checked {
 			if len(w.plans[i.Index].Loses) > 0 {
@@ -193,7 +194,7 @@ func (c *comparison) table() fyne.CanvasObject {
 	}
 	box := widgets.Rows(4, widgets.Inset(grid))
 	if more := len(c.Rows) - maxCompared; more > 0 {
-		box.Add(widgets.Hint(fmt.Sprintf("and %s more", count(more, "file", "files"))))
+		box.Add(widgets.Hint(fmt.Sprintf("and %s more", english.Plural(more, "file", "files"))))
 	}
 	if c.Base.Name != "" {
 		box.Add(widgets.Hint("Compared with " + short(c.Base.Name) + ", including changes that are not committed."))
