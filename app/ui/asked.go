@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
-	"rollcall/adapters"
 	"rollcall/app/control/answer"
 	"rollcall/app/present"
 	"rollcall/app/settings"
@@ -36,17 +36,10 @@ func (a *asked) ref() answer.Ref {
 // listAsked returns what waits, in the order of entries. It leaves out a session without a request if its parent or a
 // sub-agent has one: both wait for the same answer.
 func listAsked(entries []answer.Entry) (list []asked) {
-	type family struct {
-		agent adapters.Name
-		id    string
+	familyOf := func(e *answer.Entry) key {
+		return key{agent: e.Session.Agent, id: cmp.Or(e.Session.Parent, e.Session.ID)}
 	}
-	familyOf := func(e *answer.Entry) family {
-		if e.Session.Parent != "" {
-			return family{e.Session.Agent, e.Session.Parent}
-		}
-		return family{e.Session.Agent, e.Session.ID}
-	}
-	asking := map[family]bool{}
+	asking := map[key]bool{}
 	for i := range entries {
 		if len(entries[i].Requests) > 0 {
 			asking[familyOf(&entries[i])] = true

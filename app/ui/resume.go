@@ -50,7 +50,7 @@ func (u *UI) showResume(s app.Session) {
 	r.where = u.host.NewCheckBox(inTerminal, func(bool) { r.changed() })
 	r.mode = newModeField(u.host, launch.Modes(u.options.Agents, s.Agent), r.modeChanged)
 	r.anyway = u.host.NewCheckBox("Resume it anyway", func(bool) { r.changed() })
-	r.back = r.NewButton("Cancel", r.Close)
+	r.back = u.host.NewButton("Cancel", nil, r.Close)
 	r.start = u.host.NewPrimaryButton("Resume", widget.HighImportance, r.launch)
 	r.Show(r.form(), r.preview.copy, r.back, r.start)
 	r.preview.resized = r.Fit

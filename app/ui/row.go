@@ -295,29 +295,17 @@ func (r *rowParts) place(t *canvas.Text, text string, left, right, y float32) fl
 
 // statusIcon returns the icon of a session's status. The icons differ by shape as well as by colour.
 func statusIcon(s *adapters.Session) *widgets.Icon {
-	if s.Suspended && s.Live() && s.Status != adapters.Waiting {
-		return widgets.NewIcon("suspended", statusColor(s))
+	names := map[adapters.Status]string{adapters.Waiting: "waiting", adapters.Working: "working", adapters.Idle: "idle", adapters.Stopped: "stopped"}
+	name, color := cmp.Or(names[s.Status], "unknown"), statusColor(s)
+	switch {
+	case s.Suspended && s.Live() && s.Status != adapters.Waiting:
+		name = "suspended"
+	case s.Status == adapters.Stopped && s.Outcome == adapters.Completed:
+		name, color = "done", widgets.ColorGood
+	case s.Status == adapters.Stopped && color == widgets.ColorBad:
+		name = "failed"
 	}
-	switch s.Status {
-	case adapters.Waiting:
-		return widgets.NewIcon("waiting", widgets.ColorWaiting)
-	case adapters.Working:
-		return widgets.NewIcon("working", widgets.ColorWorking)
-	case adapters.Idle:
-		if s.Outcome == adapters.Failed {
-			return widgets.NewIcon("idle", widgets.ColorBad)
-		}
-		return widgets.NewIcon("idle", widgets.ColorMuted)
-	case adapters.Stopped:
-		switch s.Outcome {
-		case adapters.Completed:
-			return widgets.NewIcon("done", widgets.ColorGood)
-		case adapters.Failed, adapters.Died:
-			return widgets.NewIcon("failed", widgets.ColorBad)
-		}
-		return widgets.NewIcon("stopped", widgets.ColorMuted)
-	}
-	return widgets.NewIcon("unknown", widgets.ColorMuted)
+	return widgets.NewIcon(name, color)
 }
 
 // statusColor returns the colour of a session's status in words.
