@@ -117,7 +117,7 @@ func newHitText(h *app.SearchHit) hitText {
 		who = present.Tool(adapters.Message{Tool: h.Tool})
 	}
 	line := present.Match(h.Part, hitCells)
-	line.Before = present.CutStart(line.Before, hitCells/5) // so that the match is visible in a narrow list
+	line.Before = present.CutStart(line.Before, hitCells/5+1) // so that the match is visible in a narrow list
 	where := present.Project(tail(h.CWD, maxRowText))
 	if h.Role != adapters.FromAgent {
 		where = present.AgentName(h.Agent) + " · " + where
