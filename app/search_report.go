@@ -48,15 +48,15 @@ func (s *search) report(hits int) SearchReport {
 	return r
 }
 
-// Missing returns what could not be searched, one line for each reason, with its agent.
-func (r *SearchReport) Missing() (lines []string) {
+// Missing returns what could not be searched, one line for each reason, with what name returns for its agent.
+func (r *SearchReport) Missing(name func(adapters.Name) string) (lines []string) {
 	for i := range r.Agents {
 		a := &r.Agents[i]
 		for _, p := range a.Problems {
-			lines = append(lines, fmt.Sprintf("%s: %s", a.Name, p))
+			lines = append(lines, name(a.Name)+": "+p)
 		}
 		for _, reason := range slices.Sorted(maps.Keys(a.Skipped)) {
-			lines = append(lines, fmt.Sprintf("%s: %d × %s", a.Name, a.Skipped[reason], reason))
+			lines = append(lines, fmt.Sprintf("%s: %d × %s", name(a.Name), a.Skipped[reason], reason))
 		}
 	}
 	return lines

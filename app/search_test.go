@@ -157,7 +157,7 @@ func TestSearchSaysWhatIsMissing(t *testing.T) {
 	if want := []AdapterState{Failed, Absent, Failed, Failed, Failed}; !slices.Equal(states, want) {
 		t.Errorf("%v, want %v", states, want)
 	}
-	if lines := r.Missing(); len(lines) != 5 {
+	if lines := r.Missing(func(n adapters.Name) string { return string(n) }); len(lines) != 5 {
 		t.Errorf("%q", lines)
 	}
 }
@@ -238,7 +238,7 @@ func TestSearchSurvivesAnAdapterThatPanics(t *testing.T) {
 	if err != nil || !slices.Equal(hits, []string{"1/0"}) {
 		t.Errorf("hits %v, %v", hits, err)
 	}
-	if lines := r.Missing(); len(lines) != 1 || !strings.Contains(lines[0], "codex: internal error: cannot list") {
+	if lines := r.Missing(func(n adapters.Name) string { return string(n) }); len(lines) != 1 || !strings.Contains(lines[0], "codex: internal error: cannot list") {
 		t.Errorf("missing: %v", lines)
 	}
 }

@@ -178,7 +178,7 @@ func throughName(s *Session) string {
 	if s.Remote != "" {
 		return s.Remote
 	}
-	return fmt.Sprintf("process %d, which it shares", s.Process.PID)
+	return fmt.Sprintf("the shared process %d", s.Process.PID)
 }
 
 // stoppable returns why no signal may be sent for a session; nil if one may be sent.

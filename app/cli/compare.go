@@ -44,7 +44,7 @@ type tryJSON struct {
 }
 
 func compare(e *env, group, dir string, asJSON bool) error {
-	repo, err := openRepo(e.ctx, dir)
+	repo, err := worktree.Open(e.ctx, dir)
 	if err != nil {
 		return err
 	}

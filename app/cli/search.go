@@ -126,7 +126,7 @@ func (c *searchCommand) end(r *app.SearchReport) error {
 			return err
 		}
 	}
-	for _, line := range r.Missing() {
+	for _, line := range r.Missing(func(n adapters.Name) string { return string(n) }) {
 		c.warn(line)
 	}
 	switch {

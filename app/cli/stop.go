@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -132,11 +131,7 @@ func (c *stopCommand) carryOut(core *app.Core, plan *app.StopPlan) error {
 	for _, p := range r.Rest {
 		c.printf("  ended what it left: %d %s\n", p.PID, present.Line(p.Comm))
 	}
-	how := "stopped by " + r.By.String()
-	if plan.Through != "" {
-		how = present.Line(plan.Through) + " stopped it"
-	}
-	c.printf("%s after %s\n", how, r.Took.Round(10*time.Millisecond))
+	c.printf("%s\n", present.StoppedBy(r.By, plan.Through, r.Took))
 	if launched := plan.Session.Launch; launched != nil {
 		l, err := c.launches()
 		if err != nil {

@@ -76,7 +76,7 @@ func TestStopOne(t *testing.T) {
 	}
 	r := run(t, d, "stop", "one")
 	if r.code != Done || !strings.Contains(r.out, "  terminate, 5s to end…\n") || !strings.Contains(r.out, "  ended what it left: ") ||
-		!strings.Contains(r.out, "stopped by terminate after ") {
+		!strings.Contains(r.out, "\nstopped at once: it ended when asked to (SIGTERM)\n") {
 		t.Errorf("%+v", r)
 	}
 	if alive(s) {
@@ -106,7 +106,7 @@ func TestStopThroughGateway(t *testing.T) {
 	s.Remote = "office"
 	g := &gateway{agent: &agent{name: agentname.OpenClaw, roll: adapters.Roll{Sessions: []adapters.Session{s}}}}
 	d := withTable(g)
-	if r := run(t, d, "stop", "far"); r.code != Done || !strings.Contains(r.out, "  stopped through office\noffice stopped it after ") {
+	if r := run(t, d, "stop", "far"); r.code != Done || !strings.Contains(r.out, "  stopped through office\noffice stopped it at once\n") {
 		t.Errorf("%+v", r)
 	}
 	g.err = errors.New("missing scope operator.write: \x1b[31mgive it")

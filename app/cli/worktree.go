@@ -2,9 +2,7 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -68,7 +66,7 @@ func newWorktreeList(e *env) *cobra.Command {
 }
 
 func listWorktrees(e *env, dir string, asJSON bool) error {
-	repo, err := openRepo(e.ctx, dir)
+	repo, err := worktree.Open(e.ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -90,18 +88,6 @@ func listWorktrees(e *env, dir string, asJSON bool) error {
 		printWorktree(e.output, &list[i])
 	}
 	return nil
-}
-
-// openRepo opens the repository of a folder; empty: of the current one.
-func openRepo(ctx context.Context, dir string) (*worktree.Repo, error) {
-	git, err := worktree.FindGit()
-	if err == nil && dir == "" {
-		dir, err = os.Getwd()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return git.Open(ctx, dir)
 }
 
 func printWorktree(o *output, e *worktree.Entry) {

@@ -54,7 +54,7 @@ func (c *cleanCommand) run(names []string) error {
 	if err := c.check(names); err != nil {
 		return err
 	}
-	repo, err := openRepo(c.ctx, c.repo)
+	repo, err := worktree.Open(c.ctx, c.repo)
 	if err != nil {
 		return err
 	}

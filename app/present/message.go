@@ -108,7 +108,7 @@ func Match(p textmatch.Part, width int) textmatch.Part {
 	p.Match = Cut(p.Match, width)
 	room := width - Width(p.Match)
 	before := min(Width(p.Before), max(room/3, room-Width(p.After)))
-	p.Before = cutStart(p.Before, before)
+	p.Before = CutStart(p.Before, before)
 	p.After = Cut(p.After, room-Width(p.Before))
 	return p
 }
@@ -133,8 +133,8 @@ func piece(text string) string {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// cutStart shortens clean text at its beginning to at most width cells.
-func cutStart(text string, width int) string {
+// CutStart shortens clean text at its beginning to at most width cells.
+func CutStart(text string, width int) string {
 	if Width(text) <= width {
 		return text
 	}

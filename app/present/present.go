@@ -345,6 +345,24 @@ func Tree(root proc.Process, below []proc.Process) []string {
 	return lines
 }
 
+// StoppedBy returns how a session was stopped, after the time that it took: by the last signal that was sent to its process, or through what is not empty.
+func StoppedBy(by proc.Signal, through string, took time.Duration) string {
+	when := "at once"
+	if took = took.Round(time.Second); took > 0 {
+		when = "after " + took.String()
+	}
+	how := map[proc.Signal]string{
+		proc.Interrupt: "it ended when interrupted (SIGINT)", proc.Terminate: "it ended when asked to (SIGTERM)", proc.Kill: "it had to be killed",
+	}[by]
+	switch {
+	case through != "":
+		return Line(through) + " stopped it " + when
+	case how == "":
+		return "stopped " + when
+	}
+	return "stopped " + when + ": " + how
+}
+
 // LeftOutFiles returns a text for each reason for which files are left out of sums: "3 files not recognised".
 func LeftOutFiles(files map[string]int) (words []string) {
 	for _, why := range slices.Sorted(maps.Keys(files)) {

@@ -198,3 +198,24 @@ func TestCost(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestStoppedBy: the words tell a person how a session ended, and no time that is too short to notice.
+func TestStoppedBy(t *testing.T) {
+	for want, c := range map[string]struct {
+		by      proc.Signal
+		through string
+		took    time.Duration
+	}{
+		"stopped at once: it ended when asked to (SIGTERM)":    {proc.Terminate, "", 7 * time.Millisecond},
+		"stopped after 2s: it ended when interrupted (SIGINT)": {proc.Interrupt, "", 1900 * time.Millisecond},
+		"stopped after 7s: it had to be killed":                {proc.Kill, "", 7 * time.Second},
+		"stopped at once":                                      {},
+		"office stopped it at once":                            {0, "office", 40 * time.Millisecond},
+		"the shared process 4711 stopped it after 3s":          {0, "the shared process 4711", 3 * time.Second},
+		"office stopped it after 1m5s":                         {0, "of\x1b[31mfice", 65 * time.Second},
+	} {
+		if got := StoppedBy(c.by, c.through, c.took); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

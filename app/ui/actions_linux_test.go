@@ -25,7 +25,7 @@ func TestStop(t *testing.T) {
 	shows(t, w.ui.host.Sheet.Popup, "Claude Code · "+present.Project(w.dir)+" · working", "The session is in the middle of a turn", fmt.Sprintf("%d ", s.Process.PID), "terminate and waits up to 5 s; if that is not enough, it sends kill")
 	tap(t, w.ui.host.Sheet.Popup, "Stop")
 	w.until("the end", func() bool {
-		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "Stopped by terminate")
+		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), ": it ended when asked to (SIGTERM).")
 	})
 	if w.agent.table.Alive(s.Process) {
 		t.Error("it lives")
@@ -56,7 +56,7 @@ func TestStopIdle(t *testing.T) {
 	check(t, w.ui.host.Sheet.Popup, "second", false)
 	tap(t, w.ui.host.Sheet.Popup, "Stop 1 session")
 	w.until("the end", func() bool {
-		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "Stopped by terminate")
+		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), ": it ended when asked to (SIGTERM).")
 	})
 	if w.agent.table.Alive(first.Process) || !w.agent.table.Alive(second.Process) {
 		t.Error("the wrong one was stopped")

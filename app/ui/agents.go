@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -244,12 +245,8 @@ func installed(s *app.Snapshot) []string {
 	return namesOf(slices.DeleteFunc(slices.Clone(s.Adapters), func(h app.Health) bool { return h.State == app.Absent }))
 }
 
-func join(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-}
+// join returns names as people list them: "a, b and c".
+func join(names []string) string { return english.WordSeries(names, "and") }
 
 // maxFailures is the largest number of agents and machines whose problem is shown.
 const maxFailures = 6

@@ -20,7 +20,7 @@ type answering struct {
 	running map[answer.Ref]bool      // answers that were sent and have no result yet
 	done    map[answer.Ref]time.Time // when a request was answered here, until the agent no longer lists it
 	last    answer.Ref               // the request that was answered last
-	quit    func()
+	quit    func()                   // ends the subscription
 }
 
 const (
@@ -39,18 +39,12 @@ func (u *UI) startAnswering() {
 	a.running, a.done = map[answer.Ref]bool{}, map[answer.Ref]time.Time{}
 	// The list is read on Fyne's goroutine: several goroutines report changes, and a list that was read earlier could
 	// otherwise be delivered later.
-	a.deliver = &latest[struct{}]{do: u.do, deliver: func(*struct{}) { u.showAsked(a.board.List()) }}
-	a.board = answer.NewBoard(u.answers(), askAgain, func() { a.deliver.set(&struct{}{}) })
+	a.deliver = &latest[struct{}]{ctx: u.ctx, do: u.do, deliver: func(*struct{}) { u.showAsked(a.board.List()) }}
+	a.board = answer.NewBoard(u.options.Answers, askAgain, func() { a.deliver.set(&struct{}{}) })
 	go a.board.Run(u.ctx)
-	cancel := u.core.Subscribe(a.board.SetSessions)
+	a.quit = u.core.Subscribe(a.board.SetSessions)
 	a.board.SetSessions(u.core.Snapshot())
-	a.quit = func() {
-		cancel()
-		a.deliver.close()
-	}
 }
-
-func (u *UI) answers() *answer.Answers { return u.options.Answers }
 
 // isAnswering reports whether an answer to a request is on its way.
 func (u *UI) isAnswering(ref answer.Ref) bool { return u.asking.running[ref] }
@@ -104,7 +98,7 @@ func (u *UI) answer(item asked, d adapters.Decision) {
 	go func() {
 		ctx, cancel := context.WithTimeout(u.ctx, answerWait)
 		defer cancel()
-		_, err := u.answers().Answer(ctx, ref, d)
+		_, err := u.options.Answers.Answer(ctx, ref, d)
 		if err == nil {
 			a.board.Reread(ref.Agent, ref.Session)
 		}

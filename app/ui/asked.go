@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -8,8 +9,8 @@ import (
 
 	"fyne.io/fyne/v2/theme"
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
-	"rollcall/adapters"
 	"rollcall/app/control/answer"
 	"rollcall/app/present"
 	"rollcall/app/settings"
@@ -35,17 +36,10 @@ func (a *asked) ref() answer.Ref {
 // listAsked returns what waits, in the order of entries. It leaves out a session without a request if its parent or a
 // sub-agent has one: both wait for the same answer.
 func listAsked(entries []answer.Entry) (list []asked) {
-	type family struct {
-		agent adapters.Name
-		id    string
+	familyOf := func(e *answer.Entry) key {
+		return key{agent: e.Session.Agent, id: cmp.Or(e.Session.Parent, e.Session.ID)}
 	}
-	familyOf := func(e *answer.Entry) family {
-		if e.Session.Parent != "" {
-			return family{e.Session.Agent, e.Session.Parent}
-		}
-		return family{e.Session.Agent, e.Session.ID}
-	}
-	asking := map[family]bool{}
+	asking := map[key]bool{}
 	for i := range entries {
 		if len(entries[i].Requests) > 0 {
 			asking[familyOf(&entries[i])] = true
@@ -105,7 +99,8 @@ func (a *asked) row(now time.Time) rowText {
 	case !a.entry.Read:
 		what = "reading what it asks…"
 	}
-	w.second = present.AgentName(s.Agent) + " · " + when(s.Remote != "", onMachine(&a.entry.Session)+" · ") + what
+	w.spare = present.AgentName(s.Agent) + " · " // the details name the agent, too
+	w.second = w.spare + when(s.Remote != "", onMachine(&a.entry.Session)+" · ") + what
 	return w
 }
 
@@ -158,7 +153,7 @@ func sizeText(c *widgets.Code, bytes int) string {
 	if !c.IsReady() || c.Rows() <= c.Visible() {
 		return ""
 	}
-	text := fmt.Sprintf("%s, %s", count(c.Rows(), "line", "lines"), humanize.Bytes(uint64(bytes)))
+	text := fmt.Sprintf("%s, %s", english.Plural(c.Rows(), "line", "lines"), humanize.Bytes(uint64(bytes)))
 	if c.IsEndSeen() {
 		return text
 	}

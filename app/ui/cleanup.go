@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/adapters"
 	"rollcall/app/owned/cleanup"
@@ -134,7 +135,7 @@ func (c *cleanupSheet) chosen() (items []cleanup.Item, size int64) {
 // count writes the number of the checked files on the button.
 func (c *cleanupSheet) count() {
 	items, size := c.chosen()
-	c.remove.SetText(fmt.Sprintf("Remove %s, %s", count(len(items), "file", "files"), humanize.IBytes(uint64(max(size, 0)))))
+	c.remove.SetText(fmt.Sprintf("Remove %s, %s", english.Plural(len(items), "file", "files"), humanize.IBytes(uint64(max(size, 0)))))
 	c.remove.SetEnabled(len(items) > 0)
 	c.Fit()
 }
@@ -183,10 +184,10 @@ func (c *cleanupSheet) showResults(results []cleanup.Result) {
 		body = append(body, widgets.Success(short(r.Path)+"\n"+where))
 		removed++
 	}
-	body[0] = widgets.Paragraph(fmt.Sprintf("%d of %s removed.", removed, count(len(results), "file", "files")), widget.MediumImportance)
+	body[0] = widgets.Paragraph(fmt.Sprintf("%d of %s removed.", removed, english.Plural(len(results), "file", "files")), widget.MediumImportance)
 	const most = 100
 	if more := len(results) - most; more > 0 {
-		body = append(body[:most+1], widgets.Hint(fmt.Sprintf("and %s more", count(more, "file", "files"))))
+		body = append(body[:most+1], widgets.Hint(fmt.Sprintf("and %s more", english.Plural(more, "file", "files"))))
 	}
 	c.ShowResult(body)
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"time"
@@ -26,13 +27,14 @@ type feed struct {
 	pinned    map[key]bool // sessions that are shown even if they stopped long ago
 	sortAgain bool         // the next view sorts the sessions again
 
-	quit, done chan struct{}
+	done chan struct{} // closed when the goroutine has ended
 }
 
-func newFeed(do func(func()), now func() time.Time, days int, deliver func(*view)) *feed {
-	f := &feed{deliver: &latest[view]{do: do, deliver: deliver}, now: now, days: days, scope: allGroups, wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
+// newFeed starts a feed, which ends with ctx.
+func newFeed(ctx context.Context, do func(func()), now func() time.Time, days int, deliver func(*view)) *feed {
+	f := &feed{deliver: &latest[view]{ctx: ctx, do: do, deliver: deliver}, now: now, days: days, scope: allGroups, wake: make(chan struct{}, 1), done: make(chan struct{}),
 		open: make(map[key]bool), pinned: make(map[key]bool)}
-	go f.run()
+	go f.run(ctx)
 	return f
 }
 
@@ -65,14 +67,7 @@ func (f *feed) change(apply func()) {
 	wake(f.wake)
 }
 
-// close ends the goroutine and waits for it. Nothing is delivered afterwards.
-func (f *feed) close() {
-	close(f.quit)
-	f.deliver.close()
-	<-f.done
-}
-
-func (f *feed) run() {
+func (f *feed) run(ctx context.Context) {
 	defer close(f.done)
 	var (
 		last      *app.Snapshot
@@ -84,7 +79,7 @@ func (f *feed) run() {
 	)
 	for {
 		select {
-		case <-f.quit:
+		case <-ctx.Done():
 			return
 		case <-f.wake:
 		}
@@ -135,14 +130,14 @@ func (f *feed) next() (*app.Snapshot, selection) {
 	return f.snapshot, s
 }
 
-// latest delivers values on Fyne's goroutine. A value that waits there is replaced by the next one.
+// latest delivers values on Fyne's goroutine, until ctx is done. A value that waits there is replaced by the next one.
 type latest[T any] struct {
+	ctx     context.Context
 	do      func(func())
 	deliver func(*T) // called on Fyne's goroutine
 
-	mu     sync.Mutex
-	value  *T // not delivered yet; nil: none
-	closed bool
+	mu    sync.Mutex
+	value *T // not delivered yet; nil: none
 }
 
 func (l *latest[T]) set(value *T) {
@@ -155,18 +150,11 @@ func (l *latest[T]) set(value *T) {
 	}
 	l.do(func() {
 		l.mu.Lock()
-		value, closed := l.value, l.closed
+		value := l.value
 		l.value = nil
 		l.mu.Unlock()
-		if !closed {
+		if l.ctx.Err() == nil {
 			l.deliver(value)
 		}
 	})
-}
-
-// close ends the deliveries.
-func (l *latest[T]) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = true
 }

@@ -10,6 +10,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -184,7 +185,7 @@ func usageFields(s *app.Session) []field {
 }
 
 func tokens(n int64) string {
-	return humanize.Comma(n) + plural(int(n), " token", " tokens")
+	return humanize.Comma(n) + english.PluralWord(int(n), " token", " tokens")
 }
 
 func contextField(c adapters.Context) field {
@@ -216,7 +217,7 @@ func identityFields(s *app.Session, k key, v *view) []field {
 		files = append(files, field{value: short(path), mono: true})
 	}
 	fields = append(fields, list("Sub-agents", agents, len(v.children[k]))...)
-	return withValue(append(fields, list(plural(len(s.Files), "File", "Files"), files, len(s.Files))...)...)
+	return withValue(append(fields, list(english.PluralWord(len(s.Files), "File", "Files"), files, len(s.Files))...)...)
 }
 
 // list returns the first fields, at most maxLinks of them. The first one gets the name. If total is larger, a last field has the number of those left out.
@@ -281,11 +282,6 @@ func moment(t, now time.Time) string {
 		return ""
 	}
 	return t.Local().Format("2 Jan 2006, 15:04:05") + " (" + present.Ago(t, now) + ")"
-}
-
-// count returns a number followed by the noun that it counts.
-func count(n int, one, many string) string {
-	return present.Count(int64(n)) + " " + plural(n, one, many)
 }
 
 // fieldView shows one field: its name, its value, and a bar below the value where the field has one.

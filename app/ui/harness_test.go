@@ -342,6 +342,7 @@ func (w *window) shoot(name string) {
 		w.win.Content().Refresh()
 		// The second pass sees the heights that wrapped texts got in the first.
 		w.win.Canvas().Capture()
+		w.until("what the layout has posted", func() bool { return true })
 		file, err := os.Create(filepath.Join(dir, fmt.Sprintf("ui-%s-%s.png", name, variant)))
 		if err != nil {
 			w.t.Fatal(err)

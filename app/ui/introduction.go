@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
 	"rollcall/app/present"
@@ -117,7 +118,7 @@ func (p *introduction) apply(s *app.Snapshot) {
 
 // foundText returns how many sessions of an agent were found, and where.
 func foundText(h *app.Health) string {
-	text := count(h.Sessions, "recent session", "recent sessions")
+	text := english.Plural(h.Sessions, "recent session", "recent sessions")
 	if len(h.LookedIn) > 0 {
 		text += ", in " + present.Cut(short(h.LookedIn[0]), 80)
 	}

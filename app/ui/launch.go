@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -300,7 +301,7 @@ func (p *launchPage) enable(f *launchForm) {
 	case f.Terminal:
 		text = "Launch in a terminal"
 	case len(f.members) > 1:
-		text = "Launch " + count(len(f.members), "agent", "agents")
+		text = "Launch " + english.Plural(len(f.members), "agent", "agents")
 	}
 	if p.start.Text != text {
 		p.start.SetText(text)
@@ -320,26 +321,28 @@ func (p *launchPage) run(f launchForm) {
 	p.busy = true
 	p.refused.hide()
 	p.enable(&f)
-	p.ui.runForm(f, formHandlers{
-		launched: func(r *launchRun) {
-			p.add(r)
+	p.ui.runForm(f, func(card func() *launchRun, err error) {
+		if err == nil {
+			p.add(card())
 			p.scroll.ScrollToTop()
-		},
-		refused: func(err error) {
-			var apart func()
-			if f.machine == "" && len(f.members) == 1 && !f.Terminal && !f.apart {
-				apart = func() { f.apart = true; p.run(f) }
-			}
-			p.preview.caution.Hide() // the refusal says it
-			p.refused.show(err, func() { f.Force = true; p.run(f) }, apart)
-			p.content.Refresh()
-		},
-		ended: func() {
-			p.busy, p.group = false, worktree.NewGroup()
-			now := p.read()
-			p.enable(&now)
-		},
+		} else {
+			p.refuse(f, err)
+		}
+		p.busy, p.group = false, worktree.NewGroup()
+		now := p.read()
+		p.enable(&now)
 	})
+}
+
+// refuse shows why a form was not launched.
+func (p *launchPage) refuse(f launchForm, err error) {
+	var apart func()
+	if f.machine == "" && len(f.members) == 1 && !f.Terminal && !f.apart {
+		apart = func() { f.apart = true; p.run(f) }
+	}
+	p.preview.caution.Hide() // the refusal says it
+	p.refused.show(err, func() { f.Force = true; p.run(f) }, apart)
+	p.content.Refresh()
 }
 
 // add shows a launch on the page, above the form and the earlier launches.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -193,7 +194,7 @@ func (r *launchRun) groupStarted(p *prepared, results []launch.GroupResult, err 
 			failed++
 		}
 	}
-	text := fmt.Sprintf("%s started, each in its own worktree.", count(len(results)-failed, "agent", "agents"))
+	text := fmt.Sprintf("%s started, each in its own worktree.", english.Plural(len(results)-failed, "agent", "agents"))
 	if failed > 0 {
 		r.show("waiting", widgets.ColorWaiting, text+fmt.Sprintf(" %d could not be started.", failed), compare, list)
 		return

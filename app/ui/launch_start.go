@@ -18,29 +18,12 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// formHandlers contains functions that are called on Fyne's goroutine: first launched or refused, then ended.
-type formHandlers struct {
-	launched func(*launchRun)
-	refused  func(error)
-	ended    func()
-}
-
 // errNoState is the error for a Rollcall without a folder in which it can store launches, locks and timers.
 var errNoState = errors.New("there is no folder for Rollcall's own files; check that your home folder is set, and start Rollcall again")
 
-// runForm launches a form, on another goroutine.
-func (u *UI) runForm(f launchForm, then formHandlers) {
-	go func() {
-		run, err := u.launchNow(u.ctx, f)
-		u.post(func() {
-			if err != nil {
-				then.refused(err)
-			} else {
-				then.launched(run())
-			}
-			then.ended()
-		})
-	}()
+// runForm launches a form, on another goroutine, and then calls ended with a function that creates the card of the launch, or with the reason against it.
+func (u *UI) runForm(f launchForm, ended func(card func() *launchRun, err error)) {
+	background(u.ctx, u, func(ctx context.Context) (func() *launchRun, error) { return u.launchNow(ctx, f) }, ended)
 }
 
 // launchNow launches a form. It returns a function that creates the card of the launch and must be called on Fyne's goroutine.

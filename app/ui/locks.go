@@ -186,21 +186,18 @@ func (u *UI) change(b *widgets.Button, failed string, do func(ctx context.Contex
 		return
 	}
 	b.Disable()
-	go func() {
-		err := do(u.ctx)
-		u.post(func() {
-			u.locks.look()
-			switch {
-			case err == nil:
-				return
-			case u.host.Sheet != nil: // an open sheet stays, since the user is filling it in
-				u.notify(failed + errorText(err))
-			default:
-				u.host.NewSheet("The change failed", widgets.SheetWidth).Fail(failed + errorText(err))
-			}
-			b.Enable()
-		})
-	}()
+	background(u.ctx, u, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx) }, func(_ struct{}, err error) {
+		u.locks.look()
+		switch {
+		case err == nil:
+			return
+		case u.host.Sheet != nil: // an open sheet stays, since the user is filling it in
+			u.notify(failed + errorText(err))
+		default:
+			u.host.NewSheet("The change failed", widgets.SheetWidth).Fail(failed + errorText(err))
+		}
+		b.Enable()
+	})
 }
 
 // showLock opens the form that locks a folder.

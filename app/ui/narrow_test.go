@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/test"
 
 	"rollcall/app/ui/widgets"
 )
@@ -84,6 +86,22 @@ func TestAnswersAreVisible(t *testing.T) {
 		w.win.Resize(fyne.NewSize(1040, 800))
 		if !detail.below.Visible() {
 			t.Error("a high window doesn't show the conversation")
+		}
+	}
+}
+
+// TestRequestBeforeAgent: where a row of what waits is too narrow for both, it has the request without the agent's name.
+func TestRequestBeforeAgent(t *testing.T) {
+	text := "npm publish --tag latest"
+	w := openQueue(t, newAsker(command("a", "1", text, time.Minute)), waiters(map[string]int{"a": 1}))
+	w.armed(text)
+	row := newRowView()
+	row.set(w.ui.sessions.view.rows[0], w.ui.asking.asked[0].row(clock), false, false)
+	parts := test.WidgetRenderer(row).Objects()
+	for width, want := range map[float32]string{600: "Claude Code · " + text, 240: text, 140: "npm publish --…"} {
+		row.Resize(fyne.NewSize(width, rowHeight))
+		if got := parts[6].(*canvas.Text).Text; got != want {
+			t.Errorf("%g: %q, want %q", width, got, want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
 	"rollcall/app/ui/widgets"
@@ -212,10 +213,8 @@ func counting(n, asked int) string {
 		return ""
 	case n >= asked:
 		return fmt.Sprintf("last %d", n)
-	case n == 1:
-		return "1 message"
 	}
-	return fmt.Sprintf("%d messages", n)
+	return english.Plural(n, "message", "messages")
 }
 
 // arrange builds the list of rows. If earlier messages were added at its top, the visible ones stay where they are.

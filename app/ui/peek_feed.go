@@ -44,11 +44,7 @@ type messageFeed struct {
 func newMessageFeed(ctx context.Context, core Core, post func(func()), s app.Session, deliver func(*messages)) *messageFeed {
 	f := &messageFeed{core: core, session: s, n: firstPeek, read: make(chan struct{}, 1), grown: make(chan struct{}, 1)}
 	f.ctx, f.stop = context.WithCancel(ctx)
-	f.deliver = &latest[messages]{do: post, deliver: func(m *messages) {
-		if f.ctx.Err() == nil {
-			deliver(m)
-		}
-	}}
+	f.deliver = &latest[messages]{ctx: f.ctx, do: post, deliver: deliver}
 	go f.run()
 	go f.refresh(s.Agent, s.ID)
 	return f

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/dustin/go-humanize/english"
+
 	"rollcall/app"
 	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
@@ -52,7 +54,7 @@ func (b *builder) worktrees(repository string, tops []int) (agents int) {
 	agents = b.families(repository, own)
 	for _, folder := range folders {
 		live := slices.ContainsFunc(in[folder], func(i int) bool { return b.positions[i].family != stopped })
-		title := "worktree " + present.Project(folder) + " · " + count(len(in[folder]), "session", "sessions")
+		title := "worktree " + present.Project(folder) + " · " + english.Plural(len(in[folder]), "session", "sessions")
 		agents += b.fold(key{id: folder}, title, in[folder], live || b.filtering)
 	}
 	return agents

@@ -85,7 +85,7 @@ func (v *requestView) show(a *asked, now time.Time) {
 		v.arm()
 	}
 	v.showDangers()
-	why := a.whyNot(v.ui.answers().Policy())
+	why := a.whyNot(v.ui.options.Answers.Policy())
 	widgets.SetLabel(v.why, why)
 	v.why.Hidden = why == ""
 	v.enable()
@@ -168,8 +168,8 @@ func (v *requestView) enable() {
 	r := v.item.request
 	ready := r != nil && v.isReady()
 	isQuestion := r != nil && len(r.Questions) > 0
-	v.allow.Hidden = r == nil || !r.CanAllow && (isQuestion || !r.CanDeny) || v.ui.answers().Policy() == settings.AnswerNone
-	v.deny.Hidden = r == nil || !r.CanDeny && (isQuestion || !r.CanAllow) || v.ui.answers().Policy() == settings.AnswerNone
+	v.allow.Hidden = r == nil || !r.CanAllow && (isQuestion || !r.CanDeny) || v.ui.options.Answers.Policy() == settings.AnswerNone
+	v.deny.Hidden = r == nil || !r.CanDeny && (isQuestion || !r.CanAllow) || v.ui.options.Answers.Policy() == settings.AnswerNone
 	v.allow.SetEnabled(ready && r.CanAllow)
 	v.deny.SetEnabled(ready && r.CanDeny)
 	v.message.Hidden = r == nil || !r.CanDeny || !r.CanExplain

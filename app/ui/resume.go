@@ -50,7 +50,7 @@ func (u *UI) showResume(s app.Session) {
 	r.where = u.host.NewCheckBox(inTerminal, func(bool) { r.changed() })
 	r.mode = newModeField(u.host, launch.Modes(u.options.Agents, s.Agent), r.modeChanged)
 	r.anyway = u.host.NewCheckBox("Resume it anyway", func(bool) { r.changed() })
-	r.back = r.NewButton("Cancel", r.Close)
+	r.back = u.host.NewButton("Cancel", nil, r.Close)
 	r.start = u.host.NewPrimaryButton("Resume", widget.HighImportance, r.launch)
 	r.Show(r.form(), r.preview.copy, r.back, r.start)
 	r.preview.resized = r.Fit
@@ -110,29 +110,24 @@ func (r *resumeSheet) run(f launchForm) {
 	r.busy = true
 	r.refused.hide()
 	r.start.Disable()
-	r.ui.runForm(f, formHandlers{
-		launched: func(run *launchRun) {
-			if !r.IsOpen() {
-				r.ui.launch.add(run)
-				return
-			}
+	r.ui.runForm(f, func(card func() *launchRun, err error) {
+		r.busy = false
+		r.changed()
+		switch {
+		case err != nil && !r.IsOpen():
+			r.ui.notify(present.AgentName(f.members[0].Agent) + " was not resumed: " + errorText(err))
+		case err != nil:
+			r.refused.show(err, func() { f.Force = true; r.run(f) }, nil)
+			r.Fit()
+		case !r.IsOpen():
+			r.ui.launch.add(card())
+		default:
+			run := card()
 			run.resized = r.Fit
 			r.back.SetText("Close")
 			r.Show([]fyne.CanvasObject{sessionLine(&r.session), run.Content}, r.back)
 			r.Focus(r.back)
-		},
-		refused: func(err error) {
-			if !r.IsOpen() {
-				r.ui.notify(present.AgentName(f.members[0].Agent) + " was not resumed: " + errorText(err))
-				return
-			}
-			r.refused.show(err, func() { f.Force = true; r.run(f) }, nil)
-			r.Fit()
-		},
-		ended: func() {
-			r.busy = false
-			r.changed()
-		},
+		}
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -34,6 +35,7 @@ const (
 // rowText contains a row's texts.
 type rowText struct {
 	first, status, second, right string
+	spare                        string // the beginning of second that is left out where second does not fit
 	firstColor, statusColor      fyne.ThemeColorName
 	secondColor                  fyne.ThemeColorName
 	bold                         bool
@@ -50,7 +52,7 @@ func (r row) text(now time.Time, days int) rowText {
 		if r.open {
 			icon = "opened"
 		}
-		return rowText{first: cmp.Or(r.title, count(r.count, "finished sub-agent", "finished sub-agents")), firstColor: widgets.ColorMuted,
+		return rowText{first: cmp.Or(r.title, english.Plural(r.count, "finished sub-agent", "finished sub-agents")), firstColor: widgets.ColorMuted,
 			icon: widgets.NewIcon(icon, widgets.ColorMuted)}
 	}
 	return sessionText(r.session, r.depth > 0 || r.below, now)
@@ -72,7 +74,7 @@ func headerText(r row, days int) rowText {
 		}
 	}
 	if r.agents > 0 {
-		w.status += " and " + count(r.agents, "sub-agent", "sub-agents")
+		w.status += " and " + english.Plural(r.agents, "sub-agent", "sub-agents")
 	}
 	return w
 }
@@ -141,13 +143,6 @@ func tail(s string, n int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[len(s)-n:], "")
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // rowView shows one row of the list.
@@ -263,7 +258,11 @@ func (r *rowParts) layOut(size fyne.Size) {
 	ageWidth := r.right.MinSize().Width
 	r.right.Move(fyne.NewPos(right-ageWidth, rowTop+2))
 	r.firstLine(x, right-ageWidth-rowGap)
-	r.place(r.second, r.v.text.second, x, right, secondTop)
+	second := r.v.text.second
+	if fyne.MeasureText(second, r.second.TextSize, r.second.TextStyle).Width > right-x {
+		second = strings.TrimPrefix(second, r.v.text.spare)
+	}
+	r.place(r.second, second, x, right, secondTop)
 }
 
 // firstLine divides the width between the project and the status. The status is always shown; the project is shortened
@@ -296,29 +295,17 @@ func (r *rowParts) place(t *canvas.Text, text string, left, right, y float32) fl
 
 // statusIcon returns the icon of a session's status. The icons differ by shape as well as by colour.
 func statusIcon(s *adapters.Session) *widgets.Icon {
-	if s.Suspended && s.Live() && s.Status != adapters.Waiting {
-		return widgets.NewIcon("suspended", statusColor(s))
+	names := map[adapters.Status]string{adapters.Waiting: "waiting", adapters.Working: "working", adapters.Idle: "idle", adapters.Stopped: "stopped"}
+	name, color := cmp.Or(names[s.Status], "unknown"), statusColor(s)
+	switch {
+	case s.Suspended && s.Live() && s.Status != adapters.Waiting:
+		name = "suspended"
+	case s.Status == adapters.Stopped && s.Outcome == adapters.Completed:
+		name, color = "done", widgets.ColorGood
+	case s.Status == adapters.Stopped && color == widgets.ColorBad:
+		name = "failed"
 	}
-	switch s.Status {
-	case adapters.Waiting:
-		return widgets.NewIcon("waiting", widgets.ColorWaiting)
-	case adapters.Working:
-		return widgets.NewIcon("working", widgets.ColorWorking)
-	case adapters.Idle:
-		if s.Outcome == adapters.Failed {
-			return widgets.NewIcon("idle", widgets.ColorBad)
-		}
-		return widgets.NewIcon("idle", widgets.ColorMuted)
-	case adapters.Stopped:
-		switch s.Outcome {
-		case adapters.Completed:
-			return widgets.NewIcon("done", widgets.ColorGood)
-		case adapters.Failed, adapters.Died:
-			return widgets.NewIcon("failed", widgets.ColorBad)
-		}
-		return widgets.NewIcon("stopped", widgets.ColorMuted)
-	}
-	return widgets.NewIcon("unknown", widgets.ColorMuted)
+	return widgets.NewIcon(name, color)
 }
 
 // statusColor returns the colour of a session's status in words.

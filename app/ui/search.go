@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
 	"rollcall/app/present"
@@ -160,7 +161,7 @@ func (p *searchPage) counts(phase string) string {
 		for i := range r.hits {
 			sessions[r.hits[i].session] = true
 		}
-		parts = append(parts, count(len(r.hits), "message", "messages")+" in "+count(len(sessions), "session", "sessions"))
+		parts = append(parts, english.Plural(len(r.hits), "message", "messages")+" in "+english.Plural(len(sessions), "session", "sessions"))
 	}
 	switch {
 	case r.report.Limited:
@@ -168,7 +169,7 @@ func (p *searchPage) counts(phase string) string {
 	case !r.over && (phase == phaseLoading || phase == phaseList):
 		text := "searching…"
 		if r.report.Found > 0 {
-			text = "searching… " + present.Count(int64(r.report.Searched)) + " of " + count(r.report.Found, "conversation", "conversations")
+			text = "searching… " + present.Count(int64(r.report.Searched)) + " of " + english.Plural(r.report.Found, "conversation", "conversations")
 		}
 		parts = append(parts, text)
 	}
@@ -176,7 +177,7 @@ func (p *searchPage) counts(phase string) string {
 }
 
 // missingText returns a text about what could not be searched, cleaned and limited in length.
-func missingText(r *app.SearchReport) string { return linesOf(r.Missing(), 6, 220) }
+func missingText(r *app.SearchReport) string { return linesOf(r.Missing(present.AgentName), 6, 220) }
 
 // message returns what is shown in a phase without hits.
 func (p *searchPage) message(phase string) widgets.Message {
@@ -191,7 +192,7 @@ func (p *searchPage) message(phase string) widgets.Message {
 	case phaseNone:
 		text := "There are no conversations to search."
 		if n := p.result.report.Searched; n > 0 {
-			text = fmt.Sprintf("None of %s has “%s”.", count(n, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60))
+			text = fmt.Sprintf("None of %s has “%s”.", english.Plural(n, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60))
 		}
 		return widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Nothing found", Text: text}
 	}

@@ -67,11 +67,7 @@ type searchResult struct {
 // most once per deliverPause. The search ends with stop or with ctx; after that nothing is delivered.
 func startSearch(ctx context.Context, core Core, post func(func()), now func() time.Time, terms searchTerms, deliver func(*searchResult)) (stop context.CancelFunc) {
 	ctx, stop = context.WithCancel(ctx)
-	out := &latest[searchResult]{do: post, deliver: func(r *searchResult) {
-		if ctx.Err() == nil {
-			deliver(r)
-		}
-	}}
+	out := &latest[searchResult]{ctx: ctx, do: post, deliver: deliver}
 	go func() {
 		if bounded.Wait(ctx, searchPause) == nil {
 			runSearch(ctx, core, now, terms, out)
@@ -121,23 +117,10 @@ func newHitText(h *app.SearchHit) hitText {
 		who = present.Tool(adapters.Message{Tool: h.Tool})
 	}
 	line := present.Match(h.Part, hitCells)
-	if over := present.Width(line.Before) - hitCells/5; over > 0 { // shortened before the match, so that the match is visible in a narrow list
-		line = present.Match(textmatch.Part{Before: line.Before[cutAt(line.Before, over):], Match: line.Match, After: line.After}, hitCells)
-		line.Before = "…" + line.Before
-	}
+	line.Before = present.CutStart(line.Before, hitCells/5+1) // so that the match is visible in a narrow list
 	where := present.Project(tail(h.CWD, maxRowText))
 	if h.Role != adapters.FromAgent {
 		where = present.AgentName(h.Agent) + " · " + where
 	}
 	return hitText{agent: h.Agent, session: h.Session, key: h.Key, line: line, who: who, where: where, at: h.At}
-}
-
-// cutAt returns the index in a clean text after its first cells terminal cells.
-func cutAt(text string, cells int) int {
-	for i := range text {
-		if present.Width(text[:i]) >= cells {
-			return i
-		}
-	}
-	return len(text)
 }

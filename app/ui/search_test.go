@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -160,7 +161,7 @@ func TestSearchPageFailures(t *testing.T) {
 		Problems: []string{"/home/dev/.codex/sessions: unreadable: permission denied (give your user read permission on it)"}})
 	w.searchFor("flaky", phaseList)
 	w.until("the banner", func() bool { return w.ui.search.problem.Content.Visible() })
-	shows(t, w.ui.search.content, "Not everything could be searched", "give your user read permission")
+	shows(t, w.ui.search.content, "Not everything could be searched", "Codex: /home/dev/.codex", "give your user read permission")
 	core.err = errors.New("no answer in 5 s")
 	w.ui.search.list.Select(1)
 	w.until("the failure", func() bool {
@@ -239,6 +240,10 @@ func TestUsagePage(t *testing.T) {
 	w.win.Resize(fyne.NewSize(700, 500))
 	w.win.Canvas().Capture()
 	w.shoot("usage-low")
+	shows(t, w.ui.usage.header, "Sessions", "Turns", "Input", "Output", "Reasoning", "Cost")
+	if hidden := shownTexts(w.ui.usage.header); slices.Contains(hidden, "Cache read") {
+		t.Errorf("at 700×500 the table has the columns %q", hidden)
+	}
 	if rows := w.ui.usage.list.Size().Height / 30; rows < 4.5 {
 		t.Errorf("%.1f rows of the table are visible at 700×500", rows)
 	}

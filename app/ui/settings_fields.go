@@ -35,8 +35,8 @@ func (p *settingsPage) set(e settings.Edit, value any) {
 	p.change(e)
 }
 
-// setList writes a list of texts; an empty list means the default.
-func (p *settingsPage) setList(e settings.Edit, list []string) {
+// setList writes a list; an empty list means the default.
+func setList[L ~[]E, E any](p *settingsPage, e settings.Edit, list L) {
 	if len(list) > 0 {
 		e.Value = list
 	}
@@ -131,7 +131,7 @@ func (p *settingsPage) notifications() []fyne.CanvasObject {
 	}
 	mute, e := p.ui.host.NewTextArea("~/scratch (one folder per line)", 3, nil), notification("mute")
 	p.text(e, mute, func(s *settings.Settings) string { return strings.Join(s.Notifications.Mute, "\n") },
-		func(text string) { p.setList(e, nonEmptyLines(text)) })
+		func(text string) { setList(p, e, nonEmptyLines(text)) })
 	return append(rows,
 		p.choice("Shortest turn with a notification", notification("reply_after"), option{"30 seconds", "30s"}, option{"Every turn", "0s"}, option{"1 minute", "1m"}, option{"5 minutes", "5m"}),
 		p.choice("Remind me of a wait after", notification("remind_after"), option{"Never", "0s"}, option{"5 minutes", "5m"}, option{"10 minutes", "10m"}, option{"30 minutes", "30m"}, option{"1 hour", "1h"}),
@@ -182,7 +182,7 @@ func (p *settingsPage) agents() []fyne.CanvasObject {
 			if !shown {
 				leftOut = append(leftOut, name)
 			}
-			p.setList(e, leftOut)
+			setList(p, e, leftOut)
 		}
 		boxes.Add(box)
 		p.field(e, func(*settings.Settings) { box.SetChecked(!slices.Contains(leftOut, name)) })
@@ -209,7 +209,7 @@ func (p *settingsPage) homesOf(agent adapters.Name) fyne.CanvasObject {
 	list := widgets.Rows(4)
 	add := newBrowseButton(p.ui.host, func(path string) {
 		if !slices.ContainsFunc(homes, func(h settings.Home) bool { return h.Path == path }) {
-			p.setHomes(e, append(slices.Clone(homes), settings.Home{Path: path}))
+			setList(p, e, append(slices.Clone(homes), settings.Home{Path: path}))
 		}
 	}, func(text string) { p.problem.Set(text) })
 	add.SetText("Add folder…")
@@ -218,7 +218,7 @@ func (p *settingsPage) homesOf(agent adapters.Name) fyne.CanvasObject {
 		list.Objects = nil
 		for _, home := range homes {
 			remove := p.ui.host.NewButton("Remove", nil, func() {
-				p.setHomes(e, slices.DeleteFunc(slices.Clone(homes), func(other settings.Home) bool { return other == home }))
+				setList(p, e, slices.DeleteFunc(slices.Clone(homes), func(other settings.Home) bool { return other == home }))
 			})
 			text := short(home.Path)
 			if home.Name != "" {
@@ -229,14 +229,6 @@ func (p *settingsPage) homesOf(agent adapters.Name) fyne.CanvasObject {
 		list.Refresh()
 	})
 	return widgets.NamedLong(present.AgentName(agent), widgets.Rows(4, list, widgets.Flow(add)))
-}
-
-// setHomes sets a list of homes, or removes an empty one.
-func (p *settingsPage) setHomes(e settings.Edit, homes settings.Homes) {
-	if len(homes) > 0 {
-		e.Value = homes
-	}
-	p.change(e)
 }
 
 // answering returns the field that selects which requests can be answered here.

@@ -102,7 +102,7 @@ func TestShotRuns(t *testing.T) {
 	w.shoot("stop")
 	tap(t, w.ui.host.Sheet.Popup, "Stop")
 	w.until("the end", func() bool {
-		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "Stopped by")
+		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "it ended when asked to (SIGTERM)")
 	})
 	w.shoot("stopped")
 	w.agent.be(adapters.Idle)

@@ -73,7 +73,7 @@ func (u *UI) offerInstead(e *show.NotShownError) {
 				}))
 			}
 		case show.OfferFolder:
-			buttons = append(buttons, d.NewButton("Open folder", func() { d.Close(); u.openFolder(s) }))
+			buttons = append(buttons, u.host.NewButton("Open folder", nil, func() { d.Close(); u.openFolder(s) }))
 		case show.OfferResume: // the text above has its command, and the details have a button
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -61,7 +62,7 @@ func planFacts(p *app.StopPlan) []fyne.CanvasObject {
 		facts = append(facts, widgets.Warning("The session is waiting for you. Its turn is not over."))
 	}
 	if p.Through != "" {
-		return append(facts, widgets.Paragraph(short(p.Through)+" stops the session. No process is ended.", widget.MediumImportance))
+		return append(facts, widgets.Paragraph(sentence(short(p.Through))+" stops the session. No process is ended.", widget.MediumImportance))
 	}
 	facts = append(facts, widgets.NewLabel("Processes"), widgets.Quote(strings.Join(present.Tree(p.Process, p.Tree), "\n")),
 		widgets.NewLabel("Signals"), widgets.Paragraph(stepsText(p.Steps), widget.MediumImportance))
@@ -105,14 +106,10 @@ func (u *UI) stop(sheet *widgets.Sheet, plan *app.StopPlan) {
 }
 
 func stoppedText(plan *app.StopPlan, r stopResult) string {
-	took := elapsed(r.Took)
-	switch {
-	case r.ended:
+	if r.ended {
 		return "The session had already ended."
-	case plan.Through != "":
-		return fmt.Sprintf("%s stopped it after %s.", short(plan.Through), took)
 	}
-	text := fmt.Sprintf("Stopped by %s after %s.", r.By, took)
+	text := sentence(present.StoppedBy(r.By, plan.Through, r.Took)) + "."
 	if len(r.Rest) > 0 {
 		names := make([]string, 0, len(r.Rest))
 		for _, p := range r.Rest {
@@ -154,7 +151,7 @@ func (u *UI) offerIdle(s *widgets.Sheet, found idlePlans) {
 		if len(checked) == 0 {
 			return "Stop sessions"
 		}
-		return "Stop " + count(len(checked), "session", "sessions")
+		return "Stop " + english.Plural(len(checked), "session", "sessions")
 	}
 	c.Act = func(ctx context.Context, i *widgets.CheckItem) (string, error) {
 		// Planned again, since the session may have begun to work since its row appeared.
@@ -177,7 +174,7 @@ func idleText(p *app.StopPlan) string {
 		text += fmt.Sprintf(" and %d below it", n)
 	}
 	if n := len(p.Also); n > 0 {
-		text += ", also ends " + count(n, "other session", "other sessions")
+		text += ", also ends " + english.Plural(n, "other session", "other sessions")
 	}
 	return text
 }

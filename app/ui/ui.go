@@ -161,7 +161,7 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time, sys syst
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.host = &widgets.Host{Window: o.Window, Context: u.ctx, Post: u.post, Key: u.typedKey, Shortcut: u.shortcut,
 		Notify: u.notify, ErrorText: errorText, Opened: u.sheetOpened}
-	u.feed = newFeed(do, now, o.Days, u.apply)
+	u.feed = newFeed(u.ctx, do, now, o.Days, u.apply)
 	u.scope = allGroups
 	u.nav = newSidebar(u)
 	u.sessions = newSessionsPage(u)
@@ -292,7 +292,7 @@ func (u *UI) Close() {
 		u.cancel()
 		u.ended()
 		u.asking.quit()
-		u.feed.close()
+		<-u.feed.done
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
 	"rollcall/app/present"
@@ -173,7 +174,7 @@ func (p *usagePage) showFigures() {
 	}
 	costed := "Cost of the period"
 	if t.Costed > 0 && t.Costed < t.Sessions {
-		costed = fmt.Sprintf("Cost of %d of %s", t.Costed, count(t.Sessions, "session", "sessions"))
+		costed = fmt.Sprintf("Cost of %d of %s", t.Costed, english.Plural(t.Sessions, "session", "sessions"))
 	}
 	p.costed.Set(costed, widgets.ColorMuted)
 	for i, text := range []string{shortCount(float64(today)), shortCount(float64(week)), present.Cost(t.CostUSD, t.Costed, t.Costed), share} {
@@ -192,12 +193,13 @@ func chartBar(label string, r *usage.Row) widgets.ChartBar {
 			present.Count(r.Tokens.Output), present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite))}
 }
 
-// usageWidths are the widths of the columns after the first.
-var usageWidths = []float32{52, 44, 78, 66, 84, 74, 68, 92}
+// usageWidths are the widths of the columns after the first. usageSpare are the columns that a narrow window leaves out, those of the cache first: the cost is
+// what people look for.
+var usageWidths, usageSpare = []float32{52, 44, 78, 66, 84, 74, 68, 92}, []int{6, 5, 7, 2, 1, 4, 3}
 
 func newUsageCells(size fyne.ThemeSizeName, isHeader bool) *fyne.Container {
 	style := fyne.TextStyle{Bold: isHeader}
-	row := widgets.Cells(usageWidths, widgets.NewLine("", theme.ColorNameForeground, size, style).Path())
+	row := widgets.Cells(usageWidths, usageSpare, widgets.NewLine("", theme.ColorNameForeground, size, style).Path())
 	for range usageWidths {
 		row.Add(widgets.NewLine("", theme.ColorNameForeground, size, style).Trailing())
 	}
@@ -340,7 +342,7 @@ func (p *usagePage) totalText(phase string) string {
 		return ""
 	}
 	t := &p.rows.Total
-	parts := []string{count(t.Sessions, "session", "sessions"), count(t.Turns, "turn", "turns"), tokens(t.All())}
+	parts := []string{english.Plural(t.Sessions, "session", "sessions"), english.Plural(t.Turns, "turn", "turns"), tokens(t.All())}
 	if t.Unknown > 0 {
 		parts = append(parts, strconv.Itoa(t.Unknown)+" without recorded tokens")
 	}

@@ -21,8 +21,8 @@ type limitStrip struct {
 	without *widgets.Line // the agents that could not be read
 }
 
-// limitWidths are the widths of the columns after the account and its window.
-var limitWidths = []float32{120, 80, 120, 90}
+// limitWidths are the widths of the columns after the account and its window. limitSpare are the columns that a narrow window leaves out.
+var limitWidths, limitSpare = []float32{120, 80, 120, 90}, []int{4, 3, 2}
 
 func newLimitStrip() *limitStrip {
 	s := &limitStrip{rows: widgets.Rows(4), without: widgets.NewCaption("")}
@@ -83,6 +83,6 @@ func limitRow(who string, l *adapters.Limit, now time.Time) fyne.CanvasObject {
 	} else {
 		bar.Hide() // an empty bar would look like 0 %
 	}
-	return widgets.Cells(limitWidths, line(who+" · "+present.LimitWindow(l), theme.ColorNameForeground), widgets.Pad(6, 6, 0, 0, bar),
+	return widgets.Cells(limitWidths, limitSpare, line(who+" · "+present.LimitWindow(l), theme.ColorNameForeground), widgets.Pad(6, 6, 0, 0, bar),
 		line(present.LimitUse(l, now), theme.ColorNameForeground).Trailing(), line(present.LimitReset(l, now), widgets.ColorMuted).Trailing(), line(present.Ago(l.At, now), widgets.ColorMuted).Trailing())
 }

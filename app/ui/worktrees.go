@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
 	"rollcall/app/owned/worktree"
@@ -35,16 +36,8 @@ func (u *UI) showWorktrees(dir, group string) {
 		func(p worktreePlans) { u.offerWorktrees(s, p) })
 }
 
-func openRepo(ctx context.Context, dir string) (*worktree.Repo, error) {
-	git, err := worktree.FindGit()
-	if err != nil {
-		return nil, err
-	}
-	return git.Open(ctx, dir)
-}
-
 func (u *UI) planWorktrees(ctx context.Context, dir, group string) (w worktreePlans, err error) {
-	if w.repo, err = openRepo(ctx, dir); err != nil {
+	if w.repo, err = worktree.Open(ctx, dir); err != nil {
 		return w, err
 	}
 	if l := u.options.Launches; l != nil {
@@ -67,7 +60,7 @@ func (u *UI) offerWorktrees(s *widgets.Sheet, w worktreePlans) {
 	c.Label = func(checked []*widgets.CheckItem) string {
 		text := "Remove worktrees"
 		if len(checked) > 0 {
-			text = "Remove " + count(len(checked), "worktree", "worktrees")
+			text = "Remove " + english.Plural(len(checked), "worktree", "worktrees")
 		}
 		for _, i := range checked {
 			if len(w.plans[i.Index].Loses) > 0 {
@@ -139,7 +132,7 @@ func (u *UI) showComparison(dir, group string) {
 
 func (u *UI) compare(s *widgets.Sheet, dir, group string) {
 	widgets.Load(s, "Comparing the worktrees…", func(ctx context.Context) (c comparison, err error) {
-		repo, err := openRepo(ctx, dir)
+		repo, err := worktree.Open(ctx, dir)
 		if err != nil {
 			return c, err
 		}
@@ -149,8 +142,8 @@ func (u *UI) compare(s *widgets.Sheet, dir, group string) {
 		c.snapshot = u.core.Refresh(ctx)
 		return c, err
 	}, func(c comparison) {
-		s.ShowResult([]fyne.CanvasObject{c.table()}, s.NewButton("Refresh", func() { u.compare(s, dir, group) }),
-			s.NewButton("Clean up…", func() { u.showWorktrees(dir, group) }))
+		s.ShowResult([]fyne.CanvasObject{c.table()}, u.host.NewButton("Refresh", nil, func() { u.compare(s, dir, group) }),
+			u.host.NewButton("Clean up…", nil, func() { u.showWorktrees(dir, group) }))
 	})
 }
 
@@ -193,7 +186,7 @@ func (c *comparison) table() fyne.CanvasObject {
 	}
 	box := widgets.Rows(4, widgets.Inset(grid))
 	if more := len(c.Rows) - maxCompared; more > 0 {
-		box.Add(widgets.Hint(fmt.Sprintf("and %s more", count(more, "file", "files"))))
+		box.Add(widgets.Hint(fmt.Sprintf("and %s more", english.Plural(more, "file", "files"))))
 	}
 	if c.Base.Name != "" {
 		box.Add(widgets.Hint("Compared with " + short(c.Base.Name) + ", including changes that are not committed."))

@@ -161,8 +161,8 @@ func TestLaunchStop(t *testing.T) {
 		command := l.Agent("sleep", "301")
 		s, agent := l.Own(r.ID)
 		said := l.Rollcall("stop", s.ID)
-		if said.Code != 0 || !strings.Contains(said.Out, "\n  "+how.signal+", 5s to end…\nstopped by "+how.signal+" after ") &&
-			!strings.Contains(said.Out, "\nstopped by "+how.signal+" after ") {
+		words := map[string]string{"interrupt": ": it ended when interrupted (SIGINT)\n", "terminate": ": it ended when asked to (SIGTERM)\n"}[how.signal]
+		if said.Code != 0 || !strings.Contains(said.Out, "\nstopped ") || !strings.Contains(said.Out, words) {
 			t.Errorf("%v; want it stopped by %s", said, how.signal)
 		}
 		l.vanished(agent)
@@ -196,7 +196,7 @@ func TestLaunchStopCodexThread(t *testing.T) {
 	one := l.Becomes(byPrompt("the one"), time.Now(), soon, "working")
 	l.Becomes(byPrompt("the other"), time.Now(), soon, "working")
 	said := l.Rollcall("stop", one.ID)
-	if said.Code != 0 || !strings.Contains(said.Out, fmt.Sprintf("process %d, which it shares stopped it after ", daemon.PID)) {
+	if said.Code != 0 || !strings.Contains(said.Out, fmt.Sprintf("\nthe shared process %d stopped it ", daemon.PID)) {
 		t.Errorf("%v; want it stopped by the daemon, %d", said, daemon.PID)
 	}
 	l.Becomes(byID(one.ID), time.Now(), soon, "idle/interrupted")

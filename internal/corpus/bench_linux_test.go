@@ -133,7 +133,7 @@ func BenchmarkSearch(b *testing.B) {
 		report, err = core.Search(b.Context(), app.SearchQuery{SearchQuery: adapters.SearchQuery{Pattern: p}, Since: since, Limit: limit},
 			func(app.SearchHit) bool { return true }, nil)
 		if err != nil || report.Failed() {
-			b.Fatal(err, report.Missing())
+			b.Fatal(err, report.Agents)
 		}
 		return report, time.Since(began)
 	}

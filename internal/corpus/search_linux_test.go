@@ -98,7 +98,7 @@ func found(t *testing.T, list []adapters.Adapter, needle string, regex, tools bo
 			return true
 		}, nil)
 	if err != nil || report.Failed() {
-		t.Fatalf("%v, %v", err, report.Missing())
+		t.Fatalf("%v, %v", err, report.Agents)
 	}
 	last := map[adapters.Name]app.SearchHit{} // an agent that lists its conversations late comes later
 	for _, h := range hits {

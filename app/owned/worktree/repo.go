@@ -43,6 +43,15 @@ type Worktree struct {
 	Bare   bool
 }
 
+// Open finds git, and the repository that contains dir; an empty dir is the current folder. Its errors are those of FindGit and Git.Open.
+func Open(ctx context.Context, dir string) (*Repo, error) {
+	git, err := FindGit()
+	if err != nil {
+		return nil, err
+	}
+	return git.Open(ctx, dir)
+}
+
 // Open finds the repository that contains dir. Its errors are ErrNoRepository, *adapters.Problem for a repository that
 // git refuses to read, and those of ctx.
 func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {

@@ -56,7 +56,7 @@ func (f *Form) NewTextArea(placeholder string, rows int) *Entry {
 // Open shows the fields below an introduction.
 func (f *Form) Open(intro fyne.CanvasObject, fields ...fyne.CanvasObject) {
 	f.Check()
-	f.Show([]fyne.CanvasObject{intro, Rows(6, fields...), f.problem}, f.NewButton("Cancel", f.Close), f.Primary)
+	f.Show([]fyne.CanvasObject{intro, Rows(6, fields...), f.problem}, f.host.NewButton("Cancel", nil, f.Close), f.Primary)
 }
 
 // Send submits the form and closes it. It does nothing while a field is missing or the form is being submitted.
@@ -158,7 +158,7 @@ func (c *Checklist) run() {
 	for _, i := range c.items {
 		i.Disable()
 	}
-	closeIt := c.NewButton("Close", c.Close)
+	closeIt := c.host.NewButton("Close", nil, c.Close)
 	c.action.Disable()
 	c.Buttons.Objects[0] = closeIt
 	c.Fit()

@@ -274,26 +274,27 @@ const (
 )
 
 // Cells arranges objects as the cells of a row. widths are the widths of all cells but the first, which gets the
-// rest. If there is too little space, the last cells are left out.
-func Cells(widths []float32, o ...fyne.CanvasObject) *fyne.Container {
+// rest. If there is too little space, the cells with the numbers spare are left out, in this order.
+func Cells(widths []float32, spare []int, o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
-		rest, shown := size.Width, len(objects)
+		rest, left := size.Width, 0 // left is how many of the spare cells are left out
 		for _, w := range widths {
 			rest -= w + cellGap
 		}
-		for rest < leastCell && shown > 2 {
-			shown--
-			rest += widths[shown-1] + cellGap
+		for ; rest < leastCell && left < len(spare); left++ {
+			rest += widths[spare[left]-1] + cellGap
 		}
 		x := float32(0)
 		for i, o := range objects {
-			SetVisible(o, i < shown)
+			SetVisible(o, !slices.Contains(spare[:left], i))
 			w := max(rest, 20)
 			if i > 0 {
 				w = widths[i-1]
 			}
-			Place(o, x, 0, w, size.Height)
-			x += w + cellGap
+			if o.Visible() {
+				Place(o, x, 0, w, size.Height)
+				x += w + cellGap
+			}
 		}
 	}, func(objects []fyne.CanvasObject) fyne.Size { return fyne.NewSize(200, largest(objects).Height) }}, o...)
 }

@@ -74,11 +74,6 @@ func (s *Sheet) stopWaiting() {
 // SetTitle changes the title.
 func (s *Sheet) SetTitle(text string) { s.title.SetText(text) }
 
-// NewButton returns a button for the sheet.
-func (s *Sheet) NewButton(text string, tapped func()) *Button {
-	return s.host.NewButton(text, nil, tapped)
-}
-
 // Focus gives o the focus, unless the sheet is closed.
 func (s *Sheet) Focus(o fyne.Focusable) {
 	if s.IsOpen() {
@@ -102,7 +97,7 @@ func (s *Sheet) Show(body []fyne.CanvasObject, buttons ...*Button) {
 
 // ShowResult replaces the body. The buttons given come before Close, which has the focus unless a button is primary.
 func (s *Sheet) ShowResult(body []fyne.CanvasObject, buttons ...*Button) {
-	closeIt := s.NewButton("Close", s.Close)
+	closeIt := s.host.NewButton("Close", nil, s.Close)
 	s.Show(body, append(buttons, closeIt)...)
 	for _, b := range buttons {
 		if b.Importance == widget.HighImportance {
@@ -113,12 +108,11 @@ func (s *Sheet) ShowResult(body []fyne.CanvasObject, buttons ...*Button) {
 	s.Focus(closeIt)
 }
 
-// Confirm asks the user to confirm an action: action is its button. Cancel has the focus. Confirm returns the Cancel button.
-func (s *Sheet) Confirm(body []fyne.CanvasObject, action *Button) *Button {
-	back := s.NewButton("Cancel", s.Close)
+// Confirm asks the user to confirm an action: action is its button. Cancel has the focus.
+func (s *Sheet) Confirm(body []fyne.CanvasObject, action *Button) {
+	back := s.host.NewButton("Cancel", nil, s.Close)
 	s.Show(body, back, action)
 	s.Focus(back)
-	return back
 }
 
 // Fail shows an error in place of the body.
@@ -131,7 +125,7 @@ func (s *Sheet) wait(text, back string) *widget.Label {
 		busy := widget.NewActivity()
 		busy.Start()
 		s.Show([]fyne.CanvasObject{Border(nil, Pad(6, 6, 6, 2, container.NewGridWrap(fyne.NewSquareSize(20), busy)), nil, label)},
-			s.NewButton(back, s.Close))
+			s.host.NewButton(back, nil, s.Close))
 		s.busy = busy
 	}
 	return label
