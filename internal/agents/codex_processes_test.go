@@ -82,6 +82,27 @@ func TestCodexBeforeThePrompt(t *testing.T) {
 	})
 }
 
+// The daemon has the thread of a run with --remote, and goes on with it when the run is killed. A terminal beside it has no session yet.
+func TestCodexRunOfTheDaemon(t *testing.T) {
+	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := openCodex(s, r)
+		daemon, fresh := host(s, r, terminal), s.Descendant(terminal.PID(), "codex")
+		wrapper := s.Detached(s.Program(r), "exec", "--remote", "unix://", "in the daemon [[delay 300]]")
+		asked := s.Asked("in the daemon")
+		working := s.Becomes(byPrompt("in the daemon"), asked, soon, "working")
+		if working.PID != daemon.PID || working.Unattended {
+			t.Errorf("pid %d, want %d; unattended %v", working.PID, daemon.PID, working.Unattended)
+		}
+		s.Becomes(byPID(fresh.PID), time.Now(), soon, "idle")
+		run := s.Descendant(wrapper.PID, "codex")
+		s.Signal(run, unix.SIGKILL)
+		s.Gone(run)
+		s.Becomes(byID(working.ID), time.Now(), soon, "working")
+		s.rollcall("interrupt", working.ID)
+		s.Becomes(byID(working.ID), time.Now(), soon, "idle/interrupted")
+	})
+}
+
 // A run that stores nothing is listed from its process, and its end is told.
 func TestCodexEphemeral(t *testing.T) {
 	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
