@@ -86,12 +86,12 @@ func TestCodexBeforeThePrompt(t *testing.T) {
 func TestCodexRunOfTheDaemon(t *testing.T) {
 	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		terminal := openCodex(s, r)
-		daemon, fresh := host(s, r, terminal), s.Descendant(terminal.PID(), "codex")
+		fresh := s.Descendant(terminal.PID(), "codex")
 		wrapper := s.Detached(s.Program(r), "exec", "--remote", "unix://", "in the daemon [[delay 300]]")
 		asked := s.Asked("in the daemon")
 		working := s.Becomes(byPrompt("in the daemon"), asked, soon, "working")
-		if working.PID != daemon.PID || working.Unattended {
-			t.Errorf("pid %d, want %d; unattended %v", working.PID, daemon.PID, working.Unattended)
+		if daemon := host(s, r, terminal); working.PID != daemon.PID || working.Unattended {
+			t.Errorf("working: %v, want pid %d; unattended %v", working, daemon.PID, working.Unattended)
 		}
 		s.Becomes(byPID(fresh.PID), time.Now(), soon, "idle")
 		run := s.Descendant(wrapper.PID, "codex")
