@@ -47,9 +47,8 @@ var (
 	OpenCodeFloor = Release{Agent: "opencode", Version: "1.17.0", lock: "opencode-1.17.0",
 		program: ".bin/opencode", setup: "opencode-ai/postinstall.mjs"}
 
-	// KiloNewest is the newest release of which the registry has the program for Linux.
-	KiloNewest = Release{Agent: "kilo", Version: "7.7.7", lock: "kilo-7.7.7",
-		program: ".bin/kilo", setup: "@kilocode/cli/postinstall.mjs"}
+	// KiloNewest is the newest program for Linux in the registry, alone: the package @kilocode/cli of its version is not there.
+	KiloNewest = Release{Agent: "kilo", Version: "7.7.9", lock: "kilo-7.7.9", program: "@kilocode/cli-linux-x64/bin/kilo"}
 
 	QwenNewest   = Release{Agent: "qwen", Version: "0.24.4", lock: "qwen-0.24.4", program: ".bin/qwen", newNode: true}
 	GeminiNewest = Release{Agent: "gemini", Version: "0.61.0", lock: "gemini-0.61.0", program: ".bin/gemini", newNode: true}
