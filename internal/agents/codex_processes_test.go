@@ -87,6 +87,10 @@ func TestCodexRunOfTheDaemon(t *testing.T) {
 	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		terminal := openCodex(s, r)
 		fresh := s.Descendant(terminal.PID(), "codex")
+		socket := filepath.Join(s.Home, ".codex", "app-server-control", "app-server-control.sock")
+		if err := poll(30*time.Second, func() bool { _, err := os.Stat(socket); return err == nil }); err != nil {
+			t.Fatalf("no socket of the daemon: %v", err)
+		}
 		wrapper := s.Detached(s.Program(r), "exec", "--remote", "unix://", "in the daemon [[delay 300]]")
 		asked := s.Asked("in the daemon")
 		working := s.Becomes(byPrompt("in the daemon"), asked, soon, "working")
