@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -105,11 +106,16 @@ func TestRefreshLiveInterrupts(t *testing.T) {
 		c := New(Config{Adapters: []adapters.Adapter{a}, Table: newMachine(pid(1)), Since: All})
 		c.Refresh(t.Context())
 		events := listen(t, c)
-		cut := 0
+		var cut atomic.Int32
+		release := make(chan struct{})
 		a.hook(func(ctx context.Context, q adapters.Query) {
-			if !isLiveQuestion(q) && cut < 3 {
-				cut++
-				<-ctx.Done()
+			if isLiveQuestion(q) {
+				return
+			}
+			select {
+			case <-ctx.Done():
+				cut.Add(1)
+			case <-release:
 			}
 		})
 		refreshed := make(chan *Snapshot, 1)
@@ -122,8 +128,9 @@ func TestRefreshLiveInterrupts(t *testing.T) {
 				t.Errorf("after %v: %+v", time.Since(began), rowsOf(list))
 			}
 		}
-		if list := (<-refreshed).Sessions(); len(list) != 3 || cut != 3 || time.Since(began) > 0 {
-			t.Errorf("interrupted %d times, after %v: %+v", cut, time.Since(began), rowsOf(list))
+		close(release)
+		if list := (<-refreshed).Sessions(); len(list) != 3 || cut.Load() != 3 || time.Since(began) > 0 {
+			t.Errorf("interrupted %d times, after %v: %+v", cut.Load(), time.Since(began), rowsOf(list))
 		}
 		synctest.Wait()
 		if told := events.told(); !cmp.Equal(told, []string{"status s waiting"}) || c.Snapshot().Refreshing {

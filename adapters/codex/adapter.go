@@ -7,7 +7,7 @@
 // parents.
 //
 // The live status is determined for Codex 0.137 and later. Facts were learned from Codex 0.142.5, 0.147.0, 0.154.0,
-// 0.158.0, 0.166.0 and 0.169.0, and from codex-acp 0.16.0 with Codex 0.137.0 inside, on Linux. Of older versions, from 0.32
+// 0.158.0, 0.166.0, 0.169.0 and 0.171.0, and from codex-acp 0.16.0 with Codex 0.137.0 inside, on Linux. Of older versions, from 0.32
 // on, the stored sessions are listed.
 package codex
 
@@ -19,7 +19,6 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
-	"rollcall/proc"
 )
 
 // Adapter implements adapters.Adapter and adapters.Watcher. It keeps the facts
@@ -72,7 +71,7 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := &discovery{adapter: a, query: q, now: a.Now(), answer: kit.NewAnswer(),
-		mainThreads: map[*host]int{}, attended: map[string]bool{}, shownBy: map[string]proc.Identity{}}
+		mainThreads: map[*host]int{}, attended: map[string]bool{}, shownBy: map[string]*host{}}
 	var roots []*root
 	var absent bool
 	if d.running, roots, absent = a.inUse(ctx, d.answer, "without it, running sessions look stopped"); absent {

@@ -18,7 +18,6 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
-	"rollcall/proc"
 )
 
 // discovery holds the state of one call of Discover.
@@ -28,10 +27,10 @@ type discovery struct {
 	now         time.Time
 	running     agentProcesses
 	answer      *kit.Answer
-	mainThreads map[*host]int            // the number of main threads, not sub-agents, of each host
-	attended    map[string]bool          // threads of a daemon that a terminal interface shows or may show
-	late        int                      // rollouts of a home that were not examined in time
-	shownBy     map[string]proc.Identity // the interfaces that certainly show threads of a daemon
+	mainThreads map[*host]int    // the number of main threads, not sub-agents, of each host
+	attended    map[string]bool  // threads of a daemon that a terminal interface shows or may show
+	late        int              // rollouts of a home that were not examined in time
+	shownBy     map[string]*host // the interfaces and runs that certainly show threads of a daemon
 }
 
 // found is one rollout, with its facts and its process.

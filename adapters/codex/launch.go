@@ -19,7 +19,7 @@ func (a *Adapter) Modes() []adapters.Mode {
 	}
 }
 
-// Command implements adapters.Launcher (0.137.0 to 0.169.0). A background launch reads the
+// Command implements adapters.Launcher (0.137.0 to 0.171.0). A background launch reads the
 // prompt from standard input; a launch in a terminal gets it as an argument. The id of a new
 // session can't be chosen.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {

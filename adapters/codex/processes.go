@@ -33,6 +33,7 @@ type host struct {
 	resumes      string // thread named on its command line
 	cd           string // working folder named there
 	otherFolder  bool   // it works in a folder that the command line does not name
+	remote       string // address of the server that has its threads
 	home         string // CODEX_HOME
 	user         string // HOME; empty: not known
 	stateDir     string // CODEX_SQLITE_HOME
@@ -255,7 +256,7 @@ var notHosts = []string{"codex-linux-sandbox", "apply_patch", "applypatch", "cod
 
 // hostCommands maps the subcommands of Codex that host threads, or show them in a
 // terminal, to the role of their process. Without one Codex is a terminal interface,
-// and the first argument is its prompt (0.137.0 to 0.169.0).
+// and the first argument is its prompt (0.137.0 to 0.171.0).
 var hostCommands = map[string]role{
 	"": terminal, "resume": terminal, "fork": terminal,
 	"exec": run, "e": run, "review": run,
@@ -350,7 +351,9 @@ func (h *host) subcommand(args []string) (command string, rest []string) {
 			if option == "-C" || option == "--cd" {
 				h.cd = value
 			}
-			h.otherFolder = h.otherFolder || option == "--remote"
+			if option == "--remote" {
+				h.remote, h.otherFolder = value, true
+			}
 		case strings.HasPrefix(option, "-") || known:
 		default:
 			known = true

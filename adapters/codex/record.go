@@ -144,7 +144,7 @@ func records(line []byte) []record {
 // record: these are the records before first.
 func isInherited(ordinal, first int64) bool { return first > 0 && ordinal >= 0 && ordinal < first }
 
-// parse reads one record of a rollout, as Codex 0.137 to 0.169 write it.
+// parse reads one record of a rollout, as Codex 0.137 to 0.171 write it.
 func parse(line []byte) (record, error) {
 	l, err := splitLine(line)
 	if err != nil {

@@ -17,10 +17,13 @@ func (f *found) title(named ...string) string {
 	return cmp.Or(cmp.Or(named...), f.facts.task)
 }
 
-// isHeadless returns adapters.Session.Headless. A process of its own determines it, since a thread that codex exec began can be resumed in a terminal.
-func (f *found) isHeadless(attended bool) bool {
-	if f.host != nil && (f.host.role == run || f.host.role == terminal) {
-		return f.host.role == run
+// isHeadless returns adapters.Session.Headless. A process of its own, or the one that certainly shows it, determines it, since a thread that codex exec began
+// can be resumed in a terminal.
+func (f *found) isHeadless(shownBy *host, attended bool) bool {
+	for _, h := range []*host{f.host, shownBy} {
+		if h != nil && (h.role == run || h.role == terminal) {
+			return h.role == run
+		}
 	}
 	return !attended && (f.host == nil && f.facts.byExec || strings.HasPrefix(f.facts.client, "SDK"))
 }
@@ -52,7 +55,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		Title:       f.title(row.name, name),
 		FirstPrompt: f.facts.firstPrompt, LastPrompt: f.facts.lastPrompt,
 		Parent: cmp.Or(f.facts.parent, row.parent), Version: cmp.Or(f.facts.version, row.version),
-		Host: f.facts.client, Headless: f.isHeadless(d.attended[f.id]), Review: f.facts.guardian, Archived: filepath.Base(filepath.Dir(f.path)) == archive,
+		Host: f.facts.client, Headless: f.isHeadless(d.shownBy[f.id], d.attended[f.id]), Review: f.facts.guardian, Archived: filepath.Base(filepath.Dir(f.path)) == archive,
 		Tokens: f.facts.tokenTotals(), Usage: f.usage, Context: adapters.Context{Used: f.facts.context, Window: f.facts.window},
 		StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.prompted, Files: []string{f.path}, Home: r.path,
 	}
@@ -67,8 +70,8 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		out.Process = f.host.Identity
 		out.Shared = f.host.isServer() || out.Parent != "" || d.mainThreads[f.host] > 1
 		out.Unattended = f.host.daemon && out.Parent == "" && f.facts.byTerminal && !d.attended[f.id]
-		if f.host.daemon {
-			out.Terminal = d.shownBy[f.id]
+		if k := d.shownBy[f.id]; k != nil && f.host.daemon {
+			out.Terminal = k.Identity
 		}
 		d.answer.Watch(filepath.Dir(f.path))
 	}

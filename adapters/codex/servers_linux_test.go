@@ -144,7 +144,7 @@ func TestHeadless(t *testing.T) {
 		if c.role != anyRole {
 			f.host = &host{role: c.role}
 		}
-		if got := f.isHeadless(c.attended); got != c.want {
+		if got := f.isHeadless(nil, c.attended); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

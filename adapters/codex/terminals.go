@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -13,7 +14,7 @@ import (
 )
 
 // terminalUI is a terminal interface that hosts no thread itself: it shows a thread of
-// the daemon, or none yet.
+// the daemon, or none yet. A run with --remote is one as well, which always has a thread, of its own folder (0.171.0).
 type terminalUI struct {
 	*host
 	folder string // in which it begins threads; empty: not known
@@ -38,7 +39,7 @@ func (d *discovery) matchTerminals(ctx context.Context, r *root) {
 	shown, used := certainTerminals(terminals, threads), map[*host]bool{}
 	for _, t := range threads {
 		if k := shown[t.id]; k != nil {
-			d.attended[t.id], d.shownBy[t.id], used[k] = true, k.Identity, true
+			d.attended[t.id], d.shownBy[t.id], used[k] = true, k, true
 			continue
 		}
 		for _, k := range terminals {
@@ -48,14 +49,15 @@ func (d *discovery) matchTerminals(ctx context.Context, r *root) {
 		}
 	}
 	for _, k := range terminals {
-		if !used[k.host] {
+		if !used[k.host] && k.role == terminal {
 			d.addProcess(k.host)
 		}
 	}
 }
 
 // certainTerminals returns the interfaces that certainly show a thread, by its id: the one whose command line names the thread, else the
-// only one left in which it can have begun, if there is none for which the same holds.
+// only one left in which it can have begun, if there is none for which the same holds. A run begins its thread at once, so that it
+// goes before interfaces, which may have none.
 func certainTerminals(terminals []terminalUI, threads []daemonThread) map[string]*host {
 	shown, candidates := map[string]*host{}, map[string][]*host{}
 	for _, t := range threads {
@@ -72,6 +74,9 @@ func certainTerminals(terminals []terminalUI, threads []daemonThread) map[string
 		again = false
 		only := map[*host][]string{} // the threads that can be in no other interface
 		for id, hosts := range candidates {
+			if runs := slices.DeleteFunc(slices.Clone(hosts), func(h *host) bool { return h.role != run }); len(runs) > 0 {
+				hosts = runs
+			}
 			if len(hosts) == 1 && shown[id] == nil {
 				only[hosts[0]] = append(only[hosts[0]], id)
 			}
@@ -98,7 +103,7 @@ func (k terminalUI) began(t daemonThread) bool {
 // mayShow reports whether an interface can show a thread that is not assigned to one:
 // the user may have chosen the thread from a list, or may have begun the thread there.
 func (k terminalUI) mayShow(t daemonThread) bool {
-	return k.in(t.folder) && k.resumes == "" && (k.reopens || !k.started().After(t.begun.Add(clockError)))
+	return k.role == terminal && k.in(t.folder) && k.resumes == "" && (k.reopens || !k.started().After(t.begun.Add(clockError)))
 }
 
 // in reports whether an interface may show threads of the daemon in a folder. An
@@ -107,15 +112,16 @@ func (k terminalUI) in(folder string) bool {
 	return !k.noDaemon && (k.folder == "" || folder == "" || k.folder == folder)
 }
 
-// freeTerminals returns the root's terminal interfaces that host nothing.
+// freeTerminals returns the root's terminal interfaces that host nothing, and its runs whose thread is in the daemon.
 func (d *discovery) freeTerminals(r *root) []terminalUI {
 	var list []terminalUI
 	for _, h := range r.host {
-		if h.role != terminal || h.filesErr != nil || len(h.rollouts) > 0 || h.locksOld() {
+		away := h.role == run && strings.HasPrefix(h.remote, "unix:")
+		if h.role != terminal && !away || h.filesErr != nil || len(h.rollouts) > 0 || h.locksOld() {
 			continue
 		}
 		k := terminalUI{host: h}
-		if folder, err := d.adapter.Table.CWD(h.Identity); err == nil && !h.otherFolder {
+		if folder, err := d.adapter.Table.CWD(h.Identity); err == nil && (away || !h.otherFolder) {
 			k.folder = folder
 			if filepath.IsAbs(h.cd) {
 				k.folder = filepath.Clean(h.cd)

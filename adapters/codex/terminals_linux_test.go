@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,6 +161,38 @@ func TestTerminalsTogether(t *testing.T) {
 	s.check("one was closed", all[:1], nil)
 	all[0].kill()
 	s.check("both were closed", nil, nil, a, b)
+}
+
+// TestRunOfTheDaemon: a run with --remote hosts no thread (0.171.0). The daemon has its thread, which no terminal interface shows.
+func TestRunOfTheDaemon(t *testing.T) {
+	s := newScenery(t)
+	fresh, first := s.open(), s.open("exec", "--remote", "unix://", "x")
+	a := s.thread()
+	second := s.open("exec", "--remote", "unix://", "y")
+	b := s.thread()
+	all := []*codexProcess{fresh, first, second}
+	s.check("two runs", all, all[:1])
+	s.shownBy("two runs", map[string]*codexProcess{a: first, b: second})
+	s.headless("two runs", a, b)
+	first.kill()
+	second.kill()
+	fresh.kill()
+	s.check("killed", nil, nil, a, b)
+	again := s.open("exec", "--remote", "unix://", "resume", a, "z")
+	s.check("goes on", []*codexProcess{again}, nil, b)
+	s.shownBy("goes on", map[string]*codexProcess{a: again, b: nil})
+	s.headless("goes on", a)
+}
+
+// headless wants exactly these threads to be headless.
+func (s *scenery) headless(what string, want ...string) {
+	s.t.Helper()
+	sessions, _ := s.rows()
+	for id, x := range sessions {
+		if x.Headless != slices.Contains(want, id) {
+			s.t.Errorf("%s: thread %s headless: %v", what, id, x.Headless)
+		}
+	}
 }
 
 // newThread returns the id of a thread that begins now.

@@ -1,7 +1,7 @@
 // Package kilo reports the sessions of the Kilo CLI. Kilo is made from OpenCode: it stores and logs
 // the same things under its own names, so that the adapter of OpenCode reads them.
 //
-// Facts were learned on Linux from Kilo 7.7.7.
+// Facts were learned on Linux from Kilo 7.7.7 and 7.7.9.
 package kilo
 
 import (

@@ -5,7 +5,7 @@
 // of the turn. The process of a session is found by the environment of a running tool,
 // by the times at which both began, and by the ids, which a process numbers. Where
 // these do not decide, the status is unknown and the evidence gives the reason. Facts
-// were learned from Pi 1.5.2 and 0.73.1 on Linux.
+// were learned from Pi 1.6.0, 1.5.2 and 0.73.1 on Linux.
 package pi
 
 import (

@@ -82,6 +82,31 @@ func TestCodexBeforeThePrompt(t *testing.T) {
 	})
 }
 
+// The daemon has the thread of a run with --remote, and goes on with it when the run is killed. A terminal beside it has no session yet.
+func TestCodexRunOfTheDaemon(t *testing.T) {
+	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := openCodex(s, r)
+		fresh := s.Descendant(terminal.PID(), "codex")
+		socket := filepath.Join(s.Home, ".codex", "app-server-control", "app-server-control.sock")
+		if err := poll(30*time.Second, func() bool { _, err := os.Stat(socket); return err == nil }); err != nil {
+			t.Fatalf("no socket of the daemon: %v", err)
+		}
+		wrapper := s.Detached(s.Program(r), "exec", "--remote", "unix://", "in the daemon [[delay 300]]")
+		asked := s.Asked("in the daemon")
+		working := s.Becomes(byPrompt("in the daemon"), asked, soon, "working")
+		if daemon := host(s, r, terminal); working.PID != daemon.PID || working.Unattended {
+			t.Errorf("working: %v, want pid %d; unattended %v", working, daemon.PID, working.Unattended)
+		}
+		s.Becomes(byPID(fresh.PID), time.Now(), soon, "idle")
+		run := s.Descendant(wrapper.PID, "codex")
+		s.Signal(run, unix.SIGKILL)
+		s.Gone(run)
+		s.Becomes(byID(working.ID), time.Now(), soon, "working")
+		s.rollcall("interrupt", working.ID)
+		s.Becomes(byID(working.ID), time.Now(), soon, "idle/interrupted")
+	})
+}
+
 // A run that stores nothing is listed from its process, and its end is told.
 func TestCodexEphemeral(t *testing.T) {
 	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {

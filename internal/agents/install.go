@@ -37,7 +37,7 @@ var (
 	// ClaudeBelow has a registry that says nothing of the status.
 	ClaudeBelow = Release{Agent: "claude-code", Version: "2.1.100", lock: "claude-code-2.1.100", program: ".bin/claude"}
 
-	CodexNewest = Release{Agent: "codex", Version: "0.169.0", lock: "codex-0.169.0", program: ".bin/codex"}
+	CodexNewest = Release{Agent: "codex", Version: "0.171.0", lock: "codex-0.171.0", program: ".bin/codex"}
 	CodexFloor  = Release{Agent: "codex", Version: "0.137.0", lock: "codex-0.137.0", program: ".bin/codex"}
 	// CodexBelow has no daemon, no database and no task records.
 	CodexBelow = Release{Agent: "codex", Version: "0.80.0", lock: "codex-0.80.0", program: ".bin/codex"}
@@ -47,9 +47,8 @@ var (
 	OpenCodeFloor = Release{Agent: "opencode", Version: "1.17.0", lock: "opencode-1.17.0",
 		program: ".bin/opencode", setup: "opencode-ai/postinstall.mjs"}
 
-	// KiloNewest is the newest release of which the registry has the program for Linux.
-	KiloNewest = Release{Agent: "kilo", Version: "7.7.7", lock: "kilo-7.7.7",
-		program: ".bin/kilo", setup: "@kilocode/cli/postinstall.mjs"}
+	// KiloNewest is the newest program for Linux in the registry, alone: the package @kilocode/cli of its version is not there.
+	KiloNewest = Release{Agent: "kilo", Version: "7.7.9", lock: "kilo-7.7.9", program: "@kilocode/cli-linux-x64/bin/kilo"}
 
 	QwenNewest   = Release{Agent: "qwen", Version: "0.24.4", lock: "qwen-0.24.4", program: ".bin/qwen", newNode: true}
 	GeminiNewest = Release{Agent: "gemini", Version: "0.61.0", lock: "gemini-0.61.0", program: ".bin/gemini", newNode: true}
@@ -60,7 +59,7 @@ var (
 
 	// PiNewest is one bundle: what its package names as dependencies is in it, and
 	// left out of the lock file.
-	PiNewest = Release{Agent: "pi", Version: "1.5.2", lock: "pi-1.5.2", program: ".bin/pi", newNode: true}
+	PiNewest = Release{Agent: "pi", Version: "1.6.0", lock: "pi-1.6.0", program: ".bin/pi", newNode: true}
 	PiFloor  = Release{Agent: "pi", Version: "0.87.0", lock: "pi-0.87.0", program: ".bin/pi", newNode: true}
 
 	OpenClawNewest = Release{Agent: "openclaw", Version: "2026.9.6", lock: "openclaw-2026.9.6", program: ".bin/openclaw", newNode: true}

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kiloProgram is the name of its process: the script that npm installs starts this program beside it.
-const kiloProgram = ".kilo"
+// kiloProgram is the name of its process. With the package @kilocode/cli it is ".kilo", which a script starts.
+const kiloProgram = "kilo"
 
 // Kilo through start, work, question, permission, idle, interruption, kill and exit: it keeps its sessions as OpenCode does.
 func TestKilo(t *testing.T) {

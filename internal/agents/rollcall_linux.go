@@ -34,6 +34,7 @@ type Session struct {
 	Remote       string `json:"remote"`
 	Container    string `json:"container"`
 	Suspended    bool   `json:"suspended"`
+	Unattended   bool   `json:"unattended"`
 	Stale        *struct {
 		Reason string `json:"reason"`
 	} `json:"stale"`

@@ -5,7 +5,7 @@
 // read the same files and the same processes and find the same process for each
 // session; each adapter then reports its own sessions only.
 //
-// Facts were learned from Pi 1.5.2 and 0.73.1 on Linux, run against a model server, and
+// Facts were learned from Pi 1.6.0, 1.5.2 and 0.73.1 on Linux, run against a model server, and
 // from the source of pi_agent_rust, which was read and not run.
 package pistore
 
