@@ -18,7 +18,7 @@ func TestOutputs(t *testing.T) {
 	elsewhere.ID, elsewhere.Host, elsewhere.Space = "l-0000000002", "elsewhere", "elsewhere"
 	must.Do(t, s.records.Write(older.ID, older))
 	must.Do(t, s.records.Write(elsewhere.ID, elsewhere))
-	got := s.Outputs(s.fake.Name())
+	got := s.Outputs(s.Name())
 	if len(got) != 2 || !slices.Contains(got, own) || !slices.Contains(got, adapters.Output{Path: s.logFile(older.ID)}) {
 		t.Errorf("%+v", got)
 	}
