@@ -103,12 +103,17 @@ func (p *plan) apply(name, argument string) {
 	case "usage":
 		p.usage = parseUsage(argument)
 	case "limits":
-		for _, field := range strings.Fields(argument) {
-			if used, err := strconv.ParseFloat(field, 64); err == nil {
-				p.limits = append(p.limits, used)
-			}
+		p.limits = parseLimits(argument)
+	}
+}
+
+func parseLimits(argument string) (limits []float64) {
+	for _, field := range strings.Fields(argument) {
+		if used, err := strconv.ParseFloat(field, 64); err == nil {
+			limits = append(limits, used)
 		}
 	}
+	return limits
 }
 
 func parseUsage(argument string) usage {
