@@ -24,6 +24,14 @@ type Config struct {
 	// Password returns the value of the Secret with which Rollcall launched a process, or "".
 	// nil returns none.
 	Password func(proc.Identity) string
+	// Outputs returns the files with what the agent printed in Rollcall's background launches. nil returns none.
+	Outputs func() []Output
+}
+
+// Output is a file with what an agent printed.
+type Output struct {
+	Path string
+	Home string // the home that the agent used; "": that of the environment
 }
 
 // Places keeps, for processes of Rollcall that start later, the folders that processes of agents used in the last 24 hours: the paths alone. Its
@@ -69,6 +77,9 @@ func (c Config) WithDefaults() Config {
 	}
 	if c.Password == nil {
 		c.Password = func(proc.Identity) string { return "" }
+	}
+	if c.Outputs == nil {
+		c.Outputs = func() []Output { return nil }
 	}
 	return c
 }

@@ -34,6 +34,7 @@ type Command struct {
 	Drop    []string
 	WhyDrop string
 	Session string // the session's id, where it is chosen or known before the start
+	Home    string // the home that the agent will use; empty: that of the task
 	// Before is called right before the command is started, and not for one that is only shown; nil: nothing is to be done. Nothing is started if it fails.
 	Before func(ctx context.Context) error
 	// Pipe requests a standard input that stays open and takes further lines after Stdin, as

@@ -35,7 +35,9 @@ type Config struct {
 	Facts *adapters.FactsCache
 	// Password returns a password that Rollcall chose at a launch. See adapters.Config.
 	Password func(proc.Identity) string
-	Now      func() time.Time // the clock of all adapters; nil is time.Now
+	// Outputs returns what an agent printed in background launches; nil: there are none. See adapters.Config.
+	Outputs func(adapters.Name) []adapters.Output
+	Now     func() time.Time // the clock of all adapters; nil is time.Now
 }
 
 // New makes the adapters of every agent that Rollcall knows, in the order in
@@ -48,6 +50,9 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		own := look
 		if cfg.Homes != nil {
 			own.Homes = func() []string { return cfg.Homes(agent) }
+		}
+		if cfg.Outputs != nil {
+			own.Outputs = func() []adapters.Output { return cfg.Outputs(agent) }
 		}
 		return own
 	}

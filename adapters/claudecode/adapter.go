@@ -25,11 +25,12 @@ import (
 // transcripts, and checks each file's identity, size and time at every call. It never
 // keeps a status.
 type Adapter struct {
-	home  string
-	env   func(string) string
-	table proc.Lister
-	now   func() time.Time
-	named func() []string // homes that the user named
+	home    string
+	env     func(string) string
+	table   proc.Lister
+	now     func() time.Time
+	named   func() []string // homes that the user named
+	outputs func() []adapters.Output
 
 	mu              sync.Mutex
 	transcriptCache agentfile.Cache[*transcript]
@@ -57,7 +58,7 @@ var (
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, outputs: cfg.Outputs,
 		homesUsed: kit.NewRecent(cfg.Places, Name),
 		saved:     kit.NewSaved[savedTranscript](cfg.Facts, string(Name), factsFormat)}
 }

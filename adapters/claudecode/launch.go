@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -38,6 +39,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	default:
 		c.Args, c.Stdin = []string{"-p", "--output-format", "stream-json", "--verbose"}, t.Prompt
 	}
+	c.Home = cmp.Or(t.Home, a.configDir())
 	if t.Home != "" {
 		if err := a.useHome(&c, t.Home); err != nil {
 			return c, err

@@ -14,8 +14,8 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-// Limits implements adapters.Limiter. Claude Code stores only that a limit was reached: in the message with which it then ends a turn
-// (2.1.100, 2.1.332). Such a limit is left out once a model has answered after it, in whatever session of the home: it was
+// Limits implements adapters.Limiter. Claude Code prints in the output of a background launch how much of a subscription's windows is used
+// (2.1.332). It stores only that a limit was reached: in the message with which it then ends a turn (2.1.100, 2.1.332). Such a limit is left out once a model has answered after it, in whatever session of the home: it was
 // raised, bought off, or is that of another account.
 func (a *Adapter) Limits(ctx context.Context) ([]adapters.Limit, error) {
 	answer := kit.NewAnswer()
@@ -39,7 +39,8 @@ func (a *Adapter) Limits(ctx context.Context) ([]adapters.Limit, error) {
 		answer.Problem(err)
 		found = append(found, inForce(limits)...)
 	}
-	return found, errors.Join(answer.Problems()...)
+	found = append(found, a.printedLimits(ctx, answer)...)
+	return kit.NewestLimits(found), errors.Join(answer.Problems()...)
 }
 
 // answeredBy begins the name of what limitsOf returns for an answer; the rest is the model.

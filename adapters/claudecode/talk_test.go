@@ -137,11 +137,11 @@ func TestTalkAnswers(t *testing.T) {
 }
 
 func TestCommandAnswerable(t *testing.T) {
-	c, err := (&Adapter{}).Command("claude", adapters.Task{Prompt: "go", Answerable: true})
+	c, err := New(adapters.Config{Home: "/nonexistent"}).Command("claude", adapters.Task{Prompt: "go", Answerable: true})
 	if err != nil || !c.Pipe || !slices.Contains(c.Args, "stdio") || !slices.Contains(c.Args, "default") || !strings.HasSuffix(c.Stdin, "}\n") {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if c, err := (&Adapter{}).Command("claude", adapters.Task{Prompt: "go", Terminal: true, Answerable: true}); err != nil || c.Pipe {
+	if c, err := New(adapters.Config{Home: "/nonexistent"}).Command("claude", adapters.Task{Prompt: "go", Terminal: true, Answerable: true}); err != nil || c.Pipe {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

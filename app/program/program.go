@@ -127,7 +127,7 @@ func openAdapters(facts *facts) ([]adapters.Adapter, proc.Lister) {
 		cfg.Places = homes.In(state, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	}
 	if launches, err := openLaunches(); err == nil { // without a state folder there is no launch
-		cfg.Password = launches.Password
+		cfg.Password, cfg.Outputs = launches.Password, launches.Outputs
 	}
 	return all.New(table, cfg), table
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // What the Messages API states of the cache, in every answer.
@@ -154,12 +156,30 @@ func writeMessages(w http.ResponseWriter, r wireRequest, p plan) error {
 	message := map[string]any{"id": newID("msg_"), "type": "message", "role": "assistant", "model": r.model,
 		"content": content, "stop_reason": stop, "stop_sequence": nil, "usage": messagesUsage(p.usage, p.usage.output)}
 	w.Header().Set("Request-Id", newID("req_"))
+	setLimits(w.Header(), p.limits)
 	if !r.stream {
 		writeJSON(w, http.StatusOK, message)
 		return nil
 	}
 	streamMessage(newEventStream(w), message, content, p.usage)
 	return nil
+}
+
+// setLimits states the limits in the headers of the API's answers to subscriptions, as Claude Code 2.1.332 reads them. The windows begin again in 2
+// hours and in 3 days.
+func setLimits(h http.Header, limits []float64) {
+	if len(limits) != 2 {
+		return
+	}
+	const prefix = "Anthropic-Ratelimit-Unified-"
+	h.Set(prefix+"Status", "allowed")
+	h.Set(prefix+"Representative-Claim", "five_hour")
+	for i, wait := range []time.Duration{2 * time.Hour, 72 * time.Hour} {
+		window := prefix + []string{"5h", "7d"}[i]
+		h.Set(window+"-Status", "allowed")
+		h.Set(window+"-Utilization", strconv.FormatFloat(limits[i]/100, 'f', -1, 64))
+		h.Set(window+"-Reset", strconv.FormatInt(time.Now().Add(wait).Unix(), 10))
+	}
 }
 
 func messagesUsage(u usage, output int) map[string]int {

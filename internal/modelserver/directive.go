@@ -30,13 +30,15 @@ type plan struct {
 	fail  int    // HTTP status; 0: answer
 	retry string // header Retry-After of a failure, in seconds; may be empty
 	usage usage
+	// limits are the used shares of 5 hours and a week in per cent; nil: none are stated.
+	limits []float64
 
 	tool      toolKind
 	argument  string // the command, or the sub-agent's prompt
 	escalated bool
 }
 
-var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|say|bash|esc|ask|agent|fail|usage|title)(?:\s+(.*?))?\]\]`)
+var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|say|bash|esc|ask|agent|fail|usage|limits|title)(?:\s+(.*?))?\]\]`)
 
 // question is what a request asks of the model, whatever its wire format.
 type question struct {
@@ -100,7 +102,18 @@ func (p *plan) apply(name, argument string) {
 		}
 	case "usage":
 		p.usage = parseUsage(argument)
+	case "limits":
+		p.limits = parseLimits(argument)
 	}
+}
+
+func parseLimits(argument string) (limits []float64) {
+	for _, field := range strings.Fields(argument) {
+		if used, err := strconv.ParseFloat(field, 64); err == nil {
+			limits = append(limits, used)
+		}
+	}
+	return limits
 }
 
 func parseUsage(argument string) usage {

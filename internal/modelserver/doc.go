@@ -14,6 +14,7 @@
 //	[[agent do ((bash x))]]  answer with a sub-agent whose prompt is "do [[bash x]]" (Claude Code, OpenCode, Gemini CLI)
 //	[[fail]], [[fail 400]]   answer with HTTP 500, or that status
 //	[[fail 429 3600]]   answer with that status, to be tried again after 3600 s
+//	[[limits 93 17]]    state that 93 % of 5 hours and 17 % of a week are used (Messages API of a subscription)
 //	[[usage 111 22]]    state 111 input and 22 output tokens
 //	[[title s17]]       answer a request for a title with "s17"
 //

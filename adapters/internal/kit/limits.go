@@ -3,6 +3,7 @@ package kit
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -35,32 +36,46 @@ type LimitFile struct {
 	Info fs.FileInfo
 }
 
-// Newest returns the newest record of each limit in the files of a home. parse returns the limits of a line; nil: it has none. The
-// lines before the last one that has any are not read.
+// Newest returns the newest record of each limit in the files of a home. parse returns the limits of a line; nil: it has none. A limit
+// without a time gets that at which its file was changed. The lines before the last one that has any are not read.
 func (l *Limits) Newest(ctx context.Context, home string, files []LimitFile, now time.Time, parse func(line []byte) []adapters.Limit) ([]adapters.Limit, error) {
 	files = slices.DeleteFunc(files, func(f LimitFile) bool { return now.Sub(f.Info.ModTime()) > adapters.LimitAge })
 	slices.SortFunc(files, func(a, b LimitFile) int { return b.Info.ModTime().Compare(a.Info.ModTime()) })
 	files = files[:min(len(files), limitFiles)]
 	found, problems := make([][]adapters.Limit, len(files)), make([]error, len(files))
 	agentfile.Parallel(len(files), func(i int) { found[i], problems[i] = l.file(ctx, files[i].Path, parse) })
-	newest := map[adapters.Limit]adapters.Limit{}
-	for _, limit := range slices.Concat(found...) {
-		key := adapters.Limit{Name: limit.Name, Window: limit.Window}
-		if have, ok := newest[key]; !ok || limit.At.After(have.At) {
+	var all []adapters.Limit
+	for i := range files {
+		for _, limit := range found[i] {
 			limit.Home = home
-			newest[key] = limit
+			if limit.At.IsZero() {
+				limit.At = files[i].Info.ModTime()
+				if limit.At.After(now) {
+					limit.At = now
+				}
+			}
+			all = append(all, limit)
 		}
 	}
-	var out []adapters.Limit
-	for _, limit := range newest {
-		out = append(out, limit)
-	}
+	out := NewestLimits(all)
 	for _, err := range problems {
 		if err != nil {
 			return out, err
 		}
 	}
 	return out, nil
+}
+
+// NewestLimits returns the newest record of each limit, in no particular order.
+func NewestLimits(list []adapters.Limit) []adapters.Limit {
+	newest := map[adapters.Limit]adapters.Limit{}
+	for _, limit := range list {
+		key := adapters.Limit{Home: limit.Home, Name: limit.Name, Window: limit.Window}
+		if have, ok := newest[key]; !ok || limit.At.After(have.At) {
+			newest[key] = limit
+		}
+	}
+	return slices.Collect(maps.Values(newest))
 }
 
 func (l *Limits) file(ctx context.Context, path string, parse func(line []byte) []adapters.Limit) ([]adapters.Limit, error) {

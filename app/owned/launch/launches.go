@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/store"
 	"rollcall/app/store/fault"
@@ -345,6 +346,17 @@ func (l *Launches) isOver(id string) bool {
 func (l *Launches) isDone(id string) bool {
 	r, err := l.record(id)
 	return err == nil && r.Ended() && l.hookDue(&r) == ""
+}
+
+// Outputs returns the files with the output of an agent's background launches on this machine.
+func (l *Launches) Outputs(agent adapters.Name) []adapters.Output {
+	var list []adapters.Output
+	for _, r := range l.readable() {
+		if r.Agent == agent && r.Log != "" && !proc.IsElsewhere(r.Host, r.Space) {
+			list = append(list, adapters.Output{Path: l.logFile(r.ID), Home: r.Home})
+		}
+	}
+	return list
 }
 
 // Output returns the last n bytes of the agent's output.

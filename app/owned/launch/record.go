@@ -38,8 +38,10 @@ type Record struct {
 	Group  string `json:"group,omitempty"`
 	Spec   string `json:"spec,omitempty"`
 	Branch string `json:"branch,omitempty"` // branch of the launch's worktree
-	Log    string `json:"log,omitempty"`
-	Hooks  []Hook `json:"hooks,omitempty"`
+	// Home is the home that the agent uses. Records of older versions lack it; empty: that of the environment.
+	Home  string `json:"home,omitempty"`
+	Log   string `json:"log,omitempty"`
+	Hooks []Hook `json:"hooks,omitempty"`
 	// Pipe reports that Rollcall holds the input and the output of the process. See Launches.Conversant.
 	Pipe bool `json:"pipe,omitempty"`
 	// Answered are the ids of the last requests that were answered through the pipe.

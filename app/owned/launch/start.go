@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,7 @@ func (l *Launches) newRecord(p *Plan) (Record, error) {
 	}
 	t := &p.Request.Task
 	return Record{
-		ID: store.NewID("l-", 5), Agent: p.Agent, Session: p.Command.Session, Starter: self, Host: proc.Host(), Space: proc.Space(), Dir: t.Dir, Prompt: promptHead(t.Prompt), Model: t.Model, Mode: t.Mode,
+		ID: store.NewID("l-", 5), Agent: p.Agent, Session: p.Command.Session, Starter: self, Host: proc.Host(), Space: proc.Space(), Dir: t.Dir, Home: cmp.Or(p.Command.Home, t.Home), Prompt: promptHead(t.Prompt), Model: t.Model, Mode: t.Mode,
 		Group: p.Request.Group, Spec: p.Request.Spec, Branch: p.Request.Branch, Hooks: p.Request.Hooks, LaunchedAt: l.now(), Unreported: true, Pipe: p.Command.Pipe,
 	}, nil
 }
