@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
@@ -146,7 +147,7 @@ func Problem(ctx context.Context, path string, err error, busy, broken string) e
 		return nil
 	case errors.Is(err, ErrBusy):
 		return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: err, Fix: busy}
-	case errors.Is(err, ErrNotDatabase):
+	case errors.Is(err, ErrNotDatabase) && !errors.Is(err, agentfile.ErrNotRegular):
 		return &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err, Fix: broken}
 	case errors.Is(err, ErrTables):
 		return adapters.Unrecognised(path, "%w", err)
