@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
@@ -147,8 +146,10 @@ func Problem(ctx context.Context, path string, err error, busy, broken string) e
 		return nil
 	case errors.Is(err, ErrBusy):
 		return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: err, Fix: busy}
-	case errors.Is(err, ErrNotDatabase) && !errors.Is(err, agentfile.ErrNotRegular):
-		return &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err, Fix: broken}
+	case errors.Is(err, ErrNotDatabase):
+		p := adapters.Unreadable(path, err) // it names the file beside the database, if that is the cause
+		p.Kind, p.Fix = adapters.ErrFormat, broken
+		return p
 	case errors.Is(err, ErrTables):
 		return adapters.Unrecognised(path, "%w", err)
 	}
