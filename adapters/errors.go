@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
+
+	"rollcall/adapters/internal/agentfile"
 )
 
 // The ways in which an adapter can fail to answer. Callers distinguish them with
@@ -59,8 +62,13 @@ func Unreadable(path string, err error) *Problem {
 		path = pe.Path
 	}
 	p := &Problem{Kind: ErrUnreadable, Path: path, Err: err}
-	if errors.Is(err, fs.ErrPermission) {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
 		p.Fix = "give your user read permission on it"
+	case errors.Is(err, agentfile.ErrNotRegular):
+		p.Fix = "move it away: the agent has a file of this name"
+	case errors.Is(err, syscall.ELOOP):
+		p.Fix = "remove the symbolic link, which leads to itself"
 	}
 	return p
 }

@@ -121,12 +121,15 @@ func listProject(ctx context.Context, dir string, which func(id string) bool, kn
 		}
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path)
+		if err == nil && kit.Is(id) {
+			err = agentfile.CheckRegular(info)
+		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			l.err = adapters.Unreadable(path, err)
 		case info.IsDir():
-		case !kit.Is(id) || !info.Mode().IsRegular():
+		case !kit.Is(id):
 			l.unexpected++
 		default:
 			l.files = append(l.files, file{id: id, path: path, dir: dir, info: info})

@@ -163,11 +163,8 @@ func (w *walker) day(ctx context.Context, dir string) day {
 // file adds a rollout. If a thread has two rollouts, it keeps the uncompressed one, as Codex
 // does, or else the one that was written last.
 func (w *walker) file(r rollout) {
-	if r.info.IsDir() {
-		return
-	}
-	if !r.info.Mode().IsRegular() {
-		w.problems = append(w.problems, readProblem(r.path, agentfile.ErrNotRegular))
+	if err := agentfile.CheckRegular(r.info); err != nil {
+		w.problems = append(w.problems, readProblem(r.path, err))
 		return
 	}
 	i, again := w.seen[r.id]

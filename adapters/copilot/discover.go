@@ -124,8 +124,8 @@ func (d *discovery) wants(id string) bool {
 // stat finds what the file of a session's records is, which must be a regular one.
 func (at place) stat() (fs.FileInfo, error) {
 	info, err := os.Stat(at.events())
-	if err == nil && !info.Mode().IsRegular() {
-		err = agentfile.ErrNotRegular
+	if err == nil {
+		err = agentfile.CheckRegular(info)
 	}
 	return info, err
 }

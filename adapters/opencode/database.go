@@ -130,7 +130,7 @@ func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[st
 func statDatabase(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && info.Size() == 0:
+	case errors.Is(err, fs.ErrNotExist), err == nil && info.Mode().IsRegular() && info.Size() == 0:
 		return nil, nil
 	case err != nil:
 		return nil, adapters.AsProblem(path, err)

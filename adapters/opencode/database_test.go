@@ -116,7 +116,7 @@ func TestBadDatabases(t *testing.T) {
 			must.Do(s, err)
 			old(s.write("opencode.db", string(text)))
 		}, adapters.ErrFormat},
-		"a folder":         {func(s *store) { s.write("opencode.db/x", "") }, nil},
+		"a folder":         {func(s *store) { s.write("opencode.db/x", "") }, adapters.ErrFormat},
 		"a link to itself": {func(s *store) { _ = os.Symlink("opencode.db", filepath.Join(s.data, "opencode.db")) }, adapters.ErrUnreadable},
 	}
 	for name, test := range tests {

@@ -218,8 +218,10 @@ func (r *root) use(name string) error {
 }
 
 func (r *root) addDatabase(path string) {
-	if target, err := agentproc.EvalSymlinks(path); err == nil {
-		path = target
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // else the problem names the link
+		if target, err := agentproc.EvalSymlinks(path); err == nil {
+			path = target
+		}
 	}
 	r.databases = kit.AppendNew(r.databases, path)
 }
@@ -228,7 +230,7 @@ func (r *root) addDatabase(path string) {
 func (r *root) glob() error {
 	entries, err := os.ReadDir(r.path)
 	for _, e := range entries {
-		if r.product.isDatabase(e.Name()) && !e.IsDir() {
+		if r.product.isDatabase(e.Name()) {
 			r.addDatabase(filepath.Join(r.path, e.Name()))
 		}
 	}

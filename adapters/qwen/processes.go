@@ -33,6 +33,7 @@ type process struct {
 	entries  []claim   // of the registry: nothing else counts if there is one
 	claims   []claim   // of its tools, or else of its command line
 	began    time.Time // by the clock of its records where that is known: Started moves when the clock is set
+	serves   bool      // it belongs to qwen serve, which starts other sessions in it (0.24.4): never signalled
 	sessions []*session
 }
 
@@ -129,6 +130,7 @@ func (d *discovery) readEntry(p *process, path string, pid int, inner bool) {
 		if exact && written.UnixMilli() != 0 {
 			p.began = written
 		}
+		p.serves = p.serves || kit.Short(agentfile.Get(data, "kind")) == "serve"
 		p.entries = append(p.entries, claim{session: id, how: "named by the registry, " + filepath.Base(path)})
 	}
 }

@@ -45,3 +45,17 @@ func TestForeignEntry(t *testing.T) {
 		})
 	}
 }
+
+// The process in which `qwen serve` runs sessions is the server's: it is not signalled for one of them, also when it has only one. One of `qwen --acp` is.
+func TestServedIsShared(t *testing.T) {
+	for kind, shared := range map[string]bool{"serve": true, "headless": false, "tui": false} {
+		w := scene.New(t)
+		s := scene.Qwen(w).Start("/home/dev/proj", "go")
+		w.Write(filepath.Join(w.Home, ".qwen", "sessions", fmt.Sprintf("%d-9a216f58.json", s.Process.PID)),
+			fmt.Sprintf(`{"schemaVersion":1,"pid":%d,"procStart":"%s:%d","sessionId":%q,"kind":%q}`, s.Process.PID, s.Process.Boot, s.Process.Start, s.ID, kind))
+		got := adaptertest.Discover(t, New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}), adapters.Query{}).Sessions
+		if len(got) != 1 || got[0].Process != s.Process || got[0].Shared != shared {
+			t.Errorf("%s: %+v", kind, got)
+		}
+	}
+}

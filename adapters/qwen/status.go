@@ -165,7 +165,7 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 		out.Tokens = new(s.ledger.Tokens())
 	}
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
-		out.Process, out.Shared = s.owner.Identity, s.owner.Hosts && len(s.owner.sessions) > 1
+		out.Process, out.Shared = s.owner.Identity, s.owner.serves || s.owner.Hosts && len(s.owner.sessions) > 1
 	}
 	if s.spent != nil {
 		out.Usage = s.spent.Usage

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -33,13 +34,28 @@ func OpenRegular(path string) (*os.File, fs.FileInfo, error) { return regular(Op
 // evidence: where Accessed returns that time, opening the file does not change it.
 func OpenUntouched(path string) (*os.File, fs.FileInfo, error) { return regular(openUntouched(path)) }
 
+// CheckRegular returns ErrNotRegular, with what it is instead, for anything but a regular file.
+func CheckRegular(info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	kinds := map[fs.FileMode]string{fs.ModeDir: "a folder", fs.ModeNamedPipe: "a named pipe", fs.ModeSocket: "a socket"}
+	return fmt.Errorf("%s, %w", cmp.Or(kinds[info.Mode().Type()], "a device"), ErrNotRegular)
+}
+
 func regular(f *os.File, err error) (*os.File, fs.FileInfo, error) {
+	var named *fs.PathError
+	if errors.Is(err, syscall.ENXIO) && errors.As(err, &named) { // a socket can't be opened
+		err = &fs.PathError{Op: "read", Path: named.Path, Err: fmt.Errorf("a socket, %w", ErrNotRegular)}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: f.Name(), Err: ErrNotRegular}
+	if err == nil {
+		if other := CheckRegular(info); other != nil {
+			err = &fs.PathError{Op: "read", Path: f.Name(), Err: other}
+		}
 	}
 	if err != nil {
 		f.Close()

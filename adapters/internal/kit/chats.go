@@ -29,12 +29,11 @@ func (c *Chat) chat() *Chat { return c }
 // Stat finds what a path is. ok is false for anything but a regular file; what can't be read is added to the answer.
 func (a *Answer) Stat(home, path string) (chat Chat, ok, hidden bool) {
 	info, err := os.Stat(path)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = agentfile.CheckRegular(info)
+	}
+	if err != nil {
 		return chat, false, a.Failed(path, err)
-	case !info.Mode().IsRegular():
-		a.Skip("no regular file", 1)
-		return chat, false, false
 	}
 	return Chat{path, home, info}, true, false
 }
@@ -42,10 +41,10 @@ func (a *Answer) Stat(home, path string) (chat Chat, ok, hidden bool) {
 // Failed adds the problem that a path could not be read, and reports whether that may hide sessions. What is gone, and a file in the place
 // of a folder, hides nothing.
 func (a *Answer) Failed(path string, err error) (hides bool) {
-	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, agentfile.ErrNotRegular) {
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	if info, cause := os.Stat(path); cause == nil && filepath.Ext(path) == "" && !info.IsDir() {
+	if info, cause := os.Stat(path); cause == nil && filepath.Ext(path) == "" && !info.IsDir() { // its name is that of a folder
 		return false
 	}
 	a.Problem(adapters.AsProblem(path, err))

@@ -74,8 +74,8 @@ func TestBadSessions(t *testing.T) {
 		"no header":                   {content(end), "", "", "file without a session header"},
 		"a header without an id":      {content(`{"type":"session","version":3}` + "\n" + end), "", "", "file without a session header"},
 		"not JSON at all":             {content("hello\n"), "", "", "file without a session header"},
-		"a folder":                    {func(t testing.TB, p string) { os.MkdirAll(p, 0o755) }, "", "", ""},
-		"a named pipe":                {func(t testing.TB, p string) { syscall.Mkfifo(p, 0o600) }, "", "", ""},
+		"a folder":                    {func(t testing.TB, p string) { os.MkdirAll(p, 0o755) }, "", "a folder, not a regular file", ""},
+		"a named pipe":                {func(t testing.TB, p string) { syscall.Mkfifo(p, 0o600) }, "", "a named pipe, not a regular file", ""},
 		"a link to itself":            {func(t testing.TB, p string) { os.Symlink(p, p) }, "", "too many levels of symbolic links", ""},
 		"a link to nothing":           {func(t testing.TB, p string) { os.Symlink("/nowhere/at/all", p) }, "", "", ""},
 	}

@@ -165,7 +165,7 @@ func (d *discovery) take(l *listing) {
 	d.files = append(d.files, l.files...)
 	d.storeProblems = append(d.storeProblems, l.problems...)
 	for _, f := range l.bad {
-		if f.guess() == d.store.name && !errors.Is(f.err, fs.ErrNotExist) && !errors.Is(f.err, agentfile.ErrNotRegular) {
+		if f.guess() == d.store.name && !errors.Is(f.err, fs.ErrNotExist) {
 			d.answer.Problem(adapters.Unreadable(f.path, f.err))
 		}
 	}
@@ -180,7 +180,7 @@ func (l *listing) folder(root, dir string) {
 		}
 	}
 	for _, e := range slices.Backward(entries) { // the names begin with a time
-		if !e.IsDir() && isSession(e.Name()) {
+		if isSession(e.Name()) {
 			l.add(root, dir, e.Name())
 		}
 	}
@@ -199,8 +199,8 @@ func statFile(root, dir, name string) (file, error) {
 		f.begun, _ = time.Parse("2006-01-02T15-04-05.999999999", m[1]+"."+m[2])
 	}
 	var err error
-	if f.info, err = os.Stat(f.path); err == nil && !f.info.Mode().IsRegular() {
-		err = agentfile.ErrNotRegular
+	if f.info, err = os.Stat(f.path); err == nil {
+		err = agentfile.CheckRegular(f.info)
 	}
 	return f, err
 }

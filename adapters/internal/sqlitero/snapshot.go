@@ -1,7 +1,6 @@
 package sqlitero
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,13 +72,8 @@ func regular(path string) error {
 	if err != nil {
 		return err
 	}
-	if !fi.Mode().IsRegular() {
-		return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: %s", ErrNotDatabase, kind(fi.Mode()))}
+	if err = agentfile.CheckRegular(fi); err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: %w", ErrNotDatabase, err)}
 	}
 	return nil
-}
-
-func kind(m fs.FileMode) string {
-	kinds := map[fs.FileMode]string{fs.ModeDir: "a folder", fs.ModeNamedPipe: "a named pipe", fs.ModeSocket: "a socket"}
-	return cmp.Or(kinds[m.Type()], "not a regular file")
 }

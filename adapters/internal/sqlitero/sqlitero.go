@@ -147,7 +147,9 @@ func Problem(ctx context.Context, path string, err error, busy, broken string) e
 	case errors.Is(err, ErrBusy):
 		return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: err, Fix: busy}
 	case errors.Is(err, ErrNotDatabase):
-		return &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err, Fix: broken}
+		p := adapters.Unreadable(path, err) // it names the file beside the database, if that is the cause
+		p.Kind, p.Fix = adapters.ErrFormat, broken
+		return p
 	case errors.Is(err, ErrTables):
 		return adapters.Unrecognised(path, "%w", err)
 	}
