@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters"
 	_ "rollcall/adapters/all" // registers every agent
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // namesAllowed are the places outside the adapters that may name an agent. A path
@@ -68,9 +69,7 @@ var name = agentname.OpenCode
 var title = "Claude Code"
 `
 	f, err := parser.ParseFile(token.NewFileSet(), "p.go", source, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := []adapters.Name{agentname.ClaudeCode, agentname.OpenCode, agentname.Pi}
 	if got := agentsNamed(f, adapters.Described()); !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
@@ -170,7 +169,5 @@ func eachSourceFile(t *testing.T, root string, visit func(path string, f *ast.Fi
 		visit(filepath.ToSlash(rel), f)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }

@@ -11,6 +11,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 )
 
@@ -41,10 +42,10 @@ func (a *movingRoster) setWatch(paths ...string) {
 // folders are noticed, and the folder is watched again once its file system answers.
 func TestRunWhileAWatchHangs(t *testing.T) {
 	behind := t.TempDir()
-	must(t, os.Mkdir(filepath.Join(behind, "far"), 0o700))
+	must.Do(t, os.Mkdir(filepath.Join(behind, "far"), 0o700))
 	mount := testfs.Mount(t, behind)
 	far, link := filepath.Join(mount.Path, "far"), filepath.Join(t.TempDir(), "link")
-	must(t, os.Symlink(far, link))
+	must.Do(t, os.Symlink(far, link))
 
 	leaves := &movingRoster{roster: &roster{dir: t.TempDir()}, name: agentname.ClaudeCode, watch: []string{far}}
 	stays := &movingRoster{roster: &roster{dir: t.TempDir()}, name: agentname.Codex}
@@ -58,7 +59,7 @@ func TestRunWhileAWatchHangs(t *testing.T) {
 		t.Helper()
 		eventually.True(t, "a change in "+dir, func() bool {
 			before := asked()
-			must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 			for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 				if asked().After(before) {
 					return true

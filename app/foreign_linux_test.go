@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -18,9 +19,7 @@ func startIn(t *testing.T, namespaces uintptr) proc.Process {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), "ROLLCALL_TEST_ROLE=sleep", "GORACE=atexit_sleep_ms=0")
-	if err := inUserNamespace(cmd); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, inUserNamespace(cmd))
 	if namespaces == 0 {
 		cmd.SysProcAttr = nil
 	} else {
@@ -36,9 +35,7 @@ func startIn(t *testing.T, namespaces uintptr) proc.Process {
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	p, err := proc.Open().Find(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p
 }
 

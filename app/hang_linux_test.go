@@ -12,6 +12,7 @@ import (
 	"rollcall/app/places"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 	"rollcall/proc"
 )
@@ -36,20 +37,20 @@ func (s *hangingOwner) OwnsProcess(p proc.Process) bool {
 func TestNetWithAFileSystemThatHangs(t *testing.T) {
 	behind := t.TempDir()
 	for _, dir := range []string{"watched", "closed"} {
-		must(t, os.Mkdir(filepath.Join(behind, dir), 0o700))
+		must.Do(t, os.Mkdir(filepath.Join(behind, dir), 0o700))
 	}
 	mount := testfs.Mount(t, behind)
 	good := filepath.Join(t.TempDir(), "good")
-	must(t, os.Mkdir(good, 0o700))
+	must.Do(t, os.Mkdir(good, 0o700))
 
 	a := &hangingOwner{&agent{name: agentname.ClaudeCode}, filepath.Join(mount.Path, "file")}
-	must(t, os.WriteFile(filepath.Join(behind, "file"), nil, 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(behind, "file"), nil, 0o600))
 	m := newMachine()
 	core := New(Config{Adapters: []adapters.Adapter{a}, Table: m})
 	r := newRunner(core)
 	var err error
 	r.folders, err = places.NewFolders[*source](nil)
-	must(t, err)
+	must.Do(t, err)
 	defer r.folders.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -77,7 +78,7 @@ func TestNetWithAFileSystemThatHangs(t *testing.T) {
 	m.change(pid(1), func(p *proc.Process) { p.Comm = "stuck" })
 	m.start(pid(2))
 	m.change(pid(2), func(p *proc.Process) { p.Comm = "claude" })
-	must(t, os.Rename(good, good+".old"))
+	must.Do(t, os.Rename(good, good+".old"))
 	f := glance()
 	if _, judged := f.owners[agentProcess{s, pid(1)}]; judged || !f.owners[agentProcess{s, pid(2)}] || len(f.unjudged) != 1 {
 		t.Errorf("judged are %v, not judged %v", f.owners, f.unjudged)

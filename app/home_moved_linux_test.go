@@ -16,6 +16,7 @@ import (
 	"rollcall/adapters/pi"
 	players "rollcall/internal/adaptertest/scene"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // homed is an agent with a home of its own, and a core that asks its adapter.
@@ -94,8 +95,8 @@ func (h *homed) row() Session {
 	return list[0]
 }
 
-func (h *homed) moveAway() { must(h.T, os.Rename(h.agent.Store(), h.agent.Store()+"-away")) }
-func (h *homed) moveBack() { must(h.T, os.Rename(h.agent.Store()+"-away", h.agent.Store())) }
+func (h *homed) moveAway() { must.Do(h.T, os.Rename(h.agent.Store(), h.agent.Store()+"-away")) }
+func (h *homed) moveBack() { must.Do(h.T, os.Rename(h.agent.Store()+"-away", h.agent.Store())) }
 
 // TestHomeMovedAwayAndBack: a session whose home is away for a moment keeps its status, with the reason why it can't be read,
 // and nothing is reported again when the home is back.
@@ -129,7 +130,7 @@ func TestHomeLinked(t *testing.T) {
 			h.Skip("the open files of a played process keep their paths")
 		}
 		h.moveAway()
-		must(h.T, os.Symlink(h.agent.Store()+"-away", h.agent.Store()))
+		must.Do(h.T, os.Symlink(h.agent.Store()+"-away", h.agent.Store()))
 		h.want("linked")
 		if x := h.row(); players.TruthOf(&x.Session) != h.one.Truth() || x.Stale != nil {
 			h.Errorf("linked: %s, stale %+v", x.Status, x.Stale)
@@ -177,7 +178,7 @@ func TestFileOfSessionDeleted(t *testing.T) {
 		if h.one.Agent != agentname.Pi {
 			h.Skip("more than one file, or one of all sessions, has the session")
 		}
-		must(h.T, os.Remove(h.one.File))
+		must.Do(h.T, os.Remove(h.one.File))
 		h.want("deleted", "idle, then unknown")
 		if x := h.row(); x.ID == h.one.ID {
 			h.Errorf("the session is listed: %+v", x)

@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // peekingAgent is an agent whose conversations can be shown.
@@ -78,9 +79,7 @@ func TestPeekOfADeadSession(t *testing.T) {
 		s := Session{Session: on("s", status, 0)}
 		s.LastActivityAt = last
 		m, err := c.Peek(t.Context(), s, 9)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got := ""
 		for _, m := range m {
 			got += " " + string(m.State)
@@ -167,9 +166,7 @@ func TestFollowFiles(t *testing.T) {
 			_, err = f.WriteString(text)
 			f.Close()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	write("s.jsonl", "1\n")
 	c := New(Config{Adapters: []adapters.Adapter{&agent{name: agentname.ClaudeCode}}})
@@ -187,9 +184,7 @@ func TestFollowFiles(t *testing.T) {
 	write("s.jsonl-shm", "x")
 	told(3)
 	write("new", "whole\n")
-	if err := os.Rename(filepath.Join(dir, "new"), path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(dir, "new"), path))
 	told(4)
 	write("s.jsonl", "3\n")
 	told(5)

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // reaching lists the functions and types of other packages by which a program connects or executes, by import path.
@@ -57,9 +59,7 @@ func reachingPlaces(t *testing.T, root string) map[string]bool {
 		addPlaces(found, strings.TrimPrefix(filepath.Base(folder)+"/", "./")+filepath.Base(path), file)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return found
 }
 
@@ -102,9 +102,7 @@ func addPlaces(found map[string]bool, name string, file *ast.File) {
 // TestPlaces: docs/security.md lists every place that connects or executes, with its check, and no other.
 func TestPlaces(t *testing.T) {
 	text, err := os.ReadFile("../docs/security.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	listed := map[string]bool{}
 	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+\\.go [^`]+)` \\| [^|]+ \\| [^|]+ \\|$").FindAllSubmatch(text, -1) {
 		listed[string(m[1])] = true
@@ -131,9 +129,7 @@ func f() { d := &net.Dialer{}; _ = d }
 func g() { h(dbus.SessionBus) }
 func h(c *run.Cmd, _ func() error) { net.Listen("", "") }`
 	file, err := parser.ParseFile(token.NewFileSet(), "", text, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	found := map[string]bool{}
 	addPlaces(found, "p/x.go", file)
 	want := []string{"p/x.go (variable)", "p/x.go f", "p/x.go g"}

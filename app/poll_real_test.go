@@ -17,6 +17,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/places"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -27,30 +28,30 @@ func TestFolderIsElsewhere(t *testing.T) {
 		replace func(t *testing.T, base string) // and another one in its place
 	}{
 		"parent renamed": {makeSessions, func(t *testing.T, base string) {
-			must(t, os.Rename(filepath.Join(base, "agent"), filepath.Join(base, "away")))
+			must.Do(t, os.Rename(filepath.Join(base, "agent"), filepath.Join(base, "away")))
 			makeSessions(t, base)
 		}},
 		"link points elsewhere": {
 			func(t *testing.T, base string) {
-				must(t, os.MkdirAll(filepath.Join(base, "one", "sessions"), 0o700))
-				must(t, os.MkdirAll(filepath.Join(base, "two", "sessions"), 0o700))
+				must.Do(t, os.MkdirAll(filepath.Join(base, "one", "sessions"), 0o700))
+				must.Do(t, os.MkdirAll(filepath.Join(base, "two", "sessions"), 0o700))
 				link(t, filepath.Join(base, "one"), filepath.Join(base, "agent"))
 			},
 			func(t *testing.T, base string) {
 				link(t, filepath.Join(base, "two"), filepath.Join(base, "new"))
-				must(t, os.Rename(filepath.Join(base, "new"), filepath.Join(base, "agent")))
+				must.Do(t, os.Rename(filepath.Join(base, "new"), filepath.Join(base, "agent")))
 			}},
 		"deleted and made again": {makeSessions, func(t *testing.T, base string) {
-			must(t, os.RemoveAll(filepath.Join(base, "agent")))
+			must.Do(t, os.RemoveAll(filepath.Join(base, "agent")))
 			makeSessions(t, base)
 		}},
 		"target of a link appears": {
 			func(t *testing.T, base string) {
-				must(t, os.MkdirAll(filepath.Join(base, "disk"), 0o700))
+				must.Do(t, os.MkdirAll(filepath.Join(base, "disk"), 0o700))
 				link(t, filepath.Join(base, "disk", "agent"), filepath.Join(base, "agent"))
 			},
 			func(t *testing.T, base string) {
-				must(t, os.MkdirAll(filepath.Join(base, "disk", "agent", "sessions"), 0o700))
+				must.Do(t, os.MkdirAll(filepath.Join(base, "disk", "agent", "sessions"), 0o700))
 			}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +88,7 @@ func TestPlaceIsBackAfterTheAnswer(t *testing.T) {
 	core := New(Config{Adapters: []adapters.Adapter{&roster{dir: there}}})
 	for path, want := range map[string]bool{there: true, away: false} {
 		folders, err := places.NewFolders[*source](nil)
-		must(t, err)
+		must.Do(t, err)
 		r := newRunner(core)
 		r.ctx, r.folders = t.Context(), folders
 		s := core.sources[0]
@@ -111,14 +112,7 @@ func TestPlaceIsBackAfterTheAnswer(t *testing.T) {
 
 func makeSessions(t *testing.T, base string) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Join(base, "agent", "sessions"), 0o700))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(base, "agent", "sessions"), 0o700))
 }
 
 func link(t *testing.T, to, path string) {
@@ -204,7 +198,7 @@ func TestAgentInANewHome(t *testing.T) {
 	}
 	table := proc.Open()
 	watcher, err := proc.NewWatcher(table)
-	must(t, err)
+	must.Do(t, err)
 	defer watcher.Close()
 	h := &homes{table: table}
 	core, events := started(t, Config{Adapters: []adapters.Adapter{h}, Table: table, Watch: watcher})

@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/places"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -375,9 +376,7 @@ func TestLostEvents(t *testing.T) {
 	a := &counted{roster: roster{dir: t.TempDir()}}
 	c := New(Config{Adapters: []adapters.Adapter{a}})
 	f, err := places.NewFolders[*source](nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	r := newRunner(c)
 	r.ctx, r.folders = t.Context(), f

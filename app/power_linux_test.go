@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // TestOnBattery: the forms that the kernel's power supplies take.
@@ -27,9 +29,9 @@ func TestOnBattery(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		for supply, files := range c.supplies {
-			must(t, os.Mkdir(filepath.Join(dir, supply), 0o700))
+			must.Do(t, os.Mkdir(filepath.Join(dir, supply), 0o700))
 			for file, text := range files {
-				must(t, os.WriteFile(filepath.Join(dir, supply, file), []byte(text+"\n"), 0o600))
+				must.Do(t, os.WriteFile(filepath.Join(dir, supply, file), []byte(text+"\n"), 0o600))
 			}
 		}
 		if got := onBatteryAt(dir); got != c.want {

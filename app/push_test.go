@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // pushingAgent is an agent that reports changes itself.
@@ -63,9 +64,7 @@ func TestPushed(t *testing.T) {
 			t.Errorf("events %v, want one change", evs)
 		}
 		cancel()
-		if err := <-ended; err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, <-ended)
 		if n := a.pushing.Load(); n != 0 {
 			t.Errorf("%d still listen after Run", n)
 		}

@@ -18,6 +18,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -64,9 +65,7 @@ func (r *roster) write(t *testing.T, id string, e entry) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(r.dir, id), data, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // child starts a process that ends when its input is closed.
@@ -81,21 +80,15 @@ func child(t *testing.T, table proc.Lister) (id proc.Identity, end func()) {
 func startChild(t *testing.T, cmd *exec.Cmd, table proc.Lister) (id proc.Identity, end func()) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	end = func() {
 		_ = in.Close()
 		_ = cmd.Wait()
 	}
 	t.Cleanup(end)
 	p, err := table.Find(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p.Identity, end
 }
 
@@ -135,9 +128,7 @@ func next(t *testing.T, e *Events) Event {
 func TestRealProcessesAndFiles(t *testing.T) {
 	table := proc.Open()
 	watcher, err := proc.NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer watcher.Close()
 	home := t.TempDir()
 	r := &roster{dir: filepath.Join(home, ".agent", "sessions"), table: table}
@@ -145,9 +136,7 @@ func TestRealProcessesAndFiles(t *testing.T) {
 	if st := c.Snapshot().Adapters[0].State; st != Absent {
 		t.Fatalf("before it is installed: %s", st)
 	}
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(r.dir, 0o700))
 	eventually.True(t, "the agent to be found", func() bool { return c.Snapshot().Adapters[0].State == OK })
 	id, end := child(t, table)
 	r.write(t, "a", entry{Status: adapters.Working, Process: id})
@@ -169,13 +158,9 @@ func TestRealProcessesAndFiles(t *testing.T) {
 	}
 
 	// The folder goes away and comes back.
-	if err := os.RemoveAll(filepath.Dir(r.dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Dir(r.dir)))
 	eventually.True(t, "the agent to be gone", func() bool { return c.Snapshot().Adapters[0].State == Absent })
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(r.dir, 0o700))
 	eventually.True(t, "the agent to be back", func() bool { return c.Snapshot().Adapters[0].State == OK })
 	again, _ := child(t, table)
 	r.write(t, "b", entry{Status: adapters.Idle, Process: again})
@@ -189,9 +174,7 @@ func TestManyEnds(t *testing.T) {
 	const n = 40
 	table := proc.Open()
 	watcher, err := proc.NewWatcher(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer watcher.Close()
 	r := &roster{dir: t.TempDir(), table: table}
 	ends := make([]func(), n)

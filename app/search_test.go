@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/textmatch"
 )
 
@@ -61,9 +62,7 @@ func talk(n int, hours ...int) adapters.Conversation {
 func searchQuery(t *testing.T) SearchQuery {
 	t.Helper()
 	p, err := textmatch.Text("x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return SearchQuery{SearchQuery: adapters.SearchQuery{Pattern: p}}
 }
 

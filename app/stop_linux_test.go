@@ -16,6 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -39,12 +40,8 @@ func act(t *testing.T, table *proc.Table, role string) *actor {
 	a.cmd.Env = append(os.Environ(), "ROLLCALL_TEST_ROLE="+role, "GORACE=atexit_sleep_ms=0")
 	a.cmd.Stderr = os.Stderr
 	out, err := a.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, a.cmd.Start())
 	t.Cleanup(func() {
 		_ = a.cmd.Process.Kill()
 		for _, id := range a.below {
@@ -56,24 +53,18 @@ func act(t *testing.T, table *proc.Table, role string) *actor {
 		_ = a.cmd.Wait()
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for word := range strings.FieldsSeq(line) {
 		var n int
 		if _, err := fmt.Sscan(word, &n); err != nil {
 			t.Fatal(err)
 		}
 		p, err := table.Find(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		a.below = append(a.below, p.Identity)
 	}
 	p, err := table.Find(a.cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	a.id = p.Identity
 	return a
 }
@@ -133,9 +124,7 @@ func TestStop(t *testing.T) {
 			a.says(nil, s)
 			core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
 			plan, err := core.PlanStop(t.Context(), Session{Session: s})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if plan.Process.Identity != x.id || len(plan.Tree) != 1 || plan.Tree[0].Identity != x.below[0] {
 				t.Errorf("plan %+v; want process %v with %v below", plan, x.id, x.below)
 			}
@@ -147,9 +136,7 @@ func TestStop(t *testing.T) {
 			}
 			var sent []proc.Signal
 			r, err := core.Stop(t.Context(), plan, func(s StopStep) { sent = append(sent, s.Signal) })
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if !slices.Equal(sent, c.by) || r.By != c.by[len(c.by)-1] {
 				t.Errorf("sent %v and ended by %v, want %v", sent, r.By, c.by)
 			}
@@ -221,9 +208,7 @@ func TestStopOfMoved(t *testing.T) {
 	a.says(nil, s)
 	core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
 	plan, err := core.PlanStop(t.Context(), Session{Session: s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s.Process = second.id
 	a.says(nil, s)
 	if _, err := core.Stop(t.Context(), plan, nil); !errors.Is(err, ErrMoved) {
@@ -252,9 +237,7 @@ func TestStopThroughGateway(t *testing.T) {
 	g.says(nil, s)
 	core := New(Config{Adapters: []adapters.Adapter{g}, Table: newMachine()})
 	plan, err := core.PlanStop(t.Context(), Session{Session: s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if plan.Through != "office" || plan.Steps != nil {
 		t.Errorf("plan %+v", plan)
 	}
@@ -304,9 +287,7 @@ func TestStopOfAnotherProgram(t *testing.T) {
 	g.no = nil
 	g.says(nil, shared(adapters.Working, ""))
 	plan, err := core.PlanStop(t.Context(), Session{Session: shared(adapters.Working, "")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	g.says(nil, shared(adapters.Idle, ""))
 	if _, err := core.Stop(t.Context(), plan, nil); !errors.Is(err, ErrCannotStop) || g.stopped != nil {
 		t.Errorf("its turn ended meanwhile: %v, stopped %q", err, g.stopped)

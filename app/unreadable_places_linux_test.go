@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // unreadableAgent is a roster that reports what it could not read.
@@ -48,13 +49,13 @@ func becomeNobody(t *testing.T, dir string) {
 	}
 	const nobody = 65534
 	for up := dir; len(up) > len(os.TempDir()); up = filepath.Dir(up) {
-		must(t, os.Chmod(up, 0o755))
+		must.Do(t, os.Chmod(up, 0o755))
 	}
-	must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Chown(path, nobody, -1))
 	}))
-	must(t, syscall.Setresuid(-1, nobody, -1))
-	t.Cleanup(func() { must(t, syscall.Setresuid(-1, 0, -1)) })
+	must.Do(t, syscall.Setresuid(-1, nobody, -1))
+	t.Cleanup(func() { must.Do(t, syscall.Setresuid(-1, 0, -1)) })
 }
 
 // What can be read again shows within 3 s, however long it was closed.
@@ -69,8 +70,8 @@ func TestReadableAgain(t *testing.T) {
 				becomeNobody(t, base)
 				path := filepath.Join(base, closed)
 				was, err := os.Stat(path)
-				must(t, err)
-				must(t, os.Chmod(path, mode))
+				must.Do(t, err)
+				must.Do(t, os.Chmod(path, mode))
 				defer os.Chmod(path, was.Mode())
 				if _, err := g.Discover(t.Context(), adapters.Query{}); err == nil {
 					t.Skip("with this mode it can be read")
@@ -82,7 +83,7 @@ func TestReadableAgain(t *testing.T) {
 					if h.State != Failed || !strings.Contains(strings.Join(h.Problems, " "), base) {
 						t.Fatalf("%+v", h)
 					}
-					must(t, os.Chmod(path, was.Mode()))
+					must.Do(t, os.Chmod(path, was.Mode()))
 					time.Sleep(3 * time.Second)
 					synctest.Wait()
 					snapshot := core.Snapshot()

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/windows"
+
+	"rollcall/internal/must"
 )
 
 func init() {
@@ -64,25 +66,17 @@ func throughBatch(t *testing.T, args ...string) []string {
 	t.Helper()
 	dir := t.TempDir()
 	shim, out := filepath.Join(dir, "two words.cmd"), filepath.Join(dir, "out")
-	if err := os.WriteFile(shim, []byte("@\""+os.Args[0]+"\" %*\r\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(shim, []byte("@\""+os.Args[0]+"\" %*\r\n"), 0o600))
 	env := ChildEnv(os.Environ(), nil, map[string]string{roleVariable: "args", "ROLLCALL_PROC_TEST_OUT": out, "SECRET": "secret"})
 	c, err := Start(Command{Path: shim, Args: args, Dir: dir, Env: env})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if code, err := c.Wait(); err != nil || code != 0 {
 		t.Errorf("exit %d, %v", code, err)
 	}
 	text, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var got []string
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &got))
 	if _, err := os.Stat(filepath.Join(dir, "injected")); err == nil {
 		t.Error("an argument was run as a command")
 	}

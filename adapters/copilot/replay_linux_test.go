@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 const recordings = "testdata/recordings/copilot-*"
@@ -25,9 +26,7 @@ func TestHeldFileIsTouched(t *testing.T) {
 	if len(files) != 1 {
 		t.Fatal(files)
 	}
-	if err := os.Chtimes(files[0], r.CapturedAt, r.CapturedAt); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(files[0], r.CapturedAt, r.CapturedAt))
 	adaptertest.Check(t, adaptertest.Discover(t, New(r.Config()), adapters.Query{}).Sessions, r.Expect)
 }
 

@@ -9,6 +9,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 )
 
 // TestClockSetForward: a turn goes on while the clock is set, and with it the start of its process. No file shows more than that a process of the
@@ -39,9 +40,7 @@ func TestToolNamesOldFile(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(r.Home, ".pi/agent/sessions/*/*.jsonl"))
 	for i, path := range files {
 		at := r.CapturedAt.Add(-time.Duration(i+1) * time.Hour)
-		if err := os.Chtimes(path, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(path, at, at))
 	}
 	sessions := adaptertest.Discover(t, New(r.Config()), adapters.Query{}).Sessions
 	working := 0

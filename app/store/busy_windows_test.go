@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // Windows neither replaces nor removes a file that somebody reads.
@@ -17,13 +19,9 @@ func TestReaderDelaysOnly(t *testing.T) {
 		"remove": func() error { return f.Remove("x") },
 	} {
 		t.Run(what, func(t *testing.T) {
-			if err := f.Write("x", value{1}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Write("x", value{1}))
 			reader, err := os.Open(f.File("x"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var group sync.WaitGroup
 			group.Go(func() {
 				time.Sleep(100 * time.Millisecond)
@@ -39,13 +37,9 @@ func TestReaderDelaysOnly(t *testing.T) {
 
 func TestBusyLimit(t *testing.T) {
 	f := In(t.TempDir())
-	if err := f.Write("x", value{1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Write("x", value{1}))
 	reader, err := os.Open(f.File("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = reader.Close() }()
 	if err := f.Write("x", value{2}); err == nil {
 		t.Error("a file that is open was replaced")
@@ -59,9 +53,7 @@ func TestBusyLimit(t *testing.T) {
 // TestReadersAndWriter checks that readers and a writer without a lock do not disturb each other.
 func TestReadersAndWriter(t *testing.T) {
 	f := In(t.TempDir())
-	if err := f.Write("x", value{1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Write("x", value{1}))
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {

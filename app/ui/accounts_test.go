@@ -15,6 +15,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // limitedAgent is an agent that stores limits.
@@ -29,9 +30,7 @@ func (a *limitedAgent) Limits(context.Context) ([]adapters.Limit, error) { retur
 func namedHomes(t *testing.T) *settings.Live {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(path, []byte("[homes]\ncodex = [{path = \"/home/dev/.codex-work\", name = \"work\"}]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("[homes]\ncodex = [{path = \"/home/dev/.codex-work\", name = \"work\"}]\n"), 0o600))
 	live := settings.NewLive(path, nil)
 	live.Read()
 	return live

@@ -14,6 +14,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
+	"rollcall/internal/must"
 )
 
 // TestStop: the plan is shown, and the process ends.
@@ -44,9 +45,7 @@ func TestStopIdle(t *testing.T) {
 	w.ui.host.CloseSheet()
 	first := w.started("first")
 	other := filepath.Join(w.dir, "..", "other")
-	if err := os.Mkdir(other, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(other, 0o700))
 	w.ui.launch.folder.SetText(other)
 	second := w.started("second")
 	w.agent.be(adapters.Idle)
@@ -81,15 +80,11 @@ func TestResume(t *testing.T) {
 	w.ui.showResume(s)
 	shows(t, w.ui.host.Sheet.Popup, "The session is still running: its file.", "Write a message, or resume in a terminal.")
 	w.ui.host.CloseSheet()
-	if err := os.WriteFile(filepath.Join(w.agent.store, s.ID+".end"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(w.agent.store, s.ID+".end"), nil, 0o600))
 	w.until("its end", func() bool {
 		return strings.Contains(w.run(), "Finished") && !w.ui.sessions.view.byKey[key{agent: s.Agent, id: s.ID}].Live()
 	})
-	if err := os.Remove(filepath.Join(w.agent.store, s.ID+".end")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(w.agent.store, s.ID+".end")))
 	over := *w.ui.sessions.view.byKey[key{agent: s.Agent, id: s.ID}]
 	if !w.ui.canResume(&over) {
 		t.Fatalf("can't be resumed: %+v", over)

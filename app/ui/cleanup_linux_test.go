@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rollcall/app/owned/launch"
+	"rollcall/internal/must"
 )
 
 // TestCleanupUsesTheEnvironment: the home folder and the trash are those that the environment names.
@@ -16,21 +17,13 @@ func TestCleanupUsesTheEnvironment(t *testing.T) {
 	w.ui.environ = func() []string { return []string{"HOME=" + home, "XDG_DATA_HOME=" + data} }
 	id := "l-0a0b0c0d0e"
 	logs := filepath.Join(filepath.Dir(w.ui.options.Launches.Folder()), "logs")
-	if err := os.MkdirAll(logs, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(logs, 0o700))
 	file := filepath.Join(logs, id+".log")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	old := ago(launch.Keep)
-	if err := os.Chtimes(file, old, old); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(file, old, old))
 	c, err := w.ui.cleaner(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	items, err := c.Scan(t.Context())
 	if err != nil || len(items) != 1 {
 		t.Fatalf("items %v, %v", items, err)

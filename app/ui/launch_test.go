@@ -19,6 +19,7 @@ import (
 	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // launchWindow is a window at its launch page, with a folder that exists.
@@ -26,9 +27,7 @@ func launchWindow(t *testing.T, snap *app.Snapshot) (*window, *launchPage, strin
 	t.Helper()
 	w := open(t, snap)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.ui.ShowLaunch()
 	w.until("the agents", func() bool { return w.ui.launch.asked })
 	return w, w.ui.launch, dir
@@ -63,9 +62,7 @@ func TestLaunchPreview(t *testing.T) {
 	p.prompt.SetText("do it")
 	w.command("does not exist") // /home/dev/projects/website
 	sub := filepath.Join(dir, "it's here")
-	if err := os.Mkdir(sub, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(sub, 0o700))
 	p.folder.SetText(sub)
 	w.command("/usr/local/bin/claude -p", `it'\''s here'`, "The prompt (5 B) is sent to its standard input",
 		"Removed from its environment: FAKE_API_KEY: with it the agent bills an API account")
@@ -95,15 +92,11 @@ func TestLaunchPreview(t *testing.T) {
 // The page tells before the launch what may go wrong in the folder, and extends its timers.
 func TestLaunchWarnings(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	busy := session("n", adapters.Working, func(s *adapters.Session) { s.CWD = dir; s.LastActivityAt = clock })
 	w, p, _ := launchWindow(t, snapshotOf(busy))
 	set, err := w.ui.options.Fuses.Set(t.Context(), fuse.Fuse{Path: dir, Note: "tidy up", Script: "true"}, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p.folder.SetText(dir)
 	p.prompt.SetText("do it")
 	w.until("the warnings", func() bool {
@@ -160,9 +153,7 @@ func TestLaunchPromptFromFile(t *testing.T) {
 	p.folder.SetText(dir)
 	p.file.set(file)
 	w.command("the prompt: ", "todo.md: no such file")
-	if err := os.WriteFile(file, []byte("fix everything"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("fix everything"), 0o600))
 	p.changed()
 	w.command("The prompt (14 B) is sent to its standard input")
 	if p.prompt.Visible() {
@@ -202,9 +193,7 @@ func TestLaunchInTerminal(t *testing.T) {
 	p.choices[0].model.SetText("opus")
 	p.choices[0].mode.choice.SetSelected("acceptEdits")
 	extra := filepath.Join(dir, "a b")
-	if err := os.WriteFile(extra, []byte("more"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(extra, []byte("more"), 0o600))
 	p.more.files.SetText(extra + "\n\n")
 	p.more.group.SetText("g-1")
 	p.more.onComplete.SetText("echo done")
@@ -276,9 +265,7 @@ func TestLaunchRefused(t *testing.T) {
 	if w.ui.page != pageLocks {
 		t.Error("the locks are not shown")
 	}
-	if err := locks.Unlock(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, locks.Unlock(t.Context(), dir))
 	w.publish(snapshotOf(session("there", adapters.Working, func(s *adapters.Session) { s.CWD = dir })))
 	w.ui.ShowLaunch()
 	w.press(p.start, fyne.KeyReturn)

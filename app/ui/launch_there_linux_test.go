@@ -15,6 +15,7 @@ import (
 	"rollcall/app/owned/launch"
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // otherMachines is a machine devbox whose Rollcall is a script, and what that was given.
@@ -31,9 +32,7 @@ func newOtherMachines(t *testing.T, script string) *otherMachines {
 	m := &otherMachines{t: t, recorded: filepath.Join(dir, "recorded")}
 	path := filepath.Join(dir, "rollcall")
 	text := "#!/bin/sh\n{ printf '<%s>' \"$@\"; cat; echo; } >>'" + m.recorded + "'\n" + script
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o755))
 	m.Machines = machines.New([]settings.Machine{{Name: "devbox", Exec: []string{path}}}, nil)
 	return m
 }

@@ -21,6 +21,7 @@ import (
 	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -30,9 +31,7 @@ func (w *window) locksPage() string { return strings.Join(shownTexts(w.ui.locks.
 func TestLocks(t *testing.T) {
 	w := open(t, full())
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.ui.open(pageLocks)
 	w.until("the page", func() bool { return w.ui.locks.shown != nil })
 	shows(t, w.ui.locks.content, "No folder is locked.", "No timer is set.")
@@ -46,9 +45,7 @@ func TestLocks(t *testing.T) {
 	tap(t, s.Popup, "Lock")
 	w.until("the lock", func() bool { return strings.Contains(w.locksPage(), ": a release") && w.ui.host.Sheet == nil })
 	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	shows(t, w.ui.locks.content, dir, "locked by "+me.Username+": a release")
 	tap(t, w.ui.locks.content, "Unlock")
 	w.until("the unlocking", func() bool { return strings.Contains(w.locksPage(), "No folder is locked.") })
@@ -69,9 +66,7 @@ func TestLocks(t *testing.T) {
 func TestFuses(t *testing.T) {
 	w := open(t, full())
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.ui.now = time.Now
 	w.ui.open(pageLocks)
 	w.until("the page", func() bool { return w.ui.locks.shown != nil })
@@ -115,13 +110,9 @@ func TestRetryFuse(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	text, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	text = bytes.Replace(text, []byte("{"), fmt.Appendf(nil, `{"fired_at": %q, `, time.Now().Format(time.RFC3339)), 1) // by a process that is gone
-	if err := os.WriteFile(files[0], text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(files[0], text, 0o600))
 	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), Fuses: fuses})
 	w.ui.now = time.Now
 	w.ui.open(pageLocks)
@@ -146,9 +137,7 @@ func TestRetryHooks(t *testing.T) {
 	if err == nil {
 		err = errors.Join(os.MkdirAll(launches.Folder(), 0o700), os.WriteFile(filepath.Join(launches.Folder(), "l-1.json"), text, 0o600))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ranAt := func() time.Time {
 		list, err := launches.List()
 		if err != nil || len(list) != 1 {

@@ -13,6 +13,7 @@ import (
 	"rollcall/app/control/answer"
 	machines "rollcall/app/machine"
 	"rollcall/app/settings"
+	"rollcall/internal/must"
 )
 
 // streamOfDevbox is what the Rollcall of devbox prints first: a session that waits for a permission, and one that works.
@@ -27,9 +28,7 @@ const streamOfDevbox = `{"schema":1,"event":"hello","at":"2026-11-21T14:00:00Z",
 func TestRowsOfMachines(t *testing.T) {
 	dir := t.TempDir()
 	stream, gone := filepath.Join(dir, "stream"), filepath.Join(dir, "gone")
-	if err := os.WriteFile(stream, []byte(streamOfDevbox), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(stream, []byte(streamOfDevbox), 0o600))
 	script := fmt.Sprintf("[ -e '%[2]s' ] || cat '%[1]s'\nuntil [ -e '%[2]s' ]; do sleep 0.02; done\necho 'no such container: devbox' >&2\nexit 1\n", stream, gone)
 	m := machines.New([]settings.Machine{{Name: "devbox", Exec: []string{"/bin/sh", "-c", script}}}, nil)
 	core := app.New(app.Config{Machines: m})
@@ -67,9 +66,7 @@ func TestRowsOfMachines(t *testing.T) {
 	w.shoot("wait-of-machine")
 	w.ui.showScope(allGroups)
 
-	if err := os.WriteFile(gone, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(gone, nil, 0o600))
 	w.until("the stale rows", func() bool {
 		return strings.Contains(row("w1").second, "Last seen") && strings.Contains(row("w2").second, "Last seen")
 	})

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+
+	"rollcall/internal/must"
 )
 
 // TestLaunchPromptFromPipe: a named pipe without a writer is refused before it is opened, by the
@@ -13,9 +15,7 @@ import (
 func TestLaunchPromptFromPipe(t *testing.T) {
 	w, p, dir := launchWindow(t, full())
 	pipe := filepath.Join(dir, "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o600))
 	p.folder.SetText(dir)
 	p.file.set(pipe)
 	w.command("the prompt", "pipe: it is a named pipe, not a regular file")

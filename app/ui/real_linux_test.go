@@ -21,6 +21,7 @@ import (
 	"rollcall/app/owned/launch"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -147,9 +148,7 @@ func openReal(t *testing.T, role string) *realWindow {
 	table := proc.OpenAt("/proc", "/etc")
 	agent := &realAgent{fakeAgent: fakeAgent{name: agentname.ClaudeCode, modes: usualAgents()[0].(*fakeAgent).modes}, store: t.TempDir(), table: table}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	launches := launch.In(filepath.Join(t.TempDir(), "state"), table)
 	core := app.New(app.Config{Adapters: []adapters.Adapter{agent}, Table: table, Launches: launches})
 	core.Refresh(t.Context())
@@ -255,9 +254,7 @@ func TestLaunchForReal(t *testing.T) {
 	w.ui.ShowLaunch()
 	w.launch("again")
 	shows(t, w.ui.launch.refused.content, "works here", "Launch in a worktree")
-	if err := os.WriteFile(filepath.Join(w.agent.store, s.ID+".end"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(w.agent.store, s.ID+".end"), nil, 0o600))
 	w.until("its end", func() bool { return strings.Contains(w.run(), "Finished after") })
 	w.until("the end to be noted", func() bool {
 		list, err := w.ui.options.Launches.List()
@@ -316,9 +313,7 @@ func TestLaunchGroup(t *testing.T) {
 	w.launch("do it")
 	w.until("both sessions", func() bool { return strings.Count(w.run(), "is listed") == 2 })
 	shows(t, p.runs, "Group g-abc", "2 agents started", "Claude Code opus in "+repo+"-try-g-abc-cc-opus", "Claude Code sonnet in")
-	if err := os.WriteFile(filepath.Join(repo+"-try-g-abc-cc-opus", "new.txt"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(repo+"-try-g-abc-cc-opus", "new.txt"), []byte("x"), 0o600))
 	tap(t, p.runs, "Compare…")
 	w.until("the comparison", func() bool { return w.ui.host.Sheet != nil && !w.ui.host.Sheet.IsWaiting() })
 	shows(t, w.ui.host.Sheet.Popup, "cc-opus", "cc-sonnet", "New files", "working")

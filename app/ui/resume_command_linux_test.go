@@ -8,15 +8,14 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // TestCopyResumeCommand: what is copied is what a launch would run: the program that the adapter finds, and
 // the session by its id.
 func TestCopyResumeCommand(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	of := func(agent adapters.Name) func(*adapters.Session) {
 		return func(s *adapters.Session) { s.Agent, s.CWD, s.Files = agent, dir, []string{"/h/x_0123.jsonl"} }
 	}

@@ -16,6 +16,7 @@ import (
 	"rollcall/app/self/autostart"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
+	"rollcall/internal/must"
 )
 
 // loginWindow opens the settings of a user with a home folder of the test, and returns the path of the autostart file.
@@ -68,12 +69,8 @@ func TestStartAtLogin(t *testing.T) {
 func TestStartAtLoginFails(t *testing.T) {
 	w, path := loginWindow(t)
 	folder := filepath.Dir(path)
-	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(folder, []byte("no folder"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(folder), 0o700))
+	must.Do(t, os.WriteFile(folder, []byte("no folder"), 0o600))
 	w.openSettings()
 	box := w.ui.settings.login.box
 	test.Tap(box)
@@ -89,13 +86,9 @@ func TestStartAtLoginEdited(t *testing.T) {
 		t.Fatal(err)
 	}
 	own, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	edited := strings.Replace(string(own), "Exec=\"", "Exec=nice \"", 1)
-	if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(edited), 0o600))
 	w.openSettings()
 	w.shows("was changed by hand")
 	box := w.ui.settings.login.box
@@ -110,9 +103,7 @@ func TestStartAtLoginEdited(t *testing.T) {
 		t.Errorf("the file is now %q", now)
 	}
 	// What the user moved away is out of the way when the page is opened again.
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	w.ui.open(pageSessions)
 	w.ui.open(pageSettings)
 	w.shows("does not start by itself")

@@ -15,18 +15,15 @@ import (
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // settingsWindow opens a window with settings.
 func settingsWindow(t *testing.T, text string) (*window, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "rollcall", "config.toml")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), Live: settings.NewLive(path, nil)})
 	return w, path
 }
@@ -60,9 +57,7 @@ func TestSettingsPage(t *testing.T) {
 	}
 	read := func() string {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return string(text)
 	}
 	page.change(settings.Edit{Table: "notifications", Key: "reply", Value: "sound"})

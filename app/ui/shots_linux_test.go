@@ -16,6 +16,7 @@ import (
 	"rollcall/app/store"
 	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
+	"rollcall/internal/must"
 )
 
 func TestShotLaunch(t *testing.T) {
@@ -66,9 +67,7 @@ func TestShotRuns(t *testing.T) {
 	w := openReal(t, "agent")
 	repo := filepath.Join(w.dir, "app")
 	git(t, w.dir, "init", "-q", "-b", "main", repo)
-	if err := os.WriteFile(filepath.Join(repo, "main.go"), []byte("package main\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(repo, "main.go"), []byte("package main\n"), 0o600))
 	git(t, repo, "add", ".")
 	git(t, repo, "commit", "-q", "-m", "first")
 	w.ui.launch.folder.SetText(repo)
@@ -79,13 +78,9 @@ func TestShotRuns(t *testing.T) {
 	w.shoot("launch-group")
 	for i, text := range []string{"package main\n\nfunc main() {}\n", "// Package main\npackage main\n"} {
 		try := repo + "-try-g-4f2a91-cc-" + []string{"opus", "sonnet"}[i]
-		if err := os.WriteFile(filepath.Join(try, "main.go"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(try, "main.go"), []byte(text), 0o600))
 	}
-	if err := os.WriteFile(repo+"-try-g-4f2a91-cc-opus/lexer.go", []byte("package main\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(repo+"-try-g-4f2a91-cc-opus/lexer.go", []byte("package main\n"), 0o600))
 	w.ui.showComparison(repo, "g-4f2a91")
 	w.until("the comparison", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	w.shoot("compare")

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/app/store/lock"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -16,17 +17,13 @@ import (
 func TestTerminalInRenamedFolder(t *testing.T) {
 	w, p, dir := launchWindow(t, full())
 	was, is := filepath.Join(dir, "was"), filepath.Join(dir, "is")
-	if err := os.Mkdir(was, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(was, 0o700))
 	t.Chdir(was)
 	k := lock.Lock{Path: was, Kind: lock.Auto, Owner: proc.Self(), Launch: "l-1", Agent: "codex"}
 	if _, err := w.ui.options.Launches.Locks().Take(t.Context(), k, false, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(was, is); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(was, is))
 	w.ui.options.Program = "/opt/rollcall"
 	p.folder.SetText(is)
 	p.terminal.SetChecked(true)

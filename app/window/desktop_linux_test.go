@@ -20,6 +20,7 @@ import (
 
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // wait is how long anything may take on a busy machine.
@@ -197,9 +198,7 @@ func TestDesktopWindow(t *testing.T) {
 			}
 			// In the filter field, which Ctrl+F focuses, F5 works as well.
 			d.key("ctrl+f")
-			if err := d.Type(d.ctx, "number 1"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, d.Type(d.ctx, "number 1"))
 			d.key("F5")
 			p.hear("refreshed")
 			d.key("Down", "Down")
@@ -214,9 +213,7 @@ func TestDesktopSecondStartRaisesTheFirst(t *testing.T) {
 	d := newScreen(t, desktoptest.Options{})
 	first := d.open()
 	apart := t.TempDir() // a window of its own, as another user's would be
-	if err := os.Chmod(apart, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(apart, 0o700))
 	d.open("XDG_RUNTIME_DIR=" + apart).activate()
 
 	second := exec.CommandContext(d.ctx, os.Args[0])
@@ -226,9 +223,7 @@ func TestDesktopSecondStartRaisesTheFirst(t *testing.T) {
 	}
 	eventually.True(d.t, "the first window to be raised", func() bool { return d.xdotool("getactivewindow") == first.id })
 	d.shoot("window-raised")
-	if err := first.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.cmd.Process.Signal(syscall.SIGTERM))
 	first.end()
 }
 
@@ -254,9 +249,7 @@ func TestDesktopClosedTwice(t *testing.T) {
 	d.drawn()
 	signal := func(s syscall.Signal) {
 		t.Helper()
-		if err := p.cmd.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.cmd.Process.Signal(s))
 	}
 	signal(syscall.SIGSTOP) // so that it finds both requests at once
 	d.xdotool("key", "alt+F4")
@@ -293,14 +286,10 @@ func TestDesktopNoBusIsStarted(t *testing.T) {
 	bin := t.TempDir()
 	ran := filepath.Join(bin, "ran")
 	script := "#!/bin/sh\ntouch '" + ran + "'\nexit 1\n"
-	if err := os.WriteFile(filepath.Join(bin, "dbus-launch"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(bin, "dbus-launch"), []byte(script), 0o755))
 	p := d.open("FYNE_THEME=", "DBUS_SESSION_BUS_ADDRESS=", "PATH="+bin+":"+os.Getenv("PATH"))
 	d.drawn()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	p.end()
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("dbus-launch was run: its daemon would outlive the window")

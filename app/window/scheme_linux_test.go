@@ -15,6 +15,7 @@ import (
 
 	"rollcall/app/settings"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 )
 
 func TestThemeOf(t *testing.T) {
@@ -52,12 +53,8 @@ func TestDarkByFiles(t *testing.T) {
 		t.Setenv("XDG_CONFIG_HOME", dir)
 		if name, content, ok := cutLine(text); ok {
 			path := filepath.Join(dir, name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 		}
 		if got := isDarkBySettings(); got != want {
 			t.Errorf("%q is dark: %v", text, got)
@@ -87,13 +84,9 @@ func TestPortal(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.BusAddress())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	conn, err := dbus.Connect(d.BusAddress())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.Export(&portal{preferDark}, portalPath, portalIface); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.Export(&portal{preferDark}, portalPath, portalIface))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	wants := func(c <-chan bool, dark bool) {
@@ -113,8 +106,6 @@ func TestPortal(t *testing.T) {
 	}
 	c := watchScheme(ctx)
 	wants(c, true)
-	if err := conn.Emit(portalPath, portalIface+".SettingChanged", appearance, colorScheme, dbus.MakeVariant(uint32(preferLight))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.Emit(portalPath, portalIface+".SettingChanged", appearance, colorScheme, dbus.MakeVariant(uint32(preferLight))))
 	wants(c, false)
 }

@@ -13,6 +13,7 @@ import (
 
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // says waits until the window process prints a line with this beginning, and returns the rest of it.
@@ -78,9 +79,7 @@ func TestDesktopKeyboardWalk(t *testing.T) {
 	d := newScreen(t, desktoptest.Options{Dark: true})
 	file := filepath.Join(t.TempDir(), "rollcall", "config.toml")
 	agent := exec.Command("sleep", "600")
-	if err := agent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, agent.Start())
 	ended := make(chan struct{})
 	go func() {
 		_ = agent.Wait()
@@ -113,9 +112,7 @@ func TestDesktopKeyboardWalk(t *testing.T) {
 
 	d.key("ctrl+5")
 	p.focusIs("retry the upload") // its example
-	if err := d.Type(d.ctx, "CANARY"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Type(d.ctx, "CANARY"))
 	p.tabTo("*widgets.List")
 	d.key("Return")
 	p.says("the hit is read")

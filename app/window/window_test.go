@@ -28,6 +28,7 @@ import (
 	"rollcall/app/store"
 	"rollcall/app/ui"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // roleVariable makes the test binary play the window process.
@@ -186,18 +187,14 @@ func TestSizeFile(t *testing.T) {
 	if got, first := lastSize(); got != defaultSize || !first {
 		t.Errorf("without a file: %v", got)
 	}
-	if err := storeSize(fyne.NewSize(900, 600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, storeSize(fyne.NewSize(900, 600)))
 	if got, first := lastSize(); got != fyne.NewSize(900, 600) || first {
 		t.Errorf("got %v back", got)
 	}
 	for text, want := range map[string]fyne.Size{
 		`{"width":1,"height":1e9}`: fyne.NewSize(leastSize.Width, mostSize.Height), `{`: defaultSize, "": defaultSize,
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		if got, first := lastSize(); got != want || first {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}

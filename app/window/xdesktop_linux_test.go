@@ -13,6 +13,7 @@ import (
 	"github.com/jezek/xgb/xproto"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 )
 
 // xSettings are the bytes of XSETTINGS that a settings daemon would write.
@@ -63,31 +64,23 @@ func TestXDesktop(t *testing.T) {
 		t.Errorf("without a settings daemon: %+v", got)
 	}
 	x, err := xgb.NewConnDisplay(os.Getenv("DISPLAY"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer x.Close()
 	screen := xproto.Setup(x).DefaultScreen(x)
 	w, err := xproto.NewWindowId(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	data := xSettings(binary.LittleEndian, 0, "Mint-Y-Dark-Aqua", 144*1024)
 	for _, c := range []interface{ Check() error }{
 		xproto.CreateWindowChecked(x, 0, w, screen.Root, 0, 0, 1, 1, 0, xproto.WindowClassInputOnly, 0, 0, nil),
 		xproto.ChangePropertyChecked(x, xproto.PropModeReplace, w, xAtom(x, "_XSETTINGS_SETTINGS"), xAtom(x, "_XSETTINGS_SETTINGS"), 8, uint32(len(data)), data),
 		xproto.SetSelectionOwnerChecked(x, w, xAtom(x, fmt.Sprint("_XSETTINGS_S", x.DefaultScreen)), 0),
 	} {
-		if err := c.Check(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Check())
 	}
 	if got := readXDesktop(); got != (xDesktop{theme: "Mint-Y-Dark-Aqua", dpi: 192}) || !isDarkBySettings() {
 		t.Errorf("with a settings daemon: %+v", got)
 	}
-	if err := xproto.DeletePropertyChecked(x, screen.Root, xproto.AtomResourceManager).Check(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xproto.DeletePropertyChecked(x, screen.Root, xproto.AtomResourceManager).Check())
 	if got := readXDesktop(); got.dpi != 144 {
 		t.Errorf("without resources: %+v", got)
 	}

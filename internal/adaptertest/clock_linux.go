@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 )
 
 // ClockSetForward checks an agent whose files show which process has a session whatever the clock says: a turn goes on while the clock is set,
@@ -37,15 +38,11 @@ func (r *Recording) SetClock(t testing.TB, by time.Duration) {
 	t.Helper()
 	path := filepath.Join(r.ProcRoot, "stat")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var boot int64
 	before, after, _ := strings.Cut(string(text), "btime ")
 	if _, err := fmt.Sscan(after, &boot); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, fmt.Appendf(nil, "%sbtime %d\n", before, boot+int64(by.Seconds())), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, fmt.Appendf(nil, "%sbtime %d\n", before, boot+int64(by.Seconds())), 0o600))
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // launchAnswerable launches an agent in the background that can be answered.
@@ -25,9 +27,7 @@ func launchAnswerable(t *testing.T, r Release, prompt string) (*Launcher, Launch
 	l := NewLauncher(NewSandbox(t), r)
 	if r.Agent == "claude-code" { // touch must be asked for
 		settings := map[string]any{"env": map[string]string{"ANTHROPIC_BASE_URL": l.Server.URL(), "ANTHROPIC_API_KEY": mockKey}}
-		if err := writeJSON(filepath.Join(l.Home, ".claude", "settings.json"), settings); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, writeJSON(filepath.Join(l.Home, ".claude", "settings.json"), settings))
 	}
 	record := l.Launch(prompt, "--answerable")
 	return l, record
@@ -145,9 +145,7 @@ func openLaunchedOpenCode(t *testing.T, l *Launcher) (*Launcher, *Terminal) {
 	t.Helper()
 	err := writeJSON(filepath.Join(l.Project, "opencode.json"), map[string]any{"permission": map[string]any{
 		"bash": "ask", "external_directory": "allow"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	terminal := l.Open("env", "PATH="+l.bin+":"+os.Getenv("PATH"), headlessBinary, "launch", "opencode", "--terminal")
 	terminal.Shows("Ask anything")
 	return l, terminal
@@ -172,9 +170,7 @@ func TestAnswerOpenCodeLaunched(t *testing.T) {
 			t.Fatalf("%v: %q has no port", err, argv)
 		}
 		response, err := http.Get("http://127.0.0.1:" + string(m[1]) + "/session/status")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		response.Body.Close()
 		if response.StatusCode != http.StatusUnauthorized {
 			t.Errorf("without the password: %s", response.Status)
@@ -207,9 +203,7 @@ func TestLaunchOpenCodeWithoutPort(t *testing.T) {
 	built(t, headlessBinary)
 	s := NewSandbox(t)
 	config := filepath.Join(s.Home, ".config", "rollcall", "config.toml")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(config), 0o700), os.WriteFile(config, []byte("answering = \"off\"\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(config), 0o700), os.WriteFile(config, []byte("answering = \"off\"\n"), 0o600)))
 	l, terminal := openLaunchedOpenCode(t, NewLauncher(s, OpenCodeNewest))
 	agent := l.Descendant(terminal.PID(), "opencode")
 	if argv, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", agent.PID)); err != nil || portArgument.Match(append(argv, 0)) {

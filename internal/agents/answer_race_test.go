@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // racesKey is the variable with the number of races per agent.
@@ -268,9 +270,7 @@ func TestAnswerRacesOpenCode(t *testing.T) {
 	each(t, []Release{OpenCodeNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		err := writeJSON(filepath.Join(s.Project, "opencode.json"), map[string]any{"permission": map[string]any{
 			"bash": "ask", "external_directory": "allow"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		port := strconv.Itoa(freePort(s))
 		terminal := s.Open(s.Argv(r, "--port", port)...)
 		terminal.Shows("Ask anything")

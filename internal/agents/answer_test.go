@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/internal/must"
 	"rollcall/internal/pressure"
 )
 
@@ -186,9 +187,7 @@ func TestAnswerCodexQuestion(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(path, append(config, "\n[features]\ndefault_mode_request_user_input = true\n"...), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		terminal := openCodex(s, r)
 		terminal.Prompt("ask me [[ask]]")
 		terminal.Shows("Which colour?")
@@ -297,9 +296,7 @@ func TestAnswerOpenClaw(t *testing.T) {
 		g.Send("agent:main:first", "first job [[delay 120]]")
 		dial := func(caps ...string) *gatewayClient {
 			client, err := g.dialWith(t.Context(), append([]string{}, caps...), "operator.read", "operator.write", "operator.approvals", "operator.admin")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			t.Cleanup(client.close)
 			return client
 		}
@@ -309,18 +306,14 @@ func TestAnswerOpenClaw(t *testing.T) {
 		ask := func(command string) (decided func() string) {
 			answer, err := approver.call(t.Context(), "exec.approval.request", map[string]any{"command": command, "cwd": s.Project,
 				"host": "gateway", "agentId": "main", "sessionKey": "agent:main:first", "twoPhase": true, "timeoutMs": 120000})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var asked struct{ ID, Status string }
 			if err := json.Unmarshal(answer, &asked); err != nil || asked.Status != "accepted" {
 				t.Fatalf("%s, %v", answer, err)
 			}
 			return func() string {
 				answer, err := approver.call(t.Context(), "exec.approval.waitDecision", map[string]any{"id": asked.ID})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				return string(answer)
 			}
 		}

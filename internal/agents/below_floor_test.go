@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // A live process of a version below the floor is one row, and its status is not guessed: it is unknown,
@@ -29,9 +31,7 @@ func TestBelowTheFloor(t *testing.T) {
 		terminal.Shows("Mock answer to: begin")
 		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle", "idle/completed", "unknown")
 		roll, err := s.List("--all")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, rows := roll.find(byPID(agent.PID)); rows != 1 {
 			t.Errorf("%d rows of process %d:%v", rows, agent.PID, roll)
 		}

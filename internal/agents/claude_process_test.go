@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // mustCopy copies a file, and makes its folder.
 func mustCopy(t *testing.T, from, to string) {
 	t.Helper()
-	if err := copyFile(from, to); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, copyFile(from, to))
 }
 
 // An agent with a home elsewhere, also behind a symbolic link, is found through
@@ -30,9 +30,7 @@ func TestClaudeHomeElsewhere(t *testing.T) {
 			home := filepath.Join(s.dir, "config"+strconv.FormatBool(linked))
 			mustCopy(t, filepath.Join(s.Home, ".claude.json"), filepath.Join(home, ".claude.json"))
 			if linked {
-				if err := os.Symlink(home, home+"-link"); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Symlink(home, home+"-link"))
 				home += "-link"
 			}
 			id := uuid(t)
@@ -54,9 +52,7 @@ func TestClaudeEntryDeleted(t *testing.T) {
 		asked := terminal.Prompt("deleted [[delay 15]]")
 		s.Becomes(byID(id), asked, soon, "working")
 		written(s, id, "deleted")
-		if err := os.Remove(filepath.Join(s.Home, ".claude", "sessions", strconv.Itoa(agent.PID)+".json")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(s.Home, ".claude", "sessions", strconv.Itoa(agent.PID)+".json")))
 		if unknown := s.Becomes(byID(id), time.Now(), soon, "unknown"); unknown.PID != agent.PID {
 			t.Errorf("pid %d, want %d", unknown.PID, agent.PID)
 		}
@@ -115,9 +111,7 @@ func TestClaudeInPidNamespace(t *testing.T) {
 func TestClaudeBeforeItsSession(t *testing.T) {
 	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
 		folder := filepath.Join(s.Home, "unknown")
-		if err := os.Mkdir(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(folder, 0o755))
 		id := uuid(t)
 		terminal := s.Open("env", "-C", folder, s.Program(r), "--session-id", id, "--permission-mode", "default")
 		terminal.Shows("trust")
@@ -133,9 +127,7 @@ func TestClaudeBeforeItsSession(t *testing.T) {
 			t.Errorf("pid %d, want %d", working.PID, agent.PID)
 		}
 		roll, err := s.List()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, count := roll.find(byPID(agent.PID)); count != 1 {
 			t.Errorf("%d rows have pid %d:%v", count, agent.PID, roll)
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 var claudes = []Release{ClaudeNewest, ClaudeFloor}
@@ -170,9 +172,7 @@ func TestClaudeClear(t *testing.T) {
 			t.Errorf("after /clear: pid %d, want %d", empty.PID, agent.PID)
 		}
 		roll, err := s.List()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if old, count := roll.find(byID(before)); count != 0 {
 			t.Errorf("the session from before /clear is still live: %v", old)
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/app"
+	"rollcall/internal/must"
 )
 
 // A thread that is reopened right after its process was killed in mid-turn does not
@@ -62,9 +63,7 @@ func TestCodexBeforeThePrompt(t *testing.T) {
 			terminal.Shows("Mock answer to: " + prompt)
 			s.Becomes(byPrompt(prompt), time.Now(), soon, "idle", "idle/completed")
 			roll, err := s.List()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			_, found := roll.find(func(x Session) bool { return strings.HasPrefix(x.ID, "process-") })
 			if found != rows {
 				t.Errorf("%d rows of processes beside sessions, want %d:%v", found, rows, roll)
@@ -135,15 +134,9 @@ func TestCodexHomes(t *testing.T) {
 	each(t, codexes, func(t *testing.T, s *Sandbox, r Release) {
 		own, other := filepath.Join(s.Home, ".codex"), filepath.Join(s.Home, "profiles", "codex")
 		config, err := os.ReadFile(filepath.Join(own, "config.toml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(other, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(other, "config.toml"), config, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, os.MkdirAll(other, 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(other, "config.toml"), config, 0o600))
 		wrapper := s.Detached("env", "CODEX_HOME="+other, s.Program(r), "exec", "elsewhere [[delay 60]]")
 		asked := s.Asked("elsewhere")
 		agent := s.Descendant(wrapper.PID, "codex")
@@ -154,16 +147,10 @@ func TestCodexHomes(t *testing.T) {
 		s.shows(byPrompt("here"), asked, soon, "a session", func(Session) bool { return true })
 		s.Gone(here)
 		sessions := filepath.Join(own, "sessions")
-		if err := os.RemoveAll(sessions); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(sessions, []byte("not a folder"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(sessions))
+		must.Do(t, os.WriteFile(sessions, []byte("not a folder"), 0o600))
 		roll, err := s.List("--all")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if health := roll.health("codex"); health.State != "failed" || !strings.Contains(health.Error, "not a folder") {
 			t.Errorf("a file in the place of the sessions: %+v", health)
 		}

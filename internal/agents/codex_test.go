@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 var codexes = []Release{CodexNewest, CodexFloor}
@@ -55,9 +57,7 @@ func TestCodexTurn(t *testing.T) {
 			return session.Tokens == Tokens{Input: 71, Output: 22, CacheRead: 40}
 		})
 		roll, err := s.List("--all")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if len(roll.Sessions) != 1 {
 			t.Errorf("the thread that makes the title is no session:%v", roll)
 		}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // The end of a turn is told when its terminal was closed before, once: the daemon
@@ -20,9 +22,7 @@ func TestTrayCodexTerminalLeft(t *testing.T) {
 	tray := startTray(s, desktop)
 	before := len(desktop.Shown())
 	apart := filepath.Join(s.Project, "apart") // which of two interfaces in a folder, started together, has which thread can't be known
-	if err := os.Mkdir(apart, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(apart, 0o700))
 	attended, left := openCodex(s, CodexNewest), openCodex(s, CodexNewest, "-C", apart)
 	attended.Prompt("attended [[delay 2]]")
 	attended.Shows("Mock answer to: attended")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // An agent in a container with a home of its own, under the name of the user's, is
@@ -19,9 +21,7 @@ func TestContainerWithOwnHome(t *testing.T) {
 	for r, args := range run {
 		each(t, []Release{r}, func(t *testing.T, s *Sandbox, r Release) {
 			inner := filepath.Join(s.dir, "inner")
-			if err := os.CopyFS(inner, os.DirFS(s.Home)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(inner, os.DirFS(s.Home)))
 			complete(s, r, append(args, "outside")...)
 			s.Becomes(byPrompt("outside"), time.Now(), soon, "stopped/completed")
 			namespaces := []string{"unshare", "--mount", "--propagation", "private"}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // Every package that npm would install is pinned by version and hash, and comes
@@ -25,9 +27,7 @@ func TestLocksPinEveryPackage(t *testing.T) {
 			}
 			for name, into := range map[string]any{"package.json": &manifest, "package-lock.json": &lock} {
 				data, err := locks.ReadFile("locks/" + release.lock + "/" + name)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if err := json.Unmarshal(data, into); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // The prompt of a launch, with everything that a shell would make something of.
@@ -35,12 +37,8 @@ func TestLaunchInBackground(t *testing.T) {
 	launched(t, func(t *testing.T, l *Launcher) {
 		link := filepath.Join(l.Home, "link")
 		child := filepath.Join(l.Project, "sub")
-		if err := os.Symlink(l.Project, link); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Mkdir(child, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(l.Project, link))
+		must.Do(t, os.Mkdir(child, 0o755))
 		prompt := metaPrompt + " [[delay 60]]"
 		r := l.Launch(prompt, "--group", "g-1", "--cwd", link)
 		if got := l.Answered(prompt).Prompt; strings.TrimSpace(got) != prompt {
@@ -90,9 +88,7 @@ func TestLaunchEnvironment(t *testing.T) {
 			r := l.Launch("look around [[delay 60]]", flags...)
 			_, agent := l.Own(r.ID)
 			environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", agent.PID))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			environment = append([]byte{0}, environment...)
 			if bytes.Contains(environment, []byte("\x00ANTHROPIC_")) != keep {
 				t.Errorf("with keep %t its environment is %q", keep, bytes.Split(environment, []byte{0}))

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 )
 
 // hook returns an on-complete hook that leaves a line in a file.
@@ -54,12 +55,8 @@ func TestLaunchOutlivesRollcall(t *testing.T) {
 		command, hooked := l.hook()
 		cmd := l.rollcall("launch", l.Release.Agent, "-p", "outlive us [[delay 12]]", "--on-complete", command)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, cmd.Start())
 		id := ""
 		for lines := bufio.NewScanner(out); id == "" && lines.Scan(); {
 			if m := startedPattern.FindStringSubmatch(lines.Text()); m != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 )
 
 // window is the window of Rollcall at its launch page, in the corner of the
@@ -116,9 +117,7 @@ func TestLaunchFromWindow(t *testing.T) {
 		w.at(450, 225, l.Project)
 		w.at(450, 505, prompt)
 		if err := poll(20*time.Second, func() bool {
-			if err := desktop.Key(t.Context(), "ctrl+Return"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, desktop.Key(t.Context(), "ctrl+Return"))
 			return poll(time.Second, func() bool { return len(started()) > 0 }) == nil
 		}); err != nil {
 			w.shoot("agents-window-" + l.Release.Agent)

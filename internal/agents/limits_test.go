@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"rollcall/internal/must"
 )
 
 // TestClaudePrintedLimits: the limits of a subscription that a background launch prints are shown for the home that it uses. The token of the
@@ -31,9 +33,7 @@ func TestClaudePrintedLimits(t *testing.T) {
 		}
 	}
 	said := l.Rollcall("usage", "--limits", "--json")
-	if err := json.Unmarshal([]byte(said.Out), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(said.Out), &doc))
 	used := map[int64]float64{}
 	for _, limit := range doc.Limits {
 		if limit.Home != home || !limit.Resets.After(time.Now()) || time.Since(limit.At) > time.Hour {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/must"
 	"rollcall/internal/sshtest"
 )
 
@@ -159,9 +160,7 @@ func TestMachines(t *testing.T) {
 	changed.ChangeKey()
 	oldPath, laterPath := filepath.Join(lab.dir, "old"), filepath.Join(lab.dir, "later")
 	for path, text := range map[string]string{oldPath: old, laterPath: later} {
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o755))
 	}
 	three := block("devbox", "devbox", "") + block("server", "server", "") + block("lab", "lab", "")
 	here.configure(three, block("changed", "changed", ""), block("old", "lab", fmt.Sprintf("path = %q\n", oldPath)), block("later", "lab", fmt.Sprintf("path = %q\n", laterPath)))

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 var openClaws = []Release{OpenClawNewest, OpenClawFloor}
@@ -118,9 +120,7 @@ func refusals(t *testing.T, s *Sandbox, g *Gateway) {
 	elsewhere := func(url, token string) Health {
 		env := append(s.Env(), "HOME="+filepath.Join(s.dir, "elsewhere"), "OPENCLAW_GATEWAY_URL="+url, "OPENCLAW_GATEWAY_TOKEN="+token)
 		roll, err := s.listWith(env)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return roll.health(g.release.Agent)
 	}
 	proxy := protocolProxy(s, g)

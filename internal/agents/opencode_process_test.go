@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // A terminal interface is listed before it has a session, and while it shows an
@@ -52,9 +54,7 @@ func TestOpenCodeStoreElsewhere(t *testing.T) {
 	nightly(t)
 	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
 		data := filepath.Join(s.dir, "data")
-		if err := os.Mkdir(data, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(data, 0o755))
 		terminal := s.Open(append([]string{"env", "XDG_DATA_HOME=" + data}, s.Argv(r)...)...)
 		terminal.Shows("Ask anything")
 		agent := s.Descendant(terminal.PID(), "opencode")

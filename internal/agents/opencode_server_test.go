@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // The server of a session is known to be its process's own, and is asked: what it
@@ -20,9 +22,7 @@ import (
 func TestOpenCodeServer(t *testing.T) {
 	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		address := listener.Addr().String()
 		listener.Close()
 		_, port, _ := net.SplitHostPort(address)

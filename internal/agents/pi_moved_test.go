@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/must"
 )
 
 // A session that /new begins in a process whose home was moved meanwhile, with a link in
@@ -24,12 +25,8 @@ func TestPiNewAfterHomeMoved(t *testing.T) {
 	terminal.Shows("Mock answer to: before the move")
 	s.Becomes(byPrompt("before the move"), time.Now(), soon, "idle", "idle/completed")
 	home := filepath.Join(s.Home, ".pi")
-	if err := os.Rename(home, home+"-moved"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(home+"-moved", home); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(home, home+"-moved"))
+	must.Do(t, os.Symlink(home+"-moved", home))
 	terminal.Enter("/new")
 	terminal.Shows("New session started")
 	terminal.Prompt("after the move")

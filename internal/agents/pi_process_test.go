@@ -16,6 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/pi"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -218,9 +219,7 @@ func TestPiSecondRunInFolder(t *testing.T) {
 		ask := func() []adapters.Session {
 			t.Helper()
 			roll, err := a.Discover(t.Context(), adapters.Query{Since: time.Now()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return roll.Sessions
 		}
 		if all := ask(); len(all) != 0 || slices.Contains(a.WatchPaths(), stored[0]) {
@@ -255,9 +254,7 @@ func TestPiHomeElsewhere(t *testing.T) {
 	each(t, pis, func(t *testing.T, s *Sandbox, r Release) {
 		w := watchPi(s)
 		elsewhere := filepath.Join(s.Home, "elsewhere")
-		if err := os.CopyFS(elsewhere, os.DirFS(filepath.Join(s.Home, ".pi", "agent"))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(elsewhere, os.DirFS(filepath.Join(s.Home, ".pi", "agent"))))
 		terminal := s.Open(append([]string{"env", "PI_CODING_AGENT_DIR=" + elsewhere}, s.Argv(r)...)...)
 		terminal.Shows("/128k")
 		agent := s.Descendant(terminal.PID(), "pi")

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // Process is a process of a sandbox, read without any help of Rollcall's.
@@ -173,8 +175,6 @@ func containsAll(text string, parts []string) bool {
 func uuid(t *testing.T) string {
 	t.Helper()
 	id, err := os.ReadFile("/proc/sys/kernel/random/uuid")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return strings.TrimSpace(string(id))
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rollcall/internal/modelserver"
+	"rollcall/internal/must"
 	"rollcall/internal/pressure"
 )
 
@@ -47,9 +48,7 @@ func NewSandbox(t *testing.T) *Sandbox {
 	Need(t)
 	pressure.Watch()
 	dir, err := os.MkdirTemp("", "box-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := &Sandbox{t: t, dir: dir, Home: filepath.Join(dir, "home"), cache: os.Getenv(cacheKey), began: time.Now()}
 	s.Project = filepath.Join(s.Home, "proj")
 	t.Cleanup(s.close)
@@ -57,9 +56,7 @@ func NewSandbox(t *testing.T) *Sandbox {
 		t.Fatal(err)
 	}
 	for _, err := range []error{s.makeProject(s.Project), s.seedClaude(), s.seedCodex(), s.seedOpenCode(), s.seedPi(), s.seedCopilot(), s.seedCline()} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	return s
 }

@@ -16,6 +16,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/internal/must"
 	"rollcall/internal/pressure"
 )
 
@@ -125,9 +126,7 @@ func TestTrayHomesElsewhere(t *testing.T) {
 	var ended []string
 	for _, e := range elsewheres {
 		home := filepath.Join(s.dir, "elsewhere-"+e.release.Agent)
-		if err := e.seed(s, home); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.seed(s, home))
 		before := len(desktop.Shown())
 		argv := append([]string{"env", e.variable + "=" + home}, s.Argv(e.release, e.args...)...)
 		terminal := s.Open(argv...)
@@ -193,35 +192,28 @@ func TestTrayFolderMoved(t *testing.T) {
 	}
 	terminal, agent := openClaude(s, ClaudeNewest, uuid(t))
 	tray.Shows("proj", "Claude Code")
-	must(t, os.Rename(folder, away))
+	must.Do(t, os.Rename(folder, away))
 	time.Sleep(5 * time.Second) // the tray looks every 2 s
 	tray.quiet(before, "while the folder of a living agent is away")
-	must(t, os.RemoveAll(folder)) // the agent may have made it again
-	must(t, os.Rename(away, folder))
+	must.Do(t, os.RemoveAll(folder)) // the agent may have made it again
+	must.Do(t, os.Rename(away, folder))
 	try("renamed and back", terminal, agent)
 
 	one, two := filepath.Join(s.Home, "one"), filepath.Join(s.Home, "two")
-	must(t, os.Rename(folder, one))
-	must(t, os.Symlink(one, folder))
+	must.Do(t, os.Rename(folder, one))
+	must.Do(t, os.Symlink(one, folder))
 	terminal, agent = openClaude(s, ClaudeNewest, uuid(t))
 	try("behind a link", terminal, agent)
 
-	must(t, os.CopyFS(two, os.DirFS(one)))
-	must(t, os.Symlink(two, folder+"-new"))
-	must(t, os.Rename(folder+"-new", folder))
+	must.Do(t, os.CopyFS(two, os.DirFS(one)))
+	must.Do(t, os.Symlink(two, folder+"-new"))
+	must.Do(t, os.Rename(folder+"-new", folder))
 	terminal, agent = openClaude(s, ClaudeNewest, uuid(t))
 	try("behind a link that leads elsewhere", terminal, agent)
 	if _, err := os.Stat(filepath.Join(two, "sessions")); errors.Is(err, fs.ErrNotExist) {
 		t.Error("nothing was written where the link leads")
 	}
 	tray.stop()
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Agents that are suspended in mid-turn are shown so, and nothing is told; they

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/must"
 )
 
 // stored leaves sessions of every release in the sandbox, some of them killed in
@@ -91,9 +92,7 @@ func TestAgentsFoldersUntouched(t *testing.T) {
 	want := stored(s) + 1 // and that of the gateway
 	before := foldersOf(s)
 	roll, err := s.List("--all")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(roll.Sessions) != want {
 		t.Fatalf("%d sessions, want %d:%v", len(roll.Sessions), want, roll)
 	}

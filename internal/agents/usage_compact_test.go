@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/internal/modelserver"
+	"rollcall/internal/must"
 )
 
 // A conversation that is compacted and goes on is counted as the model server has answered it: with the summary, if the agent stores what that used.
@@ -51,9 +52,7 @@ func TestUsageCompacted(t *testing.T) {
 		each(t, []Release{PiNewest}, func(t *testing.T, s *Sandbox, r Release) {
 			err := writeJSON(filepath.Join(s.Home, ".pi", "agent", "settings.json"), map[string]any{ // it compacts what is older than so many tokens
 				"defaultProvider": mockProvider, "defaultModel": mockModel, "compaction": map[string]any{"enabled": true, "reserveTokens": 1000, "keepRecentTokens": 1}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			terminal, _ := openPi(s, r)
 			compactInTerminal(terminal, r, "ompacted")
 		})

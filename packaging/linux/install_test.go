@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"rollcall/internal/must"
 	"rollcall/internal/testfs"
 )
 
@@ -22,19 +23,13 @@ func archive(t *testing.T, version string, size int) string {
 	t.Helper()
 	dir := t.TempDir()
 	script, err := os.ReadFile("install.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	program := "#!/bin/sh\necho 'rollcall " + version + " (desktop, linux/amd64)'\nexit\n"
 	program += strings.Repeat("#", max(0, size-len(program)))
 	for name, text := range map[string]string{"install.sh": string(script), "bin/rollcall": program, "share/doc/rollcall/README.md": version} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o700))
 	}
 	return dir
 }
@@ -46,9 +41,7 @@ func install(t *testing.T, dir, prefix string, args ...string) (code int, said s
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), string(out)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return 0, string(out)
 }
 
@@ -56,9 +49,7 @@ func install(t *testing.T, dir, prefix string, args ...string) (code int, said s
 func has(t *testing.T, prefix, dir string) {
 	t.Helper()
 	wanted, err := os.ReadFile(filepath.Join(dir, "bin/rollcall"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if now, err := os.ReadFile(filepath.Join(prefix, "bin/rollcall")); err != nil || string(now) != string(wanted) {
 		t.Errorf("the program is another one, or not whole: %v", err)
 	}
@@ -74,9 +65,7 @@ func TestInstallOverRunningProgram(t *testing.T) {
 		t.Fatal(said)
 	}
 	running, err := os.Open(filepath.Join(prefix, "bin/rollcall"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = running.Close() }()
 	if code, said := install(t, latest, prefix); code != 0 {
 		t.Error(said)

@@ -12,15 +12,15 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // plist returns the keys and values of a property list with one dictionary. A boolean is "true" or "false".
 func plist(t *testing.T, path string) map[string]string {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = f.Close() }()
 	values := map[string]string{}
 	key := ""
@@ -61,9 +61,7 @@ func TestLayout(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "program")
-	if err := os.WriteFile(program, []byte("program"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(program, []byte("program"), 0o700))
 	app := filepath.Join(dir, "Rollcall.app")
 	if out, err := exec.Command("./layout", program, app).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // TestTypecheck: the check of the Objective-C code finds a mistake in the tray's, whether Objective-C or Go has it.
@@ -24,9 +26,7 @@ func TestTypecheck(t *testing.T) {
 	list := exec.Command("go", "list", "-f", "{{.Dir}}", "fyne.io/systray")
 	list.Env = append(os.Environ(), "GOOS=darwin", "CGO_ENABLED=1")
 	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	systray := strings.TrimSpace(string(out))
 	for name, tt := range map[string]struct{ file, old, mistake, message string }{
 		"as it is":                   {},
@@ -37,25 +37,17 @@ func TestTypecheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(systray)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(dir, os.DirFS(systray)))
 			if tt.file != "" {
 				path := filepath.Join(dir, tt.file)
 				text, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				changed := strings.Replace(string(text), tt.old, tt.mistake, 1)
 				if changed == string(text) {
 					t.Fatalf("%s has no %s", tt.file, tt.old)
 				}
-				if err := os.Chmod(path, 0o600); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Chmod(path, 0o600))
+				must.Do(t, os.WriteFile(path, []byte(changed), 0o600))
 			}
 			out, err := exec.Command("./typecheck", dir).CombinedOutput()
 			if (err == nil) != (tt.file == "") || !strings.Contains(string(out), tt.message) {

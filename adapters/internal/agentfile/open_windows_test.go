@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // An agent replaces, renames and removes its files while they are read.
@@ -14,15 +16,11 @@ func TestOwnerGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	write := func(path, text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write(path, "one")
 	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	write(path, "two")
 	if err := os.Rename(path, path+".old"); err != nil {
@@ -49,9 +47,7 @@ func TestOpenOthers(t *testing.T) {
 		t.Error("a name with a NUL was opened")
 	}
 	f, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.IsDir() {
 		t.Errorf("a folder: %v, %v", info, err)

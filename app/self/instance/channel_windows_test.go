@@ -13,15 +13,14 @@ import (
 	"golang.org/x/sys/windows"
 
 	"rollcall/app/store"
+	"rollcall/internal/must"
 )
 
 // pipeOf returns the name of the pipe that clients of the window use.
 func pipeOf(t *testing.T, dir string) string {
 	t.Helper()
 	var file pipeFile
-	if err := store.In(dir).Read(pipeFileName(Window), &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.In(dir).Read(pipeFileName(Window), &file))
 	return pipePath(Window, file.Random)
 }
 
@@ -29,13 +28,9 @@ func pipeOf(t *testing.T, dir string) string {
 func own(t *testing.T) (*windows.SID, uint32) {
 	t.Helper()
 	user, err := ownUser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	level, err := ownIntegrity()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return user, level
 }
 
@@ -65,17 +60,11 @@ func openPipe(t *testing.T, path, descriptor string) error {
 func TestTakenPipe(t *testing.T) {
 	dir := filepath.Join(home(t), "rollcall")
 	i, err := Claim(Window, slog.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	earlier := pipeOf(t, dir)
-	if err := i.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, i.Close())
 	user, level := own(t)
-	if err := openPipe(t, earlier, descriptor(user, level)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, openPipe(t, earlier, descriptor(user, level)))
 	claimNow(t)
 	if now := pipeOf(t, dir); now == earlier {
 		t.Errorf("two claims had the same pipe: %s", now)
@@ -91,9 +80,7 @@ func TestPipeOfAnotherUser(t *testing.T) {
 		taken bool
 	}{{user.String(), true}, {"BA", false}} {
 		file := pipeFile{Random: store.NewID("", randomSize)}
-		if err := store.In(dir).Write(pipeFileName(Window), file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.In(dir).Write(pipeFileName(Window), file))
 		text := strings.Replace(descriptor(user, level), "O:"+user.String(), "O:"+tt.owner, 1)
 		err := openPipe(t, pipePath(Window, file.Random), text)
 		if errors.Is(err, windows.ERROR_INVALID_OWNER) {
@@ -137,20 +124,14 @@ func TestElevatedPipe(t *testing.T) {
 	t.Logf("this process has level %#x", level)
 	dir := filepath.Join(home(t), "rollcall")
 	i, err := Claim(Window, slog.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = i.Close() }()
 	conn, err := connect(dir, Window, time.Now().Add(5*time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = conn.Close() }()
 	sd, err := windows.GetSecurityInfo(windows.Handle(conn.(pipeConn).Fd()), windows.SE_KERNEL_OBJECT,
 		windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION|windows.LABEL_SECURITY_INFORMATION)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Logf("its pipe has %s", sd)
 }
 
@@ -163,9 +144,7 @@ func TestPipeFileIsMissingOrDamaged(t *testing.T) {
 	path := store.In(dir).File(pipeFileName(Window))
 	for _, content := range []string{"", "{", `{"random":""}`, `{"random":"\\..\\tray"}`, `{"random":"00"}`} {
 		if content != "" {
-			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 		}
 		conn, err := connect(dir, Window, time.Now().Add(5*time.Second))
 		if err == nil {

@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // TestSpellings checks that letter case, slashes and prefix of a path make no difference.
 func TestSpellings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "Proj")
-	if err := os.MkdirAll(filepath.Join(dir, "Sub"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "Sub"), 0o755))
 	w := newWorld(t, 1, 2)
 	w.take(t, auto(dir, 1))
 	for _, path := range []string{dir, strings.ToUpper(dir), strings.ToLower(dir), filepath.ToSlash(dir), dir + `\`, `\\?\` + dir,

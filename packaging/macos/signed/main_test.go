@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 // TestCheck: Go's linker signs programs for arm64 and no others, and a damaged signature is found.
@@ -16,9 +18,7 @@ func TestCheck(t *testing.T) {
 	}
 	dir := t.TempDir()
 	source := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600))
 	build := func(arch string) string {
 		out := filepath.Join(dir, arch)
 		cmd := exec.Command("go", "build", "-trimpath", "-buildmode=pie", "-ldflags", "-s -w", "-o", out, source)
@@ -36,9 +36,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("amd64: %v", err)
 	}
 	data, err := os.ReadFile(signed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for name, damaged := range map[string][]byte{
 		"another form":    bytes.Replace(data, []byte{0xfa, 0xde, 0x0c, 0xc0}, []byte{0, 0, 0, 0}, 1),
 		"beyond its end":  data[:len(data)-100],
@@ -46,9 +44,7 @@ func TestCheck(t *testing.T) {
 		"not even a file": nil,
 	} {
 		path := filepath.Join(dir, "damaged")
-		if err := os.WriteFile(path, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, damaged, 0o600))
 		if err := check(path); err == nil {
 			t.Errorf("%s: no error", name)
 		}

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
 func file(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("x"), 0o600))
 	return path
 }
 
@@ -53,9 +53,7 @@ func TestRefused(t *testing.T) {
 func TestOpenFileStays(t *testing.T) {
 	path := file(t, "open")
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	where, err := New(t.TempDir(), none).Put(path)
 	if _, there := os.Lstat(path); (there == nil) != (err != nil) {
