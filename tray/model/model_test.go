@@ -313,7 +313,7 @@ func TestBuildHugeText(t *testing.T) {
 	}
 }
 
-// TestAsked: a waiting session's row says what it asks, cut to the row, and leads to the request.
+// TestAsked: a waiting session's row says what it asks, cut to the row, and leads to the request. One that is suspended takes no answer, and says so instead.
 func TestAsked(t *testing.T) {
 	asked := func(s *app.Session) string {
 		if s.ID == "b" {
@@ -323,12 +323,13 @@ func TestAsked(t *testing.T) {
 	}
 	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(agentname.ClaudeCode)}, Own: []app.Session{
 		session("a", adapters.Waiting, "shop", time.Minute, permission, title("Fix")), session("b", adapters.Waiting, "api", 2*time.Minute, permission, title("Fix")),
-		session("c", adapters.Working, "web", time.Minute, title("Build"))}}, asked, now)
-	want := []string{"◆ shop · wants to run: git push xxxxxxxxxxxxxxxxxxxxxxxxx… · 1 m", "◆ api · Claude Code · needs permission: Fix · 2 m", "◐ web · Claude Code · Build · 1 m"}
+		session("c", adapters.Working, "web", time.Minute, title("Build")), session("d", adapters.Waiting, "blog", time.Minute, permission, suspended)}}, asked, now)
+	want := []string{"◆ shop · wants to run: git push xxxxxxxxxxxxxxxxxxxxxxxxx… · 1 m", "◆ api · Claude Code · needs permission: Fix · 2 m", "◐ web · Claude Code · Build · 1 m",
+		"◆ blog · Claude Code · needs permission, suspended · 1 m"}
 	if diff := cmp.Diff(want, labels(m)); diff != "" {
 		t.Error(diff)
 	}
-	if !m.Rows[0].Waits || !m.Rows[1].Waits || m.Rows[2].Waits {
+	if !m.Rows[0].Waits || !m.Rows[1].Waits || m.Rows[2].Waits || !m.Rows[3].Waits {
 		t.Errorf("%+v", m.Rows)
 	}
 }

@@ -89,7 +89,7 @@ func sessionRow(s *app.Session, asked Asked, now time.Time) Row {
 		head += present.Cut(present.Line(s.Machine), machineWidth) + separator
 	}
 	text, agent := "", present.Cut(present.AgentName(s.Agent), agentWidth)+separator
-	if s.Status == adapters.Waiting && asked != nil {
+	if s.Status == adapters.Waiting && !s.Suspended && asked != nil {
 		text = asked(s)
 	}
 	left := width - present.Width(head)
