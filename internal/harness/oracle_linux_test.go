@@ -156,7 +156,7 @@ func (t *harness) hear() {
 		default:
 			t.differs(x, "a notification that nothing explains: %q %q", n.title, n.body)
 		}
-		if t.forbids(of) && n.at.After(t.obeyedFrom) {
+		if t.forbids(of, x) && n.at.After(t.obeyedFrom) {
 			t.differs(x, "told although the settings forbid it: %q %q", n.title, n.body)
 		}
 		if n.update { // its text or its buttons have become known
@@ -216,7 +216,7 @@ func (t *harness) byProject(project string) *life {
 func (t *harness) untold() (wrong []string) {
 	t.hear()
 	for _, x := range append(t.script.lives(), t.forgotten...) {
-		if x.ends.told < x.ends.due && !t.forbids("ends") {
+		if x.ends.told < x.ends.due && !t.forbids("ends", x) {
 			wrong = append(wrong, fmt.Sprintf("the end of %s (%s) is not told", x.ID, x.project))
 			t.suspect = x
 		}
@@ -244,7 +244,7 @@ func (t *harness) wrongScreen(x *life) string {
 	switch on := slices.ContainsFunc(x.shown, t.desktop.onScreen); {
 	case x.asked.IsZero() && on:
 		return "waits no more, and its notification stays"
-	case x.asked.IsZero(), t.forbids("waits"), x.excused:
+	case x.asked.IsZero(), t.forbids("waits", x), x.excused:
 	case on:
 		x.told = true
 	case x.told:

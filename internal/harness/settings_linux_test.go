@@ -14,6 +14,12 @@ import (
 // eachEvent are settings with which the tray tells of each event by itself: the oracle counts them.
 const eachEvent = "headless = \"show\"\n[notifications]\nreply = \"off\"\ntogether = \"0s\"\npause = \"0s\"\n"
 
+const (
+	damagedSettings = "settings "
+	muteAll         = "mute all folders"
+	muting          = damagedSettings + muteAll
+)
+
 // obeyed is after how long a change of the settings must be obeyed.
 const obeyed = 3 * time.Second
 
@@ -27,10 +33,10 @@ func (t *harness) settings() *damage {
 		{"waits off", "permission = \"off\"\nquestion = \"off\"\n", "waits"},
 		{"ends off", "ended = \"off\"\nfailed = \"off\"\nlimit = \"off\"\n", "ends"},
 		{"do not disturb", "", "waits ends"},
-		{"mute all folders", fmt.Sprintf("mute = [%q]\n", t.script.world.Path("work")), "waits ends"},
+		{muteAll, fmt.Sprintf("mute = [%q]\n", t.script.world.Path("work")), "waits ends"},
 	}
 	k := kinds[t.script.rng.IntN(len(kinds))]
-	return &damage{"settings " + k.name, nil,
+	return &damage{damagedSettings + k.name, nil,
 		func() { t.hear(); t.configure(k.config, true); t.hear(); t.forbidden, t.obeyedFrom = k.of, time.Now() },
 		func() { t.excuse(); t.configure(k.config, false); t.forbidden = "" }}
 }
@@ -54,17 +60,19 @@ func (t *harness) configure(config string, on bool) {
 	}
 }
 
-// forbids reports whether the settings forbid to tell waits, or ends.
-func (t *harness) forbids(kind string) bool { return strings.Contains(t.forbidden, kind) }
+// forbids reports whether the settings forbid to tell waits, or ends, of x. A muted folder is one of this machine.
+func (t *harness) forbids(kind string, x *life) bool {
+	return strings.Contains(t.forbidden, kind) && !(x.Remote && t.doing == muting)
+}
 
 // excuse owes nothing of what happened while it was forbidden.
 func (t *harness) excuse() {
 	t.hear()
 	for _, x := range append(t.script.lives(), t.forgotten...) {
-		if t.forbids("ends") {
+		if t.forbids("ends", x) {
 			x.ends.due = min(x.ends.due, x.ends.told)
 		}
-		if t.forbids("waits") && !x.asked.IsZero() {
+		if t.forbids("waits", x) && !x.asked.IsZero() {
 			x.waits.may++ // it may be told now, or never
 			x.excused = true
 		}
