@@ -41,7 +41,7 @@ type attention struct {
 	away  settings.Notifications
 	hook  settings.Webhook
 
-	acted map[string]time.Time // when the user ended sessions, or their turns, by id
+	acted map[string]act // what the user did to sessions, by their ids
 
 	slots chan struct{} // has an entry for each callAway that runs
 }
@@ -49,7 +49,7 @@ type attention struct {
 // newAttention returns an attention for the tray.
 func (p *parts) newAttention() *attention {
 	a := &attention{current: p.settings, log: p.log, desktop: notify.NewDesktopQuiet(""), told: app.NewWakeup(), redraw: app.NewWakeup(),
-		slots: make(chan struct{}, awayAtOnce), acted: map[string]time.Time{}, finder: focus.New(proc.Open(), focus.Here())}
+		slots: make(chan struct{}, awayAtOnce), acted: map[string]act{}, finder: focus.New(proc.Open(), focus.Here())}
 	var err error
 	if a.quiet, err = p.deps.Quiet(); err != nil {
 		p.log.Warn("the state of do not disturb is not known", "error", err)
@@ -186,20 +186,33 @@ func (a *attention) setQuiet(on bool, until time.Time) {
 // ownAct is the time after an act of the user for which what it ended is not told: a stop takes so long at most.
 const ownAct = 20 * time.Second
 
+// act is what the user did to a session: ended it, or its turn.
+type act struct {
+	at      time.Time
+	process proc.Identity // that had the session then; zero: not seen yet
+}
+
 // acts records that the user is about to end a session, or its turn.
 func (a *attention) acts(session string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	maps.DeleteFunc(a.acted, func(_ string, at time.Time) bool { return time.Since(at) > ownAct })
-	a.acted[session] = time.Now()
+	maps.DeleteFunc(a.acted, func(_ string, done act) bool { return time.Since(done.at) > ownAct })
+	a.acted[session] = act{at: time.Now()}
 }
 
-// hasActed implements notify.Options.Acted.
+// hasActed implements notify.Options.Acted. An act counts for one process: how a session ends that was resumed since is told.
 func (a *attention) hasActed(s *app.Session) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	at, ok := a.acted[s.ID]
-	return ok && time.Since(at) <= ownAct
+	done, ok := a.acted[s.ID]
+	if !ok || time.Since(done.at) > ownAct {
+		return false
+	}
+	if done.process.IsZero() {
+		done.process = s.Process
+		a.acted[s.ID] = done
+	}
+	return done.process == s.Process
 }
 
 // hasFocus implements notify.Options.HasFocus.
