@@ -62,7 +62,7 @@ func (t *harness) configure(config string, on bool) {
 
 // forbids reports whether the settings forbid to tell waits, or ends, of x. A muted folder is one of this machine.
 func (t *harness) forbids(kind string, x *life) bool {
-	return strings.Contains(t.forbidden, kind) && !(x.Remote && t.doing == muting)
+	return strings.Contains(t.forbidden, kind) && (!x.Remote || t.doing != muting)
 }
 
 // excuse owes nothing of what happened while it was forbidden.
