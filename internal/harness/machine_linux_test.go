@@ -215,7 +215,7 @@ func (m *machine) startWrapped(s scene.Spec) *played {
 	p := m.await(m.arrivals)
 	m.note("wrapper %d has started process %d", w.PID, p.PID)
 	m.mu.Lock()
-	m.wrappers[p.PID] = w
+	m.wrappers[p.PID], m.editors[p.PID] = w, false
 	m.mu.Unlock()
 	return p
 }
