@@ -8,21 +8,26 @@ import (
 )
 
 var (
-	awkNotPlain    = lazy(`system|getline|[|>@]|ENVIRON|^-[fiElvd]`)
+	awkNotPlain    = lazy(`system|getline|[|>@]|ENVIRON|ARG[CV]|SYMTAB|^-[^F]`)
 	fromFileOption = lazy(`^-[a-zA-Z]*[ef]$|^--(file|from-file|regexp)`)
+	follows        = lazy(`^(-[a-zA-Z0-9]*R|--der)`)                                          // of grep
+	fdRuns         = lazy(`^(-[a-zA-Z]*L|--follow|-[a-zA-Z]*[xX].|-[a-zA-Z]+[xX]|--exec.*=)`) // -x alone is followed by words that are judged
 	knownPlaces    = lazy(`^(/usr/bin/|/bin/|/usr/local/(go/)?bin/|(\./)?(node_modules/\.bin|\.?venv/bin|vendor/bin)/|\./(gradlew|mvnw)$)`)
 )
 
 // readers are programs that only read and print, whatever their options are.
 var readers = strings.Fields("ls cat head tail wc nl tac rev stat du df pwd whoami id uname which type basename dirname realpath readlink cut tr paste column comm join fold fmt expand cmp diff md5sum sha1sum sha256sum sha512sum cksum od hexdump strings echo printf true false : test [ sleep ps nproc free uptime seq base64 grep egrep fgrep rg ag find fd fdfind file tree date sort jq ack cloc tokei scc exit set cd ls-files mkdir touch cp mv tee get-childitem get-content get-location select-string gofmt")
 
-// noOptions are options with which a reader does more than to read below its folder.
+// noOptions are options with which a reader does more than to read below its folder. GNU's programs take the beginning of a long option for the
+// option, and short ones together in one word.
 var noOptions = map[string]*expression{
-	"date": lazy(`^(-s|--set)`), "sort": lazy(`^-[a-zA-Z]*[oT]|^--(output|compress|temp|files0)`), "tree": lazy(`^-[a-zA-Z]*[oRl]`),
-	"file": lazy(`^(-[a-zA-Z]*[CSzZfm]|--)`), "rg": lazy(`^(--pre|--hostname-bin|--follow|-[a-zA-Z]*L|--search-zip|-z)`), "grep": lazy(`^(-[a-zA-Z]*R|--dereference)`),
-	"find": lazy(`^-(L|follow|delete|ok|okdir|fprint.*|fls|files0-from)$`), "fd": lazy(`^(-[a-zA-Z]*L|--follow)`), "printf": lazy(`^-v`),
-	"jq": lazy(`env|ENV|^-L`), "ag": lazy(`^(-[a-zA-Z]*f|--follow|--pager)`), "ack": lazy(`^(--pager|--follow|--output|--ackrc)`), "cp": lazy(`^-[a-zA-Z]*[sl]|^--(link|symb)`),
-	"diff": lazy(`^--(output|paginate)|^-[a-zA-Z]*l`), "test": lazy(`^-v`), "[": lazy(`^-v`), "ps": lazy(`^-?[a-zA-Z]*[eE]$`), "du": lazy(`^(-[a-zA-Z]*L|--files0)`), "wc": lazy(`^--files0`),
+	"date": lazy(`^(-[a-zA-HJ-Z]*s|--s)`), "sort": lazy(`^-[a-zA-Z]*[oT]|^--(o|co|t|f)`), "tree": lazy(`^-[a-zA-Z]*[oRl]`),
+	"file": lazy(`^(-[a-zA-Z]*[CSzZfm]|--)`), "rg": lazy(`^(--pre|--hostname-bin|--follow|-[a-zA-Z0-9]*[Lz]|--search-zip)`), "grep": follows, "egrep": follows, "fgrep": follows,
+	"find": lazy(`^-(L|follow|delete|ok|okdir|fprint.*|fls|files0-from)$`), "fd": fdRuns, "fdfind": fdRuns, "printf": lazy(`^-v`),
+	"jq": lazy(`env|ENV|import|include|^-[a-zA-Z]*[Lf]|^--(from|lib)`), "ag": lazy(`^(-[a-zA-Z0-9]*f|--fo|--pag)`), "ack": lazy(`(?i)^--?(pag|fo|ou|ackr)`),
+	"cp": lazy(`^-[a-zA-Z]*[sltT]|^--(l|sy|t|no-t)`), "mv": lazy(`^-[a-zA-Z]*[tT]|^--(t|no-t)`), "base64": lazy(`^-[a-zA-Z]*o|^--o`), "cloc": lazy(`^-`), "scc": lazy(`^(-[a-z]*o|--o|--format-)`),
+	"diff": lazy(`^--(output|paginate)|^-[a-zA-Z]*l`), "test": lazy(`^-v`), "[": lazy(`^-v`), "ps": lazy(`^[a-zA-Z]*e|^-[a-zA-Z]*E|^-[a-zA-Z]+e`), "du": lazy(`^(-[a-zA-Z]*L|--der|--f)`), "wc": lazy(`^--f`),
+	"git": lazy(`^--(ou|op|ex|textc|fil|am|no-v)|^-[a-zA-FH-RT-Z0-9]*O`),
 }
 
 // tools are builds and tests: the words that may follow the name of each, as a pattern; an empty pattern admits all.
@@ -63,7 +68,7 @@ func init() { //nolint:gochecknoinits // the same pattern for many names
 }
 
 // toolOptions are options of builds and tests that name a program, or take a text that is run.
-var toolOptions = lazy(`^--?(exec|toolexec|vettool|overlay|ldflags|gcflags|asmflags|gccgoflags|eval|script-shell|node-options|userconfig|registry|call|pre|extcmd|ext-diff|textconv|output|open-files-in-pager|config=.*['"].*|config-env|init-script|filters|runner|linker|plugin-url|use-compress-program|no-verify|amend|require|loader|import|plugin|rulesdir|listener)(=|$)|^-(O|exec)|^-D(exec|arg)`)
+var toolOptions = lazy(`^--?(exec|toolexec|vettool|overlay|ldflags|gcflags|asmflags|gccgoflags|eval|script-shell|node-options|userconfig|registry|call|pre|extcmd|ext-diff|textconv|output|open-files-in-pager|config=.*['"].*|config-env|init-script|filters|runner|linker|plugin-url|use-compress-program|no-verify|amend|require|loader|import|plugin|rulesdir|listener|basetemp)(=|$)|^-(O|exec)|^-D(exec|arg)`)
 
 // patterned are programs whose first word is a pattern or a script, not a file.
 var patterned = strings.Fields("grep egrep fgrep rg ag ack awk gawk sed jq echo printf test [ tr seq sleep date exit set git")
@@ -80,7 +85,7 @@ func (j *judge) isHarmless(first word, name string, args []word) bool {
 	case "sed":
 		return j.isPlainSed(args)
 	case "awk", "gawk":
-		return len(args) > 0 && !awkNotPlain.MatchString(join(args)) && j.staysInside(args, 1)
+		return len(args) > 0 && !slices.ContainsFunc(args, func(a word) bool { return awkNotPlain.MatchString(a.text) }) && j.staysInside(args, 1)
 	case "uniq":
 		return len(positional(args)) < 2 && j.staysInside(args, 0)
 	case "cd":
@@ -90,7 +95,7 @@ func (j *judge) isHarmless(first word, name string, args []word) bool {
 	case "echo", "printf", "test", "[":
 		return isKnownUse(name, args)
 	}
-	return isKnownUse(name, args) && j.staysInside(args, patterns(name, args)) && !changesHidden(name, args)
+	return isKnownUse(name, args) && j.staysInside(args, patterns(name, args)) && !changesHidden(name, args) && !j.mayWriteHidden(name, args)
 }
 
 // isKnownUse reports whether a program only reads, builds or tests, and its options ask for nothing else.
@@ -124,6 +129,19 @@ func patterns(name string, args []word) int {
 func changesHidden(name string, args []word) bool {
 	return slices.Contains([]string{"mkdir", "touch", "cp", "mv", "tee"}, name) &&
 		slices.ContainsFunc(args, func(a word) bool { return a.globs || runLater.MatchString(a.text) })
+}
+
+// mayWriteHidden reports whether a build or test has to do with a file that is run later, or that agents take instructions from. Which of its words name
+// what it writes is not known.
+func (j *judge) mayWriteHidden(name string, args []word) bool {
+	if tools[name] == nil || name == "git" {
+		return false
+	}
+	return slices.ContainsFunc(append(slices.Clip(args), word{text: "."}), func(a word) bool {
+		file := a.text[strings.LastIndexAny(a.text, "=:")+1:]
+		found, _ := j.real(filepath.FromSlash(file))
+		return runLater.MatchString(file) || runLater.MatchString(found) || instructions.MatchString(file) || instructions.MatchString(found)
+	})
 }
 
 // isKnownPlace reports whether a program is found by its name, or where systems and projects have their tools.
