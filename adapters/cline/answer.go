@@ -166,13 +166,14 @@ func (h *hub) pending(ctx context.Context, s *adapters.Session) (list []adapters
 	return list, nil
 }
 
-// request returns an approval for the user, with everything that the tool gets.
+// request returns an approval for the user, with everything that the tool gets. Of several commands Cline gives each to a shell of its own, all at the same
+// time (3.0.65): together they are no script.
 func (p *approval) request(s *adapters.Session) adapters.Request {
 	r := adapters.Request{Agent: Name, Session: s.ID, ID: p.ID, Kind: adapters.AsksPermission, Folder: s.CWD, CanAllow: true, CanDeny: true,
-		CanExplain: true, Where: "Cline's hub", Text: p.Tool + " " + p.Input}
+		CanExplain: true, Where: "Cline's hub", Text: p.Tool + "\n" + p.Input}
 	var input map[string][]string
-	if json.Unmarshal([]byte(p.Input), &input) == nil && len(input) == 1 && len(input["commands"]) > 0 && p.Tool == "run_commands" {
-		r.Kind, r.Text = adapters.AsksCommand, strings.Join(input["commands"], "\n")
+	if json.Unmarshal([]byte(p.Input), &input) == nil && len(input) == 1 && len(input["commands"]) == 1 && p.Tool == "run_commands" {
+		r.Kind, r.Text = adapters.AsksCommand, input["commands"][0]
 	}
 	return r
 }

@@ -143,13 +143,13 @@ func registered(r *adaptertest.Recording) string {
 func TestApproval(t *testing.T) {
 	for _, d := range []adapters.Decision{{Verdict: adapters.AllowOnce}, {Verdict: adapters.Deny, Message: "not now"}} {
 		a, h, s := withHub(t, adapters.Waiting, nil)
-		h.pending["approval_1"] = `{"commands":["make install","rm -rf build"]}`
+		h.pending["approval_1"] = `{"commands":["make install"]}`
 		list, err := a.Pending(t.Context(), s)
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%v, %v", list, err)
 		}
 		r := list[0]
-		if r.Kind != adapters.AsksCommand || r.Text != "make install\nrm -rf build" || !r.CanAllow || !r.CanDeny || r.Folder != s.CWD || r.AskedAt.IsZero() {
+		if r.Kind != adapters.AsksCommand || r.Text != "make install" || !r.CanAllow || !r.CanDeny || r.Folder != s.CWD || r.AskedAt.IsZero() {
 			t.Errorf("%+v", r)
 		}
 		if h.token != token {
@@ -191,11 +191,12 @@ func TestChangedApproval(t *testing.T) {
 // A call is shown with all that the tool gets.
 func TestOtherTool(t *testing.T) {
 	for input, want := range map[string]string{
-		`{"commands":["ls"],"timeout":5}`: `run_commands {"commands":["ls"],"timeout":5}`,
-		`{"commands":[{"command":"ls"}]}`: `run_commands {"commands":[{"command":"ls"}]}`,
-		`{"commands":[]}`:                 `run_commands {"commands":[]}`,
-		`{"commands":"ls"}`:               `run_commands {"commands":"ls"}`,
-		`nonsense`:                        `run_commands nonsense`,
+		`{"commands":["ls"],"timeout":5}`: "run_commands\n" + `{"commands":["ls"],"timeout":5}`,
+		`{"commands":[{"command":"ls"}]}`: "run_commands\n" + `{"commands":[{"command":"ls"}]}`,
+		`{"commands":[]}`:                 "run_commands\n" + `{"commands":[]}`,
+		`{"commands":"ls"}`:               "run_commands\n" + `{"commands":"ls"}`,
+		`{"commands":["echo '","x","'"]}`: "run_commands\n" + `{"commands":["echo '","x","'"]}`,
+		`nonsense`:                        "run_commands\nnonsense",
 	} {
 		r := (&approval{ID: "x", Tool: "run_commands", Input: input}).request(&adapters.Session{})
 		if r.Text != want || r.Kind != adapters.AsksPermission {

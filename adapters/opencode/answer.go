@@ -10,9 +10,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -28,6 +30,11 @@ type permission struct {
 	Permission string          `json:"permission"`
 	Patterns   json.RawMessage `json:"patterns"`
 	Metadata   json.RawMessage `json:"metadata"`
+	Tool       struct {
+		Message string `json:"messageID"`
+		Call    string `json:"callID"`
+	} `json:"tool"`
+	hidden bool // what its call does is not known whole
 	// The following members are those of OpenCode 2. Its requests have no metadata.
 	Action    string          `json:"action"`
 	Resources json.RawMessage `json:"resources"`
@@ -107,7 +114,11 @@ func (a *Adapter) answerable(ctx context.Context, s adapters.Session) (*serverCl
 
 // pending returns the requests of a session. The server's ids are used once.
 func (c *serverClient) pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
-	ask := func() ([]permission, []question, error) { return c.open(ctx, inFolder(s)) }
+	ask := func() ([]permission, []question, error) {
+		permissions, questions, err := c.open(ctx, inFolder(s))
+		c.addInputs(ctx, s, permissions)
+		return permissions, questions, err
+	}
 	if c.next {
 		ask = func() ([]permission, []question, error) { return c.pendingNext(ctx, s) }
 	}
@@ -149,8 +160,8 @@ func (p *permission) request(s adapters.Session, where string) adapters.Request 
 	}
 	_ = json.Unmarshal(p.Metadata, &meta) // a member of another type leaves the others as they are
 	switch {
-	case isShell[p.Permission] && meta.Command != "":
-		r.Kind, r.Text = adapters.AsksCommand, meta.Command
+	case isShell[p.Permission] && meta.Command != "" && !p.hidden:
+		p.command(&r)
 	case p.Permission == "edit" && meta.Diff != "":
 		r.Kind, r.Text = adapters.AsksFileChange, strings.TrimSpace(meta.File+"\n"+meta.Diff)
 	default:
@@ -159,6 +170,52 @@ func (p *permission) request(s adapters.Session, where string) adapters.Request 
 		r.Text = strings.TrimSpace(cmp.Or(p.Permission, "permission") + "\n" + readable(p.Patterns) + "\n" + readable(p.Metadata))
 	}
 	return r
+}
+
+// command makes r the request to run a command. One with another argument than the folder in which it runs is shown with all of them.
+func (p *permission) command(r *adapters.Request) {
+	var input map[string]json.RawMessage
+	_ = json.Unmarshal(p.Metadata, &input) // it has a command
+	if folder := agentfile.String(input["workdir"]); folder != "" {
+		delete(input, "workdir")
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(r.Folder, folder)
+		}
+		r.Folder = folder
+	}
+	if kit.IsPlainCommand(input) {
+		r.Kind, r.Text = adapters.AsksCommand, agentfile.String(input["command"])
+	} else {
+		r.Text = p.Permission + "\n" + readable(p.Metadata)
+	}
+}
+
+// addInputs adds to permissions to run a command what their calls would do: the permission itself does not say in which folder the command
+// runs (1.18.33). What can't be read is marked as hidden.
+func (c *serverClient) addInputs(ctx context.Context, s adapters.Session, permissions []permission) {
+	for i := range permissions {
+		p := &permissions[i]
+		if p.Session != s.ID || !isShell[p.Permission] || p.Tool.Message == "" {
+			continue
+		}
+		var message struct {
+			Parts []struct {
+				Call  string `json:"callID"`
+				State struct {
+					Input json.RawMessage `json:"input"`
+				} `json:"state"`
+			} `json:"parts"`
+		}
+		p.hidden = true
+		if c.get(ctx, "/session/"+url.PathEscape(s.ID)+"/message/"+url.PathEscape(p.Tool.Message)+inFolder(s), &message) != nil {
+			continue
+		}
+		for _, part := range message.Parts {
+			if part.Call == p.Tool.Call && !agentfile.Null(part.State.Input) {
+				p.Metadata, p.hidden = part.State.Input, false
+			}
+		}
+	}
 }
 
 // isShell lists the permissions to run a command, which 2.0 calls "shell".

@@ -24,6 +24,7 @@ type asking struct {
 	mu          sync.Mutex
 	permissions []string // as JSON
 	questions   []string
+	inputs      map[string]string // by message: the arguments of its call "c"
 	busy        bool
 	taken       []string // path and body
 }
@@ -39,6 +40,8 @@ func (d *asking) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		list(d.permissions)
 	case r.URL.Path == "/question":
 		list(d.questions)
+	case r.Method == http.MethodGet && len(parts) == 4 && parts[2] == "message" && d.inputs[parts[3]] != "":
+		fmt.Fprintf(w, `{"info":{},"parts":[{"type":"text"},{"type":"tool","callID":"other","state":{"input":{"command":"no"}}},{"type":"tool","callID":"c","state":{"input":%s}}]}`, d.inputs[parts[3]])
 	case r.URL.Path == "/session/status" && d.busy:
 		fmt.Fprintf(w, `{%q:{"type":"busy"}}`, "ses_x")
 	case r.URL.Path == "/session/status":
@@ -139,6 +142,32 @@ func TestAnswerKinds(t *testing.T) {
 	}
 	if _, err := a.Answer(t.Context(), s, list[1], reply); !errors.Is(err, adapters.ErrNoSuchAnswer) {
 		t.Errorf("a permission was replied to: %v", err)
+	}
+}
+
+// What a command does depends on the folder in which it runs, which only its call names.
+func TestAnswerShowsFolder(t *testing.T) {
+	called := func(id, message string) string {
+		return strings.Replace(bash(id, "ses_x", "rm -r data"), `"always"`, fmt.Sprintf(`"tool":{"messageID":%q,"callID":"c"},"always"`, message), 1)
+	}
+	d := &asking{permissions: []string{called("per_1", "msg_plain"), called("per_2", "msg_below"), called("per_3", "msg_away"), called("per_4", "msg_more"), called("per_5", "msg_gone")},
+		inputs: map[string]string{"msg_plain": `{"command":"rm -r data","description":"clean"}`, "msg_below": `{"command":"rm -r data","workdir":"../other"}`,
+			"msg_away": `{"command":"rm -r data","workdir":"/srv","timeout":1}`, "msg_more": `{"command":"rm -r data","env":{"A":"b"}}`}}
+	a, s := asker(t, d)
+	list, err := a.Pending(t.Context(), s)
+	if err != nil || len(list) != 5 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for i, folder := range []string{"/home/dev/p", "/home/dev/other", "/srv"} {
+		if r := list[i]; r.Kind != adapters.AsksCommand || r.Folder != folder || r.Text != "rm -r data" || !r.CanAllow {
+			t.Errorf("%+v, want it in %s", r, folder)
+		}
+	}
+	if more := list[3]; more.Kind != adapters.AsksPermission || !strings.Contains(more.Text, `"env"`) || !more.CanAllow {
+		t.Errorf("another argument: %+v", more)
+	}
+	if gone := list[4]; gone.Kind != adapters.AsksPermission || !strings.Contains(gone.Text, "rm -r data") || gone.CanAllow || !gone.CanDeny {
+		t.Errorf("a call that can't be read: %+v", gone)
 	}
 }
 

@@ -256,6 +256,17 @@ func TestAnswerOpenCode(t *testing.T) {
 		terminal.Shows("Done.")
 		s.stale(first)
 
+		below := filepath.Join(s.Project, "below")
+		must.Do(t, os.Mkdir(below, 0o755))
+		terminal.Prompt("allow me below [[in below]] [[bash touch asked-below.txt]]")
+		if there := s.asks("touch asked-below.txt"); there.Folder != below {
+			t.Errorf("it runs in %s: %+v", below, there)
+		} else {
+			s.answered(there, "--allow")
+			s.made(filepath.Join(below, "asked-below.txt"))
+		}
+		terminal.Shows("Done.")
+
 		terminal.Prompt("ask me [[ask]]")
 		question := s.asks("Which colour?")
 		if question.Kind != "question" || !question.CanReply || len(question.Questions) != 1 || len(question.Questions[0].Options) < 2 {

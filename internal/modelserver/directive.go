@@ -35,10 +35,11 @@ type plan struct {
 
 	tool      toolKind
 	argument  string // the command, or the sub-agent's prompt
+	folder    string // in which the command runs, for shells that take one; empty: that of the session
 	escalated bool
 }
 
-var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|say|bash|esc|ask|agent|fail|usage|limits|title)(?:\s+(.*?))?\]\]`)
+var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|say|bash|in|esc|ask|agent|fail|usage|limits|title)(?:\s+(.*?))?\]\]`)
 
 // question is what a request asks of the model, whatever its wire format.
 type question struct {
@@ -87,6 +88,8 @@ func (p *plan) apply(name, argument string) {
 		p.hold = argument
 	case "bash":
 		p.tool, p.argument, p.text = shellTool, argument, "I will use the shell."
+	case "in":
+		p.folder = argument
 	case "esc":
 		p.escalated = true
 	case "ask":

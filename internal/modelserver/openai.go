@@ -133,6 +133,9 @@ func shellArguments(name string, parameters json.RawMessage, p plan) (string, er
 	if has("description") { // OpenCode insists on it
 		arguments["description"] = "Run a command"
 	}
+	if p.folder != "" && has("workdir") {
+		arguments["workdir"] = p.folder
+	}
 	if p.escalated {
 		arguments["justification"] = "May I run this outside of the sandbox?"
 		if has("sandbox_permissions") {

@@ -170,13 +170,15 @@ func (j *judge) tool(text string) {
 		j.unsure = true
 		return
 	}
-	if command, ok := input["command"].(string); ok && name == "Bash" {
-		j.script(command)
-		if input["dangerouslyDisableSandbox"] == true {
-			j.mark("leaves its sandbox")
+	// Each command has a shell of its own, in the session's folder.
+	list, _ := input["commands"].([]any)
+	for _, v := range append(list, input["command"]) {
+		if command, ok := v.(string); ok {
+			j.script(command)
 		}
-		j.unsure = true
-		return
+	}
+	if input["dangerouslyDisableSandbox"] == true {
+		j.mark("leaves its sandbox")
 	}
 	reads := slices.Contains(readingTools, name)
 	eachString(input, func(key, value string) {

@@ -170,6 +170,10 @@ func TestTools(t *testing.T) {
 		`mcp__x__read` + "\n" + `{"path":"src/a.go"}`:                       {},
 		`Bash` + "\n" + `{"command":"ls","dangerouslyDisableSandbox":true}`: {Dangers: []string{"leaves its sandbox"}},
 		`Bash` + "\n" + `{"command":"rm -rf src","run_in_background":true}`: {Dangers: []string{deletes}},
+		"run_commands\n" + `{"commands":["ls","rm -rf src"]}`:               {Dangers: []string{deletes}},
+		"run_commands\n" + `{"commands":["echo '","ls","'"]}`:               {Dangers: []string{"can't be parsed as a shell command"}},
+		"run_commands\n" + `{"commands":["cd src","cat ../x"]}`:             {},
+		"bash\n" + `{"command":"rm -rf src","env":{"A":"b"}}`:               {Dangers: []string{deletes}},
 		"external_directory\n[\n  \"/x\"\n]\n{}":                            {},
 		`{"permissions":{"network":true}}`:                                  {},
 	} {
