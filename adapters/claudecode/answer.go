@@ -22,6 +22,7 @@ type permissionPrompt struct {
 	pane    pane.Pane
 	screen  []string
 	dialog  *pane.Dialog
+	command string // that it asks to run; empty: another call
 	request adapters.Request
 }
 
@@ -238,9 +239,10 @@ func (p *permissionPrompt) describe(calls []openCall, e entry) error {
 	own := slices.DeleteFunc(slices.Clone(calls), func(c openCall) bool { return c.inner })
 	switch {
 	case call >= 0:
-		p.request.Kind, p.request.Text = adapters.AsksCommand, calls[call].command
+		p.command = calls[call].command
+		p.request.Kind, p.request.Text = calls[call].asked() // with the arguments that the prompt does not show
 		for _, c := range calls {
-			if pane.Squeezed(c.command) == pane.Squeezed(calls[call].command) || p.dialog.ShowsExactly(c.command, c.description) {
+			if pane.Squeezed(c.command) == pane.Squeezed(p.command) || p.dialog.ShowsExactly(c.command, c.description) {
 				alike++
 			}
 		}

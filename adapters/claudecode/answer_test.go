@@ -34,6 +34,19 @@ type noPane struct{ pane.Pane }
 
 func (noPane) Name() string { return "a pane" }
 
+// Not everything that a command gets is in its prompt, such as that it leaves its sandbox.
+func TestDescribeUnsandboxed(t *testing.T) {
+	rule, dots := strings.Repeat("─", 100), strings.Repeat("╌", 100)
+	dialog, _ := pane.FindDialog([]string{rule, " Bash command (unsandboxed)", dots, " touch a", dots, " Do you want to proceed?", " ❯ 1. Yes", "   2. No"})
+	for input, want := range map[string]adapters.RequestKind{`{"command":"touch a","timeout":1}`: adapters.AsksCommand, `{"command":"touch a","dangerouslyDisableSandbox":true}`: adapters.AsksPermission} {
+		p := &permissionPrompt{pane: noPane{}, dialog: dialog}
+		err := p.describe([]openCall{{id: "1", name: bashTool, input: input, command: "touch a"}}, entry{})
+		if r := p.request; err != nil || r.Kind != want || p.command != "touch a" || want == adapters.AsksPermission && !strings.Contains(r.Text, "dangerouslyDisableSandbox") {
+			t.Errorf("%s: %+v, %v", input, r, err)
+		}
+	}
+}
+
 // Which call a prompt is about must be beyond doubt.
 func TestDescribe(t *testing.T) {
 	e := entry{since: time.UnixMilli(1795236204750)}
@@ -47,7 +60,7 @@ func TestDescribe(t *testing.T) {
 		return d
 	}
 	bash := func(id, command, description string) openCall {
-		return openCall{id: id, name: bashTool, command: command, description: description}
+		return openCall{id: id, name: bashTool, input: fmt.Sprintf(`{"command":%q}`, command), command: command, description: description}
 	}
 	for name, tt := range map[string]struct {
 		dialog *pane.Dialog
@@ -147,7 +160,7 @@ func TestConfirm(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.jsonl")
 			must.Do(t, os.WriteFile(path, []byte(promptLine("go")+callLine("m1", "t1", "Bash")+c.result), 0o600))
 			a := New(adapters.Config{Home: t.TempDir(), Table: none{}})
-			p := &permissionPrompt{request: adapters.Request{ID: "t1@5", Text: "make"}}
+			p := &permissionPrompt{command: "make", request: adapters.Request{ID: "t1@5", Text: "make"}}
 			err := a.confirm(t.Context(), adapters.Session{Files: []string{path}}, p, c.verdict, nil)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%v, want %q", err, c.want)

@@ -29,7 +29,7 @@ func (a *Adapter) confirm(ctx context.Context, s adapters.Session, p *permission
 	call, _, _ := strings.Cut(p.request.ID, "@")
 	for end := time.Now().Add(recordTime); time.Now().Before(end); {
 		result := resultOf(ctx, s.Files[0], call)
-		ran := result == resultGiven || result == noResult && a.runs(ctx, s.Process, p.request.Text, before)
+		ran := result == resultGiven || result == noResult && a.runs(ctx, s.Process, p.command, before)
 		switch {
 		case ran && verdict == adapters.AllowOnce, result == resultRejected && verdict == adapters.Deny:
 			return nil
