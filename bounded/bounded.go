@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 )
@@ -14,8 +15,15 @@ import (
 // ErrNoAnswer is returned for a call that was left behind.
 var ErrNoAnswer = errors.New("the file system does not answer")
 
-// most is the largest number of calls that may hang. Each hanging call holds a thread.
-const most = 100
+// Each hanging call holds a thread, so their number is limited. Containers can have any number of file systems that hang, which
+// must not keep this machine's own from being read: they have a limit of their own.
+const (
+	most       = 100
+	mostInside = 10
+)
+
+// inside is how paths begin that lead into containers, as /proc/PID/root/home.
+const inside = "/proc/"
 
 // behind holds the calls that were left behind: the time since which each hangs, by
 // its key. A key that is a path includes everything below that path.
@@ -102,7 +110,25 @@ func (b *behind) hangs(key any) (since time.Time, yes bool) {
 			}
 		}
 	}
-	return time.Now(), len(b.since) >= most
+	return time.Now(), b.isFull(key)
+}
+
+// isFull reports whether so many calls hang that another one of the same kind must not be made.
+func (b *behind) isFull(key any) bool {
+	isInside := func(key any) bool {
+		path, ok := key.(string)
+		return ok && strings.HasPrefix(path, inside)
+	}
+	count := 0
+	for k := range b.since {
+		if isInside(k) == isInside(key) {
+			count++
+		}
+	}
+	if isInside(key) {
+		return count >= mostInside
+	}
+	return count >= most
 }
 
 func (b *behind) any() bool {

@@ -3,6 +3,7 @@ package bounded_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -59,4 +60,26 @@ func TestIn(t *testing.T) {
 		n, err := bounded.In(folder, time.Hour, func(context.Context) (int, error) { return 2, nil })
 		return err == nil && n == 2
 	})
+}
+
+// However many file systems of containers hang, those of this machine are read.
+func TestContainersHang(t *testing.T) {
+	let := make(chan struct{})
+	defer close(let)
+	hang := func(path string) error {
+		_, err := bounded.In(path, time.Millisecond, func(context.Context) (int, error) { <-let; return 0, nil })
+		return err
+	}
+	for i := range 150 {
+		if err := hang(fmt.Sprintf("/proc/1/root/home/%d", i)); !errors.Is(err, bounded.ErrNoAnswer) {
+			t.Fatal(err)
+		}
+	}
+	called := false
+	if _, err := bounded.In("/proc/2/root/home", time.Hour, func(context.Context) (int, error) { called = true; return 0, nil }); !errors.Is(err, bounded.ErrNoAnswer) || called {
+		t.Errorf("one more container: %v, called %v", err, called)
+	}
+	if !bounded.Answers(t.TempDir()) {
+		t.Error("a folder of this machine is not asked")
+	}
 }

@@ -58,16 +58,23 @@ const (
 // be called before the use of a folder that another program named, and before the use of
 // several folders if one of them may hang.
 func Answers(path string) bool {
+	_, err := Look(path, func() (struct{}, error) {
+		reach(path)
+		return struct{}{}, nil
+	})
+	return err == nil
+}
+
+// Look makes a call that only reads what is at a path, and returns its result. A call that takes longer than Answers would wait
+// is left behind: the error is ErrNoAnswer, and so it is for this path and all below it until that call returns.
+func Look[T any](path string, call func() (T, error)) (T, error) {
 	if _, hangs := hanging.hangs(path); hangs {
-		return false
+		var none T
+		return none, ErrNoAnswer
 	}
 	limit := answerLimit
 	if hanging.any() {
 		limit = answerRest
 	}
-	_, err := await(context.Background(), request{behind: &hanging, key: path, limit: limit, start: goes}, func() (struct{}, error) {
-		reach(path)
-		return struct{}{}, nil
-	})
-	return err == nil
+	return await(context.Background(), request{behind: &hanging, key: path, limit: limit, start: goes}, call)
 }

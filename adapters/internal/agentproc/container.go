@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -80,15 +81,21 @@ func (t *translated) isOurs(root, home string) bool {
 	})
 }
 
-// same reports whether a path inside of a root names the same file as one here.
+// same reports whether a path inside of a root names the same file as one here. It does not, as far as is known, where a file system does not answer.
 func same(root, inside, here string) bool {
-	path, err := EvalSymlinks(root + filepath.Clean("/"+inside))
-	if err != nil {
+	path := root + filepath.Clean("/"+inside)
+	one, err1 := bounded.Look(path, func() (os.FileInfo, error) {
+		resolved, err := evalSymlinks(path)
+		if err != nil {
+			return nil, err
+		}
+		return os.Stat(resolved)
+	})
+	if err1 != nil {
 		return false
 	}
-	one, err1 := os.Stat(path)
-	other, err2 := os.Stat(here)
-	return err1 == nil && err2 == nil && os.SameFile(one, other)
+	other, err2 := bounded.Look(here, func() (os.FileInfo, error) { return os.Stat(here) })
+	return err2 == nil && os.SameFile(one, other)
 }
 
 // Env implements proc.Details.
@@ -192,8 +199,16 @@ const maxLinks = 40
 
 // EvalSymlinks does the same as filepath.EvalSymlinks, also for a path in a container:
 // links in the container lead to files of the container, and the root itself is not
-// followed as a link.
+// followed as a link. It does not wait for a file system of the container that does not answer: only it knows where the links
+// there lead, so that nothing else can ask before.
 func EvalSymlinks(path string) (string, error) {
+	if !Contains(filepath.Clean(path)) {
+		return filepath.EvalSymlinks(path)
+	}
+	return bounded.Look(path, func() (string, error) { return evalSymlinks(path) })
+}
+
+func evalSymlinks(path string) (string, error) {
 	root, rest := split(filepath.Clean(path))
 	if root == "" {
 		return filepath.EvalSymlinks(path)

@@ -1,12 +1,20 @@
 package agentproc
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"rollcall/bounded"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
+	"rollcall/internal/testfs"
 	"rollcall/proc"
 )
 
@@ -66,5 +74,36 @@ func TestRoot(t *testing.T) {
 	through, err2 := Table(table, t.TempDir()).CWD(p.Identity)
 	if err1 != nil || err2 != nil || plain != through {
 		t.Errorf("%q, %v; %q, %v", plain, err1, through, err2)
+	}
+}
+
+// The home of a contained process, which only a link of the container may lead to, is not waited for if it does not answer.
+func TestHomeHangs(t *testing.T) {
+	mount := testfs.Mount(t, t.TempDir())
+	link := filepath.Join(t.TempDir(), "home")
+	must.Do(t, os.Symlink(mount.Path, link))
+	cmd := exec.Command("unshare", "-m", "sleep", "1000")
+	cmd.Env = append(os.Environ(), "HOME="+link)
+	must.Do(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	table := proc.Open()
+	eventually.True(t, "a mount namespace", func() bool {
+		p, err := table.Find(cmd.Process.Pid)
+		must.Do(t, err)
+		root, _ := table.Root(p.Identity)
+		return root != "" && p.Comm == "sleep"
+	})
+	p, err := table.Find(cmd.Process.Pid)
+	must.Do(t, err)
+	mount.Hang(t)
+	defer mount.Answer(t)
+	testfs.AwaitHang(t, mount.Path)
+	want := fmt.Sprintf("HOME=/proc/%d/root%s", p.PID, link)
+	env, err := bounded.Within(t.Context(), time.Minute, func() ([]string, error) { return Table(table, t.TempDir()).Env(p.Identity) })
+	if err != nil || !slices.Contains(env, want) {
+		t.Errorf("%q, %v; want %q", env, err, want)
+	}
+	if path, err := EvalSymlinks(strings.TrimPrefix(want, "HOME=")); !errors.Is(err, bounded.ErrNoAnswer) {
+		t.Errorf("%q, %v", path, err)
 	}
 }
