@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -43,6 +44,9 @@ type watchCommand struct {
 	agent  string
 	asJSON bool
 	stream streamOptions
+
+	lines  sync.Mutex // one event is printed at a time
+	failed error      // of the output
 }
 
 func newWatch(e *env) *cobra.Command {
@@ -83,12 +87,9 @@ func (c *watchCommand) run() error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	var lines sync.Mutex
 	emit := func(e eventJSON, text string) {
-		lines.Lock()
-		defer lines.Unlock()
-		if c.print(e, text) != nil {
-			cancel() // the output is no longer read
+		if c.emit(e, text) != nil {
+			cancel() // the output is no longer read, or can't be written
 		}
 	}
 	running.Go(func() { _ = core.Run(ctx) })
@@ -107,12 +108,27 @@ func (c *watchCommand) run() error {
 	}
 	if c.stream.snapshot { // a stream lists the sessions of its own machine only
 		c.streamTo(ctx, core, events, func(e eventJSON) { emit(e, "") })
-		return c.ctx.Err()
+		return c.result()
 	}
 	running.Go(func() { c.machines().Run(ctx, 0, core) })
 	running.Go(func() { c.followMachines(ctx, set, machineSettings) })
 	c.printEvents(ctx, events, emit)
-	return c.ctx.Err()
+	return c.result()
+}
+
+// emit prints an event. It returns the first error of the output.
+func (c *watchCommand) emit(e eventJSON, text string) error {
+	c.lines.Lock()
+	defer c.lines.Unlock()
+	c.failed = cmp.Or(c.failed, c.print(e, text))
+	return c.failed
+}
+
+// result returns why watch ended; nil: nothing reads its output any more.
+func (c *watchCommand) result() error {
+	c.lines.Lock()
+	defer c.lines.Unlock()
+	return cmp.Or(ignoreReaderGone(c.failed), c.ctx.Err())
 }
 
 // leaveOut makes the core leave out the agents that the settings leave out, unless one agent was requested.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -126,6 +127,19 @@ func TestWatchWithoutReader(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("it watches on")
+	}
+}
+
+// An output that can't be written fails, as it does for every command.
+func TestWatchDiskFull(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	must.Do(t, err)
+	defer full.Close()
+	s := running(t, simple("one", agentname.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
+	for _, args := range [][]string{{"watch"}, {"watch", "--json", "--snapshot"}} {
+		if got := runOn(t.Context(), t, Streams{Out: full}, withTable(becomesBusy(s)), args...); got.code != Failure || !strings.Contains(got.err, "no space left") {
+			t.Errorf("%v: %+v", args, got)
+		}
 	}
 }
 
