@@ -1,7 +1,6 @@
 package opener
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,12 +61,17 @@ func (o *Opener) editor(folder string) (argv []string, inTerminal bool, err erro
 	return nil, false, errNoEditor
 }
 
-// Folder opens a folder in the desktop's file manager.
+// Folder shows a folder in the desktop's file manager. The Finder shows it in the folder above: to open it would start it, if an agent has
+// made its folder an application.
 func (o *Opener) Folder(folder string) error {
-	program := cmp.Or(map[string]string{"darwin": "open", "windows": "explorer.exe"}[o.GOOS], "xdg-open")
-	_, err := bounded.In(folder, bounded.WriteLimit, func(left context.Context) (string, error) {
-		return o.start(left, folder, []string{program, folder})
-	})
+	argv := []string{"xdg-open", folder}
+	switch o.GOOS {
+	case "darwin":
+		argv = []string{"open", "-R", folder}
+	case "windows":
+		argv[0] = "explorer.exe"
+	}
+	_, err := bounded.In(folder, bounded.WriteLimit, func(left context.Context) (string, error) { return o.start(left, folder, argv) })
 	return err
 }
 

@@ -71,7 +71,7 @@ func TestSettings(t *testing.T) {
 	bin, folder := t.TempDir(), filepath.Join(t.TempDir(), "a b")
 	must.Do(t, os.Mkdir(folder, 0o700))
 	said := filepath.Join(bin, "said")
-	for _, name := range []string{"xterm", "mine", "code", "vim", "xdg-open"} {
+	for _, name := range []string{"xterm", "mine", "code", "vim", "xdg-open", "open"} {
 		must.Do(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nfor a in "+name+" \"$@\"; do echo \"[$a]\"; done >'"+said+"'\n"), 0o700))
 	}
 	environment := map[string]string{}
@@ -104,6 +104,9 @@ func TestSettings(t *testing.T) {
 	_, err = o.Editor(folder)
 	check("editor", "[mine]["+folder+"/x]", err)
 	check("folder", "[xdg-open]["+folder+"]", o.Folder(folder))
+	o.GOOS = "darwin"
+	check("a folder that may be an application", "[open][-R]["+folder+"]", o.Folder(folder))
+	o.GOOS = "linux"
 	if err := o.Folder(filepath.Join(folder, "gone")); err == nil || !strings.Contains(err.Error(), "not a folder") {
 		t.Errorf("a folder that is not there: %v", err)
 	}
