@@ -2,6 +2,7 @@ package focus
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -23,10 +24,12 @@ func (s *appleScript) arguments(terminal, folder string) (args []string) {
 	return append(args, terminal, folder)
 }
 
-// bundleOf returns the application's folder of a program, such as "/Applications/iTerm.app"; empty: it is in none.
-func bundleOf(exe string) string {
+// bundleOf returns the application's folder of a program, such as "/Applications/iTerm.app"; empty: it is in none, or in one that is not
+// where applications are installed: to raise one that an agent has made would start it, outside of the agent's sandbox.
+func bundleOf(exe, home string) string {
 	before, _, found := strings.Cut(exe, ".app/Contents/")
-	if !found || !strings.HasPrefix(before, "/") {
+	installed := func(folder string) bool { return strings.HasPrefix(exe, folder) }
+	if !found || !slices.ContainsFunc([]string{"/Applications/", "/System/", "/nix/store/", filepath.Join(home, "Applications") + "/"}, installed) {
 		return ""
 	}
 	return before + ".app"

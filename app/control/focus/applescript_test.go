@@ -13,7 +13,7 @@ func TestAppleScripts(t *testing.T) {
 		"/Applications/iTerm.app/Contents/MacOS/iTerm2":                       "iTerm2",
 		"/Applications/Ghostty.app/Contents/MacOS/ghostty":                    "Ghostty",
 	} {
-		s, ok := scriptFor(bundleOf(exe))
+		s, ok := scriptFor(bundleOf(exe, "/Users/dev"))
 		if !ok || s.title != title {
 			t.Fatalf("%s: %q, %v", exe, s.title, ok)
 		}
@@ -36,10 +36,13 @@ func TestAppleScripts(t *testing.T) {
 			t.Errorf("%s: %d blocks are open", title, depth)
 		}
 	}
-	for _, exe := range []string{"/usr/bin/xterm", "x.app/Contents/MacOS/x", ""} {
-		if got := bundleOf(exe); got != "" {
+	for _, exe := range []string{"/usr/bin/xterm", "x.app/Contents/MacOS/x", "/Users/dev/proj/iTerm.app/Contents/MacOS/iTerm2", "/tmp/Applications/x.app/Contents/MacOS/x", ""} {
+		if got := bundleOf(exe, "/Users/dev"); got != "" {
 			t.Errorf("%q is in %q", exe, got)
 		}
+	}
+	if got := bundleOf("/Users/dev/Applications/x.app/Contents/MacOS/x", "/Users/dev"); got != "/Users/dev/Applications/x.app" {
+		t.Errorf("the user's own applications: %q", got)
 	}
 	if _, ok := scriptFor("/Applications/Alacritty.app"); ok {
 		t.Error("a script for an application that has no dictionary")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 )
@@ -18,10 +19,11 @@ func (r *request) raiseByScript(_ context.Context, p *Place) bool {
 	if err != nil || terminal == "" {
 		return false
 	}
+	home, _ := os.UserHomeDir()
 	bundle := ""
 	for _, id := range p.Ancestors {
 		if exe, err := r.table.Exe(id); err == nil {
-			if folder := bundleOf(exe); folder != "" {
+			if folder := bundleOf(exe, home); folder != "" {
 				bundle = folder // the outermost one has the windows
 			}
 		}
