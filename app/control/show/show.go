@@ -209,6 +209,9 @@ func (s *Shower) attachCommand(ctx context.Context, x *app.Session) ([]string, e
 	if !ok || !can {
 		return nil, adapters.ErrNoAttach
 	}
+	if err := launch.CheckID(x.ID); err != nil {
+		return nil, err
+	}
 	program, err := l.Program(s.look)
 	if err != nil { // not in PATH: the session's own process may be the program
 		if program = s.programOf(x); program == "" {

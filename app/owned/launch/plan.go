@@ -71,6 +71,9 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 	if err := CheckMember(a, Member{Agent: a.Name(), Model: req.Task.Model, Mode: req.Task.Mode}); err != nil {
 		return nil, err
 	}
+	if err := CheckID(req.Task.Resume); err != nil {
+		return nil, err
+	}
 	task := req.Task
 	if task.Prompt, err = compose(&req); err != nil {
 		return nil, err

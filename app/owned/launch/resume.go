@@ -31,11 +31,22 @@ func CheckResume(s *app.Session) error {
 		return fmt.Errorf("%s lists no session for launch %s: there is nothing to resume", present.AgentName(s.Agent), s.Launch.ID)
 	case s.ID == "":
 		return errors.New("a session without an id cannot be resumed")
+	case CheckID(s.ID) != nil:
+		return CheckID(s.ID)
 	case s.CWD == "":
 		return fmt.Errorf("session %s cannot be resumed: its folder is not known", s.ID)
 	}
 	if d, _ := adapters.Describe(s.Agent); s.Archived && d.Unarchive != "" {
 		return fmt.Errorf("session %s is archived; take it out of the archive first: %s %s", s.ID, d.Unarchive, store.Quote(s.ID))
+	}
+	return nil
+}
+
+// CheckID returns an error for the id of a session that must not be an argument of its agent's program. An agent chooses no such id, but whoever can
+// write its files can: the program would read it as an option.
+func CheckID(id string) error {
+	if strings.HasPrefix(id, "-") {
+		return fmt.Errorf("session %s is not passed to its agent: its id looks like an option", store.Quote(present.Line(id)))
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func TestQuotingSurvivesAPOSIXShell(t *testing.T) {
 func TestCheckResume(t *testing.T) {
 	process := adapters.ProcessSession(agentname.Codex, proc.Process{Identity: proc.Identity{PID: 4711, Start: 9}}, "/w")
 	for _, s := range []adapters.Session{{Agent: agentname.Codex, CWD: "/w"}, {ID: "abc", Agent: agentname.Codex}, process,
-		{ID: "abc", Agent: agentname.OpenClaw, CWD: "/w", Remote: "gateway"}, {ID: "abc", Agent: agentname.Codex, CWD: "/w", Container: "4026532456"}} {
+		{ID: "--prompt=x", Agent: agentname.OpenCode, CWD: "/w"}, {ID: "abc", Agent: agentname.OpenClaw, CWD: "/w", Remote: "gateway"}, {ID: "abc", Agent: agentname.Codex, CWD: "/w", Container: "4026532456"}} {
 		if CheckResume(&app.Session{Session: s}) == nil {
 			t.Errorf("%+v can be resumed", s)
 		}
@@ -57,6 +57,11 @@ func TestResumeFolderGone(t *testing.T) {
 	}
 	if _, err := Prepare(found{program: "rollcall-test-agent"}, request(home), nil); err != nil {
 		t.Errorf("in another folder: %v", err)
+	}
+	option := request(home)
+	option.Task.Resume = "--prompt=x"
+	if _, err := Prepare(found{program: "rollcall-test-agent"}, option, nil); err == nil || !strings.Contains(err.Error(), "looks like an option") {
+		t.Errorf("an id that its agent would read as an option: %v", err)
 	}
 }
 
