@@ -112,6 +112,20 @@ func TestAsUserWithoutRights(t *testing.T) {
 	}
 }
 
+// A database can state a text of any size in a few bytes. It is not made, even where only its beginning is asked for.
+func TestHugeValue(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	startWriter(t, path).do(one(schema), "CREATE VIEW small AS SELECT printf('%.*c', 50000000, 'x') AS text", "CREATE VIEW huge AS SELECT printf('%.*c', 300000000, 'x') AS text")
+	for table, fits := range map[string]bool{"small": true, "huge": false} {
+		_, err := Read(t.Context(), path, func(ctx context.Context, db *DB) error {
+			return db.Each(ctx, "SELECT substr(text, 1, 10) FROM "+table, nil, func(scan func(...any) error) error { return scan(new(string)) })
+		})
+		if fits != (err == nil) {
+			t.Errorf("%s: %v", table, err)
+		}
+	}
+}
+
 func TestCancelled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.sqlite")
 	w := startWriter(t, path)

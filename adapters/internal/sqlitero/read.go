@@ -36,6 +36,10 @@ func readOnce(ctx context.Context, path string, fn func(context.Context, *DB) er
 	return s.before, err
 }
 
+// maxValue is the largest text or row in bytes. A view can make one of any size of nothing, which SQLite would hold in memory twice, even
+// where a query asks for its beginning.
+const maxValue = 256 << 20
+
 // view runs fn in one read transaction over the snapshot.
 func (s *snapshot) view(ctx context.Context, fn func(context.Context, *DB) error) error {
 	if s.before.db.size == 0 {
@@ -57,7 +61,15 @@ func (s *snapshot) view(ctx context.Context, fn func(context.Context, *DB) error
 	}
 	db.SetMaxOpenConns(1)
 	defer db.Close()
-	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return classify(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := sqlite.Limit(conn, sqlite3.SQLITE_LIMIT_LENGTH, maxValue); err != nil {
+		return err
+	}
+	tx, err := conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return classify(err)
 	}
