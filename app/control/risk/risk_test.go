@@ -134,7 +134,8 @@ func TestFileChanges(t *testing.T) {
 		"src/a.go": ok, "new/b.ts": ok, dir + "/src/a.go": ok, "package.json": ok, "Makefile": ok, ".eslintrc.json": ok, "src/hooks/useX.ts": ok, "README.md": ok,
 		"AGENTS.md": ordinary, "sub/CLAUDE.md": ordinary, "/tmp/x": ordinary, "away": ordinary, "away/x": ordinary, "GIT~1/config": ordinary,
 		"../x": marked, "src/../../x": marked, "/etc/hosts": marked, "~/.bashrc": marked, ".git/hooks/pre-commit": marked, ".git/config": marked, ".GIT/config": marked, ".bashrc": marked, ".envrc": marked, ".github/workflows/ci.yml": marked, ".husky/pre-commit": marked,
-		".vscode/tasks.json": marked, ".claude/settings.json": marked, ".mcp.json": marked, ".gitlab-ci.yml": marked, ".gitattributes": marked, "sub/.npmrc": marked, ".pre-commit-config.yaml": marked, ".devcontainer/devcontainer.json": marked, ".codex/config.toml": marked,
+		".vscode/tasks.json": marked, ".claude/settings.json": marked, ".mcp.json": marked, ".gitlab-ci.yml": marked, ".gitattributes": marked, "sub/.npmrc": marked, ".pre-commit-config.yaml": marked, ".devcontainer/devcontainer.json": marked, ".codex/config.toml": marked, ".qwen/settings.json": marked,
+		".cline/hooks/x": marked, ".kilo/plugin/x.ts": marked, ".kilocode/mcp.json": marked, ".roo/mcp.json": marked, ".agents/skills/x/run.sh": marked, ".hg/hgrc": marked, "QWEN.md": ordinary, ".clinerules/a.md": ordinary, "kilo.json": ordinary,
 	} {
 		quoted, _ := json.Marshal(file)
 		patch := "*** Begin Patch\n*** Update File: " + file + "\n@@\n-a\n+b\n*** End Patch"
