@@ -30,6 +30,10 @@ const inside = "/proc/"
 type behind struct {
 	mu    sync.Mutex
 	since map[any]time.Time
+	// mounts has the mount point that hangs together with a path, by the path.
+	mounts map[any]string
+	// answered has the paths that have answered before: they are asked again however many calls hang elsewhere.
+	answered map[any]bool
 }
 
 // request holds the key, the limit and the goroutine of a call.
@@ -87,8 +91,43 @@ func await[T any](ctx context.Context, r request, call func() (T, error)) (T, er
 func (b *behind) returned(key any, began time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.since[key].Equal(began) {
-		delete(b.since, key)
+	if !b.since[key].Equal(began) {
+		return
+	}
+	delete(b.since, key)
+	if mount, ok := b.mounts[key]; ok {
+		delete(b.since, mount)
+		delete(b.mounts, key)
+	}
+}
+
+// spread records that the file system of a path hangs as a whole, as long as the call for the path does: each other path of
+// it would cost a wait and a thread more.
+func (b *behind) spread(path string) {
+	mount := mountOf(path)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	began, hangs := b.since[path]
+	if _, known := b.since[mount]; !hangs || known || mount == "" {
+		return
+	}
+	if b.mounts == nil {
+		b.mounts = map[any]string{}
+	}
+	b.since[mount], b.mounts[path] = began, mount
+}
+
+// maxAnswered bounds answered.
+const maxAnswered = 10000
+
+func (b *behind) hasAnswered(path string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.answered == nil {
+		b.answered = map[any]bool{}
+	}
+	if len(b.answered) < maxAnswered {
+		b.answered[path] = true
 	}
 }
 
@@ -110,7 +149,7 @@ func (b *behind) hangs(key any) (since time.Time, yes bool) {
 			}
 		}
 	}
-	return time.Now(), b.isFull(key)
+	return time.Now(), b.isFull(key) && !b.answered[key]
 }
 
 // isFull reports whether so many calls hang that another one of the same kind must not be made.

@@ -62,6 +62,49 @@ func TestIn(t *testing.T) {
 	})
 }
 
+// A file system that hangs costs one wait, whichever of its folders are asked about, and until it answers again.
+func TestMountHangs(t *testing.T) {
+	behind := t.TempDir()
+	for _, name := range []string{"a", "b", "c d"} {
+		must.Do(t, os.MkdirAll(filepath.Join(behind, name), 0o700))
+	}
+	mount := testfs.Mount(t, behind)
+	mount.Hang(t)
+	testfs.AwaitHang(t, filepath.Join(mount.Path, "a"))
+	if bounded.Answers(filepath.Join(mount.Path, "a")) {
+		t.Fatal("it answers")
+	}
+	asked := false
+	if _, err := bounded.Look(filepath.Join(mount.Path, "b"), func() (int, error) { asked = true; return 0, nil }); !errors.Is(err, bounded.ErrNoAnswer) || asked {
+		t.Errorf("another folder of it: %v, asked %v", err, asked)
+	}
+	if !bounded.Answers(behind) {
+		t.Error("a living folder does not answer")
+	}
+	mount.Answer(t)
+	eventually.True(t, "an answer", func() bool { return bounded.Answers(filepath.Join(mount.Path, "c d")) })
+}
+
+// However many calls hang, what has answered before is asked again.
+func TestAnsweredBefore(t *testing.T) {
+	folder, let := t.TempDir(), make(chan struct{})
+	if !bounded.Answers(folder) {
+		t.Fatal("a folder of this machine does not answer")
+	}
+	for i := range 150 {
+		_, _ = bounded.In(fmt.Sprintf("/nowhere/%d", i), time.Millisecond, func(context.Context) (int, error) { <-let; return 0, nil })
+	}
+	if !bounded.Answers(folder) {
+		t.Error("it is not asked again")
+	}
+	other := t.TempDir()
+	if bounded.Answers(other) {
+		t.Error("there is no limit")
+	}
+	close(let)
+	eventually.True(t, "an answer", func() bool { return bounded.Answers(other) })
+}
+
 // However many file systems of containers hang, those of this machine are read.
 func TestContainersHang(t *testing.T) {
 	let := make(chan struct{})

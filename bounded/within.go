@@ -66,7 +66,7 @@ func Answers(path string) bool {
 }
 
 // Look makes a call that only reads what is at a path, and returns its result. A call that takes longer than Answers would wait
-// is left behind: the error is ErrNoAnswer, and so it is for this path and all below it until that call returns.
+// is left behind: the error is ErrNoAnswer, and so it is for this path, all below it and its file system until that call returns.
 func Look[T any](path string, call func() (T, error)) (T, error) {
 	if _, hangs := hanging.hangs(path); hangs {
 		var none T
@@ -76,5 +76,11 @@ func Look[T any](path string, call func() (T, error)) (T, error) {
 	if hanging.any() {
 		limit = answerRest
 	}
-	return await(context.Background(), request{behind: &hanging, key: path, limit: limit, start: goes}, call)
+	value, err := await(context.Background(), request{behind: &hanging, key: path, limit: limit, start: goes}, call)
+	if err == ErrNoAnswer { //nolint:errorlint // what call itself returns is passed on
+		hanging.spread(path)
+	} else {
+		hanging.hasAnswered(path)
+	}
+	return value, err
 }
