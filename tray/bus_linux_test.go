@@ -86,9 +86,12 @@ func TestItem(t *testing.T) {
 	}
 
 	// What the icon says changes with the sessions.
-	icons, tips := p.updates("NewIcon"), p.updates("NewToolTip")
+	icons, tips, before := p.updates("NewIcon"), p.updates("NewToolTip"), len(p.names())
 	tray.tell(order{Snapshot: snap(working("b", "site", "Fix_it", time.Hour))})
 	p.until("a new icon and tooltip", func() bool { return p.updates("NewIcon") > icons && p.updates("NewToolTip") > tips })
+	if since := p.names()[before:]; slices.Index(since, "ItemsPropertiesUpdated") > slices.Index(since, "NewIcon") {
+		t.Errorf("%q: the rows come first, since a panel that opens the menu waits for them", since)
+	}
 	if err := dbus.Store([]any{property("ToolTip")}, &tip); err != nil || tip.Title != "Rollcall: 1 working" {
 		t.Errorf("tooltip %+v, %v", tip, err)
 	}

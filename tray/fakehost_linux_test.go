@@ -294,6 +294,16 @@ func (m *trayMenu) id(label string) int32 {
 	return 0
 }
 
+// names returns the names of the signals so far, without their interfaces, in their order.
+func (p *panel) names() (names []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.signals {
+		names = append(names, s.Name[strings.LastIndexByte(s.Name, '.')+1:])
+	}
+	return names
+}
+
 // updates counts the signals of that name so far.
 func (p *panel) updates(name string) int {
 	p.mu.Lock()

@@ -49,6 +49,16 @@ type item struct {
 	opts   *Options
 }
 
+// show shows the icon and the tooltip of a view where they differ from the last ones.
+func (i *item) show(last, v view) {
+	if v.icon != last.icon || v.count != last.count {
+		i.setIcon(v)
+	}
+	if v.tooltip != last.tooltip {
+		systray.SetTooltip(v.tooltip)
+	}
+}
+
 // setIcon shows the icon of a view in all sizes, so that panels can choose one. systray has one size only, so setIcon writes the
 // property that systray exports, which is writable.
 func (i *item) setIcon(v view) {

@@ -48,7 +48,9 @@ func run(ctx context.Context, m *menu) error {
 	if err != nil {
 		return err
 	}
-	defer m.start(changes(m, server, icon, first))()
+	show, stop := changes(m, server, icon, first)
+	defer stop()
+	defer m.start(show)()
 	go watchHost(ctx, own, shared, &m.opts)
 
 	select {
@@ -72,19 +74,30 @@ func clicked(m *menu, id int32) {
 	time.AfterFunc(50*time.Millisecond, func() { m.clicked(id) })
 }
 
-// changes returns a function that shows a view. The function sends only the differences from the last view.
-func changes(m *menu, server *dbusmenu.Server, icon *item, last view) func(view) {
-	return func(v view) {
-		if v.icon != last.icon || v.count != last.count {
-			icon.setIcon(v)
+// changes returns a function that shows a view. The function sends only the differences from the last view: at once those of the rows, for which a
+// panel that opens the menu waits, and on another goroutine those of the icon and the tooltip. stop ends that goroutine.
+func changes(m *menu, server *dbusmenu.Server, icon *item, last view) (show func(view), stop func()) {
+	next, done := make(chan view, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		for v := range next {
+			icon.show(last, v)
+			last = v
 		}
-		if v.tooltip != last.tooltip {
-			systray.SetTooltip(v.tooltip)
-		}
+	}()
+	show = func(v view) {
 		if err := server.Update(widened(v.rows)); err != nil {
 			m.opts.Log.Warn("tray: cannot update the menu", "error", err)
 		}
-		last = v
+		select {
+		case <-next: // a view that this one replaces
+		default:
+		}
+		next <- v
+	}
+	return show, func() {
+		close(next)
+		<-done
 	}
 }
 
