@@ -4,13 +4,14 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"rollcall/adapters"
 )
 
 // RefreshLive does what Refresh does in two steps. First it asks each adapter for its live sessions alone, which takes a fraction of the time where
 // thousands are stored, and returns. A session that ended since the last answer is then shown as stopped, and all that had stopped before stay
-// as they were shown. Then it asks for all sessions, until ctx is done, and publishes these answers as they come.
+// as they were shown. After a pause of restAfter it asks for all sessions, until ctx is done, and publishes these answers as they come.
 //
 // An adapter that has not answered yet, or whose last answer was not complete, is asked for all sessions at once, as is one whose answer about
 // its live sessions is not complete.
@@ -26,13 +27,27 @@ func (c *Core) RefreshLive(ctx context.Context) *Snapshot {
 		})
 	}
 	group.Wait()
-	snap := c.Snapshot()
+	go c.askRest(ctx, asked)
+	return c.Snapshot()
+}
+
+// restAfter is the time that the caller of RefreshLive has to show the live sessions, before the question about all sessions takes every processor.
+const restAfter = 300 * time.Millisecond
+
+// askRest asks the marked sources for all sessions, after restAfter.
+func (c *Core) askRest(ctx context.Context, sources []bool) {
+	pause := time.NewTimer(restAfter)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+		return
+	}
 	for i, s := range c.sources {
-		if asked[i] {
+		if sources[i] {
 			go c.await(ctx, c.join(s, false))
 		}
 	}
-	return snap
 }
 
 // canAskLive reports whether the stopped sessions of s are known.

@@ -47,8 +47,10 @@ func TestRefreshLive(t *testing.T) {
 			on("new", adapters.Idle, 5), hourOld("cleared"),
 			changed(hourOld("ends"), func(s *adapters.Session) { s.Outcome = adapters.Completed }))
 		hold := make(chan struct{})
+		var asked atomic.Int32
 		a.hook(func(_ context.Context, q adapters.Query) {
 			if q.IDs == nil && q.Since.IsZero() {
+				asked.Add(1)
 				<-hold
 			}
 		})
@@ -62,7 +64,13 @@ func TestRefreshLive(t *testing.T) {
 			t.Errorf("the state of the adapter is that of its last answer about all: %+v", h)
 		}
 		told := events.told
-		synctest.Wait()
+		time.Sleep(restAfter / 2)
+		if asked.Load() > 0 {
+			t.Error("the question about all is asked while the live sessions are still to be drawn")
+		}
+		if time.Sleep(restAfter); asked.Load() != 1 {
+			t.Errorf("asked about all %d times", asked.Load())
+		}
 		if want := []string{"status goes on waiting", "status cleared stopped", "started begins working", "started new idle", "started resumed idle", "ended ends stopped/completed"}; !cmp.Equal(want, told()) {
 			t.Errorf("told %q", told())
 		}
