@@ -66,8 +66,3 @@ func New(cfg adapters.Config) *Adapter {
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	return a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return New(cfg).look })
 }
-
-// WatchPaths implements adapters.Watcher: the folders of live sessions, in which every step writes a file, and those in which new ones appear.
-func (a *Adapter) WatchPaths() []string {
-	return a.Watched(func() []string { return a.begin(context.Background(), adapters.Query{}).watched() })
-}

@@ -74,6 +74,7 @@ func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
 	if d.homes.Absent() {
+		a.Watch.Set(d.watched())
 		return d.answer.Absent()
 	}
 	d.list()

@@ -56,12 +56,6 @@ func New(cfg adapters.Config) *Adapter {
 		transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat)}
 }
 
-// WatchPaths implements adapters.Watcher: a session is a new folder in session-state, and each of its steps is appended to a
-// file in that folder.
-func (a *Adapter) WatchPaths() []string {
-	return a.Watched(func() []string { return a.begin(context.Background(), adapters.Query{}).watchPaths() })
-}
-
 // Discover implements adapters.Adapter. A session's file is read whole once, and then what is added to it.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	return a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return New(cfg).look })
@@ -71,6 +65,7 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
 	if d.absent() {
+		a.Watch.Set(d.watchPaths())
 		return d.answer.Absent()
 	}
 	d.list()

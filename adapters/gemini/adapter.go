@@ -78,6 +78,7 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
 	if d.homes.Absent() {
+		a.Watch.Set(d.watchPaths())
 		return d.answer.Absent()
 	}
 	d.list()
@@ -87,13 +88,4 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	a.Watch.Set(d.watchPaths())
 	a.transcripts.End(q.Once)
 	return d.answer.Result(ctx, string(Name))
-}
-
-// WatchPaths implements adapters.Watcher: the folders in which sessions and prompts are written.
-func (a *Adapter) WatchPaths() []string {
-	return a.Watched(func() []string {
-		d := a.begin(context.Background(), adapters.Query{})
-		d.list()
-		return d.watchPaths()
-	})
 }

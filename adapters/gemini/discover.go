@@ -223,6 +223,7 @@ func (d *discovery) idOf(f *file) string {
 	return ""
 }
 
+// watchPaths returns the folders in which sessions and prompts are written.
 func (d *discovery) watchPaths() []string {
 	var watch []string
 	for _, home := range d.homes.Paths {

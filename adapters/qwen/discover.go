@@ -132,6 +132,7 @@ func (d *discovery) wants(f *file) bool {
 	return slices.Contains(d.query.IDs, f.id) || f.parent != "" && slices.Contains(d.query.IDs, f.parent)
 }
 
+// watchPaths returns the folders in which sessions and entries of the registry are written.
 func (d *discovery) watchPaths() []string {
 	var watch []string
 	for _, home := range d.roots.Paths {

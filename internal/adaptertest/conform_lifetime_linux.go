@@ -23,10 +23,20 @@ func absent(c *check) {
 	if len(roll.LookedIn) == 0 {
 		c.Error("does not say where it looked")
 	}
-	if w, ok := c.adapter.(adapters.Watcher); ok {
-		for _, path := range w.WatchPaths() {
-			c.folder(path)
-		}
+	table := &endingTable{Lister: c.environment.Table}
+	c.environment.Table = table
+	a := c.subject.New(c.environment)
+	w, ok := a.(adapters.Watcher)
+	if !ok {
+		return
+	}
+	_, _ = a.Discover(c.Context(), adapters.Query{})
+	calls := table.left.Load()
+	for _, path := range w.WatchPaths() {
+		c.folder(path)
+	}
+	if more := calls - table.left.Load(); more > 0 {
+		c.Errorf("calls the process table %d times for the folders to watch: the answer waits for that", more)
 	}
 }
 

@@ -55,13 +55,9 @@ func (b *Base) Ask(ctx context.Context, q adapters.Query, look Looker, alone fun
 	})
 }
 
-// Watched returns the folders to watch: those of the last question, or those that find returns.
-func (b *Base) Watched(find func() []string) []string {
-	if known := b.Watch.Folders(); len(known) > 0 {
-		return Folders(known)
-	}
-	return Folders(find())
-}
+// WatchPaths implements adapters.Watcher: the folders that the last question set, as far as they still exist. It reads nothing else, since the answer to
+// a question is complete only once it has returned.
+func (b *Base) WatchPaths() []string { return Folders(b.Watch.Folders()) }
 
 // Processes returns the process table, and adds the problem where it can't be read. ok is false then: a process
 // that is missing may have any session.
