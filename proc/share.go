@@ -23,14 +23,19 @@ type sharedTable struct {
 
 // reading is one call of List, with the callers that wait for it.
 type reading struct {
-	done chan struct{}
-	rows []Process
-	err  error
+	done    chan struct{}
+	callers int // guarded by sharedTable.mu
+	rows    []Process
+	err     error
 }
 
-// gathering is how long a reading waits for further callers: those that were started together ask within less than that, each after a few
-// files of its own. It is a fraction of what a second reading takes.
-const gathering = 500 * time.Microsecond
+const (
+	// gathering is how long a reading waits for further callers. Those that were started together ask one after another, each within less than that
+	// after the one before. It is a fraction of what a second reading takes.
+	gathering = 500 * time.Microsecond
+	// maxGatherings is how many times a reading waits, as long as callers come.
+	maxGatherings = 6
+)
 
 // List implements Lister. The caller may change the rows.
 func (s *sharedTable) List(ctx context.Context) ([]Process, error) {
@@ -41,6 +46,7 @@ func (s *sharedTable) List(ctx context.Context) ([]Process, error) {
 		s.next = r
 		go s.read(r)
 	}
+	r.callers++
 	s.mu.Unlock()
 	select {
 	case <-r.done:
@@ -55,10 +61,20 @@ func (s *sharedTable) List(ctx context.Context) ([]Process, error) {
 func (s *sharedTable) read(r *reading) {
 	s.readSlot <- struct{}{}
 	defer func() { <-s.readSlot }()
-	<-time.After(gathering)
-	s.mu.Lock()
-	s.next = nil // later callers wait for the next reading
-	s.mu.Unlock()
+	s.gather(r)
 	defer close(r.done)
 	r.rows, r.err = s.Lister.List(context.Background())
+}
+
+// gather waits for the callers of a reading. Later ones wait for the next reading.
+func (s *sharedTable) gather(r *reading) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n, callers := 0, 0; n < maxGatherings && callers < r.callers; n++ {
+		callers = r.callers
+		s.mu.Unlock()
+		<-time.After(gathering)
+		s.mu.Lock()
+	}
+	s.next = nil
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -45,6 +46,25 @@ func TestShare(t *testing.T) {
 	if n := table.readings.Load(); n > 2*rounds {
 		t.Errorf("%d readings for %d rounds of %d callers", n, rounds, callers)
 	}
+}
+
+// TestShareGathers: callers that come one after another, each a little later than the one before, share one reading.
+func TestShareGathers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &slowTable{}
+		s := Share(table)
+		var group sync.WaitGroup
+		for i := range 5 {
+			group.Go(func() {
+				time.Sleep(time.Duration(i) * gathering * 9 / 10)
+				_, _ = s.List(t.Context())
+			})
+		}
+		group.Wait()
+		if n := table.readings.Load(); n != 1 {
+			t.Errorf("%d readings", n)
+		}
+	})
 }
 
 // A caller whose time is over does not wait for the reading.
