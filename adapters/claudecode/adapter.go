@@ -35,6 +35,7 @@ type Adapter struct {
 	mu              sync.Mutex
 	transcriptCache agentfile.Cache[*transcript]
 	saved           *savedTranscripts
+	folders         kit.Memo[string, folderNames]
 	homesUsed       *kit.Recent // homes elsewhere
 	current         kit.List
 	limits          kit.Limits
@@ -122,6 +123,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 		a.mu.Lock()
 		a.transcriptCache = agentfile.Cache[*transcript]{}
 		a.mu.Unlock()
+		a.folders.Forget()
 	}
 	return d.answer.Result(context.WithoutCancel(ctx), "Claude Code") // addRows reports what was not read in time
 }

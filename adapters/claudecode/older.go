@@ -114,7 +114,7 @@ func (d *discovery) candidates(ctx context.Context, p *folderProcess, root strin
 		}
 	}
 	for _, dir := range projectsOf(ctx, root, p.cwd) {
-		l := listProject(ctx, dir, allSessions, nil)
+		l := d.adapter.listProject(ctx, dir, allSessions, nil)
 		d.answer.Problem(l.err)
 		if l.late > 0 || adapters.IsOutOfTime(l.err) {
 			p.why = cmp.Or(p.why, "the transcripts of its folder were not examined in time")

@@ -58,7 +58,7 @@ func (d *discovery) transcripts(root string) {
 	d.answer.Problem(problem)
 	found := make([]listing, len(dirs))
 	agentfile.Parallel(len(dirs), func(i int) {
-		found[i] = listProject(ctx, dirs[i], func(id string) bool { return all || known[id] }, known)
+		found[i] = d.adapter.listProject(ctx, dirs[i], func(id string) bool { return all || known[id] }, known)
 	})
 	unlisted := 0
 	for i := range found {
@@ -107,8 +107,8 @@ type listing struct {
 
 // listProject lists the transcripts <session id>.jsonl in a project folder, of the sessions that which accepts. They may be
 // symbolic links. A file that vanishes meanwhile is left out. After ctx has ended, only the files of known sessions are examined.
-func listProject(ctx context.Context, dir string, which func(id string) bool, known map[string]bool) (l listing) {
-	names, err := readNames(ctx, dir)
+func (a *Adapter) listProject(ctx context.Context, dir string, which func(id string) bool, known map[string]bool) (l listing) {
+	names, err := a.namesIn(ctx, dir)
 	l.err = err
 	for _, name := range names {
 		id, ok := strings.CutSuffix(name, ".jsonl")
@@ -139,6 +139,30 @@ func listProject(ctx context.Context, dir string, which func(id string) bool, kn
 }
 
 func allSessions(string) bool { return true }
+
+// folderNames are the names in a folder, as of a stamp of it. They are not changed.
+type folderNames struct {
+	stamp agentfile.Stamp
+	names []string
+}
+
+// namesIn does what readNames does. It reads only a folder that has changed since it was read: a file that is created, removed or renamed changes
+// its folder.
+func (a *Adapter) namesIn(ctx context.Context, dir string) ([]string, error) {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		return readNames(ctx, dir)
+	}
+	stamp := agentfile.StampOf(dir, info)
+	if was, ok := a.folders.Get(dir); ok && was.stamp.Unchanged(stamp) {
+		return was.names, nil
+	}
+	names, err := readNames(ctx, dir)
+	if err == nil {
+		a.folders.Put(dir, folderNames{stamp, names})
+	}
+	return names, err
+}
 
 // readNames returns the names in a folder, sorted. It returns none for a path that does not exist or is not a folder.
 func readNames(ctx context.Context, dir string) (names []string, problem error) {
