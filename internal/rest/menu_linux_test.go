@@ -131,7 +131,7 @@ func (m *menu) latencies(home string, man corpus.Manifest, runs int) desktoptest
 		if i%2 == 0 {
 			status, word = "busy", "◐"
 		}
-		time.Sleep(200 * time.Millisecond) // nothing of the last change is left to be done
+		time.Sleep(600 * time.Millisecond) // nothing of the last change or opening is left to be done
 		writeEntry(m.t, home, s, p, status)
 		began := time.Now()
 		m.show()
