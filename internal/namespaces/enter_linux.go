@@ -46,9 +46,9 @@ func Enter(t *testing.T, env ...string) {
 	}
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.timeout=0", "-test.v="+fmt.Sprint(testing.Verbose()))
 	cmd.Env, cmd.SysProcAttr = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0"), env...), attr
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	out := t.Output() // not only at the end: the test may run for hours
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
 	}
-	t.Logf("%s", out)
 }
