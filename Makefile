@@ -159,7 +159,7 @@ harness: $(if $(filter real,$(AGENTS)),setup) ## do random things to agents (AGE
 	ROLLCALL_HARNESS=$(HARNESS) ROLLCALL_HARNESS_STEPS=$(STEPS) ROLLCALL_HARNESS_SEED=$(SEED) ROLLCALL_HARNESS_AGENTS=$(AGENTS) \
 		ROLLCALL_HARNESS_BINARY=../../$(BUILD)/rollcall-harness go test -tags agents -count=1 -timeout 0 -run '^TestHarness$$' -v ./internal/harness
 
-one-answer: ## after each of STEPS (10000) random steps by SEED (1), compare a core that runs on with one that begins, all fields
+one-answer: ## after each of STEPS (10000) random steps by SEED (1), compare a core that runs on with one that begins and with a process, all fields
 	ROLLCALL_ONE_ANSWER=$(or $(STEPS),10000) ROLLCALL_HARNESS_SEED=$(SEED) go test -count=1 -timeout 0 -run '^TestOneAnswer$$' -v ./internal/harness
 
 # Real programs on a busy machine are not deterministic: a scenario that fails is run again, alone, and what failed is printed at the end. A wrong

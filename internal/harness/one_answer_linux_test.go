@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"reflect"
 	"regexp"
@@ -15,25 +14,32 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/all"
 	"rollcall/app"
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/eventually"
+	"rollcall/internal/must"
+	"rollcall/internal/namespaces"
 )
 
-// TestOneAnswer compares, after every step, what a core answers that has run since the
-// beginning with what one answers that begins now, in all fields, and both with the truth.
+// TestOneAnswer compares what a core answers that has run since the beginning with what one answers that begins now, in all
+// fields, and both with the truth. It does so after every step of an agent: before each comparison, some of the agents take one
+// step each. The core that begins now is in this process; at every freshEvery-th comparison another process, which begins now, must
+// answer the same, so that what is kept between the questions of a process is compared too.
 func TestOneAnswer(t *testing.T) {
 	steps, _ := strconv.Atoi(os.Getenv("ROLLCALL_ONE_ANSWER"))
 	if steps == 0 {
 		t.Skip("ROLLCALL_ONE_ANSWER does not say how many steps: see make one-answer")
+	}
+	if os.Getenv(stageKey) != asTest { // a gateway's port is looked up among all processes
+		namespaces.Enter(t, stageKey+"="+asOneAnswer, workKey+"="+t.TempDir())
+		return
 	}
 	world := scene.New(t)
 	h := &harness{T: t, seed: seedOf(t), script: newScript(world, seedOf(t), standIns(world)), launched: map[string]*launched{}, did: map[string]int{}}
 	h.script.share = true
 	d := &differences{harness: h, examples: map[string]string{}, count: map[string]int{}}
 	ctx, cancel := context.WithCancel(t.Context())
-	old, done := d.core(app.All), make(chan error, 1)
+	old, done := newCore(world.Home, world.Table, app.All), make(chan error, 1)
 	go func() { done <- old.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
@@ -42,13 +48,13 @@ func TestOneAnswer(t *testing.T) {
 		}
 	})
 	for h.script.steps < steps {
-		if h.step() {
-			h.damaged(old)
-			d.compare(old)
-			d.tell()
-		}
+		d.steps()
+		h.damaged(old)
+		d.compare(old)
+		d.tell()
 	}
-	t.Logf("seed %d: %d steps, %d sessions begun, damage %v", h.seed, h.script.steps, h.script.begun, h.did)
+	t.Logf("seed %d: %d steps, %d comparisons, %d of them with a process, %d sessions begun, damage %v",
+		h.seed, h.script.steps, d.comparisons, d.comparisons/freshEvery, h.script.begun, h.did)
 	d.report()
 }
 
@@ -58,35 +64,67 @@ type differences struct {
 	examples map[string]string // the first of each kind
 	count    map[string]int    // of steps
 	last     int               // the latest step that had one
-	n        int
-	told     int // how many times the progress was told
+
+	comparisons int
+	n           int
+	told        int // how many times the progress was told
 }
 
-// core returns one that waits for its answers also while the machine does nothing for this test.
-func (d *differences) core(since time.Duration) *app.Core {
-	w := d.script.world
-	return app.New(app.Config{Adapters: all.New(w.Table, all.Config{Home: w.Home}), Table: w.Table, Since: since, Totals: true, Limit: time.Minute})
+// steps has one agent or more take a step, each agent one: the sessions of two agents do not meet.
+func (d *differences) steps() {
+	s := d.script
+	for _, i := range s.rng.Perm(len(s.troops))[:1+s.rng.IntN(len(s.troops))] {
+		d.stepOf(s.troops[i])
+	}
 }
 
-// compare asks both.
+// compare asks all of them at the same time.
 func (d *differences) compare(old *app.Core) {
 	d.Helper()
-	ask := func(c *app.Core) *app.Snapshot {
-		var all sync.WaitGroup
-		for _, troop := range d.script.troops {
-			all.Go(func() { c.RefreshOne(d.Context(), troop.agent.Name()) })
-		}
-		all.Wait()
-		return c.Snapshot()
+	d.comparisons++
+	w := d.script.world
+	var fresh, live *app.Snapshot
+	var process map[string]app.Session
+	var problem error
+	var asked sync.WaitGroup
+	asked.Go(func() { fresh = newCore(w.Home, w.Table, app.All).Refresh(d.Context()) })
+	asked.Go(func() { live = newCore(w.Home, w.Table, 0).Refresh(d.Context()) })
+	if d.comparisons%freshEvery == 0 {
+		asked.Go(func() { process, problem = askProcess(d.Context(), w) })
 	}
-	d.script.untilSeen()
-	fresh := ask(d.core(app.All))
-	d.liveFirst(old, fresh)
-	d.between(byKey(ask(old)), byKey(fresh))
-	d.between(liveByKey(ask(d.core(0))), liveByKey(fresh))
+	eventually.True(d.T, "the old core's questions are answered", func() bool { return !old.Snapshot().Refreshing })
+	before := byKey(old.Snapshot())
+	var first, last *app.Snapshot
+	if d.comparisons%2 == 0 {
+		first = old.RefreshLive(d.Context())
+		last = old.Refresh(d.Context()) // joins the question about all that RefreshLive has begun
+	} else { // the one about all is the first question after the steps
+		last = d.refreshAll(old)
+	}
+	asked.Wait()
+	must.Do(d.T, problem)
+	if first != nil {
+		d.liveFirst(before, first, fresh)
+	}
+	d.between("old", byKey(last), byKey(fresh))
+	d.whole("old", last, fresh)
+	d.between("live alone", liveByKey(live, nil), liveByKey(fresh, nil))
+	if process != nil {
+		d.between("process", process, asSent(d.T, fresh))
+	}
 	for _, wrong := range d.wrongList(listedOf(fresh)) {
 		d.differ("truth: "+identifiers.ReplaceAllString(wrong, "…"), wrong)
 	}
+}
+
+// refreshAll asks a core for all sessions. Unlike Core.Refresh it joins no question that began before the steps.
+func (d *differences) refreshAll(c *app.Core) *app.Snapshot {
+	var asked sync.WaitGroup
+	for _, troop := range d.script.troops {
+		asked.Go(func() { c.RefreshOne(d.Context(), troop.agent.Name()) })
+	}
+	asked.Wait()
+	return c.Snapshot()
 }
 
 // identifiers are what differs between two cases of the same kind.
@@ -95,44 +133,61 @@ var identifiers = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]+|ses_\w+|\d+`)
 // ages are for how long, and how long ago, something was: they grow between two answers.
 var ages = regexp.MustCompile(`\b(for )?\d+(\.\d+)? (ms|s|min|h|days?)( ago)?\b|just now`)
 
-// between notes in which fields two answers differ.
-func (d *differences) between(old, fresh map[string]app.Session) {
-	for key, was := range old {
-		now, listed := fresh[key]
+// between notes in which fields the answer of who and that of a fresh core differ.
+func (d *differences) between(who string, theirs, fresh map[string]app.Session) {
+	for key, x := range theirs {
+		y, listed := fresh[key]
 		if !listed {
-			d.differ(string(was.Agent)+" only by the old core", fmt.Sprintf("%s: %s, %s", key, scene.TruthOf(&was.Session), was.Evidence))
+			d.differ(fmt.Sprintf("%s only by %s", x.Agent, who), fmt.Sprintf("%s: %s, %s", key, scene.TruthOf(&x.Session), x.Evidence))
 			continue
 		}
-		a, b := reflect.ValueOf(was.Session), reflect.ValueOf(now.Session)
-		for i := range a.NumField() {
-			name := a.Type().Field(i).Name
-			if x, y := a.Field(i).Interface(), b.Field(i).Interface(); !same(x, y) {
-				d.differ(fmt.Sprintf("%s %s", was.Agent, name), fmt.Sprintf("%s: old %+v, fresh %+v", key, show(x), show(y)))
-			}
-		}
-		if (was.Stale == nil) != (now.Stale == nil) {
-			d.differ(string(was.Agent)+" Stale", fmt.Sprintf("%s: old %+v, fresh %+v", key, was.Stale, now.Stale))
+		d.fields(x.Agent, who, key, x.Session, y.Session)
+		if (x.Stale == nil) != (y.Stale == nil) {
+			d.differ(fmt.Sprintf("%s Stale (%s)", x.Agent, who), fmt.Sprintf("%s: %s %+v, fresh %+v", key, who, x.Stale, y.Stale))
 		}
 	}
-	for key, now := range fresh {
-		if _, listed := old[key]; !listed {
-			d.differ(string(now.Agent)+" only by the fresh core", fmt.Sprintf("%s: %s, %s", key, scene.TruthOf(&now.Session), now.Evidence))
+	for key, y := range fresh {
+		if _, listed := theirs[key]; !listed {
+			d.differ(fmt.Sprintf("%s not by %s", y.Agent, who), fmt.Sprintf("%s: %s, %s", key, scene.TruthOf(&y.Session), y.Evidence))
 		}
 	}
 }
 
-func same(x, y any) bool {
-	if text, ok := x.(string); ok {
-		return ages.ReplaceAllString(text, "") == ages.ReplaceAllString(y.(string), "")
+// fields notes which fields of two values of one type differ, but for some.
+func (d *differences) fields(agent adapters.Name, who, key string, theirs, fresh any, but ...string) {
+	a, b := reflect.ValueOf(theirs), reflect.ValueOf(fresh)
+	for i := range a.NumField() {
+		name := a.Type().Field(i).Name
+		if one, other := show(a.Field(i)), show(b.Field(i)); one != other && !slices.Contains(but, name) {
+			d.differ(fmt.Sprintf("%s %s (%s)", agent, name, who), fmt.Sprintf("%s: %s %s, fresh %s", key, who, one, other))
+		}
 	}
-	return reflect.DeepEqual(x, y)
 }
 
-func show(x any) any {
-	if v := reflect.ValueOf(x); v.Kind() == reflect.Pointer && !v.IsNil() {
-		return v.Elem().Interface()
+// show returns a field in words, without ages.
+func show(v reflect.Value) string {
+	if v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
 	}
-	return x
+	return ages.ReplaceAllString(fmt.Sprintf("%+v", v.Interface()), "")
+}
+
+// whole compares what is said of the agents, and the order of the sessions.
+func (d *differences) whole(who string, theirs, fresh *app.Snapshot) {
+	for i, h := range theirs.Adapters {
+		d.fields(h.Name, who, "its health", h, fresh.Adapters[i], "Elapsed", "Answered", "Asking")
+	}
+	if one, other := order(theirs), order(fresh); one != other {
+		d.differ("order ("+who+")", fmt.Sprintf("%s\n%s\nfresh\n%s", who, one, other))
+	}
+}
+
+func order(s *app.Snapshot) string {
+	var keys []string
+	for x := range s.All() {
+		keys = append(keys, keyOf(x))
+	}
+	return strings.Join(keys, "\n")
 }
 
 // tell says every 500 steps how far the run has come.
@@ -174,22 +229,21 @@ func (d *differences) report() {
 	}
 }
 
+func keyOf(x *app.Session) string { return string(x.Agent) + " " + x.ID }
+
 func byKey(s *app.Snapshot) map[string]app.Session {
 	out := map[string]app.Session{}
 	for x := range s.All() {
-		out[string(x.Agent)+" "+x.ID] = *x
+		out[keyOf(x)] = *x
 	}
 	return out
 }
 
-// liveFirst compares what the old core shows when it has asked for the live sessions, and not yet for the others: the live ones are the same, and
-// of those that it showed before none has vanished that still exists.
-func (d *differences) liveFirst(old *app.Core, fresh *app.Snapshot) {
-	eventually.True(d.T, "the old core's questions are answered", func() bool { return !old.Snapshot().Refreshing })
-	before := byKey(old.Snapshot())
-	snap := old.RefreshLive(d.Context())
-	d.between(liveByKey(snap), liveByKey(fresh))
-	shown := byKey(snap)
+// liveFirst compares what the old core shows when it has asked for the live sessions, and not yet for the others: the live ones and those
+// that were live before are the same, and of those that it showed before none has vanished that still exists.
+func (d *differences) liveFirst(before map[string]app.Session, first, fresh *app.Snapshot) {
+	d.between("old, live alone", liveByKey(first, before), liveByKey(fresh, before))
+	shown := byKey(first)
 	for key, x := range byKey(fresh) {
 		_, was := before[key]
 		if now, is := shown[key]; was && !is {
@@ -200,10 +254,16 @@ func (d *differences) liveFirst(old *app.Core, fresh *app.Snapshot) {
 	}
 }
 
-// liveByKey returns the live sessions alone: those are the same whatever else was asked for.
-func liveByKey(s *app.Snapshot) map[string]app.Session {
-	out := byKey(s)
-	maps.DeleteFunc(out, func(_ string, x app.Session) bool { return !x.Live() })
+// liveByKey returns the sessions that are live, or were before. They are the same whatever else was asked for, but for Usage, which
+// counts an answer that several sessions hold for one of those that are asked for.
+func liveByKey(s *app.Snapshot, before map[string]app.Session) map[string]app.Session {
+	out := map[string]app.Session{}
+	for key, x := range byKey(s) {
+		if was, listed := before[key]; x.Live() || listed && was.Live() {
+			x.Usage = nil
+			out[key] = x
+		}
+	}
 	return out
 }
 
@@ -230,10 +290,13 @@ func listedOf(s *app.Snapshot) (l listed) {
 // damaged now and then damages a store, lets the old core look at it, and mends it: what it has seen must not last.
 func (t *harness) damaged(old *app.Core) {
 	t.Helper()
-	if !t.script.chance(5) {
+	if !t.script.chance(25) {
 		return
 	}
-	kinds := []func() *damage{t.renamed, t.truncated, t.entryTruncated}
+	kinds := []func() *damage{t.renamed, t.truncated}
+	if t.script.chance(10) { // seldom: Claude Code's adapter waits a second for the rest of an entry
+		kinds = []func() *damage{t.entryTruncated}
+	}
 	d := kinds[t.script.rng.IntN(len(kinds))]()
 	if d == nil {
 		return

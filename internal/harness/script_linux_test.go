@@ -183,8 +183,12 @@ func (s *script) untilSeen() {
 
 // step takes one step with one session; false: none can be taken.
 func (t *harness) step() bool {
+	return t.stepOf(t.script.troops[t.script.rng.IntN(len(t.script.troops))])
+}
+
+// stepOf takes one step with a session of one agent; false: none can be taken.
+func (t *harness) stepOf(troop *troop) bool {
 	s := t.script
-	troop := s.troops[s.rng.IntN(len(s.troops))]
 	if s.frozen[troop.agent.Name()] {
 		return false
 	}

@@ -41,8 +41,13 @@ var programs = []string{scene.ClaudeProgram, scene.CodexProgram, scene.OpenCodeP
 	wrapperProgram, strangerProgram, editorProgram, acpProgram, "/opt/bin/claude", "/opt/bin/codex", "/opt/bin/opencode", "/opt/bin/pi"}
 
 func TestMain(m *testing.M) {
-	if os.Getenv(stageKey) == asInit {
+	switch os.Getenv(stageKey) {
+	case asInit:
 		os.Exit(initNamespaces())
+	case asOneAnswer:
+		namespaces.Main(os.Getenv(workKey), stageKey+"="+asTest, nil)
+	case asProcess:
+		os.Exit(answerProcess())
 	}
 	os.Exit(m.Run())
 }
