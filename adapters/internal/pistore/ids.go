@@ -41,20 +41,30 @@ func isSameProcess(a, b *session) bool {
 	return n > m && n-m < idRange
 }
 
-// writer returns the agent that a session belongs to. pi_agent_rust names files by the
-// first 8 characters of the id and keeps SQLite files as well; Pi names files by the
-// whole id. For a file with another name the header decides, and then the process that
-// has the session. Every other session is Pi's.
+// writer returns the agent that a session belongs to. For a file that does not show it, the process that has the session decides. Every other
+// session is Pi's.
 func (s *session) writer() adapters.Name {
+	switch w := s.recorded(); {
+	case w != "":
+		return w
+	case s.owner != nil:
+		return s.owner.agent
+	}
+	return Pi
+}
+
+// recorded returns the agent that began a session, and "" where its file does not show it. pi_agent_rust names files by the first 8
+// characters of the id and keeps SQLite files as well; Pi names files by the whole id. For a file with another name the header decides.
+func (s *session) recorded() adapters.Name {
 	switch {
 	case s.certain() != "":
 		return s.certain()
 	case s.shortLabel && s.id != s.label && strings.HasPrefix(s.id, s.label), s.isRust:
 		return PiRust
-	case s.label != "" && s.label == s.id, s.owner == nil:
+	case s.label != "" && s.label == s.id:
 		return Pi
 	}
-	return s.owner.agent
+	return ""
 }
 
 // certain returns the writer if the file's name alone shows it, and "" otherwise.

@@ -24,10 +24,11 @@ func (s *session) startWindow() time.Duration {
 	return min(max(3500*time.Millisecond, 8*s.second.Sub(s.at)), 20*time.Second)
 }
 
-// canBegin reports whether the process can have begun with the session.
+// canBegin reports whether the process can have begun with the session. Pi and pi_agent_rust can continue each other's sessions, but begin
+// their own.
 func (m *matcher) canBegin(p *process, s *session) bool {
-	gap := s.at.Sub(p.Started)
-	if gap < -startPrecision || !p.mayHave(s) || !s.isNumbered(p) {
+	gap, writer := s.at.Sub(p.Started), s.recorded()
+	if gap < -startPrecision || !p.mayHave(s) || !s.isNumbered(p) || writer != "" && writer != p.agent {
 		return false
 	}
 	return m.threadsFollow(p, s) || gap <= s.startWindow() && !m.wroteLess(p, s)

@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
@@ -91,6 +92,32 @@ func TestSharedStore(t *testing.T) {
 		if x.Status != adapters.Stopped {
 			t.Errorf("%s: %s, %s", id, x.Status, x.Evidence)
 		}
+	}
+}
+
+// Neither of the two begins a session of the other: it is over when its own process is killed beside one of the other's in its folder.
+func TestKilledBesideOther(t *testing.T) {
+	for _, killed := range []adapters.Name{agentname.Pi, agentname.PiRust} {
+		t.Run(string(killed), func(t *testing.T) {
+			w := newFixture(t)
+			other := agentname.PiRust
+			if killed == other {
+				other = agentname.Pi
+			}
+			w.start(other, w.cwd())
+			p, stop := w.start(killed, w.cwd())
+			id, s := idA, newScript(idA, w.cwd(), p.Started.Add(second)).begin().sys(0)
+			if killed == agentname.PiRust {
+				id, s = rustA, rustScript(rustA, w.cwd(), p.Started.Add(second))
+			}
+			w.put(s.prompt(3*second, "x"))
+			w.both(w.store(agentname.Pi), w.store(agentname.PiRust))
+			stop()
+			got, _, _ := w.both(w.store(agentname.Pi), w.store(agentname.PiRust))
+			if x := got[id]; scene.TruthOf(&x) != (scene.Truth{Status: adapters.Stopped, Outcome: adapters.Died}) {
+				t.Errorf("%s, %s", scene.TruthOf(&x), x.Evidence)
+			}
+		})
 	}
 }
 
