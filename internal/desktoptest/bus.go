@@ -94,12 +94,6 @@ func (d *Desktop) owned(name string) (bool, error) {
 	return has, err
 }
 
-// WaitName returns when somebody owns name on the bus, or with an error when
-// ctx is done.
-func (d *Desktop) WaitName(ctx context.Context, name string) error {
-	return d.until(ctx, "wait for "+name, nil, func() (bool, error) { return d.owned(name) })
-}
-
 // Message is one message that passed over the bus.
 type Message struct {
 	At time.Time // when it was seen, on this process's clock

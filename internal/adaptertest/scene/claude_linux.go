@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -150,6 +149,3 @@ func (c claude) forget(s *Session) {
 func (c claude) strange(s *Session) {
 	c.Append(s.File, fmt.Sprintf(`{"type":"moonshine","sessionId":%q,"phase":{"of":["the","moon"]}}`, s.ID))
 }
-
-// KeyFile is a secret beside the registry, which nothing may read.
-func KeyFile(w *Environment) string { return filepath.Join(w.Home, ".claude", "sessions", "1.abc.key") }

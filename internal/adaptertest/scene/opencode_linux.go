@@ -58,9 +58,6 @@ func (o *opencode) database() string {
 	return o.Path(".local", "share", string(o.name), string(o.name)+".db")
 }
 
-// Database is the file of OpenCode's database.
-func Database(w *Environment) string { return w.Path(".local", "share", "opencode", "opencode.db") }
-
 func (o *opencode) Install() {
 	if o.db != nil {
 		return
