@@ -187,7 +187,7 @@ func formatOf(a answer) Format {
 		return Unrecognised
 	case len(a.roll.Skipped) > 0:
 		return Partly
-	case len(a.roll.Sessions) > 0:
+	case len(a.Sessions) > a.added:
 		return Recognised
 	}
 	return ""
