@@ -303,6 +303,9 @@ func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*ada
 // add adds a session to the answer, if it was asked for.
 func (d *discovery) add(f *facts, s *adapters.Session) {
 	d.answer.SkipAll(f.skipped)
+	if s.Live() || f.readsParts() {
+		d.answer.SkipAll(f.skippedParts)
+	}
 	if len(d.query.IDs) > 0 && !slices.Contains(d.query.IDs, s.ID) ||
 		len(d.query.IDs) == 0 && s.Status == adapters.Stopped && s.LastActivityAt.Before(d.query.Since) {
 		return

@@ -90,6 +90,8 @@ func (f *facts) setLast(id, data string, updated, created millis) {
 
 func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
 
+func (f *facts) skipPart(reason string) { f.skippedParts = kit.CountSkipped(f.skippedParts, reason) }
+
 // fromFiles reports whether a version kept its sessions in files (before 1.2), from which a later one imported them.
 func fromFiles(version string) bool {
 	return strings.HasPrefix(version, "0.") || strings.HasPrefix(version, "1.0.") || strings.HasPrefix(version, "1.1.")
@@ -153,13 +155,12 @@ func (r *reading) promptsOf(ctx context.Context, ids []string) error {
 // details reads the facts that are needed only for sessions that may be in a turn, and
 // the sums for versions that keep none.
 func (r *reading) details(ctx context.Context, f *facts) error {
-	open := f.last.ID != "" && !f.last.ended()
-	if f.last.Role == "user" && (open || r.want.mayRun(f.id, f.updated)) {
+	if f.last.Role == "user" && (f.hasOpenMessage() || r.want.mayRun(f.id, f.updated)) {
 		if err := r.lastAssistant(ctx, f); err != nil {
 			return err
 		}
 	}
-	if f.assistant.ID != "" && (open || f.needsParts() || r.want.mayRun(f.id, f.updated)) {
+	if f.assistant.ID != "" && (f.readsParts() || r.want.mayRun(f.id, f.updated)) {
 		f.partsUnread = false
 		if err := r.calls(ctx, f); err != nil {
 			return err
@@ -197,6 +198,12 @@ func (r *reading) lastContext(ctx context.Context, f *facts) error {
 		return nil
 	})
 }
+
+// hasOpenMessage reports whether the last message has not ended.
+func (f *facts) hasOpenMessage() bool { return f.last.ID != "" && !f.last.ended() }
+
+// readsParts reports whether the parts of the last message are read, whoever asks.
+func (f *facts) readsParts() bool { return f.hasOpenMessage() || f.needsParts() }
 
 // needsParts reports whether only the parts of a finished message show how it ended.
 func (f *facts) needsParts() bool {
@@ -250,7 +257,7 @@ func (r *reading) calls(ctx context.Context, f *facts) error {
 func (f *facts) addPart(updated millis, data string, metadata bool) {
 	var p part
 	if json.Unmarshal([]byte(data), &p) != nil {
-		f.skip("part in an unknown form")
+		f.skipPart("part in an unknown form")
 		return
 	}
 	p.updated = updated

@@ -189,6 +189,8 @@ type facts struct {
 	imported bool  // written by a version with files, so its rows carry the time of the import
 	files    []string
 	skipped  map[string]int
+	// skippedParts are counted only where readsParts, or a process runs the session: else it depends on who asks whether they were read.
+	skippedParts map[string]int
 }
 
 // otherParts lists the kinds of parts that show nothing about the state of a session
@@ -200,7 +202,7 @@ var otherParts = map[string]bool{"text": true, "reasoning": true, "file": true, 
 func (f *facts) add(p *part, metadata bool) {
 	if p.Type != "tool" {
 		if !otherParts[p.Type] {
-			f.skip("part of an unknown type")
+			f.skipPart("part of an unknown type")
 		}
 		return
 	}
