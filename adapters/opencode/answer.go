@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -291,22 +290,12 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	switch {
 	case errors.Is(err, errNotFound):
 		return adapters.Result{}, adapters.ErrNotPending
-	case err != nil && wasSent(err):
+	case err != nil && !errors.Is(err, errPassword) && kit.WasSent(err):
 		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrUnconfirmed, c.serverProblem(err))
 	case err != nil:
 		return adapters.Result{}, c.problem(err)
 	}
 	return adapters.Result{Confirmed: true, Evidence: c.product.server() + " took the answer to " + r.ID}, nil
-}
-
-// wasSent reports whether a request may have reached the server although it failed.
-func wasSent(err error) bool {
-	var listener *kit.ListenerError
-	var op *net.OpError
-	if errors.Is(err, errPassword) || errors.As(err, &listener) {
-		return false
-	}
-	return !errors.As(err, &op) || op.Op != "dial"
 }
 
 // reply returns the call that gives a decision. "always" is never sent.

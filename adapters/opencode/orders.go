@@ -132,7 +132,7 @@ func (a *Adapter) Attach(ctx context.Context, program string, s adapters.Session
 	if err != nil {
 		return adapters.Command{}, fmt.Errorf("%w: %w", adapters.ErrNoAttach, err)
 	}
-	args := []string{"attach", c.base, "--session", s.ID}
+	args := []string{"attach", c.Base, "--session", s.ID}
 	if s.CWD != "" {
 		args = append(args, "--dir", s.CWD)
 	}

@@ -1,13 +1,11 @@
 package opencode
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -15,7 +13,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -57,7 +54,6 @@ const (
 	// orderLimit is how long a server may take to carry out an order: an answer, a prompt, an abort.
 	orderLimit = 10 * time.Second
 	maxFolders = 8 // folders that one server is asked about
-	maxAnswer  = 4 << 20
 	// defaultPort is the port that a server without --port uses if it is free
 	// (1.18.33).
 	defaultPort = 4096
@@ -65,13 +61,11 @@ const (
 
 // serverClient asks the server of one process.
 type serverClient struct {
-	product        *Product
-	http           *http.Client
-	base           string // its address
-	user, password string // empty: none is sent
-	next           bool   // it is a server of OpenCode 2
-	version        string // of such a server, as far as it is known
-	pid            int    // of such a server
+	kit.Service
+	product *Product
+	next    bool   // it is a server of OpenCode 2
+	version string // of such a server, as far as it is known
+	pid     int    // of such a server
 }
 
 // client returns a client for the server of one process. It connects only to this
@@ -80,9 +74,9 @@ type serverClient struct {
 // the one with which Rollcall launched the process, or else the one in Rollcall's own
 // environment, if any.
 func (a *Adapter) client(h *host, base string) *serverClient {
-	c := &serverClient{product: a.product, http: a.httpClient(h.Identity), base: base, user: defaultUser, password: a.password(h.Identity), pid: h.PID}
-	if c.password == "" {
-		c.user, c.password = cmp.Or(a.Env(a.product.user()), defaultUser), a.Env(a.product.password())
+	c := &serverClient{Service: kit.Service{Client: a.httpClient(h.Identity), Base: base, User: defaultUser, Password: a.password(h.Identity)}, product: a.product, pid: h.PID}
+	if c.Password == "" {
+		c.User, c.Password = cmp.Or(a.Env(a.product.user()), defaultUser), a.Env(a.product.password())
 	}
 	return c
 }
@@ -110,14 +104,8 @@ func (c census) address(h *host) (base string, sure bool) {
 		}
 		port = defaultPort
 	}
-	name := h.name
-	switch ip := net.ParseIP(name); {
-	case name == "" || name == "localhost" || ip != nil && ip.IsUnspecified():
-		name = "127.0.0.1"
-	case ip == nil || !ip.IsLoopback():
-		return "", false
-	}
-	return "http://" + net.JoinHostPort(name, strconv.Itoa(port)), h.port > 0
+	base = kit.Loopback(h.name, port)
+	return base, base != "" && h.port > 0
 }
 
 // askServers asks the servers of a root's processes about the folders of sessions.
@@ -129,7 +117,7 @@ func (d *discovery) askServers(ctx context.Context, r *root, sessions map[string
 	for _, h := range r.hosts {
 		client, sure, err := d.adapter.clientOf(d.census, h)
 		if h.service && err != nil && !errors.Is(err, errNoServer) {
-			d.answer.Problem((&serverClient{product: h.product, base: fmt.Sprintf("the service of process %d", h.PID)}).serverProblem(err))
+			d.answer.Problem((&serverClient{product: h.product, Service: kit.Service{Base: fmt.Sprintf("the service of process %d", h.PID)}}).serverProblem(err))
 		}
 		if client == nil {
 			continue
@@ -161,7 +149,7 @@ func (d *discovery) askServers(ctx context.Context, r *root, sessions map[string
 }
 
 func (c *serverClient) serverProblem(err error) error {
-	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: c.base, Err: err,
+	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: c.Base, Err: err,
 		Fix: "the status of its sessions is derived from its stored files alone"}
 	var timeout net.Error
 	var listener *kit.ListenerError
@@ -267,39 +255,15 @@ func (c *serverClient) get(ctx context.Context, path string, into any) error {
 
 // request sends a request to the server, with content as JSON unless it is nil.
 func (c *serverClient) request(ctx context.Context, method, path string, content any) ([]byte, error) {
-	var send io.Reader
-	if content != nil {
-		b, err := json.Marshal(content)
-		if err != nil {
-			return nil, err
-		}
-		send = bytes.NewReader(b)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, send)
-	if err != nil {
-		return nil, err
-	}
-	if content != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if c.password != "" {
-		req.SetBasicAuth(c.user, c.password)
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	switch {
-	case err != nil:
-		return nil, err
-	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+	body, err := c.Do(ctx, method, path, content)
+	switch refused, is := errors.AsType[*kit.StatusError](err); {
+	case !is:
+		return body, err
+	case refused.Code == http.StatusUnauthorized || refused.Code == http.StatusForbidden:
 		return nil, errPassword
-	case resp.StatusCode == http.StatusNotFound:
-		return nil, fmt.Errorf("%w: %w: %s", errAnswer, errNotFound, resp.Status)
-	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return nil, fmt.Errorf("%w: %s", errAnswer, resp.Status)
+	case refused.Code == http.StatusNotFound:
+		return nil, fmt.Errorf("%w: %w: %s", errAnswer, errNotFound, refused.Text)
+	default:
+		return nil, fmt.Errorf("%w: %s", errAnswer, refused.Text)
 	}
-	return body, nil
 }

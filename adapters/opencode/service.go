@@ -19,6 +19,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
 
@@ -99,7 +100,8 @@ func (a *Adapter) service(h *host) (*serverClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &serverClient{product: a.product, http: a.httpClient(h.Identity), base: r.URL, user: defaultUser, password: r.Password, next: true, pid: h.PID, version: r.Version}, nil
+	return &serverClient{Service: kit.Service{Client: a.httpClient(h.Identity), Base: r.URL, User: defaultUser, Password: r.Password}, product: a.product,
+		next: true, pid: h.PID, version: r.Version}, nil
 }
 
 // getNext gets the data of an answer below /api/session.
