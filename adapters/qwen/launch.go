@@ -24,7 +24,10 @@ func (a *Adapter) Modes() []adapters.Mode {
 }
 
 // protocol is how a launch that can be answered exchanges its prompts and requests (0.24.4).
-var protocol = kit.ACP{Agent: Name, Where: description.Title}
+var protocol = kit.ACP{Agent: Name, Where: description.Title, Once: allowOnce}
+
+// allowOnce is the option that changes no permission mode: a plan has another one that returns to the mode before it.
+const allowOnce = "proceed_once"
 
 // Talk implements adapters.Piped.
 func (a *Adapter) Talk() adapters.Talk { return protocol.Talk() }

@@ -17,6 +17,7 @@ import (
 type ACP struct {
 	Agent adapters.Name
 	Where string // the agent's title, for Request.Where
+	Once  string // the option that allows once where several do; empty: the first
 }
 
 // The ids of the messages that open a session. An id that begins with acpLoad ends with the id of the session.
@@ -80,14 +81,16 @@ type acpRequest struct {
 	id     json.RawMessage
 	params struct {
 		Call    json.RawMessage `json:"toolCall"`
-		Options []acpOption     `json:"options"`
+		Options []ACPOption     `json:"options"`
 	}
 }
 
-type acpOption struct {
+// ACPOption is a decision that an agent offers on a request.
+type ACPOption struct {
 	ID   string `json:"optionId"`
 	Name string `json:"name"`
-	Kind string `json:"kind"` // allow_once, allow_always, reject_once, reject_always
+	Kind string `json:"kind"`  // allow_once, allow_always, reject_once, reject_always
+	Says string `json:"label"` // the name, as `qwen serve` has it (0.24.4)
 }
 
 // Read implements adapters.Talk.
@@ -209,23 +212,29 @@ func (t *acpTalk) Waiting() []adapters.Request {
 	return out
 }
 
-// option returns the id of the first option of a kind; "" if there is none.
-func (r *acpRequest) option(kind string) string {
-	for _, o := range r.params.Options {
-		if o.Kind == kind {
-			return o.ID
+// Option returns the id of the option that allows or denies once; "" if there is none.
+func (a *ACP) Option(options []ACPOption, v adapters.Verdict) (id string) {
+	kind := map[adapters.Verdict]string{adapters.AllowOnce: "allow_once", adapters.Deny: "reject_once"}[v]
+	for _, o := range options {
+		if o.Kind == kind && (id == "" || o.ID == a.Once) {
+			id = o.ID
 		}
 	}
-	return ""
+	return id
 }
 
 func (r *acpRequest) request(a *ACP) adapters.Request {
-	out := adapters.Request{Agent: a.Agent, ID: string(r.id), Kind: adapters.AsksPermission, Where: a.Where,
-		CanAllow: r.option("allow_once") != "", CanDeny: r.option("reject_once") != ""}
-	for _, o := range r.params.Options {
-		out.Options = append(out.Options, o.Name)
+	return a.Request(string(r.id), func(member string) []byte { return agentfile.Get(r.params.Call, member) }, r.params.Options)
+}
+
+// Request returns a request for a permission with the options that its call offers. get returns a member of the call.
+func (a *ACP) Request(id string, get func(member string) []byte, options []ACPOption) adapters.Request {
+	out := adapters.Request{Agent: a.Agent, ID: id, Kind: adapters.AsksPermission, Where: a.Where,
+		CanAllow: a.Option(options, adapters.AllowOnce) != "", CanDeny: a.Option(options, adapters.Deny) != ""}
+	for _, o := range options {
+		out.Options = append(out.Options, cmp.Or(o.Name, o.Says))
 	}
-	input, title := agentfile.Get(r.params.Call, "rawInput"), agentfile.String(agentfile.Get(r.params.Call, "title"))
+	input, title := get("rawInput"), agentfile.String(get("title"))
 	var members map[string]json.RawMessage
 	if json.Unmarshal(input, &members) != nil || members == nil {
 		members = map[string]json.RawMessage{}
@@ -233,14 +242,15 @@ func (r *acpRequest) request(a *ACP) adapters.Request {
 	if len(members) == 0 && !agentfile.Null(input) { // another form is shown as it is
 		members["input"] = input
 	}
-	if IsPlainCommand(members) {
+	kind := string(agentfile.Text(get("kind")))
+	if IsPlainCommand(members) && (kind == "" || kind == "execute") { // another tool can have the same arguments
 		out.Kind, out.Text = adapters.AsksCommand, agentfile.String(members["command"])
 		return out
 	}
-	if string(agentfile.Text(agentfile.Get(r.params.Call, "kind"))) == "edit" {
+	if kind == "edit" {
 		out.Kind = adapters.AsksFileChange
 	}
-	r.addContent(members)
+	addContent(members, get("content"))
 	out.Text = title
 	if len(members) > 0 {
 		var text bytes.Buffer
@@ -250,6 +260,7 @@ func (r *acpRequest) request(a *ACP) adapters.Request {
 		_ = enc.Encode(members) // what was parsed can be written
 		out.Text = strings.TrimSpace(title + "\n" + text.String())
 	}
+	out.CanAllow = out.CanAllow && out.Text != "" // nothing shows what would be allowed
 	return out
 }
 
@@ -265,8 +276,7 @@ func IsPlainCommand(input map[string]json.RawMessage) bool {
 }
 
 // addContent adds what a call shows beside its arguments. One change of a file gets the names under which changes are shown as lines.
-func (r *acpRequest) addContent(members map[string]json.RawMessage) {
-	content := agentfile.Get(r.params.Call, "content")
+func addContent(members map[string]json.RawMessage, content []byte) {
 	var parts []json.RawMessage
 	if json.Unmarshal(content, &parts) != nil || len(parts) == 0 {
 		return
@@ -294,6 +304,5 @@ func (t *acpTalk) Answer(id string, d adapters.Decision) ([]byte, error) {
 		return nil, err
 	}
 	t.answered[id] = true // the call of one that is denied fails at once
-	kind := map[adapters.Verdict]string{adapters.AllowOnce: "allow_once", adapters.Deny: "reject_once"}[d.Verdict]
-	return acpLines(acpAnswer(r, map[string]string{"outcome": "selected", "optionId": r.option(kind)})), nil
+	return acpLines(acpAnswer(r, map[string]string{"outcome": "selected", "optionId": t.agent.Option(r.params.Options, d.Verdict)})), nil
 }

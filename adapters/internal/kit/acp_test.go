@@ -95,6 +95,7 @@ func TestACPRequest(t *testing.T) {
 	}{
 		{ask("touch", `{"command":"touch a && rm b","description":"d"}`, "[]"), "touch a && rm b", adapters.AsksCommand},
 		{ask("touch", `{"command":"touch a","is_background":true}`, "[]"), "touch\n{\n  \"command\": \"touch a\",\n  \"is_background\": true\n}", adapters.AsksPermission},
+		{strings.Replace(ask("mcp run", `{"command":"ls"}`, "[]"), "execute", "other", 1), "mcp run\n{\n  \"command\": \"ls\"\n}", adapters.AsksPermission},
 		{ask("touch a", "null", "[]"), "touch a", adapters.AsksPermission},
 		{strings.Replace(ask("edit", "null", `[{"type":"diff","path":"/p/a","oldText":"1 < 2","newText":"3"}]`), "execute", "edit", 1),
 			"edit\n{\n  \"file_path\": \"/p/a\",\n  \"new_string\": \"3\",\n  \"old_string\": \"1 < 2\"\n}", adapters.AsksFileChange},
@@ -144,6 +145,20 @@ func TestACPAnswer(t *testing.T) {
 	read(talk, strings.NewReplacer("TITLE", "x", "INPUT", "null", "CONTENT", "[]").Replace(always))
 	if list := talk.Waiting(); len(list) != 1 || list[0].CanAllow {
 		t.Errorf("it only offers to allow always: %+v", list)
+	}
+	read(talk, `{"jsonrpc":"2.0","id":"rollcall-x"}`, ask("", "null", "[]"))
+	if list := talk.Waiting(); len(list) != 1 || list[0].CanAllow || !list[0].CanDeny {
+		t.Errorf("nothing shows what it asks for: %+v", list)
+	}
+}
+
+// Of several options that allow once, the one that changes no permission mode is chosen (a plan of Qwen Code 0.24.4).
+func TestACPOnce(t *testing.T) {
+	plan := []ACPOption{{ID: "restore_previous", Kind: "allow_once"}, {ID: "proceed_always", Kind: "allow_always"}, {ID: "proceed_once", Kind: "allow_once"}, {ID: "cancel", Kind: "reject_once"}}
+	for once, want := range map[string]string{"": "restore_previous", "proceed_once": "proceed_once", "proceed_always": "restore_previous"} {
+		if got := (&ACP{Once: once}).Option(plan, adapters.AllowOnce); got != want {
+			t.Errorf("%q: %s, want %s", once, got, want)
+		}
 	}
 }
 
