@@ -19,7 +19,7 @@ const (
 	folderName      = ".qwen"
 	homeVariable    = "QWEN_HOME"
 	runtimeVariable = "QWEN_RUNTIME_DIR" // moves the sessions, and not the registry (0.24.4)
-	factsFormat     = 3                  // must be raised when the same facts get another meaning
+	factsFormat     = 4                  // must be raised when the same facts get another meaning
 )
 
 // Name is the agent's name, on the command line and in JSON.

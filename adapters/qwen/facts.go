@@ -21,6 +21,7 @@ type facts struct {
 
 	cwd, branch, model, title, firstPrompt, lastPrompt string
 	prompted                                           time.Time // when the last turn began
+	promptID                                           string    // of a session of a server
 	turn                                               turn
 	calls                                              []call // that are open
 	doing                                              string
@@ -98,7 +99,7 @@ func (f *facts) apply(r *record) {
 }
 
 func (f *facts) user(r *record) {
-	f.calls = nil
+	f.calls, f.promptID = nil, kit.Short(r.prompt)
 	f.turn = turn{state: prompted, why: "the model has the prompt", at: r.time()}
 	if f.prompted = f.turn.at; r.isNotification() {
 		return
@@ -163,6 +164,11 @@ func (f *facts) system(r *record) {
 	switch string(agentfile.Text(r.subtype)) {
 	case "custom_title":
 		f.title = cmp.Or(kit.Short(agentfile.Get(r.system, "customTitle")), f.title)
+	case "turn_result": // of a session of `qwen serve` (0.24.4)
+		if f.promptID != "" && f.promptID == kit.Short(agentfile.Get(r.system, "promptId")) && (f.turn.state == prompted || f.turn.state == called) {
+			outcome := map[string]adapters.Outcome{"cancelled": adapters.Interrupted, "error": adapters.Failed, "completed": adapters.Completed}
+			f.turn = turn{state: ended, outcome: outcome[kit.Short(agentfile.Get(r.system, "state"))], why: kit.Short(agentfile.Get(r.system, "error", "message")), at: r.time()}
+		}
 	case "ui_telemetry":
 		event := agentfile.Get(r.system, "uiEvent")
 		name := string(agentfile.Text(agentfile.Get(event, "event.name")))

@@ -19,6 +19,11 @@ func TestTurnEnds(t *testing.T) {
 		half    = `"type":"assistant","message":{"parts":[{"text":"half"}]}`
 		replied = `"type":"system","subtype":"ui_telemetry","systemPayload":{"uiEvent":{"event.name":"qwen-code.api_response"}}`
 		failed  = `"type":"system","subtype":"ui_telemetry","systemPayload":{"uiEvent":{"event.name":"qwen-code.api_error","status_code":400,"error_message":"no"}}`
+		served  = `"type":"user","daemonPromptId":"p1","message":{"parts":[{"text":"go"}]}`
+		over    = `"type":"system","subtype":"turn_result","systemPayload":{"promptId":"p1","state":"cancelled"}`
+		crashed = `"type":"system","subtype":"turn_result","systemPayload":{"promptId":"p1","state":"error","error":{"message":"no"}}`
+		another = `"type":"system","subtype":"turn_result","systemPayload":{"promptId":"p0","state":"cancelled"}`
+		whole   = `"type":"system","subtype":"turn_result","systemPayload":{"promptId":"p1","state":"completed"}`
 		limited = `"type":"system","subtype":"ui_telemetry","systemPayload":{"uiEvent":{"event.name":"qwen-code.api_error","status_code":429,"error_message":"no"}}`
 	)
 	for _, c := range []struct {
@@ -35,6 +40,12 @@ func TestTurnEnds(t *testing.T) {
 		{[]string{prompt, replied, half}, ended, adapters.Completed},
 		{[]string{prompt, failed}, ended, adapters.Failed},
 		{[]string{prompt, limited}, prompted, ""},
+		{[]string{served, over}, ended, adapters.Interrupted},
+		{[]string{served, call, over}, ended, adapters.Interrupted},
+		{[]string{served, crashed}, ended, adapters.Failed},
+		{[]string{served, another}, prompted, ""},
+		{[]string{served, call, denied, whole}, ended, adapters.Interrupted},
+		{[]string{prompt, over}, prompted, ""},
 	} {
 		var f facts
 		for i, rest := range c.records {

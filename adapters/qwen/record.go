@@ -13,8 +13,8 @@ import (
 
 // record is one line of a session's file, as written.
 type record struct {
-	typ, subtype, uuid, session, at, cwd, branch, version, model []byte
-	message, usage, system, end, forked                          []byte
+	typ, subtype, uuid, session, at, cwd, branch, version, model, prompt []byte
+	message, usage, system, end, forked                                  []byte
 }
 
 // parse reads one line.
@@ -24,7 +24,7 @@ func parse(line []byte) (r record, err error) {
 		agentfile.Into("sessionId", &r.session), agentfile.Into("timestamp", &r.at), agentfile.Into("cwd", &r.cwd),
 		agentfile.Into("gitBranch", &r.branch), agentfile.Into("version", &r.version), agentfile.Into("model", &r.model),
 		agentfile.Into("message", &r.message), agentfile.Into("usageMetadata", &r.usage), agentfile.Into("systemPayload", &r.system),
-		agentfile.Into("toolCallResult", &r.end), agentfile.Into("forkedFrom", &r.forked))
+		agentfile.Into("toolCallResult", &r.end), agentfile.Into("forkedFrom", &r.forked), agentfile.Into("daemonPromptId", &r.prompt))
 	return r, err
 }
 
