@@ -33,17 +33,17 @@ func TestPendingInTerminal(t *testing.T) {
 	if err != nil || len(f.calls) != 1 {
 		t.Fatalf("%+v, %v", f.calls, err)
 	}
-	r := remote{events: filepath.Join(w.Home, "events"), input: filepath.Join(w.Home, "input")}
+	r := &remote{a, filepath.Join(w.Home, "events"), filepath.Join(w.Home, "input")}
 	ask := func(id, call string) string {
 		return `{"type":"control_request","request_id":"` + id + `","request":{"subtype":"can_use_tool","tool_name":"run_shell_command","tool_use_id":"` + call + `","input":{"command":"touch q","is_background":true}}}` + "\n"
 	}
 	w.Write(r.events, ask("old", "gone")+ask("r1", f.calls[0].id))
-	list, err := a.pending(t.Context(), r, &got[0])
+	list, err := r.pending(t.Context(), &got[0])
 	if err != nil || len(list) != 1 || list[0].ID != "r1" || list[0].Kind != adapters.AsksPermission {
 		t.Errorf("an option beside the command must be seen: %+v, %v", list, err)
 	}
 	w.Write(r.events, ask("r1", f.calls[0].id)+`{"type":"control_response","response":{"subtype":"success","request_id":"r1","response":{"allowed":true}}}`+"\n")
-	if list, err = a.pending(t.Context(), r, &got[0]); err != nil || len(list) != 0 {
+	if list, err = r.pending(t.Context(), &got[0]); err != nil || len(list) != 0 {
 		t.Errorf("decided: %+v, %v", list, err)
 	}
 }
@@ -51,8 +51,8 @@ func TestPendingInTerminal(t *testing.T) {
 // The command line is the agent's own word: only files as Rollcall makes them are written to.
 func TestFilesOfOthers(t *testing.T) {
 	home := t.TempDir()
-	made := func(name string) remote {
-		r := remoteIn(filepath.Join(home, name))
+	made := func(name string) *remote {
+		r := (*Adapter)(nil).remoteIn(filepath.Join(home, name))
 		must.Do(t, r.make(time.Now()))
 		return r
 	}
@@ -63,7 +63,7 @@ func TestFilesOfOthers(t *testing.T) {
 	must.Do(t, errors.Join(os.WriteFile(victim, nil, 0o600), os.Chmod(open.input, 0o644), os.Remove(linked.input), os.Symlink(victim, linked.input)))
 	folder := filepath.Join(home, remotePrefix+"link")
 	must.Do(t, os.Symlink(filepath.Dir(good.events), folder))
-	for name, r := range map[string]remote{"others can read it": open, "a link": linked, "another folder": other, "a linked folder": remoteIn(folder), "a relative path": remoteIn(remotePrefix + "x")} {
+	for name, r := range map[string]*remote{"others can read it": open, "a link": linked, "another folder": other, "a linked folder": good.a.remoteIn(folder), "a relative path": good.a.remoteIn(remotePrefix + "x")} {
 		if r.check() == nil {
 			t.Errorf("%s: accepted", name)
 		}

@@ -39,7 +39,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		Mode: func(c *adapters.Command, mode string) {
 			c.Option("--approval-mode", mode)
 			if t.Terminal && t.Answerable {
-				r := remoteIn(filepath.Join(os.TempDir(), remotePrefix+kit.New()))
+				r := a.remoteIn(filepath.Join(os.TempDir(), remotePrefix+kit.New()))
 				c.Before = func(context.Context) error { return r.make(a.Now()) }
 				c.Option("--json-file", r.events)
 				c.Option("--input-file", r.input)

@@ -129,6 +129,19 @@ func (p *NodeProcess) readArgs(n *NodeAgent, args []string) bool {
 	return true
 }
 
+// Option returns the value of an option of a command line; "" if it has none.
+func Option(args []string, name string) string {
+	for i, arg := range args {
+		if value, joined := strings.CutPrefix(arg, name+"="); joined {
+			return value
+		}
+		if arg == name && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return ""
+}
+
 // Owns reports whether a process is the agent's own. A child that has yet to become a tool looks like its parent; it is not owned.
 func (n *NodeAgent) Owns(b *Base, row proc.Process) bool {
 	if n.inspect(b.Table, row) == nil {
