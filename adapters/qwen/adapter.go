@@ -8,11 +8,13 @@ package qwen
 import (
 	"cmp"
 	"context"
+	"net/netip"
 	"path/filepath"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/proc"
 )
 
 const (
@@ -34,6 +36,8 @@ var description = adapters.Register(adapters.Description{
 // keeps what it read of files in memory, never a status. Prompts and titles are cut after 4 KB.
 type Adapter struct {
 	*kit.Base
+	kit.Poll                                              // while a session of a server has an open call, no file shows that it begins to wait
+	serves      func(netip.AddrPort, proc.Identity) error // reports with an error that an address is not served by a process
 	transcripts *kit.Transcripts[facts, *facts]
 }
 
@@ -47,12 +51,15 @@ var (
 	_ adapters.Piped        = (*Adapter)(nil)
 	_ adapters.Answerer     = (*Adapter)(nil)
 	_ adapters.Prompter     = (*Adapter)(nil)
+	_ adapters.Stopper      = (*Adapter)(nil)
+	_ adapters.StopChecker  = (*Adapter)(nil)
+	_ adapters.Pusher       = (*Adapter)(nil)
 )
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	a := &Adapter{Base: kit.NewBase(cfg, description, agentproc.Own{Variable: homeVariable, Store: folderName}, agentproc.Own{Variable: runtimeVariable}),
-		transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat)}
+		serves: proc.CheckListenedBy, transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat)}
 	if home, runtime := homesOf(a.Env, a.Home); runtime != home {
 		named := a.Named
 		a.Named = func() []string { return append([]string{runtime}, named()...) }
@@ -85,6 +92,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.readEntries()
 	d.read()
 	d.match()
+	d.askServers()
 	d.addSessions()
 	a.Watch.Set(d.watchPaths())
 	a.transcripts.End(q.Once)

@@ -23,8 +23,10 @@ const orderLimit = 8 * time.Second
 
 // channelOf returns the channel to a session. The error says why there is none.
 func (a *Adapter) channelOf(s *adapters.Session) (c channel, err error) {
-	if c, err = a.remoteOf(s); s.Shared { // also a sub-agent, whose session is answered
-		err = errNoRemote
+	if s.Shared {
+		c, err = a.serverOf(s)
+	} else {
+		c, err = a.remoteOf(s)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)

@@ -47,6 +47,7 @@ type session struct {
 	doubt   string   // why it is not known whether a process has it
 	above   *session // whose sub-agent it is
 	running bool     // of a sub-agent: the file beside it says so
+	status  []byte   // what its server says of it; nil: not known
 	spent   *kit.Account
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -71,6 +72,12 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 	asks := s.owner.Mode != "yolo"
 	tool := s.tool(s.turn.at)
 	switch {
+	case agentfile.True(agentfile.Get(s.status, "isWaitingForPermission")):
+		return kit.Waiting(adapters.ForPermission, said+", and its server waits for a permission; "+host)
+	case agentfile.True(agentfile.Get(s.status, "isWaitingForUserQuestion")):
+		return kit.Waiting(adapters.ForQuestion, said+", and its server waits for an answer; "+host)
+	case s.status != nil:
+		return kit.Working(said + ", and its server waits for no answer; " + host)
 	case tool != "":
 		return kit.Working(said + "; " + tool + "; " + host)
 	case s.owner.Headless:

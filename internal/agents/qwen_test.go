@@ -3,16 +3,23 @@
 package agents
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // seedQwen names the model server, and answers the questions of the first start.
@@ -182,5 +189,57 @@ func TestAnswerQwenInTerminal(t *testing.T) {
 		s.made(filepath.Join(s.Project, "other.txt"))
 		s.Becomes(byID(id), time.Now(), soon, "idle/completed")
 		s.stale(third)
+	})
+}
+
+// A session of `qwen serve`, which listens on the next port as the first one is in use: allowed, denied, prompted and interrupted.
+func TestAnswerQwenServed(t *testing.T) {
+	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		s.seedQwen()
+		used, err := net.Listen("tcp", "127.0.0.1:0")
+		must.Do(t, err)
+		defer used.Close()
+		port := used.Addr().(*net.TCPAddr).Port
+		s.Detached(s.Argv(r, "serve", "--no-web", "--port", strconv.Itoa(port))...)
+		post := func(path, content string) (text []byte) {
+			t.Helper()
+			err := poll(60*time.Second, func() bool {
+				response, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d%s", port+1, path), "application/json", strings.NewReader(content))
+				if err != nil {
+					return false
+				}
+				defer response.Body.Close()
+				text, err = io.ReadAll(response.Body)
+				return err == nil && response.StatusCode < 300
+			})
+			if err != nil {
+				t.Fatalf("%s: %v: %s", path, err, text)
+			}
+			return text
+		}
+		var made struct {
+			ID string `json:"sessionId"`
+		}
+		must.Do(t, json.Unmarshal(post("/session", "{}"), &made))
+		at := "/session/" + made.ID
+		post(at+"/approval-mode", `{"mode":"default"}`)
+		post(at+"/prompt", `{"prompt":[{"type":"text","text":"allow me [[bash touch allowed.txt]]"}]}`)
+		first := s.asks("touch allowed.txt")
+		if first.Session.ID != made.ID || !first.CanAllow || !first.CanDeny || first.Via != "qwen serve" || !strings.Contains(first.Session.Evidence, "its server waits for a permission") {
+			t.Errorf("%+v", first)
+		}
+		s.answered(first, "--allow")
+		s.made(filepath.Join(s.Project, "allowed.txt"))
+		s.stale(first)
+		s.Becomes(byID(made.ID), time.Now(), soon, "idle/completed")
+		s.rollcall("send", made.ID, "-p", "deny me [[bash touch denied.txt]]")
+		s.answered(s.asks("touch denied.txt"), "--deny")
+		s.Becomes(byID(made.ID), time.Now(), soon, "idle/interrupted")
+		s.notMade(filepath.Join(s.Project, "denied.txt"))
+		s.rollcall("send", made.ID, "-p", "long job [[delay 300]]")
+		s.Asked("long job")
+		s.Becomes(byID(made.ID), time.Now(), soon, "working")
+		s.rollcall("interrupt", made.ID)
+		s.Becomes(byID(made.ID), time.Now(), soon, "idle/interrupted")
 	})
 }
