@@ -128,11 +128,11 @@ func stateOf(t *testing.T, a *Adapter) (status, evidence string) {
 
 // What the server says goes before how long the call is open.
 func TestServedWaits(t *testing.T) {
-	v, a, _ := withServer(t, 0)
+	_, a, _ := withServer(t, 0)
 	if got, why := stateOf(t, a); got != "waiting/permission" || !strings.Contains(why, "its server waits for a permission") {
 		t.Errorf("a new call that waits: %s, %s", got, why)
 	}
-	v, a, _ = withServer(t, time.Minute)
+	v, a, _ := withServer(t, time.Minute)
 	delete(v.pending, "r1")
 	if got, why := stateOf(t, a); got != "working" {
 		t.Errorf("an old call that does not wait: %s, %s", got, why)
