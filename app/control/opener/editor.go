@@ -62,13 +62,16 @@ func (o *Opener) editor(folder string) (argv []string, inTerminal bool, err erro
 }
 
 // Folder shows a folder in the desktop's file manager. The Finder shows it in the folder above: to open it would start it, if an agent has
-// made its folder an application.
+// made its folder an application. The Explorer is not given a name with a comma, which separates its arguments.
 func (o *Opener) Folder(folder string) error {
 	argv := []string{"xdg-open", folder}
 	switch o.GOOS {
 	case "darwin":
 		argv = []string{"open", "-R", folder}
 	case "windows":
+		if strings.Contains(folder, ",") {
+			return fmt.Errorf("%q: the Explorer takes a comma for the end of a name, and could start what is named before it: open the folder yourself", folder)
+		}
 		argv[0] = "explorer.exe"
 	}
 	_, err := bounded.In(folder, bounded.WriteLimit, func(left context.Context) (string, error) { return o.start(left, folder, argv) })

@@ -106,6 +106,10 @@ func TestSettings(t *testing.T) {
 	check("folder", "[xdg-open]["+folder+"]", o.Folder(folder))
 	o.GOOS = "darwin"
 	check("a folder that may be an application", "[open][-R]["+folder+"]", o.Folder(folder))
+	o.GOOS = "windows"
+	if err := o.Folder(filepath.Join(bin, "a.exe,b")); err == nil || !strings.Contains(err.Error(), "comma") {
+		t.Errorf("a folder that the Explorer would take for a program and a folder: %v", err)
+	}
 	o.GOOS = "linux"
 	if err := o.Folder(filepath.Join(folder, "gone")); err == nil || !strings.Contains(err.Error(), "not a folder") {
 		t.Errorf("a folder that is not there: %v", err)
