@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,10 +56,13 @@ func (p *Problem) Unwrap() []error {
 }
 
 // Unreadable returns the Problem for a failed read of path. If err names a file next to
-// or below path, such as the log of a database, the Problem names that file.
+// or below path, such as the log of a database, or what is in the place of a folder, the Problem names that file.
 func Unreadable(path string, err error) *Problem {
+	if errors.Is(err, syscall.ENOTDIR) {
+		err = cmp.Or(agentfile.CheckFolder(path), err)
+	}
 	var pe *fs.PathError
-	if errors.As(err, &pe) && strings.HasPrefix(pe.Path, path) {
+	if errors.As(err, &pe) && (strings.HasPrefix(pe.Path, path) || errors.Is(err, agentfile.ErrNotFolder)) {
 		path = pe.Path
 	}
 	p := &Problem{Kind: ErrUnreadable, Path: path, Err: err}
@@ -67,6 +71,8 @@ func Unreadable(path string, err error) *Problem {
 		p.Fix = "give your user read permission on it"
 	case errors.Is(err, agentfile.ErrNotRegular):
 		p.Fix = "move it away: the agent has a file of this name"
+	case errors.Is(err, agentfile.ErrNotFolder):
+		p.Fix = "move it away: the agent has a folder of this name"
 	case errors.Is(err, syscall.ELOOP):
 		p.Fix = "remove the symbolic link, which leads to itself"
 	}

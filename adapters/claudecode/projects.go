@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 	"unicode/utf16"
 
@@ -164,10 +163,11 @@ func (a *Adapter) namesIn(ctx context.Context, dir string) ([]string, error) {
 	return names, err
 }
 
-// readNames returns the names in a folder, sorted. It returns none for a path that does not exist or is not a folder.
+// readNames returns the names in a folder, sorted. It returns none for a path that does not exist or is not a folder, as a link in the
+// folder of projects may lead to a file.
 func readNames(ctx context.Context, dir string) (names []string, problem error) {
 	entries, err := agentfile.Entries(ctx, dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, agentfile.ErrNotFolder) {
 		problem = adapters.AsProblem(dir, err)
 	}
 	for _, e := range entries {

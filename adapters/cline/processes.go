@@ -175,8 +175,8 @@ func (d *discovery) findRoots() {
 // root returns the root with these folders, each once; nil if its file system does not answer.
 func (d *discovery) root(r root) *root {
 	r.sessions = cmp.Or(r.sessions, filepath.Join(r.data, "sessions"))
-	d.answer.LookedIn(r.sessions)
 	r.databases = cmp.Or(r.databases, filepath.Join(r.data, "db"))
+	d.answer.LookedIn(r.sessions, r.databases)
 	for _, path := range []*string{&r.data, &r.sessions, &r.databases} {
 		if !d.homes.Answers(*path) {
 			return nil

@@ -235,22 +235,16 @@ func unreadableRollout(path string, err error) *adapters.Problem {
 	return adapters.Unreadable(path, fs.ErrPermission)
 }
 
-// folderOrNothing returns a problem if path is a file, or a link whose target does not
-// exist.
+// folderOrNothing returns a problem if path is no folder, or a link whose target does not exist.
 func folderOrNothing(path string) error {
-	if _, err := os.Lstat(path); err != nil {
-		return nil // nothing, or it is reported when it is read
+	if err := agentfile.CheckFolder(path); err != nil {
+		return adapters.Unreadable(path, err)
 	}
-	fi, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = errors.New("the target of the link does not exist")
-	case err != nil || fi.IsDir():
-		return nil
-	default:
-		err = errors.New("not a folder")
+	_, isThere := os.Lstat(path)
+	if _, err := os.Stat(path); isThere != nil || !errors.Is(err, fs.ErrNotExist) {
+		return nil // it is reported when it is read
 	}
-	return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: err,
+	return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: errors.New("the target of the link does not exist"),
 		Fix: "Codex keeps its sessions in a folder with this name: restore it"}
 }
 

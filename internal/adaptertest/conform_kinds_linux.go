@@ -2,7 +2,10 @@ package adaptertest
 
 import (
 	"errors"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,4 +68,64 @@ func (c *check) hidesNothing(all []*scene.Session, path, when string) {
 				when, s.ID, scene.TruthOf(&got), s.Truth(), err, roll.Skipped, got.Evidence)
 		}
 	}
+}
+
+// nonFolders make something at a path that is no folder.
+var nonFolders = map[string]func(path string) error{
+	"a file":       func(path string) error { return os.WriteFile(path, []byte("text"), 0o644) },
+	"a named pipe": func(path string) error { return syscall.Mkfifo(path, 0o644) },
+	"a socket":     func(path string) error { return syscall.Mknod(path, syscall.S_IFSOCK|0o644, 0) },
+}
+
+// kindOfFolder checks the same as kindOfFile for what is in the place of a folder whose name the agent determines.
+func kindOfFolder(c *check) {
+	for name, put := range nonFolders {
+		c.Run(name, func(t *testing.T) {
+			probe := c.in(t)
+			probe.cast()
+			folders := probe.fixedFolders()
+			probe.needs(len(folders) > 0, "the agent has no folders")
+			for _, folder := range folders {
+				c := c.in(t)
+				all := c.cast()
+				path := filepath.Join(c.environment.Home, folder)
+				c.fine(adapters.Query{})
+				c.must(errors.Join(os.RemoveAll(path), put(path)))
+				c.hidesNothing(all, path, "with what was read before")
+				c.adapter = c.subject.New(c.environment)
+				c.hidesNothing(all, path, "for the first time")
+				if c.Failed() {
+					c.Fatalf("with %s in place of %s", name, folder)
+				}
+			}
+		})
+	}
+}
+
+// fixedFolders returns the folders below the home whose names the agent determines: those in which the adapter looks, those above
+// them, and one of the folders that have the same name in several others.
+func (c *check) fixedFolders() (folders []string) {
+	c.Helper()
+	found := map[string]bool{}
+	_, roll := c.fine(adapters.Query{})
+	for _, path := range roll.LookedIn {
+		for ; isFolder(path) && strings.HasPrefix(path, c.environment.Home+"/"); path = filepath.Dir(path) {
+			found[path] = true
+		}
+	}
+	names := map[string]int{}
+	for _, path := range c.entries(c.agent.Store()) {
+		if names[filepath.Base(path)]++; isFolder(path) && names[filepath.Base(path)] == 2 {
+			found[path] = true
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(found)) {
+		folders = append(folders, strings.TrimPrefix(path, c.environment.Home+"/"))
+	}
+	return folders
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

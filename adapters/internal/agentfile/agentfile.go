@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,8 @@ import (
 var (
 	// ErrNotRegular reports that a path is a folder, a pipe, a device or a socket.
 	ErrNotRegular = errors.New("not a regular file")
+	// ErrNotFolder reports that something else is in the place of a folder.
+	ErrNotFolder = errors.New("not a folder")
 	// ErrTooLarge reports that a file is larger than its kind of file ever is.
 	ErrTooLarge = errors.New("too large")
 )
@@ -39,8 +42,42 @@ func CheckRegular(info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
 	}
+	return fmt.Errorf("%s, %w", kindOf(info), ErrNotRegular)
+}
+
+// CheckFolder returns ErrNotFolder, with what is there and where, if something other than a folder is at a path, or above a path that does
+// not exist. It returns nil for a folder, and for a path where nothing keeps a folder from being.
+func CheckFolder(path string) error {
+	info, err := os.Stat(path)
+	for err != nil && filepath.Dir(path) != path {
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) { // Windows has no ENOTDIR
+			return nil
+		}
+		path = filepath.Dir(path)
+		info, err = os.Stat(path)
+	}
+	if err != nil || info.IsDir() {
+		return nil
+	}
+	return notFolder(path, info)
+}
+
+func notFolder(path string, info fs.FileInfo) error {
+	return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%s, %w", kindOf(info), ErrNotFolder)}
+}
+
+// MayBeFolder reports whether an entry of a folder is a folder, or a link that does not lead to anything else.
+func MayBeFolder(dir string, e fs.DirEntry) bool {
+	return e.IsDir() || e.Type()&fs.ModeSymlink != 0 && CheckFolder(filepath.Join(dir, e.Name())) == nil
+}
+
+// kindOf returns what is at a path, in words.
+func kindOf(info fs.FileInfo) string {
+	if info.Mode().IsRegular() {
+		return "a file"
+	}
 	kinds := map[fs.FileMode]string{fs.ModeDir: "a folder", fs.ModeNamedPipe: "a named pipe", fs.ModeSocket: "a socket"}
-	return fmt.Errorf("%s, %w", cmp.Or(kinds[info.Mode().Type()], "a device"), ErrNotRegular)
+	return cmp.Or(kinds[info.Mode().Type()], "a device")
 }
 
 func regular(f *os.File, err error) (*os.File, fs.FileInfo, error) {
@@ -137,14 +174,17 @@ func Ended(ctx context.Context) error {
 // batch is the number of entries of a folder that are read between two looks at the context.
 const batch = 1000
 
-// Entries returns the entries of a folder, sorted by name. It never waits for a pipe. When ctx ends first, it returns those that were
-// read by then, and the error of ctx.
+// Entries returns the entries of a folder, sorted by name. It never waits for a pipe, and returns the error of CheckFolder for what is
+// no folder. When ctx ends first, it returns those that were read by then, and the error of ctx.
 func Entries(ctx context.Context, dir string) ([]fs.DirEntry, error) {
 	f, err := Open(dir)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(CheckFolder(dir), err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && !info.IsDir() {
+		return nil, notFolder(dir, info)
+	}
 	var all []fs.DirEntry
 	for err = Ended(ctx); err == nil; err = cmp.Or(err, Ended(ctx)) {
 		var some []fs.DirEntry

@@ -39,7 +39,7 @@ const (
 // no file.
 func ReadDirState(dir string, more ...string) DirState {
 	s := DirState{at: time.Now()}
-	f, err := os.Open(dir)
+	f, err := Open(dir)
 	if err != nil {
 		return DirState{}
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // Answer collects the parts of an adapter's answer to one question: the sessions, the
@@ -37,12 +38,13 @@ func (a *Answer) Clone() *Answer {
 	return &Answer{roll: roll, problems: slices.Clone(a.problems), watch: slices.Clone(a.watch), index: maps.Clone(a.index)}
 }
 
-// Problem adds the errors that are not nil.
+// Problem adds the errors that are not nil. What is in the place of a folder is named once, although all of its contents are missing.
 func (a *Answer) Problem(errs ...error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, err := range errs {
-		if err != nil {
+		again := errors.Is(err, agentfile.ErrNotFolder) && slices.ContainsFunc(a.problems, func(known error) bool { return known.Error() == err.Error() })
+		if err != nil && !again {
 			a.problems = append(a.problems, err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -38,13 +37,9 @@ func (a *Answer) Stat(home, path string) (chat Chat, ok, hidden bool) {
 	return Chat{path, home, info}, true, false
 }
 
-// Failed adds the problem that a path could not be read, and reports whether that may hide sessions. What is gone, and a file in the place
-// of a folder, hides nothing.
+// Failed adds the problem that a path could not be read, and reports whether that may hide sessions. What is gone hides nothing.
 func (a *Answer) Failed(path string, err error) (hides bool) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	if info, cause := os.Stat(path); cause == nil && filepath.Ext(path) == "" && !info.IsDir() { // its name is that of a folder
 		return false
 	}
 	a.Problem(adapters.AsProblem(path, err))
@@ -60,7 +55,7 @@ func (a *Answer) Folders(ctx context.Context, root string, do func(ctx context.C
 	unlisted := 0
 	for _, e := range entries {
 		switch {
-		case !e.IsDir() && e.Type()&fs.ModeSymlink == 0:
+		case !agentfile.MayBeFolder(root, e):
 		case agentfile.Ended(ctx) != nil:
 			unlisted++
 		default:

@@ -81,11 +81,11 @@ func (r *Roots) Folder(path string) (target string, info fs.FileInfo) {
 	if err == nil {
 		info, err = os.Stat(target)
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if other := agentfile.CheckFolder(path); other != nil {
+		err = other
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
-	case err == nil && !info.IsDir():
-		err = errors.New("not a folder")
 	}
 	if err != nil {
 		r.Answer.Problem(adapters.Unreadable(path, err))

@@ -51,9 +51,9 @@ func (d *discovery) list(root string) {
 	var mu sync.Mutex
 	late, folders, unlisted := 0, 0, 0
 	agentfile.Parallel(len(entries), func(i int) {
-		name, kind := entries[i].Name(), entries[i].Type()
+		name := entries[i].Name()
 		found := listing{ctx: ctx}
-		isFolder := kind.IsDir() || kind&fs.ModeSymlink != 0 && !isSession(name)
+		isFolder := entries[i].IsDir() || !isSession(name) && agentfile.MayBeFolder(root, entries[i])
 		switch {
 		case isFolder:
 			if strings.HasSuffix(name, ".v2") || strings.HasSuffix(name, ".blobs") {
@@ -175,9 +175,7 @@ func (d *discovery) take(l *listing) {
 func (l *listing) folder(root, dir string) {
 	entries, err := agentfile.Entries(l.ctx, dir)
 	if l.unlisted = adapters.IsOutOfTime(err); err != nil && !l.unlisted && !errors.Is(err, fs.ErrNotExist) {
-		if info, cause := os.Stat(dir); cause != nil || info.IsDir() { // else it is a link to something else
-			l.problems = []error{adapters.Unreadable(dir, err)}
-		}
+		l.problems = []error{adapters.Unreadable(dir, err)}
 	}
 	for _, e := range slices.Backward(entries) { // the names begin with a time
 		if isSession(e.Name()) {
