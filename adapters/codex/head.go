@@ -17,6 +17,7 @@ type head struct {
 	subagent                 bool
 	byTerminal               bool   // a terminal interface began it
 	byExec                   bool   // codex exec began it
+	byRemote                 bool   // codex exec --remote began it, in the daemon
 	guardian                 bool   // a model reviews requests of its parent in it
 	client                   string // the program in which the agent runs; empty: a terminal, or not known
 	forkedFrom               string // the thread whose records the rollout begins with
@@ -39,7 +40,7 @@ func parseHead(line []byte) (head, error) {
 	}
 	h := head{written: l.at}
 	var source []byte
-	var root, path, nickname string
+	var root, path, nickname, from string
 	texts := map[string]*string{"id": &h.id, "cwd": &h.cwd, "parent_thread_id": &h.parent, "forked_from_id": &h.forkedFrom, "session_id": &root,
 		"agent_path": &path, "agent_nickname": &nickname}
 	err = agentfile.Top(l.payload, func(key, raw []byte) bool {
@@ -54,7 +55,7 @@ func parseHead(line []byte) (head, error) {
 		case "git":
 			h.branch = branchName(agentfile.Get(raw, "branch"))
 		case "thread_source":
-			from := string(agentfile.Text(raw))
+			from = string(agentfile.Text(raw))
 			h.guardian = from == "guardian_review"
 			h.subagent = h.subagent || h.guardian || from == "subagent"
 		case "subagent_history_start_ordinal":
@@ -75,6 +76,11 @@ func parseHead(line []byte) (head, error) {
 		return head{}, errRecord
 	}
 	h.lineage(source, root, path, nickname)
+	if string(agentfile.Text(source)) == "vscode" && (h.byTerminal || h.byExec) {
+		// A daemon's threads have the originator of its first client (0.171.0). A terminal interface says that its user began the thread (0.169.0, 0.171.0),
+		// and a run with --remote says nothing (0.171.0).
+		h.byTerminal, h.byExec, h.byRemote = from == "user", from == "", from == ""
+	}
 	return h, nil
 }
 

@@ -25,7 +25,7 @@ func (f *found) isHeadless(shownBy *host, attended bool) bool {
 			return h.role == run
 		}
 	}
-	return !attended && (f.host == nil && f.facts.byExec || strings.HasPrefix(f.facts.client, "SDK"))
+	return !attended && (f.host == nil && f.facts.byExec || f.facts.byRemote || strings.HasPrefix(f.facts.client, "SDK"))
 }
 
 // archive is the folder of the rollouts that the user archived.

@@ -24,6 +24,7 @@ type terminalUI struct {
 type daemonThread struct {
 	id, folder string
 	begun      time.Time
+	byRun      bool // a run with --remote began it
 }
 
 // firstThread is the longest time from the start of a terminal interface to its first
@@ -56,8 +57,7 @@ func (d *discovery) matchTerminals(ctx context.Context, r *root) {
 }
 
 // certainTerminals returns the interfaces that certainly show a thread, by its id: the one whose command line names the thread, else the
-// only one left in which it can have begun, if there is none for which the same holds. A run begins its thread at once, so that it
-// goes before interfaces, which may have none.
+// only one left in which it can have begun, if there is none for which the same holds.
 func certainTerminals(terminals []terminalUI, threads []daemonThread) map[string]*host {
 	shown, candidates := map[string]*host{}, map[string][]*host{}
 	for _, t := range threads {
@@ -74,9 +74,6 @@ func certainTerminals(terminals []terminalUI, threads []daemonThread) map[string
 		again = false
 		only := map[*host][]string{} // the threads that can be in no other interface
 		for id, hosts := range candidates {
-			if runs := slices.DeleteFunc(slices.Clone(hosts), func(h *host) bool { return h.role != run }); len(runs) > 0 {
-				hosts = runs
-			}
 			if len(hosts) == 1 && shown[id] == nil {
 				only[hosts[0]] = append(only[hosts[0]], id)
 			}
@@ -97,13 +94,13 @@ func certainTerminals(terminals []terminalUI, threads []daemonThread) map[string
 // began reports whether a thread can be the first of an interface.
 func (k terminalUI) began(t daemonThread) bool {
 	after := t.begun.Sub(k.started())
-	return k.resumes == "" && !k.reopens && k.in(t.folder) && after >= -clockError && after <= firstThread
+	return k.resumes == "" && !k.reopens && (k.role == run) == t.byRun && k.in(t.folder) && after >= -clockError && after <= firstThread
 }
 
 // mayShow reports whether an interface can show a thread that is not assigned to one:
 // the user may have chosen the thread from a list, or may have begun the thread there.
 func (k terminalUI) mayShow(t daemonThread) bool {
-	return k.role == terminal && k.in(t.folder) && k.resumes == "" && (k.reopens || !k.started().After(t.begun.Add(clockError)))
+	return k.role == terminal && k.in(t.folder) && k.resumes == "" && (k.reopens || !t.byRun && !k.started().After(t.begun.Add(clockError)))
 }
 
 // in reports whether an interface may show threads of the daemon in a folder. An
@@ -160,7 +157,7 @@ func (d *discovery) daemonThreads(ctx context.Context, r *root) []daemonThread {
 			f = rolloutFacts{}
 		}
 		if f.parent == "" {
-			list = append(list, daemonThread{id: ro.id, folder: f.cwd, begun: begunAt(ro.id, f.started)})
+			list = append(list, daemonThread{id: ro.id, folder: f.cwd, begun: begunAt(ro.id, f.started), byRun: f.byRemote})
 		}
 	}
 	slices.SortFunc(list, func(a, b daemonThread) int { return a.begun.Compare(b.begun) })

@@ -39,12 +39,23 @@ func (s *scenery) open(args ...string) *codexProcess {
 	return startCodexIn(s.t, s.folder, []string{"CODEX_HOME=" + filepath.Join(s.home, ".codex")}, append([]string{"codex"}, args...)...).do("read", "/dev/null")
 }
 
-// thread lets the daemon load a thread that begins now, in mid-turn, and returns its id.
+// thread lets the daemon load a thread of a terminal interface that begins now, in mid-turn, and returns its id.
 func (s *scenery) thread() string {
+	s.t.Helper()
+	return s.load(`"thread_source":"user"`)
+}
+
+// runThread does the same for a thread of a run with --remote, which has the originator of the daemon's first client too (0.171.0).
+func (s *scenery) runThread() string {
+	s.t.Helper()
+	return s.load()
+}
+
+func (s *scenery) load(more ...string) string {
 	s.t.Helper()
 	s.made++
 	id := newThread(s.made)
-	text := scriptAt(time.Now().UTC(), id, "0.169.0").atOnce().start("a").prompt("x").text()
+	text := scriptAt(time.Now().UTC(), id, "0.171.0", append(more, `"source":"vscode"`)...).atOnce().start("a").prompt("x").text()
 	text = strings.NewReplacer("codex_exec", "codex-tui", "/home/dev/proj", s.folder).Replace(text)
 	path := write(s.t, rolloutPath(s.home, id), text)
 	s.daemon.do("open", path).do("lock", lockPath(s.t, s.home, id))
@@ -167,21 +178,28 @@ func TestTerminalsTogether(t *testing.T) {
 func TestRunOfTheDaemon(t *testing.T) {
 	s := newScenery(t)
 	fresh, first := s.open(), s.open("exec", "--remote", "unix://", "x")
-	a := s.thread()
+	a := s.runThread()
 	second := s.open("exec", "--remote", "unix://", "y")
-	b := s.thread()
+	b := s.runThread()
 	all := []*codexProcess{fresh, first, second}
 	s.check("two runs", all, all[:1])
 	s.shownBy("two runs", map[string]*codexProcess{a: first, b: second})
 	s.headless("two runs", a, b)
 	first.kill()
 	second.kill()
+	s.check("the runs ended", all[:1], all[:1]) // the daemon keeps their threads for a minute
+	s.shownBy("the runs ended", map[string]*codexProcess{a: nil, b: nil})
+	s.headless("the runs ended", a, b)
+	c := s.thread()
+	s.check("the terminal began one", all[:1], nil)
+	s.shownBy("the terminal began one", map[string]*codexProcess{a: nil, b: nil, c: fresh})
+	s.headless("the terminal began one", a, b)
 	fresh.kill()
-	s.check("killed", nil, nil, a, b)
-	again := s.open("exec", "--remote", "unix://", "resume", a, "z")
-	s.check("goes on", []*codexProcess{again}, nil, b)
-	s.shownBy("goes on", map[string]*codexProcess{a: again, b: nil})
-	s.headless("goes on", a)
+	s.check("killed", nil, nil, c)
+	again := s.open("exec", "--remote", "unix://", "resume", c, "z")
+	s.check("goes on", []*codexProcess{again}, nil)
+	s.shownBy("goes on", map[string]*codexProcess{a: nil, c: again})
+	s.headless("goes on", a, b, c)
 }
 
 // headless wants exactly these threads to be headless.

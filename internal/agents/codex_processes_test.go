@@ -103,6 +103,7 @@ func TestCodexRunOfTheDaemon(t *testing.T) {
 		s.Becomes(byID(working.ID), time.Now(), soon, "working")
 		s.rollcall("interrupt", working.ID)
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/interrupted")
+		s.Becomes(byPID(fresh.PID), time.Now(), soon, "idle") // the daemon keeps the thread, and no terminal shows it
 	})
 }
 
