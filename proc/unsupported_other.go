@@ -43,6 +43,9 @@ func (t *Table) InnerPIDs(Identity) ([]int, error) { return nil, ErrUnsupported 
 // Root implements Details. Processes of a container are not in the table.
 func (t *Table) Root(Identity) (string, error) { return "", nil }
 
+// Made implements Details: the start of a process does not move when the clock is set.
+func (t *Table) Made(Process) (time.Time, error) { return time.Time{}, nil }
+
 // Threads implements Details.
 func (t *Table) Threads(Identity) ([]time.Time, error) { return nil, ErrUnsupported }
 

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
@@ -107,6 +108,9 @@ func (d *discovery) entry(e *entry) {
 		return
 	}
 	p, err := d.table.Find(e.pid)
+	if err == nil {
+		p.Started, _ = agentproc.Started(d.table, p)
+	}
 	if err == nil && e.isBy(p) {
 		d.liveEntry(s, e, p)
 		return

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
@@ -59,6 +60,7 @@ type folderProcess struct {
 	session string     // that its registry entry names
 	why     string     // its registry entry could not be read
 	found   []*session // that can be its own
+	earlier bool       // they were written before its start, which is later than it was if the clock was set since
 }
 
 // addByFolder adds a process with a registry entry that does not show a status. why is set if the entry could not be read.
@@ -86,17 +88,16 @@ func (d *discovery) assignByFolder(roots []string) {
 	defer cancel()
 	claims := make(map[*session]int)
 	for _, p := range d.byFolder {
-		for _, root := range roots {
-			if p.root == "" || p.root == root {
-				d.candidates(ctx, p, root)
-			}
+		d.candidates(ctx, p, roots, p.Started)
+		if p.earlier = len(p.found) == 0 && p.mate != ""; p.earlier { // the transcript names the teammate that its command line names
+			d.candidates(ctx, p, roots, p.Started.Add(-24*time.Hour))
 		}
 		for _, s := range p.found {
 			claims[s]++
 		}
 	}
 	for _, p := range d.byFolder {
-		if len(p.found) == 1 && claims[p.found[0]] == 1 {
+		if len(p.found) == 1 && claims[p.found[0]] == 1 && !p.earlier {
 			p.found[0].owner = p
 			continue
 		}
@@ -106,8 +107,16 @@ func (d *discovery) assignByFolder(roots []string) {
 	}
 }
 
-// candidates adds the sessions below root that can be that of p.
-func (d *discovery) candidates(ctx context.Context, p *folderProcess, root string) {
+// candidates adds the sessions that were written since a time and can be that of p.
+func (d *discovery) candidates(ctx context.Context, p *folderProcess, roots []string, since time.Time) {
+	for _, root := range roots {
+		if p.root == "" || p.root == root {
+			d.candidatesBelow(ctx, p, root, since)
+		}
+	}
+}
+
+func (d *discovery) candidatesBelow(ctx context.Context, p *folderProcess, root string, since time.Time) {
 	add := func(s *session) {
 		if d.loadWithin(ctx, s); p.canBe(s) && !slices.Contains(p.found, s) {
 			p.found = append(p.found, s)
@@ -120,7 +129,7 @@ func (d *discovery) candidates(ctx context.Context, p *folderProcess, root strin
 			p.why = cmp.Or(p.why, "the transcripts of its folder were not examined in time")
 		}
 		for i := range l.files {
-			if f := &l.files[i]; !f.info.ModTime().Before(p.Started) {
+			if f := &l.files[i]; !f.info.ModTime().Before(since) {
 				d.session(f.id).setFile(f)
 				add(d.sessions[f.id])
 			}
@@ -172,6 +181,9 @@ func (d *discovery) decideMaybe(s *session) kit.Verdict {
 		pids = append(pids, strconv.Itoa(p.PID))
 	}
 	why := "no registry entry"
+	if s.maybe[0].earlier {
+		why += ", and its start is after the last record: the clock was set since, or it has begun no session yet"
+	}
 	if v := cmp.Or(s.maybe[0].version, s.facts.version); isOlder(v) {
 		why = doesNotRecord(v)
 	}

@@ -185,6 +185,7 @@ func (a *Adapter) sameImage(child, parent proc.Identity) bool {
 
 // inspect reads the details of a process.
 func (a *Adapter) inspect(p proc.Process, args []string) claude {
+	p.Started, _ = agentproc.Started(a.table, p)
 	c := claude{Process: p, args: args, home: a.homeOf(p.Identity), excludedAs: toolOf(args)}
 	printing := slices.Contains(args, "-p") || slices.Contains(args, "--print")
 	c.hosted = slices.ContainsFunc(args, func(arg string) bool { return strings.HasSuffix(arg, "stream-json") })

@@ -83,6 +83,7 @@ func (a *Adapter) inspect(row proc.Process) *process {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, proc.ErrGone) {
 		return nil
 	}
+	row.Started, _ = agentproc.Started(a.Table, row)
 	p := &process{NodeProcess: kit.NodeProcess{Process: row}, number: a.number(row.Identity)}
 	values, ok := p.readArguments(args[1:])
 	if !ok {

@@ -14,6 +14,8 @@ func newAdapter(cfg adapters.Config) adapters.Adapter { return New(cfg) }
 
 func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 12, newAdapter) }
 
+func TestClockSteps(t *testing.T) { adaptertest.ClockSteps(t, recordings, 12, newAdapter) }
+
 func TestProcessesInContainer(t *testing.T) { adaptertest.InContainer(t, recordings, 12, newAdapter) }
 
 func TestConformance(t *testing.T) {

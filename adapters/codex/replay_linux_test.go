@@ -11,6 +11,8 @@ func newAdapter(cfg adapters.Config) adapters.Adapter { return New(cfg) }
 
 func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings+"/codex-*", 6, newAdapter) }
 
+func TestClockSteps(t *testing.T) { adaptertest.ClockSteps(t, recordings+"/codex-*", 6, newAdapter) }
+
 func TestNamed(t *testing.T) { adaptertest.Named(t, recordings+"/codex-*", 6, New) }
 
 func TestProcessesInContainer(t *testing.T) {

@@ -172,7 +172,7 @@ func (s observation) openTurn(holder string) kit.Verdict {
 	switch {
 	case asked && call.asks:
 		return kit.Waiting(adapters.ForQuestion, "request_user_input since "+s.at(call.at)+" without an answer; "+begun)
-	case asked && s.host.clockSet() && s.facts.approval != "never":
+	case asked && (s.host.clockSet() || call.at.After(s.now.Add(setClock))) && s.facts.approval != "never":
 		return kit.Unknown(fmt.Sprintf("%s since %s without a result: it runs or waits for permission, and the clock was set since %s began; %s",
 			call.tool, s.at(call.at), process(s.host), begun))
 	case asked && s.running != 0:

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
@@ -132,6 +133,7 @@ func isConversation(args []string) bool {
 // inspect reads what a process shows of itself. It returns nil for one that hosts no session.
 func (d *discovery) inspect(row proc.Process) *process {
 	p := &process{Process: row, pids: []int{row.PID}}
+	p.Started, _ = agentproc.Started(d.Table, row)
 	p.args, _ = d.Table.Args(row.Identity)
 	if !isConversation(p.args) {
 		return nil

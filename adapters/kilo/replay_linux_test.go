@@ -15,6 +15,8 @@ func newAdapter(cfg adapters.Config) adapters.Adapter { return New(cfg) }
 
 func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 5, newAdapter) }
 
+func TestClockSteps(t *testing.T) { adaptertest.ClockSteps(t, recordings, 5, newAdapter) }
+
 // A terminal interface without a session has no row there: whose files it has open is not known.
 func TestProcessesInContainer(t *testing.T) {
 	adaptertest.InContainer(t, "testdata/recordings/kilo-7.7.7-[^t]*", 3, newAdapter)

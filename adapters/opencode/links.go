@@ -140,7 +140,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 		}
 	}
 	why := "log run " + last.run.id + " is that of a process that has ended"
-	if may := l.unlogged(last.run); open && len(may) > 0 {
+	if may := l.unlogged(last.run); len(may) > 0 && (open || may[0].setBack) {
 		return claim{may: may, doubt: why + ", or of " + pids(may) + ", which has none, if the clock was set since its start"}
 	}
 	return claim{why: why}
@@ -149,7 +149,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 // unlogged returns the processes that can have written a run but for its time.
 func (l *links) unlogged(r *run) (list []*host) {
 	for _, h := range l.hosts {
-		if l.isUnlogged(h) && h.fitsRun(r, nil) {
+		if (h.setBack && l.written[h] == nil || l.isUnlogged(h)) && h.fitsRun(r, nil) {
 			list = append(list, h)
 		}
 	}

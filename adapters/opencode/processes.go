@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
@@ -53,7 +54,8 @@ type host struct {
 	filesHidden  bool              // files could not be read
 	knownHome    bool              // its environment or its files name a data folder that exists here
 	// began is when the process began by the clock that its log has, see findWritten.
-	began time.Time
+	began   time.Time
+	setBack bool // the clock was set back since it began
 	// old reports that it is of 1.15 or earlier: each process of those writes a log of its own.
 	old bool
 }
@@ -167,7 +169,9 @@ func (a *Adapter) identify(p proc.Process) *host {
 	if errors.Is(err, proc.ErrGone) {
 		return nil
 	}
-	h := &host{Process: p, product: a.product, args: args, began: p.Started}
+	h := &host{Process: p, product: a.product, args: args}
+	h.Started, h.setBack = agentproc.Started(table, p)
+	h.began = h.Started
 	if err == nil && len(args) > 0 && !h.readArgs() {
 		return nil
 	}

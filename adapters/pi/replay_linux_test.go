@@ -16,6 +16,8 @@ func newAdapter(cfg adapters.Config) adapters.Adapter { return New(cfg) }
 
 func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 6, newAdapter) }
 
+func TestClockSteps(t *testing.T) { adaptertest.ClockSteps(t, recordings, 6, newAdapter) }
+
 func TestProcessesInContainer(t *testing.T) { adaptertest.InContainer(t, recordings, 6, newAdapter) }
 
 // Nothing of Pi's is pi_agent_rust's.

@@ -81,12 +81,16 @@ func (s *session) runs() bool {
 }
 
 // tool returns the process that a call of the session runs and that began after the call, for evidence. Servers that were started with Qwen
-// Code are older.
-func (s *session) tool(since time.Time) (evidence string) {
+// Code are older. unsure reports that one of them may be what the call runs, since the clock was set back.
+func (s *session) tool(since time.Time) (evidence string, unsure bool) {
 	for _, c := range s.owner.claims {
-		if c.session == s.id && c.tool.PID != 0 && !c.tool.Started.Before(since.Add(-kit.StartSlack)) {
-			return fmt.Sprintf("process %d runs for it", c.tool.PID)
+		switch {
+		case c.session != s.id || c.tool.PID == 0:
+		case !c.tool.Started.Before(since.Add(-kit.StartSlack)):
+			return fmt.Sprintf("process %d runs for it", c.tool.PID), false
+		default:
+			unsure = s.owner.SetBack
 		}
 	}
-	return ""
+	return "", unsure
 }

@@ -70,7 +70,7 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 		return slices.ContainsFunc(s.calls, func(c call) bool { return slices.Contains(tools, c.tool) })
 	}
 	asks := s.owner.Mode != "yolo"
-	tool := s.tool(s.turn.at)
+	tool, unsure := s.tool(s.turn.at)
 	switch {
 	case agentfile.True(agentfile.Get(s.status, "isWaitingForPermission")):
 		return kit.Waiting(adapters.ForPermission, said+", and its server waits for a permission; "+host)
@@ -84,8 +84,10 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 		return kit.Working(said + ", and it runs without a terminal that could ask; " + host)
 	case has(questionTool):
 		return kit.Waiting(adapters.ForQuestion, said+"; "+host)
-	case d.now.Sub(s.turn.at) < quick: // it may be about to run
+	case d.now.Sub(s.turn.at).Abs() < quick: // it may be about to run; a call of the future is one of before the clock was set back
 		return kit.Working(said + "; " + host)
+	case has(shellTool) && asks && unsure:
+		return kit.Unknown(said + ": it runs or waits for the user, and the clock was set back since then; " + host)
 	case has(shellTool) && asks:
 		return kit.Waiting(adapters.ForPermission, said+", and no process runs for it; "+host)
 	case has(agentTool):
@@ -100,7 +102,7 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 func (d *discovery) decideSub(s *session) kit.Verdict {
 	said, host := d.lastTurn(s), fmt.Sprintf("session %.8s in process %d started it", s.above.id, s.above.owner.PID)
 	if s.turn.state == called {
-		if tool := s.above.tool(s.turn.at); tool != "" {
+		if tool, _ := s.above.tool(s.turn.at); tool != "" {
 			said += "; " + tool
 		} else if d.now.Sub(s.turn.at) >= quick {
 			return kit.Unknown(said + unclear + host)

@@ -109,6 +109,14 @@ func InContainer(t *testing.T, pattern string, least int, build func(adapters.Co
 	})
 }
 
+// ClockSteps replays the recordings with a clock that was set forward and back: see clockSteps.
+func ClockSteps(t *testing.T, pattern string, least int, build func(adapters.Config) adapters.Adapter) {
+	t.Helper()
+	for _, dir := range Folders(t, pattern, least) {
+		t.Run(filepath.Base(dir), func(t *testing.T) { clockSteps(t, dir, build) })
+	}
+}
+
 func each(t *testing.T, pattern string, least int, do func(*testing.T, *Recording)) {
 	t.Helper()
 	for _, dir := range Folders(t, pattern, least) {

@@ -39,6 +39,7 @@ type NodeProcess struct {
 	// Hosts that other programs give it its sessions.
 	Resumes, Headless, Hosts bool
 	Children                 []proc.Process
+	SetBack                  bool // the clock was set back since it started
 }
 
 const (
@@ -86,6 +87,7 @@ func (n *NodeAgent) inspect(table proc.Lister, row proc.Process) *NodeProcess {
 		return nil
 	}
 	p := &NodeProcess{Process: row, Home: n.Home(env)}
+	p.Started, p.SetBack = agentproc.Started(table, row)
 	p.CWD, _ = table.CWD(row.Identity)
 	if !n.isProgram(script, p.CWD) || !p.readArgs(n, args) {
 		return nil

@@ -141,6 +141,7 @@ func (d *discovery) look(row proc.Process) *process {
 	}
 	p := *known
 	p.Process = row
+	p.Started, _ = agentproc.Started(d.store.table, row)
 	for _, place := range known.places {
 		p.folders = append(p.folders, agentproc.RealPath(place))
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -211,6 +212,18 @@ func (p *Procs) SetClock(forward time.Duration) *proc.Table {
 	defer p.mu.Unlock()
 	p.write("proc/stat", fmt.Sprintf("cpu  0 0 0 0\nbtime %d\n", p.boot.Add(forward).Unix()))
 	return proc.OpenAt(p.Root(), p.Etc())
+}
+
+// OwnPipe gives the process with this folder a pipe that it made at a time, with both of its ends.
+func OwnPipe(t testing.TB, folder string, at time.Time) {
+	t.Helper()
+	name := "pipe:[" + filepath.Base(folder) + "]"
+	pipe := filepath.Join(folder, "fd", name)
+	must.Do(t, os.WriteFile(pipe, nil, 0o600))
+	must.Do(t, os.Chtimes(pipe, at, at))
+	for _, fd := range []string{"900", "901"} {
+		must.Do(t, os.Symlink(name, filepath.Join(folder, "fd", fd)))
+	}
 }
 
 // Zombie ends a process whose parent does not wait for it: its row stays.
