@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 	"rollcall/proc"
@@ -94,7 +95,24 @@ func inspect(table proc.Lister, p proc.Process) *host {
 	}
 	h.filesErr = err
 	h.sortFiles(files)
+	if h.madeOwn.IsZero() {
+		h.madeOwn = h.madeByWrapper(table)
+	}
 	return h
+}
+
+// madeByWrapper returns the time of what npm's wrapper made for itself right before the process began, if that shows that the clock was set.
+// Codex 0.171.0 keeps nothing open that it made itself.
+func (h *host) madeByWrapper(table proc.Lister) time.Time {
+	wrapper, err := table.Find(h.PPID)
+	if err != nil || !agentproc.IsInterpreter(wrapper.Comm) || h.Started.Sub(wrapper.Started) > time.Minute {
+		return time.Time{}
+	}
+	made, err := table.Made(wrapper)
+	if err != nil || made.IsZero() || made.Sub(wrapper.Started).Abs() < setClock {
+		return time.Time{}
+	}
+	return made
 }
 
 // sortFiles records the open files that show the threads and the home of the process.
