@@ -109,6 +109,9 @@ type Details interface {
 	// Made returns the time of the oldest of the files that a process has made for itself, which programs of Node.js and Bun do right after their
 	// start. It is zero if there is none, and always except on Linux, where Started moves when the clock is set and this time stays.
 	Made(p Process) (time.Time, error)
+	// OlderTerminal reports whether the terminal of a process is certainly older than the leader of its session: on Linux the clock was set forward
+	// then, since the leader starts in a new terminal. It is false on other systems, and without a terminal.
+	OlderTerminal(id Identity) (bool, error)
 	// Threads returns the start times of the process's live threads, the earliest first. It
 	// returns ErrUnsupported except on Linux.
 	Threads(id Identity) ([]time.Time, error)

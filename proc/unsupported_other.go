@@ -46,6 +46,9 @@ func (t *Table) Root(Identity) (string, error) { return "", nil }
 // Made implements Details: the start of a process does not move when the clock is set.
 func (t *Table) Made(Process) (time.Time, error) { return time.Time{}, nil }
 
+// OlderTerminal implements Details.
+func (t *Table) OlderTerminal(Identity) (bool, error) { return false, nil }
+
 // Threads implements Details.
 func (t *Table) Threads(Identity) ([]time.Time, error) { return nil, ErrUnsupported }
 

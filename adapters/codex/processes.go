@@ -24,6 +24,8 @@ type host struct {
 	// madeOwn is when the process made its own folder, right after its start, by the clock of its files and records. Unlike
 	// Started it stays when the clock is set. It is zero where it is not known.
 	madeOwn time.Time
+	// olderTerminal reports that its terminal shows that the clock was set forward. It is read where madeOwn is not known.
+	olderTerminal bool
 
 	args         []string
 	role         role
@@ -97,6 +99,9 @@ func inspect(table proc.Lister, p proc.Process) *host {
 	h.sortFiles(files)
 	if h.madeOwn.IsZero() {
 		h.madeOwn = h.madeByWrapper(table)
+	}
+	if h.madeOwn.IsZero() && h.reopens {
+		h.olderTerminal, _ = table.OlderTerminal(p.Identity)
 	}
 	return h
 }

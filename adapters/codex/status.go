@@ -131,7 +131,7 @@ const clockError = 10 * time.Millisecond
 // start by the clock of its records, only one that was started to reopen a thread can have inherited its turn.
 func (s observation) inherited() bool {
 	return s.host != nil && s.isOlderThan(s.host.started()) && s.isOlderThan(s.host.Started) &&
-		(!s.host.madeOwn.IsZero() || s.host.reopens || s.answer != nil)
+		(!s.host.madeOwn.IsZero() || s.host.reopens && !s.host.olderTerminal || s.answer != nil)
 }
 
 // mayBeInherited reports whether an open turn may belong to an earlier process, or to this one, whose start is not known by
