@@ -87,7 +87,7 @@ func (a *asked) row(now time.Time) rowText {
 	s := a.entry.Session.Session
 	s.CWD = tail(s.CWD, maxRowText)
 	w := rowText{first: present.Project(s.CWD), status: present.Status(s), bold: true, firstColor: theme.ColorNameForeground,
-		statusColor: widgets.ColorWaiting, secondColor: widgets.ColorMuted, right: present.Since(a.since(), now), icon: widgets.NewIcon("waiting", widgets.ColorWaiting)}
+		statusColor: widgets.ColorWaiting, secondColor: widgets.ColorMuted, right: present.Since(a.since(), now), usage: usageText(&a.entry.Session), icon: widgets.NewIcon("waiting", widgets.ColorWaiting)}
 	what := "answer it " + present.Where(&s)
 	switch {
 	case a.request != nil:

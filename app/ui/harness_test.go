@@ -288,8 +288,6 @@ func shownTexts(o fyne.CanvasObject) []string {
 			if x.TextStyle.Monospace {
 				out = append(out, x.Text)
 			}
-		case *rowView:
-			out = append(out, x.text.first, x.text.status, x.text.second, x.text.right)
 		}
 	}
 	return out

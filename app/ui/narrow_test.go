@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,11 +98,24 @@ func TestRequestBeforeAgent(t *testing.T) {
 	w.armed(text)
 	row := newRowView()
 	row.set(w.ui.sessions.view.rows[0], w.ui.asking.asked[0].row(clock), false, false)
-	parts := test.WidgetRenderer(row).Objects()
+	test.WidgetRenderer(row)
 	for width, want := range map[float32]string{600: "Claude Code · " + text, 240: text, 140: "npm publish --…"} {
 		row.Resize(fyne.NewSize(width, rowHeight))
-		if got := parts[6].(*canvas.Text).Text; got != want {
+		if got := test.WidgetRenderer(row.second).Objects()[0].(*canvas.Text).Text; got != want {
 			t.Errorf("%g: %q, want %q", width, got, want)
+		}
+	}
+}
+
+// TestRowUsage: from a width of 1,400 units on the rows show the model, how full its context is, and the tokens.
+func TestRowUsage(t *testing.T) {
+	w := open(t, full())
+	for width, want := range map[float32]bool{1280: false, 1390: false, 1400: true, 1920: true} {
+		w.win.Resize(fyne.NewSize(width, 800))
+		w.win.Canvas().Capture()
+		texts := shownTexts(w.ui.sessions.list)
+		if got := slices.Contains(texts, "claude-sonnet-5-5 · 76 % · 1.32 M tokens"); got != want {
+			t.Errorf("%g: the rows show the usage: %v; they show\n%s", width, got, strings.Join(texts, "\n"))
 		}
 	}
 }

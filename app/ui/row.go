@@ -3,12 +3,12 @@ package ui
 import (
 	"cmp"
 	"fmt"
-	"image/color"
 	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 	"github.com/dustin/go-humanize/english"
@@ -30,16 +30,18 @@ const (
 	rowRight  = 12
 	rowTop    = 3
 	secondTop = 21
+	// wideRow is the width from which a row shows the model and its usage. In a window of 1,400 units the list has it.
+	wideRow = 514
 )
 
 // rowText contains a row's texts.
 type rowText struct {
-	first, status, second, right string
-	spare                        string // the beginning of second that is left out where second does not fit
-	firstColor, statusColor      fyne.ThemeColorName
-	secondColor                  fyne.ThemeColorName
-	bold                         bool
-	icon                         *widgets.Icon
+	first, status, second, right         string
+	usage                                string // the model and its usage
+	spare                                string // the beginning of second that is left out where second does not fit
+	firstColor, statusColor, secondColor fyne.ThemeColorName
+	bold                                 bool
+	icon                                 *widgets.Icon
 }
 
 // text returns the texts of r at the time now.
@@ -87,7 +89,7 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 	w := rowText{
 		first: present.Project(short.CWD), status: present.Status(short), bold: true,
 		firstColor: theme.ColorNameForeground, statusColor: statusColor(&short), secondColor: widgets.ColorMuted,
-		right: present.Since(s.LastActivityAt, now), icon: statusIcon(&short),
+		right: present.Since(s.LastActivityAt, now), usage: usageText(s), icon: statusIcon(&short),
 	}
 	if s.Pinned {
 		w.right = strings.TrimSuffix("pinned · "+w.right, " · ")
@@ -132,6 +134,21 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 	return w
 }
 
+// usageText returns the model of a session, how much of its context is used, and how many tokens it took.
+func usageText(s *app.Session) string {
+	var parts []string
+	if s.Model != "" {
+		parts = append(parts, present.Cut(present.Line(head(s.Model, maxRowText)), 24))
+	}
+	if s.Context.Used > 0 && s.Context.Window > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f %%", 100*float64(s.Context.Used)/float64(s.Context.Window)))
+	}
+	if t := s.Tokens; t != nil {
+		parts = append(parts, shortCount(float64(t.Input+t.Output+t.CacheRead+t.CacheWrite+t.Reasoning))+" tokens")
+	}
+	return strings.Join(parts, " · ")
+}
+
 // onMachine returns the machine or gateway that runs a session, as in "on devbox".
 func onMachine(s *app.Session) string {
 	return "on " + present.Cut(present.Line(head(machineOf(s), maxRowText)), 30)
@@ -148,17 +165,31 @@ func tail(s string, n int) string {
 // rowView shows one row of the list.
 type rowView struct {
 	widget.BaseWidget
-	row               row
-	text              rowText
-	selected, focused bool
+	row                                 row
+	text                                rowText
+	selected, focused                   bool
+	back, bar                           *widgets.Background // of the selected row, and of one in a list that has the focus
+	rule                                *widget.Separator   // below a header
+	icon                                *canvas.Image
+	first, status, second, usage, right *widgets.Line
 }
 
 var _ fyne.Accessible = (*rowView)(nil)
 
 func newRowView() *rowView {
-	v := &rowView{}
+	line := func(size fyne.ThemeSizeName) *widgets.Line {
+		return widgets.NewLine("", widgets.ColorMuted, size, fyne.TextStyle{}).Whole()
+	}
+	v := &rowView{back: widgets.NewBackground(widgets.ColorRowOn, ""), bar: widgets.NewBackground(theme.ColorNamePrimary, ""), rule: widget.NewSeparator(), icon: widgets.NewImage(nil, rowIcon),
+		first: line(theme.SizeNameText), status: line(widgets.SizeSmall), second: line(widgets.SizeSmall), usage: line(theme.SizeNameCaptionText), right: line(theme.SizeNameCaptionText)}
 	v.ExtendBaseWidget(v)
 	return v
+}
+
+// CreateRenderer implements fyne.Widget.
+func (v *rowView) CreateRenderer() fyne.WidgetRenderer {
+	least := func([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(220, rowHeight) }
+	return widget.NewSimpleRenderer(container.New(widgets.Layout{Arrange: v.layOut, Least: least}, v.back, v.bar, v.rule, v.icon, v.first, v.status, v.second, v.usage, v.right))
 }
 
 func (v *rowView) set(r row, w rowText, selected, focused bool) {
@@ -166,6 +197,20 @@ func (v *rowView) set(r row, w rowText, selected, focused bool) {
 		return
 	}
 	v.row, v.text, v.selected, v.focused = r, w, selected, focused
+	size := theme.SizeNameText
+	if r.kind != sessionRow {
+		size = widgets.SizeSmall
+	}
+	v.first.SetFont(size, w.bold)
+	v.first.Set(w.first, w.firstColor)
+	v.status.Set(w.status, cmp.Or(w.statusColor, widgets.ColorMuted))
+	v.second.Set(w.second, cmp.Or(w.secondColor, widgets.ColorMuted))
+	v.usage.Set(w.usage, widgets.ColorMuted)
+	v.right.Set(w.right, widgets.ColorMuted)
+	if v.icon.Hidden = w.icon == nil; !v.icon.Hidden {
+		widgets.SetImage(v.icon, w.icon)
+	}
+	v.back.Hidden, v.bar.Hidden, v.rule.Hidden = !selected, !selected || !focused, r.kind != headerRow
 	v.Refresh()
 }
 
@@ -177,120 +222,50 @@ func (v *rowView) AccessibilityLabel() string {
 // AccessibilityRole returns the role of a text.
 func (v *rowView) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleText }
 
-// CreateRenderer implements fyne.Widget.
-func (v *rowView) CreateRenderer() fyne.WidgetRenderer {
-	r := &rowParts{
-		v: v, back: canvas.NewRectangle(nil), bar: canvas.NewRectangle(nil), rule: canvas.NewRectangle(nil),
-		icon: widgets.NewImage(nil, rowIcon), first: canvas.NewText("", nil), status: canvas.NewText("", nil),
-		second: canvas.NewText("", nil), right: canvas.NewText("", nil),
-	}
-	r.back.CornerRadius = 6
-	r.bar.CornerRadius = 1.5
-	out := &widgets.Renderer{Widget: v, Min: func() fyne.Size { return fyne.NewSize(220, rowHeight) }, Arrange: r.layOut, Update: r.update,
-		Parts: []fyne.CanvasObject{r.back, r.bar, r.rule, r.icon, r.first, r.status, r.second, r.right}}
-	out.Refresh()
-	return out
-}
-
-// rowParts holds the canvas objects of a row.
-type rowParts struct {
-	v                            *rowView
-	back, bar, rule              *canvas.Rectangle
-	icon                         *canvas.Image
-	first, status, second, right *canvas.Text
-}
-
-func (r *rowParts) update() {
-	w := &r.v.text
-	text, small := widgets.TextSize(theme.SizeNameText), widgets.TextSize(theme.SizeNameCaptionText)
-	style(r.first, w.firstColor, text, w.bold)
-	style(r.status, w.statusColor, small+1, false)
-	style(r.second, w.secondColor, small+1, false)
-	style(r.right, widgets.ColorMuted, small, false)
-	r.right.Text = w.right
-	if r.v.row.kind != sessionRow {
-		r.first.TextSize = small + 1
-	}
-	r.icon.Hidden = w.icon == nil
-	if w.icon != nil {
-		r.icon.Resource = w.icon
-	}
-	r.back.FillColor, r.bar.FillColor, r.rule.FillColor = color.Transparent, color.Transparent, color.Transparent
-	if r.v.selected {
-		r.back.FillColor = widgets.ThemeColor(widgets.ColorRowOn)
-		if r.v.focused {
-			r.bar.FillColor = widgets.ThemeColor(theme.ColorNamePrimary)
-		}
-	}
-	if r.v.row.kind == headerRow {
-		r.rule.FillColor = widgets.ThemeColor(theme.ColorNameSeparator)
+func (v *rowView) layOut(_ []fyne.CanvasObject, size fyne.Size) {
+	widgets.Place(v.back, 4, 0, size.Width-8, size.Height)
+	widgets.Place(v.bar, 4, 7, 3, size.Height-14)
+	widgets.Place(v.rule, rowLeft, size.Height, size.Width-rowLeft-rowRight, 1)
+	left, right := float32(rowLeft+v.row.depth*rowIndent), size.Width-rowRight
+	before := right - v.right.MinSize().Width - rowGap // the end of what is before the age
+	switch v.row.kind {
+	case headerRow:
+		y := size.Height - 20
+		place(v.right, before+rowGap, right, y+1)
+		place(v.status, place(v.first, rowLeft, before, y)+rowGap, before, y)
+	case moreRow:
+		widgets.Place(v.icon, left, (size.Height-rowIcon)/2, rowIcon, rowIcon)
+		place(v.first, left+rowIcon+rowGap, right, (size.Height-v.first.MinSize().Height)/2)
+	case sessionRow:
+		widgets.Place(v.icon, left, rowTop+1, rowIcon, rowIcon)
+		left += rowIcon + rowGap
+		place(v.right, before+rowGap, right, rowTop+2)
+		// The status is always shown; the project is shortened first.
+		status := min(v.status.MinSize().Width, (before-left)*0.6)
+		place(v.status, place(v.first, left, before-status-rowGap, rowTop)+rowGap, before+1, rowTop+1)
+		v.layOutSecond(left, right, size.Width >= wideRow)
 	}
 }
 
-func style(t *canvas.Text, name fyne.ThemeColorName, size float32, bold bool) {
-	if name == "" {
-		name = widgets.ColorMuted
+// layOutSecond divides the second line between what happens and, in a wide row, the model and its usage.
+func (v *rowView) layOutSecond(left, right float32, wide bool) {
+	if v.usage.Hidden = !wide || v.text.usage == ""; !v.usage.Hidden {
+		begin := right - v.usage.MinSize().Width
+		place(v.usage, begin, right, secondTop+1)
+		right = begin - 2*rowGap
 	}
-	t.Color, t.TextSize, t.TextStyle.Bold = widgets.ThemeColor(name), size, bold
+	if v.second.Set(v.text.second, v.text.secondColor); v.second.MinSize().Width > right-left {
+		v.second.Set(strings.TrimPrefix(v.text.second, v.text.spare), v.text.secondColor)
+	}
+	place(v.second, left, right, secondTop)
 }
 
-func (r *rowParts) layOut(size fyne.Size) {
-	if size.Width <= 0 {
-		return
-	}
-	widgets.Place(r.back, 4, 0, size.Width-8, size.Height)
-	widgets.Place(r.bar, 4, 7, 3, size.Height-14)
-	if r.v.row.kind == headerRow {
-		r.layoutHeader(size)
-		return
-	}
-	x := float32(rowLeft + r.v.row.depth*rowIndent)
-	r.icon.Resize(fyne.NewSquareSize(rowIcon))
-	if r.v.row.kind == moreRow {
-		r.icon.Move(fyne.NewPos(x, (size.Height-rowIcon)/2))
-		r.place(r.first, r.v.text.first, x+rowIcon+rowGap, size.Width-rowRight, (size.Height-r.first.MinSize().Height)/2)
-		r.status.Text, r.second.Text = "", ""
-		return
-	}
-	r.icon.Move(fyne.NewPos(x, rowTop+1))
-	x += rowIcon + rowGap
-	right := size.Width - rowRight
-	ageWidth := r.right.MinSize().Width
-	r.right.Move(fyne.NewPos(right-ageWidth, rowTop+2))
-	r.firstLine(x, right-ageWidth-rowGap)
-	second := r.v.text.second
-	if fyne.MeasureText(second, r.second.TextSize, r.second.TextStyle).Width > right-x {
-		second = strings.TrimPrefix(second, r.v.text.spare)
-	}
-	r.place(r.second, second, x, right, secondTop)
-}
-
-// firstLine divides the width between the project and the status. The status is always shown; the project is shortened
-// first.
-func (r *rowParts) firstLine(left, right float32) {
-	room := right - left
-	status := fyne.MeasureText(r.v.text.status, r.status.TextSize, r.status.TextStyle).Width
-	status = min(status, room*0.6)
-	end := r.place(r.first, r.v.text.first, left, right-status-rowGap, rowTop)
-	r.place(r.status, r.v.text.status, end+rowGap, right+1, rowTop+1)
-}
-
-func (r *rowParts) layoutHeader(size fyne.Size) {
-	r.second.Text = ""
-	y := size.Height - 20
-	w := r.right.MinSize().Width
-	r.right.Move(fyne.NewPos(size.Width-rowRight-w, y+1))
-	end := r.place(r.first, r.v.text.first, rowLeft, size.Width-rowRight-w-rowGap, y)
-	r.place(r.status, r.v.text.status, end+rowGap, size.Width-rowRight-w-rowGap, y)
-	widgets.Place(r.rule, rowLeft, size.Height, size.Width-rowLeft-rowRight, 1)
-}
-
-// place draws text between left and right and returns the position of its end.
-func (r *rowParts) place(t *canvas.Text, text string, left, right, y float32) float32 {
-	t.Text = widgets.Truncate(text, right-left, t.TextSize, t.TextStyle)
-	s := t.MinSize()
-	widgets.Place(t, left, y, s.Width, s.Height)
-	return left + s.Width
+// place shows a line between left and right, and returns the position of its end.
+func place(l *widgets.Line, left, right, y float32) float32 {
+	least := l.MinSize()
+	width := max(min(least.Width, right-left), 0)
+	widgets.Place(l, left, y, width, least.Height)
+	return left + width
 }
 
 // statusIcon returns the icon of a session's status. The icons differ by shape as well as by colour.

@@ -54,9 +54,9 @@ func newSidebar(u *UI) *sidebar {
 		if i == len(s.scopes) {
 			s.box.Add(gap)
 		}
-		s.box.Add(t)
+		s.box.Add(t.Content)
 	}
-	s.box.Objects = append(s.box.Objects, layout.NewSpacer(), container.NewStack(wide, s.launch), s.gear)
+	s.box.Objects = append(s.box.Objects, layout.NewSpacer(), container.NewStack(wide, s.launch), s.gear.Content)
 	return s
 }
 

@@ -3,6 +3,7 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -168,44 +169,42 @@ func (c *Chart) drawBar(i int, most float64, at fyne.Position, wide, room float3
 	}
 }
 
+// change sets a field of a widget, and redraws the widget if the value differs.
+func change[T comparable](w fyne.Widget, field *T, value T) {
+	if *field != value {
+		*field = value
+		w.Refresh()
+	}
+}
+
 // Bar shows how full something is. Its colour warns from 80 % on.
 type Bar struct {
-	widget.BaseWidget
+	*fyne.Container
 	value float64
+	fill  *Background
 }
 
 // NewBar returns a bar; value is between 0 and 1.
 func NewBar(value float64) *Bar {
-	b := &Bar{value: value}
-	b.ExtendBaseWidget(b)
+	b := &Bar{fill: NewBackground(ColorWorking, "")}
+	track := NewBackground(ColorTrack, "")
+	b.Container = container.New(Layout{func(_ []fyne.CanvasObject, size fyne.Size) {
+		track.Resize(size)
+		// At least as wide as high, so that a small part still looks like a bar.
+		b.fill.Resize(fyne.NewSize(max(float32(min(b.value, 1))*size.Width, size.Height), size.Height))
+	}, func([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(60, 6) }}, track, b.fill)
+	b.Set(value)
 	return b
 }
 
 // Set shows another value.
-func (b *Bar) Set(value float64) { change(b, &b.value, value) }
-
-// CreateRenderer implements fyne.Widget.
-func (b *Bar) CreateRenderer() fyne.WidgetRenderer {
-	track, fill := newRectangle(3), newRectangle(3)
-	r := &Renderer{Widget: b, Parts: []fyne.CanvasObject{track, fill}}
-	r.Min = func() fyne.Size { return fyne.NewSize(60, 6) }
-	r.Arrange = func(size fyne.Size) {
-		track.Resize(size)
-		part := float32(min(max(b.value, 0), 1))
-		fill.Hidden = part == 0
-		// At least as wide as high, so that a small part still looks like a bar.
-		fill.Resize(fyne.NewSize(max(part*size.Width, size.Height), size.Height))
+func (b *Bar) Set(value float64) {
+	b.value, b.fill.Hidden, b.fill.fill = value, value <= 0, ColorWorking
+	switch {
+	case value >= 0.95:
+		b.fill.fill = ColorBad
+	case value >= 0.8:
+		b.fill.fill = ColorWaiting
 	}
-	r.Update = func() {
-		color := ColorWorking
-		switch {
-		case b.value >= 0.95:
-			color = ColorBad
-		case b.value >= 0.8:
-			color = ColorWaiting
-		}
-		track.FillColor, fill.FillColor = ThemeColor(ColorTrack), ThemeColor(color)
-	}
-	r.Refresh()
-	return r
+	b.Refresh()
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
@@ -232,21 +233,31 @@ func NewHeading(text string) fyne.CanvasObject {
 
 // NewPanel puts content on a tinted background with round corners, with space around it.
 func NewPanel(top, bottom, left, right float32, content fyne.CanvasObject) *fyne.Container {
-	b := &background{}
-	b.ExtendBaseWidget(b)
-	return container.NewStack(b, Pad(top, bottom, left, right, content))
+	return container.NewStack(NewBackground(ColorPanel, theme.ColorNameSeparator), Pad(top, bottom, left, right, content))
 }
 
-// background is the tinted rectangle behind a panel.
-type background struct{ widget.BaseWidget }
+// Background is a rectangle with round corners in a colour of the theme.
+type Background struct {
+	widget.BaseWidget
+	fill, stroke fyne.ThemeColorName
+}
+
+// NewBackground returns a rectangle in the colour fill, with a line around it unless stroke is empty.
+func NewBackground(fill, stroke fyne.ThemeColorName) *Background {
+	b := &Background{fill: fill, stroke: stroke}
+	b.ExtendBaseWidget(b)
+	return b
+}
 
 // CreateRenderer implements fyne.Widget.
-func (b *background) CreateRenderer() fyne.WidgetRenderer {
-	back := newRectangle(8)
-	back.StrokeWidth = 1
+func (b *Background) CreateRenderer() fyne.WidgetRenderer {
+	back := canvas.NewRectangle(nil)
+	back.CornerRadius = 6
 	r := &Renderer{Widget: b, Parts: []fyne.CanvasObject{back}, Min: func() fyne.Size { return fyne.Size{} }, Arrange: back.Resize}
 	r.Update = func() {
-		back.FillColor, back.StrokeColor = ThemeColor(ColorPanel), ThemeColor(theme.ColorNameSeparator)
+		if back.FillColor = ThemeColor(b.fill); b.stroke != "" {
+			back.StrokeWidth, back.StrokeColor = 1, ThemeColor(b.stroke)
+		}
 	}
 	r.Refresh()
 	return r

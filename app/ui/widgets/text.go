@@ -118,6 +118,14 @@ func (l *Line) Set(text string, color fyne.ThemeColorName) {
 	}
 }
 
+// SetFont changes the size and the weight.
+func (l *Line) SetFont(size fyne.ThemeSizeName, bold bool) {
+	if l.size != size || l.style.Bold != bold {
+		l.size, l.style.Bold = size, bold
+		l.Refresh()
+	}
+}
+
 // CreateRenderer implements fyne.Widget.
 func (l *Line) CreateRenderer() fyne.WidgetRenderer {
 	text := canvas.NewText("", nil)
@@ -128,7 +136,7 @@ func (l *Line) CreateRenderer() fyne.WidgetRenderer {
 		text.Refresh() // Fyne does not redraw a text whose size alone has changed
 	}
 	r.Min = func() fyne.Size {
-		full := fyne.MeasureText(l.text, text.TextSize, l.style)
+		full := fyne.MeasureText(l.text, TextSize(l.size), l.style)
 		if l.isWhole {
 			return full
 		}

@@ -11,19 +11,22 @@ import (
 	"fyne.io/fyne/v2/theme"
 )
 
-// The colours that Rollcall adds to Fyne's. Each text colour is readable on the window's background, on a selected row
+// The colours of Fyne as Rollcall uses them, and those that Rollcall adds. Each text colour is readable on the window's background, on a selected row
 // and on a panel: TestTextIsReadable computes the contrasts.
 const (
-	ColorMuted   fyne.ThemeColorName = "rollcall-muted"   // secondary text
-	ColorWaiting fyne.ThemeColorName = "rollcall-waiting" // needs the user
-	ColorWorking fyne.ThemeColorName = "rollcall-working"
-	ColorGood    fyne.ThemeColorName = "rollcall-good"
-	ColorBad     fyne.ThemeColorName = "rollcall-bad"
-	ColorPanel   fyne.ThemeColorName = "rollcall-panel" // behind banners, cards and code
+	ColorMuted                       = theme.ColorNamePlaceHolder // secondary text
+	ColorWaiting                     = theme.ColorNameWarning     // needs the user
+	ColorWorking                     = theme.ColorNamePrimary
+	ColorGood                        = theme.ColorNameSuccess
+	ColorBad                         = theme.ColorNameError
+	ColorPanel                       = theme.ColorNameHeaderBackground // behind banners, cards and code
 	ColorRowOn   fyne.ThemeColorName = "rollcall-row-on"
 	ColorTrack   fyne.ThemeColorName = "rollcall-track" // the empty part of a bar
 	ColorCache   fyne.ThemeColorName = "rollcall-cache" // the part of a bar that was read from a cache or written to one
 )
+
+// SizeSmall is a size of text between Fyne's text and caption.
+const SizeSmall fyne.ThemeSizeName = "rollcall-small"
 
 // shades is a colour in its light and its dark variant.
 type shades struct{ light, dark color.NRGBA }
@@ -64,12 +67,6 @@ var colors = map[fyne.ThemeColorName]shades{
 	theme.ColorNameScrollBar:           {rgba(0x1c212866), rgba(0xffffff66)},
 	theme.ColorNameScrollBarBackground: {rgb(0xeef1f5), rgb(0x242932)},
 	theme.ColorNameShadow:              {rgba(0x1c21281c), rgba(0x00000080)},
-	ColorMuted:                         {rgb(0x5b6572), rgb(0x9aa4b2)},
-	ColorWaiting:                       {rgb(0x8a5200), rgb(0xf0b64b)},
-	ColorWorking:                       {rgb(0x0a5bd3), rgb(0x7ab2ff)},
-	ColorGood:                          {rgb(0x17702f), rgb(0x63d489)},
-	ColorBad:                           {rgb(0xb3261e), rgb(0xff8a80)},
-	ColorPanel:                         {rgb(0xf6f8fa), rgb(0x1e2229)},
 	ColorRowOn:                         {rgb(0xe6effc), rgb(0x24344c)},
 	ColorTrack:                         {rgb(0xdfe4ea), rgb(0x343b46)},
 	ColorCache:                         {rgb(0xb3cdf5), rgb(0x2f4a70)},
@@ -77,6 +74,7 @@ var colors = map[fyne.ThemeColorName]shades{
 
 var sizes = map[fyne.ThemeSizeName]float32{
 	theme.SizeNameText:           13,
+	SizeSmall:                    12,
 	theme.SizeNameCaptionText:    11,
 	theme.SizeNameSubHeadingText: 16,
 	theme.SizeNameHeadingText:    19,
