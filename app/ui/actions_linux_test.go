@@ -149,9 +149,8 @@ func TestCleanup(t *testing.T) {
 		}
 	}
 	w.until("the removal", func() bool {
-		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "1 of 1 file removed")
+		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "moved to "+filepath.Join(home, ".local/share/Trash/files"))
 	})
-	shows(t, w.ui.host.Sheet.Popup, "moved to "+filepath.Join(home, ".local/share/Trash/files"))
 	if _, err := os.Stat(log); !os.IsNotExist(err) {
 		t.Errorf("the log is still there: %v", err)
 	}

@@ -320,7 +320,7 @@ func TestLaunchGroup(t *testing.T) {
 	// Worktrees that are worked in stay.
 	tap(t, w.ui.host.Sheet.Popup, "Clean up…")
 	w.until("the worktrees", func() bool { return !w.ui.host.Sheet.IsWaiting() })
-	shows(t, w.ui.host.Sheet.Popup, "cannot be removed: Claude Code s-", " (working) works in it", "Remove worktrees")
+	shows(t, w.ui.host.Sheet.Popup, "cannot be removed: Claude Code s-", " (working) works in it", "Remove 0 worktrees")
 	killAgents(t, w.agent.table, w.agent.store)
 	w.until("their ends", func() bool { return strings.Count(w.run(), "Ended with exit code") == 2 })
 	w.ui.showWorktrees(repo, "g-abc")

@@ -3,8 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -74,12 +72,6 @@ func TestSheetIsCentred(t *testing.T) {
 // TestClosedSheetShowsFailures checks that a failure after the sheet was closed is shown above the list.
 func TestClosedSheetShowsFailures(t *testing.T) {
 	w := open(t, full())
-	w.ui.notifyNotRemoved([]cleanup.Result{{Item: cleanup.Item{Path: "/a"}}})
-	if w.ui.sessions.notice != "" {
-		t.Error("a success is shown as a failure")
-	}
-	w.ui.notifyNotRemoved([]cleanup.Result{{Item: cleanup.Item{Path: "/a"}, Err: errors.New("busy")}})
-	shows(t, w.ui.content, "/a: busy")
 	s := w.ui.host.NewSheet("x", 400)
 	s.Close()
 	widgets.Run(s, "Removing…", "", func(context.Context, func(string)) (int, error) { return 0, nil }, func(int) {})
@@ -141,21 +133,19 @@ func TestFitPath(t *testing.T) {
 	}
 }
 
-// TestCleanupGoesOnWhenClosed: see cleanupSheet.removeFiles.
+// TestCleanupGoesOnWhenClosed: files are removed although the sheet is closed meanwhile, and a failure is shown above the list.
 func TestCleanupGoesOnWhenClosed(t *testing.T) {
 	w := open(t, full())
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	l := &cleanupSheet{Sheet: w.ui.host.NewSheet("Clean up", 680), ui: w.ui, keep: []bool{false}}
-	l.items = []cleanup.Item{{Path: filepath.Join(home, "x")}}
-	l.removeFiles()
-	shows(t, l.Popup, "Close")
-	if strings.Contains(strings.Join(shownTexts(l.Popup), "\n"), "Cancel") {
+	t.Setenv("HOME", t.TempDir())
+	s := w.ui.host.NewSheet("Clean up", 680)
+	w.ui.offerCleanup(s, leftovers{items: []cleanup.Item{{Path: "/srv/x"}}})
+	tap(t, s.Popup, "Remove 1 file, 0 B")
+	shows(t, s.Popup, "Close")
+	if strings.Contains(strings.Join(shownTexts(s.Popup), "\n"), "Cancel") {
 		t.Error("it offers to cancel what can't be")
 	}
-	l.Close()
-	w.until("the notice", func() bool { return strings.Contains(w.ui.sessions.notice, "Nothing was removed") })
-	_ = os.Remove(home)
+	s.Close()
+	w.until("the notice", func() bool { return strings.Contains(w.ui.sessions.notice, "/srv/x: not removed: ") })
 }
 
 // TestSheetFollowsTheWindow checks that a dialog stays within a window that becomes smaller.

@@ -125,7 +125,7 @@ func TestShotRuns(t *testing.T) {
 	w.shoot("cleanup")
 	tap(t, w.ui.host.Sheet.Popup, w.ui.host.Sheet.Buttons.Objects[1].(*widgets.Button).Text)
 	w.until("the removal", func() bool {
-		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "removed.")
+		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "moved to ")
 	})
 	w.shoot("cleaned")
 }

@@ -148,9 +148,6 @@ func (u *UI) offerIdle(s *widgets.Sheet, found idlePlans) {
 	}
 	c := s.NewChecklist("stopping…", "not stopped: ")
 	c.Label = func(checked []*widgets.CheckItem) string {
-		if len(checked) == 0 {
-			return "Stop sessions"
-		}
 		return "Stop " + english.Plural(len(checked), "session", "sessions")
 	}
 	c.Act = func(ctx context.Context, i *widgets.CheckItem) (string, error) {

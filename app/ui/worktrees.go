@@ -11,7 +11,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
-	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
@@ -58,10 +57,7 @@ func (u *UI) occupants(ctx context.Context) ([]worktree.Occupant, error) {
 func (u *UI) offerWorktrees(s *widgets.Sheet, w worktreePlans) {
 	c := s.NewChecklist("removing…", "not removed: ")
 	c.Label = func(checked []*widgets.CheckItem) string {
-		text := "Remove worktrees"
-		if len(checked) > 0 {
-			text = "Remove " + english.Plural(len(checked), "worktree", "worktrees")
-		}
+		text := "Remove " + english.Plural(len(checked), "worktree", "worktrees")
 		for _, i := range checked {
 			if len(w.plans[i.Index].Loses) > 0 {
 				return text + " and lose work"
@@ -80,7 +76,7 @@ func (u *UI) offerWorktrees(s *widgets.Sheet, w worktreePlans) {
 		if len(p.Loses) > 0 && len(p.Never) == 0 {
 			importance = widget.WarningImportance
 		}
-		c.Add(short(p.Path), worktreeFacts(p), importance, len(p.Never) == 0 && len(p.Loses) == 0 && len(p.Doubts) == 0, len(p.Never) == 0)
+		c.Add(present.CutStart(short(p.Path), 80), worktreeFacts(p), importance, len(p.Never) == 0 && len(p.Loses) == 0 && len(p.Doubts) == 0, len(p.Never) == 0)
 	}
 	c.Ask(widgets.Hint("A worktree is removed together with its branch. Worktrees with work that exists nowhere else are not selected."))
 }
@@ -100,7 +96,7 @@ func worktreeFacts(p *worktree.Plan) string {
 		lines = append(lines, short(d))
 	}
 	if p.Ignored.Files > 0 {
-		lines = append(lines, "with "+humanize.IBytes(uint64(max(p.Ignored.Bytes, 0)))+" of ignored files")
+		lines = append(lines, "with "+sizeOf(p.Ignored.Bytes)+" of ignored files")
 	}
 	if len(lines) == 0 {
 		return "loses no work"

@@ -135,7 +135,7 @@ func (c *Checklist) Add(text, state string, importance widget.Importance, checke
 // Ask shows the items below intro.
 func (c *Checklist) Ask(intro ...fyne.CanvasObject) {
 	for _, i := range c.items {
-		intro = append(intro, Rows(-6, i.CheckBox, Pad(0, 2, 24, 0, i.state)))
+		intro = append(intro, Rows(-6, Narrow(i.CheckBox), Pad(0, 2, 24, 0, i.state)))
 	}
 	c.Confirm(intro, c.action)
 	c.count()
