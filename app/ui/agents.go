@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 	"github.com/dustin/go-humanize"
@@ -44,8 +42,8 @@ func (p *agentsPage) apply(s *app.Snapshot) {
 	if p.ui.page != pageAgents || len(all) == 0 {
 		return
 	}
-	if len(p.cards) != len(all) {
-		p.build(len(all))
+	if !slices.EqualFunc(p.cards, all, func(c *agentCard, h app.Health) bool { return c.name == h.Name }) {
+		p.build(all)
 	}
 	for i, h := range all {
 		facts := p.facts(h, p.ui.now())
@@ -88,13 +86,13 @@ func failures(s *app.Snapshot) []app.Health {
 	return slices.DeleteFunc(all, func(h app.Health) bool { return h.State != app.Failed })
 }
 
-func (p *agentsPage) build(n int) {
+func (p *agentsPage) build(all []app.Health) {
 	list := widgets.Rows(10, widgets.Headline("Agents"))
 	p.cards = nil
-	for range n {
-		c := newAgentCard(p.ui)
+	for _, h := range all {
+		c := newAgentCard(p.ui, h.Name)
 		p.cards = append(p.cards, c)
-		list.Add(c.content)
+		list.Add(c.Content)
 	}
 	p.stage.Show(widgets.Page(list))
 }
@@ -187,48 +185,34 @@ func answered(h app.Health, now time.Time) string {
 	return age + ", took " + elapsed(h.Elapsed)
 }
 
-func elapsed(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return "less than 1 ms"
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
-}
+// elapsed returns a duration as people write it: "3 ms", "1.2 s".
+func elapsed(d time.Duration) string { return humanize.SIWithDigits(d.Seconds(), 1, "s") }
 
-// agentCard shows one agent's health.
+// agentCard shows one agent's health. The text of the card is why the agent could not be read.
 type agentCard struct {
-	content  fyne.CanvasObject
-	icon     *canvas.Image
-	name     *widget.Label
-	state    *widgets.Line
-	problems *widgets.SelectText
-	facts    *fieldList
+	*widgets.Card
+	name  adapters.Name
+	state *widgets.Line
+	facts *fieldList
 }
 
-func newAgentCard(u *UI) *agentCard {
-	c := &agentCard{icon: widgets.NewImage(nil, 16), name: widget.NewLabel(""), problems: widgets.NewSelectText(""), facts: newFieldList(u)}
-	c.name.TextStyle.Bold = true
-	c.problems.Importance = widget.DangerImportance
-	c.problems.Hide()
-	c.state = widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{})
-	head := widgets.Border(nil, widgets.Columns(2, container.NewCenter(c.icon), c.name), nil, widgets.Pad(0, 0, 2, 0, c.state))
-	c.content = widgets.Inset(widgets.NewPanel(6, 8, 12, 10, widgets.Rows(0, head, widgets.Pad(0, 0, 18, 0, c.problems), widgets.Pad(0, 0, 14, 0, c.facts.content))))
+func newAgentCard(u *UI, name adapters.Name) *agentCard {
+	c := &agentCard{name: name, facts: newFieldList(u), state: widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{}).Whole()}
+	c.Card = widgets.NewCard(widgets.NewIcon("stale", widgets.ColorMuted), present.AgentName(name), "", c.state)
+	c.Text.Importance = widget.DangerImportance
+	c.Body.Add(widgets.Pad(0, 0, -4, 0, c.facts.content))
 	return c
 }
 
 func (c *agentCard) show(h app.Health, facts []field) {
 	icon, text, color := stateText(h)
 	problems := linesOf(h.Problems, maxProblems, maxShown)
-	changed := c.problems.Text != problems || c.name.Text == ""
-	widgets.SetImage(c.icon, widgets.NewIcon(icon, color))
-	widgets.SetLabel(c.name, present.AgentName(h.Name))
+	changed := c.Text.Text != problems || c.Text.Visible() && problems == ""
+	c.Set(widgets.NewIcon(icon, color), problems)
 	c.state.Set(text, color)
-	c.problems.SetText(problems)
-	c.problems.Hidden = problems == ""
+	c.Text.Hidden = problems == ""
 	if c.facts.show([]section{{fields: facts}}, false) || changed {
-		c.content.Refresh()
+		c.Content.Refresh()
 	}
 }
 

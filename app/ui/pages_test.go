@@ -17,7 +17,7 @@ func TestAgentsPage(t *testing.T) {
 	w.until("the places", func() bool { return len(w.ui.agents.notes) > 0 })
 	shows(t, w.ui.agents.content,
 		"Claude Code", "OK", "2.1.329 (7), 2.1.100 (2)", "4 s ago, took 3 ms",
-		"Codex", "failed", "give your user read permission on it", "no answer in 5 s", "1 m ago", "took 5.0 s",
+		"Codex", "failed", "give your user read permission on it", "no answer in 5 s", "1 m ago", "took 5 s",
 		"12 × unknown record type turn_hint, 1 × line longer than 16 MB",
 		"/home/dev/.codex/archived_sessions  (does not exist)")
 	if all := strings.Join(shownTexts(w.ui.agents.content), "\n"); strings.Contains(all, "/home/dev/.codex/sessions  (doesn't") {
