@@ -260,11 +260,8 @@ func long(name, s string) field {
 		n := utf8.RuneCountInString(s[len(cut):])
 		text += fmt.Sprintf("…\n(%s more characters)", humanize.Comma(int64(n)))
 	}
-	f := field{name: name, value: head(text, firstShown)}
-	// A link that shows only three more words is not worth a click.
-	if f.rest = text[len(f.value):]; len(f.rest) < firstShown/4 {
-		f.value, f.rest = text, ""
-	}
+	f := field{name: name}
+	f.value, f.rest = fold(text)
 	return f
 }
 

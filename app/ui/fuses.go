@@ -3,11 +3,11 @@ package ui
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"fyne.io/fyne/v2/widget"
+	"github.com/dustin/go-humanize"
 
 	"rollcall/app"
 	"rollcall/app/owned/fuse"
@@ -35,24 +35,11 @@ func fuseState(x *fuse.Fuse, now time.Time) (icon *widgets.Icon, text string) {
 	case now.After(x.Expires.Add(5 * time.Second)):
 		return widgets.NewIcon("waiting", widgets.ColorWaiting), "overdue since " + dayTime(x.Expires) + "; runs at the next use of Rollcall"
 	}
-	return widgets.NewIcon("stale", widgets.ColorWorking), "expires " + dayTime(x.Expires) + ", in " + left(x.Expires.Sub(now))
+	return widgets.NewIcon("stale", widgets.ColorWorking), "expires " + dayTime(x.Expires) + " (" + humanize.RelTime(x.Expires, now, "ago", "from now") + ")"
 }
 
 // dayTime returns a time without its year: "21 Nov, 14:02:11".
 func dayTime(t time.Time) string { return t.Local().Format("2 Jan, 15:04:05") }
-
-// left returns the time that is left: "4 min", "1 h 20 min".
-func left(d time.Duration) string {
-	switch d = max(d, 0); {
-	case d < time.Minute:
-		return "less than a minute"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
-	}
-	return fmt.Sprintf("%d days", d/(24*time.Hour))
-}
 
 func (p *locksPage) fuseText(x *fuse.Fuse, now time.Time) folderText {
 	icon, text := fuseState(x, now)

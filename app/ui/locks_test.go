@@ -87,10 +87,10 @@ func TestFuses(t *testing.T) {
 	if list, err := w.ui.options.Fuses.List(); err != nil || len(list) != 1 || !list[0].Again {
 		t.Errorf("set %+v, %v", list, err)
 	}
-	shows(t, w.ui.locks.content, dir, "the test cluster", "in 9 m")
+	shows(t, w.ui.locks.content, dir, "the test cluster", "(9 m")
 	tap(t, w.ui.locks.content, "Extend…")
 	tap(t, w.ui.host.Sheet.Popup, "Extend")
-	w.until("the longer time", func() bool { return strings.Contains(w.locksPage(), "in 19 m") && w.ui.host.Sheet == nil })
+	w.until("the longer time", func() bool { return strings.Contains(w.locksPage(), "(19 m") && w.ui.host.Sheet == nil })
 	tap(t, w.ui.locks.content, "Cancel")
 	w.until("its end", func() bool { return strings.Contains(w.locksPage(), "No timer is set.") })
 	w.ui.change(w.ui.host.NewButton("", nil, nil), "It did not work: ", func(context.Context) error { return errors.New("no room") })
@@ -189,14 +189,14 @@ func TestRetryHooks(t *testing.T) {
 
 func TestFuseState(t *testing.T) {
 	for want, x := range map[string]fuse.Fuse{
-		"in 1 h 10 min":   {Expires: clock.Add(70*time.Minute + time.Second)},
-		"overdue since":   {Expires: ago(time.Minute)},
-		"running now":     {Expires: ago(time.Minute), FiredAt: ago(time.Minute)},
-		"script: exit 2":  {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Outcome: fuse.Failed, Results: []string{"script: exit 2"}},
-		"delivered":       {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Outcome: fuse.Succeeded, Results: []string{"script: exit 0", "webhook: delivered"}},
-		"webhook: told":   {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Results: []string{"webhook: told"}}, // by an older version
-		"less than a min": {Expires: clock.Add(time.Second)},
-		"in 3 days":       {Expires: clock.Add(73 * time.Hour)},
+		"(1 hour from now)":   {Expires: clock.Add(70*time.Minute + time.Second)},
+		"overdue since":       {Expires: ago(time.Minute)},
+		"running now":         {Expires: ago(time.Minute), FiredAt: ago(time.Minute)},
+		"script: exit 2":      {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Outcome: fuse.Failed, Results: []string{"script: exit 2"}},
+		"delivered":           {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Outcome: fuse.Succeeded, Results: []string{"script: exit 0", "webhook: delivered"}},
+		"webhook: told":       {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Results: []string{"webhook: told"}}, // by an older version
+		"(1 second from now)": {Expires: clock.Add(time.Second)},
+		"(3 days from now)":   {Expires: clock.Add(73 * time.Hour)},
 	} {
 		icon, text := fuseState(&x, clock)
 		if !strings.Contains(text, want) {

@@ -93,7 +93,7 @@ func TestFolderCardsStay(t *testing.T) {
 	old := w.ui.now
 	w.ui.now = func() time.Time { return old().Add(10 * time.Minute) }
 	w.ui.showAges()
-	shows(t, w.ui.locks.content, "(13 m ago)", "in 14 m")
+	shows(t, w.ui.locks.content, "(13 m ago)", "(14 minutes from now)")
 	if w.ui.locks.cards[0] != first {
 		t.Error("there is a new card: the focus and the selection in the old one are lost")
 	}
