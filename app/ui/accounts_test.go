@@ -47,7 +47,8 @@ func TestUsageLimits(t *testing.T) {
 		{Home: "/home/dev/.codex-work", Name: "credits", Balance: "38.21", At: now.Add(-9 * time.Hour)},
 	}}
 	snap := usageSnapshot()
-	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: agents, Live: namedHomes(t), History: func(context.Context, time.Time) *app.Snapshot { return snap }})
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: agents, Live: namedHomes(t)})
+	w.ui.history = func(context.Context, time.Time) *app.Snapshot { return snap }
 	w.ui.now = time.Now
 	w.ui.open(pageUsage)
 	w.until("the limits", func() bool { return len(w.ui.usage.limits.rows.Objects) == 4 })
@@ -87,10 +88,10 @@ func TestLaunchAccount(t *testing.T) {
 	}
 	p.choices[0].check.SetChecked(false)
 	p.choices[1].check.SetChecked(true)
-	if !p.home.content.Visible() || p.home.choice.Options[1] != "work" {
-		t.Fatalf("no choice of accounts: %v", p.home.choice.Options)
+	if !p.home.content.Visible() || p.home.List.Options[1] != "work" {
+		t.Fatalf("no choice of accounts: %v", p.home.List.Options)
 	}
-	p.home.choice.SetSelected("work")
+	p.home.List.SetSelected("work")
 	f := p.read()
 	if f.Home != "/home/dev/.codex-work" || !slices.Contains(f.TerminalCommand("rollcall", f.members[0], ""), "--home=/home/dev/.codex-work") {
 		t.Errorf("home %q", f.Home)

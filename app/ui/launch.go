@@ -136,7 +136,7 @@ func (p *launchPage) showInstalled() {
 	var rows, absent []fyne.CanvasObject
 	for _, c := range p.choices {
 		install := ""
-		if p.machine.value() == "" {
+		if p.machine.Value() == "" {
 			install = p.found[c.name]
 		}
 		if c.set(install); install != "" {
@@ -159,7 +159,7 @@ func (p *launchPage) showInstalled() {
 
 // machineChanged shows the fields that apply to the chosen machine, and suggests a folder on it.
 func (p *launchPage) machineChanged() {
-	away := p.machine.value() != ""
+	away := p.machine.Value() != ""
 	p.browse.Hidden, p.more.content.Hidden, p.apart.Hidden, p.more.answerable.Hidden = away, away, away, away
 	p.filling = true
 	p.folder.SetText("")
@@ -210,7 +210,7 @@ func (p *launchPage) apply(s *app.Snapshot) {
 	if p.ui.options.Machines != nil && p.machine.offer(machines, machines) {
 		p.content.Refresh()
 	}
-	folders := foldersOn(s, p.machine.value(), 12)
+	folders := foldersOn(s, p.machine.Value(), 12)
 	if slices.Equal(folders, p.folders) {
 		return
 	}
@@ -252,7 +252,7 @@ func foldersOn(s *app.Snapshot, machine string, most int) []string {
 
 // read returns the present values of the fields.
 func (p *launchPage) read() launchForm {
-	away := p.machine.value()
+	away := p.machine.Value()
 	f := launchForm{machine: away, defaultGroup: p.group, Options: launch.Options{Dir: strings.TrimSpace(p.folder.Text), Prompt: p.prompt.Text,
 		PromptFile: p.file.path(), Terminal: p.terminal.Checked}}
 	for _, c := range p.choices {
@@ -263,7 +263,7 @@ func (p *launchPage) read() launchForm {
 		p.more.fill(&f)
 		f.apart = p.apart.Checked && len(f.members) == 1
 		f.KeepEnv = f.KeepEnv || p.ui.options.KeepEnv
-		f.Home = p.home.value()
+		f.Home = p.home.Value()
 	}
 	return f
 }

@@ -18,7 +18,7 @@ import (
 
 // modeField selects the permission mode of an agent and explains it.
 type modeField struct {
-	*pick
+	*widgets.Choice[string]
 	explanation *widget.Label
 	modes       []adapters.Mode
 }
@@ -30,19 +30,18 @@ const defaultMode = "default mode"
 func newModeField(h *widgets.Host, modes []adapters.Mode, changed func()) *modeField {
 	f := &modeField{explanation: widgets.Hint(""), modes: modes}
 	f.explanation.Hide()
-	var names []string
+	names, values := []string{defaultMode}, []string{""}
 	for _, m := range modes {
-		names = append(names, m.Name)
+		names, values = append(names, m.Name), append(values, m.Name)
 	}
-	f.pick = newPick(h, defaultMode, func(o fyne.CanvasObject) *fyne.Container { return container.NewStack(o) }, func() { f.explain(); changed() })
-	f.choice.Options, f.values = append(f.choice.Options, names...), names
+	f.Choice = widgets.NewChoice(h, names, values, 0, func() { f.explain(); changed() })
 	return f
 }
 
 // preset selects a mode without reporting a change. It ignores a mode that the agent does not have.
 func (f *modeField) preset(mode string) {
 	if slices.ContainsFunc(f.modes, func(m adapters.Mode) bool { return m.Name == mode }) {
-		f.choice.Selected = mode
+		f.List.Selected = mode
 		f.explain()
 	}
 }
@@ -51,7 +50,7 @@ func (f *modeField) explain() {
 	text := ""
 	f.explanation.Importance = widget.LowImportance
 	for _, m := range f.modes {
-		if m.Name == f.choice.Selected {
+		if m.Name == f.List.Selected {
 			text = m.Name + ": " + m.Says + "."
 			if m.Unsafe {
 				f.explanation.Importance = widget.DangerImportance
@@ -87,14 +86,14 @@ func newAgentChoice(u *UI, a adapters.Adapter, l adapters.Launcher, changed func
 	c.model = u.host.NewEntry("default model", func(string) { changed() })
 	c.mode = newModeField(u.host, l.Modes(), func() { c.showFields(); changed() })
 	if len(c.mode.modes) == 0 {
-		c.mode.choice.Disable()
+		c.mode.List.Disable()
 	}
 	c.missing.Importance = widget.LowImportance
 	c.copy = u.host.NewButton("Copy", widgets.PlainIcon("copy"), func() { u.copyText(c.copy, c.install) })
 	preset := u.options.Defaults.Member(c.name)
 	c.model.Text = preset.Model
 	c.mode.preset(preset.Mode)
-	c.fields = container.NewGridWithColumns(2, widgets.Narrow(c.model), widgets.Narrow(c.mode.choice))
+	c.fields = container.NewGridWithColumns(2, widgets.Narrow(c.model), widgets.Narrow(c.mode.List))
 	c.absent = widgets.Border(nil, nil, container.NewVBox(c.copy), c.missing)
 	c.content = widgets.Rows(-2, widgets.Beside(choiceWidth, c.check, container.NewStack(c.fields, c.absent)),
 		widgets.Pad(0, 0, choiceWidth, 0, c.mode.explanation))
@@ -133,53 +132,33 @@ func (c *agentChoice) members() []launch.Member {
 	var out []launch.Member
 	for _, model := range strings.Split(c.model.Text, ",") {
 		if model = strings.TrimSpace(model); model != "" {
-			out = append(out, launch.Member{Agent: c.name, Model: model, Mode: c.mode.value()})
+			out = append(out, launch.Member{Agent: c.name, Model: model, Mode: c.mode.Value()})
 		}
 	}
 	if out == nil {
-		out = []launch.Member{{Agent: c.name, Mode: c.mode.value()}}
+		out = []launch.Member{{Agent: c.name, Mode: c.mode.Value()}}
 	}
 	return out
 }
 
 // pick selects one of several values, or the default, which is its first option. It is hidden while there is only the default.
 type pick struct {
+	*widgets.Choice[string]
 	content *fyne.Container
-	choice  *widgets.Select
-	values  []string // of the options after the first
 }
 
 // newPick returns a field in which the default is selected.
 func newPick(h *widgets.Host, first string, frame func(fyne.CanvasObject) *fyne.Container, changed func()) *pick {
-	p := &pick{choice: h.NewSelect([]string{first}, func(string) { changed() })}
-	p.choice.Selected = first
-	p.content = frame(p.choice)
+	p := &pick{Choice: widgets.NewChoice(h, []string{first}, []string{""}, 0, changed)}
+	p.content = frame(p.List)
 	p.content.Hide()
 	return p
 }
 
-// value returns the selected value; empty: the default.
-func (p *pick) value() string {
-	if i := p.choice.SelectedIndex(); i > 0 {
-		return p.values[i-1]
-	}
-	return ""
-}
-
-// offer offers values with their names. It keeps the selection while its value is offered, and reports whether something changed.
+// offer offers values with their names. It reports whether something changed.
 func (p *pick) offer(names, values []string) bool {
-	options := append([]string{p.choice.Options[0]}, names...)
-	if slices.Equal(values, p.values) && slices.Equal(options, p.choice.Options) {
-		return false
-	}
-	selected := 1 + slices.Index(values, p.value())
-	p.choice.Options, p.values = options, values
 	p.content.Hidden = len(values) == 0
-	if name := options[selected]; name != p.choice.Selected {
-		p.choice.SetSelected(name)
-	}
-	p.choice.Refresh()
-	return true
+	return p.Offer(names, values)
 }
 
 // ownAccount is the option for the home that the environment names.
@@ -216,5 +195,5 @@ func (p *launchPage) showHomes(f *launchForm) {
 	if offerHomes(p.home, homes) {
 		p.content.Refresh()
 	}
-	f.Home = p.home.value()
+	f.Home = p.home.Value()
 }

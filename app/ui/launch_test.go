@@ -67,7 +67,7 @@ func TestLaunchPreview(t *testing.T) {
 	w.command("/usr/local/bin/claude -p", `it'\''s here'`, "The prompt (5 B) is sent to its standard input",
 		"Removed from its environment: FAKE_API_KEY: with it the agent bills an API account")
 	p.choices[0].model.SetText("opus")
-	p.choices[0].mode.choice.SetSelected("plan")
+	p.choices[0].mode.List.SetSelected("plan")
 	w.command("claude --model opus --mode plan -p")
 	shows(t, p.content, "plan: makes a plan and changes nothing.")
 	p.more.toggle()
@@ -191,7 +191,7 @@ func TestLaunchInTerminal(t *testing.T) {
 	p.prompt.SetText("say 'hi'; $(rm -rf /)")
 	p.terminal.SetChecked(true)
 	p.choices[0].model.SetText("opus")
-	p.choices[0].mode.choice.SetSelected("acceptEdits")
+	p.choices[0].mode.List.SetSelected("acceptEdits")
 	extra := filepath.Join(dir, "a b")
 	must.Do(t, os.WriteFile(extra, []byte("more"), 0o600))
 	p.more.files.SetText(extra + "\n\n")
@@ -291,7 +291,7 @@ func TestLaunchUnsafe(t *testing.T) {
 	w.ui.options.Program = "/opt/rollcall"
 	p.folder.SetText(dir)
 	p.terminal.SetChecked(true)
-	p.choices[0].mode.choice.SetSelected("bypassPermissions")
+	p.choices[0].mode.List.SetSelected("bypassPermissions")
 	w.press(p.start, fyne.KeyReturn)
 	if w.ui.host.Sheet == nil {
 		t.Fatal("the user was not asked")
@@ -314,7 +314,7 @@ func TestMembers(t *testing.T) {
 	c := w.ui.launch.choices[0]
 	c.check.SetChecked(true)
 	c.model.SetText(" opus, sonnet ,")
-	c.mode.choice.SetSelected("plan")
+	c.mode.List.SetSelected("plan")
 	want := []launch.Member{{Agent: agentname.ClaudeCode, Model: "opus", Mode: "plan"}, {Agent: agentname.ClaudeCode, Model: "sonnet", Mode: "plan"}}
 	if got := c.members(); !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
@@ -372,11 +372,11 @@ func TestLaunchDefaults(t *testing.T) {
 	p.folder.SetText(t.TempDir())
 	p.prompt.SetText("do it")
 	w.command("codex --model gpt-6 --mode read-only -p", "Removed from its environment, as your settings say: SECRET_OF_MINE.")
-	if p.choices[0].check.Checked || p.choices[0].mode.value() != "" {
-		t.Errorf("claude-code is chosen, or has mode %q", p.choices[0].mode.value())
+	if p.choices[0].check.Checked || p.choices[0].mode.Value() != "" {
+		t.Errorf("claude-code is chosen, or has mode %q", p.choices[0].mode.Value())
 	}
 	p.choices[1].model.SetText("")
-	p.choices[1].mode.choice.SetSelected(defaultMode)
+	p.choices[1].mode.List.SetSelected(defaultMode)
 	w.command("codex -p")
 	f := p.read()
 	f.Terminal = true

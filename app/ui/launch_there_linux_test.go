@@ -121,7 +121,7 @@ func TestLaunchThere(t *testing.T) {
 	page := w.ui.launch
 	w.until("the agents", func() bool { return page.asked })
 	shows(t, page.content, "Machine")
-	page.machine.choice.SetSelected("devbox")
+	page.machine.List.SetSelected("devbox")
 	if page.folder.Text != "/src/shop" || page.browse.Visible() || page.more.content.Visible() {
 		t.Errorf("folder %q, browse %v, advanced %v", page.folder.Text, page.browse.Visible(), page.more.content.Visible())
 	}
@@ -142,7 +142,7 @@ func TestLaunchThere(t *testing.T) {
 	}
 	shows(t, page.content, "started Claude Code\n  session 7")
 
-	page.choices[0].mode.choice.SetSelected(page.choices[0].mode.modes[0].Name)
+	page.choices[0].mode.List.SetSelected(page.choices[0].mode.modes[0].Name)
 	w.until("the end", func() bool { return !page.busy })
 	page.run(page.read())
 	w.until("the refusal", func() bool {
@@ -150,7 +150,7 @@ func TestLaunchThere(t *testing.T) {
 	})
 
 	page.terminal.SetChecked(true)
-	page.choices[0].mode.choice.SetSelected(defaultMode)
+	page.choices[0].mode.List.SetSelected(defaultMode)
 	w.until("the end", func() bool { return !page.busy })
 	m.given()
 	page.run(page.read())
@@ -169,11 +169,11 @@ func TestMachineIsGone(t *testing.T) {
 	w.ui.ShowLaunch()
 	page := w.ui.launch
 	w.until("the agents", func() bool { return page.asked })
-	page.machine.choice.SetSelected("devbox")
+	page.machine.List.SetSelected("devbox")
 	snap := away()
 	snap.Machines, snap.Own, snap.Generation = nil, nil, 2
 	w.core.publish(snap)
-	w.until("this machine", func() bool { return page.machine.value() == "" && !page.machine.content.Visible() })
+	w.until("this machine", func() bool { return page.machine.Value() == "" && !page.machine.content.Visible() })
 	if page.folder.Text != "" || !page.browse.Visible() || !page.more.content.Visible() {
 		t.Errorf("folder %q, browse %v, advanced %v", page.folder.Text, page.browse.Visible(), page.more.content.Visible())
 	}
@@ -185,7 +185,7 @@ func TestShotThere(t *testing.T) {
 	w.ui.ShowLaunch()
 	page := w.ui.launch
 	w.until("the agents", func() bool { return page.asked })
-	page.machine.choice.SetSelected("devbox")
+	page.machine.List.SetSelected("devbox")
 	page.choices[0].check.SetChecked(true)
 	page.prompt.SetText("Fix the login")
 	w.until("the command", func() bool {

@@ -66,7 +66,7 @@ func (r *resumeSheet) form() []fyne.CanvasObject {
 	}
 	body = append(body, widgets.NewLabel("Message"), widgets.Inset(r.message), r.where)
 	if len(r.mode.modes) > 0 {
-		body = append(body, widgets.Named("Permissions", r.mode.choice), r.mode.explanation)
+		body = append(body, widgets.Named("Permissions", r.mode.List), r.mode.explanation)
 	}
 	return append(body, widgets.NewLabel("Command"), r.preview.content, r.preview.caution, r.refused.content)
 }
@@ -82,7 +82,7 @@ func (r *resumeSheet) modeChanged() {
 }
 
 func (r *resumeSheet) read() launchForm {
-	return launchForm{machine: r.session.Machine, members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.value()}}, Options: launch.Options{Dir: launch.ResumeFrom(&r.session), Home: r.session.Home, Prompt: r.message.Text,
+	return launchForm{machine: r.session.Machine, members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.Value()}}, Options: launch.Options{Dir: launch.ResumeFrom(&r.session), Home: r.session.Home, Prompt: r.message.Text,
 		Terminal: r.where.Checked, Resume: r.session.ID, Force: r.anyway.Checked, KeepEnv: r.session.Machine == "" && r.ui.options.KeepEnv}}
 }
 

@@ -216,7 +216,8 @@ func usageSnapshot() *app.Snapshot {
 
 func openUsage(t *testing.T, answer func() *app.Snapshot) *window {
 	t.Helper()
-	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), History: func(context.Context, time.Time) *app.Snapshot { return answer() }})
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents()})
+	w.ui.history = func(context.Context, time.Time) *app.Snapshot { return answer() }
 	w.ui.open(pageUsage)
 	return w
 }

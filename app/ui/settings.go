@@ -43,12 +43,15 @@ func newSettingsPage(u *UI) *settingsPage {
 		return p
 	}
 	reset := u.host.NewButton("Reset to the defaults", nil, p.reset)
-	rows := append([]fyne.CanvasObject{widgets.Headline("Settings"), widgets.Inset(p.problem.Content)}, p.theme()...)
+	rows := []fyne.CanvasObject{widgets.Headline("Settings"), widgets.Inset(p.problem.Content), widgets.NewHeading("General"),
+		p.choice("Theme", settings.Edit{Key: "theme"}, option{"Same as the desktop", "desktop"}, option{"Light", "light"}, option{"Dark", "dark"})}
 	if u.options.Autostart != nil {
 		p.login = newLoginSwitch(u)
 		rows = append(rows, p.login.content)
 	}
-	rows = slices.Concat(rows, p.answering(), p.notifications(), p.away(), p.agents(), p.homes(), p.commands(), p.updates())
+	rows = append(rows, widgets.NewHeading("Answering"),
+		p.choice("Requests answered from here", settings.Edit{Key: "answering"}, option{"All", "on"}, option{"Only denials", "deny-only"}, option{"None", "off"}))
+	rows = slices.Concat(rows, p.notifications(), p.away(), p.agents(), p.homes(), p.commands(), p.updates())
 	rows = append(rows, widgets.Pad(10, 0, 6, 6, widgets.Flow(reset)), widgets.Pad(0, 0, 6, 6, p.saved),
 		widgets.Hint("The settings are in "+short(u.options.Live.Path())+". Comments and other settings in the file stay as they are."))
 	p.scroll = widgets.Page(widgets.Rows(6, rows...))

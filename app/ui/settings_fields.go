@@ -51,33 +51,27 @@ const valueWidth = 220
 
 // choice returns a field with a choice. The first option is the default.
 func (p *settingsPage) choice(name string, e settings.Edit, options ...option) fyne.CanvasObject {
-	var names []string
+	var names, values []string
 	for _, o := range options {
-		names = append(names, o.name)
+		names, values = append(names, o.name), append(values, o.value)
 	}
-	field := p.ui.host.NewSelect(names, nil)
-	field.OnChanged = func(chosen string) {
-		if p.filling {
-			return
+	var field *widgets.Choice[string]
+	field = widgets.NewChoice(p.ui.host, names, values, 0, func() {
+		if !p.filling {
+			p.set(e, field.Value())
 		}
-		value := chosen // a name without an option is a value that the user wrote into the file
-		if i := slices.Index(names, chosen); i >= 0 {
-			value = options[i].value
-		}
-		p.set(e, value)
-	}
-	p.field(e, func(s *settings.Settings) {
-		shown := cmp.Or(s.Text(e), options[0].value)
-		if i := slices.IndexFunc(options, func(o option) bool { return o.value == shown }); i >= 0 {
-			shown = options[i].name
-		}
-		field.Options = names
-		if !slices.Contains(names, shown) {
-			field.Options = append(slices.Clone(names), shown)
-		}
-		field.SetSelected(shown)
 	})
-	return widgets.NamedLong(name, widgets.Widest(valueWidth, field))
+	field.List.Selected = "" // until the file has been read
+	p.field(e, func(s *settings.Settings) {
+		names, values := slices.Clone(names), slices.Clone(values)
+		value := cmp.Or(s.Text(e), values[0])
+		if !slices.Contains(values, value) { // the user wrote it into the file
+			names, values = append(names, value), append(values, value)
+		}
+		field.Offer(names[1:], values[1:])
+		field.List.SetSelectedIndex(slices.Index(values, value))
+	})
+	return widgets.NamedLong(name, widgets.Widest(valueWidth, field.List))
 }
 
 // check returns a check box of the notifications.
@@ -229,18 +223,6 @@ func (p *settingsPage) homesOf(agent adapters.Name) fyne.CanvasObject {
 		list.Refresh()
 	})
 	return widgets.NamedLong(present.AgentName(agent), widgets.Rows(4, list, widgets.Flow(add)))
-}
-
-// answering returns the field that selects which requests can be answered here.
-func (p *settingsPage) answering() []fyne.CanvasObject {
-	return []fyne.CanvasObject{widgets.NewHeading("Answering"), p.choice("Requests answered from here", settings.Edit{Key: "answering"},
-		option{"All", "on"}, option{"Only denials", "deny-only"}, option{"None", "off"})}
-}
-
-// theme returns the field of the window's theme.
-func (p *settingsPage) theme() []fyne.CanvasObject {
-	return []fyne.CanvasObject{widgets.NewHeading("General"), p.choice("Theme", settings.Edit{Key: "theme"},
-		option{"Same as the desktop", "desktop"}, option{"Light", "light"}, option{"Dark", "dark"})}
 }
 
 // commands returns the fields of the commands for the terminal and the editor.

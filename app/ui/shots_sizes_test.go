@@ -26,7 +26,8 @@ func TestShotSizes(t *testing.T) {
 	a.name = agentname.ClaudeCode
 	answers := answer.New(a, func() settings.Answering { return settings.AnswerAll })
 	set, _ := settingsWindow(t, "")
-	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: append(usualAgents()[1:], adapters.Adapter(a)), Answers: answers, Live: set.ui.options.Live, History: func(context.Context, time.Time) *app.Snapshot { return usageSnapshot() }, Version: "0.4.0", LogFolder: "/home/dev/.local/state/rollcall"})
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: append(usualAgents()[1:], adapters.Adapter(a)), Answers: answers, Live: set.ui.options.Live, Version: "0.4.0", LogFolder: "/home/dev/.local/state/rollcall"})
+	w.ui.history = func(context.Context, time.Time) *app.Snapshot { return usageSnapshot() }
 	w.until("the request", func() bool { return len(w.ui.asking.asked) > 0 && w.ui.asking.asked[0].entry.Read })
 	pages := map[string]func(){"all": func() { w.ui.showScope(allGroups) }, "needs-you": func() { w.ui.showScope(needsYou) }, "projects": func() { w.ui.showScope(allGroups); w.ui.feed.change(func() { w.ui.feed.grouped = true }) }}
 	for page, name := range map[int]string{pageAgents: "agents", pageLaunch: "launch", pageLocks: "locks", pageSearch: "search", pageUsage: "usage", pageSettings: "settings", pageIntroduction: "introduction"} {

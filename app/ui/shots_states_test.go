@@ -35,12 +35,13 @@ func TestShotStates(t *testing.T) {
 				a.(*fakeAgent).install = "npm install -g " + a.(*fakeAgent).program
 			}
 		}
-		w := openWith(t, core, Options{Agents: agents, History: func(ctx context.Context, _ time.Time) *app.Snapshot {
+		w := openWith(t, core, Options{Agents: agents})
+		w.ui.history = func(ctx context.Context, _ time.Time) *app.Snapshot {
 			if state == "loading" {
 				<-ctx.Done()
 			}
 			return snap
-		}})
+		}
 		w.ui.search.entry.SetText("flaky")
 		for name, show := range map[string]func(){"all": func() { w.ui.showScope(allGroups) }, "needs-you": func() { w.ui.showScope(needsYou) },
 			"agents": func() { w.ui.open(pageAgents) }, "launch": func() { w.ui.open(pageLaunch) }, "locks": func() { w.ui.open(pageLocks) },

@@ -95,9 +95,6 @@ type Options struct {
 	TestNotification func(ctx context.Context) error
 	// TrayHint returns a text about how the tray's icon becomes visible on this desktop; empty: it is visible. TrayHint may be nil.
 	TrayHint func(ctx context.Context) string
-	// History returns the sessions that were active since a time, with their usage; a zero time means all sessions.
-	// If it is nil, the window reads the agents.
-	History func(ctx context.Context, since time.Time) *app.Snapshot
 }
 
 // UI is the window's content. Its methods must be called on Fyne's goroutine, unless their comment says otherwise.
@@ -112,6 +109,7 @@ type UI struct {
 	// environ returns the environment of launched agents.
 	options Options
 	environ func() []string
+	history func(ctx context.Context, since time.Time) *app.Snapshot // see askHistory
 
 	feed     *feed
 	asking   answering
@@ -159,6 +157,7 @@ func New(core Core, o Options) *UI {
 func newUI(core Core, o Options, do func(func()), now func() time.Time, sys system) *UI {
 	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, system: sys, options: o, environ: os.Environ, armDelay: answer.VisibleFor}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
+	u.history = u.askHistory
 	u.host = &widgets.Host{Window: o.Window, Context: u.ctx, Post: u.post, Key: u.typedKey, Shortcut: u.shortcut,
 		Notify: u.notify, ErrorText: errorText, Opened: u.sheetOpened}
 	u.feed = newFeed(u.ctx, do, now, o.Days, u.apply)

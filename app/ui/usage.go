@@ -57,11 +57,8 @@ var usageNames = []string{"By day", "By project", "By agent", "By model", "By br
 // historyLimit is how long an agent may take to return the usage of its sessions.
 const historyLimit = time.Minute
 
-// history returns a snapshot of the sessions that were active since a time, with their usage; a zero time means all sessions.
-func (u *UI) history(ctx context.Context, since time.Time) *app.Snapshot {
-	if u.options.History != nil {
-		return u.options.History(ctx, since)
-	}
+// askHistory returns a snapshot of the sessions that were active since a time, with their usage; a zero time means all sessions.
+func (u *UI) askHistory(ctx context.Context, since time.Time) *app.Snapshot {
 	cfg := app.Config{Adapters: u.options.Agents, Table: u.options.Table, Since: usage.Period(u.now(), since), Totals: true, Usage: true, Limit: historyLimit}
 	if u.options.Launches != nil {
 		cfg.Launches = u.options.Launches

@@ -1,6 +1,7 @@
 package widgets
 
 import (
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -141,13 +142,13 @@ func (s *Select) TypedKey(ev *fyne.KeyEvent) {
 
 // Choice is a drop-down list of names that stand for values. Its List is the widget to show: Fyne finds the window of a drop-down list only if
 // this widget itself is in the window's content.
-type Choice[T any] struct {
+type Choice[T comparable] struct {
 	List   *Select
 	values []T
 }
 
 // NewChoice returns a list of names, of which the one with the index first is selected.
-func NewChoice[T any](h *Host, names []string, values []T, first int, changed func()) *Choice[T] {
+func NewChoice[T comparable](h *Host, names []string, values []T, first int, changed func()) *Choice[T] {
 	c := &Choice[T]{h.NewSelect(names, func(string) { changed() }), values}
 	c.List.Selected = names[first]
 	return c
@@ -155,6 +156,18 @@ func NewChoice[T any](h *Host, names []string, values []T, first int, changed fu
 
 // Value returns the value that is selected.
 func (c *Choice[T]) Value() T { return c.values[max(c.List.SelectedIndex(), 0)] }
+
+// Offer offers other values after the first one. It keeps the selection while its value is offered, and reports whether something changed.
+func (c *Choice[T]) Offer(names []string, values []T) bool {
+	names, values = append([]string{c.List.Options[0]}, names...), append([]T{c.values[0]}, values...)
+	if slices.Equal(values, c.values) && slices.Equal(names, c.List.Options) {
+		return false
+	}
+	at := max(slices.Index(values, c.Value()), 0)
+	c.List.Options, c.values = names, values
+	c.List.SetSelectedIndex(at)
+	return true
+}
 
 // SuggestEntry is an entry with suggestions in a drop-down list.
 type SuggestEntry struct {
