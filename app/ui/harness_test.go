@@ -345,7 +345,7 @@ func (w *window) shoot(name string) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if err := png.Encode(file, w.win.Canvas().Capture()); err != nil {
+		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(file, w.win.Canvas().Capture()); err != nil {
 			w.t.Error(err)
 		}
 		if err := file.Close(); err != nil {

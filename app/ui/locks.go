@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 
 	"rollcall/adapters"
 	"rollcall/app/owned/fuse"
@@ -18,9 +17,10 @@ import (
 
 // folderState holds Rollcall's own records about folders: its locks and timers.
 type folderState struct {
-	locks    []lock.Lock
-	fuses    []fuse.Fuse
-	problems []string
+	locks            []lock.Lock
+	fuses            []fuse.Fuse
+	noLocks, noFuses bool // they could not be read
+	problems         []string
 }
 
 // locksPage shows the locked folders and the timers. It is used on Fyne's goroutine only; another goroutine reads the
@@ -28,24 +28,27 @@ type folderState struct {
 type locksPage struct {
 	ui      *UI
 	content *fyne.Container
+	stage   *widgets.Stage // the whole page, or that it is being read
+	whole   fyne.CanvasObject
 	body    *fyne.Container
 	problem *widgets.Banner
 	shown   *folderState // nil: not read yet
 	cards   []*folderCard
-	locks   int // how many of the cards are locks
 	wake    chan struct{}
 }
 
 func newLocksPage(u *UI) *locksPage {
-	p := &locksPage{ui: u, wake: make(chan struct{}, 1), problem: widgets.NewBanner("waiting")}
+	p := &locksPage{ui: u, wake: make(chan struct{}, 1), stage: widgets.NewStage(), body: widgets.Rows(8)}
+	p.problem = widgets.NewBanner("waiting", u.host.NewButton("Try again", nil, p.look))
 	lockIt := u.host.NewButton("Lock a folder…", nil, u.showLock)
 	timer := u.host.NewButton("Set a timer…", nil, func() { u.showFuse("") })
 	cleanUp := u.host.NewButton("Clean up…", nil, u.showCleanup)
 	lockIt.SetEnabled(u.options.Launches != nil)
 	timer.SetEnabled(u.options.Fuses != nil)
 	cleanUp.SetEnabled(u.options.Table != nil)
-	p.body = widgets.Rows(8, widgets.Hint("Reading the locks and timers…"))
-	p.content = container.NewStack(widgets.Page(widgets.Rows(8, widgets.Headline("Locks & timers"), widgets.Inset(widgets.Rows(8, widgets.Flow(lockIt, timer, cleanUp), p.problem.Content)), p.body)))
+	p.whole = widgets.Page(widgets.Rows(8, widgets.Headline("Locks & timers"), widgets.Inset(widgets.Rows(8, widgets.Flow(lockIt, timer, cleanUp), p.problem.Content)), p.body))
+	p.content = p.stage.Content
+	p.stage.Say(widgets.Message{Busy: true, Title: "Reading the locks and timers…"})
 	go p.watch(u.ctx)
 	return p
 }
@@ -102,21 +105,25 @@ func (p *locksPage) read() *folderState {
 	var err error
 	if l := p.ui.options.Launches; l != nil {
 		if s.locks, err = l.Locks().List(); err != nil {
-			s.problems = append(s.problems, "Not all locks could be read: "+errorText(err))
+			s.noLocks = len(s.locks) == 0
+			s.problems = append(s.problems, when(!s.noLocks, "Not all locks could be read: ")+errorText(err))
 		}
 	} else {
-		s.problems = append(s.problems, "Locks and timers are not available: "+errNoState.Error()+".")
+		s.noLocks, s.problems = true, append(s.problems, "Locks and timers are not available: "+errNoState.Error()+".")
 	}
 	if f := p.ui.options.Fuses; f != nil {
 		if s.fuses, err = f.List(); err != nil {
-			s.problems = append(s.problems, "Not all timers could be read: "+errorText(err))
+			s.noFuses = len(s.fuses) == 0
+			s.problems = append(s.problems, when(!s.noFuses, "Not all timers could be read: ")+errorText(err))
 		}
 	}
 	return s
 }
 
 func (p *locksPage) show(s *folderState) {
+	fresh := p.shown == nil || p.shown.noLocks != s.noLocks || p.shown.noFuses != s.noFuses || len(p.shown.locks) != len(s.locks)
 	p.shown = s
+	p.stage.Show(p.whole)
 	if p.problem.Set(strings.Join(s.problems, "\n")) {
 		p.content.Refresh()
 	}
@@ -128,18 +135,20 @@ func (p *locksPage) show(s *folderState) {
 	for i := range s.fuses {
 		texts = append(texts, p.fuseText(&s.fuses[i], now))
 	}
-	if p.cards == nil || len(s.locks) != p.locks || !slices.EqualFunc(p.cards, texts, (*folderCard).set) {
-		p.build(texts, len(s.locks))
+	if fresh || !slices.EqualFunc(p.cards, texts, (*folderCard).set) {
+		p.build(texts, s)
 	}
 }
 
-// build creates all cards again. The first locks texts are those of locks, the others those of timers.
-func (p *locksPage) build(texts []folderText, locks int) {
-	p.cards, p.locks = make([]*folderCard, 0, len(texts)), locks
-	p.body.Objects = nil
-	section := func(title, none string, texts []folderText) {
+// build creates all cards again: those of the locks, and then those of the timers.
+func (p *locksPage) build(texts []folderText, s *folderState) {
+	p.cards, p.body.Objects = make([]*folderCard, 0, len(texts)), nil
+	section := func(title, none string, failed bool, texts []folderText) {
 		p.body.Add(widgets.NewHeading(title))
-		if len(texts) == 0 {
+		switch {
+		case failed:
+			p.body.Add(widgets.Failure("They could not be read, so it is not known whether there are any."))
+		case len(texts) == 0:
 			p.body.Add(widgets.Hint(none))
 		}
 		for i := range texts {
@@ -148,8 +157,8 @@ func (p *locksPage) build(texts []folderText, locks int) {
 			p.body.Add(c.Content)
 		}
 	}
-	section("Locked folders", "No folder is locked. A launch locks its folder until the agent's process ends. A lock that you set refuses launches until you remove it.", texts[:locks])
-	section("Timers", "No timer is set. A timer runs a script in a folder or calls a webhook when it expires, for example to stop servers that a session started.", texts[locks:])
+	section("Locked folders", "No folder is locked. A launch locks its folder until the agent's process ends. A lock that you set refuses launches until you remove it.", s.noLocks, texts[:len(s.locks)])
+	section("Timers", "No timer is set. A timer runs a script in a folder or calls a webhook when it expires, for example to stop servers that a session started.", s.noFuses, texts[len(s.locks):])
 	p.content.Refresh()
 }
 

@@ -220,3 +220,34 @@ func TestParseIn(t *testing.T) {
 		}
 	}
 }
+
+// TestLocksNotRead: a page whose locks and timers are being read, or could not be read, does not look as if there were none.
+func TestLocksNotRead(t *testing.T) {
+	w := openWith(t, &fakeCore{snapshot: full()}, blockedFolders(t))
+	w.ui.pages[pageLocks].opened = nil
+	w.ui.open(pageLocks)
+	if shows(t, w.ui.locks.content, "Reading the locks and timers…"); !w.ui.locks.stage.IsBusy() {
+		t.Error("nothing moves while the page says that it reads")
+	}
+	w.ui.locks.look()
+	w.until("the page", func() bool { return w.ui.locks.shown != nil })
+	shows(t, w.ui.locks.content, "it is not a folder", "They could not be read", "Try again")
+	if all := w.locksPage(); strings.Contains(all, "No folder is locked") || strings.Contains(all, "No timer is set") {
+		t.Errorf("it shows that there are none:\n%s", all)
+	}
+	must.Do(t, os.Remove(w.ui.options.Launches.Locks().Folder()))
+	tap(t, w.ui.locks.content, "Try again")
+	w.until("the locks", func() bool { return strings.Contains(w.locksPage(), "No folder is locked") })
+}
+
+// blockedFolders returns options with folders of locks and timers that can't be read.
+func blockedFolders(t *testing.T) Options {
+	t.Helper()
+	fuses := filepath.Join(t.TempDir(), "fuses")
+	o := Options{Agents: usualAgents(), Launches: launch.In(t.TempDir(), proc.Open()), Fuses: fuse.In(store.In(fuses))}
+	for _, folder := range []string{fuses, o.Launches.Locks().Folder()} {
+		must.Do(t, os.MkdirAll(filepath.Dir(folder), 0o700))
+		must.Do(t, os.WriteFile(folder, nil, 0o600))
+	}
+	return o
+}

@@ -37,14 +37,19 @@ func TestShotSizes(t *testing.T) {
 		show()
 		deadline := time.Now().Add(time.Second)
 		w.until("the page", func() bool { return time.Now().After(deadline) })
-		for _, size := range []fyne.Size{{Width: 420, Height: 600}, {Width: 700, Height: 500}, {Width: 1280, Height: 800}, {Width: 1920, Height: 1080}} {
-			w.win.Resize(size)
-			for _, scale := range []float32{1, 2} {
-				w.win.Canvas().(software.WindowlessCanvas).SetScale(scale)
-				w.shoot(fmt.Sprintf("size-%s-%.0fx%.0f-%.0fx", name, size.Width, size.Height, scale))
-			}
-			w.win.Canvas().(software.WindowlessCanvas).SetScale(1)
-		}
+		w.shootSizes("size-"+name, fyne.NewSize(420, 600), fyne.NewSize(700, 500), fyne.NewSize(1280, 800), fyne.NewSize(1920, 1080))
 		w.ui.feed.change(func() { w.ui.feed.grouped = false })
+	}
+}
+
+// shootSizes saves screenshots of the window at some sizes and two scales.
+func (w *window) shootSizes(name string, sizes ...fyne.Size) {
+	for _, size := range sizes {
+		w.win.Resize(size)
+		for _, scale := range []float32{1, 2} {
+			w.win.Canvas().(software.WindowlessCanvas).SetScale(scale)
+			w.shoot(fmt.Sprintf("%s-%.0fx%.0f-%.0fx", name, size.Width, size.Height, scale))
+		}
+		w.win.Canvas().(software.WindowlessCanvas).SetScale(1)
 	}
 }

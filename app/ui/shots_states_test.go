@@ -13,8 +13,8 @@ import (
 	"rollcall/internal/agentname"
 )
 
-// TestShotStates: every page that shows what was read, while it is read, without anything, and after a failure, in a small and in a large window, light and
-// dark, with ROLLCALL_SHOTS=1 (make shots).
+// TestShotStates: every page that shows what was read, while it is read, without anything, and after a failure, at three sizes and two scales, light and dark, with
+// ROLLCALL_SHOTS=1 (make shots).
 func TestShotStates(t *testing.T) {
 	if os.Getenv("ROLLCALL_SHOTS") == "" {
 		t.Skip("make shots paints every page")
@@ -23,19 +23,24 @@ func TestShotStates(t *testing.T) {
 		{Name: agentname.ClaudeCode, State: app.Pending, Asking: true}, {Name: agentname.Codex, State: app.Pending, Asking: true}}}
 	for state, snap := range map[string]*app.Snapshot{"empty": snapshotOf(), "loading": loading, "failed": broken(snapshotOf())} {
 		core := &searchCore{fakeCore: &fakeCore{snapshot: snap}}
-		agents := usualAgents()
+		agents, o := usualAgents(), Options{}
 		switch state {
 		case "loading":
 			core.hold = make(chan struct{})
 			defer close(core.hold)
 		case "failed":
+			o = blockedFolders(t)
 			core.report = app.SearchReport{Agents: []app.SearchedAgent{{Name: agentname.Codex, State: app.Failed, Problems: []string{"/home/dev/.codex/sessions: unreadable: permission denied"}}}}
 		case "empty":
 			for _, a := range agents {
 				a.(*fakeAgent).install = "npm install -g " + a.(*fakeAgent).program
 			}
 		}
-		w := openWith(t, core, Options{Agents: agents})
+		o.Agents = agents
+		w := openWith(t, core, o)
+		if state == "loading" {
+			w.ui.pages[pageLocks].opened = nil
+		}
 		w.ui.history = func(ctx context.Context, _ time.Time) *app.Snapshot {
 			if state == "loading" {
 				<-ctx.Done()
@@ -49,10 +54,7 @@ func TestShotStates(t *testing.T) {
 			show()
 			deadline := time.Now().Add(time.Second / 2)
 			w.until("the page", func() bool { return time.Now().After(deadline) })
-			for _, size := range []fyne.Size{{Width: 700, Height: 500}, {Width: 1280, Height: 800}} {
-				w.win.Resize(size)
-				w.shoot(fmt.Sprintf("state-%s-%s-%.0fx%.0f", name, state, size.Width, size.Height))
-			}
+			w.shootSizes(fmt.Sprintf("state-%s-%s", name, state), fyne.NewSize(700, 500), fyne.NewSize(1280, 800), fyne.NewSize(1920, 1080))
 		}
 	}
 }
