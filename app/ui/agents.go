@@ -25,7 +25,7 @@ type agentsPage struct {
 	content *fyne.Container
 	stage   *widgets.Stage
 	cards   []*agentCard
-	notes   map[string]string // notes by place; a place that was not checked has none: see machine.placeNote
+	notes   map[string]string // notes by place; a place that was not checked has none: see placeNote
 	looked  []string
 }
 
@@ -108,10 +108,10 @@ func (p *agentsPage) look(all []app.Health) {
 		return
 	}
 	p.looked = places
-	background(p.ui.ctx, p.ui, func(context.Context) (map[string]string, error) {
+	widgets.InBackground(p.ui.ctx, p.ui.host, func(context.Context) (map[string]string, error) {
 		notes := make(map[string]string, len(places))
 		for _, place := range places {
-			notes[place] = p.ui.system.placeNote(place)
+			notes[place] = p.ui.placeNote(place)
 		}
 		return notes, nil
 	}, func(notes map[string]string, _ error) {

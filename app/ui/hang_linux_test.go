@@ -20,13 +20,12 @@ func TestFolderThatHangs(t *testing.T) {
 	s := full()
 	s.Adapters[0].LookedIn = []string{mount.Path, good}
 	w := open(t, s)
-	system := &machine{}
 	mount.Hang(t)
 	eventually.True(t, "the mount to hang", func() bool { // the kernel knows the folder for a moment
 		_, err := bounded.Within(t.Context(), time.Second, func() (os.FileInfo, error) { return os.Stat(mount.Path) })
 		return errors.Is(err, bounded.ErrNoAnswer)
 	})
-	w.ui.system = system
+	w.ui.placeNote = placeNote
 	w.ui.open(pageAgents)
 	w.until("the places", func() bool { return len(w.ui.agents.notes) > 0 })
 	shows(t, w.ui.agents.content, mount.Path+"  (does not respond)")
@@ -34,9 +33,9 @@ func TestFolderThatHangs(t *testing.T) {
 		t.Errorf("something is wrong with a folder that answers:\n%s", all)
 	}
 
-	if name, err := system.openTerminal(mount.Path, []string{"true"}); !errors.Is(err, bounded.ErrNoAnswer) {
+	if name, err := w.ui.runTerminal(mount.Path, []string{"true"}); !errors.Is(err, bounded.ErrNoAnswer) {
 		t.Errorf("opened %q, %v", name, err)
 	}
 	mount.Answer(t)
-	eventually.True(t, "the folder to answer", func() bool { return system.placeNote(mount.Path) == "" })
+	eventually.True(t, "the folder to answer", func() bool { return placeNote(mount.Path) == "" })
 }

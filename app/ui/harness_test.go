@@ -188,7 +188,8 @@ func openWith(t *testing.T, core Core, o Options) *window {
 	}
 	o.Answers = answersOf(o)
 	w.ui = newUI(core, o, func(f func()) { w.queue <- f },
-		func() time.Time { return clock }, w.system)
+		func() time.Time { return clock })
+	w.ui.openTerminal, w.ui.placeNote = w.system.openTerminal, w.system.placeNote
 	w.win.SetPadded(false)
 	w.win.SetContent(w.ui.Content())
 	w.win.Resize(fyne.NewSize(1040, 680))

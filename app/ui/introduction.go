@@ -70,7 +70,7 @@ func (p *introduction) opened() {
 	if p.ui.options.TrayHint == nil {
 		return
 	}
-	background(p.ui.ctx, p.ui, func(ctx context.Context) (string, error) { return p.ui.options.TrayHint(ctx), nil }, func(text string, _ error) {
+	widgets.InBackground(p.ui.ctx, p.ui.host, func(ctx context.Context) (string, error) { return p.ui.options.TrayHint(ctx), nil }, func(text string, _ error) {
 		p.hint.Objects = nil
 		if text != "" {
 			p.hint.Objects = []fyne.CanvasObject{widgets.NewHeading("The icon in the tray"), widgets.Warning(text)}
@@ -129,7 +129,7 @@ func foundText(h *app.Health) string {
 func (p *introduction) try() {
 	p.test.Disable()
 	p.say(widgets.Hint("Asking the desktop…"))
-	background(p.ui.ctx, p.ui, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.ui.options.TestNotification(ctx) }, func(_ struct{}, err error) {
+	widgets.InBackground(p.ui.ctx, p.ui.host, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.ui.options.TestNotification(ctx) }, func(_ struct{}, err error) {
 		p.test.Enable()
 		if err != nil {
 			p.say(widgets.Failure(sentence(errorText(err))))

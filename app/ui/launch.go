@@ -116,7 +116,7 @@ func (p *launchPage) layOut() {
 // look finds out which agents are installed, on another goroutine.
 func (p *launchPage) look() {
 	list := p.ui.options.Agents
-	background(p.ui.ctx, p.ui, func(context.Context) (map[adapters.Name]string, error) { return launch.Installs(list), nil },
+	widgets.InBackground(p.ui.ctx, p.ui.host, func(context.Context) (map[adapters.Name]string, error) { return launch.Installs(list), nil },
 		func(found map[adapters.Name]string, _ error) { p.showAgents(found) })
 }
 

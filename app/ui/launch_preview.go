@@ -112,7 +112,7 @@ func (p *preview) extendTimers() {
 	}
 	got := p.shown
 	p.extend.SetEnabled(false)
-	background(p.ui.ctx, p.ui, func(ctx context.Context) (launchForm, error) {
+	widgets.InBackground(p.ui.ctx, p.ui.host, func(ctx context.Context) (launchForm, error) {
 		var err error
 		for _, x := range got.timers {
 			_, e := p.ui.options.Fuses.Extend(ctx, x.Path, time.Hour)
@@ -138,7 +138,7 @@ func (p *preview) show(f launchForm) {
 		p.set("Checking…", "", "", widget.LowImportance)
 	}
 	p.asking = true
-	background(ctx, p.ui, func(ctx context.Context) (*prepared, error) {
+	widgets.InBackground(ctx, p.ui.host, func(ctx context.Context) (*prepared, error) {
 		if bounded.Wait(ctx, pause) != nil {
 			return nil, ctx.Err()
 		}

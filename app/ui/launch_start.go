@@ -23,7 +23,7 @@ var errNoState = errors.New("there is no folder for Rollcall's own files; check 
 
 // runForm launches a form, on another goroutine, and then calls ended with a function that creates the card of the launch, or with the reason against it.
 func (u *UI) runForm(f launchForm, ended func(card func() *launchRun, err error)) {
-	background(u.ctx, u, func(ctx context.Context) (func() *launchRun, error) { return u.launchNow(ctx, f) }, ended)
+	widgets.InBackground(u.ctx, u.host, func(ctx context.Context) (func() *launchRun, error) { return u.launchNow(ctx, f) }, ended)
 }
 
 // launchNow launches a form. It returns a function that creates the card of the launch and must be called on Fyne's goroutine.
@@ -74,7 +74,7 @@ func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string,
 		if err != nil {
 			home = "/"
 		}
-		return u.system.openTerminal(home, append([]string{u.options.Program}, p.there.Command(true)...))
+		return u.openTerminal(home, append([]string{u.options.Program}, p.there.Command(true)...))
 	}
 	dir := p.plan.Request.Task.Dir
 	if !p.form.Force {
@@ -86,7 +86,7 @@ func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string,
 	if err != nil {
 		return "", err
 	}
-	name, err := u.system.openTerminal(dir, p.form.TerminalCommand(u.options.Program, p.form.members[0], file))
+	name, err := u.openTerminal(dir, p.form.TerminalCommand(u.options.Program, p.form.members[0], file))
 	if err != nil && file != "" {
 		err = errors.Join(err, os.RemoveAll(filepath.Dir(file)))
 	}

@@ -88,7 +88,9 @@ func (p *locksPage) watch(ctx context.Context) {
 	}
 	for {
 		s := p.read()
-		s.problems = append(s.problems, problems...)
+		if len(s.problems) == 0 { // else the same reason would be shown twice
+			s.problems = problems
+		}
 		p.ui.post(func() { p.show(s) })
 		select {
 		case <-ctx.Done():
@@ -195,7 +197,7 @@ func (u *UI) change(b *widgets.Button, failed string, do func(ctx context.Contex
 		return
 	}
 	b.Disable()
-	background(u.ctx, u, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx) }, func(_ struct{}, err error) {
+	widgets.InBackground(u.ctx, u.host, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx) }, func(_ struct{}, err error) {
 		u.locks.look()
 		switch {
 		case err == nil:

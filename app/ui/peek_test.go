@@ -322,7 +322,7 @@ func TestHostileConversation(t *testing.T) {
 // that are shown: all at once, and one more.
 func BenchmarkConversation500(b *testing.B) {
 	win := fyne.CurrentApp().NewWindow("")
-	u := newUI(&fakeCore{snapshot: full()}, Options{Window: win, Answers: answersOf(Options{})}, func(func()) {}, time.Now, &fakeSystem{})
+	u := newUI(&fakeCore{snapshot: full()}, Options{Window: win, Answers: answersOf(Options{})}, func(func()) {}, time.Now)
 	defer u.Close()
 	win.SetContent(u.Content())
 	win.Resize(fyne.NewSize(1040, 680))

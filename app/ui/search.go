@@ -286,7 +286,7 @@ func (p *hitPane) follow(h hitText) {
 	ctx, p.cancel = context.WithCancel(p.ui.ctx)
 	p.stage.Say(widgets.Message{Busy: true, Text: "Reading the conversation…"})
 	var m *messages
-	background(ctx, p.ui, func(ctx context.Context) (app.Around, error) {
+	widgets.InBackground(ctx, p.ui.host, func(ctx context.Context) (app.Around, error) {
 		a, err := p.ui.core.Around(ctx, h.agent, h.session, h.key)
 		m = newMessages(a.Messages, nil, h.agent, len(a.Messages)+1)
 		return a, err

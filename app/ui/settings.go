@@ -167,7 +167,7 @@ func newLoginSwitch(u *UI) *loginSwitch {
 // read calls change, unless it is nil, on another goroutine, and then shows what starts at login.
 func (s *loginSwitch) read(change func() (autostart.Change, error)) {
 	s.box.Disable()
-	background(s.ui.ctx, s.ui, func(context.Context) (l autostart.State, failed error) {
+	widgets.InBackground(s.ui.ctx, s.ui.host, func(context.Context) (l autostart.State, failed error) {
 		if change != nil {
 			_, failed = change()
 		}
@@ -241,7 +241,7 @@ func (c *updatesCheck) check() {
 	}
 	c.button.Disable()
 	c.say(widgets.Hint("Asking " + short(feed) + "…"))
-	background(u.ctx, u, func(ctx context.Context) (updates.Release, error) { return updates.Newest(ctx, feed) }, func(r updates.Release, err error) {
+	widgets.InBackground(u.ctx, u.host, func(ctx context.Context) (updates.Release, error) { return updates.Newest(ctx, feed) }, func(r updates.Release, err error) {
 		c.button.Enable()
 		if err != nil {
 			c.say(widgets.Warning(errorText(err)))

@@ -34,11 +34,13 @@ func TestShotSizes(t *testing.T) {
 		pages[name] = func() { w.ui.open(page) }
 	}
 	for name, show := range pages {
-		show()
-		deadline := time.Now().Add(time.Second)
-		w.until("the page", func() bool { return time.Now().After(deadline) })
-		w.shootSizes("size-"+name, fyne.NewSize(420, 600), fyne.NewSize(700, 500), fyne.NewSize(1280, 800), fyne.NewSize(1920, 1080))
-		w.ui.feed.change(func() { w.ui.feed.grouped = false })
+		t.Run(name, func(*testing.T) {
+			show()
+			deadline := time.Now().Add(time.Second)
+			w.until("the page", func() bool { return time.Now().After(deadline) })
+			w.shootSizes("size-"+name, fyne.NewSize(420, 600), fyne.NewSize(700, 500), fyne.NewSize(1280, 800), fyne.NewSize(1920, 1080))
+			w.ui.feed.change(func() { w.ui.feed.grouped = false })
+		})
 	}
 }
 

@@ -33,7 +33,7 @@ func (u *UI) showTerminal(s app.Session, done func()) {
 	if shower == nil {
 		return
 	}
-	background(u.ctx, u, func(ctx context.Context) (*show.Plan, error) { return shower.Show(ctx, s.Agent, s.ID) }, func(plan *show.Plan, err error) {
+	widgets.InBackground(u.ctx, u.host, func(ctx context.Context) (*show.Plan, error) { return shower.Show(ctx, s.Agent, s.ID) }, func(plan *show.Plan, err error) {
 		call(done)
 		var not *show.NotShownError
 		switch {

@@ -12,6 +12,7 @@ import (
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
+	"rollcall/app/ui/widgets"
 )
 
 // maxGroups is the largest number of groups that the menu lists.
@@ -24,7 +25,7 @@ func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 		u.showMenuBelow(b, p.menuItems())
 		return
 	}
-	background(u.ctx, u, func(context.Context) (quiet.State, error) { return u.options.Quiet.Get() }, func(state quiet.State, err error) {
+	widgets.InBackground(u.ctx, u.host, func(context.Context) (quiet.State, error) { return u.options.Quiet.Get() }, func(state quiet.State, err error) {
 		if err != nil {
 			u.notify(errorText(err))
 		}

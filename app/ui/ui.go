@@ -104,12 +104,14 @@ type UI struct {
 	days   int
 	now    func() time.Time
 	do     func(func())
-	system system
 	host   *widgets.Host
 	// environ returns the environment of launched agents.
 	options Options
 	environ func() []string
-	history func(ctx context.Context, since time.Time) *app.Snapshot // see askHistory
+	// What a test replaces: see askHistory, runTerminal and the function placeNote.
+	history      func(ctx context.Context, since time.Time) *app.Snapshot
+	openTerminal func(folder string, program []string) (string, error)
+	placeNote    func(path string) string
 
 	feed     *feed
 	asking   answering
@@ -151,13 +153,13 @@ const (
 // New builds the content and keeps it up to date until Close. It must be called on Fyne's goroutine, with widgets.Theme
 // set in the application's settings.
 func New(core Core, o Options) *UI {
-	return newUI(core, o, fyne.Do, time.Now, &machine{o.Live})
+	return newUI(core, o, fyne.Do, time.Now)
 }
 
-func newUI(core Core, o Options, do func(func()), now func() time.Time, sys system) *UI {
-	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, system: sys, options: o, environ: os.Environ, armDelay: answer.VisibleFor}
+func newUI(core Core, o Options, do func(func()), now func() time.Time) *UI {
+	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, options: o, placeNote: placeNote, environ: os.Environ, armDelay: answer.VisibleFor}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
-	u.history = u.askHistory
+	u.history, u.openTerminal = u.askHistory, u.runTerminal
 	u.host = &widgets.Host{Window: o.Window, Context: u.ctx, Post: u.post, Key: u.typedKey, Shortcut: u.shortcut,
 		Notify: u.notify, ErrorText: errorText, Opened: u.sheetOpened}
 	u.feed = newFeed(u.ctx, do, now, o.Days, u.apply)
@@ -187,12 +189,10 @@ func (u *UI) frame() *fyne.Container {
 	for _, p := range u.pages {
 		pages.Add(p.content)
 	}
-	var last fyne.Size
-	return widgets.Fill(u.nav.frame(pages), nil, func(size fyne.Size) {
-		if changed := size != last; changed && u.host.Sheet != nil {
+	return widgets.Fill(u.nav.frame(pages), nil, func(fyne.Size) {
+		if u.host.Sheet != nil {
 			u.host.Sheet.Fit() // Fyne does not resize a dialog with the window
 		}
-		last = size
 	})
 }
 
@@ -274,6 +274,15 @@ func (u *UI) Warn(text string) {
 func (u *UI) notify(text string) {
 	u.sessions.notice = short(text)
 	u.sessions.apply(u.sessions.source)
+}
+
+// try calls do on another goroutine, and shows its error after the text failed.
+func (u *UI) try(failed string, do func() error) {
+	go func() {
+		if err := do(); err != nil {
+			u.post(func() { u.notify(failed + errorText(err)) })
+		}
+	}()
 }
 
 // Refresh reads all agents again, and sorts the list. It returns at once.

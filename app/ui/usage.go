@@ -232,7 +232,7 @@ func (p *usagePage) look() {
 	}
 	since := usage.Start(p.ui.now(), period)
 	p.limits.read(p.ui)
-	background(ctx, p.ui, func(ctx context.Context) (*usageRead, error) {
+	widgets.InBackground(ctx, p.ui.host, func(ctx context.Context) (*usageRead, error) {
 		s := p.ui.history(ctx, since)
 		return &usageRead{days, since, s, usage.ProjectsOf(s.Sessions())}, nil
 	}, func(read *usageRead, _ error) {

@@ -33,7 +33,7 @@ func newLimitStrip() *limitStrip {
 
 // read reads the limits on another goroutine, and shows them.
 func (s *limitStrip) read(u *UI) {
-	background(u.ctx, u, func(ctx context.Context) ([]app.AgentLimits, error) {
+	widgets.InBackground(u.ctx, u.host, func(ctx context.Context) ([]app.AgentLimits, error) {
 		return app.LimitsOf(ctx, u.options.Agents, 0), nil
 	},
 		func(found []app.AgentLimits, _ error) { s.show(found, u.limitAccount, u.now()) })

@@ -437,7 +437,7 @@ func benchWindow(b *testing.B, n int) (*UI, *app.Snapshot) {
 	b.Helper()
 	win := fyne.CurrentApp().NewWindow("")
 	s := many(n)
-	u := newUI(&fakeCore{snapshot: s}, Options{Window: win, Answers: answersOf(Options{})}, func(func()) {}, time.Now, &fakeSystem{})
+	u := newUI(&fakeCore{snapshot: s}, Options{Window: win, Answers: answersOf(Options{})}, func(func()) {}, time.Now)
 	b.Cleanup(u.Close)
 	win.SetContent(u.Content())
 	win.Resize(fyne.NewSize(1040, 680))

@@ -100,12 +100,6 @@ func (c *Code) Visible() int { return int(c.scroll.Size().Height / codeRowHeight
 // IsEndSeen reports whether the last row is visible, or was since Set.
 func (c *Code) IsEndSeen() bool { return c.endShown }
 
-// Texts returns the rows that are visible now.
-func (c *Code) Texts() []string {
-	first, last := c.visible()
-	return c.All()[first:last]
-}
-
 // All returns all rows.
 func (c *Code) All() (texts []string) {
 	for _, r := range c.rows {

@@ -67,12 +67,11 @@ func (f *Form) Send() {
 	f.Primary.Disable()
 	f.problem.Hide()
 	do := f.Submit()
-	go func() {
-		ctx, cancel := context.WithTimeout(f.host.Context, submitLimit)
+	InBackground(f.host.Context, f.host, func(ctx context.Context) (struct{}, error) {
+		ctx, cancel := context.WithTimeout(ctx, submitLimit)
 		defer cancel()
-		err := do(ctx)
-		f.host.Post(func() { f.sent(err) })
-	}()
+		return struct{}{}, do(ctx)
+	}, func(_ struct{}, err error) { f.sent(err) })
 }
 
 func (f *Form) sent(err error) {

@@ -30,6 +30,18 @@ type Host struct {
 // Focus gives o the focus.
 func (h *Host) Focus(o fyne.Focusable) { h.Window.Canvas().Focus(o) }
 
+// InBackground calls do on another goroutine, and then show with its results on Fyne's goroutine, unless ctx is done by then.
+func InBackground[T any](ctx context.Context, h *Host, do func(context.Context) (T, error), show func(T, error)) {
+	go func() {
+		got, err := do(ctx)
+		h.Post(func() {
+			if ctx.Err() == nil {
+				show(got, err)
+			}
+		})
+	}()
+}
+
 // passOn passes ev to the window if ev is a key that the window handles wherever the focus is. It reports whether it did.
 func (h *Host) passOn(ev *fyne.KeyEvent) bool {
 	if ev.Name != fyne.KeyEscape && ev.Name != fyne.KeyF5 {

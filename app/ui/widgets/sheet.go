@@ -146,18 +146,13 @@ func (s *Sheet) Fit() {
 // an error shown.
 func Load[T any](s *Sheet, text string, read func(context.Context) (T, error), show func(T)) {
 	s.wait(text, "Cancel")
-	go func() {
-		got, err := read(s.Context)
-		s.host.Post(func() {
-			switch {
-			case s.Context.Err() != nil:
-			case err != nil:
-				s.Fail(s.host.ErrorText(err))
-			default:
-				show(got)
-			}
-		})
-	}()
+	InBackground(s.Context, s.host, read, func(got T, err error) {
+		if err != nil {
+			s.Fail(s.host.ErrorText(err))
+			return
+		}
+		show(got)
+	})
 }
 
 // Run shows text, calls do on another goroutine and then show on Fyne's goroutine. do continues when the sheet is
@@ -165,17 +160,15 @@ func Load[T any](s *Sheet, text string, read func(context.Context) (T, error), s
 // Notify. show is also called for a closed sheet.
 func Run[T any](s *Sheet, text, failed string, do func(ctx context.Context, say func(string)) (T, error), show func(T)) {
 	label := s.wait(text, "Close")
-	go func() {
-		got, err := do(s.host.Context, func(text string) { s.host.Post(func() { label.SetText(text) }) })
-		s.host.Post(func() {
-			switch {
-			case err == nil:
-				show(got)
-			case s.IsOpen():
-				s.Fail(failed + s.host.ErrorText(err))
-			default:
-				s.host.Notify(failed + s.host.ErrorText(err))
-			}
-		})
-	}()
+	say := func(text string) { s.host.Post(func() { label.SetText(text) }) }
+	InBackground(s.host.Context, s.host, func(ctx context.Context) (T, error) { return do(ctx, say) }, func(got T, err error) {
+		switch {
+		case err == nil:
+			show(got)
+		case s.IsOpen():
+			s.Fail(failed + s.host.ErrorText(err))
+		default:
+			s.host.Notify(failed + s.host.ErrorText(err))
+		}
+	})
 }
