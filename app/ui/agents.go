@@ -198,9 +198,9 @@ type agentCard struct {
 
 func newAgentCard(u *UI, name adapters.Name) *agentCard {
 	c := &agentCard{name: name, facts: newFieldList(u), state: widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{}).Whole()}
-	c.Card = widgets.NewCard(widgets.NewIcon("stale", widgets.ColorMuted), present.AgentName(name), "", c.state)
+	c.Card = widgets.NewCard(widgets.NewIcon("stale", widgets.ColorMuted), present.AgentName(name), "", widgets.Pad(2, 0, 0, 0, c.state))
 	c.Text.Importance = widget.DangerImportance
-	c.Body.Add(widgets.Pad(0, 0, -4, 0, c.facts.content))
+	c.Body.Add(widgets.Pad(3, 0, -4, 0, c.facts.content))
 	return c
 }
 

@@ -30,7 +30,6 @@ type conversation struct {
 
 	feed         *messageFeed // nil: no session is shown, or it has no conversation that can be read
 	views        []*messageView
-	phase        string
 	asked        int  // how many messages are read
 	userScrolled bool // the user has scrolled since the messages appeared
 	scrolling    bool
@@ -50,7 +49,7 @@ func newConversation(u *UI) *conversation {
 	c.stack.laidOut = c.stick
 	c.body = widgets.NewStage()
 	c.content = widgets.Border(c.top, nil, nil, c.body.Content)
-	c.show("", nil)
+	c.say(widgets.Message{})
 	return c
 }
 
@@ -58,11 +57,11 @@ func newConversation(u *UI) *conversation {
 func (c *conversation) follow(s app.Session) {
 	c.leave()
 	if s.IsProcess() {
-		c.show(phaseOpen, nil)
+		c.say(widgets.Message{Text: "No session yet. A session begins with the first prompt."})
 		return
 	}
 	c.asked = firstPeek
-	c.show(phaseLoading, nil)
+	c.say(widgets.Message{Busy: true, Text: "Reading the conversation…"})
 	c.feed = newMessageFeed(c.ui.ctx, c.ui.core, c.ui.post, s, c.take)
 }
 
@@ -81,7 +80,7 @@ func (c *conversation) leave() {
 	}
 	c.views, c.stack.end, c.found = nil, true, ""
 	c.rows.Objects = nil
-	c.show("", nil)
+	c.say(widgets.Message{})
 	c.problem.Set("")
 	c.total.Set("", widgets.ColorMuted)
 }
@@ -92,7 +91,7 @@ func (c *conversation) showAround(m *messages, found string) {
 	c.leave()
 	c.found, c.stack.end = found, found == ""
 	c.fill(m)
-	c.show(phaseMessages, m)
+	c.show()
 	c.total.Set("", widgets.ColorMuted)
 	for _, v := range c.views {
 		if v.message.key == found && v.message.rest != "" && v.text != nil {
@@ -124,36 +123,41 @@ func (c *conversation) showEarlier() {
 	}
 }
 
-// The phases of a conversation, in addition to those of the page.
-const (
-	phaseUnsupported = "unsupported"
-	phaseMessages    = "messages"
-	phaseOpen        = "open" // the row is a process without a session
-)
-
 // take shows messages that were read.
 func (c *conversation) take(t *messages) {
-	phase := phaseMessages
 	switch {
 	case !t.supported:
-		phase = phaseUnsupported
-	case len(t.list) == 0 && t.problem != "" && len(c.views) == 0:
-		phase = phaseFailed
-	case len(t.list) == 0 && t.problem == "":
-		phase = phaseEmpty
+		c.instead(t, widgets.Message{Text: "Rollcall cannot read the conversations of this agent."})
+	case len(t.list) > 0:
+		c.warn(t.problem)
+		c.fill(c.withOlder(t))
+		c.show()
+	case t.problem == "":
+		c.instead(t, widgets.Message{Text: "No messages yet."})
+	case len(c.views) > 0: // the messages that are already visible stay
+		c.warn(t.problem)
+	default:
+		c.instead(t, widgets.Message{Title: "The conversation cannot be read", Text: t.problem, Actions: []fyne.CanvasObject{
+			c.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() {
+				if c.feed != nil {
+					c.feed.again()
+				}
+			})}})
 	}
-	note := ""
-	if phase == phaseMessages {
-		note = t.problem
-	}
-	if c.problem.Set(note) {
+}
+
+// warn shows a problem above the messages; empty: there is none.
+func (c *conversation) warn(problem string) {
+	if c.problem.Set(problem) {
 		c.top.Refresh()
 	}
-	if phase == phaseMessages && len(t.list) == 0 { // the messages that are already visible stay
-		return
-	}
-	c.fill(c.withOlder(t))
-	c.show(phase, t)
+}
+
+// instead shows a message in place of the messages.
+func (c *conversation) instead(t *messages, m widgets.Message) {
+	c.warn("")
+	c.fill(t)
+	c.say(m)
 }
 
 // withOlder adds the messages that are visible and older than those in t, while the user reads older messages.
@@ -264,19 +268,19 @@ func (c *conversation) stick() {
 	}
 }
 
-// show shows a phase.
-func (c *conversation) show(phase string, t *messages) {
-	c.phase = phase
-	if phase != phaseMessages {
-		if c.body.Say(c.message(phase, t)) {
-			c.scroll.OnScrolled = nil
-		}
-		return
-	}
+// show shows the messages.
+func (c *conversation) show() {
 	if c.body.Show(c.scroll) {
 		c.userScrolled = false
 		c.layOut()
 		c.scroll.OnScrolled = c.scrolled
+	}
+}
+
+// say shows a message where the messages would be.
+func (c *conversation) say(m widgets.Message) {
+	if c.body.Say(m) {
+		c.scroll.OnScrolled = nil
 	}
 }
 
@@ -287,28 +291,6 @@ func (c *conversation) scrolled(at fyne.Position) {
 	}
 	c.userScrolled = true
 	c.stack.end = at.Y+c.scroll.Size().Height >= c.stack.height-4
-}
-
-// message returns what is shown in a phase without messages.
-func (c *conversation) message(phase string, t *messages) widgets.Message {
-	switch phase {
-	case phaseLoading:
-		return widgets.Message{Busy: true, Text: "Reading the conversation…"}
-	case phaseEmpty:
-		return widgets.Message{Text: "No messages yet."}
-	case phaseFailed:
-		return widgets.Message{Title: "The conversation cannot be read", Text: t.problem, Actions: []fyne.CanvasObject{
-			c.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() {
-				if c.feed != nil {
-					c.feed.again()
-				}
-			})}}
-	case phaseOpen:
-		return widgets.Message{Text: "No session yet. A session begins with the first prompt."}
-	case phaseUnsupported:
-		return widgets.Message{Text: "Rollcall cannot read the conversations of this agent."}
-	}
-	return widgets.Message{}
 }
 
 // stack lays rows out below one another, each as high as its wrapped text.

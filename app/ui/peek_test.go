@@ -51,11 +51,11 @@ func TestShotConversation(t *testing.T) {
 
 func TestShotConversationStates(t *testing.T) {
 	w := open(t, full())
-	w.until("nothing", func() bool { return w.ui.sessions.detail.conversation.phase == phaseEmpty })
+	w.until("nothing", func() bool { return says(w.ui.sessions.detail.conversation, "No messages yet.") })
 	w.shoot("conversation-empty")
 	w.core.fail(errors.New("/home/dev/.claude/projects/x.jsonl: unreadable: permission denied (give your user read permission on it)"))
 	w.core.say(firstID)
-	w.until("the failure", func() bool { return strings.HasPrefix(w.ui.sessions.detail.conversation.phase, phaseFailed) })
+	w.until("the failure", func() bool { return says(w.ui.sessions.detail.conversation, "The conversation cannot be read") })
 	w.shoot("conversation-failed")
 	w.core.hold = make(chan struct{})
 	defer close(w.core.hold)
@@ -118,11 +118,11 @@ func TestConversationFailsAndIsTriedAgain(t *testing.T) {
 	core.fail(errors.New("no answer in 5 s")) // before the window asks
 	w := openWith(t, core, Options{Agents: usualAgents()})
 	c := w.ui.sessions.detail.conversation
-	w.until("the failure", func() bool { return strings.HasPrefix(c.phase, phaseFailed) })
+	w.until("the failure", func() bool { return says(c, "The conversation cannot be read") })
 	shows(t, c.content, "The conversation cannot be read", "no answer in 5 s", "Try again")
 	w.core.fail(fmt.Errorf("pi: %w", app.ErrNoPeek))
 	w.core.say(firstID)
-	w.until("the reason", func() bool { return c.phase == phaseUnsupported })
+	w.until("the reason", func() bool { return says(c, "Rollcall cannot read the conversations") })
 	shows(t, c.content, "Rollcall cannot read the conversations of this agent.")
 	w.core.fail(nil)
 	w.core.say(firstID, workday()...)
@@ -137,11 +137,11 @@ func TestLateConversationIsDropped(t *testing.T) {
 	c := w.ui.sessions.detail.conversation
 	late := c.feed
 	w.ui.Show("w1")
-	if len(c.views) != 0 || c.phase != phaseLoading {
-		t.Errorf("another session begins with %d messages of the one before, %s", len(c.views), c.phase)
+	if len(c.views) != 0 || !says(c, "Reading the conversation…") {
+		t.Errorf("another session begins with %d messages of the one before", len(c.views))
 	}
 	late.deliver.set(newMessages(workday(), nil, agentname.ClaudeCode, 50))
-	w.until("nothing said", func() bool { return c.phase == phaseEmpty })
+	w.until("nothing said", func() bool { return says(c, "No messages yet.") })
 	if len(c.views) != 0 {
 		t.Error("shows what another session said")
 	}
@@ -155,7 +155,7 @@ func TestLateConversationIsDropped(t *testing.T) {
 func TestConversationIsAskedAgainWhenTheSessionChanges(t *testing.T) {
 	w := open(t, full())
 	c := w.ui.sessions.detail.conversation
-	w.until("nothing said", func() bool { return c.phase == phaseEmpty })
+	w.until("nothing said", func() bool { return says(c, "No messages yet.") })
 	asked := func() int {
 		w.core.talkMu.Lock()
 		defer w.core.talkMu.Unlock()
@@ -316,6 +316,11 @@ func TestHostileConversation(t *testing.T) {
 	w.shoot("conversation-hostile")
 	c.scroll.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.Delta{DY: 100_000}})
 	w.shoot("conversation-hostile-top")
+}
+
+// says reports whether a conversation shows a text.
+func says(c *conversation, text string) bool {
+	return strings.Contains(strings.Join(shownTexts(c.content), "\n"), text)
 }
 
 // BenchmarkConversation500 is what the UI goroutine does for the most messages

@@ -272,16 +272,16 @@ func (p *usagePage) show() {
 		p.draw()
 	}
 	p.phase = phase
-	again := []fyne.CanvasObject{p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.look)}
+	again := p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.look)
 	switch phase {
 	case phaseList:
 		p.body.Show(p.table)
 	case phaseLoading:
 		p.body.Say(widgets.Message{Busy: true, Title: "Summing up…", Text: "Rollcall reads the totals of all sessions."})
 	case phaseFailed:
-		p.body.Say(widgets.Trouble("Cannot read the sessions of "+join(namesOf(failures(p.read.snapshot))), problem, again...))
+		p.body.Say(widgets.Trouble("Cannot read the sessions of "+join(namesOf(failures(p.read.snapshot))), problem, again, p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })))
 	default:
-		p.body.Say(widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Text: "No session was active in this period.", Actions: again})
+		p.body.Say(widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Text: "No session was active in this period.", Actions: []fyne.CanvasObject{again}})
 	}
 }
 
