@@ -198,7 +198,8 @@ type agentCard struct {
 
 func newAgentCard(u *UI, name adapters.Name) *agentCard {
 	c := &agentCard{name: name, facts: newFieldList(u), state: widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{}).Whole()}
-	c.Card = widgets.NewCard(widgets.NewIcon("stale", widgets.ColorMuted), present.AgentName(name), "", widgets.Pad(2, 0, 0, 0, c.state))
+	c.Card = widgets.NewCard(widgets.NewIcon("stale", widgets.ColorMuted), present.AgentName(name), "")
+	c.Body.Objects[0] = widgets.Border(nil, nil, widgets.Pad(2, 0, 0, 6, c.state), c.Body.Objects[0]) // beside the title, so that what is below has the whole width
 	c.Text.Importance = widget.DangerImportance
 	c.Body.Add(widgets.Pad(3, 0, -4, 0, c.facts.content))
 	return c

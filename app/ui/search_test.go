@@ -230,7 +230,7 @@ func TestUsagePage(t *testing.T) {
 	w.shoot("usage-loading")
 	close(hold)
 	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
-	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "Cost of 90 of 400 sessions", "310 without a known cost", "at least $", "8 counted on their last day")
+	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "Known cost", "4.42 M", "250 M", "310 without a known cost", "at least $", "8 counted on their last day")
 	w.shoot("usage-day")
 	chart := w.ui.usage.chart
 	chart.MouseMoved(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(2, 60)}})

@@ -169,9 +169,9 @@ func (p *usagePage) showFigures() {
 	if input := t.Tokens.Input + t.Tokens.CacheRead + t.Tokens.CacheWrite; input > 0 {
 		share = fmt.Sprintf("%.0f %%", 100*float64(t.Tokens.CacheRead)/float64(input))
 	}
-	costed := "Cost of the period"
-	if t.Costed > 0 && t.Costed < t.Sessions {
-		costed = fmt.Sprintf("Cost of %d of %s", t.Costed, english.Plural(t.Sessions, "session", "sessions"))
+	costed := "Cost"
+	if t.Costed > 0 && t.Costed < t.Sessions { // the line above says of how many sessions no cost is known
+		costed = "Known cost"
 	}
 	p.costed.Set(costed, widgets.ColorMuted)
 	for i, text := range []string{shortCount(float64(today)), shortCount(float64(week)), present.Cost(t.CostUSD, t.Costed, t.Costed), share} {
@@ -179,8 +179,15 @@ func (p *usagePage) showFigures() {
 	}
 }
 
-// shortCount returns a number of tokens with three digits at most: "7.74 M".
-func shortCount(n float64) string { return strings.TrimSpace(humanize.SIWithDigits(n, 2, "")) }
+// shortCount returns a number of tokens with three digits at most: "7.74 M", "250 M".
+func shortCount(n float64) string {
+	value, unit := humanize.ComputeSI(n)
+	digits := 2
+	for least := 10.0; value >= least && digits > 0; least *= 10 {
+		digits--
+	}
+	return strings.TrimSpace(humanize.FtoaWithDigits(value, digits) + " " + unit)
+}
 
 // chartBar returns the bar of a row.
 func chartBar(label string, r *usage.Row) widgets.ChartBar {

@@ -61,7 +61,7 @@ const (
 )
 
 // leastRows and mostRows are the numbers of rows that are visible without scrolling in a low and in a high window.
-const leastRows, mostRows = 5, 30
+const leastRows, mostRows = 3, 30
 
 // NewCode returns an empty view that is as high as its rows, up to the height of SetHeight.
 func (h *Host) NewCode() *Code {
