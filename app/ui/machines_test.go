@@ -16,15 +16,14 @@ func TestMachinesShown(t *testing.T) {
 	if got := problemText(s); got != "devbox: connection refused" {
 		t.Errorf("%q", got)
 	}
-	if phase := phaseOf(&view{snapshot: s}); phase != phaseFailed {
-		t.Errorf("phase %q", phase)
-	}
+	w := open(t, s)
+	shows(t, w.ui.content, "Cannot read the sessions of devbox")
 	if all := answerers(s); len(all) != 3 || all[1].Name != "Machine devbox" || all[1].State != app.Failed {
 		t.Errorf("%+v", all)
 	}
 	s.Machines[0].State = app.Pending
-	if phase := phaseOf(&view{snapshot: s}); phase != phaseLoading {
-		t.Errorf("phase %q", phase)
+	if m, fills := w.ui.sessions.instead(); !fills || !m.Busy {
+		t.Errorf("while a machine is read the page shows %+v", m)
 	}
 	for range 10 {
 		s.Machines = append(s.Machines, app.MachineHealth{Name: "m", State: app.Failed, Problems: []string{"host not found"}})

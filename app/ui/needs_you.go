@@ -138,21 +138,6 @@ func (p *sessionsPage) showResult(kind int, text string) {
 	p.showPhase()
 }
 
-// askedPhase returns what fills the page in the scope needsYou.
-func (p *sessionsPage) askedPhase() string {
-	switch snap := p.view.snapshot; {
-	case len(p.view.rows) > 0:
-		return phaseList
-	case p.view.filter != "" && len(p.ui.asking.asked) > 0:
-		return phaseNone
-	case !p.ui.asking.loaded && isWaiting(snap, ""), pending(snap):
-		return phaseAsking
-	case len(failures(snap)) > 0:
-		return phaseUnknown
-	}
-	return phaseQuiet
-}
-
 // presses distinguishes the press of a key from its repeats. Fyne reports repeats as further characters, and on some
 // desktops the first repeat comes later than answer.VisibleFor.
 type presses struct {

@@ -109,8 +109,15 @@ func (p *searchPage) take(r *searchResult) {
 	p.show()
 }
 
-// phaseMistake is a phase of the search page, in addition to those of the other pages.
-const phaseMistake = "mistake"
+// The phases of the pages Search and Usage: the list, or one of the messages instead.
+const (
+	phaseLoading = "loading"
+	phaseEmpty   = "empty"
+	phaseFailed  = "failed"
+	phaseNone    = "no match"
+	phaseMistake = "mistake"
+	phaseList    = "list"
+)
 
 func (p *searchPage) phaseNow() string {
 	r := p.result

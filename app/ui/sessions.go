@@ -29,7 +29,6 @@ type sessionsPage struct {
 	left    *fyne.Container   // filter, banner and list
 	main    fyne.CanvasObject // left and detail
 	whole   *widgets.Stage    // main, or a message that fills the page
-	phase   string            // what the page shows
 
 	reading  string          // progress of a refresh that takes long; empty: there is none
 	slow     *time.Timer     // fires when the refresh that runs has taken long; nil: no refresh runs
@@ -114,20 +113,6 @@ func (p *sessionsPage) apply(v *view) {
 	p.showSelected()
 }
 
-// The phases of the page: the list, or one of the messages instead.
-const (
-	phaseLoading = "loading"
-	phaseEmpty   = "empty"
-	phaseFailed  = "failed"
-	phaseNone    = "no match"
-	phaseScope   = "none of the group"
-	phaseList    = "list"
-	// Of the scope needsYou.
-	phaseAsking  = "asking"
-	phaseUnknown = "not known"
-	phaseQuiet   = "nothing waits"
-)
-
 // find determines which session is selected after the view has changed. Until the user selects a session, the selection
 // is the most urgent one at the time when every agent had been read.
 func (p *sessionsPage) find(complete bool) {
@@ -192,10 +177,10 @@ func (p *sessionsPage) reveal(k key) {
 
 // focus returns the widget that gets the focus.
 func (p *sessionsPage) focus() fyne.Focusable {
-	if p.phase == phaseList {
-		return p.list
+	if len(p.view.rows) == 0 {
+		return nil
 	}
-	return nil
+	return p.list
 }
 
 // showAges shows the ages as they are now.

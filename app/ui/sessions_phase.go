@@ -11,22 +11,6 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-func phaseOf(v *view) string {
-	switch {
-	case len(v.rows) > 0:
-		return phaseList
-	case v.filter != "" && len(v.snapshot.Sessions()) > 0:
-		return phaseNone
-	case v.scope != allGroups && v.counts != [groups]int{}:
-		return phaseScope
-	case pending(v.snapshot):
-		return phaseLoading
-	case len(failures(v.snapshot)) > 0:
-		return phaseFailed
-	}
-	return phaseEmpty
-}
-
 // pending reports whether an agent or another machine has not been read yet.
 func pending(s *app.Snapshot) bool {
 	if s.Generation == 0 && len(s.Adapters) == 0 {
@@ -40,68 +24,78 @@ func pending(s *app.Snapshot) bool {
 	return slices.ContainsFunc(s.Machines, func(m app.MachineHealth) bool { return m.State == app.Pending })
 }
 
+// showPhase shows the list, or what is in its place.
 func (p *sessionsPage) showPhase() {
-	if p.phase = phaseOf(p.view); p.ui.scope == needsYou {
-		p.phase = p.askedPhase()
-	}
-	switch p.phase {
-	case phaseList:
+	switch m, fills := p.instead(); {
+	case m == nil:
 		p.body.Show(p.list)
-	case phaseNone, phaseScope:
-		p.body.Say(p.message())
-	default:
-		p.whole.Say(p.message())
+	case fills:
+		p.whole.Say(*m)
 		return
+	default:
+		p.body.Say(*m)
 	}
 	p.whole.Show(p.main)
 }
 
-// message returns the message of the phase.
-func (p *sessionsPage) message() widgets.Message {
-	button := func(text string, tapped func()) fyne.CanvasObject { return p.ui.host.NewButton(text, nil, tapped) }
-	all := button("Show all sessions", func() { p.ui.showScope(allGroups) })
-	refresh := p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.ui.Refresh)
-	troubled := []fyne.CanvasObject{refresh, button("Details", func() { p.ui.open(pageAgents) })}
-	snap := p.view.snapshot
-	switch p.phase {
-	case phaseNone:
-		return widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Nothing matches “" + present.Cut(present.Line(p.view.filter), 40) + "”",
-			Text: "The filter searches project, agent, title, prompts, branch, id and status.", Actions: []fyne.CanvasObject{button("Clear filter", p.clearFilter)}}
-	case phaseScope:
-		return widgets.Message{Icon: "done", Color: widgets.ColorMuted, Title: "No session is " + strings.ToLower(group(p.view.scope-1).String()) + " now", Actions: []fyne.CanvasObject{all}}
-	case phaseAsking:
-		return widgets.Message{Busy: true, Title: "Looking for requests…", Text: "Rollcall asks each agent what waits for you."}
-	case phaseUnknown:
-		return widgets.Trouble("Nothing is known to wait for you", problemText(snap), troubled...)
-	case phaseQuiet:
+func (p *sessionsPage) button(text string, tapped func()) fyne.CanvasObject {
+	return p.ui.host.NewButton(text, nil, tapped)
+}
+
+// instead returns the message in place of the list, and whether it fills the page; nil: the list is shown.
+func (p *sessionsPage) instead() (m *widgets.Message, fills bool) {
+	v, snap, asking := p.view, p.view.snapshot, p.ui.scope == needsYou
+	all := []fyne.CanvasObject{p.button("Show all sessions", func() { p.ui.showScope(allGroups) })}
+	filtered := len(snap.Sessions())
+	if asking {
+		filtered = len(p.ui.asking.asked)
+	}
+	switch {
+	case len(v.rows) > 0:
+		return nil, false
+	case v.filter != "" && filtered > 0:
+		return &widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Nothing matches “" + present.Cut(present.Line(v.filter), 40) + "”",
+			Text: "The filter searches project, agent, title, prompts, branch, id and status.", Actions: []fyne.CanvasObject{p.button("Clear filter", p.clearFilter)}}, false
+	case !asking && v.scope != allGroups && v.counts != [groups]int{}:
+		return &widgets.Message{Icon: "done", Color: widgets.ColorMuted, Title: "No session is " + strings.ToLower(group(v.scope-1).String()) + " now", Actions: all}, false
+	case asking && (pending(snap) || !p.ui.asking.loaded && isWaiting(snap, "")):
+		return &widgets.Message{Busy: true, Title: "Looking for requests…", Text: "Rollcall asks each agent what waits for you."}, true
+	case pending(snap):
+		text := strings.TrimSpace("Rollcall reads the files and processes of each agent.\n" + sentence(p.reading))
+		return &widgets.Message{Busy: true, Title: "Looking for sessions…", Text: text}, true
+	case len(failures(snap)) > 0:
+		title := "Nothing is known to wait for you"
+		if !asking {
+			title = "Cannot read the sessions of " + join(namesOf(failures(snap)))
+		}
+		m := widgets.Trouble(title, problemText(snap), p.refresh(), p.button("Details", func() { p.ui.open(pageAgents) }))
+		return &m, true
+	case asking:
 		text := "When a session asks for a permission or has a question, it is shown here."
 		if p.kind == resultDone || p.kind == resultFailed {
 			text = p.outcome
 		}
-		return widgets.Message{Icon: "done", Color: widgets.ColorGood, Title: "Nothing waits for you", Text: text, Actions: []fyne.CanvasObject{all}}
-	case phaseLoading:
-		text := strings.TrimSpace("Rollcall reads the files and processes of each agent.\n" + sentence(p.reading))
-		return widgets.Message{Busy: true, Title: "Looking for sessions…", Text: text}
-	case phaseFailed:
-		return widgets.Trouble("Cannot read the sessions of "+join(namesOf(failures(snap))), problemText(snap), troubled...)
+		return &widgets.Message{Icon: "done", Color: widgets.ColorGood, Title: "Nothing waits for you", Text: text, Actions: all}, true
 	}
-	empty := widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Actions: []fyne.CanvasObject{button(newAgent, p.ui.ShowLaunch), refresh}}
-	left := p.leftOutLine()
-	if names := installed(snap); len(names) > 0 {
-		empty.Text = "Rollcall looked for sessions of " + join(names) + " and shows them here as soon as there are any." + left
-	} else if left != "" {
-		empty.Title, empty.Text = "No sessions are shown", strings.TrimSpace(left)
-	} else {
-		empty.Icon, empty.Title = "absent", "No coding agents found"
-		empty.Text = "This machine has no files or processes of a coding agent. The launch page shows how to install one."
-	}
-	return empty
+	return p.empty(), true
 }
 
-// leftOutLine returns a line about the agents that the settings leave out; empty: there are none.
-func (p *sessionsPage) leftOutLine() string {
-	if left := present.LeftOut(p.view.snapshot.LeftOut.Agents); left != "" {
-		return "\n" + sentence(left)
+func (p *sessionsPage) refresh() fyne.CanvasObject {
+	return p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.ui.Refresh)
+}
+
+// empty returns the message in place of the list when there are no sessions.
+func (p *sessionsPage) empty() *widgets.Message {
+	m := &widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Actions: []fyne.CanvasObject{p.button(newAgent, p.ui.ShowLaunch), p.refresh()}}
+	left := present.LeftOut(p.view.snapshot.LeftOut.Agents)
+	switch names := installed(p.view.snapshot); {
+	case len(names) > 0:
+		m.Text = strings.TrimSpace("Rollcall looked for sessions of " + join(names) + " and shows them here as soon as there are any.\n" + sentence(left))
+	case left != "":
+		m.Title, m.Text = "No sessions are shown", sentence(left)
+	default:
+		m.Icon, m.Title = "absent", "No coding agents found"
+		m.Text = "This machine has no files or processes of a coding agent. The launch page shows how to install one."
 	}
-	return ""
+	return m
 }
