@@ -52,7 +52,7 @@ func TestUsageLimits(t *testing.T) {
 	w.ui.now = time.Now
 	w.ui.open(pageUsage)
 	w.until("the limits", func() bool { return len(w.ui.usage.limits.rows.Objects) == 4 })
-	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
+	w.usageSays("Read from cache")
 	shows(t, w.ui.usage.content, "Codex codex · 5 h", "92 %", "resets ", "3 m ago", "Codex codex · week", "Codex work · 5 h", "not known", "38.21 left")
 	if w.ui.usage.limits.without.Visible() {
 		t.Error("agents that store no limits are named")

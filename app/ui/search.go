@@ -36,7 +36,6 @@ type searchPage struct {
 	terms    searchTerms
 	stop     context.CancelFunc // ends the search; nil: no search was started
 	result   *searchResult
-	phase    string
 	selected int // index of the selected hit; -1: none is
 }
 
@@ -74,10 +73,11 @@ func (p *searchPage) start() {
 		return
 	}
 	p.end()
-	p.terms, p.result, p.selected = terms, &searchResult{terms: terms}, -1
-	if p.list.UnselectAll(); p.phase == phaseList {
+	if len(p.result.hits) > 0 {
+		p.list.UnselectAll()
 		p.list.ScrollToTop()
 	}
+	p.terms, p.result, p.selected = terms, &searchResult{terms: terms}, -1
 	p.hit.leave()
 	if strings.TrimSpace(terms.text) != "" {
 		p.stop = startSearch(p.ui.ctx, p.ui.core, p.ui.post, p.ui.now, terms, p.take)
@@ -109,58 +109,27 @@ func (p *searchPage) take(r *searchResult) {
 	p.show()
 }
 
-// The phases of the pages Search and Usage: the list, or one of the messages instead.
-const (
-	phaseLoading = "loading"
-	phaseEmpty   = "empty"
-	phaseFailed  = "failed"
-	phaseNone    = "no match"
-	phaseMistake = "mistake"
-	phaseList    = "list"
-)
-
-func (p *searchPage) phaseNow() string {
-	r := p.result
-	switch {
-	case r.mistake != "":
-		return phaseMistake
-	case len(r.hits) > 0:
-		return phaseList
-	case p.stop == nil:
-		return phaseEmpty
-	case !r.over:
-		return phaseLoading
-	case r.report.Failed():
-		return phaseFailed
-	}
-	return phaseNone
-}
-
-// show shows the phase, the counts and the problems.
+// show shows the hits or what is in their place, the counts and the problems.
 func (p *searchPage) show() {
 	r := p.result
-	phase := p.phaseNow()
-	p.found.Set(p.counts(phase), widgets.ColorMuted)
+	p.found.Set(p.counts(), widgets.ColorMuted)
 	problem := ""
-	if phase == phaseList && r.over && r.report.Failed() {
+	if len(r.hits) > 0 && r.over && r.report.Failed() {
 		problem = "Not everything could be searched.\n" + missingText(&r.report)
 	}
 	if p.problem.Set(problem) {
 		p.content.Refresh()
 	}
-	if phase == phaseList {
-		p.list.Refresh()
-	}
-	p.phase = phase
-	if phase == phaseList {
-		p.body.Show(p.list)
+	if m := p.instead(); m != nil {
+		p.body.Say(*m)
 		return
 	}
-	p.body.Say(p.message(phase))
+	p.list.Refresh()
+	p.body.Show(p.list)
 }
 
 // counts returns a text with the number of hits and the progress of the search.
-func (p *searchPage) counts(phase string) string {
+func (p *searchPage) counts() string {
 	r := p.result
 	var parts []string
 	if len(r.hits) > 0 {
@@ -173,7 +142,7 @@ func (p *searchPage) counts(phase string) string {
 	switch {
 	case r.report.Limited:
 		parts = append(parts, "there are more; search for a longer text")
-	case !r.over && (phase == phaseLoading || phase == phaseList):
+	case !r.over && p.stop != nil:
 		text := "searching…"
 		if r.report.Found > 0 {
 			text = "searching… " + present.Count(int64(r.report.Searched)) + " of " + english.Plural(r.report.Found, "conversation", "conversations")
@@ -186,24 +155,28 @@ func (p *searchPage) counts(phase string) string {
 // missingText returns a text about what could not be searched, cleaned and limited in length.
 func missingText(r *app.SearchReport) string { return linesOf(r.Missing(present.AgentName), 6, 220) }
 
-// message returns what is shown in a phase without hits.
-func (p *searchPage) message(phase string) widgets.Message {
-	switch phase {
-	case phaseLoading:
-		return widgets.Message{Busy: true, Title: "Searching…", Text: "Rollcall reads the conversations of all agents, the newest first."}
-	case phaseFailed:
-		return widgets.Trouble("Not everything could be searched", "Nothing was found in the rest.\n"+missingText(&p.result.report),
+// instead returns the message in place of the hits; nil: there are hits.
+func (p *searchPage) instead() *widgets.Message {
+	r, m := p.result, widgets.Message{Icon: "search", Color: widgets.ColorMuted}
+	switch {
+	case r.mistake != "":
+		m = widgets.Trouble("Cannot search for this", r.mistake)
+	case len(r.hits) > 0:
+		return nil
+	case p.stop == nil:
+		m.Title, m.Text = "Search conversations", "Finds what you and the agents said, in any session, regardless of case."
+	case !r.over:
+		m = widgets.Message{Busy: true, Title: "Searching…", Text: "Rollcall reads the conversations of all agents, the newest first."}
+	case r.report.Failed():
+		m = widgets.Trouble("Not everything could be searched", "Nothing was found in the rest.\n"+missingText(&r.report),
 			p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), p.again))
-	case phaseMistake:
-		return widgets.Trouble("Cannot search for this", p.result.mistake)
-	case phaseNone:
-		text := "There are no conversations to search."
-		if n := p.result.report.Searched; n > 0 {
-			text = fmt.Sprintf("None of %s has “%s”.", english.Plural(n, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60))
+	default:
+		m.Title, m.Text = "Nothing found", "There are no conversations to search."
+		if n := r.report.Searched; n > 0 {
+			m.Text = fmt.Sprintf("None of %s has “%s”.", english.Plural(n, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60))
 		}
-		return widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Nothing found", Text: text}
 	}
-	return widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Search conversations", Text: "Finds what you and the agents said, in any session, regardless of case."}
+	return &m
 }
 
 // choose shows the conversation of a hit.
@@ -217,7 +190,7 @@ func (p *searchPage) choose(i widget.ListItemID) {
 
 // focusHits moves the focus to the list, if there are hits.
 func (p *searchPage) focusHits() {
-	if p.phase == phaseList {
+	if p.instead() == nil {
 		p.ui.host.Focus(p.list)
 	}
 }

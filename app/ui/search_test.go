@@ -89,10 +89,21 @@ func openSearch(t *testing.T) (*window, *searchCore) {
 	return w, core
 }
 
-func (w *window) searchFor(text, phase string) {
+// searchFor searches for a text until there are hits or, with a title, a message with it.
+func (w *window) searchFor(text, title string) {
 	w.t.Helper()
-	w.ui.search.entry.SetText(text)
-	w.until("the search for "+text, func() bool { return w.ui.search.phase == phase })
+	p := w.ui.search
+	p.entry.SetText(text)
+	w.until("the search for "+text, func() bool {
+		m := p.instead()
+		return p.result.terms.text == text && (m == nil && title == "" || m != nil && m.Title == title)
+	})
+}
+
+// usageSays waits until the Usage page shows a text.
+func (w *window) usageSays(text string) {
+	w.t.Helper()
+	w.until(text, func() bool { return strings.Contains(strings.Join(shownTexts(w.ui.usage.body.Content), "\n"), text) })
 }
 
 func TestSearchPage(t *testing.T) {
@@ -104,7 +115,7 @@ func TestSearchPage(t *testing.T) {
 		core.around.Messages = append(core.around.Messages, from(adapters.FromUser, fmt.Sprintf("u%d", i), fmt.Sprintf("Prompt number %d of a long conversation.", i), time.Hour))
 	}
 	core.around.Messages[40] = from(adapters.FromUser, "k"+firstID, "The parser test fails about once in twenty runs on CI. Find out why and fix the flaky cause, not the symptom.", 52*time.Minute)
-	w.searchFor("flaky", phaseList)
+	w.searchFor("flaky", "")
 	w.until("the end", func() bool { return w.ui.search.result.over })
 	shows(t, w.ui.search.content, "5 messages in 4 sessions", "flaky", "You · Claude Code · rollcall", "Codex · compiler-experiments", "Claude Code · rollcall")
 	if all := strings.Join(shownTexts(w.ui.search.content), "\n"); strings.ContainsAny(all, "\x1b\u202e") {
@@ -145,7 +156,7 @@ func TestSearchPageProgress(t *testing.T) {
 	core.mu.Unlock()
 	w.ui.search.entry.SetText("slower") // ends the search before
 	w.until("hits while it searches", func() bool {
-		return w.ui.search.phase == phaseList && w.ui.search.result.report.Found == 1000 && !w.ui.search.result.over
+		return len(w.ui.search.result.hits) > 0 && w.ui.search.result.report.Found == 1000 && !w.ui.search.result.over
 	})
 	shows(t, w.ui.search.content, "5 messages", "340 of 1,000 conversations")
 	core.mu.Lock()
@@ -159,7 +170,7 @@ func TestSearchPageFailures(t *testing.T) {
 	w, core := openSearch(t)
 	core.report.Agents = append(core.report.Agents, app.SearchedAgent{Name: agentname.Codex, State: app.Failed,
 		Problems: []string{"/home/dev/.codex/sessions: unreadable: permission denied (give your user read permission on it)"}})
-	w.searchFor("flaky", phaseList)
+	w.searchFor("flaky", "")
 	w.until("the banner", func() bool { return w.ui.search.problem.Content.Visible() })
 	shows(t, w.ui.search.content, "Not everything could be searched", "Codex: /home/dev/.codex", "give your user read permission")
 	core.err = errors.New("no answer in 5 s")
@@ -169,24 +180,24 @@ func TestSearchPageFailures(t *testing.T) {
 	})
 	w.shoot("search-partly")
 	core.hits = nil
-	w.searchFor("nothing", phaseFailed)
+	w.searchFor("nothing", "Not everything could be searched")
 	shows(t, w.ui.search.content, "Not everything could be searched", "Nothing was found in the rest")
 	w.shoot("search-failed")
 	core.report.Agents = core.report.Agents[:1]
-	w.searchFor("nowhere", phaseNone)
+	w.searchFor("nowhere", "Nothing found")
 	shows(t, w.ui.search.content, "Nothing found", "None of 1,200 conversations has “nowhere”")
 	w.shoot("search-none")
 	w.ui.search.regex.SetChecked(true)
-	w.searchFor("(", phaseMistake)
+	w.searchFor("(", "Cannot search for this")
 	shows(t, w.ui.search.content, "Cannot search for this", "regular expression")
-	w.searchFor("", phaseEmpty)
+	w.searchFor("", "Search conversations")
 }
 
 // A hit that is not in what can be shown says so, and shows the end of the conversation.
 func TestSearchPageMessageNotShown(t *testing.T) {
 	w, core := openSearch(t)
 	core.around = app.Around{Session: core.snapshot.Sessions()[0], At: -1, Messages: []adapters.Message{from(adapters.FromAgent, "z", "the last words", time.Minute)}}
-	w.searchFor("flaky", phaseList)
+	w.searchFor("flaky", "")
 	w.until("all hits", func() bool { return w.ui.search.result.over })
 	w.ui.search.list.Select(3)
 	w.until("the conversation", func() bool { return len(w.ui.search.hit.conversation.views) == 1 })
@@ -229,7 +240,7 @@ func TestUsagePage(t *testing.T) {
 	shows(t, w.ui.usage.content, "Summing up…")
 	w.shoot("usage-loading")
 	close(hold)
-	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
+	w.usageSays("Read from cache")
 	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "Known cost", "4.42 M", "250 M", "310 without a known cost", "at least $", "8 counted on their last day")
 	w.shoot("usage-day")
 	chart := w.ui.usage.chart
@@ -268,23 +279,23 @@ func TestUsagePage(t *testing.T) {
 func TestUsagePageFailures(t *testing.T) {
 	answer := broken(snapshotOf())
 	w := openUsage(t, func() *app.Snapshot { return answer })
-	w.until("the failure", func() bool { return w.ui.usage.phase == phaseFailed })
+	w.usageSays("Cannot read the sessions")
 	shows(t, w.ui.usage.content, "Cannot read the sessions of Codex", "give your user read permission")
 	w.shoot("usage-failed")
 	answer = snapshotOf()
 	w.ui.Refresh()
-	w.until("the empty page", func() bool { return w.ui.usage.phase == phaseEmpty })
+	w.usageSays("No session was active")
 	w.shoot("usage-empty")
 	answer = broken(usageSnapshot())
 	w.ui.usage.since.List.SetSelectedIndex(3)
-	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
+	w.usageSays("Read from cache")
 	shows(t, w.ui.usage.content, "Codex could not be read completely.")
 }
 
 // TestDropDownsOpen: the drop-down lists of Usage and Search open with the mouse, and by keys, and a choice counts.
 func TestDropDownsOpen(t *testing.T) {
 	w := openUsage(t, usageSnapshot)
-	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
+	w.usageSays("Read from cache")
 	for name, s := range map[string]*widgets.Select{"by": w.ui.usage.by.List, "since": w.ui.usage.since.List} {
 		test.TapCanvas(w.win.Canvas(), fyne.CurrentApp().Driver().AbsolutePositionForObject(s).AddXY(5, 5))
 		if w.win.Canvas().Overlays().Top() == nil {

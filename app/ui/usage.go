@@ -39,7 +39,6 @@ type usagePage struct {
 	read   *usageRead // the last result; nil: none yet
 	rows   usage.Table
 	cancel context.CancelFunc // ends the reading; nil: nothing is being read
-	phase  string
 	limits *limitStrip
 }
 
@@ -257,36 +256,27 @@ func (p *usagePage) sum(by usage.By) usage.Table {
 
 // show shows what was read, grouped as selected.
 func (p *usagePage) show() {
-	phase, problem, banner := phaseLoading, "", ""
 	p.rows = usage.Table{By: p.by.Value()}
 	if p.read != nil {
 		p.rows = p.sum(p.by.Value())
-		problem = problemText(p.read.snapshot)
-		switch {
-		case len(p.rows.Rows) > 0:
-			phase, banner = phaseList, problemSummary(p.read.snapshot)
-		case problem != "":
-			phase = phaseFailed
-		default:
-			phase = phaseEmpty
-		}
+	}
+	banner, has := "", len(p.rows.Rows) > 0
+	if has {
+		banner = problemSummary(p.read.snapshot)
+		p.draw()
 	}
 	if p.problem.Set(banner) {
 		p.content.Refresh()
 	}
-	widgets.SetLabel(p.total, p.totalText(phase))
-	if phase == phaseList {
-		p.draw()
-	}
-	p.phase = phase
+	widgets.SetLabel(p.total, p.totalText())
 	again := p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.look)
-	switch phase {
-	case phaseList:
+	switch {
+	case has:
 		p.body.Show(p.table)
-	case phaseLoading:
+	case p.read == nil:
 		p.body.Say(widgets.Message{Busy: true, Title: "Summing up…", Text: "Rollcall reads the totals of all sessions."})
-	case phaseFailed:
-		p.body.Say(widgets.Trouble("Cannot read the sessions of "+join(namesOf(failures(p.read.snapshot))), problem, again, p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })))
+	case problemText(p.read.snapshot) != "":
+		p.body.Say(widgets.Trouble("Cannot read the sessions of "+join(namesOf(failures(p.read.snapshot))), problemText(p.read.snapshot), again, p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })))
 	default:
 		p.body.Say(widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Text: "No session was active in this period.", Actions: []fyne.CanvasObject{again}})
 	}
@@ -340,9 +330,9 @@ func dayBars(rows []usage.Row, now time.Time) (bars []widgets.ChartBar) {
 	return bars
 }
 
-// totalText returns a line with the totals of the table.
-func (p *usagePage) totalText(phase string) string {
-	if phase != phaseList {
+// totalText returns a line with the totals of the table; empty: it has no rows.
+func (p *usagePage) totalText() string {
+	if len(p.rows.Rows) == 0 {
 		return ""
 	}
 	t := &p.rows.Total
