@@ -9,6 +9,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/control/answer"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 )
 
 // answering holds the state of the requests that wait, for all pages. It is used on Fyne's goroutine only, except the board.
@@ -93,7 +94,7 @@ func (u *UI) answer(item asked, d adapters.Decision) {
 	ref := item.ref()
 	a := &u.asking
 	a.running[ref] = true
-	u.sessions.showResult(resultRunning, "Answering…")
+	u.sessions.showResult("stale", widgets.ColorMuted, "Answering…")
 	u.sessions.detail.request.enable()
 	go func() {
 		ctx, cancel := context.WithTimeout(u.ctx, answerWait)
@@ -113,7 +114,7 @@ func (u *UI) answered(item asked, d adapters.Decision, err error) {
 	name := present.AgentName(ref.Agent) + " in " + present.Cut(present.Project(tail(item.entry.Session.CWD, maxRowText)), 40)
 	if err != nil {
 		text := name + ": " + errorText(err)
-		u.sessions.showResult(resultFailed, text)
+		u.sessions.showResult("waiting", widgets.ColorWaiting, text)
 		if u.page != pageSessions {
 			u.notify(text)
 		}
@@ -122,18 +123,10 @@ func (u *UI) answered(item asked, d adapters.Decision, err error) {
 		return
 	}
 	done := map[adapters.Verdict]string{adapters.AllowOnce: "allowed once", adapters.Deny: "denied", adapters.Reply: "answered"}[d.Verdict]
-	u.sessions.showResult(resultDone, name+": "+done)
+	u.sessions.showResult("done", widgets.ColorGood, name+": "+done)
 	a.done[ref], a.last = u.now(), ref
 	u.showAsked(a.board.List())
 }
-
-// The kinds of results.
-const (
-	resultNone = iota
-	resultRunning
-	resultDone
-	resultFailed
-)
 
 // ShowRequest limits the list to what waits for the user, and selects the first request of a session; with an empty id, the request
 // that waits longest. A session that does not wait is shown in the list of all sessions.

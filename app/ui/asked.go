@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"fyne.io/fyne/v2/theme"
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
@@ -84,11 +83,9 @@ func (a *asked) since() time.Time {
 
 // row returns the texts of a row of the queue.
 func (a *asked) row(now time.Time) rowText {
-	s := a.entry.Session.Session
-	s.CWD = tail(s.CWD, maxRowText)
-	w := rowText{first: present.Project(s.CWD), status: present.Status(s), bold: true, firstColor: theme.ColorNameForeground,
-		statusColor: widgets.ColorWaiting, secondColor: widgets.ColorMuted, right: present.Since(a.since(), now), usage: usageText(&a.entry.Session), icon: widgets.NewIcon("waiting", widgets.ColorWaiting)}
-	what := "answer it " + present.Where(&s)
+	s := a.entry.Session
+	s.Stale, s.LastActivityAt = nil, a.since() // the queue reads the session itself
+	w, what := sessionText(&s, false, now), "answer it "+present.Where(&s.Session)
 	switch {
 	case a.request != nil:
 		w.status = a.request.Kind.Words()
@@ -100,7 +97,7 @@ func (a *asked) row(now time.Time) rowText {
 		what = "reading what it asks…"
 	}
 	w.spare = present.AgentName(s.Agent) + " · " // the details name the agent, too
-	w.second = w.spare + when(s.Remote != "", onMachine(&a.entry.Session)+" · ") + what
+	w.second = w.spare + when(s.Remote != "", onMachine(&s)+" · ") + what
 	return w
 }
 

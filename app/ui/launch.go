@@ -96,7 +96,7 @@ func newLaunchPage(u *UI) *launchPage {
 }
 
 func (p *launchPage) form() fyne.CanvasObject {
-	p.browse = newBrowseButton(p.ui.host, p.folder.SetText, p.preview.fail)
+	p.browse = newBrowseButton(p.ui.host, p.folder.SetText, func(text string) { p.preview.instead(text, widget.DangerImportance) })
 	return widgets.Rows(2,
 		p.runs, widgets.Headline(newAgent),
 		widgets.Hint("The session is listed like any other. If you choose several agents, each gets the same prompt and its own git worktree."),
@@ -280,11 +280,11 @@ func (p *launchPage) update() {
 	p.showHomes(&f)
 	switch missing := f.missing(); {
 	case p.ui.options.Launches == nil && f.machine == "":
-		p.preview.showText("Agents cannot be launched: " + errNoState.Error() + ".")
+		p.preview.instead("Agents cannot be launched: "+errNoState.Error()+".", widget.LowImportance)
 	case !p.asked:
-		p.preview.showText("Looking for agents…")
+		p.preview.instead("Looking for agents…", widget.LowImportance)
 	case missing != "":
-		p.preview.showText(missing)
+		p.preview.instead(missing, widget.LowImportance)
 	default:
 		p.preview.show(f)
 	}

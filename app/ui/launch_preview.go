@@ -53,16 +53,11 @@ func newPreview(u *UI) *preview {
 	p.extending = widgets.Inset(widgets.Flow(p.extend))
 	p.caution = widgets.Rows(6, p.warning, p.extending)
 	p.caution.Hide()
-	p.showText("")
+	p.instead("", widget.LowImportance)
 	return p
 }
 
-// showText shows a text instead of a command.
-func (p *preview) showText(text string) { p.instead(text, widget.LowImportance) }
-
-// fail shows why there is no command.
-func (p *preview) fail(text string) { p.instead(text, widget.DangerImportance) }
-
+// instead shows a text instead of a command: a hint, or with DangerImportance why there is no command.
 func (p *preview) instead(text string, importance widget.Importance) {
 	p.cancel()
 	p.asking = false
@@ -122,7 +117,7 @@ func (p *preview) extendTimers() {
 	}, func(f launchForm, err error) {
 		p.extend.SetEnabled(true)
 		if err != nil {
-			p.fail("The timer was not extended: " + errorText(err))
+			p.instead("The timer was not extended: "+errorText(err), widget.DangerImportance)
 			return
 		}
 		p.show(f)
@@ -149,7 +144,7 @@ func (p *preview) show(f launchForm) {
 func (p *preview) answer(got *prepared, err error) {
 	p.asking = false
 	if err != nil {
-		p.fail(errorText(err))
+		p.instead(errorText(err), widget.DangerImportance)
 		return
 	}
 	var lines []string

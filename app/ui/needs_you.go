@@ -45,9 +45,9 @@ func (p *sessionsPage) followAsked() {
 	listed := slices.ContainsFunc(u.asking.asked, func(a asked) bool { return a.ref() == ref })
 	if !listed && ref.Key != "" && u.asking.last != ref && !u.isAnswering(ref) {
 		if slices.ContainsFunc(u.asking.asked, func(a asked) bool { return a.entry.Session.Agent == ref.Agent && a.entry.Session.ID == ref.Session }) {
-			p.showResult(resultFailed, present.AgentName(ref.Agent)+" asks for something else now. Nothing was answered; read it again.")
+			p.showResult("waiting", widgets.ColorWaiting, present.AgentName(ref.Agent)+" asks for something else now. Nothing was answered; read it again.")
 		} else {
-			p.showResult(resultFailed, was.title()+": this no longer waits. It was answered elsewhere, or withdrawn.")
+			p.showResult("waiting", widgets.ColorWaiting, was.title()+": this no longer waits. It was answered elsewhere, or withdrawn.")
 		}
 	}
 	if u.scope == needsYou {
@@ -117,23 +117,16 @@ func isWaiting(s *app.Snapshot, id string) bool {
 	return false
 }
 
-// showResult shows above the request how the last answer ended, until the next one or until the user chooses another session.
-func (p *sessionsPage) showResult(kind int, text string) {
-	text = present.Cut(text, 600)
-	if p.kind == kind && p.outcome == text {
+// showResult shows above the request how the last answer ended, until the next one or until the user chooses another session; an empty text shows nothing.
+func (p *sessionsPage) showResult(icon string, color fyne.ThemeColorName, text string) {
+	if text = present.Cut(text, 600); p.outcome == text {
 		return
 	}
-	p.kind, p.outcome = kind, text
+	p.outcome = text
 	result := p.detail.result
-	switch kind {
-	case resultDone:
-		result.Objects = []fyne.CanvasObject{widgets.Success(text)}
-	case resultFailed:
-		result.Objects = []fyne.CanvasObject{widgets.Warning(text)}
-	default:
-		result.Objects = []fyne.CanvasObject{widgets.Hint(text)}
+	if result.Hidden = text == ""; !result.Hidden {
+		result.Objects = []fyne.CanvasObject{widgets.Sentence(icon, color, text)}
 	}
-	result.Hidden = kind == resultNone
 	p.detail.layOut()
 	p.showPhase()
 }

@@ -304,14 +304,8 @@ type stack struct {
 func (s *stack) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	y := float32(4)
 	for _, o := range objects {
-		// Resize twice: the height of a wrapped text is right only after its width was set.
-		if o.Size().Width != size.Width {
-			o.Resize(fyne.NewSize(size.Width, o.MinSize().Height))
-		}
-		h := o.MinSize().Height
-		o.Resize(fyne.NewSize(size.Width, h))
 		o.Move(fyne.NewPos(0, y))
-		y += h
+		y += widgets.WrapTo(o, size.Width)
 	}
 	y += 8
 	changed := y != s.height || size.Width != s.width

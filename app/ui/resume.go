@@ -93,7 +93,7 @@ func (r *resumeSheet) changed() {
 		missing = "Write a message, or resume in a terminal."
 	}
 	if missing != "" {
-		r.preview.showText(missing)
+		r.preview.instead(missing, widget.LowImportance)
 	} else {
 		r.preview.show(f)
 	}

@@ -44,7 +44,6 @@ type sessionsPage struct {
 	asks     string     // id of a session whose request is to be selected once it is known whether it waits
 	keys     presses
 	outcome  string // text of the result of the last answer
-	kind     int    // kind of that result
 	onMore   bool   // the row of the finished sub-agents of selected is selected
 	grouped  bool   // the sessions are grouped by project
 	chosen   bool   // the user chose the selection
@@ -252,7 +251,7 @@ func (p *sessionsPage) selectedRow() (at int, ok bool) {
 // selectRow selects r. For a row of finished sub-agents, the details are those of their parent.
 func (p *sessionsPage) selectRow(r row) {
 	if r.key != p.selected || r.ref != p.ref {
-		p.showResult(resultNone, "")
+		p.showResult("", "", "")
 	}
 	p.chosen, p.wanted, p.asks = true, "", ""
 	p.selected, p.ref, p.onMore = r.key, r.ref, r.kind == moreRow

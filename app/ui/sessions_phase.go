@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -71,10 +72,7 @@ func (p *sessionsPage) instead() (m *widgets.Message, fills bool) {
 		m := widgets.Trouble(title, problemText(snap), p.refresh(), p.button("Details", func() { p.ui.open(pageAgents) }))
 		return &m, true
 	case asking:
-		text := "When a session asks for a permission or has a question, it is shown here."
-		if p.kind == resultDone || p.kind == resultFailed {
-			text = p.outcome
-		}
+		text := cmp.Or(p.outcome, "When a session asks for a permission or has a question, it is shown here.")
 		return &widgets.Message{Icon: "done", Color: widgets.ColorGood, Title: "Nothing waits for you", Text: text, Actions: all}, true
 	}
 	return p.empty(), true

@@ -96,7 +96,7 @@ func column(width float32, isMiddle bool) Layout {
 	return Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
 		for _, o := range objects {
 			w := min(size.Width-24, width)
-			h := wrapTo(o, w)
+			h := WrapTo(o, w)
 			y := float32(0)
 			if isMiddle {
 				y = max((size.Height-h)*0.42, 12)
@@ -106,8 +106,8 @@ func column(width float32, isMiddle bool) Layout {
 	}, func(objects []fyne.CanvasObject) fyne.Size { return largest(objects).AddWidthHeight(24, 0) }}
 }
 
-// wrapTo makes o width wide and as high as it needs, and returns its height.
-func wrapTo(o fyne.CanvasObject, width float32) float32 {
+// WrapTo makes o width wide and as high as it needs, and returns its height.
+func WrapTo(o fyne.CanvasObject, width float32) float32 {
 	o.Resize(fyne.NewSize(width, o.MinSize().Height))
 	h := o.MinSize().Height // the height of a wrapped text is right only after its width was set
 	o.Resize(fyne.NewSize(width, h))

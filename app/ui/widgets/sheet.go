@@ -136,7 +136,7 @@ func (s *Sheet) Fit() {
 	whole := s.host.Window.Canvas().Size()
 	width := min(s.width, whole.Width-40)
 	inner := width - 2*sheetPad
-	height := min(wrapTo(s.title, inner)+wrapTo(s.body, inner)+s.Buttons.MinSize().Height+48, whole.Height-40)
+	height := min(WrapTo(s.title, inner)+WrapTo(s.body, inner)+s.Buttons.MinSize().Height+48, whole.Height-40)
 	Place(s.Popup, (whole.Width-width)/2, (whole.Height-height)/2, width, height)
 	s.Popup.Refresh()
 }
