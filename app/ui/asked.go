@@ -101,14 +101,6 @@ func (a *asked) row(now time.Time) rowText {
 	return w
 }
 
-// codeParts returns everything that the user decides on. It takes time in proportion to the length of the texts.
-func codeParts(r *answer.Request) (parts []widgets.CodePart) {
-	for _, p := range r.Whole() {
-		parts = append(parts, widgets.CodePart(p))
-	}
-	return parts
-}
-
 // whyNot returns why a request, or part of what it asks for, can't be answered from here; empty: it can.
 func (a *asked) whyNot(policy settings.Answering) string {
 	place := ""

@@ -96,9 +96,9 @@ func parseIn(text string) (time.Duration, error) {
 	return d, nil
 }
 
-func newDurationField(h *widgets.Host, f *widgets.Form) *widgets.SuggestEntry {
-	e := h.NewSuggestEntry("45m", durations, func(string) { f.Check() })
-	e.Submit = f.Send
+func (u *UI) newDurationField(f *widgets.Form) *widgets.Entry {
+	e := f.NewEntry("45m")
+	u.suggest(e, func() []string { return durations })
 	e.SetText(durations[0])
 	return e
 }
@@ -118,7 +118,7 @@ func (u *UI) changeTimer(duration string, do func(context.Context, time.Duration
 // showFuse opens the form that sets a timer.
 func (u *UI) showFuse(dir string) {
 	f := u.host.NewForm("Set a timer", "Set timer", "The timer was not set: ")
-	folder, in := newFolderField(u.host, f), newDurationField(u.host, f)
+	folder, in := newFolderField(u.host, f), u.newDurationField(f)
 	script := f.NewTextArea("docker compose down", 2)
 	hook := f.NewEntry("https://example.org/hook")
 	note := f.NewEntry("the test cluster")
@@ -140,7 +140,7 @@ func (u *UI) showFuse(dir string) {
 // showExtend opens the form that lets a timer run longer.
 func (u *UI) showExtend(path string) {
 	f := u.host.NewForm("Extend the timer", "Extend", "The timer was not extended: ")
-	by := newDurationField(u.host, f)
+	by := u.newDurationField(f)
 	f.Submit = func() func(context.Context) error {
 		return u.changeTimer(by.Text, func(ctx context.Context, d time.Duration) (fuse.Fuse, error) {
 			return u.options.Fuses.Extend(ctx, path, d)

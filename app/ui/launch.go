@@ -31,7 +31,7 @@ type launchPage struct {
 	machine   *pick
 	home      *pick // the account of a launch of one agent
 	browse    *widgets.Button
-	folder    *widgets.SuggestEntry
+	folder    *widgets.Entry
 	agents    *fyne.Container
 	choices   []*agentChoice
 	prompt    *widgets.Entry
@@ -47,13 +47,14 @@ type launchPage struct {
 	refused   *refusal
 	runs      *fyne.Container
 
-	asked   bool                     // it is known which agents are installed
-	found   map[adapters.Name]string // the command that installs each agent; empty: it is installed
-	folders []string                 // folders of recent sessions
-	touched bool                     // the user chose the folder
-	filling bool                     // set while the page itself changes a field
-	busy    bool                     // a launch is being started
-	group   string                   // the name of the next group
+	asked     bool                     // it is known which agents are installed
+	found     map[adapters.Name]string // the command that installs each agent; empty: it is installed
+	folders   []string                 // folders of recent sessions
+	suggested []string                 // those whose name can be shown
+	touched   bool                     // the user chose the folder
+	filling   bool                     // set while the page itself changes a field
+	busy      bool                     // a launch is being started
+	group     string                   // the name of the next group
 }
 
 // thisMachine is the first option in the list of machines.
@@ -69,7 +70,8 @@ func newLaunchPage(u *UI) *launchPage {
 		return widgets.Rows(2, widgets.NewLabel("Machine"), widgets.Inset(o))
 	}, p.machineChanged)
 	p.home = newPick(u.host, ownAccount, func(o fyne.CanvasObject) *fyne.Container { return widgets.Named("Account", o) }, p.changed)
-	p.folder = u.host.NewSuggestEntry(folderPlaceholder, nil, func(string) { p.touched = p.touched || !p.filling; p.changed() })
+	p.folder = u.host.NewEntry(folderPlaceholder, func(string) { p.touched = p.touched || !p.filling; p.changed() })
+	u.suggest(p.folder, func() []string { return p.suggested })
 	p.folder.Submit = p.launch
 	p.agents = widgets.Rows(4)
 	for _, a := range u.options.Agents {
@@ -215,16 +217,15 @@ func (p *launchPage) apply(s *app.Snapshot) {
 		return
 	}
 	p.folders = folders
-	shown := make([]string, 0, len(folders))
+	p.suggested = nil
 	for _, f := range folders {
 		if present.Line(f) == f { // a folder whose name is shown changed could not be chosen
-			shown = append(shown, f)
+			p.suggested = append(p.suggested, f)
 		}
 	}
-	p.folder.SetOptions(shown)
-	if !p.touched && p.folder.Text == "" && len(shown) > 0 {
+	if !p.touched && p.folder.Text == "" && len(p.suggested) > 0 {
 		p.filling = true
-		p.folder.SetText(shown[0])
+		p.folder.SetText(p.suggested[0])
 		p.filling = false
 	}
 }

@@ -85,13 +85,6 @@ func newOpenedRun(u *UI, title, text, said string) *launchRun {
 	return r
 }
 
-// newAgentRun shows a launch in the background and follows it.
-func newAgentRun(u *UI, s *launch.Started) *launchRun {
-	r := newLaunchRun(u, runTitle(s.Record.Agent, s.Record.Model, s.Record.Dir), "")
-	r.follow(s)
-	return r
-}
-
 func runTitle(agent adapters.Name, model, dir string) string {
 	title := present.AgentName(agent)
 	if model != "" {
@@ -100,8 +93,8 @@ func runTitle(agent adapters.Name, model, dir string) string {
 	return title + " in " + short(dir)
 }
 
-// follow shows the progress of a launch until its end.
-func (r *launchRun) follow(s *launch.Started) {
+// follow shows the progress of a launch until its end, and returns r.
+func (r *launchRun) follow(s *launch.Started) *launchRun {
 	text := fmt.Sprintf("Starting… process %d", s.PID)
 	for _, w := range s.Warnings {
 		text += "\n" + short(w.Error())
@@ -109,6 +102,7 @@ func (r *launchRun) follow(s *launch.Started) {
 	r.show("working", widgets.ColorWorking, text)
 	u := r.ui
 	go u.options.Launches.Follow(u.ctx, s, func(ctx context.Context, agent adapters.Name) *app.Snapshot { return u.core.RefreshOne(ctx, agent) }, func(p launch.Progress) { u.post(func() { r.progress(p) }) })
+	return r
 }
 
 func (r *launchRun) progress(p launch.Progress) {

@@ -54,7 +54,10 @@ func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, er
 		}, err
 	}
 	started, err := u.options.Launches.Start(ctx, p.plan, occupied)
-	return func() *launchRun { return newAgentRun(u, started) }, err
+	return func() *launchRun {
+		rec := &started.Record
+		return newLaunchRun(u, runTitle(rec.Agent, rec.Model, rec.Dir), "").follow(started)
+	}, err
 }
 
 // title returns the title of the card of a launch of one agent.

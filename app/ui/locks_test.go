@@ -226,7 +226,7 @@ func TestLocksNotRead(t *testing.T) {
 	w := openWith(t, &fakeCore{snapshot: full()}, blockedFolders(t))
 	w.ui.pages[pageLocks].opened = nil
 	w.ui.open(pageLocks)
-	if shows(t, w.ui.locks.content, "Reading the locks and timers…"); !w.ui.locks.stage.IsBusy() {
+	if shows(t, w.ui.locks.content, "Reading the locks and timers…"); w.activity() == nil {
 		t.Error("nothing moves while the page says that it reads")
 	}
 	w.ui.locks.look()

@@ -74,7 +74,7 @@ func TestConversation(t *testing.T) {
 	w.talking(10)
 	shows(t, c.content, "10 messages", "You", "The parser test fails", "20 Nov 12:30", "Claude Code", "lookahead outlives this",
 		"Bash", "go test -run TestParser -count=200 ./parser", "Conversation compacted", "14:27")
-	if c.body.IsBusy() {
+	if w.activity() != nil {
 		t.Error("the sign still moves")
 	}
 	facts := func() int {

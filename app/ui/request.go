@@ -110,7 +110,12 @@ func (v *requestView) showText() {
 	r := v.item.request
 	switch {
 	case r != nil:
-		v.code.Set(r.Size(), func() []widgets.CodePart { return codeParts(r) })
+		v.code.Set(r.Size(), func() (parts []widgets.CodePart) {
+			for _, p := range r.Whole() {
+				parts = append(parts, widgets.CodePart(p))
+			}
+			return parts
+		})
 	case !v.item.entry.Read:
 		v.code.Set(0, func() []widgets.CodePart { return []widgets.CodePart{{Title: "Reading what it asks…"}} })
 	default:

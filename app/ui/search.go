@@ -102,9 +102,6 @@ func (p *searchPage) take(r *searchResult) {
 	if r.terms != p.terms {
 		return
 	}
-	if !r.over && r.report.Found == 0 { // a delivery of hits before the next report: the counts of the last report stay
-		r.report.Searched, r.report.Found = p.result.report.Searched, p.result.report.Found
-	}
 	p.result = r
 	p.show()
 }

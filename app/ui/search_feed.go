@@ -84,6 +84,7 @@ func runSearch(ctx context.Context, core Core, now func() time.Time, terms searc
 	}
 	var mu sync.Mutex // found and progress are called one at a time, which the race detector cannot know
 	var hits []hitText
+	var last app.SearchReport
 	delivered := time.Now()
 	set := func(r app.SearchReport, over bool) {
 		delivered = time.Now()
@@ -94,12 +95,13 @@ func runSearch(ctx context.Context, core Core, now func() time.Time, terms searc
 		defer mu.Unlock()
 		hits = append(hits, newHitText(&h))
 		if len(hits) == 1 || time.Since(delivered) >= deliverPause {
-			set(app.SearchReport{Hits: len(hits)}, false)
+			set(last, false)
 		}
 		return ctx.Err() == nil
 	}, func(r app.SearchReport) {
 		mu.Lock()
 		defer mu.Unlock()
+		last = r
 		set(r, false)
 	})
 	mu.Lock()

@@ -17,12 +17,6 @@ import (
 	"rollcall/proc"
 )
 
-// stopResult is the result of a stop.
-type stopResult struct {
-	app.StopResult
-	ended bool // the session had ended before
-}
-
 // showStop shows what a stop of s will do, and stops s once the user agrees.
 func (u *UI) showStop(s app.Session) {
 	sheet := u.host.NewSheet("Stop this session?", widgets.SheetWidth)
@@ -91,24 +85,21 @@ func stepsText(steps []app.StopStep) string {
 // stop carries out a plan, and shows the result.
 func (u *UI) stop(sheet *widgets.Sheet, plan *app.StopPlan) {
 	name := present.Cut(sessionTitle(&plan.Session), 120)
-	widgets.Run(sheet, "Stopping…", "“"+name+"” was not stopped: ", func(ctx context.Context, say func(string)) (r stopResult, err error) {
-		r.StopResult, err = u.core.Stop(ctx, plan, func(step app.StopStep) {
+	widgets.Run(sheet, "Stopping…", "“"+name+"” was not stopped: ", func(ctx context.Context, say func(string)) (string, error) {
+		r, err := u.core.Stop(ctx, plan, func(step app.StopStep) {
 			say(fmt.Sprintf("Sent %s, waiting up to %g s…", step.Signal, step.Grace.Seconds()))
 		})
 		if errors.Is(err, app.ErrNotRunning) {
-			r.ended, err = true, nil
+			return "The session had already ended.", nil
 		}
-		return r, err
-	}, func(r stopResult) {
+		return stoppedText(plan, r), err
+	}, func(how string) {
 		sheet.SetTitle("The session is stopped")
-		sheet.ShowResult([]fyne.CanvasObject{widgets.Paragraph("“"+name+"”", widget.MediumImportance), widgets.Success(stoppedText(plan, r))})
+		sheet.ShowResult([]fyne.CanvasObject{widgets.Paragraph("“"+name+"”", widget.MediumImportance), widgets.Success(how)})
 	})
 }
 
-func stoppedText(plan *app.StopPlan, r stopResult) string {
-	if r.ended {
-		return "The session had already ended."
-	}
+func stoppedText(plan *app.StopPlan, r app.StopResult) string {
 	text := sentence(present.StoppedBy(r.By, plan.Through, r.Took)) + "."
 	if len(r.Rest) > 0 {
 		names := make([]string, 0, len(r.Rest))
@@ -157,7 +148,7 @@ func (u *UI) offerIdle(s *widgets.Sheet, found idlePlans) {
 			return "", err
 		}
 		r, err := u.core.Stop(ctx, plan, nil)
-		return stoppedText(plan, stopResult{StopResult: r}), err
+		return stoppedText(plan, r), err
 	}
 	for _, p := range found.plans {
 		c.Add(present.Cut(sessionTitle(&p.Session), 90), idleText(p), widget.LowImportance, true, true)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/app"
@@ -91,6 +92,17 @@ func (u *UI) showMenuBelow(b fyne.CanvasObject, items []*fyne.MenuItem) {
 		y = at.Y - size.Height - 2
 	}
 	menu.ShowAtPosition(fyne.NewPos(max(x, 0), max(y, 0)))
+}
+
+// suggest adds a button to a field that opens a menu of texts for it.
+func (u *UI) suggest(e *widgets.Entry, texts func() []string) {
+	e.ActionItem = u.host.NewFlatButton("", theme.MenuDropDownIcon(), func() {
+		var items []*fyne.MenuItem
+		for _, text := range texts() {
+			items = append(items, fyne.NewMenuItem(text, func() { e.SetText(text) }))
+		}
+		u.showMenuBelow(e, items)
+	})
 }
 
 // muteItem returns the menu item that mutes the folder of a session, or unmutes a muted one; nil: the folder cannot be muted.

@@ -11,6 +11,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 )
 
@@ -36,22 +37,17 @@ func (s *limitStrip) read(u *UI) {
 	widgets.InBackground(u.ctx, u.host, func(ctx context.Context) ([]app.AgentLimits, error) {
 		return app.LimitsOf(ctx, u.options.Agents, 0), nil
 	},
-		func(found []app.AgentLimits, _ error) { s.show(found, u.limitAccount, u.now()) })
-}
-
-// limitAccount returns the name of a home for a text about a limit; empty: it needs none.
-func (u *UI) limitAccount(a *app.AgentLimits, home string) string {
-	if u.options.Live == nil {
-		return ""
-	}
-	set, _ := u.options.Live.Get()
-	return set.NameAccount(a.Agent, home, a.SeveralHomes())
+		func(found []app.AgentLimits, _ error) { s.show(u, found) })
 }
 
 // maxLimitRows is the largest number of windows that the strip shows.
 const maxLimitRows = 8
 
-func (s *limitStrip) show(agents []app.AgentLimits, account func(*app.AgentLimits, string) string, now time.Time) {
+func (s *limitStrip) show(u *UI, agents []app.AgentLimits) {
+	var set settings.Settings
+	if live := u.options.Live; live != nil {
+		set, _ = live.Get()
+	}
 	s.rows.Objects = nil
 	var failed []string
 	for i := range agents {
@@ -61,8 +57,8 @@ func (s *limitStrip) show(agents []app.AgentLimits, account func(*app.AgentLimit
 		}
 		for j := range a.Limits {
 			if l := &a.Limits[j]; len(s.rows.Objects) < maxLimitRows {
-				who := strings.TrimSpace(present.AgentName(a.Agent) + " " + short(account(a, l.Home)))
-				s.rows.Add(limitRow(who, l, now))
+				who := strings.TrimSpace(present.AgentName(a.Agent) + " " + short(set.NameAccount(a.Agent, l.Home, a.SeveralHomes())))
+				s.rows.Add(limitRow(who, l, u.now()))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -58,12 +59,7 @@ func (u *UI) offerWorktrees(s *widgets.Sheet, w worktreePlans) {
 	c := s.NewChecklist("removing…", "not removed: ")
 	c.Label = func(checked []*widgets.CheckItem) string {
 		text := "Remove " + english.Plural(len(checked), "worktree", "worktrees")
-		for _, i := range checked {
-			if len(w.plans[i.Index].Loses) > 0 {
-				return text + " and lose work"
-			}
-		}
-		return text
+		return text + when(slices.ContainsFunc(checked, func(i *widgets.CheckItem) bool { return len(w.plans[i.Index].Loses) > 0 }), " and lose work")
 	}
 	c.Act = func(ctx context.Context, i *widgets.CheckItem) (string, error) {
 		// The row showed the user what would be lost, so losing it is allowed.

@@ -169,48 +169,6 @@ func (c *Choice[T]) Offer(names []string, values []T) bool {
 	return true
 }
 
-// SuggestEntry is an entry with suggestions in a drop-down list.
-type SuggestEntry struct {
-	widget.SelectEntry
-	Submit func() // called for Ctrl+Enter; may be nil
-	host   *Host
-}
-
-// NewSuggestEntry returns an empty entry.
-func (h *Host) NewSuggestEntry(placeholder string, options []string, changed func(string)) *SuggestEntry {
-	e := &SuggestEntry{host: h}
-	e.ExtendBaseWidget(e)
-	e.PlaceHolder, e.OnChanged = placeholder, changed
-	e.Wrapping = fyne.TextWrap(fyne.TextTruncateClip)
-	e.SetOptions(options)
-	if drop, ok := e.ActionItem.(*widget.Button); ok { // replaced by a button of this package, since it can have the focus too
-		b := h.NewButton("", drop.Icon, drop.OnTapped)
-		b.Importance = drop.Importance
-		e.ActionItem = b
-	}
-	return e
-}
-
-// FocusGained scrolls to the entry.
-func (e *SuggestEntry) FocusGained() {
-	e.SelectEntry.FocusGained()
-	e.host.scrollTo(e)
-}
-
-// TypedKey handles a key while the entry has the focus.
-func (e *SuggestEntry) TypedKey(ev *fyne.KeyEvent) {
-	if !e.host.passOn(ev) {
-		e.SelectEntry.TypedKey(ev)
-	}
-}
-
-// TypedShortcut handles a shortcut while the entry has the focus.
-func (e *SuggestEntry) TypedShortcut(s fyne.Shortcut) {
-	if !e.host.formShortcut(s, e.Submit) {
-		e.SelectEntry.TypedShortcut(s)
-	}
-}
-
 // Entry is a text field of a form. The Tab key leaves it, even if it has several lines.
 type Entry struct {
 	widget.Entry

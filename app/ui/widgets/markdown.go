@@ -17,7 +17,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// parser knows the tables of GitHub. It never reads what a text refers to.
+// parser knows the tables of GitHub. It never reads what a text refers to. Fyne 2.8.1's own reader of Markdown leaves out HTML, reads images, panics at a task in
+// bold letters, and what it shows can't be selected.
 var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser()
 
 // NewMarkdown shows a cleaned text of an agent, and rest on demand unless it is empty: headings, paragraphs, lists and quotes wrap, code and tables are in a

@@ -1,6 +1,8 @@
 package widgets
 
 import (
+	"fmt"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
@@ -43,9 +45,8 @@ func (m *Message) show(busy *widget.Activity) fyne.CanvasObject {
 // Stage shows one content at a time, such as a list or the reason why it is empty.
 type Stage struct {
 	Content *fyne.Container
-	message string // the texts of the message that is shown; empty: the content is none
+	message string // the message that is shown; empty: the content is none
 	busy    *widget.Activity
-	isBusy  bool // the message has an activity indicator
 }
 
 // NewStage returns an empty stage.
@@ -57,32 +58,29 @@ func (s *Stage) Show(o fyne.CanvasObject) bool {
 		return false
 	}
 	s.busy.Stop()
-	s.set("", false, o)
+	s.set("", o)
 	return true
 }
 
 // Say shows a message, and reports whether the stage showed something else before.
 func (s *Stage) Say(m Message) bool {
-	text := m.Title + "\n" + m.Text
-	if s.message == text && s.isBusy == m.Busy {
+	text := fmt.Sprint(m.Title, "\n", m.Text, m.Busy)
+	if s.message == text {
 		return false
 	}
 	s.busy.Stop()
 	if m.Busy {
 		s.busy.Start()
 	}
-	s.set(text, m.Busy, m.show(s.busy))
+	s.set(text, m.show(s.busy))
 	return true
 }
 
-func (s *Stage) set(message string, isBusy bool, o fyne.CanvasObject) {
-	s.message, s.isBusy = message, isBusy
+func (s *Stage) set(message string, o fyne.CanvasObject) {
+	s.message = message
 	s.Content.Objects = []fyne.CanvasObject{o}
 	s.Content.Refresh()
 }
-
-// IsBusy reports whether a message with an activity indicator is shown.
-func (s *Stage) IsBusy() bool { return s.isBusy }
 
 // Sentence returns a text that can be selected, behind an icon.
 func Sentence(icon string, color fyne.ThemeColorName, text string) *fyne.Container {
