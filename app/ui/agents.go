@@ -172,17 +172,14 @@ func (p *agentsPage) facts(h app.Health, now time.Time) []field {
 
 // answered returns when an agent was last read and, unless a later attempt failed, how long that took.
 func answered(h app.Health, now time.Time) string {
-	if h.Answered.IsZero() {
-		if h.State == app.Failed {
-			return "never"
-		}
-		return ""
-	}
-	age := present.Ago(h.Answered, now)
-	if h.State == app.Failed {
+	switch age := present.Ago(h.Answered, now); {
+	case age != "" && h.State != app.Failed:
+		return age + ", took " + elapsed(h.Elapsed)
+	case age == "" && h.State == app.Failed:
+		return "never"
+	default:
 		return age
 	}
-	return age + ", took " + elapsed(h.Elapsed)
 }
 
 // elapsed returns a duration as people write it: "3 ms", "1.2 s".

@@ -105,24 +105,18 @@ func statusFields(s *app.Session, now time.Time) []field {
 // statusLine returns the status in full words.
 func statusLine(s *app.Session) string {
 	line := short(string(s.Status))
-	switch s.Status {
-	case adapters.Waiting:
+	switch {
+	case s.Status == adapters.Waiting:
 		whom := map[adapters.WaitingFor]string{adapters.ForPermission: "your permission", adapters.ForQuestion: "your answer"}[s.WaitingFor]
 		line = "waiting for " + cmp.Or(whom, "you")
-	case adapters.Idle:
-		switch {
-		case s.IsProcess():
-			line = "idle: open, no session yet"
-		case !s.Suspended: // the turn of a suspended session may not be over
-			line = "idle: running, its turn is over"
-		}
-	case adapters.Stopped:
+	case s.Status == adapters.Idle && s.IsProcess():
+		line = "idle: open, no session yet"
+	case s.Status == adapters.Idle && !s.Suspended: // the turn of a suspended session may not be over
+		line = "idle: running, its turn is over"
+	case s.Status == adapters.Stopped:
 		line = "stopped: no process"
 	}
-	if s.Suspended && s.Live() {
-		line += "; suspended: its process is paused until it is continued"
-	}
-	return line
+	return line + when(s.Suspended && s.Live(), "; suspended: its process is paused until it is continued")
 }
 
 // launchFields returns what Rollcall knows of a session that it launched.
@@ -320,9 +314,7 @@ func (v *fieldView) set(f field) {
 	v.field = f
 	if v.link != nil {
 		v.target = *f.link
-		if v.link.Text != f.value {
-			v.link.SetText(f.value)
-		}
+		v.link.SetText(f.value)
 	} else {
 		v.value.Set(f.value, f.rest)
 	}

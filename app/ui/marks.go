@@ -14,13 +14,7 @@ func (u *UI) markItems(s *app.Session) []*fyne.MenuItem {
 	if u.options.Marks == nil || s.Machine != "" || s.IsProcess() || s.Launch != nil && s.Launch.Unlisted {
 		return nil
 	}
-	pin, hide := "Pin", "Hide"
-	if s.Pinned {
-		pin = "Unpin"
-	}
-	if s.Hidden {
-		hide = "Don't hide"
-	}
+	pin, hide := map[bool]string{true: "Unpin", false: "Pin"}[s.Pinned], map[bool]string{true: "Don't hide", false: "Hide"}[s.Hidden]
 	x := *s
 	return []*fyne.MenuItem{
 		fyne.NewMenuItem("Rename…", func() { u.showRename(x) }),

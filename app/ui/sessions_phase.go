@@ -14,15 +14,8 @@ import (
 
 // pending reports whether an agent or another machine has not been read yet.
 func pending(s *app.Snapshot) bool {
-	if s.Generation == 0 && len(s.Adapters) == 0 {
-		return true
-	}
-	for _, a := range s.Adapters {
-		if a.State == app.Pending {
-			return true
-		}
-	}
-	return slices.ContainsFunc(s.Machines, func(m app.MachineHealth) bool { return m.State == app.Pending })
+	return s.Generation == 0 && len(s.Adapters) == 0 || slices.ContainsFunc(s.Adapters, func(a app.Health) bool { return a.State == app.Pending }) ||
+		slices.ContainsFunc(s.Machines, func(m app.MachineHealth) bool { return m.State == app.Pending })
 }
 
 // showPhase shows the list, or what is in its place.

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -59,11 +60,8 @@ func (p *sessionsPage) menuItems() []*fyne.MenuItem {
 	cleanUp := fyne.NewMenuItem("Clean up…", u.showCleanup)
 	cleanUp.Disabled = u.options.Table == nil
 	items := []*fyne.MenuItem{stop, cleanUp, fyne.NewMenuItem("Refresh", u.Refresh)}
-	grouping := "Group by project"
-	if p.grouped {
-		grouping = "Group by status"
-	}
-	items = append(items, fyne.NewMenuItem(grouping, func() {
+	grouping := map[bool]string{true: "status", false: "project"}[p.grouped]
+	items = append(items, fyne.NewMenuItem("Group by "+grouping, func() {
 		p.grouped = !p.grouped
 		u.feed.change(func() { u.feed.grouped = p.grouped })
 	}))
@@ -112,11 +110,8 @@ func (u *UI) muteItem(s *app.Session) *fyne.MenuItem {
 	}
 	set, _ := u.options.Live.Get()
 	folder, muted := s.CWD, set.Notifications.IsMuted(s.CWD)
-	text := "Mute project " + present.Cut(present.Project(folder), 30)
-	if muted {
-		text = "Unmute project " + present.Cut(present.Project(folder), 30)
-	}
-	return fyne.NewMenuItem(text, func() { u.mute(folder, !muted) })
+	verb := map[bool]string{true: "Unmute", false: "Mute"}[muted]
+	return fyne.NewMenuItem(verb+" project "+present.Cut(present.Project(folder), 30), func() { u.mute(folder, !muted) })
 }
 
 // mute mutes the sessions in a folder if on is set, and unmutes them otherwise.
@@ -135,10 +130,8 @@ func (u *UI) mute(folder string, on bool) {
 // launchGroups returns the groups of launches that have a session, in the order of the list.
 func launchGroups(s *app.Snapshot) []string {
 	var out []string
-	seen := map[string]bool{"": true}
 	for x := range s.All() {
-		if g := launchGroup(x); !seen[g] {
-			seen[g] = true
+		if g := launchGroup(x); g != "" && !slices.Contains(out, g) {
 			out = append(out, g)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
 	"rollcall/app/ui/widgets"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -315,15 +316,8 @@ func (u *UI) post(f func()) {
 const ageStep = 15 * time.Second
 
 func (u *UI) tick() {
-	t := time.NewTicker(ageStep)
-	defer t.Stop()
-	for {
-		select {
-		case <-u.ctx.Done():
-			return
-		case <-t.C:
-			u.post(u.showAges)
-		}
+	for bounded.Wait(u.ctx, ageStep) == nil {
+		u.post(u.showAges)
 	}
 }
 
