@@ -247,7 +247,7 @@ shots: ## paint every page and state of the window, light and dark, every page a
 
 screenshots: ## keep the tests' screenshots that the README shows (after make test)
 	convert $(BUILD)/shots/tray-xfce4-panel-light-menu.png -crop 620x372+0+0 +repage docs/menu.png
-	cp $(BUILD)/shots/ui-conversation-light.png docs/window.png
+	cp $(BUILD)/shots/ui-front-page-light.png docs/window.png
 
 install: build ## install for this user: ~/.local/bin and the application menu
 	install -Dm755 $(BUILD)/rollcall $(HOME)/.local/bin/rollcall

@@ -11,6 +11,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/control/answer"
+	"rollcall/app/settings"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 )
@@ -47,6 +49,23 @@ func TestShotConversation(t *testing.T) {
 	w.shoot("conversation-small")
 	w.win.Resize(fyne.NewSize(1400, 900))
 	w.shoot("conversation-large")
+}
+
+// TestShotFrontPage makes the picture of README: a request that can be answered, with the conversation that led to it.
+func TestShotFrontPage(t *testing.T) {
+	const ask = "go test -race -count=1 ./..."
+	talk := workday()
+	talk[len(talk)-1] = toolCall("10", "Bash", ask, adapters.ToolRunning, 2*time.Minute)
+	request := command(firstID, "r1", ask, 2*time.Minute)
+	request.Folder = "/home/dev/projects/rollcall"
+	question := adapters.Request{Agent: agentname.Codex, Session: "019a-codex-1", ID: "q", Kind: adapters.AsksQuestion, Text: "Which region shall the bucket be in?", AskedAt: ago(time.Minute)}
+	a := newAsker(request, question)
+	a.name, a.cwd = agentname.ClaudeCode, request.Folder
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: []adapters.Adapter{a}, Answers: answer.New(a, func() settings.Answering { return settings.AnswerAll })})
+	w.core.say(firstID, talk...)
+	w.talking(10)
+	w.armed(ask)
+	w.shoot("front-page")
 }
 
 func TestShotConversationStates(t *testing.T) {
