@@ -78,14 +78,13 @@ func parseMessages(body []byte) (wireRequest, error) {
 	return r, nil
 }
 
-// newestOf finds the last thing in a message that the user or a tool said. What
+// newestOf finds the last prompt in a message, and notes a tool's result behind it. What
 // Claude Code adds to it (reminders, the echo of slash commands) is passed over.
 func newestOf(content contentBlocks, q *question) (found bool) {
 	for _, block := range slices.Backward(content) {
 		switch {
 		case block.Type == "tool_result":
 			q.toolResult = true
-			return true
 		case block.Type == "text" && !addedByAgent(block.Text):
 			q.prompt = strings.TrimSpace(block.Text)
 			return true

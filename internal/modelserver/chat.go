@@ -44,7 +44,6 @@ func parseChat(body []byte) (wireRequest, error) {
 	for _, message := range slices.Backward(m.Messages) {
 		if message.Role == "tool" {
 			r.toolResult = true
-			break
 		}
 		if message.Role != "user" {
 			continue

@@ -48,7 +48,6 @@ func parseResponses(body []byte) (wireRequest, error) {
 	for _, item := range slices.Backward(m.Input) {
 		if strings.HasSuffix(item.Type, "call_output") {
 			r.toolResult = true
-			break
 		}
 		if item.Role != "user" {
 			continue

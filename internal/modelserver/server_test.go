@@ -311,3 +311,24 @@ func TestOtherRequests(t *testing.T) {
 		t.Errorf("garbage: %d", response.StatusCode)
 	}
 }
+
+// The answer to a tool's result is held as well, by what the prompt before it says.
+func TestToolResultHeld(t *testing.T) {
+	prompt, calls := says("user", "[[hold x]]"), says("assistant", "I will use the shell.")
+	for path, body := range map[string]object{
+		"/v1/chat/completions": {"tools": chatShells["pi"], "messages": []object{prompt, calls, {"role": "tool", "tool_call_id": "c", "content": "done"}}},
+		"/v1/messages": {"tools": []object{{"name": "Bash"}}, "messages": []object{prompt, calls,
+			says("user", []object{{"type": "tool_result", "tool_use_id": "c", "content": "done"}})}},
+		"/v1/responses": {"tools": []object{{"type": "function", "name": "shell"}}, "input": []object{
+			says("user", []object{{"type": "input_text", "text": "[[hold x]]"}}), {"type": "function_call_output", "call_id": "c", "output": "done"}}},
+	} {
+		s := start(t)
+		go func() { _ = s.Release(t.Context(), "x", "[[say later]]") }()
+		body["model"] = "m"
+		answer, err := io.ReadAll(post(t, s.URL()+path, body).Body)
+		must.Do(t, err)
+		if !bytes.Contains(answer, []byte(`"later"`)) {
+			t.Errorf("%s: %s, want the answer that was released", path, answer)
+		}
+	}
+}
