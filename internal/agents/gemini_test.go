@@ -3,8 +3,6 @@
 package agents
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,22 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// seedGemini names the model server, and answers the questions of the first start.
-func (s *Sandbox) seedGemini() {
-	s.t.Helper()
-	dir := filepath.Join(s.Home, ".gemini")
-	err := writeJSON(filepath.Join(dir, "settings.json"), map[string]any{
-		"security":  map[string]any{"auth": map[string]string{"selectedType": "gemini-api-key"}, "folderTrust": map[string]bool{"enabled": false}},
-		"privacy":   map[string]bool{"usageStatisticsEnabled": false},
-		"general":   map[string]bool{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
-		"telemetry": map[string]bool{"enabled": false},
-	})
-	env := fmt.Sprintf("GEMINI_API_KEY=%s\nGOOGLE_GEMINI_BASE_URL=%s\n", mockKey, s.Server.URL())
-	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, ".env"), []byte(env), 0o600)); err != nil {
-		s.t.Fatal(err)
-	}
-}
 
 // innerGemini returns the inner process of a Gemini CLI, which works, below a process that was started.
 func (s *Sandbox) innerGemini(pid int) Process {
@@ -68,7 +50,6 @@ func openGemini(s *Sandbox, r Release, args ...string) (*Terminal, Process) {
 // Gemini CLI through start, work, permission, question, interruption, resume and kill. Its terminal's title shows what it waits for.
 func TestGemini(t *testing.T) {
 	each(t, []Release{GeminiNewest}, func(t *testing.T, s *Sandbox, r Release) {
-		s.seedGemini()
 		terminal, agent := openGemini(s, r)
 		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle")
 		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
@@ -128,7 +109,6 @@ func TestGemini(t *testing.T) {
 // terminal's session, whose file lost its header when the first run began.
 func TestGeminiTogether(t *testing.T) {
 	each(t, []Release{GeminiNewest}, func(t *testing.T, s *Sandbox, r Release) {
-		s.seedGemini()
 		first, firstAgent := openGemini(s, r, "--approval-mode", "yolo")
 		one := s.Detached(s.Argv(r, "-p", "in the background [[delay 300]]")...)
 		asked := s.Asked("in the background")
@@ -160,7 +140,6 @@ func TestAnswerGeminiLaunched(t *testing.T) {
 	Need(t)
 	built(t, headlessBinary)
 	l := NewLauncher(NewSandbox(t), GeminiNewest)
-	l.seedGemini()
 	record := l.Launch("allow me [[bash touch allowed.txt]]", "--answerable")
 	s, id := l.Sandbox, record.Session
 	first := s.asks("touch allowed.txt")
@@ -188,7 +167,6 @@ func TestLaunchGemini(t *testing.T) {
 	Need(t)
 	built(t, headlessBinary)
 	l := NewLauncher(NewSandbox(t), GeminiNewest)
-	l.seedGemini()
 	record := l.Launch("short job [[delay 2]]")
 	l.Recorded(record.ID, "ended", func(r LaunchRecord) bool { return r.Ended() })
 	l.Becomes(byID(record.Session), time.Now(), soon, "stopped/completed")

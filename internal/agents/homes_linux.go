@@ -3,6 +3,7 @@ package agents
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,6 +73,32 @@ func (s *Sandbox) seedCline() error {
 			"settings":  map[string]any{"provider": "openai-compatible", "apiKey": mockKey, "model": mockModel, "baseUrl": s.Server.URL() + "/v1"},
 			"updatedAt": time.Now().UTC().Format(time.RFC3339), "tokenSource": "manual"}},
 	})
+}
+
+// seedGemini names the model server, and answers the questions of the first start.
+func (s *Sandbox) seedGemini() error {
+	dir := filepath.Join(s.Home, ".gemini")
+	err := writeJSON(filepath.Join(dir, "settings.json"), map[string]any{
+		"security":  map[string]any{"auth": map[string]string{"selectedType": "gemini-api-key"}, "folderTrust": map[string]bool{"enabled": false}},
+		"privacy":   map[string]bool{"usageStatisticsEnabled": false},
+		"general":   map[string]bool{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+		"telemetry": map[string]bool{"enabled": false},
+	})
+	env := fmt.Sprintf("GEMINI_API_KEY=%s\nGOOGLE_GEMINI_BASE_URL=%s\n", mockKey, s.Server.URL())
+	return errors.Join(err, os.WriteFile(filepath.Join(dir, ".env"), []byte(env), 0o600))
+}
+
+// seedQwen names the model server, and answers the questions of the first start.
+func (s *Sandbox) seedQwen() error {
+	dir := filepath.Join(s.Home, ".qwen")
+	err := writeJSON(filepath.Join(dir, "settings.json"), map[string]any{
+		"security":  map[string]any{"auth": map[string]string{"selectedType": "openai"}, "folderTrust": map[string]bool{"enabled": false}},
+		"privacy":   map[string]bool{"usageStatisticsEnabled": false},
+		"general":   map[string]bool{"enableAutoUpdate": false},
+		"telemetry": map[string]bool{"enabled": false},
+	})
+	env := fmt.Sprintf("OPENAI_API_KEY=%s\nOPENAI_BASE_URL=%s/v1\nOPENAI_MODEL=%s\n", mockKey, s.Server.URL(), mockModel)
+	return errors.Join(err, os.WriteFile(filepath.Join(dir, ".env"), []byte(env), 0o600))
 }
 
 // mockModelEntry describes the model to Pi, and to OpenClaw, which is built on Pi.

@@ -4,7 +4,6 @@ package agents
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -21,22 +20,6 @@ import (
 
 	"rollcall/internal/must"
 )
-
-// seedQwen names the model server, and answers the questions of the first start.
-func (s *Sandbox) seedQwen() {
-	s.t.Helper()
-	dir := filepath.Join(s.Home, ".qwen")
-	err := writeJSON(filepath.Join(dir, "settings.json"), map[string]any{
-		"security":  map[string]any{"auth": map[string]string{"selectedType": "openai"}, "folderTrust": map[string]bool{"enabled": false}},
-		"privacy":   map[string]bool{"usageStatisticsEnabled": false},
-		"general":   map[string]bool{"enableAutoUpdate": false},
-		"telemetry": map[string]bool{"enabled": false},
-	})
-	env := fmt.Sprintf("OPENAI_API_KEY=%s\nOPENAI_BASE_URL=%s/v1\nOPENAI_MODEL=mock-1\n", mockKey, s.Server.URL())
-	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, ".env"), []byte(env), 0o600)); err != nil {
-		s.t.Fatal(err)
-	}
-}
 
 // openQwen returns the terminal of a Qwen Code, and the process below it that Rollcall names.
 func openQwen(s *Sandbox, r Release, args ...string) (*Terminal, Process) {
@@ -63,7 +46,6 @@ func (s *Sandbox) qwenBelow(outer int) (found Process) {
 // Qwen Code through start, work, permission, question, interruption, resume and kill.
 func TestQwen(t *testing.T) {
 	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
-		s.seedQwen()
 		terminal, agent := openQwen(s, r)
 		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle")
 		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
@@ -110,7 +92,6 @@ func TestQwen(t *testing.T) {
 // Two in one folder: one in a terminal, and a run that ends by itself or is killed.
 func TestQwenTogether(t *testing.T) {
 	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
-		s.seedQwen()
 		terminal, agent := openQwen(s, r)
 		asked := terminal.Prompt("hello there")
 		first := s.Becomes(byPrompt("hello there"), asked, soon, "idle/completed")
@@ -140,7 +121,6 @@ func TestAnswerQwenLaunched(t *testing.T) {
 	Need(t)
 	built(t, headlessBinary)
 	l := NewLauncher(NewSandbox(t), QwenNewest)
-	l.seedQwen()
 	record := l.Launch("allow me [[bash touch allowed.txt]]", "--answerable", "--mode", "default")
 	s, id := l.Sandbox, record.Session
 	first := s.asks("touch allowed.txt")
@@ -165,7 +145,6 @@ func TestAnswerQwenLaunched(t *testing.T) {
 // A Qwen Code that Rollcall launched in a terminal is answered and prompted through its two files; the terminal's own answer counts as well.
 func TestAnswerQwenInTerminal(t *testing.T) {
 	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
-		s.seedQwen()
 		l := NewLauncher(s, r)
 		terminal := l.OpenInTmux("env", "PATH="+l.bin+":"+os.Getenv("PATH"), headlessBinary, "launch", "qwen", "--terminal", "--mode", "default")
 		terminal.Shows("Type your message")
@@ -195,7 +174,6 @@ func TestAnswerQwenInTerminal(t *testing.T) {
 // A session of `qwen serve`, which listens on the next port as the first one is in use: allowed, denied, prompted and interrupted.
 func TestAnswerQwenServed(t *testing.T) {
 	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
-		s.seedQwen()
 		used, err := net.Listen("tcp", "127.0.0.1:0")
 		must.Do(t, err)
 		defer used.Close()

@@ -55,7 +55,8 @@ func NewSandbox(t *testing.T) *Sandbox {
 	if s.Server, err = modelserver.Start("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{s.makeProject(s.Project), s.seedClaude(), s.seedCodex(), s.seedOpenCode(), s.seedPi(), s.seedCopilot(), s.seedCline()} {
+	for _, err := range []error{s.makeProject(s.Project), s.seedClaude(), s.seedCodex(), s.seedOpenCode(), s.seedPi(), s.seedCopilot(), s.seedCline(), s.seedGemini(),
+		s.seedQwen()} {
 		must.Do(t, err)
 	}
 	return s

@@ -15,33 +15,32 @@ func TestUsage(t *testing.T) {
 	nightly(t)
 	for _, c := range []struct {
 		release Release
-		seed    func(*Sandbox)
 		runs    [][]string
 	}{
-		{ClaudeNewest, nil, [][]string{
+		{ClaudeNewest, [][]string{
 			{"-p", "one [[usage 100 11]]"},
 			{"-p", "two [[usage 100 13]]", "--resume", "ID"},
 			{"-p", "fork [[usage 100 17]]", "--resume", "ID", "--fork-session"},
 			{"-p", "three [[usage 100 19]]", "--resume", "ID"},
 			{"-p", "delegate [[agent child job ((usage 100 23))]]", "--resume", "ID"},
 		}},
-		{CodexNewest, nil, [][]string{
+		{CodexNewest, [][]string{
 			{"exec", "--skip-git-repo-check", "one [[usage 100 11]]"},
 			{"exec", "--skip-git-repo-check", "resume", "ID", "two [[usage 100 13]]"},
 		}},
-		{OpenCodeNewest, nil, [][]string{
+		{OpenCodeNewest, [][]string{
 			{"run", "one [[usage 100 11]]"},
 			{"run", "--session", "ID", "two [[usage 100 13]]"},
 			{"run", "--session", "ID", "--fork", "fork [[usage 100 17]]"},
 			{"run", "--session", "ID", "three [[usage 100 19]]"},
 		}},
-		{PiNewest, nil, [][]string{
+		{PiNewest, [][]string{
 			{"-p", "one [[usage 100 11]]"},
 			{"-p", "--session", "ID", "two [[usage 100 13]]"},
 			{"-p", "--fork", "ID", "fork [[usage 100 17]]"},
 			{"-p", "--session", "ID", "three [[usage 100 19]]"},
 		}},
-		{QwenNewest, (*Sandbox).seedQwen, [][]string{
+		{QwenNewest, [][]string{
 			{"-p", "one [[usage 100 11]]"},
 			{"-p", "two [[usage 100 13]]", "--resume", "ID"},
 			{"-p", "fork [[usage 100 17]]", "--resume", "ID", "--fork-session"},
@@ -50,9 +49,6 @@ func TestUsage(t *testing.T) {
 	} {
 		t.Run(c.release.Agent, func(t *testing.T) {
 			each(t, []Release{c.release}, func(t *testing.T, s *Sandbox, r Release) {
-				if c.seed != nil {
-					c.seed(s)
-				}
 				id := ""
 				for _, args := range c.runs {
 					for i := range args {
