@@ -36,7 +36,7 @@ var description = adapters.Register(adapters.Description{
 // keeps what it read of files in memory, never a status. Prompts and titles are cut after 4 KB.
 type Adapter struct {
 	*kit.Base
-	kit.Poll                                              // while a session of a server has an open call, no file shows that it begins to wait
+	kit.Poll                                              // no file shows that a session of a server begins to wait, or that a prompt is taken back
 	serves      func(netip.AddrPort, proc.Identity) error // reports with an error that an address is not served by a process
 	transcripts *kit.Transcripts[facts, *facts]
 }
@@ -92,7 +92,10 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.readEntries()
 	d.read()
 	d.match()
-	d.askServers()
+	open, titled := d.askServers(), d.readTitles()
+	if len(q.IDs) == 0 {
+		d.Again(open || titled)
+	}
 	d.addSessions()
 	a.Watch.Set(d.watchPaths())
 	a.transcripts.End(q.Once)

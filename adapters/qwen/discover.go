@@ -12,6 +12,8 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/pane"
+	"rollcall/proc"
 )
 
 // discovery holds the state of one call of Discover.
@@ -28,6 +30,7 @@ type discovery struct {
 	sessions  []*session // main ones
 	subs      []*session
 	hidden    bool // something that a live process may have was not read
+	titles    map[proc.Identity]pane.Title
 }
 
 // file is a session's file as the folder shows it.

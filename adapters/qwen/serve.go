@@ -127,16 +127,14 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 	return err
 }
 
-// askServers asks the servers of sessions with an open call whether these wait for the user. What a server does not say, the file decides.
-func (d *discovery) askServers() {
+// askServers asks the servers of sessions with an open call whether these wait for the user. What a server does not say, the file decides. It
+// reports whether there is such a session.
+func (d *discovery) askServers() bool {
 	var open []*session
 	for _, s := range d.sessions {
 		if s.owner != nil && s.owner.serves && s.turn.state == called && kit.Asked(d.query, s.id) && len(open) < maxAsked {
 			open = append(open, s)
 		}
-	}
-	if len(d.query.IDs) == 0 {
-		d.Again(len(open) > 0)
 	}
 	ctx, cancel := context.WithTimeout(d.ctx, askLimit)
 	defer cancel()
@@ -145,4 +143,5 @@ func (d *discovery) askServers() {
 			open[i].status, _ = v.order(ctx, http.MethodGet, "/status", nil) // nil: not known
 		}
 	})
+	return len(open) > 0
 }

@@ -52,6 +52,8 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	switch {
 	case s.last.Before(s.owner.began) && (t.state == prompted || t.state == called):
 		return kit.Idle(t.left(), said+", before the process that has it now began; "+host)
+	case t.state == prompted && d.isReady(s):
+		return kit.Idle("", said+"; its terminal's title shows no turn: the prompt was taken back, or given up; "+host)
 	case t.state == prompted:
 		return kit.Working(said + "; " + host)
 	case t.state == called:

@@ -76,6 +76,12 @@ func TestQwen(t *testing.T) {
 		s.Gone(command)
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
 
+		asked = terminal.Prompt("taken back [[delay 300]]")
+		s.Becomes(byID(working.ID), asked, soon, "working")
+		terminal.Dismiss("Escape", "esc to cancel")
+		s.Becomes(byID(working.ID), time.Now(), soon, "idle")
+		terminal.Press("C-u")
+
 		asked = terminal.Prompt("never ends [[delay 300]]")
 		s.Becomes(byID(working.ID), asked, soon, "working")
 		s.Signal(agent, unix.SIGKILL)
