@@ -92,18 +92,34 @@ func (s *Sandbox) Agent(comm string, arguments ...string) Process {
 }
 
 // Descendant waits for the process of that name at or below pid, the topmost
-// one: a program that starts another has a child of its own name for a moment. It
-// must keep the name for a while: so has a script that starts the program.
+// one: a program that starts another has a child of its own name for a moment.
 func (s *Sandbox) Descendant(pid int, comm string) Process {
 	s.t.Helper()
-	var found Process
+	return s.lasts(fmt.Sprintf("%s below %d", comm, pid), func(p, found Process, all []Process) bool {
+		return p.Comm == comm && below(all, p.PID, pid) && (found.PID == 0 || below(all, found.PID, p.PID))
+	})
+}
+
+// Innermost waits for the process at or below pid whose command line has the argument, or a part of it, the one furthest down: an agent may
+// start itself again.
+func (s *Sandbox) Innermost(pid int, argument string) Process {
+	s.t.Helper()
+	return s.lasts(fmt.Sprintf("%q below %d", argument, pid), func(p, found Process, all []Process) bool {
+		return strings.Contains(strings.Join(p.Args, " "), argument) && below(all, p.PID, pid) && (found.PID == 0 || below(all, p.PID, found.PID))
+	})
+}
+
+// lasts waits for the process that is better than every other one of all. It must be that for a while: a script that starts the program has
+// the program's name too.
+func (s *Sandbox) lasts(what string, better func(p, found Process, all []Process) bool) (found Process) {
+	s.t.Helper()
 	since := time.Now()
 	err := poll(30*time.Second, func() bool {
 		last := found.PID
 		found = Process{}
 		all := s.Processes()
 		for _, p := range all {
-			if p.Comm == comm && below(all, p.PID, pid) && (found.PID == 0 || below(all, found.PID, p.PID)) {
+			if better(p, found, all) {
 				found = p
 			}
 		}
@@ -113,12 +129,12 @@ func (s *Sandbox) Descendant(pid int, comm string) Process {
 		return found.PID != 0 && time.Since(since) > lasting
 	})
 	if err != nil {
-		s.t.Fatalf("process %s below %d: %v", comm, pid, err)
+		s.t.Fatalf("process %s: %v", what, err)
 	}
 	return found
 }
 
-// lasting is for how long a process must have its name to count as what it is.
+// lasting is for how long a process must be what it is to count as that.
 const lasting = 300 * time.Millisecond
 
 // below reports whether pid is top or one of its descendants.

@@ -12,7 +12,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
-	"rollcall/internal/agentname"
 	"rollcall/internal/agents"
 	"rollcall/internal/must"
 	"rollcall/internal/pressure"
@@ -55,6 +54,8 @@ type harness struct {
 	doing  string // the damage that lasts
 	first  counts
 	heaps  []uint64 // of the tray, after every tenth comparison
+	// unknown are the sessions whose status a list did not know, if only for a moment, by agent and reason.
+	unknown map[string]map[string]bool
 }
 
 func TestHarness(t *testing.T) {
@@ -103,12 +104,12 @@ func newHarness(t *testing.T, seed uint64) *harness {
 	}
 	must.Do(t, os.MkdirAll(filepath.Join(home, "hooks"), 0o700))
 	one := &harness{real: box != nil, T: t, seed: seed, launched: map[string]*launched{}, manual: map[string]bool{}, did: map[string]int{},
-		spent: map[string]time.Duration{}}
+		spent: map[string]time.Duration{}, unknown: map[string]map[string]bool{}}
 	one.machine = newMachine(t, home)
 	world := scene.On(t, home, one.machine)
-	if one.real { // their start takes seconds of a processor each
-		mostLive = map[adapters.Name]int{agentname.ClaudeCode: 2, agentname.Codex: 2, agentname.OpenCode: 1, agentname.Pi: 2}
-		one.script = newScript(world, seed, realAgents(world, box, one.identify))
+	if one.real {
+		mostLive = mostRealLive
+		one.script = newScript(world, seed, realAgents(world, box, one.machine, one.identify))
 	} else {
 		one.script = newScript(world, seed, standIns(world))
 	}
@@ -321,4 +322,7 @@ func (t *harness) report(took time.Duration) {
 	t.Logf("seed %d: %d events in %v, %d comparisons, %d sessions begun, %d launched, %d trays started, %d notifications; damage %v; "+
 		"the tray was right after %v (median), %v (95 %%), %v (at most); time went to %v",
 		t.seed, t.script.steps, took.Round(time.Second), t.rounds, t.script.begun, len(t.launched), t.rollcall.starts, t.desktop.lastID, t.did, at(50), at(95), at(100), t.spent)
+	for reason, sessions := range t.unknown {
+		t.Logf("unknown in %d sessions, if only for a moment: %s", len(sessions), reason)
+	}
 }

@@ -70,10 +70,7 @@ func newMachine(t testing.TB, home string) *machine {
 	m := &machine{t: t, home: home, table: proc.Open(), arrivals: make(chan *played, 10), note: func(string, ...any) {},
 		expected: map[int]chan *played{}, running: map[int]*played{}, wrappers: map[int]*played{}, editors: map[int]bool{}, fates: map[proc.Identity]string{}}
 	must.Do(t, os.Mkdir(m.pipe(""), 0o700))
-	must.Do(t, unix.Mkfifo(m.pipe("hello"), 0o600))
-	var err error
-	m.hellos, err = os.OpenFile(m.pipe("hello"), os.O_RDWR, 0) // for writing too: without a writer it would end
-	must.Do(t, err)
+	m.hellos = m.fifo(m.pipe("hello"))
 	t.Cleanup(func() { m.hellos.Close() })
 	go func() {
 		hellos := json.NewDecoder(m.hellos)
@@ -89,6 +86,15 @@ func newMachine(t testing.TB, home string) *machine {
 }
 
 func (m *machine) pipe(name string) string { return filepath.Join(m.home, "pipes", name) }
+
+// fifo makes a named pipe, and opens it for both: for writing too, without a writer its reader would see its end.
+func (m *machine) fifo(path string) *os.File {
+	m.t.Helper()
+	must.Do(m.t, unix.Mkfifo(path, 0o600))
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	must.Do(m.t, err)
+	return f
+}
 
 // hello is what a process says of itself: see command agent.
 type hello struct {
@@ -241,6 +247,13 @@ func (m *machine) startHosted(s *scene.Spec) *played {
 		m.wrappers[editor.PID] = from // ends with the editor
 	}
 	return p
+}
+
+// hosts notes that an editor runs a process, which is an agent itself.
+func (m *machine) hosts(editor *played, pid int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wrappers[pid], m.editors[pid] = editor, true
 }
 
 // host returns the program in which a process runs; empty: it is none that Rollcall names.

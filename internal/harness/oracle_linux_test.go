@@ -99,11 +99,28 @@ func (t *harness) wrongList(l listed) (wrong []string) {
 	return wrong
 }
 
+// countUnknown books what a list does not know of the agents whose stores are whole.
+func (t *harness) countUnknown(l listed) {
+	for _, r := range l.Sessions {
+		if r.Status != string(adapters.Unknown) || t.relaxed(r.Agent) {
+			continue
+		}
+		reason := r.Agent + ": " + ages.ReplaceAllString(identifiers.ReplaceAllString(r.Evidence, "…"), "…")
+		if t.unknown[reason] == nil {
+			t.unknown[reason] = map[string]bool{}
+		}
+		t.unknown[reason][r.ID] = true
+	}
+}
+
 // wrongRow compares a session of the list with the truth, nil: there is none; empty: it is right.
 func (t *harness) wrongRow(x *life, r *row) string {
 	got := scene.Truth{Status: adapters.Status(r.Status), WaitingFor: adapters.WaitingFor(r.WaitingFor), Outcome: adapters.Outcome(r.Outcome)}
 	if t.script.share && (got.Status == adapters.Unknown || r.PID == 0 && x != nil && got == x.Truth()) {
 		return "" // what a session in a folder that another one had need not be known
+	}
+	if x != nil && x.Truth() == (scene.Truth{Status: adapters.Stopped}) && got.Outcome == adapters.Died {
+		got.Outcome = "" // no file tells that the last prompt was taken back
 	}
 	switch {
 	case x == nil && r.Launch != nil && got.Status == adapters.Stopped && t.launched[r.CWD] != nil && t.launched[r.CWD].over:
@@ -286,7 +303,13 @@ func (t *harness) settle() {
 	if t.real { // an agent shows its answer up to a second before it stores it
 		limit = realLimit
 	}
-	t.timed("list", func() { t.until("the list is wrong", limit, func() []string { return t.wrongList(t.rollcall.list()) }) })
+	t.timed("list", func() {
+		t.until("the list is wrong", limit, func() []string {
+			l := t.rollcall.list()
+			t.countUnknown(l)
+			return t.wrongList(l)
+		})
+	})
 	if t.trayUp {
 		t.timed("screen", func() { t.until("untold", tellLimit, t.untold) })
 		if t.trayReady.IsZero() {

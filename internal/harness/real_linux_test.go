@@ -2,10 +2,10 @@ package harness
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,8 +14,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
-	"rollcall/internal/agentname"
 	"rollcall/internal/agents"
+	"rollcall/internal/eventually"
+	"rollcall/internal/modelserver"
 	"rollcall/internal/must"
 	"rollcall/proc"
 )
@@ -23,13 +24,14 @@ import (
 // realLimit is after how long the list must show what a real agent did.
 const realLimit = 15 * time.Second
 
+// storesWithin is how long after an agent has shown something it has stored it. Until then what is stored when it is killed or suspended is
+// a matter of chance.
+const storesWithin = time.Second
+
 // mostFolders is how many sessions a run with real agents begins at most: their folders are trusted beforehand.
 const mostFolders = 400
 
 func areReal() bool { return os.Getenv("ROLLCALL_HARNESS_AGENTS") == "real" }
-
-// releases are those that a run with real agents needs.
-var releases = []agents.Release{agents.Node, agents.ClaudeNewest, agents.CodexNewest, agents.OpenCodeNewest, agents.PiNewest}
 
 // realAgent plays an agent by the agent itself: in a terminal, and against a model that answers when the script says so.
 type realAgent struct {
@@ -38,6 +40,9 @@ type realAgent struct {
 	name      adapters.Name
 	release   agents.Release
 	comm      string // of its process
+	argument  string // of its process, the innermost one; empty: comm is enough
+	daemon    string // in the command line of its daemon, which would host the next session
+	titles    bool   // its terminal's title shows what it does
 	ready     string // its screen takes prompts
 	exit      string // the command that ends it
 	open      func(id string) []string
@@ -45,60 +50,15 @@ type realAgent struct {
 	asks      string // the screen that asks for a permission; empty: it never asks
 	command   string // directives of a command that must be permitted
 	permit    string // the key that does so
-	escapes   int    // the keys that interrupt; 0: the prompt would be taken back
+	escapes   bool   // Escape interrupts it
+	takesBack bool   // which takes the prompt back into the input
+	asksAgain bool   // which ends no turn after a tool's result: the agent asks the model again
 	chooses   bool   // the caller chooses the session's id
+	once      bool   // a session is resumed once
 	identify  func(agent adapters.Name, prompt string) string
 	terminals map[string]*agents.Terminal // by the folder
 	asked     int
-}
-
-// realAgents returns those that run in a terminal. The daemon of Codex is left out: a session is a process here.
-func realAgents(w *scene.Environment, box *agents.Sandbox, identify func(adapters.Name, string) string) []scene.Agent {
-	mode := []string{"--permission-mode", "default"}
-	trustAll(w, box)
-	list := []*realAgent{
-		{name: agentname.ClaudeCode, release: agents.ClaudeNewest, comm: "claude", ready: "? for shortcuts", exit: "/exit", chooses: true,
-			open:   func(id string) []string { return append([]string{"--session-id", id}, mode...) },
-			reopen: func(id string) []string { return append([]string{"--resume", id}, mode...) },
-			asks:   "Do you want to proceed?", command: "[[bash touch %s]]", permit: "1"},
-		{name: agentname.Codex, release: agents.CodexNewest, comm: "codex", ready: "? for shortcuts", exit: "/quit", escapes: 1,
-			open:   func(string) []string { return []string{"--no-daemon"} },
-			reopen: func(id string) []string { return []string{"resume", "--no-daemon", id} },
-			asks:   "Would you like to run the following command?", command: "[[bash touch ../%s]][[esc]]", permit: "y"},
-		{name: agentname.OpenCode, release: agents.OpenCodeNewest, comm: "opencode", ready: "ctrl+p commands", exit: "/exit", escapes: 2,
-			open:   func(string) []string { return nil },
-			reopen: func(id string) []string { return []string{"-s", id} },
-			asks:   "Permission required", command: "[[bash touch %s]]", permit: "Enter"},
-		{name: agentname.Pi, release: agents.PiNewest, comm: "pi", ready: "/128k", exit: "/quit", escapes: 1,
-			open:   func(string) []string { return nil },
-			reopen: func(id string) []string { return []string{"--session", id} }},
-	}
-	var all []scene.Agent
-	for _, r := range list {
-		r.world, r.box, r.identify, r.terminals = w, box, identify, map[string]*agents.Terminal{}
-		all = append(all, r)
-	}
-	return all
-}
-
-// trustAll lets Claude Code and Codex ask nothing about the folders to come.
-func trustAll(w *scene.Environment, box *agents.Sandbox) {
-	path := filepath.Join(box.Home, ".claude.json")
-	text, err := os.ReadFile(path)
-	must.Do(w, err)
-	var settings map[string]any
-	must.Do(w, json.Unmarshal(text, &settings))
-	projects := settings["projects"].(map[string]any)
-	config, err := os.OpenFile(filepath.Join(box.Home, ".codex", "config.toml"), os.O_APPEND|os.O_WRONLY, 0)
-	must.Do(w, err)
-	defer config.Close()
-	for i := range mostFolders {
-		projects[w.Path("work", fmt.Sprintf("cl%d", i))] = map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []string{}}
-		fmt.Fprintf(config, "\n[projects.%q]\ntrust_level = \"trusted\"\n", w.Path("work", fmt.Sprintf("co%d", i)))
-	}
-	text, err = json.Marshal(settings)
-	must.Do(w, err)
-	must.Do(w, os.WriteFile(path, text, 0o600))
+	resumed   map[string]bool // by the session's id
 }
 
 // Name, Store, Install and Start implement scene.Agent.
@@ -118,12 +78,39 @@ func (r *realAgent) Start(cwd, prompt string) *scene.Session {
 	return s
 }
 
-// run opens a terminal for the session, and returns the agent's own process in it.
+// run opens a terminal for the session, and returns the agent's own process in it. A shell starts the agent: tmux would let its own child go on
+// when it is suspended.
 func (r *realAgent) run(s *scene.Session, args []string) proc.Identity {
-	terminal := r.box.Open(append([]string{"env", "-C", s.CWD}, r.box.Argv(r.release, args...)...)...)
+	r.endDaemon()
+	open := r.box.Open
+	if r.titles {
+		open = r.box.OpenInTmux
+	}
+	terminal := open(slices.Concat([]string{"sh", "-c", `"$@"; :`, "sh", "env", "-C", s.CWD}, r.box.Argv(r.release, args...))...)
 	terminal.Shows(r.ready)
 	r.terminals[s.CWD] = terminal
-	p, err := r.world.Table.Find(r.box.Descendant(terminal.PID(), r.comm).PID)
+	return r.process(terminal.PID())
+}
+
+// endDaemon ends the daemon that the session before has left.
+func (r *realAgent) endDaemon() {
+	for _, p := range r.box.Processes() {
+		if r.daemon != "" && slices.Contains(p.Args, r.daemon) {
+			r.box.Signal(p, unix.SIGKILL)
+			r.box.Gone(p)
+		}
+	}
+}
+
+// process returns the agent's own process at or below pid.
+func (r *realAgent) process(pid int) proc.Identity {
+	own := agents.Process{}
+	if r.argument != "" {
+		own = r.box.Innermost(pid, r.argument)
+	} else {
+		own = r.box.Descendant(pid, r.comm)
+	}
+	p, err := r.world.Table.Find(own.PID)
 	must.Do(r.world, err)
 	return p.Identity
 }
@@ -144,12 +131,14 @@ func (r *realAgent) Prompt(s *scene.Session, text string) {
 func (r *realAgent) Answer(s *scene.Session, text string) {
 	r.answerWith(s, "[[say "+text+"]]")
 	r.terminals[s.CWD].Shows(text)
+	time.Sleep(storesWithin)
 }
 
 func (r *realAgent) Ask(s *scene.Session) {
 	r.asked++
 	r.answerWith(s, fmt.Sprintf(r.command, "asked-"+strconv.Itoa(r.asked)))
 	r.terminals[s.CWD].Shows(r.asks)
+	time.Sleep(storesWithin)
 }
 
 func (r *realAgent) WaitsFor() adapters.WaitingFor {
@@ -159,17 +148,42 @@ func (r *realAgent) WaitsFor() adapters.WaitingFor {
 	return adapters.ForPermission
 }
 
-func (r *realAgent) Interrupts() bool { return r.escapes > 0 }
+func (r *realAgent) Interrupts(s *scene.Session) bool {
+	return r.escapes && (!r.asksAgain || !r.lastRequest(s).Tool)
+}
 
+func (r *realAgent) TakesBack() bool { return r.takesBack }
+
+// Interrupt presses Escape until the agent has hung up on the model: some want it twice, and two keys at once are one.
 func (r *realAgent) Interrupt(s *scene.Session) {
-	for range r.escapes {
-		r.terminals[s.CWD].Press("Escape")
+	var pressed time.Time
+	eventually.True(r.world, "the end of the request to the model", func() bool {
+		if time.Since(pressed) > 2*time.Second && !r.hungUp(s) {
+			r.terminals[s.CWD].Press("Escape")
+			pressed = time.Now()
+		}
+		return r.hungUp(s)
+	})
+	if r.takesBack {
+		r.terminals[s.CWD].Press("C-u")
 	}
+	time.Sleep(storesWithin)
+}
+
+// hungUp reports whether the agent has given up the last request of a session.
+func (r *realAgent) hungUp(s *scene.Session) bool { return r.lastRequest(s).Left }
+
+func (r *realAgent) lastRequest(s *scene.Session) modelserver.Request {
+	for _, q := range slices.Backward(r.box.Server.Requests()) {
+		if !q.Side && strings.Contains(q.Prompt, "[[hold "+held(s)+"]]") {
+			return q
+		}
+	}
+	return modelserver.Request{}
 }
 
 func (r *realAgent) Exit(s *scene.Session) {
-	r.terminals[s.CWD].Enter(r.exit)
-	r.box.Gone(agents.Process{PID: s.Process.PID})
+	r.terminals[s.CWD].Leave(r.exit, agents.Process{PID: s.Process.PID})
 }
 
 func (r *realAgent) Kill(s *scene.Session) {
@@ -178,7 +192,10 @@ func (r *realAgent) Kill(s *scene.Session) {
 	r.box.Gone(p)
 }
 
+func (r *realAgent) Resumes(s *scene.Session, _ int) bool { return !r.once || !r.resumed[s.ID] }
+
 func (r *realAgent) Resume(s *scene.Session, prompt string) {
+	r.resumed[s.ID] = true
 	s.Process = r.run(s, r.reopen(s.ID))
 	r.Prompt(s, fmt.Sprintf("%s, %d", prompt, len(r.box.Server.Requests())))
 }

@@ -25,7 +25,8 @@ const mostStopped = 6
 // mostRows is how many live sessions fit into the menu.
 const mostRows = 15
 
-// seenAfter is after how long a wait can be seen, where that is later than at once: a call that is open may be about to run.
+// seenAfter is after how long a wait can be seen, where that is later than at once: a call that is open may be about to run. An interruption of
+// which no file tells can be seen after the same time, and is looked for now and then.
 var seenAfter = map[adapters.Name]time.Duration{qwen: 2 * time.Second}
 
 // agentNames are what the menu and notifications call the agents.
@@ -72,8 +73,10 @@ type life struct {
 	waits   account
 	asked   time.Time // when the wait began that goes on; zero: there is none
 	shown   []*notice // of its waits
-	excused bool      // the wait that goes on need not be told: the settings forbade it
-	told    bool      // the wait that goes on: it is on the screen from now on
+	// interrupted is when it was last.
+	interrupted time.Time
+	excused     bool // the wait that goes on need not be told: the settings forbade it
+	told        bool // the wait that goes on: it is on the screen from now on
 	// unbroken is when the wait began that the last comparison saw; zero: it saw none.
 	unbroken time.Time
 	endedAt  time.Time
@@ -172,12 +175,14 @@ func (s *script) full(t *troop) bool {
 	return len(t.live) >= mostLive[t.agent.Name()] || s.most > 0 && live >= s.most
 }
 
-// untilSeen waits until every wait that goes on can be seen.
+// untilSeen waits until every wait that goes on, and every interruption, can be seen.
 func (s *script) untilSeen() {
 	for _, x := range s.lives() {
-		if after := seenAfter[x.Agent]; after > 0 && !x.asked.IsZero() {
+		after := seenAfter[x.Agent]
+		if !x.asked.IsZero() {
 			time.Sleep(time.Until(x.asked.Add(after)))
 		}
+		time.Sleep(time.Until(x.interrupted.Add(2 * after)))
 	}
 }
 
@@ -220,6 +225,9 @@ func (t *harness) begin(troop *troop) {
 		t.machine.wrapped, t.machine.hosted = wrapped, hosted
 	}
 	x := troop.begin(troop.agent.Start(s.folder(troop.agent.Name()), fmt.Sprintf("prompt %d", s.begun)))
+	if t.machine != nil {
+		hosted = t.machine.host(x.Process.PID) != ""
+	}
 	s.did(x, "starts as process %d, wrapped: %v, in an editor: %v", x.Process.PID, wrapped, hosted)
 }
 
@@ -267,6 +275,7 @@ func (t *harness) turn(troop *troop, i int) {
 	case s.chance(4) && t.replace(x):
 		s.did(x, "its file is replaced by a copy")
 	case truth.Status == adapters.Working && s.chance(15) && x.Interrupt():
+		x.interrupted = time.Now()
 		s.did(x, "is interrupted")
 	case truth.Status == adapters.Working && s.chance(70):
 		x.Answer(fmt.Sprintf("answer %d", s.steps))

@@ -8,9 +8,11 @@ type Steps interface {
 	// Prompt gives the session a prompt, or grants what it waits for.
 	Prompt(s *Session, text string)
 	Answer(s *Session, text string)
-	// Interrupt ends a turn as the user does, where Interrupts returns true.
+	// Interrupt ends a turn as the user does, where Interrupts returns true. TakesBack reports that the agent then gives the prompt back, and
+	// records nothing.
 	Interrupt(s *Session)
-	Interrupts() bool
+	Interrupts(s *Session) bool
+	TakesBack() bool
 	Exit(s *Session)
 	Kill(s *Session)
 	Resume(s *Session, prompt string)
@@ -39,6 +41,14 @@ func (p played) resume(s *Session, prompt string) { p.Resume(s, prompt) }
 func (p played) strange(*Session)                 {}
 func (p played) forget(*Session)                  {}
 
+// resumes is that of Steps that have it: see Session.Resumes.
+func (p played) resumes(s *Session, times int) bool {
+	r, has := p.Steps.(interface {
+		Resumes(s *Session, times int) bool
+	})
+	return !has || r.Resumes(s, times)
+}
+
 type playedAsker struct{ played }
 
 func (p playedAsker) waitsFor() adapters.WaitingFor { return p.WaitsFor() }
@@ -47,12 +57,16 @@ func (p playedAsker) ask(s *Session)                { p.Ask(s) }
 // Interrupt ends the turn of a working session as its user does. It does nothing and returns false where the player can't.
 func (s *Session) Interrupt() bool {
 	p, can := s.player.(interface {
-		Interrupts() bool
+		Interrupts(s *Session) bool
 		Interrupt(s *Session)
 	})
-	if !can || !p.Interrupts() {
+	if !can || !p.Interrupts(s) {
 		return false
 	}
-	s.step(Truth{Status: adapters.Idle, Outcome: adapters.Interrupted}, func() { p.Interrupt(s) })
+	to := Truth{Status: adapters.Idle, Outcome: adapters.Interrupted}
+	if t, can := p.(interface{ TakesBack() bool }); can && t.TakesBack() {
+		to.Outcome = ""
+	}
+	s.step(to, func() { p.Interrupt(s) })
 	return true
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,7 +29,9 @@ type Order struct {
 	Open string   // hold this file open
 	Run  []string // start this program with these arguments, as a child
 	Path string   // the program of Run
-	Exit *int     // end with this code
+	// In and Out are files that are the standard input and output of Run; empty: it has none.
+	In, Out string
+	Exit    *int // end with this code
 	// Connect opens a socket, and keeps it.
 	Connect bool
 	// Write Text into this file, in place of what is in it or behind that.
@@ -127,13 +130,29 @@ func obey(o Order) error {
 		_, err = f.WriteString(o.Text)
 		return err
 	case o.Path != "":
-		child := &exec.Cmd{Path: o.Path, Args: o.Run, Stderr: os.Stderr}
-		if err := child.Start(); err != nil {
-			return err
-		}
-		go func() { _ = child.Wait() }()
+		return run(o)
 	case o.Exit != nil:
 		os.Exit(*o.Exit)
 	}
+	return nil
+}
+
+// run starts a child.
+func run(o Order) error {
+	child := &exec.Cmd{Path: o.Path, Args: o.Run, Stderr: os.Stderr}
+	if o.In != "" {
+		in, inErr := os.Open(o.In)
+		out, outErr := os.OpenFile(o.Out, os.O_WRONLY|os.O_APPEND, 0)
+		if err := errors.Join(inErr, outErr); err != nil {
+			return err
+		}
+		defer in.Close()
+		defer out.Close()
+		child.Stdin, child.Stdout = in, out
+	}
+	if err := child.Start(); err != nil {
+		return err
+	}
+	go func() { _ = child.Wait() }()
 	return nil
 }

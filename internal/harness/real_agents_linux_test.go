@@ -1,0 +1,124 @@
+package harness
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"rollcall/adapters"
+	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/agentname"
+	"rollcall/internal/agents"
+	"rollcall/internal/must"
+)
+
+// releases are those that a run with real agents needs.
+var releases = []agents.Release{agents.Node, agents.ClaudeNewest, agents.CodexNewest, agents.OpenCodeNewest, agents.PiNewest,
+	agents.CopilotNewest, agents.ClineNewest, agents.GeminiNewest, agents.QwenNewest}
+
+// mostRealLive is how many sessions of a real agent there are: their start takes seconds of a processor each. Cline's hub, which the first one
+// starts, would host a second one.
+var mostRealLive = map[adapters.Name]int{agentname.ClaudeCode: 2, agentname.Codex: 2, agentname.OpenCode: 1, agentname.Pi: 2,
+	copilot: 2, cline: 1, gemini: 2, qwen: 2}
+
+// realAgents returns those that run in a terminal, and Claude Code in an editor. The daemon of Codex and the hub of Cline host none: a
+// session is a process here.
+func realAgents(w *scene.Environment, box *agents.Sandbox, m *machine, identify func(adapters.Name, string) string) []scene.Agent {
+	trustAll(w, box)
+	claude := claudeCode()
+	list := []*realAgent{claude, codex(), openCode(), pi(), copilotCLI(), clineCLI(), geminiCLI(), qwenCode()}
+	var all []scene.Agent
+	for _, r := range list {
+		r.world, r.box, r.identify = w, box, identify
+		r.terminals, r.resumed = map[string]*agents.Terminal{}, map[string]bool{}
+		all = append(all, r)
+	}
+	return append(all, &hostedAgent{realAgent: claude, machine: m, hosts: map[string]*host{}})
+}
+
+func claudeCode() *realAgent {
+	mode := []string{"--permission-mode", "default"}
+	return &realAgent{name: agentname.ClaudeCode, release: agents.ClaudeNewest, comm: "claude", ready: "? for shortcuts", exit: "/exit", chooses: true,
+		open:   func(id string) []string { return append([]string{"--session-id", id}, mode...) },
+		reopen: func(id string) []string { return append([]string{"--resume", id}, mode...) },
+		asks:   "Do you want to proceed?", command: "[[bash touch %s]]", permit: "1"}
+}
+
+func codex() *realAgent {
+	return &realAgent{name: agentname.Codex, release: agents.CodexNewest, comm: "codex", ready: "? for shortcuts", exit: "/quit", escapes: true,
+		open:   func(string) []string { return []string{"--no-daemon"} },
+		reopen: func(id string) []string { return []string{"resume", "--no-daemon", id} },
+		asks:   "Would you like to run the following command?", command: "[[bash touch ../%s]][[esc]]", permit: "y"}
+}
+
+func openCode() *realAgent {
+	return &realAgent{name: agentname.OpenCode, release: agents.OpenCodeNewest, comm: "opencode", ready: "ctrl+p commands", exit: "/exit", escapes: true,
+		open:   func(string) []string { return nil },
+		reopen: func(id string) []string { return []string{"-s", id} },
+		asks:   "Permission required", command: "[[bash touch %s]]", permit: "Enter"}
+}
+
+func pi() *realAgent {
+	return &realAgent{name: agentname.Pi, release: agents.PiNewest, comm: "pi", ready: "/128k", exit: "/quit", escapes: true,
+		open:   func(string) []string { return nil },
+		reopen: func(id string) []string { return []string{"--session", id} }}
+}
+
+func copilotCLI() *realAgent {
+	return &realAgent{name: copilot, release: agents.CopilotNewest, argument: "/@github/copilot-", ready: "/ commands", exit: "/exit",
+		open:   func(string) []string { return nil },
+		reopen: func(id string) []string { return []string{"--resume=" + id} },
+		asks:   "Do you want to run this command?", command: "[[bash touch %s]]", permit: "Enter"}
+}
+
+func clineCLI() *realAgent {
+	args := []string{"--auto-approve", "false", "--tui"}
+	return &realAgent{name: cline, release: agents.ClineNewest, comm: "cline", ready: "Auto-approve all disabled", exit: "/exit", escapes: true,
+		daemon: "--cline-hub-daemon",
+		open:   func(string) []string { return args },
+		reopen: func(id string) []string { return append([]string{"--id", id}, args...) },
+		asks:   "Approve tool call?", command: "[[bash touch %s]]", permit: "y"}
+}
+
+// geminiCLI deletes a session that is resumed once more: 0.61.0 leaves a second file with its first line alone when it resumes a session in
+// a later minute, and removes both at its next start in the folder.
+func geminiCLI() *realAgent {
+	return &realAgent{name: gemini, release: agents.GeminiNewest, argument: "--max-old-space-size", titles: true, ready: "Type your message", exit: "/quit",
+		escapes: true, asksAgain: true, once: true,
+		open:   func(string) []string { return nil },
+		reopen: func(id string) []string { return []string{"--resume", id} },
+		asks:   "Allow execution", command: "[[bash touch %s]]", permit: "Enter"}
+}
+
+func qwenCode() *realAgent {
+	mode := []string{"--approval-mode", "default"}
+	return &realAgent{name: qwen, release: agents.QwenNewest, argument: "--expose-gc", titles: true, ready: "Type your message", exit: "/quit",
+		escapes: true, takesBack: true,
+		open:   func(string) []string { return mode },
+		reopen: func(id string) []string { return append([]string{"--resume", id}, mode...) },
+		asks:   "Yes, allow once", command: "[[bash touch %s]]", permit: "Enter"}
+}
+
+// trustAll lets Claude Code, Codex and Copilot CLI ask nothing about the folders to come.
+func trustAll(w *scene.Environment, box *agents.Sandbox) {
+	path := filepath.Join(box.Home, ".claude.json")
+	text, err := os.ReadFile(path)
+	must.Do(w, err)
+	var settings map[string]any
+	must.Do(w, json.Unmarshal(text, &settings))
+	projects := settings["projects"].(map[string]any)
+	config, err := os.OpenFile(filepath.Join(box.Home, ".codex", "config.toml"), os.O_APPEND|os.O_WRONLY, 0)
+	must.Do(w, err)
+	defer config.Close()
+	for i := range mostFolders {
+		projects[w.Path("work", fmt.Sprintf("cl%d", i))] = map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []string{}}
+		fmt.Fprintf(config, "\n[projects.%q]\ntrust_level = \"trusted\"\n", w.Path("work", fmt.Sprintf("co%d", i)))
+	}
+	text, err = json.Marshal(settings)
+	must.Do(w, err)
+	must.Do(w, os.WriteFile(path, text, 0o600))
+	text, err = json.Marshal(map[string]any{"trustedFolders": []string{w.Path("work")}})
+	must.Do(w, err)
+	must.Do(w, os.WriteFile(filepath.Join(box.Home, ".copilot", "config.json"), text, 0o600))
+}
