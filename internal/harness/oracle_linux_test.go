@@ -119,8 +119,8 @@ func (t *harness) wrongRow(x *life, r *row) string {
 	if t.script.share && (got.Status == adapters.Unknown || r.PID == 0 && x != nil && got == x.Truth()) {
 		return "" // what a session in a folder that another one had need not be known
 	}
-	if x != nil && x.Truth() == (scene.Truth{Status: adapters.Stopped}) && got.Outcome == adapters.Died {
-		got.Outcome = "" // no file tells that the last prompt was taken back
+	if t.real && x != nil && x.Agent == qwen && x.Truth() == (scene.Truth{Status: adapters.Stopped}) && got.Outcome == adapters.Died {
+		got.Outcome = "" // no file of Qwen Code tells that the last prompt was taken back
 	}
 	switch {
 	case x == nil && r.Launch != nil && got.Status == adapters.Stopped && t.launched[r.CWD] != nil && t.launched[r.CWD].over:
