@@ -16,7 +16,7 @@ func TestClockSetForwardInResumed(t *testing.T) {
 	w := scene.New(t)
 	rollout, env := rolloutPath(w.Home, threadA), []string{"HOME=" + w.Home}
 	wrapper := w.Procs.Start(scene.Spec{Comm: "node", Exe: "/usr/bin/node", CWD: "/home/dev/proj", Args: []string{"node", "/opt/codex.js", "resume", threadA}, Env: env})
-	scene.OwnPipe(t, filepath.Join(w.Procs.Root(), strconv.Itoa(wrapper.PID)), time.Now())
+	scene.OwnPipe(t, filepath.Join(w.Procs.Root(), strconv.Itoa(wrapper.PID)), time.Now().Add(-time.Second)) // records have milliseconds
 	p := w.Procs.Start(scene.Spec{PPID: wrapper.PID, Comm: "codex", Exe: "/opt/codex", CWD: "/home/dev/proj", Args: []string{"codex", "resume", threadA}, Env: env,
 		Files: []string{rollout}})
 	write(t, rollout, begunNow("0.171.0").text())

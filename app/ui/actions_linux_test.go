@@ -125,7 +125,7 @@ func TestCleanup(t *testing.T) {
 	log := list[0].Log
 	w.ui.showCleanup()
 	w.until("the leftovers", func() bool { return !w.ui.host.Sheet.IsWaiting() })
-	shows(t, w.ui.host.Sheet.Popup, log, "Remove 2 files")
+	shows(t, w.ui.host.Sheet.Popup, filepath.Base(log), "Remove 2 files")
 	w.ui.host.CloseSheet()
 	if _, err := os.Stat(log); err != nil {
 		t.Fatal("looking removed something")
@@ -137,12 +137,13 @@ func TestCleanup(t *testing.T) {
 		t.Fatalf("%d boxes", len(boxes))
 	}
 	record := filepath.Join(w.ui.options.Launches.Folder(), list[0].ID+".json")
-	for i, path := range []string{record, log} { // in the order of the list
-		if texts := shownTexts(w.ui.host.Sheet.Popup); slices.Index(texts, record) > slices.Index(texts, log) {
-			path = []string{log, record}[i]
-		}
-		boxes[i].SetChecked(path == log)
+	texts := shownTexts(w.ui.host.Sheet.Popup)
+	at := func(path string) int { // the beginning of a long path is cut
+		return slices.IndexFunc(texts, func(x string) bool { return strings.HasSuffix(x, filepath.Base(path)) })
 	}
+	logFirst := at(log) < at(record)
+	boxes[0].SetChecked(logFirst)
+	boxes[1].SetChecked(!logFirst)
 	for _, b := range w.ui.host.Sheet.Buttons.Objects {
 		if b := b.(*widgets.Button); strings.HasPrefix(b.Text, "Remove 1 file") {
 			b.Tapped(nil)
