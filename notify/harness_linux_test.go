@@ -27,6 +27,7 @@ const ownSession = "own session"
 type source struct {
 	mu     sync.Mutex
 	queue  []app.Event
+	idle   bool // all have been handled: the notifier waits for the next one
 	signal chan struct{}
 }
 
@@ -34,7 +35,7 @@ func newSource() *source { return &source{signal: make(chan struct{}, 1)} }
 
 func (s *source) put(events ...app.Event) {
 	s.mu.Lock()
-	s.queue = append(s.queue, events...)
+	s.queue, s.idle = append(s.queue, events...), false
 	s.mu.Unlock()
 	select {
 	case s.signal <- struct{}{}:
@@ -51,6 +52,7 @@ func (s *source) Next(ctx context.Context) (app.Event, error) {
 			s.mu.Unlock()
 			return ev, nil
 		}
+		s.idle = ctx.Err() == nil
 		s.mu.Unlock()
 		select {
 		case <-ctx.Done():
@@ -234,8 +236,8 @@ func (f *fake) notify(_ string, replaces uint32, _, _, _ string, _ []string, _ m
 	return uint32(100 + f.calls), nil
 }
 
-func (s *source) len() int {
+func (s *source) handled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.queue)
+	return s.idle
 }

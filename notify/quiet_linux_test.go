@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 	"rollcall/notify"
 )
@@ -41,9 +42,7 @@ func TestDesktopIsQuiet(t *testing.T) {
 	r.events.put(becomes("a", adapters.Working, adapters.Waiting), becomes("b", adapters.Working, adapters.Waiting), ends("c", 3))
 	r.events.put(becomes("d", adapters.Working, adapters.Waiting))
 	r.events.put(becomes("d", adapters.Waiting, adapters.Working))
-	for r.events.len() > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	eventually.True(t, "all events are handled", r.events.handled)
 	changed <- struct{}{} // it looks, and is told to be quiet still
 	changed <- struct{}{}
 	if list := d.Notifications(); len(list) > 0 {
@@ -67,9 +66,7 @@ func TestDoNotDisturb(t *testing.T) {
 	r := start(t, desktoptest.Options{Notifications: true}, notify.Options{Rules: together, Changed: changed,
 		Quiet: func() (bool, time.Time) { return quiet.Load(), time.Time{} }})
 	r.events.put(becomes("a", adapters.Working, adapters.Waiting))
-	for r.events.len() > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	eventually.True(t, "all events are handled", r.events.handled)
 	changed <- struct{}{}
 	quiet.Store(false)
 	changed <- struct{}{}

@@ -30,9 +30,8 @@ func TestSharedConnection(t *testing.T) {
 	c.Add("devbox", w.Port, b.Key)
 	work := b.claude.Start("/src/shop", "Fix the login")
 	isListed := func(r app.MachineRoll) bool { return isOK(r) && rowOf(r, app.MachineID("devbox", work.ID)) != nil }
-	if r := host("devbox").ask(t.Context(), 0, 30*time.Second); !isListed(r) {
-		t.Fatalf("%+v", r)
-	}
+	ask := func() bool { return isListed(host("devbox").ask(t.Context(), 0, 30*time.Second)) } // on a busy machine an answer can come without all of it
+	eventually.True(t, "the session", ask)
 	if _, err := os.Lstat(socket); err == nil {
 		t.Error("Rollcall became the master of a shared connection")
 	}
@@ -48,9 +47,7 @@ func TestSharedConnection(t *testing.T) {
 		return strings.Contains(string(out), "Master running")
 	}
 	eventually.True(t, "a shared connection", isOpen)
-	if r := host("devbox").ask(t.Context(), 0, 30*time.Second); !isListed(r) {
-		t.Errorf("%+v", r)
-	}
+	eventually.True(t, "the session by the shared connection", ask)
 	if n := w.Opened() - opened; n != 1 {
 		t.Errorf("%d connections, want the user's only", n)
 	}

@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/settings"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 	"rollcall/internal/sshtest"
 )
@@ -196,9 +197,10 @@ func TestLoginShells(t *testing.T) {
 				t.Errorf("%+v, %v", system, err)
 			}
 			must.Do(t, h.Install(t.Context(), program))
-			if r := h.ask(t.Context(), 0, 30*time.Second); !isOK(r) || rowOf(r, app.MachineID("devbox", work.ID)) == nil {
-				t.Errorf("%+v", r)
-			}
+			eventually.True(t, "the session", func() bool { // on a busy machine an answer can come without all of it
+				r := h.ask(t.Context(), 0, 30*time.Second)
+				return isOK(r) && rowOf(r, app.MachineID("devbox", work.ID)) != nil
+			})
 		})
 	}
 }
