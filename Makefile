@@ -245,7 +245,8 @@ icons: ## draw the icons again from their SVG sources
 shots: ## paint every page and state of the window, light and dark, every page also at four sizes and two scales: build/shots/ui-*.png
 	ROLLCALL_SHOTS=1 go test -count=1 -tags headless -timeout 30m -run 'Shot|Page|Introduction|Queue|Locks|Markdown|Defect' ./app/ui
 
-screenshots: ## keep the tests' screenshots that the README shows (after make test)
+screenshots: ## paint the window that the README shows, and keep the tests' screenshot of the menu (after make test)
+	go test -count=1 -tags headless -run TestShotFrontPage ./app/ui
 	convert $(BUILD)/shots/tray-xfce4-panel-light-menu.png -crop 620x372+0+0 +repage docs/menu.png
 	cp $(BUILD)/shots/ui-front-page-light.png docs/window.png
 
