@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode"
@@ -76,6 +77,12 @@ func oneLine(s string) string {
 		s = string(r[:299]) + "…"
 	}
 	return s
+}
+
+// isEnded reports whether a connection ended before the answer came.
+func isEnded(err error) bool {
+	return websocket.CloseStatus(err) != -1 || slices.ContainsFunc([]error{net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE},
+		func(e error) bool { return errors.Is(err, e) })
 }
 
 // isRefusedDial reports whether nothing listens at the address.

@@ -166,6 +166,20 @@ func TestHangingConnection(t *testing.T) {
 	until(t, a, told, "working", status(adapters.Working))
 }
 
+// TestKeptConnectionEnds: a kept connection that ends during a question costs another connection, and no answer: one who asks without it has one.
+func TestKeptConnectionEnds(t *testing.T) {
+	w := newFixture(t)
+	g := w.running(gatewaytest.Options{})
+	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true})
+	a := w.adapter()
+	told := listen(t, a)
+	attached(t, told)
+	g.DropNext("sessions.list")
+	if roll, err := discover(t, a, adapters.Query{}); !status(adapters.Working)(roll, err) {
+		t.Errorf("%+v, %v", roll.Sessions, err)
+	}
+}
+
 // TestApprovalHeard: a gateway that doesn't list approvals to us still tells of them.
 func TestApprovalHeard(t *testing.T) {
 	w := newFixture(t)

@@ -90,6 +90,10 @@ func (c *conn) serve() {
 			_ = c.ws.Close(1008, "invalid request frame")
 			return
 		}
+		if c.g.drops(r.Method) {
+			_ = c.ws.CloseNow()
+			return
+		}
 		payload, fail := c.handle(r)
 		if fail == nil {
 			c.send(map[string]any{"type": "res", "id": r.ID, "ok": true, "payload": payload})

@@ -51,6 +51,7 @@ type Gateway struct {
 	questions []Approval
 	starting  bool
 	hung      chan struct{} // not nil: hangs until it is closed
+	dropped   string        // the method whose next request ends its connection
 	conns     map[*conn]bool
 	accepted  int
 	calls     map[string]int
@@ -166,6 +167,24 @@ func (g *Gateway) Hang() {
 	if g.hung == nil {
 		g.hung = make(chan struct{})
 	}
+}
+
+// DropNext lets the next request for a method end its connection, as a network or a gateway that drops one does.
+func (g *Gateway) DropNext(method string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dropped = method
+}
+
+// drops reports whether a request ends its connection.
+func (g *Gateway) drops(method string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	drops := g.dropped != "" && g.dropped == method
+	if drops {
+		g.dropped = ""
+	}
+	return drops
 }
 
 // Resume ends Hang.
