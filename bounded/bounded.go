@@ -32,7 +32,7 @@ type behind struct {
 	since map[any]time.Time
 	// mounts has the mount point that hangs together with a path, by the path.
 	mounts map[any]string
-	// answered has the paths that have answered before: they are asked again however many calls hang elsewhere.
+	// answered has the paths that have answered before: they are asked again when many calls hang elsewhere.
 	answered map[any]bool
 }
 
@@ -149,7 +149,7 @@ func (b *behind) hangs(key any) (since time.Time, yes bool) {
 			}
 		}
 	}
-	return time.Now(), b.isFull(key) && !b.answered[key]
+	return time.Now(), b.isFull(key)
 }
 
 // isFull reports whether so many calls hang that another one of the same kind must not be made.
@@ -164,10 +164,14 @@ func (b *behind) isFull(key any) bool {
 			count++
 		}
 	}
+	limit := most
 	if isInside(key) {
-		return count >= mostInside
+		limit = mostInside
 	}
-	return count >= most
+	if b.answered[key] {
+		limit *= 10 // far below the number of threads that end a program of Go
+	}
+	return count >= limit
 }
 
 func (b *behind) any() bool {

@@ -133,7 +133,7 @@ func (t *target) problem(err error) *adapters.Problem {
 		p.Err, p.Fix = errors.New("the gateway ended the connection"), "it is stopping or restarting"
 	case websocket.CloseStatus(err) != -1:
 		p.Err = fmt.Errorf("it closed the connection (%d)", websocket.CloseStatus(err))
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case isEnded(err):
 		p.Err, p.Fix = errors.New("the gateway ended the connection"), "it is stopping or restarting, or no gateway listens there"
 	default:
 		p.Err = errors.New("the connection failed: " + oneLine(innermost(err).Error()))

@@ -187,7 +187,7 @@ func (g *gatewayProcess) read(table proc.Lister, ours string) {
 	case home != "":
 		g.stateDir = filepath.Join(home, ".openclaw")
 	}
-	n, _ := strconv.Atoi(argument(args, "--port"))
+	n, _ := strconv.Atoi(kit.Option(args, "--port"))
 	g.port = validPort(cmp.Or(n, g.port))
 }
 
@@ -197,18 +197,5 @@ func profileArg(args []string) string {
 	if slices.Contains(args, "--dev") {
 		return "dev"
 	}
-	return argument(args, "--profile")
-}
-
-// argument returns the value of an option, as --name=value or --name value.
-func argument(args []string, name string) string {
-	for i, arg := range args {
-		if value, ok := strings.CutPrefix(arg, name+"="); ok {
-			return value
-		}
-		if arg == name && i+1 < len(args) {
-			return args[i+1]
-		}
-	}
-	return ""
+	return kit.Option(args, "--profile")
 }
