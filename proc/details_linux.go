@@ -102,7 +102,7 @@ func (t *Table) Root(id Identity) (string, error) {
 		}
 		path := t.path(id.PID, "root")
 		if theirs == ours {
-			same, err := sameFolder(path+"/.", "/")
+			same, err := sameFolder(path, "/")
 			if err != nil || same {
 				return "", err
 			}
@@ -111,15 +111,15 @@ func (t *Table) Root(id Identity) (string, error) {
 	})
 }
 
+// sameFolder compares two folders by what the kernel knows of them: a file system is not asked, since it may not answer.
 func sameFolder(a, b string) (bool, error) {
-	var one, other unix.Stat_t
-	if err := unix.Stat(a, &one); err != nil {
-		return false, &os.PathError{Op: "stat", Path: a, Err: err}
+	var one, other unix.Statx_t
+	for path, known := range map[string]*unix.Statx_t{a: &one, b: &other} {
+		if err := unix.Statx(unix.AT_FDCWD, path, unix.AT_STATX_DONT_SYNC, unix.STATX_INO, known); err != nil {
+			return false, &os.PathError{Op: "statx", Path: path, Err: err}
+		}
 	}
-	if err := unix.Stat(b, &other); err != nil {
-		return false, &os.PathError{Op: "stat", Path: b, Err: err}
-	}
-	return one.Dev == other.Dev && one.Ino == other.Ino, nil
+	return one.Dev_major == other.Dev_major && one.Dev_minor == other.Dev_minor && one.Ino == other.Ino, nil
 }
 
 // Threads implements Details. A thread that ends meanwhile is left out.
