@@ -61,7 +61,7 @@ func TestKeeperKilledWhileTheScriptBegins(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		b := newBench(t)
 		dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
-		b.set(Fuse{Path: dir, Again: again, Script: "echo begun >> " + out + "; while [ ! -e " + out + ".free ]; do sleep 0.05; done"}, time.Millisecond)
+		b.set(Fuse{Path: dir, Again: again, Script: "echo begun >> " + out + "; while [ -e " + out + " ] && [ ! -e " + out + ".free ]; do sleep 0.05; done"}, time.Millisecond)
 		keeper := exec.Command(os.Args[0])
 		keeper.Env = append(os.Environ(), stateVariable+"="+b.Folder())
 		must.Do(t, keeper.Start())
