@@ -50,6 +50,7 @@ type machine struct {
 	running   map[int]*played
 	wrappers  map[int]*played // by the pid of what they started
 	editors   map[int]bool    // whether the wrapper is an editor, by the pid of what it started
+	recorded  map[int]string  // what an agent records of its host itself, by its pid
 	fates     map[proc.Identity]string
 	strangers []*played
 }
@@ -68,7 +69,7 @@ type played struct {
 func newMachine(t testing.TB, home string) *machine {
 	t.Helper()
 	m := &machine{t: t, home: home, table: proc.Open(), arrivals: make(chan *played, 10), note: func(string, ...any) {},
-		expected: map[int]chan *played{}, running: map[int]*played{}, wrappers: map[int]*played{}, editors: map[int]bool{}, fates: map[proc.Identity]string{}}
+		expected: map[int]chan *played{}, running: map[int]*played{}, wrappers: map[int]*played{}, editors: map[int]bool{}, recorded: map[int]string{}, fates: map[proc.Identity]string{}}
 	must.Do(t, os.Mkdir(m.pipe(""), 0o700))
 	m.hellos = m.fifo(m.pipe("hello"))
 	t.Cleanup(func() { m.hellos.Close() })
@@ -249,11 +250,11 @@ func (m *machine) startHosted(s *scene.Spec) *played {
 	return p
 }
 
-// hosts notes that an editor runs a process, which is an agent itself.
-func (m *machine) hosts(editor *played, pid int) {
+// hosts notes that an editor runs a process, which is an agent itself, and what that records of its host: it is all that is known without the editor.
+func (m *machine) hosts(editor *played, pid int, recorded string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.wrappers[pid], m.editors[pid] = editor, true
+	m.wrappers[pid], m.editors[pid], m.recorded[pid] = editor, true, recorded
 }
 
 // host returns the program in which a process runs; empty: it is none that Rollcall names.
@@ -263,7 +264,7 @@ func (m *machine) host(pid int) string {
 	if m.editors[pid] && m.wrappers[pid] != nil {
 		return "Zed"
 	}
-	return ""
+	return m.recorded[pid]
 }
 
 // startAs starts a process under a pid that is free.

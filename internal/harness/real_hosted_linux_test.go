@@ -52,7 +52,7 @@ func (h *hostedAgent) run(s *scene.Session, option string) proc.Identity {
 	h.machine.order(editor, map[string]any{"Path": argv[0], "Run": argv, "In": in, "Out": one.out})
 	h.hosts[s.CWD] = one
 	own := h.process(editor.PID)
-	h.machine.hosts(editor, own.PID)
+	h.machine.hosts(editor, own.PID, "a script") // by its entrypoint, sdk-cli
 	return own
 }
 
