@@ -89,6 +89,11 @@ func (s *screen) identity(name string) proc.Identity {
 		id = p.Identity
 		return err == nil
 	})
+	s.t.Cleanup(func() { // one in the background does not end with its terminal
+		if s.table.Alive(id) {
+			_ = syscall.Kill(id.PID, syscall.SIGKILL)
+		}
+	})
 	return id
 }
 
