@@ -62,9 +62,9 @@ type facts struct {
 }
 
 // own reports whether an entry belongs to this session: a fork's file begins with
-// its parent's entries, which are older than the fork.
+// its parent's entries, which are older than the fork. Where nothing was forked, the clock was set back.
 func (f *facts) own(r *record) bool {
-	return f.at.IsZero() || r.at.IsZero() || !r.at.Before(f.at)
+	return f.parent == "" || f.at.IsZero() || r.at.IsZero() || !r.at.Before(f.at)
 }
 
 // apply adds one record; records come in the file's order.

@@ -43,7 +43,6 @@ func TestStatus(t *testing.T) {
 		{"gave up", func(s *script) {
 			s.sys(second).prompt(2*second, "x").answer(3*second, "error").omit(3*second).answer(4*second, "error")
 		}, "idle failed", "stopped failed", "last turn failed"},
-		{"retry long ago", func(s *script) { s.sys(-time.Hour).prompt(-time.Hour, "x") }, "idle", "stopped", "no turn yet"},
 		{"then settings", func(s *script) {
 			s.prompt(2*second, "x").answer(3*second, "stop").begin().entry("label", 4*second, nil)
 		}, "idle completed", "stopped completed", ""},

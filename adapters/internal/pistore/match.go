@@ -282,6 +282,7 @@ func (m *matcher) listSessionless(processes []*process) {
 			continue
 		}
 		m.sessionless = append(m.sessionless, p)
+		p.mayWork = p.mayWork || p.setBack
 		for _, s := range free {
 			if !p.noSession && p.uses(s.root) && !m.hidden(p) {
 				s.doubt = cmp.Or(s.doubt, m.mayBeOpen(p, s))

@@ -47,6 +47,7 @@ type process struct {
 	headless  bool // it was started for one run, without an interface
 	moved     bool // cwd was derived from watches
 	mayWork   bool // it works on a session that is older than itself if the clock was set
+	setBack   bool // the clock was set back since it began: what it does seems older than it is
 
 	threadStart     time.Time // see discovery.threadStart
 	threadStartRead bool      // threadStart was looked for
@@ -141,7 +142,7 @@ func (d *discovery) look(row proc.Process) *process {
 	}
 	p := *known
 	p.Process = row
-	p.Started, _ = agentproc.Started(d.store.table, row)
+	p.Started, p.setBack = agentproc.Started(d.store.table, row)
 	for _, place := range known.places {
 		p.folders = append(p.folders, agentproc.RealPath(place))
 	}

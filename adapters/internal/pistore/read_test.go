@@ -89,6 +89,16 @@ func TestFork(t *testing.T) {
 	}
 }
 
+// The clock is set back in mid-turn: the answer is older than the session.
+func TestClockSetBackInTurn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	s := newScript(idA, "/x", time.Now()).begin().prompt(second, "x").answer(-time.Hour, "stop")
+	must.Do(t, os.WriteFile(path, []byte(s.text()), 0o600))
+	if f := readFacts(t, newTranscript(path, nil), true); f.turn.state != ended || f.sums.Input != 10 {
+		t.Errorf("turn %+v, sums %+v", f.turn, f.sums)
+	}
+}
+
 // What counts tokens beside the answers.
 func TestUsage(t *testing.T) {
 	s := newScript(idA, "/x", time.Now()).begin().prompt(second, "x").answer(2*second, "stop")
