@@ -10,6 +10,7 @@ import (
 var (
 	awkNotPlain    = lazy(`system|getline|[|>@]|ENVIRON|ARG[CV]|SYMTAB|^-[^F]`)
 	fromFileOption = lazy(`^-[a-zA-Z]*[ef]$|^--(file|from-file|regexp)`)
+	listedFiles    = lazy(`^(-[a-z]*c|--c)`)                                                  // of sha256sum
 	follows        = lazy(`^(-[a-zA-Z0-9]*R|--der)`)                                          // of grep
 	fdRuns         = lazy(`^(-[a-zA-Z]*L|--follow|-[a-zA-Z]*[xX].|-[a-zA-Z]+[xX]|--exec.*=)`) // -x alone is followed by words that are judged
 	knownPlaces    = lazy(`^(/usr/bin/|/bin/|/usr/local/(go/)?bin/|(\./)?(node_modules/\.bin|\.?venv/bin|vendor/bin)/|\./(gradlew|mvnw)$)`)
@@ -25,9 +26,34 @@ var noOptions = map[string]*expression{
 	"file": lazy(`^(-[a-zA-Z]*[CSzZfm]|--)`), "rg": lazy(`^(--pre|--hostname-bin|--follow|-[a-zA-Z0-9]*[Lz]|--search-zip)`), "grep": follows, "egrep": follows, "fgrep": follows,
 	"find": lazy(`^-(L|follow|delete|ok|okdir|fprint.*|fls|files0-from)$`), "fd": fdRuns, "fdfind": fdRuns, "printf": lazy(`^-v`),
 	"jq": lazy(`env|ENV|import|include|^-[a-zA-Z]*[Lf]|^--(from|lib)`), "ag": lazy(`^(-[a-zA-Z0-9]*f|--fo|--pag)`), "ack": lazy(`(?i)^--?(pag|fo|ou|ackr)`),
-	"cp": lazy(`^-[a-zA-Z]*[sltT]|^--(l|sy|t|no-t)`), "mv": lazy(`^-[a-zA-Z]*[tT]|^--(t|no-t)`), "base64": lazy(`^-[a-zA-Z]*o|^--o`), "cloc": lazy(`^-`), "scc": lazy(`^(-[a-z]*o|--o|--format-)`),
-	"diff": lazy(`^--(output|paginate)|^-[a-zA-Z]*l`), "test": lazy(`^-v`), "[": lazy(`^-v`), "ps": lazy(`^[a-zA-Z]*e|^-[a-zA-Z]*E|^-[a-zA-Z]+e`), "du": lazy(`^(-[a-zA-Z]*L|--der|--f)`), "wc": lazy(`^--f`),
-	"git": lazy(`^--(ou|op|ex|textc|fil|am|no-v)|^-[a-zA-FH-RT-Z0-9]*O`),
+	"cp": lazy(`^-[a-zA-Z]*[HLsltT]|^--(d|l|sy|t|no-t)`), "mv": lazy(`^-[a-zA-Z]*[tT]|^--(t|no-t)`), "base64": lazy(`^-[a-zA-Z]*o|^--o`), "cloc": lazy(`^-`), "scc": lazy(`^(-[a-z]*o|--o|--format-)`),
+	"diff": lazy(`^--(output|paginate|r)|^-[a-zA-Z]*[lr]`), "test": lazy(`^-v`), "[": lazy(`^-v`), "ps": lazy(`^[a-zA-Z]*e|^-[a-zA-Z]*E|^-[a-zA-Z]+e`), "du": lazy(`^(-[a-zA-Z]*L|--der|--f)`), "wc": lazy(`^--f`),
+	"md5sum": listedFiles, "sha1sum": listedFiles, "sha256sum": listedFiles, "sha512sum": listedFiles,
+}
+
+// onlyOptions are the options that are known of programs that act on more than the files of a project: with any other one, a command needs a second look.
+// Those of a command of such a program come before those of the program.
+var onlyOptions = map[string]*expression{
+	"git":          lazy(`^(-[abcdhiklmnopqrstuvwzACEFGILMPSUW0-9]+$|-[LSG]\S+$|--(abbrev|abbrev-commit|abbrev-ref|all|always|author|before|branch|branches|cached|check|cherry-pick|color|contains|count|date|date-order|decorate|deleted|diff-filter|dirty|error-unmatch|exact-match|exclude-standard|exit-code|first-parent|follow|format|full-index|get|get-all|git-common-dir|git-dir|graph|grep|heading|histogram|ignore-all-space|ignore-blank-lines|ignore-case|ignore-space-change|ignored|is-ancestor|is-inside-work-tree|left-right|line-number|list|long|match|max-count|merged|merges|minimal|modified|name-only|name-status|no-color|no-commit-id|no-merged|no-merges|no-patch|no-renames|numbered|numstat|oneline|others|patch|patience|points-at|porcelain|pretty|quiet|raw|recursive|relative|remotes|reverse|short|shortstat|show-current|show-prefix|show-toplevel|since|skip|sort|staged|stat|summary|tags|topo-order|unified|until|untracked-files|verify|word-diff)(=|$))`),
+	"git add":      lazy(`^(-[AuvnN]+|--(all|update|verbose|dry-run|intent-to-add))$`),
+	"git commit":   lazy(`^(-[aqsv]*m?|--(all|quiet|signoff|verbose|allow-empty|no-edit)|--message(=.*)?)$`),
+	"git checkout": lazy(`^-b$`), "git switch": lazy(`^-c$`),
+	"gh":        lazy(`^(-[LslaASR]|--(limit|state|label|assignee|author|search|repo|json|log|log-failed|exit-status|comments|name-only|patch|workflow|branch|status|event|job|verbose))(=|$)`),
+	"docker":    lazy(`^(-[aqnt]+|--(all|quiet|last|no-trunc|size|filter|format|tail|since|until|timestamps|follow|type))(=|$)`),
+	"podman":    lazy(`^(-[aqnt]+|--(all|quiet|last|no-trunc|size|filter|format|tail|since|until|timestamps|follow|type))(=|$)`),
+	"kubectl":   lazy(`^(-[nAowlLpc]|-n\S+|--(namespace|all-namespaces|output|watch|selector|show-labels|sort-by|follow|tail|since|container|previous|no-headers|field-selector|all-containers|timestamps))(=|$)`),
+	"terraform": lazy(`^-(json|no-color|check|diff|recursive)$`), "tofu": lazy(`^-(json|no-color|check|diff|recursive)$`),
+}
+
+// hasKnownOptions reports whether all options of a command are known, where that is asked of its program.
+func hasKnownOptions(name string, args []word) bool {
+	known := onlyOptions[name]
+	if len(args) > 0 && onlyOptions[name+" "+args[0].text] != nil {
+		known = onlyOptions[name+" "+args[0].text]
+	}
+	return known == nil || !slices.ContainsFunc(args, func(a word) bool {
+		return strings.HasPrefix(a.text, "-") && a.text != "--" && !known.MatchString(a.text)
+	})
 }
 
 // tools are builds and tests: the words that may follow the name of each, as a pattern; an empty pattern admits all.
@@ -110,7 +136,7 @@ func isKnownUse(name string, args []word) bool {
 	if no := noOptions[name]; no != nil && slices.ContainsFunc(args, func(a word) bool { return no.MatchString(a.text) }) {
 		return false
 	}
-	return !slices.Contains(settable, name) || !slices.ContainsFunc(args, func(a word) bool { return !a.literal || a.globs && name == "make" })
+	return hasKnownOptions(name, args) && (!slices.Contains(settable, name) || !slices.ContainsFunc(args, func(a word) bool { return !a.literal || a.globs && name == "make" }))
 }
 
 // settable are builds whose words may set what they run.
