@@ -74,7 +74,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 		mainThreads: map[*host]int{}, attended: map[string]bool{}, shownBy: map[string]*host{}}
 	var roots []*root
 	var absent bool
-	if d.running, roots, absent = a.inUse(ctx, d.answer, "without it, running sessions look stopped"); absent {
+	if d.running, roots, absent = a.inUse(ctx, d.answer); absent {
 		return d.answer.Absent()
 	}
 	for _, r := range roots {
@@ -94,23 +94,13 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	return d.answer.Result(ctx, "Codex")
 }
 
-// inUse returns the processes of Codex and the homes in use, and whether nothing of Codex is here. without
-// says what is missing from the answer if the process table can't be read.
-func (a *Adapter) inUse(ctx context.Context, answer *kit.Answer, without string) (c agentProcesses, roots []*root, absent bool) {
-	c, err := readProcesses(ctx, a.Table)
-	if err != nil {
-		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err, Fix: without})
-	}
+// inUse returns the processes of Codex and the homes in use, and whether nothing of Codex is here.
+func (a *Adapter) inUse(ctx context.Context, answer *kit.Answer) (c agentProcesses, roots []*root, absent bool) {
+	rows, ok := a.Processes(ctx, answer)
+	c = readProcesses(a.Table, rows)
+	c.unread = !ok && len(rows) == 0
 	roots = a.roots(c, answer)
 	return c, roots, len(roots) == 0 && len(c.hosts) == 0 && len(answer.Problems()) == 0
-}
-
-// WatchPaths implements adapters.Watcher: today's folder of rollouts and those of live
-// sessions, the folders in which the next ones appear, and the writer locks. It adds the home
-// of a session that waits for a permission: when the user decides, Codex writes only to
-// databases there.
-func (a *Adapter) WatchPaths() []string {
-	return a.Watch.Folders()
 }
 
 // forget drops the caches that only save reading at the next call.
@@ -122,7 +112,8 @@ func (a *Adapter) forget() {
 	a.folders.known, a.folders.swept = nil, nil
 }
 
-// watchRoot adds the folders of a root that should be watched.
+// watchRoot adds the folders of a root that should be watched: today's folder of rollouts, the folders in which the next ones
+// appear, and the writer locks.
 func (d *discovery) watchRoot(r *root) {
 	sessions := filepath.Join(r.path, "sessions")
 	if _, err := os.Stat(sessions); err != nil {

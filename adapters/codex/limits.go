@@ -16,7 +16,7 @@ import (
 // token_count (0.142.5, 0.169.0). With an API key it records none.
 func (a *Adapter) Limits(ctx context.Context) ([]adapters.Limit, error) {
 	answer := kit.NewAnswer()
-	_, roots, _ := a.inUse(ctx, answer, "without it, homes that only running sessions use may be missed")
+	_, roots, _ := a.inUse(ctx, answer)
 	var found []adapters.Limit
 	for _, r := range roots {
 		rollouts, _, problems := a.walk(ctx, r.path, nil, func(string) bool { return false }, false)

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -60,9 +59,8 @@ type agentProcesses struct {
 func (h *host) isServer() bool { return h.role == server }
 
 // readProcesses finds the hosts among all processes.
-func readProcesses(ctx context.Context, table proc.Lister) (agentProcesses, error) {
-	processes, err := table.List(ctx)
-	c := agentProcesses{children: map[int][]proc.Process{}, unread: err != nil && len(processes) == 0}
+func readProcesses(table proc.Lister, processes []proc.Process) agentProcesses {
+	c := agentProcesses{children: map[int][]proc.Process{}}
 	for _, p := range processes {
 		if p.PPID > 0 {
 			c.children[p.PPID] = append(c.children[p.PPID], p)
@@ -74,7 +72,7 @@ func readProcesses(ctx context.Context, table proc.Lister) (agentProcesses, erro
 			c.hosts = append(c.hosts, h)
 		}
 	}
-	return c, err
+	return c
 }
 
 // inspect reads a process and returns it as a host. It returns nil for a process that is not a host, or that has ended.

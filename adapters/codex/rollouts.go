@@ -192,7 +192,7 @@ func readProblem(path string, err error) error {
 // Named implements adapters.Namer. It reads the names of the rollouts.
 func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 	answer := kit.NewAnswer()
-	_, roots, _ := a.inUse(ctx, answer, "without it, homes that only running sessions use may be missed")
+	_, roots, _ := a.inUse(ctx, answer)
 	var ids []string
 	for _, r := range roots {
 		fits := func(id string) bool { return strings.HasPrefix(id, prefix) }

@@ -76,7 +76,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		d.answer.Watch(filepath.Dir(f.path))
 	}
 	if v.Status == adapters.Waiting && v.WaitingFor == adapters.ForPermission {
-		d.answer.Watch(r.path)
+		d.answer.Watch(r.path) // when the user decides, Codex writes only to databases there
 	}
 	// A thread that is in two homes, because one is a copy, is shown once.
 	d.answer.AddOnce(out, "copy of a thread in another home", func(s *adapters.Session) bool { return !s.Process.IsZero() })

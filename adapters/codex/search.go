@@ -22,7 +22,7 @@ import (
 // thread began.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	answer := kit.NewAnswer()
-	_, roots, absent := a.inUse(ctx, answer, "without it, homes that only running sessions use may be missed")
+	_, roots, absent := a.inUse(ctx, answer)
 	if absent {
 		return nil, adapters.ErrAbsent
 	}

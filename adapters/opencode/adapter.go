@@ -71,14 +71,11 @@ func (a *Adapter) forget() {
 	a.databases.Forget()
 }
 
-// begin reads the processes and finds the data folders. withoutTable is what the user is told if the process table can't be read.
-func (a *Adapter) begin(ctx context.Context, q adapters.Query, withoutTable string) *discovery {
+// begin reads the processes and finds the data folders.
+func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 	d := &discovery{adapter: a, query: q, now: a.Now(), answer: kit.NewAnswer()}
-	var err error
-	if d.census, err = a.takeCensus(ctx, d.now); err != nil {
-		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err, Fix: withoutTable})
-	}
-	d.noTable = err != nil && d.census.processes == 0
+	rows, ok := a.Processes(ctx, d.answer)
+	d.census, d.noTable = a.census(rows, d.now), !ok && len(rows) == 0
 	d.roots = a.roots(d.census, d.now, d.answer)
 	d.absent = len(d.roots) == 0 && len(d.census.hosts) == 0 && len(d.answer.Problems()) == 0
 	return d
@@ -86,7 +83,7 @@ func (a *Adapter) begin(ctx context.Context, q adapters.Query, withoutTable stri
 
 // look reads the processes and all stores, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	d := a.begin(ctx, q, "without it, the status of sessions is unknown")
+	d := a.begin(ctx, q)
 	for _, r := range d.roots {
 		d.root(ctx, r)
 	}
@@ -96,10 +93,4 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	}
 	a.Watch.Set(d.answer.Watched())
 	return d.answer.Result(ctx, a.product.Title)
-}
-
-// WatchPaths implements adapters.Watcher: the folder of the database and its write-ahead log,
-// and that of the logs.
-func (a *Adapter) WatchPaths() []string {
-	return a.Watch.Folders()
 }

@@ -96,7 +96,7 @@ func (d *discovery) addProcesses(r *root, claims map[string]claim) {
 }
 
 func (d *discovery) addProcess(s adapters.Session) {
-	if len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, s.ID) {
+	if kit.Asked(d.query, s.ID) {
 		d.answer.Add(s)
 	}
 }
@@ -306,11 +306,9 @@ func (d *discovery) add(f *facts, s *adapters.Session) {
 	if s.Live() || f.readsParts() {
 		d.answer.SkipAll(f.skippedParts)
 	}
-	if len(d.query.IDs) > 0 && !slices.Contains(d.query.IDs, s.ID) ||
-		len(d.query.IDs) == 0 && s.Status == adapters.Stopped && s.LastActivityAt.Before(d.query.Since) {
-		return
+	if kit.Asked(d.query, s.ID) && (len(d.query.IDs) > 0 || s.Status != adapters.Stopped || !s.LastActivityAt.Before(d.query.Since)) {
+		d.answer.AddOnce(*s, "copy of a session in another folder", (*adapters.Session).Live)
 	}
-	d.answer.AddOnce(*s, "copy of a session in another folder", (*adapters.Session).Live)
 }
 
 // watchRoot adds the folders of a root that should be watched.

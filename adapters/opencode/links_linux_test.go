@@ -169,7 +169,7 @@ func TestOwnToolsAreNoHosts(t *testing.T) {
 			if args != "" {
 				must.Do(t, os.WriteFile(filepath.Join(to, "cmdline"), []byte(args), 0o600))
 			}
-			c, err := New(r.Config()).takeCensus(t.Context(), r.CapturedAt)
+			c, err := New(r.Config()).takeCensus(t.Context())
 			if err != nil || len(c.hosts) != 1 || c.hosts[0].PID != 10033 {
 				t.Errorf("%d hosts, %v", len(c.hosts), err)
 			}

@@ -102,7 +102,7 @@ func (a *Adapter) findServer(ctx context.Context, s adapters.Session) (*serverCl
 	if s.Process.IsZero() {
 		return nil, errors.New("no process runs this session")
 	}
-	c, err := a.takeCensus(ctx, a.Now())
+	c, err := a.takeCensus(ctx)
 	if err != nil && len(c.hosts) == 0 {
 		return nil, err
 	}

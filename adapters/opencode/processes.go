@@ -62,14 +62,19 @@ type host struct {
 
 // census holds the processes of OpenCode that one reading of the process table shows.
 type census struct {
-	hosts     []*host
-	children  map[int][]proc.Process
-	processes int // of all kinds
+	hosts    []*host
+	children map[int][]proc.Process
 }
 
-func (a *Adapter) takeCensus(ctx context.Context, now time.Time) (census, error) {
+// takeCensus reads the process table.
+func (a *Adapter) takeCensus(ctx context.Context) (census, error) {
 	processes, err := a.Table.List(ctx)
-	c := census{children: map[int][]proc.Process{}, processes: len(processes)}
+	return a.census(processes, a.Now()), err
+}
+
+// census finds the processes of OpenCode in a process table.
+func (a *Adapter) census(processes []proc.Process, now time.Time) census {
+	c := census{children: map[int][]proc.Process{}}
 	named := map[int]proc.Process{}
 	for _, p := range processes {
 		if p.PPID > 0 {
@@ -90,7 +95,7 @@ func (a *Adapter) takeCensus(ctx context.Context, now time.Time) (census, error)
 		c.hosts = append(c.hosts, h)
 	}
 	slices.SortFunc(c.hosts, func(a, b *host) int { return cmp.Or(cmp.Compare(a.Start, b.Start), a.PID-b.PID) })
-	return c, err
+	return c
 }
 
 // execTime is the time within which a child of OpenCode has become another program.

@@ -31,7 +31,7 @@ type storedSession struct {
 // at a time, the newest first, in SQL. A session in several stores is searched in the one
 // in which Discover finds it.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
-	d := a.begin(ctx, adapters.Query{}, "without it, stores that only running sessions use may be missed")
+	d := a.begin(ctx, adapters.Query{})
 	if d.absent {
 		return nil, adapters.ErrAbsent
 	}

@@ -271,7 +271,7 @@ func formAnswer(r *adapters.Request, d adapters.Decision) map[string]any {
 
 // ownService returns a client for the background service of this user's home, nil unless there is one of 2.0 that answers.
 func (a *Adapter) ownService(ctx context.Context) (found *serverClient) {
-	c, _ := a.takeCensus(ctx, a.Now()) // a service that is missing is not used
+	c, _ := a.takeCensus(ctx) // a service that is missing is not used
 	for _, h := range c.hosts {
 		if !h.service || filepath.Clean(h.home) != filepath.Clean(a.Home) {
 			continue

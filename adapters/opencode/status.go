@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -23,8 +22,7 @@ const (
 
 // open reports whether a session's messages leave its turn open.
 func (f *facts) open() turnState {
-	switch {
-	case f.next != nil:
+	if f.next != nil {
 		if state, ok := f.next.turn(f.last.Time.Created); ok {
 			return state
 		}
@@ -357,11 +355,7 @@ func (s observation) lastTurn() string {
 	case f.last.Role == "":
 		return "the last message has an unknown form"
 	case f.last.Error != nil:
-		text := "last turn ended " + s.clock(f.last.Time.Completed) + " with " + f.last.Error.Name
-		if m := f.last.Error.Data.Message; m != "" {
-			text += fmt.Sprintf(" (%.120s)", strings.ToValidUTF8(m, ""))
-		}
-		return text
+		return "last turn ended " + s.clock(f.last.Time.Completed) + " with " + f.last.Error.Name + kit.Quoted(f.last.Error.Data.Message)
 	case f.last.Time.Completed == 0 && f.last.Retry != nil:
 		return s.retryText(f.last.Retry.Attempt, f.last.Retry.At, f.last.Retry.Error.Message)
 	case f.last.Time.Completed == 0 && len(f.calls) > 0:

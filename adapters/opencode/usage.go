@@ -136,10 +136,7 @@ func (d *discovery) settle(sessions map[string]*facts) {
 		d.spent[id] = a
 		accounts = append(accounts, a)
 	}
-	kit.Settle(accounts)
-	for _, a := range accounts {
-		d.answer.Copies(a.Copies)
-	}
+	d.answer.Settle(accounts)
 }
 
 // stated returns the cost that the row states, without rounding errors.
