@@ -209,7 +209,7 @@ func (r *reading) all(ctx context.Context) error {
 		return err
 	}
 	r.sessions = map[string]*facts{}
-	for _, step := range []func(context.Context) error{r.list, r.lists, r.prompts, r.promptsNext, r.sumNext} {
+	for _, step := range []func(context.Context) error{r.list, r.lists, r.prompts, r.sumNext} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -302,10 +302,7 @@ func has(columns map[string]bool, names ...string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return !columns[n] })
 }
 
-// column returns the SQL for a column of the session, or otherwise in a version that
-// lacks it.
-func (r *reading) column(name, otherwise string) string { return columnOf(r.session, name, otherwise) }
-
+// columnOf returns the SQL for a column of the session s, or otherwise for a table that lacks it.
 func columnOf(columns map[string]bool, name, otherwise string) string {
 	if !columns[name] {
 		return otherwise

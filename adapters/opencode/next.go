@@ -73,12 +73,8 @@ func (r *reading) listNext(ctx context.Context, table string, columns map[string
 	where, args := r.whereNext(columns)
 	const latest = `(SELECT l.%s FROM session_message l WHERE l.session_id = s.id%s ORDER BY l.seq DESC LIMIT 1)`
 	query := `SELECT x.*, coalesce(m.id, ''), coalesce(m.type, ''), coalesce(m.time_updated, 0), coalesce(m.time_created, 0), coalesce(` + nextData + `, '')
-	FROM (SELECT s.id, ` + strings.Join([]string{
-		column("parent_id", "''"), column("directory", "''"), "substr(" + column("title", "''") + ", 1, 4096)", column("version", "''"),
-		column("time_created", "0"), column("time_updated", "0"), column("model", "''"), column("cost", "0"),
-		column("tokens_input", "0"), column("tokens_output", "0"), column("tokens_reasoning", "0"),
-		column("tokens_cache_read", "0"), column("tokens_cache_write", "0"),
-		column("time_suspended", "0"), column("time_idle", "0"), column("time_viewed", "0"), column("idle_outcome", "''"), column("time_archived", "0") + " > 0",
+	FROM (SELECT ` + strings.Join([]string{sessionColumns(columns),
+		column("time_suspended", "0"), column("time_idle", "0"), column("time_viewed", "0"), column("idle_outcome", "''"),
 		"coalesce(" + fmt.Sprintf(latest, "type", "") + ", '')",
 		fmt.Sprintf(latest, "rowid", " AND l.type IN ('user', 'assistant', 'compaction')") + " AS latest",
 	}, ", ") + ` FROM ` + table + ` s WHERE ` + where + `) x LEFT JOIN session_message m ON m.rowid = x.latest`
@@ -98,17 +94,18 @@ func (r *reading) listNext(ctx context.Context, table string, columns map[string
 }
 
 func scanNext(scan func(...any) error) (*facts, error) {
-	f := &facts{next: &next{}, tokens: &adapters.Tokens{}}
-	t, n := f.tokens, f.next
-	var model, lastType, id, kind, data string
+	n := &next{}
+	f := &facts{next: n}
+	var lastType, id, kind, data string
 	var latest sql.NullInt64
 	var suspended, updated, created millis
-	if err := scan(&f.id, &f.parent, &f.directory, &f.title, &f.version, &f.created, &f.updated, &model, &f.cost,
-		&t.Input, &t.Output, &t.Reasoning, &t.CacheRead, &t.CacheWrite, &suspended, &n.idle, &n.viewed, &n.outcome, &f.archived, &lastType, &latest,
-		&id, &kind, &updated, &created, &data); err != nil {
+	if err := f.sessionRow(scan, &suspended, &n.idle, &n.viewed, &n.outcome, &lastType, &latest, &id, &kind, &updated, &created, &data); err != nil {
 		return nil, err
 	}
-	f.title, f.model, n.claimed = ownTitle(f.title), rowModel(model), suspended > 0
+	n.claimed = suspended > 0
+	if f.tokens == nil {
+		f.tokens = &adapters.Tokens{}
+	}
 	if !nextTypes[lastType] {
 		f.skip("message of an unknown type")
 	}
@@ -179,31 +176,12 @@ func (r *reading) whereNext(columns map[string]bool) (string, []any) {
 		append(args, since)
 }
 
-// nextIDs returns the sessions of OpenCode 2.
-func (r *reading) nextIDs() (ids []string) {
-	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
-		if r.sessions[id].next != nil {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// promptsNext reads the first and the last prompts of sessions of OpenCode 2.
-func (r *reading) promptsNext(ctx context.Context) error {
+// promptsNext reads the prompts of sessions of OpenCode 2.
+func (r *reading) promptsNext(ctx context.Context, ids []string) error {
 	prompt := func(column, order string) string {
 		return `coalesce((SELECT ` + column + ` FROM session_message m WHERE m.session_id = s.value AND m.type = 'user' ORDER BY m.seq ` + order + ` LIMIT 1), '')`
 	}
 	const text = `substr(CASE WHEN json_valid(m.data) THEN m.data ->> '$.text' END, 1, 4100)`
-	ids := slices.DeleteFunc(r.nextIDs(), func(id string) bool {
-		f := r.sessions[id]
-		old := r.before(f)
-		known := old != nil && old.firstPrompt != ""
-		if known {
-			f.firstPrompt, f.lastPrompt, f.prompted = old.firstPrompt, old.lastPrompt, old.prompted
-		}
-		return known
-	})
 	return r.eachOf(ctx, ids, `SELECT s.value, `+prompt(text, "ASC")+`, `+prompt(text, "DESC")+`, CAST(`+prompt("m.time_created", "DESC")+` AS INTEGER) FROM json_each(?) s`,
 		func(scan func(...any) error) error {
 			var id, first, last string
@@ -238,7 +216,12 @@ func (r *reading) eachOf(ctx context.Context, ids []string, query string, row fu
 // sumNext adds what the messages used to the sums of sessions of the preview, whose rows it leaves
 // at zero.
 func (r *reading) sumNext(ctx context.Context) error {
-	ids := slices.DeleteFunc(r.nextIDs(), func(id string) bool { return r.sessions[id].next.claims })
+	var ids []string
+	for id, f := range r.sessions {
+		if f.next != nil && !f.next.claims {
+			ids = append(ids, id)
+		}
+	}
 	return r.eachOf(ctx, ids, `SELECT session_id, CAST(total(data ->> '$.tokens.input') AS INTEGER), CAST(total(data ->> '$.tokens.output') AS INTEGER),
 		CAST(total(data ->> '$.tokens.reasoning') AS INTEGER), CAST(total(data ->> '$.tokens.cache.read') AS INTEGER),
 		CAST(total(data ->> '$.tokens.cache.write') AS INTEGER), total(data ->> '$.cost') FROM session_message

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"rollcall/adapters"
@@ -33,14 +32,7 @@ func (r *reading) list(ctx context.Context) error {
 		updated = "m.time_updated"
 	}
 	query := `SELECT x.*, coalesce(m.id, ''), coalesce(` + updated + `, 0), coalesce(m.time_created, 0), coalesce(` + dataOf + `, '')
-	FROM (SELECT s.id, ` + strings.Join([]string{
-		r.column("parent_id", "''"), r.column("directory", "''"),
-		"substr(" + r.column("title", "''") + ", 1, 4096)", r.column("version", "''"),
-		r.column("time_created", "0"), r.column("time_updated", "0"),
-		r.column("model", "''"), r.column("cost", "0"), r.column("tokens_input", "-1"), r.column("tokens_output", "0"),
-		r.column("tokens_reasoning", "0"), r.column("tokens_cache_read", "0"), r.column("tokens_cache_write", "0"),
-		"substr(" + r.column("permission", "''") + ", 1, 4096)", r.column("time_archived", "0") + " > 0",
-	}, ", ") + `,
+	FROM (SELECT ` + sessionColumns(r.session) + `, substr(` + columnOf(r.session, "permission", "''") + `, 1, 4096),
 	(SELECT l.rowid FROM message l WHERE l.session_id = s.id ORDER BY l.time_created DESC, l.id DESC LIMIT 1) AS latest
 	FROM session s WHERE ` + where + `) x LEFT JOIN message m ON m.rowid = x.latest`
 	return r.db.Each(ctx, query, args, func(scan func(...any) error) error {
@@ -52,22 +44,37 @@ func (r *reading) list(ctx context.Context) error {
 	})
 }
 
-func scanSession(scan func(...any) error) (*facts, error) {
-	f := &facts{partsUnread: true}
-	var model, permission, lastID, data string
-	var latest sql.NullInt64
+// sessionColumns selects what sessionRow reads of a session s, from a table with these columns. The input tokens are -1 in a version that keeps no sums.
+func sessionColumns(columns map[string]bool) string {
+	column := func(name, otherwise string) string { return columnOf(columns, name, otherwise) }
+	return strings.Join([]string{"s.id", column("parent_id", "''"), column("directory", "''"), "substr(" + column("title", "''") + ", 1, 4096)",
+		column("version", "''"), column("time_created", "0"), column("time_updated", "0"), column("model", "''"), column("cost", "0"),
+		column("tokens_input", "-1"), column("tokens_output", "0"), column("tokens_reasoning", "0"), column("tokens_cache_read", "0"),
+		column("tokens_cache_write", "0"), column("time_archived", "0") + " > 0"}, ", ")
+}
+
+// sessionRow reads the row of a session, with more columns after those of sessionColumns.
+func (f *facts) sessionRow(scan func(...any) error, more ...any) error {
+	var model string
 	var t adapters.Tokens
-	var updated, created millis
-	if err := scan(&f.id, &f.parent, &f.directory, &f.title, &f.version, &f.created, &f.updated,
-		&model, &f.cost, &t.Input, &t.Output, &t.Reasoning, &t.CacheRead, &t.CacheWrite, &permission, &f.archived, &latest,
-		&lastID, &updated, &created, &data); err != nil {
-		return nil, err
-	}
+	err := scan(append([]any{&f.id, &f.parent, &f.directory, &f.title, &f.version, &f.created, &f.updated,
+		&model, &f.cost, &t.Input, &t.Output, &t.Reasoning, &t.CacheRead, &t.CacheWrite, &f.archived}, more...)...)
 	f.title, f.model = ownTitle(f.title), rowModel(model)
-	f.imported, f.byRun = fromFiles(f.version), madeByRun(permission)
 	if t.Input >= 0 {
 		f.tokens = &t
 	}
+	return err
+}
+
+func scanSession(scan func(...any) error) (*facts, error) {
+	f := &facts{partsUnread: true}
+	var permission, lastID, data string
+	var latest sql.NullInt64
+	var updated, created millis
+	if err := f.sessionRow(scan, &permission, &latest, &lastID, &updated, &created, &data); err != nil {
+		return nil, err
+	}
+	f.byRun = madeByRun(permission)
 	if lastID != "" {
 		f.setLast(lastID, data, updated, created)
 	}
@@ -92,11 +99,6 @@ func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, re
 
 func (f *facts) skipPart(reason string) { f.skippedParts = kit.CountSkipped(f.skippedParts, reason) }
 
-// fromFiles reports whether a version kept its sessions in files (before 1.2), from which a later one imported them.
-func fromFiles(version string) bool {
-	return strings.HasPrefix(version, "0.") || strings.HasPrefix(version, "1.0.") || strings.HasPrefix(version, "1.1.")
-}
-
 // isText selects the text parts p that the user wrote.
 const isText = `CASE WHEN json_valid(p.data) THEN json_extract(p.data, '$.type') = 'text'
 	AND coalesce(json_extract(p.data, '$.synthetic'), 0) = 0 ELSE 0 END`
@@ -108,46 +110,44 @@ const isUser = `CASE WHEN instr(m.data, '"role":"assistant"') > 0 THEN 0 WHEN js
 // prompts reads the first and the last prompt of each session whose last message has
 // changed.
 func (r *reading) prompts(ctx context.Context) error {
-	var missing []string
+	var v1, next []string
 	for id, f := range r.sessions {
-		if f.last.ID == "" || f.next != nil && (f.next.claims || !r.hasV1()) {
-			continue
-		}
-		// The parts of a prompt are stored after its message.
-		if old := r.before(f); old != nil && old.firstPrompt != "" && f.last.Role != "user" {
+		// 1.x stores the parts of a prompt after its message.
+		if old := r.before(f); old != nil && old.firstPrompt != "" && (f.next != nil || f.last.Role != "user") {
 			f.firstPrompt, f.lastPrompt, f.prompted = old.firstPrompt, old.lastPrompt, old.prompted
 			continue
 		}
-		missing = append(missing, id)
-	}
-	for ids := range slices.Chunk(missing, listLimit) {
-		if err := r.promptsOf(ctx, ids); err != nil {
-			return err
+		if f.last.ID != "" && r.hasV1() && (f.next == nil || !f.next.claims) {
+			v1 = append(v1, id)
+		}
+		if f.next != nil {
+			next = append(next, id)
 		}
 	}
-	return nil
+	if err := r.promptsV1(ctx, v1); err != nil {
+		return err
+	}
+	return r.promptsNext(ctx, next)
 }
 
-func (r *reading) promptsOf(ctx context.Context, ids []string) error {
+// promptsV1 reads the prompts of sessions of 1.x.
+func (r *reading) promptsV1(ctx context.Context, ids []string) error {
 	prompt := func(column, order string) string {
 		return `(SELECT ` + column + ` FROM message m JOIN part p ON p.message_id = m.id
-		WHERE m.session_id = s.id AND ` + isUser + ` AND ` + isText + `
+		WHERE m.session_id = s.value AND ` + isUser + ` AND ` + isText + `
 		ORDER BY m.time_created ` + order + `, m.id ` + order + `, p.id LIMIT 1)`
 	}
 	const text = `substr(json_extract(p.data, '$.text'), 1, 4100)`
-	marks, args := idList(ids)
-	return r.db.Each(ctx, `SELECT s.id, coalesce(`+prompt(text, "ASC")+`, ''), coalesce(`+prompt(text, "DESC")+`, ''),
-		coalesce(`+prompt("m.time_created", "DESC")+`, 0) FROM session s WHERE s.id IN `+marks, args, func(scan func(...any) error) error {
-		var id, firstText, lastText string
-		var prompted int64
-		if err := scan(&id, &firstText, &lastText, &prompted); err != nil {
+	return r.eachOf(ctx, ids, `SELECT s.value, coalesce(`+prompt(text, "ASC")+`, ''), coalesce(`+prompt(text, "DESC")+`, ''),
+		coalesce(`+prompt("m.time_created", "DESC")+`, 0) FROM json_each(?) s`, func(scan func(...any) error) error {
+		var id, first, last string
+		var at millis
+		if err := scan(&id, &first, &last, &at); err != nil {
 			return err
 		}
-		if f := r.sessions[id]; f != nil {
-			f.firstPrompt, f.lastPrompt = unquotePrompt(firstText), unquotePrompt(lastText)
-			f.prompted = millis(prompted)
-			r.note(id, promptCost)
-		}
+		f := r.sessions[id]
+		f.firstPrompt, f.lastPrompt, f.prompted = unquotePrompt(first), unquotePrompt(last), at
+		r.note(id, promptCost)
 		return nil
 	})
 }
@@ -261,7 +261,7 @@ func (f *facts) addPart(updated millis, data string, metadata bool) {
 		return
 	}
 	p.updated = updated
-	if !f.imported && !f.assistant.ended() {
+	if !f.assistant.ended() {
 		f.activity = max(f.activity, updated)
 	}
 	f.add(&p, metadata)

@@ -186,7 +186,6 @@ type facts struct {
 	next     *next // of a session of OpenCode 2
 	archived bool  // put away by the user, in the desktop application or by the API
 	byRun    bool  // made by `opencode run`, which never asks the user
-	imported bool  // written by a version with files, so its rows carry the time of the import
 	files    []string
 	skipped  map[string]int
 	// skippedParts are counted only where readsParts, or a process runs the session: else it depends on who asks whether they were read.
@@ -235,30 +234,18 @@ func (f *facts) finish() {
 	f.cwd = cmp.Or(f.directory, f.assistant.Path.CWD)
 	f.activity = max(f.activity, f.updated, f.created, f.last.Time.Created, f.last.Time.Completed,
 		f.assistant.Time.Created, f.assistant.Time.Completed)
-	if !f.imported {
-		f.activity = max(f.activity, f.openUpdate())
+	if f.last.Role == "assistant" && f.last.Time.Completed == 0 { // summaries are noted in an ended message
+		f.activity = max(f.activity, f.last.updated)
 	}
 	if f.next != nil {
 		f.activity = max(f.activity, f.next.idle)
 	}
 	for _, c := range f.calls {
-		f.activity = max(f.activity, c.since)
-		if !f.imported {
-			f.activity = max(f.activity, c.updated)
-		}
+		f.activity = max(f.activity, c.since, c.updated)
 	}
 	if t := f.assistant.Tokens; t != nil && t.used() > 0 {
 		f.context = t.used()
 	}
-}
-
-// openUpdate returns when an open message was last written. An ended message is written
-// after its end, too: OpenCode notes summaries in it.
-func (f *facts) openUpdate() millis {
-	if f.last.Role == "assistant" && f.last.Time.Completed == 0 {
-		return f.last.updated
-	}
-	return 0
 }
 
 func modelOf(m message) string {
