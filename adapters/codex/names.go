@@ -4,25 +4,19 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
 
-// names keeps the names of threads in session_index.jsonl, to which Codex only
-// appends: the last name of a thread counts.
-type names struct {
-	mu    sync.Mutex
-	files agentfile.Cache[*indexFile]
-}
+// names keeps the names of threads in session_index.jsonl, by its path, until the file changes. The last name of a thread counts.
+type names struct{ kit.Memo[string, index] }
 
-type indexFile struct {
-	agentfile.File
+type index struct {
+	stamp agentfile.Stamp
 	names map[string]string
 }
 
@@ -37,33 +31,20 @@ func (n *names) of(ctx context.Context, root string) (map[string]string, error) 
 		return nil, adapters.Unreadable(path, err)
 	}
 	defer file.Close()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	index := n.files.Get(path, func(path string) *indexFile { return &indexFile{File: agentfile.NewFile(path)} })
-	if index.Begin(file, info); index.IsOpenedCurrent() {
-		return index.names, nil
+	now := index{stamp: agentfile.StampOfOpen(file, info), names: map[string]string{}}
+	if was, _ := n.Get(path); was.stamp.Unchanged(now.stamp) {
+		return was.names, nil
 	}
-	found := map[string]string{}
-	if index.HasGrown(file) {
-		maps.Copy(found, index.names)
-	} else {
-		index.Reset()
-	}
-	next, _, err := agentfile.Forward(ctx, file, index.Next, headLine, func(line []byte, _ int64) error {
+	if _, _, err = agentfile.Forward(ctx, file, 0, headLine, func(line []byte, _ int64) error {
 		if id, name := indexEntry(line); id != "" {
-			found[id] = name
+			now.names[id] = name
 		}
 		return nil
-	})
-	if err == nil {
-		index.names, index.Next = found, next
-		_, err = index.Finish(file, info, 0)
+	}); err != nil {
+		return now.names, adapters.Unreadable(path, err)
 	}
-	if err != nil {
-		index.Reset()
-		return found, adapters.Unreadable(path, err)
-	}
-	return found, nil
+	n.Put(path, now)
+	return now.names, nil
 }
 
 // indexEntry reads one line. It returns no id for a line without one.
