@@ -72,7 +72,7 @@ func (a *Adapter) join(ctx context.Context, s adapters.Session) (*joined, error)
 	j := &joined{client: c, socket: socket, rollout: s.Files[0], thread: s.ID,
 		resolved: map[string]bool{}, ended: map[string]itemEnd{}, running: map[string]bool{}, early: map[string]bool{}}
 	if err := j.follow(ctx); err != nil {
-		_ = c.conn.CloseNow()
+		c.close()
 		return nil, err
 	}
 	return j, nil
@@ -170,7 +170,7 @@ func (j *joined) leave(ctx context.Context) {
 		_, _ = j.call(limited, "thread/unsubscribe", map[string]any{"threadId": j.thread}) // the end of the connection does the same
 		cancel()
 	}
-	_ = j.conn.CloseNow()
+	j.close()
 }
 
 // Answer implements adapters.Answerer. The daemon reports that a request is resolved, but not
@@ -295,7 +295,7 @@ func (a *Adapter) prompt(ctx context.Context, s adapters.Session, capabilities m
 	if err != nil {
 		return fmt.Errorf("no Codex daemon at %s takes a prompt: %w; %s", socket, err, how)
 	}
-	defer func() { _ = c.conn.CloseNow() }()
+	defer c.close()
 	threads, err := c.list(ctx, []string{s.ID})
 	if err != nil {
 		return err

@@ -210,7 +210,7 @@ func recordedReply(ctx context.Context, rollout, call string) (answers map[strin
 // unobserve closes the connection of commandBegun.
 func (j *joined) unobserve() {
 	if j.observer != nil {
-		_ = j.observer.conn.CloseNow()
+		j.observer.close()
 		j.observer = nil
 	}
 }

@@ -2,10 +2,9 @@ package codex
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"io"
-	"strings"
+	"strconv"
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
@@ -48,16 +47,12 @@ func (c *copies) has(r *record) bool {
 	return true
 }
 
-// timeOfID returns when an id of version 7 was made.
+// timeOfID returns when the id of a thread or of a turn was made, which is a UUID of version 7. ok is false for another id.
 func timeOfID(id string) (at time.Time, ok bool) {
 	if !kit.Is(id) || id[14] != '7' {
 		return time.Time{}, false
 	}
-	var ms int64
-	made, err := hex.DecodeString(strings.ReplaceAll(id[:13], "-", ""))
-	for _, b := range made {
-		ms = ms<<8 | int64(b)
-	}
+	ms, err := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
 	return time.UnixMilli(ms), err == nil
 }
 

@@ -47,7 +47,12 @@ func askDaemon(ctx context.Context, root string, ids []string) (map[string]threa
 	path := socketIn(root)
 	limited, cancel := context.WithTimeout(ctx, daemonLimit)
 	defer cancel()
-	answer, err := askSocket(limited, path, ids)
+	var answer map[string]threadStatus
+	c, err := connect(limited, path, nil)
+	if err == nil {
+		defer c.close()
+		answer, err = c.list(limited, ids)
+	}
 	if err == nil || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
 		// A cancelled context is no failure of the daemon, and a daemon that does not
 		// listen hosts no thread.
@@ -99,17 +104,6 @@ func trustedSocket(path string) (string, error) {
 // where Rollcall connects to no socket.
 func ownedByUser(info fs.FileInfo) bool {
 	return runtime.GOOS != "windows" && agentfile.OwnedByUser(info)
-}
-
-func askSocket(ctx context.Context, path string, ids []string) (map[string]threadStatus, error) {
-	c, err := connect(ctx, path, nil)
-	if err != nil {
-		return nil, err
-	}
-	// The connection is closed without a closing handshake: waiting for the daemon's reply
-	// could take seconds.
-	defer func() { _ = c.conn.CloseNow() }()
-	return c.list(ctx, ids)
 }
 
 // connect opens the daemon's socket and introduces Rollcall. capabilities are the daemon's term
@@ -216,6 +210,9 @@ type client struct {
 	// other, if not nil, is called with every message that answers no call.
 	other func(message []byte)
 }
+
+// close ends the connection without a closing handshake: waiting for the daemon's reply could take seconds.
+func (c *client) close() { _ = c.conn.CloseNow() }
 
 func (c *client) send(ctx context.Context, message any) error {
 	b, err := json.Marshal(message)

@@ -71,7 +71,7 @@ func (a *Adapter) Attach(ctx context.Context, program string, s adapters.Session
 	if err != nil {
 		return adapters.Command{}, fmt.Errorf("%w: Codex's daemon can't be asked: %w", adapters.ErrNoAttach, err)
 	}
-	defer func() { _ = c.conn.CloseNow() }()
+	defer c.close()
 	threads, err := c.list(ctx, []string{s.ID})
 	if err != nil {
 		return adapters.Command{}, fmt.Errorf("%w: Codex's daemon can't be asked: %w", adapters.ErrNoAttach, err)

@@ -1,11 +1,9 @@
 package codex
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -117,20 +115,9 @@ func (p *peek) completed(item []byte, m peekMessage) {
 	}
 }
 
-// texts joins the texts of a message's content.
+// texts returns the text of a message's content.
 func (p *peek) texts(message []byte) string {
-	var parts []string
-	room := p.limit.Bytes() + 4
-	_ = agentfile.Each(agentfile.Get(message, "content"), func(part []byte) bool {
-		if text, _ := agentfile.Head(agentfile.Get(part, "text"), room); text != "" {
-			parts = append(parts, text)
-			room -= len(text)
-		} else if typ := agentfile.Text(agentfile.Get(part, "type")); bytes.Contains(typ, []byte("image")) && p.limit != kit.Whole {
-			parts = append(parts, "[image]")
-		}
-		return room > 0
-	})
-	return strings.TrimSpace(strings.Join(parts, "\n"))
+	return contentText(message, p.limit.Bytes()+4, p.limit != kit.Whole)
 }
 
 // item reads an item of the model's history.

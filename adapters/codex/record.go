@@ -257,7 +257,7 @@ func (r *record) itemCompleted(payload []byte) {
 	switch string(agentfile.Text(agentfile.Get(item, "type"))) {
 	case "UserMessage":
 		r.kind = prompt
-		r.text = userText(contentText(item))
+		r.text = userText(contentText(item, textLimit, false))
 	case "AgentMessage":
 		r.kind = answer
 	case "CommandExecution", "FileChange": // written before the output, which is written only after the outputs of earlier calls
@@ -348,19 +348,19 @@ func counts(raw []byte) *tokens {
 	return &t
 }
 
-// contentText joins the texts of a message's content.
-func contentText(message []byte) string {
+// contentText joins the texts of a message's content, up to room bytes of them, and with images set also names the images in it.
+func contentText(message []byte, room int, images bool) string {
 	var parts []string
-	room := textLimit
 	_ = agentfile.Each(agentfile.Get(message, "content"), func(part []byte) bool {
-		text, _ := agentfile.Head(agentfile.Get(part, "text"), room)
-		if text != "" {
+		if text, _ := agentfile.Head(agentfile.Get(part, "text"), room); text != "" {
 			parts = append(parts, text)
 			room -= len(text)
+		} else if images && bytes.Contains(agentfile.Text(agentfile.Get(part, "type")), []byte("image")) {
+			parts = append(parts, "[image]")
 		}
 		return room > 0
 	})
-	return strings.Join(parts, "\n")
+	return strings.TrimSpace(strings.Join(parts, "\n"))
 }
 
 // wrappers lists the beginnings of messages that the program, not the user, added to

@@ -7,8 +7,8 @@ import (
 	"rollcall/adapters/internal/agentfile"
 )
 
-// shellTools are the tools that run a command.
-var shellTools = []string{"exec_command", "shell", "shell_command", "local_shell"}
+// commandTools lists the names that the tool for running commands had in the versions of Codex.
+var commandTools = []string{"exec_command", "shell_command", "shell", "local_shell", "container.exec"}
 
 func (r *record) toolCall(payload []byte) {
 	var arguments []byte
@@ -24,7 +24,7 @@ func (r *record) toolCall(payload []byte) {
 		}
 		return true
 	})
-	r.does = adapters.Calling(r.tool, argument(payload), slices.Contains(shellTools, r.tool))
+	r.does = adapters.Calling(r.tool, argument(payload), slices.Contains(commandTools, r.tool))
 	r.asks = r.tool == "request_user_input"
 	sandbox := string(agentfile.Text(agentfile.Get(arguments, "sandbox_permissions")))
 	r.escalated = sandbox == "require_escalated" || sandbox == "with_additional_permissions"

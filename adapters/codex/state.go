@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -117,27 +118,18 @@ func queryThreads(ctx context.Context, db *sqlitero.DB, ids []string) (map[strin
 			args = append(args, id)
 		}
 	}
-	rows, err := db.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	threads := map[string]thread{}
-	for rows.Next() {
+	return threads, db.Each(ctx, query, args, func(scan func(...any) error) error {
 		var id, title, message string
 		var t thread
-		if err := rows.Scan(&id, &t.name, &title, &message, &t.branch, &t.model, &t.version, &t.parent); err != nil {
-			return nil, err
-		}
-		if t.name == "" {
-			t.name = ownTitle(title, message)
-		}
+		err := scan(&id, &t.name, &title, &message, &t.branch, &t.model, &t.version, &t.parent)
+		t.name = cmp.Or(t.name, ownTitle(title, message))
 		if t.branch == adapters.NoBranch {
 			t.branch = ""
 		}
 		threads[id] = t
-	}
-	return threads, rows.Err()
+		return err
+	})
 }
 
 // ownTitle drops a title that is only the first message or its beginning: before

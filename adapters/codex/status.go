@@ -216,10 +216,6 @@ func (s observation) userDecides() bool {
 
 const patchTool = "apply_patch"
 
-// commandTools lists the names that the tool for running commands had in the versions of
-// Codex.
-var commandTools = []string{"exec_command", "shell_command", "shell", "local_shell", "container.exec"}
-
 // withoutHost returns the verdict on a thread that no process has open.
 func (s observation) withoutHost() kit.Verdict {
 	if s.possibleHost != nil {

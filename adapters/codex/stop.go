@@ -49,7 +49,7 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 	defer cancel()
 	c, err := connect(limited, socket, nil)
 	if err == nil {
-		defer func() { _ = c.conn.CloseNow() }()
+		defer c.close()
 		_, err = c.call(limited, "turn/interrupt", map[string]any{"threadId": s.ID, "turnId": turn})
 	}
 	if err != nil {

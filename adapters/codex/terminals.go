@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -136,7 +135,7 @@ func (d *discovery) freeTerminals(r *root) []terminalUI {
 // first prompt (0.169.0 --no-daemon).
 func (h *host) locksOld() bool {
 	for id := range h.locks {
-		if begunAt(id, time.Time{}).Before(h.started().Add(-clockError)) {
+		if begun, _ := timeOfID(id); begun.Before(h.started().Add(-clockError)) {
 			return true
 		}
 	}
@@ -156,21 +155,17 @@ func (d *discovery) daemonThreads(ctx context.Context, r *root) []daemonThread {
 		if err != nil {
 			f = rolloutFacts{}
 		}
-		if f.parent == "" {
-			list = append(list, daemonThread{id: ro.id, folder: f.cwd, begun: begunAt(ro.id, f.started), byRun: f.byRemote})
+		if f.parent != "" {
+			continue
 		}
+		begun, ok := timeOfID(ro.id)
+		if !ok {
+			begun = f.started
+		}
+		list = append(list, daemonThread{id: ro.id, folder: f.cwd, begun: begun, byRun: f.byRemote})
 	}
 	slices.SortFunc(list, func(a, b daemonThread) int { return a.begun.Compare(b.begun) })
 	return list
-}
-
-// begunAt returns the time in a thread's id, which is a UUID of version 7.
-func begunAt(id string, otherwise time.Time) time.Time {
-	ms, err := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
-	if err != nil || id[14] != '7' {
-		return otherwise
-	}
-	return time.UnixMilli(ms)
 }
 
 // addProcess adds the row of a process to which no thread belongs.
@@ -188,7 +183,7 @@ func (d *discovery) addProcess(h *host) {
 		s.Evidence = fmt.Sprintf("codex exec --ephemeral stores nothing; process %d has been running since %s", h.PID,
 			kit.Clock(h.Started, d.now))
 	}
-	if !d.answer.Has(s.ID) && (len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, s.ID)) {
+	if !d.answer.Has(s.ID) && kit.Asked(d.query, s.ID) {
 		d.answer.Add(s)
 	}
 }
