@@ -19,7 +19,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
-	"rollcall/proc"
 )
 
 // Gateway is a gateway that the user named in the settings.
@@ -43,10 +42,7 @@ type Config struct {
 // adapters.Peeker and adapters.ProcessOwner. It keeps no status. It keeps in memory which gateway has
 // which session, the first prompts, and, while Push runs, one connection for each gateway.
 type Adapter struct {
-	home  string
-	env   func(string) string
-	table proc.Lister
-	now   func() time.Time
+	*kit.Base
 	cfg   Config
 	limit time.Duration // answerLimit
 
@@ -57,9 +53,6 @@ type Adapter struct {
 	workspaceCache workspaceCache
 	states         gatewayStates
 	pusher         pusher
-	current        kit.List
-
-	watched kit.Watch
 }
 
 var (
@@ -76,7 +69,9 @@ var (
 // New makes the adapter. It reads and connects to nothing yet.
 func New(cfg Config) *Adapter {
 	cfg.Config = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: cfg.Table, now: cfg.Now, cfg: cfg, limit: answerLimit}
+	base := kit.NewBase(cfg.Config, description)
+	base.Table = cfg.Table // a container's gateway is reached by its port, not by its files
+	return &Adapter{Base: base, cfg: cfg, limit: answerLimit}
 }
 
 // Name is the agent's name, on the command line and in JSON.
@@ -87,12 +82,6 @@ var description = adapters.Register(adapters.Description{
 	Program: "openclaw", Install: "npm install -g openclaw", Processes: []string{"openclaw-gatewa"},
 }, (*Adapter)(nil))
 
-// Describe implements adapters.Describer.
-func (a *Adapter) Describe() adapters.Description { return description }
-
-// Name implements adapters.Adapter.
-func (a *Adapter) Name() adapters.Name { return Name }
-
 // Discover implements adapters.Adapter. Every gateway has 3.5 s at most, so that a gateway
 // that hangs does not delay the others. The sessions of a gateway on this machine that
 // does not run have stopped. That it does not run is an error only if the user named it, or if this Adapter has seen it before,
@@ -100,14 +89,14 @@ func (a *Adapter) Name() adapters.Name { return Name }
 // the tokens and costs of only a few sessions are asked for in one call; those of sessions
 // at work are not known.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return a.current.Ask(ctx, func(ctx context.Context, home string) {
-		New(Config{Config: kit.Config(home, a.table)}).find(ctx)
+	return a.Current.Ask(ctx, func(ctx context.Context, home string) {
+		New(Config{Config: kit.Config(home, a.Table)}).find(ctx)
 	}, func() (adapters.Roll, error) { return a.look(ctx, q) })
 }
 
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	f := a.find(ctx)
-	a.watched.Set(f.answer.Watched())
+	a.Watch.Set(f.answer.Watched())
 	a.pusher.sync(f.targets)
 	if len(f.targets) == 0 && len(f.answer.Problems()) == 0 && !f.installed {
 		return f.answer.Absent()
@@ -139,16 +128,9 @@ func (ans *answer) addTo(all *kit.Answer, q adapters.Query) {
 		all.AddRemote(ans.remote)
 	}
 	for _, s := range ans.sessions {
-		if len(q.IDs) == 0 || slices.Contains(q.IDs, s.ID) {
+		if kit.Asked(q, s.ID) {
 			all.Add(s)
 			all.CountVersion(s.Version)
 		}
 	}
-}
-
-// WatchPaths implements adapters.Watcher. It returns the folders in which gateways put
-// their locks, which appear and vanish with the gateway, and those of sessions that are
-// read from files.
-func (a *Adapter) WatchPaths() []string {
-	return a.watched.Folders()
 }

@@ -59,7 +59,7 @@ func (g *gatewayStates) note(id string, edit func(*gatewayState)) gatewayState {
 func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
 	was := a.states.note(t.id, func(*gatewayState) {})
 	limit := a.limit
-	if age := a.now().Sub(was.silent); age >= 0 && age < retryFor {
+	if age := a.Now().Sub(was.silent); age >= 0 && age < retryFor {
 		limit = retryLimit
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
@@ -84,7 +84,7 @@ func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
 	default:
 		if limited.Err() != nil && ctx.Err() == nil {
 			if limit == a.limit {
-				a.states.note(t.id, func(g *gatewayState) { g.silent = a.now() })
+				a.states.note(t.id, func(g *gatewayState) { g.silent = a.Now() })
 			}
 			err = context.DeadlineExceeded
 		}
@@ -138,14 +138,14 @@ func (a *Adapter) readSessions(ctx context.Context, t *target, c *client, q adap
 	if !c.hello.granted(scopeRead) {
 		return &refusal{method: "sessions.list", Message: "missing scope: " + scopeRead}
 	}
-	rows, partial, err := c.sessions(ctx, q.IDs, a.now(), ans.skipped)
+	rows, partial, err := c.sessions(ctx, q.IDs, a.Now(), ans.skipped)
 	if err != nil {
 		return err
 	}
 	if partial != nil {
 		ans.problems = append(ans.problems, t.problem(partial))
 	}
-	v := gatewayView{target: t, hello: &c.hello, now: a.now(), runs: a.pusher.runsOf(t.id, c)}
+	v := gatewayView{target: t, hello: &c.hello, now: a.Now(), runs: a.pusher.runsOf(t.id, c)}
 	hidden := false
 	if slices.ContainsFunc(rows, row.isActive) {
 		var err error
@@ -156,7 +156,7 @@ func (a *Adapter) readSessions(ctx context.Context, t *target, c *client, q adap
 			ans.problems = append(ans.problems, t.problem(err))
 		}
 	}
-	v.workspaces = a.workspaceCache.fill(ctx, t, c, rows, a.now())
+	v.workspaces = a.workspaceCache.fill(ctx, t, c, rows, a.Now())
 	a.ids.enter(t, rows)
 	a.prompts.fill(ctx, t, c, rows)
 	a.usages.fill(ctx, t, c, rows, q.Totals)

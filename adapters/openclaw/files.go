@@ -97,11 +97,11 @@ func (a *Adapter) stored(ctx context.Context, t *target, q adapters.Query, refus
 			ans.problems = append(ans.problems, err)
 		}
 		rows, version = append(rows, list...), cmp.Or(version, v)
-		a.watched.Add(filepath.Dir(cmp.Or(s.database, s.list)))
+		a.Watch.Add(filepath.Dir(cmp.Or(s.database, s.list)))
 	}
 	said := &hello{}
 	said.Server.Version = version
-	v := gatewayView{target: t, hello: said, now: a.now(), refused: refused, workspaces: t.workspaces}
+	v := gatewayView{target: t, hello: said, now: a.Now(), refused: refused, workspaces: t.workspaces}
 	plain := make([]row, len(rows))
 	for i := range rows {
 		plain[i] = rows[i].row

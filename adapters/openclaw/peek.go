@@ -26,7 +26,8 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 	if err != nil {
 		return nil, err
 	}
-	h, err := a.lastMessages(ctx, t, key, n)
+	// The gateway lists a result as a separate message; here it is part of its call.
+	h, err := a.history(ctx, t, key, min(2*n+2, maxHistory), false)
 	if err != nil {
 		return nil, err
 	}
@@ -37,22 +38,29 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 	return messages[max(0, len(messages)-n):], nil
 }
 
-// lastMessages returns the end of a conversation with about n messages; more of one whose gateway does not run.
-func (a *Adapter) lastMessages(ctx context.Context, t *target, key string, n int) (h history, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+// history returns the last messages of a conversation, and with whole set also those before them, as many as the gateway gives. Of a gateway that
+// does not run it returns the whole conversation.
+func (a *Adapter) history(ctx context.Context, t *target, key string, limit int, whole bool) (h history, err error) {
+	limited, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
-	c, release, err := a.borrow(ctx, t)
+	c, release, err := a.borrow(limited, t)
 	if isRefusedDial(err) {
 		return a.storedHistory(ctx, t, key)
+	}
+	if err == nil {
+		defer func() { release(false) }()
+		err = c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": limit}, &h)
 	}
 	if err != nil {
 		return h, t.problem(err)
 	}
-	defer func() { release(false) }()
-	// The gateway lists a result as a separate message; here it is part of its call.
-	limit := min(2*n+2, maxHistory)
-	if err := c.call(ctx, "chat.history", map[string]any{"sessionKey": key, "limit": limit}, &h); err != nil {
-		return h, t.problem(err)
+	for whole && len(h.Messages) < int(h.Total.count()) {
+		var older history
+		err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": limit, "offset": len(h.Messages)}, &older)
+		if err != nil || len(older.Messages) == 0 {
+			break
+		}
+		h.Messages = append(older.Messages, h.Messages...)
 	}
 	return h, nil
 }

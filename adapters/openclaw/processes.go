@@ -41,7 +41,7 @@ func (s *search) ownerOf(l lock, locked bool, path string) owner {
 		return owner{}
 	}
 	o := owner{state: ownerGone, pid: l.PID}
-	p, err := s.adapter.table.Find(l.PID)
+	p, err := s.adapter.Table.Find(l.PID)
 	switch {
 	case err == nil && s.isOwner(p, l):
 		o.state = ownerAlive
@@ -61,7 +61,7 @@ func (s *search) isOwner(p proc.Process, l lock) bool {
 	if at, err := time.Parse(time.RFC3339, l.CreatedAt); err == nil && p.Started.After(at.Add(2*time.Second)) {
 		return false // began after the lock was written
 	}
-	return looksLikeGateway(s.adapter.table, p)
+	return looksLikeGateway(s.adapter.Table, p)
 }
 
 // isOldLock reports whether a lock is older than the last start of the machine, or than
@@ -71,10 +71,10 @@ func (s *search) isOldLock(path string) bool {
 	if err != nil {
 		return true
 	}
-	if s.adapter.now().Sub(fi.ModTime()) > crashReportTime {
+	if s.adapter.Now().Sub(fi.ModTime()) > crashReportTime {
 		return true
 	}
-	init, err := s.adapter.table.Find(1)
+	init, err := s.adapter.Table.Find(1)
 	return err == nil && fi.ModTime().Before(init.Started)
 }
 
@@ -126,26 +126,25 @@ func runsGateway(args []string) bool {
 // launcher that 2026.2.26 leaves as the parent of a gateway and the commands that only talk to
 // a gateway are not owned.
 func (a *Adapter) OwnsProcess(p proc.Process) bool {
-	if !looksLikeGateway(a.table, p) {
+	if !looksLikeGateway(a.Table, p) {
 		return false
 	}
-	if _, err := a.table.Env(p.Identity); err != nil {
+	if _, err := a.Table.Env(p.Identity); err != nil {
 		return false
 	}
-	rows, err := a.table.List(context.Background())
+	rows, err := a.Table.List(context.Background())
 	return err == nil && !slices.ContainsFunc(rows, func(child proc.Process) bool {
-		return child.PPID == p.PID && looksLikeGateway(a.table, child)
+		return child.PPID == p.PID && looksLikeGateway(a.Table, child)
 	})
 }
 
 var variables = []string{"HOME", "USERPROFILE", "OPENCLAW_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH", "OPENCLAW_PROFILE",
 	"OPENCLAW_GATEWAY_PORT", "OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"}
 
-// processes lists the gateways that run. The launcher that 2026.2.26 leaves as the parent of a
+// processes lists the gateways in a process table. The launcher that 2026.2.26 leaves as the parent of a
 // gateway (comm "openclaw") has the same arguments as the gateway: of a parent and its child,
 // only the child is listed.
-func processes(ctx context.Context, table proc.Lister, home string) ([]gatewayProcess, error) {
-	rows, err := table.List(ctx)
+func processes(table proc.Lister, rows []proc.Process, home string) []gatewayProcess {
 	var found []gatewayProcess
 	parents := map[int]bool{}
 	for _, p := range rows {
@@ -156,7 +155,7 @@ func processes(ctx context.Context, table proc.Lister, home string) ([]gatewayPr
 			parents[p.PPID] = true
 		}
 	}
-	return slices.DeleteFunc(found, func(g gatewayProcess) bool { return parents[g.PID] }), err
+	return slices.DeleteFunc(found, func(g gatewayProcess) bool { return parents[g.PID] })
 }
 
 // read finds the state folder of the process from its environment. A process with another home

@@ -53,19 +53,16 @@ type search struct {
 
 // find lists the gateways that run, and those that are set up or named in settings.
 func (a *Adapter) find(ctx context.Context) *search {
-	s := &search{adapter: a, answer: kit.NewAnswer(), home: cmp.Or(a.env("OPENCLAW_HOME"), a.home)}
-	var err error
-	if s.gateways, err = processes(ctx, a.table, s.home); err != nil {
-		s.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
-			Fix: "without it, gateways that the settings don't name may be missed"})
-	}
+	s := &search{adapter: a, answer: kit.NewAnswer(), home: cmp.Or(a.Env("OPENCLAW_HOME"), a.Home)}
+	rows, _ := a.Processes(ctx, s.answer)
+	s.gateways = processes(a.Table, rows, s.home)
 	for i := range s.gateways {
 		s.correctStateDir(&s.gateways[i])
 	}
 	for _, g := range a.cfg.Gateways {
 		s.addNamed(g.URL, credentials{g.Token, g.Token}, g.Name, "Rollcall's settings")
 	}
-	if u := strings.TrimSpace(a.env(envURL)); u != "" {
+	if u := strings.TrimSpace(a.Env(envURL)); u != "" {
 		s.addNamed(u, s.envAuth(), "", envURL)
 	}
 	for _, dir := range s.stateDirs() {
@@ -82,7 +79,7 @@ func (a *Adapter) find(ctx context.Context) *search {
 
 // envPort returns the port that the environment names, or 0.
 func (s *search) envPort() int {
-	n, _ := strconv.Atoi(strings.TrimSpace(s.adapter.env("OPENCLAW_GATEWAY_PORT")))
+	n, _ := strconv.Atoi(strings.TrimSpace(s.adapter.Env("OPENCLAW_GATEWAY_PORT")))
 	return validPort(n)
 }
 
@@ -95,7 +92,7 @@ func validPort(n int) int {
 }
 
 func (s *search) envAuth() credentials {
-	return credentials{strings.TrimSpace(s.adapter.env("OPENCLAW_GATEWAY_TOKEN")), strings.TrimSpace(s.adapter.env("OPENCLAW_GATEWAY_PASSWORD"))}
+	return credentials{strings.TrimSpace(s.adapter.Env("OPENCLAW_GATEWAY_TOKEN")), strings.TrimSpace(s.adapter.Env("OPENCLAW_GATEWAY_PASSWORD"))}
 }
 
 // addNamed adds a gateway that the user named.
@@ -155,12 +152,12 @@ type stateDir struct {
 func (s *search) stateDirs() []stateDir {
 	byDefault := filepath.Join(s.home, ".openclaw")
 	main := byDefault
-	if dir := strings.TrimSpace(s.adapter.env("OPENCLAW_STATE_DIR")); dir != "" {
+	if dir := strings.TrimSpace(s.adapter.Env("OPENCLAW_STATE_DIR")); dir != "" {
 		main = expandHome(dir, s.home)
-	} else if p := profileName(s.adapter.env("OPENCLAW_PROFILE")); p != "" {
+	} else if p := profileName(s.adapter.Env("OPENCLAW_PROFILE")); p != "" {
 		main = byDefault + "-" + p
 	}
-	config := expandHome(strings.TrimSpace(s.adapter.env("OPENCLAW_CONFIG_PATH")), s.home)
+	config := expandHome(strings.TrimSpace(s.adapter.Env("OPENCLAW_CONFIG_PATH")), s.home)
 	dirs := []stateDir{{path: main, main: true, config: config, profile: profileOf(main)}}
 	add := func(d stateDir) {
 		d.path = filepath.Clean(d.path)
@@ -192,7 +189,7 @@ func (s *search) stateDirs() []stateDir {
 	for i := range dirs {
 		paths[i] = dirs[i].path
 	}
-	s.adapter.current.Set(paths)
+	s.adapter.Current.Set(paths)
 	return dirs
 }
 
@@ -305,7 +302,7 @@ func (s *search) addRemote(set settings) {
 func (s *search) lookup(d stateDir) func(string) string {
 	file := sync.OnceValue(d.dotenv)
 	return func(name string) string {
-		if v := cmp.Or(d.env(name), s.adapter.env(name)); v != "" {
+		if v := cmp.Or(d.env(name), s.adapter.Env(name)); v != "" {
 			return v
 		}
 		return file()[name]
@@ -329,7 +326,7 @@ func (s *search) localAuth(d stateDir, set settings) credentials {
 	if c := (credentials{d.env("OPENCLAW_GATEWAY_TOKEN"), d.env("OPENCLAW_GATEWAY_PASSWORD")}); !c.none() {
 		return c
 	}
-	if d.main && s.adapter.env(envURL) == "" {
+	if d.main && s.adapter.Env(envURL) == "" {
 		if c := s.envAuth(); !c.none() {
 			return c
 		}

@@ -183,8 +183,8 @@ func (c *client) sessions(ctx context.Context, ids []string, now time.Time, skip
 
 // list asks for the sessions page by page, newest first, until it has maxRows. Pages
 // overlap, and the first is read again at the end: a session that takes a turn
-// meanwhile moves to the front. A gateway that does not support offsets (2026.5.18)
-// returns all sessions at once.
+// meanwhile moves to the front. Of a gateway that knows no offsets, as before 2026.6, only the first page is listed, and
+// the others are missing.
 func (c *client) list(ctx context.Context, search string, now time.Time, skipped map[string]int) (rows []row, partial, err error) {
 	l := lister{client: c, search: search, at: map[string]int{}}
 	offset := 0
@@ -192,12 +192,6 @@ func (c *client) list(ctx context.Context, search string, now time.Time, skipped
 		p, err := l.page(ctx, offset, pageSize, skipped)
 		if err != nil {
 			return nil, nil, err
-		}
-		if p.More && p.Next == nil {
-			if _, err := l.page(ctx, 0, maxRows+1, skipped); err != nil {
-				return nil, nil, err
-			}
-			break
 		}
 		if p.Next == nil || !p.More || len(l.rows) >= maxRows {
 			break

@@ -39,9 +39,9 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 func (a *Adapter) conversation(s *adapters.Session, t *target, key string) adapters.Conversation {
 	hit := adapters.Hit{Session: s.ID, CWD: s.CWD, Changed: s.LastActivityAt}
 	return adapters.Conversation{Changed: s.LastActivityAt, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-		h, err := a.wholeHistory(ctx, t, key)
+		h, err := a.history(ctx, t, key, maxHistory, true)
 		if err != nil {
-			return nil, err
+			return nil, cmp.Or(ctx.Err(), err)
 		}
 		f := kit.Finder{Query: q, Found: found, Hit: hit}
 		for _, m := range h.texts(q.Tools) {
@@ -55,39 +55,6 @@ func (a *Adapter) conversation(s *adapters.Session, t *target, key string) adapt
 		}
 		return nil, nil
 	}}
-}
-
-// wholeHistory asks a gateway for as much of a conversation as it gives.
-func (a *Adapter) wholeHistory(ctx context.Context, t *target, key string) (h history, err error) {
-	limited, cancel := context.WithTimeout(ctx, answerLimit)
-	defer cancel()
-	c, release, err := a.borrow(limited, t)
-	if isRefusedDial(err) {
-		return a.storedHistory(ctx, t, key)
-	}
-	if err != nil {
-		return h, a.searchProblem(ctx, t, err)
-	}
-	defer func() { release(false) }()
-	if err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": maxHistory}, &h); err != nil {
-		return h, a.searchProblem(ctx, t, err)
-	}
-	for len(h.Messages) < int(h.Total.count()) {
-		var older history
-		err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": maxHistory, "offset": len(h.Messages)}, &older)
-		if err != nil || len(older.Messages) == 0 {
-			break
-		}
-		h.Messages = append(older.Messages, h.Messages...)
-	}
-	return h, nil
-}
-
-func (a *Adapter) searchProblem(ctx context.Context, t *target, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return t.problem(err)
 }
 
 // texts returns the texts of the messages of a history and, if tools is set, the calls of tools

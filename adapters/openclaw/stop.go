@@ -24,16 +24,11 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 		return err
 	}
 	defer c.close()
-	if c.hello.has("sessions.abort") {
-		err = c.call(ctx, "sessions.abort", map[string]any{"key": key}, nil)
-	} else {
-		err = c.call(ctx, "chat.abort", map[string]any{"sessionKey": key}, nil)
-	}
+	err = c.call(ctx, "sessions.abort", map[string]any{"key": key}, nil)
 	if err == nil {
 		return nil
 	}
-	var r *refusal
-	if errors.As(err, &r) && r.Message == "unauthorized" {
+	if r, is := errors.AsType[*refusal](err); is && r.Message == "unauthorized" {
 		return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url,
 			Err: errors.New("the gateway doesn't let Rollcall stop a run that another client started"),
 			Fix: "stop it there, or use a token with the scope " + scopeAdmin}

@@ -1,7 +1,6 @@
 package openclaw_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -9,23 +8,6 @@ import (
 	"rollcall/adapters/openclaw"
 	"rollcall/internal/gatewaytest"
 )
-
-// TestMay asks a gateway that grants its scopes to one kind of client alone and
-// knows no offset, as 2026.5.18 does.
-func TestMay(t *testing.T) {
-	w := newFixture(t)
-	g := w.running(gatewaytest.Options{Version: "2026.5.18", BackendOnly: true, NoOffset: true})
-	list := make([]gatewaytest.Session, many)
-	for i := range list {
-		list[i] = gatewaytest.Session{Key: fmt.Sprintf("agent:main:%d", i), SessionID: fmt.Sprintf("id-%d", i), Status: "done",
-			UpdatedAt: time.Now().Add(-time.Duration(i) * time.Second)}
-	}
-	g.Set(list)
-	roll, err := discover(t, w.adapter(), adapters.Query{})
-	if err != nil || len(roll.Sessions) != many {
-		t.Errorf("%d sessions, want %d; %v", len(roll.Sessions), many, err)
-	}
-}
 
 // TestTimeoutOrAbort: 2026.5.18 says timeout of what the user aborted as well.
 func TestTimeoutOrAbort(t *testing.T) {
