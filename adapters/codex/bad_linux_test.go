@@ -3,7 +3,6 @@ package codex
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -185,71 +184,6 @@ func TestLoopOfFolders(t *testing.T) {
 	roll, err := atNow(home).Discover(t.Context(), adapters.Query{})
 	if len(below(home, roll)) != 1 || err == nil || !strings.Contains(err.Error(), "symbolic links") {
 		t.Errorf("%d sessions, %v", len(below(home, roll)), err)
-	}
-}
-
-// TestSessionsFolderIsNone: a file in the place of the folder of the rollouts is a problem that names it, and not an empty
-// list, also if it takes that place while the adapter runs.
-func TestSessionsFolderIsNone(t *testing.T) {
-	sessionsOf := func(home string) string { return filepath.Join(home, ".codex", "sessions") }
-	problem := func(t *testing.T, a *Adapter, home string) {
-		t.Helper()
-		roll, err := a.Discover(t.Context(), adapters.Query{})
-		if err == nil || errors.Is(err, adapters.ErrAbsent) || !strings.Contains(err.Error(), sessionsOf(home)) {
-			t.Errorf("%d sessions, %v", len(roll.Sessions), err)
-		}
-	}
-	t.Run("a file", func(t *testing.T) {
-		home := home(t)
-		must.Do(t, os.RemoveAll(sessionsOf(home)))
-		write(t, sessionsOf(home), "")
-		problem(t, atNow(home), home)
-	})
-	t.Run("replaced while the adapter runs", func(t *testing.T) {
-		home := home(t)
-		write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
-		a := atNow(home)
-		if got := look(t, a, home, adapters.Query{}); len(got) != 1 {
-			t.Fatalf("%d sessions", len(got))
-		}
-		must.Do(t, os.Rename(sessionsOf(home), sessionsOf(home)+".old"))
-		write(t, sessionsOf(home), "")
-		problem(t, a, home)
-	})
-}
-
-// No Codex at all, an empty home, and a home of which nothing can be made.
-func TestNothingThere(t *testing.T) {
-	r := adaptertest.Replay(t, filepath.Join(recordings, "codex-0.142.5-oneshot"))
-	must.Do(t, os.RemoveAll(filepath.Join(r.Home, ".codex")))
-	roll, err := New(r.Config()).Discover(t.Context(), adapters.Query{})
-	if !errors.Is(err, adapters.ErrAbsent) || len(roll.LookedIn) == 0 {
-		t.Errorf("not installed: %v, looked in %v", err, roll.LookedIn)
-	}
-	must.Do(t, os.Mkdir(filepath.Join(r.Home, ".codex"), 0o755))
-	if _, err := New(r.Config()).Discover(t.Context(), adapters.Query{}); err != nil {
-		t.Errorf("installed, never used: %v", err)
-	}
-	write(t, rolloutPath(r.Home, threadA), "{}\n")
-	if _, err := New(r.Config()).Discover(t.Context(), adapters.Query{}); !errors.Is(err, adapters.ErrFormat) {
-		t.Errorf("no rollout has a known form: %v", err)
-	}
-	must.Do(t, os.RemoveAll(filepath.Join(r.Home, ".codex")))
-	write(t, filepath.Join(r.Home, ".codex"), "a file")
-	if _, err := New(r.Config()).Discover(t.Context(), adapters.Query{}); !errors.Is(err, adapters.ErrUnreadable) {
-		t.Errorf("a file in the folder's place: %v", err)
-	}
-}
-
-// A deadline that is over gives what was read by then and says so.
-func TestDeadline(t *testing.T) {
-	home := home(t)
-	write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := atNow(home).Discover(ctx, adapters.Query{})
-	if !errors.Is(err, adapters.ErrTimeout) {
-		t.Errorf("%v, want ErrTimeout", err)
 	}
 }
 

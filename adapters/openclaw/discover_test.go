@@ -81,14 +81,6 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-func TestAbsent(t *testing.T) {
-	w := newFixture(t)
-	roll, err := discover(t, w.adapter(), adapters.Query{})
-	if !errors.Is(err, adapters.ErrAbsent) || len(roll.LookedIn) == 0 {
-		t.Errorf("%v, looked in %v", err, roll.LookedIn)
-	}
-}
-
 // TestManySessions: all of many sessions are listed, each once, also while they
 // change places.
 func TestManySessions(t *testing.T) {

@@ -3,7 +3,6 @@ package opencode
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -40,59 +39,6 @@ func asked(t *testing.T, a *Adapter, q adapters.Query) (map[string]adapters.Sess
 }
 
 func nowMillis() int64 { return time.Now().UnixMilli() }
-
-// A writer goes on while the database is read: every answer is one that was true,
-// and a change is seen at once.
-func TestChangingDatabase(t *testing.T) {
-	s := newStore(t, tables)
-	id := s.session(nowMillis())
-	a := alone(s)
-	began := time.Now()
-	if _, _, err := asked(t, a, adapters.Query{}); err != nil {
-		t.Fatal(err)
-	}
-	pause := max(10*time.Millisecond, time.Since(began)/2) // a hundred messages a second: no model is as fast; fewer on a busy machine, which reads later too
-	stop := make(chan struct{})
-	written := make(chan error, 1)
-	go func() {
-		var err error
-		for n := 0; err == nil; n++ {
-			select {
-			case <-stop:
-				written <- nil
-				return
-			case <-time.After(pause):
-			}
-			_, err = s.db.Exec("INSERT INTO message VALUES (?, ?, ?, ?, ?)", fmt.Sprintf("msg_%012x", n), id, nowMillis(), nowMillis(),
-				strings.ReplaceAll(doneData, "%d", fmt.Sprint(nowMillis())))
-			if n%50 == 49 && err == nil {
-				_, err = s.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
-			}
-		}
-		written <- err
-	}()
-	busy := 0
-	for range 30 {
-		sessions, _, err := asked(t, a, adapters.Query{})
-		var p *adapters.Problem
-		if errors.As(err, &p) && p.Fix == "it is read again next time" {
-			busy++
-			continue
-		}
-		if err != nil || len(sessions) != 1 {
-			t.Fatalf("%d sessions, %v", len(sessions), err)
-		}
-	}
-	close(stop)
-	if err := <-written; err != nil || busy > 15 {
-		t.Fatalf("%v, busy %d times", err, busy)
-	}
-	s.message(id, nowMillis()+5, userData, `{"type":"text","text":"the last words"}`)
-	sessions, _, err := asked(t, a, adapters.Query{})
-	if got := sessions[id]; err != nil || got.LastPrompt != "the last words" || got.Status == adapters.Idle {
-		t.Errorf("%+v, %v", got, err)
-	}
-}
 
 // What lies in a database's place is named, or passed over, and the JSON store
 // beside it is read all the same.
@@ -153,15 +99,6 @@ func TestTablesNotMadeYet(t *testing.T) {
 	id := s.session(nowMillis())
 	if sessions, _, err := asked(t, alone(s), adapters.Query{}); err != nil || len(sessions) != 1 || sessions[id].Tokens == nil {
 		t.Errorf("%v, %v", sessions, err)
-	}
-}
-
-// Nothing installed is not an empty list.
-func TestAbsent(t *testing.T) {
-	a := New(adapters.Config{Home: t.TempDir(), Env: func(string) string { return "" }, Table: nobody{}})
-	roll, err := a.Discover(t.Context(), adapters.Query{})
-	if !errors.Is(err, adapters.ErrAbsent) || len(roll.LookedIn) == 0 {
-		t.Errorf("%v, %v", err, roll)
 	}
 }
 

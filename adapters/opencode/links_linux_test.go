@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -86,24 +85,6 @@ func TestNoProcessTable(t *testing.T) {
 	for _, s := range roll.Sessions {
 		if s.Status != adapters.Unknown {
 			t.Errorf("%s is %s: %s", s.ID, s.Status, s.Evidence)
-		}
-	}
-}
-
-// The folders to watch exist, are few, and are none of parts.
-func TestWatchPaths(t *testing.T) {
-	for _, dir := range adaptertest.Folders(t, recordings, 16) {
-		r := adaptertest.Replay(t, dir)
-		a := New(r.Config())
-		adaptertest.Discover(t, a, adapters.Query{})
-		paths := a.WatchPaths()
-		if len(paths) == 0 || len(paths) > 12 || !slices.Contains(paths, filepath.Join(r.Home, ".local/share/opencode")) {
-			t.Errorf("%s: %v", dir, paths)
-		}
-		for _, p := range paths {
-			if fi, err := os.Stat(p); err != nil || !fi.IsDir() || strings.Contains(p, "/part") {
-				t.Errorf("%s: %v", p, err)
-			}
 		}
 	}
 }
