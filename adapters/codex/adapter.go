@@ -88,8 +88,11 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.addEphemeral()
 	a.Watch.Set(d.answer.Watched())
 	a.rollouts.endQuestion(q.Once)
-	if q.Once {
-		a.forget()
+	if q.Once { // the caches only save reading at the next call
+		a.rollouts.forget()
+		a.states.Forget()
+		a.folders.known.Forget()
+		a.folders.swept.Forget()
 	}
 	return d.answer.Result(ctx, "Codex")
 }
@@ -101,15 +104,6 @@ func (a *Adapter) inUse(ctx context.Context, answer *kit.Answer) (c agentProcess
 	c.unread = !ok && len(rows) == 0
 	roots = a.roots(c, answer)
 	return c, roots, len(roots) == 0 && len(c.hosts) == 0 && len(answer.Problems()) == 0
-}
-
-// forget drops the caches that only save reading at the next call.
-func (a *Adapter) forget() {
-	a.rollouts.forget()
-	a.states.Forget()
-	a.folders.mu.Lock()
-	defer a.folders.mu.Unlock()
-	a.folders.known, a.folders.swept = nil, nil
 }
 
 // watchRoot adds the folders of a root that should be watched: today's folder of rollouts, the folders in which the next ones

@@ -31,9 +31,9 @@ func aged(t *testing.T, a *Adapter, home string) {
 
 func putBack(a *Adapter, home string, by time.Duration) {
 	root := filepath.Join(home, ".codex")
-	s := a.folders.swept[root]
+	s, _ := a.folders.swept.Get(root)
 	s.At = s.At.Add(-by)
-	a.folders.swept[root] = s
+	a.folders.swept.Put(root, s)
 }
 
 // TestColdRollouts: whoever appends to an old rollout is noticed, by the process,

@@ -135,16 +135,10 @@ func (h *head) lineage(source []byte, root, path, nickname string) {
 // before this was written.
 const floor = 137
 
-// minor returns the minor version of 0.x. ok is false for other versions.
-func minor(version string) (n int, ok bool) {
-	rest, ok := strings.CutPrefix(version, "0.")
-	digits, _, _ := strings.Cut(rest, ".")
-	n, err := strconv.Atoi(digits)
-	return n, ok && err == nil
-}
-
 // belowFloor reports whether a version is known to be older than the floor.
 func belowFloor(version string) bool {
-	n, ok := minor(version)
-	return ok && n < floor
+	rest, ok := strings.CutPrefix(version, "0.")
+	minor, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(minor)
+	return ok && err == nil && n < floor
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -27,16 +26,10 @@ const (
 // thread open: then it has failed. A command that ended with another exit code than 0
 // has failed too.
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
-	switch {
-	case n <= 0:
-		return nil, nil
-	case len(s.Files) == 0:
-		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "thread " + s.ID, Err: errors.New("it has no rollout")}
-	}
-	path := s.Files[0]
-	return kit.Read(ctx, path, func() ([]adapters.Message, error) { return peekRollout(ctx, path, &s, n) })
+	return kit.Peek(ctx, &s, n, func(path string) ([]adapters.Message, error) { return peekRollout(ctx, path, &s, n) })
 }
 
+// peekRollout returns the messages of a rollout, the last one first.
 func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) ([]adapters.Message, error) {
 	f, info, err := agentfile.OpenRegular(path)
 	if err != nil {
@@ -62,7 +55,6 @@ func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) (
 	for i := range messages {
 		out[i] = messages[i].Message
 	}
-	slices.Reverse(out)
 	return out, nil
 }
 

@@ -55,9 +55,6 @@ type agentProcesses struct {
 	unread   bool // the process table could not be read
 }
 
-// isServer reports whether the host's threads are not its own.
-func (h *host) isServer() bool { return h.role == server }
-
 // readProcesses finds the hosts among all processes.
 func readProcesses(table proc.Lister, processes []proc.Process) agentProcesses {
 	c := agentProcesses{children: map[int][]proc.Process{}}
@@ -179,7 +176,7 @@ func (c agentProcesses) hostOf(path, id string, lockOwner int) *host {
 	for _, hasThread := range []func(h *host) bool{
 		func(h *host) bool { return h.holds(path, id) },
 		func(h *host) bool { return lockOwner != 0 && h.PID == lockOwner },
-		func(h *host) bool { return h.filesErr != nil && h.resumes == id && !h.isServer() },
+		func(h *host) bool { return h.filesErr != nil && h.resumes == id && h.role != server },
 	} {
 		if i := slices.IndexFunc(c.hosts, hasThread); i >= 0 {
 			return c.hosts[i]
@@ -239,7 +236,7 @@ func (c agentProcesses) processOfCall(table proc.Lister, h *host, thread string,
 				return child.PID, false
 			case "":
 				none = false // may be this thread's
-				if pid == 0 && !h.isServer() {
+				if pid == 0 && h.role != server {
 					pid = child.PID
 				}
 			}

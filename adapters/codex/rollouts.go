@@ -216,10 +216,11 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 // in the root: the log of a database, a lock, the history. Every rollout is also examined once
 // in dirstate.SweepAfter.
 type folders struct {
+	known kit.Memo[string, folder]
+	swept kit.Memo[string, agentfile.Sweep] // by root
+
 	mu       sync.Mutex
-	known    map[string]folder
-	swept    map[string]agentfile.Sweep // by root
-	lastLive map[string]time.Time       // when a process was last seen to have each thread; old times are dropped
+	lastLive map[string]time.Time // when a process was last seen to have each thread; old times are dropped
 }
 
 // folder holds the contents of a folder. It is not changed after it was stored.
@@ -234,20 +235,10 @@ type folder struct {
 // done afterwards.
 func (f *folders) sweep(root string, search bool) (all bool, done func()) {
 	now := agentfile.BeginDirState(root)
-	f.mu.Lock()
-	was := f.swept[root]
-	f.mu.Unlock()
-	if !search && was.IsEnough(now) {
+	if was, _ := f.swept.Get(root); !search && was.IsEnough(now) {
 		return false, nil
 	}
-	return true, func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.swept == nil {
-			f.swept = map[string]agentfile.Sweep{}
-		}
-		f.swept[root] = now
-	}
+	return true, func() { f.swept.Put(root, now) }
 }
 
 // look returns the present contents of a folder. When ctx ends first, it returns what was read by then, and the error of ctx.
@@ -262,9 +253,7 @@ func (f *folders) look(ctx context.Context, path string) (folder, error) {
 	if err != nil {
 		return folder{}, err
 	}
-	f.mu.Lock()
-	was, there := f.known[path]
-	f.mu.Unlock()
+	was, there := f.known.Get(path)
 	if there && was.path == target && os.SameFile(was.info, info) && was.info.ModTime().Equal(info.ModTime()) {
 		return was, nil
 	}
@@ -289,14 +278,10 @@ func (f *folders) look(ctx context.Context, path string) (folder, error) {
 
 // keep caches a folder, unless the folder changed just now.
 func (f *folders) keep(path string, now folder) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.known == nil || len(f.known) > 5000 {
-		f.known = map[string]folder{}
+	if time.Since(now.info.ModTime()).Abs() <= agentfile.Settled {
+		now = folder{}
 	}
-	if delete(f.known, path); time.Since(now.info.ModTime()).Abs() > agentfile.Settled {
-		f.known[path] = now
-	}
+	f.known.Put(path, now)
 }
 
 // noteThreads records that processes have these threads, and returns all threads that a

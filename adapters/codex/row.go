@@ -68,7 +68,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 	}
 	if f.host != nil {
 		out.Process = f.host.Identity
-		out.Shared = f.host.isServer() || out.Parent != "" || d.mainThreads[f.host] > 1
+		out.Shared = f.host.role == server || out.Parent != "" || d.mainThreads[f.host] > 1
 		out.Unattended = f.host.daemon && out.Parent == "" && f.facts.byTerminal && !d.attended[f.id]
 		if k := d.shownBy[f.id]; k != nil && f.host.daemon {
 			out.Terminal = k.Identity

@@ -300,7 +300,7 @@ func process(h *host) string {
 	switch {
 	case h.Comm == acpProgram:
 		return fmt.Sprintf("%s %d", acpProgram, h.PID)
-	case h.isServer():
+	case h.role == server:
 		return fmt.Sprintf("app-server %d", h.PID)
 	}
 	return fmt.Sprintf("process %d", h.PID)

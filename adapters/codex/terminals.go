@@ -192,7 +192,7 @@ func (d *discovery) addProcess(h *host) {
 // their sessions.
 func (d *discovery) addUnresponsive() {
 	for _, h := range d.running.hosts {
-		if h.unresponsive != "" && !h.isServer() && !h.ephemeral {
+		if h.unresponsive != "" && h.role != server && !h.ephemeral {
 			d.addProcess(h)
 		}
 	}
