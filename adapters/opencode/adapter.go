@@ -61,14 +61,9 @@ func For(p *Product, cfg adapters.Config) *Adapter {
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	roll, err := a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return For(a.product, cfg).look })
 	if q.Once {
-		a.forget()
+		a.databases.Forget() // it only saves reading at the next call
 	}
 	return roll, err
-}
-
-// forget drops the caches that only save reading at the next call.
-func (a *Adapter) forget() {
-	a.databases.Forget()
 }
 
 // begin reads the processes and finds the data folders.

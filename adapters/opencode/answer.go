@@ -113,15 +113,15 @@ func (a *Adapter) answerable(ctx context.Context, s adapters.Session) (*serverCl
 
 // pending returns the requests of a session. The server's ids are used once.
 func (c *serverClient) pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
-	ask := func() ([]permission, []question, error) {
-		permissions, questions, err := c.open(ctx, inFolder(s))
+	var permissions []permission
+	var asked []question
+	var err error
+	if !c.next {
+		permissions, asked, err = c.open(ctx, inFolder(s))
 		c.addInputs(ctx, s, permissions)
-		return permissions, questions, err
+	} else if permissions, asked, err = c.openNext(ctx, s.ID); err == nil {
+		err = c.addCalls(ctx, s.ID, permissions)
 	}
-	if c.next {
-		ask = func() ([]permission, []question, error) { return c.pendingNext(ctx, s) }
-	}
-	permissions, asked, err := ask()
 	if err != nil {
 		return nil, c.problem(err)
 	}

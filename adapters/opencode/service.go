@@ -218,15 +218,6 @@ func (c *serverClient) addCalls(ctx context.Context, session string, permissions
 	return nil
 }
 
-// pendingNext returns the requests of a session of OpenCode 2.
-func (c *serverClient) pendingNext(ctx context.Context, s adapters.Session) ([]permission, []question, error) {
-	permissions, questions, err := c.openNext(ctx, s.ID)
-	if err == nil {
-		err = c.addCalls(ctx, s.ID, permissions)
-	}
-	return permissions, questions, err
-}
-
 // replyNext is reply for OpenCode 2.
 func (c *serverClient) replyNext(r *adapters.Request, d adapters.Decision) (path string, content any) {
 	at := "/api/session/" + url.PathEscape(r.Session)
