@@ -71,16 +71,9 @@ func loopbackName(host string) bool {
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// dialer connects to one gateway.
-type dialer struct {
-	plaintext bool // connects to a gateway without TLS
-	allowed   bool // on any machine
-	secret    bool // credentials are sent
-}
-
 // dial resolves the name and connects only to addresses that it has checked: a name
 // like localhost proves nothing.
-func (d dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+func (t *target) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, err
@@ -93,12 +86,12 @@ func (d dialer) dial(ctx context.Context, network, addr string) (net.Conn, error
 	err = &net.AddrError{Err: "no address", Addr: host}
 	for _, ip := range ips {
 		ip = ip.Unmap()
-		if d.plaintext && !d.allowed && !ip.IsLoopback() {
+		if t.plaintext() && !t.allowPlaintext && !ip.IsLoopback() {
 			return nil, errPlaintext
 		}
 		conn, err = (&net.Dialer{Timeout: 3 * time.Second}).DialContext(ctx, network, net.JoinHostPort(ip.String(), port))
 		if err == nil {
-			err = d.check(conn)
+			err = t.check(conn)
 		}
 		if err == nil {
 			return conn, nil
@@ -109,9 +102,9 @@ func (d dialer) dial(ctx context.Context, network, addr string) (net.Conn, error
 
 // check closes a connection over which credentials would go to another user's
 // process on this machine, and returns a peer.ListenerError.
-func (d dialer) check(conn net.Conn) error {
+func (t *target) check(conn net.Conn) error {
 	to, ok := conn.RemoteAddr().(*net.TCPAddr)
-	if !d.secret || !ok || !to.IP.IsLoopback() {
+	if t.auth.none() || !ok || !to.IP.IsLoopback() {
 		return nil
 	}
 	if err := proc.CheckListener(to.AddrPort()); err != nil {
@@ -121,13 +114,15 @@ func (d dialer) check(conn net.Conn) error {
 	return nil
 }
 
+// plaintext reports whether a gateway is asked without TLS.
+func (t *target) plaintext() bool { return strings.HasPrefix(t.url, "ws://") }
+
 // httpClient makes the client for one connection. Close its idle connections
 // afterwards.
 func (t *target) httpClient() *http.Client {
-	d := dialer{plaintext: strings.HasPrefix(t.url, "ws://"), allowed: t.allowPlaintext, secret: !t.auth.none()}
-	transport := &http.Transport{DialContext: d.dial, TLSClientConfig: t.tlsConfig(), TLSHandshakeTimeout: 3 * time.Second,
+	transport := &http.Transport{DialContext: t.dial, TLSClientConfig: t.tlsConfig(), TLSHandshakeTimeout: 3 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10}
-	if !d.plaintext && !strings.HasPrefix(t.id, "loopback:") {
+	if !t.plaintext() && !strings.HasPrefix(t.id, "loopback:") {
 		transport.Proxy = http.ProxyFromEnvironment // end to end encrypted through a proxy as well
 	}
 	return &http.Client{
