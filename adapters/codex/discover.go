@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -119,7 +118,9 @@ func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]i
 	d.answer.LookedIn(sessions, archived)
 	d.answer.Problem(folderOrNothing(sessions), folderOrNothing(archived))
 	if d.liveOnly() {
-		d.answer.Problem(readable(sessions))
+		if _, err := agentfile.Entries(ctx, sessions); err != nil { // that of a live session may be in it
+			d.answer.Problem(readProblem(sessions, err))
+		}
 		for _, ro := range d.openRollouts(r) {
 			add(ro)
 		}
@@ -246,22 +247,6 @@ func folderOrNothing(path string) error {
 	}
 	return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: errors.New("the target of the link does not exist"),
 		Fix: "Codex keeps its sessions in a folder with this name: restore it"}
-}
-
-// readable returns a problem for a folder that exists and can't be read.
-func readable(path string) error {
-	if fi, err := os.Stat(path); err == nil && !fi.IsDir() {
-		return nil // folderOrNothing reports a file; and opening a named pipe would block
-	}
-	f, err := os.Open(path)
-	if err == nil {
-		_, err = f.Readdirnames(1)
-		f.Close()
-	}
-	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, io.EOF) {
-		return nil
-	}
-	return adapters.Unreadable(path, err)
 }
 
 // read fills in the facts, those of the newest files first.
