@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
+	"rollcall/adapters/internal/kit"
 )
 
 // Modes implements adapters.Launcher: the sandboxes of --sandbox (0.137.0 to
@@ -80,4 +82,17 @@ func (a *Adapter) Attach(ctx context.Context, program string, s adapters.Session
 		return adapters.Command{}, fmt.Errorf("%w: Codex's daemon has not loaded it", adapters.ErrNoAttach)
 	}
 	return adapters.Command{Path: program, Args: []string{"resume", s.ID}, Session: s.ID}, nil
+}
+
+// Failure implements adapters.FailureReader for the output of `codex exec --json` (0.169.0): the turn that failed, which comes last, or the last error.
+func (a *Adapter) Failure(output []byte) string {
+	return kit.LastFailure(output, func(line []byte) string {
+		switch string(agentfile.Text(agentfile.Get(line, "type"))) {
+		case "turn.failed":
+			return agentfile.String(agentfile.Get(line, "error", "message"))
+		case "error":
+			return agentfile.String(agentfile.Get(line, "message"))
+		}
+		return ""
+	})
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/sqlitero"
 )
 
@@ -127,26 +129,15 @@ var arguments = []string{"command", "filePath", "path", "pattern", "url", "query
 
 // argument returns the most descriptive member of a tool's input.
 func argument(input json.RawMessage, title string) string {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(input, &members) != nil {
-		return title
+	text := kit.Argument(input, arguments, agentfile.String)
+	_ = agentfile.Each(agentfile.Get(input, "questions"), func(question []byte) bool {
+		text = cmp.Or(text, agentfile.String(agentfile.Get(question, "question")))
+		return false
+	})
+	if text = cmp.Or(text, title); text == "" && len(input) > len("{}") {
+		return string(input)
 	}
-	for _, name := range arguments {
-		var text string
-		if json.Unmarshal(members[name], &text) == nil && text != "" {
-			return text
-		}
-	}
-	var asked []struct {
-		Question string `json:"question"`
-	}
-	if json.Unmarshal(members["questions"], &asked) == nil && len(asked) > 0 {
-		return asked[0].Question
-	}
-	if title != "" || len(members) == 0 {
-		return title
-	}
-	return string(input)
+	return text
 }
 
 // errGone reports that the session was removed.
