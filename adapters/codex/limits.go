@@ -63,8 +63,6 @@ func limitsOf(line []byte) []adapters.Limit {
 		limit := adapters.Limit{Name: name, Window: time.Duration(minutes) * time.Minute, Used: used, At: l.at}
 		if reset, ok := agentfile.Int(agentfile.Get(window, "resets_at")); ok {
 			limit.ResetsAt = time.Unix(reset, 0)
-		} else if in, ok := agentfile.Int(agentfile.Get(window, "resets_in_seconds")); ok { // 0.45
-			limit.ResetsAt = l.at.Add(time.Duration(in) * time.Second)
 		}
 		found = append(found, limit)
 	}

@@ -70,12 +70,12 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// The newest record counts, and one without limits (an API key) ends the search; other versions write the reset in other ways.
+// The newest record counts, and one without limits (an API key) ends the search.
 func TestLimitsOfRecords(t *testing.T) {
 	record := func(limits string) string {
 		return `{"timestamp":"2026-11-25T20:00:00.000Z","type":"event_msg","payload":{"type":"token_count","info":null,"rate_limits":` + limits + "}}\n"
 	}
-	old := record(`{"primary":{"used_percent":12.5,"window_minutes":299,"resets_in_seconds":60}}`)
+	old := record(`{"primary":{"used_percent":12.5,"window_minutes":299,"resets_at":1795636860}}`)
 	for name, c := range map[string]struct {
 		text string
 		want []adapters.Limit

@@ -3,7 +3,7 @@ package codex
 import (
 	"bytes"
 	"cmp"
-	"strconv"
+	"fmt"
 	"strings"
 
 	"rollcall/adapters"
@@ -107,7 +107,9 @@ func outcome(output []byte) adapters.ToolState {
 		}
 		for _, mark := range []string{"Exit code: ", "Process exited with code "} {
 			if code, ok := strings.CutPrefix(line, mark); ok {
-				return exited(number(code))
+				n := 0
+				_, _ = fmt.Sscan(code, &n) // without a number it is 0
+				return exited(n)
 			}
 		}
 		for _, mark := range failures {
@@ -132,15 +134,4 @@ func exited(code int) adapters.ToolState {
 		return adapters.ToolFailed
 	}
 	return adapters.ToolDone
-}
-
-// number returns the number that a text begins with, and 0 without one.
-func number(text string) int {
-	text = strings.TrimLeft(text, " ")
-	end := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '-' })
-	if end < 0 {
-		end = len(text)
-	}
-	n, _ := strconv.Atoi(text[:end])
-	return n
 }

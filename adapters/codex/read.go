@@ -1,12 +1,10 @@
 package codex
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"slices"
-	"sync"
 
 	"rollcall/adapters/internal/agentfile"
 )
@@ -51,44 +49,25 @@ func readRollout(ctx context.Context, r io.ReaderAt, size int64, before *progres
 
 var errEnough = errors.New("read enough")
 
-// beginnings holds buffers for the beginnings of rollouts. Most rollouts have their
-// first prompt within one buffer: the session_meta line and the instructions before the
-// prompt have 45 KB (0.169).
-var beginnings = sync.Pool{New: func() any { return new([64 << 10]byte) }}
-
-// readHead reads the first line and the records up to the first prompt.
+// readHead reads the first line and the records up to the first prompt. Those that the thread has from another one are passed over.
 func (p *progress) readHead(ctx context.Context, r io.ReaderAt) error {
-	buffer := beginnings.Get().(*[64 << 10]byte)
-	defer beginnings.Put(buffer)
-	n, err := r.ReadAt(buffer[:], 0)
-	if err != nil && err != io.EOF {
-		return err
-	}
 	var b beginning
-	var next int
-	for !b.enough && b.facts.forkedFrom == "" {
-		end := bytes.IndexByte(buffer[next:n], '\n')
-		if end < 0 {
-			break
+	read := func(line []byte, offset int64) error {
+		b.line(line, offset == 0)
+		if b.enough || offset == 0 && newCopies(&b.facts.head).active {
+			return errEnough
 		}
-		b.line(buffer[next:next+end], next == 0)
-		next += end + 1
+		return nil
 	}
-	if err := b.facts.readCopies(ctx, r); err != nil {
-		return err
-	}
-	if !b.enough && (err == nil || b.facts.forkedFrom != "") { // there is more
-		limited := io.NewSectionReader(r, 0, b.facts.copied+headLimit)
-		_, _, err := agentfile.Forward(ctx, limited, max(int64(next), b.facts.copied), headLine, func(line []byte, offset int64) error {
-			b.line(line, offset == 0)
-			if b.enough {
-				return errEnough
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errEnough) {
+	_, _, err := agentfile.Forward(ctx, io.NewSectionReader(r, 0, headLimit), 0, headLine, read)
+	if errors.Is(err, errEnough) && !b.enough {
+		if err := b.facts.readCopies(ctx, r); err != nil {
 			return err
 		}
+		_, _, err = agentfile.Forward(ctx, io.NewSectionReader(r, 0, b.facts.copied+headLimit), b.facts.copied, headLine, read)
+	}
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
 	}
 	b.into(&p.facts)
 	return nil

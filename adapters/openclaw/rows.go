@@ -112,9 +112,10 @@ func (l *rowList) UnmarshalJSON(b []byte) error {
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
 		return &json.UnmarshalTypeError{Value: "no list", Field: "sessions"}
 	}
+	var omitted json.RawMessage // its memory is used for each of them
 	for d.More() {
 		if len(l.rows) == maxRows {
-			if err := d.Decode(&ignored{}); err != nil {
+			if err := d.Decode(&omitted); err != nil {
 				return err
 			}
 			l.omitted++
@@ -128,12 +129,6 @@ func (l *rowList) UnmarshalJSON(b []byte) error {
 	}
 	return nil
 }
-
-// ignored is a JSON value of any form whose content is not kept.
-type ignored struct{}
-
-// UnmarshalJSON implements json.Unmarshaler. It keeps nothing.
-func (*ignored) UnmarshalJSON([]byte) error { return nil }
 
 // parseRows reads the rows of a page. It counts the values that are not sessions.
 func parseRows(raw []json.RawMessage, skipped map[string]int) []row {
