@@ -185,7 +185,9 @@ func (r *record) event(payload []byte) {
 	case "agent_message":
 		r.kind = answer
 	case "user_message":
-		r.userMessage(payload)
+		r.kind = prompt
+		text, _ := agentfile.Head(agentfile.Get(payload, "message"), textLimit)
+		r.text = userText(text)
 	case "task_started", "turn_started":
 		r.kind = started
 		r.turn = agentfile.String(agentfile.Get(payload, "turn_id"))
@@ -242,12 +244,6 @@ func failsTurn(raw []byte) bool {
 // reachedLimit reports whether an error says that the limit of the user's plan is reached (0.169.0).
 func reachedLimit(raw []byte) bool {
 	return string(agentfile.Text(agentfile.Get(raw, "codex_error_info"))) == "usage_limit_exceeded"
-}
-
-func (r *record) userMessage(payload []byte) {
-	r.kind = prompt
-	text, _ := agentfile.Head(agentfile.Get(payload, "message"), textLimit)
-	r.text = userText(text)
 }
 
 // itemCompleted reads the record that replaces user_message and agent_message in

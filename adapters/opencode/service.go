@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -83,13 +83,10 @@ func (h *host) registration() (registration, error) {
 
 // check reports an address that is not one of this machine.
 func (r *registration) check() error {
-	u, err := url.Parse(r.URL)
-	if err == nil {
-		ip := net.ParseIP(u.Hostname())
-		if u.Scheme == "http" && u.Port() != "" && u.User == nil && strings.Trim(u.Path, "/") == "" && ip != nil && ip.IsLoopback() {
-			r.URL = "http://" + u.Host
-			return nil
-		}
+	place, isHTTP := strings.CutPrefix(strings.TrimSuffix(r.URL, "/"), "http://")
+	if at, err := netip.ParseAddrPort(place); isHTTP && err == nil && at.Addr().IsLoopback() {
+		r.URL = "http://" + place
+		return nil
 	}
 	return fmt.Errorf("%w: it registered the address %.100q, which is not one of this machine", errAnswer, r.URL)
 }
