@@ -35,38 +35,6 @@ type Client struct {
 	Args    []string
 
 	mu sync.Mutex // held while a keeper is being started
-
-	apartMu sync.Mutex
-	apart   []string
-}
-
-// Apart implements launch.Host.
-func (c *Client) Apart() []string {
-	c.apartMu.Lock()
-	defer c.apartMu.Unlock()
-	return c.apart
-}
-
-// setApart stores in which surroundings this process differs from the keeper. It leaves out those that one of the two does
-// not know.
-func (c *Client) setApart(s *Status) {
-	var differ []string
-	own := proc.Surroundings()
-	for _, word := range slices.Sorted(maps.Keys(own)) {
-		if s != nil && s.Surroundings[word] != "" && s.Surroundings[word] != own[word] {
-			differ = append(differ, word)
-		}
-	}
-	c.apartMu.Lock()
-	defer c.apartMu.Unlock()
-	c.apart = differ
-}
-
-// setOutside stores that this process and the keeper are not in the same container or sandbox.
-func (c *Client) setOutside() {
-	c.apartMu.Lock()
-	defer c.apartMu.Unlock()
-	c.apart = []string{"container or sandbox"}
 }
 
 // ErrNoKeeper is wrapped by the error of Ready.
@@ -131,6 +99,12 @@ func (a *answer) err() error {
 
 // Ready implements launch.Host. It starts a keeper if none runs, and replaces one of an older version.
 func (c *Client) Ready(ctx context.Context) error {
+	_, err := c.Hold(ctx)
+	return err
+}
+
+// Hold implements launch.Host.
+func (c *Client) Hold(ctx context.Context) (apart []string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
@@ -143,29 +117,39 @@ func (c *Client) Ready(ctx context.Context) error {
 		case err == nil && c.isNewer(a.Status):
 			_, last = c.ask(ctx, request{Verb: verbYield}, answerLimit)
 		case err == nil:
-			c.setApart(a.Status)
-			return nil
+			return a.Status.apart(), nil
 		case errors.Is(err, instance.ErrOutside): // a keeper runs, but starts nothing for this process
-			c.setOutside()
-			return nil
+			return []string{"container or sandbox"}, nil
 		case errors.Is(err, instance.ErrElevated):
-			return fmt.Errorf("cannot use the keeper (rollcall keep): %w", err)
+			return nil, fmt.Errorf("cannot use the keeper (rollcall keep): %w", err)
 		case !errors.Is(err, instance.ErrNotRunning) && !errors.Is(err, instance.ErrUnanswered):
-			return fmt.Errorf("%w: %w", ErrNoKeeper, err)
+			return nil, fmt.Errorf("%w: %w", ErrNoKeeper, err)
 		case errors.Is(err, instance.ErrNotRunning) && started.over():
 			if last = started.failure(); last != nil {
-				return fmt.Errorf("%w: %w", ErrNoKeeper, last)
+				return nil, fmt.Errorf("%w: %w", ErrNoKeeper, last)
 			}
 			if started, err = c.spawn(); err != nil {
-				return fmt.Errorf("%w: %w", ErrNoKeeper, err)
+				return nil, fmt.Errorf("%w: %w", ErrNoKeeper, err)
 			}
 		default:
 			last = err
 		}
 		if err := bounded.Wait(ctx, readyPause); err != nil {
-			return fmt.Errorf("%w: %w", ErrNoKeeper, errors.Join(err, last))
+			return nil, fmt.Errorf("%w: %w", ErrNoKeeper, errors.Join(err, last))
 		}
 	}
+}
+
+// apart returns in which surroundings this process differs from the keeper. It leaves out those that one of the two does not
+// know.
+func (s *Status) apart() (differ []string) {
+	own := proc.Surroundings()
+	for _, word := range slices.Sorted(maps.Keys(own)) {
+		if s != nil && s.Surroundings[word] != "" && s.Surroundings[word] != own[word] {
+			differ = append(differ, word)
+		}
+	}
+	return differ
 }
 
 // isNewer reports whether this program is newer than the keeper. If the versions cannot be compared, it is newer if

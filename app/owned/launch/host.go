@@ -15,9 +15,9 @@ import (
 type Host interface {
 	// Ready starts the keeper if none runs. It returns once a keeper runs that will not end within the next minute.
 	Ready(ctx context.Context) error
-	// Apart returns in words how the surroundings of this process, such as the network, differ from the keeper's. It is valid
-	// once Ready has returned.
-	Apart() []string
+	// Hold does what Ready does. apart has in words how the surroundings of this process, such as the network, differ from
+	// the keeper's.
+	Hold(ctx context.Context) (apart []string, err error)
 	// Start has the keeper start the process of a launch, and returns the pid. The keeper takes the record over from
 	// starter. The error wraps instance.ErrUnanswered or instance.ErrNotRunning if it is not known what the keeper did.
 	Start(ctx context.Context, id string, starter proc.Identity, c proc.Command) (pid int, err error)
@@ -27,33 +27,26 @@ type Host interface {
 // Without it, the process that calls Start is the parent.
 func (l *Launches) KeptBy(h Host) { l.host = h }
 
+// errApart is wrapped by a warning: see Started.Warnings.
+var errApart = errors.New("its exit code is known only to a command that waits for it (--wait), and its hooks run in the keeper's environment")
+
 // ready starts the keeper for a launch with these hooks. It returns an error if the hooks would not run. unkept is the
-// reason why no keeper runs, for a launch that does not need one.
+// reason why this process must start the agent itself: no keeper runs, or an agent that the keeper started would be in
+// another network, or see other files.
 func (l *Launches) ready(ctx context.Context, hooks []Hook) (unkept, err error) {
 	if l.host == nil {
 		return nil, nil
 	}
-	unkept = l.host.Ready(ctx)
+	apart, unkept := l.host.Hold(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case unkept != nil && len(hooks) > 0:
 		return nil, fmt.Errorf("nothing was started, because nothing would run its hooks: %w", unkept)
+	case unkept == nil && len(apart) > 0:
+		unkept = fmt.Errorf("this command started the agent itself, because it does not share the keeper's %s: %w", strings.Join(apart, ", "), errApart)
 	}
 	return unkept, nil
-}
-
-// errApart is wrapped by a warning: see Started.Warnings.
-var errApart = errors.New("its exit code is known only to a command that waits for it (--wait), and its hooks run in the keeper's environment")
-
-// apart returns the reason why this process must start an agent itself although a keeper runs, or nil: an agent that the
-// keeper started would be in another network, or see other files.
-func (l *Launches) apart() error {
-	differ := l.host.Apart()
-	if len(differ) == 0 {
-		return nil
-	}
-	return fmt.Errorf("this command started the agent itself, because it does not share the keeper's %s: %w", strings.Join(differ, ", "), errApart)
 }
 
 // handOverTries is how many times a launch is handed to a keeper. A keeper that is killed meanwhile is replaced by another.

@@ -61,9 +61,6 @@ func (l *Launches) start(ctx context.Context, p *Plan, occupied func(path string
 	if err != nil {
 		return nil, err
 	}
-	if l.host != nil && unkept == nil {
-		unkept = l.apart()
-	}
 	r, err := l.newRecord(p)
 	if err != nil {
 		return nil, err
