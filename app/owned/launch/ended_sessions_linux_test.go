@@ -41,7 +41,7 @@ func TestLaunchWithoutSessionStaysVisible(t *testing.T) {
 		t.Errorf("before its end is recorded: %+v, %+v", x, x.Launch)
 	}
 	code := 3
-	if _, _, err := s.End(t.Context(), r.ID, &code); err != nil {
+	if _, _, err := s.End(t.Context(), r.ID, &code, ""); err != nil {
 		t.Fatal(err)
 	}
 	x = s.onlyShown(core)
@@ -90,7 +90,7 @@ func TestSessionLearnedAfterTheEnd(t *testing.T) {
 		t.Errorf("%+v, %v", learned, err)
 	}
 	code := 0
-	if _, _, err := s.End(t.Context(), r.ID, &code); err != nil {
+	if _, _, err := s.End(t.Context(), r.ID, &code, ""); err != nil {
 		t.Fatal(err)
 	}
 	// Another session with the same prompt does not make it unsure again.
@@ -183,7 +183,7 @@ func TestOldSessionOfAnEndedLaunch(t *testing.T) {
 	s.signal(r.Process, proc.Kill)
 	s.until("its end", func() bool { return !s.table.Alive(r.Process) })
 	s.old.Store(true)
-	if _, _, err := s.End(t.Context(), r.ID, nil); err != nil {
+	if _, _, err := s.End(t.Context(), r.ID, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	if x := s.onlyShown(core); x.ID != "chosen" || x.Outcome != adapters.Completed || x.Evidence != "its file" || x.Launch == nil || x.Launch.Unlisted {
@@ -200,7 +200,7 @@ func TestSessionOfAShortLaunchIsRemembered(t *testing.T) {
 	s.until("its session", func() bool { _, err := os.Stat(file); return err == nil })
 	s.signal(r.Process, proc.Kill)
 	s.until("its end", func() bool { return !s.table.Alive(r.Process) })
-	if _, _, err := s.End(t.Context(), r.ID, nil); err != nil {
+	if _, _, err := s.End(t.Context(), r.ID, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	core := s.core()

@@ -45,92 +45,15 @@ const (
 const outputShown = 16 << 10
 
 // Follow reports the stages of a launch that Start started, until the launch is over or ctx is done. It calls ask for the
-// sessions of one agent, and report on its own goroutine. Without a keeper it does not report the end of an agent that
-// outlives the started process, since this process is not the agent's parent.
+// sessions of one agent, and report on its own goroutine. It reads the record, which the keeper updates. If this process is
+// the parent of the started process, Follow stores the exit code. It then does not report the end of an agent that outlives
+// the started process.
 func (l *Launches) Follow(ctx context.Context, s *Started, ask func(context.Context, adapters.Name) *app.Snapshot, report func(Progress)) {
-	if s.Child == nil {
-		l.followKept(ctx, s, ask, report)
-		return
-	}
-	ended := make(chan int, 1)
-	go func() {
-		if code, err := s.Child.Wait(); err == nil { // Wait also removes the process from the process table
-			ended <- code
-		}
-	}()
-	r, first, listed := s.Record, s.Child.Identity, false
-	late, pause := r.LaunchedAt.Add(Grace), firstPause
-	next := time.NewTimer(pause)
-	defer next.Stop()
-	for !listed || ended != nil {
-		select {
-		case <-ctx.Done():
-			return
-		case code := <-ended:
-			ended = nil
-			if r.Process == first {
-				r = l.learn(ctx, r, ask(ctx, r.Agent), true, report)
-			}
-			switch {
-			case ctx.Err() != nil:
-				return
-			case r.Process == first:
-				report(l.over(ctx, r, code, s.Child.Signal()))
-				return
-			}
-			if !listed {
-				report(Progress{Stage: Continues, Record: r})
-			}
-		case <-next.C:
-			r = l.learn(ctx, r, ask(ctx, r.Agent), false, report)
-		}
-		switch {
-		case listed || ctx.Err() != nil:
-			continue // only the end remains to be reported
-		case r.Seen:
-			listed = true
-			report(Progress{Stage: Listed, Record: r})
-			continue
-		case time.Now().After(late):
-			late = late.Add(Keep)
-			report(Progress{Stage: Unlisted, Record: r})
-		}
-		next.Reset(pause)
-		pause = min(pause*3/2, lastPause)
-	}
-}
-
-// learn calls Learn for Follow and reports its errors. With ended it also finds a process of the agent that the agent
-// does not list yet.
-func (l *Launches) learn(ctx context.Context, r Record, snap *app.Snapshot, ended bool, report func(Progress)) Record {
-	now, err := l.Learn(ctx, r, snap)
-	if err == nil && ended && now.Process == r.Process {
-		if successor, ok := l.Successor(snap)(now); ok {
-			now, err = l.Move(ctx, r.ID, successor, "")
-		}
-	}
-	if err == nil {
-		return now
-	}
-	if ctx.Err() == nil {
-		report(Progress{Stage: Problem, Record: r, Err: err})
-	}
-	return r
-}
-
-// over stores the end of a launch and returns the last stage.
-func (l *Launches) over(ctx context.Context, r Record, code int, signal string) Progress {
-	out, err := l.Output(r.ID, outputShown)
-	_, _, endErr := l.endWith(context.WithoutCancel(ctx), r.ID, &code, signal)
-	return Progress{Stage: Over, Record: r, Code: code, Signal: signal, Output: out, Err: errors.Join(err, endErr)}
-}
-
-// followKept is Follow for a launch whose process the keeper started. It reads the record, which the keeper updates.
-func (l *Launches) followKept(ctx context.Context, s *Started, ask func(context.Context, adapters.Name) *app.Snapshot, report func(Progress)) {
 	// A missed change only costs time, because the record is also read after each pause.
 	changes, _ := l.records.Changes(ctx)
-	r, listed, continues := s.Record, false, false
-	late, pause := r.LaunchedAt.Add(Grace), firstPause
+	ended := s.exitCode()
+	r, pause := s.Record, firstPause
+	f := following{started: s, report: report, late: r.LaunchedAt.Add(Grace)}
 	next := time.NewTimer(pause)
 	defer next.Stop()
 	for {
@@ -144,32 +67,25 @@ func (l *Launches) followKept(ctx context.Context, s *Started, ask func(context.
 		default:
 			r = now
 		}
-		if r.Ended() && !l.codeIsDue(&r) {
-			report(l.overKept(r))
+		if !l.goesOn(&f, &r) {
 			return
-		}
-		switch {
-		case listed:
-		case r.Seen:
-			listed = true
-			report(Progress{Stage: Listed, Record: r})
-		case !continues && !s.First.IsZero() && r.Process != s.First && !l.table.Alive(s.First):
-			continues = true
-			report(Progress{Stage: Continues, Record: r})
-		case time.Now().After(late):
-			late = late.Add(Keep)
-			report(Progress{Stage: Unlisted, Record: r})
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-changes:
+		case code := <-ended:
+			f.reaped = true
+			if r, err = l.reaped(ctx, r, exit{s.First, code, s.Child.Signal()}, ask(ctx, r.Agent), report); err != nil {
+				report(l.over(r, err))
+				return
+			}
 		case <-next.C:
-			if l.host != nil && !r.Ended() && !l.isAlive(&r, l.now()) {
+			if l.host != nil && s.Child == nil && !r.Ended() && !l.isAlive(&r, l.now()) {
 				_ = l.host.Ready(ctx) // only a keeper records the end, and the last one may have been killed
 			}
-			if !listed {
-				r = l.learn(ctx, r, ask(ctx, r.Agent), false, report)
+			if !f.listed {
+				r = l.learn(ctx, r, ask(ctx, r.Agent), report)
 			}
 			next.Reset(pause)
 			pause = min(pause*3/2, lastPause)
@@ -177,10 +93,80 @@ func (l *Launches) followKept(ctx context.Context, s *Started, ask func(context.
 	}
 }
 
-// overKept returns the last stage of a launch whose end the keeper has stored.
-func (l *Launches) overKept(r Record) Progress {
-	out, err := l.Output(r.ID, outputShown)
-	p := Progress{Stage: Over, Record: r, Signal: r.Signal, Unknown: r.ExitCode == nil, Output: out, Err: err}
+// following is what Follow has reported of a launch.
+type following struct {
+	started           *Started
+	report            func(Progress)
+	listed, continues bool
+	reaped            bool      // the end of the started process is stored
+	late              time.Time // when a launch without a session is reported, again
+}
+
+// goesOn reports the stage that a launch has reached, if that is new. It returns false if no further stage follows.
+func (l *Launches) goesOn(f *following, r *Record) bool {
+	first := f.started.First
+	switch {
+	case r.Ended() && !l.codeIsDue(r):
+		f.report(l.over(*r, nil))
+		return false
+	case f.listed:
+		return !f.reaped
+	case r.Seen:
+		f.listed = true
+		f.report(Progress{Stage: Listed, Record: *r})
+		return !f.reaped
+	case !f.continues && !first.IsZero() && r.Process != first && !l.table.Alive(first):
+		f.continues = true
+		f.report(Progress{Stage: Continues, Record: *r})
+	case time.Now().After(f.late):
+		f.late = f.late.Add(Keep)
+		f.report(Progress{Stage: Unlisted, Record: *r})
+	}
+	return true
+}
+
+// exitCode returns a channel that receives the exit code of the started process, if this process is its parent.
+func (s *Started) exitCode() <-chan int {
+	ended := make(chan int, 1)
+	if s.Child != nil {
+		go func() {
+			if code, err := s.Child.Wait(); err == nil { // Wait also removes the process from the process table
+				ended <- code
+			}
+		}()
+	}
+	return ended
+}
+
+// learn calls Learn for Follow and reports its errors.
+func (l *Launches) learn(ctx context.Context, r Record, snap *app.Snapshot, report func(Progress)) Record {
+	now, err := l.Learn(ctx, r, snap)
+	if err == nil {
+		return now
+	}
+	if ctx.Err() == nil {
+		report(Progress{Stage: Problem, Record: r, Err: err})
+	}
+	return r
+}
+
+// reaped stores the end of the started process. With an error the returned record has the exit code nevertheless.
+func (l *Launches) reaped(ctx context.Context, r Record, e exit, snap *app.Snapshot, report func(Progress)) (Record, error) {
+	r = l.learn(ctx, r, snap, report)
+	if ctx.Err() != nil {
+		return r, nil
+	}
+	err := l.storeExit(context.WithoutCancel(ctx), r.ID, e, snap)
+	if err != nil {
+		r.ExitCode, r.Signal = &e.code, e.signal
+	}
+	return r, err
+}
+
+// over returns the last stage of a launch. err is why its end could not be stored.
+func (l *Launches) over(r Record, err error) Progress {
+	out, outErr := l.Output(r.ID, outputShown)
+	p := Progress{Stage: Over, Record: r, Signal: r.Signal, Unknown: r.ExitCode == nil, Output: out, Err: errors.Join(outErr, err)}
 	if r.ExitCode != nil {
 		p.Code = *r.ExitCode
 	}

@@ -137,7 +137,7 @@ func (k *Keeper) endExited(ctx context.Context) (err error) {
 			err = errors.Join(err, moveErr)
 			continue
 		}
-		ended, done, endErr := k.launches.End(ctx, r.ID, nil)
+		ended, done, endErr := k.launches.End(ctx, r.ID, nil, "")
 		err = errors.Join(err, endErr)
 		if done {
 			err = errors.Join(err, k.runCompleteHooks(ended))

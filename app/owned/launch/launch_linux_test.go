@@ -418,7 +418,7 @@ func TestHooksOfOneEndedElsewhere(t *testing.T) {
 	r := s.start(func(r *Request) { r.Hooks = []Hook{{When: OnComplete, Command: "echo done >>" + mark}} }).Record
 	s.until("its end", func() bool { return !s.table.Alive(r.Process) })
 	code := 3
-	if _, _, err := s.End(t.Context(), r.ID, &code); err != nil {
+	if _, _, err := s.End(t.Context(), r.ID, &code, ""); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

@@ -86,14 +86,9 @@ func (l *Launches) update(ctx context.Context, id string, change func(*Record) b
 	return r, l.records.Write(id, r)
 }
 
-// End records that the process of a launch has ended, and unlocks its folder. done reports whether this call ended the
-// launch; the caller must then run its hooks.
-func (l *Launches) End(ctx context.Context, id string, code *int) (r Record, done bool, err error) {
-	return l.endWith(ctx, id, code, "")
-}
-
-// endWith does what End does, and also stores the name of the signal that ended the process.
-func (l *Launches) endWith(ctx context.Context, id string, code *int, signal string) (r Record, done bool, err error) {
+// End records that the process of a launch has ended, with its exit code and the name of the signal that ended it, if they
+// are known, and unlocks its folder. done reports whether this call ended the launch; the caller must then run its hooks.
+func (l *Launches) End(ctx context.Context, id string, code *int, signal string) (r Record, done bool, err error) {
 	r, err = l.update(ctx, id, func(r *Record) bool {
 		changed := false
 		if code != nil && r.ExitCode == nil {
@@ -143,7 +138,7 @@ func (l *Launches) Sweep(ctx context.Context, successor func(Record) (proc.Ident
 				err = errors.Join(err, moveErr)
 				continue
 			}
-			ended, done, endErr := l.End(ctx, r.ID, nil)
+			ended, done, endErr := l.End(ctx, r.ID, nil, "")
 			err = errors.Join(err, endErr)
 			if done {
 				s.Ended = append(s.Ended, ended)

@@ -27,7 +27,7 @@ func TestLeftovers(t *testing.T) {
 	s.signal(over.Process, proc.Kill)
 	s.until("its end", func() bool { return !s.table.Alive(over.Process) })
 	dead := lockOf(&over)
-	if _, _, err := s.End(t.Context(), over.ID, nil); err != nil {
+	if _, _, err := s.End(t.Context(), over.ID, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.locks.HandOver(t.Context(), dead, over.Process, ""); err != nil { // one that leaked
@@ -94,7 +94,7 @@ func TestLeftoversOfDeadLaunches(t *testing.T) {
 		dead(Hook{When: OnComplete, Command: "true", Again: true, RanAt: s.now(), Runner: proc.Identity{PID: 1, Start: 1}}),
 	}
 	ended := dead(Hook{When: OnComplete, Command: "true"})
-	if _, _, err := s.End(t.Context(), ended.ID, nil); err != nil {
+	if _, _, err := s.End(t.Context(), ended.ID, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	kept = append(kept, ended)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"time"
 
+	"rollcall/app"
 	"rollcall/app/store/fault"
 	"rollcall/bounded"
 	"rollcall/proc"
@@ -68,22 +69,23 @@ func (k *Keeper) reap(ctx context.Context, id string, child *proc.Child) {
 	}
 	e := exit{child.Identity, code, child.Signal()}
 	fault.Point("launch.exited")
-	k.Troubles.Retry(ctx, part, "the exit code of a launch could not be stored", func() error { return k.storeExit(ctx, id, e) })
+	k.Troubles.Retry(ctx, part, "the exit code of a launch could not be stored", func() error { return k.launches.storeExit(ctx, id, e, k.core.Snapshot()) })
 	k.wake.Set()
 }
 
-// storeExit stores the exit code of a launch, unless the process that was started has left the agent running.
-func (k *Keeper) storeExit(ctx context.Context, id string, e exit) error {
-	r, err := k.launches.record(id)
+// storeExit stores the exit code of a launch, unless the process that was started has left the agent running, also one that
+// the snapshot does not list yet.
+func (l *Launches) storeExit(ctx context.Context, id string, e exit, snap *app.Snapshot) error {
+	r, err := l.record(id)
 	if err == nil && !r.Ended() && r.Process == e.first {
-		if to, ok := k.successor(r); ok {
-			r, err = k.launches.Move(ctx, id, to, "")
+		if to, ok := l.Successor(snap)(r); ok {
+			r, err = l.Move(ctx, id, to, "")
 		}
 	}
-	if err == nil && !r.Ended() && r.Process != e.first && k.launches.table.Alive(r.Process) {
-		_, err = k.launches.update(ctx, id, func(r *Record) bool { r.Parent = proc.Identity{}; return true })
+	if err == nil && !r.Ended() && r.Process != e.first && l.table.Alive(r.Process) {
+		_, err = l.update(ctx, id, func(r *Record) bool { r.Parent = proc.Identity{}; return true })
 	} else if err == nil {
-		_, _, err = k.launches.endWith(ctx, id, &e.code, e.signal)
+		_, _, err = l.End(ctx, id, &e.code, e.signal)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // the record was removed

@@ -207,7 +207,7 @@ func (l *Launches) recordStart(ctx context.Context, r Record, child *proc.Child)
 			s.Warnings = append(s.Warnings, err)
 		}
 		try("its end was not recorded", func() (err error) {
-			s.Record, _, err = l.endWith(ctx, r.ID, &code, child.Signal())
+			s.Record, _, err = l.End(ctx, r.ID, &code, child.Signal())
 			return err
 		})
 		return s
