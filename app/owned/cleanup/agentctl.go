@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -169,19 +168,17 @@ func (a *Agentctl) checkRecord(path string, agents []adapters.Name) (Item, error
 		return Item{}, adapters.Unrecognised(path, "not a session record of agentctl: %w", err)
 	}
 	if a.Sessions.Live[r.SessionID] {
-		return Item{}, fmt.Errorf("%w: its session is live", ErrKept)
+		return Item{}, kept("its session is live")
 	}
 	if err := a.checkAsked(agents); err != nil {
 		return Item{}, err
 	}
-	alive, why := a.alive(r.PID, r.started, r.launched)
-	if alive {
-		return Item{}, fmt.Errorf("%w: %s", ErrKept, why)
+	alive, why := a.alive(r.PID, info.ModTime())
+	if !alive && r.WrapperPID > 0 {
+		alive, why = a.alive(r.WrapperPID, info.ModTime())
 	}
-	if r.WrapperPID > 0 {
-		if alive, why := a.alive(r.WrapperPID, time.Time{}, time.Time{}); alive {
-			return Item{}, fmt.Errorf("%w: %s", ErrKept, why)
-		}
+	if alive {
+		return Item{}, kept("%s", why)
 	}
 	return NewItem(path, "agentctl session record", why+", and no session with this id is live", info), nil
 }
@@ -230,17 +227,12 @@ func (a *Agentctl) now() time.Time {
 	return time.Now()
 }
 
-// record is a session record. All versions write sessionId, pid and launchedAt. They write startTime if ps printed it,
-// and older versions write wrapperPid.
+// record is a session record. All versions write sessionId, pid and launchedAt, and older ones wrapperPid.
 type record struct {
 	SessionID  string `json:"sessionId"`
 	PID        int    `json:"pid"`
-	StartTime  string `json:"startTime"`
 	LaunchedAt string `json:"launchedAt"`
 	WrapperPID int    `json:"wrapperPid"`
-
-	started  time.Time // from StartTime; zero if unknown
-	launched time.Time
 }
 
 func parseRecord(data []byte) (record, error) {
@@ -251,62 +243,27 @@ func parseRecord(data []byte) (record, error) {
 	if r.SessionID == "" || r.PID <= 0 || r.WrapperPID < 0 {
 		return r, errors.New("the session id or the pid is missing")
 	}
-	var err error
-	if r.launched, err = time.Parse(time.RFC3339, r.LaunchedAt); err != nil {
+	if _, err := time.Parse(time.RFC3339, r.LaunchedAt); err != nil {
 		return r, errors.New("launchedAt is missing or not a time")
 	}
-	r.started = parseStart(r.StartTime)
 	return r, nil
 }
 
-// startForms lists the formats of ps -o lstart=: that of ctime, and that of macOS with a language that puts the day first.
-var startForms = []string{"Mon Jan 2 15:04:05 2006", "Mon 2 Jan 15:04:05 2006"}
+// clockSlack is the largest difference between the time of a file and the start time of a process that was started right
+// before.
+const clockSlack = time.Minute
 
-// parseStart parses a start time of ps, which is local time without a zone. It returns the zero time for other text.
-func parseStart(text string) time.Time {
-	text = strings.Join(strings.Fields(text), " ")
-	for _, form := range startForms {
-		if t, err := time.ParseInLocation(form, text, time.Local); err == nil {
-			return t
-		}
-	}
-	return time.Time{}
-}
-
-const (
-	// sameStart is the largest difference between a start time of ps and the one that Rollcall determines. ps counts whole
-	// seconds from an estimated boot time.
-	sameStart = time.Minute
-	// zoneStep is the smallest difference between two time zones.
-	zoneStep = 15 * time.Minute
-	// soon is the time after the start of a process within which agentctl recorded it.
-	soon = 5 * time.Minute
-)
-
-// alive reports whether the process of a record is running, and the reason for that answer. If no start time was
-// recorded, any running process with that pid counts.
-func (a *Agentctl) alive(pid int, started, launched time.Time) (bool, string) {
+// alive reports whether the process with this pid is running that was recorded at a time, and the reason for that answer. A
+// process that started later has been given the pid since.
+func (a *Agentctl) alive(pid int, recorded time.Time) (bool, string) {
 	p, err := a.Table.Find(pid)
 	switch {
 	case errors.Is(err, proc.ErrGone):
 		return false, fmt.Sprintf("process %d has ended", pid)
 	case err != nil:
 		return true, fmt.Sprintf("process %d may be running: %v", pid, err)
-	case started.IsZero():
-		return true, fmt.Sprintf("process %d is running, and its start time was not recorded", pid)
+	case p.Started.After(recorded.Add(clockSlack)):
+		return false, fmt.Sprintf("process %d has ended (another one has had this pid since %s)", pid, p.Started.Format(time.DateTime))
 	}
-	apart := p.Started.Sub(started).Abs()
-	if apart <= sameStart {
-		return true, fmt.Sprintf("process %d is running", pid)
-	}
-	if after := launched.Sub(p.Started); after > -sameStart && after < soon && zones(apart) {
-		return true, fmt.Sprintf("process %d is running, and may have been recorded in another time zone", pid)
-	}
-	return false, fmt.Sprintf("process %d has ended (another one has had this pid since %s)", pid, p.Started.Format("2006-01-02 15:04:05"))
-}
-
-// zones reports whether a difference can be that of two time zones.
-func zones(apart time.Duration) bool {
-	rest := apart % zoneStep
-	return apart <= 26*time.Hour+sameStart && (rest <= sameStart || zoneStep-rest <= sameStart)
+	return true, fmt.Sprintf("process %d is running", pid)
 }

@@ -28,20 +28,17 @@ const (
 func TestExactlyTheDead(t *testing.T) {
 	w := newWorld(t)
 	p := w.process()
-	day := 24 * time.Hour
+	earlier := p.Started.Add(-time.Hour)
 	// Living.
-	w.record(claude, "alive", p.PID, fields{"startTime": lstart(p.Started)})
-	w.record(claude, "no-start", p.PID, nil)
-	w.record(claude, "odd-start", p.PID, fields{"startTime": "lundi 2 mars"})
-	w.record(codex, "other-zone", p.PID, fields{"startTime": lstart(p.Started.Add(-5*time.Hour - 30*time.Minute))})
-	w.record(codex, "live", w.dead(), fields{"startTime": lstart(p.Started)})
+	w.record(claude, "alive", p.PID, nil)
+	w.record(codex, "live", w.dead(), nil)
 	w.live["live"] = true
 	w.record(pi, "wrapped", w.dead(), fields{"wrapperPid": p.PID})
 	// Dead.
-	want := []string{claude + "/dead.json", claude + "/reused.json", codex + "/reused-since.json", codex + "/young.json", opencode + "/pending-17.json", pi + "/old.json"}
-	w.record(claude, "dead", w.dead(), fields{"startTime": lstart(p.Started)})
-	w.record(claude, "reused", p.PID, fields{"startTime": lstart(p.Started.Add(-3 * day))})
-	w.record(codex, "reused-since", p.PID, fields{"startTime": lstart(p.Started.Add(-time.Hour)), "launchedAt": p.Started.Add(-time.Hour).UTC().Format(time.RFC3339)})
+	want := []string{claude + "/dead.json", claude + "/reused.json", codex + "/young.json", opencode + "/pending-17.json", pi + "/old.json"}
+	w.record(claude, "dead", w.dead(), fields{"startTime": "Mon Mar  2 10:11:12 2026"})
+	reused := w.record(claude, "reused", p.PID, nil)
+	must.Do(t, os.Chtimes(reused, earlier, earlier))
 	w.record(codex, "young", w.dead(), fields{"model": "x", "group": "g-1", "exitCode": 0, "logPath": "/x"})
 	w.record(opencode, "pending-17", w.dead(), nil)
 	w.record(pi, "old", w.dead(), fields{"wrapperPid": w.dead(), "cwd": "/x", "prompt": "p"})

@@ -103,7 +103,7 @@ func (a *Agentctl) judgeState(data []byte) (why string, ids []string, err error)
 		case s.PID < 0, !slices.Contains(ended, s.Status) && !slices.Contains(open, s.Status):
 			return "", nil, fmt.Errorf("session %s has the status %q", id, s.Status)
 		case s.PID > 0:
-			if alive, why := a.alive(s.PID, time.Time{}, time.Time{}); alive {
+			if alive, why := a.alive(s.PID, a.now()); alive {
 				return "", nil, kept("%s", why)
 			}
 		case slices.Contains(open, s.Status) && !known(s.Adapter):
@@ -141,7 +141,7 @@ func (a *Agentctl) judgeLocks(data []byte) (why string, ids []string, err error)
 			if pid == 0 {
 				continue
 			}
-			if alive, why := a.alive(pid, time.Time{}, time.Time{}); alive {
+			if alive, why := a.alive(pid, a.now()); alive {
 				return "", nil, kept("%s", why)
 			}
 		}
@@ -225,8 +225,7 @@ func (a *Agentctl) daemon(ctx context.Context) (string, error) {
 		if err != nil || pid <= 0 {
 			continue
 		}
-		// A process that started after the file was written is another one.
-		if p, err := a.Table.Find(pid); err == nil && p.Started.Before(info.ModTime().Add(sameStart)) {
+		if alive, _ := a.alive(pid, info.ModTime()); alive {
 			return fmt.Sprintf("process %d of %s", pid, name), nil
 		}
 	}

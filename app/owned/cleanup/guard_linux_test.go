@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -148,7 +147,7 @@ func TestRecheck(t *testing.T) {
 	if err != nil || len(items) != 6 {
 		t.Fatal(items, err)
 	}
-	w.record(claude, "revived", p.PID, fields{"startTime": lstart(p.Started)})
+	w.record(claude, "revived", p.PID, nil)
 	w.record(claude, "rewritten", w.dead(), fields{"model": "other"})
 	w.live["live-now"] = true
 	os.Remove(w.path(claude + "/gone.json"))
@@ -192,27 +191,6 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestStartTimes: what ps says, and how far it may be off.
-func TestStartTimes(t *testing.T) {
-	at := time.Date(2026, 3, 2, 10, 11, 12, 0, time.Local)
-	for _, text := range []string{"Mon Mar  2 10:11:12 2026", " Mon Mar 2 10:11:12 2026\n", "Mon  2 Mar 10:11:12 2026"} {
-		if got := parseStart(text); !got.Equal(at) {
-			t.Errorf("%q: %s", text, got)
-		}
-	}
-	for _, text := range []string{"", "yesterday", "10:11:12"} {
-		if got := parseStart(text); !got.IsZero() {
-			t.Errorf("%q: %s", text, got)
-		}
-	}
-	for apart, want := range map[time.Duration]bool{time.Hour: true, 5*time.Hour + 45*time.Minute: true, 7*time.Minute + time.Hour: false, 30 * 24 * time.Hour: false} {
-		if zones(apart) != want {
-			t.Errorf("%s: %t", apart, !want)
-		}
-	}
-}
-
-// What would be refused is not offered, time and again.
 func TestRefusedIsNotOffered(t *testing.T) {
 	w := newWorld(t)
 	path := w.record(claude, "dead", w.dead(), nil)

@@ -112,9 +112,6 @@ func (w *world) json(v any) string {
 	return string(b)
 }
 
-// lstart returns a time as ps -o lstart= says it.
-func lstart(t time.Time) string { return t.Local().Format("Mon Jan _2 15:04:05 2006") }
-
 // found returns the paths that may be removed, relative to the home, and what was
 // said about others.
 func (w *world) found() (paths []string, said string) {
