@@ -99,7 +99,7 @@ func (l *listener) checkHolders() error {
 	}
 	seen := false
 	for _, entry := range entries {
-		pid, ok := parsePID([]byte(entry.Name()))
+		pid, ok := parsePID(entry.Name())
 		if !ok {
 			continue
 		}

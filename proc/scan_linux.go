@@ -81,9 +81,10 @@ func (s *Scanner) takeEntries(dir int, entries []byte, now time.Time, c *Changes
 		if length <= direntName || length > len(entries) {
 			return fmt.Errorf("process table: %s: a directory entry of %d bytes", s.fast.table.root, length)
 		}
-		inode, name := binary.NativeEndian.Uint64(entries), entries[direntName:length]
+		inode := binary.NativeEndian.Uint64(entries)
+		name, _, _ := bytes.Cut(entries[direntName:length], []byte{0})
 		entries = entries[length:]
-		pid, ok := parsePID(name)
+		pid, ok := parsePID(string(name))
 		if !ok {
 			continue
 		}
@@ -121,18 +122,11 @@ func (s *Scanner) read(dir, pid int, inode uint64, now time.Time, c *Changes) er
 	return nil
 }
 
-// parsePID parses the name of a directory entry, which ends with a zero byte.
-func parsePID(name []byte) (int, bool) {
-	name, _, _ = bytes.Cut(name, []byte{0})
-	if len(name) == 0 || len(name) > 10 {
+// parsePID parses the name of an entry of /proc. Most of those that are not processes begin with a letter.
+func parsePID(name string) (int, bool) {
+	if name == "" || name[0] < '1' || name[0] > '9' {
 		return 0, false
 	}
-	pid := 0
-	for _, c := range name {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		pid = pid*10 + int(c-'0')
-	}
-	return pid, pid > 0
+	pid, err := strconv.Atoi(name)
+	return pid, err == nil
 }

@@ -89,7 +89,7 @@ func (t *Table) List(ctx context.Context) ([]Process, error) {
 		if i%128 == 0 && ctx.Err() != nil {
 			return nil, fmt.Errorf("process table: %w", ctx.Err())
 		}
-		if name[0] < '1' || name[0] > '9' {
+		if _, ok := parsePID(name); !ok {
 			continue
 		}
 		if err := list.add(name); err != nil {
@@ -115,9 +115,6 @@ const maxMalformed = 5
 // add reads one process. It returns an error only for a failure that concerns the whole
 // table.
 func (l *lister) add(name string) error {
-	if _, err := strconv.Atoi(name); err != nil {
-		return nil
-	}
 	s, err := readStat(l.dir, name+"/stat")
 	switch {
 	case isGone(err), errors.Is(err, fs.ErrPermission):
