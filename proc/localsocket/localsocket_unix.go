@@ -50,9 +50,9 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := Peer(conn)
+	p, _, err := Peer(conn)
 	if err == nil {
-		err = checkBoundary(id)
+		err = CheckBoundary(p.Identity)
 	}
 	if err != nil {
 		_ = conn.Close()
@@ -61,22 +61,23 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 	return conn, nil
 }
 
-// Peer returns the process at the other end of a connection: the one that began to listen on the socket. Since Linux 6.5 it
-// is certain that the process is alive and has not just got the pid of that one.
-func Peer(conn net.Conn) (id proc.Identity, err error) {
+// Peer returns the process at the other end of a connection, and its user: the process that connected or, for the one that
+// connected, the process that began to listen on the socket. Another process may use the socket meanwhile. Since Linux 6.5 it is
+// certain that the process is alive and has not just got the pid of that one. With an error, Peer returns what is known; a user
+// that is not known is -1.
+func Peer(conn net.Conn) (p proc.Process, uid int, err error) {
 	local, ok := conn.(*net.UnixConn)
 	if !ok {
-		return id, errors.New("not a local socket")
+		return p, -1, errors.New("not a local socket")
 	}
 	raw, err := local.SyscallConn()
 	if err != nil {
-		return id, err
+		return p, -1, err
 	}
-	var failed error
-	if err := raw.Control(func(fd uintptr) { id, failed = peer(int(fd)) }); err != nil {
-		return id, err
+	if controlErr := raw.Control(func(fd uintptr) { p, uid, err = peer(int(fd)) }); controlErr != nil {
+		return p, -1, controlErr
 	}
-	return id, failed
+	return p, uid, err
 }
 
 // Listener connects to a socket and returns the process that listens on it. A name that begins with "@" is an abstract one. It
@@ -89,5 +90,6 @@ func Listener(ctx context.Context, path string) (id proc.Identity, err error) {
 		return id, err
 	}
 	defer func() { _ = conn.Close() }()
-	return Peer(conn)
+	p, _, err := Peer(conn)
+	return p.Identity, err
 }

@@ -6,15 +6,18 @@ import (
 	"rollcall/proc"
 )
 
-// peer returns the process at the other end.
-func peer(fd int) (proc.Identity, error) {
-	pid, err := unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+// peer implements Peer.
+func peer(fd int) (p proc.Process, uid int, err error) {
+	cred, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 	if err != nil {
-		return proc.Identity{}, err
+		return p, -1, err
 	}
-	p, err := proc.Open().Find(pid)
-	return p.Identity, err
+	pid, err := unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+	if err == nil {
+		p, err = proc.Open().Find(pid)
+	}
+	return p, int(cred.Uid), err
 }
 
-// checkBoundary returns an error unless a process that peer returned is in the boundary of this one.
-func checkBoundary(id proc.Identity) error { return proc.CheckBoundary(id) }
+// CheckBoundary returns an error unless a process that Peer returned is in the boundary of this one.
+func CheckBoundary(id proc.Identity) error { return proc.CheckBoundary(id) }
