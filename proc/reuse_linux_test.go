@@ -182,7 +182,7 @@ func TestNoDescriptorLeft(t *testing.T) {
 	w, err := NewWatcher(table)
 	must.Do(t, err)
 	defer w.Close()
-	w.poll.interval = 5 * time.Millisecond
+	w.interval = 5 * time.Millisecond
 	c := start(t, "wait", nil)
 	id := c.identity(t, table)
 

@@ -29,15 +29,17 @@ const pollInterval = time.Second
 //
 // A Watcher is safe for concurrent use.
 type Watcher struct {
-	table  *Table
-	events exitEvents // nil: poll all
-	poll   *poller
+	table    *Table
+	events   exitEvents // nil: poll all
+	interval time.Duration
+	stop     chan struct{} // closed by Close
 
 	calling sync.Mutex // held while exited functions run: one at a time
 	running sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
+	polling bool // poll runs
 	watched map[Identity]*watched
 }
 
@@ -72,8 +74,7 @@ type exitEvents interface {
 
 // NewWatcher returns a watcher for the processes of table. Close it after use.
 func NewWatcher(table *Table) (*Watcher, error) {
-	w := &Watcher{table: table, watched: make(map[Identity]*watched)}
-	w.poll = newPoller(pollInterval, table.Alive, w.ended)
+	w := &Watcher{table: table, interval: pollInterval, stop: make(chan struct{}), watched: make(map[Identity]*watched)}
 	if !table.hasEvents() {
 		return w, nil
 	}
@@ -85,8 +86,7 @@ func NewWatcher(table *Table) (*Watcher, error) {
 		return nil, fmt.Errorf("exit watcher: %w", err)
 	}
 	w.events = events
-	w.running.Add(1)
-	go w.loop()
+	w.running.Go(w.loop)
 	return w, nil
 }
 
@@ -133,16 +133,17 @@ func (w *Watcher) begin(id Identity) (polled bool, err error) {
 	if !w.table.Alive(id) {
 		return true, ErrGone
 	}
-	w.poll.add(id)
+	if !w.polling {
+		w.polling = true
+		w.running.Go(w.poll)
+	}
 	return true, nil
 }
 
 // end stops watching a process, in the way in which begin watched it.
 func (w *Watcher) end(id Identity, entry *watched) {
 	delete(w.watched, id)
-	if entry.polled {
-		w.poll.remove(id)
-	} else {
+	if !entry.polled {
 		w.events.remove(id)
 	}
 }
@@ -167,7 +168,6 @@ func (w *Watcher) cancel(id Identity, entry *watched, call *exitCall) {
 
 // loop waits for events until the watcher is closed.
 func (w *Watcher) loop() {
-	defer w.running.Done()
 	for {
 		ids, ok := w.events.wait()
 		if !ok {
@@ -177,6 +177,41 @@ func (w *Watcher) loop() {
 			w.ended(id)
 		}
 	}
+}
+
+// poll checks at an interval which of the processes without an exit event are alive. It ends when there are none.
+func (w *Watcher) poll() {
+	ticker := time.NewTicker(w.interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-ticker.C:
+		}
+		ids := w.polled()
+		if ids == nil {
+			return
+		}
+		for _, id := range ids {
+			if !w.table.Alive(id) {
+				w.ended(id)
+			}
+		}
+	}
+}
+
+// polled returns the processes without an exit event.
+func (w *Watcher) polled() (ids []Identity) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, entry := range w.watched {
+		if entry.polled {
+			ids = append(ids, id)
+		}
+	}
+	w.polling = ids != nil
+	return ids
 }
 
 // ended calls the exited functions of all watches of id.
@@ -219,8 +254,8 @@ func (w *Watcher) Close() error {
 	if w.events != nil {
 		w.events.close()
 	}
+	close(w.stop)
 	w.mu.Unlock()
-	w.poll.close()
 	w.running.Wait()
 	if w.events != nil {
 		w.events.free()

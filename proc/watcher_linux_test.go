@@ -283,7 +283,7 @@ func TestPoll(t *testing.T) {
 	table := OpenAt(root, root)
 	w, err := NewWatcher(table)
 	must.Do(t, err)
-	w.poll.interval = 5 * time.Millisecond
+	w.interval = 5 * time.Millisecond
 	defer goleak.VerifyNone(t)
 	defer w.Close()
 	var ends []*end
@@ -311,7 +311,7 @@ func TestPollEndsWhenIdle(t *testing.T) {
 	writeTree(t, root, map[string]string{"7/stat": statLine(7, "it", 'S', 1)})
 	w, err := NewWatcher(OpenAt(root, root))
 	must.Do(t, err)
-	w.poll.interval = time.Millisecond
+	w.interval = time.Millisecond
 	for range 3 { // the goroutine ends and begins again
 		e := watchWith(t, w, Identity{PID: 7, Start: 1})
 		e.never(t, 5*time.Millisecond)
