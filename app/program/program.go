@@ -151,24 +151,6 @@ func loadSettings() (settings.Settings, error) {
 	return live.Get()
 }
 
-// openQuiet opens the state of do not disturb. It creates nothing on disk.
-func openQuiet() (*quiet.Quiet, error) {
-	state, err := store.StatePath()
-	if err != nil {
-		return nil, err
-	}
-	return quiet.In(state), nil
-}
-
-// openMarks opens the user's names for sessions. It creates nothing on disk.
-func openMarks() (*marks.Marks, error) {
-	state, err := store.StatePath()
-	if err != nil {
-		return nil, err
-	}
-	return marks.In(state), nil
-}
-
 // openMachines opens the machines of the settings and those that machine add has stored. With an error it returns those that can be used.
 func openMachines() (*machine.Machines, *machine.Kept, error) {
 	state, err := store.StatePath()
@@ -181,20 +163,21 @@ func openMachines() (*machine.Machines, *machine.Kept, error) {
 	return machine.New(list, nil), kept, err
 }
 
-// openLaunches opens the records of Rollcall's launches. It creates nothing on disk.
-func openLaunches() (*launch.Launches, error) {
-	state, err := store.StatePath()
-	if err != nil {
-		return nil, err
-	}
-	return launch.In(state, proc.Open()), nil
-}
+// What Rollcall has in its state folder. Opening it creates nothing on disk.
+var (
+	openQuiet    = inState(quiet.In)
+	openMarks    = inState(marks.In)
+	openLaunches = inState(func(state string) *launch.Launches { return launch.In(state, proc.Open()) })
+	openFuses    = inState(func(state string) *fuse.Fuses { return fuse.In(store.Below(state, store.Fuses)) })
+)
 
-// openFuses opens the user's fuses. It creates nothing on disk.
-func openFuses() (*fuse.Fuses, error) {
-	state, err := store.StatePath()
-	if err != nil {
-		return nil, err
+// inState returns a function that opens something in the state folder. Its error is that there is no such folder.
+func inState[T any](open func(state string) T) func() (T, error) {
+	return func() (opened T, err error) {
+		state, err := store.StatePath()
+		if err != nil {
+			return opened, err
+		}
+		return open(state), nil
 	}
-	return fuse.In(store.Below(state, store.Fuses)), nil
 }
