@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,10 +30,7 @@ type Keeper struct {
 	hooks    sync.WaitGroup
 	children sync.WaitGroup // see Start
 	moved    moved
-
-	mu      sync.Mutex
-	watched map[string]watched       // by launch
-	ended   map[string]proc.Identity // processes that the watcher saw end, by launch
+	watched  map[string]watched // by launch
 }
 
 type watched struct {
@@ -43,7 +41,7 @@ type watched struct {
 // NewKeeper returns a keeper. watch and log must not be nil.
 func NewKeeper(l *Launches, core *app.Core, watch app.ExitWatcher, log *slog.Logger) *Keeper {
 	return &Keeper{Troubles: store.NewFailures(log, nil), launches: l, core: core, watch: watch, log: log, moved: moved{core: core}, wake: app.NewWakeup(),
-		watched: map[string]watched{}, ended: map[string]proc.Identity{}}
+		watched: map[string]watched{}}
 }
 
 // Run keeps the launches until ctx is done. It then waits up to 2 seconds for the hooks that run, to store their
@@ -77,10 +75,9 @@ func (k *Keeper) waitForHooks(limit time.Duration) {
 // update brings everything up to date. It returns the time after which it must be called again, or 0.
 func (k *Keeper) update(ctx context.Context) (again time.Duration, err error) {
 	failed := func(e error) { err = errors.Join(err, e) }
-	failed(k.endExited(ctx))
-	failed(k.learn(ctx))
-	_, sweepErr := k.launches.Sweep(ctx, k.successor)
+	_, sweepErr := k.launches.Sweep(ctx, k.launches.Successor(k.core.Snapshot()))
 	failed(sweepErr)
+	failed(k.learn(ctx))
 	records := k.launches.readable()
 	now := k.launches.now()
 	var next time.Time
@@ -90,7 +87,7 @@ func (k *Keeper) update(ctx context.Context) (again time.Duration, err error) {
 			continue
 		}
 		if r.Ended() {
-			failed(k.runCompleteHooks(*r)) // necessary if another process, which runs no hooks, ended the launch
+			failed(k.runCompleteHooks(*r))
 		}
 		k.watchProcess(r)
 		failed(k.runCreateHooks(ctx, r, now))
@@ -119,33 +116,6 @@ func (r *Record) due(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// endExited ends the launches whose process the watcher saw end.
-func (k *Keeper) endExited(ctx context.Context) (err error) {
-	k.mu.Lock()
-	ended := k.ended
-	k.ended = map[string]proc.Identity{}
-	k.mu.Unlock()
-	if len(ended) == 0 {
-		return nil
-	}
-	for _, r := range k.launches.readable() {
-		if id, ok := ended[r.ID]; !ok || r.Process != id || r.Ended() {
-			continue
-		}
-		if to, ok := k.successor(r); ok {
-			_, moveErr := k.launches.Move(ctx, r.ID, to, "")
-			err = errors.Join(err, moveErr)
-			continue
-		}
-		ended, done, endErr := k.launches.End(ctx, r.ID, nil, "")
-		err = errors.Join(err, endErr)
-		if done {
-			err = errors.Join(err, k.runCompleteHooks(ended))
-		}
-	}
-	return err
-}
-
 // learn finds the sessions of the launches among those that the agents list now.
 func (k *Keeper) learn(ctx context.Context) (err error) {
 	snap := k.core.Snapshot()
@@ -156,60 +126,34 @@ func (k *Keeper) learn(ctx context.Context) (err error) {
 	return err
 }
 
-// successor returns the agent's process after its wrapper has ended.
-func (k *Keeper) successor(r Record) (proc.Identity, bool) {
-	return k.launches.Successor(k.core.Snapshot())(r)
-}
-
-// watchProcess watches for the end of a launch's process.
+// watchProcess makes the keeper update when a launch's process ends: Sweep then finds the agent behind it, or ends the launch.
 func (k *Keeper) watchProcess(r *Record) {
-	k.mu.Lock()
 	w, ok := k.watched[r.ID]
-	k.mu.Unlock()
 	if ok && w.process == r.Process || r.Ended() || r.Process.IsZero() {
 		return
 	}
 	if ok {
 		w.cancel()
 	}
-	id, process := r.ID, r.Process
-	exited := func() {
-		k.mu.Lock()
-		k.ended[id] = process
-		k.mu.Unlock()
-		k.wake.Set()
-	}
-	cancel, err := k.watch.Watch(process, exited)
+	cancel, err := k.watch.Watch(r.Process, k.wake.Set)
 	switch {
 	case errors.Is(err, proc.ErrGone):
-		exited()
+		k.wake.Set()
 		cancel = func() {}
 	case err != nil:
-		k.log.Warn("the end of a launch is noticed on the next refresh", "process", process.PID, "error", err)
+		k.log.Warn("the end of a launch is noticed on the next refresh", "process", r.Process.PID, "error", err)
 		return
 	}
-	k.mu.Lock()
-	k.watched[id] = watched{process, cancel}
-	k.mu.Unlock()
+	k.watched[r.ID] = watched{r.Process, cancel}
 }
 
 // cancelWatches cancels the watches of launches that have ended or are not among records.
 func (k *Keeper) cancelWatches(records []Record) {
-	live := make(map[string]bool, len(records))
-	for i := range records {
-		live[records[i].ID] = !records[i].Ended()
-	}
-	var cancels []func()
-	k.mu.Lock()
 	for id, w := range k.watched {
-		if !live[id] {
+		if !slices.ContainsFunc(records, func(r Record) bool { return r.ID == id && !r.Ended() }) {
+			w.cancel()
 			delete(k.watched, id)
-			cancels = append(cancels, w.cancel)
 		}
-	}
-	k.mu.Unlock()
-	for _, c := range cancels {
-		c()
 	}
 }
 
