@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/app/store"
@@ -29,9 +28,6 @@ type Started struct {
 	// Warnings are errors after the start. The agent runs, but its record or lock may be incomplete, or another user's agent may work in its folder.
 	Warnings []error
 }
-
-// attempts is the number of attempts to write each part of the record after the start.
-const attempts = 3
 
 // Start carries out a plan in the background. It first locks the folder; this process owns the lock until the agent's
 // process exists. Unless the plan is forced, it calls occupied with the folder's real path; an error of occupied makes it
@@ -183,46 +179,35 @@ func (l *Launches) writeRecord(ctx context.Context, p *Plan, r *Record) (c proc.
 // recordStart stores the process that was started in the record and the lock.
 func (l *Launches) recordStart(ctx context.Context, r Record, child *proc.Child) *Started {
 	s := &Started{Record: r, PID: child.PID(), First: child.Identity, Child: child}
-	try := func(what string, f func() error) {
-		var err error
-		for i := range attempts {
-			if err = f(); err == nil {
-				return
-			}
-			<-time.After(time.Duration(i+1) * 20 * time.Millisecond)
+	warn := func(what string, err error) {
+		if err != nil {
+			s.Warnings = append(s.Warnings, fmt.Errorf("the agent was started, but %s: %w", what, err))
 		}
-		s.Warnings = append(s.Warnings, fmt.Errorf("the agent was started, but %s: %w", what, err))
 	}
 	_ = os.Remove(l.inputFile(r.ID)) // the child has the file open, or has read it
-	if child.Input != nil {
-		s.Warnings = append(s.Warnings, fmt.Errorf("the agent was started, but its prompt was not given to it: %w", child.Input))
-	}
+	warn("its prompt was not given to it", child.Input)
 	process := child.Identity
 	if process.IsZero() { // the child ended at once; if it was a wrapper, the agent may still run
 		process, _ = l.survivor(&r)
 	}
 	if process.IsZero() {
-		code, err := child.Wait()
-		if err != nil {
-			s.Warnings = append(s.Warnings, err)
+		code, waitErr := child.Wait()
+		ended, _, err := l.End(ctx, r.ID, &code, child.Signal())
+		if err == nil {
+			s.Record = ended
 		}
-		try("its end was not recorded", func() (err error) {
-			s.Record, _, err = l.End(ctx, r.ID, &code, child.Signal())
-			return err
-		})
+		warn("its end was not recorded", errors.Join(waitErr, err))
 		return s
 	}
-	r.Process = process
-	s.Record = r
-	try("its record was not written", func() (err error) {
-		s.Record, err = l.update(ctx, r.ID, func(old *Record) bool { return old.addStarted(process) })
-		return err
-	})
+	s.Record.Process = process
+	started, err := l.update(ctx, r.ID, func(old *Record) bool { return old.addStarted(process) })
+	if err == nil {
+		s.Record = started
+	}
+	warn("its record was not written", err)
 	fault.Point("launch.booked")
-	try("its folder is not locked", func() (err error) {
-		s.Record, err = l.handOver(ctx, s.Record)
-		return err
-	})
+	s.Record, err = l.handOver(ctx, s.Record)
+	warn("its folder is not locked", err)
 	return s
 }
 
