@@ -86,7 +86,7 @@ const (
 // folder. Options override values of the file, except for Files, which LoadMatrix adds. Its errors name the file and,
 // where possible, the line.
 func LoadMatrix(ctx context.Context, path string, o *Options) (*Matrix, error) {
-	text, err := readAll(ctx, &lateFile{path: path, pipes: true}, maxMatrix)
+	text, err := readAll(ctx, fileAt(path, true), maxMatrix)
 	if err != nil {
 		return nil, err
 	}

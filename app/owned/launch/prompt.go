@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"rollcall/app/store"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -22,36 +24,35 @@ var errPromptTooLong = errors.New("the prompt is longer than 4 MB")
 // ReadPrompt reads a prompt to its end. It fails if the prompt is longer than 4 MB. It returns when ctx is done even if r
 // blocks.
 func ReadPrompt(ctx context.Context, r io.Reader) (string, error) {
-	text, err := readAll(ctx, r, maxPrompt)
+	return readPrompt(ctx, func() (io.ReadCloser, error) { return io.NopCloser(r), nil })
+}
+
+func readPrompt(ctx context.Context, open func() (io.ReadCloser, error)) (string, error) {
+	text, err := readAll(ctx, open, maxPrompt)
 	if err == nil && len(text) > maxPrompt {
 		err = errPromptTooLong
 	}
 	return text, err
 }
 
-// readAll reads at most limit+1 bytes. It returns when ctx is done even if r blocks.
-func readAll(ctx context.Context, r io.Reader, limit int64) (string, error) {
-	type answer struct {
-		text []byte
-		err  error
-	}
-	done := make(chan answer, 1)
-	go func() { // a read from a terminal or a pipe can't be cancelled
+// readAll reads at most limit+1 bytes from what open returns. It returns when ctx is done even if open or a read blocks, since
+// neither can be cancelled for a terminal or a pipe.
+func readAll(ctx context.Context, open func() (io.ReadCloser, error), limit int64) (string, error) {
+	return bounded.Within(ctx, math.MaxInt64, func() (string, error) {
+		r, err := open()
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = r.Close() }()
 		text, err := io.ReadAll(io.LimitReader(r, limit+1))
-		done <- answer{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return "", ctx.Err()
-	case a := <-done:
-		return string(a.text), a.err
-	}
+		return string(text), err
+	})
 }
 
 // ReadPromptFile reads a prompt from a regular file. With pipes the file may also be a descriptor of this process, such as /dev/stdin or
 // <(command) of a shell, which can be read only once.
 func ReadPromptFile(ctx context.Context, path string, pipes bool) (string, error) {
-	text, err := ReadPrompt(ctx, &lateFile{path: path, pipes: pipes})
+	text, err := readPrompt(ctx, fileAt(path, pipes))
 	var named *fs.PathError
 	if err != nil && !errors.As(err, &named) && ctx.Err() == nil {
 		err = fmt.Errorf("%s: %w", path, err)
@@ -59,28 +60,16 @@ func ReadPromptFile(ctx context.Context, path string, pipes bool) (string, error
 	return text, err
 }
 
-// lateFile opens a file at its first read, since opening a pipe may block forever.
-type lateFile struct {
-	path  string
-	pipes bool // see ReadPromptFile
-	file  *os.File
-}
-
-func (f *lateFile) Read(p []byte) (n int, err error) {
-	if f.file == nil {
-		if !f.pipes || !isDescriptor(f.path) {
-			if _, err := regularFile(f.path); err != nil {
-				return 0, err
+// fileAt returns a function that opens a file. For pipes see ReadPromptFile.
+func fileAt(path string, pipes bool) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) {
+		if !pipes || !isDescriptor(path) {
+			if _, err := regularFile(path); err != nil {
+				return nil, err
 			}
 		}
-		if f.file, err = os.Open(f.path); err != nil {
-			return 0, err
-		}
+		return os.Open(path)
 	}
-	if n, err = f.file.Read(p); err != nil {
-		_ = f.file.Close()
-	}
-	return n, err
 }
 
 // promptShown is the number of characters of a prompt that a record keeps.
