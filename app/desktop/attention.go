@@ -28,7 +28,7 @@ import (
 // attention decides for the tray when and how the user is notified. It is safe for concurrent use.
 type attention struct {
 	current func() settings.Settings
-	quiet   *quiet.Quiet // nil: the state folder is not known
+	quiet   *quiet.Quiet
 	desktop *notify.DesktopQuiet
 	finder  *focus.Finder
 	log     *slog.Logger
@@ -48,12 +48,8 @@ type attention struct {
 
 // newAttention returns an attention for the tray.
 func (p *parts) newAttention() *attention {
-	a := &attention{current: p.settings, log: p.log, desktop: notify.NewDesktopQuiet(""), told: app.NewWakeup(), redraw: app.NewWakeup(),
+	a := &attention{current: p.settings, quiet: p.quiet, log: p.log, desktop: notify.NewDesktopQuiet(""), told: app.NewWakeup(), redraw: app.NewWakeup(),
 		slots: make(chan struct{}, awayAtOnce), acted: map[string]act{}, finder: focus.New(proc.Open(), focus.Here())}
-	var err error
-	if a.quiet, err = p.deps.Quiet(); err != nil {
-		p.log.Warn("the state of do not disturb is not known", "error", err)
-	}
 	a.readSettings()
 	a.readQuiet()
 	return a
@@ -61,12 +57,9 @@ func (p *parts) newAttention() *attention {
 
 // follow keeps settings and do not disturb current until ctx is done. changes receives when the settings have changed.
 func (a *attention) follow(ctx context.Context, changes <-chan struct{}) {
-	var dnd <-chan struct{}
-	if a.quiet != nil {
-		var err error
-		if dnd, err = a.quiet.Changes(ctx); err != nil {
-			a.log.Warn("changes of do not disturb are noticed late", "error", err)
-		}
+	dnd, err := a.quiet.Changes(ctx)
+	if err != nil {
+		a.log.Warn("changes of do not disturb are noticed late", "error", err)
 	}
 	a.readQuiet() // the state may have changed before the watch began
 	for {
@@ -130,9 +123,6 @@ func (a *attention) readSettings() {
 }
 
 func (a *attention) readQuiet() {
-	if a.quiet == nil {
-		return
-	}
 	state, err := a.quiet.Get()
 	if err != nil {
 		a.log.Warn("notifications are shown", "error", err)
@@ -161,14 +151,7 @@ func (a *attention) isQuiet() (bool, time.Time) {
 	return state.Active(time.Now()), state.Until
 }
 
-// quietSetter returns tray.Options.SetQuiet; nil: the state cannot be stored.
-func (a *attention) quietSetter() func(bool, time.Time) {
-	if a.quiet == nil {
-		return nil
-	}
-	return a.setQuiet
-}
-
+// setQuiet implements tray.Options.SetQuiet.
 func (a *attention) setQuiet(on bool, until time.Time) {
 	var err error
 	if on {
@@ -330,19 +313,13 @@ func (p *parts) applySettings() {
 		p.troubles.set(ofSettings, nil)
 		return
 	}
-	text := err.Error()
-	if p.live != nil {
-		text = strings.ReplaceAll(text, p.live.Path()+":", "config.toml:")
-	}
+	text := strings.ReplaceAll(err.Error(), p.live.Path()+":", "config.toml:")
 	p.troubles.set(ofSettings, strings.Split(strings.ReplaceAll(text, "settings: config.toml: ", "config.toml: "), "\n"))
 }
 
 // followSettings calls applySettings at each change of the settings, until ctx is done. It asks the agents again if their home folders
 // have changed.
 func (p *parts) followSettings(ctx context.Context) {
-	if p.live == nil {
-		return
-	}
 	changes := p.live.Changes()
 	p.applySettings() // the settings may have changed since they were read
 	before, _ := p.live.Get()

@@ -13,15 +13,11 @@ import (
 
 // tellContinued notifies the user of each session that the keeper continues, or does not continue, from now on, until ctx is done.
 func (p *parts) tellContinued(ctx context.Context, say func(key string, text notify.Text, session string, taken func())) error {
-	f, err := p.deps.Fuses()
+	changes, err := p.fuses.Changes(ctx)
 	if err != nil {
 		return err
 	}
-	changes, err := f.Changes(ctx)
-	if err != nil {
-		return err
-	}
-	known, err := f.List()
+	known, err := p.fuses.List()
 	for {
 		if err != nil {
 			p.log.Warn("timers can't be read", "error", err)
@@ -32,7 +28,7 @@ func (p *parts) tellContinued(ctx context.Context, say func(key string, text not
 		case <-changes:
 		}
 		var now []fuse.Fuse
-		now, err = f.List()
+		now, err = p.fuses.List()
 		for _, x := range continued(known, now) {
 			say("continued "+x.FileName(), continuedText(&x), x.Continue.Session, nil)
 		}

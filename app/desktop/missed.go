@@ -17,7 +17,7 @@ const reportLimit = 5 * time.Second
 
 // markReported records that the user was notified that these launches ended.
 func (p *parts) markReported(ids ...string) {
-	if p.launches == nil || len(ids) == 0 {
+	if len(ids) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), reportLimit)
@@ -47,9 +47,6 @@ func (p *parts) markEndsReported() func([]app.Event) {
 
 // endedMeanwhile returns the launches that ended while no tray was running.
 func (p *parts) endedMeanwhile() []launch.Record {
-	if p.launches == nil {
-		return nil
-	}
 	ended, err := p.launches.EndedUnreported()
 	if err != nil {
 		p.log.Warn("some launches can't be read", "error", err)

@@ -58,7 +58,10 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 		return err
 	}
 	defer func() { _ = own.Close() }()
-	p := newParts(deps, 0, false)
+	p, err := newParts(deps, 0, false)
+	if err != nil {
+		return err
+	}
 	defer p.close()
 
 	ctx, cancel := context.WithCancel(ctx)
@@ -96,10 +99,8 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 
 // serveAttention follows the settings, the state of do not disturb and the ends of sessions until ctx is done.
 func (p *parts) serveAttention(ctx context.Context, a *attention, recent *recentEnds, ends *app.Events, running *sync.WaitGroup) {
-	changes := p.settingsChanges()
-	if p.live != nil {
-		running.Go(func() { p.live.Watch(ctx) })
-	}
+	changes := p.live.Changes()
+	running.Go(func() { p.live.Watch(ctx) })
 	running.Go(func() { p.followSettings(ctx) })
 	running.Go(func() { a.follow(ctx, changes) })
 	running.Go(func() { report(p.log, recent.follow(ctx, ends, a.redraw.Set)) })
@@ -147,7 +148,7 @@ func (p *parts) trayOptions(ctx context.Context, notifier *notify.Notifier, atte
 		Restart:      func() { u.wanted.Store(true) },
 		Ended:        recent.get,
 		Quiet:        attention.isQuiet,
-		SetQuiet:     attention.quietSetter(),
+		SetQuiet:     attention.setQuiet,
 		Changed:      attention.redraw,
 		Started:      started,
 		Log:          p.log,

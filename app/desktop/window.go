@@ -46,16 +46,17 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 		return err
 	}
 	defer func() { _ = own.Close() }()
-	p := newParts(deps, windowDays*24*time.Hour, true)
+	p, err := newParts(deps, windowDays*24*time.Hour, true)
+	if err != nil {
+		return err
+	}
 	defer p.close()
 	keeping, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	if p.live != nil {
-		running.Go(func() { p.live.Watch(keeping) })
-		running.Go(func() { p.followSettings(keeping) })
-	}
+	running.Go(func() { p.live.Watch(keeping) })
+	running.Go(func() { p.followSettings(keeping) })
 	p.followMachines(keeping, &running, windowDays*24*time.Hour)
 	if alone {
 		p.serve(keeping, &running)
@@ -72,18 +73,12 @@ func (p *parts) testNotification(ctx context.Context) error {
 // content returns what the window shows besides the sessions.
 func (p *parts) content() ui.Options {
 	set := p.settings()
-	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Marks: p.marks, Table: p.table, Machines: p.machines, Live: p.live, KeepEnv: set.Launch.KeepEnv, Defaults: launch.DefaultsOf(set), Prices: set.Prices,
+	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Marks: p.marks, Fuses: p.fuses, Quiet: p.quiet, Table: p.table, Machines: p.machines, Live: p.live, KeepEnv: set.Launch.KeepEnv, Defaults: launch.DefaultsOf(set), Prices: set.Prices,
 		Autostart: &autostart.Tray, Version: p.deps.Version.Version, Answers: p.answers(),
 		Shower: p.shower(), TestNotification: p.testNotification, TrayHint: trayHint}
 	state, err := store.StatePath()
 	if err == nil {
 		o.LogFolder = state
-	}
-	if o.Quiet, err = p.deps.Quiet(); err != nil {
-		p.log.Warn("the state of do not disturb is not known", "error", err)
-	}
-	if o.Fuses, err = p.deps.Fuses(); err != nil {
-		p.log.Warn("timers can't be shown", "error", err)
 	}
 	if o.Program, err = os.Executable(); err != nil {
 		p.log.Warn("nothing can be launched in a terminal", "error", err)
