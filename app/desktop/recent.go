@@ -13,7 +13,7 @@ import (
 
 // recentEnds keeps the sessions that ended last, of this run of the tray. It is safe for concurrent use.
 type recentEnds struct {
-	headless func() app.Headless // nil: the default
+	headless func() app.Headless
 
 	mu   sync.Mutex
 	list []app.Event // the last one first
@@ -35,25 +35,19 @@ func (r *recentEnds) follow(ctx context.Context, events *app.Events, changed fun
 // add keeps ev if it is the end of a session that the user knows, or removes a session that was resumed. It reports
 // whether the list changed.
 func (r *recentEnds) add(ev *app.Event) bool {
+	mode := r.headless()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := slices.DeleteFunc(slices.Clone(r.list), func(old app.Event) bool {
 		return old.Session.Agent == ev.Session.Agent && old.Session.ID == ev.Session.ID
 	})
-	if ev.Kind == app.Ended && ev.Session.Parent == "" && !ev.Session.IsEmptyProcess() && !r.mode().Mutes(ev) {
+	if ev.Kind == app.Ended && ev.Session.Parent == "" && !ev.Session.IsEmptyProcess() && !mode.Mutes(ev) {
 		list = slices.Insert(list, 0, *ev)
 	} else if len(list) == len(r.list) {
 		return false
 	}
 	r.list = list[:min(len(list), model.MaxEnded)]
 	return true
-}
-
-func (r *recentEnds) mode() (h app.Headless) {
-	if r.headless != nil {
-		h = r.headless()
-	}
-	return h
 }
 
 // get returns the events, the last one first. The caller must not change the list.
