@@ -91,17 +91,13 @@ var unconnected = map[string]string{"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_F
 // ask runs a git command that changes nothing in dir and returns its output. It runs no program that the repository
 // names, unless the command compares the files of a working tree: see snapshot.
 func (g *Git) ask(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, readLimit, fmt.Errorf("git %s: no answer in %s", args[0], readLimit))
-	defer cancel()
-	return g.with(unconnected).run(ctx, dir, slices.Concat(harmless, args), args[0])
+	return g.with(unconnected).run(ctx, readLimit, dir, harmless, args)
 }
 
 // change runs a git command that makes changes in dir, without hooks. When ctx is done it interrupts git, which then has
 // time to undo its changes.
 func (g *Git) change(ctx context.Context, dir string, args ...string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, changeLimit, fmt.Errorf("git %s: not done in %s", args[0], changeLimit))
-	defer cancel()
-	_, err := g.with(unconnected).run(ctx, dir, slices.Concat(harmless, args), args[0])
+	_, err := g.with(unconnected).run(ctx, changeLimit, dir, harmless, args)
 	return err
 }
 
@@ -109,14 +105,16 @@ func (g *Git) change(ctx context.Context, dir string, args ...string) error {
 // names: its hooks, its filters, and for a partial clone its connections. It runs only when the user has asked for a
 // worktree.
 func (g *Git) checkOut(ctx context.Context, dir string, args ...string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, changeLimit, fmt.Errorf("git %s: not done in %s", args[0], changeLimit))
-	defer cancel()
-	_, err := g.run(ctx, dir, args, args[0])
+	_, err := g.run(ctx, changeLimit, dir, nil, args)
 	return err
 }
 
-func (g *Git) run(ctx context.Context, dir string, args []string, command string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, g.path, append([]string{"-C", dir}, args...)...)
+// run runs a git command, which is the first of args, with options of git itself.
+func (g *Git) run(ctx context.Context, limit time.Duration, dir string, options, args []string) ([]byte, error) {
+	command := args[0]
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("git %s: not done in %s", command, limit))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, g.path, slices.Concat([]string{"-C", dir}, options, args)...)
 	out, errs := &bounded.Buffer{Max: maxOutput}, &bounded.Buffer{Max: 64 << 10}
 	cmd.Env, cmd.Stdout, cmd.Stderr = g.env, out, errs
 	cmd.Cancel = func() error {

@@ -107,7 +107,7 @@ func TestLosses(t *testing.T) {
 
 // fails runs a git that is to fail.
 func (w *world) fails(dir string, args ...string) bool {
-	_, err := w.git.run(w.Context(), dir, args, args[0])
+	_, err := w.git.run(w.Context(), readLimit, dir, nil, args)
 	return err != nil
 }
 
