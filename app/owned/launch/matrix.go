@@ -181,31 +181,21 @@ func CheckMembers(list []Member) error {
 	return nil
 }
 
-const (
-	// maxDepth and maxAliases limit the levels and aliases of a matrix file. A real one has three levels and few aliases.
-	maxDepth   = 20
-	maxAliases = 100
-)
-
-// decodeMatrix parses a matrix. Its errors name the line where possible. It returns a panic of the YAML library as an
-// error.
+// decodeMatrix parses a matrix. A misspelt key is an error. Its errors name the line where possible. It returns a panic of
+// the YAML library as an error.
 func decodeMatrix(text []byte) (file matrixFile, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			file, err = matrixFile{}, fmt.Errorf("the file can't be read as YAML: %v", p)
 		}
 	}()
-	var top yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(text))
-	switch err := d.Decode(&top); {
+	d.KnownFields(true)
+	switch err := d.Decode(&file); {
 	case errors.Is(err, io.EOF):
 		return file, errors.New("the file is empty")
 	case err != nil:
 		return file, explainYAML(err)
-	}
-	aliases := 0
-	if err := checkNode(&top, 0, &aliases); err != nil {
-		return file, err
 	}
 	var more yaml.Node
 	if err := d.Decode(&more); err == nil {
@@ -213,33 +203,7 @@ func decodeMatrix(text []byte) (file matrixFile, err error) {
 	} else if !errors.Is(err, io.EOF) {
 		return file, explainYAML(err)
 	}
-	// A misspelt key must be an error.
-	strict := yaml.NewDecoder(bytes.NewReader(text))
-	strict.KnownFields(true)
-	if err := strict.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return matrixFile{}, explainYAML(err)
-	}
 	return file, nil
-}
-
-// checkNode returns an error for nodes that are nested too deep or have too many aliases. It counts aliases and does not
-// follow them.
-func checkNode(n *yaml.Node, depth int, aliases *int) error {
-	if n.Kind == yaml.AliasNode {
-		if *aliases++; *aliases > maxAliases {
-			return fmt.Errorf("line %d: more than %d aliases", n.Line, maxAliases)
-		}
-		return nil
-	}
-	if depth > maxDepth {
-		return fmt.Errorf("line %d: nested deeper than %d levels", n.Line, maxDepth)
-	}
-	for _, c := range n.Content {
-		if err := checkNode(c, depth+1, aliases); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // unknownField matches the library's message for an unknown key, which names a Go type.
