@@ -142,6 +142,11 @@ func TestSetExtendCancel(t *testing.T) {
 	if _, err := b.Set(t.Context(), Fuse{Path: dir, Webhook: "file:///etc/passwd"}, time.Hour); err == nil {
 		t.Error("a fuse accepted a file as its webhook")
 	}
+	for _, bad := range []string{"a b", "-x", "a\nb", strings.Repeat("x", 101), "ü"} {
+		if _, err := b.Set(t.Context(), Fuse{Path: dir, Script: "true", Event: bad}, time.Hour); err == nil {
+			t.Errorf("the event %q was accepted", bad)
+		}
+	}
 }
 
 func second(_ Fuse, err error) error { return err }
@@ -164,16 +169,17 @@ func TestFires(t *testing.T) {
 	dir := t.TempDir()
 	fired := make(chan Fuse, 10)
 	b.keep(func(x Fuse) { fired <- x })
-	b.set(Fuse{Path: dir, Note: "the cluster", Script: `echo "$ROLLCALL_CWD|$ROLLCALL_FUSE_NOTE|$PWD" > fired; echo done`, Webhook: server.URL}, 50*time.Millisecond)
+	b.set(Fuse{Path: dir, Note: "the cluster", Event: "cluster.down", Webhook: server.URL,
+		Script: `echo "$ROLLCALL_CWD|$ROLLCALL_FUSE_NOTE|$ROLLCALL_FUSE_EVENT|$PWD" > fired; echo done`}, 50*time.Millisecond)
 	x := <-fired
 	if !slices.Equal(x.Results, []string{"script: exit 0", "webhook: delivered"}) || x.Outcome != Succeeded || x.Output != "done\n" {
 		t.Errorf("results %q, output %q", x.Results, x.Output)
 	}
-	if said, err := os.ReadFile(filepath.Join(dir, "fired")); string(said) != x.Path+"|the cluster|"+x.Path+"\n" || err != nil {
+	if said, err := os.ReadFile(filepath.Join(dir, "fired")); string(said) != x.Path+"|the cluster|cluster.down|"+x.Path+"\n" || err != nil {
 		t.Errorf("the script wrote %q, %v", said, err)
 	}
 	mu.Lock()
-	if len(posted) != 1 || posted[0]["hook_type"] != "fuse.fired" || posted[0]["cwd"] != x.Path {
+	if len(posted) != 1 || posted[0]["hook_type"] != "fuse.fired" || posted[0]["cwd"] != x.Path || posted[0]["event"] != "cluster.down" {
 		t.Errorf("posted %v", posted)
 	}
 	mu.Unlock()
@@ -229,13 +235,15 @@ func TestWebhookThatFails(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	for address, says := range map[string]string{server.URL: "418", gone.URL + "/?token=secret": "refused"} {
+	moved := httptest.NewServer(http.RedirectHandler(server.URL, http.StatusFound))
+	defer moved.Close()
+	for address, says := range map[string]string{server.URL: "418", gone.URL + "/?token=secret": "refused", moved.URL: "302 Found, which is not followed"} {
 		b := newBench(t)
 		fired := make(chan Fuse, 1)
 		b.keep(func(x Fuse) { fired <- x })
 		b.set(Fuse{Path: t.TempDir(), Webhook: address}, time.Millisecond)
 		x := <-fired
-		if len(x.Results) != 1 || !strings.Contains(x.Results[0], says) || strings.Contains(x.Results[0], "secret") {
+		if len(x.Results) != 1 || x.Outcome != Failed || !strings.Contains(x.Results[0], says) || strings.Contains(x.Results[0], "secret") {
 			t.Errorf("%s: %v", address, x.Results)
 		}
 	}

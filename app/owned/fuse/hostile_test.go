@@ -2,12 +2,8 @@ package fuse
 
 import (
 	"errors"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -110,22 +106,6 @@ func TestFolderIsGone(t *testing.T) {
 	}
 }
 
-// TestWebhookRedirects checks that a redirect is an error and is not followed.
-func TestWebhookRedirects(t *testing.T) {
-	b := newBench(t)
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
-	defer elsewhere.Close()
-	moved := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusFound))
-	defer moved.Close()
-	b.set(Fuse{Path: t.TempDir(), Webhook: moved.URL}, time.Minute)
-	b.later(time.Hour)
-	b.keep(nil)
-	eventually.True(b.t, "its result", func() bool { return len(b.only().Results) > 0 })
-	if x := b.only(); x.Results[0] != "webhook: not delivered: the webhook answered 302 Found, which is not followed: set the URL that it leads to" || x.Outcome != Failed {
-		t.Errorf("%q", x.Results)
-	}
-}
-
 // TestCancelOfAFolderThatIsGone checks that the fuse of a removed folder is found by its path, which may be relative or
 // lead through a link.
 func TestCancelOfAFolderThatIsGone(t *testing.T) {
@@ -202,33 +182,5 @@ func TestClockSetBackWhileItFires(t *testing.T) {
 	must.Do(t, b.writeResult(t.Context(), x))
 	if got := b.only(); !got.Finished() {
 		t.Errorf("the result is lost: %+v", got)
-	}
-}
-
-// TestEvent: script and webhook get the name of the event.
-func TestEvent(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the script is one for a POSIX shell")
-	}
-	b := newBench(t)
-	dir := t.TempDir()
-	bodies := make(chan []byte, 1)
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		bodies <- body
-	}))
-	defer server.Close()
-	b.set(Fuse{Path: dir, Script: `printf %s "$ROLLCALL_FUSE_EVENT" > event`, Webhook: server.URL, Event: "cluster.down"}, time.Millisecond)
-	b.keep(nil)
-	if body := string(<-bodies); !strings.Contains(body, `"event":"cluster.down"`) {
-		t.Errorf("the webhook got %s", body)
-	}
-	if text, err := os.ReadFile(filepath.Join(dir, "event")); err != nil || string(text) != "cluster.down" {
-		t.Errorf("the script got %q, %v", text, err)
-	}
-	for _, bad := range []string{"a b", "-x", "a\nb", strings.Repeat("x", 101), "ü"} {
-		if _, err := b.Set(t.Context(), Fuse{Path: t.TempDir(), Script: "true", Event: bad}, time.Hour); err == nil {
-			t.Errorf("%q was accepted", bad)
-		}
 	}
 }
