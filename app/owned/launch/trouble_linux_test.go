@@ -42,7 +42,7 @@ func TestKeeperKilledWhileAHookBegins(t *testing.T) {
 		s := newStage(t, &fake{role: "mute", chooses: true})
 		out := filepath.Join(t.TempDir(), "out")
 		s.start(func(r *Request) {
-			r.Hooks = []Hook{{When: OnComplete, Again: again, Command: "echo begun >> " + out + "; while [ ! -e " + out + ".free ]; do sleep 0.05; done"}}
+			r.Hooks = []Hook{{When: OnComplete, Again: again, Command: "echo begun >> " + out + "; while [ -e " + out + " ] && [ ! -e " + out + ".free ]; do sleep 0.05; done"}}
 		})
 		begun := func() int {
 			text, _ := os.ReadFile(out)
