@@ -108,29 +108,34 @@ func (s storedSession) keeper(t *testing.T, fuses *Fuses) (kill func()) {
 	}
 }
 
-// TestContinueRacesOfProcesses: keepers are real processes. One is killed at any moment while a user continues, the clock jumps, a second keeper runs, the limit
-// is hit again, or the session is deleted. The session never gets the prompt twice, nor after the user's, and what is told is what happened.
+// TestContinueRacesOfProcesses: keepers are real processes. One is killed at any moment while a user continues or cancels, the clock jumps, a second keeper runs, the
+// limit is hit again, or the session is deleted. The session never gets the prompt twice, nor after the user's, and what is told is what happened.
 func TestContinueRacesOfProcesses(t *testing.T) {
-	races := 2
+	races := 5
 	if text := os.Getenv(racesVariable); text != "" {
 		var err error
 		if races, err = strconv.Atoi(text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, disturb := range map[string]func(t *testing.T, s storedSession, kill func()){
-		"keeper killed": func(_ *testing.T, _ storedSession, kill func()) { kill() },
-		"by hand": func(_ *testing.T, s storedSession, _ func()) {
+	for name, disturb := range map[string]func(b *bench, s storedSession, kill func()){
+		"keeper killed": func(_ *bench, _ storedSession, kill func()) { kill() },
+		"cancelled": func(b *bench, s storedSession, _ func()) {
+			if _, err := b.CancelContinue(context.Background(), "s1"); err == nil {
+				_ = s.add("turns", "cancel")
+			}
+		},
+		"by hand": func(_ *bench, s storedSession, _ func()) {
 			if s.begin("hand") == nil {
 				_ = s.add("turns-by-hand", "1")
 			}
 		},
-		"clock jumps": func(t *testing.T, s storedSession, _ func()) {
-			s.setClock(t, time.Hour)
-			s.setClock(t, -time.Hour)
+		"clock jumps": func(b *bench, s storedSession, _ func()) {
+			s.setClock(b.t, time.Hour)
+			s.setClock(b.t, -time.Hour)
 		},
-		"limit again":     func(_ *testing.T, s storedSession, _ func()) { _ = os.Remove(s.path("turn")) },
-		"session deleted": func(_ *testing.T, s storedSession, _ func()) { _ = s.add("deleted", "") },
+		"limit again":     func(_ *bench, s storedSession, _ func()) { _ = os.Remove(s.path("turn")) },
+		"session deleted": func(_ *bench, s storedSession, _ func()) { _ = s.add("deleted", "") },
 	} {
 		for i := range races {
 			t.Run(fmt.Sprint(name, " ", i), func(t *testing.T) {
@@ -141,7 +146,7 @@ func TestContinueRacesOfProcesses(t *testing.T) {
 	}
 }
 
-func continueRace(t *testing.T, s storedSession, disturb func(t *testing.T, s storedSession, kill func())) {
+func continueRace(t *testing.T, s storedSession, disturb func(b *bench, s storedSession, kill func())) {
 	b := newBench(t)
 	x, err := b.SetContinue(t.Context(), limited("s1", b.now()), "Go on.", b.now().Add(150*time.Millisecond))
 	must.Do(t, err)
@@ -150,11 +155,14 @@ func continueRace(t *testing.T, s storedSession, disturb func(t *testing.T, s st
 	due := func() bool { return time.Now().After(x.Expires) }
 	eventually.True(t, "the time", due)
 	time.Sleep(rand.N(15 * time.Millisecond)) // the race that is tested
-	disturb(t, s, first)
+	disturb(b, s, first)
 	first()
 	s.setClock(t, time.Minute)
 	third := s.keeper(t, b.Fuses)
 	defer third()
+	if s.count("turns", "cancel") > 0 {
+		b.setContinue("s2", time.Millisecond) // the only one that is continued
+	}
 	eventually.True(t, "it is decided", func() bool { got := b.only(); return got.Finished() || got.ResultUnknown() })
 	got := b.only()
 	calls, prompts, byHand := s.count("turns", "call"), s.count("turns", "keeper"), s.count("turns", "hand")

@@ -3,7 +3,6 @@ package fuse
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -16,7 +15,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/store"
 	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
@@ -133,101 +131,6 @@ func TestContinueOnce(t *testing.T) {
 	stop()
 	if calls.Load() != 3 {
 		t.Errorf("%d calls", calls.Load())
-	}
-}
-
-// agentRace is an agent's session that a user and keepers continue at the same time.
-type agentRace struct {
-	mu                  sync.Mutex
-	turn                bool // a turn is open
-	calls, byHand, byUs int
-	active              time.Time
-}
-
-func (a *agentRace) hand() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !a.turn {
-		a.turn, a.byHand, a.active = true, a.byHand+1, time.Now()
-	}
-}
-
-func (a *agentRace) send(_ context.Context, c Continue) (string, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.calls++
-	if a.turn || a.active.After(c.Active) {
-		return "", adapters.ErrBusy
-	}
-	a.turn, a.byUs, a.active = true, a.byUs+1, time.Now()
-	return "the session has the prompt", nil
-}
-
-// limited ends the turn at a limit again.
-func (a *agentRace) limited() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.turn = false
-}
-
-// TestContinueRaces: with three keepers, a user who continues or cancels at the same moment, keepers that end in between, a clock that jumps and a limit that is
-// hit again, a session is continued once at most, and never after the user was.
-func TestContinueRaces(t *testing.T) {
-	for i := range 200 {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			a := &agentRace{active: b.now()}
-			b.setContinue("s1", 20*time.Millisecond)
-			dir := store.In(filepath.Dir(b.Folder() + "/x"))
-			var stops []func()
-			for range 3 {
-				f := In(dir)
-				f.now = b.now
-				stops = append(stops, f.continuing(t, a.send))
-			}
-			cancelled := false
-			var users sync.WaitGroup
-			users.Go(func() {
-				time.Sleep(time.Duration(i%40) * time.Millisecond) // the race that is tested
-				switch i % 5 {
-				case 0:
-					a.hand()
-				case 1:
-					_, err := b.CancelContinue(context.Background(), "s1")
-					cancelled = err == nil
-				case 2:
-					stops[0]()
-				case 3:
-					b.later(time.Hour)
-					b.later(-2 * time.Hour)
-				case 4:
-					a.limited()
-				}
-			})
-			users.Wait()
-			b.later(3 * time.Hour)
-			more := In(dir)
-			more.now = b.now
-			stops = append(stops, more.continuing(t, a.send))
-			eventually.True(t, "it is decided", func() bool {
-				list, _ := b.List()
-				return len(list) == 0 || list[0].Fired() && (list[0].Finished() || list[0].ResultUnknown())
-			})
-			a.limited()
-			b.later(time.Hour)
-			for _, stop := range stops {
-				stop()
-			}
-			switch {
-			case a.calls > 1:
-				t.Errorf("tried %d times, continued %d times, %d by hand", a.calls, a.byUs, a.byHand)
-			case cancelled && a.byUs > 0:
-				t.Error("continued although the user cancelled")
-			case !cancelled && a.byUs+a.byHand == 0:
-				t.Errorf("not continued: %+v", b.only())
-			}
-		})
 	}
 }
 
