@@ -12,24 +12,17 @@ import (
 )
 
 // Entry is what the system can start at login.
-type Entry struct{ kind kind }
-
-type kind int
-
-const (
-	tray kind = iota
-	keeper
-)
+type Entry int
 
 // The entries. Tray starts the tray, Keeper the keeper, also where there is no desktop.
 var (
-	Tray   = Entry{tray}
-	Keeper = Entry{keeper}
+	Tray   Entry = 0
+	Keeper Entry = 1
 )
 
 // String returns the entry's name in a sentence.
 func (e Entry) String() string {
-	if e.kind == keeper {
+	if e == Keeper {
 		return "the keeper"
 	}
 	return "the tray"

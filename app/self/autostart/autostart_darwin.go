@@ -16,7 +16,7 @@ func (e Entry) file() (*file, error) {
 		return nil, err
 	}
 	label, arguments, more := "io.github.rollcall.Rollcall", "", "\t<key>LimitLoadToSessionType</key><string>Aqua</string>\n"
-	if e.kind == keeper {
+	if e == Keeper {
 		label, arguments, more = "rollcall.keep", "<string>keep</string>", ""
 	}
 	return &file{

@@ -18,7 +18,7 @@ const (
 
 // value returns the name of the entry's value in the Run key, and the arguments of its program.
 func (e Entry) value() (name, arguments string) {
-	if e.kind == keeper {
+	if e == Keeper {
 		return "Rollcall keeper", " keep --start"
 	}
 	return "Rollcall", ""

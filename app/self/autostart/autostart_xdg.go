@@ -14,7 +14,7 @@ func (e Entry) file() (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.kind == keeper {
+	if e == Keeper {
 		return keeperUnit(filepath.Join(dir, "systemd", "user")), nil
 	}
 	return desktopFile(filepath.Join(dir, "autostart")), nil
