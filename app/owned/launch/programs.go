@@ -11,8 +11,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
+
+	"golang.org/x/mod/semver"
 
 	"rollcall/bounded"
 	"rollcall/proc"
@@ -102,7 +103,7 @@ func nodeVersions(dir string) []string {
 		}
 		return names, err
 	})
-	slices.SortFunc(versions, func(a, b string) int { return slices.Compare(numbers(b), numbers(a)) })
+	slices.SortFunc(versions, func(a, b string) int { return semver.Compare(b, a) })
 	return versions
 }
 
@@ -147,15 +148,6 @@ func readAlias(dir, name string) (string, error) {
 func isVersion(version, wanted string) bool {
 	prefix := "v" + strings.TrimPrefix(wanted, "v")
 	return version == prefix || strings.HasPrefix(version, prefix+".") || wanted == "node" || wanted == "stable"
-}
-
-func numbers(version string) []int {
-	var out []int
-	for part := range strings.SplitSeq(strings.TrimPrefix(version, "v"), ".") {
-		n, _ := strconv.Atoi(part)
-		out = append(out, n)
-	}
-	return out
 }
 
 // withHelpers returns the environment of a program with a PATH on which its helpers are found: the interpreter of a script
