@@ -311,7 +311,7 @@ func (s *stage) tray() *tray {
 	w, err := proc.NewWatcher(s.table)
 	must.Do(s.t, err)
 	c := app.New(app.Config{Adapters: []adapters.Adapter{s.fake}, Table: s.table, Watch: w, Launches: s.Launches})
-	k := NewKeeper(s.Launches, c, w, slog.New(slog.NewTextHandler(testWriter{s.t}, nil)))
+	k := NewKeeper(s.Launches, c, w, slog.New(slog.NewTextHandler(s.t.Output(), nil)))
 	tr := &tray{core: c, events: c.Events(), reported: make(chan app.Event, 100_000), reading: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
@@ -356,13 +356,6 @@ func (tr *tray) ends() int {
 			return n
 		}
 	}
-}
-
-type testWriter struct{ t *testing.T }
-
-func (w testWriter) Write(p []byte) (int, error) {
-	w.t.Log(strings.TrimSpace(string(p)))
-	return len(p), nil
 }
 
 // starter launches the agent and prints the result, as a process of its own.
