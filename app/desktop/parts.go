@@ -23,6 +23,7 @@ import (
 	"rollcall/app/owned/marks"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
+	"rollcall/notify"
 	"rollcall/proc"
 )
 
@@ -50,6 +51,8 @@ type parts struct {
 	troubles *troubles
 	machines *machine.Machines
 	kept     *machine.Kept // the machines of machine add
+
+	windowFailed func(notify.Text) // notifies the user that a window of the tray ended with an error; the tray continues to run
 }
 
 // newParts returns the parts. The caller closes them. The error is that the folders of Rollcall's files are not known.

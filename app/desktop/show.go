@@ -43,6 +43,6 @@ func (p *parts) showTerminal(ctx context.Context, n *notify.Notifier) func(sessi
 			text.Body += ". To " + plan.Offers[0].Text + ": " + present.Line(plan.Offers[0].Shell())
 		}
 		n.Say("terminal", text, id, nil)
-		openWindow(p.log, instance.Show, id)
+		p.openWindow(instance.Show, id)
 	}
 }

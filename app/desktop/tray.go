@@ -76,7 +76,8 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	attention := p.newAttention()
 	board, stopBoard := p.startBoard(ctx, attention.rereadRules, &running)
 	defer stopBoard()
-	notifier := tellOfWindows(notify.New(p.answering(p.notifications(ctx, attention, u), board)))
+	notifier := notify.New(p.answering(p.notifications(ctx, attention, u), board))
+	p.windowFailed = func(text notify.Text) { notifier.Say("window", text, "", nil) }
 	recent := recentEnds{headless: func() app.Headless { return attention.currentRules().Headless }}
 	p.serveAttention(ctx, attention, &recent, ends, &running)
 	defer p.core.Subscribe(attention.remember)()
@@ -86,7 +87,7 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	p.serve(ctx, &running)
 	running.Go(func() { report(log, p.tellContinued(ctx, notifier.Say)) })
 	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, attention.currentRules)) })
-	serveRequests(ctx, log, own, attention, u, &running)
+	p.serveRequests(ctx, own, attention, u, &running)
 	err = tray.Run(ctx, p.core, p.withLimits(ctx, p.trayOptions(ctx, notifier, attention, board, &recent, u), notifier, attention, &running))
 	if errors.Is(err, tray.ErrNoBus) {
 		log.Warn("no tray here: opening the window instead", "error", err)
@@ -109,7 +110,7 @@ func (p *parts) serveAttention(ctx context.Context, a *attention, recent *recent
 // notifications returns the options of the tray's notifier. When the tray ends, notifications of waits stay on the screen if the user asked for the update u.
 func (p *parts) notifications(ctx context.Context, a *attention, u *update) notify.Options {
 	log := p.log
-	o := notify.Options{Icon: assets.App, Log: log, Sessions: p.core, Reported: p.markEndsReported(), Open: func(id string) { openWindow(log, instance.Show, id) },
+	o := notify.Options{Icon: assets.App, Log: log, Sessions: p.core, Reported: p.markEndsReported(), Open: func(id string) { p.openWindow(instance.Show, id) },
 		Rules: a.currentRules, Quiet: a.isQuiet, DesktopIsQuiet: a.desktop.Is, HasFocus: a.hasFocus, Acted: a.hasActed, Changed: a.told,
 		Away: func(s app.Session) { a.callAway(ctx, s) }, Leaves: u.wanted.Load}
 	state, err := store.StatePath()
@@ -137,13 +138,13 @@ func whatIsAsked(board *answer.Board, s *app.Session) string {
 // trayOptions returns the options of the tray.
 func (p *parts) trayOptions(ctx context.Context, notifier *notify.Notifier, attention *attention, board *answer.Board, recent *recentEnds, u *update) tray.Options {
 	return tray.Options{
-		OpenWindow:   func(id string) { openWindow(p.log, instance.Show, id) },
-		OpenRequest:  func(id string) { openWindow(p.log, instance.Queue, id) },
+		OpenWindow:   func(id string) { p.openWindow(instance.Show, id) },
+		OpenRequest:  func(id string) { p.openWindow(instance.Queue, id) },
 		Asked:        func(s *app.Session) string { return whatIsAsked(board, s) },
 		ShowTerminal: p.showTerminal(ctx, notifier),
-		Launch:       func() { openWindow(p.log, instance.Launch, "") },
-		Settings:     func() { openWindow(p.log, instance.Settings, "") },
-		NoHost:       func() { openWindow(p.log, instance.Show, "") },
+		Launch:       func() { p.openWindow(instance.Launch, "") },
+		Settings:     func() { p.openWindow(instance.Settings, "") },
+		NoHost:       func() { p.openWindow(instance.Show, "") },
 		Replaced:     u.replaced,
 		Restart:      func() { u.wanted.Store(true) },
 		Ended:        recent.get,
@@ -166,7 +167,7 @@ func (p *parts) startBoard(ctx context.Context, changed func(), running *sync.Wa
 // answering adds to the options of the notifier the functions that show and answer requests.
 func (p *parts) answering(o notify.Options, board *answer.Board) notify.Options {
 	answers := p.answers()
-	o.Board, o.OpenRequest = board, func(id string) { openWindow(p.log, instance.Queue, id) }
+	o.Board, o.OpenRequest = board, func(id string) { p.openWindow(instance.Queue, id) }
 	o.Answer = func(ctx context.Context, ref answer.Ref, d adapters.Decision) error {
 		_, err := answers.Answer(ctx, ref, d)
 		return err
@@ -182,16 +183,16 @@ func report(log *slog.Logger, err error) {
 }
 
 // serveRequests handles messages from other processes of Rollcall, and notices an update, until ctx is done. At the first start by hand it opens the window.
-func serveRequests(ctx context.Context, log *slog.Logger, own *instance.Instance, a *attention, u *update, running *sync.WaitGroup) {
-	running.Go(func() { handleMessages(ctx, log, own, a) })
+func (p *parts) serveRequests(ctx context.Context, own *instance.Instance, a *attention, u *update, running *sync.WaitGroup) {
+	running.Go(func() { p.handleMessages(ctx, own, a) })
 	running.Go(func() { u.watch(ctx) })
 	if startedByHand() && window.IsFirst() {
-		running.Go(func() { openWindow(log, instance.Show, "") })
+		running.Go(func() { p.openWindow(instance.Show, "") })
 	}
 }
 
 // handleMessages handles messages from other processes of Rollcall until ctx is done.
-func handleMessages(ctx context.Context, log *slog.Logger, own *instance.Instance, a *attention) {
+func (p *parts) handleMessages(ctx context.Context, own *instance.Instance, a *attention) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -204,19 +205,19 @@ func handleMessages(ctx context.Context, log *slog.Logger, own *instance.Instanc
 				a.acts(msg.Session)
 				continue
 			}
-			openWindow(log, msg.Verb, msg.Session)
+			p.openWindow(msg.Verb, msg.Session)
 		}
 	}
 }
 
 // openWindow raises the window, or starts its process.
-func openWindow(log *slog.Logger, verb, session string) {
+func (p *parts) openWindow(verb, session string) {
 	err := instance.Send(instance.Window, instance.Message{Verb: verb, Session: session})
 	if errors.Is(err, instance.ErrNotRunning) {
-		err = startWindow(verb, session)
+		err = p.startWindow(verb, session)
 	}
 	if err != nil {
-		log.Error("the window could not be opened", "error", err)
+		p.log.Error("the window could not be opened", "error", err)
 	}
 }
 
@@ -228,7 +229,7 @@ func startedByHand() bool {
 		os.Getenv("DESKTOP_STARTUP_ID") != "" || os.Getenv("XDG_ACTIVATION_TOKEN") != "" || term.IsTerminal(int(os.Stderr.Fd()))
 }
 
-func startWindow(verb, session string) error {
+func (p *parts) startWindow(verb, session string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -251,6 +252,6 @@ func startWindow(verb, session string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go awaitWindow(cmd)
+	go p.awaitWindow(cmd)
 	return nil
 }

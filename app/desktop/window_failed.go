@@ -7,36 +7,15 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"sync"
 
 	"rollcall/notify"
 )
 
-// windowFailures lets the tray receive the reason why its window could not be opened. A process has one tray, and so one receiver.
-var windowFailures struct {
-	mu   sync.Mutex
-	tell func(notify.Text) // nil: there is no tray
-}
-
-// tellOfWindows makes n notify the user when a window that the tray started ends with an error; the tray continues to
-// run. It returns n.
-func tellOfWindows(n *notify.Notifier) *notify.Notifier {
-	windowFailures.mu.Lock()
-	defer windowFailures.mu.Unlock()
-	windowFailures.tell = func(text notify.Text) { n.Say("window", text, "", nil) }
-	return n
-}
-
 // awaitWindow waits for the end of a window's process, and notifies the user if it failed. The process's messages are on standard error.
-func awaitWindow(cmd *exec.Cmd) {
+func (p *parts) awaitWindow(cmd *exec.Cmd) {
 	exit, ok := errors.AsType[*exec.ExitError](cmd.Wait())
-	if !ok || !exit.Exited() { // the user closed the window, or sent a signal to its process
-		return
-	}
-	windowFailures.mu.Lock()
-	defer windowFailures.mu.Unlock()
-	if windowFailures.tell != nil {
-		windowFailures.tell(windowFailure(runtime.GOOS, os.Getenv, exit.ExitCode()))
+	if ok && exit.Exited() { // otherwise the user closed the window, or sent a signal to its process
+		p.windowFailed(windowFailure(runtime.GOOS, os.Getenv, exit.ExitCode()))
 	}
 }
 
