@@ -64,27 +64,19 @@ type startRequest struct {
 }
 
 func newStartRequest(id string, starter proc.Identity, c *proc.Command) *startRequest {
-	return &startRequest{ID: id, Starter: starter, Path: []byte(c.Path), Args: asBytes(c.Args), Dir: []byte(c.Dir), Env: asBytes(c.Env),
+	return &startRequest{ID: id, Starter: starter, Path: []byte(c.Path), Args: convert[[]byte](c.Args), Dir: []byte(c.Dir), Env: convert[[]byte](c.Env),
 		Stdin: []byte(c.Stdin), Pipe: []byte(c.Pipe), Output: []byte(c.Output), Errors: []byte(c.Errors), Umask: umask()}
 }
 
 func (s *startRequest) command() proc.Command {
-	return proc.Command{Path: string(s.Path), Args: asStrings(s.Args), Dir: string(s.Dir), Env: asStrings(s.Env), Stdin: string(s.Stdin),
+	return proc.Command{Path: string(s.Path), Args: convert[string](s.Args), Dir: string(s.Dir), Env: convert[string](s.Env), Stdin: string(s.Stdin),
 		Pipe: string(s.Pipe), Output: string(s.Output), Errors: string(s.Errors)}
 }
 
-func asBytes(list []string) [][]byte {
-	out := make([][]byte, len(list))
-	for i, s := range list {
-		out[i] = []byte(s)
-	}
-	return out
-}
-
-func asStrings(list [][]byte) []string {
-	out := make([]string, len(list))
-	for i, b := range list {
-		out[i] = string(b)
+func convert[To, From string | []byte](list []From) []To {
+	out := make([]To, len(list))
+	for i, text := range list {
+		out[i] = To(text)
 	}
 	return out
 }

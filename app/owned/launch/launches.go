@@ -147,7 +147,7 @@ func (l *Launches) Sweep(ctx context.Context, successor func(Record) (proc.Ident
 	}
 	var lockErr error
 	s.Locks, lockErr = l.locks.Sweep(ctx)
-	return s, errors.Join(err, lockErr, l.records.Sweep(now), l.sweepLogs(now), l.sweepWorktrees(ctx))
+	return s, errors.Join(err, lockErr, l.records.Sweep(now), l.sweepLogs(now), l.sweepWorktrees())
 }
 
 // isAlive reports whether the process of a launch runs, or is being started.

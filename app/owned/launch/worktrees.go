@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -78,7 +77,7 @@ func (l *Launches) CheckWorktree(repo string) func(w worktree.Worktree, folder o
 }
 
 // sweepWorktrees removes the records of worktrees whose folder no longer exists.
-func (l *Launches) sweepWorktrees(context.Context) error {
+func (l *Launches) sweepWorktrees() error {
 	all, err := store.All[madeWorktree](l.worktrees())
 	for name, m := range all {
 		_, statErr := os.Lstat(m.Path)

@@ -41,14 +41,14 @@ func TestCheckWorktree(t *testing.T) {
 	if err := check("/proj", worktree.Worktree{Path: path, Own: "try/g-1/pi"}); err == nil {
 		t.Error("another branch passes")
 	}
-	must.Do(t, l.sweepWorktrees(t.Context()))
+	must.Do(t, l.sweepWorktrees())
 	// The other folder exists before the first one goes: their numbers differ.
 	other := path + "-other"
 	must.Do(t, errors.Join(os.Mkdir(other, 0o755), os.Remove(path), os.Rename(other, path)))
 	if err := check("/proj", w); err == nil || !strings.Contains(err.Error(), "another folder") {
 		t.Errorf("another folder: %v", err)
 	}
-	must.Do(t, errors.Join(os.Remove(path), l.sweepWorktrees(t.Context())))
+	must.Do(t, errors.Join(os.Remove(path), l.sweepWorktrees()))
 	if names, err := l.worktrees().Names(); len(names) > 0 || err != nil {
 		t.Errorf("left %v, %v", names, err)
 	}
