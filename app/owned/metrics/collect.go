@@ -164,11 +164,7 @@ func (c collection) usage(snap *app.Snapshot) {
 			sum = &adapters.Tokens{}
 			used[s.Agent] = sum
 		}
-		sum.Input += s.Tokens.Input
-		sum.Output += s.Tokens.Output
-		sum.CacheRead += s.Tokens.CacheRead
-		sum.CacheWrite += s.Tokens.CacheWrite
-		sum.Reasoning += s.Tokens.Reasoning
+		sum.Add(*s.Tokens)
 	}
 	for agent, t := range used {
 		for name, n := range map[string]int64{"input": t.Input, "output": t.Output, "cache_read": t.CacheRead, "cache_write": t.CacheWrite, "reasoning": t.Reasoning} {
