@@ -61,7 +61,7 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 	if alone {
 		p.serve(keeping, &running)
 	}
-	return window.Run(ctx, p.core, window.Options{Open: open, Introduce: true, Instance: own, Icon: assets.App, Content: p.content()})
+	return window.Run(ctx, p.core, window.Options{Open: open, Instance: own, Icon: assets.App, Content: p.content()})
 }
 
 // testNotification sends a notification as the tray does. Do not disturb does not hold it back.

@@ -38,10 +38,8 @@ type Core interface {
 // Options contains what Run requires in addition to the core.
 type Options struct {
 	// Open is what the window shows at first, in the form of the requests that Instance receives. Without a verb it is
-	// the list of sessions.
+	// the list of sessions. Where it only raises the window, the first window of this user opens at the introduction.
 	Open instance.Message
-	// Introduce opens the introduction in the first window of this user, unless Open names another page or a session.
-	Introduce bool
 	// Instance receives the requests of processes that are started later: to raise the window, to show a session, or to
 	// open the launch page. It may be nil. Run does not close it.
 	Instance *instance.Instance
@@ -130,7 +128,7 @@ func newApp() fyne.App {
 // open opens the requested page. A first window without such a request opens the introduction.
 func open(content *ui.UI, o *Options, first bool) {
 	receive(content, o.Open)
-	if o.Introduce && first && o.Open == (instance.Message{Verb: instance.Show}) {
+	if first && o.Open == (instance.Message{Verb: instance.Show}) {
 		content.ShowIntroduction()
 	}
 	if first { // the introduction opens once, also if this window is killed

@@ -58,7 +58,9 @@ func windowProcess() {
 			o.Open.Verb = instance.Queue
 		case os.Getenv(walkVariable) != "":
 			shown, o.Content = walkOptions()
-			o.Introduce, o.Open.Verb = os.Getenv(introduceVariable) != "", instance.Show
+			if os.Getenv(introduceVariable) != "" {
+				o.Open.Verb = instance.Show
+			}
 		}
 		err = Run(ctx, shown, o)
 		_ = i.Close()
