@@ -45,17 +45,6 @@ var onlyOptions = map[string]*expression{
 	"terraform": lazy(`^-(json|no-color|check|diff|recursive)$`), "tofu": lazy(`^-(json|no-color|check|diff|recursive)$`),
 }
 
-// hasKnownOptions reports whether all options of a command are known, where that is asked of its program.
-func hasKnownOptions(name string, args []word) bool {
-	known := onlyOptions[name]
-	if len(args) > 0 && onlyOptions[name+" "+args[0].text] != nil {
-		known = onlyOptions[name+" "+args[0].text]
-	}
-	return known == nil || !slices.ContainsFunc(args, func(a word) bool {
-		return strings.HasPrefix(a.text, "-") && a.text != "--" && !known.MatchString(a.text)
-	})
-}
-
 // tools are builds and tests: the words that may follow the name of each, as a pattern; an empty pattern admits all.
 var tools = map[string]*expression{}
 
@@ -64,7 +53,11 @@ const tasks = `(test|tests|build|lint|typecheck|type-check|types|check|format|fm
 
 func init() { //nolint:gochecknoinits // the same pattern for many names
 	for pattern, names := range map[string]string{
-		"": "pytest py.test mypy ruff black flake8 isort pylint pyright tox nox tsc eslint prettier jest vitest mocha biome stylelint rspec rubocop phpunit phpstan ctest golangci-lint staticcheck gofmt goimports gofumpt rustfmt clang-format clang-tidy shellcheck shfmt hadolint yamllint markdownlint govulncheck",
+		"":                                    "pytest py.test mypy black flake8 isort pylint pyright tsc eslint prettier jest vitest mocha stylelint rspec rubocop phpunit ctest staticcheck gofmt goimports gofumpt rustfmt clang-format clang-tidy shellcheck shfmt hadolint yamllint markdownlint govulncheck",
+		`^(run|version)\b`:                    "golangci-lint",
+		`^(check|format|lint|ci|--version)\b`: "ruff biome",
+		`^analy[sz]e\b`:                       "phpstan",
+		`^(-[eqrsvl]+( [\w.,-]+)? ?)*$`:       "tox nox",
 		`^(build|test|vet|list|version|doc|fmt|mod (verify|graph|why|tidy))\b`:                                                  "go",
 		`^(build|test|check|clippy|fmt|doc|bench|tree|metadata|nextest run|version)\b`:                                          "cargo",
 		`^((run|run-script) )?` + tasks + `( |$)|^(t|ls|list|outdated|why|--version|-v)( |$)`:                                   "npm pnpm yarn bun",
@@ -73,9 +66,10 @@ func init() { //nolint:gochecknoinits // the same pattern for many names
 		`^(--version|-v|--check|--test)\b`:             "node",
 		`^$|^(-[jks0-9]+ ?)*((all|` + tasks + `) ?)*$`: "make gmake ninja just task rake",
 		`^--build\b|^--version$`:                       "cmake",
-		`^(compile|test)\b`:                            "meson sbt",
-		`^(-\S+ |--\S+ )*:?([\w-]+:)*(build|test|check|assemble|compile\w*|lint|ktlintCheck|classes|testClasses|verify|package)\b`: "gradle gradlew mvn mvnw",
-		`^(build|test|format --verify-no-changes|--version|--info)\b`:                                                              "dotnet swift stack cabal dune zig bazel flutter dart mix lein crystal shards xcodebuild",
+		`^(compile|test)\b`:                            "meson",
+		`^(compile|test)$`:                             "sbt",
+		`^((-\S+|--tests \S+|:?([\w-]+:)*(build|test|check|assemble|compile\w*|lint|ktlintCheck|classes|testClasses|verify|package))( |$))+$`: "gradle gradlew mvn mvnw",
+		`^(build|test|format --verify-no-changes|--version|--info)\b`:                                                                         "dotnet swift stack cabal dune zig bazel flutter dart mix lein crystal shards xcodebuild",
 		`^(test|check|lint|fmt)\b`:  "deno",
 		`^(test|validate)\b`:        "composer",
 		`^(validate|fmt|version)\b`: "terraform tofu",
@@ -92,9 +86,6 @@ func init() { //nolint:gochecknoinits // the same pattern for many names
 		}
 	}
 }
-
-// toolOptions are options of builds and tests that name a program, or take a text that is run.
-var toolOptions = lazy(`^--?(exec|toolexec|vettool|overlay|ldflags|gcflags|asmflags|gccgoflags|eval|script-shell|node-options|userconfig|registry|call|pre|extcmd|ext-diff|textconv|output|open-files-in-pager|config=.*['"].*|config-env|init-script|filters|runner|linker|plugin-url|use-compress-program|no-verify|amend|require|loader|import|plugin|rulesdir|listener|basetemp)(=|$)|^-(O|exec)|^-D(exec|arg)`)
 
 // patterned are programs whose first word is a pattern or a script, not a file.
 var patterned = strings.Fields("grep egrep fgrep rg ag ack awk gawk sed jq echo printf test [ tr seq sleep date exit set git")
@@ -129,7 +120,7 @@ func isKnownUse(name string, args []word) bool {
 	isReader := slices.Contains(readers, name)
 	if !isReader {
 		tool, ok := tools[name]
-		if !ok || !tool.MatchString(join(args)) || slices.ContainsFunc(args, func(a word) bool { return toolOptions.MatchString(a.text) }) {
+		if !ok || !tool.MatchString(join(args)) {
 			return false
 		}
 	}

@@ -10,9 +10,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-var (
-	placeOption = lazy(`^-[a-zA-Z]*[oC]|^--(output|chdir)`)
-)
+// plainWrappers are the wrappers with which a command is as harmless as without them, and the options of each that are known.
+var plainWrappers = map[string]*expression{
+	"nice": lazy(`^(-n?-?\d*|--adjustment(=-?\d+)?)$`), "time": lazy(`^-[pv]$`), "env": lazy(`^(-i|-u|--unset(=.*)?)$`), "command": lazy(`^-[pvV]$`), "nohup": lazy(`^$`), "bundle": lazy(`^$`),
+	"timeout": lazy(`^(-[skv]|--(signal|kill-after|foreground|preserve-status|verbose)(=.*)?)$`), "npx": lazy(`^(-y|--yes|--no|--no-install)$`),
+}
 
 // wrapper is a program that runs another program, which follows its own options.
 type wrapper struct {
@@ -130,12 +132,13 @@ func (j *judge) wraps(name string, w wrapper, args []word) bool {
 	if w.reason != "" {
 		j.mark(w.reason)
 	}
-	tool := tools[name]
-	if !slices.Contains([]string{"nice", "time", "timeout", "env", "command", "nohup", "bundle"}, name) && (tool == nil || !tool.MatchString(join(args))) {
+	rest := afterOptions(args, strings.Fields(w.valued), w.before)
+	plain := plainWrappers[name]
+	j.unsure = j.unsure || plain == nil || slices.ContainsFunc(args[:len(args)-len(rest)], func(a word) bool {
+		return !a.literal || strings.HasPrefix(a.text, "-") && a.text != "--" && !plain.MatchString(a.text)
+	})
+	if tool := tools[name]; tool != nil && !tool.MatchString(join(args)) {
 		j.unsure = true
-	}
-	for _, a := range args[:len(args)-len(afterOptions(args, nil, 0))] {
-		j.unsure = j.unsure || placeOption.MatchString(a.text)
 	}
 	if name == "docker" || name == "podman" {
 		j.containers(args)
@@ -143,7 +146,6 @@ func (j *judge) wraps(name string, w wrapper, args []word) bool {
 	if j.ownOptions(name, args) {
 		return true
 	}
-	rest := afterOptions(args, strings.Fields(w.valued), w.before)
 	if name == "parallel" || name == "cmd" {
 		rest = slices.DeleteFunc(slices.Clone(rest), func(a word) bool {
 			return a.is(":::") || a.is("::::") || strings.HasPrefix(a.text, "/") && len(a.text) == 2
