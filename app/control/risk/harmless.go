@@ -10,31 +10,20 @@ import (
 var (
 	awkNotPlain    = lazy(`system|getline|[|>@]|ENVIRON|ARG[CV]|SYMTAB|^-[^F]`)
 	fromFileOption = lazy(`^-[a-zA-Z]*[ef]$|^--(file|from-file|regexp)`)
-	listedFiles    = lazy(`^(-[a-z]*c|--c)`)                                                  // of sha256sum
-	follows        = lazy(`^(-[a-zA-Z0-9]*R|--der)`)                                          // of grep
-	fdRuns         = lazy(`^(-[a-zA-Z]*L|--follow|-[a-zA-Z]*[xX].|-[a-zA-Z]+[xX]|--exec.*=)`) // -x alone is followed by words that are judged
 	knownPlaces    = lazy(`^(/usr/bin/|/bin/|/usr/local/(go/)?bin/|(\./)?(node_modules/\.bin|\.?venv/bin|vendor/bin)/|\./(gradlew|mvnw)$)`)
 )
 
-// readers are programs that only read and print, whatever their options are.
-var readers = strings.Fields("ls cat head tail wc nl tac rev stat du df pwd whoami id uname which type basename dirname realpath readlink cut tr paste column comm join fold fmt expand cmp diff md5sum sha1sum sha256sum sha512sum cksum od hexdump strings echo printf true false : test [ sleep ps nproc free uptime seq base64 grep egrep fgrep rg ag find fd fdfind file tree date sort jq ack cloc tokei scc exit set cd ls-files mkdir touch cp mv tee get-childitem get-content get-location select-string gofmt")
+// readers are programs that only read and print, or change the files that they name.
+var readers = strings.Fields("ls cat head tail wc nl tac rev stat du df pwd whoami id uname which type basename dirname realpath readlink cut tr paste column comm join fold fmt expand cmp diff md5sum sha1sum sha256sum sha512sum cksum od hexdump strings echo printf true false : test [ sleep ps nproc free uptime seq base64 grep egrep fgrep rg ag find fd fdfind file tree date sort jq ack cloc tokei scc exit set cd mkdir touch cp mv tee get-childitem get-content get-location select-string gofmt")
 
-// noOptions are options with which a reader does more than to read below its folder. GNU's programs take the beginning of a long option for the
-// option, and short ones together in one word.
-var noOptions = map[string]*expression{
-	"date": lazy(`^(-[a-zA-HJ-Z]*s|--s)`), "sort": lazy(`^-[a-zA-Z]*[oT]|^--(o|co|t|f)`), "tree": lazy(`^-[a-zA-Z]*[oRl]`),
-	"file": lazy(`^(-[a-zA-Z]*[CSzZfm]|--)`), "rg": lazy(`^(--pre|--hostname-bin|--follow|-[a-zA-Z0-9]*[Lz]|--search-zip)`), "grep": follows, "egrep": follows, "fgrep": follows,
-	"find": lazy(`^-(L|follow|delete|ok|okdir|fprint.*|fls|files0-from)$`), "fd": fdRuns, "fdfind": fdRuns, "printf": lazy(`^-v`),
-	"jq": lazy(`env|ENV|import|include|^-[a-zA-Z]*[Lf]|^--(from|lib)`), "ag": lazy(`^(-[a-zA-Z0-9]*f|--fo|--pag)`), "ack": lazy(`(?i)^--?(pag|fo|ou|ackr)`),
-	"cp": lazy(`^-[a-zA-Z]*[HLsltT]|^--(d|l|sy|t|no-t)`), "mv": lazy(`^-[a-zA-Z]*[tT]|^--(t|no-t)`), "base64": lazy(`^-[a-zA-Z]*o|^--o`), "cloc": lazy(`^-`), "scc": lazy(`^(-[a-z]*o|--o|--format-)`),
-	"diff": lazy(`^--(output|paginate|r)|^-[a-zA-Z]*[lr]`), "test": lazy(`^-v`), "[": lazy(`^-v`), "ps": lazy(`^[a-zA-Z]*e|^-[a-zA-Z]*E|^-[a-zA-Z]+e`), "du": lazy(`^(-[a-zA-Z]*L|--der|--f)`), "wc": lazy(`^--f`),
-	"md5sum": listedFiles, "sha1sum": listedFiles, "sha256sum": listedFiles, "sha512sum": listedFiles,
-}
+// noWords are words, not only options, with which a reader does more than to read below its folder.
+var noWords = map[string]*expression{"jq": lazy(`env|ENV|import|include`), "ps": lazy(`^[a-zA-Z]*e|^-[a-zA-Z]+e`)}
 
-// onlyOptions are the options that are known of programs that act on more than the files of a project: with any other one, a command needs a second look.
+// onlyOptions are the options that are known of each program, with those of knownOptions: with any other one, a command needs a second look.
 // Those of a command of such a program come before those of the program.
 var onlyOptions = map[string]*expression{
-	"git":          lazy(`^(-[abcdhiklmnopqrstuvwzACEFGILMPSUW0-9]+$|-[LSG]\S+$|--(abbrev|abbrev-commit|abbrev-ref|all|always|author|before|branch|branches|cached|check|cherry-pick|color|contains|count|date|date-order|decorate|deleted|diff-filter|dirty|error-unmatch|exact-match|exclude-standard|exit-code|first-parent|follow|format|full-index|get|get-all|git-common-dir|git-dir|graph|grep|heading|histogram|ignore-all-space|ignore-blank-lines|ignore-case|ignore-space-change|ignored|is-ancestor|is-inside-work-tree|left-right|line-number|list|long|match|max-count|merged|merges|minimal|modified|name-only|name-status|no-color|no-commit-id|no-merged|no-merges|no-patch|no-renames|numbered|numstat|oneline|others|patch|patience|points-at|porcelain|pretty|quiet|raw|recursive|relative|remotes|reverse|short|shortstat|show-current|show-prefix|show-toplevel|since|skip|sort|staged|stat|summary|tags|topo-order|unified|until|untracked-files|verify|word-diff)(=|$))`),
+	"git":  lazy(`^(-[abcdhiklmnopqrstuvwzACEFGILMPSUW0-9]+$|-[LSG]\S+$|--(abbrev|abbrev-commit|abbrev-ref|all|always|author|before|branch|branches|cached|check|cherry-pick|color|contains|count|date|date-order|decorate|deleted|diff-filter|dirty|error-unmatch|exact-match|exclude-standard|exit-code|first-parent|follow|format|full-index|get|get-all|git-common-dir|git-dir|graph|grep|heading|histogram|ignore-all-space|ignore-blank-lines|ignore-case|ignore-space-change|ignored|is-ancestor|is-inside-work-tree|left-right|line-number|list|long|match|max-count|merged|merges|minimal|modified|name-only|name-status|no-color|no-commit-id|no-merged|no-merges|no-patch|no-renames|numbered|numstat|oneline|others|patch|patience|points-at|porcelain|pretty|quiet|raw|recursive|relative|remotes|reverse|short|shortstat|show-current|show-prefix|show-toplevel|since|skip|sort|staged|stat|summary|tags|topo-order|unified|until|untracked-files|verify|word-diff)(=|$))`),
+	"echo": lazy(`^-`), "printf": lazy(`^-($|[^v])`),
 	"git add":      lazy(`^(-[AuvnN]+|--(all|update|verbose|dry-run|intent-to-add))$`),
 	"git commit":   lazy(`^(-[aqsv]*m?|--(all|quiet|signoff|verbose|allow-empty|no-edit)|--message(=.*)?)$`),
 	"git checkout": lazy(`^-b$`), "git switch": lazy(`^-c$`),
@@ -65,9 +54,9 @@ func init() { //nolint:gochecknoinits // the same pattern for many names
 		`^-m (pytest|unittest|mypy|ruff|black|flake8|isort|pylint|compileall|json\.tool|tabnanny)\b|^(--version|-V)$`:           "python python3 py",
 		`^(--version|-v|--check|--test)\b`:             "node",
 		`^$|^(-[jks0-9]+ ?)*((all|` + tasks + `) ?)*$`: "make gmake ninja just task rake",
-		`^--build\b|^--version$`:                       "cmake",
-		`^(compile|test)\b`:                            "meson",
-		`^(compile|test)$`:                             "sbt",
+		`^--build \S+( (--config \w+|(--target|-t) (all|` + tasks + `)|(--parallel|-j)( ?\d+)?|--verbose|--clean-first|-v))*$|^--version$`: "cmake",
+		`^(compile|test)\b`: "meson",
+		`^(compile|test)$`:  "sbt",
 		`^((-\S+|--tests \S+|:?([\w-]+:)*(build|test|check|assemble|compile\w*|lint|ktlintCheck|classes|testClasses|verify|package))( |$))+$`: "gradle gradlew mvn mvnw",
 		`^(build|test|format --verify-no-changes|--version|--info)\b`:                                                                         "dotnet swift stack cabal dune zig bazel flutter dart mix lein crystal shards xcodebuild",
 		`^(test|check|lint|fmt)\b`:  "deno",
@@ -99,6 +88,11 @@ func (j *judge) isHarmless(first word, name string, args []word) bool {
 		return false
 	}
 	switch name {
+	case "get-childitem", "get-content", "get-location", "select-string":
+		// PowerShell separates folders by what is an escape here, and reads variables and the registry like drives.
+		if j.escapes || slices.ContainsFunc(args, func(a word) bool { return strings.Contains(a.text, ":") }) {
+			return false
+		}
 	case "sed":
 		return j.isPlainSed(args)
 	case "awk", "gawk":
@@ -124,7 +118,7 @@ func isKnownUse(name string, args []word) bool {
 			return false
 		}
 	}
-	if no := noOptions[name]; no != nil && slices.ContainsFunc(args, func(a word) bool { return no.MatchString(a.text) }) {
+	if no := noWords[name]; no != nil && slices.ContainsFunc(args, func(a word) bool { return no.MatchString(a.text) }) {
 		return false
 	}
 	return hasKnownOptions(name, args) && (!slices.Contains(settable, name) || !slices.ContainsFunc(args, func(a word) bool { return !a.literal || a.globs && name == "make" }))

@@ -76,6 +76,8 @@ func TestHarmless(t *testing.T) {
 		"ls -la", "cat src/a.go", "git diff HEAD~1", "go test ./...", "go vet ./... && go test -race ./app", "npm run lint", "make test", "grep -rn 'rm -rf' docs | head",
 		"cd src && ls ..", "cat " + dir + "/src/a.go", "echo x > src/a.txt", "cat > src/a.py <<'E'\nx\nE", "mkdir -p src/new", "sed -n '1,20p' src/a.go", "sed -i 's/a/b/' src/a.go", "bash -c 'go test ./...'",
 		"find . -name '*.go' -exec wc -l {} +", "timeout 60 npm test", "CI=1 npx jest", "awk '{print $1}' src/a", "if [ -f x ]; then cat x; fi", "git status && git log --oneline | head -5", "ls *.go", "cp src/a src/b", "/bin/ls",
+		"rg -tpy foo", "rg -g'*.ts' foo", "rg --no-ignore-vcs -uu foo", "cut -d' ' -f1-3 x", "sort -t, -k2,2nr x", "find . -type f -newermt 2020-01-01", "fd -tf -e go", "npm test -- -t foo", "npm ls -g --depth=0", "npx vitest run src/a.test.ts --reporter=verbose", "pytest -W error", "pytest --cov=src --cov-report=term-missing",
+		"python3 -m unittest discover -s tests -v", "ruff check src --output-format=concise", "shellcheck -x scripts/x.sh", "rspec --format documentation", "./gradlew build -x test", "cmake --build build --target test -j4", "node --test --test-reporter=spec", "head -50 x", "ps -ef", "env -u FOO go test ./...", "timeout -k 5 60 pytest -q",
 	} {
 		if v := command(dir, text); !v.Harmless {
 			t.Errorf("%q is not harmless: %q", text, v.Dangers)
@@ -110,6 +112,9 @@ func TestHarmless(t *testing.T) {
 		"nox -f src/evil.py", "clang-tidy -load=src/evil.so x", "clang-format --style=file:src/x -i a", "gofmt -cpuprofile=src/a.go .", "stylelint --config src/evil.js", "biome lint --config-path=src", "pyright --pythonpath src/evil",
 		"flutter build --build-name x", "xcodebuild test -derivedDataPath src", "sbt \"test; run x\"", "sbt compile run", "meson test --wrap evil", "crystal build x -o src/a", "env --split-string='evil' ls", "timeout -s KILL --new=x 1 ls",
 		"env --new-option ls",
+		"cat --new-option x", "cat -@ x", "ls --hyperlink=always", "strings -T x @src/a", "rg --ignore-file=x a", "rg --search-z a", "rg --hostname-b=x a", "rg --new-option a", "tree --output=x", "tree --fromfile x", "tail -f src/a --pid=1",
+		"tail --retry x", "scc --sql-project x", "jq --args x", "cp --backup --suffix=.git a b", "cp --attributes-only a b", "cp --remove-destination a b", "mkdir --context=x y", "grep --new-option a x", "find . -newoption", "comm --nocheck-order a b",
+		"od --traditional x", "get-content src\\..\\..\\x", "select-string -path ..\\x a", "get-childitem env:", "Get-ChildItem HKLM:", "get-content src/a -stream x",
 		"wget x", "rm x", "chmod +x x", "ln -s a b", "tail -f /dev/sda", "history", "source x", ". x", "eval ls", "exec ls", "trap ls EXIT", "ls\u200b", "l\u0455", "cat x\rrm y", "[[ a == b ]]", "declare x=1", "let x=1", "coproc ls", "time ls > /etc/x",
 	} {
 		if command(dir, text).Harmless {

@@ -24,6 +24,7 @@ type judge struct {
 	dangers  []string
 	moved    bool            // it has changed the folder
 	unsure   bool            // something in it is not known to be harmless
+	escapes  bool            // there is a backslash in it
 	depth    int             // of commands inside commands
 	download map[string]bool // names of files that it downloads
 	texts    map[string]string
@@ -72,6 +73,7 @@ func (j *judge) script(text string) {
 		j.mark("has commands inside commands")
 		return
 	}
+	j.escapes = j.escapes || strings.Contains(text, `\`)
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		j.mark("can't be parsed as a shell command")
