@@ -20,32 +20,31 @@ import (
 // completionLimit is the time that an agent may take to list its sessions for a shell, whose user waits.
 const completionLimit = 1500 * time.Millisecond
 
-// completer returns what a shell can offer for an argument or a flag's value. args are the arguments before it.
-type completer func(args []string) ([]cobra.Completion, cobra.ShellCompDirective)
-
 // addCompletions registers what a shell can complete: the arguments of each command by its path, and the values of each
-// flag by its name, which means the same in all commands. Other arguments and flags have no completion.
+// flag by its name, which means the same in all commands. Other arguments and flags have no completion. The shells choose the values that begin
+// with the typed text.
 func addCompletions(e *env, root *cobra.Command) {
 	c := &completions{e}
-	recent, live := first(c.sessions(week)), first(c.sessions(0))
-	arguments := map[string]completer{
+	recently := func() []cobra.Completion { return c.sessions(week) }
+	recent, live := first(recently), first(func() []cobra.Completion { return c.sessions(0) })
+	folders := cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
+	files := cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
+	arguments := map[string]cobra.CompletionFunc{
 		"rollcall launch": several(c.agents), "rollcall status": recent, "rollcall peek": recent, "rollcall resume": recent,
 		"rollcall stop": live, "rollcall pending": live, "rollcall answer": live, "rollcall send": live,
 		"rollcall interrupt": live, "rollcall focus": live, "rollcall logs": first(c.launches), "rollcall hook retry": first(c.launches),
 		"rollcall compare": first(c.groups), "rollcall lock": folders, "rollcall unlock": first(c.locked),
 		"rollcall fuse set": folders, "rollcall fuse extend": first(c.fused), "rollcall fuse cancel": first(c.fused), "rollcall fuse retry": first(c.fused),
 	}
-	flags := map[string]completer{
-		"agent": several(c.agents), "mode": c.modes, "group": several(c.groups), "session": several(c.sessions(week)),
+	flags := map[string]cobra.CompletionFunc{
+		"agent": several(c.agents), "mode": c.modes, "group": several(c.groups), "session": several(recently),
 		"status": words("working", "waiting", "needs you", "idle", "stopped", "unknown"), "by": words("day", "project", "agent", "model", "branch", "group"), "since": words("1h", "12h", "7d", "4w", "all"),
 		"color": words("auto", "always", "never"), "cwd": folders, "repo": folders, "prompt-file": files, "spec": files, "file": files, "textfile": files,
-		"matrix": func([]string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return []cobra.Completion{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
-		},
+		"matrix": cobra.FixedCompletions([]cobra.Completion{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
 	for _, cmd := range allCommands(root) {
 		if complete, ok := arguments[cmd.CommandPath()]; ok {
-			cmd.ValidArgsFunction = complete.function()
+			cmd.ValidArgsFunction = complete
 		} else if cmd.ValidArgsFunction == nil && !cmd.HasSubCommands() {
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
@@ -55,7 +54,7 @@ func addCompletions(e *env, root *cobra.Command) {
 				complete = words()
 			}
 			if f.Value.Type() != "bool" {
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete.function()) // no error: each flag is visited once
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // no error: each flag is visited once
 			}
 		})
 	}
@@ -82,27 +81,16 @@ func allCommands(cmd *cobra.Command) []*cobra.Command {
 	return list
 }
 
-// function returns the completer in cobra's form. It leaves out the values that do not begin with the typed text.
-func (complete completer) function() cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		list, directive := complete(args)
-		if directive&cobra.ShellCompDirectiveFilterFileExt == 0 {
-			list = slices.DeleteFunc(list, func(x cobra.Completion) bool { return !strings.HasPrefix(x, typed) })
-		}
-		return list, directive
-	}
-}
-
 const noFiles = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 
-// words returns a completer for a fixed list.
-func words(list ...cobra.Completion) completer {
-	return func([]string) ([]cobra.Completion, cobra.ShellCompDirective) { return slices.Clone(list), noFiles }
+// words returns the completion for a fixed list.
+func words(list ...cobra.Completion) cobra.CompletionFunc {
+	return cobra.FixedCompletions(list, noFiles)
 }
 
-// several returns a completer for a command with any number of arguments. It leaves out the values that are already among the arguments.
-func several(list func() []cobra.Completion) completer {
-	return func(args []string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// several returns the completion for a command with any number of arguments. It leaves out the values that are already among the arguments.
+func several(list func() []cobra.Completion) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return slices.DeleteFunc(list(), func(x cobra.Completion) bool {
 			word, _, _ := strings.Cut(x, "\t")
 			return slices.Contains(args, word)
@@ -110,22 +98,14 @@ func several(list func() []cobra.Completion) completer {
 	}
 }
 
-// first returns a completer for a command with one argument.
-func first(list func() []cobra.Completion) completer {
-	return func(args []string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// first returns the completion for a command with one argument.
+func first(list func() []cobra.Completion) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, noFiles
 		}
 		return list(), noFiles
 	}
-}
-
-func folders([]string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
-}
-
-func files([]string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveDefault
 }
 
 // completions makes the lists of values that depend on this machine. What cannot be read is left out: a shell has no place
@@ -142,7 +122,7 @@ func (c *completions) agents() (out []cobra.Completion) {
 }
 
 // modes returns the permission modes of the agents among the arguments, or of all agents.
-func (c *completions) modes(args []string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+func (c *completions) modes(_ *cobra.Command, args []string, _ string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
 	list, _ := c.open()
 	named := slices.ContainsFunc(list, func(a adapters.Adapter) bool { return slices.Contains(args, string(a.Name())) })
 	for _, a := range list {
@@ -156,12 +136,8 @@ func (c *completions) modes(args []string) (out []cobra.Completion, _ cobra.Shel
 	return out, noFiles
 }
 
-// sessions returns a function that lists the sessions that are live or were active within since.
-func (c *completions) sessions(since time.Duration) func() []cobra.Completion {
-	return func() []cobra.Completion { return c.list(since) }
-}
-
-func (c *completions) list(since time.Duration) (out []cobra.Completion) {
+// sessions returns the sessions that are live or were active within since.
+func (c *completions) sessions(since time.Duration) (out []cobra.Completion) {
 	cfg, _ := c.config(since, false, "") // no error: no agent is named
 	if cfg.Limit == 0 || cfg.Limit > completionLimit {
 		cfg.Limit = completionLimit

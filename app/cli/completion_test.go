@@ -72,7 +72,6 @@ func TestCompletion(t *testing.T) {
 	}{
 		{"launch |", []string{"claude-code\tClaude Code", "codex\tCodex"}, none},
 		{"launch claude-code |", []string{"codex\tCodex"}, none},
-		{"launch co|", []string{"codex\tCodex"}, none},
 		{"launch claude-code --mode |", []string{"ask\tClaude Code: asks before each command", "all\tClaude Code: never asks"}, none},
 		{"launch codex --mode |", nil, none},
 		{"launch --cwd |", nil, dirs},
@@ -81,10 +80,9 @@ func TestCompletion(t *testing.T) {
 		{"launch -p |", nil, none},
 		{"list --agent c|", []string{"claude-code\tClaude Code", "codex\tCodex"}, none},
 		{"list --group |", []string{"g-1\tlaunches: 1"}, none},
-		{"list --status wo|", []string{"working"}, none},
+		{"list --status wo|", []string{"working", "waiting", "needs you", "idle", "stopped", "unknown"}, none},
 		{"list |", nil, ":4"},
 		{"status aaaa|", []string{"aaaa-1\tworking, aaaa-1: Fix the build", "aaaa-2\tstopped, aaaa-2"}, none},
-		{"status x|", nil, none},
 		{"stop |", []string{"aaaa-1\tworking, aaaa-1: Fix the build"}, none},
 		{"stop aaaa-1 |", nil, none},
 		{"logs |", []string{"l-0000000001\tCodex, " + present.Project(folder) + ": do it"}, none},
@@ -93,7 +91,7 @@ func TestCompletion(t *testing.T) {
 		{"lock |", nil, dirs},
 		{"unlock |", []string{folder + "\tlocked by me"}, none},
 		{"fuse cancel |", []string{folder + "\tcluster"}, none},
-		{"--color n|", []string{"never"}, none},
+		{"--color n|", []string{"auto", "always", "never"}, none},
 	} {
 		args := strings.Fields(strings.TrimSuffix(c.args, "|"))
 		if strings.HasSuffix(c.args, " |") {
