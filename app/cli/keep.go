@@ -18,18 +18,12 @@ import (
 
 // keeperJSON is the JSON document of keep --status.
 type keeperJSON struct {
-	Schema   int      `json:"schema"`
-	Running  bool     `json:"running"`
-	PID      int      `json:"pid,omitempty"`
-	Version  string   `json:"version,omitempty"`
-	Since    string   `json:"since,omitempty"`
-	Launches int      `json:"launches"` // that run
-	Hooks    int      `json:"hooks"`    // without a result yet
-	Fuses    int      `json:"fuses"`    // that have not fired
-	Records  int      `json:"records"`  // of ended launches and finished fuses, removed after a day
-	Webhook  bool     `json:"webhook,omitempty"`
-	Metrics  bool     `json:"metrics,omitempty"`
-	Messages int      `json:"messages,omitempty"` // of the webhook, not delivered yet
+	Schema  int    `json:"schema"`
+	Running bool   `json:"running"`
+	PID     int    `json:"pid,omitempty"`
+	Version string `json:"version,omitempty"`
+	Since   string `json:"since,omitempty"`
+	keep.Kept
 	Problems []string `json:"problems,omitempty"`
 }
 
@@ -111,8 +105,8 @@ func (c *keepCommand) showStatus() error {
 		return err
 	}
 	if c.asJSON {
-		return c.json(keeperJSON{Schema: schema, Running: running, PID: s.PID, Version: s.Version, Since: timestamp(s.Since), Launches: s.Launches,
-			Hooks: s.Hooks, Fuses: s.Fuses, Records: s.Records, Webhook: s.Webhook, Metrics: s.Metrics, Messages: s.Messages, Problems: s.Troubles})
+		return c.json(keeperJSON{Schema: schema, Running: running, PID: s.PID, Version: s.Version, Since: timestamp(s.Since),
+			Kept: s.Kept, Problems: s.Troubles})
 	}
 	c.printf("%s\n", keeperText(s, running, time.Now()))
 	for _, t := range s.Troubles {
