@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 	"unicode/utf16"
@@ -228,30 +229,26 @@ func askWithProgress(ctx context.Context, cfg app.Config, leftOut []adapters.Nam
 	if streams.Width == 0 {
 		return app.Ask(ctx, cfg, o)
 	}
-	lines, done := make(chan string), make(chan *app.Snapshot, 1)
-	asked, cancel := context.WithCancel(ctx)
-	defer cancel()
+	var mu sync.Mutex
+	line, latest, long := progress{streams: streams}, "", false
 	o.Progress = func(agents []adapters.Name, sessions int) {
-		select {
-		case lines <- present.Reading(agents, sessions):
-		case <-asked.Done():
-		}
-	}
-	go func() { done <- app.Ask(ctx, cfg, o) }()
-	line, latest := progress{streams: streams}, ""
-	defer line.hide()
-	long := time.After(present.ReadingAfter)
-	for {
-		select {
-		case snap := <-done:
-			return snap
-		case latest = <-lines:
-			if long == nil {
-				line.show(latest)
-			}
-		case <-long:
-			long = nil
+		mu.Lock()
+		defer mu.Unlock()
+		if latest = present.Reading(agents, sessions); long {
 			line.show(latest)
 		}
 	}
+	timer := time.AfterFunc(present.ReadingAfter, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		long = true
+		line.show(latest)
+	})
+	snap := app.Ask(ctx, cfg, o)
+	timer.Stop()
+	mu.Lock()
+	defer mu.Unlock()
+	latest = "" // the timer may have begun already: it then shows nothing
+	line.hide()
+	return snap
 }
