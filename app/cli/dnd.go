@@ -38,14 +38,12 @@ func newDNDOn(e *env) *cobra.Command {
 		Short: "Withhold notifications",
 		Example: `  rollcall dnd on --for 1h
   rollcall dnd on --until 18:00`,
-		Args: noArgs,
+		Args: oneOf("for", "until"),
 		RunE: with(e.deps.Quiet, func(q *quiet.Quiet, _ []string) error {
 			now := time.Now()
 			var end time.Time
 			var err error
 			switch {
-			case length != 0 && until != "":
-				return usageError("use either --for or --until")
 			case length < 0:
 				return usageError("--for must be a time such as 30m or 2h")
 			case length > 0:

@@ -48,7 +48,7 @@ column, and nothing is cut.`,
   rollcall list --all --since 30d --agent codex
   rollcall list --by project
   rollcall list --status waiting --json`,
-		Args: noArgs,
+		Args: oneOf("here", "machine"),
 		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
 	f := cmd.Flags()

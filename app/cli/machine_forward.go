@@ -47,8 +47,6 @@ func (e *env) findMachine(name string) (*machine.Host, error) {
 // asked returns the machines whose sessions the flags ask for.
 func (c *listCommand) asked() (*machine.Machines, error) {
 	switch {
-	case c.here && c.machine != "":
-		return nil, usageError("use --here or --machine, not both")
 	case c.machine != "":
 		h, err := c.findMachine(c.machine)
 		if err != nil {

@@ -51,7 +51,7 @@ reasoning tokens; they are part of the output.`,
   rollcall usage --by model --since 30d
   rollcall usage --by project --since all --csv
   rollcall usage --limits`,
-		Args: noArgs,
+		Args: oneOf("json", "csv"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !c.limits {
 				return c.run()
@@ -77,9 +77,6 @@ func (c *usageCommand) run() error {
 	by := usage.By(c.by)
 	if !slices.Contains(usage.Ways, by) {
 		return usageError("--by must be day, project, agent, model, branch, group or home, not %q", c.by)
-	}
-	if c.asJSON && c.asCSV {
-		return usageError("use --json or --csv, not both")
 	}
 	since, err := parseSince(c.since)
 	if err != nil {
