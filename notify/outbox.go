@@ -85,27 +85,18 @@ func (b *outbox) putLocked(o order) {
 // back returns an order that could not be carried out to the head of the queue, unless the queue has a newer one with
 // its key.
 func (b *outbox) back(o order) {
-	b.mu.Lock()
-	b.taken--
-	b.firstLocked(o)
-	b.mu.Unlock()
-	b.signal.Set()
+	b.again(o)
+	b.done()
 }
 
-// again queues orders that were completed before, except those for which the queue has a newer one with the same key.
-func (b *outbox) again(orders ...order) {
+// again queues an order that was completed before, unless the queue has a newer one with its key.
+func (b *outbox) again(o order) {
 	b.mu.Lock()
-	for _, o := range orders {
-		b.firstLocked(o)
-	}
-	b.mu.Unlock()
-	b.signal.Set()
-}
-
-func (b *outbox) firstLocked(o order) {
 	if !slices.ContainsFunc(b.queue, func(q order) bool { return q.key == o.key || q.replaces == o.key }) {
 		b.queue = slices.Insert(b.queue, 0, o)
 	}
+	b.mu.Unlock()
+	b.signal.Set()
 }
 
 func (b *outbox) done() {
