@@ -168,10 +168,7 @@ func (d *desktop) withdrawWaits() {
 
 // isAbsent reports whether a call failed because no daemon runs.
 func isAbsent(err error) bool {
-	var e dbus.Error
-	if !errors.As(err, &e) {
-		return false
-	}
+	e, _ := errors.AsType[dbus.Error](err)
 	return e.Name == "org.freedesktop.DBus.Error.ServiceUnknown" ||
 		e.Name == "org.freedesktop.DBus.Error.NameHasNoOwner" ||
 		strings.HasPrefix(e.Name, "org.freedesktop.DBus.Error.Spawn.")
@@ -179,15 +176,14 @@ func isAbsent(err error) bool {
 
 // isCut reports whether a call failed because the connection to the bus ended. Notifications may then still be shown.
 func isCut(err error) bool {
-	var e dbus.Error
-	return err != nil && !errors.As(err, &e)
+	_, replied := errors.AsType[dbus.Error](err)
+	return err != nil && !replied
 }
 
 // isGone reports whether a call failed because the daemon ended.
 func isGone(err error) bool {
-	var e dbus.Error
-	return errors.Is(err, dbus.ErrClosed) ||
-		errors.As(err, &e) && (e.Name == "org.freedesktop.DBus.Error.NoReply" || e.Name == "org.freedesktop.DBus.Error.Disconnected")
+	e, _ := errors.AsType[dbus.Error](err)
+	return errors.Is(err, dbus.ErrClosed) || e.Name == "org.freedesktop.DBus.Error.NoReply" || e.Name == "org.freedesktop.DBus.Error.Disconnected"
 }
 
 // iconName returns the icon of notifications: the URL of a file with the PNG, or without a PNG the name of the installed
@@ -218,15 +214,10 @@ func replaceFile(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
+	defer os.Remove(f.Name()) // nothing has this name any more once the file is renamed
 	_, err = f.Write(data)
-	if e := f.Close(); err == nil {
-		err = e
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
 	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return os.Rename(f.Name(), path)
 }

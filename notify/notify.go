@@ -253,19 +253,18 @@ func SendOne(ctx context.Context, o Options, text Text) error {
 		defer close(ended)
 		_ = n.Run(ctx, noEvents{})
 	}()
+	var err error
 	select {
 	case <-taken:
 		time.AfterFunc(keptFor, cancel)
 		return nil
-	case err := <-n.troubles:
-		cancel()
-		<-ended
-		return err
+	case err = <-n.troubles:
 	case <-ctx.Done():
-		cancel()
-		<-ended
-		return ctx.Err()
+		err = ctx.Err()
 	}
+	cancel()
+	<-ended
+	return err
 }
 
 // noEvents is a source without events.
