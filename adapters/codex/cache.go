@@ -33,7 +33,7 @@ type rolloutFile struct {
 
 // factsFormat is the version of the facts of rollouts. It must be raised when the same fields get
 // another meaning.
-const factsFormat = 6
+const factsFormat = 7
 
 // savedRollout is what is kept of a rollout between processes.
 type savedRollout struct {
@@ -67,10 +67,10 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 			r.State, r.facts, r.usage = known.state, known.facts, known.usage
 		}
 	}
-	if q.Usage && r.usage != nil && !c.saved.Fetch(path, &r.usage.ledger) {
+	if wantsUsage(q, &r.facts) && r.usage != nil && !c.saved.Fetch(path, &r.usage.ledger) {
 		r.usage = nil
 	}
-	if r.IsCurrent(info) && (!q.Usage || r.hasUsage()) {
+	if r.IsCurrent(info) && (!wantsUsage(q, &r.facts) || r.hasUsage()) {
 		return r.now(q), info, nil
 	}
 	next, scan, scanned := r.Next, r.usage, r.usage.upTo()
@@ -108,7 +108,8 @@ func (r *rolloutFile) readSince(next int64, scan *usageScan, scanned int64) int6
 // rolloutFacts holds the facts of a rollout and, if they were asked for, the steps of its usage.
 type rolloutFacts struct {
 	facts
-	usage []adapters.Usage
+	usage  []adapters.Usage
+	tokens *adapters.Tokens // where the facts lack them
 }
 
 // now returns those of the facts read so far that the query asks for.
@@ -126,7 +127,14 @@ func (r *rolloutFile) now(q *adapters.Query) rolloutFacts {
 	if out.firstPrompt == "" && len(r.rest) > 0 && r.Next < headLimit {
 		out.firstPrompt = out.lastPrompt
 	}
-	if q.Usage && r.hasUsage() && out.totals != nil {
+	if !wantsUsage(q, &out.facts) || !r.hasUsage() || out.totals == nil {
+		return out
+	}
+	if out.totals.beganAgain() {
+		all := scan.ledger.Tokens()
+		out.tokens = &all
+	}
+	if q.Usage {
 		out.usage = scan.account(&out.facts)
 	}
 	return out
@@ -143,7 +151,7 @@ func (r *rolloutFile) update(ctx context.Context, q *adapters.Query) (rolloutFac
 	r.Begin(file, info)
 	var p progress
 	switch {
-	case r.IsOpenedCurrent() && (!q.Usage || r.hasUsage()):
+	case r.IsOpenedCurrent() && (!wantsUsage(q, &r.facts) || r.hasUsage()):
 		return r.now(q), info, nil
 	case compressed(r.Path):
 		p, r.usage, err = readCompressed(ctx, file)
@@ -179,10 +187,15 @@ func (r *rolloutFile) update(ctx context.Context, q *adapters.Query) (rolloutFac
 // hasUsage reports whether the scan covers everything that was read of the rollout.
 func (r *rolloutFile) hasUsage() bool { return r.usage != nil && r.usage.next >= r.Next }
 
+// wantsUsage reports whether the whole rollout is needed: for the times of use, or for totals that its end lacks.
+func wantsUsage(q *adapters.Query, f *facts) bool {
+	return q.Usage || q.Totals && f.totals != nil && f.totals.beganAgain()
+}
+
 // readUsage brings the scan up to date, if it is asked for. A scan that is not finished in time continues at the next
 // question; until then the usage is not known.
 func (r *rolloutFile) readUsage(ctx context.Context, file io.ReaderAt, p *progress, q *adapters.Query) error {
-	if !q.Usage {
+	if !wantsUsage(q, &p.facts) {
 		return nil
 	}
 	if r.usage == nil {

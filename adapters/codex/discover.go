@@ -35,10 +35,11 @@ type discovery struct {
 // found is one rollout, with its facts and its process.
 type found struct {
 	rollout
-	facts facts
-	usage []adapters.Usage // by time; nil where it is not asked for
-	host  *host
-	err   error
+	facts  facts
+	usage  []adapters.Usage // by time; nil where it is not asked for
+	tokens *adapters.Tokens // where the facts lack them
+	host   *host
+	err    error
 }
 
 // isEmpty reports whether the rollout has no record. Such a file is no session.
@@ -264,7 +265,7 @@ func (d *discovery) read(ctx context.Context, list []*found) {
 		}
 		var read rolloutFacts
 		read, f.info, f.err = d.adapter.rollouts.read(ctx, f.path, f.info, &d.query)
-		f.facts, f.usage = read.facts, read.usage
+		f.facts, f.usage, f.tokens = read.facts, read.usage, read.tokens
 		if d.query.Usage && f.err == nil && f.usage == nil && f.facts.totals != nil {
 			d.answer.Skip("usage not read in time", 1)
 			d.answer.LeaveOut(kit.NotInTime, 1)

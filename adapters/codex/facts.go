@@ -164,8 +164,8 @@ func (f *facts) applyUsage(r record) {
 		return
 	}
 	// Two kinds of records have the same cumulative count, one kind later than the
-	// other. The larger count is the newer one.
-	if r.totals != nil && (f.totals == nil || r.totals.total >= f.totals.total) {
+	// other. The larger count is the newer one, except where the count began again.
+	if r.totals != nil && (f.totals == nil || r.totals.total >= f.totals.total || r.totals.isFull()) {
 		f.totals = r.totals
 	}
 	f.context = cmp.Or(max(r.context, 0), f.context)
@@ -275,14 +275,23 @@ func (f *facts) answerCall(id string) {
 func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
 
 // tokenTotals returns the thread's tokens as all adapters count them. Codex counts
-// cached and written tokens into its input.
+// cached and written tokens into its input. It returns nil where the last record does
+// not state them: see tokens.beganAgain.
 func (f *facts) tokenTotals() *adapters.Tokens {
-	if f.totals == nil {
+	if f.totals == nil || f.totals.beganAgain() {
 		return nil
 	}
 	t := f.totals.own(f.base).counts()
 	return &t
 }
+
+// isFull reports whether a count is not of tokens that were used: when a request exceeds the context window, Codex puts the size of the window in place
+// of the total, and begins to count again from there.
+func (t *tokens) isFull() bool { return t.total > 0 && t.input == 0 && t.output == 0 }
+
+// beganAgain reports whether cumulative counts lack what was used before the context window was exceeded. Reasoning is part of the output, but some
+// providers add it to the total.
+func (t *tokens) beganAgain() bool { return t.total > t.input+t.output+t.reasoning }
 
 func (t *tokens) counts() adapters.Tokens {
 	return adapters.Tokens{

@@ -21,7 +21,8 @@ type usageScan struct {
 	id        string
 	inherited int64
 	copies    copies
-	totals    *tokens // the largest so far
+	totals    *tokens // the largest so far, since the count began again
+	recorded  bool    // there are records of usage beside the counts
 	ledger    kit.SavedLedger
 	guardian  bool // its prompts are not the user's
 
@@ -90,9 +91,19 @@ func (u *usageScan) record(r *record) {
 	}
 }
 
-// count adds the difference to the largest totals so far: see facts.applyUsage.
+// count adds the difference to the largest totals so far: see facts.applyUsage. Where the count began again (tokens.isFull), records of usage (0.169) go on.
 func (u *usageScan) count(r *record) {
-	if r.totals == nil || r.thread != "" && u.id != "" && r.thread != u.id || u.totals != nil && r.totals.total < u.totals.total {
+	if r.totals == nil || r.thread != "" && u.id != "" && r.thread != u.id {
+		return
+	}
+	u.recorded = u.recorded || r.thread != ""
+	switch {
+	case u.recorded && r.thread == "" && r.totals.beganAgain():
+		return
+	case r.totals.isFull():
+		u.totals, u.copies.totals = r.totals, nil
+		return
+	case u.totals != nil && r.totals.total < u.totals.total:
 		return
 	}
 	now, before := r.totals.own(u.copies.totals).counts(), adapters.Tokens{}

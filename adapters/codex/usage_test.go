@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -112,5 +113,77 @@ func TestUsageNotReadInTime(t *testing.T) {
 	r.usage = nil
 	if err := r.readUsage(over, file, &p, q); err == nil {
 		t.Error("a question that is over is answered")
+	}
+}
+
+// When a request exceeds the context window, Codex states the window's size as the total, and counts on from there. What was used
+// before counts all the same, and a thread whose end does not state it is read whole. The records of usage (0.169) go on.
+func TestUsageBeyondTheContextWindow(t *testing.T) {
+	const window = 258400
+	count := func(s *script, input, cached, output, total int) {
+		s.event(fmt.Sprintf(`{"type":"token_count","info":{"total_token_usage":{"input_tokens":%d,"cached_input_tokens":%d,"output_tokens":%d,"total_tokens":%d},"model_context_window":%d}}`, input, cached, output, total, window))
+	}
+	recorded := func(s *script, input, cached, output int) {
+		s.add(`{"timestamp":%q,"type":"token_usage_record","payload":{"thread_id":%q,"thread_token_usage":{"input_tokens":%d,"cached_input_tokens":%d,"output_tokens":%d,"total_tokens":%d}}}`,
+			s.now(), threadA, input, cached, output, input+output)
+	}
+	for name, c := range map[string]struct {
+		before int // the input of each of the answers before
+		record bool
+	}{"less was used than the window holds": {100_000, false}, "more was used": {500_000, false}, "with records of usage": {500_000, true}} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(threadA, "0.142.5").start("a").context("m").prompt("x")
+			for n := 1; n <= 2; n++ {
+				if c.record {
+					recorded(s, n*c.before, n*60_000, n*10)
+				}
+				count(s, n*c.before, n*60_000, n*10, n*(c.before+10))
+			}
+			count(s, 0, 0, 0, window)
+			s.done("a")
+			count(s, 0, 0, 0, window) // again, for other limits
+			s.start("b").prompt("y")
+			for n := 1; n <= 3; n++ {
+				if c.record {
+					recorded(s, 2*c.before+n*700, 120_000+n*100, 20+n)
+				}
+				count(s, n*700, n*100, n, window+n*701)
+			}
+			s.done("b")
+			want := adapters.Tokens{Input: int64(2*c.before - 120_000 + 3*600), CacheRead: 120_300, Output: 23}
+			holdTotals(t, s.lines, want)
+		})
+	}
+}
+
+// holdTotals compares what a list and the usage have of a rollout, read at once and in steps.
+func holdTotals(t *testing.T, lines []string, want adapters.Tokens) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "rollout.jsonl")
+	ask := func(c *cache, q adapters.Query) rolloutFacts {
+		t.Helper()
+		info, err := os.Stat(path)
+		must.Do(t, err)
+		read, _, err := c.read(t.Context(), path, info, &q)
+		must.Do(t, err)
+		return read
+	}
+	grown := &cache{}
+	for n := range lines {
+		must.Do(t, os.WriteFile(path, []byte(strings.Join(lines[:n+1], "\n")+"\n"), 0o600))
+		ask(grown, adapters.Query{Totals: n%3 > 0, Usage: n%2 > 0})
+	}
+	for how, c := range map[string]*cache{"at once": {}, "in steps": grown} {
+		listed := ask(c, adapters.Query{Totals: true})
+		if got := cmp.Or(listed.tokens, listed.tokenTotals()); got == nil || *got != want {
+			t.Errorf("%s: a list has %+v, want %+v", how, got, want)
+		}
+		var used adapters.Tokens
+		for _, u := range ask(c, adapters.Query{Totals: true, Usage: true}).usage {
+			used.Add(u.Tokens)
+		}
+		if used != want {
+			t.Errorf("%s: %+v was used, want %+v", how, used, want)
+		}
 	}
 }
