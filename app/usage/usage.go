@@ -210,10 +210,10 @@ func (r *Row) count(s *app.Session, c *counted) {
 	r.CostUSD += c.usage.CostUSD
 }
 
-// costOf returns what a step of a session cost. ok is false where the agent does not state the session's cost and the user
-// gives no price for the model.
+// costOf returns what a step of a session cost. ok is false where the agent states neither the session's cost nor that of the step, as it can for
+// the answers of sub-agents, and the user gives no price for the model.
 func costOf(s *app.Session, u *adapters.Usage, prices map[string]settings.Price) (usd float64, ok bool) {
-	if s.CostUSD > 0 {
+	if s.CostUSD > 0 || u.CostUSD > 0 {
 		return u.CostUSD, true
 	}
 	p, ok := prices[cmp.Or(u.Model, s.Model)]

@@ -99,6 +99,20 @@ func TestSince(t *testing.T) {
 	}
 }
 
+// What answers of sub-agents cost counts also where the session itself cost nothing; the user's prices are for the others.
+func TestCostOfSubAgents(t *testing.T) {
+	free, paid := step("2026-11-03T10:00:00Z", 10, 1), step("2026-11-03T10:00:00Z", 5, 0)
+	paid.Model, paid.CostUSD = "paid", 0.25
+	s := sessionOf(free, paid)
+	s.CostUSD = 0
+	if r := Of([]app.Session{s}, Query{By: ByDay}).Total; r.CostUSD != 0.25 || r.Costed != 1 {
+		t.Errorf("%+v", r)
+	}
+	if r := Of([]app.Session{s}, Query{By: ByDay, Prices: map[string]settings.Price{"m": {Input: 1e5}, "paid": {Input: 1e6}}}).Total; r.CostUSD != 1.25 {
+		t.Errorf("with a price: %+v", r)
+	}
+}
+
 // A session of an agent that does not say when it used what counts as a whole, at its last activity.
 func TestUntimed(t *testing.T) {
 	inZone(t, "UTC")
