@@ -166,15 +166,17 @@ func (p *piForm) agent(s *history) string {
 	return filepath.Join(strings.TrimSuffix(s.path, ".jsonl"), "worker", fmt.Sprintf("run-%d", p.rng.IntN(1<<30)), "session.jsonl")
 }
 
-func (p *piForm) begin(s *history) {
+func (p *piForm) begin(s *history) { p.head(s, "") }
+
+func (p *piForm) head(s *history, extra string) {
 	if s.of == "" {
 		s.path = filepath.Join(p.home, ".pi/agent/sessions/--w-a--", strings.NewReplacer(":", "-", ".", "-").Replace(s.began.Format(stampMillis))+"_"+s.session+".jsonl")
 	}
-	p.write(s.path, fmt.Sprintf(`{"type":"session","version":3,"id":%q,"timestamp":%q,"cwd":"/w/a"}`+"\n", s.session, s.began.Format(stampMillis)))
+	p.write(s.path, fmt.Sprintf(`{"type":"session","version":3,"id":%q,"timestamp":%q,"cwd":"/w/a"%s}`+"\n", s.session, s.began.Format(stampMillis), extra))
 }
 
 func (p *piForm) copies(s *history, from []*given) bool {
-	p.begin(s)
+	p.head(s, `,"parentSession":"/parent.jsonl"`) // entries that are older than another session are its own: the clock was set back
 	for _, g := range from {
 		p.write(s.path, p.answer(s, g))
 	}
