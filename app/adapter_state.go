@@ -36,13 +36,15 @@ type source struct {
 	limits  []string  // describe what can't be watched
 	// unreadable are the problems of the last answer with places that the poller tries
 	// to open.
-	unreadable     []*adapters.Problem
-	asking         int
-	flight         *flight
-	watches        map[proc.Identity]*exitWatch
-	agentProcesses map[proc.Identity]bool // processes of its agent, whose end is watched
-	places         *watchList             // for Run to watch; nil: nothing new
-	totalsKnown    bool                   // exact tokens are cheap to read now: see Core.addTotals
+	unreadable       []*adapters.Problem
+	asking           int
+	flight           *flight
+	watches          map[proc.Identity]*exitWatch
+	agentProcesses   map[proc.Identity]bool // processes of its agent, whose end is watched
+	places           *watchList             // for Run to watch; nil: nothing new
+	totalsKnown      bool                   // exact tokens are cheap to read now: see Core.addTotals
+	exited           bool                   // one of its processes ended, for Run to refresh
+	refreshRequested bool                   // it may have changed, for Run to refresh
 }
 
 // watchList holds the folders that an adapter wants to be watched, the places where it

@@ -81,24 +81,22 @@ type Core struct {
 	onBattery func() bool
 	sources   []*source
 
-	mu               sync.Mutex
-	last             *Snapshot
-	generation       uint64          // number of changes of what a snapshot contains; last may have fewer
-	known            []Session       // of this machine, also those that are not shown
-	own              []Session       // the sessions of known that are shown; shared with the last snapshot
-	hidden           []Session       // the sessions that the settings leave out, of all machines
-	leftOut          []adapters.Name // the agents that the settings leave out
-	headless         Headless
-	machines         machineRolls
-	joined           func() []Session // returns own and the sessions of machines as one list
-	listeners        map[*Events]struct{}
-	readers          map[Wakeup]struct{}
-	troubles         []string
-	running          bool
-	exits            map[*source]bool                      // sources whose processes ended, for Run to refresh
-	refreshRequested map[*source]bool                      // sources that may have changed, for Run to refresh
-	wake             Wakeup                                // there is work for Run
-	peeks            map[peekKey]*call[[]adapters.Message] // calls that have not returned after their limit
+	mu         sync.Mutex
+	last       *Snapshot
+	generation uint64          // number of changes of what a snapshot contains; last may have fewer
+	known      []Session       // of this machine, also those that are not shown
+	own        []Session       // the sessions of known that are shown; shared with the last snapshot
+	hidden     []Session       // the sessions that the settings leave out, of all machines
+	leftOut    []adapters.Name // the agents that the settings leave out
+	headless   Headless
+	machines   machineRolls
+	joined     func() []Session // returns own and the sessions of machines as one list
+	listeners  map[*Events]struct{}
+	readers    map[Wakeup]struct{}
+	troubles   []string
+	running    bool
+	wake       Wakeup                                // there is work for Run
+	peeks      map[peekKey]*call[[]adapters.Message] // calls that have not returned after their limit
 }
 
 // New returns a Core. It asks no adapter yet.
@@ -108,16 +106,14 @@ func New(cfg Config) *Core {
 	}
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	c := &Core{
-		cfg:              cfg,
-		began:            time.Now(),
-		clock:            clocks(),
-		onBattery:        onBattery,
-		listeners:        map[*Events]struct{}{},
-		readers:          map[Wakeup]struct{}{},
-		exits:            map[*source]bool{},
-		refreshRequested: map[*source]bool{},
-		wake:             NewWakeup(),
-		peeks:            map[peekKey]*call[[]adapters.Message]{},
+		cfg:       cfg,
+		began:     time.Now(),
+		clock:     clocks(),
+		onBattery: onBattery,
+		listeners: map[*Events]struct{}{},
+		readers:   map[Wakeup]struct{}{},
+		wake:      NewWakeup(),
+		peeks:     map[peekKey]*call[[]adapters.Message]{},
 	}
 	for _, a := range cfg.Adapters {
 		c.sources = append(c.sources, newSource(a))

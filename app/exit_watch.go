@@ -125,7 +125,7 @@ func (c *Core) exited(s *source, w *exitWatch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w.exited = true
-	c.exits[s] = true
+	s.exited = true
 	c.wake.Set()
 }
 
@@ -157,7 +157,7 @@ func (c *Core) requestRefresh(s *source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.running {
-		c.refreshRequested[s] = true
+		s.refreshRequested = true
 		c.wake.Set()
 	}
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"maps"
 	"sync"
 	"time"
 
@@ -167,8 +166,8 @@ func (r *runner) spawn(f func()) { r.group.Go(f) }
 func (r *runner) stop() {
 	r.core.mu.Lock()
 	r.core.running = false
-	clear(r.core.refreshRequested)
 	for _, s := range r.core.sources {
+		s.refreshRequested = false
 		clear(s.agentProcesses)
 	}
 	r.core.mu.Unlock()
@@ -188,28 +187,23 @@ func (r *runner) stop() {
 // handleRequests does what other goroutines requested of Run.
 func (r *runner) handleRequests() {
 	c := r.core
-	found := map[*source]*watchList{}
-	c.mu.Lock()
-	exits, requested := maps.Clone(c.exits), maps.Clone(c.refreshRequested)
-	clear(c.exits)
-	clear(c.refreshRequested)
 	for _, s := range c.sources {
-		if s.places != nil {
-			found[s], s.places = s.places, nil
+		c.mu.Lock()
+		exited, requested, found := s.exited, s.refreshRequested, s.places
+		s.exited, s.refreshRequested, s.places = false, false, nil
+		c.mu.Unlock()
+		if exited {
+			r.spawn(func() {
+				c.ask(r.ctx, s, question{exit: true, limit: exitLimit, rough: true})
+				c.requestRefresh(s) // the end may have changed more than this session
+			})
 		}
-	}
-	c.mu.Unlock()
-	for s := range exits {
-		r.spawn(func() {
-			c.ask(r.ctx, s, question{exit: true, limit: exitLimit, rough: true})
-			c.requestRefresh(s) // the end may have changed more than this session
-		})
-	}
-	for s := range requested {
-		r.markChanged(s)
-	}
-	for s, p := range found {
-		r.findPlaces(s, p)
+		if requested {
+			r.markChanged(s)
+		}
+		if found != nil {
+			r.findPlaces(s, found)
+		}
 	}
 }
 
