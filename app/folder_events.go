@@ -92,11 +92,11 @@ func (r *runner) eventsLost(l lostEvents) {
 // findPlaces reads which places of a source exist and watches their folders, on another goroutine than Run: a file
 // system that does not answer delays the watches of that source only.
 func (r *runner) findPlaces(s *source, p *watchList) {
-	if r.newPlaces[s] = p; r.findingPlaces[s] {
+	if _, running := r.findingPlaces[s]; running {
+		r.findingPlaces[s] = p
 		return
 	}
-	r.findingPlaces[s] = true
-	delete(r.newPlaces, s)
+	r.findingPlaces[s] = nil
 	go func() { // outside the runner's group, since it may never end
 		wanted := places.Wanted(p.watch, p.lookedIn)
 		found := foundPlaces{source: s, missing: places.Missing(p.all())}
@@ -119,8 +119,9 @@ type foundPlaces struct {
 // which may have changed before it was watched, or if a missing place has appeared.
 func (r *runner) watchPlaces(p foundPlaces) {
 	s := p.source
+	newer := r.findingPlaces[s]
 	delete(r.findingPlaces, s)
-	if newer := r.newPlaces[s]; newer != nil {
+	if newer != nil {
 		r.findPlaces(s, newer)
 	}
 	r.poll.missing[s] = p.missing

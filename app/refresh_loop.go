@@ -122,22 +122,21 @@ func (c *Core) start() bool {
 
 // runner is one call of Run. Its fields and methods belong to Run's goroutine.
 type runner struct {
-	core          *Core
-	ctx           context.Context
-	folders       *places.Folders[*source]
-	poll          *poller
-	pending       map[*source]*pendingChanges
-	due           chan *source
-	done          chan *source
-	first         chan *source // sources that were asked for the first time
-	changed       chan []*source
-	lost          chan lostEvents
-	noWatcher     bool // folders can't be watched
-	foundPlaces   chan foundPlaces
-	findingPlaces map[*source]bool // sources for which findPlaces is running
-	// newPlaces are the places that a source named while findPlaces was running.
-	newPlaces map[*source]*watchList
-	group     sync.WaitGroup
+	core        *Core
+	ctx         context.Context
+	folders     *places.Folders[*source]
+	poll        *poller
+	pending     map[*source]*pendingChanges
+	due         chan *source
+	done        chan *source
+	first       chan *source // sources that were asked for the first time
+	changed     chan []*source
+	lost        chan lostEvents
+	noWatcher   bool // folders can't be watched
+	foundPlaces chan foundPlaces
+	// findingPlaces has the sources for which findPlaces is running, with the places that the source named meanwhile, or nil.
+	findingPlaces map[*source]*watchList
+	group         sync.WaitGroup
 }
 
 // pendingChanges contains when a source is to be refreshed.
@@ -156,7 +155,7 @@ func newRunner(c *Core) *runner {
 		core: c, folders: &places.Folders[*source]{}, pending: map[*source]*pendingChanges{}, poll: newPoller(c),
 		due: make(chan *source), done: make(chan *source), first: make(chan *source),
 		changed: make(chan []*source), lost: make(chan lostEvents),
-		foundPlaces: make(chan foundPlaces), findingPlaces: map[*source]bool{}, newPlaces: map[*source]*watchList{},
+		foundPlaces: make(chan foundPlaces), findingPlaces: map[*source]*watchList{},
 	}
 }
 
