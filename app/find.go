@@ -35,7 +35,7 @@ func (c *Core) Find(ctx context.Context, prefix string) (Session, *Snapshot, err
 	cfg := c.cfg
 	cfg.Since, cfg.Watch = All, nil
 	whole := New(cfg)
-	snap := whole.askEach(ctx, question{ids: []string{prefix}}, prefix)
+	snap := whole.askExact(ctx, prefix)
 	if s, err := findExact(snap, prefix); err == nil || ctx.Err() != nil {
 		return s, snap, ctx.Err()
 	}
@@ -54,16 +54,15 @@ func (c *Core) Find(ctx context.Context, prefix string) (Session, *Snapshot, err
 	return s, snap, ctx.Err()
 }
 
-// askEach asks every adapter one question. It returns when each has answered or failed,
-// or when the session with exactly this id was found.
-func (c *Core) askEach(ctx context.Context, q question, id string) *Snapshot {
-	q.limit = c.cfg.Limit
+// askExact asks every adapter for the session with exactly this id. It returns when it was found, or when each adapter has
+// answered or failed.
+func (c *Core) askExact(ctx context.Context, id string) *Snapshot {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan struct{}, len(c.sources))
 	for _, s := range c.sources {
 		go func() {
-			c.ask(ctx, s, q)
+			c.ask(ctx, s, question{ids: []string{id}, limit: c.cfg.Limit})
 			done <- struct{}{}
 		}()
 	}
