@@ -149,11 +149,9 @@ func (s *source) sessionsToAskAgain(a *Answer, known, now *liveness) []string {
 	if len(a.Sessions) == 0 && a.Err != nil && !isAbsent(a.Err) {
 		return nil // it failed altogether
 	}
-	listed := make(map[string]bool, len(a.Sessions))
-	ids := map[string]bool{}
+	listed, ids := a.listed(), map[string]bool{}
 	for i := range a.Sessions {
 		x := &a.Sessions[i]
-		listed[x.ID] = true
 		if gone(x, now.alive) && !known.dead(x.Process) && !x.IsProcess() {
 			ids[x.ID] = true
 		}
@@ -174,12 +172,7 @@ func (s *source) sessionsToAskAgain(a *Answer, known, now *liveness) []string {
 			ids[id] = true
 		}
 	}
-	out := make([]string, 0, len(ids))
-	for id := range ids {
-		out = append(out, id)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(ids))
 }
 
 // sessionsWithExitedProcess returns the sessions of which a process ended. unlisted
@@ -209,10 +202,7 @@ type answer struct {
 
 // add merges the answer to a second question, about single sessions, into a.
 func (a *answer) add(b answer) {
-	again := make(map[string]bool, len(b.Sessions)+len(b.IDs))
-	for i := range b.Sessions {
-		again[b.Sessions[i].ID] = true
-	}
+	again := b.listed()
 	if b.Err == nil {
 		for _, id := range b.IDs { // asked about and not listed: no longer there
 			again[id] = true

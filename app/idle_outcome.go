@@ -39,10 +39,7 @@ func (r *idleOutcome) restore(x Session) Session {
 // recordIdle records the outcomes of the listed sessions that are idle. began is when
 // the question was asked.
 func (s *source) recordIdle(a *Answer, began time.Time) {
-	listed := make(map[string]bool, len(a.Sessions))
-	for i := range a.Sessions {
-		listed[a.Sessions[i].ID] = true
-	}
+	listed := a.listed()
 	for i := range s.shown {
 		x := &s.shown[i]
 		if !listed[x.ID] || x.Stale != nil || x.IsProcess() {

@@ -34,6 +34,15 @@ func (a *Answer) lacksRemote(x *adapters.Session) bool {
 // asked reports whether the question was about this session.
 func (a *Answer) asked(id string) bool { return a.IDs == nil || slices.Contains(a.IDs, id) }
 
+// listed returns the ids of the sessions in the answer.
+func (a *Answer) listed() map[string]bool {
+	ids := make(map[string]bool, len(a.Sessions))
+	for i := range a.Sessions {
+		ids[a.Sessions[i].ID] = true
+	}
+	return ids
+}
+
 // Input contains all that Reconcile depends on.
 type Input struct {
 	Before []Session // what was shown of this adapter

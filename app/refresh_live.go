@@ -60,10 +60,7 @@ func (c *Core) canAskLive(s *source) bool {
 // keepStopped adds to an answer about live sessions those rows of stopped sessions that it does not list. Rows of launches that the agent
 // does not list are left out: Core.addLaunches adds them.
 func (a *answer) keepStopped(rows []Session) {
-	listed := make(map[string]bool, len(a.Sessions))
-	for i := range a.Sessions {
-		listed[a.Sessions[i].ID] = true
-	}
+	listed := a.listed()
 	a.Sessions = slices.Clip(a.Sessions)
 	for i := range rows {
 		if x := &rows[i]; x.Status == adapters.Stopped && !listed[x.ID] && (x.Launch == nil || !x.Launch.Unlisted) {
