@@ -121,22 +121,18 @@ type Family struct {
 // Nest finds the sub-agents of each session. Where sessions are each other's parents by
 // their agents' files, it ignores the parent of one.
 func Nest(sessions []Session) Family {
-	type key struct {
-		agent adapters.Name
-		id    string
-	}
 	f := Family{Parent: make([]int, len(sessions)), Children: make([][]int, len(sessions))}
-	at := make(map[key]int, len(sessions))
+	at := make(map[SessionKey]int, len(sessions))
 	for i := range sessions {
 		f.Parent[i] = -1
-		k := key{sessions[i].Agent, sessions[i].ID}
+		k := sessions[i].Key()
 		if _, ok := at[k]; !ok {
 			at[k] = i
 		}
 	}
 	for i := range sessions {
 		s := &sessions[i]
-		if p, ok := at[key{s.Agent, s.Parent}]; ok && s.Parent != "" && !f.isBelow(p, i) {
+		if p, ok := at[SessionKey{s.Agent, s.Parent}]; ok && s.Parent != "" && !f.isBelow(p, i) {
 			f.Parent[i] = p
 			f.Children[p] = append(f.Children[p], i)
 		}

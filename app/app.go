@@ -35,6 +35,15 @@ type Session struct {
 // nothing.
 func (s *Session) IsEmptyProcess() bool { return s.IsProcess() && s.Launch == nil && !s.Unstored }
 
+// SessionKey identifies a session among those of all agents: two agents may use the same id.
+type SessionKey struct {
+	Agent adapters.Name
+	ID    string
+}
+
+// Key returns the key of the session.
+func (s *Session) Key() SessionKey { return SessionKey{s.Agent, s.ID} }
+
 // Launch contains what Rollcall recorded of a launch and the agent does not store.
 type Launch struct {
 	ID         string

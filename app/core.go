@@ -95,8 +95,8 @@ type Core struct {
 	readers    map[Wakeup]struct{}
 	troubles   []string
 	running    bool
-	wake       Wakeup                                // there is work for Run
-	peeks      map[peekKey]*call[[]adapters.Message] // calls that have not returned after their limit
+	wake       Wakeup                                   // there is work for Run
+	peeks      map[SessionKey]*call[[]adapters.Message] // calls that have not returned after their limit
 }
 
 // New returns a Core. It asks no adapter yet.
@@ -113,7 +113,7 @@ func New(cfg Config) *Core {
 		listeners: map[*Events]struct{}{},
 		readers:   map[Wakeup]struct{}{},
 		wake:      NewWakeup(),
-		peeks:     map[peekKey]*call[[]adapters.Message]{},
+		peeks:     map[SessionKey]*call[[]adapters.Message]{},
 	}
 	for _, a := range cfg.Adapters {
 		c.sources = append(c.sources, newSource(a))

@@ -78,19 +78,14 @@ func divide(all []Session, leftOut []adapters.Name) (shown, hidden []Session) {
 	if len(leftOut) == 0 {
 		return all, nil
 	}
-	type key struct {
-		agent adapters.Name
-		id    string
-	}
-	parents, launched := map[key]string{}, map[key]bool{}
+	parents, launched := map[SessionKey]string{}, map[SessionKey]bool{}
 	for i := range all {
 		s := &all[i]
 		if slices.Contains(leftOut, s.Agent) {
-			k := key{s.Agent, s.ID}
-			parents[k], launched[k] = s.Parent, s.Launch != nil
+			parents[s.Key()], launched[s.Key()] = s.Parent, s.Launch != nil
 		}
 	}
-	isLaunched := func(k key) bool {
+	isLaunched := func(k SessionKey) bool {
 		for range len(parents) { // parents may form a cycle
 			if launched[k] {
 				return true
@@ -99,13 +94,13 @@ func divide(all []Session, leftOut []adapters.Name) (shown, hidden []Session) {
 			if parent == "" {
 				return false
 			}
-			k.id = parent
+			k.ID = parent
 		}
 		return false
 	}
 	shown = make([]Session, 0, len(all)-len(parents))
 	for i := range all {
-		if s := &all[i]; slices.Contains(leftOut, s.Agent) && !isLaunched(key{s.Agent, s.ID}) {
+		if s := &all[i]; slices.Contains(leftOut, s.Agent) && !isLaunched(s.Key()) {
 			hidden = append(hidden, *s)
 		} else {
 			shown = append(shown, *s)

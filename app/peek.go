@@ -15,18 +15,12 @@ import (
 // ErrNoPeek reports that Rollcall can't show the conversations of an agent.
 var ErrNoPeek = errors.New("its conversations can't be shown")
 
-// peekKey identifies a session whose messages are read.
-type peekKey struct {
-	agent adapters.Name
-	id    string
-}
-
 // hangingPeek returns a call of Peek for a session that has not returned after its limit, or nil. The session is not asked
 // for again until that call returns.
-func (c *Core) hangingPeek(key peekKey) *call[[]adapters.Message] {
+func (c *Core) hangingPeek(key SessionKey) *call[[]adapters.Message] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	maps.DeleteFunc(c.peeks, func(_ peekKey, k *call[[]adapters.Message]) bool { return k.hasReturned() })
+	maps.DeleteFunc(c.peeks, func(_ SessionKey, k *call[[]adapters.Message]) bool { return k.hasReturned() })
 	return c.peeks[key]
 }
 
@@ -56,7 +50,7 @@ func (c *Core) Peek(ctx context.Context, s Session, n int) ([]adapters.Message, 
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", s.Agent, ErrNoPeek)
 	}
-	key := peekKey{s.Agent, s.ID}
+	key := s.Key()
 	if k := c.hangingPeek(key); k != nil {
 		return nil, errHanging(k.began)
 	}

@@ -10,14 +10,6 @@ import (
 	"rollcall/app/present"
 )
 
-// key names a row of a machine.
-type key struct {
-	agent adapters.Name
-	id    string
-}
-
-func keyOf(s *app.Session) key { return key{s.Agent, s.ID} }
-
 // answer is how an adapter of a machine answered.
 type answer struct {
 	state app.AdapterState
@@ -28,15 +20,15 @@ type answer struct {
 type mirror struct {
 	name string
 
-	rows     map[key]app.Session
+	rows     map[app.SessionKey]app.Session
 	adapters map[adapters.Name]answer
 	// incoming are the rows of a connection whose roll is not complete; nil: rows are those of the connection.
-	incoming map[key]app.Session
+	incoming map[app.SessionKey]app.Session
 
 	// kept are the rows of an earlier connection that stay because their agent could not be read since then.
-	kept map[key]bool
+	kept map[app.SessionKey]bool
 	// waiting are the rows for which an event has reported that the session waits. The end of such a wait is always reported too.
-	waiting map[key]bool
+	waiting map[app.SessionKey]bool
 
 	minute time.Time // the minute in which events are counted
 	events int
@@ -55,12 +47,12 @@ type mirror struct {
 }
 
 func newMirror(name string) *mirror {
-	return &mirror{name: name, rows: map[key]app.Session{}, kept: map[key]bool{}, waiting: map[key]bool{}, adapters: map[adapters.Name]answer{}}
+	return &mirror{name: name, rows: map[app.SessionKey]app.Session{}, kept: map[app.SessionKey]bool{}, waiting: map[app.SessionKey]bool{}, adapters: map[adapters.Name]answer{}}
 }
 
 // begin prepares the mirror for a new connection. The rows stay, as stale ones, until the roll is complete.
 func (m *mirror) begin(now time.Time) {
-	m.incoming, m.connected, m.skipped, m.full, m.began = map[key]app.Session{}, false, 0, false, now
+	m.incoming, m.connected, m.skipped, m.full, m.began = map[app.SessionKey]app.Session{}, false, 0, false, now
 	m.adapters = map[adapters.Name]answer{}
 }
 
@@ -93,7 +85,7 @@ func (m *mirror) take(l *line, now time.Time) (evs []app.Event) {
 		m.put(l.Session)
 	case "removed":
 		if l.Removed != nil {
-			evs = m.remove(key{l.Removed.Agent, app.MachineID(m.name, l.Removed.ID)}, now)
+			evs = m.remove(app.SessionKey{Agent: l.Removed.Agent, ID: app.MachineID(m.name, l.Removed.ID)}, now)
 		}
 	case "roll":
 		evs = m.complete(now)
@@ -108,7 +100,7 @@ func (m *mirror) take(l *line, now time.Time) (evs []app.Event) {
 // tell returns the event, unless there were too many. It never omits the event that ends a wait which an earlier event reported, since the wait would otherwise
 // be shown forever.
 func (m *mirror) tell(e app.Event, now time.Time) []app.Event {
-	k := keyOf(&e.Session)
+	k := e.Session.Key()
 	waits := e.Kind != app.Ended && e.Session.Status == adapters.Waiting
 	over := m.waiting[k] && !waits
 	if !m.mayTell(now) && !over {
@@ -123,7 +115,7 @@ func (m *mirror) tell(e app.Event, now time.Time) []app.Event {
 }
 
 // remove removes a row. If an event has reported that the session waits, remove returns the event that ends the wait.
-func (m *mirror) remove(k key, now time.Time) (evs []app.Event) {
+func (m *mirror) remove(k app.SessionKey, now time.Time) (evs []app.Event) {
 	was, listed := m.current()[k]
 	delete(m.current(), k)
 	if listed && m.connected && m.waiting[k] {
@@ -139,7 +131,7 @@ func (m *mirror) dropKept(agent adapters.Name, now time.Time) (evs []app.Event) 
 		return nil
 	}
 	for k := range m.kept {
-		if k.agent != agent {
+		if k.Agent != agent {
 			continue
 		}
 		if was := m.rows[k]; was.Live() && !was.IsProcess() {
@@ -171,7 +163,7 @@ func (m *mirror) mayTell(now time.Time) bool {
 const maxAdapters = 50
 
 // current returns the rows that the lines of the stream change.
-func (m *mirror) current() map[key]app.Session {
+func (m *mirror) current() map[app.SessionKey]app.Session {
 	if m.incoming != nil {
 		return m.incoming
 	}
@@ -187,13 +179,13 @@ func (m *mirror) put(w *SessionJSON) (s app.Session, ok bool) {
 		m.skipped++
 		return s, false
 	}
-	delete(m.kept, keyOf(&s))
+	delete(m.kept, s.Key())
 	rows := m.current()
-	if _, replaces := rows[keyOf(&s)]; !replaces && len(rows) >= maxSessions {
+	if _, replaces := rows[s.Key()]; !replaces && len(rows) >= maxSessions {
 		m.full = true
 		return s, false
 	}
-	rows[keyOf(&s)] = s
+	rows[s.Key()] = s
 	return s, true
 }
 
@@ -222,10 +214,10 @@ func (m *mirror) complete(now time.Time) (evs []app.Event) {
 		return nil
 	}
 	before, after := m.rows, m.incoming
-	m.kept, m.waiting = map[key]bool{}, map[key]bool{}
+	m.kept, m.waiting = map[app.SessionKey]bool{}, map[app.SessionKey]bool{}
 	for k, was := range before {
 		s, listed := after[k]
-		a := m.adapters[k.agent]
+		a := m.adapters[k.Agent]
 		switch {
 		case !listed && a.state == app.Failed:
 			was.Stale = &app.Stale{Since: m.seen(&was), Reason: a.err}
