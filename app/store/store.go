@@ -29,7 +29,7 @@ import (
 // need no lock: a reader sees the former value or the new one. A caller that reads, decides and writes must hold Lock.
 //
 // The folder and its files are used only if they belong to the user and no one else can write them; otherwise methods
-// return *owned.UnsafeError. No method waits for a file system that does not answer (bounded.ErrNoAnswer).
+// return *UnsafeError. No method waits for a file system that does not answer (bounded.ErrNoAnswer).
 type Folder struct {
 	path string
 	top  string // parent folder, which is checked as well; empty: only path is checked
@@ -60,7 +60,7 @@ func (f Folder) Path() string { return f.path }
 // File returns the path of a value's file.
 func (f Folder) File(name string) string { return filepath.Join(f.path, name+suffix) }
 
-// opener opens a folder and those below it, and checks them: owned.OpenDir, or owned.MakeDir, which creates them.
+// opener opens a folder and those below it, and checks them: OpenDir, or MakeDir, which creates them.
 type opener func(path string, below ...string) (*Dir, error)
 
 func (f Folder) open(with opener) (*Dir, error) {

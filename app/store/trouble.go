@@ -45,7 +45,7 @@ func (p *Pause) Left(now time.Time) time.Duration {
 // logInterval is the shortest time between two log lines with the same cause.
 const logInterval = time.Minute
 
-// Book collects the troubles of the parts of a process. It is safe for concurrent use.
+// Failures collects the troubles of the parts of a process. It is safe for concurrent use.
 type Failures struct {
 	log  *slog.Logger
 	show func([]string)
@@ -55,7 +55,7 @@ type Failures struct {
 	now    map[string]string    // current trouble, by part
 }
 
-// NewBook returns an empty book. It calls show, which may be nil, with the troubles of all parts, one line each,
+// NewFailures returns Failures without a trouble. It calls show, which may be nil, with the troubles of all parts, one line each,
 // whenever they change. show must not block.
 func NewFailures(log *slog.Logger, show func([]string)) *Failures {
 	if show == nil {
@@ -87,11 +87,7 @@ func (b *Failures) Say(part, text string) {
 }
 
 // Succeeded records that a part no longer has a trouble.
-func (b *Failures) Succeeded(part string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.set(part, "")
-}
+func (b *Failures) Succeeded(part string) { b.Say(part, "") }
 
 func (b *Failures) set(part, text string) {
 	if b.now[part] == text {
