@@ -63,14 +63,13 @@ func failedMachines(snapshot *app.Snapshot) (out []trouble) {
 		if m.State != app.Failed {
 			continue
 		}
-		h := app.Health{Problems: m.Problems, Answered: m.Answered}
 		head := "⚠ " + m.Name + ": "
 		tail := ""
 		if !m.Answered.IsZero() {
 			tail = ", list from " + clock(m.Answered, snapshot.At)
 		}
 		room := adapterWidth - present.Width(head) - present.Width(tail)
-		out = append(out, trouble{agent: m.Name, failed: true, away: true, text: head + present.Cut(present.Line(present.Head(h.Problems[0])), room) + tail})
+		out = append(out, trouble{agent: m.Name, failed: true, away: true, text: head + present.Cut(present.Line(present.Head(m.Problems[0])), room) + tail})
 	}
 	if more := len(out) - maxMachines; more > 0 {
 		out[maxMachines-1].text = fmt.Sprintf("⚠ %d more machines did not answer", more+1)
