@@ -15,21 +15,22 @@ const perFile = 60 * time.Microsecond
 // ReadingTime returns a context in which an adapter reads n files, the newest first. It ends before ctx does, so that what
 // was read by then is answered in time: earlier for more files, at most by a third of the time.
 func ReadingTime(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+	return earlier(ctx, func(left time.Duration) time.Duration { return min(time.Duration(n)*perFile, max(left, 0)/3) })
+}
+
+// earlier returns a context that ends before ctx does, by the time that reserve returns for the time that is left. One without a deadline stays as it is.
+func earlier(ctx context.Context, reserve func(left time.Duration) time.Duration) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return ctx, func() {}
 	}
-	return context.WithDeadline(ctx, deadline.Add(-min(time.Duration(n)*perFile, max(time.Until(deadline), 0)/3)))
+	return context.WithDeadline(ctx, deadline.Add(-reserve(time.Until(deadline))))
 }
 
 // Part returns a context that ends after the nth part of the time until ctx ends: for listing folders and examining files, so that
 // time is left to read some of them.
 func Part(ctx context.Context, n int) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(n))
+	return earlier(ctx, func(left time.Duration) time.Duration { return left - left/time.Duration(n) })
 }
 
 // IsOver reports whether the deadline of ctx has passed: an answer that takes longer is lost as a whole.
@@ -62,9 +63,5 @@ const margin = 300 * time.Millisecond
 // WithMargin returns a context that ends a little before ctx. Sums and the times of use are read within it; a
 // session for which this takes too long is answered without them.
 func WithMargin(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return ctx, func() {}
-	}
-	return context.WithDeadline(ctx, deadline.Add(-min(margin, time.Until(deadline)/5)))
+	return earlier(ctx, func(left time.Duration) time.Duration { return min(margin, left/5) })
 }
