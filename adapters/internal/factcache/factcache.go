@@ -106,16 +106,9 @@ func (f *Facts[T]) decode(data []byte) (value T, ok bool) {
 }
 
 // Store keeps a value for a path. read is the number of bytes that were read for it: the cache is
-// saved when enough has been read since the last time.
-func (f *Facts[T]) Store(path string, value *T, read int64) {
-	if f == nil {
-		return
-	}
-	f.file.store(path, f.codec.append(nil, pointerTo(value)), read)
-}
-
-// StoreSum stores a value like Store, and returns a number by which LoadSum finds this value and no other. The number is not 0, except for a nil Facts.
-func (f *Facts[T]) StoreSum(path string, value *T, read int64) uint64 {
+// saved when enough has been read since the last time. Store returns a number by which LoadSum finds
+// this value and no other. The number is not 0, except for a nil Facts.
+func (f *Facts[T]) Store(path string, value *T, read int64) (sum uint64) {
 	if f == nil {
 		return 0
 	}
@@ -124,7 +117,7 @@ func (f *Facts[T]) StoreSum(path string, value *T, read int64) uint64 {
 	return sumOf(data)
 }
 
-// LoadSum returns the value that was stored for a path, if that is the one for which StoreSum returned sum.
+// LoadSum returns the value that was stored for a path, if that is the one for which Store returned sum.
 func (f *Facts[T]) LoadSum(path string, sum uint64) (value T, ok bool) {
 	if f == nil {
 		return value, false

@@ -38,7 +38,7 @@ func (s *Saved[T]) Store(path string, facts *T, l *SavedLedger, read int64) {
 		return
 	}
 	if l != nil && (l.here || l.sum == 0 && (l.prompted || l.answered || l.begun)) {
-		l.sum, l.here = s.ledgers.StoreSum(path, &l.Ledger, read), true
+		l.sum, l.here = s.ledgers.Store(path, &l.Ledger, read), true
 	}
 	s.facts.Store(path, facts, read)
 }
