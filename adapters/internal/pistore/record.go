@@ -190,19 +190,9 @@ func contentText(raw []byte, limit int) string {
 		text, _ := agentfile.Head(raw, limit)
 		return text
 	}
-	text := ""
-	_ = agentfile.Each(raw, func(block []byte) bool {
-		if string(agentfile.Text(agentfile.Get(block, "type"))) != "text" {
-			return true
-		}
-		part, _ := agentfile.Head(agentfile.Get(block, "text"), limit-len(text))
-		if text != "" && part != "" {
-			text += "\n"
-		}
-		text += part
-		return len(text) < limit
+	return kit.PartsText(raw, limit, func(block []byte, _ string) bool {
+		return string(agentfile.Text(agentfile.Get(block, "type"))) == "text"
 	})
-	return text
 }
 
 func toolCalls(raw []byte) (n int, last string) {
