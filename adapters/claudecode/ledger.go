@@ -80,10 +80,7 @@ func (d *discovery) settle(ctx context.Context, list []*session) {
 	for _, f := range dirs {
 		f.addAgents()
 	}
-	kit.Settle(accounts)
-	for _, a := range accounts {
-		d.answer.Copies(a.Copies)
-	}
+	d.answer.Settle(accounts)
 }
 
 // folder is a project folder with sessions of the answer.
