@@ -62,19 +62,10 @@ func (t *typed) add(h historyEntry) {
 }
 
 func parseInput(line []byte) (h historyEntry, session string) {
-	_ = agentfile.Top(line, func(key, raw []byte) bool {
-		switch string(key) {
-		case "display":
-			h.text = text(raw)
-		case "timestamp":
-			n, _ := agentfile.Int(raw)
-			h.at = millis(n)
-		case "sessionId":
-			session = agentfile.String(raw)
-		}
-		return true
-	})
-	return h, session
+	var shown, at, id []byte
+	_ = agentfile.Members(line, agentfile.Into("display", &shown), agentfile.Into("timestamp", &at), agentfile.Into("sessionId", &id))
+	n, _ := agentfile.Int(at)
+	return historyEntry{at: millis(n), text: text(shown)}, agentfile.String(id)
 }
 
 // interactive reports whether the user can type into the session.

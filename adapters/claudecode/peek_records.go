@@ -132,21 +132,10 @@ func (p *peek) queued(r *raws, m adapters.Message) {
 // assistant reads one record of an answer: newer versions write one for each
 // block, with the same message id.
 func (p *peek) assistant(r *raws, m adapters.Message) {
-	var id, content []byte
-	synthetic := false
-	_ = agentfile.Top(r.message, func(key, raw []byte) bool {
-		switch string(key) {
-		case "id":
-			id = raw
-		case "model":
-			synthetic = string(raw) == `"<synthetic>"`
-		case "content":
-			content = raw
-		}
-		return true
-	})
+	var id, model, content []byte
+	_ = agentfile.Members(r.message, agentfile.Into("id", &id), agentfile.Into("model", &model), agentfile.Into("content", &content))
 	failed := agentfile.True(r.failed)
-	if synthetic && !failed { // "No response requested."
+	if string(model) == synthetic && !failed { // "No response requested."
 		return
 	}
 	if p.answer != "" && p.answer != string(id) || failed {

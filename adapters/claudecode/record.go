@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // textLimit is the number of bytes of a prompt or a title that are kept.
@@ -232,26 +233,13 @@ func (p *parser) assistant(rec *record, r *raws) {
 	rec.failed = agentfile.True(r.failed)
 	rec.apiStatus, _ = agentfile.Int(r.apiStatus)
 	rec.resets, _ = agentfile.Int(agentfile.Get(r.quota, "resetsAt"))
-	var content, usage []byte
-	_ = agentfile.Top(r.message, func(key, raw []byte) bool {
-		switch string(key) {
-		case "id":
-			rec.message = hash(raw)
-		case "model":
-			if string(raw) == synthetic {
-				rec.synthetic = true
-			} else {
-				rec.model = reuse(&p.model, raw)
-			}
-		case "content":
-			content = raw
-		case "stop_reason":
-			rec.stop = agentfile.String(raw)
-		case "usage":
-			usage = raw
-		}
-		return true
-	})
+	into := agentfile.Into
+	var id, model, content, stop, usage []byte
+	_ = agentfile.Members(r.message, into("id", &id), into("model", &model), into("content", &content), into("stop_reason", &stop), into("usage", &usage))
+	rec.message, rec.stop = hash(id), agentfile.String(stop)
+	if rec.synthetic = string(model) == synthetic; !rec.synthetic {
+		rec.model = reuse(&p.model, model)
+	}
 	rec.usage, rec.hasUsage = tokens(usage)
 	_ = agentfile.Each(content, func(block []byte) bool {
 		rec.block(block)
@@ -261,21 +249,9 @@ func (p *parser) assistant(rec *record, r *raws) {
 
 func (rec *record) block(block []byte) {
 	var typ, id, name, input, said []byte
-	_ = agentfile.Top(block, func(key, raw []byte) bool {
-		switch string(key) {
-		case "type":
-			typ = agentfile.Text(raw)
-		case "id":
-			id = raw
-		case "name":
-			name = raw
-		case "input":
-			input = raw
-		case "text":
-			said = raw
-		}
-		return true
-	})
+	into := agentfile.Into
+	_ = agentfile.Members(block, into("type", &typ), into("id", &id), into("name", &name), into("input", &input), into("text", &said))
+	typ = agentfile.Text(typ)
 	if rec.endsInText = string(typ) == "text"; rec.endsInText && rec.said == "" {
 		rec.said, _ = agentfile.Head(said, adapters.MaxDoing)
 	}
@@ -291,31 +267,13 @@ func (rec *record) block(block []byte) {
 
 // tokens reads a usage object.
 func tokens(raw []byte) (t adapters.Tokens, ok bool) {
-	err := agentfile.Top(raw, func(key, raw []byte) bool {
-		switch string(key) {
-		case "input_tokens":
-			t.Input, ok = count(raw), true
-		case "output_tokens":
-			t.Output, ok = count(raw), true
-		case "cache_read_input_tokens":
-			t.CacheRead = count(raw)
-		case "cache_creation_input_tokens":
-			t.CacheWrite = count(raw)
-		case "output_tokens_details":
-			t.Reasoning = count(agentfile.Get(raw, "thinking_tokens"))
-		}
-		return true
-	})
-	return t, ok && err == nil
-}
-
-// count reads a number of tokens. It returns 0 for a value that can't be one.
-func count(raw []byte) int64 {
-	n, ok := agentfile.Int(raw)
-	if !ok || n < 0 || n > 1<<40 {
-		return 0
-	}
-	return n
+	into := agentfile.Into
+	var input, output, cacheRead, cacheWrite, details []byte
+	err := agentfile.Members(raw, into("input_tokens", &input), into("output_tokens", &output), into("cache_read_input_tokens", &cacheRead),
+		into("cache_creation_input_tokens", &cacheWrite), into("output_tokens_details", &details))
+	t = adapters.Tokens{Input: kit.Number(input), Output: kit.Number(output), CacheRead: kit.Number(cacheRead), CacheWrite: kit.Number(cacheWrite),
+		Reasoning: kit.Count(details, "thinking_tokens")}
+	return t, err == nil && (input != nil || output != nil)
 }
 
 // shorten cuts a name from an agent to 40 bytes, for a sentence.

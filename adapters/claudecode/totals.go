@@ -166,18 +166,9 @@ func isIrrelevantType(typ []byte) bool {
 // answer adds one block of an answer. Each block is a separate line that repeats the usage of the whole answer.
 func (t *totals) answer(f *sumFields) {
 	e := kit.Entry{At: agentfile.Time(f.at)}
-	var usage, model []byte
-	_ = agentfile.Top(f.message, func(key, value []byte) bool {
-		switch string(key) {
-		case "id":
-			e.ID = hash(value)
-		case "usage":
-			usage = value
-		case "model":
-			model = value
-		}
-		return true
-	})
+	var id, usage, model []byte
+	_ = agentfile.Members(f.message, agentfile.Into("id", &id), agentfile.Into("usage", &usage), agentfile.Into("model", &model))
+	e.ID = hash(id)
 	var ok bool
 	if e.Tokens, ok = tokens(usage); !ok {
 		return
