@@ -142,9 +142,6 @@ func sizeText(c *widgets.Code, bytes int) string {
 	if !c.IsReady() || c.Rows() <= c.Visible() {
 		return ""
 	}
-	text := fmt.Sprintf("%s, %s", english.Plural(c.Rows(), "line", "lines"), humanize.Bytes(uint64(bytes)))
-	if c.IsEndSeen() {
-		return text
-	}
-	return text + ": only a part is visible, scroll to its end"
+	return fmt.Sprintf("%s, %s", english.Plural(c.Rows(), "line", "lines"), humanize.Bytes(uint64(bytes))) +
+		when(!c.IsEndSeen(), ": only a part is visible, scroll to its end")
 }

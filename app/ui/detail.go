@@ -300,11 +300,7 @@ func staleText(s *app.Session) string {
 	if s.Stale == nil {
 		return ""
 	}
-	text := "Last seen"
-	if !s.Stale.Since.IsZero() {
-		text += " at " + s.Stale.Since.Local().Format("15:04:05")
-	}
-	return text + ": " + short(strings.TrimPrefix(s.Stale.Reason, string(s.Agent)+": "))
+	return "Last seen" + when(!s.Stale.Since.IsZero(), " at "+s.Stale.Since.Local().Format("15:04:05")) + ": " + short(strings.TrimPrefix(s.Stale.Reason, string(s.Agent)+": "))
 }
 
 // canRetryHooks reports whether the launch of a session has a hook that was started and whose result is unknown.

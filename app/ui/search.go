@@ -282,11 +282,7 @@ func (p *hitPane) take(h hitText, a *app.Around, m *messages, err error) {
 	widgets.SetLabel(p.subtitle, subtitle(&a.Session, p.ui.now()))
 	_, listed := match(p.ui.sessions.view, p.session)
 	p.list.Hidden = !listed
-	note := ""
-	if a.At < 0 {
-		note = "The message is in a part of the conversation that cannot be shown: very far back, or in an abandoned branch. These are the last messages."
-	}
-	p.note.Set(note)
+	p.note.Set(when(a.At < 0, "The message is in a part of the conversation that cannot be shown: very far back, or in an abandoned branch. These are the last messages."))
 	p.stage.Show(p.whole)
 	key := ""
 	if a.At >= 0 {

@@ -112,11 +112,7 @@ func (s *sidebar) setCompact(on bool) {
 		t.SetCompact(on)
 	}
 	s.gear.SetCompact(on)
-	text := newAgent
-	if on {
-		text = ""
-	}
-	if s.launch.Text != text {
+	if text := when(!on, newAgent); s.launch.Text != text {
 		s.launch.SetText(text)
 	}
 }
