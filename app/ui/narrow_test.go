@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"image/color"
 	"slices"
 	"strings"
 	"testing"
@@ -8,7 +9,9 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/theme"
 
 	"rollcall/app/ui/widgets"
 )
@@ -116,6 +119,34 @@ func TestRowUsage(t *testing.T) {
 		texts := shownTexts(w.ui.sessions.list)
 		if got := slices.Contains(texts, "claude-sonnet-5-5 · 76 % · 1.32 M tokens"); got != want {
 			t.Errorf("%g: the rows show the usage: %v; they show\n%s", width, got, strings.Join(texts, "\n"))
+		}
+	}
+}
+
+// TestDividerIsHairline: between the panes, side by side and one above the other, there is a line of the separator's colour on the window's background,
+// in light and in dark, and nothing else.
+func TestDividerIsHairline(t *testing.T) {
+	settings, first := fyne.CurrentApp().Settings(), canvas.NewRectangle(color.Black)
+	was := settings.Theme()
+	t.Cleanup(func() { settings.SetTheme(was) })
+	w := test.NewTempWindow(t, newResponsiveSplit(first, container.NewWithoutLayout(), 0.5, 0.5))
+	w.SetPadded(false)
+	for _, variant := range []fyne.ThemeVariant{theme.VariantLight, theme.VariantDark, theme.VariantLight} {
+		settings.SetTheme(widgets.Theme{Variant: &variant})
+		for _, size := range []fyne.Size{{Width: 705, Height: 405}, {Width: 505, Height: 405}} {
+			w.Resize(size)
+			shot, got := w.Canvas().Capture(), map[color.NRGBA]int{}
+			for i := range 5 {
+				x, y := int(first.Size().Width)+i, 200
+				if size.Width < narrow {
+					x, y = 250, int(first.Size().Height)+i
+				}
+				got[color.NRGBAModel.Convert(shot.At(x, y)).(color.NRGBA)]++
+			}
+			back, line := widgets.ThemeColor(theme.ColorNameBackground).(color.NRGBA), widgets.ThemeColor(theme.ColorNameSeparator).(color.NRGBA)
+			if got[back] != 4 || got[line] != 1 {
+				t.Errorf("theme %d, %v: the divider has %v", variant, size, got)
+			}
 		}
 	}
 }

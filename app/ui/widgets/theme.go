@@ -84,6 +84,7 @@ var sizes = map[fyne.ThemeSizeName]float32{
 	theme.SizeNameInlineIcon:     16,
 	theme.SizeNameScrollBar:      10,
 	theme.SizeNameScrollBarSmall: 4,
+	theme.SizeNameSplitThickness: 5,
 	theme.SizeNameInputRadius:    6,
 	theme.SizeNameButtonRadius:   6,
 }
