@@ -58,6 +58,11 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 		return err
 	}
 	defer func() { _ = own.Close() }()
+	return runOwnTray(ctx, deps, u, own)
+}
+
+// runOwnTray is runTrayOnce for the process that is the tray, which own shows.
+func runOwnTray(ctx context.Context, deps *cli.Deps, u *update, own *instance.Instance) error {
 	p, err := newParts(deps, 0, false)
 	if err != nil {
 		return err
@@ -81,16 +86,16 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	recent := recentEnds{headless: func() app.Headless { return attention.currentRules().Headless }}
 	p.serveAttention(ctx, attention, &recent, ends, &running)
 	defer p.core.Subscribe(attention.remember)()
-	running.Go(func() { report(log, notifier.Run(ctx, events)) })
-	running.Go(func() { report(log, p.core.Run(ctx)) })
+	running.Go(func() { report(p.log, notifier.Run(ctx, events)) })
+	running.Go(func() { report(p.log, p.core.Run(ctx)) })
 	p.followMachines(ctx, &running, recentlyEnded)
 	p.serve(ctx, &running)
-	running.Go(func() { report(log, p.tellContinued(ctx, notifier.Say)) })
-	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, attention.currentRules)) })
+	running.Go(func() { report(p.log, p.tellContinued(ctx, notifier.Say)) })
+	running.Go(func() { report(p.log, p.notifyMissed(ctx, notifier, ended, attention.currentRules)) })
 	p.serveRequests(ctx, own, attention, u, &running)
 	err = tray.Run(ctx, p.core, p.withLimits(ctx, p.trayOptions(ctx, notifier, attention, board, &recent, u), notifier, attention, &running))
 	if errors.Is(err, tray.ErrNoBus) {
-		log.Warn("no tray here: opening the window instead", "error", err)
+		p.log.Warn("no tray here: opening the window instead", "error", err)
 		cancel()
 		running.Wait()
 		return runWindow(context.WithoutCancel(ctx), deps, cli.WindowOptions{}, true)

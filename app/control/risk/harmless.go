@@ -84,15 +84,10 @@ func (j *judge) isHarmless(first word, name string, args []word) bool {
 	if in, ok := interpreterOf(name); ok && in.shell && len(args) == 2 && args[1].literal {
 		return slices.Contains([]string{"-c", "-lc"}, args[0].text) && isKnownPlace(first.text)
 	}
-	if !first.literal || first.globs && name != "[" || !isKnownPlace(first.text) {
+	if !first.literal || first.globs && name != "[" || !isKnownPlace(first.text) || j.isForeign(name, args) {
 		return false
 	}
 	switch name {
-	case "get-childitem", "get-content", "get-location", "select-string":
-		// PowerShell separates folders by what is an escape here, and reads variables and the registry like drives.
-		if j.escapes || slices.ContainsFunc(args, func(a word) bool { return strings.Contains(a.text, ":") }) {
-			return false
-		}
 	case "sed":
 		return j.isPlainSed(args)
 	case "awk", "gawk":
@@ -101,12 +96,17 @@ func (j *judge) isHarmless(first word, name string, args []word) bool {
 		return len(positional(args)) < 2 && j.staysInside(args, 0)
 	case "cd":
 		return len(args) == 1 // changeFolder has checked it
-	case "export":
-		return false
 	case "echo", "printf", "test", "[":
 		return isKnownUse(name, args)
 	}
 	return isKnownUse(name, args) && j.staysInside(args, patterns(name, args)) && !changesHidden(name, args) && !j.mayWriteHidden(name, args)
+}
+
+// isForeign reports whether a command is PowerShell's with names that it reads in its own way: it separates folders by what is an escape here, and reads
+// variables and the registry like drives.
+func (j *judge) isForeign(name string, args []word) bool {
+	return slices.Contains([]string{"get-childitem", "get-content", "get-location", "select-string"}, name) &&
+		(j.escapes || slices.ContainsFunc(args, func(a word) bool { return strings.Contains(a.text, ":") }))
 }
 
 // isKnownUse reports whether a program only reads, builds or tests, and its options ask for nothing else.

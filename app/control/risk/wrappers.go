@@ -133,13 +133,7 @@ func (j *judge) wraps(name string, w wrapper, args []word) bool {
 		j.mark(w.reason)
 	}
 	rest := afterOptions(args, strings.Fields(w.valued), w.before)
-	plain := plainWrappers[name]
-	j.unsure = j.unsure || plain == nil || slices.ContainsFunc(args[:len(args)-len(rest)], func(a word) bool {
-		return !a.literal || strings.HasPrefix(a.text, "-") && a.text != "--" && !plain.MatchString(a.text)
-	})
-	if tool := tools[name]; tool != nil && !tool.MatchString(join(args)) {
-		j.unsure = true
-	}
+	j.unsure = j.unsure || !isPlainWrapper(name, args, len(args)-len(rest))
 	if name == "docker" || name == "podman" {
 		j.containers(args)
 	}
@@ -169,6 +163,14 @@ func (j *judge) wraps(name string, w wrapper, args []word) bool {
 		j.depth = depth
 	}
 	return true
+}
+
+// isPlainWrapper reports whether a wrapper only runs its command, and the words before that, own of them, are known.
+func isPlainWrapper(name string, args []word, own int) bool {
+	plain, tool := plainWrappers[name], tools[name]
+	return plain != nil && (tool == nil || tool.MatchString(join(args))) && !slices.ContainsFunc(args[:own], func(a word) bool {
+		return !a.literal || strings.HasPrefix(a.text, "-") && a.text != "--" && !plain.MatchString(a.text)
+	})
 }
 
 // inner checks a script that a command is given as an argument.
