@@ -42,7 +42,8 @@ func startTray(t *testing.T, snapshot *app.Snapshot, grace time.Duration, env ..
 	must.Do(t, err)
 	p := &trayProcess{t: t, stderr: &eventually.Output{}, news: make(chan struct{}, 1), ended: make(chan struct{}), start: time.Now()}
 	p.cmd = exec.Command(self)
-	p.cmd.Env = append([]string{roleVariable + "=" + grace.String(), "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TZ=UTC", "GORACE=exitcode=0 atexit_sleep_ms=0"}, env...)
+	p.cmd.Env = append([]string{roleVariable + "=" + grace.String(), "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TZ=UTC"}, env...)
+	p.cmd.Env = append(p.cmd.Env, "GORACE=exitcode=0 atexit_sleep_ms=0") // races are looked for below
 	p.cmd.Stderr = p.stderr
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
