@@ -27,11 +27,6 @@ var onlyOptions = map[string]*expression{
 	"git add":      lazy(`^(-[AuvnN]+|--(all|update|verbose|dry-run|intent-to-add))$`),
 	"git commit":   lazy(`^(-[aqsv]*m?|--(all|quiet|signoff|verbose|allow-empty|no-edit)|--message(=.*)?)$`),
 	"git checkout": lazy(`^-b$`), "git switch": lazy(`^-c$`),
-	"gh":        lazy(`^(-[LslaASR]|--(limit|state|label|assignee|author|search|repo|json|log|log-failed|exit-status|comments|name-only|patch|workflow|branch|status|event|job|verbose))(=|$)`),
-	"docker":    lazy(`^(-[aqnt]+|--(all|quiet|last|no-trunc|size|filter|format|tail|since|until|timestamps|follow|type))(=|$)`),
-	"podman":    lazy(`^(-[aqnt]+|--(all|quiet|last|no-trunc|size|filter|format|tail|since|until|timestamps|follow|type))(=|$)`),
-	"kubectl":   lazy(`^(-[nAowlLpc]|-n\S+|--(namespace|all-namespaces|output|watch|selector|show-labels|sort-by|follow|tail|since|container|previous|no-headers|field-selector|all-containers|timestamps))(=|$)`),
-	"terraform": lazy(`^-(json|no-color|check|diff|recursive)$`), "tofu": lazy(`^-(json|no-color|check|diff|recursive)$`),
 }
 
 // tools are builds and tests: the words that may follow the name of each, as a pattern; an empty pattern admits all.

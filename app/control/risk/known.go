@@ -32,13 +32,12 @@ var knownOptions = map[string]string{
 	"gofmt":         "wldse", "goimports gofumpt": "wlde -local -extra", "rustfmt": "lv --check --edition", "staticcheck": "-checks -tests", "govulncheck": "-test -json -show",
 	"clang-format": "in -Werror --dry-run --verbose", "clang-tidy": "-checks --checks -quiet --quiet", "shellcheck": "sSefaox --severity --shell --exclude --format", "shfmt": "dliwsp -ci -bn -sr",
 	"yamllint": "s --strict", "markdownlint": "f --fix", "hadolint": "--no-fail",
-	"go":    "amnopuvxef -race -run -skip -count -short -timeout -bench -benchmem -benchtime -cover -coverprofile -coverpkg -covermode -tags -json -failfast -parallel -cpu -list -shuffle -trimpath -vet -fuzz -fuzztime -deps -test -all -src",
-	"cargo": "rpFqvjieDWA --release --all --workspace --package --all-targets --all-features --features --no-default-features --lib --bins --bin --tests --test --example --examples --benches --bench --doc --no-run --no-fail-fast --locked --frozen --offline --quiet --verbose --nocapture --test-threads --exact --ignored --include-ignored --show-output --skip --no-deps --message-format --jobs --check --depth --invert --format-version --list --version --exclude",
-	"npm":   "swvtg --fix --check --write --watch --watchAll --silent --if-present --workspaces --workspace --depth --all --json --long --coverage --ci --runInBand --run --bail --verbose --quiet --version --max-warnings --grep",
-	"yarn":  "v --fix --check --write --watch --watchAll --silent --coverage --ci --runInBand --run --bail --verbose --quiet --version --max-warnings --grep",
-	"pnpm":  "rswv --fix --check --write --watch --watchAll --silent --if-present --filter --recursive --depth --json --long --coverage --ci --runInBand --run --bail --verbose --quiet --version --max-warnings --grep",
-	"bun":   "tv --watch --coverage --bail --timeout --only --todo --update-snapshots --version --fix",
-	"node":  "v --version --check --test --test-only --test-name-pattern --test-concurrency --test-timeout --test-reporter=spec --test-reporter=tap --test-reporter=dot --watch", "python python3 py": "V --version",
+	"go":            "amnopuvxef -race -run -skip -count -short -timeout -bench -benchmem -benchtime -cover -coverprofile -coverpkg -covermode -tags -json -failfast -parallel -cpu -list -shuffle -trimpath -vet -fuzz -fuzztime -deps -test -all -src",
+	"cargo":         "rpFqvjieDWA --release --all --workspace --package --all-targets --all-features --features --no-default-features --lib --bins --bin --tests --test --example --examples --benches --bench --doc --no-run --no-fail-fast --locked --frozen --offline --quiet --verbose --nocapture --test-threads --exact --ignored --include-ignored --show-output --skip --no-deps --message-format --jobs --check --depth --invert --format-version --list --version --exclude",
+	"npm yarn pnpm": "v --fix --check --write --watch --watchAll --silent --coverage --ci --runInBand --run --bail --verbose --quiet --version --max-warnings --grep",
+	"npm pnpm":      "sw --if-present --depth --json --long", "npm": "tg --workspaces --workspace --all", "pnpm": "r --filter --recursive",
+	"bun":  "tv --watch --coverage --bail --timeout --only --todo --update-snapshots --version --fix",
+	"node": "v --version --check --test --test-only --test-name-pattern --test-concurrency --test-timeout --test-reporter=spec --test-reporter=tap --test-reporter=dot --watch", "python python3 py": "V --version",
 	"make gmake ninja just task rake": "jks", "cmake": "jt --build --target --config --parallel --verbose --clean-first --version", "meson": "vj --verbose --print-errorlogs --suite --list",
 	"gradle gradlew": "qisx --quiet --info --stacktrace --no-daemon --parallel --rerun-tasks --continue --offline --tests --console --version", "mvn mvnw": "qBoUeX -ntp -DskipTests -Dmaven.test.skip -Dtest --quiet --batch-mode --offline --version",
 	"dotnet":                 "cvf --no-build --no-restore --configuration --verbosity --filter --nologo --verify-no-changes --framework --version --info",
@@ -63,10 +62,15 @@ var knownOptions = map[string]string{
 	"scc": "swafMx --by-file --no-complexity --no-cocomo --include-ext --exclude-dir --sort --format", "tokei": "fsCteo --files --sort --type --exclude --output", "test [": "bcdefghkLnprsStuwxzGNOo -eq -ne -lt -le -gt -ge -nt -ot -ef -a", "ps": "AadefFlLjopuwxCtHTNG --sort --forest --no-headers --pid --ppid --user",
 	"mkdir touch tee": "pvmacdhirt --parents --mode --verbose --append --no-create --date", "cp mv": "afinprRuvbPx --archive --recursive --force --no-clobber --update --verbose --preserve --interactive --parents --backup",
 	"set": "euxoEfv", "cd": "LP", "get-childitem get-content get-location select-string": "-path -recurse -force -file -directory -filter -include -exclude -pattern -name -tail -head -totalcount -raw -context -casesensitive -depth -literalpath -encoding -hidden",
-	"deno": "q --check --quiet --filter --fail-fast --fix --json --coverage", "composer": "qvn --quiet --verbose --strict --no-interaction",
+	"gh":             "LslaASR --limit --state --label --assignee --author --search --repo --json --log --log-failed --exit-status --comments --name-only --patch --workflow --branch --status --event --job --verbose",
+	"docker podman":  "aqnt --all --quiet --last --no-trunc --size --filter --format --tail --since --until --timestamps --follow --type",
+	"kubectl":        "nAowlLpc --namespace --all-namespaces --output --watch --selector --show-labels --sort-by --follow --tail --since --container --previous --no-headers --field-selector --all-containers --timestamps",
+	"terraform tofu": "-json -no-color -check -diff -recursive",
+	"deno":           "q --check --quiet --filter --fail-fast --fix --json --coverage", "composer": "qvn --quiet --verbose --strict --no-interaction",
 }
 
 func init() { //nolint:gochecknoinits // the same options for many names
+	known := map[string][]string{}
 	for names, options := range knownOptions {
 		alternatives := []string{`-\d+`}
 		for _, o := range strings.Fields(options) {
@@ -76,10 +80,12 @@ func init() { //nolint:gochecknoinits // the same options for many names
 				alternatives = append(alternatives, "-["+o+"]["+o+"0-9.,:;|+*! ]*(-[0-9]*)?(=.*)?")
 			}
 		}
-		known := lazy("(?s)^(" + strings.Join(alternatives, "|") + ")$")
 		for _, name := range strings.Fields(names) {
-			onlyOptions[name] = known
+			known[name] = append(known[name], alternatives...)
 		}
+	}
+	for name, alternatives := range known {
+		onlyOptions[name] = lazy("(?s)^(" + strings.Join(alternatives, "|") + ")$")
 	}
 }
 
