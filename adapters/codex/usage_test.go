@@ -117,7 +117,7 @@ func TestUsageNotReadInTime(t *testing.T) {
 }
 
 // When a request exceeds the context window, Codex states the window's size as the total, and counts on from there. What was used
-// before counts all the same, and a thread whose end does not state it is read whole. The records of usage (0.169) go on.
+// before still counts, and a thread whose end does not state it is read whole. The count in the records of usage (0.169) does not begin again.
 func TestUsageBeyondTheContextWindow(t *testing.T) {
 	const window = 258400
 	count := func(s *script, input, cached, output, total int) {
