@@ -98,10 +98,11 @@ func (r *runner) findPlaces(s *source, p *watchList) {
 	}
 	r.findingPlaces[s] = nil
 	go func() { // outside the runner's group, since it may never end
-		wanted := places.Wanted(p.watch, p.lookedIn)
-		found := foundPlaces{source: s, missing: places.Missing(p.all())}
-		found.appeared = slices.ContainsFunc(p.missing, func(path string) bool { return !slices.Contains(found.missing, path) })
+		found := foundPlaces{source: s}
+		wanted, missing := places.Wanted(p.watch, p.lookedIn)
 		found.disturbed, found.limits = r.folders.Sync(s, wanted)
+		found.missing = places.Missing(p.all())
+		found.appeared = slices.ContainsFunc(slices.Concat(p.missing, missing), func(path string) bool { return !slices.Contains(found.missing, path) })
 		send(r.ctx, r.foundPlaces, found)
 	}()
 }
@@ -110,7 +111,7 @@ func (r *runner) findPlaces(s *source, p *watchList) {
 type foundPlaces struct {
 	source    *source
 	missing   []string
-	appeared  bool      // a place that was missing after the answer exists
+	appeared  bool      // a place that was missing, at the answer or later, exists
 	disturbed []*source // sources with a folder that was not watched for a moment
 	limits    []string  // which folders can't be watched
 }

@@ -62,7 +62,7 @@ func (f *Folders[O]) Watcher() *Watcher {
 	return f.watcher
 }
 
-// Sync watches the folders that a source wants now (see wantedBy), and ends the watches that it no longer wants. It returns
+// Sync watches the folders that a source wants now (Wanted), and ends the watches that it no longer wants. It returns
 // the sources to refresh, because a folder of theirs was not watched for a moment, and limits, which describes the folders
 // that can't be watched. Both are empty after the watcher was replaced: then all sources are refreshed.
 func (f *Folders[O]) Sync(owner O, wanted map[string]Interest) (again []O, limits []string) {
@@ -88,7 +88,8 @@ func (f *Folders[O]) Sync(owner O, wanted map[string]Interest) (again []O, limit
 		fresh, err := f.add(path, in.info)
 		switch {
 		case errors.Is(err, bounded.ErrNoAnswer): // the watcher was replaced
-		case errors.Is(err, fs.ErrNotExist): // the folder was removed meanwhile: the next answer names other folders
+		case errors.Is(err, fs.ErrNotExist):
+			added = true // removed meanwhile, and perhaps back by now
 		case err != nil:
 			limits = append(limits, Explain(path, err))
 		default:
@@ -167,7 +168,7 @@ func (f *Folders[O]) aliases(path string) []string {
 }
 
 // remove ends the watch of a path. If other watched paths lead to the same folder, remove
-// Watches the folder by one of them, and returns the sources that want these paths: a
+// watches the folder by one of them, and returns the sources that want these paths: a
 // change in between may have been missed.
 func (f *Folders[O]) remove(path string) (disturbed []O) {
 	delete(f.watched, path)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ func TestWatchedForMore(t *testing.T) {
 		{[]string{dir}, false},
 		{[]string{filepath.Join(dir, "missing")}, false},
 	} {
-		if again, limits := f.Sync(s, Wanted(step.watch, nil)); slices.Contains(again, s) != step.added || limits != nil {
+		if again, limits := f.Sync(s, foldersFor(step.watch, nil)); slices.Contains(again, s) != step.added || limits != nil {
 			t.Errorf("%v: ask again %v, limits %v", step.watch, again, limits)
 		}
 	}
@@ -48,10 +49,50 @@ func TestAwaited(t *testing.T) {
 		"relative/path":                      {},
 		"ws://127.0.0.1:1":                   {},
 	} {
-		if parent, name := nearestFolder(path); parent != want[0] || name != want[1] {
-			t.Errorf("awaited(%s) = %q, %q", path, parent, name)
+		for parent, in := range foldersFor(nil, []string{path}) {
+			if parent != want[0] || !slices.Equal(in.names, want[1:]) {
+				t.Errorf("for %s, %q is awaited in %q, want %q", path, in.names, parent, want)
+			}
+			want = [2]string{}
+		}
+		if want[0] != "" {
+			t.Errorf("%s is not awaited", path)
 		}
 	}
+}
+
+// TestFolderAppearsMeanwhile: a folder that is renamed and made again while it is looked at is watched, or named as missing.
+func TestFolderAppearsMeanwhile(t *testing.T) {
+	base := t.TempDir()
+	dir := filepath.Join(base, "agent", "sessions")
+	must.Do(t, os.MkdirAll(dir, 0o700))
+	looked := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			select {
+			case <-looked:
+				return
+			default:
+			}
+			must.Do(t, os.Rename(filepath.Join(base, "agent"), filepath.Join(base, "away")))
+			must.Do(t, os.MkdirAll(dir, 0o700))
+			must.Do(t, os.RemoveAll(filepath.Join(base, "away")))
+		}
+	})
+	for range 5000 {
+		if wanted, missing := Wanted([]string{dir}, []string{dir}); !wanted[dir].all && !slices.Contains(missing, dir) {
+			t.Error("neither watched nor missing")
+			break
+		}
+	}
+	close(looked)
+	group.Wait()
+}
+
+func foldersFor(watch, lookedIn []string) map[string]Interest {
+	wanted, _ := Wanted(watch, lookedIn)
+	return wanted
 }
 
 // TestForeignChangesAreIgnored: in a parent folder only the awaited entry counts.
@@ -61,10 +102,10 @@ func TestForeignChangesAreIgnored(t *testing.T) {
 	must.Do(t, err)
 	defer f.Close()
 	const s = "owner"
-	if again, limits := f.Sync(s, Wanted(nil, []string{filepath.Join(dir, ".codex", "sessions")})); len(again) != 1 || limits != nil {
+	if again, limits := f.Sync(s, foldersFor(nil, []string{filepath.Join(dir, ".codex", "sessions")})); len(again) != 1 || limits != nil {
 		t.Errorf("limits %v, %d owners to ask again: %v", limits, len(again), f.watched)
 	}
-	if again, _ := f.Sync(s, Wanted(nil, []string{filepath.Join(dir, ".codex", "sessions")})); again != nil {
+	if again, _ := f.Sync(s, foldersFor(nil, []string{filepath.Join(dir, ".codex", "sessions")})); again != nil {
 		t.Error("the same places are news")
 	}
 	for e, want := range map[fsnotify.Event]int{
@@ -77,7 +118,7 @@ func TestForeignChangesAreIgnored(t *testing.T) {
 			t.Errorf("%v touches %d owners", e, got)
 		}
 	}
-	if _, _ = f.Sync(s, Wanted(nil, nil)); len(f.watched) != 0 || len(f.watcher.notify.WatchList()) != 0 {
+	if _, _ = f.Sync(s, foldersFor(nil, nil)); len(f.watched) != 0 || len(f.watcher.notify.WatchList()) != 0 {
 		t.Errorf("still watched: %v", f.watcher.notify.WatchList())
 	}
 }
@@ -101,8 +142,8 @@ func TestOneFolderByTwoPaths(t *testing.T) {
 				paths = []string{link, dir}
 			}
 			const leaves, stays = "leaves", "stays"
-			f.Sync(leaves, Wanted(paths[:1], nil))
-			f.Sync(stays, Wanted(paths[1:], nil))
+			f.Sync(leaves, foldersFor(paths[:1], nil))
+			f.Sync(stays, foldersFor(paths[1:], nil))
 			if told := f.told(t, dir, "both"); !slices.Contains(told, leaves) || !slices.Contains(told, stays) {
 				t.Errorf("of two owners %d are told of a change", len(told))
 			}

@@ -26,28 +26,28 @@ func TestWatchIsReplacedWhileOneHangs(t *testing.T) {
 	must.Do(t, err)
 	defer f.Close()
 	const a, b = "a", "b"
-	if again, limits := f.Sync(a, Wanted([]string{near}, nil)); len(again) != 1 || limits != nil {
+	if again, limits := f.Sync(a, foldersFor([]string{near}, nil)); len(again) != 1 || limits != nil {
 		t.Fatal(again, limits)
 	}
-	wanted := Wanted([]string{mount.Path}, nil)
+	wanted := foldersFor([]string{mount.Path}, nil)
 	mount.Hang(t)
 	testfs.AwaitHang(t, mount.Path)
 	if again, limits := f.Sync(b, wanted); len(again)+len(limits) != 0 || len(replaced) != 1 || !errors.Is(replaced[0], bounded.ErrNoAnswer) {
 		t.Errorf("refreshed %v, limits %v, replaced %v", again, limits, replaced)
 	}
-	if again, _ := f.Sync(a, Wanted([]string{near}, nil)); len(again) != 1 || len(f.watched) != 1 {
+	if again, _ := f.Sync(a, foldersFor([]string{near}, nil)); len(again) != 1 || len(f.watched) != 1 {
 		t.Errorf("refreshed %v, watched %v", again, f.watched)
 	}
 	if told := f.told(t, near, "file"); !slices.Equal(told, []string{a}) {
 		t.Errorf("%d owners are told of a change", len(told))
 	}
 	p := []string{mount.Path}
-	if wanted, missing := Wanted(p, nil), Missing(p); len(wanted) != 0 || !slices.Equal(missing, p) {
+	if wanted, missing := Wanted(p, nil); len(wanted) != 0 || !slices.Equal(missing, p) {
 		t.Errorf("watched %v, looked at again %v", wanted, missing)
 	}
 	mount.Answer(t)
 	eventually.True(t, "the folder's watch", func() bool {
-		f.Sync(b, Wanted(p, nil))
+		f.Sync(b, foldersFor(p, nil))
 		return len(f.watched) == 2
 	})
 	if len(replaced) != 1 {
