@@ -110,13 +110,14 @@ func (t *transcript) line(line []byte) {
 	}
 }
 
-// lineBackward returns the records of a line, the last one first.
-func (t *transcript) lineBackward(line []byte, offset int64) (list []tailRecord) {
+// addBackward adds the records of a line to list, the last one first.
+func (t *transcript) addBackward(list []tailRecord, line []byte, offset int64) []tailRecord {
+	from := len(list)
 	_, err := agentfile.Records(line, t.parse.parse, func(r *record) { list = append(list, tailRecord{record: *r, offset: offset}) })
 	if err != nil {
-		list = slices.Insert(list, 0, tailRecord{offset: offset, invalid: true})
+		list = slices.Insert(list, from, tailRecord{offset: offset, invalid: true})
 	}
-	slices.Reverse(list)
+	slices.Reverse(list[from:])
 	return list
 }
 
@@ -194,9 +195,10 @@ read:
 			have.turn = true // earlier turns are not the last one
 			records = append(records, tailRecord{offset: offset, long: long.Words(offset + long.Length - headEnd)})
 		} else {
-			for _, r := range t.lineBackward(line, offset) {
-				have.note(&r.record)
-				records = append(records, r)
+			from := len(records)
+			records = t.addBackward(records, line, offset)
+			for i := range records[from:] {
+				have.note(&records[from+i].record)
 			}
 		}
 		have.reached(offset)
@@ -215,8 +217,8 @@ read:
 	return records, next, noPrompt, nil
 }
 
-// ofUser is in the records of what the user typed, and of results of tools.
-var ofUser = []byte(`"type":"user"`)
+// ofUser is in the records of what the user typed, and of results of tools; ofResult only in the latter, since a text's quotes are escaped.
+var ofUser, ofResult = []byte(`"type":"user"`), []byte(`"type":"tool_result"`)
 
 // promptBefore reads backwards to the prompt of the last turn, and returns its record, or the two of a slash command with its text, the last one first.
 // Lines before limit are not read; none reports that headEnd was reached without a prompt.
@@ -230,7 +232,7 @@ func (t *transcript) promptBefore(b *agentfile.BackwardReader, headEnd, limit in
 			return nil, false, nil
 		case err != nil:
 			return nil, false, err
-		case !bytes.Contains(line, ofUser):
+		case !bytes.Contains(line, ofUser) || bytes.Contains(line, ofResult):
 			continue
 		}
 		r := tailRecord{offset: offset}

@@ -111,7 +111,7 @@ func (b *BackwardReader) dropNewline() (bool, error) {
 // lastLine removes the line that ends at hi from the buffer.
 func (b *BackwardReader) lastLine() ([]byte, int64, error) {
 	for searched := 0; ; {
-		if i := bytes.LastIndexByte(b.buf[b.lo:b.hi-searched], '\n'); i >= 0 || b.base == 0 {
+		if i := lastNewline(b.buf[b.lo : b.hi-searched]); i >= 0 || b.base == 0 {
 			start := b.lo + i + 1
 			line, offset := b.buf[start:b.hi], b.base+int64(i+1)
 			b.hi = start
@@ -130,6 +130,15 @@ func (b *BackwardReader) lastLine() ([]byte, int64, error) {
 	}
 }
 
+// lastNewline returns the index of the last newline; -1: there is none. Only IndexByte compares many bytes at once.
+func lastNewline(b []byte) int {
+	const part = 1 << 10
+	for ; len(b) > part && bytes.IndexByte(b[len(b)-part:], '\n') < 0; b = b[:len(b)-part] {
+		continue
+	}
+	return bytes.LastIndexByte(b, '\n')
+}
+
 // longLine removes a line that is longer than the buffer should be: it first searches
 // for the beginning of the line, and then reads the line at once.
 func (b *BackwardReader) longLine() ([]byte, int64, error) {
@@ -142,7 +151,7 @@ func (b *BackwardReader) longLine() ([]byte, int64, error) {
 		if err := b.fill(); err != nil {
 			return nil, 0, err
 		}
-		if i := bytes.LastIndexByte(b.buf[b.lo:b.hi], '\n'); i >= 0 {
+		if i := lastNewline(b.buf[b.lo:b.hi]); i >= 0 {
 			b.hi = b.lo + i + 1
 			start = b.base + int64(i+1)
 			break

@@ -87,7 +87,11 @@ func Get(line []byte, path ...string) []byte {
 	return line
 }
 
-func syntax(at int) error { return fmt.Errorf("%w at byte %d", ErrSyntax, at) }
+// syntax is ErrSyntax, with the index of the byte. Its text is made only when it is shown: what is no object is common.
+type syntax int
+
+func (at syntax) Error() string  { return fmt.Sprintf("%v at byte %d", ErrSyntax, int(at)) }
+func (syntax) Is(err error) bool { return err == ErrSyntax } //nolint:errorlint // as errors.Is calls it
 
 func atEnd(b []byte, i int) error {
 	if i = space(b, i); i != len(b) {
