@@ -61,7 +61,7 @@ func newSearchPage(u *UI) *searchPage {
 	p.body = widgets.NewStage()
 	p.top = widgets.Rows(6, widgets.Border(nil, nil, p.since.List, p.entry), widgets.Flow(p.regex, p.tools), p.problem.Content, widgets.Pad(0, 0, 6, 6, p.found))
 	left := widgets.Border(widgets.Pad(8, 0, 8, 8, p.top), nil, nil, p.body.Content)
-	p.content = newResponsiveSplit(left, p.hit.content, 0.46, 0.4)
+	p.content = newResponsiveSplit(left, p.hit.content, 0.46, 0.5)
 	p.show()
 	return p
 }

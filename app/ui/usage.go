@@ -79,7 +79,7 @@ func newUsagePage(u *UI) *usagePage {
 	p.list = u.host.NewList()
 	p.list.Length = func() int { return len(p.rows.Rows) }
 	p.list.CreateItem = func() fyne.CanvasObject {
-		return widgets.Pad(4, 4, 0, 6, newUsageCells(theme.SizeNameText, false))
+		return widgets.Pad(4, 4, 0, 12, newUsageCells(theme.SizeNameText, false))
 	}
 	p.list.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
 		if i < len(p.rows.Rows) {
@@ -101,7 +101,7 @@ const leastTable, leastChart = 150, 80
 // frame arranges the figures, the chart and the table.
 func (p *usagePage) frame() *fyne.Container {
 	figures, chart := widgets.Pad(8, 8, 6, 6, p.figuresRow()), widgets.Inset(p.chart)
-	names, header := widgets.Inset(legend()), widgets.Rows(4, widgets.Pad(4, 0, 6, 6, p.header), widgets.Inset(widget.NewSeparator()))
+	names, header := widgets.Pad(0, 0, 3, 6, legend()), widgets.Rows(4, widgets.Pad(4, 0, 6, 12, p.header), widgets.Inset(widget.NewSeparator()))
 	list := widgets.Pad(0, 0, 6, 0, p.list) // its bar is beside the rows
 	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
 		high := min(p.chart.MinSize().Height, size.Height-figures.MinSize().Height-names.MinSize().Height-header.MinSize().Height-leastTable)
