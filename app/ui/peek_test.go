@@ -352,7 +352,8 @@ func BenchmarkConversation500(b *testing.B) {
 	win.Resize(fyne.NewSize(1040, 680))
 	u.apply(build(full(), selection{}))
 	c := u.sessions.detail.conversation
-	whole, more := newMessages(longTalk(mostPeek), nil, agentname.ClaudeCode, mostPeek), newMessages(longTalk(mostPeek + 1)[1:], nil, agentname.ClaudeCode, mostPeek)
+	talk := longTalk(mostPeek + 1)
+	whole, more := newMessages(talk[:mostPeek], nil, agentname.ClaudeCode, mostPeek), newMessages(talk[1:], nil, agentname.ClaudeCode, mostPeek)
 	b.Run("all", func(b *testing.B) {
 		for b.Loop() {
 			c.leave()
