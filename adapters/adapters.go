@@ -58,7 +58,7 @@ type Tokens struct {
 	Output     int64 `json:"output"`
 	CacheRead  int64 `json:"cache_read"`
 	CacheWrite int64 `json:"cache_write"`
-	Reasoning  int64 `json:"reasoning"` // part of Output where the agent says so
+	Reasoning  int64 `json:"reasoning"` // part of Output, but for agents with Description.ReasoningApart
 }
 
 // Add adds the tokens of o. A count never wraps around: what an agent records may be any number.

@@ -23,6 +23,8 @@ type Description struct {
 	Unarchive string
 	// HomeFolder is the name that every home of the agent has, such as ".gemini"; empty: a home can have any name.
 	HomeFolder string
+	// ReasoningApart: the agent does not count the tokens of reasoning as a part of the output.
+	ReasoningApart bool
 	// Processes are the names that the system keeps of the agent's processes, cut at 15
 	// characters as on Linux. Where nothing else of a process can be read, such a name suggests
 	// the agent, but does not prove it.
@@ -83,6 +85,14 @@ func Register(d Description, a Adapter) Description {
 // the program.
 func Describe(name Name) (Description, bool) {
 	return first(func(d *Description) bool { return d.Name == name })
+}
+
+// Written returns the tokens that models wrote for an agent: the output with the reasoning.
+func Written(agent Name, t Tokens) int64 {
+	if d, _ := Describe(agent); d.ReasoningApart {
+		t.Add(Tokens{Output: t.Reasoning})
+	}
+	return t.Output
 }
 
 // OfProcess returns the description of the first agent whose processes have a name. It reports false if none has.

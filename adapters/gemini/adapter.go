@@ -21,6 +21,7 @@ const Name adapters.Name = "gemini"
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Gemini CLI", Short: "gemini",
 	HomeFolder: folderName, Program: "gemini", Install: "npm install -g @google/gemini-cli", Processes: []string{"gemini"},
+	ReasoningApart: true, // 0.61.0: the total of an answer is input, output and thoughts
 }, (*Adapter)(nil))
 
 // Adapter implements adapters.Adapter and the optional interfaces that are named below. It is safe for concurrent use. It

@@ -18,6 +18,7 @@ var product = &opencode.Product{
 	Description: adapters.Register(adapters.Description{
 		Name: Name, Title: "Kilo", Short: "kilo",
 		HomeFolder: "kilo", Program: "kilo", Install: "npm install -g @kilocode/cli", Processes: []string{"kilo", ".kilo"},
+		ReasoningApart: true, // 7.7.9
 	}, (*opencode.Adapter)(nil)),
 	Programs: []string{"kilo", ".kilo", "kilo.exe"}, Variable: "KILO_",
 }

@@ -29,6 +29,7 @@ var openCode = &Product{
 	Description: adapters.Register(adapters.Description{
 		Name: Name, Title: "OpenCode", Short: "oc",
 		HomeFolder: "opencode", Program: "opencode", Install: "npm install -g opencode-ai", Processes: []string{"opencode"},
+		ReasoningApart: true, // 1.18.33
 	}, (*Adapter)(nil)),
 	Programs: []string{"opencode", ".opencode", "opencode.exe", "lildax"}, Variable: "OPENCODE_",
 	PasswordSince: "v1.18.33",

@@ -144,7 +144,7 @@ func usageText(s *app.Session) string {
 		parts = append(parts, fmt.Sprintf("%.0f %%", 100*float64(s.Context.Used)/float64(s.Context.Window)))
 	}
 	if t := s.Tokens; t != nil {
-		parts = append(parts, shortCount(float64(t.Input+t.Output+t.CacheRead+t.CacheWrite+t.Reasoning))+" tokens")
+		parts = append(parts, shortCount(float64(t.Input+adapters.Written(s.Agent, *t)+t.CacheRead+t.CacheWrite))+" tokens")
 	}
 	return strings.Join(parts, " · ")
 }

@@ -46,6 +46,8 @@ type Row struct {
 	// user's price of the model.
 	CostUSD float64 `json:"cost_usd,omitempty"`
 	Costed  int     `json:"cost_sessions,omitempty"`
+
+	apart int64 // reasoning that is no part of the output
 }
 
 // Table is the usage of sessions.
@@ -112,11 +114,10 @@ func Of(sessions []app.Session, q Query) Table {
 	return t.table
 }
 
-// All returns all tokens of a row: input, output and those of caches. Reasoning is a part
-// of the output.
+// All returns all tokens of a row: input, output, those of caches, and reasoning, each once.
 func (r *Row) All() int64 {
 	t := &r.Tokens
-	return t.Input + t.Output + t.CacheRead + t.CacheWrite
+	return t.Input + t.Output + t.CacheRead + t.CacheWrite + r.apart
 }
 
 // round removes the rounding errors that adding fractions leaves in the cost.
@@ -207,6 +208,7 @@ func (r *Row) count(s *app.Session, c *counted) {
 	r.Answers += c.usage.Answers
 	r.Turns += c.usage.Turns
 	r.Tokens.Add(c.usage.Tokens)
+	r.apart += adapters.Written(s.Agent, c.usage.Tokens) - c.usage.Tokens.Output
 	r.CostUSD += c.usage.CostUSD
 }
 
@@ -221,7 +223,7 @@ func costOf(s *app.Session, u *adapters.Usage, prices map[string]settings.Price)
 		return 0, false
 	}
 	t := &u.Tokens
-	return (float64(t.Input)*p.Input + float64(t.Output)*p.Output + float64(t.CacheRead)*p.CacheRead + float64(t.CacheWrite)*p.CacheWrite) / 1e6, true
+	return (float64(t.Input)*p.Input + float64(adapters.Written(s.Agent, *t))*p.Output + float64(t.CacheRead)*p.CacheRead + float64(t.CacheWrite)*p.CacheWrite) / 1e6, true
 }
 
 // dayOf is one local day. Its zero value contains no time.

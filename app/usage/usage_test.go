@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	_ "rollcall/adapters/all" // describes the agents
 	"rollcall/app"
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
@@ -196,6 +197,20 @@ func TestPlacesOfASession(t *testing.T) {
 		}
 		if len(table.Rows) != len(want) || table.Total.Sessions != 1 || table.Total.Answers != 3 || table.Total.CostUSD != 16 {
 			t.Errorf("by %s: %+v", by, table)
+		}
+	}
+}
+
+// Some agents count reasoning as a part of the output, others beside it: all of it was written by a model, and costs as much.
+func TestReasoning(t *testing.T) {
+	for agent, want := range map[adapters.Name]int64{agentname.Codex: 150, agentname.Gemini: 170, agentname.OpenCode: 170} {
+		u := step("2026-10-20T10:00:00Z", 100, 1)
+		u.Tokens.Output, u.Tokens.Reasoning, u.Model = 50, 20, "m"
+		s := sessionOf(u)
+		s.Agent = agent
+		r := Of([]app.Session{s}, Query{By: ByAgent, Prices: map[string]settings.Price{"m": {Input: 1e6, Output: 1e6}}}).Rows[0]
+		if r.All() != want || r.CostUSD != float64(want) || r.Tokens.Output != 50 || r.Tokens.Reasoning != 20 {
+			t.Errorf("%s: %d tokens, %g USD, want %d of both: %+v", agent, r.All(), r.CostUSD, want, r)
 		}
 	}
 }
