@@ -132,12 +132,10 @@ check: vet lint test-fast ## before each commit: format, vet, linters, fast test
 test-fast: ## the tests of packages that need little: no agents' stores, no builds, no desktop
 	go test -short -tags headless $(FAST)
 
-# What failed is run again, and named at the end: each one is a fault to find.
-test-go: $(GOTESTSUM) ## all Go tests, with the race detector but for SEQUENTIAL: real desktops where their programs are installed; what was run again is said at the end
-	@mkdir -p $(BUILD); rm -f $(BUILD)/reruns-go.txt
-	$(GOTESTSUM) --format pkgname --hide-summary skipped --jsonfile=$(BUILD)/tests.jsonl --rerun-fails=2 --rerun-fails-max-failures=8 --rerun-fails-report=$(BUILD)/reruns-go.txt --packages="$(SLOW) $$(go list -tags $(DESKTOP),desktop ./... | grep -vxF '$(SEQUENTIAL:./%=rollcall/%)')" -- \
-		$(RACE) -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'"
-	@[ ! -s $(BUILD)/reruns-go.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns-go.txt; }
+test-go: $(GOTESTSUM) ## all Go tests, with the race detector but for SEQUENTIAL: real desktops where their programs are installed
+	@mkdir -p $(BUILD)
+	$(GOTESTSUM) --format pkgname --hide-summary skipped --jsonfile=$(BUILD)/tests.jsonl -- $(RACE) -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop \
+		-timeout 15m -exec "'$(CURDIR)/packaging/in-memory'" $(SLOW) $$(go list -tags $(DESKTOP),desktop ./... | grep -vxF '$(SEQUENTIAL:./%=rollcall/%)')
 	go test -count=1 -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'" $(SEQUENTIAL)
 	go test -count=1 -run 'TestConformance/huge$$' ./adapters/claudecode ./adapters/cline ./adapters/codex ./adapters/copilot ./adapters/gemini ./adapters/pi ./adapters/qwen
 
