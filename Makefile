@@ -53,9 +53,12 @@ SLOW := ./app/owned/keep ./app/ui ./tray ./app/cli ./adapters/codex ./app/window
 # Comparisons over large stores: without the race detector, which watches the same code in the tests of its own packages, they take a fifth of
 # the time. How much memory a gigabyte of nothing takes can be judged only without it.
 SEQUENTIAL := ./internal/corpus
-# systray's GetLayout reads a number that its refresh writes at the same time: it is built without the race detector. So can be no package that uses
-# sync.Map or atomic.Pointer: the linker could take its copy of them, which tells the detector nothing, for the whole program.
-UNWATCHED := fyne.io/systray
+# What is built without the race detector: systray, whose GetLayout reads a number that its refresh writes at the same time, and what only computes
+# (SQLite, fonts, pictures): its own goroutines share nothing, and watching it takes half of the time of the tests of stores and of the window. No
+# package that uses sync.Map or atomic.Pointer may be among them: the linker could take its copy of them, which tells the detector nothing, for the
+# whole program.
+UNWATCHED := fyne.io/systray modernc.org/sqlite/lib golang.org/x/image/... github.com/go-text/typesetting/... github.com/fyne-io/oksvg \
+	github.com/srwiley/rasterx image image/color image/draw
 RACE     := -race $(patsubst %,-gcflags=%=-race=false,$(UNWATCHED))
 # So many packages are tested at once: two more than there are processors, since many tests wait.
 AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))

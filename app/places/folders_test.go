@@ -1,8 +1,10 @@
 package places
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -63,30 +65,28 @@ func TestAwaited(t *testing.T) {
 
 // TestFolderAppearsMeanwhile: a folder that is renamed and made again while it is looked at is watched, or named as missing.
 func TestFolderAppearsMeanwhile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows renames no folder that is being looked at")
+	}
 	base := t.TempDir()
 	dir := filepath.Join(base, "agent", "sessions")
 	must.Do(t, os.MkdirAll(dir, 0o700))
-	looked := make(chan struct{})
+	ctx, stop := context.WithCancel(t.Context())
 	var group sync.WaitGroup
 	group.Go(func() {
-		for {
-			select {
-			case <-looked:
+		for ctx.Err() == nil {
+			if wanted, missing := Wanted([]string{dir}, []string{dir}); !wanted[dir].all && !slices.Contains(missing, dir) {
+				t.Error("neither watched nor missing")
 				return
-			default:
 			}
-			must.Do(t, os.Rename(filepath.Join(base, "agent"), filepath.Join(base, "away")))
-			must.Do(t, os.MkdirAll(dir, 0o700))
-			must.Do(t, os.RemoveAll(filepath.Join(base, "away")))
 		}
 	})
-	for range 5000 {
-		if wanted, missing := Wanted([]string{dir}, []string{dir}); !wanted[dir].all && !slices.Contains(missing, dir) {
-			t.Error("neither watched nor missing")
-			break
-		}
+	for range 2000 {
+		must.Do(t, os.Rename(filepath.Join(base, "agent"), filepath.Join(base, "away")))
+		must.Do(t, os.MkdirAll(dir, 0o700))
+		must.Do(t, os.RemoveAll(filepath.Join(base, "away")))
 	}
-	close(looked)
+	stop()
 	group.Wait()
 }
 
