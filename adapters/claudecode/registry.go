@@ -71,7 +71,7 @@ const (
 	writeTime  = 2 * time.Second // an older file isn't being written
 )
 
-// parseEntry reads the content of sessions/<pid>.json. The error is jsonl.ErrSyntax for
+// parseEntry reads the content of sessions/<pid>.json. The error is agentfile.ErrSyntax for
 // a file that Claude Code may still be writing.
 func parseEntry(data []byte, pid int) (entry, error) {
 	var e entry

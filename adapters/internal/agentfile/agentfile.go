@@ -125,7 +125,7 @@ func ReadStamped(path string, limit int64) ([]byte, fs.FileInfo, Stamp, error) {
 }
 
 // LastLines calls fn with the lines of the regular file at path, the last one first, until fn returns
-// false. It leaves out lines over jsonl.MaxLine.
+// false. It leaves out lines over MaxLine.
 func LastLines(ctx context.Context, path string, fn func(line []byte) bool) error {
 	f, info, err := OpenRegular(path)
 	if err != nil {
