@@ -91,7 +91,7 @@ func Get(line []byte, path ...string) []byte {
 type syntax int
 
 func (at syntax) Error() string  { return fmt.Sprintf("%v at byte %d", ErrSyntax, int(at)) }
-func (syntax) Is(err error) bool { return err == ErrSyntax } //nolint:errorlint // as errors.Is calls it
+func (syntax) Is(err error) bool { return err == ErrSyntax }
 
 func atEnd(b []byte, i int) error {
 	if i = space(b, i); i != len(b) {
