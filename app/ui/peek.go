@@ -252,7 +252,8 @@ func (c *conversation) arrange(t *messages, first string) {
 func (c *conversation) layOut() {
 	c.stack.Layout(c.rows.Objects, c.rows.Size())
 	canvas.Refresh(c.rows)
-	c.scroll.Refresh()
+	c.scroll.Base.Refresh() // its bars alone
+	c.scroll.ScrollToOffset(fyne.NewPos(0, min(c.scroll.Offset.Y, max(c.stack.height-c.scroll.Size().Height, 0))))
 	c.stick()
 }
 

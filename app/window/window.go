@@ -115,9 +115,11 @@ func Run(ctx context.Context, core Core, o Options) error {
 	return coreError(ended)
 }
 
-// newApp returns Fyne's application. The application stores no preferences, so it need not write any when it stops: Fyne 2.8.1
+// newApp returns Fyne's application, which looks up the goroutine of a call only in a build with the race detector, as the tests have: that is three
+// quarters of the time of a large refresh. The application stores no preferences, so it need not write any when it stops: Fyne 2.8.1
 // writes them on a queue that it closes at the same time, which on a busy machine ends the process with a panic.
 func newApp() fyne.App {
+	fyneapp.SetMetadata(fyne.AppMetadata{ID: ID, Migrations: map[string]bool{"fyneDo": !checksCalls}})
 	a := fyneapp.NewWithID(ID)
 	if l, ok := a.Lifecycle().(interface{ SetOnStoppedHookExecuted(func()) }); ok {
 		l.SetOnStoppedHookExecuted(nil)

@@ -1,0 +1,5 @@
+//go:build race && !headless
+
+package window
+
+const checksCalls = true
