@@ -96,6 +96,13 @@ func TestDocument(t *testing.T) {
 	must.Do(t, writeDocument(path, f))
 	text, err := os.ReadFile(path)
 	must.Do(t, err)
+	must.Do(t, os.WriteFile(path, append(text, "seen by hand\n"...), 0o600))
+	must.Do(t, writeDocument(path, f))
+	again, err := os.ReadFile(path)
+	must.Do(t, err)
+	if string(again) != string(text)+"seen by hand\n" {
+		t.Errorf("what was written by hand does not stay:\n%s", again)
+	}
 	for _, want := range []string{"| everything | ≤ 3 s | 2.0 s | 3.0 s | 50 MB | 2.00 | 3.00 |", "ccusage 20 s, 1.0 GB: wall ÷ 10.0, CPU ÷ 10.0", "- with a cache: this build has no cache.",
 		"- agentctl is not installed", "| at rest |  | 40 MB |", "a machine"} {
 		if !strings.Contains(string(text), want) {
