@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -140,6 +141,20 @@ func TestServedWaits(t *testing.T) {
 	v.refuses = http.StatusUnauthorized
 	if got, why := stateOf(t, a); got != "waiting/permission" || strings.Contains(why, "server") {
 		t.Errorf("an old call of which the server says nothing: %s, %s", got, why)
+	}
+}
+
+// A session of which the registry says nothing yet may be one that its server was just given (0.24.4: 0.3 to 1 s).
+func TestServedIsNew(t *testing.T) {
+	for open, want := range map[time.Duration]string{0: "unknown", time.Minute: "stopped"} {
+		a, s := served(t, 1, open)
+		entry := filepath.Join(a.Home, ".qwen", "sessions", fmt.Sprintf("%d-9a216f58.json", s.Process.PID))
+		text, err := os.ReadFile(entry)
+		must.Do(t, err)
+		must.Do(t, os.WriteFile(entry, []byte(strings.Replace(string(text), "0001", "0002", 1)), 0o600))
+		if got := adaptertest.Discover(t, a, adapters.Query{IDs: []string{servedID}}).Sessions; len(got) != 1 || string(got[0].Status) != want {
+			t.Errorf("a call that is open for %v: %+v, want %s", open, got, want)
+		}
 	}
 }
 
