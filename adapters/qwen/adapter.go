@@ -10,6 +10,7 @@ import (
 	"context"
 	"net/netip"
 	"path/filepath"
+	"slices"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
@@ -94,7 +95,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.match()
 	open, titled := d.askServers(), d.readTitles()
 	if len(q.IDs) == 0 {
-		d.Again(open || titled)
+		d.Again(open || titled || slices.ContainsFunc(d.sessions, d.isNew))
 	}
 	d.addSessions()
 	a.Watch.Set(d.watchPaths())

@@ -90,7 +90,7 @@ func served(t *testing.T, port int, open time.Duration) (*Adapter, *adapters.Ses
 		w.Append(filepath.Join(w.Path(".qwen", "projects", "-home-dev-proj", "chats"), servedID+".jsonl"), fmt.Sprintf(
 			`{"uuid":"u%d","sessionId":%q,"timestamp":%q,"cwd":"/home/dev/proj","version":"0.24.4",%s}`, ago, servedID, time.Now().Add(-ago).UTC().Format(time.RFC3339Nano), rest))
 	}
-	record(open+time.Second, `"type":"user","message":{"role":"user","parts":[{"text":"go"}]}`)
+	record(open+time.Second, `"type":"user","daemonPromptId":"p1","message":{"role":"user","parts":[{"text":"go"}]}`)
 	record(open, `"type":"assistant","message":{"parts":[{"functionCall":{"id":"c1","name":"run_shell_command","args":{"command":"touch q"}}}]},"usageMetadata":{"promptTokenCount":1}`)
 	a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
 	a.serves = func(at netip.AddrPort, id proc.Identity) error {
@@ -144,7 +144,7 @@ func TestServedWaits(t *testing.T) {
 	}
 }
 
-// A session of which the registry says nothing yet may be one that its server was just given (0.24.4: 0.3 to 1 s).
+// A session of which the registry says nothing yet may be one that its server was just given (0.24.4: 0.3 to 1 s). It is asked about again.
 func TestServedIsNew(t *testing.T) {
 	for open, want := range map[time.Duration]string{0: "unknown", time.Minute: "stopped"} {
 		a, s := served(t, 1, open)
@@ -155,6 +155,15 @@ func TestServedIsNew(t *testing.T) {
 		if got := adaptertest.Discover(t, a, adapters.Query{IDs: []string{servedID}}).Sessions; len(got) != 1 || string(got[0].Status) != want {
 			t.Errorf("a call that is open for %v: %+v, want %s", open, got, want)
 		}
+		adaptertest.Discover(t, a, adapters.Query{})
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		if open == 0 {
+			a.Push(ctx, stop)
+			if !errors.Is(context.Cause(ctx), context.Canceled) {
+				t.Error("a session that is new is not asked about again")
+			}
+		}
+		stop()
 	}
 }
 

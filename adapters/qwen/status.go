@@ -39,13 +39,18 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return d.decideHosted(s, said)
 	case d.roots.NoTable:
 		return kit.Unknown("the process table can't be read; " + said)
-	case (s.turn.state == prompted || s.turn.state == called) && d.now.Sub(s.turn.at).Abs() < quick &&
-		slices.ContainsFunc(d.processes, func(p *process) bool { return (p.serves || p.Hosts) && p.Uses(s.Home) }):
+	case d.isNew(s):
 		return kit.Unknown("a server of several sessions names a new one in the registry only after a moment; " + said)
 	case d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return len(p.sessions) == 0 && p.Uses(s.Home) && p.CWD == s.cwd }):
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
 	}
 	return kit.Stopped(s.turn.left(), "no process has it; "+said)
+}
+
+// isNew reports whether a session may be one that `qwen serve` was just given: the registry names it up to a second after its first record (0.24.4).
+func (d *discovery) isNew(s *session) bool {
+	return s.owner == nil && s.promptID != "" && (s.turn.state == prompted || s.turn.state == called) && d.now.Sub(s.turn.at).Abs() < quick &&
+		slices.ContainsFunc(d.processes, func(p *process) bool { return (p.serves || p.Hosts) && p.Uses(s.Home) })
 }
 
 // decideHosted returns the verdict on a session that a live process has.

@@ -90,6 +90,20 @@ func TestFolderAppearsMeanwhile(t *testing.T) {
 	group.Wait()
 }
 
+// TestFolderIsGoneMeanwhile: a folder that is removed after it was looked at, and may be back, is looked at again.
+func TestFolderIsGoneMeanwhile(t *testing.T) {
+	f, err := NewFolders[string](nil)
+	must.Do(t, err)
+	defer f.Close()
+	dir := filepath.Join(t.TempDir(), "sessions")
+	must.Do(t, os.Mkdir(dir, 0o700))
+	wanted := foldersFor([]string{dir}, nil)
+	must.Do(t, os.Remove(dir))
+	if again, limits := f.Sync("owner", wanted); !slices.Equal(again, []string{"owner"}) || limits != nil {
+		t.Errorf("refreshed %q, limits %q", again, limits)
+	}
+}
+
 func foldersFor(watch, lookedIn []string) map[string]Interest {
 	wanted, _ := Wanted(watch, lookedIn)
 	return wanted

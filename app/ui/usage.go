@@ -191,9 +191,10 @@ func shortCount(n float64) string {
 // chartBar returns the bar of a row.
 func chartBar(label string, r *usage.Row) widgets.ChartBar {
 	cache := r.Tokens.CacheRead + r.Tokens.CacheWrite
-	return widgets.ChartBar{Label: label, Parts: [3]float64{float64(r.Tokens.Input), float64(r.All() - r.Tokens.Input - cache), float64(cache)},
+	written := r.All() - r.Tokens.Input - cache
+	return widgets.ChartBar{Label: label, Parts: [3]float64{float64(r.Tokens.Input), float64(written), float64(cache)},
 		Tip: fmt.Sprintf("%s: %s · input %s · output %s · cache read %s, written %s", label, tokens(r.All()), present.Count(r.Tokens.Input),
-			present.Count(r.Tokens.Output), present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite))}
+			present.Count(written), present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite))}
 }
 
 // usageWidths are the widths of the columns after the first. usageSpare are the columns that a narrow window leaves out, those of the cache first: the cost is
