@@ -18,7 +18,9 @@ type Config struct {
 	Now   func() time.Time    // the clock; nil is time.Now
 	// Homes returns the folders that the user named in addition to the agent's own: the agent keeps its files in each of them as in
 	// its own. They are read like folders that processes use. nil returns none.
-	Homes  func() []string
+	Homes func() []string
+	// Token returns the text of the file with the token that the user made by Description.Token, as the file was last read. nil returns none.
+	Token  func() string
 	Places Places      // keeps the homes in use for later processes; nil: only this process remembers them
 	Facts  *FactsCache // keeps what was parsed of files between processes; nil: nothing is kept
 	// Password returns the value of the Secret with which Rollcall launched a process, or "".
@@ -74,6 +76,9 @@ func (c Config) WithDefaults() Config {
 	}
 	if c.Homes == nil {
 		c.Homes = func() []string { return nil }
+	}
+	if c.Token == nil {
+		c.Token = func() string { return "" }
 	}
 	if c.Password == nil {
 		c.Password = func(proc.Identity) string { return "" }

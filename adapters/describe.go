@@ -21,6 +21,8 @@ type Description struct {
 	// Unarchive is the command, without the session's id, that takes a session out of the agent's archive; empty: it needs
 	// none, or has no archive.
 	Unarchive string
+	// Token is the command with which the user makes a token for Rollcall, with which more sessions take prompts; empty: the agent knows none.
+	Token string
 	// HomeFolder is the name that every home of the agent has, such as ".gemini"; empty: a home can have any name.
 	HomeFolder string
 	// ReasoningApart: the agent does not count the tokens of reasoning as a part of the output.

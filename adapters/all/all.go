@@ -29,6 +29,8 @@ type Config struct {
 	AllowPlaintext bool
 	// Homes returns the further homes of an agent that the user named; nil: there are none. See adapters.Config.
 	Homes func(adapters.Name) []string
+	// Token returns the user's token for an agent; nil: there is none. See adapters.Config.
+	Token func(adapters.Name) string
 	// Places keeps the homes in use for later processes; nil: nothing is kept. See adapters.Config.
 	Places adapters.Places
 	// Facts keeps what was parsed of files between processes; nil: nothing is kept.
@@ -50,6 +52,9 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		own := look
 		if cfg.Homes != nil {
 			own.Homes = func() []string { return cfg.Homes(agent) }
+		}
+		if cfg.Token != nil {
+			own.Token = func() string { return cfg.Token(agent) }
 		}
 		if cfg.Outputs != nil {
 			own.Outputs = func() []adapters.Output { return cfg.Outputs(agent) }

@@ -31,6 +31,7 @@ const Name adapters.Name = "qwen"
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Qwen Code", Short: "qwen",
 	Program: "qwen", Install: "npm install -g @qwen-code/qwen-code", Processes: []string{"qwen"},
+	Token: "qwen sessions controllers add --label rollcall",
 }, (*Adapter)(nil))
 
 // Adapter implements adapters.Adapter and the optional interfaces that are named below. It is safe for concurrent use. It
@@ -39,6 +40,7 @@ type Adapter struct {
 	*kit.Base
 	kit.Poll                                              // no file shows that a session of a server begins to wait, or that a prompt is taken back
 	serves      func(netip.AddrPort, proc.Identity) error // reports with an error that an address is not served by a process
+	token       func() string                             // returns the user's text with a controller token; empty: there is none
 	transcripts *kit.Transcripts[facts, *facts]
 }
 
@@ -60,7 +62,7 @@ var (
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	a := &Adapter{Base: kit.NewBase(cfg, description, agentproc.Own{Variable: homeVariable, Store: folderName}, agentproc.Own{Variable: runtimeVariable}),
-		serves: proc.CheckListenedBy, transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat)}
+		serves: proc.CheckListenedBy, token: cfg.WithDefaults().Token, transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat)}
 	if home, runtime := homesOf(a.Env, a.Home); runtime != home {
 		named := a.Named
 		a.Named = func() []string { return append([]string{runtime}, named()...) }

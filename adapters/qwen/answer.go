@@ -2,6 +2,7 @@ package qwen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -84,6 +85,9 @@ func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) 
 	ctx, cancel := context.WithTimeout(ctx, orderLimit)
 	defer cancel()
 	c, err := a.channelOf(&s)
+	if errors.Is(err, errNoRemote) {
+		return a.sendToInbox(ctx, &s, prompt)
+	}
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (r *record) messages(limit kit.Limit) (list []part) {
 	switch string(agentfile.Text(r.typ)) {
 	case "user":
 		if m.Role = adapters.FromUser; r.isNotification() {
-			m.Role = adapters.FromNote
+			m.Role, text = adapters.FromNote, cmp.Or(agentfile.String(agentfile.Get(r.system, "displayText")), text) // without what it tells the model beside
 		}
 	case "assistant":
 		m.Role = adapters.FromAgent

@@ -119,6 +119,10 @@ func openAdapters(facts *facts) ([]adapters.Adapter, proc.Lister) {
 			now, _ := live.Get()
 			return now.HomesOf(agent)
 		}
+		cfg.Token = func(agent adapters.Name) string {
+			now, _ := live.Get()
+			return now.Agents[agent].Token
+		}
 	}
 	for _, g := range set.OpenClaw.Gateways {
 		cfg.Gateways = append(cfg.Gateways, openclaw.Gateway{URL: g.URL, Token: g.Token, Name: g.Name})

@@ -13,7 +13,7 @@ import (
 func keysOf(t reflect.Type, prefix string) (keys []string) {
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
-		if name == "" {
+		if name == "" || name == "-" {
 			continue
 		}
 		key, field := prefix+name, f.Type

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -89,6 +90,9 @@ func Themes() []Theme { return []Theme{DesktopTheme, LightTheme, DarkTheme} }
 type Agent struct {
 	Model string `toml:"model"`
 	Mode  string `toml:"mode"`
+	// TokenFile is a file, as that of a Gateway, with the token that the user made for Rollcall by adapters.Description.Token. Token is its text, a secret.
+	TokenFile string `toml:"token_file"`
+	Token     string `toml:"-"`
 }
 
 // Webhook is the webhook for the ends of sessions. There is none unless URL is set.
@@ -314,6 +318,20 @@ func (s *Settings) readTokens(path string) []error {
 			bad = append(bad, fmt.Errorf("settings: %s: token of gateway %q: %w", path, g.label(), err))
 		}
 		g.Token = token
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Agents)) {
+		a := s.Agents[name]
+		if a.TokenFile == "" {
+			continue
+		}
+		err := errors.New("this agent knows no token for Rollcall")
+		if d, _ := adapters.Describe(name); d.Token != "" {
+			a.Token, err = readToken(a.TokenFile, filepath.Dir(path))
+		}
+		if err != nil {
+			bad = append(bad, fmt.Errorf("settings: %s: agents.%s.token_file is ignored: %w", path, name, err))
+		}
+		s.Agents[name] = a
 	}
 	return bad
 }

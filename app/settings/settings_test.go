@@ -80,6 +80,8 @@ func TestMistakes(t *testing.T) {
 		"hook's secret": {"[webhook]\nurl = \"http://h\"\nsecret_file = \"nowhere\"" + good, "the webhook is ignored: ", false},
 		"only a secret": {"[webhook]\nsecret = \"hush\"" + good, "it has a secret but no url", false},
 		"a price":       {"[prices.\"m/x\"]\ninput = -1\n[prices.y]\ninput = 2" + good, `line 1: prices."m/x" is ignored: a price is 0 or more`, false},
+		"agent's token": {"[agents.codex]\ntoken_file = \"f\"" + good, "agents.codex.token_file is ignored: this agent knows no token", false},
+		"no agent's":    {"[agents.qwen]\ntoken_file = \"nowhere\"" + good, "agents.qwen.token_file is ignored: ", false},
 		"no token file": {"[[openclaw.gateway]]\nname = \"y\"\nurl = \"ws://h:1\"\ntoken_file = \"nowhere\"" + good, `token of gateway "y"`, false},
 	} {
 		t.Run(name, func(t *testing.T) {

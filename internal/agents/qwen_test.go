@@ -227,3 +227,36 @@ func TestAnswerQwenServed(t *testing.T) {
 		s.Becomes(byID(made.ID), time.Now(), soon, "idle/interrupted")
 	})
 }
+
+// A Qwen Code that Rollcall did not launch takes prompts with the controller token that the user made, and none without it or while it works.
+func TestPromptQwenInbox(t *testing.T) {
+	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal, agent := openQwen(s, r)
+		asked := terminal.Prompt("by hand")
+		id := s.Becomes(byPrompt("by hand"), asked, soon, "idle/completed").ID
+		refused := func(why string, args ...string) {
+			t.Helper()
+			if out, err := s.Command(headlessBinary, append([]string{"send", id, "-p"}, args...)...).CombinedOutput(); err == nil || !strings.Contains(string(out), why) {
+				t.Errorf("%v: %s, %v", args, out, err)
+			}
+		}
+		refused("agents.qwen.token_file", "without a token")
+		printed, err := s.run(r, "sessions", "controllers", "add", "--label", "rollcall").Output()
+		must.Do(t, err)
+		folder := filepath.Join(s.Home, ".config", "rollcall")
+		must.Do(t, os.MkdirAll(folder, 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(folder, "qwen.token"), printed, 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(folder, "config.toml"), []byte("[agents.qwen]\ntoken_file = \"qwen.token\"\n"), 0o600))
+
+		s.rollcall("send", id, "-p", "long job [[delay 300]]")
+		s.Asked("long job")
+		working := s.Becomes(byID(id), time.Now(), soon, "working")
+		if working.PID != agent.PID {
+			t.Errorf("%v, want process %d", working, agent.PID)
+		}
+		refused("a turn is open", "and then", "--queue")
+		if out, err := s.Command(headlessBinary, "peek", id).CombinedOutput(); err != nil || !strings.Contains(string(out), "trusted controller (rollcall): long job") {
+			t.Errorf("peek: %s, %v", out, err)
+		}
+	})
+}
