@@ -2,8 +2,10 @@ package qwen
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"rollcall/adapters"
@@ -14,7 +16,7 @@ import (
 type channel interface {
 	pending(ctx context.Context, s *adapters.Session) ([]adapters.Request, error)
 	// decide gives a decision on a request, and returns once Qwen Code has confirmed it.
-	decide(ctx context.Context, s *adapters.Session, id string, v adapters.Verdict) error
+	decide(ctx context.Context, s *adapters.Session, r *adapters.Request, d adapters.Decision) error
 	// prompt begins a turn of a session that is idle, and adds the prompt to those that wait for the end of the turn of another one.
 	prompt(ctx context.Context, s *adapters.Session, text string) error
 }
@@ -66,7 +68,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	if err != nil {
 		return none, err
 	}
-	if err := c.decide(ctx, &s, asked.ID, d.Verdict); err != nil {
+	if err := c.decide(ctx, &s, &asked, d); err != nil {
 		return none, err
 	}
 	return adapters.Result{Confirmed: true, Evidence: "Qwen Code reports the decision on " + kit.PlainWord(asked.ID)}, nil
@@ -92,4 +94,19 @@ func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) 
 		return err
 	}
 	return c.prompt(ctx, &s, prompt)
+}
+
+// questionsOf returns the questions of a call of questionTool, with their places as ids. Each takes another text as well (0.24.4).
+func questionsOf(raw []byte) (list []adapters.Question) {
+	var all []struct {
+		Text    string            `json:"question"`
+		Header  string            `json:"header"`
+		Several bool              `json:"multiSelect"`
+		Options []adapters.Option `json:"options"`
+	}
+	_ = json.Unmarshal(raw, &all) // another form can't be answered
+	for i, q := range all {
+		list = append(list, adapters.Question{ID: strconv.Itoa(i), Header: q.Header, Text: q.Text, Options: q.Options, Several: q.Several, FreeText: true})
+	}
+	return list
 }

@@ -148,8 +148,8 @@ func request(s *adapters.Session, id string, asked []byte) adapters.Request {
 }
 
 // decide implements channel. The terminal reports each decision, whoever made it.
-func (r *remote) decide(ctx context.Context, s *adapters.Session, id string, v adapters.Verdict) error {
-	allowed, accepted := v == adapters.AllowOnce, false
+func (r *remote) decide(ctx context.Context, s *adapters.Session, asked *adapters.Request, d adapters.Decision) error {
+	id, allowed, accepted := asked.ID, d.Verdict == adapters.AllowOnce, false
 	if err := r.write(map[string]any{"type": "confirmation_response", "request_id": id, "allowed": allowed}); err != nil {
 		return err
 	}

@@ -78,28 +78,28 @@ func (v *server) order(ctx context.Context, method, path string, content any) ([
 func (v *server) pending(ctx context.Context, s *adapters.Session) (list []adapters.Request, err error) {
 	status, err := v.order(ctx, http.MethodGet, "/status", nil)
 	kit.Each(agentfile.Get(status, "pendingInteractions"), func(one []byte) {
-		if string(agentfile.Text(agentfile.Get(one, "kind"))) != "permission" {
-			err = fmt.Errorf("%w: Qwen Code takes the answer to a question in its Web Shell only, at %s", adapters.ErrAnswerElsewhere, v.Base)
-			return
-		}
 		var options []kit.ACPOption
 		_ = json.Unmarshal(agentfile.Get(one, "options"), &options) // without options nothing can be decided
 		r := protocol.Request(agentfile.String(agentfile.Get(one, "requestId")), func(member string) []byte {
 			return agentfile.Get(one, "action", cmp.Or(map[string]string{"rawInput": "input", "kind": "type"}[member], member))
 		}, options)
+		if string(agentfile.Text(agentfile.Get(one, "kind"))) == asksQuestion {
+			kit.AsQuestion(&r, questionsOf(agentfile.Get(one, "questions")))
+		}
 		r.Session, r.Folder, r.Where, r.AskedAt = s.ID, s.CWD, "qwen serve", agentfile.Time(agentfile.Get(one, "createdAt"))
 		list = append(list, r)
 	})
-	if len(list) > 0 {
-		err = nil
-	}
 	return list, err
 }
 
 // decide implements channel. The server takes the first answer to a request.
-func (v *server) decide(ctx context.Context, _ *adapters.Session, id string, d adapters.Verdict) error {
-	option := map[adapters.Verdict]string{adapters.AllowOnce: allowOnce, adapters.Deny: "cancel"}[d]
-	_, err := v.order(ctx, http.MethodPost, "/permission/"+url.PathEscape(id), map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": option}})
+func (v *server) decide(ctx context.Context, _ *adapters.Session, r *adapters.Request, d adapters.Decision) error {
+	option := map[adapters.Verdict]string{adapters.AllowOnce: allowOnce, adapters.Reply: allowOnce, adapters.Deny: "cancel"}[d.Verdict]
+	content := map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": option}}
+	if d.Verdict == adapters.Reply {
+		content["answers"] = kit.Answers(r, d)
+	}
+	_, err := v.order(ctx, http.MethodPost, "/permission/"+url.PathEscape(r.ID), content)
 	if refused, is := errors.AsType[*kit.StatusError](err); is && refused.Code == http.StatusNotFound {
 		return adapters.ErrNotPending
 	}

@@ -31,10 +31,11 @@ const servedID = "5aef0000-0000-4000-8000-000000000001"
 
 // testServer speaks the protocol of `qwen serve` (0.24.4) for one session with an open call. It listens on loopback, in this process.
 type testServer struct {
-	mu      sync.Mutex
-	pending map[string]string // the action by the id of the request
-	asked   []string          // method, path and content
-	refuses int               // the status with which it refuses orders
+	mu       sync.Mutex
+	pending  map[string]string // the action by the id of the request
+	question string            // the questions that a request with the id "q1" asks, in place of those above
+	asked    []string          // method, path and content
+	refuses  int               // the status with which it refuses orders
 }
 
 func (v *testServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -45,6 +46,7 @@ func (v *testServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v.asked = append(v.asked, strings.TrimSpace(r.Method+" "+path+" "+string(content)))
 	id, votes := strings.CutPrefix(path, "/permission/")
 	_, waits := v.pending[id]
+	waits = waits || id == "q1" && v.question != ""
 	switch {
 	case !ok || votes && !waits:
 		http.Error(w, "{}", http.StatusNotFound)
@@ -57,6 +59,9 @@ func (v *testServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for id, action := range v.pending {
 			list = append(list, fmt.Sprintf(`{"requestId":%q,"kind":"permission","createdAt":"2026-11-26T19:23:46.645Z","action":%s,"options":[{"optionId":"restore_previous","label":"As before","kind":"allow_once"},`+
 				`{"optionId":"proceed_always","label":"Always","kind":"allow_always"},{"optionId":"proceed_once","label":"Allow","kind":"allow_once"},{"optionId":"cancel","label":"Reject","kind":"reject_once"}]}`, id, action))
+		}
+		if v.question != "" {
+			list = []string{fmt.Sprintf(`{"requestId":"q1","kind":"user_question","createdAt":"2026-11-26T19:23:46.645Z","title":"Ask user","questions":%s,"options":[{"optionId":"proceed_once","label":"Submit","kind":"allow_once"},{"optionId":"cancel","label":"Cancel","kind":"reject_once"}]}`, v.question)}
 		}
 		fmt.Fprintf(w, `{"sessionId":%q,"hasActivePrompt":true,"isWaitingForPermission":%v,"isWaitingForUserQuestion":false,"pendingInteractions":[%s]}`, servedID, len(list) > 0, strings.Join(list, ","))
 	case path == "/prompt":
@@ -191,9 +196,29 @@ func TestServedAnswers(t *testing.T) {
 		if _, err := a.Answer(t.Context(), *s, list[0], adapters.Decision{Verdict: verdict}); !errors.Is(err, adapters.ErrNotPending) {
 			t.Errorf("twice: %v", err)
 		}
-		if c, err := a.channelOf(s); err != nil || !errors.Is(c.decide(t.Context(), s, "r1", verdict), adapters.ErrNotPending) {
+		if c, err := a.channelOf(s); err != nil || !errors.Is(c.decide(t.Context(), s, &list[0], adapters.Decision{Verdict: verdict}), adapters.ErrNotPending) {
 			t.Errorf("a request that is answered elsewhere meanwhile: %v", err)
 		}
+	}
+}
+
+// Questions are answered with the labels of their options or another text, and never allowed without an answer.
+func TestServedQuestion(t *testing.T) {
+	v, a, s := withServer(t, time.Minute)
+	v.question = `[{"question":"Which?","header":"H","multiSelect":true,"options":[{"label":"Red","description":"r"},{"label":"Blue","description":"b"}],"answerKey":"0"},{"question":"Why?","header":"W","options":[],"answerKey":"1"}]`
+	s.WaitingFor = adapters.ForQuestion
+	list, err := a.Pending(t.Context(), *s)
+	if err != nil || len(list) != 1 || list[0].Kind != adapters.AsksQuestion || list[0].CanAllow || !list[0].CanDeny || len(list[0].Questions) != 2 || list[0].Questions[0].Options[1].Says != "b" {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if _, err := a.Answer(t.Context(), *s, list[0], adapters.Decision{Verdict: adapters.AllowOnce}); !errors.Is(err, adapters.ErrNoSuchAnswer) {
+		t.Errorf("allowed without an answer: %v", err)
+	}
+	if _, err := a.Answer(t.Context(), *s, list[0], adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{{"Red", "Blue"}, {"so"}}}); err != nil {
+		t.Error(err)
+	}
+	if got, want := v.last(), `POST /permission/q1 {"answers":{"0":"Red, Blue","1":"so"},"outcome":{"optionId":"proceed_once","outcome":"selected"}}`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

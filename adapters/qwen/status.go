@@ -20,6 +20,9 @@ const (
 	exitPlan     = "exit_plan_mode"
 )
 
+// asksQuestion is how `qwen serve` and the Agent Client Protocol call a request of questionTool (0.24.4).
+const asksQuestion = "user_question"
+
 // quickTools are tools without a process that take milliseconds.
 var quickTools = []string{"edit", "write_file", "read_file", "read_many_files", "list_directory", "glob", "grep_search", "todo_write", exitPlan, "notebook_edit"}
 

@@ -141,6 +141,7 @@ func TestAnswerQwenLaunched(t *testing.T) {
 	s.answered(s.asks("touch denied.txt"), "--deny")
 	s.notMade(filepath.Join(s.Project, "denied.txt"))
 	s.Becomes(byID(id), time.Now(), soon, "idle/completed", "idle/interrupted")
+	s.repliesTo(id)
 	s.rollcall("send", id, "-p", "long job [[delay 300]]")
 	s.Asked("long job")
 	s.Becomes(byID(id), time.Now(), soon, "working")
@@ -220,6 +221,7 @@ func TestAnswerQwenServed(t *testing.T) {
 		s.answered(s.asks("touch denied.txt"), "--deny")
 		s.Becomes(byID(made.ID), time.Now(), soon, "idle/interrupted")
 		s.notMade(filepath.Join(s.Project, "denied.txt"))
+		s.repliesTo(made.ID)
 		s.rollcall("send", made.ID, "-p", "long job [[delay 300]]")
 		s.Asked("long job")
 		s.Becomes(byID(made.ID), time.Now(), soon, "working")
@@ -259,4 +261,20 @@ func TestPromptQwenInbox(t *testing.T) {
 			t.Errorf("peek: %s, %v", out, err)
 		}
 	})
+}
+
+// repliesTo has a session ask a question, and replies to it.
+func (s *Sandbox) repliesTo(id string) {
+	s.t.Helper()
+	s.rollcall("send", id, "-p", "ask me [[ask]]")
+	question := s.asks("Which colour?")
+	if question.Kind != "question" || !question.CanReply || question.CanAllow || len(question.Questions) != 1 || question.Session.WaitingFor != "question" {
+		s.t.Errorf("%+v", question)
+	}
+	s.answered(question, "--option", "2")
+	s.Becomes(byID(id), time.Now(), soon, "idle/completed")
+	said, err := s.Command(headlessBinary, "peek", id).CombinedOutput()
+	if err != nil || !strings.Contains(string(said), "Blue") {
+		s.t.Errorf("the answer did not reach the agent: %s, %v", said, err)
+	}
 }

@@ -112,7 +112,7 @@ func chatCall(r wireRequest, p plan) (map[string]any, error) {
 		"function": map[string]any{"name": name, "arguments": arguments}}, err
 }
 
-// questionCall asks the user with OpenCode's tool, Copilot's or Cline's.
+// questionCall asks the user with OpenCode's tool, Qwen Code's, Copilot's or Cline's.
 func questionCall(tools []wireTool) (name, arguments string, err error) {
 	if _, ok := chatTool(tools, "ask_user"); ok {
 		arguments, err = jsonText(map[string]any{"message": "Which colour?", "requestedSchema": map[string]any{
@@ -123,12 +123,13 @@ func questionCall(tools []wireTool) (name, arguments string, err error) {
 		arguments, err = jsonText(map[string]any{"question": "Which colour?", "options": []string{"Red", "Blue"}})
 		return tool.Name, arguments, err
 	}
-	if _, ok := chatTool(tools, "question"); !ok {
+	tool, ok := chatTool(tools, "question", "ask_user_question")
+	if !ok {
 		return "", "", errors.New("no tool for questions to the user is offered")
 	}
 	arguments, err = jsonText(map[string]any{"questions": []any{map[string]any{
 		"question": "Which colour?", "header": "Colour", "options": []any{colour("Red"), colour("Blue")}}}})
-	return "question", arguments, err
+	return tool.Name, arguments, err
 }
 
 // colour is one choice of the question that the directive ask has the agent ask.

@@ -18,6 +18,9 @@ type ACP struct {
 	Agent adapters.Name
 	Where string // the agent's title, for Request.Where
 	Once  string // the option that allows once where several do; empty: the first
+	// Questions returns the questions that a call asks; false: it asks for a permission. Their answers are given beside the option that allows
+	// once, by the questions' ids. nil: no call asks any.
+	Questions func(call []byte) (list []adapters.Question, asks bool)
 }
 
 // The ids of the messages that open a session. An id that begins with acpLoad ends with the id of the session.
@@ -32,11 +35,11 @@ const (
 const acpTaken = ".taken"
 
 type acpMessage struct {
-	Version string `json:"jsonrpc"`
-	ID      any    `json:"id,omitempty"`
-	Method  string `json:"method,omitempty"`
-	Params  any    `json:"params,omitempty"`
-	Result  any    `json:"result,omitempty"`
+	Version string         `json:"jsonrpc"`
+	ID      any            `json:"id,omitempty"`
+	Method  string         `json:"method,omitempty"`
+	Params  any            `json:"params,omitempty"`
+	Result  map[string]any `json:"result,omitempty"`
 }
 
 // acpLines returns messages, one a line, without a line break at the end.
@@ -203,6 +206,25 @@ func acpAnswer(r *acpRequest, outcome map[string]string) acpMessage {
 	return acpMessage{ID: r.id, Result: map[string]any{"outcome": outcome}}
 }
 
+// AsQuestion makes a request for a permission one for answers to questions. Without questions it can only be denied.
+func AsQuestion(r *adapters.Request, list []adapters.Question) {
+	r.Kind, r.Questions, r.CanAllow, r.Options = adapters.AsksQuestion, list, false, nil
+	var texts []string
+	for _, q := range list {
+		texts = append(texts, q.Text)
+	}
+	r.Text = strings.Join(texts, "\n")
+}
+
+// Answers returns the answers to the questions of a request by their ids.
+func Answers(r *adapters.Request, d adapters.Decision) map[string]string {
+	out := map[string]string{}
+	for i, given := range d.Answers {
+		out[r.Questions[i].ID] = strings.Join(given, ", ")
+	}
+	return out
+}
+
 // Waiting implements adapters.Talk.
 func (t *acpTalk) Waiting() []adapters.Request {
 	out := make([]adapters.Request, 0, len(t.asked))
@@ -212,9 +234,9 @@ func (t *acpTalk) Waiting() []adapters.Request {
 	return out
 }
 
-// Option returns the id of the option that allows or denies once; "" if there is none.
+// Option returns the id of the option that allows or denies once, or takes answers; "" if there is none.
 func (a *ACP) Option(options []ACPOption, v adapters.Verdict) (id string) {
-	kind := map[adapters.Verdict]string{adapters.AllowOnce: "allow_once", adapters.Deny: "reject_once"}[v]
+	kind := map[adapters.Verdict]string{adapters.AllowOnce: "allow_once", adapters.Reply: "allow_once", adapters.Deny: "reject_once"}[v]
 	for _, o := range options {
 		if o.Kind == kind && (id == "" || o.ID == a.Once) {
 			id = o.ID
@@ -224,7 +246,13 @@ func (a *ACP) Option(options []ACPOption, v adapters.Verdict) (id string) {
 }
 
 func (r *acpRequest) request(a *ACP) adapters.Request {
-	return a.Request(string(r.id), func(member string) []byte { return agentfile.Get(r.params.Call, member) }, r.params.Options)
+	out := a.Request(string(r.id), func(member string) []byte { return agentfile.Get(r.params.Call, member) }, r.params.Options)
+	if a.Questions != nil {
+		if list, asks := a.Questions(r.params.Call); asks {
+			AsQuestion(&out, list)
+		}
+	}
+	return out
 }
 
 // Request returns a request for a permission with the options that its call offers. get returns a member of the call.
@@ -304,5 +332,9 @@ func (t *acpTalk) Answer(id string, d adapters.Decision) ([]byte, error) {
 		return nil, err
 	}
 	t.answered[id] = true // the call of one that is denied fails at once
-	return acpLines(acpAnswer(r, map[string]string{"outcome": "selected", "optionId": t.agent.Option(r.params.Options, d.Verdict)})), nil
+	m := acpAnswer(r, map[string]string{"outcome": "selected", "optionId": t.agent.Option(r.params.Options, d.Verdict)})
+	if d.Verdict == adapters.Reply {
+		m.Result["answers"] = Answers(&shown, d)
+	}
+	return acpLines(m), nil
 }

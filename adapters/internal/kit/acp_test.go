@@ -153,6 +153,27 @@ func TestACPAnswer(t *testing.T) {
 }
 
 // Of several options that allow once, the one that changes no permission mode is chosen (a plan of Qwen Code 0.24.4).
+// A call that asks questions is answered beside the option, and can't be allowed without answers.
+func TestACPQuestion(t *testing.T) {
+	talk := (&ACP{Agent: "x", Questions: func(call []byte) ([]adapters.Question, bool) {
+		return []adapters.Question{{ID: "0", Text: "Which?", Options: []adapters.Option{{Label: "Red"}, {Label: "Blue"}}, Several: true}}, strings.Contains(string(call), "asks")
+	}}).Talk()
+	const options = `"options":[{"optionId":"once","name":"Submit","kind":"allow_once"},{"optionId":"no","name":"Cancel","kind":"reject_once"}]`
+	read(talk, `{"id":7,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c1","title":"Ask","rawInput":{"x":1},"_meta":{"kind":"asks"}},`+options+`}}`,
+		`{"id":8,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c2","title":"other","rawInput":{"x":1}},`+options+`}}`)
+	list := talk.Waiting()
+	if len(list) != 2 || list[0].Kind != adapters.AsksQuestion || list[0].CanAllow || !list[0].CanDeny || list[0].Text != "Which?" || list[1].Kind != adapters.AsksPermission || !list[1].CanAllow {
+		t.Fatalf("%+v", list)
+	}
+	if _, err := talk.Answer("7", adapters.Decision{Verdict: adapters.AllowOnce}); !errors.Is(err, adapters.ErrNoSuchAnswer) {
+		t.Errorf("allowed without answers: %v", err)
+	}
+	line, err := talk.Answer("7", adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{{"Red", "Blue"}}})
+	if want := `{"jsonrpc":"2.0","id":7,"result":{"answers":{"0":"Red, Blue"},"outcome":{"optionId":"once","outcome":"selected"}}}`; err != nil || string(line) != want {
+		t.Errorf("%s, %v; want %s", line, err, want)
+	}
+}
+
 func TestACPOnce(t *testing.T) {
 	plan := []ACPOption{{ID: "restore_previous", Kind: "allow_once"}, {ID: "proceed_always", Kind: "allow_always"}, {ID: "proceed_once", Kind: "allow_once"}, {ID: "cancel", Kind: "reject_once"}}
 	for once, want := range map[string]string{"": "restore_previous", "proceed_once": "proceed_once", "proceed_always": "restore_previous"} {
