@@ -122,6 +122,9 @@ func (t *harness) wrongRow(x *life, r *row) string {
 	if t.real && x != nil && x.Agent == qwen && x.Truth() == (scene.Truth{Status: adapters.Stopped}) && got.Outcome == adapters.Died {
 		got.Outcome = "" // no file of Qwen Code tells that the last prompt was taken back
 	}
+	if t.real && x != nil && x.Agent == cline && got == (scene.Truth{Status: adapters.Stopped}) && x.Truth().Status == adapters.Stopped && strings.Contains(r.Evidence, "a hub found") {
+		return "" // a hub that begins marks sessions whose process was killed, in a turn or not
+	}
 	switch {
 	case x == nil && r.Launch != nil && got.Status == adapters.Stopped && t.launched[r.CWD] != nil && t.launched[r.CWD].over:
 		return "" // A launch stays listed until its record goes, also where its agent has nothing of it.
