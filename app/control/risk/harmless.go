@@ -97,11 +97,18 @@ func (j *judge) isHarmless(first word, name string, args []word) bool {
 	return isKnownUse(name, args) && j.staysInside(args, patterns(name, args)) && !changesHidden(name, args) && !j.mayWriteHidden(name, args)
 }
 
-// isForeign reports whether a command is PowerShell's with names that it reads in its own way: it separates folders by what is an escape here, and reads
-// variables and the registry like drives.
+// Commands of PowerShell, and other names that it has for them.
+var (
+	cmdlets       = strings.Fields("get-childitem get-content get-location select-string")
+	cmdletAliases = strings.Fields("cat cd cp ls mv set type")
+)
+
+// isForeign reports whether PowerShell reads the words of a command in its own way: it separates folders by what is an escape here, and has variables and
+// the registry in drives.
 func (j *judge) isForeign(name string, args []word) bool {
-	return slices.Contains([]string{"get-childitem", "get-content", "get-location", "select-string"}, name) &&
-		(j.escapes || slices.ContainsFunc(args, func(a word) bool { return strings.Contains(a.text, ":") }))
+	own := slices.Contains(cmdlets, name)
+	return (own || j.windows) && j.escapes ||
+		(own || j.windows && slices.Contains(cmdletAliases, name)) && slices.ContainsFunc(args, func(a word) bool { return strings.Contains(a.text, ":") })
 }
 
 // isKnownUse reports whether a program only reads, builds or tests, and its options ask for nothing else.
@@ -182,7 +189,8 @@ func (j *judge) staysInside(args []word, skip int) bool {
 		if a.text == "{}" || a.is(".") && j.resolved(j.dir) || name == "" && a.literal {
 			continue
 		}
-		if !a.literal || j.place(name) != inside && name != "/dev/null" || !j.resolvedAll(a, name) {
+		_, part, _ := strings.Cut(name, "=") // "-o form-file=/x"
+		if !a.literal || j.place(name) != inside && name != "/dev/null" || !j.resolvedAll(a, name) || part != "" && j.place(part) != inside {
 			return false
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -70,7 +71,7 @@ func newJudge(ctx context.Context, folder, dir string) *judge {
 	if dir == "" {
 		dir = folder
 	}
-	return &judge{ctx: ctx, folder: folder, dir: dir, download: map[string]bool{}, texts: map[string]string{}}
+	return &judge{ctx: ctx, folder: folder, dir: dir, windows: runtime.GOOS == "windows", download: map[string]bool{}, texts: map[string]string{}}
 }
 
 // hidden returns a reason if a text has characters that a reader does not see.

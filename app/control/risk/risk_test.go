@@ -114,7 +114,7 @@ func TestHarmless(t *testing.T) {
 		"env --new-option ls",
 		"cat --new-option x", "cat -@ x", "ls --hyperlink=always", "strings -T x @src/a", "rg --ignore-file=x a", "rg --search-z a", "rg --hostname-b=x a", "rg --new-option a", "tree --output=x", "tree --fromfile x", "tail -f src/a --pid=1",
 		"tail --retry x", "scc --sql-project x", "jq --args x", "cp --backup --suffix=.git a b", "cp --attributes-only a b", "cp --remove-destination a b", "mkdir --context=x y", "grep --new-option a x", "find . -newoption", "comm --nocheck-order a b",
-		"od --traditional x", "get-content src\\..\\..\\x", "select-string -path ..\\x a", "get-childitem env:", "Get-ChildItem HKLM:", "get-content src/a -stream x",
+		"od --traditional x", "get-content src\\..\\..\\x", "select-string -path ..\\x a", "get-childitem env:", "Get-ChildItem HKLM:", "get-content src/a -stream x", "kubectl get pods -o go-template-file=/etc/x", "kubectl get pods -o jsonpath-file=../x",
 		"wget x", "rm x", "chmod +x x", "ln -s a b", "tail -f /dev/sda", "history", "source x", ". x", "eval ls", "exec ls", "trap ls EXIT", "ls\u200b", "l\u0455", "cat x\rrm y", "[[ a == b ]]", "declare x=1", "let x=1", "coproc ls", "time ls > /etc/x",
 	} {
 		if command(dir, text).Harmless {
@@ -131,6 +131,21 @@ func TestHarmless(t *testing.T) {
 	} {
 		if v.Harmless {
 			t.Errorf("%s: harmless", name)
+		}
+	}
+}
+
+// TestHarmlessOnWindows: there, what runs a command may be PowerShell, in which a backslash separates folders, and drives are more than disks.
+func TestHarmlessOnWindows(t *testing.T) {
+	dir := project(t)
+	for text, want := range map[string]bool{
+		`cat \\evil\share\x`: false, `type ..\x`: false, `rg foo ..\..\x`: false, `ls src\..\..\x`: false, `git diff ..\x`: false, "ls env:": false, `cat Env:SECRET`: false, "cd HKLM:": false, "cp src/a Temp:x": false,
+		"ls src": true, "cat src/a": true, "npm run test:unit": true, "go test ./...": true, "grep -rn foo src": true,
+	} {
+		j := newJudge(t.Context(), dir, dir)
+		j.windows = true
+		if j.script(text); j.unsure == want {
+			t.Errorf("%s: harmless %v", text, !j.unsure)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type judge struct {
 	moved    bool            // it has changed the folder
 	unsure   bool            // something in it is not known to be harmless
 	escapes  bool            // there is a backslash in it
+	windows  bool            // PowerShell may run it
 	depth    int             // of commands inside commands
 	download map[string]bool // names of files that it downloads
 	texts    map[string]string
