@@ -18,6 +18,8 @@ const (
 	clicksKept  = 256
 	tries       = 4
 	absentPause = time.Minute
+	// unsavedPause is the time between two attempts to store which waits are on the screen.
+	unsavedPause = 2 * time.Second
 )
 
 // desktop delivers notifications over D-Bus. It makes one call at a time and does not block on it. A daemon that hangs
@@ -39,6 +41,7 @@ type desktop struct {
 
 	memory     memory
 	remembered shownWaits        // the content of memory
+	unsaved    bool              // memory could not be written
 	waits      map[string]wait   // notifications of waits that are on the screen, or were until their daemon ended, by key
 	standing   map[string]order  // the orders of this process for waits, by key
 	shown      map[string]uint32 // numbers of the notifications on the screen, by key
@@ -275,6 +278,9 @@ func (d *desktop) plainEnded(err error) {
 
 // tick reports a pending call that takes too long, and gives it up after giveUpLimit.
 func (d *desktop) tick() {
+	if d.unsaved {
+		d.remember()
+	}
 	f := d.pending
 	if f == nil {
 		return
@@ -310,15 +316,19 @@ func (d *desktop) giveUp() {
 
 // nextTick returns the time until tick or next must be called.
 func (d *desktop) nextTick() time.Duration {
+	next := time.Hour
+	if d.unsaved {
+		next = unsavedPause
+	}
 	switch now := time.Now(); {
 	case d.pending != nil && d.pending.slow:
-		return d.pending.since.Add(giveUpLimit).Sub(now)
+		next = min(next, d.pending.since.Add(giveUpLimit).Sub(now))
 	case d.pending != nil:
-		return d.pending.since.Add(answerLimit).Sub(now)
+		next = min(next, d.pending.since.Add(answerLimit).Sub(now))
 	case now.Before(d.retry) && d.n.box.len() > 0:
-		return d.retry.Sub(now) + time.Millisecond
+		next = min(next, d.retry.Sub(now)+time.Millisecond)
 	}
-	return time.Hour
+	return next
 }
 
 // lost returns the order of the pending call to the outbox: with the connection to the bus, the daemon and its notifications are lost.

@@ -65,15 +65,19 @@ func (d *desktop) forgetWait(key string) {
 
 func (d *desktop) server() server { return server{Bus: d.link.id, Owner: d.link.owner} }
 
-// remember stores which waits are on the screen, if that has changed.
+// remember stores which waits are on the screen, if that has changed. What can't be stored, as on a full disk, is tried again by tick.
 func (d *desktop) remember() {
 	s := shownWaits{Server: d.server(), Waits: d.shownWaits()}
 	slices.SortFunc(s.Waits, func(a, b wait) int { return cmp.Compare(a.Key, b.Key) })
+	said := d.unsaved
+	d.unsaved = false
 	if slices.EqualFunc(s.Waits, d.remembered.Waits, wait.equal) && (s.Server == d.remembered.Server || len(s.Waits) == 0) {
 		return
 	}
 	if err := d.memory.write(s); err != nil {
-		d.n.opts.Log.Warn("outdated notifications will stay on the screen if Rollcall is killed", "error", err)
+		if d.unsaved = true; !said {
+			d.n.opts.Log.Warn("outdated notifications will stay on the screen if Rollcall is killed", "error", err)
+		}
 		return
 	}
 	d.remembered = s

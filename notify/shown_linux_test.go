@@ -3,9 +3,11 @@ package notify_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"slices"
 	"sync"
 	"syscall"
@@ -236,6 +238,28 @@ func TestWaitsOfAKilledRollcallWithoutAService(t *testing.T) {
 	if got := titles(list[3:]); !slices.Equal(got, []string{"Claude Code needs permission in stays"}) {
 		t.Errorf("shown by the next service: %q", got)
 	}
+	awaitFile(t, state, 1)
+}
+
+// told gets what is logged.
+type told chan string
+
+func (c told) Write(line []byte) (int, error) {
+	c <- string(line)
+	return len(line), nil
+}
+
+// What could not be stored is stored later, without a further change: a killed Rollcall would leave it on the screen.
+func TestWaitsAreRememberedWhenThereIsRoom(t *testing.T) {
+	d := desktoptest.For(t, desktoptest.Options{Notifications: true})
+	state := filepath.Join(t.TempDir(), "notifications")
+	must.Do(t, os.WriteFile(state, nil, 0o600)) // no folder can be made in its place
+	logged := make(told, 16)
+	r := startOn(t, d, notify.Options{State: state, Log: slog.New(slog.NewTextHandler(logged, nil))})
+	r.events.put(becomes("a", adapters.Working, adapters.Waiting))
+	for !strings.Contains(<-logged, "outdated notifications will stay") {
+	}
+	must.Do(t, os.Remove(state))
 	awaitFile(t, state, 1)
 }
 
