@@ -16,8 +16,10 @@ var (
 // readers are programs that only read and print, or change the files that they name.
 var readers = strings.Fields("ls cat head tail wc nl tac rev stat du df pwd whoami id uname which type basename dirname realpath readlink cut tr paste column comm join fold fmt expand cmp diff md5sum sha1sum sha256sum sha512sum cksum od hexdump strings echo printf true false : test [ sleep ps nproc free uptime seq base64 grep egrep fgrep rg ag find fd fdfind file tree date sort jq ack cloc tokei scc exit set cd mkdir touch cp mv tee get-childitem get-content get-location select-string gofmt")
 
-// noWords are words, not only options, with which a reader does more than to read below its folder.
+// noWords are words, not only options, with which a reader does more than to read below its folder, and a task more than to build and test.
 var noWords = map[string]*expression{"jq": lazy(`env|ENV|import|include`), "ps": lazy(`^[a-zA-Z]*e|^-[a-zA-Z]+e`)}
+
+const taskRunners = "npm pnpm yarn bun make gmake ninja just task rake"
 
 // onlyOptions are the options that are known of each program, with those of knownOptions: with any other one, a command needs a second look.
 // Those of a command of such a program come before those of the program.
@@ -36,6 +38,10 @@ var tools = map[string]*expression{}
 const tasks = `(test|tests|build|lint|typecheck|type-check|types|check|format|fmt|vet|compile|unit|coverage|cover|race|bench|tsc|eslint|prettier|jest|vitest)([:-][\w:.-]+)?`
 
 func init() { //nolint:gochecknoinits // the same pattern for many names
+	beyond := lazy(`(?i)deploy|publish|upload`)
+	for _, name := range strings.Fields(taskRunners) {
+		noWords[name] = beyond
+	}
 	for pattern, names := range map[string]string{
 		"":                                    "pytest py.test mypy black flake8 isort pylint pyright tsc eslint prettier jest vitest mocha stylelint rspec rubocop phpunit ctest staticcheck gofmt goimports gofumpt rustfmt clang-format clang-tidy shellcheck shfmt hadolint yamllint markdownlint govulncheck",
 		`^(run|version)\b`:                    "golangci-lint",

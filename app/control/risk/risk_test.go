@@ -114,7 +114,7 @@ func TestHarmless(t *testing.T) {
 		"env --new-option ls",
 		"cat --new-option x", "cat -@ x", "ls --hyperlink=always", "strings -T x @src/a", "rg --ignore-file=x a", "rg --search-z a", "rg --hostname-b=x a", "rg --new-option a", "tree --output=x", "tree --fromfile x", "tail -f src/a --pid=1",
 		"tail --retry x", "scc --sql-project x", "jq --args x", "cp --backup --suffix=.git a b", "cp --attributes-only a b", "cp --remove-destination a b", "mkdir --context=x y", "grep --new-option a x", "find . -newoption", "comm --nocheck-order a b",
-		"od --traditional x", "get-content src\\..\\..\\x", "select-string -path ..\\x a", "get-childitem env:", "Get-ChildItem HKLM:", "get-content src/a -stream x", "kubectl get pods -o go-template-file=/etc/x", "kubectl get pods -o jsonpath-file=../x",
+		"od --traditional x", "get-content src\\..\\..\\x", "select-string -path ..\\x a", "get-childitem env:", "Get-ChildItem HKLM:", "get-content src/a -stream x", "kubectl get pods -o go-template-file=/etc/x", "kubectl get pods -o jsonpath-file=../x", "npm run test-deploy", "yarn build:publish", "make build-and-upload", "pnpm run check-deploy",
 		"wget x", "rm x", "chmod +x x", "ln -s a b", "tail -f /dev/sda", "history", "source x", ". x", "eval ls", "exec ls", "trap ls EXIT", "ls\u200b", "l\u0455", "cat x\rrm y", "[[ a == b ]]", "declare x=1", "let x=1", "coproc ls", "time ls > /etc/x",
 	} {
 		if command(dir, text).Harmless {
