@@ -177,12 +177,25 @@ func (t *Terminal) Choose(key, text string) {
 	}
 }
 
-// Enter types a line and, once it is shown, presses Enter.
+// Enter types a line and, once it is shown, presses Enter. An agent that starts may drop what is typed, though it shows its input box: then the line
+// is typed again.
 func (t *Terminal) Enter(line string) {
 	t.s.t.Helper()
 	time.Sleep(time.Until(t.escaped.Add(time.Second))) // Escape and a letter that follows at once are Alt and the letter
-	t.s.tmux("send-keys", "-t", t.pane(), "-l", line)
-	t.Shows(line)
+	var typed time.Time
+	err := poll(60*time.Second, func() bool {
+		if !typed.IsZero() && strings.Contains(t.Screen(), line) {
+			return true
+		}
+		if typed.IsZero() || time.Since(typed) > 10*time.Second+min(pressure.StalledSince(typed), 30*time.Second) {
+			t.s.tmux("send-keys", "-t", t.pane(), "-l", line)
+			typed = time.Now()
+		}
+		return false
+	})
+	if err != nil {
+		t.s.t.Fatalf("%q is typed and not shown: %v\n%s", line, err, t.Screen())
+	}
 	t.Press("Enter")
 }
 
