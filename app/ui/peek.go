@@ -24,6 +24,7 @@ type conversation struct {
 	top     *fyne.Container // heading and banner
 	body    *widgets.Stage  // the messages, or a text instead of them
 	scroll  *container.Scroll
+	sized   *fyne.Container // scroll, which sticks to its end when it gets another size
 	rows    *fyne.Container
 	stack   *stack
 	earlier *widgets.Button
@@ -46,6 +47,10 @@ func newConversation(u *UI) *conversation {
 	c.earlier = u.host.NewFlatButton("Show earlier messages", nil, c.showEarlier)
 	c.rows = container.New(c.stack)
 	c.scroll = container.NewVScroll(c.rows)
+	c.sized = container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
+		c.scroll.Resize(size)
+		c.stick()
+	}, Least: func([]fyne.CanvasObject) fyne.Size { return c.scroll.MinSize() }}, c.scroll)
 	c.stack.laidOut = c.stick
 	c.body = widgets.NewStage()
 	c.content = widgets.Border(c.top, nil, nil, c.body.Content)
@@ -184,8 +189,7 @@ func (c *conversation) fill(t *messages) {
 	for _, v := range c.views {
 		known[v.message.key] = v
 	}
-	before := len(c.views)
-	same, grown := len(t.list) == before, false
+	was, same, grown := c.views, len(t.list) == len(c.views), false
 	views := make([]*messageView, 0, len(t.list))
 	for i, w := range t.list {
 		v := known[w.key]
@@ -193,18 +197,14 @@ func (c *conversation) fill(t *messages) {
 		if v == nil || !v.set(w) {
 			v, same = newMessageView(c.ui.host, w, c.ui.now(), c.layOut), false
 		}
-		same = same && c.views[i] == v
+		same = same && was[i] == v
 		views = append(views, v)
-	}
-	first := ""
-	if before > 0 {
-		first = c.views[0].message.key
 	}
 	c.views = views
 	c.total.Set(counting(len(views), t.n), widgets.ColorMuted)
 	switch {
 	case !same:
-		c.arrange(t, first)
+		c.arrange(t, was)
 	case grown:
 		c.layOut()
 	}
@@ -221,8 +221,8 @@ func counting(n, asked int) string {
 	return english.Plural(n, "message", "messages")
 }
 
-// arrange builds the list of rows. If earlier messages were added at its top, the visible ones stay where they are.
-func (c *conversation) arrange(t *messages, first string) {
+// arrange builds the list of rows. If earlier messages were added at its top, the visible ones, which were shown, stay where they are.
+func (c *conversation) arrange(t *messages, shown []*messageView) {
 	objects := make([]fyne.CanvasObject, 0, len(c.views)+2)
 	switch more := len(c.views) >= t.n; {
 	case more && t.n < mostPeek:
@@ -232,7 +232,7 @@ func (c *conversation) arrange(t *messages, first string) {
 	}
 	mark := -1
 	for _, v := range c.views {
-		if v.message.key == first {
+		if len(shown) > 0 && v.message.key == shown[0].message.key {
 			mark = len(objects)
 		}
 		if c.found != "" && v.message.key == c.found {
@@ -259,6 +259,7 @@ func (c *conversation) layOut() {
 
 // stick scrolls to the end if the user was there.
 func (c *conversation) stick() {
+	defer c.cull()
 	if c.found != "" && !c.userScrolled {
 		c.scrollToFound()
 		return
@@ -269,9 +270,21 @@ func (c *conversation) stick() {
 	}
 }
 
+// cull hides the rows that are far out of sight: Fyne visits each object that is not hidden in every frame of the window.
+func (c *conversation) cull() {
+	height := c.scroll.Size().Height
+	for _, o := range c.rows.Objects {
+		if from := o.Position().Y - c.scroll.Offset.Y; from < 2*height && from+o.Size().Height > -height {
+			o.Show()
+		} else {
+			o.Hide()
+		}
+	}
+}
+
 // show shows the messages.
 func (c *conversation) show() {
-	if c.body.Show(c.scroll) {
+	if c.body.Show(c.sized) {
 		c.userScrolled = false
 		c.layOut()
 		c.scroll.OnScrolled = c.scrolled
@@ -287,6 +300,7 @@ func (c *conversation) say(m widgets.Message) {
 
 // scrolled records whether the end is visible.
 func (c *conversation) scrolled(at fyne.Position) {
+	c.cull()
 	if c.scrolling {
 		return
 	}

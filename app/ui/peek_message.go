@@ -26,28 +26,26 @@ type messageView struct {
 // newMessageView shows a message. resized is called when the height may have changed.
 func newMessageView(h *widgets.Host, m messageText, now time.Time, resized func()) *messageView {
 	v := &messageView{message: m}
-	if m.role == adapters.FromTool {
+	switch m.role {
+	case adapters.FromTool:
 		v.content = v.toolCall(now)
 		if m.plan {
 			v.line.Set("", widgets.ColorMuted)
 			v.text = h.NewMarkdown(m.text, m.rest, resized)
 			v.content = widgets.Rows(0, v.content, widgets.Pad(0, 4, 14, 16, widgets.NewPanel(2, 4, 4, 4, v.text.Content)))
 		}
-		return v
-	}
-	if m.role == adapters.FromAgent {
+	case adapters.FromAgent:
 		v.text = h.NewMarkdown(m.text, m.rest, resized)
 		v.content = v.turn(v.text.Content, now)
-		return v
-	}
-	label := widgets.NewSelectText("")
-	v.text = h.NewLongText(label, m.text, m.rest, resized)
-	if m.role != adapters.FromNote {
+	case adapters.FromNote:
+		label := widgets.NewSelectText("")
+		v.text = h.NewLongText(label, m.text, m.rest, resized)
+		label.TextStyle.Italic, label.Importance = true, widget.LowImportance
+		v.content = v.note(v.text.Content, now)
+	default:
+		v.text = h.NewLongText(widgets.NewSelectText(""), m.text, m.rest, resized)
 		v.content = v.turn(v.text.Content, now)
-		return v
 	}
-	label.TextStyle.Italic, label.Importance = true, widget.LowImportance
-	v.content = v.note(v.text.Content, now)
 	return v
 }
 

@@ -264,14 +264,43 @@ func TestConversationSticksToItsEnd(t *testing.T) {
 	}
 }
 
+// When the window gets another height, the end stays visible, and so does every message in sight.
+func TestConversationInAnotherHeight(t *testing.T) {
+	w := open(t, full())
+	c := w.ui.sessions.detail.conversation
+	w.core.say(firstID, longTalk(1000)...)
+	w.talking(firstPeek)
+	check := func(height float32) {
+		t.Helper()
+		w.win.Resize(fyne.NewSize(1040, height))
+		w.win.Canvas().Capture()
+		for i, v := range c.views {
+			y := v.content.Position().Y - c.scroll.Offset.Y
+			if inSight := y < c.scroll.Size().Height && y+v.content.Size().Height > 0; inSight && !v.content.Visible() {
+				t.Errorf("at a height of %v, message %d is not shown", height, i)
+			}
+		}
+	}
+	for _, height := range []float32{420, 2000, 500, 680} {
+		if check(height); !c.atEnd() {
+			t.Errorf("the end is not visible at a height of %v", height)
+		}
+	}
+	c.scroll.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.Delta{DY: 100_000}})
+	check(2000)
+}
+
 func TestEarlierMessages(t *testing.T) {
 	w := open(t, full())
 	c := w.ui.sessions.detail.conversation
 	w.core.say(firstID, longTalk(1000)...)
 	w.talking(firstPeek)
+	first, toTop := c.views[0], func() { c.scroll.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.Delta{DY: 100_000}}) }
+	if first.content.Visible() {
+		t.Error("a message far above is not hidden, and takes its part of each frame")
+	}
+	toTop()
 	shows(t, c.content, "Show earlier messages", "last 50")
-	first := c.views[0]
-	c.scroll.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.Delta{DY: 100_000}})
 	w.win.Canvas().Capture()
 	place := func() float32 { return first.content.Position().Y - c.scroll.Offset.Y }
 	was := place()
@@ -284,6 +313,7 @@ func TestEarlierMessages(t *testing.T) {
 		c.showEarlier()
 	}
 	w.talking(mostPeek)
+	toTop()
 	shows(t, c.content, "“rollcall peek” shows earlier ones")
 	if strings.Contains(strings.Join(shownTexts(c.content), "\n"), "Show earlier messages") {
 		t.Error("offers more than it shows")
