@@ -119,11 +119,8 @@ func (t *harness) wrongRow(x *life, r *row) string {
 	if t.script.share && (got.Status == adapters.Unknown || r.PID == 0 && x != nil && got == x.Truth()) {
 		return "" // what a session in a folder that another one had need not be known
 	}
-	if t.real && x != nil && x.Agent == qwen && x.Truth() == (scene.Truth{Status: adapters.Stopped}) && got.Outcome == adapters.Died {
-		got.Outcome = "" // no file of Qwen Code tells that the last prompt was taken back
-	}
-	if t.real && x != nil && x.Agent == cline && got == (scene.Truth{Status: adapters.Stopped}) && x.Truth().Status == adapters.Stopped && strings.Contains(r.Evidence, "a hub found") {
-		return "" // a hub that begins marks sessions whose process was killed, in a turn or not
+	if t.real && x != nil && hidesEnd(x, got, r) {
+		return ""
 	}
 	switch {
 	case x == nil && r.Launch != nil && got.Status == adapters.Stopped && t.launched[r.CWD] != nil && t.launched[r.CWD].over:
@@ -140,6 +137,18 @@ func (t *harness) wrongRow(x *life, r *row) string {
 		return "is not shown as launched by Rollcall"
 	}
 	return ""
+}
+
+// hidesEnd reports whether a row differs from the truth only in how the last turn ended, which the real agent does not record.
+func hidesEnd(x *life, got scene.Truth, r *row) bool {
+	truth := x.Truth()
+	switch {
+	case got.Status != adapters.Stopped || truth.Status != adapters.Stopped:
+		return false
+	case x.Agent == qwen: // no file tells that the last prompt was taken back
+		return truth.Outcome == "" && got.Outcome == adapters.Died
+	}
+	return x.Agent == cline && got.Outcome == "" && strings.Contains(r.Evidence, "a hub found") // it marks sessions whose process was killed, in a turn or not
 }
 
 // installed reports whether an agent has begun a session.
