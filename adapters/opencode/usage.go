@@ -1,7 +1,9 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,32 +13,14 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
 )
 
-// usageQuery selects the answers of sessions, whose messages %s selects. A turn is an answer whose
-// previous message is the user's. The time in the message's data has priority over the row's time, which can be the time of
-// an import.
-const usageQuery = `SELECT session, at, completed, provider, model, cwd, input, output, reasoning, cache_read, cache_write, cost, answers AND before = 'user'
-FROM (SELECT *, (completed > 0 AND NOT failed OR output > 0) AS answers, lag(role) OVER (PARTITION BY session ORDER BY at, id) AS before
-	FROM (SELECT session, id, role, CAST(coalesce(data ->> '$.time.created', created) AS INTEGER) AS at,
-			CAST(coalesce(data ->> '$.time.completed', 0) AS INTEGER) AS completed, data ->> '$.error' IS NOT NULL AS failed,
-			coalesce(data ->> '$.providerID', data ->> '$.model.providerID', '') AS provider,
-			coalesce(data ->> '$.modelID', data ->> '$.model.modelID', data ->> '$.model.id', '') AS model, coalesce(data ->> '$.path.cwd', '') AS cwd,
-			CAST(coalesce(data ->> '$.tokens.input', 0) AS INTEGER) AS input, CAST(coalesce(data ->> '$.tokens.output', 0) AS INTEGER) AS output,
-			CAST(coalesce(data ->> '$.tokens.reasoning', 0) AS INTEGER) AS reasoning, CAST(coalesce(data ->> '$.tokens.cache.read', 0) AS INTEGER) AS cache_read,
-			CAST(coalesce(data ->> '$.tokens.cache.write', 0) AS INTEGER) AS cache_write, CAST(coalesce(data ->> '$.cost', 0) AS REAL) AS cost
-		FROM (%s)))
-WHERE role = 'assistant' ORDER BY session, at, id`
-
-const (
-	usageJSON = `CASE WHEN json_valid(m.data) THEN m.data ELSE '{}' END AS data`
-	// usageRows selects the messages of 1.x, and usageNext those of OpenCode 2, of the sessions in the list %s.
-	usageRows = `SELECT m.session_id AS session, m.id AS id, m.time_created AS created,
-		CASE WHEN json_valid(m.data) THEN m.data ->> '$.role' END AS role, ` + usageJSON + ` FROM message m WHERE m.session_id IN %s`
-	usageNext = `SELECT m.session_id AS session, m.id AS id, m.time_created AS created,
-		m.type AS role, ` + usageJSON + ` FROM session_message m WHERE m.session_id IN %s AND m.type IN ('user', 'assistant')`
+// usageRows selects the messages of 1.x, and usageNext those of OpenCode 2, of the sessions in the list %s.
+var (
+	usageRows = "SELECT m.session_id, m.id, coalesce(m.time_created, 0), '', coalesce(" + dataOf + ", '') FROM message m WHERE m.session_id IN %s"
+	usageNext = fmt.Sprintf("SELECT m.session_id, m.id, coalesce(m.time_created, 0), m.type, coalesce(CASE WHEN length(m.data) <= %d THEN m.data ELSE %s END, '')", bigData, nextData) +
+		" FROM session_message m WHERE m.session_id IN %s AND m.type IN ('user', 'assistant')"
 )
 
 // keepUsage takes over what this process or an earlier one knew of the usage of sessions that have not changed since. It
@@ -95,32 +79,71 @@ func (r *reading) usageOf(ctx context.Context, rows string, ids []string) error 
 		return nil
 	}
 	marks, args := idList(ids)
-	return r.db.Each(ctx, fmt.Sprintf(usageQuery, fmt.Sprintf(rows, marks)), args, func(scan func(...any) error) error {
-		var id, provider, model, cwd string
-		var at, completed millis
-		var u adapters.Tokens
-		var usd float64
-		var turn bool
-		if err := scan(&id, &at, &completed, &provider, &model, &cwd, &u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &usd, &turn); err != nil {
+	messages := map[string][]usedMessage{}
+	err := r.db.Each(ctx, fmt.Sprintf(rows, marks), args, func(scan func(...any) error) error {
+		var session, role string
+		var m message
+		var created millis
+		var data []byte
+		if err := scan(&session, &m.ID, &created, &role, &data); err != nil {
 			return err
 		}
-		f := r.sessions[id]
-		if f == nil {
-			return nil
-		}
-		e := kit.Entry{At: at.time(), Model: strings.TrimPrefix(provider+"/"+model, "/"), CWD: cwd, Tokens: u, CostUSD: usd, Copied: at < f.created}
-		if model == "" {
-			e.Model = ""
-		}
-		if turn {
-			e.Turns = 1
-		}
-		if at > 0 && completed > 0 { // a fork copies its messages with new ids
-			e.ID = xxhash.Sum64String(fmt.Sprint(at, completed, e.Model, u, usd)) | 1
-		}
-		f.ledger.Add(e)
+		_ = json.Unmarshal(data, &m) // of what is not JSON, or has another form, the rest counts
+		m.Time.Created, m.Role = cmp.Or(m.Time.Created, created), cmp.Or(role, m.Role)
+		messages[session] = append(messages[session], m.used())
 		return nil
 	})
+	for id, list := range messages {
+		if f := r.sessions[id]; f != nil && err == nil {
+			f.addUsed(list)
+		}
+	}
+	return err
+}
+
+// usedMessage is what the usage of a session needs of a message.
+type usedMessage struct {
+	id, role string
+	at       millis
+	answers  bool // it is an answer that came to its end, or that used something
+	entry    kit.Entry
+}
+
+// used returns what the usage needs of a message. The time in the message's data has priority over the row's time, which can be the time of an import.
+func (m *message) used() usedMessage {
+	u := usedMessage{id: m.ID, role: m.Role, at: m.Time.Created}
+	if m.Role != "assistant" {
+		return u
+	}
+	u.entry = kit.Entry{At: u.at.time(), CWD: m.Path.CWD}
+	if model := cmp.Or(m.ModelID, m.Model.ModelID, m.Model.ID); model != "" {
+		u.entry.Model = strings.TrimPrefix(cmp.Or(m.Provide, m.Model.ProviderID)+"/"+model, "/")
+	}
+	if m.Tokens != nil {
+		u.entry.Tokens = m.Tokens.counts()
+	}
+	if m.Cost != nil {
+		u.entry.CostUSD = *m.Cost
+	}
+	if u.at > 0 && m.Time.Completed > 0 { // a fork copies its messages with new ids
+		u.entry.ID = xxhash.Sum64String(fmt.Sprint(u.at, m.Time.Completed, u.entry.Model, u.entry.Tokens, u.entry.CostUSD)) | 1
+	}
+	u.answers = m.Time.Completed > 0 && m.Error == nil || u.entry.Tokens.Output > 0
+	return u
+}
+
+// addUsed adds the answers of a session to its ledger. A turn is an answer whose previous message is the user's.
+func (f *facts) addUsed(list []usedMessage) {
+	slices.SortFunc(list, func(a, b usedMessage) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id)) })
+	for i, u := range list {
+		if u.role != "assistant" {
+			continue
+		}
+		if u.entry.Copied = u.at < f.created; u.answers && i > 0 && list[i-1].role == "user" {
+			u.entry.Turns = 1
+		}
+		f.ledger.Add(u.entry)
+	}
 }
 
 // settle finds which of the answers of sessions count for which of them.
