@@ -166,11 +166,16 @@ func (t *harness) hear() {
 			t.hearMissed(n)
 			continue
 		}
-		_, project, _ := strings.Cut(n.title, " in ")
-		x := t.byProject(project)
-		if x == nil {
-			t.differs(nil, "a notification of no session: %q %q", n.title, n.body)
+		if strings.HasSuffix(n.title, " sessions need you") { // what waited while it was not to disturb
+			for line := range strings.Lines(n.body) {
+				who, _, _ := strings.Cut(line, ": ")
+				x := t.told(n, who)
+				x.shown = append(x.shown, n)
+				t.book(x, n, &x.waits, "waits")
+			}
+			continue
 		}
+		x := t.told(n, n.title)
 		if strings.HasPrefix(n.title, agentNames[x.Agent]+" failed in ") { // a turn; the session goes on
 			continue
 		}
@@ -185,15 +190,32 @@ func (t *harness) hear() {
 		default:
 			t.differs(x, "a notification that nothing explains: %q %q", n.title, n.body)
 		}
-		if t.forbids(of, x) && n.at.After(t.obeyedFrom) {
-			t.differs(x, "told although the settings forbid it: %q %q", n.title, n.body)
-		}
-		if n.update { // its text or its buttons have become known
-			continue
-		}
-		if kind.told++; kind.told > kind.may {
-			t.differs(x, "told %d times, which happened %d times: %q %q", kind.told, kind.may, n.title, n.body)
-		}
+		t.book(x, n, kind, of)
+	}
+}
+
+// told returns the session that a notification names, as "Codex needs permission in PROJECT" does.
+func (t *harness) told(n *notice, text string) *life {
+	t.Helper()
+	_, project, _ := strings.Cut(text, " in ")
+	x := t.byProject(project)
+	if x == nil {
+		t.differs(nil, "a notification of no session: %q %q", n.title, n.body)
+	}
+	return x
+}
+
+// book counts what a notification tells.
+func (t *harness) book(x *life, n *notice, kind *account, of string) {
+	t.Helper()
+	if t.forbids(of, x) && n.at.After(t.obeyedFrom) {
+		t.differs(x, "told although the settings forbid it: %q %q", n.title, n.body)
+	}
+	if n.update { // its text or its buttons have become known
+		return
+	}
+	if kind.told++; kind.told > kind.may {
+		t.differs(x, "told %d times, which happened %d times: %q %q", kind.told, kind.may, n.title, n.body)
 	}
 }
 
