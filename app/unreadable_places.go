@@ -32,7 +32,7 @@ func (s *source) noteUnreadable(q question, err error) {
 
 // unreadablePlaces returns the places that can't be read now. A place that is in before
 // keeps its result, so that a source is not refreshed repeatedly if its problem remains
-// although the place can be opened.
+// although the place can be opened. Of another one the source's own try is the first.
 func (c *Core) unreadablePlaces(before places.Unreadable[*source]) places.Unreadable[*source] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,11 +40,14 @@ func (c *Core) unreadablePlaces(before places.Unreadable[*source]) places.Unread
 	for _, s := range c.sources {
 		for _, p := range s.unreadable {
 			was, known := before[s][p.Path]
-			if !known && errors.Is(p, fs.ErrPermission) {
-				was = places.Denied
-			}
-			if !known && errors.Is(p.Kind, adapters.ErrTimeout) {
+			switch {
+			case known:
+			case errors.Is(p.Kind, adapters.ErrTimeout):
 				was = places.Unanswered
+			case errors.Is(p, fs.ErrPermission):
+				was = places.Denied
+			default:
+				was = places.Failed
 			}
 			if out[s] == nil {
 				out[s] = map[string]places.Access{}

@@ -125,3 +125,35 @@ func TestReadableAndFails(t *testing.T) {
 		}
 	})
 }
+
+// pipedAgent is an adapter whose file may be a named pipe.
+type pipedAgent struct{ path string }
+
+func (*pipedAgent) Name() adapters.Name { return agentname.ClaudeCode }
+
+func (p *pipedAgent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
+	if info, err := os.Stat(p.path); err != nil || !info.Mode().IsRegular() {
+		return adapters.Roll{}, adapters.Unreadable(p.path, errors.Join(err, errors.New("a named pipe")))
+	}
+	return adapters.Roll{}, nil
+}
+
+// What can be read again before it was tried for the first time is noticed as well.
+func TestReadableAtOnce(t *testing.T) {
+	p := &pipedAgent{filepath.Join(t.TempDir(), "a")}
+	must.Do(t, syscall.Mkfifo(p.path, 0o600))
+	synctest.Test(t, func(t *testing.T) {
+		core, _ := started(t, Config{Adapters: []adapters.Adapter{p}})
+		synctest.Wait()
+		if h := core.Snapshot().Adapters[0]; h.State != Failed {
+			t.Fatalf("%+v", h)
+		}
+		must.Do(t, os.Remove(p.path))
+		must.Do(t, os.WriteFile(p.path, nil, 0o600))
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if h := core.Snapshot().Adapters[0]; h.State != OK {
+			t.Errorf("after 3 s: %+v", h)
+		}
+	})
+}

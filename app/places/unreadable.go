@@ -17,8 +17,7 @@ type Access int
 
 // The results.
 const (
-	NotTried   Access = iota
-	Unanswered        // the file system did not answer
+	Unanswered Access = iota // the file system did not answer
 	Opened
 	Denied
 	Failed // the place can't be opened for another reason
@@ -33,7 +32,7 @@ func (u Unreadable[O]) Retry(changed map[O]bool, calls *bounded.Calls) Unreadabl
 			if !answered {
 				continue
 			}
-			if was != NotTried && now != was {
+			if now != was {
 				changed[owner] = true
 			}
 			list[path] = now
