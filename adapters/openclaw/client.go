@@ -24,6 +24,8 @@ const (
 	// frameLimit is the largest size of one message in bytes. A page of sessions has
 	// about 3 MB.
 	frameLimit = 32 << 20
+	// writeLimit is the time that a request may take to be sent. It has a few hundred bytes, which the system takes at once unless thousands wait.
+	writeLimit = 3 * time.Second
 
 	scopeRead  = "operator.read"
 	scopeAdmin = "operator.admin"
@@ -170,11 +172,17 @@ func parseFrame(b []byte) (frame, error) {
 	return f, nil
 }
 
+// write sends a request, and nothing once ctx is done. Only writeLimit cuts a write short: that ends the connection, which others may use.
 func (c *client) write(ctx context.Context, id, method string, params any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	b, err := json.Marshal(map[string]any{"type": "req", "id": id, "method": method, "params": params})
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeLimit)
+	defer cancel()
 	return c.ws.Write(ctx, websocket.MessageText, b)
 }
 
@@ -236,7 +244,6 @@ func (c *client) call(ctx context.Context, method string, params, result any) er
 		delete(c.waiting, id)
 		c.mu.Unlock()
 	}()
-	// A write that is cut short by its context ends the connection.
 	if err := c.write(ctx, id, method, params); err != nil {
 		return err
 	}

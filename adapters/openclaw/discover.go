@@ -64,10 +64,12 @@ func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	ans, full, err := a.read(ctx, limited, t, q)
-	if err != nil && a.pusher.link(t.id) != nil && limited.Err() == nil && isEnded(err) {
-		ans, full, err = a.read(ctx, limited, t, q) // the kept connection has ended since it was lent; the next one is new
-	}
+	ans := answer{skipped: map[string]int{}}
+	err := a.over(ctx, limited, t, func(c *client) error {
+		ans = answer{skipped: map[string]int{}}
+		return a.readSessions(limited, t, c, q, &ans)
+	})
+	full := err == nil
 	if isMissingScope(err) && a.stored(ctx, t, q, "it doesn't grant Rollcall "+scopeRead+", so that it is not known whether a run is active", &ans) {
 		err = nil
 	}
@@ -91,17 +93,6 @@ func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
 		ans.problems = append(ans.problems, t.problem(err))
 	}
 	return ans
-}
-
-// read reads the sessions of one gateway over a connection until limited, a part of ctx, ends. full reports that the gateway itself listed them.
-func (a *Adapter) read(ctx, limited context.Context, t *target, q adapters.Query) (ans answer, full bool, err error) {
-	ans.skipped = map[string]int{}
-	c, release, err := a.borrow(limited, t)
-	if err == nil {
-		err = a.readSessions(limited, t, c, q, &ans)
-		release(errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil)
-	}
-	return ans, err == nil, err
 }
 
 func lockExists(path string) bool {

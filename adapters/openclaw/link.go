@@ -258,39 +258,49 @@ func (l *link) watch(ctx context.Context, c *client) {
 	}
 }
 
-// borrow returns a connection to a gateway: the kept one, or a new one. The caller must
-// call release, and report with it whether the gateway did not answer in time.
-func (a *Adapter) borrow(ctx context.Context, t *target) (c *client, release func(hung bool), err error) {
+// over runs use with a connection to a gateway: with the kept one, or a new one if there is none. It runs use again, with a new
+// one, if the kept one ends meanwhile: one who asks without it gets an answer. limited is a part of ctx; if it ends without a
+// frame from the gateway, the kept connection is given up.
+func (a *Adapter) over(ctx, limited context.Context, t *target, use func(*client) error) error {
 	l := a.pusher.link(t.id)
-	if l != nil {
-		l.mu.Lock()
-		c = l.client
-		l.mu.Unlock()
-	}
-	if c != nil && !c.isOver() {
+	if c := l.lend(); c != nil {
 		began := time.Now()
-		return c, func(hung bool) {
-			if hung && c.active.Load() < began.UnixNano() { // no frame at all arrived, so the gateway is not merely slow
-				go func() { _ = c.ws.CloseNow() }()
-			}
-		}, nil
+		err := use(c)
+		hung := errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil
+		if hung && c.active.Load() < began.UnixNano() { // no frame at all arrived, so the gateway is not merely slow
+			go func() { _ = c.ws.CloseNow() }()
+		}
+		if limited.Err() != nil || c.isOpen() && !isEnded(err) {
+			return err
+		}
 	}
-	c, err = t.connect(ctx, []string{scopeRead}, nil)
+	c, err := t.connect(limited, []string{scopeRead}, nil)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
+	defer c.close()
 	if l != nil {
 		l.wake()
 	}
-	return c, func(bool) { c.close() }, nil
+	return use(c)
 }
 
-// isOver reports whether the connection has ended.
-func (c *client) isOver() bool {
-	select {
-	case <-c.done:
-		return true
-	default:
-		return false
+// lend returns the kept connection; nil if there is none.
+func (l *link) lend() *client {
+	if l == nil {
+		return nil
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.client == nil || !l.client.isOpen() {
+		return nil
+	}
+	return l.client
+}
+
+// isOpen reports whether the connection has not ended as far as is known.
+func (c *client) isOpen() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err == nil
 }

@@ -43,24 +43,26 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 func (a *Adapter) history(ctx context.Context, t *target, key string, limit int, whole bool) (h history, err error) {
 	limited, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
-	c, release, err := a.borrow(limited, t)
-	if isRefusedDial(err) {
-		return a.storedHistory(ctx, t, key)
-	}
-	if err == nil {
-		defer func() { release(false) }()
-		err = c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": limit}, &h)
-	}
-	if err != nil {
-		return h, t.problem(err)
-	}
-	for whole && len(h.Messages) < int(h.Total.count()) {
-		var older history
-		err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": limit, "offset": len(h.Messages)}, &older)
-		if err != nil || len(older.Messages) == 0 {
-			break
+	err = a.over(ctx, limited, t, func(c *client) error {
+		h = history{}
+		if err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": limit}, &h); err != nil {
+			return err
 		}
-		h.Messages = append(older.Messages, h.Messages...)
+		for whole && len(h.Messages) < int(h.Total.count()) {
+			var older history
+			err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": limit, "offset": len(h.Messages)}, &older)
+			if err != nil || len(older.Messages) == 0 {
+				break
+			}
+			h.Messages = append(older.Messages, h.Messages...)
+		}
+		return nil
+	})
+	switch {
+	case isRefusedDial(err):
+		return a.storedHistory(ctx, t, key)
+	case err != nil:
+		return h, t.problem(err)
 	}
 	return h, nil
 }

@@ -3,6 +3,7 @@ package openclaw_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -166,17 +167,79 @@ func TestHangingConnection(t *testing.T) {
 	until(t, a, told, "working", status(adapters.Working))
 }
 
-// TestKeptConnectionEnds: a kept connection that ends during a question costs another connection, and no answer: one who asks without it has one.
+// TestKeptConnectionEnds: a kept connection that ends during a question costs another connection, and nothing of the answer: one who asks without
+// it has all.
 func TestKeptConnectionEnds(t *testing.T) {
 	w := newFixture(t)
 	g := w.running(gatewaytest.Options{})
+	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true,
+		Messages: []gatewaytest.Message{{Role: "user", Text: "list the tests", At: time.Now()}}})
+	for _, method := range []string{"sessions.list", "sessions.preview"} {
+		a := w.adapter()
+		told := listen(t, a)
+		attached(t, told)
+		g.DropNext(method)
+		roll, err := discover(t, a, adapters.Query{})
+		if !status(adapters.Working)(roll, err) || roll.Sessions[0].FirstPrompt != "list the tests" {
+			t.Errorf("%s: %+v, %v", method, roll.Sessions, err)
+			continue
+		}
+		until(t, a, told, "working", status(adapters.Working))
+		g.DropNext("chat.history")
+		if messages, err := a.Peek(t.Context(), roll.Sessions[0], 5); err != nil || len(messages) != 1 {
+			t.Errorf("%s: %+v, %v", method, messages, err)
+		}
+	}
+}
+
+// TestKeptConnectionIsGivenUp: the kept connection of a gateway whose folder is away for a moment is given up; a question that it was lent to is answered.
+func TestKeptConnectionIsGivenUp(t *testing.T) {
+	w := newFixture(t)
+	g := w.running(gatewaytest.Options{})
 	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true})
+	a := w.adapter().Patient()
+	told := listen(t, a)
+	attached(t, told)
+	connected(t, g, 1)
+	g.Hang()
+	var roll adapters.Roll
+	var err error
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		roll, err = discover(t, a, adapters.Query{})
+	}()
+	eventually.True(t, "the question reaches the gateway", func() bool { return g.Hanging() > 0 })
+	state := filepath.Join(w.home, ".openclaw")
+	must.Do(t, os.Rename(state, state+".away"))
+	_, _ = discover(t, a, adapters.Query{})
+	g.Resume()
+	<-answered
+	if !status(adapters.Working)(roll, err) {
+		t.Errorf("%+v, %v", roll.Sessions, err)
+	}
+}
+
+// TestCancelledQuestion: a question that is cancelled leaves the kept connection to the others.
+func TestCancelledQuestion(t *testing.T) {
+	w := newFixture(t)
+	g := w.running(gatewaytest.Options{})
+	g.Update(gatewaytest.Session{Key: "k", SessionID: "s"})
 	a := w.adapter()
 	told := listen(t, a)
 	attached(t, told)
-	g.DropNext("sessions.list")
-	if roll, err := discover(t, a, adapters.Query{}); !status(adapters.Working)(roll, err) {
-		t.Errorf("%+v, %v", roll.Sessions, err)
+	connected(t, g, 1)
+	before := g.Accepted()
+	for range 30 {
+		g.Update(gatewaytest.Session{Key: "k", SessionID: "s", UpdatedAt: time.Now()}) // its prompts are asked for again
+		ctx, cancel := context.WithCancel(t.Context())
+		g.Next("sessions.preview", cancel)
+		_, _ = a.Discover(ctx, adapters.Query{})
+		<-ctx.Done()
+	}
+	connected(t, g, 1)
+	if g.Accepted() != before {
+		t.Errorf("%d new connections", g.Accepted()-before)
 	}
 }
 

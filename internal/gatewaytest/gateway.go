@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -51,7 +52,9 @@ type Gateway struct {
 	questions []Approval
 	starting  bool
 	hung      chan struct{} // not nil: hangs until it is closed
-	dropped   string        // the method whose next request ends its connection
+	hanging   atomic.Int32
+	next      string // the method whose next request is met by do
+	do        func() // nil: the request ends its connection
 	conns     map[*conn]bool
 	accepted  int
 	calls     map[string]int
@@ -170,21 +173,28 @@ func (g *Gateway) Hang() {
 }
 
 // DropNext lets the next request for a method end its connection, as a network or a gateway that drops one does.
-func (g *Gateway) DropNext(method string) {
+func (g *Gateway) DropNext(method string) { g.Next(method, nil) }
+
+// Next calls do before the next request for a method is answered; without do, the request ends its connection.
+func (g *Gateway) Next(method string, do func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.dropped = method
+	g.next, g.do = method, do
 }
 
 // drops reports whether a request ends its connection.
 func (g *Gateway) drops(method string) bool {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	drops := g.dropped != "" && g.dropped == method
-	if drops {
-		g.dropped = ""
+	next := g.next != "" && g.next == method
+	if next {
+		g.next = ""
 	}
-	return drops
+	do := g.do
+	g.mu.Unlock()
+	if next && do != nil {
+		do()
+	}
+	return next && do == nil
 }
 
 // Resume ends Hang.
@@ -254,6 +264,9 @@ func (g *Gateway) Decided(id string) string {
 	return g.decided[id]
 }
 
+// Hanging returns how many requests wait for Resume.
+func (g *Gateway) Hanging() int { return int(g.hanging.Load()) }
+
 // waitWhileHung blocks while the gateway hangs.
 func (g *Gateway) waitWhileHung() {
 	g.mu.Lock()
@@ -262,6 +275,8 @@ func (g *Gateway) waitWhileHung() {
 	if hung == nil {
 		return
 	}
+	g.hanging.Add(1)
+	defer g.hanging.Add(-1)
 	select {
 	case <-hung:
 	case <-g.stopped:
