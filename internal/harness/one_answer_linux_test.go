@@ -47,6 +47,7 @@ func TestOneAnswer(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	d.begin(old)
 	for h.script.steps < steps {
 		d.steps()
 		h.damaged(old)
@@ -68,6 +69,24 @@ type differences struct {
 	comparisons int
 	n           int
 	told        int // how many times the progress was told
+}
+
+// begin starts a session of each agent, and waits until the old core asks for exact tokens: its first answers leave them out.
+func (d *differences) begin(old *app.Core) {
+	d.Helper()
+	w := d.script.world
+	for _, troop := range d.script.troops {
+		d.stepOf(troop)
+	}
+	eventually.True(d.T, "the old core asks for exact tokens", func() bool {
+		theirs := byKey(d.refreshAll(old))
+		for key, y := range byKey(newCore(w.Home, w.Table, app.All).Refresh(d.Context())) {
+			if x := theirs[key]; len(x.Usage) != len(y.Usage) || (x.Tokens == nil) != (y.Tokens == nil) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // steps has one agent or more take a step, each agent one: the sessions of two agents do not meet.
