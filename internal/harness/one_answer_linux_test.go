@@ -51,6 +51,7 @@ func TestOneAnswer(t *testing.T) {
 	for h.script.steps < steps {
 		d.steps()
 		h.damaged(old)
+		d.interrupted(old)
 		d.compare(old)
 		d.tell()
 	}
@@ -95,6 +96,19 @@ func (d *differences) steps() {
 	for _, i := range s.rng.Perm(len(s.troops))[:1+s.rng.IntN(len(s.troops))] {
 		d.stepOf(s.troops[i])
 	}
+}
+
+// interrupted now and then asks the old core questions that end before their answers are complete.
+func (d *differences) interrupted(old *app.Core) {
+	if !d.script.chance(50) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(d.Context(), time.Duration(d.script.rng.IntN(10_000))*time.Microsecond)
+	defer cancel()
+	for _, troop := range d.script.troops {
+		go old.RefreshOne(ctx, troop.agent.Name())
+	}
+	<-ctx.Done()
 }
 
 // compare asks all of them at the same time.
