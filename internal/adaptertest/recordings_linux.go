@@ -34,6 +34,7 @@ func Recordings(t *testing.T, pattern string, least int, build func(adapters.Con
 		}
 		for _, s := range roll.Sessions {
 			checkTurnStart(t, s)
+			checkEnds(t, a, s)
 			t.Logf("%s %s %s %s: %s", s.ID, s.Status, s.WaitingFor, s.Outcome, s.Evidence)
 		}
 		for _, of := range []adapters.Adapter{a, build(r.Config())} { // with what was read before, and with nothing
@@ -92,6 +93,24 @@ func checkTurnStart(t *testing.T, s adapters.Session) {
 		t.Errorf("%s: its last turn began %s, the session %s, and it was active %s", s.ID, at, s.StartedAt, s.LastActivityAt)
 	case s.FirstPrompt != "" && s.FirstPrompt != s.LastPrompt && !at.After(s.StartedAt):
 		t.Errorf("%s: its last turn began with the session, though %.40q is not its first prompt", s.ID, s.LastPrompt)
+	}
+}
+
+// checkEnds checks that the last messages are the same, however many are asked for.
+func checkEnds(t *testing.T, a adapters.Adapter, s adapters.Session) {
+	t.Helper()
+	p, ok := a.(adapters.Peeker)
+	if !ok || s.IsProcess() {
+		return
+	}
+	all, err := p.Peek(t.Context(), s, 10_000)
+	if err != nil && len(all) == 0 {
+		return
+	}
+	for _, n := range []int{1, 2, 3, 5, 8, 13, 21, 55, 200} {
+		if few, err := p.Peek(t.Context(), s, n); err != nil || !slices.Equal(few, all[max(0, len(all)-n):]) {
+			t.Errorf("%s: the last %d messages are %+v, %v, want %+v", s.ID, n, few, err, all[max(0, len(all)-n):])
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -141,12 +142,30 @@ func (d *differences) compare(old *app.Core) {
 	}
 	d.between("old", byKey(last), byKey(fresh))
 	d.whole("old", last, fresh)
+	d.conversation(old, last)
 	d.between("live alone", liveByKey(live, nil), liveByKey(fresh, nil))
 	if process != nil {
 		d.between("process", process, asSent(d.T, fresh))
 	}
 	for _, wrong := range d.wrongList(listedOf(fresh)) {
 		d.differ("truth: "+identifiers.ReplaceAllString(wrong, "…"), wrong)
+	}
+}
+
+// conversation compares the last messages of one session: of the old core and a new one, and of a question for a few and one for many.
+func (d *differences) conversation(old *app.Core, s *app.Snapshot) {
+	if len(s.Own) == 0 {
+		return
+	}
+	x := s.Own[d.script.rng.IntN(len(s.Own))]
+	few, err := old.Peek(d.Context(), x, 1+d.script.rng.IntN(6))
+	if errors.Is(err, app.ErrNoPeek) {
+		return
+	}
+	many, problem := newCore(d.script.world.Home, d.script.world.Table, app.All).Peek(d.Context(), x, 1000)
+	end := many[max(0, len(many)-len(few)):]
+	if fmt.Sprint(err) != fmt.Sprint(problem) || fmt.Sprintf("%+v", few) != fmt.Sprintf("%+v", end) || len(few) == 0 && len(many) > 0 {
+		d.differ(string(x.Agent)+" conversation", fmt.Sprintf("%s: %v: %+v\n      new, many %v: %+v", x.ID, err, few, problem, end))
 	}
 }
 
