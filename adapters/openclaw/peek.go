@@ -26,12 +26,17 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 	if err != nil {
 		return nil, err
 	}
-	// The gateway lists a result as a separate message; here it is part of its call.
-	h, err := a.history(ctx, t, key, min(2*n+2, maxHistory), false)
-	if err != nil {
-		return nil, err
+	var messages []adapters.Message
+	// The gateway lists a result as a separate message; here it is part of its call, so that some messages may be too few.
+	for limit := min(2*n+2, maxHistory); ; limit = min(4*limit, maxHistory) {
+		h, err := a.history(ctx, t, key, limit, false)
+		if err != nil {
+			return nil, err
+		}
+		if messages = h.messages(); len(messages) >= n || len(h.Messages) < limit || limit == maxHistory {
+			break
+		}
 	}
-	messages := h.messages()
 	for i := range messages {
 		messages[i].Text = t.auth.redact(messages[i].Text)
 	}

@@ -230,12 +230,17 @@ func TestCancelledQuestion(t *testing.T) {
 	attached(t, told)
 	connected(t, g, 1)
 	before := g.Accepted()
-	for range 30 {
-		g.Update(gatewaytest.Session{Key: "k", SessionID: "s", UpdatedAt: time.Now()}) // its prompts are asked for again
+	at := time.Now()
+	for i := range 30 {
+		// Its prompts are asked for again, and then its tokens.
+		g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Input: 10, Output: 5, UpdatedAt: at.Add(time.Duration(i) * time.Second)})
 		ctx, cancel := context.WithCancel(t.Context())
 		g.Next("sessions.preview", cancel)
 		_, _ = a.Discover(ctx, adapters.Query{})
-		<-ctx.Done()
+		if ctx.Err() == nil {
+			t.Error("no question was cancelled")
+		}
+		cancel()
 	}
 	connected(t, g, 1)
 	if g.Accepted() != before {

@@ -107,6 +107,23 @@ func TestStoresOfOpenCode2(t *testing.T) {
 	}
 }
 
+// TestPeekBehindNothing: rows that show nothing hide nothing that was said before them.
+func TestPeekBehindNothing(t *testing.T) {
+	s := newStore(t, tables+messageTable)
+	begin := nowMillis() - 3_600_000
+	id := s.session(begin)
+	s.row(id, "user", begin, `{"text":"hello preview"}`)
+	for i := range int64(40) {
+		s.row(id, "assistant", begin+1+i, at3(`{"time":{"created":%d,"completed":%d},"content":[]}`, begin+1+i))
+	}
+	a := alone(s)
+	sessions, _, err := asked(t, a, adapters.Query{})
+	must.Do(t, err)
+	if got, err := a.Peek(t.Context(), sessions[id], 1); err != nil || len(got) != 1 || got[0].Text != "hello preview" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // The preview stores its sessions in the table of 1.x, with sums and a time of change that stay as they were.
 func TestPreview(t *testing.T) {
 	s := newStore(t, tables+messageTable)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -76,9 +77,9 @@ func nextRows(ctx context.Context, db *sqlitero.DB, from string, args []any, row
 
 // addNext adds messages of OpenCode 2, from the last on.
 func (c *conversation) addNext(ctx context.Context, db *sqlitero.DB, session string) error {
-	_, err := nextRows(ctx, db, "m.session_id = ? ORDER BY m.seq DESC LIMIT ?", []any{session, 5*c.most + 20}, func(_, id string, data []byte, m message) error {
+	_, err := nextRows(ctx, db, "m.session_id = ? ORDER BY m.seq DESC", []any{session}, func(_, id string, data []byte, m message) error {
 		if c.full() {
-			return nil
+			return errEnough
 		}
 		var row nextRow
 		if json.Unmarshal(data, &row) != nil {
@@ -88,9 +89,15 @@ func (c *conversation) addNext(ctx context.Context, db *sqlitero.DB, session str
 			m = parsed
 			m.ID = id
 		}
-		c.add(m, row.parts(&m))
+		c.addError(m)
+		for _, p := range slices.Backward(row.parts(&m)) {
+			c.addPart(m, &p)
+		}
 		return nil
 	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
 	return err
 }
 

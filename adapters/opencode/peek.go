@@ -64,21 +64,23 @@ func (c *conversation) result() []adapters.Message {
 	return list
 }
 
-// add adds a message of OpenCode, which can become several messages: one for each part
-// with a text, and one for an error.
-func (c *conversation) add(m message, parts []part) {
-	if m.Error != nil {
-		text := m.Error.Name
-		if m.Error.Data.Message != "" {
-			text += ": " + m.Error.Data.Message
-		}
-		c.messages = append(c.messages, adapters.Message{Key: m.ID + "/error", Role: adapters.FromNote,
-			Text: adapters.Cut(text), At: cmp.Or(m.Time.Completed, m.Time.Created).time()})
+// addError adds the error of a message of OpenCode, if it has one. It comes after its parts.
+func (c *conversation) addError(m message) {
+	if m.Error == nil {
+		return
 	}
-	for _, p := range slices.Backward(parts) {
-		if shown, ok := p.toMessage(m); ok {
-			c.messages = append(c.messages, shown)
-		}
+	text := m.Error.Name
+	if m.Error.Data.Message != "" {
+		text += ": " + m.Error.Data.Message
+	}
+	c.messages = append(c.messages, adapters.Message{Key: m.ID + "/error", Role: adapters.FromNote,
+		Text: adapters.Cut(text), At: cmp.Or(m.Time.Completed, m.Time.Created).time()})
+}
+
+// addPart adds a part of a message, if it is shown.
+func (c *conversation) addPart(m message, p *part) {
+	if shown, ok := p.toMessage(m); ok {
+		c.messages = append(c.messages, shown)
 	}
 }
 
@@ -175,11 +177,10 @@ func peekDatabase(ctx context.Context, db *sqlitero.DB, session string, n int) (
 			if c.full() {
 				break
 			}
-			parts, err := partsOf(ctx, db, m.ID, n)
-			if err != nil {
+			c.addError(m)
+			if err := c.addParts(ctx, db, m); err != nil {
 				return nil, err
 			}
-			c.add(m, parts)
 		}
 		if len(batch) < peekBatch {
 			break
@@ -205,16 +206,21 @@ func messagesBefore(ctx context.Context, db *sqlitero.DB, session string, offset
 	return list, err
 }
 
-// partsOf reads the last parts of a message, oldest first, without the outputs of
-// tools.
-func partsOf(ctx context.Context, db *sqlitero.DB, message string, most int) (list []part, err error) {
+// errEnough ends the reading of rows.
+var errEnough = errors.New("enough")
+
+// addParts adds the parts of a message from the last to the first until there are enough messages, without the outputs of tools.
+func (c *conversation) addParts(ctx context.Context, db *sqlitero.DB, m message) error {
 	query := fmt.Sprintf(`SELECT p.id, CASE WHEN NOT json_valid(p.data) THEN ''
 		WHEN length(p.data) <= %d THEN p.data
 		WHEN json_extract(p.data, '$.type') = 'text' THEN json_set(p.data, '$.text', substr(json_extract(p.data, '$.text'), 1, %d))
 		WHEN json_extract(p.data, '$.type') = 'tool' THEN json_remove(p.data, '$.state.output', '$.state.metadata',
 			'$.state.attachments', '$.state.input.content', '$.state.input.newString', '$.state.input.oldString')
-		ELSE '' END FROM part p WHERE p.message_id = ? ORDER BY p.id DESC LIMIT ?`, bigData, 2*adapters.MaxText)
-	err = db.Each(ctx, query, []any{message, most + 2}, func(scan func(...any) error) error {
+		ELSE '' END FROM part p WHERE p.message_id = ? ORDER BY p.id DESC`, bigData, 2*adapters.MaxText)
+	err := db.Each(ctx, query, []any{m.ID}, func(scan func(...any) error) error {
+		if c.full() {
+			return errEnough
+		}
 		var id, data string
 		var p part
 		if err := scan(&id, &data); err != nil {
@@ -222,10 +228,12 @@ func partsOf(ctx context.Context, db *sqlitero.DB, message string, most int) (li
 		}
 		if json.Unmarshal([]byte(data), &p) == nil {
 			p.ID = id
-			list = append(list, p)
+			c.addPart(m, &p)
 		}
 		return nil
 	})
-	slices.Reverse(list)
-	return list, err
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
 }

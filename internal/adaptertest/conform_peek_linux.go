@@ -32,6 +32,9 @@ func peek(c *check) {
 	if want := []string{"prompt 2", "question 0", "question 1", "question 2", "question 3", "question 4", "question 5"}; !slices.Equal(said, want) {
 		c.Errorf("the user said %q, want %q", said, want)
 	}
+	for range 5 {
+		talker.Strange() // it hides nothing that was said before it
+	}
 	for _, n := range []int{1, 2, 3, len(whole), len(whole) + 5} {
 		part := c.messages(peeker, s, n)
 		if want := whole[max(0, len(whole)-n):]; !slices.Equal(part, want) {
