@@ -20,6 +20,7 @@ import (
 	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 	"rollcall/internal/namespaces"
+	"rollcall/textmatch"
 )
 
 // TestOneAnswer compares what a core answers that has run since the beginning with what one answers that begins now, in all
@@ -167,6 +168,26 @@ func (d *differences) conversation(old *app.Core, s *app.Snapshot) {
 	end := many[max(0, len(many)-n):]
 	if fmt.Sprint(err) != fmt.Sprint(problem) || fmt.Sprintf("%+v", few) != fmt.Sprintf("%+v", end) {
 		d.differ(string(x.Agent)+" conversation", fmt.Sprintf("%s: %v: %+v\n      new, many %v: %+v", x.ID, err, few, problem, end))
+	}
+	if len(many) > 0 {
+		d.searched(old, &x, &many[d.script.rng.IntN(len(many))])
+	}
+}
+
+// searched checks that what was said is found.
+func (d *differences) searched(old *app.Core, x *app.Session, m *adapters.Message) {
+	if m.Role != adapters.FromUser && m.Role != adapters.FromAgent {
+		return
+	}
+	pattern, err := textmatch.Text(m.Text)
+	must.Do(d.T, err)
+	found := false
+	_, err = old.Search(d.Context(), app.SearchQuery{SearchQuery: adapters.SearchQuery{Pattern: pattern}}, func(h app.SearchHit) bool {
+		found = found || h.Agent == x.Agent && h.Session == x.ID && h.Key == m.Key
+		return true
+	}, nil)
+	if err != nil || !found {
+		d.differ(string(x.Agent)+" search", fmt.Sprintf("%s: %+v: %v", x.ID, m, err))
 	}
 }
 
