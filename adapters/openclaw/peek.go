@@ -26,42 +26,22 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 	if err != nil {
 		return nil, err
 	}
-	var messages []adapters.Message
-	// The gateway lists a result as a separate message; here it is part of its call, so that some messages may be too few.
-	for limit := min(2*n+2, maxHistory); ; limit = min(4*limit, maxHistory) {
-		h, err := a.history(ctx, t, key, limit, false)
-		if err != nil {
-			return nil, err
-		}
-		if messages = h.messages(); len(messages) >= n || len(h.Messages) < limit || limit == maxHistory {
-			break
-		}
-	}
+	h, err := a.history(ctx, t, key, n)
+	messages := h.messages()
 	for i := range messages {
 		messages[i].Text = t.auth.redact(messages[i].Text)
 	}
-	return messages[max(0, len(messages)-n):], nil
+	return messages[max(0, len(messages)-n):], err
 }
 
-// history returns the last messages of a conversation, and with whole set also those before them, as many as the gateway gives. Of a gateway that
-// does not run it returns the whole conversation.
-func (a *Adapter) history(ctx context.Context, t *target, key string, limit int, whole bool) (h history, err error) {
+// history returns the last n messages of a conversation, or more; with n 0 all that the gateway gives, as of a gateway that does not run. What it
+// returns with an error is right, and not complete.
+func (a *Adapter) history(ctx context.Context, t *target, key string, n int) (h history, err error) {
 	limited, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	err = a.over(ctx, limited, t, func(c *client) error {
 		h = history{}
-		if err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": limit}, &h); err != nil {
-			return err
-		}
-		for whole && len(h.Messages) < int(h.Total.count()) {
-			var older history
-			err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": limit, "offset": len(h.Messages)}, &older)
-			if err != nil || len(older.Messages) == 0 {
-				break
-			}
-			h.Messages = append(older.Messages, h.Messages...)
-		}
-		return nil
+		return h.read(limited, c, key, n)
 	})
 	switch {
 	case isRefusedDial(err):
@@ -72,10 +52,53 @@ func (a *Adapter) history(ctx context.Context, t *target, key string, limit int,
 	return h, nil
 }
 
-// history is the answer to chat.history.
+// read reads the conversation from the end, page by page. The gateway lists a result as a separate message; here it is part of its call.
+func (h *history) read(ctx context.Context, c *client, key string, n int) error {
+	limit := maxHistory
+	if n > 0 {
+		limit = min(2*n+2, maxHistory)
+	}
+	for offset := 0; ; limit = maxHistory {
+		params := map[string]any{"sessionKey": key, "limit": limit}
+		if offset > 0 {
+			params["offset"] = offset
+		}
+		var older history
+		if err := c.call(ctx, "chat.history", params, &older); err != nil {
+			return err
+		}
+		h.prepend(&older)
+		next := int(older.Next.count())
+		if !older.More || next <= offset || n > 0 && len(h.messages()) >= n {
+			return nil
+		}
+		offset = next
+	}
+}
+
+// history is the answer to chat.history (2026.9.6). Its offsets count all records of the conversation, of which Messages are those that are shown.
 type history struct {
 	Messages []json.RawMessage `json:"messages"`
 	Total    number            `json:"totalMessages"`
+	More     bool              `json:"hasMore"`
+	Next     number            `json:"nextOffset"`
+}
+
+// prepend adds a page of earlier messages. A page that ends within a record has the rest of it again.
+func (h *history) prepend(older *history) {
+	again := map[string]bool{"": false}
+	for _, e := range older.entries() {
+		again[e.Meta.ID] = e.Meta.ID != ""
+	}
+	rest := 0
+	for _, e := range h.entries() {
+		if !again[e.Meta.ID] {
+			break
+		}
+		rest++
+	}
+	h.Messages = append(older.Messages, h.Messages[rest:]...)
+	h.Total, h.More, h.Next = older.Total, older.More, older.Next
 }
 
 // entry is a message of a conversation, in 2026.9.6 and 2026.2.26.

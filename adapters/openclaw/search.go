@@ -39,10 +39,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 func (a *Adapter) conversation(s *adapters.Session, t *target, key string) adapters.Conversation {
 	hit := adapters.Hit{Session: s.ID, CWD: s.CWD, Changed: s.LastActivityAt}
 	return adapters.Conversation{Changed: s.LastActivityAt, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-		h, err := a.history(ctx, t, key, maxHistory, true)
-		if err != nil {
-			return nil, cmp.Or(ctx.Err(), err)
-		}
+		h, problem := a.history(ctx, t, key, 0)
 		f := kit.Finder{Query: q, Found: found, Hit: hit}
 		for _, m := range h.texts(q.Tools) {
 			m.Text = t.auth.redact(m.Text)
@@ -50,7 +47,10 @@ func (a *Adapter) conversation(s *adapters.Session, t *target, key string) adapt
 				return nil, err
 			}
 		}
-		if int(h.Total.count()) > len(h.Messages) {
+		if problem != nil {
+			return nil, cmp.Or(ctx.Err(), problem)
+		}
+		if h.More {
 			return map[string]int{"conversation of which the gateway gives only the last messages": 1}, nil
 		}
 		return nil, nil

@@ -32,6 +32,37 @@ func searchAll(t *testing.T, a adapters.Searcher, text string, tools bool) (hits
 	return hits
 }
 
+// TestConversationOfPages: a conversation of which the gateway shows only some records, page by page, is read once from end to end.
+func TestConversationOfPages(t *testing.T) {
+	w := newFixture(t)
+	g := w.running(gatewaytest.Options{})
+	var messages []gatewaytest.Message
+	var want []string
+	for i := range 3600 {
+		m := gatewaytest.Message{Role: "assistant", Text: fmt.Sprintf("answer %d", i), Hidden: i%3 == 0}
+		if messages = append(messages, m); !m.Hidden {
+			want = append(want, m.Text)
+		}
+	}
+	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Status: "done", Messages: messages})
+	a := w.adapter()
+	s := one(t, a)
+	for _, n := range []int{1, 600, 1500, 10_000} {
+		got, err := a.Peek(t.Context(), s, n)
+		must.Do(t, err)
+		var texts []string
+		for _, m := range got {
+			texts = append(texts, m.Text)
+		}
+		if last := want[max(0, len(want)-n):]; !slices.Equal(texts, last) {
+			t.Errorf("the last %d messages are %d, want %d", n, len(texts), len(last))
+		}
+	}
+	if got := searchAll(t, a, "answer", false); len(got) != len(want) {
+		t.Errorf("%d hits, want %d", len(got), len(want))
+	}
+}
+
 func TestSearch(t *testing.T) {
 	w := newFixture(t)
 	g := w.running(gatewaytest.Options{})

@@ -2,7 +2,9 @@ package gatewaytest
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -82,16 +84,22 @@ func (c *conn) history(raw json.RawMessage) (any, *failure) {
 	}
 	_ = json.Unmarshal(raw, &p)
 	s, _ := c.g.find(func(s *Session) bool { return s.Key == p.SessionKey })
-	messages := s.Messages[:max(0, len(s.Messages)-p.Offset)]
-	if p.Limit > 0 {
-		messages = messages[max(0, len(messages)-p.Limit):]
+	end := max(0, len(s.Messages)-p.Offset)
+	rows := []map[string]any{}
+	start := end
+	for ; start > 0 && (p.Limit <= 0 || len(rows) < p.Limit); start-- {
+		if m := s.Messages[start-1]; !m.Hidden {
+			row := m.row()
+			row["__openclaw"] = map[string]any{"id": fmt.Sprintf("m%d", start), "seq": start}
+			rows = append(rows, row)
+		}
 	}
-	rows := make([]map[string]any, len(messages))
-	for i, m := range messages {
-		rows[i] = m.row()
+	slices.Reverse(rows)
+	page := map[string]any{"sessionKey": p.SessionKey, "sessionId": s.SessionID, "messages": rows, "hasMore": start > 0, "totalMessages": len(s.Messages)}
+	if start > 0 {
+		page["nextOffset"] = len(s.Messages) - start
 	}
-	return map[string]any{"sessionKey": p.SessionKey, "sessionId": s.SessionID, "messages": rows,
-		"hasMore": len(rows) < len(s.Messages), "totalMessages": len(s.Messages)}, nil
+	return page, nil
 }
 
 // preview returns the tail of conversations, as sessions.preview tells it.

@@ -49,6 +49,7 @@ type Message struct {
 	Command string // its argument
 	CallID  string
 	Failed  bool // with toolResult
+	Hidden  bool // a record of the conversation that no client is shown
 	At      time.Time
 }
 
