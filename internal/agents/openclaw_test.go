@@ -5,6 +5,7 @@ package agents
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,9 +109,50 @@ func TestOpenClaw(t *testing.T) {
 		s.shows(first, time.Now(), gatewayLimit, "its first prompt", func(session Session) bool {
 			return strings.Contains(session.FirstPrompt, "first job")
 		})
+		g.Send("agent:main:first", "more of it")
+		over(g, "agent:main:first")
+		pages(t, g, "agent:main:first")
 		refusals(t, s, g)
 		killed(t, s, g)
 	})
+}
+
+// pages checks that the offsets that a gateway states lead through a conversation.
+func pages(t *testing.T, g *Gateway, key string) {
+	t.Helper()
+	read := func(limit, offset int) (ids []string, next int) {
+		params := map[string]any{"sessionKey": key, "limit": limit}
+		if offset > 0 {
+			params["offset"] = offset
+		}
+		var page struct {
+			Messages []struct {
+				Meta struct {
+					ID string `json:"id"`
+				} `json:"__openclaw"`
+			} `json:"messages"`
+			HasMore    bool `json:"hasMore"`
+			NextOffset int  `json:"nextOffset"`
+		}
+		must.Do(t, json.Unmarshal(g.call("chat.history", params), &page))
+		for _, m := range page.Messages {
+			ids = append(ids, m.Meta.ID)
+		}
+		if page.HasMore == (page.NextOffset <= offset) {
+			t.Errorf("more: %v, next page at %d after %d", page.HasMore, page.NextOffset, offset)
+		}
+		return ids, page.NextOffset
+	}
+	all, _ := read(1000, 0)
+	walked, next := read(1, 0)
+	for next > 0 {
+		var older []string
+		older, next = read(1, next)
+		walked = append(older, walked...)
+	}
+	if len(all) < 4 || !slices.Equal(walked, all) {
+		t.Errorf("page by page %q, at once %q", walked, all)
+	}
 }
 
 // refusals are what someone sees who reaches the gateway from another home folder

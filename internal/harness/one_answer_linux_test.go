@@ -188,6 +188,11 @@ func (d *differences) searched(old *app.Core, x *app.Session, m *adapters.Messag
 	}, nil)
 	if err != nil || !found {
 		d.differ(string(x.Agent)+" search", fmt.Sprintf("%s: %+v: %v", x.ID, m, err))
+		return
+	}
+	around, err := old.Around(d.Context(), x.Agent, x.ID, m.Key)
+	if err != nil || around.At < 0 || around.Messages[around.At].Text != m.Text {
+		d.differ(string(x.Agent)+" around", fmt.Sprintf("%s: %+v: %v, %d of %d", x.ID, m, err, around.At, len(around.Messages)))
 	}
 }
 
