@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,5 +93,34 @@ func TestPeekBadFiles(t *testing.T) {
 	must.Do(t, os.WriteFile(secret, []byte("{}\n"), 0))
 	if _, err := a.Peek(t.Context(), adapters.Session{Files: []string{secret}}, 5); !errors.As(err, &p) || p.Fix == "" {
 		t.Errorf("without permission: %v", err)
+	}
+}
+
+// A gigabyte before the end costs nothing.
+func TestPeekHugeTranscript(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	f, err := os.Create(path)
+	must.Do(t, err)
+	defer f.Close()
+	c := &chat{}
+	for range 500 {
+		c.user(`"again"`).call("m", fmt.Sprintf("t%d", len(c.lines)), "Bash", `{"command":"make"}`)
+		c.add("attachment", `,"attachment":{"type":"prompt_snapshot","text":"`+strings.Repeat("z", 50_000)+`"}`)
+	}
+	if _, err := f.WriteAt([]byte("\n"+c.text()), 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	a := New(adapters.Config{Home: t.TempDir()})
+	before := adaptertest.BytesRead(t)
+	m, err := a.Peek(t.Context(), adapters.Session{Files: []string{path}}, 20)
+	if err != nil || len(m) != 20 {
+		t.Fatal(len(m), err)
+	}
+	if n := adaptertest.BytesRead(t) - before; n > 16<<20 {
+		t.Errorf("%d bytes were read for 20 messages", n)
+	}
+	all, err := a.Peek(t.Context(), adapters.Session{Files: []string{path}}, 2000)
+	if err != nil || len(all) != 1001 || all[0].Key != "cut" {
+		t.Errorf("%d messages, %v; the first %+v", len(all), err, all[0])
 	}
 }

@@ -268,40 +268,6 @@ func TestPeekProblems(t *testing.T) {
 	}
 }
 
-// A gigabyte before the end costs nothing.
-func TestPeekHugeTranscript(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.jsonl")
-	f, err := os.Create(path)
-	must.Do(t, err)
-	defer f.Close()
-	c := &chat{}
-	for range 500 {
-		c.user(`"again"`).call("m", fmt.Sprintf("t%d", len(c.lines)), "Bash", `{"command":"make"}`)
-		c.add("attachment", `,"attachment":{"type":"prompt_snapshot","text":"`+strings.Repeat("z", 50_000)+`"}`)
-	}
-	if _, err := f.WriteAt([]byte("\n"+c.text()), 1<<30); err != nil {
-		t.Fatal(err)
-	}
-	a := New(adapters.Config{Home: t.TempDir()})
-	best := time.Hour
-	for range 5 {
-		began := time.Now()
-		m, err := a.Peek(t.Context(), adapters.Session{Files: []string{path}}, 20)
-		if err != nil || len(m) != 20 {
-			t.Fatal(len(m), err)
-		}
-		best = min(best, time.Since(began))
-	}
-	t.Logf("20 messages of 1 GB in %s", best)
-	if best > 100*time.Millisecond {
-		t.Errorf("20 messages of 1 GB took %s", best)
-	}
-	all, err := a.Peek(t.Context(), adapters.Session{Files: []string{path}}, 2000)
-	if err != nil || len(all) != 1001 || all[0].Key != "cut" {
-		t.Errorf("%d messages, %v; the first %+v", len(all), err, all[0])
-	}
-}
-
 func FuzzPeek(f *testing.F) {
 	f.Add(everything().text(), 5)
 	f.Add("{\"type\":\"user\",\"message\":{\"content\":\"\\ud800\xff\"}}", 1)

@@ -1,7 +1,10 @@
 package codex
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,5 +57,33 @@ func TestPeekRecordings(t *testing.T) {
 	}
 	if met != len(recordedTalks) {
 		t.Errorf("%d of %d threads", met, len(recordedTalks))
+	}
+}
+
+// A gigabyte before the end costs nothing.
+func TestPeekHugeRollout(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.jsonl")
+	f, err := os.Create(path)
+	must.Do(t, err)
+	defer f.Close()
+	s := &script{at: began}
+	for i := range 300 {
+		s.turn(fmt.Sprint("t", i), "again").call(fmt.Sprint("c", i), `{"cmd":"make"}`).result(fmt.Sprint("c", i), strings.Repeat("z", 50_000))
+	}
+	head := newScript(threadA, "0.169.0").text()
+	if _, err := f.WriteString(head); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte("\n"+s.text()), 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	a := New(adapters.Config{Home: t.TempDir()})
+	before := adaptertest.BytesRead(t)
+	m, err := a.Peek(t.Context(), adapters.Session{Files: []string{path}}, 20)
+	if err != nil || len(m) != 20 {
+		t.Fatal(len(m), err)
+	}
+	if n := adaptertest.BytesRead(t) - before; n > 16<<20 {
+		t.Errorf("%d bytes were read for 20 messages", n)
 	}
 }

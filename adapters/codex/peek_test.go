@@ -293,39 +293,6 @@ func TestPeekCompressed(t *testing.T) {
 	}
 }
 
-// A gigabyte before the end costs nothing.
-func TestPeekHugeRollout(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "r.jsonl")
-	f, err := os.Create(path)
-	must.Do(t, err)
-	defer f.Close()
-	s := &script{at: began}
-	for i := range 300 {
-		s.turn(fmt.Sprint("t", i), "again").call(fmt.Sprint("c", i), `{"cmd":"make"}`).result(fmt.Sprint("c", i), strings.Repeat("z", 50_000))
-	}
-	head := newScript(threadA, "0.169.0").text()
-	if _, err := f.WriteString(head); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteAt([]byte("\n"+s.text()), 1<<30); err != nil {
-		t.Fatal(err)
-	}
-	a := New(adapters.Config{Home: t.TempDir()})
-	best := time.Hour
-	for range 5 {
-		began := time.Now()
-		m, err := a.Peek(t.Context(), adapters.Session{Files: []string{path}}, 20)
-		if err != nil || len(m) != 20 {
-			t.Fatal(len(m), err)
-		}
-		best = min(best, time.Since(began))
-	}
-	t.Logf("20 messages of 1 GB in %s", best)
-	if best > 100*time.Millisecond {
-		t.Errorf("20 messages of 1 GB took %s", best)
-	}
-}
-
 func FuzzPeek(f *testing.F) {
 	f.Add("{\"type\":\"session_meta\"\x1b,\"payload\":{}}\n{}\n", 3) // a damaged first line
 	f.Add(everything().text(), 5)
