@@ -92,6 +92,23 @@ func (r *realAgent) run(s *scene.Session, args []string) proc.Identity {
 	return r.process(terminal.PID())
 }
 
+// permits presses the key that permits a call until the question is gone, or the agent goes on: Claude Code 2.1.332 may leave lines of the question
+// on its screen.
+func (r *realAgent) permits(s *scene.Session) {
+	terminal, asked := r.terminals[s.CWD], r.lastRequest(s)
+	var pressed time.Time
+	eventually.True(r.world, "the call is permitted", func() bool {
+		if !strings.Contains(terminal.Screen(), r.asks) || r.lastRequest(s).At != asked.At {
+			return true
+		}
+		if time.Since(pressed) > time.Second {
+			terminal.Press(r.permit)
+			pressed = time.Now()
+		}
+		return false
+	})
+}
+
 // endDaemon ends the daemon that the session before has left.
 func (r *realAgent) endDaemon() {
 	for _, p := range r.box.Processes() {
@@ -122,7 +139,7 @@ func held(s *scene.Session) string { return filepath.Base(s.CWD) }
 func (r *realAgent) Prompt(s *scene.Session, text string) {
 	terminal := r.terminals[s.CWD]
 	if past := s.Past(); len(past) > 1 && past[len(past)-2].Status == adapters.Waiting {
-		terminal.Dismiss(r.permit, r.asks)
+		r.permits(s)
 		return
 	}
 	terminal.Prompt(fmt.Sprintf("%s [[hold %s]]", text, held(s)))
