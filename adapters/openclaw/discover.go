@@ -136,7 +136,7 @@ func (a *Adapter) readSessions(ctx context.Context, t *target, c *client, q adap
 	if partial != nil {
 		ans.problems = append(ans.problems, t.problem(partial))
 	}
-	v := gatewayView{target: t, hello: &c.hello, now: a.Now(), runs: a.pusher.runsOf(t.id, c)}
+	v := gatewayView{target: t, hello: &c.hello, now: a.Now()}
 	hidden := false
 	if slices.ContainsFunc(rows, row.isActive) {
 		var err error

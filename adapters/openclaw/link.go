@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
-
-	"rollcall/adapters"
 )
 
 const (
@@ -24,15 +22,6 @@ const (
 	// defaultTick is the interval at which a gateway sends a heartbeat (2026.9.6).
 	defaultTick = 30 * time.Second
 )
-
-// run is the state of a session's last run according to events. It is known only while the
-// connection that delivered these events lasts.
-type run struct {
-	open    bool
-	waits   bool // for an approval
-	at      time.Time
-	outcome adapters.Outcome
-}
 
 // pusher keeps one connection per gateway while a caller of Push listens.
 type pusher struct {
@@ -51,7 +40,6 @@ type link struct {
 	mu      sync.Mutex
 	target  *target
 	client  *client
-	runs    map[string]run
 	waiting map[string]bool // sessions that waited at the last request
 }
 
@@ -196,7 +184,7 @@ func (l *link) isOptional() bool {
 func (l *link) once(ctx context.Context) error {
 	l.mu.Lock()
 	t := l.target
-	l.runs, l.waiting = map[string]run{}, nil // the earlier events are outdated: later ones may have been missed
+	l.waiting = nil
 	l.mu.Unlock()
 	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

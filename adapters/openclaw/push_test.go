@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -248,16 +249,20 @@ func TestCancelledQuestion(t *testing.T) {
 	}
 }
 
-// TestApprovalHeard: a gateway that doesn't list approvals to us still tells of them.
-func TestApprovalHeard(t *testing.T) {
+// TestWithoutAdmin: a gateway that does not list requests to us tells of them in events. Who heard them answers as one who asks now, with what can't be
+// seen.
+func TestWithoutAdmin(t *testing.T) {
 	w := newFixture(t)
 	g := w.running(gatewaytest.Options{DenyAdmin: true})
 	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Running: true})
 	a := w.adapter()
 	told := listen(t, a)
 	attached(t, told)
-	id := g.Ask("agent:main:k", "make")
-	until(t, a, told, "waiting", status(adapters.Waiting))
-	g.Answer(id)
-	until(t, a, told, "working", status(adapters.Working))
+	g.Ask("agent:main:k", "make")
+	attached(t, told)
+	heard, now := one(t, a), one(t, w.adapter())
+	if heard.Status != adapters.Working || !strings.Contains(heard.Evidence, "whether it waits for a permission can't be seen") ||
+		now.Status != heard.Status || now.Evidence != heard.Evidence {
+		t.Errorf("heard: %s (%s), now: %s (%s)", heard.Status, heard.Evidence, now.Status, now.Evidence)
+	}
 }

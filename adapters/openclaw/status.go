@@ -17,8 +17,7 @@ type gatewayView struct {
 	now               time.Time
 	pending           map[string]request // by session key: the request that waits for the user
 	whyPendingUnknown string             // why pending requests are not known
-	runs              func(key string) (run, bool)
-	refused           string // why the sessions were read from the gateway's state folder while it runs
+	refused           string             // why the sessions were read from the gateway's state folder while it runs
 	workspaces        map[string]string
 }
 
@@ -95,9 +94,6 @@ func (v *gatewayView) decide(r *row) kit.Verdict {
 	if w, ok := v.pending[r.Key]; ok && r.isActive() {
 		return kit.Waiting(w.what, v.says("a run is active and waits: "+w.String()))
 	}
-	if heard, _ := v.runOf(r.Key); v.whyPendingUnknown != "" && heard.waits && r.isActive() {
-		return kit.Waiting(adapters.ForPermission, v.says("a run is active, and waited for an approval "+kit.Span(v.now.Sub(heard.at))+" ago"))
-	}
 	switch {
 	case r.stored:
 		return v.decideStored(r)
@@ -120,9 +116,6 @@ func (v *gatewayView) decide(r *row) kit.Verdict {
 		d.Evidence = v.says("no active run; how the last one ended is not recorded")
 	case d.Outcome == "" && r.Status == "timeout":
 		d.Evidence = v.says("no active run; the last one timed out or was aborted" + v.since(r.Ended, ", "))
-		if heard, ok := v.runOf(r.Key); ok && !heard.open && heard.outcome == adapters.Interrupted {
-			d.Outcome = heard.outcome
-		}
 	default:
 		d.Evidence = v.says("no active run; the last one: " + oneLine(cmp.Or(r.Status, "aborted")) + v.since(r.Ended, ", "))
 		if r.RunError != "" && d.Outcome == adapters.Failed {
@@ -151,14 +144,6 @@ func (r *row) outcome() adapters.Outcome {
 		}
 	}
 	return ""
-}
-
-// runOf returns a session's run as known from events.
-func (v *gatewayView) runOf(key string) (run, bool) {
-	if v.runs == nil {
-		return run{}, false
-	}
-	return v.runs(key)
 }
 
 func (v *gatewayView) says(text string) string { return "gateway " + v.target.name + ": " + text }
