@@ -51,7 +51,7 @@ type Adapter struct {
 	usages         usages
 	databases      databases
 	workspaceCache workspaceCache
-	states         gatewayStates
+	silences       kit.Memo[string, time.Time] // by gateway: when it did not answer in time
 	pusher         pusher
 }
 
@@ -84,8 +84,7 @@ var description = adapters.Register(adapters.Description{
 
 // Discover implements adapters.Adapter. Every gateway has 3.5 s at most, so that a gateway
 // that hangs does not delay the others. The sessions of a gateway on this machine that
-// does not run have stopped. That it does not run is an error only if the user named it, or if this Adapter has seen it before,
-// its folder is not here and it did not end cleanly. Without Query.Totals
+// does not run have stopped. That it does not run is an error only if the user named it. Without Query.Totals
 // the tokens and costs of only a few sessions are asked for in one call; those of sessions
 // at work are not known.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {

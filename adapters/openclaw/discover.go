@@ -2,10 +2,8 @@ package openclaw
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"rollcall/adapters"
@@ -29,37 +27,11 @@ type answer struct {
 	skipped  map[string]int
 }
 
-// gatewayStates keeps for each gateway what is needed to explain a missing answer. It
-// keeps no status.
-type gatewayStates struct {
-	mu   sync.Mutex
-	byID map[string]*gatewayState
-}
-
-type gatewayState struct {
-	seen    bool // it answered before
-	hadLock bool // it had a lock then, so a missing lock means a clean end
-	silent  time.Time
-}
-
-func (g *gatewayStates) note(id string, edit func(*gatewayState)) gatewayState {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.byID == nil {
-		g.byID = map[string]*gatewayState{}
-	}
-	if g.byID[id] == nil {
-		g.byID[id] = &gatewayState{}
-	}
-	edit(g.byID[id])
-	return *g.byID[id]
-}
-
 // ask asks one gateway.
 func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
-	was := a.states.note(t.id, func(*gatewayState) {})
 	limit := a.limit
-	if age := a.Now().Sub(was.silent); age >= 0 && age < retryFor {
+	silent, _ := a.silences.Get(t.id)
+	if age := a.Now().Sub(silent); age >= 0 && age < retryFor {
 		limit = retryLimit
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
@@ -78,15 +50,13 @@ func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
 		if full && len(ans.problems) == 0 && len(ans.skipped) == 0 { // a skipped row may be of a live session
 			ans.remote = t.name
 		}
-		a.states.note(t.id, func(g *gatewayState) {
-			g.seen, g.hadLock, g.silent = true, t.owner.state == ownerAlive && t.lockPath != "" && lockExists(t.lockPath), time.Time{}
-		})
+		a.silences.Put(t.id, time.Time{})
 	case isRefusedDial(err):
-		a.notRunning(ctx, t, q, was, &ans)
+		a.notRunning(ctx, t, q, &ans)
 	default:
 		if limited.Err() != nil && ctx.Err() == nil {
 			if limit == a.limit {
-				a.states.note(t.id, func(g *gatewayState) { g.silent = a.Now() })
+				a.silences.Put(t.id, a.Now())
 			}
 			err = context.DeadlineExceeded
 		}
@@ -95,33 +65,22 @@ func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
 	return ans
 }
 
-func lockExists(path string) bool {
-	_, ok, err := readLock(path)
-	return ok || err != nil
-}
-
 // notRunning answers for a gateway at whose address no process listens: with the sessions in its state folder, which have stopped with it. A
 // gateway that was stopped is no problem, since many users have one installed and don't use it; one that crashed is named by doctor.
-func (a *Adapter) notRunning(ctx context.Context, t *target, q adapters.Query, was gatewayState, ans *answer) {
-	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url, Fix: startHint()}
+func (a *Adapter) notRunning(ctx context.Context, t *target, q adapters.Query, ans *answer) {
 	switch {
 	case t.owner.state == ownerAlive:
-		p.Err = fmt.Errorf("the gateway's process %d is running, but nothing listens there", t.owner.pid)
-		p.Fix = "it is starting, which takes up to a minute, or stopping; `openclaw gateway status` says more"
-		ans.problems = append(ans.problems, p)
+		ans.problems = append(ans.problems, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url,
+			Err: fmt.Errorf("the gateway's process %d is running, but nothing listens there", t.owner.pid),
+			Fix: "it is starting, which takes up to a minute, or stopping; `openclaw gateway status` says more"})
 		return
 	case t.named != "":
-		p.Err = fmt.Errorf("the gateway named in %s is not running", t.named)
+		ans.problems = append(ans.problems, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url,
+			Err: fmt.Errorf("the gateway named in %s is not running", t.named), Fix: startHint()})
 	case t.owner.state == ownerGone:
 		ans.skipped[fmt.Sprintf("gateway that does not run: its process %d is gone and left %s; %s", t.owner.pid, t.lockPath, startHint())]++
 	}
-	read := a.stored(ctx, t, q, "", ans)
-	if p.Err == nil && !read && was.seen && !was.hadLock {
-		p.Err = errors.New("the gateway is not running any more")
-	}
-	if p.Err != nil {
-		ans.problems = append(ans.problems, p)
-	}
+	a.stored(ctx, t, q, "", ans)
 }
 
 // readSessions asks for the sessions over an open connection.

@@ -154,7 +154,7 @@ func TestNotRunning(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
-	t.Run("seen without a lock, then gone", func(t *testing.T) {
+	t.Run("seen without a lock, then gone: as for one who asks now", func(t *testing.T) {
 		w := newFixture(t)
 		g := w.running(gatewaytest.Options{})
 		must.Do(t, gatewaytest.RemoveLock(filepath.Join(w.home, ".openclaw")))
@@ -163,8 +163,11 @@ func TestNotRunning(t *testing.T) {
 			t.Fatal(err)
 		}
 		g.Close()
-		_, err := discover(t, a, adapters.Query{})
-		onlyProblem(t, err, adapters.ErrUnreadable, "not running any more")
+		for _, a := range []*openclaw.Adapter{a, w.adapter()} {
+			if roll, err := discover(t, a, adapters.Query{}); err != nil || len(roll.Sessions) != 0 {
+				t.Errorf("%+v, %v", roll, err)
+			}
+		}
 	})
 }
 

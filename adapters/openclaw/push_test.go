@@ -118,7 +118,7 @@ func TestGatewayComesBack(t *testing.T) {
 	until(t, a, told, "working", status(adapters.Working))
 	port := g.Port()
 	g.Close()
-	until(t, a, told, "gone", func(_ adapters.Roll, err error) bool { return err != nil })
+	until(t, a, told, "gone", func(roll adapters.Roll, _ error) bool { return len(roll.Sessions) == 0 })
 	again := w.running(gatewaytest.Options{Port: port})
 	again.Update(gatewaytest.Session{Key: "k", SessionID: "s"})
 	connected(t, again, 1)
