@@ -46,13 +46,12 @@ type Adapter struct {
 	cfg   Config
 	limit time.Duration // answerLimit
 
-	ids            sessionIDs
-	prompts        prompts
-	usages         usages
-	databases      databases
-	workspaceCache workspaceCache
-	silences       kit.Memo[string, time.Time] // by gateway: when it did not answer in time
-	pusher         pusher
+	ids       sessionIDs
+	prompts   prompts
+	usages    usages
+	databases databases
+	silences  kit.Memo[string, time.Time] // by gateway: when it did not answer in time
+	pusher    pusher
 }
 
 var (

@@ -106,7 +106,9 @@ func (a *Adapter) readSessions(ctx context.Context, t *target, c *client, q adap
 			ans.problems = append(ans.problems, t.problem(err))
 		}
 	}
-	v.workspaces = a.workspaceCache.fill(ctx, t, c, rows, a.Now())
+	if v.workspaces, err = c.folders(ctx, t, rows); err != nil {
+		return err
+	}
 	a.ids.enter(t, rows)
 	a.prompts.fill(ctx, t, c, rows)
 	a.usages.fill(ctx, t, c, rows, q.Totals)

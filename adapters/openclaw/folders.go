@@ -2,51 +2,26 @@ package openclaw
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
-	"time"
-
-	"rollcall/adapters/internal/kit"
 )
 
-const (
-	foldersLimit = time.Second
-	foldersFor   = time.Minute
-)
-
-// workspaceCache remembers the agents' folders of each gateway, so that a late answer
-// does not lose them.
-type workspaceCache struct {
-	kit.Memo[string, workspaces]
-}
-
-type workspaces struct {
-	at    time.Time
-	agent map[string]string
-}
-
-// fill returns the agents' folders. It asks the gateway for them when a row lacks its
-// folder. The folders in the settings have priority: 2026.2.26 reports none.
-func (f *workspaceCache) fill(ctx context.Context, t *target, c *client, rows []row, now time.Time) map[string]string {
+// folders returns the agents' folders, if a row lacks its own. The folders in the settings have priority: 2026.2.26 reports none.
+func (c *client) folders(ctx context.Context, t *target, rows []row) (map[string]string, error) {
 	if !slices.ContainsFunc(rows, func(r row) bool { return r.cwd() == "" }) {
-		return nil
-	}
-	was, _ := f.Get(t.id)
-	if age := now.Sub(was.at); age >= 0 && age < foldersFor {
-		return was.agent
+		return nil, nil
 	}
 	found := maps.Clone(t.workspaces)
 	if found == nil {
 		found = map[string]string{}
 	}
-	if err := c.workspaces(ctx, found); err != nil {
-		if was.agent != nil {
-			return was.agent
-		}
-		return found
+	err := c.workspaces(ctx, found)
+	var r *refusal
+	if errors.As(err, &r) {
+		err = nil
 	}
-	f.Put(t.id, workspaces{now, found})
-	return found
+	return found, err
 }
 
 // workspaces adds the folders that the gateway reports to the known ones.
@@ -54,8 +29,6 @@ func (c *client) workspaces(ctx context.Context, found map[string]string) error 
 	if !c.hello.has("agents.list") {
 		return nil
 	}
-	limited, cancel := context.WithTimeout(ctx, foldersLimit)
-	defer cancel()
 	var list struct {
 		DefaultID string `json:"defaultId"`
 		Agents    []struct {
@@ -63,7 +36,7 @@ func (c *client) workspaces(ctx context.Context, found map[string]string) error 
 			Workspace string `json:"workspace"`
 		} `json:"agents"`
 	}
-	if err := c.call(limited, "agents.list", struct{}{}, &list); err != nil {
+	if err := c.call(ctx, "agents.list", struct{}{}, &list); err != nil {
 		return err
 	}
 	for _, agent := range list.Agents {
