@@ -294,8 +294,18 @@ func (t *harness) turn(troop *troop, i int) {
 		x.asked, x.told = time.Time{}, false
 		s.did(x, "is prompted or answered")
 	default:
-		t.end(troop, i, x.Exit, "exits")
+		t.end(troop, i, x.Exit, exits)
 	}
+}
+
+const exits = "exits"
+
+// deletes reports whether a real agent deletes a session at its end: Gemini CLI 0.61.0 does so with one that has neither an answer nor a call
+// when it exits.
+func (t *harness) deletes(x *life, how string) bool {
+	return t.real && x.Agent == agentname.Gemini && how == exits && !slices.ContainsFunc(x.Past(), func(was scene.Truth) bool {
+		return was.Status == adapters.Waiting || was.Outcome == adapters.Completed
+	})
 }
 
 // replace puts a copy in the place of a session's file, as an editor does.
@@ -327,7 +337,7 @@ func (t *harness) end(troop *troop, i int, how func(), what string) {
 		x.ends.due++
 	}
 	x.asked, x.told, x.endedAt = time.Time{}, false, time.Now()
-	if x.Remote {
+	if x.Remote || t.deletes(x, what) {
 		t.forgotten = append(t.forgotten, x)
 	} else {
 		troop.stopped = append(troop.stopped, x)
