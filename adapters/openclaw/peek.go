@@ -68,15 +68,24 @@ func (h *history) read(ctx context.Context, c *client, key string, n int) error 
 			return err
 		}
 		h.prepend(&older)
+		if older.Total == 0 && len(older.Messages) >= limit {
+			h.More = true // 2026.6.1 states neither a total nor offsets
+		}
 		next := int(older.Next.count())
-		if !older.More || next <= offset || n > 0 && len(h.messages()) >= n {
+		switch {
+		case !h.More || n > 0 && len(h.messages()) >= n:
+			return nil
+		case next > offset:
+			offset = next
+		case offset == 0 && limit < maxHistory:
+			*h = history{}
+		default:
 			return nil
 		}
-		offset = next
 	}
 }
 
-// history is the answer to chat.history (2026.9.6). Its offsets count all records of the conversation, of which Messages are those that are shown.
+// history is the answer to chat.history (2026.9.6). The offsets count all records of the conversation, of which Messages are those that are shown.
 type history struct {
 	Messages []json.RawMessage `json:"messages"`
 	Total    number            `json:"totalMessages"`

@@ -63,6 +63,24 @@ func TestConversationOfPages(t *testing.T) {
 	}
 }
 
+// TestConversationWithoutOffsets: of a long conversation 2026.6.1 gives only the end, which is said.
+func TestConversationWithoutOffsets(t *testing.T) {
+	w := newFixture(t)
+	g := w.running(gatewaytest.Options{Version: "2026.6.1", NoOffset: true})
+	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Status: "done",
+		Messages: slices.Repeat([]gatewaytest.Message{{Role: "assistant", Text: "answer"}}, 1001)})
+	a := w.adapter()
+	one(t, a)
+	list, err := a.Conversations(t.Context(), time.Time{})
+	must.Do(t, err)
+	pattern, err := textmatch.Text("answer")
+	must.Do(t, err)
+	skipped, err := list[0].Search(t.Context(), &adapters.SearchQuery{Pattern: pattern}, func(adapters.Hit) error { return nil })
+	if err != nil || len(skipped) != 1 {
+		t.Errorf("%v, %v", skipped, err)
+	}
+}
+
 func TestSearch(t *testing.T) {
 	w := newFixture(t)
 	g := w.running(gatewaytest.Options{})

@@ -120,8 +120,6 @@ func TestPeek(t *testing.T) {
 
 // TestPeekBeforeResults: results that fill what is asked for first hide nothing that was said before them.
 func TestPeekBeforeResults(t *testing.T) {
-	w := newFixture(t)
-	g := w.running(gatewaytest.Options{})
 	messages := []gatewaytest.Message{{Role: "user", Text: "make all of it"}}
 	const calls = 20 // side by side
 	for i := range calls {
@@ -130,10 +128,14 @@ func TestPeekBeforeResults(t *testing.T) {
 	for i := range calls {
 		messages = append(messages, gatewaytest.Message{Role: "toolResult", Tool: "exec", CallID: fmt.Sprint("c", i), Text: "made"})
 	}
-	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Status: "done", Messages: messages})
-	a := w.adapter()
-	got, err := a.Peek(t.Context(), one(t, a), 2)
-	if err != nil || len(got) != 2 || got[1].Text != "make 19" || got[1].State != adapters.ToolDone {
-		t.Errorf("%+v, %v", got, err)
+	for _, o := range []gatewaytest.Options{{}, {Version: "2026.6.1", NoOffset: true}} {
+		w := newFixture(t)
+		g := w.running(o)
+		g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Status: "done", Messages: messages})
+		a := w.adapter()
+		got, err := a.Peek(t.Context(), one(t, a), 2)
+		if err != nil || len(got) != 2 || got[1].Text != "make 19" || got[1].State != adapters.ToolDone {
+			t.Errorf("%s: %+v, %v", g.Version(), got, err)
+		}
 	}
 }

@@ -27,7 +27,7 @@ type Options struct {
 	// DenyAdmin grants no operator.admin, as a gateway with roles does.
 	DenyAdmin bool
 	// NoOffset has sessions.list know no offset, and give all with a limit that is
-	// high enough, as 2026.5.18 does.
+	// high enough, as 2026.5.18 does. chat.history states no offsets either, as in 2026.6.1.
 	NoOffset bool
 	// BackendOnly grants scopes to the client "gateway-client" in the mode "backend"
 	// alone, as 2026.5.18 does where no device is shown.

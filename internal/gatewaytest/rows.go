@@ -95,9 +95,12 @@ func (c *conn) history(raw json.RawMessage) (any, *failure) {
 		}
 	}
 	slices.Reverse(rows)
-	page := map[string]any{"sessionKey": p.SessionKey, "sessionId": s.SessionID, "messages": rows, "hasMore": start > 0, "totalMessages": len(s.Messages)}
-	if start > 0 {
-		page["nextOffset"] = len(s.Messages) - start
+	page := map[string]any{"sessionKey": p.SessionKey, "sessionId": s.SessionID, "messages": rows}
+	if !c.g.opts.NoOffset {
+		page["hasMore"], page["totalMessages"] = start > 0, len(s.Messages)
+		if start > 0 {
+			page["nextOffset"] = len(s.Messages) - start
+		}
 	}
 	return page, nil
 }
