@@ -129,9 +129,11 @@ func (t *Terminal) Answer(key, text string) {
 	t.insist(key, text, true)
 }
 
-// Dismiss presses a key until the screen does not show the text any more.
+// Dismiss presses a key until the screen does not show the text any more. It waits for the text first: an agent may record a request before it
+// shows it.
 func (t *Terminal) Dismiss(key, text string) {
 	t.s.t.Helper()
+	t.Shows(text)
 	t.insist(key, text, false)
 }
 
