@@ -226,7 +226,7 @@ func TestCancelledQuestion(t *testing.T) {
 	w := newFixture(t)
 	g := w.running(gatewaytest.Options{})
 	g.Update(gatewaytest.Session{Key: "k", SessionID: "s"})
-	a := w.adapter()
+	a := w.adapter().Patient()
 	told := listen(t, a)
 	attached(t, told)
 	connected(t, g, 1)
@@ -260,9 +260,9 @@ func TestWithoutAdmin(t *testing.T) {
 	attached(t, told)
 	g.Ask("agent:main:k", "make")
 	attached(t, told)
-	heard, now := one(t, a), one(t, w.adapter())
-	if heard.Status != adapters.Working || !strings.Contains(heard.Evidence, "whether it waits for a permission can't be seen") ||
-		now.Status != heard.Status || now.Evidence != heard.Evidence {
-		t.Errorf("heard: %s (%s), now: %s (%s)", heard.Status, heard.Evidence, now.Status, now.Evidence)
+	for _, a := range []*openclaw.Adapter{a, w.adapter()} {
+		if s := one(t, a); s.Status != adapters.Working || !strings.Contains(s.Evidence, "whether it waits for a permission can't be seen") {
+			t.Errorf("%s (%s)", s.Status, s.Evidence)
+		}
 	}
 }
