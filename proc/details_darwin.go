@@ -1,114 +1,62 @@
 package proc
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os/exec"
-	"strconv"
-	"time"
 
-	"github.com/shirou/gopsutil/v3/process"
 	"golang.org/x/sys/unix"
 )
 
-// lsofLimit is the time limit of one run of lsof, which takes some 50 ms.
-const lsofLimit = 2 * time.Second
-
 // procArgs reads path, arguments and environment. The system refuses them for
 // other users' processes with EINVAL.
-func procArgs(pid int) (exe string, args, env []string, err error) {
+func procArgs(pid int) (procArgs2, error) {
 	b, err := unix.SysctlRaw("kern.procargs2", pid)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) {
-		return "", nil, nil, fmt.Errorf("pid %d: arguments and environment: %w", pid, fs.ErrPermission)
+		err = fs.ErrPermission
 	}
 	if err != nil {
-		return "", nil, nil, fmt.Errorf("pid %d: arguments and environment: %w", pid, err)
+		return procArgs2{}, fmt.Errorf("pid %d: arguments and environment: %w", pid, err)
 	}
-	exe, args, env, err = parseProcArgs(b)
+	p, err := parseProcArgs(b)
 	if err != nil {
-		return "", nil, nil, fmt.Errorf("pid %d: %w", pid, err)
+		return procArgs2{}, fmt.Errorf("pid %d: %w", pid, err)
 	}
-	return exe, args, env, nil
+	return p, nil
 }
 
 // Args implements Details.
 func (t *Table) Args(id Identity) ([]string, error) {
 	return detail(t, id, func() ([]string, error) {
-		_, args, _, err := procArgs(id.PID)
-		return args, err
+		p, err := procArgs(id.PID)
+		return p.args, err
 	})
 }
 
 // Exe implements Details.
 func (t *Table) Exe(id Identity) (string, error) {
-	return detail(t, id, func() (string, error) {
-		p := &process.Process{Pid: int32(id.PID)}
-		if exe, err := p.Exe(); err == nil {
-			return exe, nil
-		}
-		exe, _, _, err := procArgs(id.PID) // as it was given to exec
-		return exe, err
-	})
+	return detail(t, id, func() (string, error) { return executable(id.PID) })
 }
 
-// Env implements Details. The system hides the environment of its own programs.
+// Env implements Details. The system hides the environment of its own programs: the error wraps fs.ErrPermission then.
 func (t *Table) Env(id Identity) ([]string, error) {
 	return detail(t, id, func() ([]string, error) {
-		_, _, env, err := procArgs(id.PID)
-		return env, err
+		p, err := procArgs(id.PID)
+		if err == nil && p.env == nil {
+			err = fmt.Errorf("pid %d: %w", id.PID, errHiddenEnvironment)
+		}
+		return p.env, err
 	})
 }
 
-// CWD implements Details. It reads the folder through gopsutil in builds with cgo, and
-// through lsof in those without.
+// CWD implements Details.
 func (t *Table) CWD(id Identity) (string, error) {
-	return detail(t, id, func() (string, error) {
-		p := &process.Process{Pid: int32(id.PID)}
-		if cwd, err := p.Cwd(); err == nil {
-			return cwd, nil
-		}
-		files, err := lsof(id.PID, workingFolder, "-a", "-d", "cwd")
-		if err != nil {
-			return "", fmt.Errorf("pid %d: working directory: %w", id.PID, err)
-		}
-		if len(files) == 0 {
-			return "", fmt.Errorf("pid %d: working directory: %w", id.PID, fs.ErrPermission)
-		}
-		return files[0], nil
-	})
+	return detail(t, id, func() (string, error) { return workingFolder(id.PID) })
 }
 
-// OpenFiles implements Details, by lsof, which is part of macOS.
+// OpenFiles implements Details.
 func (t *Table) OpenFiles(id Identity) ([]string, error) {
-	return detail(t, id, func() ([]string, error) { return lsof(id.PID, openFile) })
-}
-
-// lsof returns the files that one process has open and that wanted accepts. narrow
-// are further arguments.
-func lsof(pid int, wanted func(descriptor, kind string) bool, narrow ...string) ([]string, error) {
-	output, err := runLsof(append([]string{"-p", strconv.Itoa(pid), "-F", "ftn"}, narrow...)...)
-	// lsof ends with status 1 when it could not read everything.
-	if err != nil && output == "" {
-		return nil, fmt.Errorf("pid %d: %w", pid, err)
-	}
-	return parseLsof(output, wanted), nil
-}
-
-// runLsof runs lsof for at most lsofLimit. -b and -w keep it from blocking on dead
-// network mounts and from warning about that.
-func runLsof(args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), lsofLimit)
-	defer cancel()
-	output, err := exec.CommandContext(ctx, "/usr/sbin/lsof", append([]string{"-b", "-w", "-n", "-P"}, args...)...).Output()
-	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrUnsupported
-	}
-	if err != nil {
-		err = fmt.Errorf("lsof: %w", err)
-	}
-	return string(output), err
+	return detail(t, id, func() ([]string, error) { return openFiles(id.PID) })
 }
 
 // UID returns the real user id of a live process, or ErrGone.

@@ -1,13 +1,20 @@
 package proc
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"net/netip"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 )
+
+// lsofLimit is the time limit of one run of lsof, which takes some 50 ms.
+const lsofLimit = 2 * time.Second
 
 // listeners returns the sockets that accept connections on a port, by lsof. Unless it runs as
 // root, lsof shows only sockets of this user's processes.
@@ -18,6 +25,21 @@ func listeners(port uint16) ([]listener, error) {
 		return nil, err
 	}
 	return parseLsofListeners(output, os.Getuid()), nil
+}
+
+// runLsof runs lsof for at most lsofLimit. -b and -w keep it from blocking on dead
+// network mounts and from warning about that.
+func runLsof(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), lsofLimit)
+	defer cancel()
+	output, err := exec.CommandContext(ctx, "/usr/sbin/lsof", append([]string{"-b", "-w", "-n", "-P"}, args...)...).Output()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrUnsupported
+	}
+	if err != nil {
+		err = fmt.Errorf("lsof: %w", err)
+	}
+	return string(output), err
 }
 
 // parseLsofListeners parses the output of "lsof -F pun": of each process its pid

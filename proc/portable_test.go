@@ -34,57 +34,99 @@ func TestChildEnv(t *testing.T) {
 	}
 }
 
-func procArgs2(count int32, rest string) []byte {
+func procArgsBuffer(count int32, rest string) []byte {
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(count)), rest...)
 }
 
 func TestParseProcArgs(t *testing.T) {
-	in := procArgs2(3, "/usr/bin/x\x00\x00\x00\x00x\x00\x00two words\x00A=1\x00B=\x00\x00stack garbage\x00")
-	exe, args, env, err := parseProcArgs(in)
-	if err != nil || exe != "/usr/bin/x" || !slices.Equal(args, []string{"x", "", "two words"}) || !slices.Equal(env, []string{"A=1", "B="}) {
-		t.Errorf("%q, %q, %q, %v", exe, args, env, err)
+	const apple = "ptr_munge=\x00main_stack=\x00executable_file=0x1,0x2\x00th_port=0x103\x00"
+	tests := map[string]struct {
+		count     int32
+		rest      string
+		args, env []string // env is nil where it is hidden
+	}{
+		"padding and an empty argument": {3, "/usr/bin/x\x00\x00\x00\x00x\x00\x00two words\x00A=1\x00B=\x00\x00" + apple, []string{"x", "", "two words"}, []string{"A=1", "B="}},
+		"hidden":                        {1, "/bin/hidden\x00\x00hidden\x00", []string{"hidden"}, nil},
+		"hidden with a title":           {3, "/bin/node\x00pi\x00" + strings.Repeat("\x00", 30), []string{"pi", "", ""}, nil},
+		"empty":                         {1, "/bin/bare\x00\x00bare\x00\x00" + apple, []string{"bare"}, []string{}},
+		"empty without a gap":           {1, "/bin/bare\x00bare\x00executable_path=/bin/bare\x00", []string{"bare"}, []string{}},
+		// libuv writes the title over the arguments, and zeros behind it.
+		"title": {3, "/opt/homebrew/bin/node\x00\x00pi" + strings.Repeat("\x00", 33) + "HOME=/Users/a\x00PATH=/bin\x00\x00" + apple, []string{"pi", "", ""},
+			[]string{"HOME=/Users/a", "PATH=/bin"}},
+		"title without a gap behind the environment": {1, "/bin/node\x00openclaw\x00\x00\x00HOME=/Users/a\x00" + apple, []string{"openclaw"}, []string{"HOME=/Users/a"}},
 	}
-	exe, args, env, err = parseProcArgs(procArgs2(1, "/bin/hidden\x00\x00hidden\x00"))
-	if err != nil || exe != "/bin/hidden" || len(args) != 1 || env != nil {
-		t.Errorf("without environment: %q, %q, %q, %v", exe, args, env, err)
+	for name, test := range tests {
+		p, err := parseProcArgs(procArgsBuffer(test.count, test.rest))
+		if err != nil || !slices.Equal(p.args, test.args) || !slices.Equal(p.env, test.env) || (p.env == nil) != (test.env == nil) {
+			t.Errorf("%s: %q, %q, %v", name, p.args, p.env, err)
+		}
 	}
-	for _, in := range [][]byte{nil, {1, 0, 0}, procArgs2(1, "no end"), procArgs2(-1, "x\x00x\x00"), procArgs2(1<<30, "x\x00x\x00y\x00"), procArgs2(1, "x\x00cut")} {
-		if _, _, _, err := parseProcArgs(in); !errors.Is(err, errProcArgs) {
+	for _, in := range [][]byte{nil, {1, 0, 0}, procArgsBuffer(1, "no end"), procArgsBuffer(-1, "x\x00x\x00"), procArgsBuffer(1<<30, "x\x00x\x00y\x00"), procArgsBuffer(1, "x\x00cut")} {
+		if _, err := parseProcArgs(in); !errors.Is(err, errProcArgs) {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
 }
 
 func FuzzParseProcArgs(f *testing.F) {
-	f.Add(procArgs2(1, "/bin/x\x00\x00x\x00A=1\x00\x00"))
+	f.Add(procArgsBuffer(1, "/bin/x\x00\x00x\x00A=1\x00\x00"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		_, args, env, err := parseProcArgs(in)
+		p, err := parseProcArgs(in)
 		if err != nil {
 			return
 		}
 		total := 4
-		for _, s := range append(args, env...) {
+		for _, s := range append(p.args, p.env...) {
 			total += len(s) + 1
 		}
 		if total > len(in)+1 {
-			t.Errorf("%q gives more than it holds: %q %q", in, args, env)
+			t.Errorf("%q gives more than it holds: %q %q", in, p.args, p.env)
 		}
 	})
 }
 
-func TestParseLsof(t *testing.T) {
-	const output = "p123\nfcwd\ntDIR\nn/Users/dev/proj\nftxt\ntREG\nn/usr/local/bin/codex\nf0\ntCHR\nn/dev/ttys001\n" +
-		"f12\ntREG\nn/Users/dev/.codex/sessions/a b.jsonl\nf13\ntREG\nn/Users/dev/.codex/sessions/a b.jsonl\n" +
-		"f14\ntIPv4\nnlocalhost:1\nf15\ntDIR\nn/Users/dev\nf16\ntREG\nn\n\nf17\ntREG\nn/last without line end"
-	want := []string{"/Users/dev/.codex/sessions/a b.jsonl", "/last without line end"}
-	if got := parseLsof(output, openFile); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+// fdPathInfo returns what macOS tells of a descriptor with a vnode of this type and path.
+func fdPathInfo(kind uint32, path string) []byte {
+	b := make([]byte, fdPathInfoSize)
+	binary.LittleEndian.PutUint32(b[fileInfoSize+vnodeStatSize:], kind)
+	copy(b[fileInfoSize+vnodeInfoSize:], path)
+	return b
+}
+
+func TestParseProcInfo(t *testing.T) {
+	if fdPathInfoSize != 1200 || foldersInfoSize != 2352 { // sizeof struct vnode_fdinfowithpath and struct proc_vnodepathinfo
+		t.Errorf("sizes are %d and %d", fdPathInfoSize, foldersInfoSize)
 	}
-	if got := parseLsof(output, workingFolder); !slices.Equal(got, []string{"/Users/dev/proj"}) {
-		t.Errorf("working folder: got %q", got)
+	var list []byte
+	for _, fd := range [][2]uint32{{0, fdVnode}, {3, 2}, {12, fdVnode}, {13, 5}} { // 2: a socket, 5: a kqueue
+		list = binary.LittleEndian.AppendUint32(list, fd[0])
+		list = binary.LittleEndian.AppendUint32(list, fd[1])
 	}
-	if got := parseLsof("", openFile); got != nil {
-		t.Errorf("got %q of nothing", got)
+	if got := parseDescriptors(append(list, 1, 2, 3)); !slices.Equal(got, []int32{0, 12}) {
+		t.Errorf("descriptors %v", got)
+	}
+	const rollout = "/Users/jürgen/.codex/sessions/a b 😀.jsonl"
+	for _, test := range []struct {
+		in   []byte
+		want string
+	}{
+		{fdPathInfo(vnodeRegular, rollout), rollout},
+		{fdPathInfo(2, "/Users/dev"), ""}, // a folder
+		{fdPathInfo(vnodeRegular, rollout)[:200], ""},
+		{fdPathInfo(vnodeRegular, ""), ""},
+	} {
+		if got := parseFile(test.in); got != test.want {
+			t.Errorf("%q, not %q", got, test.want)
+		}
+	}
+	folders := make([]byte, foldersInfoSize)
+	copy(folders[vnodeInfoSize:], "/Users/jürgen/proj")
+	copy(folders[vnodePathInfoSize+vnodeInfoSize:], "/")
+	if got := parseFolder(folders); got != "/Users/jürgen/proj" {
+		t.Errorf("folder %q", got)
+	}
+	if got := parseFolder(folders[:100]); got != "" {
+		t.Errorf("folder %q of a cut answer", got)
 	}
 }
 

@@ -4,38 +4,75 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
 )
 
 var errProcArgs = errors.New("arguments and environment in an unknown form")
 
-// parseProcArgs parses what macOS returns for the sysctl kern.procargs2: the number of
-// arguments (32 bits, little endian), the path that was executed, zero bytes as
-// padding, the arguments, then the environment up to an empty string. For processes
-// whose environment the system hides, env is empty. parseProcArgs is in a file for all
-// systems so that its tests run on any.
-func parseProcArgs(b []byte) (exe string, args, env []string, err error) {
+// errHiddenEnvironment reports that the system withholds the environment of a process, as macOS does for its own programs.
+var errHiddenEnvironment = fmt.Errorf("the system hides the environment of this process: %w", fs.ErrPermission)
+
+// appleStrings are the names of what macOS itself puts behind the environment of a process (xnu, bsd/kern/kern_exec.c,
+// exec_add_apple_strings).
+var appleStrings = []string{
+	"executable_path", "executable_file", "executable_cdhash", "executable_boothash", "dyld_file", "dyld_flags", "dyld_hw_tpro",
+	"ptr_munge", "stack_guard", "malloc_entropy", "main_stack", "pfz", "th_port", "arm64e_abi", "hw_tpro", "security_config", "has_sec_transition",
+}
+
+// procArgs2 is what macOS tells of the start of a process.
+type procArgs2 struct {
+	exe  string // as it was given to exec
+	args []string
+	// env is nil where the system hides the environment, and empty where the process has none.
+	env []string
+}
+
+// parseProcArgs parses what macOS returns for the sysctl kern.procargs2: the number of arguments (32 bits, little endian), the path
+// that was executed, zero bytes as padding, the arguments, the environment, and strings of the system's own. The arguments of a
+// process that sets its title (Node.js does by `process.title`) are the title and zeros up to the environment. For a process whose
+// environment is hidden nothing follows the arguments. parseProcArgs is in a file for all systems so that its tests run on any.
+func parseProcArgs(b []byte) (procArgs2, error) {
 	if len(b) < 4 {
-		return "", nil, nil, errProcArgs
+		return procArgs2{}, errProcArgs
 	}
 	count := int(int32(binary.LittleEndian.Uint32(b)))
 	path, rest, found := bytes.Cut(b[4:], []byte{0})
 	if count < 0 || !found {
-		return "", nil, nil, errProcArgs
+		return procArgs2{}, errProcArgs
 	}
+	p := procArgs2{exe: string(path)}
 	rest = bytes.TrimLeft(rest, "\x00")
 	for range count {
 		var arg []byte
-		if arg, rest, found = bytes.Cut(rest, []byte{0}); !found {
-			return "", nil, nil, errProcArgs
+		arg, rest, found = bytes.Cut(rest, []byte{0})
+		if !found {
+			return procArgs2{}, errProcArgs
 		}
-		args = append(args, string(arg))
+		p.args = append(p.args, string(arg))
 	}
-	for len(rest) > 0 && rest[0] != 0 {
+	rest = bytes.TrimLeft(rest, "\x00")
+	if len(rest) > 0 {
+		p.env = parseEnvironment(rest)
+	}
+	return p, nil
+}
+
+// parseEnvironment returns the variables at the start of b, up to an empty string or the first of the system's own strings. The
+// result is never nil.
+func parseEnvironment(b []byte) []string {
+	env := []string{}
+	for len(b) > 0 && b[0] != 0 {
 		var entry []byte
-		entry, rest, _ = bytes.Cut(rest, []byte{0})
-		if bytes.IndexByte(entry, '=') > 0 {
+		entry, b, _ = bytes.Cut(b, []byte{0})
+		name, _, isVariable := bytes.Cut(entry, []byte{'='})
+		if slices.Contains(appleStrings, string(name)) {
+			return env
+		}
+		if isVariable && len(name) > 0 {
 			env = append(env, string(entry))
 		}
 	}
-	return string(path), args, env, nil
+	return env
 }
