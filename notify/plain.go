@@ -2,7 +2,9 @@ package notify
 
 import (
 	"runtime"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/gen2brain/beeep"
 )
@@ -12,8 +14,11 @@ func init() { beeep.AppName = appName }
 // plain shows a notification without clicks and withdrawal. It may block for seconds if the desktop hangs.
 func plain(o order, icon []byte) error {
 	title, body := withoutMarkup(o.text.Title), withoutMarkup(o.text.Body)
-	if runtime.GOOS == "windows" {
+	switch runtime.GOOS {
+	case "windows":
 		title, body = withoutScript(title), withoutScript(body)
+	case "darwin":
+		title, body = forAppleScript(title), forAppleScript(body)
 	}
 	var picture any = "" // the library takes a path or a PNG, not nil
 	if len(icon) > 0 {
@@ -44,3 +49,20 @@ func withoutMarkup(s string) string {
 // the toast interface the library inserts texts into such a script without escaping them.
 var withoutScript = strings.NewReplacer(
 	"$", "＄", "`", "ˋ", `"`, "″", "“", "″", "”", "″", "„", "″", "]]", "] ]").Replace
+
+// forAppleScript replaces the characters for which Go's %q writes an escape that AppleScript does not know, such as \u200d: the
+// library quotes texts in that way (beeep 0.11), and macOS would refuse the whole script as a syntax error. Spaces become a space,
+// what has no width goes, and a character that is newer than Go's tables becomes U+FFFD.
+func forAppleScript(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune("\n\r\t", r) || strconv.IsPrint(r):
+			return r
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.In(r, unicode.Cc, unicode.Cf):
+			return -1
+		}
+		return unicode.ReplacementChar
+	}, s)
+}
