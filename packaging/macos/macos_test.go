@@ -95,5 +95,10 @@ func TestLayout(t *testing.T) {
 			}
 		}
 	}
-	plist(t, "entitlements.plist")
+	if values["NSAppleEventsUsageDescription"] == "" {
+		t.Error("macOS refuses Apple events of an application that does not say what they are for")
+	}
+	if plist(t, "entitlements.plist")["com.apple.security.automation.apple-events"] != "true" {
+		t.Error("the hardened runtime refuses Apple events without their entitlement")
+	}
 }
