@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"syscall"
@@ -283,13 +284,19 @@ func (f *Folders[O]) Changed(e fsnotify.Event) []O {
 
 // Explain describes the consequence when a folder can't be watched, and what to do.
 func Explain(path string, err error) string {
-	what := "changes show only when the list is refreshed"
+	return explain(runtime.GOOS, path, err)
+}
+
+func explain(system, path string, err error) string {
+	const what = "changes show only when the list is refreshed"
 	fix := ""
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		err, fix = errors.New("the system's limit of watched folders is reached"), "; raise fs.inotify.max_user_watches"
-	case errors.Is(err, syscall.EMFILE):
+	case errors.Is(err, syscall.EMFILE) && system == "linux":
 		err, fix = errors.New("the system's limit of watchers is reached"), "; raise fs.inotify.max_user_instances"
+	case errors.Is(err, syscall.EMFILE): // kqueue opens each file of a watched folder
+		err, fix = errors.New("this program's limit of open files is reached"), "; raise it with launchctl limit maxfiles, then start Rollcall again"
 	}
 	if path != "" {
 		path += ": "

@@ -183,7 +183,10 @@ cask "rollcall" do
   app "Rollcall.app"
   binary "#{appdir}/Rollcall.app/Contents/MacOS/rollcall"
   uninstall quit: "io.github.rollcall.Rollcall"
-  zap trash: ["~/Library/Application Support/rollcall", "~/Library/Caches/rollcall", "~/Library/LaunchAgents/io.github.rollcall.Rollcall.plist"]
+  zap launchctl: ["io.github.rollcall.Rollcall", "rollcall.keep"],
+      trash:     ["~/Library/Application Support/rollcall", "~/Library/Caches/rollcall",
+                  "~/Library/LaunchAgents/io.github.rollcall.Rollcall.plist", "~/Library/LaunchAgents/rollcall.keep.plist"]
+  caveats "The start at login survives upgrades. Before you remove Rollcall, turn it off: rollcall autostart off. Or use --zap."
 end
 `},
 	{"homebrew/Formula/rollcall-cli.rb", [][2]string{{"rollcall-cli", "darwin-arm64.tar.gz"}, {"rollcall-cli", "darwin-amd64.tar.gz"},

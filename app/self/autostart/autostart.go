@@ -55,6 +55,9 @@ func (e *EditedError) Error() string {
 func (e Entry) On() (Change, error) {
 	program, err := executable.StablePath()
 	if err == nil {
+		err = executable.CheckPermanent(program)
+	}
+	if err == nil {
 		var c Change
 		if c, err = e.on(program); err == nil {
 			return c, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -47,8 +48,22 @@ func (e Entry) file() (*file, error) {
 			}
 			return s
 		},
+		turnedOff: func() bool {
+			output, _ := exec.Command("/bin/launchctl", "print-disabled", domain()).Output()
+			return isDisabled(string(output), label)
+		},
+		turnOn: func() error {
+			output, err := exec.Command("/bin/launchctl", "enable", domain()+"/"+label).CombinedOutput()
+			if err != nil {
+				return fmt.Errorf("System Settings turned it off, and it could not be turned on: %s", bytes.TrimSpace(output))
+			}
+			return nil
+		},
 	}, nil
 }
+
+// domain returns launchd's name of this user's login session.
+func domain() string { return fmt.Sprintf("gui/%d", os.Getuid()) }
 
 func escape(text string) string {
 	var b bytes.Buffer

@@ -28,6 +28,10 @@ type file struct {
 	// link is the path of a link to the file, without which nothing is started; empty if no link is needed.
 	link string
 	hint string // see Change
+	// turnedOff reports whether the system's settings turned the entry off elsewhere than in the file, and turnOn takes that back;
+	// nil where the file alone decides.
+	turnedOff func() bool
+	turnOn    func() error
 }
 
 func (e Entry) on(program string) (c Change, err error) {
@@ -38,8 +42,16 @@ func (e Entry) on(program string) (c Change, err error) {
 	if err != nil {
 		return c, err
 	}
-	if err := f.write(program, &c); err != nil || f.link == "" {
+	if err := f.write(program, &c); err != nil {
 		return c, err
+	}
+	if f.turnedOff != nil && f.turnedOff() {
+		if err := f.turnOn(); err != nil {
+			return c, err
+		}
+	}
+	if f.link == "" {
+		return c, nil
 	}
 	if to, err := os.Readlink(f.link); err != nil || to != f.path {
 		if err == nil {
@@ -87,6 +99,9 @@ func (e Entry) state() (s State, err error) {
 	}
 	if slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return slices.Contains(f.off, line) }) {
 		s.On, s.Problem = false, "the desktop's settings turned it off"
+	}
+	if s.On && f.turnedOff != nil && f.turnedOff() {
+		s.On, s.Problem = false, "System Settings (General, Login Items & Extensions) turned it off"
 	}
 	if f.link == "" {
 		return s, nil

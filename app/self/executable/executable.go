@@ -3,6 +3,7 @@
 package executable
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,6 +34,23 @@ func StablePath() (string, error) {
 		return path, nil
 	}
 	return found, nil
+}
+
+// CheckPermanent returns why a path of a program must not be recorded, or nil. On macOS a program that was opened in a disk image is
+// gone when the image is ejected, and one that was downloaded and not moved runs from a random read-only copy (App Translocation).
+func CheckPermanent(path string) error { return checkPermanent(runtime.GOOS, path) }
+
+func checkPermanent(system, path string) error {
+	const fix = "move Rollcall.app to the folder Applications, open it there, then try again"
+	switch {
+	case system != "darwin":
+		return nil
+	case strings.HasPrefix(path, "/Volumes/"):
+		return fmt.Errorf("%s is on a disk image or an external disk: %s", path, fix)
+	case strings.Contains(path, "/AppTranslocation/"):
+		return fmt.Errorf("macOS runs Rollcall from a temporary copy, since it was not moved after the download: %s", fix)
+	}
+	return nil
 }
 
 func sameFile(a, b string) bool {

@@ -37,3 +37,19 @@ func TestReplaced(t *testing.T) {
 		t.Error("an unknown file counts as replaced")
 	}
 }
+
+func TestCheckPermanent(t *testing.T) {
+	for path, refused := range map[string]bool{
+		"/Applications/Rollcall.app/Contents/MacOS/rollcall":                                       false,
+		"/Users/a/Applications/Rollcall.app/Contents/MacOS/rollcall":                               false,
+		"/Volumes/Rollcall/Rollcall.app/Contents/MacOS/rollcall":                                   true,
+		"/private/var/folders/x/T/AppTranslocation/0F1E-AB/d/Rollcall.app/Contents/MacOS/rollcall": true,
+	} {
+		if err := checkPermanent("darwin", path); (err != nil) != refused {
+			t.Errorf("%s: %v", path, err)
+		}
+		if err := checkPermanent("linux", path); err != nil {
+			t.Errorf("on Linux: %v", err)
+		}
+	}
+}
