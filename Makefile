@@ -63,13 +63,16 @@ RACE     := -race $(patsubst %,-gcflags=%=-race=false,$(UNWATCHED))
 # So many packages are tested at once: two more than there are processors, since many tests wait.
 AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 
-.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents test-agents-all harness one-answer vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest shots stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
+.PHONY: help setup setup-run check test-fast build headless man windows run test test-go test-crash test-agents test-agents-all harness one-answer vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest shots stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## install the system packages that the rest needs (Debian)
-	@packaging/setup
+	@packaging/setup build-packages.txt display-packages.txt debian-packages.txt
+
+setup-run: ## install the system packages that building needs, and without a display a virtual one with a panel (Debian)
+	@packaging/setup build-packages.txt $(if $(DISPLAY)$(WAYLAND_DISPLAY),,display-packages.txt)
 
 build: ## build the desktop application: build/rollcall
 	go build $(HARDENED) -tags $(DESKTOP),$(OMIT) -ldflags '$(LDFLAGS) $(BUILDID) -bindnow -linkmode=external -extldflags "$(RELRO) $(CONTENTID)"' -o $(or $(OUT),$(BUILD)/rollcall) .
@@ -122,7 +125,7 @@ lint-release: $(ACTIONLINT) typecheck-macos ## check the workflows, and test wha
 release-dry-run: lint-release packages darwin-cli windows-installer ## do everything of a release that this machine can, and list what is left
 	@packaging/release --dry-run
 
-run: setup build ## set up, build and start Rollcall; without a display, under a virtual one
+run: setup-run build ## set up, build and start Rollcall; without a display, under a virtual one
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then exec $(BUILD)/rollcall; \
 	else go run ./internal/desktoptest/show -binary $(BUILD)/rollcall -out $(BUILD)/shots; fi
 
@@ -204,7 +207,7 @@ packages: setup-packages $(NFPM) ## build the Linux packages for ARCHITECTURES (
 	@packaging/check-packages
 
 setup-packages: ## install the system packages that packages and releases need (Debian)
-	@packaging/setup packaging/release-packages.txt
+	@packaging/setup release-packages.txt
 
 print-%:
 	@echo '$($*)'

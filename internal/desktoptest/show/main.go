@@ -35,7 +35,7 @@ func main() {
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	path, err := show(ctx, *binary, *out, *window, desktoptest.Options{Panel: *panel, Notifications: true, Dark: *dark})
+	path, err := show(ctx, *binary, *out, *window, desktoptest.Options{Panel: *panel, Dark: *dark})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "show:", err)
 		os.Exit(1)
