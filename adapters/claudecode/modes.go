@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/proc"
 )
 
 // knownModes describes modes of --permission-mode. They are also the modes of a program whose help can't be read.
@@ -74,7 +75,7 @@ func (a *Adapter) Modes() []adapters.Mode {
 func (h *helpModes) run(path string, read chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), helpLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "--help")
+	cmd := proc.WithoutWindow(exec.CommandContext(ctx, path, "--help"))
 	cmd.WaitDelay = time.Second
 	help, _ := cmd.Output()
 	h.mu.Lock()

@@ -18,6 +18,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/proc"
 )
 
 // Modes implements adapters.Launcher: the built-in agents of OpenCode are its modes
@@ -108,7 +109,7 @@ func (a *Adapter) programVersion(program string) string {
 	if !known {
 		ctx, cancel := context.WithTimeout(context.Background(), versionLimit)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, program, "--version")
+		cmd := proc.WithoutWindow(exec.CommandContext(ctx, program, "--version"))
 		cmd.WaitDelay = time.Second
 		out, err := cmd.Output()
 		version = strings.TrimPrefix(strings.TrimSpace(string(out)), "opencode v")

@@ -144,7 +144,7 @@ func (s *Server) Run(ctx context.Context, c Client) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, c.Args(pinned.client)...)
+	cmd := proc.WithoutWindow(exec.CommandContext(ctx, path, c.Args(pinned.client)...))
 	cmd.Env = environment()
 	if c.Env != nil {
 		cmd.Env = append(cmd.Env, c.Env(pinned.client)...)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rollcall/bounded"
+	"rollcall/proc"
 )
 
 const (
@@ -36,7 +37,7 @@ func runFor(ctx context.Context, limit time.Duration, set map[string]string, nam
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
+	cmd := proc.WithoutWindow(exec.CommandContext(ctx, path, args...))
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return name != "SSH_CONNECTION" && slices.Contains(placeVars, name) || name == "TMUX_PANE" || name == "ELECTRON_RUN_AS_NODE"

@@ -14,6 +14,7 @@ import (
 	"rollcall/app/owned/fuse"
 	"rollcall/app/self/executable"
 	"rollcall/app/settings"
+	"rollcall/proc"
 )
 
 // resumeLimit is how long `rollcall resume` may take to start an agent.
@@ -39,7 +40,7 @@ func (k *keeper) continueSession(ctx context.Context, c fuse.Continue) (done str
 	}
 	ctx, cancel := context.WithTimeout(ctx, resumeLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "resume", "--unused-since", c.Active.Format(time.RFC3339Nano), "-p", "-", "--", c.Session)
+	cmd := proc.WithoutWindow(exec.CommandContext(ctx, program, "resume", "--unused-since", c.Active.Format(time.RFC3339Nano), "-p", "-", "--", c.Session))
 	cmd.Stdin = strings.NewReader(c.Prompt)
 	var said bytes.Buffer
 	cmd.Stderr = &said

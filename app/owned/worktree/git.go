@@ -114,7 +114,7 @@ func (g *Git) run(ctx context.Context, limit time.Duration, dir string, options,
 	command := args[0]
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("git %s: not done in %s", command, limit))
 	defer cancel()
-	cmd := exec.CommandContext(ctx, g.path, slices.Concat([]string{"-C", dir}, options, args)...)
+	cmd := proc.WithoutWindow(exec.CommandContext(ctx, g.path, slices.Concat([]string{"-C", dir}, options, args)...))
 	out, errs := &bounded.Buffer{Max: maxOutput}, &bounded.Buffer{Max: 64 << 10}
 	cmd.Env, cmd.Stdout, cmd.Stderr = g.env, out, errs
 	cmd.Cancel = func() error {
