@@ -86,10 +86,12 @@ man: ## write the manual pages of all commands: build/man
 	go run -tags headless ./internal/manpages $(BUILD)/man
 
 windows: ## cross-build the desktop application for Windows: build/rollcall.exe
+	@packaging/windows/resources
 	CC=x86_64-w64-mingw32-gcc GOOS=windows GOARCH=amd64 CGO_ENABLED=1 \
 		go build $(HARDENED) -tags $(OMIT) -ldflags '$(LDFLAGS) -H windowsgui' -o $(BUILD)/rollcall.exe .
 
 windows-cli: ## cross-build the command-line program for Windows: build/rollcall.com
+	@packaging/windows/resources
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build $(HARDENED) -tags headless,$(OMIT) -ldflags '$(LDFLAGS)' -o $(BUILD)/rollcall.com .
 
 windows-installer: setup-packages windows windows-cli ## build the installer for Windows and the archive without one: build/dist
