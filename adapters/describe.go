@@ -99,7 +99,9 @@ func Written(agent Name, t Tokens) int64 {
 
 // OfProcess returns the description of the first agent whose processes have a name. It reports false if none has.
 func OfProcess(comm string) (Description, bool) {
-	return first(func(d *Description) bool { return slices.Contains(d.Processes, comm) })
+	return first(func(d *Description) bool {
+		return slices.ContainsFunc(d.Processes, func(name string) bool { return IsNamed(comm, name) })
+	})
 }
 
 func first(is func(*Description) bool) (Description, bool) {

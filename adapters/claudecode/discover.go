@@ -83,7 +83,7 @@ func (d *discovery) registry(root string) {
 	}
 	for _, b := range broken {
 		p, err := d.table.Find(b.pid)
-		if err != nil || !mayBeClaude(p.Comm) {
+		if err != nil || !program.MayBe(p.Comm) {
 			d.answer.Skip("unreadable registry file without a process", 1)
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -34,25 +33,25 @@ type claude struct {
 	team, mate, lead string
 }
 
-// notSessions lists the sub-commands of claude that hold no conversation.
-var notSessions = map[string]bool{
-	"daemon": true, "bg-pty-host": true, "bg-spare": true, "agents": true, "attach": true, "logs": true,
-	"stop": true, "rm": true, "mcp": true, "update": true, "upgrade": true, "install": true, "doctor": true,
-	"config": true, "setup-token": true, "plugin": true, "auth": true, "migrate-installer": true,
-}
-
-// toolOf returns the sub-command in a process's arguments that hosts no session,
-// and "" for a conversation.
-func toolOf(args []string) string {
-	if len(args) > 0 && notSessions[args[0]] {
-		return args[0]
-	}
-	for _, flag := range []string{"--version", "-v", "--help", "-h"} {
-		if slices.Contains(args, flag) {
-			return flag
-		}
-	}
-	return ""
+// program is how the processes of Claude Code look. Its native program is also the daemon of background sessions, the host of their terminals, and spare
+// processes that are a session once they are claimed, which only their registry entry shows (2.1.332: "claude bg-spare", "--bg-spare"); under the names
+// of rg, bfs and the like it is these tools. Nix calls it .claude-wrapped, the native installer and Claude Desktop name it by its version.
+var program = &agentproc.Program{
+	Names: []string{"claude"}, Versions: []string{"claude/versions", "ccd-cli", "claude-code"},
+	Packages: []string{"claude-code", "claude-agent-sdk"}, OwnName: true,
+	Script: func(path string) bool {
+		return slices.Contains([]string{"claude-code", "claude-agent-sdk"}, filepath.Base(filepath.Dir(path))) && strings.HasPrefix(filepath.Base(path), "cli.")
+	},
+	Commands: []string{"daemon", "bg-*", "agents", "attach", "logs", "stop", "kill", "rm", "respawn", "mcp", "update", "upgrade", "install", "import", "doctor",
+		"config", "setup-token", "plugin", "plugins", "auth", "auto-mode", "migrate-installer", "gateway", "purge", "ultrareview", "remote-control", "rc"},
+	Flags: []string{"--bg*", "--background", "--spare-*", "--daemon-*", "--preload", "--chrome-native-host", "--claude-in-chrome-mcp", "--eval-mock-server",
+		"--version", "-v", "--help", "-h"},
+	Valued: []string{"--agent", "--agents", "--append-system-prompt", "--autocompact", "--cloud", "-d", "--debug", "--debug-file", "--effort", "--environment",
+		"--fallback-model", "--from-pr", "--input-format", "--json-schema", "--max-budget-usd", "--max-turns", "--model", "-n", "--name", "--output-format",
+		"--permission-mode", "--permission-prompts", "--permission-prompt-tool", "--plugin-dir", "--plugin-url", "--prompt-suggestions", "--remote-control",
+		"--remote-control-session-name-prefix", "-r", "--resume", "--sdk-url", "--session-id", "--setting-sources", "--settings", "--system-prompt",
+		"--system-prompt-snapshot", "--teleport", "-w", "--worktree"},
+	Lists: []string{"--add-dir", "--allowedTools", "--allowed-tools", "--betas", "--disallowedTools", "--disallowed-tools", "--file", "--mcp-config", "--tools"},
 }
 
 // table holds the processes of one reading of the process table.
@@ -74,8 +73,8 @@ func (a *Adapter) readTable(ctx context.Context) (*table, error) {
 	}
 	for _, p := range rows {
 		t.pids[p.PID] = true
-		if args, is := a.isClaude(p); is && !a.isWrapper(rows, p) {
-			t.claudes = append(t.claudes, a.inspect(p, args))
+		if seen := program.Identify(a.table, p); seen.Kind != agentproc.Foreign && !a.isWrapper(rows, p) {
+			t.claudes = append(t.claudes, a.inspect(p, seen))
 		}
 	}
 	for i := range t.claudes {
@@ -87,64 +86,10 @@ func (a *Adapter) readTable(ctx context.Context) (*table, error) {
 	return t, nil
 }
 
-// versionName matches the names of programs that the native installer names after their version: "2.1.332".
-var versionName = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+`)
-
-// mayBeClaude reports whether a process with that name can be Claude Code. Under Node.js the name that Claude Code gives itself
-// doesn't show on every system. A process that was started by its real path has the name of the file.
-func mayBeClaude(comm string) bool {
-	return comm == "claude" || comm == "claude.exe" || versionName.MatchString(comm) || agentproc.IsInterpreter(comm)
-}
-
-// isClaude reports whether a process is Claude Code, by its name, its program and its script, and returns its arguments, which
-// are nil if they can't be read.
-func (a *Adapter) isClaude(p proc.Process) (args []string, is bool) {
-	if !mayBeClaude(p.Comm) {
-		return nil, false
-	}
-	line, err := a.table.Args(p.Identity)
-	if agentproc.IsInterpreter(p.Comm) {
-		script, args := agentproc.Script(line)
-		return args, err == nil && a.isOurScript(script, p.Identity)
-	}
-	if err == nil && len(line) > 0 {
-		args = line[1:]
-	}
-	if !versionName.MatchString(p.Comm) {
-		return args, true
-	}
-	exe, err := a.table.Exe(p.Identity)
-	return args, err == nil && isVersionOf(exe)
-}
-
-// isVersionOf reports whether a program is where the native installer puts versions of Claude Code.
-func isVersionOf(exe string) bool {
-	dir := filepath.Dir(exe)
-	return filepath.Base(dir) == "versions" && filepath.Base(filepath.Dir(dir)) == "claude"
-}
-
-// isOurScript reports whether an interpreter that runs a script runs Claude Code: the script of its package or of its SDK, by its real path
-// or by the link that npm makes.
-func (a *Adapter) isOurScript(script string, id proc.Identity) bool {
-	packaged := func(path string) bool {
-		name, dir := filepath.Base(path), filepath.Base(filepath.Dir(path))
-		return (name == "cli.js" || name == "cli.mjs") && (dir == "claude-code" || dir == "claude-agent-sdk")
-	}
-	if packaged(script) || filepath.Base(script) == "claude" {
-		return true
-	}
-	if name := filepath.Base(script); name != "cli.js" && name != "cli.mjs" || filepath.IsAbs(script) {
-		return false
-	}
-	cwd, err := a.table.CWD(id)
-	return err == nil && packaged(agentproc.RealScript(script, cwd))
-}
-
 // isWrapper reports whether a process is a script that started Claude Code as another process.
 func (a *Adapter) isWrapper(rows []proc.Process, p proc.Process) bool {
 	_, is := agentproc.Inner(rows, p, func(p proc.Process) bool {
-		_, is := a.isClaude(p)
-		return is
+		return program.Identify(a.table, p).Kind != agentproc.Foreign
 	})
 	return is
 }
@@ -184,9 +129,10 @@ func (a *Adapter) sameImage(child, parent proc.Identity) bool {
 }
 
 // inspect reads the details of a process.
-func (a *Adapter) inspect(p proc.Process, args []string) claude {
+func (a *Adapter) inspect(p proc.Process, seen agentproc.Seen) claude {
 	p.Started, _ = agentproc.Started(a.table, p)
-	c := claude{Process: p, args: args, home: a.homeOf(p.Identity), excludedAs: toolOf(args)}
+	args := seen.Args
+	c := claude{Process: p, args: args, home: a.homeOf(p.Identity), excludedAs: seen.As}
 	printing := slices.Contains(args, "-p") || slices.Contains(args, "--print")
 	c.hosted = slices.ContainsFunc(args, func(arg string) bool { return strings.HasSuffix(arg, "stream-json") })
 	c.oneShot = printing && !c.hosted
@@ -218,14 +164,11 @@ func realPath(path string) string {
 // daemon, the hosts of its background terminals, its spare processes, its other sub-commands,
 // the wrappers that started it and the children that it is about to turn into tools.
 func (a *Adapter) OwnsProcess(p proc.Process) bool {
-	args, is := a.isClaude(p)
-	if !is || toolOf(args) != "" {
+	seen := program.Identify(a.table, p)
+	if seen.Kind != agentproc.Conversation || len(seen.Line) == 0 {
 		return false
 	}
-	if line, err := a.table.Args(p.Identity); err != nil || len(line) == 0 {
-		return false
-	}
-	if agentproc.IsInterpreter(p.Comm) {
+	if seen.Script != "" {
 		if rows, err := a.table.List(context.Background()); err != nil || a.isWrapper(rows, p) {
 			return false
 		}

@@ -261,7 +261,7 @@ func (e *entry) isBy(p proc.Process) bool {
 	case e.procStart != "":
 		return startsAt(e.procStart, p)
 	}
-	return mayBeClaude(p.Comm) && !p.Started.After(e.started.Add(startSlack))
+	return program.MayBe(p.Comm) && !p.Started.After(e.started.Add(startSlack))
 }
 
 // startsAt compares procStart with a process.

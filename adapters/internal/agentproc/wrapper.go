@@ -14,11 +14,23 @@ func IsInterpreter(comm string) bool {
 	return slices.Contains([]string{"node", "nodejs", "bun", "MainThread", "node-MainThread", "node.exe", "bun.exe"}, comm)
 }
 
+// withValue lists the options of Node.js and Bun whose value is the next argument. withoutScript lists those that run the program in their value.
+var (
+	withValue = []string{"-r", "--require", "--import", "--preload", "--loader", "--experimental-loader", "-C", "--conditions", "--cwd", "--env-file",
+		"--max-old-space-size", "--title"}
+	withoutScript = []string{"-e", "--eval", "-p", "--print", "-pe"}
+)
+
 // Script returns the script in the command line of an interpreter, as the command line names it, and the arguments after it. The
 // script is empty if there is none.
 func Script(line []string) (script string, args []string) {
 	for i := 1; i < len(line); i++ {
-		if arg := line[i]; !strings.HasPrefix(arg, "-") && arg != "run" { // an option of the interpreter's
+		switch arg := line[i]; {
+		case slices.Contains(withoutScript, arg):
+			return "", nil
+		case slices.Contains(withValue, arg):
+			i++
+		case !strings.HasPrefix(arg, "-") && arg != "run":
 			return arg, line[i+1:]
 		}
 	}
