@@ -27,28 +27,28 @@ type process struct {
 	doubt           bool  // it has a session, unless it began later
 }
 
-// commands lists the sub-commands, which host no session.
-var commands = []string{"auth", "config", "plugin", "skill", "connect", "mcp", "doctor", "history", "h", "hook", "schedule", "hub", "dashboard",
-	"update", "version", "kanban", "help"}
+// program is how the processes of Cline look. Its program is native: "cline" in the package for a system, ".cline" where npm installed it for all
+// projects (3.0.65), when a script of Node.js with the name cline starts it.
+var program = &agentproc.Program{
+	Names: []string{"cline"},
+	Commands: []string{"auth", "config", "plugin", "skill", "connect", "mcp", "doctor", "history", "h", "hook", "schedule", "hub", "dashboard",
+		"update", "version", "kanban", "help"},
+	Flags:  []string{"-V", "--version", "-h", "--help", "--update", "--kanban", "-z", "--zen"},
+	Valued: withValue,
+}
 
 // withValue lists the options that are followed by a value.
 var withValue = []string{"--auto-approve", "--compaction", "-c", "--cwd", "--id", "-P", "--provider", "-k", "--key", "-m", "--model", "-s", "--system",
 	"-t", "--timeout", "--config", "--data-dir", "--hooks-dir"}
 
-// notSessions lists the options of processes that host no session.
-var notSessions = []string{"-V", "--version", "-h", "--help", "--update", "--kanban", "-z", "--zen"}
-
-// readArguments reads the arguments after the program's name, and returns the values of options. ok is false if the process hosts no
-// session.
-func (p *process) readArguments(args []string) (values map[string]string, ok bool) {
-	values, ok = map[string]string{}, true
+// readArguments reads the arguments after the program's name, and returns the values of options.
+func (p *process) readArguments(args []string) (values map[string]string) {
+	values = map[string]string{}
 	for i := 0; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")
 		switch {
 		case name == "--cline-hub-daemon":
 			p.hub = true
-		case slices.Contains(notSessions, name):
-			ok = false
 		case slices.Contains(withValue, name):
 			if !joined && i+1 < len(args) {
 				i++
@@ -56,12 +56,11 @@ func (p *process) readArguments(args []string) (values map[string]string, ok boo
 			}
 			values[name] = value
 		case strings.HasPrefix(name, "-"):
-		case !p.prompted:
+		default:
 			p.prompted = true
-			ok = ok && !slices.Contains(commands, args[i])
 		}
 	}
-	return values, ok || p.hub
+	return values
 }
 
 // OwnsProcess implements adapters.ProcessOwner. The hub hosts sessions of other processes; it is not owned.
@@ -72,11 +71,8 @@ func (a *Adapter) OwnsProcess(p proc.Process) bool {
 
 // inspect reads a process. It returns nil for one that hosts no session.
 func (a *Adapter) inspect(row proc.Process) *process {
-	if row.Comm != "cline" && row.Comm != "cline.exe" { // its program is native
-		return nil
-	}
-	args, err := a.Table.Args(row.Identity)
-	if err != nil || len(args) == 0 {
+	seen := program.Identify(a.Table, row)
+	if seen.Kind != agentproc.Conversation || len(seen.Line) == 0 {
 		return nil // it has ended, or is another user's, whose sessions are in no folder of this user
 	}
 	env, err := a.Table.Env(row.Identity)
@@ -85,10 +81,7 @@ func (a *Adapter) inspect(row proc.Process) *process {
 	}
 	row.Started, _ = agentproc.Started(a.Table, row)
 	p := &process{NodeProcess: kit.NodeProcess{Process: row}, number: a.number(row.Identity)}
-	values, ok := p.readArguments(args[1:])
-	if !ok {
-		return nil
-	}
+	values := p.readArguments(seen.Args)
 	p.Named = values["--id"]
 	p.CWD, _ = a.Table.CWD(row.Identity)
 	abs := func(path string) string { // as the process sees it

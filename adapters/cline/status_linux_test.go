@@ -243,3 +243,33 @@ func TestCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestInstalledNames: Cline is known under each name that a way of installing it gives its process.
+func TestInstalledNames(t *testing.T) {
+	for _, c := range []struct {
+		comm, exe, first string
+		want             bool
+	}{
+		{"cline", scene.ClineProgram, "cline", true},
+		{".cline", "/usr/lib/node_modules/cline/bin/.cline", "/usr/lib/node_modules/cline/bin/.cline", true}, // npm install -g
+		{".cline-wrapped", "/nix/store/aaaa-cline-3.0.65/bin/.cline-wrapped", "/run/current-system/sw/bin/cline", true},
+		{"cline.exe", "/opt/cline.exe", "cline", true},
+		{"node", "/usr/bin/node", "node", false},  // the script that starts it
+		{"cline", "/usr/bin/node", "node", false}, // the same with Node.js in its first line
+		{"cline", "/usr/bin/bash", "/bin/bash", false},
+		{"cline-backup", "/opt/cline-backup", "cline-backup", false},
+	} {
+		w := scene.New(t)
+		id := w.Procs.Start(scene.Spec{Comm: c.comm, Exe: c.exe, CWD: "/home/dev/p", Args: []string{c.first, "say hello"}, Env: []string{"HOME=" + w.Home}})
+		a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
+		p, err := w.Table.Find(id.PID)
+		must.Do(t, err)
+		if got := a.OwnsProcess(p); got != c.want {
+			t.Errorf("%s (%s): owned %v", c.comm, c.exe, got)
+		}
+		roll, err := a.Discover(t.Context(), adapters.Query{})
+		if rows := len(roll.Sessions); rows != 0 && !c.want || rows != 1 && c.want {
+			t.Errorf("%s (%s): %d rows, %v", c.comm, c.exe, rows, err)
+		}
+	}
+}
