@@ -49,6 +49,7 @@ func (f *found) isEmpty() bool { return f.info != nil && f.info.Size() <= 1 }
 func (d *discovery) root(ctx context.Context, r *root) {
 	owners, problems := d.adapter.lockOwners(r)
 	d.answer.Problem(problems...)
+	d.running.addOwners(d.adapter.Table, owners)
 	candidates := d.candidates(ctx, r, owners)
 	all := len(candidates) + d.late
 	d.read(ctx, candidates)

@@ -4,7 +4,9 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
+	"rollcall/adapters"
 	"rollcall/internal/must"
 	"rollcall/proc"
 )
@@ -51,6 +53,32 @@ func TestOwnsProcess(t *testing.T) {
 			if a.OwnsProcess(process) {
 				t.Error("owned after its end")
 			}
+		})
+	}
+}
+
+// TestInstalledNames: Codex is known under each name that a package gives its program, and a thread whose lock a process holds is live
+// whatever that process is called.
+func TestInstalledNames(t *testing.T) {
+	for name, owned := range map[string]bool{
+		".codex-wrapped": true, ".codex-wrapped_": true, "codex-raw": true, "codex-unwrapped": true, ".codex-unwrapped-wrapped": true, "codex.exe": true,
+		"codex-x86_64-unknown-linux-musl": true, "my-agent": false, "codex-backup": false,
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := home(t)
+			path := write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").text())
+			a := atNow(home)
+			p := startCodex(t, name, nil).do("open", path).do("lock", lockPath(t, home, threadA))
+			more := scriptAt(time.Now(), threadA, "0.169.0").start("b").prompt("y")
+			appendTo(t, path, strings.Join(more.lines[1:], "\n")+"\n")
+			want(t, look(t, a, home, adapters.Query{})[threadA], adapters.Working, "", p.cmd.Process.Pid)
+			process, err := proc.Open().Find(p.cmd.Process.Pid)
+			must.Do(t, err)
+			if got := a.OwnsProcess(process); got != owned {
+				t.Errorf("owned: %v", got)
+			}
+			p.kill()
+			want(t, look(t, a, home, adapters.Query{})[threadA], adapters.Stopped, adapters.Died, 0)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
@@ -62,9 +63,6 @@ func readProcesses(table proc.Lister, processes []proc.Process) agentProcesses {
 		if p.PPID > 0 {
 			c.children[p.PPID] = append(c.children[p.PPID], p)
 		}
-		if !isCodex(p.Comm) {
-			continue
-		}
 		if h := inspect(table, p); h != nil {
 			c.hosts = append(c.hosts, h)
 		}
@@ -72,14 +70,36 @@ func readProcesses(table proc.Lister, processes []proc.Process) agentProcesses {
 	return c
 }
 
+// addOwners adds the owners of writer locks that are not known by their names: whatever a process is called, the thread whose lock it holds is live.
+func (c *agentProcesses) addOwners(table proc.Lister, owners map[string]int) {
+	for id, pid := range owners {
+		if slices.ContainsFunc(c.hosts, func(h *host) bool { return h.PID == pid }) {
+			continue
+		}
+		p, err := table.Find(pid)
+		if err != nil {
+			continue
+		}
+		line, err := table.Args(p.Identity)
+		if h := inspectHost(table, p, agentproc.Seen{Line: line, Err: err}); h != nil && (h.locks[id] || h.filesErr != nil) {
+			c.hosts = append(c.hosts, h)
+		}
+	}
+}
+
 // inspect reads a process and returns it as a host. It returns nil for a process that is not a host, or that has ended.
 func inspect(table proc.Lister, p proc.Process) *host {
-	args, err := table.Args(p.Identity)
-	if errors.Is(err, proc.ErrGone) {
+	seen := program.Identify(table, p)
+	if seen.Kind != agentproc.Conversation || errors.Is(seen.Err, proc.ErrGone) {
 		return nil
 	}
-	h := &host{Process: p, args: args}
-	if err == nil && !h.readArgs() {
+	return inspectHost(table, p, seen)
+}
+
+// inspectHost reads a process that can be a host. It returns nil for one that is none, or that has ended.
+func inspectHost(table proc.Lister, p proc.Process, seen agentproc.Seen) *host {
+	h := &host{Process: p, args: seen.Line}
+	if seen.Err == nil && !h.readArgs() {
 		return nil
 	}
 	if env, err := table.Env(p.Identity); err == nil {
@@ -250,27 +270,21 @@ func (c agentProcesses) processOfCall(table proc.Lister, h *host, thread string,
 // and app-servers are Codex's processes; the node wrapper, the sandbox around a
 // command, the daemon's updater and commands such as `codex login` are not.
 func (a *Adapter) OwnsProcess(p proc.Process) bool {
-	if !isCodex(p.Comm) {
-		return false
-	}
-	args, err := a.Table.Args(p.Identity)
-	return err == nil && len(args) > 0 && (&host{Process: p, args: args}).readArgs()
+	seen := program.Identify(a.Table, p)
+	return seen.Kind == agentproc.Conversation && len(seen.Line) > 0 && (&host{Process: p, args: seen.Line}).readArgs()
 }
 
 // acpProgram is the name of an agent for editors with Codex inside (@zed-industries/codex-acp up to 0.16.0, with Codex 0.137).
 // All its threads are in one process, which outlives its editor.
 const acpProgram = "codex-acp"
 
-// isCodex reports whether a process can be Codex by its name: npm's binary is "codex",
-// a downloaded one "codex-x86_64-unknown-linux-musl" (cut to 15 bytes).
-func isCodex(comm string) bool {
-	return comm == "codex" || comm == acpProgram || strings.HasPrefix(comm, "codex-x86_64") ||
-		strings.HasPrefix(comm, "codex-aarch64") || strings.HasPrefix(comm, "codex-arm64")
+// program is how the processes of Codex look: npm's binary is "codex", a downloaded one "codex-x86_64-unknown-linux-musl"; Nix, flakes and other wrappers have
+// .codex-wrapped, codex-unwrapped and codex-raw. The binary is the sandbox around a command and other tools under their names.
+var program = &agentproc.Program{
+	Names: []string{"codex", acpProgram}, Prefixes: []string{"codex-x86_64", "codex-aarch64", "codex-arm64"},
+	Tools:    []string{"codex-linux-sandbox", "apply_patch", "applypatch", "codex-execve-wrapper"},
+	Commands: otherCommands, Flags: []string{"--codex-run-as-*", "--version", "-V", "--help", "-h"}, Valued: valued,
 }
-
-// notHosts lists the names under which the binary runs as something other than a host: the
-// sandbox around a command is such a process, although its name is codex as well.
-var notHosts = []string{"codex-linux-sandbox", "apply_patch", "applypatch", "codex-execve-wrapper"}
 
 // hostCommands maps the subcommands of Codex that host threads, or show them in a
 // terminal, to the role of their process. Without one Codex is a terminal interface,
@@ -304,26 +318,23 @@ var valued = []string{
 	"--local-provider", "-p", "--profile", "-s", "--sandbox", "-C", "--cd", "--add-dir", "-a", "--ask-for-approval",
 }
 
+// isACP reports whether the host is codex-acp.
+func (h *host) isACP() bool { return adapters.IsNamed(h.Comm, acpProgram) }
+
 // readArgs reports whether the command line is that of a host.
 func (h *host) readArgs() bool {
-	if h.Comm == acpProgram {
+	if h.isACP() {
 		h.role = server
 		return true
 	}
 	if len(h.args) == 0 {
 		return true
 	}
-	if slices.Contains(notHosts, strings.TrimSuffix(filepath.Base(h.args[0]), ".exe")) {
-		return false
-	}
 	command, rest := h.subcommand(h.args[1:])
 	if command == "" { // an option that is not known here may have a value
 		if at := slices.IndexFunc(h.args, isServerCommand); at >= 0 {
 			command, rest = h.args[at], h.args[at+1:]
 		}
-	}
-	if slices.Contains(otherCommands, command) {
-		return false
 	}
 	h.role = hostCommands[command]
 	if command == "app-server" {

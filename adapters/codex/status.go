@@ -298,7 +298,7 @@ func (s observation) at(t time.Time) string { return kit.Clock(t, s.now) }
 
 func process(h *host) string {
 	switch {
-	case h.Comm == acpProgram:
+	case h.isACP():
 		return fmt.Sprintf("%s %d", acpProgram, h.PID)
 	case h.role == server:
 		return fmt.Sprintf("app-server %d", h.PID)

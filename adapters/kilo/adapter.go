@@ -17,10 +17,10 @@ const Name adapters.Name = "kilo"
 var product = &opencode.Product{
 	Description: adapters.Register(adapters.Description{
 		Name: Name, Title: "Kilo", Short: "kilo",
-		HomeFolder: "kilo", Program: "kilo", Install: "npm install -g @kilocode/cli", Processes: []string{"kilo", ".kilo"},
+		HomeFolder: "kilo", Program: "kilo", Install: "npm install -g @kilocode/cli", Processes: []string{"kilo"},
 		ReasoningApart: true, // 7.7.9
 	}, (*opencode.Adapter)(nil)),
-	Programs: []string{"kilo", ".kilo", "kilo.exe"}, Variable: "KILO_",
+	Programs: []string{"kilo"}, Variable: "KILO_",
 }
 
 // New makes the adapter. It reads nothing yet.

@@ -116,9 +116,6 @@ func isOwnTool(table proc.Lister, h *host, parent proc.Process, now time.Time) b
 // interface, as `opencode run` and as a server. The Node.js script that starts versions
 // up to 1.14, and processes of OpenCode that are its own tools, are not owned.
 func (a *Adapter) OwnsProcess(p proc.Process) bool {
-	if !a.product.runs(p.Comm) {
-		return false
-	}
 	h := a.identify(p)
 	if h == nil || h.denied || len(h.args) == 0 {
 		return false
@@ -170,8 +167,9 @@ func (h *host) keepsOwnLog() bool {
 // returns nil for a process that runs no sessions or has ended.
 func (a *Adapter) identify(p proc.Process) *host {
 	table := a.Table
-	args, err := table.Args(p.Identity)
-	if errors.Is(err, proc.ErrGone) {
+	seen := a.product.program().Identify(table, p)
+	args, err := seen.Line, seen.Err
+	if seen.Kind != agentproc.Conversation || errors.Is(err, proc.ErrGone) {
 		return nil
 	}
 	h := &host{Process: p, product: a.product, args: args}

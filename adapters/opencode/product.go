@@ -1,16 +1,16 @@
 package opencode
 
 import (
-	"slices"
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
 )
 
 // Product is an agent that keeps its sessions as OpenCode does, under names of its own. Its HomeFolder also begins the names of its databases.
 type Product struct {
 	adapters.Description
-	// Programs lists the names of its processes.
+	// Programs lists the names of its program, and of links to it.
 	Programs []string
 	// Variable begins the names of its variables.
 	Variable string
@@ -23,7 +23,7 @@ type Product struct {
 const Name adapters.Name = "opencode"
 
 // openCode is OpenCode itself. npm's wrapper of versions up to 1.14 is a Node.js process with its
-// name, and never a host. The program beside that wrapper is called ".opencode" (1.2 to 1.14), and
+// name, and never a host. The program beside that wrapper is called ".opencode" (1.2 to 1.14), that of Nix .opencode-wrapped, and
 // the preview of OpenCode 2 "lildax".
 var openCode = &Product{
 	Description: adapters.Register(adapters.Description{
@@ -31,12 +31,15 @@ var openCode = &Product{
 		HomeFolder: "opencode", Program: "opencode", Install: "npm install -g opencode-ai", Processes: []string{"opencode"},
 		ReasoningApart: true, // 1.18.33
 	}, (*Adapter)(nil)),
-	Programs: []string{"opencode", ".opencode", "opencode.exe", "lildax"}, Variable: "OPENCODE_",
+	Programs: []string{"opencode", "lildax"}, Variable: "OPENCODE_",
 	PasswordSince: "v1.18.33",
 }
 
+// program returns how the processes of the agent look. Its program is native; a script of Node.js only starts it.
+func (p *Product) program() *agentproc.Program { return &agentproc.Program{Names: p.Programs} }
+
 // runs reports whether a process can be the agent by its name.
-func (p *Product) runs(comm string) bool { return slices.Contains(p.Programs, comm) }
+func (p *Product) runs(comm string) bool { return p.program().MayBe(comm) }
 
 // isDatabase reports whether a file is named like the database of a channel: opencode.db,
 // opencode-dev.db.

@@ -32,6 +32,7 @@ type Program struct {
 	Not      []string               // parts of the paths of packages with the same name
 	Script   func(path string) bool // reports whether a file in Packages is the agent; nil: every one is
 
+	Tools    []string // names in the first argument under which the program is something else
 	Commands []string // sub-commands that hold no conversation
 	Flags    []string // options of processes that hold none, in any place before "--"
 	Valued   []string // options whose value is the next argument
@@ -97,7 +98,8 @@ func (g *Program) isProgram(table proc.Details, p proc.Process, exe string, seen
 	case isShell(program), !g.named(p.Comm) && !g.named(program) && !g.isVersion(exe):
 		return false
 	}
-	if first := seen.first(); g.OwnName && !titled && first != program && !versionName.MatchString(first) {
+	first := seen.first()
+	if matches(g.Tools, first) || g.OwnName && !titled && first != strings.TrimSuffix(program, ".exe") && !versionName.MatchString(first) {
 		seen.As = first
 	}
 	seen.Args = append(words, seen.Line[min(1, len(seen.Line)):]...)
@@ -109,7 +111,7 @@ func (s *Seen) first() string {
 	if len(s.Line) == 0 {
 		return ""
 	}
-	return FileName(s.Line[0])
+	return strings.TrimSuffix(FileName(s.Line[0]), ".exe")
 }
 
 // named reports whether the name of a process or file is the agent's.
