@@ -70,14 +70,15 @@ func readProcesses(table proc.Lister, processes []proc.Process) agentProcesses {
 	return c
 }
 
-// addOwners adds the owners of writer locks that are not known by their names: whatever a process is called, the thread whose lock it holds is live.
+// addOwners adds the owners of writer locks that are not known by their names: whatever a process is called, the thread whose lock it holds is live. A
+// shell is no owner: it has inherited the lock, or the pid is another process's by now.
 func (c *agentProcesses) addOwners(table proc.Lister, owners map[string]int) {
 	for id, pid := range owners {
 		if slices.ContainsFunc(c.hosts, func(h *host) bool { return h.PID == pid }) {
 			continue
 		}
 		p, err := table.Find(pid)
-		if err != nil {
+		if err != nil || agentproc.IsShell(p.Comm) {
 			continue
 		}
 		line, err := table.Args(p.Identity)

@@ -50,21 +50,20 @@ func (d *discovery) runs(p *process, id string) bool {
 	})
 }
 
-// notSessions lists the sub-commands and options that start no conversation (copilot --help of 1.0.102).
-var notSessions = []string{"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions", "memories", "plugin", "mcp", "skill",
-	"instruction", "lsp", "sandbox", "completion", "-v", "--version", "-h", "--help"}
+// program is how the processes of Copilot look (copilot --help of 1.0.102): on Linux they have the name of Node.js's main thread. Npm's script only starts
+// the program.
+var program = &agentproc.Program{
+	Names: []string{"copilot"}, Titles: []string{"MainThread"},
+	Commands: []string{"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions", "memories", "plugin", "mcp", "skill",
+		"instruction", "lsp", "sandbox", "completion"},
+	Flags: []string{"-v", "--version", "-h", "--help"},
+}
 
-// mayBeCopilot reports whether a process can be Copilot by its name: on Linux that of Node.js's main thread.
-func mayBeCopilot(comm string) bool { return comm == "MainThread" || comm == "copilot" }
-
-// isCopilot reports whether a process runs Copilot's native program. Another agent for containers of Amazon's has the same
-// command: by its name and its place, it is not GitHub's.
+// isCopilot reports whether a program with that name is Copilot. Another agent for containers of Amazon's has the same command: by its name and its
+// place, it is not GitHub's.
 func isCopilot(comm, exe string) bool {
-	exe = filepath.ToSlash(strings.TrimSuffix(exe, " (deleted)"))
-	if base := exe[strings.LastIndexByte(exe, '/')+1:]; base != "copilot" && base != "copilot.exe" {
-		return false
-	}
-	return comm == "MainThread" || runtime.GOOS != "linux" || strings.Contains(exe, "/@github/copilot")
+	exe = filepath.ToSlash(exe)
+	return comm == "MainThread" || runtime.GOOS != "linux" || strings.Contains(exe, "/@github/copilot") || strings.Contains(exe, "github-copilot-cli")
 }
 
 // takeCensus finds Copilot's processes: the innermost of those that wait for one another.
@@ -100,11 +99,20 @@ func (d *discovery) takeCensus() {
 }
 
 func (a *Adapter) isNative(row proc.Process) bool {
-	if !mayBeCopilot(row.Comm) {
-		return false
+	return a.identify(row).Kind != agentproc.Foreign
+}
+
+// identify returns what a process is to Copilot.
+func (a *Adapter) identify(row proc.Process) agentproc.Seen {
+	seen := program.Identify(a.Table, row)
+	if seen.Kind == agentproc.Foreign {
+		return seen
 	}
 	exe, err := a.Table.Exe(row.Identity)
-	return err == nil && isCopilot(row.Comm, exe)
+	if err != nil || !isCopilot(row.Comm, exe) {
+		return agentproc.Seen{}
+	}
+	return seen
 }
 
 func (a *Adapter) isInner(id proc.Identity) bool {
@@ -115,29 +123,22 @@ func (a *Adapter) isInner(id proc.Identity) bool {
 // OwnsProcess implements adapters.ProcessOwner. It returns false for a native process below another one that is not marked as
 // the one that does the work: it is about to become a tool.
 func (a *Adapter) OwnsProcess(p proc.Process) bool {
-	if !a.isNative(p) {
-		return false
-	}
-	args, err := a.Table.Args(p.Identity)
-	if err != nil || !isConversation(args) {
+	seen := a.identify(p)
+	if seen.Kind != agentproc.Conversation || seen.Err != nil {
 		return false
 	}
 	parent, err := a.Table.Find(p.PPID)
 	return err != nil || !a.isNative(parent) || a.isInner(p.Identity)
 }
 
-func isConversation(args []string) bool {
-	return len(args) < 2 || !slices.Contains(notSessions, args[1])
-}
-
 // inspect reads what a process shows of itself. It returns nil for one that hosts no session.
 func (d *discovery) inspect(row proc.Process) *process {
-	p := &process{Process: row, pids: []int{row.PID}}
-	p.Started, _ = agentproc.Started(d.Table, row)
-	p.args, _ = d.Table.Args(row.Identity)
-	if !isConversation(p.args) {
+	seen := d.identify(row)
+	if seen.Kind != agentproc.Conversation {
 		return nil
 	}
+	p := &process{Process: row, pids: []int{row.PID}, args: seen.Line}
+	p.Started, _ = agentproc.Started(d.Table, row)
 	env, err := d.Table.Env(row.Identity)
 	if errors.Is(err, proc.ErrGone) {
 		return nil

@@ -50,8 +50,8 @@ const (
 )
 
 // program is how the processes of Gemini CLI look (0.29.0, 0.61.0).
-var program = &kit.NodeAgent{Command: "gemini", Package: "gemini-cli", Inner: "GEMINI_CLI_NO_RELAUNCH",
-	NotSessions: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
+var program = &kit.NodeAgent{Program: agentproc.Program{Names: []string{"gemini"}, Packages: []string{"gemini-cli"}, Flags: kit.NodeFlags, Valued: kit.NodeValued, Lists: kit.NodeLists,
+	Commands: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"}}, Inner: "GEMINI_CLI_NO_RELAUNCH",
 	Home: func(env []string) string {
 		for _, name := range []string{homeVariable, kit.Home} {
 			if dir := kit.Get(env, name); dir != "" {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
@@ -97,7 +99,7 @@ func looksLikeGateway(table proc.Lister, p proc.Process) bool {
 	if p.Comm != "" && strings.HasPrefix(title, p.Comm) && len(p.Comm) >= 15 {
 		return true
 	}
-	if !strings.HasPrefix(p.Comm, "node") && !strings.HasPrefix(p.Comm, "openclaw") && p.Comm != "MainThread" && p.Comm != "bun" {
+	if !agentproc.IsInterpreter(p.Comm) && !adapters.IsNamed(p.Comm, "openclaw") {
 		return false
 	}
 	args, err := table.Args(p.Identity)

@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
 // program is how the processes of Qwen Code look: the innermost of two or three works (0.15.6, 0.24.4).
-var program = &kit.NodeAgent{Command: "qwen", Package: "qwen-code", Inner: "QWEN_CODE_NO_RELAUNCH",
-	NotSessions: []string{"mcp", "extensions", "sessions", "auth", "channel", "hooks", "review"},
-	Serving:     []string{"serve"},
-	Continue:    []string{"--continue", "-c"},
+var program = &kit.NodeAgent{Program: agentproc.Program{Names: []string{"qwen"}, Packages: []string{"qwen-code"}, Flags: kit.NodeFlags, Valued: kit.NodeValued, Lists: kit.NodeLists,
+	Commands: []string{"mcp", "extensions", "sessions", "auth", "board", "channel", "hooks", "review", "sandbox", "update"}}, Inner: "QWEN_CODE_NO_RELAUNCH",
+	Serving:  []string{"serve"},
+	Continue: []string{"--continue", "-c"},
 	Home: func(env []string) string {
 		_, runtime := homesOf(func(name string) string { return kit.Get(env, name) }, kit.Get(env, kit.Home))
 		return runtime

@@ -35,7 +35,7 @@ type Program struct {
 	Tools    []string // names in the first argument under which the program is something else
 	Commands []string // sub-commands that hold no conversation
 	Flags    []string // options of processes that hold none, in any place before "--"
-	Valued   []string // options whose value is the next argument
+	Valued   []string // options whose value is the next argument; none: they are not known, and a sub-command is the first argument only
 	Lists    []string // options whose values are all arguments up to the next option
 	// OwnName reports that the first argument always names the agent: under another name the same program is a tool.
 	OwnName bool
@@ -83,7 +83,7 @@ func (g *Program) isProgram(table proc.Details, p proc.Process, exe string, seen
 	program := FileName(exe)
 	words, titled := g.title(seen.Line)
 	switch {
-	case isInterpreterFile(program) || IsInterpreter(p.Comm) && !g.named(program):
+	case IsInterpreterFile(program) || IsInterpreter(p.Comm) && !g.named(program):
 		if len(g.Packages) == 0 {
 			return false // a script only starts the agent
 		}
@@ -95,7 +95,7 @@ func (g *Program) isProgram(table proc.Details, p proc.Process, exe string, seen
 		if !titled || !g.named(p.Comm) { // a process of Node.js that named itself has lost its command line
 			return false
 		}
-	case isShell(program), !g.named(p.Comm) && !g.named(program) && !g.isVersion(exe):
+	case IsShell(program), !g.named(p.Comm) && !g.named(program) && !g.isVersion(exe):
 		return false
 	}
 	first := seen.first()
@@ -159,7 +159,7 @@ func (g *Program) helper(args []string) string {
 		case slices.Contains(g.Lists, name):
 			i += values(args[i+1:])
 		case name == "", strings.HasPrefix(name, "-"):
-		case !plain && matches(g.Commands, name):
+		case !plain && matches(g.Commands, name) && (i == 0 || len(g.Valued) > 0):
 			return name
 		default:
 			plain = true
@@ -225,8 +225,8 @@ func FileName(path string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-// isInterpreterFile reports whether a program is Node.js, Bun or Deno.
-func isInterpreterFile(name string) bool {
+// IsInterpreterFile reports whether a program is Node.js, Bun or Deno.
+func IsInterpreterFile(name string) bool {
 	name = strings.TrimSuffix(name, ".exe")
 	return slices.Contains([]string{"node", "nodejs", "bun", "deno"}, name) || strings.HasPrefix(name, "node-") || strings.HasPrefix(name, "nodejs-")
 }
@@ -234,4 +234,5 @@ func isInterpreterFile(name string) bool {
 // shells lists programs that run scripts of users: a script with an agent's name is not the agent.
 var shells = regexp.MustCompile(`^(ba|da|z|k|mk|a|c|tc|fi|pdk|y|o)?sh$|^(busybox|nu|elvish|xonsh|pwsh|perl|ruby|tclsh)$|^(python|perl|ruby)[0-9.]*$`)
 
-func isShell(name string) bool { return shells.MatchString(name) }
+// IsShell reports whether a program is a shell or another interpreter of scripts.
+func IsShell(name string) bool { return shells.MatchString(name) }

@@ -4,27 +4,22 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
-	"rollcall/bounded"
 	"rollcall/proc"
 )
 
 // NodeAgent is an agent of Node.js whose process starts itself again: the inner process works. So are Gemini CLI and what was made from it.
 type NodeAgent struct {
-	Command string // its program, which can be a link
-	Package string // the folder of its package, as in "gemini-cli"
-	Inner   string // the variable that the outer process sets for the inner one
-	// NotSessions lists the sub-commands that host no session. Serving lists those that host the sessions of other programs.
-	NotSessions, Serving []string
-	Continue             []string // options that continue a session without its id, beside --resume
-	Home                 func(env []string) string
+	agentproc.Program          // how its processes look
+	Inner             string   // the variable that the outer process sets for the inner one
+	Serving           []string // sub-commands that host the sessions of other programs
+	Continue          []string // options that continue a session without its id, beside --resume
+	Home              func(env []string) string
 }
 
 // NodeProcess is a live process of such an agent.
@@ -49,37 +44,24 @@ const (
 	forkTime = time.Second
 )
 
-// isProgram reports whether a script is the agent's, also through the link that npm makes. In a container only the link's name can be seen.
-func (n *NodeAgent) isProgram(script, cwd string) bool {
-	place := "/" + n.Package + "/"
-	switch {
-	case strings.Contains(filepath.ToSlash(script), place):
-		return true
-	case filepath.Base(script) != n.Command:
-		return false
-	case !filepath.IsAbs(script):
-		script = filepath.Join(cwd, script)
-	}
-	if !bounded.Answers(script) { // only its name is known
-		return true
-	}
-	if _, err := os.Lstat(script); err != nil {
-		return true
-	}
-	return strings.Contains(filepath.ToSlash(agentproc.RealScript(script, cwd)), place)
-}
+// NodeFlags lists the options of both agents with which a process holds no session.
+var NodeFlags = []string{"--version", "-v", "--help", "-h", "--list-sessions", "--list-extensions", "-l", "--delete-session"}
+
+// NodeValued lists the options of both agents that take the next argument as their value, NodeLists those that take several (gemini --help of 0.61.0,
+// qwen --help of 0.24.4).
+var (
+	NodeValued = []string{"-m", "--model", "-p", "--prompt", "-i", "--prompt-interactive", "-w", "--worktree", "--approval-mode", "-r", "--resume",
+		"--session-file", "--session-id", "-o", "--output-format", "--input-format", "--system-prompt", "--append-system-prompt", "--output-style", "--proxy",
+		"--sandbox-image", "--channel", "--mcp-config", "--openai-logging-dir", "--openai-api-key", "--openai-base-url", "--json-fd", "--json-file",
+		"--json-schema", "--input-file", "--max-session-turns", "--max-wall-time", "--max-tool-calls", "--max-subagent-depth", "--auth-type"}
+	NodeLists = []string{"--policy", "--admin-policy", "--allowed-mcp-server-names", "--allowed-tools", "-e", "--extensions", "--include-directories",
+		"--add-dir", "--fallback-model", "--core-tools", "--exclude-tools", "--disabled-slash-commands"}
+)
 
 // inspect returns the details of a process, and nil if it is none of the agent's that host sessions.
 func (n *NodeAgent) inspect(table proc.Lister, row proc.Process) *NodeProcess {
-	if !agentproc.IsInterpreter(row.Comm) {
-		return nil
-	}
-	line, err := table.Args(row.Identity)
-	if err != nil {
-		return nil
-	}
-	script, args := agentproc.Script(line)
-	if script == "" || filepath.Base(script) != n.Command && !strings.Contains(filepath.ToSlash(script), "/"+n.Package+"/") {
+	seen := n.Identify(table, row)
+	if seen.Kind != agentproc.Conversation || seen.Err != nil || seen.Script == "" {
 		return nil
 	}
 	env, err := table.Env(row.Identity)
@@ -89,17 +71,12 @@ func (n *NodeAgent) inspect(table proc.Lister, row proc.Process) *NodeProcess {
 	p := &NodeProcess{Process: row, Home: n.Home(env)}
 	p.Started, p.SetBack = agentproc.Started(table, row)
 	p.CWD, _ = table.CWD(row.Identity)
-	if !n.isProgram(script, p.CWD) || !p.readArgs(n, args) {
-		return nil
-	}
+	p.readArgs(n, seen.Args)
 	return p
 }
 
-// readArgs reads the command line after the script, and reports whether the process hosts sessions.
-func (p *NodeProcess) readArgs(n *NodeAgent, args []string) bool {
-	if len(args) > 0 && slices.Contains(n.NotSessions, args[0]) {
-		return false
-	}
+// readArgs reads the command line after the script.
+func (p *NodeProcess) readArgs(n *NodeAgent, args []string) {
 	p.Hosts = len(args) > 0 && slices.Contains(n.Serving, args[0])
 	for i, arg := range args {
 		name, value, joined := strings.Cut(arg, "=")
@@ -108,9 +85,7 @@ func (p *NodeProcess) readArgs(n *NodeAgent, args []string) bool {
 		}
 		switch name {
 		case "--":
-			return true
-		case "--version", "-v", "--help", "-h", "--list-sessions", "--list-extensions", "-l", "--delete-session":
-			return false
+			return
 		case "--session-id":
 			p.Named = value
 		case "--resume", "-r":
@@ -128,7 +103,6 @@ func (p *NodeProcess) readArgs(n *NodeAgent, args []string) bool {
 		}
 		p.Resumes = p.Resumes || slices.Contains(n.Continue, name)
 	}
-	return true
 }
 
 // Option returns the value of an option of a command line; "" if it has none.

@@ -173,12 +173,10 @@ func (s *Store) OwnsProcess(p proc.Process) bool {
 
 // mayBePi reports whether a process can be either agent, by its name. Both are named
 // pi; Pi sets that name itself, on systems with process titles.
-func mayBePi(comm string) bool {
-	switch comm {
-	case "pi", "pi-rpc", "legacy-pi":
-		return true
-	}
-	return isInterpreter(comm)
+func mayBePi(comm string) bool { return isNamedPi(comm) || agentproc.IsInterpreter(comm) }
+
+func isNamedPi(name string) bool {
+	return slices.ContainsFunc([]string{"pi", "pi-rpc", "legacy-pi"}, func(n string) bool { return adapters.IsNamed(name, n) })
 }
 
 // inspect reads the details of a process that don't change.
@@ -190,7 +188,7 @@ func (d *discovery) inspect(row proc.Process) *process {
 	p := &process{env: map[string]string{}}
 	p.args, _ = d.store.table.Args(row.Identity)
 	cwd, _ := d.store.table.CWD(row.Identity)
-	if row.Comm == "pi" && !bounded.Answers(filepath.Dir(exe)) { // it is not known which agent it is
+	if isNamedPi(row.Comm) && !bounded.Answers(filepath.Dir(exe)) { // it is not known which agent it is
 		return &process{ignore: true, storeless: true}
 	}
 	if p.agent = agentOf(row.Comm, exe, cwd, p.args); p.agent == "" {
@@ -201,8 +199,8 @@ func (d *discovery) inspect(row proc.Process) *process {
 		p.env[name] = kit.Get(env, name)
 	}
 	p.setFolders(envErr)
-	if p.agent == Pi && isInterpreter(row.Comm) { // not erased yet, or by an old version never
-		_, flags := scriptOf(p.args, cwd)
+	if p.agent == Pi && agentproc.IsInterpreter(row.Comm) { // not erased yet, or by an old version never
+		_, flags := agentproc.Script(p.args)
 		p.readArgs(flags)
 	}
 	if p.agent == PiRust {

@@ -9,56 +9,36 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/bounded"
 )
-
-// isInterpreter reports whether a name is that of Node.js or Bun. A process of Pi has such a
-// name until Pi sets its own name. This takes Pi 0.73.1 several seconds.
-func isInterpreter(comm string) bool {
-	switch comm {
-	case "node", "bun", "MainThread", "node-MainThread":
-		return true
-	}
-	return false
-}
 
 // agentOf returns which agent a process is, and "" for neither. Pi runs in Node.js or
 // Bun; as a single binary it has its package.json next to it. Scripts in args are
 // relative to cwd.
 func agentOf(comm, exe, cwd string, args []string) adapters.Name {
-	base := strings.TrimSuffix(filepath.Base(exe), ".exe")
-	interpreter := base == "node" || base == "bun" || base == "deno" || strings.HasPrefix(base, "node-") || strings.HasPrefix(base, "nodejs")
-	if isInterpreter(comm) { // a system without process titles, or one that has just begun
-		script, _ := scriptOf(args, cwd)
+	base := agentproc.FileName(exe)
+	if agentproc.IsInterpreter(comm) { // a system without process titles, or one that has just begun
+		script, _ := agentproc.Script(args)
+		if script != "" && !filepath.IsAbs(script) {
+			script = filepath.Join(cwd, script)
+		}
 		if len(args) > 0 && (args[0] == "pi" || args[0] == "pi-rpc") || isPiScript(script) {
 			return Pi
 		}
 		return ""
 	}
-	if interpreter || comm != "pi" || exe == "" || besidePackage(exe) {
+	switch {
+	case agentproc.IsInterpreterFile(base), exe == "", besidePackage(exe):
 		return Pi
-	}
-	// A script with that name that a shell runs is a wrapper of the user's.
-	if strings.TrimSuffix(base, " (deleted)") != "pi" && (len(args) == 0 || filepath.Base(args[0]) != "pi") {
+	case agentproc.IsShell(base): // a script of the user's with that name
+		return ""
+	case !adapters.IsNamed(comm, "pi"):
+		return Pi
+	case !adapters.IsNamed(base, "pi") && (len(args) == 0 || filepath.Base(args[0]) != "pi"):
 		return ""
 	}
 	return PiRust
-}
-
-// scriptOf returns the script in the arguments of an interpreter, and the arguments
-// after it.
-func scriptOf(args []string, cwd string) (script string, flags []string) {
-	for i := 1; i < len(args); i++ {
-		if strings.HasPrefix(args[i], "-") || args[i] == "run" {
-			continue
-		}
-		script = args[i]
-		if !filepath.IsAbs(script) {
-			script = filepath.Join(cwd, script)
-		}
-		return script, args[i+1:]
-	}
-	return "", nil
 }
 
 // isPiScript reports whether a script is Pi's program, by its place, also through the
@@ -70,7 +50,7 @@ func isPiScript(script string) bool {
 	if isInPi(script) {
 		return true
 	}
-	if base := filepath.Base(script); base != "pi" && base != "legacy-pi" {
+	if !isNamedPi(filepath.Base(script)) {
 		return false
 	}
 	if !bounded.Answers(script) { // only its name is known
