@@ -54,10 +54,10 @@ func Ask(ctx context.Context, cfg Config, o Once) *Snapshot {
 	return c.Snapshot()
 }
 
-// askApart asks one adapter without a change of the core's snapshot.
+// askApart asks one adapter without a change of the core's snapshot; all of them for an empty name.
 func (c *Core) askApart(ctx context.Context, agent adapters.Name, since time.Duration, ids ...string) *Snapshot {
 	cfg := c.cfg
-	cfg.Adapters = slices.DeleteFunc(slices.Clone(cfg.Adapters), func(a adapters.Adapter) bool { return a.Name() != agent })
+	cfg.Adapters = slices.DeleteFunc(slices.Clone(cfg.Adapters), func(a adapters.Adapter) bool { return agent != "" && a.Name() != agent })
 	cfg.Since, cfg.Watch, cfg.Totals, cfg.Usage = since, nil, false, false
 	return Ask(ctx, cfg, Once{IDs: ids})
 }

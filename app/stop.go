@@ -50,10 +50,13 @@ type StopPlan struct {
 	Process proc.Process
 	Tree    []proc.Process
 	Steps   []StopStep // in this order, until the process has ended
-	// Also lists the other sessions of the same process, which end with it.
+	// Commands holds the command lines of these processes, as far as they can be read.
+	Commands map[proc.Identity]string
+	// Also lists the other sessions that end with it: those of the same process, of any agent and home, and its sub-agents below it.
 	Also []Session
 
 	stopper adapters.Stopper
+	idle    bool // of a command that stops all idle sessions
 }
 
 // StopResult is the result of a stop.
@@ -71,6 +74,11 @@ type signaller interface {
 // PlanStop reads the session again and returns how it would be stopped. Its errors wrap
 // ErrNoSession, ErrNotRunning or ErrCannotStop.
 func (c *Core) PlanStop(ctx context.Context, s Session) (*StopPlan, error) {
+	return c.planStop(ctx, s, false)
+}
+
+// planStop is PlanStop; idle reports that a command stops all idle sessions.
+func (c *Core) planStop(ctx context.Context, s Session, idle bool) (*StopPlan, error) {
 	if s.Machine != "" {
 		return c.planMachineStop(s)
 	}
@@ -78,7 +86,10 @@ func (c *Core) PlanStop(ctx context.Context, s Session) (*StopPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &StopPlan{Session: now}
+	p := &StopPlan{Session: now, idle: idle}
+	if idle && !now.MayStopIdle() {
+		return nil, fmt.Errorf("%w: it isn't idle any more (%s)", ErrMoved, present.Status(now.Session))
+	}
 	adapter := c.source(now.Agent).adapter
 	if stopper, ok := adapter.(adapters.Stopper); ok && (now.Remote != "" || now.Shared) {
 		p.stopper, p.Through = stopper, throughName(&now)
@@ -100,11 +111,14 @@ func (c *Core) PlanStop(ctx context.Context, s Session) (*StopPlan, error) {
 		}
 	}
 	p.Steps = append(p.Steps, StopStep{proc.Kill, killGrace})
-	p.Also = c.sessionsOnProcess(ctx, &now)
 	if err := p.readTree(ctx, c.cfg.Table); err != nil {
 		return nil, err
 	}
-	return p, c.mayBeSignalled(ctx, &now, p.Process)
+	if err := c.mayBeSignalled(ctx, &now, p.Process); err != nil {
+		return nil, err
+	}
+	p.readCommands(c.cfg.Table)
+	return p, p.readOthers(ctx, c)
 }
 
 // canBeAsked returns why a stopper can't end the turn of s; nil if it can.
@@ -209,17 +223,6 @@ func (c *Core) currentSession(ctx context.Context, s Session) (Session, error) {
 	return now, err
 }
 
-// sessionsOnProcess returns the other main sessions on the process of s.
-func (c *Core) sessionsOnProcess(ctx context.Context, s *Session) []Session {
-	var out []Session
-	for _, o := range c.askApart(ctx, s.Agent, 0).Sessions() {
-		if o.Process == s.Process && o.ID != s.ID && o.Live() && o.Parent == "" {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
 // readTree reads the process and the tree below it.
 func (p *StopPlan) readTree(ctx context.Context, table proc.Lister) error {
 	if table == nil {
@@ -247,36 +250,27 @@ func (c *Core) Stop(ctx context.Context, p *StopPlan, progress func(StopStep)) (
 		err := c.cfg.Machines.Stop(ctx, p.Session)
 		return StopResult{Took: time.Since(began)}, err
 	}
-	now, err := c.currentSession(ctx, p.Session)
-	if err != nil {
-		return StopResult{}, err
+	now, err := c.planStop(ctx, p.Session, p.idle)
+	if err == nil {
+		err = p.stillFits(now)
 	}
-	defer c.RequestAgentRefresh(now.Agent)
-	if p.stopper != nil {
-		if err := c.canBeAsked(ctx, p.stopper, &now); err != nil {
-			return StopResult{}, err
-		}
-		c.Acting(now.ID)
+	if err != nil {
+		return StopResult{}, asStopError(err)
+	}
+	defer c.RequestAgentRefresh(p.Session.Agent)
+	c.Acting(p.Session.ID)
+	if now.stopper != nil {
 		began := time.Now()
 		_, err := within(ctx, c.cfg.Limit, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, p.stopper.Stop(ctx, now.Session)
+			return struct{}{}, now.stopper.Stop(ctx, now.Session.Session)
 		})
 		return StopResult{Took: time.Since(began)}, err
-	}
-	if err := stoppable(&now); err != nil {
-		return StopResult{}, err
-	}
-	if now.Process != p.Session.Process {
-		return StopResult{}, fmt.Errorf("%w: it runs in process %d now", ErrMoved, now.Process.PID)
-	}
-	if err := c.mayBeSignalled(ctx, &now, p.Process); err != nil {
-		return StopResult{}, err
 	}
 	if progress == nil {
 		progress = func(StopStep) {}
 	}
-	c.Acting(now.ID)
-	return p.end(ctx, c.cfg.Table, progress)
+	now.Steps = p.Steps
+	return now.end(ctx, c.cfg.Table, progress)
 }
 
 // Acting reports that the user is about to end a session, or its turn; see Config.Acting.

@@ -3,10 +3,8 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"rollcall/adapters"
-	"rollcall/app/present"
 )
 
 // MayStopIdle reports whether a command that stops all idle sessions may stop s: it is idle and its process hosts no
@@ -16,13 +14,9 @@ func (s *Session) MayStopIdle() bool {
 }
 
 // PlanStopIdle is PlanStop for a command that stops all idle sessions. It returns ErrMoved for a session that
-// is no longer idle, so it is called again right before the session is stopped.
+// is no longer idle. It also fails for a process that another session has, of whatever agent and home: that one may work. Stop asks all of that again.
 func (c *Core) PlanStopIdle(ctx context.Context, s Session) (*StopPlan, error) {
-	plan, err := c.PlanStop(ctx, s)
-	if err == nil && !plan.Session.MayStopIdle() {
-		return nil, fmt.Errorf("%w: it isn't idle any more (%s)", ErrMoved, present.Status(plan.Session.Session))
-	}
-	return plan, err
+	return c.planStop(ctx, s, true)
 }
 
 // PlanStopAllIdle returns the plans for all idle sessions of snap that can be stopped,

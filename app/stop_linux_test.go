@@ -298,10 +298,10 @@ func TestStopOfAnotherProgram(t *testing.T) {
 // since it was shown is left alone.
 func TestStopIdle(t *testing.T) {
 	table := proc.OpenAt("/proc", "/etc")
-	x := act(t, table, "agent")
+	x, y := act(t, table, "agent"), act(t, table, "agent")
 	a := &agent{name: agentname.ClaudeCode}
 	mine, gone, busy := on("mine", adapters.Idle, 0), on("gone", adapters.Idle, 0), on("busy", adapters.Working, 0)
-	mine.Process, busy.Process = x.id, x.id
+	mine.Process, busy.Process = x.id, y.id
 	a.says(nil, mine, gone, busy)
 	core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
 	var failed []string

@@ -26,7 +26,9 @@ func newStop(e *env) *cobra.Command {
 A session that runs on a gateway is stopped by the gateway. A session with its
 own process is first asked to end in the agent's way, then terminated, then killed.
 Each step is shown with its time limit, and so are the processes below the agent's,
-which end with it. A process that also hosts other sessions is never signalled.`,
+which end with it. A process that also hosts other sessions is never signalled, nor
+is one below which another session runs. If another agent or home names the same
+process, both sessions are shown and you are asked; --idle stops neither.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if c.idle && len(args) > 0 {
 				return usageError("use --idle or an id, not both\n  see: %s --help", cmd.CommandPath())
@@ -45,7 +47,7 @@ which end with it. A process that also hosts other sessions is never signalled.`
 	}
 	cmd.Flags().BoolVar(&c.idle, "idle", false, "stop every idle session whose process hosts no other session, after asking")
 	dryRunFlag(cmd, &c.dryRun)
-	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "with --idle: don't ask")
+	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "don't ask: with --idle, and where other sessions end with it")
 	return cmd
 }
 
@@ -62,6 +64,11 @@ func (c *stopCommand) stop(id string) error {
 	c.print(plan)
 	if c.dryRun {
 		return nil
+	}
+	if question := plan.AsksAgain(); question != "" {
+		if err := c.confirm(question, c.yes, "nothing was done"); err != nil {
+			return err
+		}
 	}
 	return c.carryOut(core, plan)
 }
@@ -151,7 +158,7 @@ func (c *stopCommand) print(p *app.StopPlan) {
 		c.printf("  stopped through %s\n", present.Line(p.Through))
 		return
 	}
-	for _, line := range present.Tree(p.Process, p.Tree) {
+	for _, line := range present.Tree(p.Process, p.Tree, p.Commands) {
 		c.printf("  %s\n", line)
 	}
 	for _, o := range p.Also {

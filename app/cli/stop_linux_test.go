@@ -65,7 +65,7 @@ func TestStopOne(t *testing.T) {
 		return strings.Contains(tree, "sleep")
 	})
 	for _, part := range []string{
-		"Claude Code one  ~/one  working\n", fmt.Sprintf("  %d sh\n    ", s.Process.PID), " sleep\n", "  terminate (5s), then kill (2s)\n",
+		"Claude Code one  ~/one  working\n", fmt.Sprintf("  %d sh: sh -c \"sleep 60; true\"\n    ", s.Process.PID), " sleep: sleep 60\n", "  terminate (5s), then kill (2s)\n",
 	} {
 		if !strings.Contains(tree, part) {
 			t.Errorf("no %q in\n%s", part, tree)

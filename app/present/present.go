@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -327,8 +328,23 @@ func UsageKey(by, key string) string {
 	return Line(key)
 }
 
-// Tree returns a line for root and one for each of its descendants, indented below the parent.
-func Tree(root proc.Process, below []proc.Process) []string {
+// CommandLine returns a command line as one line, in which words with spaces are quoted.
+func CommandLine(args []string) string {
+	words := make([]string, len(args))
+	for i, arg := range args {
+		words[i] = Line(arg)
+		if words[i] == "" || strings.ContainsFunc(arg, func(r rune) bool { return unicode.IsSpace(r) || r == '\'' || r == '"' }) {
+			words[i] = strconv.Quote(words[i])
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// commandWidth is the width of a command line in Tree, in cells.
+const commandWidth = 160
+
+// Tree returns a line for root and one for each of its descendants, indented below the parent, with the command lines that are known.
+func Tree(root proc.Process, below []proc.Process, commands map[proc.Identity]string) []string {
 	children := map[int][]proc.Process{}
 	for _, p := range below {
 		children[p.PPID] = append(children[p.PPID], p)
@@ -336,7 +352,11 @@ func Tree(root proc.Process, below []proc.Process) []string {
 	var lines []string
 	var add func(p proc.Process, depth int)
 	add = func(p proc.Process, depth int) {
-		lines = append(lines, strings.Repeat("  ", depth)+fmt.Sprintf("%d %s", p.PID, Line(p.Comm)))
+		line := strings.Repeat("  ", depth) + fmt.Sprintf("%d %s", p.PID, Line(p.Comm))
+		if command := commands[p.Identity]; command != "" {
+			line += ": " + Cut(command, commandWidth)
+		}
+		lines = append(lines, line)
 		for _, c := range children[p.PID] {
 			add(c, depth+1)
 		}

@@ -58,7 +58,7 @@ func planFacts(p *app.StopPlan) []fyne.CanvasObject {
 	if p.Through != "" {
 		return append(facts, widgets.Paragraph(sentence(short(p.Through))+" stops the session. No process is ended.", widget.MediumImportance))
 	}
-	facts = append(facts, widgets.NewLabel("Processes"), widgets.Quote(strings.Join(present.Tree(p.Process, p.Tree), "\n")),
+	facts = append(facts, widgets.NewLabel("Processes"), widgets.Quote(strings.Join(present.Tree(p.Process, p.Tree, p.Commands), "\n")),
 		widgets.NewLabel("Signals"), widgets.Paragraph(stepsText(p.Steps), widget.MediumImportance))
 	if len(p.Also) == 0 {
 		return facts

@@ -1,0 +1,112 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/app/present"
+	"rollcall/proc"
+)
+
+// readOthers adds to the plan the other sessions that end with it, of any agent and any home. It returns an error if the process
+// must not be ended because of one: a session of its own runs below it, or, for a command that stops all idle sessions, another session
+// has the same process.
+func (p *StopPlan) readOthers(ctx context.Context, c *Core) error {
+	snap := c.askApart(ctx, "", 0)
+	for _, o := range snap.Sessions() {
+		if !o.Live() || o.Process.IsZero() || o.ID == p.Session.ID && o.Agent == p.Session.Agent {
+			continue
+		}
+		same, child := o.Process == p.Process.Identity, o.Parent == p.Session.ID && o.Agent == p.Session.Agent
+		switch below := p.inTree(o.Process); {
+		case !same && !below:
+		case below && !child:
+			return fmt.Errorf("%w: session %s runs below process %d, in process %d; stop that one first", ErrCannotStop, nameOf(&o), p.Process.PID, o.Process.PID)
+		case p.idle && same && o.Parent == "":
+			return fmt.Errorf("%w: process %d is that of session %s too; if it is to end, use rollcall stop %s", ErrCannotStop, p.Process.PID, nameOf(&o), present.Line(p.Session.ID))
+		case p.idle && o.Status != adapters.Idle:
+			return fmt.Errorf("%w: its sub-agent %s would end with it", ErrCannotStop, nameOf(&o))
+		case same && o.Parent != "": // a part of a session of the process
+		default:
+			p.Also = append(p.Also, o)
+		}
+	}
+	if !p.idle {
+		return nil
+	}
+	return p.unreadBelow(ctx, c, snap)
+}
+
+// unreadBelow returns an error if a process below the plan's is that of an agent whose sessions could not be read.
+func (p *StopPlan) unreadBelow(ctx context.Context, c *Core, snap *Snapshot) error {
+	for _, name := range snap.Incomplete() {
+		owner, ok := c.source(name).adapter.(adapters.ProcessOwner)
+		if !ok || name == p.Session.Agent {
+			continue
+		}
+		for _, below := range p.Tree {
+			if mine, err := within(ctx, c.cfg.Limit, func(context.Context) (bool, error) { return owner.OwnsProcess(below), nil }); mine || err != nil {
+				return fmt.Errorf("%w: process %d below it may be one of %s, whose sessions could not be read", ErrCannotStop, below.PID, present.AgentName(name))
+			}
+		}
+	}
+	return nil
+}
+
+// inTree reports whether a process is one below the plan's.
+func (p *StopPlan) inTree(id proc.Identity) bool {
+	return slices.ContainsFunc(p.Tree, func(below proc.Process) bool { return below.Identity == id })
+}
+
+// nameOf returns a session for a message: "01a1fc96 (Codex, working)".
+func nameOf(s *Session) string {
+	return fmt.Sprintf("%s (%s, %s)", present.Line(present.ShortID(&s.Session)), present.AgentName(s.Agent), present.Status(s.Session))
+}
+
+// AsksAgain returns the question that a command asks before it carries out a plan that ends more than its session; empty: it ends no other.
+func (p *StopPlan) AsksAgain() string {
+	if len(p.Also) == 0 {
+		return ""
+	}
+	names := make([]string, 0, len(p.Also)+1)
+	for _, s := range append([]Session{p.Session}, p.Also...) {
+		names = append(names, nameOf(&s))
+	}
+	return fmt.Sprintf("End %s? They share process %d.", strings.Join(names, " and "), p.Process.PID)
+}
+
+// stillFits returns why a plan that was made again right before it is carried out must not be: it differs from what the user saw.
+func (p *StopPlan) stillFits(now *StopPlan) error {
+	if now.Session.Process != p.Session.Process {
+		return fmt.Errorf("%w: it runs in process %d now", ErrMoved, now.Session.Process.PID)
+	}
+	for _, o := range now.Also {
+		was := slices.IndexFunc(p.Also, func(s Session) bool { return s.ID == o.ID && s.Agent == o.Agent })
+		if was < 0 {
+			return fmt.Errorf("%w: session %s would end with it", ErrMoved, nameOf(&o))
+		}
+	}
+	return nil
+}
+
+// asStopError returns an error of a plan that is made again as one of the session: what has changed meanwhile.
+func asStopError(err error) error {
+	if errors.Is(err, ErrNotRunning) || errors.Is(err, ErrCannotStop) || errors.Is(err, ErrNoSession) || errors.Is(err, ErrMoved) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrCannotStop, err)
+}
+
+// readCommands reads the command lines of the processes that the plan ends.
+func (p *StopPlan) readCommands(table proc.Lister) {
+	p.Commands = map[proc.Identity]string{}
+	for _, process := range append([]proc.Process{p.Process}, p.Tree...) {
+		if line, err := table.Args(process.Identity); err == nil {
+			p.Commands[process.Identity] = present.CommandLine(line)
+		}
+	}
+}
