@@ -289,7 +289,8 @@ type Usage struct {
 	// Model, CWD and Branch are those with which the answers were given, which can differ from those that the session had last. They are empty where they
 	// are not known; Branch is NoBranch where there was none.
 	Model, CWD, Branch string
-	Answers            int // of a model
+	Home               string // as Session.Home, where it differs: the session went on in two homes
+	Answers            int    // of a model
 	Tokens             Tokens
 	CostUSD            float64 // only as the agent states it, at the time of the record that states it
 	// Turns counts the prompts of the user that were answered, each in the step of its first
@@ -299,7 +300,7 @@ type Usage struct {
 
 // IsAt reports whether u and o are of the same step and place.
 func (u *Usage) IsAt(o *Usage) bool {
-	return u.At.Equal(o.At) && u.Model == o.Model && u.CWD == o.CWD && u.Branch == o.Branch
+	return u.At.Equal(o.At) && u.Model == o.Model && u.CWD == o.CWD && u.Branch == o.Branch && u.Home == o.Home
 }
 
 // Add adds what was used in the same step and place.

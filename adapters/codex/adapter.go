@@ -15,6 +15,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
@@ -77,12 +78,20 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	if d.running, roots, absent = a.inUse(ctx, d.answer); absent {
 		return d.answer.Absent()
 	}
-	for _, r := range roots {
-		if sessions := filepath.Join(r.path, "sessions"); !bounded.Answers(sessions) {
+	roots = slices.DeleteFunc(roots, func(r *root) bool {
+		sessions := filepath.Join(r.path, "sessions")
+		answers := bounded.Answers(sessions)
+		if !answers {
 			d.answer.Problem(adapters.Unresponsive(sessions))
-			continue
 		}
-		d.root(ctx, r)
+		return !answers
+	})
+	for _, r := range roots {
+		d.readRoot(ctx, r)
+	}
+	d.settle(roots)
+	for _, r := range roots {
+		d.addRoot(ctx, r)
 	}
 	d.addUnresponsive()
 	d.addEphemeral()

@@ -33,7 +33,7 @@ type rolloutFile struct {
 
 // factsFormat is the version of the facts of rollouts. It must be raised when the same fields get
 // another meaning.
-const factsFormat = 7
+const factsFormat = 8
 
 // savedRollout is what is kept of a rollout between processes.
 type savedRollout struct {
@@ -105,10 +105,11 @@ func (r *rolloutFile) readSince(next int64, scan *usageScan, scanned int64) int6
 	return min(max(r.Next-next, 0), usualRead) + max(r.usage.upTo()-scanned, 0)
 }
 
-// rolloutFacts holds the facts of a rollout and, if they were asked for, the steps of its usage.
+// rolloutFacts holds the facts of a rollout and, if it was asked for, the ledger of its answers.
 type rolloutFacts struct {
 	facts
-	usage  []adapters.Usage
+	ledger *kit.Ledger
+	unsure bool             // counts in it contradict each other
 	tokens *adapters.Tokens // where the facts lack them
 }
 
@@ -131,11 +132,12 @@ func (r *rolloutFile) now(q *adapters.Query) rolloutFacts {
 		return out
 	}
 	if out.totals.beganAgain() {
-		all := scan.ledger.Tokens()
-		out.tokens = &all
+		own := scan.own
+		out.tokens = &own
 	}
 	if q.Usage {
-		out.usage = scan.account(&out.facts)
+		ledger := scan.ledger.Ledger
+		out.ledger, out.unsure = &ledger, scan.unsure
 	}
 	return out
 }

@@ -25,7 +25,7 @@ type copies struct {
 
 // newCopies returns the search in the rollout with that head; at is the time of its first line.
 func newCopies(h *head) copies {
-	return copies{active: h.forkedFrom != "" && h.inherited == 0, created: h.started, last: h.written}
+	return copies{active: h.forkedFrom != "" && h.inherited == 0 && h.continues == "", created: h.started, last: h.written}
 }
 
 // has reports whether a record is a copy.
@@ -58,28 +58,56 @@ func timeOfID(id string) (at time.Time, ok bool) {
 
 var errOwn = errors.New("the thread's own record")
 
-// readCopies finds the records that the thread has from its parent.
-func (f *facts) readCopies(ctx context.Context, r io.ReaderAt) error {
+// readInherited finds the records that the thread has from another one, and the sum from which it counts on: that of the copies, or else what its first count
+// holds beyond the answer that it is of. Without a count of its own yet, both are looked for again.
+func (f *facts) readInherited(ctx context.Context, r io.ReaderAt) error {
 	c := newCopies(&f.head)
-	if !c.active {
-		return nil
-	}
+	f.copying = true
 	next, _, err := agentfile.ForwardLong(ctx, io.NewSectionReader(r, 0, 1<<62), 0, 0, func(line []byte, offset int64) error {
-		if offset == 0 {
+		if offset == 0 || !c.active && !mayUse(line) {
 			return nil
 		}
 		for _, rec := range records(line) {
-			if !c.has(&rec) {
-				return errOwn
+			switch {
+			case c.has(&rec):
+				f.copied = offset + int64(len(line)) + 1
+				continue
+			case c.totals != nil:
+				f.base = c.totals
+			case rec.kind != usage || rec.totals == nil || isInherited(rec.ordinal, f.inherited) || rec.thread != "" && rec.thread != f.id:
+				continue
+			default:
+				f.base = rec.inherited()
 			}
+			f.copying = false
+			return errOwn
 		}
 		return nil
 	}, func(*agentfile.LongLine) error { return nil })
 	if err != nil && !errors.Is(err, errOwn) && !errors.Is(err, agentfile.ErrTooLong) {
 		return err
 	}
-	f.copied, f.copying, f.base = next, c.active, c.totals
+	if f.copying && c.active {
+		f.copied, f.base = next, c.totals
+	}
 	return nil
+}
+
+// inherited returns what the first sum of a thread has from another thread, nil if that is not known: all but what its answer used. From 0.169 on a sum that
+// follows no record of usage is that of no answer.
+func (r *record) inherited() *tokens {
+	switch {
+	case r.ordinal >= 0 && r.thread == "":
+		return r.totals
+	case r.used == nil || *r.used == (tokens{}):
+		return nil
+	}
+	return r.totals.minus(r.used)
+}
+
+func (t *tokens) minus(o *tokens) *tokens {
+	return &tokens{input: t.input - o.input, cached: t.cached - o.cached, written: t.written - o.written,
+		output: t.output - o.output, reasoning: t.reasoning - o.reasoning, total: t.total - o.total}
 }
 
 // own returns the part of cumulative counts that the thread used itself.
@@ -87,6 +115,5 @@ func (t *tokens) own(base *tokens) *tokens {
 	if base == nil || t == nil || t.total < base.total {
 		return t
 	}
-	return &tokens{input: t.input - base.input, cached: t.cached - base.cached, written: t.written - base.written,
-		output: t.output - base.output, reasoning: t.reasoning - base.reasoning, total: t.total - base.total}
+	return t.minus(base)
 }

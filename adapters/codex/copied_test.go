@@ -68,7 +68,7 @@ func TestCopiesOfAFork(t *testing.T) {
 					tokens = nil
 				}
 				turns, used := 0, adapters.Tokens{}
-				for _, u := range got.usage {
+				for _, u := range got.steps() {
 					turns += u.Turns
 					used.Add(u.Tokens)
 				}

@@ -28,7 +28,6 @@ type discovery struct {
 	answer      *kit.Answer
 	mainThreads map[*host]int    // the number of main threads, not sub-agents, of each host
 	attended    map[string]bool  // threads of a daemon that a terminal interface shows or may show
-	late        int              // rollouts of a home that were not examined in time
 	shownBy     map[string]*host // the interfaces and runs that certainly show threads of a daemon
 }
 
@@ -36,7 +35,8 @@ type discovery struct {
 type found struct {
 	rollout
 	facts  facts
-	usage  []adapters.Usage // by time; nil where it is not asked for
+	ledger *kit.Ledger // nil where it is not asked for, or was not read in time
+	spent  *kit.Account
 	tokens *adapters.Tokens // where the facts lack them
 	host   *host
 	err    error
@@ -45,16 +45,35 @@ type found struct {
 // isEmpty reports whether the rollout has no record. Such a file is no session.
 func (f *found) isEmpty() bool { return f.info != nil && f.info.Size() <= 1 }
 
-// root adds the sessions of one Codex home to the answer.
-func (d *discovery) root(ctx context.Context, r *root) {
+// readRoot reads the rollouts of one Codex home that the query asks for.
+func (d *discovery) readRoot(ctx context.Context, r *root) {
 	owners, problems := d.adapter.lockOwners(r)
 	d.answer.Problem(problems...)
 	d.running.addOwners(d.adapter.Table, owners)
 	candidates := d.candidates(ctx, r, owners)
-	all := len(candidates) + d.late
+	r.all = len(candidates) + r.late
 	d.read(ctx, candidates)
 	d.unreadable(r, candidates)
-	candidates = slices.DeleteFunc(candidates, d.isLate)
+	r.candidates = slices.DeleteFunc(candidates, r.isLate)
+}
+
+// settle finds which of the answers in the rollouts of all homes count for which thread.
+func (d *discovery) settle(roots []*root) {
+	var accounts []*kit.Account
+	for _, r := range roots {
+		for _, f := range r.candidates {
+			if f.ledger != nil {
+				f.spent = &kit.Account{ID: f.id, Ledgers: []*kit.Ledger{f.ledger}, Last: f.facts.last, Model: f.facts.model, CWD: f.facts.cwd, Branch: f.facts.branch}
+				accounts = append(accounts, f.spent)
+			}
+		}
+	}
+	d.answer.Settle(accounts)
+}
+
+// addRoot adds the sessions of one Codex home to the answer.
+func (d *discovery) addRoot(ctx context.Context, r *root) {
+	candidates := r.candidates
 	ids := make([]string, len(candidates))
 	for i, c := range candidates {
 		ids[i] = c.id
@@ -86,21 +105,21 @@ func (d *discovery) root(ctx context.Context, r *root) {
 		// A session of which only a part was read in time is left out: its earlier state is better.
 		switch {
 		case c.host == nil && kit.IsOver(ctx):
-			d.late++
+			r.late++
 		case c.host == nil && c.err == nil && c.isEmpty():
 			d.answer.Skip("empty rollout", 1)
 		case c.err == nil || c.host != nil:
 			d.session(r, c, threads[c.id], names[c.id], answers[c.id])
 		}
 	}
-	d.answer.NotRead(filepath.Join(r.path, "sessions"), "rollouts", d.late, all)
+	d.answer.NotRead(filepath.Join(r.path, "sessions"), "rollouts", r.late, r.all)
 }
 
 // isLate reports whether the rollout was not read in time, and counts it then.
-func (d *discovery) isLate(f *found) bool {
+func (r *root) isLate(f *found) bool {
 	late := adapters.IsOutOfTime(f.err)
 	if late {
-		d.late++
+		r.late++
 	}
 	return late
 }
@@ -108,7 +127,6 @@ func (d *discovery) isLate(f *found) bool {
 // candidates returns the rollouts that the query asks for.
 func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]int) []*found {
 	var list []*found
-	d.late = 0
 	add := func(ro rollout) {
 		host := d.running.hostOf(ro.path, ro.id, owners[ro.id])
 		if host != nil || d.query.Since.IsZero() || len(d.query.IDs) > 0 || !ro.info.ModTime().Before(d.query.Since) ||
@@ -136,7 +154,7 @@ func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]i
 	listing, cancel := kit.Part(ctx, 3)
 	defer cancel()
 	rollouts, late, problems := d.adapter.walk(listing, r.path, wanted, isRecent, search)
-	d.late = late
+	r.late = late
 	d.answer.Problem(problems...)
 	for _, ro := range rollouts {
 		add(ro)
@@ -266,10 +284,13 @@ func (d *discovery) read(ctx context.Context, list []*found) {
 		}
 		var read rolloutFacts
 		read, f.info, f.err = d.adapter.rollouts.read(ctx, f.path, f.info, &d.query)
-		f.facts, f.usage, f.tokens = read.facts, read.usage, read.tokens
-		if d.query.Usage && f.err == nil && f.usage == nil && f.facts.totals != nil {
+		f.facts, f.ledger, f.tokens = read.facts, read.ledger, read.tokens
+		if d.query.Usage && f.err == nil && f.ledger == nil && f.facts.totals != nil {
 			d.answer.Skip("usage not read in time", 1)
 			d.answer.LeaveOut(kit.NotInTime, 1)
+		}
+		if read.unsure {
+			d.answer.LeaveOut(kit.Contradictory, 1)
 		}
 	})
 }

@@ -20,7 +20,8 @@ type head struct {
 	byRemote                 bool   // codex exec --remote began it, in the daemon
 	guardian                 bool   // a model reviews requests of its parent in it
 	client                   string // the program in which the agent runs; empty: a terminal, or not known
-	forkedFrom               string // the thread whose records the rollout begins with
+	forkedFrom               string // the thread from which it was forked
+	continues                string // the thread whose rollout has its first records (0.171); otherwise a fork begins with copies of them
 	task                     string // the name that a parent gave to its sub-agent
 	started                  time.Time
 	written                  time.Time // the first line
@@ -58,6 +59,8 @@ func parseHead(line []byte) (head, error) {
 			from = string(agentfile.Text(raw))
 			h.guardian = from == "guardian_review"
 			h.subagent = h.subagent || h.guardian || from == "subagent"
+		case "history_base":
+			h.continues, _ = agentfile.Head(agentfile.Get(raw, "thread_id"), textLimit)
 		case "subagent_history_start_ordinal":
 			h.inherited, _ = agentfile.Int(raw)
 		case "source": // a word; for a sub-agent an object
@@ -83,6 +86,9 @@ func parseHead(line []byte) (head, error) {
 	}
 	return h, nil
 }
+
+// isHeir reports whether the thread may count on from the sum of another one.
+func (h *head) isHeir() bool { return h.forkedFrom != "" || h.continues != "" || h.inherited > 0 }
 
 // clientOf returns the program that an originator stands for; empty for Codex's own interfaces. A client of the app-server
 // gives its own name.

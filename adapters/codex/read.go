@@ -52,16 +52,18 @@ var errEnough = errors.New("read enough")
 // readHead reads the first line and the records up to the first prompt. Those that the thread has from another one are passed over.
 func (p *progress) readHead(ctx context.Context, r io.ReaderAt) error {
 	var b beginning
+	inherited := false // what the thread has from another one was looked for
 	read := func(line []byte, offset int64) error {
 		b.line(line, offset == 0)
-		if b.enough || offset == 0 && newCopies(&b.facts.head).active {
+		if b.enough || offset == 0 && !inherited && b.facts.isHeir() {
 			return errEnough
 		}
 		return nil
 	}
 	_, _, err := agentfile.Forward(ctx, io.NewSectionReader(r, 0, headLimit), 0, headLine, read)
 	if errors.Is(err, errEnough) && !b.enough {
-		if err := b.facts.readCopies(ctx, r); err != nil {
+		inherited = true
+		if err := b.facts.readInherited(ctx, r); err != nil {
 			return err
 		}
 		_, _, err = agentfile.Forward(ctx, io.NewSectionReader(r, 0, b.facts.copied+headLimit), b.facts.copied, headLine, read)

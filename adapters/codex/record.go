@@ -48,7 +48,7 @@ type record struct {
 	at      time.Time
 	ordinal int64 // -1 in versions without (before 0.169)
 	turn    string
-	thread  string // of a usage record that names one
+	thread  string // of a usage record that names one; meta: the thread
 	end     int64  // where its line ends in the rollout
 	text    string // prompt, error, reason of an abort
 	limited bool   // failure: a limit of the provider's was reached
@@ -62,7 +62,9 @@ type record struct {
 	said      string // completed: the beginning of the last message
 
 	model, cwd, approval, reviewer string
-	totals                         *tokens
+	totals                         *tokens // of the thread so far, with what it inherited
+	used                           *tokens // of the answer alone
+	answer                         string  // usage: the id of the answer, since 0.169
 	context, window                int64
 
 	unknown string // why the record or a part of it is skipped
@@ -157,7 +159,7 @@ func parse(line []byte) (record, error) {
 	r := record{kind: activity, at: l.at, ordinal: l.ordinal}
 	switch string(l.name) {
 	case "session_meta":
-		r.kind = meta
+		r.kind, r.thread = meta, agentfile.String(agentfile.Get(payload, "id"))
 	case "event_msg":
 		r.event(payload)
 	case "response_item":
@@ -284,6 +286,7 @@ func (r *record) item(payload []byte) {
 
 func (r *record) settings(raw []byte) {
 	r.kind = settings
+	r.turn = agentfile.String(agentfile.Get(raw, "turn_id"))
 	r.model = agentfile.String(agentfile.Get(raw, "model"))
 	r.cwd = agentfile.String(agentfile.Get(raw, "cwd"))
 	r.approval = agentfile.String(agentfile.Get(raw, "approval_policy"))
@@ -299,8 +302,8 @@ func (r *record) tokenCount(payload []byte) {
 		return
 	}
 	r.totals = counts(agentfile.Get(info, "total_token_usage"))
-	if last := counts(agentfile.Get(info, "last_token_usage")); last != nil {
-		r.context = last.total
+	if r.used = counts(agentfile.Get(info, "last_token_usage")); r.used != nil {
+		r.context = r.used.total
 	}
 	r.window, _ = agentfile.Int(agentfile.Get(info, "model_context_window"))
 }
@@ -310,9 +313,10 @@ func (r *record) tokenCount(payload []byte) {
 func (r *record) usageRecord(payload []byte) {
 	r.kind = usage
 	r.thread = agentfile.String(agentfile.Get(payload, "thread_id"))
+	r.turn, r.answer = agentfile.String(agentfile.Get(payload, "turn_id")), agentfile.String(agentfile.Get(payload, "response_id"))
 	r.totals = counts(agentfile.Get(payload, "thread_token_usage"))
-	if last := counts(agentfile.Get(payload, "usage")); last != nil {
-		r.context = last.total
+	if r.used = counts(agentfile.Get(payload, "usage")); r.used != nil {
+		r.context = r.used.total
 	}
 }
 

@@ -25,6 +25,9 @@ type root struct {
 	info  fs.FileInfo
 	state []string
 	host  []*host // those known to use it
+
+	candidates []*found // the rollouts that the query asks for
+	late, all  int      // rollouts that were not examined in time, and all
 }
 
 // homeSearch collects the Codex homes in use.

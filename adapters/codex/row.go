@@ -56,7 +56,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		FirstPrompt: f.facts.firstPrompt, LastPrompt: f.facts.lastPrompt,
 		Parent: cmp.Or(f.facts.parent, row.parent), Version: cmp.Or(f.facts.version, row.version),
 		Host: f.facts.client, Headless: f.isHeadless(d.shownBy[f.id], d.attended[f.id]), Review: f.facts.guardian, Archived: filepath.Base(filepath.Dir(f.path)) == archive,
-		Tokens: cmp.Or(f.tokens, f.facts.tokenTotals()), Usage: f.usage, Context: adapters.Context{Used: f.facts.context, Window: f.facts.window},
+		Tokens: cmp.Or(f.tokens, f.facts.tokenTotals()), Usage: f.spent.Steps(), Context: adapters.Context{Used: f.facts.context, Window: f.facts.window},
 		StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.prompted, Files: []string{f.path}, Home: r.path,
 	}
 	if out.Limited {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
 	"rollcall/internal/must"
 )
 
@@ -52,6 +53,16 @@ func TestBytesReadOfARolloutThatGrows(t *testing.T) {
 	}
 }
 
+// steps returns what counts for the thread if it is the only one.
+func (f rolloutFacts) steps() []adapters.Usage {
+	if f.ledger == nil {
+		return nil
+	}
+	a := &kit.Account{Ledgers: []*kit.Ledger{f.ledger}, Last: f.last, Model: f.model, CWD: f.cwd, Branch: f.branch}
+	kit.Settle([]*kit.Account{a})
+	return a.Usage
+}
+
 // What was read in steps is what is read at once, and only what was added is read.
 func TestUsageOfARolloutThatGrows(t *testing.T) {
 	lines := rolloutDays(40)
@@ -67,15 +78,15 @@ func TestUsageOfARolloutThatGrows(t *testing.T) {
 	}
 	for n := 4; n <= len(lines); n += 9 {
 		must.Do(t, os.WriteFile(path, []byte(strings.Join(lines[:n], "\n")+"\n"), 0o600))
-		if n%2 == 0 && ask(&grown, t.Context(), false).usage != nil {
+		if n%2 == 0 && ask(&grown, t.Context(), false).ledger != nil {
 			t.Error("usage is returned without Query.Usage")
 		}
 		got, want := ask(&grown, t.Context(), true), ask(&cache{}, t.Context(), true)
-		if !reflect.DeepEqual(got.usage, want.usage) {
-			t.Fatalf("after %d lines: %+v, at once %+v", n, got.usage, want.usage)
+		if !reflect.DeepEqual(got.steps(), want.steps()) {
+			t.Fatalf("after %d lines: %+v, at once %+v", n, got.steps(), want.steps())
 		}
 	}
-	steps := ask(&grown, t.Context(), true).usage
+	steps := ask(&grown, t.Context(), true).steps()
 	if len(steps) < 38 {
 		t.Fatalf("%d steps", len(steps))
 	}
@@ -102,11 +113,11 @@ func TestUsageNotReadInTime(t *testing.T) {
 	q := &adapters.Query{Usage: true}
 	r.facts, r.Next = p.facts, p.next
 	r.usage = newUsageScan(&p.facts.head)
-	if r.now(q).usage != nil {
+	if r.now(q).ledger != nil {
 		t.Error("a scan that is not finished gives steps")
 	}
-	if err := r.readUsage(past, file, &p, q); err != nil || len(r.now(q).usage) != 40 {
-		t.Errorf("%v, %d steps", err, len(r.now(q).usage))
+	if err := r.readUsage(past, file, &p, q); err != nil || len(r.now(q).steps()) != 40 {
+		t.Errorf("%v, %d steps", err, len(r.now(q).steps()))
 	}
 	over, stop := context.WithCancel(t.Context())
 	stop()
@@ -179,7 +190,7 @@ func holdTotals(t *testing.T, lines []string, want adapters.Tokens) {
 			t.Errorf("%s: a list has %+v, want %+v", how, got, want)
 		}
 		var used adapters.Tokens
-		for _, u := range ask(c, adapters.Query{Totals: true, Usage: true}).usage {
+		for _, u := range ask(c, adapters.Query{Totals: true, Usage: true}).steps() {
 			used.Add(u.Tokens)
 		}
 		if used != want {

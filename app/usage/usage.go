@@ -263,7 +263,7 @@ func (t *tally) keyOf(s *app.Session, u *adapters.Usage, day string) string {
 			return cmp.Or(u.Branch, s.Branch)
 		}
 	case ByHome:
-		return s.Home
+		return cmp.Or(u.Home, s.Home)
 	case ByGroup:
 		if s.Launch != nil {
 			return s.Launch.Group

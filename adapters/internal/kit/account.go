@@ -44,6 +44,14 @@ type owner struct {
 	shared  bool // several entries have its id
 }
 
+// Steps returns what counts for the session, nil for a nil account.
+func (a *Account) Steps() []adapters.Usage {
+	if a == nil {
+		return nil
+	}
+	return a.Usage
+}
+
 // Settle counts each answer of the accounts once. Of several accounts that hold an answer, the one counts in which it was given: the one whose
 // record does not say that it is a copy, and of several of those the session that ended first, which a later one continued.
 func Settle(accounts []*Account) {

@@ -107,6 +107,7 @@ const (
 	NotReadable   = "not readable"
 	NotInTime     = "not read in time"
 	NoSession     = "of sub-agents whose session is gone"
+	Contradictory = "with counts of tokens that contradict each other" // their answers count as each was stated alone
 )
 
 // Skipped returns the number of records or files that were skipped for a reason.
@@ -172,7 +173,7 @@ func (a *Answer) CountVersion(version string) {
 
 // AddOnce adds a session unless the answer has one with its id. Of two sessions with the same
 // id the answer keeps the one that isLive accepts, else the one that was active last, and
-// counts the other as skipped for the reason. AddOnce counts the version of each session once.
+// counts the other as skipped for the reason, but for its usage. AddOnce counts the version of each session once.
 func (a *Answer) AddOnce(s adapters.Session, reason string, isLive func(*adapters.Session) bool) {
 	a.mu.Lock()
 	i, again := a.index[s.ID]
@@ -187,8 +188,13 @@ func (a *Answer) AddOnce(s adapters.Session, reason string, isLive func(*adapter
 	defer a.mu.Unlock()
 	known := &a.roll.Sessions[i]
 	if live, was := isLive(&s), isLive(known); live && !was || live == was && s.LastActivityAt.After(known.LastActivityAt) {
-		*known = s
+		*known, s = s, *known
 	}
+	for _, u := range s.Usage { // each answer counts once, here or there
+		u.Home = cmp.Or(u.Home, s.Home)
+		known.Usage = append(slices.Clip(known.Usage), u)
+	}
+	slices.SortStableFunc(known.Usage, func(x, y adapters.Usage) int { return x.At.Compare(y.At) })
 }
 
 // Has reports whether the answer has a session with that id.
