@@ -47,7 +47,7 @@ var description = adapters.Register(adapters.Description{
 const (
 	homeVariable = "COPILOT_HOME"
 	folderName   = ".copilot"
-	factsFormat  = 2 // must be raised when the same facts get another meaning
+	factsFormat  = 3 // must be raised when the same facts get another meaning
 )
 
 // New makes the adapter. It reads nothing yet.

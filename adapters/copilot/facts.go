@@ -191,7 +191,7 @@ func (f *facts) enter(r *record, at time.Time) {
 	f.metered = true
 	f.uncounted = max(0, f.uncounted-1) // a version that states both
 	usage := r.get("usage")
-	e := kit.Entry{At: at, Model: kit.Short(agentfile.Get(usage, "model")), CWD: f.cwd, Branch: f.branch, Tokens: tokensOf(usage)}
+	e := kit.Entry{At: at, Model: kit.Short(agentfile.Get(usage, "model")), CWD: f.cwd, Branch: f.branch, Tokens: tokensOf(usage, detailsIn(usage))}
 	source := kit.Short(agentfile.Get(usage, "accounting", "sourceSessionId"))
 	e.Copied = source != "" && source != f.id
 	e.ID = xxhash.Sum64String(kit.Short(r.id)) | 1
@@ -205,12 +205,41 @@ func (f *facts) enter(r *record, at time.Time) {
 	}
 }
 
-// tokensOf returns the tokens of a record of usage, whose input includes what came from a cache.
-func tokensOf(usage []byte) (t adapters.Tokens) {
+// tokensOf returns the tokens of a record of usage. Its input includes what was read from a cache and written to it, as 1.0.59 to 1.0.102 state it of Claude's
+// models; details, if there are any, name the parts.
+func tokensOf(usage, details []byte) (t adapters.Tokens) {
 	count := func(name string) int64 { return kit.Count(usage, name) }
 	t = adapters.Tokens{Output: count("outputTokens"), CacheRead: count("cacheReadTokens"), CacheWrite: count("cacheWriteTokens"), Reasoning: count("reasoningTokens")}
-	t.Input = max(0, count("inputTokens")-t.CacheRead)
+	if n, ok := detail(details, "input"); ok {
+		t.Input = n
+		return t
+	}
+	t.Input = count("inputTokens")
+	for _, cached := range []int64{t.CacheRead, t.CacheWrite} {
+		if cached <= t.Input {
+			t.Input -= cached
+		}
+	}
 	return t
+}
+
+// detailsIn returns the parts of a record's tokens; nil if it does not state them.
+func detailsIn(record []byte) []byte {
+	if details := agentfile.Get(record, "tokenDetails"); details != nil {
+		return details
+	}
+	return agentfile.Get(record, "copilotUsage", "tokenDetails")
+}
+
+// detail returns the number of tokens of a kind. A record of the price lists the kinds, others have a member for each.
+func detail(details []byte, kind string) (n int64, ok bool) {
+	n, ok = agentfile.Int(agentfile.Get(details, kind, "tokenCount"))
+	kit.Each(details, func(one []byte) {
+		if string(agentfile.Text(agentfile.Get(one, "tokenType"))) == kind {
+			n, ok = agentfile.Int(agentfile.Get(one, "tokenCount"))
+		}
+	})
+	return n, ok
 }
 
 // sum adds what a process of a version without records of usage used, as it states it at its end. It is not known whether the sums of a second process
@@ -221,7 +250,7 @@ func (f *facts) sum(r *record, at time.Time) {
 		return
 	}
 	_ = agentfile.Top(r.get("modelMetrics"), func(model, metrics []byte) bool {
-		f.ledger.Answer(kit.Entry{At: at, Model: adapters.CutTo(string(model), textLimit), Tokens: tokensOf(agentfile.Get(metrics, "usage"))})
+		f.ledger.Answer(kit.Entry{At: at, Model: adapters.CutTo(string(model), textLimit), Tokens: tokensOf(agentfile.Get(metrics, "usage"), detailsIn(metrics))})
 		f.uncounted = 0
 		return true
 	})
