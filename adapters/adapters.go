@@ -260,6 +260,8 @@ type Ledger struct {
 	Answers int            // that count
 	Copies  int            // answers in the sessions' files that count for another session, in which they were given
 	LeftOut map[string]int // the number of files that count nowhere, by reason: what is true of them ("not recognised")
+	// LeftOutAnswers is how many answers these files are known to have, by the same reasons.
+	LeftOutAnswers map[string]int
 }
 
 // Adapter reports the sessions one agent knows of. It is safe for concurrent

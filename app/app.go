@@ -208,13 +208,17 @@ type Event struct {
 	With []Session
 }
 
-// FilesLeftOut returns the numbers of files whose answers the sums of usage leave out, by reason.
-func (s *Snapshot) FilesLeftOut() map[string]int {
-	files := map[string]int{}
+// FilesLeftOut returns the numbers of files whose answers the sums of usage leave out, by reason, and how many answers these are, where that is known.
+func (s *Snapshot) FilesLeftOut() (files, answers map[string]int) {
+	files, answers = map[string]int{}, map[string]int{}
 	for i := range s.Adapters {
-		for why, n := range s.Adapters[i].Ledger.LeftOut {
+		l := &s.Adapters[i].Ledger
+		for why, n := range l.LeftOut {
 			files[why] += n
 		}
+		for why, n := range l.LeftOutAnswers {
+			answers[why] += n
+		}
 	}
-	return files
+	return files, answers
 }

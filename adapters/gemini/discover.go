@@ -116,10 +116,10 @@ func (d *discovery) listChats(ctx context.Context, p *project, dir, parent strin
 		f := &file{Chat: kit.Chat{Path: filepath.Join(dir, e.Name())}, project: p, parent: parent}
 		if m := sessionName.FindStringSubmatch(e.Name()); parent == "" && m != nil {
 			f.label = m[1]
-		} else if parent == "" && e.IsDir() && kit.Is(e.Name()) {
+		} else if parent == "" && e.IsDir() {
 			d.listChats(ctx, p, f.Path, e.Name())
 			continue
-		} else if f.label, _ = strings.CutSuffix(e.Name(), ".jsonl"); parent == "" || f.label == e.Name() {
+		} else if f.label = subLabel(e.Name()); parent == "" || f.label == "" {
 			continue
 		}
 		chat, ok, hidden := d.answer.Stat(p.home, f.Path)
@@ -131,6 +131,19 @@ func (d *discovery) listChats(ctx context.Context, p *project, dir, parent strin
 			}
 		}
 	}
+}
+
+// subLabel returns the id in the name of a sub-agent's file, which is a line for each record or, in versions of March and April 2026, one object; empty for
+// another file.
+func subLabel(name string) string {
+	label, ok := strings.CutSuffix(name, ".jsonl")
+	if !ok {
+		label, ok = strings.CutSuffix(name, ".json")
+	}
+	if !ok {
+		return ""
+	}
+	return label
 }
 
 // findCWD finds the working folder of a project, which a file in it names, and projects.json. It is not known if they differ.
@@ -158,7 +171,10 @@ func (d *discovery) read() {
 			d.take(s)
 		}
 		return read.known
-	}, func(f *file) { f.project.hidden = true })
+	}, func(f *file) {
+		// What belongs to no session, such as the files of the service that extracts skills (chats/skill-extraction-XXXXXXXX), no process has.
+		f.project.hidden = f.project.hidden || f.parent == "" || kit.Is(f.parent)
+	})
 }
 
 // wants reports whether a file has to be read: the query asks for it, or a live process can have it, because it was written since the process

@@ -38,10 +38,26 @@ func (d *discovery) match() {
 		}
 	}
 	for _, s := range d.subs {
-		if s.parent = d.byID[s.project.home+"\x00"+s.file.parent]; s.parent != nil {
+		s.parent = d.mainOf(s)
+		if s.parent != nil {
 			s.owner, s.how, s.doubt = s.parent.owner, s.parent.how, s.parent.doubt
 		}
 	}
+}
+
+// mainOf returns the session for which a sub-agent works, which another sub-agent may have started; nil if it is gone.
+func (d *discovery) mainOf(s *session) *session {
+	for range d.subs {
+		if main := d.byID[s.project.home+"\x00"+s.file.parent]; main != nil {
+			return main
+		}
+		i := slices.IndexFunc(d.subs, func(o *session) bool { return o.id == s.file.parent && o.project == s.project })
+		if i < 0 {
+			return nil
+		}
+		s = d.subs[i]
+	}
+	return nil
 }
 
 func (d *discovery) assign(p *process, s *session, how string) { p.session, s.owner, s.how = s, p, how }

@@ -226,7 +226,7 @@ func (d *discovery) settle() {
 			s.spent = &kit.Account{ID: s.id, Ledgers: s.ledgers, Last: latest(s.last, s.at), Model: s.model, CWD: s.project.cwd}
 			accounts = append(accounts, s.spent)
 		case !own && up == nil:
-			d.answer.LeaveOut(kit.NoSession, 1)
+			d.answer.LeaveOutAll(kit.NoSession, s.ledgers...)
 		case own, s.unsure, up.spent == nil:
 			d.answer.LeaveOut(kit.NotReadable, len(s.ledgers))
 		default:

@@ -50,9 +50,10 @@ type doctorAdapterJSON struct {
 	Skipped  map[string]int `json:"skipped,omitempty"`
 	Program  string         `json:"program,omitempty"` // path of the agent's program
 	// What the sums of "rollcall usage" are made of.
-	Answers int            `json:"answers,omitempty"`
-	Copies  int            `json:"copies,omitempty"`
-	LeftOut map[string]int `json:"left_out,omitempty"` // files, by reason
+	Answers        int            `json:"answers,omitempty"`
+	Copies         int            `json:"copies,omitempty"`
+	LeftOut        map[string]int `json:"left_out,omitempty"` // files, by reason
+	LeftOutAnswers map[string]int `json:"left_out_answers,omitempty"`
 }
 
 type doctorCommand struct {
@@ -91,7 +92,7 @@ func (c *doctorCommand) run() error {
 		failed = failed || h.State == app.Failed
 		d.Adapters = append(d.Adapters, doctorAdapterJSON{AdapterJSON: adapterAsJSON(h),
 			Problems: h.Problems, Missing: missing(h.LookedIn), Versions: h.Versions, Format: h.Format, Skipped: h.Skipped, Program: c.program(h.Name),
-			Answers: ledger.Answers, Copies: ledger.Copies, LeftOut: ledger.LeftOut})
+			Answers: ledger.Answers, Copies: ledger.Copies, LeftOut: ledger.LeftOut, LeftOutAnswers: ledger.LeftOutAnswers})
 	}
 	if c.asJSON {
 		err = c.json(d)
@@ -241,7 +242,7 @@ func (a *doctorAdapterJSON) ledger() string {
 	if a.Copies > 0 {
 		parts = append(parts, ifelse(a.Copies == 1, "1 copy", fmt.Sprintf("%d copies", a.Copies))+" left out")
 	}
-	return strings.Join(append(parts, present.LeftOutFiles(a.LeftOut)...), ", ")
+	return strings.Join(append(parts, present.LeftOutFiles(a.LeftOut, a.LeftOutAnswers)...), ", ")
 }
 
 func (a *doctorAdapterJSON) summary() string {

@@ -46,7 +46,8 @@ original is gone. What sub-agents used counts for their session.
 A turn is a prompt of yours that the agent answered. The cost is the one that the
 agents report. For sessions whose agent reports none, it is computed from your prices
 ([prices."MODEL"] in the settings); without prices it is empty. Not all agents report
-reasoning tokens; they are part of the output.`,
+reasoning tokens; they are part of the output, but of ` + reasoningApart() + `,
+which count it beside that.`,
 		Example: `  rollcall usage
   rollcall usage --by model --since 30d
   rollcall usage --by project --since all --csv
@@ -122,6 +123,19 @@ func (c *usageCommand) run() error {
 	return nil
 }
 
+// reasoningApart returns the agents that do not count reasoning as a part of the output.
+func reasoningApart() string {
+	var titles []string
+	for _, d := range adapters.Described() {
+		if d.ReasoningApart {
+			titles = append(titles, d.Title)
+		}
+	}
+	slices.Sort(titles)
+	last := len(titles) - 1
+	return strings.Join(titles[:max(last, 0)], ", ") + " and " + strings.Join(titles[max(last, 0):], "")
+}
+
 // usageJSON is the JSON document of usage.
 type usageJSON struct {
 	Schema   int                   `json:"schema"`
@@ -132,11 +146,13 @@ type usageJSON struct {
 	Total    usage.Row             `json:"total"`
 	Untimed  int                   `json:"untimed_sessions,omitempty"`
 	LeftOut  map[string]int        `json:"left_out,omitempty"` // files, by reason
+	Answers  map[string]int        `json:"left_out_answers,omitempty"`
 	Adapters []machine.AdapterJSON `json:"adapters"`
 }
 
 func usageAsJSON(t *usage.Table, snap *app.Snapshot, since time.Time) usageJSON {
-	return usageJSON{LeftOut: snap.FilesLeftOut(), Schema: schema, At: timestamp(snap.At), By: t.By, Since: timestamp(since), Untimed: t.Untimed, Rows: append([]usage.Row{}, t.Rows...), Total: t.Total,
+	files, answers := snap.FilesLeftOut()
+	return usageJSON{LeftOut: files, Answers: answers, Schema: schema, At: timestamp(snap.At), By: t.By, Since: timestamp(since), Untimed: t.Untimed, Rows: append([]usage.Row{}, t.Rows...), Total: t.Total,
 		Adapters: newDocument(snap.At, nil, snap.Adapters).Adapters}
 }
 

@@ -383,14 +383,21 @@ func StoppedBy(by proc.Signal, through string, took time.Duration) string {
 	return "stopped " + when + ": " + how
 }
 
-// LeftOutFiles returns a text for each reason for which files are left out of sums: "3 files not recognised".
-func LeftOutFiles(files map[string]int) (words []string) {
+// LeftOutFiles returns a text for each reason for which files are left out of sums: "3 files not recognised", with the number of answers if it is known.
+func LeftOutFiles(files, answers map[string]int) (words []string) {
 	for _, why := range slices.Sorted(maps.Keys(files)) {
 		text := fmt.Sprintf("%d files ", files[why])
 		if files[why] == 1 {
 			text = "1 file "
 		}
-		words = append(words, text+Line(why))
+		text += Line(why)
+		switch n := answers[why]; {
+		case n == 1:
+			text += " (1 answer)"
+		case n > 1:
+			text += fmt.Sprintf(" (%d answers)", n)
+		}
+		words = append(words, text)
 	}
 	return words
 }

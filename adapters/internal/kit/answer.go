@@ -34,7 +34,7 @@ func (a *Answer) Clone() *Answer {
 	defer a.mu.Unlock()
 	roll := adapters.Roll{Sessions: slices.Clone(a.roll.Sessions), Remotes: slices.Clone(a.roll.Remotes), LookedIn: slices.Clone(a.roll.LookedIn),
 		Versions: maps.Clone(a.roll.Versions), Skipped: maps.Clone(a.roll.Skipped), Ledger: a.roll.Ledger}
-	roll.Ledger.LeftOut = maps.Clone(a.roll.Ledger.LeftOut)
+	roll.Ledger.LeftOut, roll.Ledger.LeftOutAnswers = maps.Clone(a.roll.Ledger.LeftOut), maps.Clone(a.roll.Ledger.LeftOutAnswers)
 	return &Answer{roll: roll, problems: slices.Clone(a.problems), watch: slices.Clone(a.watch), index: maps.Clone(a.index)}
 }
 
@@ -95,10 +95,33 @@ func (a *Answer) LeaveOut(why string, n int) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.roll.Ledger.LeftOut == nil {
-		a.roll.Ledger.LeftOut = map[string]int{}
+	l := &a.roll.Ledger
+	l.LeftOut = plus(l.LeftOut, why, n)
+}
+
+// LeaveOutAll counts files whose answers are known and count nowhere, each with its ledger. An answer that several of them have counts once.
+func (a *Answer) LeaveOutAll(why string, ledgers ...*Ledger) {
+	if len(ledgers) == 0 {
+		return
 	}
-	a.roll.Ledger.LeftOut[why] += n
+	all := &Account{Ledgers: ledgers}
+	Settle([]*Account{all})
+	a.LeaveOut(why, len(ledgers))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i := range all.Usage {
+		if l, n := &a.roll.Ledger, all.Usage[i].Answers; n > 0 {
+			l.LeftOutAnswers = plus(l.LeftOutAnswers, why, n)
+		}
+	}
+}
+
+func plus(counts map[string]int, why string, n int) map[string]int {
+	if counts == nil {
+		counts = map[string]int{}
+	}
+	counts[why] += n
+	return counts
 }
 
 // The reasons why the answers in a file count nowhere.
