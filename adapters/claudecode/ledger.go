@@ -163,7 +163,7 @@ func (f *folder) addAgents() {
 			a.session = a.sums.session
 		}
 		if s := f.sessions[a.session]; s != nil {
-			s.spent.Ledgers = append(s.spent.Ledgers, &a.sums.ledger.Ledger)
+			s.spent.Agents = append(s.spent.Agents, &a.sums.ledger.Ledger)
 		} else if a.session != "" && !f.exists(a.session) {
 			f.answer.LeaveOut(kit.NoSession, 1)
 		}

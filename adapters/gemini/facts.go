@@ -23,7 +23,6 @@ type facts struct {
 	resumed   bool // the next list of messages is that of a process that resumed the session
 	rewriting bool // the history is being written again after an interruption (0.61.0)
 	messages  bool // a message was read
-	spawned   bool // the session is a sub-agent, whose prompt is not the user's
 
 	model, title, firstPrompt, lastPrompt string
 	prompted                              time.Time // when the last turn began
@@ -118,7 +117,6 @@ func (f *facts) record(r *record) {
 		f.message(r)
 	case r.session != nil:
 		f.known, f.id, f.at = true, kit.Short(r.session), agentfile.Time(r.start)
-		f.spawned = string(agentfile.Text(r.kind)) == "subagent"
 		f.seen(f.at)
 		f.open(f.at)
 	default:
@@ -194,9 +192,7 @@ func (f *facts) user(id, text string, results bool, at time.Time) {
 		f.messages, f.firstPrompt = true, cmp.Or(f.firstPrompt, text)
 		f.lastPrompt, f.prompted, f.promptID, f.doing, f.doingAt = text, at, id, "", time.Time{}
 		f.turn = turn{state: prompted, why: "the model has the prompt", at: at}
-		if !f.spawned {
-			f.ledger.Prompt()
-		}
+		f.ledger.Prompt()
 	}
 }
 

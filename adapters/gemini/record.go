@@ -12,7 +12,7 @@ import (
 // record has the members of one line of a session's file, as written, or of what its `$set` changes, or of one message in a list.
 type record struct {
 	set, session, rewind, id, at, updated, typ, content, shown []byte
-	calls, tokens, model, messages, summary, start, kind, raw  []byte
+	calls, tokens, model, messages, summary, start, raw        []byte
 	listed                                                     bool // in a list of messages
 }
 
@@ -23,8 +23,7 @@ func parse(line []byte) (r record, err error) {
 			agentfile.Into("id", &r.id), agentfile.Into("timestamp", &r.at), agentfile.Into("lastUpdated", &r.updated),
 			agentfile.Into("type", &r.typ), agentfile.Into("content", &r.content), agentfile.Into("displayContent", &r.shown),
 			agentfile.Into("toolCalls", &r.calls), agentfile.Into("tokens", &r.tokens), agentfile.Into("model", &r.model),
-			agentfile.Into("messages", &r.messages), agentfile.Into("summary", &r.summary), agentfile.Into("startTime", &r.start),
-			agentfile.Into("kind", &r.kind))
+			agentfile.Into("messages", &r.messages), agentfile.Into("summary", &r.summary), agentfile.Into("startTime", &r.start))
 	}
 	r.raw = line
 	if err = read(line); err == nil && r.set != nil {

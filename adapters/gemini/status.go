@@ -230,7 +230,7 @@ func (d *discovery) settle() {
 		case own, s.unsure, up.spent == nil:
 			d.answer.LeaveOut(kit.NotReadable, len(s.ledgers))
 		default:
-			up.spent.Ledgers = append(slices.Clip(up.spent.Ledgers), s.ledgers...)
+			up.spent.Agents = append(up.spent.Agents, s.ledgers...)
 		}
 	}
 	d.answer.Settle(accounts)

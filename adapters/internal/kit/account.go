@@ -16,12 +16,11 @@ import (
 // Account is what one session used: the answers of its ledgers that no other session gave.
 type Account struct {
 	ID      string
-	Ledgers []*Ledger // of its own file first, then of its sub-agents
+	Ledgers []*Ledger // of its own files
+	Agents  []*Ledger // of its sub-agents, whose prompts are not the user's
 	Last    time.Time // of its newest record
 	// Model, CWD and Branch stand for those that an answer does not name.
 	Model, CWD, Branch string
-	// Marked reports that every copy in the ledgers says that it is one: what does not counts, whatever its id.
-	Marked bool
 	// Known are totals that the agent states for the session, copies included. What no entry accounts for, such as answers that were removed
 	// since, counts at Last. Nil: the ledgers hold everything.
 	Known *Known
@@ -85,7 +84,7 @@ func Settle(accounts []*Account) {
 func repeated(accounts []*Account) map[uint64]int {
 	ids := 0
 	for _, a := range accounts {
-		for _, l := range a.Ledgers {
+		for _, l := range a.all() {
 			ids += len(l.ids)/8 + 1
 		}
 	}
@@ -119,8 +118,10 @@ func (a *Account) hasOneOf(ids map[uint64]int) (has bool) {
 	return has
 }
 
+func (a *Account) all() []*Ledger { return slices.Concat(a.Ledgers, a.Agents) }
+
 func (a *Account) eachID(do func(id uint64)) {
-	for _, l := range a.Ledgers {
+	for _, l := range a.all() {
 		l.eachID(do)
 	}
 }
@@ -130,14 +131,20 @@ func (a *Account) endedBefore(b *Account) bool {
 }
 
 func (a *Account) each(do func(e *entry, in *Ledger)) {
-	for _, l := range a.Ledgers {
-		l.each(func(e *entry) { do(e, l) })
-	}
+	a.eachBy((*Ledger).each, do)
 }
 
-func (a *Account) eachSum(do func(e *entry, in *Ledger)) {
+func (a *Account) eachSum(do func(e *entry, in *Ledger)) { a.eachBy((*Ledger).eachSum, do) }
+
+func (a *Account) eachBy(each func(l *Ledger, do func(e *entry)), do func(e *entry, in *Ledger)) {
 	for _, l := range a.Ledgers {
-		l.eachSum(func(e *entry) { do(e, l) })
+		each(l, func(e *entry) { do(e, l) })
+	}
+	for _, l := range a.Agents {
+		each(l, func(e *entry) {
+			e.turns = 0
+			do(e, l)
+		})
 	}
 }
 
@@ -163,7 +170,7 @@ func (a *Account) settle(i int32, owners map[uint64]owner, accounts []*Account) 
 		case e.id == 0 && e.answers == 0 && e.usd != 0:
 			costs = append(costs, a.usage(e, in))
 			return
-		case !repeated, a.Marked && !e.copied:
+		case !repeated:
 		case o.account != i:
 			a.Copies++
 			return

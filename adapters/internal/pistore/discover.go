@@ -288,12 +288,15 @@ func (d *discovery) sessionsOf(list []*session) []*session {
 				d.answer.SkipAll(s.skipped)
 			}
 			i, twice := newest[s.id]
-			switch { // Pi can leave two files of one session: the newer counts
+			switch { // Pi can leave two files of one session: the newer is shown
 			case !twice:
 				newest[s.id] = len(out)
 				out = append(out, s)
 			case s.active().After(out[i].active()):
+				s.twins = append(out[i].twins, out[i])
 				out[i] = s
+			default:
+				out[i].twins = append(out[i].twins, s)
 			}
 		case !mine, errors.Is(s.readErr, fs.ErrNotExist):
 		case s.readErr != nil:

@@ -1,6 +1,7 @@
 package pistore
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,11 +16,17 @@ func (d *discovery) settle(all []*session) {
 	var accounts []*kit.Account
 	for _, s := range all {
 		if s.exact {
-			s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger.Ledger}, Last: s.active(), Model: s.model, CWD: s.cwd, Marked: true}
+			s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger.Ledger}, Last: s.active(), Model: s.model, CWD: s.cwd}
+			for _, o := range s.twins {
+				s.spent.Ledgers = append(s.spent.Ledgers, &o.ledger.Ledger)
+			}
 			accounts = append(accounts, s.spent)
 		}
 	}
 	agentfile.Parallel(len(all), func(i int) { d.addAgents(all[i]) })
+	if len(d.query.IDs) == 0 && d.store.name == Pi {
+		d.leaveOutOrphans()
+	}
 	kit.Settle(accounts)
 	for _, s := range all {
 		if s.spent != nil && s.writer() == d.store.name {
@@ -28,8 +35,9 @@ func (d *discovery) settle(all []*session) {
 	}
 }
 
-// maxDepth is how deep the sessions of sub-agents are nested: <session>/<agent>/run-N/session.jsonl.
-const maxDepth = 4
+// maxDepth is how deep the sessions of sub-agents are nested: <session>/<agent>/run-N/session.jsonl, or <session>/forks/<fork>.jsonl, each of which can have
+// sub-agents again.
+const maxDepth = 24
 
 // addAgents adds what the sub-agents of a session used. pi-subagents keeps their sessions in a folder beside that of the session, with its name.
 func (d *discovery) addAgents(s *session) {
@@ -37,6 +45,11 @@ func (d *discovery) addAgents(s *session) {
 	if info, err := os.Stat(dir); s.spent == nil || !plain || err != nil || !info.IsDir() {
 		return
 	}
+	s.spent.Agents = d.agentsIn(dir)
+}
+
+// agentsIn returns what the sub-agents used whose sessions are below a folder.
+func (d *discovery) agentsIn(dir string) (ledgers []*kit.Ledger) {
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case d.ctx.Err() != nil:
@@ -57,11 +70,32 @@ func (d *discovery) addAgents(s *session) {
 		if err == nil {
 			f, err = d.transcript(path).read(d.ctx, info, true, true)
 		}
-		if err == nil && f.known && f.exact {
-			s.spent.Ledgers = append(s.spent.Ledgers, &f.ledger.Ledger)
-		} else {
+		switch {
+		case err != nil, f.known && !f.exact:
 			d.answer.LeaveOut(kit.NotReadable, 1)
+		case f.known:
+			ledgers = append(ledgers, &f.ledger.Ledger)
+		default:
+			d.answer.LeaveOut(kit.NotRecognised, 1)
 		}
 		return nil
 	})
+	return ledgers
+}
+
+// leaveOutOrphans counts the sub-agents in the folders of sessions whose file is gone.
+func (d *discovery) leaveOutOrphans() {
+	for _, root := range d.roots {
+		folders, _ := agentfile.Entries(d.ctx, root) // what can't be read was said when the sessions were listed
+		for _, folder := range folders {
+			dir := filepath.Join(root, folder.Name())
+			inside, _ := agentfile.Entries(d.ctx, dir)
+			for _, e := range inside {
+				path := filepath.Join(dir, e.Name())
+				if _, err := os.Lstat(path + ".jsonl"); e.IsDir() && sessionName.MatchString(e.Name()) && errors.Is(err, fs.ErrNotExist) {
+					d.answer.LeaveOutAll(kit.NoSession, d.agentsIn(path)...)
+				}
+			}
+		}
+	}
 }

@@ -22,7 +22,8 @@ type session struct {
 	realCWD  string       // cwd without symbolic links
 	spent    *kit.Account // what counts for it; nil: not known, or not asked for
 
-	mayBeLive bool // it was read to find out whether a process has it
+	twins     []*session // further files of it
+	mayBeLive bool       // it was read to find out whether a process has it
 
 	owner *process // the process that certainly has it
 	how   string   // how that is known
