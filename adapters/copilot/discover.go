@@ -248,28 +248,37 @@ func (s *session) title() string {
 
 // addProcesses adds the processes without a session: a terminal before its first prompt.
 func (d *discovery) addProcesses() {
-	if len(d.query.IDs) > 0 && !slices.ContainsFunc(d.query.IDs, adapters.IsProcessID) {
-		return
-	}
 	for _, p := range d.processes {
 		if p.sessions > 0 || !slices.ContainsFunc(d.homes.Paths, p.uses) {
 			continue
 		}
-		row := adapters.ProcessSession(Name, p.Process, p.cwd)
-		row.Parent = p.parent
-		id, continues := p.resumes()
-		switch i := slices.IndexFunc(d.unreadable, p.uses); {
-		case i >= 0:
-			row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d has its session in %s, which can't be read", p.PID, store(d.unreadable[i]))
-		case id != "" && d.answer.Has(id):
-			row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d continues session %s, which another process has: which of the two works is not recorded", p.PID, id)
-		case continues && len(p.holds) == 0:
-			row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d continues a session, and is not recorded as the one that has it", p.PID)
-		}
+		row := d.processRow(p)
 		if len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, row.ID) {
 			d.answer.Add(row)
 		}
 	}
+}
+
+// processRow returns the row of a process whose session has no prompt. What the process holds goes before its command line: one that
+// was to continue a session that another process has, and went back from that (1.0.102), has begun one of its own, and its row has
+// the id of that one, not to be taken for the one in the command line.
+func (d *discovery) processRow(p *process) adapters.Session {
+	row := adapters.ProcessSession(Name, p.Process, p.cwd)
+	row.Parent = p.parent
+	id, continues := p.resumes()
+	switch i := slices.IndexFunc(d.unreadable, p.uses); {
+	case i >= 0:
+		row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d has its session in %s, which can't be read", p.PID, store(d.unreadable[i]))
+	case len(p.has) == 1 && continues && p.has[0] != id:
+		row.ID = p.has[0]
+		row.Evidence = fmt.Sprintf("process %d holds this session, which has no prompt yet; its command line continues another one", p.PID)
+	case len(p.has) > 0:
+	case id != "" && d.answer.Has(id):
+		row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d continues session %s, which another process has: which of the two works is not recorded", p.PID, id)
+	case continues:
+		row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d continues a session, and is not recorded as the one that has it", p.PID)
+	}
+	return row
 }
 
 // maxWatched is the largest number of folders of sessions that are watched.

@@ -38,7 +38,7 @@ type turn struct {
 	open    bool
 	outcome adapters.Outcome // of a turn that is over
 	why     string           // error message, or what makes the turn unreadable
-	lost    bool             // what followed the last prompt can't be read
+	lost    bool             // a line of the open turn can't be read
 	between bool             // the turn has ended after calls: it is followed by another one, in the same millisecond
 	shut    bool             // its process recorded its own end
 	at      time.Time        // of the record that shows the state
@@ -46,6 +46,8 @@ type turn struct {
 	calls   []call           // without a result
 	asked   []request        // without a decision
 	called  bool             // the turn had calls
+	spoke   bool             // the model answered since the turn, or its last call of the model, began
+	silent  bool             // the turn is over without an answer
 }
 
 type call struct {
@@ -69,12 +71,20 @@ func (f *facts) Clone() facts {
 
 func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
 
-// Long implements kit.Gatherer: the state of the turn is not known until the next prompt.
+// Long implements kit.Gatherer.
 func (f *facts) Long(words string) {
 	f.skip(kit.LongLine)
 	f.lines++
 	f.known++ // it is not a form that is not known
-	f.turn = turn{lost: true, why: words, at: f.last}
+	f.loseLine(words)
+}
+
+// loseLine notes a line that can't be read. In a turn it can be what ends the turn, answers a call or decides on a request: the state is not known until
+// a record shows it again. The outcome of a turn that is over stays: what begins another one is followed by a record of its beginning.
+func (f *facts) loseLine(why string) {
+	if f.turn.open {
+		f.turn.lost, f.turn.why, f.turn.at = true, why, f.last
+	}
 }
 
 // Partial implements kit.Gatherer. The record that is being written comes with the next look.
@@ -85,7 +95,7 @@ func (f *facts) Line(line []byte) error {
 	switch n, err := agentfile.Records(line, parse, f.record); {
 	case n == 0:
 		f.lines++
-		f.turn = turn{lost: true, why: "a line that is not a record", at: f.last}
+		f.loseLine("a line that is not a record")
 		fallthrough
 	case err != nil:
 		f.skip("line that is not a record")
@@ -182,7 +192,7 @@ func (f *facts) answer(r *record, at time.Time) {
 	if text := r.text("content"); text != "" {
 		f.reply, f.replied = adapters.CutTo(text, adapters.MaxDoing), at
 	}
-	f.turn.at, f.turn.kind = at, "assistant.message"
+	f.turn.at, f.turn.kind, f.turn.spoke = at, "assistant.message", true
 }
 
 // enter adds what an answer used to the ledger, also that of a sub-agent, which is no session. The number of premium requests that the record states is
@@ -302,9 +312,6 @@ func (t *turn) apply(typ string, r *record, at time.Time) bool {
 
 // step takes a record that begins, continues or ends a turn of the main agent.
 func (t *turn) step(typ string, r *record, at time.Time) {
-	if t.lost {
-		return // it is not known what the record belongs to
-	}
 	switch typ {
 	case "assistant.turn_start":
 		*t = turn{open: true}
@@ -312,14 +319,25 @@ func (t *turn) step(typ string, r *record, at time.Time) {
 		t.called = true
 	case "assistant.turn_end":
 		if t.open {
-			*t = turn{outcome: adapters.Completed, between: t.called}
+			*t = turn{outcome: adapters.Completed, between: t.called, silent: !t.spoke}
 		}
 	case "abort":
 		*t = turn{outcome: adapters.Interrupted}
 	case "session.error":
+		if !t.isEndedBy(r) {
+			return
+		}
 		*t = turn{outcome: adapters.Failed, why: r.text("message")}
 	}
 	t.at, t.kind = at, typ
+}
+
+// isEndedBy reports whether the turn failed with an error: one of the open turn, or of one that has just ended without an answer, which 1.0.34 stores in
+// this order. Errors are stored outside of turns too, when servers are started, models are listed or the user signs in; those of servers and lists
+// can come during a turn (1.0.59, 1.0.102).
+func (t *turn) isEndedBy(failure *record) bool {
+	kind := failure.text("errorType")
+	return (t.open || t.silent) && kind != "mcp" && kind != "model"
 }
 
 // requested returns what a request asks for: the whole command, or the most descriptive member.

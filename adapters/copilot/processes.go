@@ -26,6 +26,7 @@ type process struct {
 	home     string   // as its environment names it; empty: not known
 	root     string   // home without symbolic links; empty: it does not exist here, as that of a container
 	holds    []string // ids of the sessions of which it holds a file, see heldName
+	has      []string // ids of the sessions that are its own by a file that it holds or locked
 	files    bool     // its open files are known
 	pids     []int    // its pid, and those in the namespaces below
 	parent   string   // id of the session whose tool started it
@@ -198,7 +199,8 @@ func (d *discovery) assign() {
 		for _, root := range d.homes.Paths {
 			for _, id := range p.holds {
 				if at := (place{root, id}); p.uses(root) && kit.MayExist(at.dir()) {
-					d.owners[at], found = append(d.owners[at], p), true
+					d.own(at, p)
+					found = true
 				}
 			}
 		}
@@ -217,6 +219,11 @@ func (d *discovery) assign() {
 	}
 }
 
+// own records that a session is a process's own.
+func (d *discovery) own(at place, p *process) {
+	d.owners[at], p.has = append(d.owners[at], p), kit.AppendNew(p.has, at.id)
+}
+
 // assignByLock gives a process the session with a lock of its pid.
 func (d *discovery) assignByLock(p *process) (found bool) {
 	for _, at := range d.all {
@@ -232,7 +239,8 @@ func (d *discovery) assignByLock(p *process) (found bool) {
 			if err != nil || info.ModTime().Before(p.Started.Add(-kit.StartSlack)) || p.files && kit.MayExist(strings.TrimSuffix(lock, ".lock")+".hold") {
 				continue // another process's, which had this pid
 			}
-			d.owners[at], found = append(d.owners[at], p), true
+			d.own(at, p)
+			found = true
 		}
 	}
 	return found

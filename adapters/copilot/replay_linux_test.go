@@ -15,11 +15,11 @@ const recordings = "testdata/recordings/copilot-*"
 
 func newAdapter(cfg adapters.Config) adapters.Adapter { return New(cfg) }
 
-func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 18, newAdapter) }
+func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 19, newAdapter) }
 
-func TestClockSteps(t *testing.T) { adaptertest.ClockSteps(t, recordings, 18, newAdapter) }
+func TestClockSteps(t *testing.T) { adaptertest.ClockSteps(t, recordings, 19, newAdapter) }
 
-func TestProcessesInContainer(t *testing.T) { adaptertest.InContainer(t, recordings, 18, newAdapter) }
+func TestProcessesInContainer(t *testing.T) { adaptertest.InContainer(t, recordings, 19, newAdapter) }
 
 // The file that a process holds says that it began no later than it did, not that it began after the turn: it may be touched.
 func TestHeldFileIsTouched(t *testing.T) {

@@ -101,7 +101,10 @@ func recordsRequests(version string) bool {
 
 // stopped returns the outcome of the turn of a session without a process.
 func (t *turn) stopped() adapters.Outcome {
-	if t.open && !t.shut {
+	switch {
+	case t.lost:
+		return ""
+	case t.open && !t.shut:
 		return adapters.Died
 	}
 	return t.outcome

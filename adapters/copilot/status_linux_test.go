@@ -45,6 +45,10 @@ func (w fixture) put(id, version string, records ...string) string {
 		if data == "" {
 			data = "{}"
 		}
+		if r == damaged {
+			text += `{"type":"user.mess` + "\x00\n"
+			continue
+		}
 		text += line(at.Add(time.Duration(i+1)*time.Second), kind, data)
 	}
 	w.Write(path, text)
@@ -85,6 +89,8 @@ const (
 	called   = `tool.execution_start {"toolCallId":"c1","toolName":"bash","arguments":{"command":"make"}}`
 	asked    = `permission.requested {"requestId":"r1","permissionRequest":{"kind":"shell","toolCallId":"c1","fullCommandText":"make"}}`
 	ended    = `assistant.turn_end {"turnId":"0"}`
+	answered = `assistant.message {"content":"done"}`
+	damaged  = "damaged"
 )
 
 // The status of a session with a process, by its records.
@@ -106,6 +112,15 @@ func TestRunning(t *testing.T) {
 		"between two calls":           {"1.0.102", []string{prompted, begun, called, `tool.execution_complete {"toolCallId":"c1"}`, ended}, "working"},
 		"interrupted":                 {"1.0.102", []string{prompted, begun, "abort", ended}, "idle interrupted"},
 		"failed":                      {"1.0.34", []string{prompted, begun, ended, `session.error {"message":"400 no"}`}, "idle failed"},
+		"an error of a server":        {"1.0.102", []string{prompted, begun, answered, ended, `session.error {"errorType":"mcp","message":"no"}`}, "idle completed"},
+		"a failed login":              {"1.0.102", []string{prompted, begun, answered, ended, `session.error {"errorType":"authentication","message":"no"}`}, "idle completed"},
+		"of a server in a turn":       {"1.0.102", []string{prompted, begun, `session.error {"errorType":"mcp","message":"no"}`}, "working"},
+		"of the open turn":            {"1.0.102", []string{prompted, begun, `session.error {"errorType":"quota","message":"no"}`}, "idle failed"},
+		"before the first turn":       {"1.0.102", []string{`session.error {"errorType":"mcp","message":"no"}`}, "idle"},
+		"a damaged line after it":     {"1.0.102", []string{prompted, begun, answered, ended, damaged}, "idle completed"},
+		"a damaged line in it":        {"1.0.102", []string{prompted, begun, damaged}, "unknown"},
+		"ended after a damaged line":  {"1.0.102", []string{prompted, begun, damaged, answered, ended}, "idle completed"},
+		"begun after a damaged line":  {"1.0.102", []string{prompted, begun, answered, ended, damaged, begun}, "working"},
 		"retried":                     {"1.0.34", []string{prompted, begun, `session.error {"message":"400 no"}`, begun}, "working"},
 		"a notification":              {"1.0.34", []string{prompted, begun, ended, "system.notification", begun}, "working"},
 		"resumed in a turn":           {"1.0.102", []string{prompted, begun, "session.resume"}, "idle"},
