@@ -174,7 +174,7 @@ func stoppedSession(s Session) Session {
 	case inTurn:
 		s.Outcome = adapters.Died
 	}
-	s.Status, s.WaitingFor = adapters.Stopped, ""
+	s.Status, s.WaitingFor, s.Decision = adapters.Stopped, "", ""
 	s.Process, s.Shared = proc.Identity{}, false
 	return s
 }
@@ -201,7 +201,7 @@ func keepStale(b Session, in Input, listed []*adapters.Session) Session {
 		return keepUnread(b, &in, b.Stale.Reason)
 	}
 	if successor := successorOf(&b.Session, listed); successor != "" {
-		b.Status, b.WaitingFor = adapters.Stopped, ""
+		b.Status, b.WaitingFor, b.Decision = adapters.Stopped, "", ""
 		b.Evidence = fmt.Sprintf("process %d now has session %s; before: %s", b.Process.PID, successor, b.Evidence)
 		b.Process = proc.Identity{}
 	}

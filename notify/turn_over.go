@@ -29,6 +29,8 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 		return p.replyAnswered(key, ev)
 	case s.Outcome == adapters.Failed, s.Outcome == adapters.Died:
 		return p.reply(endKind(&s.Session), key, ev, l)
+	case s.Decision != "": // it asks, however long it took
+		return p.reply(Question, key, ev, l)
 	}
 	if took, known := ev.TurnLength(); !known || took < p.rules().ReplyAfter {
 		return nil
@@ -117,6 +119,9 @@ func (p *policy) told(k Kind, key string, ev *app.Event, l *look) []order {
 func FinishedText(ev app.Event) Text {
 	s := present.Brief(ev.Session.Session)
 	what := " replied"
+	if s.Decision != "" {
+		what = " has " + present.Line(s.Decision) + " for your decision"
+	}
 	switch {
 	case s.Unattended || ev.TerminalEnded || s.Status == adapters.Stopped:
 		what = " finished"

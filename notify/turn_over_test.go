@@ -61,6 +61,20 @@ func TestTurnWithoutATerminal(t *testing.T) {
 	}
 }
 
+// A turn that leaves a plan to the user's decision is told as a question at once, however short it was, and withdrawn when the session goes on.
+func TestPlanWaits(t *testing.T) {
+	planned := change("a", adapters.Working, adapters.Idle)
+	planned.Session.Outcome, planned.Session.Decision = adapters.Completed, "a plan"
+	p := newPolicy(func() Rules { return Rules{ReplyAfter: time.Hour, Kinds: map[Kind]Manner{Reply: Off, Question: WithSound}} })
+	orders := p.take([]app.Event{planned}, look{now: noon})
+	if got := said(orders); got != "Codex has a plan for your decision in a [a]" || orders[0].kind != Question || !orders[0].sound {
+		t.Errorf("told %q: %+v", got, orders)
+	}
+	if got := said(p.take([]app.Event{change("a", adapters.Idle, adapters.Working)}, look{now: noon})); got != "withdraw reply codex a" {
+		t.Errorf("then %q", got)
+	}
+}
+
 // The turn of a one-shot and the end of its process are told as one: the end follows the turn at once. What ends later, or in another
 // way, is told.
 func TestOneShot(t *testing.T) {

@@ -16,12 +16,16 @@ type turn struct {
 	since    time.Time // of its beginning or end; zero when that wasn't read
 	last     time.Time // of its newest record, while it is open
 	began    int64     // where the record of its beginning ends in the rollout
+	begun    time.Time // of that record; zero when that wasn't read
 	outcome  adapters.Outcome
 	why      string // of a failed or aborted one
 	limited  bool   // it failed because a limit of the provider was reached
 	prompted bool   // a user's prompt belongs to it
 	worked   bool   // the model was active in it
+	spoke    bool   // the model said something in it
+	full     bool   // the last record of limits in it says that one is reached
 	said     string // the beginning of its last answer, once it has ended
+	plan     string // the beginning of the plan that it proposed last
 	review   review // the state of a review in it
 }
 
@@ -124,7 +128,7 @@ func (f *facts) apply(r record) {
 		f.applyPrompt(r)
 	case started:
 		f.calls, f.skipped = nil, nil
-		f.turn = turn{state: open, id: r.turn, since: r.at, last: r.at, began: r.end}
+		f.turn = turn{state: open, id: r.turn, since: r.at, last: r.at, began: r.end, begun: r.at}
 		f.window = cmp.Or(max(r.window, 0), f.window)
 	case completed, failure, aborted:
 		f.applyEnd(r)
@@ -133,7 +137,7 @@ func (f *facts) apply(r record) {
 		f.turn = turn{state: ended, since: r.at}
 	case reviewed:
 		f.applyReview(r)
-	case answer, call, output, activity:
+	case answer, call, output, planned, activity:
 		f.applyWork(r)
 	}
 }
@@ -154,9 +158,22 @@ func (f *facts) forget(before int64) {
 	if f.promptEnd <= before {
 		f.lastPrompt, f.prompted, f.turn.prompted = "", time.Time{}, false
 	}
-	if f.turn.state == open && f.turn.began <= before {
+	if f.turn.began > before {
+		return
+	}
+	f.turn.begun = time.Time{}
+	if f.turn.state == open {
 		f.turn.id, f.turn.since = "", time.Time{}
 	}
+}
+
+// turnStart returns when the turn of the last prompt began: Codex takes messages while a turn runs, and may compact the thread before it records a
+// prompt. Where the beginning is not recorded, as before 0.106, it is that prompt's time.
+func (f *facts) turnStart() time.Time {
+	if f.turn.prompted && !f.turn.begun.IsZero() {
+		return f.turn.begun
+	}
+	return f.prompted
 }
 
 func (f *facts) applyUsage(r record) {
@@ -170,6 +187,9 @@ func (f *facts) applyUsage(r record) {
 	}
 	f.context = cmp.Or(max(r.context, 0), f.context)
 	f.window = cmp.Or(max(r.window, 0), f.window)
+	if r.limits != nil {
+		f.turn.full = reachedAny(r.limits)
+	}
 }
 
 func (f *facts) applyPrompt(r record) {
@@ -189,7 +209,7 @@ func (f *facts) applyEnd(r record) {
 	}
 	f.calls = nil
 	was := *t
-	*t = turn{state: ended, id: r.turn, since: r.at, why: r.text, limited: r.limited, said: r.said}
+	*t = turn{state: ended, id: r.turn, since: r.at, why: r.text, limited: r.limited, said: r.said, began: was.began, begun: was.begun, prompted: was.prompted}
 	switch r.kind {
 	case failure:
 		t.outcome = adapters.Failed
@@ -198,10 +218,13 @@ func (f *facts) applyEnd(r record) {
 	case completed:
 		t.outcome = adapters.Completed
 		switch {
+		case was.plan != "":
+			t.plan, t.said = was.plan, cmp.Or(t.said, was.plan)
 		case r.silent && was.state == ended && was.outcome == adapters.Failed: // the error record before this one had already failed the turn (0.125.0)
 			t.outcome, t.why, t.limited = was.outcome, was.why, was.limited
 		case r.silent && was.prompted:
 			t.outcome, t.why = silentOutcome(was)
+			t.limited = t.outcome == adapters.Failed && was.full
 		}
 	}
 }
@@ -209,14 +232,17 @@ func (f *facts) applyEnd(r record) {
 // silentOutcome returns the outcome of a prompted turn that ended without a last message and
 // without a reason. A review always ends in this way, and records its result before its end. In
 // other turns 0.142.5 records a failure in this way: the turn failed if the model did nothing
-// in it; otherwise its outcome is not known.
+// in it, or spoke of what it was doing and gave no answer (0.140 to 0.142, at a limit in mid-turn). If it only called tools,
+// the outcome is not known.
 func silentOutcome(was turn) (outcome adapters.Outcome, why string) {
 	switch {
 	case was.review == withResult:
 		return adapters.Completed, ""
 	case was.review == withoutResult:
 		return adapters.Failed, "the review ended without a result"
-	case was.worked:
+	case was.spoke && was.full:
+		return adapters.Failed, "ended without an answer, and a usage limit is reached"
+	case was.worked && !was.spoke:
 		return "", "ended without an answer"
 	}
 	return adapters.Failed, "ended without an answer"
@@ -262,6 +288,10 @@ func (f *facts) applyWork(r record) {
 		f.calls = append(f.calls[:len(f.calls):len(f.calls)], toolCall{r.callID, r.tool, r.at, r.escalated, r.asks, r.does})
 	case output:
 		f.answerCall(r.callID)
+	case answer:
+		t.spoke = true
+	case planned:
+		t.plan = r.said
 	}
 	if r.kind != output {
 		t.worked = true

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ const (
 	output                 // a tool's result
 	settings               // turn_context, thread_settings_applied
 	usage                  // token_count, token_usage_record
+	planned                // a plan was proposed, in plan mode
 	reviewed               // a review is over; its turn's end follows
 	unread                 // a line that is not a record
 )
@@ -59,13 +61,14 @@ type record struct {
 	escalated bool // the call asks to leave the sandbox
 	asks      bool // the call is a question to the user
 	does      string
-	said      string // completed: the beginning of the last message
+	said      string // completed: the beginning of the last message; planned: of the plan
 
 	model, cwd, approval, reviewer string
 	totals                         *tokens // of the thread so far, with what it inherited
 	used                           *tokens // of the answer alone
 	answer                         string  // usage: the id of the answer, since 0.169
 	context, window                int64
+	limits                         []byte // of a usage record: those of the user's plan, as written; nil without any
 
 	unknown string // why the record or a part of it is skipped
 }
@@ -248,6 +251,19 @@ func reachedLimit(raw []byte) bool {
 	return string(agentfile.Text(agentfile.Get(raw, "codex_error_info"))) == "usage_limit_exceeded"
 }
 
+// reachedAny reports whether a record of limits says that one is reached: by its name (0.142), or by a window that is used up.
+func reachedAny(limits []byte) bool {
+	if !agentfile.Null(agentfile.Get(limits, "rate_limit_reached_type")) {
+		return true
+	}
+	for _, window := range []string{"primary", "secondary"} {
+		if used, _ := agentfile.Float(agentfile.Get(limits, window, "used_percent")); used >= 100 {
+			return true
+		}
+	}
+	return false
+}
+
 // itemCompleted reads the record that replaces user_message and agent_message in
 // "paginated" rollouts (0.169).
 func (r *record) itemCompleted(payload []byte) {
@@ -260,6 +276,9 @@ func (r *record) itemCompleted(payload []byte) {
 		r.kind = answer
 	case "CommandExecution", "FileChange": // written before the output, which is written only after the outputs of earlier calls
 		r.kind, r.callID = output, agentfile.String(agentfile.Get(item, "id"))
+	case "Plan":
+		text, _ := agentfile.Head(agentfile.Get(item, "text"), adapters.MaxDoing)
+		r.kind, r.said = planned, cmp.Or(adapters.Plain(text), "a plan")
 	case "ExitedReviewMode":
 		r.kind, r.silent = reviewed, agentfile.Null(agentfile.Get(item, "review_output"))
 		r.turn = agentfile.String(agentfile.Get(payload, "turn_id"))
@@ -297,6 +316,7 @@ func (r *record) settings(raw []byte) {
 // resumes. info is null when only rate limits changed.
 func (r *record) tokenCount(payload []byte) {
 	r.kind = usage
+	r.limits = agentfile.Get(payload, "rate_limits")
 	info := agentfile.Get(payload, "info")
 	if agentfile.Null(info) {
 		return

@@ -57,12 +57,15 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		Parent: cmp.Or(f.facts.parent, row.parent), Version: cmp.Or(f.facts.version, row.version),
 		Host: f.facts.client, Headless: f.isHeadless(d.shownBy[f.id], d.attended[f.id]), Review: f.facts.guardian, Archived: filepath.Base(filepath.Dir(f.path)) == archive,
 		Tokens: cmp.Or(f.tokens, f.facts.tokenTotals()), Usage: f.spent.Steps(), Context: adapters.Context{Used: f.facts.context, Window: f.facts.window},
-		StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.prompted, Files: []string{f.path}, Home: r.path,
+		StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.turnStart(), Files: []string{f.path}, Home: r.path,
 	}
 	if out.Limited {
 		out.LimitedUntil = kit.ResetTime(f.facts.turn.why, f.facts.turn.since)
 	}
 	out.Doing, out.DoingSince = f.facts.doing()
+	if s.planWaits() && v.Status == adapters.Idle {
+		out.Decision = "a plan"
+	}
 	if out.LastActivityAt.IsZero() && f.info != nil {
 		out.LastActivityAt = f.info.ModTime()
 	}

@@ -290,7 +290,17 @@ func (s observation) lastTurn() string {
 	if t.outcome == adapters.Failed {
 		text += kit.Quoted(t.why)
 	}
+	if s.planWaits() {
+		text += "; a plan waits for your decision"
+	}
 	return text
+}
+
+// planWaits reports whether the last turn proposed a plan in the process that has the thread now: its terminal asks whether to carry it out, unless the
+// user closed that, which is not recorded (0.171.0). A terminal that reopens the thread does not ask again.
+func (s observation) planWaits() bool {
+	t := &s.facts.turn
+	return s.host != nil && t.state == ended && t.plan != "" && !t.since.Before(s.host.started())
 }
 
 // at returns a time for evidence.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/adapters"
 )
 
 // When the last turn's prompt was given is known while the turn is open and after its end, also of a
@@ -35,6 +37,61 @@ func TestTurnStart(t *testing.T) {
 		}
 		if got := p.facts.prompted; err != nil || !got.Equal(test.want) {
 			t.Errorf("%s, read on: prompted %v, want %v; %v", name, got, test.want, err)
+		}
+	}
+}
+
+// The start of a turn does not move with messages that are steered into it; without a record of its beginning, each prompt begins one.
+func TestTurnStartOfSteeredTurn(t *testing.T) {
+	after := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
+	steered := func() *script {
+		return newScript(threadA, "0.140.0").turn("a", "x").start("b").context("m").prompt("y").answer("p").prompt("z")
+	}
+	for name, test := range map[string]struct {
+		script *script
+		want   time.Time
+	}{
+		"open":                   {steered(), after(8)},
+		"ended":                  {steered().answer("q").tokens(1, 0, 1).done("b"), after(8)},
+		"aborted":                {steered().event(`{"type":"turn_aborted","turn_id":"b","reason":"interrupted"}`), after(8)},
+		"then one without words": {steered().done("b").start("c"), after(13)},
+		"nothing recorded":       {newScript(threadA, "0.80.0").prompt("x").answer("p").prompt("y"), after(4)},
+	} {
+		if f := test.script.facts(t); !f.turnStart().Equal(test.want) {
+			t.Errorf("%s: began %v, want %v", name, f.turnStart(), test.want)
+		}
+	}
+}
+
+// TestSilentTurn: a turn that ended without a last message and without an error.
+func TestSilentTurn(t *testing.T) {
+	const silent = `{"type":"task_complete","turn_id":"b","last_agent_message":null}`
+	const reached = `{"type":"token_count","info":null,"rate_limits":{"primary":{"used_percent":100.0,"window_minutes":300},"rate_limit_reached_type":null}}`
+	const plan = `{"type":"item_completed","turn_id":"b","item":{"type":"Plan","id":"p","text":"# Plan\n1. do it"}}`
+	begun := func() *script {
+		return newScript(threadA, "0.142.0").turn("a", "x").start("b").context("m").prompt("y")
+	}
+	for name, test := range map[string]struct {
+		script  *script
+		want    adapters.Outcome
+		limited bool
+		plan    bool
+	}{
+		"after nothing":              {begun().event(silent), adapters.Failed, false, false},
+		"after a call":               {begun().call("c", "{}").result("c", "x").event(silent), "", false, false},
+		"after commentary":           {begun().answer("I look first.").call("c", "{}").result("c", "x").event(silent), adapters.Failed, false, false},
+		"after commentary, a limit":  {begun().answer("I look first.").call("c", "{}").result("c", "x").event(reached).event(silent), adapters.Failed, true, false},
+		"after a plan":               {begun().event(plan).answer("<proposed_plan>").event(silent), adapters.Completed, false, true},
+		"after a plan and words":     {begun().event(plan).answer("<proposed_plan>").done("b"), adapters.Completed, false, true},
+		"a plan that was broken off": {begun().event(plan).event(`{"type":"turn_aborted","turn_id":"b","reason":"interrupted"}`), adapters.Interrupted, false, false},
+		"the turn after a plan":      {begun().event(plan).event(silent).start("c").prompt("yes").answer("done").done("c"), adapters.Completed, false, false},
+	} {
+		f := test.script.facts(t)
+		if f.turn.outcome != test.want || f.turn.limited != test.limited || (f.turn.plan != "") != test.plan {
+			t.Errorf("%s: %q, limited %v, plan %q: %s", name, f.turn.outcome, f.turn.limited, f.turn.plan, f.turn.why)
+		}
+		if test.want == adapters.Failed && f.turn.why == "" {
+			t.Errorf("%s: no reason", name)
 		}
 	}
 }

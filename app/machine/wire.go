@@ -18,6 +18,7 @@ type SessionJSON struct {
 	Status         adapters.Status     `json:"status"`
 	WaitingFor     adapters.WaitingFor `json:"waiting_for,omitempty"`
 	Outcome        adapters.Outcome    `json:"outcome,omitempty"`
+	Decision       string              `json:"decision,omitempty"`
 	Suspended      bool                `json:"suspended,omitempty"`
 	Evidence       string              `json:"evidence"`
 	Stale          *StaleJSON          `json:"stale,omitempty"`
@@ -157,6 +158,9 @@ func (w *SessionJSON) setStatus(s *app.Session) {
 	default:
 		s.Status = adapters.Unknown
 		s.Evidence = "the Rollcall on its machine reports a status that this version does not know: " + oneLine(string(w.Status)) + "; " + s.Evidence
+	}
+	if s.Status == adapters.Idle {
+		s.Decision = oneLine(w.Decision)
 	}
 	if s.Status == adapters.Waiting {
 		switch w.WaitingFor {

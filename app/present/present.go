@@ -118,7 +118,7 @@ func waitingFor(w adapters.WaitingFor) string {
 // limited is the text for a turn that failed because a limit of the provider was reached.
 const limited = "rate limit reached"
 
-// afterTurn returns the suffix of an idle session's status for a last turn that failed or was interrupted.
+// afterTurn returns the suffix of an idle session's status for a last turn that failed, was interrupted or left something to the user's decision.
 func afterTurn(s *adapters.Session) string {
 	switch {
 	case s.Outcome == adapters.Failed && s.Limited:
@@ -127,6 +127,8 @@ func afterTurn(s *adapters.Session) string {
 		return ", failed"
 	case s.Outcome == adapters.Interrupted:
 		return ", interrupted"
+	case s.Decision != "":
+		return ", " + Line(s.Decision) + " waits"
 	}
 	return ""
 }

@@ -46,7 +46,8 @@ func openCopilot(s *Sandbox, r Release, flags ...string) (*Terminal, Process) {
 // Copilot through each state, each part in a sandbox of its own.
 func TestCopilot(t *testing.T) {
 	for name, part := range map[string]func(*testing.T, *Sandbox, Release){
-		"turns": copilotTurns, "interrupted": copilotInterrupted, "killed": copilotKilled, "failed": copilotFailed, "launched": copilotLaunched} {
+		"turns": copilotTurns, "interrupted": copilotInterrupted, "killed": copilotKilled, "failed": copilotFailed, "launched": copilotLaunched,
+		"went back": copilotWentBack} {
 		t.Run(name, func(t *testing.T) { each(t, []Release{CopilotNewest}, part) })
 	}
 }
@@ -128,6 +129,25 @@ func copilotKilled(t *testing.T, s *Sandbox, r Release) {
 	f.tells(app.Ended, "the second")
 	if n := f.count(app.Ended, "the second"); n != 1 || f.count(app.Ended, "the first") > 0 {
 		t.Errorf("its end is told %d times", n)
+	}
+}
+
+// copilotWentBack is a terminal that was to continue a session that another one has, and went back from the warning: it has a session of
+// its own, though its command line still names the other one.
+func copilotWentBack(t *testing.T, s *Sandbox, r Release) {
+	terminal, agent := openCopilot(s, r)
+	asked := terminal.Prompt("the first")
+	first := s.Becomes(byPrompt("the first"), asked, soon, "idle/completed")
+	other := s.Open(s.Argv(r, "--resume="+first.ID)...)
+	back := copilotBelow(s, other.PID())
+	other.Dismiss("Escape", "Session in use")
+	s.Becomes(byPID(back.PID), time.Now(), soon, "idle")
+	if session := s.Becomes(byID(first.ID), time.Now(), soon, "idle/completed"); session.PID != agent.PID {
+		t.Errorf("the first: pid %d, want %d", session.PID, agent.PID)
+	}
+	asked = other.Prompt("my own [[delay 4]]")
+	if session := s.Becomes(byPrompt("my own"), asked, soon, "working"); session.PID != back.PID || session.ID == first.ID {
+		t.Errorf("my own: %s in pid %d, want another session in %d", session.ID, session.PID, back.PID)
 	}
 }
 
