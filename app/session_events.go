@@ -201,7 +201,7 @@ func (l *lifetime) terminalEnded(x *Session, now *liveness) bool {
 // keepFacts copies to x, a session that is no longer listed, what was known of it while it was live: for example, the folder
 // of a session without a record is known only from its process.
 func keepFacts(x, live *Session) {
-	x.CWD = cmp.Or(x.CWD, live.CWD)
+	x.CWD, x.Host = cmp.Or(x.CWD, live.CWD), cmp.Or(live.Host, x.Host) // the files name the SDK that an editor's adapter uses, not the editor
 	if x.FirstPrompt == "" && x.LastPrompt == "" && x.Title == "" {
 		x.FirstPrompt, x.LastPrompt, x.Title = live.FirstPrompt, live.LastPrompt, live.Title
 	}

@@ -3,6 +3,7 @@
 package agents
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,25 @@ func TestCodexApproval(t *testing.T) {
 		s.Becomes(byPrompt("approve me"), time.Now(), soon, "waiting/permission")
 		terminal.Answer("y", "Done.")
 		s.Becomes(byPrompt("approve me"), time.Now(), soon, "idle", "idle/completed")
+	})
+}
+
+// A plan that was proposed waits for the user, as the terminal shows, until the next turn.
+func TestCodexPlan(t *testing.T) {
+	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := openCodex(s, r)
+		terminal.Answer("BTab", "Plan mode")
+		terminal.Prompt(`plan it [[say <proposed_plan>\n# Plan\n1. do it\n</proposed_plan>]]`)
+		terminal.Shows("Implement this plan?")
+		waits := s.shows(byPrompt("plan it"), time.Now(), soon, "a plan that waits", func(session Session) bool {
+			return session.state() == "idle/completed" && strings.Contains(session.Evidence, "a plan waits for your decision")
+		})
+		terminal.Dismiss("Escape", "Implement this plan?")
+		asked := terminal.Prompt("another [[delay 4]]")
+		s.Becomes(byID(waits.ID), asked, soon, "working")
+		s.shows(byID(waits.ID), time.Now(), 2*soon, "no plan", func(session Session) bool {
+			return session.state() == "idle/completed" && !strings.Contains(session.Evidence, "a plan waits")
+		})
 	})
 }
 

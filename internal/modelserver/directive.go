@@ -83,7 +83,7 @@ func (p *plan) apply(name, argument string) {
 			p.delay = time.Duration(seconds * float64(time.Second))
 		}
 	case "say":
-		p.text = argument
+		p.text = strings.ReplaceAll(argument, `\n`, "\n")
 	case "hold":
 		p.hold = argument
 	case "bash":

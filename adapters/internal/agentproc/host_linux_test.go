@@ -1,6 +1,8 @@
 package agentproc_test
 
 import (
+	"cmp"
+	"strings"
 	"testing"
 
 	"rollcall/adapters"
@@ -8,12 +10,17 @@ import (
 	"rollcall/internal/adaptertest/scene"
 )
 
-// The host is the nearest ancestor that is a known program, unless the agent is in one of its terminals.
+// The host is the nearest ancestor that is a known program, or the client of an adapter of ACP, unless the agent is in one of its terminals.
 func TestHost(t *testing.T) {
 	zed := scene.Spec{Comm: "zed-editor"}
 	node, shell, agent := scene.Spec{Comm: "node"}, scene.Spec{Comm: "bash", PTS: 4}, scene.Spec{Comm: "claude"}
 	inTerminal := agent
 	inTerminal.PTS = 4
+	script := func(comm string, args ...string) scene.Spec {
+		return scene.Spec{Comm: comm, Args: append([]string{comm}, args...)}
+	}
+	adapter := script("node", "/usr/lib/node_modules/.bin/claude-agent-acp")
+	wrap := script("sh", "-c", "claude-agent-acp")
 	startedFrom := func(s scene.Spec, pts int) scene.Spec { s.PTS = pts; return s }
 	for name, c := range map[string]struct {
 		chain    []scene.Spec // the outermost first
@@ -31,12 +38,29 @@ func TestHost(t *testing.T) {
 		"another name that begins so": {[]scene.Spec{{Comm: "codex"}, {Comm: "zeditor"}, agent}, "", ""},
 		"a script":                    {[]scene.Spec{{Comm: "python3"}, agent}, "SDK (Python)", "SDK (Python)"},
 		"alone":                       {[]scene.Spec{agent}, "", ""},
+		"an unknown client":           {[]scene.Spec{{Comm: "krypton-desktop", Exe: "/opt/krypton/krypton-desktop-app"}, adapter, agent}, "SDK (TypeScript)", "krypton-desktop-app"},
+		"an orchestrator":             {[]scene.Spec{script("node", "/usr/lib/node_modules/hive/dist/index.js"), adapter, agent}, "SDK (TypeScript)", "hive"},
+		"a client in Python":          {[]scene.Spec{script("python3", "/usr/bin/toad"), adapter, agent}, "SDK (TypeScript)", "toad"},
+		"a package runner between":    {[]scene.Spec{{Comm: "hive"}, script("node", "/usr/lib/node_modules/npm/bin/npx-cli.js", "claude-agent-acp"), wrap, adapter, agent}, "SDK (TypeScript)", "hive"},
+		"an agent that speaks it":     {[]scene.Spec{{Comm: "hive"}, {Comm: "gemini", Args: []string{"gemini", "--acp"}}}, "", "hive"},
+		"a known one further up":      {[]scene.Spec{{Comm: "obsidian"}, {Comm: "obsidian-helper2"}, adapter, agent}, "SDK (TypeScript)", "Obsidian"},
+		"an editor's other process":   {[]scene.Spec{zed, {Comm: "extension-host"}, adapter, agent}, "SDK (TypeScript)", "Zed"},
+		"an unknown one in a shell":   {[]scene.Spec{zed, shell, {Comm: "hive", PTS: 4}, startedFrom(adapter, 4), inTerminal}, "SDK (TypeScript)", "hive"},
+		"from a shell":                {[]scene.Spec{shell, startedFrom(adapter, 4), inTerminal}, "SDK (TypeScript)", "SDK (TypeScript)"},
+		"by a service manager":        {[]scene.Spec{{Comm: "systemd"}, adapter, agent}, "SDK (TypeScript)", "SDK (TypeScript)"},
+		"in CI":                       {[]scene.Spec{{Comm: "hive", Env: []string{"CI=true"}}, adapter, agent}, "SDK (TypeScript)", "SDK (TypeScript)"},
+		"an SDK without it":           {[]scene.Spec{{Comm: "hive"}, node, agent}, "SDK (TypeScript)", "SDK (TypeScript)"},
+		"the keeper":                  {[]scene.Spec{{Comm: "rollcall"}, adapter, agent}, "SDK (TypeScript)", "SDK (TypeScript)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := scene.New(t)
 			session := adapters.Session{Status: adapters.Working, Host: c.recorded, Headless: c.recorded == "SDK (TypeScript)" || c.recorded == "SDK (Python)"}
 			for _, s := range c.chain {
-				s.PPID, s.Exe, s.CWD, s.Args = session.Process.PID, "/opt/"+s.Comm, "/", []string{s.Comm}
+				s.PPID, s.CWD = session.Process.PID, "/"
+				s.Exe = cmp.Or(s.Exe, "/opt/"+s.Comm)
+				if s.Args == nil {
+					s.Args = []string{s.Comm}
+				}
 				session.Process = w.Procs.Start(s)
 			}
 			roll, err := agentproc.Ask(t.Context(), w.Table, func() (adapters.Roll, error) {
@@ -45,7 +69,7 @@ func TestHost(t *testing.T) {
 			if got := roll.Sessions[0].Host; got != c.want || err != nil {
 				t.Errorf("host %q, want %q; %v", got, c.want, err)
 			}
-			if got, want := roll.Sessions[0].Headless, c.want == "SDK (Python)"; got != want {
+			if got, want := roll.Sessions[0].Headless, strings.HasPrefix(c.want, "SDK"); got != want {
 				t.Errorf("headless %v in %s", got, c.want)
 			}
 		})
