@@ -16,7 +16,8 @@ import (
 )
 
 // Versions before 2.1.151 do not record whether they work or wait: those up to 2.0.77, and up to 2.1.83 inside of another program,
-// have no registry entry at all, later ones an entry without a status that can be relied on. For such a process the only facts are its folder
+// have no registry entry at all, later ones an entry without a status that can be relied on. Inside of another program (an SDK, an editor over ACP) an
+// entry has no status in 2.1.128 and 2.1.185, and has one in 2.1.318 and 2.1.332. For such a process the only facts are its folder
 // and its start. If exactly one session of the folder was written since then, and by no other process, it is the session of the
 // process: idle, if its last record closes a turn, and otherwise unknown.
 
@@ -56,11 +57,13 @@ func (e *entry) hasStatus() bool { return e.status != "" && isFrom(e.version, fi
 // folderProcess is a process whose session is found by its folder, because no registry entry shows the session's status.
 type folderProcess struct {
 	claude
-	version string     // empty if not known
-	session string     // that its registry entry names
-	why     string     // its registry entry could not be read
-	found   []*session // that can be its own
-	earlier bool       // they were written before its start, which is later than it was if the clock was set since
+	version  string     // empty if not known
+	entry    string     // name of its registry entry; empty: none that could be read
+	recorded string     // entrypoint in its registry entry
+	session  string     // that its registry entry names
+	why      string     // its registry entry could not be read
+	found    []*session // that can be its own
+	earlier  bool       // they were written before its start, which is later than it was if the clock was set since
 }
 
 // addByFolder adds a process with a registry entry that does not show a status. why is set if the entry could not be read.
@@ -74,7 +77,11 @@ func (d *discovery) addByFolder(p proc.Process, e *entry, why string) {
 		c.cwd, _ = d.table.CWD(p.Identity)
 	}
 	c.root = e.root()
-	d.byFolder = append(d.byFolder, &folderProcess{claude: c, version: e.version, session: e.id, why: why})
+	f := &folderProcess{claude: c, version: e.version, session: e.id, why: why, recorded: e.entrypoint}
+	if e.id != "" {
+		f.entry = filepath.Base(e.path)
+	}
+	d.byFolder = append(d.byFolder, f)
 }
 
 // assignByFolder finds the sessions of processes whose registry entry does not show a status, or is missing.
@@ -122,7 +129,11 @@ func (d *discovery) candidatesBelow(ctx context.Context, p *folderProcess, root 
 			p.found = append(p.found, s)
 		}
 	}
-	for _, dir := range projectsOf(ctx, root, p.cwd) {
+	dirs := projectsOf(ctx, root, p.cwd)
+	if p.isNamed() {
+		dirs = nil
+	}
+	for _, dir := range dirs {
 		l := d.adapter.listProject(ctx, dir, allSessions, nil)
 		d.answer.Problem(l.err)
 		if l.late > 0 || adapters.IsOutOfTime(l.err) {
@@ -156,19 +167,30 @@ func (p *folderProcess) canBe(s *session) bool {
 // decideByFolder returns the verdict on a session that belongs to a process by its folder.
 func (d *discovery) decideByFolder(s *session) kit.Verdict {
 	p, t := s.owner, &s.facts.turn
-	why := fmt.Sprintf("pid %d has no registry entry", p.PID)
-	if v := cmp.Or(p.version, s.facts.version); isOlder(v) {
-		why = doesNotRecord(v) + fmt.Sprintf("; pid %d by its folder and start", p.PID)
-	}
-	if p.why != "" {
-		why = p.why
-	}
-	why += "; " + d.lastRecord(s)
+	why := p.whyNoStatus(s.facts.version) + "; " + d.lastRecord(s)
 	if s.err == nil && p.why == "" && t.state.over() {
 		return kit.Idle(t.outcome(), why)
 	}
 	return kit.Unknown("it works, or may wait for you: " + why)
 }
+
+// whyNoStatus returns why the registry does not show the status of the process, whose session has records of a version.
+func (p *folderProcess) whyNoStatus(version string) string {
+	switch v := cmp.Or(p.version, version); {
+	case p.why != "":
+		return p.why
+	case isOlder(v):
+		return doesNotRecord(v) + fmt.Sprintf("; pid %d by its folder and start", p.PID)
+	case p.entry == "":
+		return fmt.Sprintf("pid %d has no registry entry", p.PID)
+	case cmp.Or(p.recorded, p.entrypoint) != "cli":
+		return fmt.Sprintf("registry %s has no status: Claude Code %s does not record it inside of another program; 2.1.318 and later do", p.entry, shorten(v))
+	}
+	return fmt.Sprintf("registry %s has no status", p.entry)
+}
+
+// isNamed reports whether a registry entry names the session of the process for certain. Entries before 2.1.151 can have the id of an earlier session.
+func (p *folderProcess) isNamed() bool { return p.session != "" && isFrom(p.version, firstStatus) }
 
 func doesNotRecord(version string) string {
 	return "Claude Code " + shorten(version) + " does not record what it waits for; 2.1.151 and later do"
@@ -181,6 +203,9 @@ func (d *discovery) decideMaybe(s *session) kit.Verdict {
 		pids = append(pids, strconv.Itoa(p.PID))
 	}
 	why := "no registry entry"
+	if s.maybe[0].entry != "" {
+		why = "registry " + s.maybe[0].entry + " has no status"
+	}
 	if s.maybe[0].earlier {
 		why += ", and its start is after the last record: the clock was set since, or it has begun no session yet"
 	}
@@ -202,6 +227,7 @@ func (d *discovery) sessionless() []adapters.Session {
 		}
 		row := adapters.ProcessSession(Name, p.Process, p.cwd)
 		row.Parent = p.lead
+		setEntrypoint(&row, cmp.Or(p.recorded, p.entrypoint))
 		switch {
 		case p.unresponsive:
 			row = adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.home)

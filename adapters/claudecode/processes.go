@@ -26,8 +26,10 @@ type claude struct {
 	// excludedAs is set for processes that never own a session by themselves:
 	// "daemon", "bg-spare", "mcp", …; and "fork".
 	excludedAs string
-	oneShot    bool // it ends with its turn
-	hosted     bool // it shows no dialogs: another program talks to it
+	printing   bool   // it was started with -p
+	oneShot    bool   // it ends with its turn
+	hosted     bool   // it shows no dialogs: another program talks to it
+	entrypoint string // see entrypointOf
 	// team, mate and lead are set for a teammate of an agent team: the names of the team and of the teammate, and the
 	// session that leads it.
 	team, mate, lead string
@@ -133,9 +135,11 @@ func (a *Adapter) inspect(p proc.Process, seen agentproc.Seen) claude {
 	p.Started, _ = agentproc.Started(a.table, p)
 	args := seen.Args
 	c := claude{Process: p, args: args, home: a.homeOf(p.Identity), excludedAs: seen.As}
-	printing := slices.Contains(args, "-p") || slices.Contains(args, "--print")
+	c.printing = slices.Contains(args, "-p") || slices.Contains(args, "--print")
 	c.hosted = slices.ContainsFunc(args, func(arg string) bool { return strings.HasSuffix(arg, "stream-json") })
-	c.oneShot = printing && !c.hosted
+	c.oneShot = c.printing && !c.hosted
+	env, _ := a.table.Env(p.Identity)
+	c.entrypoint = c.entrypointOf(env)
 	c.readTeam()
 	c.root, c.unresponsive = c.home, c.home != "" && !bounded.Answers(c.home)
 	if c.home != "" && !c.unresponsive { // a link may lead elsewhere by now

@@ -56,6 +56,7 @@ func (d *discovery) build(s *session) adapters.Session {
 		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,
 		StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt,
 	}
+	setEntrypoint(&out, f.entrypoint)
 	out.Doing, out.DoingSince = f.turn.doing()
 	custom, ai := f.customTitle, f.aiTitle
 	if s.sums != nil {
@@ -79,6 +80,7 @@ func (d *discovery) build(s *session) adapters.Session {
 		e := &s.live[0]
 		fill(&out, &e.entry)
 		out.Process = e.process.Identity
+		setEntrypoint(&out, d.entrypointNow(out.Process, e.entrypoint))
 		set(&out.Version, e.version)
 	case s.foreignEntry != nil:
 		fill(&out, s.foreignEntry)
@@ -90,8 +92,9 @@ func (d *discovery) build(s *session) adapters.Session {
 	}
 	d.addPromptsFromHistory(s, &out)
 	if s.owner != nil {
-		out.Headless = s.owner.oneShot || out.Headless && s.owner.hosted
 		out.Process = s.owner.Identity
+		setEntrypoint(&out, cmp.Or(s.owner.recorded, s.owner.entrypoint, f.entrypoint))
+		out.Headless = out.Headless && (s.owner.oneShot || s.owner.hosted || s.owner.entrypoint != "" || s.owner.recorded != "")
 		out.CWD = cmp.Or(out.CWD, s.owner.cwd)
 	}
 	out.ResumeIn = s.resumeIn()
@@ -131,29 +134,15 @@ func (s *session) resumeIn() string {
 	return ""
 }
 
-// hosts has the programs that Claude Code runs in, by the entrypoint that it records.
-var hosts = map[string]string{"": "", "cli": "", "sdk-ts": "SDK (TypeScript)", "sdk-py": "SDK (Python)", "sdk-cli": "a script",
-	"claude-vscode": "VS Code", "claude-desktop": "Claude Desktop", "claude-desktop-3p": "Claude Desktop"}
-
-func hostOf(entrypoint string) string {
-	if host, known := hosts[entrypoint]; known {
-		return host
-	}
-	return shorten(entrypoint)
-}
-
-// isHeadless reports whether an SDK, or claude -p, started the session.
-func isHeadless(entrypoint string) bool { return strings.HasPrefix(entrypoint, "sdk-") }
-
 // fill adds the facts that are in a registry entry and not in the transcript.
 func fill(out *adapters.Session, e *entry) {
 	out.Files = append(out.Files, e.path)
 	if out.CWD == "" || e.cwd != "" && e.started.After(out.LastActivityAt) { // resumed elsewhere
 		out.CWD = e.cwd
 	}
-	out.Title, out.Version, out.Host = cmp.Or(out.Title, e.name), cmp.Or(out.Version, e.version), cmp.Or(out.Host, hostOf(e.entrypoint))
+	out.Title, out.Version = cmp.Or(out.Title, e.name), cmp.Or(out.Version, e.version)
 	if e.entrypoint != "" { // a session of an SDK can be resumed in a terminal
-		out.Headless = isHeadless(e.entrypoint)
+		setEntrypoint(out, e.entrypoint)
 	}
 	if out.StartedAt.IsZero() {
 		out.StartedAt = e.started

@@ -100,7 +100,7 @@ func TestHost(t *testing.T) {
 	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	for entrypoint, want := range map[string]string{"cli": "", "sdk-ts": "SDK (TypeScript)", "sdk-py": "SDK (Python)", "sdk-cli": "a script",
-		"claude-vscode": "VS Code", "claude-desktop": "Claude Desktop", "something-new": "something-new"} {
+		"claude-vscode": "VS Code", "claude-desktop": "Claude Desktop", "claude-code-github-action": "GitHub Actions", "something-new": "something-new"} {
 		w.transcript(1, strings.Replace(promptLine("hi"), `"gitBranch"`, `"entrypoint":"`+entrypoint+`","gitBranch"`, 1))
 		w.entry(p, id(2), map[string]any{"entrypoint": entrypoint})
 		sessions, _, _ := w.discover(adapters.Query{})
@@ -108,7 +108,7 @@ func TestHost(t *testing.T) {
 			if got := sessions[id(n)].Host; got != want {
 				t.Errorf("%s, session %d: %q, want %q", entrypoint, n, got, want)
 			}
-			if got := sessions[id(n)].Headless; got != strings.HasPrefix(entrypoint, "sdk-") {
+			if got := sessions[id(n)].Headless; got != (strings.HasPrefix(entrypoint, "sdk-") || want == "GitHub Actions") {
 				t.Errorf("%s, session %d: headless %v", entrypoint, n, got)
 			}
 		}
