@@ -153,10 +153,13 @@ type Session struct {
 	Doing      string
 	DoingSince time.Time
 	Parent     string // id of the session that spawned this one
-	Home       string // the agent's home that the session is stored in, as Limit.Home; empty where it is not known
-	Remote     string // machine or gateway that runs it, when it isn't this one
-	Container  string // set when it runs here in a container with separate files, see HasLocalFolder
-	Host       string // the program in which the agent runs, where it is not a terminal: the nearest known one that started it, or the client of an adapter of ACP, else what the agent records ("VS Code", "SDK (Python)")
+	// ContinuedIn is the id of the session that goes on with this one, which has no process of its own any more (Claude Code 2.1.332, /bg): no end of it is
+	// told. Once that session has begun, an answer about all sessions leaves this one out, and that session has its id in Continues.
+	ContinuedIn, Continues string
+	Home                   string // the agent's home that the session is stored in, as Limit.Home; empty where it is not known
+	Remote                 string // machine or gateway that runs it, when it isn't this one
+	Container              string // set when it runs here in a container with separate files, see HasLocalFolder
+	Host                   string // the program in which the agent runs, where it is not a terminal: the nearest known one that started it, or the client of an adapter of ACP, else what the agent records ("VS Code", "SDK (Python)")
 	// Headless reports that no person is at the session: an SDK, a script or a command for one run (claude -p, codex exec, opencode run) started it. For a live
 	// session that is known of its process, for a stopped one of its record, if at all.
 	Headless bool

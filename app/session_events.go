@@ -54,9 +54,22 @@ func (s *source) advance(shown []Session, a *Answer, now *liveness) []Event {
 			l.processes = l.keepProcesses(ps, hosts, now)
 		}
 	}
+	evs = append(evs, s.finishContinued(shown, now)...)
 	evs = append(evs, s.finishUnlisted(a, hosts, now)...)
 	s.recordAnswer(a)
 	return orderEvents(evs)
+}
+
+// finishContinued handles the sessions that are not listed because one that is shown goes on with them: their end is not told.
+func (s *source) finishContinued(shown []Session, now *liveness) (evs []Event) {
+	for i := range shown {
+		if l := s.lifetimes[shown[i].Continues]; l != nil {
+			x := l.session.Removed("it goes on as session " + shown[i].ID)
+			x.ContinuedIn = shown[i].ID
+			evs = append(evs, s.finish(l, x, nil, now)...)
+		}
+	}
+	return evs
 }
 
 // finishUnlisted updates the lifetimes whose sessions are not shown. It resets answered
@@ -126,6 +139,9 @@ func (s *source) adoptLaunches(shown []Session) {
 // hasEnded reports whether x is listed as unknown although it is over: its process has
 // ended, and its agent's files do not contain the end.
 func (s *source) hasEnded(x *Session, l *lifetime, now *liveness) bool {
+	if x.ContinuedIn != "" {
+		return true
+	}
 	if x.Status != adapters.Unknown || x.Remote != "" || !x.Process.IsZero() {
 		return false
 	}
@@ -170,6 +186,8 @@ func (s *source) finish(l *lifetime, x Session, hosts map[proc.Identity][]string
 	case x.IsProcess() && !x.Unstored:
 		s.finishProcess(l, now)
 		return nil
+	case x.ContinuedIn != "": // another session goes on with it
+		drop()
 	case len(l.processes) == 0: // no process of this machine: its end can't be seen
 		drop()
 	case !slices.ContainsFunc(l.processes, now.notEnded):

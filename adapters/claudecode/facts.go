@@ -47,6 +47,8 @@ type turn struct {
 	said      string    // the beginning of its text
 	command   uint64    // the slash command that was the last record, if any
 	closedBy  time.Time // start of a process that ended in an orderly way after that record
+	next      string    // id of the session that goes on after that record; see continued.go
+	nextAt    time.Time // when it was to begin
 }
 
 // facts holds what the records of a transcript contain, taken in the order of the file.
@@ -199,6 +201,8 @@ func (t *turn) add(r *record) {
 		}
 	case answered:
 		t.answer(r)
+	case continued:
+		t.next, t.nextAt = r.next, r.at
 	case processEnded:
 		if t.closedBy.IsZero() { // the first one ended the turn
 			t.closedBy = r.began

@@ -28,6 +28,7 @@ const (
 	turnMeasured             // written when a turn is over
 	abandoned                // the turn ended without the user's or the model's doing
 	processEnded             // the last record of a process that ends in an orderly way
+	continued                // the session goes on under another id
 )
 
 // toolUse is a tool call that the model asked for.
@@ -69,6 +70,7 @@ type record struct {
 	customTitle, aiTitle, lastPrompt string
 	cost                             float64
 	began                            time.Time // with processEnded: when that process started
+	next                             string    // with continued: the id of the session that goes on
 }
 
 // hash returns a number that identifies an id, and 0 for no id, so that millions of ids
@@ -91,7 +93,7 @@ type parser struct {
 type raws struct {
 	kind, subtype, at, id, parent, sidechain, meta, compact, cwd, branch, version,
 	message, attachment, origin, failed, apiStatus, customTitle, aiTitle, lastPrompt,
-	cost, began, relocated, content, entrypoint, team, mate, quota []byte
+	cost, began, relocated, content, entrypoint, team, mate, quota, next []byte
 }
 
 // members maps the name of each JSON member that is read to its field of raws.
@@ -123,6 +125,8 @@ var members = map[string]func(*raws) *[]byte{
 	"teamName":          func(r *raws) *[]byte { return &r.team },
 	"agentName":         func(r *raws) *[]byte { return &r.mate },
 	"quotaLimits":       func(r *raws) *[]byte { return &r.quota },
+
+	"continuedInSessionId": func(r *raws) *[]byte { return &r.next },
 }
 
 // take stores the value of a member. It always returns true.
@@ -179,6 +183,10 @@ func (p *parser) parse(line []byte) (record, error) {
 		rec.cost, _ = agentfile.Float(r.cost)
 		began, _ := agentfile.Int(r.began)
 		rec.kind, rec.began = processEnded, millis(began)
+	case "continued-in":
+		if id := text(r.next); kit.Is(id) {
+			rec.kind, rec.next = continued, id
+		}
 	case "relocated":
 		rec.cwd = text(r.relocated)
 	default:
@@ -218,7 +226,7 @@ func isKnownType(typ []byte) bool {
 		"file-history-snapshot", "file-history-delta", "attribution-snapshot", "content-replacement",
 		"summary", "queue-operation", "teleported-from", "progress", "result", "task-summary", "speculation-accept",
 		"pr-link", "frame-link", "bridge-session", "worktree-state", "observer-ref", "history-suppression",
-		"continued-in", "derived-from", "ended-by-model", "fork-context-ref", "resume-head-vouch",
+		"derived-from", "ended-by-model", "fork-context-ref", "resume-head-vouch",
 		"data-flow-records", "data-flow-incomplete", "artifact-comment-monitor", "artifact-autoreact-ledger":
 		return true
 	}

@@ -17,6 +17,7 @@ import (
 
 // addRows adds the sessions to the answer, the live ones first, and says how many transcripts were not read.
 func (d *discovery) addRows() {
+	d.findContinued()
 	d.answer.Expect(len(d.wanted) + len(d.table.claudes))
 	for _, s := range d.wanted {
 		late := adapters.IsOutOfTime(s.err) || s.file != nil && kit.IsOver(d.ctx)
@@ -52,7 +53,7 @@ func (d *discovery) build(s *session) adapters.Session {
 		ID: s.id, Agent: Name,
 		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: f.turn.isLimited(v.Outcome), LimitedUntil: f.turn.limitedUntil(v.Outcome), Evidence: v.Evidence,
 		CWD: f.cwd, Branch: f.branch, Model: f.model, Version: f.version,
-		FirstPrompt: f.firstPrompt, LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt), Host: hostOf(f.entrypoint), Headless: isHeadless(f.entrypoint), Parent: d.leadOf(s),
+		FirstPrompt: f.firstPrompt, LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt), Parent: d.leadOf(s), ContinuedIn: s.next.id, Continues: s.continues,
 		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,
 		StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt,
 	}
@@ -170,6 +171,8 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return d.decideByFolder(s)
 	case len(s.maybe) > 0:
 		return d.decideMaybe(s)
+	case s.next.id != "":
+		return d.decideContinued(s)
 	case d.table.err != nil && isOlder(s.facts.version) && s.file != nil && d.now.Sub(s.file.info.ModTime()) < unseenLimit:
 		return kit.Unknown("the process table could not be read; " + d.lastRecord(s))
 	}

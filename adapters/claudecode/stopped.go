@@ -24,6 +24,8 @@ func (d *discovery) decideStopped(s *session) kit.Verdict {
 	switch {
 	case s.endedEntry != nil && s.endedEntry.inTurnAfter(t):
 		v.Outcome = adapters.Died
+	case t.next != "": // nothing is left of the session that went on with the turn
+		v.Outcome, how = "", "it went on as session "+t.next+", of which nothing is left"
 	case t.state.isOpen():
 		v.Outcome, how = openTurn(s)
 	}

@@ -45,7 +45,8 @@ func sessionAsJSON(s *app.Session) machine.SessionJSON {
 		ID: s.ID, Machine: s.Machine, Agent: s.Agent, Status: s.Status, WaitingFor: s.WaitingFor, Outcome: s.Outcome, Decision: s.Decision, Suspended: s.Suspended, Evidence: s.Evidence,
 		PID: s.Process.PID, CWD: s.CWD, Branch: s.Branch, Model: s.Model, Title: s.Title, Name: s.Name,
 		FirstPrompt: s.FirstPrompt, LastPrompt: s.LastPrompt, Doing: s.Doing, DoingSince: timestamp(s.DoingSince), Parent: s.Parent, Remote: s.Remote, Container: s.Container, Host: s.Host, Headless: s.Headless, Home: s.Home, Account: s.Account, Archived: s.Archived,
-		Tokens: s.Tokens, CostUSD: s.CostUSD,
+		ContinuedIn: s.ContinuedIn,
+		Tokens:      s.Tokens, CostUSD: s.CostUSD,
 		StartedAt: timestamp(s.StartedAt), TurnStartedAt: timestamp(s.TurnStartedAt), LastActivityAt: timestamp(s.LastActivityAt),
 		Version: s.Version, Unattended: s.Unattended, Unstored: s.Unstored, Limited: s.Limited, LimitedUntil: timestamp(s.LimitedUntil),
 	}

@@ -33,6 +33,7 @@ type SessionJSON struct {
 	Doing          string              `json:"doing,omitempty"`
 	DoingSince     string              `json:"doing_since,omitempty"`
 	Parent         string              `json:"parent,omitempty"`
+	ContinuedIn    string              `json:"continued_in,omitempty"`
 	Remote         string              `json:"remote,omitempty"`
 	Container      string              `json:"container,omitempty"`
 	Host           string              `json:"host,omitempty"`
@@ -132,6 +133,9 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 		Remote: cmp.Or(oneLine(w.Remote), machine), Version: oneLine(w.Version), Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, LimitedUntil: clockOf(w.LimitedUntil, skew), Tokens: w.Tokens, CostUSD: w.CostUSD,
 		StartedAt: clockOf(w.StartedAt, skew), TurnStartedAt: clockOf(w.TurnStartedAt, skew), LastActivityAt: clockOf(w.LastActivityAt, skew),
 	}}
+	if validID(w.ContinuedIn) {
+		s.ContinuedIn = app.MachineID(machine, w.ContinuedIn)
+	}
 	if w.Parent != "" {
 		s.Parent = app.MachineID(machine, w.Parent)
 	}

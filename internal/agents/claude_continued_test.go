@@ -1,0 +1,68 @@
+//go:build agents && linux
+
+package agents
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"rollcall/app"
+	"rollcall/internal/must"
+)
+
+// listedByClaude returns the ids that Claude Code's own list has, and the states that it shows for them.
+func listedByClaude(s *Sandbox, r Release) map[string]string {
+	s.t.Helper()
+	var list []struct{ SessionID, Status, State string }
+	output, err := s.Command(s.Program(r), "agents", "--json").Output()
+	if err == nil {
+		err = json.Unmarshal(output, &list)
+	}
+	if err != nil {
+		s.t.Fatalf("claude agents --json: %v: %s", err, output)
+	}
+	found := map[string]string{}
+	for _, l := range list {
+		found[l.SessionID] = l.Status + l.State
+	}
+	return found
+}
+
+// TestClaudeToBackground is a session that /bg moves to the background in mid-turn: it goes on under another id, as the agent's own list says, and no end is
+// told.
+func TestClaudeToBackground(t *testing.T) {
+	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		f := follow(s)
+		id := uuid(t)
+		terminal, agent := openClaude(s, r, id)
+		asked := terminal.Prompt("the first")
+		s.Becomes(byID(id), asked, soon, "idle/completed")
+		asked = terminal.Prompt("goes on [[delay 20]]")
+		s.Becomes(byID(id), asked, soon, "working")
+		f.tells(app.Started, "the first")
+		terminal.Enter("/bg")
+		s.Gone(agent)
+		goesOn := s.shows(func(session Session) bool { return session.ID != id && session.PID != 0 && session.state() == "working" }, time.Now(), time.Minute,
+			"the session that goes on", func(Session) bool { return true })
+		if own := listedByClaude(s, r); own[goesOn.ID] == "" || own[id] != "" {
+			t.Errorf("Claude Code lists %v, and not %s", own, goesOn.ID)
+		}
+		roll, err := s.List("--all")
+		must.Do(t, err)
+		ids := []string{}
+		for _, session := range roll.Sessions {
+			if session.Agent == "claude-code" && session.Evidence != "" && session.ID[:4] != "proc" {
+				ids = append(ids, session.ID)
+			}
+		}
+		if !slices.Equal(ids, []string{goesOn.ID}) {
+			t.Errorf("sessions %v, want %s alone", ids, goesOn.ID)
+		}
+		s.Becomes(byID(goesOn.ID), time.Now(), time.Minute, "idle/completed")
+		if n := f.count(app.Ended, "the first"); n > 0 {
+			t.Errorf("%d ends are told", n)
+		}
+	})
+}
