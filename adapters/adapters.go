@@ -110,6 +110,9 @@ type Session struct {
 	// busy, 3 s ago". Never empty.
 	Evidence string
 
+	// AskAgain is the time from which the adapter's answer differs although nothing changes, since it waits for what its agent may write until then: the
+	// end of a turn, the process of a command. It is zero where only a change can. An outcome that is empty until then is not decided yet.
+	AskAgain time.Time
 	// Suspended reports that Process is stopped by SIGSTOP or Ctrl-Z (Windows: all
 	// its threads are suspended). The core sets it from the process table and
 	// turns an open turn into Idle; an adapter leaves it false.

@@ -69,7 +69,9 @@ func (c *Core) Run(ctx context.Context) error {
 		case s := <-r.done:
 			r.refreshed(s)
 		case s := <-r.first:
-			r.scheduleRetry(s)
+			if !r.scheduleRetry(s) {
+				r.scheduleAskAgain(s)
+			}
 		case p := <-r.foundPlaces:
 			r.watchPlaces(p)
 		case <-r.poll.timer.C:
@@ -143,6 +145,7 @@ type runner struct {
 type pendingChanges struct {
 	first, last time.Time // times of the changes since the last refresh; zero: none
 	timer       *time.Timer
+	at          time.Time     // for which the timer is set
 	rechecking  bool          // the timer is for a recheck or a retry
 	running     bool          // a refresh is running
 	rechecks    int           // number of rechecks since the last change
@@ -246,6 +249,7 @@ func (r *runner) setTimer(s *source, b *pendingChanges, at time.Time) {
 	if b.timer != nil {
 		b.timer.Stop()
 	}
+	b.at = at
 	b.timer = time.AfterFunc(time.Until(at), func() { send(r.ctx, r.due, s) })
 }
 
@@ -280,6 +284,37 @@ func (r *runner) refreshed(s *source) {
 		b.rechecks++
 		b.rechecking = true
 	}
+	r.scheduleAskAgain(s)
+}
+
+// scheduleAskAgain schedules a refresh of a source for the time at which its answer differs although nothing changes, unless one is scheduled before that.
+func (r *runner) scheduleAskAgain(s *source) {
+	b := r.pendingOf(s)
+	at := r.core.askAgainAt(s)
+	if at.IsZero() || b.running || !b.first.IsZero() || b.rechecking && at.After(b.at) {
+		return
+	}
+	r.setTimer(s, b, later(at, b.notBefore))
+	b.rechecking = true
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// askAgainAt returns the earliest time that an adapter gave for that; zero if none did. A time that has passed is that of an answer which took long.
+func (c *Core) askAgainAt(s *source) (at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range s.public {
+		if t := s.public[i].AskAgain; !t.IsZero() && s.public[i].Live() && (at.IsZero() || t.Before(at)) {
+			at = t
+		}
+	}
+	return at
 }
 
 // scheduleRetry schedules a refresh of a source that failed, and reports whether it did. It schedules none if a change

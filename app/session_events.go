@@ -158,6 +158,8 @@ func (l *lifetime) markLive(x Session, quiet bool) (e Event, ok bool) {
 	before, over := l.session, l.stopped
 	if over {
 		before = l.stoppedAs
+	} else if isUndecided(&before, &x) {
+		return Event{}, false // its adapter is asked again in a moment
 	}
 	l.session, l.stopped, l.stoppedAs = x, false, Session{}
 	e = Event{At: time.Now(), Session: x}
@@ -173,6 +175,12 @@ func (l *lifetime) markLive(x Session, quiet bool) (e Event, ok bool) {
 		return e, true
 	}
 	return e, false
+}
+
+// isUndecided reports whether how the turn of a session ended is not decided yet. Its end is told when that is.
+func isUndecided(before, x *Session) bool {
+	inTurn := before.Status == adapters.Working || before.Status == adapters.Waiting
+	return inTurn && x.Status == adapters.Idle && x.Outcome == "" && !x.AskAgain.IsZero()
 }
 
 // finish handles a session that is shown as x and no longer live. It returns an Ended

@@ -62,5 +62,6 @@ func (d *discovery) decideContinued(s *session) kit.Verdict {
 	if s.next.begun {
 		return kit.Stopped("", "it goes on as session "+s.next.id+" since it was moved to the background, "+at)
 	}
+	s.askAgain = s.facts.turn.nextAt.Add(kit.Delay(takeOverTime, d.table.Pressure()))
 	return kit.Unknown("it was moved to the background " + at + ", as session " + s.next.id + ", which has not begun yet")
 }

@@ -53,7 +53,7 @@ func (d *discovery) build(s *session) adapters.Session {
 		ID: s.id, Agent: Name,
 		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: f.turn.isLimited(v.Outcome), LimitedUntil: f.turn.limitedUntil(v.Outcome), Evidence: v.Evidence,
 		CWD: f.cwd, Branch: f.branch, Model: f.model, Version: f.version,
-		FirstPrompt: f.firstPrompt, LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt), Parent: d.leadOf(s), ContinuedIn: s.next.id, Continues: s.continues,
+		FirstPrompt: f.firstPrompt, LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt), Parent: d.leadOf(s), ContinuedIn: s.next.id, Continues: s.continues, AskAgain: s.askAgain,
 		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,
 		StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt,
 	}

@@ -113,6 +113,7 @@ func (d *discovery) decideIdle(v *kit.Verdict, s *session, e *liveEntry) {
 		v.Outcome = adapters.Died
 		v.Evidence += "; " + s.endedEntry.leftOver(s.pidReused) + "; " + d.lastRecord(s)
 	case s.turnEndPending:
+		s.askAgain = e.since.Add(idleDelay + clockSlack)
 	case open && t.before(e):
 		outcome, how := openTurn(s)
 		v.Outcome = outcome

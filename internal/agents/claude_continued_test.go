@@ -66,3 +66,49 @@ func TestClaudeToBackground(t *testing.T) {
 		}
 	})
 }
+
+// TestClaudeTakenBack is a prompt that the user takes back before the first word, which nothing records: what is told follows as soon as it is certain.
+func TestClaudeTakenBack(t *testing.T) {
+	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		f := follow(s)
+		id := uuid(t)
+		terminal, _ := openClaude(s, r, id)
+		asked := terminal.Prompt("the first")
+		s.Becomes(byID(id), asked, soon, "idle/completed")
+		asked = terminal.Prompt("taken back [[delay 300]]")
+		s.Becomes(byID(id), asked, soon, "working")
+		if err := poll(soon, func() bool { return f.shown(id) == "working" }); err != nil {
+			t.Fatalf("shown as %s, want working: %v", f.shown(id), err)
+		}
+		terminal.Press("Escape")
+		if err := poll(30*time.Second, func() bool { return f.shown(id) == "idle/interrupted" }); err != nil {
+			t.Errorf("shown as %s, want idle/interrupted: %v\n%s", f.shown(id), err, terminal.Screen())
+		}
+		if last := f.last(id); last != "idle/interrupted" {
+			t.Errorf("told last: %s", last)
+		}
+		s.Becomes(byID(id), time.Now(), soon, "idle/interrupted")
+	})
+}
+
+// shown returns the state in which the core shows a session, without asking; empty: it does not.
+func (f *follower) shown(id string) string {
+	for _, x := range f.core.Snapshot().Sessions() {
+		if x.ID == id {
+			return Session{Status: string(x.Status), WaitingFor: string(x.WaitingFor), Outcome: string(x.Outcome)}.state()
+		}
+	}
+	return ""
+}
+
+// last returns the state of a session in the last event of it.
+func (f *follower) last(id string) (state string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range f.told {
+		if x := &e.Session; x.ID == id {
+			state = Session{Status: string(x.Status), WaitingFor: string(x.WaitingFor), Outcome: string(x.Outcome)}.state()
+		}
+	}
+	return state
+}
