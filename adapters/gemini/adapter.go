@@ -46,7 +46,7 @@ var (
 const (
 	folderName   = ".gemini"
 	homeVariable = "GEMINI_CLI_HOME"
-	factsFormat  = 3 // must be raised when the same facts get another meaning
+	factsFormat  = 4 // must be raised when the same facts get another meaning
 )
 
 // program is how the processes of Gemini CLI look (0.29.0, 0.61.0).

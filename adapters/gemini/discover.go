@@ -37,10 +37,11 @@ type discovery struct {
 // process is a live process of Gemini CLI.
 type process struct {
 	*kit.NodeProcess
-	session *session
-	since   time.Time // it began, or its user left its session
-	left    bool      // its user left its session for another one
-	logID   string    // the session under which what is typed in it is logged
+	session  *session
+	sessions int       // that it has
+	since    time.Time // it began, or its user left its session
+	left     bool      // its user left its session for another one
+	logID    string    // the session under which what is typed in it is logged
 }
 
 // project is the folder of one working folder, tmp/<slug>.
@@ -191,9 +192,9 @@ func (d *discovery) wants(f *file) bool {
 	})
 }
 
-// mayUse reports whether a process keeps its sessions in a project.
+// mayUse reports whether a process keeps its sessions in a project. One that hosts is given the folders of its sessions.
 func (p *process) mayUse(in *project) bool {
-	return p.Uses(in.home) && (in.cwd == "" || p.CWD == in.cwd)
+	return p.Uses(in.home) && (in.cwd == "" || p.CWD == in.cwd || p.Hosts)
 }
 
 // take adds a session that was read. Several files of one session are one: that with the newest record counts.
@@ -246,7 +247,8 @@ func (d *discovery) watchPaths() []string {
 		watch = kit.AppendNew(watch, filepath.Dir(home), home, filepath.Join(home, "tmp"))
 	}
 	for _, p := range d.projects {
-		if slices.ContainsFunc(d.processes, func(one *process) bool { return one.mayUse(p) }) {
+		isRecent := func(one *process) bool { return p.newest.Info != nil && !p.newest.Info.ModTime().Before(one.Started) }
+		if slices.ContainsFunc(d.processes, func(one *process) bool { return one.mayUse(p) && (!one.Hosts || one.CWD == p.cwd || isRecent(one)) }) {
 			watch = kit.AppendNew(watch, p.dir, filepath.Join(p.dir, "chats"))
 		}
 	}

@@ -19,7 +19,8 @@ type facts struct {
 	id        string    // empty: the file has no header
 	at        time.Time // when the session began
 	last      time.Time // of the newest record
-	opened    []time.Time
+	opened    []opening
+	isFresh   bool // no message follows its last header
 	resumed   bool // the next list of messages is that of a process that resumed the session
 	rewriting bool // the history is being written again after an interruption (0.61.0)
 	messages  bool // a message was read
@@ -35,6 +36,25 @@ type facts struct {
 	ledger  kit.Ledger
 	lost    string // description of a record that can't be read: its answers are missing in the ledger
 	skipped map[string]int
+}
+
+// opening is a time at which a process opened the session. One that hosts sessions of other programs writes the header twice (0.61.0).
+type opening struct {
+	at     time.Time
+	hosted bool
+}
+
+// openedAt returns the times at which processes opened the session.
+func (f *facts) openedAt() (list []time.Time) {
+	for _, o := range f.opened {
+		list = append(list, o.at)
+	}
+	return list
+}
+
+// isHosted reports whether a process that hosts opened the session at a time, or later.
+func (f *facts) isHosted(since time.Time) bool {
+	return slices.ContainsFunc(f.opened, func(o opening) bool { return o.hosted && !o.at.Before(since.Add(-kit.StartSlack)) })
 }
 
 // turn is the state of the last turn.
@@ -56,6 +76,9 @@ const (
 	ended
 	lost // the last records could not be read
 )
+
+// cancelledCall is what the record of a command says that the user interrupted, also over the Agent Client Protocol, where nothing follows (0.61.0).
+const cancelledCall = "Command cancelled by user."
 
 const (
 	textLimit = kit.ShortText // of the texts that are kept of a session, in bytes
@@ -111,6 +134,7 @@ func (f *facts) record(r *record) {
 	case r.rewind != nil:
 		f.turn = turn{state: ended, why: "the user went back in the conversation", at: f.last}
 	case r.typ != nil:
+		f.isFresh = false
 		if f.known = true; f.at.IsZero() { // the file has lost its header
 			f.at = agentfile.Time(r.at)
 		}
@@ -118,7 +142,8 @@ func (f *facts) record(r *record) {
 	case r.session != nil:
 		f.known, f.id, f.at = true, kit.Short(r.session), agentfile.Time(r.start)
 		f.seen(f.at)
-		f.open(f.at)
+		f.open(opening{f.at, f.isFresh})
+		f.isFresh = true
 	default:
 		f.skip("record without a type")
 	}
@@ -126,8 +151,8 @@ func (f *facts) record(r *record) {
 
 func (f *facts) seen(at time.Time) { f.last = latest(f.last, at) }
 
-func (f *facts) open(at time.Time) {
-	f.opened = append(f.opened[max(0, len(f.opened)-maxOpened+1):], at)
+func (f *facts) open(o opening) {
+	f.opened = append(f.opened[max(0, len(f.opened)-maxOpened+1):], o)
 }
 
 // change applies a record that changes the session as a whole.
@@ -140,7 +165,7 @@ func (f *facts) change(r *record) {
 	}
 	if f.rewriting = false; f.resumed {
 		f.resumed = false
-		f.open(agentfile.Time(r.updated))
+		f.open(opening{at: agentfile.Time(r.updated)})
 	}
 	list := listed(r.messages)
 	isPrompt := func(m record) bool { return kit.Short(m.id) == f.promptID }
@@ -184,7 +209,7 @@ func (f *facts) message(r *record) {
 
 func (f *facts) user(id, text string, results bool, at time.Time) {
 	switch {
-	case results && f.turn.outcome == adapters.Interrupted:
+	case results && f.turn.outcome == adapters.Interrupted: // the result of the call that was cancelled, or the history
 		f.messages = true
 	case results:
 		f.messages, f.turn = true, turn{state: prompted, why: "the model has the results of its tools", at: at}
@@ -205,10 +230,14 @@ func (f *facts) answer(r *record, text string, at time.Time) {
 	if text != "" {
 		f.doing, f.doingAt = adapters.CutTo(text, adapters.MaxDoing), at
 	}
-	isOver := false // its calls are
-	kit.Each(r.calls, func([]byte) { isOver = true })
+	isOver, cancelled := false, false // its calls are
+	kit.Each(r.calls, func(call []byte) {
+		isOver, cancelled = true, cancelled || kit.Short(agentfile.Get(call, "resultDisplay")) == cancelledCall
+	})
 	switch {
-	case f.turn.outcome == adapters.Interrupted:
+	case f.turn.outcome == adapters.Interrupted && f.turn.why == "":
+	case cancelled:
+		f.turn = turn{state: ended, outcome: adapters.Interrupted, why: "a call was cancelled", at: at}
 	case isOver:
 		f.turn = turn{state: prompted, why: "the model has the results of its tools", at: at}
 	case text == "":

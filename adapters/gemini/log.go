@@ -61,7 +61,7 @@ func (d *discovery) pending(s *session) (prompt logged, ok bool) {
 	if s.owner == nil {
 		return prompt, false
 	}
-	since := latest(append(slices.Clip(s.opened), s.turn.at)...)
+	since := latest(append(s.openedAt(), s.turn.at)...)
 	if s.owner.isYoung(d.now) || isObject(s.Path) { // it has not opened the session yet
 		since = latest(since, s.owner.Started)
 	}

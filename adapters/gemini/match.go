@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -9,9 +8,10 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-// window is the longest time from the start of a process to the beginning of its file: 2 s to 10 s were seen, more under load. /resume shows a
-// list first: it is as long after that command.
-const window = time.Minute
+// window is the longest time from the start of a process to the beginning of its file, for a process that has none yet: 2 s to 10 s were seen, 15 s
+// to 40 s on a busy machine. A file within it can be another process's as well, so that it proves a pair only if no other is possible. /resume
+// shows a list first: it is as long after that command.
+const window = 2 * time.Minute
 
 // match finds the process of each session. It depends only on the files and the processes as they are now.
 func (d *discovery) match() {
@@ -27,6 +27,7 @@ func (d *discovery) match() {
 		groups[key] = append(groups[key], p)
 	}
 	for _, group := range groups {
+		d.assignHosted(group)
 		d.assignSure(group, d.began, true)
 		for _, p := range group {
 			d.followLog(p)
@@ -60,11 +61,14 @@ func (d *discovery) mainOf(s *session) *session {
 	return nil
 }
 
-func (d *discovery) assign(p *process, s *session, how string) { p.session, s.owner, s.how = s, p, how }
+func (d *discovery) assign(p *process, s *session, how string) {
+	p.session, p.sessions, s.owner, s.how = s, p.sessions+1, p, how
+}
 
-// mayHave reports whether a process can have a session that no process has.
+// mayHave reports whether a process can have a session that no process has. One that hosts sessions of other programs can have several, in folders other
+// than its own.
 func (p *process) mayHave(s *session) bool {
-	return s.owner == nil && s.project.cwd != "" && p.mayUse(s.project)
+	return s.owner == nil && s.project.cwd != "" && p.mayUse(s.project) && (p.session == nil || p.Hosts)
 }
 
 // isYoung reports whether a process may not have opened its file yet. The start of a process moves when the clock is set.
@@ -76,46 +80,60 @@ func (p *process) isYoung(now time.Time) bool {
 // claim is a session that a process may have, as it did something at a time.
 type claim struct {
 	session *session
-	by      []*process
 	at      time.Time
+	how     string
 }
 
-// assignSure assigns the sessions of one folder that can only be of one process, which can have no other. when returns what a process did
-// with a session and may have done; zero: it did nothing. 0.61.0 removes a file that has no message yet when another Gemini CLI starts
-// in its folder, so that there can be fewer sessions than processes. If there are as many, and inOrder, they are of each other in the order of their times.
-func (d *discovery) assignSure(group []*process, when func(*process, *session) (time.Time, string), inOrder bool) {
-	var claims []claim
-	times := map[*process]int{}
+// assignSure assigns the sessions of one folder that can only be of one process. when returns what a process did with a session and may have done; zero:
+// it did nothing. A process has the only such session, or with first the one that was opened first, if no other follows within window: one of them is
+// of a process that has ended. The order of starts proves nothing: on a busy machine a file can begin before that of an older process.
+func (d *discovery) assignSure(group []*process, when func(*process, *session) (time.Time, string), first bool) {
+	for assigned := true; assigned; {
+		assigned = false
+		only := map[*process][]claim{}
+		for _, s := range d.sessions {
+			if p, c, ok := d.onlyClaim(group, s, when); ok {
+				only[p] = append(only[p], c)
+			}
+		}
+		for p, list := range only {
+			slices.SortFunc(list, func(a, b claim) int { return a.at.Compare(b.at) })
+			if len(list) == 1 || first && list[1].at.Sub(list[0].at) >= window {
+				d.assign(p, list[0].session, list[0].how)
+				assigned = true
+			}
+		}
+	}
+}
+
+// onlyClaim returns the process of a group that may have a session, if there is one only. All that may are noted.
+func (d *discovery) onlyClaim(group []*process, s *session, when func(*process, *session) (time.Time, string)) (by *process, c claim, ok bool) {
+	count := 0
+	for _, p := range group {
+		if at, how := when(p, s); p.mayHave(s) && p.CWD == s.project.cwd && !at.IsZero() {
+			if !slices.Contains(s.maybe, p) {
+				s.maybe = append(s.maybe, p)
+			}
+			if d.isAuthor(p, s) && p.session == nil {
+				by, c = p, claim{s, at, how}
+				count++
+			}
+		}
+	}
+	return by, c, count == 1
+}
+
+// assignHosted assigns the sessions of a folder that only one process hosts for other programs.
+func (d *discovery) assignHosted(group []*process) {
 	for _, s := range d.sessions {
-		c := claim{session: s}
+		var hosts []*process
 		for _, p := range group {
-			at, _ := when(p, s)
-			if p.session != nil || !p.mayHave(s) || at.IsZero() {
-				continue
-			}
-			s.maybe = append(s.maybe, p) // a prompt on standard input is neither typed nor on the command line
-			if d.isAuthor(p, s) {
-				c.by, c.at = append(c.by, p), at
-				times[p]++
+			if p.Hosts && p.mayHave(s) && d.isAuthor(p, s) && s.isHosted(p.Started) {
+				hosts = append(hosts, p)
 			}
 		}
-		if c.by != nil {
-			claims = append(claims, c)
-		}
-	}
-	slices.SortFunc(claims, func(a, b claim) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.session.id, b.session.id)) })
-	rest := slices.DeleteFunc(slices.Clone(group), func(p *process) bool { return times[p] == 0 })
-	inOrder = inOrder && len(rest) == len(claims)
-	for i := range claims {
-		inOrder = inOrder && slices.Contains(claims[i].by, rest[i])
-	}
-	for i, c := range claims {
-		if p := c.by[0]; inOrder || len(c.by) == 1 && times[p] == 1 {
-			if inOrder {
-				p = rest[i]
-			}
-			_, how := when(p, c.session)
-			d.assign(p, c.session, how)
+		if len(hosts) == 1 {
+			d.assign(hosts[0], s, "it hosts the sessions of its folder that began since its start")
 		}
 	}
 }
@@ -123,9 +141,10 @@ func (d *discovery) assignSure(group []*process, when func(*process, *session) (
 // began returns when a process opened a session as it began, or after its user left another one. /clear and /resume open one as well, for a
 // process that has run for longer.
 func (d *discovery) began(p *process, s *session) (at time.Time, how string) {
-	for _, one := range s.opened {
-		if !one.Before(p.since.Add(-kit.StartSlack)) && one.Before(p.since.Add(window)) && d.followsCommand(s.project, one) == p.left && !isObject(s.Path) {
-			at = one
+	for _, o := range s.opened {
+		isIn := !o.at.Before(p.since.Add(-kit.StartSlack)) && o.at.Before(p.since.Add(window))
+		if isIn && !o.hosted && d.followsCommand(p, s.project, o.at) == p.left && !isObject(s.Path) {
+			at = o.at
 		}
 	}
 	if p.left {
@@ -134,25 +153,35 @@ func (d *discovery) began(p *process, s *session) (at time.Time, how string) {
 	return at, "it began the session " + at.Sub(p.since).Round(time.Second/10).String() + " after its start"
 }
 
-// wroteSince returns when a session was written since a process began that may have it. A process that began with no session has one only after
-// a prompt, and what is typed in a terminal is logged.
+// wroteSince returns when a session was written since a process began that may have it, because it continues one, or because no file shows when the
+// session was opened: it has lost its header, or is of a version that makes it with the first prompt. What another process opened is not of this one.
 func (d *discovery) wroteSince(p *process, s *session) (at time.Time, how string) {
-	if s.messages && !p.left && s.last.After(p.Started) && (p.Resumes || p.Headless || p.Hosts || d.isTyped(s, p.Started)) {
+	hidden := (isObject(s.Path) || len(s.opened) == 0) && (p.Headless || p.Hosts || d.isTyped(s, p.Started))
+	if s.messages && !p.left && s.last.After(p.Started) && (p.Resumes || hidden) {
 		at = s.last
 	}
 	return at, "no other session of its folder was written since the process began"
 }
 
 // isAuthor reports whether the messages of a session can be those of a process: what is typed in a terminal is logged, and the prompt of a
-// command line is not.
+// command line is not. A process that hosts works in its own folder, as far as that is certain.
 func (d *discovery) isAuthor(p *process, s *session) bool {
-	return p.Hosts || p.left || s.project.logLost || !s.prompted.After(p.Started) || d.isTyped(s, p.Started) != p.Headless
+	if p.Hosts {
+		return p.CWD == s.project.cwd && !d.isTyped(s, p.Started)
+	}
+	return p.left || s.project.logLost || !s.prompted.After(p.Started) || d.isTyped(s, p.Started) != p.Headless
 }
 
-// followsCommand reports whether a session was opened right after a command that leaves one for it.
-func (d *discovery) followsCommand(in *project, at time.Time) bool {
+// followsCommand reports whether a session was opened right after a command that leaves another one of the same process for it. The log has the command
+// under the id of the first session of the process.
+func (d *discovery) followsCommand(p *process, in *project, at time.Time) bool {
 	return slices.ContainsFunc(d.log(in), func(l logged) bool {
-		return l.leaves() && !l.at.After(at) && at.Sub(l.at) < window
+		first := d.byID[in.home+"\x00"+l.session]
+		isOwn := first == nil || !first.at.Before(p.since.Add(-kit.StartSlack))
+		if p.left {
+			isOwn = l.session == p.logID
+		}
+		return isOwn && l.leaves() && !l.at.After(at) && at.Sub(l.at) < window
 	})
 }
 
@@ -182,18 +211,21 @@ func (d *discovery) followLog(p *process) {
 	}
 }
 
-// doubt notes which sessions a process without one may have, or a further one of other programs that it hosts. Each has one after its first minute, but for a
-// terminal of 0.29.0, and the ones before the last, whose files were removed: if there is none, the clock may have been set, and with it the start
-// of the process, so that it has one whose turn is open, or that was written last.
+// doubt notes which sessions a process without one may have, or a process that hosts besides those that it has. A process has a session after its start,
+// unless it is a terminal of 0.29.0, or one whose file was removed because another one started in its folder: so a session that was written since may
+// be of it. If there is none, the clock may have been set, and with it the start of the process, so that it has one whose turn is open, or that was
+// written last.
 func (d *discovery) doubt(p *process, isLast bool) {
 	for _, s := range d.sessions {
-		isSince := p.Hosts && s.last.After(p.Started)
+		wrote := s.messages && s.last.After(p.Started) && d.isAuthor(p, s)
 		switch {
-		case !p.mayHave(s) || p.session != nil && !isSince:
-		case isSince || slices.Contains(s.maybe, p):
-			s.doubt = fmt.Sprintf("process %d of its folder may have it", p.PID)
-		case p.left, p.isYoung(d.now), s.doubt != "":
-		case s.turn.isOpen(), isLast && s.Path == s.project.newest.Path && !isObject(s.Path) && !p.Hosts:
+		case !p.mayHave(s):
+		case slices.Contains(s.maybe, p), p.Hosts && (wrote || s.isHosted(p.Started)):
+			s.doubt = fmt.Sprintf("process %d may have it", p.PID)
+		case p.session != nil, p.left, p.isYoung(d.now), s.doubt != "":
+		case wrote:
+			s.doubt = fmt.Sprintf("process %d of its folder has no other session, and this one was written since it began", p.PID)
+		case p.CWD == s.project.cwd && s.turn.isOpen(), isLast && s.Path == s.project.newest.Path && !isObject(s.Path) && !p.Hosts:
 			s.doubt = fmt.Sprintf("process %d of its folder has no other session: it has this one if the clock was set since it began", p.PID)
 		}
 	}

@@ -133,19 +133,55 @@ func TestResumedOpenTurn(t *testing.T) {
 	w.want("a", adapters.Idle, adapters.Died, p)
 }
 
-// Processes that began shortly after each other have their sessions in that order. With fewer processes than sessions it is not known.
-func TestStartedTogether(t *testing.T) {
+// Processes that began after each other: a session that was opened before the second one began is the first one's, and the other is then the second
+// one's. It stays so when the first one has ended.
+func TestStartedAfterEachOther(t *testing.T) {
 	w := newWorld(t)
-	first, second := w.start(20*time.Second), w.start(18*time.Second)
-	w.chat("a", "00", head("a", 12*time.Second), user(9*time.Second, "one"), answer(8*time.Second, "fine"))
-	w.chat("b", "00", head("b", 11*time.Second), user(9*time.Second, "two"))
-	w.logs([3]string{"a", "9500ms", "one"}, [3]string{"b", "9500ms", "two"})
+	first, second := w.start(60*time.Second), w.start(30*time.Second)
+	w.chat("a", "00", head("a", 40*time.Second), user(19*time.Second, "one"), answer(8*time.Second, "fine"))
+	w.chat("b", "01", head("b", 10*time.Second), user(9*time.Second, "two"))
+	w.logs([3]string{"a", "19500ms", "one"}, [3]string{"b", "9500ms", "two"})
 	w.want("a", adapters.Idle, adapters.Completed, first)
 	w.want("b", adapters.Working, "", second)
 	w.Procs.End(first.PID)
+	w.want("a", adapters.Stopped, adapters.Completed, proc.Identity{})
+	w.want("b", adapters.Working, "", second)
+}
+
+// On a busy machine a session begins 15 s to 40 s after its process, and not in the order of the processes: which process has it is not known then, and none
+// of the two is said to have stopped, however late a session begins.
+func TestStartedSlowly(t *testing.T) {
+	for name, opened := range map[string][2]time.Duration{"in order": {60 * time.Second, 50 * time.Second}, "the other order": {50 * time.Second, 60 * time.Second},
+		"far apart": {15 * time.Second, 60 * time.Second}, "one after more than a minute": {20 * time.Second, 78 * time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			first, second := w.start(100*time.Second), w.start(80*time.Second)
+			w.chat("a", "00", head("a", opened[0]), user(9*time.Second, "one"))
+			w.chat("b", "01", head("b", opened[1]), user(9*time.Second, "two"), answer(8*time.Second, "fine"))
+			w.logs([3]string{"a", "9500ms", "one"}, [3]string{"b", "9500ms", "two"})
+			for _, letter := range []string{"a", "b"} {
+				w.want(letter, adapters.Unknown, "", proc.Identity{})
+			}
+			w.Procs.End(first.PID)
+			for _, letter := range []string{"a", "b"} {
+				w.want(letter, adapters.Unknown, "", proc.Identity{})
+			}
+			w.want(fmt.Sprint(second.PID), adapters.Unknown, "", second)
+		})
+	}
+}
+
+// A terminal that has no session is one reason more to say nothing of a session that was written since: its file may have begun later than any time that
+// was seen.
+func TestWrittenSince(t *testing.T) {
+	w := newWorld(t)
+	p := w.start(time.Hour)
+	w.chat("a", "00", head("a", 50*time.Minute), user(9*time.Second, "one"))
+	w.logs([3]string{"a", "9500ms", "one"})
 	w.want("a", adapters.Unknown, "", proc.Identity{})
-	w.want("b", adapters.Unknown, "", proc.Identity{})
-	w.want(fmt.Sprint(second.PID), adapters.Unknown, "", second)
+	w.want(fmt.Sprint(p.PID), adapters.Unknown, "", p)
+	w.Procs.End(p.PID)
+	w.want("a", adapters.Stopped, adapters.Died, proc.Identity{})
 }
 
 // A run beside a terminal that has no file yet, or none any more: its prompt was not typed.

@@ -80,6 +80,37 @@ func TestHostOfTwo(t *testing.T) {
 	}
 }
 
+// hosted returns the first lines of a session that a process hosts for another program (0.61.0).
+func hosted(letter string, ago time.Duration) []string {
+	return []string{head(letter, ago), fmt.Sprintf(`{"$set":{"messages":[],"lastUpdated":%q}}`, stamp(ago)), head(letter, ago-3*time.Millisecond)}
+}
+
+// TestHosted: all sessions that a process hosts are its own in its folder, and not known in another one, which it may have been given. A terminal and a run
+// beside it have none of them, and what the user cancels over the protocol ends the turn.
+func TestHosted(t *testing.T) {
+	w := newWorld(t)
+	p, terminal := w.start(10*time.Minute, "--acp"), w.start(9*time.Minute)
+	w.chat("a", "00", append(hosted("a", 8*time.Minute), user(7*time.Minute, "one"), answer(6*time.Minute, "fine"))...)
+	w.chat("b", "05", append(hosted("b", time.Minute), user(9*time.Second, "two"))...)
+	w.chat("c", "05", head("c", 9*time.Minute-5*time.Second), user(8*time.Second, "three"))
+	w.logs([3]string{"c", "8500ms", "three"})
+	w.want("a", adapters.Idle, adapters.Completed, p)
+	if s := w.want("b", adapters.Working, "", p); !s.Shared {
+		t.Error("not shared")
+	}
+	w.want("c", adapters.Working, "", terminal)
+	w.chat("b", "05", fmt.Sprintf(`{"id":"x","timestamp":%q,"type":"gemini","content":"","toolCalls":[{"id":"t","name":"run_shell_command","status":"success","resultDisplay":"Command cancelled by user."}]}`,
+		stamp(5*time.Second)))
+	w.want("b", adapters.Idle, adapters.Interrupted, p)
+	w.Write(w.Path(".gemini", "tmp", "other", ".project_root"), "/home/dev/other")
+	w.Append(w.Path(".gemini", "tmp", "other", "chats", "session-2026-11-25T10-05-dddddddd.jsonl"), append(hosted("d", time.Minute), user(9*time.Second, "four"))...)
+	w.want("d", adapters.Unknown, "", proc.Identity{})
+	w.Procs.End(p.PID)
+	w.want("a", adapters.Stopped, adapters.Completed, proc.Identity{})
+	w.want("d", adapters.Stopped, adapters.Died, proc.Identity{})
+	w.want("c", adapters.Working, "", terminal)
+}
+
 // TestRemovedFile: 0.61.0 removes the file of a terminal without a prompt when another one starts in its folder. What was there before stays stopped.
 func TestRemovedFile(t *testing.T) {
 	w := newWorld(t)

@@ -58,7 +58,7 @@ func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsett
 	}
 	isOlder := t.at.Before(p.Started)
 	if isOlder && t.isOpen() {
-		if p.isYoung(d.now) || !latest(s.opened...).Before(p.Started.Add(-kit.StartSlack)) {
+		if p.isYoung(d.now) || !latest(s.openedAt()...).Before(p.Started.Add(-kit.StartSlack)) {
 			return kit.Idle(adapters.Died, said+", before the process that has it now began"+host), false
 		}
 		return kit.Unknown(said + ", before the process that has it now began, or the clock was set since" + host), true
@@ -112,12 +112,15 @@ func (d *discovery) openSub(s *session) *session {
 // isOpen reports whether a sub-agent belongs to the open turn of its parent.
 func (d *discovery) isOpen(sub *session) bool {
 	p := sub.parent
-	return p != nil && p.owner != nil && p.turn.state == called && !sub.at.Before(p.prompted)
+	return p != nil && (p.owner != nil || p.doubt != "") && p.turn.state == called && !sub.at.Before(p.prompted)
 }
 
 // decideSub returns the verdict on a sub-agent of an open turn.
 func (d *discovery) decideSub(s *session) kit.Verdict {
 	said := d.lastTurn(s)
+	if s.doubt != "" {
+		return kit.Unknown(s.doubt + "; " + said)
+	}
 	host := fmt.Sprintf("; session %.8s in process %d started it and waits for it", s.parent.id, s.owner.PID)
 	switch tool := d.tool(s); {
 	case s.turn.state == called && tool == "":
@@ -167,7 +170,7 @@ func (d *discovery) addSessions() {
 		}
 	}
 	for _, s := range d.subs {
-		if d.isOpen(s) && s.doubt == "" && kit.Asked(d.query, s.id) {
+		if d.isOpen(s) && kit.Asked(d.query, s.id) {
 			row := d.row(s, d.decideSub(s))
 			row.Parent, row.Shared, row.CWD = s.parent.id, true, s.parent.project.cwd
 			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
@@ -193,7 +196,7 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 		out.FirstPrompt = cmp.Or(out.FirstPrompt, prompt.text)
 	}
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
-		out.Process = s.owner.Identity
+		out.Process, out.Shared = s.owner.Identity, s.owner.sessions > 1
 	}
 	if s.spent != nil {
 		out.Usage = s.spent.Usage
