@@ -25,6 +25,7 @@ const (
 // plan is what the server will answer to one request.
 type plan struct {
 	text  string
+	said  bool // the prompt names the text
 	delay time.Duration
 	hold  string // the answer waits for Release of this name
 	fail  int    // HTTP status; 0: answer
@@ -84,19 +85,20 @@ func (p *plan) apply(name, argument string) {
 		}
 	case "say":
 		p.text = strings.ReplaceAll(argument, `\n`, "\n")
+		p.said = true
 	case "hold":
 		p.hold = argument
 	case "bash":
-		p.tool, p.argument, p.text = shellTool, argument, "I will use the shell."
+		p.call(shellTool, argument, "I will use the shell.")
 	case "in":
 		p.folder = argument
 	case "esc":
 		p.escalated = true
 	case "ask":
-		p.tool, p.text = askTool, "I will ask."
+		p.call(askTool, "", "I will ask.")
 	case "agent":
 		inner := strings.NewReplacer("((", "[[", "))", "]]").Replace(argument)
-		p.tool, p.argument, p.text = agentTool, inner, "I will use a sub-agent."
+		p.call(agentTool, inner, "I will use a sub-agent.")
 	case "fail":
 		p.fail = 500
 		argument, p.retry, _ = strings.Cut(argument, " ")
@@ -107,6 +109,14 @@ func (p *plan) apply(name, argument string) {
 		p.usage = parseUsage(argument)
 	case "limits":
 		p.limits = parseLimits(argument)
+	}
+}
+
+// call makes the answer call a tool, after a text: that of another directive, or else text.
+func (p *plan) call(tool toolKind, argument, text string) {
+	p.tool, p.argument = tool, argument
+	if !p.said {
+		p.text = text
 	}
 }
 

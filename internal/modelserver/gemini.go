@@ -119,7 +119,10 @@ func writeGemini(w http.ResponseWriter, r wireRequest, p plan, schema *geminiSch
 		p.text = text
 	}
 	parts := []any{map[string]string{"text": p.text}}
-	if call != nil {
+	switch {
+	case call != nil && p.said:
+		parts = append(parts, call)
+	case call != nil:
 		parts = []any{call}
 	}
 	answer := map[string]any{"modelVersion": r.model, "candidates": []any{map[string]any{"index": 0, "finishReason": "STOP",
