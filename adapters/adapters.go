@@ -100,6 +100,9 @@ type Session struct {
 	// Decision is what an idle session has left to the user's decision, in a few words ("a plan"): its last turn is over, and its agent shows a choice until
 	// the user makes it or closes it, which is not recorded (Codex 0.171.0 in plan mode). It is empty in all other cases.
 	Decision string
+	// MayAsk reports, with Idle, that the turn is over or the session waits for the user: the agent does not record which (Gemini CLI 0.61.0: the text of an
+	// answer is recorded before its calls, which wait then). There is no Outcome.
+	MayAsk bool
 	// Limited reports, with Outcome Failed, that the provider refused the turn because the user had reached a usage limit (Codex 0.169.0: usage_limit_exceeded,
 	// Claude Code 2.1.329: an API error 429, Pi 1.5.2: the same). With Working it reports that the turn was refused so, and is tried again at LimitedUntil (OpenCode
 	// 1.18.33, as its server says). Other agents do not record this, or try again.

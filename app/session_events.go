@@ -359,7 +359,7 @@ func (e *Event) TurnLength() (took time.Duration, ok bool) {
 		if before := e.Before.LastActivityAt; e.BetweenTurns() && !before.IsZero() && before.Before(end) {
 			end = before // agents may store a record of their end
 		}
-	} else if last := e.Session.LastActivityAt; turnEnded(e.Session.Outcome) && last.After(start) && last.Before(end) {
+	} else if last := e.Session.LastActivityAt; (turnEnded(e.Session.Outcome) || e.Session.MayAsk) && last.After(start) && last.Before(end) {
 		end = last // the end may have been noticed late
 	}
 	if start.IsZero() || end.IsZero() || end.Before(start) {

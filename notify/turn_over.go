@@ -32,11 +32,21 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	case s.Decision != "": // it asks, however long it took
 		return p.reply(Question, key, ev, l)
 	}
-	if took, known := ev.TurnLength(); !known || took < p.rules().ReplyAfter {
+	kind, after := Reply, p.rules().ReplyAfter
+	if s.MayAsk {
+		after = min(after, mayAskAfter)
+		if !p.wants(kind, s) {
+			kind = Question
+		}
+	}
+	if took, known := ev.TurnLength(); !known || took < after {
 		return nil
 	}
-	return p.reply(Reply, key, ev, l)
+	return p.reply(kind, key, ev, l)
 }
+
+// mayAskAfter is how long a turn took of whose end the user is told where it may be a question instead.
+const mayAskAfter = 5 * time.Second
 
 func replyKey(s *app.Session) string { return "reply " + string(s.Agent) + " " + s.ID }
 
@@ -80,7 +90,7 @@ func (p *policy) reply(k Kind, key string, ev *app.Event, l *look) []order {
 			delete(p.replies, old)
 		}
 	}
-	if last, ok := p.replies[key]; ok && k != Reply && last.kind == k && l.now.Sub(last.told) < pause {
+	if last, ok := p.replies[key]; ok && k != Reply && k != Question && last.kind == k && l.now.Sub(last.told) < pause {
 		return nil
 	}
 	orders := p.told(k, key, ev, l)
@@ -123,6 +133,8 @@ func FinishedText(ev app.Event) Text {
 		what = " has " + present.Line(s.Decision) + " for your decision"
 	}
 	switch {
+	case s.MayAsk:
+		what = " answered, or asks you"
 	case s.Unattended || ev.TerminalEnded || s.Status == adapters.Stopped:
 		what = " finished"
 	case endKind(&s) == Limit:

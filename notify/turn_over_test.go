@@ -75,6 +75,35 @@ func TestPlanWaits(t *testing.T) {
 	}
 }
 
+// TestMayAsk: a turn that is over, or waits for the user, is told at once where it took longer than 5 s, also where replies are not, and in words that say so.
+func TestMayAsk(t *testing.T) {
+	for name, c := range map[string]struct {
+		took time.Duration
+		may  bool
+		off  Kind
+		want string
+	}{
+		"longer":       {8 * time.Second, true, "", "Codex answered, or asks you in a [a]"},
+		"short":        {4 * time.Second, true, "", ""},
+		"certain":      {8 * time.Second, false, "", ""},
+		"no replies":   {8 * time.Second, true, Reply, "Codex answered, or asks you in a [a]"},
+		"no questions": {8 * time.Second, true, Question, "Codex answered, or asks you in a [a]"},
+	} {
+		p := newPolicy(func() Rules {
+			r := Rules{ReplyAfter: 30 * time.Second, Kinds: map[Kind]Manner{}}
+			if c.off != "" {
+				r.Kinds[c.off] = Off
+			}
+			return r
+		})
+		ev := change("a", adapters.Working, adapters.Idle)
+		ev.Session.MayAsk, ev.At, ev.Session.TurnStartedAt = c.may, noon, noon.Add(-c.took)
+		if got := said(p.take([]app.Event{ev}, look{now: noon})); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // The turn of a one-shot and the end of its process are told as one: the end follows the turn at once. What ends later, or in another
 // way, is told.
 func TestOneShot(t *testing.T) {

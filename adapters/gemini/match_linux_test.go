@@ -111,7 +111,7 @@ func TestTwoFilesOfASession(t *testing.T) {
 	w.chat("a", "00", head("a", time.Hour), user(time.Hour, "one"), answer(time.Hour-time.Second, "fine"))
 	w.chat("a", "59", head("a", 6*time.Second))
 	p := w.start(10*time.Second, "--resume", "latest")
-	if s := w.want("a", adapters.Idle, adapters.Completed, p); s.FirstPrompt != "one" || len(s.Files) != 2 {
+	if s := w.want("a", adapters.Idle, "", p); s.FirstPrompt != "one" || len(s.Files) != 2 {
 		t.Errorf("%+v", s)
 	}
 	w.chat("b", "01", user(3*time.Second, "alone"))
@@ -141,7 +141,7 @@ func TestStartedAfterEachOther(t *testing.T) {
 	w.chat("a", "00", head("a", 40*time.Second), user(19*time.Second, "one"), answer(8*time.Second, "fine"))
 	w.chat("b", "01", head("b", 10*time.Second), user(9*time.Second, "two"))
 	w.logs([3]string{"a", "19500ms", "one"}, [3]string{"b", "9500ms", "two"})
-	w.want("a", adapters.Idle, adapters.Completed, first)
+	w.want("a", adapters.Idle, "", first)
 	w.want("b", adapters.Working, "", second)
 	w.Procs.End(first.PID)
 	w.want("a", adapters.Stopped, adapters.Completed, proc.Identity{})
@@ -220,14 +220,14 @@ func TestLeftSession(t *testing.T) {
 	typed := [][3]string{{"a", "40s", "one"}, {"a", "30s", "/clear"}, {"a", "21s", "two"}} // all under the first session
 	w.logs(typed...)
 	w.want("a", adapters.Stopped, adapters.Completed, proc.Identity{})
-	w.want("b", adapters.Idle, adapters.Completed, p)
+	w.want("b", adapters.Idle, "", p)
 	w.logs(append(typed, [3]string{"a", "10s", "three"})...)
 	w.want("b", adapters.Unknown, "", p)
 	typed = append(typed, [3]string{"a", "8s", "/resume"})
 	w.logs(typed...)
 	w.want("b", adapters.Unknown, "", proc.Identity{})
 	w.chat("a", "00", fmt.Sprintf(`{"$set":{"sessionId":%q}}`, id("a")), fmt.Sprintf(`{"$set":{"messages":[],"lastUpdated":%q}}`, stamp(6*time.Second)))
-	w.want("a", adapters.Idle, adapters.Completed, p)
+	w.want("a", adapters.Idle, "", p)
 	w.want("b", adapters.Stopped, adapters.Completed, proc.Identity{})
 }
 
@@ -264,7 +264,7 @@ func TestObject(t *testing.T) {
 	w.Write(w.Path(".gemini", "tmp", "proj", "chats", "session-2026-11-25T10-00-aaaaaaaa.json"),
 		fmt.Sprintf(`{"sessionId":%q,"startTime":%q,"messages":[%s,%s],"summary":"A title"}`, id("a"), stamp(9*time.Second), user(9*time.Second, "one"), answer(8*time.Second, "fine")))
 	p := w.start(30*time.Second, "--resume", id("a"))
-	if s := w.want("a", adapters.Idle, adapters.Completed, p); s.CWD != folder || s.Title != "A title" {
+	if s := w.want("a", adapters.Idle, "", p); s.CWD != folder || s.Title != "A title" {
 		t.Errorf("%+v", s)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/pane"
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/proc"
 )
@@ -37,7 +39,8 @@ func TestStates(t *testing.T) {
 		"call":                 {[]string{user(9*time.Second, "one"), answer(8*time.Second, "")}, adapters.Unknown, "", adapters.Died},
 		"call over":            {[]string{user(9*time.Second, "one"), over}, adapters.Working, "", adapters.Died},
 		"result":               {[]string{user(9*time.Second, "one"), over, result}, adapters.Working, "", adapters.Died},
-		"answer":               {[]string{user(9*time.Second, "one"), answer(8*time.Second, "fine")}, adapters.Idle, adapters.Completed, adapters.Completed},
+		"answer":               {[]string{user(9*time.Second, "one"), answer(8*time.Second, "fine")}, adapters.Idle, "", adapters.Completed},
+		"answer, or call":      {[]string{user(9*time.Second, "one"), answer(time.Second, "fine")}, adapters.Working, "", adapters.Completed},
 		"error":                {[]string{user(9*time.Second, "one"), note(6*time.Second, "error", "[API Error]")}, adapters.Idle, adapters.Failed, adapters.Failed},
 		"prompt after error":   {[]string{user(9*time.Second, "one"), note(8*time.Second, "error", "[API Error]"), user(5*time.Second, "two")}, adapters.Working, "", adapters.Died},
 		"warning":              {[]string{user(9*time.Second, "one"), note(6*time.Second, "warning", "slow")}, adapters.Working, "", adapters.Died},
@@ -45,7 +48,7 @@ func TestStates(t *testing.T) {
 		"cancelled, rewritten": {[]string{user(9*time.Second, "one"), over, cancelled, strings.Replace(over, `"c"`, `"x"`, 1), strings.Replace(result, `"r"`, `"y"`, 1)}, adapters.Idle, adapters.Interrupted, adapters.Interrupted},
 		"prompt after cancel":  {[]string{user(9*time.Second, "one"), cancelled, context, user(5*time.Second, "two")}, adapters.Working, "", adapters.Died},
 		"prompt taken back":    {[]string{user(9*time.Second, "one"), context}, adapters.Idle, "", ""},
-		"half a record":        {[]string{user(9*time.Second, "one"), answer(8*time.Second, "fine"), `{"$set":{"lastUp`}, adapters.Idle, adapters.Completed, adapters.Completed},
+		"half a record":        {[]string{user(9*time.Second, "one"), answer(8*time.Second, "fine"), `{"$set":{"lastUp`}, adapters.Idle, "", adapters.Completed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -59,13 +62,45 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestTextBeforeCall: 0.61.0 records the text of an answer before the call that follows it waits for the user, and the same bytes are those of a turn that is
+// over. Only a process that the call runs, the title of the terminal or the end of a run shows which it is.
+func TestTextBeforeCall(t *testing.T) {
+	w := newWorld(t)
+	p := w.start(50 * time.Second)
+	w.logs([3]string{"a", "40s", "one"})
+	w.chat("a", "00", head("a", 45*time.Second), user(20*time.Second, "one"), answer(9*time.Second, "I will use the shell."))
+	s := w.want("a", adapters.Idle, "", p)
+	if !s.MayAsk || !strings.Contains(s.Evidence, "your turn: it answered, or asks for something (Gemini CLI does not record which)") {
+		t.Errorf("%+v", s)
+	}
+	tool := w.child(p, 8*time.Second)
+	if s := w.want("a", adapters.Working, "", p); s.MayAsk {
+		t.Errorf("%+v", s)
+	}
+	w.Procs.End(tool.PID)
+	w.want("a", adapters.Idle, "", p)
+	for title, want := range map[string]adapters.Session{"✋  Action Required (proj)": {Status: adapters.Waiting}, "✦  Working… (proj)": {Status: adapters.Working},
+		"◇  Ready (proj)": {Status: adapters.Idle, Outcome: adapters.Completed}} {
+		one := session{facts: facts{turn: turn{state: ended, outcome: adapters.Completed}}}
+		v := kit.Idle("", s.Evidence)
+		v.MayAsk = true
+		if got := one.withTitle(v, pane.Title{Text: title}); got.Status != want.Status || got.Outcome != want.Outcome || got.MayAsk {
+			t.Errorf("%s: %+v", title, got)
+		}
+	}
+	run := newWorld(t)
+	p = run.start(50*time.Second, "--yolo", "-p", "one")
+	run.chat("a", "00", head("a", 45*time.Second), user(20*time.Second, "one"), answer(9*time.Second, "I will fetch it."))
+	run.want("a", adapters.Working, "", p)
+}
+
 // TestServerOfResumedProcess: a server that a process started with itself is no tool of the turn before.
 func TestServerOfResumedProcess(t *testing.T) {
 	w := newWorld(t)
 	w.chat("a", "00", head("a", time.Hour), user(time.Hour, "one"), answer(time.Hour, "fine"))
 	p := w.start(10*time.Second, "--resume", id("a"))
 	w.child(p, 9*time.Second)
-	w.want("a", adapters.Idle, adapters.Completed, p)
+	w.want("a", adapters.Idle, "", p)
 }
 
 // TestHostOfTwo: a host of other programs' sessions can have several.
@@ -73,7 +108,7 @@ func TestHostOfTwo(t *testing.T) {
 	w := newWorld(t)
 	p := w.start(10*time.Minute, "--acp")
 	w.chat("a", "00", head("a", 10*time.Minute-5*time.Second), user(9*time.Minute, "one"), answer(8*time.Minute, "fine"))
-	w.want("a", adapters.Idle, adapters.Completed, p)
+	w.want("a", adapters.Idle, "", p)
 	w.chat("b", "05", head("b", time.Minute), user(9*time.Second, "two"))
 	if s := w.sessions()["b"]; s.Status != adapters.Working && s.Status != adapters.Unknown {
 		t.Errorf("%s %s; %s", s.Status, s.Outcome, s.Evidence)
@@ -94,7 +129,7 @@ func TestHosted(t *testing.T) {
 	w.chat("b", "05", append(hosted("b", time.Minute), user(9*time.Second, "two"))...)
 	w.chat("c", "05", head("c", 9*time.Minute-5*time.Second), user(8*time.Second, "three"))
 	w.logs([3]string{"c", "8500ms", "three"})
-	w.want("a", adapters.Idle, adapters.Completed, p)
+	w.want("a", adapters.Idle, "", p)
 	if s := w.want("b", adapters.Working, "", p); !s.Shared {
 		t.Error("not shared")
 	}

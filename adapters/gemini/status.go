@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
@@ -82,7 +83,27 @@ func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsett
 	case t.state == lost:
 		return kit.Unknown(said + host), true
 	}
-	return kit.Idle(t.outcome, said+host), t.outcome == adapters.Completed && !p.Headless
+	if t.outcome == adapters.Completed {
+		return d.decideAnswered(s, said+host)
+	}
+	return kit.Idle(t.outcome, said+host), false
+}
+
+// quick is how long after a text its call may begin to run without asking.
+const quick = 2 * time.Second
+
+// decideAnswered returns the verdict on a session whose last record is a text: it is recorded before the calls that follow it in the same answer, and these
+// only when they are over (0.61.0). A run for one prompt ends when its turn does.
+func (d *discovery) decideAnswered(s *session, said string) (v kit.Verdict, unsettled bool) {
+	switch age := d.now.Sub(s.turn.at); {
+	case s.owner.Headless:
+		return kit.Working(said + "; its run is not over"), false
+	case age >= 0 && age < quick && !isObject(s.Path):
+		return kit.Working(said + "; it may go on with a call"), true
+	}
+	v = kit.Idle("", "your turn: it answered, or asks for something (Gemini CLI does not record which); "+said)
+	v.MayAsk = true
+	return v, true
 }
 
 // noTool is said of a call that no process runs.
@@ -144,6 +165,9 @@ func (d *discovery) lastTurn(s *session) string {
 	case t.isOpen():
 		return fmt.Sprintf("turn open since %s: %s (%s)", kit.Clock(s.prompted, d.now), t.why, when)
 	}
+	if t.outcome == adapters.Completed {
+		return "last record: an answer, " + when
+	}
 	return "last turn " + cmp.Or(string(t.outcome), "ended") + " " + when + kit.Quoted(t.why)
 }
 
@@ -186,7 +210,7 @@ func (d *discovery) addSessions() {
 // row returns a session for the answer.
 func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	out := adapters.Session{
-		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
+		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, MayAsk: v.MayAsk,
 		CWD: s.project.cwd, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
 		Doing: s.doing, DoingSince: s.doingAt, Tokens: s.tokens(), Context: adapters.Context{Used: s.context},
 		StartedAt: s.at, LastActivityAt: latest(s.last, s.at), TurnStartedAt: s.prompted, Files: s.paths, Home: s.project.home,

@@ -48,7 +48,7 @@ func (s *session) withTitle(v kit.Verdict, title pane.Title) kit.Verdict {
 		return kit.Waiting(adapters.ForPermission, v.Evidence+says+"that it waits")
 	case strings.HasPrefix(title.Text, titleWorks), strings.HasPrefix(title.Text, titleQuiet):
 		return kit.Working(v.Evidence + says + "that it works")
-	case strings.HasPrefix(title.Text, titleReady) && v.Status == adapters.Unknown && (s.turn.state == ended || s.turn.state == noTurn):
+	case strings.HasPrefix(title.Text, titleReady) && (s.turn.state == ended || s.turn.state == noTurn):
 		return kit.Idle(s.turn.outcome, v.Evidence+says+"that it is ready")
 	}
 	return v

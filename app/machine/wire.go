@@ -48,6 +48,7 @@ type SessionJSON struct {
 	TurnStartedAt  string              `json:"turn_started_at,omitempty"`
 	LastActivityAt string              `json:"last_activity_at,omitempty"`
 	Version        string              `json:"version,omitempty"`
+	MayAsk         bool                `json:"may_ask,omitempty"`
 	Unattended     bool                `json:"unattended,omitempty"`
 	Unstored       bool                `json:"unstored,omitempty"`
 	Limited        bool                `json:"limited,omitempty"`
@@ -130,7 +131,7 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 		ID: app.MachineID(machine, w.ID), Agent: w.Agent, Suspended: w.Suspended, Evidence: someLines(w.Evidence),
 		CWD: oneLine(w.CWD), Branch: oneLine(w.Branch), Model: oneLine(w.Model), Title: someLines(w.Title), Name: oneLine(w.Name),
 		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Doing: someLines(w.Doing), DoingSince: clockOf(w.DoingSince, skew), Container: oneLine(w.Container), Host: oneLine(w.Host), Headless: w.Headless, Home: oneLine(w.Home), Archived: w.Archived,
-		Remote: cmp.Or(oneLine(w.Remote), machine), Version: oneLine(w.Version), Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, LimitedUntil: clockOf(w.LimitedUntil, skew), Tokens: w.Tokens, CostUSD: w.CostUSD,
+		Remote: cmp.Or(oneLine(w.Remote), machine), Version: oneLine(w.Version), MayAsk: w.MayAsk, Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, LimitedUntil: clockOf(w.LimitedUntil, skew), Tokens: w.Tokens, CostUSD: w.CostUSD,
 		StartedAt: clockOf(w.StartedAt, skew), TurnStartedAt: clockOf(w.TurnStartedAt, skew), LastActivityAt: clockOf(w.LastActivityAt, skew),
 	}}
 	if validID(w.ContinuedIn) {

@@ -121,6 +121,8 @@ const limited = "rate limit reached"
 // afterTurn returns the suffix of an idle session's status for a last turn that failed, was interrupted or left something to the user's decision.
 func afterTurn(s *adapters.Session) string {
 	switch {
+	case s.MayAsk:
+		return ", or asks you"
 	case s.Outcome == adapters.Failed && s.Limited:
 		return ", " + limited
 	case s.Outcome == adapters.Failed:

@@ -200,7 +200,7 @@ func (c *check) truthful(roll adapters.Roll, err error, all []*scene.Session) {
 // compatible reports whether nothing wrong is said: the status may be unknown, the
 // outcome not known.
 func compatible(got *adapters.Session, truth scene.Truth) bool {
-	if got.Outcome == "" {
+	if scene.TruthOf(got).Outcome == "" {
 		truth.Outcome = ""
 	}
 	return got.Status == adapters.Unknown || scene.TruthOf(got) == truth

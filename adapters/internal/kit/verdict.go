@@ -8,6 +8,7 @@ type Verdict struct {
 	WaitingFor adapters.WaitingFor
 	Outcome    adapters.Outcome
 	Evidence   string // in words, for the user
+	MayAsk     bool   // with Idle, see adapters.Session
 }
 
 // Working returns the verdict on a session that is in a turn.

@@ -128,8 +128,14 @@ func (t Truth) String() string {
 	return strings.TrimSpace(fmt.Sprint(t.Status, " ", t.WaitingFor, t.Outcome))
 }
 
-// TruthOf is what an adapter says of one, in the same words.
-func TruthOf(s *adapters.Session) Truth { return Truth{s.Status, s.WaitingFor, s.Outcome} }
+// TruthOf is what an adapter says of one, in the same words. No agent of a scene asks for something after a text: where an adapter says that it may, the turn
+// is complete.
+func TruthOf(s *adapters.Session) Truth {
+	if s.MayAsk {
+		return Truth{s.Status, s.WaitingFor, adapters.Completed}
+	}
+	return Truth{s.Status, s.WaitingFor, s.Outcome}
+}
 
 // player writes what an agent writes at each step of a session.
 type player interface {
