@@ -138,6 +138,13 @@ type Talk interface {
 	Replied(order string) (done bool, err error)
 }
 
+// TurnEnder is implemented by a Talk whose process prints how each turn ends, which its files need not have: a turn that was interrupted before its
+// first word (Qwen Code 0.24.4), or while a permission was asked for (Gemini CLI 0.61.0).
+type TurnEnder interface {
+	// Ended returns how the last turn ended that is over; empty: that is not known.
+	Ended() Outcome
+}
+
 // Opener is implemented by a Talk whose process opens its session before it takes a prompt. The prompt of the
 // launch is then sent through Talk.Prompt, and is not part of Command.Stdin.
 type Opener interface {

@@ -68,6 +68,13 @@ type Conversants interface {
 	Conversant(a adapters.Adapter, s *Session) adapters.Conversant
 }
 
+// TurnTeller is implemented by a Conversant that reads what a process prints of its turns.
+type TurnTeller interface {
+	// Turn reports whether a turn is open, and else how the last one ended. at is when the process printed something last. known is false where it does not
+	// print that.
+	Turn(ctx context.Context) (open bool, ended adapters.Outcome, at time.Time, known bool)
+}
+
 // keepEnded is the time for which a session that ended while the core was running stays listed
 // although Config.Since would leave it out.
 const keepEnded = 24 * time.Hour

@@ -10,10 +10,11 @@ import (
 // askLimit bounds the reading of what a process printed, which another process of Rollcall may be reading too.
 const askLimit = time.Second
 
-// markAsking shows x as waiting if its process has asked Rollcall, which holds its input, for an answer. An agent's files need not show that
-// (Gemini CLI): its adapter then reports the session as unknown, or as idle after an answer that goes on with a call.
-func (c *Core) markAsking(x *Session) {
-	if x.Status != adapters.Unknown && x.Status != adapters.Idle {
+// markHosted shows x as what its process has told Rollcall, which holds its input: that it waits for an answer, or how its turn is. An agent's files need not
+// show that, or not yet: its adapter then reports the session as unknown, as idle after an answer that goes on with a call (Gemini CLI), or as working after
+// an interruption before the first word and while the request is being recorded (Qwen Code).
+func (c *Core) markHosted(x *Session) {
+	if x.Status == adapters.Waiting {
 		return
 	}
 	own := c.Conversant(x)
@@ -23,12 +24,34 @@ func (c *Core) markAsking(x *Session) {
 	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
 	defer cancel()
 	requests, err := own.Pending(ctx, x.Session)
-	if err != nil || len(requests) == 0 {
+	switch {
+	case err != nil:
+	case len(requests) > 0:
+		x.Status, x.Outcome, x.MayAsk, x.WaitingFor = adapters.Waiting, "", false, adapters.ForPermission
+		if requests[0].Kind == adapters.AsksQuestion {
+			x.WaitingFor = adapters.ForQuestion
+		}
+		x.Evidence = "its process asked for an answer, which it has not got; " + x.Evidence
+	default:
+		markTurn(ctx, x, own)
+	}
+}
+
+// markTurn shows x as its process told the state of its turn, where its adapter does not know that, or nothing was recorded since the process told that the
+// turn is over.
+func markTurn(ctx context.Context, x *Session, own adapters.Conversant) {
+	teller, ok := own.(TurnTeller)
+	if !ok || x.Status == adapters.Idle && !x.MayAsk {
 		return
 	}
-	x.Status, x.Outcome, x.WaitingFor = adapters.Waiting, "", adapters.ForPermission
-	if requests[0].Kind == adapters.AsksQuestion {
-		x.WaitingFor = adapters.ForQuestion
+	open, ended, at, known := teller.Turn(ctx)
+	switch isSure := x.Status == adapters.Working; {
+	case !known:
+	case open && !isSure:
+		x.Status, x.MayAsk = adapters.Working, false
+		x.Evidence = "its process has not told the end of its turn; " + x.Evidence
+	case !open && (!isSure || !x.LastActivityAt.After(at)):
+		x.Status, x.Outcome, x.MayAsk = adapters.Idle, ended, false
+		x.Evidence = "its process told that the turn is over; " + x.Evidence
 	}
-	x.Evidence = "its process asked for an answer, which it has not got; " + x.Evidence
 }

@@ -23,7 +23,8 @@ type adapterReport struct {
 //	listed    process     shown
 //	working   suspended   idle, suspended
 //	else      suspended   as listed, suspended
-//	unknown   asks        waiting, as does an idle one whose input Rollcall holds
+//	live      asks        waiting, if Rollcall holds its input
+//	unknown   tells       as the process tells Rollcall, which holds its input
 //	waiting   foreign     waiting, and that it can be answered only there
 func (c *Core) addProcessState(s *source, rows []Session, processes map[proc.Identity]proc.Process) {
 	clear(s.reported)
@@ -37,7 +38,7 @@ func (c *Core) addProcessState(s *source, rows []Session, processes map[proc.Ide
 		if p.Suspended {
 			markSuspended(x)
 		}
-		c.markAsking(x)
+		c.markHosted(x)
 		if x.Status == adapters.Waiting && c.Conversant(x) == nil {
 			markForeign(x)
 		}

@@ -77,6 +77,7 @@ type acpTalk struct {
 	replies   map[string]error // by the order
 	working   bool
 	turns     int
+	ended     adapters.Outcome
 }
 
 // acpRequest is a request for a permission that waits. Its call is kept as the agent sent it.
@@ -149,6 +150,10 @@ func (t *acpTalk) reply(id string, line []byte) {
 		}
 	default: // the reply to a prompt: its turn is over
 		t.replies[id], t.working = err, false
+		t.ended = map[string]adapters.Outcome{"end_turn": adapters.Completed, "cancelled": adapters.Interrupted}[agentfile.String(agentfile.Get(line, "result", "stopReason"))]
+		if err != nil {
+			t.ended = adapters.Failed
+		}
 		t.drop(func(*acpRequest) bool { return true })
 	}
 }
@@ -170,6 +175,9 @@ func (t *acpTalk) Opened() (session string, err error) { return t.session, t.fai
 
 // Working implements adapters.Talk.
 func (t *acpTalk) Working() bool { return t.working }
+
+// Ended implements adapters.TurnEnder.
+func (t *acpTalk) Ended() adapters.Outcome { return t.ended }
 
 // Turns implements adapters.Talk.
 func (t *acpTalk) Turns() int { return t.turns }

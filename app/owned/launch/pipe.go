@@ -176,6 +176,21 @@ func (x *exchange) pending(s *adapters.Session) ([]adapters.Request, error) {
 	return list, nil
 }
 
+// Turn implements app.TurnTeller.
+func (c *conversation) Turn(ctx context.Context) (open bool, ended adapters.Outcome, at time.Time, known bool) {
+	x, err := c.open(ctx)
+	if err != nil {
+		return false, "", at, false
+	}
+	defer x.close()
+	info, err := x.out.Stat()
+	talk, tells := x.talk.(adapters.TurnEnder)
+	if err != nil || !tells || x.talk.Turns() == 0 {
+		return false, "", at, false
+	}
+	return x.talk.Working(), talk.Ended(), info.ModTime(), true
+}
+
 // Pending implements adapters.Answerer.
 func (c *conversation) Pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
 	x, err := c.open(ctx)
