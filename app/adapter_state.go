@@ -19,12 +19,11 @@ type source struct {
 	interrupt chan struct{}
 
 	// Owned by the holder of turn.
-	last         *call[discovery] // the newest call; it may still hang
-	shown        []Session
-	lifetimes    map[string]*lifetime
-	ended        map[string]time.Time     // when sessions ended, while the core was running
-	reported     map[string]adapterReport // what the adapter reported of the sessions that are shown differently
-	idleOutcomes map[string]idleOutcome   // sessions whose turn was over when they were seen last
+	last      *call[discovery] // the newest call; it may still hang
+	shown     []Session
+	lifetimes map[string]*lifetime
+	ended     map[string]time.Time        // when sessions ended, while the core was running
+	reported  map[string]adapters.Session // what the adapter reported of the sessions that are shown differently
 
 	scanned bool   // the first scan is over, so changes are events
 	lastErr string // of the last answer about all sessions
@@ -61,8 +60,7 @@ func newSource(a adapters.Adapter) *source {
 		interrupt:      make(chan struct{}),
 		lifetimes:      map[string]*lifetime{},
 		ended:          map[string]time.Time{},
-		reported:       map[string]adapterReport{},
-		idleOutcomes:   map[string]idleOutcome{},
+		reported:       map[string]adapters.Session{},
 		health:         Health{Name: a.Name(), State: Pending},
 		watches:        map[proc.Identity]*exitWatch{},
 		agentProcesses: map[proc.Identity]bool{},
@@ -74,13 +72,12 @@ func newSource(a adapters.Adapter) *source {
 func (c *Core) settle(s *source, q question, a answer, now *liveness) {
 	maps.DeleteFunc(s.ended, func(_ string, at time.Time) bool { return a.At.Sub(at) > keepEnded })
 	cutoff := c.cutoff(a.At)
-	rows := Reconcile(Input{Before: s.reportedRows(), Answer: a.Answer, Alive: now.alive, IdleOutcomes: s.idleOutcomes})
+	rows := Reconcile(Input{Before: s.reportedRows(), Answer: a.Answer, Alive: now.alive})
 	a.addLaunchRecords(rows)
 	c.addMarks(s.adapter.Name(), rows)
 	rows = slices.DeleteFunc(rows, func(r Session) bool { return s.tooOld(&r, cutoff) })
 	c.addProcessState(s, rows, now.processes(rows))
 	s.shown = sortSessions(rows)
-	s.recordIdle(&a.Answer, a.began)
 	if q.isFull() && a.Err == nil {
 		s.forgetEnded(rows)
 	}

@@ -75,7 +75,7 @@ func (c *Core) ask(ctx context.Context, s *source, q question) (shown bool) {
 	if ctx.Err() != nil || q.keep && a.Err != nil {
 		return false
 	}
-	a.began, a.elapsed = began, time.Since(began)
+	a.elapsed = time.Since(began)
 	c.settle(s, q, a, now)
 	return true
 }
@@ -193,7 +193,6 @@ func (s *source) sessionsWithExitedProcess(now *liveness) (ids []string, unliste
 type answer struct {
 	Answer
 	roll    adapters.Roll
-	began   time.Time // when the question was asked
 	elapsed time.Duration
 	places  *watchList
 	added   int                             // how many of Sessions are launches that the agent did not list

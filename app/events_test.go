@@ -297,6 +297,7 @@ func TestUnload(t *testing.T) {
 		s.agent.says(nil, done("a"), shared("b"), shared("c"))
 		s.refresh()
 		s.want("status a stopped/completed")
+		time.Sleep(closedWithProcess + time.Second)
 		s.agent.says(nil, done("a"), done("b"), done("c"))
 		s.machine.end(pid(1))
 		synctest.Wait()

@@ -11,12 +11,6 @@ import (
 	"rollcall/proc"
 )
 
-// adapterReport is a session as its adapter reported it. It is kept if the session is shown differently.
-type adapterReport struct {
-	session  adapters.Session
-	openTurn bool // its turn is open, and its process is suspended
-}
-
 // addProcessState adds the state of live processes to reconciled rows, in place. It keeps
 // in s.reported what the adapter reported of each row that it changes.
 //
@@ -34,7 +28,7 @@ func (c *Core) addProcessState(s *source, rows []Session, processes map[proc.Ide
 		if !ok || !hasProcess(x) {
 			continue
 		}
-		said := adapterReport{session: x.Session, openTurn: x.Status == adapters.Working && p.Suspended}
+		said := x.Session
 		if p.Suspended {
 			markSuspended(x)
 		}
@@ -42,7 +36,7 @@ func (c *Core) addProcessState(s *source, rows []Session, processes map[proc.Ide
 		if x.Status == adapters.Waiting && c.Conversant(x) == nil {
 			markForeign(x)
 		}
-		if x.Evidence != said.session.Evidence {
+		if x.Evidence != said.Evidence {
 			s.reported[x.ID] = said
 		}
 	}
@@ -78,7 +72,7 @@ func (s *source) reportedRows() []Session {
 	out := make([]Session, len(s.shown))
 	for i, x := range s.shown {
 		if said, ok := s.reported[x.ID]; ok {
-			x.Session = said.session
+			x.Session = said
 		}
 		out[i] = x
 	}

@@ -48,9 +48,6 @@ type Input struct {
 	Before []Session // what was shown of this adapter
 	Answer Answer
 	Alive  func(proc.Identity) bool
-	// IdleOutcomes are the outcomes of the sessions whose turn was over when they were
-	// last seen alive in this run, by id.
-	IdleOutcomes map[string]idleOutcome
 }
 
 // Reconcile returns what is shown of one adapter's sessions, one row per id, in no particular order. It depends on
@@ -59,7 +56,6 @@ type Input struct {
 //	answered  session listed         process       shown
 //	yes       working/waiting        alive         as listed
 //	yes       working/waiting        gone          stopped, died: process truth wins
-//	yes       died, seen idle before any           stopped, with the outcome seen then
 //	yes       idle/unknown           gone          stopped, with the listed outcome
 //	yes       a process alone        gone          not at all
 //	yes       a process alone        has a session not at all: the session is shown
@@ -149,10 +145,7 @@ func gone(s *adapters.Session, alive func(proc.Identity) bool) bool {
 // applyProcess returns s as it is shown in view of the state of its process.
 func applyProcess(s Session, in *Input) Session {
 	if gone(&s.Session, in.Alive) {
-		s = stoppedSession(s)
-	}
-	if r, ok := in.IdleOutcomes[s.ID]; ok {
-		s = r.restore(s)
+		return stoppedSession(s)
 	}
 	return s
 }

@@ -146,30 +146,6 @@ func TestReconcileSaysWhatItRestsOn(t *testing.T) {
 	}
 }
 
-// TestReconcileRecallsRest: what was seen of a session at rest decides an end that
-// its agent leaves open, or does not speak of.
-func TestReconcileRecallsRest(t *testing.T) {
-	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	rested := map[string]idleOutcome{"a": {outcome: adapters.Interrupted, process: pid(1), at: noon, activity: noon.Add(-time.Minute)}}
-	open := active(on("a", adapters.Working, 1), noon.Add(-time.Minute))
-	later := active(open, noon.Add(time.Second))
-	for name, c := range map[string]struct {
-		in   Input
-		want adapters.Outcome
-	}{
-		"listed":                {Input{Answer: Answer{Sessions: []adapters.Session{open}}}, adapters.Interrupted},
-		"not answered":          {Input{Before: []Session{{Session: open}}, Answer: Answer{Err: partly}}, adapters.Interrupted},
-		"about another":         {Input{Before: []Session{{Session: open}}, Answer: Answer{IDs: []string{"b"}}}, adapters.Interrupted},
-		"listed, a later turn":  {Input{Answer: Answer{Sessions: []adapters.Session{later}}}, adapters.Died},
-		"another session's end": {Input{Answer: Answer{Sessions: []adapters.Session{changed(open, func(s *adapters.Session) { s.ID = "b" })}}}, adapters.Died},
-	} {
-		c.in.IdleOutcomes, c.in.Alive = rested, func(proc.Identity) bool { return false }
-		if got := Reconcile(c.in); len(got) != 1 || got[0].Status != adapters.Stopped || got[0].Outcome != c.want {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-}
-
 func TestStaleKeepsItsBeginning(t *testing.T) {
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	alive := func(proc.Identity) bool { return true }

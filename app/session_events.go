@@ -9,14 +9,22 @@ import (
 	"rollcall/proc"
 )
 
+// closedWithProcess is how long before the end of a process with several sessions one of them can be closed and still count as ended with it.
+// Agents drop their claims up to a second before they exit on a quiet machine (Qwen Code 0.24.4 and Copilot CLI 1.0.102 in ACP, Codex 0.171.0's
+// app-server), and a host can close the sessions one after the other.
+const closedWithProcess = time.Minute
+
 // lifetime holds the state of a session from the answer that lists it as live until the end of its process.
 type lifetime struct {
 	session   Session // as it was last shown live
 	processes []proc.Identity
+	// beside reports that its process had another session, too, when it was last shown live.
+	beside bool
 	// stopped reports that an event for the stop of the session was emitted, with stoppedAs, while its process still
 	// runs: agents store their end a moment before it.
 	stopped   bool
 	stoppedAs Session
+	stoppedAt time.Time
 	answered  bool // the current answer lists the session
 	// terminal is the last one that was certain to show the session. It counts for events only: no status follows from it.
 	terminal proc.Identity
@@ -46,6 +54,7 @@ func (s *source) advance(shown []Session, a *Answer, now *liveness) []Event {
 		}
 		delete(s.ended, x.ID)
 		l.terminal = cmp.Or(x.Terminal, l.terminal)
+		l.beside = hostsAnother(x, hosts[x.Process])
 		if e, ok := l.markLive(*x, quiet); ok && (!x.IsProcess() || x.Unstored) {
 			e.TerminalEnded = l.terminalEnded(x, now)
 			evs = append(evs, e)
@@ -84,7 +93,7 @@ func (s *source) finishUnlisted(a *Answer, hosts map[proc.Identity][]string, now
 			delete(s.lifetimes, id)
 			x := l.session.Removed(l.session.Remote + " answered and no longer lists it")
 			evs = append(evs, Event{Kind: Ended, At: time.Now(), Session: x, Before: l.session})
-		case l.stopped:
+		case l.stopped && !l.stoppedAs.Live():
 			evs = append(evs, s.finish(l, l.stoppedAs, hosts, now)...)
 		default:
 			evs = append(evs, s.finish(l, unlistedSession(l.session, now), hosts, now)...)
@@ -194,7 +203,7 @@ func (s *source) finish(l *lifetime, x Session, hosts map[proc.Identity][]string
 	case x.IsProcess() && !x.Unstored:
 		s.finishProcess(l, now)
 		return nil
-	case x.ContinuedIn != "": // another session goes on with it
+	case x.ContinuedIn != "", l.closedLongAgo(e.At), l.isReplaced(hosts): // its process, or another session, went on without it
 		drop()
 	case len(l.processes) == 0: // no process of this machine: its end can't be seen
 		drop()
@@ -202,21 +211,28 @@ func (s *source) finish(l *lifetime, x Session, hosts map[proc.Identity][]string
 		drop()
 		e.Kind, e.Process = Ended, l.processes[len(l.processes)-1]
 		s.ended[x.ID] = e.At
-		if s.diedBefore(&x) {
-			e.Session.Outcome = ""
-			e.Session.Evidence = "no turn was open when its process ended; the turn before had died: " + x.Evidence
-		}
+		e.addLastLook()
 		return []Event{e}
 	case !slices.ContainsFunc(l.processes, now.alive):
 		return nil // the exit watcher will soon report the end
-	case l.session.Shared || slices.ContainsFunc(l.processes, func(p proc.Identity) bool { return hostsAnother(&l.session, hosts[p]) }):
-		drop()
 	}
 	if l.stopped {
 		return nil
 	}
-	l.stopped, l.stoppedAs = true, x
+	l.stopped, l.stoppedAs, l.stoppedAt = true, x, e.At
 	return []Event{e}
+}
+
+// closedLongAgo reports whether the process went on without the session, so that it will not end with it.
+func (l *lifetime) closedLongAgo(now time.Time) bool {
+	return l.stopped && (l.session.Shared || l.beside) && now.Sub(l.stoppedAt) > closedWithProcess
+}
+
+// isReplaced reports whether the process of the session, which had no other, has taken up another one in its place, or goes on with the parent
+// of a sub-agent that is done.
+func (l *lifetime) isReplaced(hosts map[proc.Identity][]string) bool {
+	alone := !l.session.Shared && !l.beside
+	return (alone || l.session.Parent != "") && slices.ContainsFunc(l.processes, func(p proc.Identity) bool { return hostsAnother(&l.session, hosts[p]) })
 }
 
 // terminalEnded reports whether the last terminal that was certain to show x has ended.
@@ -344,6 +360,25 @@ func orderEvents(evs []Event) []Event {
 		}
 	}
 	return slices.Concat(changed, started, ended)
+}
+
+// addLastLook adds to the end of a session what the last answer before it saw, which no row has: if no turn was open then, and the agent's files
+// leave one open although nothing was recorded since, that turn did not die now.
+func (e *Event) addLastLook() {
+	x, before := &e.Session, &e.Before
+	if x.Outcome != adapters.Died || !e.BetweenTurns() {
+		return
+	}
+	newer := x.LastActivityAt.After(before.LastActivityAt)
+	sameTurn := !newer || !before.TurnStartedAt.IsZero() && before.TurnStartedAt.Equal(x.TurnStartedAt)
+	switch {
+	case before.Outcome == adapters.Died && sameTurn:
+		x.Outcome = ""
+		x.Evidence = "no turn was open when its process ended; the turn before had died: " + x.Evidence
+	case before.Outcome != adapters.Died && !newer:
+		x.Outcome = before.Outcome
+		x.Evidence = "its turn was over when Rollcall last saw it alive, and nothing was recorded since; its agent's files: " + x.Evidence
+	}
 }
 
 // BetweenTurns reports whether the last turn of the session was over before e.

@@ -65,7 +65,9 @@ func TestTurnWithoutATerminal(t *testing.T) {
 func TestPlanWaits(t *testing.T) {
 	planned := change("a", adapters.Working, adapters.Idle)
 	planned.Session.Outcome, planned.Session.Decision = adapters.Completed, "a plan"
-	p := newPolicy(func() Rules { return Rules{ReplyAfter: time.Hour, Kinds: map[Kind]Manner{Reply: Off, Question: WithSound}} })
+	p := newPolicy(func() Rules {
+		return Rules{ReplyAfter: time.Hour, Kinds: map[Kind]Manner{Reply: Off, Question: WithSound}}
+	})
 	orders := p.take([]app.Event{planned}, look{now: noon})
 	if got := said(orders); got != "Codex has a plan for your decision in a [a]" || orders[0].kind != Question || !orders[0].sound {
 		t.Errorf("told %q: %+v", got, orders)
