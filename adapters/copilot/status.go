@@ -39,7 +39,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return kit.Unknown(said)
 	case t.shut && !t.open, t.at.Before(s.began().Add(-kit.StartSlack)) && t.open:
 		if t.open {
-			return kit.Idle("", said+", which began after the turn")
+			return kit.Idle(adapters.Died, said+", which began after the turn")
 		}
 		return kit.Idle(t.outcome, said)
 	case t.between && d.now.Sub(t.at) < kit.Delay(betweenTurns, d.Table.Pressure()):
@@ -99,12 +99,13 @@ func recordsRequests(version string) bool {
 	return version != ""
 }
 
-// stopped returns the outcome of the turn of a session without a process.
+// stopped returns the outcome of the turn of a session without a process. The end that a process records ends no turn: after SIGTERM, or with
+// its terminal, 1.0.102 writes nothing else.
 func (t *turn) stopped() adapters.Outcome {
 	switch {
 	case t.lost:
 		return ""
-	case t.open && !t.shut:
+	case t.open:
 		return adapters.Died
 	}
 	return t.outcome

@@ -348,18 +348,40 @@ func TestForkCountsOnce(t *testing.T) {
 // A process's own end does not make a failure a completed turn.
 func TestOutcomeOfStopped(t *testing.T) {
 	shut := `session.shutdown {"modelMetrics":{}}`
-	for want, records := range map[adapters.Outcome][]string{
-		adapters.Completed:   {prompted, begun, ended, shut},
-		adapters.Interrupted: {prompted, begun, ended, "abort", shut},
-		adapters.Failed:      {prompted, begun, ended, `session.error {"message":"no"}`, shut},
-		adapters.Died:        {prompted, begun, called},
-		"":                   {prompted, begun, called, shut},
+	for name, c := range map[string]struct {
+		records []string
+		want    adapters.Outcome
+	}{
+		"ended":                         {[]string{prompted, begun, ended, shut}, adapters.Completed},
+		"interrupted":                   {[]string{prompted, begun, ended, "abort", shut}, adapters.Interrupted},
+		"failed":                        {[]string{prompted, begun, ended, `session.error {"message":"no"}`, shut}, adapters.Failed},
+		"killed":                        {[]string{prompted, begun, called}, adapters.Died},
+		"SIGTERM, or a closed terminal": {[]string{prompted, begun, called, shut}, adapters.Died},
+		"SIGTERM before the first word": {[]string{prompted, shut}, adapters.Died},
+		"SIGTERM in 1.0.34":             {[]string{prompted, begun, shut, "abort"}, adapters.Interrupted},
 	} {
 		w := newFixture(t)
-		w.put(idA, "1.0.102", records...)
-		if s := w.one(t, idA); s.Status != adapters.Stopped || s.Outcome != want {
-			t.Errorf("%s %s, want %s: %s", s.Status, s.Outcome, want, s.Evidence)
+		w.put(idA, "1.0.102", c.records...)
+		if s := w.one(t, idA); s.Status != adapters.Stopped || s.Outcome != c.want {
+			t.Errorf("%s: %s %s, want %s: %s", name, s.Status, s.Outcome, c.want, s.Evidence)
 		}
+	}
+}
+
+// TestOpenedAgain: a session whose turn died is opened again without a prompt, and closed: its last turn died before and after that.
+func TestOpenedAgain(t *testing.T) {
+	w := newFixture(t)
+	path := w.put(idA, "1.0.102", prompted, begun, called)
+	pid := w.run(idA, -time.Minute, scene.Spec{})
+	later := time.Now().Add(time.Minute)
+	must.Do(t, os.Chtimes(filepath.Join(w.dir(idA), fmt.Sprintf("inuse.%d.lock", pid)), later, later))
+	if s := w.one(t, idA); s.Status != adapters.Idle || s.Outcome != adapters.Died {
+		t.Errorf("opened: %s %s: %s", s.Status, s.Outcome, s.Evidence)
+	}
+	w.Append(path, strings.TrimSpace(line(time.Now(), "session.shutdown", `{"modelMetrics":{}}`)))
+	w.Procs.End(pid)
+	if s := w.one(t, idA); s.Status != adapters.Stopped || s.Outcome != adapters.Died {
+		t.Errorf("closed: %s %s: %s", s.Status, s.Outcome, s.Evidence)
 	}
 }
 
