@@ -44,8 +44,8 @@ func (c *Core) Search(ctx context.Context, q SearchQuery, found func(SearchHit) 
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &search{core: c, query: q, changed: sync.NewCond(&sync.Mutex{}), began: time.Now()}
-	stop := context.AfterFunc(inner, s.wake)
-	defer stop()
+	// Not undone at the end: workers that wait for room in a queue end only when they are woken after the cancel.
+	context.AfterFunc(inner, s.wake)
 	s.list(inner)
 	for range runtime.GOMAXPROCS(0) {
 		go s.work(inner)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 	"rollcall/textmatch"
 )
@@ -177,6 +180,50 @@ func TestSearchEnds(t *testing.T) {
 	if r, err := New(Config{Adapters: []adapters.Adapter{a}}).Search(t.Context(), searchQuery(t), func(SearchHit) bool { n++; return n < 7 }, nil); err != nil || r.Hits != 7 {
 		t.Errorf("the caller: %+v, %v", r, err)
 	}
+}
+
+// A search that ends at its limit leaves no goroutine behind, also where its workers wait because very many hits are queued.
+func TestSearchLimitLeavesNoWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &searchAgent{name: agentname.Codex, list: []adapters.Conversation{talk(5*maxQueued, 1)}}
+		q := SearchQuery{Limit: 10}
+		fillQueue := func(SearchHit) bool {
+			synctest.Wait()
+			return true
+		}
+		r, err := New(Config{Adapters: []adapters.Adapter{a}, Since: All}).Search(t.Context(), q, fillQueue, nil)
+		if err != nil || r.Hits != 10 {
+			t.Fatal(r.Hits, err)
+		}
+	})
+}
+
+// 100 searches that end at their limit leave neither goroutines nor open files.
+func TestSearchLimitLeavesNothingOpen(t *testing.T) {
+	var open atomic.Int32
+	reads := talk(5*maxQueued, 1)
+	search := reads.Search
+	reads.Search = func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+		f, err := os.Open(os.Args[0])
+		if err != nil {
+			return nil, err
+		}
+		open.Add(1)
+		defer open.Add(-1)
+		defer func() { _ = f.Close() }()
+		return search(ctx, q, found)
+	}
+	c := New(Config{Adapters: []adapters.Adapter{&searchAgent{name: agentname.Pi, list: []adapters.Conversation{reads, reads}}}})
+	q := searchQuery(t)
+	q.Limit = 10
+	before := runtime.NumGoroutine()
+	for range 100 {
+		if r, err := c.Search(t.Context(), q, func(SearchHit) bool { return true }, nil); err != nil || !r.Limited {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	eventually.True(t, "every file is closed", func() bool { return open.Load() == 0 })
+	eventually.True(t, "every goroutine has ended", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 // A search ends with its context although a conversation is on a file system that does not answer.
