@@ -62,10 +62,13 @@ func compare(e *env, group, dir string, asJSON bool) error {
 	e.warnFailed(snap)
 	columns := cmp.Columns(snap)
 	if asJSON {
-		return e.json(comparisonAsJSON(&cmp, columns))
+		if err := e.json(comparisonAsJSON(&cmp, columns)); err != nil {
+			return err
+		}
+		return e.unknownWorktrees(cmp.Tries)
 	}
 	printComparison(e.output, &cmp, columns)
-	return nil
+	return e.unknownWorktrees(cmp.Tries)
 }
 
 func comparisonAsJSON(cmp *worktree.Comparison, columns []worktree.Column) compareJSON {

@@ -100,7 +100,7 @@ func (c *doctorCommand) run() error {
 		c.print(d)
 	}
 	if err == nil && failed && c.strict {
-		return c.incomplete()
+		return c.incomplete(nil)
 	}
 	return err
 }

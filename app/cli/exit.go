@@ -17,7 +17,7 @@ const (
 	Done        = 0
 	Failure     = 1
 	Usage       = 2 // wrong usage; also an id that fits several sessions
-	Incomplete  = 3 // some adapter failed, and --strict was given
+	Incomplete  = 3 // the answer lacks something that could not be read; of agents only with --strict
 	NoSession   = 4
 	NotFound    = 5  // search: everything was searched, and nothing was found
 	Locked      = 10 // the folder is locked, or in use
@@ -43,8 +43,10 @@ func usageError(format string, args ...any) error {
 	return &exitError{Usage, fmt.Errorf(format, args...)}
 }
 
-// incomplete writes what a command with --strict has printed, and returns the error for a failed adapter.
-func (e *env) incomplete() error { return cmp.Or(e.flush(), error(&exitError{code: Incomplete})) }
+// incomplete writes what a command has printed, and returns the error for an answer that lacks something. why may be nil, where it was printed before.
+func (e *env) incomplete(why error) error {
+	return cmp.Or(e.flush(), error(&exitError{Incomplete, why}))
+}
 
 // someFailed returns an error with the number of things for which an action failed; nil: for none.
 func someFailed(failed, all int, thing, what string) error {

@@ -128,7 +128,7 @@ func (c *listCommand) run() error {
 		c.warn(line)
 	}
 	if c.warnFailed(snap) && c.strict {
-		return c.incomplete()
+		return c.incomplete(nil)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (c *metricsCommand) run() error {
 		err = look.WriteFile(launch.Path(c.file))
 	}
 	if c.warnFailed(snap) && c.strict && err == nil {
-		return c.incomplete()
+		return c.incomplete(nil)
 	}
 	return err
 }

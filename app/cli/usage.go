@@ -118,7 +118,7 @@ func (c *usageCommand) run() error {
 		return err
 	}
 	if c.warnFailed(snap) && c.strict {
-		return c.incomplete()
+		return c.incomplete(nil)
 	}
 	return nil
 }

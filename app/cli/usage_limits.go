@@ -68,7 +68,7 @@ func (c *usageCommand) runLimits() error {
 		c.warn(text)
 	}
 	if err == nil && len(doc.Errors) > 0 && c.strict {
-		return c.incomplete()
+		return c.incomplete(nil)
 	}
 	return err
 }

@@ -79,7 +79,10 @@ func listWorktrees(e *env, dir string, asJSON bool) error {
 		for i := range list {
 			d.Worktrees = append(d.Worktrees, worktreeAsJSON(&list[i]))
 		}
-		return e.json(d)
+		if err := e.json(d); err != nil {
+			return err
+		}
+		return e.unknownWorktrees(list)
 	}
 	if len(list) == 0 {
 		e.printf("no worktree of a launch in %s\n", e.path(repo.Main))
@@ -87,7 +90,21 @@ func listWorktrees(e *env, dir string, asJSON bool) error {
 	for i := range list {
 		printWorktree(e.output, &list[i])
 	}
-	return nil
+	return e.unknownWorktrees(list)
+}
+
+// unknownWorktrees returns an error where the state of a worktree could not be read, which was printed.
+func (e *env) unknownWorktrees(list []worktree.Entry) error {
+	unknown := 0
+	for i := range list {
+		if list[i].Err != nil {
+			unknown++
+		}
+	}
+	if unknown == 0 {
+		return nil
+	}
+	return e.incomplete(someFailed(unknown, len(list), "worktree", "could not be read"))
 }
 
 func printWorktree(o *output, e *worktree.Entry) {

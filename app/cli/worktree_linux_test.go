@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -115,7 +117,7 @@ func TestWorktreeList(t *testing.T) {
   its folder does not exist; git still has a record of it
 ~/proj-try-g-000002-pi  try/g-000002/pi
   not known: ` + home + "/proj-try-g-000002-pi exists, but is no longer a worktree (its .git is missing): save what you need, then run git worktree prune\n"
-	if diff := cmp.Diff(want, r.out); diff != "" || r.code != Done {
+	if diff := cmp.Diff(want, r.out); diff != "" || r.code != Incomplete {
 		t.Errorf("%d %s %s", r.code, diff, r.err)
 	}
 	put(t, home+"/proj/.gitignore", "theirs\n")
@@ -229,6 +231,21 @@ func TestWorktreeCleanInDoubt(t *testing.T) {
 	}
 	if r := run(t, d, "worktree", "clean", "--repo", home+"/proj", "try/g-000001/cc", "-y", "--force"); r.code != Done || there(home+"/proj-try-g-000001-cc") {
 		t.Errorf("forced: %+v", r)
+	}
+}
+
+// TestWorktreeUnknown: a worktree whose state can't be read is no success without a word.
+func TestWorktreeUnknown(t *testing.T) {
+	home := repository(t)
+	try := home + "/proj-try-g-000001-cc"
+	git(t, home+"/proj", "worktree", "add", "--quiet", "-b", "try/g-000001/cc", try)
+	must.Do(t, errors.Join(os.Remove(home+"/proj/.git/info/exclude"), syscall.Mkfifo(home+"/proj/.git/info/exclude", 0o600)))
+	d := atHome(home, table())
+	for _, args := range []string{"worktree list", "worktree list --json", "compare g-000001", "compare g-000001 --json"} {
+		r := run(t, d, append(strings.Fields(args), "--repo", home+"/proj")...)
+		if r.code != Incomplete || !strings.Contains(r.err, "1 of 1 worktree could not be read") || !strings.Contains(r.out, "info/exclude is a named pipe") {
+			t.Errorf("%s: %+v", args, r)
+		}
 	}
 }
 

@@ -27,7 +27,9 @@ var ErrNoGit = errors.New("git was not found on the PATH: install it from your p
 var ErrNoRepository = errors.New("not in a git repository")
 
 const (
-	// readLimit is the time limit of a git command that reads, changeLimit that of one that may write a working tree.
+	// askLimit is the time limit of a git command that reads a few files of the repository, readLimit that of one that may read a whole working tree or
+	// history, changeLimit that of one that may write a working tree.
+	askLimit    = 5 * time.Second
 	readLimit   = time.Minute
 	changeLimit = 10 * time.Minute
 	// maxOutput is the largest output that is read, enough for the status of some hundred thousand files.
@@ -45,10 +47,14 @@ var located = []string{
 	"GIT_ATTR_SOURCE", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS",
 }
 
+// large lists the commands that may read a whole working tree or history.
+var large = []string{"status", "diff", "ls-files", "rev-list", "merge-base"}
+
 // Git runs the git executable. It is safe for concurrent use.
 type Git struct {
-	path string
-	env  []string
+	path     string
+	env      []string
+	patience time.Duration // how long git may run before it is asked what it waits for
 }
 
 // FindGit finds git on the PATH. Its error is ErrNoGit.
@@ -57,7 +63,7 @@ func FindGit() (*Git, error) {
 	if err != nil {
 		return nil, ErrNoGit
 	}
-	return &Git{path: path, env: proc.ChildEnv(os.Environ(), located, map[string]string{
+	return &Git{path: path, patience: patience, env: proc.ChildEnv(os.Environ(), located, map[string]string{
 		"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": "cat",
 	})}, nil
 }
@@ -73,9 +79,20 @@ func (e *gitError) Error() string {
 	return fmt.Sprintf("git %s: %s", e.command, e.text)
 }
 
+// endedError is the reason why a git command was ended before it answered.
+type endedError struct{ error }
+
+func (e endedError) Unwrap() error { return e.error }
+
+// refused reports whether git answered that it can't do what was asked, so that err is no reason to know nothing.
+func refused(err error) bool {
+	_, ended := errors.AsType[endedError](err)
+	return !ended
+}
+
 // with returns a Git whose commands have these variables, too.
 func (g *Git) with(set map[string]string) *Git {
-	return &Git{path: g.path, env: proc.ChildEnv(g.env, nil, set)}
+	return &Git{path: g.path, patience: g.patience, env: proc.ChildEnv(g.env, nil, set)}
 }
 
 // harmless lists the options with which a git command runs no program that the repository names: no monitor of the file
@@ -91,7 +108,11 @@ var unconnected = map[string]string{"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_F
 // ask runs a git command that changes nothing in dir and returns its output. It runs no program that the repository
 // names, unless the command compares the files of a working tree: see snapshot.
 func (g *Git) ask(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	return g.with(unconnected).run(ctx, readLimit, dir, harmless, args)
+	limit := askLimit
+	if slices.Contains(large, args[0]) {
+		limit = readLimit
+	}
+	return g.with(unconnected).run(ctx, limit, dir, harmless, args)
 }
 
 // change runs a git command that makes changes in dir, without hooks. When ctx is done it interrupts git, which then has
@@ -109,11 +130,19 @@ func (g *Git) checkOut(ctx context.Context, dir string, args ...string) error {
 	return err
 }
 
-// run runs a git command, which is the first of args, with options of git itself.
+// run runs a git command, which is the first of args, with options of git itself. A command that waits for what is no file is ended: see blocking.
 func (g *Git) run(ctx context.Context, limit time.Duration, dir string, options, args []string) ([]byte, error) {
 	command := args[0]
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("git %s: not done in %s", command, limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("git %s in %s: not done in %s: %w", command, dir, limit, errSlow))
 	defer cancel()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	look := time.AfterFunc(g.patience, func() {
+		if err := blocking(ctx, dir); err != nil {
+			end(fmt.Errorf("git %s: %w", command, err))
+		}
+	})
+	defer look.Stop()
 	cmd := proc.WithoutWindow(exec.CommandContext(ctx, g.path, slices.Concat([]string{"-C", dir}, options, args)...))
 	out, errs := &bounded.Buffer{Max: maxOutput}, &bounded.Buffer{Max: 64 << 10}
 	cmd.Env, cmd.Stdout, cmd.Stderr = g.env, out, errs
@@ -127,7 +156,7 @@ func (g *Git) run(ctx context.Context, limit time.Duration, dir string, options,
 	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return nil, endedError{context.Cause(ctx)}
 	case err == nil && out.IsFull():
 		return nil, fmt.Errorf("git %s in %s: the output is larger than %d MB", command, dir, maxOutput>>20)
 	case err == nil:

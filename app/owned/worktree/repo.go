@@ -70,13 +70,19 @@ func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
 	r.Main, r.Bare = all[0].Path, all[0].Bare
 	if !r.Bare {
 		// For a submodule git lists the folder in the outer .git as the first worktree.
-		if out, err := g.ask(ctx, r.Main, "rev-parse", "--show-toplevel"); err == nil {
+		out, err := g.ask(ctx, r.Main, "rev-parse", "--show-toplevel")
+		if err == nil {
 			r.Main = filepath.FromSlash(line(out))
+		} else if !refused(err) {
+			return nil, err
 		}
 	}
 	// Do not run git in dir: it may be a worktree that is about to be removed.
-	if _, err := g.ask(ctx, r.Main, "rev-parse", "--git-dir"); err == nil {
+	_, err = g.ask(ctx, r.Main, "rev-parse", "--git-dir")
+	if err == nil {
 		r.at = r.Main
+	} else if !refused(err) {
+		return nil, err
 	}
 	return r, nil
 }
@@ -169,17 +175,20 @@ type Base struct {
 // that is a try itself or no branch, it returns the remote's default branch, main or master, or the zero value.
 func (r *Repo) Base(ctx context.Context) (Base, error) {
 	var names []string
-	if out, err := r.git.ask(ctx, r.Main, "symbolic-ref", "--quiet", "HEAD"); err == nil {
-		if ref := line(out); !strings.HasPrefix(ref, "refs/heads/"+prefix) {
-			names = append(names, ref)
-		}
-	} else if ctx.Err() != nil {
+	out, err := r.git.ask(ctx, r.Main, "symbolic-ref", "--quiet", "HEAD")
+	switch {
+	case err != nil && !refused(err):
 		return Base{}, err
-	} else if r.at == r.Main {
+	case err != nil && r.at == r.Main:
 		names = append(names, "HEAD")
-	}
-	if out, err := r.git.ask(ctx, r.at, "symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"); err == nil {
+	case err == nil && !strings.HasPrefix(line(out), "refs/heads/"+prefix):
 		names = append(names, line(out))
+	}
+	out, err = r.git.ask(ctx, r.at, "symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
+	if err == nil {
+		names = append(names, line(out))
+	} else if !refused(err) {
+		return Base{}, err
 	}
 	names = append(names, "refs/heads/main", "refs/heads/master", "refs/remotes/origin/main", "refs/remotes/origin/master")
 	for _, name := range names {

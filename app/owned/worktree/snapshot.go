@@ -142,7 +142,14 @@ func copyFiles(from, to string) error {
 			return err
 		}
 		for _, name := range names {
-			if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxCopied {
+			info, err := root.Lstat(name)
+			if err != nil {
+				continue
+			}
+			if err := checkBlocking(filepath.Join(from, name), info.Mode()); err != nil {
+				return err
+			}
+			if !info.Mode().IsRegular() || info.Size() > maxCopied {
 				continue
 			}
 			data, err := root.ReadFile(name)
