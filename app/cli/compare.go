@@ -68,6 +68,11 @@ func compare(e *env, group, dir string, asJSON bool) error {
 		return e.unknownWorktrees(cmp.Tries)
 	}
 	printComparison(e.output, &cmp, columns)
+	for i := range cmp.Tries {
+		if err := cmp.Tries[i].Err; err != nil {
+			e.warn(cmp.Tries[i].Name + ": " + err.Error())
+		}
+	}
 	return e.unknownWorktrees(cmp.Tries)
 }
 

@@ -16,8 +16,10 @@ import (
 
 func newFuse(e *env) *cobra.Command {
 	return newGroup("fuse", "Set timers for folders, to clean up what a session left running there",
-		`A fuse is a timer of a folder. When it expires, a script of yours runs in the
-folder, a webhook is called, or both. The keeper does this (rollcall keep).
+		`A fuse is a timer of a folder. When it expires, a script of yours runs, a webhook
+is called, or both. The keeper does this (rollcall keep). The script runs in
+Rollcall's own folder, since agents write into theirs; ROLLCALL_CWD names the
+folder of the fuse.
 There is one fuse per folder, and it is never overwritten.`,
 		newFuseSet(e), newFuseExtend(e), newFuseCancel(e), newFuseRetry(e), newFuseList(e))
 }
@@ -46,11 +48,11 @@ func newFuseSet(e *env) *cobra.Command {
 		set, err := f.Set(e.ctx, x, in)
 		return set, fmt.Sprintf("expires at %s, in %s", clock(set.Expires), in), err
 	})
-	cmd.Example = `  rollcall fuse set . --in 30m --note "test cluster" --script 'make cluster-down'`
+	cmd.Example = `  rollcall fuse set . --in 30m --note "test cluster" --script 'kind delete cluster'`
 	cmd.Flags().DurationVar(&in, "in", fuse.Default, "when it expires")
 	cmd.Flags().StringVar(&x.Note, "note", "", "the purpose of the fuse")
 	cmd.Flags().StringVar(&x.Event, "event", "", "a `name` that is passed to the script and the webhook")
-	cmd.Flags().StringVar(&x.Script, "script", "", "a `command` to run in the folder, for 2 minutes at most")
+	cmd.Flags().StringVar(&x.Script, "script", "", "a `command` to run, for 2 minutes at most; ROLLCALL_CWD is the folder")
 	cmd.Flags().BoolVar(&x.Again, "retry", false, "run it again if Rollcall dies meanwhile: it runs at least once, and maybe twice")
 	cmd.Flags().StringVar(&x.Webhook, "webhook", "", "an `address` to post to")
 	return cmd

@@ -243,7 +243,7 @@ func TestWorktreeUnknown(t *testing.T) {
 	d := atHome(home, table())
 	for _, args := range []string{"worktree list", "worktree list --json", "compare g-000001", "compare g-000001 --json"} {
 		r := run(t, d, append(strings.Fields(args), "--repo", home+"/proj")...)
-		if r.code != Incomplete || !strings.Contains(r.err, "1 of 1 worktree could not be read") || !strings.Contains(r.out, "info/exclude is a named pipe") {
+		if r.code != Incomplete || !strings.Contains(r.err, "1 of 1 worktree could not be read") || !strings.Contains(r.out+r.err, "info/exclude is a named pipe") {
 			t.Errorf("%s: %+v", args, r)
 		}
 	}

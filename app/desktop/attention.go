@@ -20,6 +20,7 @@ import (
 	"rollcall/app/owned/webhook"
 	"rollcall/app/present"
 	"rollcall/app/settings"
+	"rollcall/app/store"
 	"rollcall/app/store/quiet"
 	"rollcall/notify"
 	"rollcall/proc"
@@ -247,19 +248,29 @@ func (a *attention) callAway(ctx context.Context, s app.Session) {
 	if set.OnWait == "" {
 		return
 	}
-	result, output := script.Run(ctx, set.OnWait, awayFolder(&s), awayEnv(&s), awayLimit)
+	own, err := stateFolder()
+	if err != nil {
+		a.log.Warn("on_wait was not run: Rollcall's folder can't be used", "session", s.ID, "error", err)
+		return
+	}
+	result, output := script.Run(ctx, set.OnWait, own, awayEnv(&s), awayLimit)
 	if result != script.Succeeded {
 		a.log.Warn("on_wait failed", "session", s.ID, "result", result, "output", strings.TrimSpace(output))
 	}
 }
 
-// awayFolder returns the session's folder, or the user's home for a session elsewhere.
-func awayFolder(s *app.Session) string {
-	if s.HasLocalFolder() {
-		return s.CWD
+// stateFolder returns the folder in which Rollcall keeps its files, and creates it where it is missing.
+func stateFolder() (string, error) {
+	path, err := store.StatePath()
+	if err != nil {
+		return "", err
 	}
-	home, _ := os.UserHomeDir()
-	return home
+	dir, err := store.MakeDir(path)
+	if err != nil {
+		return "", err
+	}
+	dir.Close()
+	return path, nil
 }
 
 func awayEnv(s *app.Session) []string {

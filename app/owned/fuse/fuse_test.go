@@ -170,12 +170,12 @@ func TestFires(t *testing.T) {
 	fired := make(chan Fuse, 10)
 	b.keep(func(x Fuse) { fired <- x })
 	b.set(Fuse{Path: dir, Note: "the cluster", Event: "cluster.down", Webhook: server.URL,
-		Script: `echo "$ROLLCALL_CWD|$ROLLCALL_FUSE_NOTE|$ROLLCALL_FUSE_EVENT|$PWD" > fired; echo done`}, 50*time.Millisecond)
+		Script: `echo "$ROLLCALL_CWD|$ROLLCALL_FUSE_NOTE|$ROLLCALL_FUSE_EVENT|$PWD" > "$ROLLCALL_CWD/fired"; echo done`}, 50*time.Millisecond)
 	x := <-fired
 	if !slices.Equal(x.Results, []string{"script: exit 0", "webhook: delivered"}) || x.Outcome != Succeeded || x.Output != "done\n" {
 		t.Errorf("results %q, output %q", x.Results, x.Output)
 	}
-	if said, err := os.ReadFile(filepath.Join(dir, "fired")); string(said) != x.Path+"|the cluster|cluster.down|"+x.Path+"\n" || err != nil {
+	if said, err := os.ReadFile(filepath.Join(dir, "fired")); string(said) != x.Path+"|the cluster|cluster.down|"+filepath.Dir(b.Folder())+"\n" || err != nil {
 		t.Errorf("the script wrote %q, %v", said, err)
 	}
 	mu.Lock()

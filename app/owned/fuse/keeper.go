@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -79,7 +80,7 @@ func (k *Keeper) fire(ctx context.Context, x Fuse) {
 	}
 	if x.Script != "" {
 		var result string
-		result, x.Output = script.Run(ctx, x.Script, x.Path, proc.ChildEnv(os.Environ(), nil, scriptEnv(&x)), scriptLimit)
+		result, x.Output = script.Run(ctx, x.Script, filepath.Dir(k.fuses.Folder()), proc.ChildEnv(os.Environ(), nil, scriptEnv(&x)), scriptLimit)
 		x.Results = append(x.Results, "script: "+result)
 		if result != script.Succeeded {
 			x.Outcome = Failed

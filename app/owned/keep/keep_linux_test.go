@@ -260,12 +260,12 @@ func (w *world) killed() {
 		}
 		var load sync.WaitGroup
 		load.Go(func() {
-			code, _ := w.runWith([]string{fmt.Sprintf("AGENT=%d", i)}, "launch", "codex", "-p", "x", "--cwd", dir, "--on-complete", `echo "$PWD" >> /tmp/hook`)
+			code, _ := w.runWith([]string{fmt.Sprintf("AGENT=%d", i)}, "launch", "codex", "-p", "x", "--cwd", dir, "--on-complete", `echo "$ROLLCALL_CWD" >> /tmp/hook`)
 			if code == 0 {
 				launched++
 			}
 		})
-		load.Go(func() { w.run("fuse", "set", dir, "--in", "50ms", "--script", `echo "$PWD" >> /tmp/fuse`) })
+		load.Go(func() { w.run("fuse", "set", dir, "--in", "50ms", "--script", `echo "$ROLLCALL_CWD" >> /tmp/fuse`) })
 		load.Go(func() {
 			<-time.After(time.Duration(rand.IntN(300)) * time.Millisecond)
 			w.disturb(i)
@@ -389,11 +389,11 @@ func TestCrashes(t *testing.T) {
 		_ = os.Remove("/tmp/end") // the agent runs until all is set
 		dir := fmt.Sprintf("/tmp/work/%d", i)
 		w.check(os.MkdirAll(dir, 0o700))
-		code, said := w.run("launch", "codex", "-p", "x", "--cwd", dir, "--on-complete", `echo "$PWD" >> /tmp/hook`)
+		code, said := w.run("launch", "codex", "-p", "x", "--cwd", dir, "--on-complete", `echo "$ROLLCALL_CWD" >> /tmp/hook`)
 		if code == 0 && strings.Contains(said, "nothing was started") {
 			t.Errorf("%s: %d %s", point, code, said)
 		}
-		w.run("fuse", "set", dir, "--in", "20ms", "--script", `echo "$PWD" >> /tmp/fuse`)
+		w.run("fuse", "set", dir, "--in", "20ms", "--script", `echo "$ROLLCALL_CWD" >> /tmp/fuse`)
 		w.write("/tmp/end", "4")
 		w.until("death at "+point, func() bool { return !w.table.Alive(identity(w, doomed)) })
 		w.done("list") // starts another keeper

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -55,10 +56,10 @@ func (k *Keeper) startHooks(ctx context.Context, r *Record, when When) error {
 		return err
 	}
 	fault.Point("launch.hook.claimed")
-	id, dir, list := r.ID, r.Dir, r.Hooks
+	id, list, own := r.ID, r.Hooks, filepath.Dir(k.launches.Folder())
 	k.hooks.Go(func() {
 		for _, i := range claimed {
-			result, output := script.Run(context.Background(), list[i].Command, dir,
+			result, output := script.Run(context.Background(), list[i].Command, own,
 				proc.ChildEnv(os.Environ(), hookVariables, env), hookLimit)
 			if result != script.Succeeded {
 				k.log.Warn("a hook failed", "launch", id, "hook", list[i].Command, "result", result)

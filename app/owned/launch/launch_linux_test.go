@@ -211,7 +211,7 @@ func TestHooks(t *testing.T) {
 	s.until("the first hook", func() bool { return s.only().Hooks[0].Result != "" })
 	s.finish("chosen")
 	s.until("the second hook", func() bool { return s.only().Hooks[1].Result != "" })
-	line := "chosen|" + s.dir + "|claude-code|g-9|m-1|none|" + s.dir + "\n"
+	line := "chosen|" + s.dir + "|claude-code|g-9|m-1|none|" + filepath.Dir(s.Folder()) + "\n"
 	if said, _ := os.ReadFile(mark); string(said) != line+line {
 		t.Errorf("hooks said %q, want %q twice", said, line)
 	}
