@@ -73,10 +73,9 @@ func (a *ask) isWhole() bool {
 	return fits(r.Text, wholeText) && fits(r.Folder, wholeFolder) && fits(r.Reason, wholeFolder) && len(r.Questions) == 0
 }
 
-// mayAllow reports whether the request may be allowed by one click on a notification that shows it: it is known to be harmless, and is
-// wholly visible.
+// mayAllow reports whether the request may be allowed by one click on a notification that shows it, which is wholly visible.
 func (a *ask) mayAllow() bool {
-	return a.request.CanAllow && a.request.Harmless && a.isWhole()
+	return a.request.CanAllow && a.request.OneKey && a.isWhole()
 }
 
 func (a *ask) text(s *app.Session) Text {

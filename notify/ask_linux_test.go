@@ -3,7 +3,6 @@ package notify_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -44,9 +43,8 @@ func (b *board) set(id string, texts ...string) {
 	b.asked[id] = nil
 	for _, text := range texts {
 		r := adapters.Request{Agent: agentname.ClaudeCode, Session: id, ID: "1", Kind: adapters.AsksCommand, Text: text, Folder: "/w/" + id, CanAllow: true, CanDeny: true}
-		there := r // the folder of the sessions does not exist here
-		there.Folder, _ = os.Getwd()
-		b.asked[id] = append(b.asked[id], answer.Request{Request: r, Key: r.Key(), Judgement: risk.Judge(&there, there.Folder)})
+		oneKey := text != "git push" && text != "./deploy" && risk.Dangers(&r, r.Folder) == nil
+		b.asked[id] = append(b.asked[id], answer.Request{Request: r, Key: r.Key(), Dangers: risk.Dangers(&r, r.Folder), OneKey: oneKey})
 	}
 }
 

@@ -18,6 +18,7 @@ type answerCommand struct {
 	*env
 	request     string
 	allow, deny bool
+	secondLook  bool
 	message     string
 	options     []int
 	texts       []string
@@ -35,7 +36,10 @@ request with this name alone: if the session, the request or its text has change
 nothing is answered (exit code 13). Without --request the request is shown, and
 you are asked; that needs a terminal.
 
-What is allowed is allowed once. Nothing here allows a command for good, or changes
+What is allowed is allowed once. With --request, --allow follows the rule of one
+key: it allows only reading files of the session's folder, and commands that you
+entered for that folder (the setting answering.one_key). With --second-look it
+allows all else too: you say that you have read the request. Nothing here allows a command for good, or changes
 how an agent asks. The setting "answering" leaves only --deny, or nothing.`,
 		Args: oneID,
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
@@ -43,6 +47,7 @@ how an agent asks. The setting "answering" leaves only --deny, or nothing.`,
 	f := cmd.Flags()
 	f.StringVar(&c.request, "request", "", "the `NAME` of the request, as pending shows it")
 	f.BoolVar(&c.allow, "allow", false, "allow it, once")
+	f.BoolVar(&c.secondLook, "second-look", false, "with --allow: allow also what takes a second key, since you have read it")
 	f.BoolVar(&c.deny, "deny", false, "deny it")
 	f.StringVarP(&c.message, "message", "m", "", "with --deny: a `TEXT` that tells the agent why")
 	f.IntSliceVar(&c.options, "option", nil, "the number `N` of the option of a question; once per question")
@@ -55,6 +60,8 @@ func (c *answerCommand) check() error {
 	switch {
 	case count(c.allow, c.deny, len(c.options) > 0, len(c.texts) > 0) != 1:
 		return usageError("say how to answer: --allow, --deny, --option N or --text TEXT\n  see: rollcall answer --help")
+	case c.secondLook && !c.allow:
+		return usageError("--second-look goes with --allow")
 	case c.message != "" && !c.deny:
 		return usageError("--message goes with --deny")
 	}
@@ -124,7 +131,7 @@ func (c *answerCommand) choose(p *answer.Pending) (*answer.Request, error) {
 func (c *answerCommand) decision(r *answer.Request) (adapters.Decision, error) {
 	switch {
 	case c.allow:
-		return adapters.Decision{Verdict: adapters.AllowOnce}, nil
+		return adapters.Decision{Verdict: adapters.AllowOnce, SecondLook: c.secondLook || c.request == ""}, nil // or the user was asked
 	case c.deny:
 		if c.message != "" && !r.CanExplain {
 			return adapters.Decision{}, usageError("%s takes no message with a denial; use --deny alone", r.Where)

@@ -99,6 +99,8 @@ func TestAnswerCommand(t *testing.T) {
 		{[]string{"--request", name, "--allow", "-m", "x"}, Usage, "--message goes with --deny"},
 		{[]string{"--request", name, "--deny", "-m", "x"}, Usage, "takes no message"},
 		{[]string{"--request", name, "--option", "1"}, Usage, "0 questions"},
+		{[]string{"--request", name, "--deny", "--second-look"}, Usage, "--second-look goes with --allow"},
+		{[]string{"--request", name, "--allow"}, Unanswered, "one key allows only reading"},
 		{[]string{"--allow"}, Usage, "not a terminal"},
 		{[]string{"--request", "other", "--allow"}, Unanswered, "the request has changed"},
 		{[]string{"--request", name, "--text", "x"}, Unanswered, "the request is not a question"},
@@ -110,15 +112,29 @@ func TestAnswerCommand(t *testing.T) {
 	if r := run(t, deps(a), "answer", "nobody", "--allow"); r.code != NoSession {
 		t.Errorf("no session: %d %s", r.code, r.err)
 	}
-	if r := run(t, deps(a), "answer", "s1", "--request", name, "--allow"); r.code != Done || !strings.Contains(r.out, "taken; the session is working") || len(a.answered) != 1 {
+	if r := run(t, deps(a), "answer", "s1", "--request", name, "--allow", "--second-look"); r.code != Done || !strings.Contains(r.out, "taken; the session is working") || len(a.answered) != 1 {
 		t.Errorf("%d %s %s", r.code, r.out, r.err)
 	}
-	if r := run(t, deps(a), "answer", "s1", "--request", name, "--allow"); r.code != Unanswered || !strings.Contains(r.err, "answered elsewhere or withdrawn") || len(a.answered) != 1 {
+	if r := run(t, deps(a), "answer", "s1", "--request", name, "--allow", "--second-look"); r.code != Unanswered || !strings.Contains(r.err, "answered elsewhere or withdrawn") || len(a.answered) != 1 {
 		t.Errorf("a second time: %d %s", r.code, r.err)
 	}
 	two := asks("ls", "pwd")
 	if r := run(t, deps(two), "answer", "s1", "--allow"); r.code != Usage || !strings.Contains(r.err, "2 requests wait") {
 		t.Errorf("two requests: %d %s", r.code, r.err)
+	}
+}
+
+// TestAnswerOneKey: a script allows what the user entered for the folder, as it is, and nothing else, without a second look.
+func TestAnswerOneKey(t *testing.T) {
+	for text, want := range map[string]int{"go test ./...": Done, "go test ./... ": Unanswered, "go test ./x": Unanswered} {
+		a := asks(text)
+		name := key(t, a)
+		d := deps(a)
+		entered := settings.AnsweringTable{OneKey: []settings.OneKey{{Folder: "/home/dev/s1", Command: "go test ./..."}}}
+		d.Settings = func() (settings.Settings, error) { return settings.Settings{Answering: entered}, nil }
+		if r := run(t, d, "answer", "s1", "--request", name, "--allow"); r.code != want || (len(a.answered) == 1) != (want == Done) {
+			t.Errorf("%q: %d %s", text, r.code, r.err)
+		}
 	}
 }
 
@@ -137,7 +153,9 @@ func TestAnswerForbidden(t *testing.T) {
 	a := asks("ls")
 	name := key(t, a)
 	d := deps(a)
-	d.Settings = func() (settings.Settings, error) { return settings.Settings{Answering: settings.AnswerDeny}, nil }
+	d.Settings = func() (settings.Settings, error) {
+		return settings.Settings{Answering: settings.AnsweringTable{Requests: settings.AnswerDeny}}, nil
+	}
 	if r := run(t, d, "answer", "s1", "--request", name, "--allow"); r.code != Unanswered || !strings.Contains(r.err, `answering is "deny-only"`) || len(a.answered) > 0 {
 		t.Errorf("%d %s", r.code, r.err)
 	}

@@ -75,7 +75,9 @@ func printAllPending(e *env, args []string, asJSON bool) error {
 
 // answers returns the Answers that answer the requests of sessions, as far as the user's settings allow.
 func (e *env) answers(core *app.Core) *answer.Answers {
-	return answer.New(core, func() settings.Answering { return e.settings().Answering })
+	answers := answer.New(core, func() settings.Answering { return e.settings().Answering.Requests })
+	answers.OneKey = func() []settings.OneKey { return e.settings().Answering.OneKey }
+	return answers
 }
 
 // printPending prints what one session asks.
@@ -208,7 +210,7 @@ func pendingAsJSON(list []answer.Pending, at time.Time) pendingDocument {
 
 func requestAsJSON(r *answer.Request) requestJSON {
 	j := requestJSON{Request: r.Key, ID: r.ID, Kind: string(r.Kind), Text: r.Text, Reason: r.Reason, Folder: r.Folder, Options: r.Options,
-		AskedAt: timestamp(r.AskedAt), ExpiresAt: timestamp(r.ExpiresAt), Dangers: r.Dangers, Harmless: r.Harmless, Via: r.Where,
+		AskedAt: timestamp(r.AskedAt), ExpiresAt: timestamp(r.ExpiresAt), Dangers: r.Dangers, Harmless: r.OneKey, Via: r.Where,
 		CanAllow: r.CanAllow, CanDeny: r.CanDeny, CanReply: r.CanReply}
 	for _, q := range r.Questions {
 		n := questionJSON{Header: q.Header, Text: q.Text, Several: q.Several, FreeText: q.FreeText, Secret: q.Secret}

@@ -176,8 +176,8 @@ func (t *topScreen) decision(key string) (d adapters.Decision, ok bool) {
 		t.message = "read it to its end first: PgDn"
 	case (key == "a" || key == "y") && !r.CanAllow:
 		t.message = "it cannot be allowed from here"
-	case key == "a" && r.Harmless, key == "y" && v.sure:
-		return adapters.Decision{Verdict: adapters.AllowOnce}, true
+	case key == "a" && r.OneKey, key == "y" && v.sure:
+		return adapters.Decision{Verdict: adapters.AllowOnce, SecondLook: v.sure}, true
 	case key == "a":
 		v.sure, v.shownAt = true, time.Now()
 		t.message = "press Y to allow it once"

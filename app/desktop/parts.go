@@ -93,7 +93,11 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) (p parts, err er
 }
 
 // answers returns the Answers that answer the requests of sessions. Each answer must be allowed by the user's settings at that time.
-func (p *parts) answers() *answer.Answers { return answer.New(p.core, p.live.Answering) }
+func (p *parts) answers() *answer.Answers {
+	answers := answer.New(p.core, p.live.Answering)
+	answers.OneKey = p.live.OneKey
+	return answers
+}
 
 // settings returns the settings as they are now.
 func (p *parts) settings() settings.Settings {

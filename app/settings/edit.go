@@ -24,7 +24,7 @@ import (
 type Edit struct {
 	Table string // "notifications"; empty: the setting is in no table
 	Key   string
-	Value any // a string, a bool, a list of strings or Homes; nil: the default, for which the setting is removed
+	Value any // a string, a bool, a list of strings, of OneKey or Homes; nil: the default, for which the setting is removed
 }
 
 // Text returns the value of a setting as the file writes it, without quotation marks: a text, a time, a number or true and false. It is empty for a setting that
@@ -71,7 +71,7 @@ func change(left context.Context, path string, edits []Edit) error {
 	}
 	after := before
 	for _, e := range edits {
-		if after, err = apply(after, e); err != nil {
+		if after, err = applyWritten(after, e); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -113,6 +113,21 @@ func replaceFile(left context.Context, dir *store.Dir, name string, before, afte
 	return nil
 }
 
+// applyWritten returns the text with one change, in the form in which the text has the setting.
+func applyWritten(text []byte, e Edit) ([]byte, error) {
+	var before map[string]any
+	if _, err := toml.Decode(string(text), &before); err != nil {
+		return nil, fmt.Errorf("%s; correct that first", explain(err))
+	}
+	for _, e := range e.asWritten(before) {
+		var err error
+		if text, err = apply(text, e); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
 // apply returns the text with one change.
 func apply(text []byte, e Edit) ([]byte, error) {
 	var before map[string]any
@@ -150,7 +165,7 @@ func apply(text []byte, e Edit) ([]byte, error) {
 }
 
 // valueLine matches a line that sets a key to a value that ends on it.
-var valueLine = regexp.MustCompile(`^(\s*[\w."'-]+\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*'|\[[^\[\]]*\]|[^\s#"'\[{]+)(\s*(?:#[^\r\n]*)?\r?\n?)$`)
+var valueLine = regexp.MustCompile(`^(\s*[\w."'-]+\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*'|\[(?:[^\[\]"']|"(?:[^"\\]|\\.)*"|'[^']*')*\]|[^\s#"'\[{]+)(\s*(?:#[^\r\n]*)?\r?\n?)$`)
 
 // replaceLine replaces the value on a line, or removes the line if there is no value.
 func replaceLine(lines []string, at int, e Edit, value string) ([]string, error) {

@@ -95,7 +95,13 @@ type here struct{}
 func (here) UnmarshalTOML(any) error { return errHere }
 
 // line returns " line N:" for a key of the settings, or nothing if its line is not known.
-func line(text []byte, key ...string) string { return inLine(lineOf(text, key...)) }
+func line(text []byte, key ...string) string {
+	n := lineOf(text, key...)
+	if n == 0 && key[0] == answeringTable { // it may be written without its table
+		n = lineOf(text, answeringTable)
+	}
+	return inLine(n)
+}
 
 func inLine(n int) string {
 	if n == 0 {

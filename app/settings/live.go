@@ -19,8 +19,8 @@ type Live struct {
 
 	mu      sync.Mutex
 	now     Settings
-	err     error     // what is wrong with the file
-	answers Answering // the setting of the file as it is now, even if the file has a mistake
+	err     error          // what is wrong with the file
+	answers AnsweringTable // the setting of the file as it is now, even if the file has a mistake
 	readers map[chan struct{}]bool
 }
 
@@ -48,7 +48,14 @@ func (l *Live) Get() (Settings, error) {
 func (l *Live) Answering() Answering {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.answers
+	return l.answers.Requests
+}
+
+// OneKey returns the commands of the file as it is now that the user entered for one key. As with Answering, those of an earlier file do not stay in force.
+func (l *Live) OneKey() []OneKey {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.answers.OneKey
 }
 
 // Changes returns a channel that receives when the result of Get has changed. It holds one token.
@@ -70,7 +77,7 @@ func (l *Live) Read() {
 	if err == nil {
 		l.now = now
 	}
-	if reflect.DeepEqual(before, l.now) && was == fmt.Sprint(err) && answers == l.answers {
+	if reflect.DeepEqual(before, l.now) && was == fmt.Sprint(err) && reflect.DeepEqual(answers, l.answers) {
 		return
 	}
 	if err != nil {

@@ -41,9 +41,9 @@ type Settings struct {
 	Launch   Launch                  `toml:"launch"`
 	// Prices are the user's prices by model, as the sessions name it. They give the cost of sessions whose agent states none.
 	Prices map[string]Price `toml:"prices"`
-	// Answering determines which requests of agents may be answered from Rollcall.
-	Answering Answering `toml:"answering"`
-	Updates   Updates   `toml:"updates"`
+	// Answering determines which requests of agents may be answered from Rollcall, and which by one key.
+	Answering AnsweringTable `toml:"answering"`
+	Updates   Updates        `toml:"updates"`
 	// Notifications are the settings of notifications on the desktop.
 	Notifications Notifications `toml:"notifications"`
 	// Theme is the theme of the window: "light", "dark", or "desktop" for that of the desktop.
@@ -157,6 +157,9 @@ func Load(path string) (Settings, error) {
 	var bad []error
 	var mistakes []mistake
 	for _, key := range meta.Undecoded() {
+		if key[0] == answeringTable { // it checks its keys itself
+			continue
+		}
 		mistakes = append(mistakes, mistake{key, fmt.Sprintf("this version has no setting %q", key.String())})
 	}
 	bad = append(bad, s.checkMachines(path, text)...)
@@ -357,28 +360,5 @@ func readFile(path string, limit int64) ([]byte, error) {
 	})
 }
 
-// Answering determines which requests of agents may be answered from Rollcall. Without a value it is AnswerAll.
-type Answering string
-
-// The values of the setting "answering".
-const (
-	AnswerAll  Answering = "on"        // allow once, deny, and answers to questions; the default
-	AnswerDeny Answering = "deny-only" // only deny
-	AnswerNone Answering = "off"       // nothing is answered
-)
-
 // unusable are the settings of a file that can't be read. With them no request is answered and nothing is stored in the cache, since the file may forbid both.
-var unusable = Settings{Answering: AnswerNone, Cache: new(bool)}
-
-// checkAnswering returns what is wrong with the setting "answering". After a mistake Rollcall answers nothing, since a user who writes the setting wants less
-// than the default.
-func (s *Settings) checkAnswering() []mistake {
-	switch s.Answering {
-	case "", AnswerAll, AnswerDeny, AnswerNone:
-	default:
-		bad := mistake{[]string{"answering"}, fmt.Sprintf("answering is %q; use %q, %q or %q. Until then nothing is answered from here", s.Answering, AnswerAll, AnswerDeny, AnswerNone)}
-		s.Answering = AnswerNone
-		return []mistake{bad}
-	}
-	return nil
-}
+var unusable = Settings{Answering: AnsweringTable{Requests: AnswerNone}, Cache: new(bool)}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +23,7 @@ import (
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
@@ -123,6 +126,9 @@ func waiters(minutes map[string]int) *app.Snapshot {
 	return snapshotOf(list...)
 }
 
+// inBash is the environment of sessions whose agent uses bash.
+func inBash(*app.Session) []string { return []string{"SHELL=/bin/bash", "PATH=/usr/bin:/bin"} }
+
 // openQueue opens the page of what waits.
 func openQueue(t *testing.T, a *asker, snap *app.Snapshot) *window {
 	t.Helper()
@@ -132,6 +138,7 @@ func openQueue(t *testing.T, a *asker, snap *app.Snapshot) *window {
 		defer a.mu.Unlock()
 		return a.policy
 	})
+	answers.Environment = inBash
 	w := openWith(t, &fakeCore{snapshot: snap}, Options{Agents: []adapters.Adapter{a}, Answers: answers})
 	w.ui.ShowRequest("")
 	w.until("the requests", func() bool {
@@ -172,10 +179,11 @@ func (w *window) allow(text string) {
 	w.rune('y')
 }
 
-// TestQueueOneKey: only what is known to be harmless is allowed by one key. For all else A is the question and Y the answer, and another request
+// TestQueueOneKey: only what reads is allowed by one key. For all else A is the question and Y the answer, and another request
 // begins at the question.
 func TestQueueOneKey(t *testing.T) {
 	dir := t.TempDir()
+	must.Do(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o600))
 	in := func(r adapters.Request) adapters.Request { r.Folder = dir; return r }
 	a := newAsker(in(command("a", "1", "cat x", 3*time.Minute)), in(command("b", "2", "git push", 2*time.Minute)), in(command("c", "3", "rm -rf src", time.Minute)))
 	snap := waiters(map[string]int{"a": 3, "b": 2, "c": 1})

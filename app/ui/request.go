@@ -216,14 +216,14 @@ func (v *requestView) setSure(sure bool) {
 	v.nameKeys()
 }
 
-// allowIt allows the request. One that is not known to be harmless needs a second key or click, with sure set, after armDelay: the first one
+// allowIt allows the request. One that one key does not allow needs a second key or click, with sure set, after armDelay: the first one
 // only asks for it.
 func (v *requestView) allowIt(sure bool) {
 	r := v.item.request
 	switch {
 	case r == nil || sure != v.sure:
-	case sure || r.Harmless || !r.CanAllow || !v.isReady():
-		v.decide(adapters.Decision{Verdict: adapters.AllowOnce})
+	case sure || r.OneKey || !r.CanAllow || !v.isReady():
+		v.decide(adapters.Decision{Verdict: adapters.AllowOnce, SecondLook: sure})
 	default:
 		v.setSure(true)
 		v.arm()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -93,6 +94,9 @@ func (s *Sandbox) asks(words string) request {
 func (s *Sandbox) answer(r request, how ...string) (code int, said string) {
 	s.t.Helper()
 	args := append([]string{"answer", r.Session.ID, "--request", r.Request}, how...)
+	if slices.Contains(how, "--allow") {
+		args = append(args, "--second-look")
+	}
 	output, err := s.Command(headlessBinary, args...).CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

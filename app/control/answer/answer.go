@@ -75,12 +75,16 @@ func (a *Answers) acting(session string) {
 type Answers struct {
 	core   Core
 	policy func() settings.Answering
+	// OneKey returns the commands that the user entered for one key; nil: there are none.
+	OneKey func() []settings.OneKey
+	// Environment returns the environment of a session's process, or nil if it is not known.
+	Environment func(s *app.Session) []string
 }
 
 // New returns Answers over the agents of core. policy returns the setting "answering"; it is
 // called at every use, so that a changed setting counts at once.
 func New(core Core, policy func() settings.Answering) *Answers {
-	return &Answers{core: core, policy: policy}
+	return &Answers{core: core, policy: policy, Environment: environment}
 }
 
 // Policy returns the setting "answering" as it is now.
@@ -90,8 +94,10 @@ func (a *Answers) Policy() settings.Answering { return a.policy() }
 type Request struct {
 	adapters.Request
 	Key string // names the request in Ref; see adapters.Request.Key
-	// Judgement is what it would do, as far as that is known. Only what is Harmless may be allowed by a single key or click.
-	risk.Judgement
+	// Dangers are the reasons why it looks dangerous, in words. They are for the eye: what has none may be dangerous as well.
+	Dangers []string
+	// OneKey reports that a single key or click may allow it, as OneKeyRule says. All else takes a second one.
+	OneKey bool
 	// CanReply reports that its questions can be answered from here. Like CanAllow and
 	// CanDeny it depends on the settings.
 	CanReply bool
@@ -202,8 +208,7 @@ func (a *Answers) Of(ctx context.Context, s app.Session) Pending {
 
 // seen returns a request of s as the user sees it, with the decisions that the settings allow.
 func (a *Answers) seen(r adapters.Request, s *app.Session) Request {
-	out := Request{Request: r, Key: r.Key(), CanReply: len(r.Questions) > 0, Judgement: risk.Judge(&r, s.CWD)}
-	out.Harmless = out.Harmless && s.Remote == "" // the folder of another machine can't be looked at
+	out := Request{Request: r, Key: r.Key(), CanReply: len(r.Questions) > 0, Dangers: risk.Dangers(&r, s.CWD), OneKey: a.isOneKey(&r, s)}
 	out.CanAllow = r.CanAllow && a.allowed(adapters.AllowOnce) == nil
 	out.CanDeny = r.CanDeny && a.allowed(adapters.Deny) == nil
 	out.CanReply = out.CanReply && a.allowed(adapters.Reply) == nil
@@ -271,6 +276,9 @@ func (a *Answers) Answer(ctx context.Context, ref Ref, d adapters.Decision) (Res
 	}
 	if err := d.Check(&shown); err != nil {
 		return Result{}, err
+	}
+	if d.Verdict == adapters.AllowOnce && !d.SecondLook && !a.isOneKey(&shown, &s) {
+		return Result{}, fmt.Errorf("%w by one key: %s", adapters.ErrNotAllowed, OneKeyRule)
 	}
 	if d.Verdict == adapters.Deny { // some agents end the turn with it
 		a.acting(s.ID)

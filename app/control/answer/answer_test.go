@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -28,6 +29,7 @@ type agent struct {
 	refreshes int
 	gone      bool
 	asked     atomic.Int32
+	cwd       string // of the session; empty: /home/dev/proj
 }
 
 func (a *agent) Name() adapters.Name { return "example" }
@@ -79,7 +81,7 @@ func (c *core) Current(ctx context.Context, name adapters.Name, id string) (app.
 	if id != "s1" || c.gone {
 		return app.Session{}, app.ErrNoSession
 	}
-	return app.Session{Session: adapters.Session{ID: id, Agent: name, Status: c.status, CWD: "/home/dev/proj", Process: proc.Identity{PID: 47, Start: 1}}}, ctx.Err()
+	return app.Session{Session: adapters.Session{ID: id, Agent: name, Status: c.status, CWD: cmp.Or(c.cwd, "/home/dev/proj"), Process: proc.Identity{PID: 47, Start: 1}}}, ctx.Err()
 }
 
 func (c *core) RequestAgentRefresh(adapters.Name) { c.refreshes++ }
@@ -100,7 +102,7 @@ func over(a *agent, p settings.Answering) (*Answers, app.Session) {
 }
 
 var (
-	allow = adapters.Decision{Verdict: adapters.AllowOnce}
+	allow = adapters.Decision{Verdict: adapters.AllowOnce, SecondLook: true}
 	deny  = adapters.Decision{Verdict: adapters.Deny}
 )
 

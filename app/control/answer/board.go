@@ -279,6 +279,6 @@ func sameAsked(x, y *Pending) bool {
 		return false
 	}
 	return slices.EqualFunc(x.Requests, y.Requests, func(r, q Request) bool {
-		return r.Key == q.Key && r.CanAllow == q.CanAllow && r.CanDeny == q.CanDeny && r.CanReply == q.CanReply && r.Harmless == q.Harmless && slices.Equal(r.Dangers, q.Dangers) && r.AskedAt.Equal(q.AskedAt)
+		return r.Key == q.Key && r.CanAllow == q.CanAllow && r.CanDeny == q.CanDeny && r.CanReply == q.CanReply && r.OneKey == q.OneKey && slices.Equal(r.Dangers, q.Dangers) && r.AskedAt.Equal(q.AskedAt)
 	})
 }

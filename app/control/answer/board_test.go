@@ -162,7 +162,7 @@ func TestSummary(t *testing.T) {
 		"echo \u00e9" + "\t" + "done": "wants to run: echo é<U+0009>done",
 	} {
 		r := asks(text).requests[0]
-		q := Request{Request: r, Judgement: risk.Judge(&r, r.Folder)}
+		q := Request{Request: r, Dangers: risk.Dangers(&r, r.Folder)}
 		if got := q.Summary(); got != want {
 			t.Errorf("%.40q: %.80q, want %.80q", text, got, want)
 		}

@@ -1,7 +1,6 @@
 package risk
 
 import (
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -57,47 +56,6 @@ func within(folder, name string) bool {
 	return name == folder || strings.HasPrefix(name, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// resolved reports whether a file is inside the session's folder when its symbolic links are followed, whether it exists or
-// not, and the folder is narrower than the user's home.
-func (j *judge) resolved(name string) bool {
-	_, ok := j.real(name)
-	return ok
-}
-
-// real returns the name of a file below the session's folder, with its symbolic links followed. ok is false if it is elsewhere, or if that is not known.
-func (j *judge) real(name string) (rel string, ok bool) {
-	if j.late() {
-		return "", false
-	}
-	folder, err := filepath.EvalSymlinks(j.folder)
-	if err != nil || !filepath.IsAbs(folder) || strings.HasPrefix(name, "~") {
-		return "", false
-	}
-	if home, err := os.UserHomeDir(); folder == filepath.Dir(folder) || err == nil && within(filepath.ToSlash(folder), filepath.ToSlash(filepath.Clean(home))) {
-		return "", false
-	}
-	if !filepath.IsAbs(name) { // not cleaned: a link followed by ".." leads to the parent of what it names
-		name = j.dir + string(filepath.Separator) + name
-	}
-	rest := ""
-	for {
-		found, err := filepath.EvalSymlinks(name)
-		if err == nil {
-			rel, err := filepath.Rel(folder, filepath.Join(found, rest))
-			return filepath.ToSlash(rel), err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-		}
-		if _, err := os.Lstat(name); err == nil || !os.IsNotExist(err) {
-			return "", false // a link that leads nowhere, or a file that can't be read
-		}
-		name = strings.TrimRight(name, string(filepath.Separator))
-		i := strings.LastIndexByte(name, filepath.Separator)
-		if i <= 0 || name[i+1:] == ".." {
-			return "", false
-		}
-		name, rest = name[:i], filepath.Join(name[i+1:], rest)
-	}
-}
-
 var (
 	// runLater are files of a project that other programs run, or whose contents they run, without a question.
 	runLater = lazy(`(?i)(^|/)(\.(ba|z|k|c|tc)?sh(rc|env)|\.(bash_)?(profile|login|logout|aliases)|\.z(profile|login|logout|shenv)|\.bash_\w+|config\.fish|\.xinitrc|\.xsession(rc)?|\.inputrc|\.vimrc|\.exrc|\.nvimrc|\.emacs|\.dir-locals\.el|\.tmux\.conf|\.screenrc|\.gitconfig|\.gitmodules|\.gitattributes|\.envrc|\.npmrc|\.yarnrc(\.yml)?|\.pypirc|pip\.conf|\.netrc|\.pnpmfile\.cjs|sitecustomize\.py|usercustomize\.py|\.gdbinit|\.lldbinit|authorized_keys2?|microsoft\.\w+profile\.ps1|\.mcp\.json|\.pre-commit-config\.ya?ml|\.?lefthook\.ya?ml|\.gitlab-ci\.ya?ml|jenkinsfile|azure-pipelines\.ya?ml|bitbucket-pipelines\.ya?ml|\.(travis|appveyor|drone|woodpecker|cirrus)\.ya?ml|appveyor\.ya?ml|cloudbuild\.ya?ml|\.?devcontainer\.json|[^/]+\.code-workspace)$` +
@@ -106,13 +64,9 @@ var (
 	// startFiles are files of the user and the system that are run without a question.
 	startFiles = lazy(`(?i)(^|/)(init\.(vim|el)|crontab|sudoers|profile\.ps1|hosts|ld\.so\.preload|rc\.local|environment|[^/]+\.(desktop|service|timer|plist))$|(^|/)(cron\.\w+|cron|init\.d|profile\.d|sudoers\.d|autostart|systemd|launchagents|launchdaemons|startup|conf\.d|hooks)(/|$)|/etc/(passwd|shadow|group)$`)
 
-	// instructions are files that agents take instructions from.
-	instructions = lazy(`(?i)(^|/)((agents|claude|gemini|qwen|copilot-instructions|codex|skill)(\.local)?\.md|\.cursorrules|\.windsurfrules|\.clinerules(/.*)?|\.aider\S*|(opencode|kilo)\.jsonc?|\.worktreeinclude)$`)
-
 	// secretFiles have secrets in them.
 	secretFiles = lazy(`(?i)(\.ssh/(id_|[^/]*key|config$|\*)|(^|[/~])\.ssh/?$|id_(rsa|dsa|ecdsa|ed25519)\b|\.aws/?($|credentials|config|sso)|\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.docker/config\.json|\.kube/?($|config)|\.gnupg|/etc/(shadow|gshadow|sudoers)|\.config/(gh|gcloud|op|rclone|hub|sops|age)\b|\.azure\b|\.password-store|login\.keychain|library/keychains|cookies(\.sqlite|\.binarycookies)?$|login data|logins\.json|key[34]\.db|\.vault-token|\.pgpass|\.my\.cnf|\.terraform\.d/credentials|\.cargo/credentials|\.gem/credentials|\.boto|wallet\.dat|\.claude/\.credentials|\.codex/auth|/proc/(self|\d+|\*)/environ|\.(bash|zsh|psql|mysql|python)_history|\.(pem|p12|pfx|kdbx|jks|keystore)$|service-?account\S*\.json|/run/secrets/|\.local/share/keyrings)`)
 	publicFiles = lazy(`(?i)\.pub$|known_hosts|(^|/)[\w.-]*(cert|chain)[\w.-]*\.pem$|/certs?/|ca-cert`)
-	envFiles    = lazy(`(^|[/@=])\.env(\.(local|production|prod|staging|development))?$|(^|/)secrets?\.(json|ya?ml|toml|env|tar|txt)`)
 	secretNames = lazy(`(?i)(secret|token|passw|api_?key|access_?key|private_?key|credential)`)
 )
 
@@ -126,7 +80,6 @@ func isStream(name string) bool {
 // writes checks a file that is written or removed.
 func (j *judge) writes(w word) {
 	name := strings.Trim(w.text, `"`)
-	j.unsure = j.unsure || !w.literal || w.globs
 	switch {
 	case isStream(name):
 		return
@@ -134,20 +87,9 @@ func (j *judge) writes(w word) {
 		j.mark(disk)
 		return
 	}
-	slashed := filepath.ToSlash(name)
-	where := j.place(name)
-	found, ok := j.real(name)
-	if runLater.MatchString(slashed) || ok && runLater.MatchString(found) || where == elsewhere && startFiles.MatchString(slashed) {
-		j.mark(later)
-	}
-	switch where {
-	case elsewhere:
-		j.mark(outside)
-	case temporary:
-		j.unsure = true
-	default: // "~" and ":" may be other names of a file on Windows
-		j.unsure = j.unsure || !ok || instructions.MatchString(slashed) || instructions.MatchString(found) || strings.ContainsAny(name, "~:")
-	}
+	slashed, where := filepath.ToSlash(name), j.place(name)
+	j.markIf(runLater.MatchString(slashed) || where == elsewhere && startFiles.MatchString(slashed), later)
+	j.markIf(where == elsewhere, outside)
 }
 
 // reads checks a word of a command that may name a file with secrets.
@@ -155,7 +97,6 @@ func (j *judge) reads(w word) {
 	if secretFiles.MatchString(w.text) && !publicFiles.MatchString(w.text) && !strings.ContainsAny(w.text, " \n") {
 		j.mark(secrets)
 	}
-	j.unsure = j.unsure || envFiles.MatchString(w.text)
 }
 
 // made are folders that builds and tests make again.
@@ -244,25 +185,17 @@ func (j *judge) changesRights(name string, args []word) {
 // changeFolder follows a change of the folder.
 func (j *judge) changeFolder(args []word) {
 	if len(args) == 0 || !args[0].literal {
-		j.dir, j.unsure = "/", true
+		j.dir = "/"
 		return
 	}
 	to := filepath.ToSlash(args[0].text)
 	switch {
 	case strings.HasPrefix(to, "~") || to == "-":
-		j.dir, j.unsure = "/", true
+		j.dir = "/"
 	case path.IsAbs(to) || j.dir == "":
 		j.dir = to
 	default:
 		j.dir = path.Join(j.dir, to)
 	}
 	j.moved = true
-	info, err := os.Stat(j.dir)
-	if err != nil || !info.IsDir() || !j.resolved(j.dir) {
-		j.unsure = true
-		return
-	}
-	if found, err := filepath.EvalSymlinks(j.dir); err == nil && found != j.dir {
-		j.unsure = true // ".." after it is ambiguous
-	}
 }

@@ -19,7 +19,6 @@ func (j *judge) git(args []word) {
 		} else if name, value, ok := strings.Cut(option, "="); ok {
 			j.gitSetting(name, value)
 		}
-		j.unsure = j.unsure || !slices.Contains([]string{"--no-pager", "-P", "--no-optional-locks"}, option)
 		args = args[1:]
 	}
 	if len(args) == 0 {
@@ -63,7 +62,7 @@ func (j *judge) gitRuns(verb string, args []word) {
 		j.markIf(len(words) > 1 && words[0] == "set-url", "changes where git pushes to")
 	case "submodule":
 		if len(words) > 1 && words[0] == "foreach" {
-			j.inner(strings.Join(words[1:], " "))
+			j.script(strings.Join(words[1:], " "))
 		}
 	case "bisect":
 		if len(words) > 1 && words[0] == "run" {
@@ -91,9 +90,9 @@ func (j *judge) gitConfig(words []string) {
 func (j *judge) gitRebase(args []word) {
 	for i, a := range args {
 		if (a.text == "-x" || a.text == "--exec") && i+1 < len(args) {
-			j.inner(args[i+1].text)
+			j.script(args[i+1].text)
 		} else if script, ok := strings.CutPrefix(a.text, "--exec="); ok {
-			j.inner(script)
+			j.script(script)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func optionAt(name string, args []word, i int) (option, value string) {
 func (j *judge) networkOption(name, option, value string, far bool) {
 	file := strings.HasPrefix(value, "@") || strings.Contains(value, "=@") || strings.Contains(value, "=<") || option == "-T" || option == "--upload-file" || strings.HasSuffix(option, "-file") || option == "-InFile"
 	switch {
-	case slices.Contains(sendsFile, option) && file && (far || secretFiles.MatchString(value) || envFiles.MatchString(value)):
+	case slices.Contains(sendsFile, option) && file && (far || secretFiles.MatchString(value)):
 		j.mark(sends)
 	case far && slices.Contains([]string{"-X", "--request", "--method", "-Method"}, option) && strings.EqualFold(value, "DELETE"):
 		j.mark(remote)

@@ -21,7 +21,6 @@ func (j *judge) find(args []word) {
 		case "-delete":
 			j.mark(deletesMany)
 		case "-fprint", "-fprintf", "-fls", "-fprint0":
-			j.unsure = true
 			if i+1 < len(args) {
 				j.writes(args[i+1])
 			}

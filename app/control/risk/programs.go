@@ -120,14 +120,14 @@ func (j *judge) evaluated(name string, args []word) {
 		case !a.literal && name != "alias":
 			j.mark(fed)
 		case name == "alias" && isAlias:
-			j.inner(value)
+			j.script(value)
 		case name == "trap" && a.text != args[0].text:
 		case name != "eval":
-			j.inner(a.text)
+			j.script(a.text)
 		}
 	}
 	if name == "eval" {
-		j.inner(join(args))
+		j.script(join(args))
 	}
 }
 
@@ -137,7 +137,6 @@ const encodedCommand = "-encodedcommand"
 // powershell checks an option of PowerShell in lower case. It reports whether the words after it are its script.
 func (j *judge) powershell(option string, rest []word) bool {
 	j.markIf(len(option) > 1 && strings.HasPrefix(encodedCommand, option) || option == "-ec", fed)
-	j.unsure = j.unsure || option == "-executionpolicy" || option == "-ep"
 	if len(rest) == 0 {
 		return false
 	}
@@ -145,7 +144,7 @@ func (j *judge) powershell(option string, rest []word) bool {
 	j.markIf(option == "-file" && j.place(rest[0].text) != inside, fromOutside)
 	isScript := option == "-command" || option == "/c"
 	if isScript {
-		j.inner(join(rest))
+		j.script(join(rest))
 	}
 	return isScript
 }
@@ -169,7 +168,6 @@ func codeOption(in interpreter, option string, rest []word) (bool, word) {
 // runs checks code that an interpreter gets as an argument or as its input.
 func (j *judge) runs(name string, text word) {
 	in, _ := interpreterOf(name)
-	j.unsure = j.unsure || !in.shell || !text.literal || text.text == ""
 	switch {
 	case fetches(text.text):
 		j.mark(downloads)
@@ -189,7 +187,7 @@ func (j *judge) ran(file string) {
 	}
 	if text, ok := j.texts[name]; ok {
 		delete(j.texts, name)
-		j.inner(text)
+		j.script(text)
 	}
 }
 
@@ -293,7 +291,7 @@ func (j *judge) feed(words []word, text word) {
 	case text.text == "" || reader == "source" || reader == ".":
 		j.mark(fed)
 	case reader == "ssh" || reader == "at":
-		j.inner(text.text)
+		j.script(text.text)
 	default:
 		j.runs(reader, text)
 	}

@@ -1,15 +1,13 @@
-// Package risk judges what a request of an agent would do. Its rules are the only ones: the command line, the window and notifications show what it says.
+// Package risk returns what looks dangerous in a request of an agent. Its rules are the only ones: the command line, the window and notifications show what
+// it says.
 //
-// A request is harmless only if everything in it is on a list of what is known to do no harm. It is dangerous if something in it
-// is known to do harm, or hides what it does. All others are ordinary: they need a second look. The judgement helps the eye: what is not marked may be
-// dangerous as well, so a request is always shown in full.
+// The reasons help the eye and decide nothing: what is not marked may be dangerous as well, so a request is always shown in full. Which requests one key
+// allows is decided by package reading.
 package risk
 
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -18,39 +16,23 @@ import (
 	"rollcall/app/present"
 )
 
-// Judgement is what a request would do, as far as that is known.
-type Judgement struct {
-	Dangers  []string // why it is dangerous, in words, each reason once; nil if nothing dangerous is known of it
-	Harmless bool     // all of it is known to do no harm
-}
+// limit is how long a request may take to be judged.
+const limit = 3 * time.Second
 
-// lookLimit is how long the folder may take to be looked at. A file system that hangs makes a request ordinary.
-const lookLimit = 3 * time.Second
-
-// Judge judges a request of a session that works in folder; empty: it is not known. Files count as the session's own only below
-// this folder, after symbolic links are followed. Judge returns within about three seconds.
-func Judge(r *adapters.Request, folder string) Judgement {
-	ctx, cancel := context.WithTimeout(context.Background(), lookLimit)
+// Dangers returns why a request of a session that works in folder is dangerous, in words, each reason once; nil if nothing dangerous is known of it. An
+// empty folder means that it is not known. Dangers looks at no files, and returns within about three seconds.
+func Dangers(r *adapters.Request, folder string) []string {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	result := make(chan Judgement, 1)
-	copied := *r
-	go func() { result <- judgeNow(ctx, &copied, folder) }()
-	select {
-	case v := <-result:
-		return v
-	case <-ctx.Done():
-		return Judgement{Dangers: []string{notInTime}}
-	}
+	return dangers(ctx, r, folder)
 }
 
-// judgeNow ends soon after ctx does, unless the file system hangs: then it waits for that, without work.
-func judgeNow(ctx context.Context, r *adapters.Request, folder string) Judgement {
+func dangers(ctx context.Context, r *adapters.Request, folder string) []string {
 	j := newJudge(ctx, folder, r.Folder)
 	if j.late() {
-		return Judgement{Dangers: j.dangers}
+		return j.dangers
 	}
 	j.mark(hidden(r.Text)...)
-	j.unsure = len(j.dangers) > 0 || strings.TrimSpace(r.Text) == "" || strings.HasPrefix(r.Reason, "runs on ") || !j.resolved(j.dir)
 	switch r.Kind {
 	case adapters.AsksCommand:
 		j.script(r.Text)
@@ -59,9 +41,9 @@ func judgeNow(ctx context.Context, r *adapters.Request, folder string) Judgement
 	case adapters.AsksPermission:
 		j.tool(r.Text)
 	default:
-		j.dangers, j.unsure = nil, true
+		return nil
 	}
-	return Judgement{Dangers: j.dangers, Harmless: !j.unsure && len(j.dangers) == 0}
+	return j.dangers
 }
 
 func newJudge(ctx context.Context, folder, dir string) *judge {
@@ -71,7 +53,7 @@ func newJudge(ctx context.Context, folder, dir string) *judge {
 	if dir == "" {
 		dir = folder
 	}
-	return &judge{ctx: ctx, folder: folder, dir: dir, windows: runtime.GOOS == "windows", download: map[string]bool{}, texts: map[string]string{}}
+	return &judge{ctx: ctx, folder: folder, dir: dir, download: map[string]bool{}, texts: map[string]string{}}
 }
 
 // hidden returns a reason if a text has characters that a reader does not see.
@@ -89,9 +71,7 @@ var patchMarks = []string{"*** Add File: ", "*** Update File: ", "*** Delete Fil
 
 // fileChange checks the files that a change names: in the arguments of a tool, or in a patch.
 func (j *judge) fileChange(text string) {
-	files := filesOf(text)
-	j.unsure = j.unsure || len(files) == 0 || strings.Contains(text, "*** Delete File: ")
-	for _, f := range files {
+	for _, f := range filesOf(text) {
 		if j.late() {
 			return
 		}
@@ -160,15 +140,11 @@ func eachString(v any, f func(key, value string)) {
 	}
 }
 
-// readingTools are the names of the agents' tools that only read files.
-var readingTools = []string{"Read", "Grep", "Glob", "LS", "NotebookRead"}
-
 // tool checks the call of a tool that is neither a command nor a change of files: its name, and its arguments as JSON.
 func (j *judge) tool(text string) {
-	name, rest, _ := strings.Cut(text, "\n")
+	_, rest, _ := strings.Cut(text, "\n")
 	var input map[string]any
 	if json.Unmarshal([]byte(rest), &input) != nil {
-		j.unsure = true
 		return
 	}
 	// Each command has a shell of its own, in the session's folder.
@@ -178,21 +154,10 @@ func (j *judge) tool(text string) {
 			j.script(command)
 		}
 	}
-	if input["dangerouslyDisableSandbox"] == true {
-		j.mark("leaves its sandbox")
-	}
-	reads := slices.Contains(readingTools, name)
+	j.markIf(input["dangerouslyDisableSandbox"] == true, "leaves its sandbox")
 	eachString(input, func(key, value string) {
-		if j.late() {
-			return
-		}
-		isFile := slices.Contains(pathKeys, key)
-		if isFile {
+		if !j.late() && slices.Contains(pathKeys, key) {
 			j.reads(word{text: value})
 		}
-		if isFile || key == "pattern" && name == "Glob" || key == "glob" {
-			reads = reads && j.place(value) == inside && (key != "pattern" && key != "glob" || !strings.Contains(value, "..")) && j.resolved(filepath.FromSlash(value))
-		}
 	})
-	j.unsure = j.unsure || !reads
 }

@@ -184,7 +184,6 @@ var (
 
 // assign checks a variable that is set for commands.
 func (j *judge) assign(name string, value word) {
-	harmless := false
 	switch v := value.text; {
 	case loadingVariables.MatchString(name):
 		j.mark(loads)
@@ -194,11 +193,5 @@ func (j *judge) assign(name string, value word) {
 		j.mark(loads)
 	case registryVariable.MatchString(name) && strings.Contains(v, "http:"):
 		j.mark(origin)
-	default:
-		harmless = slices.Contains(plainVariables, name)
 	}
-	j.unsure = j.unsure || !harmless
 }
-
-// plainVariables are variables that only change what builds and tests print or for which platform they are.
-var plainVariables = strings.Fields("CI NO_COLOR FORCE_COLOR COLOR TERM LANG LC_ALL TZ DEBUG VERBOSE NODE_ENV RUST_BACKTRACE RUST_LOG GOOS GOARCH GOARM CGO_ENABLED GOMAXPROCS GODEBUG LOG_LEVEL COLUMNS LINES GIT_PAGER PAGER PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RAILS_ENV APP_ENV ENVIRONMENT TEST TESTS GOTRACEBACK CARGO_TERM_COLOR")

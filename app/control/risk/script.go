@@ -23,9 +23,6 @@ type judge struct {
 	dir      string          // in which the next command runs; empty: not known
 	dangers  []string
 	moved    bool            // it has changed the folder
-	unsure   bool            // something in it is not known to be harmless
-	escapes  bool            // there is a backslash in it
-	windows  bool            // PowerShell may run it
 	depth    int             // of commands inside commands
 	download map[string]bool // names of files that it downloads
 	texts    map[string]string
@@ -39,7 +36,6 @@ func (j *judge) mark(reasons ...string) {
 			j.dangers = append(j.dangers, r)
 		}
 	}
-	j.unsure = true
 }
 
 // late reports whether the judgement comes too late, and marks that. What may go on for long asks for it.
@@ -74,7 +70,6 @@ func (j *judge) script(text string) {
 		j.mark("has commands inside commands")
 		return
 	}
-	j.escapes = j.escapes || strings.Contains(text, `\`)
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		j.mark("can't be parsed as a shell command")
@@ -141,32 +136,17 @@ func (j *judge) node(text string, n syntax.Node) {
 		if n.Name != nil && n.Value != nil {
 			j.assign(n.Name.Value, wordOf(text, n.Value))
 		}
-		j.unsure = j.unsure || n.Array != nil || n.Index != nil
-	case *syntax.BinaryCmd:
-		j.unsure = j.unsure || n.Op == syntax.OrStmt && j.moved
 	case *syntax.FuncDecl:
-		j.unsure = true
 		j.markIf(callsItself(n), endless)
 	case *syntax.WhileClause:
-		j.unsure = true
 		j.markIf(slices.ContainsFunc(n.Do, func(s *syntax.Stmt) bool { return s.Background }), endless)
 	case *syntax.ParamExp:
 		j.markIf(n.Exp != nil && n.Exp.Op == syntax.OtherParamOps, fed)
-		j.unsure = j.unsure || !isPlain(n)
 	case *syntax.Lit:
 		j.text(n.Value)
 	case *syntax.SglQuoted:
 		j.text(n.Value)
-	case nil, *syntax.File, *syntax.CallExpr, *syntax.Word, *syntax.DblQuoted, *syntax.CmdSubst, *syntax.Subshell,
-		*syntax.Block, *syntax.IfClause, *syntax.Comment:
-	default:
-		j.unsure = true
 	}
-}
-
-// isPlain reports whether a variable is only inserted, and does not have the name of a secret.
-func isPlain(n *syntax.ParamExp) bool {
-	return n.Exp == nil && !n.Excl && n.Index == nil && n.Slice == nil && n.Repl == nil && (n.Param == nil || !isSecretName(n.Param.Value))
 }
 
 // hiddenIndex is the index of an array with a command in it, which bash runs wherever it evaluates numbers.
@@ -194,7 +174,6 @@ func callsItself(f *syntax.FuncDecl) (found bool) {
 
 // statement checks the command of a statement together with what it reads.
 func (j *judge) statement(text string, s *syntax.Stmt) {
-	j.unsure = j.unsure || s.Background || s.Coprocess
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok {
 		if s.Cmd == nil && len(s.Redirs) > 0 || s.Cmd != nil && len(s.Redirs) > 0 && j.piped[s] == nil {
@@ -272,7 +251,6 @@ func (j *judge) redirect(text string, r *syntax.Redirect) {
 		}
 	case syntax.RdrIn:
 		j.reads(w)
-		j.unsure = j.unsure || !j.staysInside([]word{w}, 0)
 	}
 }
 

@@ -10,12 +10,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// plainWrappers are the wrappers with which a command is as harmless as without them, and the options of each that are known.
-var plainWrappers = map[string]*expression{
-	"nice": lazy(`^(-n?-?\d*|--adjustment(=-?\d+)?)$`), "time": lazy(`^-[pv]$`), "env": lazy(`^(-i|-u|--unset(=.*)?)$`), "command": lazy(`^-[pvV]$`), "nohup": lazy(`^$`), "bundle": lazy(`^$`),
-	"timeout": lazy(`^(-[skv]|--(signal|kill-after|foreground|preserve-status|verbose)(=.*)?)$`), "npx": lazy(`^(-y|--yes|--no|--no-install)$`),
-}
-
 // wrapper is a program that runs another program, which follows its own options.
 type wrapper struct {
 	valued string // the options that take the next word as their value
@@ -118,13 +112,12 @@ func (j *judge) call(words []word) {
 	}
 	j.markIf(strings.Contains(words[0].text, "://"), downloads)
 	j.ran(words[0].text)
-	j.named(words[0].text, name)
+	j.named(name)
 	j.markIf(strings.Contains(words[0].text, "/") && j.place(words[0].text) == temporary, fromOutside)
 	if w, ok := wrapperOf(name, args); ok && j.wraps(name, w, args) {
 		return
 	}
 	j.known(name, args)
-	j.unsure = j.unsure || !j.isHarmless(words[0], name, args)
 }
 
 // wraps checks the command that a wrapper runs. It reports whether there is one.
@@ -133,7 +126,6 @@ func (j *judge) wraps(name string, w wrapper, args []word) bool {
 		j.mark(w.reason)
 	}
 	rest := afterOptions(args, strings.Fields(w.valued), w.before)
-	j.unsure = j.unsure || !isPlainWrapper(name, args, len(args)-len(rest))
 	if name == "docker" || name == "podman" {
 		j.containers(args)
 	}
@@ -149,8 +141,7 @@ func (j *judge) wraps(name string, w wrapper, args []word) bool {
 		return false
 	}
 	if w.shell {
-		j.unsure = true
-		j.inner(join(rest))
+		j.script(join(rest))
 	}
 	if w.more {
 		rest = append(slices.Clone(rest), word{text: "{}"})
@@ -165,20 +156,6 @@ func (j *judge) wraps(name string, w wrapper, args []word) bool {
 	return true
 }
 
-// isPlainWrapper reports whether a wrapper only runs its command, and the words before that, own of them, are known.
-func isPlainWrapper(name string, args []word, own int) bool {
-	plain, tool := plainWrappers[name], tools[name]
-	return plain != nil && (tool == nil || tool.MatchString(join(args))) && !slices.ContainsFunc(args[:own], func(a word) bool {
-		return !a.literal || strings.HasPrefix(a.text, "-") && a.text != "--" && !plain.MatchString(a.text)
-	})
-}
-
-// inner checks a script that a command is given as an argument.
-func (j *judge) inner(text string) {
-	j.unsure = true
-	j.script(text)
-}
-
 // scriptOptions are the options of wrappers that are followed by a script.
 var scriptOptions = map[string][]string{"npx": {"-c", "--call"}, "env": {"-S", "--split-string"}, "su": {"-c", "--command"}, "runuser": {"-c", "--command"}, "flock": {"-c"}}
 
@@ -191,7 +168,7 @@ func (j *judge) ownOptions(name string, args []word) bool {
 		}
 		switch {
 		case slices.Contains(scriptOptions[name], a.text), name == "script" && strings.HasPrefix(a.text, "-") && strings.HasSuffix(a.text, "c"):
-			j.inner(next)
+			j.script(next)
 			return true
 		case name == "ssh" && strings.HasPrefix(a.text, "-o"):
 			if option := strings.ToLower(strings.TrimPrefix(a.text, "-o") + next); strings.Contains(option, "command") {
@@ -237,12 +214,15 @@ func isAssignment(word string) bool {
 	}) < 0
 }
 
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > 0x7e }) < 0
+}
+
 // looksLatin has the letters of other alphabets that look like Latin ones.
 const looksLatin = "асеорхуіјѕԁһӏԛԝкмтнвАВЕКМНОРСТХІЈЅαορνικτΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"
 
 // named checks the letters of a program's name: one that mixes alphabets looks like another.
-func (j *judge) named(whole, name string) {
-	j.unsure = j.unsure || !isASCII(whole)
+func (j *judge) named(name string) {
 	name, _, _ = strings.Cut(name, ".")
 	if isASCII(name) || len(name) > 256 {
 		return

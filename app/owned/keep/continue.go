@@ -31,7 +31,7 @@ func (k *keeper) continueSession(ctx context.Context, c fuse.Continue) (done str
 		return "", err
 	}
 	if s.Status != adapters.Stopped {
-		answers := control.New(k.core, func() settings.Answering { set, _ := k.settings(); return set.Answering })
+		answers := control.New(k.core, func() settings.Answering { set, _ := k.settings(); return set.Answering.Requests })
 		return "the session has the prompt", answers.Send(ctx, c.Agent, c.Session, c.Prompt, false)
 	}
 	program, err := executable.Path()

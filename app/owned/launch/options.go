@@ -44,7 +44,7 @@ type Defaults struct {
 
 // DefaultsOf returns the defaults of the settings.
 func DefaultsOf(s settings.Settings) Defaults {
-	return Defaults{s.DefaultAgent, s.Agents, s.LeaveOut, s.Answering == settings.AnswerNone}
+	return Defaults{s.DefaultAgent, s.Agents, s.LeaveOut, s.Answering.Requests == settings.AnswerNone}
 }
 
 // Member returns the default model and mode of an agent; for an empty name those of the default agent, which may be empty
