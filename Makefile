@@ -63,7 +63,7 @@ RACE     := -race $(patsubst %,-gcflags=%=-race=false,$(UNWATCHED))
 # So many packages are tested at once: two more than there are processors, since many tests wait.
 AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 
-.PHONY: help setup setup-run check test-fast build headless man windows run test test-go test-crash test-agents test-agents-all harness one-answer vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest shots stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
+.PHONY: help setup setup-run check test-fast build headless man windows run test test-go test-crash test-agents test-agents-all harness one-answer one-key vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest shots stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -167,6 +167,10 @@ harness: $(if $(filter real,$(AGENTS)),setup) ## do random things to agents (AGE
 
 one-answer: ## after each of STEPS (10000) random steps by SEED (1), compare a core that runs on with one that begins and with a process, all fields
 	ROLLCALL_ONE_ANSWER=$(or $(STEPS),10000) ROLLCALL_HARNESS_SEED=$(SEED) go test -count=1 -timeout 0 -run '^TestOneAnswer$$' -v ./internal/harness
+
+one-key: setup ## run what one key allows of COMMANDS (100000) random commands by SEED (1), for at most LIMIT, in five shells under a tracer: it only reads
+	ROLLCALL_ONE_KEY=$(or $(COMMANDS),100000) ROLLCALL_ONE_KEY_LIMIT=$(LIMIT) ROLLCALL_ONE_KEY_JUDGE=$(JUDGE) ROLLCALL_HARNESS_SEED=$(SEED) \
+		go test -count=1 -timeout 0 -run '^TestOneKey$$' -v ./internal/onekey
 
 # Real programs on a busy machine are not deterministic: a scenario that fails is run again, alone, and what failed is printed at the end. A wrong
 # status that was seen once is a fault to find.

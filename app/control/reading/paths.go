@@ -55,7 +55,7 @@ func (f *folder) mayRead(name string, reads depth) bool {
 	case !ok:
 		return false
 	case info.IsDir():
-		return reads == names || f.isReadable(f.absolute(name))
+		return reads == names || reads == contents && f.isReadable(f.absolute(name))
 	}
 	return info.Mode().IsRegular() && links(info) == 1
 }

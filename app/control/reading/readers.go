@@ -20,6 +20,7 @@ type depth int
 const (
 	names    depth = iota // the names in it, and in the folders below it
 	contents              // the contents of all files below it
+	nothing               // it must be a file: of a folder more would be read, such as what the folders above it say is ignored
 )
 
 const many = 100
@@ -52,7 +53,7 @@ var readers = map[string]reader{
 	"grep": {options: words("-c -E -F -h -H -i -l -L -n -o -q -r -s -v -w -x"), numbers: words("-A -B -C -m"), pattern: true,
 		least: 2, most: many, reads: contents},
 	"rg": {options: words("-c -F -H -i -l -n -N -o -q -S -s -v -w -x"), numbers: words("-A -B -C -m"), pattern: true,
-		least: 2, most: many, reads: contents},
+		least: 2, most: many, reads: nothing},
 	"git log":                         gitLog,
 	"git branch --show-current":       {git: true},
 	"git rev-parse HEAD":              {git: true},

@@ -49,7 +49,7 @@ func TestCommands(t *testing.T) {
 	dir := project(t)
 	for _, text := range []string{
 		"pwd", "ls", "ls -a src", "ls -1 -R src", "ls hidden", "cat src/a.go", "cat -n README.md src/a.go", "cat " + dir + "/src/a.go", "head -n 20 src/a.go", "tail -n 5 src/a.go", "wc -l src/a.go", "cat docs/x=1", "ls src/",
-		"grep -n foo src/a.go", "grep -r -n foo src", "rg foo src", "rg -n -A 3 foo src/a.go", "diff -u README.md src/a.go", "du -s -h src", "git log --oneline -n 5", "git branch --show-current", "git rev-parse HEAD",
+		"grep -n foo src/a.go", "grep -r -n foo src", "rg foo src/a.go README.md", "rg -n -A 3 foo src/a.go", "diff -u README.md src/a.go", "du -s -h src", "git log --oneline -n 5", "git branch --show-current", "git rev-parse HEAD",
 	} {
 		if !Is(commandIn(dir, text), Place{dir, env}) {
 			t.Errorf("one key does not allow %q", text)
@@ -58,7 +58,7 @@ func TestCommands(t *testing.T) {
 	for _, text := range []string{
 		"", " ls", "ls ", "ls  src", "ls\t", "ls\nls", "ls\n", "LS", "./ls", "src/a.go", "/bin/ls", "ls src; ls", "ls &", "ls | cat", "ls > x", "cat < x", "cat 'src/a.go'", `cat src\a.go`, "cat $x", "cat src/*", "cat src/?.go", "cat {a,b}", "cat ~", "cat ~/x", "cat =ls", "A=b ls", "ls #x", "cat src/a.go^",
 		"ls -la", "ls -l", "ls --color=always", "ls -T", "cat --new", "head -20 src/a.go", "head -n20 src/a.go", "head -n x src/a.go", "head -n", "tail -f src/a.go", "tail --pid=1 src/a.go", "wc --files0-from=src/a.go", "cat -", "cat -- src/a.go", "cat", "grep foo", "rg foo", "grep -R foo src", "grep -e foo src/a.go", "grep -f src/a.go src/a.go",
-		"grep -rn foo src", "rg --pre cat foo src", "rg -L foo src", "rg -uu foo src", "rg -. foo src", "grep src/a.go src/a.go", "grep .x src/a.go",
+		"grep -rn foo src", "rg foo src", "rg --pre cat foo src/a.go", "rg -L foo src", "rg -uu foo src", "rg -. foo src", "grep src/a.go src/a.go", "grep .x src/a.go",
 		"cat ../x", "cat src/../../x", "cat src/..", "cat /etc/passwd", "cat " + dir, "cat " + dir + "x", "cat .env", "cat ./src/a.go", "cat .git/config", "ls .", "ls ..", "cat hidden/.x", "cat secrets.json", "cat keys/server.pem", "cat none", "cat src/a.go/", "cat src//a.go",
 		"cat note.md", "ls away", "cat away/x", "cat self/src/a.go", "cat docs/in", "cat pipe", "cat hard", "grep -r foo docs", "grep -r foo hidden", "rg foo keys", "diff -r src docs", "ls " + dir + "/..",
 		"go test ./...", "make", "npm test", "echo x", "printf x", "find src", "sort src/a.go", "tee src/a.go", "touch x", "env", "xargs ls", "sed p src/a.go", "awk 1 src/a.go", "date", "which ls", "command ls", "exec ls", "time ls", "test -e x",
