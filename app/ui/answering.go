@@ -123,7 +123,7 @@ func (u *UI) answered(item asked, d adapters.Decision, err error) {
 		return
 	}
 	done := map[adapters.Verdict]string{adapters.AllowOnce: "allowed once", adapters.Deny: "denied", adapters.Reply: "answered"}[d.Verdict]
-	u.sessions.showResult("done", widgets.ColorGood, name+": "+done)
+	u.sessions.showResult("done", widgets.ColorGood, name+": "+done, u.offersAfter(&item, d)...)
 	a.done[ref], a.last = u.now(), ref
 	u.showAsked(a.board.List())
 }

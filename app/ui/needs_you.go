@@ -117,15 +117,20 @@ func isWaiting(s *app.Snapshot, id string) bool {
 	return false
 }
 
-// showResult shows above the request how the last answer ended, until the next one or until the user chooses another session; an empty text shows nothing.
-func (p *sessionsPage) showResult(icon string, color fyne.ThemeColorName, text string) {
-	if text = present.Cut(text, 600); p.outcome == text {
+// showResult shows above the request how the last answer ended, until the next one or until the user chooses another session, and what is offered after it; an empty text
+// shows nothing.
+func (p *sessionsPage) showResult(icon string, color fyne.ThemeColorName, text string, offers ...oneKeyOffer) {
+	if text = present.Cut(text, 600); p.outcome == text && len(p.offers)+len(offers) == 0 {
 		return
 	}
-	p.outcome = text
+	p.outcome, p.offers = text, offers
 	result := p.detail.result
 	if result.Hidden = text == ""; !result.Hidden {
-		result.Objects = []fyne.CanvasObject{widgets.Sentence(icon, color, text)}
+		rows := widgets.Rows(2, widgets.Sentence(icon, color, text))
+		for _, o := range offers {
+			rows.Add(o.panel(p.ui))
+		}
+		result.Objects = []fyne.CanvasObject{rows}
 	}
 	p.detail.layOut()
 	p.showPhase()

@@ -402,7 +402,9 @@ func TestTwoWindowsAnswer(t *testing.T) {
 		var both sync.WaitGroup
 		results := make([]error, 2)
 		for i, v := range []adapters.Verdict{adapters.AllowOnce, adapters.Deny} {
-			both.Go(func() { _, results[i] = answers.Answer(t.Context(), ref, adapters.Decision{Verdict: v}) })
+			both.Go(func() {
+				_, results[i] = answers.Answer(t.Context(), ref, adapters.Decision{Verdict: v, SecondLook: true})
+			})
 		}
 		both.Wait()
 		if got := a.got(); len(got) != 1 || (results[0] == nil) == (results[1] == nil) {

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
+	"rollcall/app/control/answer"
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
@@ -29,6 +30,7 @@ type requestView struct {
 	size    *widgets.Line
 	why     *widget.Label // why the request can't be answered
 	buttons *fyne.Container
+	rule    *widget.Label // what one key allows, while a second one is asked for
 	allow   *widgets.Button
 	deny    *widgets.Button
 	message *widgets.Entry // with a denial
@@ -63,8 +65,10 @@ func newRequestView(u *UI, laidOut func()) *requestView {
 	v.form = newQuestionForm(v)
 	v.formBox = container.NewStack(v.form.content)
 	v.buttons = widgets.Flow(v.allow, v.deny)
+	v.rule = widgets.Hint(sentence(answer.OneKeyRule) + ".")
+	v.rule.Hide()
 	top := widgets.Rows(-4, widgets.Border(nil, nil, widgets.TopOf(8, 0, 0, 8, v.age), v.title), v.marks)
-	bottom := widgets.Rows(4, widgets.Pad(2, 0, 8, 8, v.size), v.why, v.formBox, widgets.Pad(0, 0, 6, 6, v.message), widgets.Pad(2, 2, 6, 6, v.buttons))
+	bottom := widgets.Rows(4, widgets.Pad(2, 0, 8, 8, v.size), v.why, v.formBox, widgets.Pad(0, 0, 6, 6, v.message), widgets.Pad(2, 2, 6, 6, v.buttons), v.rule)
 	v.panel = widgets.Pad(2, 2, 6, 6, widgets.NewPanel(0, 0, 0, 0, v.code.Content))
 	v.content = widgets.Rows(0, top, v.panel, bottom)
 	v.content.Hide()
@@ -214,6 +218,11 @@ func (v *requestView) nameKeys() {
 func (v *requestView) setSure(sure bool) {
 	v.sure = sure
 	v.nameKeys()
+	if v.rule.Hidden == sure { // below the buttons, so that these stay where they are
+		v.rule.Hidden = !sure
+		v.content.Refresh()
+		v.laidOut()
+	}
 }
 
 // allowIt allows the request. One that one key does not allow needs a second key or click, with sure set, after armDelay: the first one

@@ -43,13 +43,14 @@ type sessionsPage struct {
 	place    int        // index of the selected request
 	asks     string     // id of a session whose request is to be selected once it is known whether it waits
 	keys     presses
-	outcome  string // text of the result of the last answer
-	onMore   bool   // the row of the finished sub-agents of selected is selected
-	grouped  bool   // the sessions are grouped by project
-	chosen   bool   // the user chose the selection
-	settled  bool   // the window chose the selection when every agent had been read
-	scroll   bool   // scroll to the selection once it is listed
-	wanted   string // the id, or the beginning of the id, of a session to show once it is listed
+	outcome  string        // text of the result of the last answer
+	offers   []oneKeyOffer // after it
+	onMore   bool          // the row of the finished sub-agents of selected is selected
+	grouped  bool          // the sessions are grouped by project
+	chosen   bool          // the user chose the selection
+	settled  bool          // the window chose the selection when every agent had been read
+	scroll   bool          // scroll to the selection once it is listed
+	wanted   string        // the id, or the beginning of the id, of a session to show once it is listed
 }
 
 func newSessionsPage(u *UI) *sessionsPage {

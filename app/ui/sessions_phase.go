@@ -65,6 +65,9 @@ func (p *sessionsPage) instead() (m *widgets.Message, fills bool) {
 		m := widgets.Trouble(title, problemText(snap), p.refresh(), p.button("Details", func() { p.ui.open(pageAgents) }))
 		return &m, true
 	case asking:
+		for _, o := range p.offers {
+			return &widgets.Message{Icon: "done", Color: widgets.ColorGood, Title: "Nothing waits for you", Text: p.outcome + "\n" + o.text(), Actions: append(all, o.button(p.ui))}, true
+		}
 		text := cmp.Or(p.outcome, "When a session asks for a permission or has a question, it is shown here.")
 		return &widgets.Message{Icon: "done", Color: widgets.ColorGood, Title: "Nothing waits for you", Text: text, Actions: all}, true
 	}

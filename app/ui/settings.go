@@ -50,7 +50,8 @@ func newSettingsPage(u *UI) *settingsPage {
 		rows = append(rows, p.login.content)
 	}
 	rows = append(rows, widgets.NewHeading("Answering"),
-		p.choice("Requests answered from here", settings.Edit{Key: "answering"}, option{"All", "on"}, option{"Only denials", "deny-only"}, option{"None", "off"}))
+		p.choice("Requests answered from here", settings.Edit{Table: "answering", Key: "requests"}, option{"All", "on"}, option{"Only denials", "deny-only"}, option{"None", "off"}),
+		p.oneKey())
 	rows = slices.Concat(rows, p.notifications(), p.away(), p.agents(), p.homes(), p.commands(), p.updates())
 	rows = append(rows, widgets.Pad(10, 0, 6, 6, widgets.Flow(reset)), widgets.Pad(0, 0, 6, 6, p.saved),
 		widgets.Hint("The settings are in "+short(u.options.Live.Path())+". Comments and other settings in the file stay as they are."))

@@ -15,7 +15,7 @@ import (
 const OneKeyRule = "one key allows only reading files of the session's folder, and commands that you entered for that folder; all else takes a second key"
 
 // OneKeyMeaning says what it means to enter a command.
-const OneKeyMeaning = "It then runs with one key whatever it does: a build or test runs what the agent wrote."
+const OneKeyMeaning = "An entered command runs whatever it does: a build or test runs what the agent wrote."
 
 // isOneKey reports whether a single key may allow a request of a session. The folder of another machine or of a container can't be looked at.
 func (a *Answers) isOneKey(r *adapters.Request, s *app.Session) bool {

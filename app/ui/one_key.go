@@ -1,0 +1,75 @@
+package ui
+
+import (
+	"context"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/adapters"
+	"rollcall/app/control/answer"
+	"rollcall/app/settings"
+	"rollcall/app/ui/widgets"
+)
+
+// oneKeyOffer is a command that the user may enter, so that one key allows it.
+type oneKeyOffer settings.OneKey
+
+// offersAfter returns what is offered after a request was answered: a command that was allowed by a second key may be entered.
+func (u *UI) offersAfter(item *asked, d adapters.Decision) []oneKeyOffer {
+	r := item.request
+	if r == nil || !d.SecondLook || u.options.Live == nil || !item.entry.CanEnter(r) {
+		return nil
+	}
+	return []oneKeyOffer{{Folder: item.entry.Session.CWD, Command: r.Text}}
+}
+
+func (o oneKeyOffer) text() string {
+	return "Allow “" + o.Command + "” in " + short(o.Folder) + " with one key from now on? " + answer.OneKeyMeaning
+}
+
+func (o oneKeyOffer) button(u *UI) fyne.CanvasObject {
+	return u.host.NewButton("Use one key for it", nil, func() { u.enterOneKey(settings.OneKey(o)) })
+}
+
+func (o oneKeyOffer) panel(u *UI) fyne.CanvasObject {
+	return widgets.NewPanel(4, 6, 8, 8, widgets.Rows(0, widgets.Paragraph(o.text(), widget.MediumImportance), widgets.Inset(widgets.Flow(o.button(u)))))
+}
+
+// enterOneKey enters a command in the settings, on another goroutine. It returns at once.
+func (u *UI) enterOneKey(o settings.OneKey) {
+	live := u.options.Live
+	widgets.InBackground(u.ctx, u.host, func(context.Context) (struct{}, error) {
+		err := settings.SetOneKey(live.Path(), o, true)
+		live.Read()
+		return struct{}{}, err
+	}, func(_ struct{}, err error) {
+		if err != nil {
+			u.sessions.showResult("waiting", widgets.ColorWaiting, "It was not entered: "+errorText(err))
+			return
+		}
+		u.sessions.showResult("done", widgets.ColorGood, "One key allows “"+o.Command+"” in "+o.Folder+". The page Settings lists and removes such commands.")
+	})
+}
+
+// oneKey returns the list of the commands that the user entered, with buttons that remove one.
+func (p *settingsPage) oneKey() fyne.CanvasObject {
+	e := settings.Edit{Table: "answering", Key: "one_key"}
+	list := widgets.Rows(4)
+	p.field(e, func(s *settings.Settings) {
+		entered := s.Answering.OneKey
+		list.Objects = nil
+		for _, o := range entered {
+			remove := p.ui.host.NewButton("Remove", nil, func() {
+				setList(p, e, slices.DeleteFunc(slices.Clone(entered), func(other settings.OneKey) bool { return other == o }))
+			})
+			list.Add(widgets.Border(nil, nil, remove, widgets.NewSelectText(o.Command+" · "+short(o.Folder))))
+		}
+		if len(entered) == 0 {
+			list.Add(widgets.Hint("None. After you allowed a command with two keys, the window offers to enter it."))
+		}
+		list.Refresh()
+	})
+	return widgets.NamedLong("Commands that one key allows", widgets.Rows(4, list, widgets.Hint(sentence(answer.OneKeyRule)+". "+answer.OneKeyMeaning)))
+}
