@@ -103,10 +103,12 @@ func (j *judge) reads(w word) {
 var made = lazy(`^(\./)*([\w.@*-]+/)*(node_modules|dist|build|out|target|bin|obj|tmp|temp|coverage|\.coverage|htmlcov|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.nox|\.venv|venv|\.next|\.nuxt|\.turbo|\.cache|\.parcel-cache|\.gradle|\.eggs|[\w.-]*\.egg-info|_build|DerivedData|\.svelte-kit|storybook-static|test-results|playwright-report|\.nyc_output|logs|generated|cmake-build-\w+|_site|public/build|\.output|\.vite|\.terraform)(/.*)?$`)
 
 // removes checks which files are removed.
-func (j *judge) removes(name string, args []word) {
-	files, recursive := removed(name, args)
-	for _, f := range files {
-		switch bare := strings.Trim(path.Base(j.below(f)), "*.?") == "" && f.globs; {
+func (j *judge) removes(args []word) {
+	line := strings.ToLower(join(args))
+	recursive := recursively.MatchString(line)
+	for _, f := range filesIn(args) {
+		bare := strings.Trim(path.Base(f.text), "*.?") == "" && f.globs
+		switch {
 		case j.isMadeAgain(f):
 		case recursive:
 			j.mark(deletes)
@@ -117,38 +119,12 @@ func (j *judge) removes(name string, args []word) {
 	}
 }
 
-// removed returns the files that a command removes, and whether it removes folders with all they contain.
-func removed(name string, args []word) (files []word, recursive bool) {
-	recursive = name == "trash" || name == "gio"
-	dos := slices.Contains([]string{"del", "rd", "rmdir", "erase"}, name)
-	options := true
-	for _, a := range args {
-		switch {
-		case a.is("--"):
-			options = false
-		case options && strings.HasPrefix(a.text, "-"), dos && len(a.text) == 2 && a.text[0] == '/':
-			recursive = recursive || isRecursive(strings.ToLower(a.text))
-		default:
-			files = append(files, a)
-		}
-	}
-	return files, recursive
-}
-
-// isRecursive reports whether an option in lower case asks to remove folders: -rf, --recursive, -Recurse, /s.
-func isRecursive(option string) bool {
-	short := option[0] == '-' && len(option) > 1 && option[1] != '-' && len(option) < 5
-	return short && strings.Contains(option, "r") || strings.HasPrefix(option, "--r") || strings.HasPrefix(option, "-rec") || option == "/s"
-}
-
-// below returns the name of a file as seen from the session's folder.
-func (j *judge) below(f word) string {
-	return strings.TrimPrefix(path.Clean(filepath.ToSlash(f.text)), strings.TrimSuffix(filepath.ToSlash(j.folder), "/")+"/")
-}
+// recursively is an option in lower case that asks to remove folders: -rf, --recursive, -Recurse, /s.
+var recursively = lazy(`(^| )(-[a-z]{0,3}r[a-z]{0,2}( |$)|--?rec|/s( |$))`)
 
 // isMadeAgain reports whether builds make a file again, or it is a temporary one.
 func (j *judge) isMadeAgain(f word) bool {
-	name := j.below(f)
+	name := strings.TrimPrefix(path.Clean(filepath.ToSlash(f.text)), strings.TrimSuffix(filepath.ToSlash(j.folder), "/")+"/")
 	switch j.place(f.text) {
 	case inside:
 		return made.MatchString(name) && !strings.Contains(name, "..")
@@ -158,25 +134,75 @@ func (j *judge) isMadeAgain(f word) bool {
 	return false
 }
 
-// worldWritable are modes that give rights to everyone, or the rights of the owner to who runs the file.
-var worldWritable = lazy(`^([0-7]?[0-7][0-7][2367]|[2467][0-7]{3}|([ugoa]*[+=][rwxst]*,)*([ugo]*[+=][rwx]*s[rwxt]*|[ugo]*[ao][ugoa]*[+=]r?w.*|[+=]r?wx?))$`)
-
-// changesRights checks chmod, chown and chgrp.
-func (j *judge) changesRights(name string, args []word) {
-	files := args
+// filesIn returns the words that may name files.
+func filesIn(args []word) (files []word) {
 	for i, a := range args {
-		if strings.HasPrefix(a.text, "-") && len(a.text) > 1 && !strings.ContainsAny(a.text, "wxst=") {
-			j.markIf(strings.Contains(a.text, "R") || a.text == "--recursive", rights)
-			continue
+		dos := len(a.text) == 2 && a.text[0] == '/'
+		if !strings.HasPrefix(a.text, "-") && !dos || slices.ContainsFunc(args[:i], func(w word) bool { return w.is("--") }) {
+			files = append(files, a)
 		}
-		j.markIf(name == "chmod" && worldWritable.MatchString(a.text), rights)
-		j.markIf(name == "chown" && (strings.HasPrefix(a.text, "root") || strings.HasPrefix(a.text, "0:")), rights)
-		files = args[i+1:]
-		break
 	}
-	for _, f := range files {
-		j.markIf(f.text == "{}", rights)
-		if f.text != "{}" && !strings.HasPrefix(f.text, "-") {
+	return files
+}
+
+// How a program names the files that it writes.
+const (
+	everyFile = "every"
+	lastFile  = "last"
+	restFiles = "rest" // the last one, where an option says so; the others may be scripts
+)
+
+// writers are the programs that write the files that they name, and which of these.
+var writers = map[string]string{}
+
+func init() { //nolint:gochecknoinits // the same for many names
+	for names, which := range map[string]string{
+		"tee touch mkdir sponge set-content add-content out-file new-item mv move move-item truncate chmod chown chgrp": everyFile,
+		"cp ln install copy-item copy xcopy robocopy scp rsync":                                                         lastFile,
+		"sed perl": restFiles,
+	} {
+		for _, name := range strings.Fields(names) {
+			writers[name] = which
+		}
+	}
+}
+
+var (
+	edits   = lazy(`(^| )(-[a-zA-Z]{0,3}i\S*|--in-place\S*)( |$)`)
+	outputs = map[string]*expression{
+		"curl": lazy(`(?:^| )(?:-o|--output)[ =]?(\S+)`), "wget": lazy(`(?:^| )(?:-O|-P|--output-document)[ =]?(\S+)`), "find": lazy(`(?:^| )-f(?:printf?0?|ls) (\S+)`), "git": lazy(`(?:^| )--output=(\S+)`), "dd": lazy(`(?:^| )of=(\S+)`),
+		"tar": lazy(`(?:^| )(?:-C|--directory)[ =](\S+)`), "unzip": lazy(`(?:^| )-d (\S+)`), "patch": lazy(`(?:^| )-[do] (\S+)`), "7z": lazy(`(?:^| )-o(\S+)`), "cp": lazy(`(?:^| )(?:-t |--target-directory=)(\S+)`),
+		"iwr": lazy(`(?i)-outfile (\S+)`), "invoke-webrequest": lazy(`(?i)-outfile (\S+)`),
+	}
+)
+
+// files checks the files that a command reads, writes and removes, and follows a change of the folder.
+func (j *judge) files(name string, args []word, line string) {
+	for _, a := range args {
+		j.reads(a)
+	}
+	if o := outputs[name]; o != nil {
+		for _, m := range o.compiled().FindAllStringSubmatch(line, -1) {
+			j.writes(word{text: m[1], literal: true})
+		}
+	}
+	files := filesIn(args)
+	switch which := writers[name]; {
+	case strings.Contains(" rm rmdir unlink del erase rd ri remove-item trash gio ", " "+name+" "):
+		j.removes(args)
+	case name == "cd" || name == "pushd":
+		j.changeFolder(args)
+	case len(files) == 0:
+	case which == lastFile && len(files) > 1 && !(strings.Contains(line, "--target-directory") || strings.Contains(line, "-t ")):
+		if last := files[len(files)-1]; !strings.Contains(last.text, ":") {
+			j.writes(last)
+		}
+	case which == everyFile:
+		for _, f := range files {
+			j.writes(f)
+		}
+	case which == restFiles && edits.MatchString(line):
+		if f := files[len(files)-1]; !strings.ContainsAny(f.text, "^$ ") {
 			j.writes(f)
 		}
 	}

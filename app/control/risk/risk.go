@@ -53,7 +53,7 @@ func newJudge(ctx context.Context, folder, dir string) *judge {
 	if dir == "" {
 		dir = folder
 	}
-	return &judge{ctx: ctx, folder: folder, dir: dir, download: map[string]bool{}, texts: map[string]string{}}
+	return &judge{ctx: ctx, folder: folder, dir: dir, download: map[string]bool{}}
 }
 
 // hidden returns a reason if a text has characters that a reader does not see.

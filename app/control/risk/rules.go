@@ -183,8 +183,8 @@ var (
 )
 
 // assign checks a variable that is set for commands.
-func (j *judge) assign(name string, value word) {
-	switch v := value.text; {
+func (j *judge) assign(name, v string) {
+	switch {
 	case loadingVariables.MatchString(name):
 		j.mark(loads)
 	case name == "PATH" && !plainPath.MatchString(v), name == "LD_LIBRARY_PATH" && strings.Contains(v, "/tmp"), name == "PYTHONPATH" && strings.Contains(v, "/tmp"):

@@ -22,12 +22,10 @@ type judge struct {
 	folder   string          // of the session
 	dir      string          // in which the next command runs; empty: not known
 	dangers  []string
-	moved    bool            // it has changed the folder
-	depth    int             // of commands inside commands
-	download map[string]bool // names of files that it downloads
-	texts    map[string]string
+	moved    bool                          // it has changed the folder
+	depth    int                           // of commands inside commands
+	download map[string]bool               // names of files that it downloads
 	piped    map[*syntax.Stmt]*syntax.Stmt // what is piped into a statement
-	stdin    []*syntax.Redirect            // of the statement that is checked
 }
 
 func (j *judge) mark(reasons ...string) {
@@ -35,6 +33,12 @@ func (j *judge) mark(reasons ...string) {
 		if !slices.Contains(j.dangers, r) {
 			j.dangers = append(j.dangers, r)
 		}
+	}
+}
+
+func (j *judge) markIf(bad bool, reason string) {
+	if bad {
+		j.mark(reason)
 	}
 }
 
@@ -79,7 +83,8 @@ func (j *judge) script(text string) {
 	j.depth++
 	dir, piped := j.dir, j.piped
 	j.walk(text, file)
-	j.depth, j.dir, j.piped = j.depth-1, dir, piped
+	j.dir, j.piped = dir, piped
+	j.depth--
 }
 
 // lines checks each line of a text that can't be parsed as one command.
@@ -93,60 +98,39 @@ func (j *judge) lines(text string) {
 	}
 }
 
-// walk checks every part of a script. A change of folder holds up to the end of its subshell.
+// walk checks every part of a script.
 func (j *judge) walk(text string, file *syntax.File) {
 	j.piped = map[*syntax.Stmt]*syntax.Stmt{}
-	inPipe := map[*syntax.Stmt]bool{}
-	var open []syntax.Node
-	var dirs []string
 	syntax.Walk(file, func(n syntax.Node) bool {
-		if n == nil {
-			last := open[len(open)-1]
-			switch s := last.(type) {
-			case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst:
-				j.dir = dirs[len(dirs)-1]
-			case *syntax.Stmt:
-				if inPipe[s] {
-					j.dir = dirs[len(dirs)-1]
-				}
+		if j.late() {
+			return false
+		}
+		switch n := n.(type) {
+		case *syntax.BinaryCmd:
+			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+				j.piped[n.Y] = n.X
 			}
-			open, dirs = open[:len(open)-1], dirs[:len(dirs)-1]
-			return true
+		case *syntax.Stmt:
+			j.statement(text, n)
+		case *syntax.Redirect:
+			j.redirect(text, n)
+		case *syntax.Assign:
+			if n.Name != nil && n.Value != nil {
+				j.assign(n.Name.Value, wordOf(text, n.Value).text)
+			}
+		case *syntax.FuncDecl:
+			j.markIf(callsItself(n), endless)
+		case *syntax.WhileClause:
+			j.markIf(slices.ContainsFunc(n.Do, func(s *syntax.Stmt) bool { return s.Background }), endless)
+		case *syntax.ParamExp:
+			j.markIf(n.Exp != nil && n.Exp.Op == syntax.OtherParamOps, fed)
+		case *syntax.Lit:
+			j.text(n.Value)
+		case *syntax.SglQuoted:
+			j.text(n.Value)
 		}
-		open, dirs = append(open, n), append(dirs, j.dir)
-		if b, ok := n.(*syntax.BinaryCmd); ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) {
-			j.piped[b.Y], inPipe[b.X], inPipe[b.Y] = b.X, true, true
-		}
-		j.node(text, n)
 		return true
 	})
-}
-
-// node checks one part of a script.
-func (j *judge) node(text string, n syntax.Node) {
-	if j.late() {
-		return
-	}
-	switch n := n.(type) {
-	case *syntax.Stmt:
-		j.statement(text, n)
-	case *syntax.Redirect:
-		j.redirect(text, n)
-	case *syntax.Assign:
-		if n.Name != nil && n.Value != nil {
-			j.assign(n.Name.Value, wordOf(text, n.Value))
-		}
-	case *syntax.FuncDecl:
-		j.markIf(callsItself(n), endless)
-	case *syntax.WhileClause:
-		j.markIf(slices.ContainsFunc(n.Do, func(s *syntax.Stmt) bool { return s.Background }), endless)
-	case *syntax.ParamExp:
-		j.markIf(n.Exp != nil && n.Exp.Op == syntax.OtherParamOps, fed)
-	case *syntax.Lit:
-		j.text(n.Value)
-	case *syntax.SglQuoted:
-		j.text(n.Value)
-	}
 }
 
 // hiddenIndex is the index of an array with a command in it, which bash runs wherever it evaluates numbers.
@@ -175,35 +159,36 @@ func callsItself(f *syntax.FuncDecl) (found bool) {
 // statement checks the command of a statement together with what it reads.
 func (j *judge) statement(text string, s *syntax.Stmt) {
 	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok {
-		if s.Cmd == nil && len(s.Redirs) > 0 || s.Cmd != nil && len(s.Redirs) > 0 && j.piped[s] == nil {
-			j.empties(text, s)
-		}
+	var words []word
+	if ok {
+		words = wordsOf(text, call.Args)
+	}
+	if s.Cmd == nil || len(words) == 1 && words[0].is(":") {
+		j.empties(text, s)
+	}
+	if len(words) == 0 {
 		return
 	}
-	j.stdin = s.Redirs
-	words := wordsOf(text, call.Args)
-	if in := j.piped[s]; in != nil && len(words) > 0 {
+	if in := j.piped[s]; in != nil {
 		j.pipe(text, in, words)
 	}
+	first, _ := program(words[0])
 	for _, r := range s.Redirs {
-		if len(words) > 0 && isInput(r) {
-			j.feed(words, inputText(text, r))
+		if in := inputText(text, r); in.text != "" {
+			j.feed(first, in.text)
+			if i, ok := interpreterOf(first); ok && runsInput(words) {
+				j.runs(i, in)
+			}
 		}
-	}
-	j.remember(text, words, s.Redirs)
-	if len(words) == 1 && words[0].is(":") || len(words) == 0 {
-		j.empties(text, s)
+		j.markIf(r.Op == syntax.RdrIn && runsInput(words), fed)
+		if r.Word != nil && r.Op != syntax.RdrIn && slices.Contains(downloaders, first) {
+			j.fetched([]word{wordOf(text, r.Word)})
+		}
 	}
 	j.call(words)
 }
 
-// isInput reports whether a redirection gives text to a command.
-func isInput(r *syntax.Redirect) bool {
-	return slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc}, r.Op)
-}
-
-// inputText returns the text that a redirection gives to a command. ok is false if it is not known.
+// inputText returns the text that a redirection gives to a command; empty: none, or it is not known.
 func inputText(text string, r *syntax.Redirect) word {
 	switch {
 	case r.Hdoc != nil:
@@ -214,25 +199,12 @@ func inputText(text string, r *syntax.Redirect) word {
 	return word{}
 }
 
-// empties marks a statement that only empties a file.
+// empties marks a statement that only empties a file, unless it is one that programs write.
 func (j *judge) empties(text string, s *syntax.Stmt) {
 	for _, r := range s.Redirs {
-		if r.Word == nil || r.Op != syntax.RdrOut && r.Op != syntax.RdrClob || s.Cmd != nil && !isColon(s.Cmd) {
-			continue
+		if r.Word != nil && (r.Op == syntax.RdrOut || r.Op == syntax.RdrClob) {
+			j.markIf(!slices.Contains([]string{".log", ".txt", ".tmp", ".out"}, path.Ext(wordOf(text, r.Word).text)), "empties a file")
 		}
-		j.emptied(wordOf(text, r.Word).text)
-	}
-}
-
-func isColon(c syntax.Command) bool {
-	call, ok := c.(*syntax.CallExpr)
-	return ok && (len(call.Args) == 0 || len(call.Args) == 1 && call.Args[0].Lit() == ":")
-}
-
-// emptied marks a file that loses its contents, unless it is one that programs write.
-func (j *judge) emptied(name string) {
-	if !slices.Contains([]string{".log", ".txt", ".tmp", ".out"}, path.Ext(name)) {
-		j.mark("empties a file")
 	}
 }
 
@@ -254,42 +226,10 @@ func (j *judge) redirect(text string, r *syntax.Redirect) {
 	}
 }
 
-// remember keeps which files the script downloads or writes, for the case that it runs them.
-func (j *judge) remember(text string, words []word, redirects []*syntax.Redirect) {
-	if len(words) == 0 {
-		return
-	}
-	name, args, _ := program(words)
-	fetches := slices.Contains(downloaders, name)
-	for _, r := range redirects {
-		if (r.Op != syntax.RdrOut && r.Op != syntax.AppOut && r.Op != syntax.RdrClob) || r.Word == nil {
-			continue
-		}
-		file := path.Base(wordOf(text, r.Word).text)
-		switch {
-		case fetches:
-			j.download[file] = true
-		case name == "echo" || name == "printf":
-			j.texts[file] += join(args) + "\n"
-		case name == "cat":
-			for _, in := range redirects {
-				j.texts[file] += inputText(text, in).text
-			}
-		}
-	}
-	if fetches {
-		for i, a := range args {
-			if isOutput := i > 0 && slices.Contains([]string{"-o", "-O", "--output", "--output-document"}, args[i-1].text); isOutput || strings.Contains(a.text, "://") || strings.Contains(a.text, "/") {
-				j.download[path.Base(a.text)] = true
-			}
-		}
-	}
-}
-
 func join(words []word) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = w.text
+	var out []string
+	for _, w := range words {
+		out = append(out, w.text)
 	}
 	return strings.Join(out, " ")
 }
