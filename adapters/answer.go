@@ -52,7 +52,14 @@ type Request struct {
 	CanExplain bool
 	// Where is how the answer reaches the agent, for the user: "the Codex daemon".
 	Where string
+	// Details are what the request does or gets beside its text, such as variables that are set for its command. Nothing that has one is only reading.
+	Details []Detail
+	// Unknown names the members of the agent's request that this version of Rollcall does not know. A request with one can only be denied.
+	Unknown []string
 }
+
+// Detail is a part of a request beside its text.
+type Detail struct{ Title, Text string }
 
 // Question is one question of a request.
 type Question struct {

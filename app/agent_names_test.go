@@ -23,7 +23,6 @@ import (
 var namesAllowed = []struct{ path, why string }{
 	{"adapters/", "each adapter names its own agent"},
 	{"internal/", "it plays, installs and drives the real agents for tests, and is no part of the program"},
-	{"app/control/risk/files.go", "it lists the files that any agent obeys or runs, most of which have no adapter; a command that writes there is judged the same without them"},
 	{"app/owned/cleanup/agentctl.go", "it says whose sessions another program's old folders speak of; that list never grows"},
 }
 

@@ -32,7 +32,7 @@ func (a *Answers) isEntered(r *adapters.Request, s *app.Session) bool {
 
 // canEnter reports whether the text of a request is all that it does: it is a command, in the session's folder.
 func canEnter(r *adapters.Request, s *app.Session) bool {
-	return r.Kind == adapters.AsksCommand && settings.CanBeOneKey(r.Text) && (r.Folder == "" || filepath.Clean(r.Folder) == filepath.Clean(s.CWD)) && reading.IsHere(r)
+	return r.Kind == adapters.AsksCommand && settings.CanBeOneKey(r.Text) && (r.Folder == "" || filepath.Clean(r.Folder) == filepath.Clean(s.CWD)) && reading.IsAll(r)
 }
 
 // CanEnter reports whether a request of p, which took a second key, may be entered so that one key allows it from then on.

@@ -50,6 +50,8 @@ func TestEntered(t *testing.T) {
 		"another text":         {func(r *adapters.Request, _ *app.Session) { r.Text += "x" }, false},
 		"more lines":           {func(r *adapters.Request, _ *app.Session) { r.Text += "\n" }, false},
 		"a tool":               {func(r *adapters.Request, _ *app.Session) { r.Kind = adapters.AsksPermission }, false},
+		"with a variable":      {func(r *adapters.Request, _ *app.Session) { r.Details = []adapters.Detail{{Title: "PATH", Text: "."}} }, false},
+		"with another member":  {func(r *adapters.Request, _ *app.Session) { r.Unknown = []string{"scope"} }, false},
 		"on a node":            {func(r *adapters.Request, _ *app.Session) { r.Reason = "runs on node x" }, false},
 		"on another machine":   {func(_ *adapters.Request, s *app.Session) { s.Remote = "devbox" }, false},
 		"in a container":       {func(_ *adapters.Request, s *app.Session) { s.Container = "1" }, false},

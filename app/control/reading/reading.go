@@ -29,7 +29,7 @@ const lookLimit = 2 * time.Second
 // Is reports whether a request reads files of the session's folder and does nothing else. It looks at the files that the request names, and returns false if
 // that takes longer than two seconds.
 func Is(r *adapters.Request, at Place) bool {
-	if runtime.GOOS == "windows" || r.Kind != adapters.AsksCommand && r.Kind != adapters.AsksPermission || len(r.Questions) > 0 || !IsHere(r) {
+	if runtime.GOOS == "windows" || r.Kind != adapters.AsksCommand && r.Kind != adapters.AsksPermission || !IsAll(r) {
 		return false
 	}
 	copied := *r
@@ -50,8 +50,11 @@ func Is(r *adapters.Request, at Place) bool {
 	return err == nil && ok
 }
 
-// IsHere reports whether a request runs on this machine. OpenClaw names the node of another one in its reason (2026.6).
-func IsHere(r *adapters.Request) bool { return !strings.HasPrefix(r.Reason, "runs on ") }
+// IsAll reports whether the text of a request is all that it does: it changes no environment, has no further members, and runs on this machine. A gateway
+// names another one in the reason of a request.
+func IsAll(r *adapters.Request) bool {
+	return len(r.Details) == 0 && len(r.Unknown) == 0 && len(r.Questions) == 0 && !strings.HasPrefix(r.Reason, "runs on ")
+}
 
 // plainCommand is one simple command of words that every known shell takes as they are written. A word that begins with "=" is a path in zsh.
 var plainCommand = regexp.MustCompile(`^[a-z0-9]+( [A-Za-z0-9_./:@%+,-][A-Za-z0-9_./=:@%+,-]*)*$`)

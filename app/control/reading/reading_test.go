@@ -115,6 +115,8 @@ func TestPlaces(t *testing.T) {
 	}
 	for name, r := range map[string]*adapters.Request{
 		"on a node":     {Kind: adapters.AsksCommand, Text: "ls", Folder: dir, Reason: "runs on node x"},
+		"a variable":    {Kind: adapters.AsksCommand, Text: "ls", Folder: dir, Details: []adapters.Detail{{Title: "PATH", Text: "."}}},
+		"a member":      {Kind: adapters.AsksCommand, Text: "ls", Folder: dir, Unknown: []string{"scope"}},
 		"a plan":        {Kind: adapters.AsksPlan, Text: "ls", Folder: dir},
 		"a change":      {Kind: adapters.AsksFileChange, Text: "ls", Folder: dir},
 		"with question": {Kind: adapters.AsksCommand, Text: "ls", Folder: dir, Questions: []adapters.Question{{Text: "x"}}},
