@@ -53,7 +53,9 @@ func SetOneKey(path string, o OneKey, on bool) error {
 	if err != nil {
 		return err
 	}
-	list := slices.DeleteFunc(set.Answering.OneKey, func(other OneKey) bool { return other.Command == o.Command && other.In(ExpandHome(o.Folder)) })
+	list := slices.DeleteFunc(set.Answering.OneKey, func(other OneKey) bool {
+		return other.Command == o.Command && other.In(ExpandHome(o.Folder))
+	})
 	if on {
 		list = append(list, o)
 	}

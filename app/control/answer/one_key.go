@@ -27,17 +27,20 @@ func (a *Answers) isOneKey(r *adapters.Request, s *app.Session) bool {
 
 // isEntered reports whether the user entered the text of a command for the folder of the session, in which it runs.
 func (a *Answers) isEntered(r *adapters.Request, s *app.Session) bool {
-	return a.OneKey != nil && canEnter(r, s) && slices.ContainsFunc(a.OneKey(), func(o settings.OneKey) bool { return o.Command == r.Text && o.In(s.CWD) })
+	isThis := func(o settings.OneKey) bool { return o.Command == r.Text && o.In(s.CWD) }
+	return a.OneKey != nil && canEnter(r, s) && slices.ContainsFunc(a.OneKey(), isThis)
 }
 
 // canEnter reports whether the text of a request is all that it does: it is a command, in the session's folder.
 func canEnter(r *adapters.Request, s *app.Session) bool {
-	return r.Kind == adapters.AsksCommand && settings.CanBeOneKey(r.Text) && (r.Folder == "" || filepath.Clean(r.Folder) == filepath.Clean(s.CWD)) && reading.IsAll(r)
+	inFolder := r.Folder == "" || filepath.Clean(r.Folder) == filepath.Clean(s.CWD)
+	return inFolder && r.Kind == adapters.AsksCommand && settings.CanBeOneKey(r.Text) && reading.IsAll(r)
 }
 
 // CanEnter reports whether a request of p, which took a second key, may be entered so that one key allows it from then on.
 func (p *Pending) CanEnter(r *Request) bool {
-	return !r.OneKey && r.CanAllow && p.Session.Machine == "" && p.Session.HasLocalFolder() && canEnter(&r.Request, &p.Session)
+	here := p.Session.Machine == "" && p.Session.HasLocalFolder()
+	return here && !r.OneKey && r.CanAllow && canEnter(&r.Request, &p.Session)
 }
 
 // environment returns the environment with which a session's process was started, if that runs under the same conditions as this one.

@@ -27,9 +27,9 @@ func newFolder(ctx context.Context, session, dir string) (f *folder, ok bool) {
 	if !filepath.IsAbs(session) || filepath.Clean(session) != session || filepath.Clean(dir) != dir {
 		return nil, false
 	}
-	real, err := filepath.EvalSymlinks(session)
+	found, err := filepath.EvalSymlinks(session)
 	home, homeErr := os.UserHomeDir()
-	if err != nil || homeErr != nil || isWithin(real, filepath.Clean(home)) || real == filepath.Dir(real) {
+	if err != nil || homeErr != nil || isWithin(found, filepath.Clean(home)) || found == filepath.Dir(found) {
 		return nil, false
 	}
 	f = &folder{ctx, session, session}
@@ -126,14 +126,18 @@ func IsSecret(name string) bool { return secrets.MatchString(name) }
 var shells = []string{"bash", "dash", "zsh", "fish", "sh", "ash", "busybox"}
 
 // changesReaders are the beginnings of the names of variables by which the user, or a file of the project, makes readers or shells do more.
-var changesReaders = []string{"GIT_", "RIPGREP_", "GREP_", "LD_", "DYLD_", "BASH_ENV", "ENV=", "BASH_FUNC_", "ZDOTDIR", "fish_", "POSIXLY_CORRECT", "LOCPATH", "GCONV_PATH", "LOCALDOMAIN", "GLIBC_TUNABLES"}
+var changesReaders = []string{
+	"GIT_", "RIPGREP_", "GREP_", "LD_", "DYLD_", "BASH_ENV", "ENV=", "BASH_FUNC_", "ZDOTDIR", "fish_", "POSIXLY_CORRECT", "LOCPATH",
+	"GCONV_PATH", "LOCALDOMAIN", "GLIBC_TUNABLES",
+}
 
 // shellOf returns the shell in which an agent with an environment runs its commands. ok is false if that is not known, and if the environment may make another
 // program run than one of the system: by a folder in PATH that is the session's, or by a variable that readers or shells obey.
 func shellOf(env []string, f *folder) (shell string, ok bool) {
 	found := false
 	for _, v := range env {
-		if slices.ContainsFunc(changesReaders, func(name string) bool { return strings.HasPrefix(v, name) }) {
+		obeyed := func(name string) bool { return strings.HasPrefix(v, name) }
+		if slices.ContainsFunc(changesReaders, obeyed) {
 			return "", false
 		}
 		if program, ok := strings.CutPrefix(v, "SHELL="); ok {
@@ -157,11 +161,12 @@ func (f *folder) areElsewhere(list string) bool {
 		return false
 	}
 	for _, dir := range filepath.SplitList(list) {
-		real, err := filepath.EvalSymlinks(dir)
+		found, err := filepath.EvalSymlinks(dir)
 		if err != nil {
-			real = filepath.Clean(dir)
+			found = filepath.Clean(dir)
 		}
-		if !filepath.IsAbs(dir) || isWithin(session, real) || isWithin(f.session, filepath.Clean(dir)) || f.ctx.Err() != nil {
+		own := isWithin(session, found) || isWithin(f.session, filepath.Clean(dir))
+		if own || !filepath.IsAbs(dir) || f.ctx.Err() != nil {
 			return false
 		}
 	}

@@ -29,7 +29,8 @@ const lookLimit = 2 * time.Second
 // Is reports whether a request reads files of the session's folder and does nothing else. It looks at the files that the request names, and returns false if
 // that takes longer than two seconds.
 func Is(r *adapters.Request, at Place) bool {
-	if runtime.GOOS == "windows" || r.Kind != adapters.AsksCommand && r.Kind != adapters.AsksPermission || !IsAll(r) {
+	canRead := r.Kind == adapters.AsksCommand || r.Kind == adapters.AsksPermission
+	if runtime.GOOS == "windows" || !canRead || !IsAll(r) {
 		return false
 	}
 	copied := *r
@@ -53,7 +54,8 @@ func Is(r *adapters.Request, at Place) bool {
 // IsAll reports whether the text of a request is all that it does: it changes no environment, has no further members, and runs on this machine. A gateway
 // names another one in the reason of a request.
 func IsAll(r *adapters.Request) bool {
-	return len(r.Details) == 0 && len(r.Unknown) == 0 && len(r.Questions) == 0 && !strings.HasPrefix(r.Reason, "runs on ")
+	more := len(r.Details) + len(r.Unknown) + len(r.Questions)
+	return more == 0 && !strings.HasPrefix(r.Reason, "runs on ")
 }
 
 // plainCommand is one simple command of words that every known shell takes as they are written. A word that begins with "=" is a path in zsh.

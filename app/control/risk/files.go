@@ -67,10 +67,7 @@ var (
 	// secretFiles have secrets in them.
 	secretFiles = lazy(`(?i)(\.ssh/(id_|[^/]*key|config$|\*)|(^|[/~])\.ssh/?$|id_(rsa|dsa|ecdsa|ed25519)\b|\.aws/?($|credentials|config|sso)|\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.docker/config\.json|\.kube/?($|config)|\.gnupg|/etc/(shadow|gshadow|sudoers)|\.config/(gh|gcloud|op|rclone|hub|sops|age)\b|\.azure\b|\.password-store|login\.keychain|library/keychains|cookies(\.sqlite|\.binarycookies)?$|login data|logins\.json|key[34]\.db|\.vault-token|\.pgpass|\.my\.cnf|\.terraform\.d/credentials|\.cargo/credentials|\.gem/credentials|\.boto|wallet\.dat|\.claude/\.credentials|\.codex/auth|/proc/(self|\d+|\*)/environ|\.(bash|zsh|psql|mysql|python)_history|\.(pem|p12|pfx|kdbx|jks|keystore)$|service-?account\S*\.json|/run/secrets/|\.local/share/keyrings)`)
 	publicFiles = lazy(`(?i)\.pub$|known_hosts|(^|/)[\w.-]*(cert|chain)[\w.-]*\.pem$|/certs?/|ca-cert`)
-	secretNames = lazy(`(?i)(secret|token|passw|api_?key|access_?key|private_?key|credential)`)
 )
-
-func isSecretName(name string) bool { return secretNames.MatchString(name) }
 
 // isStream reports whether a target keeps nothing: a stream of the command, or the input of another one.
 func isStream(name string) bool {
@@ -118,6 +115,9 @@ func (j *judge) removes(args []word) {
 		j.writes(f)
 	}
 }
+
+// removers are the programs that remove the files that they name.
+var removers = strings.Fields("rm rmdir unlink del erase rd ri remove-item trash gio")
 
 // recursively is an option in lower case that asks to remove folders: -rf, --recursive, -Recurse, /s.
 var recursively = lazy(`(^| )(-[a-z]{0,3}r[a-z]{0,2}( |$)|--?rec|/s( |$))`)
@@ -188,12 +188,12 @@ func (j *judge) files(name string, args []word, line string) {
 	}
 	files := filesIn(args)
 	switch which := writers[name]; {
-	case strings.Contains(" rm rmdir unlink del erase rd ri remove-item trash gio ", " "+name+" "):
+	case slices.Contains(removers, name):
 		j.removes(args)
 	case name == "cd" || name == "pushd":
 		j.changeFolder(args)
 	case len(files) == 0:
-	case which == lastFile && len(files) > 1 && !(strings.Contains(line, "--target-directory") || strings.Contains(line, "-t ")):
+	case which == lastFile && len(files) > 1 && !strings.Contains(line, "--target-directory") && !strings.Contains(line, "-t "):
 		if last := files[len(files)-1]; !strings.Contains(last.text, ":") {
 			j.writes(last)
 		}
