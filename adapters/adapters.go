@@ -245,6 +245,18 @@ type Query struct {
 	// Once is set by a caller that is unlikely to ask again: the adapter then keeps nothing of
 	// what it read, which with many sessions takes more memory than the answer.
 	Once bool
+	// Later, if set, takes work for which the answer need not wait: see AfterAnswer. Any goroutine may call it.
+	Later func(do func())
+}
+
+// AfterAnswer does what makes later answers faster, such as saving a cache, once this answer was given: on a busy machine it takes longer than the
+// time that is left. Without Later it does it at once.
+func (q *Query) AfterAnswer(do func()) {
+	if q.Later == nil {
+		do()
+	} else {
+		q.Later(do)
+	}
 }
 
 // Roll is the answer of one adapter.

@@ -46,12 +46,24 @@ func Ask(ctx context.Context, cfg Config, o Once) *Snapshot {
 		group.Go(func() {
 			leave := enter(ctx, turns, c.cfg.Limit)
 			c.ask(ctx, s, question{ids: o.IDs, last: o.Last, limit: c.cfg.Limit})
+			s.awaitAfterwards(ctx)
 			leave()
 			progress()
 		})
 	}
 	group.Wait()
 	return c.Snapshot()
+}
+
+// awaitAfterwards waits for what the adapter does after its last answer: the process may end next. An adapter that hangs is not waited for.
+func (s *source) awaitAfterwards(ctx context.Context) {
+	if s.last == nil || !s.last.hasReturned() {
+		return
+	}
+	select {
+	case <-s.last.over:
+	case <-ctx.Done():
+	}
 }
 
 // askApart asks one adapter without a change of the core's snapshot; all of them for an empty name.

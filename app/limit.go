@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,7 @@ const (
 type call[T any] struct {
 	began     time.Time
 	done      chan struct{}
+	over      chan struct{} // closed when what follows the answer is done, too
 	abandoned atomic.Bool
 
 	// Valid when done is closed.
@@ -37,8 +39,9 @@ type call[T any] struct {
 // startCall calls ask in a goroutine, and after, which may be nil, once it has returned. A panic of ask becomes the error
 // of the call.
 func startCall[T any](ask func() (T, error), after func(*call[T])) *call[T] {
-	k := &call[T]{began: time.Now(), done: make(chan struct{})}
+	k := &call[T]{began: time.Now(), done: make(chan struct{}), over: make(chan struct{})}
 	go func() {
+		defer close(k.over)
 		if after != nil {
 			defer after(k)
 		}
@@ -83,6 +86,36 @@ func (k *call[T]) await(ctx context.Context, deadline time.Time, urgent <-chan s
 	}
 }
 
+// afterwards is the work of a call for which its answer does not wait. It is safe for concurrent use.
+type afterwards struct {
+	mu    sync.Mutex
+	over  bool
+	tasks []func()
+}
+
+// add implements adapters.Query.Later. A goroutine that an adapter left behind may call it after the answer.
+func (a *afterwards) add(task func()) {
+	a.mu.Lock()
+	wait := !a.over
+	if wait {
+		a.tasks = append(a.tasks, task)
+	}
+	a.mu.Unlock()
+	if !wait {
+		task()
+	}
+}
+
+func (a *afterwards) do() {
+	a.mu.Lock()
+	a.over = true
+	tasks := a.tasks
+	a.mu.Unlock()
+	for _, task := range tasks {
+		_, _ = guarded(func() (struct{}, error) { task(); return struct{}{}, nil }) // the answer was given: nothing depends on it
+	}
+}
+
 // discovery is an adapter's answer to a query.
 type discovery struct {
 	roll   adapters.Roll
@@ -107,6 +140,8 @@ func (s *source) awaitHanging(ctx context.Context, limit, patience time.Duration
 func (c *Core) call(ctx context.Context, s *source, q adapters.Query, limit time.Duration, deadline time.Time) answer {
 	inner, cancel := context.WithDeadline(ctx, deadline.Add(-limit/10))
 	watching := c.isRunning()
+	var later afterwards
+	q.Later = later.add
 	k := startCall(func() (d discovery, err error) {
 		d.roll, err = s.adapter.Discover(inner, q)
 		if w, ok := s.adapter.(adapters.Watcher); ok && watching {
@@ -119,6 +154,7 @@ func (c *Core) call(ctx context.Context, s *source, q adapters.Query, limit time
 		if k.abandoned.Load() {
 			c.requestRefresh(s) // the adapter can be asked again
 		}
+		later.do()
 	})
 	s.last = k
 	a := answer{Answer: Answer{IDs: q.IDs}}

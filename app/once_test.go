@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,4 +107,30 @@ func TestOnceKeepsEveryAnswer(t *testing.T) {
 			t.Fatalf("%d sessions, want 2", len(snap.Sessions()))
 		}
 	}
+}
+
+// slowToSave is an agent that saves a cache after each answer, for longer than an answer may take.
+type slowToSave struct {
+	agent
+	saved atomic.Bool
+}
+
+func (a *slowToSave) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	q.AfterAnswer(func() {
+		time.Sleep(2 * defaultLimit)
+		a.saved.Store(true)
+	})
+	return a.agent.Discover(ctx, q)
+}
+
+// What an agent's adapter saves for later answers does not cost it this one, and is saved before the process ends.
+func TestAnswerDoesNotWaitForTheCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &slowToSave{agent: agent{name: "slow"}}
+		a.says(nil, changed(on("s", adapters.Stopped, 0), func(s *adapters.Session) { s.Agent, s.LastActivityAt = "slow", time.Now() }))
+		snap := Ask(t.Context(), Config{Adapters: []adapters.Adapter{a}, Since: All}, Once{Last: true})
+		if h := snap.Adapters[0]; h.State != OK || len(snap.Sessions()) != 1 || !a.saved.Load() {
+			t.Errorf("%s with %d sessions, saved %v: %q", h.State, len(snap.Sessions()), a.saved.Load(), h.Problems)
+		}
+	})
 }

@@ -118,7 +118,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 	d.sumAll()
 	d.addRows()
 	a.remember(d, homeFolders)
-	a.saved.Flush(q.Once)
+	q.AfterAnswer(func() { a.saved.Flush(q.Once) })
 	if q.Once {
 		a.mu.Lock()
 		a.transcriptCache = agentfile.Cache[*transcript]{}

@@ -27,7 +27,7 @@ func (a *Adapter) Limits(ctx context.Context) ([]adapters.Limit, error) {
 		dirs, problem := projectFolders(ctx, root)
 		answer.Problem(problem)
 		listings := make([]listing, len(dirs))
-		agentfile.Parallel(len(dirs), func(i int) { listings[i] = a.listProject(ctx, dirs[i], allSessions, nil) })
+		agentfile.Parallel(len(dirs), func(i int) { listings[i] = a.listProject(ctx, ctx, dirs[i], allSessions, nil) })
 		var files []kit.LimitFile
 		for _, l := range listings {
 			answer.Problem(l.err)

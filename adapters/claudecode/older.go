@@ -134,7 +134,7 @@ func (d *discovery) candidatesBelow(ctx context.Context, p *folderProcess, root 
 		dirs = nil
 	}
 	for _, dir := range dirs {
-		l := d.adapter.listProject(ctx, dir, allSessions, nil)
+		l := d.adapter.listProject(ctx, ctx, dir, allSessions, nil)
 		d.answer.Problem(l.err)
 		if l.late > 0 || adapters.IsOutOfTime(l.err) {
 			p.why = cmp.Or(p.why, "the transcripts of its folder were not examined in time")

@@ -53,11 +53,13 @@ func (d *discovery) transcripts(root string) {
 	all := len(d.query.IDs) == 0 && !d.liveOnly()
 	ctx, cancel := kit.Part(d.ctx, 3)
 	defer cancel()
+	examining, end := kit.Part(d.ctx, 2) // a folder whose names took all the time for listing has some rows, too
+	defer end()
 	dirs, problem := projectFolders(ctx, root)
 	d.answer.Problem(problem)
 	found := make([]listing, len(dirs))
 	agentfile.Parallel(len(dirs), func(i int) {
-		found[i] = d.adapter.listProject(ctx, dirs[i], func(id string) bool { return all || known[id] }, known)
+		found[i] = d.adapter.listProject(ctx, examining, dirs[i], func(id string) bool { return all || known[id] }, known)
 	})
 	unlisted := 0
 	for i := range found {
@@ -105,8 +107,9 @@ type listing struct {
 }
 
 // listProject lists the transcripts <session id>.jsonl in a project folder, of the sessions that which accepts. They may be
-// symbolic links. A file that vanishes meanwhile is left out. After ctx has ended, only the files of known sessions are examined.
-func (a *Adapter) listProject(ctx context.Context, dir string, which func(id string) bool, known map[string]bool) (l listing) {
+// symbolic links. A file that vanishes meanwhile is left out. Names are read until ctx ends; after examining has ended, only the files of known sessions are
+// examined.
+func (a *Adapter) listProject(ctx, examining context.Context, dir string, which func(id string) bool, known map[string]bool) (l listing) {
 	names, err := a.namesIn(ctx, dir)
 	l.err = err
 	for _, name := range names {
@@ -114,7 +117,7 @@ func (a *Adapter) listProject(ctx context.Context, dir string, which func(id str
 		if !ok || strings.HasPrefix(id, "agent-") || !which(id) { // sub-agents and warm-ups of 2.0.x
 			continue
 		}
-		if !known[id] && agentfile.Ended(ctx) != nil {
+		if !known[id] && agentfile.Ended(examining) != nil {
 			l.late++
 			continue
 		}

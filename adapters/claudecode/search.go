@@ -36,7 +36,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 		if ctx.Err() != nil {
 			return
 		}
-		found[i] = a.listProject(ctx, dirs[i], allSessions, nil)
+		found[i] = a.listProject(ctx, ctx, dirs[i], allSessions, nil)
 		answer.Problem(found[i].err)
 	})
 	newest := map[string]*file{} // of several transcripts of a session the one written last

@@ -83,7 +83,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.addSessions()
 	d.addProcesses()
 	d.Watch.Set(d.watched())
-	if a.transcripts.End(q.Once); q.Once {
+	if a.transcripts.End(&q); q.Once {
 		a.databases.Forget()
 	}
 	return d.answer.Result(ctx, description.Title)

@@ -96,7 +96,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.addUnresponsive()
 	d.addEphemeral()
 	a.Watch.Set(d.answer.Watched())
-	a.rollouts.endQuestion(q.Once)
+	a.rollouts.endQuestion(&q)
 	if q.Once { // the caches only save reading at the next call
 		a.rollouts.forget()
 		a.states.Forget()

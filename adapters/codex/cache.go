@@ -214,8 +214,8 @@ func (r *rolloutFile) readUsage(ctx context.Context, file io.ReaderAt, p *progre
 
 // endQuestion drops the entries that the last calls did not need, if there are too
 // many, and saves what was read for other processes.
-func (c *cache) endQuestion(last bool) {
-	c.saved.Flush(last)
+func (c *cache) endQuestion(q *adapters.Query) {
+	q.AfterAnswer(func() { c.saved.Flush(q.Once) })
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files.Trim()

@@ -74,7 +74,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.addSessions()
 	d.addProcesses()
 	a.Watch.Set(d.watchPaths())
-	a.transcripts.End(q.Once)
+	a.transcripts.End(&q)
 	return d.answer.Result(ctx, description.Title)
 }
 

@@ -82,6 +82,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	for _, r := range d.roots {
 		d.root(ctx, r)
 	}
+	q.AfterAnswer(func() { a.saved.Flush(q.Once) })
 	d.addUnresponsive()
 	if d.absent {
 		return d.answer.Absent()

@@ -121,7 +121,6 @@ func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[st
 		f.files = []string{path}
 	}
 	a.databases.Put(path, now)
-	a.saved.Flush(want.once)
 	return now.sessions, now.problem(path)
 }
 

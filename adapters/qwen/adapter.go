@@ -101,6 +101,6 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	}
 	d.addSessions()
 	a.Watch.Set(d.watchPaths())
-	a.transcripts.End(q.Once)
+	a.transcripts.End(&q)
 	return d.answer.Result(ctx, string(Name))
 }

@@ -78,12 +78,12 @@ func (t *Transcripts[T, P]) Read(ctx context.Context, path string, info fs.FileI
 	return file.read(ctx, info)
 }
 
-// End must be called at the end of each question. last reports that the process is unlikely to ask again.
-func (t *Transcripts[T, P]) End(last bool) {
-	t.saved.Flush(last)
+// End must be called at the end of each question.
+func (t *Transcripts[T, P]) End(q *adapters.Query) {
+	q.AfterAnswer(func() { t.saved.Flush(q.Once) })
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.files.Trim(); last {
+	if t.files.Trim(); q.Once {
 		t.files = agentfile.Cache[*transcript[T, P]]{}
 	}
 }

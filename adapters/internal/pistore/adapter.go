@@ -125,7 +125,7 @@ func (d *discovery) finish() (adapters.Roll, error) {
 	d.addSessions()
 	d.answer.NotRead(d.lateIn, "sessions", d.late, d.found)
 	d.remember()
-	d.store.saved.Flush(d.query.Once)
+	d.query.AfterAnswer(func() { d.store.saved.Flush(d.query.Once) })
 	if d.query.Once { // the caches only save reading at the next call
 		d.store.databases.Forget()
 		d.store.mu.Lock()
