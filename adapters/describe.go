@@ -25,6 +25,8 @@ type Description struct {
 	Token string
 	// HomeFolder is the name that every home of the agent has, such as ".gemini"; empty: a home can have any name.
 	HomeFolder string
+	// Folders are the folders in the user's home that belong to the agent, with "/" between their parts. Nothing in them is ever removed.
+	Folders []string
 	// ReasoningApart: the agent does not count the tokens of reasoning as a part of the output.
 	ReasoningApart bool
 	// Processes are the names that the system keeps of the agent's processes, cut at 15
@@ -71,7 +73,7 @@ var registered []Description
 // may be a nil pointer: only its type matters. Register panics if the description is
 // incomplete, or if its name is registered already.
 func Register(d Description, a Adapter) Description {
-	if d.Name == "" || d.Title == "" || d.Short == "" || d.Program == "" || d.Install == "" || len(d.Processes) == 0 {
+	if d.Name == "" || d.Title == "" || d.Short == "" || d.Program == "" || d.Install == "" || len(d.Folders) == 0 || len(d.Processes) == 0 {
 		panic(fmt.Sprintf("adapters: the description of %q is incomplete", d.Name))
 	}
 	d.Can = CapabilitiesOf(a)

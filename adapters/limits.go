@@ -13,17 +13,22 @@ type Limit struct {
 	Name string
 	// Window is the length of the window; 0: not known.
 	Window time.Duration
-	// Used is the used share in per cent. It is without meaning if Balance is set.
+	// Used is the used share in per cent. It is without meaning if Balance or Unknown is set.
 	Used float64
+	// Unknown reports that the agent recorded no share, or one that is none.
+	Unknown bool
 	// Balance is what is left of credits, as the agent records it.
 	Balance  string
 	ResetsAt time.Time // when the window begins again; zero: not recorded
 	At       time.Time // when the agent recorded it
 }
 
-// Holds reports whether the figure can still be true: not once the window has begun again since it was recorded. Where the time of
+// Holds reports whether there is a figure that can still be true: not once the window has begun again since it was recorded. Where the time of
 // the reset is not recorded, the figure holds for the length of the window.
 func (l *Limit) Holds(now time.Time) bool {
+	if l.Unknown {
+		return false
+	}
 	end := l.ResetsAt
 	if end.IsZero() && l.Window > 0 {
 		end = l.At.Add(l.Window)

@@ -68,7 +68,7 @@ func New(cfg adapters.Config) *Adapter {
 const Name adapters.Name = "claude-code"
 
 var description = adapters.Register(adapters.Description{
-	Name: Name, Title: "Claude Code", Short: "cc",
+	Name: Name, Title: "Claude Code", Short: "cc", Folders: []string{".claude", ".config/claude"},
 	Program: "claude", Install: "npm install -g @anthropic-ai/claude-code", Processes: []string{"claude", "claude.exe"},
 }, (*Adapter)(nil))
 

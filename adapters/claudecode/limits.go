@@ -61,7 +61,7 @@ func limitsOf(line []byte) []adapters.Limit {
 		return nil
 	}
 	limit := adapters.Limit{Used: 100, At: rec.at}
-	if reset, ok := agentfile.Int(agentfile.Get(line, "quotaLimits", "resetsAt")); ok {
+	if reset, ok := agentfile.Int(agentfile.Get(line, "quotaLimits", "resetsAt")); ok && reset > 0 && reset < maxReset {
 		limit.ResetsAt = time.Unix(reset, 0)
 		limit.Window, limit.Name = window(string(agentfile.Text(agentfile.Get(line, "quotaLimits", "rateLimitType"))))
 		return []adapters.Limit{limit}

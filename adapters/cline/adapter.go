@@ -44,7 +44,7 @@ var (
 const Name adapters.Name = "cline"
 
 var description = adapters.Register(adapters.Description{
-	Name: Name, Title: "Cline", Short: "cline",
+	Name: Name, Title: "Cline", Short: "cline", Folders: []string{".cline"},
 	HomeFolder: "data", Program: "cline", Install: "npm install -g cline", Processes: []string{"cline"},
 }, (*Adapter)(nil))
 

@@ -58,7 +58,7 @@ func New(cfg adapters.Config) *Adapter {
 const Name adapters.Name = "codex"
 
 var description = adapters.Register(adapters.Description{
-	Name: Name, Title: "Codex", Short: "codex",
+	Name: Name, Title: "Codex", Short: "codex", Folders: []string{".codex"},
 	Program: "codex", Install: "npm install -g @openai/codex", Unarchive: "codex unarchive", Processes: []string{"codex", acpProgram},
 }, (*Adapter)(nil))
 

@@ -59,17 +59,12 @@ func limitsOf(line []byte) []adapters.Limit {
 		if !ok {
 			continue
 		}
-		minutes, _ := agentfile.Int(agentfile.Get(window, "window_minutes"))
-		limit := adapters.Limit{Name: name, Window: time.Duration(minutes) * time.Minute, Used: used, At: l.at}
-		if reset, ok := agentfile.Int(agentfile.Get(window, "resets_at")); ok {
-			limit.ResetsAt = time.Unix(reset, 0)
-		}
-		found = append(found, limit)
+		limit := adapters.Limit{Name: name, Window: windowOf(window), ResetsAt: resetOf(window), At: l.at}
+		found = append(found, share(limit, used, true))
 	}
 	if spending := agentfile.Get(record, "individual_limit"); !agentfile.Null(spending) {
-		left, _ := agentfile.Float(agentfile.Get(spending, "remaining_percent"))
-		reset, _ := agentfile.Int(agentfile.Get(spending, "resets_at"))
-		found = append(found, adapters.Limit{Name: "spending", Used: 100 - left, ResetsAt: time.Unix(reset, 0), At: l.at})
+		left, ok := agentfile.Float(agentfile.Get(spending, "remaining_percent"))
+		found = append(found, share(adapters.Limit{Name: "spending", ResetsAt: resetOf(spending), At: l.at}, 100-left, ok))
 	}
 	if credits := agentfile.Get(record, "credits"); agentfile.True(agentfile.Get(credits, "has_credits")) {
 		balance := agentfile.String(agentfile.Get(credits, "balance"))
@@ -81,4 +76,33 @@ func limitsOf(line []byte) []adapters.Limit {
 		}
 	}
 	return found
+}
+
+// maxShare is above every share in per cent that an account reaches: a limit can be exceeded a little.
+const maxShare = 1000
+
+// share adds the used share to a limit, in per cent. One that is no share is not known.
+func share(l adapters.Limit, used float64, ok bool) adapters.Limit {
+	if l.Unknown = !ok || !(used >= 0 && used <= maxShare); !l.Unknown {
+		l.Used = used
+	}
+	return l
+}
+
+// windowOf returns the length of a window; 0 for one that no account has.
+func windowOf(record []byte) time.Duration {
+	minutes, _ := agentfile.Int(agentfile.Get(record, "window_minutes"))
+	if minutes < 0 || minutes > 10*366*24*60 {
+		return 0
+	}
+	return time.Duration(minutes) * time.Minute
+}
+
+// resetOf returns when a window begins again; zero: that is not recorded, or no time in seconds.
+func resetOf(record []byte) time.Time {
+	seconds, ok := agentfile.Int(agentfile.Get(record, "resets_at"))
+	if !ok || seconds <= 0 || seconds > 1<<35 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
 }

@@ -80,12 +80,15 @@ func TestLimitsOfRecords(t *testing.T) {
 		text string
 		want []adapters.Limit
 	}{
-		"newest":   {record(`{"primary":{"used_percent":99.0,"window_minutes":300,"resets_at":1}}`) + old, []adapters.Limit{{Window: 299 * time.Minute, Used: 12.5, ResetsAt: time.Date(2026, 11, 25, 20, 1, 0, 0, time.UTC)}}},
-		"none":     {old + record(`{"limit_id":"codex","primary":null,"secondary":null}`), nil},
-		"null":     {old + record(`null`), []adapters.Limit{{Window: 299 * time.Minute, Used: 12.5, ResetsAt: time.Date(2026, 11, 25, 20, 1, 0, 0, time.UTC)}}},
-		"in words": {`{"timestamp":"2026-11-25T20:00:00.000Z","type":"event_msg","payload":{"type":"user_message","message":"\"rate_limits\":{\"primary\":{\"used_percent\":1}}"}}` + "\n", nil},
-		"named":    {record(`{"limit_id":"codex_x","limit_name":"Spark","primary":{"used_percent":3}}`), []adapters.Limit{{Name: "Spark", Used: 3}}},
-		"spending": {record(`{"individual_limit":{"limit":"10","used":"9","remaining_percent":10,"resets_at":1796049207}}`), []adapters.Limit{{Name: "spending", Used: 90, ResetsAt: time.Unix(1796049207, 0)}}},
+		"newest":    {record(`{"primary":{"used_percent":99.0,"window_minutes":300,"resets_at":1}}`) + old, []adapters.Limit{{Window: 299 * time.Minute, Used: 12.5, ResetsAt: time.Date(2026, 11, 25, 20, 1, 0, 0, time.UTC)}}},
+		"none":      {old + record(`{"limit_id":"codex","primary":null,"secondary":null}`), nil},
+		"null":      {old + record(`null`), []adapters.Limit{{Window: 299 * time.Minute, Used: 12.5, ResetsAt: time.Date(2026, 11, 25, 20, 1, 0, 0, time.UTC)}}},
+		"in words":  {`{"timestamp":"2026-11-25T20:00:00.000Z","type":"event_msg","payload":{"type":"user_message","message":"\"rate_limits\":{\"primary\":{\"used_percent\":1}}"}}` + "\n", nil},
+		"named":     {record(`{"limit_id":"codex_x","limit_name":"Spark","primary":{"used_percent":3}}`), []adapters.Limit{{Name: "Spark", Used: 3}}},
+		"no share":  {record(`{"individual_limit":{"limit":"10","resets_at":1796049207}}`), []adapters.Limit{{Name: "spending", Unknown: true, ResetsAt: time.Unix(1796049207, 0)}}},
+		"no times":  {record(`{"primary":{"used_percent":7,"window_minutes":9223372036854775,"resets_at":-5}}`), []adapters.Limit{{Used: 7}}},
+		"no number": {record(`{"primary":{"used_percent":1e300,"window_minutes":300,"resets_at":9223372036854775807}}`), []adapters.Limit{{Window: 5 * time.Hour, Unknown: true}}},
+		"spending":  {record(`{"individual_limit":{"limit":"10","used":"9","remaining_percent":10,"resets_at":1796049207}}`), []adapters.Limit{{Name: "spending", Used: 90, ResetsAt: time.Unix(1796049207, 0)}}},
 	} {
 		found, _ := limitsIn(t, time.Date(2026, 11, 25, 20, 0, 30, 0, time.UTC), c.text)
 		for i := range found {

@@ -40,7 +40,7 @@ const Name adapters.Name = "copilot"
 // Copilot's processes have the name of Node.js's main thread on Linux, which other programs have as well: only the name on
 // other systems is Copilot's own.
 var description = adapters.Register(adapters.Description{
-	Name: Name, Title: "Copilot CLI", Short: "co",
+	Name: Name, Title: "Copilot CLI", Short: "co", Folders: []string{".copilot"},
 	Program: "copilot", Install: "npm install -g @github/copilot", Processes: []string{"copilot"},
 }, (*Adapter)(nil))
 

@@ -16,7 +16,7 @@ const Name adapters.Name = "kilo"
 // server is not known, so that it is launched without a port.
 var product = &opencode.Product{
 	Description: adapters.Register(adapters.Description{
-		Name: Name, Title: "Kilo", Short: "kilo",
+		Name: Name, Title: "Kilo", Short: "kilo", Folders: []string{".kilo", ".config/kilo", ".local/share/kilo", ".local/state/kilo"},
 		HomeFolder: "kilo", Program: "kilo", Install: "npm install -g @kilocode/cli", Processes: []string{"kilo"},
 		ReasoningApart: true, // 7.7.9
 	}, (*opencode.Adapter)(nil)),

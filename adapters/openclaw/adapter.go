@@ -77,7 +77,7 @@ func New(cfg Config) *Adapter {
 const Name adapters.Name = "openclaw"
 
 var description = adapters.Register(adapters.Description{
-	Name: Name, Title: "OpenClaw", Short: "claw",
+	Name: Name, Title: "OpenClaw", Short: "claw", Folders: []string{".openclaw", ".clawdbot", ".moltbot"},
 	Program: "openclaw", Install: "npm install -g openclaw", Processes: []string{"openclaw-gatewa"},
 }, (*Adapter)(nil))
 

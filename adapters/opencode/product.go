@@ -27,7 +27,7 @@ const Name adapters.Name = "opencode"
 // the preview of OpenCode 2 "lildax".
 var openCode = &Product{
 	Description: adapters.Register(adapters.Description{
-		Name: Name, Title: "OpenCode", Short: "oc",
+		Name: Name, Title: "OpenCode", Short: "oc", Folders: []string{".opencode", ".config/opencode", ".local/share/opencode", ".local/state/opencode"},
 		HomeFolder: "opencode", Program: "opencode", Install: "npm install -g opencode-ai", Processes: []string{"opencode"},
 		ReasoningApart: true, // 1.18.33
 	}, (*Adapter)(nil)),

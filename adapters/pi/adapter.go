@@ -34,7 +34,7 @@ func New(cfg adapters.Config) *Adapter {
 const Name = pistore.Pi
 
 var description = adapters.Register(adapters.Description{
-	Name: Name, Title: "Pi", Short: "pi",
+	Name: Name, Title: "Pi", Short: "pi", Folders: []string{".pi"},
 	Program: "pi", Install: "npm install -g @earendil-works/pi-coding-agent", Processes: []string{"pi"},
 }, (*Adapter)(nil))
 

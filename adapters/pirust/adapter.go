@@ -29,7 +29,7 @@ func New(cfg adapters.Config) *Adapter {
 const Name = pistore.PiRust
 
 var description = adapters.Register(adapters.Description{
-	Name: Name, Title: "pi_agent_rust", Short: "pi-rs",
+	Name: Name, Title: "pi_agent_rust", Short: "pi-rs", Folders: []string{".pi"},
 	Program: "pi", Install: "cargo install pi_agent_rust", Processes: []string{"pi"},
 }, (*Adapter)(nil))
 

@@ -29,7 +29,7 @@ const (
 const Name adapters.Name = "qwen"
 
 var description = adapters.Register(adapters.Description{
-	Name: Name, Title: "Qwen Code", Short: "qwen",
+	Name: Name, Title: "Qwen Code", Short: "qwen", Folders: []string{".qwen"},
 	Program: "qwen", Install: "npm install -g @qwen-code/qwen-code", Processes: []string{"qwen"},
 	Token: "qwen sessions controllers add --label rollcall",
 }, (*Adapter)(nil))

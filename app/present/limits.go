@@ -13,7 +13,7 @@ func LimitWindow(l *adapters.Limit) string {
 	window := ""
 	const day = 24 * time.Hour
 	switch h := l.Window; {
-	case h == 0:
+	case h < time.Minute || h > 10*366*day: // no window that an account has
 	case h == 7*day:
 		window = "week"
 	case h >= 2*day && h%day == 0:

@@ -16,6 +16,8 @@ func TestLimitLine(t *testing.T) {
 		"Codex: 0 % of 30 days, resets 20 Dec 22:00": {Window: 30 * 24 * time.Hour, ResetsAt: now.Add(25 * 24 * time.Hour)},
 		"Codex: not known of 5 h, reset 22:00":       {Window: 5 * time.Hour, Used: 92, ResetsAt: now},
 		"Codex: not known of 299 min":                {Window: 299 * time.Minute, Used: 92, At: now.Add(-5 * time.Hour)},
+		"Codex: 7 % of limit":                        {Used: 7, Window: -107069315 * time.Minute},
+		"Codex: not known of spending":               {Name: "spending", Unknown: true},
 		"Codex: 3 left of credits":                   {Name: "credits", Balance: "3\x1b[2J", Used: 9},
 		"Codex: 100 % of week, Opus":                 {Name: "Opus", Window: 7 * 24 * time.Hour, Used: 100, At: now},
 		"Codex: 100 % of limit, resets Thu 16:00":    {Used: 100, ResetsAt: now.Add(18 * time.Hour)},

@@ -44,7 +44,7 @@ var (
 const Name adapters.Name = "example"
 
 var description = adapters.Register(adapters.Description{
-	Name: Name, Title: "Example", Short: "ex",
+	Name: Name, Title: "Example", Short: "ex", Folders: []string{".example"},
 	Program: "example", Install: "npm install -g example-agent", Processes: []string{"example"},
 }, (*Adapter)(nil))
 

@@ -5,13 +5,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"rollcall/adapters"
 )
 
-// agents lists the agents' own folders in the home folder. Nothing in them is ever removed, except in a subfolder
+// agentFolders returns the agents' own folders in the home folder. Nothing in them is ever removed, except in a subfolder
 // "agentctl".
-var agents = []string{
-	".claude", ".codex", ".pi", ".openclaw", ".clawdbot", ".moltbot", ".opencode", ".slate",
-	".local/share/opencode", ".local/state/opencode", ".config/opencode", ".config/claude",
+func agentFolders() []string {
+	folders := []string{".slate"} // of an agent that only agentctl knows
+	for _, d := range adapters.Described() {
+		folders = append(folders, d.Folders...)
+	}
+	return folders
 }
 
 // foreign is the subfolder of an agent's folder that belongs to agentctl.
@@ -37,7 +42,7 @@ func (c *Cleaner) guard(path string) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, folder := range agents {
+	for _, folder := range agentFolders() {
 		folder = filepath.Join(c.Home, filepath.FromSlash(folder))
 		if belongs(path, folder) {
 			return refuse("it belongs to an agent")

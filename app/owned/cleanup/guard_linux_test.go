@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/adapters"
 	"rollcall/internal/must"
 )
 
@@ -39,6 +40,14 @@ func TestAgentsFilesAreNeverTouched(t *testing.T) {
 		".local/share/opencode/opencode.db", ".local/share/opencode/storage/session/x.json", ".openclaw/openclaw.json", ".config/opencode/opencode.json",
 	} {
 		w.write(rel, "theirs")
+	}
+	for _, d := range adapters.Described() {
+		for _, folder := range d.Folders {
+			w.write(folder+"/any/file.json", "theirs")
+		}
+	}
+	for _, folder := range []string{".qwen", ".gemini", ".cline", ".copilot", ".local/share/kilo"} {
+		w.write(folder+"/settings.json", "theirs")
 	}
 	before := w.tree(".")
 	for rel := range before {

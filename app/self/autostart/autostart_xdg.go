@@ -78,6 +78,10 @@ func keeperUnit(dir string) *file {
 
 // Unit returns the systemd user unit that starts the keeper of a program. With another KillMode the agents would end with
 // their keeper.
+//
+// It has no NoNewPrivileges, ProtectSystem, PrivateTmp or SystemCallFilter. The keeper is the parent of the agents that the user launches, and they would
+// inherit all of it: no sudo, and nothing written outside of what the unit allows. In a user unit each of these brings no_new_privs, and most a user or mount
+// namespace: then the tray and the keeper refuse each other (proc.CheckBoundary), as a process in a sandbox is another party.
 func Unit(program string) string {
 	return `[Unit]
 Description=Rollcall: launches, hooks, fuses and the webhook
