@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/present"
+	"rollcall/bounded"
 )
 
 // ErrNoPrompts reports that a session takes no prompts from outside.
@@ -78,8 +81,8 @@ func ready(s *app.Session, queue bool) error {
 	return fmt.Errorf("%w: use --queue to send the prompt after its turn", adapters.ErrBusy)
 }
 
-// Interrupt ends the open turn of a session; the session stays. It does nothing if no turn is
-// open. No process is signalled.
+// Interrupt ends the open turn of a session; the session stays. No process is signalled. It returns once the session shows that its turn is over.
+// ErrNoInterrupt: nothing was done, also because no turn is open. adapters.ErrUnconfirmed: the agent was told, and the turn goes on.
 func (a *Answers) Interrupt(ctx context.Context, agent adapters.Name, session string) error {
 	s, err := a.core.Current(ctx, agent, session)
 	if err != nil {
@@ -89,6 +92,9 @@ func (a *Answers) Interrupt(ctx context.Context, agent adapters.Name, session st
 	if !ok {
 		return fmt.Errorf("%w: press Esc %s", ErrNoInterrupt, There(&s))
 	}
+	if err := interruptible(&s); err != nil {
+		return err
+	}
 	limited, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	defer a.core.RequestAgentRefresh(agent)
@@ -96,5 +102,49 @@ func (a *Answers) Interrupt(ctx context.Context, agent adapters.Name, session st
 	if err := stopper.Stop(limited, s.Session); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoInterrupt, err)
 	}
+	if any(stopper) != any(a.core.Adapter(s.Agent)) {
+		return nil // Rollcall holds the session's input, and has read the agent's reply
+	}
+	return a.confirmEnd(ctx, s)
+}
+
+// interruptible returns why the turn of a session can't be ended now; nil if it may be possible.
+func interruptible(s *app.Session) error {
+	switch {
+	case s.Status == adapters.Stopped:
+		return fmt.Errorf("%w: it has stopped", ErrNoInterrupt)
+	case s.Stale != nil:
+		return fmt.Errorf("%w: its last known status is old: %s", app.ErrNoAnswer, s.Stale.Reason)
+	case s.Suspended:
+		return fmt.Errorf("%w: its process is suspended; continue it first", ErrNoInterrupt)
+	case s.Status == adapters.Idle:
+		return fmt.Errorf("%w: no turn is open", ErrNoInterrupt)
+	}
 	return nil
+}
+
+// interruptLimit is how long an agent may take to show that an interrupted turn is over.
+const interruptLimit = 5 * time.Second
+
+// confirmEnd waits until the turn of a session that was told to end it is over.
+func (a *Answers) confirmEnd(ctx context.Context, s app.Session) error {
+	limited, cancel := context.WithTimeout(ctx, interruptLimit)
+	defer cancel()
+	for {
+		now, err := a.core.Current(limited, s.Agent, s.ID)
+		if errors.Is(err, app.ErrNoSession) {
+			return nil // it ended with its turn
+		}
+		if err == nil && (now.Status == adapters.Idle || now.Status == adapters.Stopped || now.TurnStartedAt.After(s.TurnStartedAt)) {
+			return nil
+		}
+		if err := bounded.Wait(limited, confirmPause); err != nil {
+			break
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: its agent was told to end the turn, and does not show after %s that it has; check the session %s",
+		adapters.ErrUnconfirmed, present.Age(interruptLimit), There(&s))
 }
