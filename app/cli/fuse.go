@@ -147,7 +147,7 @@ func printFuse(o *output, x *fuse.Fuse) {
 	case x.Foreign():
 		state += "; only a keeper on " + present.Line(x.Host) + ", where it was set, fires it (rollcall fuse cancel removes it)"
 	case time.Now().After(x.Expires):
-		state = "overdue since " + clock(x.Expires) + ": it fires once the keeper runs (rollcall keep --start)"
+		state = "overdue since " + clock(x.Expires) + ": no keeper ran; this command starts one"
 	}
 	o.printf("%s\n  %s\n", o.path(x.Path), state)
 	if c := x.Continue; c != nil {

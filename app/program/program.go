@@ -4,6 +4,7 @@ package program
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -21,6 +22,7 @@ import (
 	"rollcall/app/owned/keep"
 	"rollcall/app/owned/launch"
 	"rollcall/app/owned/marks"
+	"rollcall/app/present"
 	"rollcall/app/self/instance"
 	"rollcall/app/settings"
 	"rollcall/app/store"
@@ -90,7 +92,7 @@ func runKeeper(ctx context.Context, state, version, build string, facts *facts) 
 		Version: version, Build: build, Log: log})
 }
 
-// revive starts a keeper if the last one was killed while there was something to keep.
+// revive starts a keeper if the last one was killed while there was something to keep, and says what is overdue.
 func revive(deps *cli.Deps) {
 	if deps.Keeper == nil || slices.ContainsFunc(os.Args[1:], func(arg string) bool {
 		return arg == "keep" || arg == "version" || arg == "prune" || arg == "uninstall" || strings.HasPrefix(arg, "__complete")
@@ -106,7 +108,9 @@ func revive(deps *cli.Deps) {
 		return
 	}
 	set, _ := loadSettings() // each command reports the errors itself
-	deps.Keeper.Revive(launches, fuses, &set)
+	if said := deps.Keeper.Revive(launches, fuses, &set); said != "" {
+		fmt.Fprintln(os.Stderr, "rollcall: "+present.Line(said))
+	}
 }
 
 // openAdapters returns the adapters of all agents, and the process table.

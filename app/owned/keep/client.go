@@ -256,21 +256,55 @@ func (c *Client) Start(ctx context.Context, id string, starter proc.Identity, cm
 }
 
 // Revive starts a keeper if there is something to keep and no keeper runs, for example because it was killed. Revive does
-// not wait until the keeper is ready.
-func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses, set *settings.Settings) {
-	// Records that only have to be removed need no keeper now: the next one removes them.
-	kept, err := ToKeep(launches, fuses)
-	if err != nil {
-		return
-	}
+// not wait until the keeper is ready. It returns what to tell the user: which timers are overdue, since no keeper ran.
+func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses, set *settings.Settings) string {
+	// Records that only have to be removed need no keeper now: the next one removes them. Those that can't be read keep no keeper from the others.
+	kept, _ := ToKeep(launches, fuses)
 	if kept.Launches+kept.Hooks+kept.Fuses == 0 && !c.isOwed(set) {
-		return
+		return ""
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if running, err := c.Running(); err == nil && !running {
-		_, _ = c.spawn() // the next command tries again, and doctor shows the reason
+	running, err := c.Running()
+	if err != nil || running {
+		return ""
 	}
+	late := overdue(fuses, time.Now())
+	_, err = c.spawn() // the next command tries again, and doctor shows the reason
+	switch {
+	case late == "":
+		return ""
+	case err != nil:
+		return late + ", and the keeper (rollcall keep) could not be started: " + err.Error()
+	}
+	return late + ", since no keeper ran; one was started (rollcall keep --status)"
+}
+
+// overdueAfter is the time after its expiry from which a timer counts as overdue: a keeper needs a moment.
+const overdueAfter = 2 * time.Second
+
+// overdue returns how many timers should have fired, and since when; empty: none.
+func overdue(fuses *fuse.Fuses, now time.Time) string {
+	list, _ := fuses.List() // each command that shows them reports what can't be read
+	n := 0
+	var first time.Time
+	for i := range list {
+		x := &list[i]
+		if x.Foreign() || !x.Pending() || now.Sub(x.Expires) < overdueAfter {
+			continue
+		}
+		if n++; first.IsZero() || x.Expires.Before(first) {
+			first = x.Expires
+		}
+	}
+	what := fmt.Sprintf("%d timers are overdue, the first", n)
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		what = "1 timer is overdue"
+	}
+	return what + " since " + first.Local().Format("2 Jan 15:04")
 }
 
 // isOwed reports whether a keeper has to run for the settings, although no tray and no watch runs: the webhook has not
