@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +41,9 @@ func newList(e *env) *cobra.Command {
 and idle ones, the newest activity first. With --all the stopped ones of the last
 7 days follow. Sessions of agents that the setting leave_out_agents names are left
 out, unless Rollcall launched them; --agent shows those of one agent even so.
+
+The exit code is 3 if a machine does not answer, and if nothing is listed and not
+everything could be read; with --strict whenever something could not be read.
 
 On a terminal the table is as wide as the terminal at most. Elsewhere it has every
 column, and nothing is cut.`,
@@ -127,7 +131,8 @@ func (c *listCommand) run() error {
 	for _, line := range set.HomeProblems() {
 		c.warn(line)
 	}
-	if c.warnFailed(snap) && c.strict {
+	missing := slices.ContainsFunc(snap.Machines, func(m app.MachineHealth) bool { return m.State == app.Failed })
+	if c.warnFailed(snap) && (c.strict || missing || len(shown) == 0) {
 		return c.incomplete(nil)
 	}
 	return nil

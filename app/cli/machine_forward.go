@@ -29,6 +29,17 @@ func (e *env) openMachines() *machine.Machines {
 	return m
 }
 
+// notAsked returns the names of the other machines, for a command that reads this one only. It says so, unless its document does.
+func (e *env) notAsked(command string, inDocument bool) (names []string) {
+	for _, h := range e.machines().Hosts() {
+		names = append(names, h.Name)
+	}
+	if len(names) > 0 && !inDocument {
+		e.warn(strings.Join(names, ", ") + ifelse(len(names) == 1, " was", " were") + " not asked: " + command + " reads this machine only")
+	}
+	return names
+}
+
 // findMachine returns the machine with this name. If there is none, the error lists the names of all machines.
 func (e *env) findMachine(name string) (*machine.Host, error) {
 	if h := e.machines().Find(name); h != nil {

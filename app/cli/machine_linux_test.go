@@ -89,3 +89,33 @@ func TestMachineColumn(t *testing.T) {
 		t.Error(r.out)
 	}
 }
+
+// A machine that was not asked, or does not answer, is said, and the exit code is not that of a whole answer.
+func TestMachineIsMissing(t *testing.T) {
+	claude := claude(simple("a", agentname.ClaudeCode, adapters.Idle, time.Minute))
+	d := withMachine(t, deps(claude), "devbox", "exec sleep 60")
+	d.Limit = 300 * time.Millisecond
+	for _, tt := range []struct {
+		args string
+		code int
+		errs string
+	}{
+		{"list", Incomplete, "devbox: no complete answer"},
+		{"list --json", Incomplete, "devbox: no complete answer"},
+		{"list -H devbox", Incomplete, "devbox: no complete answer"},
+		{"list --here", Done, ""},
+		{"usage", Done, "devbox was not asked"},
+		{"usage --csv", Done, "devbox was not asked"},
+		{"usage --limits", Done, "devbox was not asked"},
+		{"search text", Incomplete, "devbox was not asked"}, // the agent of this test can't be searched
+	} {
+		if r := run(t, d, strings.Fields(tt.args)...); r.code != tt.code || !strings.Contains(r.err, tt.errs) || tt.errs == "" && r.err != "" {
+			t.Errorf("%s: %+v, want %d with %q", tt.args, r, tt.code, tt.errs)
+		}
+	}
+	for _, args := range []string{"usage --json", "usage --limits --json", "search text --json"} {
+		if r := run(t, d, strings.Fields(args)...); !strings.Contains(r.out, `"not_asked":["devbox"]`) || strings.Contains(r.err, "was not asked") {
+			t.Errorf("%s: %+v", args, r)
+		}
+	}
+}

@@ -121,8 +121,11 @@ func (c *searchCommand) run(text string) error {
 
 // end prints what was not searched and, without a hit, that nothing was found. Its error has the exit code of the search.
 func (c *searchCommand) end(r *app.SearchReport) error {
+	others := c.notAsked("search", c.asJSON)
 	if c.asJSON {
-		if err := cmp.Or(c.encode(searchEndAsJSON(r), false), c.flush()); err != nil {
+		j := searchEndAsJSON(r)
+		j.NotAsked = others
+		if err := cmp.Or(c.encode(j, false), c.flush()); err != nil {
 			return err
 		}
 	}
@@ -163,6 +166,7 @@ type searchEndJSON struct {
 	Searched int                 `json:"searched"`
 	Limited  bool                `json:"limited,omitempty"`
 	Adapters []searchedAgentJSON `json:"adapters"`
+	NotAsked []string            `json:"not_asked,omitempty"` // machines
 }
 
 type searchedAgentJSON struct {

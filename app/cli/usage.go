@@ -103,9 +103,12 @@ func (c *usageCommand) run() error {
 		q.Projects = usage.ProjectsOf(snap.Sessions())
 	}
 	t := usage.Of(snap.Sessions(), q)
+	others := c.notAsked("usage", c.asJSON)
 	switch {
 	case c.asJSON:
-		err = c.json(usageAsJSON(&t, snap, start))
+		j := usageAsJSON(&t, snap, start)
+		j.NotAsked = others
+		err = c.json(j)
 	case c.asCSV:
 		err = c.printCSV(&t)
 	default:
@@ -148,6 +151,7 @@ type usageJSON struct {
 	LeftOut  map[string]int        `json:"left_out,omitempty"` // files, by reason
 	Answers  map[string]int        `json:"left_out_answers,omitempty"`
 	Adapters []machine.AdapterJSON `json:"adapters"`
+	NotAsked []string              `json:"not_asked,omitempty"` // machines
 }
 
 func usageAsJSON(t *usage.Table, snap *app.Snapshot, since time.Time) usageJSON {

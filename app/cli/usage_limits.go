@@ -16,6 +16,7 @@ type limitsJSON struct {
 	At        string          `json:"at"`
 	Limits    []limitJSON     `json:"limits"`
 	NotStored []adapters.Name `json:"not_stored,omitempty"` // agents
+	NotAsked  []string        `json:"not_asked,omitempty"`  // machines
 	Errors    []string        `json:"errors,omitempty"`
 }
 
@@ -42,7 +43,7 @@ func (c *usageCommand) runLimits() error {
 		return err
 	}
 	now, set := time.Now(), c.settings()
-	doc := limitsJSON{Schema: schema, At: timestamp(now), Limits: []limitJSON{}}
+	doc := limitsJSON{Schema: schema, At: timestamp(now), Limits: []limitJSON{}, NotAsked: c.notAsked("usage", c.asJSON)}
 	lines := [][]string{{"AGENT", "ACCOUNT", "WINDOW", "USED", "RESETS", "RECORDED"}}
 	for _, a := range answers {
 		if !a.Stored {

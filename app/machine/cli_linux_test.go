@@ -35,7 +35,7 @@ func TestCommandLine(t *testing.T) {
 	config := "[[machine]]\nname = \"devbox\"\nssh = \"devbox\"\n[[machine]]\nname = \"old\"\nssh = \"closed\"\n"
 	out, errs, code := rollcall(t, config, "list", "--json")
 	var d listed
-	if err := json.Unmarshal([]byte(out), &d); err != nil || code != 0 {
+	if err := json.Unmarshal([]byte(out), &d); err != nil || code != 3 {
 		t.Fatalf("%v, code %d: %s", err, code, errs)
 	}
 	if len(d.Sessions) != 1 || d.Sessions[0].ID != "devbox:"+s.ID || d.Sessions[0].Machine != "devbox" || d.Sessions[0].Status != "working" {
@@ -50,12 +50,12 @@ func TestCommandLine(t *testing.T) {
 		out  string // part of it
 		errs string
 	}{
-		{[]string{"list"}, 0, "MACHINE", "old: connection refused"},
-		{[]string{"list"}, 0, "devbox:" + s.ID, ""},
+		{[]string{"list"}, 3, "MACHINE", "old: connection refused"},
+		{[]string{"list"}, 3, "devbox:" + s.ID, ""},
 		{[]string{"list", "--strict"}, 3, "devbox", "old: connection refused"},
 		{[]string{"list", "--here"}, 0, "", "no agent is installed"},
 		{[]string{"list", "--machine", "devbox", "--status", "idle"}, 0, "", "no idle sessions of machine devbox"},
-		{[]string{"list", "-H", "old"}, 0, "", "not known whether there are sessions: not everything of machine old could be read"},
+		{[]string{"list", "-H", "old"}, 3, "", "not known whether there are sessions: not everything of machine old could be read"},
 		{[]string{"list", "-H", "nope"}, 2, "", `no machine "nope"; machines: devbox, old`},
 		{[]string{"status", "devbox:" + s.ID[:12]}, 0, "Fix the login", ""},
 		{[]string{"status", "-H", "devbox", s.ID, "--json"}, 0, `"status":"working"`, ""},
