@@ -11,12 +11,9 @@ import (
 const askLimit = time.Second
 
 // markHosted shows x as what its process has told Rollcall, which holds its input: that it waits for an answer, or how its turn is. An agent's files need not
-// show that, or not yet: its adapter then reports the session as unknown, as idle after an answer that goes on with a call (Gemini CLI), or as working after
-// an interruption before the first word and while the request is being recorded (Qwen Code).
+// show that, or not yet: its adapter then reports the session as unknown, as idle after an answer that goes on with a call (Gemini CLI), as working after an
+// interruption before the first word and while the request is being recorded, or as waiting until the result of a command is recorded (Qwen Code).
 func (c *Core) markHosted(x *Session) {
-	if x.Status == adapters.Waiting {
-		return
-	}
 	own := c.Conversant(x)
 	if own == nil {
 		return
@@ -25,7 +22,7 @@ func (c *Core) markHosted(x *Session) {
 	defer cancel()
 	requests, err := own.Pending(ctx, x.Session)
 	switch {
-	case err != nil:
+	case err != nil, len(requests) > 0 && x.Status == adapters.Waiting:
 	case len(requests) > 0:
 		x.Status, x.Outcome, x.MayAsk, x.WaitingFor = adapters.Waiting, "", false, adapters.ForPermission
 		if requests[0].Kind == adapters.AsksQuestion {
@@ -48,10 +45,10 @@ func markTurn(ctx context.Context, x *Session, own adapters.Conversant) {
 	switch isSure := x.Status == adapters.Working; {
 	case !known:
 	case open && !isSure:
-		x.Status, x.MayAsk = adapters.Working, false
+		x.Status, x.WaitingFor, x.MayAsk = adapters.Working, "", false
 		x.Evidence = "its process has not told the end of its turn; " + x.Evidence
 	case !open && (!isSure || !x.LastActivityAt.After(at)):
-		x.Status, x.Outcome, x.MayAsk = adapters.Idle, ended, false
+		x.Status, x.WaitingFor, x.Outcome, x.MayAsk = adapters.Idle, "", ended, false
 		x.Evidence = "its process told that the turn is over; " + x.Evidence
 	}
 }

@@ -65,6 +65,7 @@ func TestTellingProcess(t *testing.T) {
 		check(adapters.Idle, adapters.Idle, adapters.Interrupted, mayAsk)
 		check(adapters.Idle, adapters.Idle, "", at(told))
 		open = true
+		check(adapters.Waiting, adapters.Working, "", at(told)) // the request was answered
 		check(adapters.Unknown, adapters.Working, "", at(told))
 		check(adapters.Idle, adapters.Working, "", mayAsk)
 	})

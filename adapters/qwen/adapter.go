@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
@@ -42,6 +43,9 @@ type Adapter struct {
 	serves      func(netip.AddrPort, proc.Identity) error // reports with an error that an address is not served by a process
 	token       func() string                             // returns the user's text with a controller token; empty: there is none
 	transcripts *kit.Transcripts[facts, *facts]
+
+	ranLock sync.Mutex
+	ran     map[string]ran // by the session's file: a command that ran waits for no permission until its result is recorded
 }
 
 var (
@@ -97,7 +101,10 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.match()
 	open, titled := d.askServers(), d.readTitles()
 	if len(q.IDs) == 0 {
-		d.Again(open || titled || slices.ContainsFunc(d.sessions, d.isNew))
+		isOpen := func(s *session) bool {
+			return d.isNew(s) || s.owner != nil && (s.turn.state == called || s.turn.state == prompted)
+		}
+		d.Again(open || titled || slices.ContainsFunc(d.sessions, isOpen))
 	}
 	d.addSessions()
 	a.Watch.Set(d.watchPaths())

@@ -21,8 +21,13 @@ type channel interface {
 	prompt(ctx context.Context, s *adapters.Session, text string) error
 }
 
-// orderLimit is how long an answer or a prompt may take: a terminal looks at its file twice a second.
+// orderLimit is how long an answer or a prompt may take on an idle machine: a terminal looks at its file twice a second.
 const orderLimit = 8 * time.Second
+
+// limited returns a context for an answer or a prompt.
+func (a *Adapter) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, kit.Delay(orderLimit, a.Table.Pressure()))
+}
 
 // channelOf returns the channel to a session. The error says why there is none.
 func (a *Adapter) channelOf(s *adapters.Session) (c channel, err error) {
@@ -54,7 +59,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	if err := d.Check(&shown); err != nil {
 		return none, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, orderLimit)
+	ctx, cancel := a.limited(ctx)
 	defer cancel()
 	c, err := a.channelOf(&s)
 	if err != nil {
@@ -84,7 +89,7 @@ func (a *Adapter) Send(ctx context.Context, s adapters.Session, prompt string) e
 
 // Queue implements adapters.Prompter.
 func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) error {
-	ctx, cancel := context.WithTimeout(ctx, orderLimit)
+	ctx, cancel := a.limited(ctx)
 	defer cancel()
 	c, err := a.channelOf(&s)
 	if errors.Is(err, errNoRemote) {

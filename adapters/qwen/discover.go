@@ -38,7 +38,9 @@ type file struct {
 	kit.Chat
 	folder string // the name of its project's folder
 	id     string // in its name
-	parent string // the session whose sub-agent it is
+
+	inTerminal bool   // or over the Agent Client Protocol: a run for one prompt writes no runtime.json (0.24.4)
+	parent     string // the session whose sub-agent it is
 }
 
 // session is one conversation.
@@ -87,14 +89,20 @@ func (d *discovery) listFolder(ctx context.Context, home, folder string) {
 
 // listChats lists the files of sessions in a folder, with what they have in common.
 func (d *discovery) listChats(ctx context.Context, dir string, f file) {
-	for _, e := range d.entries(ctx, dir) {
+	entries := d.entries(ctx, dir)
+	beside := map[string]bool{}
+	for _, e := range entries {
+		name, is := strings.CutSuffix(e.Name(), ".runtime.json")
+		beside[name] = is
+	}
+	for _, e := range entries {
 		name, isChat := strings.CutSuffix(e.Name(), ".jsonl")
 		if f.id = strings.TrimPrefix(name, "agent-"); !isChat || f.parent == "" && !kit.Is(name) {
 			continue
 		}
 		chat, ok, hidden := d.answer.Stat(f.Home, filepath.Join(dir, e.Name()))
 		if d.hidden = d.hidden || hidden; ok {
-			d.files = append(d.files, &file{chat, f.folder, f.id, f.parent})
+			d.files = append(d.files, &file{Chat: chat, folder: f.folder, id: f.id, parent: f.parent, inTerminal: beside[name]})
 		}
 	}
 }

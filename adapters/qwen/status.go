@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,6 +33,53 @@ const unclear = ": it waits for the user, or runs without a process; "
 // quick is how long a call may be open without waiting for the user: a command has no process at first.
 const quick = 2 * time.Second
 
+// slow is how long the result of a command can take until it is recorded, beside quick, while programs wait for a processor all the time: 6 s to 14 s
+// (0.24.4), and 0.3 s to 2 s otherwise.
+const slow = 14 * time.Second
+
+// firstWord is the time within which the first word of an answer comes. Until then the user can take the prompt back without a record (0.24.4).
+const firstWord = 30 * time.Second
+
+// floor is the first minor version of 0.x whose waits are determined: older ones were replaced more than six months ago, and have no registry.
+const floor = 24
+
+// isBelowFloor reports whether a version is known to be older than floor.
+func isBelowFloor(version string) bool {
+	major, rest, _ := strings.Cut(version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(minor)
+	return major == "0" && err == nil && n < floor
+}
+
+// silence is how long a call may be open, and its command have ended, without waiting for the user.
+func (d *discovery) silence() time.Duration {
+	return quick + time.Duration(d.Table.Pressure()*float64(slow))
+}
+
+// noteRan notes that a process runs now for the open calls of a session.
+func (d *discovery) noteRan(s *session) {
+	d.ranLock.Lock()
+	defer d.ranLock.Unlock()
+	if d.ran == nil {
+		d.ran = map[string]ran{}
+	}
+	d.ran[s.Path] = ran{s.turn.at, d.now}
+}
+
+// lastRan returns when a process was last seen that ran for the open calls of a session; the zero time if none was.
+func (d *discovery) lastRan(s *session) time.Time {
+	d.ranLock.Lock()
+	defer d.ranLock.Unlock()
+	if last := d.ran[s.Path]; last.called.Equal(s.turn.at) {
+		return last.seen
+	}
+	delete(d.ran, s.Path)
+	return time.Time{}
+}
+
+// ran is when a process was last seen that ran for the calls of a time.
+type ran struct{ called, seen time.Time }
+
 // decide derives the status of a session.
 func (d *discovery) decide(s *session) kit.Verdict {
 	said := d.lastTurn(s)
@@ -47,7 +95,18 @@ func (d *discovery) decide(s *session) kit.Verdict {
 	case d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return len(p.sessions) == 0 && p.Uses(s.Home) && p.CWD == s.cwd }):
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
 	}
-	return kit.Stopped(s.turn.left(), "no process has it; "+said)
+	outcome, said := s.left(said)
+	return kit.Stopped(outcome, "no process has it; "+said)
+}
+
+// left returns the outcome of the last turn if no process goes on with it, and what is said of that. In a terminal, and over the Agent Client Protocol, the
+// turn may have been over: nothing is recorded when the user takes a prompt back before the first word of the answer (0.24.4).
+func (s *session) left(said string) (adapters.Outcome, string) {
+	outcome := s.turn.left()
+	if outcome == adapters.Died && s.turn.state == prompted && s.inTerminal && s.promptID == "" {
+		return "", said + ", or it was interrupted before the first word of the answer, which is not recorded"
+	}
+	return outcome, said
 }
 
 // isNew reports whether a session may be one that `qwen serve` was just given: the registry names it up to a second after its first record (0.24.4).
@@ -60,15 +119,25 @@ func (d *discovery) isNew(s *session) bool {
 func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	host := fmt.Sprintf("process %d (%s)", s.owner.PID, s.how)
 	t := s.turn
+	runs, _ := s.tool(t.at) // a call that is not recorded yet
 	switch {
 	case s.last.Before(s.owner.began) && (t.state == prompted || t.state == called):
-		return kit.Idle(t.left(), said+", before the process that has it now began; "+host)
+		outcome, said := s.left(said)
+		return kit.Idle(outcome, said+", before the process that has it now began; "+host)
+	case t.state == prompted && runs != "":
+		return kit.Working(said + "; " + runs + "; " + host)
 	case t.state == prompted && d.isReady(s):
 		return kit.Idle("", said+"; its terminal's title shows no turn: the prompt was taken back, or given up; "+host)
+	case t.state == prompted && !s.owner.Headless && s.promptID == "" && d.title(s) == noTitle && d.now.Sub(s.last) >= firstWord:
+		return kit.Unknown(said + ": it works, or was interrupted before the first word of the answer, which is not recorded; " + host)
 	case t.state == prompted:
 		return kit.Working(said + "; " + host)
 	case t.state == called:
-		return d.decideCalled(s, said, host)
+		v := d.decideCalled(s, said, host)
+		if v.Status == adapters.Waiting && isBelowFloor(s.version) {
+			return kit.Unknown(fmt.Sprintf("whether it waits is known from Qwen Code 0.%d on, and not of %s; %s; %s", floor, kit.PlainWord(s.version), said, host))
+		}
+		return v
 	case t.state == lost:
 		return kit.Unknown(said + "; " + host)
 	case t.state == noTurn && s.owner.Headless:
@@ -92,13 +161,20 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 	case s.status != nil:
 		return kit.Working(said + ", and its server waits for no answer; " + host)
 	case tool != "":
+		d.noteRan(s)
 		return kit.Working(said + "; " + tool + "; " + host)
 	case s.owner.Headless:
 		return kit.Working(said + ", and it runs without a terminal that could ask; " + host)
 	case has(questionTool):
 		return kit.Waiting(adapters.ForQuestion, said+"; "+host)
-	case d.now.Sub(s.turn.at).Abs() < quick: // it may be about to run; a call of the future is one of before the clock was set back
+	case d.title(s) == titleAsks:
+		return kit.Waiting(adapters.ForPermission, said+"; its terminal's title says that it waits; "+host)
+	case d.title(s) != noTitle:
+		return kit.Working(said + "; its terminal's title says that it does not wait; " + host)
+	case d.now.Sub(s.turn.at).Abs() < d.silence(): // it may be about to run; a call of the future is one of before the clock was set back
 		return kit.Working(said + "; " + host)
+	case d.now.Sub(d.lastRan(s)) < d.silence():
+		return kit.Working(said + "; its command has ended, and the result is recorded after some seconds; " + host)
 	case has(shellTool) && asks && unsure:
 		return kit.Unknown(said + ": it runs or waits for the user, and the clock was set back since then; " + host)
 	case has(shellTool) && asks:
