@@ -290,7 +290,7 @@ func (a *Answers) Answer(ctx context.Context, ref Ref, d adapters.Decision) (Res
 	if err != nil {
 		return Result{}, err
 	}
-	s, err = a.confirm(ctx, answerer, s, ref.Key)
+	s, err = a.confirm(ctx, answerer, s, ref.Key, took.Confirmed)
 	return Result{Session: s, Evidence: took.Evidence, Took: time.Since(began)}, err
 }
 
@@ -313,8 +313,9 @@ func find(ctx context.Context, answerer adapters.Answerer, s *app.Session, key s
 	return adapters.Request{}, adapters.ErrNotPending
 }
 
-// confirm waits until the session no longer waits, or waits for another request.
-func (a *Answers) confirm(ctx context.Context, answerer adapters.Answerer, s app.Session, key string) (app.Session, error) {
+// confirm waits until the session no longer waits, or waits for another request. Where the agent took the decision, the session may still be shown as waiting,
+// but not for this request: Qwen Code 0.24.4 records the result of a command seconds after its end.
+func (a *Answers) confirm(ctx context.Context, answerer adapters.Answerer, s app.Session, key string, took bool) (app.Session, error) {
 	limited, cancel := context.WithTimeout(ctx, confirmLimit)
 	defer cancel()
 	tick := time.NewTicker(confirmPause)
@@ -327,7 +328,7 @@ func (a *Answers) confirm(ctx context.Context, answerer adapters.Answerer, s app
 			if now.Status != adapters.Waiting && now.Status != adapters.Unknown {
 				return now, nil
 			}
-			if _, err := find(limited, answerer, &now, key); errors.Is(err, adapters.ErrRequestChanged) {
+			if _, err := find(limited, answerer, &now, key); errors.Is(err, adapters.ErrRequestChanged) || took && errors.Is(err, adapters.ErrNotPending) {
 				return now, nil
 			}
 		} else if errors.Is(err, app.ErrNoSession) {

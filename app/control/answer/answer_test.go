@@ -187,6 +187,28 @@ func TestConfirmedByNextRequest(t *testing.T) {
 	}
 }
 
+// An agent that took the decision confirms it, although the session is still shown as waiting (Qwen Code 0.24.4, until it has recorded the result).
+func TestConfirmedByAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := asks("ls")
+		answers, s := over(a, "")
+		p := answers.Of(t.Context(), s)
+		a.stays = true
+		go func() {
+			for answered := false; !answered; time.Sleep(time.Millisecond) {
+				a.mu.Lock()
+				if answered = len(a.answered) > 0; answered {
+					a.requests = nil
+				}
+				a.mu.Unlock()
+			}
+		}()
+		if _, err := answers.Answer(t.Context(), p.Ref(&p.Requests[0]), allow); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestAll(t *testing.T) {
 	a := asks("ls")
 	answers, s := over(a, "")
