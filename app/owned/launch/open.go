@@ -10,8 +10,9 @@ import (
 	"rollcall/proc"
 )
 
-// openLimit is how long an agent may take to open its session after its start.
-const openLimit = time.Minute
+// openLimit is how long an agent whose process lives may take to open its session after its start, and then to take its prompt: on a busy machine it works
+// through its start until then.
+const openLimit = 5 * time.Minute
 
 // open gives the prompt to an agent that opens its session first (adapters.Opener). An agent that can't open it, or does not take the prompt, is
 // ended: no other process would send it one. The error has the agent's reason.
@@ -22,8 +23,8 @@ func (l *Launches) open(ctx context.Context, p *Plan, s *Started) error {
 	if _, ok := p.talk.Talk().(adapters.Opener); !ok {
 		return nil
 	}
-	c := &conversation{l, s.Record.ID, p.talk}
-	session, err := c.opened(ctx, s.Record.Process)
+	c := &conversation{l, s.Record.ID, p.talk, s.Record.Process}
+	session, err := c.opened(ctx)
 	if err == nil {
 		s.Record, err = l.update(ctx, s.Record.ID, func(r *Record) bool {
 			changed := r.Session != session
@@ -32,7 +33,7 @@ func (l *Launches) open(ctx context.Context, p *Plan, s *Started) error {
 		})
 	}
 	if err == nil {
-		err = c.prompt(ctx, p.prompt, false, false)
+		err = c.prompt(ctx, p.prompt, false, false, openLimit)
 	}
 	if err == nil || errors.Is(err, adapters.ErrUnconfirmed) {
 		return err
@@ -48,7 +49,7 @@ func (l *Launches) open(ctx context.Context, p *Plan, s *Started) error {
 }
 
 // opened waits until the process has opened its session, and returns the id of that.
-func (c *conversation) opened(ctx context.Context, process proc.Identity) (session string, err error) {
+func (c *conversation) opened(ctx context.Context) (session string, err error) {
 	x, err := c.open(ctx)
 	if err != nil {
 		return "", err
@@ -58,7 +59,7 @@ func (c *conversation) opened(ctx context.Context, process proc.Identity) (sessi
 	var failed error
 	done, err := x.until(ctx, openLimit, func() bool {
 		session, failed = opener.Opened()
-		return session != "" || failed != nil || !c.launches.table.Alive(process)
+		return session != "" || failed != nil || !c.isAlive()
 	})
 	switch {
 	case err != nil || failed != nil:

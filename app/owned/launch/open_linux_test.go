@@ -71,6 +71,16 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// An agent that takes its prompt later than it replies to any other command is waited for while its process lives.
+func TestOpenSlowly(t *testing.T) {
+	t.Parallel()
+	_, _, started, err := opens(t, `read -r a; echo open theirs; read -r a; sleep 9; echo "turn"; sleep 1000`)
+	if err != nil || len(started.Warnings) > 0 {
+		t.Fatal(err, started)
+	}
+	go func() { _, _ = started.Child.Wait() }()
+}
+
 func TestOpenFails(t *testing.T) {
 	for script, want := range map[string]string{
 		`read -r a; echo fail no key is set; sleep 1000`: "no key is set",

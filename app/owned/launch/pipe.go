@@ -16,6 +16,7 @@ import (
 	"rollcall/app/present"
 	"rollcall/app/store"
 	"rollcall/bounded"
+	"rollcall/proc"
 )
 
 const (
@@ -45,7 +46,10 @@ type conversation struct {
 	launches *Launches
 	id       string // of the launch
 	agent    adapters.Piped
+	process  proc.Identity
 }
+
+func (c *conversation) isAlive() bool { return c.launches.table.Alive(c.process) }
 
 // Conversant implements app.Conversants.
 func (l *Launches) Conversant(a adapters.Adapter, s *app.Session) adapters.Conversant {
@@ -57,7 +61,7 @@ func (l *Launches) Conversant(a adapters.Adapter, s *app.Session) adapters.Conve
 	if err != nil || !r.Pipe || r.Ended() || r.Foreign() || r.Session != "" && s.ID != r.Session && s.ID != r.ID {
 		return nil
 	}
-	return &conversation{l, r.ID, agent}
+	return &conversation{l, r.ID, agent, r.Process}
 }
 
 // exchange is the exclusive use of a conversation: no other process of Rollcall writes meanwhile.
@@ -278,16 +282,16 @@ func (c *conversation) unclaim(ctx context.Context, request string) error {
 
 // Send implements adapters.Prompter.
 func (c *conversation) Send(ctx context.Context, s adapters.Session, prompt string) error {
-	return c.prompt(ctx, prompt, s.Status == adapters.Idle, false)
+	return c.prompt(ctx, prompt, s.Status == adapters.Idle, false, replyLimit)
 }
 
 // Queue implements adapters.Prompter.
 func (c *conversation) Queue(ctx context.Context, s adapters.Session, prompt string) error {
-	return c.prompt(ctx, prompt, s.Status == adapters.Idle, true)
+	return c.prompt(ctx, prompt, s.Status == adapters.Idle, true, replyLimit)
 }
 
-// prompt gives the process a prompt. idle reports that its turn is over by its files: the process may print that a moment later.
-func (c *conversation) prompt(ctx context.Context, text string, idle, queue bool) error {
+// prompt gives the process a prompt, and waits for at most limit until it has taken it. idle reports that its turn is over by its files: the process may print that a moment later.
+func (c *conversation) prompt(ctx context.Context, text string, idle, queue bool, limit time.Duration) error {
 	x, err := c.open(ctx)
 	if err != nil {
 		return err
@@ -313,18 +317,22 @@ func (c *conversation) prompt(ctx context.Context, text string, idle, queue bool
 		return nil // the agent handles the prompt later
 	}
 	var refused error
-	begun, err := x.until(ctx, replyLimit, func() bool {
-		var replied bool
+	var replied bool
+	isBegun := func() bool {
 		replied, refused = x.talk.Replied(order)
 		return replied || x.talk.Turns() > turns
-	})
+	}
+	_, err = x.until(ctx, limit, func() bool { return isBegun() || !c.isAlive() })
+	begun := isBegun()
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: the prompt was given to the agent, but it is not known whether a turn began: %w", adapters.ErrUnconfirmed, err)
 	case refused != nil:
 		return fmt.Errorf("the agent did not take the prompt: %w", refused)
+	case !begun && !c.isAlive():
+		return errGone
 	case !begun:
-		return fmt.Errorf("%w: the prompt was given to the agent, but no turn has begun within %s", adapters.ErrUnconfirmed, present.Age(replyLimit))
+		return fmt.Errorf("%w: the prompt was given to the agent, but no turn has begun within %s", adapters.ErrUnconfirmed, present.Age(limit))
 	}
 	return nil
 }
