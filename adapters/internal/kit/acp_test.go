@@ -197,3 +197,20 @@ func FuzzACP(f *testing.F) {
 		talk.Interrupt("i")
 	})
 }
+
+// The reply to a prompt says how its turn ended (Gemini CLI 0.61.0, Qwen Code 0.24.4).
+func TestACPEnded(t *testing.T) {
+	for reply, want := range map[string]adapters.Outcome{
+		`"result":{"stopReason":"end_turn"}`:            adapters.Completed,
+		`"result":{"stopReason":"cancelled"}`:           adapters.Interrupted,
+		`"result":{"stopReason":"max_tokens"}`:          "",
+		`"error":{"code":400,"message":"mock failure"}`: adapters.Failed,
+	} {
+		talk := acpFixture(t)
+		talk.Prompt("o1", "hi", false)
+		read(talk, `{"jsonrpc":"2.0","id":"o1.taken","error":{"code":-32601,"message":"no such method"}}`, `{"jsonrpc":"2.0","id":"o1",`+reply+`}`)
+		if got := talk.(adapters.TurnEnder).Ended(); got != want || talk.Working() {
+			t.Errorf("%s: %q, want %q", reply, got, want)
+		}
+	}
+}
