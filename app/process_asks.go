@@ -38,11 +38,11 @@ func (c *Core) markHosted(x *Session) {
 // turn is over.
 func markTurn(ctx context.Context, x *Session, own adapters.Conversant) {
 	teller, ok := own.(TurnTeller)
-	if !ok || x.Status == adapters.Idle && !x.MayAsk {
+	if !ok || x.Status == adapters.Idle && x.Outcome != "" || x.IsProcess() || x.Suspended {
 		return
 	}
 	open, ended, at, known := teller.Turn(ctx)
-	switch isSure := x.Status == adapters.Working; {
+	switch isSure := x.Status == adapters.Working || x.Status == adapters.Idle && !x.MayAsk; {
 	case !known:
 	case open && !isSure:
 		x.Status, x.WaitingFor, x.MayAsk = adapters.Working, "", false

@@ -63,7 +63,8 @@ func TestTellingProcess(t *testing.T) {
 		check(adapters.Working, adapters.Working, "", at(told.Add(time.Second)))
 		check(adapters.Unknown, adapters.Idle, adapters.Interrupted, at(told))
 		check(adapters.Idle, adapters.Idle, adapters.Interrupted, mayAsk)
-		check(adapters.Idle, adapters.Idle, "", at(told))
+		check(adapters.Idle, adapters.Idle, adapters.Interrupted, at(told)) // how the turn ended is not recorded
+		check(adapters.Idle, adapters.Idle, "", at(told.Add(time.Second)))
 		open = true
 		check(adapters.Waiting, adapters.Working, "", at(told)) // the request was answered
 		check(adapters.Unknown, adapters.Working, "", at(told))
