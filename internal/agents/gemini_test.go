@@ -3,13 +3,21 @@
 package agents
 
 import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // innerGemini returns the inner process of a Gemini CLI, which works, below a process that was started.
@@ -158,7 +166,16 @@ func TestAnswerGeminiLaunched(t *testing.T) {
 	s.Asked("long job")
 	s.Becomes(byID(id), time.Now(), soon, "working")
 	s.rollcall("interrupt", id)
-	s.Becomes(byID(id), time.Now(), soon, "idle", "idle/completed", "idle/interrupted")
+	s.Becomes(byID(id), time.Now(), soon, "idle/interrupted")
+	s.rollcall("send", id, "-p", "ask me [[say I will use it.]] [[bash touch interrupted.txt]]")
+	s.asks("touch interrupted.txt")
+	s.Becomes(byID(id), time.Now(), soon, "waiting/permission")
+	s.rollcall("interrupt", id)
+	s.Becomes(byID(id), time.Now(), soon, "idle/interrupted")
+	s.rollcall("send", id, "-p", "next job [[delay 8]]")
+	s.Asked("next job")
+	s.Becomes(byID(id), time.Now(), soon, "working")
+	s.Becomes(byID(id), time.Now(), time.Minute, "idle/completed")
 	l.rollcallStops(record)
 }
 
@@ -178,4 +195,180 @@ func TestLaunchGemini(t *testing.T) {
 	}
 	t.Logf("%s", output)
 	l.Becomes(byID(failed.Session), time.Now(), soon, "stopped")
+}
+
+// A text comes before a call that asks: outside of tmux it looks like the end of the turn, and in tmux the title says which it is. Two terminals that begin
+// together are never said to have each other's session, nor to have stopped.
+func TestGeminiWithoutTitle(t *testing.T) {
+	each(t, []Release{GeminiNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := s.Open(s.Argv(r)...)
+		terminal.Shows("Type your message")
+		asked := terminal.Prompt("text first [[say I will use the shell.]] [[bash touch asked.txt]]")
+		terminal.Shows("Allow execution")
+		waits := s.Becomes(byPrompt("text first"), asked, soon, "idle")
+		if !strings.Contains(waits.Evidence, "answered, or asks for something") {
+			t.Error(waits.Evidence)
+		}
+		terminal.Answer("Enter", "Done.")
+		s.Becomes(byID(waits.ID), time.Now(), soon, "idle")
+		terminal.Leave("/quit", s.innerGemini(terminal.PID()))
+		s.Becomes(byID(waits.ID), time.Now(), soon, "stopped/completed")
+		shown := s.OpenInTmux(s.Argv(r)...)
+		shown.Shows("Type your message")
+		asked = shown.Prompt("in tmux [[say I will use the shell.]] [[bash touch other.txt]]")
+		s.Becomes(byPrompt("in tmux"), asked, soon, "waiting/permission")
+		shown.Answer("Enter", "Done.")
+		s.Becomes(byPrompt("in tmux"), time.Now(), soon, "idle/completed")
+	})
+}
+
+// Two terminals that begin together in a folder: each row is right or unknown, and none is said to have stopped.
+func TestGeminiBeginTogether(t *testing.T) {
+	each(t, []Release{GeminiNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		first := s.Open(s.Argv(r)...)
+		second := s.Open(s.Argv(r)...)
+		first.Shows("Type your message")
+		second.Shows("Type your message")
+		first.Prompt("works [[delay 40]]")
+		second.Prompt("answers")
+		second.Shows("Mock answer to: answers")
+		of := map[string]int{"works": s.innerGemini(first.PID()).PID, "answers": s.innerGemini(second.PID()).PID}
+		want := map[string][]string{"works": {"working", "unknown"}, "answers": {"idle", "unknown", "working"}}
+		for prompt, states := range want {
+			if x := s.Becomes(byPrompt(prompt), time.Now(), soon, states...); x.PID != 0 && x.PID != of[prompt] {
+				t.Errorf("%s: process %d, want %d; %s", prompt, x.PID, of[prompt], x.Evidence)
+			}
+			s.Stays(byPrompt(prompt), 3*time.Second, states...)
+		}
+	})
+}
+
+// acpHost is a program that hosts sessions of an agent over the Agent Client Protocol.
+type acpHost struct {
+	s       *Sandbox
+	in      io.Writer
+	mu      sync.Mutex
+	replies map[string]json.RawMessage
+	asked   []json.RawMessage // ids of requests for permission
+	sent    int
+}
+
+// hosts starts an agent that speaks the protocol, in the project.
+func (s *Sandbox) hosts(r Release, args ...string) *acpHost {
+	s.t.Helper()
+	cmd := s.run(r, args...)
+	in, err := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	must.Do(s.t, errors.Join(err, err2, cmd.Start()))
+	h := &acpHost{s: s, in: in, replies: map[string]json.RawMessage{}}
+	go func() {
+		for lines := bufio.NewReader(out); ; {
+			line, err := lines.ReadBytes('\n')
+			var m struct {
+				ID     json.RawMessage `json:"id"`
+				Method string          `json:"method"`
+				Result json.RawMessage `json:"result"`
+			}
+			if json.Unmarshal(line, &m) == nil && m.ID != nil {
+				h.mu.Lock()
+				if m.Method == "" {
+					h.replies[strings.Trim(string(m.ID), `"`)] = m.Result
+				} else {
+					h.asked = append(h.asked, m.ID)
+				}
+				h.mu.Unlock()
+			}
+			if err != nil {
+				_ = cmd.Wait() // ended with the test
+				return
+			}
+		}
+	}()
+	h.reply(h.send("initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": struct{}{}}))
+	return h
+}
+
+func (h *acpHost) write(m map[string]any) {
+	m["jsonrpc"] = "2.0"
+	must.Do(h.s.t, json.NewEncoder(h.in).Encode(m))
+}
+
+// send sends a message and returns its id.
+func (h *acpHost) send(method string, params any) string {
+	h.sent++
+	id := fmt.Sprintf("m%d", h.sent)
+	h.write(map[string]any{"id": id, "method": method, "params": params})
+	return id
+}
+
+// reply waits for the reply to a message.
+func (h *acpHost) reply(id string) (result json.RawMessage) {
+	h.s.t.Helper()
+	err := poll(60*time.Second, func() (ok bool) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		result, ok = h.replies[id]
+		return ok
+	})
+	if err != nil {
+		h.s.t.Fatalf("no reply to %s: %v", id, err)
+	}
+	return result
+}
+
+func (h *acpHost) open(folder string) string {
+	h.s.t.Helper()
+	var made struct{ SessionID string }
+	must.Do(h.s.t, json.Unmarshal(h.reply(h.send("session/new", map[string]any{"cwd": folder, "mcpServers": []any{}})), &made))
+	return made.SessionID
+}
+
+func (h *acpHost) prompt(session, text string) string {
+	return h.send("session/prompt", map[string]any{"sessionId": session, "prompt": []any{map[string]string{"type": "text", "text": text}}})
+}
+
+// allows waits for the next request for a permission, and allows it once.
+func (h *acpHost) allows(option string) {
+	h.s.t.Helper()
+	var id json.RawMessage
+	err := poll(60*time.Second, func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if len(h.asked) > 0 {
+			id, h.asked = h.asked[0], h.asked[1:]
+		}
+		return id != nil
+	})
+	must.Do(h.s.t, err)
+	h.write(map[string]any{"id": id, "result": map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": option}}})
+}
+
+// Several sessions that one process hosts for another program: each has its own status, none has died while it works, and what is cancelled is over.
+func TestGeminiHosted(t *testing.T) {
+	each(t, []Release{GeminiNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		h := s.hosts(r, "--acp")
+		first, second := h.open(s.Project), h.open(s.Project)
+		h.reply(h.prompt(first, "first one"))
+		s.Becomes(byID(first), time.Now(), soon, "idle")
+		h.prompt(second, "second one [[delay 300]]")
+		s.Asked("second one")
+		working := s.Becomes(byID(second), time.Now(), soon, "working")
+		h.write(map[string]any{"method": "session/cancel", "params": map[string]string{"sessionId": second}})
+		s.Becomes(byID(second), time.Now(), soon, "idle", "idle/interrupted")
+		h.prompt(first, "a tool [[bash sleep 77.5]]")
+		h.allows("proceed_once")
+		s.Agent("sleep", "77.5")
+		if again := s.Becomes(byID(first), time.Now(), soon, "working"); again.PID != working.PID {
+			t.Errorf("%v and %v", again, working)
+		}
+		h.write(map[string]any{"method": "session/cancel", "params": map[string]string{"sessionId": first}})
+		s.Becomes(byID(first), time.Now(), soon, "idle/interrupted")
+		other := filepath.Join(s.Project, "other")
+		must.Do(t, os.Mkdir(other, 0o700))
+		third := h.open(other)
+		h.prompt(third, "third one [[delay 300]]")
+		s.Asked("third one")
+		s.Becomes(byID(third), time.Now(), soon, "unknown")
+		s.Stays(byID(third), 2*time.Second, "unknown")
+	})
 }

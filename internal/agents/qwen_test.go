@@ -3,12 +3,15 @@
 package agents
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -86,12 +89,12 @@ func TestQwen(t *testing.T) {
 		s.Becomes(byID(working.ID), asked, soon, "working")
 		s.Signal(agent, unix.SIGKILL)
 		s.Gone(agent)
-		s.Becomes(byID(working.ID), time.Now(), soon, "stopped/died")
+		s.Becomes(byID(working.ID), time.Now(), soon, "stopped") // the prompt may have been taken back before
 
 		terminal, agent = openQwen(s, r, "--resume", working.ID)
-		s.Becomes(byID(working.ID), time.Now(), soon, "idle/died")
+		s.Becomes(byID(working.ID), time.Now(), soon, "idle")
 		terminal.Leave("/quit", agent)
-		s.Becomes(byID(working.ID), time.Now(), soon, "stopped/died")
+		s.Becomes(byID(working.ID), time.Now(), soon, "stopped")
 	})
 }
 
@@ -146,6 +149,7 @@ func TestAnswerQwenLaunched(t *testing.T) {
 	s.Asked("long job")
 	s.Becomes(byID(id), time.Now(), soon, "working")
 	s.rollcall("interrupt", id) // Qwen Code records nothing of a turn that is interrupted before the first word
+	s.Becomes(byID(id), time.Now(), soon, "idle/interrupted")
 	l.rollcallStops(record)
 }
 
@@ -276,5 +280,68 @@ func (s *Sandbox) repliesTo(id string) {
 	said, err := s.Command(headlessBinary, "peek", id).CombinedOutput()
 	if err != nil || !strings.Contains(string(said), "Blue") {
 		s.t.Errorf("the answer did not reach the agent: %s, %v", said, err)
+	}
+}
+
+// Outside of tmux no title says that the user took a prompt back before the first word of its answer: after some time it is not known whether the session
+// works, and the end of its process is no death. A command that is allowed never leaves a wait behind while its result is not recorded.
+func TestQwenWithoutTitle(t *testing.T) {
+	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := s.Open(s.Argv(r, "--approval-mode", "default")...)
+		terminal.Shows("Type your message")
+		agent := s.qwenBelow(terminal.PID())
+		terminal.Prompt("run it [[bash perl -e 'sleep 4']]")
+		id := s.Becomes(byPID(agent.PID), time.Now(), soon, "waiting/permission").ID
+		terminal.Dismiss("Enter", "Yes, allow once")
+		command := s.Agent("perl", "sleep 4")
+		watch := s.watches(id)
+		s.Gone(command)
+		s.Becomes(byID(id), time.Now(), soon, "idle/completed")
+		if states := watch(); slices.Contains(states, "waiting/permission") {
+			t.Errorf("it waited after its command: %q", states)
+		}
+		asked := terminal.Prompt("taken back [[delay 300]]")
+		s.Becomes(byID(id), asked, soon, "working")
+		terminal.Dismiss("Escape", "esc to cancel")
+		s.Becomes(byID(id), time.Now(), time.Minute, "unknown")
+		s.Signal(agent, unix.SIGTERM)
+		s.Gone(agent)
+		s.Becomes(byID(id), time.Now(), soon, "stopped")
+	})
+}
+
+// watches runs `rollcall watch`, which lives on, and returns a function that ends it and returns the states of a session that it told.
+func (s *Sandbox) watches(id string) func() []string {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(s.t.Context())
+	cmd := exec.CommandContext(ctx, headlessBinary, "watch", "--json", "--snapshot")
+	cmd.Dir, cmd.Env = s.Project, s.Env()
+	out, err := cmd.StdoutPipe()
+	must.Do(s.t, errors.Join(err, cmd.Start()))
+	told := make(chan []string, 1)
+	go func() {
+		var states []string
+		for lines := json.NewDecoder(out); ; {
+			var line struct {
+				Session  Session   `json:"session"`
+				Sessions []Session `json:"sessions"`
+			}
+			if lines.Decode(&line) != nil {
+				break
+			}
+			for _, x := range append(line.Sessions, line.Session) {
+				if x.ID == id {
+					states = append(states, x.state())
+				}
+			}
+		}
+		_ = cmd.Wait() // it was killed
+		told <- states
+	}()
+	return func() []string {
+		cancel()
+		states := <-told
+		s.t.Logf("watch: %q", states)
+		return states
 	}
 }
