@@ -9,6 +9,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/pane"
+	"rollcall/internal/adaptertest"
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/proc"
 )
@@ -40,7 +41,6 @@ func TestStates(t *testing.T) {
 		"call over":            {[]string{user(9*time.Second, "one"), over}, adapters.Working, "", adapters.Died},
 		"result":               {[]string{user(9*time.Second, "one"), over, result}, adapters.Working, "", adapters.Died},
 		"answer":               {[]string{user(9*time.Second, "one"), answer(8*time.Second, "fine")}, adapters.Idle, "", adapters.Completed},
-		"answer, or call":      {[]string{user(9*time.Second, "one"), answer(time.Second, "fine")}, adapters.Working, "", adapters.Completed},
 		"error":                {[]string{user(9*time.Second, "one"), note(6*time.Second, "error", "[API Error]")}, adapters.Idle, adapters.Failed, adapters.Failed},
 		"prompt after error":   {[]string{user(9*time.Second, "one"), note(8*time.Second, "error", "[API Error]"), user(5*time.Second, "two")}, adapters.Working, "", adapters.Died},
 		"warning":              {[]string{user(9*time.Second, "one"), note(6*time.Second, "warning", "slow")}, adapters.Working, "", adapters.Died},
@@ -72,6 +72,11 @@ func TestTextBeforeCall(t *testing.T) {
 	s := w.want("a", adapters.Idle, "", p)
 	if !s.MayAsk || !strings.Contains(s.Evidence, "your turn: it answered, or asks for something (Gemini CLI does not record which)") {
 		t.Errorf("%+v", s)
+	}
+	soon := s.LastActivityAt.Add(quick - 1) // a call that asks nothing begins within that time
+	early := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Now: func() time.Time { return soon }})
+	if got := adaptertest.Discover(w, early, adapters.Query{}).Sessions; len(got) != 1 || got[0].Status != adapters.Working {
+		t.Errorf("%+v", got)
 	}
 	tool := w.child(p, 8*time.Second)
 	if s := w.want("a", adapters.Working, "", p); s.MayAsk {
