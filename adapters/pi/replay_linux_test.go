@@ -14,15 +14,15 @@ const recordings = "testdata/recordings/pi-*"
 
 func newAdapter(cfg adapters.Config) adapters.Adapter { return New(cfg) }
 
-func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 6, newAdapter) }
+func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 7, newAdapter) }
 
-func TestClockSteps(t *testing.T) { adaptertest.ClockSteps(t, recordings, 6, newAdapter) }
+func TestClockSteps(t *testing.T) { adaptertest.ClockSteps(t, recordings, 7, newAdapter) }
 
-func TestProcessesInContainer(t *testing.T) { adaptertest.InContainer(t, recordings, 6, newAdapter) }
+func TestProcessesInContainer(t *testing.T) { adaptertest.InContainer(t, recordings, 7, newAdapter) }
 
 // Nothing of Pi's is pi_agent_rust's.
 func TestNothingIsRust(t *testing.T) {
-	for _, dir := range adaptertest.Folders(t, recordings, 6) {
+	for _, dir := range adaptertest.Folders(t, recordings, 7) {
 		r := adaptertest.Replay(t, dir)
 		roll, err := pirust.New(r.Config()).Discover(t.Context(), adapters.Query{})
 		if !errors.Is(err, adapters.ErrAbsent) || len(roll.Sessions) > 0 {

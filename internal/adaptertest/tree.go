@@ -53,7 +53,7 @@ func content(path string, info fs.FileInfo) string {
 	case !info.Mode().IsRegular():
 		return ""
 	}
-	f, err := os.Open(path)
+	f, err := openUntouched(path)
 	if err != nil {
 		return "unreadable: " + err.Error()
 	}

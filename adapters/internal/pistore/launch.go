@@ -75,6 +75,9 @@ func (s *Store) Command(program string, t adapters.Task) (adapters.Command, erro
 		c.Args, c.Stdin = []string{"-p", "--mode", "json"}, t.Prompt
 	}
 	if t.Resume != "" {
+		if dir := s.resumeDir(t.Resume); dir != "" {
+			c.Args = append(c.Args, "--session-dir", dir)
+		}
 		c.Args = append(c.Args, "--session", t.Resume)
 	}
 	if t.Model != "" {

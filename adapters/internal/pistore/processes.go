@@ -30,6 +30,7 @@ type process struct {
 	args         []string // pi_agent_rust's; Pi erases its own
 	noSession    bool     // pi_agent_rust with --no-session
 	file         string   // session file that its command line names
+	flagDir      string   // folder of sessions that its command line names
 	ignore       bool     // it is no conversation
 	// storeless reports that the process is ignored because it has no store. The store
 	// may be missing for a moment only.
@@ -153,6 +154,7 @@ func (d *discovery) look(row proc.Process) *process {
 	if pwd := p.env["PWD"]; filepath.IsAbs(pwd) && pwd != p.cwd && !mayExist(pwd) {
 		p.oldCWD = filepath.Clean(pwd)
 	}
+	p.setSessionDir()
 	return &p
 }
 
@@ -237,11 +239,9 @@ func (p *process) setFolders(err error) {
 	p.contained = contained
 	p.known, p.places = true, append(p.places, filepath.Join(agent, "sessions"))
 	set, _ := readSettings(filepath.Join(agent, "settings.json"))
-	for _, dir := range []string{p.env["PI_CODING_AGENT_SESSION_DIR"], p.env["PI_SESSIONS_DIR"]} {
-		if dir = expandHome(dir, home); dir != "" {
-			p.namedFolders = append(p.namedFolders, dir)
-			p.places = append(p.places, dir)
-		}
+	if dir := expandHome(p.env["PI_SESSIONS_DIR"], home); dir != "" {
+		p.namedFolders = append(p.namedFolders, dir)
+		p.places = append(p.places, dir)
 	}
 	if dir := expandHome(set.SessionDir, home); dir != "" {
 		p.places = append(p.places, dir)

@@ -98,7 +98,7 @@ func (p *process) readArgs(args []string) {
 				p.file = value
 			}
 		case "--session-dir":
-			if filepath.IsAbs(value) {
+			if p.flagDir = value; p.agent == PiRust && filepath.IsAbs(value) {
 				p.namedFolders = append(p.namedFolders, value)
 				p.places = append(p.places, value)
 			}

@@ -106,9 +106,9 @@ func (d *discovery) findRoots() {
 	for _, dir := range d.store.named() {
 		d.addRoot(filepath.Join(dir, "sessions"))
 	}
-	var named []string
+	var named, remembered []string
 	for _, p := range d.processes {
-		for _, dir := range p.namedFolders {
+		for _, dir := range slices.Concat(p.namedFolders, p.toolFolders()) {
 			if !slices.Contains(d.roots, agentproc.RealPath(dir)) {
 				named = append(named, dir)
 			}
@@ -120,8 +120,10 @@ func (d *discovery) findRoots() {
 		}
 		if info, err := os.Stat(dir); err == nil && info.IsDir() && (agentfile.OwnedByUser(info) || os.Geteuid() == 0) {
 			d.addRoot(dir)
+			remembered = append(remembered, agentproc.RealPath(dir))
 		}
 	}
+	d.addRemembered(remembered)
 	d.store.current.Set(d.roots)
 	for _, p := range d.processes {
 		if p.unresponsive != "" {

@@ -55,7 +55,7 @@ func (d *discovery) row(s *session) adapters.Session {
 		StartedAt: s.at, LastActivityAt: s.active(), TurnStartedAt: s.prompted, Files: []string{s.path},
 	}
 	for _, r := range d.roots {
-		if filepath.Base(r) == "sessions" && strings.HasPrefix(s.path, r+string(filepath.Separator)) {
+		if s.dir != r && filepath.Base(r) == "sessions" && strings.HasPrefix(s.path, r+string(filepath.Separator)) {
 			out.Home = filepath.Dir(r)
 		}
 	}

@@ -196,6 +196,8 @@ func (d *discovery) processRow(p *process) adapters.Session {
 	case len(p.children) > 0 || err == nil && sockets > 0:
 		unknown = stored + ", and is connected or runs a command: it is in a first turn, which Pi before 0.87 stores with its first answer, " +
 			"or has just started"
+	case d.mayStoreElsewhere(p):
+		unknown = stored + " where it is looked for, and may store its session elsewhere (--session-dir)"
 	case err != nil: // as on macOS and Windows
 		unknown = stored + ", and its connections can't be read: it may wait for its first prompt, or be in a first turn"
 	}
