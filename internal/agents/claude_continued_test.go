@@ -43,7 +43,9 @@ func TestClaudeToBackground(t *testing.T) {
 		s.Becomes(byID(id), asked, soon, "working")
 		terminal.Enter("/bg")
 		s.Gone(agent)
-		goesOn := s.shows(func(session Session) bool { return session.ID != id && session.PID != 0 && session.state() == "working" }, time.Now(), time.Minute,
+		goesOn := s.shows(func(session Session) bool {
+			return session.ID != id && session.PID != 0 && session.state() == "working"
+		}, time.Now(), time.Minute,
 			"the session that goes on", func(Session) bool { return true })
 		if own := listedByClaude(s, r); own[goesOn.ID] == "" || own[id] != "" {
 			t.Errorf("Claude Code lists %v, and not %s", own, goesOn.ID)
