@@ -202,7 +202,9 @@ func (t *turn) add(r *record) {
 	case answered:
 		t.answer(r)
 	case continued:
-		t.next, t.nextAt = r.next, r.at
+		if kit.Is(r.next) {
+			t.next, t.nextAt = r.next, r.at
+		}
 	case processEnded:
 		if t.closedBy.IsZero() { // the first one ended the turn
 			t.closedBy = r.began

@@ -184,9 +184,7 @@ func (p *parser) parse(line []byte) (record, error) {
 		began, _ := agentfile.Int(r.began)
 		rec.kind, rec.began = processEnded, millis(began)
 	case "continued-in":
-		if id := text(r.next); kit.Is(id) {
-			rec.kind, rec.next = continued, id
-		}
+		rec.kind, rec.next = continued, text(r.next)
 	case "relocated":
 		rec.cwd = text(r.relocated)
 	default:

@@ -63,9 +63,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		out.LimitedUntil = kit.ResetTime(f.facts.turn.why, f.facts.turn.since)
 	}
 	out.Doing, out.DoingSince = f.facts.doing()
-	if s.planWaits() && v.Status == adapters.Idle {
-		out.Decision = "a plan"
-	}
+	out.Decision = s.decision(v.Status)
 	if out.LastActivityAt.IsZero() && f.info != nil {
 		out.LastActivityAt = f.info.ModTime()
 	}

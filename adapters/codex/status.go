@@ -303,6 +303,14 @@ func (s observation) planWaits() bool {
 	return s.host != nil && t.state == ended && t.plan != "" && !t.since.Before(s.host.started())
 }
 
+// decision returns adapters.Session.Decision for a session with that status.
+func (s observation) decision(status adapters.Status) string {
+	if status == adapters.Idle && s.planWaits() {
+		return "a plan"
+	}
+	return ""
+}
+
 // at returns a time for evidence.
 func (s observation) at(t time.Time) string { return kit.Clock(t, s.now) }
 

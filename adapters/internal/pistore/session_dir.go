@@ -49,7 +49,9 @@ func below(path, home, cwd string) string {
 func (p *process) toolFolders() (dirs []string) {
 	for _, k := range p.children {
 		dir := filepath.Dir(k.file)
-		if name := filepath.Base(dir); filepath.IsAbs(dir) && !(strings.HasPrefix(name, "--") && strings.HasSuffix(name, "--")) {
+		name := filepath.Base(dir)
+		isUsual := strings.HasPrefix(name, "--") && strings.HasSuffix(name, "--")
+		if filepath.IsAbs(dir) && !isUsual {
 			dirs = append(dirs, dir)
 		}
 	}
