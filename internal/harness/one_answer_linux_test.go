@@ -39,7 +39,7 @@ func TestOneAnswer(t *testing.T) {
 	world := scene.New(t)
 	h := &harness{T: t, seed: seedOf(t), script: newScript(world, seedOf(t), standIns(world)), launched: map[string]*launched{}, did: map[string]int{}}
 	h.script.share = true
-	d := &differences{harness: h, examples: map[string]string{}, count: map[string]int{}}
+	d := &differences{harness: h, examples: map[string]string{}, count: map[string]int{}, ends: map[string]int{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	old, done := newCore(world.Home, world.Table, app.All), make(chan error, 1)
 	go func() { done <- old.Run(ctx) }()
@@ -52,13 +52,14 @@ func TestOneAnswer(t *testing.T) {
 	d.begin(old)
 	for h.script.steps < steps {
 		d.steps()
+		d.end(old)
 		h.damaged(old)
 		d.interrupted(old)
 		d.compare(old)
 		d.tell()
 	}
-	t.Logf("seed %d: %d steps, %d comparisons, %d of them with a process, %d sessions begun, damage %v",
-		h.seed, h.script.steps, d.comparisons, d.comparisons/freshEvery, h.script.begun, h.did)
+	t.Logf("seed %d: %d steps, %d comparisons, %d of them with a process, %d sessions begun, damage %v, ends %v",
+		h.seed, h.script.steps, d.comparisons, d.comparisons/freshEvery, h.script.begun, h.did, d.ends)
 	d.report()
 }
 
@@ -67,6 +68,7 @@ type differences struct {
 	*harness
 	examples map[string]string // the first of each kind
 	count    map[string]int    // of steps
+	ends     map[string]int    // how many steps of end were taken
 	last     int               // the latest step that had one
 
 	comparisons int
@@ -98,6 +100,48 @@ func (d *differences) steps() {
 	for _, i := range s.rng.Perm(len(s.troops))[:1+s.rng.IntN(len(s.troops))] {
 		d.stepOf(s.troops[i])
 	}
+}
+
+// end now and then takes a step that few agents' players can: a session is opened again without a prompt, its process gets SIGTERM in mid-turn, or it
+// drops its claim a moment before it exits. Between the claim and the exit nobody knows what is true, but all must say the same.
+func (d *differences) end(old *app.Core) {
+	d.Helper()
+	s := d.script
+	troop := s.troops[s.rng.IntN(len(s.troops))]
+	if n := len(troop.stopped); n > 0 && s.chance(50) {
+		d.open(troop, s.rng.IntN(n))
+	}
+	if len(troop.live) == 0 {
+		return
+	}
+	i := s.rng.IntN(len(troop.live))
+	switch x := troop.live[i]; {
+	case x.IsSuspended() || x.Remote:
+	case x.Truth().Status == adapters.Working && s.chance(50):
+		if x.Terminate() {
+			d.harness.end(troop, i, func() {}, "SIGTERM in mid-turn")
+			d.ends["SIGTERM"]++
+		}
+	case x.Truth().Status == adapters.Idle && x.Drop():
+		s.did(x, "drops its claim")
+		s.frozen[troop.agent.Name()] = true
+		d.compare(old)
+		delete(s.frozen, troop.agent.Name())
+		d.harness.end(troop, i, x.Exit, "exits after that")
+		d.ends["claim dropped"]++
+	}
+}
+
+// open opens a stopped session again, without a prompt.
+func (d *differences) open(troop *troop, i int) {
+	x := troop.stopped[i]
+	if d.script.full(troop) || !x.Open() {
+		return
+	}
+	troop.stopped = append(troop.stopped[:i:i], troop.stopped[i+1:]...)
+	troop.live = append(troop.live, x)
+	d.script.did(x, "is opened again as process %d, without a prompt", x.Process.PID)
+	d.ends["opened"]++
 }
 
 // interrupted now and then asks the old core questions that end before their answers are complete.

@@ -52,11 +52,16 @@ func (c claude) Start(cwd, prompt string) *Session {
 }
 
 func (c claude) resume(s *Session, prompt string) {
+	c.open(s)
+	c.prompt(s, prompt)
+}
+
+func (c claude) open(s *Session) adapters.Outcome {
 	s.Process = c.Procs.Start(Spec{Comm: "claude", Exe: ClaudeProgram, CWD: s.CWD,
 		Args: []string{"claude"}, Env: []string{"HOME=" + c.Home}})
 	s.state.(*claudeState).status = "idle"
 	c.register(s)
-	c.prompt(s, prompt)
+	return s.Truth().Outcome
 }
 
 // register writes the registry's entry as the program does: truncated, then
@@ -125,9 +130,11 @@ func (c claude) ask(s *Session) {
 }
 
 func (c claude) exit(s *Session) {
-	c.check(os.Remove(c.entry(s)))
+	c.drop(s)
 	c.Procs.End(s.Process.PID)
 }
+
+func (c claude) drop(s *Session) { _ = os.Remove(c.entry(s)) }
 
 func (c claude) kill(s *Session) {
 	st := s.state.(*claudeState)

@@ -107,23 +107,40 @@ func (c copilot) ask(s *Session) {
 // exit ends the process as by TERM: it removes its lock.
 func (c copilot) exit(s *Session) {
 	c.add(s, "session.shutdown", `{"shutdownType":"routine","modelMetrics":{}}`)
-	lock, hold := c.names(s)
-	_ = os.Remove(lock)
-	_ = os.Remove(hold)
+	c.drop(s)
 	c.Procs.End(s.Process.PID)
 }
+
+func (c copilot) drop(s *Session) {
+	lock, hold := c.names(s)
+	c.Procs.Close(s.Process.PID, hold)
+	_ = os.Remove(lock)
+	_ = os.Remove(hold)
+}
+
+// terminate ends the process in its turn, as SIGTERM and the end of its terminal do.
+func (c copilot) terminate(s *Session) { c.exit(s) }
 
 func (c copilot) kill(s *Session) { c.Procs.End(s.Process.PID) }
 
 // resume has a process begin after what was stored before, by more than the ticks in which its start is kept.
 func (c copilot) resume(s *Session, prompt string) {
+	c.open(s)
+	c.prompt(s, prompt)
+}
+
+// open begins a session again. Its first record says nothing of a turn that died.
+func (c copilot) open(s *Session) adapters.Outcome {
 	const apart = 60 * time.Millisecond
 	<-time.After(apart)
 	s.state.(*copilotState).request = ""
 	s.Process = c.run(s, "--resume="+s.ID)
 	c.hold(s)
 	c.add(s, "session.resume", fmt.Sprintf(`{"resumeTime":%q,"eventCount":9,"selectedModel":"mock-1","context":{"cwd":%q,"branch":"main"},"alreadyInUse":false}`, stamp(), s.CWD))
-	c.prompt(s, prompt)
+	if outcome := s.Truth().Outcome; outcome != adapters.Died {
+		return outcome
+	}
+	return ""
 }
 
 func (c copilot) forget(s *Session)  { c.check(os.RemoveAll(filepath.Dir(s.File))) }

@@ -151,6 +151,23 @@ func (p *Procs) Open(pid int, path string) {
 	p.fds[pid]++
 }
 
+// Close closes a file that Open has let a process hold. A process that runs goes on to hold it, until it ends.
+func (p *Procs) Close(pid int, path string) {
+	p.t.Helper()
+	if p.run != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held, err := filepath.Glob(filepath.Join(p.folder(pid), "fd", "*"))
+	p.check(err)
+	for _, fd := range held {
+		if target, err := os.Readlink(fd); err == nil && target == path {
+			p.check(os.Remove(fd))
+		}
+	}
+}
+
 // Lock lets a process hold the lock of a file that exists.
 func (p *Procs) Lock(pid int, path string) {
 	p.t.Helper()

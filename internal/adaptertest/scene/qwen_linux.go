@@ -79,14 +79,21 @@ func (q qwen) ask(s *Session) {
 
 func (q qwen) exit(s *Session) {
 	q.Procs.End(s.Process.PID)
-	q.check(os.Remove(q.entry(s.Process.PID)))
+	q.drop(s)
 }
+
+func (q qwen) drop(s *Session) { _ = os.Remove(q.entry(s.Process.PID)) }
 
 func (q qwen) kill(s *Session) { q.Procs.End(s.Process.PID) }
 
 func (q qwen) resume(s *Session, prompt string) {
-	s.Process = q.run(s, "--resume", s.ID)
+	q.open(s)
 	q.prompt(s, prompt)
+}
+
+func (q qwen) open(s *Session) adapters.Outcome {
+	s.Process = q.run(s, "--resume", s.ID)
+	return s.Truth().Outcome
 }
 
 func (q qwen) forget(s *Session)  { q.check(os.Remove(s.File)) }
