@@ -15,8 +15,10 @@ const (
 	pollInterval          = 2 * time.Second
 	pollIntervalOnBattery = 10 * time.Second
 	// maxAsks is how many times an adapter is refreshed for a process of its agent that has no session, or no longer has one.
-	// The pauses double, starting at pollInterval: an agent takes a moment to open its files, and its user a moment to type.
-	maxAsks = 5
+	// An agent takes a moment to open its files, and its adapter to list it: it is asked soonAsks times at every poll, and then after pauses
+	// that double, for its user takes a moment to type.
+	maxAsks  = 14
+	soonAsks = 10
 	// The machine counts as having been suspended when the wall clock differs by clockJump from the time that passed,
 	// or when a poll starts maxDelay later than planned.
 	clockJump = 5 * time.Second
@@ -179,7 +181,7 @@ func (r *runner) trackProcesses(f pollResult) {
 			continue
 		}
 		c.asked++
-		c.next = now.Add(pollInterval << c.asked)
+		c.next = now.Add(pollInterval << max(0, c.asked-soonAsks))
 		r.markChanged(k.source)
 	}
 }

@@ -397,3 +397,20 @@ func TestLostEvents(t *testing.T) {
 	}
 	<-r.due
 }
+
+// TestProcessRowThatComesLate: an adapter lists a process some seconds after it owned it, and nothing reports that. A core that runs on shows the row with
+// the next poll, as one that begins then.
+func TestProcessRowThatComesLate(t *testing.T) {
+	for after := time.Second; after < 20*time.Second; after += time.Second {
+		playPolling(t, nil, func(s *scene) {
+			s.glance()
+			s.born(pid(1), "claude", 0)
+			time.Sleep(after)
+			s.agent.says(nil, process(1))
+			s.glance()
+			if n := len(s.core.Snapshot().Sessions()); n != 1 {
+				t.Errorf("%d rows %v after its start", n, after)
+			}
+		})
+	}
+}

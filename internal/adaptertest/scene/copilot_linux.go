@@ -126,21 +126,18 @@ func (c copilot) kill(s *Session) { c.Procs.End(s.Process.PID) }
 // resume has a process begin after what was stored before, by more than the ticks in which its start is kept.
 func (c copilot) resume(s *Session, prompt string) {
 	c.open(s)
+	c.add(s, "session.resume", fmt.Sprintf(`{"resumeTime":%q,"eventCount":9,"selectedModel":"mock-1","context":{"cwd":%q,"branch":"main"},"alreadyInUse":false}`, stamp(), s.CWD))
 	c.prompt(s, prompt)
 }
 
-// open begins a session again. Its first record says nothing of a turn that died.
+// open begins a session again. Nothing is recorded before its first prompt.
 func (c copilot) open(s *Session) adapters.Outcome {
 	const apart = 60 * time.Millisecond
 	<-time.After(apart)
 	s.state.(*copilotState).request = ""
 	s.Process = c.run(s, "--resume="+s.ID)
 	c.hold(s)
-	c.add(s, "session.resume", fmt.Sprintf(`{"resumeTime":%q,"eventCount":9,"selectedModel":"mock-1","context":{"cwd":%q,"branch":"main"},"alreadyInUse":false}`, stamp(), s.CWD))
-	if outcome := s.Truth().Outcome; outcome != adapters.Died {
-		return outcome
-	}
-	return ""
+	return s.Truth().Outcome
 }
 
 func (c copilot) forget(s *Session)  { c.check(os.RemoveAll(filepath.Dir(s.File))) }
