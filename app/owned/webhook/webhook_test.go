@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -204,6 +205,14 @@ func (a *agent) Discover(context.Context, adapters.Query) (adapters.Roll, error)
 	return adapters.Roll{Sessions: a.s}, a.err
 }
 
+// close stops a session, as its agent does a moment before it exits.
+func (a *agent) close(i int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.s = slices.Clone(a.s)
+	a.s[i].Status, a.s[i].Process = adapters.Stopped, proc.Identity{}
+}
+
 // table is a process table in which all processes run until the test sets dead.
 type table struct {
 	proc.Lister
@@ -251,6 +260,31 @@ func TestSendsEnds(t *testing.T) {
 		if known := p.ExitStatus != nil && *p.ExitStatus == 7; known != (p.SessionID == "a") || strings.Contains(string(body), "exit_status") != known {
 			t.Errorf("exit status of %s: %s", p.SessionID, body)
 		}
+	}
+}
+
+// TestSendsEndsOfOneProcess checks that each of the sessions of one process has one message, also where its agent drops its claims, one after the other, before
+// the process ends.
+func TestSendsEndsOfOneProcess(t *testing.T) {
+	to := listen(t, 200)
+	scene := newScene(t, "a", "b", "c")
+	for i := range scene.agent.s {
+		scene.agent.s[i].Process = scene.agent.s[0].Process
+	}
+	core, stop, _ := scene.run(Config{Target: at(to.URL, "")})
+	defer stop()
+	eventually.True(t, "sessions", func() bool { _, n := scene.left(); return n == 3 })
+	for i := range 2 {
+		scene.agent.close(i)
+		core.Refresh(t.Context())
+		eventually.True(t, "a session less", func() bool { _, n := scene.left(); return n == 2-i })
+	}
+	scene.end(core)
+	eventually.True(t, "end of the messages", func() bool { m, n := scene.left(); return m == 0 && n == 0 && to.calls() >= 3 })
+	core.Refresh(t.Context())
+	stop()
+	if to.calls() != 3 {
+		t.Fatalf("%d messages, want 3", to.calls())
 	}
 }
 
