@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,6 +110,15 @@ func (r Release) Argv(dir string, args ...string) []string {
 
 //go:embed locks
 var locks embed.FS
+
+// Screen returns the folder with the signs and pictures of the release's screen: see package screen of the harness.
+func (r Release) Screen() fs.FS {
+	folder, err := fs.Sub(locks, "locks/"+r.lock+"/screen")
+	if err != nil {
+		panic(err) // it is no path
+	}
+	return folder
+}
 
 // CacheDir returns the folder that the agents are installed in.
 func CacheDir() (string, error) {

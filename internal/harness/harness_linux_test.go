@@ -29,12 +29,14 @@ const (
 // harness is one run.
 type harness struct {
 	*testing.T
-	seed     uint64
-	script   *script
-	machine  *machine
-	desktop  *desktop
-	real     bool // the agents are the real ones
-	rollcall *rollcall
+	seed    uint64
+	script  *script
+	machine *machine
+	desktop *desktop
+	real    bool // the agents are the real ones
+	// witnesses are those of the real sessions.
+	witnesses map[*scene.Session]witness
+	rollcall  *rollcall
 
 	trayUp        bool
 	trayReady     time.Time // when the tray was right for the first time since its start
@@ -104,12 +106,12 @@ func newHarness(t *testing.T, seed uint64) *harness {
 	}
 	must.Do(t, os.MkdirAll(filepath.Join(home, "hooks"), 0o700))
 	one := &harness{real: box != nil, T: t, seed: seed, launched: map[string]*launched{}, manual: map[string]bool{}, did: map[string]int{},
-		spent: map[string]time.Duration{}, unknown: map[string]map[string]bool{}}
+		spent: map[string]time.Duration{}, unknown: map[string]map[string]bool{}, witnesses: map[*scene.Session]witness{}}
 	one.machine = newMachine(t, home)
 	world := scene.On(t, home, one.machine)
 	if one.real {
 		mostLive = mostRealLive
-		one.script = newScript(world, seed, realAgents(world, box, one.machine, one.identify))
+		one.script = newScript(world, seed, realAgents(world, box, one))
 	} else {
 		one.script = newScript(world, seed, standIns(world))
 	}

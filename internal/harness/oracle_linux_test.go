@@ -16,8 +16,8 @@ import (
 func (t *harness) relaxed(name string) bool { return t.script.frozen[adapters.Name(name)] }
 
 // wantedRows returns how the row of a live session may begin: a request whose text is known is shown with it.
-func wantedRows(x *life) []string {
-	truth := x.Truth()
+func (t *harness) wantedRows(x *life) []string {
+	truth, _ := t.truth(x)
 	mark := map[adapters.Status]string{adapters.Waiting: "◆ ", adapters.Working: "◐ ", adapters.Idle: "○ "}[truth.Status]
 	begin := mark + x.project + " · " + agentNames[x.Agent] + " · "
 	rows := []string{begin}
@@ -45,7 +45,7 @@ func (t *harness) wrongRows(rows []string) (wrong []string) {
 			continue
 		}
 		for _, x := range troop.live {
-			want := wantedRows(x)
+			want := t.wantedRows(x)
 			i := slices.IndexFunc(rest, func(row string) bool {
 				return slices.ContainsFunc(want, func(begin string) bool { return strings.HasPrefix(row, begin) }) && strings.Contains(row, "suspended") == x.IsSuspended() &&
 					!strings.Contains(row, " · seen ") && !strings.Contains(row, "open, no session yet")
@@ -116,7 +116,14 @@ func (t *harness) countUnknown(l listed) {
 // wrongRow compares a session of the list with the truth, nil: there is none; empty: it is right.
 func (t *harness) wrongRow(x *life, r *row) string {
 	got := scene.Truth{Status: adapters.Status(r.Status), WaitingFor: adapters.WaitingFor(r.WaitingFor), Outcome: adapters.Outcome(r.Outcome)}
-	if t.script.share && (got.Status == adapters.Unknown || r.PID == 0 && x != nil && got == x.Truth()) {
+	want := scene.Truth{}
+	if x != nil {
+		known := false
+		if want, known = t.truth(x); !known {
+			want.Outcome = got.Outcome
+		}
+	}
+	if t.script.share && (got.Status == adapters.Unknown || r.PID == 0 && x != nil && got == want) {
 		return "" // what a session in a folder that another one had need not be known
 	}
 	if t.real && x != nil && hidesEnd(x, got, r) {
@@ -127,13 +134,14 @@ func (t *harness) wrongRow(x *life, r *row) string {
 		return "" // A launch stays listed until its record goes, also where its agent has nothing of it.
 	case x == nil:
 		return fmt.Sprintf("(%s, process %d, in %s) isn't there", got, r.PID, r.CWD)
-	case got != x.Truth(), r.Suspended != x.IsSuspended(), r.Stale != nil:
-		return fmt.Sprintf("is %s, suspended %v, want %s, suspended %v", got, r.Suspended, x.Truth(), x.IsSuspended())
-	case x.Truth().Status != adapters.Stopped && !x.Remote && r.PID != x.Process.PID:
+	case got != want, r.Suspended != x.IsSuspended(), r.Stale != nil:
+		_, why := t.outside(x)
+		return fmt.Sprintf("is %s, suspended %v, want %s, suspended %v; %s", got, r.Suspended, want, x.IsSuspended(), why)
+	case want.Status != adapters.Stopped && !x.Remote && r.PID != x.Process.PID:
 		return fmt.Sprintf("has process %d, want %d", r.PID, x.Process.PID)
-	case t.machine != nil && x.Truth().Status != adapters.Stopped && !x.Remote && r.Host != t.machine.host(x.Process.PID):
+	case t.machine != nil && want.Status != adapters.Stopped && !x.Remote && r.Host != t.machine.host(x.Process.PID):
 		return fmt.Sprintf("has the host %q, want %q", r.Host, t.machine.host(x.Process.PID))
-	case x.hook != "" && x.Truth().Status != adapters.Stopped && r.Launch == nil:
+	case x.hook != "" && want.Status != adapters.Stopped && r.Launch == nil:
 		return "is not shown as launched by Rollcall"
 	}
 	return ""
@@ -330,6 +338,7 @@ func (t *harness) settle() {
 	t.rounds++
 	t.suspect = nil
 	t.script.untilSeen()
+	t.picture()
 	if t.trayUp {
 		t.timed("menu", t.settleMenu)
 	}

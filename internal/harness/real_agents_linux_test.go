@@ -10,6 +10,7 @@ import (
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/agentname"
 	"rollcall/internal/agents"
+	"rollcall/internal/harness/screen"
 	"rollcall/internal/must"
 )
 
@@ -24,17 +25,18 @@ var mostRealLive = map[adapters.Name]int{agentname.ClaudeCode: 2, agentname.Code
 
 // realAgents returns those that run in a terminal, and Claude Code in an editor. The daemon of Codex and the hub of Cline host none: a
 // session is a process here.
-func realAgents(w *scene.Environment, box *agents.Sandbox, m *machine, identify func(adapters.Name, string) string) []scene.Agent {
+func realAgents(w *scene.Environment, box *agents.Sandbox, t *harness) []scene.Agent {
 	trustAll(w, box)
 	claude := claudeCode()
 	list := []*realAgent{claude, codex(), openCode(), pi(), copilotCLI(), clineCLI(), geminiCLI(), qwenCode()}
 	var all []scene.Agent
 	for _, r := range list {
-		r.world, r.box, r.identify = w, box, identify
+		r.world, r.box, r.identify, r.witnesses = w, box, t.identify, t.witnesses
+		r.signs, _ = screen.Load(r.release.Screen()) // a release without them is known by what was done
 		r.terminals, r.resumed = map[string]*agents.Terminal{}, map[string]bool{}
 		all = append(all, r)
 	}
-	return append(all, &hostedAgent{realAgent: claude, machine: m, hosts: map[string]*host{}})
+	return append(all, &hostedAgent{realAgent: claude, machine: t.machine, hosts: map[string]*host{}})
 }
 
 func claudeCode() *realAgent {

@@ -12,6 +12,7 @@ import (
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/agents"
 	"rollcall/internal/eventually"
+	"rollcall/internal/harness/screen"
 	"rollcall/internal/must"
 	"rollcall/proc"
 )
@@ -35,6 +36,7 @@ func (h *hostedAgent) Start(cwd, prompt string) *scene.Session {
 	id, err := os.ReadFile("/proc/sys/kernel/random/uuid")
 	must.Do(h.world, err)
 	s := scene.Played(h.name, strings.TrimSpace(string(id)), cwd, h)
+	h.witnesses[s] = h
 	s.Process = h.run(s, "--session-id")
 	h.Prompt(s, prompt)
 	return s
@@ -123,6 +125,9 @@ func (h *hostedAgent) Interrupt(s *scene.Session) {
 	eventually.True(h.world, "the end of the request to the model", func() bool { return h.hungUp(s) })
 	time.Sleep(storesWithin)
 }
+
+// screen implements witness: an editor has none.
+func (h *hostedAgent) screen(*scene.Session) (string, *screen.Signs) { return "", nil }
 
 // Exit has the editor close the session.
 func (h *hostedAgent) Exit(s *scene.Session) {

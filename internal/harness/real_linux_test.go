@@ -16,6 +16,7 @@ import (
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/agents"
 	"rollcall/internal/eventually"
+	"rollcall/internal/harness/screen"
 	"rollcall/internal/modelserver"
 	"rollcall/internal/must"
 	"rollcall/proc"
@@ -56,6 +57,8 @@ type realAgent struct {
 	chooses   bool   // the caller chooses the session's id
 	once      bool   // a session is resumed once
 	identify  func(agent adapters.Name, prompt string) string
+	signs     *screen.Signs // of its screen
+	witnesses map[*scene.Session]witness
 	terminals map[string]*agents.Terminal // by the folder
 	asked     int
 	resumed   map[string]bool // by the session's id
@@ -70,6 +73,7 @@ func (r *realAgent) Start(cwd, prompt string) *scene.Session {
 	id, err := os.ReadFile("/proc/sys/kernel/random/uuid")
 	must.Do(r.world, err)
 	s := scene.Played(r.name, strings.TrimSpace(string(id)), cwd, r)
+	r.witnesses[s] = r
 	s.Process = r.run(s, r.open(s.ID))
 	r.Prompt(s, prompt)
 	if !r.chooses {
@@ -185,6 +189,20 @@ func (r *realAgent) Interrupt(s *scene.Session) {
 		r.terminals[s.CWD].Press("C-u")
 	}
 	time.Sleep(storesWithin)
+}
+
+// asksModel and screen implement witness.
+func (r *realAgent) asksModel(s *scene.Session) bool {
+	q := r.lastRequest(s)
+	return !q.At.IsZero() && q.Status == 0 && !q.Left
+}
+
+func (r *realAgent) screen(s *scene.Session) (text string, signs *screen.Signs) {
+	terminal := r.terminals[s.CWD]
+	if terminal == nil {
+		return "", nil
+	}
+	return terminal.Screen(), r.signs
 }
 
 // hungUp reports whether the agent has given up the last request of a session.

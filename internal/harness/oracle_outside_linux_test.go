@@ -1,0 +1,92 @@
+package harness
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/harness/screen"
+	"rollcall/internal/must"
+)
+
+// witness tells what a session of a real agent does, from outside: by the model's server and by the agent's own screen. It knows no file of the agent
+// and no rule of its adapter.
+type witness interface {
+	// asksModel reports whether the model's server has a request of the session that is not answered.
+	asksModel(s *scene.Session) bool
+	// screen returns what the session's terminal shows, and the signs of its release; nil: it has no terminal.
+	screen(s *scene.Session) (text string, signs *screen.Signs)
+}
+
+// outside returns what the witnesses say that a session does, and why; "": nothing.
+func (t *harness) outside(x *life) (state screen.State, why string) {
+	w := t.witnesses[x.Session]
+	if w == nil || x.IsSuspended() || x.Truth().Status == adapters.Stopped {
+		return "", ""
+	}
+	if w.asksModel(x.Session) {
+		return screen.Working, "the model's server has its request"
+	}
+	text, signs := w.screen(x.Session)
+	if signs == nil {
+		return "", ""
+	}
+	state, line := signs.Read(text)
+	return state, "its screen shows " + line
+}
+
+// truth returns what is true of a session: what the witnesses of a real agent say, else what was done. known reports whether the outcome is known, too.
+func (t *harness) truth(x *life) (truth scene.Truth, known bool) {
+	done := x.Truth()
+	state, why := t.outside(x)
+	switch state {
+	case "":
+		return done, true
+	case screen.Working:
+		truth.Status = adapters.Working
+	case screen.Permission:
+		truth = scene.Truth{Status: adapters.Waiting, WaitingFor: adapters.ForPermission}
+	case screen.Question:
+		truth = scene.Truth{Status: adapters.Waiting, WaitingFor: adapters.ForQuestion}
+	case screen.Idle:
+		truth.Status = adapters.Idle
+	}
+	if truth.Status == done.Status && truth.WaitingFor == done.WaitingFor {
+		return done, true
+	}
+	t.script.note("%s is %s after its last step, and %s", x.project, done, why)
+	return truth, false
+}
+
+// sandboxPath is what differs between two runs on a screen.
+var sandboxPath = regexp.MustCompile(`/tmp/box-\d+`)
+
+// picture keeps the screens of the sessions, where ROLLCALL_HARNESS_PICTURES names a folder: these are the pictures beside a release's signs.
+func (t *harness) picture() {
+	t.Helper()
+	folder := os.Getenv("ROLLCALL_HARNESS_PICTURES")
+	if folder == "" {
+		return
+	}
+	for _, x := range t.script.lives() {
+		w, truth := t.witnesses[x.Session], x.Truth()
+		if w == nil || x.IsSuspended() || truth.Status == adapters.Stopped {
+			continue
+		}
+		text, _ := w.screen(x.Session)
+		if text == "" {
+			continue
+		}
+		name := string(truth.Status)
+		if truth.WaitingFor != "" {
+			name = string(truth.WaitingFor)
+		}
+		dir := filepath.Join(folder, string(x.Agent))
+		must.Do(t, os.MkdirAll(dir, 0o755))
+		text = strings.ReplaceAll(sandboxPath.ReplaceAllString(text, ""), "/root", "/home/dev") + "\n"
+		must.Do(t, os.WriteFile(filepath.Join(dir, name+".txt"), []byte(text), 0o644))
+	}
+}
