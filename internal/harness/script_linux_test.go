@@ -27,7 +27,7 @@ const mostRows = 15
 
 // seenAfter is after how long a wait can be seen, where that is later than at once: a call that is open may be about to run. An interruption of
 // which no file tells can be seen after the same time, and is looked for now and then.
-var seenAfter = map[adapters.Name]time.Duration{qwen: 2 * time.Second}
+var seenAfter = map[adapters.Name]time.Duration{qwen: 2 * time.Second, gemini: 2 * time.Second}
 
 // agentNames are what the menu and notifications call the agents.
 var agentNames = map[adapters.Name]string{agentname.ClaudeCode: "Claude Code", agentname.Codex: "Codex", agentname.OpenCode: "OpenCode",
