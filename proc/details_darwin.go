@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// errHiddenEnvironment reports that the system withholds the environment of a process, as macOS does for its own programs.
+var errHiddenEnvironment = fmt.Errorf("the system hides the environment of this process: %w", fs.ErrPermission)
+
 // procArgs reads path, arguments and environment. The system refuses them for
 // other users' processes with EINVAL.
 func procArgs(pid int) (procArgs2, error) {

@@ -4,15 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"io/fs"
 	"slices"
 )
 
 var errProcArgs = errors.New("arguments and environment in an unknown form")
-
-// errHiddenEnvironment reports that the system withholds the environment of a process, as macOS does for its own programs.
-var errHiddenEnvironment = fmt.Errorf("the system hides the environment of this process: %w", fs.ErrPermission)
 
 // appleStrings are the names of what macOS itself puts behind the environment of a process (xnu, bsd/kern/kern_exec.c,
 // exec_add_apple_strings).

@@ -16,6 +16,7 @@ import (
 // Kind is what a process is to an agent.
 type Kind uint8
 
+// What a process can be to an agent.
 const (
 	Foreign      Kind = iota // no process of the agent, or one that only started it
 	Helper                   // of the agent, and no conversation: a daemon, another sub-command, a tool in the same program
@@ -102,7 +103,7 @@ func (g *Program) isProgram(table proc.Details, p proc.Process, exe string, seen
 	if matches(g.Tools, first) || g.OwnName && !titled && first != strings.TrimSuffix(program, ".exe") && !versionName.MatchString(first) {
 		seen.As = first
 	}
-	seen.Args = append(words, seen.Line[min(1, len(seen.Line)):]...)
+	seen.Args = slices.Concat(words, seen.Line[min(1, len(seen.Line)):])
 	return true
 }
 

@@ -293,7 +293,8 @@ func (d *discovery) sessionsOf(list []*session) []*session {
 				newest[s.id] = len(out)
 				out = append(out, s)
 			case s.active().After(out[i].active()):
-				s.twins = append(out[i].twins, out[i])
+				s.twins = append(s.twins, out[i].twins...)
+				s.twins = append(s.twins, out[i])
 				out[i] = s
 			default:
 				out[i].twins = append(out[i].twins, s)
