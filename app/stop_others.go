@@ -62,9 +62,9 @@ func (p *StopPlan) inTree(id proc.Identity) bool {
 	return slices.ContainsFunc(p.Tree, func(below proc.Process) bool { return below.Identity == id })
 }
 
-// nameOf returns a session for a message: "01a1fc96 (Codex, working)".
+// nameOf returns a session for a message: "01a1fc96-… (Codex, working)".
 func nameOf(s *Session) string {
-	return fmt.Sprintf("%s (%s, %s)", present.Line(present.ShortID(&s.Session)), present.AgentName(s.Agent), present.Status(s.Session))
+	return fmt.Sprintf("%s (%s, %s)", present.Line(s.ID), present.AgentName(s.Agent), present.Status(s.Session))
 }
 
 // AsksAgain returns the question that a command asks before it carries out a plan that ends more than its session; empty: it ends no other.
