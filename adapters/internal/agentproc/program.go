@@ -96,7 +96,9 @@ func (g *Program) isProgram(table proc.Details, p proc.Process, exe string, seen
 		if !titled || !g.named(p.Comm) { // a process of Node.js that named itself has lost its command line
 			return false
 		}
-	case IsShell(program), !g.named(p.Comm) && !g.named(program) && !g.isVersion(exe):
+	case IsShell(program), len(p.Comm) >= cutName && program != "" && !g.named(program) && !g.isVersion(exe):
+		return false // the name of the process may have been cut, that of its program was not
+	case !g.named(p.Comm) && !g.named(program) && !g.isVersion(exe):
 		return false
 	}
 	first := seen.first()
@@ -120,6 +122,9 @@ func (g *Program) named(name string) bool {
 	return slices.ContainsFunc(g.Names, func(n string) bool { return adapters.IsNamed(name, n) }) ||
 		slices.ContainsFunc(g.Prefixes, func(n string) bool { return strings.HasPrefix(strings.TrimPrefix(name, "."), n) })
 }
+
+// cutName is the length to which Linux cuts the name of a process.
+const cutName = 15
 
 // versionName matches the name of a program that is named by its version: "2.1.332".
 var versionName = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+`)
