@@ -26,7 +26,8 @@ func (s *Sandbox) claudeAgents(r Release) (list []listedByClaude, ok bool) {
 }
 
 // watchForPhantoms compares what Rollcall lists as live with what Claude Code lists, until the returned function is called. A process that ends or starts
-// between the two questions is given time: what Rollcall lists must be in Claude Code's listing before or after it.
+// between the two questions is given time: what Rollcall lists must be in Claude Code's listing before or after it, by its id, or, before a session has
+// written its registry entry, by its process.
 func (s *Sandbox) watchForPhantoms(r Release) (stop func()) {
 	end, done := make(chan struct{}), make(chan struct{})
 	compared := 0
@@ -39,7 +40,7 @@ func (s *Sandbox) watchForPhantoms(r Release) (stop func()) {
 			if err == nil && ok && known {
 				compared++
 				for _, row := range roll.Sessions {
-					is := func(l listedByClaude) bool { return l.SessionID == row.ID && (l.PID == row.PID || l.PID == 0) }
+					is := func(l listedByClaude) bool { return l.PID == row.PID || l.PID == 0 && l.SessionID == row.ID }
 					if !slices.ContainsFunc(before, is) && !slices.ContainsFunc(after, is) {
 						s.t.Errorf("Claude Code does not list %v; it lists %+v, and then %+v", row, before, after)
 					}
@@ -115,7 +116,9 @@ func TestClaudeBackground(t *testing.T) {
 		s.Stays(byID(idle.ID), 5*time.Second, "stopped/completed", "stopped")
 		stop()
 		daemonGone := func() bool { // it ends by itself some time after its last job
-			return !slices.ContainsFunc(s.Processes(), func(p Process) bool { return slices.Contains(p.Args, "daemon") || strings.Contains(strings.Join(p.Args, " "), "--bg-") })
+			return !slices.ContainsFunc(s.Processes(), func(p Process) bool {
+				return slices.Contains(p.Args, "daemon") || strings.Contains(strings.Join(p.Args, " "), "--bg-")
+			})
 		}
 		if err := poll(time.Minute, func() bool {
 			roll, err := s.List()

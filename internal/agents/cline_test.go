@@ -14,7 +14,7 @@ import (
 func openCline(s *Sandbox, r Release, args ...string) (*Terminal, Process) {
 	s.t.Helper()
 	terminal := s.Open(s.Argv(r, append([]string{"--auto-approve", "false", "--tui"}, args...)...)...)
-	agent := s.Descendant(terminal.PID(), "cline")
+	agent := s.Descendant(terminal.PID(), ".cline")
 	terminal.Shows("Auto-approve all disabled")
 	return terminal, agent
 }
@@ -23,7 +23,7 @@ func openCline(s *Sandbox, r Release, args ...string) (*Terminal, Process) {
 func TestClineHub(t *testing.T) {
 	each(t, []Release{ClineNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		openCline(s, r)
-		hub := s.Agent("cline", "--cline-hub-daemon")
+		hub := s.Agent(".cline", "--cline-hub-daemon")
 		s.made(filepath.Join(s.Home, ".cline", "data", "locks", "hub", "production.json"))
 		terminal, _ := openCline(s, r)
 		terminal.Prompt("allow me [[bash touch allowed.txt]]")
@@ -54,7 +54,7 @@ func TestClineHub(t *testing.T) {
 		s.Becomes(session, asked, soon, "working")
 		s.rollcall("interrupt", waiting.ID)
 		s.Becomes(session, time.Now(), soon, "idle/interrupted")
-		if s.Agent("cline", "--cline-hub-daemon").PID != hub.PID || !s.left("never ends") {
+		if s.Agent(".cline", "--cline-hub-daemon").PID != hub.PID || !s.left("never ends") {
 			t.Error("the hub has ended, or the turn goes on")
 		}
 	})
@@ -109,7 +109,7 @@ func TestCline(t *testing.T) {
 		s.Detached(append([]string{"env", "CLINE_SESSION_BACKEND_MODE=local"}, s.Argv(r, "in the background [[delay 60]]")...)...)
 		asked = s.Asked("in the background")
 		alone := s.Becomes(byPrompt("in the background"), asked, soon, "working")
-		s.Signal(s.Agent("cline", "in the background [[delay 60]]"), unix.SIGINT)
+		s.Signal(s.Agent(".cline", "in the background [[delay 60]]"), unix.SIGINT)
 		s.Becomes(byID(alone.ID), time.Now(), soon, "stopped/interrupted")
 	})
 }

@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,8 +25,8 @@ type Release struct {
 	Agent   string // as Rollcall names it
 	Version string
 	lock    string // folder in locks, which pins every package by its hash
-	program string // below node_modules
-	setup   string // script to run with node after the installation; may be empty
+	program string // below the prefix of the installation
+	setup   string // script of a package to run with node after the installation; may be empty
 	newNode bool   // its program runs on Node, as the machine's may be too old for it
 }
 
@@ -32,42 +34,43 @@ type Release struct {
 // were made, and the oldest whose live status Rollcall determines, its floor.
 var (
 	ClaudeNewest = Release{Agent: "claude-code", Version: "2.1.332", lock: "claude-code-2.1.332",
-		program: ".bin/claude", setup: "@anthropic-ai/claude-code/install.cjs"}
+		program: "bin/claude", setup: "@anthropic-ai/claude-code/install.cjs"}
 	ClaudeFloor = Release{Agent: "claude-code", Version: "2.1.152", lock: "claude-code-2.1.152",
-		program: ".bin/claude", setup: "@anthropic-ai/claude-code/install.cjs"}
+		program: "bin/claude", setup: "@anthropic-ai/claude-code/install.cjs"}
 	// ClaudeBelow has a registry that says nothing of the status.
-	ClaudeBelow = Release{Agent: "claude-code", Version: "2.1.100", lock: "claude-code-2.1.100", program: ".bin/claude"}
+	ClaudeBelow = Release{Agent: "claude-code", Version: "2.1.100", lock: "claude-code-2.1.100", program: "bin/claude"}
 
-	CodexNewest = Release{Agent: "codex", Version: "0.171.0", lock: "codex-0.171.0", program: ".bin/codex"}
-	CodexFloor  = Release{Agent: "codex", Version: "0.137.0", lock: "codex-0.137.0", program: ".bin/codex"}
+	CodexNewest = Release{Agent: "codex", Version: "0.171.0", lock: "codex-0.171.0", program: "bin/codex"}
+	CodexFloor  = Release{Agent: "codex", Version: "0.137.0", lock: "codex-0.137.0", program: "bin/codex"}
 	// CodexBelow has no daemon, no database and no task records.
-	CodexBelow = Release{Agent: "codex", Version: "0.80.0", lock: "codex-0.80.0", program: ".bin/codex"}
+	CodexBelow = Release{Agent: "codex", Version: "0.80.0", lock: "codex-0.80.0", program: "bin/codex"}
 
 	OpenCodeNewest = Release{Agent: "opencode", Version: "1.18.33", lock: "opencode-1.18.33",
-		program: ".bin/opencode", setup: "opencode-ai/postinstall.mjs"}
+		program: "bin/opencode", setup: "opencode-ai/postinstall.mjs"}
 	OpenCodeFloor = Release{Agent: "opencode", Version: "1.17.0", lock: "opencode-1.17.0",
-		program: ".bin/opencode", setup: "opencode-ai/postinstall.mjs"}
+		program: "bin/opencode", setup: "opencode-ai/postinstall.mjs"}
 
 	// KiloNewest is the newest program for Linux in the registry, alone: the package @kilocode/cli of its version is not there.
-	KiloNewest = Release{Agent: "kilo", Version: "7.7.9", lock: "kilo-7.7.9", program: "@kilocode/cli-linux-x64/bin/kilo"}
+	KiloNewest = Release{Agent: "kilo", Version: "7.7.9", lock: "kilo-7.7.9", program: "lib/node_modules/@kilocode/cli-linux-x64/bin/kilo"}
 
-	QwenNewest   = Release{Agent: "qwen", Version: "0.24.4", lock: "qwen-0.24.4", program: ".bin/qwen", newNode: true}
-	GeminiNewest = Release{Agent: "gemini", Version: "0.61.0", lock: "gemini-0.61.0", program: ".bin/gemini", newNode: true}
+	QwenNewest   = Release{Agent: "qwen", Version: "0.24.4", lock: "qwen-0.24.4", program: "bin/qwen", newNode: true}
+	GeminiNewest = Release{Agent: "gemini", Version: "0.61.0", lock: "gemini-0.61.0", program: "bin/gemini", newNode: true}
 	// CopilotNewest is a script that starts the program in a package for each system.
-	CopilotNewest = Release{Agent: "copilot", Version: "1.0.102", lock: "copilot-1.0.102", program: ".bin/copilot", newNode: true}
-	// ClineNewest is the program alone: the package cline adds libraries for programs of others.
-	ClineNewest = Release{Agent: "cline", Version: "3.0.65", lock: "cline-3.0.65", program: "@cline/cli-linux-x64/bin/cline"}
+	CopilotNewest = Release{Agent: "copilot", Version: "1.0.102", lock: "copilot-1.0.102", program: "bin/copilot", newNode: true}
+	// ClineNewest is a script that starts the program, which its setup copies to ".cline". The libraries for programs of others that its package adds are
+	// left out of the lock file.
+	ClineNewest = Release{Agent: "cline", Version: "3.0.65", lock: "cline-3.0.65", program: "bin/cline", setup: "cline/postinstall.mjs"}
 
 	// PiNewest is one bundle: what its package names as dependencies is in it, and
 	// left out of the lock file.
-	PiNewest = Release{Agent: "pi", Version: "1.6.0", lock: "pi-1.6.0", program: ".bin/pi", newNode: true}
-	PiFloor  = Release{Agent: "pi", Version: "0.87.0", lock: "pi-0.87.0", program: ".bin/pi", newNode: true}
+	PiNewest = Release{Agent: "pi", Version: "1.6.0", lock: "pi-1.6.0", program: "bin/pi", newNode: true}
+	PiFloor  = Release{Agent: "pi", Version: "0.87.0", lock: "pi-0.87.0", program: "bin/pi", newNode: true}
 
-	OpenClawNewest = Release{Agent: "openclaw", Version: "2026.9.6", lock: "openclaw-2026.9.6", program: ".bin/openclaw", newNode: true}
-	OpenClawFloor  = Release{Agent: "openclaw", Version: "2026.6.1", lock: "openclaw-2026.6.1", program: ".bin/openclaw", newNode: true}
+	OpenClawNewest = Release{Agent: "openclaw", Version: "2026.9.6", lock: "openclaw-2026.9.6", program: "bin/openclaw", newNode: true}
+	OpenClawFloor  = Release{Agent: "openclaw", Version: "2026.6.1", lock: "openclaw-2026.6.1", program: "bin/openclaw", newNode: true}
 
 	// Node is the Node.js that some of the agents ask for.
-	Node = Release{Agent: "node", Version: "24.21.0", lock: "node-24.21.0", program: ".bin/node"}
+	Node = Release{Agent: "node", Version: "24.21.0", lock: "node-24.21.0", program: "bin/node"}
 )
 
 // newest are the newest releases of the agents.
@@ -96,8 +99,11 @@ func (r Release) String() string { return r.Agent + " " + r.Version }
 
 // Program returns the path of the agent's command below the folder given to Install.
 func (r Release) Program(dir string) string {
-	return filepath.Join(dir, r.lock, "node_modules", r.program)
+	return filepath.Join(r.prefix(dir), r.program)
 }
+
+// prefix returns the folder below dir that the release is installed in, as by npm install -g --prefix.
+func (r Release) prefix(dir string) string { return filepath.Join(dir, r.lock+"-global") }
 
 // Argv returns the command line that starts the agent with these arguments.
 func (r Release) Argv(dir string, args ...string) []string {
@@ -158,7 +164,8 @@ func install(ctx context.Context, dir string, r Release) (err error) {
 	}
 	sum := sha256.Sum256(lock)
 	want := []byte(hex.EncodeToString(sum[:]) + "\n")
-	target := filepath.Join(dir, r.lock)
+	target := r.prefix(dir)
+	lib := filepath.Join(target, "lib")
 	stamp := filepath.Join(target, "installed")
 	if have, err := os.ReadFile(stamp); err == nil && bytes.Equal(have, want) {
 		return nil
@@ -166,21 +173,25 @@ func install(ctx context.Context, dir string, r Release) (err error) {
 	if err := os.RemoveAll(target); err != nil {
 		return err
 	}
-	if err := os.Mkdir(target, 0o755); err != nil {
+	if err := os.MkdirAll(lib, 0o755); err != nil {
 		return err
 	}
-	err1 = os.WriteFile(filepath.Join(target, "package.json"), manifest, 0o644)
-	err2 = os.WriteFile(filepath.Join(target, "package-lock.json"), lock, 0o644)
+	err1 = os.WriteFile(filepath.Join(lib, "package.json"), manifest, 0o644)
+	err2 = os.WriteFile(filepath.Join(lib, "package-lock.json"), lock, 0o644)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	// Scripts of packages stay off, since npm is about to forbid them by default;
 	// the one that an agent needs is run by name.
-	if err := run(ctx, target, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"); err != nil {
+	if err := run(ctx, lib, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"); err != nil {
+		return err
+	}
+	if err := linkPrograms(target, manifest); err != nil {
 		return err
 	}
 	if r.setup != "" {
-		if err := run(ctx, target, "node", filepath.Join("node_modules", r.setup)); err != nil {
+		// Cline's changes the files of a hub that runs, and must not find the user's.
+		if err := run(ctx, lib, "env", "-i", "HOME="+target, "PATH="+os.Getenv("PATH"), "npm_config_global=true", "node", filepath.Join("node_modules", r.setup)); err != nil {
 			return err
 		}
 	}
@@ -194,6 +205,38 @@ func install(ctx context.Context, dir string, r Release) (err error) {
 		}
 	}
 	return os.WriteFile(stamp, want, 0o644)
+}
+
+// linkPrograms links the programs of the packages that a manifest asks for where npm install -g, which takes no lock file, has them: in bin.
+func linkPrograms(prefix string, manifest []byte) error {
+	modules, bin := filepath.Join(prefix, "lib", "node_modules"), filepath.Join(prefix, "bin")
+	if err := errors.Join(os.RemoveAll(filepath.Join(modules, ".bin")), os.Mkdir(bin, 0o755)); err != nil {
+		return err
+	}
+	var wanted struct{ Dependencies, OptionalDependencies map[string]string }
+	if err := json.Unmarshal(manifest, &wanted); err != nil {
+		return err
+	}
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(wanted.Dependencies)), slices.Collect(maps.Keys(wanted.OptionalDependencies))) {
+		data, err := os.ReadFile(filepath.Join(modules, name, "package.json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // for another architecture
+		}
+		var p struct{ Bin any }
+		if err := errors.Join(err, json.Unmarshal(data, &p)); err != nil {
+			return err
+		}
+		programs, _ := p.Bin.(map[string]any)
+		if program, one := p.Bin.(string); one {
+			programs = map[string]any{filepath.Base(name): program}
+		}
+		for command, program := range programs {
+			if err := os.Symlink(filepath.Join("..", "lib", "node_modules", name, fmt.Sprint(program)), filepath.Join(bin, command)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // run runs a command and puts what it printed into the error.

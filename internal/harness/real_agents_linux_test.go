@@ -76,7 +76,7 @@ func copilotCLI() *realAgent {
 
 func clineCLI() *realAgent {
 	args := []string{"--auto-approve", "false", "--tui"}
-	return &realAgent{name: cline, release: agents.ClineNewest, comm: "cline", ready: "Auto-approve all disabled", exit: "/exit", escapes: true,
+	return &realAgent{name: cline, release: agents.ClineNewest, comm: ".cline", ready: "Auto-approve all disabled", exit: "/exit", escapes: true,
 		daemon: "--cline-hub-daemon",
 		open:   func(string) []string { return args },
 		reopen: func(id string) []string { return append([]string{"--id", id}, args...) },

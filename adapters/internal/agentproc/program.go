@@ -16,7 +16,7 @@ import (
 // Kind is what a process is to an agent.
 type Kind uint8
 
-// What a process can be to an agent.
+// The kinds of processes.
 const (
 	Foreign      Kind = iota // no process of the agent, or one that only started it
 	Helper                   // of the agent, and no conversation: a daemon, another sub-command, a tool in the same program
