@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// listedByClaude is a session as `claude agents --json` prints it.
-type listedByClaude struct {
+// backgroundRow is a session as `claude agents --json` prints it.
+type backgroundRow struct {
 	PID       int    `json:"pid"`
 	SessionID string `json:"sessionId"`
 }
 
 // claudeAgents asks Claude Code itself which sessions it has. ok is false while its daemon does not answer.
-func (s *Sandbox) claudeAgents(r Release) (list []listedByClaude, ok bool) {
+func (s *Sandbox) claudeAgents(r Release) (list []backgroundRow, ok bool) {
 	output, err := s.run(r, "agents", "--json").Output()
 	if err != nil {
 		return nil, false
@@ -40,7 +40,7 @@ func (s *Sandbox) watchForPhantoms(r Release) (stop func()) {
 			if err == nil && ok && known {
 				compared++
 				for _, row := range roll.Sessions {
-					is := func(l listedByClaude) bool { return l.PID == row.PID || l.PID == 0 && l.SessionID == row.ID }
+					is := func(l backgroundRow) bool { return l.PID == row.PID || l.PID == 0 && l.SessionID == row.ID }
 					if !slices.ContainsFunc(before, is) && !slices.ContainsFunc(after, is) {
 						s.t.Errorf("Claude Code does not list %v; it lists %+v, and then %+v", row, before, after)
 					}
