@@ -31,6 +31,8 @@ type discovery struct {
 
 	sessions map[string]*session // that have a process, an entry or a part in the query
 	others   []*file             // transcripts of other sessions
+	twins    map[string][]*file  // further transcripts of sessions, as in another home
+	dirs     []string            // all project folders
 	found    int                 // transcripts that the answer needs
 	late     int                 // those of them for which there was no time
 	projects string              // the folder of the last of them
@@ -61,6 +63,7 @@ type session struct {
 	facts facts
 	sums  *totals
 	spent *kit.Account // what counts for it; nil: not known, or not asked for
+	of    *session     // it is a further transcript of this one
 }
 
 type liveEntry struct {
@@ -277,7 +280,9 @@ func (d *discovery) newestOthers() []*file {
 	seen := make(map[string]bool, len(d.others))
 	return slices.DeleteFunc(d.others, func(f *file) bool {
 		again := seen[f.id] || d.sessions[f.id] != nil
-		seen[f.id] = true
+		if seen[f.id] = true; again {
+			d.twin(f)
+		}
 		return again
 	})
 }

@@ -56,17 +56,24 @@ func (d *discovery) sum(ctx context.Context, s *session) error {
 // settle finds which of the answers in the transcripts of sessions and of their sub-agents count for which session.
 func (d *discovery) settle(ctx context.Context, list []*session) {
 	folders := map[string]*folder{}
+	in := func(dir string) *folder {
+		if folders[dir] == nil {
+			folders[dir] = &folder{discovery: d, dir: dir, sessions: map[string]*session{}}
+		}
+		return folders[dir]
+	}
+	if len(d.query.IDs) == 0 {
+		for _, dir := range d.dirs {
+			in(dir)
+		}
+	}
 	var accounts []*kit.Account
-	for _, s := range list {
+	further := d.furtherOf(ctx, list)
+	for _, s := range slices.Concat(list, further) {
 		if s.sums == nil || s.sums.unsure {
 			continue
 		}
-		f := folders[s.file.dir]
-		if f == nil {
-			f = &folder{discovery: d, dir: s.file.dir, sessions: map[string]*session{}}
-			folders[f.dir] = f
-		}
-		f.sessions[s.id] = s
+		in(s.file.dir).sessions[s.id] = s
 		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.sums.ledger.Ledger}, Last: s.facts.active, Model: s.facts.model, CWD: s.facts.cwd, Branch: s.facts.branch}
 		accounts = append(accounts, s.spent)
 	}
@@ -81,9 +88,38 @@ func (d *discovery) settle(ctx context.Context, list []*session) {
 		f.addAgents()
 	}
 	d.answer.Settle(accounts)
+	for _, o := range further {
+		if s := o.of; s.spent != nil && o.spent != nil {
+			home := rootOf(o.file.path)
+			if home == rootOf(s.file.path) {
+				home = ""
+			}
+			s.spent.Usage = kit.JoinUsage(s.spent.Usage, o.spent.Usage, home)
+		}
+	}
 }
 
-// folder is a project folder with sessions of the answer.
+// furtherOf returns the further transcripts of sessions, each as a session.
+func (d *discovery) furtherOf(ctx context.Context, list []*session) (further []*session) {
+	for _, s := range list {
+		for _, f := range d.twins[s.id] {
+			if f.path != s.file.path {
+				further = append(further, &session{id: s.id, file: f, of: s})
+			}
+		}
+	}
+	agentfile.Parallel(len(further), func(i int) {
+		o := further[i]
+		if o.sums = d.sumsOfAgent(ctx, o.file.path); o.sums == nil {
+			d.answer.LeaveOut(kit.NotReadable, 1)
+			return
+		}
+		o.facts = facts{active: o.sums.answered, model: o.sums.at.model, cwd: o.sums.at.cwd, branch: o.sums.at.branch}
+	})
+	return further
+}
+
+// folder is a project folder.
 type folder struct {
 	*discovery
 	dir      string
@@ -101,11 +137,12 @@ type agentTranscript struct {
 func (f *folder) list() {
 	names, err := readNames(f.ctx, f.dir)
 	f.answer.Problem(err)
+	all := len(f.query.IDs) == 0
 	for _, name := range names {
 		switch {
 		case isAgentTranscript(name):
 			f.agents = append(f.agents, &agentTranscript{path: filepath.Join(f.dir, name)})
-		case f.sessions[name] != nil:
+		case f.sessions[name] != nil, all && kit.Is(name) && !slices.Contains(names, name+".jsonl"):
 			f.listAgents(name, filepath.Join(f.dir, name, "subagents"), 0)
 		}
 	}
@@ -164,8 +201,8 @@ func (f *folder) addAgents() {
 		}
 		if s := f.sessions[a.session]; s != nil {
 			s.spent.Agents = append(s.spent.Agents, &a.sums.ledger.Ledger)
-		} else if a.session != "" && !f.exists(a.session) {
-			f.answer.LeaveOut(kit.NoSession, 1)
+		} else if a.session != "" && !a.sums.answered.Before(f.query.Since) && !f.exists(a.session) {
+			f.answer.LeaveOutAll(kit.NoSession, &a.sums.ledger.Ledger)
 		}
 	}
 }

@@ -3,10 +3,13 @@ package claudecode
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
 	"rollcall/internal/must"
 )
 
@@ -47,6 +50,63 @@ func TestSubAgentsCount(t *testing.T) {
 		if turns, _ := s.Turns(); turns != 1 {
 			t.Errorf("%d turns", turns)
 		}
+	}
+}
+
+// The record of an answer that has the reason for its end counts, also if another one states more; without such a record the largest counts.
+func TestFinalRecordCounts(t *testing.T) {
+	w := newFixture(t)
+	of := func(message, stop string, input, output int) string {
+		return fmt.Sprintf(`{"type":"assistant","timestamp":"2026-11-21T05:00:0%d.000Z","message":{"id":%q,"model":"m","content":[{"type":"text","text":"x"}],"stop_reason":%s,"usage":{"input_tokens":%d,"output_tokens":%d}}}`+"\n",
+			output%10, message, stop, input, output)
+	}
+	w.transcript(1, promptLine("go"), of("m1", "null", 9000, 1), of("m1", `"end_turn"`, 50, 7), of("m1", "null", 9000, 3),
+		of("m2", "null", 100, 1), of("m2", "null", 100, 20), of("m1", "null", 9000, 9))
+	for _, q := range []adapters.Query{{Totals: true}, {Totals: true, Usage: true}} {
+		sessions, _, err := w.discover(q)
+		must.Do(t, err)
+		s := sessions[id(1)]
+		var used adapters.Tokens
+		for _, u := range s.Usage {
+			used.Add(u.Tokens)
+		}
+		if want := (adapters.Tokens{Input: 150, Output: 27}); *s.Tokens != want || q.Usage && used != want {
+			t.Errorf("%+v, used %+v, want %+v", *s.Tokens, used, want)
+		}
+	}
+}
+
+// The sub-agents of sessions that are gone count nowhere, also in a folder without any session, and left_out has how many answers they gave.
+func TestAgentsWithoutTheirSession(t *testing.T) {
+	w := newFixture(t)
+	w.transcript(1, promptLine("go"), doneLine("m1"))
+	for n, folder := range map[int]string{2: slug, 3: "-gone"} {
+		w.write(w.path("projects", folder, id(n), "subagents", "agent-1.jsonl"), agentLine(n, fmt.Sprint("a", n), "haiku")+agentLine(n, fmt.Sprint("b", n), "haiku"))
+	}
+	roll, err := New(w.config).Discover(t.Context(), adapters.Query{Totals: true, Usage: true})
+	must.Do(t, err)
+	if l := roll.Ledger; len(roll.Sessions) != 1 || l.LeftOut[kit.NoSession] != 2 || l.LeftOutAnswers[kit.NoSession] != 4 {
+		t.Errorf("%d sessions, %+v", len(roll.Sessions), l)
+	}
+}
+
+// A session that goes on in two homes counts in both, its common beginning once.
+func TestTwoHomesCount(t *testing.T) {
+	w := newFixture(t)
+	other := t.TempDir()
+	w.transcript(1, promptLine("go"), doneLine("m1"), doneLine("m2"))
+	must.Do(t, os.MkdirAll(filepath.Join(other, "projects", slug), 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(other, "projects", slug, id(1)+".jsonl"), []byte(promptLine("go")+doneLine("m1")+doneLine("m3")+doneLine("m4")), 0o600))
+	w.config.Homes = func() []string { return []string{other} }
+	roll, err := New(w.config).Discover(t.Context(), adapters.Query{Totals: true, Usage: true})
+	must.Do(t, err)
+	homes, answers := map[string]int{}, 0
+	for _, u := range roll.Sessions[0].Usage {
+		homes[u.Home] += u.Answers
+		answers += u.Answers
+	}
+	if len(roll.Sessions) != 1 || answers != 4 || len(homes) != 2 {
+		t.Errorf("%d sessions, %v", len(roll.Sessions), homes)
 	}
 }
 

@@ -57,6 +57,7 @@ func (d *discovery) transcripts(root string) {
 	defer end()
 	dirs, problem := projectFolders(ctx, root)
 	d.answer.Problem(problem)
+	d.dirs = append(d.dirs, dirs...)
 	found := make([]listing, len(dirs))
 	agentfile.Parallel(len(dirs), func(i int) {
 		found[i] = d.adapter.listProject(ctx, examining, dirs[i], func(id string) bool { return all || known[id] }, known)
@@ -75,7 +76,7 @@ func (d *discovery) transcripts(root string) {
 		}
 		for j := range l.files {
 			if f := &l.files[j]; known[f.id] {
-				d.session(f.id).setFile(f)
+				d.twin(d.session(f.id).setFile(f))
 			} else if !f.info.ModTime().Before(d.query.Since) {
 				d.others = append(d.others, f)
 			}
@@ -91,11 +92,24 @@ func (d *discovery) liveOnly() bool {
 }
 
 // setFile sets the session's transcript: of several files, the one that was written
-// last.
-func (s *session) setFile(f *file) {
-	if s.file == nil || f.info.ModTime().After(s.file.info.ModTime()) {
-		s.file = f
+// last. It returns the other one, if there is one.
+func (s *session) setFile(f *file) (other *file) {
+	if s.file != nil && !f.info.ModTime().After(s.file.info.ModTime()) {
+		return f
 	}
+	other, s.file = s.file, f
+	return other
+}
+
+// twin notes a further transcript of a session.
+func (d *discovery) twin(f *file) {
+	if f == nil {
+		return
+	}
+	if d.twins == nil {
+		d.twins = map[string][]*file{}
+	}
+	d.twins[f.id] = append(d.twins[f.id], f)
 }
 
 // listing holds the transcripts that were found in a project folder.

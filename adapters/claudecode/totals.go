@@ -166,9 +166,10 @@ func isIrrelevantType(typ []byte) bool {
 // answer adds one block of an answer. Each block is a separate line that repeats the usage of the whole answer.
 func (t *totals) answer(f *sumFields) {
 	e := kit.Entry{At: agentfile.Time(f.at)}
-	var id, usage, model []byte
-	_ = agentfile.Members(f.message, agentfile.Into("id", &id), agentfile.Into("usage", &usage), agentfile.Into("model", &model))
-	e.ID = hash(id)
+	var id, usage, model, stop []byte
+	_ = agentfile.Members(f.message, agentfile.Into("id", &id), agentfile.Into("usage", &usage), agentfile.Into("model", &model), agentfile.Into("stop_reason", &stop))
+	// Of the records of an answer, the one with the reason for its end has what it used (2.1.81): a server in the style of Ollama states less then.
+	e.ID, e.Final = hash(id), !agentfile.Null(stop)
 	var ok bool
 	if e.Tokens, ok = tokens(usage); !ok {
 		return

@@ -213,11 +213,17 @@ func (a *Answer) AddOnce(s adapters.Session, reason string, isLive func(*adapter
 	if live, was := isLive(&s), isLive(known); live && !was || live == was && s.LastActivityAt.After(known.LastActivityAt) {
 		*known, s = s, *known
 	}
-	for _, u := range s.Usage { // each answer counts once, here or there
-		u.Home = cmp.Or(u.Home, s.Home)
-		known.Usage = append(slices.Clip(known.Usage), u)
+	known.Usage = JoinUsage(known.Usage, s.Usage, s.Home) // each answer counts once, here or there
+}
+
+// JoinUsage returns what counts for a session that goes on in two homes: list and what was used in a further home.
+func JoinUsage(list, more []adapters.Usage, home string) []adapters.Usage {
+	for _, u := range more {
+		u.Home = cmp.Or(u.Home, home)
+		list = append(slices.Clip(list), u)
 	}
-	slices.SortStableFunc(known.Usage, func(x, y adapters.Usage) int { return x.At.Compare(y.At) })
+	slices.SortStableFunc(list, func(x, y adapters.Usage) int { return x.At.Compare(y.At) })
+	return list
 }
 
 // Has reports whether the answer has a session with that id.

@@ -13,6 +13,7 @@ import (
 type Entry struct {
 	ID                 uint64 // of the answer, the same in each of its copies; 0: a copy of it can't be recognised
 	Copied             bool   // the record shows that the answer was given in another session
+	Final              bool   // the record shows that the answer had ended: what others state of it does not count
 	At                 time.Time
 	Model, CWD, Branch string // where the answer was given; empty: those of the session
 	Tokens             adapters.Tokens
@@ -41,6 +42,7 @@ type place struct{ model, cwd, branch string }
 type entry struct {
 	id      uint64
 	copied  bool
+	final   bool
 	place   int
 	step    int64 // of adapters.UsageStep since 1970; 0: not known
 	tokens  adapters.Tokens
@@ -69,13 +71,13 @@ func (l *Ledger) Answer(e Entry) {
 	l.Add(e)
 }
 
-// Add adds an entry. A record that repeats the id of the last entry is a later block of the same answer: the larger counts are
-// the more complete ones.
+// Add adds an entry. A record that repeats the id of the last entry is a later block of the same answer: what the final one states counts, and before that the
+// larger counts are the more complete ones.
 func (l *Ledger) Add(e Entry) {
 	if e.Tokens == (adapters.Tokens{}) && e.CostUSD == 0 && e.Turns == 0 {
 		return
 	}
-	n := entry{id: e.ID, copied: e.Copied, place: l.place(place{e.Model, e.CWD, e.Branch}), tokens: e.Tokens, usd: e.CostUSD, turns: e.Turns, answers: answersIn(e.Tokens)}
+	n := entry{id: e.ID, copied: e.Copied, final: e.Final, place: l.place(place{e.Model, e.CWD, e.Branch}), tokens: e.Tokens, usd: e.CostUSD, turns: e.Turns, answers: answersIn(e.Tokens)}
 	if !e.At.IsZero() {
 		n.step = e.At.Unix() / int64(adapters.UsageStep/time.Second)
 	}
@@ -97,7 +99,12 @@ func answersIn(t adapters.Tokens) int {
 
 // merge adds another record of the same answer.
 func (e *entry) merge(o *entry) {
-	e.tokens = e.tokens.Combine(o.tokens, func(a, b int64) int64 { return max(a, b) })
+	switch {
+	case e.final == o.final:
+		e.tokens = e.tokens.Combine(o.tokens, func(a, b int64) int64 { return max(a, b) })
+	case o.final:
+		e.tokens, e.final = o.tokens, true
+	}
 	e.usd, e.turns, e.copied = max(e.usd, o.usd), max(e.turns, o.turns), e.copied && o.copied
 	e.answers = max(e.answers, o.answers)
 }
@@ -130,7 +137,7 @@ func (l *Ledger) flush() {
 		l.ids = binary.LittleEndian.AppendUint64(l.ids, e.id)
 	}
 	l.packed.add(&e)
-	e.id, e.copied = 0, false
+	e.id, e.copied, e.final = 0, false, false
 	switch {
 	case l.sum == (entry{}):
 		l.sum = e
@@ -187,11 +194,12 @@ const (
 	hasTurns
 	hasReasoning
 	isSum
+	isFinal
 )
 
 func (p *packed) add(e *entry) {
 	to, flags := p.bytes, byte(0)
-	for i, is := range []bool{e.id != 0, e.copied, e.usd != 0, e.turns != 0, e.tokens.Reasoning != 0, e.answers != answersIn(e.tokens)} {
+	for i, is := range []bool{e.id != 0, e.copied, e.usd != 0, e.turns != 0, e.tokens.Reasoning != 0, e.answers != answersIn(e.tokens), e.final} {
 		if is {
 			flags |= 1 << i
 		}
@@ -222,7 +230,7 @@ func (p *packed) each(ids []byte, places int, do func(e *entry)) {
 	var e entry
 	for step := int64(0); len(from) > 0; do(&e) {
 		flags := from[0]
-		from, e = from[1:], entry{copied: flags&isCopied != 0}
+		from, e = from[1:], entry{copied: flags&isCopied != 0, final: flags&isFinal != 0}
 		if flags&hasID != 0 && len(ids) >= 8 {
 			e.id, ids = binary.LittleEndian.Uint64(ids), ids[8:]
 		}
@@ -278,17 +286,22 @@ func TokensOf(ledgers ...*Ledger) (sum adapters.Tokens) {
 		}
 		return sum
 	}
-	once := make(map[uint64]adapters.Tokens)
+	once := make(map[uint64]*entry)
 	for _, l := range ledgers {
 		l.each(func(e *entry) {
-			more := e.tokens
-			if e.id != 0 {
-				before := once[e.id]
-				all := before.Combine(e.tokens, func(a, b int64) int64 { return max(a, b) })
-				once[e.id], more = all, all.Minus(before)
+			switch first := once[e.id]; {
+			case e.id == 0:
+				sum.Add(e.tokens)
+			case first == nil:
+				one := *e
+				once[e.id] = &one
+			default:
+				first.merge(e)
 			}
-			sum.Add(more)
 		})
+	}
+	for _, e := range once {
+		sum.Add(e.tokens)
 	}
 	return sum
 }
