@@ -66,7 +66,8 @@ func parseMessages(body []byte) (wireRequest, error) {
 	for name := range m.OutputConfig.Format.Schema.Properties {
 		r.structured = name
 	}
-	r.side = !slices.ContainsFunc(m.Tools, func(t wireTool) bool { return t.Name == "Bash" })
+	_, offered := chatTool(m.Tools, messagesShellNames...)
+	r.side = !offered
 	for _, message := range slices.Backward(m.Messages) {
 		if message.Role != "user" {
 			continue
@@ -117,14 +118,18 @@ func failMessages(status int) any {
 		"error": map[string]string{"type": kind, "message": fmt.Sprintf("mock failure %d", status)}}
 }
 
+// messagesShellNames are the names of the shell tools of Claude Code and, with a provider of this API, of Copilot.
+var messagesShellNames = []string{"Bash", "bash"}
+
 // messagesTool returns the tool call that a plan asks for, or nil.
-func messagesTool(p plan) map[string]any {
+func messagesTool(tools []wireTool, p plan) map[string]any {
 	call := func(name string, input map[string]any) map[string]any {
 		return map[string]any{"type": "tool_use", "id": newID("toolu_"), "name": name, "input": input}
 	}
 	switch p.tool {
 	case shellTool:
-		return call("Bash", map[string]any{"command": p.argument, "description": "Run a command"})
+		shell, _ := chatTool(tools, messagesShellNames...)
+		return call(shell.Name, map[string]any{"command": p.argument, "description": "Run a command"})
 	case agentTool:
 		return call("Agent", map[string]any{"description": "Run a child", "prompt": p.argument,
 			"subagent_type": "general-purpose"})
@@ -149,7 +154,7 @@ func writeMessages(w http.ResponseWriter, r wireRequest, p plan) error {
 	}
 	content := []map[string]any{{"type": "text", "text": p.text}}
 	stop := "end_turn"
-	if tool := messagesTool(p); tool != nil {
+	if tool := messagesTool(r.tools, p); tool != nil {
 		content, stop = append(content, tool), "tool_use"
 	}
 	message := map[string]any{"id": newID("msg_"), "type": "message", "role": "assistant", "model": r.model,
@@ -182,8 +187,9 @@ func setLimits(h http.Header, limits []float64) {
 }
 
 func messagesUsage(u usage, output int) map[string]int {
+	used := u.ofMessages()
 	return map[string]int{"input_tokens": u.input, "output_tokens": output,
-		"cache_read_input_tokens": cacheReadTokens, "cache_creation_input_tokens": cacheWriteTokens}
+		"cache_read_input_tokens": used.CacheRead, "cache_creation_input_tokens": used.CacheWrite}
 }
 
 // streamMessage sends a message in the order of events that the API documents.

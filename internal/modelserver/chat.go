@@ -194,9 +194,10 @@ func streamChat(out *eventStream, r wireRequest, completion, message, usage map[
 }
 
 func chatUsage(u usage) map[string]any {
+	used := u.ofOpenAI()
 	return map[string]any{
-		"prompt_tokens": u.input, "prompt_tokens_details": map[string]int{"cached_tokens": min(cachedTokens, u.input)},
-		"completion_tokens": u.output, "completion_tokens_details": map[string]int{"reasoning_tokens": min(reasoningTokens, u.output)},
+		"prompt_tokens": u.input, "prompt_tokens_details": map[string]int{"cached_tokens": used.CacheRead},
+		"completion_tokens": u.output, "completion_tokens_details": map[string]int{"reasoning_tokens": used.Reasoning},
 		"total_tokens": u.input + u.output,
 	}
 }

@@ -7,10 +7,35 @@ import (
 	"time"
 )
 
-// usage is what an answer states to have cost, in tokens.
-type usage struct{ input, output int }
+// usage is what an answer states to have cost, in tokens. The Messages API states what the cache gave and got beside the input, the others the first as a
+// part of it, and nothing of the second. What is negative is as usual for the API.
+type usage struct{ input, output, cached, written, reasoning int }
 
-var defaultUsage = usage{input: 100, output: 20}
+var defaultUsage = usage{100, 20, -1, -1, -1}
+
+// orUsual returns n, or what is usual if it is negative.
+func orUsual(n, usual int) int {
+	if n < 0 {
+		return usual
+	}
+	return n
+}
+
+func (u usage) ofMessages() Used {
+	return Used{Input: u.input, CacheRead: orUsual(u.cached, cacheReadTokens), CacheWrite: orUsual(u.written, cacheWriteTokens), Output: u.output}
+}
+
+func (u usage) ofOpenAI() Used {
+	cached := min(orUsual(u.cached, cachedTokens), u.input)
+	return Used{Input: u.input - cached, CacheRead: cached, Output: u.output, Reasoning: min(orUsual(u.reasoning, reasoningTokens), u.output)}
+}
+
+func (u usage) ofGemini() Used {
+	used := u.ofOpenAI()
+	used.Reasoning = orUsual(u.reasoning, reasoningTokens)
+	used.Output += used.Reasoning
+	return used
+}
 
 // toolKind is which of the agent's tools an answer calls.
 type toolKind int
@@ -132,13 +157,15 @@ func parseLimits(argument string) (limits []float64) {
 func parseUsage(argument string) usage {
 	fields := strings.Fields(argument)
 	u := defaultUsage
-	if len(fields) != 2 {
+	if len(fields) != 2 && len(fields) != 5 {
 		return u
 	}
-	input, err1 := strconv.Atoi(fields[0])
-	output, err2 := strconv.Atoi(fields[1])
-	if err1 == nil && err2 == nil && input >= 0 && output >= 0 {
-		u = usage{input, output}
+	for i, into := range []*int{&u.input, &u.output, &u.cached, &u.written, &u.reasoning}[:len(fields)] {
+		n, err := strconv.Atoi(fields[i])
+		if err != nil || n < 0 {
+			return defaultUsage
+		}
+		*into = n
 	}
 	return u
 }

@@ -16,6 +16,7 @@
 //	[[fail 429 3600]]   answer with that status, to be tried again after 3600 s
 //	[[limits 93 17]]    state that 93 % of 5 hours and 17 % of a week are used (Messages API of a subscription)
 //	[[usage 111 22]]    state 111 input and 22 output tokens
+//	[[usage 111 22 9 7 3]]  and 9 read from a cache, 7 written to it (Messages API) and 3 of reasoning (the other APIs)
 //	[[title s17]]       answer a request for a title with "s17"
 //
 // A result of a tool is answered with "Done." and anything else with "Mock

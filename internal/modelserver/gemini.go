@@ -59,7 +59,7 @@ func (s *Server) gemini(w http.ResponseWriter, r *http.Request) {
 		return writeGemini(w, r, p, schema)
 	}, func(status int) any {
 		return map[string]any{"error": map[string]any{"code": status, "message": fmt.Sprintf("mock failure %d", status), "status": "INTERNAL"}}
-	})(w, r)
+	}, usage.ofGemini)(w, r)
 }
 
 func (m *geminiRequest) request() (r wireRequest) {
@@ -125,10 +125,11 @@ func writeGemini(w http.ResponseWriter, r wireRequest, p plan, schema *geminiSch
 	case call != nil:
 		parts = []any{call}
 	}
+	used := p.usage.ofGemini()
 	answer := map[string]any{"modelVersion": r.model, "candidates": []any{map[string]any{"index": 0, "finishReason": "STOP",
 		"content": map[string]any{"role": "model", "parts": parts}}},
-		"usageMetadata": map[string]int{"promptTokenCount": p.usage.input, "cachedContentTokenCount": min(cachedTokens, p.usage.input),
-			"candidatesTokenCount": p.usage.output, "thoughtsTokenCount": reasoningTokens, "totalTokenCount": p.usage.input + p.usage.output + reasoningTokens}}
+		"usageMetadata": map[string]int{"promptTokenCount": p.usage.input, "cachedContentTokenCount": used.CacheRead,
+			"candidatesTokenCount": p.usage.output, "thoughtsTokenCount": used.Reasoning, "totalTokenCount": p.usage.input + used.Output}}
 	if r.stream {
 		newEventStream(w).sendData(answer)
 		return nil

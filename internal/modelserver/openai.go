@@ -214,9 +214,10 @@ func writeResponses(w http.ResponseWriter, r wireRequest, p plan) error {
 }
 
 func responsesUsage(u usage) map[string]any {
+	used := u.ofOpenAI()
 	return map[string]any{
-		"input_tokens": u.input, "input_tokens_details": map[string]int{"cached_tokens": min(cachedTokens, u.input)},
-		"output_tokens": u.output, "output_tokens_details": map[string]int{"reasoning_tokens": min(reasoningTokens, u.output)},
+		"input_tokens": u.input, "input_tokens_details": map[string]int{"cached_tokens": used.CacheRead},
+		"output_tokens": u.output, "output_tokens_details": map[string]int{"reasoning_tokens": used.Reasoning},
 		"total_tokens": u.input + u.output,
 	}
 }

@@ -31,6 +31,15 @@ type Request struct {
 	Status int    // of the answer; 0 while it is being delayed or when the client left
 	Left   bool   // the client hung up before the answer
 	Output int    // tokens that the answer states
+	Model  string // that was asked
+	Used   Used   // all that the answer states, or would have
+	Mark   string // see Server.Mark
+}
+
+// Used is what an answer states, in tokens.
+type Used struct {
+	Input, CacheRead, CacheWrite int // Input is what came from no cache
+	Output, Reasoning            int // Output includes the reasoning, whatever the API states
 }
 
 // Server answers agents. Its methods are safe for concurrent use.
@@ -42,6 +51,7 @@ type Server struct {
 	mu       sync.Mutex
 	requests []Request
 	observe  func(path string, body []byte)
+	mark     string
 	released map[string]chan string // see Release
 }
 
@@ -124,6 +134,13 @@ func (s *Server) held(ctx context.Context, p *plan) error {
 	}
 }
 
+// Mark has the requests from now on carry a mark, such as the home of the agent that a test runs.
+func (s *Server) Mark(mark string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mark = mark
+}
+
 // Requests returns the requests so far, oldest first.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
@@ -141,9 +158,9 @@ func (s *Server) Observe(f func(path string, body []byte)) {
 
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/messages", s.conversation(parseMessages, writeMessages, failMessages))
-	mux.HandleFunc("POST /v1/responses", s.conversation(parseResponses, writeResponses, failResponses))
-	mux.HandleFunc("POST /v1/chat/completions", s.conversation(parseChat, writeChat, failChat))
+	mux.HandleFunc("POST /v1/messages", s.conversation(parseMessages, writeMessages, failMessages, usage.ofMessages))
+	mux.HandleFunc("POST /v1/responses", s.conversation(parseResponses, writeResponses, failResponses, usage.ofOpenAI))
+	mux.HandleFunc("POST /v1/chat/completions", s.conversation(parseChat, writeChat, failChat, usage.ofOpenAI))
 	mux.HandleFunc("POST /v1/messages/count_tokens", s.fixed(map[string]int{"input_tokens": defaultUsage.input}))
 	mux.HandleFunc("POST /v1beta/models/{call}", s.gemini)
 	mux.HandleFunc("GET /v1/models", s.fixed(modelList()))
@@ -192,6 +209,7 @@ func (s *Server) conversation(
 	parse func([]byte) (wireRequest, error),
 	answer func(http.ResponseWriter, wireRequest, plan) error,
 	fail func(status int) any,
+	used func(usage) Used,
 ) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -207,7 +225,7 @@ func (s *Server) conversation(
 		}
 		p := planFor(request.question)
 		done := s.begin(Request{Method: r.Method, Path: r.URL.Path, Prompt: request.prompt,
-			Side: request.side, Tool: request.toolResult, Output: p.usage.output})
+			Side: request.side, Tool: request.toolResult, Output: p.usage.output, Model: request.model, Used: used(p.usage)})
 		if wait(r.Context(), p.delay) != nil || s.held(r.Context(), &p) != nil {
 			done(0)
 			return
@@ -243,7 +261,7 @@ func (s *Server) show(path string, body []byte) {
 func (s *Server) begin(r Request) (done func(status int)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.At = time.Now()
+	r.At, r.Mark = time.Now(), s.mark
 	s.requests = append(s.requests, r)
 	at := len(s.requests) - 1
 	return func(status int) {
