@@ -177,8 +177,10 @@ func responsesOutput(r wireRequest, p plan) ([]map[string]any, error) {
 	case askTool:
 		call, err := userInputCall(r.tools)
 		return []map[string]any{call}, err
-	case agentTool:
-		return nil, errors.New("the Responses API has no such directive")
+	case agentTool: // Codex 0.169
+		arguments, err := jsonText(map[string]string{"task_name": "sub_job", "message": p.argument})
+		return []map[string]any{{"type": "function_call", "id": newID("fc_"), "call_id": newID("call_"), "status": "completed",
+			"name": "spawn_agent", "namespace": "collaboration", "arguments": arguments}}, err
 	}
 	if r.structured != "" {
 		text, err := json.Marshal(map[string]string{r.structured: p.text})
