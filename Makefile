@@ -63,7 +63,7 @@ RACE     := -race $(patsubst %,-gcflags=%=-race=false,$(UNWATCHED))
 # So many packages are tested at once: two more than there are processors, since many tests wait.
 AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 
-.PHONY: help setup setup-run check test-fast build headless man windows run test test-go test-crash test-agents test-agents-all harness one-answer one-key vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest shots stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
+.PHONY: help setup setup-run check test-fast build headless man windows run test test-go test-crash test-agents test-agents-all harness one-answer one-key numbers vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest shots stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -164,6 +164,9 @@ harness: $(if $(filter real,$(AGENTS)),setup) ## do random things to agents (AGE
 	go build -tags $(DESKTOP),faults -o $(BUILD)/rollcall-harness .
 	ROLLCALL_HARNESS=$(HARNESS) ROLLCALL_HARNESS_STEPS=$(STEPS) ROLLCALL_HARNESS_SEED=$(SEED) ROLLCALL_HARNESS_AGENTS=$(AGENTS) \
 		ROLLCALL_HARNESS_BINARY=../../$(BUILD)/rollcall-harness go test -tags agents -count=1 -timeout 0 -run '^TestHarness$$' -v ./internal/harness
+
+numbers: setup ## have each real agent (AGENT: one of them) do STEPS (30) things by SEED (1), and compare what usage counts with what the model server answered
+	SEED=$(or $(SEED),1) ROLLCALL_NUMBERS=$(or $(STEPS),30) ROLLCALL_NUMBERS_AGENT=$(AGENT) go test -tags agents -count=1 -timeout 0 -run '^TestNumbers$$' -v ./internal/agents
 
 one-answer: ## after each of STEPS (10000) random steps by SEED (1), compare a core that runs on with one that begins and with a process, all fields
 	ROLLCALL_ONE_ANSWER=$(or $(STEPS),10000) ROLLCALL_HARNESS_SEED=$(SEED) go test -count=1 -timeout 0 -run '^TestOneAnswer$$' -v ./internal/harness

@@ -34,15 +34,16 @@ func (t *transcript) load() {
 }
 
 // save keeps what was read for other processes; read is the number of bytes that were read for
-// it. An unfinished last line, a text that no list shows, is not kept: such a transcript is read again.
+// it. An unfinished last line, a text that no list shows, is not kept: it alone is read again.
 func (t *transcript) save(read int64) {
+	state := t.State
 	if t.rest != nil {
-		return
+		state = t.Complete()
 	}
 	if t.sums.tokensAt != t.sums.next {
 		t.sums.count()
 	}
-	known := savedTranscript{t.State, t.facts, t.sums}
+	known := savedTranscript{state, t.facts, t.sums}
 	t.saved.Store(t.Path, &known, &known.sums.ledger, read)
 	t.sums.ledger = known.sums.ledger
 }

@@ -284,8 +284,8 @@ func (n *tailNeeds) note(r *record) {
 	n.prompt = n.prompt || r.human && r.kind == prompted
 }
 
-// settles reports whether no record before r matters to the turn's state. An answer consists of
-// several records, one for each of its calls: the first of them settles the state.
+// settles reports whether no record before r matters to the turn. An answer consists of several records, between which there can be results of its calls: the
+// first of them has what the model said, so that only a record before it settles the turn.
 func (n *tailNeeds) settles(r *record) bool {
 	switch r.kind {
 	case prompted, answered, toolResult, interrupted, abandoned:
@@ -302,13 +302,11 @@ func (n *tailNeeds) settles(r *record) bool {
 		return true
 	case interrupted, abandoned:
 		return true
-	case toolResult:
-		return n.answered
 	case answered:
 		if r.synthetic && !r.failed {
 			return false
 		}
-		if r.failed || r.stop == "end_turn" || r.stop == "stop_sequence" || n.answered && r.message != n.answer {
+		if r.failed || n.answered && r.message != n.answer {
 			return true
 		}
 		n.answer, n.answered = r.message, true

@@ -79,12 +79,16 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 		if now != nil {
 			info = now
 		}
-		if err == nil && len(r.rest) == 0 {
+		if err == nil {
+			state := r.State
+			if len(r.rest) > 0 {
+				state = r.Complete()
+			}
 			read := info.Size()
 			if !compressed(path) {
 				read = r.readSince(next, scan, scanned)
 			}
-			c.saved.Store(path, &savedRollout{r.State, r.facts, r.usage}, r.usage.saved(), read)
+			c.saved.Store(path, &savedRollout{state, r.facts, r.usage}, r.usage.saved(), read)
 		}
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			return found, info, err

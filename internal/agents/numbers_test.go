@@ -97,6 +97,7 @@ func (w *walk) prepare() {
 	w.homes = []string{""}
 	if w.numbered.homes != "" {
 		other := filepath.Join(w.Home, "second")
+		must.Do(w.T, os.MkdirAll(filepath.Join(w.Home, w.folder), 0o700))
 		must.Do(w.T, os.CopyFS(filepath.Join(other, w.folder), os.DirFS(filepath.Join(w.Home, w.folder))))
 		w.homes = append(w.homes, filepath.Join(other, w.folder))
 	}

@@ -59,6 +59,16 @@ func (f *File) IsCurrent(info fs.FileInfo) bool {
 	return !f.Stamp.IsZero() && f.Stamp.Size == info.Size() && f.Stamp.Unchanged(StampOf(f.Path, info))
 }
 
+// Complete returns the state to keep between processes. A last line without a line feed, whose text is not kept, counts in it as added later: the next process
+// reads on from there.
+func (f *File) Complete() State {
+	s := f.State
+	if !s.Stamp.IsZero() {
+		s.Stamp.Size = s.Next
+	}
+	return s
+}
+
 // Begin records the stamp of the file that was opened. It must be called right after info was read from the file.
 func (f *File) Begin(file *os.File, info fs.FileInfo) { f.opened = StampOfOpen(file, info) }
 

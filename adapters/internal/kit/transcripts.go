@@ -152,11 +152,13 @@ func (t *transcript[T, P]) update(ctx context.Context) error {
 	switch {
 	case len(rest) == 0 || isOther:
 		t.saved.Store(t.Path, &savedTranscript[T]{t.State, t.facts}, t.Next-from)
+		return nil
 	case !agentfile.HasRecord(rest):
 		P(&t.now).Partial()
 	default:
 		_ = P(&t.now).Line(rest) // the next look, which finds the line complete, ends the reading
 	}
+	t.saved.Store(t.Path, &savedTranscript[T]{t.Complete(), t.facts}, t.Next-from)
 	return nil
 }
 

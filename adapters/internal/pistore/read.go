@@ -339,12 +339,13 @@ func (t *transcript) load() {
 }
 
 // save keeps what was read for other processes; read is the number of bytes that were read for
-// it. An unfinished last line is not kept: such a file is read again.
+// it. An unfinished last line is not kept: it alone is read again.
 func (t *transcript) save(read int64) {
+	state := t.State
 	if t.unfinished {
-		return
+		state = t.Complete()
 	}
-	known := savedTranscript{t.State, t.facts, t.whole}
+	known := savedTranscript{state, t.facts, t.whole}
 	t.saved.Store(t.Path, &known, &known.facts.ledger, read)
 	t.facts.ledger = known.facts.ledger
 }
