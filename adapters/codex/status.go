@@ -172,14 +172,14 @@ func (s observation) openTurn(holder string) kit.Verdict {
 	switch {
 	case asked && call.asks:
 		return kit.Waiting(adapters.ForQuestion, "request_user_input since "+s.at(call.at)+" without an answer; "+begun)
-	case asked && (s.host.clockSet() || call.at.After(s.now.Add(setClock))) && s.facts.approval != "never":
+	case asked && (s.host.clockSet() || call.at.After(s.now.Add(setClock))) && s.canAsk():
 		return kit.Unknown(fmt.Sprintf("%s since %s without a result: it runs or waits for permission, and the clock was set since %s began; %s",
 			call.tool, s.at(call.at), process(s.host), begun))
 	case asked && s.running != 0:
 		return kit.Working(fmt.Sprintf("%s since %s, process %d runs; %s", call.tool, s.at(call.at), s.running, begun))
 	case asked && s.needsPermission(call):
 		return kit.Waiting(adapters.ForPermission, fmt.Sprintf("%s %s; %s", call.tool, s.whyPermission(call), begun))
-	case asked && s.facts.approval != "never":
+	case asked && s.canAsk():
 		return kit.Working(fmt.Sprintf(
 			"%s since %s without a result: it runs or waits for permission, the files do not say which; %s",
 			call.tool, s.at(call.at), begun))
@@ -211,7 +211,12 @@ func (s observation) whyPermission(c toolCall) string {
 
 // userDecides reports whether approvals are asked of the user, and not of a model.
 func (s observation) userDecides() bool {
-	return s.facts.approval != "never" && (s.facts.reviewer == "" || s.facts.reviewer == "user")
+	return s.canAsk() && (s.facts.reviewer == "" || s.facts.reviewer == "user")
+}
+
+// canAsk reports whether somebody can be asked for an approval. A run without a terminal (codex exec) refuses what needs one, whatever its records say (0.171.0).
+func (s observation) canAsk() bool {
+	return s.facts.approval != "never" && (s.host == nil || s.host.role != run)
 }
 
 const patchTool = "apply_patch"

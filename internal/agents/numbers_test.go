@@ -24,7 +24,7 @@ import (
 
 // TestNumbers has each agent do what it can in an order that SEED determines, and compares after each step what `rollcall usage` counts with what the model server
 // has answered: in all, and by model, day, home and folder, to the token. It is run by make numbers: ROLLCALL_NUMBERS is the number of steps, ROLLCALL_NUMBERS_AGENT
-// one agent, ROLLCALL_NUMBERS_BINARY another build.
+// the agents, ROLLCALL_NUMBERS_BINARY another build.
 func TestNumbers(t *testing.T) {
 	steps, _ := strconv.Atoi(os.Getenv("ROLLCALL_NUMBERS"))
 	if steps == 0 {
@@ -32,7 +32,7 @@ func TestNumbers(t *testing.T) {
 	}
 	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 64)
 	for _, a := range numberedAgents() {
-		if only := os.Getenv("ROLLCALL_NUMBERS_AGENT"); only != "" && only != a.name {
+		if only := os.Getenv("ROLLCALL_NUMBERS_AGENT"); only != "" && !slices.Contains(strings.Split(only, ","), a.name) {
 			continue
 		}
 		t.Run(a.name, func(t *testing.T) {
