@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -64,39 +63,6 @@ func TestLedger(t *testing.T) {
 			}
 		})
 	}
-}
-
-// given is an answer as it was given.
-type given struct {
-	id, session, model, cwd, branch string
-	at                              time.Time
-	input, output                   int64
-}
-
-// number returns the number of the answer.
-func (g *given) number() int {
-	n, _ := strconv.ParseInt(g.id, 16, 64)
-	return int(n)
-}
-
-// history is the file of a session or of a sub-agent.
-type history struct {
-	session, path string
-	of            string    // the session for which it counts, of a sub-agent
-	answers       []*given  // that the file holds, in order
-	own           int       // of them from here on were given in it
-	closed        bool      // it was continued in another file, and does not grow
-	began         time.Time // of the session
-	totals        [2]int64  // of Codex
-}
-
-// form writes the files of one agent.
-type form interface {
-	begin(s *history)                      // of an empty file
-	copies(s *history, from []*given) bool // the answers of a fork; false: it begins without any
-	answer(s *history, g *given) string    // the lines of a prompt and its answer, which are appended
-	agent(s *history) string               // the path for a sub-agent's file; empty: such are no files of their own
-	ids(text []byte) (ids []string)        // of the answers that a file holds
 }
 
 type histories struct {
@@ -233,41 +199,12 @@ func (h *histories) grow(s *history) {
 	s.answers = append(s.answers, g)
 }
 
-// sums are tokens by what they count for.
-type sums map[string][2]int64
-
-func (s sums) add(key string, input, output int64) {
-	n := s[key]
-	s[key] = [2]int64{n[0] + input, n[1] + output}
-}
-
 // compare reads all files and compares what they hold with the answer.
 func (h *histories) compare(sessions []adapters.Session) {
 	h.Helper()
-	holders := map[string][]*history{}
-	for _, s := range h.files {
-		text, err := os.ReadFile(s.path)
-		h.must(err)
-		for _, id := range h.ids(text) {
-			if !slices.Contains(holders[id], s) {
-				holders[id] = append(holders[id], s)
-			}
-		}
-	}
-	want, got := sums{}, sums{}
-	for id, in := range holders {
-		g := h.given[id]
-		if len(in) > 1 {
-			h.copied++
-		}
-		session := "of a copy" // the original is gone, and any of the others may have it
-		if slices.ContainsFunc(in, func(s *history) bool { return s.session == g.session }) {
-			session = g.session
-		}
-		want.add(fmt.Sprint("session ", session), g.input, g.output)
-		want.add(fmt.Sprint("place ", g.model, g.cwd, g.branch), g.input, g.output)
-		want.add(fmt.Sprint("time ", g.at.Truncate(adapters.UsageStep)), g.input, g.output)
-	}
+	want, copied := count(h.T, h.form, h.files, h.given)
+	got := sums{}
+	h.copied += copied
 	for i := range sessions {
 		rest := [2]int64{}
 		for _, u := range sessions[i].Usage {
