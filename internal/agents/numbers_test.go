@@ -131,7 +131,7 @@ func (w *walk) known() *talk {
 
 // command is the agent in the conversation's home and folder.
 func (w *walk) command(c *talk, args ...string) *exec.Cmd {
-	cmd := w.Sandbox.run(w.release, args...)
+	cmd := w.run(w.release, args...)
 	cmd.Dir, cmd.Env = c.folder, append(cmd.Env, w.extraEnv...)
 	if c.home != "" {
 		cmd.Env = append(cmd.Env, w.numbered.homes+"="+w.homeValue(c.home))
