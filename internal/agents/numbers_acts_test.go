@@ -160,7 +160,7 @@ func piNumbers() numbered {
 		func(c *talk, prompt string) []string { return []string{"-p", "--fork", c.id, prompt} })
 	// As the extension pi-subagents starts its sub-agents: with a folder below that of the session for their files, which it names after the session's.
 	below := func(w *walk, c *talk, names ...string) string {
-		found, err := filepath.Glob(filepath.Join(w.Home, w.folder, "agent", "sessions", "*", "*_"+c.id+".jsonl"))
+		found, err := filepath.Glob(filepath.Join(w.Home, w.folder, "sessions", "*", "*_"+c.id+".jsonl"))
 		must.Do(w.T, err)
 		if len(found) == 0 {
 			return ""
@@ -190,7 +190,7 @@ func piNumbers() numbered {
 			w.runs(c, "-p", "--fork", below(w, c)+".jsonl", "--session-dir", below(w, c, "forks"), "child "+w.usage())
 			return c
 		}})
-	return numbered{name: "pi", release: PiNewest, folder: ".pi", models: []string{mockModel}, acts: acts, unstored: []unstored{titles}}
+	return numbered{name: "pi", release: PiNewest, folder: ".pi/agent", models: []string{mockModel}, acts: acts, unstored: []unstored{titles}}
 }
 
 func openCodeNumbers() numbered {
