@@ -61,6 +61,22 @@ type Request struct {
 // Detail is a part of a request beside its text.
 type Detail struct{ Title, Text string }
 
+// UnknownText returns why a request with members that are not known can only be denied; empty: it has none.
+func (r *Request) UnknownText() string {
+	if len(r.Unknown) == 0 {
+		return ""
+	}
+	names := make([]string, len(r.Unknown))
+	for i, name := range r.Unknown {
+		names[i] = fmt.Sprintf("%.100q", name)
+	}
+	members := "a member "
+	if len(names) > 1 {
+		members = "members "
+	}
+	return "it has " + members + strings.Join(names, ", ") + " that this version of Rollcall does not know: it can be denied here, or answered in the agent"
+}
+
 // Question is one question of a request.
 type Question struct {
 	ID      string // as the agent names it; may be empty
@@ -82,7 +98,7 @@ type Option struct {
 }
 
 // Key identifies the request together with everything that the user decides on: its
-// session, its id, its text, its folder and its questions. A request with the same key is the same
+// session, its id, its text, its folder, its details and its questions. A request with the same key is the same
 // request, shown the same way. It has only a-z and 2-7, and 26 characters.
 func (r *Request) Key() string {
 	h := sha256.New()
@@ -94,6 +110,10 @@ func (r *Request) Key() string {
 			part(h, o.Label, o.Says)
 		}
 	}
+	for _, d := range r.Details {
+		part(h, d.Title, d.Text)
+	}
+	part(h, r.Unknown...)
 	return strings.ToLower(base32.StdEncoding.EncodeToString(h.Sum(nil))[:26])
 }
 
@@ -188,6 +208,9 @@ var ErrBusy = errors.New("a turn is open")
 // Check returns why the decision can't be given on r: ErrNotAllowed or ErrNoSuchAnswer,
 // with the reason; nil if it can.
 func (d *Decision) Check(r *Request) error {
+	if why := r.UnknownText(); why != "" && d.Verdict != Deny {
+		return fmt.Errorf("%w: %s", ErrNotAllowed, why)
+	}
 	switch d.Verdict {
 	case AllowOnce:
 		if !r.CanAllow {

@@ -33,7 +33,9 @@ type permission struct {
 		Message string `json:"messageID"`
 		Call    string `json:"callID"`
 	} `json:"tool"`
-	hidden bool // what its call does is not known whole
+	input  json.RawMessage // the arguments of its call; nil: they are not known
+	hidden bool            // what its call does is not known whole
+	raw    json.RawMessage // as the server sent it
 	// The following members are those of OpenCode 2. Its requests have no metadata.
 	Action    string          `json:"action"`
 	Resources json.RawMessage `json:"resources"`
@@ -59,6 +61,7 @@ type question struct {
 	} `json:"questions"`
 	Fields []field `json:"fields"` // of a form of 2.0
 	form   bool    // it is such a form
+	raw    json.RawMessage
 }
 
 // field is a field of a form of 2.0. The tool "question" makes one of each question, whose options have their labels as values. What else
@@ -153,28 +156,45 @@ func (p *permission) request(s adapters.Session, where string) adapters.Request 
 	r := adapters.Request{Agent: s.Agent, Session: s.ID, ID: p.ID, Folder: s.CWD, Where: where,
 		Kind: adapters.AsksPermission, CanAllow: true, CanDeny: true, CanExplain: true, Options: []string{"once", "always", "reject"}}
 	var meta struct {
-		Command string `json:"command"`
-		Diff    string `json:"diff"`
-		File    string `json:"filepath"`
+		Command string      `json:"command"`
+		Diff    string      `json:"diff"`
+		File    string      `json:"filepath"`
+		Files   []patchFile `json:"files"`
 	}
 	_ = json.Unmarshal(p.Metadata, &meta) // a member of another type leaves the others as they are
+	if isShell[p.Permission] && p.input != nil {
+		p.hidden = p.hidden || meta.Command != "" && meta.Command != agentfile.String(agentfile.Get(p.input, "command"))
+		meta.Command = agentfile.String(agentfile.Get(p.input, "command"))
+	}
 	switch {
 	case isShell[p.Permission] && meta.Command != "" && !p.hidden:
 		p.command(&r)
 	case p.Permission == "edit" && meta.Diff != "":
-		r.Kind, r.Text = adapters.AsksFileChange, strings.TrimSpace(meta.File+"\n"+meta.Diff)
+		r.Kind, r.Text = adapters.AsksFileChange, changeText(meta.File, meta.Diff, meta.Files)
+		checkFiles(&r, meta.Files)
 	default:
 		// The patterns of a command do not show what cd and the operators of the shell do (1.1.65), so the command can only be denied.
 		r.CanAllow = !isShell[p.Permission]
-		r.Text = strings.TrimSpace(cmp.Or(p.Permission, "permission") + "\n" + readable(p.Patterns) + "\n" + readable(p.Metadata))
+		shown := p.Metadata
+		if saysNothing(shown) {
+			shown = p.input
+		} else if p.input != nil {
+			r.Details = append(r.Details, adapters.Detail{Title: "Arguments of the call", Text: readable(p.input)})
+		}
+		r.Text = strings.TrimSpace(cmp.Or(p.Permission, "permission") + "\n" + readable(p.Patterns) + "\n" + readable(shown))
 	}
+	p.checkMembers(&r)
 	return r
 }
 
 // command makes r the request to run a command. One with another argument than the folder in which it runs is shown with all of them.
 func (p *permission) command(r *adapters.Request) {
 	var input map[string]json.RawMessage
-	_ = json.Unmarshal(p.Metadata, &input) // it has a command
+	arguments := p.input
+	if arguments == nil {
+		arguments = p.Metadata
+	}
+	_ = json.Unmarshal(arguments, &input) // it has a command
 	if folder := agentfile.String(input["workdir"]); folder != "" {
 		delete(input, "workdir")
 		if !filepath.IsAbs(folder) {
@@ -185,16 +205,22 @@ func (p *permission) command(r *adapters.Request) {
 	if kit.IsPlainCommand(input) {
 		r.Kind, r.Text = adapters.AsksCommand, agentfile.String(input["command"])
 	} else {
-		r.Text = p.Permission + "\n" + readable(p.Metadata)
+		r.Text = p.Permission + "\n" + readable(arguments)
 	}
 }
 
-// addInputs adds to permissions to run a command what their calls would do: the permission itself does not say in which folder the command
-// runs (1.18.33). What can't be read is marked as hidden.
+// saysNothing reports whether metadata has nothing in it.
+func saysNothing(metadata json.RawMessage) bool {
+	var object map[string]json.RawMessage
+	return json.Unmarshal(metadata, &object) == nil && len(object) == 0 || len(metadata) == 0
+}
+
+// addInputs adds to permissions what their calls would do: a permission to run a command does not say in which folder it runs, and one for a tool of an MCP
+// server has nothing but the tool's name (1.18.33). A command whose call can't be read is marked as hidden.
 func (c *serverClient) addInputs(ctx context.Context, s adapters.Session, permissions []permission) {
 	for i := range permissions {
 		p := &permissions[i]
-		if p.Session != s.ID || !isShell[p.Permission] || p.Tool.Message == "" {
+		if p.Session != s.ID || p.Tool.Message == "" {
 			continue
 		}
 		var message struct {
@@ -205,13 +231,13 @@ func (c *serverClient) addInputs(ctx context.Context, s adapters.Session, permis
 				} `json:"state"`
 			} `json:"parts"`
 		}
-		p.hidden = true
+		p.hidden = isShell[p.Permission]
 		if c.get(ctx, "/session/"+url.PathEscape(s.ID)+"/message/"+url.PathEscape(p.Tool.Message)+inFolder(s), &message) != nil {
 			continue
 		}
 		for _, part := range message.Parts {
 			if part.Call == p.Tool.Call && !agentfile.Null(part.State.Input) {
-				p.Metadata, p.hidden = part.State.Input, false
+				p.input, p.hidden = part.State.Input, false
 			}
 		}
 	}
@@ -244,6 +270,7 @@ func (q *question) request(s adapters.Session, where string) adapters.Request {
 	if q.form {
 		q.asForm(&r)
 	}
+	questionMembers.Check(&r, "", q.raw)
 	return r
 }
 

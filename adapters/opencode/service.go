@@ -207,7 +207,7 @@ func (c *serverClient) addCalls(ctx context.Context, session string, permissions
 		for _, m := range messages {
 			for j := range m.Parts {
 				if p := &m.Parts[j]; p.Type == "tool" && p.ID != "" && p.ID == cmp.Or(permissions[i].Source.Call, permissions[i].Source.ID) {
-					permissions[i].Metadata = p.State.Input
+					permissions[i].input = p.State.Input
 				}
 			}
 		}

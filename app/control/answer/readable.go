@@ -33,6 +33,8 @@ func (r *Request) Whole() (parts []Part) {
 	}
 	if len(questions) == 0 || r.Text != strings.Join(questions, "\n") {
 		parts = r.Readable()
+	} else {
+		parts = r.besideParts()
 	}
 	for i := range r.Questions {
 		title := "Question"
@@ -73,6 +75,9 @@ func questionText(q *adapters.Question) string {
 // Size returns the size of all texts of the request in bytes.
 func (r *Request) Size() int {
 	n := len(r.Text) + len(r.Reason) + len(r.Folder)
+	for _, d := range r.Details {
+		n += len(d.Text)
+	}
 	for _, o := range r.Options {
 		n += len(o)
 	}
@@ -85,9 +90,23 @@ func (r *Request) Size() int {
 	return n
 }
 
-// Readable returns the text of the request as people read it: the command that a shell is started with, a change as its path and its lines, a plan as text, and
-// the arguments of another call one a line. Nothing is left out. A text in no known form is returned as it is. It takes time in proportion to the text.
-func (r *Request) Readable() []Part {
+// Readable returns the text of the request as people read it, with its details: the command that a shell is started with, a change as its path and its lines,
+// a plan as text, and the arguments of another call one a line. Nothing is left out. A text in no known form is returned as it is. It takes time in
+// proportion to the text.
+func (r *Request) Readable() []Part { return append(r.textParts(), r.besideParts()...) }
+
+// besideParts returns what the request has beside its text, and why it can only be denied if it has something that is not known.
+func (r *Request) besideParts() (parts []Part) {
+	for _, d := range r.Details {
+		parts = append(parts, Part{Title: d.Title, Text: visibleLines(d.Text)})
+	}
+	if why := r.UnknownText(); why != "" {
+		parts = append(parts, Part{Title: "Not known", Text: why})
+	}
+	return parts
+}
+
+func (r *Request) textParts() []Part {
 	title := map[adapters.RequestKind]string{adapters.AsksCommand: "Command", adapters.AsksFileChange: "Change", adapters.AsksPlan: "Plan",
 		adapters.AsksPermission: "For"}[r.Kind]
 	switch r.Kind {
