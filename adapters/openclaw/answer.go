@@ -35,6 +35,7 @@ type asked struct {
 	Request struct {
 		Session   string   `json:"sessionKey"`
 		Command   string   `json:"command"`
+		Argv      []string `json:"commandArgv"`
 		CWD       string   `json:"cwd"`
 		Host      string   `json:"host"`
 		Title     string   `json:"title"`
@@ -138,7 +139,7 @@ func (c *client) requests(ctx context.Context, t *target, s adapters.Session, ke
 			switch {
 			case p.ID == "" || p.session() != key:
 			case l.what == adapters.ForQuestion:
-				out = append(out, p.question(s))
+				out = append(out, p.question(s, raw))
 			default:
 				out = append(out, p.approval(s, raw, l.method == "exec.approval.list"))
 			}
@@ -146,6 +147,9 @@ func (c *client) requests(ctx context.Context, t *target, s adapters.Session, ke
 	}
 	for i := range out {
 		out[i].Text, out[i].Reason = t.auth.redact(out[i].Text), t.auth.redact(out[i].Reason)
+		for d := range out[i].Details {
+			out[i].Details[d].Text = t.auth.redact(out[i].Details[d].Text)
+		}
 	}
 	slices.SortStableFunc(out, func(a, b adapters.Request) int { return a.AskedAt.Compare(b.AskedAt) })
 	return out, nil
@@ -168,11 +172,12 @@ func (p *asked) approval(s adapters.Session, raw json.RawMessage, exec bool) ada
 	}
 	offers := func(d string) bool { return len(r.Options) == 0 || slices.Contains(r.Options, d) }
 	r.CanAllow, r.CanDeny = offers("allow-once"), offers("deny")
+	p.checkMembers(&r, raw)
 	return r
 }
 
 // question returns a question for the user.
-func (p *asked) question(s adapters.Session) adapters.Request {
+func (p *asked) question(s adapters.Session, raw json.RawMessage) adapters.Request {
 	r := adapters.Request{Agent: Name, Session: s.ID, ID: p.ID, Kind: adapters.AsksQuestion, CanDeny: true,
 		AskedAt: p.Created.time(), ExpiresAt: p.Expires.time(), Where: gatewayName}
 	var texts []string
@@ -189,6 +194,7 @@ func (p *asked) question(s adapters.Session) adapters.Request {
 	if secret || slices.ContainsFunc(r.Questions, func(n adapters.Question) bool { return n.ID == "" }) {
 		r.Questions = nil // a secret goes into OpenClaw's own store: its own form asks for it
 	}
+	questionMembers.Check(&r, "", raw)
 	return r
 }
 

@@ -3,6 +3,7 @@ package gatewaytest
 import (
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -55,6 +56,7 @@ type Message struct {
 
 // Approval is a permission, or a question, that the user has to answer.
 type Approval struct {
+	Members    map[string]any // further ones of the request
 	ID         string
 	SessionKey string
 	Command    string // or the question
@@ -144,7 +146,12 @@ func (g *Gateway) Crash() {
 // saying that it runs. As with 2026.9.6 the request is listed only to clients with
 // operator.admin. It returns the request's id.
 func (g *Gateway) Ask(sessionKey, command string) string {
-	a := Approval{ID: newID(), SessionKey: sessionKey, Command: command}
+	return g.AskWith(sessionKey, command, nil)
+}
+
+// AskWith is Ask with further members of the request.
+func (g *Gateway) AskWith(sessionKey, command string, members map[string]any) string {
+	a := Approval{ID: newID(), SessionKey: sessionKey, Command: command, Members: members}
 	g.mu.Lock()
 	g.approvals = append(g.approvals, a)
 	g.mu.Unlock()
@@ -200,11 +207,14 @@ func millis(t time.Time) int64 { return t.UnixMilli() }
 
 func (a Approval) row() map[string]any {
 	now := time.Now()
-	return map[string]any{
+	row := map[string]any{
 		"id": a.ID, "approvalKind": "exec", "createdAtMs": millis(now), "expiresAtMs": millis(now.Add(30 * time.Minute)),
 		"request": map[string]any{"command": a.Command, "sessionKey": a.SessionKey, "sessionId": nil, "agentId": "main",
 			"host": "gateway", "allowedDecisions": []string{"allow-once", "deny"}},
 	}
+	request, _ := row["request"].(map[string]any)
+	maps.Copy(request, a.Members)
+	return row
 }
 
 func (a Approval) question() map[string]any {
