@@ -157,7 +157,8 @@ func (j *joined) requests(ctx context.Context, s adapters.Session) []adapters.Re
 	var out []adapters.Request
 	for i := range j.asked {
 		if !j.resolved[string(j.asked[i].ID)] {
-			out = append(out, j.asked[i].request(j.raw[i], func(item string) string { return patchOf(ctx, s.Files[0], item) }))
+			out = append(out, j.asked[i].request(j.raw[i], func(item string) string { return j.changes(ctx, item) },
+				func(item string) string { return patchOf(ctx, s.Files[0], item) }))
 		}
 	}
 	return out

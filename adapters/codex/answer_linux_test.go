@@ -45,6 +45,8 @@ type asking struct {
 	begun string
 	// runs reports that a command that was allowed has a process from then on.
 	runs bool
+	// items are further items of the turn, each after a comma.
+	items string
 	// hides reports that it does not show the items of a turn.
 	hides bool
 }
@@ -113,7 +115,7 @@ func (d *asking) obey(ctx context.Context, c *websocket.Conn, method, id, result
 			say(c, `{"id":%s,"error":{"code":-32600,"message":"requires experimentalApi capability"}}`, id)
 			return
 		}
-		say(c, `{"id":%s,"result":{"initialTurnsPage":{"data":[{"items":[{"id":"item3","processId":null},{"id":%q,"processId":"57047"}]}]}}}`, id, cmp.Or(d.begun, "other"))
+		say(c, `{"id":%s,"result":{"initialTurnsPage":{"data":[{"items":[{"id":"item3","processId":null},{"id":%q,"processId":"57047"}%s]}]}}}`, id, cmp.Or(d.begun, "other"), d.items)
 	case "thread/unsubscribe":
 		delete(d.joined, c)
 		say(c, `{"id":%s,"result":{}}`, id)
@@ -398,8 +400,8 @@ func TestAnswerKinds(t *testing.T) {
 		request string
 		want    func(adapters.Request) bool
 	}{
-		"file change": {`"method":"` + asksFiles + `",` + item + `}`, func(r adapters.Request) bool {
-			return r.Kind == adapters.AsksFileChange && r.CanAllow && strings.HasSuffix(r.Text, "*** End Patch") && len(r.Text) > 20000
+		"only recorded": {`"method":"` + asksFiles + `",` + item + `}`, func(r adapters.Request) bool {
+			return r.Kind == adapters.AsksFileChange && !r.CanAllow && r.CanDeny && strings.HasSuffix(r.Text, "*** End Patch") && len(r.Text) > 20000
 		}},
 		"unknown change": {`"method":"` + asksFiles + `",` + strings.Replace(item, "call1", "call2", 1) + `}`, func(r adapters.Request) bool {
 			return !r.CanAllow && r.CanDeny && r.Text != ""

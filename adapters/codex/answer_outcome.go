@@ -123,30 +123,29 @@ func (j *joined) commandBegun(ctx context.Context, item string) bool {
 	}
 	limited, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	result, err := j.observer.call(limited, "thread/resume", map[string]any{"threadId": j.thread, "excludeTurns": true,
-		"initialTurnsPage": map[string]any{"limit": 1, "itemsView": "full"}}) // the newest turn
-	var m struct {
-		Page struct {
-			Turns []struct {
-				Items []struct {
-					ID      string `json:"id"`
-					Process string `json:"processId"`
-				} `json:"items"`
-			} `json:"data"`
-		} `json:"initialTurnsPage"`
-	}
-	if err != nil || json.Unmarshal(result, &m) != nil {
+	result, err := j.observer.openTurn(limited, j.thread)
+	if err != nil {
 		j.unobserve()
 		return false
 	}
-	for _, turn := range m.Page.Turns {
-		for _, i := range turn.Items {
-			if i.ID == item && i.Process != "" {
-				return true
-			}
-		}
-	}
-	return false
+	begun := false
+	eachItem(result, func(one []byte) {
+		begun = begun || agentfile.String(agentfile.Get(one, "id")) == item && agentfile.String(agentfile.Get(one, "processId")) != ""
+	})
+	return begun
+}
+
+// openTurn returns the newest turn of a thread with its items, for eachItem.
+func (c *client) openTurn(ctx context.Context, thread string) (json.RawMessage, error) {
+	return c.call(ctx, "thread/resume", map[string]any{"threadId": thread, "excludeTurns": true,
+		"initialTurnsPage": map[string]any{"limit": 1, "itemsView": "full"}})
+}
+
+// eachItem calls item with the items of what openTurn returned.
+func eachItem(page []byte, item func(one []byte)) {
+	kit.Each(agentfile.Get(page, "initialTurnsPage", "data"), func(turn []byte) {
+		kit.Each(agentfile.Get(turn, "items"), item)
+	})
 }
 
 // recordedRefusal reports whether a rollout has the output of a call that the user rejected.

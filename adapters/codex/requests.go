@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentfile"
 )
 
 // daemonName is the name of the daemon in texts for the user.
@@ -23,18 +22,16 @@ type asked struct {
 }
 
 type askedParams struct {
-	Thread   string  `json:"threadId"`
-	Item     string  `json:"itemId"`
-	Approval string  `json:"approvalId"`
-	Started  int64   `json:"startedAtMs"`
-	Kind     string  `json:"kind"`
-	Command  *string `json:"command"`
-	CWD      string  `json:"cwd"`
-	Reason   string  `json:"reason"`
-	Root     string  `json:"grantRoot"`
-	// Network and More are the rights that a command gets in addition to its usual ones.
+	Thread    string            `json:"threadId"`
+	Item      string            `json:"itemId"`
+	Approval  string            `json:"approvalId"`
+	Started   int64             `json:"startedAtMs"`
+	Kind      string            `json:"kind"`
+	Command   *string           `json:"command"`
+	CWD       string            `json:"cwd"`
+	Reason    string            `json:"reason"`
+	Root      string            `json:"grantRoot"`
 	Network   json.RawMessage   `json:"networkApprovalContext"`
-	More      json.RawMessage   `json:"additionalPermissions"`
 	Decisions []json.RawMessage `json:"availableDecisions"`
 	Questions []askedQuestion   `json:"questions"`
 }
@@ -69,9 +66,9 @@ func parseAsked(b []byte) (a asked, ok bool) {
 	return asked{}, false
 }
 
-// request returns the request as the user sees it. patch returns the patch of a call; empty: it
-// is not known.
-func (a *asked) request(raw []byte, patch func(item string) string) adapters.Request {
+// request returns the request as the user sees it. changes returns the changes of files that the daemon would make in an item, and recorded the patch that the
+// rollout has of a call; empty: it is not known.
+func (a *asked) request(raw []byte, changes, recorded func(item string) string) adapters.Request {
 	p := &a.Params
 	r := adapters.Request{
 		Agent: Name, Session: p.Thread, ID: a.name(), Reason: p.Reason, Folder: p.CWD, Where: daemonName,
@@ -87,15 +84,14 @@ func (a *asked) request(raw []byte, patch func(item string) string) adapters.Req
 		}
 		// Anything but a plain command can't be shown whole by its text alone.
 		r.CanAllow = r.Text != "" && (p.Kind == "" || p.Kind == "command") && a.offers("accept")
-		r.Text += extra("network", p.Network) + extra("more permissions", p.More)
 		if p.Kind != "" && p.Kind != "command" {
 			r.Text = strings.TrimSpace(p.Kind + ": " + r.Text)
 		}
 	case asksFiles:
-		r.Kind, r.CanDeny, r.Text = adapters.AsksFileChange, true, patch(p.Item)
+		r.Kind, r.CanDeny, r.Text = adapters.AsksFileChange, true, changes(p.Item)
 		r.CanAllow = r.Text != "" && p.Root == "" // Codex would allow writes below a root for the whole session
-		if r.Text == "" {
-			r.Text = "a change of files that Codex has not recorded yet"
+		if r.Text == "" {                         // the record may be of another call
+			r.Text = cmp.Or(recorded(p.Item), "a change of files that Codex has not recorded yet")
 		}
 		if p.Root != "" {
 			r.Text += "\nwrites below " + p.Root + " for the rest of the session"
@@ -109,6 +105,7 @@ func (a *asked) request(raw []byte, patch func(item string) string) adapters.Req
 	for _, d := range p.Decisions {
 		r.Options = append(r.Options, decisionName(d))
 	}
+	a.checkMembers(&r, raw)
 	return r
 }
 
@@ -131,14 +128,6 @@ func decisionName(raw json.RawMessage) string {
 // numbers its requests from 0 again after a restart.
 func (a *asked) name() string {
 	return strings.Trim(string(a.ID), `"`) + "/" + cmp.Or(a.Params.Approval, a.Params.Item)
-}
-
-// extra returns what is requested in addition to a command, for the text of a request.
-func extra(name string, raw json.RawMessage) string {
-	if agentfile.Null(raw) {
-		return ""
-	}
-	return "\nwith " + name + ": " + string(raw)
 }
 
 // offers reports whether the daemon accepts a decision. A daemon that lists no decisions accepts all.
