@@ -213,6 +213,7 @@ func waitsFor(what string) string {
 type openCall struct {
 	id, name, input      string // input as JSON
 	inner                bool   // of a sub-agent
+	raw                  []byte // the call as it was recorded
 	command, description string // of bashTool
 }
 
@@ -255,6 +256,9 @@ func (p *permissionPrompt) describe(calls []openCall, e entry) error {
 	}
 	// The id differs for every prompt, even for the same command, since each prompt has its own call and its own time.
 	p.request.ID = fmt.Sprintf("%s@%d", calls[call].id, e.since.UnixMilli())
+	if calls[call].raw != nil {
+		callMembers.Check(&p.request, "", calls[call].raw)
+	}
 	return nil
 }
 
@@ -297,6 +301,7 @@ func openCallsOf(ctx context.Context, transcript string) ([]openCall, error) {
 				c := openCall{inner: inner, id: agentfile.String(agentfile.Get(block, "id")), name: agentfile.String(agentfile.Get(block, "name")), input: string(input),
 					command: agentfile.String(agentfile.Get(input, "command")), description: agentfile.String(agentfile.Get(input, "description"))}
 				if !over[c.id] {
+					c.raw = slices.Clone(block)
 					calls = append(calls, c)
 				}
 			}

@@ -32,7 +32,8 @@ type talk struct {
 
 // controlRequest is a request for a permission, an answer or the approval of a plan.
 type controlRequest struct {
-	ID      string `json:"request_id"`
+	raw     json.RawMessage // the message as it was received; nil: the call is one of a transcript
+	ID      string          `json:"request_id"`
 	Request struct {
 		Subtype     string          `json:"subtype"`
 		Tool        string          `json:"tool_name"`
@@ -55,6 +56,7 @@ func (t *talk) Read(line []byte) {
 	case "control_request":
 		var r controlRequest
 		if json.Unmarshal(line, &r) == nil && r.ID != "" && r.Request.Subtype == "can_use_tool" {
+			r.raw = slices.Clone(line)
 			t.asked = append(t.asked, r)
 		}
 	case "control_cancel_request":
@@ -143,6 +145,12 @@ func (c *controlRequest) request() adapters.Request {
 		r.Kind, r.Text = adapters.AsksPlan, planText(members)
 	case slices.Contains(fileTools, tool):
 		r.Kind = adapters.AsksFileChange
+	}
+	if c.raw != nil {
+		requestMembers.Check(&r, "", c.raw)
+	}
+	if r.Questions != nil {
+		questionMembers.Check(&r, "input", c.Request.Input)
 	}
 	return r
 }

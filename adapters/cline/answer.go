@@ -155,6 +155,7 @@ func (h *hub) pending(ctx context.Context, s *adapters.Session) (list []adapters
 		p := approval{text("payload", "approvalId"), text("payload", "toolName"), text("payload", "inputJson")}
 		if name == "approval.requested" && p.ID != "" {
 			r := p.request(s)
+			approvalMembers.Check(&r, "", agentfile.Get(event, "payload"))
 			r.AskedAt = millis(agentfile.Get(event, "timestamp"))
 			list = append(list, r)
 		}

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -36,6 +38,7 @@ type testHub struct {
 	commands []string          // that it got, with their payloads
 	token    string            // that it was asked with last
 	busy     bool              // it refuses prompts
+	more     map[string]any    // further members of an approval
 }
 
 func (h *testHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +80,9 @@ func (h *testHub) take(text []byte) (out []string) {
 	defer h.mu.Unlock()
 	if f.Kind == "stream.subscribe" {
 		for id, input := range h.pending {
-			payload, _ := json.Marshal(map[string]string{"approvalId": id, "toolName": "run_commands", "inputJson": input})
+			approval := map[string]any{"approvalId": id, "toolName": "run_commands", "inputJson": input, "agentId": "a", "iteration": 1, "policy": map[string]any{"autoApprove": false}}
+			maps.Copy(approval, h.more)
+			payload, _ := json.Marshal(approval)
 			out = append(out, fmt.Sprintf(`{"kind":"event","envelope":{"version":"v1","event":"approval.requested","sessionId":%q,"timestamp":1795616198063,"payload":%s}}`, f.SessionID, payload))
 		}
 		return out
@@ -168,6 +173,27 @@ func TestApproval(t *testing.T) {
 		if strings.Contains(strings.Join(h.commands, "\n"), "session.list") {
 			t.Error("session.list was asked, which changes Cline's files")
 		}
+	}
+}
+
+// An approval with a member that is not known can only be denied.
+func TestUnknownMembers(t *testing.T) {
+	a, h, s := withHub(t, adapters.Waiting, nil)
+	h.pending["approval_1"], h.more = `{"commands":["ls"]}`, map[string]any{"environment": map[string]string{"A": "b"}}
+	list, err := a.Pending(t.Context(), s)
+	if err != nil || len(list) != 1 || !slices.Equal(list[0].Unknown, []string{"environment"}) || list[0].CanAllow || !list[0].CanDeny {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	r := list[0]
+	r.CanAllow = true
+	if _, err := a.Answer(t.Context(), s, r, adapters.Decision{Verdict: adapters.AllowOnce}); !errors.Is(err, adapters.ErrNotAllowed) || !strings.Contains(err.Error(), `"environment"`) {
+		t.Errorf("%v", err)
+	}
+	if strings.Contains(strings.Join(h.commands, "\n"), "approval.respond") {
+		t.Error("something was answered")
+	}
+	if _, err := a.Answer(t.Context(), s, list[0], adapters.Decision{Verdict: adapters.Deny}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -7,58 +7,58 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/members"
+	"rollcall/adapters/internal/schema"
 )
 
 // never are rules that would hold for more than one request.
 const never = "a rule for later requests, which is never accepted"
 
 // requestMembers are those of the daemon's messages.
-var requestMembers = members.Table{"id": members.Named, "method": members.Named, "jsonrpc": members.Named, "trace": members.Ignored("where it is logged"),
-	"params": members.Whole} // see paramMembers
+var requestMembers = schema.Table{"id": schema.Named, "method": schema.Named, "jsonrpc": schema.Named, "trace": schema.Ignored("where it is logged"),
+	"params": schema.Whole} // see paramMembers
 
 // paramMembers are the parameters of the requests that can be answered from here, by method: those of the schema that `codex app-server
 // generate-json-schema --experimental` writes (0.137.0 and 0.171.0).
-var paramMembers = map[string]members.Table{
+var paramMembers = map[string]schema.Table{
 	asksCommand: {
-		"threadId":                        members.Named,
-		"turnId":                          members.Named,
-		"itemId":                          members.Named,
-		"approvalId":                      members.Named,
-		"startedAtMs":                     members.Named,
-		"kind":                            members.Shown,
-		"command":                         members.Shown,
-		"cwd":                             members.Shown,
-		"reason":                          members.Shown,
-		"environmentId":                   members.Beside("Environment"),
-		"networkApprovalContext":          members.Beside("Network"),
-		"additionalPermissions":           members.Beside("More permissions"),
-		"availableDecisions":              members.Whole,
-		"commandActions":                  members.Ignored("the daemon's own reading of the command"),
-		"proposedExecpolicyAmendment":     members.Ignored(never),
-		"proposedNetworkPolicyAmendments": members.Ignored(never),
+		"threadId":                        schema.Named,
+		"turnId":                          schema.Named,
+		"itemId":                          schema.Named,
+		"approvalId":                      schema.Named,
+		"startedAtMs":                     schema.Named,
+		"kind":                            schema.Shown,
+		"command":                         schema.Shown,
+		"cwd":                             schema.Shown,
+		"reason":                          schema.Shown,
+		"environmentId":                   schema.Beside("Environment"),
+		"networkApprovalContext":          schema.Beside("Network"),
+		"additionalPermissions":           schema.Beside("More permissions"),
+		"availableDecisions":              schema.Whole,
+		"commandActions":                  schema.Ignored("the daemon's own reading of the command"),
+		"proposedExecpolicyAmendment":     schema.Ignored(never),
+		"proposedNetworkPolicyAmendments": schema.Ignored(never),
 	},
 	asksFiles: {
-		"threadId":    members.Named,
-		"turnId":      members.Named,
-		"itemId":      members.Named,
-		"startedAtMs": members.Named,
-		"reason":      members.Shown,
-		"grantRoot":   members.Shown,
+		"threadId":    schema.Named,
+		"turnId":      schema.Named,
+		"itemId":      schema.Named,
+		"startedAtMs": schema.Named,
+		"reason":      schema.Shown,
+		"grantRoot":   schema.Shown,
 	},
 	asksUser: {
-		"threadId":         members.Named,
-		"turnId":           members.Named,
-		"itemId":           members.Named,
-		"isBlocking":       members.Ignored("whether the turn waits for the answer"),
-		"autoResolutionMs": members.Ignored("when the turn goes on without an answer"),
-		"questions": members.Object(members.Table{
-			"id":       members.Named,
-			"header":   members.Shown,
-			"question": members.Shown,
-			"isOther":  members.Flag,
-			"isSecret": members.Flag,
-			"options":  members.Object(members.Table{"label": members.Shown, "description": members.Shown}),
+		"threadId":         schema.Named,
+		"turnId":           schema.Named,
+		"itemId":           schema.Named,
+		"isBlocking":       schema.Ignored("whether the turn waits for the answer"),
+		"autoResolutionMs": schema.Ignored("when the turn goes on without an answer"),
+		"questions": schema.Object(schema.Table{
+			"id":       schema.Named,
+			"header":   schema.Shown,
+			"question": schema.Shown,
+			"isOther":  schema.Flag,
+			"isSecret": schema.Flag,
+			"options":  schema.Object(schema.Table{"label": schema.Shown, "description": schema.Shown}),
 		}),
 	},
 }
@@ -81,7 +81,7 @@ type fileChange struct {
 	} `json:"kind"`
 }
 
-var changeMembers = members.Table{"path": members.Shown, "diff": members.Shown, "kind": members.Object(members.Table{"type": members.Shown, "move_path": members.Shown})}
+var changeMembers = schema.Table{"path": schema.Shown, "diff": schema.Shown, "kind": schema.Object(schema.Table{"type": schema.Shown, "move_path": schema.Shown})}
 
 // changes returns the text of the file change that the daemon is about to make in an item, as a patch: it is what an answer allows. The text is empty if the
 // daemon does not show the items of its open turn, or if the item has a member that is not known.

@@ -7,75 +7,75 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/members"
+	"rollcall/adapters/internal/schema"
 )
 
 const chat = "the chat from which the turn came"
 
 // approvalMembers are those of an entry of exec.approval.list: ExecApprovalRequest of OpenClaw 2026.9.6, in its plugin SDK's types.
-var approvalMembers = members.Table{
-	"id":           members.Named,
-	"approvalKind": members.Named,
-	"status":       members.Named,
-	"createdAtMs":  members.Named,
-	"expiresAtMs":  members.Named,
-	"sessionKey":   members.Named,
-	"request":      members.Object(execMembers),
+var approvalMembers = schema.Table{
+	"id":           schema.Named,
+	"approvalKind": schema.Named,
+	"status":       schema.Named,
+	"createdAtMs":  schema.Named,
+	"expiresAtMs":  schema.Named,
+	"sessionKey":   schema.Named,
+	"request":      schema.Object(execMembers),
 }
 
 // execMembers are those of ExecApprovalRequestPayload.
-var execMembers = members.Table{
-	"command":              members.Shown,
-	"commandPreview":       members.Ignored("a shorter form of the command"),
-	"commandArgv":          members.Shown, // see argvDetail
-	"envKeys":              members.Beside("Sets variables"),
-	"systemRunBinding":     members.Beside("Bound to"),
-	"systemRunPlan":        members.Beside("Plan of the node"),
-	"cwd":                  members.Shown,
-	"nodeId":               members.Beside("Node"),
-	"host":                 members.Shown,
-	"security":             members.Ignored("the rule by which OpenClaw asks"),
-	"ask":                  members.Ignored("the rule by which OpenClaw asks"),
-	"warningText":          members.Beside("Warning of OpenClaw"),
-	"scope":                members.Beside("Applies to"),
-	"commandAnalysis":      members.Ignored("OpenClaw's own reading of the command"),
-	"commandSpans":         members.Ignored("colours"),
-	"unavailableDecisions": members.Ignored(`is about "always", which is never answered`),
-	"allowedDecisions":     members.Shown,
-	"agentId":              members.Named,
-	"resolvedPath":         members.Beside("Program"),
-	"sessionKey":           members.Named,
-	"sessionId":            members.Named,
-	"runId":                members.Named,
-	"toolCallId":           members.Named,
-	"turnSourceChannel":    members.Ignored(chat),
-	"turnSourceTo":         members.Ignored(chat),
-	"turnSourceAccountId":  members.Ignored(chat),
-	"turnSourceThreadId":   members.Ignored(chat),
-	"cronExecutionSource":  members.Beside("Scheduled job"),
-	"cronOperationBinding": members.Ignored("is about a standing grant, which is never given"),
+var execMembers = schema.Table{
+	"command":              schema.Shown,
+	"commandPreview":       schema.Ignored("a shorter form of the command"),
+	"commandArgv":          schema.Shown, // see argvDetail
+	"envKeys":              schema.Beside("Sets variables"),
+	"systemRunBinding":     schema.Beside("Bound to"),
+	"systemRunPlan":        schema.Beside("Plan of the node"),
+	"cwd":                  schema.Shown,
+	"nodeId":               schema.Beside("Node"),
+	"host":                 schema.Shown,
+	"security":             schema.Ignored("the rule by which OpenClaw asks"),
+	"ask":                  schema.Ignored("the rule by which OpenClaw asks"),
+	"warningText":          schema.Beside("Warning of OpenClaw"),
+	"scope":                schema.Beside("Applies to"),
+	"commandAnalysis":      schema.Ignored("OpenClaw's own reading of the command"),
+	"commandSpans":         schema.Ignored("colours"),
+	"unavailableDecisions": schema.Ignored(`is about "always", which is never answered`),
+	"allowedDecisions":     schema.Shown,
+	"agentId":              schema.Named,
+	"resolvedPath":         schema.Beside("Program"),
+	"sessionKey":           schema.Named,
+	"sessionId":            schema.Named,
+	"runId":                schema.Named,
+	"toolCallId":           schema.Named,
+	"turnSourceChannel":    schema.Ignored(chat),
+	"turnSourceTo":         schema.Ignored(chat),
+	"turnSourceAccountId":  schema.Ignored(chat),
+	"turnSourceThreadId":   schema.Ignored(chat),
+	"cronExecutionSource":  schema.Beside("Scheduled job"),
+	"cronOperationBinding": schema.Ignored("is about a standing grant, which is never given"),
 }
 
 // questionMembers are those of QuestionRecordSchema of OpenClaw 2026.9.6.
-var questionMembers = members.Table{
-	"id":          members.Named,
-	"status":      members.Named,
-	"agentId":     members.Named,
-	"sessionKey":  members.Named,
-	"runId":       members.Named,
-	"createdAtMs": members.Named,
-	"expiresAtMs": members.Named,
-	"questions": members.Object(members.Table{
-		"questionId":          members.Named,
-		"header":              members.Shown,
-		"question":            members.Shown,
-		"url":                 members.Beside("Address"),
-		"multiSelect":         members.Flag,
-		"isOther":             members.Ignored("a text of the user's own is always accepted"),
-		"isSecret":            members.Flag,
-		"secretStore":         members.Ignored("a question with one is answered in OpenClaw"),
-		"secretStoreExisting": members.Ignored("a question with a secret is answered in OpenClaw"),
-		"options":             members.Object(members.Table{"label": members.Shown, "description": members.Shown}),
+var questionMembers = schema.Table{
+	"id":          schema.Named,
+	"status":      schema.Named,
+	"agentId":     schema.Named,
+	"sessionKey":  schema.Named,
+	"runId":       schema.Named,
+	"createdAtMs": schema.Named,
+	"expiresAtMs": schema.Named,
+	"questions": schema.Object(schema.Table{
+		"questionId":          schema.Named,
+		"header":              schema.Shown,
+		"question":            schema.Shown,
+		"url":                 schema.Beside("Address"),
+		"multiSelect":         schema.Flag,
+		"isOther":             schema.Ignored("a text of the user's own is always accepted"),
+		"isSecret":            schema.Flag,
+		"secretStore":         schema.Ignored("a question with one is answered in OpenClaw"),
+		"secretStoreExisting": schema.Ignored("a question with a secret is answered in OpenClaw"),
+		"options":             schema.Object(schema.Table{"label": schema.Shown, "description": schema.Shown}),
 	}),
 }
 

@@ -8,93 +8,93 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/members"
+	"rollcall/adapters/internal/schema"
 )
 
 // permissionMembers are those of PermissionRequest (OpenCode 1.18.33, Kilo 7.7.9: the schema in their programs) and, beside them, of
 // PermissionV2.Request (the same programs; 2.0 was read in its source).
-var permissionMembers = members.Table{
-	"id":         members.Named,
-	"sessionID":  members.Named,
-	"permission": members.Shown,
-	"patterns":   members.Shown,
-	"metadata":   members.Whole, // see editMembers and shellMembers
-	"always":     members.Ignored(`the rules that "always" adds, which is never answered`),
-	"tool":       members.Object(callMembers),
-	"action":     members.Shown,
-	"resources":  members.Shown,
-	"save":       members.Ignored(`the rules that "always" adds, which is never answered`),
-	"source":     members.Object(callMembers),
+var permissionMembers = schema.Table{
+	"id":         schema.Named,
+	"sessionID":  schema.Named,
+	"permission": schema.Shown,
+	"patterns":   schema.Shown,
+	"metadata":   schema.Whole, // see editMembers and shellMembers
+	"always":     schema.Ignored(`the rules that "always" adds, which is never answered`),
+	"tool":       schema.Object(callMembers),
+	"action":     schema.Shown,
+	"resources":  schema.Shown,
+	"save":       schema.Ignored(`the rules that "always" adds, which is never answered`),
+	"source":     schema.Object(callMembers),
 }
 
 // callMembers name the call that asks. What it does is read from its message.
-var callMembers = members.Table{"type": members.Named, "messageID": members.Named, "callID": members.Named, "id": members.Named}
+var callMembers = schema.Table{"type": schema.Named, "messageID": schema.Named, "callID": schema.Named, "id": schema.Named}
 
 // shellMembers are the metadata of a permission to run a command, where they are not shown whole.
-var shellMembers = members.Table{
-	"command":           members.Shown,
-	"description":       members.Ignored("what the model says that the command does"),
-	"action":            members.Beside("Action"),             // Kilo 7.7.9
-	"backgroundProcess": members.Beside("Background process"), // Kilo 7.7.9
+var shellMembers = schema.Table{
+	"command":           schema.Shown,
+	"description":       schema.Ignored("what the model says that the command does"),
+	"action":            schema.Beside("Action"),             // Kilo 7.7.9
+	"backgroundProcess": schema.Beside("Background process"), // Kilo 7.7.9
 }
 
 // editMembers are the metadata of a permission to change files.
-var editMembers = members.Table{
-	"filepath": members.Shown,
-	"diff":     members.Shown,
-	"files":    members.Object(fileMembers),                        // of apply_patch
-	"filediff": members.Ignored("the same change in another form"), // Kilo 7.7.9
-	"filePath": members.Shown,
+var editMembers = schema.Table{
+	"filepath": schema.Shown,
+	"diff":     schema.Shown,
+	"files":    schema.Object(fileMembers),                        // of apply_patch
+	"filediff": schema.Ignored("the same change in another form"), // Kilo 7.7.9
+	"filePath": schema.Shown,
 }
 
-var fileMembers = members.Table{
-	"filePath":     members.Shown,
-	"relativePath": members.Ignored("movePath or filePath, as seen from the project"),
-	"movePath":     members.Shown,
-	"type":         members.Shown,
-	"patch":        members.Shown,
-	"additions":    members.Ignored("a count of lines"),
-	"deletions":    members.Ignored("a count of lines"),
+var fileMembers = schema.Table{
+	"filePath":     schema.Shown,
+	"relativePath": schema.Ignored("movePath or filePath, as seen from the project"),
+	"movePath":     schema.Shown,
+	"type":         schema.Shown,
+	"patch":        schema.Shown,
+	"additions":    schema.Ignored("a count of lines"),
+	"deletions":    schema.Ignored("a count of lines"),
 }
 
 // questionMembers are those of QuestionRequest (OpenCode 1.18.33, Kilo 7.7.9) and of a form (2.0, read in its source).
-var questionMembers = members.Table{
-	"id":        members.Named,
-	"sessionID": members.Named,
-	"questions": members.Object(members.Table{
-		"question":    members.Shown,
-		"header":      members.Shown,
-		"multiple":    members.Flag,
-		"custom":      members.Flag,
-		"default":     members.Ignored("the option that Kilo's own window selects first"),
-		"questionKey": members.Ignored("names a translation of the question"),
-		"headerKey":   members.Ignored("names a translation of the header"),
-		"options": members.Object(members.Table{
-			"label":          members.Shown,
-			"description":    members.Shown,
-			"labelKey":       members.Ignored("names a translation: the answer is the label"),
-			"descriptionKey": members.Ignored("names a translation"),
-			"mode":           members.Ignored("the mode that Kilo's own window selects with the option"),
+var questionMembers = schema.Table{
+	"id":        schema.Named,
+	"sessionID": schema.Named,
+	"questions": schema.Object(schema.Table{
+		"question":    schema.Shown,
+		"header":      schema.Shown,
+		"multiple":    schema.Flag,
+		"custom":      schema.Flag,
+		"default":     schema.Ignored("the option that Kilo's own window selects first"),
+		"questionKey": schema.Ignored("names a translation of the question"),
+		"headerKey":   schema.Ignored("names a translation of the header"),
+		"options": schema.Object(schema.Table{
+			"label":          schema.Shown,
+			"description":    schema.Shown,
+			"labelKey":       schema.Ignored("names a translation: the answer is the label"),
+			"descriptionKey": schema.Ignored("names a translation"),
+			"mode":           schema.Ignored("the mode that Kilo's own window selects with the option"),
 		}),
 	}),
-	"blocking": members.Ignored("whether Kilo's own window takes prompts meanwhile"),
-	"tool":     members.Object(callMembers),
-	"title":    members.Ignored("a title above the questions"),
-	"mode":     members.Named,
-	"fields":   members.Object(fieldMembers),
-	"metadata": members.Object(callMembers),
+	"blocking": schema.Ignored("whether Kilo's own window takes prompts meanwhile"),
+	"tool":     schema.Object(callMembers),
+	"title":    schema.Ignored("a title above the questions"),
+	"mode":     schema.Named,
+	"fields":   schema.Object(fieldMembers),
+	"metadata": schema.Object(callMembers),
 }
 
 // fieldMembers are those of a field of a form that a tool made of a question (2.0, read in its source).
-var fieldMembers = members.Table{
-	"key":         members.Named,
-	"title":       members.Shown,
-	"description": members.Shown,
-	"type":        members.Shown,
-	"when":        members.Whole,
-	"custom":      members.Flag,
-	"required":    members.Ignored("every question is answered"),
-	"options":     members.Object(members.Table{"value": members.Shown, "label": members.Shown, "description": members.Shown}),
+var fieldMembers = schema.Table{
+	"key":         schema.Named,
+	"title":       schema.Shown,
+	"description": schema.Shown,
+	"type":        schema.Shown,
+	"when":        schema.Whole,
+	"custom":      schema.Flag,
+	"required":    schema.Ignored("every question is answered"),
+	"options":     schema.Object(schema.Table{"value": schema.Shown, "label": schema.Shown, "description": schema.Shown}),
 }
 
 // patchFile is a file that apply_patch changes.

@@ -42,6 +42,10 @@ func TestPendingInTerminal(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].ID != "r1" || list[0].Kind != adapters.AsksPermission {
 		t.Errorf("an option beside the command must be seen: %+v, %v", list, err)
 	}
+	w.Write(r.events, strings.Replace(ask("r1", f.calls[0].id), `"subtype"`, `"host":"far","subtype"`, 1))
+	if list, err = r.pending(t.Context(), &got[0]); err != nil || len(list) != 1 || list[0].CanAllow || !list[0].CanDeny || list[0].Unknown[0] != "request.host" {
+		t.Errorf("a member that is not known: %+v, %v", list, err)
+	}
 	w.Write(r.events, ask("r1", f.calls[0].id)+`{"type":"control_response","response":{"subtype":"success","request_id":"r1","response":{"allowed":true}}}`+"\n")
 	if list, err = r.pending(t.Context(), &got[0]); err != nil || len(list) != 0 {
 		t.Errorf("decided: %+v, %v", list, err)

@@ -24,7 +24,7 @@ func (a *Adapter) Modes() []adapters.Mode {
 }
 
 // protocol is how a launch that can be answered exchanges its prompts and requests (0.24.4).
-var protocol = kit.ACP{Agent: Name, Where: description.Title, Once: allowOnce, Questions: func(call []byte) (list []adapters.Question, asks bool) {
+var protocol = kit.ACP{Agent: Name, Where: description.Title, Once: allowOnce, Check: checkCall, Questions: func(call []byte) (list []adapters.Question, asks bool) {
 	about := agentfile.Get(call, "_meta")
 	return questionsOf(agentfile.Get(about, "qwenQuestions")), string(agentfile.Text(agentfile.Get(about, "qwenInteractionKind"))) == asksQuestion
 }}

@@ -45,8 +45,8 @@ type claim struct {
 }
 
 const (
-	schema   = 1        // the newest form of the registry's files that is known
-	maxEntry = 64 << 10 // of a file of the registry, in bytes
+	registrySchema = 1        // the newest form of the registry's files that is known
+	maxEntry       = 64 << 10 // of a file of the registry, in bytes
 )
 
 var notPlain = regexp.MustCompile(`[^A-Za-z0-9]`)
@@ -120,7 +120,7 @@ func (d *discovery) readEntry(p *process, path string, pid int, inner bool) {
 	id, namespace, written := kit.Short(agentfile.Get(data, "sessionId")), kit.Count(data, "pidNs"), time.UnixMilli(kit.Count(data, "startedAt"))
 	boot, ticks, exact := strings.Cut(kit.Short(agentfile.Get(data, "procStart")), ":")
 	switch own := d.Table.Domain(); {
-	case kit.Count(data, "schemaVersion") > schema:
+	case kit.Count(data, "schemaVersion") > registrySchema:
 		d.answer.Skip("entry of a newer registry", 1)
 	case kit.Count(data, "pid") != int64(pid) || !kit.Is(id):
 		d.answer.Skip("entry of the registry without a session", 1)

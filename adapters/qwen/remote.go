@@ -144,6 +144,7 @@ func request(s *adapters.Session, id string, asked []byte) adapters.Request {
 	if json.Unmarshal(input, &members) == nil && tool == shellTool && kit.IsPlainCommand(members) {
 		r.Kind, r.Text = adapters.AsksCommand, agentfile.String(members["command"])
 	}
+	eventMembers.Check(&r, "request", asked)
 	return r
 }
 

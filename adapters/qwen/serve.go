@@ -87,6 +87,7 @@ func (v *server) pending(ctx context.Context, s *adapters.Session) (list []adapt
 			kit.AsQuestion(&r, questionsOf(agentfile.Get(one, "questions")))
 		}
 		r.Session, r.Folder, r.Where, r.AskedAt = s.ID, s.CWD, "qwen serve", agentfile.Time(agentfile.Get(one, "createdAt"))
+		servedMembers.Check(&r, "", one)
 		list = append(list, r)
 	})
 	return list, err

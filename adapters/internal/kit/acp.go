@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/schema"
 )
 
 // ACP is an agent that speaks the Agent Client Protocol, version 1, over its standard input and output: one message of JSON-RPC 2.0 per line.
@@ -21,6 +22,42 @@ type ACP struct {
 	// Questions returns the questions that a call asks; false: it asks for a permission. Their answers are given beside the option that allows
 	// once, by the questions' ids. nil: no call asks any.
 	Questions func(call []byte) (list []adapters.Question, asks bool)
+	// Check checks the members of a call that only this agent has, such as those of its questions; nil: there are none.
+	Check func(call []byte, r *adapters.Request)
+}
+
+// meta are notes for clients, which have no effect by the protocol's own word.
+var meta = schema.Ignored("notes for clients, without an effect")
+
+// acpMembers are those of RequestPermissionRequest of the Agent Client Protocol, version 1 (its schema in Gemini CLI 0.61.0 and Qwen Code 0.24.4).
+var acpMembers = schema.Table{
+	"_meta":     meta,
+	"sessionId": schema.Named,
+	"options": schema.Object(schema.Table{"_meta": meta, "optionId": schema.Named, "name": schema.Shown, "kind": schema.Named,
+		"description": schema.Ignored("explains the option")}),
+	"toolCall": schema.Object(schema.Table{
+		"_meta":      meta,
+		"toolCallId": schema.Named,
+		"title":      schema.Shown,
+		"kind":       schema.Shown,
+		"status":     schema.Ignored("that it waits"),
+		"content":    schema.Whole, // see diffMembers
+		"locations":  schema.Beside("Files"),
+		"rawInput":   schema.Whole,
+		"rawOutput":  schema.Ignored("there is none before it runs"),
+	}),
+}
+
+// diffMembers are those of a change in the content of a call.
+var diffMembers = schema.Table{"_meta": meta, "type": schema.Named, "path": schema.Shown, "oldText": schema.Shown, "newText": schema.Shown}
+
+// isOneDiff reports whether the content of a call is one change, which is shown as lines.
+func isOneDiff(content []byte) (diff []byte, ok bool) {
+	var parts []json.RawMessage
+	if json.Unmarshal(content, &parts) != nil || len(parts) != 1 || string(agentfile.Text(agentfile.Get(parts[0], "type"))) != "diff" {
+		return nil, false
+	}
+	return parts[0], true
 }
 
 // The ids of the messages that open a session. An id that begins with acpLoad ends with the id of the session.
@@ -83,6 +120,7 @@ type acpTalk struct {
 // acpRequest is a request for a permission that waits. Its call is kept as the agent sent it.
 type acpRequest struct {
 	id     json.RawMessage
+	raw    json.RawMessage // the parameters as they were received
 	params struct {
 		Call    json.RawMessage `json:"toolCall"`
 		Options []ACPOption     `json:"options"`
@@ -102,8 +140,8 @@ func (t *acpTalk) Read(line []byte) {
 	method, id := agentfile.String(agentfile.Get(line, "method")), agentfile.Get(line, "id")
 	switch {
 	case method == "session/request_permission" && !agentfile.Null(id):
-		r := acpRequest{id: slices.Clone(id)}
-		if json.Unmarshal(agentfile.Get(line, "params"), &r.params) == nil {
+		r := acpRequest{id: slices.Clone(id), raw: slices.Clone(agentfile.Get(line, "params"))}
+		if json.Unmarshal(r.raw, &r.params) == nil {
 			t.asked = append(t.asked, r)
 		}
 	case method == "session/update":
@@ -260,6 +298,10 @@ func (r *acpRequest) request(a *ACP) adapters.Request {
 			AsQuestion(&out, list)
 		}
 	}
+	if a.Check != nil {
+		a.Check(r.params.Call, &out)
+	}
+	acpMembers.Check(&out, "", r.raw)
 	return out
 }
 
@@ -270,30 +312,36 @@ func (a *ACP) Request(id string, get func(member string) []byte, options []ACPOp
 	for _, o := range options {
 		out.Options = append(out.Options, cmp.Or(o.Name, o.Says))
 	}
-	input, title := get("rawInput"), agentfile.String(get("title"))
-	var members map[string]json.RawMessage
-	if json.Unmarshal(input, &members) != nil || members == nil {
-		members = map[string]json.RawMessage{}
+	raw, title := get("rawInput"), agentfile.String(get("title"))
+	var input map[string]json.RawMessage
+	if json.Unmarshal(raw, &input) != nil || input == nil {
+		input = map[string]json.RawMessage{}
 	}
-	if len(members) == 0 && !agentfile.Null(input) { // another form is shown as it is
-		members["input"] = input
+	if len(input) == 0 && !agentfile.Null(raw) { // another form is shown as it is
+		input["input"] = raw
 	}
 	kind := string(agentfile.Text(get("kind")))
-	if IsPlainCommand(members) && (kind == "" || kind == "execute") { // another tool can have the same arguments
-		out.Kind, out.Text = adapters.AsksCommand, agentfile.String(members["command"])
+	if IsPlainCommand(input) && (kind == "" || kind == "execute") { // another tool can have the same arguments
+		out.Kind, out.Text = adapters.AsksCommand, agentfile.String(input["command"])
+		if content := get("content"); !agentfile.Null(content) && string(content) != "[]" { // Qwen Code 0.24.4 warns there
+			out.Details = append(out.Details, adapters.Detail{Title: "Shown by the agent", Text: cmp.Or(Strings(content), string(content))})
+		}
 		return out
 	}
 	if kind == "edit" {
 		out.Kind = adapters.AsksFileChange
 	}
-	addContent(members, get("content"))
+	if diff, ok := isOneDiff(get("content")); ok && len(input) == 0 {
+		diffMembers.Check(&out, "toolCall.content[]", diff)
+	}
+	addContent(input, get("content"))
 	out.Text = title
-	if len(members) > 0 {
+	if len(input) > 0 {
 		var text bytes.Buffer
 		enc := json.NewEncoder(&text)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
-		_ = enc.Encode(members) // what was parsed can be written
+		_ = enc.Encode(input) // what was parsed can be written
 		out.Text = strings.TrimSpace(title + "\n" + text.String())
 	}
 	out.CanAllow = out.CanAllow && out.Text != "" // nothing shows what would be allowed
@@ -312,20 +360,20 @@ func IsPlainCommand(input map[string]json.RawMessage) bool {
 }
 
 // addContent adds what a call shows beside its arguments. One change of a file gets the names under which changes are shown as lines.
-func addContent(members map[string]json.RawMessage, content []byte) {
+func addContent(input map[string]json.RawMessage, content []byte) {
 	var parts []json.RawMessage
 	if json.Unmarshal(content, &parts) != nil || len(parts) == 0 {
 		return
 	}
-	if len(parts) == 1 && len(members) == 0 && string(agentfile.Text(agentfile.Get(parts[0], "type"))) == "diff" {
+	if diff, ok := isOneDiff(content); ok && len(input) == 0 {
 		for name, member := range map[string]string{"file_path": "path", "old_string": "oldText", "new_string": "newText"} {
-			if members[name] = agentfile.Get(parts[0], member); agentfile.Null(members[name]) {
-				members[name] = json.RawMessage(`""`)
+			if input[name] = agentfile.Get(diff, member); agentfile.Null(input[name]) {
+				input[name] = json.RawMessage(`""`)
 			}
 		}
 		return
 	}
-	members["content"] = content
+	input["content"] = content
 }
 
 // Answer implements adapters.Talk. Only options that hold once are chosen.

@@ -214,3 +214,33 @@ func TestACPEnded(t *testing.T) {
 		}
 	}
 }
+
+// A request with a member that the protocol does not have can only be denied, and what a command has beside its text is shown.
+func TestACPMembers(t *testing.T) {
+	plain := ask("ls", `{"command":"ls"}`, "[]")
+	diff := strings.Replace(ask("edit", "null", `[{"type":"diff","path":"/p/a","oldText":"1","newText":"2","mode":"0777"}]`), "execute", "edit", 1)
+	for line, member := range map[string]string{
+		strings.Replace(plain, `"status"`, `"environment":{"A":"b"},"status"`, 1): "toolCall.environment",
+		strings.Replace(plain, `"sessionId"`, `"host":"far","sessionId"`, 1):      "host",
+		strings.Replace(plain, `"name"`, `"scope":"all","name"`, 1):               "options[].scope",
+		diff: "toolCall.content[].mode",
+	} {
+		talk := acpFixture(t)
+		read(talk, line)
+		list := talk.Waiting()
+		if len(list) != 1 || len(list[0].Unknown) != 1 || list[0].Unknown[0] != member || list[0].CanAllow || !list[0].CanDeny {
+			t.Fatalf("%s: %+v", line, list)
+		}
+		if _, err := talk.Answer("0", adapters.Decision{Verdict: adapters.AllowOnce}); !errors.Is(err, adapters.ErrNotAllowed) || !strings.Contains(err.Error(), member) {
+			t.Errorf("%s: %v", line, err)
+		}
+		if _, err := talk.Answer("0", adapters.Decision{Verdict: adapters.Deny}); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	talk := acpFixture(t)
+	read(talk, strings.Replace(ask("ls", `{"command":"ls"}`, `[{"type":"content","content":{"type":"text","text":"it leaves the sandbox"}}]`), `"status"`, `"locations":[{"path":"/etc"}],"status"`, 1))
+	if list := talk.Waiting(); len(list) != 1 || len(list[0].Details) != 2 || !strings.Contains(list[0].Details[0].Text, "it leaves the sandbox") || !strings.Contains(list[0].Details[1].Text, "/etc") {
+		t.Errorf("%+v", list)
+	}
+}

@@ -1,6 +1,6 @@
-// Package members knows the members that the requests of agents have in the agents' own schemas. Everything that changes what an allowed request
+// Package schema knows the members that the requests of agents have in the agents' own schemas. Everything that changes what an allowed request
 // does is shown and in the request's key; a request with a member that no table has can only be denied.
-package members
+package schema
 
 import (
 	"bytes"
