@@ -70,7 +70,7 @@ func (a *ask) isWhole() bool {
 	fits := func(s string, cells int) bool {
 		return len(s) <= 4*cells && present.Width(s) <= cells && present.Visible(s) == s && present.Line(s) == s
 	}
-	return fits(r.Text, wholeText) && fits(r.Folder, wholeFolder) && fits(r.Reason, wholeFolder) && len(r.Questions) == 0
+	return fits(r.Text, wholeText) && fits(r.Folder, wholeFolder) && fits(r.Reason, wholeFolder) && len(r.Questions)+len(r.Details)+len(r.Unknown) == 0
 }
 
 // mayAllow reports whether the request may be allowed by one click on a notification that shows it, which is wholly visible.

@@ -30,7 +30,7 @@ var documented = map[string]any{
 	"autostart": autostartJSON{}, "purge": uninstallJSON{}, "purged": purgedJSON{},
 	"quiet": quietJSON{},
 	"hello": machine.HelloJSON{}, "removed": machine.RemovedJSON{}, "machine": machineJSON{},
-	"pending": pendingDocument{}, "waiting session": pendingJSON{}, "request": requestJSON{}, "question": questionJSON{}, "option": optionJSON{},
+	"pending": pendingDocument{}, "waiting session": pendingJSON{}, "request": requestJSON{}, "detail": detailJSON{}, "question": questionJSON{}, "option": optionJSON{},
 	"focus": focusJSON{}, "focus step": focusStepJSON{}, "offer": offerJSON{},
 }
 

@@ -167,6 +167,8 @@ type requestJSON struct {
 	Text      string         `json:"text"`
 	Reason    string         `json:"reason,omitempty"`
 	Folder    string         `json:"folder,omitempty"`
+	Details   []detailJSON   `json:"details,omitempty"`
+	Unknown   []string       `json:"unknown,omitempty"`
 	Options   []string       `json:"options,omitempty"`
 	Questions []questionJSON `json:"questions,omitempty"`
 	AskedAt   string         `json:"asked_at,omitempty"`
@@ -208,10 +210,19 @@ func pendingAsJSON(list []answer.Pending, at time.Time) pendingDocument {
 	return d
 }
 
+// detailJSON is a part of a request beside its text.
+type detailJSON struct {
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
 func requestAsJSON(r *answer.Request) requestJSON {
-	j := requestJSON{Request: r.Key, ID: r.ID, Kind: string(r.Kind), Text: r.Text, Reason: r.Reason, Folder: r.Folder, Options: r.Options,
+	j := requestJSON{Request: r.Key, ID: r.ID, Kind: string(r.Kind), Text: r.Text, Reason: r.Reason, Folder: r.Folder, Unknown: r.Unknown, Options: r.Options,
 		AskedAt: timestamp(r.AskedAt), ExpiresAt: timestamp(r.ExpiresAt), Dangers: r.Dangers, Harmless: r.OneKey, Via: r.Where,
 		CanAllow: r.CanAllow, CanDeny: r.CanDeny, CanReply: r.CanReply}
+	for _, d := range r.Details {
+		j.Details = append(j.Details, detailJSON(d))
+	}
 	for _, q := range r.Questions {
 		n := questionJSON{Header: q.Header, Text: q.Text, Several: q.Several, FreeText: q.FreeText, Secret: q.Secret}
 		for _, o := range q.Options {

@@ -123,6 +123,8 @@ func (a *asked) whyNot(policy settings.Answering) string {
 		return "It can't be answered from here: the setting “answering” is “deny-only”. Answer it " + there + "."
 	case !r.CanAllow && !r.CanDeny && !r.CanReply:
 		return "It can't be answered from here. Answer it " + there + "."
+	case len(r.Unknown) > 0:
+		return sentence(r.UnknownText()) + place + "."
 	case !r.CanAllow && !r.CanReply:
 		return "It can only be denied from here: to allow it, answer it " + there + "."
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/settings"
 )
 
 // TestReadable: requests are shown as people read them, whole, and nothing of them is hidden.
@@ -64,5 +66,27 @@ func TestBrief(t *testing.T) {
 		if got := r.Summary(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// What a request has beside its text is shown with it, also with a question, and is never allowed by one key.
+func TestDetails(t *testing.T) {
+	command := adapters.Request{Kind: adapters.AsksCommand, Text: "git status", Details: []adapters.Detail{{Title: "Sets variables", Text: "EVIL\u202e"}}, CanAllow: true, CanDeny: true}
+	question := adapters.Request{Kind: adapters.AsksQuestion, Text: "Which?", Questions: []adapters.Question{{Text: "Which?"}}, Unknown: []string{"runs"}, CanDeny: true}
+	a := New(nil, func() settings.Answering { return settings.AnswerAll })
+	s := &app.Session{Session: adapters.Session{CWD: t.TempDir()}}
+	shown := func(r adapters.Request) (Request, string) {
+		seen := a.seen(r, s)
+		var parts []string
+		for _, p := range seen.Whole() {
+			parts = append(parts, p.Title+": "+p.Text)
+		}
+		return seen, strings.Join(parts, "\n")
+	}
+	if seen, text := shown(command); !strings.Contains(text, "Sets variables: EVIL<U+202E>") || seen.OneKey || !seen.CanAllow || !strings.Contains(seen.Summary(), "EVIL") {
+		t.Errorf("%+v: %s", seen, text)
+	}
+	if seen, text := shown(question); !strings.Contains(text, `it has a member "runs" that this version of Rollcall does not know`) || seen.CanReply || !seen.CanDeny {
+		t.Errorf("%+v: %s", seen, text)
 	}
 }
