@@ -76,12 +76,13 @@ type serverClient struct {
 func (a *Adapter) client(h *host, base string) *serverClient {
 	c := &serverClient{Service: kit.Service{Client: a.httpClient(h.Identity), Base: base, User: defaultUser, Password: a.password(h.Identity)}, product: a.product, pid: h.PID}
 	if c.Password == "" {
-		c.User, c.Password = cmp.Or(a.Env(a.product.user()), defaultUser), a.Env(a.product.password())
+		c.User, c.Password = cmp.Or(a.Env(a.product.user()), a.product.HomeFolder), a.Env(a.product.password())
 	}
 	return c
 }
 
-// defaultUser is the name that a server expects with the password, unless a variable says another.
+// defaultUser is the name that Rollcall sets for the servers that it launches, and that OpenCode's own service expects. Without a variable, a server expects the
+// name of its product (OpenCode 1.18.33, Kilo 7.7.9).
 const defaultUser = "opencode"
 
 func (a *Adapter) httpClient(id proc.Identity) *http.Client {

@@ -30,16 +30,19 @@ type pendingRoll struct {
 
 // request is a request as `rollcall pending --json` prints it.
 type request struct {
-	Session   Session `json:"-"`
-	Request   string  `json:"request"`
-	ID        string  `json:"id"`
-	Kind      string  `json:"kind"`
-	Text      string  `json:"text"`
-	Folder    string  `json:"folder"`
-	Via       string  `json:"via"`
-	CanAllow  bool    `json:"can_allow"`
-	CanDeny   bool    `json:"can_deny"`
-	CanReply  bool    `json:"can_reply"`
+	Session   Session  `json:"-"`
+	Request   string   `json:"request"`
+	ID        string   `json:"id"`
+	Kind      string   `json:"kind"`
+	Text      string   `json:"text"`
+	Folder    string   `json:"folder"`
+	Via       string   `json:"via"`
+	CanAllow  bool     `json:"can_allow"`
+	CanDeny   bool     `json:"can_deny"`
+	CanReply  bool     `json:"can_reply"`
+	Harmless  bool     `json:"harmless"`
+	Dangers   []string `json:"dangers"`
+	Unknown   []string `json:"unknown"`
 	Questions []struct {
 		Text    string `json:"text"`
 		Options []struct {
@@ -86,6 +89,9 @@ func (s *Sandbox) asks(words string) request {
 	})
 	if err != nil {
 		s.t.Fatalf("nobody asks for %q: %v\n%s", words, err, last)
+	}
+	if len(found.Unknown) > 0 {
+		s.t.Errorf("%s: no table has the members %q of its request", found.Session.Agent, found.Unknown)
 	}
 	return found
 }

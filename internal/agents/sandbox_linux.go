@@ -30,6 +30,7 @@ const mockKey = "sk-ant-mock-key-for-tests-0000000000"
 // Sandbox is a HOME with a project in it and a model server. Its agents are
 // ended with the test.
 type Sandbox struct {
+	More []string // further variables of the environment
 	t       *testing.T
 	dir     string // everything of the sandbox
 	Home    string
@@ -185,7 +186,7 @@ func (s *Sandbox) Env() []string {
 		env = append(env, "ANTHROPIC_BASE_URL="+s.Server.URL())
 		env = append(env, copilotEnv(s.Server.URL())...)
 	}
-	return env
+	return append(env, s.More...)
 }
 
 // Command makes a command in the sandbox's environment and project, that lives

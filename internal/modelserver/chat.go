@@ -95,6 +95,12 @@ func chatCall(r wireRequest, p plan) (map[string]any, error) {
 		arguments, err = shellArguments(tool.Name, tool.Parameters, p)
 	case askTool:
 		name, arguments, err = questionCall(r.tools)
+	case patchTool:
+		name = "apply_patch"
+		if _, ok := chatTool(r.tools, name); !ok {
+			return nil, errors.New("no tool for patches is offered")
+		}
+		arguments, err = jsonText(map[string]string{"patchText": p.argument})
 	case agentTool:
 		if _, ok := chatTool(r.tools, "spawn_agent"); ok { // Cline
 			name = "spawn_agent"

@@ -45,6 +45,7 @@ const (
 	shellTool
 	askTool
 	agentTool
+	patchTool
 )
 
 // plan is what the server will answer to one request.
@@ -60,12 +61,12 @@ type plan struct {
 	limits []float64
 
 	tool      toolKind
-	argument  string // the command, or the sub-agent's prompt
+	argument  string // the command, the patch, or the sub-agent's prompt
 	folder    string // in which the command runs, for shells that take one; empty: that of the session
 	escalated bool
 }
 
-var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|say|bash|in|esc|ask|agent|fail|usage|limits|title)(?:\s+(.*?))?\]\]`)
+var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|say|bash|move|in|esc|ask|agent|fail|usage|limits|title)(?:\s+(.*?))?\]\]`)
 
 // question is what a request asks of the model, whatever its wire format.
 type question struct {
@@ -115,6 +116,9 @@ func (p *plan) apply(name, argument string) {
 		p.hold = argument
 	case "bash":
 		p.call(shellTool, argument, "I will use the shell.")
+	case "move":
+		from, to, _ := strings.Cut(argument, " ")
+		p.call(patchTool, "*** Begin Patch\n*** Update File: "+from+"\n*** Move to: "+to+"\n@@\n-hello\n+changed\n*** End Patch", "I will tidy up.")
 	case "in":
 		p.folder = argument
 	case "esc":

@@ -181,6 +181,9 @@ func responsesOutput(r wireRequest, p plan) ([]map[string]any, error) {
 		arguments, err := jsonText(map[string]string{"task_name": "sub_job", "message": p.argument})
 		return []map[string]any{{"type": "function_call", "id": newID("fc_"), "call_id": newID("call_"), "status": "completed",
 			"name": "spawn_agent", "namespace": "collaboration", "arguments": arguments}}, err
+	case patchTool:
+		return []map[string]any{{"type": "custom_tool_call", "id": newID("ctc_"), "call_id": newID("call_"), "status": "completed",
+			"name": "apply_patch", "input": p.argument}}, nil
 	}
 	if r.structured != "" {
 		text, err := json.Marshal(map[string]string{r.structured: p.text})
