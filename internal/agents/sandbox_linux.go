@@ -30,7 +30,7 @@ const mockKey = "sk-ant-mock-key-for-tests-0000000000"
 // Sandbox is a HOME with a project in it and a model server. Its agents are
 // ended with the test.
 type Sandbox struct {
-	More []string // further variables of the environment
+	More    []string // further variables of the environment
 	t       *testing.T
 	dir     string // everything of the sandbox
 	Home    string
