@@ -160,7 +160,11 @@ func TestNothing(t *testing.T) {
 	} {
 		r := run(t, c.deps, append([]string{"list"}, strings.Fields(c.args)...)...)
 		first, _, _ := strings.Cut(r.err, "\n")
-		if r.code != Done || r.out != "" || first != "rollcall: "+c.want {
+		code := Done
+		if strings.Contains(c.want, "could be read") {
+			code = Incomplete
+		}
+		if r.code != code || r.out != "" || first != "rollcall: "+c.want {
 			t.Errorf("list %s: %+v, want %q", c.args, r, c.want)
 		}
 	}
