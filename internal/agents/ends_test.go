@@ -144,7 +144,7 @@ func acpOf(r Release, args ...string) hosting {
 	return a
 }
 
-var codexServer = hosting{
+var codexHosting = hosting{
 	release: CodexNewest, args: []string{"app-server"},
 	begin: func(h *talker) {
 		h.call("initialize", map[string]any{"clientInfo": map[string]string{"name": "zed", "version": "1"}})
@@ -200,7 +200,7 @@ func (h *talker) processes() (found []Process) {
 // its input is closed.
 func TestEndsOfOneProcess(t *testing.T) {
 	for name, how := range map[string]hosting{
-		"qwen": acpOf(QwenNewest, "--acp"), "copilot": acpOf(CopilotNewest, "--acp"), "codex": codexServer} {
+		"qwen": acpOf(QwenNewest, "--acp"), "copilot": acpOf(CopilotNewest, "--acp"), "codex": codexHosting} {
 		t.Run(name, func(t *testing.T) {
 			each(t, []Release{how.release}, func(t *testing.T, s *Sandbox, r Release) {
 				f := follow(s)
