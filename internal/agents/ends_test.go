@@ -32,8 +32,8 @@ type talker struct {
 	heard map[int]json.RawMessage // the replies, by id
 }
 
-// talk starts an agent below a host.
-func talk(s *Sandbox, argv []string) *talker {
+// startTalker starts an agent below a host.
+func startTalker(s *Sandbox, argv []string) *talker {
 	s.t.Helper()
 	s.terminals++
 	log, err := os.Create(filepath.Join(s.dir, fmt.Sprintf("talk%d", s.terminals)))
@@ -70,7 +70,8 @@ func (h *talker) listen(out io.Reader) {
 			continue
 		}
 		h.mu.Lock()
-		if h.heard[*m.ID] = m.Result; len(m.Error) > 0 {
+		h.heard[*m.ID] = m.Result
+		if len(m.Error) > 0 {
 			h.heard[*m.ID] = m.Error
 		}
 		h.mu.Unlock()
@@ -229,7 +230,7 @@ func (f *follower) live(prompts []string) (n int) {
 
 // endsOnce has an agent host n sessions, the last of them in a turn, and end.
 func endsOnce(t *testing.T, s *Sandbox, f *follower, how *hosting, name string, n int, end func(*talker, *hosting, []string)) {
-	h := talk(s, s.Argv(how.release, how.args...))
+	h := startTalker(s, s.Argv(how.release, how.args...))
 	how.begin(h)
 	var ids, prompts []string
 	for i := range n {
