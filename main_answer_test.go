@@ -30,7 +30,8 @@ type service struct {
 func (s *service) serve(t *testing.T, d *desktoptest.Desktop) {
 	t.Helper()
 	var err error
-	if s.conn, err = dbus.Connect(d.BusAddress()); err != nil {
+	s.conn, err = dbus.Connect(d.BusAddress())
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.conn.Close() })

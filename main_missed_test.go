@@ -35,7 +35,9 @@ func TestLaunchesMissed(t *testing.T) {
 		{ID: "l-told", Dir: "/w/told", EndedAt: now.Add(-time.Hour)},
 		{ID: "l-old", Dir: "/w/old", LaunchedAt: now.Add(-30 * time.Hour), Unreported: true},
 	} {
-		r.Agent, r.Process, r.Seen = agentname.Codex, dead, true
+		r.Agent = agentname.Codex
+		r.Process = dead
+		r.Seen = true
 		if r.LaunchedAt.IsZero() {
 			r.LaunchedAt = now.Add(-2 * time.Hour)
 		}

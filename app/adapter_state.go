@@ -146,7 +146,9 @@ func (h Health) withAnswer(q question, a answer) Health {
 		if a.roll.LookedIn != nil {
 			h.LookedIn = a.roll.LookedIn
 		}
-		h.Versions, h.Skipped, h.Ledger = a.roll.Versions, a.roll.Skipped, a.roll.Ledger
+		h.Versions = a.roll.Versions
+		h.Skipped = a.roll.Skipped
+		h.Ledger = a.roll.Ledger
 		for i := range a.Sessions {
 			for _, u := range a.Sessions[i].Usage {
 				h.Ledger.Answers += u.Answers

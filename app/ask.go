@@ -266,7 +266,8 @@ func (c *Core) sessionsWithoutTotals(s *source, tried map[string]bool) []string 
 		if x.Tokens != nil || tried[x.ID] || x.IsProcess() {
 			continue
 		}
-		if ids = append(ids, x.ID); len(ids) == totalsPerQuestion {
+		ids = append(ids, x.ID)
+		if len(ids) == totalsPerQuestion {
 			break
 		}
 	}

@@ -70,7 +70,10 @@ func (s *source) awaitAfterwards(ctx context.Context) {
 func (c *Core) askApart(ctx context.Context, agent adapters.Name, since time.Duration, ids ...string) *Snapshot {
 	cfg := c.cfg
 	cfg.Adapters = slices.DeleteFunc(slices.Clone(cfg.Adapters), func(a adapters.Adapter) bool { return agent != "" && a.Name() != agent })
-	cfg.Since, cfg.Watch, cfg.Totals, cfg.Usage = since, nil, false, false
+	cfg.Since = since
+	cfg.Watch = nil
+	cfg.Totals = false
+	cfg.Usage = false
 	return Ask(ctx, cfg, Once{IDs: ids})
 }
 

@@ -9,7 +9,11 @@ import (
 
 // A session that another one goes on with has no end, whether its process is seen to end before that one is listed or after it.
 func TestContinued(t *testing.T) {
-	moves := changed(done("a"), func(s *adapters.Session) { s.Status, s.Outcome, s.ContinuedIn = adapters.Unknown, "", "b" })
+	moves := changed(done("a"), func(s *adapters.Session) {
+		s.Status = adapters.Unknown
+		s.Outcome = ""
+		s.ContinuedIn = "b"
+	})
 	next := changed(on("b", adapters.Working, 2), func(s *adapters.Session) { s.Continues = "a" })
 	t.Run("before", func(t *testing.T) {
 		play(t, []adapters.Session{on("a", adapters.Working, 1)}, func(s *scene) {

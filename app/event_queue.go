@@ -60,7 +60,8 @@ func (e *Events) take() (Event, bool, error) {
 	}
 	ev := e.queue[0]
 	e.queue[0] = Event{}
-	if e.queue = e.queue[1:]; len(e.queue) == 0 {
+	e.queue = e.queue[1:]
+	if len(e.queue) == 0 {
 		e.queue = nil
 	}
 	return ev, true, nil

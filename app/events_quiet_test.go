@@ -80,7 +80,9 @@ func TestOnlyLiveProcessesAreWatched(t *testing.T) {
 func TestIdle(t *testing.T) {
 	play(t, []adapters.Session{on("a", adapters.Working, 1)}, func(s *scene) {
 		s.settle()
-		asked, generation, looked := len(s.agent.questions()), s.core.Snapshot().Generation, s.machine.reads
+		asked := len(s.agent.questions())
+		generation := s.core.Snapshot().Generation
+		looked := s.machine.reads
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
 		if n := len(s.agent.questions()) - asked; n != 0 {

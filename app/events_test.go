@@ -317,7 +317,8 @@ func TestUnload(t *testing.T) {
 func TestTerminalEnded(t *testing.T) {
 	shown := func(status adapters.Status, terminal int) adapters.Session {
 		return changed(on("a", status, 1), func(s *adapters.Session) {
-			if s.Shared = true; terminal > 0 {
+			s.Shared = true
+			if terminal > 0 {
 				s.Terminal = pid(terminal)
 			}
 		})
@@ -492,7 +493,9 @@ func TestSessionThatItsGatewayRemoved(t *testing.T) {
 	at := func(id string, status adapters.Status, gateway string) adapters.Session {
 		return changed(on(id, status, 0), func(s *adapters.Session) { s.Remote = gateway })
 	}
-	a, b, c := at("a", adapters.Working, "one"), at("b", adapters.Idle, "one"), at("c", adapters.Working, "two")
+	a := at("a", adapters.Working, "one")
+	b := at("b", adapters.Idle, "one")
+	c := at("c", adapters.Working, "two")
 	play(t, []adapters.Session{a, b, c}, func(s *scene) {
 		s.agent.answersOf("one")
 		s.agent.says(errors.New("two does not answer"), b)

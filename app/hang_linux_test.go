@@ -64,7 +64,9 @@ func TestNetWithAFileSystemThatHangs(t *testing.T) {
 		r.startPoll()
 		select {
 		case f := <-r.poll.results:
-			r.poll.missing, r.poll.unreadable, r.poll.unjudged = f.missing, f.unreadable, f.unjudged
+			r.poll.missing = f.missing
+			r.poll.unreadable = f.unreadable
+			r.poll.unjudged = f.unjudged
 			return f
 		case <-time.After(30 * time.Second):
 			t.Fatal("the look does not end")

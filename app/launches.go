@@ -130,7 +130,8 @@ func mergeProcesses(listed, more []adapters.Session, of func(*adapters.Session) 
 			return false
 		}
 		row := rows[l.ID]
-		if row.Process = x.Process; row.Status == adapters.Unknown {
+		row.Process = x.Process
+		if row.Status == adapters.Unknown {
 			row.Status, row.Evidence = x.Status, x.Evidence
 		}
 		open[row.ID] = true

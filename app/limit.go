@@ -160,7 +160,10 @@ func (c *Core) call(ctx context.Context, s *source, q adapters.Query, limit time
 	a := answer{Answer: Answer{IDs: q.IDs}}
 	a.Err = k.await(ctx, deadline, s.urgent, func() error { return errTimeout(time.Since(k.began).Round(100 * time.Millisecond)) })
 	if a.Err == nil {
-		a.roll, a.Sessions, a.Err, a.places = k.value.roll, k.value.roll.Sessions, k.err, k.value.places
+		a.roll = k.value.roll
+		a.Sessions = k.value.roll.Sessions
+		a.Err = k.err
+		a.places = k.value.places
 		a.Remotes = a.roll.Remotes
 		a.roll.Sessions, k.value = nil, discovery{} // k is kept until the next call
 	}

@@ -31,7 +31,8 @@ func LimitsOf(ctx context.Context, agents []adapters.Adapter, limit time.Duratio
 	for i, a := range agents {
 		out[i].Agent = a.Name()
 		limiter, ok := a.(adapters.Limiter)
-		if out[i].Stored = ok; !ok {
+		out[i].Stored = ok
+		if !ok {
 			continue
 		}
 		asked.Go(func() {

@@ -142,7 +142,9 @@ func (m *machineRolls) merge() {
 
 // addTo adds the other machines to a snapshot.
 func (m *machineRolls) addTo(s *Snapshot) {
-	s.Others, s.othersAtWork, s.Machines = m.merged, m.atWork, m.health
+	s.Others = m.merged
+	s.othersAtWork = m.atWork
+	s.Machines = m.health
 }
 
 // WithMachines returns a snapshot that has the rolls of other machines too.

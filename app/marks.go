@@ -29,6 +29,8 @@ func (c *Core) addMarks(agent adapters.Name, rows []Session) {
 	}
 	for i := range rows {
 		mark := marks[rows[i].ID]
-		rows[i].Name, rows[i].Pinned, rows[i].Hidden = mark.Name, mark.Pinned, mark.Hidden
+		rows[i].Name = mark.Name
+		rows[i].Pinned = mark.Pinned
+		rows[i].Hidden = mark.Hidden
 	}
 }

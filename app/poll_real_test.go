@@ -192,7 +192,8 @@ func TestAgentInANewHome(t *testing.T) {
 	runs := 4
 	if v := os.Getenv("ROLLCALL_NET_RUNS"); v != "" {
 		var err error
-		if runs, err = strconv.Atoi(v); err != nil {
+		runs, err = strconv.Atoi(v)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -24,7 +24,10 @@ func (c *Core) markHosted(x *Session) {
 	switch {
 	case err != nil, len(requests) > 0 && x.Status == adapters.Waiting:
 	case len(requests) > 0:
-		x.Status, x.Outcome, x.MayAsk, x.WaitingFor = adapters.Waiting, "", false, adapters.ForPermission
+		x.Status = adapters.Waiting
+		x.Outcome = ""
+		x.MayAsk = false
+		x.WaitingFor = adapters.ForPermission
 		if requests[0].Kind == adapters.AsksQuestion {
 			x.WaitingFor = adapters.ForQuestion
 		}
@@ -45,10 +48,15 @@ func markTurn(ctx context.Context, x *Session, own adapters.Conversant) {
 	switch isSure := x.Status == adapters.Working || x.Status == adapters.Idle && !x.MayAsk; {
 	case !known:
 	case open && !isSure:
-		x.Status, x.WaitingFor, x.MayAsk = adapters.Working, "", false
+		x.Status = adapters.Working
+		x.WaitingFor = ""
+		x.MayAsk = false
 		x.Evidence = "its process has not told the end of its turn; " + x.Evidence
 	case !open && (!isSure || !x.LastActivityAt.After(at)):
-		x.Status, x.WaitingFor, x.Outcome, x.MayAsk = adapters.Idle, "", ended, false
+		x.Status = adapters.Idle
+		x.WaitingFor = ""
+		x.Outcome = ended
+		x.MayAsk = false
 		x.Evidence = "its process told that the turn is over; " + x.Evidence
 	}
 }

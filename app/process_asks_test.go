@@ -44,7 +44,9 @@ func (a telling) Turn(context.Context) (bool, adapters.Outcome, time.Time, bool)
 
 // TestTellingProcess: what a process tells of its turn counts where its agent does not know that, and for a turn that it interrupted without a record.
 func TestTellingProcess(t *testing.T) {
-	kind, open, told := adapters.RequestKind(""), false, time.Now()
+	kind := adapters.RequestKind("")
+	open := false
+	told := time.Now()
 	playWith(t, tellingLaunches{telling{asking{kind: &kind}, &open, adapters.Interrupted, told}}, nil, func(s *scene) {
 		s.machine.start(pid(2))
 		check := func(said, status adapters.Status, what adapters.Outcome, change func(*adapters.Session)) {

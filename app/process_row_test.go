@@ -16,7 +16,11 @@ func processIn(dir string, n int, started time.Time) adapters.Session {
 
 // stored is a session in /w that has stopped: begun and last active at these times.
 func stored(id string, begun, last time.Time) adapters.Session {
-	return changed(done(id), func(s *adapters.Session) { s.CWD, s.StartedAt, s.LastActivityAt = "/w", begun, last })
+	return changed(done(id), func(s *adapters.Session) {
+		s.CWD = "/w"
+		s.StartedAt = begun
+		s.LastActivityAt = last
+	})
 }
 
 // ends takes processes off the table and the list, and says what is stored by now.

@@ -186,7 +186,10 @@ func (w *world) clear() {
 }
 
 func over(s *adapters.Session) {
-	s.Status, s.WaitingFor, s.Outcome, s.Process = adapters.Stopped, "", adapters.Completed, proc.Identity{}
+	s.Status = adapters.Stopped
+	s.WaitingFor = ""
+	s.Outcome = adapters.Completed
+	s.Process = proc.Identity{}
 }
 
 // exit ends a process in one of the ways in which agents end.
@@ -307,7 +310,8 @@ func (w *world) check() {
 		case w.list[i].Live() && !alive:
 			want = adapters.Stopped
 		case alive && w.machine.suspended(w.list[i].Process):
-			if suspended = true; want == adapters.Working {
+			suspended = true
+			if want == adapters.Working {
 				want = adapters.Idle
 			}
 		}

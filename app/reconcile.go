@@ -167,7 +167,9 @@ func stoppedSession(s Session) Session {
 	case inTurn:
 		s.Outcome = adapters.Died
 	}
-	s.Status, s.WaitingFor, s.Decision = adapters.Stopped, "", ""
+	s.Status = adapters.Stopped
+	s.WaitingFor = ""
+	s.Decision = ""
 	s.Process, s.Shared = proc.Identity{}, false
 	return s
 }
@@ -176,7 +178,8 @@ func stoppedSession(s Session) Session {
 // open turn ended, since the agent's files, which contain that, were not read since.
 func keepUnread(b Session, in *Input, why string) Session {
 	open := gone(&b.Session, in.Alive) && (b.Status == adapters.Working || b.Status == adapters.Waiting)
-	if b = applyProcess(b, in); open && b.Outcome == adapters.Died {
+	b = applyProcess(b, in)
+	if open && b.Outcome == adapters.Died {
 		b.Outcome = ""
 		b.Evidence = "how its last turn ended is not known: " + why + "; " + b.Evidence
 	}
@@ -194,7 +197,9 @@ func keepStale(b Session, in Input, listed []*adapters.Session) Session {
 		return keepUnread(b, &in, b.Stale.Reason)
 	}
 	if successor := successorOf(&b.Session, listed); successor != "" {
-		b.Status, b.WaitingFor, b.Decision = adapters.Stopped, "", ""
+		b.Status = adapters.Stopped
+		b.WaitingFor = ""
+		b.Decision = ""
 		b.Evidence = fmt.Sprintf("process %d now has session %s; before: %s", b.Process.PID, successor, b.Evidence)
 		b.Process = proc.Identity{}
 	}

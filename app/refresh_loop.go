@@ -191,8 +191,12 @@ func (r *runner) handleRequests() {
 	c := r.core
 	for _, s := range c.sources {
 		c.mu.Lock()
-		exited, requested, found := s.exited, s.refreshRequested, s.places
-		s.exited, s.refreshRequested, s.places = false, false, nil
+		exited := s.exited
+		requested := s.refreshRequested
+		found := s.places
+		s.exited = false
+		s.refreshRequested = false
+		s.places = nil
 		c.mu.Unlock()
 		if exited {
 			r.spawn(func() {
@@ -216,7 +220,9 @@ func (r *runner) markChanged(s *source) {
 	if b.first.IsZero() {
 		b.first = now
 	}
-	b.last, b.rechecking, b.rechecks = now, false, 0
+	b.last = now
+	b.rechecking = false
+	b.rechecks = 0
 	if !b.running {
 		r.setTimer(s, b, b.due())
 	}

@@ -139,7 +139,8 @@ func (s *search) listed(agent int, list []adapters.Conversation, err error) {
 	s.listing--
 	s.lists++
 	a := &s.agents[agent]
-	if a.State = OK; isAbsent(err) {
+	a.State = OK
+	if isAbsent(err) {
 		a.State = Absent
 	} else if err != nil {
 		a.add(err)

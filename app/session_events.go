@@ -139,7 +139,8 @@ func (s *source) adoptLaunches(shown []Session) {
 		if x.IsProcess() || s.lifetimes[x.ID] != nil {
 			continue
 		}
-		if s.lifetimes[x.ID] = l; hasProcess(x) {
+		s.lifetimes[x.ID] = l
+		if hasProcess(x) {
 			l.processes = nil // they may include a wrapper's process
 		}
 	}
@@ -170,7 +171,9 @@ func (l *lifetime) markLive(x Session, quiet bool) (e Event, ok bool) {
 	} else if isUndecided(&before, &x) {
 		return Event{}, false // its adapter is asked again in a moment
 	}
-	l.session, l.stopped, l.stoppedAs = x, false, Session{}
+	l.session = x
+	l.stopped = false
+	l.stoppedAs = Session{}
 	e = Event{At: time.Now(), Session: x}
 	switch {
 	case over && (before.ID == "" || !before.Live()):
@@ -219,7 +222,9 @@ func (s *source) finish(l *lifetime, x Session, hosts map[proc.Identity][]string
 	if l.stopped {
 		return nil
 	}
-	l.stopped, l.stoppedAs, l.stoppedAt = true, x, e.At
+	l.stopped = true
+	l.stoppedAs = x
+	l.stoppedAt = e.At
 	return []Event{e}
 }
 
@@ -245,7 +250,9 @@ func (l *lifetime) terminalEnded(x *Session, now *liveness) bool {
 func keepFacts(x, live *Session) {
 	x.CWD, x.Host = cmp.Or(x.CWD, live.CWD), cmp.Or(live.Host, x.Host) // the files name the SDK that an editor's adapter uses, not the editor
 	if x.FirstPrompt == "" && x.LastPrompt == "" && x.Title == "" {
-		x.FirstPrompt, x.LastPrompt, x.Title = live.FirstPrompt, live.LastPrompt, live.Title
+		x.FirstPrompt = live.FirstPrompt
+		x.LastPrompt = live.LastPrompt
+		x.Title = live.Title
 	}
 }
 
@@ -295,7 +302,9 @@ func unlistedSession(x Session, now *liveness) Session {
 	if gone(&x.Session, now.alive) {
 		return stoppedSession(x)
 	}
-	x.Status, x.WaitingFor, x.Stale = adapters.Unknown, "", nil
+	x.Status = adapters.Unknown
+	x.WaitingFor = ""
+	x.Stale = nil
 	x.Evidence = "its agent no longer lists it; before: " + x.Evidence
 	return x
 }
@@ -307,7 +316,10 @@ func (s *Session) Removed(why string) Session {
 	if x.Status == adapters.Working || x.Status == adapters.Waiting {
 		x.Outcome = ""
 	}
-	x.Status, x.WaitingFor, x.Stale, x.Suspended = adapters.Stopped, "", nil, false
+	x.Status = adapters.Stopped
+	x.WaitingFor = ""
+	x.Stale = nil
+	x.Suspended = false
 	x.Evidence = why + "; before: " + x.Evidence
 	return x
 }

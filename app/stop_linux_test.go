@@ -266,7 +266,11 @@ func TestStopOfAnotherProgram(t *testing.T) {
 	table.start(pid(7))
 	core := New(Config{Adapters: []adapters.Adapter{g}, Table: table})
 	shared := func(status adapters.Status, host string) adapters.Session {
-		return changed(on("a", status, 7), func(s *adapters.Session) { s.Agent, s.Shared, s.Host = agentname.Codex, true, host })
+		return changed(on("a", status, 7), func(s *adapters.Session) {
+			s.Agent = agentname.Codex
+			s.Shared = true
+			s.Host = host
+		})
 	}
 	for _, c := range []struct {
 		session adapters.Session
@@ -300,7 +304,9 @@ func TestStopIdle(t *testing.T) {
 	table := proc.OpenAt("/proc", "/etc")
 	x, y := act(t, table, "agent"), act(t, table, "agent")
 	a := &agent{name: agentname.ClaudeCode}
-	mine, gone, busy := on("mine", adapters.Idle, 0), on("gone", adapters.Idle, 0), on("busy", adapters.Working, 0)
+	mine := on("mine", adapters.Idle, 0)
+	gone := on("gone", adapters.Idle, 0)
+	busy := on("busy", adapters.Working, 0)
 	mine.Process, busy.Process = x.id, y.id
 	a.says(nil, mine, gone, busy)
 	core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})

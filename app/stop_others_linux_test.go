@@ -19,7 +19,11 @@ func TestStopWithOthers(t *testing.T) {
 	mine := on("mine", adapters.Idle, 0)
 	mine.Process = x.id
 	other := func(agent adapters.Name, status adapters.Status, at proc.Identity, parent string) adapters.Session {
-		return changed(on("other", status, 0), func(s *adapters.Session) { s.Agent, s.Process, s.Parent = agent, at, parent })
+		return changed(on("other", status, 0), func(s *adapters.Session) {
+			s.Agent = agent
+			s.Process = at
+			s.Parent = parent
+		})
 	}
 	for name, c := range map[string]struct {
 		other    adapters.Session

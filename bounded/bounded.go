@@ -139,12 +139,14 @@ func (b *behind) hangs(key any) (since time.Time, yes bool) {
 	if len(b.since) == 0 {
 		return time.Time{}, false
 	}
-	if since, yes = b.since[key]; yes {
+	since, yes = b.since[key]
+	if yes {
 		return since, true
 	}
 	if path, ok := key.(string); ok {
 		for up := filepath.Dir(path); up != path; path, up = up, filepath.Dir(up) {
-			if since, yes = b.since[up]; yes {
+			since, yes = b.since[up]
+			if yes {
 				return since, true
 			}
 		}

@@ -42,7 +42,9 @@ func TestAnswers(t *testing.T) {
 
 // A call that was left behind is told so, and is not made again before it returns.
 func TestIn(t *testing.T) {
-	folder, let, told := t.TempDir(), make(chan struct{}), make(chan error, 1)
+	folder := t.TempDir()
+	let := make(chan struct{})
+	told := make(chan error, 1)
 	_, err := bounded.In(folder, time.Millisecond, func(left context.Context) (int, error) {
 		<-left.Done()
 		told <- left.Err()

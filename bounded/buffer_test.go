@@ -25,7 +25,8 @@ func TestBuffers(t *testing.T) {
 		t.Errorf("%q, %q", head.String(), tail.String())
 	}
 	exact := bounded.Buffer{Max: 1}
-	if _, _ = exact.Write([]byte("a")); exact.IsFull() {
+	_, _ = exact.Write([]byte("a"))
+	if exact.IsFull() {
 		t.Error("a buffer that dropped nothing is full")
 	}
 }

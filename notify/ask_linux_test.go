@@ -152,7 +152,8 @@ func TestStaleNotification(t *testing.T) {
 		t.Errorf("told %+v, answered %q", told, a.answers.got())
 	}
 	a.server.click(t, n.ID, "allow:"+strings.Repeat("x", 26))
-	if told, _ = a.last(t, 4); !strings.Contains(told.Body, "from an earlier run of Rollcall") || len(a.answers.got()) != 0 {
+	told, _ = a.last(t, 4)
+	if !strings.Contains(told.Body, "from an earlier run of Rollcall") || len(a.answers.got()) != 0 {
 		t.Errorf("told %+v, answered %q", told, a.answers.got())
 	}
 	a.answers.mu.Lock()
@@ -160,7 +161,8 @@ func TestStaleNotification(t *testing.T) {
 	a.answers.mu.Unlock()
 	time.Sleep(answer.VisibleFor)
 	a.server.click(t, n.ID, "allow:"+key)
-	if told, _ = a.last(t, 5); told.Body != "nothing was answered: the request has changed: another request waits now" {
+	told, _ = a.last(t, 5)
+	if told.Body != "nothing was answered: the request has changed: another request waits now" {
 		t.Errorf("told %+v", told)
 	}
 	if got := a.answers.got(); len(got) != 1 || got[0] != "a "+key+" allow" {

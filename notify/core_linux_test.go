@@ -49,7 +49,9 @@ func (a *agents) Discover(context.Context, adapters.Query) (adapters.Roll, error
 	var roll adapters.Roll
 	for _, s := range a.known {
 		if !a.table.Alive(s.Process) {
-			s.Status, s.Outcome, s.Process = adapters.Stopped, adapters.Died, proc.Identity{}
+			s.Status = adapters.Stopped
+			s.Outcome = adapters.Died
+			s.Process = proc.Identity{}
 		}
 		roll.Sessions = append(roll.Sessions, s)
 	}

@@ -217,14 +217,18 @@ func (d *day) agentActs(a *actor) {
 	case a.Status == adapters.Stopped:
 		a.pid += 100
 		a.Session = session(a.ID, adapters.Working, a.pid)
-		a.Title, a.began, a.ended = "a task", time.Now(), 0
+		a.Title = "a task"
+		a.began = time.Now()
+		a.ended = 0
 		ev.Kind = app.Started
 	case d.rand.IntN(8) == 0:
 		a.Session = session(a.ID, adapters.Stopped, 0)
 		a.Title, a.Outcome = "a task", []adapters.Outcome{adapters.Completed, adapters.Died}[d.rand.IntN(2)]
 		ev.Kind, ev.Process = app.Ended, before.Process
 	case a.Status == adapters.Idle:
-		a.Status, a.began, a.Outcome = adapters.Working, time.Now(), ""
+		a.Status = adapters.Working
+		a.began = time.Now()
+		a.Outcome = ""
 	case a.Status == adapters.Waiting && d.rand.IntN(5) == 0:
 		a.WaitingFor = map[adapters.WaitingFor]adapters.WaitingFor{adapters.ForPermission: adapters.ForQuestion, adapters.ForQuestion: adapters.ForPermission}[a.WaitingFor]
 	case a.Status == adapters.Waiting:
@@ -266,11 +270,15 @@ func (d *day) expect(a *actor, ev *app.Event) func() {
 		if a.Outcome == adapters.Failed {
 			kind, due = Failed, a.failure.IsZero() || now.Sub(a.failure) >= d.rules.Pause
 		}
-		if replies = due && may && d.wants(a, kind); replies {
-			if a.failure = (time.Time{}); kind == Failed {
+		replies = due && may && d.wants(a, kind)
+		if replies {
+			a.failure = (time.Time{})
+			if kind == Failed {
 				a.failure = now
 			}
-			a.replied, a.repliedAt, a.repliedWith = true, now, kind
+			a.replied = true
+			a.repliedAt = now
+			a.repliedWith = kind
 		}
 	case a.Status == adapters.Working || a.Status == adapters.Waiting:
 		a.replied = false

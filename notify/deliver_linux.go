@@ -62,12 +62,14 @@ func (n *Notifier) deliver(ctx context.Context) {
 	d := &desktop{n: n, plainDone: make(chan error, 1), shown: map[string]uint32{}, clicks: map[uint32]click{},
 		memory: newMemory(n.opts.State), waits: map[string]wait{}, standing: map[string]order{}}
 	var err error
-	if d.icon, err = iconName(n.opts.Icon); err != nil {
+	d.icon, err = iconName(n.opts.Icon)
+	if err != nil {
 		n.opts.Log.Warn("notifications will not have Rollcall's icon", "error", err)
 	}
 	backoff := time.Second
 	for ctx.Err() == nil {
-		if d.link, err = connect(n.opts.Bus); err == nil {
+		d.link, err = connect(n.opts.Bus)
+		if err == nil {
 			backoff = time.Second
 			if errors.Is(n.LastError(), ErrNoBus) {
 				n.report(nil)

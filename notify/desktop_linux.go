@@ -195,7 +195,8 @@ func iconName(png []byte) (string, error) {
 	dir := os.Getenv("XDG_RUNTIME_DIR")
 	if dir == "" {
 		var err error
-		if dir, err = os.UserCacheDir(); err != nil {
+		dir, err = os.UserCacheDir()
+		if err != nil {
 			return appID, err
 		}
 	}
@@ -216,7 +217,8 @@ func replaceFile(path string, data []byte) error {
 	}
 	defer os.Remove(f.Name()) // nothing has this name any more once the file is renamed
 	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
+	err = errors.Join(err, f.Close())
+	if err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)

@@ -46,7 +46,8 @@ func dial(address string) (*dbus.Conn, error) {
 	// A bus that hangs must not delay the end of the program. Closing the connection ends the wait.
 	limit := time.AfterFunc(answerLimit, func() { conn.Close() })
 	defer limit.Stop()
-	if err = conn.Auth(nil); err == nil {
+	err = conn.Auth(nil)
+	if err == nil {
 		err = conn.Hello()
 	}
 	if err != nil {

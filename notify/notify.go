@@ -197,7 +197,8 @@ func (n *Notifier) consume(ctx context.Context, source Source) error {
 		}
 		events := []app.Event{ev}
 		for {
-			if ev, err = source.Next(queued); err != nil {
+			ev, err = source.Next(queued)
+			if err != nil {
 				break
 			}
 			events = append(events, ev)

@@ -66,7 +66,8 @@ func (m memory) read() (s shownWaits, err error) {
 	if !m.on {
 		return s, nil
 	}
-	if err = m.folder.Read(shownFile, &s); errors.Is(err, fs.ErrNotExist) {
+	err = m.folder.Read(shownFile, &s)
+	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	if err != nil {

@@ -75,7 +75,8 @@ func (d *desktop) remember() {
 		return
 	}
 	if err := d.memory.write(s); err != nil {
-		if d.unsaved = true; !said {
+		d.unsaved = true
+		if !said {
 			d.n.opts.Log.Warn("outdated notifications will stay on the screen if Rollcall is killed", "error", err)
 		}
 		return
@@ -89,7 +90,11 @@ func (d *desktop) showsWait(o order, id uint32) {
 		return
 	}
 	d.waits[o.key] = wait{member{o.key, o.agent, o.session, o.waitingFor}, id, o.members}
-	o.stands, o.replaces, o.sound, o.onlyShown, o.tries = true, "", false, false, 0
+	o.stands = true
+	o.replaces = ""
+	o.sound = false
+	o.onlyShown = false
+	o.tries = 0
 	d.standing[o.key] = o
 	d.remember()
 }

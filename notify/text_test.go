@@ -22,7 +22,9 @@ func ended(s adapters.Session) app.Event {
 
 // turnOfAnHourAgo is a session whose last turn took ten minutes, an hour ago.
 func turnOfAnHourAgo(s *adapters.Session) {
-	s.StartedAt, s.TurnStartedAt, s.LastActivityAt = noon.Add(-50*time.Hour), noon.Add(-70*time.Minute), noon.Add(-time.Hour)
+	s.StartedAt = noon.Add(-50 * time.Hour)
+	s.TurnStartedAt = noon.Add(-70 * time.Minute)
+	s.LastActivityAt = noon.Add(-time.Hour)
 }
 
 // wasIdle returns the end of a session whose turn was over. Some agents write down that
@@ -37,7 +39,9 @@ func wasIdle(events []app.Event) []app.Event {
 
 func killedSuspended(events []app.Event) []app.Event {
 	wasIdle(events)
-	events[0].Before.Suspended, events[0].Before.Outcome, events[0].Session.Outcome = true, "", adapters.Died
+	events[0].Before.Suspended = true
+	events[0].Before.Outcome = ""
+	events[0].Session.Outcome = adapters.Died
 	return events
 }
 
@@ -65,7 +69,9 @@ func TestEndedText(t *testing.T) {
 		"not known how": {with(func(s *adapters.Session) { s.Outcome = "" }),
 			Text{"Claude Code ended in proj", "Fix the parser\nRan 12 m"}},
 		"no title": {with(func(s *adapters.Session) {
-			s.Title, s.FirstPrompt, s.LastPrompt = "", "and now\nthe tests", "and now\nthe tests"
+			s.Title = ""
+			s.FirstPrompt = "and now\nthe tests"
+			s.LastPrompt = "and now\nthe tests"
 		}),
 			Text{"Claude Code ended in proj", "and now the tests\nTurn complete, ran 12 m"}},
 		"no start": {with(func(s *adapters.Session) { s.StartedAt = time.Time{} }),
@@ -75,10 +81,15 @@ func TestEndedText(t *testing.T) {
 		"short": {with(func(s *adapters.Session) { s.StartedAt = noon.Add(-200 * time.Millisecond) }),
 			Text{"Claude Code ended in proj", "Fix the parser\nTurn complete, ran 1 s"}},
 		"one of several turns": {with(func(s *adapters.Session) {
-			s.FirstPrompt, s.LastPrompt, s.StartedAt, s.TurnStartedAt = "one", "two", noon.Add(-50*time.Hour), noon.Add(-3*time.Minute)
+			s.FirstPrompt = "one"
+			s.LastPrompt = "two"
+			s.StartedAt = noon.Add(-50 * time.Hour)
+			s.TurnStartedAt = noon.Add(-3 * time.Minute)
 		}), Text{"Claude Code ended in proj", "Fix the parser\nTurn complete, ran 3 m"}},
 		"one of several turns, begun no one knows when": {with(func(s *adapters.Session) {
-			s.FirstPrompt, s.LastPrompt, s.StartedAt = "one", "two", noon.Add(-50*time.Hour)
+			s.FirstPrompt = "one"
+			s.LastPrompt = "two"
+			s.StartedAt = noon.Add(-50 * time.Hour)
 		}), Text{"Claude Code ended in proj", "Fix the parser\nTurn complete"}},
 		"a long conversation whose first prompt is not known": {with(func(s *adapters.Session) {
 			s.LastPrompt, s.StartedAt = "two", noon.Add(-50*time.Hour)

@@ -50,7 +50,8 @@ func (n *Notifier) look(ctx context.Context, events []app.Event) look {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	if l.quiet = n.isQuiet(ctx); l.quiet {
+	l.quiet = n.isQuiet(ctx)
+	if l.quiet {
 		return l
 	}
 	n.awaitAsked(ctx, sessions)

@@ -13,7 +13,9 @@ import (
 // unloading of the thread after it, nor a turn that a terminal shows.
 func TestTurnWithoutATerminal(t *testing.T) {
 	alone := func(ev app.Event, outcome adapters.Outcome) app.Event {
-		ev.Session.Unattended, ev.Session.Shared, ev.Session.Outcome = ev.Session.Status != adapters.Stopped, true, outcome
+		ev.Session.Unattended = ev.Session.Status != adapters.Stopped
+		ev.Session.Shared = true
+		ev.Session.Outcome = outcome
 		return ev
 	}
 	wasAlone := func(ev app.Event) app.Event {
@@ -21,7 +23,9 @@ func TestTurnWithoutATerminal(t *testing.T) {
 		return ev
 	}
 	left := func(ev app.Event) app.Event {
-		ev.Session.Shared, ev.Session.Outcome, ev.TerminalEnded = true, adapters.Completed, true
+		ev.Session.Shared = true
+		ev.Session.Outcome = adapters.Completed
+		ev.TerminalEnded = true
 		return ev
 	}
 	suspended := alone(change("a", adapters.Working, adapters.Idle), "")
@@ -99,7 +103,9 @@ func TestMayAsk(t *testing.T) {
 			return r
 		})
 		ev := change("a", adapters.Working, adapters.Idle)
-		ev.Session.MayAsk, ev.At, ev.Session.TurnStartedAt = c.may, noon, noon.Add(-c.took)
+		ev.Session.MayAsk = c.may
+		ev.At = noon
+		ev.Session.TurnStartedAt = noon.Add(-c.took)
 		if got := said(p.take([]app.Event{ev}, look{now: noon})); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
@@ -111,7 +117,9 @@ func TestMayAsk(t *testing.T) {
 func TestOneShot(t *testing.T) {
 	over := func(ev app.Event, outcome adapters.Outcome) app.Event {
 		ev.Session.Outcome = outcome
-		ev.At, ev.Before.TurnStartedAt, ev.Session.TurnStartedAt = noon, noon.Add(-time.Minute), noon.Add(-time.Minute)
+		ev.At = noon
+		ev.Before.TurnStartedAt = noon.Add(-time.Minute)
+		ev.Session.TurnStartedAt = noon.Add(-time.Minute)
 		return ev
 	}
 	for name, c := range map[string]struct {
@@ -145,7 +153,9 @@ func TestOneShot(t *testing.T) {
 func TestOwnActs(t *testing.T) {
 	long := func(ev app.Event) app.Event {
 		ev.Session.Outcome = adapters.Completed
-		ev.At, ev.Before.TurnStartedAt, ev.Session.TurnStartedAt = noon, noon.Add(-14*time.Minute), noon.Add(-14*time.Minute)
+		ev.At = noon
+		ev.Before.TurnStartedAt = noon.Add(-14 * time.Minute)
+		ev.Session.TurnStartedAt = noon.Add(-14 * time.Minute)
 		return ev
 	}
 	mine := look{now: noon, acted: map[string]bool{"a": true}}

@@ -87,7 +87,10 @@ func asksAgain(ev *app.Event) bool {
 
 // waitsForAnother returns the orders for a session that now waits for something else.
 func (p *policy) waitsForAnother(key string, w *openWait, s app.Session, l *look) []order {
-	w.session, w.begun, w.reminded, w.away = s, l.now, false, false
+	w.session = s
+	w.begun = l.now
+	w.reminded = false
+	w.away = false
 	switch {
 	case !p.wants(waitKind(&s), &s):
 		return p.over(key, w, l)
@@ -138,7 +141,10 @@ func (p *policy) show(keys []string, now time.Time, together time.Duration) orde
 	b.changed = now
 	for _, key := range keys {
 		w := p.waits[key]
-		w.shown, w.told, w.withheld, w.due = b, now, false, time.Time{}
+		w.shown = b
+		w.told = now
+		w.withheld = false
+		w.due = time.Time{}
 		w.reminded = w.reminded || now.Sub(w.begun) >= p.rules().RemindAfter // this notification replaces the reminder that is due
 		b.waits = append(b.waits, key)
 	}
@@ -204,7 +210,9 @@ func (p *policy) orderOf(b *shownNotification) order {
 		o.text, b.asked = o.ask.text(&sessions[0]), o.ask.ref.Key
 	}
 	if len(sessions) > 1 {
-		o.session, o.text, o.members = "", SeveralText(sessions), members
+		o.session = ""
+		o.text = SeveralText(sessions)
+		o.members = members
 	} else if b.key != b.waits[0] {
 		o.members = members
 	}
@@ -226,12 +234,14 @@ func (p *policy) tick(l *look) []order {
 		}
 		seen := l.focused[w.session.ID]
 		if w.shown == nil && !w.due.IsZero() && !l.now.Before(w.due) {
-			if w.due = (time.Time{}); !seen {
+			w.due = (time.Time{})
+			if !seen {
 				orders = append(orders, p.show([]string{key}, l.now, rules.Together))
 			}
 		}
 		if rules.RemindAfter > 0 && !w.reminded && w.due.IsZero() && !l.now.Before(w.begun.Add(rules.RemindAfter)) {
-			if w.reminded = true; !seen {
+			w.reminded = true
+			if !seen {
 				orders = append(orders, p.remind(key, w, l))
 			}
 		}

@@ -31,7 +31,9 @@ func nodeArgs(line string) []string {
 	var args []string
 	for line = strings.TrimLeft(line, " \t"); line != ""; line = strings.TrimLeft(line, " \t") {
 		var b strings.Builder
-		quoted, slashes, i := false, 0, 0
+		quoted := false
+		slashes := 0
+		i := 0
 		for ; i < len(line) && (quoted || line[i] != ' ' && line[i] != '\t'); i++ {
 			switch c := line[i]; {
 			case c == '\\':

@@ -85,7 +85,8 @@ func (t *Table) readLimits(pid string) (l limits, err error) {
 		if !ok && to != &l.noNewPrivs { // kernels without seccomp; the number of filters is known since 5.9
 			continue
 		}
-		if *to, err = strconv.Atoi(value); err != nil {
+		*to, err = strconv.Atoi(value)
+		if err != nil {
 			return l, fmt.Errorf("%s: no number in line %q", path, name)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 func (t *Table) Made(p Process) (time.Time, error) {
 	return detail(t, p.Identity, func() (first time.Time, err error) {
 		own, err := t.ownFiles(p.PID)
-		if first = oldest(own); first.IsZero() || first.After(p.Started.Add(2*time.Second/ticksPerSecond)) {
+		first = oldest(own)
+		if first.IsZero() || first.After(p.Started.Add(2*time.Second/ticksPerSecond)) {
 			return first, err
 		}
 		_ = t.eachFD(p.PPID, func(_, target string) error { // a parent that is gone, or another user's, has given it nothing

@@ -70,7 +70,8 @@ func start(t testing.TB, role string, change func(*exec.Cmd)) *child {
 		change(c.Cmd)
 	}
 	var err error
-	if c.input, err = c.StdinPipe(); err != nil {
+	c.input, err = c.StdinPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
 	output, err := c.StdoutPipe()

@@ -23,7 +23,8 @@ func (t *Table) OlderTerminal(id Identity) (bool, error) {
 		}
 		leader, err := t.Find(s.sid)
 		var device unix.Stat_t
-		if err = errors.Join(err, unix.Stat(t.path(id.PID, "root"+name), &device)); err != nil {
+		err = errors.Join(err, unix.Stat(t.path(id.PID, "root"+name), &device))
+		if err != nil {
 			return false, &os.PathError{Op: "stat", Path: name, Err: err}
 		}
 		return time.Unix(device.Ctim.Unix()).Add(terminalSlack).Before(leader.Started), nil

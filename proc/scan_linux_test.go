@@ -185,7 +185,8 @@ func writeProcess(t testing.TB, root string, pid int, start uint64) {
 	dir := filepath.Join(root, strconv.Itoa(pid))
 	text := fmt.Sprintf("%d (node) S 1 %d %d 0 -1 4194304 100 0 0 0 1 1 0 0 20 0 1 0 %d 1000000 100 18446744073709551615\n", pid, pid, pid, start)
 	if err := os.Mkdir(dir, 0o700); err == nil || os.IsExist(err) {
-		if err = os.WriteFile(filepath.Join(dir, "stat"), []byte(text), 0o600); err != nil {
+		err = os.WriteFile(filepath.Join(dir, "stat"), []byte(text), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	} else {

@@ -61,7 +61,8 @@ func askListeners(port uint16, user int) ([]listener, error) {
 		if err := unix.Sendto(fd, message.Bytes(), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 			return nil, err
 		}
-		if all, err = receiveListeners(fd, port, user, all); err != nil {
+		all, err = receiveListeners(fd, port, user, all)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -51,14 +51,16 @@ func parseStat(b []byte) (stat, error) {
 	}
 	s := stat{comm: string(b[left+1 : right])}
 	var err error
-	if s.pid, err = strconv.Atoi(string(bytes.TrimSpace(b[:left]))); err != nil || s.pid <= 0 {
+	s.pid, err = strconv.Atoi(string(bytes.TrimSpace(b[:left])))
+	if err != nil || s.pid <= 0 {
 		return stat{}, fmt.Errorf("%w: bad pid", errStat)
 	}
 	numbers := [fieldStart]*int{fieldPPID: &s.ppid, fieldSID: &s.sid, fieldTerminal: &s.terminal, fieldThreads: &s.threads}
 	rest := b[right+1:]
 	for i := 0; i <= fieldStart; i++ {
 		var field []byte
-		if field, rest = nextField(rest); len(field) == 0 {
+		field, rest = nextField(rest)
+		if len(field) == 0 {
 			return stat{}, fmt.Errorf("%w: only %d fields after the name", errStat, i)
 		}
 		switch {
@@ -68,11 +70,13 @@ func parseStat(b []byte) (stat, error) {
 			}
 			s.state = field[0]
 		case i == fieldStart:
-			if s.start, err = strconv.ParseUint(string(field), 10, 64); err != nil {
+			s.start, err = strconv.ParseUint(string(field), 10, 64)
+			if err != nil {
 				return stat{}, fmt.Errorf("%w: bad start time", errStat)
 			}
 		case numbers[i] != nil:
-			if *numbers[i], err = strconv.Atoi(string(field)); err != nil {
+			*numbers[i], err = strconv.Atoi(string(field))
+			if err != nil {
 				return stat{}, fmt.Errorf("%w: field %d is not a number", errStat, i+3)
 			}
 		}

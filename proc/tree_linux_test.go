@@ -156,7 +156,8 @@ func BenchmarkListOwn(b *testing.B) {
 	var rows []Process
 	for b.Loop() {
 		var err error
-		if rows, err = table.List(b.Context()); err != nil {
+		rows, err = table.List(b.Context())
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -112,7 +112,8 @@ func (w *Watcher) Watch(id Identity, exited func()) (cancel func(), err error) {
 	entry := w.watched[id]
 	if entry == nil {
 		entry = new(watched)
-		if entry.polled, err = w.begin(id); err != nil {
+		entry.polled, err = w.begin(id)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
 		w.watched[id] = entry

@@ -160,7 +160,9 @@ type finder struct {
 }
 
 func (f *finder) reset(l *literal, block []byte, marks [][]byte) {
-	f.l, f.block, f.marks = l, block, marks
+	f.l = l
+	f.block = block
+	f.marks = marks
 	f.mark = f.nextMark(0)
 	for i, b := range l.positions[l.rare] {
 		f.cursors[i] = index(block, b, 0)

@@ -86,7 +86,9 @@ func TestItem(t *testing.T) {
 	}
 
 	// What the icon says changes with the sessions.
-	icons, tips, before := p.updates("NewIcon"), p.updates("NewToolTip"), len(p.names())
+	icons := p.updates("NewIcon")
+	tips := p.updates("NewToolTip")
+	before := len(p.names())
 	tray.tell(order{Snapshot: snap(working("b", "site", "Fix_it", time.Hour))})
 	p.until("a new icon and tooltip", func() bool { return p.updates("NewIcon") > icons && p.updates("NewToolTip") > tips })
 	if since := p.names()[before:]; slices.Index(since, "ItemsPropertiesUpdated") > slices.Index(since, "NewIcon") {

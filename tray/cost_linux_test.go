@@ -21,7 +21,8 @@ func TestDesktopCost(t *testing.T) {
 	rest := 3 * time.Second
 	if v := os.Getenv("ROLLCALL_MEASURE"); v != "" {
 		var err error
-		if rest, err = time.ParseDuration(v); err != nil {
+		rest, err = time.ParseDuration(v)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,7 +39,8 @@ func TestDesktopCost(t *testing.T) {
 		time.Sleep(2 * time.Second) // no event shows that it rests
 		now := usage(t, pid)
 		rests := now.wakes == before.wakes
-		if before = now; rests || time.Now().After(end) {
+		before = now
+		if rests || time.Now().After(end) {
 			break
 		}
 	}

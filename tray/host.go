@@ -191,7 +191,8 @@ func connect(ctx context.Context) (shared, own *dbus.Conn, err error) {
 	done := make(chan conns, 1)
 	go func() {
 		var c conns
-		if c.shared, c.err = dbus.SessionBus(); c.err == nil {
+		c.shared, c.err = dbus.SessionBus()
+		if c.err == nil {
 			c.own, c.err = dbus.ConnectSessionBus()
 		}
 		done <- c

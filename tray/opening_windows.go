@@ -40,7 +40,8 @@ func onMenuOpening(opening func()) error {
 	})
 	// Read the old procedure first: the new one may be called as soon as it is set.
 	index := int32(-4) // GWLP_WNDPROC
-	if old, _, err = getWindowLongPtr.Call(uintptr(window), uintptr(index)); old == 0 {
+	old, _, err = getWindowLongPtr.Call(uintptr(window), uintptr(index))
+	if old == 0 {
 		return fmt.Errorf("read the window procedure: %w", err)
 	}
 	if replaced, _, err := setWindowLongPtr.Call(uintptr(window), uintptr(index), procedure); replaced == 0 {

@@ -45,7 +45,8 @@ func startTray(t *testing.T, snapshot *app.Snapshot, grace time.Duration, env ..
 	p.cmd.Env = append([]string{roleVariable + "=" + grace.String(), "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TZ=UTC"}, env...)
 	p.cmd.Env = append(p.cmd.Env, "GORACE=exitcode=0 atexit_sleep_ms=0") // races are looked for below
 	p.cmd.Stderr = p.stderr
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
+	p.in, err = p.cmd.StdinPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
 	out, err := p.cmd.StdoutPipe()

@@ -16,7 +16,9 @@ import (
 func TestTerminals(t *testing.T) {
 	b := startBus(t)
 	p := startPanel(t, b, 0)
-	shop, far, other := working("a", "shop", "Fix", time.Hour), working("b", "far", "Fix", time.Hour), waiting("c", "other", "Ask", time.Hour)
+	shop := working("a", "shop", "Fix", time.Hour)
+	far := working("b", "far", "Fix", time.Hour)
+	other := waiting("c", "other", "Ask", time.Hour)
 	shop.Process, other.Process = proc.Identity{PID: 1, Start: 1}, proc.Identity{PID: 2, Start: 1}
 	far.Remote = "gateway"
 	tray := startTray(t, snap(shop, far), long, b.env(), terminalsVariable+"=1")

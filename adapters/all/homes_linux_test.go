@@ -75,7 +75,8 @@ func TestLaunchInHome(t *testing.T) {
 			if find(agent.read(elsewhere)) != nil {
 				t.Fatal("found in another home")
 			}
-			if c, err = agent.read(elsewhere).Command("/bin/true", task); err != nil {
+			c, err = agent.read(elsewhere).Command("/bin/true", task)
+			if err != nil {
 				t.Fatal(err)
 			}
 			elsewhere.Env = func(name string) string {

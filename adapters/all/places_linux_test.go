@@ -68,7 +68,8 @@ func TestHomeOfEndedProcess(t *testing.T) {
 			if !listed() {
 				t.Errorf("forgotten with its process; kept %v", kept.kept)
 			}
-			if now = now.Add(25 * time.Hour); listed() {
+			now = now.Add(25 * time.Hour)
+			if listed() {
 				t.Error("still listed a day later")
 			}
 			own := agent.read(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Places: kept})

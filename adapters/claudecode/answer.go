@@ -162,11 +162,13 @@ func (a *Adapter) readPrompt(ctx context.Context, s adapters.Session) (*permissi
 	}
 	p := &permissionPrompt{pane: shown}
 	p.request.AskedAt = e.since
-	if p.screen, err = shown.Screen(ctx); err != nil {
+	p.screen, err = shown.Screen(ctx)
+	if err != nil {
 		return p, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
 	}
 	var ok bool
-	if p.dialog, ok = pane.FindDialog(p.screen); !ok {
+	p.dialog, ok = pane.FindDialog(p.screen)
+	if !ok {
 		return p, fmt.Errorf("%w: %s does not show the whole prompt", adapters.ErrAnswerElsewhere, shown.Name())
 	}
 	calls, err := openCallsOfAll(ctx, s.Files[0])

@@ -73,7 +73,8 @@ func resultOf(ctx context.Context, transcript, call string) (found result) {
 				return true
 			}
 			said := kit.Strings(agentfile.Get(block, "content"))
-			if found = resultGiven; agentfile.True(agentfile.Get(block, "is_error")) &&
+			found = resultGiven
+			if agentfile.True(agentfile.Get(block, "is_error")) &&
 				slices.ContainsFunc(rejections, func(r string) bool { return strings.HasPrefix(said, r) }) {
 				found = resultRejected
 			}
@@ -96,7 +97,9 @@ func (a *Adapter) descendants(ctx context.Context, of proc.Identity) (all map[pr
 		again = false
 		for _, p := range rows {
 			if below[p.PPID] && !below[p.PID] {
-				below[p.PID], all[p.Identity], again = true, true, true
+				below[p.PID] = true
+				all[p.Identity] = true
+				again = true
 			}
 		}
 	}

@@ -207,15 +207,18 @@ func (d *discovery) loadWithin(ctx context.Context, s *session) {
 		return
 	}
 	s.read = true
-	if s.err = agentfile.Ended(ctx); s.err != nil {
+	s.err = agentfile.Ended(ctx)
+	if s.err != nil {
 		return
 	}
 	t := d.transcript(s.file.path)
-	if s.err = t.Acquire(ctx); s.err != nil {
+	s.err = t.Acquire(ctx)
+	if s.err != nil {
 		return
 	}
 	defer t.Release()
-	if s.err = t.read(ctx, s.file.info); s.err != nil {
+	s.err = t.read(ctx, s.file.info)
+	if s.err != nil {
 		return
 	}
 	s.facts = t.now.clone()
@@ -245,7 +248,8 @@ func (d *discovery) readAll() {
 		if !d.wants(s) {
 			continue
 		}
-		if d.wanted = append(d.wanted, s); s.file != nil {
+		d.wanted = append(d.wanted, s)
+		if s.file != nil {
 			d.found++
 		}
 	}
@@ -280,7 +284,8 @@ func (d *discovery) newestOthers() []*file {
 	seen := make(map[string]bool, len(d.others))
 	return slices.DeleteFunc(d.others, func(f *file) bool {
 		again := seen[f.id] || d.sessions[f.id] != nil
-		if seen[f.id] = true; again {
+		seen[f.id] = true
+		if again {
 			d.twin(f)
 		}
 		return again

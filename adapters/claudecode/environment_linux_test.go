@@ -121,7 +121,8 @@ func (w *fixture) start(dir string, env ...string) proc.Process {
 	})
 	var p proc.Process
 	eventually.True(w.TB, "the name of the process", func() bool {
-		if p, err = w.table.Find(cmd.Process.Pid); err != nil || p.Comm != "claude" {
+		p, err = w.table.Find(cmd.Process.Pid)
+		if err != nil || p.Comm != "claude" {
 			return false
 		}
 		args, err := w.table.Args(p.Identity)
@@ -153,7 +154,8 @@ func (w *fixture) entry(p proc.Process, id string, more map[string]any) string {
 		"updatedAt": time.Now().UnixMilli(), "statusUpdatedAt": time.Now().UnixMilli(),
 	}
 	for k, v := range more {
-		if e[k] = v; v == nil {
+		e[k] = v
+		if v == nil {
 			delete(e, k)
 		}
 	}

@@ -77,8 +77,12 @@ func (f *facts) hosted() bool { return f.entrypoint != "" && f.entrypoint != "cl
 // gap records that the records between those added so far and the next ones are left
 // out. It forgets the facts that the missing records may have changed. A first prompt that was not found yet stays unknown.
 func (f *facts) gap() {
-	f.turn, f.gapped, f.command = turn{}, true, ""
-	f.lastPrompt, f.namedPrompt, f.promptAt = "", "", time.Time{}
+	f.turn = turn{}
+	f.gapped = true
+	f.command = ""
+	f.lastPrompt = ""
+	f.namedPrompt = ""
+	f.promptAt = time.Time{}
 }
 
 // skip counts a line that can't be read.
@@ -179,7 +183,8 @@ func (t *turn) add(r *record) {
 	case commanded:
 		switch {
 		case !r.synthetic:
-			if t.command = r.id; t.state == inAnswer { // it was typed at the prompt
+			t.command = r.id
+			if t.state == inAnswer { // it was typed at the prompt
 				t.state = endedWell
 			}
 		case t.follows(r):

@@ -80,7 +80,9 @@ func (a *Adapter) homes(t *table, answer *kit.Answer, at time.Time) (homes, root
 		if err == nil {
 			infos = append(infos, info)
 		}
-		homes, roots, absent = append(homes, dir), append(roots, root), absent && missing
+		homes = append(homes, dir)
+		roots = append(roots, root)
+		absent = absent && missing
 	}
 	return homes, roots, absent
 }

@@ -117,7 +117,8 @@ func TestHomeElsewhereIsRemembered(t *testing.T) {
 		}
 	}
 	now = time.Now().Add(25 * time.Hour)
-	if sessions, _, _ = ask(t, a, adapters.Query{}); len(sessions) != 0 {
+	sessions, _, _ = ask(t, a, adapters.Query{})
+	if len(sessions) != 0 {
 		t.Errorf("after a day: %v", sessions)
 	}
 	if got := strings.Join(a.WatchPaths(), " "); strings.Contains(got, home) {
@@ -173,10 +174,14 @@ func TestHomeMovedWhileRead(t *testing.T) {
 			a := New(w.config)
 			sessions, _, _ := ask(t, a, adapters.Query{})
 			w.expect(sessions, 1, c.before)
-			from, to, at := w.path(), away, p.PID
+			from := w.path()
+			to := away
+			at := p.PID
 			if c.awayAtFirst { // the registry of the second home is read after that of the first
 				w.check(os.Rename(from, to))
-				from, to, at = away, w.path(), other.PID
+				from = away
+				to = w.path()
+				at = other.PID
 			}
 			move = func(pid int) {
 				if pid == at {

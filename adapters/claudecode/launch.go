@@ -46,7 +46,8 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		}
 	}
 	c.Option("--resume", t.Resume)
-	if c.Session = t.Resume; t.Resume == "" {
+	c.Session = t.Resume
+	if t.Resume == "" {
 		c.Session = kit.New()
 		c.Option("--session-id", c.Session)
 	}

@@ -110,7 +110,8 @@ func (d *discovery) furtherOf(ctx context.Context, list []*session) (further []*
 	}
 	agentfile.Parallel(len(further), func(i int) {
 		o := further[i]
-		if o.sums = d.sumsOfAgent(ctx, o.file.path); o.sums == nil {
+		o.sums = d.sumsOfAgent(ctx, o.file.path)
+		if o.sums == nil {
 			d.answer.LeaveOut(kit.NotReadable, 1)
 			return
 		}

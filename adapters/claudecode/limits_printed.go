@@ -88,7 +88,8 @@ func printedLimit(name string, raw []byte) (adapters.Limit, bool) {
 		return adapters.Limit{}, false
 	}
 	limit := adapters.Limit{Used: min(math.Round(used*1e4)/100, 100)}
-	if limit.Window, limit.Name = window(name); limit.Window == 0 && limit.Name == "" {
+	limit.Window, limit.Name = window(name)
+	if limit.Window == 0 && limit.Name == "" {
 		return adapters.Limit{}, false
 	}
 	if reset, ok := agentfile.Int(agentfile.Get(raw, "resetsAt")); ok && reset > 0 && reset < maxReset {

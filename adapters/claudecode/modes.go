@@ -55,7 +55,9 @@ func (a *Adapter) Modes() []adapters.Mode {
 	h := &a.help
 	h.mu.Lock()
 	if stamp := agentfile.StampOf(path, info); h.read == nil || h.path != path || h.stamp != stamp {
-		h.path, h.stamp, h.read = path, stamp, make(chan struct{})
+		h.path = path
+		h.stamp = stamp
+		h.read = make(chan struct{})
 		go h.run(path, h.read)
 	}
 	read := h.read
@@ -96,7 +98,8 @@ func parseModes(help string) (modes []adapters.Mode) {
 		return nil
 	}
 	for name := range strings.SplitSeq(m[1], ",") {
-		if name = strings.Trim(strings.TrimSpace(name), `"`); name != "" {
+		name = strings.Trim(strings.TrimSpace(name), `"`)
+		if name != "" {
 			modes = append(modes, describeMode(name))
 		}
 	}

@@ -40,7 +40,8 @@ func TestModes(t *testing.T) {
 		t.Helper()
 		var got []string
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); {
-			if got = names(); slices.Equal(got, want) {
+			got = names()
+			if slices.Equal(got, want) {
 				return
 			}
 		}

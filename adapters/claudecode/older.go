@@ -73,7 +73,8 @@ func (d *discovery) addByFolder(p proc.Process, e *entry, why string) {
 	if i := slices.IndexFunc(d.table.claudes, func(c claude) bool { return c.Identity == p.Identity }); i >= 0 {
 		c = d.table.claudes[i]
 	}
-	if c.cwd = cmp.Or(e.cwd, c.cwd); c.cwd == "" {
+	c.cwd = cmp.Or(e.cwd, c.cwd)
+	if c.cwd == "" {
 		c.cwd, _ = d.table.CWD(p.Identity)
 	}
 	c.root = e.root()
@@ -96,7 +97,8 @@ func (d *discovery) assignByFolder(roots []string) {
 	claims := make(map[*session]int)
 	for _, p := range d.byFolder {
 		d.candidates(ctx, p, roots, p.Started)
-		if p.earlier = len(p.found) == 0 && p.mate != ""; p.earlier { // the transcript names the teammate that its command line names
+		p.earlier = len(p.found) == 0 && p.mate != ""
+		if p.earlier { // the transcript names the teammate that its command line names
 			d.candidates(ctx, p, roots, p.Started.Add(-24*time.Hour))
 		}
 		for _, s := range p.found {

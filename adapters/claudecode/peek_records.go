@@ -98,7 +98,8 @@ func (p *peek) prompt(text string, origin []byte, m adapters.Message) {
 			return
 		}
 	}
-	if m.Text = p.limit.Cut(text); m.Text != "" {
+	m.Text = p.limit.Cut(text)
+	if m.Text != "" {
 		p.add(m)
 	}
 }
@@ -219,7 +220,8 @@ func (p *peek) system(r *raws, m adapters.Message, line []byte) {
 		p.apiError(m, line)
 	case "informational", "model_fallback", "model_refusal_fallback", "model_refusal_no_fallback":
 		level := string(agentfile.Text(agentfile.Get(line, "level")))
-		if m.Text = kit.Shown.Text(r.content); m.Text != "" && (level == "warning" || level == "error") {
+		m.Text = kit.Shown.Text(r.content)
+		if m.Text != "" && (level == "warning" || level == "error") {
 			p.note(m)
 		}
 	case "local_command":

@@ -71,7 +71,8 @@ func (d *discovery) transcripts(root string) {
 		} else {
 			d.answer.Problem(l.err)
 		}
-		if d.late += l.late; l.late > 0 {
+		d.late += l.late
+		if l.late > 0 {
 			d.projects = filepath.Join(root, "projects")
 		}
 		for j := range l.files {

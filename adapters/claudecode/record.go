@@ -243,7 +243,8 @@ func (p *parser) assistant(rec *record, r *raws) {
 	var id, model, content, stop, usage []byte
 	_ = agentfile.Members(r.message, into("id", &id), into("model", &model), into("content", &content), into("stop_reason", &stop), into("usage", &usage))
 	rec.message, rec.stop = hash(id), agentfile.String(stop)
-	if rec.synthetic = string(model) == synthetic; !rec.synthetic {
+	rec.synthetic = string(model) == synthetic
+	if !rec.synthetic {
 		rec.model = reuse(&p.model, model)
 	}
 	rec.usage, rec.hasUsage = tokens(usage)
@@ -258,7 +259,8 @@ func (rec *record) block(block []byte) {
 	into := agentfile.Into
 	_ = agentfile.Members(block, into("type", &typ), into("id", &id), into("name", &name), into("input", &input), into("text", &said))
 	typ = agentfile.Text(typ)
-	if rec.endsInText = string(typ) == "text"; rec.endsInText && rec.said == "" {
+	rec.endsInText = string(typ) == "text"
+	if rec.endsInText && rec.said == "" {
 		rec.said, _ = agentfile.Head(said, adapters.MaxDoing)
 	}
 	if string(typ) == "tool_use" && len(rec.uses) < maxPending {

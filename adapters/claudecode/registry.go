@@ -105,7 +105,8 @@ func parseEntry(data []byte, pid int) (entry, error) {
 	if nameSource != "user" { // derived from the folder's name
 		e.name = ""
 	}
-	if e.dated = since != 0; !e.dated {
+	e.dated = since != 0
+	if !e.dated {
 		since = updated
 	}
 	e.started, e.since = millis(started), millis(since)
@@ -202,7 +203,8 @@ func readRegistry(ctx context.Context, root string, pids map[int]bool) (entries 
 		if i >= live {
 			in = listing
 		}
-		if found[i].err = agentfile.Ended(in); found[i].err == nil {
+		found[i].err = agentfile.Ended(in)
+		if found[i].err == nil {
 			found[i].entry, found[i].err = readEntry(in, filepath.Join(dir, names[i].Name()), pid, until)
 		}
 	})

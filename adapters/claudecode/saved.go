@@ -29,7 +29,10 @@ func (t *transcript) load() {
 		return
 	}
 	if known, ok := t.saved.Load(t.Path); ok {
-		t.State, t.facts, t.now, t.sums = known.state, known.facts, known.facts, known.sums
+		t.State = known.state
+		t.facts = known.facts
+		t.now = known.facts
+		t.sums = known.sums
 	}
 }
 

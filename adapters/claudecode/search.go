@@ -59,7 +59,9 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 }
 
 func (f *file) conversation() adapters.Conversation {
-	id, path, changed := f.id, f.path, f.info.ModTime()
+	id := f.id
+	path := f.path
+	changed := f.info.ModTime()
 	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
 		return searchFile(ctx, path, &kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: id, Changed: changed}})
 	}}

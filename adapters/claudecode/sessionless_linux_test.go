@@ -56,7 +56,8 @@ func TestProcessWithoutSession(t *testing.T) {
 		t.Errorf("beside its entry: %v", rows(roll))
 	}
 	w.write(w.path("sessions", fmt.Sprintf("%d.json", p.PID)), "{")
-	if _, roll, _ = ask(t, a, adapters.Query{}); len(rows(roll)) != 1 || rows(roll)[0].Status != adapters.Unknown {
+	_, roll, _ = ask(t, a, adapters.Query{})
+	if len(rows(roll)) != 1 || rows(roll)[0].Status != adapters.Unknown {
 		t.Errorf("with an entry that can't be read: %v", rows(roll))
 	}
 }

@@ -126,7 +126,8 @@ func (d *discovery) decideIdle(v *kit.Verdict, s *session, e *liveEntry) {
 		v.Outcome = adapters.Interrupted
 		v.Evidence += "; its last prompt was taken back; " + d.lastRecord(s)
 	default:
-		if v.Outcome = t.outcome(); t.state == inAnswer { // the registry says that the turn is over
+		v.Outcome = t.outcome()
+		if t.state == inAnswer { // the registry says that the turn is over
 			v.Outcome = adapters.Completed
 		}
 	}

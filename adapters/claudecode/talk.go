@@ -137,7 +137,9 @@ func (c *controlRequest) request() adapters.Request {
 	r.Text = strings.TrimSpace(c.Request.Tool + "\n" + indented(c.Request.Input))
 	switch tool := c.Request.Tool; {
 	case tool == questionTool:
-		r.Kind, r.CanAllow, r.Options = adapters.AsksQuestion, false, nil
+		r.Kind = adapters.AsksQuestion
+		r.CanAllow = false
+		r.Options = nil
 		r.Questions, r.Text = questions(members["questions"], r.Text)
 	case tool == bashTool && kit.IsPlainCommand(members):
 		r.Kind, r.Text = adapters.AsksCommand, agentfile.String(members["command"])

@@ -29,7 +29,9 @@ func (c *claude) readTeam() {
 		}
 	}
 	if c.team == "" || c.mate == "" {
-		c.team, c.mate, c.lead = "", "", ""
+		c.team = ""
+		c.mate = ""
+		c.lead = ""
 	}
 }
 

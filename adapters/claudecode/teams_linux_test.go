@@ -26,7 +26,9 @@ func (t teammates) Args(id proc.Identity) ([]string, error) {
 func TestTeammates(t *testing.T) {
 	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
-	lead, mate, other := w.start(dir), w.start(dir), w.start(dir)
+	lead := w.start(dir)
+	mate := w.start(dir)
+	other := w.start(dir)
 	args := func(name string) []string {
 		return []string{"claude", "--agent-id", name + "@team", "--agent-name", name, "--team-name", "team", "--parent-session-id", id(1), "--lead-verify-key", "hush"}
 	}

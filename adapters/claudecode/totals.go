@@ -142,7 +142,8 @@ func (t *totals) prompt(line []byte) {
 	}
 	r, err := t.parse.parse(line)
 	command := t.command
-	if t.command = 0; err != nil || r.sidechain {
+	t.command = 0
+	if err != nil || r.sidechain {
 		return
 	}
 	switch {
@@ -171,7 +172,8 @@ func (t *totals) answer(f *sumFields) {
 	// Of the records of an answer, the one with the reason for its end has what it used (2.1.81): a server in the style of Ollama states less then.
 	e.ID, e.Final = hash(id), !agentfile.Null(stop)
 	var ok bool
-	if e.Tokens, ok = tokens(usage); !ok {
+	e.Tokens, ok = tokens(usage)
+	if !ok {
 		return
 	}
 	if string(model) != synthetic {
@@ -183,7 +185,9 @@ func (t *totals) answer(f *sumFields) {
 		t.session = agentfile.String(f.session)
 	}
 	e.Copied = f.origin != nil && string(f.origin) != string(f.session)
-	e.Model, e.CWD, e.Branch = t.at.model, t.at.cwd, t.at.branch
+	e.Model = t.at.model
+	e.CWD = t.at.cwd
+	e.Branch = t.at.branch
 	if e.Tokens == (adapters.Tokens{}) {
 		return
 	}

@@ -69,7 +69,10 @@ func (t *transcript) read(ctx context.Context, info fs.FileInfo) error {
 
 func (t *transcript) reset() {
 	t.Reset()
-	t.facts, t.now, t.sums, t.rest = facts{}, facts{}, totals{}, nil
+	t.facts = facts{}
+	t.now = facts{}
+	t.sums = totals{}
+	t.rest = nil
 }
 
 // forward reads the complete lines from next on.
@@ -105,7 +108,8 @@ func (t *transcript) line(line []byte) {
 		t.facts.add(&rec)
 		return
 	}
-	if _, err = agentfile.Records(line, t.parse.parse, t.facts.add); err != nil {
+	_, err = agentfile.Records(line, t.parse.parse, t.facts.add)
+	if err != nil {
 		t.facts.skip("line that is not JSON")
 	}
 }
@@ -187,7 +191,8 @@ read:
 			return nil, 0, false, err
 		}
 		if b.Partial() {
-			if next = offset; long == nil {
+			next = offset
+			if long == nil {
 				continue
 			}
 		}
@@ -236,7 +241,8 @@ func (t *transcript) promptBefore(b *agentfile.BackwardReader, headEnd, limit in
 			continue
 		}
 		r := tailRecord{offset: offset}
-		if r.record, err = t.parse.parse(line); err != nil || r.sidechain {
+		r.record, err = t.parse.parse(line)
+		if err != nil || r.sidechain {
 			continue
 		}
 		switch {

@@ -55,7 +55,9 @@ func sumsOf(t testing.TB, tr *transcript) totals {
 	t.Helper()
 	sums, err := tr.exact(t.Context(), true)
 	must.Do(t, err)
-	sums.next, sums.tokensAt, sums.parse = 0, 0, parser{} // how it was read doesn't matter
+	sums.next = 0
+	sums.tokensAt = 0
+	sums.parse = parser{} // how it was read doesn't matter
 	return sums
 }
 

@@ -46,7 +46,8 @@ func (rec *record) user(r *raws) {
 		rec.meta(said)
 	case said != "":
 		rec.kind, rec.human = meaning(said, r.origin)
-		if rec.text = said; rec.kind == commanded {
+		rec.text = said
+		if rec.kind == commanded {
 			rec.text = command(said)
 		}
 	case other:

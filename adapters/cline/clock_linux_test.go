@@ -14,7 +14,9 @@ import (
 func TestClockSetForward(t *testing.T) {
 	w := scene.New(t)
 	agent := scene.Cline(w)
-	working, resumed, idle := agent.Start("/home/dev/proj", "one"), agent.Start("/home/dev/third", "three"), agent.Start("/home/dev/fourth", "four")
+	working := agent.Start("/home/dev/proj", "one")
+	resumed := agent.Start("/home/dev/third", "three")
+	idle := agent.Start("/home/dev/fourth", "four")
 	resumed.Answer("fine")
 	resumed.Exit()
 	resumed.Resume("go on")

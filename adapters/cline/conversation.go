@@ -91,7 +91,10 @@ func readMessage(raw []byte) *message {
 	var id, role, ts, model, metadata []byte
 	_ = agentfile.Members(raw, agentfile.Into("id", &id), agentfile.Into("role", &role), agentfile.Into("ts", &ts), agentfile.Into("modelInfo", &model),
 		agentfile.Into("metadata", &metadata), agentfile.Into("content", &m.content), agentfile.Into("metrics", &m.metrics))
-	m.id, m.role, m.model, m.at = agentfile.String(id), kit.Short(role), kit.Short(agentfile.Get(model, "id")), millis(ts)
+	m.id = agentfile.String(id)
+	m.role = kit.Short(role)
+	m.model = kit.Short(agentfile.Get(model, "id"))
+	m.at = millis(ts)
 	if shown := kit.Short(agentfile.Get(metadata, "displayRole")); shown == "error" {
 		m.role = shown
 	} else if m.role == "user" && shown != "" && shown != m.role {
@@ -118,7 +121,8 @@ func (c *conversation) take(m *message, p *chat) {
 	for _, part := range p.messages {
 		switch {
 		case part.Role == adapters.FromTool:
-			if found.kind = calling; found.calls == 0 {
+			found.kind = calling
+			if found.calls == 0 {
 				found.text = adapters.Calling(part.Tool, part.Text, part.Tool == "run_commands")
 			}
 			if found.calls++; part.Tool == questionTool {
@@ -236,7 +240,9 @@ var silent = []string{"thinking", "redacted_thinking", "reasoning", "image", "fi
 
 // read returns the messages of a conversation, the oldest first. A call before the last message runs no longer.
 func (p *chat) read(data []byte) ([]adapters.Message, error) {
-	p.messages, p.calls, p.last = nil, map[string]int{}, 0
+	p.messages = nil
+	p.calls = map[string]int{}
+	p.last = 0
 	err := eachMessage(data, p.add)
 	for i := range p.messages {
 		if m := &p.messages[i]; m.State == adapters.ToolRunning && (i < p.last || p.session != nil) {
@@ -248,7 +254,9 @@ func (p *chat) read(data []byte) ([]adapters.Message, error) {
 
 // add adds a message.
 func (p *chat) add(m *message) {
-	p.last, p.results, p.aborted = len(p.messages), false, false
+	p.last = len(p.messages)
+	p.results = false
+	p.aborted = false
 	role := map[string]adapters.Role{"user": adapters.FromUser, "assistant": adapters.FromAgent, "error": adapters.FromNote}[m.role]
 	if role == "" {
 		if m.role != "note" {
@@ -264,20 +272,27 @@ func (p *chat) add(m *message) {
 		}
 		switch kind {
 		case "text":
-			if out.Text = strings.TrimSpace(p.limit.Text(text)); role == adapters.FromUser {
+			out.Text = strings.TrimSpace(p.limit.Text(text))
+			if role == adapters.FromUser {
 				out.Text = unwrapped(out.Text)
 			}
 			if out.Text == "" {
 				return
 			}
 		case "tool_use":
-			out.Key, out.Role, out.State, out.Tool = "call/"+kit.Short(get("id")), adapters.FromTool, adapters.ToolRunning, cmp.Or(kit.Short(get("name")), "tool")
-			if out.Text = argument(get("input")); p.tools {
+			out.Key = "call/" + kit.Short(get("id"))
+			out.Role = adapters.FromTool
+			out.State = adapters.ToolRunning
+			out.Tool = cmp.Or(kit.Short(get("name")), "tool")
+			out.Text = argument(get("input"))
+			if p.tools {
 				out.Text = kit.Strings(get("input"))
 			}
 			p.calls[out.Key] = len(p.messages)
 		case "tool_result":
-			out.Key, out.Role, out.Tool = "call/"+kit.Short(get("tool_use_id")), adapters.FromTool, kit.Short(get("name"))
+			out.Key = "call/" + kit.Short(get("tool_use_id"))
+			out.Role = adapters.FromTool
+			out.Tool = kit.Short(get("name"))
 			out.State = p.result(block)
 			if i, known := p.calls[out.Key]; known {
 				p.messages[i].State = out.State
@@ -304,7 +319,8 @@ func (p *chat) result(block []byte) adapters.ToolState {
 		failed = failed || string(agentfile.Get(part, "success")) == "false"
 		p.aborted = p.aborted || strings.Contains(kit.Short(agentfile.Get(part, "error")), "aborted")
 	})
-	if p.results = true; failed {
+	p.results = true
+	if failed {
 		return adapters.ToolFailed
 	}
 	return adapters.ToolDone

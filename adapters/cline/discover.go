@@ -134,7 +134,8 @@ func (d *discovery) readConversations() {
 	var stored []*session
 	for _, s := range d.sessions {
 		chat, ok, hidden := d.answer.Stat(s.root.data, s.conversationFile())
-		if s.Chat, s.unread = chat, hidden; ok {
+		s.Chat, s.unread = chat, hidden
+		if ok {
 			stored = append(stored, s)
 		}
 	}
@@ -190,7 +191,8 @@ func (s *session) used() (t adapters.Tokens, stated bool) {
 	t = s.talk.ledger.Tokens()
 	if s.stated != nil {
 		rest := s.stated.Minus(t)
-		if stated = min(rest.Input, rest.Output, rest.CacheRead, rest.CacheWrite) >= 0; stated {
+		stated = min(rest.Input, rest.Output, rest.CacheRead, rest.CacheWrite) >= 0
+		if stated {
 			t = *s.stated
 		}
 	}
@@ -275,7 +277,9 @@ func readAgents(ctx context.Context, db *sqlitero.DB) (agents []manifest, err er
 			return err
 		}
 		m, err := parseManifest(row)
-		m.parent, m.agent, m.modified = kit.Short(agentfile.Get(row, "parent")), kit.Short(agentfile.Get(row, "agent")), agentfile.Time(agentfile.Get(row, "updated_at"))
+		m.parent = kit.Short(agentfile.Get(row, "parent"))
+		m.agent = kit.Short(agentfile.Get(row, "agent"))
+		m.modified = agentfile.Time(agentfile.Get(row, "updated_at"))
 		if err == nil && strings.HasPrefix(m.agent, "agent_") && !strings.ContainsAny(m.agent, `/\`) && len(m.agent) < 200 { // it can be the name of a file
 			agents = append(agents, m)
 		}

@@ -123,7 +123,8 @@ func withHub(t *testing.T, status adapters.Status, change func(*registration)) (
 		t.Fatalf("%+v", sessions)
 	}
 	s := sessions[0]
-	if s.Status = status; status == adapters.Waiting {
+	s.Status = status
+	if status == adapters.Waiting {
 		s.WaitingFor = adapters.ForPermission
 	}
 	entry := registration{PID: s.Process.PID, URL: "ws" + strings.TrimPrefix(server.URL, "http") + "/hub", Token: token}

@@ -39,7 +39,8 @@ type manifest struct {
 func parseManifest(data []byte) (m manifest, err error) {
 	text := func(path ...string) string { return kit.Short(agentfile.Get(data, path...)) }
 	at := func(name string) time.Time { return agentfile.Time(agentfile.Get(data, name)) }
-	if err = agentfile.Top(data, func(_, _ []byte) bool { return true }); err != nil {
+	err = agentfile.Top(data, func(_, _ []byte) bool { return true })
+	if err != nil {
 		return m, err
 	}
 	m = manifest{id: text("session_id"), status: text("status"), started: at("started_at"), ended: at("ended_at"), model: text("model"), cwd: text("cwd"),

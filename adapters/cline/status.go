@@ -32,7 +32,10 @@ func (d *discovery) match() {
 	for _, s := range d.sessions {
 		switch up := s.above; {
 		case up != nil: // it runs in the process of the session that spawned it
-			s.owner, s.doubt, s.pid, s.terminals = up.owner, up.doubt, up.pid, up.terminals
+			s.owner = up.owner
+			s.doubt = up.doubt
+			s.pid = up.pid
+			s.terminals = up.terminals
 			s.branch = cmp.Or(s.branch, up.branch)
 		case s.owner == nil && s.doubt == "" && (s.isOpen() || s.status == "idle"):
 			d.doubt(s)

@@ -133,7 +133,8 @@ func TestResumedAfterKill(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	w.Procs.End(p.PID)
-	if got, _ = resume("go on with it"); got.Status != adapters.Unknown {
+	got, _ = resume("go on with it")
+	if got.Status != adapters.Unknown {
 		t.Errorf("with a prompt on its command line: %+v", got)
 	}
 }

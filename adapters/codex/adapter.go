@@ -75,7 +75,8 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 		mainThreads: map[*host]int{}, attended: map[string]bool{}, shownBy: map[string]*host{}}
 	var roots []*root
 	var absent bool
-	if d.running, roots, absent = a.inUse(ctx, d.answer); absent {
+	d.running, roots, absent = a.inUse(ctx, d.answer)
+	if absent {
 		return d.answer.Absent()
 	}
 	roots = slices.DeleteFunc(roots, func(r *root) bool {

@@ -235,7 +235,8 @@ func patchOf(ctx context.Context, rollout, call string) string {
 			patch = agentfile.String(agentfile.Get(payload, "input"))
 			return true
 		case "function_call", "local_shell_call":
-			if patch = string(agentfile.Text(agentfile.Get(payload, "arguments"))); patch == "" {
+			patch = string(agentfile.Text(agentfile.Get(payload, "arguments")))
+			if patch == "" {
 				patch = string(agentfile.Get(payload, "action"))
 			}
 			return true

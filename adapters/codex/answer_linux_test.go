@@ -134,7 +134,8 @@ func (d *asking) obey(ctx context.Context, c *websocket.Conn, method, id, result
 		}
 		end := d.ends
 		if strings.Contains(result, "decline") {
-			if end = ""; !d.slow { // only those hear of the end that had joined before the request
+			end = ""
+			if !d.slow { // only those hear of the end that had joined before the request
 				d.record(fmt.Sprintf(`{"type":"function_call_output","call_id":"item%s","output":%q}`, id, d.refusal))
 			}
 		} else if d.runs {
@@ -330,12 +331,20 @@ func TestAnswerOvertaken(t *testing.T) {
 		want     error // nil: taken
 	}{
 		"denied, and a short command was allowed": {deny, func(d *asking) { d.first = map[string]string{"3": accept} }, adapters.ErrNotPending},
-		"denied, and a long command was allowed":  {deny, func(d *asking) { d.first, d.ends, d.runs = map[string]string{"3": accept}, "", true }, adapters.ErrNotPending},
+		"denied, and a long command was allowed": {deny, func(d *asking) {
+			d.first = map[string]string{"3": accept}
+			d.ends = ""
+			d.runs = true
+		}, adapters.ErrNotPending},
 		"denied, and a command was allowed that failed": {deny, func(d *asking) {
 			d.first, d.ends = map[string]string{"3": accept}, `"status":"failed","exitCode":1`
 		}, adapters.ErrNotPending},
-		"denied, and the daemon says no more":                 {deny, func(d *asking) { d.slow = true }, adapters.ErrUnconfirmed},
-		"denied, allowed, and the daemon shows no process":    {deny, func(d *asking) { d.first, d.ends, d.hides = map[string]string{"3": accept}, "", true }, adapters.ErrUnconfirmed},
+		"denied, and the daemon says no more": {deny, func(d *asking) { d.slow = true }, adapters.ErrUnconfirmed},
+		"denied, allowed, and the daemon shows no process": {deny, func(d *asking) {
+			d.first = map[string]string{"3": accept}
+			d.ends = ""
+			d.hides = true
+		}, adapters.ErrUnconfirmed},
 		"denied what ran in the sandbox, and it was denied":   {deny, func(d *asking) { d.begun = "item3" }, nil},
 		"denied what ran in the sandbox, and nothing is said": {deny, func(d *asking) { d.begun, d.slow = "item3", true }, adapters.ErrUnconfirmed},
 		"denied, and another answer failed":                   {deny, func(d *asking) { d.ends, d.first = `"status":"failed","exitCode":null`, map[string]string{"3": "{}"} }, nil},

@@ -64,7 +64,9 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 	if !r.loaded {
 		r.loaded = true
 		if known, ok := c.saved.Load(path); ok {
-			r.State, r.facts, r.usage = known.state, known.facts, known.usage
+			r.State = known.state
+			r.facts = known.facts
+			r.usage = known.usage
 		}
 	}
 	if wantsUsage(q, &r.facts) && r.usage != nil && !c.saved.Fetch(path, &r.usage.ledger) {
@@ -73,7 +75,9 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 	if r.IsCurrent(info) && (!wantsUsage(q, &r.facts) || r.hasUsage()) {
 		return r.now(q), info, nil
 	}
-	next, scan, scanned := r.Next, r.usage, r.usage.upTo()
+	next := r.Next
+	scan := r.usage
+	scanned := r.usage.upTo()
 	for attempt := 0; ; attempt++ {
 		found, now, err := r.update(ctx, q)
 		if now != nil {
@@ -184,7 +188,8 @@ func (r *rolloutFile) update(ctx context.Context, q *adapters.Query) (rolloutFac
 	if err != nil {
 		return rolloutFacts{facts: p.facts}, info, err
 	}
-	if r.rest = nil; r.facts.known && agentfile.HasRecord(rest) {
+	r.rest = nil
+	if r.facts.known && agentfile.HasRecord(rest) {
 		r.rest = records(rest)
 	}
 	return r.now(q), info, nil

@@ -97,7 +97,8 @@ func (p *progress) applyLine(n int, line []byte, long *agentfile.LongLine, copie
 		f.apply(parseLong(long.Head, long.Tail))
 	case len(line) > 0:
 		for _, rec := range records(line) {
-			if rec.end = p.next; copied.has(&rec) {
+			rec.end = p.next
+			if copied.has(&rec) {
 				f.base = copied.totals
 			} else {
 				f.apply(rec)

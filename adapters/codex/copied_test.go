@@ -61,7 +61,9 @@ func TestCopiesOfAFork(t *testing.T) {
 			whole := []byte(strings.Join(c.lines, "\n") + "\n")
 			check := func(how string, got rolloutFacts) {
 				t.Helper()
-				first, last, tokens := "", "", &adapters.Tokens{Input: int64(500 * c.own)}
+				first := ""
+				last := ""
+				tokens := &adapters.Tokens{Input: int64(500 * c.own)}
 				if c.own > 0 {
 					first, last = "own 1", fmt.Sprintf("own %d", c.own)
 				} else {

@@ -279,12 +279,15 @@ func (d *discovery) read(ctx context.Context, list []*found) {
 	defer cancel()
 	agentfile.Parallel(len(list), func(i int) {
 		f := list[i]
-		if f.err = agentfile.Ended(ctx); f.err != nil {
+		f.err = agentfile.Ended(ctx)
+		if f.err != nil {
 			return
 		}
 		var read rolloutFacts
 		read, f.info, f.err = d.adapter.rollouts.read(ctx, f.path, f.info, &d.query)
-		f.facts, f.ledger, f.tokens = read.facts, read.ledger, read.tokens
+		f.facts = read.facts
+		f.ledger = read.ledger
+		f.tokens = read.tokens
 		if d.query.Usage && f.err == nil && f.ledger == nil && f.facts.totals != nil {
 			d.answer.Skip("usage not read in time", 1)
 			d.answer.LeaveOut(kit.NotInTime, 1)

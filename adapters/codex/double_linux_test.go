@@ -58,7 +58,8 @@ func double() {
 		case "read":
 			f, err = os.Open(path)
 		case "lock":
-			if f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644); err == nil {
+			f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+			if err == nil {
 				err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
 			}
 		case "run": // a command of the thread named by path

@@ -156,7 +156,9 @@ func (f *facts) doing() (text string, since time.Time) {
 // forget drops the texts and times of records that end before an offset: a reader that begins now does not get there.
 func (f *facts) forget(before int64) {
 	if f.promptEnd <= before {
-		f.lastPrompt, f.prompted, f.turn.prompted = "", time.Time{}, false
+		f.lastPrompt = ""
+		f.prompted = time.Time{}
+		f.turn.prompted = false
 	}
 	if f.turn.began > before {
 		return
@@ -194,7 +196,9 @@ func (f *facts) applyUsage(r record) {
 
 func (f *facts) applyPrompt(r record) {
 	if r.text != "" {
-		f.lastPrompt, f.prompted, f.promptEnd = r.text, r.at, r.end
+		f.lastPrompt = r.text
+		f.prompted = r.at
+		f.promptEnd = r.end
 	}
 	if f.turn.state != open { // its beginning wasn't read, or is not recorded
 		f.calls, f.turn = nil, turn{state: open}
@@ -221,7 +225,9 @@ func (f *facts) applyEnd(r record) {
 		case was.plan != "":
 			t.plan, t.said = was.plan, cmp.Or(t.said, was.plan)
 		case r.silent && was.state == ended && was.outcome == adapters.Failed: // the error record before this one had already failed the turn (0.125.0)
-			t.outcome, t.why, t.limited = was.outcome, was.why, was.limited
+			t.outcome = was.outcome
+			t.why = was.why
+			t.limited = was.limited
 		case r.silent && was.prompted:
 			t.outcome, t.why = silentOutcome(was)
 			t.limited = t.outcome == adapters.Failed && was.full

@@ -50,7 +50,9 @@ func parseHead(line []byte) (head, error) {
 			h.started = agentfile.Time(raw)
 		case "originator": // "codex-tui" since the daemon (0.169.0)
 			name, _ := agentfile.Head(raw, 80)
-			h.byTerminal, h.byExec, h.client = name == "codex-tui", name == "codex_exec", clientOf(name)
+			h.byTerminal = name == "codex-tui"
+			h.byExec = name == "codex_exec"
+			h.client = clientOf(name)
 		case "cli_version":
 			h.version, _ = agentfile.Head(raw, 80)
 		case "git":
@@ -82,7 +84,9 @@ func parseHead(line []byte) (head, error) {
 	if string(agentfile.Text(source)) == "vscode" && (h.byTerminal || h.byExec) {
 		// A daemon's threads have the originator of its first client (0.171.0). A terminal interface says that its user began the thread (0.169.0, 0.171.0),
 		// and a run with --remote says nothing (0.171.0).
-		h.byTerminal, h.byExec, h.byRemote = from == "user", from == "", from == ""
+		h.byTerminal = from == "user"
+		h.byExec = from == ""
+		h.byRemote = from == ""
 	}
 	return h, nil
 }

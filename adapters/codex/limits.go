@@ -83,7 +83,8 @@ const maxShare = 1000
 
 // share adds the used share to a limit, in per cent. One that is no share is not known.
 func share(l adapters.Limit, used float64, ok bool) adapters.Limit {
-	if l.Unknown = !ok || !(used >= 0 && used <= maxShare); !l.Unknown {
+	l.Unknown = !ok || !(used >= 0 && used <= maxShare)
+	if !l.Unknown {
 		l.Used = used
 	}
 	return l

@@ -34,7 +34,8 @@ func limitsIn(t *testing.T, now time.Time, rollouts ...string) ([]adapters.Limit
 	var found []adapters.Limit
 	for range 2 { // the second answer is from memory
 		var err error
-		if found, err = a.Limits(t.Context()); err != nil {
+		found, err = a.Limits(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

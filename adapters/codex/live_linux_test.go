@@ -128,7 +128,9 @@ func TestApprovalByProcesses(t *testing.T) {
 
 // Codex homes that only live processes know of.
 func TestRootsOfProcesses(t *testing.T) {
-	own, byEnv, byFile := home(t), home(t), home(t)
+	own := home(t)
+	byEnv := home(t)
+	byFile := home(t)
 	write(t, rolloutPath(own, threadA), newScript(threadA, "0.142.5").turn("a", "x").text())
 	write(t, rolloutPath(byEnv, threadB), newScript(threadB, "0.142.5").turn("a", "x").text())
 	link := filepath.Join(own, "link")
@@ -207,7 +209,9 @@ func TestReusedPid(t *testing.T) {
 	const id = "01a1fc96-0ae9-7a20-a045-c4c8c062338c"
 	e := r.Expect.Session(t, id)
 	died := "died"
-	e.Status, e.Outcome, e.PID = "stopped", &died, json.RawMessage("null")
+	e.Status = "stopped"
+	e.Outcome = &died
+	e.PID = json.RawMessage("null")
 	roll, err := New(r.Config()).Discover(t.Context(), adapters.Query{})
 	if err != nil {
 		t.Error(err)

@@ -35,12 +35,13 @@ func (n *names) of(ctx context.Context, root string) (map[string]string, error) 
 	if was, _ := n.Get(path); was.stamp.Unchanged(now.stamp) {
 		return was.names, nil
 	}
-	if _, _, err = agentfile.Forward(ctx, file, 0, headLine, func(line []byte, _ int64) error {
+	_, _, err = agentfile.Forward(ctx, file, 0, headLine, func(line []byte, _ int64) error {
 		if id, name := indexEntry(line); id != "" {
 			now.names[id] = name
 		}
 		return nil
-	}); err != nil {
+	})
+	if err != nil {
 		return now.names, adapters.Unreadable(path, err)
 	}
 	n.Put(path, now)
@@ -58,7 +59,8 @@ func indexEntry(line []byte) (id, name string) {
 		}
 		return true
 	})
-	if name = strings.TrimSpace(name); err != nil || name == "" || !kit.Is(id) {
+	name = strings.TrimSpace(name)
+	if err != nil || name == "" || !kit.Is(id) {
 		return "", ""
 	}
 	return id, name

@@ -40,7 +40,8 @@ func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) (
 	if compressed(path) {
 		err = p.unpack(ctx, f, path)
 	} else {
-		if _, err = p.head(f); err == nil {
+		_, err = p.head(f)
+		if err == nil {
 			err = p.read(ctx, f, info.Size(), 0)
 		}
 	}
@@ -140,7 +141,9 @@ func (p *peek) cut(distance int64) {
 // has the key of the first record, which stays when the second is written.
 func (p *peek) add(m peekMessage) {
 	if last := len(p.messages) - 1; last >= 0 && p.messages[last].repeats(m) {
-		p.messages[last].Key, p.messages[last].At, p.messages[last].merged = m.Key, m.At, true
+		p.messages[last].Key = m.Key
+		p.messages[last].At = m.At
+		p.messages[last].merged = true
 		return
 	}
 	if p.seen[m.Key] {

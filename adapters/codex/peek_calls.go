@@ -38,7 +38,8 @@ func argument(payload []byte) string {
 	}
 	arguments := agentfile.Text(agentfile.Get(payload, "arguments"))
 	if len(arguments) == 0 { // an object, as in local_shell_call
-		if arguments = agentfile.Get(payload, "action"); len(arguments) == 0 {
+		arguments = agentfile.Get(payload, "action")
+		if len(arguments) == 0 {
 			arguments = agentfile.Get(payload, "arguments")
 		}
 	}

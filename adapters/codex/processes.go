@@ -138,7 +138,9 @@ func (h *host) madeByWrapper(table proc.Lister) time.Time {
 
 // sortFiles records the open files that show the threads and the home of the process.
 func (h *host) sortFiles(files []string) {
-	h.rollouts, h.containerThreads, h.locks = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	h.rollouts = map[string]bool{}
+	h.containerThreads = map[string]bool{}
+	h.locks = map[string]bool{}
 	for _, f := range files {
 		dir, name := filepath.Split(f)
 		dir = filepath.Clean(dir)

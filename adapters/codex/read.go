@@ -97,7 +97,9 @@ func (b *beginning) line(line []byte, isFirst bool) {
 
 func (b *beginning) into(f *facts) {
 	f.head, f.known = b.facts.head, b.facts.known
-	f.copied, f.copying, f.base = b.facts.copied, b.facts.copying, b.facts.base
+	f.copied = b.facts.copied
+	f.copying = b.facts.copying
+	f.base = b.facts.base
 	f.firstPrompt, f.model = b.facts.firstPrompt, b.facts.model
 }
 

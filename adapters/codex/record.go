@@ -233,7 +233,8 @@ func (r *record) complete(payload []byte) {
 		return
 	}
 	r.kind, r.limited = failure, reachedLimit(failed)
-	if r.text, _ = agentfile.Head(agentfile.Get(failed, "message"), textLimit); r.text == "" {
+	r.text, _ = agentfile.Head(agentfile.Get(failed, "message"), textLimit)
+	if r.text == "" {
 		r.text = "error without a message"
 	}
 }
@@ -322,7 +323,8 @@ func (r *record) tokenCount(payload []byte) {
 		return
 	}
 	r.totals = counts(agentfile.Get(info, "total_token_usage"))
-	if r.used = counts(agentfile.Get(info, "last_token_usage")); r.used != nil {
+	r.used = counts(agentfile.Get(info, "last_token_usage"))
+	if r.used != nil {
 		r.context = r.used.total
 	}
 	r.window, _ = agentfile.Int(agentfile.Get(info, "model_context_window"))
@@ -335,7 +337,8 @@ func (r *record) usageRecord(payload []byte) {
 	r.thread = agentfile.String(agentfile.Get(payload, "thread_id"))
 	r.turn, r.answer = agentfile.String(agentfile.Get(payload, "turn_id")), agentfile.String(agentfile.Get(payload, "response_id"))
 	r.totals = counts(agentfile.Get(payload, "thread_token_usage"))
-	if r.used = counts(agentfile.Get(payload, "usage")); r.used != nil {
+	r.used = counts(agentfile.Get(payload, "usage"))
+	if r.used != nil {
 		r.context = r.used.total
 	}
 }

@@ -43,7 +43,9 @@ func TestTurnHost(t *testing.T) {
 		h.sortFiles(files)
 		return h
 	}
-	first, second, third := at(1, 0, path), at(2, time.Hour, path), at(3, 3*time.Hour, path)
+	first := at(1, 0, path)
+	second := at(2, time.Hour, path)
+	third := at(3, 3*time.Hour, path)
 	other := at(4, 90*time.Minute, "/home/dev/else")
 	for _, hosts := range [][]*host{{first, second, third, other}, {third, other, second, first}} {
 		c := agentProcesses{hosts: hosts}

@@ -88,7 +88,9 @@ func (a *asked) request(raw []byte, changes, recorded func(item string) string) 
 			r.Text = strings.TrimSpace(p.Kind + ": " + r.Text)
 		}
 	case asksFiles:
-		r.Kind, r.CanDeny, r.Text = adapters.AsksFileChange, true, changes(p.Item)
+		r.Kind = adapters.AsksFileChange
+		r.CanDeny = true
+		r.Text = changes(p.Item)
 		r.CanAllow = r.Text != "" && p.Root == "" // Codex would allow writes below a root for the whole session
 		if r.Text == "" {                         // the record may be of another call
 			r.Text = cmp.Or(recorded(p.Item), "a change of files that Codex has not recorded yet")

@@ -53,7 +53,8 @@ func (a *Adapter) walk(ctx context.Context, root string, wanted, isRecent func(i
 		recentSince: time.Now().Add(-agentfile.RecentTime), seen: map[string]int{}}
 	if wanted == nil {
 		var swept func()
-		if w.all, swept = a.folders.sweep(root, search); w.all {
+		w.all, swept = a.folders.sweep(root, search)
+		if w.all {
 			defer func() {
 				if ctx.Err() == nil {
 					swept()
@@ -108,7 +109,8 @@ func (w *walker) days(ctx context.Context, dirs []string) {
 		for _, r := range d.rollouts {
 			w.file(r)
 		}
-		if w.late += d.late; d.unlisted {
+		w.late += d.late
+		if d.unlisted {
 			unlisted++
 		}
 		w.problems = append(w.problems, d.problems...)
@@ -144,7 +146,8 @@ func (w *walker) day(ctx context.Context, dir string) day {
 			if !changed {
 				f.rollouts, changed = slices.Clone(f.rollouts), true
 			}
-			if r.info, err = os.Stat(r.path); err != nil {
+			r.info, err = os.Stat(r.path)
+			if err != nil {
 				r.info = nil
 				d.problems = append(d.problems, readProblem(r.path, err))
 			}
@@ -246,7 +249,8 @@ func (f *folders) look(ctx context.Context, path string) (folder, error) {
 	info, err := os.Lstat(path)
 	target := path
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		if info, err = os.Stat(path); err == nil {
+		info, err = os.Stat(path)
+		if err == nil {
 			target, err = agentproc.EvalSymlinks(path)
 		}
 	}

@@ -72,7 +72,8 @@ func (f *homeSearch) addOf(h *host) {
 			continue
 		}
 		r := f.add(path)
-		if uses = append(uses, r); r != nil { // known by the name of its home that is listed
+		uses = append(uses, r)
+		if r != nil { // known by the name of its home that is listed
 			h.rollouts[r.path+strings.TrimPrefix(rollout, path)] = true
 		}
 	}

@@ -41,7 +41,9 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 }
 
 func (r *rollout) conversation() adapters.Conversation {
-	id, path, changed := r.id, r.path, r.info.ModTime()
+	id := r.id
+	path := r.path
+	changed := r.info.ModTime()
 	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
 		s := &finder{Finder: kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: id, Changed: changed}}}
 		skipped, err := s.file(ctx, path)
@@ -73,7 +75,8 @@ func (s *finder) file(ctx context.Context, path string) (map[string]int, error) 
 		if !headed {
 			headed = true
 			var err error
-			if s.Hit.CWD, err = s.peek.head(f); err != nil {
+			s.Hit.CWD, err = s.peek.head(f)
+			if err != nil {
 				return err
 			}
 		}
@@ -95,7 +98,8 @@ func (s *finder) unpacked(ctx context.Context, f *os.File) (map[string]int, erro
 		return nil, err
 	}
 	beginning = beginning[:n]
-	if s.Hit.CWD, err = s.peek.head(bytes.NewReader(beginning)); err != nil {
+	s.Hit.CWD, err = s.peek.head(bytes.NewReader(beginning))
+	if err != nil {
 		return nil, err
 	}
 	skipped, err := kit.SearchLines(ctx, io.MultiReader(bytes.NewReader(beginning), limited), s.Query, nil, s.line)

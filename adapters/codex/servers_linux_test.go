@@ -129,7 +129,9 @@ func TestGuardianReview(t *testing.T) {
 
 // TestHeadless: the process of a thread shows whether a person uses it. Without such a process, what began the thread shows it.
 func TestHeadless(t *testing.T) {
-	exec, sdk, tui := facts{head: head{byExec: true}}, facts{head: head{client: "SDK (Python)"}}, facts{head: head{byTerminal: true}}
+	exec := facts{head: head{byExec: true}}
+	sdk := facts{head: head{client: "SDK (Python)"}}
+	tui := facts{head: head{byTerminal: true}}
 	for name, c := range map[string]struct {
 		f        facts
 		role     role // anyRole: no process

@@ -37,7 +37,8 @@ const maxIDs = 64
 // threads or more. The map is not to be changed. path is empty when there is no
 // database.
 func (s *states) threads(ctx context.Context, dirs []string, ids []string) (threads map[string]thread, path string, err error) {
-	if path = newestState(dirs); path == "" {
+	path = newestState(dirs)
+	if path == "" {
 		return nil, "", nil
 	}
 	stamp, err := sqlitero.Look(path)

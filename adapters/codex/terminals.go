@@ -39,7 +39,9 @@ func (d *discovery) matchTerminals(ctx context.Context, r *root) {
 	shown, used := certainTerminals(terminals, threads), map[*host]bool{}
 	for _, t := range threads {
 		if k := shown[t.id]; k != nil {
-			d.attended[t.id], d.shownBy[t.id], used[k] = true, k, true
+			d.attended[t.id] = true
+			d.shownBy[t.id] = k
+			used[k] = true
 			continue
 		}
 		for _, k := range terminals {

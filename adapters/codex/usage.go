@@ -156,7 +156,9 @@ func (u *usageScan) count(r *record) {
 	}
 	u.recorded = u.recorded || r.thread != ""
 	if r.totals.isFull() {
-		u.totals, u.began, u.copies.totals = r.totals, true, nil
+		u.totals = r.totals
+		u.began = true
+		u.copies.totals = nil
 		return
 	}
 	used := u.since(r)
@@ -265,10 +267,12 @@ func mayUse(line []byte) bool {
 	default:
 		return false
 	}
-	if rest, ok = bytes.CutPrefix(bytes.TrimPrefix(rest, []byte(",")), payloadMember); !ok {
+	rest, ok = bytes.CutPrefix(bytes.TrimPrefix(rest, []byte(",")), payloadMember)
+	if !ok {
 		return true
 	}
-	if rest, ok = bytes.CutPrefix(rest, append([]byte{'{'}, typeMember...)); !ok {
+	rest, ok = bytes.CutPrefix(rest, append([]byte{'{'}, typeMember...))
+	if !ok {
 		return true
 	}
 	inner, _, _ := bytes.Cut(rest, []byte{'"'})

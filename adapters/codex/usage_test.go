@@ -42,7 +42,9 @@ func TestBytesReadOfARolloutThatGrows(t *testing.T) {
 	for _, n := range []int{100, 101, 121} {
 		text := strings.Join(lines[:n], "\n") + "\n"
 		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
-		next, scan, scanned := r.Next, r.usage, r.usage.upTo()
+		next := r.Next
+		scan := r.usage
+		scanned := r.usage.upTo()
 		if _, _, err := r.update(t.Context(), &adapters.Query{Usage: true}); err != nil {
 			t.Fatal(err)
 		}

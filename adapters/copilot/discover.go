@@ -85,7 +85,8 @@ func (d *discovery) list() {
 func (d *discovery) read() {
 	listed := map[place]bool{}
 	for _, at := range d.all {
-		if listed[at] = true; len(d.owners[at]) > 0 || d.wants(at.id) {
+		listed[at] = true
+		if len(d.owners[at]) > 0 || d.wants(at.id) {
 			d.examine(at)
 		}
 	}
@@ -137,7 +138,8 @@ func (d *discovery) examine(at place) {
 		s.owner, s.rivals = owners[0], owners[1:]
 	}
 	var err error
-	if s.info, err = at.stat(); errors.Is(err, fs.ErrNotExist) { // nothing was asked yet
+	s.info, err = at.stat()
+	if errors.Is(err, fs.ErrNotExist) { // nothing was asked yet
 		return
 	}
 	if err != nil {

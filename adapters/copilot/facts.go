@@ -83,7 +83,9 @@ func (f *facts) Long(words string) {
 // a record shows it again. The outcome of a turn that is over stays: what begins another one is followed by a record of its beginning.
 func (f *facts) loseLine(why string) {
 	if f.turn.open {
-		f.turn.lost, f.turn.why, f.turn.at = true, why, f.last
+		f.turn.lost = true
+		f.turn.why = why
+		f.turn.at = f.last
 	}
 }
 
@@ -192,7 +194,9 @@ func (f *facts) answer(r *record, at time.Time) {
 	if text := r.text("content"); text != "" {
 		f.reply, f.replied = adapters.CutTo(text, adapters.MaxDoing), at
 	}
-	f.turn.at, f.turn.kind, f.turn.spoke = at, "assistant.message", true
+	f.turn.at = at
+	f.turn.kind = "assistant.message"
+	f.turn.spoke = true
 }
 
 // enter adds what an answer used to the ledger, also that of a sub-agent, which is no session. The number of premium requests that the record states is

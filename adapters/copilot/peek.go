@@ -83,11 +83,15 @@ func message(r *record, limit kit.Limit) (m adapters.Message, ok bool) {
 	case "assistant.message":
 		m.Role, m.Text = adapters.FromAgent, limit.Text(r.get("content"))
 	case "tool.execution_start":
-		m.Role, m.Tool, m.State = adapters.FromTool, kit.PlainWord(r.text("toolName")), adapters.ToolRunning
-		if m.Plan = m.Tool == exitPlan; m.Tool == "" {
+		m.Role = adapters.FromTool
+		m.Tool = kit.PlainWord(r.text("toolName"))
+		m.State = adapters.ToolRunning
+		m.Plan = m.Tool == exitPlan
+		if m.Tool == "" {
 			m.Tool = "tool"
 		}
-		if m.Text = kit.Argument(r.get("arguments"), arguments, limit.Text); m.Text == "" {
+		m.Text = kit.Argument(r.get("arguments"), arguments, limit.Text)
+		if m.Text == "" {
 			m.Text = strings.TrimSpace(kit.AnyArgument(r.get("arguments")))
 		}
 	case "abort":

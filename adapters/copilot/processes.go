@@ -181,7 +181,8 @@ func (p *process) resumes() (id string, is bool) {
 			if !joined && i+1 < len(p.args) {
 				value = p.args[i+1]
 			}
-			if is = is || name != "--session-id"; kit.Is(value) {
+			is = is || name != "--session-id"
+			if kit.Is(value) {
 				id = strings.ToLower(value)
 			}
 		}

@@ -71,7 +71,8 @@ func searchRecord(n *kit.Finder, calls map[string]adapters.Message, r *record) e
 		calls[r.text("toolCallId")] = m
 		m.Text = kit.Strings(r.get("arguments"))
 	case "tool.execution_complete":
-		if m, is = calls[r.text("toolCallId")]; is {
+		m, is = calls[r.text("toolCallId")]
+		if is {
 			m.Text = kit.Strings(r.get("result"))
 		}
 	}

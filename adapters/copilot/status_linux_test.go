@@ -61,7 +61,10 @@ func line(at time.Time, kind, data string) string {
 
 // run starts a process of Copilot that began some time ago, and has a lock in a session's folder.
 func (w fixture) run(id string, ago time.Duration, spec scene.Spec) int {
-	spec.Comm, spec.Exe, spec.CWD, spec.Started = "MainThread", scene.CopilotProgram, "/home/dev/proj", time.Now().Add(-ago)
+	spec.Comm = "MainThread"
+	spec.Exe = scene.CopilotProgram
+	spec.CWD = "/home/dev/proj"
+	spec.Started = time.Now().Add(-ago)
 	spec.Args = append([]string{scene.CopilotProgram}, spec.Args...)
 	spec.Env = append(spec.Env, "HOME="+w.Home)
 	p := w.Procs.Start(spec)

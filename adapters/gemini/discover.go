@@ -124,7 +124,8 @@ func (d *discovery) listChats(ctx context.Context, p *project, dir, parent strin
 			continue
 		}
 		chat, ok, hidden := d.answer.Stat(p.home, f.Path)
-		if p.hidden = p.hidden || hidden; ok {
+		p.hidden = p.hidden || hidden
+		if ok {
 			f.Chat = chat
 			d.files = append(d.files, f)
 			if newest := p.newest.Info; parent == "" && (newest == nil || chat.Info.ModTime().After(newest.ModTime())) {
@@ -203,7 +204,8 @@ func (d *discovery) take(s *session) {
 		d.subs = append(d.subs, s)
 		return
 	}
-	if s.id = cmp.Or(s.id, d.idOf(s.file)); s.id == "" {
+	s.id = cmp.Or(s.id, d.idOf(s.file))
+	if s.id == "" {
 		d.answer.Skip("file without a session header", 1)
 		return
 	}
@@ -218,7 +220,8 @@ func (d *discovery) take(s *session) {
 		*o, *s = *s, *o
 	}
 	o.ledgers, o.unsure = slices.Concat(o.ledgers, s.ledgers), o.unsure || s.unsure
-	if o.opened = slices.Concat(o.opened, s.opened); !s.at.IsZero() && (o.at.IsZero() || s.at.Before(o.at)) {
+	o.opened = slices.Concat(o.opened, s.opened)
+	if !s.at.IsZero() && (o.at.IsZero() || s.at.Before(o.at)) {
 		o.at, o.firstPrompt = s.at, cmp.Or(s.firstPrompt, o.firstPrompt)
 	}
 	o.firstPrompt, o.paths = cmp.Or(o.firstPrompt, s.firstPrompt), append(o.paths, s.Path)

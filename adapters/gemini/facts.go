@@ -88,7 +88,9 @@ const (
 // Clone implements kit.Gatherer.
 func (f *facts) Clone() facts {
 	c := *f
-	c.ledger, c.skipped, c.opened = f.ledger.Clone(), maps.Clone(f.skipped), slices.Clone(f.opened)
+	c.ledger = f.ledger.Clone()
+	c.skipped = maps.Clone(f.skipped)
+	c.opened = slices.Clone(f.opened)
 	return c
 }
 
@@ -111,7 +113,8 @@ func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, re
 func (f *facts) Line(line []byte) error {
 	other := false
 	_, err := records(line, func(r *record) {
-		if other = other || !f.known && !r.isKnown(); !other {
+		other = other || !f.known && !r.isKnown()
+		if !other {
 			f.record(r)
 		}
 	})
@@ -135,12 +138,15 @@ func (f *facts) record(r *record) {
 		f.turn = turn{state: ended, why: "the user went back in the conversation", at: f.last}
 	case r.typ != nil:
 		f.isFresh = false
-		if f.known = true; f.at.IsZero() { // the file has lost its header
+		f.known = true
+		if f.at.IsZero() { // the file has lost its header
 			f.at = agentfile.Time(r.at)
 		}
 		f.message(r)
 	case r.session != nil:
-		f.known, f.id, f.at = true, kit.Short(r.session), agentfile.Time(r.start)
+		f.known = true
+		f.id = kit.Short(r.session)
+		f.at = agentfile.Time(r.start)
 		f.seen(f.at)
 		f.open(opening{f.at, f.isFresh})
 		f.isFresh = true
@@ -157,13 +163,15 @@ func (f *facts) open(o opening) {
 
 // change applies a record that changes the session as a whole.
 func (f *facts) change(r *record) {
-	if f.id = cmp.Or(f.id, kit.Short(r.session)); r.session != nil {
+	f.id = cmp.Or(f.id, kit.Short(r.session))
+	if r.session != nil {
 		f.resumed = true
 	}
 	if r.messages == nil {
 		return
 	}
-	if f.rewriting = false; f.resumed {
+	f.rewriting = false
+	if f.resumed {
 		f.resumed = false
 		f.open(opening{at: agentfile.Time(r.updated)})
 	}
@@ -215,7 +223,11 @@ func (f *facts) user(id, text string, results bool, at time.Time) {
 		f.messages, f.turn = true, turn{state: prompted, why: "the model has the results of its tools", at: at}
 	case text != "" && id != f.promptID:
 		f.messages, f.firstPrompt = true, cmp.Or(f.firstPrompt, text)
-		f.lastPrompt, f.prompted, f.promptID, f.doing, f.doingAt = text, at, id, "", time.Time{}
+		f.lastPrompt = text
+		f.prompted = at
+		f.promptID = id
+		f.doing = ""
+		f.doingAt = time.Time{}
 		f.turn = turn{state: prompted, why: "the model has the prompt", at: at}
 		f.ledger.Prompt()
 	}

@@ -41,7 +41,9 @@ func (d *discovery) match() {
 	for _, s := range d.subs {
 		s.parent = d.mainOf(s)
 		if s.parent != nil {
-			s.owner, s.how, s.doubt = s.parent.owner, s.parent.how, s.parent.doubt
+			s.owner = s.parent.owner
+			s.how = s.parent.how
+			s.doubt = s.parent.doubt
 		}
 	}
 }
@@ -62,7 +64,10 @@ func (d *discovery) mainOf(s *session) *session {
 }
 
 func (d *discovery) assign(p *process, s *session, how string) {
-	p.session, p.sessions, s.owner, s.how = s, p.sessions+1, p, how
+	p.session = s
+	p.sessions = p.sessions + 1
+	s.owner = p
+	s.how = how
 }
 
 // mayHave reports whether a process can have a session that no process has. One that hosts sessions of other programs can have several, in folders other
@@ -196,7 +201,9 @@ func (d *discovery) followLog(p *process) {
 	chooses := false
 	for _, l := range d.log(first.project) {
 		if l.session == first.id && l.leaves() && !l.at.Before(p.Started) && !first.prompted.After(l.at) {
-			p.left, p.since, chooses = true, l.at, l.text != "/clear"
+			p.left = true
+			p.since = l.at
+			chooses = l.text != "/clear"
 		}
 	}
 	if !p.left {

@@ -100,7 +100,8 @@ func TestRewrittenHistory(t *testing.T) {
 		t.Errorf("%v, %+v", err, messages)
 	}
 	w.chat("a", "00", `{"$set":{"messages":[],"lastUpdated":"`+stamp(2*time.Second)+`"}}`, user(time.Second, "three"))
-	if s = w.want("a", adapters.Working, "", p); s.LastPrompt != "three" || s.Usage == nil {
+	s = w.want("a", adapters.Working, "", p)
+	if s.LastPrompt != "three" || s.Usage == nil {
 		t.Errorf("%+v", s)
 	}
 }
@@ -285,7 +286,9 @@ func TestOwnsProcess(t *testing.T) {
 		{scene.Spec{Comm: "node", Args: []string{"node", "/opt/node_modules/.bin/other", "gemini"}, Env: []string{program.Inner + "=true"}}, false},
 		{scene.Spec{Comm: "vim", Args: []string{"vim", "gemini"}, Env: []string{program.Inner + "=true"}}, false},
 	} {
-		c.spec.Started, c.spec.CWD, c.spec.Exe = old, folder, scene.NodeProgram
+		c.spec.Started = old
+		c.spec.CWD = folder
+		c.spec.Exe = scene.NodeProgram
 		id := w.Procs.Start(c.spec)
 		row, err := w.Table.Find(id.PID)
 		if err != nil || a.OwnsProcess(row) != c.want {

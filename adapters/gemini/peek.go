@@ -117,7 +117,8 @@ func (p *peek) calls(r *record, in adapters.Message, tools func(call []byte) str
 }
 
 func (p *peek) add(m adapters.Message) {
-	if m.Text = p.limit.Cut(strings.TrimSpace(m.Text)); !p.full() {
+	m.Text = p.limit.Cut(strings.TrimSpace(m.Text))
+	if !p.full() {
 		p.messages = append(p.messages, m)
 	}
 }

@@ -26,7 +26,8 @@ func parse(line []byte) (r record, err error) {
 			agentfile.Into("messages", &r.messages), agentfile.Into("summary", &r.summary), agentfile.Into("startTime", &r.start))
 	}
 	r.raw = line
-	if err = read(line); err == nil && r.set != nil {
+	err = read(line)
+	if err == nil && r.set != nil {
 		err = read(r.set)
 	}
 	return r, err

@@ -68,7 +68,8 @@ var marks = [][]byte{[]byte(`"Request cancelled."`), []byte(`{"$set":{"messages"
 func (n *finder) line(line []byte) (err error) {
 	_, _ = records(line, func(r *record) { // what is no record has no message
 		n.Hit.Session = cmp.Or(n.Hit.Session, kit.Short(r.session))
-		if n.rewriting = r.rewrites() || n.rewriting && (r.set == nil || r.messages == nil); !n.rewriting && n.Hit.Session != "" && err == nil {
+		n.rewriting = r.rewrites() || n.rewriting && (r.set == nil || r.messages == nil)
+		if !n.rewriting && n.Hit.Session != "" && err == nil {
 			err = n.message(r)
 		}
 	})

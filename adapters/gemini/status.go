@@ -181,7 +181,8 @@ func (d *discovery) addSessions() {
 	for _, s := range d.sessions {
 		if d.isListed(s) {
 			v, more := d.decide(s)
-			if verdicts[s] = v; more && kit.Asked(d.query, s.id) {
+			verdicts[s] = v
+			if more && kit.Asked(d.query, s.id) {
 				unsettled = append(unsettled, s)
 			}
 		}
@@ -196,7 +197,9 @@ func (d *discovery) addSessions() {
 	for _, s := range d.subs {
 		if d.isOpen(s) && kit.Asked(d.query, s.id) {
 			row := d.row(s, d.decideSub(s))
-			row.Parent, row.Shared, row.CWD = s.parent.id, true, s.parent.project.cwd
+			row.Parent = s.parent.id
+			row.Shared = true
+			row.CWD = s.parent.project.cwd
 			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
 		}
 	}

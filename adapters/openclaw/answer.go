@@ -92,10 +92,12 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 // connectTo opens a connection with these scopes to the gateway of a session, and returns it with the gateway and the
 // session's key there. Close it after use.
 func (a *Adapter) connectTo(ctx context.Context, s adapters.Session, scopes ...string) (c *client, t *target, key string, err error) {
-	if t, key, err = a.locate(ctx, s); err != nil {
+	t, key, err = a.locate(ctx, s)
+	if err != nil {
 		return nil, nil, "", err
 	}
-	if c, err = t.connect(ctx, scopes, nil); err != nil {
+	c, err = t.connect(ctx, scopes, nil)
+	if err != nil {
 		return nil, nil, "", t.problem(err)
 	}
 	return c, t, key, nil
@@ -107,7 +109,8 @@ var scopesToAnswer = []string{scopeRead, scopeApprovals, scopeQuestions, scopeAd
 // connectToAnswer opens a connection that may see and decide requests. Close it as soon as the
 // request is decided: while it is open, it counts as a user who decides approvals.
 func (a *Adapter) connectToAnswer(ctx context.Context, s adapters.Session) (c *client, t *target, key string, err error) {
-	if c, t, key, err = a.connectTo(ctx, s, scopesToAnswer...); err != nil {
+	c, t, key, err = a.connectTo(ctx, s, scopesToAnswer...)
+	if err != nil {
 		return nil, nil, "", err
 	}
 	switch {

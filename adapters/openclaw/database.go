@@ -91,7 +91,8 @@ func (d *databaseRead) read(ctx context.Context, db *sqlitero.DB, s agentStore) 
 			return err
 		}
 		var ok bool
-		if r.row, ok = storedEntry(key, []byte(entry)); !ok {
+		r.row, ok = storedEntry(key, []byte(entry))
+		if !ok {
 			d.skipped++
 			return nil
 		}
@@ -99,7 +100,9 @@ func (d *databaseRead) read(ctx context.Context, db *sqlitero.DB, s agentStore) 
 			CWD string `json:"cwd"`
 		}
 		_ = json.Unmarshal([]byte(head), &begins)
-		r.AgentID, r.began, r.last = s.agent, opening{begins.CWD, promptOf([]byte(first))}, promptOf([]byte(last))
+		r.AgentID = s.agent
+		r.began = opening{begins.CWD, promptOf([]byte(first))}
+		r.last = promptOf([]byte(last))
 		d.rows = append(d.rows, r)
 		return nil
 	})

@@ -99,14 +99,16 @@ func (a *Adapter) readSessions(ctx context.Context, t *target, c *client, q adap
 	hidden := false
 	if slices.ContainsFunc(rows, row.isActive) {
 		var err error
-		if v.pending, v.whyPendingUnknown, err = t.pending(ctx, c); err != nil {
+		v.pending, v.whyPendingUnknown, err = t.pending(ctx, c)
+		if err != nil {
 			// At the moment working can't be distinguished from waiting: the last known
 			// state is better than a guess.
 			hidden = true
 			ans.problems = append(ans.problems, t.problem(err))
 		}
 	}
-	if v.workspaces, err = c.folders(ctx, t, rows); err != nil {
+	v.workspaces, err = c.folders(ctx, t, rows)
+	if err != nil {
 		return err
 	}
 	a.ids.enter(t, rows)

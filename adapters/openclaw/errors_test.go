@@ -226,7 +226,8 @@ func TestPlaintext(t *testing.T) {
 		t.Error("it was connected to")
 	}
 	w.cfg.AllowPlaintext = true
-	if _, err = discover(t, w.adapter(), adapters.Query{}); err == nil || len(accepted) == 0 {
+	_, err = discover(t, w.adapter(), adapters.Query{})
+	if err == nil || len(accepted) == 0 {
 		t.Errorf("allowed, and not connected to: %v", err)
 	}
 }

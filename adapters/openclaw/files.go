@@ -59,7 +59,8 @@ func (t *target) stores() (list []agentStore) {
 			list = append(list, s) // a sessions.json beside it was left when the sessions were moved
 			continue
 		}
-		if s.database = ""; exists(s.list) {
+		s.database = ""
+		if exists(s.list) {
 			list = append(list, s)
 		}
 	}
@@ -112,7 +113,9 @@ func (a *Adapter) stored(ctx context.Context, t *target, q adapters.Query, refus
 		s := v.session(&r.row, a.ids.idOf(t, r.Key))
 		s.Parent = a.ids.parent(t, &r.row, s.ID)
 		s.FirstPrompt, s.LastPrompt, s.CWD, s.Archived = r.began.prompt, cmp.Or(r.last, r.began.prompt), cmp.Or(r.began.cwd, s.CWD), r.archive
-		s.Tokens, s.CostUSD, s.Files = r.tokens, r.cost, []string{r.file}
+		s.Tokens = r.tokens
+		s.CostUSD = r.cost
+		s.Files = []string{r.file}
 		if refused != "" || !s.LastActivityAt.Before(q.Since) || slices.Contains(q.IDs, s.ID) {
 			t.auth.redactSession(&s)
 			ans.sessions = append(ans.sessions, s)
@@ -186,7 +189,9 @@ func parseStore(b []byte, skipped map[string]int) ([]row, error) {
 // storedEntry reads an entry of a session, which a database and a sessions.json have in the same form.
 func storedEntry(key string, raw []byte) (r row, ok bool) {
 	_ = json.Unmarshal(raw, &r) // members of another type are zero
-	r.Key, r.stored, r.Active = key, true, nil
+	r.Key = key
+	r.stored = true
+	r.Active = nil
 	return r, r.SessionID != ""
 }
 

@@ -107,7 +107,9 @@ func (h *history) prepend(older *history) {
 		rest++
 	}
 	h.Messages = append(older.Messages, h.Messages[rest:]...)
-	h.Total, h.More, h.Next = older.Total, older.More, older.Next
+	h.Total = older.Total
+	h.More = older.More
+	h.Next = older.Next
 }
 
 // entry is a message of a conversation, in 2026.9.6 and 2026.2.26.

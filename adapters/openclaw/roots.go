@@ -248,7 +248,8 @@ func (s *search) addLocal(d stateDir) {
 	if !configured && t.owner.state != ownerAlive || set.remote != "" && t.owner.state != ownerAlive {
 		return
 	}
-	if t.auth = s.localAuth(d, set); t.auth != set.auth {
+	t.auth = s.localAuth(d, set)
+	if t.auth != set.auth {
 		t.from = "the environment"
 	}
 	t.workspaces = s.workspaces(d, set)

@@ -69,7 +69,9 @@ func (h *history) texts(tools bool) (list []adapters.Message) {
 			}
 			m := calls[e.CallID]
 			m.Key, m.Tool = cmp.Or(m.Key, key), cmp.Or(m.Tool, e.Tool)
-			m.Role, m.At, m.Text = adapters.FromTool, e.Timestamp.time(), strings.Join(words, "\n")
+			m.Role = adapters.FromTool
+			m.At = e.Timestamp.time()
+			m.Text = strings.Join(words, "\n")
 			if tools {
 				list = append(list, m)
 			}

@@ -40,7 +40,8 @@ func TestConversationOfPages(t *testing.T) {
 	var want []string
 	for i := range 3600 {
 		m := gatewaytest.Message{Role: "assistant", Text: fmt.Sprintf("answer %d", i), Hidden: i%3 == 0}
-		if messages = append(messages, m); !m.Hidden {
+		messages = append(messages, m)
+		if !m.Hidden {
 			want = append(want, m.Text)
 		}
 	}

@@ -43,7 +43,8 @@ func (a *Adapter) locate(ctx context.Context, s adapters.Session) (*target, stri
 		if _, err := a.Discover(ctx, adapters.Query{IDs: []string{s.ID}}); err != nil {
 			return nil, "", err
 		}
-		if p, ok = a.ids.find(s.ID); !ok {
+		p, ok = a.ids.find(s.ID)
+		if !ok {
 			return nil, "", &adapters.Problem{Kind: adapters.ErrUnreadable, Path: cmp.Or(s.Remote, "OpenClaw"),
 				Err: errors.New("no gateway has the session " + s.ID)}
 		}

@@ -19,7 +19,8 @@ func TestStop(t *testing.T) {
 	a := w.adapter()
 	s := one(t, a)
 	must.Do(t, a.Stop(t.Context(), s))
-	if s = one(t, a); s.Status != adapters.Idle || s.Outcome != adapters.Interrupted {
+	s = one(t, a)
+	if s.Status != adapters.Idle || s.Outcome != adapters.Interrupted {
 		t.Errorf("%+v", s)
 	}
 	if err := a.Stop(t.Context(), s); err != nil {

@@ -39,7 +39,8 @@ func newKept(t *testing.T) *kept {
 	dir := filepath.Join(k.home, ".openclaw", "agents", "main", "agent")
 	must.Do(t, os.MkdirAll(dir, 0o700))
 	var err error
-	if k.db, err = sql.Open("sqlite", "file:"+filepath.Join(dir, "openclaw-agent.sqlite")+"?_pragma=journal_mode(WAL)"); err != nil {
+	k.db, err = sql.Open("sqlite", "file:"+filepath.Join(dir, "openclaw-agent.sqlite")+"?_pragma=journal_mode(WAL)")
+	if err != nil {
 		t.Fatal(err)
 	}
 	k.db.SetMaxOpenConns(1)

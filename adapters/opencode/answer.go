@@ -285,7 +285,8 @@ func (q *question) asForm(r *adapters.Request) {
 		}
 		r.Questions, texts = append(r.Questions, one), append(texts, one.Text)
 	}
-	if r.Text = strings.Join(texts, "\n"); len(texts) == 0 {
+	r.Text = strings.Join(texts, "\n")
+	if len(texts) == 0 {
 		r.Where, r.Text = formName, "a form that only "+formName+" shows"
 	}
 }
@@ -310,7 +311,8 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 		return adapters.Result{}, err
 	}
 	path, content := reply(&r, d)
-	if path += inFolder(s); c.next {
+	path += inFolder(s)
+	if c.next {
 		path, content = c.replyNext(&r, d)
 	}
 	_, err = c.request(ctx, http.MethodPost, path, content)

@@ -111,7 +111,9 @@ func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[st
 	now.stamp, err = sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
 		r := &reading{db: db, want: want, was: was, saved: a.saved, path: path}
 		err := r.all(ctx)
-		now.sessions, now.scope, now.later = r.sessions, r.want, r.later
+		now.sessions = r.sessions
+		now.scope = r.want
+		now.later = r.later
 		return err
 	})
 	if err != nil {
@@ -254,7 +256,8 @@ func (r *reading) tables(ctx context.Context) error {
 	var err error
 	for table, columns := range map[string]*map[string]bool{"session": &r.session, "message": &r.message, "part": &r.part,
 		"session_v2": &r.next, "session_message": &r.rows} {
-		if *columns, err = r.db.Columns(ctx, table); err != nil {
+		*columns, err = r.db.Columns(ctx, table)
+		if err != nil {
 			return err
 		}
 	}

@@ -129,7 +129,8 @@ func TestOldColumns(t *testing.T) {
 	if tokens := sessions[long].Tokens; tokens == nil || tokens.Output != 30*(sumSession+5) {
 		t.Errorf("tokens %v", tokens)
 	}
-	if sessions, _, _ = asked(t, a, adapters.Query{}); sessions[long].Tokens == nil {
+	sessions, _, _ = asked(t, a, adapters.Query{})
+	if sessions[long].Tokens == nil {
 		t.Error("what was summed up is forgotten")
 	}
 }
@@ -205,7 +206,9 @@ func TestStrangeRecords(t *testing.T) {
 func TestEndsInParts(t *testing.T) {
 	s := newStore(t, tables)
 	step := strings.Replace(doneData, `"stop"`, `"tool-calls"`, 1)
-	refused, between, cancelled := s.session(nowMillis()), s.session(nowMillis()), s.session(nowMillis())
+	refused := s.session(nowMillis())
+	between := s.session(nowMillis())
+	cancelled := s.session(nowMillis())
 	s.message(refused, nowMillis(), step, `{"type":"tool","tool":"bash","state":{"status":"error","error":"The user rejected permission to use this specific tool call."}}`)
 	s.message(between, nowMillis(), step, `{"type":"tool","tool":"bash","state":{"status":"completed"}}`)
 	s.message(cancelled, nowMillis(), strings.Replace(doneData, `,"finish":"stop"`, "", 1))

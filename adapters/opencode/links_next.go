@@ -24,7 +24,8 @@ func (l *links) ofNext(f *facts) claim {
 		if s := l.serverAnswers[h]; s != nil && s.names(f.id) {
 			return claim{host: h, why: "its server names the session"}
 		}
-		if may = append(may, h); h.service {
+		may = append(may, h)
+		if h.service {
 			services = append(services, h)
 		}
 	}

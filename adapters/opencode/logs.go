@@ -108,10 +108,11 @@ func (a *Adapter) readLog(ctx context.Context, path string, from time.Time) (*lo
 	} else {
 		now.end = startOf(f, info.Size(), from)
 	}
-	if now.end, _, err = agentfile.Forward(ctx, f, now.end, maxLine, func(line []byte, _ int64) error {
+	now.end, _, err = agentfile.Forward(ctx, f, now.end, maxLine, func(line []byte, _ int64) error {
 		sharedLine(now.runs, line)
 		return nil
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	a.logs.Put(path, now)
@@ -120,7 +121,9 @@ func (a *Adapter) readLog(ctx context.Context, path string, from time.Time) (*lo
 
 func (r *run) clone() *run {
 	c := *r
-	c.folders, c.sessions, c.asks = maps.Clone(r.folders), maps.Clone(r.sessions), slices.Clone(r.asks)
+	c.folders = maps.Clone(r.folders)
+	c.sessions = maps.Clone(r.sessions)
+	c.asks = slices.Clone(r.asks)
 	return &c
 }
 

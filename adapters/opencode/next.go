@@ -290,7 +290,8 @@ func (r *reading) answerNext(ctx context.Context, f *facts) error {
 		if !ok {
 			return nil
 		}
-		if m.ID = id; f.assistant.ID == "" {
+		m.ID = id
+		if f.assistant.ID == "" {
 			f.assistant = m
 		}
 		if f.context == 0 && m.Tokens != nil {

@@ -43,7 +43,10 @@ type nextPart struct {
 
 // old returns the part as 1.x stores it.
 func (p *nextPart) old() (out part) {
-	out.ID, out.Type, out.Text, out.Tool = p.ID, p.Type, p.Text, p.Name
+	out.ID = p.ID
+	out.Type = p.Type
+	out.Text = p.Text
+	out.Tool = p.Name
 	out.State.Status, out.State.Input = p.State.Status, p.State.Input
 	out.State.Time.Start = cmp.Or(p.Time.Ran, p.Time.Created)
 	for _, result := range []json.RawMessage{p.State.Content, p.State.Structured, p.State.Metadata} {

@@ -97,7 +97,9 @@ func (p *part) toMessage(m message) (adapters.Message, bool) {
 			out.Role, out.Text = adapters.FromUser, fullPrompt(p.Text)
 		}
 	case "tool":
-		out.Role, out.Tool, out.At = adapters.FromTool, p.Tool, cmp.Or(p.State.Time.Start, m.Time.Created).time()
+		out.Role = adapters.FromTool
+		out.Tool = p.Tool
+		out.At = cmp.Or(p.State.Time.Start, m.Time.Created).time()
 		out.Text = argument(p.State.Input, p.State.Title)
 		switch p.State.Status {
 		case "completed":
@@ -136,7 +138,8 @@ func argument(input json.RawMessage, title string) string {
 		text = cmp.Or(text, agentfile.String(agentfile.Get(question, "question")))
 		return false
 	})
-	if text = cmp.Or(text, title); text == "" && len(input) > len("{}") {
+	text = cmp.Or(text, title)
+	if text == "" && len(input) > len("{}") {
 		return string(input)
 	}
 	return text

@@ -182,10 +182,13 @@ func (a *Adapter) identify(p proc.Process) *host {
 	if errors.Is(err, proc.ErrGone) || kit.Get(env, "BUN_BE_BUN") == "1" {
 		return nil // as Bun, the binary runs language servers and installs plug-ins
 	}
-	h.home, h.data, h.db = kit.Get(env, "HOME"), kit.Get(env, "XDG_DATA_HOME"), kit.Get(env, a.product.Variable+"DB")
+	h.home = kit.Get(env, "HOME")
+	h.data = kit.Get(env, "XDG_DATA_HOME")
+	h.db = kit.Get(env, a.product.Variable+"DB")
 	h.state = kit.Get(env, "XDG_STATE_HOME")
 	foreign := errors.Is(err, fs.ErrPermission)
-	if h.cwd, err = table.CWD(p.Identity); errors.Is(err, proc.ErrGone) {
+	h.cwd, err = table.CWD(p.Identity)
+	if errors.Is(err, proc.ErrGone) {
 		return nil
 	}
 	h.denied = foreign && errors.Is(err, fs.ErrPermission)

@@ -114,7 +114,9 @@ func (r *reading) prompts(ctx context.Context) error {
 	for id, f := range r.sessions {
 		// 1.x stores the parts of a prompt after its message.
 		if old := r.before(f); old != nil && old.firstPrompt != "" && (f.next != nil || f.last.Role != "user") {
-			f.firstPrompt, f.lastPrompt, f.prompted = old.firstPrompt, old.lastPrompt, old.prompted
+			f.firstPrompt = old.firstPrompt
+			f.lastPrompt = old.lastPrompt
+			f.prompted = old.prompted
 			continue
 		}
 		if f.last.ID != "" && r.hasV1() && (f.next == nil || !f.next.claims) {
@@ -146,7 +148,9 @@ func (r *reading) promptsV1(ctx context.Context, ids []string) error {
 			return err
 		}
 		f := r.sessions[id]
-		f.firstPrompt, f.lastPrompt, f.prompted = unquotePrompt(first), unquotePrompt(last), at
+		f.firstPrompt = unquotePrompt(first)
+		f.lastPrompt = unquotePrompt(last)
+		f.prompted = at
 		r.note(id, promptCost)
 		return nil
 	})
@@ -286,7 +290,9 @@ func (r *reading) sum(ctx context.Context, f *facts) error {
 		}
 		limit = sumSession + 1
 	}
-	sum, cost, n := adapters.Tokens{}, 0.0, 0
+	sum := adapters.Tokens{}
+	cost := 0.0
+	n := 0
 	err := r.db.Each(ctx, `SELECT CASE WHEN json_valid(m.data) AND json_extract(m.data, '$.role') = 'assistant'
 		THEN json_object('tokens', json_extract(m.data, '$.tokens'), 'cost', json_extract(m.data, '$.cost')) ELSE '' END
 		FROM message m WHERE m.session_id = ? LIMIT ?`, []any{f.id, limit}, func(scan func(...any) error) error {

@@ -9,7 +9,10 @@ import (
 
 func hostAt(pid int, started time.Time, args ...string) *host {
 	h := &host{product: openCode, args: append([]string{"opencode"}, args...), cwd: "/home/dev/p"}
-	h.PID, h.Start, h.Started, h.began = pid, uint64(started.UnixMilli()), started, started
+	h.PID = pid
+	h.Start = uint64(started.UnixMilli())
+	h.Started = started
+	h.began = started
 	if !h.readArgs() {
 		panic("no host")
 	}

@@ -151,7 +151,8 @@ func searchDatabase(ctx context.Context, batch []storedSession, q *adapters.Sear
 			})
 		}
 		var err error
-		if long, err = searchRows(ctx, db, q, finders); err == nil {
+		long, err = searchRows(ctx, db, q, finders)
+		if err == nil {
 			var more int
 			more, err = searchNext(ctx, db, q, finders)
 			long += more
@@ -259,7 +260,9 @@ func (p *part) searched(id string, of func() message, tools bool) (out adapters.
 	switch p.Type {
 	case "text":
 		m := of()
-		out.Role, out.Text, out.At = adapters.FromAgent, p.Text, cmp.Or(p.Time.Start, m.Time.Created).time()
+		out.Role = adapters.FromAgent
+		out.Text = p.Text
+		out.At = cmp.Or(p.Time.Start, m.Time.Created).time()
 		if m.Role == "user" {
 			out.Role = adapters.FromUser
 		}
@@ -268,7 +271,9 @@ func (p *part) searched(id string, of func() message, tools bool) (out adapters.
 		if !tools {
 			return out, false
 		}
-		out.Role, out.Tool, out.At = adapters.FromTool, p.Tool, cmp.Or(p.State.Time.Start, of().Time.Created).time()
+		out.Role = adapters.FromTool
+		out.Tool = p.Tool
+		out.At = cmp.Or(p.State.Time.Start, of().Time.Created).time()
 		out.Text = strings.Join([]string{kit.Strings(p.State.Input), p.State.Output, p.State.Error}, "\n")
 		return out, true
 	}

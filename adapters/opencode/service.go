@@ -220,7 +220,8 @@ func (c *serverClient) replyNext(r *adapters.Request, d adapters.Decision) (path
 	at := "/api/session/" + url.PathEscape(r.Session)
 	switch {
 	case r.Kind == adapters.AsksQuestion && strings.HasPrefix(r.ID, formPrefix):
-		if at += "/form/" + url.PathEscape(r.ID); d.Verdict == adapters.Deny {
+		at += "/form/" + url.PathEscape(r.ID)
+		if d.Verdict == adapters.Deny {
 			return at + "/cancel", map[string]any{}
 		}
 		return at + "/reply", map[string]any{"answer": formAnswer(r, d)}

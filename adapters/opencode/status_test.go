@@ -22,7 +22,9 @@ func TestDecide(t *testing.T) {
 	done.Time.Completed, done.Finish = ago(10), "stop"
 	step := done
 	step.Finish = "tool-calls"
-	failed, aborted, cancelled := done, done, done
+	failed := done
+	aborted := done
+	cancelled := done
 	failed.Error = &failure{Name: "APIError"}
 	abort := *failed.Error
 	abort.Name = "MessageAbortedError"

@@ -139,7 +139,8 @@ func (f *facts) addUsed(list []usedMessage) {
 		if u.role != "assistant" {
 			continue
 		}
-		if u.entry.Copied = u.at < f.created; u.answers && i > 0 && list[i-1].role == "user" {
+		u.entry.Copied = u.at < f.created
+		if u.answers && i > 0 && list[i-1].role == "user" {
 			u.entry.Turns = 1
 		}
 		f.ledger.Add(u.entry)

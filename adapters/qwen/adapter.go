@@ -77,7 +77,8 @@ func New(cfg adapters.Config) *Adapter {
 // homesOf returns the home that an environment names, which has the registry and the settings, and the folder with the sessions: the same, unless
 // QWEN_RUNTIME_DIR names another one. user is the user's home folder, and empty where it is not known.
 func homesOf(env func(string) string, user string) (home, runtime string) {
-	if home = env(homeVariable); home == "" && user != "" {
+	home = env(homeVariable)
+	if home == "" && user != "" {
 		home = filepath.Join(user, folderName)
 	}
 	return home, cmp.Or(env(runtimeVariable), home)

@@ -43,11 +43,13 @@ func TestPendingInTerminal(t *testing.T) {
 		t.Errorf("an option beside the command must be seen: %+v, %v", list, err)
 	}
 	w.Write(r.events, strings.Replace(ask("r1", f.calls[0].id), `"subtype"`, `"host":"far","subtype"`, 1))
-	if list, err = r.pending(t.Context(), &got[0]); err != nil || len(list) != 1 || list[0].CanAllow || !list[0].CanDeny || list[0].Unknown[0] != "request.host" {
+	list, err = r.pending(t.Context(), &got[0])
+	if err != nil || len(list) != 1 || list[0].CanAllow || !list[0].CanDeny || list[0].Unknown[0] != "request.host" {
 		t.Errorf("a member that is not known: %+v, %v", list, err)
 	}
 	w.Write(r.events, ask("r1", f.calls[0].id)+`{"type":"control_response","response":{"subtype":"success","request_id":"r1","response":{"allowed":true}}}`+"\n")
-	if list, err = r.pending(t.Context(), &got[0]); err != nil || len(list) != 0 {
+	list, err = r.pending(t.Context(), &got[0])
+	if err != nil || len(list) != 0 {
 		t.Errorf("decided: %+v, %v", list, err)
 	}
 }
@@ -63,7 +65,9 @@ func TestFilesOfOthers(t *testing.T) {
 	good := made(remotePrefix + "good")
 	must.Do(t, errors.Join(good.check(), good.write(map[string]any{"type": "submit"})))
 	victim := filepath.Join(home, ".bashrc")
-	open, linked, other := made(remotePrefix+"open"), made(remotePrefix+"linked"), made("other")
+	open := made(remotePrefix + "open")
+	linked := made(remotePrefix + "linked")
+	other := made("other")
 	must.Do(t, errors.Join(os.WriteFile(victim, nil, 0o600), os.Chmod(open.input, 0o644), os.Remove(linked.input), os.Symlink(victim, linked.input)))
 	folder := filepath.Join(home, remotePrefix+"link")
 	must.Do(t, os.Symlink(filepath.Dir(good.events), folder))

@@ -97,11 +97,13 @@ func (d *discovery) listChats(ctx context.Context, dir string, f file) {
 	}
 	for _, e := range entries {
 		name, isChat := strings.CutSuffix(e.Name(), ".jsonl")
-		if f.id = strings.TrimPrefix(name, "agent-"); !isChat || f.parent == "" && !kit.Is(name) {
+		f.id = strings.TrimPrefix(name, "agent-")
+		if !isChat || f.parent == "" && !kit.Is(name) {
 			continue
 		}
 		chat, ok, hidden := d.answer.Stat(f.Home, filepath.Join(dir, e.Name()))
-		if d.hidden = d.hidden || hidden; ok {
+		d.hidden = d.hidden || hidden
+		if ok {
 			d.files = append(d.files, &file{Chat: chat, folder: f.folder, id: f.id, parent: f.parent, inTerminal: beside[name]})
 		}
 	}

@@ -75,7 +75,8 @@ func (t *turn) left() adapters.Outcome {
 // apply adds one record.
 func (f *facts) apply(r *record) {
 	if !f.known {
-		if f.known, f.at = kit.Is(kit.Short(r.session)), r.time(); !f.known {
+		f.known, f.at = kit.Is(kit.Short(r.session)), r.time()
+		if !f.known {
 			f.skip("record without a session")
 			return
 		}
@@ -101,10 +102,13 @@ func (f *facts) apply(r *record) {
 func (f *facts) user(r *record) {
 	f.calls, f.promptID = nil, kit.Short(r.prompt)
 	f.turn = turn{state: prompted, why: "the model has the prompt", at: r.time()}
-	if f.prompted = f.turn.at; r.isNotification() {
+	f.prompted = f.turn.at
+	if r.isNotification() {
 		return
 	}
-	f.lastPrompt, f.doing, f.doingAt = r.text(textLimit), "", time.Time{}
+	f.lastPrompt = r.text(textLimit)
+	f.doing = ""
+	f.doingAt = time.Time{}
 	f.firstPrompt = cmp.Or(f.firstPrompt, f.lastPrompt)
 	f.ledger.Prompt()
 }
@@ -129,7 +133,8 @@ func (f *facts) answer(r *record) {
 		}
 		open = true
 		one := call{id: kit.Short(agentfile.Get(c, "id")), tool: kit.Short(agentfile.Get(c, "name"))}
-		if f.calls = append(f.calls[:len(f.calls):len(f.calls)], one); len(f.calls) > maxCalls {
+		f.calls = append(f.calls[:len(f.calls):len(f.calls)], one)
+		if len(f.calls) > maxCalls {
 			f.calls = f.calls[1:]
 		}
 		f.doing, f.doingAt = adapters.CutTo(one.tool+" "+argument(agentfile.Get(c, "args")), adapters.MaxDoing), at

@@ -58,7 +58,8 @@ func (d *discovery) inspect(p *kit.NodeProcess) *process {
 	named, _ := homesOf(func(name string) string { return kit.Get(env, name) }, kit.Get(env, kit.Home))
 	home, known := d.roots.OfProcess(named)
 	homes := []string{home}
-	if d.hidden = d.hidden || d.roots.Unresponsive(named); !known {
+	d.hidden = d.hidden || d.roots.Unresponsive(named)
+	if !known {
 		homes = d.roots.Paths
 	}
 	for _, path := range homes {
@@ -117,7 +118,9 @@ func (d *discovery) readEntry(p *process, path string, pid int, inner bool) {
 		d.hidden = d.answer.Failed(path, err) || d.hidden
 		return
 	}
-	id, namespace, written := kit.Short(agentfile.Get(data, "sessionId")), kit.Count(data, "pidNs"), time.UnixMilli(kit.Count(data, "startedAt"))
+	id := kit.Short(agentfile.Get(data, "sessionId"))
+	namespace := kit.Count(data, "pidNs")
+	written := time.UnixMilli(kit.Count(data, "startedAt"))
 	boot, ticks, exact := strings.Cut(kit.Short(agentfile.Get(data, "procStart")), ":")
 	switch own := d.Table.Domain(); {
 	case kit.Count(data, "schemaVersion") > registrySchema:

@@ -77,7 +77,8 @@ func (r *record) messages(limit kit.Limit) (list []part) {
 	text := r.text(limit.Bytes() + 4)
 	switch string(agentfile.Text(r.typ)) {
 	case "user":
-		if m.Role = adapters.FromUser; r.isNotification() {
+		m.Role = adapters.FromUser
+		if r.isNotification() {
 			m.Role, text = adapters.FromNote, cmp.Or(agentfile.String(agentfile.Get(r.system, "displayText")), text) // without what it tells the model beside
 		}
 	case "assistant":
@@ -89,7 +90,8 @@ func (r *record) messages(limit kit.Limit) (list []part) {
 	default:
 		return nil
 	}
-	if m.Text = limit.Cut(strings.TrimSpace(text)); m.Text != "" {
+	m.Text = limit.Cut(strings.TrimSpace(text))
+	if m.Text != "" {
 		list = append(list, part{Message: m})
 	}
 	calls := 0

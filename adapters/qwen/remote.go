@@ -150,7 +150,9 @@ func request(s *adapters.Session, id string, asked []byte) adapters.Request {
 
 // decide implements channel. The terminal reports each decision, whoever made it.
 func (r *remote) decide(ctx context.Context, s *adapters.Session, asked *adapters.Request, d adapters.Decision) error {
-	id, allowed, accepted := asked.ID, d.Verdict == adapters.AllowOnce, false
+	id := asked.ID
+	allowed := d.Verdict == adapters.AllowOnce
+	accepted := false
 	if err := r.write(map[string]any{"type": "confirmation_response", "request_id": id, "allowed": allowed}); err != nil {
 		return err
 	}
@@ -185,7 +187,8 @@ func (r *remote) prompt(ctx context.Context, s *adapters.Session, text string) e
 	if err != nil || s.Status != adapters.Idle {
 		return err
 	}
-	if err = r.await(ctx, isPrompt, func(now []byte) bool { return !bytes.Equal(now, before) }); err != nil {
+	err = r.await(ctx, isPrompt, func(now []byte) bool { return !bytes.Equal(now, before) })
+	if err != nil {
 		return fmt.Errorf("%w: Qwen Code has not begun with the prompt: %w", adapters.ErrUnconfirmed, err)
 	}
 	return nil

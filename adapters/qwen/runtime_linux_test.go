@@ -38,7 +38,9 @@ func runtimeTerminal(w *scene.Environment, home, letter string, variables ...str
 // QWEN_RUNTIME_DIR moves the sessions of a process, and leaves the registry where QWEN_HOME has it (run with 0.24.4).
 func TestRuntimeFolderOfProcess(t *testing.T) {
 	w := scene.New(t)
-	run, home, both := w.Path("run"), w.Path("home"), w.Path("run of home")
+	run := w.Path("run")
+	home := w.Path("home")
+	both := w.Path("run of home")
 	runtimeChat(w, run, "a")
 	runtimeChat(w, run, "b") // without the registry it would not be known which of the two
 	runtimeChat(w, both, "c")

@@ -43,7 +43,8 @@ func conversation(f *file) adapters.Conversation {
 		n.Hit.Session = f.id
 		return nil, func(line []byte) (err error) {
 			_, _ = agentfile.Records(line, parse, func(r *record) { // a line that is no record has no message
-				if n.Hit.CWD = kit.Short(r.cwd); err == nil {
+				n.Hit.CWD = kit.Short(r.cwd)
+				if err == nil {
 					err = search(n, r)
 				}
 			})

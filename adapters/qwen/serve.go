@@ -86,7 +86,10 @@ func (v *server) pending(ctx context.Context, s *adapters.Session) (list []adapt
 		if string(agentfile.Text(agentfile.Get(one, "kind"))) == asksQuestion {
 			kit.AsQuestion(&r, questionsOf(agentfile.Get(one, "questions")))
 		}
-		r.Session, r.Folder, r.Where, r.AskedAt = s.ID, s.CWD, "qwen serve", agentfile.Time(agentfile.Get(one, "createdAt"))
+		r.Session = s.ID
+		r.Folder = s.CWD
+		r.Where = "qwen serve"
+		r.AskedAt = agentfile.Time(agentfile.Get(one, "createdAt"))
 		servedMembers.Check(&r, "", one)
 		list = append(list, r)
 	})

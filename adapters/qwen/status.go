@@ -238,7 +238,9 @@ func (d *discovery) addSessions() {
 	for _, s := range d.subs {
 		if s.runs() && kit.Asked(d.query, s.id) {
 			row := d.row(s, d.decideSub(s))
-			row.Process, row.Parent, row.Shared = s.above.owner.Identity, s.parent, true
+			row.Process = s.above.owner.Identity
+			row.Parent = s.parent
+			row.Shared = true
 			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
 		}
 	}

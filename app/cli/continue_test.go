@@ -14,7 +14,9 @@ import (
 
 func TestContinue(t *testing.T) {
 	s := simple("s1", agentname.Codex, adapters.Stopped, time.Minute)
-	s.Outcome, s.Limited, s.LimitedUntil = adapters.Failed, true, time.Now().Add(2*time.Hour)
+	s.Outcome = adapters.Failed
+	s.Limited = true
+	s.LimitedUntil = time.Now().Add(2 * time.Hour)
 	fine := simple("fine", agentname.Codex, adapters.Stopped, time.Minute)
 	silent := s
 	silent.ID, silent.LimitedUntil = "silent", time.Time{}

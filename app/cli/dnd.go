@@ -49,7 +49,8 @@ func newDNDOn(e *env) *cobra.Command {
 			case length > 0:
 				end = now.Add(length)
 			case until != "":
-				if end, err = quiet.ParseUntil(until, now); err != nil {
+				end, err = quiet.ParseUntil(until, now)
+				if err != nil {
 					return usageError("--until: %w", err)
 				}
 			}

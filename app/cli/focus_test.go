@@ -22,7 +22,8 @@ func TestFocus(t *testing.T) {
 	if r.code != 0 || !strings.HasPrefix(r.out, "its terminal can't be shown: it runs on gw, without its own terminal\n") {
 		t.Errorf("exit code %d, %q, %q", r.code, r.out, r.err)
 	}
-	if r = run(t, d, "focus", "9830", "--attach", "--print"); r.code != 2 {
+	r = run(t, d, "focus", "9830", "--attach", "--print")
+	if r.code != 2 {
 		t.Errorf("exit code %d", r.code)
 	}
 }

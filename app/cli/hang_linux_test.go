@@ -87,7 +87,8 @@ func interruptHanging(t *testing.T, env, args []string) {
 	var code int
 	var said string
 	for range 10 {
-		if code, said = interrupted(t, env, args); code == Interrupted || t.Failed() {
+		code, said = interrupted(t, env, args)
+		if code == Interrupted || t.Failed() {
 			return
 		}
 	}

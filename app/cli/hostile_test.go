@@ -15,8 +15,18 @@ const hostile = "\x1b[2J\x1b]0;pwn\x07\u009b31mred\u202Eevil\r\nnew line\x00\x7f
 
 func TestHostileText(t *testing.T) {
 	s := full()
-	s.Title, s.CWD, s.Branch, s.Model, s.LastPrompt, s.Evidence = hostile, "/home/"+hostile, hostile, hostile, hostile, hostile
-	s.Version, s.Remote, s.Container, s.ID, s.Parent, s.FirstPrompt = hostile, hostile, hostile, "x"+hostile, hostile, hostile
+	s.Title = hostile
+	s.CWD = "/home/" + hostile
+	s.Branch = hostile
+	s.Model = hostile
+	s.LastPrompt = hostile
+	s.Evidence = hostile
+	s.Version = hostile
+	s.Remote = hostile
+	s.Container = hostile
+	s.ID = "x" + hostile
+	s.Parent = hostile
+	s.FirstPrompt = hostile
 	bad := codex()
 	bad.err = adapters.Unreadable("/home/"+hostile, errors.New(hostile))
 	d := deps(claude(s), bad)

@@ -71,7 +71,8 @@ Agents: ` + agentNames(canLaunch) + ".",
 			if err := c.findHome(args); err != nil {
 				return err
 			}
-			if c.worktree = c.worktree || c.branch != "" || c.baseBranch != ""; len(args) > 1 || c.matrix != "" || c.worktree {
+			c.worktree = c.worktree || c.branch != "" || c.baseBranch != ""
+			if len(args) > 1 || c.matrix != "" || c.worktree {
 				if c.talk {
 					return usageError("--follow shows one agent without a worktree: use --wait, and rollcall peek ID --follow")
 				}
@@ -201,7 +202,8 @@ func (c *launchCommand) resume(id string) error {
 
 // launch starts one agent.
 func (c *launchCommand) launch(m launch.Member) error {
-	if c.wait = c.wait || c.talk; c.wait && c.Terminal {
+	c.wait = c.wait || c.talk
+	if c.wait && c.Terminal {
 		return usageError("use %s or --terminal, not both: --terminal always waits for the agent", ifelse(c.talk, "--follow", "--wait"))
 	}
 	list, _ := c.open()
@@ -257,7 +259,8 @@ func (c *launchCommand) request() (req launch.Request, err error) {
 	case c.Prompt != "" && c.PromptFile != "":
 		return req, usageError("use --prompt or --prompt-file, not both")
 	case c.Prompt == "-":
-		if c.Prompt, err = launch.ReadPrompt(c.ctx, os.Stdin); err != nil {
+		c.Prompt, err = launch.ReadPrompt(c.ctx, os.Stdin)
+		if err != nil {
 			return req, err
 		}
 	}

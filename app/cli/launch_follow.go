@@ -60,7 +60,9 @@ func (c *launchCommand) follow(l *launch.Launches, core *app.Core, s *launch.Sta
 			}
 		case launch.Over:
 			talk.last(&p)
-			settled, over, failed = true, true, c.ended(l, p)
+			settled = true
+			over = true
+			failed = c.ended(l, p)
 		}
 	})
 	if c.wait && !over {

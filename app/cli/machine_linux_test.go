@@ -35,7 +35,9 @@ func TestStreamIsRead(t *testing.T) {
 		t.Skip("no /bin/sh")
 	}
 	want := full()
-	want.Status, want.Remote, want.Container = adapters.Waiting, "", ""
+	want.Status = adapters.Waiting
+	want.Remote = ""
+	want.Container = ""
 	var stream strings.Builder
 	for e := range watchStream(t, deps(claude(want))) {
 		text, err := json.Marshal(e)
@@ -58,13 +60,19 @@ func TestStreamIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	here, there := plain.Sessions[0], got.Sessions[0]
-	here.ID, here.Machine, here.Remote, here.PID = "devbox:"+here.ID, "devbox", "devbox", 0
+	here.ID = "devbox:" + here.ID
+	here.Machine = "devbox"
+	here.Remote = "devbox"
+	here.PID = 0
 	if here.Parent != "" {
 		here.Parent = "devbox:" + here.Parent
 	}
 	for _, s := range []*machine.SessionJSON{&here, &there} { // texts are cleaned on the way
 		s.Tokens = nil // a stream has them only where they cost nothing
-		s.FirstPrompt, s.LastPrompt, s.Title, s.Evidence = "", "", "", ""
+		s.FirstPrompt = ""
+		s.LastPrompt = ""
+		s.Title = ""
+		s.Evidence = ""
 	}
 	a, _ := json.Marshal(here)
 	b, _ := json.Marshal(there)

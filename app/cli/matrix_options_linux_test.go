@@ -16,7 +16,9 @@ func TestMatrixWithOptions(t *testing.T) {
 	repo := oneCommit(t)
 	d := launchDeps(t, &writer{agentname.ClaudeCode})
 	dir := t.TempDir()
-	matrix, spec, file := filepath.Join(dir, "m.yaml"), filepath.Join(dir, "spec.md"), filepath.Join(dir, "file.md")
+	matrix := filepath.Join(dir, "m.yaml")
+	spec := filepath.Join(dir, "spec.md")
+	file := filepath.Join(dir, "file.md")
 	for path, text := range map[string]string{matrix: "prompt: do it\ncwd: /nowhere\nspec: none.md\nmatrix:\n  - agent: claude-code\n",
 		spec: "the specification\n", file: "the file\n"} {
 		must.Do(t, os.WriteFile(path, []byte(text), 0o600))

@@ -230,11 +230,14 @@ func askWithProgress(ctx context.Context, cfg app.Config, leftOut []adapters.Nam
 		return app.Ask(ctx, cfg, o)
 	}
 	var mu sync.Mutex
-	line, latest, long := progress{streams: streams}, "", false
+	line := progress{streams: streams}
+	latest := ""
+	long := false
 	o.Progress = func(agents []adapters.Name, sessions int) {
 		mu.Lock()
 		defer mu.Unlock()
-		if latest = present.Reading(agents, sessions); long {
+		latest = present.Reading(agents, sessions)
+		if long {
 			line.show(latest)
 		}
 	}

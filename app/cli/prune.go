@@ -85,7 +85,8 @@ func (c *pruneCommand) run() error {
 		return err
 	}
 	// The user took time to answer, so the sessions are asked again.
-	if cleaner, err = c.cleaner(); err != nil {
+	cleaner, err = c.cleaner()
+	if err != nil {
 		return err
 	}
 	return c.printRemoved(cleaner.Remove(c.ctx, items))

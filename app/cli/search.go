@@ -68,7 +68,8 @@ func (c *searchCommand) searchQuery(text string) (q app.SearchQuery, err error) 
 	if c.regex {
 		compile = textmatch.Regexp
 	}
-	if q.Pattern, err = compile(text); err != nil {
+	q.Pattern, err = compile(text)
+	if err != nil {
 		return q, usageError("%w", err)
 	}
 	since, err := parseSince(c.since)
@@ -102,7 +103,8 @@ func (c *searchCommand) run(text string) error {
 	var failed error
 	report, err := core.Search(c.ctx, q, func(h app.SearchHit) bool {
 		c.progress.hide()
-		if failed = c.print(&h); failed == nil {
+		failed = c.print(&h)
+		if failed == nil {
 			failed = c.write()
 		}
 		return failed == nil

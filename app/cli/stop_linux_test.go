@@ -35,7 +35,9 @@ func runningCommand(t *testing.T, s adapters.Session, cmd *exec.Cmd) adapters.Se
 	p, err := proc.OpenAt("/proc", "/etc").Find(cmd.Process.Pid)
 	must.Do(t, err)
 	t.Cleanup(func() { end(p.Identity) })
-	s.Process, s.Remote, s.Parent = p.Identity, "", ""
+	s.Process = p.Identity
+	s.Remote = ""
+	s.Parent = ""
 	return s
 }
 

@@ -75,7 +75,8 @@ func TestSuspendedInJSON(t *testing.T) {
 	if err != nil || !strings.Contains(string(event), `"suspended":true`) {
 		t.Errorf("an event's session is %s, %v", event, err)
 	}
-	if event, _ = json.Marshal(sessionAsJSON(&stale)); strings.Contains(string(event), "suspended") {
+	event, _ = json.Marshal(sessionAsJSON(&stale))
+	if strings.Contains(string(event), "suspended") {
 		t.Errorf("one that runs is %s", event)
 	}
 }

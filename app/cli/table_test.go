@@ -27,7 +27,9 @@ func TestTable(t *testing.T) {
 	child := simple("22222222-bbbb", agentname.ClaudeCode, adapters.Idle, 3*time.Hour)
 	child.Parent, child.CWD = parent.ID, "/home/dev/proj"
 	grandchild := simple("33333333-cccc", agentname.ClaudeCode, adapters.Stopped, time.Hour)
-	grandchild.Parent, grandchild.Outcome, grandchild.CWD = child.ID, adapters.Died, "/home/dev/deep"
+	grandchild.Parent = child.ID
+	grandchild.Outcome = adapters.Died
+	grandchild.CWD = "/home/dev/deep"
 	orphan := simple("44444444-dddd", agentname.ClaudeCode, adapters.Unknown, 2*time.Minute)
 	orphan.Parent = "not listed"
 	wait := simple("01a1fc98-11bf", agentname.Codex, adapters.Waiting, 0)
@@ -97,7 +99,10 @@ func TestColumnsOfTheTable(t *testing.T) {
 // TestTableFits: at every width, whatever the sessions have.
 func TestTableFits(t *testing.T) {
 	long := full()
-	long.ID, long.CWD, long.Title, long.Model = strings.Repeat("a", 200), "/"+strings.Repeat("界", 100), strings.Repeat("🧑‍🚀", 100), strings.Repeat("m", 90)
+	long.ID = strings.Repeat("a", 200)
+	long.CWD = "/" + strings.Repeat("界", 100)
+	long.Title = strings.Repeat("🧑‍🚀", 100)
+	long.Model = strings.Repeat("m", 90)
 	other := long
 	other.ID += "b"
 	for _, list := range [][]adapters.Session{{full()}, {full(), long}, {long}, {long, other}} {

@@ -39,7 +39,9 @@ func inTerminal(t *testing.T, columns int, env []string, args ...string) string 
 	must.Do(t, err)
 	cmd := exec.CommandContext(t.Context(), program(t), args...)
 	cmd.Env = slices.Concat(env, []string{"NO_COLOR=1"})
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
+	cmd.Stdin = terminal
+	cmd.Stdout = terminal
+	cmd.Stderr = terminal
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	must.Do(t, cmd.Start())
 	terminal.Close()

@@ -48,7 +48,9 @@ func readerGone(ctx context.Context, _ io.Writer) context.Context { return ctx }
 func replace(path string, args []string, dir string, env []string) error {
 	cmd := exec.Command(path, args...)
 	cmd.Dir, cmd.Env = dir, env
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Stdin = os.Stdin
+	cmd.Stdout = os.Stdout
+	cmd.Stderr = os.Stderr
 	if err := proc.Batch(cmd); err != nil {
 		return err
 	}

@@ -131,7 +131,11 @@ func (t *topScreen) refreshView() {
 		printSession(scratch.output, s, time.Now())
 	}
 	if ref != v.ref {
-		v.ref, v.first, v.entire, v.sure, v.shownAt = ref, 0, false, false, time.Now()
+		v.ref = ref
+		v.first = 0
+		v.entire = false
+		v.sure = false
+		v.shownAt = time.Now()
 	}
 	v.text = strings.TrimRight(scratch.out.String(), "\n")
 }

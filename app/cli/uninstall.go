@@ -184,7 +184,8 @@ func (c *uninstallCommand) runJSON(items []uninstall.Item, busy error, remove bo
 	var err error
 	if remove {
 		err = c.remove(items, func(i int, err error) {
-			if d.Items[i].Removed = err == nil; err != nil {
+			d.Items[i].Removed = err == nil
+			if err != nil {
 				d.Items[i].Error = err.Error()
 			}
 		})

@@ -33,7 +33,9 @@ func asNobody(t *testing.T, env []string, args ...string) result {
 func measured(t *testing.T, cmd *exec.Cmd, env []string) (result, int64) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	cmd.Env, cmd.Stdout, cmd.Stderr = env, &out, &errs
+	cmd.Env = env
+	cmd.Stdout = &out
+	cmd.Stderr = &errs
 	must.Do(t, cmd.Start())
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()

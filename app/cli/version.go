@@ -46,7 +46,8 @@ send nothing about this machine.`,
 			var newest string
 			if check {
 				var err error
-				if newest, err = e.newest(&v); err != nil {
+				newest, err = e.newest(&v)
+				if err != nil {
 					return err
 				}
 			}

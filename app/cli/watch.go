@@ -94,7 +94,9 @@ func (c *watchCommand) run() error {
 	}
 	running.Go(func() { _ = core.Run(ctx) })
 	set, changes, watch := c.liveSettings()
-	leftOut, keeperSettings, machineSettings := changes(), changes(), changes()
+	leftOut := changes()
+	keeperSettings := changes()
+	machineSettings := changes()
 	running.Go(func() { watch(ctx) })
 	running.Go(func() { c.followLeftOut(ctx, core, set, leftOut) })
 	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel) // the next line may come late

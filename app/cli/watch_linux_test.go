@@ -146,7 +146,9 @@ func TestWatchDiskFull(t *testing.T) {
 func TestFuseEvents(t *testing.T) {
 	at := time.Now()
 	pending := fuse.Fuse{Path: "/a", SetAt: at, Expires: at.Add(time.Hour)}
-	later, fired, again := pending, pending, pending
+	later := pending
+	fired := pending
+	again := pending
 	later.Expires = at.Add(2 * time.Hour)
 	fired.FiredAt = at
 	again.SetAt = at.Add(time.Minute)
@@ -237,7 +239,8 @@ func TestWatchStream(t *testing.T) {
 		if e.Event == streamHello && (e.Hello == nil || e.Hello.Heartbeat != 1) {
 			t.Errorf("hello %+v", e.Hello)
 		}
-		if order = append(order, e.Event); e.Event == streamRoll {
+		order = append(order, e.Event)
+		if e.Event == streamRoll {
 			break
 		}
 		if e.Event == streamSession {
@@ -259,7 +262,8 @@ func TestWatchStream(t *testing.T) {
 	var ended *eventJSON
 	for e := range lines {
 		if e.Event == "ended" {
-			if ended = &e; e.Process == "" || e.Was == nil || e.Was.Status != adapters.Working || e.Session.Outcome != adapters.Died {
+			ended = &e
+			if e.Process == "" || e.Was == nil || e.Was.Status != adapters.Working || e.Session.Outcome != adapters.Died {
 				t.Errorf("%+v", e)
 			}
 		}

@@ -168,7 +168,10 @@ func TestWorktreeUsage(t *testing.T) {
 // that a session works in, exactly the clean one goes, and with force the second.
 func TestWorktreeClean(t *testing.T) {
 	home := repository(t, "g-000001/cc", "g-000001/codex", "g-000001/oc", "g-000002/pi")
-	clean, work, process, session := home+"/proj-try-g-000001-cc", home+"/proj-try-g-000001-codex", home+"/proj-try-g-000001-oc", home+"/proj-try-g-000002-pi"
+	clean := home + "/proj-try-g-000001-cc"
+	work := home + "/proj-try-g-000001-codex"
+	process := home + "/proj-try-g-000001-oc"
+	session := home + "/proj-try-g-000002-pi"
 	put(t, work+"/new", "")
 	git(t, work, "add", ".")
 	git(t, work, "commit", "--quiet", "-m", "work")

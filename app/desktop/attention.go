@@ -120,7 +120,9 @@ func (a *attention) readSettings() {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.rules, a.away, a.hook = rules, n, set.Webhook
+	a.rules = rules
+	a.away = n
+	a.hook = set.Webhook
 }
 
 func (a *attention) readQuiet() {

@@ -17,7 +17,9 @@ func TestContinued(t *testing.T) {
 	running := fuse.Fuse{Path: "/w/shop", Continue: c, FiredAt: now}
 	done := fuse.Fuse{Path: "/w/shop", Continue: c, FiredAt: now, FinishedAt: now, Outcome: fuse.Succeeded, Results: []string{"the session has the prompt"}}
 	failed := done
-	failed.FinishedAt, failed.Outcome, failed.Results = now.Add(time.Hour), fuse.Failed, []string{"not continued: it was used since"}
+	failed.FinishedAt = now.Add(time.Hour)
+	failed.Outcome = fuse.Failed
+	failed.Results = []string{"not continued: it was used since"}
 	folder := fuse.Fuse{Path: "/w/shop", FiredAt: now, FinishedAt: now}
 	for name, step := range map[string]struct {
 		before, after []fuse.Fuse

@@ -79,7 +79,8 @@ const sameWindow = 10 * time.Minute
 // old.
 func (t *thresholds) reached(agents []app.AgentLimits, at []int, now time.Time) (list []reachedLimit) {
 	first := !t.isRead
-	if t.isRead = true; t.uses == nil {
+	t.isRead = true
+	if t.uses == nil {
 		t.uses = map[limitKey]limitUse{}
 	}
 	for i := range agents {

@@ -77,11 +77,13 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) (p parts, err er
 	if _, err := p.deps.Settings(); err != nil {
 		log.Warn("some settings are not used", "error", err)
 	}
-	if p.machines, p.kept, err = deps.Machines(); err != nil {
+	p.machines, p.kept, err = deps.Machines()
+	if err != nil {
 		log.Warn("some machines are not used", "error", err)
 	}
 	cfg.Machines = p.machines
-	if p.watcher, err = proc.NewWatcher(proc.Open()); err != nil {
+	p.watcher, err = proc.NewWatcher(proc.Open())
+	if err != nil {
 		log.Warn("ends of processes are noticed on refresh only", "error", err)
 	} else {
 		cfg.Watch = p.watcher

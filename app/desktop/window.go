@@ -80,7 +80,8 @@ func (p *parts) content() ui.Options {
 	if err == nil {
 		o.LogFolder = state
 	}
-	if o.Program, err = os.Executable(); err != nil {
+	o.Program, err = os.Executable()
+	if err != nil {
 		p.log.Warn("nothing can be launched in a terminal", "error", err)
 	}
 	return o

@@ -32,7 +32,9 @@ func (h *Host) Run(ctx context.Context, in io.Reader, out, errs io.Writer, args 
 	cmd := h.command(ctx, name, argv)
 	said := bounded.Tail{Max: maxTail}
 	cleanOut, cleanErr := &cleaner{to: out}, &cleaner{to: errs}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, cleanOut, io.MultiWriter(&said, cleanErr)
+	cmd.Stdin = in
+	cmd.Stdout = cleanOut
+	cmd.Stderr = io.MultiWriter(&said, cleanErr)
 	if h.SSH != "" { // ssh's own messages are translated
 		cleanErr.drop = func(line string) bool {
 			return !strings.HasPrefix(line, "rollcall: ") && !strings.HasPrefix(line, "  ")
@@ -66,7 +68,9 @@ func (h *Host) Output(ctx context.Context, args ...string) ([]byte, error) {
 func (h *Host) output(ctx context.Context, name string, argv []string, in io.Reader) ([]byte, error) {
 	cmd := h.command(ctx, name, argv)
 	said, out := bounded.Tail{Max: maxTail}, bounded.Buffer{Max: maxOutput}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &said
+	cmd.Stdin = in
+	cmd.Stdout = &out
+	cmd.Stderr = &said
 	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):

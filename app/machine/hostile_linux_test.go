@@ -110,7 +110,9 @@ func TestUntrustedRows(t *testing.T) {
 	if len(r.Sessions) != 3 || len(r.Problems) != 1 || !strings.HasPrefix(r.Problems[0], "4 rows could not be used") {
 		t.Fatalf("%+v", r)
 	}
-	a, c, e := rowOf(r, "dev:a"), rowOf(r, "dev:c"), rowOf(r, "dev:e")
+	a := rowOf(r, "dev:a")
+	c := rowOf(r, "dev:c")
+	e := rowOf(r, "dev:e")
 	if a.Title != "<b>Fix</b>" || a.CWD != "/src/shop" || a.Remote != "gw" || !a.Process.IsZero() || a.Machine != "dev" || a.HasLocalFolder() || a.Stale.Reason != "r" {
 		t.Errorf("%+v", a)
 	}

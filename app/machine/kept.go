@@ -97,7 +97,8 @@ func (m *Machines) Follow(ctx context.Context, from Sources) error {
 	for {
 		list, err := Open(from.Settings(), from.Kept)
 		m.Set(list)
-		if err = errors.Join(unwatched, err); fmt.Sprint(err) != fmt.Sprint(said) {
+		err = errors.Join(unwatched, err)
+		if fmt.Sprint(err) != fmt.Sprint(said) {
 			said = err
 			from.Report(err)
 		}

@@ -32,7 +32,9 @@ func manySessions(n int) string {
 func TestMenuAsksNoMachine(t *testing.T) {
 	const machines, sessions = 20, 500
 	dir := t.TempDir()
-	stream, started, received := filepath.Join(dir, "stream"), filepath.Join(dir, "started"), filepath.Join(dir, "received")
+	stream := filepath.Join(dir, "stream")
+	started := filepath.Join(dir, "started")
+	received := filepath.Join(dir, "received")
 	must.Do(t, os.WriteFile(stream, []byte(manySessions(sessions)), 0o600))
 	command := script(t, fmt.Sprintf("echo >>'%s'; cat '%s'; cat >>'%s'; exec sleep 600\n", started, stream, received))
 	var hosts []*Host
@@ -128,7 +130,9 @@ func openMenu(b testing.TB, core *app.Core, sessions int) {
 // BenchmarkMenuWithMachines measures how long the menu takes to open and to have new rows beside 20 machines with 500 sessions each, and how many times
 // as long that is as without machines, and as beside one machine whose sessions fill the menu as well, in the same run.
 func BenchmarkMenuWithMachines(b *testing.B) {
-	none, one, many := coreWithMachines(b, 0), coreWithMachines(b, 1), coreWithMachines(b, 20)
+	none := coreWithMachines(b, 0)
+	one := coreWithMachines(b, 1)
+	many := coreWithMachines(b, 20)
 	var alone, beside1, beside20 time.Duration
 	measure := func(sum *time.Duration, core *app.Core, sessions int) {
 		began := time.Now()

@@ -52,13 +52,19 @@ func newMirror(name string) *mirror {
 
 // begin prepares the mirror for a new connection. The rows stay, as stale ones, until the roll is complete.
 func (m *mirror) begin(now time.Time) {
-	m.incoming, m.connected, m.skipped, m.full, m.began = map[app.SessionKey]app.Session{}, false, 0, false, now
+	m.incoming = map[app.SessionKey]app.Session{}
+	m.connected = false
+	m.skipped = 0
+	m.full = false
+	m.began = now
 	m.adapters = map[adapters.Name]answer{}
 }
 
 // lose records why the connection ended.
 func (m *mirror) lose(err error) {
-	m.incoming, m.connected, m.failed = nil, false, present.Line(err.Error())
+	m.incoming = nil
+	m.connected = false
+	m.failed = present.Line(err.Error())
 }
 
 // maxSkew is how far apart two clocks may be without a correction: times are sent in whole seconds, and lines take time to arrive.
@@ -73,7 +79,8 @@ func (m *mirror) take(l *line, now time.Time) (evs []app.Event) {
 			return nil
 		}
 		m.version = oneLine(l.Hello.Version)
-		if m.skew = l.At.Sub(now); m.skew.Abs() <= maxSkew {
+		m.skew = l.At.Sub(now)
+		if m.skew.Abs() <= maxSkew {
 			m.skew = 0
 		}
 	case "adapter":
@@ -150,7 +157,9 @@ const maxEvents = 300
 // mayTell counts an event, and reports whether it may be delivered.
 func (m *mirror) mayTell(now time.Time) bool {
 	if now.Sub(m.minute) > time.Minute {
-		m.minute, m.events, m.spared = now, 0, 0
+		m.minute = now
+		m.events = 0
+		m.spared = 0
 	}
 	if m.events++; m.events > maxEvents {
 		m.spared++
@@ -175,7 +184,8 @@ func (m *mirror) put(w *SessionJSON) (s app.Session, ok bool) {
 	if w == nil {
 		return s, false
 	}
-	if s, ok = w.session(m.name, m.skew); !ok {
+	s, ok = w.session(m.name, m.skew)
+	if !ok {
 		m.skipped++
 		return s, false
 	}

@@ -219,11 +219,13 @@ for a in "$@"; do printf '<%s>\033[31m\007\n' "$a"; done; cat`)[0])
 	for _, w := range words {
 		want += "<" + strings.ToValidUTF8(w, "\uFFFD") + ">\n"
 	}
-	if want += "prompt\n"; code != 0 || err != nil || out.String() != want {
+	want += "prompt\n"
+	if code != 0 || err != nil || out.String() != want {
 		t.Errorf("code %d, %v, %q\n got %q\nwant %q", code, err, errs.String(), out.String(), want)
 	}
 	errs.Reset()
-	if code, err = host("words").Run(t.Context(), nil, &out, &errs, "fail"); code != 4 || err != nil || errs.String() != "rollcall: no such session\n" {
+	code, err = host("words").Run(t.Context(), nil, &out, &errs, "fail")
+	if code != 4 || err != nil || errs.String() != "rollcall: no such session\n" {
 		t.Errorf("code %d, %v, %q", code, err, errs.String())
 	}
 	if _, err := os.Stat("/tmp/owned"); err == nil {

@@ -132,7 +132,8 @@ func TestForeignChangesAreIgnored(t *testing.T) {
 			t.Errorf("%v touches %d owners", e, got)
 		}
 	}
-	if _, _ = f.Sync(s, foldersFor(nil, nil)); len(f.watched) != 0 || len(f.watcher.notify.WatchList()) != 0 {
+	_, _ = f.Sync(s, foldersFor(nil, nil))
+	if len(f.watched) != 0 || len(f.watcher.notify.WatchList()) != 0 {
 		t.Errorf("still watched: %v", f.watcher.notify.WatchList())
 	}
 }

@@ -37,7 +37,8 @@ func Wanted(watch, lookedIn []string) (wanted map[string]Interest, missing []str
 		if in.info == nil {
 			in.info, _ = folderAt(parent)
 		}
-		if in.names = append(in.names, name); in.info != nil {
+		in.names = append(in.names, name)
+		if in.info != nil {
 			wanted[parent] = in
 		}
 	}

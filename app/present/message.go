@@ -73,9 +73,12 @@ func wrapLine(out []string, line string, width int) []string {
 			word = pieces[len(pieces)-1]
 			used, w = len(part), Width(word)
 		}
-		part, used, words = part+word+gap, used+w+len(gap), words+1
+		part = part + word + gap
+		used = used + w + len(gap)
+		words = words + 1
 	}
-	if part = strings.TrimRight(part, " "); part != "" {
+	part = strings.TrimRight(part, " ")
+	if part != "" {
 		out = append(out, part)
 	}
 	return out
@@ -91,7 +94,9 @@ func breakWord(word string, room, width int) []string {
 		at, _ := g.Positions()
 		if used+g.Width() > room && at > start {
 			pieces = append(pieces, word[start:at])
-			start, used, room = at, 0, width
+			start = at
+			used = 0
+			room = width
 		}
 		used += g.Width()
 	}

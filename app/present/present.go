@@ -199,7 +199,8 @@ func Where(s *adapters.Session) string {
 // none is known.
 func Topic(s adapters.Session) string {
 	for _, t := range []string{s.Name, s.Title, s.LastPrompt, s.FirstPrompt} {
-		if t = Line(t); t != "" {
+		t = Line(t)
+		if t != "" {
 			return t
 		}
 	}
@@ -372,7 +373,8 @@ func Tree(root proc.Process, below []proc.Process, commands map[proc.Identity]st
 // StoppedBy returns how a session was stopped, after the time that it took: by the last signal that was sent to its process, or through what is not empty.
 func StoppedBy(by proc.Signal, through string, took time.Duration) string {
 	when := "at once"
-	if took = took.Round(time.Second); took > 0 {
+	took = took.Round(time.Second)
+	if took > 0 {
 		when = "after " + took.String()
 	}
 	how := map[proc.Signal]string{

@@ -93,7 +93,8 @@ func homeProblem(path string) string {
 		return "is not a folder"
 	case err == nil:
 		var dir *os.File
-		if dir, err = os.Open(path); err == nil {
+		dir, err = os.Open(path)
+		if err == nil {
 			_, err = dir.Readdirnames(1)
 			_ = dir.Close()
 		}

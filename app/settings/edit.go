@@ -71,7 +71,8 @@ func change(left context.Context, path string, edits []Edit) error {
 	}
 	after := before
 	for _, e := range edits {
-		if after, err = applyWritten(after, e); err != nil {
+		after, err = applyWritten(after, e)
+		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -121,7 +122,8 @@ func applyWritten(text []byte, e Edit) ([]byte, error) {
 	}
 	for _, e := range e.asWritten(before) {
 		var err error
-		if text, err = apply(text, e); err != nil {
+		text, err = apply(text, e)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -91,7 +91,8 @@ func TestMute(t *testing.T) {
 	if s, _ := Load(path); len(s.Notifications.Mute) != 1 {
 		t.Errorf("%q", s.Notifications.Mute)
 	}
-	if s, _ = Load(path); s.Notifications.IsMuted("/work/a") || !s.Notifications.IsMuted("/work/b*") {
+	s, _ = Load(path)
+	if s.Notifications.IsMuted("/work/a") || !s.Notifications.IsMuted("/work/b*") {
 		t.Errorf("%+v", s.Notifications)
 	}
 }

@@ -15,7 +15,9 @@ func TestNamedHomes(t *testing.T) {
 	for _, name := range []string{"work", "private", "elsewhere"} {
 		must.Do(t, os.MkdirAll(filepath.Join(dir, name, ".codex"), 0o700))
 	}
-	work, private, other := filepath.Join(dir, "work", ".codex"), filepath.Join(dir, "private", ".codex"), filepath.Join(dir, "elsewhere", ".codex")
+	work := filepath.Join(dir, "work", ".codex")
+	private := filepath.Join(dir, "private", ".codex")
+	other := filepath.Join(dir, "elsewhere", ".codex")
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink(work, link); err != nil {
 		t.Skip(err)

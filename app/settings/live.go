@@ -72,7 +72,9 @@ func (l *Live) Read() {
 	now, err := Load(l.path)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before, was, answers := l.now, fmt.Sprint(l.err), l.answers
+	before := l.now
+	was := fmt.Sprint(l.err)
+	answers := l.answers
 	l.err, l.answers = err, now.Answering
 	if err == nil {
 		l.now = now

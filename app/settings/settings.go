@@ -340,7 +340,8 @@ func (s *Settings) readTokens(path string) []error {
 }
 
 func readToken(file, dir string) (string, error) {
-	if file = ExpandHome(file); !filepath.IsAbs(file) {
+	file = ExpandHome(file)
+	if !filepath.IsAbs(file) {
 		file = filepath.Join(dir, file)
 	}
 	text, err := readFile(file, maxToken)

@@ -19,7 +19,10 @@ func TestNoFolder(t *testing.T) {
 	dir, err := os.MkdirTemp("", "rc") // short enough for a socket
 	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	pipe, link, socket, file := filepath.Join(dir, "pipe"), filepath.Join(dir, "link"), filepath.Join(dir, "socket"), filepath.Join(dir, "file")
+	pipe := filepath.Join(dir, "pipe")
+	link := filepath.Join(dir, "link")
+	socket := filepath.Join(dir, "socket")
+	file := filepath.Join(dir, "file")
 	l, err := net.Listen("unix", socket)
 	must.Do(t, err)
 	defer l.Close()

@@ -245,10 +245,12 @@ func (d *Dir) WriteNew(name string, data []byte, mode fs.FileMode) error {
 		return err
 	}
 	fault.Point("owned.write.created")
-	if _, err = f.Write(data); err == nil && mode != userOnly {
+	_, err = f.Write(data)
+	if err == nil && mode != userOnly {
 		err = f.Chmod(mode)
 	}
-	if err = cmp.Or(err, f.Sync(), f.Close()); err != nil {
+	err = cmp.Or(err, f.Sync(), f.Close())
+	if err != nil {
 		_ = d.Remove(name)
 	}
 	return named(d.File(name), err)

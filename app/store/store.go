@@ -163,7 +163,8 @@ func (f Folder) replace(left context.Context, d *Dir, name string, data []byte) 
 	if left.Err() != nil {
 		return bounded.ErrNoAnswer
 	}
-	if err = retryBusy(func() error { return d.Rename(temp, name+suffix) }); err != nil {
+	err = retryBusy(func() error { return d.Rename(temp, name+suffix) })
+	if err != nil {
 		return err
 	}
 	fault.Point("store.write.renamed")

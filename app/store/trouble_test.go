@@ -114,7 +114,9 @@ func TestLoopCalls(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var shown atomic.Value
 		b := NewFailures(slog.New(slog.DiscardHandler), func(s []string) { shown.Store(strings.Join(s, "; ")) })
-		begun, wake, done := time.Now(), make(chan struct{}), make(chan struct{})
+		begun := time.Now()
+		wake := make(chan struct{})
+		done := make(chan struct{})
 		var at []time.Duration
 		results := []struct {
 			again time.Duration

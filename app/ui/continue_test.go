@@ -16,7 +16,9 @@ func TestContinueAtReset(t *testing.T) {
 		i++
 	}
 	s := &snap.Own[i]
-	s.Outcome, s.Limited, s.LimitedUntil = adapters.Failed, true, time.Now().Add(2*time.Hour)
+	s.Outcome = adapters.Failed
+	s.Limited = true
+	s.LimitedUntil = time.Now().Add(2 * time.Hour)
 	w := openWith(t, &fakeCore{snapshot: snap}, Options{Agents: usualAgents()})
 	w.ui.now = time.Now
 	d := w.ui.sessions.detail

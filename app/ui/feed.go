@@ -89,7 +89,9 @@ func (f *feed) run(ctx context.Context) {
 		}
 		if snap != last {
 			list := snap.Sessions()
-			last, x, texts = snap, newIndex(list), nil
+			last = snap
+			x = newIndex(list)
+			texts = nil
 			for i := range list {
 				if list[i].Live() {
 					seen[x.keys[i]] = true

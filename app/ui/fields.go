@@ -199,7 +199,9 @@ func identityFields(s *app.Session, k key, v *view) []field {
 	if s.Parent != "" {
 		f := field{name: "Spawned by", value: short(s.Parent), mono: true}
 		if p, ok := v.parent[k]; ok {
-			f.link, f.value, f.mono = &p, sessionName(v.byKey[p]), false
+			f.link = &p
+			f.value = sessionName(v.byKey[p])
+			f.mono = false
 		}
 		fields = append(fields, f)
 	}

@@ -382,7 +382,9 @@ func full() *app.Snapshot {
 		s.WaitingFor = adapters.ForPermission
 		s.Evidence = "registry 18068.json: waiting, permission prompt, 2 m ago"
 		s.Process = proc.Identity{PID: 18068, Start: 4711}
-		s.Branch, s.Model, s.Version = "fix/flaky-parser", "claude-sonnet-5-5", "2.1.329"
+		s.Branch = "fix/flaky-parser"
+		s.Model = "claude-sonnet-5-5"
+		s.Version = "2.1.329"
 		s.Title = "Fix the flaky parser test"
 		s.FirstPrompt = "The parser test fails about once in twenty runs on CI. Find out why and fix the cause, not the symptom."
 		s.LastPrompt = "yes, and run the whole suite with -race afterwards"
@@ -395,7 +397,10 @@ func full() *app.Snapshot {
 	})
 	with := func(id string, st adapters.Status, agent adapters.Name, cwd, title string, age time.Duration, change func(*adapters.Session)) app.Session {
 		return session(id, st, func(s *adapters.Session) {
-			s.Agent, s.CWD, s.Title, s.LastActivityAt = agent, cwd, title, ago(age)
+			s.Agent = agent
+			s.CWD = cwd
+			s.Title = title
+			s.LastActivityAt = ago(age)
 			if change != nil {
 				change(s)
 			}

@@ -162,10 +162,15 @@ func (p *launchPage) showInstalled() {
 // machineChanged shows the fields that apply to the chosen machine, and suggests a folder on it.
 func (p *launchPage) machineChanged() {
 	away := p.machine.Value() != ""
-	p.browse.Hidden, p.more.content.Hidden, p.apart.Hidden, p.more.answerable.Hidden = away, away, away, away
+	p.browse.Hidden = away
+	p.more.content.Hidden = away
+	p.apart.Hidden = away
+	p.more.answerable.Hidden = away
 	p.filling = true
 	p.folder.SetText("")
-	p.filling, p.touched, p.folders = false, false, nil
+	p.filling = false
+	p.touched = false
+	p.folders = nil
 	if p.asked {
 		p.showInstalled()
 	}

@@ -131,7 +131,8 @@ func (c *agentChoice) members() []launch.Member {
 	}
 	var out []launch.Member
 	for _, model := range strings.Split(c.model.Text, ",") {
-		if model = strings.TrimSpace(model); model != "" {
+		model = strings.TrimSpace(model)
+		if model != "" {
 			out = append(out, launch.Member{Agent: c.name, Model: model, Mode: c.mode.Value()})
 		}
 	}

@@ -49,7 +49,8 @@ func (r *launchRun) show(icon string, color fyne.ThemeColorName, text string, ac
 
 // quote shows output of the agent.
 func (r *launchRun) quote(text string) {
-	if text = present.Text(text); text == "" {
+	text = present.Text(text)
+	if text == "" {
 		return
 	}
 	r.output.Objects = []fyne.CanvasObject{widgets.Quote(text)}

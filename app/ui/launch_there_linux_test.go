@@ -171,7 +171,9 @@ func TestMachineIsGone(t *testing.T) {
 	w.until("the agents", func() bool { return page.asked })
 	page.machine.List.SetSelected("devbox")
 	snap := away()
-	snap.Machines, snap.Own, snap.Generation = nil, nil, 2
+	snap.Machines = nil
+	snap.Own = nil
+	snap.Generation = 2
 	w.core.publish(snap)
 	w.until("this machine", func() bool { return page.machine.Value() == "" && !page.machine.content.Visible() })
 	if page.folder.Text != "" || !page.browse.Visible() || !page.more.content.Visible() {

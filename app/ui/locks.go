@@ -106,7 +106,8 @@ func (p *locksPage) read() *folderState {
 	s := &folderState{}
 	var err error
 	if l := p.ui.options.Launches; l != nil {
-		if s.locks, err = l.Locks().List(); err != nil {
+		s.locks, err = l.Locks().List()
+		if err != nil {
 			s.noLocks = len(s.locks) == 0
 			s.problems = append(s.problems, when(!s.noLocks, "Not all locks could be read: ")+errorText(err))
 		}
@@ -114,7 +115,8 @@ func (p *locksPage) read() *folderState {
 		s.noLocks, s.problems = true, append(s.problems, "Locks and timers are not available: "+errNoState.Error()+".")
 	}
 	if f := p.ui.options.Fuses; f != nil {
-		if s.fuses, err = f.List(); err != nil {
+		s.fuses, err = f.List()
+		if err != nil {
 			s.noFuses = len(s.fuses) == 0
 			s.problems = append(s.problems, when(!s.noFuses, "Not all timers could be read: ")+errorText(err))
 		}

@@ -127,8 +127,13 @@ func TestStoppedOfTheLastDays(t *testing.T) {
 
 func TestFilterLooksEverywhere(t *testing.T) {
 	s := snapshotOf(session("the-id", adapters.Waiting, func(s *adapters.Session) {
-		s.Agent, s.CWD, s.Title, s.Branch = agentname.Codex, "/home/dev/THEproject", "the title Ünïcode", "the-branch"
-		s.FirstPrompt, s.LastPrompt, s.WaitingFor = "the first prompt", "the last prompt", adapters.ForPermission
+		s.Agent = agentname.Codex
+		s.CWD = "/home/dev/THEproject"
+		s.Title = "the title Ünïcode"
+		s.Branch = "the-branch"
+		s.FirstPrompt = "the first prompt"
+		s.LastPrompt = "the last prompt"
+		s.WaitingFor = adapters.ForPermission
 	}))
 	for _, text := range []string{"theproject", "Codex", "title", "ünïCODE", "first prompt", "last", "the-branch", "the-id",
 		"waiting", "needs permission", "Needs you", "  the   last  "} {

@@ -18,7 +18,9 @@ const narrow = 600
 func newResponsiveSplit(first, second fyne.CanvasObject, beside, above float64) *fyne.Container {
 	split, share := container.NewHSplit(first, second), map[bool]float64{true: beside, false: above}
 	// Fyne paints the divider as a bar in the colour of shadows. A hairline covers it; what is dragged is still the bar.
-	cover, line, bar := canvas.NewRectangle(nil), widget.NewSeparator(), widgets.TextSize(theme.SizeNameSplitThickness)
+	cover := canvas.NewRectangle(nil)
+	line := widget.NewSeparator()
+	bar := widgets.TextSize(theme.SizeNameSplitThickness)
 	split.Trailing = container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
 		cover.FillColor = widgets.ThemeColor(theme.ColorNameBackground) // which Fyne arranges again when the theme changes
 		second.Resize(size)

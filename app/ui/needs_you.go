@@ -23,7 +23,10 @@ func (p *sessionsPage) listed(v *view) *view {
 		return v
 	}
 	out := *v
-	out.rows, out.at, out.more, out.scope = nil, map[key]int{}, nil, needsYou
+	out.rows = nil
+	out.at = map[key]int{}
+	out.more = nil
+	out.scope = needsYou
 	for i := range p.ui.asking.asked {
 		a := &p.ui.asking.asked[i]
 		k := key{agent: a.entry.Session.Agent, id: a.entry.Session.ID}
@@ -81,10 +84,17 @@ func (p *sessionsPage) findAsked() {
 		at = min(p.place, len(rows)-1)
 	}
 	if at < 0 {
-		p.selected, p.ref, p.chosen, p.place = key{}, answer.Ref{}, false, 0
+		p.selected = key{}
+		p.ref = answer.Ref{}
+		p.chosen = false
+		p.place = 0
 		return
 	}
-	p.selected, p.ref, p.onMore, p.chosen, p.place = rows[at].key, rows[at].ref, false, true, at
+	p.selected = rows[at].key
+	p.ref = rows[at].ref
+	p.onMore = false
+	p.chosen = true
+	p.place = at
 }
 
 // findWanted selects the session whose request the user wants to see, as soon as it is known whether the session waits.
@@ -96,7 +106,9 @@ func (p *sessionsPage) findWanted() {
 	}
 	if at >= 0 {
 		p.asks, p.scroll = "", true
-		p.selected, p.ref, p.chosen = rows[at].key, rows[at].ref, true
+		p.selected = rows[at].key
+		p.ref = rows[at].ref
+		p.chosen = true
 		return
 	}
 	if (p.ui.asking.loaded || !isWaiting(snap, "")) && !pending(snap) && !snap.Refreshing && p.ui.page == pageSessions && !isWaiting(snap, p.asks) {
@@ -120,12 +132,14 @@ func isWaiting(s *app.Snapshot, id string) bool {
 // showResult shows above the request how the last answer ended, until the next one or until the user chooses another session, and what is offered after it; an empty text
 // shows nothing.
 func (p *sessionsPage) showResult(icon string, color fyne.ThemeColorName, text string, offers ...oneKeyOffer) {
-	if text = present.Cut(text, 600); p.outcome == text && len(p.offers)+len(offers) == 0 {
+	text = present.Cut(text, 600)
+	if p.outcome == text && len(p.offers)+len(offers) == 0 {
 		return
 	}
 	p.outcome, p.offers = text, offers
 	result := p.detail.result
-	if result.Hidden = text == ""; !result.Hidden {
+	result.Hidden = text == ""
+	if !result.Hidden {
 		rows := widgets.Rows(2, widgets.Sentence(icon, color, text))
 		for _, o := range offers {
 			rows.Add(o.panel(p.ui))

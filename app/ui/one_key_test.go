@@ -118,7 +118,8 @@ func TestKeysOfASession(t *testing.T) {
 		keys, offered := 0, false
 		for i, text := range ordinary {
 			r := command("a", fmt.Sprint(i+1), text, time.Minute)
-			if r.Folder = dir; strings.HasPrefix(text, "edit") {
+			r.Folder = dir
+			if strings.HasPrefix(text, "edit") {
 				r.Kind, r.Text = adapters.AsksFileChange, fmt.Sprintf("Edit\n{\"file_path\":%q,\"old_string\":\"a\",\"new_string\":%q}", dir+"/src/a.go", text)
 			}
 			a.set("a", r)

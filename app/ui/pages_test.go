@@ -61,8 +61,12 @@ func TestRecentFolders(t *testing.T) {
 	at := func(cwd string, age time.Duration) app.Session {
 		return session(cwd, adapters.Idle, func(s *adapters.Session) { s.CWD, s.LastActivityAt = cwd, ago(age) })
 	}
-	remote, contained, sub := at("/remote", 0), at("/contained", 0), at("/sub", 0)
-	remote.Remote, contained.Container, sub.Parent = "gateway", "4026532456", "x"
+	remote := at("/remote", 0)
+	contained := at("/contained", 0)
+	sub := at("/sub", 0)
+	remote.Remote = "gateway"
+	contained.Container = "4026532456"
+	sub.Parent = "x"
 	got := foldersOn(snapshotOf(at("/old", time.Hour), at("/new", time.Minute), at("/old", time.Second), remote, contained, sub, at("", 0)), "", 12)
 	if strings.Join(got, " ") != "/old /new" {
 		t.Errorf("got %q", got)

@@ -83,7 +83,9 @@ func (c *conversation) leave() {
 		c.feed.stop()
 		c.feed = nil
 	}
-	c.views, c.stack.end, c.found = nil, true, ""
+	c.views = nil
+	c.stack.end = true
+	c.found = ""
 	c.rows.Objects = nil
 	c.say(widgets.Message{})
 	c.problem.Set("")
@@ -189,7 +191,9 @@ func (c *conversation) fill(t *messages) {
 	for _, v := range c.views {
 		known[v.message.key] = v
 	}
-	was, same, grown := c.views, len(t.list) == len(c.views), false
+	was := c.views
+	same := len(t.list) == len(c.views)
+	grown := false
 	views := make([]*messageView, 0, len(t.list))
 	for i, w := range t.list {
 		v := known[w.key]

@@ -82,7 +82,9 @@ func (f *messageFeed) run() {
 	for {
 		if s, _ := f.target(); !began || followed.Status != s.Status || !slices.Equal(followed.Files, s.Files) {
 			unfollow()
-			began, followed, unfollow = true, s, f.follow(s)
+			began = true
+			followed = s
+			unfollow = f.follow(s)
 		}
 		if bounded.Wait(f.ctx, peekPause) != nil {
 			return
@@ -171,8 +173,11 @@ func newMessages(list []adapters.Message, err error, agent adapters.Name, n int)
 	for i, m := range list {
 		t := messageText{key: m.Key, role: m.Role, speaker: present.Speaker(m, agent), at: m.At}
 		if m.Role == adapters.FromTool {
-			t.tool, t.state, t.plan = present.Cut(present.Tool(m), 32), m.State, m.Plan && strings.Contains(m.Text, "\n") && !isUnbroken(m.Text)
-			if t.text = present.Cut(present.Line(head(m.Text, firstShown)), 300); t.plan {
+			t.tool = present.Cut(present.Tool(m), 32)
+			t.state = m.State
+			t.plan = m.Plan && strings.Contains(m.Text, "\n") && !isUnbroken(m.Text)
+			t.text = present.Cut(present.Line(head(m.Text, firstShown)), 300)
+			if t.plan {
 				t.text, t.rest = fold(present.Text(m.Text))
 			}
 		} else if t.text = present.Text(m.Text); i != newest || m.Role != adapters.FromAgent || isUnbroken(t.text) {

@@ -57,7 +57,10 @@ const mostFormHeight = 190
 
 // set makes the fields for a request, which may be nil.
 func (f *questionForm) set(r *answer.Request) {
-	f.fields, f.rows.Objects, f.quick, f.tooMany = nil, nil, false, false
+	f.fields = nil
+	f.rows.Objects = nil
+	f.quick = false
+	f.tooMany = false
 	if r == nil || len(r.Questions) == 0 {
 		return
 	}

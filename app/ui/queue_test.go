@@ -118,7 +118,9 @@ func waiters(minutes map[string]int) *app.Snapshot {
 	var list []app.Session
 	for id, m := range minutes {
 		list = append(list, session(id, adapters.Waiting, func(s *adapters.Session) {
-			s.CWD, s.LastActivityAt, s.WaitingFor = "/home/dev/projects/"+id, ago(time.Duration(m)*time.Minute), adapters.ForPermission
+			s.CWD = "/home/dev/projects/" + id
+			s.LastActivityAt = ago(time.Duration(m) * time.Minute)
+			s.WaitingFor = adapters.ForPermission
 			s.Title, s.Process = "Work on "+id, proc.Identity{PID: 4711, Start: 1}
 		}))
 	}

@@ -76,7 +76,9 @@ func playAgent() int {
 func playWrapper() int {
 	cmd := exec.Command(os.Args[0], os.Args[1:]...)
 	cmd.Env = append(os.Environ(), roleVariable+"=agent")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Stdin = os.Stdin
+	cmd.Stdout = os.Stdout
+	cmd.Stderr = os.Stderr
 	if cmd.Start() != nil {
 		return 1
 	}
@@ -128,7 +130,9 @@ func (a *realAgent) Discover(_ context.Context, q adapters.Query) (adapters.Roll
 		s := adapters.Session{ID: e.ID, Agent: a.Name(), Status: status, Process: e.Process, CWD: e.Dir, Title: e.Prompt, Evidence: "its file",
 			LastActivityAt: time.Now(), Files: []string{filepath.Join(a.store, n.Name())}}
 		if !a.table.Alive(e.Process) {
-			s.Status, s.Outcome, s.Process = adapters.Stopped, adapters.Completed, proc.Identity{}
+			s.Status = adapters.Stopped
+			s.Outcome = adapters.Completed
+			s.Process = proc.Identity{}
 		}
 		roll.Sessions = append(roll.Sessions, s)
 	}

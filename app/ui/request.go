@@ -203,7 +203,8 @@ func (v *requestView) nameKeys() {
 	}
 	if v.ui.scope == needsYou {
 		deny += " (D)"
-		if allow += " (A)"; v.sure {
+		allow += " (A)"
+		if v.sure {
 			allow = "Yes, allow it once (Y)"
 		}
 	}

@@ -134,6 +134,8 @@ func (r *resumeSheet) run(f launchForm) {
 // canResumeThere reports whether the window can resume a session of another machine.
 func (u *UI) canResumeThere(s *app.Session) bool {
 	there := *s // as Rollcall on that machine lists it
-	there.Machine, there.Remote, there.ID = "", "", s.IDThere()
+	there.Machine = ""
+	there.Remote = ""
+	there.ID = s.IDThere()
 	return u.options.Machines != nil && s.Stale == nil && s.Remote == s.Machine && s.Container == "" && launch.CheckResume(&there) == nil
 }

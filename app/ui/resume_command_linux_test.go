@@ -17,7 +17,11 @@ func TestCopyResumeCommand(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must.Do(t, err)
 	of := func(agent adapters.Name) func(*adapters.Session) {
-		return func(s *adapters.Session) { s.Agent, s.CWD, s.Files = agent, dir, []string{"/h/x_0123.jsonl"} }
+		return func(s *adapters.Session) {
+			s.Agent = agent
+			s.CWD = dir
+			s.Files = []string{"/h/x_0123.jsonl"}
+		}
 	}
 	w := openWith(t, &fakeCore{snapshot: snapshotOf(session("019a", adapters.Stopped, of(agentname.Pi)), session("0123abcd-1", adapters.Stopped, of(agentname.PiRust)))},
 		Options{Agents: []adapters.Adapter{&fakeAgent{name: agentname.Pi, program: "legacy-pi"}, &fakeAgent{name: agentname.PiRust, program: "pi"}}})

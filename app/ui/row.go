@@ -196,7 +196,10 @@ func (v *rowView) set(r row, w rowText, selected, focused bool) {
 	if v.row == r && v.text == w && v.selected == selected && v.focused == focused {
 		return
 	}
-	v.row, v.text, v.selected, v.focused = r, w, selected, focused
+	v.row = r
+	v.text = w
+	v.selected = selected
+	v.focused = focused
 	size := theme.SizeNameText
 	if r.kind != sessionRow {
 		size = widgets.SizeSmall
@@ -207,10 +210,13 @@ func (v *rowView) set(r row, w rowText, selected, focused bool) {
 	v.second.Set(w.second, cmp.Or(w.secondColor, widgets.ColorMuted))
 	v.usage.Set(w.usage, widgets.ColorMuted)
 	v.right.Set(w.right, widgets.ColorMuted)
-	if v.icon.Hidden = w.icon == nil; !v.icon.Hidden {
+	v.icon.Hidden = w.icon == nil
+	if !v.icon.Hidden {
 		widgets.SetImage(v.icon, w.icon)
 	}
-	v.back.Hidden, v.bar.Hidden, v.rule.Hidden = !selected, !selected || !focused, r.kind != headerRow
+	v.back.Hidden = !selected
+	v.bar.Hidden = !selected || !focused
+	v.rule.Hidden = r.kind != headerRow
 	v.Refresh()
 }
 
@@ -249,7 +255,8 @@ func (v *rowView) layOut(_ []fyne.CanvasObject, size fyne.Size) {
 
 // layOutSecond divides the second line between what happens and, in a wide row, the model and its usage.
 func (v *rowView) layOutSecond(left, right float32, wide bool) {
-	if v.usage.Hidden = !wide || v.text.usage == ""; !v.usage.Hidden {
+	v.usage.Hidden = !wide || v.text.usage == ""
+	if !v.usage.Hidden {
 		begin := right - v.usage.MinSize().Width
 		place(v.usage, begin, right, secondTop+1)
 		right = begin - 2*rowGap

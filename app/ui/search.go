@@ -77,7 +77,9 @@ func (p *searchPage) start() {
 		p.list.UnselectAll()
 		p.list.ScrollToTop()
 	}
-	p.terms, p.result, p.selected = terms, &searchResult{terms: terms}, -1
+	p.terms = terms
+	p.result = &searchResult{terms: terms}
+	p.selected = -1
 	p.hit.leave()
 	if strings.TrimSpace(terms.text) != "" {
 		p.stop = startSearch(p.ui.ctx, p.ui.core, p.ui.post, p.ui.now, terms, p.take)

@@ -35,7 +35,8 @@ func (t *searchTerms) query(now time.Time) (q app.SearchQuery, err error) {
 	if t.regex {
 		compile = textmatch.Regexp
 	}
-	if q.Pattern, err = compile(t.text); err != nil {
+	q.Pattern, err = compile(t.text)
+	if err != nil {
 		return q, err
 	}
 	if t.days > 0 {

@@ -37,7 +37,9 @@ type searchCore struct {
 func (c *searchCore) Search(ctx context.Context, q app.SearchQuery, found func(app.SearchHit) bool, progress func(app.SearchReport)) (app.SearchReport, error) {
 	c.mu.Lock()
 	c.queries = append(c.queries, q)
-	hits, report, hold := c.hits, c.report, c.hold
+	hits := c.hits
+	report := c.report
+	hold := c.hold
 	c.mu.Unlock()
 	for _, h := range hits {
 		if !found(h) {

@@ -97,7 +97,8 @@ func (p *sessionsPage) apply(v *view) {
 	problem := problemSummary(v.snapshot)
 	p.details.Hidden, p.dismiss.Hidden = problem == "", p.notice == ""
 	moved := p.problem.Set(strings.TrimSpace(p.warning + "\n" + p.notice + "\n" + problem))
-	if moved = p.showCounts() || moved; moved {
+	moved = p.showCounts() || moved
+	if moved {
 		p.left.Refresh()
 	}
 	p.showPhase()
@@ -158,7 +159,10 @@ func match(v *view, id string) (key, bool) {
 // reveal selects a session and makes its row visible: it clears the filter, ignores the session's age, and unfolds its
 // parents.
 func (p *sessionsPage) reveal(k key) {
-	p.selected, p.onMore, p.chosen, p.scroll = k, false, true, true
+	p.selected = k
+	p.onMore = false
+	p.chosen = true
+	p.scroll = true
 	p.ui.open(pageSessions)
 	if _, ok := p.view.at[k]; !ok {
 		p.ui.showAllGroups()
@@ -243,7 +247,8 @@ func (p *sessionsPage) selectedRow() (at int, ok bool) {
 		at = slices.IndexFunc(p.view.rows, func(r row) bool { return r.key == p.selected && r.ref == p.ref })
 		return at, at >= 0
 	}
-	if at, ok = p.view.at[p.selected]; ok && p.onMore {
+	at, ok = p.view.at[p.selected]
+	if ok && p.onMore {
 		at, ok = p.view.more[p.selected]
 	}
 	return at, ok
@@ -254,8 +259,12 @@ func (p *sessionsPage) selectRow(r row) {
 	if r.key != p.selected || r.ref != p.ref {
 		p.showResult("", "", "")
 	}
-	p.chosen, p.wanted, p.asks = true, "", ""
-	p.selected, p.ref, p.onMore = r.key, r.ref, r.kind == moreRow
+	p.chosen = true
+	p.wanted = ""
+	p.asks = ""
+	p.selected = r.key
+	p.ref = r.ref
+	p.onMore = r.kind == moreRow
 	p.place, _ = p.selectedRow()
 	p.showSelected()
 }

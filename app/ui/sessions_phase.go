@@ -38,7 +38,9 @@ func (p *sessionsPage) button(text string, tapped func()) fyne.CanvasObject {
 
 // instead returns the message in place of the list, and whether it fills the page; nil: the list is shown.
 func (p *sessionsPage) instead() (m *widgets.Message, fills bool) {
-	v, snap, asking := p.view, p.view.snapshot, p.ui.scope == needsYou
+	v := p.view
+	snap := p.view.snapshot
+	asking := p.ui.scope == needsYou
 	all := []fyne.CanvasObject{p.button("Show all sessions", func() { p.ui.showScope(allGroups) })}
 	filtered := len(snap.Sessions())
 	if asking {

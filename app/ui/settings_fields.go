@@ -138,7 +138,8 @@ func (p *settingsPage) notifications() []fyne.CanvasObject {
 // nonEmptyLines returns the lines of a text without leading and trailing white space. It leaves out empty ones.
 func nonEmptyLines(text string) (lines []string) {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
+		line = strings.TrimSpace(line)
+		if line != "" {
 			lines = append(lines, line)
 		}
 	}

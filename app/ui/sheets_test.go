@@ -62,7 +62,9 @@ func TestSheetIsCentred(t *testing.T) {
 	f.Open(f.NewEntry(""))
 	for _, text := range []string{"no room", strings.Repeat("no room. ", 100)} {
 		f.ShowProblem(text)
-		at, size, all := f.Popup.Position(), f.Popup.Size(), w.win.Canvas().Size()
+		at := f.Popup.Position()
+		size := f.Popup.Size()
+		all := w.win.Canvas().Size()
 		if right, below := all.Width-at.X-size.Width, all.Height-at.Y-size.Height; max(at.X-right, right-at.X, at.Y-below, below-at.Y) > 1 {
 			t.Errorf("a sheet of %v is at %v in a window of %v", size, at, all)
 		}

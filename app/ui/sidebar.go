@@ -159,7 +159,10 @@ func (u *UI) showScope(g scope) {
 func (u *UI) setScope(g scope) {
 	if u.scope != g {
 		u.scope = g
-		u.sessions.chosen, u.sessions.settled, u.sessions.scroll, u.sessions.place = false, false, true, 0
+		u.sessions.chosen = false
+		u.sessions.settled = false
+		u.sessions.scroll = true
+		u.sessions.place = 0
 		if g == needsYou {
 			g = allGroups // the requests are listed from the agents' answers, not by a status
 		}

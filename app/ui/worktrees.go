@@ -37,7 +37,8 @@ func (u *UI) showWorktrees(dir, group string) {
 }
 
 func (u *UI) planWorktrees(ctx context.Context, dir, group string) (w worktreePlans, err error) {
-	if w.repo, err = worktree.Open(ctx, dir); err != nil {
+	w.repo, err = worktree.Open(ctx, dir)
+	if err != nil {
 		return w, err
 	}
 	if l := u.options.Launches; l != nil {
@@ -128,7 +129,8 @@ func (u *UI) compare(s *widgets.Sheet, dir, group string) {
 		if err != nil {
 			return c, err
 		}
-		if c.Comparison, err = repo.Compare(ctx, group); err == nil && len(c.Tries) == 0 {
+		c.Comparison, err = repo.Compare(ctx, group)
+		if err == nil && len(c.Tries) == 0 {
 			err = errNoWorktree
 		}
 		c.snapshot = u.core.Refresh(ctx)

@@ -37,7 +37,9 @@ func step(at string, tokens int64, turns int) adapters.Usage {
 
 func sessionOf(steps ...adapters.Usage) app.Session {
 	var s app.Session
-	s.ID, s.Agent, s.Model = "one", agentname.Codex, "m"
+	s.ID = "one"
+	s.Agent = agentname.Codex
+	s.Model = "m"
 	s.Tokens, s.Usage = &adapters.Tokens{}, steps
 	for _, u := range steps {
 		s.Tokens.Add(u.Tokens)
@@ -129,7 +131,8 @@ func TestUntimed(t *testing.T) {
 	if r := table.Rows[0]; r.Key != "2026-11-03" || r.Sessions != 2 || r.Unknown != 1 || r.Tokens.Input != 10 || r.CostUSD != 2 || r.Costed != 1 || r.Turns != 0 {
 		t.Errorf("%+v", r)
 	}
-	if table = Of(list, Query{By: ByDay, Since: time.Date(2026, 11, 4, 0, 0, 0, 0, time.UTC)}); table.Total.Sessions != 0 || table.Untimed != 0 {
+	table = Of(list, Query{By: ByDay, Since: time.Date(2026, 11, 4, 0, 0, 0, 0, time.UTC)})
+	if table.Total.Sessions != 0 || table.Untimed != 0 {
 		t.Errorf("%+v", table)
 	}
 }
@@ -179,11 +182,16 @@ func TestRowsAddUp(t *testing.T) {
 func TestPlacesOfASession(t *testing.T) {
 	at := func(model, cwd, branch string, tokens int64) adapters.Usage {
 		u := step("2026-10-20T10:00:00Z", tokens, 1)
-		u.Model, u.CWD, u.Branch, u.Answers = model, cwd, branch, 1
+		u.Model = model
+		u.CWD = cwd
+		u.Branch = branch
+		u.Answers = 1
 		return u
 	}
 	s := sessionOf(at("opus", "/a", "main", 1e6), at("haiku", "/b", adapters.NoBranch, 2e6), at("", "", "", 4e6))
-	s.Model, s.CWD, s.Branch = "haiku", "/b", "x"
+	s.Model = "haiku"
+	s.CWD = "/b"
+	s.Branch = "x"
 	prices := map[string]settings.Price{"opus": {Input: 10}, "haiku": {Input: 1}}
 	for by, want := range map[By]map[string][3]float64{ // tokens, turns, cost
 		ByModel: {"opus": {1e6, 1, 10}, "haiku": {6e6, 2, 6}}, ByProject: {"/a": {1e6, 1, 10}, "/b": {6e6, 2, 6}}, ByBranch: {"main": {1e6, 1, 10}, "": {2e6, 1, 2}, "x": {4e6, 1, 4}},
@@ -205,7 +213,9 @@ func TestPlacesOfASession(t *testing.T) {
 func TestReasoning(t *testing.T) {
 	for agent, want := range map[adapters.Name]int64{agentname.Codex: 150, agentname.Gemini: 170, agentname.OpenCode: 170} {
 		u := step("2026-10-20T10:00:00Z", 100, 1)
-		u.Tokens.Output, u.Tokens.Reasoning, u.Model = 50, 20, "m"
+		u.Tokens.Output = 50
+		u.Tokens.Reasoning = 20
+		u.Model = "m"
 		s := sessionOf(u)
 		s.Agent = agent
 		r := Of([]app.Session{s}, Query{By: ByAgent, Prices: map[string]settings.Price{"m": {Input: 1e6, Output: 1e6}}}).Rows[0]

@@ -31,7 +31,10 @@ func newAskingAgent(c *core) *askingAgent {
 		r := &adapters.Request{Agent: agentname.ClaudeCode, Session: id, ID: id, Kind: adapters.AsksCommand, Text: text, Folder: "/home/dev/projects/shop",
 			AskedAt: time.Now().Add(-time.Duration(9-i) * time.Minute), CanAllow: true, CanDeny: true, CanExplain: true, Where: "the agent"}
 		if text == "" {
-			r.Kind, r.Text, r.CanAllow, r.CanDeny = adapters.AsksQuestion, "Which region shall the bucket be in?", false, false
+			r.Kind = adapters.AsksQuestion
+			r.Text = "Which region shall the bucket be in?"
+			r.CanAllow = false
+			r.CanDeny = false
 			r.Questions = []adapters.Question{{Text: r.Text, FreeText: true, Options: []adapters.Option{{Label: "eu-central-1"}, {Label: "us-east-1", Says: "cheaper"}}}}
 		}
 		a.asks[id] = r
@@ -90,7 +93,9 @@ func (a *askingAgent) snapshot() *app.Snapshot {
 		x := adapters.Session{ID: id, Agent: agentname.ClaudeCode, Status: adapters.Working, CWD: "/home/dev/projects/shop", Title: "Deploy part " + fmt.Sprint(i),
 			Evidence: "made up", LastActivityAt: time.Now().Add(-time.Minute)}
 		if r := a.asks[id]; r != nil { // the times sort it alike before and after its request is read
-			x.Status, x.WaitingFor, x.LastActivityAt = adapters.Waiting, adapters.ForPermission, r.AskedAt
+			x.Status = adapters.Waiting
+			x.WaitingFor = adapters.ForPermission
+			x.LastActivityAt = r.AskedAt
 		}
 		s.Own = append(s.Own, app.Session{Session: x})
 	}

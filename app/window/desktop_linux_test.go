@@ -74,7 +74,8 @@ func (d *screen) open(env ...string) *process {
 		d.t.Fatal(err)
 	}
 	p.cmd.Stderr = &p.stderr
-	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+	p.stdin, err = p.cmd.StdinPipe()
+	if err != nil {
 		d.t.Fatal(err)
 	}
 	if err := p.cmd.Start(); err != nil {

@@ -53,7 +53,8 @@ func watchScheme(ctx context.Context) <-chan bool {
 		if err == nil {
 			defer func() { _ = conn.Close() }()
 			limit := time.AfterFunc(portalLimit, func() { _ = conn.Close() })
-			if err = conn.Auth(nil); err == nil {
+			err = conn.Auth(nil)
+			if err == nil {
 				err = conn.Hello()
 			}
 			limit.Stop()

@@ -91,7 +91,9 @@ func (a *walkAgent) Discover(_ context.Context, q adapters.Query) (adapters.Roll
 	s := adapters.Session{ID: "walked", Agent: a.Name(), Status: adapters.Working, Process: a.process, CWD: "/home/dev/projects/shop", Title: "Deploy the shop",
 		Evidence: "its process", LastActivityAt: now}
 	if !a.table.Alive(a.process) {
-		s.Status, s.Outcome, s.Process = adapters.Stopped, adapters.Completed, proc.Identity{}
+		s.Status = adapters.Stopped
+		s.Outcome = adapters.Completed
+		s.Process = proc.Identity{}
 	}
 	if q.Usage {
 		s.Tokens = &adapters.Tokens{Input: 12_000, Output: 3_000}

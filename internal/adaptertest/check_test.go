@@ -138,7 +138,8 @@ func TestTree(t *testing.T) {
 		if want == "" && changes != nil {
 			t.Errorf("nothing was changed, yet %q", changes)
 		}
-		if want = strings.TrimSpace(want); want != "" && !slices.ContainsFunc(changes, func(c string) bool { return strings.HasPrefix(c, want) }) {
+		want = strings.TrimSpace(want)
+		if want != "" && !slices.ContainsFunc(changes, func(c string) bool { return strings.HasPrefix(c, want) }) {
 			t.Errorf("%s: found %q", want, changes)
 		}
 	}

@@ -143,7 +143,9 @@ func reused(c *check) {
 			return scene.Spec{Comm: "bash", Exe: "/bin/bash", CWD: "/", Args: []string{"bash"}}
 		},
 		"another program, same cwd": func(s scene.Spec) scene.Spec {
-			s.Comm, s.Exe, s.Args = "vim", "/usr/bin/vim", []string{"vim"}
+			s.Comm = "vim"
+			s.Exe = "/usr/bin/vim"
+			s.Args = []string{"vim"}
 			return s
 		},
 		"the same program elsewhere": func(s scene.Spec) scene.Spec {

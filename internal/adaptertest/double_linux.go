@@ -28,7 +28,9 @@ type Changes struct {
 // a second later.
 func (r *Recording) Double(t testing.TB, pid int, change Changes) (double int) {
 	t.Helper()
-	tree, from, to := tree{t}, filepath.Join(r.ProcRoot, strconv.Itoa(pid)), filepath.Join(r.ProcRoot, strconv.Itoa(doublePID))
+	tree := tree{t}
+	from := filepath.Join(r.ProcRoot, strconv.Itoa(pid))
+	to := filepath.Join(r.ProcRoot, strconv.Itoa(doublePID))
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(from, name))
 		must.Do(t, err)

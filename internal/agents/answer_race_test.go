@@ -107,7 +107,8 @@ func (x *racer) alone(n int) string {
 	code, said := x.s.answer(r, "--allow")
 	err := poll(5*time.Second, func() bool { return exists(file) })
 	info, failed := os.Stat(file)
-	if err = errors.Join(err, failed); err != nil || code != 0 && code != 14 { // a busy machine confirms late
+	err = errors.Join(err, failed)
+	if err != nil || code != 0 && code != 14 { // a busy machine confirms late
 		x.s.t.Errorf("%s was not made: %v; the answer: %d %s", file, err, code, said)
 		return "not allowed"
 	}

@@ -43,7 +43,8 @@ func (s *Sandbox) StartGateway(r Release) *Gateway {
 	var last error
 	err := poll(180*time.Second, func() bool {
 		var client *gatewayClient
-		if client, last = g.dial(s.t.Context()); last != nil {
+		client, last = g.dial(s.t.Context())
+		if last != nil {
 			time.Sleep(200 * time.Millisecond)
 			return false
 		}

@@ -280,7 +280,8 @@ func (l *Launcher) Own(id string) (Launched, Process) {
 	var list []Launched
 	var agent Process
 	err := poll(20*time.Second, func() bool {
-		if list = l.Launched(id); len(list) != 1 || list[0].Status != "working" || list[0].ID == id {
+		list = l.Launched(id)
+		if len(list) != 1 || list[0].Status != "working" || list[0].ID == id {
 			return false
 		}
 		var running bool

@@ -143,7 +143,9 @@ func TestMachines(t *testing.T) {
 	sshtest.Require(t)
 	c := sshtest.NewClient(t, t.Setenv)
 	here := &userHere{NewSandbox(t), t}
-	devbox, server, lab := newRemote(t, c, "devbox"), newRemote(t, c, "server"), newRemote(t, c, "lab")
+	devbox := newRemote(t, c, "devbox")
+	server := newRemote(t, c, "server")
+	lab := newRemote(t, c, "lab")
 	wire := sshtest.NewWire(t, server.Port)
 	c.Add("devbox", devbox.Port, devbox.Key)
 	c.Add("server", wire.Port, server.Key)
@@ -223,7 +225,8 @@ func TestMachines(t *testing.T) {
 	tr.Shows("⚠ devbox: connection refused: no ssh server listens on devbox")
 	tr.Shows("proj · devbox · Claude Code")
 	tr.Shows("◐", "proj · server · Codex")
-	if _, errs = here.list(); !strings.Contains(errs, "devbox: connection refused: no ssh server listens on devbox") || !strings.Contains(errs, "server: no complete answer in 5 s") {
+	_, errs = here.list()
+	if !strings.Contains(errs, "devbox: connection refused: no ssh server listens on devbox") || !strings.Contains(errs, "server: no complete answer in 5 s") {
 		t.Errorf("list says:\n%s", errs)
 	}
 	tr.quiet(before+2, "of machines that are lost, not ended")

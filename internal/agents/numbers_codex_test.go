@@ -135,7 +135,8 @@ func codexNumbers() numbered {
 			s := serveCodex(w, c)
 			defer s.end()
 			r := s.call("thread/start", map[string]any{"cwd": c.folder, "model": c.model})
-			if c.id = threadIn(r); c.id == "" {
+			c.id = threadIn(r)
+			if c.id == "" {
 				w.last = fmt.Sprint(r)
 				return nil
 			}

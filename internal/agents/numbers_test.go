@@ -181,7 +181,8 @@ func (w *walk) step(n int) {
 		a = w.acts[w.rng.IntN(len(w.acts))]
 	}
 	before := len(w.Server.Requests())
-	if c = a.do(w); c == nil {
+	c = a.do(w)
+	if c == nil {
 		return
 	}
 	if !slices.ContainsFunc(w.talks, func(o *talk) bool { return o.id == c.id }) {

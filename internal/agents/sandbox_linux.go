@@ -53,7 +53,8 @@ func NewSandbox(t *testing.T) *Sandbox {
 	s := &Sandbox{t: t, dir: dir, Home: filepath.Join(dir, "home"), cache: os.Getenv(cacheKey), began: time.Now()}
 	s.Project = filepath.Join(s.Home, "proj")
 	t.Cleanup(s.close)
-	if s.Server, err = modelserver.Start("127.0.0.1:0"); err != nil {
+	s.Server, err = modelserver.Start("127.0.0.1:0")
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range []error{s.makeProject(s.Project), s.seedClaude(), s.seedCodex(), s.seedOpenCode(), s.seedPi(), s.seedCopilot(), s.seedCline(), s.seedGemini(),

@@ -228,7 +228,8 @@ func (t *Terminal) Prompt(prompt string) time.Time {
 	pressed := time.Now()
 	var asked time.Time
 	err := poll(60*time.Second, func() bool {
-		if asked = t.s.asked(prompt); !asked.IsZero() {
+		asked = t.s.asked(prompt)
+		if !asked.IsZero() {
 			return true
 		}
 		// On a busy machine a second Enter could come when the agent has asked already, and answer its question.

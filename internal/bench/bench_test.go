@@ -35,7 +35,9 @@ func TestCompare(t *testing.T) {
 		"not measured":   {figure{Missing: "no cache"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.now.N, c.now.Row, c.now.Name = 1000, "all", "all"
+			c.now.N = 1000
+			c.now.Row = "all"
+			c.now.Name = "all"
 			var out bytes.Buffer
 			err := compare(&out, &figures{Rows: []figure{was, {N: 100, Row: "all"}}}, &figures{Rows: []figure{c.now, {N: 1000, Row: "new"}}})
 			if (err != nil) != (c.worse != nil || c.now.Missing != "") {

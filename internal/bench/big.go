@@ -45,7 +45,8 @@ func writeBig(dir string, size int64) error {
 		written += int64(a + b)
 		for first := true; first || long > 0 && written > size/2; first = false {
 			c, err := w.Write(result)
-			if written += int64(c); err != nil {
+			written += int64(c)
+			if err != nil {
 				return err
 			}
 			if written > size/2 {

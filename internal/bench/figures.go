@@ -55,7 +55,10 @@ func (f *figures) merge(o *figures) {
 	if len(o.Rows) == 0 {
 		return
 	}
-	f.Machine, f.Version, f.Date, f.Note = o.Machine, o.Version, o.Date, o.Note
+	f.Machine = o.Machine
+	f.Version = o.Version
+	f.Date = o.Date
+	f.Note = o.Note
 	for _, row := range o.Rows {
 		if i := f.index(&row); i >= 0 {
 			f.Rows[i] = row

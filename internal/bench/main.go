@@ -101,7 +101,8 @@ func run(ctx context.Context, o *options) error {
 	now := &figures{Machine: machine(), Version: o.version, Note: o.note, Date: time.Now().UTC().Format(time.DateOnly)}
 	var failed error
 	for _, n := range o.sizes {
-		if failed = measureSize(ctx, o, n, now); failed != nil {
+		failed = measureSize(ctx, o, n, now)
+		if failed != nil {
 			break
 		}
 	}

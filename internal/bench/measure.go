@@ -54,7 +54,10 @@ func (c *command) run(ctx context.Context) (sample, error) {
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var words bytes.Buffer
-	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.Dir = c.env, c.out, &words, c.within
+	cmd.Env = c.env
+	cmd.Stdout = c.out
+	cmd.Stderr = &words
+	cmd.Dir = c.within
 	if c.out == nil {
 		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 		if err != nil {

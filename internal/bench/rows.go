@@ -171,7 +171,8 @@ func (b *bench) checkAnswers(ctx context.Context) error {
 	c := b.program([]string{"list", "--all", "--since", "all", "--json", "--strict"})
 	c.out = f
 	_, err = c.run(ctx)
-	if err = errors.Join(err, f.Close()); err != nil {
+	err = errors.Join(err, f.Close())
+	if err != nil {
 		return err
 	}
 	_, err = b.helper("check", b.corpus, list).run(ctx)
@@ -198,10 +199,12 @@ func (b *bench) measure(ctx context.Context, r *row) error {
 		before = func() error { return os.RemoveAll(b.cacheFolder()) }
 	}
 	c := b.program(args, r.exits...)
-	if f.Warm, err = c.repeat(ctx, b.o.runs, before); err != nil {
+	f.Warm, err = c.repeat(ctx, b.o.runs, before)
+	if err != nil {
 		return err
 	}
-	if f.Floor, err = b.floor(ctx, r.floor, b.o.runs); err != nil {
+	f.Floor, err = b.floor(ctx, r.floor, b.o.runs)
+	if err != nil {
 		return err
 	}
 	if r.cold {
@@ -235,7 +238,8 @@ func (b *bench) cold(ctx context.Context, c *command, r *row, f *figure, before 
 			}
 		}
 		var err error
-		if *m.to, err = m.c.run(ctx); err != nil {
+		*m.to, err = m.c.run(ctx)
+		if err != nil {
 			return err
 		}
 	}

@@ -109,7 +109,8 @@ func mustAnswer(b *testing.B, snap *app.Snapshot) {
 	b.Helper()
 	sum := 0
 	for _, h := range snap.Adapters {
-		if sum += h.Sessions; h.State == app.Failed {
+		sum += h.Sessions
+		if h.State == app.Failed {
 			b.Fatal(fmt.Sprint(h.Name, h.Problems))
 		}
 	}

@@ -126,7 +126,8 @@ func (d *databaseChanges) changeRows() string {
 	case 5:
 		var left int
 		d.must(d.db.QueryRowContext(context.Background(), "SELECT count(*) FROM session").Scan(&left))
-		if what = "leave, since few sessions are left"; left > 8 && d.rng.IntN(10) == 0 {
+		what = "leave, since few sessions are left"
+		if left > 8 && d.rng.IntN(10) == 0 {
 			what = "delete the session"
 			d.exec("DELETE FROM session WHERE id = ?", id)
 		}

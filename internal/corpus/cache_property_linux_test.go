@@ -299,7 +299,8 @@ func (c *cacheCheck) otherDigits(text []byte) []byte {
 func (c *cacheCheck) ask() {
 	q := adapters.Query{Totals: c.rng.IntN(3) > 0, Once: c.rng.IntN(3) > 0, Usage: c.rng.IntN(3) == 0}
 	q.Totals = q.Totals || q.Usage
-	if c.whole = c.edited || c.rng.IntN(4) > 0; !c.whole {
+	c.whole = c.edited || c.rng.IntN(4) > 0
+	if !c.whole {
 		q.Since = time.Now().Add(-time.Duration(c.rng.IntN(60*24)) * time.Hour)
 	}
 	// Both answers are given at the same time of day, since evidence has the age of what is young.

@@ -17,7 +17,9 @@ func (w *writer) claude(s *session) error {
 		s.Title = fmt.Sprintf("Green build %d", s.index)
 	}
 	if s.live && s.index%4 == 2 {
-		s.Status, s.WaitingFor, s.Outcome = adapters.Waiting, adapters.ForPermission, ""
+		s.Status = adapters.Waiting
+		s.WaitingFor = adapters.ForPermission
+		s.Outcome = ""
 	}
 	root := filepath.Join(w.home, ".claude")
 	folder := filepath.Join(root, "projects", strings.ReplaceAll(s.CWD, "/", "-"))

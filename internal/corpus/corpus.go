@@ -130,7 +130,8 @@ func Read(dir string) (Manifest, error) {
 // database is written by one goroutine, in order.
 func (w *writer) writeSessions(truths []Truth) error {
 	var err error
-	if w.store, err = newOpenCodeStore(w); err != nil {
+	w.store, err = newOpenCodeStore(w)
+	if err != nil {
 		return err
 	}
 	w.states = &codexStates{}
@@ -204,7 +205,9 @@ func (w *writer) draw(i int, t *Truth) *session {
 		Branch: []string{"main", "feature/x", "fix/flaky"}[i%3], Prompt: fmt.Sprintf("task %d: make the build green", i),
 		Tokens: &adapters.Tokens{}}
 	if s.live { // in a folder of its own: the only thing that tells some agents' processes apart
-		age, t.CWD, t.PID = time.Duration(i%50+2)*time.Second, fmt.Sprintf("/home/dev/live%d", i), 20000+i
+		age = time.Duration(i%50+2) * time.Second
+		t.CWD = fmt.Sprintf("/home/dev/live%d", i)
+		t.PID = 20000 + i
 		t.Status, t.Outcome = adapters.Working, ""
 		if i%2 == 1 {
 			t.Status, t.Outcome = adapters.Idle, adapters.Completed
@@ -212,7 +215,8 @@ func (w *writer) draw(i int, t *Truth) *session {
 	}
 	s.end = w.Now.Add(-age).Truncate(time.Millisecond)
 	s.start = s.end.Add(-time.Hour)
-	if s.size = int(136e3 * math.Exp(rng.NormFloat64()*1.745) * w.Scale); s.live {
+	s.size = int(136e3 * math.Exp(rng.NormFloat64()*1.745) * w.Scale)
+	if s.live {
 		s.size = min(s.size, 1<<20)
 	}
 	s.size = min(max(s.size, 4096), 55<<20)
@@ -246,7 +250,8 @@ func (s *session) turns(bytesEach int) func(turn int) time.Time {
 
 func (s *session) uuid(v7 time.Time) string {
 	a, b := s.rng.Uint64(), s.rng.Uint64()
-	if a = a&^0xf000 | 0x4000; !v7.IsZero() {
+	a = a&^0xf000 | 0x4000
+	if !v7.IsZero() {
 		a = uint64(v7.UnixMilli())<<16 | 0x7000 | a&0xfff
 	}
 	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", a>>32, a>>16&0xffff, a&0xffff, b>>48&0x3fff|0x8000, b&0xffffffffffff)

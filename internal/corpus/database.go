@@ -37,7 +37,8 @@ func createDatabase(path, schema string) (*database, error) {
 		return nil, err
 	}
 	d := &database{path: path, db: db}
-	if d.conn, err = db.Conn(context.Background()); err != nil {
+	d.conn, err = db.Conn(context.Background())
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	d.exec(schema)

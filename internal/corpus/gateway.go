@@ -65,7 +65,8 @@ func Serve(dir string, man Manifest) (*gatewaytest.Gateway, error) {
 	}
 	g.Set(rows)
 	state := filepath.Join(dir, "home", ".openclaw")
-	if err = g.WriteState(state); err == nil {
+	err = g.WriteState(state)
+	if err == nil {
 		err = gatewaytest.WriteLock(state, gatewaytest.Lock{PID: gatewayPID, StartTime: gatewayTicks, Port: g.Port()})
 	}
 	if err != nil {

@@ -230,7 +230,9 @@ func (c *clineForm) copies(s *history, from []*given) bool {
 }
 
 func (c *clineForm) answer(s *history, g *given) string {
-	g.cwd, g.branch, g.session = "/w/a", "main", s.session
+	g.cwd = "/w/a"
+	g.branch = "main"
+	g.session = s.session
 	c.save(s, append(s.answers[:len(s.answers):len(s.answers)], g))
 	return ""
 }

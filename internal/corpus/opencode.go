@@ -40,7 +40,8 @@ func newOpenCodeStore(w *writer) (*openCodeStore, error) {
 	}
 	st.before = st.before * 49 / 50
 	var err error
-	if st.db, err = createDatabase(filepath.Join(st.dir, "opencode.db"), openCodeSchema); err != nil {
+	st.db, err = createDatabase(filepath.Join(st.dir, "opencode.db"), openCodeSchema)
+	if err != nil {
 		return nil, err
 	}
 	st.project = st.db.prepare("INSERT INTO project (id, worktree, vcs, time_created, time_updated, sandboxes) VALUES (?, ?, 'git', ?, ?, '[]')")
@@ -80,7 +81,9 @@ const openCodeModel = `"providerID":"mock","modelID":"mock-1"`
 
 // openCode writes a session of OpenCode.
 func (w *writer) openCode(s *session) error {
-	s.Agent, s.Model, s.Branch = agentname.OpenCode, "mock/mock-1", ""
+	s.Agent = agentname.OpenCode
+	s.Model = "mock/mock-1"
+	s.Branch = ""
 	c := &chat{session: s, version: "1.18.33", project: fmt.Sprintf("%x", sha1.Sum([]byte(s.CWD)))} //nolint:gosec // as above
 	s.ID = c.id("ses_", s.start, true)
 	c.title = "New session - " + s.start.Format(stamp)
@@ -148,7 +151,9 @@ func (c *chat) converse() {
 // answer adds a step of the model. One that was not finished has no tokens yet.
 func (c *chat) answer(at, ended time.Time, finish, failure string) *chatMessage {
 	m := chatMessage{id: c.id("msg_", at, false), at: at, ended: at}
-	tokens, times, end := `"tokens":{"input":0,"output":0,"reasoning":0,"cache":{"read":0,"write":0}}`, "", ""
+	tokens := `"tokens":{"input":0,"output":0,"reasoning":0,"cache":{"read":0,"write":0}}`
+	times := ""
+	end := ""
 	if !ended.IsZero() {
 		m.ended = ended
 		times = fmt.Sprintf(`,"completed":%d`, ended.UnixMilli())

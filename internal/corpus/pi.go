@@ -13,7 +13,9 @@ import (
 // pi writes a session in the form of Pi 1.5.2, or, a quarter of them, in that of
 // pi_agent_rust: both keep them in one place.
 func (w *writer) pi(s *session) error {
-	s.Agent, s.Model, s.Branch = agentname.Pi, "mock/mock-1", ""
+	s.Agent = agentname.Pi
+	s.Model = "mock/mock-1"
+	s.Branch = ""
 	rust := s.index/10%4 == 3
 	s.ID = s.uuid(s.start)
 	name := s.ID

@@ -103,7 +103,8 @@ func found(t *testing.T, list []adapters.Adapter, needle string, regex, tools bo
 	last := map[adapters.Name]app.SearchHit{} // an agent that lists its conversations late comes later
 	for _, h := range hits {
 		before, more := last[h.Agent]
-		if last[h.Agent] = h; more && h.Changed.After(before.Changed) {
+		last[h.Agent] = h
+		if more && h.Changed.After(before.Changed) {
 			t.Errorf("%q: a hit of %s came after one of %s", needle, h.Changed, before.Changed)
 		}
 	}

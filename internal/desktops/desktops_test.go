@@ -197,7 +197,8 @@ func (p *program) icon() image.Point {
 		defer p.put(p.works)
 		for range 50 {
 			time.Sleep(100 * time.Millisecond) // pixels send no event
-			if place = changed(before, p.image(), p.strip); !place.Empty() {
+			place = changed(before, p.image(), p.strip)
+			if !place.Empty() {
 				break
 			}
 		}

@@ -57,7 +57,8 @@ func (d *Desktop) startBus(ctx context.Context) error {
 		return err
 	}
 	d.address = address
-	if d.bus, err = d.connect(); err != nil {
+	d.bus, err = d.connect()
+	if err != nil {
 		return err
 	}
 	signals := make(chan *dbus.Signal, 100)

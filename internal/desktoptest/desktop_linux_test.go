@@ -120,7 +120,8 @@ func red(t *testing.T, d *desktoptest.Desktop, at image.Point) *image.RGBA {
 	var img *image.RGBA
 	eventually.True(t, "the icon's red", func() (is bool) {
 		var err error
-		if img, err = d.Image(); err != nil {
+		img, err = d.Image()
+		if err != nil {
 			t.Fatal(err)
 		}
 		c := img.RGBAAt(at.X, at.Y)

@@ -28,12 +28,14 @@ func newFolder() (dir string, lock *os.File, err error) {
 			f.Close()
 		}
 	}
-	if dir, err = os.MkdirTemp("", folderPrefix); err != nil {
+	dir, err = os.MkdirTemp("", folderPrefix)
+	if err != nil {
 		return "", nil, err
 	}
 	// It gets its name once it is locked: before, it could be taken for a dead one's.
 	path := filepath.Join(dir, lockName)
-	if lock, err = lockFile(path+"-new", os.O_CREATE); err == nil {
+	lock, err = lockFile(path+"-new", os.O_CREATE)
+	if err == nil {
 		err = os.Rename(path+"-new", path)
 	}
 	if err != nil {

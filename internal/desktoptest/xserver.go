@@ -35,7 +35,8 @@ func (d *Desktop) startX(ctx context.Context) error {
 		return err
 	}
 	d.display = ":" + number
-	if d.x, err = xgb.NewConnDisplay(d.display); err != nil {
+	d.x, err = xgb.NewConnDisplay(d.display)
+	if err != nil {
 		return fmt.Errorf("connect to display %s: %w: %s", d.display, err, p.tail())
 	}
 	if err := xtest.Init(d.x); err != nil {

@@ -94,7 +94,9 @@ func (c *conn) list(raw json.RawMessage) (any, *failure) {
 		"defaults": map[string]any{"modelProvider": "mock", "model": "mock-1", "contextTokens": 128000}}
 	if c.g.opts.MaxProtocol >= 4 {
 		end := p.Offset + len(rows)
-		answer["totalCount"], answer["limitApplied"], answer["hasMore"] = total, p.Limit, end < total
+		answer["totalCount"] = total
+		answer["limitApplied"] = p.Limit
+		answer["hasMore"] = end < total
 		if !c.g.opts.NoOffset {
 			answer["nextOffset"] = nil
 			if end < total {
@@ -249,7 +251,9 @@ func (c *conn) abort(key string) (run string, f *failure) {
 	}
 	run = cmp.Or(s.RunID, "run-"+s.SessionID)
 	c.g.Change(key, func(s *Session) {
-		s.Running, s.Status, s.Aborted = false, "killed", true
+		s.Running = false
+		s.Status = "killed"
+		s.Aborted = true
 		s.EndedAt, s.UpdatedAt = time.Now(), time.Now()
 	})
 	c.g.mu.Lock()

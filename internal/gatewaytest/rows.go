@@ -67,7 +67,10 @@ func (m Message) row() map[string]any {
 	case m.Role == "user":
 		row["content"] = m.Text
 	case m.Role == "toolResult":
-		row["content"], row["toolCallId"], row["toolName"], row["isError"] = text, m.CallID, m.Tool, m.Failed
+		row["content"] = text
+		row["toolCallId"] = m.CallID
+		row["toolName"] = m.Tool
+		row["isError"] = m.Failed
 	case m.Tool != "":
 		row["content"] = []map[string]any{{"type": "toolCall", "id": m.CallID, "name": m.Tool,
 			"arguments": map[string]any{"command": m.Command}}}

@@ -272,7 +272,8 @@ func (t *harness) finish() {
 	t.Logf("the tray at the end: %v; a fresh one: %v; at the beginning: %v", old, fresh, t.first)
 	if old.Goroutines > fresh.Goroutines || old.descriptors > fresh.descriptors {
 		for by, n := range t.stacks() {
-			if stacks[by] -= n; stacks[by] <= 0 {
+			stacks[by] -= n
+			if stacks[by] <= 0 {
 				delete(stacks, by)
 			}
 		}

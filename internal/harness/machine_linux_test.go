@@ -116,7 +116,10 @@ func (m *machine) meet(h hello) {
 	if inErr != nil || outErr != nil {
 		return
 	}
-	p.in, p.out, p.orders, p.answer = in, out, json.NewEncoder(in), json.NewDecoder(out)
+	p.in = in
+	p.out = out
+	p.orders = json.NewEncoder(in)
+	p.answer = json.NewDecoder(out)
 	m.mu.Lock()
 	waiting := m.expected[p.PID]
 	delete(m.expected, p.PID)
@@ -233,7 +236,9 @@ func (m *machine) startHosted(s *scene.Spec) *played {
 	editor := m.start(scene.Spec{Exe: editorProgram, Args: []string{"zed-editor"}, CWD: s.CWD, Env: s.Env})
 	from := editor
 	if s.Exe == scene.CodexProgram {
-		s.Comm, s.Exe, s.Args = "codex-acp", acpProgram, []string{"codex-acp"}
+		s.Comm = "codex-acp"
+		s.Exe = acpProgram
+		s.Args = []string{"codex-acp"}
 	} else {
 		m.order(editor, map[string]any{"Path": scene.NodeProgram, "Run": []string{"node", "/opt/adapter.js"}})
 		from = m.await(m.arrivals)
@@ -254,7 +259,9 @@ func (m *machine) startHosted(s *scene.Spec) *played {
 func (m *machine) hosts(editor *played, pid int, recorded string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.wrappers[pid], m.editors[pid], m.recorded[pid] = editor, true, recorded
+	m.wrappers[pid] = editor
+	m.editors[pid] = true
+	m.recorded[pid] = recorded
 }
 
 // host returns the program in which a process runs; empty: it is none that Rollcall names.

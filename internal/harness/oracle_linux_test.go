@@ -119,7 +119,8 @@ func (t *harness) wrongRow(x *life, r *row) string {
 	want := scene.Truth{}
 	if x != nil {
 		known := false
-		if want, known = t.truth(x); !known || x.Agent == gemini && want.Status == adapters.Idle && got.Outcome == "" {
+		want, known = t.truth(x)
+		if !known || x.Agent == gemini && want.Status == adapters.Idle && got.Outcome == "" {
 			want.Outcome = got.Outcome // Gemini CLI does not record whether it answered or asks for something
 		}
 	}

@@ -31,7 +31,10 @@ func realAgents(w *scene.Environment, box *agents.Sandbox, t *harness) []scene.A
 	list := []*realAgent{claude, codex(), openCode(), pi(), copilotCLI(), clineCLI(), geminiCLI(), qwenCode()}
 	var all []scene.Agent
 	for _, r := range list {
-		r.world, r.box, r.identify, r.witnesses = w, box, t.identify, t.witnesses
+		r.world = w
+		r.box = box
+		r.identify = t.identify
+		r.witnesses = t.witnesses
 		r.signs, _ = screen.Load(r.release.Screen()) // a release without them is known by what was done
 		r.terminals, r.resumed = map[string]*agents.Terminal{}, map[string]bool{}
 		all = append(all, r)

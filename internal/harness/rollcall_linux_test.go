@@ -59,7 +59,10 @@ func (r *rollcall) startTray() {
 	r.t.Helper()
 	r.starts++
 	r.tray = exec.Command(program)
-	r.tray.Env, r.tray.Dir, r.tray.Stdout, r.tray.Stderr = r.env, r.home, r.log, r.log
+	r.tray.Env = r.env
+	r.tray.Dir = r.home
+	r.tray.Stdout = r.log
+	r.tray.Stderr = r.log
 	must.Do(r.t, r.tray.Start())
 	ended := make(chan struct{})
 	r.ended, r.since = ended, time.Now()
@@ -102,7 +105,10 @@ func (r *rollcall) command(args ...string) answer {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	var out, problems bytes.Buffer
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = r.env, r.home, &out, &problems
+	cmd.Env = r.env
+	cmd.Dir = r.home
+	cmd.Stdout = &out
+	cmd.Stderr = &problems
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {

@@ -151,7 +151,8 @@ func (s *script) did(x *life, format string, args ...any) {
 // note writes down what happens, for who looks into a difference.
 func (s *script) note(format string, args ...any) {
 	line := fmt.Sprintf("%s step %d: ", time.Now().Format("15:04:05.000"), s.steps) + fmt.Sprintf(format, args...)
-	if s.diary = append(s.diary, line); os.Getenv("ROLLCALL_HARNESS_KEEP") != "" {
+	s.diary = append(s.diary, line)
+	if os.Getenv("ROLLCALL_HARNESS_KEEP") != "" {
 		fmt.Println(line)
 	}
 	if len(s.diary) > 400 {
@@ -241,7 +242,9 @@ func (t *harness) resume(troop *troop, i int) bool {
 		x.ends.due = x.ends.told
 	}
 	x.Resume("once more")
-	x.began, x.seen, x.hook = time.Now(), false, ""
+	x.began = time.Now()
+	x.seen = false
+	x.hook = ""
 	troop.live = append(troop.live, x)
 	t.script.did(x, "is resumed as process %d", x.Process.PID)
 	return true
@@ -282,7 +285,9 @@ func (t *harness) turn(troop *troop, i int) {
 		s.did(x, "answers")
 	case truth.Status == adapters.Working:
 		if x.Ask() {
-			x.asked, x.told, x.excused = time.Now(), false, false
+			x.asked = time.Now()
+			x.told = false
+			x.excused = false
 			x.waits.may++
 			s.did(x, "asks the user")
 			return
@@ -336,7 +341,9 @@ func (t *harness) end(troop *troop, i int, how func(), what string) {
 	if !x.Remote && (x.hook != "" || t.trayUp && x.seen || longEnough) {
 		x.ends.due++
 	}
-	x.asked, x.told, x.endedAt = time.Time{}, false, time.Now()
+	x.asked = time.Time{}
+	x.told = false
+	x.endedAt = time.Now()
 	if x.Remote || t.deletes(x, what) {
 		t.forgotten = append(t.forgotten, x)
 	} else {

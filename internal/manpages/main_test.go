@@ -23,7 +23,8 @@ func pages(t *testing.T) map[string][]byte {
 	must.Do(t, err)
 	out := map[string][]byte{}
 	for _, e := range entries {
-		if out[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+		out[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -48,7 +48,8 @@ func (e *eventStream) write(event string) {
 	if e.err != nil {
 		return
 	}
-	if _, e.err = io.WriteString(e.w, event); e.err == nil {
+	_, e.err = io.WriteString(e.w, event)
+	if e.err == nil {
 		e.err = http.NewResponseController(e.w).Flush()
 	}
 }

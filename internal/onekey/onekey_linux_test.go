@@ -246,7 +246,9 @@ func (o *oracle) trace(j job, worker int) (events []event, ended bool) {
 	defer cancel()
 	args := append([]string{"-f", "-qq", "-y", "-s", "4096", "-o", log, "-e", "trace=" + traced, "-e", "signal=none"}, shells[j.shell]...)
 	cmd := exec.CommandContext(ctx, "strace", append(args, j.text)...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = folder, environment(j.shell), time.Second
+	cmd.Dir = folder
+	cmd.Env = environment(j.shell)
+	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 	out, _ := cmd.CombinedOutput() // a command may fail

@@ -60,7 +60,9 @@ func has(t *testing.T, prefix, dir string) {
 
 // TestInstallOverRunningProgram: a program that runs, and so has its file open, keeps the old one; a new start is the new version.
 func TestInstallOverRunningProgram(t *testing.T) {
-	prefix, old, latest := t.TempDir(), archive(t, "v0.2.0", 0), archive(t, "v0.3.0", 0)
+	prefix := t.TempDir()
+	old := archive(t, "v0.2.0", 0)
+	latest := archive(t, "v0.3.0", 0)
 	if code, said := install(t, old, prefix); code != 0 {
 		t.Fatal(said)
 	}
@@ -91,7 +93,9 @@ func TestInstallOlder(t *testing.T) {
 		"no release":                  {"v0.10.0", "86cfc6a", nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			prefix, first, second := t.TempDir(), archive(t, tt.has, 0), archive(t, tt.brings, 0)
+			prefix := t.TempDir()
+			first := archive(t, tt.has, 0)
+			second := archive(t, tt.brings, 0)
 			if code, said := install(t, first, prefix); code != 0 {
 				t.Fatal(said)
 			}
@@ -119,7 +123,9 @@ func TestInstallOnDiskThatCannotBeWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			disk := testfs.NewDisk(t)
-			prefix, old, latest := filepath.Join(disk.Path, "home"), archive(t, "v0.2.0", 8192), archive(t, "v0.3.0", 16384)
+			prefix := filepath.Join(disk.Path, "home")
+			old := archive(t, "v0.2.0", 8192)
+			latest := archive(t, "v0.3.0", 16384)
 			if code, said := install(t, old, prefix); code != 0 {
 				t.Fatal(said)
 			}

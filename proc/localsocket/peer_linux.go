@@ -15,7 +15,8 @@ func peer(fd int) (p proc.Process, uid int, err error) {
 	if err != nil {
 		return p, -1, err
 	}
-	if p.PID, uid = int(cred.Pid), int(cred.Uid); p.PID == 0 {
+	p.PID, uid = int(cred.Pid), int(cred.Uid)
+	if p.PID == 0 {
 		return p, uid, fmt.Errorf("%w: a pid namespace that is not visible", proc.ErrForeign)
 	}
 	pidfd, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)

@@ -57,7 +57,10 @@ func (b *BackwardReader) Close() {
 		buf := b.buf
 		backwardBuffers.Put(&buf)
 	}
-	b.buf, b.lo, b.hi, b.base = nil, 0, 0, 0
+	b.buf = nil
+	b.lo = 0
+	b.hi = 0
+	b.base = 0
 }
 
 // Partial reports whether the line that Prev returned last is the file's last one
@@ -208,7 +211,9 @@ func (b *BackwardReader) room(n int) {
 	}
 	if b.buf == nil {
 		if free, _ := backwardBuffers.Get().(*[]byte); free != nil {
-			b.buf, b.lo, b.hi = *free, len(*free), len(*free)
+			b.buf = *free
+			b.lo = len(*free)
+			b.hi = len(*free)
 			b.room(n)
 			return
 		}
@@ -219,7 +224,9 @@ func (b *BackwardReader) room(n int) {
 		to = make([]byte, max(need, 2*len(b.buf), firstChunk))
 	}
 	copy(to[len(to)-have:], b.buf[b.lo:b.hi])
-	b.buf, b.lo, b.hi = to, len(to)-have, len(to)
+	b.buf = to
+	b.lo = len(to) - have
+	b.hi = len(to)
 }
 
 func readFull(r io.ReaderAt, p []byte, off int64) error {

@@ -151,7 +151,8 @@ func TestForwardGoesOn(t *testing.T) {
 		take := func(line []byte, _ int64) error { got = append(got, string(line)); return nil }
 		next, _, err := Forward(t.Context(), strings.NewReader(data[:cut]), 0, 0, take)
 		must.Do(t, err)
-		if _, _, err = Forward(t.Context(), strings.NewReader(data), next, 0, take); err != nil {
+		_, _, err = Forward(t.Context(), strings.NewReader(data), next, 0, take)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if want, _, _ := split(data, 100); !slices.Equal(got, want) {

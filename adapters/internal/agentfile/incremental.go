@@ -111,7 +111,8 @@ func hashEdges(file io.ReaderAt, n, next int64) (first, last uint64, err error) 
 // shorter meanwhile gives io.ErrUnexpectedEOF.
 func (f *File) Finish(file io.ReaderAt, info fs.FileInfo, limit int64) (rest []byte, err error) {
 	f.EdgeLen = min(edgeLen, f.Next)
-	if f.FirstSum, f.LastSum, err = hashEdges(file, f.EdgeLen, f.Next); err != nil {
+	f.FirstSum, f.LastSum, err = hashEdges(file, f.EdgeLen, f.Next)
+	if err != nil {
 		return nil, err
 	}
 	if n := info.Size() - f.Next; n > 0 && n <= limit {

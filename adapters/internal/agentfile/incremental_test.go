@@ -20,7 +20,8 @@ func readTo(t *testing.T, f *File, next int64) bool {
 	must.Do(t, err)
 	f.Begin(file, info)
 	grown := f.HasGrown(file)
-	if f.Next = max(f.Next, next); next > 0 {
+	f.Next = max(f.Next, next)
+	if next > 0 {
 		if _, err := f.Finish(file, info, 0); err != nil {
 			t.Fatal(err)
 		}

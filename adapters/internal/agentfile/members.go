@@ -45,7 +45,8 @@ func walk(b []byte, open, end byte, fn func(key, raw []byte) bool) error {
 				return syntax(i)
 			}
 			key = Text(b[i:after])
-			if i = space(b, after); i >= len(b) || b[i] != ':' {
+			i = space(b, after)
+			if i >= len(b) || b[i] != ':' {
 				return syntax(i)
 			}
 			i = space(b, i+1)
@@ -94,7 +95,8 @@ func (at syntax) Error() string  { return fmt.Sprintf("%v at byte %d", ErrSyntax
 func (syntax) Is(err error) bool { return err == ErrSyntax }
 
 func atEnd(b []byte, i int) error {
-	if i = space(b, i); i != len(b) {
+	i = space(b, i)
+	if i != len(b) {
 		return syntax(i)
 	}
 	return nil
@@ -155,7 +157,8 @@ func nested(b []byte, i int) int {
 		}
 		switch b[i] {
 		case '"':
-			if i = quoted(b, i); i < 0 {
+			i = quoted(b, i)
+			if i < 0 {
 				return -1
 			}
 			continue

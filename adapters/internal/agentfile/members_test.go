@@ -140,7 +140,9 @@ func FuzzTop(f *testing.F) {
 }
 
 func compareValue(t *testing.T, raw []byte, isJSON bool) {
-	text, n, nOK := String(raw), int64(0), false
+	text := String(raw)
+	n := int64(0)
+	nOK := false
 	n, nOK = Int(raw)
 	head, cut := Head(raw, 7)
 	if !utf8.ValidString(text) || !utf8.ValidString(head) || len(head) > 7 {

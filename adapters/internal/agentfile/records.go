@@ -21,7 +21,8 @@ func Records[R any](line []byte, parse func([]byte) (R, error), do func(*R)) (n 
 	parts, torn := objects(line)
 	for _, part := range parts {
 		r, bad := parse(part)
-		if torn = torn || bad != nil; bad == nil {
+		torn = torn || bad != nil
+		if bad == nil {
 			do(&r)
 			n++
 		}
@@ -115,7 +116,8 @@ func firstNames(b []byte) (first, second []byte) {
 	if at < 0 {
 		return nil, nil
 	}
-	if at = value(b, at); at < 0 {
+	at = value(b, at)
+	if at < 0 {
 		return first, nil
 	}
 	second, _ = next(space(b, at))

@@ -138,7 +138,8 @@ func unescape(to, s []byte) []byte {
 		if !ok {
 			continue
 		}
-		if s = s[4:]; utf16.IsSurrogate(r) {
+		s = s[4:]
+		if utf16.IsSurrogate(r) {
 			var n int
 			r, n = pair(r, s)
 			s = s[n:]

@@ -38,7 +38,8 @@ type Own struct {
 func Table(table proc.Lister, home string, own ...Own) proc.Lister {
 	t := &translated{Lister: table, home: home, variables: variables, stores: stores}
 	for _, o := range own {
-		if t.variables = append(slices.Clip(t.variables), o.Variable); o.Store != "" {
+		t.variables = append(slices.Clip(t.variables), o.Variable)
+		if o.Store != "" {
 			t.stores = append(slices.Clip(t.stores), o.Store)
 		}
 	}

@@ -13,7 +13,9 @@ import (
 // The host is the nearest ancestor that is a known program, or the client of an adapter of ACP, unless the agent is in one of its terminals.
 func TestHost(t *testing.T) {
 	zed := scene.Spec{Comm: "zed-editor"}
-	node, shell, agent := scene.Spec{Comm: "node"}, scene.Spec{Comm: "bash", PTS: 4}, scene.Spec{Comm: "claude"}
+	node := scene.Spec{Comm: "node"}
+	shell := scene.Spec{Comm: "bash", PTS: 4}
+	agent := scene.Spec{Comm: "claude"}
 	inTerminal := agent
 	inTerminal.PTS = 4
 	script := func(comm string, args ...string) scene.Spec {

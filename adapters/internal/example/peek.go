@@ -23,7 +23,9 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 		case "answer":
 			m.Role = adapters.FromAgent
 		case "ask":
-			m.Role, m.Tool, m.State = adapters.FromTool, "shell", adapters.ToolRunning
+			m.Role = adapters.FromTool
+			m.Tool = "shell"
+			m.State = adapters.ToolRunning
 		default:
 			return
 		}

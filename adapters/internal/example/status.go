@@ -33,11 +33,15 @@ func (f *file) take(r *record) {
 	f.at = r.At
 	switch r.Type {
 	case "session":
-		f.id, f.cwd, f.started = r.ID, r.CWD, r.At
+		f.id = r.ID
+		f.cwd = r.CWD
+		f.started = r.At
 	case "process":
 		f.process, f.fresh = proc.Identity{PID: r.PID, Start: r.Start}, true
 	case "prompt":
-		f.last, f.fresh, f.turnAt = r.Type, false, r.At
+		f.last = r.Type
+		f.fresh = false
+		f.turnAt = r.At
 		f.prompts = append(f.prompts[:min(1, len(f.prompts))], r.Text)
 	case "answer":
 		f.tokens.Input += r.In
@@ -71,7 +75,10 @@ func (a *Adapter) session(f *file, running map[int]proc.Process) adapters.Sessio
 		s.Process = p.Identity
 		v = f.now(fmt.Sprintf("%s; process %d", record, p.PID))
 	}
-	s.Status, s.WaitingFor, s.Outcome, s.Evidence = v.Status, v.WaitingFor, v.Outcome, v.Evidence
+	s.Status = v.Status
+	s.WaitingFor = v.WaitingFor
+	s.Outcome = v.Outcome
+	s.Evidence = v.Evidence
 	return s
 }
 

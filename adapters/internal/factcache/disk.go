@@ -181,7 +181,8 @@ func (f *file) openView() (v *view, damage error) {
 		damage error
 	}
 	o, err := inFolder(f, false, openLimit, func(left context.Context, dir Folder) (o opened, err error) {
-		if o.view, o.damage = f.viewIn(dir); o.view != nil && left.Err() != nil {
+		o.view, o.damage = f.viewIn(dir)
+		if o.view != nil && left.Err() != nil {
 			_ = o.view.f.Close()
 			o.view = nil
 		}
@@ -243,7 +244,8 @@ func (f *file) saveIn(left context.Context, dir Folder, b *batch) error {
 	if err != nil {
 		return err
 	}
-	if err = cmp.Or(write(tmp, f.format, entries, v), tmp.Close(), left.Err()); err == nil {
+	err = cmp.Or(write(tmp, f.format, entries, v), tmp.Close(), left.Err())
+	if err == nil {
 		err = dir.Rename(name, f.name)
 	}
 	if err != nil {
@@ -304,7 +306,8 @@ func (b *batch) merge(v *view) []entry {
 	})
 	size := headerLen
 	for i := range all {
-		if size += recordLen + int(all[i].length); size > maxFileSize {
+		size += recordLen + int(all[i].length)
+		if size > maxFileSize {
 			all = all[:i]
 			break
 		}

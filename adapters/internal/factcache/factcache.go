@@ -299,7 +299,9 @@ func (f *file) flush(last bool) {
 	isDue := last || f.cache.eager || time.Since(f.saved) >= savePause
 	save := f.saving == nil && !f.gaveUp && isDue && f.isWorth(len(b.added), b.read, b.aged, last)
 	if save {
-		f.saving, f.next, f.saved = &b, batch{}, time.Now()
+		f.saving = &b
+		f.next = batch{}
+		f.saved = time.Now()
 	}
 	f.mu.Unlock()
 	if v != nil {
@@ -314,7 +316,8 @@ func (f *file) flush(last bool) {
 	// The entries are not kept for another try: with a full disk or a folder that is read only,
 	// they would only take memory.
 	f.saving = nil
-	if f.gaveUp = errors.Is(err, bounded.ErrNoAnswer); f.gaveUp {
+	f.gaveUp = errors.Is(err, bounded.ErrNoAnswer)
+	if f.gaveUp {
 		f.next = batch{}
 	}
 	if err != nil && f.cache.log != nil {

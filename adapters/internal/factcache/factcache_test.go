@@ -105,7 +105,8 @@ func TestCodec(t *testing.T) {
 	var got value
 	d := decoder{rest: data}
 	c.read(&d, pointerTo(&got))
-	if v.left = 0; d.err != nil || len(d.rest) > 0 || !reflect.DeepEqual(got, v) {
+	v.left = 0
+	if d.err != nil || len(d.rest) > 0 || !reflect.DeepEqual(got, v) {
 		t.Errorf("%v, %d bytes left\n%+v, want\n%+v", d.err, len(d.rest), got, v)
 	}
 	for n := range len(data) { // cut off at every byte

@@ -57,7 +57,8 @@ func Settle(accounts []*Account) {
 	again := repeated(accounts)
 	owners := map[uint64]owner{}
 	for i, a := range accounts {
-		if a.alone = len(again) == 0 || !a.hasOneOf(again); a.alone {
+		a.alone = len(again) == 0 || !a.hasOneOf(again)
+		if a.alone {
 			continue
 		}
 		a.each(func(e *entry, _ *Ledger) {
@@ -188,7 +189,9 @@ func (a *Account) settle(i int32, owners map[uint64]owner, accounts []*Account) 
 		} else {
 			list = append(list, a.usage(e, in))
 		}
-		last.in, last.step, last.place = in, e.step, e.place
+		last.in = in
+		last.step = e.step
+		last.place = e.place
 	})
 	for _, e := range shared {
 		list = append(list, a.usage(&e.entry, e.in))
@@ -241,7 +244,8 @@ func (a *Account) paidBefore(i int32, owners map[uint64]owner, accounts []*Accou
 				return
 			}
 			model := cmp.Or(in.places[e.place].model, a.Model)
-			if all[model] += e.usd; isRepeated {
+			all[model] += e.usd
+			if isRepeated {
 				paid[model] = max(paid[model], all[model])
 			}
 		})

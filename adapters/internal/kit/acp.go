@@ -254,7 +254,10 @@ func acpAnswer(r *acpRequest, outcome map[string]string) acpMessage {
 
 // AsQuestion makes a request for a permission one for answers to questions. Without questions it can only be denied.
 func AsQuestion(r *adapters.Request, list []adapters.Question) {
-	r.Kind, r.Questions, r.CanAllow, r.Options = adapters.AsksQuestion, list, false, nil
+	r.Kind = adapters.AsksQuestion
+	r.Questions = list
+	r.CanAllow = false
+	r.Options = nil
 	var texts []string
 	for _, q := range list {
 		texts = append(texts, q.Text)
@@ -367,7 +370,8 @@ func addContent(input map[string]json.RawMessage, content []byte) {
 	}
 	if diff, ok := isOneDiff(content); ok && len(input) == 0 {
 		for name, member := range map[string]string{"file_path": "path", "old_string": "oldText", "new_string": "newText"} {
-			if input[name] = agentfile.Get(diff, member); agentfile.Null(input[name]) {
+			input[name] = agentfile.Get(diff, member)
+			if agentfile.Null(input[name]) {
 				input[name] = json.RawMessage(`""`)
 			}
 		}

@@ -108,7 +108,8 @@ func ReadAll[F interface{ chat() *Chat }, T any, P Gatherer[T]](ctx context.Cont
 		c := files[i].chat()
 		facts[i], errs[i] = t.Read(part, c.Path, c.Info, q.Once)
 		if errors.Is(errs[i], ErrForm) {
-			if _, errs[i] = ReadWhole(part, c.Path); errs[i] == nil {
+			_, errs[i] = ReadWhole(part, c.Path)
+			if errs[i] == nil {
 				facts[i], errs[i] = t.Read(part, c.Path, c.Info, q.Once)
 			}
 		}
@@ -116,7 +117,10 @@ func ReadAll[F interface{ chat() *Chat }, T any, P Gatherer[T]](ctx context.Cont
 			errs[i] = adapters.Unrecognised(c.Path, "%w", errs[i])
 		}
 	})
-	known, strange, late, lateIn := 0, "", 0, ""
+	known := 0
+	strange := ""
+	late := 0
+	lateIn := ""
 	for i, f := range files {
 		switch c := f.chat(); {
 		case adapters.IsOutOfTime(errs[i]):

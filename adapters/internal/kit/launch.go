@@ -25,7 +25,9 @@ func (l *Launch) Command(program string, t adapters.Task) (adapters.Command, err
 	answerable := t.Answerable && !t.Terminal
 	switch {
 	case answerable: // the protocol opens the session
-		c.Args, c.Stdin, c.Pipe = []string{"--acp"}, l.Stdin(&t), true
+		c.Args = []string{"--acp"}
+		c.Stdin = l.Stdin(&t)
+		c.Pipe = true
 	case t.Resume != "":
 		c.Args = []string{"--resume=" + t.Resume}
 	default:

@@ -133,17 +133,22 @@ func (l *Ledger) flush() {
 		return
 	}
 	e := l.last
-	if l.begun = false; e.id != 0 {
+	l.begun = false
+	if e.id != 0 {
 		l.ids = binary.LittleEndian.AppendUint64(l.ids, e.id)
 	}
 	l.packed.add(&e)
-	e.id, e.copied, e.final = 0, false, false
+	e.id = 0
+	e.copied = false
+	e.final = false
 	switch {
 	case l.sum == (entry{}):
 		l.sum = e
 	case l.sum.step == e.step && l.sum.place == e.place:
 		l.sum.tokens.Add(e.tokens)
-		l.sum.usd, l.sum.turns, l.sum.answers = l.sum.usd+e.usd, l.sum.turns+e.turns, l.sum.answers+e.answers
+		l.sum.usd = l.sum.usd + e.usd
+		l.sum.turns = l.sum.turns + e.turns
+		l.sum.answers = l.sum.answers + e.answers
 	default:
 		l.sums.add(&l.sum)
 		l.sum = e
@@ -248,7 +253,8 @@ func (p *packed) each(ids []byte, places int, do func(e *entry)) {
 		if flags&hasTurns != 0 {
 			e.turns = int(from.varint())
 		}
-		if e.answers = answersIn(e.tokens); flags&isSum != 0 {
+		e.answers = answersIn(e.tokens)
+		if flags&isSum != 0 {
 			e.answers = int(from.varint())
 		}
 	}

@@ -89,7 +89,8 @@ func (p *NodeProcess) readArgs(n *NodeAgent, args []string) {
 		case "--session-id":
 			p.Named = value
 		case "--resume", "-r":
-			if p.Resumes = !Is(value); !p.Resumes {
+			p.Resumes = !Is(value)
+			if !p.Resumes {
 				p.Named = value
 			}
 		case "--approval-mode":
@@ -157,7 +158,8 @@ func (n *NodeAgent) Find(ctx context.Context, r *Roots, b *Base, own string, now
 	rows, known := b.Processes(ctx, r.Answer)
 	list, used := n.processes(b, rows, now), []string(nil)
 	for _, p := range list {
-		if p.Home, p.Known = r.OfProcess(p.Home); p.Known {
+		p.Home, p.Known = r.OfProcess(p.Home)
+		if p.Known {
 			used = append(used, p.Home)
 		}
 	}

@@ -58,7 +58,8 @@ func (r *Roots) Answers(path string) bool {
 	if asked {
 		return answers
 	}
-	if answers = bounded.Answers(path); !answers {
+	answers = bounded.Answers(path)
+	if !answers {
 		r.Answer.Problem(adapters.Unresponsive(path))
 	}
 	if r.answers == nil {

@@ -72,7 +72,10 @@ func (f *Finder) Add(m *adapters.Message) (has bool, err error) {
 	}
 	f.seen[m.Key] = true
 	h := f.Hit
-	h.Key, h.Role, h.Tool, h.At = m.Key, m.Role, m.Tool, m.At
+	h.Key = m.Key
+	h.Role = m.Role
+	h.Tool = m.Tool
+	h.At = m.At
 	h.Part = textmatch.Excerpt(m.Text, start, end, adapters.HitText)
 	h.Before, h.Match, h.After = strings.Clone(h.Before), strings.Clone(h.Match), strings.Clone(h.After)
 	f.FoundErr = f.Found(h)

@@ -99,13 +99,16 @@ func (t *transcript[T, P]) read(ctx context.Context, info fs.FileInfo) (none T, 
 	if !t.loaded {
 		t.loaded = true
 		if known, ok := t.saved.Load(t.Path); ok {
-			t.State, t.facts, t.now = known.state, known.facts, P(&known.facts).Clone()
+			t.State = known.state
+			t.facts = known.facts
+			t.now = P(&known.facts).Clone()
 		}
 	}
 	if t.IsCurrent(info) {
 		return t.now, nil
 	}
-	if err = t.update(ctx); errors.Is(err, io.ErrUnexpectedEOF) { // it is being written again
+	err = t.update(ctx)
+	if errors.Is(err, io.ErrUnexpectedEOF) { // it is being written again
 		t.reset()
 		err = t.update(ctx)
 	}

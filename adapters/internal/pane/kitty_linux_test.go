@@ -62,10 +62,12 @@ func (k *kittyShown) find(line string) (p Pane, screen []string, d *Dialog) {
 	k.t.Helper()
 	eventually.True(k.t, "the text is shown", func() bool {
 		var err error
-		if p, err = Find(k.t.Context(), k.table, k.agent); err != nil {
+		p, err = Find(k.t.Context(), k.table, k.agent)
+		if err != nil {
 			k.t.Fatal(err)
 		}
-		if screen, err = p.Screen(k.t.Context()); err != nil {
+		screen, err = p.Screen(k.t.Context())
+		if err != nil {
 			k.t.Fatal(err)
 		}
 		return strings.Contains(strings.Join(screen, "\n"), line)

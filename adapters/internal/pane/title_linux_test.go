@@ -17,17 +17,21 @@ func TestTitlesTmux(t *testing.T) {
 	if want := (Title{"✋  Action Required (x)", true}); titles[agent] != want || len(titles) != 1 {
 		t.Errorf("%+v, want %+v of the agent alone", titles, want)
 	}
-	if titles = Titles(t.Context(), proc.Open(), "another line", []proc.Identity{agent}); titles[agent].Shows {
+	titles = Titles(t.Context(), proc.Open(), "another line", []proc.Identity{agent})
+	if titles[agent].Shows {
 		t.Errorf("%+v", titles)
 	}
-	if titles = Titles(t.Context(), proc.Open(), "#{C:Answer}", []proc.Identity{agent}); titles[agent].Shows || titles[agent].Text == "" {
+	titles = Titles(t.Context(), proc.Open(), "#{C:Answer}", []proc.Identity{agent})
+	if titles[agent].Shows || titles[agent].Text == "" {
 		t.Errorf("a text with tmux's own signs: %+v", titles)
 	}
-	if titles = Titles(t.Context(), elsewhere{proc.Open()}, "", []proc.Identity{agent}); len(titles) != 0 {
+	titles = Titles(t.Context(), elsewhere{proc.Open()}, "", []proc.Identity{agent})
+	if len(titles) != 0 {
 		t.Errorf("a process in a terminal within the pane has %+v", titles)
 	}
 	stranger := &table{proc.Open(), []string{"TMUX=" + p.socket() + ",1,0", "TMUX_PANE=%0"}}
-	if titles = Titles(t.Context(), stranger, "", []proc.Identity{proc.Self()}); len(titles) != 0 {
+	titles = Titles(t.Context(), stranger, "", []proc.Identity{proc.Self()})
+	if len(titles) != 0 {
 		t.Errorf("a process that only names the pane has %+v", titles)
 	}
 }

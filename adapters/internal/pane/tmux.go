@@ -30,14 +30,16 @@ func findTmux(ctx context.Context, env []string, x proc.Process, ancestors []pro
 		return nil, ErrNoPane
 	}
 	var err error
-	if p.server, err = termclient.Find(ctx, termclient.Tmux, socket, ancestors); err != nil {
+	p.server, err = termclient.Find(ctx, termclient.Tmux, socket, ancestors)
+	if err != nil {
 		return nil, fmt.Errorf("%w that can be used: %w", ErrNoPane, err)
 	}
 	out, err := p.run(ctx, "display-message", "-p", "-t", p.id, "#{pane_pid}")
 	if err != nil {
 		return nil, err
 	}
-	if p.pid, err = strconv.Atoi(strings.TrimSpace(out)); err != nil {
+	p.pid, err = strconv.Atoi(strings.TrimSpace(out))
+	if err != nil {
 		return nil, fmt.Errorf("%w: tmux knows no pane %s", ErrNoPane, p.id)
 	}
 	// The variables of a process alone prove nothing: they are inherited by terminals that tmux opened.

@@ -120,7 +120,8 @@ func TestFormatNotRecognised(t *testing.T) {
 		t.Error(err)
 	}
 	w.check(os.WriteFile(filepath.Join(w.home, ".pi", "agent", "settings.json"), []byte("{"), 0o600))
-	if _, _, err = ask(t, w.store(agentname.Pi), adapters.Query{}); !strings.Contains(err.Error(), "settings.json") {
+	_, _, err = ask(t, w.store(agentname.Pi), adapters.Query{})
+	if !strings.Contains(err.Error(), "settings.json") {
 		t.Error(err)
 	}
 }

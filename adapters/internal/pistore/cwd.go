@@ -50,7 +50,8 @@ func (d *discovery) readWatches() (strayed int) {
 		for _, id := range watched {
 			p.watches[id] = true
 		}
-		if p.watchesElsewhere = len(p.watches) > 0 && !p.watches[headFolder(p.cwd, heads)]; p.watchesElsewhere {
+		p.watchesElsewhere = len(p.watches) > 0 && !p.watches[headFolder(p.cwd, heads)]
+		if p.watchesElsewhere {
 			strayed++
 		}
 	}

@@ -38,7 +38,8 @@ func TestOpenedFromAnotherFolder(t *testing.T) {
 	}
 	w.put(s.prompt(time.Hour+second, "again").answer(time.Hour+2*second, "stop"))
 	for _, a := range []*Store{a, w.store(agentname.Pi)} {
-		if got = w.expect(a, map[string]string{idA: "idle completed", idC: "stopped completed"}); got[idA].Process != p.Identity {
+		got = w.expect(a, map[string]string{idA: "idle completed", idC: "stopped completed"})
+		if got[idA].Process != p.Identity {
 			t.Errorf("%+v", got[idA])
 		}
 	}

@@ -236,7 +236,8 @@ func (d *discovery) read(files []file) (sessions []*session, lost int) {
 			return
 		}
 		s := &session{file: files[i]}
-		if list[i] = s; s.sqlite {
+		list[i] = s
+		if s.sqlite {
 			s.facts, s.readErr = d.readDatabase(&s.file)
 			return
 		}
@@ -250,7 +251,8 @@ func (d *discovery) read(files []file) (sessions []*session, lost int) {
 			continue
 		}
 		lost++
-		if list[i] = nil; files[i].guess() == d.store.name {
+		list[i] = nil
+		if files[i].guess() == d.store.name {
 			d.isLate(files[i].root, 1, 0)
 		}
 	}
@@ -262,7 +264,10 @@ func (d *discovery) read(files []file) (sessions []*session, lost int) {
 // for a file whose header can't be read because a single line is too long.
 func (s *session) nameByFile() {
 	if s.readErr == nil && !s.known && s.longLine != "" && wholeID.MatchString(s.label) {
-		s.id, s.at, s.known, s.unheaded = s.label, s.begun, true, true
+		s.id = s.label
+		s.at = s.begun
+		s.known = true
+		s.unheaded = true
 	}
 }
 

@@ -95,7 +95,8 @@ func answerCommands() {
 			_, err = os.ReadFile(o.Path)
 		default:
 			var f *os.File
-			if f, err = os.OpenFile(o.Path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+			f, err = os.OpenFile(o.Path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			if err == nil {
 				_, err = f.WriteString(o.Text)
 				err = errors.Join(err, f.Close())
 			}

@@ -181,11 +181,16 @@ func (t *turn) answer(r *record) {
 	*t = turn{state: ended, at: r.at}
 	switch {
 	case r.stop == "error":
-		t.state, t.outcome, t.why, t.errors = failed, adapters.Failed, r.text, attempts+1
+		t.state = failed
+		t.outcome = adapters.Failed
+		t.why = r.text
+		t.errors = attempts + 1
 	case r.stop == "aborted":
 		t.outcome, t.why = adapters.Interrupted, r.text
 	case r.calls > 0 || r.stop == "toolUse":
-		t.state, t.calls, t.tool = open, max(r.calls, 1), r.tool
+		t.state = open
+		t.calls = max(r.calls, 1)
+		t.tool = r.tool
 		t.why = "a tool has no result yet"
 		if r.tool != "" {
 			t.why = r.tool + " has no result yet"

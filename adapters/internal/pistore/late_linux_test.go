@@ -19,7 +19,9 @@ func TestTooManySessions(t *testing.T) {
 	p, _ := w.start(agentname.Pi, w.cwd())
 	var ids []string
 	for i := range n {
-		id, at, cwd := fmt.Sprintf("019aa4f0-0000-7000-8000-%012d", i), time.Now().Add(-time.Duration(i)*time.Hour), w.cwd()
+		id := fmt.Sprintf("019aa4f0-0000-7000-8000-%012d", i)
+		at := time.Now().Add(-time.Duration(i) * time.Hour)
+		cwd := w.cwd()
 		if i > 0 {
 			cwd = fmt.Sprintf("/x%d", i%3)
 		}

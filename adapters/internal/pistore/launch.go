@@ -70,7 +70,9 @@ func (s *Store) Command(program string, t adapters.Task) (adapters.Command, erro
 	switch {
 	case t.Terminal:
 	case t.Answerable:
-		c.Args, c.Stdin, c.Pipe = []string{"--mode", "rpc"}, string(promptLine("", t.Prompt, false))+"\n", true
+		c.Args = []string{"--mode", "rpc"}
+		c.Stdin = string(promptLine("", t.Prompt, false)) + "\n"
+		c.Pipe = true
 	default:
 		c.Args, c.Stdin = []string{"-p", "--mode", "json"}, t.Prompt
 	}

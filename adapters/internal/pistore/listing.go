@@ -49,7 +49,9 @@ func (d *discovery) list(root string) {
 	}
 	live := d.liveFolders()
 	var mu sync.Mutex
-	late, folders, unlisted := 0, 0, 0
+	late := 0
+	folders := 0
+	unlisted := 0
 	agentfile.Parallel(len(entries), func(i int) {
 		name := entries[i].Name()
 		found := listing{ctx: ctx}
@@ -71,7 +73,8 @@ func (d *discovery) list(root string) {
 		if isFolder {
 			folders++
 		}
-		if late += found.late; found.unlisted {
+		late += found.late
+		if found.unlisted {
 			unlisted++
 		}
 		d.hasRust = d.hasRust || name == "session-index.sqlite"
@@ -89,7 +92,8 @@ func (d *discovery) list(root string) {
 
 // isLate notes that late of n files below root were not examined or read in time.
 func (d *discovery) isLate(root string, late, n int) {
-	if d.late, d.found = d.late+late, d.found+n; late > 0 {
+	d.late, d.found = d.late+late, d.found+n
+	if late > 0 {
 		d.lateIn = root
 	}
 }
@@ -153,7 +157,8 @@ func (l *listing) add(root, dir, name string) {
 		return
 	}
 	f, err := statFile(root, dir, name)
-	if f.err = err; err != nil {
+	f.err = err
+	if err != nil {
 		l.bad = append(l.bad, f)
 	} else {
 		l.files = append(l.files, f)
@@ -174,7 +179,8 @@ func (d *discovery) take(l *listing) {
 // folder adds the files in a folder.
 func (l *listing) folder(root, dir string) {
 	entries, err := agentfile.Entries(l.ctx, dir)
-	if l.unlisted = adapters.IsOutOfTime(err); err != nil && !l.unlisted && !errors.Is(err, fs.ErrNotExist) {
+	l.unlisted = adapters.IsOutOfTime(err)
+	if err != nil && !l.unlisted && !errors.Is(err, fs.ErrNotExist) {
 		l.problems = []error{adapters.Unreadable(dir, err)}
 	}
 	for _, e := range slices.Backward(entries) { // the names begin with a time
@@ -197,7 +203,8 @@ func statFile(root, dir, name string) (file, error) {
 		f.begun, _ = time.Parse("2006-01-02T15-04-05.999999999", m[1]+"."+m[2])
 	}
 	var err error
-	if f.info, err = os.Stat(f.path); err == nil {
+	f.info, err = os.Stat(f.path)
+	if err == nil {
 		err = agentfile.CheckRegular(f.info)
 	}
 	return f, err

@@ -272,7 +272,9 @@ func TestFolders(t *testing.T) {
 		w.check(os.MkdirAll(dir, 0o755))
 		w.check(os.WriteFile(filepath.Join(dir, "2026-11-21T05-00-00-000Z_"+id+".jsonl"), []byte(s.text()), 0o600))
 	}
-	flat, agent, named := filepath.Join(w.home, "flat"), filepath.Join(w.home, "agent"), filepath.Join(w.home, "named")
+	flat := filepath.Join(w.home, "flat")
+	agent := filepath.Join(w.home, "agent")
+	named := filepath.Join(w.home, "named")
 	put(flat, "by-settings")
 	put(filepath.Join(agent, "sessions", "--x--"), "by-agent-dir")
 	put(named, "by-session-dir")
@@ -282,7 +284,9 @@ func TestFolders(t *testing.T) {
 	w.expect(a, map[string]string{})
 	w.check(os.WriteFile(filepath.Join(w.home, ".pi", "agent", "settings.json"), []byte(`{"sessionDir": "~/flat"}`), 0o600))
 	w.expect(a, map[string]string{"by-settings": "stopped completed"})
-	env["PI_CODING_AGENT_DIR"], env["PI_CODING_AGENT_SESSION_DIR"], env["PI_SESSIONS_DIR"] = agent, "~/named", filepath.Join(w.home, "rust")
+	env["PI_CODING_AGENT_DIR"] = agent
+	env["PI_CODING_AGENT_SESSION_DIR"] = "~/named"
+	env["PI_SESSIONS_DIR"] = filepath.Join(w.home, "rust")
 	w.expect(a, map[string]string{"by-agent-dir": "stopped completed", "by-session-dir": "stopped completed", "by-sessions-dir": "stopped completed"})
 	clear(env)
 	p, _ := w.start(agentname.Pi, "/", "PI_CODING_AGENT_SESSION_DIR="+named)

@@ -84,7 +84,9 @@ type matcher struct {
 
 // assign records that a process has a session, and how that is known.
 func (m *matcher) assign(s *session, p *process, how string) {
-	s.owner, s.how, m.has[p] = p, how, s
+	s.owner = p
+	s.how = how
+	m.has[p] = s
 }
 
 // mayHave reports whether p can have begun a session or found it in its folder.

@@ -162,7 +162,9 @@ func TestGroupsOfStarts(t *testing.T) {
 			for len(begun) > 0 {
 				m.assignGroup(takeGroup(begun))
 			}
-			owned, live, no := 0, 0, 0
+			owned := 0
+			live := 0
+			no := 0
 			for _, s := range all {
 				switch {
 				case s.owner != nil && m.has[s.owner] == s:

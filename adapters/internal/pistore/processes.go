@@ -130,7 +130,8 @@ func (d *discovery) look(row proc.Process) *process {
 	known := d.store.seen[row.Identity]
 	d.store.mu.Unlock()
 	if known == nil || !known.final || known.comm != row.Comm { // the name comes late with a slow start
-		if known = d.inspect(row); known == nil {
+		known = d.inspect(row)
+		if known == nil {
 			known = &process{ignore: true}
 		}
 		known.comm, known.final = row.Comm, d.now.Sub(row.Started) > settled && !known.storeless && known.unresponsive == ""
@@ -193,7 +194,8 @@ func (d *discovery) inspect(row proc.Process) *process {
 	if isNamedPi(row.Comm) && !bounded.Answers(filepath.Dir(exe)) { // it is not known which agent it is
 		return &process{ignore: true, storeless: true}
 	}
-	if p.agent = agentOf(row.Comm, exe, cwd, p.args); p.agent == "" {
+	p.agent = agentOf(row.Comm, exe, cwd, p.args)
+	if p.agent == "" {
 		return nil
 	}
 	env, envErr := d.store.table.Env(row.Identity)

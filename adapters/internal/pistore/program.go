@@ -98,7 +98,8 @@ func (p *process) readArgs(args []string) {
 				p.file = value
 			}
 		case "--session-dir":
-			if p.flagDir = value; p.agent == PiRust && filepath.IsAbs(value) {
+			p.flagDir = value
+			if p.agent == PiRust && filepath.IsAbs(value) {
 				p.namedFolders = append(p.namedFolders, value)
 				p.places = append(p.places, value)
 			}

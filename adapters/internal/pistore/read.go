@@ -143,7 +143,8 @@ func (t *transcript) line(line []byte, offset int64) error {
 	}
 	other := false
 	n, err := agentfile.Records(line, parse, func(r *record) {
-		if other = other || !t.facts.known && (r.kind != headerLine || r.head.id == ""); !other {
+		other = other || !t.facts.known && (r.kind != headerLine || r.head.id == "")
+		if !other {
 			t.facts.apply(r)
 		}
 	})
@@ -172,7 +173,8 @@ func (t *transcript) readEnds(ctx context.Context, f io.ReaderAt, size int64) er
 		}
 		return t.line(line, offset)
 	}, func(*agentfile.LongLine) error { return errEnough })
-	if err = stopped(err); err != nil {
+	err = stopped(err)
+	if err != nil {
 		return err
 	}
 	t.Next = headEnd
@@ -263,11 +265,13 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 			return records, base, next, nil
 		}
 		if b.Partial() {
-			if next = offset; long == nil {
+			next = offset
+			if long == nil {
 				continue
 			}
 		}
-		if first = offset; long != nil {
+		first = offset
+		if long != nil {
 			settled = true // earlier turns are not the last one
 			records = append(records, tailRecord{long: long.Words(size - headEnd)})
 		} else {
@@ -333,7 +337,10 @@ func (t *transcript) load() {
 	}
 	t.loaded = true
 	if known, ok := t.saved.Load(t.Path); ok {
-		t.State, t.facts, t.now, t.whole = known.state, known.facts, known.facts, known.whole
+		t.State = known.state
+		t.facts = known.facts
+		t.now = known.facts
+		t.whole = known.whole
 		t.now.ledger = t.facts.ledger.Clone()
 	}
 }

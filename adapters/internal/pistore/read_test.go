@@ -118,7 +118,9 @@ func TestSequence(t *testing.T) {
 	of := func(id string, at int) *session {
 		return &session{facts: facts{header: header{id: id, at: time.Unix(int64(at), 0)}}}
 	}
-	a, b, c := of("01a20017-4b21-71d5-8be4-87ec4eebd879", 1), of("01a20017-8403-71d5-8be4-87efdbab96e6", 2), of("01a20017-bc41-7370-bc3a-6110f743505f", 3)
+	a := of("01a20017-4b21-71d5-8be4-87ec4eebd879", 1)
+	b := of("01a20017-8403-71d5-8be4-87efdbab96e6", 2)
+	c := of("01a20017-bc41-7370-bc3a-6110f743505f", 3)
 	if !isSameProcess(a, b) || !isSameProcess(b, a) || isSameProcess(a, c) || isSameProcess(b, c) {
 		t.Error("recorded ids of 1.5.2 are not told apart")
 	}

@@ -93,13 +93,15 @@ func (d *discovery) findRoots() {
 	d.settings = defaultSettings()
 	if d.answers(agent) {
 		var err error
-		if d.settings, err = readSettings(filepath.Join(agent, "settings.json")); err != nil && d.store.name == Pi {
+		d.settings, err = readSettings(filepath.Join(agent, "settings.json"))
+		if err != nil && d.store.name == Pi {
 			d.answer.Problem(err)
 		}
 	}
 	d.addRoot(filepath.Join(agent, "sessions"))
 	for _, dir := range []string{d.store.env("PI_CODING_AGENT_SESSION_DIR"), d.store.env("PI_SESSIONS_DIR"), d.settings.SessionDir} {
-		if dir = expandHome(dir, d.store.home); dir != "" {
+		dir = expandHome(dir, d.store.home)
+		if dir != "" {
 			d.addRoot(dir)
 		}
 	}
@@ -158,7 +160,8 @@ func (d *discovery) answers(path string) bool {
 // working directory, or a folder that the settings name, with all sessions directly in it.
 func (d *discovery) addRoot(path string) {
 	d.answer.LookedIn(path)
-	if path = agentproc.RealPath(path); d.answers(path) {
+	path = agentproc.RealPath(path)
+	if d.answers(path) {
 		d.roots = kit.AppendNew(d.roots, path)
 	}
 }

@@ -21,7 +21,8 @@ func (d *discovery) addSessions() {
 		if seen[s.id] || s.writer() != d.store.name || !d.queried(s.id) {
 			continue
 		}
-		if seen[s.id] = true; !s.mayBeLive && kit.IsOver(d.ctx) {
+		seen[s.id] = true
+		if !s.mayBeLive && kit.IsOver(d.ctx) {
 			d.isLate(s.root, 1, 0)
 			continue
 		}
@@ -59,7 +60,8 @@ func (d *discovery) row(s *session) adapters.Session {
 			out.Home = filepath.Dir(r)
 		}
 	}
-	if out.Limited = v.Outcome == adapters.Failed && s.turn.isLimited(); out.Limited {
+	out.Limited = v.Outcome == adapters.Failed && s.turn.isLimited()
+	if out.Limited {
 		out.LimitedUntil = kit.ResetTime(s.turn.why, s.turn.at)
 	}
 	if s.exact {

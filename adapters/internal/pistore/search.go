@@ -158,7 +158,8 @@ func (n *finder) database(ctx context.Context) (map[string]int, error) {
 // line searches one entry.
 func (n *finder) line(line []byte) error {
 	for _, m := range n.messages(line) {
-		if _, n.err = n.Add(&m); n.err != nil {
+		_, n.err = n.Add(&m)
+		if n.err != nil {
 			return n.err
 		}
 	}

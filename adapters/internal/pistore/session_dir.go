@@ -31,7 +31,8 @@ func (p *process) setSessionDir() {
 		set, _ := readSettings(filepath.Join(p.cwd, ".pi", "settings.json")) // what is not valid JSON Pi ignores as well
 		dir = set.SessionDir
 	}
-	if dir = below(dir, home, p.cwd); dir != "" {
+	dir = below(dir, home, p.cwd)
+	if dir != "" {
 		p.namedFolders = append(slices.Clone(p.namedFolders), dir)
 		p.folders = append(p.folders, agentproc.RealPath(dir))
 	}

@@ -161,7 +161,8 @@ func (d *discovery) lastTurn(s *session) string {
 func (d *discovery) spawner(p *process) string {
 	pid := p.PID
 	for range 8 {
-		if pid = d.parents[pid]; pid == 0 {
+		pid = d.parents[pid]
+		if pid == 0 {
 			break
 		}
 		for _, s := range d.live {

@@ -154,7 +154,8 @@ func objectMembers(raw []byte) (list []objectMember, ok bool) {
 	for d.More() {
 		token, err := d.Token()
 		var one objectMember
-		if one.name, ok = token.(string); err != nil || !ok || d.Decode(&one.value) != nil {
+		one.name, ok = token.(string)
+		if err != nil || !ok || d.Decode(&one.value) != nil {
 			return nil, false
 		}
 		list = append(list, one)

@@ -23,7 +23,8 @@ func readOnce(ctx context.Context, path string, fn func(context.Context, *DB) er
 	if s.before.journal {
 		return Stamp{}, fmt.Errorf("%w: %s-journal holds an unfinished change", errSpoilt, path)
 	}
-	if err = s.checkWAL(); err == nil {
+	err = s.checkWAL()
+	if err == nil {
 		err = s.view(ctx, fn)
 	}
 	after, lookErr := Look(path)

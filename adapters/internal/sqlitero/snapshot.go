@@ -31,7 +31,8 @@ func open(ctx context.Context, path string) (*snapshot, error) {
 		return nil, err
 	}
 	s := &snapshot{ctx: ctx, before: before}
-	if s.db, err = agentfile.Open(path); err == nil && before.walPresent {
+	s.db, err = agentfile.Open(path)
+	if err == nil && before.walPresent {
 		err = s.openWAL(path + "-wal")
 	}
 	if err != nil {
@@ -72,7 +73,8 @@ func regular(path string) error {
 	if err != nil {
 		return err
 	}
-	if err = agentfile.CheckRegular(fi); err != nil {
+	err = agentfile.CheckRegular(fi)
+	if err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: %w", ErrNotDatabase, err)}
 	}
 	return nil

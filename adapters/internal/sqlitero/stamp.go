@@ -61,10 +61,12 @@ func Look(path string) (Stamp, error) {
 	var s Stamp
 	// The -shm file comes first: its contents must not be newer than those of the files
 	// read after it.
-	if s.shm, err = lookShm(path + "-shm"); err != nil {
+	s.shm, err = lookShm(path + "-shm")
+	if err != nil {
 		return Stamp{}, err
 	}
-	if s.db, err = lookFile(path, piece{headerAt, s.header[:]}); err != nil {
+	s.db, err = lookFile(path, piece{headerAt, s.header[:]})
+	if err != nil {
 		return Stamp{}, err
 	}
 	s.wal, err = lookFile(path+"-wal", piece{0, s.walHeader[:]})
@@ -142,7 +144,9 @@ func lookShm(path string) (shm, error) {
 	if err != nil {
 		return shm{}, err
 	}
-	s.present, s.id, s.attempted = true, f.id, binary.NativeEndian.Uint32(attempted[:])
+	s.present = true
+	s.id = f.id
+	s.attempted = binary.NativeEndian.Uint32(attempted[:])
 	return s, nil
 }
 

@@ -50,7 +50,8 @@ func writer(path string, in io.Reader, out io.Writer) {
 			var seconds float64
 			fmt.Sscanf(line, "transfer %f", &seconds)
 			var n int
-			if n, err = transfer(db, time.Duration(seconds*float64(time.Second))); err == nil {
+			n, err = transfer(db, time.Duration(seconds*float64(time.Second)))
+			if err == nil {
 				fmt.Fprintf(out, "ok %d\n", n)
 				continue
 			}

@@ -197,7 +197,8 @@ func TestConfirmedByAgent(t *testing.T) {
 		go func() {
 			for answered := false; !answered; time.Sleep(time.Millisecond) {
 				a.mu.Lock()
-				if answered = len(a.answered) > 0; answered {
+				answered = len(a.answered) > 0
+				if answered {
 					a.requests = nil
 				}
 				a.mu.Unlock()

@@ -247,7 +247,9 @@ func (b *Board) take(ctx context.Context, k boardKey, e *boardEntry, p Pending, 
 		nothing := e.empty >= manyEmpty
 		moved = !e.Read || !sameAsked(&e.Pending, &p) || nothing != e.Nothing
 		p.Session = e.Session // a later snapshot may have updated the session
-		e.Pending, e.Read, e.Nothing = p, true, nothing
+		e.Pending = p
+		e.Read = true
+		e.Nothing = nothing
 		b.readDue(time.Now())
 	}
 	b.mu.Unlock()

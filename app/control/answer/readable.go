@@ -170,7 +170,8 @@ func unwrapped(line string) (command, shell string, ok bool) {
 	}
 	words := make([]string, 3)
 	for i, w := range call.Args {
-		if words[i], ok = literal(w.Parts); !ok {
+		words[i], ok = literal(w.Parts)
+		if !ok {
 			return "", "", false
 		}
 	}
@@ -253,7 +254,8 @@ func membersOf(input string) (list []member, ok bool) {
 	for d.More() {
 		name, err := d.Token()
 		var m member
-		if m.name, ok = name.(string); err != nil || !ok || d.Decode(&m.value) != nil {
+		m.name, ok = name.(string)
+		if err != nil || !ok || d.Decode(&m.value) != nil {
 			return nil, false
 		}
 		if slices.ContainsFunc(list, func(x member) bool { return x.name == m.name }) {

@@ -97,7 +97,8 @@ func (r *request) mayRun(e *editor) bool {
 	if err != nil {
 		return false
 	}
-	if inPath, err = filepath.EvalSymlinks(inPath); runtime.GOOS == "windows" { // bin has the script beside which command is
+	inPath, err = filepath.EvalSymlinks(inPath)
+	if runtime.GOOS == "windows" { // bin has the script beside which command is
 		inPath = filepath.Join(filepath.Dir(inPath), "..", filepath.Base(command))
 	}
 	return err == nil && inPath == command

@@ -188,7 +188,9 @@ func TestTmux(t *testing.T) {
 	})
 	tmux("split-window", "-t", "work", "sh", "-c", s.agent("right"))
 	tmux("new-session", "-d", "-s", "detached", "sh", "-c", s.agent("alone"))
-	left, right, alone := s.identity("left"), s.identity("right"), s.identity("alone")
+	left := s.identity("left")
+	right := s.identity("right")
+	alone := s.identity("alone")
 	none := map[proc.Identity]focus.State{left: focus.Elsewhere, right: focus.Elsewhere, alone: focus.Elsewhere}
 	other := s.run("xterm", "-e", "sh", "-c", s.agent("other"))
 	s.identity("other")

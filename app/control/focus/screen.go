@@ -80,7 +80,8 @@ func findScreen(ctx context.Context, session string, server proc.Identity) (foun
 		if localsocket.Check(path) != nil {
 			continue
 		}
-		if found, err = termclient.Find(ctx, termclient.Screen, path, []proc.Identity{server}); err == nil {
+		found, err = termclient.Find(ctx, termclient.Screen, path, []proc.Identity{server})
+		if err == nil {
 			return found, folder, nil
 		}
 	}

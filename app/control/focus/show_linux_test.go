@@ -241,7 +241,10 @@ func TestShowTmux(t *testing.T) {
 			s.tmux(socket, "split-window", "-t", "my work", "sh", "-c", s.agent("right"))
 			s.tmux(socket, "new-window", "-t", "my work", "sh", "-c", s.agent("behind"))
 			s.tmux(socket, "new-session", "-d", "-s", "detached", "sh", "-c", s.agent("alone"))
-			left, right, behind, alone := s.identity("left"), s.identity("right"), s.identity("behind"), s.identity("alone")
+			left := s.identity("left")
+			right := s.identity("right")
+			behind := s.identity("behind")
+			alone := s.identity("alone")
 			if p := s.plan(left, x); p.Seen || p.Note != "it runs in tmux, and no terminal is attached to it" || !slices.Equal(p.Attach, []string{"tmux", "-S", socket, "attach-session", "-t", "$0"}) {
 				t.Errorf("without an attached client: %+v", p)
 			}

@@ -81,7 +81,8 @@ func (f *folder) look(name string) (info fs.FileInfo, ok bool) {
 		}
 		at += "/" + part
 		var err error
-		if info, err = os.Lstat(at); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+		info, err = os.Lstat(at)
+		if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 			return nil, false
 		}
 	}
@@ -141,12 +142,14 @@ func shellOf(env []string, f *folder) (shell string, ok bool) {
 			return "", false
 		}
 		if program, ok := strings.CutPrefix(v, "SHELL="); ok {
-			if shell = filepath.Base(program); !filepath.IsAbs(program) {
+			shell = filepath.Base(program)
+			if !filepath.IsAbs(program) {
 				return "", false
 			}
 		}
 		if folders, ok := strings.CutPrefix(v, "PATH="); ok {
-			if found = f.areElsewhere(folders); !found {
+			found = f.areElsewhere(folders)
+			if !found {
 				return "", false
 			}
 		}

@@ -96,7 +96,8 @@ func filesOf(text string) (files []string) {
 			return files
 		}
 	}
-	if files = patchFiles(text); len(files) > 0 && !strings.HasPrefix(name, "***") && !strings.HasPrefix(name, "--- ") && !strings.HasPrefix(name, "Index: ") {
+	files = patchFiles(text)
+	if len(files) > 0 && !strings.HasPrefix(name, "***") && !strings.HasPrefix(name, "--- ") && !strings.HasPrefix(name, "Index: ") {
 		files = append(files, strings.TrimSpace(name)) // OpenCode names the file above its diff
 	}
 	return files
@@ -109,7 +110,8 @@ func patchFiles(text string) (files []string) {
 	for line := range strings.Lines(text) {
 		for _, m := range patchMarks {
 			if file, ok := strings.CutPrefix(strings.TrimSpace(line), m); ok {
-				if file, _, _ = strings.Cut(file, "\t"); file != "/dev/null" {
+				file, _, _ = strings.Cut(file, "\t")
+				if file != "/dev/null" {
 					files = append(files, strings.TrimSpace(file))
 				}
 			}

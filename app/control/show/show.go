@@ -157,7 +157,9 @@ func (s *Shower) place(ctx context.Context, p *Plan) {
 		p.Note = err.Error()
 		return
 	}
-	p.Steps, p.Note, p.Seen = found.Steps, found.Note, found.Seen
+	p.Steps = found.Steps
+	p.Note = found.Note
+	p.Seen = found.Seen
 	if p.Session.Container != "" && !p.Seen && !strings.Contains(p.Note, "runs in a container") {
 		p.Note = "it runs in a container; " + p.Note
 	}
@@ -214,7 +216,8 @@ func (s *Shower) attachCommand(ctx context.Context, x *app.Session) ([]string, e
 	}
 	program, err := l.Program(s.look)
 	if err != nil { // not in PATH: the session's own process may be the program
-		if program = s.programOf(x); program == "" {
+		program = s.programOf(x)
+		if program == "" {
 			return nil, err
 		}
 	}
@@ -299,7 +302,8 @@ func (s *Shower) Here(x *app.Session, o *Offer) (path, folder string, err error)
 	if len(o.Command) == 0 {
 		return "", "", errors.New("there is no command that shows it in a terminal")
 	}
-	if path, err = s.look(o.Command[0]); err != nil {
+	path, err = s.look(o.Command[0])
+	if err != nil {
 		return "", "", fmt.Errorf("%s is not installed", o.Command[0])
 	}
 	folder = x.CWD

@@ -63,7 +63,8 @@ func New(getenv func(string) string, table proc.Lister, snap *app.Snapshot, sour
 	home := getenv("HOME")
 	if home == "" {
 		var err error
-		if home, err = os.UserHomeDir(); err != nil {
+		home, err = os.UserHomeDir()
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -121,7 +122,8 @@ func (c *Cleaner) Remove(ctx context.Context, items []Item) []Result {
 	results := make([]Result, len(items))
 	for i, it := range items {
 		results[i].Item = it
-		if results[i].Err = ctx.Err(); results[i].Err == nil {
+		results[i].Err = ctx.Err()
+		if results[i].Err == nil {
 			results[i].Where, results[i].Err = c.remove(ctx, it)
 		}
 	}

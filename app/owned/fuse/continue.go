@@ -89,7 +89,8 @@ func (f *Fuses) SetContinue(ctx context.Context, s *app.Session, prompt string, 
 	if d := at.Sub(now); d <= 0 || d > Most {
 		return Fuse{}, errors.New("a session can be continued at a time in the next 30 days")
 	}
-	if c.Prompt = strings.TrimSpace(c.Prompt); c.Prompt == "" || len(c.Prompt) > MaxPrompt {
+	c.Prompt = strings.TrimSpace(c.Prompt)
+	if c.Prompt == "" || len(c.Prompt) > MaxPrompt {
 		return Fuse{}, errors.New("the prompt must not be empty, nor larger than 64 kB")
 	}
 	if err := f.ready(ctx); err != nil {

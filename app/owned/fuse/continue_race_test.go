@@ -114,7 +114,8 @@ func TestContinueRacesOfProcesses(t *testing.T) {
 	races := 5
 	if text := os.Getenv(racesVariable); text != "" {
 		var err error
-		if races, err = strconv.Atoi(text); err != nil {
+		races, err = strconv.Atoi(text)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,7 +166,9 @@ func continueRace(t *testing.T, s storedSession, disturb func(b *bench, s stored
 	}
 	eventually.True(t, "it is decided", func() bool { got := b.only(); return got.Finished() || got.ResultUnknown() })
 	got := b.only()
-	calls, prompts, byHand := s.count("turns", "call"), s.count("turns", "keeper"), s.count("turns", "hand")
+	calls := s.count("turns", "call")
+	prompts := s.count("turns", "keeper")
+	byHand := s.count("turns", "hand")
 	switch {
 	case calls > 1 || prompts > 1 || prompts > 0 && byHand > 0:
 		t.Errorf("%d calls, %d prompts, %d by hand", calls, prompts, byHand)

@@ -230,7 +230,8 @@ func (f *Fuses) Extend(ctx context.Context, path string, d time.Duration) (Fuse,
 	if x.Expires.Before(now) {
 		x.Expires = now
 	}
-	if x.Expires = x.Expires.Add(d); x.Expires.Sub(now) > Most {
+	x.Expires = x.Expires.Add(d)
+	if x.Expires.Sub(now) > Most {
 		return Fuse{}, errors.New("a fuse must expire within 30 days from now")
 	}
 	return x, f.folder.Write(x.name, x)
@@ -271,7 +272,13 @@ func (f *Fuses) Retry(ctx context.Context, path string) (Fuse, error) {
 			return x, fmt.Errorf("%s: %w", lock.Shown(x.Path), ErrRunning)
 		}
 		x.Expires = f.now()
-		x.FiredAt, x.FinishedAt, x.Runner, x.Outcome, x.Results, x.Output, x.unknown = time.Time{}, time.Time{}, proc.Identity{}, "", nil, "", false
+		x.FiredAt = time.Time{}
+		x.FinishedAt = time.Time{}
+		x.Runner = proc.Identity{}
+		x.Outcome = ""
+		x.Results = nil
+		x.Output = ""
+		x.unknown = false
 		return x, f.folder.Write(x.name, x)
 	}
 	return Fuse{}, errors.Join(fmt.Errorf("%s: no fuse of this folder has fired", lock.Shown(resolved)), err)
@@ -347,7 +354,9 @@ func (f *Fuses) claim(ctx context.Context) (due []Fuse, next time.Time, err erro
 // begin records that this process fires a fuse, and adds the fuse to due. A fuse whose record can't be written does not
 // fire; the next claim tries again.
 func (f *Fuses) begin(x Fuse, now time.Time, due *[]Fuse, err *error) {
-	x.FiredAt, x.Runner, x.unknown = now, proc.Self(), false
+	x.FiredAt = now
+	x.Runner = proc.Self()
+	x.unknown = false
 	if writeErr := f.folder.Write(x.name, x); writeErr != nil {
 		*err = errors.Join(*err, writeErr)
 		return

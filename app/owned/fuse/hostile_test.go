@@ -32,7 +32,8 @@ func TestClockSetBack(t *testing.T) {
 	}
 	b.later(-1000 * time.Hour)
 	for range 2 {
-		if _, next, err = b.claim(t.Context()); err != nil {
+		_, next, err = b.claim(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -125,10 +125,12 @@ func (c *Client) Hold(ctx context.Context) (apart []string, err error) {
 		case !errors.Is(err, instance.ErrNotRunning) && !errors.Is(err, instance.ErrUnanswered):
 			return nil, fmt.Errorf("%w: %w", ErrNoKeeper, err)
 		case errors.Is(err, instance.ErrNotRunning) && started.over():
-			if last = started.failure(); last != nil {
+			last = started.failure()
+			if last != nil {
 				return nil, fmt.Errorf("%w: %w", ErrNoKeeper, last)
 			}
-			if started, err = c.spawn(); err != nil {
+			started, err = c.spawn()
+			if err != nil {
 				return nil, fmt.Errorf("%w: %w", ErrNoKeeper, err)
 			}
 		default:
@@ -217,7 +219,8 @@ func (c *Client) spawnNow(left context.Context) (*attempt, error) {
 	path, args := c.Program, c.Args
 	if path == "" {
 		var err error
-		if path, err = executable.Path(); err != nil {
+		path, err = executable.Path()
+		if err != nil {
 			return nil, err
 		}
 		args = []string{"keep"}
@@ -229,7 +232,8 @@ func (c *Client) spawnNow(left context.Context) (*attempt, error) {
 	defer dir.Close()
 	a := &attempt{log: c.LogFile(), done: make(chan struct{})}
 	if info, err := dir.Lstat(filepath.Base(a.log)); err == nil {
-		if a.from = info.Size(); a.from > maxLog || !info.Mode().IsRegular() {
+		a.from = info.Size()
+		if a.from > maxLog || !info.Mode().IsRegular() {
 			_ = dir.Remove(filepath.Base(a.log))
 			a.from = 0
 		}

@@ -47,12 +47,17 @@ func (p *prompted) Queue(context.Context, adapters.Session, string) error {
 }
 
 func (p *prompted) begin() {
-	p.session.Status, p.session.Outcome, p.session.Limited, p.session.LastActivityAt = adapters.Working, "", false, time.Now()
+	p.session.Status = adapters.Working
+	p.session.Outcome = ""
+	p.session.Limited = false
+	p.session.LastActivityAt = time.Now()
 }
 
 // atLimit ends the turn at a limit.
 func (p *prompted) atLimit() {
-	p.session.Status, p.session.Outcome, p.session.Limited = adapters.Idle, adapters.Failed, true
+	p.session.Status = adapters.Idle
+	p.session.Outcome = adapters.Failed
+	p.session.Limited = true
 }
 
 func newPrompted() *prompted {

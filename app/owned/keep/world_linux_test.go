@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 	}
 	_ = flag.Set("test.parallel", "6") // the tests only wait, each in a world of its own; the flag exists
 	var err error
-	if built, err = os.MkdirTemp("", "rollcall-keep-"); err != nil {
+	built, err = os.MkdirTemp("", "rollcall-keep-")
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "keep:", err)
 		os.Exit(1)
 	}

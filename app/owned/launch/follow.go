@@ -76,7 +76,8 @@ func (l *Launches) Follow(ctx context.Context, s *Started, ask func(context.Cont
 		case <-changes:
 		case code := <-ended:
 			f.reaped = true
-			if r, err = l.reaped(ctx, r, exit{s.First, code, s.Child.Signal()}, ask(ctx, r.Agent), report); err != nil {
+			r, err = l.reaped(ctx, r, exit{s.First, code, s.Child.Signal()}, ask(ctx, r.Agent), report)
+			if err != nil {
 				report(l.over(r, err))
 				return
 			}

@@ -30,19 +30,23 @@ func PrepareGroup(ctx context.Context, m *Matrix, agents []adapters.Adapter, env
 		return nil, err
 	}
 	g := &Group{Name: cmp.Or(m.Request.Group, worktree.NewGroup()), Members: m.Members}
-	if g.repo, err = git.Open(ctx, m.Request.Task.Dir); err != nil {
+	g.repo, err = git.Open(ctx, m.Request.Task.Dir)
+	if err != nil {
 		return nil, fmt.Errorf("a group needs a git repository, in which each launch gets a worktree: %w", err)
 	}
 	slots := make([]worktree.Slot, len(m.Members))
 	for i, member := range m.Members {
 		slots[i] = worktree.Slot{Agent: member.Agent, Model: member.Model}
 	}
-	if g.places, err = g.repo.Place(ctx, g.Name, worktree.Suffixes(slots), m.Worktree); err != nil {
+	g.places, err = g.repo.Place(ctx, g.Name, worktree.Suffixes(slots), m.Worktree)
+	if err != nil {
 		return nil, err
 	}
 	for i, member := range m.Members {
 		req := m.Request
-		req.Group, req.Branch, req.Task.Dir = g.Name, g.places[i].Branch, g.places[i].Folder
+		req.Group = g.Name
+		req.Branch = g.places[i].Branch
+		req.Task.Dir = g.places[i].Folder
 		req.Task.Model, req.Task.Mode = member.Model, member.Mode
 		a := Find(agents, member.Agent)
 		if a == nil {
@@ -114,7 +118,8 @@ func (g *Group) Start(ctx context.Context, l *Launches, progress func(GroupResul
 	for i, p := range g.Plans {
 		r := &results[i]
 		*r = GroupResult{Member: g.Members[i], Folder: p.Request.Task.Dir, Branch: p.Request.Branch}
-		if p.Request.Task.Dir, r.Err = lock.RealPath(r.Folder); r.Err == nil {
+		p.Request.Task.Dir, r.Err = lock.RealPath(r.Folder)
+		if r.Err == nil {
 			r.Started, r.Err = l.Start(ctx, p, nil)
 		}
 		if progress != nil {

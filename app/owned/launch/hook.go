@@ -56,7 +56,9 @@ func (k *Keeper) startHooks(ctx context.Context, r *Record, when When) error {
 		return err
 	}
 	fault.Point("launch.hook.claimed")
-	id, list, own := r.ID, r.Hooks, filepath.Dir(k.launches.Folder())
+	id := r.ID
+	list := r.Hooks
+	own := filepath.Dir(k.launches.Folder())
 	k.hooks.Go(func() {
 		for _, i := range claimed {
 			result, output := script.Run(context.Background(), list[i].Command, own,
@@ -80,7 +82,9 @@ func (l *Launches) writeResult(id string, i int, result, output string) error {
 			return false
 		}
 		h := &now.Hooks[i]
-		h.FinishedAt, h.Result, h.Output = l.now(), result, output
+		h.FinishedAt = l.now()
+		h.Result = result
+		h.Output = output
 		return true
 	})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,7 +118,9 @@ func (l *Launches) RetryHooks(ctx context.Context, id string) error {
 	_, err := l.update(ctx, id, func(r *Record) bool {
 		for i := range r.Hooks {
 			if h := &r.Hooks[i]; l.resultUnknown(h) {
-				h.RanAt, h.Runner, found = time.Time{}, proc.Identity{}, true
+				h.RanAt = time.Time{}
+				h.Runner = proc.Identity{}
+				found = true
 			}
 		}
 		return found

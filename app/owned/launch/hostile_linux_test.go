@@ -34,7 +34,8 @@ func TestClockSetBack(t *testing.T) {
 		}
 	}
 	now := time.Now()
-	if r = s.only(); r.EndedAt.After(now) || now.Sub(r.EndedAt) > time.Minute {
+	r = s.only()
+	if r.EndedAt.After(now) || now.Sub(r.EndedAt) > time.Minute {
 		t.Errorf("it ended at %s", r.EndedAt)
 	}
 	r = Record{ID: "l-2", Agent: agentname.ClaudeCode, Dir: s.dir, Process: proc.Self(), LaunchedAt: future}
@@ -71,7 +72,8 @@ func TestForeignRecords(t *testing.T) {
 	if !errors.As(err, &d) || strings.Count(err.Error(), "set aside") != 5 || !errors.Is(err, store.ErrNewer) {
 		t.Errorf("said was %v", err)
 	}
-	if _, err = s.Sweep(t.Context(), nil); errors.As(err, &d) || !errors.Is(err, store.ErrNewer) {
+	_, err = s.Sweep(t.Context(), nil)
+	if errors.As(err, &d) || !errors.Is(err, store.ErrNewer) {
 		t.Errorf("said again was %v", err)
 	}
 	if _, err := os.Stat(precious); err != nil {
@@ -114,7 +116,10 @@ func TestReadPrompt(t *testing.T) {
 // TestNoFile: what is not a regular file is refused at once, by each way to name a file: opening a pipe would wait for its other end.
 func TestNoFile(t *testing.T) {
 	dir := t.TempDir()
-	pipe, socket, folder, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "socket"), filepath.Join(dir, "folder"), filepath.Join(dir, "link")
+	pipe := filepath.Join(dir, "pipe")
+	socket := filepath.Join(dir, "socket")
+	folder := filepath.Join(dir, "folder")
+	link := filepath.Join(dir, "link")
 	l, err := net.Listen("unix", socket)
 	must.Do(t, err)
 	defer l.Close()
@@ -158,7 +163,8 @@ func TestDescriptor(t *testing.T) {
 		cancel()
 		_ = w.Close()
 		_ = r.Close()
-		if r, w, err = os.Pipe(); err != nil {
+		r, w, err = os.Pipe()
+		if err != nil {
 			t.Fatal(err)
 		}
 		_, _ = w.WriteString(c.text)

@@ -61,7 +61,8 @@ func TestLaunchRunsAndEnds(t *testing.T) {
 		}
 		n := 0
 		s.until("one end reported", func() bool { n += tr.ends(); return n > 0 })
-		if n += tr.lastEnds(t.Context()); n != 1 {
+		n += tr.lastEnds(t.Context())
+		if n != 1 {
 			t.Errorf("%d ends reported, want 1", n)
 		}
 	}
@@ -101,7 +102,8 @@ func TestWrapperDies(t *testing.T) {
 					s.until("the free folder", func() bool { l, _ := s.locks.List(); return len(l) == 0 })
 					n := 0
 					s.until("one end reported", func() bool { n += tr.ends(); return n > 0 })
-					if n += tr.lastEnds(t.Context()); n != 1 {
+					n += tr.lastEnds(t.Context())
+					if n != 1 {
 						t.Errorf("%d ends reported, want 1", n)
 					}
 				})
@@ -299,7 +301,8 @@ func TestPrepareEnvironment(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	req.KeepEnv = true
-	if p, err = Prepare(f, req, env); err != nil || p.Dropped != nil || len(p.Env) != 2 {
+	p, err = Prepare(f, req, env)
+	if err != nil || p.Dropped != nil || len(p.Env) != 2 {
 		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -92,10 +92,14 @@ func (l *Launches) End(ctx context.Context, id string, code *int, signal string)
 	r, err = l.update(ctx, id, func(r *Record) bool {
 		changed := false
 		if code != nil && r.ExitCode == nil {
-			r.ExitCode, r.Signal, changed = code, signal, true
+			r.ExitCode = code
+			r.Signal = signal
+			changed = true
 		}
 		if !r.Ended() {
-			r.EndedAt, done, changed = l.now(), true, true
+			r.EndedAt = l.now()
+			done = true
+			changed = true
 		}
 		return changed
 	})
@@ -193,7 +197,10 @@ func (l *Launches) move(ctx context.Context, id string, to proc.Identity, note f
 			if !r.Process.IsZero() {
 				r.Former = append(r.Former, r.Process)
 			}
-			r.Process, r.Own, r.Seen, changed = to, false, false, true
+			r.Process = to
+			r.Own = false
+			r.Seen = false
+			changed = true
 		}
 		changed = note(r) || changed
 		return changed

@@ -140,13 +140,17 @@ func TestAbandonedElsewhere(t *testing.T) {
 		}
 		locked := lockOf(&r)
 		r, err := s.update(t.Context(), r.ID, func(r *Record) bool {
-			r.Host, r.Space, r.LaunchedAt = "gone", "another boot", s.now().Add(-age)
+			r.Host = "gone"
+			r.Space = "another boot"
+			r.LaunchedAt = s.now().Add(-age)
 			r.Hooks = []Hook{{When: OnComplete, Command: "true"}}
 			return true
 		})
 		must.Do(t, err)
 		name := store.NameOf(locked.Path) + "-" + r.ID
-		locked.Host, locked.Space, locked.Since = "gone", "another boot", s.now().Add(-age)
+		locked.Host = "gone"
+		locked.Space = "another boot"
+		locked.Since = s.now().Add(-age)
 		must.Do(t, store.In(s.locks.Folder()).Write(name, &locked))
 		when := s.now().Add(-heard)
 		for _, path := range []string{s.records.File(r.ID), s.logFile(r.ID)} {
@@ -155,7 +159,9 @@ func TestAbandonedElsewhere(t *testing.T) {
 		return r
 	}
 	const day = 24 * time.Hour
-	gone, quiet, fresh := elsewhere(40*day, 31*day), elsewhere(40*day, 29*day), elsewhere(day, 40*day)
+	gone := elsewhere(40*day, 31*day)
+	quiet := elsewhere(40*day, 29*day)
+	fresh := elsewhere(day, 40*day)
 	c := &cleanup.Cleaner{Home: t.TempDir(), Sources: []cleanup.Source{Leftovers{s.Launches}}}
 	items, err := c.Scan(t.Context())
 	must.Do(t, err)

@@ -157,9 +157,13 @@ func (f *fake) Discover(_ context.Context, q adapters.Query) (adapters.Roll, err
 			continue
 		}
 		if !f.table.Alive(e.Process) {
-			s.Status, s.Outcome, s.Process = adapters.Stopped, adapters.Completed, proc.Identity{}
+			s.Status = adapters.Stopped
+			s.Outcome = adapters.Completed
+			s.Process = proc.Identity{}
 		} else if f.unsaved.Load() {
-			s.ID, s.Status, s.Files = fmt.Sprintf("process-%d", e.Process.PID), adapters.Unknown, nil
+			s.ID = fmt.Sprintf("process-%d", e.Process.PID)
+			s.Status = adapters.Unknown
+			s.Files = nil
 		}
 		roll.Sessions = append(roll.Sessions, s)
 	}

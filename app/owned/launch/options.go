@@ -74,7 +74,8 @@ func (o *Options) Request(ctx context.Context) (req Request, err error) {
 		return req, err
 	}
 	if o.PromptFile != "" {
-		if req.Task.Prompt, err = ReadPromptFile(ctx, Path(o.PromptFile), o.Pipes); err != nil {
+		req.Task.Prompt, err = ReadPromptFile(ctx, Path(o.PromptFile), o.Pipes)
+		if err != nil {
 			err = fmt.Errorf("the prompt: %w", err)
 		}
 	}

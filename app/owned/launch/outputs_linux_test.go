@@ -15,7 +15,9 @@ func TestOutputs(t *testing.T) {
 	own := adapters.Output{Path: started.Record.Log, Home: "/work"}
 	older, elsewhere := started.Record, started.Record
 	older.ID, older.Home = "l-0000000001", ""
-	elsewhere.ID, elsewhere.Host, elsewhere.Space = "l-0000000002", "elsewhere", "elsewhere"
+	elsewhere.ID = "l-0000000002"
+	elsewhere.Host = "elsewhere"
+	elsewhere.Space = "elsewhere"
 	must.Do(t, s.records.Write(older.ID, older))
 	must.Do(t, s.records.Write(elsewhere.ID, elsewhere))
 	got := s.Outputs(s.Name())

@@ -84,7 +84,8 @@ func (c *conversation) open(ctx context.Context) (_ *exchange, err error) {
 			x.close()
 		}
 	}()
-	if x.out, _, err = logs.Open(c.id + ".log"); err != nil {
+	x.out, _, err = logs.Open(c.id + ".log")
+	if err != nil {
 		return nil, c.unusable(err)
 	}
 	for {
@@ -302,7 +303,9 @@ func (c *conversation) prompt(ctx context.Context, text string, idle, queue bool
 			return err
 		}
 	}
-	working, turns, order := x.talk.Working(), x.talk.Turns(), newOrder()
+	working := x.talk.Working()
+	turns := x.talk.Turns()
+	order := newOrder()
 	if working && !queue {
 		return adapters.ErrBusy
 	}

@@ -243,7 +243,9 @@ func TestPipeOfEndedProcess(t *testing.T) {
 func TestPipeLongFirstPrompt(t *testing.T) {
 	s := newStage(t, &fake{})
 	prompt := strings.Repeat("y", 1<<20)
-	in, pipe, out := s.dir+"/in", s.dir+"/pipe", s.dir+"/out"
+	in := s.dir + "/in"
+	pipe := s.dir + "/pipe"
+	out := s.dir + "/out"
 	must.Do(t, os.WriteFile(in, []byte(prompt+"\n"), 0o600))
 	logs, err := openFolder(s.dir)
 	must.Do(t, err)

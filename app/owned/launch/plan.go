@@ -75,7 +75,8 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 		return nil, err
 	}
 	task := req.Task
-	if task.Prompt, err = compose(&req); err != nil {
+	task.Prompt, err = compose(&req)
+	if err != nil {
 		return nil, err
 	}
 	if strings.TrimSpace(task.Prompt) == "" && !task.Terminal {
@@ -89,7 +90,8 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 		return nil, err
 	}
 	p := &Plan{Agent: a.Name(), Request: req}
-	if p.Command, err = launcher.Command(program, task); err != nil {
+	p.Command, err = launcher.Command(program, task)
+	if err != nil {
 		return nil, err
 	}
 	if p.Command.Pipe {

@@ -17,7 +17,8 @@ func Reason(a adapters.Adapter, output string) string {
 		}
 	}
 	for _, line := range slices.Backward(strings.Split(output, "\n")) {
-		if line = strings.TrimSpace(line); line != "" && !json.Valid([]byte(line)) && !strings.HasPrefix(line, "{") && !strings.HasSuffix(line, "}") {
+		line = strings.TrimSpace(line)
+		if line != "" && !json.Valid([]byte(line)) && !strings.HasPrefix(line, "{") && !strings.HasSuffix(line, "}") {
 			return line
 		}
 	}

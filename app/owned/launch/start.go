@@ -71,7 +71,8 @@ func (l *Launches) start(ctx context.Context, p *Plan, occupied func(path string
 	}
 	k := lockOf(&r)
 	k.Owner = self
-	if _, err = l.locks.Take(ctx, k, p.Request.Force, occupied); err != nil {
+	_, err = l.locks.Take(ctx, k, p.Request.Force, occupied)
+	if err != nil {
 		return nil, err
 	}
 	c, err := l.writeRecord(ctx, p, &r)
@@ -122,25 +123,30 @@ func (l *Launches) undo(ctx context.Context, id string) error {
 // Here prepares a launch whose program replaces this process in its terminal. It locks the folder and writes the record
 // as if the agent ran already. The caller must then execute the plan's command with env, and call undo if that fails.
 func (l *Launches) Here(ctx context.Context, p *Plan, occupied func(path string) error) (r Record, env []string, undo func() error, err error) {
-	if _, err = l.ready(ctx, p.Request.Hooks); err != nil {
+	_, err = l.ready(ctx, p.Request.Hooks)
+	if err != nil {
 		return r, nil, nil, err
 	}
-	if r, err = l.newRecord(p); err != nil {
+	r, err = l.newRecord(p)
+	if err != nil {
 		return r, nil, nil, err
 	}
 	if p.Request.Force {
 		occupied = nil
 	}
 	r.Process = r.Starter // exec does not change pid and start time
-	if _, err = l.locks.Take(ctx, lockOf(&r), p.Request.Force, occupied); err != nil {
+	_, err = l.locks.Take(ctx, lockOf(&r), p.Request.Force, occupied)
+	if err != nil {
 		return r, nil, nil, err
 	}
 	undo = func() error { return l.undo(ctx, r.ID) }
-	if err = errors.Join(l.keepPrompt(r.ID, p), l.keepSecret(&r, p), l.records.Write(r.ID, r)); err != nil {
+	err = errors.Join(l.keepPrompt(r.ID, p), l.keepSecret(&r, p), l.records.Write(r.ID, r))
+	if err != nil {
 		return r, nil, nil, errors.Join(err, undo())
 	}
 	if before := p.Command.Before; before != nil {
-		if err = before(ctx); err != nil {
+		err = before(ctx)
+		if err != nil {
 			return r, nil, nil, errors.Join(err, undo())
 		}
 	}

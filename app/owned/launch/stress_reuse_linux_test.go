@@ -173,7 +173,8 @@ func reusedWithTray(t *testing.T) {
 	for range 3 {
 		tr.core.Refresh(t.Context())
 	}
-	if reported += tr.ends(); reported != 1 {
+	reported += tr.ends()
+	if reported != 1 {
 		t.Errorf("%d ends reported", reported)
 	}
 	if text, err := os.ReadFile(mark); string(text) != "x\n" {

@@ -119,7 +119,9 @@ func (s *Sender) rest() {
 		}
 	}
 	if len(s.sessions)+len(s.done) > 0 && s.making == 0 && fault.Now().Sub(s.listAt) >= Keep {
-		s.sessions, s.done, s.dirty = nil, nil, true
+		s.sessions = nil
+		s.done = nil
+		s.dirty = true
 	}
 }
 

@@ -163,7 +163,9 @@ func send(ctx context.Context, client *http.Client, to Target, p any) (status in
 func metaOf(x *app.Session) map[string]string {
 	meta := map[string]string{"branch": x.Branch, "model": x.Model}
 	if l := x.Launch; l != nil {
-		meta["launch"], meta["group"], meta["spec"] = l.ID, l.Group, l.Spec
+		meta["launch"] = l.ID
+		meta["group"] = l.Group
+		meta["spec"] = l.Spec
 	}
 	maps.DeleteFunc(meta, func(_, value string) bool { return value == "" })
 	return meta

@@ -230,7 +230,9 @@ func TestSendsEnds(t *testing.T) {
 	scene := newScene(t, "a", "b", "c")
 	for i := range scene.agent.s {
 		x := &scene.agent.s[i]
-		x.Model, x.FirstPrompt, x.TurnStartedAt = "m", "\x1b[31m"+strings.Repeat("long ", 100), time.Now().Add(-90*time.Second)
+		x.Model = "m"
+		x.FirstPrompt = "\x1b[31m" + strings.Repeat("long ", 100)
+		x.TurnStartedAt = time.Now().Add(-90 * time.Second)
 	}
 	scene.agent.s[1].Parent = "a"
 	scene.agent.s[1].Process = scene.agent.s[0].Process

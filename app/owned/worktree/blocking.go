@@ -71,7 +71,8 @@ func lookBelow(ctx context.Context, root string, read func(name string) bool) er
 		if err != nil || d.IsDir() || !read(d.Name()) {
 			return nil
 		}
-		if found = checkBlocking(path, d.Type()); found != nil {
+		found = checkBlocking(path, d.Type())
+		if found != nil {
 			return fs.SkipAll
 		}
 		return nil

@@ -145,7 +145,9 @@ func (g *Git) run(ctx context.Context, limit time.Duration, dir string, options,
 	defer look.Stop()
 	cmd := proc.WithoutWindow(exec.CommandContext(ctx, g.path, slices.Concat([]string{"-C", dir}, options, args)...))
 	out, errs := &bounded.Buffer{Max: maxOutput}, &bounded.Buffer{Max: 64 << 10}
-	cmd.Env, cmd.Stdout, cmd.Stderr = g.env, out, errs
+	cmd.Env = g.env
+	cmd.Stdout = out
+	cmd.Stderr = errs
 	cmd.Cancel = func() error {
 		if cmd.Process.Signal(os.Interrupt) == nil {
 			return nil

@@ -93,10 +93,12 @@ func (r *Repo) list(ctx context.Context, want func(Worktree) bool) ([]Entry, err
 func (r *Repo) inspect(ctx context.Context, w Worktree, base Base) (State, error) {
 	var s State
 	var err error
-	if s.OwnCommit, err = r.commit(ctx, r.at, "refs/heads/"+w.Own); err != nil {
+	s.OwnCommit, err = r.commit(ctx, r.at, "refs/heads/"+w.Own)
+	if err != nil {
 		return s, err
 	}
-	if err = r.countCommits(ctx, w, base, &s); err != nil || w.Gone {
+	err = r.countCommits(ctx, w, base, &s)
+	if err != nil || w.Gone {
 		return s, err
 	}
 	gitDir, err := r.ownGitDir(ctx, w)
@@ -114,11 +116,15 @@ func (r *Repo) inspect(ctx context.Context, w Worktree, base Base) (State, error
 		return s, err
 	}
 	st := parseStatus(out)
-	s.Changed, s.Conflicts, s.Untracked = st.changed, st.conflicts, st.untracked
-	if s.Ignored, err = measure(ctx, w.Path, st.ignored); err != nil {
+	s.Changed = st.changed
+	s.Conflicts = st.conflicts
+	s.Untracked = st.untracked
+	s.Ignored, err = measure(ctx, w.Path, st.ignored)
+	if err != nil {
 		return s, err
 	}
-	if out, err = r.git.ask(ctx, w.Path, "ls-files", "-v", "--stage", "-z"); err != nil {
+	out, err = r.git.ask(ctx, w.Path, "ls-files", "-v", "--stage", "-z")
+	if err != nil {
 		return s, err
 	}
 	var modules bool
@@ -170,7 +176,8 @@ func (r *Repo) countCommits(ctx context.Context, w Worktree, base Base, s *State
 	if base.Commit != "" {
 		stays = append(stays, base.Commit)
 	}
-	if s.Commits, err = r.countOf(ctx, all, stays); err != nil || s.Commits == 0 {
+	s.Commits, err = r.countOf(ctx, all, stays)
+	if err != nil || s.Commits == 0 {
 		return err
 	}
 	s.Lost, err = r.countOf(ctx, goes, append(stays, "--exclude="+prefix+"*", "--branches"))

@@ -170,7 +170,8 @@ func (p *programs) look() {
 	_, err = r.Place(p.Context(), "g-000002", []string{"pi"}, Wanted{})
 	p.Log(err)
 	for _, dir := range []string{p.repo, p.try} {
-		if r, err = p.git.Open(p.Context(), dir); err == nil {
+		r, err = p.git.Open(p.Context(), dir)
+		if err == nil {
 			_, _, err = r.Uncommitted(p.Context())
 		}
 		p.Log(err)

@@ -113,9 +113,11 @@ func (r *Repo) worktrees(ctx context.Context) ([]Worktree, error) {
 		if w.Main || w.Bare {
 			continue
 		}
-		if w.Group, w.Suffix = groupOf(main, w.Branch, w.Path); w.Group == "" && ofTry(main, w.Path) != "" {
+		w.Group, w.Suffix = groupOf(main, w.Branch, w.Path)
+		if w.Group == "" && ofTry(main, w.Path) != "" {
 			if tries == nil {
-				if tries, err = r.tries(ctx); err != nil {
+				tries, err = r.tries(ctx)
+				if err != nil {
 					return nil, err
 				}
 			}

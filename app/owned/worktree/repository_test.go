@@ -14,7 +14,9 @@ func TestRepository(t *testing.T) {
 	must.Have(t, "git")
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	must.Do(t, err)
-	repo, tree, plain := filepath.Join(root, "shop"), filepath.Join(root, "shop-try"), filepath.Join(root, "plain")
+	repo := filepath.Join(root, "shop")
+	tree := filepath.Join(root, "shop-try")
+	plain := filepath.Join(root, "plain")
 	git := func(dir string, args ...string) {
 		t.Helper()
 		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=x", "-c", "user.email=x@example.org"}, args...)...)

@@ -49,7 +49,8 @@ func (r *Repo) snapshot(ctx context.Context, dir string) (s *snapshot, err error
 		if err != nil {
 			return nil, err
 		}
-		if paths[i] = filepath.FromSlash(line(out)); !filepath.IsAbs(paths[i]) {
+		paths[i] = filepath.FromSlash(line(out))
+		if !filepath.IsAbs(paths[i]) {
 			paths[i] = filepath.Join(dir, paths[i])
 		}
 	}
@@ -100,7 +101,8 @@ func privateFolder() (string, error) {
 	path, err := store.FactsPath()
 	if err == nil {
 		var dir *store.Dir
-		if dir, err = store.MakeDir(filepath.Dir(path), "git"); err == nil {
+		dir, err = store.MakeDir(filepath.Dir(path), "git")
+		if err == nil {
 			dir.Close()
 			return os.MkdirTemp(filepath.Join(filepath.Dir(path), "git"), "")
 		}

@@ -59,7 +59,8 @@ func (e Entry) On() (Change, error) {
 	}
 	if err == nil {
 		var c Change
-		if c, err = e.on(program); err == nil {
+		c, err = e.on(program)
+		if err == nil {
 			return c, nil
 		}
 	}

@@ -16,9 +16,13 @@ func (e Entry) file() (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	label, arguments, more := "io.github.rollcall.Rollcall", "", "\t<key>LimitLoadToSessionType</key><string>Aqua</string>\n"
+	label := "io.github.rollcall.Rollcall"
+	arguments := ""
+	more := "\t<key>LimitLoadToSessionType</key><string>Aqua</string>\n"
 	if e == Keeper {
-		label, arguments, more = "rollcall.keep", "<string>keep</string>", ""
+		label = "rollcall.keep"
+		arguments = "<string>keep</string>"
+		more = ""
 	}
 	return &file{
 		path: filepath.Join(home, "Library", "LaunchAgents", label+".plist"),

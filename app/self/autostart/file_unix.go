@@ -181,7 +181,8 @@ func replace(path, text string) error {
 		return of(path, err)
 	}
 	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {

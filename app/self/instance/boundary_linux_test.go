@@ -275,7 +275,8 @@ func (s *sandbox) connected(t *testing.T, path string) (conn net.Conn, end func(
 	}
 	file := os.NewFile(uintptr(fds[0]), "connection")
 	defer file.Close()
-	if conn, err = net.FileConn(file); err != nil {
+	conn, err = net.FileConn(file)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })

@@ -117,10 +117,12 @@ func listenAt(path, descriptor string) (*pipeListener, error) {
 	}
 	l := &pipeListener{path: path, access: windows.SecurityAttributes{SecurityDescriptor: sd}}
 	l.access.Length = uint32(unsafe.Sizeof(l.access))
-	if l.closed, err = windows.CreateEvent(nil, 1, 0, nil); err != nil {
+	l.closed, err = windows.CreateEvent(nil, 1, 0, nil)
+	if err != nil {
 		return nil, err
 	}
-	if l.next, err = l.create(windows.FILE_FLAG_FIRST_PIPE_INSTANCE); err != nil {
+	l.next, err = l.create(windows.FILE_FLAG_FIRST_PIPE_INSTANCE)
+	if err != nil {
 		_ = windows.CloseHandle(l.closed)
 		return nil, fmt.Errorf("open the pipe %s: %w", l.path, err)
 	}

@@ -59,7 +59,8 @@ func Send(name string, msg Message) error {
 	}
 	until := time.Now().Add(answerLimit)
 	for range sendTries {
-		if err = sendOnce(name, append(data, '\n'), until); !errors.Is(err, errDropped) {
+		err = sendOnce(name, append(data, '\n'), until)
+		if !errors.Is(err, errDropped) {
 			break
 		}
 	}
@@ -106,7 +107,8 @@ func dial(dir, name string) (net.Conn, error) {
 	for end := time.Now().Add(dialLimit); ; <-time.After(dialPause) {
 		conn, err := connect(dir, name, end)
 		if err == nil {
-			if _, err = checkPeer(conn, sinceBoot()); err == nil {
+			_, err = checkPeer(conn, sinceBoot())
+			if err == nil {
 				return conn, nil
 			}
 			_ = conn.Close()

@@ -69,7 +69,9 @@ func NewChart() *Chart {
 
 // Set shows other bars; axis returns the text of a value.
 func (c *Chart) Set(bars []ChartBar, axis func(value float64) string) {
-	c.bars, c.axis, c.over = bars, axis, 0
+	c.bars = bars
+	c.axis = axis
+	c.over = 0
 	c.Refresh()
 }
 
@@ -199,7 +201,9 @@ func NewBar(value float64) *Bar {
 
 // Set shows another value.
 func (b *Bar) Set(value float64) {
-	b.value, b.fill.Hidden, b.fill.fill = value, value <= 0, ColorWorking
+	b.value = value
+	b.fill.Hidden = value <= 0
+	b.fill.fill = ColorWorking
 	switch {
 	case value >= 0.95:
 		b.fill.fill = ColorBad

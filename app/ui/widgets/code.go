@@ -76,7 +76,9 @@ func (h *Host) NewCode() *Code {
 
 // Set shows other texts. parts is called on another goroutine if size, their size in bytes, is large.
 func (c *Code) Set(size int, parts func() []CodePart) {
-	c.size, c.parts, c.endShown = size, parts, false
+	c.size = size
+	c.parts = parts
+	c.endShown = false
 	c.scroll.Offset = fyne.Position{}
 	c.prepare()
 }
@@ -150,13 +152,17 @@ func (c *Code) prepare() {
 		return
 	}
 	c.latest++
-	number, columns, parts := c.latest, c.columns, c.parts
+	number := c.latest
+	columns := c.columns
+	parts := c.parts
 	if c.size <= quickCode {
 		list := parts()
 		c.take(list, wrapParts(list, columns))
 		return
 	}
-	c.ready, c.rows, c.scroll.Content = false, []codeRow{{text: "Preparing the text…", isTitle: true}}, c.drawn
+	c.ready = false
+	c.rows = []codeRow{{text: "Preparing the text…", isTitle: true}}
+	c.scroll.Content = c.drawn
 	c.show()
 	go func() {
 		list := parts()
@@ -170,7 +176,9 @@ func (c *Code) prepare() {
 }
 
 func (c *Code) take(parts []CodePart, rows []codeRow) {
-	c.rows, c.ready, c.scroll.Content = rows, true, c.drawn
+	c.rows = rows
+	c.ready = true
+	c.scroll.Content = c.drawn
 	if o := rendered(parts); o != nil {
 		c.scroll.Content = o
 	}
@@ -266,7 +274,10 @@ func (w *codeRows) CreateRenderer() fyne.WidgetRenderer {
 
 // draw shows the row in t.
 func (r codeRow) draw(t *canvas.Text, y, width float32) {
-	t.Text, t.TextStyle, t.TextSize, t.Color = r.text, fyne.TextStyle{Monospace: !r.isTitle, Bold: r.isTitle}, TextSize(theme.SizeNameText), ThemeColor(theme.ColorNameForeground)
+	t.Text = r.text
+	t.TextStyle = fyne.TextStyle{Monospace: !r.isTitle, Bold: r.isTitle}
+	t.TextSize = TextSize(theme.SizeNameText)
+	t.Color = ThemeColor(theme.ColorNameForeground)
 	if r.isTitle {
 		t.TextSize, t.Color = TextSize(theme.SizeNameCaptionText), ThemeColor(ColorMuted)
 	}
@@ -310,7 +321,10 @@ func wrapLine(line string, columns int) (rows []string) {
 	// Widths are in half columns: a character that the fixed-width font lacks may be two and a half columns wide.
 	const narrow, wide = 2, 5
 	room := columns * narrow
-	begin, used, word, name := 0, 0, 0, 0 // word is where the last word begins, name where the last name of a path does
+	begin := 0
+	used := 0
+	word := 0
+	name := 0 // word is where the last word begins, name where the last name of a path does
 	for at := 0; at < len(line); {
 		n, width := 1, narrow
 		if line[at] >= utf8.RuneSelf || at+1 < len(line) && line[at+1] >= utf8.RuneSelf {

@@ -108,7 +108,8 @@ func scrollsAround(in, o fyne.CanvasObject) (scrolls []*container.Scroll, found 
 		if !part.Visible() {
 			continue
 		}
-		if scrolls, found = scrollsAround(part, o); found {
+		scrolls, found = scrollsAround(part, o)
+		if found {
 			break
 		}
 	}

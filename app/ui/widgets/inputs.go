@@ -26,7 +26,9 @@ type Button struct {
 // NewButton returns a button; icon may be nil.
 func (h *Host) NewButton(text string, icon fyne.Resource, tapped func()) *Button {
 	b := &Button{host: h}
-	b.Text, b.Icon, b.OnTapped = text, icon, tapped
+	b.Text = text
+	b.Icon = icon
+	b.OnTapped = tapped
 	b.ExtendBaseWidget(b)
 	return b
 }

@@ -144,7 +144,9 @@ func Flow(o ...fyne.CanvasObject) *fyne.Container {
 		for _, o := range visible(objects) {
 			s := o.MinSize()
 			if x > 0 && x+s.Width > size.Width {
-				x, y, rows = 0, y+s.Height+flowGap, rows+1
+				x = 0
+				y = y + s.Height + flowGap
+				rows = rows + 1
 			}
 			Place(o, x, y, s.Width, s.Height)
 			x += s.Width + flowGap
@@ -255,7 +257,8 @@ func (b *Background) CreateRenderer() fyne.WidgetRenderer {
 	back.CornerRadius = 6
 	r := &Renderer{Widget: b, Parts: []fyne.CanvasObject{back}, Min: func() fyne.Size { return fyne.Size{} }, Arrange: back.Resize}
 	r.Update = func() {
-		if back.FillColor = ThemeColor(b.fill); b.stroke != "" {
+		back.FillColor = ThemeColor(b.fill)
+		if b.stroke != "" {
 			back.StrokeWidth, back.StrokeColor = 1, ThemeColor(b.stroke)
 		}
 	}

@@ -38,7 +38,9 @@ const (
 // NewTab returns a tab that is not active. icon is the name of an icon of this package.
 func (h *Host) NewTab(text, icon string, tapped func()) *Tab {
 	t := &Tab{text: text, icon: icon, name: NewLine(text, theme.ColorNameForeground, theme.SizeNameText, fyne.TextStyle{}), number: NewCaption("").Whole(), mark: NewBackground(ColorRowOn, "")}
-	t.host, t.OnTapped, t.Importance = h, tapped, widget.LowImportance
+	t.host = h
+	t.OnTapped = tapped
+	t.Importance = widget.LowImportance
 	t.ExtendBaseWidget(t)
 	t.Content = container.New(Layout{func(_ []fyne.CanvasObject, size fyne.Size) {
 		Place(t.mark, 0, 0, size.Width, size.Height)
@@ -72,7 +74,8 @@ func (t *Tab) show(s tabState) {
 	number := fmt.Sprint(s.count)
 	switch {
 	case s.count == 0:
-		if number = ""; s.compact {
+		number = ""
+		if s.compact {
 			t.Alignment = widget.ButtonAlignCenter
 		}
 	case s.compact && s.count > mostCount:

@@ -143,7 +143,10 @@ func (l *Line) CreateRenderer() fyne.WidgetRenderer {
 		return fyne.NewSize(min(full.Width, 40), full.Height) // room for a short word; a line is shortened to the width that it gets
 	}
 	r.Update = func() {
-		text.Color, text.TextSize, text.TextStyle, text.Alignment = ThemeColor(l.color), TextSize(l.size), l.style, l.align
+		text.Color = ThemeColor(l.color)
+		text.TextSize = TextSize(l.size)
+		text.TextStyle = l.style
+		text.Alignment = l.align
 	}
 	r.Refresh()
 	return r

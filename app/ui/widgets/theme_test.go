@@ -69,7 +69,9 @@ func TestTextIsReadable(t *testing.T) {
 }
 
 func TestEveryIconFollowsTheTheme(t *testing.T) {
-	a, lightVariant, darkVariant := test.NewTempApp(t), theme.VariantLight, theme.VariantDark
+	a := test.NewTempApp(t)
+	lightVariant := theme.VariantLight
+	darkVariant := theme.VariantDark
 	files, err := iconFiles.ReadDir("icons")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err)

@@ -82,7 +82,8 @@ func (w *Environment) check(err error) {
 // chosenID returns NextID, once, or a random UUID.
 func (w *Environment) chosenID() string {
 	id := w.NextID
-	if w.NextID = ""; id == "" {
+	w.NextID = ""
+	if id == "" {
 		id = w.uuid(4)
 	}
 	return id

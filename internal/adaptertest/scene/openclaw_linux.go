@@ -82,7 +82,9 @@ func (o *openclaw) prompt(s *Session, text string) {
 	}
 	st.run++
 	o.change(s, func(row *gatewaytest.Session) {
-		row.Running, row.Status, row.RunID = true, "running", fmt.Sprint("run-", st.run)
+		row.Running = true
+		row.Status = "running"
+		row.RunID = fmt.Sprint("run-", st.run)
 		row.StartedAt, row.EndedAt = time.Now(), time.Time{}
 		row.Messages = append(row.Messages, gatewaytest.Message{Role: "user", Text: text, At: time.Now()})
 	})
@@ -90,8 +92,12 @@ func (o *openclaw) prompt(s *Session, text string) {
 
 func (o *openclaw) answer(s *Session, text string) {
 	o.change(s, func(row *gatewaytest.Session) {
-		row.Running, row.Status, row.EndedAt = false, "done", time.Now()
-		row.Input, row.Output, row.Total = row.Input+220, row.Output+34, 1254
+		row.Running = false
+		row.Status = "done"
+		row.EndedAt = time.Now()
+		row.Input = row.Input + 220
+		row.Output = row.Output + 34
+		row.Total = 1254
 		row.Messages = append(row.Messages, gatewaytest.Message{Role: "assistant", Text: text, At: time.Now()})
 	})
 }

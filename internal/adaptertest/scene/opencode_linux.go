@@ -126,7 +126,8 @@ func (o *opencode) run(s *Session, args ...string) proc.Identity {
 	}
 	id := o.Procs.Start(Spec{Comm: string(o.name), Exe: o.program, CWD: s.CWD,
 		Args: args, Env: []string{"HOME=" + o.Home}, Started: began})
-	if began = began.Add(time.Second); o.Procs.run != nil {
+	began = began.Add(time.Second)
+	if o.Procs.run != nil {
 		o.Procs.Open(id.PID, o.database()) // 1.18.33 has it open as long as it runs
 		began = time.Now()
 	}

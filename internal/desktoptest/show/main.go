@@ -51,7 +51,9 @@ func show(ctx context.Context, binary, out string, window bool, o desktoptest.Op
 	defer func() { err = errors.Join(err, d.Close()) }()
 	var log bytes.Buffer
 	tray := exec.CommandContext(ctx, binary)
-	tray.Env, tray.Stdout, tray.Stderr = environment(d.Env()), &log, &log
+	tray.Env = environment(d.Env())
+	tray.Stdout = &log
+	tray.Stderr = &log
 	tray.Cancel = func() error { return tray.Process.Signal(syscall.SIGTERM) }
 	tray.WaitDelay = 5 * time.Second
 	if err := tray.Start(); err != nil {

@@ -99,7 +99,8 @@ func (t *Trash) into(c folder, path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err = move(path, file); err != nil {
+		err = move(path, file)
+		if err != nil {
 			_ = os.Remove(info)
 			return "", err
 		}

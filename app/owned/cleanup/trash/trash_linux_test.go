@@ -168,7 +168,8 @@ func onOtherDisk(t *testing.T, dir string) {
 	// An administrator's $top/.Trash counts only with the sticky bit.
 	shared := filepath.Join(disk, ".Trash")
 	must.Do(t, os.Mkdir(shared, 0o777))
-	if _, where = put("two"); !strings.HasPrefix(where, filepath.Join(disk, ".Trash-"+uid)) {
+	_, where = put("two")
+	if !strings.HasPrefix(where, filepath.Join(disk, ".Trash-"+uid)) {
 		t.Errorf("without sticky bit: %s", where)
 	}
 	must.Do(t, os.Chmod(shared, 0o777|os.ModeSticky))
