@@ -3,11 +3,11 @@ package codex
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"os"
 	"rollcall/adapters"
 	"rollcall/internal/must"
 )

@@ -65,7 +65,7 @@ func (d *discovery) mainOf(s *session) *session {
 
 func (d *discovery) assign(p *process, s *session, how string) {
 	p.session = s
-	p.sessions = p.sessions + 1
+	p.sessions++
 	s.owner = p
 	s.how = how
 }

@@ -75,7 +75,7 @@ func wrapLine(out []string, line string, width int) []string {
 		}
 		part = part + word + gap
 		used = used + w + len(gap)
-		words = words + 1
+		words++
 	}
 	part = strings.TrimRight(part, " ")
 	if part != "" {

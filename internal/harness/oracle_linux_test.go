@@ -118,11 +118,7 @@ func (t *harness) wrongRow(x *life, r *row) string {
 	got := scene.Truth{Status: adapters.Status(r.Status), WaitingFor: adapters.WaitingFor(r.WaitingFor), Outcome: adapters.Outcome(r.Outcome)}
 	want := scene.Truth{}
 	if x != nil {
-		known := false
-		want, known = t.truth(x)
-		if !known || x.Agent == gemini && want.Status == adapters.Idle && got.Outcome == "" {
-			want.Outcome = got.Outcome // Gemini CLI does not record whether it answered or asks for something
-		}
+		want = t.wanted(x, got)
 	}
 	if t.script.share && (got.Status == adapters.Unknown || r.PID == 0 && x != nil && got == want) {
 		return "" // what a session in a folder that another one had need not be known
@@ -148,14 +144,23 @@ func (t *harness) wrongRow(x *life, r *row) string {
 	return ""
 }
 
+// wanted returns what the list must say of a session that it shows as got.
+func (t *harness) wanted(x *life, got scene.Truth) scene.Truth {
+	want, known := t.truth(x)
+	if !known || x.Agent == gemini && want.Status == adapters.Idle && got.Outcome == "" {
+		want.Outcome = got.Outcome // Gemini CLI does not record whether it answered or asks for something
+	}
+	return want
+}
+
 // hidesEnd reports whether a row differs from the truth only in how the last turn ended, which the real agent does not record.
 func hidesEnd(x *life, got scene.Truth, r *row) bool {
 	truth := x.Truth()
 	switch {
 	case got.Status != adapters.Stopped || truth.Status != adapters.Stopped:
 		return false
-	case x.Agent == qwen: // no file tells that the last prompt was taken back
-		return truth.Outcome == "" && got.Outcome == adapters.Died
+	case x.Agent == qwen: // no file tells whether the last prompt was taken back, or waited for its first word
+		return truth.Outcome == "" && got.Outcome == adapters.Died || truth.Outcome == adapters.Died && got.Outcome == ""
 	}
 	return x.Agent == cline && got.Outcome == "" && strings.Contains(r.Evidence, "a hub found") // it marks sessions whose process was killed, in a turn or not
 }

@@ -146,9 +146,9 @@ func (l *Ledger) flush() {
 		l.sum = e
 	case l.sum.step == e.step && l.sum.place == e.place:
 		l.sum.tokens.Add(e.tokens)
-		l.sum.usd = l.sum.usd + e.usd
-		l.sum.turns = l.sum.turns + e.turns
-		l.sum.answers = l.sum.answers + e.answers
+		l.sum.usd += e.usd
+		l.sum.turns += e.turns
+		l.sum.answers += e.answers
 	default:
 		l.sums.add(&l.sum)
 		l.sum = e

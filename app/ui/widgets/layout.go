@@ -146,7 +146,7 @@ func Flow(o ...fyne.CanvasObject) *fyne.Container {
 			if x > 0 && x+s.Width > size.Width {
 				x = 0
 				y = y + s.Height + flowGap
-				rows = rows + 1
+				rows++
 			}
 			Place(o, x, y, s.Width, s.Height)
 			x += s.Width + flowGap

@@ -95,8 +95,8 @@ func (o *openclaw) answer(s *Session, text string) {
 		row.Running = false
 		row.Status = "done"
 		row.EndedAt = time.Now()
-		row.Input = row.Input + 220
-		row.Output = row.Output + 34
+		row.Input += 220
+		row.Output += 34
 		row.Total = 1254
 		row.Messages = append(row.Messages, gatewaytest.Message{Role: "assistant", Text: text, At: time.Now()})
 	})
