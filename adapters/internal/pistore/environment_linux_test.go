@@ -31,7 +31,7 @@ import (
 // The two adapters above this package register their agents; its own tests do it here.
 func init() {
 	for _, name := range []adapters.Name{agentname.Pi, agentname.PiRust} {
-		adapters.Register(adapters.Description{Name: name, Title: string(name), Short: string(name), Program: "pi", Install: "-", Processes: []string{"pi"}}, (*Store)(nil))
+		adapters.Register(adapters.Description{Name: name, Title: string(name), Short: string(name), Program: "pi", Install: "-", Folders: []string{".pi"}, Processes: []string{"pi"}}, (*Store)(nil))
 	}
 }
 
