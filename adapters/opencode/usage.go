@@ -155,7 +155,7 @@ func (d *discovery) settle(sessions map[string]*facts) {
 		if f.tokens == nil || !f.logged {
 			continue
 		}
-		a := &kit.Account{ID: id, Ledgers: []*kit.Ledger{&f.ledger.Ledger}, Last: f.activity.time(), Model: f.model, CWD: f.cwd,
+		a := &kit.Account{ID: id, Ledgers: []*kit.Ledger{&f.ledger.Ledger}, Last: f.activity.time(), Model: f.model, CWD: f.cwd, Marked: true,
 			Known: &kit.Known{Tokens: *f.tokens, CostUSD: f.stated()}}
 		d.spent[id] = a
 		accounts = append(accounts, a)

@@ -21,6 +21,9 @@ type Account struct {
 	Last    time.Time // of its newest record
 	// Model, CWD and Branch stand for those that an answer does not name.
 	Model, CWD, Branch string
+	// Marked reports that every copy in the ledgers says that it is one: what does not was given here, whatever its id, which is made of what the
+	// agent recorded of the answer.
+	Marked bool
 	// Known are totals that the agent states for the session, copies included. What no entry accounts for, such as answers that were removed
 	// since, counts at Last. Nil: the ledgers hold everything.
 	Known *Known
@@ -171,7 +174,7 @@ func (a *Account) settle(i int32, owners map[uint64]owner, accounts []*Account) 
 		case e.id == 0 && e.answers == 0 && e.usd != 0:
 			costs = append(costs, a.usage(e, in))
 			return
-		case !repeated:
+		case !repeated, a.Marked && !e.copied:
 		case o.account != i:
 			a.Copies++
 			return
