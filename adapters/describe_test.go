@@ -17,7 +17,7 @@ func (*peeking) Peek(context.Context, Session, int) ([]Message, error) {
 
 func TestRegister(t *testing.T) {
 	defer func(was []Description) { registered = was }(slices.Clone(registered))
-	whole := Description{Name: "peeking", Title: "Peeking", Short: "pk", Program: "peek", Install: "get peek", Processes: []string{"peek"}}
+	whole := Description{Name: "peeking", Title: "Peeking", Short: "pk", Program: "peek", Install: "get peek", Folders: []string{".peek"}, Processes: []string{"peek"}}
 	if d := Register(whole, (*peeking)(nil)); d.Can != (Capabilities{Peek: true}) {
 		t.Errorf("it can %+v", d.Can)
 	}

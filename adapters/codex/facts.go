@@ -189,8 +189,8 @@ func (f *facts) applyUsage(r record) {
 	}
 	f.context = cmp.Or(max(r.context, 0), f.context)
 	f.window = cmp.Or(max(r.window, 0), f.window)
-	if r.limits != nil {
-		f.turn.full = reachedAny(r.limits)
+	if r.limits {
+		f.turn.full = r.full
 	}
 }
 

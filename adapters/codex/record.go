@@ -68,7 +68,7 @@ type record struct {
 	used                           *tokens // of the answer alone
 	answer                         string  // usage: the id of the answer, since 0.169
 	context, window                int64
-	limits                         []byte // of a usage record: those of the user's plan, as written; nil without any
+	limits, full                   bool // of a usage record: it has the limits of the user's plan, and one of them is reached
 
 	unknown string // why the record or a part of it is skipped
 }
@@ -317,7 +317,10 @@ func (r *record) settings(raw []byte) {
 // resumes. info is null when only rate limits changed.
 func (r *record) tokenCount(payload []byte) {
 	r.kind = usage
-	r.limits = agentfile.Get(payload, "rate_limits")
+	if limits := agentfile.Get(payload, "rate_limits"); limits != nil {
+		r.limits = true
+		r.full = reachedAny(limits)
+	}
 	info := agentfile.Get(payload, "info")
 	if agentfile.Null(info) {
 		return

@@ -128,7 +128,7 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 		return kit.Working(said + "; " + runs + "; " + host)
 	case t.state == prompted && d.isReady(s):
 		return kit.Idle("", said+"; its terminal's title shows no turn: the prompt was taken back, or given up; "+host)
-	case t.state == prompted && !s.owner.Headless && s.promptID == "" && d.title(s) == noTitle && d.now.Sub(s.last) >= firstWord:
+	case t.state == prompted && d.mayBeTakenBack(s):
 		return kit.Unknown(said + ": it works, or was interrupted before the first word of the answer, which is not recorded; " + host)
 	case t.state == prompted:
 		return kit.Working(said + "; " + host)
@@ -144,6 +144,12 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 		return kit.Working("its prompt is not recorded yet; " + host)
 	}
 	return kit.Idle(t.outcome, said+"; "+host)
+}
+
+// mayBeTakenBack reports whether the user may have taken the last prompt of a session back, since the time in which a first word comes is over and no title
+// shows a turn. A run for one prompt takes none back; what versions below the floor do was not looked at.
+func (d *discovery) mayBeTakenBack(s *session) bool {
+	return !s.owner.Headless && s.promptID == "" && !isBelowFloor(s.version) && d.title(s) == noTitle && d.now.Sub(s.last) >= firstWord
 }
 
 // decideCalled returns the verdict on a session with open calls: a call is recorded when the model makes it, and nothing when it begins to run.

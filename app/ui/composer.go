@@ -153,7 +153,7 @@ func (u *UI) showInterrupt(s app.Session) {
 				return struct{}{}, u.options.Answers.Interrupt(ctx, s.Agent, s.ID)
 			}, func(struct{}) {
 				if sheet.IsOpen() {
-					sheet.ShowResult([]fyne.CanvasObject{sessionLine(&s), widgets.Success("The agent was asked to end the turn.")})
+					sheet.ShowResult([]fyne.CanvasObject{sessionLine(&s), widgets.Success("The turn is over. The session waits for your next prompt.")})
 				}
 			})
 		}))

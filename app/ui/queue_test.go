@@ -77,6 +77,7 @@ func (a *asker) Stop(_ context.Context, s adapters.Session) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.prompts = append(a.prompts, "stop "+s.ID)
+	delete(a.requests, s.ID) // its turn is over
 	return nil
 }
 
@@ -593,10 +594,11 @@ func TestSendAndInterrupt(t *testing.T) {
 		t.Error("the prompt stays in the field")
 	}
 	w.ui.Show("busy")
+	a.set("busy") // it works
 	w.ui.showInterrupt(*d.session)
 	tap(t, w.ui.host.Sheet.Popup, "Interrupt")
 	w.until("the result", func() bool {
-		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "asked to end the turn")
+		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "The turn is over")
 	})
 	a.mu.Lock()
 	defer a.mu.Unlock()

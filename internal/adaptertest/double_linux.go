@@ -44,6 +44,7 @@ func (r *Recording) Double(t testing.TB, pid int, change Changes) (double int) {
 	comm := strings.TrimSpace(read("comm"))
 	tree.file(filepath.Join(to, "stat"), strconv.Itoa(doublePID)+" ("+comm+") "+strings.Join(fields, " ")+"\n")
 	tree.file(filepath.Join(to, "status"), "Name:\t"+comm+"\nTgid:\t"+strconv.Itoa(doublePID)+"\nPid:\t"+strconv.Itoa(doublePID)+"\nPPid:\t1\n")
+	tree.file(filepath.Join(to, "io"), "rchar: 0\nwchar: 0\n")
 	program, _, _ := strings.Cut(read("cmdline"), "\x00")
 	tree.file(filepath.Join(to, "comm"), comm+"\n")
 	tree.file(filepath.Join(to, "cmdline"), zeroTerminated(append([]string{program}, change.Args...)))

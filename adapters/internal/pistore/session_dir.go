@@ -10,6 +10,7 @@ import (
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/bounded"
 )
 
 // Pi stores its sessions in the folder that --session-dir names, else PI_CODING_AGENT_SESSION_DIR, else sessionDir in the settings of the project or, without
@@ -20,19 +21,19 @@ import (
 // setSessionDir sets the folder in which a Pi stores its sessions, as far as that is not the usual one.
 func (p *process) setSessionDir() {
 	home := p.env[kit.Home]
-	if p.agent != Pi || !p.known || p.contained || home == "" {
+	if p.agent != Pi || !p.known || p.unresponsive != "" || p.contained || home == "" {
 		return
 	}
 	dir := p.flagDir
 	if dir == "" {
 		dir = p.env["PI_CODING_AGENT_SESSION_DIR"]
 	}
-	if dir == "" && p.cwd != "" {
+	if dir == "" && p.cwd != "" && bounded.Answers(p.cwd) {
 		set, _ := readSettings(filepath.Join(p.cwd, ".pi", "settings.json")) // what is not valid JSON Pi ignores as well
 		dir = set.SessionDir
 	}
 	dir = below(dir, home, p.cwd)
-	if dir != "" {
+	if dir != "" && bounded.Answers(dir) {
 		p.namedFolders = append(slices.Clone(p.namedFolders), dir)
 		p.folders = append(p.folders, agentproc.RealPath(dir))
 	}
@@ -63,6 +64,9 @@ func (p *process) toolFolders() (dirs []string) {
 // line that is erased may have named one.
 func (d *discovery) addRemembered(dirs []string) {
 	dirs = slices.DeleteFunc(dirs, func(dir string) bool {
+		if !bounded.Answers(dir) {
+			return true
+		}
 		entries, err := agentfile.Entries(d.ctx, dir)
 		return err != nil || !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return isSession(e.Name()) })
 	})
@@ -77,6 +81,9 @@ func (d *discovery) addRemembered(dirs []string) {
 // resumeDir returns the folder in which a session is stored directly, to be named when it is resumed; "" for one in the usual place.
 func (s *Store) resumeDir(id string) string {
 	for _, dir := range s.homes.Use(nil, s.now()) {
+		if !bounded.Answers(dir) {
+			continue
+		}
 		entries, err := agentfile.Entries(context.Background(), dir)
 		if err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), "_"+id+".jsonl") }) {
 			return dir

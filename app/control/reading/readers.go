@@ -40,7 +40,6 @@ var readers = map[string]reader{
 	"basename":  {least: 1, most: 1},
 	"dirname":   {least: 1, most: 1},
 	"cat":       {options: words("-A -b -E -e -n -s -T -t -v"), least: 1, most: many, reads: contents},
-	"tac":       {least: 1, most: many, reads: contents},
 	"nl":        {least: 1, most: many, reads: contents},
 	"head":      {options: words("-q -v"), numbers: words("-n -c"), least: 1, most: many, reads: contents},
 	"tail":      {options: words("-q -v"), numbers: words("-n -c"), least: 1, most: many, reads: contents},

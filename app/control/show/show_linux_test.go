@@ -193,8 +193,8 @@ func (notInPath) Program(func(string) (string, error)) (string, error) {
 func TestProgramNotInPath(t *testing.T) {
 	exe, err := os.Executable()
 	must.Do(t, err)
-	adapters.Register(adapters.Description{Name: "running", Title: "Running", Short: "r", Program: filepath.Base(exe), Install: "-", Processes: []string{"running"}}, agent{})
-	adapters.Register(adapters.Description{Name: "script", Title: "Script", Short: "s", Program: "script", Install: "-", Processes: []string{"script"}}, agent{})
+	adapters.Register(adapters.Description{Name: "running", Title: "Running", Short: "r", Program: filepath.Base(exe), Install: "-", Folders: []string{".agent"}, Processes: []string{"running"}}, agent{})
+	adapters.Register(adapters.Description{Name: "script", Title: "Script", Short: "s", Program: "script", Install: "-", Folders: []string{".agent"}, Processes: []string{"script"}}, agent{})
 	for name, want := range map[adapters.Name]string{"running": exe, "script": ""} {
 		x := session("a", func(s *app.Session) { s.Agent, s.Unattended = name, true })
 		p := show.New(&core{agent: notInPath{}}, proc.Open(), nil).PlanOf(t.Context(), x)
