@@ -341,3 +341,23 @@ func TestServedRequests(t *testing.T) {
 	}
 	must.Do(t, t.Context().Err())
 }
+
+// A request with a member that is not known can only be denied, and its name is said.
+func TestServedUnknownMember(t *testing.T) {
+	for more, member := range map[string]string{`"env":{"A":"b"},`: "action.env", `"Type":"fetch",`: "action.Type"} {
+		v, a, s := withServer(t, time.Minute)
+		v.pending["r1"] = strings.Replace(touch, `"title"`, more+`"title"`, 1)
+		list, err := a.Pending(t.Context(), *s)
+		if err != nil || len(list) != 1 || !slices.Equal(list[0].Unknown, []string{member}) || list[0].CanAllow || !list[0].CanDeny {
+			t.Fatalf("%s: %+v, %v", member, list, err)
+		}
+		list[0].CanAllow = true
+		if _, err := a.Answer(t.Context(), *s, list[0], adapters.Decision{Verdict: adapters.AllowOnce}); !errors.Is(err, adapters.ErrNotAllowed) || !strings.Contains(err.Error(), member) {
+			t.Errorf("%s: allowed: %v", member, err)
+		}
+		list[0].CanAllow = false
+		if _, err := a.Answer(t.Context(), *s, list[0], adapters.Decision{Verdict: adapters.Deny}); err != nil {
+			t.Errorf("%s: not denied: %v", member, err)
+		}
+	}
+}

@@ -3,13 +3,45 @@
 package desktop
 
 import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/settings"
+	"rollcall/internal/must"
 	"rollcall/proc"
 )
+
+// TestOnWaitIsElsewhere: the user's command runs in Rollcall's folder, since the session's has files that an agent can write, and is told where the session works.
+func TestOnWaitIsElsewhere(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a command of a POSIX shell")
+	}
+	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", dir)
+	t.Setenv("HOME", dir)
+	out := filepath.Join(dir, "out")
+	a := &attention{log: slog.Default(), slots: make(chan struct{}, 1)}
+	a.away = settings.Notifications{OnWait: `pwd -P >` + out + `; echo "$ROLLCALL_CWD" >>` + out}
+	project := t.TempDir()
+	a.callAway(t.Context(), app.Session{Session: adapters.Session{ID: "s", Agent: "claude-code", CWD: project}})
+	text, err := os.ReadFile(out)
+	must.Do(t, err)
+	in, told, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	own, err := stateFolder()
+	must.Do(t, err)
+	own, err = filepath.EvalSymlinks(own)
+	must.Do(t, err)
+	if in != own || told != project {
+		t.Errorf("it ran in %q and was told %q, want %q and %q", in, told, own, project)
+	}
+}
 
 // TestOwnActs: an act counts for its session alone, in the process that had it, and for a while.
 func TestOwnActs(t *testing.T) {
