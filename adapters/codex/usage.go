@@ -225,7 +225,7 @@ func (u *usageScan) add(r *record, used adapters.Tokens) {
 }
 
 // idOf returns the id of an answer, which copies of its record have too: the one that its record names (0.169), or that of the turn, or before 0.106 of the
-// thread, with the sum.
+// thread, with the sum. A turn that is only numbered is one of its thread.
 func (u *usageScan) idOf(r *record, thread string) uint64 {
 	if r.answer != "" {
 		return xxhash.Sum64String(r.answer) | 1
@@ -234,7 +234,11 @@ func (u *usageScan) idOf(r *record, thread string) uint64 {
 	if r.totals != nil {
 		sum = *r.totals
 	}
-	return xxhash.Sum64String(fmt.Sprint(cmp.Or(u.turn, thread), sum)) | 1
+	turn := u.turn
+	if !kit.Is(turn) {
+		turn = thread + turn
+	}
+	return xxhash.Sum64String(fmt.Sprint(turn, sum)) | 1
 }
 
 func (u *usageScan) entry(r *record, used adapters.Tokens) kit.Entry {

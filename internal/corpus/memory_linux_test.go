@@ -14,7 +14,7 @@ import (
 
 // mostKept is how many bytes a list that is asked for once may keep for each stored
 // session: the session itself, with what it says, and a share of what is fixed.
-const mostKept = 1200
+const mostKept = 1250
 
 // A list that is asked for once keeps each session once, and nothing else of it:
 // 120,000 have to fit into 250 MB together with what reading them takes.
