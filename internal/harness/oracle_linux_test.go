@@ -2,12 +2,14 @@ package harness
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/agentname"
 	"rollcall/internal/pressure"
 )
 
@@ -136,8 +138,8 @@ func (t *harness) wrongRow(x *life, r *row) string {
 		return fmt.Sprintf("is %s, suspended %v, want %s, suspended %v; %s", got, r.Suspended, want, x.IsSuspended(), why)
 	case want.Status != adapters.Stopped && !x.Remote && r.PID != x.Process.PID:
 		return fmt.Sprintf("has process %d, want %d", r.PID, x.Process.PID)
-	case t.machine != nil && want.Status != adapters.Stopped && !x.Remote && r.Host != t.machine.host(x.Process.PID):
-		return fmt.Sprintf("has the host %q, want %q", r.Host, t.machine.host(x.Process.PID))
+	case t.machine != nil && want.Status != adapters.Stopped && !x.Remote && r.Host != t.host(x):
+		return fmt.Sprintf("has the host %q, want %q", r.Host, t.host(x))
 	case x.hook != "" && want.Status != adapters.Stopped && r.Launch == nil:
 		return "is not shown as launched by Rollcall"
 	}
@@ -151,6 +153,18 @@ func (t *harness) wanted(x *life, got scene.Truth) scene.Truth {
 		want.Outcome = got.Outcome // Gemini CLI does not record whether it answered or asks for something
 	}
 	return want
+}
+
+// host returns the program in which a session runs. A Claude Code that was started with -p, as Rollcall launches it, has a script as its host.
+func (t *harness) host(x *life) string {
+	host := t.machine.host(x.Process.PID)
+	if host == "" && x.Agent == agentname.ClaudeCode {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", x.Process.PID))
+		if strings.Contains(string(line), "\x00-p\x00") {
+			return "a script"
+		}
+	}
+	return host
 }
 
 // hidesEnd reports whether a row differs from the truth only in how the last turn ended, which the real agent does not record.
@@ -193,12 +207,16 @@ func (t *harness) hear() {
 		if strings.HasPrefix(n.title, agentNames[x.Agent]+" failed in ") { // a turn; the session goes on
 			continue
 		}
+		if x.Agent == gemini && strings.HasPrefix(n.title, agentNames[x.Agent]+" answered, or asks you in ") && x.Truth().Status != adapters.Waiting {
+			continue // it does not record which
+		}
 		kind, of := &x.waits, "waits"
 		switch {
 		case strings.HasPrefix(n.title, agentNames[x.Agent]+" ended"):
 			kind, of = &x.ends, "ends"
 			t.hearOutcome(x, n)
 		case strings.HasPrefix(n.title, agentNames[x.Agent]+" needs permission"), strings.HasPrefix(n.title, agentNames[x.Agent]+" asks you"),
+			strings.HasPrefix(n.title, agentNames[x.Agent]+" answered, or asks you"),
 			strings.HasPrefix(n.title, agentNames[x.Agent]+" wants to run a command"):
 			x.shown = append(x.shown, n)
 		default:
