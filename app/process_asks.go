@@ -45,14 +45,19 @@ func markTurn(ctx context.Context, x *Session, own adapters.Conversant) {
 		return
 	}
 	open, ended, at, known := teller.Turn(ctx)
-	switch isSure := x.Status == adapters.Working || x.Status == adapters.Idle && !x.MayAsk; {
+	isOver := x.Status == adapters.Idle && !x.MayAsk
+	since := x.LastActivityAt
+	if isOver && !x.TurnStartedAt.IsZero() { // the agent can record after it told the end that it took a prompt back (Gemini CLI 0.61.0)
+		since = x.TurnStartedAt
+	}
+	switch isSure := x.Status == adapters.Working || isOver; {
 	case !known:
 	case open && !isSure:
 		x.Status = adapters.Working
 		x.WaitingFor = ""
 		x.MayAsk = false
 		x.Evidence = "its process has not told the end of its turn; " + x.Evidence
-	case !open && (!isSure || !x.LastActivityAt.After(at)):
+	case !open && (!isSure || !since.After(at)):
 		x.Status = adapters.Idle
 		x.WaitingFor = ""
 		x.Outcome = ended

@@ -124,7 +124,8 @@ func (s *Sandbox) listWith(env []string, flags ...string) (Roll, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	output, err := cmd.Output()
-	if err != nil {
+	partial := cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 3
+	if err != nil && !partial {
 		return Roll{}, fmt.Errorf("rollcall list: %w: %s", err, stderr.Bytes())
 	}
 	var r Roll
