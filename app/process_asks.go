@@ -45,12 +45,11 @@ func markTurn(ctx context.Context, x *Session, own adapters.Conversant) {
 		return
 	}
 	open, ended, at, known := teller.Turn(ctx)
-	isOver := x.Status == adapters.Idle && !x.MayAsk
 	since := x.LastActivityAt
-	if isOver && !x.TurnStartedAt.IsZero() { // the agent can record after it told the end that it took a prompt back (Gemini CLI 0.61.0)
+	if !x.TurnStartedAt.IsZero() { // an agent records some of a turn after it told its end (Gemini CLI 0.61.0: the answer, and that a prompt was taken back)
 		since = x.TurnStartedAt
 	}
-	switch isSure := x.Status == adapters.Working || isOver; {
+	switch isSure := x.Status == adapters.Working || x.Status == adapters.Idle && !x.MayAsk; {
 	case !known:
 	case open && !isSure:
 		x.Status = adapters.Working

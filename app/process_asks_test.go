@@ -67,10 +67,12 @@ func TestTellingProcess(t *testing.T) {
 		check(adapters.Idle, adapters.Idle, adapters.Interrupted, mayAsk)
 		check(adapters.Idle, adapters.Idle, adapters.Interrupted, at(told)) // how the turn ended is not recorded
 		check(adapters.Idle, adapters.Idle, "", at(told.Add(time.Second)))
-		check(adapters.Idle, adapters.Idle, adapters.Interrupted, func(x *adapters.Session) { // the turn's own last record comes after the word
+		late := func(x *adapters.Session) { // the turn's own last record comes after the word
 			x.TurnStartedAt = told.Add(-time.Second)
 			x.LastActivityAt = told.Add(time.Second)
-		})
+		}
+		check(adapters.Idle, adapters.Idle, adapters.Interrupted, late)
+		check(adapters.Working, adapters.Idle, adapters.Interrupted, late)
 		open = true
 		check(adapters.Waiting, adapters.Working, "", at(told)) // the request was answered
 		check(adapters.Unknown, adapters.Working, "", at(told))
