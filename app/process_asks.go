@@ -37,17 +37,21 @@ func (c *Core) markHosted(x *Session) {
 	}
 }
 
-// markTurn shows x as its process told the state of its turn, where its adapter does not know that, or nothing was recorded since the process told that the
-// turn is over.
+// lateRecord is how long after a process told the end of a turn its agent may still record the rest of that turn (Gemini CLI 0.61.0: the answer, and that a
+// prompt was taken back). What is recorded later belongs to a turn that the agent began by itself.
+const lateRecord = 5 * time.Second
+
+// markTurn shows x as its process told the state of its turn, where its adapter does not know that, or nothing of another turn was recorded since the process
+// told that the turn is over.
 func markTurn(ctx context.Context, x *Session, own adapters.Conversant) {
 	teller, ok := own.(TurnTeller)
 	if !ok || x.Status == adapters.Idle && x.Outcome != "" || x.IsProcess() || x.Suspended {
 		return
 	}
 	open, ended, at, known := teller.Turn(ctx)
-	since := x.LastActivityAt
-	if !x.TurnStartedAt.IsZero() { // an agent records some of a turn after it told its end (Gemini CLI 0.61.0: the answer, and that a prompt was taken back)
-		since = x.TurnStartedAt
+	recorded := x.LastActivityAt
+	if !x.TurnStartedAt.IsZero() && !x.TurnStartedAt.After(at) {
+		recorded = recorded.Add(-lateRecord)
 	}
 	switch isSure := x.Status == adapters.Working || x.Status == adapters.Idle && !x.MayAsk; {
 	case !known:
@@ -56,7 +60,7 @@ func markTurn(ctx context.Context, x *Session, own adapters.Conversant) {
 		x.WaitingFor = ""
 		x.MayAsk = false
 		x.Evidence = "its process has not told the end of its turn; " + x.Evidence
-	case !open && (!isSure || !since.After(at)):
+	case !open && (!isSure || !recorded.After(at)):
 		x.Status = adapters.Idle
 		x.WaitingFor = ""
 		x.Outcome = ended

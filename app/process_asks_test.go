@@ -73,6 +73,10 @@ func TestTellingProcess(t *testing.T) {
 		}
 		check(adapters.Idle, adapters.Idle, adapters.Interrupted, late)
 		check(adapters.Working, adapters.Idle, adapters.Interrupted, late)
+		check(adapters.Working, adapters.Working, "", func(x *adapters.Session) { // the agent went on by itself
+			late(x)
+			x.LastActivityAt = told.Add(time.Minute)
+		})
 		open = true
 		check(adapters.Waiting, adapters.Working, "", at(told)) // the request was answered
 		check(adapters.Unknown, adapters.Working, "", at(told))
