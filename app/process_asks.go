@@ -65,6 +65,7 @@ func markTurn(ctx context.Context, x *Session, own adapters.Conversant) {
 		x.WaitingFor = ""
 		x.Outcome = ended
 		x.MayAsk = false
+		x.AskAgain = time.Time{}
 		x.Evidence = "its process told that the turn is over; " + x.Evidence
 	}
 }

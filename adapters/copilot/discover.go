@@ -218,7 +218,7 @@ func (d *discovery) row(s *session) adapters.Session {
 	f := &s.facts
 	v := d.decide(s)
 	out := adapters.Session{
-		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
+		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain,
 		CWD: cmp.Or(f.cwd, s.space.cwd), Branch: cmp.Or(f.branch, s.space.branch), Model: f.model, Title: s.title(),
 		FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt, Version: f.version, Tokens: f.tokens(),
 		StartedAt: f.started, LastActivityAt: f.last, TurnStartedAt: f.prompted, Files: []string{s.events()}, Home: s.root,

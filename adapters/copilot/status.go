@@ -43,7 +43,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		}
 		return kit.Idle(t.outcome, said)
 	case t.between && d.now.Sub(t.at) < kit.Delay(betweenTurns, d.Table.Pressure()):
-		return kit.Working(said + ", and the results have no answer yet")
+		return kit.Working(said + ", and the results have no answer yet").Until(t.at.Add(kit.Delay(betweenTurns, d.Table.Pressure())))
 	case !t.open:
 		return kit.Idle(t.outcome, said)
 	}

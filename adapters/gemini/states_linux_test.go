@@ -75,8 +75,11 @@ func TestTextBeforeCall(t *testing.T) {
 	}
 	soon := s.LastActivityAt.Add(quick - 1) // a call that asks nothing begins within that time
 	early := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Now: func() time.Time { return soon }})
-	if got := adaptertest.Discover(w, early, adapters.Query{}).Sessions; len(got) != 1 || got[0].Status != adapters.Working {
+	if got := adaptertest.Discover(w, early, adapters.Query{}).Sessions; len(got) != 1 || got[0].Status != adapters.Working || !got[0].AskAgain.Equal(s.LastActivityAt.Add(quick)) {
 		t.Errorf("%+v", got)
+	}
+	if !s.AskAgain.IsZero() {
+		t.Errorf("asked again at %v, although nothing but a change makes a difference", s.AskAgain)
 	}
 	tool := w.child(p, 8*time.Second)
 	if s := w.want("a", adapters.Working, "", p); s.MayAsk {

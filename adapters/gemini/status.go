@@ -99,7 +99,7 @@ func (d *discovery) decideAnswered(s *session, said string) (v kit.Verdict, unse
 	case s.owner.Headless:
 		return kit.Working(said + "; its run is not over"), false
 	case age >= 0 && age < quick && !isObject(s.Path):
-		return kit.Working(said + "; it may go on with a call"), true
+		return kit.Working(said + "; it may go on with a call").Until(s.turn.at.Add(quick)), true
 	}
 	v = kit.Idle("", "your turn: it answered, or asks for something (Gemini CLI does not record which); "+said)
 	v.MayAsk = true
@@ -213,7 +213,7 @@ func (d *discovery) addSessions() {
 // row returns a session for the answer.
 func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	out := adapters.Session{
-		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, MayAsk: v.MayAsk,
+		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, MayAsk: v.MayAsk, AskAgain: v.AskAgain,
 		CWD: s.project.cwd, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
 		Doing: s.doing, DoingSince: s.doingAt, Tokens: s.tokens(), Context: adapters.Context{Used: s.context},
 		StartedAt: s.at, LastActivityAt: latest(s.last, s.at), TurnStartedAt: s.prompted, Files: s.paths, Home: s.project.home,

@@ -178,9 +178,9 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 	case d.title(s) != noTitle:
 		return kit.Working(said + "; its terminal's title says that it does not wait; " + host)
 	case d.now.Sub(s.turn.at).Abs() < d.silence(): // it may be about to run; a call of the future is one of before the clock was set back
-		return kit.Working(said + "; " + host)
+		return kit.Working(said + "; " + host).Until(s.turn.at.Add(d.silence()))
 	case d.now.Sub(d.lastRan(s)) < d.silence():
-		return kit.Working(said + "; its command has ended, and the result is recorded after some seconds; " + host)
+		return kit.Working(said + "; its command has ended, and the result is recorded after some seconds; " + host).Until(d.lastRan(s).Add(d.silence()))
 	case has(shellTool) && asks && unsure:
 		return kit.Unknown(said + ": it runs or waits for the user, and the clock was set back since then; " + host)
 	case has(shellTool) && asks:
@@ -262,7 +262,7 @@ func (d *discovery) addSessions() {
 // row returns a session for the answer.
 func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	out := adapters.Session{
-		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
+		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain,
 		CWD: s.cwd, Branch: s.branch, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
 		Doing: s.doing, DoingSince: s.doingAt, Context: adapters.Context{Used: s.context},
 		StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted, Files: []string{s.Path}, Home: s.Home,

@@ -73,8 +73,8 @@ type life struct {
 	waits   account
 	asked   time.Time // when the wait began that goes on; zero: there is none
 	shown   []*notice // of its waits
-	// interrupted is when it was last.
-	interrupted time.Time
+	// interrupted and answered are when it was last.
+	interrupted, answered time.Time
 	excused     bool // the wait that goes on need not be told: the settings forbade it
 	told        bool // the wait that goes on: it is on the screen from now on
 	// unbroken is when the wait began that the last comparison saw; zero: it saw none.
@@ -184,6 +184,9 @@ func (s *script) untilSeen() {
 			time.Sleep(time.Until(x.asked.Add(after)))
 		}
 		time.Sleep(time.Until(x.interrupted.Add(2 * after)))
+		if x.Agent == gemini { // whose answer may go on with a call
+			time.Sleep(time.Until(x.answered.Add(after)))
+		}
 	}
 }
 
@@ -282,6 +285,7 @@ func (t *harness) turn(troop *troop, i int) {
 		s.did(x, "is interrupted")
 	case truth.Status == adapters.Working && s.chance(70):
 		x.Answer(fmt.Sprintf("answer %d", s.steps))
+		x.answered = time.Now()
 		s.did(x, "answers")
 	case truth.Status == adapters.Working:
 		if x.Ask() {

@@ -1,14 +1,25 @@
 package kit
 
-import "rollcall/adapters"
+import (
+	"time"
+
+	"rollcall/adapters"
+)
 
 // Verdict is the status of a session with its evidence.
 type Verdict struct {
 	Status     adapters.Status
 	WaitingFor adapters.WaitingFor
 	Outcome    adapters.Outcome
-	Evidence   string // in words, for the user
-	MayAsk     bool   // with Idle, see adapters.Session
+	Evidence   string    // in words, for the user
+	MayAsk     bool      // with Idle, see adapters.Session
+	AskAgain   time.Time // see adapters.Session
+}
+
+// Until returns the verdict with the time from which it differs although nothing changes.
+func (v Verdict) Until(t time.Time) Verdict {
+	v.AskAgain = t
+	return v
 }
 
 // Working returns the verdict on a session that is in a turn.
