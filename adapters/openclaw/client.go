@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/coder/websocket"
@@ -85,10 +86,16 @@ type frame struct {
 	Error   *refusal        `json:"error"`
 }
 
+// errNoGateway reports that only the state folder of a gateway is known.
+var errNoGateway = fmt.Errorf("no gateway is known: %w", syscall.ECONNREFUSED)
+
 // connect opens a connection with these scopes. events, if not nil, gets every event
 // that comes after the greeting, on a goroutine of the client; it must return soon.
 // Close the client after use.
 func (t *target) connect(ctx context.Context, scopes []string, events func(frame)) (*client, error) {
+	if t.url == "" {
+		return nil, errNoGateway
+	}
 	hc := t.httpClient()
 	ws, response, err := websocket.Dial(ctx, t.url, &websocket.DialOptions{HTTPClient: hc})
 	if err != nil {

@@ -68,7 +68,10 @@ func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
 // notRunning answers for a gateway at whose address no process listens: with the sessions in its state folder, which have stopped with it. A
 // gateway that was stopped is no problem, since many users have one installed and don't use it; one that crashed is named by doctor.
 func (a *Adapter) notRunning(ctx context.Context, t *target, q adapters.Query, ans *answer) {
+	refused := ""
 	switch {
+	case t.url == "":
+		refused = "its openclaw.json does not exist, so that its gateway is not known, nor whether a run is active"
 	case t.owner.state == ownerAlive:
 		ans.problems = append(ans.problems, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url,
 			Err: fmt.Errorf("the gateway's process %d is running, but nothing listens there", t.owner.pid),
@@ -80,7 +83,7 @@ func (a *Adapter) notRunning(ctx context.Context, t *target, q adapters.Query, a
 	case t.owner.state == ownerGone:
 		ans.skipped[fmt.Sprintf("gateway that does not run: its process %d is gone and left %s; %s", t.owner.pid, t.lockPath, startHint())]++
 	}
-	a.stored(ctx, t, q, "", ans)
+	a.stored(ctx, t, q, refused, ans)
 }
 
 // readSessions asks for the sessions over an open connection.

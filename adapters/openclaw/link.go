@@ -76,6 +76,9 @@ func (p *pusher) sync(targets []*target) {
 	}
 	wanted := map[string]bool{}
 	for _, t := range targets {
+		if t.url == "" {
+			continue
+		}
 		wanted[t.id] = true
 		if l := p.links[t.id]; l != nil {
 			l.retarget(t)

@@ -47,6 +47,7 @@ type search struct {
 	home      string
 	gateways  []gatewayProcess
 	targets   []*target
+	orphans   []*target // state folders with conversations and without settings or a gateway
 	answer    *kit.Answer
 	installed bool
 }
@@ -74,7 +75,22 @@ func (a *Adapter) find(ctx context.Context) *search {
 	if n := s.envPort(); n != 0 && len(s.targets) == 0 { // it may be a gateway in a container
 		s.addNamed("ws://127.0.0.1:"+strconv.Itoa(n), s.envAuth(), "", "OPENCLAW_GATEWAY_PORT")
 	}
+	s.addOrphans()
 	return s
+}
+
+// addOrphans adds state folders without settings or a gateway, and says so. Where another gateway is known, it may be theirs, and lists their conversations.
+func (s *search) addOrphans() {
+	alone := len(s.targets) == 0
+	for _, t := range s.orphans {
+		s.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.stateDir,
+			Err: fmt.Errorf("it has the conversations of %s, and %s does not exist, so that their gateway is not known", t.agents(), t.from),
+			Fix: "put openclaw.json back (`openclaw setup` makes a new one), or move the folder away"})
+		if alone {
+			t.id = "folder:" + t.stateDir
+			s.targets = append(s.targets, t)
+		}
+	}
 }
 
 // envPort returns the port that the environment names, or 0.
@@ -244,8 +260,11 @@ func (s *search) addLocal(d stateDir) {
 	if set.remote != "" {
 		s.addRemote(set)
 	}
-	// A folder with neither settings nor a running gateway is a leftover.
-	if !configured && t.owner.state != ownerAlive || set.remote != "" && t.owner.state != ownerAlive {
+	if t.owner.state != ownerAlive && (!configured || set.remote != "") {
+		if set.remote == "" && len(t.stores()) > 0 {
+			t.workspaces = s.workspaces(d, set)
+			s.orphans = append(s.orphans, t)
+		}
 		return
 	}
 	t.auth = s.localAuth(d, set)
@@ -262,6 +281,15 @@ func (s *search) addLocal(d stateDir) {
 	t.id = fmt.Sprintf("loopback:%d", n)
 	s.installed = true
 	s.add(t)
+}
+
+// agents names the agents whose conversations are in the target's state folder.
+func (t *target) agents() string {
+	var names []string
+	for _, s := range t.stores() {
+		names = append(names, kit.PlainWord(s.agent))
+	}
+	return strings.Join(names, ", ")
 }
 
 // workspaces returns the agents' folders. The default agent's is below the state folder

@@ -169,3 +169,30 @@ func TestStoredInAnotherForm(t *testing.T) {
 	_, err := discover(t, k.adapter(), adapters.Query{})
 	onlyProblem(t, err, adapters.ErrFormat, "openclaw-agent.sqlite")
 }
+
+// Conversations in a state folder without an openclaw.json are listed and found, and the answer says what is missing. Where another gateway is known, it may
+// be theirs: they are named only.
+func TestStoredWithoutSettings(t *testing.T) {
+	w := newFixture(t)
+	const sessions = ".openclaw/agents/main/sessions/"
+	w.write(sessions+"sessions.json", fmt.Sprintf(`{"agent:main:main": {"sessionId": "s", "updatedAt": %d, "status": "done"}}`, time.Now().UnixMilli()))
+	w.write(sessions+"s.jsonl", `{"type":"session","cwd":"/home/dev/proj"}`+"\n"+storedPrompt+"\n"+storedAnswer+"\n")
+	a := w.adapter()
+	roll, err := discover(t, a, adapters.Query{Totals: true})
+	onlyProblem(t, err, adapters.ErrUnreadable, "it has the conversations of main, and "+filepath.Join(w.home, ".openclaw", "openclaw.json")+" does not exist")
+	if len(roll.Sessions) != 1 || roll.Sessions[0].Status != adapters.Unknown || roll.Sessions[0].FirstPrompt != "where is the otter" {
+		t.Fatalf("%+v", roll.Sessions)
+	}
+	found, err := a.Conversations(t.Context(), time.Time{})
+	onlyProblem(t, err, adapters.ErrUnreadable, "it has the conversations of main")
+	messages, peekErr := a.Peek(t.Context(), roll.Sessions[0], 5)
+	if len(found) != 1 || peekErr != nil || len(messages) != 2 {
+		t.Errorf("%d conversations, %+v, %v", len(found), messages, peekErr)
+	}
+	w.write(".openclaw-work/openclaw.json", `{"gateway":{"port":1}}`)
+	roll, err = discover(t, w.adapter(), adapters.Query{})
+	onlyProblem(t, err, adapters.ErrUnreadable, "it has the conversations of main")
+	if len(roll.Sessions) != 0 {
+		t.Errorf("beside another gateway: %+v", roll.Sessions)
+	}
+}
