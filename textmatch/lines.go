@@ -53,9 +53,7 @@ func (p *Pattern) MayContain(document []byte) bool {
 	if len(p.literal.positions) == 0 {
 		return true
 	}
-	var f finder
-	f.reset(&p.literal, document, nil)
-	return f.next(0) >= 0
+	return p.literal.mayBeIn(document)
 }
 
 // lines is the state of Lines.

@@ -238,6 +238,9 @@ func (f *finder) nextMark(from int) int {
 
 // nextEscape returns the place of the next escape of one of the literal's characters.
 func (f *finder) nextEscape(from int) int {
+	if len(f.l.escapes) == 0 {
+		return len(f.block)
+	}
 	for from < len(f.block) {
 		at := indexEscape(f.block, from)
 		if at < 0 {

@@ -123,11 +123,15 @@ func conversations(sessions []storedSession) (list []adapters.Conversation) {
 	slices.SortFunc(sessions, func(a, b storedSession) int {
 		return cmp.Or(b.changed.Compare(a.changed), strings.Compare(a.id, b.id))
 	})
+	pages := &sqlitero.Pages{}
 	for n := firstBatch; len(sessions) > 0; n = min(2*n, lastBatch) {
 		batch := sessions[:min(n, len(sessions))]
 		sessions = sessions[len(batch):]
 		list = append(list, adapters.Conversation{Changed: batch[0].changed,
 			Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+				if !pages.MayContain(ctx, batch[0].store, q.Pattern) {
+					return nil, nil
+				}
 				return searchDatabase(ctx, batch, q, found)
 			}})
 	}
