@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
@@ -139,7 +140,13 @@ func (t *transcript) ends(ctx context.Context, f *os.File, size int64) error {
 	if err != nil && !errors.Is(err, errEnough) && !errors.Is(err, agentfile.ErrTooLong) {
 		return err
 	}
-	records, next, noPrompt, err := t.tail(ctx, f, headEnd, size)
+	pooled := tails.Get().(*[]tailRecord)
+	records, next, noPrompt, err := t.tail(ctx, f, (*pooled)[:0], headEnd, size)
+	defer func() {
+		clear(records)
+		*pooled = records
+		tails.Put(pooled)
+	}()
 	if err != nil {
 		return err
 	}
@@ -171,11 +178,16 @@ type tailRecord struct {
 	invalid bool
 }
 
+// tails holds lists that tail has used, so that thousands of transcripts need few.
+var tails = sync.Pool{New: func() any { return new([]tailRecord) }}
+
 // tail reads backwards until the state of the last turn is known, and, within a limit,
 // the other facts that each record contains. The records are in the file's order; next
 // is the end of the last complete line. noPrompt reports that no prompt is between headEnd and the first of the records.
-func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int64) (records []tailRecord, next int64, noPrompt bool, err error) {
+// The records are appended to an empty list.
+func (t *transcript) tail(ctx context.Context, f io.ReaderAt, list []tailRecord, headEnd, size int64) (records []tailRecord, next int64, noPrompt bool, err error) {
 	var have tailNeeds
+	records = list
 	next = size
 	b := agentfile.Backward(f, size, 0).WithContext(ctx)
 	defer b.Close()
@@ -237,7 +249,7 @@ func (t *transcript) promptBefore(b *agentfile.BackwardReader, headEnd, limit in
 			return nil, false, nil
 		case err != nil:
 			return nil, false, err
-		case !bytes.Contains(line, ofUser) || bytes.Contains(line, ofResult):
+		case !isOfUser(line):
 			continue
 		}
 		r := tailRecord{offset: offset}
@@ -254,6 +266,15 @@ func (t *transcript) promptBefore(b *agentfile.BackwardReader, headEnd, limit in
 			return append(found, r), false, nil
 		}
 	}
+}
+
+// isOfUser reports whether a line may be a prompt. Its type is beside the message, which can be long.
+func isOfUser(line []byte) bool {
+	const edge = 1 << 10
+	if head := line[:min(len(line), edge)]; bytes.Contains(head, ofUser) {
+		return !bytes.Contains(head, ofResult)
+	}
+	return len(line) > edge && bytes.Contains(line[max(edge-len(ofUser), len(line)-edge):], ofUser)
 }
 
 // tailNeeds records which facts were found so far while a transcript is read backwards.

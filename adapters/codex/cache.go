@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"sync"
 
 	"rollcall/adapters"
@@ -190,7 +191,7 @@ func (r *rolloutFile) update(ctx context.Context, q *adapters.Query) (rolloutFac
 	}
 	r.rest = nil
 	if r.facts.known && agentfile.HasRecord(rest) {
-		r.rest = records(rest)
+		r.rest = slices.Collect(records(rest))
 	}
 	return r.now(q), info, nil
 }

@@ -96,7 +96,7 @@ func (p *progress) applyLine(n int, line []byte, long *agentfile.LongLine, copie
 	case long != nil:
 		f.apply(parseLong(long.Head, long.Tail))
 	case len(line) > 0:
-		for _, rec := range records(line) {
+		for rec := range records(line) {
 			rec.end = p.next
 			if copied.has(&rec) {
 				f.base = copied.totals

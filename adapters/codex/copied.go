@@ -67,7 +67,7 @@ func (f *facts) readInherited(ctx context.Context, r io.ReaderAt) error {
 		if offset == 0 || !c.active && !mayUse(line) {
 			return nil
 		}
-		for _, rec := range records(line) {
+		for rec := range records(line) {
 			switch {
 			case c.has(&rec):
 				f.copied = offset + int64(len(line)) + 1

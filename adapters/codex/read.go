@@ -88,7 +88,7 @@ func (b *beginning) line(line []byte, isFirst bool) {
 		b.enough = !b.facts.known
 		return
 	}
-	for _, rec := range records(line) {
+	for rec := range records(line) {
 		b.facts.apply(rec)
 	}
 	b.facts.firstPrompt = b.facts.lastPrompt
@@ -159,7 +159,7 @@ func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64
 		if long != nil {
 			c.add(parseLong(long.Head, long.Tail), base+lineEnd(offset, line, long))
 		} else {
-			for _, rec := range slices.Backward(records(line)) {
+			for _, rec := range slices.Backward(slices.Collect(records(line))) {
 				c.add(rec, base+lineEnd(offset, line, long))
 			}
 		}

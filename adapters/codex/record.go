@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"iter"
 	"strings"
 	"time"
 
@@ -128,21 +129,28 @@ func split(line []byte) (parts [][]byte) {
 }
 
 // records returns the records on a line, usually one.
-func records(line []byte) []record {
-	r, err := parse(line)
-	if err == nil {
-		return []record{r}
-	}
-	var list []record
-	for _, part := range split(line) {
-		if r, err := parse(part); err == nil {
-			list = append(list, r)
+func records(line []byte) iter.Seq[record] {
+	return func(yield func(record) bool) {
+		r, err := parse(line)
+		if err == nil {
+			yield(r)
+			return
+		}
+		read := 0
+		for _, part := range split(line) {
+			r, err := parse(part)
+			if err != nil {
+				continue
+			}
+			read++
+			if !yield(r) {
+				return
+			}
+		}
+		if read == 0 {
+			yield(record{kind: unread, ordinal: -1, unknown: unreadLine})
 		}
 	}
-	if len(list) == 0 {
-		list = []record{{kind: unread, ordinal: -1, unknown: unreadLine}}
-	}
-	return list
 }
 
 // isInherited reports whether a sub-agent's record with that ordinal is a copy of its parent's

@@ -87,7 +87,7 @@ func (u *usageScan) line(line []byte) {
 	if !u.copies.active && !mayUse(line) {
 		return
 	}
-	for _, r := range records(line) {
+	for r := range records(line) {
 		u.record(&r)
 	}
 }

@@ -12,6 +12,8 @@ import (
 const (
 	firstChunk = 16 << 10
 	lastChunk  = 1 << 20
+	// lastBackward is what a backward reader reads at a time at most: its buffer has twice of that.
+	lastBackward = 256 << 10
 )
 
 // backwardBuffers holds the buffers of readers that were closed, so that a list of thousands of
@@ -53,7 +55,7 @@ func (b *BackwardReader) WithContext(ctx context.Context) *BackwardReader {
 // longer valid, and Prev must not be called again. A reader that is not closed leaves
 // its buffer to the garbage collector.
 func (b *BackwardReader) Close() {
-	if 0 < len(b.buf) && len(b.buf) <= lastChunk {
+	if 0 < len(b.buf) && len(b.buf) <= 2*lastBackward {
 		buf := b.buf
 		backwardBuffers.Put(&buf)
 	}
@@ -124,7 +126,7 @@ func (b *BackwardReader) lastLine() ([]byte, int64, error) {
 			return line, offset, nil
 		}
 		searched = b.hi - b.lo
-		if searched >= lastChunk {
+		if searched >= lastBackward {
 			return b.longLine()
 		}
 		if err := b.fill(); err != nil {
@@ -193,7 +195,7 @@ func (b *BackwardReader) fill() error {
 		return err
 	}
 	n := int(min(int64(b.chunk), b.base))
-	b.chunk = min(b.chunk*2, lastChunk)
+	b.chunk = min(b.chunk*2, lastBackward)
 	b.room(n)
 	if err := readFull(b.r, b.buf[b.lo-n:b.lo], b.base-int64(n)); err != nil {
 		return err
