@@ -58,6 +58,7 @@ type Menu struct {
 	Ended   []Row  // sessions that ended, the last one first
 	Quiet   string // text of the row that ends do not disturb; empty: it is off
 	Tooltip string
+	Marks   string // the numbers of sessions with the symbols of their statuses, such as "◆2 ◐3"; empty: none is at work
 	Icon    assets.State
 	Count   int // sessions that wait for the user
 }
@@ -95,6 +96,7 @@ func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
 	return Menu{
 		Rows:    rows,
 		Tooltip: tooltip(counts, troubles, empty, len(own) > 0),
+		Marks:   counts.marks(),
 		Icon:    icon(counts, troubles, len(own) > 0),
 		Count:   counts.of(adapters.Waiting),
 	}

@@ -40,6 +40,17 @@ func (c *counts) words() string {
 	return strings.Join(parts, ", ")
 }
 
+// marks returns the counts with the symbols of the statuses, such as "◆2 ◐3".
+func (c *counts) marks() string {
+	var parts []string
+	for _, s := range app.Order {
+		if n := c.of(s); n > 0 && s != adapters.Stopped {
+			parts = append(parts, fmt.Sprintf("%s%d", mark(s), n))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
 // pick returns the sessions that have their own row, in the order of the snapshot (see app.Sort), and the counts of the other sessions.
 // all are the counts of both. It stops reading the snapshot, which may be very long, when it has enough.
 func pick(snapshot *app.Snapshot, all counts) (shown []*app.Session, hidden counts) {
