@@ -38,7 +38,7 @@ type host struct {
 	otherFolder  bool   // it works in a folder that the command line does not name
 	remote       string // address of the server that has its threads
 	home         string // CODEX_HOME
-	user         string // HOME; empty: not known
+	user         string // home folder of its user; empty: not known
 	stateDir     string // CODEX_SQLITE_HOME
 	unresponsive string // the home that it uses, where the file system does not answer
 
@@ -105,7 +105,7 @@ func inspectHost(table proc.Lister, p proc.Process, seen agentproc.Seen) *host {
 	}
 	if env, err := table.Env(p.Identity); err == nil {
 		h.home, h.stateDir = kit.Get(env, "CODEX_HOME"), kit.Get(env, "CODEX_SQLITE_HOME")
-		h.user = kit.Get(env, "HOME")
+		h.user = kit.Get(env, kit.Home)
 	}
 	files, err := table.OpenFiles(p.Identity)
 	if errors.Is(err, proc.ErrGone) {

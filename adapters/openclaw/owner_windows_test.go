@@ -3,21 +3,13 @@ package openclaw
 import (
 	"testing"
 
+	"rollcall/internal/adaptertest"
 	"rollcall/proc"
 )
 
-// shown is a process that shows just its arguments and environment.
-type shown struct {
-	proc.Lister
-	args, env []string
-}
-
-func (s shown) Args(proc.Identity) ([]string, error) { return s.args, nil }
-func (s shown) Env(proc.Identity) ([]string, error)  { return s.env, nil }
-
 func TestGatewayOnWindows(t *testing.T) {
-	table := shown{args: []string{`C:\Program Files\nodejs\node.exe`, `C:\Users\dev\AppData\npm\node_modules\openclaw\dist\index.js`, "gateway", "--port", "18789"},
-		env: []string{`USERPROFILE=C:\Users\dev`}}
+	table := adaptertest.Shown{Line: []string{`C:\Program Files\nodejs\node.exe`, `C:\Users\dev\AppData\npm\node_modules\openclaw\dist\index.js`, "gateway", "--port", "18789"},
+		Variables: []string{`USERPROFILE=C:\Users\dev`}}
 	p := proc.Process{Comm: "node"}
 	if !looksLikeGateway(table, p) {
 		t.Error("not taken for a gateway")

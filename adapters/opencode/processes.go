@@ -182,7 +182,7 @@ func (a *Adapter) identify(p proc.Process) *host {
 	if errors.Is(err, proc.ErrGone) || kit.Get(env, "BUN_BE_BUN") == "1" {
 		return nil // as Bun, the binary runs language servers and installs plug-ins
 	}
-	h.home = kit.Get(env, "HOME")
+	h.home = kit.Get(env, kit.Home)
 	h.data = kit.Get(env, "XDG_DATA_HOME")
 	h.db = kit.Get(env, a.product.Variable+"DB")
 	h.state = kit.Get(env, "XDG_STATE_HOME")
