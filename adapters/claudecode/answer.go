@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -270,9 +272,10 @@ func openCallsOfAll(ctx context.Context, transcript string) ([]openCall, error) 
 	if err != nil {
 		return nil, err
 	}
-	files, _ := filepath.Glob(filepath.Join(globEscaper.Replace(strings.TrimSuffix(transcript, ".jsonl")), "subagents", "*.jsonl"))
+	folder := filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "subagents")
+	files, _ := fs.Glob(os.DirFS(folder), "*.jsonl")
 	for _, f := range files {
-		inner, err := openCallsOf(ctx, f)
+		inner, err := openCallsOf(ctx, filepath.Join(folder, f))
 		if err != nil {
 			return nil, err
 		}
@@ -283,8 +286,6 @@ func openCallsOfAll(ctx context.Context, transcript string) ([]openCall, error) 
 	}
 	return calls, nil
 }
-
-var globEscaper = strings.NewReplacer(`[`, `\[`, `*`, `\*`, `?`, `\?`)
 
 // openCallsOf returns the last calls that the transcript has no result of.
 func openCallsOf(ctx context.Context, transcript string) ([]openCall, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -122,7 +123,11 @@ func TestOpenCallsOf(t *testing.T) {
 
 // A call of a sub-agent with a transcript of its own counts as well.
 func TestOpenCallsOfAll(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x[1].jsonl")
+	name := "x[1]*?" + `\d{a}` + ".jsonl"
+	if runtime.GOOS == "windows" {
+		name = "x[1]{a}.jsonl"
+	}
+	path := filepath.Join(t.TempDir(), name)
 	folder := filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")
 	must.Do(t, os.MkdirAll(folder, 0o700))
 	for file, id := range map[string]string{path: "t1", filepath.Join(folder, "agent-a.jsonl"): "t2"} {

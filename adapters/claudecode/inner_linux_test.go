@@ -3,6 +3,7 @@ package claudecode
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -124,10 +125,10 @@ func TestEntryOfEndedNamespace(t *testing.T) {
 
 // onlyEntry is the only file of the registry.
 func onlyEntry(w *fixture) string {
-	paths, err := filepath.Glob(w.path("sessions", "*.json"))
+	paths, err := fs.Glob(os.DirFS(w.path("sessions")), "*.json")
 	if err == nil && len(paths) != 1 {
 		err = errors.New("not one entry")
 	}
 	w.check(err)
-	return paths[0]
+	return w.path("sessions", paths[0])
 }

@@ -2,6 +2,7 @@ package copilot
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,11 +25,11 @@ func TestProcessesInContainer(t *testing.T) { adaptertest.InContainer(t, recordi
 // The file that a process holds says that it began no later than it did, not that it began after the turn: it may be touched.
 func TestHeldFileIsTouched(t *testing.T) {
 	r := adaptertest.Replay(t, "testdata/recordings/copilot-1.0.102-permission")
-	files, _ := filepath.Glob(filepath.Join(r.Home, ".copilot/session-state/*/inuse.*.hold"))
+	files, _ := fs.Glob(os.DirFS(r.Home), ".copilot/session-state/*/inuse.*.hold")
 	if len(files) != 1 {
 		t.Fatal(files)
 	}
-	must.Do(t, os.Chtimes(files[0], r.CapturedAt, r.CapturedAt))
+	must.Do(t, os.Chtimes(filepath.Join(r.Home, files[0]), r.CapturedAt, r.CapturedAt))
 	adaptertest.Check(t, adaptertest.Discover(t, New(r.Config()), adapters.Query{}).Sessions, r.Expect)
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,8 +53,9 @@ func (t *target) stores() (list []agentStore) {
 	if t.stateDir == "" {
 		return nil
 	}
-	agents, _ := filepath.Glob(filepath.Join(t.stateDir, "agents", "*"))
-	for _, dir := range agents {
+	agents, _ := fs.Glob(os.DirFS(t.stateDir), "agents/*")
+	for _, name := range agents {
+		dir := filepath.Join(t.stateDir, name)
 		s := agentStore{agent: filepath.Base(dir), database: filepath.Join(dir, "agent", "openclaw-agent.sqlite"), list: filepath.Join(dir, "sessions", "sessions.json")}
 		if _, err := os.Stat(s.database); err == nil {
 			list = append(list, s) // a sessions.json beside it was left when the sessions were moved

@@ -3,6 +3,7 @@ package openclaw
 import (
 	"cmp"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -57,9 +58,9 @@ func (s *search) correctStateDir(g *gatewayProcess) {
 	if g.foreign || g.env["OPENCLAW_STATE_DIR"] != "" {
 		return
 	}
-	paths, _ := filepath.Glob(lockPath(filepath.Join(s.home, ".openclaw*")))
+	paths, _ := fs.Glob(os.DirFS(s.home), filepath.ToSlash(lockPath(".openclaw*")))
 	for _, path := range paths {
-		l, ok, err := readLock(path)
+		l, ok, err := readLock(filepath.Join(s.home, path))
 		if !ok || err != nil || l.PID != g.PID || !s.isOwner(g.Process, l) {
 			continue
 		}

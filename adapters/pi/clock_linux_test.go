@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -37,10 +38,10 @@ func TestClockSetForward(t *testing.T) {
 func TestToolNamesOldFile(t *testing.T) {
 	r := adaptertest.Replay(t, "testdata/recordings/pi-1.5.2-working-tool")
 	r.SetClock(t, time.Hour)
-	files, _ := filepath.Glob(filepath.Join(r.Home, ".pi/agent/sessions/*/*.jsonl"))
+	files, _ := fs.Glob(os.DirFS(r.Home), ".pi/agent/sessions/*/*.jsonl")
 	for i, path := range files {
 		at := r.CapturedAt.Add(-time.Duration(i+1) * time.Hour)
-		must.Do(t, os.Chtimes(path, at, at))
+		must.Do(t, os.Chtimes(filepath.Join(r.Home, path), at, at))
 	}
 	sessions := adaptertest.Discover(t, New(r.Config()), adapters.Query{}).Sessions
 	working := 0

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -234,8 +235,10 @@ func (a *Adapter) remoteIn(dir string) *remote {
 // make makes the files, which only the user can read, and removes those of terminals that wrote nothing for a week.
 func (r *remote) make(now time.Time) error {
 	dir := filepath.Dir(r.events)
-	old, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), remotePrefix+"*"))
-	for _, path := range old {
+	parent := filepath.Dir(dir)
+	old, _ := fs.Glob(os.DirFS(parent), remotePrefix+"*")
+	for _, name := range old {
+		path := filepath.Join(parent, name)
 		if info, err := os.Stat(filepath.Join(path, filepath.Base(r.events))); err == nil && agentfile.OwnedByUser(info) && now.Sub(info.ModTime()) > remoteAge {
 			_ = os.RemoveAll(path)
 		}

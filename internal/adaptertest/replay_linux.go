@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/internal/adaptertest/scene"
 	"rollcall/proc"
 )
 
@@ -30,7 +31,7 @@ func Replay(t testing.TB, dir string) *Recording {
 	processes, mtimes, expect := readRecording(t, dir)
 	temp := t.TempDir()
 	r := &Recording{
-		Home:         filepath.Join(temp, "home"),
+		Home:         filepath.Join(temp, scene.OddHome),
 		ProcRoot:     filepath.Join(temp, "proc"),
 		EtcRoot:      filepath.Join(temp, "etc"),
 		Expect:       expect,

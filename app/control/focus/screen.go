@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -70,9 +71,11 @@ func (r *request) showInScreen(ctx context.Context, p *Place, server proc.Identi
 func findScreen(ctx context.Context, session string, server proc.Identity) (found *termclient.Server, folder string, err error) {
 	home, _ := os.UserHomeDir()
 	folders := []string{os.Getenv("SCREENDIR"), filepath.Join(home, ".screen"), filepath.Join(os.TempDir(), ".screen")}
-	for _, pattern := range []string{"/run/screen/S-*", "/tmp/screens/S-*"} {
-		list, _ := filepath.Glob(pattern)
-		folders = append(folders, list...)
+	for _, parent := range []string{"/run/screen", "/tmp/screens"} {
+		list, _ := fs.Glob(os.DirFS(parent), "S-*")
+		for _, name := range list {
+			folders = append(folders, filepath.Join(parent, name))
+		}
 	}
 	err = errors.New("its socket is not known")
 	for _, folder := range folders {

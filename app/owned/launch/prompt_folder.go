@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -53,8 +54,10 @@ func writePrompt(dir, prompt string) (string, error) {
 
 // RemoveOldPrompts removes the prompts that windows left when they were closed.
 func RemoveOldPrompts(now time.Time) {
-	old, _ := filepath.Glob(filepath.Join(os.TempDir(), PromptFolder+"*"))
-	for _, dir := range old {
+	temp := os.TempDir()
+	old, _ := fs.Glob(os.DirFS(temp), PromptFolder+"*")
+	for _, name := range old {
+		dir := filepath.Join(temp, name)
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() && now.Sub(info.ModTime()) > PromptWait {
 			_ = os.RemoveAll(dir)
 		}

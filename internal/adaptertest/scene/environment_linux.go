@@ -28,12 +28,15 @@ type Environment struct {
 	rng *rand.Rand
 }
 
+// OddHome is the name of a home folder that is no file pattern for itself.
+const OddHome = "h[o]me *"
+
 // New makes an empty environment in the test's temporary folder.
 func New(t testing.TB) *Environment {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must.Do(t, err)
-	w := &Environment{TB: t, Home: filepath.Join(dir, "home"), rng: rand.New(rand.NewPCG(1, 2))}
+	w := &Environment{TB: t, Home: filepath.Join(dir, OddHome), rng: rand.New(rand.NewPCG(1, 2))}
 	w.check(os.Mkdir(w.Home, 0o755))
 	w.Procs = newProcs(t, filepath.Join(dir, "machine"))
 	w.Table = proc.OpenAt(w.Procs.Root(), w.Procs.Etc())

@@ -101,7 +101,7 @@ func (o *opencode) Start(cwd, prompt string) *Session {
 	o.exec(`INSERT INTO session (id, project_id, slug, directory, path, title, version, agent, model, time_created, time_updated)
 		VALUES (?, 'p', 'misty-otter', ?, '', ?, '1.18.33', 'build', '{"id":"mock-1","providerID":"mock","variant":"default"}', ?, ?)`,
 		s.ID, cwd, "New session - "+now.UTC().Format("2006-01-02T15:04:05.000Z"), now.UnixMilli(), now.UnixMilli())
-	o.log(s, now, fmt.Sprintf("message=created id=%s slug=misty-otter version=1.18.33 projectID=p directory=%s path=\"\" workspaceID=undefined parentID=undefined", s.ID, cwd))
+	o.log(s, now, fmt.Sprintf("message=created id=%s slug=misty-otter version=1.18.33 projectID=p directory=%q path=\"\" workspaceID=undefined parentID=undefined", s.ID, cwd))
 	o.prompt(s, prompt)
 	return s
 }
@@ -131,7 +131,7 @@ func (o *opencode) run(s *Session, args ...string) proc.Identity {
 		o.Procs.Open(id.PID, o.database()) // 1.18.33 has it open as long as it runs
 		began = time.Now()
 	}
-	o.log(s, began, `message="creating instance" directory=`+s.CWD)
+	o.log(s, began, fmt.Sprintf(`message="creating instance" directory=%q`, s.CWD))
 	return id
 }
 
