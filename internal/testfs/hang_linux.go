@@ -53,7 +53,7 @@ func mount(t *testing.T, folder, at string) *FS {
 	must.Do(t, f.server.Start())
 	t.Cleanup(func() { f.end(t) })
 	for until := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if mounts, err := os.ReadFile("/proc/self/mounts"); err == nil && strings.Contains(string(mounts), " "+f.Path+" ") {
+		if mounts, err := os.ReadFile("/proc/self/mounts"); err == nil && strings.Contains(string(mounts), " "+strings.ReplaceAll(f.Path, " ", `\040`)+" ") {
 			f.await(t)
 			return f
 		}
