@@ -69,7 +69,8 @@ func (t *Table) Exe(id Identity) (string, error) {
 }
 
 // OpenFiles implements Details: Windows lists only the handles of all processes
-// together, and asking a pipe among them for its name can block forever.
+// together, and asking a pipe among them for its name can block forever. Holders answers
+// the question for a file.
 func (t *Table) OpenFiles(Identity) ([]string, error) { return nil, ErrUnsupported }
 
 // UID returns ErrUnsupported: users have no numbers on Windows.

@@ -141,6 +141,9 @@ type Lister interface {
 	// FileLocks returns, per locked file, the pid that holds a flock or POSIX lock on it. It
 	// returns ErrUnsupported except on Linux.
 	FileLocks() (map[FileID]int, error)
+	// Holders returns the other processes that have a file open, for systems on which OpenFiles can't list the files of a process. It returns
+	// ErrUnsupported except on Windows, where Restart Manager is asked, and an error where the answer can't be relied on.
+	Holders(path string) ([]Identity, error)
 	// Domain returns the machine and pid namespace in the form that Claude Code writes into its
 	// registry: "linux:<machine-id>:pid:[4026531836]". It returns "" where they can't be known.
 	Domain() string

@@ -143,6 +143,8 @@ func TestUniquePrefixes(t *testing.T) {
 
 // TestNothing: an empty answer is one line that says of which agents it is known; one that failed is never "no sessions".
 func TestNothing(t *testing.T) {
+	nowhere, err := filepath.Abs("/nowhere")
+	must.Do(t, err)
 	absent, failed := codex(), codex()
 	absent.err, failed.err = adapters.ErrAbsent, adapters.Unreadable("/home/dev/.codex", fs.ErrPermission)
 	pi := &agent{name: agentname.Pi, err: adapters.ErrAbsent}
@@ -157,7 +159,7 @@ func TestNothing(t *testing.T) {
 		{deps(claude(), absent, pi), "-a", "no sessions of claude-code in the last 7 days; 2 agents not installed"},
 		{deps(claude(), codex()), "--since all", "no sessions of claude-code, codex"},
 		{deps(claude(), codex()), "--status working --group g", "no working sessions of claude-code, codex in group g"},
-		{deps(claude(), codex()), "--cwd /nowhere -a", "no sessions of claude-code, codex in /nowhere in the last 7 days"},
+		{deps(claude(), codex()), "--cwd " + nowhere + " -a", "no sessions of claude-code, codex in " + nowhere + " in the last 7 days"},
 		{deps(claude(), failed), "", "no live sessions of claude-code; not everything of codex could be read" + stopped},
 		{deps(failed, pi), "", "not known whether there are sessions: not everything of codex could be read"},
 		{deps(absent, pi), "", "no agent is installed"},

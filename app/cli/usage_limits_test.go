@@ -25,13 +25,13 @@ func (l *limited) Limits(context.Context) ([]adapters.Limit, error) { return l.l
 func TestUsageLimits(t *testing.T) {
 	now := time.Now().Truncate(time.Second)
 	a := &limited{Adapter: codex(), limits: []adapters.Limit{
-		{Home: "/home/dev/.codex", Window: 5 * time.Hour, Used: 92, ResetsAt: now.Add(time.Hour), At: now.Add(-10 * time.Minute)},
-		{Home: "/home/dev/.codex-work", Window: 7 * 24 * time.Hour, Used: 99, ResetsAt: now.Add(-time.Second), At: now.Add(-time.Hour)},
-		{Home: "/home/dev/.codex-work", Name: "credits\x1b[31m", Balance: "38.21", At: now},
+		{Home: inHome(".codex"), Window: 5 * time.Hour, Used: 92, ResetsAt: now.Add(time.Hour), At: now.Add(-10 * time.Minute)},
+		{Home: inHome(".codex-work"), Window: 7 * 24 * time.Hour, Used: 99, ResetsAt: now.Add(-time.Second), At: now.Add(-time.Hour)},
+		{Home: inHome(".codex-work"), Name: "credits\x1b[31m", Balance: "38.21", At: now},
 	}}
 	d := deps(a, claude())
 	d.Settings = func() (settings.Settings, error) {
-		return settings.Settings{Homes: map[adapters.Name]settings.Homes{agentname.Codex: {{Path: "/home/dev/.codex-work", Name: "work"}}}}, nil
+		return settings.Settings{Homes: map[adapters.Name]settings.Homes{agentname.Codex: {{Path: inHome(".codex-work"), Name: "work"}}}}, nil
 	}
 	r := run(t, d, "usage", "--limits")
 	for _, want := range []string{"AGENT  ACCOUNT  WINDOW   USED        RESETS", "Codex  codex    5 h      92 %", "10 m ago", "Codex  work     week     not known", "Codex  work     credits  38.21 left"} {
@@ -46,7 +46,7 @@ func TestUsageLimits(t *testing.T) {
 	if err := json.Unmarshal([]byte(run(t, d, "usage", "--limits", "--json").out), &j); err != nil || len(j.Limits) != 3 || len(j.NotStored) != 1 {
 		t.Fatalf("%v, %+v", err, j)
 	}
-	if l := j.Limits[0]; *l.UsedPercent != 92 || l.WindowSeconds != 18000 || l.Account != "codex" || l.Home != "/home/dev/.codex" || l.ResetsAt != timestamp(now.Add(time.Hour)) {
+	if l := j.Limits[0]; *l.UsedPercent != 92 || l.WindowSeconds != 18000 || l.Account != "codex" || l.Home != inHome(".codex") || l.ResetsAt != timestamp(now.Add(time.Hour)) {
 		t.Errorf("%+v", l)
 	}
 	if l := j.Limits[1]; l.UsedPercent == nil && l.Balance == "" {

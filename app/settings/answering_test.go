@@ -101,11 +101,11 @@ func TestOneKey(t *testing.T) {
 
 // TestSetOneKey: the window enters and removes commands, whatever form the file has; all else in it stays.
 func TestSetOneKey(t *testing.T) {
-	a, b := OneKey{"/x", "grep '[a]' \"b\" # c"}, OneKey{"/y", "make test"}
+	a, b := OneKey{drive + "/x", "grep '[a]' \"b\" # c"}, OneKey{drive + "/y", "make test"}
 	for before, want := range map[string]string{
-		"": "[answering]\none_key = [{folder = \"/x\", command = \"grep '[a]' \\\"b\\\" # c\"}]\n",
-		"answering = \"deny-only\" # mine\ntheme = \"dark\"\n": "theme = \"dark\"\n\n[answering]\none_key = [{folder = \"/x\", command = \"grep '[a]' \\\"b\\\" # c\"}]\nrequests = \"deny-only\"\n",
-		"[answering]\nrequests = \"on\"\n":                     "[answering]\none_key = [{folder = \"/x\", command = \"grep '[a]' \\\"b\\\" # c\"}]\nrequests = \"on\"\n",
+		"": "[answering]\none_key = [{folder = \"" + drive + "/x\", command = \"grep '[a]' \\\"b\\\" # c\"}]\n",
+		"answering = \"deny-only\" # mine\ntheme = \"dark\"\n": "theme = \"dark\"\n\n[answering]\none_key = [{folder = \"" + drive + "/x\", command = \"grep '[a]' \\\"b\\\" # c\"}]\nrequests = \"deny-only\"\n",
+		"[answering]\nrequests = \"on\"\n":                     "[answering]\none_key = [{folder = \"" + drive + "/x\", command = \"grep '[a]' \\\"b\\\" # c\"}]\nrequests = \"on\"\n",
 	} {
 		path := write(t, before)
 		must.Do(t, SetOneKey(path, a, true))

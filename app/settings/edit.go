@@ -306,8 +306,8 @@ func Mute(path, folder string, on bool) error {
 
 // literalPattern returns the pattern that matches only this folder.
 func literalPattern(folder string) string {
-	if os.PathSeparator == '\\' {
-		return folder
+	if os.PathSeparator == '\\' { // a backslash escapes nothing there, and no name has the others
+		return strings.ReplaceAll(folder, "[", "[[]")
 	}
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(folder)
 }

@@ -1,6 +1,12 @@
 package settings
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+)
+
+// drive makes a path that begins with a slash absolute on Windows, too.
+var drive = map[bool]string{true: "C:"}[runtime.GOOS == "windows"]
 
 func TestMetrics(t *testing.T) {
 	for text, want := range map[string]Metrics{
@@ -13,7 +19,7 @@ func TestMetrics(t *testing.T) {
 		"listen = \"127.0.0.1\"":                             {},
 		"listen = \"127.0.0.1:0\"":                           {},
 		"listen = \"0.0.0.0:9417\"\nallow_remote = true":     {Listen: "0.0.0.0:9417", AllowRemote: true},
-		"textfile = \"/var/lib/x.prom\"":                     {Textfile: "/var/lib/x.prom"},
+		"textfile = \"" + drive + "/var/lib/x.prom\"":        {Textfile: drive + "/var/lib/x.prom"},
 		"textfile = \"x.prom\"":                              {},
 		"textfile = \"x.prom\"\nlisten = \"127.0.0.1:9417\"": {Listen: "127.0.0.1:9417"},
 	} {

@@ -11,14 +11,14 @@ import (
 )
 
 func TestNotifications(t *testing.T) {
-	s, err := Load(write(t, `theme = "dark"
+	s, err := Load(write(t, strings.ReplaceAll(`theme = "dark"
 [notifications]
 permission = "sound"
 reply = "off"
 reply_after = "5m"
 together = "0s"
-mute = ["~/scratch", "/work/*/tmp"]
-`))
+mute = ["~/scratch", "DRIVE/work/*/tmp"]
+`, "DRIVE", drive)))
 	n := s.Notifications
 	if err != nil || s.Theme != DarkTheme || n.Permission != WithSound || n.Reply != Off || n.Ended != "" || n.ReplyAfter.Or(0) != 5*time.Minute || n.Together.Or(time.Hour) != 0 ||
 		n.Pause.Or(DefaultPause) != time.Minute {
@@ -26,7 +26,7 @@ mute = ["~/scratch", "/work/*/tmp"]
 	}
 	home, _ := os.UserHomeDir()
 	for folder, want := range map[string]bool{filepath.Join(home, "scratch"): true, filepath.Join(home, "scratch", "a", "b"): true, filepath.Join(home, "scratchy"): false,
-		"/work/x/tmp": true, "/work/x/tmp/y": true, "/work/x": false, "/": false, "": false} {
+		drive + "/work/x/tmp": true, drive + "/work/x/tmp/y": true, drive + "/work/x": false, drive + "/": false, "": false} {
 		if n.IsMuted(folder) != want {
 			t.Errorf("%q is muted: %v", folder, !want)
 		}
@@ -35,13 +35,13 @@ mute = ["~/scratch", "/work/*/tmp"]
 
 func TestNotificationMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"[notifications]\nreply = \"loud\"":       `line 2: notifications.reply is ignored: it is one of`,
-		"[notifications]\n\nreply_after = \"30\"": `line 3: notifications.reply_after is ignored: "30" is not a time`,
-		"[notifications]\npause = \"-1s\"":        `line 2: notifications.pause is ignored`,
-		"[notifications]\nmute = [\"scratch\"]":   `line 2: notifications.mute: "scratch" is ignored`,
-		"[notifications]\nmute = [\"/a/[\"]":      `line 2: notifications.mute`,
-		"theme = \"blue\"":                        `line 1: theme is ignored`,
-		"[notifications]\nreply_afterr = \"30s\"": `line 2: this version has no setting "notifications.reply_afterr"`,
+		"[notifications]\nreply = \"loud\"":               `line 2: notifications.reply is ignored: it is one of`,
+		"[notifications]\n\nreply_after = \"30\"":         `line 3: notifications.reply_after is ignored: "30" is not a time`,
+		"[notifications]\npause = \"-1s\"":                `line 2: notifications.pause is ignored`,
+		"[notifications]\nmute = [\"scratch\"]":           `line 2: notifications.mute: "scratch" is ignored`,
+		"[notifications]\nmute = [\"" + drive + "/a/[\"]": `line 2: notifications.mute`,
+		"theme = \"blue\"":                                `line 1: theme is ignored`,
+		"[notifications]\nreply_afterr = \"30s\"":         `line 2: this version has no setting "notifications.reply_afterr"`,
 	} {
 		s, err := Load(write(t, text))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -1,6 +1,7 @@
-// Command winetests reads the events of `go test -json` from tests that ran under Wine, prints what failed, and exits with 1 if a
-// test failed. A test that failed in nothing but the removal of its temporary folder counts as passed: Wine before version 9
-// cannot remove files as Go does since version 1.26. The number of these tests is printed.
+// Command winetests reads the events of `go test -json` from tests that ran under Wine, and compares what failed with a list of the
+// tests that fail for a known reason: it exits with 1 if another test failed, or if one of the list passed, was skipped or is gone.
+//
+//	winetests expected.txt <events
 package main
 
 import (
@@ -8,8 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -22,89 +23,152 @@ type event struct {
 // test names a test; without a name it is the package as a whole.
 type test struct{ pkg, name string }
 
-// summary is what became of the tests.
-type summary struct {
-	passed, skipped int
-	cleanup         int      // that failed in the removal of their temporary folder alone
-	failures        []string // the output of all others that failed
+func (t test) String() string { return strings.TrimSpace(t.pkg + " " + t.name) }
+
+// results is what became of the tests.
+type results struct {
+	ended  map[test]string // pass, skip, fail
+	output map[test]string
+	broken []string // of packages that were not built
 }
 
-// cleanup is what package testing prints when Wine cannot remove a test's temporary folder.
-var cleanup = regexp.MustCompile(`TempDir RemoveAll cleanup: .*Invalid function\.`)
-
-// isFrame reports whether a line is one that package testing prints around the output of a test.
-func isFrame(line string) bool {
-	line = strings.TrimSpace(line)
-	return line == "" || slices.ContainsFunc([]string{"=== ", "--- FAIL", "--- PASS", "--- SKIP"}, func(p string) bool { return strings.HasPrefix(line, p) })
-}
-
-// readEvents reads events until the end of r.
-func readEvents(r io.Reader) (s summary, err error) {
-	output := map[test]string{}
-	failed := map[string]int{} // packages: the number of their tests that failed
-	for d := json.NewDecoder(r); ; {
+// readEvents reads events until the end of in.
+func readEvents(in io.Reader) (*results, error) {
+	r := &results{ended: map[test]string{}, output: map[test]string{}}
+	for d := json.NewDecoder(in); ; {
 		var e event
-		if err := d.Decode(&e); errors.Is(err, io.EOF) {
-			return s, nil
-		} else if err != nil {
-			return s, err
+		err := d.Decode(&e)
+		if errors.Is(err, io.EOF) {
+			return r, nil
+		}
+		if err != nil {
+			return r, err
 		}
 		t := test{e.Package, e.Test}
 		switch e.Action {
 		case "output":
-			output[t] += e.Output
+			r.output[t] += e.Output
 		case "build-output":
-			s.failures = append(s.failures, e.Output)
-		case "skip":
-			s.skipped++
-		case "pass":
-			if e.Test != "" {
-				s.passed++
-			}
-		case "fail":
-			s.fail(t, output, failed)
+			r.broken = append(r.broken, e.Output)
+		case "pass", "skip", "fail":
+			r.ended[t] = e.Action
 		}
 	}
 }
 
-// fail counts a test or package that failed.
-func (s *summary) fail(t test, output map[test]string, failed map[string]int) {
-	if t.name == "" {
-		// A package whose tests all ended, and which still failed, panicked or was not built.
-		if failed[t.pkg] == 0 {
-			s.failures = append(s.failures, t.pkg+":\n"+output[t])
+// readExpected reads the list: REASON: lines, and below them "PACKAGE TEST" of the tests that fail for that reason.
+func readExpected(text string) (map[test]string, error) {
+	expected := map[test]string{}
+	reason := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if why, is := strings.CutSuffix(line, ":"); is {
+			reason = why
+			continue
 		}
-		return
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		pkg, name, ok := strings.Cut(line, " ")
+		if !ok || reason == "" {
+			return nil, fmt.Errorf("the expected failures: %q is no test below a reason", line)
+		}
+		expected[test{pkg, name}] = reason
 	}
-	failed[t.pkg]++
-	found := false
-	for line := range strings.Lines(output[t]) {
-		if cleanup.MatchString(line) {
-			found = true
-		} else if !isFrame(line) {
-			s.failures = append(s.failures, t.pkg+" "+t.name+":\n"+output[t])
-			return
+	return expected, nil
+}
+
+// judge returns what differs from the list, and how many tests failed for each of its reasons.
+func (r *results) judge(expected map[test]string) (wrong []string, known map[string]int) {
+	wrong = slices.Clone(r.broken)
+	known = map[string]int{}
+	for t, ended := range r.ended {
+		if ended != "fail" || r.hasFailedBelow(t) {
+			continue
+		}
+		reason := expected[t]
+		if reason == "" {
+			wrong = append(wrong, t.String()+":\n"+r.output[t])
+			continue
+		}
+		known[reason]++
+	}
+	for t := range expected {
+		ended := r.ended[t]
+		if ran := r.ended[test{t.pkg, ""}] != ""; ran && ended != "fail" {
+			wrong = append(wrong, fmt.Sprintf("%s is expected to fail (%s): %s", t, expected[t], map[string]string{"pass": "it passed", "skip": "it was skipped", "": "it was not run"}[ended]))
 		}
 	}
-	if found {
-		s.cleanup++
+	slices.Sort(wrong)
+	return wrong, known
+}
+
+// hasFailedBelow reports whether a test failed within t, or in the package t: these are judged alone. A package that failed without
+// such a test did not end, or was not built.
+func (r *results) hasFailedBelow(t test) bool {
+	for other, ended := range r.ended {
+		if ended != "fail" || other.pkg != t.pkg || other == t {
+			continue
+		}
+		if t.name == "" || strings.HasPrefix(other.name, t.name+"/") {
+			return true
+		}
 	}
+	return false
+}
+
+// print prints the tests by package, and the reasons.
+func (r *results) print(known map[string]int) {
+	counts := map[string]map[string]int{}
+	for t, ended := range r.ended {
+		if counts[t.pkg] == nil {
+			counts[t.pkg] = map[string]int{}
+		}
+		if t.name != "" {
+			counts[t.pkg][ended]++
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(counts)) {
+		n := counts[pkg]
+		fmt.Printf("winetests: %-40s %4d passed, %2d skipped, %2d failed\n", pkg, n["pass"], n["skip"], n["fail"])
+	}
+	for _, reason := range slices.Sorted(maps.Keys(known)) {
+		fmt.Printf("winetests: %d failed as expected: %s\n", known[reason], reason)
+	}
+}
+
+func run(list string, events io.Reader) error {
+	text, err := os.ReadFile(list)
+	if err != nil {
+		return err
+	}
+	expected, err := readExpected(string(text))
+	if err != nil {
+		return err
+	}
+	r, err := readEvents(events)
+	if err != nil {
+		return err
+	}
+	wrong, known := r.judge(expected)
+	r.print(known)
+	if len(r.ended) == 0 {
+		return errors.New("no test ran")
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("%d differ from %s:\n%s", len(wrong), list, strings.Join(wrong, "\n"))
+	}
+	return nil
 }
 
 func main() {
-	s, err := readEvents(os.Stdin)
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: winetests LIST <EVENTS")
+		os.Exit(2)
+	}
+	err := run(os.Args[1], os.Stdin)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "winetests:", err)
-		os.Exit(1)
-	}
-	for _, f := range s.failures {
-		fmt.Println(f)
-	}
-	fmt.Printf("winetests: %d tests passed, %d were skipped, %d failed\n", s.passed+s.cleanup, s.skipped, len(s.failures))
-	if s.cleanup > 0 {
-		fmt.Printf("winetests: this Wine could not remove the temporary folders of %d of them\n", s.cleanup)
-	}
-	if len(s.failures) > 0 || s.passed+s.cleanup == 0 {
 		os.Exit(1)
 	}
 }

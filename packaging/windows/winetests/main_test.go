@@ -1,43 +1,45 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"rollcall/internal/must"
 )
 
-func TestReadEvents(t *testing.T) {
-	const (
-		begin   = `{"Action":"run","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"output","Package":"p","Test":"TestA","Output":"=== RUN   TestA\n"}` + "\n"
-		removal = `{"Action":"output","Package":"p","Test":"TestA","Output":"    testing.go:1464: TempDir RemoveAll cleanup: unlinkat C:\\users: Invalid function.\n"}` + "\n"
-		wrong   = `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:7: got 1\n"}` + "\n"
-		end     = `{"Action":"output","Package":"p","Test":"TestA","Output":"--- FAIL: TestA (0.59s)\n"}` + "\n" + `{"Action":"fail","Package":"p","Test":"TestA"}` + "\n"
-		pkg     = `{"Action":"output","Package":"p","Output":"panic: x\n"}` + "\n" + `{"Action":"fail","Package":"p"}` + "\n"
-		passed  = `{"Action":"pass","Package":"p","Test":"TestB"}` + "\n"
-	)
-	for name, tt := range map[string]struct {
-		events           string
-		passed, cleanups int
-		failures         []string
-	}{
-		"passed":                   {passed, 1, 0, nil},
-		"removal alone":            {begin + removal + end + pkg, 0, 1, nil},
-		"removal and another":      {begin + wrong + removal + end + pkg, 0, 0, []string{"got 1"}},
-		"another":                  {begin + wrong + end + pkg, 0, 0, []string{"got 1"}},
-		"panic":                    {passed + pkg, 1, 0, []string{"panic: x"}},
-		"parent of a failed child": {begin + end + strings.ReplaceAll(begin+wrong+end, "TestA", "TestA/b"), 0, 0, []string{"TestA/b"}},
+func TestJudge(t *testing.T) {
+	ended := func(action, name string) string {
+		return fmt.Sprintf("{\"Action\":\"output\",\"Package\":\"p\",\"Test\":%q,\"Output\":\"of %s\\n\"}\n{\"Action\":%q,\"Package\":\"p\",\"Test\":%q}\n", name, name, action, name)
+	}
+	const list = "no links:\np TestLink\np TestMany/link\n"
+	good := ended("pass", "TestA") + ended("fail", "TestLink") + ended("fail", "TestMany/link") + ended("fail", "TestMany")
+	for name, tt := range map[string]struct{ events, wrong string }{
+		"as expected":             {good + ended("fail", ""), ""},
+		"another":                 {good + ended("fail", "TestB") + ended("fail", ""), "p TestB:\nof TestB"},
+		"another below the same":  {good + ended("fail", "TestMany/b") + ended("fail", ""), "p TestMany/b:\nof TestMany/b"},
+		"one that passes by now":  {strings.Replace(good, `"fail","Package":"p","Test":"TestLink"`, `"pass","Package":"p","Test":"TestLink"`, 1) + ended("fail", ""), "p TestLink is expected to fail (no links): it passed"},
+		"one that is gone":        {strings.ReplaceAll(good, "TestLink", "TestNew") + ended("fail", ""), "p TestLink is expected to fail (no links): it was not run"},
+		"not this package":        {strings.ReplaceAll(ended("pass", "TestA")+ended("pass", ""), `"p"`, `"q"`), ""},
+		"a panic":                 {ended("fail", ""), "p:\nof"},
+		"a package without build": {`{"Action":"build-output","ImportPath":"p","Output":"x.go:1: no"}` + "\n", "x.go:1: no"},
 	} {
-		s, err := readEvents(strings.NewReader(tt.events))
-		if err != nil || s.passed != tt.passed || s.cleanup != tt.cleanups || len(s.failures) != len(tt.failures) {
-			t.Errorf("%s: %+v, %v", name, s, err)
-			continue
+		expected, err := readExpected(list)
+		must.Do(t, err)
+		r, err := readEvents(strings.NewReader(tt.events))
+		must.Do(t, err)
+		wrong, known := r.judge(expected)
+		if all := strings.Join(wrong, "|"); tt.wrong == "" && all != "" || !strings.Contains(all, tt.wrong) {
+			t.Errorf("%s: %q, want %q", name, wrong, tt.wrong)
 		}
-		for i, want := range tt.failures {
-			if !strings.Contains(s.failures[i], want) {
-				t.Errorf("%s: %q lacks %q", name, s.failures[i], want)
-			}
+		if name == "as expected" && known["no links"] != 2 {
+			t.Errorf("%s: %v", name, known)
 		}
 	}
 	if _, err := readEvents(strings.NewReader("no JSON")); err == nil {
 		t.Error("what is not JSON counts as no failure")
+	}
+	if _, err := readExpected("p TestA\n"); err == nil {
+		t.Error("a test without a reason is expected to fail")
 	}
 }
