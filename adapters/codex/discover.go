@@ -17,6 +17,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/proc"
 )
 
 // discovery holds the state of one call of Discover.
@@ -39,6 +40,7 @@ type found struct {
 	spent  *kit.Account
 	tokens *adapters.Tokens // where the facts lack them
 	host   *host
+	asked  bool // the system said who has the rollout open, although it lists no process's open files
 	err    error
 }
 
@@ -47,7 +49,7 @@ func (f *found) isEmpty() bool { return f.info != nil && f.info.Size() <= 1 }
 
 // readRoot reads the rollouts of one Codex home that the query asks for.
 func (d *discovery) readRoot(ctx context.Context, r *root) {
-	owners, problems := d.adapter.lockOwners(r)
+	owners, problems := d.lockOwners(r)
 	d.answer.Problem(problems...)
 	d.running.addOwners(d.adapter.Table, owners)
 	candidates := d.candidates(ctx, r, owners)
@@ -128,10 +130,14 @@ func (r *root) isLate(f *found) bool {
 func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]int) []*found {
 	var list []*found
 	add := func(ro rollout) {
+		asked := false
+		if d.possibleHost(ro.info) != nil {
+			asked = d.askHolders(ro.path)
+		}
 		host := d.running.hostOf(ro.path, ro.id, owners[ro.id])
 		if host != nil || d.query.Since.IsZero() || len(d.query.IDs) > 0 || !ro.info.ModTime().Before(d.query.Since) ||
 			d.possibleHost(ro.info) != nil {
-			list = append(list, &found{rollout: ro, host: host})
+			list = append(list, &found{rollout: ro, host: host, asked: asked})
 		}
 	}
 	sessions, archived := filepath.Join(r.path, "sessions"), filepath.Join(r.path, archive)
@@ -211,6 +217,26 @@ func (d *discovery) possibleHost(info fs.FileInfo) *host {
 		}
 	}
 	return nil
+}
+
+// askHolders asks which hosts have a rollout open, and reports whether that is known: not where only another program has it open.
+func (d *discovery) askHolders(path string) bool {
+	holders, hosts, err := d.holders(path)
+	for _, h := range hosts {
+		h.rollouts[path] = true
+	}
+	return err == nil && len(holders) == 0 || len(hosts) > 0
+}
+
+// holders returns the processes that have a file open, and those of them that are hosts whose open files can't be listed.
+func (d *discovery) holders(path string) (ids []proc.Identity, hosts []*host, err error) {
+	ids, err = d.adapter.Table.Holders(path)
+	for _, h := range d.running.hostsWithHiddenFiles() {
+		if slices.ContainsFunc(ids, func(id proc.Identity) bool { return id.PID == h.PID && id.Start == h.Start }) {
+			hosts = append(hosts, h)
+		}
+	}
+	return ids, hosts, err
 }
 
 // openRollouts returns the root's rollouts that hosts have open.

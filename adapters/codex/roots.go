@@ -164,8 +164,9 @@ func rootOf(rollout string) string {
 }
 
 // lockOwners returns the pid that holds the writer lock of each thread. A lock file without a
-// holder was left behind by a process that was killed, and shows nothing.
-func (a *Adapter) lockOwners(r *root) (map[string]int, []error) {
+// holder was left behind by a process that was killed, and shows nothing. Where the system does
+// not list locks, the owner is who has the file open.
+func (d *discovery) lockOwners(r *root) (map[string]int, []error) {
 	dir := filepath.Join(r.path, lockFolder)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || len(entries) == 0 && err == nil {
@@ -174,18 +175,27 @@ func (a *Adapter) lockOwners(r *root) (map[string]int, []error) {
 	if err != nil {
 		return nil, []error{adapters.Unreadable(dir, err)}
 	}
-	held, err := a.Table.FileLocks()
-	if err != nil {
-		if errors.Is(err, proc.ErrUnsupported) {
-			return nil, nil
-		}
+	held, err := d.adapter.Table.FileLocks()
+	asks := errors.Is(err, proc.ErrUnsupported)
+	if err != nil && !asks {
 		return nil, []error{adapters.Unreadable("file locks", err)}
 	}
 	owners := map[string]int{}
 	for _, e := range entries {
 		id := e.Name()[:max(0, len(e.Name())-len(".lock"))]
-		info, err := os.Stat(filepath.Join(dir, e.Name()))
+		path := filepath.Join(dir, e.Name())
+		info, err := os.Stat(path)
 		if err != nil || !kit.Is(id) {
+			continue
+		}
+		if asks {
+			holders, hosts, _ := d.holders(path) // else the process may host the thread: it is asked again for the rollout
+			for _, h := range hosts {
+				h.locks[id] = true
+			}
+			if len(holders) > 0 {
+				owners[id] = holders[0].PID
+			}
 			continue
 		}
 		file, _ := proc.FileIDOf(info)

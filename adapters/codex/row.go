@@ -37,7 +37,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 	if answer.Type != "" {
 		s.answer = &answer
 	}
-	if f.host == nil {
+	if f.host == nil && !f.asked {
 		s.possibleHost = d.possibleHost(f.info)
 	}
 	if call, ok := s.oldestCall(); ok && f.host != nil {
