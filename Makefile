@@ -63,7 +63,7 @@ RACE     := -race $(patsubst %,-gcflags=%=-race=false,$(UNWATCHED))
 # So many packages are tested at once: two more than there are processors, since many tests wait.
 AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 
-.PHONY: help setup setup-run check test-fast build headless man windows run test test-go test-crash test-agents test-agents-all harness one-answer one-key numbers vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest shots stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
+.PHONY: help setup setup-run check test-fast build headless man windows run test test-go test-crash test-agents test-agents-all harness one-answer one-key numbers vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest shots stress full-disk packages setup-packages windows-cli windows-installer test-windows test-wine setup-wine darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -99,6 +99,12 @@ windows-installer: setup-packages windows windows-cli ## build the installer for
 
 test-windows: windows-installer ## run the installer and the program's portable tests under Wine
 	@packaging/windows/test
+
+test-wine: setup-wine ## run the tests of the portable packages under Wine (WINE=short: those that CI runs), and compare what fails with a list
+	@packaging/windows/test-wine $(WINE)
+
+setup-wine: ## install Wine, and what the tests under it need (Debian)
+	@packaging/setup wine-packages.txt
 
 darwin-cli: ## cross-build the command-line program for macOS, arm64 and amd64: build/dist
 	@packaging/macos/cli
@@ -216,7 +222,7 @@ packages: setup-packages $(NFPM) ## build the Linux packages for ARCHITECTURES (
 	@packaging/check-packages
 
 setup-packages: ## install the system packages that packages and releases need (Debian)
-	@packaging/setup release-packages.txt
+	@packaging/setup release-packages.txt wine-packages.txt
 
 print-%:
 	@echo '$($*)'

@@ -35,7 +35,7 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T) *fixture {
-	w := &fixture{t: t, home: filepath.Join(t.TempDir(), "h[o]me *"), env: map[string]string{}}
+	w := &fixture{t: t, home: filepath.Join(t.TempDir(), "h[o]me"), env: map[string]string{}}
 	w.cfg = openclaw.Config{Config: adapters.Config{
 		Home: w.home, Env: func(k string) string { return w.env[k] }, Table: noProcesses{proc.Open()}}}
 	must.Do(t, os.Mkdir(w.home, 0o755))
