@@ -76,7 +76,7 @@ func (c *Core) settle(s *source, q question, a answer, now *liveness) {
 	a.addLaunchRecords(rows)
 	c.addMarks(s.adapter.Name(), rows)
 	rows = slices.DeleteFunc(rows, func(r Session) bool { return s.tooOld(&r, cutoff) })
-	c.addProcessState(s, rows, now.processes(rows))
+	c.addProcessState(s, rows, now)
 	s.shown = sortSessions(rows)
 	if q.isFull() && a.Err == nil {
 		s.forgetEnded(rows)

@@ -18,6 +18,8 @@ type Session struct {
 	// Stale is set when the adapter did not answer this time and the session is shown
 	// as it was seen last.
 	Stale *Stale
+	// FormerCWD is the folder that the agent recorded, where CWD is the name that this folder has now: it was renamed while the agent's process runs in it.
+	FormerCWD string
 	// Account is the name of the session's home (Config.Account), where its agent has more than one; otherwise empty.
 	Account string
 	// Launch is Rollcall's record of the launch that the session came from; nil for a

@@ -23,10 +23,11 @@ type machine struct {
 	listed  int
 	// rows are what the table shows of processes beyond that they live.
 	rows map[proc.Identity]proc.Process
+	cwds map[proc.Identity]string
 }
 
 func newMachine(ids ...proc.Identity) *machine {
-	m := &machine{alive: map[proc.Identity]bool{}, watched: map[proc.Identity][]func(){}, rows: map[proc.Identity]proc.Process{}}
+	m := &machine{alive: map[proc.Identity]bool{}, watched: map[proc.Identity][]func(){}, rows: map[proc.Identity]proc.Process{}, cwds: map[proc.Identity]string{}}
 	for _, id := range ids {
 		m.alive[id] = true
 	}
@@ -39,6 +40,26 @@ func (m *machine) Alive(id proc.Identity) bool {
 	m.reads++
 	return m.alive[id]
 }
+
+// moves sets the folder of a process.
+func (m *machine) moves(id proc.Identity, cwd string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cwds[id] = cwd
+}
+
+// CWD returns the folder of a process, if the test set it.
+func (m *machine) CWD(id proc.Identity) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	cwd, known := m.cwds[id]
+	if !known {
+		return "", proc.ErrUnsupported
+	}
+	return cwd, nil
+}
+
+func (m *machine) Env(proc.Identity) ([]string, error) { return nil, proc.ErrUnsupported }
 
 func (m *machine) start(id proc.Identity) {
 	m.mu.Lock()

@@ -43,6 +43,7 @@ type poller struct {
 	unreadable places.Unreadable[*source]
 	// unjudged are the processes for which an adapter has not yet answered whether they are its agent's.
 	unjudged map[proc.Identity]proc.Process
+	cwds     map[proc.Identity]string // see pollRun
 	calls    *bounded.Calls
 
 	clock func() (wall time.Time, running time.Duration)
@@ -67,7 +68,7 @@ type unclaimed struct {
 func newPoller(c *Core) *poller {
 	n := &poller{
 		battery: &battery{ask: func() bool { return c.onBattery() }}, timer: time.NewTimer(0), results: make(chan pollResult), first: true,
-		claims: map[agentProcess]*unclaimed{}, missing: map[*source][]string{}, clock: c.clock, pause: pollInterval, calls: &bounded.Calls{},
+		claims: map[agentProcess]*unclaimed{}, missing: map[*source][]string{}, clock: c.clock, pause: pollInterval, calls: &bounded.Calls{}, cwds: map[proc.Identity]string{},
 	}
 	if c.cfg.Table != nil {
 		n.scanner = proc.NewScanner(c.cfg.Table)
@@ -89,7 +90,7 @@ func clocks() func() (time.Time, time.Duration) {
 // startPoll starts a poll on another goroutine.
 func (r *runner) startPoll() {
 	n := r.poll
-	job := pollRun{scanner: n.scanner, battery: n.battery, sources: r.core.sources, folders: r.folders, log: r.core.cfg.Log,
+	job := pollRun{scanner: n.scanner, table: r.core.cfg.Table, cwds: n.cwds, battery: n.battery, sources: r.core.sources, folders: r.folders, log: r.core.cfg.Log,
 		missing: n.missing, processes: r.core.shownProcesses(),
 		unreadable: r.core.unreadablePlaces(n.unreadable), unjudged: n.unjudged, calls: n.calls}
 	n.missing = map[*source][]string{} // the map belongs to the poll until it ends

@@ -15,6 +15,8 @@ import (
 // pollRun is one poll of the poller, with all that it compares.
 type pollRun struct {
 	scanner    *proc.Scanner
+	table      proc.Details
+	cwds       map[proc.Identity]string // the folders in which the shown processes were at the last poll; the polls share it, one at a time
 	battery    *battery
 	sources    []*source
 	folders    *places.Folders[*source]
@@ -83,6 +85,7 @@ func (l *pollRun) scanProcesses(ctx context.Context, f *pollResult) {
 	}
 	for _, id := range changes.Gone {
 		delete(l.unjudged, id)
+		delete(l.cwds, id)
 	}
 	for _, p := range l.unjudged {
 		l.askOwner(&p, f)
@@ -91,7 +94,21 @@ func (l *pollRun) scanProcesses(ctx context.Context, f *pollResult) {
 		if p, err := l.scanner.Find(shown.id); err == nil && p.Suspended != shown.suspended {
 			f.changed[shown.source] = true
 		}
+		if l.isRenamed(shown.id) {
+			f.changed[shown.source] = true
+		}
 	}
+}
+
+// isRenamed reports whether the folder of a process has another name than at the last poll, which no event reports.
+func (l *pollRun) isRenamed(id proc.Identity) bool {
+	now, err := l.table.CWD(id)
+	if err != nil {
+		return false
+	}
+	was, known := l.cwds[id]
+	l.cwds[id] = now
+	return known && was != now
 }
 
 // askOwner asks each adapter whether a process belongs to its agent. An adapter that does not answer is asked again at the

@@ -146,6 +146,21 @@ func TestWaitOfASuspendedSession(t *testing.T) {
 	})
 }
 
+// The folder of an idle session is renamed, which changes no file: its adapter is asked again, once.
+func TestRenameIsNoticed(t *testing.T) {
+	playPolling(t, []adapters.Session{on("a", adapters.Idle, 1)}, func(s *scene) {
+		s.machine.moves(pid(1), "/src/a")
+		time.Sleep(time.Minute)
+		n := s.asked()
+		s.machine.moves(pid(1), "/src/b")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if more := s.asked() - n; more != 1 {
+			s.Errorf("asked %d times after the rename", more)
+		}
+	})
+}
+
 // TestStrangersAreNotAskedAbout: other programs come and go unnoticed.
 func TestStrangersAreNotAskedAbout(t *testing.T) {
 	playPolling(t, nil, func(s *scene) {

@@ -15,13 +15,15 @@ import (
 // in s.reported what the adapter reported of each row that it changes.
 //
 //	listed    process     shown
+//	any       moved       in the folder in which the process is, which had the listed name
 //	working   suspended   idle, suspended
 //	else      suspended   as listed, suspended
 //	live      asks        waiting, if Rollcall holds its input
 //	unknown   tells       as the process tells Rollcall, which holds its input
 //	waiting   foreign     waiting, and that it can be answered only there
-func (c *Core) addProcessState(s *source, rows []Session, processes map[proc.Identity]proc.Process) {
+func (c *Core) addProcessState(s *source, rows []Session, now *liveness) {
 	clear(s.reported)
+	processes := now.processes(rows)
 	for i := range rows {
 		x := &rows[i]
 		p, ok := processes[x.Process]
@@ -29,6 +31,7 @@ func (c *Core) addProcessState(s *source, rows []Session, processes map[proc.Ide
 			continue
 		}
 		said := x.Session
+		now.showMovedCWD(x, &p)
 		if p.Suspended {
 			markSuspended(x)
 		}
@@ -72,7 +75,7 @@ func (s *source) reportedRows() []Session {
 	out := make([]Session, len(s.shown))
 	for i, x := range s.shown {
 		if said, ok := s.reported[x.ID]; ok {
-			x.Session = said
+			x.Session, x.FormerCWD = said, ""
 		}
 		out[i] = x
 	}

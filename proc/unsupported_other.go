@@ -28,6 +28,9 @@ func (t *Table) hasEvents() bool { return true }
 // openOwn returns the table of this machine.
 func openOwn() *Table { return Open() }
 
+// Created returns zero: when a folder was made is asked on Linux only.
+func Created(string) time.Time { return time.Time{} }
+
 // RemovedFiles implements Details.
 func (t *Table) RemovedFiles(Identity) (map[string]string, error) { return nil, ErrUnsupported }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
@@ -92,7 +93,11 @@ func (a *Adapter) inspect(row proc.Process) *process {
 	}
 	options := map[string]string{dirVariable: abs(values["--config"]), dataVariable: abs(values["--data-dir"])}
 	p.folders = rootOf(func(name string) string { return cmp.Or(options[name], kit.Get(env, name)) }, kit.Get(env, kit.Home))
-	p.CWD = cmp.Or(abs(cmp.Or(values["-c"], values["--cwd"])), p.CWD)
+	if named := cmp.Or(values["-c"], values["--cwd"]); named != "" {
+		p.CWD = abs(named)
+	} else {
+		p.Former = adapters.FormerFolders(env, p.CWD, row.Started)
+	}
 	p.Home = p.folders.data
 	return p
 }

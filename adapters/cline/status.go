@@ -67,7 +67,7 @@ func (p *process) isOlder(s *session) bool { return !p.Started.Add(kit.StartSlac
 
 // mayShow reports whether a process is a terminal in the folder of a session, and not there for another session that is known.
 func (d *discovery) mayShow(p *process, s *session) bool {
-	return !p.hub && p.Named == "" && p.root == s.root && sameFolder(p.CWD, s.cwd)
+	return !p.hub && p.Named == "" && p.root == s.root && (sameFolder(p.CWD, s.cwd) || p.At(s.cwd))
 }
 
 // doubt sets the doubt about a session whose process is gone. The start of a process moves when the clock is set, and what was written

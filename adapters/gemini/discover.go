@@ -195,7 +195,7 @@ func (d *discovery) wants(f *file) bool {
 
 // mayUse reports whether a process keeps its sessions in a project. One that hosts is given the folders of its sessions.
 func (p *process) mayUse(in *project) bool {
-	return p.Uses(in.home) && (in.cwd == "" || p.CWD == in.cwd || p.Hosts)
+	return p.Uses(in.home) && (in.cwd == "" || p.At(in.cwd) || p.Hosts)
 }
 
 // take adds a session that was read. Several files of one session are one: that with the newest record counts.
@@ -251,7 +251,7 @@ func (d *discovery) watchPaths() []string {
 	}
 	for _, p := range d.projects {
 		isRecent := func(one *process) bool { return p.newest.Info != nil && !p.newest.Info.ModTime().Before(one.Started) }
-		if slices.ContainsFunc(d.processes, func(one *process) bool { return one.mayUse(p) && (!one.Hosts || one.CWD == p.cwd || isRecent(one)) }) {
+		if slices.ContainsFunc(d.processes, func(one *process) bool { return one.mayUse(p) && (!one.Hosts || one.At(p.cwd) || isRecent(one)) }) {
 			watch = kit.AppendNew(watch, p.dir, filepath.Join(p.dir, "chats"))
 		}
 	}

@@ -23,7 +23,7 @@ func (d *discovery) match() {
 				d.assign(p, s, "named by its command line")
 			}
 		}
-		key := p.Home + "\x00" + p.CWD
+		key := p.Home + "\x00" + p.Folder()
 		groups[key] = append(groups[key], p)
 	}
 	for _, group := range groups {
@@ -115,7 +115,7 @@ func (d *discovery) assignSure(group []*process, when func(*process, *session) (
 func (d *discovery) onlyClaim(group []*process, s *session, when func(*process, *session) (time.Time, string)) (by *process, c claim, ok bool) {
 	count := 0
 	for _, p := range group {
-		if at, how := when(p, s); p.mayHave(s) && p.CWD == s.project.cwd && !at.IsZero() {
+		if at, how := when(p, s); p.mayHave(s) && p.At(s.project.cwd) && !at.IsZero() {
 			if !slices.Contains(s.maybe, p) {
 				s.maybe = append(s.maybe, p)
 			}
@@ -172,7 +172,7 @@ func (d *discovery) wroteSince(p *process, s *session) (at time.Time, how string
 // command line is not. A process that hosts works in its own folder, as far as that is certain.
 func (d *discovery) isAuthor(p *process, s *session) bool {
 	if p.Hosts {
-		return p.CWD == s.project.cwd && !d.isTyped(s, p.Started)
+		return p.At(s.project.cwd) && !d.isTyped(s, p.Started)
 	}
 	return p.left || s.project.logLost || !s.prompted.After(p.Started) || d.isTyped(s, p.Started) != p.Headless
 }
@@ -232,7 +232,7 @@ func (d *discovery) doubt(p *process, isLast bool) {
 		case p.session != nil, p.left, p.isYoung(d.now), s.doubt != "":
 		case wrote:
 			s.doubt = fmt.Sprintf("process %d of its folder has no other session, and this one was written since it began", p.PID)
-		case p.CWD == s.project.cwd && s.turn.isOpen(), isLast && s.Path == s.project.newest.Path && !isObject(s.Path) && !p.Hosts:
+		case p.At(s.project.cwd) && s.turn.isOpen(), isLast && s.Path == s.project.newest.Path && !isObject(s.Path) && !p.Hosts:
 			s.doubt = fmt.Sprintf("process %d of its folder has no other session: it has this one if the clock was set since it began", p.PID)
 		}
 	}

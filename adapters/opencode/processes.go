@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
@@ -35,6 +36,7 @@ type host struct {
 	command      string // the sub-command; "": the terminal interface
 	args         []string
 	cwd          string
+	folders      []string          // the names that the process may have for cwd: before it was renamed it had other ones
 	fork         bool              // --fork: it continues a copy of the session
 	resume       string            // -s ID
 	latest       bool              // -c: it resumed the folder's latest session
@@ -191,6 +193,9 @@ func (a *Adapter) identify(p proc.Process) *host {
 	if errors.Is(err, proc.ErrGone) {
 		return nil
 	}
+	if h.cwd != "" {
+		h.folders = append([]string{filepath.Clean(h.cwd)}, adapters.FormerFolders(env, h.cwd, p.Started)...)
+	}
 	h.denied = foreign && errors.Is(err, fs.ErrPermission)
 	return h
 }
@@ -293,7 +298,7 @@ func isSession(id string) bool {
 
 // at reports whether the host works in a folder.
 func (h *host) at(folder string) bool {
-	return h.cwd != "" && folder != "" && filepath.Clean(h.cwd) == filepath.Clean(folder)
+	return folder != "" && slices.Contains(h.folders, filepath.Clean(folder))
 }
 
 // hasChild reports whether a process other than OpenCode runs below the host.

@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"path/filepath"
 	"slices"
 	"time"
 )
@@ -130,7 +129,7 @@ func (h *host) fitsRun(r *run, prompts map[string]string) bool {
 			return false
 		}
 	}
-	return len(r.folders) == 0 || h.cwd == "" || r.folders[filepath.Clean(h.cwd)]
+	return len(r.folders) == 0 || h.cwd == "" || slices.ContainsFunc(h.folders, func(dir string) bool { return r.folders[dir] })
 }
 
 // ranIn compares the arguments of `opencode run` with the sessions of a run.

@@ -127,7 +127,7 @@ func (d *discovery) askServers(ctx context.Context, r *root, sessions map[string
 		if h.role != server { // a terminal interface serves its own folder
 			ask = nil
 			if h.cwd != "" {
-				ask = []string{h.cwd}
+				ask = h.folders[len(h.folders)-1:]
 			}
 		}
 		if len(ask) == 0 && !h.service {

@@ -54,14 +54,16 @@ func (d *discovery) byStart(p *process) {
 	for _, s := range d.sessions {
 		since := map[bool]time.Time{false: s.at, true: s.last}[p.Resumes]
 		switch began := !since.Before(p.Started.Add(-kit.StartSlack)); {
-		case s.owner != nil || p.CWD == "" || s.cwd != p.CWD || !p.Uses(s.Home):
+		case s.owner != nil || !p.At(s.cwd) || !p.Uses(s.Home):
 		case began:
 			found = append(found, s)
 		case p.Headless && (s.turn.state == prompted || s.turn.state == called) && d.now.Sub(p.Started) > time.Minute:
 			open = append(open, s)
 		}
 	}
-	rival := slices.ContainsFunc(d.processes, func(o *process) bool { return o != p && o.isUnmatched() && o.CWD == p.CWD && o.Home == p.Home })
+	rival := slices.ContainsFunc(d.processes, func(o *process) bool {
+		return o != p && o.isUnmatched() && o.Folder() == p.Folder() && o.Home == p.Home
+	})
 	if len(found) == 1 && !rival {
 		p.assign(found[0], "no other session of its folder began since the process did")
 		return

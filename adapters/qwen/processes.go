@@ -53,7 +53,7 @@ var notPlain = regexp.MustCompile(`[^A-Za-z0-9]`)
 
 // inspect adds to a process where its entry is, and what its tools show.
 func (d *discovery) inspect(p *kit.NodeProcess) *process {
-	out := &process{NodeProcess: p, folder: notPlain.ReplaceAllString(p.CWD, "-"), began: p.Started}
+	out := &process{NodeProcess: p, folder: notPlain.ReplaceAllString(p.Folder(), "-"), began: p.Started}
 	env, _ := d.Table.Env(p.Identity)
 	named, _ := homesOf(func(name string) string { return kit.Get(env, name) }, kit.Get(env, kit.Home))
 	home, known := d.roots.OfProcess(named)

@@ -92,7 +92,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return kit.Unknown("the process table can't be read; " + said)
 	case d.isNew(s):
 		return kit.Unknown("a server of several sessions names a new one in the registry only after a moment; " + said)
-	case d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return len(p.sessions) == 0 && p.Uses(s.Home) && p.CWD == s.cwd }):
+	case d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return len(p.sessions) == 0 && p.Uses(s.Home) && p.At(s.cwd) }):
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
 	}
 	outcome, said := s.left(said)
@@ -251,7 +251,7 @@ func (d *discovery) addSessions() {
 		}
 	}
 	for _, p := range d.processes {
-		doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.CWD && cmp.Or(p.Home, s.Home) == s.Home })
+		doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && p.At(s.cwd) && cmp.Or(p.Home, s.Home) == s.Home })
 		row := p.Row(Name, &d.roots, d.hidden, len(p.entries) > 0, doubt) // with an entry, nothing was typed yet
 		if len(p.sessions) == 0 && kit.Asked(d.query, row.ID) {
 			d.answer.Add(row)

@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 )
 
 // absent: nothing is there, and that is no empty list.
@@ -215,6 +216,32 @@ func rebooted(c *check) {
 			c.Errorf("session %s has %s", s.ID, s.Process)
 		}
 	}
+}
+
+// folderRenamed: the working folders of live sessions are renamed. Each is what it was, also for an adapter that saw nothing of it before.
+func folderRenamed(c *check) {
+	folder := func(name string) string {
+		dir := c.environment.Path("src", name)
+		must.Do(c, os.MkdirAll(dir, 0o755))
+		return dir
+	}
+	working, idle := c.agent.Start(folder("a"), "one"), c.agent.Start(folder("b"), "two")
+	c.needs(!working.Remote, "it has no processes")
+	idle.Answer("fine")
+	sessions, _ := c.fine(adapters.Query{})
+	c.expect(sessions, working, idle)
+	for _, s := range []*scene.Session{working, idle} {
+		c.environment.Procs.Move(s.CWD, s.CWD+"-renamed")
+	}
+	for _, a := range []adapters.Adapter{c.adapter, c.subject.New(c.environment)} {
+		c.adapter = a
+		sessions, _ := c.fine(adapters.Query{})
+		c.expect(sessions, working, idle)
+	}
+	idle.Prompt("go on")
+	working.Answer("done")
+	sessions, _ = c.fine(adapters.Query{})
+	c.expect(sessions, working, idle)
 }
 
 // watched: every step changes a direct entry of a folder that the adapter

@@ -39,7 +39,7 @@ func Conformance(t *testing.T, s Subject) {
 		run  func(*check)
 	}{
 		{"described", described}, {"absent", absent}, {"empty", empty}, {"statuses", statuses}, {"queries", queries},
-		{"pid reused", reused}, {"zombie", zombie}, {"died with its machine", rebooted},
+		{"pid reused", reused}, {"zombie", zombie}, {"died with its machine", rebooted}, {"folder renamed", folderRenamed},
 		{"unreadable", unreadable}, {"every level unreadable", everyLevel}, {"torn", torn}, {"damaged", damaged}, {"not a file", kindOfFile}, {"not a folder", kindOfFolder}, {"unknown record", unknownRecord},
 		{"unknown form", unknownForm}, {"huge", huge}, {"cancelled", cancelled}, {"cut short", cutShort}, {"socket hangs", socketHangs},
 		{"at once", atOnce}, {"changing", changing}, {"watched", watched}, {"untouched", untouched}, {"peek", peek},

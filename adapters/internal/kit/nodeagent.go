@@ -25,11 +25,13 @@ type NodeAgent struct {
 // NodeProcess is a live process of such an agent.
 type NodeProcess struct {
 	proc.Process
-	CWD   string
-	Home  string // as this machine names it
-	Known bool   // Home exists here
-	Named string // the session that its command line names
-	Mode  string // of its command line; empty: the settings decide
+	CWD string
+	// Former are the names that CWD had before it was renamed, which the agent goes on to use.
+	Former []string
+	Home   string // as this machine names it
+	Known  bool   // Home exists here
+	Named  string // the session that its command line names
+	Mode   string // of its command line; empty: the settings decide
 	// Resumes reports that it continues a session that its command line does not name. Headless reports that it works through one prompt,
 	// Hosts that other programs give it its sessions.
 	Resumes, Headless, Hosts bool
@@ -71,6 +73,7 @@ func (n *NodeAgent) inspect(table proc.Lister, row proc.Process) *NodeProcess {
 	p := &NodeProcess{Process: row, Home: n.Home(env)}
 	p.Started, p.SetBack = agentproc.Started(table, row)
 	p.CWD, _ = table.CWD(row.Identity)
+	p.Former = adapters.FormerFolders(env, p.CWD, row.Started)
 	p.readArgs(n, seen.Args)
 	return p
 }
@@ -148,6 +151,19 @@ func (n *NodeAgent) processes(b *Base, rows []proc.Process, now time.Time) (list
 	}
 	slices.SortFunc(list, func(a, b *NodeProcess) int { return cmp.Or(a.Started.Compare(b.Started), a.PID-b.PID) })
 	return list
+}
+
+// At reports whether the process works in a folder, as its agent names it.
+func (p *NodeProcess) At(folder string) bool {
+	return folder != "" && (p.CWD == folder || slices.Contains(p.Former, folder))
+}
+
+// Folder returns the name that the agent has for the folder of the process, which is not that of now where it was renamed.
+func (p *NodeProcess) Folder() string {
+	if len(p.Former) > 0 {
+		return p.Former[len(p.Former)-1] // without symbolic links, as Node.js has it
+	}
+	return p.CWD
 }
 
 // Uses reports whether the process may keep its sessions in a home.

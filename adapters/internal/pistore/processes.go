@@ -152,8 +152,8 @@ func (d *discovery) look(row proc.Process) *process {
 		p.file = agentproc.RealPath(p.file)
 	}
 	p.cwd, _ = d.store.table.CWD(row.Identity)
-	if pwd := p.env["PWD"]; filepath.IsAbs(pwd) && pwd != p.cwd && !mayExist(pwd) {
-		p.oldCWD = filepath.Clean(pwd)
+	if former := adapters.FormerFolders([]string{"PWD=" + p.env["PWD"]}, p.cwd, row.Started); len(former) > 0 {
+		p.oldCWD = former[len(former)-1]
 	}
 	p.setSessionDir()
 	return &p

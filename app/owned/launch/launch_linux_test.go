@@ -243,6 +243,13 @@ func TestRefusals(t *testing.T) {
 	if err := Occupied(&app.Snapshot{LeftOut: app.LeftOut{Sessions: []app.Session{busy}}}, "")(other); !errors.As(err, &occupied) {
 		t.Errorf("a folder in use by an agent that the settings leave out: %v", err)
 	}
+	renamed := busy
+	renamed.CWD, renamed.FormerCWD = t.TempDir(), busy.CWD
+	for _, path := range []string{other, renamed.CWD} { // the agent works in the one, and may write to the other
+		if err := Occupied(&app.Snapshot{Own: []app.Session{renamed}}, "")(path); !errors.As(err, &occupied) {
+			t.Errorf("a folder that was renamed while an agent works in it: %v", err)
+		}
+	}
 	for name, elsewhere := range map[string]func(*adapters.Session){
 		"in a container": func(x *adapters.Session) { x.Container = "4026532456" },
 		"remote":         func(x *adapters.Session) { x.Remote = "gw" },

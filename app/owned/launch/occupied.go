@@ -47,14 +47,23 @@ func Occupied(snap *app.Snapshot, except string) func(path string) error {
 			if !s.Live() || !s.HasLocalFolder() || s.Parent != "" || s.ID == except {
 				continue
 			}
-			dir := s.CWD
-			if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-				dir = resolved
-			}
-			if lock.Overlap(dir, path) {
-				return &OccupiedError{Path: path, Session: *s}
+			// An agent whose folder was renamed works in that folder, and may write to its former name.
+			for _, dir := range []string{s.CWD, s.FormerCWD} {
+				if dir != "" && overlaps(dir, path) {
+					x := *s
+					x.CWD = dir
+					return &OccupiedError{Path: path, Session: x}
+				}
 			}
 		}
 		return nil
 	}
+}
+
+// overlaps reports whether a folder, of which symbolic links are followed, overlaps one that has none in its path.
+func overlaps(dir, path string) bool {
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	return lock.Overlap(dir, path)
 }

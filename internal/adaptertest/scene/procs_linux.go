@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -119,6 +120,10 @@ func (p *Procs) start(pid int, s Spec) proc.Identity {
 	if s.Started.IsZero() {
 		s.Started = time.Now()
 	}
+	env := s.Env
+	if !slices.ContainsFunc(env, func(set string) bool { return strings.HasPrefix(set, "PWD=") }) {
+		env = append(slices.Clone(env), "PWD="+s.CWD) // as a shell sets it
+	}
 	ticks := uint64(s.Started.Sub(p.boot) / tick)
 	p.made++
 	dir := fmt.Sprintf("new/%d", p.made)
@@ -126,7 +131,7 @@ func (p *Procs) start(pid int, s Spec) proc.Identity {
 	p.write(dir+"/comm", s.Comm+"\n")
 	p.write(dir+"/status", fmt.Sprintf("Name:\t%s\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\n", s.Comm, pid, pid, max(s.PPID, 1)))
 	p.write(dir+"/cmdline", zeroTerminated(s.Args))
-	p.write(dir+"/environ", zeroTerminated(s.Env))
+	p.write(dir+"/environ", zeroTerminated(env))
 	p.link(dir+"/exe", s.Exe)
 	p.link(dir+"/cwd", s.CWD)
 	p.link(dir+"/fd/0", "/dev/pts/0")
@@ -136,6 +141,26 @@ func (p *Procs) start(pid int, s Spec) proc.Identity {
 	p.fds[pid], p.specs[pid] = len(s.Files)+3, s
 	p.check(os.Rename(filepath.Join(p.dir, dir), p.folder(pid)))
 	return proc.Identity{PID: pid, Start: ticks, Boot: bootID}
+}
+
+// Move renames a folder, and with it the working folders of the processes that are in it or below it. What they were started with stays.
+func (p *Procs) Move(from, to string) {
+	p.t.Helper()
+	p.check(os.Rename(from, to))
+	if p.run != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for pid := range p.specs {
+		link := filepath.Join(p.folder(pid), "cwd")
+		now, err := os.Readlink(link)
+		p.check(err)
+		if rest, below := strings.CutPrefix(now+"/", from+"/"); below {
+			p.check(os.Remove(link))
+			p.check(os.Symlink(filepath.Join(to, rest), link))
+		}
+	}
 }
 
 // Open lets a process hold a file open.
