@@ -43,6 +43,7 @@ type session struct {
 	doubt     string   // why its process can't be known
 	terminals int      // with the hub as owner: the processes that can be its terminal
 	spent     *kit.Account
+	mistakes  mistakes
 }
 
 func (s *session) manifestFile() string {
@@ -144,6 +145,9 @@ func (d *discovery) readConversations() {
 		d.answer.SkipAll(s.talk.skipped)
 		return true
 	}, func(s *session) { s.unread = true })
+	for _, s := range d.sessions {
+		d.readMistakes(s)
+	}
 }
 
 // addSessions adds the sessions that the query asks for.
@@ -170,6 +174,9 @@ func (d *discovery) row(s *session) adapters.Session {
 		Context: adapters.Context{Used: t.context}, Files: []string{s.conversationFile(), s.manifestFile()}, Home: s.root.data,
 	}
 	out.Doing, out.DoingSince = t.doing()
+	if m := &s.mistakes; v.Status == adapters.Waiting && !m.asked.IsZero() {
+		out.Doing, out.DoingSince = m.question(), m.asked
+	}
 	if used, _ := s.used(); !s.unread {
 		out.Tokens = &used
 	}

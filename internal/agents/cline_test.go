@@ -3,11 +3,15 @@
 package agents
 
 import (
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // openCline starts Cline in a terminal, and returns when it takes prompts.
@@ -111,5 +115,29 @@ func TestCline(t *testing.T) {
 		alone := s.Becomes(byPrompt("in the background"), asked, soon, "working")
 		s.Signal(s.Agent(".cline", "in the background [[delay 60]]"), unix.SIGINT)
 		s.Becomes(byID(alone.ID), time.Now(), soon, "stopped/interrupted")
+	})
+}
+
+// The hub counts denials as mistakes: at the third it asks in the terminal how to go on, and ends no turn before the answer.
+func TestClineMistakes(t *testing.T) {
+	each(t, []Release{ClineNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		openCline(s, r)
+		s.made(filepath.Join(s.Home, ".cline", "data", "locks", "hub", "production.json"))
+		terminal, _ := openCline(s, r)
+		terminal.Prompt("three times [[hold on]]")
+		s.Asked("three times")
+		for i := range 3 {
+			must.Do(t, s.Server.Release(t.Context(), "on", fmt.Sprintf("[[bash touch denied%d.txt]]", i)))
+			terminal.Shows("Approve tool call?")
+			terminal.Dismiss("n", "Approve tool call?")
+		}
+		terminal.Shows("How should Cline continue?")
+		waiting := s.Becomes(byPrompt("three times"), time.Now(), soon, "waiting/question")
+		if !strings.Contains(waiting.Evidence, "How should Cline continue after 3 mistakes in a row?") {
+			t.Errorf("evidence %q", waiting.Evidence)
+		}
+		terminal.Press("Enter")
+		must.Do(t, s.Server.Release(t.Context(), "on", ""))
+		s.Becomes(byID(waiting.ID), time.Now(), soon, "idle/completed")
 	})
 }
