@@ -43,7 +43,7 @@ type session struct {
 	doubt     string   // why its process can't be known
 	terminals int      // with the hub as owner: the processes that can be its terminal
 	spent     *kit.Account
-	mistakes  mistakes
+	turn      turn
 }
 
 func (s *session) manifestFile() string {
@@ -146,7 +146,7 @@ func (d *discovery) readConversations() {
 		return true
 	}, func(s *session) { s.unread = true })
 	for _, s := range d.sessions {
-		d.readMistakes(s)
+		d.readTurn(s)
 	}
 }
 
@@ -174,8 +174,11 @@ func (d *discovery) row(s *session) adapters.Session {
 		Context: adapters.Context{Used: t.context}, Files: []string{s.conversationFile(), s.manifestFile()}, Home: s.root.data,
 	}
 	out.Doing, out.DoingSince = t.doing()
-	if m := &s.mistakes; v.Status == adapters.Waiting && !m.asked.IsZero() {
-		out.Doing, out.DoingSince = m.question(), m.asked
+	if now := &s.turn; now.prompt != "" {
+		out.LastPrompt, out.TurnStartedAt = now.prompt, now.prompted
+	}
+	if now := &s.turn; v.Status == adapters.Waiting && !now.asked.IsZero() {
+		out.Doing, out.DoingSince = now.question(), now.asked
 	}
 	if used, _ := s.used(); !s.unread {
 		out.Tokens = &used

@@ -18,49 +18,70 @@ import (
 // eventsName is the database in which the hub keeps its events (3.0.65).
 const eventsName = "hub-events-hub-production.db"
 
-// decision selects the last of a session's events that is the start of a turn, or about the question how to go on after several mistakes. The hub puts it to the
-// terminal when as many calls in a row failed or were denied (three), while the turn goes on, and ends no turn before its answer. The names in the text are not
-// escaped, as they would be in what a user or a model wrote.
-const decision = `SELECT event, CASE WHEN length(envelope_json) < 100000 THEN envelope_json ELSE '' END FROM hub_events WHERE session_id = ? AND (event = 'run.started'
-	OR event IN ('capability.requested', 'capability.resolved') AND instr(envelope_json, '"capabilityName":"mistake_limit.decide"') > 0)
-	ORDER BY sequence DESC LIMIT 1`
+// turnEvents selects what the hub said of a session's last turn: its prompt, which the conversation has with the first answer only, and the question how to go on
+// after several mistakes. The hub puts that to the terminal when as many calls in a row failed or were denied (three), while the turn goes on, and ends no turn
+// before its answer. The names in the text are not escaped, as they would be in what a user or a model wrote.
+const turnEvents = `SELECT event, CASE WHEN length(envelope_json) > 8000000 OR NOT json_valid(envelope_json) THEN '' WHEN instr(envelope_json, '"capabilityName":"hook.beforeRun"')
+		THEN json_object('timestamp', created_at, 'prompt', json_extract(envelope_json, '$.payload.payload.context.snapshot.messages[#-1]'))
+	ELSE envelope_json END FROM hub_events WHERE session_id = ?1
+	AND sequence > coalesce((SELECT sequence FROM hub_events WHERE session_id = ?1 AND event = 'run.started' ORDER BY sequence DESC LIMIT 1), 0)
+	AND (event IN ('capability.requested', 'capability.resolved') AND instr(envelope_json, '"capabilityName":"mistake_limit.decide"') > 0
+	OR event = 'capability.requested' AND instr(envelope_json, '"capabilityName":"hook.beforeRun"') > 0) ORDER BY sequence`
 
-// mistakes is the question how a turn goes on.
-type mistakes struct {
-	count   int64
-	details string
-	asked   time.Time // zero: it is not asked
-	unread  bool      // the hub's events could not be read
+// turn is what the hub says of the turn that is open.
+type turn struct {
+	prompt   string // empty: not known
+	prompted time.Time
+	asked    time.Time // when the terminal began to ask how to go on; zero: it does not
+	mistakes int64
+	details  string
+	unread   bool // the hub's events could not be read
 }
 
-// readMistakes finds out whether a session that the hub hosts waits for the user's decision after mistakes, which is in no other file.
-func (d *discovery) readMistakes(s *session) {
-	if s.owner == nil || !s.owner.hub || s.status != "running" {
+// readTurn reads what the hub says of the open turn of a session that it hosts.
+func (d *discovery) readTurn(s *session) {
+	if s.owner == nil || !s.owner.hub || !s.isOpen() {
 		return
 	}
 	path := filepath.Join(s.root.databases, eventsName)
 	_, err := sqlitero.Read(d.ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
-		s.mistakes = mistakes{}
+		s.turn = turn{}
 		if columns, err := db.Columns(ctx, "hub_events"); err != nil || !columns["envelope_json"] {
 			return err
 		}
-		return db.Each(ctx, decision, []any{s.id}, func(scan func(...any) error) error {
+		return db.Each(ctx, turnEvents, []any{s.id}, func(scan func(...any) error) error {
 			var event string
 			var envelope sql.RawBytes
-			if err := scan(&event, &envelope); err != nil || event != "capability.requested" {
-				return err
+			err := scan(&event, &envelope)
+			if err == nil {
+				s.turn.add(event == "capability.requested", envelope)
 			}
-			about := agentfile.Get(envelope, "payload", "payload", "context")
-			s.mistakes = mistakes{kit.Count(about, "consecutiveMistakes"), kit.Short(agentfile.Get(about, "details")), millis(agentfile.Get(envelope, "timestamp")), false}
-			return nil
+			return err
 		})
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.mistakes.unread = true
+		s.turn.unread = true
+	}
+}
+
+// add adds an event, which is a request of the hub to the terminal or the answer to one.
+func (t *turn) add(asked bool, envelope []byte) {
+	at := millis(agentfile.Get(envelope, "timestamp"))
+	if prompt := agentfile.Get(envelope, "prompt"); prompt != nil {
+		readMessage(prompt).blocks(func(kind string, _, text []byte) {
+			if kind == "text" && t.prompt == "" {
+				t.prompt, t.prompted = promptText(text), at
+			}
+		})
+		return
+	}
+	t.asked = time.Time{}
+	if about := agentfile.Get(envelope, "payload", "payload", "context"); asked {
+		t.asked, t.mistakes, t.details = at, kit.Count(about, "consecutiveMistakes"), kit.Short(agentfile.Get(about, "details"))
 	}
 }
 
 // question returns what the terminal asks.
-func (m *mistakes) question() string {
-	return adapters.CutTo(fmt.Sprintf("How should Cline continue after %d mistakes in a row? The last: %s", m.count, m.details), adapters.MaxDoing)
+func (t *turn) question() string {
+	return adapters.CutTo(fmt.Sprintf("How should Cline continue after %d mistakes in a row? The last: %s", t.mistakes, t.details), adapters.MaxDoing)
 }

@@ -64,6 +64,31 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// The prompt of an open turn, which the conversation has with the first answer only, is the last one.
+func TestPromptOfATurn(t *testing.T) {
+	first, last := event{"run.started", hosted, `{}`}, event{"run.started", hosted, `{}`}
+	before := func(text string) event {
+		return event{"capability.requested", hosted, `{"requestId":"capreq_3","capabilityName":"hook.beforeRun","payload":{"context":{"snapshot":{"messages":[` +
+			`{"id":"a","role":"user","content":[{"type":"text","text":"an earlier one"}]},` +
+			`{"id":"b","role":"user","content":[{"type":"text","text":"<user_input mode=\"act\">` + text + `</user_input>"}]}]}}}}`}
+	}
+	for name, tt := range map[string]struct {
+		events []event
+		want   string
+	}{
+		"of this turn":       {[]event{first, before("one"), last, before(`two \"quoted\"`)}, `two "quoted"`},
+		"not yet said":       {[]event{first, before("one"), last}, "MOCK_DELAY=25 hub session"},
+		"of another session": {[]event{first, {"capability.requested", "1795616190479_0si3b", before("theirs").payload}}, "MOCK_DELAY=25 hub session"},
+	} {
+		r := adaptertest.Replay(t, "testdata/recordings/cline-3.0.65-hub-hosted")
+		writeEvents(t, r.Home, tt.events...)
+		s := adaptertest.Discover(t, New(r.Config()), adapters.Query{IDs: []string{hosted}}).Sessions[0]
+		if s.LastPrompt != tt.want || s.FirstPrompt != "MOCK_DELAY=25 hub session" {
+			t.Errorf("%s: %q and %q, want %q", name, s.FirstPrompt, s.LastPrompt, tt.want)
+		}
+	}
+}
+
 // A database of events that can't be read leaves open whether the terminal asks.
 func TestMistakesUnread(t *testing.T) {
 	r := adaptertest.Replay(t, "testdata/recordings/cline-3.0.65-hub-hosted")

@@ -150,10 +150,10 @@ func (s *session) running(evidence string) kit.Verdict {
 	switch {
 	case s.unread:
 		return kit.Unknown(evidence + "; its conversation could not be read, so that a question in it is not seen")
-	case s.mistakes.unread:
+	case s.turn.unread:
 		return kit.Unknown(evidence + "; the hub's events could not be read, so that a question in them is not seen")
-	case !s.mistakes.asked.IsZero():
-		return kit.Waiting(adapters.ForQuestion, evidence+"; its terminal asks: "+s.mistakes.question())
+	case !s.turn.asked.IsZero():
+		return kit.Waiting(adapters.ForQuestion, evidence+"; its terminal asks: "+s.turn.question())
 	case l.kind == calling && l.asks == l.calls:
 		return kit.Waiting(adapters.ForQuestion, evidence+"; its question has no answer yet")
 	case l.kind == calling && l.asks > 0:

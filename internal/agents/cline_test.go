@@ -55,7 +55,9 @@ func TestClineHub(t *testing.T) {
 		s.notMade(filepath.Join(s.Project, "denied.txt"))
 
 		asked := send("never ends [[delay 300]]")
-		s.Becomes(session, asked, soon, "working")
+		if working := s.Becomes(session, asked, soon, "working"); !strings.HasPrefix(working.LastPrompt, "never ends") {
+			t.Errorf("last prompt %q", working.LastPrompt)
+		}
 		s.rollcall("interrupt", waiting.ID)
 		s.Becomes(session, time.Now(), soon, "idle/interrupted")
 		if s.Agent(".cline", "--cline-hub-daemon").PID != hub.PID || !s.left("never ends") {
