@@ -133,6 +133,32 @@ func TestService(t *testing.T) {
 	want(adapters.Idle, "")
 }
 
+// A call that may ask, of a service that can't be asked, is not known to work.
+func TestServiceIsNotAsked(t *testing.T) {
+	for name, tt := range map[string]struct {
+		content string
+		want    adapters.Status
+	}{
+		"a tool with a form":              {`{"type":"tool","id":"c1","name":"github_create","state":{"status":"running","input":{}},"time":{"created":1}}`, adapters.Unknown},
+		"a file is changed":               {`{"type":"tool","id":"c1","name":"edit","state":{"status":"running","input":{}},"time":{"created":1}}`, adapters.Unknown},
+		"a question":                      {`{"type":"tool","id":"c1","name":"question","state":{"status":"running","input":{}},"time":{"created":1}}`, adapters.Waiting},
+		"the model still writes":          {`{"type":"tool","id":"c1","name":"edit","state":{"status":"streaming"},"time":{"created":1}}`, adapters.Working},
+		"a sub-agent that is known":       {`{"type":"tool","id":"c1","name":"subagent","state":{"status":"running","metadata":{"sessionID":"` + sesB + `"}},"time":{"created":1}}`, adapters.Working},
+		"an answer without a call so far": {`{"type":"text","text":"well"}`, adapters.Working},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, "2.0.12")
+			must.Do(t, os.Remove(filepath.Join(s.home, ".local", "state", "opencode", "service.json")))
+			at := time.Now().Add(-time.Minute).UnixMilli()
+			s.exec("UPDATE session_message SET data = ? WHERE type = 'assistant'", fmt.Sprintf(`{"time":{"created":%d},"content":[%s]}`, at, tt.content))
+			got, _ := s.look(t)
+			if got.Status != tt.want || tt.want == adapters.Unknown && !strings.Contains(got.Evidence, "could not be asked") {
+				t.Errorf("%s (%s), want %s", got.Status, got.Evidence, tt.want)
+			}
+		})
+	}
+}
+
 // A registration is used only if it is the process's own and of this machine, and nobody else can
 // have written it. Nothing is sent otherwise, and the password to no other process.
 func TestRegistration(t *testing.T) {

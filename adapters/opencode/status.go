@@ -233,7 +233,10 @@ func (s observation) byMessages() kit.Verdict {
 		return v
 	}
 	if f.next != nil && len(f.calls) > 0 && s.server == nil {
-		holder += ", which could not be asked; whether the call waits for a permission is not stored"
+		holder += ", which could not be asked; whether the call waits for a permission or an answer is not stored"
+		if slices.ContainsFunc(f.calls, mayAsk) {
+			return kit.Unknown(s.lastTurn() + "; " + holder)
+		}
 	}
 	return kit.Working(s.lastTurn() + "; " + holder)
 }
@@ -264,6 +267,10 @@ func (s observation) waits(holder string) (kit.Verdict, bool) {
 	}
 	return kit.Verdict{}, false
 }
+
+// mayAsk reports whether a call of OpenCode 2, of which it stores nothing before the end, may wait for the user for longer than it runs. Commands run long,
+// and a sub-agent that is known asks itself.
+func mayAsk(c call) bool { return !c.pending && c.child == "" && !isShell[c.tool] }
 
 // waitingChild finds a sub-agent of an open call that waits for the user.
 func (f *facts) waitingChild(answers map[string]*adapters.Session) *adapters.Session {
