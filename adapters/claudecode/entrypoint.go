@@ -9,10 +9,11 @@ import (
 )
 
 // hosts has the programs that Claude Code runs in, by the entrypoint that it records.
-var hosts = map[string]string{"": "", "cli": "", "sdk-ts": "SDK (TypeScript)", "sdk-py": "SDK (Python)", scripted: "a script",
+var hosts = map[string]string{"": "", "cli": "", typeScript: "SDK (TypeScript)", "sdk-py": "SDK (Python)", scripted: "a script",
 	"claude-vscode": "VS Code", "claude-desktop": "Claude Desktop", "claude-desktop-3p": "Claude Desktop", githubAction: "GitHub Actions"}
 
 const (
+	typeScript   = "sdk-ts"  // also of an editor or any other client of claude-agent-acp, which uses the SDK
 	scripted     = "sdk-cli" // claude -p, and a script that writes to its input
 	githubAction = "claude-code-github-action"
 )

@@ -98,6 +98,9 @@ func (d *discovery) build(s *session) adapters.Session {
 		out.Headless = out.Headless && (s.owner.oneShot || s.owner.hosted || s.owner.entrypoint != "" || s.owner.recorded != "")
 		out.CWD = cmp.Or(out.CWD, s.owner.cwd)
 	}
+	if out.Process.IsZero() && out.Host == hosts[typeScript] {
+		out.Host = "" // an editor whose adapter uses the SDK is recorded in the same way, and only its process shows it
+	}
 	out.ResumeIn = s.resumeIn()
 	if len(out.Files) > 0 {
 		out.Home = rootOf(out.Files[0])

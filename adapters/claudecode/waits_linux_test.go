@@ -95,7 +95,8 @@ func TestNotHeadlessInATerminal(t *testing.T) {
 	}
 }
 
-// The program that an agent runs in is what it recorded.
+// The program that an agent runs in is what it recorded. An editor whose adapter uses the SDK for TypeScript is recorded as the SDK is: once its process has
+// ended, the row names no host rather than a wrong one.
 func TestHost(t *testing.T) {
 	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
@@ -105,8 +106,12 @@ func TestHost(t *testing.T) {
 		w.entry(p, id(2), map[string]any{"entrypoint": entrypoint})
 		sessions, _, _ := w.discover(adapters.Query{})
 		for n := 1; n <= 2; n++ {
-			if got := sessions[id(n)].Host; got != want {
-				t.Errorf("%s, session %d: %q, want %q", entrypoint, n, got, want)
+			shown := want
+			if n == 1 && entrypoint == "sdk-ts" {
+				shown = ""
+			}
+			if got := sessions[id(n)].Host; got != shown {
+				t.Errorf("%s, session %d: %q, want %q", entrypoint, n, got, shown)
 			}
 			if got := sessions[id(n)].Headless; got != (strings.HasPrefix(entrypoint, "sdk-") || want == "GitHub Actions") {
 				t.Errorf("%s, session %d: headless %v", entrypoint, n, got)
