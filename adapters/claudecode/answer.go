@@ -34,7 +34,7 @@ type permissionPrompt struct {
 // the call: a question with its options, a plan, another call.
 func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
 	switch {
-	case s.Status == adapters.Unknown && isOlder(s.Version) && !s.Process.IsZero():
+	case s.Status == adapters.Unknown && floor.IsOlder(s.Version) && !s.Process.IsZero():
 		return nil, fmt.Errorf("%w: it may wait for you: this version does not record it", adapters.ErrAnswerElsewhere)
 	case s.Status != adapters.Waiting:
 		return nil, nil

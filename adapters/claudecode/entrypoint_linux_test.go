@@ -56,11 +56,11 @@ func TestEntryWithoutStatus(t *testing.T) {
 	w.inProject(dir, 1, ofVersion("2.1.185", promptLine("hi"), doneLine("m"))...)
 	w.inProject(dir, 2, ofVersion("2.1.185", promptLine("hi"), callLine("m", "t", "Bash"))...)
 	sessions, _, _ := w.discover(adapters.Query{})
-	if s := w.expect(sessions, 1, "idle completed"); s.Process != one.Identity || runsIn(&s) != "SDK (TypeScript), headless" {
+	if s := w.expect(sessions, 1, "unknown"); s.Process != one.Identity || runsIn(&s) != "SDK (TypeScript), headless" {
 		t.Errorf("1: process %v in %s", s.Process, runsIn(&s))
 	}
 	s := w.expect(sessions, 2, "unknown")
-	if s.Process != two.Identity || !strings.Contains(s.Evidence, "has no status: Claude Code 2.1.185 does not record it inside of another program; 2.1.318 and later do") {
+	if s.Process != two.Identity || !strings.Contains(s.Evidence, "known from Claude Code inside of another program 2.1.318 on, and not of 2.1.185") {
 		t.Errorf("2: process %v, evidence %q", s.Process, s.Evidence)
 	}
 }

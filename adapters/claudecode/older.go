@@ -19,40 +19,18 @@ import (
 // have no registry entry at all, later ones an entry without a status that can be relied on. Inside of another program (an SDK, an editor over ACP) an
 // entry has no status in 2.1.128 and 2.1.185, and has one in 2.1.318 and 2.1.332. For such a process the only facts are its folder
 // and its start. If exactly one session of the folder was written since then, and by no other process, it is the session of the
-// process: idle, if its last record closes a turn, and otherwise unknown.
+// process, and unknown.
 
 var (
-	firstStatus  = version{2, 1, 151} // the registry shows what a session waits for
-	firstClosing = version{2, 1, 270} // an orderly end is the last record (cost-state), at the latest from here; not in 2.1.175
+	floor       = kit.Floor{Title: "Claude Code", Version: "2.1.151"}                           // the registry shows what a session waits for
+	hostedFloor = kit.Floor{Title: "Claude Code inside of another program", Version: "2.1.318"} // its entry has a status
 )
 
-type version [3]int
-
-// isFrom reports whether version s is known and not older than v.
-func isFrom(s string, v version) bool {
-	parts := strings.SplitN(s, ".", 3)
-	if len(parts) != 3 {
-		return false
-	}
-	var have version
-	for i, p := range parts {
-		if cut := strings.IndexFunc(p, func(r rune) bool { return r < '0' || r > '9' }); cut > 0 && i == 2 {
-			p = p[:cut] // "100-beta"
-		}
-		n, err := strconv.Atoi(p)
-		if err != nil || n < 0 {
-			return false
-		}
-		have[i] = n
-	}
-	return slices.Compare(have[:], v[:]) >= 0
-}
-
-// isOlder reports whether that version certainly does not record what it waits for.
-func isOlder(s string) bool { return s != "" && !isFrom(s, firstStatus) }
+// firstClosing is the first version of which an orderly end is the last record (cost-state), at the latest; it is not in 2.1.175.
+const firstClosing = "2.1.270"
 
 // hasStatus reports whether the entry shows what its process does.
-func (e *entry) hasStatus() bool { return e.status != "" && isFrom(e.version, firstStatus) }
+func (e *entry) hasStatus() bool { return e.status != "" && kit.AtLeast(e.version, floor.Version) }
 
 // folderProcess is a process whose session is found by its folder, because no registry entry shows the session's status.
 type folderProcess struct {
@@ -166,36 +144,38 @@ func (p *folderProcess) canBe(s *session) bool {
 	return f.turn.closedBy.IsZero() || f.turn.closedBy.Sub(p.Started).Abs() <= startSlack
 }
 
-// decideByFolder returns the verdict on a session that belongs to a process by its folder.
+// decideByFolder returns the verdict on a session that belongs to a process by its folder. An end that is recorded counts for a version
+// that is supported: it removes its entry a moment before the process ends.
 func (d *discovery) decideByFolder(s *session) kit.Verdict {
-	p, t := s.owner, &s.facts.turn
-	why := p.whyNoStatus(s.facts.version) + "; " + d.lastRecord(s)
-	if s.err == nil && p.why == "" && t.state.over() {
-		return kit.Idle(t.outcome(), why)
+	p, entry := s.owner, "no registry entry"
+	if p.entry != "" {
+		entry = "registry " + p.entry + " has no status"
 	}
-	return kit.Unknown("it works, or may wait for you: " + why)
+	why := cmp.Or(p.why, p.belowFloor(s.facts.version))
+	said := fmt.Sprintf("%s; pid %d by its folder and start; %s", cmp.Or(why, entry), p.PID, d.lastRecord(s))
+	if s.err == nil && why == "" && s.facts.turn.state.over() {
+		return kit.Idle(s.facts.turn.outcome(), said)
+	}
+	return kit.Unknown("it works, or may wait for you: " + said)
 }
 
-// whyNoStatus returns why the registry does not show the status of the process, whose session has records of a version.
-func (p *folderProcess) whyNoStatus(version string) string {
-	switch v := cmp.Or(p.version, version); {
-	case p.why != "":
-		return p.why
-	case isOlder(v):
-		return doesNotRecord(v) + fmt.Sprintf("; pid %d by its folder and start", p.PID)
-	case p.entry == "":
-		return fmt.Sprintf("pid %d has no registry entry", p.PID)
-	case cmp.Or(p.recorded, p.entrypoint) != "cli":
-		return fmt.Sprintf("registry %s has no status: Claude Code %s does not record it inside of another program; 2.1.318 and later do", p.entry, shorten(v))
+// belowFloor returns why the status of the process is not known if it is of an older version than is supported, and else "". version is that of
+// the session's records.
+func (p *folderProcess) belowFloor(version string) string {
+	version = cmp.Or(p.version, version)
+	least := floor
+	if p.entry != "" && cmp.Or(p.recorded, p.entrypoint) != "cli" {
+		least = hostedFloor
 	}
-	return fmt.Sprintf("registry %s has no status", p.entry)
+	if least.IsOlder(version) {
+		return least.Reason(version)
+	}
+	return ""
 }
 
 // isNamed reports whether a registry entry names the session of the process for certain. Entries before 2.1.151 can have the id of an earlier session.
-func (p *folderProcess) isNamed() bool { return p.session != "" && isFrom(p.version, firstStatus) }
-
-func doesNotRecord(version string) string {
-	return "Claude Code " + shorten(version) + " does not record what it waits for; 2.1.151 and later do"
+func (p *folderProcess) isNamed() bool {
+	return p.session != "" && kit.AtLeast(p.version, floor.Version)
 }
 
 // decideMaybe returns the verdict on a session that can belong to several processes, or to a process that can have other sessions.
@@ -211,9 +191,7 @@ func (d *discovery) decideMaybe(s *session) kit.Verdict {
 	if s.maybe[0].earlier {
 		why += ", and its start is after the last record: the clock was set since, or it has begun no session yet"
 	}
-	if v := cmp.Or(s.maybe[0].version, s.facts.version); isOlder(v) {
-		why = doesNotRecord(v)
-	}
+	why = cmp.Or(s.maybe[0].belowFloor(s.facts.version), why)
 	return kit.Unknown(fmt.Sprintf("pid %s in its folder may run it: %s; %s", strings.Join(pids, " or "), why, d.lastRecord(s)))
 }
 

@@ -128,7 +128,7 @@ func (t *turn) limitedUntil(o adapters.Outcome) time.Time {
 // Claude Code finds a session only in the folder to which its transcript belongs.
 func (s *session) resumeIn() string {
 	f := &s.facts
-	if s.file == nil || f.firstCWD == f.cwd || isFrom(f.version, firstStatus) {
+	if s.file == nil || f.firstCWD == f.cwd || kit.AtLeast(f.version, floor.Version) {
 		return ""
 	}
 	name, isPrefix := projectName(f.firstCWD)
@@ -176,7 +176,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return d.decideMaybe(s)
 	case s.next.id != "":
 		return d.decideContinued(s)
-	case d.table.err != nil && isOlder(s.facts.version) && s.file != nil && d.now.Sub(s.file.info.ModTime()) < unseenLimit:
+	case d.table.err != nil && floor.IsOlder(s.facts.version) && s.file != nil && d.now.Sub(s.file.info.ModTime()) < unseenLimit:
 		return kit.Unknown("the process table could not be read; " + d.lastRecord(s))
 	}
 	return d.decideStopped(s)

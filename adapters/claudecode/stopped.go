@@ -59,7 +59,7 @@ func (e *entry) leftOver(reused bool) string {
 func openTurn(s *session) (outcome adapters.Outcome, how string) {
 	t := &s.facts.turn
 	switch e := s.endedEntry; {
-	case t.state == inAnswer && isOlder(s.facts.version):
+	case t.state == inAnswer && floor.IsOlder(s.facts.version):
 		return "", "this version does not record that an answer is complete"
 	case !t.closedBy.IsZero() && !t.closedBy.After(t.at.Add(clockSlack)):
 		return adapters.Interrupted, "it ended in an orderly way with its turn open"
@@ -68,7 +68,7 @@ func openTurn(s *session) (outcome adapters.Outcome, how string) {
 			return adapters.Interrupted, "its last prompt was taken back"
 		}
 		return adapters.Died, ""
-	case isFrom(s.facts.version, firstClosing):
+	case kit.AtLeast(s.facts.version, firstClosing):
 		return adapters.Died, "the process of its last turn did not record its end"
 	case s.facts.hosted() && t.state != inAnswer:
 		return adapters.Died, "the program that it ran in left its turn open"

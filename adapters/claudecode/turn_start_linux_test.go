@@ -90,7 +90,7 @@ func TestChildBeforeItsExec(t *testing.T) {
 	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
 	p := w.start(dir)
-	w.inProject(dir, 1, old(promptLine("a"), 0), old(doneLine("m"), 0))
+	w.inProject(dir, 1, promptLine("a"), doneLine("m"))
 	alone := func(what string) {
 		t.Helper()
 		sessions, _, _ := w.discover(adapters.Query{})
@@ -103,7 +103,7 @@ func TestChildBeforeItsExec(t *testing.T) {
 	table := family{w.ownTable(), child.PID, p.PID}
 	w.config.Table = table
 	alone("young child")
-	transcript := w.inProject(dir, 1, old(promptLine("a"), 0), old(doneLine("m"), 0)) // after both began
+	transcript := w.inProject(dir, 1, promptLine("a"), doneLine("m")) // after both began
 	w.check(os.Chtimes(transcript, time.Time{}, time.Now().Add(time.Second)))
 	w.config.Now = func() time.Time { return time.Now().Add(time.Hour) }
 	sessions, _, _ := w.discover(adapters.Query{})

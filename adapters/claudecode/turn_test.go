@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/adapters/internal/kit"
 )
 
 // read makes facts of lines.
@@ -142,12 +144,12 @@ func TestLatestWins(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	for s, want := range map[string]bool{"2.0.77": false, "2.1.150": false, "2.1.151": true, "2.1.329": true, "3.0.0-beta.1": true, "": false, "x.y.z": false, "2.1": false} {
-		if isFrom(s, firstStatus) != want {
-			t.Errorf("isFrom(%q) = %v", s, !want)
+		if kit.AtLeast(s, floor.Version) != want {
+			t.Errorf("AtLeast(%q) = %v", s, !want)
 		}
 	}
-	if isOlder("") || isOlder("2.1.151") || !isOlder("2.1.150") {
-		t.Error("isOlder")
+	if floor.IsOlder("") || floor.IsOlder("2.1.151") || !floor.IsOlder("2.1.150") {
+		t.Error("IsOlder")
 	}
 }
 

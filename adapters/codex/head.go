@@ -2,12 +2,12 @@ package codex
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // head holds the first line of a rollout, which describes the thread.
@@ -141,14 +141,5 @@ func (h *head) lineage(source []byte, root, path, nickname string) {
 	}
 }
 
-// floor is the first minor version of 0.x whose live status is determined: older versions were replaced more than six months
-// before this was written.
-const floor = 137
-
-// belowFloor reports whether a version is known to be older than the floor.
-func belowFloor(version string) bool {
-	rest, ok := strings.CutPrefix(version, "0.")
-	minor, _, _ := strings.Cut(rest, ".")
-	n, err := strconv.Atoi(minor)
-	return ok && err == nil && n < floor
-}
+// floor is the first version that records approvals and failed turns in a form that was examined.
+var floor = kit.Floor{Title: "Codex", Version: "0.137"}

@@ -45,8 +45,8 @@ func decide(s observation) kit.Verdict {
 		return kit.Stopped("", "no process has the rollout open; "+s.facts.whyNoHead())
 	case s.host == nil:
 		return s.withoutHost()
-	case belowFloor(s.facts.version) && !s.facts.numbered:
-		return s.ofOldVersion()
+	case floor.IsOlder(s.facts.version) && !s.facts.numbered:
+		return floor.Unknown(s.facts.version, s.lastTurn()+"; "+process(s.host)+" has it open")
 	case s.answer != nil:
 		if v, ok := s.byDaemon(); ok {
 			return v
@@ -84,16 +84,6 @@ func (s observation) byDaemon() (kit.Verdict, bool) {
 		return kit.Idle(adapters.Failed, said+"systemError"), true
 	}
 	return kit.Verdict{}, false
-}
-
-// ofOldVersion returns the verdict on a live thread of a version before the floor.
-func (s observation) ofOldVersion() kit.Verdict {
-	holder := process(s.host) + " has it open"
-	if s.facts.turn.state == ended {
-		return kit.Idle(s.facts.turn.outcome, s.lastTurn()+"; "+holder)
-	}
-	return kit.Unknown(fmt.Sprintf("%s, but what Codex %s records does not show whether it works or waits; 0.%d and later show it",
-		holder, s.facts.version, floor))
 }
 
 // byRecords returns the verdict from what the host has written.
@@ -239,7 +229,7 @@ func (s observation) withoutHost() kit.Verdict {
 // recordsTurns reports whether the beginning and the end of the last turn are recorded. Versions before 0.106 record
 // neither.
 func (s observation) recordsTurns() bool {
-	return s.facts.turn.id != "" || !belowFloor(s.facts.version)
+	return s.facts.turn.id != "" || !floor.IsOlder(s.facts.version)
 }
 
 func (s observation) oldestCall() (toolCall, bool) {

@@ -30,8 +30,7 @@ type process struct {
 	files    bool     // its open files are known
 	pids     []int    // its pid, and those in the namespaces below
 	parent   string   // id of the session whose tool started it
-	children []proc.Process
-	sessions int // that it has
+	sessions int      // that it has
 }
 
 // heldName matches the file that the process of a session has open and locked (1.0.102).
@@ -42,14 +41,6 @@ const inner = "COPILOT_RUN_APP"
 
 // sessionVariable is set for what the tools of a session run (1.0.34, 1.0.102), and not for servers.
 const sessionVariable = "COPILOT_AGENT_SESSION_ID"
-
-// runs reports whether a tool of a session has a process below p.
-func (d *discovery) runs(p *process, id string) bool {
-	return slices.ContainsFunc(p.children, func(c proc.Process) bool {
-		env, err := d.Table.Env(c.Identity)
-		return err == nil && kit.Get(env, sessionVariable) == id
-	})
-}
 
 // program is how the processes of Copilot look (copilot --help of 1.0.102): on Linux they have the name of Node.js's main thread. Npm's script only starts
 // the program.
@@ -72,9 +63,7 @@ func (d *discovery) takeCensus() {
 	rows, known := d.Processes(d.ctx, d.answer)
 	d.noTable = !known
 	native := map[int]proc.Process{}
-	children := map[int][]proc.Process{}
 	for _, row := range rows {
-		children[row.PPID] = append(children[row.PPID], row)
 		if d.isNative(row) {
 			native[row.PID] = row
 		}
@@ -92,7 +81,6 @@ func (d *discovery) takeCensus() {
 			continue
 		}
 		if p := d.inspect(row); p != nil {
-			p.children = children[pid]
 			d.processes = append(d.processes, p)
 		}
 	}

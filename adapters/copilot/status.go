@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -35,6 +33,8 @@ func (d *discovery) decide(s *session) kit.Verdict {
 	said += fmt.Sprintf("; process %d", s.owner.PID)
 	t := &s.facts.turn
 	switch {
+	case floor.IsOlder(s.facts.version):
+		return floor.Unknown(s.facts.version, said)
 	case t.lost:
 		return kit.Unknown(said)
 	case t.shut && !t.open, t.at.Before(s.began().Add(-kit.StartSlack)) && t.open:
@@ -63,8 +63,7 @@ func (s *session) began() time.Time {
 	return s.owner.Started
 }
 
-// betweenTurns is longer than Copilot takes from the end of a call of the model to the next one: 0.3 s in 1.0.34, and 1 ms in
-// 1.0.102.
+// betweenTurns is longer than Copilot takes from the end of a call of the model to the next one: 1 ms in 1.0.102.
 const betweenTurns = time.Second
 
 // decideOpen returns the verdict on a session that is in a turn.
@@ -81,23 +80,11 @@ func (d *discovery) decideOpen(s *session, said string) kit.Verdict {
 			return kit.Waiting(adapters.ForPermission, said+"; it asks for permission to carry out its plan")
 		}
 	}
-	if i := slices.IndexFunc(t.calls, func(c call) bool { return c.runs }); i >= 0 && !recordsRequests(s.facts.version) && !d.runs(s.owner, s.id) {
-		return kit.Unknown(said + "; it runs no command or waits for permission, which Copilot CLI " + s.facts.version + " does not record: 1.0.60 does")
-	}
 	return kit.Working(said)
 }
 
-// recordsRequests reports whether a version stores its requests for permission: 1.0.60 does, 1.0.34 does not.
-func recordsRequests(version string) bool {
-	limits := []int{1, 0, 60}
-	for i, part := range strings.SplitN(version, ".", 3) {
-		digits := part[:len(part)-len(strings.TrimLeft(part, "0123456789"))]
-		if n, err := strconv.Atoi(digits); err != nil || n != limits[i] {
-			return err == nil && n > limits[i]
-		}
-	}
-	return version != ""
-}
+// floor is the first version that stores its requests for permission; 1.0.34 does not.
+var floor = kit.Floor{Title: "Copilot CLI", Version: "1.0.60"}
 
 // stopped returns the outcome of the turn of a session without a process. The end that a process records ends no turn: after SIGTERM, or with
 // its terminal, 1.0.102 writes nothing else.

@@ -109,12 +109,12 @@ func TestRunning(t *testing.T) {
 		"another request is answered": {"1.0.60", []string{prompted, begun, called, asked, `permission.completed {"requestId":"r2"}`}, "waiting permission"},
 		"question":                    {"1.0.102", []string{prompted, begun, `tool.execution_start {"toolCallId":"c1","toolName":"ask_user","arguments":{"message":"Which?"}}`}, "waiting question"},
 		"plan":                        {"1.0.102", []string{prompted, begun, `tool.execution_start {"toolCallId":"c1","toolName":"exit_plan_mode","arguments":{}}`}, "waiting permission"},
-		"not recorded in 1.0.34":      {"1.0.34", []string{prompted, begun, called}, "unknown"},
+		"below the floor":             {"1.0.34", []string{prompted, begun, ended}, "unknown"},
 		"ended":                       {"1.0.102", []string{prompted, begun, ended}, "idle completed"},
 		"ended, with steering":        {"1.0.102", []string{prompted, begun, `user.message {"content":"and","delivery":"steering"}`, ended}, "idle completed"},
 		"between two calls":           {"1.0.102", []string{prompted, begun, called, `tool.execution_complete {"toolCallId":"c1"}`, ended}, "working"},
 		"interrupted":                 {"1.0.102", []string{prompted, begun, "abort", ended}, "idle interrupted"},
-		"failed":                      {"1.0.34", []string{prompted, begun, ended, `session.error {"message":"400 no"}`}, "idle failed"},
+		"failed":                      {"1.0.102", []string{prompted, begun, ended, `session.error {"message":"400 no"}`}, "idle failed"},
 		"an error of a server":        {"1.0.102", []string{prompted, begun, answered, ended, `session.error {"errorType":"mcp","message":"no"}`}, "idle completed"},
 		"a failed login":              {"1.0.102", []string{prompted, begun, answered, ended, `session.error {"errorType":"authentication","message":"no"}`}, "idle completed"},
 		"of a server in a turn":       {"1.0.102", []string{prompted, begun, `session.error {"errorType":"mcp","message":"no"}`}, "working"},
@@ -124,8 +124,8 @@ func TestRunning(t *testing.T) {
 		"a damaged line in it":        {"1.0.102", []string{prompted, begun, damaged}, "unknown"},
 		"ended after a damaged line":  {"1.0.102", []string{prompted, begun, damaged, answered, ended}, "idle completed"},
 		"begun after a damaged line":  {"1.0.102", []string{prompted, begun, answered, ended, damaged, begun}, "working"},
-		"retried":                     {"1.0.34", []string{prompted, begun, `session.error {"message":"400 no"}`, begun}, "working"},
-		"a notification":              {"1.0.34", []string{prompted, begun, ended, "system.notification", begun}, "working"},
+		"retried":                     {"1.0.102", []string{prompted, begun, `session.error {"message":"400 no"}`, begun}, "working"},
+		"a notification":              {"1.0.102", []string{prompted, begun, ended, "system.notification", begun}, "working"},
 		"resumed in a turn":           {"1.0.102", []string{prompted, begun, "session.resume"}, "idle"},
 	}
 	for name, test := range tests {
@@ -138,23 +138,6 @@ func TestRunning(t *testing.T) {
 				t.Errorf("%s, want %s: %s", got, test.want, s.Evidence)
 			}
 		})
-	}
-}
-
-// TestOpenCallOfOldVersion: a server that Copilot started shows nothing of a call, whose own process names the session.
-func TestOpenCallOfOldVersion(t *testing.T) {
-	w := newFixture(t)
-	w.put(idA, "1.0.34", prompted, begun, called)
-	pid := w.run(idA, time.Minute, scene.Spec{})
-	child := scene.Spec{Comm: "bash", Exe: "/bin/bash", CWD: "/home/dev/proj", Args: []string{"bash", "--norc", "--noprofile"}, PPID: pid, Started: time.Now()}
-	w.Procs.Start(child)
-	if s := w.one(t, idA); s.Status != adapters.Unknown {
-		t.Errorf("%s with a server: %s", s.Status, s.Evidence)
-	}
-	child.Env = []string{"COPILOT_AGENT_SESSION_ID=" + idA}
-	w.Procs.Start(child)
-	if s := w.one(t, idA); s.Status != adapters.Working {
-		t.Errorf("%s with a command: %s", s.Status, s.Evidence)
 	}
 }
 
@@ -181,7 +164,7 @@ func TestSubAgent(t *testing.T) {
 // A lock that another process with the same pid left does not count.
 func TestForgedLocks(t *testing.T) {
 	w := newFixture(t)
-	w.put(idA, "1.0.34", prompted, begun, ended)
+	w.put(idA, "1.0.102", prompted, begun, ended)
 	pid := w.run(idA, time.Minute, scene.Spec{})
 	lock := filepath.Join(w.dir(idA), fmt.Sprintf("inuse.%d.lock", pid))
 	old := time.Now().Add(-time.Hour)

@@ -48,7 +48,7 @@ func (d *discovery) root(ctx context.Context, r *root) {
 		f := sessions[id]
 		claims[id] = d.claim(l, sessions, f, 0)
 	}
-	l.claimOld(sessions, claims)
+	l.doubtOld(sessions, claims)
 	for _, id := range childrenFirst(sessions) {
 		answers[id] = d.session(l, sessions[id], claims[id], answers)
 	}
@@ -89,7 +89,7 @@ func (d *discovery) addProcesses(r *root, claims map[string]claim) {
 		}
 		s := adapters.ProcessSession(d.adapter.product.Name, h.Process, h.cwd)
 		if h.old {
-			s.Evidence = fmt.Sprintf("process %d: open; %s", h.PID, whyOld)
+			s.Status, s.Evidence = adapters.Unknown, fmt.Sprintf("process %d: open; %s", h.PID, floor.Reason(""))
 		}
 		d.addProcess(s)
 	}
@@ -224,7 +224,9 @@ func (d *discovery) stores(ctx context.Context, r *root, l *links) map[string]*f
 			}
 		}
 	}
-	r.nameFiles(ctx, d.answer)
+	if r.hasFilesOnly() {
+		d.answer.Skip(filesOnly, 1)
+	}
 	return all
 }
 

@@ -31,7 +31,7 @@ type links struct {
 	serverAnswers map[*host]*serverAnswer
 	latest        map[string]*host // sessions that --continue in a command line refers to
 
-	old       []*host // the processes of versions that are too old, see claimOld
+	old       []*host // the processes of versions that are too old, see doubtOld
 	databases []string
 }
 

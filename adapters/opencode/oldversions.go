@@ -1,32 +1,34 @@
 package opencode
 
-// whyOld is the reason why the sessions of a process of an old version are not known.
-const whyOld = "OpenCode 1.15 and earlier do not record which process runs a session; 1.17 and later do"
+import (
+	"path/filepath"
+	"slices"
 
-// claimOld gives the processes of old versions the sessions that they may run: one that is the only
-// session of its folder which was written since the process began is in that process.
-func (l *links) claimOld(sessions map[string]*facts, claims map[string]claim) {
-	may := map[string][]*host{}
-	for _, h := range l.old {
-		for id, f := range sessions {
-			if c := claims[id]; c.host == nil && c.doubt == "" && h.at(f.directory) && !f.activity.time().Add(slack).Before(h.Started) {
-				may[id] = append(may[id], h)
-			}
+	"rollcall/adapters/internal/kit"
+)
+
+// floor is the first version that keeps its sessions in its database alone, and records which process runs a session.
+var floor = kit.Floor{Title: "OpenCode", Version: "1.17"}
+
+// doubtOld marks the sessions that processes of older versions may run: those of their folders that were written since they began.
+func (l *links) doubtOld(sessions map[string]*facts, claims map[string]claim) {
+	for id, f := range sessions {
+		if claims[id].host != nil || claims[id].doubt != "" {
+			continue
+		}
+		may := slices.DeleteFunc(slices.Clone(l.old), func(h *host) bool {
+			return !h.at(f.directory) || f.activity.time().Add(slack).Before(h.Started)
+		})
+		if len(may) > 0 {
+			claims[id] = claim{may: may, doubt: floor.Reason("") + ": " + pids(may) + " could run it"}
 		}
 	}
-	count := map[*host]int{}
-	for id, hosts := range may {
-		for _, h := range hosts {
-			if sessions[id].parent == "" {
-				count[h]++
-			}
-		}
-	}
-	for id, hosts := range may {
-		if len(hosts) == 1 && count[hosts[0]] == 1 {
-			claims[id] = claim{host: hosts[0]}
-		} else {
-			claims[id] = claim{doubt: whyOld + ": " + pids(hosts) + " could"}
-		}
-	}
+}
+
+// filesOnly is how doctor names a home whose sessions only an older version can read.
+const filesOnly = "folder of sessions in JSON files of OpenCode before 1.2, which are not read: OpenCode moves them into its database when it is updated"
+
+// hasFilesOnly reports whether a home has sessions in files, and no database.
+func (r *root) hasFilesOnly() bool {
+	return len(r.databases) == 0 && kit.MayExist(filepath.Join(r.path, "storage", "session"))
 }

@@ -91,10 +91,6 @@ func decide(s observation) kit.Verdict {
 		return kit.Unknown(s.claim.doubt + "; " + s.lastTurn())
 	case s.claim.host == nil:
 		return s.withoutHost()
-	case s.claim.host.old && s.facts.open() == over:
-		return kit.Idle(s.facts.outcome(), s.lastTurn()+"; only this session of its folder was written since "+s.holder()+" began; "+whyOld)
-	case s.claim.host.old:
-		return kit.Unknown(s.lastTurn() + "; " + s.holder() + " may run it; " + whyOld)
 	}
 	if v, ok := s.byServer(); ok {
 		return v

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -40,16 +39,8 @@ const slow = 14 * time.Second
 // firstWord is the time within which the first word of an answer comes. Until then the user can take the prompt back without a record (0.24.4).
 const firstWord = 30 * time.Second
 
-// floor is the first minor version of 0.x whose waits are determined: older ones were replaced more than six months ago, and have no registry.
-const floor = 24
-
-// isBelowFloor reports whether a version is known to be older than floor.
-func isBelowFloor(version string) bool {
-	major, rest, _ := strings.Cut(version, ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	n, err := strconv.Atoi(minor)
-	return major == "0" && err == nil && n < floor
-}
+// floor is the first version whose processes are in a registry.
+var floor = kit.Floor{Title: "Qwen Code", Version: "0.24"}
 
 // silence is how long a call may be open, and its command have ended, without waiting for the user.
 func (d *discovery) silence() time.Duration {
@@ -121,6 +112,8 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	t := s.turn
 	runs, _ := s.tool(t.at) // a call that is not recorded yet
 	switch {
+	case floor.IsOlder(s.version):
+		return floor.Unknown(s.version, said+"; "+host)
 	case s.last.Before(s.owner.began) && (t.state == prompted || t.state == called):
 		outcome, said := s.left(said)
 		return kit.Idle(outcome, said+", before the process that has it now began; "+host)
@@ -133,11 +126,7 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	case t.state == prompted:
 		return kit.Working(said + "; " + host)
 	case t.state == called:
-		v := d.decideCalled(s, said, host)
-		if v.Status == adapters.Waiting && isBelowFloor(s.version) {
-			return kit.Unknown(fmt.Sprintf("whether it waits is known from Qwen Code 0.%d on, and not of %s; %s; %s", floor, kit.PlainWord(s.version), said, host))
-		}
-		return v
+		return d.decideCalled(s, said, host)
 	case t.state == lost:
 		return kit.Unknown(said + "; " + host)
 	case t.state == noTurn && s.owner.Headless:
@@ -147,9 +136,9 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 }
 
 // mayBeTakenBack reports whether the user may have taken the last prompt of a session back, since the time in which a first word comes is over and no title
-// shows a turn. A run for one prompt takes none back; what versions below the floor do was not looked at.
+// shows a turn. A run for one prompt takes none back.
 func (d *discovery) mayBeTakenBack(s *session) bool {
-	return !s.owner.Headless && s.promptID == "" && !isBelowFloor(s.version) && d.title(s) == noTitle && d.now.Sub(s.last) >= firstWord
+	return !s.owner.Headless && s.promptID == "" && d.title(s) == noTitle && d.now.Sub(s.last) >= firstWord
 }
 
 // decideCalled returns the verdict on a session with open calls: a call is recorded when the model makes it, and nothing when it begins to run.

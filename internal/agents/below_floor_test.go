@@ -12,8 +12,7 @@ import (
 	"rollcall/internal/must"
 )
 
-// A live process of a version below the floor is one row, and its status is not guessed: it is unknown,
-// or idle once its last record closes a turn.
+// A live process of a version below the floor is one row: "open" before its session, whose status is unknown.
 func TestBelowTheFloor(t *testing.T) {
 	nightly(t)
 	each(t, []Release{ClaudeBelow, CodexBelow}, func(t *testing.T, s *Sandbox, r Release) {
@@ -29,7 +28,7 @@ func TestBelowTheFloor(t *testing.T) {
 		s.Becomes(byPID(agent.PID), asked, soon, "idle", "unknown")
 		s.Stays(byPID(agent.PID), 3*time.Second, "idle", "unknown")
 		terminal.Shows("Mock answer to: begin")
-		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle", "idle/completed", "unknown")
+		s.Becomes(byPID(agent.PID), time.Now(), soon, "unknown")
 		roll, err := s.List("--all")
 		must.Do(t, err)
 		if _, rows := roll.find(byPID(agent.PID)); rows != 1 {

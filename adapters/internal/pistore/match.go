@@ -228,7 +228,7 @@ func (m *matcher) assignResumed(processes []*process) {
 			m.assign(c.unnumbered[0], p, "no other session of its folder was written since the process began")
 		case len(c.unnumbered) > 0:
 			for _, s := range slices.Concat(c.unnumbered, c.old) {
-				s.doubt = fmt.Sprintf("process %d of its folder may have it: Pi before 0.87 does not show which process has a session; 0.87 and later show it", p.PID)
+				s.doubt = fmt.Sprintf("process %d of its folder may have it: %s", p.PID, floor.Reason(""))
 			}
 		case len(c.old) == 1 && len(rivals) == 1:
 			m.assign(c.old[0], p, resumedHow)
@@ -252,6 +252,9 @@ func (m *matcher) doubtLater(p *process, later []*session) {
 // isNumbered reports whether the ids of a session's process show what it begins: since Pi 0.87, and for pi_agent_rust, which
 // names its session on the command line.
 func (s *session) isNumbered(p *process) bool { return s.system || p.agent == PiRust }
+
+// floor is the first version whose ids show which process has a session.
+var floor = kit.Floor{Title: "Pi", Version: "0.87"}
 
 const resumedHow = "it has been prompted since the process began"
 

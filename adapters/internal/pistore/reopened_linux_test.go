@@ -122,7 +122,7 @@ func TestOldVersionAlone(t *testing.T) {
 	p, stop := w.start(agentname.Pi, w.cwd())
 	s := newScript(oldA, w.cwd(), p.Started.Add(second)).begin().prompt(5*second, "x")
 	w.put(s)
-	if got := w.expect(w.store(agentname.Pi), map[string]string{oldA: "unknown"}); !strings.Contains(got[oldA].Evidence, "Pi before 0.87") {
+	if got := w.expect(w.store(agentname.Pi), map[string]string{oldA: "unknown"}); !strings.Contains(got[oldA].Evidence, "known from Pi 0.87 on") {
 		t.Error(got[oldA].Evidence)
 	}
 	w.put(s.answer(6*second, "stop"))

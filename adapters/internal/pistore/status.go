@@ -40,7 +40,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 // process, and said describes the last turn.
 func (d *discovery) decideHosted(s *session, host, said string) kit.Verdict {
 	if s.owner != nil && !s.isNumbered(s.owner) && s.turn.state != ended {
-		return kit.Unknown(said + ", and Pi before 0.87 does not show whether it works; 0.87 and later show it; " + host)
+		return floor.Unknown("", said+"; "+host)
 	}
 	if s.owner != nil && s.how == resumedHow && s.busy() && !d.inherited(s) && d.isQuiet(s.owner) {
 		return kit.Unknown(said + ", by this process or by one that has ended: it has no connection and runs no command; " + host)
