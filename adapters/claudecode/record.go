@@ -159,11 +159,17 @@ func (p *parser) parse(line []byte) (record, error) {
 	if rec.team != "" { // other records have an agent's name, too
 		rec.mate = reuse(&p.mate, r.mate)
 	}
+	p.ofKind(&rec, &r)
+	return rec, nil
+}
+
+// ofKind reads what a line has by the type of its record.
+func (p *parser) ofKind(rec *record, r *raws) {
 	switch typ := agentfile.Text(r.kind); string(typ) {
 	case "user":
-		rec.user(&r)
+		rec.user(r)
 	case "assistant":
-		p.assistant(&rec, &r)
+		p.assistant(rec, r)
 	case "attachment":
 		if string(agentfile.Text(agentfile.Get(r.attachment, "type"))) == "model" {
 			rec.model = reuse(&p.model, agentfile.Get(r.attachment, "identity", "modelId"))
@@ -195,7 +201,6 @@ func (p *parser) parse(line []byte) (record, error) {
 			}
 		}
 	}
-	return rec, nil
 }
 
 // reuse returns the text of raw, as the string of the line before when both are the

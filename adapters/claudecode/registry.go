@@ -178,16 +178,7 @@ func readRegistry(ctx context.Context, root string, pids map[int]bool) (entries 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		problem = adapters.AsProblem(dir, err)
 	}
-	var names, leftOver []fs.DirEntry
-	for _, e := range all {
-		switch pid, ok := entryPID(e.Name()); {
-		case !ok:
-		case pids[pid]:
-			names = append(names, e)
-		default:
-			leftOver = append(leftOver, e)
-		}
-	}
+	names, leftOver := byProcess(all, pids)
 	live := len(names)
 	names = append(names, newest(listing, leftOver)...)
 	unread = live + len(leftOver) - len(names)
@@ -222,6 +213,20 @@ func readRegistry(ctx context.Context, root string, pids map[int]bool) (entries 
 		}
 	}
 	return entries, broken, unread, problem
+}
+
+// byProcess returns the entries with one of the pids, and the others.
+func byProcess(all []fs.DirEntry, pids map[int]bool) (names, leftOver []fs.DirEntry) {
+	for _, e := range all {
+		switch pid, ok := entryPID(e.Name()); {
+		case !ok:
+		case pids[pid]:
+			names = append(names, e)
+		default:
+			leftOver = append(leftOver, e)
+		}
+	}
+	return names, leftOver
 }
 
 // newest returns the maxLeftOver entries that were written last. When ctx ends, it examines no more.

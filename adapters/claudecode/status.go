@@ -59,17 +59,7 @@ func (d *discovery) build(s *session) adapters.Session {
 	}
 	setEntrypoint(&out, f.entrypoint)
 	out.Doing, out.DoingSince = f.turn.doing()
-	custom, ai := f.customTitle, f.aiTitle
-	if s.sums != nil {
-		set(&custom, s.sums.customTitle)
-		set(&ai, s.sums.aiTitle)
-		out.CostUSD = max(out.CostUSD, s.sums.cost)
-		if !s.sums.unsure {
-			tokens := s.sums.tokens
-			out.Tokens = &tokens
-		}
-	}
-	out.Title = cmp.Or(custom, ai)
+	s.addSums(&out)
 	if s.file != nil {
 		out.Files = append(out.Files, s.file.path)
 		if out.LastActivityAt.IsZero() {
@@ -106,6 +96,21 @@ func (d *discovery) build(s *session) adapters.Session {
 		out.Home = rootOf(out.Files[0])
 	}
 	return out
+}
+
+// addSums adds the title to a row, and the tokens and costs where they were summed up.
+func (s *session) addSums(out *adapters.Session) {
+	custom, ai := s.facts.customTitle, s.facts.aiTitle
+	if s.sums != nil {
+		set(&custom, s.sums.customTitle)
+		set(&ai, s.sums.aiTitle)
+		out.CostUSD = max(out.CostUSD, s.sums.cost)
+		if !s.sums.unsure {
+			tokens := s.sums.tokens
+			out.Tokens = &tokens
+		}
+	}
+	out.Title = cmp.Or(custom, ai)
 }
 
 // isLimited reports whether the turn, which ended with o, failed since a limit was reached.

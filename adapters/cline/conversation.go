@@ -265,55 +265,66 @@ func (p *chat) add(m *message) {
 		return
 	}
 	m.blocks(func(kind string, block, text []byte) {
-		get := func(name string) []byte { return agentfile.Get(block, name) }
 		out := adapters.Message{Key: cmp.Or(m.id, m.at.Format(time.RFC3339Nano)), Role: role, At: m.at}
 		if part := len(p.messages) - p.last; part > 0 {
 			out.Key += "/" + strconv.Itoa(part)
 		}
+		shown := false
 		switch kind {
 		case "text":
 			out.Text = strings.TrimSpace(p.limit.Text(text))
 			if role == adapters.FromUser {
 				out.Text = unwrapped(out.Text)
 			}
-			if out.Text == "" {
-				return
-			}
+			shown = out.Text != ""
 		case "tool_use":
-			out.Key = "call/" + kit.Short(get("id"))
-			out.Role = adapters.FromTool
-			out.State = adapters.ToolRunning
-			out.Tool = cmp.Or(kit.Short(get("name")), "tool")
-			out.Text = argument(get("input"))
-			if p.tools {
-				out.Text = kit.Strings(get("input"))
-			}
-			p.calls[out.Key] = len(p.messages)
+			p.call(&out, block)
+			shown = true
 		case "tool_result":
-			out.Key = "call/" + kit.Short(get("tool_use_id"))
-			out.Role = adapters.FromTool
-			out.Tool = kit.Short(get("name"))
-			out.State = p.result(block)
-			if i, known := p.calls[out.Key]; known {
-				p.messages[i].State = out.State
-			}
-			if !p.tools {
-				return
-			}
-			out.Text = kit.Strings(get("content"))
+			p.result(&out, block)
+			shown = p.tools
 		default:
 			if !slices.Contains(silent, kind) {
 				p.skipped = kit.CountSkipped(p.skipped, "unknown content "+kit.PlainWord(kind))
 			}
-			return
 		}
-		out.Text = p.limit.Cut(out.Text)
-		p.messages = append(p.messages, out)
+		if shown {
+			out.Text = p.limit.Cut(out.Text)
+			p.messages = append(p.messages, out)
+		}
 	})
 }
 
-// result returns the state of a call that has a result. An interrupted one says {"error": "Command failed: Command was aborted"}.
-func (p *chat) result(block []byte) adapters.ToolState {
+// call reads a call of a tool.
+func (p *chat) call(out *adapters.Message, block []byte) {
+	input := agentfile.Get(block, "input")
+	out.Key = "call/" + kit.Short(agentfile.Get(block, "id"))
+	out.Role = adapters.FromTool
+	out.State = adapters.ToolRunning
+	out.Tool = cmp.Or(kit.Short(agentfile.Get(block, "name")), "tool")
+	out.Text = argument(input)
+	if p.tools {
+		out.Text = kit.Strings(input)
+	}
+	p.calls[out.Key] = len(p.messages)
+}
+
+// result reads the result of a call, and notes that the call is over.
+func (p *chat) result(out *adapters.Message, block []byte) {
+	out.Key = "call/" + kit.Short(agentfile.Get(block, "tool_use_id"))
+	out.Role = adapters.FromTool
+	out.Tool = kit.Short(agentfile.Get(block, "name"))
+	out.State = p.stateOf(block)
+	if i, known := p.calls[out.Key]; known {
+		p.messages[i].State = out.State
+	}
+	if p.tools {
+		out.Text = kit.Strings(agentfile.Get(block, "content"))
+	}
+}
+
+// stateOf returns the state of a call that has a result. An interrupted one says {"error": "Command failed: Command was aborted"}.
+func (p *chat) stateOf(block []byte) adapters.ToolState {
 	failed := agentfile.True(agentfile.Get(block, "is_error"))
 	kit.Each(agentfile.Get(block, "content"), func(part []byte) {
 		failed = failed || string(agentfile.Get(part, "success")) == "false"

@@ -62,17 +62,7 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 		return rolloutFacts{}, info, err
 	}
 	defer r.Release()
-	if !r.loaded {
-		r.loaded = true
-		if known, ok := c.saved.Load(path); ok {
-			r.State = known.state
-			r.facts = known.facts
-			r.usage = known.usage
-		}
-	}
-	if wantsUsage(q, &r.facts) && r.usage != nil && !c.saved.Fetch(path, &r.usage.ledger) {
-		r.usage = nil
-	}
+	c.load(r, path, q)
 	if r.IsCurrent(info) && (!wantsUsage(q, &r.facts) || r.hasUsage()) {
 		return r.now(q), info, nil
 	}
@@ -85,15 +75,11 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 			info = now
 		}
 		if err == nil {
-			state := r.State
-			if len(r.rest) > 0 {
-				state = r.Complete()
-			}
 			read := info.Size()
 			if !compressed(path) {
 				read = r.readSince(next, scan, scanned)
 			}
-			c.saved.Store(path, &savedRollout{state, r.facts, r.usage}, r.usage.saved(), read)
+			c.store(r, path, read)
 		}
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			return found, info, err
@@ -103,6 +89,30 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 			return found, info, fmt.Errorf("it became shorter again and again while it was read: %w", err)
 		}
 	}
+}
+
+// load takes what an earlier process kept of a rollout, once, and its ledger if the query asks for it.
+func (c *cache) load(r *rolloutFile, path string, q *adapters.Query) {
+	if !r.loaded {
+		r.loaded = true
+		if known, ok := c.saved.Load(path); ok {
+			r.State = known.state
+			r.facts = known.facts
+			r.usage = known.usage
+		}
+	}
+	if wantsUsage(q, &r.facts) && r.usage != nil && !c.saved.Fetch(path, &r.usage.ledger) {
+		r.usage = nil
+	}
+}
+
+// store keeps what is known of a rollout, for which read bytes were read.
+func (c *cache) store(r *rolloutFile, path string, read int64) {
+	state := r.State
+	if len(r.rest) > 0 {
+		state = r.Complete()
+	}
+	c.saved.Store(path, &savedRollout{state, r.facts, r.usage}, r.usage.saved(), read)
 }
 
 // readSince returns about how many bytes were read after the facts had been read up to next and the usage, by scan,

@@ -48,19 +48,14 @@ func parseHead(line []byte) (head, error) {
 		switch name := string(key); name {
 		case "timestamp":
 			h.started = agentfile.Time(raw)
-		case "originator": // "codex-tui" since the daemon (0.169.0)
-			name, _ := agentfile.Head(raw, 80)
-			h.byTerminal = name == "codex-tui"
-			h.byExec = name == "codex_exec"
-			h.client = clientOf(name)
+		case "originator":
+			h.begunBy(raw)
 		case "cli_version":
 			h.version, _ = agentfile.Head(raw, 80)
 		case "git":
 			h.branch = branchName(agentfile.Get(raw, "branch"))
 		case "thread_source":
-			from = string(agentfile.Text(raw))
-			h.guardian = from == "guardian_review"
-			h.subagent = h.subagent || h.guardian || from == "subagent"
+			from = h.begunFor(raw)
 		case "history_base":
 			h.continues, _ = agentfile.Head(agentfile.Get(raw, "thread_id"), textLimit)
 		case "subagent_history_start_ordinal":
@@ -81,6 +76,28 @@ func parseHead(line []byte) (head, error) {
 		return head{}, errRecord
 	}
 	h.lineage(source, root, path, nickname)
+	h.begunInDaemon(source, from)
+	return h, nil
+}
+
+// begunBy sets which program began the thread, from its originator: "codex-tui" since the daemon (0.169.0).
+func (h *head) begunBy(originator []byte) {
+	name, _ := agentfile.Head(originator, 80)
+	h.byTerminal = name == "codex-tui"
+	h.byExec = name == "codex_exec"
+	h.client = clientOf(name)
+}
+
+// begunFor sets whether a thread is a sub-agent, and returns its thread_source.
+func (h *head) begunFor(threadSource []byte) string {
+	from := string(agentfile.Text(threadSource))
+	h.guardian = from == "guardian_review"
+	h.subagent = h.subagent || h.guardian || from == "subagent"
+	return from
+}
+
+// begunInDaemon corrects which program began a thread of the daemon. from is its thread_source.
+func (h *head) begunInDaemon(source []byte, from string) {
 	if string(agentfile.Text(source)) == "vscode" && (h.byTerminal || h.byExec) {
 		// A daemon's threads have the originator of its first client (0.171.0). A terminal interface says that its user began the thread (0.169.0, 0.171.0),
 		// and a run with --remote says nothing (0.171.0).
@@ -88,7 +105,6 @@ func parseHead(line []byte) (head, error) {
 		h.byExec = from == ""
 		h.byRemote = from == ""
 	}
-	return h, nil
 }
 
 // isHeir reports whether the thread may count on from the sum of another one.

@@ -94,13 +94,19 @@ func isRefusedDial(err error) bool {
 // problem returns the Problem for a gateway that did not answer, without any secret.
 func (t *target) problem(err error) *adapters.Problem {
 	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url, Err: err}
+	if !t.answered(p, err) {
+		unreached(p, err)
+	}
+	p.Err = t.auth.scrub(p.Err)
+	return p
+}
+
+// answered completes the Problem for an error that the gateway, or what listens in its place, is the reason of. It returns false for other errors.
+func (t *target) answered(p *adapters.Problem, err error) bool {
 	var (
 		r         *refusal
 		format    *kit.FormatError
 		handshake *handshakeError
-		cert      *tls.CertificateVerificationError
-		authority x509.UnknownAuthorityError
-		dns       *net.DNSError
 		listener  *kit.ListenerError
 	)
 	switch {
@@ -118,13 +124,27 @@ func (t *target) problem(err error) *adapters.Problem {
 		p.Err, p.Fix = errPin, "another program may listen there; check gateway.tls in openclaw.json"
 	case errors.Is(err, errRedirect):
 		p.Err, p.Fix = errRedirect, "put the final address into the settings"
-	case errors.As(err, &cert), errors.As(err, &authority):
-		p.Err = errors.New("its TLS certificate is not trusted: " + oneLine(innermost(err).Error()))
-		p.Fix = "let the system trust it, or set gateway.remote.tlsFingerprint in openclaw.json"
 	case errors.As(err, &handshake):
 		p.Err, p.Fix = handshake, "check the address and the port"
 	case errors.As(err, &format):
 		p.Kind, p.Fix = adapters.ErrFormat, "a newer version of Rollcall may recognise it"
+	default:
+		return false
+	}
+	return true
+}
+
+// unreached completes the Problem for an error of the connection.
+func unreached(p *adapters.Problem, err error) {
+	var (
+		cert      *tls.CertificateVerificationError
+		authority x509.UnknownAuthorityError
+		dns       *net.DNSError
+	)
+	switch {
+	case errors.As(err, &cert), errors.As(err, &authority):
+		p.Err = errors.New("its TLS certificate is not trusted: " + oneLine(innermost(err).Error()))
+		p.Fix = "let the system trust it, or set gateway.remote.tlsFingerprint in openclaw.json"
 	case errors.As(err, &dns):
 		p.Err, p.Fix = fmt.Errorf("the host %s is not known", oneLine(dns.Name)), "check the address and the network"
 	case isRefusedDial(err):
@@ -138,8 +158,6 @@ func (t *target) problem(err error) *adapters.Problem {
 	default:
 		p.Err = errors.New("the connection failed: " + oneLine(innermost(err).Error()))
 	}
-	p.Err = t.auth.scrub(p.Err)
-	return p
 }
 
 // explain returns what a refusal means and what the user can do about it.

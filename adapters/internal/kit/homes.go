@@ -42,23 +42,11 @@ func (l *List) all() []string {
 // returns its result unless the first call returns before the deadline after all: a home may only be slow. The other call
 // is left behind.
 func (l *List) Ask(ctx context.Context, alone func(ctx context.Context, home string), ask func() (adapters.Roll, error)) (adapters.Roll, error) {
-	start := func() <-chan result {
-		done := make(chan result, 1)
-		go func() {
-			var r result
-			defer func() {
-				r.panicked = recover() // the caller's goroutine reports it
-				done <- r
-			}()
-			r.roll, r.err = ask()
-		}()
-		return done
-	}
 	left := answerTime
 	if deadline, ok := ctx.Deadline(); ok {
 		left = max(time.Until(deadline), 0)
 	}
-	all := start()
+	all := inBackground(ask)
 	end := time.NewTimer(left)
 	defer end.Stop()
 	timer := time.NewTimer(left / 5)
@@ -72,7 +60,7 @@ func (l *List) Ask(ctx context.Context, alone func(ctx context.Context, home str
 		r := <-all
 		return r.get()
 	}
-	partial := start()
+	partial := inBackground(ask)
 	select {
 	case r := <-all: // a home was only slow
 		return r.get()
@@ -84,6 +72,20 @@ func (l *List) Ask(ctx context.Context, alone func(ctx context.Context, home str
 	case r := <-partial:
 		return r.get()
 	}
+}
+
+// inBackground calls ask on another goroutine.
+func inBackground(ask func() (adapters.Roll, error)) <-chan result {
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			r.panicked = recover() // the caller's goroutine reports it
+			done <- r
+		}()
+		r.roll, r.err = ask()
+	}()
+	return done
 }
 
 // result is what a call of ask returned, or the value with which it panicked.
