@@ -55,22 +55,7 @@ func (c *Core) ask(ctx context.Context, s *source, q question) (shown bool) {
 	if err := s.awaitHanging(ctx, c.cfg.Limit, q.limit); err != nil {
 		a.Err, a.At = err, time.Now()
 	} else {
-		deadline := time.Now().Add(q.limit)
-		a = c.call(ctx, s, c.query(s, q), q.limit, deadline)
-		if q.keep {
-			a.keepStopped(s.shown)
-		}
-		listed := a.Sessions
-		c.addLaunches(s, &a)
-		now = c.liveness(s)
-		missing := s.missingFolders(&a.Answer, now) // folders that are missing now may exist again when the second question is asked
-		if ids := append(s.sessionsToAskAgain(&a.Answer, known, now), a.endedLaunches()...); len(ids) > 0 && ctx.Err() == nil {
-			a.Sessions = listed
-			a.add(c.call(ctx, s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals}, q.limit, deadline))
-			c.addLaunches(s, &a)
-		}
-		maps.Copy(missing, s.missingFolders(&a.Answer, now))
-		a.addMissingFolders(missing)
+		a, now = c.callTwice(ctx, s, q, known)
 	}
 	if ctx.Err() != nil || q.keep && a.Err != nil {
 		return false
@@ -78,6 +63,28 @@ func (c *Core) ask(ctx context.Context, s *source, q question) (shown bool) {
 	a.elapsed = time.Since(began)
 	c.settle(s, q, a, now)
 	return true
+}
+
+// callTwice calls the adapter, and again for the sessions about which the first answer is not final since their processes ended meanwhile. known is what
+// lived before, now what lives after the first call.
+func (c *Core) callTwice(ctx context.Context, s *source, q question, known *liveness) (a answer, now *liveness) {
+	deadline := time.Now().Add(q.limit)
+	a = c.call(ctx, s, c.query(s, q), q.limit, deadline)
+	if q.keep {
+		a.keepStopped(s.shown)
+	}
+	listed := a.Sessions
+	c.addLaunches(s, &a)
+	now = c.liveness(s)
+	missing := s.missingFolders(&a.Answer, now) // folders that are missing now may exist again when the second question is asked
+	if ids := append(s.sessionsToAskAgain(&a.Answer, known, now), a.endedLaunches()...); len(ids) > 0 && ctx.Err() == nil {
+		a.Sessions = listed
+		a.add(c.call(ctx, s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals}, q.limit, deadline))
+		c.addLaunches(s, &a)
+	}
+	maps.Copy(missing, s.missingFolders(&a.Answer, now))
+	a.addMissingFolders(missing)
+	return a, now
 }
 
 // acquire waits until no other question to the adapter is under way. An urgent question, about ended processes, shortens the limit of that

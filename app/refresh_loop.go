@@ -58,34 +58,40 @@ func (c *Core) Run(ctx context.Context) error {
 	r.startFolderWatcher()
 	r.listen()
 	r.spawn(r.firstRefresh)
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-c.wake:
-			r.handleRequests()
-		case s := <-r.due:
-			r.refresh(s)
-		case s := <-r.done:
-			r.refreshed(s)
-		case s := <-r.first:
-			if !r.scheduleRetry(s) {
-				r.scheduleAskAgain(s)
-			}
-		case p := <-r.foundPlaces:
-			r.watchPlaces(p)
-		case <-r.poll.timer.C:
-			r.startPoll()
-		case f := <-r.poll.results:
-			r.handlePoll(f)
-		case sources := <-r.changed:
-			for _, s := range sources {
-				r.markChanged(s)
-			}
-		case l := <-r.lost:
-			r.eventsLost(l)
-		}
+	for r.step() {
 	}
+	return nil
+}
+
+// step handles one event. It returns false when the runner's context is done.
+func (r *runner) step() bool {
+	select {
+	case <-r.ctx.Done():
+		return false
+	case <-r.core.wake:
+		r.handleRequests()
+	case s := <-r.due:
+		r.refresh(s)
+	case s := <-r.done:
+		r.refreshed(s)
+	case s := <-r.first:
+		if !r.scheduleRetry(s) {
+			r.scheduleAskAgain(s)
+		}
+	case p := <-r.foundPlaces:
+		r.watchPlaces(p)
+	case <-r.poll.timer.C:
+		r.startPoll()
+	case f := <-r.poll.results:
+		r.handlePoll(f)
+	case sources := <-r.changed:
+		for _, s := range sources {
+			r.markChanged(s)
+		}
+	case l := <-r.lost:
+		r.eventsLost(l)
+	}
+	return true
 }
 
 // firstRefresh asks every adapter once, and then starts to add totals. It does not use the answer to a question that began

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,8 +33,6 @@ func (c *launchCommand) follow(l *launch.Launches, core *app.Core, s *launch.Sta
 		wait, cancel = context.WithCancel(c.ctx)
 	}
 	defer cancel()
-	settled, over := false, false
-	var failed error
 	talk := shownConversation{launchCommand: c, core: core, since: r.LaunchedAt}
 	defer talk.end()
 	ask := func(ctx context.Context, a adapters.Name) *app.Snapshot {
@@ -41,37 +40,44 @@ func (c *launchCommand) follow(l *launch.Launches, core *app.Core, s *launch.Sta
 		talk.snap = snap
 		return snap
 	}
+	settled, over := false, false
+	var failed error
 	l.Follow(wait, s, ask, func(p launch.Progress) {
-		if p.Err != nil {
-			c.warn(p.Err.Error())
-		}
-		switch p.Stage {
-		case launch.Continues:
-			c.printf("the started process has ended; the agent continues as process %d\n", p.Record.Process.PID)
-		case launch.Listed:
-			c.printf("session %s; its log is %s\n", present.Line(p.Record.Session), c.path(r.Log))
-			settled = true
-			if !c.wait {
-				cancel()
-			}
-			_ = c.flush()
-			if c.talk {
-				talk.begin(&p.Record)
-			}
-		case launch.Over:
-			talk.last(&p)
-			settled = true
-			over = true
-			failed = c.ended(l, p)
+		over = over || p.Stage == launch.Over
+		settled = settled || over || p.Stage == launch.Listed
+		failed = cmp.Or(c.printProgress(l, &p, &talk), failed)
+		if p.Stage == launch.Listed && !c.wait {
+			cancel()
 		}
 	})
-	if c.wait && !over {
+	switch {
+	case c.wait && !over:
 		return c.goesOn(&r)
-	}
-	if !settled {
+	case !settled:
 		c.printf("it does not list its session yet; its log is %s\n", c.path(r.Log))
 	}
 	return failed
+}
+
+// printProgress prints what happened to a launch. It returns the error with which the agent ended.
+func (c *launchCommand) printProgress(l *launch.Launches, p *launch.Progress, talk *shownConversation) error {
+	if p.Err != nil {
+		c.warn(p.Err.Error())
+	}
+	switch p.Stage {
+	case launch.Continues:
+		c.printf("the started process has ended; the agent continues as process %d\n", p.Record.Process.PID)
+	case launch.Listed:
+		c.printf("session %s; its log is %s\n", present.Line(p.Record.Session), c.path(p.Record.Log))
+		_ = c.flush()
+		if c.talk {
+			talk.begin(&p.Record)
+		}
+	case launch.Over:
+		talk.last(p)
+		return c.ended(l, *p)
+	}
+	return nil
 }
 
 // shownConversation shows the conversation of a launched session, for launch --follow.

@@ -109,19 +109,7 @@ func (c *listCommand) run() error {
 		return err
 	}
 	shown := c.filter(snap.Sessions(), since)
-	if c.asJSON {
-		d := newDocument(snap.At, nil, snap.Adapters)
-		d.Machines = machinesAsJSON(snap.Machines)
-		d.Locks = lockList(c.env)
-		d.LeftOut = snap.LeftOut.Agents
-		err = c.printSessions(d, shown)
-	} else {
-		c.printGrouped(shown, snap.At)
-		if len(shown) == 0 {
-			c.warnNone(snap)
-		}
-	}
-	if err != nil {
+	if err := c.printSnapshot(snap, shown); err != nil {
 		return err
 	}
 	if left := present.LeftOut(snap.LeftOut.Agents); left != "" && c.streams.Width > 0 && !c.asJSON {
@@ -134,6 +122,22 @@ func (c *listCommand) run() error {
 	missing := slices.ContainsFunc(snap.Machines, func(m app.MachineHealth) bool { return m.State == app.Failed })
 	if c.warnFailed(snap) && (c.strict || missing || len(shown) == 0) {
 		return c.incomplete(nil)
+	}
+	return nil
+}
+
+// printSnapshot prints the sessions of a snapshot that are shown.
+func (c *listCommand) printSnapshot(snap *app.Snapshot, shown []app.Session) error {
+	if c.asJSON {
+		d := newDocument(snap.At, nil, snap.Adapters)
+		d.Machines = machinesAsJSON(snap.Machines)
+		d.Locks = lockList(c.env)
+		d.LeftOut = snap.LeftOut.Agents
+		return c.printSessions(d, shown)
+	}
+	c.printGrouped(shown, snap.At)
+	if len(shown) == 0 {
+		c.warnNone(snap)
 	}
 	return nil
 }

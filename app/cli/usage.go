@@ -102,25 +102,29 @@ func (c *usageCommand) run() error {
 		q.Projects = usage.ProjectsOf(snap.Sessions())
 	}
 	t := usage.Of(snap.Sessions(), q)
-	others := c.notAsked("usage", c.asJSON)
-	switch {
-	case c.asJSON:
-		j := usageAsJSON(&t, snap, start)
-		j.NotAsked = others
-		err = c.json(j)
-	case c.asCSV:
-		err = c.printCSV(&t)
-	default:
-		c.printUsage(&t)
-		if lines := present.LeftOutFiles(snap.FilesLeftOut()); len(lines) > 0 {
-			c.warn("left out: " + strings.Join(lines, ", "))
-		}
-	}
-	if err != nil {
+	if err := c.print(&t, snap, start); err != nil {
 		return err
 	}
 	if c.warnFailed(snap) && c.strict {
 		return c.incomplete(nil)
+	}
+	return nil
+}
+
+// print prints what was used since start, in the form that the flags ask for.
+func (c *usageCommand) print(t *usage.Table, snap *app.Snapshot, start time.Time) error {
+	others := c.notAsked("usage", c.asJSON)
+	switch {
+	case c.asJSON:
+		j := usageAsJSON(t, snap, start)
+		j.NotAsked = others
+		return c.json(j)
+	case c.asCSV:
+		return c.printCSV(t)
+	}
+	c.printUsage(t)
+	if lines := present.LeftOutFiles(snap.FilesLeftOut()); len(lines) > 0 {
+		c.warn("left out: " + strings.Join(lines, ", "))
 	}
 	return nil
 }

@@ -93,29 +93,41 @@ func (c *watchCommand) run() error {
 		}
 	}
 	running.Go(func() { _ = core.Run(ctx) })
-	set, changes, watch := c.liveSettings()
-	leftOut := changes()
-	keeperSettings := changes()
-	machineSettings := changes()
-	running.Go(func() { watch(ctx) })
-	running.Go(func() { c.followLeftOut(ctx, core, set, leftOut) })
-	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel) // the next line may come late
+	set, changed := c.followSettings(ctx, core, &running)
 	running.Go(func() { c.watchFuses(ctx, emit) })
-	running.Go(func() { c.attendKeeper(ctx, keeperSettings) })
-	if c.stream.endWithStdin {
-		go func() { // a read from the standard input can't be cancelled
-			_, _ = io.Copy(io.Discard, os.Stdin)
-			cancel()
-		}()
-	}
+	c.endWithReader(ctx, cancel)
 	if c.stream.snapshot { // a stream lists the sessions of its own machine only
 		c.streamTo(ctx, core, events, func(e eventJSON) { emit(e, "") })
 		return c.result()
 	}
 	running.Go(func() { c.machines().Run(ctx, 0, core) })
-	running.Go(func() { c.followMachines(ctx, set, machineSettings) })
+	running.Go(func() { c.followMachines(ctx, set, changed) })
 	c.printEvents(ctx, events, emit)
 	return c.result()
+}
+
+// followSettings follows the settings until ctx is done: the agents that they leave out, and what the keeper needs of them. It returns the
+// current settings, and a channel that receives when they have changed.
+func (c *watchCommand) followSettings(ctx context.Context, core *app.Core, running *sync.WaitGroup) (set func() settings.Settings, changed <-chan struct{}) {
+	set, changes, watch := c.liveSettings()
+	leftOut := changes()
+	keeper := changes()
+	changed = changes()
+	running.Go(func() { watch(ctx) })
+	running.Go(func() { c.followLeftOut(ctx, core, set, leftOut) })
+	running.Go(func() { c.attendKeeper(ctx, keeper) })
+	return set, changed
+}
+
+// endWithReader calls end when the output is no longer read, and at the end of the standard input if that was asked for.
+func (c *watchCommand) endWithReader(ctx context.Context, end func()) {
+	context.AfterFunc(readerGone(ctx, c.streams.Out), end) // the next line may come late
+	if c.stream.endWithStdin {
+		go func() { // a read from the standard input can't be cancelled
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			end()
+		}()
+	}
 }
 
 // emit prints an event. It returns the first error of the output.

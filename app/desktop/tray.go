@@ -83,17 +83,16 @@ func runOwnTray(ctx context.Context, deps *cli.Deps, u *update, own *instance.In
 	defer stopBoard()
 	notifier := notify.New(p.answering(p.notifications(ctx, attention, u), board))
 	p.windowFailed = func(text notify.Text) { notifier.Say("window", text, "", nil) }
-	recent := recentEnds{headless: func() app.Headless { return attention.currentRules().Headless }}
-	p.serveAttention(ctx, attention, &recent, ends, &running)
+	recent := p.serveAttention(ctx, attention, ends, &running)
 	defer p.core.Subscribe(attention.remember)()
-	running.Go(func() { report(p.log, notifier.Run(ctx, events)) })
-	running.Go(func() { report(p.log, p.core.Run(ctx)) })
+	p.spawn(&running, func() error { return notifier.Run(ctx, events) })
+	p.spawn(&running, func() error { return p.core.Run(ctx) })
 	p.followMachines(ctx, &running, recentlyEnded)
 	p.serve(ctx, &running)
-	running.Go(func() { report(p.log, p.tellContinued(ctx, notifier.Say)) })
-	running.Go(func() { report(p.log, p.notifyMissed(ctx, notifier, ended, attention.currentRules)) })
+	p.spawn(&running, func() error { return p.tellContinued(ctx, notifier.Say) })
+	p.spawn(&running, func() error { return p.notifyMissed(ctx, notifier, ended, attention.currentRules) })
 	p.serveRequests(ctx, own, attention, u, &running)
-	err = tray.Run(ctx, p.core, p.withLimits(ctx, p.trayOptions(ctx, notifier, attention, board, &recent, u), notifier, attention, &running))
+	err = tray.Run(ctx, p.core, p.withLimits(ctx, p.trayOptions(ctx, notifier, attention, board, recent, u), notifier, attention, &running))
 	if errors.Is(err, tray.ErrNoBus) {
 		p.log.Warn("no tray here: opening the window instead", "error", err)
 		cancel()
@@ -103,13 +102,20 @@ func runOwnTray(ctx context.Context, deps *cli.Deps, u *update, own *instance.In
 	return err
 }
 
-// serveAttention follows the settings, the state of do not disturb and the ends of sessions until ctx is done.
-func (p *parts) serveAttention(ctx context.Context, a *attention, recent *recentEnds, ends *app.Events, running *sync.WaitGroup) {
+// spawn runs a part of the tray on another goroutine, and logs the error with which it ends.
+func (p *parts) spawn(running *sync.WaitGroup, part func() error) {
+	running.Go(func() { report(p.log, part()) })
+}
+
+// serveAttention follows the settings, the state of do not disturb and the ends of sessions until ctx is done. It returns the ends.
+func (p *parts) serveAttention(ctx context.Context, a *attention, ends *app.Events, running *sync.WaitGroup) *recentEnds {
+	recent := &recentEnds{headless: func() app.Headless { return a.currentRules().Headless }}
 	changes := p.live.Changes()
 	running.Go(func() { p.live.Watch(ctx) })
 	running.Go(func() { p.followSettings(ctx) })
 	running.Go(func() { a.follow(ctx, changes) })
-	running.Go(func() { report(p.log, recent.follow(ctx, ends, a.redraw.Set)) })
+	p.spawn(running, func() error { return recent.follow(ctx, ends, a.redraw.Set) })
+	return recent
 }
 
 // notifications returns the options of the tray's notifier. When the tray ends, notifications of waits stay on the screen if the user asked for the update u.

@@ -64,22 +64,7 @@ func Run(ctx context.Context, core Core, o Options) error {
 	followScale()
 	a := newApp()
 	a.Settings().SetTheme(currentTheme(o.Content.Live, false, false)) // the preference of the desktop is not known yet
-	win := a.NewWindow("Rollcall")
-	if len(o.Icon) > 0 {
-		icon := fyne.NewStaticResource("rollcall", o.Icon)
-		a.SetIcon(icon)
-		win.SetIcon(icon)
-	}
-	o.Content.Window = win
-	content := ui.New(core, o.Content)
-	win.SetPadded(false)
-	win.SetContent(content.Content())
-	win.SetMaster()
-	last, first := lastSize()
-	win.Resize(last)
-	win.CenterOnScreen()
-	open(content, &o, first)
-
+	win, content := newWindow(a, core, &o)
 	coreCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	closed := make(chan struct{})
@@ -98,13 +83,7 @@ func Run(ctx context.Context, core Core, o Options) error {
 		go func() { ended <- runCore(coreCtx, core, content) }()
 		go listen(closed, o.Instance, content, win)
 		go followTheme(coreCtx, a, o.Content.Live)
-		go func() {
-			select {
-			case <-ctx.Done():
-				fyne.Do(win.Close)
-			case <-closed:
-			}
-		}()
+		go closeAtEnd(ctx, win, closed)
 	})
 	defer content.Close()
 	if err := show(win); err != nil {
@@ -113,6 +92,35 @@ func Run(ctx context.Context, core Core, o Options) error {
 	a.Run()
 	cancel()
 	return coreError(ended)
+}
+
+// newWindow makes the window with its content, which shows the requested page.
+func newWindow(a fyne.App, core Core, o *Options) (fyne.Window, *ui.UI) {
+	win := a.NewWindow("Rollcall")
+	if len(o.Icon) > 0 {
+		icon := fyne.NewStaticResource("rollcall", o.Icon)
+		a.SetIcon(icon)
+		win.SetIcon(icon)
+	}
+	o.Content.Window = win
+	content := ui.New(core, o.Content)
+	win.SetPadded(false)
+	win.SetContent(content.Content())
+	win.SetMaster()
+	last, first := lastSize()
+	win.Resize(last)
+	win.CenterOnScreen()
+	open(content, o, first)
+	return win, content
+}
+
+// closeAtEnd closes the window when ctx is done.
+func closeAtEnd(ctx context.Context, win fyne.Window, closed <-chan struct{}) {
+	select {
+	case <-ctx.Done():
+		fyne.Do(win.Close)
+	case <-closed:
+	}
 }
 
 // newApp returns Fyne's application, which looks up the goroutine of a call only in a build with the race detector, as the tests have: that is three

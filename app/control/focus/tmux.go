@@ -33,28 +33,16 @@ type tmuxClient struct {
 
 // showInTmux adds the steps that show the pane of a place: they switch a client to the pane, and raise the client's window.
 func (r *request) showInTmux(ctx context.Context, p *Place, server proc.Identity, nested int) {
-	const noAnswer = "it runs in tmux, which can't be asked: "
-	tmux, err := r.tmuxServer(ctx, p, server)
-	if err != nil {
-		r.plan.Note = noAnswer + err.Error()
+	tmux, pane, clients, err := r.askTmux(ctx, p, server)
+	switch {
+	case err != nil:
+		r.plan.Note = "it runs in tmux, which can't be asked: " + err.Error()
 		return
-	}
-	pane, err := paneOf(ctx, p, tmux)
-	if err != nil {
-		r.plan.Note = noAnswer + err.Error()
-		return
-	}
-	if pane == nil {
+	case pane == nil:
 		r.plan.Note = "tmux no longer knows the pane in which it runs"
 		return
-	}
-	if r.isDetached(p, slices.Index(p.chain(), server)) {
+	case r.isDetached(p, slices.Index(p.chain(), server)):
 		r.plan.Note = noteBackground
-		return
-	}
-	clients, err := r.tmuxClients(ctx, tmux)
-	if err != nil {
-		r.plan.Note = noAnswer + err.Error()
 		return
 	}
 	if len(clients) == 0 {
@@ -69,15 +57,7 @@ func (r *request) showInTmux(ctx context.Context, p *Place, server proc.Identity
 	// A client that shows the right session already is better than the one that was used last.
 	c := clients[max(0, slices.IndexFunc(clients, func(x tmuxClient) bool { return x.session == pane.session }))]
 	r.add(PaneStep, fmt.Sprintf("select pane %s of tmux session %s on %s", pane.id, pane.name, c.name), func(ctx context.Context) error {
-		_, err := tmuxLines(ctx, tmux, "switch-client", "-c", c.name, "-t", pane.id, ";", "select-window", "-t", pane.id, ";", "select-pane", "-t", pane.id)
-		if err != nil {
-			return err
-		}
-		now, err := r.tmuxClients(ctx, tmux)
-		if err == nil && !slices.ContainsFunc(now, func(x tmuxClient) bool { return x.name == c.name && x.pane == pane.id }) {
-			err = errors.New("tmux did not select the pane")
-		}
-		return err
+		return r.switchTo(ctx, tmux, &c, pane)
 	})
 	place := r.find(c.process)
 	r.show(ctx, &place, nested+1)
@@ -85,6 +65,33 @@ func (r *request) showInTmux(ctx context.Context, p *Place, server proc.Identity
 		r.plan.Seen = true
 		r.plan.Note = fmt.Sprintf("its pane is selected on %s; that terminal can't be raised: %s", c.name, r.plan.Note)
 	}
+}
+
+// askTmux returns the server of a place, the pane that it runs in, and the server's clients. The pane is nil if the server does not know it.
+func (r *request) askTmux(ctx context.Context, p *Place, server proc.Identity) (tmux *termclient.Server, pane *tmuxPane, clients []tmuxClient, err error) {
+	tmux, err = r.tmuxServer(ctx, p, server)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	pane, err = paneOf(ctx, p, tmux)
+	if err != nil || pane == nil {
+		return nil, nil, nil, err
+	}
+	clients, err = r.tmuxClients(ctx, tmux)
+	return tmux, pane, clients, err
+}
+
+// switchTo selects a pane on a client, and returns an error if tmux did not.
+func (r *request) switchTo(ctx context.Context, tmux *termclient.Server, c *tmuxClient, pane *tmuxPane) error {
+	_, err := tmuxLines(ctx, tmux, "switch-client", "-c", c.name, "-t", pane.id, ";", "select-window", "-t", pane.id, ";", "select-pane", "-t", pane.id)
+	if err != nil {
+		return err
+	}
+	now, err := r.tmuxClients(ctx, tmux)
+	if err == nil && !slices.ContainsFunc(now, func(x tmuxClient) bool { return x.name == c.name && x.pane == pane.id }) {
+		err = errors.New("tmux did not select the pane")
+	}
+	return err
 }
 
 // attachTmux returns the command that attaches a terminal to the session of a pane.

@@ -120,12 +120,17 @@ func Run(ctx context.Context, cfg Config) error {
 	defer func() { _ = own.Close() }()
 	cfg.Log.Info("the keeper runs", "pid", os.Getpid(), "version", cfg.Version)
 
+	return k.keep(ctx, own)
+}
+
+// keep runs the parts of the keeper until there has been nothing to keep for Idle, a newer version takes over, or ctx is done.
+func (k *keeper) keep(ctx context.Context, own *instance.Instance) error {
 	keeping, cancel := context.WithCancel(ctx)
 	defer cancel()
 	sending, counting := k.core.Events(), k.core.Events()
 	defer sending.Close()
 	defer counting.Close()
-	ran := running(cfg.Launches) // before their ends are recorded
+	ran := running(k.Launches) // before their ends are recorded
 	var parts sync.WaitGroup
 	for _, part := range []func() error{
 		func() error { return k.core.Run(keeping) },
@@ -136,7 +141,7 @@ func Run(ctx context.Context, cfg Config) error {
 	} {
 		parts.Go(func() {
 			if err := part(); err != nil && !errors.Is(err, context.Canceled) {
-				cfg.Log.Error("a part of the keeper ended", "error", err)
+				k.Log.Error("a part of the keeper ended", "error", err)
 			}
 		})
 	}
@@ -146,7 +151,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if !yielded {
 		err := own.Close() // the next keeper must not have to wait for messages that are being sent
 		parts.Wait()
-		cfg.Log.Info("the keeper ends", "pid", os.Getpid())
+		k.Log.Info("the keeper ends", "pid", os.Getpid())
 		return err
 	}
 	return k.yield(ctx, own, &parts)

@@ -87,56 +87,62 @@ func (l Leftovers) Check(_ context.Context, path string) (cleanup.Item, error) {
 		return cleanup.Item{}, err
 	}
 	dir, name := filepath.Split(path)
-	kept := func(why string) (cleanup.Item, error) {
-		return cleanup.Item{}, fmt.Errorf("%w: %s", cleanup.ErrKept, why)
-	}
 	if !info.Mode().IsRegular() {
-		return kept("it is not a regular file, so Rollcall did not create it")
+		return cleanup.Item{}, keptBecause("it is not a regular file, so Rollcall did not create it")
 	}
 	if strings.Contains(name, ".damaged-") {
 		return cleanup.NewItem(path, "damaged file", "it could not be read and was set aside", info), nil
 	}
 	if strings.Contains(name, ".tmp-") {
-		return kept("a process may be writing it") // Sweep removes it
+		return cleanup.Item{}, keptBecause("a process may be writing it") // Sweep removes it
 	}
+	base := strings.TrimSuffix(name, ".json")
 	switch filepath.Clean(dir) {
 	case l.records.Path():
-		r, err := l.record(strings.TrimSuffix(name, ".json"))
-		if err != nil {
-			return cleanup.Item{}, err
-		}
-		if why := l.whyNeeded(&r); why != "" {
-			return kept(why)
-		}
-		return cleanup.NewItem(path, "launch record", l.ended(&r), info), nil
+		r, err := l.record(base)
+		return l.checkOfLaunch(path, "launch record", &r, err, info)
 	case l.locks.Folder():
-		dead, err := l.locks.Dead(strings.TrimSuffix(name, ".json"))
-		if err != nil {
-			return cleanup.Item{}, err
-		}
-		if why := l.abandonedLock(strings.TrimSuffix(name, ".json")); !dead && why != "" {
-			return cleanup.NewItem(path, "lock", why, info), nil
-		}
-		if !dead {
-			return kept("its process is running, or the user locked the folder")
-		}
-		return cleanup.NewItem(path, "lock", "its process has ended", info), nil
+		return l.checkLock(path, base, info)
 	}
 	id, _, _ := strings.Cut(name, ".")
 	r, err := l.record(id)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && l.now().Sub(info.ModTime()) < Grace:
-		return kept("its launch may be starting")
+		return cleanup.Item{}, keptBecause("its launch may be starting")
 	case errors.Is(err, fs.ErrNotExist):
 		return cleanup.NewItem(path, "log", "its launch has no record any more", info), nil
-	case err != nil:
+	}
+	return l.checkOfLaunch(path, logKind(name), &r, err, info)
+}
+
+// checkOfLaunch checks a file of a launch. err is the error with which its record was read.
+func (l Leftovers) checkOfLaunch(path, kind string, r *Record, err error, info fs.FileInfo) (cleanup.Item, error) {
+	if err != nil {
 		return cleanup.Item{}, err
 	}
-	if why := l.whyNeeded(&r); why != "" {
-		return kept(why)
+	if why := l.whyNeeded(r); why != "" {
+		return cleanup.Item{}, keptBecause(why)
 	}
-	return cleanup.NewItem(path, logKind(name), l.ended(&r), info), nil
+	return cleanup.NewItem(path, kind, l.ended(r), info), nil
 }
+
+// checkLock checks the file of a lock.
+func (l Leftovers) checkLock(path, name string, info fs.FileInfo) (cleanup.Item, error) {
+	dead, err := l.locks.Dead(name)
+	if err != nil {
+		return cleanup.Item{}, err
+	}
+	why := "its process has ended"
+	if !dead {
+		why = l.abandonedLock(name)
+	}
+	if why == "" {
+		return cleanup.Item{}, keptBecause("its process is running, or the user locked the folder")
+	}
+	return cleanup.NewItem(path, "lock", why, info), nil
+}
+
+func keptBecause(why string) error { return fmt.Errorf("%w: %s", cleanup.ErrKept, why) }
 
 // abandonedAfter is the time without any write by a launch of another machine or container after which its files are offered. The state of its processes is not
 // known here, so the user decides.

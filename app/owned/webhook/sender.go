@@ -73,6 +73,7 @@ type Sender struct {
 	making    int // messages that are being made
 	sending   int
 	locked    bool // this process has the folder's lock
+	unlock    func()
 	closing   bool
 	sessions  []*Session
 	done      []string  // the latest launches whose message was made
@@ -119,22 +120,10 @@ func (s *Sender) Waiting() int { return int(s.waiting.Load()) }
 func (s *Sender) Run(ctx context.Context, core *app.Core, events *app.Events, running []Session) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s.ctx = ctx
-	release := func() {}
-	ended, held := make(chan app.Event), make(chan func(), 1)
-	defer func() {
-		cancel()
-		s.working.Wait()
-		release()
-		select {
-		case unlock := <-held:
-			unlock()
-		default:
-		}
-	}()
+	ended, held := s.listen(ctx, events)
+	defer s.end(cancel, held)
 	news := app.NewWakeup()
 	defer core.Subscribe(func(*app.Snapshot) { news.Set() })()
-	s.working.Go(func() { takeEnds(ctx, events, ended) })
-	s.working.Go(func() { s.lock(held) })
 	due := time.NewTimer(0)
 	defer due.Stop()
 	for {
@@ -146,7 +135,7 @@ func (s *Sender) Run(ctx context.Context, core *app.Core, events *app.Events, ru
 		case <-ctx.Done():
 			s.close()
 			return nil
-		case release = <-held:
+		case s.unlock = <-held:
 			s.load(core.Snapshot(), running)
 		case e, ok := <-ended:
 			if !ok {
@@ -164,6 +153,27 @@ func (s *Sender) Run(ctx context.Context, core *app.Core, events *app.Events, ru
 		case <-due.C:
 		}
 		s.writeSessions()
+	}
+}
+
+// listen starts what sends the ends of sessions, and the function that unlocks the folder once it is locked.
+func (s *Sender) listen(ctx context.Context, events *app.Events) (<-chan app.Event, <-chan func()) {
+	ended, held := make(chan app.Event), make(chan func(), 1)
+	s.working.Go(func() { takeEnds(ctx, events, ended) })
+	s.working.Go(func() { s.lock(held) })
+	return ended, held
+}
+
+// end waits until the goroutines of Run have ended, and unlocks the folder.
+func (s *Sender) end(cancel func(), held <-chan func()) {
+	cancel()
+	s.working.Wait()
+	select {
+	case s.unlock = <-held:
+	default:
+	}
+	if s.unlock != nil {
+		s.unlock()
 	}
 }
 
