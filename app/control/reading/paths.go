@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"rollcall/app/store"
 )
 
 // folder is the folder in which a request is carried out, below that of the session. No part of its name below the session's is a link.
@@ -57,7 +59,7 @@ func (f *folder) mayRead(name string, reads depth) bool {
 	case info.IsDir():
 		return reads == names || reads == contents && f.isReadable(f.absolute(name))
 	}
-	return info.Mode().IsRegular() && links(info) == 1
+	return info.Mode().IsRegular() && store.HardLinks(name, info) == 1
 }
 
 func (f *folder) absolute(name string) string {
@@ -108,7 +110,7 @@ func (f *folder) isReadable(dir string) bool {
 			return nil
 		}
 		info, err := d.Info()
-		if err != nil || !info.Mode().IsRegular() || links(info) != 1 {
+		if err != nil || !info.Mode().IsRegular() || store.HardLinks(name, info) != 1 {
 			return fs.ErrInvalid
 		}
 		return nil

@@ -5,21 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
-// plainSettings are the settings of a repository that name no program, no file and no other repository, by their sections.
-var plainSettings = map[string][]string{
-	"core": {"repositoryformatversion = 0", "filemode", "bare = false", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks", "autocrlf"},
-	"user": {"name", "email"}, "init": {"defaultbranch"}, "pull": {"rebase", "ff"}, "push": {"default", "autosetupremote"},
-	"branch": {"remote", "merge", "rebase"}, "remote": {"url", "fetch", "pushurl", "tagopt"},
-}
-
 var (
-	sectionLine = regexp.MustCompile(`^\[([a-z]+)( "[A-Za-z0-9_./@+-]+")?\]$`)
-	settingLine = regexp.MustCompile(`^([A-Za-z0-9]+) = ([^"\\#;\x00-\x1f]+)$`)
-	headText    = regexp.MustCompile(`^(ref: refs/heads/[A-Za-z0-9_./@+-]+|[0-9a-f]{40})\n$`)
+	headText = regexp.MustCompile(`^(ref: refs/heads/[A-Za-z0-9_./@+-]+|[0-9a-f]{40})\n$`)
+	// plainSettings is a configuration as git itself writes it, of settings that in none of these sections name a program, a file or another repository.
+	plainSettings = regexp.MustCompile(`^([ \t]*(\[(core|user|init|pull|push|branch|remote)( "[A-Za-z0-9_./@+-]+")?\]|(?i:repositoryformatversion = 0|bare = false|` +
+		`(filemode|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|name|email|defaultbranch|rebase|ff|default|autosetupremote|` +
+		`remote|merge|url|fetch|pushurl|tagopt) = [^"\\#;\x00-\x1f]+))\n)*$`)
 )
 
 const (
@@ -34,7 +28,8 @@ func (f *folder) isPlainRepository() bool {
 	top := f.dir + "/.git"
 	head, headErr := f.plainFile(top+"/HEAD", 1000)
 	config, configErr := f.plainFile(top+"/config", maxSettings)
-	if headErr != nil || configErr != nil || !headText.MatchString(head) || !areSettingsPlain(config) {
+	if headErr != nil || configErr != nil || !headText.MatchString(head) || !plainSettings.MatchString(config) ||
+		!strings.Contains(config, "repositoryformatversion = 0") {
 		return false
 	}
 	for _, name := range []string{"objects", "refs"} {
@@ -67,23 +62,6 @@ func (f *folder) plainFile(name string, limit int64) (string, error) {
 	}
 	text, err := os.ReadFile(name)
 	return string(text), err
-}
-
-// areSettingsPlain reports whether each line of a configuration is one that git itself writes, with a setting of plainSettings.
-func areSettingsPlain(text string) bool {
-	known := []string(nil)
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if m := sectionLine.FindStringSubmatch(line); m != nil {
-			known = plainSettings[m[1]]
-			continue
-		}
-		m := settingLine.FindStringSubmatch(line)
-		if m == nil || !slices.Contains(known, strings.ToLower(m[1])) && !slices.Contains(known, strings.ToLower(line)) {
-			return false
-		}
-	}
-	return strings.Contains(text, "repositoryformatversion = 0")
 }
 
 // isWhole reports whether a repository has only files and folders, and not too many: a link in it leads elsewhere.

@@ -18,42 +18,26 @@ const (
 	elsewhere
 )
 
+var variables = strings.NewReplacer("${PWD}", ".", "$(pwd)", ".", "$PWD", ".", "${TMPDIR}", "/tmp", "$TMPDIR", "/tmp")
+
+var temporaryName = lazy(`^(/(var/|private/)?tmp|/dev/shm)(/|$)`)
+
 // place returns where the file with a name is. A name that only the shell knows counts as elsewhere if it may begin with a folder.
 func (j *judge) place(name string) place {
-	name = strings.Trim(name, `"`)
-	if elsewhereName.MatchString(name) {
-		return elsewhere
-	}
-	if rest, ok := strings.CutPrefix(strings.NewReplacer("${PWD}", "$PWD", "$(pwd)", "$PWD").Replace(name), "$PWD"); ok {
-		name = "." + rest
-	}
-	if strings.HasPrefix(name, "$TMPDIR/") || strings.HasPrefix(name, "${TMPDIR}/") {
-		return temporary
-	}
-	clean := path.Clean(filepath.ToSlash(name))
-	relative := !path.IsAbs(clean)
-	if relative && j.dir != "" {
+	clean := path.Clean(filepath.ToSlash(variables.Replace(strings.Trim(name, `"`))))
+	if !path.IsAbs(clean) {
 		clean = path.Join(filepath.ToSlash(j.dir), clean)
 	}
-	if !path.IsAbs(clean) {
-		if clean == ".." || strings.HasPrefix(clean, "../") {
-			return elsewhere
-		}
+	folder := strings.TrimSuffix(path.Clean(filepath.ToSlash(j.folder)), "/") + "/"
+	switch {
+	case elsewhereName.MatchString(strings.Trim(name, `"`)):
+		return elsewhere
+	case strings.HasPrefix(clean+"/", folder), !path.IsAbs(clean) && clean != ".." && !strings.HasPrefix(clean, "../"):
 		return inside
-	}
-	if j.folder != "" && within(path.Clean(filepath.ToSlash(j.folder)), clean) {
-		return inside
-	}
-	for _, tmp := range []string{"/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"} {
-		if strings.HasPrefix(clean+"/", tmp) && (!relative || j.moved) {
-			return temporary
-		}
+	case temporaryName.MatchString(clean):
+		return temporary
 	}
 	return elsewhere
-}
-
-func within(folder, name string) bool {
-	return name == folder || strings.HasPrefix(name, strings.TrimSuffix(folder, "/")+"/")
 }
 
 var (
@@ -69,83 +53,77 @@ var (
 	publicFiles = lazy(`(?i)\.pub$|known_hosts|(^|/)[\w.-]*(cert|chain)[\w.-]*\.pem$|/certs?/|ca-cert`)
 )
 
-// isStream reports whether a target keeps nothing: a stream of the command, or the input of another one.
-func isStream(name string) bool {
-	return name == "" || name == "-" || strings.HasPrefix(name, "/dev/std") || name == "/dev/null" || name == "/dev/tty" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, ">(")
-}
+// streams are targets that keep nothing.
+var streams = lazy(`^(|-|/dev/(std.*|null|tty|fd/.*)|>\(.*)$`)
 
 // writes checks a file that is written or removed.
-func (j *judge) writes(w word) {
-	name := strings.Trim(w.text, `"`)
+func (j *judge) writes(name string) {
+	name = filepath.ToSlash(strings.Trim(name, `"`))
+	if streams.MatchString(name) {
+		return
+	}
+	where := j.place(name)
 	switch {
-	case isStream(name):
-		return
-	case strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/"):
+	case sockets.MatchString(name):
+		j.mark(remoteShell)
+	case strings.HasPrefix(name, "/dev/") && where != temporary:
 		j.mark(disk)
-		return
-	}
-	slashed, where := filepath.ToSlash(name), j.place(name)
-	j.markIf(runLater.MatchString(slashed) || where == elsewhere && startFiles.MatchString(slashed), later)
-	j.markIf(where == elsewhere, outside)
-}
-
-// reads checks a word of a command that may name a file with secrets.
-func (j *judge) reads(w word) {
-	if secretFiles.MatchString(w.text) && !publicFiles.MatchString(w.text) && !strings.ContainsAny(w.text, " \n") {
-		j.mark(secrets)
+	default:
+		j.markIf(runLater.MatchString(name) || where == elsewhere && startFiles.MatchString(name), later)
+		j.markIf(where == elsewhere, outside)
 	}
 }
 
-// made are folders that builds and tests make again.
-var made = lazy(`^(\./)*([\w.@*-]+/)*(node_modules|dist|build|out|target|bin|obj|tmp|temp|coverage|\.coverage|htmlcov|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.nox|\.venv|venv|\.next|\.nuxt|\.turbo|\.cache|\.parcel-cache|\.gradle|\.eggs|[\w.-]*\.egg-info|_build|DerivedData|\.svelte-kit|storybook-static|test-results|playwright-report|\.nyc_output|logs|generated|cmake-build-\w+|_site|public/build|\.output|\.vite|\.terraform)(/.*)?$`)
+var (
+	sockets = lazy(`/dev/(tcp|udp)/`)
+	// hiddenIndex is the index of an array with a command in it, which bash runs wherever it evaluates numbers.
+	hiddenIndex = lazy("^[A-Za-z_][A-Za-z0-9_]*\\[[^]]*(\\$\\(|`)")
+)
+
+// reads checks a word of a command, which may name a file with secrets.
+func (j *judge) reads(text string) {
+	j.markIf(secretFiles.MatchString(text) && !publicFiles.MatchString(text) && !strings.ContainsAny(text, " \n"), secrets)
+	j.markIf(hiddenIndex.MatchString(text), fed)
+}
+
+// made are folders that builds and tests make again, and temporary files.
+var made = lazy(`^/?([\w.@*-]+/)*(node_modules|dist|build|out|target|bin|obj|tmp|temp|coverage|\.coverage|htmlcov|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.nox|\.venv|venv|\.next|\.nuxt|\.turbo|\.cache|\.parcel-cache|\.gradle|\.eggs|[\w.-]*\.egg-info|_build|DerivedData|\.svelte-kit|storybook-static|test-results|playwright-report|\.nyc_output|logs|generated|cmake-build-\w+|_site|public/build|\.output|\.vite|\.terraform)(/.*)?$|^(/(var/|private/)?tmp|/dev/shm|\$TMPDIR|\$\{TMPDIR\})/+[^*/]`)
+
+// removers are the programs that remove the files that they name.
+var removers = strings.Fields("rm rmdir unlink del erase rd ri remove-item trash gio")
+
+// recursively is an option that asks to remove folders: -rf, --recursive, -Recurse, /s.
+var recursively = lazy(`(?i)(^| )(-[a-z]{0,3}r[a-z]{0,2}( |$)|--?rec|/s( |$))`)
 
 // removes checks which files are removed.
-func (j *judge) removes(args []word) {
-	line := strings.ToLower(join(args))
+func (j *judge) removes(files []word, line string) {
 	recursive := recursively.MatchString(line)
-	for _, f := range filesIn(args) {
+	for _, f := range files {
 		bare := strings.Trim(path.Base(f.text), "*.?") == "" && f.globs
 		switch {
-		case j.isMadeAgain(f):
+		case j.place(f.text) != elsewhere && made.MatchString(path.Clean(filepath.ToSlash(f.text))):
 		case recursive:
 			j.mark(deletes)
 		case !f.literal, bare, f.text == "{}":
 			j.mark(deletesMany)
 		}
-		j.writes(f)
+		j.writes(f.text)
 	}
-}
-
-// removers are the programs that remove the files that they name.
-var removers = strings.Fields("rm rmdir unlink del erase rd ri remove-item trash gio")
-
-// recursively is an option in lower case that asks to remove folders: -rf, --recursive, -Recurse, /s.
-var recursively = lazy(`(^| )(-[a-z]{0,3}r[a-z]{0,2}( |$)|--?rec|/s( |$))`)
-
-// isMadeAgain reports whether builds make a file again, or it is a temporary one.
-func (j *judge) isMadeAgain(f word) bool {
-	name := strings.TrimPrefix(path.Clean(filepath.ToSlash(f.text)), strings.TrimSuffix(filepath.ToSlash(j.folder), "/")+"/")
-	switch j.place(f.text) {
-	case inside:
-		return made.MatchString(name) && !strings.Contains(name, "..")
-	case temporary:
-		return strings.Trim(path.Base(f.text), "*") != "" && !strings.HasSuffix(name, "tmp") && !strings.HasSuffix(name, "/shm")
-	}
-	return false
+	j.markIf(len(files) == 0, deletesMany) // it reads their names
 }
 
 // filesIn returns the words that may name files.
 func filesIn(args []word) (files []word) {
 	for i, a := range args {
-		dos := len(a.text) == 2 && a.text[0] == '/'
-		if !strings.HasPrefix(a.text, "-") && !dos || slices.ContainsFunc(args[:i], func(w word) bool { return w.is("--") }) {
+		isOption := strings.HasPrefix(a.text, "-") || len(a.text) == 2 && a.text[0] == '/'
+		if !isOption || slices.ContainsFunc(args[:i], func(w word) bool { return w.text == "--" }) {
 			files = append(files, a)
 		}
 	}
 	return files
 }
 
-// How a program names the files that it writes.
+// Which of the files that a program names it writes.
 const (
 	everyFile = "every"
 	lastFile  = "last"
@@ -153,23 +131,19 @@ const (
 )
 
 // writers are the programs that write the files that they name, and which of these.
-var writers = map[string]string{}
-
-func init() { //nolint:gochecknoinits // the same for many names
-	for names, which := range map[string]string{
-		"tee touch mkdir sponge set-content add-content out-file new-item mv move move-item truncate chmod chown chgrp": everyFile,
-		"cp ln install copy-item copy xcopy robocopy scp rsync":                                                         lastFile,
-		"sed perl": restFiles,
-	} {
-		for _, name := range strings.Fields(names) {
-			writers[name] = which
-		}
-	}
+var writers = map[string]string{
+	"tee": everyFile, "touch": everyFile, "mkdir": everyFile, "sponge": everyFile, "set-content": everyFile, "add-content": everyFile,
+	"out-file": everyFile, "new-item": everyFile, "mv": everyFile, "move": everyFile, "move-item": everyFile, "truncate": everyFile,
+	"chmod": everyFile, "chown": everyFile, "chgrp": everyFile,
+	"cp": lastFile, "ln": lastFile, "install": lastFile, "copy-item": lastFile, "copy": lastFile, "xcopy": lastFile, "robocopy": lastFile,
+	"scp": lastFile, "rsync": lastFile,
+	"sed": restFiles, "perl": restFiles,
 }
 
 var (
+	target  = lazy(`--target-directory|-t `)
 	edits   = lazy(`(^| )(-[a-zA-Z]{0,3}i\S*|--in-place\S*)( |$)`)
-	outputs = map[string]*expression{
+	outputs = map[string]expression{
 		"curl": lazy(`(?:^| )(?:-o|--output)[ =]?(\S+)`), "wget": lazy(`(?:^| )(?:-O|-P|--output-document)[ =]?(\S+)`), "find": lazy(`(?:^| )-f(?:printf?0?|ls) (\S+)`), "git": lazy(`(?:^| )--output=(\S+)`), "dd": lazy(`(?:^| )of=(\S+)`),
 		"tar": lazy(`(?:^| )(?:-C|--directory)[ =](\S+)`), "unzip": lazy(`(?:^| )-d (\S+)`), "patch": lazy(`(?:^| )-[do] (\S+)`), "7z": lazy(`(?:^| )-o(\S+)`), "cp": lazy(`(?:^| )(?:-t |--target-directory=)(\S+)`),
 		"iwr": lazy(`(?i)-outfile (\S+)`), "invoke-webrequest": lazy(`(?i)-outfile (\S+)`),
@@ -179,49 +153,40 @@ var (
 // files checks the files that a command reads, writes and removes, and follows a change of the folder.
 func (j *judge) files(name string, args []word, line string) {
 	for _, a := range args {
-		j.reads(a)
+		j.reads(a.text)
 	}
 	if o := outputs[name]; o != nil {
-		for _, m := range o.compiled().FindAllStringSubmatch(line, -1) {
-			j.writes(word{text: m[1], literal: true})
+		for _, m := range o().FindAllStringSubmatch(line, -1) {
+			j.writes(m[1])
 		}
 	}
 	files := filesIn(args)
+	last := files[max(0, len(files)-1):]
+	var written []word
 	switch which := writers[name]; {
 	case slices.Contains(removers, name):
-		j.removes(args)
+		j.removes(files, line)
 	case name == "cd" || name == "pushd":
 		j.changeFolder(args)
-	case len(files) == 0:
-	case which == lastFile && len(files) > 1 && !strings.Contains(line, "--target-directory") && !strings.Contains(line, "-t "):
-		if last := files[len(files)-1]; !strings.Contains(last.text, ":") {
-			j.writes(last)
-		}
 	case which == everyFile:
-		for _, f := range files {
-			j.writes(f)
-		}
-	case which == restFiles && edits.MatchString(line):
-		if f := files[len(files)-1]; !strings.ContainsAny(f.text, "^$ ") {
-			j.writes(f)
-		}
+		written = files
+	case which == lastFile && len(files) > 1 && !target.MatchString(line) && !strings.Contains(last[0].text, ":"),
+		which == restFiles && edits.MatchString(line) && !strings.ContainsAny(join(last), "^$ "):
+		written = last
+	}
+	for _, f := range written {
+		j.writes(f.text)
 	}
 }
 
 // changeFolder follows a change of the folder.
 func (j *judge) changeFolder(args []word) {
-	if len(args) == 0 || !args[0].literal {
-		j.dir = "/"
-		return
+	to := "/" // of a name that is not known
+	if len(args) > 0 && args[0].literal && args[0].text != "-" && !elsewhereName.MatchString(args[0].text) {
+		to = filepath.ToSlash(args[0].text)
 	}
-	to := filepath.ToSlash(args[0].text)
-	switch {
-	case strings.HasPrefix(to, "~") || to == "-":
-		j.dir = "/"
-	case path.IsAbs(to) || j.dir == "":
-		j.dir = to
-	default:
-		j.dir = path.Join(j.dir, to)
+	if !path.IsAbs(to) {
+		to = path.Join(j.dir, to)
 	}
-	j.moved = true
+	j.dir = to
 }

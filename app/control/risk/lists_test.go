@@ -1,7 +1,6 @@
 package risk
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +24,7 @@ func listed(t *testing.T, name string) []string {
 
 // command returns the reasons of a command of a session in a folder.
 func command(folder, text string) []string {
-	return dangers(context.Background(), &adapters.Request{Kind: adapters.AsksCommand, Text: text, Folder: folder}, folder)
+	return Dangers(&adapters.Request{Kind: adapters.AsksCommand, Text: text, Folder: folder}, folder)
 }
 
 // TestLists: the shares of what is marked on lists of commands. The third and fourth lists were written after the rules.
@@ -55,10 +54,20 @@ func TestLists(t *testing.T) {
 
 // TestExpressions: all regular expressions can be compiled, which each is only once it is needed.
 func TestExpressions(t *testing.T) {
-	if len(expressions) < 20 {
-		t.Errorf("%d regular expressions", len(expressions))
+	count := len(outputs)
+	for _, o := range outputs {
+		o()
 	}
-	for _, e := range expressions {
-		e.compiled()
+	for _, list := range rulesOf {
+		for _, r := range list {
+			count++
+			r.line()
+			if r.unless != nil {
+				r.unless()
+			}
+		}
+	}
+	if count < 300 {
+		t.Errorf("%d rules", count)
 	}
 }

@@ -1,7 +1,7 @@
 package risk
 
 import (
-	"context"
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -10,45 +10,29 @@ import (
 )
 
 const (
-	// maxParsed bounds the commands that are parsed, in bytes. A longer one is marked for its length.
+	// maxParsed bounds the commands that are parsed, in bytes, and maxCalls how many are judged. A request with more is marked for its length.
 	maxParsed = 32 << 10
+	maxCalls  = 2000
 	// maxDepth limits how deep commands inside commands (sh -c "…") are checked.
-	maxDepth = 8
+	maxDepth = 16
 )
 
 // judge gathers the reasons of one request.
 type judge struct {
-	ctx      context.Context // of the request: when it is done, the judgement is not needed any more
-	folder   string          // of the session
-	dir      string          // in which the next command runs; empty: not known
+	folder   string // of the session
+	dir      string // in which the next command runs; empty: not known
 	dangers  []string
-	moved    bool                          // it has changed the folder
-	depth    int                           // of commands inside commands
-	download map[string]bool               // names of files that it downloads
-	piped    map[*syntax.Stmt]*syntax.Stmt // what is piped into a statement
+	depth    int // of commands inside commands
+	calls    int
+	download map[string]bool // names of files that it downloads
 }
 
-func (j *judge) mark(reasons ...string) {
-	for _, r := range reasons {
-		if !slices.Contains(j.dangers, r) {
-			j.dangers = append(j.dangers, r)
-		}
-	}
-}
+func (j *judge) mark(reason string) { j.markIf(true, reason) }
 
 func (j *judge) markIf(bad bool, reason string) {
-	if bad {
-		j.mark(reason)
+	if bad && !slices.Contains(j.dangers, reason) {
+		j.dangers = append(j.dangers, reason)
 	}
-}
-
-// late reports whether the judgement comes too late, and marks that. What may go on for long asks for it.
-func (j *judge) late() bool {
-	if j.ctx.Err() == nil {
-		return false
-	}
-	j.mark(notInTime)
-	return true
 }
 
 // word is one word of a command.
@@ -58,173 +42,121 @@ type word struct {
 	globs   bool   // the shell replaces it by the names of files
 }
 
-// is reports whether a word is exactly this text.
-func (w word) is(text string) bool { return w.literal && w.text == text }
+// enter counts a command or script, and reports whether it is to be checked: neither too deep in others nor one too many.
+func (j *judge) enter() bool {
+	j.calls++
+	j.markIf(j.depth >= maxDepth, "has commands inside commands")
+	j.markIf(j.calls > maxCalls, tooLong)
+	return j.depth < maxDepth && j.calls <= maxCalls
+}
 
 // script checks a shell script.
 func (j *judge) script(text string) {
-	switch {
-	case j.late():
+	if !j.enter() {
 		return
-	case len(text) > maxParsed:
+	}
+	if len(text) > maxParsed {
 		j.mark(tooLong)
-		j.lines(text[:maxParsed])
-		return
-	case j.depth > maxDepth:
-		j.mark("has commands inside commands")
 		return
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		j.mark("can't be parsed as a shell command")
-		j.lines(text)
 		return
 	}
 	j.depth++
-	dir, piped := j.dir, j.piped
+	dir := j.dir
 	j.walk(text, file)
-	j.dir, j.piped = dir, piped
+	j.dir = dir
 	j.depth--
-}
-
-// lines checks each line of a text that can't be parsed as one command.
-func (j *judge) lines(text string) {
-	for line := range strings.Lines(text) {
-		var words []word
-		for _, f := range strings.Fields(line) {
-			words = append(words, word{text: f, literal: true})
-		}
-		j.call(words)
-	}
 }
 
 // walk checks every part of a script.
 func (j *judge) walk(text string, file *syntax.File) {
-	j.piped = map[*syntax.Stmt]*syntax.Stmt{}
+	piped := map[*syntax.Stmt]string{} // the source of what is piped into a statement
 	syntax.Walk(file, func(n syntax.Node) bool {
-		if j.late() {
-			return false
-		}
 		switch n := n.(type) {
 		case *syntax.BinaryCmd:
 			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
-				j.piped[n.Y] = n.X
+				piped[n.Y] = source(text, n.X)
 			}
 		case *syntax.Stmt:
-			j.statement(text, n)
-		case *syntax.Redirect:
-			j.redirect(text, n)
+			j.statement(text, n, piped[n])
 		case *syntax.Assign:
 			if n.Name != nil && n.Value != nil {
-				j.assign(n.Name.Value, wordOf(text, n.Value).text)
+				j.byRules("=", n.Name.Value+"="+wordOf(text, n.Value).text)
 			}
 		case *syntax.FuncDecl:
-			j.markIf(callsItself(n), endless)
-		case *syntax.WhileClause:
-			j.markIf(slices.ContainsFunc(n.Do, func(s *syntax.Stmt) bool { return s.Background }), endless)
-		case *syntax.ParamExp:
-			j.markIf(n.Exp != nil && n.Exp.Op == syntax.OtherParamOps, fed)
-		case *syntax.Lit:
-			j.text(n.Value)
-		case *syntax.SglQuoted:
-			j.text(n.Value)
+			j.markIf(strings.Count(source(text, n), n.Name.Value) > 2 && strings.ContainsAny(source(text, n), "|&"), endless)
 		}
-		return true
+		return j.calls <= maxCalls
 	})
 }
 
-// hiddenIndex is the index of an array with a command in it, which bash runs wherever it evaluates numbers.
-var hiddenIndex = lazy("^[A-Za-z_][A-Za-z0-9_]*\\[[^]]*(\\$\\(|`)")
-
-func (j *judge) text(s string) {
-	if hiddenIndex.MatchString(s) {
-		j.mark(fed)
-	}
-	if strings.Contains(s, "/dev/tcp/") || strings.Contains(s, "/dev/udp/") {
-		j.mark(remoteShell)
-	}
+// source returns what a text has for a node.
+func source(text string, n syntax.Node) string {
+	return text[min(int(n.Pos().Offset()), len(text)):min(int(n.End().Offset()), len(text))]
 }
 
-// callsItself reports whether a function calls itself in a pipe or in the background: a fork bomb.
-func callsItself(f *syntax.FuncDecl) (found bool) {
-	syntax.Walk(f.Body, func(n syntax.Node) bool {
-		if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == f.Name.Value {
-			found = true
-		}
-		return true
-	})
-	return found
-}
-
-// statement checks the command of a statement together with what it reads.
-func (j *judge) statement(text string, s *syntax.Stmt) {
-	call, ok := s.Cmd.(*syntax.CallExpr)
+// statement checks the command of a statement together with what it reads and writes.
+func (j *judge) statement(text string, s *syntax.Stmt, input string) {
 	var words []word
-	if ok {
+	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
 		words = wordsOf(text, call.Args)
 	}
-	if s.Cmd == nil || len(words) == 1 && words[0].is(":") {
-		j.empties(text, s)
+	empty := s.Cmd == nil || len(words) == 1 && words[0].text == ":"
+	isText := false
+	var targets []word
+	for _, r := range s.Redirs {
+		w := word{}
+		if r.Word != nil {
+			w = wordOf(text, r.Word)
+		}
+		switch {
+		case r.Hdoc != nil || r.Op == syntax.WordHdoc:
+			input, isText = wordOf(text, cmp.Or(r.Hdoc, r.Word)).text, true
+		case r.Op == syntax.RdrIn:
+			j.reads(w.text)
+			input = w.text
+		case (r.Op == syntax.DplOut || r.Op == syntax.DplIn) && strings.Trim(w.text, "0123456789-") == "":
+		default:
+			j.writes(w.text)
+			targets = append(targets, w)
+			keeps := r.Op == syntax.AppOut || slices.Contains([]string{".log", ".txt", ".tmp", ".out"}, path.Ext(w.text))
+			j.markIf(empty && !keeps, "empties a file")
+		}
 	}
 	if len(words) == 0 {
 		return
 	}
-	if in := j.piped[s]; in != nil {
-		j.pipe(text, in, words)
+	for _, w := range append(targets, words[1:]...) {
+		j.download[path.Base(w.text)] = j.download[path.Base(w.text)] || fetches.MatchString(words[0].text)
 	}
-	first, _ := program(words[0])
-	for _, r := range s.Redirs {
-		if in := inputText(text, r); in.text != "" {
-			j.feed(first, in.text)
-			if i, ok := interpreterOf(first); ok && runsInput(words) {
-				j.runs(i, in)
-			}
-		}
-		j.markIf(r.Op == syntax.RdrIn && runsInput(words), fed)
-		if r.Word != nil && r.Op != syntax.RdrIn && slices.Contains(downloaders, first) {
-			j.fetched([]word{wordOf(text, r.Word)})
-		}
-	}
+	j.feed(words, input, isText)
 	j.call(words)
 }
 
-// inputText returns the text that a redirection gives to a command; empty: none, or it is not known.
-func inputText(text string, r *syntax.Redirect) word {
+// feed checks what a command gets to read: a text, a file, or what another command writes, of which input is the source.
+func (j *judge) feed(words []word, input string, isText bool) {
+	first, _ := program(words[0])
+	runner := runsInput(words)
 	switch {
-	case r.Hdoc != nil:
-		return wordOf(text, r.Hdoc)
-	case r.Op == syntax.WordHdoc && r.Word != nil:
-		return wordOf(text, r.Word)
-	}
-	return word{}
-}
-
-// empties marks a statement that only empties a file, unless it is one that programs write.
-func (j *judge) empties(text string, s *syntax.Stmt) {
-	for _, r := range s.Redirs {
-		if r.Word != nil && (r.Op == syntax.RdrOut || r.Op == syntax.RdrClob) {
-			j.markIf(!slices.Contains([]string{".log", ".txt", ".tmp", ".out"}, path.Ext(wordOf(text, r.Word).text)), "empties a file")
-		}
+	case input == "":
+	case runner == "":
+		j.byRules(first, input)
+		j.markIf(first == "ssh", sends)
+	case fetches.MatchString(input):
+		j.mark(downloads)
+	case isText && strings.Contains(shells, " "+runner+" "):
+		j.script(input)
+	case isText && isInterpreter(runner):
+		j.byRules(runner, "-c "+input)
+	default:
+		j.mark(fed)
 	}
 }
 
-// redirect checks the file of a redirection.
-func (j *judge) redirect(text string, r *syntax.Redirect) {
-	if r.Word == nil {
-		return
-	}
-	w := wordOf(text, r.Word)
-	switch r.Op {
-	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut:
-		j.writes(w)
-	case syntax.DplOut, syntax.DplIn:
-		if strings.Trim(w.text, "0123456789-") != "" { // ">& file"
-			j.writes(w)
-		}
-	case syntax.RdrIn:
-		j.reads(w)
-	}
-}
+var fetches = lazy(`\b(curl|wget|fetch|https?|aria2c|iwr|irm|invoke-webrequest|lynx|w3m|axel|xh)\b`)
 
 func join(words []word) string {
 	var out []string
@@ -242,48 +174,37 @@ func wordsOf(text string, list []*syntax.Word) []word {
 	return out
 }
 
+var (
+	patterns = lazy(`[*?[]|\{.*[,.]`)
+	escapes  = lazy(`\\((?s).)`)
+	dosPath  = lazy(`^(.:|\.)\\`) // its backslashes are left
+)
+
 // wordOf returns a word of text.
 func wordOf(text string, w *syntax.Word) word {
 	out := word{literal: true}
-	var b strings.Builder
 	var add func(parts []syntax.WordPart, quoted bool)
 	add = func(parts []syntax.WordPart, quoted bool) {
 		for _, p := range parts {
 			switch p := p.(type) {
 			case *syntax.Lit:
-				if !quoted {
-					out.globs = out.globs || strings.ContainsAny(p.Value, "*?[") || strings.Contains(p.Value, "{") && strings.ContainsAny(p.Value, ",.")
+				if quoted || dosPath.MatchString(p.Value) {
+					out.text += p.Value
+					continue
 				}
-				b.WriteString(unescaped(p.Value, quoted))
+				out.globs = out.globs || patterns.MatchString(p.Value)
+				out.text += escapes().ReplaceAllString(p.Value, "$1")
 			case *syntax.SglQuoted:
-				out.literal = out.literal && (!p.Dollar || !strings.Contains(p.Value, `\`))
-				b.WriteString(p.Value)
+				out.literal = out.literal && !p.Dollar
+				out.text += p.Value
 			case *syntax.DblQuoted:
 				add(p.Parts, true)
 			default:
 				out.literal = false
-				b.WriteString(text[min(int(p.Pos().Offset()), len(text)):min(int(p.End().Offset()), len(text))])
+				out.text += source(text, p)
 			}
 		}
 	}
 	add(w.Parts, false)
-	out.text = b.String()
 	return out
-}
-
-// unescaped removes the backslashes that the shell removes. Those of a Windows path are left.
-func unescaped(s string, quoted bool) string {
-	if len(s) > 2 && (s[1] == ':' && s[2] == '\\' || s[0] == '.' && s[1] == '\\') || !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
-			if i++; s[i] == '\n' {
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/app/store"
 )
 
 // agentFolders returns the agents' own folders in the home folder. Nothing in them is ever removed, except in a subfolder
@@ -83,7 +84,7 @@ func checkSteps(anchor, path string) (why string, err error) {
 			return at + " is a link or not a folder", nil
 		case last && !info.Mode().IsRegular():
 			return "it is a link or not a regular file", nil
-		case last && hardLinks(at, info) > 1:
+		case last && store.HardLinks(at, info) > 1:
 			return "it has another name (a hard link)", nil
 		}
 	}

@@ -1,16 +1,16 @@
 //go:build unix
 
-package cleanup
+package store
 
 import (
 	"io/fs"
 	"syscall"
 )
 
-// hardLinks returns the number of hard links of a file.
-func hardLinks(_ string, info fs.FileInfo) uint64 {
+// HardLinks returns the number of hard links of a file, or 2 if it cannot be determined.
+func HardLinks(_ string, info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink) //nolint:unconvert // 16 bits on macOS
 	}
-	return 1
+	return 2
 }

@@ -1,4 +1,4 @@
-package cleanup
+package store
 
 import (
 	"io/fs"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// hardLinks returns the number of hard links of a file, or 2 if it cannot be determined.
-func hardLinks(path string, _ fs.FileInfo) uint64 {
+// HardLinks returns the number of hard links of a file, or 2 if it cannot be determined.
+func HardLinks(path string, _ fs.FileInfo) uint64 {
 	const unknown = 2
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
