@@ -67,14 +67,14 @@ func (s *source) awaitAfterwards(ctx context.Context) {
 }
 
 // askApart asks one adapter without a change of the core's snapshot; all of them for an empty name.
-func (c *Core) askApart(ctx context.Context, agent adapters.Name, since time.Duration, ids ...string) *Snapshot {
+func (c *Core) askApart(ctx context.Context, agent adapters.Name, since time.Duration, o Once) *Snapshot {
 	cfg := c.cfg
 	cfg.Adapters = slices.DeleteFunc(slices.Clone(cfg.Adapters), func(a adapters.Adapter) bool { return agent != "" && a.Name() != agent })
 	cfg.Since = since
 	cfg.Watch = nil
 	cfg.Totals = false
 	cfg.Usage = false
-	return Ask(ctx, cfg, Once{IDs: ids})
+	return Ask(ctx, cfg, o)
 }
 
 // enter waits until one of few turns is free, no longer than patience. The caller calls leave afterwards.

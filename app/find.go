@@ -108,7 +108,7 @@ func (c *Core) Current(ctx context.Context, agent adapters.Name, id string) (Ses
 	if c.source(agent) == nil {
 		return Session{}, fmt.Errorf("%w: no agent %q", ErrNoSession, agent)
 	}
-	snap := c.askApart(ctx, agent, All, id)
+	snap := c.askApart(ctx, agent, All, Once{IDs: []string{id}})
 	if err := ctx.Err(); err != nil {
 		return Session{}, err
 	}

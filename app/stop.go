@@ -54,6 +54,9 @@ type StopPlan struct {
 	Commands map[proc.Identity]string
 	// Also lists the other sessions that end with it: those of the same process, of any agent and home, and its sub-agents below it.
 	Also []Session
+	// Unasked lists the agents that did not answer, and of which a process that the plan ends may be: whether another of their sessions would
+	// end with it is not known.
+	Unasked []adapters.Name
 
 	stopper adapters.Stopper
 	idle    bool // of a command that stops all idle sessions

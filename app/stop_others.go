@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/app/present"
@@ -16,7 +18,8 @@ import (
 // must not be ended because of one: a session of its own runs below it, or, for a command that stops all idle sessions, another session
 // has the same process.
 func (p *StopPlan) readOthers(ctx context.Context, c *Core) error {
-	snap := c.askApart(ctx, "", 0)
+	owners := p.owners(ctx, c)
+	snap := c.askOwners(ctx, owners)
 	for _, o := range snap.Sessions() {
 		if !o.Live() || o.Process.IsZero() || o.ID == p.Session.ID && o.Agent == p.Session.Agent {
 			continue
@@ -35,26 +38,51 @@ func (p *StopPlan) readOthers(ctx context.Context, c *Core) error {
 			p.Also = append(p.Also, o)
 		}
 	}
-	if !p.idle {
-		return nil
+	for _, name := range snap.Incomplete() {
+		switch process, may := owners[name]; {
+		case !may || name == p.Session.Agent:
+		case p.idle:
+			return fmt.Errorf("%w: process %d may be one of %s, whose sessions could not be read", ErrCannotStop, process.PID, present.AgentName(name))
+		default:
+			p.Unasked = append(p.Unasked, name)
+		}
 	}
-	return p.unreadBelow(ctx, c, snap)
+	return ctx.Err()
 }
 
-// unreadBelow returns an error if a process below the plan's is that of an agent whose sessions could not be read.
-func (p *StopPlan) unreadBelow(ctx context.Context, c *Core, snap *Snapshot) error {
-	for _, name := range snap.Incomplete() {
-		owner, ok := c.source(name).adapter.(adapters.ProcessOwner)
-		if !ok || name == p.Session.Agent {
+// owners returns the agents of which a process of the plan is, or may be: that one.
+func (p *StopPlan) owners(ctx context.Context, c *Core) map[adapters.Name]proc.Process {
+	out := map[adapters.Name]proc.Process{}
+	for _, s := range c.sources {
+		owner, ok := s.adapter.(adapters.ProcessOwner)
+		if !ok {
 			continue
 		}
-		for _, below := range p.Tree {
-			if mine, err := within(ctx, c.cfg.Limit, func(context.Context) (bool, error) { return owner.OwnsProcess(below), nil }); mine || err != nil {
-				return fmt.Errorf("%w: process %d below it may be one of %s, whose sessions could not be read", ErrCannotStop, below.PID, present.AgentName(name))
+		for _, process := range append([]proc.Process{p.Process}, p.Tree...) {
+			mine, err := within(ctx, c.cfg.Limit, func(context.Context) (bool, error) { return owner.OwnsProcess(process), nil })
+			if mine || err != nil {
+				out[s.adapter.Name()] = process
+				break
 			}
 		}
 	}
-	return nil
+	return out
+}
+
+// patience is how long a plan waits for agents of which none of its processes is, once the others have answered.
+const patience = time.Second
+
+// askOwners asks all agents for their live sessions, and returns soon after the owners have answered.
+func (c *Core) askOwners(ctx context.Context, owners map[adapters.Name]proc.Process) *Snapshot {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var once sync.Once
+	return c.askApart(ctx, "", 0, Once{Progress: func(reading []adapters.Name, _ int) {
+		isOwner := func(name adapters.Name) bool { return owners[name].PID != 0 }
+		if !slices.ContainsFunc(reading, isOwner) {
+			once.Do(func() { time.AfterFunc(patience, cancel) })
+		}
+	}})
 }
 
 // inTree reports whether a process is one below the plan's.

@@ -1,10 +1,12 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
@@ -106,5 +108,60 @@ func TestStopAllIdleOfSharedProcess(t *testing.T) {
 	plans := core.PlanStopAllIdle(t.Context(), &Snapshot{Own: []Session{{Session: one}, {Session: two}}}, func(s *Session, err error) { failed = append(failed, s.ID) })
 	if len(plans) != 0 || !slices.Equal(failed, []string{"one", "two"}) {
 		t.Errorf("plans %v, failed %v", plans, failed)
+	}
+}
+
+// ownerOf is an agent of which some processes are.
+type ownerOf struct {
+	*agent
+	owns func(proc.Process) bool
+}
+
+func (o ownerOf) OwnsProcess(p proc.Process) bool { return o.owns(p) }
+
+// TestStopBesideAgentThatHangs: a plan waits for no agent of which none of its processes is; one of which a process may be is named, and stops no idle session.
+func TestStopBesideAgentThatHangs(t *testing.T) {
+	table := proc.OpenAt("/proc", "/etc")
+	x := act(t, table, "agent")
+	mine := on("mine", adapters.Idle, 0)
+	mine.Process = x.id
+	end := make(chan struct{})
+	defer close(end)
+	for name, c := range map[string]struct {
+		owns    func(proc.Process) bool
+		limit   time.Duration
+		unasked []adapters.Name
+		idle    string // what PlanStopIdle says
+	}{
+		"of another process": {func(proc.Process) bool { return false }, time.Hour, nil, ""},
+		"of one below":       {func(p proc.Process) bool { return p.Identity == x.below[0] }, time.Second / 5, []adapters.Name{agentname.Codex}, "may be one of Codex"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			claude, codex := &agent{name: agentname.ClaudeCode}, &agent{name: agentname.Codex}
+			claude.says(nil, mine)
+			codex.hook(func(context.Context, adapters.Query) { <-end })
+			core := New(Config{Adapters: []adapters.Adapter{claude, ownerOf{codex, c.owns}}, Table: table, Limit: c.limit})
+			type answer struct {
+				plan      *StopPlan
+				err, idle error
+			}
+			made := make(chan answer, 1)
+			go func() {
+				var a answer
+				a.plan, a.err = core.PlanStop(t.Context(), Session{Session: mine})
+				_, a.idle = core.PlanStopIdle(t.Context(), Session{Session: mine})
+				made <- a
+			}()
+			select {
+			case a := <-made:
+				refuses(t, "stop", a.err, "")
+				refuses(t, "stop --idle", a.idle, c.idle)
+				if a.plan != nil && !slices.Equal(a.plan.Unasked, c.unasked) {
+					t.Errorf("could not ask %v, want %v", a.plan.Unasked, c.unasked)
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatal("it waits for the agent that hangs")
+			}
+		})
 	}
 }

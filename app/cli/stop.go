@@ -164,6 +164,9 @@ func (c *stopCommand) print(p *app.StopPlan) {
 	for _, o := range p.Also {
 		c.printf("  ends with it: %s  %s\n", present.Line(o.ID), present.Status(o.Session))
 	}
+	for _, name := range p.Unasked {
+		c.printf("  %s could not be asked: another of its sessions may end with it\n", present.AgentName(name))
+	}
 	steps := make([]string, len(p.Steps))
 	for i, step := range p.Steps {
 		steps[i] = fmt.Sprintf("%s (%s)", step.Signal, step.Grace)

@@ -60,6 +60,9 @@ func planFacts(p *app.StopPlan) []fyne.CanvasObject {
 	}
 	facts = append(facts, widgets.NewLabel("Processes"), widgets.Quote(strings.Join(present.Tree(p.Process, p.Tree, p.Commands), "\n")),
 		widgets.NewLabel("Signals"), widgets.Paragraph(stepsText(p.Steps), widget.MediumImportance))
+	for _, name := range p.Unasked {
+		facts = append(facts, widgets.Warning(present.AgentName(name)+" could not be asked: another of its sessions may end with it."))
+	}
 	if len(p.Also) == 0 {
 		return facts
 	}
