@@ -41,7 +41,7 @@ var reasonsOf = map[string][]string{
 	"ls \u202emr":                                  {"has invisible characters or terminal commands in it"},
 	"ls\u3164":                                     {"has invisible characters or terminal commands in it", "the name of its program has letters that look like others"},
 	"if then rm -rf x":                             {"can't be parsed as a shell command"},
-	"echo \"\nrm -rf x":                            {"can't be parsed as a shell command"},
+	"echo \"\nrm -rf x":                            {"can't be parsed as a shell command", deletes},
 	"ls" + strings.Repeat(" ", 500) + "; rm -rf x": {deletes},
 	strings.Repeat("ls;", maxCalls+1):              {tooLong},
 	strings.Repeat("a", maxParsed+1):               {tooLong},

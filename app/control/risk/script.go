@@ -57,11 +57,13 @@ func (j *judge) script(text string) {
 	}
 	if len(text) > maxParsed {
 		j.mark(tooLong)
+		j.lines(text[:maxParsed])
 		return
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		j.mark("can't be parsed as a shell command")
+		j.lines(text)
 		return
 	}
 	j.depth++
@@ -69,6 +71,17 @@ func (j *judge) script(text string) {
 	j.walk(text, file)
 	j.dir = dir
 	j.depth--
+}
+
+// lines checks each line of a text that is not parsed as one script.
+func (j *judge) lines(text string) {
+	for line := range strings.Lines(text) {
+		var words []word
+		for _, f := range strings.Fields(line) {
+			words = append(words, word{text: f, literal: true})
+		}
+		j.call(words)
+	}
 }
 
 // walk checks every part of a script.
