@@ -28,6 +28,7 @@ func TestConformance(t *testing.T) {
 		New: func(w *scene.Environment) adapters.Adapter {
 			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
 		},
+		Whole: "one statement reads all sessions of the database",
 		Exempt: map[string]string{"socket hangs": "it is asked as OpenCode is, by the same code",
 			"torn": "all sessions lie in one database, which SQLite keeps whole"},
 	})

@@ -18,6 +18,7 @@ func TestConformance(t *testing.T) {
 			scene.Gateway(a).Hang()
 			return scene.Gateway(a).Resume
 		},
+		Whole: "the gateway answers all of its sessions at once",
 		Exempt: map[string]string{
 			"folder renamed":        "a gateway's sessions have no processes here",
 			"pid reused":            "a gateway's sessions have no processes here",

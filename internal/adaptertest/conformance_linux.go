@@ -21,6 +21,8 @@ type Subject struct {
 	// Hang, for an agent that is also asked over a socket, makes that socket
 	// accept and never answer, until release.
 	Hang func(w *scene.Environment, agent scene.Agent, sessions []*scene.Session) (release func())
+	// Whole says, of an adapter that answers all sessions or none, why; empty: it answers those that it has read in time.
+	Whole string
 	// Exempt says of checks that can't apply why. No other check is skipped:
 	// one that finds nothing to do fails.
 	Exempt map[string]string
@@ -41,7 +43,7 @@ func Conformance(t *testing.T, s Subject) {
 		{"described", described}, {"absent", absent}, {"empty", empty}, {"statuses", statuses}, {"queries", queries},
 		{"pid reused", reused}, {"zombie", zombie}, {"died with its machine", rebooted}, {"folder renamed", folderRenamed},
 		{"unreadable", unreadable}, {"every level unreadable", everyLevel}, {"torn", torn}, {"damaged", damaged}, {"not a file", kindOfFile}, {"not a folder", kindOfFolder}, {"unknown record", unknownRecord},
-		{"unknown form", unknownForm}, {"huge", huge}, {"cancelled", cancelled}, {"cut short", cutShort}, {"socket hangs", socketHangs},
+		{"unknown form", unknownForm}, {"huge", huge}, {"cancelled", cancelled}, {"cut short", cutShort}, {"out of time", outOfTime}, {"socket hangs", socketHangs},
 		{"at once", atOnce}, {"changing", changing}, {"watched", watched}, {"untouched", untouched}, {"peek", peek},
 	}
 	known := map[string]bool{}

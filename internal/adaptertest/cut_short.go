@@ -20,6 +20,15 @@ type looked struct {
 	done chan struct{}
 }
 
+// atOnceRead is how many files are read at the same time.
+const atOnceRead = 6
+
+func endsAfter(ctx context.Context, looks int64) context.Context {
+	l := &looked{Context: ctx, done: make(chan struct{})}
+	l.left.Store(looks)
+	return l
+}
+
 func (l *looked) Err() error {
 	if l.left.Add(-1) >= 0 {
 		return nil
@@ -35,12 +44,9 @@ func (l *looked) Done() <-chan struct{} { return l.done }
 // check may check more of it.
 func CutShort(t *testing.T, newAdapter func() adapters.Adapter, ids []string, files string, check func(roll *adapters.Roll, err error)) {
 	t.Helper()
-	const atOnce = 6 // files that are read at the same time
 	cut, unlisted := 0, 0
 	for looks := int64(1); ; looks += 3 {
-		ctx := &looked{Context: t.Context(), done: make(chan struct{})}
-		ctx.left.Store(looks)
-		roll, err := newAdapter().Discover(ctx, adapters.Query{Once: true})
+		roll, err := newAdapter().Discover(endsAfter(t.Context(), looks), adapters.Query{Once: true})
 		listed := map[string]bool{}
 		for i := range roll.Sessions {
 			listed[roll.Sessions[i].ID] = true
@@ -65,7 +71,7 @@ func CutShort(t *testing.T, newAdapter func() adapters.Adapter, ids []string, fi
 		if n > 0 {
 			cut++
 		}
-		for i := n + atOnce; i < len(ids); i++ {
+		for i := n + atOnceRead; i < len(ids); i++ {
 			if listed[ids[i]] {
 				t.Errorf("%d looks: session %d is listed, of %d", looks, i, n)
 			}

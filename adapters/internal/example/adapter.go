@@ -95,6 +95,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	if err != nil {
 		answer.Problem(adapters.Unreadable(a.store(), err))
 	}
+	slices.SortFunc(entries, newestFirst) // if time runs out, those written last are listed
 	skipped := map[string]int{}
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) != ".jsonl" {
@@ -112,6 +113,16 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	}
 	answer.SkipAll(skipped)
 	return answer.Result(ctx, description.Title)
+}
+
+func newestFirst(a, b fs.DirEntry) int { return written(b).Compare(written(a)) }
+
+func written(e fs.DirEntry) time.Time {
+	info, err := e.Info()
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // processes returns the live processes by pid. It is nil when they are not known.
