@@ -51,6 +51,8 @@ type Procs struct {
 	fds   map[int]int    // pid -> number of the next descriptor
 	specs map[int]Spec
 	run   Runner // real processes in place of the tree; nil: the tree
+	// Installed changes a process of an agent as another way of installing or starting it would; nil: none is changed.
+	Installed func(Spec) Spec
 }
 
 // Runner runs real processes for an Environment: see On. A pid is one of the processes
@@ -92,6 +94,9 @@ func (p *Procs) Start(s Spec) proc.Identity {
 	p.t.Helper()
 	if p.run != nil {
 		return p.run.Start(s)
+	}
+	if p.Installed != nil {
+		s = p.Installed(s)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
