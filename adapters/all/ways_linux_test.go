@@ -2,6 +2,7 @@ package all
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,7 +147,7 @@ type cell struct {
 func TestWaysOfInstalling(t *testing.T) {
 	var cells []cell
 	left := map[string]int{}
-	for _, agent := range slices.Sorted(mapsKeys(matrixAgents)) {
+	for _, agent := range slices.Sorted(maps.Keys(matrixAgents)) {
 		a := matrixAgents[agent]
 		for _, one := range matrixWays {
 			if one.why != nil && one.why(&a) != "" {
@@ -173,13 +174,45 @@ func TestWaysOfInstalling(t *testing.T) {
 	}
 }
 
-func mapsKeys[V any](m map[adapters.Name]V) func(func(adapters.Name) bool) {
-	return func(yield func(adapters.Name) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
+// hosting has the arguments with which an agent's process hosts the sessions of another program. The stand-ins of the others write what their terminals write:
+// hosted sessions of Gemini CLI, Qwen Code and OpenCode are run by the real ones (TestEndsOfOneProcess in internal/agents).
+var hosting = map[adapters.Name][]string{"codex": {"app-server"}, "copilot": {"--acp"}}
+
+// TestTwoInOneProcess: two sessions that one process hosts are what they are, while it runs and after its end.
+func TestTwoInOneProcess(t *testing.T) {
+	for agent, args := range hosting {
+		t.Run(string(agent), func(t *testing.T) {
+			w := scene.New(t)
+			first := 0
+			w.Procs.Installed = func(s scene.Spec) scene.Spec {
+				s.Args, s.In = append(slices.Clone(s.Args), args...), first
+				return s
 			}
-		}
+			player, a := matrixAgents[agent].play(w), New(w.Table, Config{Home: w.Home, Now: func() time.Time { return time.Now().Add(3 * time.Second) }})
+			one := player.Start("/home/dev/p", "one")
+			first = one.Process.PID
+			two := player.Start("/home/dev/p", "two")
+			two.Answer("fine")
+			expect := func(what string) {
+				t.Helper()
+				for _, reader := range a {
+					roll, _ := reader.Discover(t.Context(), adapters.Query{})
+					for _, row := range roll.Sessions {
+						s := map[string]*scene.Session{one.ID: one, two.ID: two}[row.ID]
+						switch {
+						case s == nil:
+							t.Errorf("%s: %s lists %s: %s", what, reader.Name(), row.ID, row.Evidence)
+						case scene.TruthOf(&row) != s.Truth() || s.Truth().Status != adapters.Stopped && row.Process != s.Process:
+							t.Errorf("%s: %s, want %s; evidence: %s", what, scene.TruthOf(&row), s.Truth(), row.Evidence)
+						}
+					}
+				}
+			}
+			expect("both run")
+			one.Kill()
+			two.Became(scene.Truth{Status: adapters.Stopped, Outcome: adapters.Completed})
+			expect("the process has ended")
+		})
 	}
 }
 
@@ -216,12 +249,14 @@ func runWay(t *testing.T, agent adapters.Name, a *installed, one *way) (cells []
 	}
 	player := a.play(w)
 	working, idle, stopped, died := player.Start(folder("a"), "one"), player.Start(folder("b"), "two"), player.Start(folder("c"), "three"), player.Start(folder("d"), "four")
+	waiting := player.Start(folder("e"), "five")
+	asks := waiting.Ask()
 	idle.Answer("fine")
 	stopped.Answer("bye")
 	stopped.Exit()
 	died.Kill()
 	if one.name == "a renamed folder" {
-		for _, s := range []*scene.Session{working, idle, stopped, died} {
+		for _, s := range []*scene.Session{working, idle, stopped, died, waiting} {
 			w.Procs.Move(s.CWD, s.CWD+"-renamed")
 		}
 	}
@@ -236,7 +271,11 @@ func runWay(t *testing.T, agent adapters.Name, a *installed, one *way) (cells []
 			rows[s.ID] = s
 		}
 	}
-	for state, s := range map[string]*scene.Session{"working": working, "idle": idle, "stopped": stopped, "died": died} {
+	states := map[string]*scene.Session{"working": working, "idle": idle, "stopped": stopped, "died": died}
+	if asks {
+		states["waiting"] = waiting
+	}
+	for state, s := range states {
 		row := rows[s.ID]
 		c := cell{agent: agent, way: one.name, state: state, got: strings.TrimSpace(fmt.Sprint(scene.TruthOf(&row))), reason: row.Evidence}
 		c.right = scene.TruthOf(&row) == s.Truth() && (row.Status == adapters.Stopped || row.Process == s.Process)

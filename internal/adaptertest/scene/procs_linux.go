@@ -34,6 +34,7 @@ type Spec struct {
 	PPID    int       // 0: init
 	PTS     int       // the number of its terminal, /dev/pts/PTS; 0: it has none
 	Started time.Time // zero: now
+	In      int       // the pid of a process that is this one as well, since it hosts several sessions; 0: a new process
 }
 
 // Procs is a process table that the test writes: a /proc tree. A process
@@ -100,6 +101,9 @@ func (p *Procs) Start(s Spec) proc.Identity {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if s.In != 0 {
+		return proc.Identity{PID: s.In, Start: uint64(p.specs[s.In].Started.Sub(p.boot) / tick), Boot: bootID}
+	}
 	p.next++
 	return p.start(p.next, s)
 }
