@@ -62,14 +62,12 @@ func FuzzFacts(f *testing.F) {
 func FuzzPeek(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p := &peek{n: 5, ended: map[string]adapters.ToolState{}}
+		p := kit.NewLastItems(&adapters.Session{}, 5)
 		for line := range bytes.Lines(data) {
-			p.line(line)
-			if r, err := parse(line); err == nil {
-				_, _ = message(&r, kit.Whole)
-			}
+			p.Add(items(line, kit.Shown))
+			items(line, kit.Whole)
 		}
-		for _, m := range p.messages {
+		for _, m := range p.Messages {
 			if len(m.Text) > adapters.MaxText || m.Role == "" || m.Key == "" || (m.Role == adapters.FromTool) != (m.Tool != "") {
 				t.Errorf("%+v", m)
 			}

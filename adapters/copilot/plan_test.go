@@ -11,7 +11,7 @@ import (
 func TestPlan(t *testing.T) {
 	r, err := parse([]byte(`{"id":"e1","type":"tool.execution_start","timestamp":"2026-11-25T10:00:00Z","data":{"toolCallId":"c1","toolName":"exit_plan_mode","arguments":{"summary":"# One\n\n1. two"}}}`))
 	must.Do(t, err)
-	if m, ok := message(&r, kit.Whole); !ok || !m.Plan || m.Text != "# One\n\n1. two" {
-		t.Errorf("%+v, %v", m, ok)
+	if m := r.item(kit.Whole); m.Role == "" || !m.Plan || m.Text != "# One\n\n1. two" {
+		t.Errorf("%+v", m)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -37,8 +36,7 @@ func conversation(at place, changed time.Time) adapters.Conversation {
 	return kit.FileSearch(at.events(), changed, func(_ context.Context, n *kit.Finder) ([][]byte, func([]byte) error) {
 		space, _ := readWorkspace(filepath.Join(at.dir(), "workspace.yaml")) // a hit is one without its folder, too
 		n.Hit.Session, n.Hit.CWD = at.id, space.cwd
-		calls := map[string]adapters.Message{} // by the id of the call
-		return marks(n.Query), func(line []byte) error { return searchLine(n, calls, line) }
+		return marks(n.Query), func(line []byte) error { return n.AddItems(items(line, kit.Whole)) }
 	})
 }
 
@@ -48,37 +46,4 @@ func marks(q *adapters.SearchQuery) [][]byte {
 		return nil
 	}
 	return [][]byte{[]byte(`"tool.execution_start"`)}
-}
-
-// searchLine searches one line. A call and its result are one message.
-func searchLine(n *kit.Finder, calls map[string]adapters.Message, line []byte) error {
-	var err error
-	_, _ = agentfile.Records(line, parse, func(r *record) {
-		if err == nil {
-			err = searchRecord(n, calls, r)
-		}
-	})
-	return err
-}
-
-func searchRecord(n *kit.Finder, calls map[string]adapters.Message, r *record) error {
-	if r.sub() {
-		return nil
-	}
-	m, is := message(r, kit.Whole)
-	switch string(agentfile.Text(r.typ)) {
-	case "tool.execution_start":
-		calls[r.text("toolCallId")] = m
-		m.Text = kit.Strings(r.get("arguments"))
-	case "tool.execution_complete":
-		m, is = calls[r.text("toolCallId")]
-		if is {
-			m.Text = kit.Strings(r.get("result"))
-		}
-	}
-	if !is {
-		return nil
-	}
-	_, err := n.Add(&m)
-	return err
 }

@@ -64,20 +64,13 @@ func (r *record) tokens() (*adapters.Tokens, int64) {
 		Reasoning: count("thoughtsTokenCount")}, count("totalTokenCount")
 }
 
-// part is a message of a record, or the result of a call.
-type part struct {
-	adapters.Message
-	call         string // the id of the call
-	args, result []byte
-}
-
 // messages returns the text of a record, and then its calls or their results.
-func (r *record) messages(limit kit.Limit) (list []part) {
-	m := adapters.Message{Key: kit.Short(r.uuid), At: r.time()}
+func (r *record) messages(limit kit.Limit) (list []kit.Item) {
+	m := kit.Item{Message: adapters.Message{Key: kit.Short(r.uuid), At: r.time()}}
 	text := r.text(limit.Bytes() + 4)
 	switch string(agentfile.Text(r.typ)) {
 	case "user":
-		m.Role = adapters.FromUser
+		m.Ends, m.Role = true, adapters.FromUser
 		if r.isNotification() {
 			m.Role, text = adapters.FromNote, cmp.Or(agentfile.String(agentfile.Get(r.system, "displayText")), text) // without what it tells the model beside
 		}
@@ -91,28 +84,37 @@ func (r *record) messages(limit kit.Limit) (list []part) {
 		return nil
 	}
 	m.Text = limit.Cut(strings.TrimSpace(text))
-	if m.Text != "" {
-		list = append(list, part{Message: m})
+	if m.Text == "" {
+		m.Role = ""
 	}
-	calls := 0
+	if m.Role != "" || m.Ends {
+		list = append(list, m)
+	}
+	return append(list, r.calls(m.Key, m.At, limit)...)
+}
+
+// calls returns the calls in a record, or their results.
+func (r *record) calls(key string, at time.Time, limit kit.Limit) (list []kit.Item) {
 	r.parts(func(raw []byte) {
 		call, result := agentfile.Get(raw, "functionCall"), agentfile.Get(raw, "functionResponse")
 		if agentfile.Null(call) && agentfile.Null(result) {
 			return
 		}
-		one := part{args: agentfile.Get(call, "args"), result: agentfile.Get(result, "response")}
-		one.Message = adapters.Message{Key: m.Key + "/" + strconv.Itoa(calls), Role: adapters.FromTool, State: adapters.ToolRunning, At: m.At}
+		args, response := agentfile.Get(call, "args"), agentfile.Get(result, "response")
+		one := kit.Item{IsResult: agentfile.Null(call)}
+		one.Message = adapters.Message{Key: key + "/" + strconv.Itoa(len(list)), Role: adapters.FromTool, State: adapters.ToolRunning, At: at}
 		switch {
-		case !agentfile.Null(call):
-			one.Text = limit.Cut(argument(one.args))
-		case agentfile.Null(agentfile.Get(one.result, "error")):
+		case !one.IsResult:
+			one.Text = limit.Cut(argument(args))
+		case agentfile.Null(agentfile.Get(response, "error")):
 			call, one.State = result, adapters.ToolDone
 		default:
 			call, one.State = result, adapters.ToolFailed
 		}
-		one.call, one.Tool = kit.Short(agentfile.Get(call, "id")), cmp.Or(kit.Short(agentfile.Get(call, "name")), "tool")
+		one.Texts = func() string { return strings.TrimSpace(one.Text + "\n" + kit.Strings(args) + kit.Strings(response)) }
+		one.Call, one.Tool = kit.Short(agentfile.Get(call, "id")), cmp.Or(kit.Short(agentfile.Get(call, "name")), "tool")
 		one.Plan = one.Tool == exitPlan
-		list, calls = append(list, one), calls+1
+		list = append(list, one)
 	})
 	return list
 }

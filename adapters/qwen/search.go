@@ -2,7 +2,6 @@ package qwen
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -45,23 +44,10 @@ func conversation(f *file) adapters.Conversation {
 			_, _ = agentfile.Records(line, parse, func(r *record) { // a line that is no record has no message
 				n.Hit.CWD = kit.Short(r.cwd)
 				if err == nil {
-					err = search(n, r)
+					err = n.AddItems(r.messages(kit.Whole))
 				}
 			})
 			return err
 		}
 	})
-}
-
-// search searches the messages of one record, and its calls and their results.
-func search(n *kit.Finder, r *record) error {
-	for _, m := range r.messages(kit.Whole) {
-		if m.Role == adapters.FromTool {
-			m.Text = strings.TrimSpace(m.Text + "\n" + kit.Strings(m.args) + kit.Strings(m.result))
-		}
-		if _, err := n.Add(&m.Message); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -49,8 +49,9 @@ type Finder struct {
 	Hit   adapters.Hit // what the hits have in common
 	Found func(adapters.Hit) error
 
-	FoundErr error           // what Found returned last
-	seen     map[string]bool // keys
+	FoundErr error                       // what Found returned last
+	seen     map[string]bool             // keys
+	calls    map[string]adapters.Message // by their ids, see AddItems
 }
 
 // Add reports a message, unless one with its key was reported before. Notes of the agent

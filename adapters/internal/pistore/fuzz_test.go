@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
 )
 
 const sampleLines = `{"type":"session","version":3,"id":"01a1fc75-ea10-75c2-825d-8b96aeeb0ed1","timestamp":"2026-11-21T04:55:48.497Z","cwd":"/home/dev/proj1","parentSession":"/x.jsonl"}
@@ -56,14 +57,14 @@ func FuzzFacts(f *testing.F) {
 func FuzzPeek(f *testing.F) {
 	f.Add([]byte(sampleLines))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p := &peek{n: 5, results: map[string]adapters.ToolState{}}
+		p := &peek{LastItems: kit.NewLastItems(&adapters.Session{}, 5), n: 5}
 		for line := range bytes.Lines(data) {
 			p.line(line)
 		}
-		if len(p.messages) > 5 {
-			t.Errorf("%d messages", len(p.messages))
+		if len(p.Messages) > 5 {
+			t.Errorf("%d messages", len(p.Messages))
 		}
-		for _, m := range p.messages {
+		for _, m := range p.Messages {
 			if len(m.Text) > adapters.MaxText || m.Role == "" {
 				t.Errorf("%+v", m)
 			}

@@ -1,13 +1,13 @@
 package pistore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -24,7 +24,7 @@ func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]ad
 	if len(session.Files) == 0 {
 		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + session.ID, Err: errors.New("it has no file")}
 	}
-	p := &peek{limit: kit.Shown, n: n, results: map[string]adapters.ToolState{}}
+	p := &peek{LastItems: kit.NewLastItems(&session, n), n: n}
 	path := session.Files[0]
 	var err error
 	if strings.HasSuffix(path, ".sqlite") {
@@ -32,29 +32,20 @@ func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]ad
 	} else {
 		err = p.file(ctx, path)
 	}
-	slices.Reverse(p.messages)
-	for i := range p.messages {
-		if m := &p.messages[i]; m.State == adapters.ToolRunning {
-			m.State = kit.StateWithoutResult(&session, m, false)
-		}
-	}
+	slices.Reverse(p.Messages)
 	if err != nil {
-		return p.messages, adapters.AsProblem(path, err)
+		return p.Messages, adapters.AsProblem(path, err)
 	}
-	return p.messages, nil
+	return p.Messages, nil
 }
 
-// peek collects messages from the last to the first.
+// peek collects messages from the last to the first, of the active branch.
 type peek struct {
-	limit    kit.Limit
-	n        int
-	messages []adapters.Message
-	results  map[string]adapters.ToolState // of the calls with a result
-	want     string                        // id of the entry that comes before, on the active branch
-	begun    bool
+	*kit.LastItems
+	n     int
+	want  string // id of the entry that comes before, on the active branch
+	begun bool
 }
-
-func (p *peek) full() bool { return len(p.messages) >= p.n }
 
 func (p *peek) file(ctx context.Context, path string) error {
 	f, info, err := agentfile.OpenUntouched(path)
@@ -63,7 +54,7 @@ func (p *peek) file(ctx context.Context, path string) error {
 	}
 	defer f.Close()
 	b := agentfile.Backward(f, info.Size(), 0).WithContext(ctx)
-	for !p.full() {
+	for !p.IsFull() {
 		line, _, err := b.Prev()
 		var long *agentfile.LongLine
 		switch {
@@ -105,95 +96,107 @@ func (p *peek) line(line []byte) {
 		return
 	}
 	id := short(f.id)
-	if p.begun && p.want != "" && id != "" && id != p.want {
-		return
-	}
-	if string(agentfile.Text(f.typ)) == "session" {
+	if p.begun && p.want != "" && id != "" && id != p.want || string(agentfile.Text(f.typ)) == "session" {
 		return
 	}
 	if id != "" {
 		p.begun, p.want = true, short(f.parent)
 	}
-	at := agentfile.Time(f.at)
+	p.Add(f.items(kit.Shown))
+}
+
+// items returns the messages of an entry.
+func (f *fields) items(limit kit.Limit) (list []kit.Item) {
+	of := kit.Item{Message: adapters.Message{Key: short(f.id), At: agentfile.Time(f.at)}}
 	switch string(agentfile.Text(f.typ)) {
 	case "message":
-		p.message(id, at, f.message)
+		list = messageItems(of, f.message, limit)
 	case "compaction":
-		p.note(id, at, "The conversation was summarised.")
+		list = []kit.Item{note(of, "The conversation was summarised.")}
 	case "branch_summary":
-		p.note(id, at, "The user went to another branch of the conversation.")
+		list = []kit.Item{note(of, "The user went to another branch of the conversation.")}
 	}
-}
-
-func (p *peek) note(id string, at time.Time, text string) {
-	p.add(adapters.Message{Key: id, Role: adapters.FromNote, Text: text, At: at})
-}
-
-func (p *peek) add(m adapters.Message) {
-	if !p.full() {
-		m.Text = p.limit.Cut(m.Text)
-		p.messages = append(p.messages, m)
+	for i := range list {
+		list[i].Text = limit.Cut(list[i].Text)
 	}
+	return list
 }
 
-func (p *peek) message(id string, at time.Time, raw []byte) {
-	content := agentfile.Get(raw, "content")
-	switch string(agentfile.Text(agentfile.Get(raw, "role"))) {
+func note(item kit.Item, text string) kit.Item {
+	item.Role, item.Text = adapters.FromNote, text
+	return item
+}
+
+// messageItems returns the messages in an entry of the type message. of has what they have in common.
+func messageItems(of kit.Item, raw []byte, limit kit.Limit) []kit.Item {
+	get := func(name string) []byte { return agentfile.Get(raw, name) }
+	switch string(agentfile.Text(get("role"))) {
 	case "user":
-		p.add(adapters.Message{Key: id, Role: adapters.FromUser, Text: contentText(content, p.limit.Bytes()+1), At: at})
+		of.Role, of.Text = adapters.FromUser, contentText(get("content"), limit.Bytes()+1)
 	case "toolResult":
-		state := adapters.ToolDone
-		if agentfile.True(agentfile.Get(raw, "isError")) {
-			state = adapters.ToolFailed
+		of.IsResult = true
+		of.Role = adapters.FromTool
+		of.Call = short(get("toolCallId"))
+		of.Key = cmp.Or("call/"+of.Call, of.Key)
+		of.Tool = short(get("toolName"))
+		of.State = adapters.ToolDone
+		if agentfile.True(get("isError")) {
+			of.State = adapters.ToolFailed
 		}
-		p.results[short(agentfile.Get(raw, "toolCallId"))] = state
-	case "assistant":
-		p.assistant(id, at, raw, content)
+		of.Texts = func() string { return kit.Strings(get("content")) }
 	case "bashExecution":
-		text, _ := agentfile.Head(agentfile.Get(raw, "command"), adapters.MaxText+1)
-		p.add(adapters.Message{Key: id, Role: adapters.FromTool, Tool: "!", Text: text, State: adapters.ToolDone, At: at})
+		of.Role = adapters.FromTool
+		of.Call = "!" + of.Key // no result has it
+		of.Tool = "!"
+		of.State = adapters.ToolDone
+		of.Text, _ = agentfile.Head(get("command"), adapters.MaxText+1)
+		of.Texts = func() string { return kit.Strings(get("command")) + "\n" + kit.Strings(get("output")) }
+	case "assistant":
+		return answerItems(of, raw, limit)
+	default:
+		return nil
 	}
+	return []kit.Item{of}
 }
 
-// assistant adds an answer's parts, the last one first.
-func (p *peek) assistant(id string, at time.Time, raw, content []byte) {
-	if why, _ := agentfile.Head(agentfile.Get(raw, "errorMessage"), textLimit); why != "" {
-		p.note(id+"/error", at, why)
-	}
-	var parts []adapters.Message
-	_ = agentfile.Each(content, func(block []byte) bool {
+// answerItems returns the texts and the calls of an answer, and its error.
+func answerItems(of kit.Item, raw []byte, limit kit.Limit) (list []kit.Item) {
+	stop := string(agentfile.Text(agentfile.Get(raw, "stopReason")))
+	_ = agentfile.Each(agentfile.Get(raw, "content"), func(block []byte) bool {
+		one := of
 		switch string(agentfile.Text(agentfile.Get(block, "type"))) {
 		case "text":
-			text, _ := agentfile.Head(agentfile.Get(block, "text"), p.limit.Bytes()+1)
-			if text != "" {
-				parts = append(parts, adapters.Message{Key: id, Role: adapters.FromAgent, Text: text, At: at})
+			one.Role = adapters.FromAgent
+			one.Text, _ = agentfile.Head(agentfile.Get(block, "text"), limit.Bytes()+1)
+			if i := len(list); i > 0 {
+				one.Key += "/" + string(rune('a'+i%26))
+			}
+			if one.Text == "" {
+				return true
 			}
 		case "toolCall":
-			parts = append(parts, p.call(block, raw, at))
+			input := agentfile.Get(block, "arguments")
+			one.Role = adapters.FromTool
+			one.Call = short(agentfile.Get(block, "id"))
+			one.Key = "call/" + one.Call
+			one.Tool = short(agentfile.Get(block, "name"))
+			one.Text = argument(input)
+			one.State = adapters.ToolRunning
+			if stop == "error" || stop == "aborted" {
+				one.State = adapters.ToolFailed
+			}
+			one.Texts = func() string { return kit.Strings(input) }
+		default:
+			return true
 		}
+		list = append(list, one)
 		return true
 	})
-	for i, m := range slices.Backward(parts) {
-		if m.Role == adapters.FromAgent && i > 0 {
-			m.Key += "/" + string(rune('a'+i%26))
-		}
-		p.add(m)
+	if why, _ := agentfile.Head(agentfile.Get(raw, "errorMessage"), textLimit); why != "" {
+		of.Key += "/error"
+		list = append(list, note(of, why))
 	}
-}
-
-// call returns a tool's call with its result.
-func (p *peek) call(block, raw []byte, at time.Time) adapters.Message {
-	id := short(agentfile.Get(block, "id"))
-	m := adapters.Message{Key: "call/" + id, Role: adapters.FromTool, Tool: short(agentfile.Get(block, "name")),
-		Text: argument(agentfile.Get(block, "arguments")), State: adapters.ToolRunning, At: at}
-	stop := string(agentfile.Text(agentfile.Get(raw, "stopReason")))
-	switch state := p.results[id]; {
-	case state != "":
-		m.State = state
-	case stop == "error", stop == "aborted":
-		m.State = adapters.ToolFailed
-	}
-	return m
+	return list
 }
 
 // argument returns the most descriptive argument of a call.

@@ -1,12 +1,10 @@
 package pistore
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"io"
-	"math"
 	"slices"
 	"time"
 
@@ -157,46 +155,10 @@ func (n *finder) database(ctx context.Context) (map[string]int, error) {
 
 // line searches one entry.
 func (n *finder) line(line []byte) error {
-	for _, m := range n.messages(line) {
-		_, n.err = n.Add(&m)
-		if n.err != nil {
-			return n.err
-		}
+	var f fields
+	if f.read(line) != nil {
+		return nil
 	}
-	return nil
-}
-
-// messages returns the messages of an entry, in their order.
-func (n *finder) messages(line []byte) []adapters.Message {
-	p := &peek{limit: kit.Whole, n: math.MaxInt, results: map[string]adapters.ToolState{}}
-	p.line(line)
-	slices.Reverse(p.messages)
-	list := slices.DeleteFunc(p.messages, func(m adapters.Message) bool { return m.Role == adapters.FromTool })
-	if n.Query.Tools {
-		list = append(list, toolTexts(line)...)
-	}
-	return list
-}
-
-// toolTexts returns the tool calls and tool results in an entry, with their whole texts.
-func toolTexts(line []byte) (list []adapters.Message) {
-	message := agentfile.Get(line, "message")
-	id, at := short(agentfile.Get(line, "id")), agentfile.Time(agentfile.Get(line, "timestamp"))
-	add := func(key, tool, text string) {
-		list = append(list, adapters.Message{Key: key, Role: adapters.FromTool, Tool: tool, Text: text, At: at})
-	}
-	switch string(agentfile.Text(agentfile.Get(message, "role"))) {
-	case "toolResult":
-		add(cmp.Or("call/"+short(agentfile.Get(message, "toolCallId")), id), short(agentfile.Get(message, "toolName")), kit.Strings(agentfile.Get(message, "content")))
-	case "bashExecution":
-		add(id, "!", kit.Strings(agentfile.Get(message, "command"))+"\n"+kit.Strings(agentfile.Get(message, "output")))
-	case "assistant":
-		_ = agentfile.Each(agentfile.Get(message, "content"), func(block []byte) bool {
-			if string(agentfile.Text(agentfile.Get(block, "type"))) == "toolCall" {
-				add("call/"+short(agentfile.Get(block, "id")), short(agentfile.Get(block, "name")), kit.Strings(agentfile.Get(block, "arguments")))
-			}
-			return true
-		})
-	}
-	return list
+	n.err = n.AddItems(f.items(kit.Whole))
+	return n.err
 }
