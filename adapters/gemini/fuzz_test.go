@@ -62,15 +62,15 @@ func FuzzFacts(f *testing.F) {
 func FuzzPeek(f *testing.F) {
 	f.Add([]byte(sampleLines))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p := &peek{limit: kit.Shown, n: 5, seen: map[string]bool{}}
+		p := &peek{LastItems: kit.NewLastItems(&adapters.Session{}, 5), seen: map[string]bool{}}
 		for line := range bytes.Lines(data) {
-			_ = p.line(line)
+			p.line(line)
 		}
 		p.take()
-		if len(p.messages) > 5 {
-			t.Errorf("%d messages", len(p.messages))
+		if len(p.Messages) > 5 {
+			t.Errorf("%d messages", len(p.Messages))
 		}
-		for _, m := range p.messages {
+		for _, m := range p.Messages {
 			if len(m.Text) > adapters.MaxText || m.Role == "" || m.Key == "" {
 				t.Errorf("%+v", m)
 			}

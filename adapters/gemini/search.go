@@ -3,12 +3,9 @@ package gemini
 import (
 	"cmp"
 	"context"
-	"math"
-	"slices"
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -70,26 +67,8 @@ func (n *finder) line(line []byte) (err error) {
 		n.Hit.Session = cmp.Or(n.Hit.Session, kit.Short(r.session))
 		n.rewriting = r.rewrites() || n.rewriting && (r.set == nil || r.messages == nil)
 		if !n.rewriting && n.Hit.Session != "" && err == nil {
-			err = n.message(r)
+			err = n.AddItems(r.items(kit.Whole))
 		}
 	})
 	return err
-}
-
-// message searches one message, and the calls in it with what they answered.
-func (n *finder) message(r *record) error {
-	p := &peek{limit: kit.Whole, n: math.MaxInt, seen: map[string]bool{}}
-	p.message(r, func(call []byte) string {
-		if !n.Query.Tools {
-			return ""
-		}
-		args := agentfile.Get(call, "args")
-		return argument(args) + "\n" + kit.Strings(args) + "\n" + kit.Strings(agentfile.Get(call, "result"))
-	})
-	for _, one := range slices.Backward(p.messages) {
-		if _, err := n.Add(&one); err != nil {
-			return err
-		}
-	}
-	return nil
 }
