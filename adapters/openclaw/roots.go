@@ -272,15 +272,19 @@ func (s *search) addLocal(d stateDir) {
 		t.from = "the environment"
 	}
 	t.workspaces = s.workspaces(d, set)
-	scheme := "ws"
-	if set.tls {
-		scheme, t.pin = "wss", set.pinOf(d.path)
-	}
-	n := s.portOf(d, set, l, t.owner)
-	t.url = fmt.Sprintf("%s://127.0.0.1:%d", scheme, n)
-	t.id = fmt.Sprintf("loopback:%d", n)
+	t.setAddress(s.portOf(d, set, l, t.owner), set)
 	s.installed = true
 	s.add(t)
+}
+
+// setAddress sets the address of a gateway of this machine.
+func (t *target) setAddress(port int, set settings) {
+	scheme := "ws"
+	if set.tls {
+		scheme, t.pin = "wss", set.pinOf(t.stateDir)
+	}
+	t.url = fmt.Sprintf("%s://127.0.0.1:%d", scheme, port)
+	t.id = fmt.Sprintf("loopback:%d", port)
 }
 
 // agents names the agents whose conversations are in the target's state folder.
