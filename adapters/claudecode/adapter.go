@@ -69,7 +69,7 @@ const Name adapters.Name = "claude-code"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Claude Code", Short: "cc", Folders: []string{".claude", ".config/claude"},
-	Program: "claude", Install: "npm install -g @anthropic-ai/claude-code", Processes: []string{"claude", "claude.exe"},
+	Program: "claude", Install: "npm install -g @anthropic-ai/claude-code", Processes: agentproc.NamesOf("claude-code", "claude"),
 }, (*Adapter)(nil))
 
 // Describe implements adapters.Describer.

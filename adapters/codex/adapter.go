@@ -18,6 +18,7 @@ import (
 	"slices"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
@@ -59,7 +60,7 @@ const Name adapters.Name = "codex"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Codex", Short: "codex", Folders: []string{".codex"},
-	Program: "codex", Install: "npm install -g @openai/codex", Unarchive: "codex unarchive", Processes: []string{"codex", acpProgram},
+	Program: "codex", Install: "npm install -g @openai/codex", Unarchive: "codex unarchive", Processes: agentproc.NamesOf("codex", "codex"),
 }, (*Adapter)(nil))
 
 // Discover implements adapters.Adapter. Query.Totals changes nothing: Codex counts

@@ -41,7 +41,7 @@ const Name adapters.Name = "copilot"
 // other systems is Copilot's own.
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Copilot CLI", Short: "co", Folders: []string{".copilot"},
-	Program: "copilot", Install: "npm install -g @github/copilot", Processes: []string{"copilot"},
+	Program: "copilot", Install: "npm install -g @github/copilot", Processes: agentproc.NamesOf("copilot", "copilot"),
 }, (*Adapter)(nil))
 
 const (

@@ -6,6 +6,7 @@ package kilo
 
 import (
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/opencode"
 )
 
@@ -17,7 +18,7 @@ const Name adapters.Name = "kilo"
 var product = &opencode.Product{
 	Description: adapters.Register(adapters.Description{
 		Name: Name, Title: "Kilo", Short: "kilo", Folders: []string{".kilo", ".config/kilo", ".local/share/kilo", ".local/state/kilo"},
-		HomeFolder: "kilo", Program: "kilo", Install: "npm install -g @kilocode/cli", Processes: []string{"kilo"},
+		HomeFolder: "kilo", Program: "kilo", Install: "npm install -g @kilocode/cli", Processes: agentproc.NamesOf("kilo", "kilo"),
 		ReasoningApart: true, // 7.7.9
 	}, (*opencode.Adapter)(nil)),
 	Programs: []string{"kilo"}, Variable: "KILO_",

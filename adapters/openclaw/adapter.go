@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -78,7 +79,7 @@ const Name adapters.Name = "openclaw"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "OpenClaw", Short: "claw", Folders: []string{".openclaw", ".clawdbot", ".moltbot"},
-	Program: "openclaw", Install: "npm install -g openclaw", Processes: []string{"openclaw-gatewa"},
+	Program: "openclaw", Install: "npm install -g openclaw", Processes: agentproc.NamesOf("openclaw", "openclaw-gateway"),
 }, (*Adapter)(nil))
 
 // Discover implements adapters.Adapter. Every gateway has 3.5 s at most, so that a gateway

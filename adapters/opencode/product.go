@@ -28,7 +28,7 @@ const Name adapters.Name = "opencode"
 var openCode = &Product{
 	Description: adapters.Register(adapters.Description{
 		Name: Name, Title: "OpenCode", Short: "oc", Folders: []string{".opencode", ".config/opencode", ".local/share/opencode", ".local/state/opencode"},
-		HomeFolder: "opencode", Program: "opencode", Install: "npm install -g opencode-ai", Processes: []string{"opencode"},
+		HomeFolder: "opencode", Program: "opencode", Install: "npm install -g opencode-ai", Processes: agentproc.NamesOf("opencode", "opencode"),
 		ReasoningApart: true, // 1.18.33
 	}, (*Adapter)(nil)),
 	Programs: []string{"opencode", "lildax"}, Variable: "OPENCODE_",

@@ -10,6 +10,7 @@ package pi
 
 import (
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/pistore"
 )
 
@@ -35,7 +36,7 @@ const Name = pistore.Pi
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Pi", Short: "pi", Folders: []string{".pi"},
-	Program: "pi", Install: "npm install -g @earendil-works/pi-coding-agent", Processes: []string{"pi"},
+	Program: "pi", Install: "npm install -g @earendil-works/pi-coding-agent", Processes: agentproc.NamesOf("pi", "pi"),
 }, (*Adapter)(nil))
 
 // Describe implements adapters.Describer.

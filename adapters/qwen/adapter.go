@@ -31,7 +31,7 @@ const Name adapters.Name = "qwen"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Qwen Code", Short: "qwen", Folders: []string{".qwen"},
-	Program: "qwen", Install: "npm install -g @qwen-code/qwen-code", Processes: []string{"qwen"},
+	Program: "qwen", Install: "npm install -g @qwen-code/qwen-code", Processes: agentproc.NamesOf("qwen", "qwen"),
 	Token: "qwen sessions controllers add --label rollcall",
 }, (*Adapter)(nil))
 

@@ -31,7 +31,7 @@ func described(c *check) {
 		}
 	}
 	for _, name := range d.Processes {
-		if name == "" || len(name) > 15 || strings.ContainsAny(name, "/ ") {
+		if name == "" || strings.ContainsAny(name, "/ ") {
 			c.Errorf("%q is no name that the system keeps of a process", name)
 		}
 	}

@@ -39,3 +39,12 @@ func (s Shown) OlderTerminal(proc.Identity) (bool, error) { return false, nil }
 
 // Find implements proc.Lister: no other process is there.
 func (s Shown) Find(int) (proc.Process, error) { return proc.Process{}, proc.ErrGone }
+
+// InnerPIDs implements proc.Details.
+func (s Shown) InnerPIDs(proc.Identity) ([]int, error) { return nil, proc.ErrUnsupported }
+
+// RemovedFiles implements proc.Details.
+func (s Shown) RemovedFiles(proc.Identity) (map[string]string, error) { return nil, proc.ErrUnsupported }
+
+// Terminal implements proc.Details.
+func (s Shown) Terminal(proc.Identity) (string, error) { return "", proc.ErrUnsupported }

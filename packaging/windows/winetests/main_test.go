@@ -12,7 +12,7 @@ func TestJudge(t *testing.T) {
 	ended := func(action, name string) string {
 		return fmt.Sprintf("{\"Action\":\"output\",\"Package\":\"p\",\"Test\":%q,\"Output\":\"of %s\\n\"}\n{\"Action\":%q,\"Package\":\"p\",\"Test\":%q}\n", name, name, action, name)
 	}
-	const list = "no links:\np TestLink\np TestMany/link\n"
+	const list = "no links:\np TestLink\np TestMany/link\nsometimes slow:\np TestA\n"
 	good := ended("pass", "TestA") + ended("fail", "TestLink") + ended("fail", "TestMany/link") + ended("fail", "TestMany")
 	for name, tt := range map[string]struct{ events, wrong string }{
 		"as expected":             {good + ended("fail", ""), ""},
