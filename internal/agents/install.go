@@ -61,6 +61,9 @@ var (
 	// left out of the lock file.
 	ClineNewest = Release{Agent: "cline", Version: "3.0.65", lock: "cline-3.0.65", program: "bin/cline", setup: "cline/postinstall.mjs"}
 
+	// GrokNewest is the native program that its setup unpacks to ".grok" in the home, as its launcher for Node does.
+	GrokNewest = Release{Agent: "grok", Version: "1.0.41", lock: "grok-1.0.41", program: ".grok/bin/grok", setup: "@xai-official/grok/bin/postinstall.js"}
+
 	// PiNewest is one bundle: what its package names as dependencies is in it, and
 	// left out of the lock file.
 	PiNewest = Release{Agent: "pi", Version: "1.6.0", lock: "pi-1.6.0", program: "bin/pi", newNode: true}
@@ -74,7 +77,7 @@ var (
 )
 
 // newest are the newest releases of the agents.
-var newest = []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest, GeminiNewest, CopilotNewest, ClineNewest, QwenNewest}
+var newest = []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest, GeminiNewest, CopilotNewest, ClineNewest, QwenNewest, GrokNewest}
 
 // Releases returns all of the agents', the newest ones first.
 func Releases() []Release {

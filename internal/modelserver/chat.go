@@ -27,8 +27,8 @@ type chatRequest struct {
 	} `json:"stream_options"`
 }
 
-// chatShellNames are the names of the shell tools: OpenCode and Pi, OpenClaw, Cline, Qwen Code.
-var chatShellNames = []string{"bash", "exec", "run_commands", "run_shell_command"}
+// chatShellNames are the names of the shell tools: OpenCode and Pi, OpenClaw, Cline, Qwen Code, Grok Build.
+var chatShellNames = []string{"bash", "exec", "run_commands", "run_shell_command", "run_terminal_command"}
 
 func parseChat(body []byte) (wireRequest, error) {
 	var m chatRequest
@@ -49,12 +49,15 @@ func parseChat(body []byte) (wireRequest, error) {
 			continue
 		}
 		if text := joinText(message.Content); !addedByAgent(text) {
-			r.prompt = strings.TrimSpace(text)
+			r.prompt = strings.TrimSpace(grokQuery.Replace(text))
 			break
 		}
 	}
 	return r, nil
 }
+
+// grokQuery removes what Grok Build puts around a prompt.
+var grokQuery = strings.NewReplacer("<user_query>", "", "</user_query>", "")
 
 // chatTool returns the first of the tools offered that has one of the names.
 func chatTool(tools []wireTool, names ...string) (wireTool, bool) {
@@ -105,6 +108,11 @@ func chatCall(r wireRequest, p plan) (map[string]any, error) {
 		if _, ok := chatTool(r.tools, "spawn_agent"); ok { // Cline
 			name = "spawn_agent"
 			arguments, err = jsonText(map[string]string{"systemPrompt": "You help.", "task": p.argument})
+			break
+		}
+		if _, ok := chatTool(r.tools, "spawn_subagent"); ok { // Grok Build
+			name = "spawn_subagent"
+			arguments, err = jsonText(map[string]any{"prompt": p.argument, "description": "Run a child", "background": false})
 			break
 		}
 		if _, ok := chatTool(r.tools, "task"); !ok {

@@ -9,4 +9,5 @@ const (
 	NodeProgram     = "/opt/node/bin/node"
 	PiProgram       = "/opt/pi/pi"
 	CopilotProgram  = "/opt/node_modules/@github/copilot-linux-x64/copilot"
+	GrokProgram     = "/opt/node_modules/@xai-official/grok/bin/grok-native"
 )

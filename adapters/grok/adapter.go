@@ -1,0 +1,89 @@
+// Package grok reports the sessions of Grok Build (npm @xai-official/grok).
+//
+// A session is a folder below ~/.grok/sessions, whose events.jsonl shows the state of the turn, also that it waits for the user. The process of a session
+// holds that file open from before the first prompt to its end; a registry names it as well. Facts were learned from 1.0.41 on Linux.
+package grok
+
+import (
+	"context"
+	"path/filepath"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
+	"rollcall/adapters/internal/kit"
+)
+
+// Name is the agent's name, on the command line and in JSON.
+const Name adapters.Name = "grok"
+
+var description = adapters.Register(adapters.Description{
+	Name: Name, Title: "Grok Build", Short: "grok", Folders: []string{folderName},
+	Program: "grok", Install: "npm install -g @xai-official/grok", Processes: []string{"grok", "grok-native"},
+}, (*Adapter)(nil))
+
+// Adapter implements adapters.Adapter and the optional interfaces below. It is safe for concurrent use. It keeps what it read of files in memory, never a
+// status. Prompts, titles and errors are cut after 4 KB.
+type Adapter struct {
+	*kit.Base
+	events    *kit.Transcripts[events, *events]
+	updates   *kit.Transcripts[updates, *updates]
+	summaries *kit.Transcripts[summary, *summary]
+}
+
+var (
+	_ adapters.Watcher       = (*Adapter)(nil)
+	_ adapters.ProcessOwner  = (*Adapter)(nil)
+	_ adapters.Launcher      = (*Adapter)(nil)
+	_ adapters.Describer     = (*Adapter)(nil)
+	_ adapters.Peeker        = (*Adapter)(nil)
+	_ adapters.Searcher      = (*Adapter)(nil)
+	_ adapters.FailureReader = (*Adapter)(nil)
+)
+
+const (
+	folderName   = ".grok"
+	homeVariable = "GROK_HOME"
+	factsFormat  = 1 // must be raised when the same facts get another meaning
+)
+
+// New makes the adapter. It reads nothing yet.
+func New(cfg adapters.Config) *Adapter {
+	return &Adapter{Base: kit.NewBase(cfg, description, agentproc.Own{Variable: homeVariable, Store: folderName}),
+		events:    kit.NewTranscripts[events](cfg.Facts, Name, factsFormat),
+		updates:   kit.NewTranscripts[updates](cfg.Facts, Name+"-updates", factsFormat),
+		summaries: kit.NewTranscripts[summary](cfg.Facts, Name+"-summary", factsFormat)}
+}
+
+// homeOf returns the home that an environment names. user is the user's home folder, and empty where it is not known.
+func homeOf(env func(string) string, user string) string {
+	if dir := env(homeVariable); filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	if user == "" {
+		return ""
+	}
+	return filepath.Join(user, folderName)
+}
+
+// Discover implements adapters.Adapter.
+func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	return a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return New(cfg).look })
+}
+
+// look reads the processes and then the files, once.
+func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	d := a.begin(ctx, q)
+	if d.homes.Absent() {
+		a.Watch.Set(d.watchPaths())
+		return d.answer.Absent()
+	}
+	d.list()
+	d.match()
+	d.read()
+	d.addSessions()
+	a.Watch.Set(d.watchPaths())
+	a.events.End(&q)
+	a.updates.End(&q)
+	a.summaries.End(&q)
+	return d.answer.Result(ctx, string(Name))
+}

@@ -1,0 +1,52 @@
+package grok
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
+)
+
+// summary holds what summary.json says of a session.
+type summary struct {
+	cwd, branch, kind, title, model string
+	created                         time.Time
+}
+
+// isSub reports whether the session is a sub-agent's.
+func (s *summary) isSub() bool { return s.kind == "subagent" }
+
+// isHeadless reports whether the session was begun by a run for one prompt.
+func (s *summary) isHeadless() bool { return s.kind == "headless" }
+
+// Line implements kit.Gatherer.
+func (s *summary) Line(data []byte) error {
+	if agentfile.Null(agentfile.Get(data, "info", "id")) {
+		return fmt.Errorf("it names no session: %w", kit.ErrForm)
+	}
+	text := func(path ...string) string { return kit.Short(agentfile.Get(data, path...)) }
+	*s = summary{cwd: text("info", "cwd"), branch: text("head_branch"), kind: text("session_kind"), model: text("current_model_id"),
+		title: cmp.Or(text("generated_title"), text("session_summary")), created: agentfile.Time(agentfile.Get(data, "created_at"))}
+	return nil
+}
+
+// Long implements kit.Gatherer.
+func (s *summary) Long(string) {}
+
+// Partial implements kit.Gatherer.
+func (s *summary) Partial() {}
+
+// Clone implements kit.Gatherer.
+func (s *summary) Clone() summary { return *s }
+
+// titleBeside returns the title, unless it is the beginning of the first prompt: Grok Build takes that until there is another.
+func (s *summary) titleBeside(firstPrompt string) string {
+	plain := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	if strings.HasPrefix(plain(firstPrompt), strings.TrimRight(plain(s.title), "….")) {
+		return ""
+	}
+	return s.title
+}
