@@ -10,6 +10,7 @@ import (
 	"rollcall/adapters/codex"
 	"rollcall/adapters/copilot"
 	"rollcall/adapters/gemini"
+	"rollcall/adapters/grok"
 	"rollcall/adapters/kilo"
 	"rollcall/adapters/openclaw"
 	"rollcall/adapters/opencode"
@@ -73,5 +74,6 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		openclaw.New(openclaw.Config{Config: of(openclaw.Name), Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
 		gemini.New(of(gemini.Name)),
 		qwen.New(of(qwen.Name)),
+		grok.New(of(grok.Name)),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"rollcall/adapters/codex"
 	"rollcall/adapters/copilot"
 	"rollcall/adapters/gemini"
+	"rollcall/adapters/grok"
 	"rollcall/adapters/kilo"
 	"rollcall/adapters/opencode"
 	"rollcall/adapters/pi"
@@ -41,6 +42,7 @@ func TestLaunchInHome(t *testing.T) {
 		{scene.Copilot, func(cfg adapters.Config) subject { return copilot.New(cfg) }},
 		{scene.Qwen, func(cfg adapters.Config) subject { return qwen.New(cfg) }},
 		{scene.Gemini, func(cfg adapters.Config) subject { return gemini.New(cfg) }},
+		{scene.Grok, func(cfg adapters.Config) subject { return grok.New(cfg) }},
 	} {
 		w := scene.New(t)
 		played := agent.begin(w)

@@ -17,7 +17,7 @@ func asComm(name string) string { return name[:min(15, len(name))] }
 // TestNamesOfPrograms: of each agent with a native program, the process is the agent's, and no other agent's, under each name that a way of installing it
 // gives the program; a script that starts it, and a program with a similar name, are not.
 func TestNamesOfPrograms(t *testing.T) {
-	natives := map[adapters.Name]string{"claude-code": "claude", "codex": "codex", "opencode": "opencode", "kilo": "kilo", "cline": "cline"}
+	natives := map[adapters.Name]string{"claude-code": "claude", "codex": "codex", "opencode": "opencode", "kilo": "kilo", "cline": "cline", "grok": "grok"}
 	forms := map[string]bool{
 		"NAME": true, ".NAME": true, "NAME.exe": true, ".NAME-wrapped": true, ".NAME-wrapped_": true, ".NAME-wrapped__": true, "NAME-raw": true,
 		"NAME-unwrapped": true, ".NAME-unwrapped-wrapped": true, "NAME-bin": true, "NAME.real": true,

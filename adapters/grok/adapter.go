@@ -21,7 +21,7 @@ var description = adapters.Register(adapters.Description{
 	Program: "grok", Install: "npm install -g @xai-official/grok", Processes: []string{"grok", "grok-native"},
 }, (*Adapter)(nil))
 
-// Adapter implements adapters.Adapter and the optional interfaces below. It is safe for concurrent use. It keeps what it read of files in memory, never a
+// Adapter implements adapters.Adapter, and what adapters.Description.Can says. It is safe for concurrent use. It keeps what it read of files in memory, never a
 // status. Prompts, titles and errors are cut after 4 KB.
 type Adapter struct {
 	*kit.Base
@@ -29,16 +29,6 @@ type Adapter struct {
 	updates   *kit.Transcripts[updates, *updates]
 	summaries *kit.Transcripts[summary, *summary]
 }
-
-var (
-	_ adapters.Watcher       = (*Adapter)(nil)
-	_ adapters.ProcessOwner  = (*Adapter)(nil)
-	_ adapters.Launcher      = (*Adapter)(nil)
-	_ adapters.Describer     = (*Adapter)(nil)
-	_ adapters.Peeker        = (*Adapter)(nil)
-	_ adapters.Searcher      = (*Adapter)(nil)
-	_ adapters.FailureReader = (*Adapter)(nil)
-)
 
 const (
 	folderName   = ".grok"
@@ -54,13 +44,10 @@ func New(cfg adapters.Config) *Adapter {
 		summaries: kit.NewTranscripts[summary](cfg.Facts, Name+"-summary", factsFormat)}
 }
 
-// homeOf returns the home that an environment names. user is the user's home folder, and empty where it is not known.
+// homeOf returns the home that an environment names. It is relative where user, the user's home folder, is not known.
 func homeOf(env func(string) string, user string) string {
 	if dir := env(homeVariable); filepath.IsAbs(dir) {
 		return filepath.Clean(dir)
-	}
-	if user == "" {
-		return ""
 	}
 	return filepath.Join(user, folderName)
 }

@@ -35,6 +35,8 @@ type session struct {
 	owners  []*process // that have it, the oldest first
 	unread  bool       // events.jsonl could not be read
 	partly  bool       // updates.jsonl could not be read
+	above   *session   // whose sub-agent it is
+	verdict kit.Verdict
 	spent   *kit.Account
 }
 
@@ -119,10 +121,21 @@ func (d *discovery) read() {
 		return true
 	}, func(*beside) {})
 	for _, s := range d.sessions {
-		for _, p := range s.owners {
-			if !s.summary.isSub() {
-				p.mains++
-			}
+		d.link(s)
+	}
+}
+
+// link finds the session that started a sub-agent: the one whose records name it, or else one that its process has, too.
+func (d *discovery) link(s *session) {
+	for _, o := range d.sessions {
+		isNamed := slices.Contains(o.updates.agents, s.id) && o.Home == s.Home
+		if s.summary.isSub() && (isNamed || s.above == nil && s.owner() != nil && s.owner() == o.owner() && !o.summary.isSub()) {
+			s.above = o
+		}
+	}
+	for _, p := range s.owners {
+		if !s.summary.isSub() {
+			p.mains++
 		}
 	}
 }
@@ -139,13 +152,8 @@ func (d *discovery) besides(name string) (list []*beside) {
 
 // wants reports whether a session has to be read: a process has it, or the query asks for it.
 func (d *discovery) wants(s *session) bool {
-	if s.owner() != nil {
-		return true
-	}
-	if len(d.query.IDs) > 0 {
-		return slices.Contains(d.query.IDs, s.id)
-	}
-	return d.query.Since.IsZero() || !s.Info.ModTime().Before(d.query.Since) || d.mayBeLive(s)
+	isRecent := d.query.Since.IsZero() || !s.Info.ModTime().Before(d.query.Since) || d.mayBeLive(s)
+	return s.owner() != nil || kit.Asked(d.query, s.id) && (isRecent || len(d.query.IDs) > 0)
 }
 
 // mayBeLive reports whether a process whose sessions can't be seen may have a session: it was written since the process began.
@@ -155,8 +163,8 @@ func (d *discovery) mayBeLive(s *session) bool {
 	})
 }
 
-// maxWatched is the largest number of folders of sessions that are watched.
-const maxWatched = 24
+// maxWatched is the largest number of folders that are watched for sessions that run.
+const maxWatched = 30
 
 // watchPaths returns the folders in which sessions appear, and those of running sessions.
 func (d *discovery) watchPaths() []string {
@@ -164,9 +172,8 @@ func (d *discovery) watchPaths() []string {
 	for _, home := range d.homes.Paths {
 		watch = kit.AppendNew(watch, filepath.Dir(home), home, filepath.Join(home, "sessions"))
 	}
-	live := 0
 	for _, s := range d.sessions {
-		if s.owner() != nil && live <= maxWatched {
+		if s.owner() != nil && len(watch) < maxWatched {
 			watch = kit.AppendNew(watch, filepath.Dir(s.Path), filepath.Dir(filepath.Dir(s.Path)))
 		}
 	}

@@ -2,7 +2,6 @@ package grok
 
 import (
 	"cmp"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -42,41 +41,31 @@ type asked struct {
 // formPrefix begins the version of the form of the records that is known: "1.0" in 1.0.41.
 const formPrefix = "1."
 
-const (
-	textLimit = kit.ShortText // of the texts that are kept of a session, in bytes
-	maxOpen   = 64            // requests and tools that are kept
-)
+// maxOpen is the largest number of requests and tools that are kept.
+const maxOpen = 64
 
 // event is one line of events.jsonl, as written.
 type event struct {
 	at, typ, tool, phase, outcome, model, schema, enabled []byte
 }
 
-var errNotRecord = errors.New("not a record")
-
 func parseEvent(line []byte) (e event, err error) {
 	err = agentfile.Members(line, agentfile.Into("ts", &e.at), agentfile.Into("type", &e.typ), agentfile.Into("tool_name", &e.tool), agentfile.Into("phase", &e.phase),
 		agentfile.Into("outcome", &e.outcome), agentfile.Into("model_id", &e.model), agentfile.Into("schema_version", &e.schema), agentfile.Into("enabled", &e.enabled))
 	if err == nil && agentfile.Text(e.typ) == nil {
-		err = errNotRecord
+		err = kit.ErrForm
 	}
 	return e, err
 }
 
-// ignored lists the types of records that say nothing of the status, by the program's own list (1.0.41); ignoredKinds how the others begin.
-var (
-	ignored      = []string{"first_token", "interjected"}
-	ignoredKinds = []string{"mcp_", "goal_", "laziness_", "todo_gate_"}
-)
+// ignored lists how the types of records begin that say nothing of the status, by the program's own list (1.0.41).
+var ignored = []string{"first_token", "interjected", "mcp_", "goal_", "laziness_", "todo_gate_"}
 
 // Line implements kit.Gatherer.
 func (f *events) Line(line []byte) error {
-	n, err := agentfile.Records(line, parseEvent, f.apply)
-	if n == 0 {
-		f.lose("a line that is not a record")
-	}
-	if err != nil {
+	if _, err := agentfile.Records(line, parseEvent, f.apply); err != nil {
 		f.skip("line that is not a record")
+		f.lose("a line that is not a record")
 	}
 	return nil
 }
@@ -118,7 +107,7 @@ func (f *events) apply(e *event) {
 	case typ == "turn_ended":
 		f.turn = turn{at: f.turn.at, outcome: outcomes[string(agentfile.Text(e.outcome))]}
 	case f.turn.step(typ, e, at):
-	case slices.Contains(ignored, typ), slices.ContainsFunc(ignoredKinds, func(kind string) bool { return strings.HasPrefix(typ, kind) }):
+	case slices.ContainsFunc(ignored, func(kind string) bool { return strings.HasPrefix(typ, kind) }):
 	default:
 		f.skip("unknown record type " + kit.PlainWord(typ))
 		return

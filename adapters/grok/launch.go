@@ -9,6 +9,12 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
+// protocol is how a Grok Build that was launched as answerable is spoken to: `grok agent stdio` (1.0.41). Its questions are not in the protocol.
+var protocol = kit.ACP{Agent: Name, Where: description.Title, Once: "allow-once"}
+
+// Talk implements adapters.Piped.
+func (a *Adapter) Talk() adapters.Talk { return protocol.Talk() }
+
 // Modes implements adapters.Launcher (grok --help of 1.0.41).
 func (a *Adapter) Modes() []adapters.Mode {
 	return []adapters.Mode{
@@ -24,14 +30,19 @@ func (a *Adapter) Modes() []adapters.Mode {
 // Command implements adapters.Launcher. In the background the prompt goes to standard input, where the system has a file for it.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
-	if t.Resume == "" {
+	answerable := t.Answerable && !t.Terminal // the protocol opens the session
+	if t.Resume == "" && !answerable {
 		c.Session = kit.New()
 		c.Option("--session-id", c.Session)
 	}
-	c.Option("--resume", t.Resume)
+	if !answerable {
+		c.Option("--resume", t.Resume)
+	}
 	c.Option("--model", t.Model)
 	c.Option("--permission-mode", t.Mode)
 	switch {
+	case answerable:
+		c.Args, c.Pipe, c.Stdin = append(c.Args, "agent", "stdio"), true, protocol.Stdin(&t)
 	case t.Terminal && t.Prompt != "":
 		c.Args = append(c.Args, "--", t.Prompt)
 	case t.Terminal:

@@ -1,6 +1,7 @@
 package grok
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -54,18 +55,12 @@ func (p *peek) update(u *update) {
 	m, is := message(u, kit.Shown)
 	switch string(agentfile.Text(u.typ)) {
 	case "user_message_chunk", "turn_completed":
-		if p.ends.IsZero() {
-			p.ends = u.at()
-		}
+		p.ends = cmp.Or(p.ends, u.at())
 	case "tool_call_update":
 		id := kit.Short(u.get("toolCallId"))
-		if state := stateOf(u); state != "" && p.ended[id] == "" {
-			p.ended[id] = state
-		}
+		p.ended[id] = cmp.Or(p.ended[id], stateOf(u))
 	case "tool_call":
-		if state := p.ended[kit.Short(u.get("toolCallId"))]; state != "" {
-			m.State = state
-		}
+		m.State = cmp.Or(p.ended[kit.Short(u.get("toolCallId"))], m.State)
 	}
 	if is && len(p.messages) < p.n {
 		p.messages = append(p.messages, m)
@@ -88,13 +83,7 @@ func message(u *update, limit kit.Limit) (m adapters.Message, ok bool) {
 	case "tool_call":
 		m.Role, m.Tool, m.State = adapters.FromTool, u.tool(), adapters.ToolRunning
 		m.Plan = m.Tool == exitPlan
-		if m.Tool == "" {
-			m.Tool = "tool"
-		}
-		m.Text = u.argument(limit.Text)
-		if m.Text == "" {
-			m.Text = strings.TrimSpace(kit.AnyArgument(u.get("rawInput")))
-		}
+		m.Text = cmp.Or(u.argument(limit.Text), strings.TrimSpace(kit.AnyArgument(u.get("rawInput"))))
 	case "turn_completed":
 		m.Role, m.Text = adapters.FromNote, limit.Text(u.get("agent_result"))
 		if string(agentfile.Text(u.get("stop_reason"))) == "cancelled" {

@@ -27,8 +27,8 @@ var program = &agentproc.Program{
 		"--tools", "-w", "--worktree", "--worktree-ref", "--ref"},
 }
 
-// oneRun lists the options with which a process works through one prompt (1.0.41).
-var oneRun = []string{"-p", "--single", "--prompt-file", "--prompt-json"}
+// oneRun lists the options with which a process works through one prompt, servers the words after "agent" of those that host the sessions of others (1.0.41).
+var oneRun, servers = []string{"-p", "--single", "--prompt-file", "--prompt-json"}, []string{"serve", "leader", "headless"}
 
 // heldFile matches the file that the process of a session holds open (1.0.41), logFile the log that every process of Grok Build does.
 var (
@@ -82,11 +82,9 @@ func (d *discovery) inspect(row proc.Process) *process {
 	if seen.Kind == agentproc.Foreign {
 		return nil
 	}
-	env, err := d.Table.Env(row.Identity)
+	env, _ := d.Table.Env(row.Identity)
 	p := &process{Process: row, serves: seen.Kind == agentproc.Helper, held: map[string]string{}}
-	if err == nil {
-		p.home = homeOf(func(name string) string { return kit.Get(env, name) }, kit.Get(env, kit.Home))
-	}
+	p.home = homeOf(func(name string) string { return kit.Get(env, name) }, kit.Get(env, kit.Home))
 	p.Started, _ = agentproc.Started(d.Table, row)
 	p.cwd, _ = d.Table.CWD(row.Identity)
 	p.readArgs(seen.Args)
@@ -103,8 +101,7 @@ func (d *discovery) inspect(row proc.Process) *process {
 
 // readArgs takes from a command line what the process is for.
 func (p *process) readArgs(args []string) {
-	agent := slices.Index(args, "agent")
-	p.serves = p.serves || agent >= 0 && slices.ContainsFunc(args[agent:], func(arg string) bool { return slices.Contains([]string{"serve", "leader", "headless"}, arg) })
+	p.serves = p.serves || slices.Contains(args, "agent") && slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(servers, arg) })
 	p.headless = slices.ContainsFunc(args, func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
 		return slices.Contains(oneRun, name)
@@ -113,15 +110,11 @@ func (p *process) readArgs(args []string) {
 
 // OwnsProcess implements adapters.ProcessOwner. A child that has yet to become a tool looks like its parent; it is not owned.
 func (a *Adapter) OwnsProcess(row proc.Process) bool {
-	isGrok := func(row proc.Process) bool {
-		seen := program.Identify(a.Table, row)
-		return seen.Kind == agentproc.Conversation && seen.Err == nil
-	}
-	if !isGrok(row) {
+	if seen := program.Identify(a.Table, row); seen.Kind != agentproc.Conversation || seen.Err != nil {
 		return false
 	}
 	parent, err := a.Table.Find(row.PPID)
-	return err != nil || a.Now().Sub(row.Started).Abs() >= forkTime || !isGrok(parent)
+	return err != nil || a.Now().Sub(row.Started).Abs() >= forkTime || program.Identify(a.Table, parent).Kind == agentproc.Foreign
 }
 
 // readRegistry reads which session each process has (1.0.41: terminals alone, and an entry outlives a process that was killed). An entry that is older than the

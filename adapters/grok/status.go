@@ -106,10 +106,18 @@ func (d *discovery) addSessions() {
 		d.settle()
 	}
 	for _, s := range d.sessions {
-		v := d.decide(s)
-		row := d.row(s, v)
+		s.verdict = d.decide(s)
+	}
+	for _, s := range d.sessions {
+		if o := s.above; o != nil && s.verdict.Status == adapters.Waiting && o.verdict.Status == adapters.Working { // its terminal asks
+			o.verdict = kit.Waiting(s.verdict.WaitingFor, fmt.Sprintf("its sub-agent %s waits: %s", s.id, s.verdict.Evidence))
+		}
+	}
+	for _, s := range d.sessions {
+		row := s.row()
 		isOld := len(d.query.IDs) == 0 && row.LastActivityAt.Before(d.query.Since)
-		if !kit.Asked(d.query, s.id) || v.Status == adapters.Stopped && (isOld || s.isEmpty()) {
+		isEmpty := s.events.known == 0 && s.updates.firstPrompt == "" && !s.partly // every start of a terminal makes one, which Grok Build does not list either
+		if !kit.Asked(d.query, s.id) || row.Status == adapters.Stopped && (isOld || isEmpty) {
 			continue
 		}
 		d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
@@ -122,23 +130,15 @@ func (d *discovery) addSessions() {
 	}
 }
 
-// isEmpty reports whether nothing was ever asked in a session: every start of a terminal makes one.
-func (s *session) isEmpty() bool {
-	return s.events.known == 0 && s.updates.firstPrompt == "" && !s.partly
-}
-
 // row returns a session for the answer.
-func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
-	u := &s.updates
+func (s *session) row() adapters.Session {
+	u, v := &s.updates, s.verdict
 	out := adapters.Session{
 		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain,
-		CWD: s.summary.cwd, Branch: s.summary.branch, Model: cmp.Or(s.events.model, s.summary.model), Title: s.summary.titleBeside(u.firstPrompt),
-		FirstPrompt: u.firstPrompt, LastPrompt: u.lastPrompt, Context: adapters.Context{Used: u.context}, Headless: s.summary.isHeadless(),
-		StartedAt: s.summary.created, LastActivityAt: latest(s.events.last, u.last, s.summary.created), TurnStartedAt: s.events.turn.at,
-		Files: []string{s.path("updates.jsonl"), s.Path}, Home: s.Home, Parent: d.parent(s),
-	}
-	if out.TurnStartedAt.IsZero() {
-		out.TurnStartedAt = u.prompted
+		CWD: s.summary.cwd, Branch: s.summary.branch, Model: s.events.model, Title: s.summary.titleBeside(u.firstPrompt),
+		FirstPrompt: u.firstPrompt, LastPrompt: u.lastPrompt, Context: adapters.Context{Used: u.context}, Headless: s.summary.kind == "headless",
+		StartedAt: s.summary.created, LastActivityAt: slices.MaxFunc([]time.Time{s.events.last, u.last, s.summary.created}, time.Time.Compare), TurnStartedAt: cmp.Or(s.events.turn.at, u.prompted),
+		Files: []string{s.path("updates.jsonl"), s.Path}, Home: s.Home, Usage: s.spent.Steps(),
 	}
 	if v.Status != adapters.Stopped {
 		out.Doing, out.DoingSince = u.doing()
@@ -146,12 +146,12 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	if s.isCounted() {
 		out.Tokens = new(u.ledger.Tokens())
 	}
-	if s.spent != nil {
-		out.Usage = s.spent.Usage
+	if s.above != nil {
+		out.Parent = s.above.id
 	}
 	if p := s.owner(); p != nil && v.Status != adapters.Stopped {
-		out.Process, out.Shared, out.Headless = p.Identity, p.serves || p.mains > 1 || s.summary.isSub(), p.headless
-		out.CWD = cmp.Or(out.CWD, p.cwd)
+		out.Process, out.Headless, out.CWD = p.Identity, p.headless, cmp.Or(out.CWD, p.cwd)
+		out.Shared = p.serves || s.summary.isSub() || p.mains > 1 && p.entry != s.id // after /new its terminal shows the one that the registry names
 	}
 	return out
 }
@@ -159,37 +159,15 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 // isCounted reports whether the tokens of a session are known: Grok Build records them at the end of each turn.
 func (s *session) isCounted() bool { return !s.partly && s.updates.longLine == "" && s.updates.counted }
 
-func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
-
-// parent returns the session that started a sub-agent: the one whose records name it, or the only other one that its process has.
-func (d *discovery) parent(s *session) string {
-	if !s.summary.isSub() {
-		return ""
-	}
-	var hosts []string
-	for _, o := range d.sessions {
-		if slices.Contains(o.updates.agents, s.id) && o.Home == s.Home {
-			return o.id
-		}
-		if s.owner() != nil && o.owner() == s.owner() && !o.summary.isSub() {
-			hosts = append(hosts, o.id)
-		}
-	}
-	if len(hosts) == 1 {
-		return hosts[0]
-	}
-	return ""
-}
-
-// settle finds which of the answers in the files count for which session: a fork repeats those of the session that it continues.
+// settle finds which of the answers in the files count for which session: a fork repeats those of the session that it continues. What a session used includes
+// its sub-agents (1.0.41).
 func (d *discovery) settle() {
 	var accounts []*kit.Account
 	for _, s := range d.sessions {
-		if !s.isCounted() {
-			continue
+		if s.isCounted() && !s.summary.isSub() {
+			s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.updates.ledger}, Last: s.updates.last, Model: s.events.model, CWD: s.summary.cwd, Branch: s.summary.branch}
+			accounts = append(accounts, s.spent)
 		}
-		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.updates.ledger}, Last: s.updates.last, Model: s.events.model, CWD: s.summary.cwd, Branch: s.summary.branch}
-		accounts = append(accounts, s.spent)
 	}
 	d.answer.Settle(accounts)
 }

@@ -12,15 +12,12 @@ import (
 
 // summary holds what summary.json says of a session.
 type summary struct {
-	cwd, branch, kind, title, model string
-	created                         time.Time
+	cwd, branch, kind, title string
+	created                  time.Time
 }
 
 // isSub reports whether the session is a sub-agent's.
 func (s *summary) isSub() bool { return s.kind == "subagent" }
-
-// isHeadless reports whether the session was begun by a run for one prompt.
-func (s *summary) isHeadless() bool { return s.kind == "headless" }
 
 // Line implements kit.Gatherer.
 func (s *summary) Line(data []byte) error {
@@ -28,7 +25,7 @@ func (s *summary) Line(data []byte) error {
 		return fmt.Errorf("it names no session: %w", kit.ErrForm)
 	}
 	text := func(path ...string) string { return kit.Short(agentfile.Get(data, path...)) }
-	*s = summary{cwd: text("info", "cwd"), branch: text("head_branch"), kind: text("session_kind"), model: text("current_model_id"),
+	*s = summary{cwd: text("info", "cwd"), branch: text("head_branch"), kind: text("session_kind"),
 		title: cmp.Or(text("generated_title"), text("session_summary")), created: agentfile.Time(agentfile.Get(data, "created_at"))}
 	return nil
 }
@@ -44,8 +41,7 @@ func (s *summary) Clone() summary { return *s }
 
 // titleBeside returns the title, unless it is the beginning of the first prompt: Grok Build takes that until there is another.
 func (s *summary) titleBeside(firstPrompt string) string {
-	plain := func(text string) string { return strings.Join(strings.Fields(text), " ") }
-	if strings.HasPrefix(plain(firstPrompt), strings.TrimRight(plain(s.title), "….")) {
+	if strings.HasPrefix(strings.Join(strings.Fields(firstPrompt), " "), strings.TrimRight(strings.Join(strings.Fields(s.title), " "), "….")) {
 		return ""
 	}
 	return s.title

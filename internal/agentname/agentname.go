@@ -17,4 +17,5 @@ const (
 	Qwen       adapters.Name = "qwen"
 	Gemini     adapters.Name = "gemini"
 	Cline      adapters.Name = "cline"
+	Grok       adapters.Name = "grok"
 )

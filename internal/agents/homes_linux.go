@@ -101,6 +101,32 @@ func (s *Sandbox) seedQwen() error {
 	return errors.Join(err, os.WriteFile(filepath.Join(dir, ".env"), []byte(env), 0o600))
 }
 
+// seedGrok names the model server. Grok Build needs no login with a model of the user's own.
+func (s *Sandbox) seedGrok() error {
+	config := fmt.Sprintf(`[models]
+default = "mock"
+session_summary = "mock"
+
+[model.mock]
+model = %q
+base_url = "%s/v1"
+name = "Mock One"
+api_key = %q
+context_window = %d
+
+[cli]
+auto_update = false
+
+[telemetry]
+enabled = false
+`, mockModel, s.Server.URL(), mockKey, mockWindow)
+	dir := filepath.Join(s.Home, ".grok")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600)
+}
+
 // mockModelEntry describes the model to Pi, and to OpenClaw, which is built on Pi.
 func mockModelEntry() map[string]any {
 	return map[string]any{"id": mockModel, "name": "Mock", "reasoning": false, "input": []string{"text"},

@@ -30,6 +30,7 @@ type Session struct {
 	Title        string `json:"title"`
 	FirstPrompt  string `json:"first_prompt"`
 	LastPrompt   string `json:"last_prompt"`
+	Doing        string `json:"doing"`
 	Parent       string `json:"parent"`
 	Remote       string `json:"remote"`
 	Container    string `json:"container"`
