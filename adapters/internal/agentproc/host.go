@@ -118,7 +118,7 @@ func (a *ancestry) shows(p proc.Process) bool {
 	return err == nil && (a.terminal == "" || its == a.terminal)
 }
 
-// speaksACP reports whether a process is an adapter of ACP (claude-agent-acp, codex-acp), or an agent that was started as one (gemini --acp, opencode acp).
+// speaksACP reports whether a process is an adapter of ACP (claude-agent-acp, codex-acp), or an agent that was started as one (gemini --acp, opencode acp, grok agent stdio).
 func speaksACP(table proc.Lister, p proc.Process) bool {
 	line, err := table.Args(p.Identity)
 	if err != nil || len(line) == 0 {
@@ -127,8 +127,8 @@ func speaksACP(table proc.Lister, p proc.Process) bool {
 	if strings.HasSuffix(baseName(line[0]), "-acp") {
 		return true
 	}
-	for _, arg := range line[1:] {
-		if arg == "acp" || arg == "--acp" || arg == "--experimental-acp" {
+	for i, arg := range line[1:] {
+		if arg == "acp" || arg == "--acp" || arg == "--experimental-acp" || arg == "stdio" && line[i] == "agent" {
 			return true
 		}
 	}
