@@ -28,6 +28,7 @@ type Adapter struct {
 	events    *kit.Transcripts[events, *events]
 	updates   *kit.Transcripts[updates, *updates]
 	summaries *kit.Transcripts[summary, *summary]
+	logs      *kit.Transcripts[journal, *journal]
 }
 
 const (
@@ -41,7 +42,8 @@ func New(cfg adapters.Config) *Adapter {
 	return &Adapter{Base: kit.NewBase(cfg, description, agentproc.Own{Variable: homeVariable, Store: folderName}),
 		events:    kit.NewTranscripts[events](cfg.Facts, Name, factsFormat),
 		updates:   kit.NewTranscripts[updates](cfg.Facts, Name+"-updates", factsFormat),
-		summaries: kit.NewTranscripts[summary](cfg.Facts, Name+"-summary", factsFormat)}
+		summaries: kit.NewTranscripts[summary](cfg.Facts, Name+"-summary", factsFormat),
+		logs:      kit.NewTranscripts[journal](cfg.Facts, Name+"-log", factsFormat)}
 }
 
 // homeOf returns the home that an environment names. It is relative where user, the user's home folder, is not known.
@@ -72,5 +74,6 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	a.events.End(&q)
 	a.updates.End(&q)
 	a.summaries.End(&q)
+	a.logs.End(&q)
 	return d.answer.Result(ctx, string(Name))
 }

@@ -22,7 +22,8 @@ type discovery struct {
 	homes     kit.Roots
 	processes []*process
 	sessions  []*session
-	hidden    bool // something that a live process may have was not read
+	journals  map[string]journal // by home, of those that had to be read
+	hidden    bool               // something that a live process may have was not read
 }
 
 // session is the folder of a session. Its Chat is events.jsonl.
@@ -58,7 +59,7 @@ func (s *session) owner() *process {
 
 // begin starts a question: it reads the processes, and finds the homes.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer()}
+	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(), journals: map[string]journal{}}
 	d.homes = kit.Roots{Answer: d.answer, Store: "sessions"}
 	d.takeCensus()
 	var used []string
@@ -73,7 +74,7 @@ func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 	d.processes = slices.DeleteFunc(d.processes, func(p *process) bool {
 		return p.known && !slices.Contains(d.homes.Paths, p.home) && !d.homes.Unresponsive(p.home)
 	})
-	d.homes.InUse = slices.ContainsFunc(d.processes, func(p *process) bool { return !p.files || p.logs || len(p.held) > 0 })
+	d.homes.InUse = slices.ContainsFunc(d.processes, func(p *process) bool { return !p.files || p.log != "" || len(p.held) > 0 })
 	return d
 }
 
@@ -171,6 +172,9 @@ func (d *discovery) watchPaths() []string {
 	var watch []string
 	for _, home := range d.homes.Paths {
 		watch = kit.AppendNew(watch, filepath.Dir(home), home, filepath.Join(home, "sessions"))
+	}
+	for home := range d.journals {
+		watch = kit.AppendNew(watch, filepath.Join(home, "logs"))
 	}
 	for _, s := range d.sessions {
 		if s.owner() != nil && len(watch) < maxWatched {

@@ -25,6 +25,7 @@ type events struct {
 // turn is the state of the last turn.
 type turn struct {
 	open    bool
+	spoke   bool      // the model answered: until then the user can take the prompt back
 	lost    string    // why the state of the open turn is not known
 	at      time.Time // of its beginning
 	outcome adapters.Outcome
@@ -59,7 +60,7 @@ func parseEvent(line []byte) (e event, err error) {
 }
 
 // ignored lists how the types of records begin that say nothing of the status, by the program's own list (1.0.41).
-var ignored = []string{"first_token", "interjected", "mcp_", "goal_", "laziness_", "todo_gate_"}
+var ignored = []string{"interjected", "mcp_", "goal_", "laziness_", "todo_gate_"}
 
 // Line implements kit.Gatherer.
 func (f *events) Line(line []byte) error {
@@ -128,6 +129,9 @@ func (t *turn) step(typ string, e *event, at time.Time) bool {
 	switch typ {
 	case "phase_changed":
 		t.phase = kit.PlainWord(kit.Short(e.phase))
+		t.spoke = t.spoke || t.phase != "waiting_for_model"
+	case "first_token":
+		t.spoke = true
 	case "loop_started":
 		t.asked, t.tools, t.lost = nil, nil, ""
 	case "tool_started":

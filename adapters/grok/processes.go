@@ -45,7 +45,7 @@ type process struct {
 	headless     bool              // it works through one prompt
 	serves       bool              // it hosts the sessions of other programs, or holds none: it is no row of its own
 	files        bool              // its open files are known
-	logs         bool              // it holds Grok Build's log
+	log          string            // Grok Build's log, as it names that; empty: it holds none
 	held         map[string]string // the sessions whose file it holds, with the path as it names that
 	entry        string            // the session that the registry names
 	opened       time.Time         // when the process took that session, by the clock of its records
@@ -94,7 +94,9 @@ func (d *discovery) inspect(row proc.Process) *process {
 		if m := heldFile.FindStringSubmatch(path); m != nil {
 			p.held[m[1]] = path
 		}
-		p.logs = p.logs || logFile.MatchString(path)
+		if logFile.MatchString(path) {
+			p.log = path
+		}
 	}
 	return p
 }
@@ -151,20 +153,30 @@ func (d *discovery) match() {
 	}
 }
 
-// wroteLast reports whether a process certainly wrote the last record of a session.
-func (d *discovery) wroteLast(p *process, s *session) bool {
-	ends, err := d.Table.Appended(p.Identity, cmp.Or(p.held[s.id], s.Path))
-	return err == nil && len(ends) > 0 && ends[0] >= s.Info.Size()
+// writer returns the process that wrote the last record of a session, which any number can have resumed (1.0.41). none reports that none of them did, doubt that
+// it is not known: a process that wrote nothing in the session and something in the log may be one whose writing the system does not show.
+func (d *discovery) writer(s *session) (p *process, none, doubt bool) {
+	none, doubt = true, len(s.owners) > 1
+	for _, o := range s.owners {
+		ends, _ := d.Table.Appended(o.Identity, cmp.Or(o.held[s.id], s.Path))
+		logged, _ := d.Table.Appended(o.Identity, o.log)
+		if len(ends) > 0 && ends[0] >= s.Info.Size() {
+			return o, false, false
+		}
+		none = none && len(ends) > 0
+		doubt = doubt || len(ends) == 0 && len(logged) > 0
+	}
+	return nil, none, doubt
 }
 
 // isOlder reports whether the open turn of a session began before the process that has it.
-func (d *discovery) isOlder(s *session) bool {
+func (s *session) isOlder() bool {
 	p := s.owner()
 	began := p.Started
 	if p.entry == s.id && p.opened.Before(began) {
 		began = p.opened
 	}
-	return s.events.turn.at.Before(began.Add(-kit.StartSlack)) && !d.wroteLast(p, s)
+	return s.events.turn.at.Before(began.Add(-kit.StartSlack))
 }
 
 // processRow returns the row of a process without a session. ok is false for one that is none: a server, and another program with the same name, which has no log.
@@ -174,7 +186,7 @@ func (d *discovery) processRow(p *process) (row adapters.Session, ok bool) {
 	}
 	row = adapters.ProcessSession(Name, p.Process, p.cwd)
 	switch {
-	case p.serves, p.files && !p.logs && len(p.held) == 0:
+	case p.serves, p.files && p.log == "" && len(p.held) == 0:
 		return row, false
 	case d.hidden, len(p.held) > 0, !p.files && p.entry != "":
 		row.Status = adapters.Unknown

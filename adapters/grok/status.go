@@ -24,44 +24,79 @@ func (d *discovery) decide(s *session) kit.Verdict {
 	case len(s.owners) == 0 && d.mayBeLive(s):
 		return kit.Unknown(said + "; a process of Grok Build may have it, whose open files can't be seen")
 	case len(s.owners) == 0:
-		outcome := t.outcome
-		if t.open && t.lost == "" {
-			outcome = adapters.Died
-		}
-		return kit.Stopped(outcome, "no process has it; "+said)
+		return d.decideStopped(s, said)
 	case s.unread:
 		return kit.Unknown(fmt.Sprintf("its records could not be read; process %d", s.owner().PID))
 	case s.events.known > 0 && !strings.HasPrefix(s.events.schema, formPrefix):
 		return kit.Unknown(fmt.Sprintf("the form %q of its records is not known: 1.0 is; process %d", kit.PlainWord(s.events.schema), s.owner().PID))
-	case t.open && len(s.owners) > 1 && !d.findWriter(s):
-		return kit.Unknown(said + "; several processes have it, and it is not known whether one of them is in the turn")
+	case t.open && t.lost == "":
+		return d.decideOpen(s, said)
 	}
 	said += fmt.Sprintf("; process %d", s.owner().PID)
 	switch {
 	case t.lost != "":
 		return kit.Unknown(said)
-	case t.open && d.isOlder(s):
-		return kit.Idle(adapters.Died, said+", which began after the turn")
-	case t.open:
-		return d.decideOpen(s, said)
 	case s.events.known == 0 && s.owner().headless:
 		return kit.Working("its prompt is not recorded yet; " + said)
 	}
 	return kit.Idle(t.outcome, said)
 }
 
-// findWriter puts the process first that wrote the last record of a session which several have (1.0.41 lets any number resume it). It returns false if that
-// is not known, or none of them did.
-func (d *discovery) findWriter(s *session) bool {
-	i := slices.IndexFunc(s.owners, func(p *process) bool { return d.wroteLast(p, s) })
-	if i > 0 {
-		s.owners[0], s.owners[i] = s.owners[i], s.owners[0]
+// The evidence for a prompt that was taken back, and that this is not known.
+const (
+	wasTaken = "; the log says that its prompt was taken back before the first word of the answer"
+	mayTaken = ", or its prompt was taken back before the first word of the answer, of which the log does not reach back to the turn"
+)
+
+// decideStopped returns the verdict on a session without a process.
+func (d *discovery) decideStopped(s *session, said string) kit.Verdict {
+	t := &s.events.turn
+	if !t.open || t.lost != "" {
+		return kit.Stopped(t.outcome, "no process has it; "+said)
 	}
-	return i >= 0
+	taken, known := d.takenBack(s)
+	switch {
+	case t.spoke, s.summary.kind == "headless", known && !taken:
+		return kit.Stopped(adapters.Died, "no process has it; "+said)
+	case taken:
+		return kit.Stopped("", "no process has it; "+said+wasTaken)
+	}
+	return kit.Stopped("", "no process has it; "+said+mayTaken)
 }
 
-// decideOpen returns the verdict on a session that is in a turn.
+// firstWord is the time within which the first word of an answer comes. Until then the user can take the prompt back.
+const firstWord = 30 * time.Second
+
+// decideOpen returns the verdict on a session with an open turn that a process has.
 func (d *discovery) decideOpen(s *session, said string) kit.Verdict {
+	writer, none, doubt := d.writer(s)
+	if writer != nil {
+		s.owners[0] = writer
+	}
+	said += fmt.Sprintf("; process %d", s.owner().PID)
+	switch {
+	case none, !doubt && writer == nil && s.isOlder():
+		return kit.Idle(adapters.Died, said+" did not begin the turn")
+	case doubt:
+		return kit.Unknown(said + " has it, and it is not known whether it, or another one that has it, is in the turn")
+	case s.events.turn.spoke, s.owner().headless:
+		return d.decideTurn(s, said)
+	}
+	last := slices.MaxFunc([]time.Time{s.events.last, s.updates.last}, time.Time.Compare)
+	taken, known := d.takenBack(s)
+	switch {
+	case taken:
+		return kit.Idle("", said+wasTaken)
+	case !known && d.now.Sub(last).Abs() >= firstWord:
+		return kit.Unknown(said + mayTaken)
+	case !known:
+		return d.decideTurn(s, said).Until(last.Add(firstWord))
+	}
+	return d.decideTurn(s, said)
+}
+
+// decideTurn returns the verdict on a session that is in a turn.
+func (d *discovery) decideTurn(s *session, said string) kit.Verdict {
 	t := &s.events.turn
 	doing, _ := s.updates.doing()
 	limit := kit.Delay(ownDecision, d.Table.Pressure())

@@ -238,3 +238,43 @@ func TestForkCountsOnce(t *testing.T) {
 		t.Errorf("%+v, %d copies", sum, roll.Ledger.Copies)
 	}
 }
+
+// A prompt that the user takes back before the first word of its answer leaves the turn open in all files of the session: only the log says so (run with 1.0.41).
+func TestTakenBack(t *testing.T) {
+	for _, c := range []struct {
+		log, when   string // the lines of the log
+		later       time.Duration
+		live, ended scene.Truth
+	}{
+		{"rewound", "before", time.Minute, scene.Truth{Status: adapters.Idle}, scene.Truth{Status: adapters.Stopped}},
+		{"kept", "before", time.Hour, scene.Truth{Status: adapters.Working}, scene.Truth{Status: adapters.Stopped, Outcome: adapters.Died}},
+		{"kept", "after", time.Second, scene.Truth{Status: adapters.Working}, scene.Truth{Status: adapters.Stopped}},
+		{"kept", "after", time.Minute, scene.Truth{Status: adapters.Unknown}, scene.Truth{Status: adapters.Stopped}},
+	} {
+		w := scene.New(t)
+		s := scene.Grok(w).Start("/home/dev/proj", "hello")
+		s.Answer("fine")
+		w.Append(s.File, fmt.Sprintf(`{"ts":%q,"type":"turn_started","schema_version":"1.0"}`, time.Now().UTC().Format(time.RFC3339Nano)))
+		s.Became(scene.Truth{Status: adapters.Working})
+		began := map[string]time.Time{"before": time.Now().Add(-time.Hour), "after": time.Now().Add(time.Hour)}[c.when]
+		w.Write(w.Path(".grok", "logs", "unified.jsonl"), fmt.Sprintf(`{"ts":%q,"msg":"started"}
+{"ts":%q,"sid":%q,"msg":"shell.cancel.rewind_decision","ctx":{"rewind_disposition":%q}}
+`, began.Format(time.RFC3339Nano), time.Now().Add(time.Second).Format(time.RFC3339Nano), s.ID, c.log))
+		ask := func() scene.Truth {
+			t.Helper()
+			cfg := adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Now: func() time.Time { return time.Now().Add(c.later) }}
+			list := adaptertest.Discover(t, New(cfg), adapters.Query{}).Sessions
+			if len(list) != 1 {
+				t.Fatalf("%+v", list)
+			}
+			return scene.TruthOf(&list[0])
+		}
+		if got := ask(); got != c.live {
+			t.Errorf("%s %s, %s later: %s, want %s", c.log, c.when, c.later, got, c.live)
+		}
+		s.Kill()
+		if got := ask(); got != c.ended {
+			t.Errorf("%s %s, killed: %s, want %s", c.log, c.when, got, c.ended)
+		}
+	}
+}

@@ -62,9 +62,9 @@ func grokTurns(t *testing.T, s *Sandbox, r Release) {
 	if want := (Tokens{Input: 71, Output: 22, CacheRead: 40}); idle.Model != mockModel || idle.Stale != nil || idle.Tokens != want {
 		t.Errorf("idle: model %q, stale %v, tokens %+v", idle.Model, idle.Stale, idle.Tokens)
 	}
-	terminal.Prompt("run it [[bash perl -e 'sleep 6']]")
-	command := s.Agent("perl", "sleep 6")
-	if running := s.Becomes(one, time.Now(), soon, "working"); running.Doing != "perl -e 'sleep 6'" {
+	terminal.Prompt("run it [[bash sleep 6]]")
+	command := s.Agent("sleep", "6")
+	if running := s.Becomes(one, time.Now(), soon, "working"); running.Doing != "sleep 6" {
 		t.Errorf("doing %q", running.Doing)
 	}
 	s.Gone(command)
@@ -123,7 +123,11 @@ func grokInterrupted(t *testing.T, s *Sandbox, r Release) {
 	asked := terminal.Prompt("never ends [[delay 300]]")
 	first := s.Becomes(byPrompt("never ends"), asked, soon, "working")
 	one := byID(first.ID)
-	terminal.Shows("[stop]")
+	terminal.Dismiss("C-c", "[stop]")
+	s.Becomes(one, time.Now(), soon, "idle") // before the first word of the answer, the prompt is taken back
+	terminal.Press("C-u")
+	terminal.Prompt("a command [[bash sleep 300]]")
+	s.Agent("sleep", "300")
 	terminal.Dismiss("C-c", "[stop]")
 	s.Becomes(one, time.Now(), soon, "idle/interrupted")
 	asked = terminal.Prompt("the second [[delay 300]]")
@@ -181,7 +185,7 @@ func grokTwice(t *testing.T, s *Sandbox, r Release) {
 	}
 	s.Signal(other, unix.SIGKILL)
 	s.Gone(other)
-	if session := s.Becomes(one, time.Now(), soon, "unknown", "idle/died"); session.PID != agent.PID {
+	if session := s.Becomes(one, time.Now(), soon, "idle/died"); session.PID != agent.PID {
 		t.Errorf("pid %d is left, want %d", session.PID, agent.PID)
 	}
 }

@@ -50,7 +50,7 @@ func (g grok) run(s *Session, args ...string) proc.Identity {
 // hold has the process hold the session's file, and enters it in the registry.
 func (g grok) hold(s *Session) {
 	log := g.Path(".grok", "logs", "unified.jsonl")
-	g.Append(log, `{"msg":"started"}`)
+	g.Append(log, fmt.Sprintf(`{"ts":%q,"src":"shell","pid":%d,"msg":"started"}`, stamp(), s.Process.PID))
 	g.Procs.Open(s.Process.PID, log)
 	g.Procs.Open(s.Process.PID, s.File)
 	g.register(s, fmt.Sprintf(`{"session_id":%q,"pid":%d,"cwd":%q,"opened_at":%q}`, s.ID, s.Process.PID, s.CWD, stamp()))
@@ -106,6 +106,7 @@ func (g grok) prompt(s *Session, text string) {
 	g.add(s, "turn_started", fmt.Sprintf(`,"session_id":%q,"turn_number":%d,"model_id":"mock-1","yolo_mode":false,"session_relationship":"primary","schema_version":"1.0"`, s.ID, st.turns))
 	g.add(s, "loop_started", `,"loop_index":0`)
 	g.add(s, "phase_changed", `,"phase":"waiting_for_model"`)
+	g.add(s, "first_token", "") // before it, only the log says whether the user took the prompt back
 	st.turns++
 }
 
