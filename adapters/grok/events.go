@@ -119,8 +119,9 @@ func (f *events) apply(e *event) {
 	}
 }
 
-// outcomes has the outcomes of turns (1.0.41). The user's denial of a request cancels the turn.
-var outcomes = map[string]adapters.Outcome{"completed": adapters.Completed, "cancelled": adapters.Interrupted, "error": adapters.Failed}
+// outcomes has the outcomes of turns (1.0.41). The user's denial of a request cancels the turn. "interrupted" is what the next process records of a turn in which
+// the process before it ended.
+var outcomes = map[string]adapters.Outcome{"completed": adapters.Completed, "cancelled": adapters.Interrupted, "error": adapters.Failed, "interrupted": adapters.Died}
 
 // step takes a record of an open turn. It returns false for other types. A request is decided on by its own record, and by what can come only after it: the end
 // of its tool, a new request to the model, and the user's choice to allow everything, after which tools ask no more.

@@ -103,6 +103,15 @@ func TestDenied(t *testing.T) {
 	}
 }
 
+// The next process records the end of a turn in which the one before it ended, with a word that means no user (run with 1.0.41: "the agent process exited").
+func TestEndedByNextProcess(t *testing.T) {
+	r, folder, ask := replayed(t, "working-tool")
+	add(t, r, folder, `"turn_ended","outcome":"interrupted"`)
+	if s := ask(time.Minute); s.Status != adapters.Idle || s.Outcome != adapters.Died {
+		t.Errorf("%s %s; %s", s.Status, s.Outcome, s.Evidence)
+	}
+}
+
 // Records of another form than 1.x are not guessed at.
 func TestUnknownForm(t *testing.T) {
 	r, folder, ask := replayed(t, "tui-idle")
