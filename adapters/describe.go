@@ -33,6 +33,8 @@ type Description struct {
 	// characters as on Linux. Where nothing else of a process can be read, such a name suggests
 	// the agent, but does not prove it.
 	Processes []string
+	// Unread reports that Rollcall does not read the agent's files: see the type of this name. Folders is empty then.
+	Unread bool
 	// Can is set by Register.
 	Can Capabilities
 }
@@ -86,9 +88,13 @@ func Register(d Description, a Adapter) Description {
 }
 
 // Describe returns the description of an agent, and whether its adapter is part of
-// the program.
+// the program, or it is only seen (Unread).
 func Describe(name Name) (Description, bool) {
-	return first(func(d *Description) bool { return d.Name == name })
+	is := func(d *Description) bool { return d.Name == name }
+	if d, ok := first(registered, is); ok {
+		return d, true
+	}
+	return first(unreadDescriptions(), is)
 }
 
 // Written returns the tokens that models wrote for an agent: the output with the reasoning.
@@ -101,22 +107,22 @@ func Written(agent Name, t Tokens) int64 {
 
 // OfProcess returns the description of the first agent whose processes have a name. It reports false if none has.
 func OfProcess(comm string) (Description, bool) {
-	return first(func(d *Description) bool {
+	return first(registered, func(d *Description) bool {
 		return slices.ContainsFunc(d.Processes, func(name string) bool { return IsNamed(comm, name) })
 	})
 }
 
-func first(is func(*Description) bool) (Description, bool) {
-	for i := range registered {
-		if is(&registered[i]) {
-			return registered[i], true
+func first(list []Description, is func(*Description) bool) (Description, bool) {
+	for i := range list {
+		if is(&list[i]) {
+			return list[i], true
 		}
 	}
 	return Description{}, false
 }
 
 // Described returns the descriptions of all agents whose adapters are part of the
-// program, in the order of their names.
+// program, in the order of their names, without those that are only seen.
 func Described() []Description { return slices.Clone(registered) }
 
 // FindProgram returns the path of the agent's program. look is exec.LookPath or a function with

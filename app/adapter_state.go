@@ -193,3 +193,12 @@ func formatOf(a answer) Format {
 	}
 	return ""
 }
+
+// isUnseen reports whether h is that of an agent whose files are not read, and of which nothing is seen: most of these names concern few users.
+func (h *Health) isUnseen() bool {
+	if h.State != Pending && h.State != Absent {
+		return false
+	}
+	d, _ := adapters.Describe(h.Name)
+	return d.Unread
+}

@@ -286,11 +286,15 @@ func (c *Core) health() []Health {
 }
 
 func (c *Core) healthLocked() []Health {
-	out := make([]Health, len(c.sources))
-	for i, s := range c.sources {
-		out[i] = s.health
-		out[i].Problems = slices.Concat(s.health.Problems, s.limits)
-		out[i].Asking = s.asking > 0
+	out := make([]Health, 0, len(c.sources))
+	for _, s := range c.sources {
+		h := s.health
+		if h.isUnseen() {
+			continue
+		}
+		h.Problems = slices.Concat(s.health.Problems, s.limits)
+		h.Asking = s.asking > 0
+		out = append(out, h)
 	}
 	return out
 }

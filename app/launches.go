@@ -131,8 +131,8 @@ func mergeProcesses(listed, more []adapters.Session, of func(*adapters.Session) 
 		}
 		row := rows[l.ID]
 		row.Process = x.Process
-		if row.Status == adapters.Unknown {
-			row.Status, row.Evidence = x.Status, x.Evidence
+		if d, _ := adapters.Describe(x.Agent); row.Status == adapters.Unknown || d.Unread { // nothing else ever says what it does
+			row.Status, row.WaitingFor, row.Evidence = x.Status, x.WaitingFor, x.Evidence
 		}
 		open[row.ID] = true
 		return true

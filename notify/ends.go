@@ -78,11 +78,12 @@ func (p *policy) ended(ev app.Event) string {
 }
 
 // hadNoTurn reports whether ev is the end of a session that never had a prompt or a turn. Codex 0.80 stores such a thread
-// when the user leaves its terminal before the first prompt. For the user there was only a process, and no session.
+// when the user leaves its terminal before the first prompt. For the user there was only a process, and no session. Of a run that no file records it is not
+// known.
 func hadNoTurn(ev *app.Event) bool {
 	had := func(s *app.Session) bool {
 		return s.Launch != nil || s.FirstPrompt != "" || s.LastPrompt != "" || s.Title != "" || s.Outcome != "" || s.Tokens != nil ||
-			!s.TurnStartedAt.IsZero() || s.Status == adapters.Working || s.Status == adapters.Waiting
+			!s.TurnStartedAt.IsZero() || s.Unstored || s.Status == adapters.Working || s.Status == adapters.Waiting
 	}
 	return ev.Kind == app.Ended && !had(&ev.Session) && !had(&ev.Before)
 }

@@ -12,6 +12,7 @@ import (
 	"rollcall/adapters/gemini"
 	"rollcall/adapters/grok"
 	"rollcall/adapters/kilo"
+	"rollcall/adapters/named"
 	"rollcall/adapters/openclaw"
 	"rollcall/adapters/opencode"
 	"rollcall/adapters/pi"
@@ -40,8 +41,14 @@ type Config struct {
 	Password func(proc.Identity) string
 	// Outputs returns what an agent printed in background launches; nil: there are none. See adapters.Config.
 	Outputs func(adapters.Name) []adapters.Output
-	Now     func() time.Time // the clock of all adapters; nil is time.Now
+	// Unread returns the agents that the user named, of which nothing but the names is known; nil: there are none. New makes adapters for those of its
+	// first answer, which follow its changes.
+	Unread func() []adapters.Unread
+	Now    func() time.Time // the clock of all adapters; nil is time.Now
 }
+
+// Register makes the agents that the user named known to adapters.Describe and adapters.Known.
+func Register(users []adapters.Unread) { named.Register(users) }
 
 // New makes the adapters of every agent that Rollcall knows, in the order in
 // which they are shown. They read table and the agents' folders. Nothing is read
@@ -62,7 +69,7 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		}
 		return own
 	}
-	return []adapters.Adapter{
+	read := []adapters.Adapter{
 		claudecode.New(of(claudecode.Name)),
 		codex.New(of(codex.Name)),
 		opencode.New(of(opencode.Name)),
@@ -76,4 +83,9 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		qwen.New(of(qwen.Name)),
 		grok.New(of(grok.Name)),
 	}
+	users := cfg.Unread
+	if users == nil {
+		users = func() []adapters.Unread { return nil }
+	}
+	return append(read, named.New(look, users, read)...)
 }

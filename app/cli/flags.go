@@ -91,7 +91,7 @@ func newGroup(use, short, long string, sub ...*cobra.Command) *cobra.Command {
 // messages.
 func agentNames(wanted func(adapters.Description) bool) string {
 	var names []string
-	for _, d := range adapters.Described() {
+	for _, d := range adapters.Known() {
 		if wanted(d) {
 			names = append(names, string(d.Name))
 		}

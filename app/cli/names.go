@@ -16,7 +16,7 @@ import (
 // unknown name, and the program of several agents, is returned as it is.
 func agentNamed(name string) adapters.Name {
 	var found []adapters.Name
-	for _, d := range adapters.Described() {
+	for _, d := range adapters.Known() {
 		switch {
 		case string(d.Name) == name:
 			return d.Name
@@ -36,7 +36,7 @@ func similarAgent(name string) string {
 		return ""
 	}
 	agents := &cobra.Command{SuggestionsMinimumDistance: min((len(name)-1)/2, 2)}
-	for _, d := range adapters.Described() {
+	for _, d := range adapters.Known() {
 		if strings.Contains(string(d.Name), strings.ToLower(name)) {
 			return string(d.Name)
 		}

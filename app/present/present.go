@@ -84,6 +84,10 @@ func Status(s adapters.Session) string {
 			return Outcome(&s)
 		}
 		return "stopped"
+	case adapters.Unknown:
+		if d, _ := adapters.Describe(s.Agent); d.Unread {
+			return "not read"
+		}
 	}
 	return Line(string(s.Status))
 }

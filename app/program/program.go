@@ -34,6 +34,8 @@ import (
 // Run runs the program with this process's arguments and returns its exit code. version is the version that the linker set, or empty; build is "desktop" or
 // "headless"; addDesktop adds the tray and the window, if this build has them.
 func Run(version, build string, addDesktop func(*cli.Deps)) int {
+	set, _ := loadSettings() // each command reports the errors itself
+	all.Register(set.Unread)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process even if it does not end by itself
@@ -122,6 +124,10 @@ func openAdapters(facts *facts) ([]adapters.Adapter, proc.Lister) {
 		cfg.Homes = func(agent adapters.Name) []string { // called at each question; uses the settings as they were last read
 			now, _ := live.Get()
 			return now.HomesOf(agent)
+		}
+		cfg.Unread = func() []adapters.Unread {
+			now, _ := live.Get()
+			return now.Unread
 		}
 		cfg.Token = func(agent adapters.Name) string {
 			now, _ := live.Get()

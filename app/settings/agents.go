@@ -19,8 +19,8 @@ import (
 func (s *Settings) checkLeftOutAgents() (bad []mistake) {
 	var known []adapters.Name
 	for _, name := range s.LeftOutAgents {
-		if _, ok := adapters.Describe(name); !ok {
-			bad = append(bad, mistake{[]string{"leave_out_agents"}, fmt.Sprintf("leave_out_agents: unknown agent %q; agents: %s", name, allAgentNames())})
+		if !s.knows(name) {
+			bad = append(bad, mistake{[]string{"leave_out_agents"}, fmt.Sprintf("leave_out_agents: unknown agent %q; agents: %s", name, s.agentNames(false))})
 		} else if !slices.Contains(known, name) {
 			known = append(known, name)
 		}
@@ -29,21 +29,12 @@ func (s *Settings) checkLeftOutAgents() (bad []mistake) {
 	return bad
 }
 
-// allAgentNames returns the names of all agents, also of those that cannot be launched.
-func allAgentNames() string {
-	var names []string
-	for _, d := range adapters.Described() {
-		names = append(names, string(d.Name))
-	}
-	return strings.Join(names, ", ")
-}
-
 // checkHomes returns what is wrong with the further homes of agents, and removes those.
 func (s *Settings) checkHomes() (bad []mistake) {
 	for _, name := range slices.Sorted(maps.Keys(s.Homes)) {
 		key := []string{"homes", string(name)}
-		if _, ok := adapters.Describe(name); !ok {
-			bad = append(bad, mistake{key, fmt.Sprintf("homes.%s is ignored: unknown agent; agents: %s", name, allAgentNames())})
+		if d, ok := adapters.Describe(name); !ok || d.Unread {
+			bad = append(bad, mistake{key, fmt.Sprintf("homes.%s is ignored: unknown agent, or one whose files Rollcall does not read; agents: %s", name, readAgentNames())})
 			delete(s.Homes, name)
 			continue
 		}
@@ -56,6 +47,15 @@ func (s *Settings) checkHomes() (bad []mistake) {
 		})
 	}
 	return bad
+}
+
+// readAgentNames returns the names of the agents whose files Rollcall reads.
+func readAgentNames() string {
+	var names []string
+	for _, d := range adapters.Described() {
+		names = append(names, string(d.Name))
+	}
+	return strings.Join(names, ", ")
 }
 
 // HomesOf returns the further homes of an agent as absolute paths.

@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
-
-	"rollcall/adapters"
 )
 
 // mistake is a value that cannot be used. key is its place in the file.
@@ -22,8 +20,8 @@ type mistake struct {
 
 // checkLaunches returns what is wrong with the settings of launches, and removes those values.
 func (s *Settings) checkLaunches() (bad []mistake) {
-	if s.DefaultAgent != "" && !canLaunch(s.DefaultAgent) {
-		bad = append(bad, mistake{[]string{"default_agent"}, fmt.Sprintf("default_agent is ignored: unknown agent %q; agents: %s", s.DefaultAgent, agentNames())})
+	if s.DefaultAgent != "" && !s.canLaunch(s.DefaultAgent) {
+		bad = append(bad, mistake{[]string{"default_agent"}, fmt.Sprintf("default_agent is ignored: unknown agent %q; agents: %s", s.DefaultAgent, s.agentNames(true))})
 		s.DefaultAgent = ""
 	}
 	s.LeaveOut = slices.DeleteFunc(s.LeaveOut, func(name string) bool {
@@ -35,8 +33,8 @@ func (s *Settings) checkLaunches() (bad []mistake) {
 	})
 	for _, name := range slices.Sorted(maps.Keys(s.Agents)) {
 		a := s.Agents[name]
-		if !canLaunch(name) {
-			bad = append(bad, mistake{[]string{"agents", string(name)}, fmt.Sprintf("agents.%s is ignored: unknown agent; agents: %s", name, agentNames())})
+		if !s.canLaunch(name) {
+			bad = append(bad, mistake{[]string{"agents", string(name)}, fmt.Sprintf("agents.%s is ignored: unknown agent; agents: %s", name, s.agentNames(true))})
 			delete(s.Agents, name)
 			continue
 		}
@@ -64,22 +62,6 @@ func (s *Settings) checkPrices() (bad []mistake) {
 		}
 	}
 	return bad
-}
-
-// canLaunch reports whether an agent exists and can be launched.
-func canLaunch(name adapters.Name) bool {
-	d, ok := adapters.Describe(name)
-	return ok && d.Can.Launch
-}
-
-func agentNames() string {
-	var names []string
-	for _, d := range adapters.Described() {
-		if d.Can.Launch {
-			names = append(names, string(d.Name))
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // maxLines is how many mistakes are reported with their line: finding a line takes as long as reading the file.

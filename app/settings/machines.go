@@ -56,12 +56,10 @@ func (m *Machine) Check() error {
 	return nil
 }
 
-// machineHeader is the line that begins a machine.
-var machineHeader = regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t]*machine[ \t]*\]\]`)
-
-// machineLine returns the number of the line that begins the i-th machine of the settings; 0: it is not known.
-func machineLine(text []byte, i int) int {
-	at := machineHeader.FindAllIndex(text, i+1)
+// entryLine returns the number of the line that begins the i-th entry [[table]] of the settings; 0: it is not known.
+func entryLine(text []byte, table string, i int) int {
+	header := regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t]*` + table + `[ \t]*\]\]`)
+	at := header.FindAllIndex(text, i+1)
 	if len(at) <= i {
 		return 0
 	}
@@ -75,7 +73,7 @@ func (s *Settings) checkMachines(path string, text []byte) (bad []error) {
 	for i, m := range s.Machines {
 		err := m.Check()
 		if before, twice := first[m.Name]; err == nil && twice {
-			other := strings.TrimSuffix("see"+inLine(machineLine(text, before)), ":")
+			other := strings.TrimSuffix("see"+inLine(entryLine(text, "machine", before)), ":")
 			err = fmt.Errorf("another machine has this name (%s); give each its own name", other)
 		}
 		if err == nil && len(kept) == maxMachines {
@@ -83,7 +81,7 @@ func (s *Settings) checkMachines(path string, text []byte) (bad []error) {
 		}
 		if err != nil {
 			if len(bad) < maxLines {
-				bad = append(bad, fmt.Errorf("settings: %s:%s machine %q is ignored: %w", path, inLine(machineLine(text, i)), m.Name, err))
+				bad = append(bad, fmt.Errorf("settings: %s:%s machine %q is ignored: %w", path, inLine(entryLine(text, "machine", i)), m.Name, err))
 			}
 			continue
 		}

@@ -55,6 +55,9 @@ type Settings struct {
 	Editor   Command `toml:"editor"`
 	// Machines are the other machines whose sessions are shown.
 	Machines []Machine `toml:"machine"`
+	// Named are the agents that the user named. Unread are the same in the adapters' form.
+	Named  []NamedAgent      `toml:"agent"`
+	Unread []adapters.Unread `toml:"-"`
 }
 
 // UsesCache reports whether data parsed from agents' files may be stored for later processes.
@@ -163,6 +166,7 @@ func Load(path string) (Settings, error) {
 		mistakes = append(mistakes, mistake{key, fmt.Sprintf("this version has no setting %q", key.String())})
 	}
 	bad = append(bad, s.checkMachines(path, text)...)
+	bad = append(bad, s.checkNamed(path, text)...)
 	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkLeftOutAgents(), s.checkHomes(), s.checkPrices(), s.checkAnswering(), s.checkNotifications(), s.checkTheme(), s.checkHeadless(), s.checkCommands()) {
 		at := ""
 		if i < maxLines {

@@ -232,13 +232,7 @@ func FileName(path string) string {
 }
 
 // IsInterpreterFile reports whether a program is Node.js, Bun or Deno.
-func IsInterpreterFile(name string) bool {
-	name = strings.TrimSuffix(name, ".exe")
-	return slices.Contains([]string{"node", "nodejs", "bun", "deno"}, name) || strings.HasPrefix(name, "node-") || strings.HasPrefix(name, "nodejs-")
-}
+func IsInterpreterFile(name string) bool { return adapters.IsNode(name) }
 
-// shells lists programs that run scripts of users: a script with an agent's name is not the agent.
-var shells = regexp.MustCompile(`^(ba|da|z|k|mk|a|c|tc|fi|pdk|y|o)?sh$|^(busybox|nu|elvish|xonsh|pwsh|perl|ruby|tclsh)$|^(python|perl|ruby)[0-9.]*$`)
-
-// IsShell reports whether a program is a shell or another interpreter of scripts.
-func IsShell(name string) bool { return shells.MatchString(name) }
+// IsShell reports whether a program is a shell or another interpreter of scripts: a script with an agent's name is not the agent.
+func IsShell(name string) bool { return adapters.IsShell(name) }

@@ -18,6 +18,7 @@ import (
 // CheckResume returns an error if a session cannot be resumed on this machine. It does not check whether the session is
 // still running.
 func CheckResume(s *app.Session) error {
+	d, _ := adapters.Describe(s.Agent)
 	switch {
 	case s.Machine != "":
 		return fmt.Errorf("session %s runs on %s; to resume it there: rollcall resume %s --terminal", s.IDThere(), present.Line(s.Machine), store.Quote(s.ID))
@@ -27,7 +28,7 @@ func CheckResume(s *app.Session) error {
 		return fmt.Errorf("session %s runs in a container (%s), whose files this machine does not have: resume it there", s.ID, present.Line(s.Container))
 	case s.IsProcess():
 		return fmt.Errorf("%s is open in process %d and has no session yet: there is nothing to resume", present.AgentName(s.Agent), s.Process.PID)
-	case s.Launch != nil && s.Launch.Unlisted:
+	case s.Launch != nil && s.Launch.Unlisted && !d.Unread: // of an agent that is only seen, the launch is all that there is
 		return fmt.Errorf("%s lists no session for launch %s: there is nothing to resume", present.AgentName(s.Agent), s.Launch.ID)
 	case s.ID == "":
 		return errors.New("a session without an id cannot be resumed")
@@ -36,7 +37,7 @@ func CheckResume(s *app.Session) error {
 	case s.CWD == "":
 		return fmt.Errorf("session %s cannot be resumed: its folder is not known", s.ID)
 	}
-	if d, _ := adapters.Describe(s.Agent); s.Archived && d.Unarchive != "" {
+	if s.Archived && d.Unarchive != "" {
 		return fmt.Errorf("session %s is archived; take it out of the archive first: %s %s", s.ID, d.Unarchive, store.Quote(s.ID))
 	}
 	return nil
