@@ -22,6 +22,8 @@ type Unread struct {
 	// Launch are the arguments with which it is started, and Resume those with which it continues its last conversation in a folder;
 	// nil: it can't. PromptPlaceholder in one of them stands for the prompt; otherwise the prompt goes to standard input.
 	Launch, Resume []string
+	// Rows is the command of a program that lists its sessions: an absolute path and arguments; nil: none does.
+	Rows []string
 	// Working and Waiting match titles of the terminal that say so; nil: none does.
 	Working, Waiting *regexp.Regexp
 }

@@ -21,6 +21,7 @@ type Adapter struct {
 	name   adapters.Name
 	table  proc.Lister
 	claims *claims
+	ask    adapters.ProgramRows // nil: no program is run
 }
 
 var (
@@ -31,7 +32,9 @@ var (
 
 // New returns an adapter for each agent of the settings, and for each that is built in. users returns the agents of the settings as they were last read; the
 // adapters follow its changes, and one whose agent is gone shows nothing. others are the adapters that read their agents.
-func New(cfg adapters.Config, users func() []adapters.Unread, others []adapters.Adapter) []adapters.Adapter {
+//
+// ask runs the program that lists the sessions of an agent, if its entry has one; nil: none is run.
+func New(cfg adapters.Config, users func() []adapters.Unread, ask adapters.ProgramRows, others []adapters.Adapter) []adapters.Adapter {
 	cfg = cfg.WithDefaults()
 	c := &claims{table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, users: users}
 	for _, a := range others {
@@ -41,7 +44,7 @@ func New(cfg adapters.Config, users func() []adapters.Unread, others []adapters.
 	}
 	var out []adapters.Adapter
 	for _, u := range c.list() {
-		a := &Adapter{name: u.Name, table: c.table, claims: c}
+		a := &Adapter{name: u.Name, table: c.table, claims: c, ask: ask}
 		if u.CanLaunch() {
 			out = append(out, &launchable{a})
 		} else {
@@ -98,6 +101,9 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 			s.AskAgain = a.claims.now().Add(titlePause) // a title changes without an event
 		}
 		answer.Add(s)
+	}
+	if len(u.Rows) > 0 && a.ask != nil {
+		a.addRows(ctx, answer, u, q, table)
 	}
 	return answer.Result(ctx, u.Title)
 }

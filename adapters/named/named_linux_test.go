@@ -21,7 +21,7 @@ func agents(t *testing.T, users []adapters.Unread, others ...adapters.Adapter) m
 	t.Helper()
 	t.Cleanup(func() { Register(nil) })
 	out := map[adapters.Name]adapters.Adapter{}
-	for _, a := range New(adapters.Config{Home: t.TempDir(), Table: adaptertest.NewOwnTable(os.Getpid())}, func() []adapters.Unread { return users }, others) {
+	for _, a := range New(adapters.Config{Home: t.TempDir(), Table: adaptertest.NewOwnTable(os.Getpid())}, func() []adapters.Unread { return users }, nil, others) {
 		out[a.Name()] = a
 	}
 	return out
@@ -76,6 +76,7 @@ func TestRow(t *testing.T) {
 	list := agents(t, []adapters.Unread{{Name: "mine", Programs: []string{"my-agent", "mine"}}})
 	goose := start(t, script(t, "goose", forever))
 	mine := start(t, script(t, "my-agent", forever))
+	childOf(t, goose.Process.Pid)
 	s := one(t, list["goose"], goose.Process.Pid)
 	if s.Status != adapters.Unknown || s.CWD != goose.Dir || s.Unstored || !strings.Contains(s.Evidence, "Rollcall does not read Goose's files") ||
 		!strings.Contains(s.Evidence, "it runs sleep (") || s.StartedAt.IsZero() {
@@ -172,7 +173,7 @@ func TestReload(t *testing.T) {
 	users := []adapters.Unread{{Name: "mine", Programs: []string{"old"}}}
 	t.Cleanup(func() { Register(nil) })
 	var a adapters.Adapter
-	for _, x := range New(adapters.Config{Home: t.TempDir(), Table: adaptertest.NewOwnTable(os.Getpid())}, func() []adapters.Unread { return users }, nil) {
+	for _, x := range New(adapters.Config{Home: t.TempDir(), Table: adaptertest.NewOwnTable(os.Getpid())}, func() []adapters.Unread { return users }, nil, nil) {
 		if x.Name() == "mine" {
 			a = x
 		}
@@ -222,7 +223,7 @@ func TestOfOldProcess(t *testing.T) {
 	t.Cleanup(func() { Register(nil) })
 	cfg := adapters.Config{Home: t.TempDir(), Table: adaptertest.NewOwnTable(os.Getpid()), Now: func() time.Time { return now }}
 	users := []adapters.Unread{{Name: "mine"}}
-	a := New(cfg, func() []adapters.Unread { return users }, nil)[0]
+	a := New(cfg, func() []adapters.Unread { return users }, nil, nil)[0]
 	cmd := start(t, script(t, "mine", forever))
 	if s := one(t, a, cmd.Process.Pid); s.Unstored || !s.AskAgain.After(now) {
 		t.Errorf("a new process: %+v", s)

@@ -171,7 +171,7 @@ func addGroups(e *env, root *cobra.Command) {
 		{"act", "Act", []func(*env) *cobra.Command{newAnswer, newSend, newContinue, newInterrupt, newStop, newFocus, newRename}},
 		{"launch", "Launch", []func(*env) *cobra.Command{newLaunch, newResume, newWorktree, newHook}},
 		{"keep", "Keep order", []func(*env) *cobra.Command{newLock, newUnlock, newLocks, newFuse, newPrune, newDND}},
-		{"set", "Set up", []func(*env) *cobra.Command{newDoctor, newMachine, newAutostart, newMetrics, newKeep, newVersion, newUninstall}},
+		{"set", "Set up", []func(*env) *cobra.Command{newDoctor, newAgent, newMachine, newAutostart, newMetrics, newKeep, newVersion, newUninstall}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title + ":"})
 		for _, add := range g.commands {

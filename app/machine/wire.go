@@ -23,6 +23,7 @@ type SessionJSON struct {
 	Evidence       string              `json:"evidence"`
 	Stale          *StaleJSON          `json:"stale,omitempty"`
 	PID            int                 `json:"pid,omitempty"`
+	PIDStart       uint64              `json:"pid_start,omitempty"` // only in what a Program prints
 	CWD            string              `json:"cwd,omitempty"`
 	Branch         string              `json:"branch,omitempty"`
 	Model          string              `json:"model,omitempty"`

@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,6 +23,8 @@ type NamedAgent struct {
 	// TitleWorking and TitleWaiting are regular expressions of the terminal's title in tmux and kitty.
 	TitleWorking string `toml:"title_working"`
 	TitleWaiting string `toml:"title_waiting"`
+	// Rows is the command of a program that lists its sessions: an absolute path and arguments.
+	Rows []string `toml:"rows"`
 }
 
 // Names is a name, or a list of names.
@@ -56,7 +59,7 @@ var (
 
 // unread returns the agent in the adapters' form. The error says what is wrong with it.
 func (n *NamedAgent) unread() (adapters.Unread, error) {
-	u := adapters.Unread{Name: adapters.Name(n.Name), Programs: n.Program, Launch: n.Launch, Resume: n.Resume}
+	u := adapters.Unread{Name: adapters.Name(n.Name), Programs: n.Program, Launch: n.Launch, Resume: n.Resume, Rows: slices.Clone(n.Rows)}
 	own, known := adapters.Describe(u.Name)
 	switch {
 	case n.Name == "":
@@ -81,6 +84,9 @@ func (n *NamedAgent) unread() (adapters.Unread, error) {
 			return u, fmt.Errorf("launch and resume have no placeholder %s; there is %s", found, adapters.PromptPlaceholder)
 		}
 	}
+	if err := checkRows(u.Rows); err != nil {
+		return u, err
+	}
 	var err error
 	u.Working, err = pattern("title_working", n.TitleWorking)
 	if err != nil {
@@ -104,6 +110,41 @@ func checkProgram(name string) error {
 		}
 	}
 	return nil
+}
+
+// checkRows returns an error for a command that is not run: it must be what the user entered, and nothing that an agent can write. It replaces a leading ~.
+func checkRows(command []string) error {
+	for i, arg := range command {
+		command[i] = ExpandHome(arg)
+		if i == 0 && !filepath.IsAbs(command[0]) {
+			return fmt.Errorf("rows must begin with the absolute path of a program, not %q", arg)
+		}
+		for _, d := range adapters.Described() {
+			for _, folder := range d.Folders {
+				if isBelow(command[i], ExpandHome("~/"+folder)) {
+					return fmt.Errorf("rows must name no file in %s, which %s writes: move the program to a folder of yours", folder, d.Title)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// isBelow reports whether a path is in a folder, also through links.
+func isBelow(path, folder string) bool {
+	if !filepath.IsAbs(path) {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		real = path
+	}
+	for _, p := range []string{filepath.Clean(path), real} {
+		if rest, err := filepath.Rel(folder, p); err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
 }
 
 // pattern returns a regular expression of the settings; nil: there is none.
