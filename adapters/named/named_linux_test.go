@@ -193,7 +193,7 @@ func TestReload(t *testing.T) {
 // TestTitle: the title of the pane says that the agent works or waits, and nothing where it matches no pattern.
 func TestTitle(t *testing.T) {
 	must.Have(t, "tmux")
-	list := agents(t, []adapters.Unread{{Name: "mine", Working: regexp.MustCompile("^busy"), Waiting: regexp.MustCompile("allow\\?$")}})
+	list := agents(t, []adapters.Unread{{Name: "mine", Working: regexp.MustCompile("^busy"), Waiting: regexp.MustCompile(`allow\?$`)}})
 	socket := filepath.Join(t.TempDir(), "s")
 	tmux := func(args ...string) {
 		t.Helper()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ func inPIDNamespace(t *testing.T, env []string, script string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "unshare", append(args, "sh", "-eu", "-c", script)...)
-	cmd.Env = append(env, "R="+program(t))
+	cmd.Env = append(slices.Clone(env), "R="+program(t))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -69,7 +69,7 @@ func (n *NamedAgent) unread() (adapters.Unread, error) {
 	case n.Name == "agent" || n.Name == "process":
 		return u, fmt.Errorf("name must not be %q, which session ids begin with", n.Name)
 	case known && !own.Unread:
-		return u, fmt.Errorf("Rollcall reads %s itself: remove the entry, or give it another name", own.Title)
+		return u, fmt.Errorf("it is %s, which Rollcall reads itself: remove the entry, or give it another name", own.Title)
 	}
 	for _, program := range append(slices.Clone(n.Program), n.Name) {
 		if err := checkProgram(program); err != nil {
@@ -135,11 +135,11 @@ func isBelow(path, folder string) bool {
 	if !filepath.IsAbs(path) {
 		return false
 	}
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		real = path
+		target = path
 	}
-	for _, p := range []string{filepath.Clean(path), real} {
+	for _, p := range []string{filepath.Clean(path), target} {
 		if rest, err := filepath.Rel(folder, p); err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator)) {
 			return true
 		}

@@ -37,7 +37,7 @@ func TestNamedMistakes(t *testing.T) {
 		`program = "x"`:    "line 3: agent \"\" is ignored: name is missing",
 		`name = "X y"`:     "name must be 1 to 40 lower-case letters",
 		`name = "process"`: "session ids begin with",
-		`name = "` + string(adapters.Described()[0].Name) + `"`:                                                 "Rollcall reads " + adapters.Described()[0].Title + " itself",
+		`name = "` + string(adapters.Described()[0].Name) + `"`:                                                 "it is " + adapters.Described()[0].Title + ", which Rollcall reads itself",
 		`name = "x"` + "\nprogram = \"bash\"":                                                                   `program "bash" runs scripts of all kinds`,
 		`name = "x"` + "\nprogram = \"python3.11\"":                                                             "runs scripts of all kinds",
 		`name = "x"` + "\nprogram = \"/usr/bin/x\"":                                                             "must be the name of a file, without its folder",

@@ -166,7 +166,7 @@ func (p *settingsPage) agents() []fyne.CanvasObject {
 			leftOut = append(leftOut, string(name))
 		}
 	})
-	for _, d := range adapters.Described() {
+	for _, d := range adapters.Known() {
 		name := string(d.Name)
 		box := p.ui.host.NewCheckBox(present.AgentName(d.Name), nil)
 		box.OnChanged = func(shown bool) {
