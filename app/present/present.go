@@ -85,7 +85,8 @@ func Status(s adapters.Session) string {
 		}
 		return "stopped"
 	case adapters.Unknown:
-		if d, _ := adapters.Describe(s.Agent); d.Unread {
+		byProgram := strings.HasPrefix(s.ID, string(s.Agent)+":") // a program of the user's lists it
+		if d, _ := adapters.Describe(s.Agent); d.Unread && !byProgram {
 			return "not read"
 		}
 	}

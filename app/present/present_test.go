@@ -219,3 +219,14 @@ func TestStoppedBy(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusOfUnread: a process of an agent whose files are not read is "not read", a row that a program lists has its status.
+func TestStatusOfUnread(t *testing.T) {
+	adapters.SetUnread([]adapters.Unread{{Name: "mine", Title: "Mine", Programs: []string{"mine"}}})
+	t.Cleanup(func() { adapters.SetUnread(nil) })
+	for id, want := range map[string]string{"process-1-2": "not read", "l-1": "not read", "mine:a": "unknown"} {
+		if got := Status(adapters.Session{ID: id, Agent: "mine", Status: adapters.Unknown}); got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}
