@@ -49,8 +49,8 @@ func (a *Answers) Send(ctx context.Context, agent adapters.Name, session, prompt
 		return err
 	}
 	prompter, ok := a.agent(&s).(adapters.Prompter)
-	if !ok || s.IsProcess() {
-		return fmt.Errorf("%w: %s; type it %s, or resume the session once it has stopped", ErrNoPrompts, session, There(&s))
+	if (!ok || s.IsProcess()) && s.Live() {
+		return fmt.Errorf("%w: type it %s, or resume the session once it has stopped", ErrNoPrompts, There(&s))
 	}
 	if err := ready(&s, queue); err != nil {
 		return err
@@ -88,12 +88,12 @@ func (a *Answers) Interrupt(ctx context.Context, agent adapters.Name, session st
 	if err != nil {
 		return err
 	}
+	if err := interruptible(&s); err != nil {
+		return err
+	}
 	stopper, ok := a.agent(&s).(adapters.Stopper)
 	if !ok {
 		return fmt.Errorf("%w: press Esc %s", ErrNoInterrupt, There(&s))
-	}
-	if err := interruptible(&s); err != nil {
-		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
