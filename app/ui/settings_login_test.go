@@ -167,14 +167,3 @@ func entryWith(t *testing.T, w *window, placeholder string) *widgets.Entry {
 	t.Fatalf("no field %q", placeholder)
 	return nil
 }
-
-func buttonNamed(t *testing.T, w *window, name string) *widgets.Button {
-	t.Helper()
-	for _, o := range visible(w.ui.settings.content) {
-		if b, ok := o.(*widgets.Button); ok && b.Text == name {
-			return b
-		}
-	}
-	t.Fatalf("no button %q", name)
-	return nil
-}

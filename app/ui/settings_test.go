@@ -239,3 +239,14 @@ func (w *window) openSettingsPage() {
 	w.ui.open(pageSettings)
 	w.until("the settings", func() bool { return strings.Contains(onPage(w), "30 seconds") })
 }
+
+func buttonNamed(t *testing.T, w *window, name string) *widgets.Button {
+	t.Helper()
+	for _, o := range visible(w.ui.settings.content) {
+		if b, ok := o.(*widgets.Button); ok && b.Text == name {
+			return b
+		}
+	}
+	t.Fatalf("no button %q", name)
+	return nil
+}
