@@ -4,17 +4,17 @@ import "errors"
 
 // rmProcess is RM_PROCESS_INFO, in which Restart Manager of Windows describes a process.
 type rmProcess struct {
-	pid                          uint32
-	startLow, startHigh          uint32 // FILETIME: two numbers of 32 bits
-	application                  [256]uint16
-	service                      [64]uint16
-	kind, status, session, again uint32
+	pid                 uint32
+	startLow, startHigh uint32      // FILETIME: two numbers of 32 bits
+	_                   [256]uint16 // the name of the application
+	_                   [64]uint16  // that of a service
+	_, _, _, _          uint32      // kind, status, session, whether it can be started again
 }
 
 var (
 	errMoreHolders   = errors.New("there are more processes")
-	errNotAmongThem  = errors.New("Restart Manager does not name a process that certainly has the file open: its answer is not used")
-	errHoldersChange = errors.New("Restart Manager named more processes each time")
+	errNotAmongThem  = errors.New("the Restart Manager does not name a process that certainly has the file open: its answer is not used")
+	errHoldersChange = errors.New("the Restart Manager named more processes each time")
 )
 
 // readHolders returns the processes that get names. get fills a list and returns how many processes there are, with errMoreHolders where

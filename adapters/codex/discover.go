@@ -206,6 +206,14 @@ func (d *discovery) recentThreads(owners map[string]int) (isRecent func(id strin
 	return func(id string) bool { _, is := lived[id]; return is }, search || d.running.unread
 }
 
+// possibleHostOf returns possibleHost of a thread whose host is not known.
+func (d *discovery) possibleHostOf(f *found) *host {
+	if f.host != nil || f.asked {
+		return nil
+	}
+	return d.possibleHost(f.info)
+}
+
 // possibleHost returns a host whose open files can't be seen and that could have the
 // rollout open, since the rollout was written to after that host began. Processes of
 // other users deny access to their open files; they don't hold the user's own files.

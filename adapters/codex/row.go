@@ -37,9 +37,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 	if answer.Type != "" {
 		s.answer = &answer
 	}
-	if f.host == nil && !f.asked {
-		s.possibleHost = d.possibleHost(f.info)
-	}
+	s.possibleHost = d.possibleHostOf(f)
 	if call, ok := s.oldestCall(); ok && f.host != nil {
 		s.running, s.nothingRuns = d.running.processOfCall(d.adapter.Table, f.host, f.id, call.at)
 		s.pressure = d.adapter.Table.Pressure()

@@ -44,7 +44,9 @@ func (s Shown) Find(int) (proc.Process, error) { return proc.Process{}, proc.Err
 func (s Shown) InnerPIDs(proc.Identity) ([]int, error) { return nil, proc.ErrUnsupported }
 
 // RemovedFiles implements proc.Details.
-func (s Shown) RemovedFiles(proc.Identity) (map[string]string, error) { return nil, proc.ErrUnsupported }
+func (s Shown) RemovedFiles(proc.Identity) (map[string]string, error) {
+	return nil, proc.ErrUnsupported
+}
 
 // Terminal implements proc.Details.
 func (s Shown) Terminal(proc.Identity) (string, error) { return "", proc.ErrUnsupported }
