@@ -106,13 +106,13 @@ func (d *discovery) listFolder(ctx context.Context, home, dir string) {
 // read reads the sessions that a process has and those that the query asks for. What is beside the events has prompts, tokens and names.
 func (d *discovery) read() {
 	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool { return !d.wants(s) })
-	kit.ReadAll(d.ctx, d.answer, d.Adapter.events, d.query, d.sessions, func(s *session, read events) bool {
+	kit.ReadAll(d.ctx, d.answer, d.events, d.query, d.sessions, func(s *session, read events) bool {
 		d.answer.SkipAll(read.skipped)
 		s.events = read
 		return read.known > 0 || s.Info.Size() == 0
 	}, func(s *session) { s.unread = true })
 	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool { return s.unread && s.owner() == nil })
-	kit.ReadAll(d.ctx, d.answer, d.Adapter.updates, d.query, d.besides("updates.jsonl"), func(f *beside, read updates) bool {
+	kit.ReadAll(d.ctx, d.answer, d.updates, d.query, d.besides("updates.jsonl"), func(f *beside, read updates) bool {
 		d.answer.SkipAll(read.skipped)
 		f.of.updates = read
 		return true
