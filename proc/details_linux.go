@@ -26,6 +26,14 @@ func (t *Table) Args(id Identity) ([]string, error) {
 	return args, err
 }
 
+// ArgsSize implements Details.
+func (t *Table) ArgsSize(id Identity) (int, error) {
+	return detail(t, id, func() (int, error) {
+		b, err := readAll(t.path(id.PID, "cmdline"), maxArgs)
+		return len(b), err
+	})
+}
+
 // Env implements Details. It returns the environment that the process was started with;
 // variables that the process set later are missing. For another user's process it
 // returns fs.ErrPermission.

@@ -74,6 +74,9 @@ type Process struct {
 // it is asked for, and may be denied for other users' processes.
 type Details interface {
 	Args(id Identity) ([]string, error)
+	// ArgsSize returns the length of the memory that has the command line, with a zero byte for each argument. It stays the same when the process
+	// overwrites its command line with a title. It returns ErrUnsupported except on Linux.
+	ArgsSize(id Identity) (int, error)
 	Exe(id Identity) (string, error)
 	CWD(id Identity) (string, error)
 	// InnerPIDs returns the pids of the process in the pid namespaces below this one, the

@@ -111,3 +111,6 @@ func treeOf(Lister) *procTree { return nil }
 func (*procTree) find(Identity) (Process, error) { return Process{}, ErrGone }
 
 func (*Scanner) scanTree(context.Context, *Changes) error { return errors.ErrUnsupported }
+
+// ArgsSize implements Details.
+func (t *Table) ArgsSize(Identity) (int, error) { return 0, ErrUnsupported }

@@ -12,6 +12,7 @@ import (
 	"rollcall/adapters/gemini"
 	"rollcall/adapters/grok"
 	"rollcall/adapters/kilo"
+	"rollcall/adapters/kimi"
 	"rollcall/adapters/named"
 	"rollcall/adapters/openclaw"
 	"rollcall/adapters/opencode"
@@ -84,6 +85,7 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		gemini.New(of(gemini.Name)),
 		qwen.New(of(qwen.Name)),
 		grok.New(of(grok.Name)),
+		kimi.New(of(kimi.Name)),
 	}
 	users := cfg.Unread
 	if users == nil {

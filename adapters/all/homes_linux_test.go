@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters/gemini"
 	"rollcall/adapters/grok"
 	"rollcall/adapters/kilo"
+	"rollcall/adapters/kimi"
 	"rollcall/adapters/opencode"
 	"rollcall/adapters/pi"
 	"rollcall/adapters/pirust"
@@ -43,6 +44,7 @@ func TestLaunchInHome(t *testing.T) {
 		{scene.Qwen, func(cfg adapters.Config) subject { return qwen.New(cfg) }},
 		{scene.Gemini, func(cfg adapters.Config) subject { return gemini.New(cfg) }},
 		{scene.Grok, func(cfg adapters.Config) subject { return grok.New(cfg) }},
+		{scene.Kimi, func(cfg adapters.Config) subject { return kimi.New(cfg) }},
 	} {
 		w := scene.New(t)
 		played := agent.begin(w)

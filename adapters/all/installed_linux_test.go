@@ -74,6 +74,7 @@ func TestPlacesOfScripts(t *testing.T) {
 	}{
 		{"gemini", "gemini", "GEMINI_CLI_NO_RELAUNCH=true", "bundle/gemini.js", "@google/gemini-cli"},
 		{"qwen", "qwen", "QWEN_CODE_NO_RELAUNCH=true", "cli.js", "@qwen-code/qwen-code"},
+		{"kimi", "kimi", "KIMI_DISABLE_TELEMETRY=1", "dist/main.mjs", "@moonshot-ai/kimi-code"},
 	} {
 		for _, way := range []struct {
 			comm, script string

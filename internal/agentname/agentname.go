@@ -18,4 +18,5 @@ const (
 	Gemini     adapters.Name = "gemini"
 	Cline      adapters.Name = "cline"
 	Grok       adapters.Name = "grok"
+	Kimi       adapters.Name = "kimi"
 )

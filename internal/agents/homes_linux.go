@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,6 +126,26 @@ enabled = false
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600)
+}
+
+// seedKimi names the model server, and has Kimi Code trust the project.
+func (s *Sandbox) seedKimi() error {
+	dir := filepath.Join(s.Home, ".kimi-code")
+	name := fmt.Sprintf("wd_%s_%.6x", filepath.Base(s.Project), sha256.Sum256([]byte(s.Project)))
+	err := writeJSON(filepath.Join(dir, "workspace-trust", name), map[string]any{"root": s.Project, "trustedAt": time.Now().UnixMilli()})
+	settings := fmt.Sprintf(`default_model = %[1]q
+
+[providers.%[1]s]
+type = "openai"
+base_url = "%[2]s/v1"
+api_key = %[3]q
+
+[models.%[1]s]
+provider = %[1]q
+model = %[4]q
+max_context_size = %[5]d
+`, mockProvider, s.Server.URL(), mockKey, mockModel, mockWindow)
+	return errors.Join(err, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(settings), 0o600))
 }
 
 // mockModelEntry describes the model to Pi, and to OpenClaw, which is built on Pi.

@@ -64,6 +64,9 @@ var (
 	// GrokNewest is the native program that its setup unpacks to ".grok" in the home, as its launcher for Node does.
 	GrokNewest = Release{Agent: "grok", Version: "1.0.41", lock: "grok-1.0.41", program: ".grok/bin/grok", setup: "@xai-official/grok/bin/postinstall.js"}
 
+	// KimiNewest is one file; its optional libraries are in its lock file.
+	KimiNewest = Release{Agent: "kimi", Version: "2.1.0", lock: "kimi-2.1.0", program: "bin/kimi", newNode: true}
+
 	// PiNewest is one bundle: what its package names as dependencies is in it, and
 	// left out of the lock file.
 	PiNewest = Release{Agent: "pi", Version: "1.6.0", lock: "pi-1.6.0", program: "bin/pi", newNode: true}
@@ -77,7 +80,7 @@ var (
 )
 
 // newest are the newest releases of the agents.
-var newest = []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest, GeminiNewest, CopilotNewest, ClineNewest, QwenNewest, GrokNewest}
+var newest = []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest, GeminiNewest, CopilotNewest, ClineNewest, QwenNewest, GrokNewest, KimiNewest}
 
 // Releases returns all of the agents', the newest ones first.
 func Releases() []Release {

@@ -25,7 +25,7 @@ type Launcher struct {
 }
 
 // programNames are what the agents' programs are called, and their processes.
-var programNames = map[string]string{"claude-code": "claude", "codex": "codex", "opencode": "opencode", "pi": "pi", "gemini": "gemini", "qwen": "qwen", "copilot": "copilot", "grok": "grok"}
+var programNames = map[string]string{"claude-code": "claude", "codex": "codex", "opencode": "opencode", "pi": "pi", "gemini": "gemini", "qwen": "qwen", "copilot": "copilot", "grok": "grok", "kimi": "kimi"}
 
 // NewLauncher prepares a sandbox for launches of that agent. The model server of
 // Claude Code stands in its settings, since a launch leaves the variables out.

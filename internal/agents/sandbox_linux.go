@@ -58,7 +58,7 @@ func NewSandbox(t *testing.T) *Sandbox {
 		t.Fatal(err)
 	}
 	for _, err := range []error{s.makeProject(s.Project), s.seedClaude(), s.seedCodex(), s.seedOpenCode(), s.seedPi(), s.seedCopilot(), s.seedCline(), s.seedGemini(),
-		s.seedQwen(), s.seedGrok()} {
+		s.seedQwen(), s.seedGrok(), s.seedKimi()} {
 		must.Do(t, err)
 	}
 	return s
@@ -180,7 +180,7 @@ func (s *Sandbox) Env() []string {
 		"ANTHROPIC_API_KEY=" + mockKey, "MOCK_KEY=" + mockKey,
 		"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"OPENCODE_DISABLE_AUTOUPDATE=1", "PI_OFFLINE=1", "PI_SKIP_VERSION_CHECK=1",
-		"XAI_API_KEY=" + mockKey, "GROK_DISABLE_AUTOUPDATER=1",
+		"XAI_API_KEY=" + mockKey, "GROK_DISABLE_AUTOUPDATER=1", "KIMI_CODE_NO_AUTO_UPDATE=1", "KIMI_DISABLE_TELEMETRY=1",
 		"NODE_COMPILE_CACHE=" + filepath.Join(s.cache, "compiled"), // half of a gateway's start is compiling
 		"GIT_CONFIG_NOSYSTEM=1", "ROLLCALL_SANDBOX=" + s.dir,
 	}

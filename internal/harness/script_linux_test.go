@@ -18,7 +18,7 @@ import (
 
 // How many sessions of one agent there are.
 var mostLive = map[adapters.Name]int{agentname.ClaudeCode: 4, agentname.Codex: 3, agentname.OpenCode: 2, agentname.OpenClaw: 2, agentname.Pi: 2, agentname.PiRust: 2,
-	copilot: 2, cline: 2, gemini: 2, qwen: 2, agentname.Grok: 2}
+	copilot: 2, cline: 2, gemini: 2, qwen: 2, agentname.Grok: 2, agentname.Kimi: 2}
 
 const mostStopped = 6
 
@@ -32,7 +32,7 @@ var seenAfter = map[adapters.Name]time.Duration{qwen: 2 * time.Second, gemini: 2
 // agentNames are what the menu and notifications call the agents.
 var agentNames = map[adapters.Name]string{agentname.ClaudeCode: "Claude Code", agentname.Codex: "Codex", agentname.OpenCode: "OpenCode",
 	agentname.OpenClaw: "OpenClaw", agentname.Pi: "Pi", agentname.PiRust: "pi_agent_rust",
-	copilot: "Copilot CLI", cline: "Cline", gemini: "Gemini CLI", qwen: "Qwen Code", agentname.Grok: "Grok Build"}
+	copilot: "Copilot CLI", cline: "Cline", gemini: "Gemini CLI", qwen: "Qwen Code", agentname.Grok: "Grok Build", agentname.Kimi: "Kimi Code"}
 
 // The agents that no other test but their own package's names.
 const (
@@ -96,7 +96,7 @@ func newScript(w *scene.Environment, seed uint64, agents []scene.Agent) *script 
 // standIns play every agent.
 func standIns(w *scene.Environment) (all []scene.Agent) {
 	for _, of := range []func(*scene.Environment) scene.Agent{scene.ClaudeCode, scene.Codex, scene.OpenCode, scene.OpenClaw, scene.Pi, scene.PiRust,
-		scene.Copilot, scene.Cline, scene.Gemini, scene.Qwen, scene.Grok} {
+		scene.Copilot, scene.Cline, scene.Gemini, scene.Qwen, scene.Grok, scene.Kimi} {
 		all = append(all, of(w))
 	}
 	return all

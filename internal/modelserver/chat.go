@@ -27,8 +27,8 @@ type chatRequest struct {
 	} `json:"stream_options"`
 }
 
-// chatShellNames are the names of the shell tools: OpenCode and Pi, OpenClaw, Cline, Qwen Code, Grok Build.
-var chatShellNames = []string{"bash", "exec", "run_commands", "run_shell_command", "run_terminal_command"}
+// chatShellNames are the names of the shell tools: OpenCode and Pi, OpenClaw, Cline, Qwen Code, Grok Build, Kimi Code.
+var chatShellNames = []string{"bash", "exec", "run_commands", "run_shell_command", "run_terminal_command", "Bash"}
 
 func parseChat(body []byte) (wireRequest, error) {
 	var m chatRequest
@@ -115,10 +115,15 @@ func chatCall(r wireRequest, p plan) (map[string]any, error) {
 			arguments, err = jsonText(map[string]any{"prompt": p.argument, "description": "Run a child", "background": false})
 			break
 		}
-		if _, ok := chatTool(r.tools, "task"); !ok {
+		tool, ok := chatTool(r.tools, "task", "Agent") // the second is Kimi Code's
+		if !ok {
 			return nil, errors.New("no tool for sub-agents is offered")
 		}
-		name = "task"
+		name = tool.Name
+		if name == "Agent" {
+			arguments, err = jsonText(map[string]string{"description": "Run a child", "prompt": p.argument})
+			break
+		}
 		arguments, err = jsonText(map[string]any{"description": "Run a child", "prompt": p.argument,
 			"subagent_type": "general", "agent_type": "general-purpose", "name": "child"}) // the last two are Copilot's
 	}
@@ -137,7 +142,7 @@ func questionCall(tools []wireTool) (name, arguments string, err error) {
 		arguments, err = jsonText(map[string]any{"question": "Which colour?", "options": []string{"Red", "Blue"}})
 		return tool.Name, arguments, err
 	}
-	tool, ok := chatTool(tools, "question", "ask_user_question")
+	tool, ok := chatTool(tools, "question", "ask_user_question", "AskUserQuestion")
 	if !ok {
 		return "", "", errors.New("no tool for questions to the user is offered")
 	}

@@ -46,7 +46,7 @@ func TestAgentsFilesAreNeverTouched(t *testing.T) {
 			w.write(folder+"/any/file.json", "theirs")
 		}
 	}
-	for _, folder := range []string{".qwen", ".gemini", ".grok", ".cline", ".copilot", ".local/share/kilo"} {
+	for _, folder := range []string{".qwen", ".gemini", ".grok", ".cline", ".copilot", ".kimi-code", ".local/share/kilo"} {
 		w.write(folder+"/settings.json", "theirs")
 	}
 	before := w.tree(".")

@@ -1,0 +1,281 @@
+package kimi
+
+import (
+	"bytes"
+	"crypto/md5"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/pane"
+	"rollcall/proc"
+)
+
+// window is the longest time from the start of `kimi -p` to its session: 5 s were seen, and longer on a busy machine.
+const window = time.Minute
+
+// match finds the process of each session. It depends only on the files and the processes as they are now.
+func (d *discovery) match() {
+	groups := map[string][]*process{}
+	for _, p := range d.processes {
+		key := p.Home + "\x00" + p.Folder()
+		groups[key] = append(groups[key], p)
+	}
+	d.assignServed()
+	for _, group := range groups {
+		group = slices.DeleteFunc(group, func(p *process) bool { return p.served })
+		if len(group) == 0 {
+			continue
+		}
+		d.assignExact(group)
+		for d.assignOnly(group) || d.assignTitled(group) {
+			continue
+		}
+		for _, p := range group {
+			d.assignResumed(p)
+			d.doubtAll(p)
+		}
+	}
+}
+
+func assign(p *process, s *session, how string) {
+	p.several = p.session != nil
+	p.session, s.owner = s, p
+	s.how = how
+}
+
+// assignServed assigns the sessions that `kimi web` holds: it keeps a file for each since it opened it, and none for those that it only shows (2.1.0).
+func (d *discovery) assignServed() {
+	for _, s := range d.sessions {
+		path := filepath.Join(s.home, "server", "events", s.id+".jsonl")
+		for _, p := range d.processes {
+			if !p.served || !p.Uses(s.home) || s.owner != nil {
+				continue
+			}
+			began, err := openedAt(path)
+			s.hidden = d.answer.Failed(path, err) || s.hidden
+			if !began.IsZero() && !began.Before(p.Started.Add(-kit.StartSlack)) {
+				s.served = true
+				assign(p, s, "the server has it")
+			}
+		}
+	}
+}
+
+// openedAt returns when a server opened a session, as the first line of its file for it says.
+func openedAt(path string) (at time.Time, err error) {
+	f, _, err := agentfile.OpenUntouched(path)
+	if err != nil {
+		return at, err
+	}
+	defer f.Close()
+	head := make([]byte, 4<<10)
+	n, err := f.ReadAt(head, 0)
+	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return millis(agentfile.Get(line, "created_at")), err
+}
+
+// assignExact assigns the sessions that a command line names, and those with a call whose command a process runs.
+func (d *discovery) assignExact(group []*process) {
+	for _, p := range group {
+		for _, s := range d.sessions {
+			switch {
+			case s.owner != nil || p.session != nil || !p.Uses(s.home):
+			case p.Named != "" && s.id == p.Named:
+				assign(p, s, "named by its command line")
+			case d.runs(p, s):
+				assign(p, s, "it runs the session's command")
+			}
+		}
+	}
+}
+
+// runs reports whether a child of a process runs the command of an open call: below a shell in its folder, or as that shell's own program (2.1.0).
+func (d *discovery) runs(p *process, s *session) bool {
+	if s.turn.state != open || !p.At(s.cwd) {
+		return false
+	}
+	for _, child := range p.Children {
+		args, err := d.Table.Args(child.Identity)
+		if err != nil {
+			continue
+		}
+		line := strings.Join(args, " ")
+		for _, c := range slices.Concat(s.calls, s.callsOfAgents()) {
+			if c.command != "" && !child.Started.Before(c.at.Add(-kit.StartSlack)) && (line == c.command || len(args) == 3 && strings.HasSuffix(args[2], "' && "+c.command)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s *session) callsOfAgents() (calls []call) {
+	for _, a := range s.agents {
+		calls = append(calls, a.calls...)
+	}
+	return calls
+}
+
+// since returns when something was last written in a session by a process.
+func (s *session) since() time.Time {
+	at := s.used
+	for _, a := range s.agents {
+		at = latest(at, a.used)
+	}
+	return at
+}
+
+// claims reports whether a session without a process may be that of p: it was written since p began. A terminal that began a new session did not open an old
+// one unless its user chose it there.
+func (d *discovery) claims(p *process, s *session) bool {
+	begin := p.Started.Add(-kit.StartSlack)
+	if s.owner != nil || !p.Uses(s.home) || !p.At(s.cwd) || s.since().Before(begin) || p.session != nil && !p.Hosts {
+		return false
+	}
+	if s.isHeadless() {
+		return p.start != plain && (p.SetBack || !s.at.Before(begin) && s.at.Before(begin.Add(window)))
+	}
+	return !p.Headless && (!s.at.Before(begin) || p.start != plain || p.SetBack || slices.ContainsFunc(d.typed(s), chooses))
+}
+
+// assignOnly assigns the sessions that only one process can have, and reports whether there were any.
+func (d *discovery) assignOnly(group []*process) (assigned bool) {
+	only := map[*process][]*session{}
+	for _, s := range d.sessions {
+		var by []*process
+		for _, p := range group {
+			if d.claims(p, s) {
+				by = append(by, p)
+			}
+		}
+		if len(by) == 1 {
+			only[by[0]] = append(only[by[0]], s)
+		}
+	}
+	for p, list := range only {
+		if !p.Hosts {
+			list = slices.DeleteFunc(list, d.hasLeft)
+		}
+		if len(list) != 1 && !p.Hosts {
+			continue
+		}
+		for _, s := range list {
+			assign(p, s, "no other session of its folder was written since it began")
+			assigned = true
+		}
+	}
+	return assigned
+}
+
+// assignTitled assigns the sessions that the titles of terminals name: Kimi Code gives its terminal the title of the session (2.1.0). It reports whether
+// there were any.
+func (d *discovery) assignTitled(group []*process) (assigned bool) {
+	for _, p := range group {
+		if p.session != nil || p.Hosts || p.asked {
+			continue
+		}
+		list := slices.DeleteFunc(slices.Clone(d.sessions), func(s *session) bool { return !d.claims(p, s) && !d.mayContinue(p, s) })
+		if len(list) == 0 {
+			continue
+		}
+		p.asked = true
+		title := pane.Titles(d.ctx, d.Table, "", []proc.Identity{p.Identity})[p.Identity].Text
+		list = slices.DeleteFunc(list, func(s *session) bool { return s.state.title == "" || s.state.title != title })
+		if len(list) == 1 {
+			assign(p, list[0], "its terminal has the session's title")
+			assigned = true
+		}
+	}
+	return assigned
+}
+
+// mayContinue reports whether a process may have continued a session that it has not written yet.
+func (d *discovery) mayContinue(p *process, s *session) bool {
+	return (p.start == continues || p.start == names || p.start == maybe) && p.At(s.cwd) && p.Uses(s.home) && s.owner == nil && s.since().Before(p.Started)
+}
+
+// typed returns what was typed in the terminals of a session's folder, commands included, in its order; without a list nothing is known. 2.1.0 writes no times.
+func (d *discovery) typed(s *session) []string {
+	path := filepath.Join(s.home, "user-history", fmt.Sprintf("%x.jsonl", md5.Sum([]byte(s.cwd))))
+	if list, known := d.prompts[path]; known {
+		return list
+	}
+	data, _, err := agentfile.ReadSmall(path, 16<<20)
+	d.partial = d.answer.Failed(path, err) || d.partial
+	list := []string{}
+	for line := range strings.Lines(string(data)) {
+		list = append(list, strings.TrimSpace(kit.Short(agentfile.Get([]byte(line), "content"))))
+	}
+	d.prompts[path] = list
+	return list
+}
+
+// leaves reports whether a command leaves a session for another one, and chooses whether that can be an old one.
+func leaves(text string) bool { return text == "/new" || text == "/clear" || chooses(text) }
+
+func chooses(text string) bool {
+	return strings.HasPrefix(text, "/sessions") || strings.HasPrefix(text, "/resume")
+}
+
+// hasLeft reports whether a session was left for another one after its last prompt.
+func (d *discovery) hasLeft(s *session) bool {
+	typed := d.typed(s)
+	for _, text := range slices.Backward(typed) {
+		if text == s.lastPrompt {
+			return false
+		}
+		if s.lastPrompt != "" && leaves(text) {
+			return slices.Contains(typed, s.lastPrompt)
+		}
+	}
+	return false
+}
+
+// assignResumed assigns the session that a process continues and has not written yet. Nothing but the length of its command line shows that it does.
+func (d *discovery) assignResumed(p *process) {
+	var old []*session
+	for _, s := range d.sessions {
+		if d.claims(p, s) {
+			return
+		}
+		if d.mayContinue(p, s) {
+			old = append(old, s)
+		}
+	}
+	if p.session != nil || p.Hosts {
+		return
+	}
+	slices.SortFunc(old, func(a, b *session) int { return a.last.Compare(b.last) })
+	switch n := len(old); {
+	case n == 0 || p.Named != "":
+	case p.start == continues:
+		assign(p, old[n-1], "it continues the last session of its folder")
+	case p.start == names && n == 1:
+		assign(p, old[0], "its command line names a session, and its folder has no other")
+	default:
+		p.doubt = true
+		for _, s := range old {
+			s.doubt = fmt.Sprintf("process %d may have continued it", p.PID)
+		}
+	}
+}
+
+// doubtAll notes which sessions a process without one may have.
+func (d *discovery) doubtAll(p *process) {
+	for _, s := range d.sessions {
+		if p.session == nil && d.claims(p, s) {
+			p.doubt = true
+			s.doubt = fmt.Sprintf("process %d may have it, and another session of its folder, or another process, as well", p.PID)
+		}
+	}
+}

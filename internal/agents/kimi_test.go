@@ -1,0 +1,152 @@
+//go:build agents && linux
+
+package agents
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// openKimi opens Kimi Code in a terminal by its name, as a user does: its process erases its command line, whose length shows the rest only with the place
+// of the program on the PATH.
+func openKimi(s *Sandbox, args ...string) (*Terminal, Process) {
+	s.t.Helper()
+	s.onPath(KimiNewest)
+	terminal := s.OpenInTmux(append([]string{"kimi"}, args...)...)
+	terminal.Shows("context:")
+	return terminal, s.kimi(terminal.PID())
+}
+
+// onPath puts an agent's program and its Node.js on the PATH of what is started from now on.
+func (s *Sandbox) onPath(r Release) {
+	dirs := []string{filepath.Dir(s.Program(r)), filepath.Dir(s.Program(Node)), os.Getenv("PATH")}
+	s.More = []string{"PATH=" + strings.Join(dirs, ":")}
+}
+
+// kimi returns the process of Kimi Code with a pid, or below it, once it has its own name.
+func (s *Sandbox) kimi(pid int) Process {
+	s.t.Helper()
+	var found Process
+	err := poll(30*time.Second, func() bool {
+		for _, p := range s.Processes() {
+			if p.Comm == "kimi-code" && (p.PID == pid || p.PPID == pid) {
+				found = p
+			}
+		}
+		return found.PID != 0
+	})
+	if err != nil {
+		s.t.Fatalf("no Kimi Code in process %d: %v: %v", pid, err, s.Processes())
+	}
+	return found
+}
+
+// Kimi Code through start, work, permission, question, a command, a sub-agent that asks, interruption, end, resume and kill.
+func TestKimi(t *testing.T) {
+	each(t, []Release{KimiNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal, agent := openKimi(s)
+		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle")
+		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
+		working := s.Becomes(byPrompt("first job"), asked, soon, "working")
+		if working.PID != agent.PID || working.CWD != s.Project || working.Agent != "kimi" {
+			t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
+		}
+		terminal.Shows("Mock answer to: first job")
+		idle := s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
+		if want := (Tokens{Input: 71, Output: 22, CacheRead: 40}); idle.Tokens != want || idle.Model != mockModel {
+			t.Errorf("idle: %+v, model %q, want %+v", idle.Tokens, idle.Model, want)
+		}
+
+		terminal.Prompt("need it [[bash touch asked.txt]]")
+		terminal.Shows("Run this command?")
+		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/permission")
+		terminal.Answer("1", "Done.")
+		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
+		if _, err := os.Stat(filepath.Join(s.Project, "asked.txt")); err != nil {
+			t.Error("the permitted command did not run:", err)
+		}
+
+		terminal.Prompt("ask me [[ask]]")
+		terminal.Shows("Which colour?")
+		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/question")
+		terminal.Dismiss("Escape", "esc cancel")
+		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
+
+		terminal.Prompt("spawn [[agent child job ((bash touch sub.txt))]]")
+		terminal.Shows("Run this command?")
+		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/permission")
+		child := s.Becomes(byPrompt("child job"), time.Now(), soon, "waiting/permission")
+		if child.Parent != working.ID || child.CWD != s.Project {
+			t.Errorf("%+v, want a child of %s", child, working.ID)
+		}
+		terminal.Dismiss("1", "Run this command?")
+		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
+
+		terminal.Prompt("run it [[bash sleep 77.5]]")
+		terminal.Dismiss("1", "Run this command?")
+		command := s.Agent("sleep", "77.5")
+		s.Becomes(byID(working.ID), time.Now(), soon, "working")
+		terminal.Press("Escape")
+		s.Gone(command)
+		s.Becomes(byID(working.ID), time.Now(), soon, "idle/interrupted")
+		terminal.Leave("/exit", agent)
+		s.Becomes(byID(working.ID), time.Now(), soon, "stopped/interrupted")
+
+		terminal, agent = openKimi(s, "-r", working.ID)
+		if again := s.Becomes(byID(working.ID), time.Now(), soon, "idle/interrupted"); again.PID != agent.PID {
+			t.Errorf("resumed: pid %d, want %d; %s", again.PID, agent.PID, again.Evidence)
+		}
+		asked = terminal.Prompt("once more [[delay 300]]")
+		s.Becomes(byID(working.ID), asked, soon, "working")
+		s.Signal(agent, unix.SIGKILL)
+		s.Gone(agent)
+		s.Becomes(byID(working.ID), time.Now(), soon, "stopped/died")
+	})
+}
+
+// A second terminal of the folder, which begins later and has no session yet, and a run that is killed: none has another's session. /new leaves a session.
+func TestKimiTogether(t *testing.T) {
+	each(t, []Release{KimiNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		first, firstAgent := openKimi(s)
+		first.Prompt("first answers")
+		first.Shows("Mock answer to: first answers")
+		one := s.Becomes(byPrompt("first answers"), time.Now(), soon, "idle/completed")
+		second, secondAgent := openKimi(s)
+		s.Becomes(byPID(secondAgent.PID), time.Now(), soon, "idle")
+		wrapper := s.Detached("kimi", "-p", "in the background [[delay 300]]")
+		asked := s.Asked("in the background")
+		alone := s.Becomes(byPrompt("in the background"), asked, soon, "working", "unknown")
+		killed := s.kimi(wrapper.PID)
+		if alone.PID != 0 && alone.PID != killed.PID {
+			t.Errorf("pid %d, want %d; %s", alone.PID, killed.PID, alone.Evidence)
+		}
+		s.Signal(killed, unix.SIGKILL)
+		s.Gone(killed)
+		s.Becomes(byID(alone.ID), time.Now(), soon, "stopped/died")
+		s.Becomes(byID(one.ID), time.Now(), soon, "idle/completed")
+		asked = second.Prompt("second works [[delay 300]]")
+		two := s.Becomes(byPrompt("second works"), asked, soon, "working")
+		if two.PID != secondAgent.PID {
+			t.Errorf("pid %d, want %d; %s", two.PID, secondAgent.PID, two.Evidence)
+		}
+		if again := s.Becomes(byID(one.ID), time.Now(), soon, "idle/completed"); again.PID != firstAgent.PID {
+			t.Errorf("pid %d, want %d; %s", again.PID, firstAgent.PID, again.Evidence)
+		}
+		s.Signal(secondAgent, unix.SIGKILL)
+		s.Gone(secondAgent)
+		s.Becomes(byID(two.ID), time.Now(), soon, "stopped/died")
+		first.Enter("/new")
+		first.Shows("Started a new session")
+		first.Prompt("after new")
+		first.Shows("Mock answer to: after new")
+		if x := s.Becomes(byPrompt("after new"), time.Now(), soon, "idle/completed"); x.PID != firstAgent.PID {
+			t.Errorf("pid %d, want %d; %s", x.PID, firstAgent.PID, x.Evidence)
+		}
+		s.Becomes(byID(one.ID), time.Now(), soon, "stopped/completed")
+	})
+}
