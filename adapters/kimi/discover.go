@@ -186,7 +186,7 @@ func (s *session) take(f *file, read facts) {
 
 // settleFiles joins what the files of a session say.
 func (d *discovery) settleFiles(s *session) {
-	slices.SortFunc(s.agents, func(a, b *agent) int { return strings.Compare(a.file.agent, b.file.agent) })
+	slices.SortFunc(s.agents, func(a, b *agent) int { return strings.Compare(a.agent, b.agent) })
 	s.cwd = cmp.Or(s.cwd, s.state.cwd)
 	if !s.state.at.IsZero() {
 		s.at = s.state.at
@@ -198,8 +198,8 @@ func (d *discovery) settleFiles(s *session) {
 		s.hidden = true
 	case s.lost == "" && s.state.lost != "":
 		s.lost, s.turn = s.state.lost, turn{state: lost}
-	case s.lost == "" && !isReadable(s.facts.protocol) && s.facts.known:
-		s.lost, s.turn = "records of version "+cmp.Or(kit.PlainWord(strings.ReplaceAll(s.facts.protocol, ".", "-")), "unknown"), turn{state: lost}
+	case s.lost == "" && !isReadable(s.protocol) && s.facts.known:
+		s.lost, s.turn = "records of version "+cmp.Or(kit.PlainWord(strings.ReplaceAll(s.protocol, ".", "-")), "unknown"), turn{state: lost}
 	}
 }
 

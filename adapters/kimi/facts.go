@@ -184,7 +184,7 @@ func (f *facts) turnRecord(r *record, typ string, at time.Time) {
 	number := kit.Number(r.turn)
 	switch typ {
 	case "turn.prompt", "turn.steer":
-		f.prompt(r, at)
+		f.prompt(r)
 		if typ == "turn.prompt" {
 			f.begin(number, at)
 		}
@@ -212,7 +212,7 @@ func (f *facts) begin(number int64, at time.Time) {
 }
 
 // prompt takes a prompt of the user, or what a sub-agent was told.
-func (f *facts) prompt(r *record, at time.Time) {
+func (f *facts) prompt(r *record) {
 	text := r.text(textLimit)
 	bySession := kit.Short(agentfile.Get(r.origin, "name")) == "subagent"
 	if !r.isUsers() && !bySession || text == "" {

@@ -64,9 +64,9 @@ func inspect(table proc.Lister, row proc.Process) *process {
 		return nil
 	}
 	p := &process{NodeProcess: kit.NodeProcess{Process: row}}
-	p.NodeProcess.Home = kit.Get(env, homeVariable)
-	if home := kit.Get(env, kit.Home); p.NodeProcess.Home == "" && home != "" {
-		p.NodeProcess.Home = filepath.Join(home, folderName)
+	p.Home = kit.Get(env, homeVariable)
+	if home := kit.Get(env, kit.Home); p.Home == "" && home != "" {
+		p.Home = filepath.Join(home, folderName)
 	}
 	p.Started, p.SetBack = agentproc.Started(table, row)
 	p.CWD, _ = table.CWD(row.Identity)
@@ -162,7 +162,7 @@ func (d *discovery) findProcesses(ctx context.Context) {
 			used = append(used, p.Home)
 		}
 	}
-	d.homes.Find(d.Base, filepath.Clean(cmp.Or(d.Env(homeVariable), filepath.Join(d.Base.Home, folderName))), used, d.now)
+	d.homes.Find(d.Base, filepath.Clean(cmp.Or(d.Env(homeVariable), filepath.Join(d.Home, folderName))), used, d.now)
 	for _, row := range rows {
 		if p, parent := found[row.PID], found[row.PPID]; p == nil && parent != nil {
 			parent.Children = append(parent.Children, row)

@@ -37,7 +37,7 @@ func (d *discovery) addSessions() {
 	}
 }
 
-func (a *agent) id() string { return a.of.id + "/" + a.file.agent }
+func (a *agent) id() string { return a.of.id + "/" + a.agent }
 
 // active returns when a session was last active.
 func (s *session) active() time.Time { return latest(s.last, s.at, s.state.last) }

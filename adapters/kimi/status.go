@@ -78,7 +78,7 @@ func (s *session) asking() (a *ask, by string) {
 	for _, sub := range s.agents {
 		a = of(&sub.facts)
 		if a != nil && s.isAtWork(sub) {
-			return a, "sub-agent " + sub.file.agent + " asks; "
+			return a, "sub-agent " + sub.agent + " asks; "
 		}
 	}
 	return nil, ""
@@ -101,7 +101,7 @@ func (s *session) isAtWork(a *agent) bool {
 	if s.owner == nil || a.turn.state != open || s.isOld(&a.facts) {
 		return false
 	}
-	return s.turn.state == open && !s.isOld(&s.facts) || slices.Contains(s.background, a.file.agent)
+	return s.turn.state == open && !s.isOld(&s.facts) || slices.Contains(s.background, a.agent)
 }
 
 // decideAgent returns the verdict on a sub-agent that is at work.

@@ -75,8 +75,8 @@ type life struct {
 	shown   []*notice // of its waits
 	// interrupted and answered are when it was last.
 	interrupted, answered time.Time
-	excused     bool // the wait that goes on need not be told: the settings forbade it
-	told        bool // the wait that goes on: it is on the screen from now on
+	excused               bool // the wait that goes on need not be told: the settings forbade it
+	told                  bool // the wait that goes on: it is on the screen from now on
 	// unbroken is when the wait began that the last comparison saw; zero: it saw none.
 	unbroken time.Time
 	endedAt  time.Time
