@@ -146,7 +146,9 @@ func (d *discovery) read() {
 		}, func(f *file) { f.of.hidden = true })
 	}
 	for _, s := range d.folders {
-		if s.known || s.state.known || s.hidden {
+		late := d.ctx.Err() != nil && !s.known && !s.state.known // it was not read for want of time, which is said
+		d.partial = d.partial || late
+		if (s.known || s.state.known || s.hidden) && !late {
 			d.settleFiles(s)
 			d.sessions = append(d.sessions, s)
 		}
