@@ -109,6 +109,8 @@ type Details interface {
 	// Terminal returns the device of the controlling terminal of a process, such as "/dev/pts/3"; empty: it has none. It returns
 	// ErrUnsupported on Windows.
 	Terminal(id Identity) (string, error)
+	// OpenTerminals returns the pseudo-terminals that a process has open by their names, each once. It returns ErrUnsupported except on Linux.
+	OpenTerminals(id Identity) ([]string, error)
 	// Made returns the time of the oldest of the files that a process has made for itself, which programs of Node.js and Bun do right after their
 	// start. It is zero if there is none, and always except on Linux, where Started moves when the clock is set and this time stays.
 	Made(p Process) (time.Time, error)

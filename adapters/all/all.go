@@ -14,6 +14,7 @@ import (
 	"rollcall/adapters/kilo"
 	"rollcall/adapters/kimi"
 	"rollcall/adapters/named"
+	"rollcall/adapters/omp"
 	"rollcall/adapters/openclaw"
 	"rollcall/adapters/opencode"
 	"rollcall/adapters/pi"
@@ -86,6 +87,7 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		qwen.New(of(qwen.Name)),
 		grok.New(of(grok.Name)),
 		kimi.New(of(kimi.Name)),
+		omp.New(of(omp.Name)),
 	}
 	users := cfg.Unread
 	if users == nil {

@@ -14,6 +14,7 @@ import (
 	"rollcall/adapters/grok"
 	"rollcall/adapters/kilo"
 	"rollcall/adapters/kimi"
+	"rollcall/adapters/omp"
 	"rollcall/adapters/opencode"
 	"rollcall/adapters/pi"
 	"rollcall/adapters/pirust"
@@ -42,6 +43,7 @@ func TestLaunchInHome(t *testing.T) {
 		{scene.PiRust, func(cfg adapters.Config) subject { return pirust.New(cfg) }},
 		{scene.Copilot, func(cfg adapters.Config) subject { return copilot.New(cfg) }},
 		{scene.Qwen, func(cfg adapters.Config) subject { return qwen.New(cfg) }},
+		{scene.Omp, func(cfg adapters.Config) subject { return omp.New(cfg) }},
 		{scene.Gemini, func(cfg adapters.Config) subject { return gemini.New(cfg) }},
 		{scene.Grok, func(cfg adapters.Config) subject { return grok.New(cfg) }},
 		{scene.Kimi, func(cfg adapters.Config) subject { return kimi.New(cfg) }},

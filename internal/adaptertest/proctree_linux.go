@@ -1,6 +1,7 @@
 package adaptertest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,7 +42,7 @@ func (r *Recording) addProcess(t testing.TB, p process) {
 	if p.CWD != "" {
 		tree.link(filepath.Join(dir, "cwd"), p.CWD)
 	}
-	tree.link(filepath.Join(dir, "fd/0"), "/dev/pts/0")
+	tree.link(filepath.Join(dir, "fd/0"), cmp.Or(p.TTY, "/dev/pts/0"))
 	for i, path := range p.Files {
 		tree.link(filepath.Join(dir, "fd", strconv.Itoa(i+3)), r.Path(path))
 	}
@@ -60,6 +61,9 @@ func (p *process) stat() string {
 	fields[3] = strconv.Itoa(p.PPID)
 	fields[4] = strconv.Itoa(p.PGID)
 	fields[5] = strconv.Itoa(p.SID)
+	if number, err := strconv.Atoi(strings.TrimPrefix(p.TTY, "/dev/pts/")); err == nil {
+		fields[6] = strconv.Itoa(136<<8 | number)
+	}
 	fields[19] = "1"
 	fields[21] = strconv.FormatUint(p.Start, 10)
 	return strings.Join(fields, " ") + "\n"

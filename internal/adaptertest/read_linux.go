@@ -35,6 +35,7 @@ type process struct {
 	Args  []string          `json:"args"`
 	Files []string          `json:"fds"`
 	Env   map[string]string `json:"env"`
+	TTY   string            `json:"tty"`
 }
 
 // readJSON decodes a file of a recording strictly: a key that no test asserts is

@@ -32,7 +32,7 @@ var seenAfter = map[adapters.Name]time.Duration{qwen: 2 * time.Second, gemini: 2
 // agentNames are what the menu and notifications call the agents.
 var agentNames = map[adapters.Name]string{agentname.ClaudeCode: "Claude Code", agentname.Codex: "Codex", agentname.OpenCode: "OpenCode",
 	agentname.OpenClaw: "OpenClaw", agentname.Pi: "Pi", agentname.PiRust: "pi_agent_rust",
-	copilot: "Copilot CLI", cline: "Cline", gemini: "Gemini CLI", qwen: "Qwen Code", agentname.Grok: "Grok Build", agentname.Kimi: "Kimi Code"}
+	copilot: "Copilot CLI", cline: "Cline", gemini: "Gemini CLI", qwen: "Qwen Code", agentname.Grok: "Grok Build", agentname.Kimi: "Kimi Code", omp: "oh-my-pi"}
 
 // The agents that no other test but their own package's names.
 const (
@@ -40,6 +40,7 @@ const (
 	cline   adapters.Name = "cline"
 	gemini  adapters.Name = "gemini"
 	qwen    adapters.Name = "qwen"
+	omp     adapters.Name = "omp"
 )
 
 // script takes steps, the same for the same seed.
@@ -96,7 +97,7 @@ func newScript(w *scene.Environment, seed uint64, agents []scene.Agent) *script 
 // standIns play every agent.
 func standIns(w *scene.Environment) (all []scene.Agent) {
 	for _, of := range []func(*scene.Environment) scene.Agent{scene.ClaudeCode, scene.Codex, scene.OpenCode, scene.OpenClaw, scene.Pi, scene.PiRust,
-		scene.Copilot, scene.Cline, scene.Gemini, scene.Qwen, scene.Grok, scene.Kimi} {
+		scene.Copilot, scene.Cline, scene.Gemini, scene.Qwen, scene.Grok, scene.Kimi, scene.Omp} {
 		all = append(all, of(w))
 	}
 	return all

@@ -37,7 +37,7 @@ const (
 )
 
 // programs are where the scenes' agents have their programs.
-var programs = []string{scene.ClaudeProgram, scene.CodexProgram, scene.OpenCodeProgram, scene.NodeProgram, scene.PiProgram, scene.CopilotProgram, scene.GrokProgram, scene.ClineProgram,
+var programs = []string{scene.ClaudeProgram, scene.CodexProgram, scene.OpenCodeProgram, scene.NodeProgram, scene.PiProgram, scene.CopilotProgram, scene.GrokProgram, scene.OmpProgram, scene.ClineProgram,
 	wrapperProgram, strangerProgram, editorProgram, acpProgram, "/opt/bin/claude", "/opt/bin/codex", "/opt/bin/opencode", "/opt/bin/pi"}
 
 func TestMain(m *testing.M) {

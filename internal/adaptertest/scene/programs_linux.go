@@ -10,4 +10,5 @@ const (
 	PiProgram       = "/opt/pi/pi"
 	CopilotProgram  = "/opt/node_modules/@github/copilot-linux-x64/copilot"
 	GrokProgram     = "/opt/node_modules/@xai-official/grok/bin/grok-native"
+	OmpProgram      = "/opt/omp/omp"
 )

@@ -1,0 +1,29 @@
+package omp
+
+import (
+	"testing"
+
+	"rollcall/adapters"
+	"rollcall/internal/adaptertest"
+	"rollcall/internal/adaptertest/scene"
+)
+
+const recordings = "testdata/recordings/omp-*"
+
+func newAdapter(cfg adapters.Config) adapters.Adapter { return New(cfg) }
+
+func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 14, newAdapter) }
+
+func TestClockSteps(t *testing.T) { adaptertest.ClockSteps(t, recordings, 14, newAdapter) }
+
+func TestProcessesInContainer(t *testing.T) { adaptertest.InContainer(t, recordings, 14, newAdapter) }
+
+func TestConformance(t *testing.T) {
+	adaptertest.Conformance(t, adaptertest.Subject{
+		Agent: scene.Omp,
+		New: func(w *scene.Environment) adapters.Adapter {
+			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
+		},
+		Exempt: map[string]string{"socket hangs": "it has no socket"},
+	})
+}

@@ -1,0 +1,82 @@
+package omp
+
+import (
+	"slices"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
+)
+
+// addSessions adds the sessions and processes that the query asks for to the answer.
+func (d *discovery) addSessions() {
+	if d.query.Usage {
+		d.settle()
+	}
+	for _, s := range d.sessions {
+		row := d.row(s, d.decide(s))
+		if kit.Asked(d.query, s.id) && (len(d.query.IDs) > 0 || row.Status != adapters.Stopped || !row.LastActivityAt.Before(d.query.Since)) {
+			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
+		}
+	}
+	for _, s := range d.subs {
+		if s.runs() && kit.Asked(d.query, s.id) {
+			row := d.row(s, d.decideSub(s))
+			row.Process = s.above.owner.Identity
+			row.Parent = s.above.id
+			row.Shared = true
+			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
+		}
+	}
+	for _, p := range d.processes {
+		if row := d.processRow(p); len(p.sessions) == 0 && kit.Asked(d.query, row.ID) {
+			d.answer.Add(row)
+		}
+	}
+}
+
+// row returns a session for the answer.
+func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
+	out := adapters.Session{
+		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain,
+		CWD: s.cwd, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
+		Doing: s.doing, DoingSince: s.doingAt, Context: adapters.Context{Used: s.context},
+		StartedAt: s.at, LastActivityAt: s.last, TurnStartedAt: s.prompted, Files: []string{s.Path}, Home: s.Home,
+	}
+	out.Limited = v.Outcome == adapters.Failed && s.turn.status == 429
+	if out.Limited {
+		out.LimitedUntil = kit.ResetTime(s.turn.why, s.turn.at)
+	}
+	if s.longLine == "" {
+		out.Tokens, out.CostUSD = new(s.ledger.Tokens()), s.cost
+	}
+	if p := s.owner; p != nil && v.Status != adapters.Stopped && s.doubt == "" {
+		out.Process, out.Shared, out.Headless, out.Version = p.Identity, len(p.sessions) > 1, p.headless, p.version
+	}
+	if s.spent != nil {
+		out.Usage = s.spent.Usage
+	}
+	return out
+}
+
+// settle finds which of the answers in the files count for which session. Those of sub-agents that are over count for the session that started them.
+func (d *discovery) settle() {
+	var accounts []*kit.Account
+	for _, s := range slices.Concat(d.sessions, d.subs) {
+		if s.longLine == "" && (s.parent == "" || s.runs()) {
+			s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger}, Last: s.last, Model: s.model, CWD: s.cwd}
+			accounts = append(accounts, s.spent)
+		}
+	}
+	for _, s := range d.subs {
+		switch above := s.above; {
+		case s.spent != nil:
+		case above == nil:
+			d.answer.LeaveOut(kit.NoSession, 1)
+		case s.longLine != "" || above.spent == nil:
+			d.answer.LeaveOut(kit.NotReadable, 1)
+		default:
+			above.spent.Ledgers = append(above.spent.Ledgers, &s.ledger)
+		}
+	}
+	d.answer.Settle(accounts)
+}
