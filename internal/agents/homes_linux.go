@@ -148,6 +148,15 @@ max_context_size = %[5]d
 	return errors.Join(err, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(settings), 0o600))
 }
 
+// seedOmp names the model server, has it ask before it runs commands, and answers the questions of the first start.
+func (s *Sandbox) seedOmp() error {
+	dir := filepath.Join(s.Home, ".omp", "agent")
+	provider := map[string]any{"baseUrl": s.Server.URL() + "/v1", "api": "openai-completions", "apiKey": mockKey, "models": []any{mockModelEntry()}}
+	return errors.Join(writeJSON(filepath.Join(dir, "models.yml"), map[string]any{"providers": map[string]any{mockProvider: provider}}), // JSON is YAML
+		writeJSON(filepath.Join(dir, "config.yml"), map[string]any{"setupVersion": 99, "tools": map[string]string{"approvalMode": "always-ask"},
+			"modelRoles": map[string]string{"default": mockProvider + "/" + mockModel, "smol": mockProvider + "/" + mockModel}}))
+}
+
 // mockModelEntry describes the model to Pi, and to OpenClaw, which is built on Pi.
 func mockModelEntry() map[string]any {
 	return map[string]any{"id": mockModel, "name": "Mock", "reasoning": false, "input": []string{"text"},

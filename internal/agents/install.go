@@ -28,6 +28,7 @@ type Release struct {
 	program string // below the prefix of the installation
 	setup   string // script of a package to run with node after the installation; may be empty
 	newNode bool   // its program runs on Node, as the machine's may be too old for it
+	runner  string // below the prefix: what runs its program; may be empty
 }
 
 // The releases that the scenarios run: the newest of each agent when the lock files
@@ -72,6 +73,9 @@ var (
 	PiNewest = Release{Agent: "pi", Version: "1.6.0", lock: "pi-1.6.0", program: "bin/pi", newNode: true}
 	PiFloor  = Release{Agent: "pi", Version: "0.87.0", lock: "pi-0.87.0", program: "bin/pi", newNode: true}
 
+	// OmpNewest is one bundle that Bun runs; what its package names as dependencies for further features is left out of the lock file.
+	OmpNewest = Release{Agent: "omp", Version: "18.2.3", lock: "omp-18.2.3", program: "bin/omp", setup: "bun/install.js", runner: "bin/bun"}
+
 	OpenClawNewest = Release{Agent: "openclaw", Version: "2026.9.6", lock: "openclaw-2026.9.6", program: "bin/openclaw", newNode: true}
 	OpenClawFloor  = Release{Agent: "openclaw", Version: "2026.6.1", lock: "openclaw-2026.6.1", program: "bin/openclaw", newNode: true}
 
@@ -80,7 +84,7 @@ var (
 )
 
 // newest are the newest releases of the agents.
-var newest = []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest, GeminiNewest, CopilotNewest, ClineNewest, QwenNewest, GrokNewest, KimiNewest}
+var newest = []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, KiloNewest, PiNewest, OpenClawNewest, GeminiNewest, CopilotNewest, ClineNewest, QwenNewest, GrokNewest, KimiNewest, OmpNewest}
 
 // Releases returns all of the agents', the newest ones first.
 func Releases() []Release {
@@ -116,6 +120,9 @@ func (r Release) Argv(dir string, args ...string) []string {
 	argv := append([]string{r.Program(dir)}, args...)
 	if r.newNode {
 		argv = append([]string{Node.Program(dir)}, argv...)
+	}
+	if r.runner != "" {
+		argv = append([]string{filepath.Join(r.prefix(dir), r.runner)}, argv...)
 	}
 	return argv
 }

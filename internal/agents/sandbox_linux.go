@@ -58,7 +58,7 @@ func NewSandbox(t *testing.T) *Sandbox {
 		t.Fatal(err)
 	}
 	for _, err := range []error{s.makeProject(s.Project), s.seedClaude(), s.seedCodex(), s.seedOpenCode(), s.seedPi(), s.seedCopilot(), s.seedCline(), s.seedGemini(),
-		s.seedQwen(), s.seedGrok(), s.seedKimi()} {
+		s.seedQwen(), s.seedGrok(), s.seedKimi(), s.seedOmp()} {
 		must.Do(t, err)
 	}
 	return s

@@ -40,6 +40,12 @@ func TestUsage(t *testing.T) {
 			{"-p", "--fork", "ID", "fork [[usage 100 17]]"},
 			{"-p", "--session", "ID", "three [[usage 100 19]]"},
 		}},
+		{OmpNewest, [][]string{
+			{"-p", "one [[usage 100 11]]"},
+			{"-p", "--resume", "ID", "two [[usage 100 13]]"},
+			{"-p", "--fork", "ID", "fork [[usage 100 17]]"},
+			{"-p", "--resume", "ID", "three [[usage 100 19]]"},
+		}},
 		{QwenNewest, [][]string{
 			{"-p", "one [[usage 100 11]]"},
 			{"-p", "two [[usage 100 13]]", "--resume", "ID"},

@@ -124,6 +124,10 @@ func chatCall(r wireRequest, p plan) (map[string]any, error) {
 			arguments, err = jsonText(map[string]string{"description": "Run a child", "prompt": p.argument})
 			break
 		}
+		if strings.Contains(string(tool.Parameters), `"tasks"`) { // oh-my-pi
+			arguments, err = jsonText(map[string]any{"context": "c", "tasks": []any{map[string]string{"task": p.argument}}})
+			break
+		}
 		arguments, err = jsonText(map[string]any{"description": "Run a child", "prompt": p.argument,
 			"subagent_type": "general", "agent_type": "general-purpose", "name": "child"}) // the last two are Copilot's
 	}
@@ -131,7 +135,7 @@ func chatCall(r wireRequest, p plan) (map[string]any, error) {
 		"function": map[string]any{"name": name, "arguments": arguments}}, err
 }
 
-// questionCall asks the user with OpenCode's tool, Qwen Code's, Copilot's or Cline's.
+// questionCall asks the user with OpenCode's tool, Qwen Code's, Copilot's, Cline's or oh-my-pi's.
 func questionCall(tools []wireTool) (name, arguments string, err error) {
 	if _, ok := chatTool(tools, "ask_user"); ok {
 		arguments, err = jsonText(map[string]any{"message": "Which colour?", "requestedSchema": map[string]any{
@@ -142,12 +146,15 @@ func questionCall(tools []wireTool) (name, arguments string, err error) {
 		arguments, err = jsonText(map[string]any{"question": "Which colour?", "options": []string{"Red", "Blue"}})
 		return tool.Name, arguments, err
 	}
-	tool, ok := chatTool(tools, "question", "ask_user_question", "AskUserQuestion")
+	tool, ok := chatTool(tools, "question", "ask_user_question", "AskUserQuestion", "ask")
 	if !ok {
 		return "", "", errors.New("no tool for questions to the user is offered")
 	}
-	arguments, err = jsonText(map[string]any{"questions": []any{map[string]any{
-		"question": "Which colour?", "header": "Colour", "options": []any{colour("Red"), colour("Blue")}}}})
+	question := map[string]any{"question": "Which colour?", "header": "Colour", "options": []any{colour("Red"), colour("Blue")}}
+	if tool.Name == "ask" {
+		question["id"] = "c"
+	}
+	arguments, err = jsonText(map[string]any{"questions": []any{question}})
 	return tool.Name, arguments, err
 }
 
