@@ -200,7 +200,7 @@ func (d *discovery) settleFiles(s *session) {
 		s.hidden = true
 	case s.lost == "" && s.state.lost != "":
 		s.lost, s.turn = s.state.lost, turn{state: lost}
-	case s.lost == "" && !isReadable(s.protocol) && s.facts.known:
+	case s.lost == "" && !isReadable(s.protocol) && s.known:
 		s.lost, s.turn = "records of version "+cmp.Or(kit.PlainWord(strings.ReplaceAll(s.protocol, ".", "-")), "unknown"), turn{state: lost}
 	}
 }
