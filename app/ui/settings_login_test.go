@@ -15,7 +15,6 @@ import (
 
 	"rollcall/app/self/autostart"
 	"rollcall/app/settings"
-	"rollcall/app/ui/widgets"
 	"rollcall/internal/must"
 )
 
@@ -155,15 +154,4 @@ func TestCheckForUpdates(t *testing.T) {
 	if len(asked) != 3 || page.newest.button.Disabled() {
 		t.Errorf("asked %d times, disabled: %v", len(asked), page.newest.button.Disabled())
 	}
-}
-
-func entryWith(t *testing.T, w *window, placeholder string) *widgets.Entry {
-	t.Helper()
-	for _, o := range visible(w.ui.settings.content) {
-		if e, ok := o.(*widgets.Entry); ok && e.PlaceHolder == placeholder {
-			return e
-		}
-	}
-	t.Fatalf("no field %q", placeholder)
-	return nil
 }

@@ -250,3 +250,14 @@ func buttonNamed(t *testing.T, w *window, name string) *widgets.Button {
 	t.Fatalf("no button %q", name)
 	return nil
 }
+
+func entryWith(t *testing.T, w *window, placeholder string) *widgets.Entry {
+	t.Helper()
+	for _, o := range visible(w.ui.settings.content) {
+		if e, ok := o.(*widgets.Entry); ok && e.PlaceHolder == placeholder {
+			return e
+		}
+	}
+	t.Fatalf("no field %q", placeholder)
+	return nil
+}
