@@ -235,7 +235,7 @@ print-%:
 
 lint: $(GOLANGCI) ## run the linters (pinned in tools/go.mod)
 	$(GOLANGCI) run --build-tags $(DESKTOP),desktop,desktops,agents,faults ./...
-	shellcheck $$(grep -lE '^#!/(usr/bin/env bash|bin/sh)' -r packaging) packaging/version .ci/run
+	shellcheck $$(grep -lE '^#!/(usr/bin/env bash|bin/sh)' -r packaging) packaging/version packaging/windows/prefix .ci/run
 
 fmt: $(GOLANGCI) ## format the source
 	$(GOLANGCI) fmt ./...

@@ -56,7 +56,7 @@ func TestEntryWithoutStatus(t *testing.T) {
 	w.inProject(dir, 1, ofVersion("2.1.185", promptLine("hi"), doneLine("m"))...)
 	w.inProject(dir, 2, ofVersion("2.1.185", promptLine("hi"), callLine("m", "t", "Bash"))...)
 	sessions, _, _ := w.discover(adapters.Query{})
-	if s := w.expect(sessions, 1, "unknown"); s.Process != one.Identity || runsIn(&s) != "SDK (TypeScript), headless" {
+	if s := w.expect(sessions, 1, "idle completed"); s.Process != one.Identity || runsIn(&s) != "SDK (TypeScript), headless" {
 		t.Errorf("1: process %v in %s", s.Process, runsIn(&s))
 	}
 	s := w.expect(sessions, 2, "unknown")

@@ -144,8 +144,7 @@ func (p *folderProcess) canBe(s *session) bool {
 	return f.turn.closedBy.IsZero() || f.turn.closedBy.Sub(p.Started).Abs() <= startSlack
 }
 
-// decideByFolder returns the verdict on a session that belongs to a process by its folder. An end that is recorded counts for a version
-// that is supported: it removes its entry a moment before the process ends.
+// decideByFolder returns the verdict on a session that belongs to a process by its folder: idle if the end of its turn is recorded.
 func (d *discovery) decideByFolder(s *session) kit.Verdict {
 	p, entry := s.owner, "no registry entry"
 	if p.entry != "" {
@@ -153,7 +152,7 @@ func (d *discovery) decideByFolder(s *session) kit.Verdict {
 	}
 	why := cmp.Or(p.why, p.belowFloor(s.facts.version))
 	said := fmt.Sprintf("%s; pid %d by its folder and start; %s", cmp.Or(why, entry), p.PID, d.lastRecord(s))
-	if s.err == nil && why == "" && s.facts.turn.state.over() {
+	if s.err == nil && p.why == "" && s.facts.turn.state.over() {
 		return kit.Idle(s.facts.turn.outcome(), said)
 	}
 	return kit.Unknown("it works, or may wait for you: " + said)

@@ -45,7 +45,7 @@ func (w *fixture) bothAnswers(a *Adapter, sessions ...int) map[string]adapters.S
 }
 
 // Of a version that does not record what it waits for, one session of the process's folder is the one that was written since it
-// began, and its status is unknown.
+// began: idle if its last record closes a turn, and otherwise unknown.
 func TestOlderVersion(t *testing.T) {
 	for _, version := range []string{"2.0.50", "2.1.100", "2.1.150"} {
 		t.Run(version, func(t *testing.T) {
@@ -63,8 +63,8 @@ func TestOlderVersion(t *testing.T) {
 				lines []string
 			}{
 				{"unknown", []string{promptLine("hi")}},
-				{"unknown", []string{promptLine("hi"), doneLine("m")}},
-				{"unknown", []string{promptLine("hi"), promptLine("[Request interrupted by user]")}},
+				{"idle completed", []string{promptLine("hi"), doneLine("m")}},
+				{"idle interrupted", []string{promptLine("hi"), promptLine("[Request interrupted by user]")}},
 				{"unknown", []string{promptLine("hi"), callLine("m", "t", "AskUserQuestion")}},
 				{"unknown", []string{promptLine("hi"), callLine("m", "t", "Bash")}},
 				{"unknown", []string{promptLine("hi"), answerLine("m", "", `{"type":"text","text":"I will"}`)}},

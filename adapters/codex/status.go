@@ -45,7 +45,7 @@ func decide(s observation) kit.Verdict {
 		return kit.Stopped("", "no process has the rollout open; "+s.facts.whyNoHead())
 	case s.host == nil:
 		return s.withoutHost()
-	case floor.IsOlder(s.facts.version) && !s.facts.numbered:
+	case floor.IsOlder(s.facts.version) && !s.facts.numbered && s.facts.turn.state != ended:
 		return floor.Unknown(s.facts.version, s.lastTurn()+"; "+process(s.host)+" has it open")
 	case s.answer != nil:
 		if v, ok := s.byDaemon(); ok {

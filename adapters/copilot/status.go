@@ -33,8 +33,6 @@ func (d *discovery) decide(s *session) kit.Verdict {
 	said += fmt.Sprintf("; process %d", s.owner.PID)
 	t := &s.facts.turn
 	switch {
-	case floor.IsOlder(s.facts.version):
-		return floor.Unknown(s.facts.version, said)
 	case t.lost:
 		return kit.Unknown(said)
 	case t.shut && !t.open, t.at.Before(s.began().Add(-kit.StartSlack)) && t.open:
@@ -79,6 +77,9 @@ func (d *discovery) decideOpen(s *session, said string) kit.Verdict {
 		case exitPlan:
 			return kit.Waiting(adapters.ForPermission, said+"; it asks for permission to carry out its plan")
 		}
+	}
+	if floor.IsOlder(s.facts.version) && slices.ContainsFunc(t.calls, func(c call) bool { return c.runs }) {
+		return floor.Unknown(s.facts.version, said)
 	}
 	return kit.Working(said)
 }

@@ -112,8 +112,6 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	t := s.turn
 	runs, _ := s.tool(t.at) // a call that is not recorded yet
 	switch {
-	case floor.IsOlder(s.version):
-		return floor.Unknown(s.version, said+"; "+host)
 	case s.last.Before(s.owner.began) && (t.state == prompted || t.state == called):
 		outcome, said := s.left(said)
 		return kit.Idle(outcome, said+", before the process that has it now began; "+host)
@@ -126,7 +124,11 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	case t.state == prompted:
 		return kit.Working(said + "; " + host)
 	case t.state == called:
-		return d.decideCalled(s, said, host)
+		v := d.decideCalled(s, said, host)
+		if v.Status == adapters.Waiting && floor.IsOlder(s.version) {
+			return floor.Unknown(s.version, said+"; "+host)
+		}
+		return v
 	case t.state == lost:
 		return kit.Unknown(said + "; " + host)
 	case t.state == noTurn && s.owner.Headless:
@@ -136,9 +138,9 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 }
 
 // mayBeTakenBack reports whether the user may have taken the last prompt of a session back, since the time in which a first word comes is over and no title
-// shows a turn. A run for one prompt takes none back.
+// shows a turn. A run for one prompt takes none back; what versions below the floor do was not looked at.
 func (d *discovery) mayBeTakenBack(s *session) bool {
-	return !s.owner.Headless && s.promptID == "" && d.title(s) == noTitle && d.now.Sub(s.last) >= firstWord
+	return !s.owner.Headless && s.promptID == "" && !floor.IsOlder(s.version) && d.title(s) == noTitle && d.now.Sub(s.last) >= firstWord
 }
 
 // decideCalled returns the verdict on a session with open calls: a call is recorded when the model makes it, and nothing when it begins to run.
