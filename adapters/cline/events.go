@@ -77,7 +77,9 @@ func (t *turn) add(asked bool, envelope []byte) {
 	}
 	t.asked = time.Time{}
 	if about := agentfile.Get(envelope, "payload", "payload", "context"); asked {
-		t.asked, t.mistakes, t.details = at, kit.Count(about, "consecutiveMistakes"), kit.Short(agentfile.Get(about, "details"))
+		t.asked = at
+		t.mistakes = kit.Count(about, "consecutiveMistakes")
+		t.details = kit.Short(agentfile.Get(about, "details"))
 	}
 }
 

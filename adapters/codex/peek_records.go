@@ -154,7 +154,9 @@ func (p *peek) long(l *agentfile.LongLine, offset int64) {
 			p.states[r.callID] = adapters.ToolDone
 		}
 	case call:
-		m.Role, m.Tool, m.Key = adapters.FromTool, r.tool, cmp.Or(r.callID, m.Key)
+		m.Role = adapters.FromTool
+		m.Tool = r.tool
+		m.Key = cmp.Or(r.callID, m.Key)
 		m.State = p.state(&m.Message)
 		p.add(m)
 	}

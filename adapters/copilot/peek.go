@@ -41,9 +41,13 @@ func (r *record) item(limit kit.Limit) kit.Item {
 	case "tool.execution_complete":
 		r.result(&p)
 	case "abort":
-		p.Ends, p.Role, p.Text = true, adapters.FromNote, "The turn was interrupted."
+		p.Ends = true
+		p.Role = adapters.FromNote
+		p.Text = "The turn was interrupted."
 	case "session.error":
-		p.Ends, p.Role, p.Text = true, adapters.FromNote, limit.Text(r.get("message"))
+		p.Ends = true
+		p.Role = adapters.FromNote
+		p.Text = limit.Text(r.get("message"))
 	case "assistant.turn_end":
 		p.Ends = true
 	case "session.compaction_complete":

@@ -219,7 +219,9 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 		StartedAt: s.at, LastActivityAt: latest(s.last, s.at), TurnStartedAt: s.prompted, Files: s.paths, Home: s.project.home,
 	}
 	if prompt, ok := d.pending(s); ok && v.Status != adapters.Idle {
-		out.LastPrompt, out.TurnStartedAt, out.LastActivityAt = prompt.text, prompt.at, latest(out.LastActivityAt, prompt.at)
+		out.LastPrompt = prompt.text
+		out.TurnStartedAt = prompt.at
+		out.LastActivityAt = latest(out.LastActivityAt, prompt.at)
 		out.FirstPrompt = cmp.Or(out.FirstPrompt, prompt.text)
 	}
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {

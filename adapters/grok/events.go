@@ -134,7 +134,9 @@ func (t *turn) step(typ string, e *event, at time.Time) bool {
 	case "first_token":
 		t.spoke = true
 	case "loop_started":
-		t.asked, t.tools, t.lost = nil, nil, ""
+		t.asked = nil
+		t.tools = nil
+		t.lost = ""
 	case "tool_started":
 		if t.open && len(t.tools) < maxOpen {
 			t.tools = append(t.tools, tool)

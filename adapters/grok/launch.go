@@ -42,7 +42,9 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	c.Option("--permission-mode", t.Mode)
 	switch {
 	case answerable:
-		c.Args, c.Pipe, c.Stdin = append(c.Args, "agent", "stdio"), true, protocol.Stdin(&t)
+		c.Args = append(c.Args, "agent", "stdio")
+		c.Pipe = true
+		c.Stdin = protocol.Stdin(&t)
 	case t.Terminal && t.Prompt != "":
 		c.Args = append(c.Args, "--", t.Prompt)
 	case t.Terminal:

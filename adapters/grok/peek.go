@@ -81,7 +81,9 @@ func message(u *update, limit kit.Limit) (m adapters.Message, ok bool) {
 	case "agent_message_chunk":
 		m.Role, m.Text = adapters.FromAgent, limit.Text(u.get("content", "text"))
 	case "tool_call":
-		m.Role, m.Tool, m.State = adapters.FromTool, u.tool(), adapters.ToolRunning
+		m.Role = adapters.FromTool
+		m.Tool = u.tool()
+		m.State = adapters.ToolRunning
 		m.Plan = m.Tool == exitPlan
 		m.Text = cmp.Or(u.argument(limit.Text), strings.TrimSpace(kit.AnyArgument(u.get("rawInput"))))
 	case "turn_completed":

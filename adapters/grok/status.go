@@ -185,7 +185,9 @@ func (s *session) row() adapters.Session {
 		out.Parent = s.above.id
 	}
 	if p := s.owner(); p != nil && v.Status != adapters.Stopped {
-		out.Process, out.Headless, out.CWD = p.Identity, p.headless, cmp.Or(out.CWD, p.cwd)
+		out.Process = p.Identity
+		out.Headless = p.headless
+		out.CWD = cmp.Or(out.CWD, p.cwd)
 		out.Shared = p.serves || s.summary.isSub() || p.mains > 1 && p.entry != s.id // after /new its terminal shows the one that the registry names
 	}
 	return out

@@ -54,7 +54,9 @@ func parseUpdate(line []byte) (u update, err error) {
 	if err == nil && agentfile.Text(u.method) == nil {
 		err = kit.ErrForm
 	}
-	u.session, u.body, u.meta = agentfile.Get(params, "sessionId"), agentfile.Get(params, "update"), agentfile.Get(params, "_meta")
+	u.session = agentfile.Get(params, "sessionId")
+	u.body = agentfile.Get(params, "update")
+	u.meta = agentfile.Get(params, "_meta")
 	u.typ = agentfile.Get(u.body, "sessionUpdate")
 	return u, err
 }
@@ -163,7 +165,9 @@ func (f *updates) message(u *update, at time.Time) {
 	f.number, f.prompted = number, at
 	f.lastPrompt = kit.Short(u.get("content", "text"))
 	f.firstPrompt = cmp.Or(f.firstPrompt, f.lastPrompt)
-	f.call, f.reply, f.retry = call{}, call{}, ""
+	f.call = call{}
+	f.reply = call{}
+	f.retry = ""
 }
 
 // spend adds what a turn used, as Grok Build sums it up at its end, by model. Its input includes what was read from a cache.

@@ -37,7 +37,9 @@ func all(users []adapters.Unread) []adapters.Unread {
 		u.Configured = true
 		for _, b := range builtIn {
 			if b.Name == u.Name {
-				u.Title, u.Packages, u.Source = b.Title, b.Packages, b.Source
+				u.Title = b.Title
+				u.Packages = b.Packages
+				u.Source = b.Source
 			}
 		}
 		out = append(out, complete(u))

@@ -46,7 +46,9 @@ func (c *claims) list() []adapters.Unread {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.agents == nil || len(users) != len(c.of) || len(users) > 0 && &users[0] != &c.of[0] { // the settings were read again
-		c.of, c.agents, c.known = users, all(users), map[process]adapters.Name{}
+		c.of = users
+		c.agents = all(users)
+		c.known = map[process]adapters.Name{}
 		adapters.SetUnread(c.agents)
 	}
 	return c.agents

@@ -55,7 +55,9 @@ func (a *Adapter) check(row *adapters.ProgramRow, table []proc.Process) adapters
 		s.Process = p.Identity
 		return s
 	}
-	s.Status, s.WaitingFor, s.Decision = status, "", ""
+	s.Status = status
+	s.WaitingFor = ""
+	s.Decision = ""
 	s.Evidence = why + "; the program of rows says: " + s.Evidence
 	if status == adapters.Unknown || s.Outcome == adapters.Died {
 		s.Outcome = ""

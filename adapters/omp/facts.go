@@ -140,7 +140,11 @@ func (f *facts) header(r *record, at time.Time) {
 	if string(agentfile.Text(r.typ)) != "session" || f.id == "" {
 		return
 	}
-	f.known, f.at, f.last, f.cwd, f.title = true, at, at, kit.Short(r.cwd), cmp.Or(kit.Short(r.title), f.title)
+	f.known = true
+	f.at = at
+	f.last = at
+	f.cwd = kit.Short(r.cwd)
+	f.title = cmp.Or(kit.Short(r.title), f.title)
 	f.fork = kit.Short(r.parent) != ""
 	f.newer = kit.Number(r.version) > newest
 	if f.newer {
@@ -165,7 +169,9 @@ func (f *facts) message(r *record, at time.Time) {
 		if string(agentfile.Text(agentfile.Get(r.message, "attribution"))) == "agent" {
 			return
 		}
-		f.lastPrompt, f.doing, f.doingAt = pistore.ContentText(content, textLimit), "", time.Time{}
+		f.lastPrompt = pistore.ContentText(content, textLimit)
+		f.doing = ""
+		f.doingAt = time.Time{}
 		f.firstPrompt = cmp.Or(f.firstPrompt, f.lastPrompt)
 		f.ledger.Prompt()
 	case "assistant":

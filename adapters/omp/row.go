@@ -50,7 +50,10 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 		out.Tokens, out.CostUSD = new(s.ledger.Tokens()), s.cost
 	}
 	if p := s.owner; p != nil && v.Status != adapters.Stopped && s.doubt == "" {
-		out.Process, out.Shared, out.Headless, out.Version = p.Identity, len(p.sessions) > 1, p.headless, p.version
+		out.Process = p.Identity
+		out.Shared = len(p.sessions) > 1
+		out.Headless = p.headless
+		out.Version = p.version
 	}
 	if s.spent != nil {
 		out.Usage = s.spent.Usage

@@ -114,7 +114,10 @@ func (a *Adapter) stored(ctx context.Context, t *target, q adapters.Query, refus
 		r := &rows[i]
 		s := v.session(&r.row, a.ids.idOf(t, r.Key))
 		s.Parent = a.ids.parent(t, &r.row, s.ID)
-		s.FirstPrompt, s.LastPrompt, s.CWD, s.Archived = r.began.prompt, cmp.Or(r.last, r.began.prompt), cmp.Or(r.began.cwd, s.CWD), r.archive
+		s.FirstPrompt = r.began.prompt
+		s.LastPrompt = cmp.Or(r.last, r.began.prompt)
+		s.CWD = cmp.Or(r.began.cwd, s.CWD)
+		s.Archived = r.archive
 		s.Tokens = r.tokens
 		s.CostUSD = r.cost
 		s.Files = []string{r.file}

@@ -150,7 +150,9 @@ func (s *search) add(t *target) {
 	}
 	have.named = cmp.Or(have.named, t.named)
 	if have.stateDir == "" || have.owner.state == ownerNone {
-		have.stateDir, have.lockPath, have.owner = cmp.Or(have.stateDir, t.stateDir), cmp.Or(have.lockPath, t.lockPath), t.owner
+		have.stateDir = cmp.Or(have.stateDir, t.stateDir)
+		have.lockPath = cmp.Or(have.lockPath, t.lockPath)
+		have.owner = t.owner
 	}
 }
 

@@ -88,7 +88,9 @@ func (f *facts) setLast(id, data string, updated, created millis) {
 		f.skip("message in an unknown form")
 		m = message{}
 	}
-	m.ID, m.updated, m.Time.Created = id, updated, cmp.Or(m.Time.Created, created)
+	m.ID = id
+	m.updated = updated
+	m.Time.Created = cmp.Or(m.Time.Created, created)
 	f.last = m
 	if m.Role == "assistant" {
 		f.assistant = m

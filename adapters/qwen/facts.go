@@ -84,7 +84,9 @@ func (f *facts) apply(r *record) {
 	if at := r.time(); at.After(f.last) {
 		f.last = at
 	}
-	f.cwd, f.version, f.branch = cmp.Or(kit.Short(r.cwd), f.cwd), cmp.Or(kit.Short(r.version), f.version), cmp.Or(kit.Short(r.branch), f.branch)
+	f.cwd = cmp.Or(kit.Short(r.cwd), f.cwd)
+	f.version = cmp.Or(kit.Short(r.version), f.version)
+	f.branch = cmp.Or(kit.Short(r.branch), f.branch)
 	switch typ := string(agentfile.Text(r.typ)); typ {
 	case "user":
 		f.user(r)

@@ -253,7 +253,10 @@ func (m *mirror) complete(now time.Time) (evs []app.Event) {
 		evs = nil
 	}
 	m.rows, m.incoming = after, nil
-	m.connected, m.known, m.failed, m.took = true, true, "", now.Sub(m.began)
+	m.connected = true
+	m.known = true
+	m.failed = ""
+	m.took = now.Sub(m.began)
 	slices.SortFunc(evs, func(a, b app.Event) int { return a.Session.LastActivityAt.Compare(b.Session.LastActivityAt) })
 	return evs
 }

@@ -70,7 +70,12 @@ func (p *Program) Rows(ctx context.Context) (rows []adapters.ProgramRow, err err
 	for i := range roll.Sessions {
 		s := &roll.Sessions[i]
 		of := processes[s.IDThere()]
-		s.Agent, s.Remote, s.Container, s.Host, s.Home, s.Name = p.Agent, "", "", "", "", ""
+		s.Agent = p.Agent
+		s.Remote = ""
+		s.Container = ""
+		s.Host = ""
+		s.Home = ""
+		s.Name = ""
 		rows = append(rows, adapters.ProgramRow{Session: s.Session, PID: of.PID, Start: of.PIDStart})
 	}
 	return rows, err

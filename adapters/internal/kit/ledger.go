@@ -105,7 +105,9 @@ func (e *entry) merge(o *entry) {
 	case o.final:
 		e.tokens, e.final = o.tokens, true
 	}
-	e.usd, e.turns, e.copied = max(e.usd, o.usd), max(e.turns, o.turns), e.copied && o.copied
+	e.usd = max(e.usd, o.usd)
+	e.turns = max(e.turns, o.turns)
+	e.copied = e.copied && o.copied
 	e.answers = max(e.answers, o.answers)
 }
 

@@ -78,7 +78,9 @@ func (f *Finder) Add(m *adapters.Message) (has bool, err error) {
 	h.Tool = m.Tool
 	h.At = m.At
 	h.Part = textmatch.Excerpt(m.Text, start, end, adapters.HitText)
-	h.Before, h.Match, h.After = strings.Clone(h.Before), strings.Clone(h.Match), strings.Clone(h.After)
+	h.Before = strings.Clone(h.Before)
+	h.Match = strings.Clone(h.Match)
+	h.After = strings.Clone(h.After)
 	f.FoundErr = f.Found(h)
 	return true, f.FoundErr
 }

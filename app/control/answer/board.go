@@ -203,7 +203,10 @@ func (b *Board) readDue(now time.Time) {
 			if e.seen != signOf(&e.Session) {
 				e.early = 0
 			}
-			e.reading, e.dirty, e.seen, e.readAt = true, false, signOf(&e.Session), now
+			e.reading = true
+			e.dirty = false
+			e.seen = signOf(&e.Session)
+			e.readAt = now
 			go b.read(b.ctx, k, e)
 		}
 	}

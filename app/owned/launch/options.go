@@ -97,7 +97,9 @@ func (o *Options) checkAnswerable(req *Request) error {
 
 // override copies the options other than the prompt to req. It adds files to those of req and replaces everything else.
 func (o *Options) override(req *Request) {
-	req.Task.Dir, req.Group, req.Spec = cmp.Or(o.Dir, req.Task.Dir), cmp.Or(o.Group, req.Group), cmp.Or(Path(o.Spec), req.Spec)
+	req.Task.Dir = cmp.Or(o.Dir, req.Task.Dir)
+	req.Group = cmp.Or(o.Group, req.Group)
+	req.Spec = cmp.Or(Path(o.Spec), req.Spec)
 	req.KeepEnv, req.Force = o.KeepEnv, o.Force
 	req.Task.Answerable = req.Task.Answerable || o.Answerable || req.Task.Terminal && !o.Defaults.noAnswer
 	for _, f := range o.Files {

@@ -97,7 +97,9 @@ func (s *Sender) look(snap *app.Snapshot) {
 			continue
 		}
 		now := newSession(x)
-		now.Delivery, now.state, now.Process = e.Delivery, seenLive, cmp.Or(now.Process, e.Process)
+		now.Delivery = e.Delivery
+		now.state = seenLive
+		now.Process = cmp.Or(now.Process, e.Process)
 		before := *e
 		before.state, before.goneFrom = now.state, now.goneFrom
 		s.dirty = s.dirty || before != now
