@@ -48,10 +48,13 @@ func (d *discovery) takenBack(s *session) (is, known bool) {
 	j, read := d.journals[s.Home]
 	if !read {
 		path := filepath.Join(s.Home, "logs", "unified.jsonl")
-		if chat, ok, _ := d.answer.Stat(s.Home, path); ok {
+		switch chat, ok, hidden := d.answer.Stat(s.Home, path); {
+		case ok:
 			var err error
 			j, err = d.logs.Read(d.ctx, path, chat.Info, d.query.Once)
 			d.answer.Failed(path, err)
+		case !hidden:
+			j.since = time.Unix(1, 0) // each process writes the log: nothing was taken back where there is none
 		}
 		d.journals[s.Home] = j
 	}

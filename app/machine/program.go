@@ -16,6 +16,7 @@ import (
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/bounded"
+	"rollcall/proc"
 )
 
 // Program is a program of the user's that lists the sessions of an agent in the form of "watch --json --snapshot". It is run for each question, until its list
@@ -113,7 +114,7 @@ func checkProgram(path string) error {
 func (p *Program) stream(ctx context.Context, take func(*line) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	cmd := exec.CommandContext(ctx, p.Command[0], p.Command[1:]...)
+	cmd := proc.WithoutWindow(exec.CommandContext(ctx, p.Command[0], p.Command[1:]...))
 	cmd.Dir = p.Dir
 	cmd.WaitDelay = time.Second
 	apart(cmd)

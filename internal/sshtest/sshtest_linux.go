@@ -141,7 +141,7 @@ func (c *Client) Start(o Options) *Server {
 	}
 	env := ""
 	if len(o.Env) > 0 {
-		env = "SetEnv " + strings.Join(o.Env, " ") + "\n"
+		env = `SetEnv "` + strings.Join(o.Env, `" "`) + "\"\n" // a folder can have a blank
 	}
 	config := fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s\nAuthorizedKeysFile %s\nPidFile none\nUsePAM no\nStrictModes no\nPermitRootLogin yes\nLogLevel ERROR\nMaxStartups 100\n%s%s%s",
 		s.Port, s.path("host"), c.path("id.pub"), auth, env, o.Extra)
