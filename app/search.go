@@ -115,6 +115,10 @@ func (s *search) list(ctx context.Context) {
 	defer s.changed.L.Unlock()
 	for i, src := range s.core.sources {
 		s.agents = append(s.agents, SearchedAgent{Name: src.adapter.Name(), State: Pending})
+		if d, _ := adapters.Describe(src.adapter.Name()); d.Unread {
+			s.agents[i].State = Absent // it has no conversations that Rollcall knows of
+			continue
+		}
 		a, ok := src.adapter.(adapters.Searcher)
 		if !ok {
 			s.agents[i].State = Failed

@@ -313,3 +313,13 @@ func TestAroundOfAnAgentThatFails(t *testing.T) {
 		t.Errorf("without the session the error is %v", err)
 	}
 }
+
+// An agent whose files are not read has no conversations that could be missing.
+func TestSearchWithoutUnread(t *testing.T) {
+	adapters.SetUnread([]adapters.Unread{{Name: "mute", Title: "Mute", Programs: []string{"mute"}}})
+	t.Cleanup(func() { adapters.SetUnread(nil) })
+	_, r, err := searchFor(t.Context(), searchQuery(t), &agent{name: "mute"})
+	if err != nil || r.Failed() || len(r.Agents) != 1 || r.Agents[0].State != Absent {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
