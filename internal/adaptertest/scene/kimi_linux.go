@@ -40,6 +40,7 @@ func (k kimi) Start(cwd, prompt string) *Session {
 	workspace := fmt.Sprintf("wd_%s_%.6x", filepath.Base(cwd), sha256.Sum256([]byte(cwd)))
 	dir := k.Path(".kimi-code", "sessions", workspace, s.ID)
 	s.File = filepath.Join(dir, "agents", "main", "wire.jsonl")
+	k.check(os.MkdirAll(filepath.Dir(s.File), 0o755))
 	index, err := json.Marshal(map[string]string{"sessionId": s.ID, "sessionDir": dir, "workDir": cwd})
 	k.check(err)
 	k.Append(k.Path(".kimi-code", "session_index.jsonl"), string(index))
