@@ -204,6 +204,13 @@ func argument(raw []byte) string {
 	if text := kit.Argument(raw, []string{"command", "path", "file_path", "pattern", "query", "url"}, kit.Shown.Text); text != "" {
 		return text
 	}
+	task := ""
+	kit.Each(agentfile.Get(raw, "tasks"), func(one []byte) { // what oh-my-pi's sub-agents are to do
+		task = cmp.Or(task, kit.Argument(one, []string{"assignment", "task", "description"}, kit.Shown.Text))
+	})
+	if task != "" {
+		return task
+	}
 	if !json.Valid(raw) || string(raw) == "{}" {
 		return ""
 	}
