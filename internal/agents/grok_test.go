@@ -154,7 +154,9 @@ func grokKilled(t *testing.T, s *Sandbox, r Release) {
 	if first.PID != agent.PID || second.PID == agent.PID {
 		t.Errorf("pids %d and %d, the terminal's is %d", first.PID, second.PID, agent.PID)
 	}
-	f.tells(app.Started, "the second")
+	if err := poll(20*time.Second, func() bool { return f.lists("the second") != "" }); err != nil { // its start can be told before its prompt is recorded
+		t.Errorf("the second is not listed: %v", err)
+	}
 	killed := s.at(second.PID)
 	s.Signal(killed, unix.SIGKILL)
 	s.Gone(killed)
