@@ -8,7 +8,7 @@ import (
 )
 
 func hostAt(pid int, started time.Time, args ...string) *host {
-	h := &host{product: openCode, args: append([]string{"opencode"}, args...), cwd: "/home/dev/p", folders: []string{"/home/dev/p"}}
+	h := &host{product: openCode, args: append([]string{"opencode"}, args...), cwd: "/home/dev/p", folders: []string{filepath.FromSlash("/home/dev/p")}}
 	h.PID = pid
 	h.Start = uint64(started.UnixMilli())
 	h.Started = started

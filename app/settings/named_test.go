@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -33,20 +34,22 @@ program = "other-cli"
 
 // TestNamedMistakes: each mistake is named with its line, and what to do; the other agents count.
 func TestNamedMistakes(t *testing.T) {
+	program, err := filepath.Abs("/usr/bin/python3") // on Windows with a drive
+	must.Do(t, err)
 	for entry, want := range map[string]string{
 		`program = "x"`:    "line 3: agent \"\" is ignored: name is missing",
 		`name = "X y"`:     "name must be 1 to 40 lower-case letters",
 		`name = "process"`: "session ids begin with",
-		`name = "` + string(adapters.Described()[0].Name) + `"`:                                                 "it is " + adapters.Described()[0].Title + ", which Rollcall reads itself",
-		`name = "x"` + "\nprogram = \"bash\"":                                                                   `program "bash" runs scripts of all kinds`,
-		`name = "x"` + "\nprogram = \"python3.11\"":                                                             "runs scripts of all kinds",
-		`name = "x"` + "\nprogram = \"/usr/bin/x\"":                                                             "must be the name of a file, without its folder",
-		`name = "x"` + "\nprogram = 3":                                                                          "program is a name",
-		`name = "x"` + "\nprogram = [\"y\", \"" + adapters.Described()[0].Program + "\"]":                       "which Rollcall reads itself",
-		`name = "x"` + "\nlaunch = [\"{session}\"]":                                                             "no placeholder {session}; there is {prompt}",
-		`name = "x"` + "\ntitle_working = \"(\"":                                                                "title_working is no regular expression",
-		`name = "x"` + "\nrows = [\"rows.py\"]":                                                                 `rows must begin with the absolute path of a program, not "rows.py"`,
-		`name = "x"` + "\nrows = [\"/usr/bin/python3\", \"~/" + adapters.Described()[0].Folders[0] + "/x.py\"]": "rows must name no file in " + adapters.Described()[0].Folders[0],
+		`name = "` + string(adapters.Described()[0].Name) + `"`:                                              "it is " + adapters.Described()[0].Title + ", which Rollcall reads itself",
+		`name = "x"` + "\nprogram = \"bash\"":                                                                `program "bash" runs scripts of all kinds`,
+		`name = "x"` + "\nprogram = \"python3.11\"":                                                          "runs scripts of all kinds",
+		`name = "x"` + "\nprogram = \"/usr/bin/x\"":                                                          "must be the name of a file, without its folder",
+		`name = "x"` + "\nprogram = 3":                                                                       "program is a name",
+		`name = "x"` + "\nprogram = [\"y\", \"" + adapters.Described()[0].Program + "\"]":                    "which Rollcall reads itself",
+		`name = "x"` + "\nlaunch = [\"{session}\"]":                                                          "no placeholder {session}; there is {prompt}",
+		`name = "x"` + "\ntitle_working = \"(\"":                                                             "title_working is no regular expression",
+		`name = "x"` + "\nrows = [\"rows.py\"]":                                                              `rows must begin with the absolute path of a program, not "rows.py"`,
+		`name = "x"` + "\nrows = ['" + program + "', \"~/" + adapters.Described()[0].Folders[0] + "/x.py\"]": "rows must name no file in " + adapters.Described()[0].Folders[0],
 		`name = "good"`:                  `another agent has this name (see line 1)`,
 		`name = "x"` + "\nfiles = \"y\"": `this version has no setting "agent.files"`,
 	} {
