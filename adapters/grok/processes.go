@@ -90,6 +90,9 @@ func (d *discovery) inspect(row proc.Process) *process {
 	p.readArgs(seen.Args)
 	open, err := d.Table.OpenFiles(row.Identity)
 	p.files = err == nil
+	if err != nil && !d.Table.Alive(row.Identity) {
+		return nil // it has ended meanwhile
+	}
 	for _, path := range open {
 		if m := heldFile.FindStringSubmatch(path); m != nil {
 			p.held[m[1]] = path
