@@ -26,7 +26,7 @@ const (
 	limitTime = time.Hour
 )
 
-// ownSockets is how many sockets a process has that talks to nobody: Bun's own (18.2.3 with Bun 1.3.14). A first turn has no file only while the model answers.
+// ownSockets is how many sockets a process has without a connection: Bun's own (18.2.3 with Bun 1.3.14). A first turn has no file only while the model answers.
 const ownSockets = 3
 
 // decide derives the status of a session.

@@ -39,6 +39,9 @@ func mayContain(ctx context.Context, path string, pattern *textmatch.Pattern) bo
 		return true
 	}
 	defer s.close()
+	if s.before.journal {
+		return true // pages that an unfinished change replaced are in the journal
+	}
 	encoding := make([]byte, len(utf8))
 	if _, err := s.db.ReadAt(encoding, 56); err != nil || !bytes.Equal(encoding, utf8) {
 		return true

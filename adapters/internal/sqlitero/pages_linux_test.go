@@ -2,6 +2,7 @@ package sqlitero
 
 import (
 	"database/sql"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,7 +56,14 @@ func TestPagesUnknown(t *testing.T) {
 	must.Do(t, db.Close())
 	p, err := textmatch.Text("needle")
 	must.Do(t, err)
-	for _, path := range []string{path, filepath.Join(dir, "none.db"), dir} {
+	unfinished := filepath.Join(dir, "y.db")
+	db, err = sql.Open("sqlite", "file:"+unfinished)
+	must.Do(t, err)
+	_, err = db.Exec("CREATE TABLE part (data TEXT)")
+	must.Do(t, err)
+	must.Do(t, db.Close())
+	must.Do(t, os.WriteFile(unfinished+"-journal", []byte("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7 and what follows"), 0o600))
+	for _, path := range []string{unfinished, path, filepath.Join(dir, "none.db"), dir} {
 		if !new(Pages).MayContain(t.Context(), path, p) {
 			t.Errorf("%s is said to be without it", path)
 		}
