@@ -53,7 +53,9 @@ func (p *Pattern) MayContain(document []byte) bool {
 	if len(p.literal.positions) == 0 {
 		return true
 	}
-	return p.literal.mayBeIn(document)
+	var f finder
+	f.reset(&p.literal, document, nil)
+	return f.next(0) >= 0
 }
 
 // lines is the state of Lines.
