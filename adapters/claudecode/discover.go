@@ -61,9 +61,16 @@ type session struct {
 	read  bool
 	err   error
 	facts facts
+	upTo  readUpTo
 	sums  *totals
 	spent *kit.Account // what counts for it; nil: not known, or not asked for
 	of    *session     // it is a further transcript of this one
+}
+
+// readUpTo is the part of a transcript that the facts of a session are of.
+type readUpTo struct {
+	state agentfile.State
+	rest  []byte // the unfinished last line, when it is a whole record
 }
 
 type liveEntry struct {
@@ -222,6 +229,7 @@ func (d *discovery) loadWithin(ctx context.Context, s *session) {
 		return
 	}
 	s.facts = t.now.clone()
+	s.upTo = readUpTo{state: t.State, rest: t.rest}
 	if d.query.Once && t.sums.next == t.Next { // a small file, which was read whole
 		if sums, err := t.exact(ctx, d.query.Usage); err == nil {
 			s.sums = &sums

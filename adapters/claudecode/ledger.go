@@ -38,7 +38,11 @@ func (d *discovery) sum(ctx context.Context, s *session) error {
 		return err
 	}
 	defer t.Release()
-	if d.query.Once {
+	switch {
+	case d.query.Once && d.adapter.saved == nil:
+		t.State = s.upTo.state
+		t.rest = s.upTo.rest
+	case d.query.Once:
 		if err := t.read(ctx, s.file.info); err != nil {
 			return err
 		}
