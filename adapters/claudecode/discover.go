@@ -232,9 +232,17 @@ func (d *discovery) loadWithin(ctx context.Context, s *session) {
 	s.upTo = readUpTo{state: t.State, rest: t.rest}
 	if d.query.Once && t.sums.next == t.Next { // a small file, which was read whole
 		if sums, err := t.exact(ctx, d.query.Usage); err == nil {
-			s.sums = &sums
+			d.keep(s, sums)
 		}
 	}
+}
+
+// keep keeps the sums of a session, and what they were added up from only for a caller that needs it.
+func (d *discovery) keep(s *session, sums totals) {
+	if !d.query.Usage {
+		sums.ledger = kit.SavedLedger{}
+	}
+	s.sums = &sums
 }
 
 // transcript returns the cached state of a transcript.

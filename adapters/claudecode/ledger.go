@@ -52,7 +52,7 @@ func (d *discovery) sum(ctx context.Context, s *session) error {
 	}
 	sums, err := t.exact(ctx, d.query.Usage)
 	if err == nil {
-		s.sums = &sums
+		d.keep(s, sums)
 	}
 	return err
 }

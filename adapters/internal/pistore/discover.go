@@ -242,6 +242,9 @@ func (d *discovery) read(files []file) (sessions []*session, lost int) {
 			return
 		}
 		s.facts, s.readErr = d.transcript(s.path).read(ctx, s.info, d.query.Totals, d.query.Usage)
+		if !d.query.Usage { // what the totals were added up from
+			s.ledger = kit.SavedLedger{}
+		}
 		if !s.begun.IsZero() && s.begun.Before(s.at) { // before 0.31 the header's time is that of the first answer
 			s.at = s.begun
 		}
