@@ -28,6 +28,8 @@ type Config struct {
 	Password func(proc.Identity) string
 	// Outputs returns the files with what the agent printed in Rollcall's background launches. nil returns none.
 	Outputs func() []Output
+	// Told returns the limits that the agent told Rollcall's status line. nil returns none.
+	Told func() []Limit
 }
 
 // Output is a file with what an agent printed.
@@ -82,6 +84,9 @@ func (c Config) WithDefaults() Config {
 	}
 	if c.Password == nil {
 		c.Password = func(proc.Identity) string { return "" }
+	}
+	if c.Told == nil {
+		c.Told = func() []Limit { return nil }
 	}
 	if c.Outputs == nil {
 		c.Outputs = func() []Output { return nil }

@@ -43,6 +43,8 @@ type Config struct {
 	Password func(proc.Identity) string
 	// Outputs returns what an agent printed in background launches; nil: there are none. See adapters.Config.
 	Outputs func(adapters.Name) []adapters.Output
+	// Told returns the limits that an agent told Rollcall's status line; nil: there are none. See adapters.Config.
+	Told func(adapters.Name) []adapters.Limit
 	// Unread returns the agents that the user named, of which nothing but the names is known; nil: there are none. New makes adapters for those of its
 	// first answer, which follow its changes.
 	Unread func() []adapters.Unread
@@ -70,6 +72,9 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		}
 		if cfg.Outputs != nil {
 			own.Outputs = func() []adapters.Output { return cfg.Outputs(agent) }
+		}
+		if cfg.Told != nil {
+			own.Told = func() []adapters.Limit { return cfg.Told(agent) }
 		}
 		return own
 	}

@@ -31,6 +31,7 @@ type Adapter struct {
 	now     func() time.Time
 	named   func() []string // homes that the user named
 	outputs func() []adapters.Output
+	told    func() []adapters.Limit
 
 	mu              sync.Mutex
 	transcriptCache agentfile.Cache[*transcript]
@@ -53,13 +54,14 @@ var (
 	_ adapters.Searcher     = (*Adapter)(nil)
 	_ adapters.Answerer     = (*Adapter)(nil)
 	_ adapters.Limiter      = (*Adapter)(nil)
+	_ adapters.StatusLiner  = (*Adapter)(nil)
 	_ adapters.Piped        = (*Adapter)(nil)
 )
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, outputs: cfg.Outputs,
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, outputs: cfg.Outputs, told: cfg.Told,
 		homesUsed: kit.NewRecent(cfg.Places, Name),
 		saved:     kit.NewSaved[savedTranscript](cfg.Facts, string(Name), factsFormat)}
 }

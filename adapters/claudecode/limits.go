@@ -15,7 +15,7 @@ import (
 )
 
 // Limits implements adapters.Limiter. Claude Code prints in the output of a background launch how much of a subscription's windows is used
-// (2.1.332). It stores only that a limit was reached: in the message with which it then ends a turn (2.1.100, 2.1.332). Such a limit is left out once a model has answered after it, in whatever session of the home: it was
+// (2.1.332), and of every session to a status line. It stores only that a limit was reached: in the message with which it then ends a turn (2.1.100, 2.1.332). Such a limit is left out once a model has answered after it, in whatever session of the home: it was
 // raised, bought off, or is that of another account.
 func (a *Adapter) Limits(ctx context.Context) ([]adapters.Limit, error) {
 	answer := kit.NewAnswer()
@@ -40,6 +40,7 @@ func (a *Adapter) Limits(ctx context.Context) ([]adapters.Limit, error) {
 		found = append(found, inForce(limits)...)
 	}
 	found = append(found, a.printedLimits(ctx, answer)...)
+	found = append(found, a.told()...)
 	return kit.NewestLimits(found), errors.Join(answer.Problems()...)
 }
 

@@ -21,6 +21,7 @@ import (
 	"rollcall/app/owned/keep"
 	"rollcall/app/owned/launch"
 	"rollcall/app/owned/marks"
+	"rollcall/app/owned/told"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
 	"rollcall/proc"
@@ -67,6 +68,8 @@ type Deps struct {
 	Acting func(session string)
 	// Marks opens the user's names for sessions.
 	Marks func() (*marks.Marks, error)
+	// Told opens the limits that agents told the status line.
+	Told func() (*told.Limits, error)
 	// Machines opens the user's other machines, and the folder of those that machine add keeps.
 	Machines func() (*machine.Machines, *machine.Kept, error)
 	// Fuses opens the fuses.
@@ -171,7 +174,7 @@ func addGroups(e *env, root *cobra.Command) {
 		{"act", "Act", []func(*env) *cobra.Command{newAnswer, newSend, newContinue, newInterrupt, newStop, newFocus, newRename}},
 		{"launch", "Launch", []func(*env) *cobra.Command{newLaunch, newResume, newWorktree, newHook}},
 		{"keep", "Keep order", []func(*env) *cobra.Command{newLock, newUnlock, newLocks, newFuse, newPrune, newDND}},
-		{"set", "Set up", []func(*env) *cobra.Command{newDoctor, newAgent, newMachine, newAutostart, newMetrics, newKeep, newVersion, newUninstall}},
+		{"set", "Set up", []func(*env) *cobra.Command{newDoctor, newStatusLine, newAgent, newMachine, newAutostart, newMetrics, newKeep, newVersion, newUninstall}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title + ":"})
 		for _, add := range g.commands {

@@ -7,6 +7,7 @@ import (
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/owned/marks"
+	"rollcall/app/owned/told"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
 )
@@ -27,6 +28,9 @@ func complete(d Deps) Deps {
 	}
 	if d.Marks == nil {
 		d.Marks = unopened[marks.Marks]
+	}
+	if d.Told == nil {
+		d.Told = unopened[told.Limits]
 	}
 	if d.Settings == nil {
 		d.Settings = func() (settings.Settings, error) { return settings.Settings{}, nil }

@@ -22,6 +22,7 @@ import (
 	"rollcall/app/owned/keep"
 	"rollcall/app/owned/launch"
 	"rollcall/app/owned/marks"
+	"rollcall/app/owned/told"
 	"rollcall/app/present"
 	"rollcall/app/self/instance"
 	"rollcall/app/settings"
@@ -40,7 +41,7 @@ func Run(version, build string, addDesktop func(*cli.Deps)) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process even if it does not end by itself
 	facts := &facts{}
-	deps := cli.Deps{Open: func() ([]adapters.Adapter, proc.Lister) { return openAdapters(facts) }, WithoutCache: facts.turnOff, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet, Marks: openMarks, Acting: instance.TellActed, Machines: openMachines,
+	deps := cli.Deps{Open: func() ([]adapters.Adapter, proc.Lister) { return openAdapters(facts) }, WithoutCache: facts.turnOff, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet, Marks: openMarks, Told: openTold, Acting: instance.TellActed, Machines: openMachines,
 		Version: cli.BuildVersion(version, build), Getenv: os.Getenv, Leave: os.Exit}
 	facts.version = deps.Version
 	kept(&deps, build, facts)
@@ -97,7 +98,7 @@ func runKeeper(ctx context.Context, state, version, build string, facts *facts) 
 // revive starts a keeper if the last one was killed while there was something to keep, and says what is overdue.
 func revive(deps *cli.Deps) {
 	if deps.Keeper == nil || slices.ContainsFunc(os.Args[1:], func(arg string) bool {
-		return arg == "keep" || arg == "version" || arg == "prune" || arg == "uninstall" || strings.HasPrefix(arg, "__complete")
+		return arg == "keep" || arg == "version" || arg == "statusline" || arg == "prune" || arg == "uninstall" || strings.HasPrefix(arg, "__complete")
 	}) {
 		return
 	}
@@ -146,6 +147,7 @@ func openAdapters(facts *facts) ([]adapters.Adapter, proc.Lister) {
 	}
 	if state, err := store.StatePath(); err == nil {
 		cfg.Places = homes.In(state, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+		cfg.Told = told.In(state).Of
 	}
 	if launches, err := openLaunches(); err == nil { // without a state folder there is no launch
 		cfg.Password, cfg.Outputs = launches.Password, launches.Outputs
@@ -188,6 +190,7 @@ func openMachines() (*machine.Machines, *machine.Kept, error) {
 var (
 	openQuiet    = inState(quiet.In)
 	openMarks    = inState(marks.In)
+	openTold     = inState(told.In)
 	openLaunches = inState(func(state string) *launch.Launches { return launch.In(state, proc.Open()) })
 	openFuses    = inState(func(state string) *fuse.Fuses { return fuse.In(store.Below(state, store.Fuses)) })
 )

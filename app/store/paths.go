@@ -22,6 +22,7 @@ const (
 	Notifications = "notifications" // the notifications that are on the screen
 	Quiet         = "quiet"         // do not disturb
 	Marks         = "marks"         // the user's names for sessions, and which are pinned or hidden
+	Limits        = "limits"        // what agents told the status line
 	Window        = "window.json"   // its size
 	Homes         = "homes"         // the folders that agents used in the last 24 hours
 )

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"time"
 
@@ -16,6 +17,21 @@ const MaxOutput = 16 << 10
 
 // Succeeded is the result of a script that ended with exit code 0.
 const Succeeded = "exit 0"
+
+// Filter runs a command in the system's shell in the present folder and environment, with input as its input. Its output goes to out. After limit Filter kills
+// the command and the processes that the command started.
+func Filter(ctx context.Context, command string, input io.Reader, out io.Writer, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := shell(ctx, command)
+	cmd.Stdin, cmd.Stdout = input, out
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("killed after its limit of %s", limit)
+	}
+	return err
+}
 
 // Run runs a command in the system's shell, with env as its whole environment. dir is a folder of Rollcall's own, never one in which an agent works: programs
 // read settings and code from the folder in which they start, so that python3 -c 'import json' would run the agent's json.py. After limit Run kills the command
