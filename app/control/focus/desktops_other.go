@@ -2,8 +2,10 @@
 
 package focus
 
+import "rollcall/proc/desktop"
+
 // Here returns nil: which window has the focus is not known on this platform.
-func Here() Desktop { return nil }
+func Here() desktop.Desktop { return nil }
 
 // Desktops returns nil: windows are not listed on this platform.
-func Desktops() []Desktop { return nil }
+func Desktops() []desktop.Desktop { return nil }

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/windows"
+
+	"rollcall/proc/desktop"
 )
 
 // Here returns nil: the tray does not ask which window has the focus on this platform.
-func Here() Desktop { return nil }
+func Here() desktop.Desktop { return nil }
 
 // Desktops returns the desktop of this session.
-func Desktops() []Desktop { return []Desktop{user32{}} }
+func Desktops() []desktop.Desktop { return []desktop.Desktop{user32{}} }
 
 // user32 reports and raises the windows of this session, by their handles. It was compiled and vetted, not run.
 type user32 struct{}
@@ -83,14 +85,14 @@ func isMain(w windows.HWND) bool {
 }
 
 // Active implements Desktop.
-func (user32) Active(context.Context) (Window, bool, error) {
+func (user32) Active(context.Context) (desktop.Window, bool, error) {
 	w := windows.GetForegroundWindow()
 	pid := ownerOf(w)
-	return Window{ID: uint64(w), PID: pid}, w != 0 && pid != 0, nil
+	return desktop.Window{ID: uint64(w), PID: pid}, w != 0 && pid != 0, nil
 }
 
 // Windows implements Desktop. It leaves out the windows of the Explorer, which is an ancestor of every program that the user starts.
-func (user32) Windows(context.Context) (list []Window, err error) {
+func (user32) Windows(context.Context) (list []desktop.Window, err error) {
 	all, err := topLevel()
 	if err != nil {
 		return nil, err
@@ -98,14 +100,14 @@ func (user32) Windows(context.Context) (list []Window, err error) {
 	explorer := ownerOf(windows.GetShellWindow())
 	for _, w := range all {
 		if pid := ownerOf(w); pid != 0 && pid != explorer && isMain(w) {
-			list = append(list, Window{ID: uint64(w), PID: pid})
+			list = append(list, desktop.Window{ID: uint64(w), PID: pid})
 		}
 	}
 	return list, nil
 }
 
 // Raise implements Desktop. Windows refuses to let a program raise a window while the user works with another program; the window then blinks in the task bar.
-func (user32) Raise(ctx context.Context, w Window) error {
+func (user32) Raise(ctx context.Context, w desktop.Window) error {
 	handle := windows.HWND(w.ID)
 	if ownerOf(handle) != w.PID {
 		return errors.New("the window was closed")

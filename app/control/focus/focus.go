@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"rollcall/proc"
+	"rollcall/proc/desktop"
 )
 
 // State is whether the user looks at the place of a process.
@@ -69,36 +70,18 @@ type Table interface {
 	OpenTerminals(id proc.Identity) ([]string, error)
 }
 
-// Desktop reports and raises windows. Its methods are safe for concurrent use.
-type Desktop interface {
-	// Name returns the desktop's name for the user: "X11", "sway".
-	Name() string
-	// Active returns the window that has the focus. ok is false if none has it, or none whose process is known.
-	Active(ctx context.Context) (w Window, ok bool, err error)
-	// Windows returns the windows of processes of this machine, without panels and the desktop's background.
-	Windows(ctx context.Context) ([]Window, error)
-	// Raise gives a window the focus. It returns nil only if the desktop reports that the window has it.
-	Raise(ctx context.Context, w Window) error
-}
-
-// Window is a window of a process of this machine.
-type Window struct {
-	ID  uint64 // unique on its desktop
-	PID int
-}
-
 // Finder finds the places of processes. It is safe for concurrent use.
 type Finder struct {
 	table   Table
-	desktop Desktop // reports which window has the focus; nil: that is not known here
+	desktop desktop.Desktop // reports which window has the focus; nil: that is not known here
 
 	mu     sync.Mutex
 	places map[proc.Identity]Place
 }
 
-// New returns a Finder. desktop may be nil.
-func New(table Table, desktop Desktop) *Finder {
-	return &Finder{table: table, desktop: desktop, places: map[proc.Identity]Place{}}
+// New returns a Finder. on may be nil.
+func New(table Table, on desktop.Desktop) *Finder {
+	return &Finder{table: table, desktop: on, places: map[proc.Identity]Place{}}
 }
 
 // Remember keeps the places of these processes, which must be all that a caller may ask about. It forgets the places of other
@@ -192,7 +175,7 @@ func (f *Finder) HasFocus(ctx context.Context, id proc.Identity) State {
 const maxNested = 4
 
 // shows reports whether the active window shows a place.
-func (f *Finder) shows(ctx context.Context, p *Place, active Window, nested int) State {
+func (f *Finder) shows(ctx context.Context, p *Place, active desktop.Window, nested int) State {
 	if server, kind := f.multiplexer(p); kind == "tmux" && nested < maxNested {
 		return f.showsPane(ctx, p, server, active, nested)
 	}
@@ -207,7 +190,7 @@ func (f *Finder) shows(ctx context.Context, p *Place, active Window, nested int)
 }
 
 // showsPane reports whether the active window is that of a tmux client whose active pane is the pane of a place.
-func (f *Finder) showsPane(ctx context.Context, p *Place, server proc.Identity, active Window, nested int) State {
+func (f *Finder) showsPane(ctx context.Context, p *Place, server proc.Identity, active desktop.Window, nested int) State {
 	if !p.isShownBy(server) { // the process left its pane
 		return Elsewhere
 	}
@@ -235,15 +218,15 @@ func (f *Finder) showsPane(ctx context.Context, p *Place, server proc.Identity, 
 
 // ofSeveral reports whether the active window is the window of a place, whose terminal may have several windows or tabs. Tabs of one window cannot be
 // distinguished.
-func (f *Finder) ofSeveral(ctx context.Context, p *Place, active Window) State {
+func (f *Finder) ofSeveral(ctx context.Context, p *Place, active desktop.Window) State {
 	windows, err := f.desktop.Windows(ctx)
 	if err != nil {
 		return Unknown
 	}
-	windows = slices.DeleteFunc(windows, func(w Window) bool { return w.PID != active.PID })
+	windows = slices.DeleteFunc(windows, func(w desktop.Window) bool { return w.PID != active.PID })
 	if len(windows) > 1 {
 		switch {
-		case !slices.ContainsFunc(windows, func(w Window) bool { return w.ID == p.Window }):
+		case !slices.ContainsFunc(windows, func(w desktop.Window) bool { return w.ID == p.Window }):
 			return Unknown
 		case p.Window != active.ID:
 			return Elsewhere

@@ -16,6 +16,7 @@ import (
 	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 	"rollcall/proc"
+	"rollcall/proc/desktop"
 )
 
 // screen is a virtual desktop with terminals.
@@ -39,7 +40,7 @@ func newScreen(t *testing.T) *screen {
 	t.Helper()
 	need(t, "xterm", "tmux", "xdotool")
 	s := &screen{Desktop: desktoptest.For(t, desktoptest.Options{}), t: t, table: proc.Open(), dir: t.TempDir()}
-	s.finder = focus.New(s.table, focus.OnX11(s.Display()))
+	s.finder = focus.New(s.table, desktop.OnX11(s.Display()))
 	return s
 }
 
@@ -210,7 +211,7 @@ func TestTmux(t *testing.T) {
 
 // TestNoServer: without an X server nothing is known, and it is tried again.
 func TestNoServer(t *testing.T) {
-	x := focus.OnX11(":987")
+	x := desktop.OnX11(":987")
 	p, err := proc.Open().Find(os.Getpid())
 	must.Do(t, err)
 	for range 2 {

@@ -16,6 +16,8 @@ import (
 	"sync"
 
 	"github.com/godbus/dbus/v5"
+
+	"rollcall/proc/desktop"
 )
 
 // kwin reports and raises the windows of KWin, by scripts that KWin loads over D-Bus, runs once and unloads (KWin 5.27 and 6). It was not run with KWin: the
@@ -28,7 +30,7 @@ type kwin struct {
 }
 
 // fromKWin returns the desktop of KDE Plasma on Wayland, or nil if the environment is that of another desktop.
-func fromKWin() Desktop {
+func fromKWin() desktop.Desktop {
 	if os.Getenv("WAYLAND_DISPLAY") != "" && slices.Contains(strings.Split(os.Getenv("XDG_CURRENT_DESKTOP"), ":"), "KDE") {
 		return OnKWin("")
 	}
@@ -36,7 +38,9 @@ func fromKWin() Desktop {
 }
 
 // OnKWin returns the desktop of the KWin on a bus; an empty address means the session's bus. The desktop connects at each question.
-func OnKWin(address string) Desktop { return &kwin{address: address, known: map[uint64]string{}} }
+func OnKWin(address string) desktop.Desktop {
+	return &kwin{address: address, known: map[uint64]string{}}
+}
 
 // Name implements Desktop.
 func (k *kwin) Name() string { return "KWin" }
@@ -176,33 +180,33 @@ func asJSON(text string) []byte {
 }
 
 // window returns a window in the form of package focus, and keeps KWin's id of it.
-func (k *kwin) window(w *kwinWindow) Window {
+func (k *kwin) window(w *kwinWindow) desktop.Window {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(w.ID))
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.known[h.Sum64()] = w.ID
-	return Window{ID: h.Sum64(), PID: w.PID}
+	return desktop.Window{ID: h.Sum64(), PID: w.PID}
 }
 
 // Active implements Desktop.
-func (k *kwin) Active(ctx context.Context) (Window, bool, error) {
+func (k *kwin) Active(ctx context.Context) (desktop.Window, bool, error) {
 	list, err := k.ask(ctx, "")
 	for i := range list {
 		if list[i].Active {
 			return k.window(&list[i]), true, nil
 		}
 	}
-	return Window{}, false, err
+	return desktop.Window{}, false, err
 }
 
 // Windows implements Desktop.
-func (k *kwin) Windows(ctx context.Context) ([]Window, error) {
+func (k *kwin) Windows(ctx context.Context) ([]desktop.Window, error) {
 	list, err := k.ask(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	var windows []Window
+	var windows []desktop.Window
 	open := map[uint64]string{}
 	for i := range list {
 		w := k.window(&list[i])
@@ -215,7 +219,7 @@ func (k *kwin) Windows(ctx context.Context) ([]Window, error) {
 }
 
 // Raise implements Desktop.
-func (k *kwin) Raise(ctx context.Context, w Window) error {
+func (k *kwin) Raise(ctx context.Context, w desktop.Window) error {
 	k.mu.Lock()
 	id := k.known[w.ID]
 	k.mu.Unlock()

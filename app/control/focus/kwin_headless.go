@@ -2,5 +2,7 @@
 
 package focus
 
+import "rollcall/proc/desktop"
+
 // fromKWin returns nil: this build does not speak D-Bus, over which KWin takes scripts.
-func fromKWin() Desktop { return nil }
+func fromKWin() desktop.Desktop { return nil }

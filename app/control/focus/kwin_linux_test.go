@@ -14,6 +14,7 @@ import (
 	"rollcall/app/control/focus"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/must"
+	"rollcall/proc/desktop"
 )
 
 // fakeKWin takes scripts over a real bus as KWin 5.27 and 6 do, and runs them with node.
@@ -69,12 +70,12 @@ func TestShowKWin(t *testing.T) {
 	for _, six := range []bool{true, false} {
 		t.Run(map[bool]string{true: "6", false: "5"}[six], func(t *testing.T) {
 			need(t, "node")
-			desktop := desktoptest.For(t, desktoptest.Options{})
-			d := focus.OnKWin(desktop.BusAddress())
+			screen := desktoptest.For(t, desktoptest.Options{})
+			d := focus.OnKWin(screen.BusAddress())
 			if _, err := d.Windows(t.Context()); err == nil || err.Error() != "KWin does not run on this session's bus" {
 				t.Errorf("without KWin: %v", err)
 			}
-			conn, err := dbus.Connect(desktop.BusAddress())
+			conn, err := dbus.Connect(screen.BusAddress())
 			must.Do(t, err)
 			defer conn.Close()
 			k := &fakeKWin{t: t, conn: conn, six: six, files: map[int32]string{}}
@@ -93,7 +94,7 @@ func TestShowKWin(t *testing.T) {
 			if err := d.Raise(t.Context(), list[0]); err != nil {
 				t.Error(err)
 			}
-			if err := d.Raise(t.Context(), focus.Window{ID: 1, PID: 1}); err == nil {
+			if err := d.Raise(t.Context(), desktop.Window{ID: 1, PID: 1}); err == nil {
 				t.Error("a window that is not known was raised")
 			}
 			k.mu.Lock()

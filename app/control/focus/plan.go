@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/proc"
+	"rollcall/proc/desktop"
 )
 
 // Kind is the kind of thing that a step of a plan acts on.
@@ -68,7 +69,7 @@ var errGone = errors.New("its process has ended")
 // request contains the parameters of a plan, and what was found out for it.
 type request struct {
 	*Finder
-	desktops []Desktop
+	desktops []desktop.Desktop
 	folder   string
 	others   []string
 	plan     *Plan
@@ -80,14 +81,14 @@ type request struct {
 
 // windowOn is a window and its desktop.
 type windowOn struct {
-	Window
-	desktop Desktop
+	desktop.Window
+	desktop desktop.Desktop
 }
 
 // Plan returns how the terminal of a process can be shown on the desktops. It changes nothing. folder is the folder in which the
 // process works, for editors that know their windows by folder; it may be empty. others are the folders of other sessions: no program
 // in any of these folders is executed. The error is for a process that has ended.
-func (f *Finder) Plan(ctx context.Context, desktops []Desktop, id proc.Identity, folder string, others ...string) (*Plan, error) {
+func (f *Finder) Plan(ctx context.Context, desktops []desktop.Desktop, id proc.Identity, folder string, others ...string) (*Plan, error) {
 	ctx, cancel := context.WithTimeout(ctx, prepareLimit)
 	defer cancel()
 	x, err := f.table.Find(id.PID)
@@ -227,7 +228,7 @@ func (r *request) showWindow(ctx context.Context, p *Place) {
 	})
 	if !tab && !ambiguous {
 		window := uint64(0)
-		if w.desktop.Name() == x11Name {
+		if w.desktop.Name() == desktop.X11 {
 			window = p.Window
 		}
 		ambiguous, _ = r.hasTabs(ctx, p, terminal.PID, window, len(windows) > 1)
@@ -243,15 +244,12 @@ func chooseWindow(p *Place, windows []windowOn) (windowOn, bool) {
 		return windows[0], true
 	}
 	for _, w := range windows {
-		if p.Window != 0 && w.ID == p.Window && w.desktop.Name() == x11Name {
+		if p.Window != 0 && w.ID == p.Window && w.desktop.Name() == desktop.X11 {
 			return w, true
 		}
 	}
 	return windowOn{}, false
 }
-
-// x11Name is the name of the desktop to whose windows the variable WINDOWID refers.
-const x11Name = "X11"
 
 const (
 	noteBackground = "it runs in the background: no terminal shows it"
@@ -284,11 +282,11 @@ func (r *request) whyNotListed() string {
 	if runtime.GOOS != "linux" || os.Getenv("WAYLAND_DISPLAY") == "" {
 		return "no window of its terminal is known here"
 	}
-	desktop := strings.ToUpper(os.Getenv("XDG_CURRENT_DESKTOP"))
+	named := strings.ToUpper(os.Getenv("XDG_CURRENT_DESKTOP"))
 	switch {
-	case strings.Contains(desktop, "GNOME"):
+	case strings.Contains(named, "GNOME"):
 		return noteGNOME
-	case len(r.desktops) == 0 || len(r.desktops) == 1 && r.desktops[0].Name() == x11Name:
+	case len(r.desktops) == 0 || len(r.desktops) == 1 && r.desktops[0].Name() == desktop.X11:
 		return "this Wayland desktop does not let a program raise the window of another program"
 	}
 	return "no window of its terminal is known here"

@@ -23,6 +23,7 @@ import (
 	"rollcall/app/control/focus"
 	"rollcall/internal/must"
 	"rollcall/proc"
+	"rollcall/proc/desktop"
 )
 
 // These desktops and terminals can't be run here. Their answers are recorded, or follow their documentation.
@@ -124,9 +125,9 @@ func TestShowHyprland(t *testing.T) {
 	socket, asked := conversation(t, map[string]string{
 		"j/clients": fmt.Sprintf(hyprlandClients, self.PID), "j/activewindow": fmt.Sprintf(hyprlandActive, self.PID),
 		"dispatch focuswindow address:0x55d1c0a3b2e0": "ok"})
-	d := focus.OnHyprland(socket)
+	d := desktop.OnHyprland(socket)
 	list, err := d.Windows(t.Context())
-	if err != nil || len(list) != 2 || list[0] != (focus.Window{ID: 0x55d1c0a3b2e0, PID: self.PID}) {
+	if err != nil || len(list) != 2 || list[0] != (desktop.Window{ID: 0x55d1c0a3b2e0, PID: self.PID, Title: "foot"}) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	if err := d.Raise(t.Context(), list[0]); err != nil {
@@ -139,10 +140,10 @@ func TestShowHyprland(t *testing.T) {
 		t.Errorf("a window that it does not raise: %v", err)
 	}
 	none, _ := conversation(t, map[string]string{"j/activewindow": "{}", "j/clients": "not JSON"})
-	if _, ok, err := focus.OnHyprland(none).Active(t.Context()); ok || err != nil {
+	if _, ok, err := desktop.OnHyprland(none).Active(t.Context()); ok || err != nil {
 		t.Errorf("no active window: %v, %v", ok, err)
 	}
-	if _, err := focus.OnHyprland(none).Windows(t.Context()); err == nil {
+	if _, err := desktop.OnHyprland(none).Windows(t.Context()); err == nil {
 		t.Error("an answer in another form is no error")
 	}
 	must.Do(t, os.Chmod(filepath.Dir(socket), 0o777))
@@ -155,19 +156,19 @@ func TestShowHyprland(t *testing.T) {
 func TestSwayInOtherForms(t *testing.T) {
 	t.Parallel()
 	garbage, _ := conversation(t, nil)
-	if _, err := focus.OnSway(garbage).Windows(t.Context()); err == nil {
+	if _, err := desktop.OnSway(garbage).Windows(t.Context()); err == nil {
 		t.Error("garbage is no error")
 	}
 	silent := filepath.Join(t.TempDir(), "socket")
 	l, err := net.Listen("unix", silent)
 	must.Do(t, err)
 	defer l.Close()
-	if _, err := focus.OnSway(silent).Windows(t.Context()); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, err := desktop.OnSway(silent).Windows(t.Context()); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("one that never answers: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := focus.OnSway(silent).Raise(ctx, focus.Window{ID: 1, PID: 1}); err == nil {
+	if err := desktop.OnSway(silent).Raise(ctx, desktop.Window{ID: 1, PID: 1}); err == nil {
 		t.Error("an interrupted request is no error")
 	}
 }
@@ -344,7 +345,7 @@ func TestShowEditor(t *testing.T) {
 	agent, err := s.table.Find(id.PID)
 	must.Do(t, err)
 	for pid, kind := range map[int]focus.Kind{agent.PPID: focus.WindowStep, cmd.Process.Pid: focus.EditorStep} { // a terminal that was started in the editor
-		p, err := s.finder.Plan(t.Context(), []focus.Desktop{&windowsOf{pids: []int{pid, cmd.Process.Pid}}}, id, "/work/my shop/api")
+		p, err := s.finder.Plan(t.Context(), []desktop.Desktop{&windowsOf{pids: []int{pid, cmd.Process.Pid}}}, id, "/work/my shop/api")
 		if err != nil || len(p.Steps) != 1 || p.Steps[0].Kind != kind || !p.Seen {
 			t.Errorf("%+v, %v; want %v", p, err, kind)
 		}
@@ -370,14 +371,14 @@ func (s *screen) noEditor(id proc.Identity, what, folder string, sessions ...str
 
 // windowsOf is a desktop with windows of these processes.
 type windowsOf struct {
-	focus.Desktop
+	desktop.Desktop
 	pids []int
 }
 
 func (*windowsOf) Name() string { return "X11" }
-func (w *windowsOf) Windows(context.Context) (list []focus.Window, err error) {
+func (w *windowsOf) Windows(context.Context) (list []desktop.Window, err error) {
 	for _, pid := range w.pids {
-		list = append(list, focus.Window{ID: uint64(pid), PID: pid})
+		list = append(list, desktop.Window{ID: uint64(pid), PID: pid})
 	}
 	return list, nil
 }

@@ -16,13 +16,14 @@ import (
 	"rollcall/app/control/focus"
 	"rollcall/internal/must"
 	"rollcall/proc"
+	"rollcall/proc/desktop"
 )
 
 // x returns the display as focus sees it.
-func (s *screen) x() focus.Desktop { return focus.OnX11(s.Display()) }
+func (s *screen) x() desktop.Desktop { return desktop.OnX11(s.Display()) }
 
 // plan returns the plan for an agent.
-func (s *screen) plan(id proc.Identity, desktops ...focus.Desktop) *focus.Plan {
+func (s *screen) plan(id proc.Identity, desktops ...desktop.Desktop) *focus.Plan {
 	s.t.Helper()
 	p, err := s.finder.Plan(s.t.Context(), desktops, id, "")
 	must.Do(s.t, err)
@@ -30,7 +31,7 @@ func (s *screen) plan(id proc.Identity, desktops ...focus.Desktop) *focus.Plan {
 }
 
 // show does what the plan for an agent says, and returns it.
-func (s *screen) show(what string, id proc.Identity, desktops ...focus.Desktop) *focus.Plan {
+func (s *screen) show(what string, id proc.Identity, desktops ...desktop.Desktop) *focus.Plan {
 	s.t.Helper()
 	p := s.plan(id, desktops...)
 	if !p.Seen {
@@ -74,7 +75,7 @@ func (s *screen) windowID(id proc.Identity) (window uint64) {
 }
 
 // windows waits until a terminal has n windows, and returns them.
-func (s *screen) windows(d focus.Desktop, pid, n int) (ids []uint64) {
+func (s *screen) windows(d desktop.Desktop, pid, n int) (ids []uint64) {
 	s.t.Helper()
 	s.until("the windows of "+strconv.Itoa(pid), func() bool {
 		ids = nil
@@ -151,19 +152,19 @@ func TestShowNothing(t *testing.T) {
 	a, b := s.identity("one"), s.identity("back")
 	for what, tt := range map[string]struct {
 		id   proc.Identity
-		on   []focus.Desktop
+		on   []desktop.Desktop
 		note string
 	}{
-		"an agent in the background": {b, []focus.Desktop{x}, "it runs in the background: no terminal shows it"},
+		"an agent in the background": {b, []desktop.Desktop{x}, "it runs in the background: no terminal shows it"},
 		"no desktop":                 {a, nil, "Rollcall runs outside of a desktop here: DISPLAY is not set"},
-		"no X server":                {a, []focus.Desktop{focus.OnX11(":987")}, "X11 does not report its windows: "},
+		"no X server":                {a, []desktop.Desktop{desktop.OnX11(":987")}, "X11 does not report its windows: "},
 	} {
 		p := s.plan(tt.id, tt.on...)
 		if p.Seen || len(p.Steps) > 0 || !strings.HasPrefix(p.Note, tt.note) {
 			t.Errorf("%s: %+v", what, p)
 		}
 	}
-	if _, err := s.finder.Plan(t.Context(), []focus.Desktop{x}, proc.Identity{PID: a.PID, Start: a.Start + 1, Boot: a.Boot}, ""); err == nil {
+	if _, err := s.finder.Plan(t.Context(), []desktop.Desktop{x}, proc.Identity{PID: a.PID, Start: a.Start + 1, Boot: a.Boot}, ""); err == nil {
 		t.Error("a plan for a process that reused the pid")
 	}
 }
@@ -403,7 +404,7 @@ func TestShowScreen(t *testing.T) {
 	_, _ = run("-d", name)
 	s.until("the end of the terminal", func() bool {
 		list, err := x.Windows(t.Context())
-		return err == nil && !slices.ContainsFunc(list, func(w focus.Window) bool { return w.ID == window })
+		return err == nil && !slices.ContainsFunc(list, func(w desktop.Window) bool { return w.ID == window })
 	})
 	p := s.plan(b, x)
 	if p.Seen || len(p.Attach) != 3 || p.Attach[0] != "screen" || !strings.HasSuffix(p.Attach[2], "."+name) || p.Note != "it runs in screen, and no terminal is attached to it" {

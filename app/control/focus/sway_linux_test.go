@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"rollcall/app/control/focus"
 	"rollcall/internal/must"
 	"rollcall/proc"
+	"rollcall/proc/desktop"
 )
 
 // nobody returns the credentials of a user without rights, to whom a folder is given.
@@ -36,12 +38,17 @@ func (s *screen) swaySocket() string { return s.file(filepath.Join("sockets", "s
 func (s *screen) showOnSway(start func(argv ...string) *exec.Cmd) {
 	t := s.t
 	t.Helper()
-	d := focus.OnSway(s.swaySocket())
-	one := start("foot", "sh", "-c", s.agent("one"))
+	d := desktop.OnSway(s.swaySocket())
+	one := start("foot", "--title=◇  Ready (x)", "sh", "-c", s.agent("one"))
 	two := start("foot", "sh", "-c", s.agent("two"))
 	a, b := s.identity("one"), s.identity("two")
 	s.windows(d, one.Process.Pid, 1)
 	s.windows(d, two.Process.Pid, 1)
+	list, err := d.Windows(t.Context())
+	must.Do(t, err)
+	if !slices.ContainsFunc(list, func(w desktop.Window) bool { return w.PID == one.Process.Pid && w.Title == "◇  Ready (x)" }) {
+		t.Errorf("the title is not listed: %+v", list)
+	}
 	finder := focus.New(s.table, d)
 	for _, tt := range []struct {
 		id, other proc.Identity

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/app/control/focus"
 	"rollcall/internal/must"
+	"rollcall/proc/desktop"
 )
 
 // TestServerHangs: a question to a server that accepts connections and never answers ends with its context, and so does the next one,
@@ -21,7 +21,7 @@ func TestServerHangs(t *testing.T) {
 	server, err := net.Listen("unix", display)
 	must.Do(t, err)
 	defer server.Close()
-	x := focus.OnX11(display)
+	x := desktop.OnX11(display)
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := make(chan error, 2)
 	for range 2 {
@@ -70,7 +70,7 @@ func TestWindowsKeepsNoConnection(t *testing.T) {
 	s := newScreen(t)
 	before := sockets(t)
 	for range 5 {
-		x := focus.OnX11(s.Display())
+		x := desktop.OnX11(s.Display())
 		if _, err := x.Windows(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,7 @@ import (
 	"rollcall/app/settings"
 	"rollcall/app/store"
 	"rollcall/proc"
+	"rollcall/proc/desktop"
 )
 
 // Core provides the sessions and their adapters; *app.Core implements it.
@@ -32,7 +33,7 @@ type Core interface {
 type Shower struct {
 	core     Core
 	finder   *focus.Finder
-	desktops func() []focus.Desktop   // always the same ones, so that a desktop that hangs blocks one goroutine at most
+	desktops func() []desktop.Desktop // always the same ones, so that a desktop that hangs blocks one goroutine at most
 	settings func() settings.Settings // called at every use, so that a changed setting counts at once
 	look     func(string) (string, error)
 	table    focus.Table

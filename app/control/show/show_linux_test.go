@@ -17,12 +17,12 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/control/focus"
 	"rollcall/app/control/show"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 	"rollcall/proc"
+	"rollcall/proc/desktop"
 )
 
 // agent is an agent whose sessions can be taken into a terminal.
@@ -107,13 +107,13 @@ func TestNotShown(t *testing.T) {
 // TestShown raises the terminal of a session, and that of another process that shows it.
 func TestShown(t *testing.T) {
 	must.Have(t, "xterm")
-	desktop := desktoptest.For(t, desktoptest.Options{})
-	t.Setenv("DISPLAY", desktop.Display())
+	screen := desktoptest.For(t, desktoptest.Options{})
+	t.Setenv("DISPLAY", screen.Display())
 	t.Setenv("SWAYSOCK", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
 	file := filepath.Join(t.TempDir(), "pid")
 	xterm := exec.Command("xterm", "-e", "sh", "-c", "sleep 1000 & echo $! >"+file+".new; mv "+file+".new "+file+"; wait")
-	xterm.Env = desktop.Env()
+	xterm.Env = screen.Env()
 	xterm.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	must.Do(t, xterm.Start())
 	defer func() {
@@ -130,7 +130,7 @@ func TestShown(t *testing.T) {
 		x, err = proc.Open().Find(pid)
 		return err
 	})
-	x11 := focus.OnX11(desktop.Display())
+	x11 := desktop.OnX11(screen.Display())
 	eventually.True(t, "the window manager to list the window", func() bool {
 		list, err := x11.Windows(t.Context())
 		must.Do(t, err)

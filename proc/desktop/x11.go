@@ -1,6 +1,6 @@
 //go:build linux
 
-package focus
+package desktop
 
 import (
 	"context"
@@ -118,7 +118,7 @@ func (x *xconn) owner(w xproto.Window) (int, error) {
 }
 
 // Name implements Desktop.
-func (x *x11) Name() string { return x11Name }
+func (x *x11) Name() string { return X11 }
 
 // Active implements Desktop.
 func (x *x11) Active(ctx context.Context) (Window, bool, error) {
@@ -150,7 +150,8 @@ func (x *x11) Windows(ctx context.Context) ([]Window, error) {
 			}
 			pid, err := x.owner(xproto.Window(w))
 			if err == nil && pid != 0 && !x.isPanelOrDesktop(xproto.Window(w)) { // a window may have been closed meanwhile
-				out = append(out, Window{ID: uint64(w), PID: pid})
+				title, _ := x.property(xproto.Window(w), "_NET_WM_NAME")
+				out = append(out, Window{ID: uint64(w), PID: pid, Title: string(title)})
 			}
 		}
 		return out, nil

@@ -1,6 +1,6 @@
 //go:build linux
 
-package focus
+package desktop
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 //go:build linux
 
-package focus
+package desktop
 
 import (
 	"context"
@@ -15,10 +15,10 @@ import (
 type sway struct{ socket string }
 
 // OnSway returns the desktop of a sway with this socket. The desktop connects at each question.
-func OnSway(socket string) Desktop { return &sway{socket} }
+func OnSway(socket string) Desktop { return sway{socket} }
 
 // Name implements Desktop.
-func (s *sway) Name() string { return "sway" }
+func (s sway) Name() string { return "sway" }
 
 // The messages of sway-ipc(7).
 const (
@@ -31,13 +31,14 @@ const (
 type swayNode struct {
 	ID       uint64     `json:"id"`
 	PID      int        `json:"pid"`
+	Name     string     `json:"name"` // of a window: its title
 	Focused  bool       `json:"focused"`
 	Nodes    []swayNode `json:"nodes"`
 	Floating []swayNode `json:"floating_nodes"`
 }
 
 // ask sends one message and decodes the answer.
-func (s *sway) ask(ctx context.Context, kind uint32, payload string, into any) error {
+func (s sway) ask(ctx context.Context, kind uint32, payload string, into any) error {
 	conn, err := dial(ctx, s.socket)
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func (n *swayNode) windows(depth int, add func(*swayNode)) {
 	}
 }
 
-func (s *sway) tree(ctx context.Context, add func(*swayNode)) error {
+func (s sway) tree(ctx context.Context, add func(*swayNode)) error {
 	var root swayNode
 	if err := s.ask(ctx, swayGetTree, "", &root); err != nil {
 		return err
@@ -92,7 +93,7 @@ func (s *sway) tree(ctx context.Context, add func(*swayNode)) error {
 }
 
 // Active implements Desktop.
-func (s *sway) Active(ctx context.Context) (w Window, ok bool, err error) {
+func (s sway) Active(ctx context.Context) (w Window, ok bool, err error) {
 	err = s.tree(ctx, func(n *swayNode) {
 		if n.Focused {
 			w, ok = Window{ID: n.ID, PID: n.PID}, true
@@ -102,13 +103,13 @@ func (s *sway) Active(ctx context.Context) (w Window, ok bool, err error) {
 }
 
 // Windows implements Desktop.
-func (s *sway) Windows(ctx context.Context) (list []Window, err error) {
-	err = s.tree(ctx, func(n *swayNode) { list = append(list, Window{ID: n.ID, PID: n.PID}) })
+func (s sway) Windows(ctx context.Context) (list []Window, err error) {
+	err = s.tree(ctx, func(n *swayNode) { list = append(list, Window{ID: n.ID, PID: n.PID, Title: n.Name}) })
 	return list, err
 }
 
 // Raise implements Desktop.
-func (s *sway) Raise(ctx context.Context, w Window) error {
+func (s sway) Raise(ctx context.Context, w Window) error {
 	var results []struct {
 		Success bool   `json:"success"`
 		Error   string `json:"error"`

@@ -1,6 +1,6 @@
 //go:build linux
 
-package focus
+package desktop
 
 import (
 	"context"
@@ -17,10 +17,10 @@ import (
 type hyprland struct{ socket string }
 
 // OnHyprland returns the desktop of a Hyprland with this socket. The desktop connects at each question.
-func OnHyprland(socket string) Desktop { return &hyprland{socket} }
+func OnHyprland(socket string) Desktop { return hyprland{socket} }
 
-// hyprlandSocket returns the socket of an instance. An instance with a separator in its name has none.
-func hyprlandSocket(runtime, instance string) string {
+// HyprlandSocket returns the socket of an instance of Hyprland, from XDG_RUNTIME_DIR and HYPRLAND_INSTANCE_SIGNATURE. An instance with a separator in its name has none.
+func HyprlandSocket(runtime, instance string) string {
 	if strings.ContainsRune(instance, filepath.Separator) || instance == ".." {
 		return ""
 	}
@@ -28,21 +28,22 @@ func hyprlandSocket(runtime, instance string) string {
 }
 
 // Name implements Desktop.
-func (h *hyprland) Name() string { return "Hyprland" }
+func (h hyprland) Name() string { return "Hyprland" }
 
 // hyprlandClient is a window, as "j/clients" and "j/activewindow" list it.
 type hyprlandClient struct {
 	Address string `json:"address"` // "0x55d1c0a3b2e0"
 	PID     int    `json:"pid"`
+	Title   string `json:"title"`
 }
 
 func (c *hyprlandClient) window() (Window, bool) {
 	id, err := strconv.ParseUint(strings.TrimPrefix(c.Address, "0x"), 16, 64)
-	return Window{ID: id, PID: c.PID}, err == nil && c.PID > 0
+	return Window{ID: id, PID: c.PID, Title: c.Title}, err == nil && c.PID > 0
 }
 
 // ask sends one request and returns the answer.
-func (h *hyprland) ask(ctx context.Context, request string) ([]byte, error) {
+func (h hyprland) ask(ctx context.Context, request string) ([]byte, error) {
 	conn, err := dial(ctx, h.socket)
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func (h *hyprland) ask(ctx context.Context, request string) ([]byte, error) {
 }
 
 // Active implements Desktop.
-func (h *hyprland) Active(ctx context.Context) (Window, bool, error) {
+func (h hyprland) Active(ctx context.Context) (Window, bool, error) {
 	answer, err := h.ask(ctx, "j/activewindow")
 	if err != nil {
 		return Window{}, false, err
@@ -69,7 +70,7 @@ func (h *hyprland) Active(ctx context.Context) (Window, bool, error) {
 }
 
 // Windows implements Desktop.
-func (h *hyprland) Windows(ctx context.Context) (list []Window, err error) {
+func (h hyprland) Windows(ctx context.Context) (list []Window, err error) {
 	answer, err := h.ask(ctx, "j/clients")
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (h *hyprland) Windows(ctx context.Context) (list []Window, err error) {
 }
 
 // Raise implements Desktop.
-func (h *hyprland) Raise(ctx context.Context, w Window) error {
+func (h hyprland) Raise(ctx context.Context, w Window) error {
 	answer, err := h.ask(ctx, fmt.Sprintf("dispatch focuswindow address:0x%x", w.ID))
 	if err != nil {
 		return err
