@@ -10,22 +10,25 @@ import (
 
 	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
+	"rollcall/proc/desktop"
 	"rollcall/proc/termclient"
 )
 
 // Title is what the pane of a terminal says of the program in it.
 type Title struct {
 	Text  string // as the program set it last
-	Shows bool   // the pane shows the text that was asked for; kitty does not say
+	Shows bool   // the pane shows the text that was asked for; kitty and desktops do not say
 }
 
 // plainText matches the texts that Titles looks for: tmux's own signs have a meaning in a format.
 var plainText = regexp.MustCompile(`^[0-9A-Za-z ]{1,40}$`)
 
-// Titles returns the titles of the panes in which processes run, under the conditions of Find. A process whose pane can't be asked is left out.
-// Each terminal's server is asked once. In tmux, Title.Shows reports whether a line of the pane has the text, which must be one of plainText.
+// Titles returns the titles of the panes in which processes run, under the conditions of Find, and else those of the windows that show them alone. A process
+// of which neither can be asked is left out. Each terminal's server and each desktop is asked once. In tmux, Title.Shows reports whether a line of the pane
+// has the text, which must be one of plainText.
 func Titles(ctx context.Context, table proc.Lister, text string, ids []proc.Identity) map[proc.Identity]Title {
-	a := asker{ctx: ctx, table: table, text: text, tmux: map[proc.Identity]map[string]tmuxTitle{}, kitty: map[proc.Identity]map[uint64]string{}}
+	a := asker{ctx: ctx, table: table, text: text, tmux: map[proc.Identity]map[string]tmuxTitle{}, kitty: map[proc.Identity]map[uint64]string{},
+		windows: map[desktop.Desktop][]desktop.Window{}}
 	titles := map[proc.Identity]Title{}
 	for _, id := range ids {
 		if title, ok := a.title(id); ok {
@@ -42,15 +45,18 @@ type asker struct {
 	text  string
 	tmux  map[proc.Identity]map[string]tmuxTitle
 	kitty map[proc.Identity]map[uint64]string
+	// windows are those of the desktops.
+	windows map[desktop.Desktop][]desktop.Window
 }
 
 func (a *asker) title(id proc.Identity) (Title, bool) {
 	env, err := a.table.Env(id)
-	if err != nil || kit.Get(env, "TMUX") == "" && kit.Get(env, "KITTY_PID") == "" || proc.CheckBoundary(id) != nil {
+	isSet := func(name string) bool { return kit.Get(env, name) != "" }
+	if err != nil || !slices.ContainsFunc(namesOfPlaces, isSet) || proc.CheckBoundary(id) != nil {
 		return Title{}, false
 	}
 	x, err := a.table.Find(id.PID)
-	if err != nil || x.Identity != id {
+	if err != nil || x.Identity != id || x.Suspended { // another process in its terminal may have set the title since
 		return Title{}, false
 	}
 	ancestors := proc.Ancestors(a.table, x)
@@ -61,8 +67,14 @@ func (a *asker) title(id proc.Identity) (Title, bool) {
 		title, ok := a.kitty[k.server.Process][k.id]
 		return Title{Text: title}, ok
 	}
-	return a.inTmux(env, x, ancestors)
+	if title, ok := a.inTmux(env, x, ancestors); ok {
+		return title, true
+	}
+	return a.inWindow(env, x, ancestors)
 }
+
+// namesOfPlaces are the variables without which a process is in no terminal that can be asked.
+var namesOfPlaces = []string{"TMUX", "KITTY_PID", "DISPLAY", "SWAYSOCK", "HYPRLAND_INSTANCE_SIGNATURE"}
 
 // inTmux returns the title of the pane of tmux that the environment of a process names.
 func (a *asker) inTmux(env []string, x proc.Process, ancestors []proc.Identity) (Title, bool) {
