@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"rollcall/bounded"
@@ -174,7 +173,7 @@ func Cause(err error) string {
 	switch {
 	case isFull(err):
 		return "disk full"
-	case errors.Is(err, syscall.EROFS):
+	case isReadOnly(err):
 		return "disk read-only"
 	case errors.Is(err, bounded.ErrNoAnswer):
 		return "disk does not answer"

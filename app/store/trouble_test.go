@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -50,7 +51,11 @@ func TestOneLineACauseAndMinute(t *testing.T) {
 		var log bytes.Buffer
 		var shown []string
 		b := NewFailures(slog.New(slog.NewTextHandler(&log, nil)), func(s []string) { shown = s })
-		full := func(i int) error { return fmt.Errorf("write /x/%d.json: %w", i, syscall.ENOSPC) }
+		noSpace, readOnly := syscall.ENOSPC, syscall.EROFS
+		if runtime.GOOS == "windows" {
+			noSpace, readOnly = syscall.Errno(112), syscall.Errno(19) // ERROR_DISK_FULL, ERROR_WRITE_PROTECT
+		}
+		full := func(i int) error { return fmt.Errorf("write /x/%d.json: %w", i, noSpace) }
 		for i := range 1000 {
 			b.Failed("timers", "timers could not be kept", full(i))
 			b.Failed("launches", "launches could not be kept", errors.Join(full(i), full(i+1)))
@@ -63,7 +68,7 @@ func TestOneLineACauseAndMinute(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		b.Failed("timers", "timers could not be kept", full(1))
-		b.Failed("timers", "timers could not be kept", syscall.EROFS)
+		b.Failed("timers", "timers could not be kept", readOnly)
 		if n := strings.Count(log.String(), "\n"); n != 3 {
 			t.Errorf("%d lines, want one more for the old cause and one for the new:\n%s", n, log.String())
 		}
