@@ -164,7 +164,7 @@ func TestSeveralGateways(t *testing.T) {
 	a := w.adapter()
 	roll, err := discover(t, a, adapters.Query{})
 	if len(roll.Sessions) != 2 || roll.Sessions[0].Remote == roll.Sessions[1].Remote {
-		t.Errorf("%+v", roll.Sessions)
+		t.Fatalf("%+v, %v", roll.Sessions, err)
 	}
 	problems := adapters.Problems(err)
 	if len(problems) != 2 || !errors.Is(problems[0], adapters.ErrTimeout) || !strings.Contains(problems[1].Error(), "is not running") {

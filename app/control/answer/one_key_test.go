@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"rollcall/adapters"
@@ -22,6 +23,12 @@ func TestOneKeyIsJudgedAgain(t *testing.T) {
 	answers, s := over(a, settings.AnswerAll)
 	answers.Environment = func(*app.Session) []string { return []string{"SHELL=/bin/zsh", "PATH=/usr/bin"} }
 	p := answers.Of(t.Context(), s)
+	if runtime.GOOS == "windows" { // where nothing counts as reading
+		if p.Requests[0].OneKey {
+			t.Errorf("%+v", p.Requests[0])
+		}
+		return
+	}
 	if !p.Requests[0].OneKey || p.CanEnter(&p.Requests[0]) {
 		t.Fatalf("%+v", p.Requests[0])
 	}

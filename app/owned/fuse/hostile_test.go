@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -95,7 +96,11 @@ func TestSameFolderByAnotherPath(t *testing.T) {
 func TestFolderIsGone(t *testing.T) {
 	b := newBench(t)
 	dir := t.TempDir()
-	b.set(Fuse{Path: dir, Script: "pwd"}, time.Minute)
+	script := "pwd"
+	if runtime.GOOS == "windows" {
+		script = "cd" // of cmd.exe
+	}
+	b.set(Fuse{Path: dir, Script: script}, time.Minute)
 	must.Do(t, os.Remove(dir))
 	b.later(time.Hour)
 	b.keep(nil)

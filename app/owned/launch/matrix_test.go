@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -87,7 +88,7 @@ matrix:
 	m, err := parseMatrix(t.Context(), []byte(text), "/x")
 	must.Do(t, err)
 	want := []Member{{"claude-code", "opus", ""}, {"claude-code", "sonnet", ""}, {"codex", "gpt-5", ""}, {"pi", "", ""}}
-	if !slices.Equal(m.Members, want) || m.Request.Task.Dir != home+"/code/mono" || m.Worktree != (worktree.Wanted{Branch: "feature/cache", Base: "develop"}) {
+	if !slices.Equal(m.Members, want) || m.Request.Task.Dir != filepath.Join(home, "code", "mono") || m.Worktree != (worktree.Wanted{Branch: "feature/cache", Base: "develop"}) {
 		t.Errorf("%+v", m)
 	}
 	if h := m.Request.Hooks; len(h) != 2 || h[0].Command != "echo hello" || h[1].Command != "echo bye" {

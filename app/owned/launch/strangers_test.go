@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -55,13 +57,16 @@ func TestStrangers(t *testing.T) {
 		want  string // part of the only warning; empty: there is none
 	}{
 		"not seen":             {0o777, 1000, users{map[int]int{7: 1001}, map[int]string{7: name}, nil}, "it can't be seen"},
-		"it works there":       {0o775, 1000, users{map[int]int{7: 1001}, map[int]string{7: name}, map[int]string{7: dir + "/sub"}}, " works in "},
-		"it works elsewhere":   {0o777, 1000, users{map[int]int{7: 1001}, map[int]string{7: name}, map[int]string{7: "/elsewhere"}}, ""},
+		"it works there":       {0o775, 1000, users{map[int]int{7: 1001}, map[int]string{7: name}, map[int]string{7: filepath.Join(dir, "sub")}}, " works in "},
+		"it works elsewhere":   {0o777, 1000, users{map[int]int{7: 1001}, map[int]string{7: name}, map[int]string{7: filepath.Join(filepath.Dir(dir), "elsewhere")}}, ""},
 		"own":                  {0o777, 1000, users{map[int]int{7: 1000}, map[int]string{7: name}, nil}, ""},
 		"another program":      {0o777, 1000, users{map[int]int{7: 1001}, map[int]string{7: "bash"}, nil}, ""},
 		"nobody else can work": {0o755, 1000, users{map[int]int{7: 1001}, map[int]string{7: name}, nil}, ""},
 		"root sees them":       {0o777, 0, users{map[int]int{7: 1001}, map[int]string{7: name}, nil}, ""},
 	} {
+		if runtime.GOOS == "windows" && c.mode != 0o777 {
+			continue // Go shows every folder of Windows with this mode
+		}
 		must.Do(t, os.Chmod(dir, c.mode))
 		got := strangers(t.Context(), c.table, c.uid, dir)
 		if (len(got) == 1) != (c.want != "") || len(got) == 1 && !strings.Contains(got[0].Error(), c.want) {
