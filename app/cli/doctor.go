@@ -59,6 +59,7 @@ type doctorAdapterJSON struct {
 type doctorCommand struct {
 	*env
 	asJSON, strict bool
+	reports, full  bool
 }
 
 func newDoctor(e *env) *cobra.Command {
@@ -69,10 +70,25 @@ func newDoctor(e *env) *cobra.Command {
 		Long: `Show for each agent where its sessions were looked for, how many were found, of
 which versions, what could not be read and what to do about it. The line "ledger" says
 of how many answers the sums of "rollcall usage" are made, how many copies of answers
-count for the session in which they were given, and how many files count nowhere.`,
+count for the session in which they were given, and how many files count nowhere.
+
+With --report it prints what an issue about a Mac or a Windows machine needs, and says
+first what that is.`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return c.run() },
+		RunE: func(*cobra.Command, []string) error {
+			switch {
+			case c.reports && c.asJSON:
+				return usageError("--report has no JSON: use one of --report and --json")
+			case c.full && !c.reports:
+				return usageError("--full is a part of --report: use rollcall doctor --report --full")
+			case c.reports:
+				return c.report()
+			}
+			return c.run()
+		},
 	}
+	cmd.Flags().BoolVar(&c.reports, "report", false, "print what an issue about your system needs")
+	cmd.Flags().BoolVar(&c.full, "full", false, "with --report: also command lines, and what each status rests on")
 	jsonFlag(cmd, &c.asJSON)
 	strictFlag(cmd, &c.strict)
 	return cmd
