@@ -223,6 +223,8 @@ func (t *table) Alive(proc.Identity) bool { return !t.dead.Load() }
 
 func (t *table) Find(int) (proc.Process, error) { return proc.Process{}, proc.ErrUnsupported }
 
+func (t *table) List(context.Context) ([]proc.Process, error) { return nil, proc.ErrUnsupported }
+
 // TestSendsEnds checks that the end of a session is sent once, without fields that are unknown, and that the ends of
 // sub-agents are not sent.
 func TestSendsEnds(t *testing.T) {
