@@ -194,7 +194,7 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 // Conversations implements adapters.Searcher. A hit has the folder that the manifest names.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := a.begin(ctx, adapters.Query{Since: since})
-	if d.homes.Absent() {
+	if d.Homes.Absent() {
 		return nil, adapters.ErrAbsent
 	}
 	d.list()
@@ -209,7 +209,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 			return nil, func(data []byte) error { return search(data, f) }
 		}))
 	}
-	_, err := d.answer.Result(ctx, description.Title)
+	_, err := d.Report.Result(ctx, description.Title)
 	return list, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 	"rollcall/adapters/internal/sqlitero"
 	"rollcall/bounded"
 )
@@ -19,11 +20,7 @@ import (
 // discovery holds the state of one call of Discover.
 type discovery struct {
 	*Adapter
-	ctx       context.Context
-	query     adapters.Query
-	now       time.Time
-	answer    *kit.Answer
-	homes     kit.Roots
+	*skeleton.Look
 	processes []*process
 	roots     []*root
 	sessions  []*session
@@ -57,16 +54,11 @@ func (s *session) conversationFile() string {
 
 // begin starts a call: it reads the processes first, and finds the roots to look in.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer()}
-	d.homes = kit.Roots{Answer: d.answer, Store: "sessions"}
-	rows, known := a.Processes(ctx, d.answer)
-	d.homes.NoTable = !known
-	for _, row := range rows {
-		if p := a.inspect(row); p != nil {
-			d.processes = append(d.processes, p)
-		}
+	d := &discovery{Adapter: a, Look: skeleton.Begin(ctx, a.Base, q, "sessions")}
+	for _, p := range finder.List(d.Look) {
+		d.processes = append(d.processes, a.inspect(p))
 	}
-	d.homes.InUse = len(d.processes) > 0
+	d.Homes.InUse = len(d.processes) > 0
 	d.findRoots()
 	return d
 }
@@ -74,50 +66,41 @@ func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 // look reads the processes first and the files after them, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
-	if d.homes.Absent() {
-		a.Watch.Set(d.watched())
-		return d.answer.Absent()
-	}
-	d.list()
-	d.match()
-	d.readConversations()
-	d.addSessions()
-	d.addProcesses()
-	d.Watch.Set(d.watched())
-	if a.transcripts.End(&q); q.Once {
+	roll, err := d.Run(d.watched, d.list, d.match, d.readConversations, d.addSessions, d.addProcesses)
+	if q.Once {
 		a.databases.Forget()
 	}
-	return d.answer.Result(ctx, description.Title)
+	return roll, err
 }
 
 // list finds the sessions, and reads their manifests.
 func (d *discovery) list() {
 	var listed []*session
 	for _, r := range d.roots {
-		all := d.answer.Folders(d.ctx, r.sessions, func(_ context.Context, id string) {
+		all := d.Report.Folders(d.Ctx, r.sessions, func(_ context.Context, id string) {
 			s := &session{root: r, folder: filepath.Join(r.sessions, id)}
-			chat, ok, hidden := d.answer.Stat(r.data, s.manifestFile())
+			chat, ok, hidden := d.Report.Stat(r.data, s.manifestFile())
 			if ok && chat.Info.Size() > 4<<20 { // no manifest is so large
-				ok, hidden = false, d.answer.Failed(chat.Path, agentfile.ErrTooLarge)
+				ok, hidden = false, d.Report.Failed(chat.Path, agentfile.ErrTooLarge)
 			}
 			s.Chat, r.hidden = chat, r.hidden || hidden
 			if ok {
 				listed = append(listed, s)
 			} else if !hidden && kit.MayExist(s.folder) {
-				d.answer.Skip("folder of a session without a manifest", 1)
+				d.Report.Skip("folder of a session without a manifest", 1)
 			}
 		})
 		r.hidden = r.hidden || !all
 	}
-	kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, listed, func(s *session, read facts) bool {
+	skeleton.Read(d.Look, d.transcripts, listed, func(s *session, read facts) bool {
 		s.manifest, s.modified = read.manifest, s.Info.ModTime()
 		if s.newer {
-			d.answer.Skip("manifest in a form that is newer than Rollcall supports", 1)
+			d.Report.Skip("manifest in a form that is newer than Rollcall supports", 1)
 		}
 		if s.id == filepath.Base(s.folder) {
 			d.sessions = append(d.sessions, s)
 		} else {
-			d.answer.Skip("manifest of another session than its folder", 1)
+			d.Report.Skip("manifest of another session than its folder", 1)
 		}
 		return true
 	}, func(s *session) { s.root.hidden = true })
@@ -129,20 +112,19 @@ func (d *discovery) list() {
 // readConversations reads the conversations of the sessions that the query asks for, and drops the others.
 func (d *discovery) readConversations() {
 	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool {
-		isRecent := s.owner != nil || s.doubt != "" || d.homes.NoTable || !latest(s.modified, s.ended).Before(d.query.Since)
-		return !kit.Asked(d.query, s.id) || len(d.query.IDs) == 0 && !isRecent
+		isRecent := s.owner != nil || s.doubt != "" || d.Homes.NoTable || !latest(s.modified, s.ended).Before(d.Query.Since)
+		return !kit.Asked(d.Query, s.id) || len(d.Query.IDs) == 0 && !isRecent
 	})
 	var stored []*session
 	for _, s := range d.sessions {
-		chat, ok, hidden := d.answer.Stat(s.root.data, s.conversationFile())
+		chat, ok, hidden := d.Report.Stat(s.root.data, s.conversationFile())
 		s.Chat, s.unread = chat, hidden
 		if ok {
 			stored = append(stored, s)
 		}
 	}
-	kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, stored, func(s *session, read facts) bool {
+	skeleton.Read(d.Look, d.transcripts, stored, func(s *session, read facts) bool {
 		s.talk = read.talk
-		d.answer.SkipAll(s.talk.skipped)
 		return true
 	}, func(s *session) { s.unread = true })
 	for _, s := range d.sessions {
@@ -152,13 +134,11 @@ func (d *discovery) readConversations() {
 
 // addSessions adds the sessions that the query asks for.
 func (d *discovery) addSessions() {
-	if d.query.Usage {
+	if d.Query.Usage {
 		d.settle()
 	}
 	for _, s := range d.sessions {
-		if row := d.row(s); row.Live() || len(d.query.IDs) > 0 || !row.LastActivityAt.Before(d.query.Since) {
-			d.answer.AddOnce(row, "session that several homes have", func(s *adapters.Session) bool { return !s.Process.IsZero() })
-		}
+		d.Add(d.row(s))
 	}
 }
 
@@ -183,9 +163,7 @@ func (d *discovery) row(s *session) adapters.Session {
 	if used, _ := s.used(); !s.unread {
 		out.Tokens = &used
 	}
-	if s.spent != nil {
-		out.Usage = s.spent.Usage
-	}
+	out.Usage = s.spent.Steps()
 	if s.owner != nil && v.Status != adapters.Stopped {
 		out.Process = s.owner.Identity
 		out.Shared = s.owner.hub || s.parent != ""
@@ -222,15 +200,14 @@ func (d *discovery) settle() {
 		}
 		accounts = append(accounts, s.spent)
 	}
-	d.answer.Settle(accounts)
+	d.Report.Settle(accounts)
 }
 
 // addProcesses adds the rows of the terminals that have no session yet.
 func (d *discovery) addProcesses() {
 	for _, p := range d.processes {
-		row := p.Row(Name, &d.homes, p.root == nil || p.root.hidden, false, p.doubt)
-		if !p.hub && !p.hosts && !p.shows && kit.Asked(d.query, row.ID) {
-			d.answer.Add(row)
+		if !p.hub && !p.hosts && !p.shows {
+			d.AddProcess(p.Row(d.Look, p.root == nil || p.root.hidden, false, p.doubt))
 		}
 	}
 }
@@ -251,9 +228,9 @@ func (d *discovery) watched() (paths []string) {
 // addAgents adds the sub-agents of a root's sessions, which only the database has.
 func (d *discovery) addAgents(r *root) {
 	path := filepath.Join(r.databases, "sessions.db")
-	agents, err := d.databases.Read(d.ctx, path, readAgents)
+	agents, err := d.databases.Read(d.Ctx, path, readAgents)
 	if err != nil { // there is no problem if it does not exist
-		d.answer.Problem(sqlitero.Problem(d.ctx, path, err, "Cline is writing it: try again", "sub-agents are missing; Cline makes it again from its other files"))
+		d.Report.Problem(sqlitero.Problem(d.Ctx, path, err, "Cline is writing it: try again", "sub-agents are missing; Cline makes it again from its other files"))
 		return
 	}
 	byID := map[string]*session{}

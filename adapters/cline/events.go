@@ -44,7 +44,7 @@ func (d *discovery) readTurn(s *session) {
 		return
 	}
 	path := filepath.Join(s.root.databases, eventsName)
-	_, err := sqlitero.Read(d.ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
+	_, err := sqlitero.Read(d.Ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
 		s.turn = turn{}
 		if columns, err := db.Columns(ctx, "hub_events"); err != nil || !columns["envelope_json"] {
 			return err

@@ -96,6 +96,7 @@ const factsFormat = 1
 
 // facts holds what a file says, which is a manifest or a conversation. Copies share the ledger, to which nothing is added any more.
 type facts struct {
+	kit.OneRecord
 	manifest manifest
 	talk     conversation
 }
@@ -113,11 +114,8 @@ func (f *facts) Line(data []byte) (err error) {
 	return nil
 }
 
-// Long implements kit.Gatherer. A file is one record.
-func (f *facts) Long(string) {}
-
-// Partial implements kit.Gatherer.
-func (f *facts) Partial() {}
+// SkippedRecords implements kit.Gatherer.
+func (f *facts) SkippedRecords() map[string]int { return f.talk.skipped }
 
 // Clone implements kit.Gatherer.
 func (f *facts) Clone() facts { return *f }

@@ -8,35 +8,35 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 	"rollcall/bounded"
 	"rollcall/proc"
 )
 
 // process is a live process of Cline.
 type process struct {
-	kit.NodeProcess       // Named is the session that its command line resumes, CWD where its session works
-	hub             bool  // it is the hub
-	prompted        bool  // its command line has a prompt
-	number          int   // its pid as it sees it itself, in a container
-	folders         root  // that its environment and arguments name
-	root            *root // that it uses; nil: none that can be read
-	hosts           bool  // it hosts a session
-	shows           bool  // it may be the terminal of a session that the hub hosts
-	doubt           bool  // it has a session, unless it began later
+	*skeleton.Process       // Named is the session that its command line resumes, CWD where its session works
+	hub               bool  // it is the hub
+	prompted          bool  // its command line has a prompt
+	number            int   // its pid as it sees it itself, in a container
+	folders           root  // that its environment and arguments name
+	root              *root // that it uses; nil: none that can be read
+	hosts             bool  // it hosts a session
+	shows             bool  // it may be the terminal of a session that the hub hosts
+	doubt             bool  // it has a session, unless it began later
 }
 
-// program is how the processes of Cline look. Its program is native: "cline" in the package for a system, ".cline" where npm installed it for all
+// finder finds the processes of Cline, of which each is one of its own at once. Its program is native: "cline" in the package for a system, ".cline" where npm installed it for all
 // projects (3.0.65), when a script of Node.js with the name cline starts it.
-var program = &agentproc.Program{
+var finder = &skeleton.Finder{Nested: true, Inspect: holdsSession, Home: homeOf, Program: agentproc.Program{
 	Names: []string{"cline"},
 	Commands: []string{"auth", "config", "plugin", "skill", "connect", "mcp", "doctor", "history", "h", "hook", "schedule", "hub", "dashboard",
 		"update", "version", "kanban", "help"},
 	Flags:  []string{"-V", "--version", "-h", "--help", "--update", "--kanban", "-z", "--zen"},
 	Valued: withValue,
-}
+}}
 
 // withValue lists the options that are followed by a value.
 var withValue = []string{"--auto-approve", "--compaction", "-c", "--cwd", "--id", "-P", "--provider", "-k", "--key", "-m", "--model", "-s", "--system",
@@ -65,26 +65,24 @@ func (p *process) readArguments(args []string) (values map[string]string) {
 }
 
 // OwnsProcess implements adapters.ProcessOwner. The hub hosts sessions of other processes; it is not owned.
-func (a *Adapter) OwnsProcess(p proc.Process) bool {
-	own := a.inspect(p)
-	return own != nil && !own.hub
+func (a *Adapter) OwnsProcess(row proc.Process) bool {
+	p := finder.Process(a.Table, row)
+	return p != nil && !a.inspect(p).hub
 }
 
-// inspect reads a process. It returns nil for one that hosts no session.
-func (a *Adapter) inspect(row proc.Process) *process {
-	seen := program.Identify(a.Table, row)
-	if seen.Kind != agentproc.Conversation || len(seen.Line) == 0 {
-		return nil // it has ended, or is another user's, whose sessions are in no folder of this user
-	}
-	env, err := a.Table.Env(row.Identity)
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, proc.ErrGone) {
-		return nil
-	}
-	row.Started, _ = agentproc.Started(a.Table, row)
-	p := &process{NodeProcess: kit.NodeProcess{Process: row}, number: a.number(row.Identity)}
-	values := p.readArguments(seen.Args)
+// holdsSession reports whether a process can host a session: it has not ended, and is not another user's, whose sessions are in no folder of this user.
+func holdsSession(_ proc.Details, p *skeleton.Process) bool {
+	return p.Seen.Kind == agentproc.Conversation && len(p.Seen.Line) > 0 && !errors.Is(p.EnvErr, fs.ErrPermission) && !errors.Is(p.EnvErr, proc.ErrGone)
+}
+
+// homeOf returns the data folder that the variables of an environment name.
+func homeOf(env func(string) string, user string) string { return rootOf(env, user).data }
+
+// inspect takes what the command line of a process says.
+func (a *Adapter) inspect(of *skeleton.Process) *process {
+	p := &process{Process: of, number: a.number(of.Identity)}
+	values := p.readArguments(p.Seen.Args)
 	p.Named = values["--id"]
-	p.CWD, _ = a.Table.CWD(row.Identity)
 	abs := func(path string) string { // as the process sees it
 		if path != "" && p.CWD != "" && !filepath.IsAbs(path) {
 			return filepath.Join(p.CWD, path)
@@ -92,11 +90,10 @@ func (a *Adapter) inspect(row proc.Process) *process {
 		return path
 	}
 	options := map[string]string{dirVariable: abs(values["--config"]), dataVariable: abs(values["--data-dir"])}
-	p.folders = rootOf(func(name string) string { return cmp.Or(options[name], kit.Get(env, name)) }, kit.Get(env, kit.Home))
+	p.folders = rootOf(func(name string) string { return cmp.Or(options[name], p.Get(name)) }, p.Get(kit.Home))
 	if named := cmp.Or(values["-c"], values["--cwd"]); named != "" {
 		p.CWD = abs(named)
-	} else {
-		p.Former = adapters.FormerFolders(env, p.CWD, row.Started)
+		p.Former = nil
 	}
 	p.Home = p.folders.data
 	return p
@@ -155,18 +152,18 @@ func (d *discovery) findRoots() {
 	own := rootOf(d.Env, d.Home)
 	var used []string
 	for _, p := range d.processes {
-		if data, known := d.homes.OfProcess(p.folders.data); known {
+		if data, known := d.Homes.OfProcess(p.folders.data); known {
 			used = append(used, data)
-		} else if !d.homes.Unresponsive(data) {
+		} else if !d.Homes.Unresponsive(data) {
 			p.folders = own // those of a process of another mount namespace have no meaning here
 		}
 	}
-	d.homes.Find(d.Base, own.data, used, d.now)
+	d.Homes.Find(d.Base, own.data, used, d.Now)
 	d.root(own)
 	for _, p := range d.processes {
 		p.root = d.root(p.folders)
 	}
-	for _, path := range d.homes.Paths {
+	for _, path := range d.Homes.Paths {
 		d.root(root{data: path})
 	}
 }
@@ -175,9 +172,9 @@ func (d *discovery) findRoots() {
 func (d *discovery) root(r root) *root {
 	r.sessions = cmp.Or(r.sessions, filepath.Join(r.data, "sessions"))
 	r.databases = cmp.Or(r.databases, filepath.Join(r.data, "db"))
-	d.answer.LookedIn(r.sessions, r.databases)
+	d.Report.LookedIn(r.sessions, r.databases)
 	for _, path := range []*string{&r.data, &r.sessions, &r.databases} {
-		if !d.homes.Answers(*path) {
+		if !d.Homes.Answers(*path) {
 			return nil
 		}
 		*path = agentproc.RealPath(*path)
@@ -185,7 +182,7 @@ func (d *discovery) root(r root) *root {
 	if i := slices.IndexFunc(d.roots, func(known *root) bool { return known.sessions == r.sessions }); i >= 0 {
 		return d.roots[i]
 	}
-	d.homes.InUse = d.homes.InUse || kit.MayExist(r.sessions)
+	d.Homes.InUse = d.Homes.InUse || kit.MayExist(r.sessions)
 	d.roots = append(d.roots, &r)
 	return &r
 }

@@ -96,12 +96,12 @@ func sameFolder(a, b string) bool {
 func (d *discovery) verdict(s *session) kit.Verdict {
 	record := fmt.Sprintf("%s.json: %s", kit.PlainWord(s.id), kit.PlainWord(s.status))
 	if !s.modified.IsZero() {
-		record += ", " + kit.Span(d.now.Sub(s.modified)) + " ago"
+		record += ", " + kit.Span(d.Now.Sub(s.modified)) + " ago"
 	}
 	switch {
 	case s.owner != nil:
 		return s.alive(fmt.Sprintf("%s; process %d%s", record, s.owner.PID, map[bool]string{true: ", Cline's hub"}[s.owner.hub]))
-	case d.homes.NoTable:
+	case d.Homes.NoTable:
 		return kit.Unknown(record + "; the processes could not be read")
 	case s.doubt != "":
 		return kit.Unknown(record + "; " + s.doubt)

@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 )
 
 // Adapter implements adapters.Adapter and the optional interfaces below. It keeps what it read of files in memory, never a
@@ -64,42 +65,25 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 // look reads the processes, and then the files of the sessions that they have and of those that the query asks for.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
-	if d.absent() {
-		a.Watch.Set(d.watchPaths())
-		return d.answer.Absent()
-	}
-	d.list()
-	d.assign()
-	d.read()
-	d.addSessions()
-	d.addProcesses()
-	a.Watch.Set(d.watchPaths())
-	a.transcripts.End(&q)
-	return d.answer.Result(ctx, description.Title)
+	return d.Run(d.watchPaths, d.list, d.assign, d.read, d.addSessions, d.addProcesses)
 }
 
 // begin starts a call: it reads the processes, and finds the homes to look in.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(), owners: map[place][]*process{}}
-	d.homes = kit.Roots{Answer: d.answer, Store: "session-state"}
+	d := &discovery{Adapter: a, Look: skeleton.Begin(ctx, a.Base, q, "session-state"), owners: map[place][]*process{}}
 	d.takeCensus()
-	var used []string
-	for _, p := range d.processes {
-		if home, known := d.homes.OfProcess(p.home); known {
-			p.root = home
-			used = append(used, home)
-		}
-	}
-	d.homes.Find(a.Base, a.ownHome(), used, d.now)
 	return d
 }
 
-// ownHome returns the home of the user that runs Rollcall.
-func (a *Adapter) ownHome() string {
-	if dir := a.Env(homeVariable); filepath.IsAbs(dir) {
+// homeOf returns the home that the variables of an environment name.
+func homeOf(env func(string) string, user string) string {
+	if dir := env(homeVariable); filepath.IsAbs(dir) {
 		return filepath.Clean(dir)
 	}
-	return filepath.Join(a.Home, folderName)
+	if !filepath.IsAbs(user) {
+		return ""
+	}
+	return filepath.Join(user, folderName)
 }
 
 // folders of a home

@@ -2,7 +2,6 @@ package copilot
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,24 +14,21 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 )
 
 // discovery holds the state of one call of Discover.
 type discovery struct {
 	*Adapter
-	ctx    context.Context
-	query  adapters.Query
-	now    time.Time
-	answer *kit.Answer
-
-	homes      kit.Roots
+	*skeleton.Look
 	unreadable []string // homes whose sessions can't be listed
 	processes  []*process
-	noTable    bool // the process table could not be read
 
 	all      []place // of the sessions that were listed
 	owners   map[place][]*process
-	sessions []*session
+	live     []*session // to be read: those that a process has
+	others   []*session // and the others
+	sessions []*session // that were read
 }
 
 // place is a session's folder.
@@ -43,34 +39,29 @@ func (at place) events() string { return filepath.Join(at.dir(), "events.jsonl")
 
 // session is a session's file and what was read of it.
 type session struct {
+	kit.Chat
 	place
-	info    fs.FileInfo
-	facts   facts
-	readErr error
-	owner   *process   // that has it
-	rivals  []*process // others that continue it
-	space   workspace
-	spent   *kit.Account
+	facts  facts
+	unread bool       // its file could not be read
+	owner  *process   // that has it
+	rivals []*process // others that continue it
+	space  workspace
+	spent  *kit.Account
 }
 
 // liveOnly reports whether only live sessions are asked for.
 func (d *discovery) liveOnly() bool {
-	return !d.noTable && len(d.query.IDs) == 0 && !d.query.Since.IsZero() && !d.query.Since.Before(d.now.Add(-time.Second))
-}
-
-// absent reports whether nothing shows that Copilot is installed: neither a home nor a process.
-func (d *discovery) absent() bool {
-	return !d.noTable && len(d.processes) == 0 && d.homes.Absent()
+	return !d.Homes.NoTable && len(d.Query.IDs) == 0 && !d.Query.Since.IsZero() && !d.Query.Since.Before(d.Now.Add(-time.Second))
 }
 
 // list finds the folders of sessions.
 func (d *discovery) list() {
-	for _, root := range d.homes.Paths {
-		ctx, cancel := kit.Part(d.ctx, 3)
+	for _, root := range d.Homes.Paths {
+		ctx, cancel := kit.Part(d.Ctx, 3)
 		entries, err := agentfile.Entries(ctx, store(root))
 		cancel()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			d.answer.Problem(adapters.AsProblem(store(root), err))
+			d.Report.Problem(adapters.AsProblem(store(root), err))
 			d.unreadable = append(d.unreadable, root)
 		}
 		for _, e := range entries {
@@ -95,40 +86,45 @@ func (d *discovery) read() {
 			d.examine(at)
 		}
 	}
-	slices.SortFunc(d.sessions, func(a, b *session) int {
-		return cmp.Or(cmp.Compare(b.live(), a.live()), b.modified().Compare(a.modified()), strings.Compare(a.dir(), b.dir()))
-	})
-	ctx, cancel := kit.ReadingTime(d.ctx, len(d.sessions))
-	defer cancel()
+	for _, files := range [][]*session{d.live, d.others} {
+		skeleton.Read(d.Look, d.transcripts, files, d.take, func(s *session) {
+			if s.owner != nil {
+				s.unread = true
+				d.sessions = append(d.sessions, s)
+			}
+		})
+	}
 	agentfile.Parallel(len(d.sessions), func(i int) {
 		s := d.sessions[i]
-		if s.readErr == nil {
-			s.facts, s.readErr = d.transcripts.Read(ctx, s.events(), s.info, d.query.Once)
+		if s.unread {
+			return
 		}
-		if s.readErr == nil {
-			var err error
-			s.space, err = readWorkspace(filepath.Join(s.dir(), "workspace.yaml"))
-			d.answer.Problem(err) // the records have what is needed
-		}
+		var err error
+		s.space, err = readWorkspace(filepath.Join(s.dir(), "workspace.yaml"))
+		d.Report.Problem(err) // the records have what is needed
 	})
-	d.sort()
+}
+
+// take adds a session that was read. One without a record is none yet.
+func (d *discovery) take(s *session, read facts) bool {
+	s.facts = read
+	isStrange := read.known == 0 && read.lines > 0
+	if isStrange {
+		d.Report.Problem(adapters.Unrecognised(s.events(), "no line is a known record"))
+		d.Report.LeaveOut(kit.NotRecognised, 1)
+	}
+	if read.known > 0 || isStrange && s.owner != nil {
+		d.sessions = append(d.sessions, s)
+	}
+	return true
 }
 
 // wants reports whether the query may ask for a session without a process.
 func (d *discovery) wants(id string) bool {
-	if len(d.query.IDs) > 0 {
-		return slices.Contains(d.query.IDs, id)
+	if len(d.Query.IDs) > 0 {
+		return slices.Contains(d.Query.IDs, id)
 	}
 	return !d.liveOnly()
-}
-
-// stat finds what the file of a session's records is, which must be a regular one.
-func (at place) stat() (fs.FileInfo, error) {
-	info, err := os.Stat(at.events())
-	if err == nil {
-		err = agentfile.CheckRegular(info)
-	}
-	return info, err
 }
 
 // examine adds a session whose file exists and is recent enough.
@@ -137,79 +133,35 @@ func (d *discovery) examine(at place) {
 	if owners := d.owners[at]; len(owners) > 0 {
 		s.owner, s.rivals = owners[0], owners[1:]
 	}
-	var err error
-	s.info, err = at.stat()
-	if errors.Is(err, fs.ErrNotExist) { // nothing was asked yet
-		return
-	}
-	if err != nil {
-		s.readErr = adapters.Unreadable(at.events(), err)
-	} else if s.owner == nil && len(d.query.IDs) == 0 && s.info.ModTime().Before(d.query.Since) {
-		return
-	}
-	d.sessions = append(d.sessions, s)
-}
-
-func (s *session) live() int {
-	if s.owner != nil {
-		return 1
-	}
-	return 0
-}
-
-func (s *session) modified() time.Time {
-	if s.info == nil {
-		return time.Time{}
-	}
-	return s.info.ModTime()
-}
-
-// sort adds the problems of the sessions that could not be read to the answer, and drops those that are nothing.
-func (d *discovery) sort() {
-	late := 0
-	n := len(d.sessions)
-	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool {
-		switch {
-		case errors.Is(s.readErr, fs.ErrNotExist):
-			return true
-		case adapters.IsOutOfTime(s.readErr):
-			late++
-			return s.owner == nil
-		case s.readErr != nil:
-			d.answer.Problem(adapters.AsProblem(s.events(), s.readErr))
-			d.answer.LeaveOut(kit.NotReadable, 1)
-			return s.owner == nil
-		case s.facts.known == 0 && s.facts.lines > 0:
-			d.answer.Problem(adapters.Unrecognised(s.events(), "no line is a known record"))
-			d.answer.LeaveOut(kit.NotRecognised, 1)
-			return s.owner == nil
+	chat, ok, hidden := d.Report.Stat(at.root, at.events())
+	s.Chat = chat
+	switch {
+	case hidden:
+		d.Report.LeaveOut(kit.NotReadable, 1)
+		if s.owner != nil {
+			s.unread = true
+			d.sessions = append(d.sessions, s)
 		}
-		d.answer.SkipAll(s.facts.skipped)
-		return s.facts.known == 0
-	})
-	d.answer.NotRead(store(d.ownHome()), "sessions", late, n)
+	case ok && s.owner != nil:
+		d.live = append(d.live, s)
+	case ok && (len(d.Query.IDs) > 0 || d.IsRecent(chat.Info.ModTime())):
+		d.others = append(d.others, s)
+	}
 }
 
 // addSessions adds the sessions to the answer.
 func (d *discovery) addSessions() {
-	if d.query.Usage {
+	if d.Query.Usage {
 		d.settle()
 	}
-	d.answer.Expect(len(d.sessions))
+	d.Report.Expect(len(d.sessions))
 	for _, s := range d.sessions {
 		if s.owner != nil {
 			s.owner.sessions++
 		}
 	}
 	for _, s := range d.sessions {
-		if len(d.query.IDs) > 0 && !slices.Contains(d.query.IDs, s.id) {
-			continue
-		}
-		row := d.row(s)
-		if len(d.query.IDs) == 0 && row.Status == adapters.Stopped && row.LastActivityAt.Before(d.query.Since) {
-			continue
-		}
-		d.answer.AddOnce(row, "second session with the same id", (*adapters.Session).Live)
+		d.Add(d.row(s))
 	}
 }
 
@@ -226,12 +178,10 @@ func (d *discovery) row(s *session) adapters.Session {
 	if v.Status != adapters.Stopped {
 		out.Doing, out.DoingSince = f.doing()
 	}
-	if s.spent != nil {
-		out.Usage = s.spent.Usage
-	}
+	out.Usage = s.spent.Steps()
 	if s.owner != nil && v.Status != adapters.Stopped {
 		out.Process, out.Shared = s.owner.Identity, s.owner.sessions > 1 // a server of the protocol for agents, or of the SDK
-		out.CWD = cmp.Or(out.CWD, s.owner.cwd)
+		out.CWD = cmp.Or(out.CWD, s.owner.CWD)
 		if s.owner.parent != s.id {
 			out.Parent = s.owner.parent
 		}
@@ -251,12 +201,8 @@ func (s *session) title() string {
 // addProcesses adds the processes without a session: a terminal before its first prompt.
 func (d *discovery) addProcesses() {
 	for _, p := range d.processes {
-		if p.sessions > 0 || !slices.ContainsFunc(d.homes.Paths, p.uses) {
-			continue
-		}
-		row := d.processRow(p)
-		if len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, row.ID) {
-			d.answer.Add(row)
+		if p.sessions == 0 {
+			d.AddProcess(d.processRow(p))
 		}
 	}
 }
@@ -265,17 +211,17 @@ func (d *discovery) addProcesses() {
 // was to continue a session that another process has, and went back from that (1.0.102), has begun one of its own, and its row has
 // the id of that one, not to be taken for the one in the command line.
 func (d *discovery) processRow(p *process) adapters.Session {
-	row := adapters.ProcessSession(Name, p.Process, p.cwd)
+	row := p.Row(d.Look, false, true, false)
 	row.Parent = p.parent
 	id, continues := p.resumes()
-	switch i := slices.IndexFunc(d.unreadable, p.uses); {
+	switch i := slices.IndexFunc(d.unreadable, p.Uses); {
 	case i >= 0:
 		row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d has its session in %s, which can't be read", p.PID, store(d.unreadable[i]))
 	case len(p.has) == 1 && continues && p.has[0] != id:
 		row.ID = p.has[0]
 		row.Evidence = fmt.Sprintf("process %d holds this session, which has no prompt yet; its command line continues another one", p.PID)
 	case len(p.has) > 0:
-	case id != "" && d.answer.Has(id):
+	case id != "" && d.Report.Has(id):
 		row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d continues session %s, which another process has: which of the two works is not recorded", p.PID, id)
 	case continues:
 		row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d continues a session, and is not recorded as the one that has it", p.PID)
@@ -289,7 +235,7 @@ const maxWatched = 24
 // watchPaths returns the folders in which sessions appear, and those of running sessions.
 func (d *discovery) watchPaths() []string {
 	var watch []string
-	for _, root := range d.homes.Paths {
+	for _, root := range d.Homes.Paths {
 		for _, dir := range []string{store(root), root, filepath.Dir(root)} { // where it will appear
 			if info, err := os.Stat(dir); err == nil && info.IsDir() {
 				watch = kit.AppendNew(watch, dir)

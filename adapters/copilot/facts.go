@@ -2,7 +2,6 @@ package copilot
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -30,7 +29,7 @@ type facts struct {
 	sums      int
 
 	lines, known int // read, and recognised
-	skipped      map[string]int
+	kit.Skips
 }
 
 // turn is the state of the last turn.
@@ -65,15 +64,12 @@ func (f *facts) Clone() facts {
 	c := *f
 	c.ledger = f.ledger.Clone()
 	c.turn.calls, c.turn.asked = slices.Clone(f.turn.calls), slices.Clone(f.turn.asked)
-	c.skipped = maps.Clone(f.skipped)
 	return c
 }
 
-func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
-
 // Long implements kit.Gatherer.
 func (f *facts) Long(words string) {
-	f.skip(kit.LongLine)
+	f.Skip(kit.LongLine)
 	f.lines++
 	f.known++ // it is not a form that is not known
 	f.loseLine(words)
@@ -100,7 +96,7 @@ func (f *facts) Line(line []byte) error {
 		f.loseLine("a line that is not a record")
 		fallthrough
 	case err != nil:
-		f.skip("line that is not a record")
+		f.Skip("line that is not a record")
 	}
 	return nil
 }
@@ -111,7 +107,7 @@ func (f *facts) record(r *record) {
 	typ := string(agentfile.Text(r.typ))
 	at := agentfile.Time(r.at)
 	if !f.apply(typ, r, at) && !slices.Contains(ignored, typ) {
-		f.skip("unknown record type " + kit.PlainWord(typ))
+		f.Skip("unknown record type " + kit.PlainWord(typ))
 		return
 	}
 	f.known++

@@ -49,8 +49,8 @@ func FuzzFacts(f *testing.F) {
 		if doing, _ := fs.doing(); len(doing) > adapters.MaxDoing {
 			t.Errorf("doing %d bytes", len(doing))
 		}
-		if fs.turn.open && fs.turn.outcome != "" || len(fs.skipped) > 20 {
-			t.Errorf("%+v, skipped %v", fs.turn, fs.skipped)
+		if fs.turn.open && fs.turn.outcome != "" || len(fs.SkippedRecords()) > 20 {
+			t.Errorf("%+v, skipped %v", fs.turn, fs.SkippedRecords())
 		}
 		if n := fs.tokens(); n != nil && min(n.Input, n.Output, n.CacheRead, n.CacheWrite) < 0 {
 			t.Errorf("%+v", n)

@@ -32,7 +32,7 @@ func (a *Adapter) Modes() []adapters.Mode {
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	l := kit.Launch{ACP: protocol, Output: "json", Prompt: "--interactive",
 		Home: func(c *adapters.Command, home string) error {
-			return agentproc.UseHome(c, home, a.ownHome(), homeVariable, "")
+			return agentproc.UseHome(c, home, homeOf(a.Env, a.Home), homeVariable, "")
 		},
 		Mode: func(c *adapters.Command, mode string) {
 			switch mode {

@@ -21,11 +21,11 @@ const (
 func (d *discovery) decide(s *session) kit.Verdict {
 	said := d.lastRecord(s)
 	switch {
-	case s.owner == nil && d.noTable:
+	case s.owner == nil && d.Homes.NoTable:
 		return kit.Unknown(said + "; the processes could not be read")
 	case s.owner == nil:
 		return kit.Stopped(s.facts.turn.stopped(), "no process has it; "+said)
-	case s.readErr != nil:
+	case s.unread:
 		return kit.Unknown(fmt.Sprintf("its records could not be read; process %d", s.owner.PID))
 	case s.facts.known == 0:
 		return kit.Unknown(fmt.Sprintf("the form of its records is not recognised; process %d", s.owner.PID))
@@ -40,7 +40,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 			return kit.Idle(adapters.Died, said+", which began after the turn")
 		}
 		return kit.Idle(t.outcome, said)
-	case t.between && d.now.Sub(t.at) < kit.Delay(betweenTurns, d.Table.Pressure()):
+	case t.between && d.Now.Sub(t.at) < kit.Delay(betweenTurns, d.Table.Pressure()):
 		return kit.Working(said + ", and the results have no answer yet").Until(t.at.Add(kit.Delay(betweenTurns, d.Table.Pressure())))
 	case !t.open:
 		return kit.Idle(t.outcome, said)
@@ -108,7 +108,7 @@ func (d *discovery) lastRecord(s *session) string {
 	case t.kind == "":
 		return "no turn yet"
 	}
-	said := fmt.Sprintf("last record %q, %s ago", t.kind, kit.Span(d.now.Sub(t.at)))
+	said := fmt.Sprintf("last record %q, %s ago", t.kind, kit.Span(d.Now.Sub(t.at)))
 	if t.outcome == adapters.Failed {
 		said += kit.Quoted(t.why)
 	}

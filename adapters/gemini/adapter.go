@@ -6,12 +6,14 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 	"rollcall/proc"
 )
 
@@ -49,17 +51,21 @@ const (
 	factsFormat  = 4 // must be raised when the same facts get another meaning
 )
 
-// program is how the processes of Gemini CLI look (0.29.0, 0.61.0).
-var program = &kit.NodeAgent{Program: agentproc.Program{Names: []string{"gemini"}, Packages: []string{"gemini-cli"}, Flags: kit.NodeFlags, Valued: kit.NodeValued, Lists: kit.NodeLists,
-	Commands: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"}}, Inner: "GEMINI_CLI_NO_RELAUNCH",
-	Home: func(env []string) string {
-		for _, name := range []string{homeVariable, kit.Home} {
-			if dir := kit.Get(env, name); dir != "" {
-				return filepath.Join(dir, folderName)
-			}
-		}
+// node and finder are how the processes of Gemini CLI look (0.29.0, 0.61.0).
+var (
+	node   = &skeleton.Node{Inner: "GEMINI_CLI_NO_RELAUNCH"}
+	finder = &skeleton.Finder{Inspect: node.Inspect, Home: homeOf,
+		Program: node.Program("gemini", "gemini-cli", "mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma")}
+)
+
+// homeOf returns the home that the variables of an environment name.
+func homeOf(env func(string) string, user string) string {
+	user = cmp.Or(env(homeVariable), user)
+	if user == "" {
 		return ""
-	}}
+	}
+	return filepath.Join(user, folderName)
+}
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
@@ -68,7 +74,7 @@ func New(cfg adapters.Config) *Adapter {
 }
 
 // OwnsProcess implements adapters.ProcessOwner.
-func (a *Adapter) OwnsProcess(row proc.Process) bool { return program.Owns(a.Base, row) }
+func (a *Adapter) OwnsProcess(row proc.Process) bool { return finder.Owns(a.Base, row) }
 
 // Discover implements adapters.Adapter.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
@@ -78,15 +84,5 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 // look reads the processes and then the files, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
-	if d.homes.Absent() {
-		a.Watch.Set(d.watchPaths())
-		return d.answer.Absent()
-	}
-	d.list()
-	d.read()
-	d.match()
-	d.addSessions()
-	a.Watch.Set(d.watchPaths())
-	a.transcripts.End(&q)
-	return d.answer.Result(ctx, string(Name))
+	return d.Run(d.watchPaths, d.list, d.read, d.match, d.addSessions)
 }

@@ -13,17 +13,14 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 )
 
 // discovery holds the state of one call of Discover.
 type discovery struct {
 	*Adapter
-	ctx    context.Context
-	query  adapters.Query
-	now    time.Time
-	answer *kit.Answer
-	homes  kit.Roots
-	logs   sync.Mutex // guards the logs of projects
+	*skeleton.Look
+	logs sync.Mutex // guards the logs of projects
 
 	processes []*process
 	projects  []*project
@@ -31,12 +28,11 @@ type discovery struct {
 	sessions  []*session // main ones
 	byID      map[string]*session
 	subs      []*session
-	partial   bool // files that a live process may have were not read
 }
 
 // process is a live process of Gemini CLI.
 type process struct {
-	*kit.NodeProcess
+	*skeleton.Process
 	session  *session
 	sessions int       // that it has
 	since    time.Time // it began, or its user left its session
@@ -81,38 +77,35 @@ var sessionName = regexp.MustCompile(`^session-\d{4}-\d\d-\d\dT\d\d-\d\d-(.{1,64
 
 // begin starts a question: it reads the processes, and finds the homes.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(), byID: map[string]*session{}}
-	d.homes = kit.Roots{Answer: d.answer, Store: "tmp"}
-	own := filepath.Join(cmp.Or(a.Env(homeVariable), a.Home), folderName)
-	for _, p := range program.Find(ctx, &d.homes, a.Base, own, d.now) {
-		d.processes = append(d.processes, &process{NodeProcess: p})
+	d := &discovery{Adapter: a, Look: skeleton.Begin(ctx, a.Base, q, "tmp"), byID: map[string]*session{}}
+	for _, p := range finder.Find(d.Look) {
+		d.processes = append(d.processes, &process{Process: p})
 	}
 	return d
 }
 
 // list lists the files of all homes.
 func (d *discovery) list() {
-	for _, home := range d.homes.Paths {
-		root, registered := filepath.Join(home, "tmp"), map[string]string{}
+	registered := map[string]string{} // by the folder of the project
+	for _, home := range d.Homes.Paths {
 		data, _, _ := agentfile.ReadSmall(filepath.Join(home, "projects.json"), 4<<20) // what can't be read says nothing
 		_ = agentfile.Top(agentfile.Get(data, "projects"), func(cwd, name []byte) bool {
-			registered[kit.Short(name)] = string(cwd)
+			registered[filepath.Join(home, "tmp", kit.Short(name))] = string(cwd)
 			return true
 		})
-		all := d.answer.Folders(d.ctx, root, func(ctx context.Context, name string) {
-			p := &project{dir: filepath.Join(root, name), home: home, cwd: registered[name]}
-			d.projects = append(d.projects, p)
-			d.findCWD(p)
-			d.listChats(ctx, p, filepath.Join(p.dir, "chats"), "")
-		})
-		d.partial = d.partial || !all
 	}
+	d.Stores(func(ctx context.Context, home, dir string) {
+		p := &project{dir: dir, home: home, cwd: registered[dir]}
+		d.projects = append(d.projects, p)
+		d.findCWD(p)
+		d.listChats(ctx, p, filepath.Join(dir, "chats"), "")
+	})
 }
 
 // listChats lists the files in a folder of chats, or in the one of a session's sub-agents.
 func (d *discovery) listChats(ctx context.Context, p *project, dir, parent string) {
 	entries, err := agentfile.Entries(ctx, dir)
-	p.hidden = d.answer.Failed(dir, err) || p.hidden
+	p.hidden = d.Report.Failed(dir, err) || p.hidden
 	for _, e := range entries {
 		f := &file{Chat: kit.Chat{Path: filepath.Join(dir, e.Name())}, project: p, parent: parent}
 		if m := sessionName.FindStringSubmatch(e.Name()); parent == "" && m != nil {
@@ -123,7 +116,7 @@ func (d *discovery) listChats(ctx context.Context, p *project, dir, parent strin
 		} else if f.label = subLabel(e.Name()); parent == "" || f.label == "" {
 			continue
 		}
-		chat, ok, hidden := d.answer.Stat(p.home, f.Path)
+		chat, ok, hidden := d.Report.Stat(p.home, f.Path)
 		p.hidden = p.hidden || hidden
 		if ok {
 			f.Chat = chat
@@ -152,10 +145,10 @@ func subLabel(name string) string {
 func (d *discovery) findCWD(p *project) {
 	path := filepath.Join(p.dir, ".project_root")
 	data, _, err := agentfile.ReadSmall(path, 32<<10)
-	p.hidden = d.answer.Failed(path, err) || p.hidden
+	p.hidden = d.Report.Failed(path, err) || p.hidden
 	cwd := strings.TrimRight(string(data), "\r\n")
 	if cwd != "" && p.cwd != "" && cwd != p.cwd {
-		d.answer.Skip("working folder named in two ways", 1)
+		d.Report.Skip("working folder named in two ways", 1)
 		p.cwd, p.hidden = "", true
 		return
 	}
@@ -165,8 +158,7 @@ func (d *discovery) findCWD(p *project) {
 // read reads the files that the query asks for, and all that a live process may have.
 func (d *discovery) read() {
 	d.files = slices.DeleteFunc(d.files, func(f *file) bool { return !d.wants(f) })
-	kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, d.files, func(f *file, read facts) bool {
-		d.answer.SkipAll(read.skipped)
+	skeleton.Read(d.Look, d.transcripts, d.files, func(f *file, read facts) bool {
 		if read.known {
 			s := &session{file: f, facts: read, paths: []string{f.Path}, unsure: read.lost != ""}
 			s.ledgers = []*kit.Ledger{&s.ledger}
@@ -183,12 +175,12 @@ func (d *discovery) read() {
 // began, or the process names it.
 func (d *discovery) wants(f *file) bool {
 	live := slices.ContainsFunc(d.processes, func(p *process) bool {
-		return p.mayUse(f.project) && (!f.Info.ModTime().Before(p.Started.Add(-kit.StartSlack)) || p.Named != "" && strings.HasPrefix(p.Named, f.label))
+		return p.mayUse(f.project) && (p.Precedes(f.Info.ModTime()) || p.Named != "" && strings.HasPrefix(p.Named, f.label))
 	})
-	if live || len(d.query.IDs) == 0 {
-		return live || d.query.Since.IsZero() || !f.Info.ModTime().Before(d.query.Since)
+	if live || len(d.Query.IDs) == 0 {
+		return live || d.IsRecent(f.Info.ModTime())
 	}
-	return slices.ContainsFunc(d.query.IDs, func(id string) bool {
+	return slices.ContainsFunc(d.Query.IDs, func(id string) bool {
 		return strings.HasPrefix(id, f.label) || f.parent != "" && id == f.parent
 	})
 }
@@ -206,7 +198,7 @@ func (d *discovery) take(s *session) {
 	}
 	s.id = cmp.Or(s.id, d.idOf(s.file))
 	if s.id == "" {
-		d.answer.Skip("file without a session header", 1)
+		d.Report.Skip("file without a session header", 1)
 		return
 	}
 	key := s.project.home + "\x00" + s.id
@@ -245,10 +237,7 @@ func (d *discovery) idOf(f *file) string {
 
 // watchPaths returns the folders in which sessions and prompts are written.
 func (d *discovery) watchPaths() []string {
-	var watch []string
-	for _, home := range d.homes.Paths {
-		watch = kit.AppendNew(watch, filepath.Dir(home), home, filepath.Join(home, "tmp"))
-	}
+	watch := d.Watched()
 	for _, p := range d.projects {
 		isRecent := func(one *process) bool { return p.newest.Info != nil && !p.newest.Info.ModTime().Before(one.Started) }
 		if slices.ContainsFunc(d.processes, func(one *process) bool { return one.mayUse(p) && (!one.Hosts || one.At(p.cwd) || isRecent(one)) }) {

@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -33,9 +32,9 @@ type facts struct {
 	doingAt                               time.Time
 	context                               int64
 
-	ledger  kit.Ledger
-	lost    string // description of a record that can't be read: its answers are missing in the ledger
-	skipped map[string]int
+	ledger kit.Ledger
+	lost   string // description of a record that can't be read: its answers are missing in the ledger
+	kit.Skips
 }
 
 // opening is a time at which a process opened the session. One that hosts sessions of other programs writes the header twice (0.61.0).
@@ -89,25 +88,22 @@ const (
 func (f *facts) Clone() facts {
 	c := *f
 	c.ledger = f.ledger.Clone()
-	c.skipped = maps.Clone(f.skipped)
 	c.opened = slices.Clone(f.opened)
 	return c
 }
 
 // Long implements kit.Gatherer.
 func (f *facts) Long(words string) {
-	f.skip(kit.LongLine)
+	f.Skip(kit.LongLine)
 	f.lost, f.turn = words, turn{state: lost}
 }
 
 // Partial implements kit.Gatherer. A session without a message is not listed: this says why.
 func (f *facts) Partial() {
 	if !f.messages {
-		f.skip("last record is not complete")
+		f.Skip("last record is not complete")
 	}
 }
-
-func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
 
 // Line implements kit.Gatherer: it adds the records of a line, or the whole of a file of 0.29.0.
 func (f *facts) Line(line []byte) error {
@@ -120,10 +116,10 @@ func (f *facts) Line(line []byte) error {
 	})
 	switch {
 	case other:
-		f.skip("file without a session header")
+		f.Skip("file without a session header")
 		return kit.ErrOther
 	case err != nil:
-		f.skip("line that is not JSON")
+		f.Skip("line that is not JSON")
 	}
 	return nil
 }
@@ -151,7 +147,7 @@ func (f *facts) record(r *record) {
 		f.open(opening{f.at, f.isFresh})
 		f.isFresh = true
 	default:
-		f.skip("record without a type")
+		f.Skip("record without a type")
 	}
 }
 
@@ -211,7 +207,7 @@ func (f *facts) message(r *record) {
 		f.turn = turn{state: ended, outcome: adapters.Failed, why: text, at: at}
 	case "warning":
 	default:
-		f.skip("unknown message type " + kit.PlainWord(typ))
+		f.Skip("unknown message type " + kit.PlainWord(typ))
 	}
 }
 

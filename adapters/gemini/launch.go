@@ -1,9 +1,6 @@
 package gemini
 
 import (
-	"cmp"
-	"path/filepath"
-
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
@@ -30,7 +27,7 @@ func (a *Adapter) Talk() adapters.Talk { return protocol.Talk() }
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	l := kit.Launch{ACP: protocol, Output: "stream-json", Prompt: "--prompt-interactive",
 		Home: func(c *adapters.Command, home string) error {
-			return agentproc.UseHome(c, home, filepath.Join(cmp.Or(a.Env(homeVariable), a.Home), folderName), homeVariable, folderName)
+			return agentproc.UseHome(c, home, homeOf(a.Env, a.Home), homeVariable, folderName)
 		},
 		Mode: func(c *adapters.Command, mode string) { c.Option("--approval-mode", mode) }}
 	return l.Command(program, t)

@@ -33,7 +33,7 @@ func (d *discovery) log(p *project) []logged {
 	p.logged = []logged{}
 	path := filepath.Join(p.dir, "logs.json")
 	data, _, err := agentfile.ReadSmall(path, maxLog)
-	p.hidden = d.answer.Failed(path, err) || p.hidden
+	p.hidden = d.Report.Failed(path, err) || p.hidden
 	broken := agentfile.Each(data, func(one []byte) bool {
 		get := func(name string) []byte { return agentfile.Get(one, name) }
 		if l := (logged{kit.Short(get("sessionId")), kit.Short(get("message")), agentfile.Time(get("timestamp"))}); l.session != "" && kit.Short(get("type")) == "user" {
@@ -62,7 +62,7 @@ func (d *discovery) pending(s *session) (prompt logged, ok bool) {
 		return prompt, false
 	}
 	since := latest(append(s.openedAt(), s.turn.at)...)
-	if s.owner.isYoung(d.now) || isObject(s.Path) { // it has not opened the session yet
+	if s.owner.isYoung(d.Now) || isObject(s.Path) { // it has not opened the session yet
 		since = latest(since, s.owner.Started)
 	}
 	for _, l := range d.log(s.project) {

@@ -229,7 +229,7 @@ func (d *discovery) doubt(p *process, isLast bool) {
 		case !p.mayHave(s):
 		case slices.Contains(s.maybe, p), p.Hosts && (wrote || s.isHosted(p.Started)):
 			s.doubt = fmt.Sprintf("process %d may have it", p.PID)
-		case p.session != nil, p.left, p.isYoung(d.now), s.doubt != "":
+		case p.session != nil, p.left, p.isYoung(d.Now), s.doubt != "":
 		case wrote:
 			s.doubt = fmt.Sprintf("process %d of its folder has no other session, and this one was written since it began", p.PID)
 		case p.At(s.project.cwd) && s.turn.isOpen(), isLast && s.Path == s.project.newest.Path && !isObject(s.Path) && !p.Hosts:

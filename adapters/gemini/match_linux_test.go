@@ -25,7 +25,7 @@ func newWorld(t *testing.T) world {
 
 func (w world) start(ago time.Duration, args ...string) proc.Identity {
 	return w.Procs.Start(scene.Spec{Comm: "MainThread", Exe: scene.NodeProgram, CWD: folder, Started: time.Now().Add(-ago),
-		Args: append([]string{"node", "/opt/gemini/node_modules/.bin/gemini"}, args...), Env: []string{"HOME=" + w.Home, program.Inner + "=true"}})
+		Args: append([]string{"node", "/opt/gemini/node_modules/.bin/gemini"}, args...), Env: []string{"HOME=" + w.Home, node.Inner + "=true"}})
 }
 
 func stamp(ago time.Duration) string { return time.Now().Add(-ago).UTC().Format(time.RFC3339Nano) }
@@ -279,12 +279,12 @@ func TestOwnsProcess(t *testing.T) {
 		spec scene.Spec
 		want bool
 	}{
-		{scene.Spec{Comm: "MainThread", Args: []string{"node", "/opt/node_modules/.bin/gemini"}, Env: []string{program.Inner + "=true"}}, true},
-		{scene.Spec{Comm: "node", Args: []string{"node", "--max-old-space-size=1", "/opt/node_modules/@google/gemini-cli/bundle/gemini.js", "-p", "x"}, Env: []string{program.Inner + "=true"}}, true},
+		{scene.Spec{Comm: "MainThread", Args: []string{"node", "/opt/node_modules/.bin/gemini"}, Env: []string{node.Inner + "=true"}}, true},
+		{scene.Spec{Comm: "node", Args: []string{"node", "--max-old-space-size=1", "/opt/node_modules/@google/gemini-cli/bundle/gemini.js", "-p", "x"}, Env: []string{node.Inner + "=true"}}, true},
 		{scene.Spec{Comm: "node", Args: []string{"node", "/opt/node_modules/.bin/gemini"}}, false},
-		{scene.Spec{Comm: "node", Args: []string{"node", "/opt/node_modules/.bin/gemini", "mcp", "list"}, Env: []string{program.Inner + "=true"}}, false},
-		{scene.Spec{Comm: "node", Args: []string{"node", "/opt/node_modules/.bin/other", "gemini"}, Env: []string{program.Inner + "=true"}}, false},
-		{scene.Spec{Comm: "vim", Args: []string{"vim", "gemini"}, Env: []string{program.Inner + "=true"}}, false},
+		{scene.Spec{Comm: "node", Args: []string{"node", "/opt/node_modules/.bin/gemini", "mcp", "list"}, Env: []string{node.Inner + "=true"}}, false},
+		{scene.Spec{Comm: "node", Args: []string{"node", "/opt/node_modules/.bin/other", "gemini"}, Env: []string{node.Inner + "=true"}}, false},
+		{scene.Spec{Comm: "vim", Args: []string{"vim", "gemini"}, Env: []string{node.Inner + "=true"}}, false},
 	} {
 		c.spec.Started = old
 		c.spec.CWD = folder
@@ -306,7 +306,7 @@ func TestHomes(t *testing.T) {
 		w.Append(dir+"/chats/session-2026-11-25T10-00-"+strings.Repeat(letter, 8)+".jsonl", head(letter, 9*time.Second), user(time.Hour, "one"), answer(time.Hour, "fine"))
 	}
 	p := w.Procs.Start(scene.Spec{Comm: "node", Exe: scene.NodeProgram, CWD: folder, Args: []string{"node", "/opt/gemini/node_modules/.bin/gemini"},
-		Env: []string{"HOME=" + w.Home, program.Inner + "=true", homeVariable + "=" + w.Path("other")}, Started: time.Now().Add(-15 * time.Second)})
+		Env: []string{"HOME=" + w.Home, node.Inner + "=true", homeVariable + "=" + w.Path("other")}, Started: time.Now().Add(-15 * time.Second)})
 	a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Homes: func() []string { return []string{w.Path("named", ".gemini")} }})
 	check := func(first proc.Identity) {
 		t.Helper()

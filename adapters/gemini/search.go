@@ -7,38 +7,39 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 )
 
 // Conversations lists the files of sessions to search, and of sub-agents that work: those that are over are no sessions of their own. A hit has the folder of the session.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := a.begin(ctx, adapters.Query{Since: since})
-	if d.homes.Absent() {
-		return nil, adapters.ErrAbsent
-	}
+	return skeleton.Conversations(d.Look, d.searched, d.conversation)
+}
+
+// searched returns the files that are searched.
+func (d *discovery) searched() (list []*file) {
 	d.list()
-	var list []adapters.Conversation
 	for _, f := range d.files {
-		if f.parent == "" && !f.Info.ModTime().Before(since) {
-			list = append(list, d.conversation(f))
+		if f.parent == "" {
+			list = append(list, f)
 		}
 	}
 	if len(d.processes) > 0 {
-		d.query.Since = d.now // of the others nothing has to be read
+		d.Query.Since = d.Now // of the others nothing has to be read
 		d.read()
 		d.match()
 	}
 	for _, s := range d.subs {
-		if d.isOpen(s) && s.doubt == "" && !s.Info.ModTime().Before(since) {
-			list = append(list, d.conversation(s.file))
+		if d.isOpen(s) && s.doubt == "" {
+			list = append(list, s.file)
 		}
 	}
-	_, err := d.answer.Result(ctx, string(Name))
-	return list, err
+	return list
 }
 
 func (d *discovery) conversation(f *file) adapters.Conversation {
 	return kit.FileSearch(f.Path, f.Info.ModTime(), func(ctx context.Context, in *kit.Finder) ([][]byte, func([]byte) error) {
-		n := &finder{Finder: in}
+		n := &hits{Finder: in}
 		n.Hit.CWD = f.project.cwd
 		return marks, func(line []byte) error {
 			if n.Hit.Session == "" {
@@ -53,8 +54,8 @@ func (d *discovery) conversation(f *file) adapters.Conversation {
 	})
 }
 
-// finder finds hits in the messages of one session.
-type finder struct {
+// hits finds hits in the messages of one session.
+type hits struct {
 	*kit.Finder
 	rewriting bool // the history is being written again
 }
@@ -62,7 +63,7 @@ type finder struct {
 // The lines between which 0.61.0 writes the history again.
 var marks = [][]byte{[]byte(`"Request cancelled."`), []byte(`{"$set":{"messages"`)}
 
-func (n *finder) line(line []byte) (err error) {
+func (n *hits) line(line []byte) (err error) {
 	_, _ = records(line, func(r *record) { // what is no record has no message
 		n.Hit.Session = cmp.Or(n.Hit.Session, kit.Short(r.session))
 		n.rewriting = r.rewrites() || n.rewriting && (r.set == nil || r.messages == nil)

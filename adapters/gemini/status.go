@@ -27,7 +27,7 @@ func (d *discovery) decide(s *session) (v kit.Verdict, unsettled bool) {
 		return kit.Unknown(s.doubt + "; " + said), false
 	case s.owner != nil:
 		return d.decideHosted(s, said)
-	case d.homes.NoTable:
+	case d.Homes.NoTable:
 		return kit.Unknown("the process table can't be read; " + said), false
 	case d.mayBeHidden(s):
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said), false
@@ -44,7 +44,7 @@ func (d *discovery) decide(s *session) (v kit.Verdict, unsettled bool) {
 
 // mayBeHidden reports whether a process without a session may have this one, because something was not read.
 func (d *discovery) mayBeHidden(s *session) bool {
-	return (d.partial || s.project.hidden) && slices.ContainsFunc(d.processes, func(p *process) bool {
+	return (d.Hidden || s.project.hidden) && slices.ContainsFunc(d.processes, func(p *process) bool {
 		return p.session == nil && p.mayUse(s.project)
 	})
 }
@@ -55,11 +55,11 @@ func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsett
 	host := fmt.Sprintf("; process %d (%s)", p.PID, s.how)
 	if prompt, ok := d.pending(s); ok {
 		return kit.Unknown(fmt.Sprintf("a prompt was typed at %s and is not recorded yet: the session works on it, or it was a command for the shell",
-			kit.Clock(prompt.at, d.now)) + host), true
+			kit.Clock(prompt.at, d.Now)) + host), true
 	}
 	isOlder := t.at.Before(p.Started)
 	if isOlder && t.isOpen() {
-		if p.isYoung(d.now) || !latest(s.openedAt()...).Before(p.Started.Add(-kit.StartSlack)) {
+		if p.isYoung(d.Now) || !latest(s.openedAt()...).Before(p.Started.Add(-kit.StartSlack)) {
 			return kit.Idle(adapters.Died, said+", before the process that has it now began"+host), false
 		}
 		return kit.Unknown(said + ", before the process that has it now began, or the clock was set since" + host), true
@@ -95,7 +95,7 @@ const quick = 2 * time.Second
 // decideAnswered returns the verdict on a session whose last record is a text: it is recorded before the calls that follow it in the same answer, and these
 // only when they are over (0.61.0). A run for one prompt ends when its turn does.
 func (d *discovery) decideAnswered(s *session, said string) (v kit.Verdict, unsettled bool) {
-	switch age := d.now.Sub(s.turn.at); {
+	switch age := d.Now.Sub(s.turn.at); {
 	case s.owner.Headless:
 		return kit.Working(said + "; its run is not over"), false
 	case age >= 0 && age < quick && !isObject(s.Path):
@@ -156,14 +156,14 @@ func (d *discovery) decideSub(s *session) kit.Verdict {
 
 // lastTurn describes the last turn, for evidence.
 func (d *discovery) lastTurn(s *session) string {
-	t, when := s.turn, kit.Clock(s.turn.at, d.now)
+	t, when := s.turn, kit.Clock(s.turn.at, d.Now)
 	switch {
 	case s.lost != "" && (t.state == lost || t.state == noTurn):
 		return "format not recognised: " + s.lost
 	case t.state == noTurn:
 		return "no turn yet"
 	case t.isOpen():
-		return fmt.Sprintf("turn open since %s: %s (%s)", kit.Clock(s.prompted, d.now), t.why, when)
+		return fmt.Sprintf("turn open since %s: %s (%s)", kit.Clock(s.prompted, d.Now), t.why, when)
 	}
 	if t.outcome == adapters.Completed {
 		return "last record: an answer, " + when
@@ -173,7 +173,7 @@ func (d *discovery) lastTurn(s *session) string {
 
 // addSessions adds the sessions and processes that the query asks for to the answer.
 func (d *discovery) addSessions() {
-	if d.query.Usage {
+	if d.Query.Usage {
 		d.settle()
 	}
 	verdicts := map[*session]kit.Verdict{}
@@ -182,30 +182,29 @@ func (d *discovery) addSessions() {
 		if d.isListed(s) {
 			v, more := d.decide(s)
 			verdicts[s] = v
-			if more && kit.Asked(d.query, s.id) {
+			if more && kit.Asked(d.Query, s.id) {
 				unsettled = append(unsettled, s)
 			}
 		}
 	}
 	d.askTerminals(verdicts, unsettled)
 	for _, s := range d.sessions {
-		v := verdicts[s]
-		if isOld := v.Status == adapters.Stopped && latest(s.last, s.at).Before(d.query.Since); v.Status != "" && kit.Asked(d.query, s.id) && (len(d.query.IDs) > 0 || !isOld) {
-			d.answer.AddOnce(d.row(s, v), "several homes have the session", (*adapters.Session).Live)
+		if v := verdicts[s]; v.Status != "" {
+			d.Add(d.row(s, v))
 		}
 	}
 	for _, s := range d.subs {
-		if d.isOpen(s) && kit.Asked(d.query, s.id) {
+		if d.isOpen(s) {
 			row := d.row(s, d.decideSub(s))
 			row.Parent = s.parent.id
 			row.Shared = true
 			row.CWD = s.parent.project.cwd
-			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
+			d.Add(row)
 		}
 	}
 	for _, p := range d.processes {
-		if row := d.processRow(p); kit.Asked(d.query, row.ID) && (p.session == nil || verdicts[p.session].Status == "") {
-			d.answer.Add(row)
+		if p.session == nil || verdicts[p.session].Status == "" {
+			d.AddProcess(d.processRow(p))
 		}
 	}
 }
@@ -227,17 +226,15 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
 		out.Process, out.Shared = s.owner.Identity, s.owner.sessions > 1
 	}
-	if s.spent != nil {
-		out.Usage = s.spent.Usage
-	}
+	out.Usage = s.spent.Steps()
 	return out
 }
 
 // processRow returns the row of a process without a session.
 func (d *discovery) processRow(p *process) adapters.Session {
-	hidden := d.partial || slices.ContainsFunc(d.projects, func(in *project) bool { return in.hidden && p.mayUse(in) })
+	hidden := d.Hidden || slices.ContainsFunc(d.projects, func(in *project) bool { return in.hidden && p.mayUse(in) })
 	doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && p.mayUse(s.project) })
-	return p.Row(Name, &d.homes, hidden, false, doubt)
+	return p.Row(d.Look, hidden, false, doubt)
 }
 
 // tokens returns the session's totals, and nil when they are not known.
@@ -258,12 +255,12 @@ func (d *discovery) settle() {
 			s.spent = &kit.Account{ID: s.id, Ledgers: s.ledgers, Last: latest(s.last, s.at), Model: s.model, CWD: s.project.cwd}
 			accounts = append(accounts, s.spent)
 		case !own && up == nil:
-			d.answer.LeaveOutAll(kit.NoSession, s.ledgers...)
+			d.Report.LeaveOutAll(kit.NoSession, s.ledgers...)
 		case own, s.unsure, up.spent == nil:
-			d.answer.LeaveOut(kit.NotReadable, len(s.ledgers))
+			d.Report.LeaveOut(kit.NotReadable, len(s.ledgers))
 		default:
 			up.spent.Agents = append(up.spent.Agents, s.ledgers...)
 		}
 	}
-	d.answer.Settle(accounts)
+	d.Report.Settle(accounts)
 }

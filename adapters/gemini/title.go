@@ -27,10 +27,10 @@ func (d *discovery) askTerminals(verdicts map[*session]kit.Verdict, unsettled []
 	for _, s := range unsettled {
 		ids = append(ids, s.owner.Identity)
 	}
-	titles, again := pane.Titles(d.ctx, d.Table, questionText, ids), false
+	titles, again := pane.Titles(d.Ctx, d.Table, questionText, ids), false
 	for _, s := range unsettled {
 		title, titled := titles[s.owner.Identity]
-		again = again || verdicts[s].Status != adapters.Idle || titled && d.now.Sub(s.last) < recent
+		again = again || verdicts[s].Status != adapters.Idle || titled && d.Now.Sub(s.last) < recent
 		if titled {
 			verdicts[s] = s.withTitle(verdicts[s], title)
 		}

@@ -62,18 +62,5 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 // look reads the processes and then the files, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
-	if d.homes.Absent() {
-		a.Watch.Set(d.watchPaths())
-		return d.answer.Absent()
-	}
-	d.list()
-	d.match()
-	d.read()
-	d.addSessions()
-	a.Watch.Set(d.watchPaths())
-	a.events.End(&q)
-	a.updates.End(&q)
-	a.summaries.End(&q)
-	a.logs.End(&q)
-	return d.answer.Result(ctx, string(Name))
+	return d.Run(d.watchPaths, d.list, d.match, d.read, d.addSessions)
 }

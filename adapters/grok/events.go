@@ -2,7 +2,6 @@ package grok
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,12 +13,12 @@ import (
 
 // events holds what events.jsonl says of a session.
 type events struct {
-	schema  string // of the form of the last turn's records
-	model   string
-	last    time.Time // of the newest record
-	turn    turn
-	known   int // records that were recognised
-	skipped map[string]int
+	schema string // of the form of the last turn's records
+	model  string
+	last   time.Time // of the newest record
+	turn   turn
+	known  int // records that were recognised
+	kit.Skips
 }
 
 // turn is the state of the last turn.
@@ -65,7 +64,7 @@ var ignored = []string{"interjected", "mcp_", "goal_", "laziness_", "todo_gate_"
 // Line implements kit.Gatherer.
 func (f *events) Line(line []byte) error {
 	if _, err := agentfile.Records(line, parseEvent, f.apply); err != nil {
-		f.skip("line that is not a record")
+		f.Skip("line that is not a record")
 		f.lose("a line that is not a record")
 	}
 	return nil
@@ -73,7 +72,7 @@ func (f *events) Line(line []byte) error {
 
 // Long implements kit.Gatherer.
 func (f *events) Long(words string) {
-	f.skip(kit.LongLine)
+	f.Skip(kit.LongLine)
 	f.known++ // it is not a form that is not known
 	f.lose(words)
 }
@@ -85,11 +84,8 @@ func (f *events) Partial() {}
 func (f *events) Clone() events {
 	c := *f
 	c.turn.asked, c.turn.tools = slices.Clone(f.turn.asked), slices.Clone(f.turn.tools)
-	c.skipped = maps.Clone(f.skipped)
 	return c
 }
-
-func (f *events) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
 
 // lose notes a line that can't be read: in a turn it can be what ends it, or a request or its decision.
 func (f *events) lose(why string) {
@@ -110,7 +106,7 @@ func (f *events) apply(e *event) {
 	case f.turn.step(typ, e, at):
 	case slices.ContainsFunc(ignored, func(kind string) bool { return strings.HasPrefix(typ, kind) }):
 	default:
-		f.skip("unknown record type " + kit.PlainWord(typ))
+		f.Skip("unknown record type " + kit.PlainWord(typ))
 		return
 	}
 	f.known++

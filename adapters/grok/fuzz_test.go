@@ -41,8 +41,8 @@ func FuzzEvents(f *testing.F) {
 				t.Errorf("%d requests, %d tools", len(e.turn.asked), len(e.turn.tools))
 			}
 		}
-		if e.turn.open && e.turn.outcome != "" || len(e.skipped) > 20 || len(e.model) > kit.ShortText {
-			t.Errorf("%+v, skipped %v", e.turn, e.skipped)
+		if e.turn.open && e.turn.outcome != "" || len(e.SkippedRecords()) > 20 || len(e.model) > kit.ShortText {
+			t.Errorf("%+v, skipped %v", e.turn, e.SkippedRecords())
 		}
 	})
 }

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // journal holds what the log of all processes says of prompts that the user took back before the first word of the answer: the turn stays open in the events
 // then, and no other file says so (1.0.41).
 type journal struct {
-	since time.Time            // of its first line
-	back  map[string]time.Time // by session: when a prompt was taken back last
+	kit.OneRecord                      // a line that is missing says nothing
+	since         time.Time            // of its first line
+	back          map[string]time.Time // by session: when a prompt was taken back last
 }
 
 // maxBack is the largest number of sessions that a journal keeps.
@@ -30,15 +32,9 @@ func (j *journal) Line(line []byte) error {
 	return nil
 }
 
-// Long implements kit.Gatherer.
-func (j *journal) Long(string) {}
-
-// Partial implements kit.Gatherer.
-func (j *journal) Partial() {}
-
 // Clone implements kit.Gatherer.
 func (j *journal) Clone() journal {
-	c := journal{j.since, map[string]time.Time{}}
+	c := journal{since: j.since, back: map[string]time.Time{}}
 	maps.Copy(c.back, j.back)
 	return c
 }
@@ -48,11 +44,11 @@ func (d *discovery) takenBack(s *session) (is, known bool) {
 	j, read := d.journals[s.Home]
 	if !read {
 		path := filepath.Join(s.Home, "logs", "unified.jsonl")
-		switch chat, ok, hidden := d.answer.Stat(s.Home, path); {
+		switch chat, ok, hidden := d.Report.Stat(s.Home, path); {
 		case ok:
 			var err error
-			j, err = d.logs.Read(d.ctx, path, chat.Info, d.query.Once)
-			d.answer.Failed(path, err)
+			j, err = d.logs.Read(d.Ctx, path, chat.Info, d.Query.Once)
+			d.Report.Failed(path, err)
 		case !hidden:
 			j.since = time.Unix(1, 0) // each process writes the log: nothing was taken back where there is none
 		}

@@ -12,11 +12,12 @@ import (
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 	"rollcall/proc"
 )
 
-// program is how the processes of Grok Build look (grok --help of 1.0.41): one native program, also under the name of its version. Npm's script only starts it.
-var program = &agentproc.Program{
+// finder finds the processes of Grok Build, which look so (grok --help of 1.0.41): one native program, also under the name of its version. Npm's script only starts it.
+var finder = &skeleton.Finder{Home: homeOf, Inspect: inspect, Program: agentproc.Program{
 	Names: []string{"grok", "grok-native"}, Prefixes: []string{"grok-0.", "grok-1.", "grok-2."},
 	Commands: []string{"clone", "completions", "cursor-worker", "doctor", "du", "disk-usage", "export", "help", "inspect", "leader", "login", "logout", "mcp",
 		"memory", "models", "plugin", "sessions", "setup", "trace", "update", "usage", "version", "v", "worktree", "wrap"},
@@ -25,7 +26,7 @@ var program = &agentproc.Program{
 		"--leader-socket", "-m", "--model", "--max-turns", "--output-format", "-p", "--single", "--permission-mode", "--prompt-file", "--prompt-json",
 		"--reasoning-effort", "--effort", "--rules", "-r", "--resume", "-s", "--session-id", "--sandbox", "--system-prompt-override", "--system-prompt",
 		"--tools", "-w", "--worktree", "--worktree-ref", "--ref"},
-}
+}}
 
 // oneRun lists the options with which a process works through one prompt, servers the words after "agent" of those that host the sessions of others (1.0.41).
 var oneRun, servers = []string{"-p", "--single", "--prompt-file", "--prompt-json"}, []string{"serve", "leader", "headless"}
@@ -38,60 +39,33 @@ var (
 
 // process is a live process of Grok Build.
 type process struct {
-	proc.Process // Started is by the clock of its files
-	cwd          string
-	home         string            // as this machine names it
-	known        bool              // home exists here
-	headless     bool              // it works through one prompt
-	serves       bool              // it hosts the sessions of other programs, or holds none: it is no row of its own
-	files        bool              // its open files are known
-	log          string            // Grok Build's log, as it names that; empty: it holds none
-	held         map[string]string // the sessions whose file it holds, with the path as it names that
-	entry        string            // the session that the registry names
-	opened       time.Time         // when the process took that session, by the clock of its records
-	mains        int               // sessions of its own, without sub-agents
+	*skeleton.Process                   // Hosts: it hosts the sessions of other programs, or holds none: it is no row of its own
+	files             bool              // its open files are known
+	log               string            // Grok Build's log, as it names that; empty: it holds none
+	held              map[string]string // the sessions whose file it holds, with the path as it names that
+	entry             string            // the session that the registry names
+	opened            time.Time         // when the process took that session, by the clock of its records
+	mains             int               // sessions of its own, without sub-agents
 }
 
-// forkTime is the longest time for which a child may still look like its parent.
-const forkTime = time.Second
-
-// uses reports whether a process may have sessions in a home.
-func (p *process) uses(home string) bool { return !p.known || p.home == home }
-
-// takeCensus finds the processes of Grok Build, in the order of their starts.
-func (d *discovery) takeCensus() {
-	rows, known := d.Processes(d.ctx, d.answer)
-	d.homes.NoTable = !known
-	found := map[int]*process{}
-	for _, row := range rows {
-		if p := d.inspect(row); p != nil {
-			found[row.PID] = p
-		}
-	}
-	for _, p := range found {
-		if found[p.PPID] == nil || d.now.Sub(p.Started).Abs() >= forkTime { // not a copy that is about to become a tool
-			d.processes = append(d.processes, p)
-		}
-	}
-	slices.SortFunc(d.processes, func(a, b *process) int { return cmp.Or(a.Started.Compare(b.Started), a.PID-b.PID) })
+// inspect takes from a command line what the process is for.
+func inspect(_ proc.Details, p *skeleton.Process) bool {
+	args := p.Seen.Args
+	p.Hosts = p.Seen.Kind == agentproc.Helper || slices.Contains(args, "agent") && slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(servers, arg) })
+	p.Headless = slices.ContainsFunc(args, func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return slices.Contains(oneRun, name)
+	})
+	return true
 }
 
-// inspect reads what a process shows of itself. It returns nil for one that is not Grok Build's.
-func (d *discovery) inspect(row proc.Process) *process {
-	seen := program.Identify(d.Table, row)
-	if seen.Kind == agentproc.Foreign {
-		return nil
-	}
-	env, _ := d.Table.Env(row.Identity)
-	p := &process{Process: row, serves: seen.Kind == agentproc.Helper, held: map[string]string{}}
-	p.home = homeOf(func(name string) string { return kit.Get(env, name) }, kit.Get(env, kit.Home))
-	p.Started, _ = agentproc.Started(d.Table, row)
-	p.cwd, _ = d.Table.CWD(row.Identity)
-	p.readArgs(seen.Args)
-	open, err := d.Table.OpenFiles(row.Identity)
+// readOpenFiles adds a process with what the files show that it has open, unless it has ended meanwhile.
+func (d *discovery) readOpenFiles(of *skeleton.Process) {
+	p := &process{Process: of, held: map[string]string{}}
+	open, err := d.Table.OpenFiles(p.Identity)
 	p.files = err == nil
-	if err != nil && !d.Table.Alive(row.Identity) {
-		return nil // it has ended meanwhile
+	if err != nil && !d.Table.Alive(p.Identity) {
+		return
 	}
 	for _, path := range open {
 		if m := heldFile.FindStringSubmatch(path); m != nil {
@@ -101,40 +75,25 @@ func (d *discovery) inspect(row proc.Process) *process {
 			p.log = path
 		}
 	}
-	return p
+	d.processes = append(d.processes, p)
 }
 
-// readArgs takes from a command line what the process is for.
-func (p *process) readArgs(args []string) {
-	p.serves = p.serves || slices.Contains(args, "agent") && slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(servers, arg) })
-	p.headless = slices.ContainsFunc(args, func(arg string) bool {
-		name, _, _ := strings.Cut(arg, "=")
-		return slices.Contains(oneRun, name)
-	})
-}
-
-// OwnsProcess implements adapters.ProcessOwner. A child that has yet to become a tool looks like its parent; it is not owned.
-func (a *Adapter) OwnsProcess(row proc.Process) bool {
-	if seen := program.Identify(a.Table, row); seen.Kind != agentproc.Conversation || seen.Err != nil {
-		return false
-	}
-	parent, err := a.Table.Find(row.PPID)
-	return err != nil || a.Now().Sub(row.Started).Abs() >= forkTime || program.Identify(a.Table, parent).Kind == agentproc.Foreign
-}
+// OwnsProcess implements adapters.ProcessOwner.
+func (a *Adapter) OwnsProcess(row proc.Process) bool { return finder.Owns(a.Base, row) }
 
 // readRegistry reads which session each process has (1.0.41: terminals alone, and an entry outlives a process that was killed). An entry that is older than the
 // process is another one's, unless the process holds the session's file: the start of a process moves when the clock is set.
 func (d *discovery) readRegistry() {
-	for _, home := range d.homes.Paths {
+	for _, home := range d.Homes.Paths {
 		path := filepath.Join(home, "active_sessions.json")
-		data, err := kit.ReadWhole(d.ctx, path)
-		d.hidden = d.answer.Failed(path, err) || d.hidden
+		data, err := kit.ReadWhole(d.Ctx, path)
+		d.Hidden = d.Report.Failed(path, err) || d.Hidden
 		kit.Each(data, func(entry []byte) {
 			id, opened := kit.Short(agentfile.Get(entry, "session_id")), agentfile.Time(agentfile.Get(entry, "opened_at"))
 			for _, p := range d.processes {
 				pids, _ := d.Table.InnerPIDs(p.Identity)
 				isNewer := p.held[id] != "" || !opened.Before(p.Started.Add(-kit.StartSlack))
-				if p.uses(home) && slices.Contains(append(pids, p.PID), int(kit.Count(entry, "pid"))) && isNewer {
+				if p.Uses(home) && slices.Contains(append(pids, p.PID), int(kit.Count(entry, "pid"))) && isNewer {
 					p.entry, p.opened = id, opened
 				}
 			}
@@ -149,7 +108,7 @@ func (d *discovery) match() {
 	}
 	for _, p := range d.processes {
 		for _, s := range d.sessions {
-			if p.uses(s.Home) && (p.held[s.id] != "" || !p.files && p.entry == s.id) {
+			if p.Uses(s.Home) && (p.held[s.id] != "" || !p.files && p.entry == s.id) {
 				s.owners = append(s.owners, p)
 			}
 		}
@@ -184,17 +143,17 @@ func (s *session) isOlder() bool {
 
 // processRow returns the row of a process without a session. ok is false for one that is none: a server, and another program with the same name, which has no log.
 func (d *discovery) processRow(p *process) (row adapters.Session, ok bool) {
-	if d.homes.Unresponsive(p.home) {
-		return adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.home), true
+	if d.Homes.Unresponsive(p.Home) {
+		return p.Row(d.Look, false, false, false), true
 	}
-	row = adapters.ProcessSession(Name, p.Process, p.cwd)
+	row = p.Row(d.Look, false, true, false)
 	switch {
-	case p.serves, p.files && p.log == "" && len(p.held) == 0:
+	case p.Hosts, p.files && p.log == "" && len(p.held) == 0:
 		return row, false
-	case d.hidden, len(p.held) > 0, !p.files && p.entry != "":
+	case d.Hidden, len(p.held) > 0, !p.files && p.entry != "":
 		row.Status = adapters.Unknown
 		row.Evidence += ", or one that could not be read"
-	case p.headless:
+	case p.Headless:
 		row.Status = adapters.Working
 		row.Evidence += ": it was started for one prompt"
 	}

@@ -7,23 +7,16 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 )
 
 // Conversations implements adapters.Searcher.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := a.begin(ctx, adapters.Query{Since: since})
-	if d.homes.Absent() {
-		return nil, adapters.ErrAbsent
-	}
-	d.list()
-	var list []adapters.Conversation
-	for _, f := range d.besides("updates.jsonl") {
-		if !f.Info.ModTime().Before(since) {
-			list = append(list, conversation(f))
-		}
-	}
-	_, err := d.answer.Result(ctx, string(Name))
-	return list, err
+	return skeleton.Conversations(d.Look, func() []*beside {
+		d.list()
+		return d.besides("updates.jsonl")
+	}, conversation)
 }
 
 func conversation(f *beside) adapters.Conversation {

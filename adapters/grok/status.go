@@ -19,7 +19,7 @@ const ownDecision = 500 * time.Millisecond
 func (d *discovery) decide(s *session) kit.Verdict {
 	said, t := d.lastTurn(s), &s.events.turn
 	switch {
-	case len(s.owners) == 0 && d.homes.NoTable:
+	case len(s.owners) == 0 && d.Homes.NoTable:
 		return kit.Unknown(said + "; the process table can't be read")
 	case len(s.owners) == 0 && d.mayBeLive(s):
 		return kit.Unknown(said + "; a process of Grok Build may have it, whose open files can't be seen")
@@ -36,7 +36,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 	switch {
 	case t.lost != "":
 		return kit.Unknown(said)
-	case s.events.known == 0 && s.owner().headless:
+	case s.events.known == 0 && s.owner().Headless:
 		return kit.Working("its prompt is not recorded yet; " + said)
 	}
 	return kit.Idle(t.outcome, said)
@@ -79,7 +79,7 @@ func (d *discovery) decideOpen(s *session, said string) kit.Verdict {
 		return kit.Idle(adapters.Died, said+" did not begin the turn")
 	case doubt:
 		return kit.Unknown(said + " has it, and it is not known whether it, or another one that has it, is in the turn")
-	case s.events.turn.spoke, s.owner().headless:
+	case s.events.turn.spoke, s.owner().Headless:
 		return d.decideTurn(s, said)
 	}
 	last := slices.MaxFunc([]time.Time{s.events.last, s.updates.last}, time.Time.Compare)
@@ -87,7 +87,7 @@ func (d *discovery) decideOpen(s *session, said string) kit.Verdict {
 	switch {
 	case taken:
 		return kit.Idle("", said+wasTaken)
-	case !known && d.now.Sub(last).Abs() >= firstWord:
+	case !known && d.Now.Sub(last).Abs() >= firstWord:
 		return kit.Unknown(said + mayTaken)
 	case !known:
 		return d.decideTurn(s, said).Until(last.Add(firstWord))
@@ -100,7 +100,7 @@ func (d *discovery) decideTurn(s *session, said string) kit.Verdict {
 	t := &s.events.turn
 	doing, _ := s.updates.doing()
 	limit := kit.Delay(ownDecision, d.Table.Pressure())
-	asks := slices.IndexFunc(t.asked, func(a asked) bool { return d.now.Sub(a.at).Abs() >= limit })
+	asks := slices.IndexFunc(t.asked, func(a asked) bool { return d.Now.Sub(a.at).Abs() >= limit })
 	switch {
 	case asks >= 0:
 		return kit.Waiting(adapters.ForPermission, said+"; it asks for permission"+kit.Quoted(doing))
@@ -125,19 +125,19 @@ func (d *discovery) lastTurn(s *session) string {
 	case t.lost != "":
 		return "the state of its turn is not known: " + t.lost
 	case t.open:
-		return fmt.Sprintf("turn open since %s: %s, %s ago", kit.Clock(t.at, d.now), cmp.Or(strings.ReplaceAll(t.phase, "_", " "), "it begins"),
-			kit.Span(d.now.Sub(s.events.last)))
+		return fmt.Sprintf("turn open since %s: %s, %s ago", kit.Clock(t.at, d.Now), cmp.Or(strings.ReplaceAll(t.phase, "_", " "), "it begins"),
+			kit.Span(d.Now.Sub(s.events.last)))
 	}
 	why := ""
 	if t.outcome == adapters.Failed {
 		why = kit.Quoted(s.updates.retry)
 	}
-	return fmt.Sprintf("last turn %s %s%s", cmp.Or(string(t.outcome), "ended"), kit.Clock(s.events.last, d.now), why)
+	return fmt.Sprintf("last turn %s %s%s", cmp.Or(string(t.outcome), "ended"), kit.Clock(s.events.last, d.Now), why)
 }
 
 // addSessions adds the sessions and processes that the query asks for to the answer.
 func (d *discovery) addSessions() {
-	if d.query.Usage {
+	if d.Query.Usage {
 		d.settle()
 	}
 	for _, s := range d.sessions {
@@ -150,17 +150,15 @@ func (d *discovery) addSessions() {
 	}
 	for _, s := range d.sessions {
 		row := s.row()
-		isOld := len(d.query.IDs) == 0 && row.LastActivityAt.Before(d.query.Since)
 		isEmpty := s.events.known == 0 && s.updates.firstPrompt == "" && !s.partly // every start of a terminal makes one, which Grok Build does not list either
-		if !kit.Asked(d.query, s.id) || row.Status == adapters.Stopped && (isOld || isEmpty) {
-			continue
+		if row.Status != adapters.Stopped || !isEmpty {
+			d.Add(row)
 		}
-		d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
 	}
 	for _, p := range d.processes {
 		has := slices.ContainsFunc(d.sessions, func(s *session) bool { return slices.Contains(s.owners, p) })
-		if row, ok := d.processRow(p); ok && !has && kit.Asked(d.query, row.ID) {
-			d.answer.Add(row)
+		if row, ok := d.processRow(p); ok && !has {
+			d.AddProcess(row)
 		}
 	}
 }
@@ -186,9 +184,9 @@ func (s *session) row() adapters.Session {
 	}
 	if p := s.owner(); p != nil && v.Status != adapters.Stopped {
 		out.Process = p.Identity
-		out.Headless = p.headless
-		out.CWD = cmp.Or(out.CWD, p.cwd)
-		out.Shared = p.serves || s.summary.isSub() || p.mains > 1 && p.entry != s.id // after /new its terminal shows the one that the registry names
+		out.Headless = p.Headless
+		out.CWD = cmp.Or(out.CWD, p.CWD)
+		out.Shared = p.Hosts || s.summary.isSub() || p.mains > 1 && p.entry != s.id // after /new its terminal shows the one that the registry names
 	}
 	return out
 }
@@ -206,5 +204,5 @@ func (d *discovery) settle() {
 			accounts = append(accounts, s.spent)
 		}
 	}
-	d.answer.Settle(accounts)
+	d.Report.Settle(accounts)
 }

@@ -12,6 +12,7 @@ import (
 
 // summary holds what summary.json says of a session.
 type summary struct {
+	kit.OneRecord
 	cwd, branch, kind, title string
 	created                  time.Time
 }
@@ -29,12 +30,6 @@ func (s *summary) Line(data []byte) error {
 		title: cmp.Or(text("generated_title"), text("session_summary")), created: agentfile.Time(agentfile.Get(data, "created_at"))}
 	return nil
 }
-
-// Long implements kit.Gatherer.
-func (s *summary) Long(string) {}
-
-// Partial implements kit.Gatherer.
-func (s *summary) Partial() {}
 
 // Clone implements kit.Gatherer.
 func (s *summary) Clone() summary { return *s }

@@ -25,9 +25,9 @@ type updates struct {
 	agents                  []string // sessions of sub-agents
 	last                    time.Time
 
-	ledger   kit.Ledger
-	counted  bool // what a turn used is recorded
-	skipped  map[string]int
+	ledger  kit.Ledger
+	counted bool // what a turn used is recorded
+	kit.Skips
 	longLine string // description of a line that was too long to be read: the ledger may lack its tokens
 }
 
@@ -95,14 +95,14 @@ func (u *update) argument(text func(raw []byte) string) string {
 // Line implements kit.Gatherer.
 func (f *updates) Line(line []byte) error {
 	if _, err := agentfile.Records(line, parseUpdate, f.apply); err != nil {
-		f.skip("line that is not a record")
+		f.Skip("line that is not a record")
 	}
 	return nil
 }
 
 // Long implements kit.Gatherer.
 func (f *updates) Long(words string) {
-	f.skip(kit.LongLine)
+	f.Skip(kit.LongLine)
 	f.longLine = words
 }
 
@@ -117,12 +117,10 @@ func (f *updates) Clone() updates {
 	return c
 }
 
-func (f *updates) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
-
 // apply adds one record. Types that say nothing of the session are many.
 func (f *updates) apply(u *update) {
 	if method := string(agentfile.Text(u.method)); method != "session/update" && method != "_x.ai/session/update" {
-		f.skip("unknown method " + kit.PlainWord(method))
+		f.Skip("unknown method " + kit.PlainWord(method))
 		return
 	}
 	at := u.at()

@@ -52,13 +52,7 @@ func New(cfg adapters.Config) *Adapter {
 }
 
 // OwnsProcess implements adapters.ProcessOwner.
-func (a *Adapter) OwnsProcess(row proc.Process) bool {
-	if inspect(a.Table, row) == nil {
-		return false
-	}
-	parent, err := a.Table.Find(row.PPID)
-	return err != nil || a.Now().Sub(row.Started) >= forkTime || inspect(a.Table, parent) == nil
-}
+func (a *Adapter) OwnsProcess(row proc.Process) bool { return finder.Owns(a.Base, row) }
 
 // Discover implements adapters.Adapter.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
@@ -68,15 +62,5 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 // look reads the processes and then the files, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
-	if d.homes.Absent() {
-		a.Watch.Set(d.watchPaths())
-		return d.answer.Absent()
-	}
-	d.list()
-	d.read()
-	d.match()
-	d.addSessions()
-	a.Watch.Set(d.watchPaths())
-	a.transcripts.End(&q)
-	return d.answer.Result(ctx, string(Name))
+	return d.Run(d.watchPaths, d.list, d.read, d.match, d.addSessions)
 }

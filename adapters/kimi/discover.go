@@ -13,24 +13,19 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 )
 
 // discovery holds the state of one call of Discover.
 type discovery struct {
 	*Adapter
-	ctx    context.Context
-	query  adapters.Query
-	now    time.Time
-	answer *kit.Answer
-	homes  kit.Roots
-
+	*skeleton.Look
 	processes []*process
 	workspace []string // folders of sessions
 	files     []*file  // with the records of agents
 	states    []*file  // state.json
 	folders   []*session
 	sessions  []*session          // that were read
-	partial   bool                // files that a live process may have were not read
 	prompts   map[string][]string // what was typed in a folder's terminals, by its file
 }
 
@@ -71,45 +66,43 @@ type agent struct {
 
 // begin starts a question: it reads the processes, and finds the homes.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(), prompts: map[string][]string{}}
-	d.homes = kit.Roots{Answer: d.answer, Store: "sessions"}
-	d.findProcesses(ctx)
+	d := &discovery{Adapter: a, Look: skeleton.Begin(ctx, a.Base, q, "sessions"), prompts: map[string][]string{}}
+	for _, p := range finder.Find(d.Look) {
+		d.processes = append(d.processes, d.inspect(p))
+	}
 	return d
 }
 
 // list lists the files of all homes.
 func (d *discovery) list() {
-	for _, home := range d.homes.Paths {
+	for _, home := range d.Homes.Paths {
 		if len(d.processes) > 0 {
 			d.findServers(home)
 		}
-		root := filepath.Join(home, "sessions")
-		all := d.answer.Folders(d.ctx, root, func(ctx context.Context, name string) {
-			if strings.HasPrefix(name, ".") {
-				return
-			}
-			dir := filepath.Join(root, name)
-			d.workspace = append(d.workspace, dir)
-			entries, err := agentfile.Entries(ctx, dir)
-			d.partial = d.answer.Failed(dir, err) || d.partial
-			for _, e := range entries {
-				if strings.HasPrefix(e.Name(), sessionPrefix) && agentfile.MayBeFolder(dir, e) {
-					d.listFiles(ctx, &session{dir: filepath.Join(dir, e.Name()), id: e.Name(), home: home})
-				}
-			}
-		})
-		d.partial = d.partial || !all
 	}
+	d.Stores(func(ctx context.Context, home, dir string) {
+		if strings.HasPrefix(filepath.Base(dir), ".") {
+			return
+		}
+		d.workspace = append(d.workspace, dir)
+		entries, err := agentfile.Entries(ctx, dir)
+		d.Hidden = d.Report.Failed(dir, err) || d.Hidden
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), sessionPrefix) && agentfile.MayBeFolder(dir, e) {
+				d.listFiles(ctx, &session{dir: filepath.Join(dir, e.Name()), id: e.Name(), home: home})
+			}
+		}
+	})
 }
 
 // listFiles lists the files of a session.
 func (d *discovery) listFiles(ctx context.Context, s *session) {
-	if len(d.query.IDs) > 0 && len(d.processes) == 0 && !slices.ContainsFunc(d.query.IDs, func(id string) bool { return mainID(id) == s.id }) {
+	if len(d.Query.IDs) > 0 && len(d.processes) == 0 && !slices.ContainsFunc(d.Query.IDs, func(id string) bool { return mainID(id) == s.id }) {
 		return
 	}
 	d.folders = append(d.folders, s)
 	add := func(to *[]*file, path, agent string) {
-		chat, ok, hidden := d.answer.Stat(s.home, path)
+		chat, ok, hidden := d.Report.Stat(s.home, path)
 		s.hidden = s.hidden || hidden
 		if ok {
 			*to = append(*to, &file{Chat: chat, of: s, agent: agent})
@@ -119,7 +112,7 @@ func (d *discovery) listFiles(ctx context.Context, s *session) {
 	add(&d.states, filepath.Join(s.dir, "state.json"), "")
 	dir := filepath.Join(s.dir, "agents")
 	entries, err := agentfile.Entries(ctx, dir)
-	s.hidden = d.answer.Failed(dir, err) || s.hidden
+	s.hidden = d.Report.Failed(dir, err) || s.hidden
 	for _, e := range entries {
 		if e.Name() == mainAgent || agentfile.MayBeFolder(dir, e) {
 			add(&d.files, filepath.Join(dir, e.Name(), wireName), e.Name())
@@ -137,8 +130,7 @@ func mainID(id string) string {
 func (d *discovery) read() {
 	for _, list := range []*[]*file{&d.states, &d.files} {
 		*list = slices.DeleteFunc(*list, func(f *file) bool { return !d.wants(f.of) })
-		kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, *list, func(f *file, read facts) bool {
-			d.answer.SkipAll(read.skipped)
+		skeleton.Read(d.Look, d.transcripts, *list, func(f *file, read facts) bool {
 			if read.known {
 				f.of.take(f, read)
 			}
@@ -146,8 +138,8 @@ func (d *discovery) read() {
 		}, func(f *file) { f.of.hidden = true })
 	}
 	for _, s := range d.folders {
-		late := d.ctx.Err() != nil && !s.known && !s.state.known // it was not read for want of time, which is said
-		d.partial = d.partial || late
+		late := d.Ctx.Err() != nil && !s.known && !s.state.known // it was not read for want of time, which is said
+		d.Hidden = d.Hidden || late
 		if (s.known || s.state.known || s.hidden) && !late {
 			d.settleFiles(s)
 			d.sessions = append(d.sessions, s)
@@ -158,12 +150,12 @@ func (d *discovery) read() {
 // wants reports whether a session has to be read: the query asks for it, or a live process can have it.
 func (d *discovery) wants(s *session) bool {
 	isLive := slices.ContainsFunc(d.processes, func(p *process) bool {
-		return p.Uses(s.home) && (p.isIn(filepath.Dir(s.dir)) && p.start != plain || !s.changed.Before(p.Started.Add(-kit.StartSlack)))
+		return p.Uses(s.home) && (p.isIn(filepath.Dir(s.dir)) && p.start != plain || p.Precedes(s.changed))
 	})
-	if isLive || len(d.query.IDs) == 0 {
-		return isLive || d.query.Since.IsZero() || !s.changed.Before(d.query.Since)
+	if isLive || len(d.Query.IDs) == 0 {
+		return isLive || d.IsRecent(s.changed)
 	}
-	return slices.ContainsFunc(d.query.IDs, func(id string) bool { return mainID(id) == s.id })
+	return slices.ContainsFunc(d.Query.IDs, func(id string) bool { return mainID(id) == s.id })
 }
 
 // isIn reports whether a folder of sessions is that of the process's working folder, of which its name has a hash (2.1.0).
@@ -195,7 +187,7 @@ func (d *discovery) settleFiles(s *session) {
 	}
 	switch {
 	case !s.known && s.state.lastPrompt != "":
-		d.answer.Skip("session without its records", 1)
+		d.Report.Skip("session without its records", 1)
 		s.lost, s.turn = "its records are missing", turn{state: lost}
 		s.hidden = true
 	case s.lost == "" && s.state.lost != "":
@@ -218,10 +210,7 @@ func (s *session) isHeadless() bool {
 
 // watchPaths returns the folders in which sessions are written.
 func (d *discovery) watchPaths() []string {
-	var watch []string
-	for _, home := range d.homes.Paths {
-		watch = kit.AppendNew(watch, filepath.Dir(home), home, filepath.Join(home, "sessions"))
-	}
+	watch := d.Watched()
 	for _, dir := range d.workspace {
 		if slices.ContainsFunc(d.processes, func(p *process) bool { return p.Hosts || p.isIn(dir) }) {
 			watch = kit.AppendNew(watch, dir)

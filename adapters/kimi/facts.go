@@ -3,7 +3,6 @@ package kimi
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -34,9 +33,9 @@ type facts struct {
 	context                                          int64
 	archived                                         bool
 
-	ledger  kit.Ledger
-	lost    string // description of a record that can't be read: its answers are missing in the ledger
-	skipped map[string]int
+	ledger kit.Ledger
+	lost   string // description of a record that can't be read: its answers are missing in the ledger
+	kit.Skips
 }
 
 // turn is the state of the last turn.
@@ -82,7 +81,6 @@ const (
 func (f *facts) Clone() facts {
 	c := *f
 	c.ledger = f.ledger.Clone()
-	c.skipped = maps.Clone(f.skipped)
 	c.asks = slices.Clone(f.asks)
 	c.calls = slices.Clone(f.calls)
 	c.background = slices.Clone(f.background)
@@ -91,18 +89,16 @@ func (f *facts) Clone() facts {
 
 // Long implements kit.Gatherer.
 func (f *facts) Long(words string) {
-	f.skip(kit.LongLine)
+	f.Skip(kit.LongLine)
 	f.lost, f.turn = words, turn{state: lost}
 }
 
 // Partial implements kit.Gatherer.
 func (f *facts) Partial() {
 	if !f.known {
-		f.skip("last record is not complete")
+		f.Skip("last record is not complete")
 	}
 }
-
-func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
 
 // Line implements kit.Gatherer: it adds the records of a line, or the whole of a state.json.
 func (f *facts) Line(line []byte) error {
@@ -115,10 +111,10 @@ func (f *facts) Line(line []byte) error {
 	})
 	switch {
 	case other:
-		f.skip("file without a session's records")
+		f.Skip("file without a session's records")
 		return kit.ErrOther
 	case err != nil:
-		f.skip("line that is not JSON")
+		f.Skip("line that is not JSON")
 	}
 	return nil
 }
@@ -200,7 +196,7 @@ func (f *facts) turnRecord(r *record, typ string, at time.Time) {
 		f.end(r, number, at)
 	default:
 		if !isOther(typ) {
-			f.skip("unknown record type " + kit.PlainWord(typ))
+			f.Skip("unknown record type " + kit.PlainWord(typ))
 		}
 	}
 }
@@ -239,7 +235,7 @@ func (f *facts) end(r *record, number int64, at time.Time) {
 		t.outcome, t.why = adapters.Failed, cmp.Or(kit.Short(agentfile.Get(r.failure, "message")), reason)
 		t.limited = kit.Number(agentfile.Get(r.failure, "details", "statusCode")) == 429
 	default:
-		f.skip("unknown end of a turn " + kit.PlainWord(reason))
+		f.Skip("unknown end of a turn " + kit.PlainWord(reason))
 	}
 	f.turn = t
 }
@@ -282,7 +278,7 @@ func (f *facts) asked(r *record, typ string, at time.Time) {
 		a.question = true
 		a.text = adapters.CutTo(kit.Short(agentfile.Get(first(agentfile.Get(r.request, "questions")), "question")), adapters.MaxDoing)
 	default:
-		f.skip("unknown kind of request " + kit.PlainWord(kind))
+		f.Skip("unknown kind of request " + kit.PlainWord(kind))
 	}
 	f.asks = append(f.asks, a)
 }

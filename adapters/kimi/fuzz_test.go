@@ -40,7 +40,7 @@ func FuzzFacts(f *testing.F) {
 			before := fs.Clone()
 			was := fmt.Sprintf("%+v", before)
 			next := before.Clone()
-			if err := next.Line(line); err != nil && fs.known || max(len(next.asks), len(next.calls), len(next.background)) > maxOpen || len(next.skipped) > 17 {
+			if err := next.Line(line); err != nil && fs.known || max(len(next.asks), len(next.calls), len(next.background)) > maxOpen || len(next.SkippedRecords()) > 17 {
 				t.Errorf("%v, %+v", err, next)
 			}
 			if now := fmt.Sprintf("%+v", before); now != was {
@@ -66,14 +66,14 @@ func FuzzFacts(f *testing.F) {
 func FuzzPeek(f *testing.F) {
 	f.Add([]byte(sampleLines))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p := &peek{n: 5, results: map[string]adapters.ToolState{}}
+		p := kit.NewLastItems(&adapters.Session{}, 5)
 		for line := range bytes.Lines(data) {
-			_, _ = records(line, p.record)
+			p.Add(items(line, kit.Shown))
 		}
-		if len(p.messages) > 5 {
-			t.Errorf("%d messages", len(p.messages))
+		if len(p.Messages) > 5 {
+			t.Errorf("%d messages", len(p.Messages))
 		}
-		for _, m := range p.messages {
+		for _, m := range p.Messages {
 			if len(m.Text) > int(kit.Shown) || m.Role == "" || m.Key == "" {
 				t.Errorf("%+v", m)
 			}

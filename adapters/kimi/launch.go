@@ -1,9 +1,7 @@
 package kimi
 
 import (
-	"cmp"
 	"errors"
-	"path/filepath"
 	"strings"
 
 	"rollcall/adapters"
@@ -50,7 +48,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Option("--output-format", "stream-json")
 		c.Args = append(c.Args, "--prompt="+t.Prompt)
 	}
-	return c, agentproc.UseHome(&c, t.Home, cmp.Or(a.Env(homeVariable), filepath.Join(a.Home, folderName)), homeVariable, "")
+	return c, agentproc.UseHome(&c, t.Home, homeOf(a.Env, a.Home), homeVariable, "")
 }
 
 // Failure implements adapters.FailureReader: `kimi -p` prints why it failed on a line for people (2.1.0).

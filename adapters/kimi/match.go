@@ -59,8 +59,8 @@ func (d *discovery) assignServed() {
 				continue
 			}
 			began, err := openedAt(path)
-			s.hidden = d.answer.Failed(path, err) || s.hidden
-			if !began.IsZero() && !began.Before(p.Started.Add(-kit.StartSlack)) {
+			s.hidden = d.Report.Failed(path, err) || s.hidden
+			if !began.IsZero() && p.Precedes(began) {
 				s.served = true
 				assign(p, s, "the server has it")
 			}
@@ -189,7 +189,7 @@ func (d *discovery) assignTitled(group []*process) (assigned bool) {
 			continue
 		}
 		p.asked = true
-		title := pane.Titles(d.ctx, d.Table, "", []proc.Identity{p.Identity})[p.Identity].Text
+		title := pane.Titles(d.Ctx, d.Table, "", []proc.Identity{p.Identity})[p.Identity].Text
 		list = slices.DeleteFunc(list, func(s *session) bool { return s.state.title == "" || s.state.title != title })
 		if len(list) == 1 {
 			assign(p, list[0], "its terminal has the session's title")
@@ -211,7 +211,7 @@ func (d *discovery) typed(s *session) []string {
 		return list
 	}
 	data, _, err := agentfile.ReadSmall(path, 16<<20)
-	d.partial = d.answer.Failed(path, err) || d.partial
+	d.Hidden = d.Report.Failed(path, err) || d.Hidden
 	list := []string{}
 	for line := range strings.Lines(string(data)) {
 		list = append(list, strings.TrimSpace(kit.Short(agentfile.Get([]byte(line), "content"))))

@@ -1,35 +1,28 @@
 package kimi
 
 import (
-	"cmp"
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 	"rollcall/bounded"
-	"rollcall/proc"
 )
 
 // title is the name that Kimi Code gives its process 1 to 7 s after its start. It overwrites its command line with it, and fills the rest with zeros (2.1.0).
 const title = "kimi-code"
 
-// program is how the processes of Kimi Code look (2.1.0).
-var program = agentproc.Program{Names: []string{title, "kimi"}, Packages: []string{"kimi-code"},
+// finder finds the processes of Kimi Code (2.1.0).
+var finder = &skeleton.Finder{Home: homeOf, Program: agentproc.Program{Names: []string{title, "kimi"}, Packages: []string{"kimi-code"},
 	Flags:    []string{"-V", "--version", "-h", "--help"},
-	Commands: []string{"export", "fork", "provider", "session", "login", "doctor", "vis", "install-desktop", "migrate", "upgrade", "update"}}
+	Commands: []string{"export", "fork", "provider", "session", "login", "doctor", "vis", "install-desktop", "migrate", "upgrade", "update"}}}
 
 // hosts lists the sub-commands that hold sessions of other programs.
 var hosts = []string{"acp", "web", "server", "rc", "remote"}
-
-// forkTime is the longest time for which a child may still look like its parent.
-const forkTime = time.Second
 
 // start is what the command line of a process shows of its session.
 type start int
@@ -44,7 +37,7 @@ const (
 
 // process is a live process of Kimi Code.
 type process struct {
-	kit.NodeProcess
+	*skeleton.Process
 	start   start
 	session *session
 	several bool // it has several sessions
@@ -53,28 +46,22 @@ type process struct {
 	asked   bool // its terminal was
 }
 
-// inspect returns the details of a process, and nil if it is none that can hold a session.
-func inspect(table proc.Lister, row proc.Process) *process {
-	seen := program.Identify(table, row)
-	if seen.Kind != agentproc.Conversation || seen.Err != nil {
-		return nil
+// homeOf returns the home that the variables of an environment name.
+func homeOf(env func(string) string, user string) string {
+	home := env(homeVariable)
+	if home == "" && user != "" {
+		home = filepath.Join(user, folderName)
 	}
-	env, err := table.Env(row.Identity)
-	if err != nil {
-		return nil
-	}
-	p := &process{NodeProcess: kit.NodeProcess{Process: row}}
-	p.Home = kit.Get(env, homeVariable)
-	if home := kit.Get(env, kit.Home); p.Home == "" && home != "" {
-		p.Home = filepath.Join(home, folderName)
-	}
-	p.Started, p.SetBack = agentproc.Started(table, row)
-	p.CWD, _ = table.CWD(row.Identity)
-	p.Former = adapters.FormerFolders(env, p.CWD, row.Started)
-	if length, err := table.ArgsSize(row.Identity); err != nil || len(seen.Line) != 1 || length == len(title)+1 {
-		p.readArgs(seen.Args)
+	return home
+}
+
+// inspect adds to a process what shows which session it has.
+func (d *discovery) inspect(of *skeleton.Process) *process {
+	p := &process{Process: of}
+	if length, err := d.Table.ArgsSize(p.Identity); err != nil || len(p.Seen.Line) != 1 || length == len(title)+1 {
+		p.readArgs(p.Seen.Args)
 	} else {
-		p.start, p.Hosts = startOf(length, env)
+		p.start, p.Hosts = startOf(length, p.Env)
 	}
 	return p
 }
@@ -147,47 +134,19 @@ func scriptIn(env []string) string {
 	return ""
 }
 
-// findProcesses finds the homes to look in, and the live processes that use them, in the order of their starts.
-func (d *discovery) findProcesses(ctx context.Context) {
-	rows, known := d.Processes(ctx, d.answer)
-	found, used := map[int]*process{}, []string(nil)
-	for _, row := range rows {
-		if p := inspect(d.Table, row); p != nil {
-			p.Home, p.Known = d.homes.OfProcess(p.Home)
-			found[row.PID] = p
-		}
-	}
-	for _, p := range found {
-		if p.Known {
-			used = append(used, p.Home)
-		}
-	}
-	d.homes.Find(d.Base, filepath.Clean(cmp.Or(d.Env(homeVariable), filepath.Join(d.Home, folderName))), used, d.now)
-	for _, row := range rows {
-		if p, parent := found[row.PID], found[row.PPID]; p == nil && parent != nil {
-			parent.Children = append(parent.Children, row)
-		} else if p != nil && (parent == nil || d.now.Sub(p.Started) >= forkTime) &&
-			(!p.Known || slices.Contains(d.homes.Paths, p.Home) || d.homes.Unresponsive(p.Home)) {
-			d.processes = append(d.processes, p)
-		}
-	}
-	slices.SortFunc(d.processes, func(a, b *process) int { return cmp.Or(a.Started.Compare(b.Started), a.PID-b.PID) })
-	d.homes.NoTable, d.homes.InUse = !known, len(d.processes) > 0
-}
-
 // findServers marks the processes that the registry of a home names as servers.
 func (d *discovery) findServers(home string) {
 	dir := filepath.Join(home, "server", "instances")
-	entries, err := agentfile.Entries(d.ctx, dir)
-	d.answer.Failed(dir, err)
+	entries, err := agentfile.Entries(d.Ctx, dir)
+	d.Report.Failed(dir, err)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		data, _, err := agentfile.ReadSmall(path, 64<<10)
-		d.answer.Failed(path, err)
+		d.Report.Failed(path, err)
 		pid, _ := agentfile.Int(agentfile.Get(data, "pid"))
 		began := millis(agentfile.Get(data, "started_at"))
 		for _, p := range d.processes {
-			if int64(p.PID) == pid && p.Uses(home) && !began.Before(p.Started.Add(-kit.StartSlack)) {
+			if int64(p.PID) == pid && p.Uses(home) && p.Precedes(began) {
 				p.served, p.Hosts = true, true
 			}
 		}

@@ -11,33 +11,33 @@ import (
 
 // addSessions adds the sessions and processes that the query asks for to the answer.
 func (d *discovery) addSessions() {
-	if d.query.Usage {
+	if d.Query.Usage {
 		d.settle()
 	}
 	for _, s := range d.sessions {
-		if !kit.Asked(d.query, s.id) {
-			continue
-		}
-		v := d.decide(s)
-		if isOld := v.Status == adapters.Stopped && s.active().Before(d.query.Since); len(d.query.IDs) > 0 || !isOld {
-			d.answer.AddOnce(d.row(s, v), "several homes have the session", (*adapters.Session).Live)
-		}
+		d.Add(d.row(s, d.decide(s)))
 	}
 	for _, s := range d.sessions {
 		for _, a := range s.agents {
-			if kit.Asked(d.query, a.id()) && s.isAtWork(a) {
-				d.answer.AddOnce(d.agentRow(s, a), "several homes have the session", (*adapters.Session).Live)
+			if s.isAtWork(a) {
+				d.Add(d.agentRow(s, a))
 			}
 		}
 	}
 	for _, p := range d.processes {
-		if row := d.processRow(p); p.session == nil && !p.Hosts && kit.Asked(d.query, row.ID) {
-			d.answer.Add(row)
+		if p.session == nil && !p.Hosts {
+			d.AddProcess(d.processRow(p))
 		}
 	}
 }
 
-func (a *agent) id() string { return a.of.id + "/" + a.agent }
+// id returns the id of the session whose records a file has.
+func (f *file) id() string {
+	if f.agent == mainAgent {
+		return f.of.id
+	}
+	return f.of.id + "/" + f.agent
+}
 
 // active returns when a session was last active.
 func (s *session) active() time.Time { return latest(s.last, s.at, s.state.last) }
@@ -101,8 +101,8 @@ func (d *discovery) agentRow(s *session, a *agent) adapters.Session {
 
 // processRow returns the row of a process without a session.
 func (d *discovery) processRow(p *process) adapters.Session {
-	hidden := d.partial || slices.ContainsFunc(d.sessions, func(s *session) bool { return s.hidden && p.Uses(s.home) && (s.cwd == "" || p.At(s.cwd)) })
-	return p.Row(Name, &d.homes, hidden, false, p.doubt)
+	hidden := d.Hidden || slices.ContainsFunc(d.sessions, func(s *session) bool { return s.hidden && p.Uses(s.home) && (s.cwd == "" || p.At(s.cwd)) })
+	return p.Row(d.Look, hidden, false, p.doubt)
 }
 
 // settle finds which of the answers in the files count for which session. Those of sub-agents count for their session. A fork has copies of its parent's.
@@ -110,7 +110,7 @@ func (d *discovery) settle() {
 	var accounts []*kit.Account
 	for _, s := range d.sessions {
 		if s.unsure {
-			d.answer.LeaveOut(kit.NotReadable, 1)
+			d.Report.LeaveOut(kit.NotReadable, 1)
 			continue
 		}
 		s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger}, Last: s.active(), Model: s.model, CWD: s.cwd}
@@ -119,5 +119,5 @@ func (d *discovery) settle() {
 		}
 		accounts = append(accounts, s.spent)
 	}
-	d.answer.Settle(accounts)
+	d.Report.Settle(accounts)
 }

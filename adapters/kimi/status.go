@@ -17,7 +17,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return kit.Unknown(s.doubt + "; " + said)
 	case s.owner != nil:
 		return d.decideHosted(s, said)
-	case d.homes.NoTable:
+	case d.Homes.NoTable:
 		return kit.Unknown("the process table can't be read; " + said)
 	case d.mayBeHidden(s):
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
@@ -32,7 +32,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 // mayBeHidden reports whether a process without a session may have this one, because something was not read.
 func (d *discovery) mayBeHidden(s *session) bool {
 	return slices.ContainsFunc(d.processes, func(p *process) bool {
-		return (d.partial || s.hidden) && p.session == nil && !p.served && p.Uses(s.home) && (s.cwd == "" || p.At(s.cwd))
+		return (d.Hidden || s.hidden) && p.session == nil && !p.served && p.Uses(s.home) && (s.cwd == "" || p.At(s.cwd))
 	})
 }
 
@@ -53,7 +53,7 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	case s.isHeadless() && !s.served && s.turn.state == ended && !s.isOld(&s.facts):
 		return kit.Working(said + "; its run is not over" + host)
 	case !s.compacting.Before(p.Started.Add(-kit.StartSlack)):
-		return kit.Working("it shortens the conversation since " + kit.Clock(s.compacting, d.now) + host)
+		return kit.Working("it shortens the conversation since " + kit.Clock(s.compacting, d.Now) + host)
 	}
 	return kit.Idle(s.turn.outcome, said+host)
 }
@@ -86,7 +86,7 @@ func (s *session) asking() (a *ask, by string) {
 
 // waits returns the verdict on a request for the user.
 func (d *discovery) waits(a *ask, said string) kit.Verdict {
-	when := kit.Clock(a.at, d.now)
+	when := kit.Clock(a.at, d.Now)
 	switch {
 	case a.question:
 		return kit.Waiting(adapters.ForQuestion, fmt.Sprintf("a question without an answer since %s; %s", when, said))
@@ -116,7 +116,7 @@ func (d *discovery) decideAgent(s *session, a *agent) kit.Verdict {
 
 // lastTurn describes the last turn, for evidence.
 func (d *discovery) lastTurn(f *facts) string {
-	t, when := f.turn, kit.Clock(f.turn.at, d.now)
+	t, when := f.turn, kit.Clock(f.turn.at, d.Now)
 	switch t.state {
 	case lost:
 		return "format not recognised: " + f.lost

@@ -61,22 +61,15 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 // look reads the processes and then the files, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
-	if d.roots.Absent() {
-		a.Watch.Set(d.watchPaths())
-		return d.answer.Absent()
-	}
-	d.list()
-	d.read()
-	d.match()
-	d.readTitles()
-	if len(q.IDs) == 0 {
+	return d.Run(d.watchPaths, d.list, d.read, d.match, d.readTitles, d.poll, d.addSessions)
+}
+
+// poll asks again while a session has an open turn, or a process may begin one.
+func (d *discovery) poll() {
+	if len(d.Query.IDs) == 0 {
 		d.Again(slices.ContainsFunc(d.sessions, func(s *session) bool { return s.owner != nil && s.turn.state != ended }) ||
 			slices.ContainsFunc(d.processes, func(p *process) bool { return len(p.sessions) == 0 }))
 	}
-	d.addSessions()
-	a.Watch.Set(d.watchPaths())
-	a.transcripts.End(&q)
-	return d.answer.Result(ctx, string(Name))
 }
 
 // Peek returns the last n messages of a session that Discover returned. It reads the file from its end.

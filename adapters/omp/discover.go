@@ -7,30 +7,24 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/pane"
+	"rollcall/adapters/internal/skeleton"
 	"rollcall/proc"
 )
 
 // discovery holds the state of one call of Discover.
 type discovery struct {
 	*Adapter
-	ctx    context.Context
-	query  adapters.Query
-	now    time.Time
-	answer *kit.Answer
-
+	*skeleton.Look
 	processes []*process
-	roots     kit.Roots
 	files     []*file
 	sessions  []*session // main ones
 	subs      []*session
-	hidden    bool // something that a live process may have was not read
 	titles    map[proc.Identity]pane.Title
 }
 
@@ -53,32 +47,17 @@ type session struct {
 
 // begin starts a question: it reads the processes, and finds the homes: the folders that have the sessions.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{Adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer()}
-	d.roots = kit.Roots{Answer: d.answer, Store: "sessions"}
-	own, _ := placesOf(a.Env, a.Home, "")
-	rows, known := a.Processes(ctx, d.answer)
-	d.findProcesses(rows)
-	var used []string
-	for _, p := range d.processes {
-		p.home, p.known = d.roots.OfProcess(p.home)
-		if p.known {
-			used = append(used, p.home)
-		}
-	}
+	d := &discovery{Adapter: a, Look: skeleton.Begin(ctx, a.Base, q, "sessions")}
+	var more []string
 	profiles := filepath.Join(a.Home, ".omp", "profiles")
-	if a.Home != "" && d.roots.Answers(profiles) {
+	if a.Home != "" && d.Homes.Answers(profiles) {
 		entries, _ := agentfile.Entries(ctx, profiles) // without profiles there is no folder
 		for _, e := range entries {
-			used = append(used, filepath.Join(profiles, e.Name(), "agent"))
+			more = append(more, filepath.Join(profiles, e.Name(), "agent"))
 		}
 	}
-	d.roots.Find(a.Base, own, used, d.now)
-	d.processes = slices.DeleteFunc(d.processes, func(p *process) bool {
-		return p.known && !slices.Contains(d.roots.Paths, p.home) && !d.roots.Unresponsive(p.home)
-	})
-	d.roots.NoTable, d.roots.InUse = !known, len(d.processes) > 0
-	for _, p := range d.processes {
-		d.readTerminal(p)
+	for _, p := range finder.Find(d.Look, more...) {
+		d.processes = append(d.processes, d.inspect(p))
 	}
 	return d
 }
@@ -86,21 +65,17 @@ func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
 // list lists the files of all homes, and those that are named elsewhere: by the file of a terminal, or because a process was started with --session-dir or
 // --session (18.2.3).
 func (d *discovery) list() {
-	for _, home := range d.roots.Paths {
-		root := filepath.Join(home, "sessions")
-		all := d.answer.Folders(d.ctx, root, func(ctx context.Context, name string) { d.listFolder(ctx, home, filepath.Join(root, name), "", 0) })
-		d.hidden = d.hidden || !all
-	}
+	d.Stores(func(ctx context.Context, home, dir string) { d.listFolder(ctx, home, dir, "", 0) })
 	for _, p := range d.processes {
-		d.addElsewhere(p.home, p.names)
+		d.addElsewhere(p.Home, p.names)
 	}
 	own, state := placesOf(d.Env, d.Home, "")
 	folder := filepath.Join(state, "custom-session-files")
-	if !d.roots.Answers(folder) {
+	if !d.Homes.Answers(folder) {
 		return
 	}
-	entries, err := agentfile.Entries(d.ctx, folder)
-	d.answer.Failed(folder, err)
+	entries, err := agentfile.Entries(d.Ctx, folder)
+	d.Report.Failed(folder, err)
 	for _, e := range entries {
 		path, _, _ := agentfile.ReadSmall(filepath.Join(folder, e.Name()), maxSmall) // what can't be read names nothing
 		d.addElsewhere(own, strings.TrimSpace(string(path)))
@@ -110,15 +85,15 @@ func (d *discovery) list() {
 // addElsewhere adds a session's file that something names, unless it is known.
 func (d *discovery) addElsewhere(home, path string) {
 	known := slices.ContainsFunc(d.files, func(f *file) bool { return filepath.Base(f.Path) == filepath.Base(path) })
-	if !known && filepath.IsAbs(path) && strings.HasSuffix(path, ".jsonl") && d.roots.Answers(path) {
+	if !known && filepath.IsAbs(path) && strings.HasSuffix(path, ".jsonl") && d.Homes.Answers(path) {
 		d.addFile(home, agentproc.RealPath(path), "")
 	}
 }
 
 // addFile adds a session's file, if there is one.
 func (d *discovery) addFile(home, path, parent string) {
-	chat, ok, hidden := d.answer.Stat(home, path)
-	d.hidden = d.hidden || hidden
+	chat, ok, hidden := d.Report.Stat(home, path)
+	d.Hidden = d.Hidden || hidden
 	if ok {
 		d.files = append(d.files, &file{Chat: chat, parent: parent})
 	}
@@ -131,7 +106,7 @@ const maxDepth = 8
 // file of the session to which they all belong.
 func (d *discovery) listFolder(ctx context.Context, home, dir, parent string, depth int) {
 	entries, err := agentfile.Entries(ctx, dir)
-	d.hidden = d.answer.Failed(dir, err) || d.hidden
+	d.Hidden = d.Report.Failed(dir, err) || d.Hidden
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		isAgents := e.IsDir() && depth < maxDepth && slices.ContainsFunc(entries, func(o fs.DirEntry) bool { return o.Name() == e.Name()+".jsonl" })
@@ -147,8 +122,7 @@ func (d *discovery) listFolder(ctx context.Context, home, dir, parent string, de
 // read reads the files that the query asks for, and all that a live process may have.
 func (d *discovery) read() {
 	d.files = slices.DeleteFunc(d.files, func(f *file) bool { return !d.wants(f) })
-	kit.ReadAll(d.ctx, d.answer, d.transcripts, d.query, d.files, func(f *file, read facts) bool {
-		d.answer.SkipAll(read.skipped)
+	skeleton.Read(d.Look, d.transcripts, d.files, func(f *file, read facts) bool {
 		if !read.known {
 			return false
 		}
@@ -158,27 +132,24 @@ func (d *discovery) read() {
 		}
 		*list = append(*list, &session{file: f, facts: read})
 		return true
-	}, func(*file) { d.hidden = true })
+	}, func(*file) { d.Hidden = true })
 }
 
 // wants reports whether a file has to be read: the query asks for it, or a live process may have it, because the process names the session, or it was
 // written since the process started.
 func (d *discovery) wants(f *file) bool {
 	live := slices.ContainsFunc(d.processes, func(p *process) bool {
-		return p.uses(f.Home) && (p.claims(f) || !f.Info.ModTime().Before(p.Started.Add(-kit.StartSlack)))
+		return p.Uses(f.Home) && (p.claims(f) || p.Precedes(f.Info.ModTime()))
 	})
-	if live || len(d.query.IDs) == 0 {
-		return live || d.query.Since.IsZero() || !f.Info.ModTime().Before(d.query.Since)
+	if live || len(d.Query.IDs) == 0 {
+		return live || d.IsRecent(f.Info.ModTime())
 	}
-	return slices.ContainsFunc(d.query.IDs, func(id string) bool { return strings.Contains(f.Path, id) })
+	return slices.ContainsFunc(d.Query.IDs, func(id string) bool { return strings.Contains(f.Path, id) })
 }
 
 // watchPaths returns the folders in which sessions, and the files of terminals, are written.
 func (d *discovery) watchPaths() []string {
-	var watch []string
-	for _, home := range d.roots.Paths {
-		watch = kit.AppendNew(watch, filepath.Dir(home), home, filepath.Join(home, "sessions"))
-	}
+	watch := d.Watched()
 	for _, p := range d.processes {
 		watch = kit.AppendNew(watch, filepath.Join(p.state, "terminal-sessions"))
 		if p.names != "" {

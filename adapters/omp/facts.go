@@ -48,8 +48,8 @@ type facts struct {
 	context                                    int64
 	cost                                       float64
 
-	ledger   kit.Ledger
-	skipped  map[string]int
+	ledger kit.Ledger
+	kit.Skips
 	longLine string // description of a line that was too long to be read: the ledger lacks its answer
 }
 
@@ -130,7 +130,7 @@ func (f *facts) apply(r *record) {
 		f.calls, f.turn = nil, turn{at: at}
 	case "title", "custom", "thinking_level_change", "service_tier_change", "compaction", "label", "ttsr_injection", "session_init", "mode_change", "credential_pin":
 	default:
-		f.skip("unknown record type " + kit.PlainWord(typ))
+		f.Skip("unknown record type " + kit.PlainWord(typ))
 	}
 }
 
@@ -148,7 +148,7 @@ func (f *facts) header(r *record, at time.Time) {
 	f.fork = kit.Short(r.parent) != ""
 	f.newer = kit.Number(r.version) > newest
 	if f.newer {
-		f.skip("session of a newer form")
+		f.Skip("session of a newer form")
 	}
 }
 
@@ -252,7 +252,7 @@ func (f *facts) enter(r *record, usage []byte, model string, at time.Time, answe
 // Line implements kit.Gatherer.
 func (f *facts) Line(line []byte) error {
 	if _, err := agentfile.Records(line, parse, f.apply); err != nil {
-		f.skip("line that is not JSON")
+		f.Skip("line that is not JSON")
 	}
 	if !f.known && !f.slot {
 		return kit.ErrOther
@@ -262,14 +262,14 @@ func (f *facts) Line(line []byte) error {
 
 // Long implements kit.Gatherer.
 func (f *facts) Long(line string) {
-	f.skip(kit.LongLine)
+	f.Skip(kit.LongLine)
 	f.longLine, f.turn = line, turn{state: lost, why: "format not recognised: " + line}
 }
 
 // Partial implements kit.Gatherer. What is listed has whole records.
 func (f *facts) Partial() {
 	if !f.known {
-		f.skip("last record is not complete")
+		f.Skip("last record is not complete")
 	}
 }
 
@@ -279,5 +279,3 @@ func (f *facts) Clone() facts {
 	c.ledger = f.ledger.Clone()
 	return c
 }
-
-func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }

@@ -26,7 +26,7 @@ func (d *discovery) match() {
 		}
 	}
 	d.assign("named by its command line", func(p *process, s *session) bool {
-		return p.isUnmatched() && p.named != "" && (strings.HasPrefix(s.id, p.named) || filepath.Base(s.Path) == filepath.Base(p.named))
+		return p.isUnmatched() && p.Named != "" && (strings.HasPrefix(s.id, p.Named) || filepath.Base(s.Path) == filepath.Base(p.Named))
 	})
 	for _, p := range d.processes {
 		if p.isUnmatched() {
@@ -45,7 +45,7 @@ func (d *discovery) match() {
 func (d *discovery) assign(how string, has func(*process, *session) bool) {
 	for _, p := range d.processes {
 		for _, s := range d.sessions {
-			if s.owner == nil && s.doubt == "" && p.uses(s.Home) && has(p, s) {
+			if s.owner == nil && s.doubt == "" && p.Uses(s.Home) && has(p, s) {
 				p.assign(s, how)
 			}
 		}
@@ -77,13 +77,13 @@ func (p *process) isUnmatched() bool {
 func (d *discovery) byStart(p *process) {
 	var found []*session
 	for _, s := range d.sessions {
-		since := map[bool]time.Time{false: s.at, true: s.last}[p.resumes]
-		if s.owner == nil && p.cwd != "" && s.cwd == p.cwd && p.uses(s.Home) && !since.Before(p.Started.Add(-kit.StartSlack)) {
+		since := map[bool]time.Time{false: s.at, true: s.last}[p.Resumes]
+		if s.owner == nil && p.CWD != "" && s.cwd == p.CWD && p.Uses(s.Home) && !since.Before(p.Started.Add(-kit.StartSlack)) {
 			found = append(found, s)
 		}
 	}
-	rival := slices.ContainsFunc(d.processes, func(o *process) bool { return o != p && o.isUnmatched() && o.cwd == p.cwd })
-	if len(found) == 1 && !rival && !p.setBack {
+	rival := slices.ContainsFunc(d.processes, func(o *process) bool { return o != p && o.isUnmatched() && o.CWD == p.CWD })
+	if len(found) == 1 && !rival && !p.SetBack {
 		p.assign(found[0], "no other session of its folder began since the process did")
 		return
 	}

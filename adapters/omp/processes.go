@@ -8,26 +8,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 	"rollcall/bounded"
 	"rollcall/proc"
 )
 
-// program is how the processes of oh-my-pi look: a script that Bun runs and that names itself, or a program of its own (18.2.3).
-var program = &agentproc.Program{
+// finder finds the processes of oh-my-pi: a script that Bun runs and that names itself, or a program of its own (18.2.3).
+var finder = &skeleton.Finder{Inspect: inspect, Home: homeOf, Program: agentproc.Program{
 	Names: []string{"omp"}, Packages: []string{"@oh-my-pi/pi-coding-agent"},
 	Flags: []string{"--version", "-v", "--help", "-h", "--export"},
 	Commands: []string{"__*", "auth-broker", "auth-gateway", "agents", "bench", "browser-relay", "cleanse", "collab", "commit", "completions", "compress",
 		"config", "dry-balance", "gc", "grep", "gallery", "git", "grievances", "images", "img", "if-bench", "install", "models", "plugin", "plugins", "ps",
 		"say", "share", "setup", "shell", "read", "render", "ssh", "stats", "update", "usage", "tiny-models", "token", "ttsr", "worktree", "wt", "search", "q"},
 	Valued: valued,
-}
+}}
 
 // valued lists the options that are followed by a value.
 var valued = []string{"--cwd", "--config", "--add-dir", "--mode", "--fork", "--provider", "--model", "--smol", "--slow", "--plan", "--prewalk-into",
@@ -37,19 +37,12 @@ var valued = []string{"--cwd", "--config", "--add-dir", "--mode", "--fork", "--p
 
 // process is a live process of oh-my-pi.
 type process struct {
-	proc.Process
-	cwd         string
-	home, state string // the folders with its sessions, and with the files of terminals
-	known       bool   // home exists here
-	setBack     bool   // the clock was set back since it started
-	version     string // empty: not known
+	*skeleton.Process        // Mode is that in which it asks for permissions
+	state             string // the folder with the files of terminals
+	version           string // empty: not known
 
-	headless  bool   // it works through one prompt
-	noSession bool   // it stores nothing
-	resumes   bool   // it continues a session
-	named     string // the id or file of the session that its command line names
-	mode      string // in which it asks for permissions, by its command line; empty: the settings decide
-	settings  bool   // its command line names further settings
+	noSession bool // it stores nothing
+	settings  bool // its command line names further settings
 
 	open     []string // the files that it holds open
 	terminal string   // the name of the file of its terminal
@@ -59,9 +52,8 @@ type process struct {
 }
 
 const (
-	maxSmall = 64 << 10    // bytes of a file of one terminal, and of settings
-	forkTime = time.Second // the longest time for which a child may still look like its parent
-	floor    = 18          // the first major version that was run
+	maxSmall = 64 << 10 // bytes of a file of one terminal, and of settings
+	floor    = 18       // the first major version that was run
 )
 
 // placesOf returns the folders with the sessions and with the state that the variables of an environment name. user is the user's home folder, and empty where it is not
@@ -89,76 +81,62 @@ func placesOf(env func(string) string, user, profile string) (home, state string
 	return place("XDG_DATA_HOME"), place("XDG_STATE_HOME")
 }
 
-// inspect returns the details of a process, and nil if it is none of the agent's with a conversation.
-func (a *Adapter) inspect(row proc.Process) *process {
-	seen := program.Identify(a.Table, row)
-	env, err := a.Table.Env(row.Identity)
-	if seen.Kind != agentproc.Conversation || seen.Err != nil || err != nil {
-		return nil
-	}
-	p := &process{Process: row}
-	p.Started, p.setBack = agentproc.Started(a.Table, row)
-	p.cwd, _ = a.Table.CWD(row.Identity)
-	profile := p.readArgs(seen.Args)
-	p.home, p.state = placesOf(func(name string) string { return kit.Get(env, name) }, kit.Get(env, kit.Home), profile)
-	if bounded.Answers(seen.Script) {
-		manifest, _, _ := agentfile.ReadSmall(filepath.Join(agentproc.RealScript(seen.Script, p.cwd), "../../package.json"), maxSmall)
-		p.version = kit.Short(agentfile.Get(manifest, "version")) // a program of its own has none
-	}
-	return p
+// homeOf returns the folder with the sessions that the variables of an environment name.
+func homeOf(env func(string) string, user string) string {
+	home, _ := placesOf(env, user, "")
+	return home
 }
 
-// readArgs reads the arguments after the program, and returns the profile that they name.
-func (p *process) readArgs(args []string) (profile string) {
+// inspect takes the home of a process, which its command line can name as well.
+func inspect(_ proc.Details, p *skeleton.Process) bool {
+	p.Home, _ = placesOf(p.Get, p.Get(kit.Home), kit.Option(options(p), "--profile"))
+	return p.HoldsConversation()
+}
+
+// options returns the arguments of a process that can be options.
+func options(p *skeleton.Process) []string {
+	args := p.Seen.Args
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
 	}
+	return args
+}
+
+// inspect adds to a process what its command line, the files that it has open and the file of its terminal say.
+func (d *discovery) inspect(of *skeleton.Process) *process {
+	p := &process{Process: of}
+	args := options(of)
+	p.readArgs(args)
+	_, p.state = placesOf(p.Get, p.Get(kit.Home), kit.Option(args, "--profile"))
+	if bounded.Answers(p.Seen.Script) {
+		manifest, _, _ := agentfile.ReadSmall(filepath.Join(agentproc.RealScript(p.Seen.Script, p.CWD), "../../package.json"), maxSmall)
+		p.version = kit.Short(agentfile.Get(manifest, "version")) // a program of its own has none
+	}
+	d.readTerminal(p)
+	return p
+}
+
+// readArgs reads the arguments after the program.
+func (p *process) readArgs(args []string) {
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(names, strings.SplitN(arg, "=", 2)[0]) })
 	}
 	mode := kit.Option(args, "--mode")
-	p.headless = has("-p", "--print") || mode == "json" || mode == "text"
+	p.Headless = has("-p", "--print") || mode == "json" || mode == "text"
 	p.noSession, p.settings = has("--no-session"), has("--config")
-	p.resumes = has("--resume", "-r", "--session", "--continue", "-c", "--fork")
-	p.named = cmp.Or(kit.Option(args, "--resume"), kit.Option(args, "-r"), kit.Option(args, "--session"))
-	if strings.HasPrefix(p.named, "-") { // another option
-		p.named = ""
+	p.Resumes = has("--resume", "-r", "--session", "--continue", "-c", "--fork")
+	p.Named = cmp.Or(kit.Option(args, "--resume"), kit.Option(args, "-r"), kit.Option(args, "--session"))
+	if strings.HasPrefix(p.Named, "-") { // another option
+		p.Named = ""
 	}
-	p.mode = kit.Option(args, "--approval-mode")
+	p.Mode = kit.Option(args, "--approval-mode")
 	if has("--yolo", "--auto-approve") {
-		p.mode = modeYolo
+		p.Mode = modeYolo
 	}
-	return kit.Option(args, "--profile")
 }
 
-// OwnsProcess implements adapters.ProcessOwner. A child that has yet to become a tool looks like its parent; it is not owned.
-func (a *Adapter) OwnsProcess(row proc.Process) bool {
-	if a.inspect(row) == nil {
-		return false
-	}
-	parent, err := a.Table.Find(row.PPID)
-	return err != nil || a.Now().Sub(row.Started) >= forkTime || a.inspect(parent) == nil
-}
-
-// findProcesses finds the agent's processes in a process table, in the order of their starts.
-func (d *discovery) findProcesses(rows []proc.Process) {
-	found := map[int]*process{}
-	for _, row := range rows {
-		if p := d.inspect(row); p != nil {
-			found[row.PID] = p
-		}
-	}
-	for _, row := range rows {
-		parent, p := found[row.PPID], found[row.PID]
-		switch {
-		case p != nil && (parent == nil || d.now.Sub(p.Started) >= forkTime):
-			d.processes = append(d.processes, p)
-		case p == nil && parent != nil:
-			parent.children = append(parent.children, row)
-		}
-	}
-	slices.SortFunc(d.processes, func(a, b *process) int { return cmp.Or(a.Started.Compare(b.Started), a.PID-b.PID) })
-}
+// OwnsProcess implements adapters.ProcessOwner.
+func (a *Adapter) OwnsProcess(row proc.Process) bool { return finder.Owns(a.Base, row) }
 
 // readTerminal reads what shows the sessions of a process: the files that it has open, and the file of its terminal, which it writes when it starts, and when
 // it goes on with another session (18.2.3). A file that is older than the process is that of another one.
@@ -169,7 +147,7 @@ func (d *discovery) readTerminal(p *process) {
 			p.open = append(p.open, agentproc.RealPath(path))
 		}
 	}
-	p.state, _ = d.roots.OfProcess(p.state)
+	p.state, _ = d.Homes.OfProcess(p.state)
 	terminals, _ := d.Table.OpenTerminals(p.Identity)
 	if own, _ := d.Table.Terminal(p.Identity); own != "" {
 		terminals = []string{own}
@@ -178,14 +156,11 @@ func (d *discovery) readTerminal(p *process) {
 		name := strings.ReplaceAll(strings.TrimPrefix(tty, "/dev/"), "/", "-")
 		data, info, err := agentfile.ReadSmall(filepath.Join(p.state, "terminal-sessions", name), maxSmall)
 		lines := strings.Split(string(data), "\n") // the folder, the file of the session, and more
-		if err == nil && len(lines) > 1 && strings.HasSuffix(lines[1], ".jsonl") && (p.setBack || !info.ModTime().Before(p.Started.Add(-kit.StartSlack))) {
+		if err == nil && len(lines) > 1 && strings.HasSuffix(lines[1], ".jsonl") && (p.SetBack || p.Precedes(info.ModTime())) {
 			p.names, p.terminal = lines[1], name
 		}
 	}
 }
-
-// uses reports whether the process may keep its sessions in a home.
-func (p *process) uses(home string) bool { return !p.known || p.home == home }
 
 // isNamed reports whether the file of the terminal of a process names a file. The name has the session's id; its folder has other names in a container.
 func (p *process) isNamed(f *file) bool {
@@ -194,7 +169,7 @@ func (p *process) isNamed(f *file) bool {
 
 // claims reports whether something names a file as one of a session of the process.
 func (p *process) claims(f *file) bool {
-	return p.isNamed(f) || slices.Contains(p.open, f.Path) || p.named != "" && strings.Contains(f.Path, p.named)
+	return p.isNamed(f) || slices.Contains(p.open, f.Path) || p.Named != "" && strings.Contains(f.Path, p.Named)
 }
 
 // isBelowFloor reports whether a version is known to be older than floor.
@@ -208,11 +183,11 @@ const modeYolo = "yolo"
 // asks reports whether a process may ask for permissions: a run for one prompt does not, and the mode yolo, which is the default, does so only for tools that
 // the settings name (18.2.3). What is not known may ask.
 func (d *discovery) asks(p *process) bool {
-	if p.headless {
+	if p.Headless {
 		return false
 	}
-	yolo := p.mode == modeYolo
-	return p.settings || p.mode != "" && !yolo || slices.ContainsFunc([]string{p.home, filepath.Join(p.cwd, ".omp")}, func(dir string) bool {
+	yolo := p.Mode == modeYolo
+	return p.settings || p.Mode != "" && !yolo || slices.ContainsFunc([]string{p.Home, filepath.Join(p.CWD, ".omp")}, func(dir string) bool {
 		return mayAsk(filepath.Join(dir, "config.yml"), yolo) || mayAsk(filepath.Join(dir, "config.yaml"), yolo)
 	})
 }

@@ -9,27 +9,24 @@ import (
 
 // addSessions adds the sessions and processes that the query asks for to the answer.
 func (d *discovery) addSessions() {
-	if d.query.Usage {
+	if d.Query.Usage {
 		d.settle()
 	}
 	for _, s := range d.sessions {
-		row := d.row(s, d.decide(s))
-		if kit.Asked(d.query, s.id) && (len(d.query.IDs) > 0 || row.Status != adapters.Stopped || !row.LastActivityAt.Before(d.query.Since)) {
-			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
-		}
+		d.Add(d.row(s, d.decide(s)))
 	}
 	for _, s := range d.subs {
-		if s.runs() && kit.Asked(d.query, s.id) {
+		if s.runs() {
 			row := d.row(s, d.decideSub(s))
 			row.Process = s.above.owner.Identity
 			row.Parent = s.above.id
 			row.Shared = true
-			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
+			d.Add(row)
 		}
 	}
 	for _, p := range d.processes {
-		if row := d.processRow(p); len(p.sessions) == 0 && kit.Asked(d.query, row.ID) {
-			d.answer.Add(row)
+		if len(p.sessions) == 0 {
+			d.AddProcess(d.processRow(p))
 		}
 	}
 }
@@ -52,12 +49,10 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	if p := s.owner; p != nil && v.Status != adapters.Stopped && s.doubt == "" {
 		out.Process = p.Identity
 		out.Shared = len(p.sessions) > 1
-		out.Headless = p.headless
+		out.Headless = p.Headless
 		out.Version = p.version
 	}
-	if s.spent != nil {
-		out.Usage = s.spent.Usage
-	}
+	out.Usage = s.spent.Steps()
 	return out
 }
 
@@ -74,12 +69,12 @@ func (d *discovery) settle() {
 		switch above := s.above; {
 		case s.spent != nil:
 		case above == nil:
-			d.answer.LeaveOut(kit.NoSession, 1)
+			d.Report.LeaveOut(kit.NoSession, 1)
 		case s.longLine != "" || above.spent == nil:
-			d.answer.LeaveOut(kit.NotReadable, 1)
+			d.Report.LeaveOut(kit.NotReadable, 1)
 		default:
 			above.spent.Ledgers = append(above.spent.Ledgers, &s.ledger)
 		}
 	}
-	d.answer.Settle(accounts)
+	d.Report.Settle(accounts)
 }

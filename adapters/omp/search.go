@@ -2,28 +2,22 @@ package omp
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/pistore"
+	"rollcall/adapters/internal/skeleton"
 )
 
 // Conversations lists the files of sessions to search. Those of sub-agents are no sessions of their own once they are over.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := a.begin(ctx, adapters.Query{Since: since})
-	if d.roots.Absent() {
-		return nil, adapters.ErrAbsent
-	}
-	d.list()
-	var list []adapters.Conversation
-	for _, f := range d.files {
-		if f.parent == "" && !f.Info.ModTime().Before(since) {
-			list = append(list, conversation(f))
-		}
-	}
-	_, err := d.answer.Result(ctx, string(Name))
-	return list, err
+	return skeleton.Conversations(d.Look, func() []*file {
+		d.list()
+		return slices.DeleteFunc(d.files, func(f *file) bool { return f.parent != "" })
+	}, conversation)
 }
 
 // header is a part of the line that begins a session.

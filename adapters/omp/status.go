@@ -37,9 +37,9 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return kit.Unknown(s.doubt + "; " + said)
 	case s.owner != nil:
 		return d.decideHosted(s, said)
-	case d.roots.NoTable:
+	case d.Homes.NoTable:
 		return kit.Unknown("the process table can't be read; " + said)
-	case d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return p.isUnmatched() && p.uses(s.Home) && p.cwd == s.cwd }):
+	case d.Hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return p.isUnmatched() && p.Uses(s.Home) && p.CWD == s.cwd }):
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
 	}
 	return kit.Stopped(s.turn.left(), "no process has it; "+said)
@@ -53,11 +53,11 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	switch {
 	case s.newer || t.state == lost:
 		return kit.Unknown(said + host)
-	case open && t.at.Before(p.Started) && !p.setBack:
+	case open && t.at.Before(p.Started) && !p.SetBack:
 		return kit.Idle(t.left(), said+", before the process that has it now began"+host)
 	case open && isBelowFloor(p.version):
 		return kit.Unknown(fmt.Sprintf("%s; what it does is known from oh-my-pi %d on, and not of %s%s", said, floor, kit.PlainWord(p.version), host))
-	case t.state == prompted, t.state == noTurn && p.headless:
+	case t.state == prompted, t.state == noTurn && p.Headless:
 		return kit.Working(said + host)
 	case open && title == titleWorks:
 		return kit.Working(said + "; its terminal's title says that it works" + host)
@@ -77,7 +77,7 @@ func (d *discovery) decideFailing(s *session, said, host string) kit.Verdict {
 	if s.turn.status == http.StatusTooManyRequests || s.turn.status == 0 {
 		until = s.turn.at.Add(limitTime)
 	}
-	if d.now.After(until) {
+	if d.Now.After(until) {
 		return kit.Idle(adapters.Failed, said+host)
 	}
 	return kit.Unknown(said + ": it is tried again, or was given up, which is not recorded" + host).Until(until)
@@ -88,7 +88,7 @@ func (d *discovery) decideFailing(s *session, said, host string) kit.Verdict {
 func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 	p := s.owner
 	switch asks := slices.ContainsFunc(s.calls, func(c call) bool { return c.tool == askTool }); {
-	case asks && !p.headless:
+	case asks && !p.Headless:
 		return kit.Waiting(adapters.ForQuestion, said+host)
 	case d.titleOf(p) == titleAsks && d.titles[p.Identity].Shows:
 		return kit.Waiting(adapters.ForPermission, said+"; its terminal asks for a permission"+host)
@@ -103,9 +103,9 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 
 // command returns the process of the only open call of a session, a command; 0: it is not seen. Servers that were started with oh-my-pi are older than the call.
 func (s *session) command() int {
-	children := s.owner.children
+	children := s.owner.Children
 	i := slices.IndexFunc(children, func(row proc.Process) bool { return !row.Started.Before(s.turn.at) })
-	if i < 0 || len(s.calls) != 1 || s.calls[0].tool != shellTool || s.owner.setBack {
+	if i < 0 || len(s.calls) != 1 || s.calls[0].tool != shellTool || s.owner.SetBack {
 		return 0
 	}
 	return children[i].PID
@@ -147,30 +147,30 @@ func (d *discovery) lastTurn(s *session) string {
 	case t.state == noTurn:
 		return "no turn yet"
 	}
-	return said + kit.Clock(t.at, d.now) + kit.Quoted(t.why)
+	return said + kit.Clock(t.at, d.Now) + kit.Quoted(t.why)
 }
 
 // processRow returns the row of a process without a session: oh-my-pi stores one with its first whole answer.
 func (d *discovery) processRow(p *process) adapters.Session {
-	if d.roots.Unresponsive(p.home) {
-		return adapters.UnresponsiveProcess(Name, p.Process, p.cwd, p.home)
+	out := p.Row(d.Look, false, true, false)
+	if d.Homes.Unresponsive(p.Home) {
+		return out
 	}
-	out := adapters.ProcessSession(Name, p.Process, p.cwd)
-	doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.cwd })
+	doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && s.cwd == p.CWD })
 	sockets, err := d.Table.Sockets(p.Identity)
 	title := d.titleOf(p)
-	out.Status, out.Headless = adapters.Unknown, p.headless
+	out.Status, out.Headless = adapters.Unknown, p.Headless
 	why := ""
 	switch {
-	case d.hidden && p.isUnmatched():
+	case d.Hidden && p.isUnmatched():
 		why = "may have a session that could not be read"
-	case title == titleWorks, title == noTitle && p.headless && !p.noSession && !doubt:
+	case title == titleWorks, title == noTitle && p.Headless && !p.noSession && !doubt:
 		out.Status, why = adapters.Working, "has its first prompt, and stores its session with the first answer"
 	case title == titleAsks:
 		why = "waits for the user or runs a command by its terminal's title, in a first turn that is not stored yet"
 	case p.noSession:
 		why = "was started with --no-session: it stores nothing"
-	case doubt, p.resumes && p.isUnmatched():
+	case doubt, p.Resumes && p.isUnmatched():
 		why = "has a session of its folder, and it is not known which one"
 	case title != titleReady && (sockets > ownSockets || err != nil):
 		why = "has stored no session: it may be in a first turn, which is stored with the first answer"

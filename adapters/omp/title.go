@@ -19,11 +19,11 @@ func (d *discovery) readTitles() {
 	var ids []proc.Identity
 	for _, p := range d.processes {
 		settled := slices.ContainsFunc(p.sessions, func(s *session) bool { return s.turn.state == ended || s.turn.state == prompted })
-		if !settled && !p.headless {
+		if !settled && !p.Headless {
 			ids = append(ids, p.Identity)
 		}
 	}
-	d.titles = pane.Titles(d.ctx, d.Table, approvalText, ids)
+	d.titles = pane.Titles(d.Ctx, d.Table, approvalText, ids)
 }
 
 // titleState is what the title of a terminal says.

@@ -69,7 +69,7 @@ func New(cfg adapters.Config) *Adapter {
 		serves: proc.CheckListenedBy, token: cfg.WithDefaults().Token, transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat)}
 	if home, runtime := homesOf(a.Env, a.Home); runtime != home {
 		named := a.Named
-		a.Named = func() []string { return append([]string{runtime}, named()...) }
+		a.Named = func() []string { return append([]string{home}, named()...) }
 	}
 	return a
 }
@@ -92,23 +92,16 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 // look reads the processes and then the files, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := a.begin(ctx, q)
-	if d.roots.Absent() {
-		a.Watch.Set(d.watchPaths())
-		return d.answer.Absent()
-	}
-	d.list()
-	d.readEntries()
-	d.read()
-	d.match()
+	return d.Run(d.watchPaths, d.list, d.readEntries, d.read, d.match, d.askMore, d.addSessions)
+}
+
+// askMore asks servers and terminals what no file says, and has this asked again while it may change.
+func (d *discovery) askMore() {
 	open, titled := d.askServers(), d.readTitles()
-	if len(q.IDs) == 0 {
+	if len(d.Query.IDs) == 0 {
 		isOpen := func(s *session) bool {
 			return d.isNew(s) || s.owner != nil && (s.turn.state == called || s.turn.state == prompted)
 		}
 		d.Again(open || titled || slices.ContainsFunc(d.sessions, isOpen))
 	}
-	d.addSessions()
-	a.Watch.Set(d.watchPaths())
-	a.transcripts.End(&q)
-	return d.answer.Result(ctx, string(Name))
 }

@@ -28,8 +28,8 @@ type facts struct {
 	doingAt                                            time.Time
 	context                                            int64
 
-	ledger   kit.Ledger
-	skipped  map[string]int
+	ledger kit.Ledger
+	kit.Skips
 	longLine string // description of a line that was too long to be read: the ledger lacks its answer
 }
 
@@ -77,7 +77,7 @@ func (f *facts) apply(r *record) {
 	if !f.known {
 		f.known, f.at = kit.Is(kit.Short(r.session)), r.time()
 		if !f.known {
-			f.skip("record without a session")
+			f.Skip("record without a session")
 			return
 		}
 	}
@@ -97,7 +97,7 @@ func (f *facts) apply(r *record) {
 	case "system":
 		f.system(r)
 	default:
-		f.skip("unknown record type " + kit.PlainWord(typ))
+		f.Skip("unknown record type " + kit.PlainWord(typ))
 	}
 }
 
@@ -195,7 +195,7 @@ func (f *facts) system(r *record) {
 // Line implements kit.Gatherer.
 func (f *facts) Line(line []byte) error {
 	if _, err := agentfile.Records(line, parse, f.apply); err != nil {
-		f.skip("line that is not JSON")
+		f.Skip("line that is not JSON")
 	}
 	if !f.known {
 		return kit.ErrOther
@@ -205,14 +205,14 @@ func (f *facts) Line(line []byte) error {
 
 // Long implements kit.Gatherer.
 func (f *facts) Long(line string) {
-	f.skip(kit.LongLine)
+	f.Skip(kit.LongLine)
 	f.longLine, f.turn = line, turn{state: lost}
 }
 
 // Partial implements kit.Gatherer. What is listed has whole records.
 func (f *facts) Partial() {
 	if !f.known {
-		f.skip("last record is not complete")
+		f.Skip("last record is not complete")
 	}
 }
 
@@ -222,5 +222,3 @@ func (f *facts) Clone() facts {
 	c.ledger = f.ledger.Clone()
 	return c
 }
-
-func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }

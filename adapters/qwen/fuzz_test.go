@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 	"rollcall/internal/must"
 )
 
@@ -33,7 +34,7 @@ func FuzzRecords(f *testing.F) {
 		whole := read(kit.NewTranscripts[facts](nil, Name, factsFormat), data)
 		grown := kit.NewTranscripts[facts](nil, Name, factsFormat)
 		read(grown, data[:min(max(at, 0), len(data))])
-		d := &discovery{now: time.Now()}
+		d := &discovery{Look: &skeleton.Look{Now: time.Now()}}
 		row := func(f facts) adapters.Session {
 			s := &session{facts: f, file: &file{id: "x", Chat: kit.Chat{Path: path}}}
 			return d.row(s, d.decide(s))

@@ -57,7 +57,7 @@ func (d *discovery) byStart(p *process) {
 		case s.owner != nil || !p.At(s.cwd) || !p.Uses(s.Home):
 		case began:
 			found = append(found, s)
-		case p.Headless && (s.turn.state == prompted || s.turn.state == called) && d.now.Sub(p.Started) > time.Minute:
+		case p.Headless && (s.turn.state == prompted || s.turn.state == called) && d.Now.Sub(p.Started) > time.Minute:
 			open = append(open, s)
 		}
 	}

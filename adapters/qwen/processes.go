@@ -11,24 +11,27 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 	"rollcall/proc"
 )
 
-// program is how the processes of Qwen Code look: the innermost of two or three works (0.15.6, 0.24.4).
-var program = &kit.NodeAgent{Program: agentproc.Program{Names: []string{"qwen"}, Packages: []string{"qwen-code"}, Flags: kit.NodeFlags, Valued: kit.NodeValued, Lists: kit.NodeLists,
-	Commands: []string{"mcp", "extensions", "sessions", "auth", "board", "channel", "hooks", "review", "sandbox", "update"}}, Inner: "QWEN_CODE_NO_RELAUNCH",
-	Serving:  []string{"serve"},
-	Continue: []string{"--continue", "-c"},
-	Home: func(env []string) string {
-		_, runtime := homesOf(func(name string) string { return kit.Get(env, name) }, kit.Get(env, kit.Home))
-		return runtime
-	}}
+// node and finder are how the processes of Qwen Code look: the innermost of two or three works (0.15.6, 0.24.4). The home is that with the sessions.
+var (
+	node   = &skeleton.Node{Inner: "QWEN_CODE_NO_RELAUNCH", Serving: []string{"serve"}, Continue: []string{"--continue", "-c"}}
+	finder = &skeleton.Finder{Inspect: node.Inspect, Home: runtimeOf,
+		Program: node.Program("qwen", "qwen-code", "mcp", "extensions", "sessions", "auth", "board", "channel", "hooks", "review", "sandbox", "update")}
+)
+
+// runtimeOf returns the folder with the sessions that the variables of an environment name.
+func runtimeOf(env func(string) string, user string) string {
+	_, runtime := homesOf(env, user)
+	return runtime
+}
 
 // process is a live process of Qwen Code.
 type process struct {
-	*kit.NodeProcess
+	*skeleton.Process
 	registry []string  // the folders in which its entry may be
 	folder   string    // that in which the sessions of its working folder are (0.15.6, 0.24.4)
 	entries  []claim   // of the registry: nothing else counts if there is one
@@ -52,15 +55,14 @@ const (
 var notPlain = regexp.MustCompile(`[^A-Za-z0-9]`)
 
 // inspect adds to a process where its entry is, and what its tools show.
-func (d *discovery) inspect(p *kit.NodeProcess) *process {
-	out := &process{NodeProcess: p, folder: notPlain.ReplaceAllString(p.Folder(), "-"), began: p.Started}
-	env, _ := d.Table.Env(p.Identity)
-	named, _ := homesOf(func(name string) string { return kit.Get(env, name) }, kit.Get(env, kit.Home))
-	home, known := d.roots.OfProcess(named)
+func (d *discovery) inspect(p *skeleton.Process) *process {
+	out := &process{Process: p, folder: notPlain.ReplaceAllString(p.Folder(), "-"), began: p.Started}
+	named, _ := homesOf(p.Get, p.Get(kit.Home))
+	home, known := d.Homes.OfProcess(named)
 	homes := []string{home}
-	d.hidden = d.hidden || d.roots.Unresponsive(named)
+	d.Hidden = d.Hidden || d.Homes.Unresponsive(named)
 	if !known {
-		homes = d.roots.Paths
+		homes = d.Homes.Paths
 	}
 	for _, path := range homes {
 		out.registry = append(out.registry, filepath.Join(path, "sessions"))
@@ -78,7 +80,7 @@ func (d *discovery) inspect(p *kit.NodeProcess) *process {
 }
 
 // OwnsProcess implements adapters.ProcessOwner.
-func (a *Adapter) OwnsProcess(row proc.Process) bool { return program.Owns(a.Base, row) }
+func (a *Adapter) OwnsProcess(row proc.Process) bool { return finder.Owns(a.Base, row) }
 
 // named returns what names sessions of the process.
 func (p *process) named() []claim {
@@ -96,7 +98,7 @@ func (d *discovery) readEntries() {
 		for _, dir := range p.registry {
 			files, known := listed[dir]
 			if !known {
-				files = d.entries(d.ctx, dir)
+				files = d.entries(d.Ctx, dir)
 				listed[dir] = files
 			}
 			for _, f := range files {
@@ -115,7 +117,7 @@ func (d *discovery) readEntries() {
 func (d *discovery) readEntry(p *process, path string, pid int, inner bool) {
 	data, _, err := agentfile.ReadSmall(path, maxEntry)
 	if err != nil {
-		d.hidden = d.answer.Failed(path, err) || d.hidden
+		d.Hidden = d.Report.Failed(path, err) || d.Hidden
 		return
 	}
 	id := kit.Short(agentfile.Get(data, "sessionId"))
@@ -124,9 +126,9 @@ func (d *discovery) readEntry(p *process, path string, pid int, inner bool) {
 	boot, ticks, exact := strings.Cut(kit.Short(agentfile.Get(data, "procStart")), ":")
 	switch own := d.Table.Domain(); {
 	case kit.Count(data, "schemaVersion") > registrySchema:
-		d.answer.Skip("entry of a newer registry", 1)
+		d.Report.Skip("entry of a newer registry", 1)
 	case kit.Count(data, "pid") != int64(pid) || !kit.Is(id):
-		d.answer.Skip("entry of the registry without a session", 1)
+		d.Report.Skip("entry of the registry without a session", 1)
 	case !inner && namespace != 0 && own != "" && !strings.HasSuffix(own, fmt.Sprintf(":pid:[%d]", namespace)):
 	case exact && ticks != strconv.FormatUint(p.Start, 10):
 	case (!exact || boot != p.Boot) && written.Before(p.Started.Add(-time.Second)): // of an earlier process, or boot

@@ -29,7 +29,7 @@ func runtimeChat(w *scene.Environment, dir, letter string) {
 // runtimeTerminal starts a terminal with variables, whose session the registry in a home names.
 func runtimeTerminal(w *scene.Environment, home, letter string, variables ...string) proc.Identity {
 	p := w.Procs.Start(scene.Spec{Comm: "MainThread", Exe: scene.NodeProgram, CWD: "/home/dev/proj", Started: time.Now().Add(-time.Second),
-		Args: []string{"node", "/opt/qwen/node_modules/@qwen-code/qwen-code/cli.js"}, Env: append(variables, "HOME="+w.Home, program.Inner+"=true")})
+		Args: []string{"node", "/opt/qwen/node_modules/@qwen-code/qwen-code/cli.js"}, Env: append(variables, "HOME="+w.Home, node.Inner+"=true")})
 	w.Write(filepath.Join(home, "sessions", fmt.Sprint(p.PID)+".json"), fmt.Sprintf(`{"schemaVersion":1,"pid":%d,"procStart":"%s:%d","sessionId":%q,"startedAt":%d}`,
 		p.PID, p.Boot, p.Start, runtimeID(letter), time.Now().UnixMilli()))
 	return p

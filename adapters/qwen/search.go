@@ -7,34 +7,35 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 )
 
 // Conversations lists the files of sessions to search, and of sub-agents that run: those that are over are no sessions of their own.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := a.begin(ctx, adapters.Query{Since: since})
-	if d.roots.Absent() {
-		return nil, adapters.ErrAbsent
-	}
+	return skeleton.Conversations(d.Look, d.searched, conversation)
+}
+
+// searched returns the files that are searched.
+func (d *discovery) searched() (list []*file) {
 	d.list()
-	var list []adapters.Conversation
 	for _, f := range d.files {
-		if f.parent == "" && !f.Info.ModTime().Before(since) {
-			list = append(list, conversation(f))
+		if f.parent == "" {
+			list = append(list, f)
 		}
 	}
 	if len(d.processes) > 0 {
-		d.query.Since = d.now // of the others nothing has to be read
+		d.Query.Since = d.Now // of the others nothing has to be read
 		d.readEntries()
 		d.read()
 		d.match()
 	}
 	for _, s := range d.subs {
-		if s.runs() && !s.Info.ModTime().Before(since) {
-			list = append(list, conversation(s.file))
+		if s.runs() {
+			list = append(list, s.file)
 		}
 	}
-	_, err := d.answer.Result(ctx, string(Name))
-	return list, err
+	return list
 }
 
 func conversation(f *file) adapters.Conversation {

@@ -43,7 +43,7 @@ func (a *Adapter) serverOf(s *adapters.Session) (*server, error) {
 		line, _ := a.Table.Args(above[0]) // one that can't be read has no arguments
 		_, args = agentproc.Script(line)
 	}
-	if len(args) == 0 || !slices.Contains(program.Serving, args[0]) {
+	if len(args) == 0 || !slices.Contains(node.Serving, args[0]) {
 		return nil, fmt.Errorf("it is no session of a `qwen serve`, and is answered and interrupted %s", s.Where())
 	}
 	serves := func(at netip.AddrPort) error { return a.serves(at, above[0]) }
@@ -136,11 +136,11 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 func (d *discovery) askServers() bool {
 	var open []*session
 	for _, s := range d.sessions {
-		if s.owner != nil && s.owner.serves && s.turn.state == called && kit.Asked(d.query, s.id) && len(open) < maxAsked {
+		if s.owner != nil && s.owner.serves && s.turn.state == called && kit.Asked(d.Query, s.id) && len(open) < maxAsked {
 			open = append(open, s)
 		}
 	}
-	ctx, cancel := context.WithTimeout(d.ctx, askLimit)
+	ctx, cancel := context.WithTimeout(d.Ctx, askLimit)
 	defer cancel()
 	agentfile.Parallel(len(open), func(i int) {
 		if v, err := d.serverOf(&adapters.Session{ID: open[i].id, Process: open[i].owner.Identity, Shared: true}); err == nil {

@@ -88,7 +88,7 @@ func served(t *testing.T, port int, open time.Duration) (*Adapter, *adapters.Ses
 	began := time.Now().Add(-time.Hour)
 	up := w.Procs.Start(scene.Spec{Comm: "MainThread", Exe: scene.NodeProgram, CWD: "/home/dev/proj", Started: began, Env: []string{"HOME=" + w.Home},
 		Args: []string{"node", "/opt/qwen/node_modules/.bin/qwen", "serve", "--port=" + strconv.Itoa(port)}})
-	p := w.Procs.Start(scene.Spec{Comm: "MainThread", Exe: scene.NodeProgram, CWD: "/home/dev/proj", Started: began, PPID: up.PID, Env: []string{"HOME=" + w.Home, program.Inner + "=true"},
+	p := w.Procs.Start(scene.Spec{Comm: "MainThread", Exe: scene.NodeProgram, CWD: "/home/dev/proj", Started: began, PPID: up.PID, Env: []string{"HOME=" + w.Home, node.Inner + "=true"},
 		Args: []string{"node", "--expose-gc", "/opt/qwen/node_modules/@qwen-code/qwen-code/cli.js", "--acp"}})
 	w.Write(w.Path(".qwen", "sessions", fmt.Sprintf("%d-9a216f58.json", p.PID)), fmt.Sprintf(`{"schemaVersion":1,"pid":%d,"procStart":"%s:%d","sessionId":%q,"kind":"serve"}`, p.PID, p.Boot, p.Start, servedID))
 	record := func(ago time.Duration, rest string) {

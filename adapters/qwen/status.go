@@ -54,7 +54,7 @@ func (d *discovery) noteRan(s *session) {
 	if d.ran == nil {
 		d.ran = map[string]ran{}
 	}
-	d.ran[s.Path] = ran{s.turn.at, d.now}
+	d.ran[s.Path] = ran{s.turn.at, d.Now}
 }
 
 // lastRan returns when a process was last seen that ran for the open calls of a session; the zero time if none was.
@@ -79,11 +79,11 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return kit.Unknown(s.doubt + "; " + said)
 	case s.owner != nil:
 		return d.decideHosted(s, said)
-	case d.roots.NoTable:
+	case d.Homes.NoTable:
 		return kit.Unknown("the process table can't be read; " + said)
 	case d.isNew(s):
 		return kit.Unknown("a server of several sessions names a new one in the registry only after a moment; " + said)
-	case d.hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return len(p.sessions) == 0 && p.Uses(s.Home) && p.At(s.cwd) }):
+	case d.Hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return len(p.sessions) == 0 && p.Uses(s.Home) && p.At(s.cwd) }):
 		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
 	}
 	outcome, said := s.left(said)
@@ -102,7 +102,7 @@ func (s *session) left(said string) (adapters.Outcome, string) {
 
 // isNew reports whether a session may be one that `qwen serve` was just given: the registry names it up to a second after its first record (0.24.4).
 func (d *discovery) isNew(s *session) bool {
-	return s.owner == nil && s.promptID != "" && (s.turn.state == prompted || s.turn.state == called) && d.now.Sub(s.turn.at).Abs() < quick &&
+	return s.owner == nil && s.promptID != "" && (s.turn.state == prompted || s.turn.state == called) && d.Now.Sub(s.turn.at).Abs() < quick &&
 		slices.ContainsFunc(d.processes, func(p *process) bool { return (p.serves || p.Hosts) && p.Uses(s.Home) })
 }
 
@@ -140,7 +140,7 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 // mayBeTakenBack reports whether the user may have taken the last prompt of a session back, since the time in which a first word comes is over and no title
 // shows a turn. A run for one prompt takes none back; what versions below the floor do was not looked at.
 func (d *discovery) mayBeTakenBack(s *session) bool {
-	return !s.owner.Headless && s.promptID == "" && !floor.IsOlder(s.version) && d.title(s) == noTitle && d.now.Sub(s.last) >= firstWord
+	return !s.owner.Headless && s.promptID == "" && !floor.IsOlder(s.version) && d.title(s) == noTitle && d.Now.Sub(s.last) >= firstWord
 }
 
 // decideCalled returns the verdict on a session with open calls: a call is recorded when the model makes it, and nothing when it begins to run.
@@ -168,9 +168,9 @@ func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
 		return kit.Waiting(adapters.ForPermission, said+"; its terminal's title says that it waits; "+host)
 	case d.title(s) != noTitle:
 		return kit.Working(said + "; its terminal's title says that it does not wait; " + host)
-	case d.now.Sub(s.turn.at).Abs() < d.silence(): // it may be about to run; a call of the future is one of before the clock was set back
+	case d.Now.Sub(s.turn.at).Abs() < d.silence(): // it may be about to run; a call of the future is one of before the clock was set back
 		return kit.Working(said + "; " + host).Until(s.turn.at.Add(d.silence()))
-	case d.now.Sub(d.lastRan(s)) < d.silence():
+	case d.Now.Sub(d.lastRan(s)) < d.silence():
 		return kit.Working(said + "; its command has ended, and the result is recorded after some seconds; " + host).Until(d.lastRan(s).Add(d.silence()))
 	case has(shellTool) && asks && unsure:
 		return kit.Unknown(said + ": it runs or waits for the user, and the clock was set back since then; " + host)
@@ -190,7 +190,7 @@ func (d *discovery) decideSub(s *session) kit.Verdict {
 	if s.turn.state == called {
 		if tool, _ := s.above.tool(s.turn.at); tool != "" {
 			said += "; " + tool
-		} else if d.now.Sub(s.turn.at) >= quick {
+		} else if d.Now.Sub(s.turn.at) >= quick {
 			return kit.Unknown(said + unclear + host)
 		}
 	}
@@ -199,12 +199,12 @@ func (d *discovery) decideSub(s *session) kit.Verdict {
 
 // lastTurn describes the last turn, for evidence.
 func (d *discovery) lastTurn(s *session) string {
-	t, when := s.turn, kit.Clock(s.turn.at, d.now)
+	t, when := s.turn, kit.Clock(s.turn.at, d.Now)
 	switch t.state {
 	case noTurn:
 		return "no turn yet"
 	case prompted:
-		text := fmt.Sprintf("turn open since %s: %s (%s)", kit.Clock(s.prompted, d.now), t.why, when)
+		text := fmt.Sprintf("turn open since %s: %s (%s)", kit.Clock(s.prompted, d.Now), t.why, when)
 		if t.failure != "" {
 			text += ", and a request to it failed" + kit.Quoted(t.failure)
 		}
@@ -214,7 +214,7 @@ func (d *discovery) lastTurn(s *session) string {
 		for _, c := range s.calls {
 			tools = kit.AppendNew(tools, cmp.Or(kit.PlainWord(c.tool), "a tool"))
 		}
-		return fmt.Sprintf("turn open since %s: a call of %s is open (%s)", kit.Clock(s.prompted, d.now), strings.Join(tools, ", "), when)
+		return fmt.Sprintf("turn open since %s: a call of %s is open (%s)", kit.Clock(s.prompted, d.Now), strings.Join(tools, ", "), when)
 	case lost:
 		return "format not recognised: " + s.longLine
 	}
@@ -223,29 +223,25 @@ func (d *discovery) lastTurn(s *session) string {
 
 // addSessions adds the sessions and processes that the query asks for to the answer.
 func (d *discovery) addSessions() {
-	if d.query.Usage {
+	if d.Query.Usage {
 		d.settle()
 	}
 	for _, s := range d.sessions {
-		row := d.row(s, d.decide(s))
-		if kit.Asked(d.query, s.id) && (len(d.query.IDs) > 0 || row.Status != adapters.Stopped || !row.LastActivityAt.Before(d.query.Since)) {
-			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
-		}
+		d.Add(d.row(s, d.decide(s)))
 	}
 	for _, s := range d.subs {
-		if s.runs() && kit.Asked(d.query, s.id) {
+		if s.runs() {
 			row := d.row(s, d.decideSub(s))
 			row.Process = s.above.owner.Identity
 			row.Parent = s.parent
 			row.Shared = true
-			d.answer.AddOnce(row, "several homes have the session", (*adapters.Session).Live)
+			d.Add(row)
 		}
 	}
 	for _, p := range d.processes {
 		doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && p.At(s.cwd) && cmp.Or(p.Home, s.Home) == s.Home })
-		row := p.Row(Name, &d.roots, d.hidden, len(p.entries) > 0, doubt) // with an entry, nothing was typed yet
-		if len(p.sessions) == 0 && kit.Asked(d.query, row.ID) {
-			d.answer.Add(row)
+		if len(p.sessions) == 0 {
+			d.AddProcess(p.Row(d.Look, d.Hidden, len(p.entries) > 0, doubt)) // with an entry, nothing was typed yet
 		}
 	}
 }
@@ -264,9 +260,7 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
 		out.Process, out.Shared = s.owner.Identity, s.owner.serves || s.owner.Hosts && len(s.owner.sessions) > 1
 	}
-	if s.spent != nil {
-		out.Usage = s.spent.Usage
-	}
+	out.Usage = s.spent.Steps()
 	return out
 }
 
@@ -280,12 +274,12 @@ func (d *discovery) settle() {
 			accounts = append(accounts, s.spent)
 		case s.parent == "":
 		case s.above == nil:
-			d.answer.LeaveOut(kit.NoSession, 1)
+			d.Report.LeaveOut(kit.NoSession, 1)
 		case s.longLine != "" || s.above.spent == nil:
-			d.answer.LeaveOut(kit.NotReadable, 1)
+			d.Report.LeaveOut(kit.NotReadable, 1)
 		default:
 			s.above.spent.Ledgers = append(s.above.spent.Ledgers, &s.ledger)
 		}
 	}
-	d.answer.Settle(accounts)
+	d.Report.Settle(accounts)
 }

@@ -17,7 +17,7 @@ func (d *discovery) readTitles() bool {
 			ids = append(ids, s.owner.Identity)
 		}
 	}
-	d.titles = pane.Titles(d.ctx, d.Table, "", ids)
+	d.titles = pane.Titles(d.Ctx, d.Table, "", ids)
 	return len(d.titles) > 0
 }
 
@@ -50,5 +50,5 @@ func (d *discovery) title(s *session) titleState {
 // isReady reports whether the title of the session's terminal is the one that Qwen Code gives it when no turn is open. A title that may be as old as the
 // prompt says nothing.
 func (d *discovery) isReady(s *session) bool {
-	return d.now.Sub(s.turn.at) > d.silence() && d.title(s) == titleReady
+	return d.Now.Sub(s.turn.at) > d.silence() && d.title(s) == titleReady
 }

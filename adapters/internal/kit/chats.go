@@ -25,6 +25,12 @@ type Chat struct {
 
 func (c *Chat) chat() *Chat { return c }
 
+// File is a type that embeds Chat.
+type File interface{ chat() *Chat }
+
+// Changed returns when a file was written last.
+func Changed(f File) time.Time { return f.chat().Info.ModTime() }
+
 // Stat finds what a path is. ok is false for anything but a regular file; what can't be read is added to the answer.
 func (a *Answer) Stat(home, path string) (chat Chat, ok, hidden bool) {
 	info, err := os.Stat(path)
@@ -96,8 +102,8 @@ func ReadWhole(ctx context.Context, path string) ([]byte, error) {
 }
 
 // ReadAll reads files, the ones written last first, as long as there is time, and calls take with each and its facts, in order. take reports
-// whether the file is a session's. The answer gets what is none or could not be read; hides is called with each of these files that a process may have.
-func ReadAll[F interface{ chat() *Chat }, T any, P Gatherer[T]](ctx context.Context, a *Answer, t *Transcripts[T, P], q adapters.Query, files []F, take func(F, T) bool, hides func(F)) {
+// whether the file is a session's. The answer gets what is skipped in it, and what is none or could not be read; hides is called with each of these files that a process may have.
+func ReadAll[F File, T any, P Gatherer[T]](ctx context.Context, a *Answer, t *Transcripts[T, P], q adapters.Query, files []F, take func(F, T) bool, hides func(F)) {
 	slices.SortFunc(files, func(x, y F) int {
 		return cmp.Or(y.chat().Info.ModTime().Compare(x.chat().Info.ModTime()), strings.Compare(y.chat().Path, x.chat().Path))
 	})
@@ -122,6 +128,9 @@ func ReadAll[F interface{ chat() *Chat }, T any, P Gatherer[T]](ctx context.Cont
 	late := 0
 	lateIn := ""
 	for i, f := range files {
+		if errs[i] == nil {
+			a.SkipAll(P(&facts[i]).SkippedRecords())
+		}
 		switch c := f.chat(); {
 		case adapters.IsOutOfTime(errs[i]):
 			late, lateIn = late+1, c.Home

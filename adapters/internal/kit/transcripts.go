@@ -33,7 +33,30 @@ type Gatherer[T any] interface {
 	Partial()
 	// Clone returns facts to which records can be added without changing these.
 	Clone() T
+	// SkippedRecords returns how many records are not used, by reason.
+	SkippedRecords() map[string]int
 }
+
+// Skips counts the records of a file that are not used, by reason. Facts embed it.
+type Skips struct{ skipped map[string]int }
+
+// Skip counts a record.
+func (s *Skips) Skip(reason string) { s.skipped = CountSkipped(s.skipped, reason) }
+
+// SkippedRecords implements Gatherer.
+func (s *Skips) SkippedRecords() map[string]int { return s.skipped }
+
+// OneRecord is embedded by the facts of a file that is one record, or of one whose lines are of no use where they can't be read.
+type OneRecord struct{}
+
+// SkippedRecords implements Gatherer.
+func (OneRecord) SkippedRecords() map[string]int { return nil }
+
+// Long implements Gatherer.
+func (OneRecord) Long(string) {}
+
+// Partial implements Gatherer.
+func (OneRecord) Partial() {}
 
 // Transcripts keeps what was read of files that agents append lines to. A file whose name ends with .json is one record, which is written
 // again as a whole. It is safe for concurrent use.
