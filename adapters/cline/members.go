@@ -1,8 +1,6 @@
 package cline
 
-import (
-	"rollcall/adapters/internal/schema"
-)
+import "rollcall/adapters/internal/schema"
 
 // approvalMembers are those of the payload of approval.requested (Cline 3.0.65: the hub's source in its program).
 var approvalMembers = schema.Table{

@@ -18,7 +18,7 @@ func TestConformance(t *testing.T) {
 	adaptertest.Conformance(t, adaptertest.Subject{
 		Agent: scene.Codex,
 		New: func(w *scene.Environment) adapters.Adapter {
-			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
+			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Homes: w.NamedHomes})
 		},
 		Hang:   hang,
 		Exempt: map[string]string{},

@@ -24,7 +24,7 @@ func TestConformance(t *testing.T) {
 		Agent: scene.Gemini,
 		New: func(w *scene.Environment) adapters.Adapter {
 			later := func() time.Time { return time.Now().Add(quick) } // an answer of this moment may go on with a call
-			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Now: later})
+			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Homes: w.NamedHomes, Now: later})
 		},
 		Exempt: map[string]string{"socket hangs": "it has no socket"},
 	})

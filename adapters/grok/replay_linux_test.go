@@ -25,7 +25,7 @@ func TestConformance(t *testing.T) {
 		New: func(w *scene.Environment) adapters.Adapter {
 			// A request waits once it is open for longer than Grok Build takes to allow it by itself.
 			later := func() time.Time { return time.Now().Add(2 * time.Second) }
-			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Now: later})
+			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Homes: w.NamedHomes, Now: later})
 		},
 		Exempt: map[string]string{"socket hangs": "it has no socket"},
 	})

@@ -26,7 +26,7 @@ func TestConformance(t *testing.T) {
 	adaptertest.Conformance(t, adaptertest.Subject{
 		Agent: scene.Kilo,
 		New: func(w *scene.Environment) adapters.Adapter {
-			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
+			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Homes: w.NamedHomes})
 		},
 		Whole: "one statement reads all sessions of the database",
 		Exempt: map[string]string{"socket hangs": "it is asked as OpenCode is, by the same code",

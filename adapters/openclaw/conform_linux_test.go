@@ -12,7 +12,7 @@ func TestConformance(t *testing.T) {
 	adaptertest.Conformance(t, adaptertest.Subject{
 		Agent: scene.OpenClaw,
 		New: func(w *scene.Environment) adapters.Adapter {
-			return New(Config{Config: adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}})
+			return New(Config{Config: adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Homes: w.NamedHomes}})
 		},
 		Hang: func(_ *scene.Environment, a scene.Agent, _ []*scene.Session) func() {
 			scene.Gateway(a).Hang()

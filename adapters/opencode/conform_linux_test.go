@@ -14,7 +14,7 @@ func TestConformance(t *testing.T) {
 	adaptertest.Conformance(t, adaptertest.Subject{
 		Agent: scene.OpenCode,
 		New: func(w *scene.Environment) adapters.Adapter {
-			a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
+			a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Homes: w.NamedHomes})
 			a.serves = anyProcess
 			return a
 		},

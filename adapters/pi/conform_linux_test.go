@@ -11,8 +11,9 @@ import (
 func TestConformance(t *testing.T) {
 	adaptertest.Conformance(t, adaptertest.Subject{
 		Agent: scene.Pi,
+		Home:  "agent",
 		New: func(w *scene.Environment) adapters.Adapter {
-			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
+			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Homes: w.NamedHomes})
 		},
 		Exempt: map[string]string{
 			"socket hangs": "it has no socket",

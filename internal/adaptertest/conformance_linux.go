@@ -15,8 +15,10 @@ import (
 type Subject struct {
 	// Agent plays the adapter's agent.
 	Agent func(w *scene.Environment) scene.Agent
-	// New makes the adapter as the program makes it, with the home, environment
-	// and process table of the environment.
+	// Home is the folder below the agent's store that the user names as a home; empty: the store itself.
+	Home string
+	// New makes the adapter as the program makes it, with the home, environment,
+	// process table and named homes of the environment.
 	New func(w *scene.Environment) adapters.Adapter
 	// Hang, for an agent that is also asked over a socket, makes that socket
 	// accept and never answer, until release.
@@ -40,7 +42,7 @@ func Conformance(t *testing.T, s Subject) {
 		name string
 		run  func(*check)
 	}{
-		{"described", described}, {"absent", absent}, {"empty", empty}, {"statuses", statuses}, {"queries", queries},
+		{"described", described}, {"absent", absent}, {"empty", empty}, {"named home", namedHome}, {"statuses", statuses}, {"queries", queries},
 		{"pid reused", reused}, {"zombie", zombie}, {"died with its machine", rebooted}, {"folder renamed", folderRenamed},
 		{"unreadable", unreadable}, {"every level unreadable", everyLevel}, {"torn", torn}, {"damaged", damaged}, {"not a file", kindOfFile}, {"not a folder", kindOfFolder}, {"unknown record", unknownRecord},
 		{"unknown form", unknownForm}, {"huge", huge}, {"cancelled", cancelled}, {"cut short", cutShort}, {"out of time", outOfTime}, {"socket hangs", socketHangs},

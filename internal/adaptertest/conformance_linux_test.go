@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +43,9 @@ var sabotages = map[string]struct {
 		if len(roll.Sessions) > 2 {
 			roll.Sessions = roll.Sessions[1:]
 		}
+	}},
+	"reads its own home alone": {"named home", func(s *sabotage, _ context.Context, roll *adapters.Roll, _ *error) {
+		roll.Sessions = slices.DeleteFunc(roll.Sessions, func(one adapters.Session) bool { return !strings.HasPrefix(one.Home, s.home) })
 	}},
 	"lists one twice": {"at once", func(_ *sabotage, _ context.Context, roll *adapters.Roll, _ *error) {
 		roll.Sessions = append(roll.Sessions, roll.Sessions[0])
@@ -91,7 +95,7 @@ func spoiled(name string) adaptertest.Subject {
 	return adaptertest.Subject{
 		Agent: scene.ClaudeCode,
 		New: func(w *scene.Environment) adapters.Adapter {
-			return &sabotage{Adapter: claudecode.New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
+			return &sabotage{Adapter: claudecode.New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Homes: w.NamedHomes}),
 				home: w.Home, spoil: sabotages[name].spoil, seen: map[string]adapters.Session{}}
 		},
 		Exempt: map[string]string{"socket hangs": "it has none"},

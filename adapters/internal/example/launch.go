@@ -1,11 +1,9 @@
 package example
 
-import "rollcall/adapters"
-
-// Program implements adapters.Launcher.
-func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	return description.FindProgram(look)
-}
+import (
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
+)
 
 // Modes implements adapters.Launcher: the agent has none.
 func (a *Adapter) Modes() []adapters.Mode { return nil }
@@ -22,5 +20,5 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	if t.Terminal && t.Prompt != "" {
 		c.Args = append(c.Args, "--", t.Prompt)
 	}
-	return c, nil
+	return c, agentproc.UseHome(&c, t.Home, homeOf(a.Env, a.Home), homeVariable, "")
 }

@@ -24,9 +24,14 @@ type Environment struct {
 	// NextID is the id of the next session of Claude Code, whose caller may choose
 	// it; empty: a random one.
 	NextID string
+	// Named are the homes that the user names in the settings.
+	Named []string
 
 	rng *rand.Rand
 }
+
+// NamedHomes returns Named, for adapters.Config.
+func (w *Environment) NamedHomes() []string { return w.Named }
 
 // OddHome is the name of a home folder that is no file pattern for itself.
 const OddHome = "h[o]me *"
