@@ -11,8 +11,8 @@ import (
 	"rollcall/proc"
 )
 
-// places are where the documents speak of each agent: a line that begins as one of begins, after which comes its title, or its name in backquotes.
-var places = []struct {
+// documents are where the documents speak of each agent: a line that begins as one of begins, after which comes its title, or its name in backquotes.
+var documents = []struct {
 	path    string
 	section string // that the line is in; empty: anywhere
 	byName  bool
@@ -28,7 +28,7 @@ var places = []struct {
 
 // TestDocumented: each agent whose files are read has its rows: what its floor is, what was run, where its truth comes from, what a home is and what is read.
 func TestDocumented(t *testing.T) {
-	for _, place := range places {
+	for _, place := range documents {
 		text, err := os.ReadFile("../../" + place.path)
 		must.Do(t, err)
 		_, section, found := strings.Cut(string(text), place.section)
