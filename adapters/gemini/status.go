@@ -22,15 +22,8 @@ func (d *discovery) isListed(s *session) bool {
 // decide derives the status of a session. unsettled reports that the title of the terminal can say more.
 func (d *discovery) decide(s *session) (v kit.Verdict, unsettled bool) {
 	said := d.lastTurn(s)
-	switch {
-	case s.doubt != "":
-		return kit.Unknown(s.doubt + "; " + said), false
-	case s.owner != nil:
+	if s.owner != nil && s.doubt == "" {
 		return d.decideHosted(s, said)
-	case d.Homes.NoTable:
-		return kit.Unknown("the process table can't be read; " + said), false
-	case d.mayBeHidden(s):
-		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said), false
 	}
 	outcome := s.turn.outcome
 	if s.turn.isOpen() {
@@ -39,7 +32,7 @@ func (d *discovery) decide(s *session) (v kit.Verdict, unsettled bool) {
 			outcome = ""
 		}
 	}
-	return kit.Stopped(outcome, "no process has it; "+said), false
+	return d.Unowned(s.doubt, d.mayBeHidden(s), outcome, said), false
 }
 
 // mayBeHidden reports whether a process without a session may have this one, because something was not read.

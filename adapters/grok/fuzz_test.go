@@ -52,13 +52,13 @@ func FuzzUpdates(f *testing.F) {
 	seeds(f, "updates.jsonl")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var u updates
-		p := &peek{n: 5, ended: map[string]adapters.ToolState{}}
+		p := kit.NewLastItems(&adapters.Session{}, 5)
 		for line := range bytes.Lines(data) {
 			u = u.Clone()
 			if err := u.Line(bytes.TrimSpace(line)); err != nil {
 				t.Error(err)
 			}
-			p.line(line)
+			p.Add(items(line, kit.Shown))
 			if r, err := parseUpdate(line); err == nil {
 				_, _ = message(&r, kit.Whole)
 			}
@@ -74,7 +74,7 @@ func FuzzUpdates(f *testing.F) {
 		if n := u.ledger.Tokens(); min(n.Input, n.Output, n.CacheRead, n.CacheWrite) < 0 {
 			t.Errorf("%+v", n)
 		}
-		for _, m := range p.messages {
+		for _, m := range p.Messages {
 			if len(m.Text) > adapters.MaxText || m.Role == "" || m.Key == "" || (m.Role == adapters.FromTool) != (m.Tool != "") {
 				t.Errorf("%+v", m)
 			}

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -16,60 +14,39 @@ import (
 
 // Peek implements adapters.Peeker. It reads updates.jsonl from its end.
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
-	return kit.Peek(ctx, &s, n, func(path string) ([]adapters.Message, error) {
-		p := &peek{n: n, ended: map[string]adapters.ToolState{}}
-		err := kit.LinesFromEnd(ctx, path, func(line []byte) bool {
-			p.line(line)
-			return len(p.messages) < n
-		})
-		if len(s.Files) > 1 && errors.Is(err, fs.ErrNotExist) && kit.MayExist(s.Files[1]) { // nothing was asked yet
-			err = nil
-		}
-		for i := range p.messages {
-			if m := &p.messages[i]; m.State == adapters.ToolRunning {
-				m.State = kit.StateWithoutResult(&s, m, m.At.Before(p.ends))
-			}
-		}
-		return p.messages, err
-	})
-}
-
-// peek collects messages from the last to the first.
-type peek struct {
-	n        int
-	messages []adapters.Message
-	ended    map[string]adapters.ToolState // of the calls with a result
-	ends     time.Time                     // of the last prompt or end of a turn: a call before it runs no longer
-}
-
-// line adds the message of a line, if it has one.
-func (p *peek) line(line []byte) {
-	var list []update
-	_, _ = agentfile.Records(line, parseUpdate, func(u *update) { list = append(list, *u) })
-	for _, u := range slices.Backward(list) {
-		p.update(&u)
+	messages, err := kit.PeekLines(ctx, &s, n, items)
+	if len(s.Files) > 1 && errors.Is(err, fs.ErrNotExist) && kit.MayExist(s.Files[1]) { // nothing was asked yet
+		return nil, nil
 	}
-}
-
-func (p *peek) update(u *update) {
-	m, is := message(u, kit.Shown)
-	switch string(agentfile.Text(u.typ)) {
-	case "user_message_chunk", "turn_completed":
-		p.ends = cmp.Or(p.ends, u.at())
-	case "tool_call_update":
-		id := kit.Short(u.get("toolCallId"))
-		p.ended[id] = cmp.Or(p.ended[id], stateOf(u))
-	case "tool_call":
-		m.State = cmp.Or(p.ended[kit.Short(u.get("toolCallId"))], m.State)
-	}
-	if is && len(p.messages) < p.n {
-		p.messages = append(p.messages, m)
-	}
+	return messages, err
 }
 
 // stateOf returns the state of a call that has ended; empty: it has not.
 func stateOf(u *update) adapters.ToolState {
 	return map[string]adapters.ToolState{"completed": adapters.ToolDone, "failed": adapters.ToolFailed}[string(agentfile.Text(u.get("status")))]
+}
+
+// items returns the messages in a line. A call and what it returned are one message, and a prompt or the end of a turn ends the calls before it.
+func items(line []byte, limit kit.Limit) (list []kit.Item) {
+	_, _ = agentfile.Records(line, parseUpdate, func(u *update) { // what is no record has no message
+		m, is := message(u, limit)
+		i := kit.Item{Message: m, Call: kit.Short(u.get("toolCallId"))}
+		switch string(agentfile.Text(u.typ)) {
+		case "user_message_chunk", "turn_completed":
+			i.Ends = true
+		case "tool_call":
+			i.Texts = func() string { return kit.Strings(u.get("rawInput")) }
+		case "tool_call_update":
+			is, i.IsResult = true, true
+			i.Message = adapters.Message{Role: adapters.FromTool, State: stateOf(u)}
+			i.Texts = func() string { return kit.Strings(u.get("content")) }
+		}
+		if !is {
+			i.Role = ""
+		}
+		list = append(list, i)
+	})
+	return list
 }
 
 // message returns the message that an update is. ok is false for one that is none.

@@ -12,21 +12,14 @@ import (
 // decide derives the status of a session.
 func (d *discovery) decide(s *session) kit.Verdict {
 	said := d.lastTurn(&s.facts)
-	switch {
-	case s.doubt != "":
-		return kit.Unknown(s.doubt + "; " + said)
-	case s.owner != nil:
+	if s.owner != nil && s.doubt == "" {
 		return d.decideHosted(s, said)
-	case d.Homes.NoTable:
-		return kit.Unknown("the process table can't be read; " + said)
-	case d.mayBeHidden(s):
-		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
 	}
 	outcome := s.turn.outcome
 	if s.turn.state == open {
 		outcome = adapters.Died
 	}
-	return kit.Stopped(outcome, "no process has it; "+said)
+	return d.Unowned(s.doubt, d.mayBeHidden(s), outcome, said)
 }
 
 // mayBeHidden reports whether a process without a session may have this one, because something was not read.

@@ -32,17 +32,11 @@ const ownSockets = 3
 // decide derives the status of a session.
 func (d *discovery) decide(s *session) kit.Verdict {
 	said := d.lastTurn(s)
-	switch {
-	case s.doubt != "":
-		return kit.Unknown(s.doubt + "; " + said)
-	case s.owner != nil:
+	if s.owner != nil && s.doubt == "" {
 		return d.decideHosted(s, said)
-	case d.Homes.NoTable:
-		return kit.Unknown("the process table can't be read; " + said)
-	case d.Hidden && slices.ContainsFunc(d.processes, func(p *process) bool { return p.isUnmatched() && p.Uses(s.Home) && p.CWD == s.cwd }):
-		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
 	}
-	return kit.Stopped(s.turn.left(), "no process has it; "+said)
+	mayHave := func(p *process) bool { return p.isUnmatched() && p.Uses(s.Home) && p.CWD == s.cwd }
+	return d.Unowned(s.doubt, d.Hidden && slices.ContainsFunc(d.processes, mayHave), s.turn.left(), said)
 }
 
 // decideHosted returns the verdict on a session that a live process has.

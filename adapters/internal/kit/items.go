@@ -12,7 +12,7 @@ import (
 type Item struct {
 	adapters.Message               // without a role: none
 	Call             string        // the id of the call that the item is, or whose result it is
-	IsResult         bool          // it is the result of a call, with its state; without a key, it has that of the call
+	IsResult         bool          // it is the result of a call, with its state, or a part of it without one; without a key, it has that of the call
 	Ends             bool          // calls in earlier items run no longer
 	Texts            func() string // what a search of tools looks in; nil: Text
 }
@@ -43,6 +43,7 @@ func (l *LastItems) Add(items []Item) {
 	for _, p := range slices.Backward(items) {
 		state, over := l.results[p.Call]
 		switch {
+		case p.IsResult && p.State == "": // a part of it
 		case p.IsResult:
 			l.results[p.Call] = p.State
 		case p.Role == adapters.FromTool && over:

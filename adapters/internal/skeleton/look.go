@@ -91,6 +91,20 @@ func (l *Look) AddProcess(row adapters.Session) {
 	}
 }
 
+// Unowned returns the verdict on a session that no process is known to have: one process has a session, or none, or it is unknown. doubt says which one may
+// have it; empty: none may. unread reports that one may because something was not read, outcome how its last turn ended, and said what its records say.
+func (l *Look) Unowned(doubt string, unread bool, outcome adapters.Outcome, said string) kit.Verdict {
+	switch {
+	case doubt != "":
+		return kit.Unknown(doubt + "; " + said)
+	case l.Homes.NoTable:
+		return kit.Unknown("the process table can't be read; " + said)
+	case unread:
+		return kit.Unknown("not all sessions could be read, so that it is not known which one a process has; " + said)
+	}
+	return kit.Stopped(outcome, "no process has it; "+said)
+}
+
 // Conversations returns the searches of the files that were written since the time of the query. list returns the files of all homes.
 func Conversations[F kit.File](l *Look, list func() []F, search func(F) adapters.Conversation) (found []adapters.Conversation, err error) {
 	if l.Homes.Absent() {
