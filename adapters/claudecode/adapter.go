@@ -118,6 +118,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 		return a.ask(ctx, q, true)
 	}
 	d.sumAll()
+	d.addSummaries()
 	d.addRows()
 	a.remember(d, homeFolders)
 	q.AfterAnswer(func() { a.saved.Flush(q.Once) })

@@ -58,13 +58,14 @@ type session struct {
 	next           continuation     // the session that goes on with it
 	continues      string           // the session with which it goes on
 
-	read  bool
-	err   error
-	facts facts
-	upTo  readUpTo
-	sums  *totals
-	spent *kit.Account // what counts for it; nil: not known, or not asked for
-	of    *session     // it is a further transcript of this one
+	read    bool
+	err     error
+	facts   facts
+	upTo    readUpTo
+	sums    *totals
+	spent   *kit.Account // what counts for it; nil: not known, or not asked for
+	of      *session     // it is a further transcript of this one
+	summary string       // its title in another transcript
 }
 
 // readUpTo is the part of a transcript that the facts of a session are of.

@@ -58,6 +58,7 @@ type facts struct {
 	firstCWD                    string
 	entrypoint, team, mate      string
 	customTitle, aiTitle        string
+	leaf, spoken                uint64 // the last record, and the last one of the conversation
 	firstPrompt, lastPrompt     string
 	namedPrompt                 string // of the last-prompt record
 	gapped                      bool   // records after the first ones were left out
@@ -105,6 +106,12 @@ func (f *facts) add(r *record) {
 	f.times(r.at)
 	if r.sidechain { // a sub-agent's, in old versions in the same file
 		return
+	}
+	if r.id != 0 {
+		f.leaf = r.id
+		if r.kind != irrelevant && r.kind != turnMeasured {
+			f.spoken = r.id
+		}
 	}
 	f.firstCWD = cmp.Or(f.firstCWD, r.cwd)
 	set(&f.cwd, r.cwd)

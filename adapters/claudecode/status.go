@@ -110,7 +110,7 @@ func (s *session) addSums(out *adapters.Session) {
 			out.Tokens = &tokens
 		}
 	}
-	out.Title = cmp.Or(custom, ai)
+	out.Title = cmp.Or(custom, ai, s.summary)
 }
 
 // isLimited reports whether the turn, which ended with o, failed since a limit was reached.
