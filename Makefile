@@ -175,7 +175,7 @@ harness: $(if $(filter real,$(AGENTS)),setup) ## do random things to agents (AGE
 		ROLLCALL_HARNESS_BINARY=../../$(BUILD)/rollcall-harness go test -tags agents -count=1 -timeout 0 -run '^TestHarness$$' -v ./internal/harness
 
 numbers: setup ## have each real agent (AGENT: one of them) do STEPS (30) things by SEED (1), and compare what usage counts with what the model server answered
-	SEED=$(or $(SEED),1) ROLLCALL_NUMBERS=$(or $(STEPS),30) ROLLCALL_NUMBERS_AGENT=$(AGENT) go test -tags agents -count=1 -timeout 0 -run '^TestNumbers$$' -v ./internal/agents
+	SEED=$(or $(SEED),1) ROLLCALL_NUMBERS=$(or $(STEPS),30) ROLLCALL_NUMBERS_AGENT=$(AGENT) go test -tags agents -count=1 -timeout 0 -run '^TestNumbers' -v ./internal/agents
 
 one-answer: ## after each of STEPS (10000) random steps by SEED (1), compare a core that runs on with one that begins and with a process, all fields
 	ROLLCALL_ONE_ANSWER=$(or $(STEPS),10000) ROLLCALL_HARNESS_SEED=$(SEED) go test -count=1 -timeout 0 -run '^TestOneAnswer$$' -v ./internal/harness

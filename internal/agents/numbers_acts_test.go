@@ -3,97 +3,105 @@
 package agents
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"rollcall/internal/modelserver"
 	"rollcall/internal/must"
 )
 
-var (
-	// titles are asked for beside the conversation.
-	titles = unstored{"titles and other requests beside the conversation", "no record of it in any file of the home: the sum of all records is the sum of the others",
-		func(q *modelserver.Request) bool { return q.Side }}
-)
+// secondModel is a further model of the agents that take any provider.
+const secondModel = "mock-2"
 
-// talking returns the acts that are a command line for one prompt each. first, on and fork return the arguments for a conversation. first is nil where the agent chooses
-// the id, so that the first of the acts must be replaced; fork is nil where there is none.
-func talking(first, on, fork func(c *talk, prompt string) []string) []act {
-	say := func(text string) func(w *walk) *talk {
-		return func(w *walk) *talk {
-			c := w.known()
-			if c == nil && first == nil {
-				return nil
-			}
-			if c == nil || first != nil && w.rng.IntN(4) == 0 {
-				c = w.begin()
-				w.runs(c, first(c, strings.ReplaceAll(text, "USAGE", w.usage()))...)
-				return c
-			}
-			w.runs(c, on(c, strings.ReplaceAll(text, "USAGE", w.usage()))...)
-			return c
-		}
-	}
-	acts := []act{
-		{"a new conversation", func(w *walk) *talk {
-			c := w.begin()
-			w.runs(c, first(c, "one "+w.usage())...)
-			return c
-		}},
-		{"a further turn", say("more USAGE")},
-		{"a tool", say("run [[bash true]] USAGE")},
-		{"a failed answer", say("fail [[fail 400]] USAGE")},
-		{"an interrupted answer", func(w *walk) *talk {
-			c := w.known()
-			if c == nil {
-				return nil
-			}
-			w.interrupted(c, on(c, "wait [[delay 60]] "+w.usage())...)
-			return c
-		}},
-	}
-	if fork != nil {
-		acts = append(acts, act{"a fork", func(w *walk) *talk {
-			c := w.known()
-			if c == nil {
-				return nil
-			}
-			w.runs(c, fork(c, "fork "+w.usage())...)
-			return c
-		}})
-	}
-	return acts
+// titles are asked for beside the conversation.
+var titles = unstored{"titles and other requests beside the conversation", "no record of it in any file of the home: the sum of all records is the sum of the others",
+	func(q *modelserver.Request) bool { return q.Side }}
+
+// speech is how an agent is given prompts: the arguments of the commands that do it. What is nil or empty it can't do.
+type speech struct {
+	first  func(c *talk, prompt string) []string // begins a conversation
+	id     *regexp.Regexp                        // finds its id in what is printed; nil: it is chosen
+	on     func(c *talk, prompt string) []string // goes on with a conversation
+	fork   func(c *talk, prompt string) []string // begins another one with its history
+	spawns bool                                  // it has sub-agents
 }
 
-func spawning(on func(c *talk, prompt string) []string) act {
-	return act{"a sub-agent", func(w *walk) *talk {
+// begin begins a conversation.
+func (s speech) begin(w *walk, prompt string) *talk {
+	c := w.begin()
+	out := w.runs(c, s.first(c, w.prompt(prompt))...)
+	return s.named(c, out)
+}
+
+// named gives a conversation the id that was printed; it is nil if there was none.
+func (s speech) named(c *talk, out []byte) *talk {
+	if s.id == nil {
+		return c
+	}
+	m := s.id.FindSubmatch(out)
+	if m == nil {
+		return nil
+	}
+	c.id = string(m[1])
+	return c
+}
+
+// say is an act that has the agent take a prompt in a conversation, or in a new one.
+func (s speech) say(name, prompt string) act {
+	return act{name, func(w *walk) *talk {
 		c := w.known()
-		if c == nil {
-			return nil
+		if s.on == nil || c == nil || w.rng.IntN(4) == 0 {
+			return s.begin(w, prompt)
 		}
-		inner := strings.NewReplacer("[[", "((", "]]", "))").Replace(w.usage())
-		w.runs(c, on(c, "delegate [[agent child job "+inner+"]] "+w.usage())...)
+		w.runs(c, s.on(c, w.prompt(prompt))...)
 		return c
 	}}
 }
 
-// idFrom takes the id of a conversation from what the agent printed.
-func idFrom(out []byte, member string) string {
-	for line := range strings.Lines(string(out)) {
-		var said map[string]any
-		if json.Unmarshal([]byte(line), &said) == nil {
-			if id, ok := said[member].(string); ok {
-				return id
-			}
+// goes is an act with a conversation that there is.
+func goes(name string, do func(w *walk, c *talk)) act {
+	return act{name, func(w *walk) *talk {
+		c := w.known()
+		if c != nil {
+			do(w, c)
 		}
-	}
-	return ""
+		return c
+	}}
 }
 
-func numberedAgents() []numbered {
-	return []numbered{claudeNumbers(), codexNumbers(), copilotNumbers(), geminiNumbers(), qwenNumbers(), piNumbers(), openCodeNumbers()}
+// acts returns what an agent does by these commands.
+func (s speech) acts(more ...act) []act {
+	list := []act{
+		{"a new conversation", func(w *walk) *talk { return s.begin(w, "one") }},
+		s.say("a further turn", "more"),
+		s.say("a tool", "run [[bash true]]"),
+		s.say("a failed answer", "fail [[fail 400]]"),
+	}
+	if s.on != nil {
+		list = append(list, goes("an interrupted answer", func(w *walk, c *talk) { w.interrupted(c, s.on(c, w.prompt("wait [[delay 60]]"))...) }))
+	}
+	if s.fork != nil {
+		list = append(list, act{"a fork", func(w *walk) *talk {
+			c := w.known()
+			if c == nil {
+				return nil
+			}
+			out := w.runs(c, s.fork(c, w.prompt("fork"))...)
+			if s.id == nil {
+				return c
+			}
+			return s.named(c, out)
+		}})
+	}
+	if s.spawns {
+		list = append(list, act{"a sub-agent", func(w *walk) *talk {
+			inner := strings.NewReplacer("[[", "((", "]]", "))").Replace(w.usage())
+			return s.say("", "delegate [[agent child job "+inner+"]]").do(w)
+		}})
+	}
+	return append(list, more...)
 }
 
 func claudeNumbers() numbered {
@@ -101,16 +109,10 @@ func claudeNumbers() numbered {
 		return append([]string{"-p", prompt, "--model", c.model, "--allowedTools", "Bash,Agent"}, more...)
 	}
 	on := func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) }
-	acts := talking(func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, on,
-		func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id, "--fork-session") })
-	acts = append(acts, spawning(on), act{"a compaction", func(w *walk) *talk {
-		c := w.known()
-		if c != nil {
-			w.runs(c, on(c, "/compact")...)
-		}
-		return c
-	}})
-	return numbered{name: "claude-code", release: ClaudeNewest, homes: "CLAUDE_CONFIG_DIR", folder: ".claude", models: []string{"claude-sonnet-5-5", "claude-haiku-5-5"}, acts: acts,
+	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, on: on, spawns: true,
+		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id, "--fork-session") }}
+	return numbered{release: ClaudeNewest, homes: "CLAUDE_CONFIG_DIR", folder: ".claude", silent: true, models: []string{"claude-sonnet-5-5", "claude-haiku-5-5"},
+		acts: says.acts(goes("a compaction", func(w *walk, c *talk) { w.runs(c, on(c, "/compact")...) })),
 		unstored: []unstored{titles, {"the summary of a compaction", "no record of it in the transcript (2.1.332)",
 			func(q *modelserver.Request) bool {
 				return strings.Contains(q.Prompt, "detailed summary of the conversation")
@@ -126,9 +128,9 @@ func copilotNumbers() numbered {
 	flags := func(c *talk, prompt string, more ...string) []string {
 		return append([]string{"-p", prompt, "--allow-all-tools", "--allow-all-paths", "--model", c.model, "--no-auto-update"}, more...)
 	}
-	on := func(c *talk, prompt string) []string { return flags(c, prompt, "--resume="+c.id) }
-	acts := append(talking(func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, on, nil), spawning(on))
-	return numbered{name: "copilot", release: CopilotNewest, homes: "COPILOT_HOME", folder: ".copilot", models: []string{"claude-sonnet-4.6"}, acts: acts, unstored: []unstored{titles},
+	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, spawns: true,
+		on: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume="+c.id) }}
+	return numbered{release: CopilotNewest, homes: "COPILOT_HOME", folder: ".copilot", models: []string{"claude-sonnet-4.6"}, acts: says.acts(), unstored: []unstored{titles},
 		prepare: func(w *walk) {
 			w.extraEnv = append(w.extraEnv, "COPILOT_PROVIDER_TYPE=anthropic", "COPILOT_PROVIDER_BASE_URL="+w.Server.URL(), "COPILOT_MODEL=claude-sonnet-4.6")
 		}}
@@ -138,74 +140,139 @@ func geminiNumbers() numbered {
 	flags := func(c *talk, prompt string, more ...string) []string {
 		return append([]string{"-p", prompt, "--approval-mode", "yolo", "-m", c.model}, more...)
 	}
-	on := func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) }
-	acts := append(talking(func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, on, nil), spawning(on))
-	return numbered{name: "gemini", release: GeminiNewest, homes: "GEMINI_CLI_HOME", folder: ".gemini", models: []string{"gemini-3.8-flash", "gemini-3.8-pro"}, apart: true, acts: acts,
+	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, spawns: true,
+		on: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) }}
+	return numbered{release: GeminiNewest, homes: "GEMINI_CLI_HOME", folder: ".gemini", models: []string{"gemini-3.8-flash", "gemini-3.8-pro"}, apart: true, acts: says.acts(),
 		unstored: []unstored{titles}}
 }
 
 func qwenNumbers() numbered {
 	flags := func(c *talk, prompt string, more ...string) []string {
-		return append([]string{"--approval-mode", "yolo", "-p", prompt}, more...)
+		return append([]string{"--approval-mode", "yolo", "-m", c.model, "-p", prompt}, more...)
 	}
-	on := func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) }
-	acts := talking(func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, on,
-		func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id, "--fork-session") })
-	return numbered{name: "qwen", release: QwenNewest, folder: ".qwen", models: []string{mockModel}, acts: acts, unstored: []unstored{titles}}
+	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, spawns: true,
+		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) },
+		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id, "--fork-session") }}
+	return numbered{release: QwenNewest, homes: "QWEN_HOME", folder: ".qwen", models: []string{mockModel, secondModel}, acts: says.acts(),
+		unstored: []unstored{titles, {"what it keeps for later sessions, after the answer", "no record of it in any chat (0.24.4)",
+			func(q *modelserver.Request) bool { return strings.HasPrefix(q.Prompt, "Managed memory") }}}}
 }
 
 func piNumbers() numbered {
-	on := func(c *talk, prompt string) []string { return []string{"-p", "--session", c.id, prompt} }
-	acts := talking(func(c *talk, prompt string) []string { return []string{"-p", "--session-id", c.id, prompt} }, on,
-		func(c *talk, prompt string) []string { return []string{"-p", "--fork", c.id, prompt} })
+	flags := func(c *talk, prompt string, more ...string) []string {
+		return append([]string{"-p", "--model", mockProvider + "/" + c.model, prompt}, more...)
+	}
+	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) },
+		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--session", c.id) },
+		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--fork", c.id) }}
 	// As the extension pi-subagents starts its sub-agents: with a folder below that of the session for their files, which it names after the session's.
-	below := func(w *walk, c *talk, names ...string) string {
-		found, err := filepath.Glob(filepath.Join(w.Home, w.folder, "sessions", "*", "*_"+c.id+".jsonl"))
-		must.Do(w.T, err)
-		if len(found) == 0 {
-			return ""
-		}
-		return filepath.Join(append([]string{strings.TrimSuffix(found[0], ".jsonl")}, names...)...)
+	child := func(name string, args func(file string) []string, names ...string) act {
+		return goes(name, func(w *walk, c *talk) {
+			found, err := filepath.Glob(filepath.Join(w.Home, w.folder, "sessions", "*", "*_"+c.id+".jsonl"))
+			must.Do(w.T, err)
+			if len(found) == 0 {
+				return
+			}
+			dir := filepath.Join(append([]string{strings.TrimSuffix(found[0], ".jsonl")}, names...)...)
+			w.runs(c, append(args(found[0]), "--session-dir", dir, w.prompt("child"))...)
+		})
 	}
-	child := func(name string, args func(c *talk) []string, names ...string) act {
-		return act{name, func(w *walk) *talk {
-			c := w.known()
-			if c == nil {
-				return nil
-			}
-			dir := below(w, c, names...)
-			if dir == "" {
-				return nil
-			}
-			w.runs(c, append(args(c), "--session-dir", dir, "child "+w.usage())...)
-			return c
-		}}
-	}
-	acts = append(acts, child("a sub-agent", func(*talk) []string { return []string{"-p"} }, "worker", "run-0"),
-		act{"a sub-agent with the history", func(w *walk) *talk {
-			c := w.known()
-			if c == nil || below(w, c) == "" {
-				return nil
-			}
-			w.runs(c, "-p", "--fork", below(w, c)+".jsonl", "--session-dir", below(w, c, "forks"), "child "+w.usage())
-			return c
-		}})
-	return numbered{name: "pi", release: PiNewest, folder: ".pi/agent", models: []string{mockModel}, acts: acts, unstored: []unstored{titles}}
+	return numbered{release: PiNewest, folder: ".pi/agent", models: []string{mockModel}, unstored: []unstored{titles}, acts: says.acts(
+		child("a sub-agent", func(string) []string { return []string{"-p"} }, "worker", "run-0"),
+		child("a sub-agent with the history", func(file string) []string { return []string{"-p", "--fork", file} }, "forks"))}
 }
 
-func openCodeNumbers() numbered {
-	first := func(w *walk, c *talk, prompt string) {
-		if id := idFrom(w.runs(c, "run", "--format", "json", prompt), "sessionID"); id != "" {
-			c.id = id
-		}
+// openCodeNumbers returns the walk of OpenCode, or of Kilo, which has its commands.
+func openCodeNumbers(r Release) numbered {
+	flags := func(c *talk, prompt string, more ...string) []string {
+		return append(append([]string{"run", "--format", "json", "-m", mockProvider + "/" + c.model}, more...), prompt)
 	}
-	on := func(c *talk, prompt string) []string { return []string{"run", "--session", c.id, prompt} }
-	acts := talking(nil, on, func(c *talk, prompt string) []string { return []string{"run", "--session", c.id, "--fork", prompt} })[1:]
-	acts = append([]act{{"a new conversation", func(w *walk) *talk {
-		c := w.begin()
-		first(w, c, "one "+w.usage())
-		return c
-	}}}, acts...)
-	return numbered{name: "opencode", release: OpenCodeNewest, folder: ".local/share/opencode", models: []string{mockModel}, apart: true, acts: append(acts, spawning(on)),
-		unstored: []unstored{titles}}
+	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt) }, id: regexp.MustCompile(`"sessionID":"(ses_\w+)"`), spawns: true,
+		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--session", c.id) },
+		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--session", c.id, "--fork") }}
+	return numbered{release: r, folder: ".local/share/" + r.Agent, models: []string{mockModel, secondModel}, apart: true, acts: says.acts(), unstored: []unstored{titles},
+		prepare: func(w *walk) {
+			w.edit(filepath.Join(w.Home, ".config", r.Agent, r.Agent+".json"), `"models":{`,
+				`"models":{"`+secondModel+`":{"name":"Second","tool_call":true,"limit":{"context":128000,"output":8192}},`)
+		}}
+}
+
+// clineNumbers returns the walk of Cline, which resumes conversations in terminals only.
+func clineNumbers() numbered {
+	says := speech{spawns: true, id: regexp.MustCompile(`(\d{13}_\w+)`), first: func(c *talk, prompt string) []string {
+		return []string{"--json", "--auto-approve", "true", "-m", c.model, prompt}
+	}}
+	return numbered{release: ClineNewest, folder: ".cline/data", silent: true, models: []string{mockModel, secondModel}, acts: says.acts(
+		act{"an interrupted answer", func(w *walk) *talk {
+			c := w.begin()
+			w.interrupted(c, says.first(c, w.prompt("wait [[delay 60]]"))...)
+			return nil
+		}}), unstored: []unstored{titles}, prepare: func(w *walk) { w.extraEnv = append(w.extraEnv, "CLINE_SESSION_BACKEND_MODE=local") }}
+}
+
+func grokNumbers() numbered {
+	flags := func(c *talk, prompt string, more ...string) []string {
+		return append([]string{"--always-approve", "-m", map[string]string{mockModel: "mock", secondModel: "second"}[c.model], "-p", prompt}, more...)
+	}
+	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, spawns: true,
+		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) },
+		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id, "--fork-session") }}
+	return numbered{release: GrokNewest, homes: "GROK_HOME", folder: ".grok", models: []string{mockModel, secondModel}, acts: says.acts(),
+		unstored: []unstored{titles, {"what it asks after an answer, with the tools of the conversation", "in no file of the session: neither in turn_completed nor in usage.json (1.0.41)",
+			func(q *modelserver.Request) bool { return q.Own }}},
+		prepare: func(w *walk) {
+			for _, home := range []string{filepath.Join(w.Home, w.folder), w.homes[1]} {
+				w.edit(filepath.Join(home, "config.toml"), "[cli]", `[model.second]
+model = "`+secondModel+`"
+base_url = "`+w.Server.URL()+`/v1"
+name = "Mock Two"
+api_key = "`+mockKey+`"
+context_window = 128000
+
+[cli]`)
+			}
+		}}
+}
+
+func kimiNumbers() numbered {
+	flags := func(c *talk, prompt string, more ...string) []string {
+		return append([]string{"--output-format", "stream-json", "-m", map[string]string{mockModel: mockProvider, secondModel: "second"}[c.model], "-p", prompt}, more...)
+	}
+	forked := regexp.MustCompile(`Forked to (\S+)`)
+	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt) }, id: regexp.MustCompile(`"(session_[0-9a-f]{8}-[0-9a-f-]+)"`), spawns: true,
+		on: func(c *talk, prompt string) []string { return flags(c, prompt, "--session", c.id) }}
+	return numbered{release: KimiNewest, homes: "KIMI_CODE_HOME", folder: ".kimi-code", silent: true, models: []string{mockModel, secondModel}, unstored: []unstored{titles},
+		acts: says.acts(goes("a fork", func(w *walk, c *talk) {
+			if m := forked.FindSubmatch(w.runs(c, "fork", "-y", c.id)); m != nil {
+				c.id = string(m[1])
+				w.runs(c, says.on(c, w.prompt("fork"))...)
+			}
+		})),
+		prepare: func(w *walk) {
+			for _, home := range []string{filepath.Join(w.Home, w.folder), w.homes[1]} {
+				w.edit(filepath.Join(home, "config.toml"), "[models.", `[models.second]
+provider = "`+mockProvider+`"
+model = "`+secondModel+`"
+max_context_size = 128000
+
+[models.`)
+			}
+		}}
+}
+
+func ompNumbers() numbered {
+	flags := func(c *talk, prompt string, more ...string) []string {
+		return append([]string{"-p", "--mode", "json", "--approval-mode", "yolo", "--model", mockProvider + "/" + c.model, prompt}, more...)
+	}
+	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt) }, spawns: true,
+		id:   regexp.MustCompile(`"type":"session"[^\n]*?"id":"([0-9a-f-]{36})"`),
+		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) },
+		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--fork", c.id) }}
+	return numbered{release: OmpNewest, homes: "PI_CODING_AGENT_DIR", folder: ".omp/agent", models: []string{mockModel, secondModel}, acts: says.acts(), unstored: []unstored{titles},
+		prepare: func(w *walk) {
+			for _, home := range []string{filepath.Join(w.Home, w.folder), w.homes[1]} {
+				w.edit(filepath.Join(home, "models.yml"), `"models":[`, `"models":[{"id":"`+secondModel+`","name":"Second","reasoning":false,"input":["text"],"contextWindow":128000,`+
+					`"maxTokens":8192,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}},`)
+			}
+		}}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"regexp"
 	"time"
 )
 
@@ -105,32 +106,21 @@ func threadIn(r map[string]any) string {
 }
 
 func codexNumbers() numbered {
-	flags := []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"}
-	exe := func(c *talk, more ...string) []string { return append(append(flags[:3:3], "-m", c.model), more...) }
-	on := func(c *talk, prompt string) []string { return exe(c, "resume", c.id, prompt) }
-	acts := talking(nil, on, nil)[1:]
+	exe := func(c *talk, more ...string) []string {
+		return append([]string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", c.model}, more...)
+	}
+	says := speech{first: func(c *talk, prompt string) []string { return exe(c, "--json", prompt) }, id: regexp.MustCompile(`"thread_id":"([^"]+)"`), spawns: true,
+		on: func(c *talk, prompt string) []string { return exe(c, "resume", c.id, prompt) }}
 	served := func(name string, do func(w *walk, s *codexServer, c *talk) string) act {
-		return act{name, func(w *walk) *talk {
-			c := w.known()
-			if c == nil {
-				return nil
-			}
+		return goes(name, func(w *walk, c *talk) {
 			s := serveCodex(w, c)
 			defer s.end()
 			s.call("thread/resume", map[string]any{"threadId": c.id, "cwd": c.folder})
 			w.last = do(w, s, c)
-			return c
-		}}
+		})
 	}
-	acts = append([]act{
-		{"a new conversation", func(w *walk) *talk {
-			c := w.begin()
-			if id := idFrom(w.runs(c, exe(c, "--json", "one "+w.usage())...), "thread_id"); id != "" {
-				c.id = id
-			}
-			return c
-		}},
-		{"a new thread of the app-server", func(w *walk) *talk {
+	acts := says.acts(
+		act{"a new thread of the app-server", func(w *walk) *talk {
 			c := w.begin()
 			s := serveCodex(w, c)
 			defer s.end()
@@ -140,27 +130,25 @@ func codexNumbers() numbered {
 				w.last = fmt.Sprint(r)
 				return nil
 			}
-			w.last = s.turn(c.id, "one "+w.usage()) + s.turn(c.id, "two "+w.usage())
+			w.last = s.turn(c.id, w.prompt("one")) + s.turn(c.id, w.prompt("two"))
 			return c
 		}},
 		served("a fork", func(w *walk, s *codexServer, c *talk) string {
 			r := s.call("thread/fork", map[string]any{"threadId": c.id, "cwd": c.folder})
 			if id := threadIn(r); id != "" {
-				*c = talk{id: id, home: c.home, folder: c.folder, model: c.model}
-				return s.turn(id, "fork "+w.usage())
+				c.id = id
+				return s.turn(id, w.prompt("fork"))
 			}
 			return fmt.Sprint(r)
 		}),
 		served("turns taken back", func(w *walk, s *codexServer, c *talk) string {
 			r := s.call("thread/rollback", map[string]any{"threadId": c.id, "numTurns": 1})
-			return fmt.Sprint(r["error"]) + s.turn(c.id, "again "+w.usage())
+			return fmt.Sprint(r["error"]) + s.turn(c.id, w.prompt("again"))
 		}),
 		served("a compaction", func(w *walk, s *codexServer, c *talk) string {
 			r := s.call("thread/compact/start", map[string]any{"threadId": c.id})
 			s.until(func(m map[string]any) bool { return m["method"] == "turn/completed" })
-			return fmt.Sprint(r["error"]) + s.turn(c.id, "after "+w.usage())
-		}),
-		spawning(on),
-	}, acts...)
-	return numbered{name: "codex", release: CodexNewest, homes: "CODEX_HOME", folder: ".codex", models: []string{codexModel, "gpt-5.4"}, acts: acts}
+			return fmt.Sprint(r["error"]) + s.turn(c.id, w.prompt("after"))
+		}))
+	return numbered{release: CodexNewest, homes: "CODEX_HOME", folder: ".codex", models: []string{codexModel, "gpt-5.4"}, acts: acts}
 }

@@ -3,6 +3,7 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,39 +23,49 @@ import (
 	"rollcall/internal/must"
 )
 
-// TestNumbers has each agent do what it can in an order that SEED determines, and compares after each step what `rollcall usage` counts with what the model server
-// has answered: in all, and by model, day, home and folder, to the token. It is run by make numbers: ROLLCALL_NUMBERS is the number of steps, ROLLCALL_NUMBERS_AGENT
-// the agents, ROLLCALL_NUMBERS_BINARY another build.
-func TestNumbers(t *testing.T) {
+// TestNumbers… have an agent do what it can in an order that SEED determines, and compare after each step what `rollcall usage` counts with what the model server
+// has answered: in all, and by model, day, home and folder, to the token. They are run by make numbers: ROLLCALL_NUMBERS is the number of steps,
+// ROLLCALL_NUMBERS_AGENT the agents, ROLLCALL_NUMBERS_BINARY another build.
+
+func TestNumbersClaude(t *testing.T)   { walks(t, claudeNumbers()) }
+func TestNumbersCline(t *testing.T)    { walks(t, clineNumbers()) }
+func TestNumbersCodex(t *testing.T)    { walks(t, codexNumbers()) }
+func TestNumbersCopilot(t *testing.T)  { walks(t, copilotNumbers()) }
+func TestNumbersGemini(t *testing.T)   { walks(t, geminiNumbers()) }
+func TestNumbersGrok(t *testing.T)     { walks(t, grokNumbers()) }
+func TestNumbersKilo(t *testing.T)     { walks(t, openCodeNumbers(KiloNewest)) }
+func TestNumbersKimi(t *testing.T)     { walks(t, kimiNumbers()) }
+func TestNumbersOmp(t *testing.T)      { walks(t, ompNumbers()) }
+func TestNumbersOpenClaw(t *testing.T) { walks(t, openClawNumbers()) }
+func TestNumbersOpenCode(t *testing.T) { walks(t, openCodeNumbers(OpenCodeNewest)) }
+func TestNumbersPi(t *testing.T)       { walks(t, piNumbers()) }
+func TestNumbersQwen(t *testing.T)     { walks(t, qwenNumbers()) }
+
+func walks(t *testing.T, a numbered) {
+	t.Helper()
 	steps, _ := strconv.Atoi(os.Getenv("ROLLCALL_NUMBERS"))
-	if steps == 0 {
+	only := os.Getenv("ROLLCALL_NUMBERS_AGENT")
+	if steps == 0 || only != "" && !slices.Contains(strings.Split(only, ","), a.release.Agent) {
 		t.Skip("run by make numbers")
 	}
 	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 64)
-	for _, a := range numberedAgents() {
-		if only := os.Getenv("ROLLCALL_NUMBERS_AGENT"); only != "" && !slices.Contains(strings.Split(only, ","), a.name) {
-			continue
-		}
-		t.Run(a.name, func(t *testing.T) {
-			Need(t)
-			built(t, headlessBinary)
-			w := &walk{T: t, numbered: a, Sandbox: NewSandbox(t), rng: rand.New(rand.NewPCG(seed, 1)), seen: map[string]string{}}
-			w.prepare()
-			for n := range steps {
-				w.step(n)
-			}
-		})
+	Need(t)
+	built(t, headlessBinary)
+	w := &walk{T: t, numbered: a, Sandbox: NewSandbox(t), rng: rand.New(rand.NewPCG(seed, 1)), seen: map[string]string{}}
+	w.prepare()
+	for n := range steps {
+		w.step(n)
 	}
 }
 
 // numbered is an agent with what a walk can do with it.
 type numbered struct {
-	name     string
 	release  Release
 	homes    string // the variable that names its home, if there can be two
 	folder   string // its own home, below HOME
 	models   []string
 	apart    bool // its reasoning is beside the output
+	silent   bool // it records nothing of reasoning: no member for it in a record of an answer
 	unstored []unstored
 	acts     []act
 	prepare  func(w *walk)
@@ -67,7 +78,7 @@ type unstored struct {
 	is    func(q *modelserver.Request) bool
 }
 
-// act is one of the things that an agent does. It is nil where it could not be done, such as without a conversation.
+// act is one of the things that an agent does. do returns the conversation that can go on; nil where there is none.
 type act struct {
 	name string
 	do   func(w *walk) *talk
@@ -76,7 +87,6 @@ type act struct {
 // talk is a conversation of the walk.
 type talk struct {
 	id, home, folder, model string
-	forked                  bool // its id is not known
 }
 
 type walk struct {
@@ -106,6 +116,21 @@ func (w *walk) prepare() {
 	}
 }
 
+// edit replaces a part of a settings file.
+func (w *walk) edit(path, old, text string) {
+	w.Helper()
+	data, err := os.ReadFile(path)
+	must.Do(w.T, err)
+	edited := strings.Replace(string(data), old, text, 1)
+	if edited == string(data) {
+		w.Fatalf("%s has no %q:\n%s", path, old, data)
+	}
+	must.Do(w.T, os.WriteFile(path, []byte(edited), 0o600))
+}
+
+// prompt returns a prompt with that text, whose answer states numbers that no other has.
+func (w *walk) prompt(text string) string { return "[[new]] " + text + " " + w.usage() }
+
 // usage returns a directive with numbers that no other answer has.
 func (w *walk) usage() string {
 	n := len(w.Server.Requests())
@@ -120,11 +145,10 @@ func (w *walk) begin() *talk {
 
 // known returns a conversation that can go on; nil if there is none.
 func (w *walk) known() *talk {
-	list := slices.DeleteFunc(slices.Clone(w.talks), func(c *talk) bool { return c.forked })
-	if len(list) == 0 {
+	if len(w.talks) == 0 {
 		return nil
 	}
-	c := *list[w.rng.IntN(len(list))]
+	c := *w.talks[w.rng.IntN(len(w.talks))]
 	c.model = w.models[w.rng.IntN(len(w.models))]
 	return &c
 }
@@ -148,15 +172,19 @@ func (w *walk) homeValue(home string) string {
 	return home
 }
 
-// runs runs the agent to its end. It may fail: what counts is what was answered.
+// runs runs the agent to its end. It may fail: what counts is what was answered. Now and then `kilo run` (7.7.9) never asks the model: it is started again.
 func (w *walk) runs(c *talk, args ...string) []byte {
-	cmd := w.command(c, args...)
-	cmd.WaitDelay = 5 * time.Second
-	timer := time.AfterFunc(100*time.Second, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
-	out, err := cmd.CombinedOutput()
-	w.last = fmt.Sprintf("%q: %v\n%.1500s", args, err, out)
-	return out
+	before := len(w.Server.Requests())
+	for {
+		cmd := w.command(c, args...)
+		cmd.WaitDelay = 5 * time.Second
+		timer := time.AfterFunc(100*time.Second, func() { _ = cmd.Process.Kill() })
+		out, err := cmd.CombinedOutput()
+		w.last = fmt.Sprintf("%q: %v\n%.1500s", args, err, out)
+		if timer.Stop() || w.release != KiloNewest || len(w.Server.Requests()) > before {
+			return out
+		}
+	}
 }
 
 // interrupted runs the agent until the server has its request, and sends a signal.
@@ -165,13 +193,16 @@ func (w *walk) interrupted(c *talk, args ...string) {
 	cmd := w.command(c, args...)
 	cmd.WaitDelay = 5 * time.Second
 	must.Do(w.T, cmd.Start())
-	_ = poll(60*time.Second, func() bool {
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	asked := func() bool {
 		return slices.ContainsFunc(w.Server.Requests()[before:], func(q modelserver.Request) bool { return strings.Contains(q.Prompt, "[[delay") })
-	})
+	}
+	_ = poll(60*time.Second, func() bool { return asked() || len(ended) > 0 })
 	_ = cmd.Process.Signal(syscall.SIGINT)
-	ended := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
-	defer ended.Stop()
-	w.last = fmt.Sprintf("%q, interrupted: %v", args, cmd.Wait())
+	timer := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	w.last = fmt.Sprintf("%q, interrupted: %v", args, <-ended)
 }
 
 func (w *walk) step(n int) {
@@ -181,20 +212,23 @@ func (w *walk) step(n int) {
 		a = w.acts[w.rng.IntN(len(w.acts))]
 	}
 	before := len(w.Server.Requests())
+	began := time.Now()
 	c = a.do(w)
-	if c == nil {
+	took := time.Since(began)
+	asked := w.Server.Requests()[before:]
+	if c == nil && len(asked) == 0 {
 		return
 	}
-	if !slices.ContainsFunc(w.talks, func(o *talk) bool { return o.id == c.id }) {
+	if c != nil && !slices.ContainsFunc(w.talks, func(o *talk) bool { return o.id == c.id }) {
 		w.talks = append(w.talks, c)
 	}
 	used := ""
-	for _, q := range w.Server.Requests()[before:] {
+	for _, q := range asked {
 		if q.Prompt != "" || q.Tool {
-			used += fmt.Sprintf("\n\t%s %d side=%v tool=%v %+v %.70q", q.Model, q.Status, q.Side, q.Tool, q.Used, q.Prompt)
+			used += fmt.Sprintf("\n\t%s %d side=%v tool=%v own=%v %+v %.70q", q.Model, q.Status, q.Side, q.Tool, q.Own, q.Used, q.Prompt)
 		}
 	}
-	w.Logf("%d %s%s", n, a.name, used)
+	w.Logf("%d %s (%.1f s)%s", n, a.name, took.Seconds(), used)
 	if used == "" {
 		w.Logf("no answer: %s", w.last)
 	}
@@ -216,6 +250,9 @@ func (w *walk) want(key func(q *modelserver.Request) string) counts {
 		for i, n := range []int{q.Used.Input, q.Used.CacheRead, q.Used.CacheWrite, q.Used.Output, q.Used.Reasoning} {
 			t[i] += int64(n)
 		}
+		if w.silent {
+			t[4] = 0
+		}
 		all[key(&q)] = t
 	}
 	return all
@@ -227,11 +264,11 @@ func (w *walk) got(by string) counts {
 	if other := os.Getenv("ROLLCALL_NUMBERS_BINARY"); other != "" {
 		binary = other
 	}
-	cmd := w.Command(binary, "usage", "--since", "all", "--json", "--by", by, "--agent", w.name)
+	cmd := w.Command(binary, "usage", "--since", "all", "--json", "--by", by, "--agent", w.release.Agent)
 	if len(w.homes) > 1 {
 		config := filepath.Join(w.Home, ".config", "rollcall", "config.toml")
 		must.Do(w.T, os.MkdirAll(filepath.Dir(config), 0o700))
-		must.Do(w.T, os.WriteFile(config, fmt.Appendf(nil, "[homes]\n%s = [%q]\n", w.name, w.homes[1]), 0o600))
+		must.Do(w.T, os.WriteFile(config, fmt.Appendf(nil, "[homes]\n%s = [%q]\n", w.release.Agent, w.homes[1]), 0o600))
 	}
 	out, err := cmd.Output()
 	var table struct {
@@ -261,65 +298,69 @@ func (w *walk) got(by string) counts {
 	return all
 }
 
-// compare reports each difference once.
+// compare reports each difference once. It waits for what an agent's processes may still write, and for no other difference.
 func (w *walk) compare(after string) {
 	w.Helper()
+	var found []string
 	for by, key := range map[string]func(q *modelserver.Request) string{
-		"agent": func(*modelserver.Request) string { return w.name },
+		"agent": func(*modelserver.Request) string { return w.release.Agent },
 		"model": func(q *modelserver.Request) string { return q.Model },
 		"day":   func(q *modelserver.Request) string { return q.At.Local().Format(time.DateOnly) },
 		"home": func(q *modelserver.Request) string {
 			home, _, _ := strings.Cut(q.Mark, "\x00")
-			if home == "" {
-				home = filepath.Join(w.Home, w.folder)
-			}
-			return home
+			return cmp.Or(home, filepath.Join(w.Home, w.folder))
 		},
 		"project": func(q *modelserver.Request) string {
 			_, folder, _ := strings.Cut(q.Mark, "\x00")
 			return folder
 		},
 	} {
-		var want, got counts
-		if poll(8*time.Second, func() bool {
-			want, got = w.want(key), counts{}
-			for k, n := range w.got(by) {
-				if by == "model" {
-					k = k[strings.LastIndexByte(k, '/')+1:]
-				}
-				row := got[k]
-				for i := range n {
-					row[i] += n[i]
-				}
-				got[k] = row
-			}
-			if w.name == "claude-code" { // it does not state how much of its output was reasoned
-				for k, row := range got {
-					row[4] = 0
-					got[k] = row
-				}
-			}
-			return maps.Equal(want, got)
-		}) == nil {
-			delete(w.seen, by)
-			continue
+		var text string
+		_ = poll(8*time.Second, func() bool {
+			final := len(w.Processes()) == 0 // looked at before the files
+			text = difference(w.want(key), w.counted(by))
+			return final || text == "" || text == w.seen[by]
+		})
+		if text != "" && w.seen[by] != text {
+			found = append(found, "by "+by+":\n\t"+text)
 		}
-		var lines []string
-		for _, k := range slices.Sorted(maps.Keys(want)) {
-			if d := minus(got[k], want[k]); d != [5]int64{} {
-				lines = append(lines, fmt.Sprintf("%s: %v more than answered (input, read, written, output, reasoning)", k, d))
-			}
+		w.seen[by] = text
+	}
+	if len(found) > 0 {
+		w.Errorf("after %s: %s\n%s", after, strings.Join(found, "\n"), w.last)
+	}
+}
+
+// counted returns what rollcall counts, by the keys of the model server.
+func (w *walk) counted(by string) counts {
+	got := counts{}
+	for k, n := range w.got(by) {
+		if by == "model" {
+			k = k[strings.LastIndexByte(k, '/')+1:]
 		}
-		for k, n := range got {
-			if _, is := want[k]; !is {
-				lines = append(lines, fmt.Sprintf("%s: %v, nothing was answered", k, n))
-			}
+		row := got[k]
+		for i := range n {
+			row[i] += n[i]
 		}
-		if text := strings.Join(lines, "\n\t"); w.seen[by] != text {
-			w.seen[by] = text
-			w.Errorf("after %s, by %s:\n\t%s\n%s", after, by, text, w.last)
+		got[k] = row
+	}
+	return got
+}
+
+// difference says what was counted otherwise than it was answered.
+func difference(want, got counts) string {
+	var lines []string
+	for _, k := range slices.Sorted(maps.Keys(want)) {
+		if d := minus(got[k], want[k]); d != [5]int64{} {
+			lines = append(lines, fmt.Sprintf("%s: %v more than answered (input, read, written, output, reasoning)", k, d))
 		}
 	}
+	for _, k := range slices.Sorted(maps.Keys(got)) {
+		if _, is := want[k]; !is {
+			lines = append(lines, fmt.Sprintf("%s: %v, nothing was answered", k, got[k]))
+		}
+	}
+	return strings.Join(lines, "\n\t")
 }
 
 func minus(a, b [5]int64) (d [5]int64) {

@@ -18,6 +18,7 @@ type chatRequest struct {
 	Messages []struct {
 		Role    string        `json:"role"`
 		Content contentBlocks `json:"content"`
+		Calls   []any         `json:"tool_calls"`
 	} `json:"messages"`
 	Tools []struct {
 		Function wireTool `json:"function"`
@@ -42,8 +43,11 @@ func parseChat(body []byte) (wireRequest, error) {
 	_, offered := chatTool(r.tools, chatShellNames...)
 	r.side = !offered
 	for _, message := range slices.Backward(m.Messages) {
-		if message.Role == "tool" {
+		switch {
+		case message.Role == "tool":
 			r.toolResult = true
+		case message.Role == "assistant" && len(message.Calls) == 0:
+			r.answered = true
 		}
 		if message.Role != "user" {
 			continue

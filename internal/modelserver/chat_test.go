@@ -192,3 +192,20 @@ func TestChatToolNotOffered(t *testing.T) {
 		}
 	}
 }
+
+// What came before the newest prompt in its message does not direct its answer, and a request behind the answer to a prompt is the agent's own.
+func TestChatNewestPrompt(t *testing.T) {
+	s := start(t)
+	tools := []object{function("bash", "command")}
+	ask := func(messages ...object) (q Request, status int) {
+		answer := post(t, s.URL()+"/v1/chat/completions", object{"model": "m", "messages": messages, "tools": tools})
+		all := s.Requests()
+		return all[len(all)-1], answer.StatusCode
+	}
+	if q, status := ask(says("user", "old [[fail 400]]\n[[new]] more [[usage 300 12]]")); status != http.StatusOK || q.Used.Output != 12 || q.Own {
+		t.Errorf("a prompt behind one that failed: %+v", q)
+	}
+	if q, _ := ask(says("user", "a prompt"), says("assistant", "an answer"), says("user", "<system-reminder>Suggest something.</system-reminder>")); !q.Own || q.Prompt != "a prompt" {
+		t.Errorf("a request behind an answer: %+v", q)
+	}
+}

@@ -73,10 +73,17 @@ type question struct {
 	prompt     string // newest message of the user
 	toolResult bool   // a tool's result came after it
 	side       bool   // not the main conversation
+	answered   bool   // an answer came after it: the agent asks for something of its own (chat completions)
 }
+
+// newPrompt begins a prompt: directives before it are of earlier ones, which an agent sends in the same message again, since they were not answered.
+const newPrompt = "[[new]]"
 
 // planFor reads the directives.
 func planFor(q question) plan {
+	if at := strings.LastIndex(q.prompt, newPrompt); at >= 0 {
+		q.prompt = q.prompt[at:]
+	}
 	p := plan{usage: defaultUsage}
 	switch {
 	case q.side:

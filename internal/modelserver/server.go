@@ -28,6 +28,7 @@ type Request struct {
 	Prompt string // newest message of the user; empty for other endpoints
 	Side   bool   // beside the main conversation, answered with a title
 	Tool   bool   // carried the result of a tool
+	Own    bool   // the prompt was answered before: the agent asks for something of its own (chat completions)
 	Status int    // of the answer; 0 while it is being delayed or when the client left
 	Left   bool   // the client hung up before the answer
 	Output int    // tokens that the answer states
@@ -225,7 +226,7 @@ func (s *Server) conversation(
 		}
 		p := planFor(request.question)
 		done := s.begin(Request{Method: r.Method, Path: r.URL.Path, Prompt: request.prompt,
-			Side: request.side, Tool: request.toolResult, Output: p.usage.output, Model: request.model, Used: used(p.usage)})
+			Side: request.side, Tool: request.toolResult, Own: request.answered, Output: p.usage.output, Model: request.model, Used: used(p.usage)})
 		if wait(r.Context(), p.delay) != nil || s.held(r.Context(), &p) != nil {
 			done(0)
 			return
