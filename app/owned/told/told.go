@@ -31,7 +31,9 @@ func (t *told) Check(file string) error {
 	return nil
 }
 
-func fileOf(agent adapters.Name, home string) string { return store.NameOf(string(agent) + "\n" + home) }
+func fileOf(agent adapters.Name, home string) string {
+	return store.NameOf(string(agent) + "\n" + home)
+}
 
 // In returns the limits in Rollcall's state folder.
 func In(state string) *Limits { return &Limits{folder: store.Below(state, store.Limits)} }
