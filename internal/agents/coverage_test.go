@@ -1,0 +1,88 @@
+//go:build agents && linux
+
+package agents
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rollcall/internal/agents/coverage"
+	"rollcall/internal/must"
+)
+
+// TestCoverage: each feature that an agent's --help names at any level has its line in the agent's table, and no line is of a feature that is gone. What is
+// below a sub-command with a star in the table is not asked.
+func TestCoverage(t *testing.T) {
+	s := NewSandbox(t)
+	for _, release := range newest {
+		t.Run(release.Agent, func(t *testing.T) {
+			table, err := coverage.Open(release.Agent)
+			must.Do(t, err)
+			if table.Version != release.Version {
+				t.Errorf("the table is of %s, not of %s: compare its slash commands and its changelog too", table.Version, release.Version)
+			}
+			helps := openHelps(s, release)
+			features := coverage.Walk(programOf(release), helps.ask, table.Closed)
+			without, gone := table.Compare(features)
+			for _, feature := range without {
+				t.Errorf("%q has no line in internal/agents/coverage/%s.md", feature, release.Agent)
+			}
+			for _, name := range gone {
+				t.Errorf("internal/agents/coverage/%s.md has a line for %q, which no --help names", release.Agent, name)
+			}
+			t.Logf("%d features, %d lines, %d names that are not about sessions, %d commands asked", len(features), len(table.Lines), len(table.Others), len(helps.texts))
+			must.Do(t, helps.keep())
+		})
+	}
+}
+
+// programOf returns what an agent calls itself in its help.
+func programOf(r Release) string {
+	if name := programNames[r.Agent]; name != "" {
+		return name
+	}
+	return r.Agent
+}
+
+// helps are the texts of --help of a release, kept beside its installation: the program is pinned by its hash, and some take seconds for each.
+type helps struct {
+	s       *Sandbox
+	release Release
+	path    string
+	texts   map[string]string
+}
+
+func openHelps(s *Sandbox, r Release) *helps {
+	h := &helps{s: s, release: r, path: filepath.Join(r.prefix(s.cache), "help.json"), texts: map[string]string{}}
+	if data, err := os.ReadFile(h.path); err == nil {
+		must.Do(s.t, json.Unmarshal(data, &h.texts))
+	}
+	return h
+}
+
+// ask returns what a command prints for --help.
+func (h *helps) ask(command []string) string {
+	key := strings.Join(command, " ")
+	if text := h.texts[key]; text != "" {
+		return text
+	}
+	cmd := h.s.run(h.release, append(command, "--help")...)
+	cmd.Env = append(cmd.Env, "COLUMNS=200", "NO_COLOR=1")
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		h.s.t.Logf("%s --help: %v", key, err) // some end so
+	}
+	h.texts[key] = string(output)
+	return h.texts[key]
+}
+
+func (h *helps) keep() error {
+	data, err := json.Marshal(h.texts)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(h.path, data, 0o644)
+}
