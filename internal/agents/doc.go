@@ -21,6 +21,7 @@
 // reason, and fail when CI=true.
 //
 // ROLLCALL_AGENTS_DIR says where the agents are installed; by default it is
-// rollcall/agents in the user's cache folder. ROLLCALL_DESKTOP=skip leaves out
+// rollcall/agents in the user's cache folder. ROLLCALL_AGENTS_BINARY names another
+// build of Rollcall, such as an old one, to hold to the same tests. ROLLCALL_DESKTOP=skip leaves out
 // the tests of the tray, whose binary takes a C compiler to build.
 package agents

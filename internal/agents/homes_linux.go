@@ -131,8 +131,7 @@ enabled = false
 // seedKimi names the model server, and has Kimi Code trust the project.
 func (s *Sandbox) seedKimi() error {
 	dir := filepath.Join(s.Home, ".kimi-code")
-	name := fmt.Sprintf("wd_%s_%.6x", filepath.Base(s.Project), sha256.Sum256([]byte(s.Project)))
-	err := writeJSON(filepath.Join(dir, "workspace-trust", name), map[string]any{"root": s.Project, "trustedAt": time.Now().UnixMilli()})
+	err := s.trustKimi(s.Project)
 	settings := fmt.Sprintf(`default_model = %[1]q
 
 [providers.%[1]s]
@@ -146,6 +145,19 @@ model = %[4]q
 max_context_size = %[5]d
 `, mockProvider, s.Server.URL(), mockKey, mockModel, mockWindow)
 	return errors.Join(err, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(settings), 0o600))
+}
+
+// TrustKimi has Kimi Code trust a folder.
+func (s *Sandbox) TrustKimi(folder string) {
+	s.t.Helper()
+	if err := s.trustKimi(folder); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *Sandbox) trustKimi(folder string) error {
+	name := fmt.Sprintf("wd_%s_%.6x", filepath.Base(folder), sha256.Sum256([]byte(folder)))
+	return writeJSON(filepath.Join(s.Home, ".kimi-code", "workspace-trust", name), map[string]any{"root": folder, "trustedAt": time.Now().UnixMilli()})
 }
 
 // seedOmp names the model server, has it ask before it runs commands, and answers the questions of the first start.

@@ -5,7 +5,6 @@ package agents
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -24,8 +23,7 @@ func openKimi(s *Sandbox, args ...string) (*Terminal, Process) {
 
 // onPath puts an agent's program and its Node.js on the PATH of what is started from now on.
 func (s *Sandbox) onPath(r Release) {
-	dirs := []string{filepath.Dir(s.Program(r)), filepath.Dir(s.Program(Node)), os.Getenv("PATH")}
-	s.More = []string{"PATH=" + strings.Join(dirs, ":")}
+	s.More = []string{pathWith(s, r)}
 }
 
 // kimi returns the process of Kimi Code with a pid, or below it, once it has its own name.

@@ -205,6 +205,36 @@ func (s *Sandbox) Program(r Release) string { return r.Program(s.cache) }
 // Argv returns the command line of an agent with these arguments.
 func (s *Sandbox) Argv(r Release, args ...string) []string { return r.Argv(s.cache, args...) }
 
+// ByName returns the command line that starts an agent by its name on the PATH, as a user does.
+func (s *Sandbox) ByName(r Release, name string, args ...string) []string {
+	return append([]string{"env", pathWith(s, r), name}, args...)
+}
+
+// Renamed returns the command line that starts an agent's native program under another name, as the wrappers of some package managers do.
+func (s *Sandbox) Renamed(r Release, name string, args ...string) []string {
+	s.t.Helper()
+	program := s.Program(r)
+	if r.Agent == CodexNewest.Agent { // what is linked is a script
+		found, err := filepath.Glob(filepath.Join(r.prefix(s.cache), "lib/node_modules/@openai/codex-linux-*/vendor/*/bin/codex"))
+		if err != nil || len(found) != 1 {
+			s.t.Fatalf("programs of %v: %q, %v", r, found, err)
+		}
+		program = found[0]
+	}
+	dir := filepath.Join(s.dir, "wrapped")
+	must.Do(s.t, os.MkdirAll(dir, 0o755))
+	link := filepath.Join(dir, name)
+	if err := os.Symlink(program, link); err != nil && !errors.Is(err, fs.ErrExist) {
+		s.t.Fatal(err)
+	}
+	return append([]string{link}, args...)
+}
+
+// pathWith returns the variable PATH with the folders of an agent's program and its Node.js.
+func pathWith(s *Sandbox, r Release) string {
+	return "PATH=" + strings.Join([]string{filepath.Dir(s.Program(r)), filepath.Dir(s.Program(Node)), os.Getenv("PATH")}, ":")
+}
+
 // run makes a command that runs an agent: see Command.
 func (s *Sandbox) run(r Release, args ...string) *exec.Cmd {
 	argv := s.Argv(r, args...)

@@ -59,6 +59,12 @@ func (s *Session) Past() []Truth {
 	return slices.Clone(s.history[max(0, len(s.history)-6):])
 }
 
+// Waited reports whether the step that is under way follows a wait.
+func (s *Session) Waited() bool {
+	past := s.Past()
+	return len(past) > 1 && past[len(past)-2].Status == adapters.Waiting
+}
+
 // Between begins a question: the function it returns tells whether an answer
 // was true at some moment since, and what was.
 func (s *Session) Between() func(got Truth) (bool, []Truth) {
