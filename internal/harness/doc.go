@@ -6,8 +6,11 @@
 // locks, the records and the hooks with what was done. A run is the same for the
 // same seed. See make harness.
 //
-// With real agents the truth comes from outside: from the requests that the model's
-// server has, and from the agent's own screen, by signs that lie beside the lock file
-// of each release (package screen). What was done counts where neither says anything,
-// and for how a turn ended. The oracle imports no adapter: see TestOracleIsFromOutside.
+// With real agents the truth comes from outside: from the agent's own screen, by signs that lie beside the lock file
+// of each release (package screen), from the requests that the model's server has, and, for which sessions there are,
+// from the agent's own listing (package listing). What was done counts where none of them says anything, and for how a
+// turn ended. The oracle reaches no adapter: see TestOracleIsFromOutside.
+//
+// ROLLCALL_HARNESS_COUNT=1 has a run count its differences and go on, and ROLLCALL_HARNESS_ONLY names some of the real
+// agents. With ROLLCALL_HARNESS_BINARY an older build of Rollcall is held to the same truth.
 package harness

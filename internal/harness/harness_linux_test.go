@@ -49,13 +49,17 @@ type harness struct {
 	forgotten     []*life // deleted a moment ago
 	suspect       *life
 
-	rounds int
-	lags   []time.Duration
-	did    map[string]int // kinds of damage
-	spent  map[string]time.Duration
-	doing  string // the damage that lasts
-	first  counts
-	heaps  []uint64 // of the tray, after every tenth comparison
+	rounds   int
+	listings int // of the agents' own that were compared
+	lags     []time.Duration
+	did      map[string]int // kinds of damage
+	stepsOf  map[string]int // by agent
+	spent    map[string]time.Duration
+	doing    string // the damage that lasts
+	first    counts
+	heaps    []uint64          // of the tray, after every tenth comparison
+	counts   bool              // a difference is counted, and the run goes on
+	found    map[string]string // the differences, by what they are about
 	// unknown are the sessions whose status a list did not know, if only for a moment, by agent and reason.
 	unknown map[string]map[string]bool
 }
@@ -79,6 +83,7 @@ func TestHarness(t *testing.T) {
 			t.Logf("seed %d: %d events in %v", one.seed, one.script.steps, time.Since(begun).Round(time.Second))
 		}
 	}
+	one.compareListings(true)
 	one.flat()
 	one.finish()
 	one.report(time.Since(begun))
@@ -105,8 +110,9 @@ func newHarness(t *testing.T, seed uint64) *harness {
 		home = box.Home
 	}
 	must.Do(t, os.MkdirAll(filepath.Join(home, "hooks"), 0o700))
-	one := &harness{real: box != nil, T: t, seed: seed, launched: map[string]*launched{}, manual: map[string]bool{}, did: map[string]int{},
-		spent: map[string]time.Duration{}, unknown: map[string]map[string]bool{}, witnesses: map[*scene.Session]witness{}}
+	one := &harness{real: box != nil, T: t, seed: seed, launched: map[string]*launched{}, manual: map[string]bool{}, did: map[string]int{}, stepsOf: map[string]int{},
+		spent: map[string]time.Duration{}, unknown: map[string]map[string]bool{}, witnesses: map[*scene.Session]witness{},
+		counts: os.Getenv("ROLLCALL_HARNESS_COUNT") != "", found: map[string]string{}}
 	one.machine = newMachine(t, home)
 	world := scene.On(t, home, one.machine)
 	if one.real {
@@ -191,10 +197,34 @@ func (t *harness) act() {
 	}
 }
 
-// differs ends the run at its first difference.
+// count notes a difference, once for each session.
+func (t *harness) count(x *life, text string) {
+	t.Helper()
+	key := about(text)
+	if x != nil {
+		text += fmt.Sprintf(" (%s %s: %s)", x.Agent, x.ID, strings.Join(x.history[max(0, len(x.history)-6):], "; "))
+		key = string(x.Agent) + " " + x.ID + " " + key
+	}
+	if t.found[key] == "" {
+		t.Errorf("seed %d, step %d (%s): %s", t.seed, t.script.steps, t.doing, text)
+	}
+	t.found[key] = text
+}
+
+// about returns the beginning of what a difference says: its subject.
+func about(text string) string {
+	words := strings.Fields(text)
+	return strings.Join(words[:min(5, len(words))], " ")
+}
+
+// differs ends the run at its first difference, or counts it.
 func (t *harness) differs(x *life, format string, args ...any) {
 	t.Helper()
 	text := fmt.Sprintf(format, args...)
+	if t.counts {
+		t.count(x, text)
+		return
+	}
 	if x != nil {
 		text += fmt.Sprintf("\n   %s session %s in %s, process %d, is %v after %v, ends %+v, waits %+v:\n      %s", x.Agent, x.ID, x.CWD, x.Process.PID,
 			x.Truth(), x.Past(), x.ends, x.waits, strings.Join(x.history[max(0, len(x.history)-15):], "\n      "))
@@ -325,6 +355,10 @@ func (t *harness) report(took time.Duration) {
 	t.Logf("seed %d: %d events in %v, %d comparisons, %d sessions begun, %d launched, %d trays started, %d notifications; damage %v; "+
 		"the tray was right after %v (median), %v (95 %%), %v (at most); time went to %v",
 		t.seed, t.script.steps, took.Round(time.Second), t.rounds, t.script.begun, len(t.launched), t.rollcall.starts, t.desktop.lastID, t.did, at(50), at(95), at(100), t.spent)
+	t.Logf("%d listings of the agents' own were compared; steps by agent: %v", t.listings, t.stepsOf)
+	if t.counts {
+		t.Logf("%d differences", len(t.found))
+	}
 	for reason, sessions := range t.unknown {
 		t.Logf("unknown in %d sessions, if only for a moment: %s", len(sessions), reason)
 	}

@@ -264,6 +264,13 @@ func (m *machine) hosts(editor *played, pid int, recorded string) {
 	m.recorded[pid] = recorded
 }
 
+// records notes what an agent, or its editor, shows of the host of a process that nobody here wraps.
+func (m *machine) records(pid int, host string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.recorded[pid] = host
+}
+
 // host returns the program in which a process runs; empty: it is none that Rollcall names.
 func (m *machine) host(pid int) string {
 	m.mu.Lock()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +36,7 @@ func TestOneAnswer(t *testing.T) {
 		return
 	}
 	world := scene.New(t)
-	h := &harness{T: t, seed: seedOf(t), script: newScript(world, seedOf(t), standIns(world)), launched: map[string]*launched{}, did: map[string]int{}}
+	h := &harness{T: t, seed: seedOf(t), script: newScript(world, seedOf(t), standIns(world)), launched: map[string]*launched{}, did: map[string]int{}, stepsOf: map[string]int{}}
 	h.script.share = true
 	d := &differences{harness: h, examples: map[string]string{}, count: map[string]int{}, ends: map[string]int{}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -249,12 +248,6 @@ func (d *differences) refreshAll(c *app.Core) *app.Snapshot {
 	asked.Wait()
 	return c.Snapshot()
 }
-
-// identifiers are what differs between two cases of the same kind.
-var identifiers = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]+|ses_\w+|\d+`)
-
-// ages are for how long, and how long ago, something was: they grow between two answers.
-var ages = regexp.MustCompile(`\b(for )?\d+(\.\d+)? (ms|s|min|h|days?)( ago)?\b|just now`)
 
 // between notes in which fields the answer of who and that of a fresh core differ.
 func (d *differences) between(who string, theirs, fresh map[string]app.Session) {

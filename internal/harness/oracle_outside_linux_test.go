@@ -27,15 +27,16 @@ func (t *harness) outside(x *life) (state screen.State, why string) {
 	if w == nil || x.IsSuspended() || x.Truth().Status == adapters.Stopped {
 		return "", ""
 	}
-	if w.asksModel(x.Session) {
+	text, signs := w.screen(x.Session)
+	if signs != nil {
+		if state, line := signs.Read(text); state != "" {
+			return state, "its screen shows " + line
+		}
+	}
+	if w.asksModel(x.Session) { // an agent may ask the model behind its turn, too
 		return screen.Working, "the model's server has its request"
 	}
-	text, signs := w.screen(x.Session)
-	if signs == nil {
-		return "", ""
-	}
-	state, line := signs.Read(text)
-	return state, "its screen shows " + line
+	return "", ""
 }
 
 // truth returns what is true of a session: what the witnesses of a real agent say, else what was done. known reports whether the outcome is known, too.
@@ -62,15 +63,12 @@ func (t *harness) truth(x *life) (truth scene.Truth, known bool) {
 }
 
 // sandboxPath is what differs between two runs on a screen.
-var sandboxPath = regexp.MustCompile(`/tmp/box-\d+`)
+var sandboxPath = regexp.MustCompile(`(/tmp/)?box-\d+`)
 
-// picture keeps the screens of the sessions, where ROLLCALL_HARNESS_PICTURES names a folder: these are the pictures beside a release's signs.
+// picture keeps the screens of the sessions in the folder that ROLLCALL_HARNESS_PICTURES names: these are the pictures beside a release's signs.
 func (t *harness) picture() {
 	t.Helper()
 	folder := os.Getenv("ROLLCALL_HARNESS_PICTURES")
-	if folder == "" {
-		return
-	}
 	for _, x := range t.script.lives() {
 		w, truth := t.witnesses[x.Session], x.Truth()
 		if w == nil || x.IsSuspended() || truth.Status == adapters.Stopped {

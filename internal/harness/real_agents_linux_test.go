@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
@@ -16,19 +18,23 @@ import (
 
 // releases are those that a run with real agents needs.
 var releases = []agents.Release{agents.Node, agents.ClaudeNewest, agents.CodexNewest, agents.OpenCodeNewest, agents.PiNewest,
-	agents.CopilotNewest, agents.ClineNewest, agents.GeminiNewest, agents.QwenNewest}
+	agents.CopilotNewest, agents.ClineNewest, agents.GeminiNewest, agents.QwenNewest, agents.KiloNewest, agents.GrokNewest, agents.KimiNewest, agents.OmpNewest}
 
 // mostRealLive is how many sessions of a real agent there are: their start takes seconds of a processor each. Cline's hub, which the first one
 // starts, would host a second one.
 var mostRealLive = map[adapters.Name]int{agentname.ClaudeCode: 2, agentname.Codex: 2, agentname.OpenCode: 1, agentname.Pi: 2,
-	copilot: 2, cline: 1, gemini: 2, qwen: 2}
+	copilot: 2, cline: 1, gemini: 2, qwen: 2, kilo: 1, agentname.Grok: 1, agentname.Kimi: 1, omp: 1}
+
+// colour is the question that the model's server asks.
+const colour = "Which colour?"
 
 // realAgents returns those that run in a terminal, and Claude Code in an editor. The daemon of Codex and the hub of Cline host none: a
 // session is a process here.
 func realAgents(w *scene.Environment, box *agents.Sandbox, t *harness) []scene.Agent {
 	trustAll(w, box)
 	claude := claudeCode()
-	list := []*realAgent{claude, codex(), openCode(), pi(), copilotCLI(), clineCLI(), geminiCLI(), qwenCode()}
+	list := []*realAgent{claude, codex(), openCode(), pi(), copilotCLI(), clineCLI(), geminiCLI(), qwenCode(), kiloCLI(), grokBuild(), kimiCode(box), ohMyPi(),
+		wrappedCodex(box), wrappedOpenCode(box)}
 	var all []scene.Agent
 	for _, r := range list {
 		r.world = w
@@ -39,7 +45,10 @@ func realAgents(w *scene.Environment, box *agents.Sandbox, t *harness) []scene.A
 		r.terminals, r.resumed = map[string]*agents.Terminal{}, map[string]bool{}
 		all = append(all, r)
 	}
-	return append(all, &hostedAgent{realAgent: claude, machine: t.machine, hosts: map[string]*host{}})
+	all = append(all, &hostedAgent{realAgent: claude, machine: t.machine, hosts: map[string]*host{}})
+	all = append(all, sharedAgents(list, t)...)
+	only := strings.Fields(os.Getenv("ROLLCALL_HARNESS_ONLY"))
+	return slices.DeleteFunc(all, func(one scene.Agent) bool { return len(only) > 0 && !slices.Contains(only, string(one.Name())) })
 }
 
 func claudeCode() *realAgent {
@@ -47,7 +56,7 @@ func claudeCode() *realAgent {
 	return &realAgent{name: agentname.ClaudeCode, release: agents.ClaudeNewest, comm: "claude", ready: "? for shortcuts", exit: "/exit", chooses: true,
 		open:   func(id string) []string { return append([]string{"--session-id", id}, mode...) },
 		reopen: func(id string) []string { return append([]string{"--resume", id}, mode...) },
-		asks:   "Do you want to proceed?", command: "[[bash touch %s]]", permit: "1"}
+		asks:   "Do you want to proceed?", question: colour, command: "[[bash touch %s]]", permit: "1"}
 }
 
 func codex() *realAgent {
@@ -61,7 +70,7 @@ func openCode() *realAgent {
 	return &realAgent{name: agentname.OpenCode, release: agents.OpenCodeNewest, comm: "opencode", ready: "ctrl+p commands", exit: "/exit", escapes: true,
 		open:   func(string) []string { return nil },
 		reopen: func(id string) []string { return []string{"-s", id} },
-		asks:   "Permission required", command: "[[bash touch %s]]", permit: "Enter"}
+		asks:   "Permission required", question: colour, command: "[[bash touch %s]]", permit: "Enter"}
 }
 
 func pi() *realAgent {
@@ -71,7 +80,7 @@ func pi() *realAgent {
 }
 
 func copilotCLI() *realAgent {
-	return &realAgent{name: copilot, release: agents.CopilotNewest, argument: "/@github/copilot-", ready: "/ commands", exit: "/exit",
+	return &realAgent{name: copilot, release: agents.CopilotNewest, argument: "/@github/copilot-", ready: "/ commands", exit: "/exit", dies: true,
 		open:   func(string) []string { return nil },
 		reopen: func(id string) []string { return []string{"--resume=" + id} },
 		asks:   "Do you want to run this command?", command: "[[bash touch %s]]", permit: "Enter"}
@@ -93,7 +102,7 @@ func geminiCLI() *realAgent {
 		escapes: true, asksAgain: true, once: true,
 		open:   func(string) []string { return nil },
 		reopen: func(id string) []string { return []string{"--resume", id} },
-		asks:   "Allow execution", command: "[[bash touch %s]]", permit: "Enter"}
+		asks:   "Allow execution", question: colour, command: "[[bash touch %s]]", permit: "Enter"}
 }
 
 func qwenCode() *realAgent {
@@ -103,6 +112,59 @@ func qwenCode() *realAgent {
 		open:   func(string) []string { return mode },
 		reopen: func(id string) []string { return append([]string{"--resume", id}, mode...) },
 		asks:   "Yes, allow once", command: "[[bash touch %s]]", permit: "Enter"}
+}
+
+// wrappedCodex is Codex as Nix installs it: what the command starts has another name.
+func wrappedCodex(box *agents.Sandbox) *realAgent {
+	r := codex()
+	r.comm = ".codex-wrapped"
+	r.argv = func(args []string) []string { return box.Renamed(agents.CodexNewest, ".codex-wrapped", args...) }
+	return r
+}
+
+// wrappedOpenCode is OpenCode as Nix installs it: the kernel cuts the name of its process to 15 bytes.
+func wrappedOpenCode(box *agents.Sandbox) *realAgent {
+	r := openCode()
+	r.comm = ".opencode-wrapp"
+	r.argv = func(args []string) []string { return box.Renamed(agents.OpenCodeNewest, ".opencode-wrapped", args...) }
+	return r
+}
+
+// kiloCLI is a fork of OpenCode.
+func kiloCLI() *realAgent {
+	r := openCode()
+	r.name = kilo
+	r.release = agents.KiloNewest
+	r.comm = "kilo"
+	r.ready = "Ask anything"
+	return r
+}
+
+// grokBuild takes the prompt back where the user interrupts it before the first word of an answer.
+func grokBuild() *realAgent {
+	mode := []string{"--permission-mode", "default"}
+	return &realAgent{name: agentname.Grok, release: agents.GrokNewest, comm: "grok", ready: "❯", exit: "/quit", escapes: true, escape: "C-c", takesBack: true,
+		asksAgain: true, suggests: true,
+		open:   func(string) []string { return mode },
+		reopen: func(id string) []string { return append([]string{"--resume", id}, mode...) },
+		asks:   "No, reject", question: colour, command: "[[bash rm -rf %s]]", choice: "(●) Yes, proceed", permit: "Enter"}
+}
+
+func kimiCode(box *agents.Sandbox) *realAgent {
+	return &realAgent{name: agentname.Kimi, release: agents.KimiNewest, comm: "kimi-code", titles: true, ready: "context:", exit: "/exit", escapes: true,
+		trust:  box.TrustKimi,
+		argv:   func(args []string) []string { return box.ByName(agents.KimiNewest, "kimi", args...) },
+		open:   func(string) []string { return nil },
+		reopen: func(id string) []string { return []string{"-r", id} },
+		asks:   "Run this command?", question: colour, command: "[[bash touch %s]]", permit: "1"}
+}
+
+// ohMyPi records nothing before its first answer.
+func ohMyPi() *realAgent {
+	return &realAgent{name: omp, release: agents.OmpNewest, comm: "omp", titles: true, ready: "⬢ Mock", exit: "/exit", escapes: true, latent: true,
+		open:   func(string) []string { return nil },
+		reopen: func(id string) []string { return []string{"--resume", id} },
+		asks:   "Allow tool", command: "[[bash touch %s]]", permit: "Enter"}
 }
 
 // trustAll lets Claude Code, Codex and Copilot CLI ask nothing about the folders to come.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/agents"
 	"rollcall/internal/eventually"
@@ -87,7 +86,7 @@ func (h *hostedAgent) permissions(s *scene.Session) (all []request) {
 }
 
 func (h *hostedAgent) Prompt(s *scene.Session, text string) {
-	if past := s.Past(); len(past) > 1 && past[len(past)-2].Status == adapters.Waiting {
+	if s.Waited() {
 		all := h.permissions(s)
 		last := all[len(all)-1]
 		h.send(s, map[string]any{"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": last.ID,
@@ -97,6 +96,7 @@ func (h *hostedAgent) Prompt(s *scene.Session, text string) {
 	text = fmt.Sprintf("%s [[hold %s]]", text, held(s))
 	h.send(s, map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": text}})
 	h.box.Asked(text)
+	time.Sleep(storesWithin)
 }
 
 func (h *hostedAgent) Answer(s *scene.Session, text string) {

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -49,13 +50,22 @@ type realAgent struct {
 	open      func(id string) []string
 	reopen    func(id string) []string
 	asks      string // the screen that asks for a permission; empty: it never asks
+	question  string // the screen with a question of the model; empty: none is known
 	command   string // directives of a command that must be permitted
 	permit    string // the key that does so
-	escapes   bool   // Escape interrupts it
-	takesBack bool   // which takes the prompt back into the input
-	asksAgain bool   // which ends no turn after a tool's result: the agent asks the model again
-	chooses   bool   // the caller chooses the session's id
-	once      bool   // a session is resumed once
+	choice    string // the screen on which that key permits: Tab leads there; empty: at once
+	escapes   bool   // a key interrupts it
+	escape    string // the key, if it is not Escape
+	suggests  bool   // behind a turn it asks the model again, for what the user could say next
+	dies      bool   // a turn that SIGTERM or a closed terminal ends has died, as by SIGKILL
+	killed    int
+	latent    bool                         // a session is recorded with its first answer
+	argv      func(args []string) []string // its command line, if it is not that of the release
+	trust     func(folder string)          // has it ask nothing about a folder; may be nil
+	takesBack bool                         // which takes the prompt back into the input
+	asksAgain bool                         // which ends no turn after a tool's result: the agent asks the model again
+	chooses   bool                         // the caller chooses the session's id
+	once      bool                         // a session is resumed once
 	identify  func(agent adapters.Name, prompt string) string
 	signs     *screen.Signs // of its screen
 	witnesses map[*scene.Session]witness
@@ -76,8 +86,14 @@ func (r *realAgent) Start(cwd, prompt string) *scene.Session {
 	r.witnesses[s] = r
 	s.Process = r.run(s, r.open(s.ID))
 	r.Prompt(s, prompt)
+	if r.latent {
+		r.Answer(s, "answer to "+prompt)
+	}
 	if !r.chooses {
 		s.ID = r.identify(r.name, prompt)
+	}
+	if r.latent {
+		r.Prompt(s, prompt+", once more")
 	}
 	return s
 }
@@ -90,7 +106,14 @@ func (r *realAgent) run(s *scene.Session, args []string) proc.Identity {
 	if r.titles {
 		open = r.box.OpenInTmux
 	}
-	terminal := open(slices.Concat([]string{"sh", "-c", `"$@"; :`, "sh", "env", "-C", s.CWD}, r.box.Argv(r.release, args...))...)
+	if r.trust != nil {
+		r.trust(s.CWD)
+	}
+	argv := r.box.Argv(r.release, args...)
+	if r.argv != nil {
+		argv = r.argv(args)
+	}
+	terminal := open(slices.Concat([]string{"sh", "-c", `"$@"; :`, "sh", "env", "-C", s.CWD}, argv)...)
 	terminal.Shows(r.ready)
 	r.terminals[s.CWD] = terminal
 	return r.process(terminal.PID())
@@ -102,11 +125,16 @@ func (r *realAgent) permits(s *scene.Session) {
 	terminal, asked := r.terminals[s.CWD], r.lastRequest(s)
 	var pressed time.Time
 	eventually.True(r.world, "the call is permitted", func() bool {
-		if !strings.Contains(terminal.Screen(), r.asks) || r.lastRequest(s).At != asked.At {
+		screen := terminal.Screen()
+		if !strings.Contains(screen, r.asks) || r.lastRequest(s).At != asked.At {
 			return true
 		}
 		if time.Since(pressed) > time.Second {
-			terminal.Press(r.permit)
+			key := r.permit
+			if !strings.Contains(screen, r.choice) {
+				key = "Tab"
+			}
+			terminal.Press(key)
 			pressed = time.Now()
 		}
 		return false
@@ -142,18 +170,27 @@ func held(s *scene.Session) string { return filepath.Base(s.CWD) }
 // Prompt and the following implement scene.Steps.
 func (r *realAgent) Prompt(s *scene.Session, text string) {
 	terminal := r.terminals[s.CWD]
-	if past := s.Past(); len(past) > 1 && past[len(past)-2].Status == adapters.Waiting {
+	if s.Waited() {
 		r.permits(s)
 		return
 	}
 	terminal.Prompt(fmt.Sprintf("%s [[hold %s]]", text, held(s)))
+	time.Sleep(storesWithin)
 }
 
 func (r *realAgent) Answer(s *scene.Session, text string) {
 	r.answerWith(s, "[[say "+text+"]]")
 	r.terminals[s.CWD].Shows(text)
 	time.Sleep(storesWithin)
+	if r.suggests {
+		ctx, cancel := context.WithTimeout(context.Background(), suggestsWithin)
+		defer cancel()
+		_ = r.box.Server.Release(ctx, held(s), "[[say go on]]") // it need not ask
+	}
 }
+
+// suggestsWithin is how long after an answer an agent asks the model what the user could say next.
+const suggestsWithin = 5 * time.Second
 
 func (r *realAgent) Ask(s *scene.Session) {
 	r.asked++
@@ -175,12 +212,12 @@ func (r *realAgent) Interrupts(s *scene.Session) bool {
 
 func (r *realAgent) TakesBack() bool { return r.takesBack }
 
-// Interrupt presses Escape until the agent has hung up on the model: some want it twice, and two keys at once are one.
+// Interrupt presses a key until the agent has hung up on the model: some want it twice, and two keys at once are one.
 func (r *realAgent) Interrupt(s *scene.Session) {
 	var pressed time.Time
 	eventually.True(r.world, "the end of the request to the model", func() bool {
 		if time.Since(pressed) > 2*time.Second && !r.hungUp(s) {
-			r.terminals[s.CWD].Press("Escape")
+			r.terminals[s.CWD].Press(cmp.Or(r.escape, "Escape"))
 			pressed = time.Now()
 		}
 		return r.hungUp(s)
@@ -223,7 +260,15 @@ func (r *realAgent) Exit(s *scene.Session) {
 
 func (r *realAgent) Kill(s *scene.Session) {
 	p := agents.Process{PID: s.Process.PID}
-	r.box.Signal(p, unix.SIGKILL)
+	r.killed++
+	switch {
+	case r.dies && !s.IsSuspended() && r.killed%3 == 1:
+		r.box.Signal(p, unix.SIGTERM)
+	case r.dies && !s.IsSuspended() && r.killed%3 == 2 && r.terminals[s.CWD] != nil:
+		r.terminals[s.CWD].Close()
+	default:
+		r.box.Signal(p, unix.SIGKILL)
+	}
 	r.box.Gone(p)
 }
 

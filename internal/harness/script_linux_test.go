@@ -32,7 +32,7 @@ var seenAfter = map[adapters.Name]time.Duration{qwen: 2 * time.Second, gemini: 2
 // agentNames are what the menu and notifications call the agents.
 var agentNames = map[adapters.Name]string{agentname.ClaudeCode: "Claude Code", agentname.Codex: "Codex", agentname.OpenCode: "OpenCode",
 	agentname.OpenClaw: "OpenClaw", agentname.Pi: "Pi", agentname.PiRust: "pi_agent_rust",
-	copilot: "Copilot CLI", cline: "Cline", gemini: "Gemini CLI", qwen: "Qwen Code", agentname.Grok: "Grok Build", agentname.Kimi: "Kimi Code", omp: "oh-my-pi"}
+	copilot: "Copilot CLI", cline: "Cline", gemini: "Gemini CLI", qwen: "Qwen Code", agentname.Grok: "Grok Build", agentname.Kimi: "Kimi Code", omp: "oh-my-pi", kilo: "Kilo"}
 
 // The agents that no other test but their own package's names.
 const (
@@ -41,6 +41,7 @@ const (
 	gemini  adapters.Name = "gemini"
 	qwen    adapters.Name = "qwen"
 	omp     adapters.Name = "omp"
+	kilo    adapters.Name = "kilo"
 )
 
 // script takes steps, the same for the same seed.
@@ -59,6 +60,7 @@ type script struct {
 // troop are the sessions of one agent.
 type troop struct {
 	agent         scene.Agent
+	most          int // how many live sessions there may be
 	live, stopped []*life
 }
 
@@ -89,7 +91,11 @@ type account struct{ due, may, told int }
 func newScript(w *scene.Environment, seed uint64, agents []scene.Agent) *script {
 	s := &script{rng: rand.New(rand.NewPCG(seed, seed)), world: w, frozen: map[adapters.Name]bool{}}
 	for _, one := range agents {
-		s.troops = append(s.troops, &troop{agent: one})
+		most := mostLive[one.Name()]
+		if _, shares := one.(*sharedAgent); shares {
+			most = mostShared
+		}
+		s.troops = append(s.troops, &troop{agent: one, most: most})
 	}
 	return s
 }
@@ -174,7 +180,7 @@ func (s *script) full(t *troop) bool {
 	for _, one := range s.troops {
 		live += len(one.live)
 	}
-	return len(t.live) >= mostLive[t.agent.Name()] || s.most > 0 && live >= s.most
+	return len(t.live) >= t.most || s.most > 0 && live >= s.most
 }
 
 // untilSeen waits until every wait that goes on, and every interruption, can be seen.
@@ -218,6 +224,7 @@ func (t *harness) stepOf(troop *troop) bool {
 	default:
 		t.turn(troop, s.rng.IntN(len(troop.live)))
 	}
+	t.stepsOf[string(troop.agent.Name())]++
 	return true
 }
 
@@ -269,7 +276,7 @@ func (t *harness) turn(troop *troop, i int) {
 	case !x.Remote && s.chance(3) && t.machine != nil && !t.real:
 		t.end(troop, i, x.Kill, "SIGKILL, and its pid goes to another program")
 		t.machine.stranger(x.Process.PID)
-	case !x.Remote && s.chance(6):
+	case !x.Remote && s.chance(6) && len(troop.peers(x)) == 0:
 		x.Suspend(s.world.Procs)
 		s.did(x, "SIGSTOP")
 	case !x.Remote && s.chance(10) && t.machine != nil && t.machine.unwrap(x.Process.PID):
@@ -299,7 +306,7 @@ func (t *harness) turn(troop *troop, i int) {
 		}
 		x.Strange()
 		s.did(x, "writes a record of a kind that nobody knows")
-	case truth.Status == adapters.Waiting, s.chance(60):
+	case truth.Status == adapters.Waiting, s.chance(60), slices.ContainsFunc(troop.peers(x), func(y *life) bool { return y.Truth().Status != adapters.Idle }):
 		x.Prompt(fmt.Sprintf("prompt %d", s.steps))
 		x.asked, x.told = time.Time{}, false
 		s.did(x, "is prompted or answered")
@@ -339,8 +346,33 @@ func (t *harness) replace(x *life) bool {
 func (t *harness) end(troop *troop, i int, how func(), what string) {
 	x := troop.live[i]
 	now := time.Now()
+	peers := troop.peers(x)
 	how()
-	troop.live = append(troop.live[:i:i], troop.live[i+1:]...)
+	t.ended(troop, x, now, what)
+	for _, y := range peers {
+		was := y.Truth()
+		over := scene.Truth{Status: adapters.Stopped, Outcome: adapters.Died}
+		if was.Status == adapters.Idle {
+			over.Outcome = was.Outcome
+		}
+		y.Became(over)
+		t.ended(troop, y, now, what+", as its process held it too")
+	}
+}
+
+// peers returns the other live sessions that the process of a session holds.
+func (t *troop) peers(x *life) (all []*life) {
+	for _, y := range t.live {
+		if y != x && !x.Remote && y.Process == x.Process {
+			all = append(all, y)
+		}
+	}
+	return all
+}
+
+// ended books the end of a session's process at a time.
+func (t *harness) ended(troop *troop, x *life, now time.Time, what string) {
+	troop.live = slices.DeleteFunc(troop.live, func(y *life) bool { return y == x })
 	x.ends.may++
 	longEnough := t.trayUp && !t.trayReady.IsZero() && now.Sub(x.began) > aliveFor+pressure.StalledSince(x.began)
 	if !x.Remote && (x.hook != "" || t.trayUp && x.seen || longEnough) {
