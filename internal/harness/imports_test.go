@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"go/ast"
 	"go/build"
 	"go/parser"
@@ -63,7 +64,7 @@ func importsOf(t *testing.T, folder string) []string {
 	all := build.Default
 	all.UseAllFiles = true
 	found, err := all.ImportDir(folder, 0)
-	if _, several := err.(*build.MultiplePackageError); !several {
+	if several := (*build.MultiplePackageError)(nil); !errors.As(err, &several) {
 		must.Do(t, err)
 	}
 	return found.Imports

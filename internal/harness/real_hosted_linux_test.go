@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/agents"
 	"rollcall/internal/eventually"
@@ -86,7 +87,7 @@ func (h *hostedAgent) permissions(s *scene.Session) (all []request) {
 }
 
 func (h *hostedAgent) Prompt(s *scene.Session, text string) {
-	if s.Waited() {
+	if s.Before().Status == adapters.Waiting {
 		all := h.permissions(s)
 		last := all[len(all)-1]
 		h.send(s, map[string]any{"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": last.ID,

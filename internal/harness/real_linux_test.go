@@ -170,7 +170,7 @@ func held(s *scene.Session) string { return filepath.Base(s.CWD) }
 // Prompt and the following implement scene.Steps.
 func (r *realAgent) Prompt(s *scene.Session, text string) {
 	terminal := r.terminals[s.CWD]
-	if s.Waited() {
+	if s.Before().Status == adapters.Waiting {
 		r.permits(s)
 		return
 	}
@@ -261,10 +261,11 @@ func (r *realAgent) Exit(s *scene.Session) {
 func (r *realAgent) Kill(s *scene.Session) {
 	p := agents.Process{PID: s.Process.PID}
 	r.killed++
+	dies := r.dies && s.Before().Status == adapters.Working
 	switch {
-	case r.dies && !s.IsSuspended() && r.killed%3 == 1:
+	case dies && r.killed%3 == 1:
 		r.box.Signal(p, unix.SIGTERM)
-	case r.dies && !s.IsSuspended() && r.killed%3 == 2 && r.terminals[s.CWD] != nil:
+	case dies && r.killed%3 == 2:
 		r.terminals[s.CWD].Close()
 	default:
 		r.box.Signal(p, unix.SIGKILL)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/internal/agentname"
 	"rollcall/internal/agents"
@@ -193,7 +194,7 @@ func (h *sharedAgent) Start(cwd, prompt string) *scene.Session {
 
 func (h *sharedAgent) Prompt(s *scene.Session, text string) {
 	c := h.of[s]
-	if asked := c.asked(s); s.Waited() {
+	if asked := c.asked(s); s.Before().Status == adapters.Waiting {
 		last := asked[len(asked)-1]
 		c.send(map[string]any{"id": last.ID, "result": h.speaks.permit(last.Params)})
 		return

@@ -59,10 +59,13 @@ func (s *Session) Past() []Truth {
 	return slices.Clone(s.history[max(0, len(s.history)-6):])
 }
 
-// Waited reports whether the step that is under way follows a wait.
-func (s *Session) Waited() bool {
+// Before returns what was true before the step that is under way; zero: it is the first.
+func (s *Session) Before() Truth {
 	past := s.Past()
-	return len(past) > 1 && past[len(past)-2].Status == adapters.Waiting
+	if len(past) < 2 {
+		return Truth{}
+	}
+	return past[len(past)-2]
 }
 
 // Between begins a question: the function it returns tells whether an answer
