@@ -154,7 +154,7 @@ test-go: $(GOTESTSUM) ## all Go tests, with the race detector but for SEQUENTIAL
 	$(GOTESTSUM) --format pkgname --hide-summary skipped --jsonfile=$(BUILD)/tests.jsonl -- $(RACE) -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop \
 		-timeout 15m -exec "'$(CURDIR)/packaging/in-memory'" $(SLOW) $$(go list -tags $(DESKTOP),desktop ./... | grep -vxF '$(SEQUENTIAL:./%=rollcall/%)')
 	go test -count=1 -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'" $(SEQUENTIAL)
-	go test -count=1 -run 'TestConformance/huge$$' ./adapters/claudecode ./adapters/cline ./adapters/codex ./adapters/copilot ./adapters/gemini ./adapters/grok ./adapters/pi ./adapters/qwen
+	go test -count=1 -run 'TestConformance/huge$$' ./adapters/claudecode ./adapters/cline ./adapters/codex ./adapters/copilot ./adapters/gemini ./adapters/grok ./adapters/kimi ./adapters/omp ./adapters/pi ./adapters/qwen
 
 test-crash: ## kill launches at every step of theirs and look at what is left
 	go test $(RACE) -count=1 -tags faults -timeout 5m -run Crash ./app/owned/launch
