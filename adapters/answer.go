@@ -142,7 +142,7 @@ const (
 type Decision struct {
 	Verdict Verdict
 	Message string // with Deny: why; may be empty
-	// SecondLook reports, with AllowOnce, that the user confirmed it by a second key, click or flag. Adapters ignore it.
+	// SecondLook reports, with AllowOnce and Reply, that the user confirmed it by a second key, click or flag. Adapters ignore it.
 	SecondLook bool
 	// Answers are, with Reply, the answers to Request.Questions, in the same order: for each
 	// the labels of the options, or the user's own text.

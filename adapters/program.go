@@ -9,5 +9,12 @@ type ProgramRow struct {
 	Start   uint64 // as proc.Identity has it; 0: the program did not say
 }
 
-// ProgramRows runs the program of an Unread and returns its rows. The error says why they are not complete.
-type ProgramRows func(ctx context.Context, u *Unread) ([]ProgramRow, error)
+// Programs runs the programs that the user entered for an Unread, of which each speaks the stream of docs/adapters-of-others.md.
+type Programs interface {
+	// Rows returns the sessions that the program of rows lists. The error says why they are not complete.
+	Rows(ctx context.Context, u *Unread) ([]ProgramRow, error)
+	// Requests returns what the program of requests lists, for all sessions. An error says why that can't be used.
+	Requests(ctx context.Context, u *Unread) ([]Request, error)
+	// Answer gives the program of answer a decision on r. Its errors are those of Answerer.
+	Answer(ctx context.Context, u *Unread, r *Request, d Decision) (Result, error)
+}

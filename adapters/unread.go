@@ -24,6 +24,8 @@ type Unread struct {
 	Launch, Resume []string
 	// Rows is the command of a program that lists its sessions: an absolute path and arguments; nil: none does.
 	Rows []string
+	// Requests is that of a program that lists what they ask of the user, and Answer that of one that takes the user's answers; nil: none does.
+	Requests, Answer []string
 	// Working and Waiting match titles of the terminal that say so; nil: none does.
 	Working, Waiting *regexp.Regexp
 }
@@ -34,6 +36,9 @@ const PromptPlaceholder = "{prompt}"
 // CanLaunch reports whether the agent can be started.
 func (u *Unread) CanLaunch() bool { return u.Launch != nil || u.Resume != nil }
 
+// CanAnswer reports whether requests of the agent's sessions can be answered.
+func (u *Unread) CanAnswer() bool { return u.Requests != nil && u.Answer != nil }
+
 // unread holds the descriptions of the agents that are only seen.
 var unread atomic.Pointer[[]Description]
 
@@ -43,7 +48,7 @@ func SetUnread(list []Unread) {
 	for i := range list {
 		u := &list[i]
 		out = append(out, Description{Name: u.Name, Title: u.Title, Short: string(u.Name), Program: u.Programs[0], Install: u.Source,
-			Processes: u.Programs, Unread: true, Can: Capabilities{Launch: u.CanLaunch()}})
+			Processes: u.Programs, Unread: true, Can: Capabilities{Launch: u.CanLaunch(), Answer: u.CanAnswer()}})
 	}
 	unread.Store(&out)
 }

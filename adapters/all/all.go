@@ -48,9 +48,9 @@ type Config struct {
 	// Unread returns the agents that the user named, of which nothing but the names is known; nil: there are none. New makes adapters for those of its
 	// first answer, which follow its changes.
 	Unread func() []adapters.Unread
-	// Rows runs the program that lists the sessions of one of these agents; nil: none is run.
-	Rows adapters.ProgramRows
-	Now  func() time.Time // the clock of all adapters; nil is time.Now
+	// Programs runs the programs of the user for one of these agents; nil: none is run.
+	Programs adapters.Programs
+	Now      func() time.Time // the clock of all adapters; nil is time.Now
 }
 
 // Register makes the agents that the user named known to adapters.Describe and adapters.Known.
@@ -98,5 +98,5 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 	if users == nil {
 		users = func() []adapters.Unread { return nil }
 	}
-	return append(read, named.New(look, users, cfg.Rows, read)...)
+	return append(read, named.New(look, users, cfg.Programs, read)...)
 }

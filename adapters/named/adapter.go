@@ -18,23 +18,25 @@ import (
 
 // Adapter shows the processes of one agent.
 type Adapter struct {
-	name   adapters.Name
-	table  proc.Lister
-	claims *claims
-	ask    adapters.ProgramRows // nil: no program is run
+	name     adapters.Name
+	table    proc.Lister
+	claims   *claims
+	programs adapters.Programs // nil: no program is run
+	answers  answered
 }
 
 var (
 	_ adapters.Adapter      = (*Adapter)(nil)
 	_ adapters.Describer    = (*Adapter)(nil)
 	_ adapters.ProcessOwner = (*Adapter)(nil)
+	_ adapters.Answerer     = (*Adapter)(nil)
 )
 
 // New returns an adapter for each agent of the settings, and for each that is built in. users returns the agents of the settings as they were last read; the
 // adapters follow its changes, and one whose agent is gone shows nothing. others are the adapters that read their agents.
 //
-// ask runs the program that lists the sessions of an agent, if its entry has one; nil: none is run.
-func New(cfg adapters.Config, users func() []adapters.Unread, ask adapters.ProgramRows, others []adapters.Adapter) []adapters.Adapter {
+// programs runs the programs of an agent's entry; nil: none is run.
+func New(cfg adapters.Config, users func() []adapters.Unread, programs adapters.Programs, others []adapters.Adapter) []adapters.Adapter {
 	cfg = cfg.WithDefaults()
 	c := &claims{table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, users: users}
 	for _, a := range others {
@@ -44,7 +46,7 @@ func New(cfg adapters.Config, users func() []adapters.Unread, ask adapters.Progr
 	}
 	var out []adapters.Adapter
 	for _, u := range c.list() {
-		a := &Adapter{name: u.Name, table: c.table, claims: c, ask: ask}
+		a := &Adapter{name: u.Name, table: c.table, claims: c, programs: programs}
 		if u.CanLaunch() {
 			out = append(out, &launchable{a})
 		} else {
@@ -102,7 +104,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 		}
 		answer.Add(s)
 	}
-	if len(u.Rows) > 0 && a.ask != nil {
+	if len(u.Rows) > 0 && a.programs != nil {
 		a.addRows(ctx, answer, u, q, table)
 	}
 	return answer.Result(ctx, u.Title)

@@ -21,7 +21,7 @@ const rowPause = 5 * time.Second
 // addRows adds the sessions that the agent's program lists, each with its process as it is.
 func (a *Adapter) addRows(ctx context.Context, answer *kit.Answer, u *adapters.Unread, q adapters.Query, table []proc.Process) {
 	answer.LookedIn(u.Rows[0])
-	rows, err := a.ask(ctx, u)
+	rows, err := a.programs.Rows(ctx, u)
 	if err != nil {
 		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: u.Rows[0], Err: err,
 			Fix: "the program of rows in config.toml lists these sessions; rollcall agent test shows what it prints"})

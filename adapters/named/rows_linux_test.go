@@ -73,7 +73,7 @@ func TestProgramRows(t *testing.T) {
 	users := []adapters.Unread{{Name: "mine", Rows: []string{"/home/me/rows"}}}
 	t.Cleanup(func() { Register(nil) })
 	a := New(adapters.Config{Home: t.TempDir(), Table: table}, func() []adapters.Unread { return users },
-		func(context.Context, *adapters.Unread) ([]adapters.ProgramRow, error) { return rows, failed }, []adapters.Adapter{owner{comm: "read"}})[0]
+		&programs{rows: rows, failed: failed}, []adapters.Adapter{owner{comm: "read"}})[0]
 	roll, err := a.Discover(t.Context(), adapters.Query{})
 	if err == nil || !strings.Contains(err.Error(), "/home/me/rows: unreadable: it hangs") {
 		t.Error(err)
@@ -92,6 +92,28 @@ func TestProgramRows(t *testing.T) {
 	if found != len(tests) {
 		t.Errorf("%d of %d rows: %+v", found, len(tests), roll.Sessions)
 	}
+}
+
+// programs are programs of the user's that say the same each time.
+type programs struct {
+	rows     []adapters.ProgramRow
+	requests []adapters.Request
+	failed   error
+	result   adapters.Result
+	given    []adapters.Decision
+}
+
+func (p *programs) Rows(context.Context, *adapters.Unread) ([]adapters.ProgramRow, error) {
+	return p.rows, p.failed
+}
+
+func (p *programs) Requests(context.Context, *adapters.Unread) ([]adapters.Request, error) {
+	return p.requests, p.failed
+}
+
+func (p *programs) Answer(_ context.Context, _ *adapters.Unread, _ *adapters.Request, d adapters.Decision) (adapters.Result, error) {
+	p.given = append(p.given, d)
+	return p.result, nil
 }
 
 // childOf waits for a child of a process and returns its pid.

@@ -47,7 +47,7 @@ how an agent asks. The setting "answering" leaves only --deny, or nothing.`,
 	f := cmd.Flags()
 	f.StringVar(&c.request, "request", "", "the `NAME` of the request, as pending shows it")
 	f.BoolVar(&c.allow, "allow", false, "allow it, once")
-	f.BoolVar(&c.secondLook, "second-look", false, "with --allow: allow also what takes a second key, since you have read it")
+	f.BoolVar(&c.secondLook, "second-look", false, "allow or answer also what takes a second key, since you have read it")
 	f.BoolVar(&c.deny, "deny", false, "deny it")
 	f.StringVarP(&c.message, "message", "m", "", "with --deny: a `TEXT` that tells the agent why")
 	f.IntSliceVar(&c.options, "option", nil, "the number `N` of the option of a question; once per question")
@@ -60,8 +60,8 @@ func (c *answerCommand) check() error {
 	switch {
 	case count(c.allow, c.deny, len(c.options) > 0, len(c.texts) > 0) != 1:
 		return usageError("say how to answer: --allow, --deny, --option N or --text TEXT\n  see: rollcall answer --help")
-	case c.secondLook && !c.allow:
-		return usageError("--second-look goes with --allow")
+	case c.secondLook && c.deny:
+		return usageError("--second-look goes with --allow, --option and --text")
 	case c.message != "" && !c.deny:
 		return usageError("--message goes with --deny")
 	}
@@ -138,7 +138,7 @@ func (c *answerCommand) decision(r *answer.Request) (adapters.Decision, error) {
 		}
 		return adapters.Decision{Verdict: adapters.Deny, Message: c.message}, nil
 	}
-	d := adapters.Decision{Verdict: adapters.Reply}
+	d := adapters.Decision{Verdict: adapters.Reply, SecondLook: c.secondLook || c.request == ""}
 	for _, text := range c.texts {
 		d.Answers = append(d.Answers, []string{text})
 	}

@@ -99,7 +99,7 @@ func TestAnswerCommand(t *testing.T) {
 		{[]string{"--request", name, "--allow", "-m", "x"}, Usage, "--message goes with --deny"},
 		{[]string{"--request", name, "--deny", "-m", "x"}, Usage, "takes no message"},
 		{[]string{"--request", name, "--option", "1"}, Usage, "0 questions"},
-		{[]string{"--request", name, "--deny", "--second-look"}, Usage, "--second-look goes with --allow"},
+		{[]string{"--request", name, "--deny", "--second-look"}, Usage, "--second-look goes with --allow, --option and --text"},
 		{[]string{"--request", name, "--allow"}, Unanswered, "one key allows only reading"},
 		{[]string{"--allow"}, Usage, "not a terminal"},
 		{[]string{"--request", "other", "--allow"}, Unanswered, "the request has changed"},

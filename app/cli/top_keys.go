@@ -22,7 +22,8 @@ type topView struct {
 	request *answer.Request
 	ref     answer.Ref
 	shownAt time.Time     // since when the request, or the plan, is shown
-	sure    bool          // A was pressed for the request
+	sure    bool          // A was pressed for the request, or the number of an option
+	reply   []string      // the option, if sure was set by its number
 	plan    *app.StopPlan // Y carries it out
 }
 
@@ -178,12 +179,14 @@ func (t *topScreen) decision(key string) (d adapters.Decision, ok bool) {
 		t.message = "it cannot be denied from here"
 	case !v.entire:
 		t.message = "read it to its end first: PgDn"
+	case key == "y" && v.sure && v.reply != nil:
+		return adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{v.reply}, SecondLook: true}, true
 	case (key == "a" || key == "y") && !r.CanAllow:
 		t.message = "it cannot be allowed from here"
 	case key == "a" && r.OneKey, key == "y" && v.sure:
 		return adapters.Decision{Verdict: adapters.AllowOnce, SecondLook: v.sure}, true
 	case key == "a":
-		v.sure, v.shownAt = true, time.Now()
+		v.sure, v.reply, v.shownAt = true, nil, time.Now()
 		t.message = "press Y to allow it once"
 	case key == "y":
 	case !r.CanReply || len(r.Questions) != 1:
@@ -193,6 +196,13 @@ func (t *topScreen) decision(key string) (d adapters.Decision, ok bool) {
 		}
 	default:
 		label, err := optionAt(r, 0, int(key[0]-'0'))
+		if err == nil && r.SureReply {
+			v.sure = true
+			v.reply = []string{label}
+			v.shownAt = time.Now()
+			t.message = "press Y to answer " + present.Visible(label)
+			return d, false
+		}
 		if err == nil {
 			return adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{{label}}}, true
 		}

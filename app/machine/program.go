@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,8 @@ import (
 	"rollcall/proc"
 )
 
-// Program is a program of the user's that lists the sessions of an agent in the form of "watch --json --snapshot". It is run for each question, until its list
-// is complete.
+// Program is a program of the user's for an agent, which speaks the form of "watch --json --snapshot". One of rows or requests is run for each question, until
+// its list is complete, one of answers for each answer.
 type Program struct {
 	Agent   adapters.Name
 	Command []string // the program's absolute path and its arguments
@@ -34,22 +35,13 @@ const programLimit = 4 * time.Second
 // Rows runs the program and returns its rows, cleaned as those of another machine. The error says why the list is not complete; the rows are then those that
 // came before.
 func (p *Program) Rows(ctx context.Context) (rows []adapters.ProgramRow, err error) {
-	if err := checkProgram(p.Command[0]); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
-		return nil, err
-	}
-	limit := p.Limit
-	if limit == 0 {
-		limit = programLimit
-	}
+	limit := p.limit()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	seen := newMirror(string(p.Agent))
 	seen.begin(time.Now())
 	processes := map[string]SessionJSON{} // the process of each row, by the id that the program gives it
-	err = p.stream(ctx, func(l *line) error {
+	err = p.stream(ctx, nil, func(l *line) error {
 		if l.Event == "session" && l.Session != nil && len(processes) < maxSessions {
 			processes[l.Session.ID] = SessionJSON{PID: l.Session.PID, PIDStart: l.Session.PIDStart}
 		}
@@ -110,12 +102,24 @@ func checkProgram(path string) error {
 	return nil
 }
 
-// stream runs the program, and calls take for each line until it returns an error. Nothing of the program runs afterwards.
-func (p *Program) stream(ctx context.Context, take func(*line) error) error {
+// notRun is why a program was not started.
+type notRun struct{ error }
+
+// stream runs the program with input on its standard input, and calls take for each line until it returns an error. Nothing of the program runs afterwards.
+func (p *Program) stream(ctx context.Context, input []byte, take func(*line) error) error {
+	if err := checkProgram(p.Command[0]); err != nil {
+		return notRun{err}
+	}
+	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
+		return notRun{err}
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	cmd := proc.WithoutWindow(exec.CommandContext(ctx, p.Command[0], p.Command[1:]...))
 	cmd.Dir = p.Dir
+	if input != nil {
+		cmd.Stdin = bytes.NewReader(input)
+	}
 	cmd.WaitDelay = time.Second
 	apart(cmd)
 	said := bounded.Tail{Max: maxTail}
@@ -125,25 +129,30 @@ func (p *Program) stream(ctx context.Context, take func(*line) error) error {
 		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("it cannot be started: %w", err)
+		return notRun{fmt.Errorf("it cannot be started: %w", err)}
 	}
 	h := &Host{Machine: settings.Machine{Name: string(p.Agent), Exec: p.Command}}
 	r := &reader{host: h, in: bufio.NewReaderSize(out, 64<<10), cancel: cancel, watchdog: time.AfterFunc(helloLimit, func() {})}
 	err = r.read(ctx, take)
 	r.watchdog.Stop()
 	if errors.Is(err, io.EOF) { // its exit code and messages give the reason
-		return ended(cmd.Wait(), said.String())
+		return ended(cmd.Wait(), said.String(), input != nil)
 	}
 	cancel(err)
 	_ = cmd.Wait()
 	return err
 }
 
-// ended returns why a program ended before its list was complete.
-func ended(err error, said string) error {
-	text := "it ended before its list was complete (a line with the event \"roll\")"
+// ended returns why a program ended before its list was complete, or before it said what it did with an answer.
+func ended(err error, said string, isAnswer bool) error {
+	text, line := "it ended before its list was complete", "roll"
+	if isAnswer {
+		text, line = "it ended before it said what it did with the answer", "answered"
+	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		text = fmt.Sprintf("it ended before its list was complete: %s", exit.ProcessState)
+		text += fmt.Sprintf(": %s", exit.ProcessState)
+	} else {
+		text += fmt.Sprintf(" (a line with the event %q)", line)
 	}
 	if last := lastLine(said); last != "" {
 		text += ": " + last

@@ -52,6 +52,9 @@ type line struct {
 	Removed *RemovedJSON `json:"removed"`
 	Adapter *AdapterJSON `json:"adapter"`
 	Hello   *HelloJSON   `json:"hello"`
+	// Of a Program alone:
+	Request  json.RawMessage `json:"request"`
+	Answered *answeredJSON   `json:"answered"`
 }
 
 // stream reads one connection to its end. take gets each line on this goroutine; the first is the hello. The error is never nil: it says why the connection

@@ -130,13 +130,7 @@ func openAdapters(facts *facts) ([]adapters.Adapter, proc.Lister) {
 			now, _ := live.Get()
 			return now.Unread
 		}
-		cfg.Rows = func(ctx context.Context, u *adapters.Unread) ([]adapters.ProgramRow, error) {
-			state, err := store.StatePath()
-			if err != nil {
-				return nil, err
-			}
-			return (&machine.Program{Agent: u.Name, Command: u.Rows, Dir: state}).Rows(ctx)
-		}
+		cfg.Programs = machine.Programs{}
 		cfg.Token = func(agent adapters.Name) string {
 			now, _ := live.Get()
 			return now.Agents[agent].Token

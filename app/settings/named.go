@@ -25,6 +25,9 @@ type NamedAgent struct {
 	TitleWaiting string `toml:"title_waiting"`
 	// Rows is the command of a program that lists its sessions: an absolute path and arguments.
 	Rows []string `toml:"rows"`
+	// Requests is that of a program that lists what its sessions ask, and Answer that of one that takes the answers.
+	Requests []string `toml:"requests"`
+	Answer   []string `toml:"answer"`
 }
 
 // Names is a name, or a list of names.
@@ -59,7 +62,8 @@ var (
 
 // unread returns the agent in the adapters' form. The error says what is wrong with it.
 func (n *NamedAgent) unread() (adapters.Unread, error) {
-	u := adapters.Unread{Name: adapters.Name(n.Name), Programs: n.Program, Launch: n.Launch, Resume: n.Resume, Rows: slices.Clone(n.Rows)}
+	u := adapters.Unread{Name: adapters.Name(n.Name), Programs: n.Program, Launch: n.Launch, Resume: n.Resume, Rows: slices.Clone(n.Rows),
+		Requests: slices.Clone(n.Requests), Answer: slices.Clone(n.Answer)}
 	own, known := adapters.Describe(u.Name)
 	switch {
 	case n.Name == "":
@@ -84,7 +88,7 @@ func (n *NamedAgent) unread() (adapters.Unread, error) {
 			return u, fmt.Errorf("launch and resume have no placeholder %s; there is %s", found, adapters.PromptPlaceholder)
 		}
 	}
-	if err := checkRows(u.Rows); err != nil {
+	if err := checkPrograms(&u); err != nil {
 		return u, err
 	}
 	var err error
@@ -112,17 +116,36 @@ func checkProgram(name string) error {
 	return nil
 }
 
-// checkRows returns an error for a command that is not run: it must be what the user entered, and nothing that an agent can write. It replaces a leading ~.
-func checkRows(command []string) error {
+// checkPrograms returns an error for the programs that speak for an agent.
+func checkPrograms(u *adapters.Unread) error {
+	switch {
+	case u.Requests != nil && u.Rows == nil:
+		return errors.New("requests needs rows: only a session that the program of rows lists asks something")
+	case u.Answer != nil && u.Requests == nil:
+		return errors.New("answer needs requests, the program that lists what can be answered")
+	}
+	for _, c := range []struct {
+		key     string
+		command []string
+	}{{"rows", u.Rows}, {"requests", u.Requests}, {"answer", u.Answer}} {
+		if err := checkCommand(c.key, c.command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkCommand returns an error for a command that is not run: it must be what the user entered, and nothing that an agent can write. It replaces a leading ~.
+func checkCommand(key string, command []string) error {
 	for i, arg := range command {
 		command[i] = ExpandHome(arg)
 		if i == 0 && !filepath.IsAbs(command[0]) {
-			return fmt.Errorf("rows must begin with the absolute path of a program, not %q", arg)
+			return fmt.Errorf("%s must begin with the absolute path of a program, not %q", key, arg)
 		}
 		for _, d := range adapters.Described() {
 			for _, folder := range d.Folders {
 				if isBelow(command[i], ExpandHome("~/"+folder)) {
-					return fmt.Errorf("rows must name no file in %s, which %s writes: move the program to a folder of yours", folder, d.Title)
+					return fmt.Errorf("%s must name no file in %s, which %s writes: move the program to a folder of yours", key, folder, d.Title)
 				}
 			}
 		}

@@ -139,17 +139,13 @@ func (f *questionForm) choose(n int) {
 	if !f.quick || n < 1 || n > len(f.fields[0].question.Options) {
 		return
 	}
-	f.reply([][]string{{f.fields[0].question.Options[n-1].Label}})
+	f.view.replyWith([][]string{{f.fields[0].question.Options[n-1].Label}})
 }
 
 func (f *questionForm) submit() {
 	if answers := f.answers(); answers != nil {
-		f.reply(answers)
+		f.view.replyWith(answers)
 	}
-}
-
-func (f *questionForm) reply(answers [][]string) {
-	f.view.decide(adapters.Decision{Verdict: adapters.Reply, Answers: answers})
 }
 
 // answers returns the answers to all questions; nil if an answer is missing. A text that the user typed replaces the

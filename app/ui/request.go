@@ -41,8 +41,9 @@ type requestView struct {
 	item  asked
 	has   bool
 	armed bool
-	sure  bool // the user wants to allow the request, and is asked once more
-	arms  int  // number of the last call of arm
+	sure  bool // the user wants to allow the request, or to send reply, and is asked once more
+	reply [][]string
+	arms  int // number of the last call of arm
 }
 
 // newRequestView returns an empty view.
@@ -177,9 +178,9 @@ func (v *requestView) enable() {
 	r := v.item.request
 	ready := r != nil && v.isReady()
 	isQuestion := r != nil && len(r.Questions) > 0
-	v.allow.Hidden = r == nil || !r.CanAllow && (isQuestion || !r.CanDeny) || v.ui.options.Answers.Policy() == settings.AnswerNone
+	v.allow.Hidden = r == nil || !r.CanAllow && (isQuestion && v.reply == nil || !isQuestion && !r.CanDeny) || v.ui.options.Answers.Policy() == settings.AnswerNone
 	v.deny.Hidden = r == nil || !r.CanDeny && (isQuestion || !r.CanAllow) || v.ui.options.Answers.Policy() == settings.AnswerNone
-	v.allow.SetEnabled(ready && r.CanAllow)
+	v.allow.SetEnabled(ready && (r.CanAllow || v.reply != nil))
 	v.deny.SetEnabled(ready && r.CanDeny)
 	v.message.Hidden = r == nil || !r.CanDeny || !r.CanExplain
 	v.formBox.Hidden = r == nil || !r.CanReply || len(r.Questions) == 0
@@ -197,16 +198,16 @@ func (v *requestView) enable() {
 
 // nameKeys shows the texts of the buttons, with their keys where the keys answer.
 func (v *requestView) nameKeys() {
-	allow, deny := "Allow once", "Deny"
+	allow, deny, key := "Allow once", "Deny", " (A)"
 	if v.sure {
-		allow = "Yes, allow it once"
+		allow, key = "Yes, allow it once", " (Y)"
+	}
+	if v.reply != nil {
+		allow = "Yes, answer: " + present.Cut(short(v.reply[0][0]), optionCells)
 	}
 	if v.ui.scope == needsYou {
 		deny += " (D)"
-		allow += " (A)"
-		if v.sure {
-			allow = "Yes, allow it once (Y)"
-		}
+		allow += key
 	}
 	if v.allow.Text != allow {
 		v.allow.SetText(allow)
@@ -216,8 +217,12 @@ func (v *requestView) nameKeys() {
 	}
 }
 
+// setSure asks the user once more, or no longer.
 func (v *requestView) setSure(sure bool) {
 	v.sure = sure
+	if !sure {
+		v.reply = nil
+	}
 	v.nameKeys()
 	if v.rule.Hidden == sure { // below the buttons, so that these stay where they are
 		v.rule.Hidden = !sure
@@ -232,6 +237,8 @@ func (v *requestView) allowIt(sure bool) {
 	r := v.item.request
 	switch {
 	case r == nil || sure != v.sure:
+	case v.reply != nil:
+		v.decide(adapters.Decision{Verdict: adapters.Reply, Answers: v.reply, SecondLook: true})
 	case sure || r.OneKey || !r.CanAllow || !v.isReady():
 		v.decide(adapters.Decision{Verdict: adapters.AllowOnce, SecondLook: sure})
 	default:
@@ -239,6 +246,19 @@ func (v *requestView) allowIt(sure bool) {
 		v.arm()
 		v.enable()
 	}
+}
+
+// replyWith answers the questions of the request. Where a program speaks for the agent, it asks once more, as for a request that one key does not allow.
+func (v *requestView) replyWith(answers [][]string) {
+	r := v.item.request
+	if r == nil || !r.SureReply || !r.CanReply || !v.isReady() {
+		v.decide(adapters.Decision{Verdict: adapters.Reply, Answers: answers})
+		return
+	}
+	v.reply = answers
+	v.setSure(true)
+	v.arm()
+	v.enable()
 }
 
 func (v *requestView) denyIt() {

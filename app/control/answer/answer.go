@@ -98,6 +98,8 @@ type Request struct {
 	Dangers []string
 	// OneKey reports that a single key or click may allow it, as OneKeyRule says. All else takes a second one.
 	OneKey bool
+	// SureReply reports that an answer to its questions takes a second key or click, too.
+	SureReply bool
 	// CanReply reports that its questions can be answered from here. Like CanAllow and
 	// CanDeny it depends on the settings.
 	CanReply bool
@@ -212,6 +214,7 @@ func (a *Answers) seen(r adapters.Request, s *app.Session) Request {
 	out.CanAllow = r.CanAllow && len(r.Unknown) == 0 && a.allowed(adapters.AllowOnce) == nil
 	out.CanDeny = r.CanDeny && a.allowed(adapters.Deny) == nil
 	out.CanReply = out.CanReply && a.allowed(adapters.Reply) == nil
+	out.SureReply = isOfProgram(s)
 	return out
 }
 
@@ -279,6 +282,9 @@ func (a *Answers) Answer(ctx context.Context, ref Ref, d adapters.Decision) (Res
 	}
 	if d.Verdict == adapters.AllowOnce && !d.SecondLook && !a.isOneKey(&shown, &s) {
 		return Result{}, fmt.Errorf("%w by one key: %s", adapters.ErrNotAllowed, OneKeyRule)
+	}
+	if d.Verdict == adapters.Reply && !d.SecondLook && isOfProgram(&s) {
+		return Result{}, fmt.Errorf("%w by one key: a program of yours asks for the agent, so an answer takes a second key", adapters.ErrNotAllowed)
 	}
 	if d.Verdict == adapters.Deny { // some agents end the turn with it
 		a.acting(s.ID)

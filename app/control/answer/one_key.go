@@ -19,10 +19,17 @@ const OneKeyMeaning = "An entered command runs whatever it does: a build or test
 
 // isOneKey reports whether a single key may allow a request of a session. The folder of another machine or of a container can't be looked at.
 func (a *Answers) isOneKey(r *adapters.Request, s *app.Session) bool {
-	if s.Machine != "" || !s.HasLocalFolder() {
+	if s.Machine != "" || !s.HasLocalFolder() || isOfProgram(s) {
 		return false
 	}
 	return a.isEntered(r, s) || reading.Is(r, reading.Place{Folder: s.CWD, Env: a.Environment(s)})
+}
+
+// isOfProgram reports whether a program of the user's speaks for the agent of a session: what such a program says a request does is never enough for one key,
+// nor for an answer to a question.
+func isOfProgram(s *app.Session) bool {
+	d, known := adapters.Describe(s.Agent)
+	return known && d.Unread
 }
 
 // isEntered reports whether the user entered the text of a command for the folder of the session, in which it runs.
@@ -39,7 +46,7 @@ func canEnter(r *adapters.Request, s *app.Session) bool {
 
 // CanEnter reports whether a request of p, which took a second key, may be entered so that one key allows it from then on.
 func (p *Pending) CanEnter(r *Request) bool {
-	here := p.Session.Machine == "" && p.Session.HasLocalFolder()
+	here := p.Session.Machine == "" && p.Session.HasLocalFolder() && !isOfProgram(&p.Session)
 	return here && !r.OneKey && r.CanAllow && canEnter(&r.Request, &p.Session)
 }
 

@@ -75,3 +75,36 @@ func TestEntered(t *testing.T) {
 		}
 	}
 }
+
+// TestSecondKeyForProgram: where a program of the user's speaks for the agent, one key allows nothing and answers no question, also not what the user entered.
+func TestSecondKeyForProgram(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, os.WriteFile(filepath.Join(dir, "a.txt"), nil, 0o600))
+	a := asks("cat a.txt")
+	a.cwd, a.requests[0].Folder = dir, dir
+	answers, s := over(a, settings.AnswerAll)
+	answers.Environment = func(*app.Session) []string { return []string{"SHELL=/bin/zsh", "PATH=/usr/bin"} }
+	answers.OneKey = func() []settings.OneKey { return []settings.OneKey{{Folder: dir, Command: "cat a.txt"}} }
+	if p := answers.Of(t.Context(), s); !p.Requests[0].OneKey || p.Requests[0].SureReply {
+		t.Fatalf("of an agent that is read: %+v", p.Requests[0])
+	}
+	adapters.SetUnread([]adapters.Unread{{Name: "example", Programs: []string{"example"}}})
+	t.Cleanup(func() { adapters.SetUnread(nil) })
+	p := answers.Of(t.Context(), s)
+	if p.Requests[0].OneKey || p.CanEnter(&p.Requests[0]) || !p.Requests[0].SureReply {
+		t.Errorf("%+v", p.Requests[0])
+	}
+	if _, err := answers.Answer(t.Context(), p.Ref(&p.Requests[0]), adapters.Decision{Verdict: adapters.AllowOnce}); !errors.Is(err, adapters.ErrNotAllowed) {
+		t.Errorf("allowed by one key: %v", err)
+	}
+	a.requests[0].Questions = []adapters.Question{{Text: "Allow it?", Options: []adapters.Option{{Label: "Yes"}}}}
+	p = answers.Of(t.Context(), s)
+	reply := adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{{"Yes"}}}
+	if _, err := answers.Answer(t.Context(), p.Ref(&p.Requests[0]), reply); !errors.Is(err, adapters.ErrNotAllowed) || len(a.answered) > 0 {
+		t.Errorf("answered by one key: %v", err)
+	}
+	reply.SecondLook = true
+	if _, err := answers.Answer(t.Context(), p.Ref(&p.Requests[0]), reply); err != nil || len(a.answered) != 1 {
+		t.Errorf("answered by two: %v", err)
+	}
+}
