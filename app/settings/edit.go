@@ -50,7 +50,16 @@ func Change(path string, edits ...Edit) error {
 		path = target // a symbolic link, such as users of dotfiles create, is kept
 	}
 	_, err := bounded.In(filepath.Dir(path), bounded.WriteLimit, func(left context.Context) (struct{}, error) {
-		return struct{}{}, change(left, path, edits)
+		return struct{}{}, rewrite(left, path, func(text []byte) (after []byte, err error) {
+			after = text
+			for _, e := range edits {
+				after, err = applyWritten(after, e)
+				if err != nil {
+					return nil, err
+				}
+			}
+			return after, nil
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("change the settings: %w", err)
@@ -58,7 +67,8 @@ func Change(path string, edits ...Edit) error {
 	return nil
 }
 
-func change(left context.Context, path string, edits []Edit) error {
+// rewrite replaces the content of the file at path by what change returns for it.
+func rewrite(left context.Context, path string, change func([]byte) ([]byte, error)) error {
 	dir, err := store.MakeDir(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -69,12 +79,9 @@ func change(left context.Context, path string, edits []Edit) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	after := before
-	for _, e := range edits {
-		after, err = applyWritten(after, e)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
+	after, err := change(before)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	if bytes.Equal(before, after) {
 		return nil

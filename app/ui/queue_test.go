@@ -252,6 +252,30 @@ func TestQueueByKeys(t *testing.T) {
 	}
 }
 
+// TestQueueOfProgram: where a program of the user's speaks for the agent, an option is chosen by two keys, too.
+func TestQueueOfProgram(t *testing.T) {
+	adapters.SetUnread([]adapters.Unread{{Name: "mine", Title: "mine", Programs: []string{"mine"}, Configured: true}})
+	t.Cleanup(func() { adapters.SetUnread(nil) })
+	a := newAsker(adapters.Request{Agent: "mine", Session: "ask", ID: "q", Kind: adapters.AsksQuestion, Text: "Which colour?", AskedAt: ago(time.Minute), Where: "the program",
+		Questions: []adapters.Question{{Text: "Which colour?", Options: []adapters.Option{{Label: "Red"}, {Label: "Blue"}}}}})
+	snap := waiters(map[string]int{"ask": 1})
+	for s := range snap.All() {
+		s.Agent = "mine"
+	}
+	w := openQueue(t, a, snap)
+	w.armed("Which colour?")
+	w.rune('2')
+	if got := a.got(); len(got) > 0 {
+		t.Errorf("answered by one key: %q", got)
+	}
+	shows(t, w.ui.content, "Yes, answer: Blue (Y)")
+	w.shoot("queue-question-of-a-program")
+	w.rune('y') // too early
+	w.armed("Which colour?")
+	w.rune('y')
+	w.until("the answer", func() bool { return slices.Equal(a.got(), []string{"ask q reply [[Blue]]"}) })
+}
+
 // TestQueueSecondPress: a key that is pressed twice answers one request.
 func TestQueueSecondPress(t *testing.T) {
 	a := newAsker(command("a", "1", "ls", 3*time.Minute), command("b", "2", "git push --force", 2*time.Minute))

@@ -52,7 +52,7 @@ func newSettingsPage(u *UI) *settingsPage {
 	rows = append(rows, widgets.NewHeading("Answering"),
 		p.choice("Requests answered from here", settings.Edit{Table: "answering", Key: "requests"}, option{"All", "on"}, option{"Only denials", "deny-only"}, option{"None", "off"}),
 		p.oneKey())
-	rows = slices.Concat(rows, p.notifications(), p.away(), p.agents(), p.homes(), p.commands(), p.updates())
+	rows = slices.Concat(rows, p.notifications(), p.away(), p.agents(), p.named(), p.homes(), p.commands(), p.updates())
 	rows = append(rows, widgets.Pad(10, 0, 6, 6, widgets.Flow(reset)), widgets.Pad(0, 0, 6, 6, p.saved),
 		widgets.Hint("The settings are in "+short(u.options.Live.Path())+". Comments and other settings in the file stay as they are."))
 	p.scroll = widgets.Page(widgets.Rows(6, rows...))
@@ -64,7 +64,9 @@ func newSettingsPage(u *UI) *settingsPage {
 func (p *settingsPage) reset() {
 	var edits []settings.Edit
 	for _, f := range p.fields {
-		edits = append(edits, f.edit)
+		if f.edit.Key != "" {
+			edits = append(edits, f.edit)
+		}
 	}
 	p.change(edits...)
 }

@@ -15,7 +15,7 @@ import (
 
 // settingsField is a field of the page.
 type settingsField struct {
-	edit settings.Edit                // without a value
+	edit settings.Edit                // without a value; no key: nothing is reset
 	fill func(set *settings.Settings) // shows the value of the settings
 }
 
@@ -26,6 +26,9 @@ func notification(key string) settings.Edit { return settings.Edit{Table: "notif
 func (p *settingsPage) field(e settings.Edit, fill func(*settings.Settings)) {
 	p.fields = append(p.fields, settingsField{e, fill})
 }
+
+// shows adds what the page shows of the settings beside its fields.
+func (p *settingsPage) shows(fill func(*settings.Settings)) { p.field(settings.Edit{}, fill) }
 
 // set writes a value; an empty text means the default.
 func (p *settingsPage) set(e settings.Edit, value any) {

@@ -261,3 +261,41 @@ func entryWith(t *testing.T, w *window, placeholder string) *widgets.Entry {
 	t.Fatalf("no field %q", placeholder)
 	return nil
 }
+
+// TestNamedAgents: an agent of the user's is added, changed and removed on the page; what is wrong with it is said in the form.
+func TestNamedAgents(t *testing.T) {
+	w, path := settingsWindow(t, "theme = \"dark\" # mine\n")
+	w.ui.open(pageSettings)
+	page := w.ui.settings
+	w.until("the list", func() bool { return strings.Contains(onPage(w), "Other agents") && strings.Contains(onPage(w), "Dark") })
+	file := func() string {
+		text, err := os.ReadFile(path)
+		must.Do(t, err)
+		return string(text)
+	}
+	page.editNamed(nil)
+	form := w.ui.host.Sheet
+	typeInto(t, form.Popup, "aider", "Bad Name")
+	tap(t, form.Popup, "Add")
+	w.until("the mistake", func() bool { return strings.Contains(strings.Join(shownTexts(form.Popup), " "), "lower-case letters") })
+	typeInto(t, form.Popup, "aider", "mine")
+	typeInto(t, form.Popup, "--message\n{prompt}", "--message\n{prompt}")
+	w.shoot("named-agent-form")
+	tap(t, form.Popup, "Add")
+	w.until("the entry", func() bool { return w.ui.host.Sheet == nil && strings.Contains(onPage(w), "mine · can be launched") })
+	if text := file(); text != "theme = \"dark\" # mine\n\n[[agent]]\nname = \"mine\"\nlaunch = [\"--message\", \"{prompt}\"]\n" {
+		t.Errorf("%q", text)
+	}
+	w.ui.settings.scroll.ScrollToBottom()
+	w.shoot("named-agents")
+	tap(t, page.content, "Edit…")
+	typeInto(t, w.ui.host.Sheet.Popup, "^Working", "busy")
+	tap(t, w.ui.host.Sheet.Popup, "Save")
+	w.until("the change", func() bool { return w.ui.host.Sheet == nil && strings.Contains(file(), "title_working = \"busy\"") })
+	if text := file(); !strings.Contains(text, "launch = [\"--message\", \"{prompt}\"]") {
+		t.Errorf("%q", text)
+	}
+	w.until("the button", func() bool { return strings.Contains(onPage(w), "mine · can be launched") })
+	tap(t, page.content, "Remove")
+	w.until("the end", func() bool { return !strings.Contains(file(), "[[agent]]") })
+}

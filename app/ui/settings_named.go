@@ -1,0 +1,105 @@
+package ui
+
+import (
+	"context"
+	"strings"
+
+	"fyne.io/fyne/v2"
+
+	"rollcall/app/settings"
+	"rollcall/app/ui/widgets"
+)
+
+// named returns the list of the agents that the user named, with buttons that add, change and remove one.
+func (p *settingsPage) named() []fyne.CanvasObject {
+	list := widgets.Rows(4)
+	add := p.ui.host.NewButton("Add an agent…", nil, func() { p.editNamed(nil) })
+	p.shows(func(s *settings.Settings) {
+		list.Objects = nil
+		for _, n := range s.Named {
+			edit := p.ui.host.NewButton("Edit…", nil, func() { p.editNamed(&n) })
+			remove := p.ui.host.NewButton("Remove", nil, func() { p.removeNamed(n.Name) })
+			list.Add(widgets.Border(nil, nil, widgets.Flow(edit, remove), widgets.NewSelectText(namedText(&n))))
+		}
+		if len(s.Named) == 0 {
+			list.Add(widgets.Hint("None."))
+		}
+		list.Refresh()
+	})
+	return []fyne.CanvasObject{widgets.NewHeading("Other agents"), list, widgets.Inset(widgets.Flow(add)),
+		widgets.Hint("An agent that Rollcall does not read is seen by its program, started, stopped and told about. A new name counts for the window and the tray when they start the next time.")}
+}
+
+// namedText returns an entry in one line.
+func namedText(n *settings.NamedAgent) string {
+	text := n.Name
+	if len(n.Program) > 0 {
+		text += " · " + strings.Join(n.Program, ", ")
+	}
+	for _, part := range []struct {
+		has  bool
+		name string
+	}{{n.Launch != nil, "can be launched"}, {n.Rows != nil, "rows by a program"}, {n.Answer != nil, "answers by a program"}} {
+		if part.has {
+			text += " · " + part.name
+		}
+	}
+	return short(text)
+}
+
+func (p *settingsPage) removeNamed(name string) {
+	live := p.ui.options.Live
+	widgets.InBackground(p.ui.ctx, p.ui.host, func(context.Context) (struct{}, error) {
+		return struct{}{}, settings.ChangeNamed(live.Path(), name, nil)
+	}, func(_ struct{}, err error) {
+		if err != nil {
+			p.problem.Set(errorText(err))
+			p.content.Refresh()
+			return
+		}
+		p.look()
+	})
+}
+
+// editNamed shows the form for an entry; nil: a new one.
+func (p *settingsPage) editNamed(old *settings.NamedAgent) {
+	n := settings.NamedAgent{}
+	title, action, name := "Add an agent", "Add", ""
+	if old != nil {
+		n = *old
+		title, action, name = "Change "+old.Name, "Save", old.Name
+	}
+	form := p.ui.host.NewForm(title, action, "The agent was not saved: ")
+	var fields []fyne.CanvasObject
+	field := func(label, example string, lines int, text string) *widgets.Entry {
+		e := form.NewTextArea(example, lines)
+		e.SetText(text)
+		fields = append(fields, widgets.NamedLong(label, e))
+		return e
+	}
+	several := func(list []string) string { return strings.Join(list, "\n") }
+	called := field("Name", "aider", 1, n.Name)
+	program := field("Program, if it has another name (several: one per line)", "aider", 2, several(n.Program))
+	launch := field("Arguments of a launch, one per line", "--message\n{prompt}", 3, several(n.Launch))
+	resume := field("Arguments that continue its last conversation, one per line", "--restore-chat-history", 2, several(n.Resume))
+	working := field("Pattern of the terminal's title while it works", "^Working", 1, n.TitleWorking)
+	waiting := field("Pattern of the terminal's title while it waits", `\?$`, 1, n.TitleWaiting)
+	rows := field("Program that lists its sessions, with an argument per line", "/home/me/bin/rows.py", 2, several(n.Rows))
+	requests := field("Program that lists what they ask", "/home/me/bin/rows.py\nrequests", 2, several(n.Requests))
+	answer := field("Program that takes the answers", "/home/me/bin/rows.py\nanswer", 2, several(n.Answer))
+	form.Ready = func() bool { return strings.TrimSpace(called.Text) != "" }
+	live := p.ui.options.Live
+	form.Submit = func() func(context.Context) error {
+		n := settings.NamedAgent{Name: strings.TrimSpace(called.Text), Program: nonEmptyLines(program.Text), Launch: nonEmptyLines(launch.Text), Resume: nonEmptyLines(resume.Text),
+			TitleWorking: strings.TrimSpace(working.Text), TitleWaiting: strings.TrimSpace(waiting.Text), Rows: nonEmptyLines(rows.Text),
+			Requests: nonEmptyLines(requests.Text), Answer: nonEmptyLines(answer.Text)}
+		return func(context.Context) error {
+			err := settings.ChangeNamed(live.Path(), name, &n)
+			if err == nil {
+				p.look()
+			}
+			return err
+		}
+	}
+	form.Open(widgets.Hint("See “Other agents” in docs/settings.md."), fields...)
+}
