@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -72,6 +73,9 @@ func (t *Table) UID(id Identity) (int, error) {
 		return int(k.Eproc.Pcred.P_ruid), nil
 	})
 }
+
+// Spent returns ErrUnsupported: macOS tells it only to programs that link its libraries.
+func (t *Table) Spent(Identity) (time.Duration, error) { return 0, ErrUnsupported }
 
 // majorTTYS is the major device number of macOS's pseudo-terminals, /dev/ttys000 and on.
 const majorTTYS = 16

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -179,6 +180,29 @@ func (t *Table) UID(id Identity) (int, error) {
 		}
 		uid, _, _ := strings.Cut(value, "\t")
 		return strconv.Atoi(uid)
+	})
+}
+
+// The fields of the times that a process has used, in clock ticks, by their index after the comm.
+const (
+	fieldUserTime   = 11
+	fieldSystemTime = 12
+)
+
+// Spent returns the processor time that a live process has used.
+func (t *Table) Spent(id Identity) (time.Duration, error) {
+	return detail(t, id, func() (time.Duration, error) {
+		b, err := readAll(t.path(id.PID, "stat"), maxStatus)
+		if err != nil {
+			return 0, err
+		}
+		fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+		if len(fields) <= fieldSystemTime {
+			return 0, errStat
+		}
+		user, err := strconv.ParseInt(string(fields[fieldUserTime]), 10, 64)
+		system, err2 := strconv.ParseInt(string(fields[fieldSystemTime]), 10, 64)
+		return time.Duration(user+system) * time.Second / ticksPerSecond, errors.Join(err, err2)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"github.com/shirou/gopsutil/v3/process"
 	"golang.org/x/sys/windows"
@@ -75,6 +76,19 @@ func (t *Table) OpenFiles(Identity) ([]string, error) { return nil, ErrUnsupport
 
 // UID returns ErrUnsupported: users have no numbers on Windows.
 func (t *Table) UID(Identity) (int, error) { return 0, ErrUnsupported }
+
+// Spent returns the processor time that a live process has used.
+func (t *Table) Spent(id Identity) (time.Duration, error) {
+	handle, err := openProcess(id, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = windows.CloseHandle(handle) }()
+	var created, exited, kernel, user windows.Filetime
+	err = windows.GetProcessTimes(handle, &created, &exited, &kernel, &user)
+	units := func(f windows.Filetime) uint64 { return uint64(f.HighDateTime)<<32 | uint64(f.LowDateTime) }
+	return time.Duration(100 * (units(kernel) + units(user))), err // a unit is 100 ns
+}
 
 // Terminal returns ErrUnsupported: processes have no controlling terminal on Windows.
 func (t *Table) Terminal(Identity) (string, error) { return "", ErrUnsupported }

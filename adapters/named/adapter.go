@@ -142,11 +142,27 @@ func (a *Adapter) session(u *adapters.Unread, p proc.Process, table []proc.Proce
 	if terminal, err := a.table.Terminal(p.Identity); err == nil && terminal != "" {
 		facts += " in " + strings.TrimPrefix(terminal, "/dev/")
 	}
+	if used, err := proc.Open().Spent(p.Identity); err == nil {
+		facts += "; it has used " + seconds(used) + " of processor time"
+	}
 	if names := children(p, table); len(names) > 0 {
 		facts += "; it runs " + strings.Join(names, ", ")
 	}
 	s.Evidence = facts + "; Rollcall does not read " + u.Title + "'s files"
 	return s, true
+}
+
+// seconds returns a processor time in words: whole seconds, and beyond a minute whole minutes, so that a row does not change all the time.
+func seconds(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "less than 1 s"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	}
+	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }
 
 // maxChildren is the number of children that a row names.

@@ -79,7 +79,7 @@ func TestRow(t *testing.T) {
 	childOf(t, goose.Process.Pid)
 	s := one(t, list["goose"], goose.Process.Pid)
 	if s.Status != adapters.Unknown || s.CWD != goose.Dir || s.Unstored || !strings.Contains(s.Evidence, "Rollcall does not read Goose's files") ||
-		!strings.Contains(s.Evidence, "it runs sleep (") || s.StartedAt.IsZero() {
+		!strings.Contains(s.Evidence, "it runs sleep (") || !strings.Contains(s.Evidence, "it has used less than 1 s of processor time") || s.StartedAt.IsZero() {
 		t.Errorf("%+v", s)
 	}
 	s = one(t, list["mine"], mine.Process.Pid)
@@ -91,6 +91,22 @@ func TestRow(t *testing.T) {
 	if left := rows(t, list["mine"]); len(left) != 0 {
 		t.Errorf("after its end: %+v", left)
 	}
+}
+
+// TestSeconds: the processor time of a process is told in whole units, and counts its work.
+func TestSeconds(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "less than 1 s", 59 * time.Second: "59 s", 61 * time.Second: "1 min", 3 * time.Hour: "3 h 0 min"} {
+		if got := seconds(d); got != want {
+			t.Errorf("%s: %s, want %s", d, got, want)
+		}
+	}
+	busy := start(t, script(t, "goose", "#!/bin/sh\nwhile :; do :; done\n"))
+	p, err := proc.Open().Find(busy.Process.Pid)
+	must.Do(t, err)
+	eventually.True(t, "processor time", func() bool {
+		used, err := proc.Open().Spent(p.Identity)
+		return err == nil && used > 50*time.Millisecond
+	})
 }
 
 // TestInterpreters: a script of Python or Node.js is known by its name, however it was started. A file of that name that another program reads is not.
