@@ -7,6 +7,7 @@ package kimi
 
 import (
 	"context"
+	"net/netip"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
@@ -27,6 +28,7 @@ var description = adapters.Register(adapters.Description{
 type Adapter struct {
 	*kit.Base
 	transcripts *kit.Transcripts[facts, *facts]
+	serves      func(netip.AddrPort, proc.Identity) error // reports with an error that an address is not served by a process
 }
 
 var (
@@ -48,7 +50,7 @@ const (
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	return &Adapter{Base: kit.NewBase(cfg, description, agentproc.Own{Variable: homeVariable, Store: folderName}),
-		transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat)}
+		transcripts: kit.NewTranscripts[facts](cfg.Facts, Name, factsFormat), serves: proc.CheckListenedBy}
 }
 
 // OwnsProcess implements adapters.ProcessOwner.

@@ -31,7 +31,7 @@ func (a *Adapter) Modes() []adapters.Mode {
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
 	if t.Answerable && !t.Terminal {
-		return c, errors.New("kimi: Rollcall can't answer a launch of Kimi Code; launch it with --terminal")
+		return a.answerable(c, &t)
 	}
 	if t.Terminal && t.Prompt != "" {
 		return c, errors.New("kimi: Kimi Code takes no prompt for a terminal; leave out the prompt and type it there")
@@ -48,7 +48,25 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Option("--output-format", "stream-json")
 		c.Args = append(c.Args, "--prompt="+t.Prompt)
 	}
-	return c, agentproc.UseHome(&c, t.Home, homeOf(a.Env, a.Home), homeVariable, "")
+	return c, a.useHome(&c, t.Home)
+}
+
+// answerable returns the command of a launch that is spoken to: `kimi acp` takes no options, and asks as a terminal does (2.1.0).
+func (a *Adapter) answerable(c adapters.Command, t *adapters.Task) (adapters.Command, error) {
+	switch {
+	case t.Mode != "" && t.Mode != modeDefault:
+		return c, errors.New("kimi: a launch that can be answered has the mode default")
+	case t.Model != "":
+		return c, errors.New("kimi: a launch that can be answered takes no model; set default_model in Kimi Code's config.toml")
+	}
+	c.Args = []string{"acp"}
+	c.Pipe = true
+	c.Stdin = talking.Stdin(t)
+	return c, a.useHome(&c, t.Home)
+}
+
+func (a *Adapter) useHome(c *adapters.Command, home string) error {
+	return agentproc.UseHome(c, home, homeOf(a.Env, a.Home), homeVariable, "")
 }
 
 // Failure implements adapters.FailureReader: `kimi -p` prints why it failed on a line for people (2.1.0).

@@ -19,6 +19,8 @@ func TestCommand(t *testing.T) {
 		{adapters.Task{Prompt: "x"}, nil},
 		{adapters.Task{Prompt: "x", Mode: "plan"}, nil},
 		{adapters.Task{Prompt: "x", Mode: "auto", Answerable: true}, nil},
+		{adapters.Task{Prompt: "x", Answerable: true, Model: "m"}, nil},
+		{adapters.Task{Prompt: "x", Answerable: true}, []string{"acp"}},
 		{adapters.Task{Terminal: true, Prompt: "x"}, nil},
 		{adapters.Task{Terminal: true, Mode: "plan", Resume: "session_1"}, []string{"--plan", "--session", "session_1"}},
 		{adapters.Task{Terminal: true, Mode: "default"}, []string{}},

@@ -22,6 +22,10 @@ type ACP struct {
 	// Questions returns the questions that a call asks; false: it asks for a permission. Their answers are given beside the option that allows
 	// once, by the questions' ids. nil: no call asks any.
 	Questions func(call []byte) (list []adapters.Question, asks bool)
+	// Choices returns the question to which the options that allow once are the answers; false: they allow the call. nil: no call asks so.
+	Choices func(call []byte, options []ACPOption) (q adapters.Question, asks bool)
+	// Apart reports that the arguments of a call come before the request, in an update of their own. Without them a call can only be denied.
+	Apart bool
 	// Check checks the members of a call that only this agent has, such as those of its questions; nil: there are none.
 	Check func(call []byte, r *adapters.Request)
 }
@@ -101,7 +105,7 @@ func (a *ACP) Stdin(t *adapters.Task) string {
 
 // Talk returns a conversation with a process whose input began with Stdin. It implements adapters.Opener.
 func (a *ACP) Talk() adapters.Talk {
-	return &acpTalk{agent: *a, withdrawn: map[string]bool{}, answered: map[string]bool{}, replies: map[string]error{}}
+	return &acpTalk{agent: *a, updates: map[string][]byte{}, withdrawn: map[string]bool{}, answered: map[string]bool{}, replies: map[string]error{}}
 }
 
 type acpTalk struct {
@@ -109,6 +113,7 @@ type acpTalk struct {
 	session   string
 	failed    error // why there is no session
 	asked     []acpRequest
+	updates   map[string][]byte // the arguments of calls, with Apart
 	withdrawn map[string]bool
 	answered  map[string]bool
 	replies   map[string]error // by the order
@@ -121,6 +126,7 @@ type acpTalk struct {
 type acpRequest struct {
 	id     json.RawMessage
 	raw    json.RawMessage // the parameters as they were received
+	update []byte          // with ACP.Apart: what the agent said of the call before
 	params struct {
 		Call    json.RawMessage `json:"toolCall"`
 		Options []ACPOption     `json:"options"`
@@ -142,10 +148,14 @@ func (t *acpTalk) Read(line []byte) {
 	case method == "session/request_permission" && !agentfile.Null(id):
 		r := acpRequest{id: slices.Clone(id), raw: slices.Clone(agentfile.Get(line, "params"))}
 		if json.Unmarshal(r.raw, &r.params) == nil {
+			r.update = t.updates[r.call()]
 			t.asked = append(t.asked, r)
 		}
 	case method == "session/update":
 		update := agentfile.Get(line, "params", "update")
+		if t.agent.Apart && !agentfile.Null(agentfile.Get(update, "rawInput")) {
+			t.updates[agentfile.String(agentfile.Get(update, "toolCallId"))] = slices.Clone(update)
+		}
 		if status := string(agentfile.Text(agentfile.Get(update, "status"))); status == "completed" || status == "failed" {
 			call := agentfile.String(agentfile.Get(update, "toolCallId"))
 			t.drop(func(r *acpRequest) bool { return call != "" && r.call() == call })
@@ -188,6 +198,7 @@ func (t *acpTalk) reply(id string, line []byte) {
 		}
 	default: // the reply to a prompt: its turn is over
 		t.replies[id], t.working = err, false
+		clear(t.updates)
 		t.ended = map[string]adapters.Outcome{"end_turn": adapters.Completed, "cancelled": adapters.Interrupted}[agentfile.String(agentfile.Get(line, "result", "stopReason"))]
 		if err != nil {
 			t.ended = adapters.Failed
@@ -295,7 +306,15 @@ func (a *ACP) Option(options []ACPOption, v adapters.Verdict) (id string) {
 }
 
 func (r *acpRequest) request(a *ACP) adapters.Request {
-	out := a.Request(string(r.id), func(member string) []byte { return agentfile.Get(r.params.Call, member) }, r.params.Options)
+	out := a.Request(string(r.id), r.member, r.params.Options)
+	if a.Apart && agentfile.Null(r.member("rawInput")) {
+		out.CanAllow = false
+	}
+	if a.Choices != nil {
+		if q, asks := a.Choices(r.params.Call, r.params.Options); asks {
+			AsQuestion(&out, []adapters.Question{q})
+		}
+	}
 	if a.Questions != nil {
 		if list, asks := a.Questions(r.params.Call); asks {
 			AsQuestion(&out, list)
@@ -306,6 +325,15 @@ func (r *acpRequest) request(a *ACP) adapters.Request {
 	}
 	acpMembers.Check(&out, "", r.raw)
 	return out
+}
+
+// member returns a member of the call, or that of the update before it.
+func (r *acpRequest) member(name string) []byte {
+	own := agentfile.Get(r.params.Call, name)
+	if agentfile.Null(own) && (name == "rawInput" || name == "kind") {
+		return agentfile.Get(r.update, name)
+	}
+	return own
 }
 
 // Request returns a request for a permission with the options that its call offers. get returns a member of the call.
@@ -392,8 +420,13 @@ func (t *acpTalk) Answer(id string, d adapters.Decision) ([]byte, error) {
 		return nil, err
 	}
 	t.answered[id] = true // the call of one that is denied fails at once
-	m := acpAnswer(r, map[string]string{"outcome": "selected", "optionId": t.agent.Option(r.params.Options, d.Verdict)})
-	if d.Verdict == adapters.Reply {
+	option, isChoice := t.agent.Option(r.params.Options, d.Verdict), false
+	if t.agent.Choices != nil && d.Verdict == adapters.Reply {
+		i := slices.IndexFunc(r.params.Options, func(o ACPOption) bool { return o.Kind == "allow_once" && o.Name == d.Answers[0][0] })
+		option, isChoice = r.params.Options[i].ID, true // Check has found it
+	}
+	m := acpAnswer(r, map[string]string{"outcome": "selected", "optionId": option})
+	if d.Verdict == adapters.Reply && !isChoice {
 		m.Result["answers"] = Answers(&shown, d)
 	}
 	return acpLines(m), nil

@@ -174,6 +174,49 @@ func TestACPQuestion(t *testing.T) {
 	}
 }
 
+// The arguments of a call come in an update before the request (Kimi Code 2.1.0, whose request shows 50 characters of a command). Without them it can only be
+// denied.
+func TestACPApart(t *testing.T) {
+	talk := (&ACP{Agent: "x", Apart: true}).Talk()
+	const request = `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"CALL","title":"Bash",` +
+		`"content":[{"type":"content","content":{"type":"text","text":"Requesting approval to Running: touch a && r…"}}]},"options":[` +
+		`{"optionId":"approve_once","name":"Approve once","kind":"allow_once"},{"optionId":"reject","name":"Reject","kind":"reject_once"}]}}`
+	read(talk, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","kind":"execute","status":"in_progress","rawInput":{"command":"touch a && rm -rf b"}}}}`,
+		strings.Replace(request, "CALL", "c1", 1), strings.Replace(strings.Replace(request, "CALL", "c2", 1), `"id":1`, `"id":2`, 1))
+	list := talk.Waiting()
+	if len(list) != 2 || list[0].Text != "touch a && rm -rf b" || list[0].Kind != adapters.AsksCommand || !list[0].CanAllow || list[1].CanAllow || !list[1].CanDeny {
+		t.Errorf("%+v", list)
+	}
+}
+
+// The options of a call can be the answers to its question.
+func TestACPChoices(t *testing.T) {
+	talk := (&ACP{Agent: "x", Choices: func(call []byte, options []ACPOption) (adapters.Question, bool) {
+		q := adapters.Question{Text: "Which?"}
+		for _, o := range options {
+			if o.Kind == "allow_once" {
+				q.Options = append(q.Options, adapters.Option{Label: o.Name})
+			}
+		}
+		return q, true
+	}}).Talk()
+	read(talk, `{"id":7,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c1","title":"Ask"},"options":[{"optionId":"q0_opt_0","name":"Red","kind":"allow_once"},`+
+		`{"optionId":"q0_opt_1","name":"Blue","kind":"allow_once"},{"optionId":"q0_skip","name":"Skip","kind":"reject_once"}]}}`)
+	list := talk.Waiting()
+	if len(list) != 1 || list[0].Kind != adapters.AsksQuestion || list[0].CanAllow || !list[0].CanDeny || len(list[0].Questions) != 1 {
+		t.Fatalf("%+v", list)
+	}
+	if _, err := talk.Answer("7", adapters.Decision{Verdict: adapters.AllowOnce}); !errors.Is(err, adapters.ErrNoSuchAnswer) {
+		t.Errorf("allowed: %v", err)
+	}
+	for label, want := range map[string]string{"Red": "q0_opt_0", "Blue": "q0_opt_1"} {
+		line, err := talk.Answer("7", adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{{label}}})
+		if err != nil || string(line) != `{"jsonrpc":"2.0","id":7,"result":{"outcome":{"optionId":"`+want+`","outcome":"selected"}}}` {
+			t.Errorf("%s: %s, %v", label, line, err)
+		}
+	}
+}
+
 func TestACPOnce(t *testing.T) {
 	plan := []ACPOption{{ID: "restore_previous", Kind: "allow_once"}, {ID: "proceed_always", Kind: "allow_always"}, {ID: "proceed_once", Kind: "allow_once"}, {ID: "cancel", Kind: "reject_once"}}
 	for once, want := range map[string]string{"": "restore_previous", "proceed_once": "proceed_once", "proceed_always": "restore_previous"} {

@@ -17,6 +17,7 @@ type Service struct {
 	Base   string       // its address, as Loopback returns it
 	// User and Password are sent with each request; no password: none is sent.
 	User, Password string
+	Token          string // is sent as a bearer's; empty: none is
 }
 
 // maxAnswer bounds what is read of an answer, in bytes.
@@ -49,6 +50,9 @@ func (s *Service) Do(ctx context.Context, method, path string, content any) ([]b
 	}
 	if s.Password != "" {
 		req.SetBasicAuth(s.User, s.Password)
+	}
+	if s.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+s.Token)
 	}
 	resp, err := s.Client.Do(req)
 	if err != nil {
