@@ -60,7 +60,7 @@ echo "@ test"; "$R" agent test "$HOME/bin/droid_rows.py"
 			t.Errorf("%s: %q, want %q", id, got[id], want)
 		}
 	}
-	if len(got) != 4 || !strings.Contains(rest, "stopped") || !strings.Contains(rest, "all 6 promises hold") {
+	if len(got) != 4 || !strings.Contains(rest, "stopped") || !strings.Contains(rest, "all 16 promises hold") {
 		t.Errorf("%v %s", got, out)
 	}
 }

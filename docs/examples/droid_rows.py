@@ -54,6 +54,6 @@ def session(path, running):
 
 say("hello", hello={"version": "1", "heartbeat": 15})
 running = list(processes())
-for path in glob.glob(os.path.expanduser("~/.factory/sessions/*/*.jsonl")):
+for path in sorted(glob.glob(os.path.expanduser("~/.factory/sessions/*/*.jsonl")), key=os.path.getmtime, reverse=True):
     say("session", session=session(path, running))
 say("roll")
