@@ -35,18 +35,26 @@ const (
 
 // ask returns the request of a session; nil: the request is not known, or has several questions.
 func (p *policy) ask(w *openWait) *ask {
-	if p.board == nil || w == nil {
+	if w == nil {
 		return nil
 	}
 	// Sorted, so that a notification of several sessions does not switch between their requests.
 	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(w.sessions)), func(id string) bool { return id == w.session.ID })
 	for _, id := range slices.Insert(ids, 0, w.session.ID) {
-		if e, ok := p.board.Of(w.session.Agent, id); ok && len(e.Requests) > 0 {
+		if e, ok := p.entry(&app.Session{Session: adapters.Session{Agent: w.session.Agent, ID: id}}); ok {
 			r := e.Requests[0]
 			return &ask{ref: e.Ref(&r), request: r, more: len(e.Requests) - 1}
 		}
 	}
 	return nil
+}
+
+// entry returns what the board has of a session; ok is false if it has no request.
+func (p *policy) entry(s *app.Session) (e answer.Entry, ok bool) {
+	if p.board != nil {
+		e, ok = p.board.Of(s.Agent, s.ID)
+	}
+	return e, ok && len(e.Requests) > 0
 }
 
 // askedAnew returns the orders to correct notifications of one wait that are still on the screen and show another
@@ -78,17 +86,23 @@ func (a *ask) mayAllow() bool {
 	return a.request.CanAllow && a.request.OneKey && a.isWhole()
 }
 
+// danger returns the line about what looks dangerous; empty: nothing does.
+func danger(a *answer.Asks) string {
+	if text := a.Danger(); text != "" {
+		return present.Cut("⚠ "+text, shownDanger)
+	}
+	return ""
+}
+
 func (a *ask) text(s *app.Session) Text {
 	r := &a.request
 	brief := present.Brief(s.Session)
-	t := Text{Title: present.AgentName(s.Agent) + " " + r.Kind.Words() + place(brief)}
-	var body []string
-	if len(r.Dangers) > 0 {
-		body = append(body, present.Cut("⚠ Looks dangerous: "+strings.Join(r.Dangers, "; "), shownDanger))
-	}
+	asks := answer.AsksOf(s, r)
+	t := Text{Title: present.AgentName(s.Agent) + " " + asks.Words + place(brief)}
+	body := filled([]string{danger(&asks)})
 	shown := present.Line(present.Visible(present.Head(r.Plain().Text)))
 	if !a.isWhole() {
-		shown = r.Brief()
+		shown = asks.Text
 	}
 	if cut := present.Cut(shown, shownText); !a.isWhole() && (cut != shown || len(r.Text) > len(present.Head(r.Text))) {
 		body = append(body, cut, fmt.Sprintf("(cut: %s; open it to read all)", humanize.Bytes(uint64(len(r.Text)))))

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/control/answer"
 	"rollcall/app/present"
 )
 
@@ -101,14 +103,18 @@ func MissedText(missed []Missed) Text {
 // WaitingText returns the text for a session that waits for the user.
 func WaitingText(waits app.Session) Text {
 	s := present.Brief(waits.Session)
-	return Text{Title: present.AgentName(s.Agent) + " " + present.Line(present.Status(s)) + place(s), Body: topic(s)}
+	asks := answer.AsksOf(&waits, nil)
+	return Text{Title: present.AgentName(s.Agent) + " " + asks.Words + place(s), Body: lines(danger(&asks), cmp.Or(present.Cut(asks.Text, shownText), topic(s)))}
 }
 
-// SeveralText returns the text for several sessions that wait for the user.
-func SeveralText(waits []app.Session) Text {
+// severalText returns the text for several sessions that wait for the user.
+func (p *policy) severalText(waits []app.Session) Text {
 	body := listed(waits, func(x *app.Session) string {
-		s := present.Brief(x.Session)
-		return present.AgentName(s.Agent) + place(s) + ": " + present.Line(present.Status(s))
+		s, asks := present.Brief(x.Session), answer.AsksOf(x, nil)
+		if e, ok := p.entry(x); ok {
+			asks = answer.AsksOf(x, &e.Requests[0])
+		}
+		return present.Cut(present.AgentName(s.Agent)+place(s)+": "+asks.Line(), topicCells)
 	})
 	return Text{Title: fmt.Sprintf("%d sessions need you", len(waits)), Body: body}
 }

@@ -211,7 +211,7 @@ func (p *policy) orderOf(b *shownNotification) order {
 	}
 	if len(sessions) > 1 {
 		o.session = ""
-		o.text = SeveralText(sessions)
+		o.text = p.severalText(sessions)
 		o.members = members
 	} else if b.key != b.waits[0] {
 		o.members = members

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/control/answer"
 	"rollcall/app/present"
 )
 
@@ -59,7 +60,7 @@ func printTable(o *output, sessions []app.Session, now time.Time) {
 		prefixes = shortIDs(sessions)
 	}
 	for i := range rows {
-		rows[i].fill(now, prefixes)
+		rows[i].fill(now, prefixes, nil)
 	}
 	widths := columnWidths(rows, o.streams.Width)
 	for _, r := range append([]row{{cells: header}}, rows...) {
@@ -110,7 +111,8 @@ func shortIDs(sessions []app.Session) map[string]string {
 	return out
 }
 
-func (r *row) fill(now time.Time, prefixes map[string]string) {
+// fill makes the texts of the row. board has the requests of sessions that wait; nil: only their records are known.
+func (r *row) fill(now time.Time, prefixes map[string]string, board *answer.Board) {
 	s := r.session
 	r.cells = [columns]string{
 		colStatus:  sign(s) + " " + present.Status(s.Session),
@@ -121,6 +123,9 @@ func (r *row) fill(now time.Time, prefixes map[string]string) {
 		colAge:     present.Since(s.LastActivityAt, now),
 		colID:      present.Line(cmp.Or(prefixes[s.ID], s.ID)),
 		colTopic:   present.Doing(s.Session, now),
+	}
+	if asks := board.Asks(s); asks.Text != "" {
+		r.cells[colTopic] = asks.Topic()
 	}
 	if s.Launch != nil {
 		r.cells[colGroup] = present.Line(s.Launch.Group)

@@ -159,7 +159,7 @@ func (t *topScreen) refresh() {
 	t.rows, t.prefixes = nest(t.sessions), shortIDs(t.sessions)
 	t.fitted, t.filled = 0, time.Now()
 	for i := range t.rows {
-		t.rows[i].fill(t.filled, t.prefixes)
+		t.rows[i].fill(t.filled, t.prefixes, t.board)
 	}
 	at := slices.IndexFunc(t.rows, func(r row) bool { return keyOf(r.session) == t.selected })
 	if at < 0 {

@@ -139,11 +139,11 @@ const askAgain = 15 * time.Second
 
 // whatIsAsked returns what a session asks, for a row of the menu; empty: that is not known.
 func whatIsAsked(board *answer.Board, s *app.Session) string {
-	e, ok := board.Of(s.Agent, s.ID)
-	if !ok || len(e.Requests) == 0 {
+	a := board.Asks(s)
+	if a.Text == "" {
 		return ""
 	}
-	return e.Requests[0].Summary()
+	return a.Line()
 }
 
 // trayOptions returns the options of the tray.

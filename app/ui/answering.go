@@ -72,14 +72,14 @@ func (u *UI) showAsked(entries []answer.Entry) {
 	u.nav.count()
 }
 
-// askedBy returns the selected request of a session, else its first one, or the wait of a session whose request is not known; nil: the session does not wait.
-func (u *UI) askedBy(s *app.Session) (first *asked) {
+// askedBy returns the request ref of a session, else its first one, or the wait of a session whose request is not known; nil: the session does not wait.
+func (u *UI) askedBy(s *app.Session, ref answer.Ref) (first *asked) {
 	for i := range u.asking.asked {
 		a := &u.asking.asked[i]
 		if a.entry.Session.Agent != s.Agent || a.entry.Session.ID != s.ID {
 			continue
 		}
-		if a.ref() == u.sessions.ref {
+		if a.ref() == ref {
 			return a
 		}
 		if first == nil {

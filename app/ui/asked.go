@@ -56,6 +56,9 @@ func listAsked(entries []answer.Entry) (list []asked) {
 	return list
 }
 
+// asks returns what the session asks, in words.
+func (a *asked) asks() answer.Asks { return answer.AsksOf(&a.entry.Session, a.request) }
+
 // title returns a line that names the agent, its folder and what the agent asks for.
 func (a *asked) title() string {
 	s := &a.entry.Session
@@ -64,13 +67,11 @@ func (a *asked) title() string {
 
 // what returns what the agent asks for, as in "wants to run a command (1 of 2)".
 func (a *asked) what() string {
-	if a.request == nil {
-		return present.Status(a.entry.Session.Session)
-	}
+	asks := a.asks()
 	if n := len(a.entry.Requests); n > 1 {
-		return fmt.Sprintf("%s (%d of %d)", a.request.Kind.Words(), a.number, n)
+		return fmt.Sprintf("%s (%d of %d)", asks.Words, a.number, n)
 	}
-	return a.request.Kind.Words()
+	return asks.Words
 }
 
 // since returns when the wait began; zero: that is not known.
@@ -81,24 +82,18 @@ func (a *asked) since() time.Time {
 	return a.entry.Session.LastActivityAt
 }
 
-// row returns the texts of a row of the queue.
-func (a *asked) row(now time.Time) rowText {
-	s := a.entry.Session
-	s.Stale, s.LastActivityAt = nil, a.since() // the queue reads the session itself
-	w, what := sessionText(&s, false, now), "answer it "+present.Where(&s.Session)
+// row returns the texts of a row, which is nested below one with the project or not.
+func (a *asked) row(nested bool, now time.Time) rowText {
+	s, asks := a.entry.Session, a.asks()
+	s.Stale, s.LastActivityAt = nil, a.since() // the board reads the session itself
 	switch {
-	case a.request != nil:
-		w.status = a.request.Kind.Words()
-		what = a.request.Brief()
-		if len(a.request.Dangers) > 0 {
-			w.icon, w.statusColor = widgets.NewIcon("waiting", widgets.ColorBad), widgets.ColorBad
-		}
-	case !a.entry.Read:
-		what = "reading what it asks…"
+	case asks.Text != "":
+	case a.entry.Read:
+		asks.Text = "answer it " + present.Where(&s.Session)
+	default:
+		asks.Text = "reading what it asks…"
 	}
-	w.spare = present.AgentName(s.Agent) + " · " // the details name the agent, too
-	w.second = w.spare + when(s.Remote != "", onMachine(&s)+" · ") + what
-	return w
+	return sessionText(&s, &asks, nested, now)
 }
 
 // whyNot returns why a request, or part of what it asks for, can't be answered from here; empty: it can.

@@ -179,7 +179,7 @@ func (d *detailPane) copyItems(s *app.Session) []*fyne.MenuItem {
 	resume := fyne.NewMenuItem("Copy resume command", func() { d.copyResumeCommand(s) })
 	resume.Disabled = !u.hasResume(s)
 	items := []*fyne.MenuItem{fyne.NewMenuItem("Copy id", func() { u.copyText(d.more, s.ID) }), folder, resume}
-	if a := u.askedBy(s); a != nil && a.request != nil {
+	if a := u.askedBy(s, u.sessions.ref); a != nil && a.request != nil {
 		text := a.request.Text
 		items = append(items, fyne.NewMenuItem("Copy request", func() { u.copyText(d.more, present.Visible(text)) }))
 	}
@@ -272,7 +272,7 @@ func (d *detailPane) showTerminal(s *app.Session) {
 
 // showRequest shows what the session asks, if it waits.
 func (d *detailPane) showRequest(s *app.Session, now time.Time) {
-	if a := d.ui.askedBy(s); a != nil {
+	if a := d.ui.askedBy(s, d.ui.sessions.ref); a != nil {
 		d.request.show(a, now)
 		return
 	}

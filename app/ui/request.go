@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -102,17 +101,15 @@ func (v *requestView) show(a *asked, now time.Time) {
 }
 
 func (v *requestView) showDangers() {
-	text := ""
-	if r := v.item.request; r != nil && len(r.Dangers) > 0 {
-		text = "Looks dangerous: " + strings.Join(r.Dangers, "; ")
-	}
-	widgets.SetLabel(v.dangers, text)
-	v.marks.Hidden = text == ""
+	asks := v.item.asks()
+	widgets.SetLabel(v.dangers, asks.Danger())
+	v.marks.Hidden = len(asks.Dangers) == 0
 }
 
 // showText shows the texts of the request.
 func (v *requestView) showText() {
 	r := v.item.request
+	v.panel.Hidden = false
 	switch {
 	case r != nil:
 		v.code.Set(r.Size(), func() (parts []widgets.CodePart) {
@@ -124,9 +121,12 @@ func (v *requestView) showText() {
 	case !v.item.entry.Read:
 		v.code.Set(0, func() []widgets.CodePart { return []widgets.CodePart{{Title: "Reading what it asks…"}} })
 	default:
-		v.code.Set(0, func() []widgets.CodePart { return nil })
+		asks := v.item.asks()
+		v.code.Set(0, func() []widgets.CodePart {
+			return []widgets.CodePart{{Title: "As its records have it", Text: asks.Text}}
+		})
+		v.panel.Hidden = asks.Text == ""
 	}
-	v.panel.Hidden = r == nil && v.item.entry.Read
 	v.codeChanged()
 }
 

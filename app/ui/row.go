@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/control/answer"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
@@ -44,6 +45,9 @@ type rowText struct {
 	icon                                 *widgets.Icon
 }
 
+// isNested reports whether a row above that of a session shows the project.
+func (r *row) isNested() bool { return r.depth > 0 || r.below }
+
 // text returns the texts of r at the time now.
 func (r row) text(now time.Time, days int) rowText {
 	switch r.kind {
@@ -57,7 +61,8 @@ func (r row) text(now time.Time, days int) rowText {
 		return rowText{first: cmp.Or(r.title, english.Plural(r.count, "finished sub-agent", "finished sub-agents")), firstColor: widgets.ColorMuted,
 			icon: widgets.NewIcon(icon, widgets.ColorMuted)}
 	}
-	return sessionText(r.session, r.depth > 0 || r.below, now)
+	asks := answer.AsksOf(r.session, nil)
+	return sessionText(r.session, &asks, r.isNested(), now)
 }
 
 func headerText(r row, days int) rowText {
@@ -84,10 +89,11 @@ func headerText(r row, days int) rowText {
 // maxRowText is the number of bytes of a text that a row uses.
 const maxRowText = 600
 
-func sessionText(s *app.Session, nested bool, now time.Time) rowText {
+// sessionText returns the texts of the row of a session, and for one that waits what it asks.
+func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) rowText {
 	short := present.Brief(s.Session)
 	w := rowText{
-		first: present.Project(short.CWD), status: present.Status(short), bold: true,
+		first: present.Project(short.CWD), status: asks.Words, bold: true,
 		firstColor: theme.ColorNameForeground, statusColor: statusColor(&short), secondColor: widgets.ColorMuted,
 		right: present.Since(s.LastActivityAt, now), usage: usageText(s), icon: statusIcon(&short),
 	}
@@ -98,11 +104,17 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 		w.second, w.secondColor = when(s.Machine != "", onMachine(s)+" · ")+present.Cut(staleText(s), maxRowText), widgets.ColorWaiting
 		return w
 	}
-	topic, doing := present.Topic(short), present.Doing(short, now)
+	topic, doing := present.Topic(short), cmp.Or(asks.Topic(), present.Doing(short, now))
+	if len(asks.Dangers) > 0 {
+		w.icon, w.statusColor = widgets.NewIcon("waiting", widgets.ColorBad), widgets.ColorBad
+	}
 	branch := present.Cut(present.Line(head(short.Branch, maxRowText)), 30)
 	second := []string{present.AgentName(s.Agent)}
 	if s.Account != "" {
 		second[0] += " " + present.Cut(present.Line(head(s.Account, maxRowText)), 30)
+	}
+	if s.Status == adapters.Waiting {
+		w.spare = second[0] + " · " // the details name the agent, too
 	}
 	switch {
 	case branch == "" || s.Parent != "":

@@ -235,8 +235,10 @@ func (p *sessionsPage) showRequest() {
 func (p *sessionsPage) showRow(r row, v *rowView, focused bool) {
 	on := r.kind != headerRow && r.key == p.selected && (r.kind == moreRow) == p.onMore && (r.ref == answer.Ref{} || r.ref == p.ref)
 	text := r.text(p.ui.now(), p.ui.days)
-	if i := slices.IndexFunc(p.ui.asking.asked, func(a asked) bool { return r.ref == a.ref() }); i >= 0 {
-		text = p.ui.asking.asked[i].row(p.ui.now())
+	if r.kind == sessionRow && (r.session.Stale == nil || p.ui.scope == needsYou) {
+		if a := p.ui.askedBy(r.session, r.ref); a != nil {
+			text = a.row(r.isNested(), p.ui.now())
+		}
 	}
 	v.set(r, text, on, focused)
 }

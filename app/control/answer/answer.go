@@ -93,9 +93,8 @@ func (a *Answers) Policy() settings.Answering { return a.policy() }
 // Request is a request as the user sees it.
 type Request struct {
 	adapters.Request
-	Key string // names the request in Ref; see adapters.Request.Key
-	// Dangers are the reasons why it looks dangerous, in words. They are for the eye: what has none may be dangerous as well.
-	Dangers []string
+	Key     string   // names the request in Ref; see adapters.Request.Key
+	Dangers []string // see Asks
 	// OneKey reports that a single key or click may allow it, as OneKeyRule says. All else takes a second one.
 	OneKey bool
 	// SureReply reports that an answer to its questions takes a second key or click, too.
@@ -105,25 +104,8 @@ type Request struct {
 	CanReply bool
 }
 
-// maxSummary is the number of cells of a request's text that its summary has.
+// maxSummary is the number of cells of a request's text that Asks has.
 const maxSummary = 600
-
-// Summary returns what the request asks for as one line: "wants to run: git push". The line shows characters that the text hides, marks what looks dangerous,
-// and is not cut to the width of a screen.
-func (r *Request) Summary() string {
-	words := r.Kind.Words()
-	if r.Kind == adapters.AsksCommand {
-		words = "wants to run"
-	}
-	text := r.Brief()
-	if text == "" {
-		return words
-	}
-	if len(r.Dangers) > 0 {
-		text = "⚠ " + text
-	}
-	return words + ": " + text
-}
 
 // Pending are the requests of one session that waits for the user.
 type Pending struct {

@@ -63,7 +63,7 @@ func TestBrief(t *testing.T) {
 	command.Text = `/bin/bash -lc 'npm test'`
 	for want, r := range map[string]*Request{"wants to change files: Write /src/a.md + # A": &write,
 		"asks you to approve its plan: Rate limits 1. Redis": &plan, "wants to run: npm test": &command} {
-		if got := r.Summary(); got != want {
+		if got := summary(r); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -83,7 +83,7 @@ func TestDetails(t *testing.T) {
 		}
 		return seen, strings.Join(parts, "\n")
 	}
-	if seen, text := shown(command); !strings.Contains(text, "Sets variables: EVIL<U+202E>") || seen.OneKey || !seen.CanAllow || !strings.Contains(seen.Summary(), "EVIL") {
+	if seen, text := shown(command); !strings.Contains(text, "Sets variables: EVIL<U+202E>") || seen.OneKey || !seen.CanAllow || !strings.Contains(summary(&seen), "EVIL") {
 		t.Errorf("%+v: %s", seen, text)
 	}
 	if seen, text := shown(question); !strings.Contains(text, `it has a member "runs" that this version of Rollcall does not know`) || seen.CanReply || !seen.CanDeny {

@@ -34,6 +34,15 @@ func Dangers(r *adapters.Request, folder string) []string {
 	return j.dangers
 }
 
+// noScript is the reason for a command that is no shell script.
+const noScript = "can't be parsed as a shell command"
+
+// OfCall is Dangers for a call of which only the text is known, as an agent's records have it: it may be no command, and may be cut.
+func OfCall(text, folder string) []string {
+	reasons := Dangers(&adapters.Request{Kind: adapters.AsksCommand, Text: text}, folder)
+	return slices.DeleteFunc(reasons, func(r string) bool { return r == noScript })
+}
+
 // isHidden reports whether a reader does not see a character.
 func isHidden(r rune) bool { return r != '\n' && r != '\t' && present.Invisible(r) }
 

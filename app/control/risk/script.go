@@ -62,7 +62,7 @@ func (j *judge) script(text string) {
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		j.mark("can't be parsed as a shell command")
+		j.mark(noScript)
 		j.lines(text)
 		return
 	}
