@@ -125,7 +125,7 @@ func (r *row) fill(now time.Time, prefixes map[string]string, board *answer.Boar
 		colTopic:   present.Doing(s.Session, now),
 	}
 	if asks := board.Asks(s); asks.Text != "" {
-		r.cells[colTopic] = asks.Topic()
+		r.cells[colTopic] = asks.Mark() + asks.Topic()
 	}
 	if s.Launch != nil {
 		r.cells[colGroup] = present.Line(s.Launch.Group)

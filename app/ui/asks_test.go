@@ -36,9 +36,9 @@ func TestOneTextForWhatIsAsked(t *testing.T) {
 	}
 	w := openQueue(t, a, snap)
 	want := []string{
-		"needs permission | Claude Code · ⚠ git push --force origin main red",
+		"needs permission | Claude Code · git push --force origin main red",
 		"wants to run a command | Claude Code · go test ./...",
-		"wants to run a command | Claude Code · ⚠ rm -rf src red",
+		"wants to run a command | Claude Code · rm -rf src red",
 	}
 	slices.Sort(want)
 	if got := w.shownRows(); !slices.Equal(got, want) {

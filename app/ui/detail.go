@@ -212,8 +212,8 @@ func (d *detailPane) copyResumeCommand(s *app.Session) {
 const selectHint = "Choose a session in the list to see its details."
 
 // showMessage shows a message instead of a session.
-func (d *detailPane) showMessage(title, text string) {
-	if d.stage.Say(widgets.Message{Title: title, Text: text}) {
+func (d *detailPane) showMessage(title, text string, actions ...fyne.CanvasObject) {
+	if d.stage.Say(widgets.Message{Title: title, Text: text, Actions: actions}) {
 		d.session = nil
 		d.conversation.leave()
 	}

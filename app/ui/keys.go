@@ -15,17 +15,14 @@ func (u *UI) focusPage() {
 	if u.host.Sheet != nil {
 		return
 	}
-	c := u.window.Canvas()
-	if _, ok := c.Focused().(*widgets.Tab); ok {
+	if _, ok := u.window.Canvas().Focused().(*widgets.Tab); ok {
 		return
 	}
+	var o fyne.Focusable
 	if focus := u.pages[u.page].focus; focus != nil {
-		if o := focus(); o != nil {
-			c.Focus(o)
-			return
-		}
+		o = focus()
 	}
-	c.Unfocus()
+	u.host.Focus(o)
 }
 
 // typedKey handles a key that no widget used.

@@ -104,6 +104,8 @@ func (p *sessionsPage) apply(v *view) {
 	p.showPhase()
 	if filtered {
 		offset, p.scroll = 0, p.scroll || v.filter == ""
+		_, listed := p.selectedRow()
+		p.chosen = p.chosen && (listed || p.scroll)
 	}
 	p.list.ScrollToOffset(offset)
 	if p.ui.scope == needsYou {
@@ -126,7 +128,7 @@ func (p *sessionsPage) find(complete bool) {
 		}
 		return
 	}
-	_, listed := p.view.byKey[p.selected]
+	_, listed := p.selectedRow()
 	if p.chosen || p.settled && listed {
 		return
 	}
@@ -210,6 +212,9 @@ func (p *sessionsPage) showDetail() {
 		s, ok = p.view.rows[at].session, true
 	}
 	switch {
+	case ok && !listed && !p.scroll: // the details follow the list, and have no buttons for what is not in it
+		showIt := p.ui.host.NewButton("Show it", nil, func() { p.reveal(p.selected) })
+		p.detail.showMessage("Not in this list", "“"+present.Cut(sessionTitle(s), 60)+"”: "+present.Status(s.Session)+".", showIt)
 	case ok:
 		p.detail.show(s, p.selected, p.view, p.ui.now())
 	case listed && p.onMore:

@@ -33,20 +33,20 @@ func AsksOf(s *app.Session, r *Request) Asks {
 	return a
 }
 
-// marked returns the text, with a mark before what looks dangerous.
-func (a *Asks) marked() string {
+// Mark returns the mark that stands before what looks dangerous; empty: nothing does.
+func (a *Asks) Mark() string {
 	if len(a.Dangers) > 0 {
-		return "⚠ " + a.Text
+		return "⚠ "
 	}
-	return a.Text
+	return ""
 }
 
-// Topic returns the text with its mark, and before it the user's name for the session; empty: what it asks for is not known.
+// Topic returns the text, and before it the user's name for the session; empty: what it asks for is not known.
 func (a *Asks) Topic() string {
 	if a.Text == "" || a.Name == "" {
-		return a.marked()
+		return a.Text
 	}
-	return a.Name + " · " + a.marked()
+	return a.Name + " · " + a.Text
 }
 
 // Line returns all of it in one line: "wants to run: ⚠ git push --force".
@@ -55,7 +55,7 @@ func (a *Asks) Line() string {
 	if a.Text == "" {
 		return words
 	}
-	return words + ": " + a.marked()
+	return words + ": " + a.Mark() + a.Text
 }
 
 // Danger returns the reasons as one sentence; empty: there are none.

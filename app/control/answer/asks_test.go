@@ -36,7 +36,7 @@ func TestAsksOf(t *testing.T) {
 		}
 	}
 	s.Name = "Mine"
-	if a := AsksOf(&s, nil); a.Topic() != "Mine · ⚠ git push --force origin main" || !slices.Equal(a.Dangers, []string{"overwrites or deletes what others have pushed"}) {
+	if a := AsksOf(&s, nil); a.Topic() != "Mine · git push --force origin main" || !slices.Equal(a.Dangers, []string{"overwrites or deletes what others have pushed"}) {
 		t.Errorf("%q, %q", a.Topic(), a.Dangers)
 	}
 	var none *Board

@@ -27,8 +27,18 @@ type Host struct {
 	Sheet     *Sheet                   // the dialog that is open; nil: none
 }
 
-// Focus gives o the focus.
-func (h *Host) Focus(o fyne.Focusable) { h.Window.Canvas().Focus(o) }
+// Focus gives o the focus. If the window does not show o, or if o is nil, nothing has the focus, and the window handles the keys: what has
+// gone must not act on them. All of the window's focus is set here.
+func (h *Host) Focus(o fyne.Focusable) {
+	c := h.Window.Canvas()
+	if object, ok := o.(fyne.CanvasObject); ok {
+		if _, shown := h.scrollsAround(object); shown {
+			c.Focus(o)
+			return
+		}
+	}
+	c.Unfocus()
+}
 
 // InBackground calls do on another goroutine, and then show with its results on Fyne's goroutine, unless ctx is done by then.
 func InBackground[T any](ctx context.Context, h *Host, do func(context.Context) (T, error), show func(T, error)) {
@@ -98,8 +108,10 @@ func scrollsAround(in, o fyne.CanvasObject) (scrolls []*container.Scroll, found 
 	scroll, _ := in.(*container.Scroll)
 	switch x := in.(type) {
 	case *container.Scroll:
+		x.MinSize() // Fyne 2.8.1 gives no focus to what is in a widget that it did not draw in the last minute
 		parts = []fyne.CanvasObject{x.Content}
 	case *container.Split:
+		x.MinSize()
 		parts = []fyne.CanvasObject{x.Leading, x.Trailing}
 	case *fyne.Container:
 		parts = x.Objects
