@@ -402,3 +402,33 @@ func TestAnswerClaudeInTmux(t *testing.T) {
 		s.stale(third)
 	})
 }
+
+// TestAnswerClaudeResized: a request that Claude Code shows stays one that can be answered while its terminal becomes narrower and wider: on one row and on
+// several, with the bar beside a long command and without it.
+func TestAnswerClaudeResized(t *testing.T) {
+	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		id := uuid(t)
+		terminal := openClaudeInTmux(s, r, id)
+		resize := func(width int) {
+			s.tmux("resize-window", "-t", terminal.pane(), "-x", strconv.Itoa(width), "-y", "50")
+		}
+		for name, command := range map[string]string{"short": "touch " + strings.Repeat("a", 60), "long": "touch " + strings.Repeat("abcdefgh ijk ", 6) + "x"} {
+			resize(180)
+			terminal.Prompt(name + " [[bash " + command + "]]")
+			terminal.Shows("Do you want to proceed?")
+			for _, width := range []int{180, 150, 100, 91, 85, 70, 55, 120, 200, 250} {
+				resize(width)
+				var last []request
+				err := poll(soon, func() bool {
+					last, _ = s.pending()
+					return len(last) == 1 && last[0].Text == command && last[0].CanAllow && last[0].CanDeny
+				})
+				if err != nil {
+					t.Errorf("%s, %d columns: %v: %+v\n%s", name, width, err, last, terminal.Screen())
+				}
+			}
+			s.answered(s.asks(command), "--deny")
+			terminal.Shows("What should Claude do instead?", "Interrupted")
+		}
+	})
+}

@@ -139,6 +139,11 @@ func (d *Dialog) Choice(fits func(option string) bool) (number int, ok bool) {
 	return number, ok
 }
 
+// barFrom is the width in cells from which Claude Code draws a bar beside a command of one line, however many rows it takes: one of 79 has none in any width of
+// the terminal, one of 82 has it in all (2.1.332). A command of two cells more that begins with such a bar itself has two, so that the bar of one row is not the
+// command's own.
+const barFrom = 80
+
 // ShowsExactly reports whether the dialog shows a command and nothing else: between its dotted rules (Claude Code 2.1.329), or followed by
 // a note and the question (2.1.100). Only at the end of a full row may the terminal have broken a line, and only there may blanks of the command be
 // missing. A command with blanks at the end of a line is never shown exactly, because a screen does not show them.
@@ -148,7 +153,8 @@ func (d *Dialog) ShowsExactly(command, note string) bool {
 		return false
 	}
 	if d.Body != "" {
-		if bar := " │"; len(d.rows) > 1 && !slices.ContainsFunc(d.rows, func(r string) bool { return !strings.HasPrefix(r, bar) }) {
+		bar, mayHaveBar := " │", len(d.rows) > 1 || uniseg.StringWidth(command) >= barFrom
+		if mayHaveBar && !slices.ContainsFunc(d.rows, func(r string) bool { return !strings.HasPrefix(r, bar) }) {
 			return shows(d.rows, bar+" ", lines, d.width-4)
 		}
 		return shows(d.rows, " ", lines, d.width-2)

@@ -55,6 +55,68 @@ func dialogIn(t *testing.T, version, name string) *Dialog {
 	return d
 }
 
+// drawn returns the rows that a command takes in the dialog of a terminal as Claude Code 2.1.332 draws them: broken at blanks, and in words that are wider than
+// a row.
+func drawn(command, indent string, room int) (rows []string) {
+	for line := range strings.SplitSeq(command, "\n") {
+		row := ""
+		for i, word := range strings.Split(line, " ") {
+			switch {
+			case i == 0:
+				row = word
+			case len(row)+1+len(word) <= room:
+				row += " " + word
+			default:
+				rows, row = append(rows, indent+row), word
+			}
+			for len(row) > room {
+				rows, row = append(rows, indent+row[:room]), row[room:]
+			}
+		}
+		rows = append(rows, indent+row)
+	}
+	return rows
+}
+
+// TestShownInEveryWidth: a command is recognised in every width of the terminal, in one row and in many, with and without the bar, and no other one is.
+func TestShownInEveryWidth(t *testing.T) {
+	for name, c := range map[string]struct {
+		command string
+		bar     bool
+	}{
+		"short": {"touch lead", false}, "79 cells": {"touch " + strings.Repeat("a", 73), false}, "words of 76 cells": {"touch abc " + strings.Repeat("de ", 22), false},
+		"80 cells with a bar": {"touch " + strings.Repeat("a", 74), true}, "85 cells": {"touch " + strings.Repeat("abcdefgh ijk ", 6) + "x", true},
+		"240 cells": {"touch " + strings.Repeat("abcdefgh ijk ", 18) + "x", true}, "lines": {"cat <<E\na b c\nE", true}, "a bar of its own": {"│ a", false},
+	} {
+		command := strings.TrimSpace(c.command)
+		for width := 40; width <= 250; width++ {
+			indent := " "
+			if c.bar {
+				indent = " │ "
+			}
+			screen := []string{strings.Repeat("─", width), " Bash command", strings.Repeat("╌", width)}
+			screen = append(screen, drawn(command, indent, width-1-len([]rune(indent)))...)
+			screen = append(screen, strings.Repeat("╌", width), " Do you want to proceed?", " ❯ 1. Yes", "   2. No")
+			d, ok := FindDialog(screen)
+			if !ok {
+				t.Fatalf("%s, %d columns: no dialog", name, width)
+			}
+			if !d.ShowsExactly(command, "") {
+				t.Fatalf("%s, %d columns: not shown:\n%s", name, width, strings.Join(d.rows, "\n"))
+			}
+			others := []string{"│ " + command, command + " x", command[1:], strings.TrimPrefix(command, "│ ")}
+			if len(d.rows) == 1 { // a screen can't show the blanks at the end of a full row
+				others = append(others, strings.Replace(command, " ", "  ", 1))
+			}
+			for _, other := range others {
+				if other != command && d.ShowsExactly(other, "") {
+					t.Fatalf("%s, %d columns: %q is shown as well", name, width, other)
+				}
+			}
+		}
+	}
+}
+
 // TestShownNotAllowed: a prompt for another command is not taken for one that differs from it in blanks.
 func TestShownNotAllowed(t *testing.T) {
 	rule, dots := strings.Repeat("─", 100), strings.Repeat("╌", 100)
