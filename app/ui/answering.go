@@ -99,16 +99,16 @@ func (u *UI) answer(item asked, d adapters.Decision) {
 	go func() {
 		ctx, cancel := context.WithTimeout(u.ctx, answerWait)
 		defer cancel()
-		_, err := u.options.Answers.Answer(ctx, ref, d)
+		result, err := u.options.Answers.Answer(ctx, ref, d)
 		if err == nil {
 			a.board.Reread(ref.Agent, ref.Session)
 		}
-		u.post(func() { u.answered(item, d, err) })
+		u.post(func() { u.answered(item, d, result.Session.Status, err) })
 	}()
 }
 
-// answered shows the result of an answer. It removes the answered request, and shows the next one.
-func (u *UI) answered(item asked, d adapters.Decision, err error) {
+// answered shows the result of an answer, after which the session has a status. It removes the answered request, and shows the next one.
+func (u *UI) answered(item asked, d adapters.Decision, status adapters.Status, err error) {
 	a, ref := &u.asking, item.ref()
 	delete(a.running, ref)
 	name := present.AgentName(ref.Agent) + " in " + present.Cut(present.Project(tail(item.entry.Session.CWD, maxRowText)), 40)
@@ -123,6 +123,9 @@ func (u *UI) answered(item asked, d adapters.Decision, err error) {
 		return
 	}
 	done := map[adapters.Verdict]string{adapters.AllowOnce: "allowed once", adapters.Deny: "denied", adapters.Reply: "answered"}[d.Verdict]
+	if d.Verdict == adapters.Deny {
+		done += when(d.Message != "", ", with your message") + map[adapters.Status]string{adapters.Idle: "; its turn is over", adapters.Working: "; it goes on"}[status]
+	}
 	u.sessions.showResult("done", widgets.ColorGood, name+": "+done, u.offersAfter(&item, d)...)
 	a.done[ref], a.last = u.now(), ref
 	u.showAsked(a.board.List())

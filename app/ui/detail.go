@@ -132,10 +132,12 @@ func (d *detailPane) showFacts(on bool) {
 }
 
 // focus moves the focus to the action that the session most likely needs. It never chooses an action that ends
-// something or answers a request: the Enter key that moved the focus here may be repeated.
+// something or answers a request, or shows the terminal in which one waits: the Enter key that moved the focus here may be repeated.
 func (d *detailPane) focus() {
 	switch {
-	case !d.request.has && d.composer.field.Visible():
+	case d.request.has:
+		d.ui.host.Focus(d.more)
+	case d.composer.field.Visible():
 		d.ui.host.Focus(d.composer.entry)
 	case d.terminal.Visible() && !d.terminal.Disabled():
 		d.ui.host.Focus(d.terminal)
@@ -250,6 +252,7 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 // showActions shows what can be done with a session.
 func (d *detailPane) showActions(s *app.Session) {
 	d.terminal.SetEnabled(d.ui.canShowTerminal(s) && !d.showing)
+	d.ui.guardEnter(d.terminal, s)
 	widgets.SetVisible(d.terminal, s.Live())
 	widgets.SetVisible(d.stop, s.Live())
 	widgets.SetVisible(d.resume, !s.Live())

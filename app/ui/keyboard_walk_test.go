@@ -47,11 +47,7 @@ func TestKeyboardWalk(t *testing.T) {
 	if !v.code.IsEndSeen() {
 		t.Error("the keys don't lead to the end of the request")
 	}
-	w.tabTo("the reason", v.message)
-	for _, r := range "use git clean" {
-		w.rune(r)
-	}
-	w.key(fyne.KeyReturn)
+	w.deny("use git clean")
 	w.until("the denial", func() bool { return slices.Equal(a.got(), []string{"a 1 deny use git clean[]"}) })
 	w.publish(snapshotOf(session("idle", adapters.Idle, nil)))
 

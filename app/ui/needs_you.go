@@ -60,15 +60,6 @@ func (p *sessionsPage) followAsked() {
 	p.showRequest()
 }
 
-// goThere shows the terminal of the selected session. If it can't be shown, the focus moves to what can be done.
-func (p *sessionsPage) goThere() {
-	if s := p.detail.session; s != nil && p.ui.canShowTerminal(s) {
-		p.ui.showTerminal(*s, nil)
-		return
-	}
-	p.detail.focus()
-}
-
 // findAsked determines which request is selected after the list has changed: the same one, else another one of its session, else the one that took
 // its place.
 func (p *sessionsPage) findAsked() {
@@ -199,7 +190,7 @@ func (p *sessionsPage) typed(r rune) {
 	}
 }
 
-// answerKey handles a key in the scope needsYou. It reports whether the key acts on the request: it scrolls its text, or shows the terminal.
+// answerKey handles a key in the scope needsYou. It reports whether the key scrolls the text of the request.
 func (p *sessionsPage) answerKey(ev *fyne.KeyEvent) bool {
 	if p.ui.scope != needsYou {
 		return false
@@ -212,8 +203,6 @@ func (p *sessionsPage) answerKey(ev *fyne.KeyEvent) bool {
 		request.code.PageDown(-1)
 	case fyne.KeyEnd:
 		request.code.ScrollToEnd()
-	case fyne.KeyReturn, fyne.KeyEnter:
-		p.goThere()
 	default:
 		return false
 	}

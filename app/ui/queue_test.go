@@ -182,6 +182,19 @@ func (w *window) allow(text string) {
 	w.rune('y')
 }
 
+// deny presses D, and Enter in the line for a message that it offers.
+func (w *window) deny(message string) {
+	w.t.Helper()
+	w.rune('d')
+	if f := w.win.Canvas().Focused(); f != fyne.Focusable(w.ui.sessions.detail.request.message) {
+		w.t.Fatalf("D leads to %T", f)
+	}
+	for _, r := range message {
+		w.rune(r)
+	}
+	w.key(fyne.KeyReturn)
+}
+
 // TestQueueOneKey: only what reads is allowed by one key. For all else A is the question and Y the answer, and another request
 // begins at the question.
 func TestQueueOneKey(t *testing.T) {
@@ -231,11 +244,11 @@ func TestQueueByKeys(t *testing.T) {
 	a := newAsker(command("new", "1", "go test ./...", 2*time.Minute), command("old", "2", "rm -rf src", 9*time.Minute), question)
 	w := openQueue(t, a, waiters(map[string]int{"new": 2, "old": 9, "ask": 1}))
 	w.armed("rm -rf src")
-	shows(t, w.ui.content, "Needs you (3)", "Wants to run a command", "Claude Code · old", "Looks dangerous: deletes folders with all they contain", "rm -rf src", "/home/dev/projects/old", "Allow once (A)", "Deny (D)")
+	shows(t, w.ui.content, "Needs you (3)", "Wants to run a command", "Claude Code · old", "Looks dangerous: deletes folders with all they contain", "rm -rf src", "/home/dev/projects/old", "Allow once (A)", "Deny… (D)")
 	w.shoot("queue")
-	w.rune('d')
+	w.deny("")
 	w.armed("go test ./...")
-	shows(t, w.ui.content, "Claude Code in old: denied", "Needs you (2)")
+	shows(t, w.ui.content, "Claude Code in old: denied; it goes on", "Needs you (2)")
 	w.allow("go test ./...")
 	w.armed("Which colour?")
 	w.shoot("queue-question")
@@ -356,6 +369,7 @@ func TestQueueByMouse(t *testing.T) {
 	w.ui.sessions.list.OnSelected(1)
 	w.armed("make")
 	v := w.ui.sessions.detail.request
+	test.Tap(v.deny)
 	v.message.SetText("use just instead")
 	test.Tap(v.deny)
 	w.armed("ls")
@@ -482,7 +496,7 @@ func TestQueueHuge(t *testing.T) {
 	if !strings.Contains(strings.Join(shownTexts(w.ui.content), ""), "rm -rf /") || strings.Contains(strings.Join(shownTexts(w.ui.content), "\n"), "only a part") {
 		t.Errorf("the end isn't shown: %q", shownTexts(c.Content))
 	}
-	w.rune('d')
+	w.deny("")
 	w.armed("ls")
 }
 
@@ -501,6 +515,7 @@ func TestQueueSettings(t *testing.T) {
 			w.rune('a')
 			w.rune('d')
 			if want.got > 0 {
+				w.key(fyne.KeyReturn)
 				w.until("the denial", func() bool { return len(a.got()) == 1 })
 			}
 			if got := a.got(); len(got) != want.got || want.got > 0 && got[0] != "a 1 deny []" {

@@ -37,12 +37,13 @@ type requestView struct {
 	formBox *fyne.Container
 	laidOut func() // called when the height has changed, to lay out what is around the view
 
-	item  asked
-	has   bool
-	armed bool
-	sure  bool // the user wants to allow the request, or to send reply, and is asked once more
-	reply [][]string
-	arms  int // number of the last call of arm
+	item    asked
+	has     bool
+	armed   bool
+	sure    bool // the user wants to allow the request, or to send reply, and is asked once more
+	reply   [][]string
+	denying bool // the user wants to deny the request, and is asked why
+	arms    int  // number of the last call of arm
 }
 
 // newRequestView returns an empty view.
@@ -60,8 +61,15 @@ func newRequestView(u *UI, laidOut func()) *requestView {
 	v.allow = u.host.NewPrimaryButton("Allow once", widget.HighImportance, func() { v.allowIt(v.sure) })
 	v.deny = u.host.NewButton("Deny", nil, v.denyIt)
 	v.allow.Early, v.deny.Early = v.delayEarly, v.delayEarly
-	v.message = u.host.NewEntry("Reason for a denial, for the agent (optional)", nil)
+	v.message = u.host.NewEntry("Why not, for the agent: Enter sends the denial, Esc leaves it", nil)
 	v.message.OnSubmitted = func(string) { v.denyIt() }
+	v.message.Key = func(ev *fyne.KeyEvent) bool {
+		left := ev.Name == fyne.KeyEscape
+		if left {
+			v.askReason(false)
+		}
+		return left
+	}
 	v.form = newQuestionForm(v)
 	v.formBox = container.NewStack(v.form.content)
 	v.buttons = widgets.Flow(v.allow, v.deny)
@@ -83,6 +91,7 @@ func (v *requestView) show(a *asked, now time.Time) {
 	v.age.Set(present.Ago(v.item.since(), now), widgets.ColorMuted)
 	if fresh {
 		v.message.SetText("")
+		v.askReason(false)
 		v.form.set(a.request)
 		v.setSure(false)
 		v.showText()
@@ -153,17 +162,18 @@ func (v *requestView) hide() {
 		return
 	}
 	v.has, v.armed = false, false
+	v.askReason(false)
 	v.item = asked{}
 	v.content.Hide()
 	v.laidOut()
 }
 
-// arm lets the request be answered once it has been visible for armDelay.
+// arm lets the request be answered once it has been visible for answer.VisibleFor.
 func (v *requestView) arm() {
 	v.armed = false
 	v.arms++
 	number := v.arms
-	time.AfterFunc(v.ui.armDelay, func() {
+	v.ui.after(answer.VisibleFor, func() {
 		v.ui.post(func() {
 			if number == v.arms && v.has {
 				v.armed = true
@@ -182,7 +192,7 @@ func (v *requestView) enable() {
 	v.deny.Hidden = r == nil || !r.CanDeny && (isQuestion || !r.CanAllow) || v.ui.options.Answers.Policy() == settings.AnswerNone
 	v.allow.SetEnabled(ready && (r.CanAllow || v.reply != nil))
 	v.deny.SetEnabled(ready && r.CanDeny)
-	v.message.Hidden = r == nil || !r.CanDeny || !r.CanExplain
+	v.message.Hidden = !v.denying
 	v.formBox.Hidden = r == nil || !r.CanReply || len(r.Questions) == 0
 	v.form.enable(ready && r.CanReply)
 	v.nameKeys()
@@ -198,16 +208,23 @@ func (v *requestView) enable() {
 
 // nameKeys shows the texts of the buttons, with their keys where the keys answer.
 func (v *requestView) nameKeys() {
-	allow, deny, key := "Allow once", "Deny", " (A)"
+	allow, deny := "Allow once", "Deny"
+	allowKey, denyKey := " (A)", " (D)"
 	if v.sure {
-		allow, key = "Yes, allow it once", " (Y)"
+		allow, allowKey = "Yes, allow it once", " (Y)"
 	}
 	if v.reply != nil {
 		allow = "Yes, answer: " + present.Cut(short(v.reply[0][0]), optionCells)
 	}
+	switch r := v.item.request; {
+	case v.denying:
+		deny, denyKey = "Send the denial", " (Enter)"
+	case r != nil && r.CanExplain:
+		deny += "…"
+	}
 	if v.ui.scope == needsYou {
-		deny += " (D)"
-		allow += key
+		allow += allowKey
+		deny += denyKey
 	}
 	if v.allow.Text != allow {
 		v.allow.SetText(allow)
@@ -231,7 +248,7 @@ func (v *requestView) setSure(sure bool) {
 	}
 }
 
-// allowIt allows the request. One that one key does not allow needs a second key or click, with sure set, after armDelay: the first one
+// allowIt allows the request. One that one key does not allow needs a second key or click, with sure set, after that time: the first one
 // only asks for it.
 func (v *requestView) allowIt(sure bool) {
 	r := v.item.request
@@ -261,12 +278,31 @@ func (v *requestView) replyWith(answers [][]string) {
 	v.enable()
 }
 
+// denyIt denies the request. Where its agent takes a message, the first call asks for it.
 func (v *requestView) denyIt() {
-	d := adapters.Decision{Verdict: adapters.Deny}
-	if r := v.item.request; r != nil && r.CanExplain {
-		d.Message = v.message.Text
+	if r := v.item.request; r != nil && r.CanDeny && r.CanExplain && !v.denying && v.isReady() {
+		v.askReason(true)
+		return
 	}
-	v.decide(d)
+	v.decide(adapters.Decision{Verdict: adapters.Deny, Message: when(v.denying, v.message.Text)})
+}
+
+// askReason shows or hides the line for the message with a denial. It moves the focus there and back.
+func (v *requestView) askReason(on bool) {
+	if v.denying == on {
+		return
+	}
+	v.denying = on
+	v.enable()
+	v.content.Refresh()
+	v.laidOut()
+	switch u := v.ui; {
+	case on:
+		v.setSure(false)
+		u.host.Focus(v.message)
+	case u.window.Canvas().Focused() == fyne.Focusable(v.message):
+		u.host.Focus(u.sessions.list)
+	}
 }
 
 // opened is called when the view's page is shown: a request that appeared while it was hidden must be seen first.
@@ -283,7 +319,7 @@ func (v *requestView) isReady() bool {
 	return v.has && v.armed && v.code.IsReady() && !v.ui.isAnswering(v.item.ref())
 }
 
-// delayEarly starts armDelay again if the request can't be answered yet. It is called for each key and click that would
+// delayEarly starts that time again if the request can't be answered yet. It is called for each key and click that would
 // answer: without it, the repeats of a key that the user holds down would answer the request as soon as it can be
 // answered.
 func (v *requestView) delayEarly() {

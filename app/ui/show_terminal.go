@@ -26,6 +26,18 @@ func (u *UI) canShowTerminal(s *app.Session) bool {
 	return u.options.Shower != nil && s.Live() && s.Machine == "" && s.Remote == ""
 }
 
+// spaceShows is what is said of a terminal in which a request waits. An agent's own dialog takes Enter for a yes, and keys that are typed while the terminal
+// comes to the front go there: Rollcall can't hold them back.
+const spaceShows = "A request waits in the terminal, and Enter would answer it there: Space shows the terminal, Enter does not."
+
+// guardEnter lets Enter press a button that shows the terminal of a session only if no request waits in it.
+func (u *UI) guardEnter(b *widgets.Button, s *app.Session) {
+	b.Enter = nil
+	if s.Status == adapters.Waiting {
+		b.Enter = func() { u.sessions.showResult("waiting", widgets.ColorWaiting, spaceShows) }
+	}
+}
+
 // showTerminal shows the terminal of a session. If that is not possible, it shows the reason and what the user can do instead. It
 // returns at once; done is called on Fyne's goroutine afterwards, and may be nil.
 func (u *UI) showTerminal(s app.Session, done func()) {
@@ -43,6 +55,8 @@ func (u *UI) showTerminal(s app.Session, done func()) {
 			u.notify("The terminal was not shown: " + errorText(err))
 		case plan.Note != "":
 			u.notify("The terminal was raised; " + plan.Note + ".")
+		case s.Status == adapters.Waiting:
+			u.sessions.showResult("waiting", widgets.ColorWaiting, "The terminal was raised, and a request waits in it. What you typed since then went there.")
 		}
 	})
 }
@@ -52,6 +66,11 @@ func (u *UI) offerInstead(e *show.NotShownError) {
 	s, shower := e.Plan.Session, u.options.Shower
 	d := u.host.NewSheet("The terminal can't be shown", widgets.SheetWidth)
 	body := []fyne.CanvasObject{sessionLine(&s), widgets.Warning(sentence(short(e.Reason())) + ".")}
+	importance := widget.HighImportance
+	if s.Status == adapters.Waiting {
+		importance = widget.MediumImportance
+		body = append(body, widgets.Warning(spaceShows))
+	}
 	var buttons []*widgets.Button
 	for i := range e.Plan.Offers {
 		o := &e.Plan.Offers[i]
@@ -64,13 +83,15 @@ func (u *UI) offerInstead(e *show.NotShownError) {
 		switch o.Kind {
 		case show.OfferAttach:
 			if s.Machine == "" {
-				buttons = append(buttons, u.host.NewPrimaryButton("Open a terminal", widget.HighImportance, func() {
+				attach := u.host.NewPrimaryButton("Open a terminal", importance, func() {
 					d.Close()
 					u.try("The session could not be shown in a terminal: ", func() error {
 						_, err := shower.Attach(&s, o)
 						return err
 					})
-				}))
+				})
+				u.guardEnter(attach, &s)
+				buttons = append(buttons, attach)
 			}
 		case show.OfferFolder:
 			buttons = append(buttons, u.host.NewButton("Open folder", nil, func() { d.Close(); u.openFolder(s) }))

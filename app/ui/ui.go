@@ -116,7 +116,7 @@ type UI struct {
 
 	feed     *feed
 	asking   answering
-	armDelay time.Duration
+	after    func(time.Duration, func()) // calls a function on some goroutine after a time
 	sessions *sessionsPage
 	agents   *agentsPage
 	launch   *launchPage
@@ -158,7 +158,8 @@ func New(core Core, o Options) *UI {
 }
 
 func newUI(core Core, o Options, do func(func()), now func() time.Time) *UI {
-	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, options: o, placeNote: placeNote, environ: os.Environ, armDelay: answer.VisibleFor}
+	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, options: o, placeNote: placeNote, environ: os.Environ,
+		after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.history, u.openTerminal = u.askHistory, u.runTerminal
 	u.host = &widgets.Host{Window: o.Window, Context: u.ctx, Post: u.post, Key: u.typedKey, Shortcut: u.shortcut,

@@ -22,7 +22,7 @@ import (
 
 // VisibleFor is how long the window or a notification must show a request before a click or key answers it: a click that was meant for the previous request
 // must not answer the new one.
-const VisibleFor = 600 * time.Millisecond
+const VisibleFor = 700 * time.Millisecond
 
 const (
 	// askLimit is how long an agent may take to list its requests.

@@ -20,6 +20,7 @@ func isEnter(ev *fyne.KeyEvent) bool { return ev.Name == fyne.KeyReturn || ev.Na
 type Button struct {
 	widget.Button
 	Early func() // called for a key that would press the button while it is disabled; may be nil. A disabled button keeps the focus.
+	Enter func() // called for Enter, which then does not press the button; nil: it does
 	host  *Host
 }
 
@@ -71,6 +72,8 @@ func (b *Button) TypedKey(ev *fyne.KeyEvent) {
 		b.host.Key(ev)
 	case b.Early != nil && b.Disabled():
 		b.Early()
+	case b.Enter != nil && isEnter(ev):
+		b.Enter()
 	default:
 		b.Tapped(nil)
 	}
