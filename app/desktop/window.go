@@ -73,7 +73,7 @@ func (p *parts) testNotification(ctx context.Context) error {
 // content returns what the window shows besides the sessions.
 func (p *parts) content() ui.Options {
 	set := p.settings()
-	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Marks: p.marks, Fuses: p.fuses, Quiet: p.quiet, Table: p.table, Machines: p.machines, Live: p.live, KeepEnv: set.Launch.KeepEnv, Defaults: launch.DefaultsOf(set), Prices: set.Prices,
+	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Marks: p.marks, Fuses: p.fuses, Quiet: p.quiet, Table: p.table, Machines: p.machines, Live: p.live, KeepEnv: set.Launch.KeepEnv, Defaults: launch.DefaultsOf(set),
 		Autostart: &autostart.Tray, Version: p.deps.Version.Version, Answers: p.answers(),
 		Shower: p.shower(), TestNotification: p.testNotification, TrayHint: trayHint}
 	state, err := store.StatePath()

@@ -312,12 +312,12 @@ func Evidence(s adapters.Session) string { return Line(s.Evidence) }
 // Count returns a number of tokens with a comma between thousands: "1,234,567".
 func Count(n int64) string { return humanize.Comma(n) }
 
-// Cost returns the cost of all sessions of a row, of which only some may have a known cost: "$1.20", "at least $1.20", or a dash if none is known or what is
-// known is less than a cent.
+// Cost returns the cost of all sessions of a row, of which only some may have a known cost: "$1.20", "at least $1.20", or a dash if that of most is not known or what
+// is known is less than a cent.
 func Cost(usd float64, known, all int) string {
 	text := fmt.Sprintf("$%.2f", usd)
 	switch {
-	case known == 0, known < all && usd < 0.005:
+	case known == 0, 2*known < all, known < all && usd < 0.005:
 		return "–"
 	case known < all:
 		return "at least " + text

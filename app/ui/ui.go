@@ -84,8 +84,6 @@ type Options struct {
 	Version string
 	// Defaults are the agent, models and modes that the launch form begins with, and the variables that are left out.
 	Defaults launch.Defaults
-	// Prices are the user's prices by model. They give the cost of sessions whose agent reports none.
-	Prices map[string]settings.Price
 	// Shower shows terminals and opens folders; nil: the window offers neither.
 	Shower Shower
 	// Answers reads and answers the requests of sessions. It is required.
@@ -183,6 +181,9 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time) *UI {
 	u.ended = core.Subscribe(u.feed.setSnapshot)
 	u.startAnswering()
 	go u.tick()
+	if o.Live != nil {
+		go u.followSettings(o.Live.Changes())
+	}
 	return u
 }
 
@@ -319,6 +320,18 @@ const ageStep = 15 * time.Second
 func (u *UI) tick() {
 	for bounded.Wait(u.ctx, ageStep) == nil {
 		u.post(u.showAges)
+	}
+}
+
+// followSettings shows what follows from changed settings on the pages that were read before, until the window is closed.
+func (u *UI) followSettings(changed <-chan struct{}) {
+	for {
+		select {
+		case <-u.ctx.Done():
+			return
+		case <-changed:
+			u.post(u.usage.show)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 	"rollcall/app/usage"
 )
@@ -169,11 +170,11 @@ func (p *usagePage) showFigures() {
 		share = fmt.Sprintf("%.0f %%", 100*float64(t.Tokens.CacheRead)/float64(input))
 	}
 	costed := "Cost"
-	if t.Costed > 0 && t.Costed < t.Sessions { // the line above says of how many sessions no cost is known
-		costed = "Known cost"
+	if t.Costed < t.Sessions {
+		costed = fmt.Sprintf("Cost, known of %d of %d", t.Costed, t.Sessions)
 	}
 	p.costed.Set(costed, widgets.ColorMuted)
-	for i, text := range []string{shortCount(float64(today)), shortCount(float64(week)), present.Cost(t.CostUSD, t.Costed, t.Costed), share} {
+	for i, text := range []string{shortCount(float64(today)), shortCount(float64(week)), strings.TrimPrefix(present.Cost(t.CostUSD, t.Costed, t.Sessions), "at least "), share} {
 		p.figures[i].Set(text, theme.ColorNameForeground)
 	}
 }
@@ -252,7 +253,11 @@ func (p *usagePage) look() {
 
 // sum sums up what was read.
 func (p *usagePage) sum(by usage.By) usage.Table {
-	return usage.Of(p.read.snapshot.Sessions(), usage.Query{By: by, Prices: p.ui.options.Prices, Since: p.read.since, Projects: p.read.projects})
+	var set settings.Settings
+	if live := p.ui.options.Live; live != nil {
+		set, _ = live.Get()
+	}
+	return usage.Of(p.read.snapshot.Sessions(), usage.Query{By: by, Prices: set.Prices, Since: p.read.since, Projects: p.read.projects})
 }
 
 // show shows what was read, grouped as selected.
@@ -340,9 +345,6 @@ func (p *usagePage) totalText() string {
 	parts := []string{english.Plural(t.Sessions, "session", "sessions"), english.Plural(t.Turns, "turn", "turns"), tokens(t.All())}
 	if t.Unknown > 0 {
 		parts = append(parts, strconv.Itoa(t.Unknown)+" without recorded tokens")
-	}
-	if n := t.Sessions - t.Costed; n > 0 {
-		parts = append(parts, strconv.Itoa(n)+" without a known cost")
 	}
 	if n := p.rows.Untimed; n > 0 {
 		parts = append(parts, strconv.Itoa(n)+" counted on their last day")
