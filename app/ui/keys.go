@@ -83,11 +83,11 @@ func (u *UI) addShortcuts() {
 		d.SetOnKeyDown(u.sessions.keys.KeyDown)
 		d.SetOnKeyUp(u.sessions.keys.KeyUp)
 	}
-	open := func(page int) func() { return func() { u.open(page) } }
 	u.shortcuts = map[fyne.KeyName]func(){
-		fyne.Key0: func() { u.showScope(needsYou) }, fyne.Key1: func() { u.showScope(allGroups) }, fyne.Key2: open(pageAgents), fyne.Key3: open(pageLaunch), fyne.KeyN: open(pageLaunch),
-		fyne.Key4: open(pageLocks), fyne.Key5: open(pageSearch), fyne.Key6: open(pageUsage), fyne.KeyComma: open(pageSettings),
-		fyne.KeyF: u.focusSearch, fyne.KeyR: u.Refresh, fyne.KeyW: u.window.Close, fyne.KeyQ: u.window.Close,
+		fyne.KeyN: u.ShowLaunch, fyne.KeyComma: u.ShowSettings, fyne.KeyF: u.focusSearch, fyne.KeyR: u.Refresh, fyne.KeyW: u.window.Close, fyne.KeyQ: u.window.Close,
+	}
+	for i, tab := range u.nav.tabs() { // Ctrl+0 to Ctrl+6
+		u.shortcuts[fyne.KeyName('0'+rune(i))] = tab.OnTapped
 	}
 	for k := range u.shortcuts {
 		c.AddShortcut(&desktop.CustomShortcut{KeyName: k, Modifier: fyne.KeyModifierShortcutDefault},

@@ -62,13 +62,13 @@ func TestKeysWhereASessionWas(t *testing.T) {
 func TestFocusLeavesWithItsPage(t *testing.T) {
 	w := open(t, full())
 	w.ui.host.Focus(w.ui.sessions.list)
-	w.shortcut(fyne.Key2)
+	w.shortcut(fyne.KeyComma)
 	w.rune('x')
 	w.key(fyne.KeyDown)
-	if w.ui.page != pageAgents || w.ui.sessions.filter.Text != "" {
+	if w.ui.page != pageSettings || w.ui.sessions.filter.Text != "" {
 		t.Errorf("page %d shows, and the filter is %q", w.ui.page, w.ui.sessions.filter.Text)
 	}
-	w.shortcut(fyne.Key3)
+	w.shortcut(fyne.KeyN)
 	w.rune('y')
 	if w.ui.page != pageLaunch || w.ui.launch.prompt.Text != "y" {
 		t.Errorf("page %d shows, and the prompt is %q", w.ui.page, w.ui.launch.prompt.Text)
@@ -148,8 +148,8 @@ func TestShortcutsWaitForTheSheet(t *testing.T) {
 		t.Error("a letter went to what is below the dialog")
 	}
 	w.key(fyne.KeyEscape)
-	w.shortcut(fyne.Key2)
-	if w.ui.page != pageAgents {
+	w.shortcut(fyne.KeyComma)
+	if w.ui.page != pageSettings {
 		t.Error("after the dialog the shortcuts don't work")
 	}
 }

@@ -70,8 +70,8 @@ type view struct {
 	byKey     map[key]*app.Session
 	children  map[key][]key
 	parent    map[key]key
-	counts    [groups]int
-	matching  int // sessions that match the filter
+	counts    [groups]int // of families, also of those that the filter leaves out
+	matching  int         // sessions that match the filter
 	filter    string
 	scope     scope
 	positions map[key]position
@@ -113,10 +113,16 @@ type selection struct {
 func newView(snap *app.Snapshot, x *index, texts []string, s selection) *view {
 	list := snap.Sessions()
 	n := len(list)
-	b := &builder{snap: snap, list: list, x: x, s: s, shown: make([]bool, n), match: make([]bool, n)}
+	b := &builder{snap: snap, list: list, x: x, s: s, listed: make([]bool, n), shown: make([]bool, n), match: make([]bool, n)}
 	words := strings.Fields(strings.ToLower(s.filter))
 	for i := range list {
-		b.match[i] = b.recent(i) && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(texts[i], w) })
+		if !b.recent(i) {
+			continue
+		}
+		for p := i; p >= 0 && !b.listed[p]; p = x.Parent[p] {
+			b.listed[p] = true
+		}
+		b.match[i] = !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(texts[i], w) })
 		if b.match[i] {
 			b.matching++
 			// If a sub-agent matches, its parents are shown too.
@@ -133,6 +139,7 @@ type builder struct {
 	list         []app.Session // of snap
 	x            *index
 	s            selection
+	listed       []bool // which are shown without a filter
 	shown, match []bool
 	matching     int
 	filtering    bool
@@ -161,16 +168,15 @@ func (b *builder) view(filtering bool) *view {
 		b.v.byKey[k] = &b.list[i]
 		if p := b.x.Parent[i]; p >= 0 {
 			b.v.parent[k] = b.x.keys[p]
-		} else if b.shown[i] {
-			g := b.positions[i].family
-			families[g] = append(families[g], i)
+		} else if g := b.positions[i].family; b.listed[i] {
+			b.v.counts[g]++
+			if b.shown[i] {
+				families[g] = append(families[g], i)
+			}
 		}
 		for _, c := range b.inOrder(b.x.Children[i]) {
 			b.v.children[k] = append(b.v.children[k], b.x.keys[c])
 		}
-	}
-	for g, tops := range families {
-		b.v.counts[g] = len(tops)
 	}
 	if b.s.projects != nil {
 		b.byProject(families)
@@ -227,7 +233,7 @@ func (b *builder) fold(k key, title string, tops []int, open bool) (agents int) 
 func (b *builder) urgency(i int) group {
 	g := groupOf(b.list[i].Status)
 	for _, c := range b.x.Children[i] {
-		if b.shown[c] {
+		if b.listed[c] {
 			g = min(g, b.urgency(c))
 		}
 	}

@@ -195,10 +195,10 @@ func (u *UI) moreItems() []*fyne.MenuItem {
 
 // shortcuts are the keys of the window, for people.
 var shortcuts = [][2]string{
-	{"Ctrl+0", "Needs you"}, {"Ctrl+1", "All sessions"}, {"Ctrl+5, Ctrl+6", "Search, Usage"}, {"Ctrl+N", "New agent"}, {"Ctrl+,", "Settings"},
-	{"Ctrl+2, Ctrl+4", "Agents, Locks & timers"}, {"Ctrl+F", "Search or filter field"}, {"F5", "Read all agents again"},
+	{"Ctrl+0 … Ctrl+6", "Needs you, All sessions, Working, Idle, Stopped, Search, Usage"}, {"Ctrl+N", "New agent"}, {"Ctrl+,", "Settings"},
+	{"Ctrl+F", "Search or filter field"}, {"F5", "Read all agents again"},
 	{"↑ ↓ Enter", "Choose and open a row"}, {"→ ←", "Unfold and fold"}, {"A, then Y", "Allow once (Needs you); Y where it is not known to be harmless"},
-	{"D", "Deny (Needs you)"}, {"1 … 9", "Choose an option (Needs you)"}, {"Ctrl+Enter", "Send, launch"}, {"Esc", "Close, clear the filter"}, {"Ctrl+W", "Close the window"},
+	{"D, Enter", "Deny (Needs you); before Enter you may say why"}, {"1 … 9", "Choose an option (Needs you)"}, {"Ctrl+Enter", "Send, launch"}, {"Esc", "Close, clear the filter"}, {"Ctrl+W", "Close the window"},
 }
 
 // showShortcuts shows all keys.

@@ -130,6 +130,9 @@ func (p *process) end() {
 	if err := p.cmd.Wait(); err != nil {
 		p.d.t.Errorf("the window process ended with %v\n%s", err, p.stderr.String())
 	}
+	if strings.Contains(p.stderr.String(), "Failed to focus") {
+		p.d.t.Errorf("the focus was given to what the window does not show:\n%s", p.stderr.String())
+	}
 	if strings.Contains(p.stderr.String(), "Error in Fyne call thread") { // with the race detector: see checksCalls
 		p.d.t.Errorf("a call was not made on Fyne's goroutine:\n%s", p.stderr.String())
 	}

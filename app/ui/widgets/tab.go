@@ -117,6 +117,12 @@ func (t *Tab) Text() string {
 // AccessibilityLabel returns the tab's text.
 func (t *Tab) AccessibilityLabel() string { return t.Text() }
 
+// Tapped opens what the tab stands for, which then gets the focus: a click has given it to the tab.
+func (t *Tab) Tapped(ev *fyne.PointEvent) {
+	t.host.Focus(nil)
+	t.Button.Tapped(ev)
+}
+
 // TypedKey handles a key while the tab has the focus, which the tab keeps.
 func (t *Tab) TypedKey(ev *fyne.KeyEvent) {
 	if ev.Name == fyne.KeySpace || isEnter(ev) {
