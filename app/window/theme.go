@@ -5,6 +5,7 @@ package window
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
@@ -26,14 +27,28 @@ func themeOf(t settings.Theme, isDark, known bool) widgets.Theme {
 	return widgets.Theme{}
 }
 
-// followTheme sets the theme at each change of the settings or the desktop, until ctx is done.
-func followTheme(ctx context.Context, a fyne.App, live *settings.Live) {
-	desktop := watchScheme(ctx)
+// schemeWait is how long the first frame waits for the preference of the desktop, which is known within milliseconds unless its portal hangs.
+const schemeWait = 300 * time.Millisecond
+
+// firstScheme returns whether the desktop is dark, for the first frame: a window that changes its colours right after it opens blinks. desktop is the result
+// of watchScheme. A desktop that says nothing in time is light.
+func firstScheme(desktop <-chan bool) (isDark, known bool) {
+	if desktop == nil {
+		return false, false
+	}
+	select {
+	case isDark = <-desktop:
+	case <-time.After(schemeWait):
+	}
+	return isDark, true
+}
+
+// followTheme sets the theme at each change of the settings or the desktop, until ctx is done. dark and known are the results of firstScheme.
+func followTheme(ctx context.Context, a fyne.App, live *settings.Live, desktop <-chan bool, dark, known bool) {
 	var changed <-chan struct{}
 	if live != nil {
 		changed = live.Changes()
 	}
-	var dark, known bool
 	for {
 		wanted := currentTheme(live, dark, known)
 		fyne.Do(func() { setTheme(a.Settings(), wanted) })

@@ -63,10 +63,12 @@ func Run(ctx context.Context, core Core, o Options) error {
 	}
 	followScale()
 	a := newApp()
-	a.Settings().SetTheme(currentTheme(o.Content.Live, false, false)) // the preference of the desktop is not known yet
-	win, content := newWindow(a, core, &o)
 	coreCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	desktop := watchScheme(coreCtx)
+	isDark, known := firstScheme(desktop)
+	a.Settings().SetTheme(currentTheme(o.Content.Live, isDark, known))
+	win, content := newWindow(a, core, &o)
 	closed := make(chan struct{})
 	win.SetOnClosed(func() {
 		close(closed)
@@ -82,7 +84,7 @@ func Run(ctx context.Context, core Core, o Options) error {
 		// Started only now, since fyne.Do waits until the loop runs.
 		go func() { ended <- runCore(coreCtx, core, content) }()
 		go listen(closed, o.Instance, content, win)
-		go followTheme(coreCtx, a, o.Content.Live)
+		go followTheme(coreCtx, a, o.Content.Live, desktop, isDark, known)
 		go closeAtEnd(ctx, win, closed)
 	})
 	defer content.Close()
