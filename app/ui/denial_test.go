@@ -116,7 +116,7 @@ func TestEnterOpensNoTerminal(t *testing.T) {
 		a.name = "claude-code"
 		snap := waiters(map[string]int{"a-session-1": 1})
 		f := &fakeShower{}
-		f.plan = show.Plan{Session: snap.Own[0], Seen: seen, Offers: []show.Offer{{Kind: show.OfferAttach, Text: "attach a terminal to it", Command: []string{"tmux", "attach-session"}}}}
+		f.plan = show.Plan{Session: snap.Own[0], Seen: seen, Note: "it runs in tmux, and no terminal is attached to it", Offers: []show.Offer{{Kind: show.OfferAttach, Text: "attach a terminal to it", Command: []string{"tmux", "attach-session"}}}}
 		answers := answer.New(a, func() settings.Answering { return settings.AnswerAll })
 		w := openWith(t, &fakeCore{snapshot: snap}, Options{Agents: []adapters.Adapter{a}, Answers: answers, Shower: f})
 		w.ui.ShowRequest("")

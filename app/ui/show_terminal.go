@@ -53,10 +53,11 @@ func (u *UI) showTerminal(s app.Session, done func()) {
 			u.offerInstead(not)
 		case err != nil:
 			u.notify("The terminal was not shown: " + errorText(err))
+		case s.Status == adapters.Waiting:
+			raised := "The terminal was raised, and a request waits in it. What you typed since then went there."
+			u.sessions.showResult("waiting", widgets.ColorWaiting, raised+when(plan.Note != "", " "+sentence(plan.Note)+"."))
 		case plan.Note != "":
 			u.notify("The terminal was raised; " + plan.Note + ".")
-		case s.Status == adapters.Waiting:
-			u.sessions.showResult("waiting", widgets.ColorWaiting, "The terminal was raised, and a request waits in it. What you typed since then went there.")
 		}
 	})
 }
