@@ -9,8 +9,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
+	"rollcall/internal/adaptertest"
 	"rollcall/internal/must"
-	"rollcall/proc"
 )
 
 // The answers of sub-agents count for their session, in the forms of all versions. Those of what belongs to no session are told.
@@ -36,7 +36,7 @@ func TestAnswersOfSubAgents(t *testing.T) {
 	write("skill-extraction-0a1b2c3d/mrp1k5.json", "mrp1k5", "subagent", 10_000)
 	write("skill-extraction-0a1b2c3e/mrp1k6.jsonl", "mrp1k6", "subagent", 10_000)
 	write(gone+"/xb7gtc.json", "xb7gtc", "subagent", 10_000)
-	roll, err := New(adapters.Config{Home: home, Env: func(string) string { return "" }, Table: proc.Open(), Now: time.Now}).
+	roll, err := New(adapters.Config{Home: home, Env: func(string) string { return "" }, Table: adaptertest.NewOwnTable(os.Getpid()), Now: time.Now}).
 		Discover(t.Context(), adapters.Query{Totals: true, Usage: true})
 	must.Do(t, err)
 	if len(roll.Sessions) != 1 || roll.Sessions[0].ID != main {

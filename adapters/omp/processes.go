@@ -47,7 +47,6 @@ type process struct {
 	open     []string // the files that it holds open
 	terminal string   // the name of the file of its terminal
 	names    string   // the session's file that the file of its terminal names; empty: none does
-	children []proc.Process
 	sessions []*session
 }
 
