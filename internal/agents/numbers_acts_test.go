@@ -154,7 +154,7 @@ func qwenNumbers() numbered {
 		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) },
 		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id, "--fork-session") }}
 	return numbered{release: QwenNewest, homes: "QWEN_HOME", folder: ".qwen", models: []string{mockModel, secondModel}, acts: says.acts(),
-		unstored: []unstored{titles, {"what it keeps for later sessions, after the answer", "no record of it in any chat (0.24.4)",
+		unstored: []unstored{titles, {"what it keeps for later sessions, after the answer", "no record of it in any chat: the sum of all is the sum of the others (0.24.4)",
 			func(q *modelserver.Request) bool { return strings.HasPrefix(q.Prompt, "Managed memory") }}}}
 }
 
@@ -218,7 +218,7 @@ func grokNumbers() numbered {
 		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) },
 		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id, "--fork-session") }}
 	return numbered{release: GrokNewest, homes: "GROK_HOME", folder: ".grok", models: []string{mockModel, secondModel}, acts: says.acts(),
-		unstored: []unstored{titles, {"what it asks after an answer, with the tools of the conversation", "in no file of the session: neither in turn_completed nor in usage.json (1.0.41)",
+		unstored: []unstored{titles, {"what it asks after an answer, with the tools of the conversation", "not in what turn_completed states of the turn, which is the sum of the others (1.0.41)",
 			func(q *modelserver.Request) bool { return q.Own }}},
 		prepare: func(w *walk) {
 			for _, home := range []string{filepath.Join(w.Home, w.folder), w.homes[1]} {
