@@ -12,7 +12,7 @@
 // status Rollcall determines, and the tests of rare cases.
 //
 // ROLLCALL_RACES is the number of races between answers per agent, from 1 to 500; by
-// default it is 3.
+// default it is 3. ROLLCALL_WAYS chooses, as a seed, the few ways of installing that TestWays runs; by default it is random.
 //
 // Nothing of the user's own agents is seen or touched: the tests have their own
 // process ids, network, /tmp and HOME, and everything in them dies with the
