@@ -4,7 +4,6 @@ package agents
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,29 +20,19 @@ var openers = map[string]opener{
 		terminal.Shows("? for shortcuts")
 		return terminal, s.Descendant(terminal.PID(), "claude")
 	},
-	"codex": func(s *Sandbox) (*Terminal, Process) {
-		terminal := openCodex(s, CodexNewest)
-		return terminal, host(s, CodexNewest, terminal)
-	},
 	"copilot": func(s *Sandbox) (*Terminal, Process) { return openCopilot(s, CopilotNewest) },
 	"kimi":    func(s *Sandbox) (*Terminal, Process) { return openKimi(s) },
 }
 
-// step is a key that is pressed when the screen shows a text.
-type step struct{ shows, key string }
-
 // command is a slash command that makes, moves, names or leaves the session of a terminal.
 type command struct {
 	line   string
-	steps  []step
-	folder string // below the home, where the session is afterwards; empty: where it was
-	beside int    // how many sessions live on beside the terminal's
+	beside int // how many sessions live on beside the terminal's
 }
 
 // commands are those that are run: each agent's other ones are in the tables of coverage, with the reason.
 var commands = map[string][]command{
-	"claude-code": {{line: "/branch"}, {line: "/cd ../other", folder: "other", steps: []step{{"No, stay put", "Down"}, {"❯ Yes, move here", "Enter"}}}},
-	"codex":       {{line: "/fork", steps: []step{{"Use current Git worktree", "Enter"}}, beside: 1}},
+	"claude-code": {{line: "/branch"}},
 	"copilot":     {{line: "/new", beside: 1}},
 	"kimi":        {{line: "/fork"}},
 }
@@ -63,32 +52,21 @@ func TestCommands(t *testing.T) {
 }
 
 func runCommand(t *testing.T, s *Sandbox, agent string, c *command) {
-	must.Do(t, s.makeProject(filepath.Join(s.Home, "other")))
 	terminal, process := openers[agent](s)
 	terminal.Prompt("first job")
 	terminal.Shows("Mock answer to")
-	s.settles("the first turn is over", agent, process, c.beside, "idle", "")
+	s.settles("the first turn is over", agent, process, c.beside, "idle")
 	terminal.Enter(c.line)
-	for _, step := range c.steps {
-		terminal.Shows(step.shows)
-		terminal.Press(step.key)
-	}
 	terminal.Prompt("second job [[delay 8]]")
-	folder := ""
-	if c.folder != "" {
-		folder = filepath.Join(s.Home, c.folder)
-	}
-	s.settles("the second turn runs", agent, process, c.beside, "working", folder)
-	s.settles("the second turn is over", agent, process, c.beside, "idle", folder)
+	s.settles("the second turn runs", agent, process, c.beside, "working")
+	s.settles("the second turn is over", agent, process, c.beside, "idle")
 	terminal.Close()
-	if agent != "codex" { // whose daemon keeps them for a while: TestTrayCodexTerminalLeft
-		s.settles("the terminal is closed", agent, process, 0, "", "")
-	}
+	s.settles("the terminal is closed", agent, process, 0, "")
 }
 
-// settles waits until one session of a process has a status, in a folder unless that is empty, and beside it live no more sessions of the agent than may. No
+// settles waits until one session of a process has a status, and beside it live no more sessions of the agent than may. No
 // session has died.
-func (s *Sandbox) settles(what, agent string, p Process, beside int, status, folder string) {
+func (s *Sandbox) settles(what, agent string, p Process, beside int, status string) {
 	s.t.Helper()
 	var roll Roll
 	problem := ""
@@ -96,7 +74,7 @@ func (s *Sandbox) settles(what, agent string, p Process, beside int, status, fol
 		var err error
 		roll, err = s.List("--all")
 		must.Do(s.t, err)
-		problem = unsettled(&roll, agent, p, beside, status, folder)
+		problem = unsettled(&roll, agent, p, beside, status)
 		return problem == ""
 	})
 	if err != nil {
@@ -105,7 +83,7 @@ func (s *Sandbox) settles(what, agent string, p Process, beside int, status, fol
 }
 
 // unsettled returns what is not so yet: see settles.
-func unsettled(roll *Roll, agent string, p Process, beside int, status, folder string) string {
+func unsettled(roll *Roll, agent string, p Process, beside int, status string) string {
 	mine, live := 0, 0
 	for _, x := range roll.Sessions {
 		switch {
@@ -117,7 +95,7 @@ func unsettled(roll *Roll, agent string, p Process, beside int, status, folder s
 			continue
 		}
 		live++
-		if x.PID == p.PID && x.Status == status && (folder == "" || x.CWD == folder) {
+		if x.PID == p.PID && x.Status == status {
 			mine++
 		}
 	}
