@@ -30,7 +30,7 @@ func (t *harness) wantedRows(x *life) []string {
 	case adapters.ForQuestion:
 		rows = []string{begin + "asks you"}
 	}
-	if t.real && mayBeUnknown[x.Agent] {
+	if t.mayBeUnknown(x) {
 		rows = append(rows, "? "+x.project+" · ")
 	}
 	if x.IsSuspended() {
@@ -135,7 +135,7 @@ func (t *harness) wrongRow(x *life, r *row) string {
 	if t.script.share && (got.Status == adapters.Unknown || r.PID == 0 && x != nil && got == want) {
 		return "" // what a session in a folder that another one had need not be known
 	}
-	if t.real && x != nil && (hidesEnd(x, got, r) || got.Status == adapters.Unknown && mayBeUnknown[x.Agent]) {
+	if t.real && x != nil && (hidesEnd(x, got, r) || got.Status == adapters.Unknown && t.mayBeUnknown(x)) {
 		return ""
 	}
 	switch {
@@ -177,8 +177,12 @@ func (t *harness) host(x *life) string {
 	return host
 }
 
-// mayBeUnknown are the agents whose real sessions say of some turns neither in a file nor in a title what they do. Each such row is counted with its reason.
-var mayBeUnknown = map[adapters.Name]bool{omp: true}
+// mayBeUnknown reports whether a real session says of some turns neither in a file nor in a title what it does: one of oh-my-pi, and one of Qwen Code
+// without a terminal, whose request may have been taken back before the first word. Each such row is counted with its reason.
+func (t *harness) mayBeUnknown(x *life) bool {
+	_, shares := t.witnesses[x.Session].(*sharedAgent)
+	return t.real && (x.Agent == omp || x.Agent == qwen && shares)
+}
 
 // hidesEnd reports whether a row differs from the truth only in how the last turn ended, which the real agent does not record.
 func hidesEnd(x *life, got scene.Truth, r *row) bool {
