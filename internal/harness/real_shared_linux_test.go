@@ -218,8 +218,8 @@ func (h *sharedAgent) Answer(s *scene.Session, text string) {
 
 func (h *sharedAgent) Ask(s *scene.Session) {
 	before := len(h.of[s].asked(s))
-	h.realAgent.asked++
-	h.answerWith(s, fmt.Sprintf(h.command, fmt.Sprintf("asked-%d", h.realAgent.asked)))
+	h.asked++
+	h.answerWith(s, fmt.Sprintf(h.command, fmt.Sprintf("asked-%d", h.asked)))
 	eventually.True(h.world, "a request for permission in the editor", func() bool { return len(h.of[s].asked(s)) > before })
 	time.Sleep(storesWithin)
 }

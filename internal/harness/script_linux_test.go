@@ -276,7 +276,7 @@ func (t *harness) turn(troop *troop, i int) {
 	case !x.Remote && s.chance(3) && t.machine != nil && !t.real:
 		t.end(troop, i, x.Kill, "SIGKILL, and its pid goes to another program")
 		t.machine.stranger(x.Process.PID)
-	case !x.Remote && s.chance(6) && len(troop.peers(x)) == 0:
+	case troop.alone(x) && s.chance(6):
 		x.Suspend(s.world.Procs)
 		s.did(x, "SIGSTOP")
 	case !x.Remote && s.chance(10) && t.machine != nil && t.machine.unwrap(x.Process.PID):
@@ -369,6 +369,9 @@ func (t *troop) peers(x *life) (all []*life) {
 	}
 	return all
 }
+
+// alone reports whether a session has a process here that holds no other one.
+func (t *troop) alone(x *life) bool { return !x.Remote && len(t.peers(x)) == 0 }
 
 // ended books the end of a session's process at a time.
 func (t *harness) ended(troop *troop, x *life, now time.Time, what string) {
