@@ -79,14 +79,14 @@ func (p *settingsPage) editNamed(old *settings.NamedAgent) {
 	}
 	several := func(list []string) string { return strings.Join(list, "\n") }
 	called := field("Name", "aider", 1, n.Name)
-	program := field("Program, if it has another name (several: one per line)", "aider", 2, several(n.Program))
-	launch := field("Arguments of a launch, one per line", "--message\n{prompt}", 3, several(n.Launch))
-	resume := field("Arguments that continue its last conversation, one per line", "--restore-chat-history", 2, several(n.Resume))
-	working := field("Pattern of the terminal's title while it works", "^Working", 1, n.TitleWorking)
-	waiting := field("Pattern of the terminal's title while it waits", `\?$`, 1, n.TitleWaiting)
-	rows := field("Program that lists its sessions, with an argument per line", "/home/me/bin/rows.py", 2, several(n.Rows))
-	requests := field("Program that lists what they ask", "/home/me/bin/rows.py\nrequests", 2, several(n.Requests))
-	answer := field("Program that takes the answers", "/home/me/bin/rows.py\nanswer", 2, several(n.Answer))
+	program := field("Program, if not the name", "aider", 2, several(n.Program))
+	launch := field("Arguments of a launch", "--message\n{prompt}", 3, several(n.Launch))
+	resume := field("Arguments of a resume", "--restore-chat-history", 2, several(n.Resume))
+	working := field("Title while it works", "^Working", 1, n.TitleWorking)
+	waiting := field("Title while it waits", `\?$`, 1, n.TitleWaiting)
+	rows := field("Program for rows", "/home/me/bin/rows.py", 2, several(n.Rows))
+	requests := field("Program for requests", "/home/me/bin/rows.py\nrequests", 2, several(n.Requests))
+	answer := field("Program for answers", "/home/me/bin/rows.py\nanswer", 2, several(n.Answer))
 	form.Ready = func() bool { return strings.TrimSpace(called.Text) != "" }
 	live := p.ui.options.Live
 	form.Submit = func() func(context.Context) error {
@@ -101,5 +101,5 @@ func (p *settingsPage) editNamed(old *settings.NamedAgent) {
 			return err
 		}
 	}
-	form.Open(widgets.Hint("See “Other agents” in docs/settings.md."), fields...)
+	form.Open(widgets.Hint("Several programs, and the arguments, have a line each. The titles are patterns of the terminal's. See “Other agents” in docs/settings.md."), fields...)
 }
