@@ -141,7 +141,7 @@ func sentence(text string) string {
 
 // sizeText returns the size of a text that is not wholly visible; empty: it is.
 func sizeText(c *widgets.Code, bytes int) string {
-	if !c.IsReady() || c.Rows() <= c.Visible() {
+	if !c.IsReady() || c.IsEndSeen() && c.Rows() <= c.Visible() {
 		return ""
 	}
 	return fmt.Sprintf("%s, %s", english.Plural(c.Rows(), "line", "lines"), humanize.Bytes(uint64(bytes))) +

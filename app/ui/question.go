@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
@@ -26,8 +25,6 @@ const (
 // goroutine only.
 type questionForm struct {
 	view    *requestView
-	content *fyne.Container
-	scroll  *container.Scroll
 	rows    *fyne.Container
 	fields  []*questionField
 	send    *widgets.Button
@@ -45,15 +42,10 @@ type questionField struct {
 
 func newQuestionForm(v *requestView) *questionForm {
 	f := &questionForm{view: v, rows: widgets.Rows(4)}
-	f.scroll = container.NewVScroll(f.rows)
 	f.send = v.ui.host.NewPrimaryButton("Send answers", widget.HighImportance, f.submit)
 	f.send.Early = v.delayEarly
-	f.content = widgets.Fill(f.scroll, func() fyne.Size { return fyne.NewSize(100, min(f.rows.MinSize().Height, mostFormHeight)) }, nil)
 	return f
 }
-
-// mostFormHeight is the height beyond which the rows scroll.
-const mostFormHeight = 190
 
 // set makes the fields for a request, which may be nil.
 func (f *questionForm) set(r *answer.Request) {
@@ -72,9 +64,6 @@ func (f *questionForm) set(r *answer.Request) {
 	f.quick = len(r.Questions) == 1 && !r.Questions[0].Several
 	for i := range r.Questions {
 		f.add(&r.Questions[i], i)
-	}
-	if !f.quick || f.fields[0].text != nil {
-		f.rows.Add(widgets.Pad(0, 4, 6, 6, widgets.Flow(f.send)))
 	}
 	f.rows.Refresh()
 }
@@ -108,7 +97,7 @@ func (f *questionForm) add(q *adapters.Question, i int) {
 		field.text = host.NewEntry("An answer in your own words", func(string) { f.view.enable() })
 		field.text.Password = q.Secret
 		field.text.OnSubmitted = func(string) { f.submit() }
-		f.rows.Add(widgets.Pad(0, 0, 6, 6, field.text))
+		f.rows.Add(widgets.Pad(0, 0, 6, 6, host.PassWheel(field.text)))
 	}
 }
 
@@ -131,6 +120,7 @@ func (f *questionForm) enable(ready bool) {
 			b.SetEnabled(ready)
 		}
 	}
+	f.send.Hidden = len(f.fields) == 0 || f.quick && f.fields[0].text == nil || f.view.formBox.Hidden
 	f.send.SetEnabled(ready && f.answers() != nil)
 }
 

@@ -29,7 +29,7 @@ func (h *Host) NewMarkdown(first, rest string, resized func()) *LongText {
 	return h.newLongText(content, func(source string) {
 		if source != shown {
 			shown = source
-			content.Objects, _ = markdown(source)
+			content.Objects, _ = h.markdown(source)
 			content.Refresh()
 		}
 	}, first, rest, resized)
@@ -37,8 +37,8 @@ func (h *Host) NewMarkdown(first, rest string, resized func()) *LongText {
 
 // markdown returns the rows that show a text. isWhole reports that they show all letters of it: a Markdown reader leaves out, for example, the targets
 // of images and the cells of a table that no column has.
-func markdown(source string) (rows []fyne.CanvasObject, isWhole bool) {
-	b := markdownRows{source: []byte(source), shown: &strings.Builder{}}
+func (h *Host) markdown(source string) (rows []fyne.CanvasObject, isWhole bool) {
+	b := markdownRows{host: h, source: []byte(source), shown: &strings.Builder{}}
 	b.blocks(parser.Parse(text.NewReader(b.source)), 0)
 	return b.rows, letters(b.shown.String()) == letters(source)
 }
@@ -55,6 +55,7 @@ func letters(text string) string {
 
 // markdownRows builds the rows of a text.
 type markdownRows struct {
+	host   *Host
 	source []byte
 	rows   []fyne.CanvasObject
 	shown  *strings.Builder // collects the texts of the rows
@@ -106,7 +107,7 @@ func (b *markdownRows) blocks(parent ast.Node, depth int) {
 
 // item adds an item of a list: the mark beside its first block.
 func (b *markdownRows) item(mark string, item ast.Node, depth int) {
-	inner := markdownRows{source: b.source, shown: b.shown}
+	inner := markdownRows{host: b.host, source: b.source, shown: b.shown}
 	inner.blocks(item, 0)
 	if len(inner.rows) == 0 {
 		return
@@ -130,7 +131,7 @@ func (b *markdownRows) code(language, source string, depth int) {
 	}
 	label := NewSelectText(b.note(strings.TrimRight(source, "\n")))
 	label.TextStyle.Monospace, label.Wrapping = true, fyne.TextWrapOff
-	rows.Add(NewPanel(0, 0, 2, 2, container.NewHScroll(label)))
+	rows.Add(NewPanel(0, 0, 2, 2, b.host.NewSideways(label)))
 	b.add(depth, Pad(6, 8, 6, 6, rows))
 }
 
