@@ -69,7 +69,7 @@ func newRequestView(u *UI, laidOut func()) *requestView {
 	v.below = widgets.Rows(4, v.size, widgets.Pad(-4, -4, -6, -6, v.why), v.message, widgets.Pad(-4, -4, -6, -6, v.rule))
 	top := widgets.Rows(-4, widgets.Border(nil, nil, widgets.TopOf(8, 0, 0, 8, v.age), v.title), v.marks)
 	v.panel = widgets.Pad(panelMargin, 6, 6, 6, widgets.NewPanel(0, 0, 0, 0, v.code.Content))
-	v.content = widgets.Rows(0, top, v.panel, v.formBox)
+	v.content = widgets.Rows(0, top, v.formBox, v.panel)
 	v.content.Hide()
 	v.size.Hide()
 	v.why.Hide()
@@ -131,8 +131,13 @@ func (v *requestView) showText() {
 	r := v.item.request
 	switch {
 	case r != nil:
+		hasTooMany := v.form.tooMany
 		v.code.Set(r.Size(), func() (parts []widgets.CodePart) {
-			for _, p := range r.Whole() {
+			whole := r.Whole()
+			if len(r.Questions) > 0 && !hasTooMany {
+				whole = r.WithoutQuestions()
+			}
+			for _, p := range whole {
 				parts = append(parts, widgets.CodePart(p))
 			}
 			return parts
@@ -142,13 +147,13 @@ func (v *requestView) showText() {
 	default:
 		v.code.Set(0, func() []widgets.CodePart { return nil })
 	}
-	v.panel.Hidden = r == nil && v.item.entry.Read
+	v.panel.Hidden = r == nil && v.item.entry.Read || r != nil && len(r.Questions) > 0 && !v.form.tooMany && len(r.WithoutQuestions()) == 0
 	v.codeChanged()
 }
 
 func (v *requestView) codeChanged() {
 	text := ""
-	if v.has && v.item.request != nil {
+	if v.has && v.item.request != nil && !v.panel.Hidden {
 		text = sizeText(v.code, v.item.request.Size())
 	}
 	color := widgets.ColorMuted
@@ -201,7 +206,7 @@ func (v *requestView) enable() {
 	v.allow.SetEnabled(ready && r.CanAllow)
 	v.deny.SetEnabled(ready && r.CanDeny)
 	v.message.Hidden = r == nil || !r.CanDeny || !r.CanExplain
-	v.formBox.Hidden = r == nil || !r.CanReply || len(r.Questions) == 0
+	v.formBox.Hidden = !isQuestion
 	v.form.enable(ready && r.CanReply)
 	v.nameKeys()
 	importance := widget.HighImportance
