@@ -163,7 +163,11 @@ func (d *detailPane) copyItems(s *app.Session) []*fyne.MenuItem {
 	folder.Disabled = s.CWD == ""
 	resume := fyne.NewMenuItem("Copy resume command", func() { d.copyResumeCommand(s) })
 	resume.Disabled = !u.hasResume(s)
-	items := []*fyne.MenuItem{fyne.NewMenuItem("Copy id", func() { u.copyText(d.more, s.ID) }), folder, resume}
+	var items []*fyne.MenuItem
+	if last := d.conversation.lastReply(); last != nil {
+		items = append(items, fyne.NewMenuItem("Copy last message", func() { u.copyText(d.more, last.message.markdown()) }))
+	}
+	items = append(items, fyne.NewMenuItem("Copy id", func() { u.copyText(d.more, s.ID) }), folder, resume)
 	if a := u.askedBy(s); a != nil && a.request != nil {
 		text := a.request.Text
 		items = append(items, fyne.NewMenuItem("Copy request", func() { u.copyText(d.more, present.Visible(text)) }))

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"github.com/dustin/go-humanize/english"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/ui/widgets"
 )
@@ -359,6 +360,16 @@ func (c *conversation) layOut() {
 	c.scroll.Base.Refresh() // its bars alone
 	c.moveTo(c.scroll.Offset.Y)
 	c.stick()
+}
+
+// lastReply returns the last message of the agent; nil: there is none.
+func (c *conversation) lastReply() *messageView {
+	for _, v := range slices.Backward(c.views) {
+		if v.message.role == adapters.FromAgent {
+			return v
+		}
+	}
+	return nil
 }
 
 // stick scrolls to the end if the user was there.
