@@ -151,6 +151,12 @@ func TestReply(t *testing.T) {
 	w.shoot("reply")
 	w.win.Resize(fyne.NewSize(420, 600))
 	w.shoot("reply-narrow")
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject
+	for _, o := range visible(c.content) {
+		if cell, ok := o.(*widgets.SelectText); ok && strings.HasPrefix(cell.Text, "The idempotency key") && at(cell).Y+cell.Size().Height < at(c.scroll).Y {
+			t.Error("a cell that is scrolled out of sight is under the mouse")
+		}
+	}
 }
 
 // TestQuestionCards: each question is a card with its header, how many options may be chosen, and what each option means, also where it can't be answered.

@@ -390,6 +390,7 @@ func (c *conversation) cull() {
 	for _, o := range c.rows.Objects {
 		if from := o.Position().Y - offset; from < 2*height && from+o.Size().Height > -height {
 			o.Show()
+			hideBlocks(o, from, height)
 		} else {
 			o.Hide()
 		}
@@ -397,6 +398,19 @@ func (c *conversation) cull() {
 	if c.request != nil {
 		from := offset - c.head.Position().Y
 		c.request.setSight(from, from+height)
+	}
+}
+
+// hideBlocks hides what is in a block of code or a table that is out of sight at y: Fyne 2.8.1 limits it to the block, and not to what contains the block, where it
+// looks for what is under the mouse.
+func hideBlocks(o fyne.CanvasObject, y, height float32) {
+	switch o := o.(type) {
+	case *widgets.Sideways:
+		widgets.SetVisible(o.Content, y < height && y+o.Size().Height > 0)
+	case *fyne.Container:
+		for _, part := range o.Objects {
+			hideBlocks(part, y+part.Position().Y, height)
+		}
 	}
 }
 
