@@ -44,6 +44,8 @@ type Request struct {
 	Options []string
 	// Questions are the questions of a request for an answer, in the order of their answers.
 	Questions []Question
+	// OnlyRead reports that the questions can be read here, and answered in the agent's terminal only.
+	OnlyRead  bool
 	AskedAt   time.Time // zero where it is not known
 	ExpiresAt time.Time // zero if it does not expire, or where that is not known
 	// CanAllow and CanDeny report which decisions the agent accepts from here.
@@ -221,6 +223,9 @@ func (d *Decision) Check(r *Request) error {
 			return fmt.Errorf("%w: %s does not take a denial", ErrNoSuchAnswer, r.Where)
 		}
 	case Reply:
+		if r.OnlyRead {
+			return fmt.Errorf("%w: %s takes no answers from here", ErrNoSuchAnswer, r.Where)
+		}
 		return d.checkAnswers(r.Questions)
 	default:
 		return fmt.Errorf("%w: %q is not a decision", ErrNoSuchAnswer, d.Verdict)

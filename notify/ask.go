@@ -105,9 +105,9 @@ func (a *ask) text(s *app.Session) Text {
 		shown = asks.Text
 	}
 	if cut := present.Cut(shown, shownText); !a.isWhole() && (cut != shown || len(r.Text) > len(present.Head(r.Text))) {
-		body = append(body, cut, fmt.Sprintf("(cut: %s; open it to read all)", humanize.Bytes(uint64(len(r.Text)))))
+		body = append(body, present.Isolate(cut), fmt.Sprintf("(cut: %s; open it to read all)", humanize.Bytes(uint64(len(r.Text)))))
 	} else {
-		body = append(body, shown)
+		body = append(body, present.Isolate(shown))
 	}
 	if r.Folder != "" {
 		body = append(body, present.Cut("in "+present.Line(present.Visible(present.Head(r.Folder))), wholeFolder+3))

@@ -134,7 +134,9 @@ func place(s adapters.Session) string {
 	return ""
 }
 
-func topic(s adapters.Session) string { return present.Cut(present.Topic(s), topicCells) }
+func topic(s adapters.Session) string {
+	return present.Isolate(present.Cut(present.Topic(s), topicCells))
+}
 
 // howEnded returns the outcome in words, or an empty string if it is unknown.
 func howEnded(s adapters.Session) string { return present.Line(present.Outcome(&s)) }

@@ -66,30 +66,17 @@ func (a *Adapter) shownElsewhere(ctx context.Context, s adapters.Session) []adap
 		return nil
 	}
 	r := adapters.Request{Agent: Name, Session: s.ID, ID: calls[0].id, Folder: s.CWD, Where: "its terminal"}
-	r.Kind, r.Text = calls[0].asked()
+	calls[0].ask(&r)
 	return []adapters.Request{r}
 }
 
-// asked returns what a call asks for, and its whole text: that of a question has its options.
-func (c *openCall) asked() (kind adapters.RequestKind, text string) {
+// ask sets in r what a call asks for: its whole text, and its questions, which only its terminal answers.
+func (c *openCall) ask(r *adapters.Request) {
 	asked := controlRequest{ID: c.id}
 	asked.Request.Tool, asked.Request.Input = c.name, json.RawMessage(c.input)
-	r := asked.request()
-	var lines []string
-	for _, q := range r.Questions {
-		lines = append(lines, q.Text)
-		for i, o := range q.Options {
-			line := fmt.Sprintf("  %d. %s", i+1, o.Label)
-			if o.Says != "" {
-				line += ": " + o.Says
-			}
-			lines = append(lines, line)
-		}
-	}
-	if lines != nil {
-		r.Text = strings.Join(lines, "\n")
-	}
-	return r.Kind, r.Text
+	whole := asked.request()
+	r.Kind, r.Text, r.Questions = whole.Kind, whole.Text, whole.Questions
+	r.OnlyRead = r.Questions != nil
 }
 
 // Answer implements adapters.Answerer: the terminal presses the number of the option, if the
@@ -245,7 +232,7 @@ func (p *permissionPrompt) describe(calls []openCall, e entry) error {
 	switch {
 	case call >= 0:
 		p.command = calls[call].command
-		p.request.Kind, p.request.Text = calls[call].asked() // with the arguments that the prompt does not show
+		calls[call].ask(&p.request) // with the arguments that the prompt does not show
 		for _, c := range calls {
 			if pane.Squeezed(c.command) == pane.Squeezed(p.command) || p.dialog.ShowsExactly(c.command, c.description) {
 				alike++
@@ -256,7 +243,7 @@ func (p *permissionPrompt) describe(calls []openCall, e entry) error {
 		return fmt.Errorf("%w: %s does not show a command that its transcript has", adapters.ErrAnswerElsewhere, p.pane.Name())
 	default:
 		call, p.request.CanAllow = slices.IndexFunc(calls, func(c openCall) bool { return c.id == own[0].id }), false
-		p.request.Kind, p.request.Text = own[0].asked()
+		own[0].ask(&p.request)
 	}
 	// The id differs for every prompt, even for the same command, since each prompt has its own call and its own time.
 	p.request.ID = fmt.Sprintf("%s@%d", calls[call].id, e.since.UnixMilli())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -182,8 +183,9 @@ func (none) List(context.Context) ([]proc.Process, error) { return nil, nil }
 // What can't be answered from here is shown: a question with its options, a plan as text, another call.
 func TestAskedElsewhere(t *testing.T) {
 	for name, want := range map[string]adapters.Request{
-		`{"type":"tool_use","id":"t1","name":"AskUserQuestion","input":{"questions":[{"question":"Which colour?","options":[{"label":"Red","description":"warm"},{"label":"Blue"}]}]}}`: {
-			Kind: adapters.AsksQuestion, Text: "Which colour?\n  1. Red: warm\n  2. Blue"},
+		`{"type":"tool_use","id":"t1","name":"AskUserQuestion","input":{"questions":[{"question":"Which colour?","header":"Colour","multiSelect":true,"options":[{"label":"Red","description":"warm"},{"label":"Blue"}]}]}}`: {
+			Kind: adapters.AsksQuestion, Text: "Which colour?", Questions: []adapters.Question{
+				{Header: "Colour", Text: "Which colour?", Several: true, FreeText: true, Options: []adapters.Option{{Label: "Red", Says: "warm"}, {Label: "Blue"}}}}},
 		`{"type":"tool_use","id":"t1","name":"ExitPlanMode","input":{"plan":"# Plan\n\n1. \"test\"","allowedPrompts":[]}}`: {Kind: adapters.AsksPlan, Text: "# Plan\n\n1. \"test\""},
 		`{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"git push","description":"d"}}`:                     {Kind: adapters.AsksCommand, Text: "git push"},
 	} {
@@ -192,7 +194,7 @@ func TestAskedElsewhere(t *testing.T) {
 		s := adapters.Session{ID: id(1), Status: adapters.Waiting, Files: []string{path}}
 		list, err := New(adapters.Config{Home: t.TempDir(), Table: none{}}).Pending(t.Context(), s)
 		if !errors.Is(err, adapters.ErrAnswerElsewhere) || len(list) != 1 || list[0].Kind != want.Kind || list[0].Text != want.Text ||
-			list[0].CanAllow || list[0].CanDeny || list[0].Questions != nil {
+			list[0].CanAllow || list[0].CanDeny || list[0].OnlyRead != (want.Questions != nil) || !reflect.DeepEqual(list[0].Questions, want.Questions) {
 			t.Errorf("%+v, %v", list, err)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/bidi"
+
 	"rollcall/adapters"
 )
 
@@ -140,6 +142,18 @@ func visible(r rune) bool {
 		return false
 	}
 	return true
+}
+
+// Isolate returns clean text of an agent so that it can stand beside other words: a text with letters that are written from right to left is put between U+2068 and
+// U+2069, which keep the order of what is around it. It is for menus and notifications, never for JSON.
+func Isolate(s string) string {
+	for _, r := range s {
+		p, _ := bidi.LookupRune(r)
+		if c := p.Class(); c == bidi.R || c == bidi.AL {
+			return "\u2068" + s + "\u2069"
+		}
+	}
+	return s
 }
 
 // Visible returns untrusted text whole, so that nothing in it is hidden from a reader who decides on it: a line break is

@@ -59,6 +59,9 @@ func listAsked(entries []answer.Entry) (list []asked) {
 // asks returns what the session asks, in words.
 func (a *asked) asks() answer.Asks { return answer.AsksOf(&a.entry.Session, a.request) }
 
+// isKnown reports whether there is a text of what is asked: the request's, or that of the agent's records.
+func (a *asked) isKnown() bool { return a.request != nil || a.asks().Text != "" }
+
 // title returns a line that names the agent, its folder and what the agent asks for.
 func (a *asked) title() string {
 	s := &a.entry.Session
@@ -136,7 +139,7 @@ func sentence(text string) string {
 
 // sizeText returns the size of a text that is not wholly visible; empty: it is.
 func sizeText(c *widgets.Code, bytes int) string {
-	if !c.IsReady() || c.Rows() <= c.Visible() {
+	if !c.IsReady() || c.IsEndSeen() && c.Rows() <= c.Visible() {
 		return ""
 	}
 	return fmt.Sprintf("%s, %s", english.Plural(c.Rows(), "line", "lines"), humanize.Bytes(uint64(bytes))) +

@@ -24,7 +24,6 @@ type detailPane struct {
 	ui      *UI
 	content *fyne.Container
 	stage   *widgets.Stage // the session or a message
-	scroll  *container.Scroll
 
 	icon     *canvas.Image
 	title    *widgets.Line
@@ -43,8 +42,8 @@ type detailPane struct {
 
 	facts        *fieldList
 	conversation *conversation
-	above        *container.Scroll // the status, the request and the actions
-	below        *fyne.Container   // the conversation or the facts
+	above        *container.Scroll // the status and the actions
+	over         *fyne.Container   // above, and the conversation
 	both         fyne.CanvasObject // the session
 	showsFacts   bool
 
@@ -66,48 +65,33 @@ func newDetailPane(u *UI) *detailPane {
 	d.composer = newComposer(u)
 	d.stale = widgets.NewBanner("stale")
 	d.facts = newFieldList(u)
-	d.conversation = newConversation(u)
-	d.scroll = container.NewVScroll(widgets.Pad(0, 16, 4, 12, d.facts.content))
-	d.below = container.NewStack(d.conversation.content)
 	d.request = newRequestView(u, d.layOut)
+	d.conversation = newConversation(u, d.request)
 	d.result = container.NewStack()
 	d.result.Hide()
 	headline := widgets.Border(nil, widgets.TopOf(2, 0, 0, 10, d.icon), nil, widgets.Rows(1, d.title, d.status))
-	d.buttons = widgets.Flow(d.terminal, d.resume, d.goOn, d.stop, d.more)
-	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.stale.Content, d.buttons, d.result, widgets.Pad(0, 0, -6, -6, d.request.content)))
+	d.buttons = widgets.Flow(d.request.allow, d.request.deny, d.request.form.send, d.terminal, d.resume, d.goOn, d.stop, d.more)
+	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.buttons, d.request.below, d.stale.Content, d.result))
 	d.above = container.NewVScroll(widgets.Rows(0, top, widget.NewSeparator()))
-	d.both = container.NewBorder(nil, d.composer.content, nil, nil, d.overConversation())
+	d.over = d.overConversation()
+	d.both = container.NewBorder(nil, d.composer.content, nil, nil, d.over)
 	d.stage = widgets.NewStage()
 	d.content = d.stage.Content
 	d.showMessage("Nothing selected", selectHint)
 	return d
 }
 
-// leastBelow is the smallest share of the height that the conversation gets.
+// leastBelow is the smallest share of the height that is left to what scrolls.
 const leastBelow = 0.3
 
-// lowPane is the height below which a request that doesn't fit takes the place of the conversation: the buttons that answer it matter more.
-const lowPane = 520
-
-// overConversation gives what is above the conversation the height that it needs, and the conversation the rest. A long request gets as many rows as
-// fit; in a low window what is above scrolls, and a request may take the place of the conversation. What is above is the last object: Fyne 2.8.1 finds
-// under the mouse also a block of code that the conversation has scrolled out of sight, unless a later object is there.
+// overConversation gives the header the height that it needs, and the rest to what scrolls. The header is the last object: Fyne 2.8.1 finds under the mouse also
+// a block of code that the conversation has scrolled out of sight, unless a later object is there.
 func (d *detailPane) overConversation() *fyne.Container {
-	above, below := d.above, d.below
+	above, below := d.above, d.conversation.content
 	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
 		most := size.Height * (1 - leastBelow)
 		above.Resize(fyne.NewSize(size.Width, most))
-		around := above.Content.MinSize().Height - d.request.panel.MinSize().Height
-		limit := most
-		if size.Height < lowPane && d.request.has && !d.showsFacts {
-			limit = size.Height
-		}
-		d.request.code.SetHeight(limit - around)
-		height, crowded := min(above.Content.MinSize().Height, most), limit > most && above.Content.MinSize().Height > most
-		if crowded {
-			height = size.Height
-		}
-		below.Hidden = crowded
+		height := min(above.Content.MinSize().Height, most)
 		widgets.Place(above, 0, 0, size.Width, height)
 		widgets.Place(below, 0, height, size.Width, size.Height-height)
 	}, Least: func([]fyne.CanvasObject) fyne.Size { return above.MinSize().Max(below.MinSize()) }}, below, above)
@@ -115,20 +99,21 @@ func (d *detailPane) overConversation() *fyne.Container {
 
 // layOut lays the pane out after a height changed.
 func (d *detailPane) layOut() {
-	if d.both != nil && d.content != nil {
-		d.both.Refresh()
+	if d.over != nil {
+		d.above.Refresh()
+		d.over.Layout.Layout(d.over.Objects, d.over.Size())
+		d.conversation.layOut()
 	}
 }
 
 // showFacts shows all facts in place of the conversation, or the conversation.
 func (d *detailPane) showFacts(on bool) {
 	d.showsFacts = on
-	object := d.conversation.content
 	if on {
-		object = fyne.CanvasObject(d.scroll)
+		d.conversation.showInstead(widgets.Pad(0, 16, 4, 12, d.facts.content))
+		return
 	}
-	d.below.Objects = []fyne.CanvasObject{object}
-	d.content.Refresh()
+	d.conversation.showInstead(nil)
 }
 
 // focus moves the focus to the action that the session most likely needs. It never chooses an action that ends
@@ -180,7 +165,11 @@ func (d *detailPane) copyItems(s *app.Session) []*fyne.MenuItem {
 	folder.Disabled = s.CWD == ""
 	resume := fyne.NewMenuItem("Copy resume command", func() { d.copyResumeCommand(s) })
 	resume.Disabled = !u.hasResume(s)
-	items := []*fyne.MenuItem{fyne.NewMenuItem("Copy id", func() { u.copyText(d.more, s.ID) }), folder, resume}
+	var items []*fyne.MenuItem
+	if last := d.conversation.lastReply(); last != nil {
+		items = append(items, fyne.NewMenuItem("Copy last message", func() { u.copyText(d.more, last.message.markdown()) }))
+	}
+	items = append(items, fyne.NewMenuItem("Copy id", func() { u.copyText(d.more, s.ID) }), folder, resume)
 	if a := u.askedBy(s, u.sessions.ref); a != nil && a.request != nil {
 		text := a.request.Text
 		items = append(items, fyne.NewMenuItem("Copy request", func() { u.copyText(d.more, present.Visible(text)) }))
@@ -233,9 +222,10 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 	d.facts.show(sections(s, k, v, now), fresh)
 	if fresh {
 		d.request.hide()
+		d.conversation.isBelow = false
 	}
 	d.showRequest(s, now)
-	if moved && !fresh {
+	if (moved || d.showsFacts) && !fresh {
 		d.layOut()
 	}
 	if !fresh {
@@ -244,9 +234,9 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 	}
 	d.stage.Show(d.both)
 	d.content.Refresh()
-	d.scroll.ScrollToTop()
 	d.above.ScrollToTop()
 	d.conversation.follow(*s)
+	d.conversation.moveTo(0)
 }
 
 // showActions shows what can be done with a session.
@@ -275,11 +265,15 @@ func (d *detailPane) showTerminal(s *app.Session) {
 
 // showRequest shows what the session asks, if it waits.
 func (d *detailPane) showRequest(s *app.Session, now time.Time) {
-	if a := d.ui.askedBy(s, d.ui.sessions.ref); a != nil {
-		d.request.show(a, now)
-		return
+	a := d.ui.askedBy(s, d.ui.sessions.ref)
+	if a == nil {
+		d.request.hide()
+	} else if fresh := d.request.show(a, now); fresh && a.isKnown() {
+		d.conversation.showRequest()
 	}
-	d.request.hide()
+	if a == nil || !a.isKnown() {
+		d.conversation.hideRequest()
+	}
 }
 
 func sessionTitle(s *app.Session) string {

@@ -61,7 +61,7 @@ func TestRowsOfMachines(t *testing.T) {
 	w.shoot("rows-of-machines")
 	w.ui.ShowRequest("")
 	w.until("the wait in the queue", func() bool { return len(w.ui.asking.asked) == 1 && w.ui.asking.asked[0].entry.Read })
-	shows(t, w.win.Content(), "shop", "Claude Code · on devbox · answer it in its terminal", "Needs permission", "Claude Code · shop · on devbox",
+	shows(t, w.win.Content(), "shop", "Claude Code · on devbox · answer it in its terminal", "needs permission · Claude Code · shop · on devbox",
 		"Rollcall answers only on the session's own machine (on devbox, in /src/shop)")
 	w.shoot("wait-of-machine")
 	w.ui.showScope(allGroups)

@@ -195,14 +195,14 @@ func (p *sessionsPage) answerKey(ev *fyne.KeyEvent) bool {
 	if p.ui.scope != needsYou {
 		return false
 	}
-	request := p.detail.request
+	column := p.detail.conversation
 	switch ev.Name {
 	case fyne.KeyPageDown:
-		request.code.PageDown(1)
+		column.page(1)
 	case fyne.KeyPageUp:
-		request.code.PageDown(-1)
+		column.page(-1)
 	case fyne.KeyEnd:
-		request.code.ScrollToEnd()
+		column.toEnd()
 	default:
 		return false
 	}

@@ -10,50 +10,65 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"github.com/dustin/go-humanize/english"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/ui/widgets"
 )
 
-// conversation shows the last messages of a session. While its end is visible, the end stays visible. It is used on
-// Fyne's goroutine only.
+// conversation is the part of the details that scrolls: a request, and below it the last messages of a session or what is shown instead of them. While the end
+// is visible, it stays visible. It is used on Fyne's goroutine only.
 type conversation struct {
 	ui      *UI
 	content fyne.CanvasObject
+	request *requestView // nil: there is no place for a request
+	head    *fyne.Container
+	title   fyne.CanvasObject
 	total   *widgets.Line
 	problem *widgets.Banner
-	top     *fyne.Container // heading and banner
-	body    *widgets.Stage  // the messages, or a text instead of them
+	body    *widgets.Stage // a text instead of the messages
+	says    bool           // body is shown
 	scroll  *container.Scroll
-	sized   *fyne.Container // scroll, which sticks to its end when it gets another size
-	rows    *fyne.Container
+	rows    *fyne.Container // everything that scrolls
 	stack   *stack
 	earlier *widgets.Button
+	cover   fyne.CanvasObject // shown instead of the conversation; nil: the conversation is shown
 
 	feed         *messageFeed // nil: no session is shown, or it has no conversation that can be read
 	views        []*messageView
-	asked        int  // how many messages are read
-	userScrolled bool // the user has scrolled since the messages appeared
+	shown        []fyne.CanvasObject // the messages that are shown, and what is between them
+	first        string              // the key of the first message that is shown; empty: none is
+	asked        int                 // how many messages are read
+	isBelow      bool                // the messages are below a request
+	isShort      bool                // only the last messages are shown
+	userScrolled bool                // the user has scrolled since the messages appeared
 	scrolling    bool
 	found        string // the key of a message that the user searched for; empty: none
 }
 
-func newConversation(u *UI) *conversation {
-	c := &conversation{ui: u, stack: &stack{}}
-	title := widgets.NewTitle("Conversation")
+// belowRequest is the number of messages that are shown below a request.
+const belowRequest = 6
+
+// newConversation returns an empty conversation below request, which may be nil.
+func newConversation(u *UI, request *requestView) *conversation {
+	c := &conversation{ui: u, request: request, stack: &stack{}, head: container.NewStack()}
+	if request != nil {
+		c.head = widgets.Pad(0, 0, 8, 8, request.content)
+	}
 	c.total = widgets.NewCaption("").Whole()
+	c.title = widgets.Pad(6, 0, 14, 16, widgets.Border(nil, nil, c.total, widgets.NewTitle("Conversation")))
 	c.problem = widgets.NewBanner("waiting")
-	c.top = widgets.Rows(4, widgets.Pad(6, 0, 14, 16, widgets.Border(nil, nil, c.total, title)),
-		widgets.Pad(0, 0, 12, 14, c.problem.Content))
 	c.earlier = u.host.NewFlatButton("Show earlier messages", nil, c.showEarlier)
 	c.rows = container.New(c.stack)
 	c.scroll = container.NewVScroll(c.rows)
-	c.sized = container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
+	c.scroll.OnScrolled = c.scrolled
+	sized := container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
 		c.scroll.Resize(size)
 		c.stick()
 	}, Least: func([]fyne.CanvasObject) fyne.Size { return c.scroll.MinSize() }}, c.scroll)
 	c.stack.laidOut = c.stick
 	c.body = widgets.NewStage()
-	c.content = widgets.Border(c.top, nil, nil, c.body.Content)
+	c.body.IsFlat = true
+	c.content = widgets.Border(widgets.Pad(0, 0, 12, 14, c.problem.Content), nil, nil, sized)
 	c.say(widgets.Message{})
 	return c
 }
@@ -84,11 +99,14 @@ func (c *conversation) leave() {
 		c.feed = nil
 	}
 	c.views = nil
-	c.stack.end = true
+	c.shown = nil
+	c.first = ""
+	c.stack.end = !c.isBelow
+	c.isShort = c.isBelow
 	c.found = ""
-	c.rows.Objects = nil
+	c.userScrolled = false
 	c.say(widgets.Message{})
-	c.problem.Set("")
+	c.warn("")
 	c.total.Set("", widgets.ColorMuted)
 }
 
@@ -113,9 +131,7 @@ func (c *conversation) showAround(m *messages, found string) {
 func (c *conversation) scrollToFound() {
 	for _, v := range c.views {
 		if c.found != "" && v.message.key == c.found {
-			c.scrolling = true // the window scrolls, not the user
-			c.scroll.ScrollToOffset(fyne.NewPos(0, max(v.content.Position().Y-foundMargin, 0)))
-			c.scrolling = false
+			c.moveTo(v.content.Position().Y - foundMargin)
 		}
 	}
 }
@@ -124,6 +140,11 @@ func (c *conversation) scrollToFound() {
 const foundMargin = 90
 
 func (c *conversation) showEarlier() {
+	if c.isShort {
+		c.isShort = false
+		c.arrange(c.asked)
+		return
+	}
 	if c.feed != nil && c.asked < mostPeek {
 		c.asked = min(c.asked+morePeek, mostPeek)
 		c.feed.setCount(c.asked)
@@ -156,7 +177,7 @@ func (c *conversation) take(t *messages) {
 // warn shows a problem above the messages; empty: there is none.
 func (c *conversation) warn(problem string) {
 	if c.problem.Set(problem) {
-		c.top.Refresh()
+		c.content.Refresh()
 	}
 }
 
@@ -208,7 +229,7 @@ func (c *conversation) fill(t *messages) {
 	c.total.Set(counting(len(views), t.n), widgets.ColorMuted)
 	switch {
 	case !same:
-		c.arrange(t, was)
+		c.arrange(t.n)
 	case grown:
 		c.layOut()
 	}
@@ -225,31 +246,111 @@ func counting(n, asked int) string {
 	return english.Plural(n, "message", "messages")
 }
 
-// arrange builds the list of rows. If earlier messages were added at its top, the visible ones, which were shown, stay where they are.
-func (c *conversation) arrange(t *messages, shown []*messageView) {
-	objects := make([]fyne.CanvasObject, 0, len(c.views)+2)
-	switch more := len(c.views) >= t.n; {
-	case more && t.n < mostPeek:
-		objects = append(objects, widgets.Pad(4, 4, 0, 0, container.NewCenter(c.earlier)))
-	case more:
-		objects = append(objects, widgets.Pad(4, 4, 14, 16, widgets.Hint(fmt.Sprintf("The window shows the last %d messages; “rollcall peek” shows earlier ones.", mostPeek))))
+// arrange builds the list of the messages, of which asked were read. If earlier messages were added at its top, the visible ones stay where they are.
+func (c *conversation) arrange(asked int) {
+	c.shown = nil
+	shown, was := c.views, c.first
+	if c.isShort {
+		start := max(len(shown)-belowRequest, 0)
+		at := slices.IndexFunc(shown[:start], func(v *messageView) bool { return v.message.key == was })
+		if c.userScrolled && at >= 0 {
+			start = at
+		}
+		shown = shown[start:]
 	}
-	mark := -1
-	for _, v := range c.views {
-		if len(shown) > 0 && v.message.key == shown[0].message.key {
-			mark = len(objects)
+	switch more := len(c.views) >= asked; {
+	case len(shown) < len(c.views), more && asked < mostPeek:
+		c.shown = append(c.shown, widgets.Pad(4, 4, 0, 0, container.NewCenter(c.earlier)))
+	case more:
+		c.shown = append(c.shown, widgets.Pad(4, 4, 14, 16, widgets.Hint(fmt.Sprintf("The window shows the last %d messages; “rollcall peek” shows earlier ones.", mostPeek))))
+	}
+	c.first = ""
+	above := false // a message was added above the first one
+	for i, v := range shown {
+		if i == 0 {
+			c.first = v.message.key
 		}
+		above = above || i > 0 && v.message.key == was
 		if c.found != "" && v.message.key == c.found {
-			objects = append(objects, widgets.Pad(8, 0, 14, 16, widgets.NewLine("Found here", widgets.ColorWorking, theme.SizeNameCaptionText, fyne.TextStyle{Bold: true})))
+			c.shown = append(c.shown, widgets.Pad(8, 0, 14, 16, widgets.NewLine("Found here", widgets.ColorWorking, theme.SizeNameCaptionText, fyne.TextStyle{Bold: true})))
 		}
-		objects = append(objects, v.content)
+		c.shown = append(c.shown, v.content)
 	}
 	fromEnd := c.stack.height - c.scroll.Offset.Y
+	c.compose()
+	if above && !c.stack.end {
+		c.moveTo(c.stack.height - fromEnd)
+	}
+}
+
+// compose shows what belongs into the column now.
+func (c *conversation) compose() {
+	objects := []fyne.CanvasObject{c.head}
+	switch {
+	case c.cover != nil:
+		objects = append(objects, c.cover)
+	case c.says:
+		objects = append(objects, c.title, c.body.Content)
+	default:
+		objects = append(append(objects, c.title), c.shown...)
+	}
 	c.rows.Objects = objects
 	c.layOut()
-	if mark > 1 && !c.stack.end {
-		c.scroll.ScrollToOffset(fyne.NewPos(0, max(c.stack.height-fromEnd, 0)))
+}
+
+// showInstead shows something instead of the conversation, from its top; nil: it shows the conversation again.
+func (c *conversation) showInstead(o fyne.CanvasObject) {
+	c.cover = o
+	c.stack.end = o == nil && !c.isBelow
+	c.compose()
+	if !c.stack.end {
+		c.moveTo(0)
 	}
+}
+
+// showRequest shows a request that the user has not seen, with the last messages below it.
+func (c *conversation) showRequest() {
+	c.isBelow = true
+	c.isShort = true
+	c.stack.end = false
+	c.userScrolled = false
+	c.moveTo(0)
+	c.arrange(c.asked)
+}
+
+// hideRequest shows the messages alone after the request has gone, from their end unless the user reads them.
+func (c *conversation) hideRequest() {
+	if !c.isBelow {
+		return
+	}
+	c.isBelow, c.isShort = false, false
+	c.stack.end = c.stack.end || !c.userScrolled && c.cover == nil
+	c.arrange(c.asked)
+}
+
+// moveTo scrolls to y, as the window and not as the user.
+func (c *conversation) moveTo(y float32) {
+	c.scrolling = true
+	c.scroll.ScrollToOffset(fyne.NewPos(0, min(max(y, 0), max(c.stack.height-c.scroll.Size().Height, 0))))
+	c.scrolling = false
+	c.cull()
+}
+
+// page scrolls by most of a page; a negative n scrolls up.
+func (c *conversation) page(n int) {
+	c.userScrolled = true
+	c.moveTo(c.scroll.Offset.Y + float32(n)*c.scroll.Size().Height*0.9)
+	c.scrolled(c.scroll.Offset)
+}
+
+// toEnd scrolls to the end of the request, and from there to the end of the conversation.
+func (c *conversation) toEnd() {
+	y := c.stack.height
+	if c.isBelow && !c.request.code.IsEndSeen() {
+		y = c.head.Position().Y + c.request.end() - c.scroll.Size().Height
+	}
+	c.moveTo(y)
+	c.scrolled(c.scroll.Offset)
 }
 
 // layOut lays the rows out after their heights changed. It does not refresh them: each refreshes itself when it changes, and hundreds take long.
@@ -257,48 +358,76 @@ func (c *conversation) layOut() {
 	c.stack.Layout(c.rows.Objects, c.rows.Size())
 	canvas.Refresh(c.rows)
 	c.scroll.Base.Refresh() // its bars alone
-	c.scroll.ScrollToOffset(fyne.NewPos(0, min(c.scroll.Offset.Y, max(c.stack.height-c.scroll.Size().Height, 0))))
+	c.moveTo(c.scroll.Offset.Y)
 	c.stick()
+}
+
+// lastReply returns the last message of the agent; nil: there is none.
+func (c *conversation) lastReply() *messageView {
+	for _, v := range slices.Backward(c.views) {
+		if v.message.role == adapters.FromAgent {
+			return v
+		}
+	}
+	return nil
 }
 
 // stick scrolls to the end if the user was there.
 func (c *conversation) stick() {
-	defer c.cull()
-	if c.found != "" && !c.userScrolled {
+	switch {
+	case c.found != "" && !c.userScrolled:
 		c.scrollToFound()
-		return
+	case c.stack.end && c.scroll.Size().Height > 0:
+		c.moveTo(c.stack.height)
 	}
-	height := c.scroll.Size().Height
-	if c.stack.end && height > 0 {
-		c.scroll.ScrollToOffset(fyne.NewPos(0, max(c.stack.height-height, 0)))
+	c.cull()
+}
+
+// cull hides the rows that are far out of sight: Fyne visits each object that is not hidden in every frame of the window. It also notes which part of the request
+// is in sight.
+func (c *conversation) cull() {
+	height, offset := c.scroll.Size().Height, c.scroll.Offset.Y
+	for _, o := range c.rows.Objects {
+		if from := o.Position().Y - offset; from < 2*height && from+o.Size().Height > -height {
+			o.Show()
+			hideBlocks(o, from, height)
+		} else {
+			o.Hide()
+		}
+	}
+	if c.request != nil {
+		from := offset - c.head.Position().Y
+		c.request.setSight(from, from+height)
 	}
 }
 
-// cull hides the rows that are far out of sight: Fyne visits each object that is not hidden in every frame of the window.
-func (c *conversation) cull() {
-	height := c.scroll.Size().Height
-	for _, o := range c.rows.Objects {
-		if from := o.Position().Y - c.scroll.Offset.Y; from < 2*height && from+o.Size().Height > -height {
-			o.Show()
-		} else {
-			o.Hide()
+// hideBlocks hides what is in a block of code or a table that is out of sight at y: Fyne 2.8.1 limits it to the block, and not to what contains the block, where it
+// looks for what is under the mouse.
+func hideBlocks(o fyne.CanvasObject, y, height float32) {
+	switch o := o.(type) {
+	case *widgets.Sideways:
+		widgets.SetVisible(o.Content, y < height && y+o.Size().Height > 0)
+	case *fyne.Container:
+		for _, part := range o.Objects {
+			hideBlocks(part, y+part.Position().Y, height)
 		}
 	}
 }
 
 // show shows the messages.
 func (c *conversation) show() {
-	if c.body.Show(c.sized) {
-		c.userScrolled = false
-		c.layOut()
-		c.scroll.OnScrolled = c.scrolled
+	if c.says {
+		c.says = false
+		c.body.Say(widgets.Message{}) // its indicator stops
+		c.compose()
 	}
 }
 
 // say shows a message where the messages would be.
 func (c *conversation) say(m widgets.Message) {
-	if c.body.Say(m) {
-		c.scroll.OnScrolled = nil
+	if c.body.Say(m) || !c.says {
+		c.says = true
+		c.compose()
 	}
 }
 

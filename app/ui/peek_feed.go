@@ -160,6 +160,7 @@ type messageText struct {
 	state   adapters.ToolState
 	text    string
 	rest    string // the rest of a long text, shown on demand
+	whole   string // what a tool was called with, to copy it
 	at      time.Time
 }
 
@@ -175,6 +176,7 @@ func newMessages(list []adapters.Message, err error, agent adapters.Name, n int)
 		if m.Role == adapters.FromTool {
 			t.tool = present.Cut(present.Tool(m), 32)
 			t.state = m.State
+			t.whole = m.Text
 			t.plan = m.Plan && strings.Contains(m.Text, "\n") && !isUnbroken(m.Text)
 			t.text = present.Cut(present.Line(head(m.Text, firstShown)), 300)
 			if t.plan {

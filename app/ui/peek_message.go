@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
+	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
 
@@ -21,11 +22,26 @@ type messageView struct {
 	text *widgets.LongText // text of a message or a note
 	icon *canvas.Image     // of a tool call
 	line *widgets.Line     // of a tool call
+	mark *widgets.CopyMark // copies the message
+}
+
+// markdown returns the whole text of a message as it was written, or what a tool was called with.
+func (m *messageText) markdown() string {
+	if m.whole != "" {
+		return present.Text(m.whole)
+	}
+	return m.text + m.rest
+}
+
+// aside returns the time of a message, and the icon that copies it.
+func (v *messageView) aside(now time.Time) fyne.CanvasObject {
+	return widgets.Columns(6, container.NewCenter(v.mark), newTime(v.message.at, now))
 }
 
 // newMessageView shows a message. resized is called when the height may have changed.
 func newMessageView(h *widgets.Host, m messageText, now time.Time, resized func()) *messageView {
 	v := &messageView{message: m}
+	v.mark = h.NewCopyMark(func() string { return v.message.markdown() })
 	switch m.role {
 	case adapters.FromTool:
 		v.content = v.toolCall(now)
@@ -52,7 +68,7 @@ func newMessageView(h *widgets.Host, m messageText, now time.Time, resized func(
 // turn shows a text below its author and time. The user's own messages are on a panel, because users search for them.
 func (v *messageView) turn(text fyne.CanvasObject, now time.Time) fyne.CanvasObject {
 	who := widgets.NewLine(v.message.speaker, theme.ColorNameForeground, theme.SizeNameCaptionText, fyne.TextStyle{Bold: true})
-	body := widgets.Rows(-4, widgets.Pad(4, 0, 6, 6, widgets.Border(nil, nil, newTime(v.message.at, now), who)), text)
+	body := widgets.Rows(-4, widgets.Pad(4, 0, 6, 6, widgets.Border(nil, nil, v.aside(now), who)), text)
 	if v.message.role == adapters.FromUser {
 		return widgets.Pad(5, 5, 4, 6, widgets.NewPanel(2, 2, 4, 4, body))
 	}
@@ -66,7 +82,7 @@ func (v *messageView) toolCall(now time.Time) fyne.CanvasObject {
 	name := widgets.NewLine(v.message.tool, theme.ColorNameForeground, theme.SizeNameCaptionText, fyne.TextStyle{Monospace: true, Bold: true}).Whole()
 	v.line = widgets.NewLine(v.message.text, widgets.ColorMuted, theme.SizeNameCaptionText, mono)
 	return widgets.Pad(2, 2, 14, 16, widgets.Border(nil, widgets.Columns(6, container.NewCenter(v.icon), name),
-		newTime(v.message.at, now), widgets.Pad(0, 0, 8, 8, v.line)))
+		v.aside(now), widgets.Pad(0, 0, 8, 8, v.line)))
 }
 
 // note shows a note that the agent made.

@@ -390,6 +390,20 @@ func BenchmarkConversation500(b *testing.B) {
 			c.take(whole)
 		}
 	})
+	for _, language := range []string{"go", "text"} { // with colours and without
+		var code []adapters.Message
+		for i := range mostPeek {
+			code = append(code, from(adapters.FromAgent, fmt.Sprint("code", i), "```"+language+"\n"+strings.Repeat("if x := f(\"text\"); x > 42 { // why\n", 10)+"```", 0))
+		}
+		blocks := newMessages(code, nil, agentname.ClaudeCode, mostPeek)
+		b.Run("code-"+language, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c.leave()
+				c.take(blocks)
+			}
+		})
+	}
 	b.Run("one", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			c.take([]*messages{more, whole}[i%2])

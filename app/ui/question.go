@@ -3,9 +3,9 @@ package ui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
@@ -18,16 +18,14 @@ import (
 const (
 	maxQuestions = 8
 	maxOptions   = 20
-	optionCells  = 48
+	optionCells  = 60
 )
 
-// questionForm has the buttons and fields for the questions of a request. A single question that takes one
+// questionForm has a card for each question of a request, with the buttons and fields that answer it. A single question that takes one
 // answer is answered by the click on an option; all other questions by "Send answers". It is used on Fyne's
 // goroutine only.
 type questionForm struct {
 	view    *requestView
-	content *fyne.Container
-	scroll  *container.Scroll
 	rows    *fyne.Container
 	fields  []*questionField
 	send    *widgets.Button
@@ -45,17 +43,12 @@ type questionField struct {
 
 func newQuestionForm(v *requestView) *questionForm {
 	f := &questionForm{view: v, rows: widgets.Rows(4)}
-	f.scroll = container.NewVScroll(f.rows)
 	f.send = v.ui.host.NewPrimaryButton("Send answers", widget.HighImportance, f.submit)
 	f.send.Early = v.delayEarly
-	f.content = widgets.Fill(f.scroll, func() fyne.Size { return fyne.NewSize(100, min(f.rows.MinSize().Height, mostFormHeight)) }, nil)
 	return f
 }
 
-// mostFormHeight is the height beyond which the rows scroll.
-const mostFormHeight = 190
-
-// set makes the fields for a request, which may be nil.
+// set makes the cards for a request, which may be nil.
 func (f *questionForm) set(r *answer.Request) {
 	f.fields = nil
 	f.rows.Objects = nil
@@ -69,47 +62,74 @@ func (f *questionForm) set(r *answer.Request) {
 		f.rows.Add(widgets.Hint("The request has more questions or options than fit here: answer it " + short(present.Where(&f.view.item.entry.Session.Session)) + "."))
 		return
 	}
-	f.quick = len(r.Questions) == 1 && !r.Questions[0].Several
+	f.quick = r.CanReply && len(r.Questions) == 1 && !r.Questions[0].Several
 	for i := range r.Questions {
-		f.add(&r.Questions[i], i)
-	}
-	if !f.quick || f.fields[0].text != nil {
-		f.rows.Add(widgets.Pad(0, 4, 6, 6, widgets.Flow(f.send)))
+		f.add(&r.Questions[i], i, r.CanReply)
 	}
 	f.rows.Refresh()
 }
 
-// add makes the field for question i.
-func (f *questionForm) add(q *adapters.Question, i int) {
-	host, field := f.view.ui.host, &questionField{question: q}
-	f.fields = append(f.fields, field)
-	if !f.quick {
-		f.rows.Add(widgets.Pad(4, 0, 10, 6, widgets.NewTitle(fmt.Sprintf("Answer to question %d", i+1))))
+// add makes the card of question i: its header, its text, and its options with what they mean.
+func (f *questionForm) add(q *adapters.Question, i int, canReply bool) {
+	field := &questionField{question: q}
+	about := "Choose one" + when(q.Several, " or more")
+	if len(q.Options) == 0 {
+		about = "Answer in your own words"
 	}
-	options := widgets.Flow()
-	for n, o := range q.Options {
-		name := fmt.Sprintf("%d  %s", n+1, present.Cut(short(o.Label), optionCells))
-		if f.quick {
-			b := host.NewButton(name, nil, func() { f.choose(n + 1) })
-			b.Early = f.view.delayEarly
-			field.buttons = append(field.buttons, b)
-			options.Add(b)
-			continue
-		}
+	if q.Header != "" {
+		about = present.Cut(short(q.Header), optionCells) + " · " + about
+	}
+	if len(f.view.item.request.Questions) > 1 {
+		about = fmt.Sprintf("%d  %s", i+1, about)
+	}
+	text := widgets.NewSelectText(present.Visible(q.Text))
+	text.TextStyle.Bold = true
+	card := widgets.Rows(0, widgets.Pad(2, 0, 6, 6, widgets.NewCaption(about)), text)
+	for n := range q.Options {
+		card.Add(f.option(field, n, canReply))
+	}
+	if canReply {
+		f.fields = append(f.fields, field)
+	}
+	if canReply && q.FreeText {
+		field.text = f.view.ui.host.NewEntry("An answer in your own words", func(string) { f.view.enable() })
+		field.text.Password = q.Secret
+		field.text.OnSubmitted = func(string) { f.submit() }
+		card.Add(widgets.Pad(4, 4, 6, 6, f.view.ui.host.PassWheel(field.text)))
+	}
+	f.rows.Add(widgets.Pad(2, 2, 6, 6, widgets.NewPanel(4, 6, 2, 2, card)))
+}
+
+// option shows an option of a question: a button or a box that chooses it, and below it what it means. An option that can't be chosen here is a text.
+func (f *questionForm) option(field *questionField, n int, canReply bool) fyne.CanvasObject {
+	host, o := f.view.ui.host, field.question.Options[n]
+	name := fmt.Sprintf("%d  %s", n+1, present.Cut(short(o.Label), optionCells))
+	var choice fyne.CanvasObject
+	switch {
+	case !canReply:
+		choice = widgets.NewSelectText(name)
+	case f.quick:
+		b := host.NewButton(name, nil, func() { f.choose(n + 1) })
+		b.Alignment = widget.ButtonAlignLeading
+		b.Early = f.view.delayEarly
+		field.buttons = append(field.buttons, b)
+		choice = widgets.Pad(2, 2, 6, 6, b)
+	default:
 		box := host.NewCheckBox(name, nil)
 		box.OnChanged = func(on bool) { f.checked(field, box, on) }
 		field.boxes = append(field.boxes, box)
-		options.Add(box)
+		choice = box
 	}
-	if len(q.Options) > 0 {
-		f.rows.Add(widgets.Pad(0, 0, 6, 6, options))
+	rows := widgets.Rows(-5, choice)
+	whole := present.Visible(o.Label)
+	for _, text := range []string{when(!strings.HasSuffix(name, whole), whole), present.Visible(o.Says)} {
+		if text != "" {
+			says := widgets.NewSelectText(text)
+			says.Importance = widget.LowImportance
+			rows.Add(widgets.Pad(0, 2, 20, 0, says))
+		}
 	}
-	if q.FreeText {
-		field.text = host.NewEntry("An answer in your own words", func(string) { f.view.enable() })
-		field.text.Password = q.Secret
-		field.text.OnSubmitted = func(string) { f.submit() }
-		f.rows.Add(widgets.Pad(0, 0, 6, 6, field.text))
-	}
+	return rows
 }
 
 // checked unchecks the other options of a question that takes one answer.
@@ -131,6 +151,7 @@ func (f *questionForm) enable(ready bool) {
 			b.SetEnabled(ready)
 		}
 	}
+	f.send.Hidden = len(f.fields) == 0 || f.quick && f.fields[0].text == nil
 	f.send.SetEnabled(ready && f.answers() != nil)
 }
 

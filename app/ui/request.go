@@ -27,9 +27,9 @@ type requestView struct {
 	code    *widgets.Code
 	panel   *fyne.Container // has code
 	size    *widgets.Line
-	why     *widget.Label // why the request can't be answered
-	buttons *fyne.Container
-	rule    *widget.Label // what one key allows, while a second one is asked for
+	why     *widget.Label   // why the request can't be answered
+	below   *fyne.Container // belongs below the buttons, which do not scroll with content
+	rule    *widget.Label   // what one key allows, while a second one is asked for
 	allow   *widgets.Button
 	deny    *widgets.Button
 	message *widgets.Entry // with a denial
@@ -71,21 +71,36 @@ func newRequestView(u *UI, laidOut func()) *requestView {
 		return left
 	}
 	v.form = newQuestionForm(v)
-	v.formBox = container.NewStack(v.form.content)
-	v.buttons = widgets.Flow(v.allow, v.deny)
+	v.formBox = container.NewStack(v.form.rows)
 	v.rule = widgets.Hint(sentence(answer.OneKeyRule) + ".")
 	v.rule.Hide()
+	v.below = widgets.Rows(4, v.size, widgets.Pad(-4, -4, -6, -6, v.why), v.message, widgets.Pad(-4, -4, -6, -6, v.rule))
 	top := widgets.Rows(-4, widgets.Border(nil, nil, widgets.TopOf(8, 0, 0, 8, v.age), v.title), v.marks)
-	bottom := widgets.Rows(4, widgets.Pad(2, 0, 8, 8, v.size), v.why, v.formBox, widgets.Pad(0, 0, 6, 6, v.message), widgets.Pad(2, 2, 6, 6, v.buttons), v.rule)
-	v.panel = widgets.Pad(2, 2, 6, 6, widgets.NewPanel(0, 0, 0, 0, v.code.Content))
-	v.content = widgets.Rows(0, top, v.panel, bottom)
+	v.panel = widgets.Pad(panelMargin, 6, 6, 6, widgets.NewPanel(0, 0, 0, 0, v.code.Content))
+	v.content = widgets.Rows(0, top, v.formBox, v.panel)
 	v.content.Hide()
+	v.size.Hide()
+	v.why.Hide()
+	v.below.Hide()
+	v.enable()
 	return v
 }
 
-// show shows a. It keeps what the user typed if a is the same request as before.
-func (v *requestView) show(a *asked, now time.Time) {
-	fresh := !v.has || v.item.ref() != a.ref() || v.item.entry.Read != a.entry.Read
+// panelMargin is the space above the panel with the text.
+const panelMargin = 2
+
+// setSight sets which part of content is in sight.
+func (v *requestView) setSight(from, to float32) {
+	top := v.panel.Position().Y + panelMargin
+	v.code.SetSight(from-top, to-top)
+}
+
+// end returns where in content the text ends.
+func (v *requestView) end() float32 { return v.panel.Position().Y + v.panel.Size().Height }
+
+// show shows a, and reports whether the user has not seen it yet. It keeps what the user typed if a is the same request as before.
+func (v *requestView) show(a *asked, now time.Time) (fresh bool) {
+	fresh = !v.has || v.item.ref() != a.ref() || v.item.entry.Read != a.entry.Read
 	v.item, v.has = *a, true
 	widgets.SetLabel(v.title, sentence(a.what())) // the header above names the agent, the project and the machine
 	v.age.Set(present.Ago(v.item.since(), now), widgets.ColorMuted)
@@ -102,11 +117,13 @@ func (v *requestView) show(a *asked, now time.Time) {
 	widgets.SetLabel(v.why, why)
 	v.why.Hidden = why == ""
 	v.enable()
-	if hidden := !v.content.Visible(); hidden || fresh {
-		v.content.Show()
+	if fresh {
+		v.below.Show()
+		widgets.SetVisible(v.content, a.isKnown() || !a.entry.Read)
 		v.content.Refresh()
 		v.laidOut()
 	}
+	return fresh
 }
 
 func (v *requestView) showDangers() {
@@ -121,8 +138,13 @@ func (v *requestView) showText() {
 	v.panel.Hidden = false
 	switch {
 	case r != nil:
+		hasTooMany := v.form.tooMany
 		v.code.Set(r.Size(), func() (parts []widgets.CodePart) {
-			for _, p := range r.Whole() {
+			whole := r.Whole()
+			if len(r.Questions) > 0 && !hasTooMany {
+				whole = r.WithoutQuestions()
+			}
+			for _, p := range whole {
 				parts = append(parts, widgets.CodePart(p))
 			}
 			return parts
@@ -136,12 +158,15 @@ func (v *requestView) showText() {
 		})
 		v.panel.Hidden = asks.Text == ""
 	}
+	if r != nil && len(r.Questions) > 0 && !v.form.tooMany && len(r.WithoutQuestions()) == 0 {
+		v.panel.Hidden = true
+	}
 	v.codeChanged()
 }
 
 func (v *requestView) codeChanged() {
 	text := ""
-	if v.has && v.item.request != nil {
+	if v.has && v.item.request != nil && !v.panel.Hidden {
 		text = sizeText(v.code, v.item.request.Size())
 	}
 	color := widgets.ColorMuted
@@ -165,6 +190,8 @@ func (v *requestView) hide() {
 	v.askReason(false)
 	v.item = asked{}
 	v.content.Hide()
+	v.below.Hide()
+	v.enable()
 	v.laidOut()
 }
 
@@ -193,7 +220,7 @@ func (v *requestView) enable() {
 	v.allow.SetEnabled(ready && (r.CanAllow || v.reply != nil))
 	v.deny.SetEnabled(ready && r.CanDeny)
 	v.message.Hidden = !v.denying
-	v.formBox.Hidden = r == nil || !r.CanReply || len(r.Questions) == 0
+	v.formBox.Hidden = !isQuestion
 	v.form.enable(ready && r.CanReply)
 	v.nameKeys()
 	importance := widget.HighImportance
@@ -243,7 +270,6 @@ func (v *requestView) setSure(sure bool) {
 	v.nameKeys()
 	if v.rule.Hidden == sure { // below the buttons, so that these stay where they are
 		v.rule.Hidden = !sure
-		v.content.Refresh()
 		v.laidOut()
 	}
 }
@@ -256,7 +282,7 @@ func (v *requestView) allowIt(sure bool) {
 	case r == nil || sure != v.sure:
 	case v.reply != nil:
 		v.decide(adapters.Decision{Verdict: adapters.Reply, Answers: v.reply, SecondLook: true})
-	case sure || r.OneKey || !r.CanAllow || !v.isReady():
+	case sure || r.OneKey && v.code.IsEndSeen() || !r.CanAllow || !v.isReady():
 		v.decide(adapters.Decision{Verdict: adapters.AllowOnce, SecondLook: sure})
 	default:
 		v.setSure(true)

@@ -242,7 +242,7 @@ func newHitPane(u *UI) *hitPane {
 	p.title, p.subtitle = widgets.Headline(""), widgets.Hint("")
 	p.list = u.host.NewButton("Show in Sessions", nil, func() { u.Show(p.session) })
 	p.note = widgets.NewBanner("waiting")
-	p.conversation = newConversation(u)
+	p.conversation = newConversation(u, nil)
 	head := widgets.Pad(6, 0, 10, 12, widgets.Rows(-8, p.title, p.subtitle))
 	p.whole = container.NewBorder(widgets.Rows(4, widgets.Border(nil, nil, widgets.TopOf(10, 0, 0, 12, p.list), head), widgets.Pad(0, 0, 12, 14, p.note.Content)), nil, nil, nil, p.conversation.content)
 	p.content = p.stage.Content

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -113,6 +114,9 @@ func runSearch(ctx context.Context, core Core, now func() time.Time, terms searc
 // hitCells is the largest number of cells of a hit's line, before the line is cut to the width of the window.
 const hitCells = 160
 
+// unmarked removes the marks of Markdown that a line has most often.
+var unmarked = strings.NewReplacer("**", "", "`", "", "### ", "", "## ", "")
+
 // newHitText cleans a hit for the screen. It must not be called on Fyne's goroutine.
 func newHitText(h *app.SearchHit) hitText {
 	who := present.Speaker(adapters.Message{Role: h.Role}, h.Agent)
@@ -120,6 +124,10 @@ func newHitText(h *app.SearchHit) hitText {
 		who = present.Tool(adapters.Message{Tool: h.Tool})
 	}
 	line := present.Match(h.Part, hitCells)
+	if h.Role == adapters.FromAgent {
+		line.Before = unmarked.Replace(line.Before)
+		line.After = unmarked.Replace(line.After)
+	}
 	line.Before = present.CutStart(line.Before, hitCells/5+1) // so that the match is visible in a narrow list
 	where := present.Project(tail(h.CWD, maxRowText))
 	if h.Role != adapters.FromAgent {

@@ -317,3 +317,14 @@ func TestDropDownsOpen(t *testing.T) {
 		t.Error("the list of Search doesn't open with the mouse")
 	}
 }
+
+// TestHitWithoutMarks: the line of a hit in a reply has no marks of Markdown; what the user wrote stays as it is.
+func TestHitWithoutMarks(t *testing.T) {
+	part := textmatch.Part{Before: "## **Fix** the `", Match: "upload", After: "` in **both** clients"}
+	for role, want := range map[adapters.Role]string{adapters.FromAgent: "Fix the upload in both clients", adapters.FromUser: "## **Fix** the `upload` in **both** clients"} {
+		h := newHitText(&app.SearchHit{Hit: adapters.Hit{Role: role, Part: part}})
+		if got := h.line.Before + h.line.Match + h.line.After; got != want {
+			t.Errorf("%s: %q, want %q", role, got, want)
+		}
+	}
+}

@@ -241,7 +241,7 @@ func (p *sessionsPage) showRow(r row, v *rowView, focused bool) {
 	on := r.kind != headerRow && r.key == p.selected && (r.kind == moreRow) == p.onMore && (r.ref == answer.Ref{} || r.ref == p.ref)
 	text := r.text(p.ui.now(), p.ui.days)
 	if r.kind == sessionRow && (r.session.Stale == nil || p.ui.scope == needsYou) {
-		if a := p.ui.askedBy(r.session, r.ref); a != nil {
+		if a := p.ui.askedBy(r.session, r.ref); a != nil && (p.ui.scope == needsYou || a.isKnown()) {
 			text = a.row(r.isNested(), p.ui.now())
 		}
 	}

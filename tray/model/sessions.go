@@ -116,7 +116,7 @@ func sessionRow(s *app.Session, asked Asked, now time.Time) Row {
 	}
 	return Row{
 		Kind:    Session,
-		Text:    head + present.Cut(text, max(left, topicLeast)),
+		Text:    head + present.Isolate(present.Cut(text, max(left, topicLeast))),
 		Age:     age,
 		Session: s.ID,
 		Here:    s.Machine == "" && s.Remote == "" && !s.Process.IsZero(),
@@ -169,7 +169,7 @@ func EndedRows(ended []app.Event, now time.Time) []Row {
 			present.Cut(present.AgentName(brief.Agent), agentWidth) + separator
 		age := present.Since(ev.At, now)
 		left := width - present.Width(head) - present.Width(separator) - present.Width(age)
-		rows = append(rows, Row{Kind: Session, Text: head + present.Cut(how, max(left, topicLeast)), Age: age, Session: brief.ID})
+		rows = append(rows, Row{Kind: Session, Text: head + present.Isolate(present.Cut(how, max(left, topicLeast))), Age: age, Session: brief.ID})
 	}
 	return rows
 }

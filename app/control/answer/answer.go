@@ -192,7 +192,7 @@ func (a *Answers) Of(ctx context.Context, s app.Session) Pending {
 
 // seen returns a request of s as the user sees it, with the decisions that the settings allow.
 func (a *Answers) seen(r adapters.Request, s *app.Session) Request {
-	out := Request{Request: r, Key: r.Key(), CanReply: len(r.Questions) > 0 && len(r.Unknown) == 0, Dangers: risk.Dangers(&r, s.CWD), OneKey: a.isOneKey(&r, s)}
+	out := Request{Request: r, Key: r.Key(), CanReply: len(r.Questions) > 0 && !r.OnlyRead && len(r.Unknown) == 0, Dangers: risk.Dangers(&r, s.CWD), OneKey: a.isOneKey(&r, s)}
 	out.CanAllow = r.CanAllow && len(r.Unknown) == 0 && a.allowed(adapters.AllowOnce) == nil
 	out.CanDeny = r.CanDeny && a.allowed(adapters.Deny) == nil
 	out.CanReply = out.CanReply && a.allowed(adapters.Reply) == nil

@@ -26,7 +26,12 @@ type Part struct {
 
 // Whole returns everything that the user decides on, whole and with nothing hidden: Readable, the questions with their options numbered from 1, the folder, the
 // reason and what the agent offers. It takes time in proportion to the texts.
-func (r *Request) Whole() (parts []Part) {
+func (r *Request) Whole() []Part { return r.allParts(true) }
+
+// WithoutQuestions returns the parts of Whole but the questions, for a view that has a card for each of them.
+func (r *Request) WithoutQuestions() []Part { return r.allParts(false) }
+
+func (r *Request) allParts(hasQuestions bool) (parts []Part) {
 	var questions []string
 	for _, q := range r.Questions {
 		questions = append(questions, q.Text)
@@ -37,6 +42,9 @@ func (r *Request) Whole() (parts []Part) {
 		parts = r.besideParts()
 	}
 	for i := range r.Questions {
+		if !hasQuestions {
+			break
+		}
 		title := "Question"
 		if len(questions) > 1 {
 			title = fmt.Sprintf("Question %d", i+1)
@@ -45,7 +53,7 @@ func (r *Request) Whole() (parts []Part) {
 	}
 	options := make([]string, len(r.Options))
 	for i, o := range r.Options {
-		options[i] = present.Visible(o)
+		options[i] = present.Visible(present.Option(o))
 	}
 	for _, p := range []Part{{Title: "Folder", Text: present.Visible(r.Folder)}, {Title: "Reason, in the agent's words", Text: present.Visible(r.Reason)},
 		{Title: "What the agent itself offers", Text: strings.Join(options, " · ")}} {

@@ -13,27 +13,25 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Code shows texts of any length whole, in a fixed-width font, with long lines wrapped. It draws only the rows that are
-// visible, and prepares long texts on another goroutine. A row is never clipped: a row that is wider than expected gets
+// Code shows texts of any length whole, in a fixed-width font, with long lines wrapped, and is as high as they are. What contains it scrolls, and calls SetSight.
+// Code draws only the rows that are in sight, and prepares long texts on another goroutine. A row is never clipped: a row that is wider than expected gets
 // a smaller font size.
 type Code struct {
-	Content fyne.CanvasObject
-	// Changed is called when the height or a result of IsReady or IsEndSeen may have changed; it may be nil.
+	Content *fyne.Container
+	// Changed is called when the height or a result of IsReady, IsEndSeen or Visible may have changed; it may be nil.
 	Changed func()
 
 	host     *Host
-	most     int // rows that are visible without scrolling
 	parts    func() []CodePart
 	size     int // size of the texts in bytes
 	columns  int // number of columns of the rows, or of those that are being prepared
 	latest   int // number of the last preparation
 	rows     []codeRow
 	ready    bool
-	scroll   *container.Scroll
 	drawn    *codeRows
 	endShown bool    // the user has seen the last row
 	height   float32 // of the content at the last layout
-	visibles int     // rows that were visible at the last layout
+	from, to float32 // what is in sight, in the coordinates of Content
 }
 
 // CodePart is a text with a title. The title is always a text of Rollcall, and its font differs from the font of the texts.
@@ -60,46 +58,40 @@ const (
 	maxCluster = 64
 )
 
-// leastRows and mostRows are the numbers of rows that are visible without scrolling in a low and in a high window.
-const leastRows, mostRows = 3, 30
-
-// NewCode returns an empty view that is as high as its rows, up to the height of SetHeight.
+// NewCode returns an empty view.
 func (h *Host) NewCode() *Code {
-	c := &Code{host: h, most: leastRows, ready: true}
+	c := &Code{host: h, ready: true}
 	c.drawn = &codeRows{code: c}
 	c.drawn.ExtendBaseWidget(c.drawn)
-	c.scroll = container.NewVScroll(c.drawn)
-	c.scroll.OnScrolled = func(fyne.Position) { c.scrolled() }
-	c.Content = Fill(c.scroll, c.least, func(size fyne.Size) { c.resized(size.Width) })
+	c.Content = container.New(Layout{func(_ []fyne.CanvasObject, size fyne.Size) {
+		c.resized(size.Width)
+		Place(c.Content.Objects[0], 0, 0, size.Width, size.Height)
+	}, func([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(100, c.tall()) }}, c.drawn)
 	return c
 }
+
+// tall returns the height of the texts.
+func (c *Code) tall() float32 { return c.Content.Objects[0].MinSize().Height }
 
 // Set shows other texts. parts is called on another goroutine if size, their size in bytes, is large.
 func (c *Code) Set(size int, parts func() []CodePart) {
 	c.size = size
 	c.parts = parts
 	c.endShown = false
-	c.scroll.Offset = fyne.Position{}
+	c.from, c.to = 0, 0
 	c.prepare()
-}
-
-// SetHeight sets the height up to which rows are visible without scrolling. The layout that contains the view calls it before it asks for the least size.
-func (c *Code) SetHeight(height float32) {
-	c.most = min(max(int((height-2*codePad)/codeRowHeight), leastRows), mostRows)
 }
 
 // IsReady reports whether the texts are shown. While a long text is being prepared, the view shows no part of it.
 func (c *Code) IsReady() bool { return c.ready }
 
 // Rows returns the number of rows, or of so many rows as are as high as Markdown.
-func (c *Code) Rows() int {
-	return int((c.scroll.Content.MinSize().Height - 2*codePad) / codeRowHeight)
-}
+func (c *Code) Rows() int { return int((c.tall() - 2*codePad) / codeRowHeight) }
 
-// Visible returns the number of rows that are visible at the same time.
-func (c *Code) Visible() int { return int(c.scroll.Size().Height / codeRowHeight) }
+// Visible returns the number of rows for which there is room at the same time.
+func (c *Code) Visible() int { return int((c.to - c.from) / codeRowHeight) }
 
-// IsEndSeen reports whether the last row is visible, or was since Set.
+// IsEndSeen reports whether the last row is in sight, or was since Set.
 func (c *Code) IsEndSeen() bool { return c.endShown }
 
 // All returns all rows.
@@ -110,39 +102,33 @@ func (c *Code) All() (texts []string) {
 	return texts
 }
 
-// ScrollToEnd shows the last row.
-func (c *Code) ScrollToEnd() {
-	c.scroll.ScrollToBottom()
-	c.scrolled()
-}
-
-// PageDown scrolls by most of a page; a negative n scrolls up.
-func (c *Code) PageDown(n int) {
-	at := c.scroll.Offset.Y + float32(n)*max(c.scroll.Size().Height-codeRowHeight, codeRowHeight)
-	c.scroll.ScrollToOffset(fyne.NewPos(0, min(max(at, 0), max(c.scroll.Content.MinSize().Height-c.scroll.Size().Height, 0))))
-	c.scrolled()
-}
-
-func (c *Code) scrolled() {
-	c.noteEnd()
-	c.drawn.Refresh()
-}
-
-// noteEnd records that the end is visible, if it is.
-func (c *Code) noteEnd() {
-	height := c.scroll.Size().Height
-	if seen := c.endShown; !seen && c.ready && height > 0 && c.scroll.Offset.Y+height >= c.scroll.Content.MinSize().Height-codePad {
-		c.endShown = true
-		if c.Changed != nil {
-			c.Changed()
-		}
+// SetSight sets which part of the height is in sight.
+func (c *Code) SetSight(from, to float32) {
+	moved := from != c.from || to != c.to
+	room := c.Visible()
+	c.from, c.to = from, to
+	if moved {
+		c.drawn.Refresh()
+	}
+	if c.noteEnd() || room != c.Visible() {
+		call(c.Changed)
 	}
 }
 
-// visible returns which rows are visible.
+// noteEnd records that the end is in sight, and reports whether it came in sight.
+func (c *Code) noteEnd() bool {
+	end := c.tall() - codePad
+	if c.endShown || !c.ready || len(c.rows) == 0 || c.from >= end || c.to < end {
+		return false
+	}
+	c.endShown = true
+	return true
+}
+
+// visible returns which rows are in sight.
 func (c *Code) visible() (first, last int) {
-	first = max(int((c.scroll.Offset.Y-codePad)/codeRowHeight), 0)
-	last = int((c.scroll.Offset.Y+c.scroll.Size().Height-codePad)/codeRowHeight) + 1
+	first = max(int((c.from-codePad)/codeRowHeight), 0)
+	last = int((c.to-codePad)/codeRowHeight) + 1
 	return min(first, len(c.rows)), min(max(last, 0), len(c.rows))
 }
 
@@ -162,8 +148,7 @@ func (c *Code) prepare() {
 	}
 	c.ready = false
 	c.rows = []codeRow{{text: "Preparing the text…", isTitle: true}}
-	c.scroll.Content = c.drawn
-	c.show()
+	c.show(c.drawn)
 	go func() {
 		list := parts()
 		rows := wrapParts(list, columns)
@@ -178,42 +163,32 @@ func (c *Code) prepare() {
 func (c *Code) take(parts []CodePart, rows []codeRow) {
 	c.rows = rows
 	c.ready = true
-	c.scroll.Content = c.drawn
-	if o := rendered(parts); o != nil {
-		c.scroll.Content = o
+	c.show(c.drawn)
+	if o := c.host.rendered(parts); o != nil {
+		c.show(o)
 	}
-	c.show()
-	c.noteEnd()
-	if c.Changed != nil {
-		c.Changed()
-	}
+	call(c.Changed)
 }
 
-func (c *Code) show() {
-	c.drawn.Refresh()
-	c.scroll.Refresh()
+func (c *Code) show(o fyne.CanvasObject) {
+	c.Content.Objects = []fyne.CanvasObject{o}
+	o.Resize(c.Content.Size())
+	o.Refresh()
+	canvas.Refresh(c.Content)
 }
 
 // resized wraps the texts again if another number of letters fits.
 func (c *Code) resized(width float32) {
 	letter := fyne.MeasureText("M", TextSize(theme.SizeNameText), fyne.TextStyle{Monospace: true}).Width
-	columns := max(int((width-2*codePad-TextSize(theme.SizeNameScrollBar))/letter), 8)
+	columns := max(int((width-2*codePad)/letter), 8)
 	if columns != c.columns {
 		c.columns = columns
 		c.prepare()
 	}
-	c.noteEnd()
-	if height, visible := c.scroll.Content.MinSize().Height, c.Visible(); height != c.height || visible != c.visibles {
-		c.height, c.visibles = height, visible
-		if c.Changed != nil {
-			c.host.Post(c.Changed) // after the layout that goes on
-		}
+	if height := c.tall(); height != c.height {
+		c.height = height
+		c.host.Post(func() { call(c.Changed) }) // after the layout that goes on
 	}
-}
-
-// least returns the size that the view has at least.
-func (c *Code) least() fyne.Size {
-	return fyne.NewSize(100, min(max(c.scroll.Content.MinSize().Height, codeRowHeight+2*codePad), float32(c.most)*codeRowHeight+2*codePad))
 }
 
 // mostMarkdown is the size in bytes up to which a text is shown as Markdown, and mostWord that of its longest word: Fyne lays out a longer one in a time
@@ -221,7 +196,7 @@ func (c *Code) least() fyne.Size {
 const mostMarkdown, mostWord = 32 << 10, 500
 
 // rendered returns parts of which one is Markdown as a person reads them; nil: none is, or it can't be shown whole.
-func rendered(parts []CodePart) fyne.CanvasObject {
+func (h *Host) rendered(parts []CodePart) fyne.CanvasObject {
 	rows, has := Rows(-6), false
 	for _, p := range parts {
 		if p.Title != "" {
@@ -234,7 +209,7 @@ func rendered(parts []CodePart) fyne.CanvasObject {
 		if len(p.Text) > mostMarkdown || slices.ContainsFunc(strings.Fields(p.Text), func(word string) bool { return len(word) > mostWord }) {
 			return nil
 		}
-		blocks, isWhole := markdown(p.Text)
+		blocks, isWhole := h.markdown(p.Text)
 		if !isWhole {
 			return nil
 		}

@@ -130,3 +130,36 @@ func scrollsAround(in, o fyne.CanvasObject) (scrolls []*container.Scroll, found 
 	}
 	return scrolls, found
 }
+
+// Sideways scrolls a wide block with a horizontal wheel, or with Shift and the wheel. It passes the vertical wheel on to what contains it.
+type Sideways struct {
+	container.Scroll
+	host *Host
+}
+
+// NewSideways returns a block that scrolls sideways.
+func (h *Host) NewSideways(content fyne.CanvasObject) *Sideways {
+	s := &Sideways{host: h}
+	s.Direction, s.Content = container.ScrollHorizontalOnly, content
+	s.ExtendBaseWidget(s)
+	return s
+}
+
+// Scrolled scrolls sideways if the wheel turns more sideways than down.
+func (s *Sideways) Scrolled(ev *fyne.ScrollEvent) {
+	by := ev.Scrolled
+	if by.DX*by.DX > by.DY*by.DY {
+		s.Scroll.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.Delta{DX: by.DX}})
+		return
+	}
+	if around, _ := s.host.scrollsAround(s); len(around) > 0 {
+		around[0].Scrolled(&fyne.ScrollEvent{Scrolled: fyne.Delta{DY: by.DY}})
+	}
+}
+
+// call calls f unless it is nil.
+func call(f func()) {
+	if f != nil {
+		f()
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
-	"github.com/rivo/uniseg"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -19,17 +18,17 @@ import (
 
 // parser knows the tables of GitHub. It never reads what a text refers to. Fyne 2.8.1's own reader of Markdown leaves out HTML, reads images, panics at a task in
 // bold letters, and what it shows can't be selected.
-var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser()
+var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
 
-// NewMarkdown shows a cleaned text of an agent, and rest on demand unless it is empty: headings, paragraphs, lists and quotes wrap, code and tables are in a
-// fixed-width font and scroll sideways. Links are shown with their address and cannot be followed; images are shown as their description. resized is called when
+// NewMarkdown shows a cleaned text of an agent, and rest on demand unless it is empty: headings, paragraphs, lists, quotes and the cells of tables wrap, code is in a
+// fixed-width font and scrolls sideways. Links are shown with their address and cannot be followed; images are shown as their description. resized is called when
 // the height may have changed.
 func (h *Host) NewMarkdown(first, rest string, resized func()) *LongText {
 	content, shown := Rows(-7), ""
 	return h.newLongText(content, func(source string) {
 		if source != shown {
 			shown = source
-			content.Objects, _ = markdown(source)
+			content.Objects, _ = h.markdown(source)
 			content.Refresh()
 		}
 	}, first, rest, resized)
@@ -37,8 +36,8 @@ func (h *Host) NewMarkdown(first, rest string, resized func()) *LongText {
 
 // markdown returns the rows that show a text. isWhole reports that they show all letters of it: a Markdown reader leaves out, for example, the targets
 // of images and the cells of a table that no column has.
-func markdown(source string) (rows []fyne.CanvasObject, isWhole bool) {
-	b := markdownRows{source: []byte(source), shown: &strings.Builder{}}
+func (h *Host) markdown(source string) (rows []fyne.CanvasObject, isWhole bool) {
+	b := markdownRows{host: h, source: []byte(source), shown: &strings.Builder{}}
 	b.blocks(parser.Parse(text.NewReader(b.source)), 0)
 	return b.rows, letters(b.shown.String()) == letters(source)
 }
@@ -55,6 +54,7 @@ func letters(text string) string {
 
 // markdownRows builds the rows of a text.
 type markdownRows struct {
+	host   *Host
 	source []byte
 	rows   []fyne.CanvasObject
 	shown  *strings.Builder // collects the texts of the rows
@@ -87,7 +87,8 @@ func (b *markdownRows) blocks(parent ast.Node, depth int) {
 			}
 			b.item(mark, n, depth)
 		case *ast.Blockquote:
-			b.blocks(n, depth+1)
+			inner := b.inner(n)
+			b.add(depth, quote(inner.rows))
 		case *ast.FencedCodeBlock:
 			language := ""
 			if n.Info != nil {
@@ -99,20 +100,51 @@ func (b *markdownRows) blocks(parent ast.Node, depth int) {
 		case *ast.ThematicBreak:
 			b.add(depth, Pad(9, 9, 6, 6, widget.NewSeparator()))
 		case *table.Table:
-			b.code("", b.table(n), depth)
+			b.table(n, depth)
 		}
 	}
 }
 
 // item adds an item of a list: the mark beside its first block.
 func (b *markdownRows) item(mark string, item ast.Node, depth int) {
-	inner := markdownRows{source: b.source, shown: b.shown}
-	inner.blocks(item, 0)
+	inner := b.inner(item)
 	if len(inner.rows) == 0 {
 		return
 	}
-	sign := widget.NewLabel(mark)
+	sign := fyne.CanvasObject(widget.NewLabel(mark))
+	if box := taskOf(item); box != nil {
+		icon := theme.CheckButtonIcon()
+		if box.IsChecked {
+			icon = theme.CheckButtonCheckedIcon()
+			b.note("x")
+		}
+		sign = TopOf(5, 0, 0, 0, NewImage(icon, 16))
+	}
 	b.add(depth, container.New(beside(0, listIndent+float32(len(mark)-1)*3, 0, 0), sign, Rows(-7, inner.rows...)))
+}
+
+// taskOf returns the box at the beginning of an item; nil: it has none.
+func taskOf(item ast.Node) *table.TaskCheckBox {
+	if first := item.FirstChild(); first != nil {
+		box, _ := first.FirstChild().(*table.TaskCheckBox)
+		return box
+	}
+	return nil
+}
+
+// inner returns the rows of what is in n.
+func (b *markdownRows) inner(n ast.Node) *markdownRows {
+	inner := &markdownRows{host: b.host, source: b.source, shown: b.shown}
+	inner.blocks(n, 0)
+	return inner
+}
+
+// quote shows rows beside a bar.
+func quote(rows []fyne.CanvasObject) fyne.CanvasObject {
+	return container.New(Layout{func(o []fyne.CanvasObject, size fyne.Size) {
+		Place(o[0], 7, 4, 3, size.Height-8)
+		Place(o[1], listIndent-2, 0, size.Width-listIndent+2, size.Height)
+	}, func(o []fyne.CanvasObject) fyne.Size { return o[1].MinSize().AddWidthHeight(listIndent, 0) }}, NewBackground(ColorTrack, ""), Rows(-7, rows...))
 }
 
 func (b *markdownRows) add(depth int, o fyne.CanvasObject) {
@@ -128,9 +160,16 @@ func (b *markdownRows) code(language, source string, depth int) {
 	if language != "" {
 		rows.Add(Pad(0, 2, 2, 2, NewCaption(b.note(language))))
 	}
-	label := NewSelectText(b.note(strings.TrimRight(source, "\n")))
-	label.TextStyle.Monospace, label.Wrapping = true, fyne.TextWrapOff
-	rows.Add(NewPanel(0, 0, 2, 2, container.NewHScroll(label)))
+	source = b.note(strings.TrimRight(source, "\n"))
+	var block fyne.CanvasObject
+	if lines := colored(language, source); lines != nil {
+		block = Pad(6, 6, 6, 6, newColoredCode(lines))
+	} else {
+		label := NewSelectText(source)
+		label.TextStyle.Monospace, label.Wrapping = true, fyne.TextWrapOff
+		block = label
+	}
+	rows.Add(NewPanel(0, 0, 2, 2, b.host.NewSideways(block)))
 	b.add(depth, Pad(6, 8, 6, 6, rows))
 }
 
@@ -140,36 +179,18 @@ func (b *markdownRows) note(text string) string {
 	return text
 }
 
-// table returns a table as lines of cells of equal width.
-func (b *markdownRows) table(n *table.Table) string {
-	var rows [][]string
-	var widths []int
+// table adds a table.
+func (b *markdownRows) table(n *table.Table, depth int) {
+	var rows [][]fyne.CanvasObject
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
-		var cells []string
+		_, isHead := row.(*table.TableHeader)
+		var cells []fyne.CanvasObject
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-			text := strings.Join(strings.Fields(b.plain(cell)), " ")
-			if len(cells) == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[len(cells)] = max(widths[len(cells)], uniseg.StringWidth(text))
-			cells = append(cells, text)
+			cells = append(cells, b.words(cell, fyne.TextStyle{Bold: isHead}))
 		}
 		rows = append(rows, cells)
 	}
-	var out strings.Builder
-	for i, cells := range rows {
-		for col, text := range cells {
-			out.WriteString(text + strings.Repeat(" ", widths[col]-uniseg.StringWidth(text)+3))
-		}
-		out.WriteString("\n")
-		if i == 0 {
-			for _, w := range widths {
-				out.WriteString(strings.Repeat("─", w) + "   ")
-			}
-			out.WriteString("\n")
-		}
-	}
-	return out.String()
+	b.add(depth, Pad(6, 8, 6, 6, NewPanel(0, 0, 2, 2, b.host.NewSideways(newTable(rows)))))
 }
 
 // plain returns the text below a node without its marks.

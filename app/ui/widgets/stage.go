@@ -23,8 +23,8 @@ func Trouble(title, text string, actions ...fyne.CanvasObject) Message {
 	return Message{Icon: "waiting", Color: ColorWaiting, Title: title, Text: text, Actions: actions}
 }
 
-// show returns the message; busy is the indicator.
-func (m *Message) show(busy *widget.Activity) fyne.CanvasObject {
+// show returns the message; busy is the indicator. A flat one does not scroll by itself.
+func (m *Message) show(busy *widget.Activity, isFlat bool) fyne.CanvasObject {
 	box := Rows(4)
 	switch {
 	case m.Busy:
@@ -39,12 +39,16 @@ func (m *Message) show(busy *widget.Activity) fyne.CanvasObject {
 	if len(m.Actions) > 0 {
 		box.Add(Pad(8, 0, 0, 0, container.NewCenter(container.NewHBox(m.Actions...))))
 	}
+	if isFlat {
+		return Pad(40, 12, 0, 0, container.New(column(420, false), box))
+	}
 	return container.NewVScroll(container.New(column(420, true), box))
 }
 
 // Stage shows one content at a time, such as a list or the reason why it is empty.
 type Stage struct {
 	Content *fyne.Container
+	IsFlat  bool   // its messages are as high as they are, for a part of a page that scrolls
 	message string // the message that is shown; empty: the content is none
 	busy    *widget.Activity
 }
@@ -72,7 +76,7 @@ func (s *Stage) Say(m Message) bool {
 	if m.Busy {
 		s.busy.Start()
 	}
-	s.set(text, m.show(s.busy))
+	s.set(text, m.show(s.busy, s.IsFlat))
 	return true
 }
 

@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -246,6 +247,36 @@ func (t *LongText) Toggle() {
 		t.resized()
 	}
 }
+
+// CopyMark is an icon that copies a text when it is clicked. The Tab key does not stop at it: a conversation has hundreds of them.
+type CopyMark struct {
+	widget.BaseWidget
+	host  *Host
+	image *canvas.Image
+	text  func() string
+}
+
+var copyIcon = NewIcon("copy", ColorMuted)
+
+// NewCopyMark returns an icon that copies what text returns.
+func (h *Host) NewCopyMark(text func() string) *CopyMark {
+	m := &CopyMark{host: h, image: NewImage(copyIcon, 14), text: text}
+	m.ExtendBaseWidget(m)
+	return m
+}
+
+// Tapped copies the text, and shows for a moment that it was copied.
+func (m *CopyMark) Tapped(*fyne.PointEvent) {
+	fyne.CurrentApp().Clipboard().SetContent(m.text())
+	SetImage(m.image, NewIcon("done", ColorGood))
+	time.AfterFunc(1500*time.Millisecond, func() { m.host.Post(func() { SetImage(m.image, copyIcon) }) })
+}
+
+// Cursor returns the cursor of what can be clicked.
+func (m *CopyMark) Cursor() desktop.Cursor { return desktop.PointerCursor }
+
+// CreateRenderer implements fyne.Widget.
+func (m *CopyMark) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(m.image) }
 
 // Paragraph returns a wrapped text that the user cannot select.
 func Paragraph(text string, importance widget.Importance) *widget.Label {

@@ -112,8 +112,28 @@ func (t Theme) Color(name fyne.ThemeColorName, variant fyne.ThemeVariant) color.
 	return theme.DefaultTheme().Color(name, variant)
 }
 
-// Font returns Fyne's own fonts.
-func (Theme) Font(style fyne.TextStyle) fyne.Resource { return theme.DefaultTheme().Font(style) }
+// The symbols that Fyne's own fonts lack. fonts/generate.sh makes both files.
+var (
+	//go:embed fonts/symbols.ttf
+	symbols []byte
+	//go:embed fonts/symbols-mono.ttf
+	monoSymbols []byte
+
+	symbolFont     = fyne.NewStaticResource("rollcall-symbols.ttf", symbols)
+	monoSymbolFont = fyne.NewStaticResource("rollcall-symbols-mono.ttf", monoSymbols)
+)
+
+// Font returns a font that has only symbols. Fyne 2.8.1 looks for each character first in it, then in its own fonts and then in those of the system, and has no
+// other way to add a font.
+func (Theme) Font(style fyne.TextStyle) fyne.Resource {
+	switch {
+	case style.Symbol:
+		return theme.DefaultTheme().Font(style)
+	case style.Monospace:
+		return monoSymbolFont
+	}
+	return symbolFont
+}
 
 // Icon returns Fyne's own icons; the statuses' icons are not part of a theme.
 func (Theme) Icon(name fyne.ThemeIconName) fyne.Resource { return theme.DefaultTheme().Icon(name) }

@@ -1,0 +1,19 @@
+#!/bin/sh
+# generate.sh makes symbols.ttf and symbols-mono.ttf: the symbols of DejaVu Sans (Debian's package fonts-dejavu-core 2.37, licence in LICENSE_DejaVu.txt) that Fyne's
+# own fonts lack beside its font for text and for code. It needs python3-fonttools. What it makes is committed.
+set -eu
+cd "$(dirname "$0")"
+fyne=$(go list -m -f '{{.Dir}}' fyne.io/fyne/v2)/theme/font
+sans=${1:-/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf}
+make_subset() {
+	wanted=$(python3 - "$sans" "$fyne/$1" "$fyne/InterSymbols-Regular.ttf" "$fyne/EmojiOneColor.otf" <<'PYTHON'
+import sys
+from fontTools.ttLib import TTFont
+sans, *others = [set(TTFont(path).getBestCmap()) for path in sys.argv[1:]]
+print(",".join("%04X" % r for r in sorted(sans - set().union(*others)) if 0x2000 <= r < 0x2c00))
+PYTHON
+	)
+	python3 -m fontTools.subset "$sans" --unicodes="$wanted" --output-file="$2" --no-hinting --layout-features='' --drop-tables+=FFTM
+}
+make_subset NotoSans-Regular.ttf symbols.ttf
+make_subset DejaVuSansMono-Powerline.ttf symbols-mono.ttf

@@ -1,0 +1,86 @@
+package widgets
+
+import (
+	"bytes"
+	"go/ast"
+	goparser "go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
+	"github.com/go-text/typesetting/font"
+
+	"rollcall/internal/must"
+)
+
+// common are symbols that texts of agents have: arrows, keys, signs of mathematics, lines and blocks, shapes, ticks, stars, digits in circles, fractions, currencies
+// and the spinners of command lines.
+const common = "←↑→↓↔↕↖↗↘↙↚↛↜↝↞↟↠↡↢↣↤↥↦↧↨↩↪↫↬↭↮↰↱↲↳↴↵↶↷↺↻⇄⇅⇆⇇⇈⇉⇊⇐⇑⇒⇓⇔⇕⇠⇢⇦⇧⇨⇩⇪⟵⟶⟷⟸⟹⟺➔➘➙➚➛➜➝➞➟➠➡➢➣➤" +
+	"⌘⌥⌃⌫⌦⏎⎋⌨⌂⌚⌛⏏⇥⇤␣" + "∀∂∃∅∆∇∈∉∋∏∑−±×÷√∛∞∠∧∨∩∪∫∴∵∼≅≈≠≡≤≥≪≫⊂⊃⊆⊇⊕⊗⊥⋅⋮⋯∘∝" + "─│┌┐└┘├┤┬┴┼━┃┏┓┗┛┣┫┳┻╋═║╔╗╚╝╠╣╦╩╬╭╮╯╰╱╲" +
+	"▀▁▂▃▄▅▆▇█▉▊▋▌▍▎▏▐░▒▓▖▗▘▙▚▛▜▝▞▟" + "■□▢▣▪▫▬▲△▴▵▶▷▸▹►▼▽▾▿◀◁◂◃◄◆◇◈◉○◌◍◎●◐◑◒◓◔◕◖◗◘◙◢◣◤◥◦◯" +
+	"✓✔✕✖✗✘✚✛✜✢✣✤✥✦✧✩✪✫✬✭✮✯✰✱✲✳✴✵✶✷✸✹✺✻✼✽★☆☐☑☒☀☁☂☎☞☠☢☣☯☹☺♠♣♥♦♩♪♫♬♭♯⚑⚙⚠⚡❌❓❗❝❞❤❯❮" +
+	"①②③④⑤⑥⑦⑧⑨⑩❶❷❸❹❺❻❼❽❾❿" + "½⅓⅔¼¾⅛⅜⅝⅞‰€£¥₩₽₹©®™°µ§¶†‡•…–—‘’“”«»‹›№℃℉Ω" + "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏⣾⣽⣻⢿⡿⣟⣯⣷"
+
+// ours returns the characters beyond ASCII of all texts in the program.
+func ours(t *testing.T) map[rune]string {
+	found := map[rune]string{}
+	must.Do(t, filepath.WalkDir("../../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && (d.Name() == "build" || d.Name() == ".git") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || !strings.Contains(path, "app/") {
+			return nil
+		}
+		file, err := goparser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				text, _ := strconv.Unquote(lit.Value)
+				for _, r := range text {
+					if r > 0xa0 && (r < 0x2000 || r > 0x200f) && r != 0xfeff && (r < 0x2028 || r > 0x202e) && (r < 0x2060 || r > 0x206f) {
+						found[r] = path
+					}
+				}
+			}
+			return true
+		})
+		return nil
+	}))
+	return found
+}
+
+// TestSymbols: Fyne finds each symbol in a font that is part of the program, as text, bold and as code, whatever fonts the system has.
+func TestSymbols(t *testing.T) {
+	wanted := ours(t)
+	for _, r := range common {
+		wanted[r] = "common"
+	}
+	if len(wanted) < 300 {
+		t.Fatalf("only %d symbols", len(wanted))
+	}
+	for _, style := range []fyne.TextStyle{{}, {Bold: true}, {Italic: true}, {Monospace: true}} {
+		var faces []*font.Face
+		for _, r := range []fyne.Resource{Theme{}.Font(style), theme.DefaultTheme().Font(style), theme.DefaultEmojiFont(), theme.DefaultSymbolFont()} {
+			face, err := font.ParseTTF(bytes.NewReader(r.Content()))
+			must.Do(t, err)
+			faces = append(faces, face)
+		}
+		for r, where := range wanted {
+			has := false
+			for _, f := range faces {
+				_, ok := f.NominalGlyph(r)
+				has = has || ok
+			}
+			if !has {
+				t.Errorf("%+v: no font has %q, %U, of %s", style, r, r, where)
+			}
+		}
+	}
+}
