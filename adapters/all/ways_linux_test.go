@@ -132,8 +132,18 @@ var matrixWays = []way{
 	{name: "as a daemon", spec: func(_ *installed, _ string, s scene.Spec) scene.Spec { s.PPID = 1; return s }},
 	{name: "a symlinked folder"},
 	{name: "a renamed folder"},
+	{name: renamedOfProgram, why: func(a *installed) string {
+		if slices.Contains([]string{"gemini", "opencode", "kilo"}, a.name) {
+			return "known to be wrong: its session has ended, and its process is a row of its own"
+		}
+		return ""
+	}},
 	{name: "a second home"},
 }
+
+// renamedOfProgram is the way of a program that starts an agent in a folder of its choice: PWD names the folder of the program then, and does not tell the
+// name that the agent's folder had. Where several processes can have left a folder, they are rows of their own, unknown.
+const renamedOfProgram = "a renamed folder, started by a program"
 
 // cell is the outcome of one cell of the matrix.
 type cell struct {
@@ -238,6 +248,9 @@ func runWay(t *testing.T, agent adapters.Name, a *installed, one *way) (cells []
 		if one.name == "a symlinked folder" {
 			s.Env = append(slices.Clone(s.Env), "PWD="+strings.Replace(s.CWD, w.Path("src"), link, 1))
 		}
+		if one.name == renamedOfProgram {
+			s.Env = append(slices.Clone(s.Env), "PWD="+w.Path("src"))
+		}
 		if one.spec != nil {
 			s = one.spec(a, w.Home, s)
 		}
@@ -255,7 +268,7 @@ func runWay(t *testing.T, agent adapters.Name, a *installed, one *way) (cells []
 	stopped.Answer("bye")
 	stopped.Exit()
 	died.Kill()
-	if one.name == "a renamed folder" {
+	if strings.HasPrefix(one.name, "a renamed folder") {
 		for _, s := range []*scene.Session{working, idle, stopped, died, waiting} {
 			w.Procs.Move(s.CWD, s.CWD+"-renamed")
 		}
@@ -265,7 +278,7 @@ func runWay(t *testing.T, agent adapters.Name, a *installed, one *way) (cells []
 	for _, reader := range New(w.Table, Config{Home: home, Now: later}) {
 		roll, _ := reader.Discover(t.Context(), adapters.Query{}) // most agents are absent
 		for _, s := range roll.Sessions {
-			if s.Agent != agent || s.IsProcess() {
+			if s.Agent != agent || s.IsProcess() && (one.name != renamedOfProgram || s.Status != adapters.Unknown) {
 				t.Errorf("%s lists %s of %s: %s", reader.Name(), s.ID, s.Agent, s.Evidence)
 			}
 			rows[s.ID] = s

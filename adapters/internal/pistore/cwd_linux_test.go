@@ -98,6 +98,68 @@ func TestFolderMoved(t *testing.T) {
 	w.expect(a, map[string]string{idA: "stopped died"})
 }
 
+// A program that starts Pi in a folder of its choice leaves its own PWD, which does not tell that the folder was renamed: what the process began tells.
+func TestFolderMovedOfProgram(t *testing.T) {
+	w := newFixture(t)
+	p, stop := w.start(agentname.Pi, w.cwd(), "PWD="+w.home)
+	w.put(newScript(idA, w.cwd(), p.Started.Add(second)).begin().sys(second).prompt(second, "x"))
+	a := w.store(agentname.Pi)
+	w.expect(a, map[string]string{idA: "working"})
+	w.check(os.Rename(w.cwd(), w.cwd()+"-moved"))
+	for _, a := range []*Store{a, w.store(agentname.Pi)} {
+		if got := w.expect(a, map[string]string{idA: "working"}); got[idA].Process != p.Identity {
+			t.Errorf("%+v", got[idA])
+		}
+	}
+	stop()
+	w.expect(a, map[string]string{idA: "stopped died"})
+}
+
+// TestFolderGoneBeside: a process without a session is given none of a folder that is gone where another one, or another session, can be meant.
+func TestFolderGoneBeside(t *testing.T) {
+	tests := map[string]struct {
+		pwd   func(w *fixture) string
+		begun time.Duration
+		other bool // a second session of a folder that is gone
+		want  string
+	}{
+		"it began with it":     {(*fixture).elsewhere, second, false, "working"},
+		"it began later":       {(*fixture).elsewhere, time.Minute, false, "unknown"},
+		"before it":            {(*fixture).elsewhere, -time.Minute, false, "stopped died"},
+		"two sessions":         {(*fixture).elsewhere, second, true, "unknown"},
+		"in its first folder":  {func(w *fixture) string { return filepath.Join(w.home, "own") }, second, false, "stopped died"},
+		"in it through a link": {func(w *fixture) string { return filepath.Join(w.home, "link") }, second, false, "stopped died"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newFixture(t)
+			own, _ := w.repository("own")
+			w.check(os.Symlink(own, filepath.Join(w.home, "link")))
+			p, _ := w.start(agentname.Pi, own, "PWD="+test.pwd(w))
+			w.now = p.Started.Add(2 * time.Minute)
+			want := map[string]string{idA: test.want}
+			for id, gone := range map[string]string{idA: "gone", idC: "gone too"} {
+				if id == idC && !test.other {
+					continue
+				}
+				dir, _ := w.repository(gone)
+				w.put(newScript(id, dir, p.Started.Add(test.begun)).begin().sys(second).prompt(second, "x"))
+				w.check(os.RemoveAll(dir))
+				want[id] = test.want
+			}
+			if row := map[string]string{"unknown": "unknown", "stopped died": "idle"}[test.want]; row != "" {
+				want[processID(p)] = row
+			}
+			for _, a := range []*Store{w.store(agentname.Pi), w.store(agentname.Pi)} {
+				w.expect(a, want)
+			}
+		})
+	}
+}
+
+// elsewhere is the folder of the program that starts a process.
+func (w *fixture) elsewhere() string { return w.home }
+
 func TestHeadFolder(t *testing.T) {
 	w := newFixture(t)
 	dir, git := w.repository("work")

@@ -64,6 +64,7 @@ func (d *discovery) match() {
 		m.byTool(p)
 	}
 	m.byStart(d.processes)
+	m.byFormerFolder()
 	for _, p := range d.processes {
 		m.followIDs(p)
 	}
@@ -303,6 +304,8 @@ func (m *matcher) mayBeOpen(p *process, s *session) string {
 	case m.idleTool(p, s):
 	case !p.mayHave(s) && s.prompted.After(p.Started) && s.stored.Before(p.Started) && !p.isInOtherRepository(s):
 		return fmt.Sprintf("process %d of another folder, which has stored nothing there, may have it", p.PID)
+	case !p.mayHave(s) && m.mayHaveLeft(p, s):
+		return p.doubtLeft(s)
 	case !p.mayHave(s):
 	case s.turn.state == lost && s.info.ModTime().After(p.Started):
 		return fmt.Sprintf("process %d in its folder may have written its last entries", p.PID)

@@ -26,9 +26,12 @@ func (s *session) startWindow() time.Duration {
 
 // canBegin reports whether the process can have begun with the session. Pi and pi_agent_rust can continue each other's sessions, but begin
 // their own.
-func (m *matcher) canBegin(p *process, s *session) bool {
+func (m *matcher) canBegin(p *process, s *session) bool { return p.mayHave(s) && m.beganWith(p, s) }
+
+// beganWith reports whether a session began when a process did, in whatever folder.
+func (m *matcher) beganWith(p *process, s *session) bool {
 	gap, writer := s.at.Sub(p.Started), s.recorded()
-	if gap < -startPrecision || !p.mayHave(s) || !s.isNumbered(p) || writer != "" && writer != p.agent {
+	if gap < -startPrecision || !s.isNumbered(p) || writer != "" && writer != p.agent {
 		return false
 	}
 	return m.threadsFollow(p, s) || gap <= s.startWindow() && !m.wroteLess(p, s)
@@ -58,7 +61,7 @@ func (m *matcher) byStart(processes []*process) {
 
 // beginners returns the processes that can have begun with the session.
 func (m *matcher) beginners(ps []*process, s *session) (hosts []*process) {
-	if !s.isFree() || slices.ContainsFunc(m.sessions, func(o *session) bool { return o.at.Before(s.at) && isSameProcess(o, s) }) {
+	if !m.isFirst(s) {
 		return nil
 	}
 	for _, p := range ps {

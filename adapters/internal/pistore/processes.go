@@ -19,19 +19,21 @@ import (
 // process is a live process of either agent.
 type process struct {
 	proc.Process
-	agent        adapters.Name
-	cwd          string   // the folder of the session, as far as it follows from that of the process
-	oldCWD       string   // cwd before the folder was moved
-	known        bool     // places are set
-	places       []string // the folders that it writes to, as it names them, also in a container
-	folders      []string // places without symbolic links: a home may be moved and linked
-	namedFolders []string // those of places that its environment names
-	env          map[string]string
-	args         []string // pi_agent_rust's; Pi erases its own
-	noSession    bool     // pi_agent_rust with --no-session
-	file         string   // session file that its command line names
-	flagDir      string   // folder of sessions that its command line names
-	ignore       bool     // it is no conversation
+	agent  adapters.Name
+	cwd    string // the folder of the session, as far as it follows from that of the process
+	oldCWD string // cwd before the folder was moved
+	// mayHaveSession reports that the process may have a session of a folder that is gone.
+	mayHaveSession bool
+	known          bool     // places are set
+	places         []string // the folders that it writes to, as it names them, also in a container
+	folders        []string // places without symbolic links: a home may be moved and linked
+	namedFolders   []string // those of places that its environment names
+	env            map[string]string
+	args           []string // pi_agent_rust's; Pi erases its own
+	noSession      bool     // pi_agent_rust with --no-session
+	file           string   // session file that its command line names
+	flagDir        string   // folder of sessions that its command line names
+	ignore         bool     // it is no conversation
 	// storeless reports that the process is ignored because it has no store. The store
 	// may be missing for a moment only.
 	storeless bool

@@ -194,6 +194,8 @@ func (d *discovery) processRow(p *process) adapters.Session {
 		unknown = "may have a session in a folder that can't be read"
 	case p.mayWork:
 		unknown = stored + ": it has a session of its folder if the clock was set since"
+	case p.mayHaveSession:
+		unknown = stored + " in its folder: it has a session of a folder that is gone if its own was renamed"
 	case len(p.children) > 0 || err == nil && sockets > 0:
 		unknown = stored + ", and is connected or runs a command: it is in a first turn, which Pi before 0.87 stores with its first answer, " +
 			"or has just started"
