@@ -134,7 +134,7 @@ var matrixWays = []way{
 	{name: "a renamed folder"},
 	{name: renamedOfProgram, why: func(a *installed) string {
 		if slices.Contains([]string{"gemini", "opencode", "kilo"}, a.name) {
-			return "known to be wrong: its session has ended, and its process is a row of its own"
+			return "known to be wrong for stand-ins of several processes: their sessions have ended (one real process: TestWays in internal/agents)"
 		}
 		return ""
 	}},

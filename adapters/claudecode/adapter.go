@@ -114,6 +114,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 	}
 	d.assignByFolder(roots)
 	d.readAll()
+	d.doubtLate()
 	if !again && places.moved(roots) {
 		return a.ask(ctx, q, true)
 	}

@@ -102,7 +102,7 @@ func (d *discovery) registry(root string) {
 			continue
 		}
 		d.answer.Problem(b.err)
-		d.addByFolder(p, &entry{path: b.path}, "registry file "+filepath.Base(b.path)+" could not be read")
+		d.addByFolder(p, &entry{path: b.path}, "registry file "+filepath.Base(b.path)+" could not be read", b.err)
 	}
 	if problem == nil {
 		return
@@ -110,7 +110,7 @@ func (d *discovery) registry(root string) {
 	d.answer.Problem(problem)
 	for _, p := range d.table.claudes {
 		if !d.claimed[p.PID] && p.excludedAs == "" && (p.root == "" || p.root == root) {
-			d.addByFolder(p.Process, &entry{path: filepath.Join(root, "sessions", "x")}, "the registry could not be read")
+			d.addByFolder(p.Process, &entry{path: filepath.Join(root, "sessions", "x")}, "the registry could not be read", problem)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (d *discovery) entry(e *entry) {
 // liveEntry adds the entry of a live process.
 func (d *discovery) liveEntry(s *session, e *entry, p proc.Process) {
 	if !e.hasStatus() {
-		d.addByFolder(p, e, "")
+		d.addByFolder(p, e, "", nil)
 		return
 	}
 	s.live = append(s.live, liveEntry{entry: *e, process: p})

@@ -40,12 +40,13 @@ type folderProcess struct {
 	recorded string     // entrypoint in its registry entry
 	session  string     // that its registry entry names
 	why      string     // its registry entry could not be read
+	late     bool       // there was no time to read what shows its session
 	found    []*session // that can be its own
 	earlier  bool       // they were written before its start, which is later than it was if the clock was set since
 }
 
-// addByFolder adds a process with a registry entry that does not show a status. why is set if the entry could not be read.
-func (d *discovery) addByFolder(p proc.Process, e *entry, why string) {
+// addByFolder adds a process with a registry entry that does not show a status. why is set if the entry could not be read, because of err.
+func (d *discovery) addByFolder(p proc.Process, e *entry, why string, err error) {
 	d.claimed[p.PID] = true
 	c := claude{Process: p, cwd: e.cwd, root: e.root()}
 	if i := slices.IndexFunc(d.table.claudes, func(c claude) bool { return c.Identity == p.Identity }); i >= 0 {
@@ -56,7 +57,7 @@ func (d *discovery) addByFolder(p proc.Process, e *entry, why string) {
 		c.cwd, _ = d.table.CWD(p.Identity)
 	}
 	c.root = e.root()
-	f := &folderProcess{claude: c, version: e.version, session: e.id, why: why, recorded: e.entrypoint}
+	f := &folderProcess{claude: c, version: e.version, session: e.id, why: why, late: adapters.IsOutOfTime(err), recorded: e.entrypoint}
 	if e.id != "" {
 		f.entry = filepath.Base(e.path)
 	}
@@ -118,6 +119,7 @@ func (d *discovery) candidatesBelow(ctx context.Context, p *folderProcess, root 
 		d.answer.Problem(l.err)
 		if l.late > 0 || adapters.IsOutOfTime(l.err) {
 			p.why = cmp.Or(p.why, "the transcripts of its folder were not examined in time")
+			p.late = true
 		}
 		for i := range l.files {
 			if f := &l.files[i]; !f.info.ModTime().Before(since) {
@@ -128,6 +130,24 @@ func (d *discovery) candidatesBelow(ctx context.Context, p *folderProcess, root 
 	}
 	if s := d.sessions[p.session]; s != nil && s.file != nil {
 		add(s)
+	}
+}
+
+// doubtLate marks as doubtful the sessions that a process may have of which there was no time to read which one it has: in whatever folder, since a session
+// can be resumed in another one than its own.
+func (d *discovery) doubtLate() {
+	for _, p := range d.byFolder {
+		if !p.late {
+			continue
+		}
+		for _, s := range d.wanted {
+			if s.file == nil || s.maybeLive() || adapters.IsOutOfTime(s.err) || s.file.info.ModTime().Before(p.Started) || !p.canBe(s) {
+				continue
+			}
+			if root := rootOf(s.file.path); p.root == "" || root == "" || root == p.root {
+				s.unknownBecause = fmt.Sprintf("pid %d may run it: %s", p.PID, p.why)
+			}
+		}
 	}
 }
 
