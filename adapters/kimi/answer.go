@@ -23,7 +23,7 @@ var choiceIDs = []string{"q0_opt_", "plan_opt_"}
 
 // choices returns the question whose answers the options of a call are. Of several questions Kimi Code asks the first one.
 func choices(call []byte, options []kit.ACPOption) (q adapters.Question, asks bool) {
-	q.Text = kit.Strings(agentfile.Get(call, "content"))
+	q.Text = kit.ACPText(agentfile.Get(call, "content"))
 	for _, o := range options {
 		if slices.ContainsFunc(choiceIDs, func(id string) bool { return strings.HasPrefix(o.ID, id) }) && o.Kind == "allow_once" {
 			q.Options = append(q.Options, adapters.Option{Label: o.Name})
@@ -32,9 +32,22 @@ func choices(call []byte, options []kit.ACPOption) (q adapters.Question, asks bo
 	return q, len(q.Options) > 0
 }
 
-// check sets what only Kimi Code's calls have: a plan comes without arguments, and is shown whole beside its title.
+// check checks what only Kimi Code's calls have: a plan comes without arguments, and is shown whole beside its title. A command begins as the request says, or it
+// is another call's.
 func check(call []byte, r *adapters.Request) {
-	if agentfile.String(agentfile.Get(call, "title")) == "ExitPlanMode" && r.Kind != adapters.AsksQuestion {
+	switch {
+	case r.Kind == adapters.AsksCommand:
+		r.CanAllow = r.CanAllow && isPreview(kit.ACPText(agentfile.Get(call, "content")), r.Text)
+	case r.Kind != adapters.AsksQuestion && agentfile.String(agentfile.Get(call, "title")) == "ExitPlanMode":
 		r.Kind = adapters.AsksPlan
 	}
+}
+
+// isPreview reports whether a request shows the beginning of a command: 50 characters of UTF-16, which may end in the half of one (2.1.0).
+func isPreview(shown, command string) bool {
+	begins, is := strings.CutPrefix(shown, "Requesting approval to Running: ")
+	if short, isCut := strings.CutSuffix(begins, "…"); isCut && is && short != "" {
+		return strings.HasPrefix(command, strings.TrimSuffix(short, "\uFFFD"))
+	}
+	return is && begins == command
 }

@@ -132,7 +132,7 @@ func pretty(raw []byte) string {
 // serverOf returns the server that holds a session, if its process listens where the registry says. Nothing is sent to any other process.
 func (a *Adapter) serverOf(s *adapters.Session) (*kit.Service, error) {
 	if !s.Shared || s.Process.IsZero() {
-		return nil, errors.New("Kimi Code in a terminal takes no answers from outside")
+		return nil, errors.New("a terminal of Kimi Code takes no answers from outside")
 	}
 	dir := filepath.Join(s.Home, "server", "instances")
 	entries, err := agentfile.Entries(context.Background(), dir)

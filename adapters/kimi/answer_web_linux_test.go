@@ -78,15 +78,15 @@ func TestAnswerWeb(t *testing.T) {
 // TestAnswerWebNot: what was resolved, of another process, in a terminal, or has an unknown member is not allowed, and nothing is sent to another listener.
 func TestAnswerWebNot(t *testing.T) {
 	resolved := `{"type":"interaction.resolved","agentId":"main","id":"approval_1","response":{"decision":"approved"},"time":1}`
-	a, s, asked := web(t, webPrompt+"\n"+webAsks+"\n"+resolved+"\n", 0)
+	a, s, _ := web(t, webPrompt+"\n"+webAsks+"\n"+resolved+"\n", 0)
 	if list, err := a.Pending(t.Context(), s); err != nil || len(list) != 0 {
 		t.Errorf("resolved: %+v, %v", list, err)
 	}
-	a, s, asked = web(t, webPrompt+"\n"+strings.Replace(webAsks, `"language"`, `"elevated":true,"language"`, 1)+"\n", 0)
+	a, s, _ = web(t, webPrompt+"\n"+strings.Replace(webAsks, `"language"`, `"elevated":true,"language"`, 1)+"\n", 0)
 	if list, err := a.Pending(t.Context(), s); err != nil || len(list) != 1 || list[0].CanAllow || len(list[0].Unknown) != 1 || list[0].Unknown[0] != "request.display.elevated" {
 		t.Errorf("a member: %+v, %v", list, err)
 	}
-	a, s, asked = web(t, webPrompt+"\n"+webAsks+"\n", alreadyResolved)
+	a, s, asked := web(t, webPrompt+"\n"+webAsks+"\n", alreadyResolved)
 	list, err := a.Pending(t.Context(), s)
 	must.Do(t, err)
 	if _, err := a.Answer(t.Context(), s, list[0], adapters.Decision{Verdict: adapters.AllowOnce}); !errors.Is(err, adapters.ErrNotPending) || len(*asked) != 1 {

@@ -3,12 +3,19 @@
 package agents
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/must"
 )
 
 // openKimi opens Kimi Code in a terminal by its name, as a user does: its process erases its command line, whose length shows the rest only with the place
@@ -146,5 +153,106 @@ func TestKimiTogether(t *testing.T) {
 			t.Errorf("pid %d, want %d; %s", x.PID, firstAgent.PID, x.Evidence)
 		}
 		s.Becomes(byID(one.ID), time.Now(), soon, "stopped/completed")
+	})
+}
+
+// Kimi Code that Rollcall launched over its protocol, which answers, prompts, interrupts and stops it. Its request shows only the beginning of a command.
+func TestKimiLaunched(t *testing.T) {
+	const long = "touch allowed.txt # and much more than fifty characters of it"
+	l, record := launchAnswerable(t, KimiNewest, "allow me [[bash "+long+"]]")
+	s, id := l.Sandbox, record.Session
+	first := s.asks(long)
+	if first.Text != long || first.Kind != "command" || !first.CanAllow || !first.CanDeny || first.Session.ID != id && id != "" {
+		t.Errorf("%+v", first)
+	}
+	id = first.Session.ID
+	s.Becomes(byID(id), time.Now(), soon, "waiting/permission")
+	if said := l.Rollcall("answer", id, "--request", first.Request, "--allow"); said.Code == 0 || !strings.Contains(said.Err, "second key") {
+		t.Errorf("with one key: %v", said)
+	}
+	s.notMade(filepath.Join(s.Project, "allowed.txt"))
+	s.answered(first, "--allow")
+	s.made(filepath.Join(s.Project, "allowed.txt"))
+	s.stale(first)
+	s.Becomes(byID(id), time.Now(), soon, "idle/completed")
+	s.rollcall("send", id, "-p", "deny me [[bash touch denied.txt]]")
+	second := s.asks("touch denied.txt")
+	s.stale(first)
+	s.answered(second, "--deny")
+	s.Becomes(byID(id), time.Now(), soon, "idle/completed")
+	s.notMade(filepath.Join(s.Project, "denied.txt"))
+	s.rollcall("send", id, "-p", "ask me [[ask]]")
+	question := s.asks("Which colour?")
+	if question.Text != "Which colour?" || question.CanAllow || len(question.Questions) != 1 {
+		t.Fatalf("%+v", question)
+	}
+	s.answered(question, "--option", "2")
+	s.Becomes(byID(id), time.Now(), soon, "idle/completed")
+	s.rollcall("send", id, "-p", "long job [[delay 300]]")
+	s.Becomes(byID(id), s.Asked("long job"), soon, "working")
+	s.rollcall("interrupt", id)
+	s.Becomes(byID(id), time.Now(), soon, "idle/interrupted")
+	l.rollcallStops(record)
+}
+
+// A session that `kimi web` holds is answered through its server.
+func TestKimiWeb(t *testing.T) {
+	each(t, []Release{KimiNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		s.onPath(r)
+		s.Detached("kimi", "web", "--no-open")
+		token := filepath.Join(s.Home, ".kimi-code", "server.token")
+		var port int
+		must.Do(t, poll(time.Minute, func() bool {
+			files, _ := filepath.Glob(filepath.Join(s.Home, ".kimi-code", "server", "instances", "*.json"))
+			var entry struct{ Port int }
+			if len(files) == 1 {
+				data, _ := os.ReadFile(files[0])
+				_ = json.Unmarshal(data, &entry)
+			}
+			port = entry.Port
+			_, err := os.Stat(token)
+			return port != 0 && err == nil
+		}))
+		secret, err := os.ReadFile(token)
+		must.Do(t, err)
+		post := func(path, body string) (out []byte) {
+			t.Helper()
+			must.Do(t, poll(time.Minute, func() bool {
+				req, err := http.NewRequest(http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/api/v1/sessions%s", port, path), strings.NewReader(body))
+				must.Do(t, err)
+				req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(secret)))
+				req.Header.Set("Content-Type", "application/json")
+				resp, err := http.DefaultClient.Do(req)
+				if err != nil {
+					return false
+				}
+				defer resp.Body.Close()
+				out, err = io.ReadAll(resp.Body)
+				return err == nil
+			}))
+			t.Logf("%s: %s", path, out)
+			return out
+		}
+		var made struct {
+			Data struct{ ID string }
+		}
+		must.Do(t, json.Unmarshal(post("", fmt.Sprintf(`{"metadata":{"cwd":%q}}`, s.Project)), &made))
+		prompt := func(text string) {
+			t.Helper()
+			post("/"+made.Data.ID+"/prompts", fmt.Sprintf(`{"model":%q,"content":[{"type":"text","text":%q}]}`, mockProvider, text))
+		}
+		prompt("allow me [[bash touch allowed.txt]]")
+		first := s.asks("touch allowed.txt")
+		if first.Kind != "command" || first.Folder != s.Project || !first.CanAllow || first.Session.ID != made.Data.ID {
+			t.Errorf("%+v", first)
+		}
+		s.answered(first, "--allow")
+		s.made(filepath.Join(s.Project, "allowed.txt"))
+		s.stale(first)
+		s.Becomes(byID(made.Data.ID), time.Now(), soon, "idle/completed")
+		prompt("deny me [[bash touch denied.txt]]")
+		s.answered(s.asks("touch denied.txt"), "--deny")
+		s.Becomes(byID(made.Data.ID), time.Now(), soon, "idle/completed")
+		s.notMade(filepath.Join(s.Project, "denied.txt"))
 	})
 }

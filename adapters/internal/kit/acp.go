@@ -105,7 +105,7 @@ func (a *ACP) Stdin(t *adapters.Task) string {
 
 // Talk returns a conversation with a process whose input began with Stdin. It implements adapters.Opener.
 func (a *ACP) Talk() adapters.Talk {
-	return &acpTalk{agent: *a, updates: map[string][]byte{}, withdrawn: map[string]bool{}, answered: map[string]bool{}, replies: map[string]error{}}
+	return &acpTalk{agent: *a, updates: map[string]acpUpdate{}, withdrawn: map[string]bool{}, answered: map[string]bool{}, replies: map[string]error{}}
 }
 
 type acpTalk struct {
@@ -113,7 +113,7 @@ type acpTalk struct {
 	session   string
 	failed    error // why there is no session
 	asked     []acpRequest
-	updates   map[string][]byte // the arguments of calls, with Apart
+	updates   map[string]acpUpdate // of calls, with Apart
 	withdrawn map[string]bool
 	answered  map[string]bool
 	replies   map[string]error // by the order
@@ -122,11 +122,14 @@ type acpTalk struct {
 	ended     adapters.Outcome
 }
 
+// acpUpdate is what an agent said of a call before it asks, with ACP.Apart.
+type acpUpdate struct{ title, kind, args []byte }
+
 // acpRequest is a request for a permission that waits. Its call is kept as the agent sent it.
 type acpRequest struct {
 	id     json.RawMessage
 	raw    json.RawMessage // the parameters as they were received
-	update []byte          // with ACP.Apart: what the agent said of the call before
+	update acpUpdate
 	params struct {
 		Call    json.RawMessage `json:"toolCall"`
 		Options []ACPOption     `json:"options"`
@@ -148,13 +151,15 @@ func (t *acpTalk) Read(line []byte) {
 	case method == "session/request_permission" && !agentfile.Null(id):
 		r := acpRequest{id: slices.Clone(id), raw: slices.Clone(agentfile.Get(line, "params"))}
 		if json.Unmarshal(r.raw, &r.params) == nil {
-			r.update = t.updates[r.call()]
+			if u := t.updates[r.call()]; bytes.Equal(u.title, agentfile.Get(r.params.Call, "title")) { // else another call has the id
+				r.update = u
+			}
 			t.asked = append(t.asked, r)
 		}
 	case method == "session/update":
 		update := agentfile.Get(line, "params", "update")
-		if t.agent.Apart && !agentfile.Null(agentfile.Get(update, "rawInput")) {
-			t.updates[agentfile.String(agentfile.Get(update, "toolCallId"))] = slices.Clone(update)
+		if t.agent.Apart {
+			t.updated(agentfile.String(agentfile.Get(update, "toolCallId")), update)
 		}
 		if status := string(agentfile.Text(agentfile.Get(update, "status"))); status == "completed" || status == "failed" {
 			call := agentfile.String(agentfile.Get(update, "toolCallId"))
@@ -163,6 +168,41 @@ func (t *acpTalk) Read(line []byte) {
 	case method == "":
 		t.reply(agentfile.String(id), line)
 	}
+}
+
+// updated keeps what the agent says of a call before it asks. It may send the arguments as a text that grows: only the last one counts.
+func (t *acpTalk) updated(call string, update []byte) {
+	u := t.updates[call]
+	for name, kept := range map[string]*[]byte{"title": &u.title, "kind": &u.kind} {
+		if said := agentfile.Get(update, name); !agentfile.Null(said) {
+			*kept = slices.Clone(said)
+		}
+	}
+	args, content := agentfile.Get(update, "rawInput"), agentfile.Get(update, "content")
+	switch text := []byte(ACPText(content)); {
+	case !agentfile.Null(args):
+		u.args = slices.Clone(args)
+	case len(text) > 0 && text[0] == '{' && json.Valid(text): // the whole of it
+		u.args = text
+	case !agentfile.Null(content):
+		u.args = nil
+	}
+	t.updates[call] = u
+}
+
+// ACPText returns the texts of the content of a call. It is empty if anything else is there.
+func ACPText(content []byte) string {
+	var texts []string
+	var parts []json.RawMessage
+	_ = json.Unmarshal(content, &parts) // another form has no texts
+	for _, part := range parts {
+		text := agentfile.Get(part, "content", "text")
+		if agentfile.Null(text) {
+			return ""
+		}
+		texts = append(texts, agentfile.String(text))
+	}
+	return strings.Join(texts, "\n")
 }
 
 func (r *acpRequest) call() string {
@@ -330,8 +370,12 @@ func (r *acpRequest) request(a *ACP) adapters.Request {
 // member returns a member of the call, or that of the update before it.
 func (r *acpRequest) member(name string) []byte {
 	own := agentfile.Get(r.params.Call, name)
-	if agentfile.Null(own) && (name == "rawInput" || name == "kind") {
-		return agentfile.Get(r.update, name)
+	switch {
+	case !agentfile.Null(own):
+	case name == "rawInput":
+		return r.update.args
+	case name == "kind":
+		return r.update.kind
 	}
 	return own
 }
@@ -355,7 +399,7 @@ func (a *ACP) Request(id string, get func(member string) []byte, options []ACPOp
 	if IsPlainCommand(input) && (kind == "" || kind == "execute") { // another tool can have the same arguments
 		out.Kind, out.Text = adapters.AsksCommand, agentfile.String(input["command"])
 		if content := get("content"); !agentfile.Null(content) && string(content) != "[]" { // Qwen Code 0.24.4 warns there
-			out.Details = append(out.Details, adapters.Detail{Title: "Shown by the agent", Text: cmp.Or(Strings(content), string(content))})
+			out.Details = append(out.Details, adapters.Detail{Title: "Shown by the agent", Text: cmp.Or(ACPText(content), string(content))})
 		}
 		return out
 	}

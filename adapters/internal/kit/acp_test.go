@@ -2,6 +2,7 @@ package kit
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -174,18 +175,43 @@ func TestACPQuestion(t *testing.T) {
 	}
 }
 
-// The arguments of a call come in an update before the request (Kimi Code 2.1.0, whose request shows 50 characters of a command). Without them it can only be
-// denied.
+// The arguments of a call come before the request, as a text that grows (Kimi Code 2.1.0, whose request shows 50 characters of a command). Without the whole of
+// them, or beside those of another call, it can only be denied.
 func TestACPApart(t *testing.T) {
-	talk := (&ACP{Agent: "x", Apart: true}).Talk()
-	const request = `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"CALL","title":"Bash",` +
+	const ask = `{"id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c1","title":"Bash",` +
 		`"content":[{"type":"content","content":{"type":"text","text":"Requesting approval to Running: touch a && r…"}}]},"options":[` +
 		`{"optionId":"approve_once","name":"Approve once","kind":"allow_once"},{"optionId":"reject","name":"Reject","kind":"reject_once"}]}}`
-	read(talk, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","kind":"execute","status":"in_progress","rawInput":{"command":"touch a && rm -rf b"}}}}`,
-		strings.Replace(request, "CALL", "c1", 1), strings.Replace(strings.Replace(request, "CALL", "c2", 1), `"id":1`, `"id":2`, 1))
-	list := talk.Waiting()
-	if len(list) != 2 || list[0].Text != "touch a && rm -rf b" || list[0].Kind != adapters.AsksCommand || !list[0].CanAllow || list[1].CanAllow || !list[1].CanDeny {
-		t.Errorf("%+v", list)
+	update := func(members string) string {
+		return `{"method":"session/update","params":{"sessionId":"s","update":{"toolCallId":"c1",` + members + `}}}`
+	}
+	text := func(args string) string {
+		return update(`"status":"in_progress","content":[{"type":"content","content":{"type":"text","text":` + strconv.Quote(args) + `}}]`)
+	}
+	const whole = `{"command":"touch a && rm -rf b"}`
+	begun := update(`"title":"Bash","kind":"execute","status":"pending"`)
+	for _, c := range []struct {
+		name    string
+		before  []string
+		allowed bool
+	}{
+		{"a text that grows", []string{begun, text(`{"command":"touch a`), text(whole)}, true},
+		{"arguments", []string{begun, update(`"rawInput":` + whole)}, true},
+		{"a part", []string{begun, text(`{"command":"touch a`)}, false},
+		{"more than the whole", []string{begun, text(whole), text(whole + `{`)}, false},
+		{"another text", []string{begun, text(whole), text(`runs`)}, false},
+		{"another call", []string{begun, text(whole), update(`"title":"Agent"`)}, false},
+		{"nothing", nil, false},
+	} {
+		talk := (&ACP{Agent: "x", Apart: true}).Talk()
+		read(talk, append(c.before, ask)...)
+		list := talk.Waiting()
+		if len(list) != 1 || list[0].CanAllow != c.allowed || !list[0].CanDeny {
+			t.Errorf("%s: %+v", c.name, list)
+			continue
+		}
+		if c.allowed && (list[0].Text != "touch a && rm -rf b" || list[0].Kind != adapters.AsksCommand) {
+			t.Errorf("%s: %+v", c.name, list[0])
+		}
 	}
 }
 
