@@ -437,3 +437,14 @@ func TestFork(t *testing.T) {
 		t.Errorf("%d, %v: %+v", output, cost, list)
 	}
 }
+
+// TestReasoning: what was thought is a part of the output, by a name of its own (18.2.3; Pi calls it "reasoning").
+func TestReasoning(t *testing.T) {
+	h := newHome(t)
+	used := strings.Replace(answer, `"model"`, `"usage":{"input":1,"output":7,"reasoningTokens":3},"model"`, 1)
+	h.session(h.file(idA), idA, time.Now(), prompt, used)
+	s := adaptertest.Discover(t, h.adapter(), adapters.Query{Usage: true}).Sessions[0]
+	if want := (adapters.Tokens{Input: 1, Output: 7, Reasoning: 3}); s.Tokens == nil || *s.Tokens != want || s.Usage[0].Tokens != want {
+		t.Errorf("%+v, %+v", s.Tokens, s.Usage)
+	}
+}

@@ -177,7 +177,7 @@ func (r *record) setUsage(raw []byte) {
 	into := agentfile.Into
 	var input, output, cacheRead, cacheWrite, reasoning, cost []byte
 	_ = agentfile.Members(raw, into("input", &input), into("output", &output), into("cacheRead", &cacheRead), into("cacheWrite", &cacheWrite),
-		into("reasoning", &reasoning), into("cost", &cost))
+		into("reasoning", &reasoning), into("reasoningTokens", &reasoning), into("cost", &cost)) // the second name is oh-my-pi's (18.2.3)
 	r.usage.Tokens = adapters.Tokens{Input: kit.Number(input), Output: kit.Number(output), CacheRead: kit.Number(cacheRead), CacheWrite: kit.Number(cacheWrite),
 		Reasoning: kit.Number(reasoning)}
 	r.usage.cost, _ = agentfile.Float(agentfile.Get(cost, "total"))
