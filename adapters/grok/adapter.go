@@ -34,7 +34,7 @@ type Adapter struct {
 const (
 	folderName   = ".grok"
 	homeVariable = "GROK_HOME"
-	factsFormat  = 1 // must be raised when the same facts get another meaning
+	factsFormat  = 2 // must be raised when the same facts get another meaning
 )
 
 // New makes the adapter. It reads nothing yet.

@@ -194,12 +194,22 @@ func (s *session) row() adapters.Session {
 // isCounted reports whether the tokens of a session are known: Grok Build records them at the end of each turn.
 func (s *session) isCounted() bool { return !s.partly && s.updates.longLine == "" && s.updates.counted }
 
-// settle finds which of the answers in the files count for which session: a fork repeats those of the session that it continues. What a session used includes
-// its sub-agents (1.0.41).
+// settle finds which of the answers in the files count for which session: a fork repeats those of the session that it continues. What a turn used includes its
+// sub-agents (1.0.41); those of a turn that never ended count by themselves.
 func (d *discovery) settle() {
+	included := map[string]bool{}
+	for _, s := range d.sessions {
+		for _, id := range s.updates.included {
+			included[id] = included[id] || s.isCounted()
+		}
+	}
 	var accounts []*kit.Account
 	for _, s := range d.sessions {
-		if s.isCounted() && !s.summary.isSub() {
+		switch {
+		case !s.isCounted():
+		case s.summary.isSub() && included[s.id]:
+			s.spent = &kit.Account{Usage: []adapters.Usage{}}
+		default:
 			s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.updates.ledger}, Last: s.updates.last, Model: s.events.model, CWD: s.summary.cwd, Branch: s.summary.branch}
 			accounts = append(accounts, s.spent)
 		}

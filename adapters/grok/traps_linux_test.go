@@ -149,8 +149,7 @@ func TestInhibitIsNoTool(t *testing.T) {
 	}
 }
 
-// A sub-agent is a session of its own, whose file its parent's process holds. What it asks is asked in the parent's terminal; what it used is a part of what
-// the parent did.
+// A sub-agent is a session of its own, whose file its parent's process holds. What it asks is asked in the parent's terminal.
 func TestSubAgent(t *testing.T) {
 	w := scene.New(t)
 	s := scene.Grok(w).Start("/home/dev/proj", "delegate")
@@ -171,7 +170,7 @@ func TestSubAgent(t *testing.T) {
 		found[s.ID] = s
 	}
 	below, above := found[child], found[s.ID]
-	if len(found) != 2 || below.Parent != s.ID || below.Process != s.Process || !below.Shared || below.Status != adapters.Waiting || len(below.Usage) != 0 || below.Tokens == nil {
+	if len(found) != 2 || below.Parent != s.ID || below.Process != s.Process || !below.Shared || below.Status != adapters.Waiting || below.Tokens == nil {
 		t.Errorf("the sub-agent: %+v", below)
 	}
 	if above.Status != adapters.Waiting || above.WaitingFor != adapters.ForPermission || above.Shared || above.Parent != "" {
@@ -288,4 +287,47 @@ func TestTakenBack(t *testing.T) {
 			t.Errorf("%s %s, killed: %s, want %s", c.log, c.when, got, c.ended)
 		}
 	}
+}
+
+// What a sub-agent used is a part of what its parent's turn states, once that has ended (1.0.41, by the model server's count). Until then, and where the parent
+// has gone, it counts by itself.
+func TestUsageOfSubAgents(t *testing.T) {
+	w := scene.New(t)
+	s := scene.Grok(w).Start("/home/dev/proj", "delegate")
+	const child = "01a2228a-8ec7-71b2-b097-3e45cf4203ed"
+	update := func(session, update string) string {
+		return fmt.Sprintf(`{"timestamp":1,"method":"_x.ai/session/update","params":{"sessionId":%q,"update":%s,"_meta":{"eventId":"%s-1","agentTimestampMs":%d}}}`+"\n",
+			session, update, session, time.Now().UnixMilli())
+	}
+	turn := func(session string, input int) string {
+		return update(session, fmt.Sprintf(`{"sessionUpdate":"turn_completed","prompt_id":%q,"usage":{"modelUsage":{"m":{"inputTokens":%d}}}}`, "of "+session, input))
+	}
+	counts := func(when string, want int64) {
+		t.Helper()
+		var input int64
+		for _, s := range adaptertest.Discover(t, New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}), adapters.Query{Totals: true, Usage: true}).Sessions {
+			if s.Usage == nil && s.Tokens != nil { // all of it counts, when it was last active
+				input += s.Tokens.Input
+			}
+			for _, u := range s.Usage {
+				input += u.Tokens.Input
+			}
+		}
+		if input != want {
+			t.Errorf("%s: %d, not %d", when, input, want)
+		}
+	}
+	own := filepath.Join(filepath.Dir(s.File), "updates.jsonl")
+	w.Append(own, update(s.ID, fmt.Sprintf(`{"sessionUpdate":"subagent_spawned","child_session_id":%q}`, child)))
+	folder := filepath.Join(filepath.Dir(filepath.Dir(s.File)), child)
+	w.Write(filepath.Join(folder, "summary.json"), fmt.Sprintf(`{"info":{"id":%q,"cwd":"/home/dev/proj"},"created_at":"2026-11-28T09:00:00Z","session_kind":"subagent"}`, child))
+	w.Write(filepath.Join(folder, "events.jsonl"), `{"ts":"2026-11-28T09:00:00Z","type":"turn_started","schema_version":"1.0"}`+"\n")
+	w.Write(filepath.Join(folder, "updates.jsonl"), turn(child, 7))
+	counts("the sub-agent has answered", 7)
+	w.Append(own, update(s.ID, fmt.Sprintf(`{"sessionUpdate":"subagent_finished","child_session_id":%q}`, child)))
+	counts("it has ended", 7)
+	w.Append(own, turn(s.ID, 7+5))
+	counts("the turn has ended", 7+5)
+	must.Do(t, os.RemoveAll(filepath.Dir(s.File)))
+	counts("its parent has gone", 7)
 }

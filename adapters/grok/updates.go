@@ -23,6 +23,8 @@ type updates struct {
 	retry                   string // why the last request to the model failed
 	context                 int64
 	agents                  []string // sessions of sub-agents
+	ended                   []string // those that ended in the turn
+	included                []string // those whose tokens a turn states as its own
 	last                    time.Time
 
 	ledger  kit.Ledger
@@ -114,6 +116,8 @@ func (f *updates) Clone() updates {
 	c := *f
 	c.ledger = f.ledger.Clone()
 	c.agents = slices.Clone(f.agents)
+	c.ended = slices.Clone(f.ended)
+	c.included = slices.Clone(f.included)
 	return c
 }
 
@@ -147,6 +151,8 @@ func (f *updates) apply(u *update) {
 		f.retry = cmp.Or(kit.Short(u.get("reason")), kit.Short(u.get("message")))
 	case "subagent_spawned":
 		f.agents = kit.AppendNew(f.agents, kit.Short(u.get("child_session_id")))
+	case "subagent_finished":
+		f.ended = kit.AppendNew(f.ended, kit.Short(u.get("child_session_id")))
 	case "turn_completed":
 		f.call = call{}
 		f.spend(u, at)
@@ -168,10 +174,14 @@ func (f *updates) message(u *update, at time.Time) {
 	f.retry = ""
 }
 
-// spend adds what a turn used, as Grok Build sums it up at its end, by model. Its input includes what was read from a cache.
+// spend adds what a turn used, as Grok Build sums it up at its end, by model, with its sub-agents. Its input includes what was read from a cache.
 func (f *updates) spend(u *update, at time.Time) {
 	add := f.ledger.Answer
-	f.counted = f.counted || !agentfile.Null(u.get("usage"))
+	if !agentfile.Null(u.get("usage")) {
+		f.counted = true
+		f.included = kit.AppendNew(f.included, f.ended...)
+	}
+	f.ended = nil
 	_ = agentfile.Top(u.get("usage", "modelUsage"), func(model, used []byte) bool {
 		cached := kit.Count(used, "cachedReadTokens")
 		id := append(append([]byte(nil), u.get("prompt_id")...), model...)
