@@ -170,7 +170,7 @@ func addGroups(e *env, root *cobra.Command) {
 		id, title string
 		commands  []func(*env) *cobra.Command
 	}{
-		{"see", "See", []func(*env) *cobra.Command{newList, newStatus, newPeek, newPending, newSearch, newUsage, newTop, newWatch, newBar, newLogs, newCompare, newWindow}},
+		{"see", "See", []func(*env) *cobra.Command{newList, newStatus, newPeek, newChanges, newPending, newSearch, newUsage, newTop, newWatch, newBar, newLogs, newCompare, newWindow}},
 		{"act", "Act", []func(*env) *cobra.Command{newAnswer, newSend, newContinue, newInterrupt, newStop, newFocus, newRename}},
 		{"launch", "Launch", []func(*env) *cobra.Command{newLaunch, newResume, newWorktree, newHook}},
 		{"keep", "Keep order", []func(*env) *cobra.Command{newLock, newUnlock, newLocks, newFuse, newPrune, newDND}},

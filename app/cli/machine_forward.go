@@ -100,7 +100,7 @@ func machinesAsJSON(list []app.MachineHealth) (out []machineJSON) {
 // forwarded has the commands that can be run on another machine. The value is true for a command whose argument is a session id that may name the
 // machine (devbox:0198).
 var forwarded = map[string]bool{
-	"status": true, "peek": true, "stop": true, "resume": true, "logs": true, "focus": true, "compare": false, "launch": false, "lock": false, "unlock": false, "locks": false,
+	"status": true, "peek": true, "changes": true, "stop": true, "resume": true, "logs": true, "focus": true, "compare": false, "launch": false, "lock": false, "unlock": false, "locks": false,
 }
 
 // forwardCommands lets commands run on another machine: the same command runs there, and its output is printed here.

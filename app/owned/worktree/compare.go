@@ -97,13 +97,18 @@ func (c Column) Tokens() string {
 
 // Changed returns the number of files and lines that the try changed, or why that is not known.
 func (c Column) Changed() string {
-	switch {
-	case c.Err != nil:
+	if c.Err != nil {
 		return c.Err.Error()
-	case c.Stat.Files == 1:
-		return fmt.Sprintf("1 file, +%d −%d", c.Stat.Insertions, c.Stat.Deletions)
 	}
-	return fmt.Sprintf("%d files, +%d −%d", c.Stat.Files, c.Stat.Insertions, c.Stat.Deletions)
+	return c.Stat.String()
+}
+
+// String returns the sum, such as "2 files, +3 −1".
+func (s Stat) String() string {
+	if s.Files == 1 {
+		return fmt.Sprintf("1 file, +%d −%d", s.Insertions, s.Deletions)
+	}
+	return fmt.Sprintf("%d files, +%d −%d", s.Files, s.Insertions, s.Deletions)
 }
 
 // String returns the change of one file, such as "+3 −1". f may be nil.
@@ -111,8 +116,12 @@ func (f *FileStat) String() string {
 	switch {
 	case f == nil:
 		return "·"
+	case f.Binary && f.Size > 0:
+		return "binary, " + humanize.IBytes(uint64(f.Size))
 	case f.Binary:
 		return "binary"
+	case f.Untracked && f.Insertions == 0: // not read
+		return humanize.IBytes(uint64(f.Size))
 	}
 	return fmt.Sprintf("+%d −%d", f.Insertions, f.Deletions)
 }

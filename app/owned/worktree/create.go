@@ -129,7 +129,7 @@ func (r *Repo) Uncommitted(ctx context.Context) (changed, untracked int, err err
 		return 0, 0, err
 	}
 	s := parseStatus(out)
-	return s.changed, s.untracked, nil
+	return s.changed, len(s.untracked), nil
 }
 
 // Create creates the worktrees that Place returned, all of them or none. After a failure it removes those that it

@@ -26,6 +26,12 @@ var ErrNoGit = errors.New("git was not found on the PATH: install it from your p
 // ErrNoRepository is returned for a folder outside any git repository.
 var ErrNoRepository = errors.New("not in a git repository")
 
+// ErrNoTree is returned for a bare repository, and for a folder inside .git.
+var ErrNoTree = errors.New("a git repository without a working tree, so there are no files to compare")
+
+// errLarge is the reason of a git command that prints more than maxOutput.
+var errLarge = fmt.Errorf("the output is larger than %d MB", maxOutput>>20)
+
 const (
 	// askLimit is the time limit of a git command that reads a few files of the repository, readLimit that of one that may read a whole working tree or
 	// history, changeLimit that of one that may write a working tree.
@@ -48,7 +54,7 @@ var located = []string{
 }
 
 // large lists the commands that may read a whole working tree or history.
-var large = []string{"status", "diff", "ls-files", "rev-list", "merge-base"}
+var large = []string{"status", "diff", "ls-files", "rev-list", "merge-base", "log"}
 
 // Git runs the git executable. It is safe for concurrent use.
 type Git struct {
@@ -97,9 +103,9 @@ func (g *Git) with(set map[string]string) *Git {
 
 // harmless lists the options with which a git command runs no program that the repository names: no monitor of the file
 // system, no hook, no pager, no signature check, no clean-up in the background. The filters are those of a snapshot.
-// Without diff.autoRefreshIndex git diff would refresh the index even with --no-optional-locks.
+// Files of more than 8 MB are compared as binary ones, without reading them whole. Without diff.autoRefreshIndex git diff would refresh the index even with --no-optional-locks.
 var harmless = []string{"--no-optional-locks", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.autoRefreshIndex=false",
-	"-c", "log.showSignature=false", "-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "protocol.allow=never"}
+	"-c", "log.showSignature=false", "-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "protocol.allow=never", "-c", "core.bigFileThreshold=8m"}
 
 // unconnected holds the variables with which git connects to no other repository, not even for objects that a partial
 // clone lacks: it would run ssh, a credential helper or a proxy as the repository names them.
@@ -160,7 +166,7 @@ func (g *Git) run(ctx context.Context, limit time.Duration, dir string, options,
 	case ctx.Err() != nil:
 		return nil, endedError{context.Cause(ctx)}
 	case err == nil && out.IsFull():
-		return nil, fmt.Errorf("git %s in %s: the output is larger than %d MB", command, dir, maxOutput>>20)
+		return nil, fmt.Errorf("git %s in %s: %w", command, dir, errLarge)
 	case err == nil:
 		return out.Bytes(), nil
 	}
@@ -180,6 +186,8 @@ func explain(dir string, e *gitError) error {
 			Fix: "if you trust it, run: git config --global --add safe.directory " + quoted(e.text, dir)}
 	case strings.Contains(e.text, "not a git repository"):
 		return fmt.Errorf("%s: %w", dir, ErrNoRepository)
+	case strings.Contains(e.text, "must be run in a work tree"):
+		return fmt.Errorf("%s: %w", dir, ErrNoTree)
 	case strings.Contains(e.text, "cannot change to"):
 		return fmt.Errorf("%s: no such folder, or no permission to enter it", dir)
 	}

@@ -118,21 +118,27 @@ func (r *Repo) inspect(ctx context.Context, w Worktree, base Base) (State, error
 	st := parseStatus(out)
 	s.Changed = st.changed
 	s.Conflicts = st.conflicts
-	s.Untracked = st.untracked
+	s.Untracked = len(st.untracked)
 	s.Ignored, err = measure(ctx, w.Path, st.ignored)
 	if err != nil {
 		return s, err
 	}
-	out, err = r.git.ask(ctx, w.Path, "ls-files", "-v", "--stage", "-z")
+	var modules bool
+	s.Hidden, modules, err = r.hidden(ctx, w.Path)
 	if err != nil {
 		return s, err
 	}
-	var modules bool
-	s.Hidden, modules = hiddenFiles(out, func(p string) bool { return !store.Missing(filepath.Join(w.Path, filepath.FromSlash(p))) })
 	s.Modules = modules || hasModules(gitDir)
 	s.Files, err = r.differences(ctx, w, base, tree)
 	s.Stat = sum(s.Files)
 	return s, err
+}
+
+// hidden returns what hiddenFiles finds in a working tree.
+func (r *Repo) hidden(ctx context.Context, tree string) (n int, modules bool, err error) {
+	out, err := r.git.ask(ctx, tree, "ls-files", "-v", "--stage", "-z")
+	n, modules = hiddenFiles(out, func(p string) bool { return !store.Missing(filepath.Join(tree, filepath.FromSlash(p))) })
+	return n, modules, err
 }
 
 // ownGitDir returns the folder in which git keeps the data of this worktree. It first checks that the folder is a

@@ -80,6 +80,8 @@ func FuzzParsers(f *testing.F) {
 		parseWorktrees(b)
 		parseStatus(b)
 		parseDiff(b)
+		parseLog(b)
+		parseReflog(b)
 		hiddenFiles(b, func(string) bool { return true })
 	})
 }

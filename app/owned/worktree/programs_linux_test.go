@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"rollcall/internal/must"
 )
@@ -174,6 +175,8 @@ func (p *programs) look() {
 		if err == nil {
 			_, _, err = r.Uncommitted(p.Context())
 		}
+		p.Log(err)
+		_, err = p.git.changesSince(p.Context(), dir, time.Now().Add(-time.Hour), true)
 		p.Log(err)
 	}
 }

@@ -38,6 +38,8 @@ type snapshot struct {
 	git    *Git // with the environment of the snapshot
 	folder string
 	tree   string // the working tree
+	own    string // the folder in which git keeps the data of the working tree
+	head   string // commit; empty: a branch without a commit
 }
 
 // snapshot makes the snapshot of the working tree that contains dir. The caller closes it. git has checked that the
@@ -66,7 +68,7 @@ func (r *Repo) snapshot(ctx context.Context, dir string) (s *snapshot, err error
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for git: %w", err)
 	}
-	s = &snapshot{folder: folder, tree: paths[0]}
+	s = &snapshot{folder: folder, tree: paths[0], own: paths[1], head: head}
 	defer func() {
 		if err != nil {
 			s.close()

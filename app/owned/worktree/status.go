@@ -13,8 +13,8 @@ import (
 
 // status is the git status of one working tree.
 type status struct {
-	changed, conflicts, untracked int
-	ignored                       []string // paths; a folder ends with "/"
+	changed, conflicts int
+	untracked, ignored []string // paths; a folder ends with "/"
 }
 
 // parseStatus parses the output of git status --porcelain=v2 -z. Paths are bytes and need not be valid UTF-8. The
@@ -37,7 +37,7 @@ func parseStatus(out []byte) status {
 			s.changed++
 			s.conflicts++
 		case '?':
-			s.untracked++
+			s.untracked = append(s.untracked, string(field[2:]))
 		case '!':
 			s.ignored = append(s.ignored, string(field[2:]))
 		}
@@ -47,11 +47,14 @@ func parseStatus(out []byte) status {
 
 // FileStat is the difference of one file.
 type FileStat struct {
-	Path       string `json:"path"` // as git reports it: bytes, with "/"
-	From       string `json:"-"`    // former path of a renamed file
+	Path       string `json:"path"`           // as git reports it: bytes, with "/"
+	From       string `json:"from,omitempty"` // former path of a renamed file
 	Insertions int    `json:"insertions"`
 	Deletions  int    `json:"deletions"`
 	Binary     bool   `json:"binary,omitempty"`
+	// Untracked reports a file of which git knows nothing, and Size its bytes in the working tree, as of a binary one. Only Changes has them.
+	Untracked bool  `json:"untracked,omitempty"`
+	Size      int64 `json:"size,omitempty"`
 }
 
 // Stat is the sum of several FileStats.
