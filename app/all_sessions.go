@@ -16,10 +16,11 @@ func (s *Session) AtWork() bool {
 	return s.Live() && (s.Parent == "" || s.Status == adapters.Waiting)
 }
 
-// CountAtWork returns the numbers of sessions at work that have a row in the menu, and the number of those that Headless folds. Its cost does not grow with
+// CountAtWork returns the numbers of sessions at work that have a row in the menu, the number of those that Headless folds, and of those that the user put away.
+// Its cost does not grow with
 // the sessions of other machines.
-func (s *Snapshot) CountAtWork() (n Counts, folded int) {
-	own, others := countAtWork(s.Own), s.othersAtWork
+func (s *Snapshot) CountAtWork() (n Counts, folded, away int) {
+	own, others := countAtWork(s.Own), s.othersAtWork // only sessions of this machine are put away
 	if others == nil {
 		counted := countAtWork(s.Others)
 		others = &counted
@@ -32,15 +33,23 @@ func (s *Snapshot) CountAtWork() (n Counts, folded int) {
 			folded += headless
 		}
 	}
-	return n, folded
+	return n, folded, own.away
 }
 
-// atWork are the numbers of sessions at work, and how many of them FoldHeadless folds.
-type atWork struct{ all, headless Counts }
+// atWork are the numbers of sessions at work, how many of them FoldHeadless folds, and how many others the user put away.
+type atWork struct {
+	all, headless Counts
+	away          int
+}
 
 func countAtWork(list []Session) (n atWork) {
 	for i := range list {
-		if s := &list[i]; s.AtWork() {
+		s := &list[i]
+		switch {
+		case !s.AtWork():
+		case s.PutAway():
+			n.away++
+		default:
 			n.all[Rank(s.Status)]++
 			if FoldHeadless.Folds(s) {
 				n.headless[Rank(s.Status)]++

@@ -28,8 +28,11 @@ type Session struct {
 	// Machine is the name of the machine that runs the session and reported it; empty: this one. Such a session's ID and
 	// Parent begin with the name (MachineID), its Remote is set, and it has no Process.
 	Machine string
-	// Pinned and Hidden are the user's notes; see Mark.
-	Pinned, Hidden bool
+	// Pinned, Hidden and Muted are the user's notes; see Mark.
+	Pinned, Hidden, Muted bool
+	// Snoozed reports that the session is snoozed now, until SnoozedUntil; zero: until it changes.
+	Snoozed      bool
+	SnoozedUntil time.Time
 }
 
 // IsEmptyProcess reports whether s is an agent's process without a session, for which the user gets no notification.

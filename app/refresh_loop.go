@@ -317,12 +317,16 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// askAgainAt returns the earliest time that an adapter gave for that; zero if none did. A time that has passed is that of an answer which took long.
+// askAgainAt returns the earliest time that an adapter gave for that, or at which a snooze ends; zero: there is none. A time that has passed is that of an answer which took long.
 func (c *Core) askAgainAt(s *source) (at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range s.public {
-		if t := s.public[i].AskAgain; !t.IsZero() && s.public[i].Live() && (at.IsZero() || t.Before(at)) {
+		x := &s.public[i]
+		if t := x.AskAgain; !t.IsZero() && x.Live() && (at.IsZero() || t.Before(at)) {
+			at = t
+		}
+		if t := x.SnoozedUntil; !t.IsZero() && (at.IsZero() || t.Before(at)) {
 			at = t
 		}
 	}

@@ -22,7 +22,7 @@ func Rank(s adapters.Status) int {
 	return Rank(adapters.Unknown)
 }
 
-// Sort sorts sessions by Rank; within a rank the newest activity comes first, and of those that wait what waits longest. Ties are
+// Sort sorts sessions by Rank; within a rank those that the user pinned come first, then the newest activity, and of those that wait what waits longest. Ties are
 // broken by agent and id, so the order is always the same.
 func Sort(s []Session) {
 	slices.SortFunc(s, func(a, b Session) int { return compareSessions(&a, &b) })
@@ -40,10 +40,21 @@ func compareSessions(a, b *Session) int {
 	if c := cmp.Compare(Rank(a.Status), Rank(b.Status)); c != 0 {
 		return c
 	}
+	if a.Pinned != b.Pinned {
+		return ifPinned(a)
+	}
 	if c := CompareActivity(a.Status, a.LastActivityAt, b.LastActivityAt); c != 0 {
 		return c
 	}
 	return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
+}
+
+// ifPinned returns the result of comparing s to a session that is pinned if s is not.
+func ifPinned(s *Session) int {
+	if s.Pinned {
+		return -1
+	}
+	return 1
 }
 
 // sortSessions sorts pointers instead of the large values, then copies once.

@@ -53,10 +53,10 @@ type Rules struct {
 // quick is the time below which a wait counts as one that ended without the user: see Rules.Pause.
 const quick = 10 * time.Second
 
-// wants reports whether the user wants notifications of a kind for a session.
+// wants reports whether the user wants notifications of a kind for a session: one that is muted has none.
 func (r *Rules) wants(k Kind, s *app.Session) bool {
 	muted := r.Muted != nil && s.HasLocalFolder() && r.Muted(s.CWD)
-	return r.Kinds[k] != Off && !muted
+	return r.Kinds[k] != Off && !muted && !s.Muted
 }
 
 // waitKind returns the kind of the notification for the wait of s.

@@ -102,6 +102,9 @@ func TestRules(t *testing.T) {
 		"no ended": {off(Ended), []step{at(0, "", end("a", 5)), at(s, "Codex ended in b [b]", dies(end("b", 6)))}},
 		"muted": {having(func(r *Rules) { r.Muted = func(folder string) bool { return folder == "/w/a" } }), []step{
 			at(0, "", asks("a")), at(s, "", goesOn("a")), at(2*s, "", turn("a", time.Hour, adapters.Completed)), at(3*s, "", end("a", 5))}},
+		"a muted session": {asked, []step{at(0, "", muted(asks("a"))), at(s, "", muted(goesOn("a"))), at(2*s, "", muted(turn("a", time.Hour, adapters.Completed))),
+			at(3*s, "Codex needs permission in b [b]", asks("b")), at(4*s, "", muted(end("a", 5)))}},
+		"a muted session after quiet": {asked, []step{quiet(at(0, "", muted(asks("a")))), tick(time.Hour, "")}},
 		"two together": {asked, []step{at(0, permission, asks("a")), at(2*s, "2 sessions need you []", asks("b")),
 			at(4*s, "3 sessions need you []", asks("c")), at(5*s, "2 sessions need you []", goesOn("b")),
 			at(6*s, "Codex needs permission in c [c]", goesOn("a")), at(7*s, "withdraw waiting several 1795262402000000000", goesOn("c"))}},
@@ -269,4 +272,10 @@ func TestTakeOverSeveral(t *testing.T) {
 			}
 		}
 	}
+}
+
+// muted makes an event that of a session which the user muted.
+func muted(ev app.Event) app.Event {
+	ev.Session.Muted, ev.Before.Muted = true, true
+	return ev
 }

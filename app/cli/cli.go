@@ -171,7 +171,7 @@ func addGroups(e *env, root *cobra.Command) {
 		commands  []func(*env) *cobra.Command
 	}{
 		{"see", "See", []func(*env) *cobra.Command{newList, newStatus, newPeek, newChanges, newPending, newSearch, newUsage, newTop, newWatch, newBar, newLogs, newCompare, newWindow}},
-		{"act", "Act", []func(*env) *cobra.Command{newAnswer, newSend, newContinue, newInterrupt, newStop, newFocus, newRename}},
+		{"act", "Act", []func(*env) *cobra.Command{newAnswer, newSend, newContinue, newInterrupt, newStop, newFocus, newMark, newRename}},
 		{"launch", "Launch", []func(*env) *cobra.Command{newLaunch, newResume, newWorktree, newHook}},
 		{"keep", "Keep order", []func(*env) *cobra.Command{newLock, newUnlock, newLocks, newFuse, newPrune, newDND}},
 		{"set", "Set up", []func(*env) *cobra.Command{newDoctor, newStatusLine, newAgent, newMachine, newAutostart, newMetrics, newKeep, newVersion, newUninstall}},

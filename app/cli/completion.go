@@ -30,7 +30,7 @@ func addCompletions(e *env, root *cobra.Command) {
 	folders := cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	files := cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
 	arguments := map[string]cobra.CompletionFunc{
-		"rollcall launch": several(c.agents), "rollcall status": recent, "rollcall peek": recent, "rollcall changes": recent, "rollcall resume": recent,
+		"rollcall launch": several(c.agents), "rollcall status": recent, "rollcall peek": recent, "rollcall changes": recent, "rollcall resume": recent, "rollcall mark": recent, "rollcall rename": recent,
 		"rollcall stop": live, "rollcall pending": live, "rollcall answer": live, "rollcall send": live,
 		"rollcall interrupt": live, "rollcall focus": live, "rollcall logs": first(c.launches), "rollcall hook retry": first(c.launches),
 		"rollcall compare": first(c.groups), "rollcall lock": folders, "rollcall unlock": first(c.locked),

@@ -48,6 +48,7 @@ func sessionAsJSON(s *app.Session) machine.SessionJSON {
 		ContinuedIn: s.ContinuedIn,
 		Tokens:      s.Tokens, CostUSD: s.CostUSD,
 		StartedAt: timestamp(s.StartedAt), TurnStartedAt: timestamp(s.TurnStartedAt), LastActivityAt: timestamp(s.LastActivityAt),
+		Pinned: s.Pinned, Hidden: s.Hidden, Snoozed: s.Snoozed, SnoozedUntil: timestamp(s.SnoozedUntil), Muted: s.Muted,
 		Version: s.Version, MayAsk: s.MayAsk, Unattended: s.Unattended, Unstored: s.Unstored, Limited: s.Limited, LimitedUntil: timestamp(s.LimitedUntil),
 	}
 	if s.Context != (adapters.Context{}) {

@@ -24,7 +24,7 @@ const week = 7 * 24 * time.Hour
 
 type listCommand struct {
 	*env
-	all, here                   bool
+	all, here, hidden           bool
 	since, agent, status, group string
 	by                          string
 	dir, machine                string
@@ -41,6 +41,8 @@ func newList(e *env) *cobra.Command {
 and idle ones, the newest activity first. With --all the stopped ones of the last
 7 days follow. Sessions of agents that the setting leave_out_agents names are left
 out, unless Rollcall launched them; --agent shows those of one agent even so.
+The table leaves out what you have hidden or snoozed (rollcall mark), but not what
+needs you; --json has it, with the key hidden or snoozed.
 
 The exit code is 3 if a machine does not answer, and if nothing is listed and not
 everything could be read; with --strict whenever something could not be read.
@@ -57,6 +59,7 @@ column, and nothing is cut.`,
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&c.all, "all", "a", false, "list stopped sessions too")
+	f.BoolVar(&c.hidden, "hidden", false, "only sessions that you have hidden or snoozed")
 	f.StringVar(&c.since, "since", "", "how far back stopped sessions go: 12h, 7d, 4w, all; implies --all (default 7d)")
 	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
 	f.StringVar(&c.status, "status", "", "only sessions with this `status`: working, waiting (or “needs you”), idle, stopped (implies --all), unknown")
@@ -109,18 +112,22 @@ func (c *listCommand) run() error {
 		return err
 	}
 	shown := c.filter(snap.Sessions(), since)
+	shown, away := c.divide(shown)
 	if err := c.printSnapshot(snap, shown); err != nil {
 		return err
 	}
 	if left := present.LeftOut(snap.LeftOut.Agents); left != "" && c.streams.Width > 0 && !c.asJSON {
 		c.warn(left + " (rollcall list --agent NAME shows them)")
 	}
+	if away > 0 {
+		c.warn(fmt.Sprintf("%d hidden or snoozed (rollcall list --hidden shows %s)", away, ifelse(away == 1, "it", "them")))
+	}
 	set := c.settings()
 	for _, line := range set.HomeProblems() {
 		c.warn(line)
 	}
 	missing := slices.ContainsFunc(snap.Machines, func(m app.MachineHealth) bool { return m.State == app.Failed })
-	if c.warnFailed(snap) && (c.strict || missing || len(shown) == 0) {
+	if c.warnFailed(snap) && (c.strict || missing || len(shown)+away == 0) {
 		return c.incomplete(nil)
 	}
 	return nil
@@ -230,6 +237,24 @@ func (c *listCommand) filter(all []app.Session, since time.Duration) []app.Sessi
 	return out
 }
 
+// divide returns the sessions that are printed, and the number of those that the table leaves out because the user put them away. It overwrites shown.
+func (c *listCommand) divide(shown []app.Session) (printed []app.Session, away int) {
+	if c.asJSON && !c.hidden {
+		return shown, 0
+	}
+	folded := app.PutAway(shown)
+	printed = shown[:0]
+	for i := range shown {
+		switch {
+		case folded[i] == c.hidden:
+			printed = append(printed, shown[i])
+		case folded[i]:
+			away++
+		}
+	}
+	return printed, away
+}
+
 // warnNone reports in one line that no session is listed, which agents and machines answered, and which failed.
 func (c *listCommand) warnNone(snap *app.Snapshot) {
 	var asked, failed []string
@@ -281,6 +306,9 @@ func (c *listCommand) nothing() (what, where string) {
 	}
 	if c.status != "" {
 		what = "no " + c.status + " sessions"
+	}
+	if c.hidden {
+		what += " that you have hidden or snoozed"
 	}
 	if c.group != "" {
 		where += " in group " + present.Line(c.group)

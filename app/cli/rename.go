@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,18 +41,11 @@ they are. --clear removes the name.`,
 
 // rename stores the user's name for a session; an empty one removes it.
 func (e *env) rename(id, name string) error {
-	m, err := e.deps.Marks()
+	s, err := e.mark(id, func(_ *app.Session, mark *app.Mark) error {
+		mark.Name = name
+		return nil
+	})
 	if err != nil {
-		return err
-	}
-	s, _, _, err := e.find(id, false)
-	if err != nil {
-		return err
-	}
-	if s.IsProcess() {
-		return errors.New("it has no session yet: a session begins with the first prompt")
-	}
-	if err := m.Change(e.ctx, s.Agent, s.ID, func(mark *app.Mark) { mark.Name = name }); err != nil {
 		return err
 	}
 	if name == "" {

@@ -54,6 +54,11 @@ type SessionJSON struct {
 	Unstored       bool                `json:"unstored,omitempty"`
 	Limited        bool                `json:"limited,omitempty"`
 	LimitedUntil   string              `json:"limited_until,omitempty"`
+	Pinned         bool                `json:"pinned,omitempty"` // this and the next ones are the notes of the machine that prints them
+	Hidden         bool                `json:"hidden,omitempty"`
+	Snoozed        bool                `json:"snoozed,omitempty"`
+	SnoozedUntil   string              `json:"snoozed_until,omitempty"`
+	Muted          bool                `json:"muted,omitempty"`
 	Launch         *LaunchJSON         `json:"launch,omitempty"`
 }
 

@@ -68,7 +68,7 @@ type Asked func(*app.Session) string
 
 // Build returns the menu for a snapshot at the time now. asked may be nil.
 func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
-	atWork, folded := snapshot.CountAtWork()
+	atWork, folded, away := snapshot.CountAtWork()
 	counts := counts(atWork)
 	shown, hidden := pick(snapshot, counts)
 	troubles := troubles(snapshot)
@@ -88,7 +88,7 @@ func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
 	for _, s := range shown {
 		rows = append(rows, sessionRow(s, asked, now))
 	}
-	rows = append(rows, moreRow(hidden, folded)...)
+	rows = append(rows, moreRow(hidden, folded, away)...)
 	rows = append(rows, troubleRows(troubles, empty)...)
 	for _, text := range own {
 		rows = append(rows, Row{Kind: Adapter, Text: text})
@@ -102,8 +102,8 @@ func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
 	}
 }
 
-// moreRow returns the row for the sessions that have no row of their own, if there are any: "7 more… (7 idle), 4 headless".
-func moreRow(hidden counts, folded int) []Row {
+// moreRow returns the row for the sessions that have no row of their own, if there are any: "7 more… (7 idle), 4 headless, 2 hidden", or "Hidden (2)".
+func moreRow(hidden counts, folded, away int) []Row {
 	var parts []string
 	if hidden.sum() > 0 {
 		parts = append(parts, fmt.Sprintf("%d more… (%s)", hidden.sum(), hidden.words()))
@@ -111,8 +111,13 @@ func moreRow(hidden counts, folded int) []Row {
 	if folded > 0 {
 		parts = append(parts, fmt.Sprintf("%d headless", folded))
 	}
-	if len(parts) == 0 {
+	switch {
+	case len(parts) == 0 && away == 0:
 		return nil
+	case len(parts) == 0:
+		parts = []string{fmt.Sprintf("Hidden (%d)", away)}
+	case away > 0:
+		parts = append(parts, fmt.Sprintf("%d hidden", away))
 	}
 	return []Row{{Kind: More, Text: strings.Join(parts, ", ")}}
 }

@@ -59,7 +59,7 @@ func pick(snapshot *app.Snapshot, all counts) (shown []*app.Session, hidden coun
 		if len(shown) == min(MaxSessions, all.sum()) {
 			break
 		}
-		if s.AtWork() && !snapshot.Headless.Folds(s) {
+		if s.AtWork() && !s.PutAway() && !snapshot.Headless.Folds(s) {
 			shown = append(shown, s)
 			hidden[app.Rank(s.Status)]--
 		}
