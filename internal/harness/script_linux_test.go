@@ -18,7 +18,7 @@ import (
 
 // How many sessions of one agent there are.
 var mostLive = map[adapters.Name]int{agentname.ClaudeCode: 4, agentname.Codex: 3, agentname.OpenCode: 2, agentname.OpenClaw: 2, agentname.Pi: 2, agentname.PiRust: 2,
-	copilot: 2, cline: 2, gemini: 2, qwen: 2, agentname.Grok: 2, agentname.Kimi: 2}
+	copilot: 2, cline: 2, gemini: 2, qwen: 2, agentname.Grok: 2, agentname.Kimi: 2, omp: 2}
 
 const mostStopped = 6
 
