@@ -78,9 +78,6 @@ func argument(args []byte) string {
 	if text := kit.Argument(args, []string{"command", "path", "file_path", "pattern", "query", "url", "prompt", "description"}, kit.Shown.Text); text != "" {
 		return text
 	}
-	if text := kit.Argument(first(agentfile.Get(args, "questions")), []string{"question"}, kit.Shown.Text); text != "" {
-		return text
-	}
 	return kit.AnyArgument(args)
 }
 

@@ -18,7 +18,8 @@ import (
 // compared.
 func (t *harness) relaxed(name string) bool { return t.script.frozen[adapters.Name(name)] }
 
-// wantedRows returns how the row of a live session may begin: a request whose text is known is shown with it.
+// wantedRows returns how the row of a live session may begin: a request whose text is known is shown with it,
+// and where it is long without the agent's name.
 func (t *harness) wantedRows(x *life) []string {
 	truth, _ := t.truth(x)
 	mark := map[adapters.Status]string{adapters.Waiting: "◆ ", adapters.Working: "◐ ", adapters.Idle: "○ "}[truth.Status]
@@ -26,9 +27,9 @@ func (t *harness) wantedRows(x *life) []string {
 	rows := []string{begin}
 	switch truth.WaitingFor {
 	case adapters.ForPermission:
-		rows = []string{begin + "needs permission", begin + "wants to run: "}
+		rows = []string{begin + "needs permission", begin + "wants to run: ", mark + x.project + " · wants to run: "}
 	case adapters.ForQuestion:
-		rows = []string{begin + "asks you"}
+		rows = []string{begin + "asks you", mark + x.project + " · asks you: "}
 	}
 	if t.mayBeUnknown(x) {
 		rows = append(rows, "? "+x.project+" · ")

@@ -32,14 +32,19 @@ func Read(ctx context.Context, path string, read func() ([]adapters.Message, err
 }
 
 // Argument returns the most descriptive member of a call's input: the first of names
-// for which text returns a value.
-func Argument(input []byte, names []string, text func(raw []byte) string) string {
+// for which text returns a value, or else the first of the questions that it asks the user.
+func Argument(input []byte, names []string, text func(raw []byte) string) (found string) {
 	for _, name := range names {
-		if found := text(agentfile.Get(input, name)); found != "" {
+		if found = text(agentfile.Get(input, name)); found != "" {
 			return found
 		}
 	}
-	return ""
+	Each(agentfile.Get(input, "questions"), func(one []byte) {
+		if found == "" {
+			found = text(agentfile.Get(one, "question"))
+		}
+	})
+	return found
 }
 
 // AnyArgument returns the first member of a call's input that is a text, or else the
