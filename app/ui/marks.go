@@ -1,26 +1,96 @@
 package ui
 
 import (
+	"cmp"
 	"context"
+	"time"
 
 	"fyne.io/fyne/v2"
 
+	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/present"
+	"rollcall/app/store/quiet"
 	"rollcall/app/ui/widgets"
 )
 
-// markItems returns the items that name, pin and hide a session; none if Rollcall keeps no notes about it.
+// markItems returns the items that name, pin, hide, snooze and mute a session; none if Rollcall keeps no notes about it.
 func (u *UI) markItems(s *app.Session) []*fyne.MenuItem {
-	if u.options.Marks == nil || s.Machine != "" || s.IsProcess() || s.Launch != nil && s.Launch.Unlisted {
+	if u.options.Marks == nil || s.CanMark() != nil {
 		return nil
 	}
-	pin, hide := map[bool]string{true: "Unpin", false: "Pin"}[s.Pinned], map[bool]string{true: "Don't hide", false: "Hide"}[s.Hidden]
 	x := *s
-	return []*fyne.MenuItem{
-		fyne.NewMenuItem("Rename…", func() { u.showRename(x) }),
-		fyne.NewMenuItem(pin, func() { u.mark(&x, func(m *app.Mark) { m.Pinned = !x.Pinned }) }),
-		fyne.NewMenuItem(hide, func() { u.mark(&x, func(m *app.Mark) { m.Hidden = !x.Hidden }) }),
+	mark := func(label string, change func(*app.Mark)) *fyne.MenuItem {
+		return fyne.NewMenuItem(label, func() { u.mark(&x, change) })
 	}
+	pin := mark("Pin", func(m *app.Mark) { m.Pinned = true })
+	if s.Pinned {
+		pin = mark("Unpin", func(m *app.Mark) { m.Pinned = false })
+	}
+	mute := mark("Mute", func(m *app.Mark) { m.Muted = true })
+	if s.Muted {
+		mute = mark("Unmute", func(m *app.Mark) { m.Muted = false })
+	}
+	items := []*fyne.MenuItem{fyne.NewMenuItem("Rename…", func() { u.showRename(x) }), pin}
+	return append(append(items, u.awayItems(&x)...), mute)
+}
+
+// awayItems returns the items that hide or snooze a session, or list it again.
+func (u *UI) awayItems(s *app.Session) []*fyne.MenuItem {
+	hide := fyne.NewMenuItem("Hide", func() {
+		u.putAway(s, "hidden", func(m *app.Mark) error {
+			m.Hidden = true
+			return nil
+		})
+	})
+	if s.Hidden {
+		hide = fyne.NewMenuItem("Don't hide", func() { u.mark(s, func(m *app.Mark) { m.Hidden = false }) })
+	}
+	snooze := func(label, until string, at func(now time.Time) time.Time) *fyne.MenuItem {
+		return fyne.NewMenuItem(label, func() {
+			u.putAway(s, "snoozed "+until, func(m *app.Mark) error {
+				z, err := app.NewSnooze(s, u.now(), at(u.now()))
+				if err == nil {
+					m.Snooze = z
+				}
+				return err
+			})
+		})
+	}
+	switch {
+	case s.Snoozed:
+		return []*fyne.MenuItem{hide, fyne.NewMenuItem("End snooze", func() { u.mark(s, func(m *app.Mark) { m.Snooze = app.Snooze{} }) })}
+	case s.Status == adapters.Waiting:
+		return []*fyne.MenuItem{hide}
+	}
+	return []*fyne.MenuItem{hide,
+		snooze("Snooze for 1 hour", "for 1 hour", func(now time.Time) time.Time { return now.Add(time.Hour) }),
+		snooze("Snooze until tomorrow", "until tomorrow", quiet.Tomorrow),
+		snooze("Snooze until it changes", "until it changes", func(time.Time) time.Time { return time.Time{} }),
+	}
+}
+
+// putAway hides or snoozes a session, and offers to take that back. It returns at once.
+func (u *UI) putAway(s *app.Session, done string, change func(*app.Mark) error) {
+	var was app.Mark
+	u.try("", func() error {
+		var refused error
+		err := u.changeMark(u.ctx, s, func(m *app.Mark) {
+			was = *m
+			refused = change(m)
+		})
+		if err = cmp.Or(refused, err); err != nil {
+			return err
+		}
+		undo := func() {
+			u.mark(s, func(m *app.Mark) {
+				m.Hidden = was.Hidden
+				m.Snooze = was.Snooze
+			})
+		}
+		u.post(func() { u.offerUndo("“"+present.Cut(sessionTitle(s), 60)+"” is "+done+".", undo) })
+		return nil
+	})
 }
 
 // showRename opens the form that gives a session a name.

@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2"
 
@@ -35,6 +37,23 @@ func TestMarks(t *testing.T) {
 		t.Errorf("there is no %q", label)
 	}
 	do("Pin", func(m app.Mark) bool { return m.Pinned })
+	do("Hide", func(m app.Mark) bool { return m.Hidden })
+	w.until("the line", func() bool { return w.ui.sessions.notice != "" })
+	shows(t, w.ui.content, "” is hidden.")
+	tap(t, w.ui.content, "Undo")
+	w.until("taken back", func() bool { return !of().Hidden && of().Pinned && w.ui.sessions.notice == "" })
+	for label, until := range map[string]time.Duration{"Snooze for 1 hour": time.Hour, "Snooze until it changes": 0} {
+		do(label, func(m app.Mark) bool {
+			return m.Snooze.Status == adapters.Idle && (until == 0 && m.Snooze.Until.IsZero() || until > 0 && m.Snooze.Until.Equal(m.Snooze.Since.Add(until)))
+		})
+		w.until("the line", func() bool { return strings.Contains(w.ui.sessions.notice, "is snoozed") })
+		tap(t, w.ui.content, "Undo")
+		w.until("taken back", func() bool { return of() == app.Mark{Pinned: true} })
+	}
+	do("Mute", func(m app.Mark) bool { return m.Muted })
+	d.session.Muted = true
+	do("Unmute", func(m app.Mark) bool { return !m.Muted })
+	d.session.Muted = false
 	do("Hide", func(m app.Mark) bool { return m.Hidden })
 	w.ui.showRename(*d.session)
 	typeInto(t, w.ui.host.Sheet.Popup, "rollcall", "Ship the parser")
@@ -71,4 +90,30 @@ func TestFoldByKeys(t *testing.T) {
 	w.ui.Show("put")
 	w.until("the session", func() bool { return w.ui.sessions.detail.session != nil && w.ui.sessions.detail.session.ID == "put" })
 	shows(t, w.ui.sessions.detail.content, "An old one")
+}
+
+// TestPutAwayIsListed: what was hidden or snoozed is folded in its group, and listed while it needs the user.
+func TestPutAwayIsListed(t *testing.T) {
+	hidden := session("hidden", adapters.Idle, func(s *adapters.Session) { s.Title = "A hidden one" })
+	hidden.Hidden, hidden.Muted = true, true
+	snoozed := session("snoozed", adapters.Idle, func(s *adapters.Session) { s.Title = "A snoozed one" })
+	snoozed.Snoozed = true
+	w := openWith(t, &fakeCore{snapshot: snapshotOf(session("a", adapters.Idle, nil), hidden, snoozed)}, Options{Agents: usualAgents(), Marks: marks.In(t.TempDir())})
+	shows(t, w.ui.content, "Hidden (2)")
+	w.ui.putAway(&hidden, "hidden", func(*app.Mark) error { return nil })
+	w.until("the line", func() bool { return w.ui.sessions.notice != "" })
+	w.shoot("hidden")
+	w.ui.Show("snoozed")
+	w.until("the session", func() bool {
+		_, ok := w.ui.sessions.view.at[key{agent: agentname.ClaudeCode, id: "snoozed"}]
+		return ok
+	})
+	shows(t, w.ui.content, "snoozed · 3 s", "muted · 3 s")
+	w.shoot("hidden-unfolded")
+	hidden.Status, hidden.WaitingFor = adapters.Waiting, adapters.ForPermission
+	w.publish(snapshotOf(hidden, snoozed))
+	shows(t, w.ui.content, "Hidden (1)", "Needs you")
+	if items := w.ui.awayItems(&hidden); len(items) != 1 {
+		t.Errorf("a session that needs the user has %d items", len(items))
+	}
 }

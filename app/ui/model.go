@@ -196,17 +196,25 @@ func (b *builder) view(filtering bool) *view {
 // putAway is the key that unfolds every row of sessions that were put away.
 var putAway = key{id: "put away"}
 
-// families adds the families of sessions below a header. Those that the user hid here or archived in the agent are folded into one row, unless they wait.
+// families adds the families of sessions below a header. Those that the user hid or snoozed here or archived in the agent are folded into one row, unless they wait.
 func (b *builder) families(header string, tops []int) (agents int) {
 	var away []int
 	for _, i := range tops {
-		if s := &b.list[i]; !b.filtering && (s.Hidden || s.Archived) && b.positions[i].family != groupOf(adapters.Waiting) {
+		if s := &b.list[i]; !b.filtering && (s.PutAway() || s.Archived) && b.positions[i].family != groupOf(adapters.Waiting) {
 			away = append(away, i)
 			continue
 		}
 		agents += b.family(i, 0)
 	}
-	return agents + b.fold(key{id: putAway.id + " " + header}, fmt.Sprintf("%d archived or hidden", len(away)), away, b.s.open[putAway])
+	return agents + b.fold(key{id: putAway.id + " " + header}, b.awayTitle(away), away, b.s.open[putAway])
+}
+
+// awayTitle returns the title of the row that folds sessions which were put away.
+func (b *builder) awayTitle(away []int) string {
+	if slices.ContainsFunc(away, func(i int) bool { return !b.list[i].PutAway() }) {
+		return fmt.Sprintf("%d archived or hidden", len(away))
+	}
+	return fmt.Sprintf("Hidden (%d)", len(away))
 }
 
 // fold adds a row that folds sessions, and the sessions if it is open. It is open as the user left it, else if open is set, and while one of them waits for

@@ -251,8 +251,8 @@ func TestPinnedAndPutAway(t *testing.T) {
 		s    selection
 		want []string
 	}{
-		"folded":   {selection{}, []string{"# Needs you", "asks", "# Idle", "first", "new", "+ 1 archived or hidden", "# Stopped", "+ 1 archived or hidden"}},
-		"unfolded": {selection{open: map[key]bool{{id: "put away Idle"}: true}}, []string{"# Needs you", "asks", "# Idle", "first", "new", "+ 1 archived or hidden", "  away", "# Stopped", "+ 1 archived or hidden"}},
+		"folded":   {selection{}, []string{"# Needs you", "asks", "# Idle", "first", "new", "+ Hidden (1)", "# Stopped", "+ 1 archived or hidden"}},
+		"unfolded": {selection{open: map[key]bool{{id: "put away Idle"}: true}}, []string{"# Needs you", "asks", "# Idle", "first", "new", "+ Hidden (1)", "  away", "# Stopped", "+ 1 archived or hidden"}},
 		"revealed": {selection{open: map[key]bool{putAway: true}, scope: scopeOf(stopped)}, []string{"# Stopped", "+ 1 archived or hidden", "  put"}},
 		"filtered": {selection{filter: "away"}, []string{"# Idle", "away"}},
 	} {

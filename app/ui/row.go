@@ -97,8 +97,13 @@ func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) 
 		firstColor: theme.ColorNameForeground, statusColor: statusColor(&short), secondColor: widgets.ColorMuted,
 		right: present.Since(s.LastActivityAt, now), usage: usageText(s), icon: statusIcon(&short),
 	}
-	if s.Pinned {
-		w.right = strings.TrimSuffix("pinned · "+w.right, " · ")
+	for _, mark := range []struct {
+		is   bool
+		text string
+	}{{s.Muted, "muted · "}, {s.Snoozed, "snoozed · "}, {s.Pinned, "pinned · "}} {
+		if mark.is {
+			w.right = strings.TrimSuffix(mark.text+w.right, " · ")
+		}
 	}
 	if s.Stale != nil {
 		w.second, w.secondColor = when(s.Machine != "", onMachine(s)+" · ")+present.Cut(staleText(s), maxRowText), widgets.ColorWaiting

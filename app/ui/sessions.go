@@ -38,6 +38,8 @@ type sessionsPage struct {
 	notice   string          // about something the user did
 	details  *widgets.Button // on the banner
 	dismiss  *widgets.Button // on the banner
+	undo     *widgets.Button // on the banner
+	undoing  func()          // takes back what notice says; nil: nothing can be taken back
 	selected key
 	ref      answer.Ref // of the selected request, in the scope needsYou
 	place    int        // index of the selected request
@@ -70,7 +72,12 @@ func newSessionsPage(u *UI) *sessionsPage {
 	p.matches = widgets.NewCaption("")
 	p.details = u.host.NewButton("Details", nil, func() { u.open(pageAgents) })
 	p.dismiss = u.host.NewButton("Dismiss", nil, func() { u.notify("") })
-	p.problem = widgets.NewBanner("waiting", p.details, p.dismiss)
+	p.undo = u.host.NewButton("Undo", nil, func() {
+		undo := p.undoing
+		u.notify("")
+		call(undo)
+	})
+	p.problem = widgets.NewBanner("waiting", p.details, p.undo, p.dismiss)
 	p.list = newSessionList(p)
 	p.detail = newDetailPane(u)
 	p.body, p.whole = widgets.NewStage(), widgets.NewStage()
@@ -96,6 +103,7 @@ func (p *sessionsPage) apply(v *view) {
 	p.followReading()
 	problem := problemSummary(v.snapshot)
 	p.details.Hidden, p.dismiss.Hidden = problem == "", p.notice == ""
+	p.undo.Hidden = p.undoing == nil
 	moved := p.problem.Set(strings.TrimSpace(p.warning + "\n" + p.notice + "\n" + problem))
 	moved = p.showCounts() || moved
 	if moved {
@@ -172,7 +180,7 @@ func (p *sessionsPage) reveal(k key) {
 		for c, ok := p.view.parent[k]; ok; c, ok = p.view.parent[c] {
 			parents = append(parents, c)
 		}
-		if s := p.view.byKey[k]; s != nil && (s.Hidden || s.Archived) {
+		if s := p.view.byKey[k]; s != nil && (s.PutAway() || s.Archived) {
 			parents = append(parents, putAway)
 		}
 		p.ui.feed.reveal(k, parents)

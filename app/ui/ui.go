@@ -274,8 +274,12 @@ func (u *UI) Warn(text string) {
 
 // notify shows an error above the list of sessions until the user dismisses it. It is for actions whose page or
 // dialog is closed.
-func (u *UI) notify(text string) {
+func (u *UI) notify(text string) { u.offerUndo(text, nil) }
+
+// offerUndo shows what the user did, with a button that takes it back. Without undo it does what notify does.
+func (u *UI) offerUndo(text string, undo func()) {
 	u.sessions.notice = short(text)
+	u.sessions.undoing = undo
 	u.sessions.apply(u.sessions.source)
 }
 
