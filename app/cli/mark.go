@@ -76,7 +76,7 @@ func (c *markCommand) run(cmd *cobra.Command, id string) error {
 		return err
 	}
 	named := cmd.Flags().Changed("name")
-	s, err := c.env.mark(id, func(s *app.Session, m *app.Mark) error { return c.change(s, m, named) })
+	s, err := c.mark(id, func(s *app.Session, m *app.Mark) error { return c.change(s, m, named) })
 	if err != nil {
 		return err
 	}

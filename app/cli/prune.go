@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/owned/cleanup"
 	"rollcall/app/owned/launch"
+	"rollcall/app/owned/marks"
 	"rollcall/app/present"
 )
 
@@ -46,7 +48,7 @@ func newPrune(e *env) *cobra.Command {
 		SuggestFor: []string{"clean", "gc"},
 		Short:      "Remove leftovers that no live session needs",
 		Long: `Remove files of sessions and launches that have ended: records, logs and locks
-of launches, and what OrgLoop/agentctl left behind. What a live process or session
+of launches, your marks of sessions that are gone, and what OrgLoop/agentctl left behind. What a live process or session
 may still need is kept, and the agents' own files are never touched. What is removed
 goes to the trash, where there is one.`,
 		Args: noArgs,
@@ -102,6 +104,13 @@ func (c *pruneCommand) cleaner() (*cleanup.Cleaner, error) {
 	var sources []cleanup.Source
 	if l, err := c.launches(); err == nil {
 		sources = append(sources, launch.Leftovers{Launches: l})
+	}
+	if m, err := c.deps.Marks(); err == nil && m.Any() {
+		_, all, err := c.refresh(app.All, false)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, marks.Leftovers{Marks: m, All: all})
 	}
 	return cleanup.New(c.getenv, table, snap, sources...)
 }

@@ -72,9 +72,7 @@ func printSession(o *output, s *app.Session, now time.Time) {
 	line("model", present.Line(s.Model))
 	line("name", present.Line(s.Name))
 	line("title", present.Line(s.Title))
-	if words := markWords(s); words != nil {
-		line("marks", strings.Join(words, ", "))
-	}
+	line("marks", strings.Join(markWords(s), ", "))
 	line("first prompt", shortLine(s.FirstPrompt))
 	if s.LastPrompt != s.FirstPrompt {
 		line("last prompt", shortLine(s.LastPrompt))
