@@ -70,7 +70,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 
 // begin starts a call: it reads the processes, and finds the homes to look in.
 func (a *Adapter) begin(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{Adapter: a, Look: skeleton.Begin(ctx, a.Base, q, "session-state"), owners: map[place][]*process{}}
+	d := &discovery{Adapter: a, Look: skeleton.Begin(ctx, a.Base, q, "session-state"), owners: map[place][]*process{}, makers: map[place]maker{}}
 	d.takeCensus()
 	return d
 }

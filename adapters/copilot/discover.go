@@ -26,9 +26,10 @@ type discovery struct {
 
 	all      []place // of the sessions that were listed
 	owners   map[place][]*process
-	live     []*session // to be read: those that a process has
-	others   []*session // and the others
-	sessions []*session // that were read
+	makers   map[place]maker // of copies that no process is recorded to have
+	live     []*session      // to be read: those that a process has
+	others   []*session      // and the others
+	sessions []*session      // that were read
 }
 
 // place is a session's folder.
@@ -45,6 +46,7 @@ type session struct {
 	unread bool       // its file could not be read
 	owner  *process   // that has it
 	rivals []*process // others that continue it
+	made   maker      // the live process that made it, as a copy
 	space  workspace
 	spent  *kit.Account
 }
@@ -86,14 +88,16 @@ func (d *discovery) read() {
 			d.examine(at)
 		}
 	}
-	for _, files := range [][]*session{d.live, d.others} {
-		skeleton.Read(d.Look, d.transcripts, files, d.take, func(s *session) {
-			if s.owner != nil {
-				s.unread = true
-				d.sessions = append(d.sessions, s)
-			}
-		})
+	for len(d.live) > 0 {
+		files := d.live
+		d.live = nil
+		d.readFiles(files)
+		d.findCopies()
 	}
+	d.readFiles(slices.DeleteFunc(d.others, func(s *session) bool {
+		_, is := d.makers[s.place]
+		return is
+	}))
 	agentfile.Parallel(len(d.sessions), func(i int) {
 		s := d.sessions[i]
 		if s.unread {
@@ -102,6 +106,16 @@ func (d *discovery) read() {
 		var err error
 		s.space, err = readWorkspace(filepath.Join(s.dir(), "workspace.yaml"))
 		d.Report.Problem(err) // the records have what is needed
+	})
+}
+
+// readFiles reads the records of sessions.
+func (d *discovery) readFiles(files []*session) {
+	skeleton.Read(d.Look, d.transcripts, files, d.take, func(s *session) {
+		if s.owner != nil {
+			s.unread = true
+			d.sessions = append(d.sessions, s)
+		}
 	})
 }
 
@@ -129,7 +143,7 @@ func (d *discovery) wants(id string) bool {
 
 // examine adds a session whose file exists and is recent enough.
 func (d *discovery) examine(at place) {
-	s := &session{place: at}
+	s := &session{place: at, made: d.makers[at]}
 	if owners := d.owners[at]; len(owners) > 0 {
 		s.owner, s.rivals = owners[0], owners[1:]
 	}
@@ -142,7 +156,7 @@ func (d *discovery) examine(at place) {
 			s.unread = true
 			d.sessions = append(d.sessions, s)
 		}
-	case ok && s.owner != nil:
+	case ok && (s.owner != nil || s.made.process != nil):
 		d.live = append(d.live, s)
 	case ok && (len(d.Query.IDs) > 0 || d.IsRecent(chat.Info.ModTime())):
 		d.others = append(d.others, s)
@@ -245,7 +259,7 @@ func (d *discovery) watchPaths() []string {
 	}
 	live := 0
 	for _, s := range d.sessions {
-		if live++; s.owner != nil && live <= maxWatched {
+		if live++; (s.owner != nil || s.mayBeShown()) && live <= maxWatched {
 			watch = kit.AppendNew(watch, s.dir())
 		}
 	}

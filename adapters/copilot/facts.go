@@ -21,6 +21,9 @@ type facts struct {
 	replied                         time.Time
 	turn                            turn
 
+	forks  []fork // the copies that were made of it
+	unused bool   // it is a copy, and nothing was done with it yet
+
 	ledger kit.Ledger
 	// metered reports that there are records of usage. uncounted is the number of answers without one: their tokens are known only
 	// from the sum at the end of the process, if there was one.
@@ -63,6 +66,7 @@ const maxOpen = 64 // calls and requests that are kept
 func (f *facts) Clone() facts {
 	c := *f
 	c.ledger = f.ledger.Clone()
+	c.forks = slices.Clone(f.forks)
 	c.turn.calls, c.turn.asked = slices.Clone(f.turn.calls), slices.Clone(f.turn.asked)
 	return c
 }
@@ -119,6 +123,8 @@ func (f *facts) record(r *record) {
 // apply takes a record. It returns false for one of a type that says nothing of the session.
 func (f *facts) apply(typ string, r *record, at time.Time) bool {
 	switch typ {
+	case "session.info":
+		f.fork(r, at)
 	case "session.start", "session.resume", "session.context_changed":
 		f.place(typ, r, at)
 	case "session.model_change":
@@ -128,6 +134,7 @@ func (f *facts) apply(typ string, r *record, at time.Time) bool {
 	case "session.usage_record":
 		f.enter(r, at)
 	case "session.shutdown":
+		f.unused = false
 		f.turn.shut = true
 		f.sum(r, at)
 	case "user.message":
@@ -146,6 +153,7 @@ func (f *facts) place(typ string, r *record, at time.Time) {
 	if typ != "session.context_changed" {
 		context = r.get("context")
 	}
+	f.unused = f.unused && typ == "session.context_changed"
 	if typ == "session.start" {
 		f.id, f.started = r.text("sessionId"), agentfile.Time(r.get("startTime"))
 		if f.started.IsZero() {
@@ -167,6 +175,7 @@ func (f *facts) message(r *record, at time.Time) {
 	if r.sub() {
 		return
 	}
+	f.unused = false
 	if !f.turn.open || r.text("delivery") != "steering" {
 		f.turn = turn{open: true, at: at, kind: "user.message"}
 	}

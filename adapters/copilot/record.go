@@ -52,7 +52,7 @@ var ignored = strings.Fields(`assistant.fusion_phase_completed assistant.fusion_
 	session.auto_mode_resolved session.autopilot_objective_changed session.binary_asset session.canvas.recorded session.canvas.removed
 	session.compaction_complete session.compaction_start session.completion_receipt session.context_cleared session.fusion_change_checkpoint
 	session.fusion_commit_started session.fusion_completed session.fusion_handoff session.fusion_resolved session.fusion_route_failed
-	session.handoff session.info session.mode_changed session.mode_notice_delivered session.model_deselected session.permission_recovery
+	session.handoff session.mode_changed session.mode_notice_delivered session.model_deselected session.permission_recovery
 	session.permissions_changed session.plan_changed session.remote_steerable_changed session.request_body_compression_disabled
 	session.schedule_cancelled session.schedule_created session.schedule_rearmed session.session_limits_changed session.task_complete
 	session.truncation session.usage_checkpoint session.warning session.workspace_file_changed skill.context_delivered

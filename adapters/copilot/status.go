@@ -23,6 +23,8 @@ func (d *discovery) decide(s *session) kit.Verdict {
 	switch {
 	case s.owner == nil && d.Homes.NoTable:
 		return kit.Unknown(said + "; the processes could not be read")
+	case s.mayBeShown():
+		return kit.Unknown(fmt.Sprintf("%s; process %d made this copy of a session and may show it: no process is recorded to have a copy before its first prompt", said, s.made.PID))
 	case s.owner == nil:
 		return kit.Stopped(s.facts.turn.stopped(), "no process has it; "+said)
 	case s.unread:

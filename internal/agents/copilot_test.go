@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/copilot"
 	"rollcall/app"
+	"rollcall/internal/must"
 )
 
 // copilotBelow waits for the native program at or below a pid: npm's script starts it.
@@ -47,7 +48,7 @@ func openCopilot(s *Sandbox, r Release, flags ...string) (*Terminal, Process) {
 func TestCopilot(t *testing.T) {
 	for name, part := range map[string]func(*testing.T, *Sandbox, Release){
 		"turns": copilotTurns, "interrupted": copilotInterrupted, "killed": copilotKilled, "failed": copilotFailed, "launched": copilotLaunched,
-		"went back": copilotWentBack} {
+		"went back": copilotWentBack, "forked": copilotForked} {
 		t.Run(name, func(t *testing.T) { each(t, []Release{CopilotNewest}, part) })
 	}
 }
@@ -148,6 +149,37 @@ func copilotWentBack(t *testing.T, s *Sandbox, r Release) {
 	asked = other.Prompt("my own [[delay 4]]")
 	if session := s.Becomes(byPrompt("my own"), asked, soon, "working"); session.PID != back.PID || session.ID == first.ID {
 		t.Errorf("my own: %s in pid %d, want another session in %d", session.ID, session.PID, back.PID)
+	}
+}
+
+// copilotForked is a terminal that goes on with a copy of its session: until its first prompt nothing is recorded of who has it.
+func copilotForked(t *testing.T, s *Sandbox, r Release) {
+	terminal, agent := openCopilot(s, r)
+	asked := terminal.Prompt("the first")
+	first := s.Becomes(byPrompt("the first"), asked, soon, "idle/completed")
+	isCopy := func(x Session) bool { return x.Agent == "copilot" && x.ID != first.ID && x.FirstPrompt == "the first" }
+	terminal.Enter("/fork")
+	terminal.Shows("Forked from")
+	second := s.Becomes(isCopy, time.Now(), soon, "unknown")
+	s.Becomes(byID(first.ID), time.Now(), soon, "idle/completed")
+	asked = terminal.Prompt("the second [[delay 4]]")
+	if session := s.Becomes(isCopy, asked, soon, "working"); session.ID != second.ID || session.PID != agent.PID {
+		t.Errorf("the copy is %s in pid %d, want %s in %d", session.ID, session.PID, second.ID, agent.PID)
+	}
+	s.Becomes(byID(second.ID), time.Now(), soon, "idle/completed")
+	terminal.Enter("/fork")
+	terminal.Shows("(fork 2)")
+	s.Signal(agent, unix.SIGTERM)
+	s.Gone(agent)
+	roll, err := s.listWith(s.Env(), "--all")
+	must.Do(t, err)
+	if len(roll.Sessions) != 3 {
+		t.Errorf("three sessions have ended: %v", roll)
+	}
+	for _, x := range roll.Sessions {
+		if x.state() != "stopped/completed" {
+			t.Errorf("its process has ended: %v", x)
+		}
 	}
 }
 
