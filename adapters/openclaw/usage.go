@@ -68,7 +68,8 @@ func (u *usages) fill(ctx context.Context, t *target, c *client, rows []row, all
 // wants reports whether the totals of a row can be asked for and are not known.
 func (u *usages) wants(t *target, r *row) bool {
 	have, ok := u.Get(r.place(t))
-	return (r.Input > 0 || r.Output > 0) && !r.isActive() && (!ok || have.updated != r.Updated)
+	hasRun := r.Input > 0 || r.Output > 0 || r.Started > 0 // a row has no tokens after an aborted run or a compaction (2026.9.6)
+	return hasRun && !r.isActive() && (!ok || have.updated != r.Updated)
 }
 
 // of returns the totals of a session, if they are those of its last change.
@@ -79,6 +80,9 @@ func (u *usages) of(t *target, r *row) (*adapters.Tokens, float64) {
 	}
 	return &have.tokens, have.cost
 }
+
+// isCountedAt reports whether a count of the session as it was at a time has all of its answers: none came since its last run ended, but a compaction may have.
+func (r *row) isCountedAt(at number) bool { return at == r.Updated || r.Ended > 0 && r.Ended >= r.Started && at >= r.Ended }
 
 // usage is the answer to sessions.usage for one session.
 type usage struct {
@@ -106,7 +110,7 @@ func (u *usage) total(r *row) (total, bool) {
 		return total{}, false
 	}
 	for _, s := range u.Sessions {
-		if s.Key != r.Key && s.SessionID != r.SessionID || s.Usage == nil || s.Updated != nil && *s.Updated != r.Updated {
+		if s.Key != r.Key && s.SessionID != r.SessionID || s.Usage == nil || s.Updated != nil && !r.isCountedAt(*s.Updated) {
 			continue
 		}
 		found := total{updated: r.Updated, tokens: adapters.Tokens{
