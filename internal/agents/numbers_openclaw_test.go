@@ -26,7 +26,7 @@ func openClawNumbers() numbered {
 			return c
 		}}
 	}
-	return numbered{release: OpenClawNewest, folder: ".openclaw", models: []string{mockModel}, unstored: []unstored{titles},
+	return numbered{release: OpenClawNewest, folder: ".openclaw", silent: true, models: []string{mockModel}, unstored: []unstored{titles},
 		acts: []act{
 			{"a new conversation", func(w *walk) *talk {
 				c := begin(w)

@@ -131,6 +131,9 @@ func messagesTool(tools []wireTool, p plan) map[string]any {
 		shell, _ := chatTool(tools, messagesShellNames...)
 		return call(shell.Name, map[string]any{"command": p.argument, "description": "Run a command"})
 	case agentTool:
+		if _, ok := chatTool(tools, "task"); ok { // Copilot's
+			return call("task", map[string]any{"description": "Run a child", "prompt": p.argument, "agent_type": "general-purpose", "name": "child"})
+		}
 		return call("Agent", map[string]any{"description": "Run a child", "prompt": p.argument,
 			"subagent_type": "general-purpose"})
 	case askTool:

@@ -119,7 +119,7 @@ func chatCall(r wireRequest, p plan) (map[string]any, error) {
 			arguments, err = jsonText(map[string]any{"prompt": p.argument, "description": "Run a child", "background": false})
 			break
 		}
-		tool, ok := chatTool(r.tools, "task", "Agent") // the second is Kimi Code's
+		tool, ok := chatTool(r.tools, "task", "Agent", "agent") // the second is Kimi Code's, the third Qwen Code's
 		if !ok {
 			return nil, errors.New("no tool for sub-agents is offered")
 		}
@@ -132,8 +132,12 @@ func chatCall(r wireRequest, p plan) (map[string]any, error) {
 			arguments, err = jsonText(map[string]any{"context": "c", "tasks": []any{map[string]string{"task": p.argument}}})
 			break
 		}
+		kind := "general"
+		if name == "agent" {
+			kind = "general-purpose"
+		}
 		arguments, err = jsonText(map[string]any{"description": "Run a child", "prompt": p.argument,
-			"subagent_type": "general", "agent_type": "general-purpose", "name": "child"}) // the last two are Copilot's
+			"subagent_type": kind, "agent_type": "general-purpose", "name": "child"}) // the last two are Copilot's
 	}
 	return map[string]any{"id": newID("call_"), "type": "function",
 		"function": map[string]any{"name": name, "arguments": arguments}}, err
