@@ -29,6 +29,7 @@ type changesJSON struct {
 	Untracked  int                 `json:"untracked"`
 	Hidden     int                 `json:"hidden,omitempty"`
 	Operation  string              `json:"operation,omitempty"`
+	Modules    bool                `json:"submodules,omitempty"`
 	Insertions int                 `json:"insertions"`
 	Deletions  int                 `json:"deletions"`
 	Files      []worktree.FileStat `json:"files"`
@@ -108,7 +109,7 @@ func hasFolder(s *app.Session) error {
 
 func changesAsJSON(id string, since time.Time, c *worktree.Changes) changesJSON {
 	j := changesJSON{Schema: schema, Session: id, Folder: c.Tree, Branch: c.Branch, Since: timestamp(since), From: c.From, Note: c.Note,
-		Commits: []commitJSON{}, More: c.More, Changed: c.Changed, Conflicts: c.Conflicts, Untracked: c.Untracked, Hidden: c.Hidden, Operation: c.Operation,
+		Commits: []commitJSON{}, More: c.More, Changed: c.Changed, Conflicts: c.Conflicts, Untracked: c.Untracked, Hidden: c.Hidden, Operation: c.Operation, Modules: c.Modules,
 		Insertions: c.Stat.Insertions, Deletions: c.Stat.Deletions, Files: c.Files, Unlisted: c.Unlisted, Diff: c.Diff, LeftOut: c.LeftOut}
 	if j.Files == nil {
 		j.Files = []worktree.FileStat{}

@@ -55,6 +55,8 @@ func ChangesSince(ctx context.Context, dir string, since time.Time, diff bool) (
 }
 
 func (g *Git) changesSince(ctx context.Context, dir string, since time.Time, diff bool) (*Changes, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, readLimit, fmt.Errorf("%s: git did not compare the files in %s", dir, readLimit))
+	defer cancel()
 	switch {
 	case !bounded.Answers(dir):
 		return nil, fmt.Errorf("%s: its file system does not answer", dir)
@@ -160,10 +162,12 @@ func (c *Changes) addState(ctx context.Context, r *Repo, tree *snapshot) error {
 	c.Conflicts = st.conflicts
 	c.Untracked = len(st.untracked)
 	c.Operation = operation(tree.own)
-	c.Hidden, _, err = r.hidden(ctx, tree.tree)
+	var modules bool
+	c.Hidden, modules, err = r.hidden(ctx, tree.tree)
 	if err != nil {
 		return err
 	}
+	c.Modules = modules
 	c.Unlisted = max(c.Untracked-maxUntracked, 0)
 	for _, path := range st.untracked[:c.Untracked-c.Unlisted] {
 		c.Files = append(c.Files, FileStat{Path: path, Untracked: true})

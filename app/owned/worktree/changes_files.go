@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,7 +37,7 @@ func (c *Changes) addFiles(ctx context.Context, tree *snapshot, diff bool) error
 		from = line(out)
 	}
 	compared := []string{"-M", "--no-ext-diff", "--no-textconv", "--no-relative"}
-	out, err := tree.ask(ctx, "diff", append(append([]string{"--raw", "--numstat", "-z"}, compared...), from)...)
+	out, err := tree.ask(ctx, "diff", slices.Concat([]string{"--raw", "--numstat", "-z"}, compared, []string{from})...)
 	if err != nil {
 		return err
 	}
@@ -46,13 +47,13 @@ func (c *Changes) addFiles(ctx context.Context, tree *snapshot, diff bool) error
 	if err != nil {
 		return err
 	}
-	c.Files = append(tracked, untracked...)
+	c.Files = slices.Concat(tracked, untracked)
 	c.Stat = sum(c.Files)
 	c.Stat.Files += c.Unlisted
 	if !diff {
 		return nil
 	}
-	args := append(compared, "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", from, "--")
+	args := slices.Concat(compared, []string{"--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", from, "--"})
 	return c.addDiff(ctx, tree, args, texts)
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -188,6 +189,9 @@ func explain(dir string, e *gitError) error {
 		return fmt.Errorf("%s: %w", dir, ErrNoRepository)
 	case strings.Contains(e.text, "must be run in a work tree"):
 		return fmt.Errorf("%s: %w", dir, ErrNoTree)
+	case strings.Contains(e.text, ": unsupported file type"):
+		name, _, _ := strings.Cut(e.text, ": unsupported file type")
+		return fmt.Errorf("%s: no regular file, which git can't compare: a named pipe, a socket or a device is in its place", filepath.Join(dir, name))
 	case strings.Contains(e.text, "cannot change to"):
 		return fmt.Errorf("%s: no such folder, or no permission to enter it", dir)
 	}
