@@ -16,8 +16,7 @@ import (
 	"rollcall/internal/must"
 )
 
-// window is the window of Rollcall at its launch page, in the corner of the
-// screen.
+// window is the window of Rollcall, in the corner of the screen.
 type window struct {
 	l       *Launcher
 	desktop *desktoptest.Desktop
@@ -26,8 +25,8 @@ type window struct {
 	ended   chan struct{}
 }
 
-// window opens it.
-func (l *Launcher) window(desktop *desktoptest.Desktop) *window {
+// window opens it, with --launch at its launch page.
+func (l *Launcher) window(desktop *desktoptest.Desktop, flags ...string) *window {
 	l.t.Helper()
 	l.terminals++
 	log, err := os.Create(fmt.Sprintf("%s/window%d", l.dir, l.terminals))
@@ -35,7 +34,7 @@ func (l *Launcher) window(desktop *desktoptest.Desktop) *window {
 		l.t.Fatal(err)
 	}
 	defer log.Close()
-	cmd := exec.Command(desktopBinary, "window", "--launch")
+	cmd := exec.Command(desktopBinary, append([]string{"window"}, flags...)...)
 	cmd.Dir = l.Home
 	cmd.Env = append(slices.Concat(l.Env(), desktop.Env()), "HOME="+l.Home, "ROLLCALL_SANDBOX="+l.dir, "XDG_STATE_HOME=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=",
 		"PATH="+l.bin+":"+os.Getenv("PATH"))
@@ -108,7 +107,7 @@ func TestLaunchFromWindow(t *testing.T) {
 	desktop := newDesktop(t)
 	launched(t, func(t *testing.T, l *Launcher) {
 		const prompt = "from the window; $(touch pwned) [[delay 20]]"
-		w := l.window(desktop)
+		w := l.window(desktop, "--launch")
 		started := func() []string {
 			files, _ := filepath.Glob(l.state("launches", "*.json"))
 			return files

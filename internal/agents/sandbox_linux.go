@@ -31,6 +31,7 @@ const mockKey = "sk-ant-mock-key-for-tests-0000000000"
 // ended with the test.
 type Sandbox struct {
 	More    []string // further variables of the environment
+	Wants   string   // further settings of the tray
 	t       *testing.T
 	dir     string // everything of the sandbox
 	Home    string

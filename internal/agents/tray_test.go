@@ -30,6 +30,12 @@ type tray struct {
 // newDesktop starts a desktop with a panel and a notification daemon.
 func newDesktop(t *testing.T) *desktoptest.Desktop {
 	t.Helper()
+	return newDesktopWith(t, false)
+}
+
+// newDesktopWith is newDesktop with a dark theme or a light one.
+func newDesktopWith(t *testing.T, dark bool) *desktoptest.Desktop {
+	t.Helper()
 	Need(t)
 	if os.Getenv("ROLLCALL_DESKTOP") == "skip" {
 		if os.Getenv("CI") == "true" {
@@ -39,7 +45,7 @@ func newDesktop(t *testing.T) *desktoptest.Desktop {
 	}
 	built(t, desktopBinary)
 	built(t, headlessBinary)
-	return desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
+	return desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true, Dark: dark})
 }
 
 // tellEach makes Rollcall tell of each event by itself and at once, as these tests count them: by default waits are
@@ -47,7 +53,7 @@ func newDesktop(t *testing.T) *desktoptest.Desktop {
 func tellEach(s *Sandbox, home string) {
 	s.t.Helper()
 	folder := filepath.Join(home, ".config", "rollcall")
-	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "config.toml"), []byte(eachEvent), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "config.toml"), []byte(eachEvent+s.Wants), 0o600)); err != nil {
 		s.t.Fatal(err)
 	}
 }
