@@ -82,8 +82,6 @@ func namedByConfiguration(t *testing.T, theme string, desktop *desktoptest.Deskt
 	tray.picture("named-menu-" + theme)
 	w := l.window(desktop)
 	must.Do(t, desktop.WaitStill(t.Context()))
-	must.Do(t, desktop.Click(295, 752, 1)) // show the sessions, below the first page
-	must.Do(t, desktop.WaitStill(t.Context()))
 	w.shoot("named-window-" + theme)
 	w.close()
 	began := time.Now()
