@@ -82,7 +82,9 @@ func (u *usages) of(t *target, r *row) (*adapters.Tokens, float64) {
 }
 
 // isCountedAt reports whether a count of the session as it was at a time has all of its answers: none came since its last run ended, but a compaction may have.
-func (r *row) isCountedAt(at number) bool { return at == r.Updated || r.Ended > 0 && r.Ended >= r.Started && at >= r.Ended }
+func (r *row) isCountedAt(at number) bool {
+	return at == r.Updated || r.Ended > 0 && r.Ended >= r.Started && at >= r.Ended
+}
 
 // usage is the answer to sessions.usage for one session.
 type usage struct {

@@ -4,6 +4,7 @@ package agents
 
 import (
 	"fmt"
+	"time"
 )
 
 // openClawNumbers returns the walk of OpenClaw: all of it is done by one gateway.
@@ -26,7 +27,7 @@ func openClawNumbers() numbered {
 			return c
 		}}
 	}
-	return numbered{release: OpenClawNewest, folder: ".openclaw", silent: true, models: []string{mockModel}, unstored: []unstored{titles},
+	return numbered{release: OpenClawNewest, folder: ".openclaw", silent: true, late: time.Minute, models: []string{mockModel}, unstored: []unstored{titles},
 		acts: []act{
 			{"a new conversation", func(w *walk) *talk {
 				c := begin(w)

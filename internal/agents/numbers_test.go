@@ -64,8 +64,9 @@ type numbered struct {
 	homes    string // the variable that names its home, if there can be two
 	folder   string // its own home, below HOME
 	models   []string
-	apart    bool // its reasoning is beside the output
-	silent   bool // it records nothing of reasoning: no member for it in a record of an answer
+	apart    bool          // its reasoning is beside the output
+	silent   bool          // it records nothing of reasoning: no member for it in a record of an answer
+	late     time.Duration // how long its own count may be behind; 0: it is what its files have
 	unstored []unstored
 	acts     []act
 	prepare  func(w *walk)
@@ -316,7 +317,7 @@ func (w *walk) compare(after string) {
 		},
 	} {
 		var text string
-		_ = poll(8*time.Second, func() bool {
+		_ = poll(cmp.Or(w.late, 8*time.Second), func() bool {
 			final := len(w.Processes()) == 0 // looked at before the files
 			text = difference(w.want(key), w.counted(by))
 			return final || text == "" || text == w.seen[by]
