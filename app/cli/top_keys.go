@@ -195,18 +195,25 @@ func (t *topScreen) decision(key string) (d adapters.Decision, ok bool) {
 			t.message += ", or " + present.Where(&s.Session)
 		}
 	default:
-		label, err := optionAt(r, 0, int(key[0]-'0'))
-		if err == nil && r.SureReply {
-			v.sure = true
-			v.reply = []string{label}
-			v.shownAt = time.Now()
-			t.message = "press Y to answer " + present.Visible(label)
-			return d, false
-		}
-		if err == nil {
-			return adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{{label}}}, true
-		}
+		return t.option(int(key[0] - '0'))
+	}
+	return d, false
+}
+
+// option returns the answer that an option of the only question stands for, which some requests want confirmed.
+func (t *topScreen) option(n int) (d adapters.Decision, ok bool) {
+	v := &t.view
+	label, err := optionAt(v.request, 0, n)
+	switch {
+	case err != nil:
 		t.message = err.Error()
+	case v.request.SureReply:
+		v.sure = true
+		v.reply = []string{label}
+		v.shownAt = time.Now()
+		t.message = "press Y to answer " + present.Visible(label)
+	default:
+		return adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{{label}}}, true
 	}
 	return d, false
 }

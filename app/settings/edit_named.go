@@ -171,10 +171,9 @@ func changesEntry(before map[string]any, after []byte, at int, n *NamedAgent) bo
 	}
 	was, _ := before["agent"].([]map[string]any)
 	was = slices.Clone(was)
-	switch {
-	case n == nil:
+	if n == nil {
 		was = slices.Delete(was, at, at+1)
-	default:
+	} else {
 		if at == len(was) {
 			was = append(was, map[string]any{})
 		}
