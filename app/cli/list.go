@@ -116,6 +116,16 @@ func (c *listCommand) run() error {
 	if err := c.printSnapshot(snap, shown); err != nil {
 		return err
 	}
+	c.warnNotShown(snap, away)
+	missing := slices.ContainsFunc(snap.Machines, func(m app.MachineHealth) bool { return m.State == app.Failed })
+	if c.warnFailed(snap) && (c.strict || missing || len(shown)+away == 0) {
+		return c.incomplete(nil)
+	}
+	return nil
+}
+
+// warnNotShown says which sessions are not shown, and which homes of the settings can't be.
+func (c *listCommand) warnNotShown(snap *app.Snapshot, away int) {
 	if left := present.LeftOut(snap.LeftOut.Agents); left != "" && c.streams.Width > 0 && !c.asJSON {
 		c.warn(left + " (rollcall list --agent NAME shows them)")
 	}
@@ -126,11 +136,6 @@ func (c *listCommand) run() error {
 	for _, line := range set.HomeProblems() {
 		c.warn(line)
 	}
-	missing := slices.ContainsFunc(snap.Machines, func(m app.MachineHealth) bool { return m.State == app.Failed })
-	if c.warnFailed(snap) && (c.strict || missing || len(shown)+away == 0) {
-		return c.incomplete(nil)
-	}
-	return nil
 }
 
 // printSnapshot prints the sessions of a snapshot that are shown.

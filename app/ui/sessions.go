@@ -94,6 +94,18 @@ func (p *sessionsPage) frame() fyne.CanvasObject {
 	return newResponsiveSplit(p.left, p.detail.content, 0.42, 0.27)
 }
 
+// showNotice shows above the list what the user did, and what can't be read. It reports whether what is below has to be laid out again.
+func (p *sessionsPage) showNotice(problem string) (moved bool) {
+	p.details.Hidden, p.dismiss.Hidden = problem == "", p.notice == ""
+	p.undo.Hidden = p.undoing == nil
+	icon := widgets.NewIcon("waiting", widgets.ColorWaiting)
+	if p.undoing != nil && p.warning == "" && problem == "" {
+		icon = widgets.NewIcon("done", widgets.ColorGood)
+	}
+	p.problem.SetIcon(icon)
+	return p.problem.Set(strings.TrimSpace(p.warning + "\n" + p.notice + "\n" + problem))
+}
+
 // apply shows another view. The selected session stays selected.
 func (p *sessionsPage) apply(v *view) {
 	complete := v.snapshot.Generation > 0 && !v.snapshot.Refreshing
@@ -101,10 +113,7 @@ func (p *sessionsPage) apply(v *view) {
 	offset, filtered := p.list.follow(v), v.filter != p.view.filter
 	p.view = v
 	p.followReading()
-	problem := problemSummary(v.snapshot)
-	p.details.Hidden, p.dismiss.Hidden = problem == "", p.notice == ""
-	p.undo.Hidden = p.undoing == nil
-	moved := p.problem.Set(strings.TrimSpace(p.warning + "\n" + p.notice + "\n" + problem))
+	moved := p.showNotice(problemSummary(v.snapshot))
 	moved = p.showCounts() || moved
 	if moved {
 		p.left.Refresh()

@@ -104,20 +104,24 @@ func Failure(text string) *fyne.Container { return Sentence("failed", ColorBad, 
 type Banner struct {
 	Content *fyne.Container
 	text    *widget.Label
+	mark    *canvas.Image
 }
 
 // NewBanner returns a hidden banner.
 func NewBanner(icon string, actions ...fyne.CanvasObject) *Banner {
-	b := &Banner{text: Paragraph("", widget.MediumImportance)}
+	b := &Banner{text: Paragraph("", widget.MediumImportance), mark: NewImage(NewIcon(icon, ColorWaiting), 16)}
 	var right fyne.CanvasObject
 	if len(actions) > 0 {
 		right = TopOf(3, 3, 0, 4, actions...)
 	}
-	b.Content = NewPanel(0, 0, 0, 0, Border(nil, TopOf(9, 0, 10, 0, NewImage(NewIcon(icon, ColorWaiting), 16)), right,
+	b.Content = NewPanel(0, 0, 0, 0, Border(nil, TopOf(9, 0, 10, 0, b.mark), right,
 		Pad(2, 2, -2, 4, b.text)))
 	b.Content.Hide()
 	return b
 }
+
+// SetIcon shows another icon.
+func (b *Banner) SetIcon(icon fyne.Resource) { SetImage(b.mark, icon) }
 
 // Set shows text, or hides the banner if text is empty. It reports whether anything changed: then the container of
 // the banner must be laid out again.
