@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +32,10 @@ import (
 	"rollcall/app/store/quiet"
 	"rollcall/proc"
 )
+
+// The kernel gives a process's signals to its first thread, if that does not block them. In a call of a file system that does not answer a thread takes none, so that a
+// keeper could not be terminated: nothing but the main goroutine runs on the first thread.
+func init() { runtime.LockOSThread() }
 
 // Run runs the program with this process's arguments and returns its exit code. version is the version that the linker set, or empty; build is "desktop" or
 // "headless"; addDesktop adds the tray and the window, if this build has them.
