@@ -27,15 +27,18 @@ func (t *harness) wantedRows(x *life) []string {
 	rows := []string{begin}
 	switch truth.WaitingFor {
 	case adapters.ForPermission:
-		rows = []string{begin + "needs permission", begin + "wants to run: ", mark + x.project + " · wants to run: "}
+		rows = []string{begin + "needs permission", mark + x.project + " · needs permission", begin + "wants to run: ", mark + x.project + " · wants to run: "}
 	case adapters.ForQuestion:
-		rows = []string{begin + "asks you", mark + x.project + " · asks you: "}
+		rows = []string{begin + "asks you", mark + x.project + " · asks you"}
 	}
 	if t.mayBeUnknown(x) {
 		rows = append(rows, "? "+x.project+" · ")
 	}
 	if x.IsSuspended() {
-		rows = []string{rows[0] + map[bool]string{true: ", suspended", false: "suspended"}[truth.Status == adapters.Waiting]}
+		words := map[bool]string{true: ", suspended", false: "suspended"}[truth.Status == adapters.Waiting]
+		for i := range rows {
+			rows[i] += words
+		}
 	}
 	return rows
 }

@@ -110,8 +110,9 @@ func Conversations[F kit.File](l *Look, list func() []F, search func(F) adapters
 	if l.Homes.Absent() {
 		return nil, adapters.ErrAbsent
 	}
+	since := l.Query.Since // list may change it
 	for _, f := range list() {
-		if !kit.Changed(f).Before(l.Query.Since) {
+		if !kit.Changed(f).Before(since) {
 			found = append(found, search(f))
 		}
 	}
