@@ -40,11 +40,11 @@ func init() { runtime.LockOSThread() }
 // Run runs the program with this process's arguments and returns its exit code. version is the version that the linker set, or empty; build is "desktop" or
 // "headless"; addDesktop adds the tray and the window, if this build has them.
 func Run(version, build string, addDesktop func(*cli.Deps)) int {
-	set, _ := loadSettings() // each command reports the errors itself
-	all.Register(set.Unread)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process even if it does not end by itself
+	set, _ := loadSettings()     // each command reports the errors itself
+	all.Register(set.Unread)
 	facts := &facts{}
 	deps := cli.Deps{Open: func() ([]adapters.Adapter, proc.Lister) { return openAdapters(facts) }, WithoutCache: facts.turnOff, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet, Marks: openMarks, Told: openTold, Acting: instance.TellActed, Machines: openMachines,
 		Version: cli.BuildVersion(version, build), Getenv: os.Getenv, Leave: os.Exit}
