@@ -35,7 +35,7 @@ Does its menu open, list your agents, and stay right while it is open?
 Did "Show terminal" raise the right window? Did a console window flash, or the system ask for a permission?
 `
 
-// report prints what an issue about a system on which nobody has run Rollcall needs.
+// report prints what an issue about a system on which Rollcall was never run needs.
 func (c *doctorCommand) report() error {
 	c.printf("%s", reportIntroduction)
 	if err := c.flush(); err != nil {

@@ -55,7 +55,7 @@ func programOf(u *adapters.Unread, command []string) (*Program, error) {
 const maxRequests = 200
 
 // Requests runs the program, and returns the requests that it lists, with the ids of sessions as they are shown here. Their texts are unchanged: what shows
-// them makes everything visible. Any request that can't be used makes an error, since nobody knows what it hides.
+// them makes everything visible. Any request that can't be used makes an error, since it may hide something.
 func (p *Program) Requests(ctx context.Context) (list []adapters.Request, err error) {
 	complete := false
 	err = p.run(ctx, nil, func(l *line) error {
@@ -206,7 +206,7 @@ type answeredJSON struct {
 	Evidence string `json:"evidence"`
 }
 
-// refusals are the results of an answer that reached nobody.
+// refusals are the results of an answer that did not arrive.
 var refusals = map[string]error{"gone": adapters.ErrNotPending, "changed": adapters.ErrRequestChanged, "expired": adapters.ErrRequestExpired, "refused": adapters.ErrNotAllowed}
 
 // Answer runs the program with the decision on its standard input. If the program does not say what it did with it, the error is ErrUnconfirmed. The result is

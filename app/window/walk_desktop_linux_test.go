@@ -98,7 +98,7 @@ func TestDesktopKeyboardWalk(t *testing.T) {
 	d.key("Home", "Return")
 	p.tabTo("Stop…")
 	d.shootSoon("walk-stop")
-	p.tabTo("Stop…") // the buttons are laid out anew when the session's terminal was looked for, and the focus may have gone on
+	p.tabTo("Stop…") // the buttons are laid out again when the session's terminal was looked for, and the focus may have gone on
 	d.key("Return")
 	p.focusIs("Cancel")
 	p.tabTo("Stop")

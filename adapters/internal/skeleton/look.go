@@ -1,5 +1,5 @@
 // Package skeleton has the steps that adapters of agents with files in a home have in common: it finds the processes and the homes, reads the files that were
-// written last, finds the process of each session by ranked evidence, and adds the rows that a query asks for. An adapter fills in what only its agent knows:
+// written last, says what holds of a session that no process has, and adds the rows that a query asks for. An adapter fills in what only its agent knows:
 // how a process looks, where the files are, what their records mean.
 package skeleton
 

@@ -14,11 +14,11 @@ import (
 // TestLeftovers: the note about a session is offered once its agent answers in full and no longer lists it, and is removed then.
 func TestLeftovers(t *testing.T) {
 	m := In(t.TempDir())
-	for _, id := range []string{"listed", "gone", "begun anew"} {
+	for _, id := range []string{"listed", "gone", "begun again"} {
 		must.Do(t, m.Change(t.Context(), agentname.Codex, id, func(x *app.Mark) { x.Pinned = true }))
 	}
 	must.Do(t, m.Change(t.Context(), agentname.Pi, "absent", func(x *app.Mark) { x.Hidden = true }))
-	listed := []app.Session{{Session: adapters.Session{ID: "listed", Agent: agentname.Codex}}, {Session: adapters.Session{ID: "new", Agent: agentname.Codex, Continues: "begun anew"}}}
+	listed := []app.Session{{Session: adapters.Session{ID: "listed", Agent: agentname.Codex}}, {Session: adapters.Session{ID: "new", Agent: agentname.Codex, Continues: "begun again"}}}
 	in := func(codex app.AdapterState) *cleanup.Cleaner {
 		all := &app.Snapshot{Own: listed, Adapters: []app.Health{{Name: agentname.Codex, State: codex}, {Name: agentname.Pi, State: app.Absent}}}
 		return &cleanup.Cleaner{Home: t.TempDir(), Sources: []cleanup.Source{Leftovers{m, all}}}

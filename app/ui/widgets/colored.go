@@ -139,7 +139,7 @@ func quoted(line string) int {
 	return len(line)
 }
 
-// coloredCode shows lines of code in colours. It creates the objects of its lines when it is drawn first: a conversation has many blocks that nobody looks at.
+// coloredCode shows lines of code in colours. It creates the objects of its lines when it is drawn first: a conversation has many blocks that are never looked at.
 type coloredCode struct {
 	widget.BaseWidget
 	lines [][]piece
