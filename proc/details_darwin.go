@@ -12,28 +12,27 @@ import (
 // errHiddenEnvironment reports that the system withholds the environment of a process, as macOS does for its own programs.
 var errHiddenEnvironment = fmt.Errorf("the system hides the environment of this process: %w", fs.ErrPermission)
 
-// procArgs reads path, arguments and environment. The system refuses them for
-// other users' processes with EINVAL.
-func procArgs(pid int) (procArgs2, error) {
+// procArgs reads arguments and environment; the environment is nil where it is hidden. The system refuses both for other users'
+// processes with EINVAL.
+func procArgs(pid int) (args, env []string, err error) {
 	b, err := unix.SysctlRaw("kern.procargs2", pid)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) {
 		err = fs.ErrPermission
 	}
-	if err != nil {
-		return procArgs2{}, fmt.Errorf("pid %d: arguments and environment: %w", pid, err)
+	if err == nil {
+		_, args, env, err = parseProcArgs(b)
 	}
-	p, err := parseProcArgs(b)
 	if err != nil {
-		return procArgs2{}, fmt.Errorf("pid %d: %w", pid, err)
+		return nil, nil, fmt.Errorf("pid %d: arguments and environment: %w", pid, err)
 	}
-	return p, nil
+	return args, env, nil
 }
 
 // Args implements Details.
 func (t *Table) Args(id Identity) ([]string, error) {
 	return detail(t, id, func() ([]string, error) {
-		p, err := procArgs(id.PID)
-		return p.args, err
+		args, _, err := procArgs(id.PID)
+		return args, err
 	})
 }
 
@@ -45,11 +44,11 @@ func (t *Table) Exe(id Identity) (string, error) {
 // Env implements Details. The system hides the environment of its own programs: the error wraps fs.ErrPermission then.
 func (t *Table) Env(id Identity) ([]string, error) {
 	return detail(t, id, func() ([]string, error) {
-		p, err := procArgs(id.PID)
-		if err == nil && p.env == nil {
+		_, env, err := procArgs(id.PID)
+		if err == nil && env == nil {
 			err = fmt.Errorf("pid %d: %w", id.PID, errHiddenEnvironment)
 		}
-		return p.env, err
+		return env, err
 	})
 }
 

@@ -56,13 +56,13 @@ func TestParseProcArgs(t *testing.T) {
 		"title without a gap behind the environment": {1, "/bin/node\x00openclaw\x00\x00\x00HOME=/Users/a\x00" + apple, []string{"openclaw"}, []string{"HOME=/Users/a"}},
 	}
 	for name, test := range tests {
-		p, err := parseProcArgs(procArgsBuffer(test.count, test.rest))
-		if err != nil || !slices.Equal(p.args, test.args) || !slices.Equal(p.env, test.env) || (p.env == nil) != (test.env == nil) {
-			t.Errorf("%s: %q, %q, %v", name, p.args, p.env, err)
+		_, args, env, err := parseProcArgs(procArgsBuffer(test.count, test.rest))
+		if err != nil || !slices.Equal(args, test.args) || !slices.Equal(env, test.env) || (env == nil) != (test.env == nil) {
+			t.Errorf("%s: %q, %q, %v", name, args, env, err)
 		}
 	}
 	for _, in := range [][]byte{nil, {1, 0, 0}, procArgsBuffer(1, "no end"), procArgsBuffer(-1, "x\x00x\x00"), procArgsBuffer(1<<30, "x\x00x\x00y\x00"), procArgsBuffer(1, "x\x00cut")} {
-		if _, err := parseProcArgs(in); !errors.Is(err, errProcArgs) {
+		if _, _, _, err := parseProcArgs(in); !errors.Is(err, errProcArgs) {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
@@ -71,16 +71,16 @@ func TestParseProcArgs(t *testing.T) {
 func FuzzParseProcArgs(f *testing.F) {
 	f.Add(procArgsBuffer(1, "/bin/x\x00\x00x\x00A=1\x00\x00"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		p, err := parseProcArgs(in)
+		_, args, env, err := parseProcArgs(in)
 		if err != nil {
 			return
 		}
 		total := 4
-		for _, s := range append(p.args, p.env...) {
+		for _, s := range append(args, env...) {
 			total += len(s) + 1
 		}
 		if total > len(in)+1 {
-			t.Errorf("%q gives more than it holds: %q %q", in, p.args, p.env)
+			t.Errorf("%q gives more than it holds: %q %q", in, args, env)
 		}
 	})
 }

@@ -16,42 +16,34 @@ var appleStrings = []string{
 	"ptr_munge", "stack_guard", "malloc_entropy", "main_stack", "pfz", "th_port", "arm64e_abi", "hw_tpro", "security_config", "has_sec_transition",
 }
 
-// procArgs2 is what macOS tells of the start of a process.
-type procArgs2 struct {
-	exe  string // as it was given to exec
-	args []string
-	// env is nil where the system hides the environment, and empty where the process has none.
-	env []string
-}
-
 // parseProcArgs parses what macOS returns for the sysctl kern.procargs2: the number of arguments (32 bits, little endian), the path
 // that was executed, zero bytes as padding, the arguments, the environment, and strings of the system's own. The arguments of a
 // process that sets its title (Node.js does by `process.title`) are the title and zeros up to the environment. For a process whose
-// environment is hidden nothing follows the arguments. parseProcArgs is in a file for all systems so that its tests run on any.
-func parseProcArgs(b []byte) (procArgs2, error) {
+// environment is hidden nothing follows the arguments: env is nil then, and empty where the process has none. parseProcArgs is in a
+// file for all systems so that its tests run on any.
+func parseProcArgs(b []byte) (exe string, args, env []string, err error) {
 	if len(b) < 4 {
-		return procArgs2{}, errProcArgs
+		return "", nil, nil, errProcArgs
 	}
 	count := int(int32(binary.LittleEndian.Uint32(b)))
 	path, rest, found := bytes.Cut(b[4:], []byte{0})
 	if count < 0 || !found {
-		return procArgs2{}, errProcArgs
+		return "", nil, nil, errProcArgs
 	}
-	p := procArgs2{exe: string(path)}
 	rest = bytes.TrimLeft(rest, "\x00")
 	for range count {
 		var arg []byte
 		arg, rest, found = bytes.Cut(rest, []byte{0})
 		if !found {
-			return procArgs2{}, errProcArgs
+			return "", nil, nil, errProcArgs
 		}
-		p.args = append(p.args, string(arg))
+		args = append(args, string(arg))
 	}
 	rest = bytes.TrimLeft(rest, "\x00")
 	if len(rest) > 0 {
-		p.env = parseEnvironment(rest)
+		env = parseEnvironment(rest)
 	}
-	return p, nil
+	return string(path), args, env, nil
 }
 
 // parseEnvironment returns the variables at the start of b, up to an empty string or the first of the system's own strings. The
