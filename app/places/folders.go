@@ -291,7 +291,7 @@ func explain(system, path string, err error) string {
 	const what = "changes show only when the list is refreshed"
 	fix := ""
 	switch {
-	case errors.Is(err, syscall.ENOSPC):
+	case errors.Is(err, syscall.ENOSPC) && system == "linux":
 		err, fix = errors.New("the system's limit of watched folders is reached"), "; raise fs.inotify.max_user_watches"
 	case errors.Is(err, syscall.EMFILE) && system == "linux":
 		err, fix = errors.New("the system's limit of watchers is reached"), "; raise fs.inotify.max_user_instances"
