@@ -63,7 +63,7 @@ RACE     := -race $(patsubst %,-gcflags=%=-race=false,$(UNWATCHED))
 # So many packages are tested at once: two more than there are processors, since many tests wait.
 AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 
-.PHONY: help setup setup-run check test-fast build headless man windows run test test-go test-crash test-agents test-agents-all harness one-answer one-key numbers vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest shots stress full-disk packages setup-packages windows-cli windows-installer test-windows test-wine setup-wine mac-check darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
+.PHONY: help setup setup-run check test-fast build headless man windows run test test-go test-crash test-agents test-agents-all harness one-answer one-key numbers vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest shots stress full-disk packages setup-packages windows-cli windows-installer test-windows test-wine setup-wine mac-check windows-check darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -117,6 +117,9 @@ dmg: app ## on a Mac: build the disk image of the application: build/dist
 
 mac-check: ## on a Mac: print what an issue about it needs; it only reads, and says first what it prints
 	@packaging/macos/check-mac $(ROLLCALL)
+
+windows-check: ## on Windows: print what an issue about it needs, by the program itself (ROLLCALL: rollcall.com)
+	@$(or $(ROLLCALL),$(BUILD)/rollcall.com) doctor --report
 
 test-packages: packages ## as root: install, start, upgrade and remove the packages in fresh trees of DISTRIBUTIONS (bookworm trixie)
 	@packaging/test-packages $(DISTRIBUTIONS)
