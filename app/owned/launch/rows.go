@@ -103,10 +103,11 @@ func (l *Launches) row(r *Record, now time.Time) adapters.Session {
 	s := recorded(r, adapters.Working)
 	s.Process = r.Process
 	age := max(now.Sub(r.LaunchedAt), 0).Round(time.Second)
-	if r.isStarting(now) && !r.Seen {
+	d, _ := adapters.Describe(r.Agent)
+	if r.isStarting(now) && !r.Seen && !d.Unread {
 		s.Evidence = fmt.Sprintf("starting: launched %s ago, not in the agent's storage yet", age)
 	} else {
-		s.Status = adapters.Unknown // the agent may wait for the user, or its storage could not be read
+		s.Status = adapters.Unknown // the agent may wait for the user, or its storage could not be read, or never is (Unread)
 		s.Evidence = fmt.Sprintf("process %d, launched %s ago, is running; the agent does not list a session for it", r.Process.PID, age)
 	}
 	return s
