@@ -44,19 +44,19 @@ type Adapter struct {
 	help            helpModes
 }
 
-var (
-	_ adapters.Adapter      = (*Adapter)(nil)
-	_ adapters.Describer    = (*Adapter)(nil)
-	_ adapters.Watcher      = (*Adapter)(nil)
-	_ adapters.ProcessOwner = (*Adapter)(nil)
-	_ adapters.Namer        = (*Adapter)(nil)
-	_ adapters.Peeker       = (*Adapter)(nil)
-	_ adapters.Searcher     = (*Adapter)(nil)
-	_ adapters.Answerer     = (*Adapter)(nil)
-	_ adapters.Limiter      = (*Adapter)(nil)
-	_ adapters.StatusLiner  = (*Adapter)(nil)
-	_ adapters.Piped        = (*Adapter)(nil)
-)
+var _ interface {
+	adapters.Adapter
+	adapters.Describer
+	adapters.Watcher
+	adapters.ProcessOwner
+	adapters.Namer
+	adapters.Peeker
+	adapters.Searcher
+	adapters.Answerer
+	adapters.Limiter
+	adapters.StatusLiner
+	adapters.Piped
+} = (*Adapter)(nil)
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {

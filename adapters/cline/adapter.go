@@ -26,19 +26,19 @@ type Adapter struct {
 	databases   sqlitero.Cache[[]manifest]
 }
 
-var (
-	_ adapters.Describer    = (*Adapter)(nil)
-	_ adapters.Watcher      = (*Adapter)(nil)
-	_ adapters.ProcessOwner = (*Adapter)(nil)
-	_ adapters.Peeker       = (*Adapter)(nil)
-	_ adapters.Searcher     = (*Adapter)(nil)
-	_ adapters.Launcher     = (*Adapter)(nil)
-	_ adapters.Ender        = (*Adapter)(nil)
-	_ adapters.Answerer     = (*Adapter)(nil)
-	_ adapters.Prompter     = (*Adapter)(nil)
-	_ adapters.Stopper      = (*Adapter)(nil)
-	_ adapters.StopChecker  = (*Adapter)(nil)
-)
+var _ interface {
+	adapters.Describer
+	adapters.Watcher
+	adapters.ProcessOwner
+	adapters.Peeker
+	adapters.Searcher
+	adapters.Launcher
+	adapters.Ender
+	adapters.Answerer
+	adapters.Prompter
+	adapters.Stopper
+	adapters.StopChecker
+} = (*Adapter)(nil)
 
 // Name is the agent's name, on the command line and in JSON.
 const Name adapters.Name = "cline"

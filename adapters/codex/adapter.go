@@ -35,18 +35,18 @@ type Adapter struct {
 	limits   kit.Limits
 }
 
-var (
-	_ adapters.Adapter      = (*Adapter)(nil)
-	_ adapters.Describer    = (*Adapter)(nil)
-	_ adapters.Watcher      = (*Adapter)(nil)
-	_ adapters.ProcessOwner = (*Adapter)(nil)
-	_ adapters.Namer        = (*Adapter)(nil)
-	_ adapters.Peeker       = (*Adapter)(nil)
-	_ adapters.Searcher     = (*Adapter)(nil)
-	_ adapters.Answerer     = (*Adapter)(nil)
-	_ adapters.Prompter     = (*Adapter)(nil)
-	_ adapters.Limiter      = (*Adapter)(nil)
-)
+var _ interface {
+	adapters.Adapter
+	adapters.Describer
+	adapters.Watcher
+	adapters.ProcessOwner
+	adapters.Namer
+	adapters.Peeker
+	adapters.Searcher
+	adapters.Answerer
+	adapters.Prompter
+	adapters.Limiter
+} = (*Adapter)(nil)
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {

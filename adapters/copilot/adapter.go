@@ -23,17 +23,17 @@ type Adapter struct {
 	transcripts *kit.Transcripts[facts, *facts]
 }
 
-var (
-	_ adapters.Adapter       = (*Adapter)(nil)
-	_ adapters.Describer     = (*Adapter)(nil)
-	_ adapters.Watcher       = (*Adapter)(nil)
-	_ adapters.ProcessOwner  = (*Adapter)(nil)
-	_ adapters.Peeker        = (*Adapter)(nil)
-	_ adapters.Searcher      = (*Adapter)(nil)
-	_ adapters.Launcher      = (*Adapter)(nil)
-	_ adapters.Piped         = (*Adapter)(nil)
-	_ adapters.FailureReader = (*Adapter)(nil)
-)
+var _ interface {
+	adapters.Adapter
+	adapters.Describer
+	adapters.Watcher
+	adapters.ProcessOwner
+	adapters.Peeker
+	adapters.Searcher
+	adapters.Launcher
+	adapters.Piped
+	adapters.FailureReader
+} = (*Adapter)(nil)
 
 // Name is the agent's name, on the command line and in JSON.
 const Name adapters.Name = "copilot"

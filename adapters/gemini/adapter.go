@@ -34,16 +34,16 @@ type Adapter struct {
 	transcripts *kit.Transcripts[facts, *facts]
 }
 
-var (
-	_ adapters.Watcher      = (*Adapter)(nil)
-	_ adapters.ProcessOwner = (*Adapter)(nil)
-	_ adapters.Launcher     = (*Adapter)(nil)
-	_ adapters.Describer    = (*Adapter)(nil)
-	_ adapters.Peeker       = (*Adapter)(nil)
-	_ adapters.Searcher     = (*Adapter)(nil)
-	_ adapters.Pusher       = (*Adapter)(nil)
-	_ adapters.Piped        = (*Adapter)(nil)
-)
+var _ interface {
+	adapters.Watcher
+	adapters.ProcessOwner
+	adapters.Launcher
+	adapters.Describer
+	adapters.Peeker
+	adapters.Searcher
+	adapters.Pusher
+	adapters.Piped
+} = (*Adapter)(nil)
 
 const (
 	folderName   = ".gemini"

@@ -25,12 +25,12 @@ type Adapter struct {
 	answers  answered
 }
 
-var (
-	_ adapters.Adapter      = (*Adapter)(nil)
-	_ adapters.Describer    = (*Adapter)(nil)
-	_ adapters.ProcessOwner = (*Adapter)(nil)
-	_ adapters.Answerer     = (*Adapter)(nil)
-)
+var _ interface {
+	adapters.Adapter
+	adapters.Describer
+	adapters.ProcessOwner
+	adapters.Answerer
+} = (*Adapter)(nil)
 
 // New returns an adapter for each agent of the settings, and for each that is built in. users returns the agents of the settings as they were last read; the
 // adapters follow its changes, and one whose agent is gone shows nothing. others are the adapters that read their agents.

@@ -55,16 +55,18 @@ type Adapter struct {
 	pusher    pusher
 }
 
-var (
-	_ adapters.Adapter   = (*Adapter)(nil)
-	_ adapters.Describer = (*Adapter)(nil)
-	_ adapters.Watcher   = (*Adapter)(nil)
-	_ adapters.Pusher    = (*Adapter)(nil)
-	_ adapters.Stopper   = (*Adapter)(nil)
-	_ adapters.Peeker    = (*Adapter)(nil)
-
-	_ adapters.ProcessOwner = (*Adapter)(nil)
-)
+var _ interface {
+	adapters.Adapter
+	adapters.Describer
+	adapters.Watcher
+	adapters.Pusher
+	adapters.Stopper
+	adapters.Peeker
+	adapters.ProcessOwner
+	adapters.Searcher
+	adapters.Answerer
+	adapters.Prompter
+} = (*Adapter)(nil)
 
 // New makes the adapter. It reads and connects to nothing yet.
 func New(cfg Config) *Adapter {

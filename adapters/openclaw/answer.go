@@ -14,11 +14,6 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-var (
-	_ adapters.Answerer = (*Adapter)(nil)
-	_ adapters.Prompter = (*Adapter)(nil)
-)
-
 const (
 	scopeApprovals = "operator.approvals"
 	scopeQuestions = "operator.questions"

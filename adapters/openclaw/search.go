@@ -11,8 +11,6 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-var _ adapters.Searcher = (*Adapter)(nil)
-
 // Conversations implements adapters.Searcher. The gateways are asked for each conversation
 // (chat.history), 1,000 messages at a time. A gateway shortens long messages; what it
 // leaves out is not found.

@@ -33,15 +33,17 @@ type Adapter struct {
 	versions  kit.Memo[string, string]    // of programs that were asked for theirs, by path
 }
 
-var (
-	_ adapters.Adapter   = (*Adapter)(nil)
-	_ adapters.Describer = (*Adapter)(nil)
-	_ adapters.Watcher   = (*Adapter)(nil)
-	_ adapters.Peeker    = (*Adapter)(nil)
-	_ adapters.Stopper   = (*Adapter)(nil)
-
-	_ adapters.ProcessOwner = (*Adapter)(nil)
-)
+var _ interface {
+	adapters.Adapter
+	adapters.Describer
+	adapters.Watcher
+	adapters.Peeker
+	adapters.Stopper
+	adapters.ProcessOwner
+	adapters.Searcher
+	adapters.Answerer
+	adapters.Prompter
+} = (*Adapter)(nil)
 
 // New makes the adapter of OpenCode. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter { return For(openCode, cfg) }

@@ -17,11 +17,6 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-var (
-	_ adapters.Answerer = (*Adapter)(nil)
-	_ adapters.Prompter = (*Adapter)(nil)
-)
-
 // permission is an entry of /permission (1.17 to 1.18.33).
 type permission struct {
 	ID         string          `json:"id"`

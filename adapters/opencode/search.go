@@ -17,8 +17,6 @@ import (
 	"rollcall/adapters/internal/sqlitero"
 )
 
-var _ adapters.Searcher = (*Adapter)(nil)
-
 // storedSession is where the messages of a session are.
 type storedSession struct {
 	id, directory string

@@ -48,20 +48,20 @@ type Adapter struct {
 	ran     map[string]ran // by the session's file: a command that ran waits for no permission until its result is recorded
 }
 
-var (
-	_ adapters.Watcher      = (*Adapter)(nil)
-	_ adapters.ProcessOwner = (*Adapter)(nil)
-	_ adapters.Launcher     = (*Adapter)(nil)
-	_ adapters.Describer    = (*Adapter)(nil)
-	_ adapters.Peeker       = (*Adapter)(nil)
-	_ adapters.Searcher     = (*Adapter)(nil)
-	_ adapters.Piped        = (*Adapter)(nil)
-	_ adapters.Answerer     = (*Adapter)(nil)
-	_ adapters.Prompter     = (*Adapter)(nil)
-	_ adapters.Stopper      = (*Adapter)(nil)
-	_ adapters.StopChecker  = (*Adapter)(nil)
-	_ adapters.Pusher       = (*Adapter)(nil)
-)
+var _ interface {
+	adapters.Watcher
+	adapters.ProcessOwner
+	adapters.Launcher
+	adapters.Describer
+	adapters.Peeker
+	adapters.Searcher
+	adapters.Piped
+	adapters.Answerer
+	adapters.Prompter
+	adapters.Stopper
+	adapters.StopChecker
+	adapters.Pusher
+} = (*Adapter)(nil)
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {

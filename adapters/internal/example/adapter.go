@@ -33,14 +33,14 @@ type Adapter struct {
 	transcripts *kit.Transcripts[facts, *facts]
 }
 
-var (
-	_ adapters.Describer    = (*Adapter)(nil)
-	_ adapters.Watcher      = (*Adapter)(nil)
-	_ adapters.ProcessOwner = (*Adapter)(nil)
-	_ adapters.Peeker       = (*Adapter)(nil)
-	_ adapters.Searcher     = (*Adapter)(nil)
-	_ adapters.Launcher     = (*Adapter)(nil)
-)
+var _ interface {
+	adapters.Describer
+	adapters.Watcher
+	adapters.ProcessOwner
+	adapters.Peeker
+	adapters.Searcher
+	adapters.Launcher
+} = (*Adapter)(nil)
 
 const (
 	folderName   = ".example"

@@ -52,12 +52,12 @@ type Store struct {
 	listedOnce bool // all folders were listed before
 }
 
-var (
-	_ adapters.Watcher      = (*Store)(nil)
-	_ adapters.ProcessOwner = (*Store)(nil)
-	_ adapters.Peeker       = (*Store)(nil)
-	_ adapters.Searcher     = (*Store)(nil)
-)
+var _ interface {
+	adapters.Watcher
+	adapters.ProcessOwner
+	adapters.Peeker
+	adapters.Searcher
+} = (*Store)(nil)
 
 // New makes the store of one agent, Pi or PiRust. It reads
 // nothing yet.
