@@ -140,7 +140,7 @@ func (p *peek) line(line []byte, offset int64) {
 		return
 	}
 	var r raws
-	if err := agentfile.Top(line, r.take); err != nil || agentfile.True(r.sidechain) {
+	if err := r.read(line); err != nil || agentfile.True(r.sidechain) {
 		return
 	}
 	m := adapters.Message{Key: cmp.Or(string(agentfile.Text(r.id)), fmt.Sprintf("@%d", offset)), At: agentfile.Time(r.at)}

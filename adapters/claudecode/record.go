@@ -96,45 +96,17 @@ type raws struct {
 	cost, began, relocated, content, entrypoint, team, mate, quota, next []byte
 }
 
-// members maps the name of each JSON member that is read to its field of raws.
-var members = map[string]func(*raws) *[]byte{
-	"type":              func(r *raws) *[]byte { return &r.kind },
-	"subtype":           func(r *raws) *[]byte { return &r.subtype },
-	"timestamp":         func(r *raws) *[]byte { return &r.at },
-	"uuid":              func(r *raws) *[]byte { return &r.id },
-	"parentUuid":        func(r *raws) *[]byte { return &r.parent },
-	"isSidechain":       func(r *raws) *[]byte { return &r.sidechain },
-	"isMeta":            func(r *raws) *[]byte { return &r.meta },
-	"isCompactSummary":  func(r *raws) *[]byte { return &r.compact },
-	"cwd":               func(r *raws) *[]byte { return &r.cwd },
-	"gitBranch":         func(r *raws) *[]byte { return &r.branch },
-	"version":           func(r *raws) *[]byte { return &r.version },
-	"message":           func(r *raws) *[]byte { return &r.message },
-	"attachment":        func(r *raws) *[]byte { return &r.attachment },
-	"origin":            func(r *raws) *[]byte { return &r.origin },
-	"isApiErrorMessage": func(r *raws) *[]byte { return &r.failed },
-	"apiErrorStatus":    func(r *raws) *[]byte { return &r.apiStatus },
-	"customTitle":       func(r *raws) *[]byte { return &r.customTitle },
-	"aiTitle":           func(r *raws) *[]byte { return &r.aiTitle },
-	"lastPrompt":        func(r *raws) *[]byte { return &r.lastPrompt },
-	"totalCostUSD":      func(r *raws) *[]byte { return &r.cost },
-	"startTime":         func(r *raws) *[]byte { return &r.began },
-	"relocatedCwd":      func(r *raws) *[]byte { return &r.relocated },
-	"content":           func(r *raws) *[]byte { return &r.content },
-	"entrypoint":        func(r *raws) *[]byte { return &r.entrypoint },
-	"teamName":          func(r *raws) *[]byte { return &r.team },
-	"agentName":         func(r *raws) *[]byte { return &r.mate },
-	"quotaLimits":       func(r *raws) *[]byte { return &r.quota },
-
-	"continuedInSessionId": func(r *raws) *[]byte { return &r.next },
-}
-
-// take stores the value of a member. It always returns true.
-func (r *raws) take(key, raw []byte) bool {
-	if place := members[string(key)]; place != nil {
-		*place(r) = raw
-	}
-	return true
+// read reads the members of a line.
+func (r *raws) read(line []byte) error {
+	into := agentfile.Into
+	return agentfile.Members(line, into("type", &r.kind), into("timestamp", &r.at), into("uuid", &r.id), into("parentUuid", &r.parent),
+		into("isSidechain", &r.sidechain), into("cwd", &r.cwd), into("version", &r.version), into("gitBranch", &r.branch),
+		into("message", &r.message), into("entrypoint", &r.entrypoint), into("isMeta", &r.meta), into("origin", &r.origin),
+		into("attachment", &r.attachment), into("subtype", &r.subtype), into("content", &r.content), into("isCompactSummary", &r.compact),
+		into("isApiErrorMessage", &r.failed), into("apiErrorStatus", &r.apiStatus), into("quotaLimits", &r.quota),
+		into("customTitle", &r.customTitle), into("aiTitle", &r.aiTitle), into("lastPrompt", &r.lastPrompt), into("totalCostUSD", &r.cost),
+		into("startTime", &r.began), into("relocatedCwd", &r.relocated), into("teamName", &r.team), into("agentName", &r.mate),
+		into("continuedInSessionId", &r.next))
 }
 
 // requestDump begins the lines that hold whole requests: these make up most of a transcript's
@@ -148,7 +120,7 @@ func (p *parser) parse(line []byte) (record, error) {
 		return record{}, nil
 	}
 	var r raws
-	if err := agentfile.Top(line, r.take); err != nil {
+	if err := r.read(line); err != nil {
 		return record{}, err
 	}
 	rec := record{

@@ -96,7 +96,7 @@ func searchFile(ctx context.Context, path string, s *kit.Finder) (map[string]int
 func messages(s *kit.Finder, line []byte, offset int64) []adapters.Message {
 	line = bytes.TrimLeft(line, "\x00")
 	var r raws
-	if err := agentfile.Top(line, r.take); err != nil || agentfile.True(r.sidechain) {
+	if err := r.read(line); err != nil || agentfile.True(r.sidechain) {
 		return nil
 	}
 	s.Hit.CWD, _ = agentfile.Head(r.cwd, textLimit)

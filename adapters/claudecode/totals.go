@@ -37,36 +37,17 @@ type sumFields struct {
 
 // read reads the members of a line. It stops at a type that says nothing.
 func (f *sumFields) read(line []byte) error {
-	return agentfile.Top(line, func(key, raw []byte) bool {
-		switch string(key) {
-		case "type":
-			f.typ = agentfile.Text(raw)
-			return !isIrrelevantType(f.typ)
-		case "message":
-			f.message = raw
-		case "timestamp":
-			f.at = raw
-		case "cwd":
-			f.cwd = raw
-		case "gitBranch":
-			f.branch = raw
-		case "sessionId":
-			f.session = raw
-		case "requestSessionId":
-			f.origin = raw
-		case "attachment":
-			return false
-		case "customTitle":
-			f.custom = raw
-		case "aiTitle":
-			f.ai = raw
-		case "totalCostUSD":
-			f.cost = raw
-		case "modelUsage":
-			f.models = raw
-		}
-		return true
-	})
+	into := agentfile.Into
+	err := agentfile.MembersUntil(line, endsSums, into("type", &f.typ), into("message", &f.message), into("timestamp", &f.at), into("cwd", &f.cwd),
+		into("gitBranch", &f.branch), into("sessionId", &f.session), into("requestSessionId", &f.origin), into("customTitle", &f.custom),
+		into("aiTitle", &f.ai), into("totalCostUSD", &f.cost), into("modelUsage", &f.models))
+	f.typ = agentfile.Text(f.typ)
+	return err
+}
+
+// endsSums reports whether a member shows that its record has nothing for the sums.
+func endsSums(name, raw []byte) bool {
+	return string(name) == "attachment" || string(name) == "type" && isIrrelevantType(agentfile.Text(raw))
 }
 
 // add adds one line to the sums. It decodes answers and prompts only.

@@ -18,22 +18,13 @@ func parseLong(begin, end []byte) record {
 	if !ok {
 		return r
 	}
-	var name string
-	_ = agentfile.Top(payload, func(key, raw []byte) bool {
-		switch string(key) {
-		case "type":
-			name = agentfile.String(raw)
-		case "call_id":
-			r.callID = agentfile.String(raw)
-		case "name":
-			r.tool, _ = agentfile.Head(raw, 80)
-		case "turn_id":
-			r.turn = agentfile.String(raw)
-		}
-		return true
-	})
-	r.callID = cmp.Or(r.callID, member(end, "call_id"))
-	switch name {
+	var name, id, tool, turn []byte
+	into := agentfile.Into
+	_ = agentfile.Members(payload, into("type", &name), into("call_id", &id), into("name", &tool), into("turn_id", &turn))
+	r.callID = cmp.Or(agentfile.String(id), member(end, "call_id"))
+	r.tool, _ = agentfile.Head(tool, 80)
+	r.turn = agentfile.String(turn)
+	switch agentfile.String(name) {
 	case "function_call", "custom_tool_call":
 		r.kind = call
 	case "function_call_output", "custom_tool_call_output", "tool_search_output":

@@ -50,15 +50,10 @@ func (n *names) of(ctx context.Context, root string) (map[string]string, error) 
 
 // indexEntry reads one line. It returns no id for a line without one.
 func indexEntry(line []byte) (id, name string) {
-	err := agentfile.Top(line, func(key, raw []byte) bool {
-		switch string(key) {
-		case "id":
-			id = agentfile.String(raw)
-		case "thread_name":
-			name, _ = agentfile.Head(raw, textLimit)
-		}
-		return true
-	})
+	var rawID, rawName []byte
+	err := agentfile.Members(line, agentfile.Into("id", &rawID), agentfile.Into("thread_name", &rawName))
+	id = agentfile.String(rawID)
+	name, _ = agentfile.Head(rawName, textLimit)
 	name = strings.TrimSpace(name)
 	if err != nil || name == "" || !kit.Is(id) {
 		return "", ""

@@ -88,22 +88,15 @@ type rolloutLine struct {
 // splitLine returns the members of a line. With an error, as for a line that is cut off, it returns
 // the members before the error.
 func splitLine(line []byte) (l rolloutLine, err error) {
+	var at, ordinal []byte
+	into := agentfile.Into
+	err = agentfile.Members(agentfile.WithoutMark(line), into("timestamp", &at), into("ordinal", &ordinal), into("type", &l.name), into("payload", &l.payload))
+	l.at = agentfile.Time(at)
+	l.name = agentfile.Text(l.name)
 	l.ordinal = -1
-	err = agentfile.Top(agentfile.WithoutMark(line), func(key, raw []byte) bool {
-		switch string(key) {
-		case "timestamp":
-			l.at = agentfile.Time(raw)
-		case "ordinal":
-			if n, ok := agentfile.Int(raw); ok {
-				l.ordinal = n
-			}
-		case "type":
-			l.name = agentfile.Text(raw)
-		case "payload":
-			l.payload = raw
-		}
-		return true
-	})
+	if n, ok := agentfile.Int(ordinal); ok {
+		l.ordinal = n
+	}
 	return l, err
 }
 

@@ -12,6 +12,11 @@ func Into(name string, variable *[]byte) Member { return Member{name, variable} 
 // Members sets the variable of each of the members that line has, to the last value with that
 // name, as written. The error is that of Top.
 func Members(line []byte, members ...Member) error {
+	return MembersUntil(line, func(_, _ []byte) bool { return false }, members...)
+}
+
+// MembersUntil is Members, but reads no further than the first member for which end returns true.
+func MembersUntil(line []byte, end func(key, raw []byte) bool, members ...Member) error {
 	return Top(line, func(key, raw []byte) bool {
 		for _, m := range members {
 			if string(key) == m.name {
@@ -19,7 +24,7 @@ func Members(line []byte, members ...Member) error {
 				break
 			}
 		}
-		return true
+		return !end(key, raw)
 	})
 }
 
