@@ -57,7 +57,7 @@ func FuzzFrame(f *testing.F) {
 		_ = json.Unmarshal(frame.Payload, &u)
 		_ = json.Unmarshal(frame.Payload, &v)
 		if json.Unmarshal(frame.Payload, &h) == nil {
-			for _, m := range h.messages() {
+			for _, m := range h.messages(maxHistory) {
 				if m.Key == "" || len(m.Text) > adapters.MaxText {
 					t.Errorf("%+v", m)
 				}

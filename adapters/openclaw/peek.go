@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
 )
 
 // maxHistory is the largest number of messages that chat.history returns.
@@ -27,11 +28,11 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 		return nil, err
 	}
 	h, err := a.history(ctx, t, key, n)
-	messages := h.messages()
+	messages := h.messages(n)
 	for i := range messages {
 		messages[i].Text = t.auth.redact(messages[i].Text)
 	}
-	return messages[max(0, len(messages)-n):], err
+	return messages, err
 }
 
 // history returns the last n messages of a conversation, or more; with n 0 all that the gateway gives, as of a gateway that does not run. What it
@@ -73,7 +74,7 @@ func (h *history) read(ctx context.Context, c *client, key string, n int) error 
 		}
 		next := int(older.Next.count())
 		switch {
-		case !h.More || n > 0 && len(h.messages()) >= n:
+		case !h.More || n > 0 && len(h.messages(n)) >= n:
 			return nil
 		case next > offset:
 			offset = next
@@ -150,62 +151,99 @@ func (h *history) entries() iter.Seq2[string, *entry] {
 	}
 }
 
-// messages returns the messages of the history, each call of a tool together with its
-// result.
-func (h *history) messages() []adapters.Message {
-	var list []adapters.Message
-	calls := map[string]int{}
+// messages returns the last n messages of the history, each call of a tool together with its result.
+func (h *history) messages(n int) []adapters.Message {
+	last := kit.NewLastItems(&adapters.Session{}, n) // a call without a result may run in a session without a run
+	last.Add(h.items())
+	slices.Reverse(last.Messages)
+	return last.Messages
+}
+
+// items returns the items of the history, in their order.
+func (h *history) items() (list []kit.Item) {
+	keys := map[string]string{} // of calls, by their ids
 	for key, e := range h.entries() {
-		if e.Role == "toolResult" {
-			if j, ok := calls[e.CallID]; ok {
-				list[j].State = adapters.ToolDone
-				if e.failed() {
-					list[j].State = adapters.ToolFailed
-				}
+		for _, item := range e.items(key) {
+			if item.IsResult {
+				item.Key = cmp.Or(keys[item.Call], key)
+			} else if item.Call != "" {
+				keys[item.Call] = item.Key
 			}
-			continue
-		}
-		for _, m := range e.split(key) {
-			if m.Role == adapters.FromTool {
-				calls[strings.TrimPrefix(m.Key, key+"/")] = len(list)
-			}
-			list = append(list, m)
+			list = append(list, item)
 		}
 	}
 	return list
 }
 
-// split returns the messages of an entry: its text, and each call.
-func (e *entry) split(key string) []adapters.Message {
+// items returns what an entry has: its text, and each call, or the result of a call.
+func (e *entry) items(key string) []kit.Item {
+	if e.Role == "toolResult" {
+		return []kit.Item{e.result()}
+	}
 	role, ok := map[string]adapters.Role{"user": adapters.FromUser, "assistant": adapters.FromAgent,
 		"system": adapters.FromNote}[e.Role]
 	if !ok {
 		return nil
 	}
-	var list []adapters.Message
-	var words []string
-	at := e.Timestamp.time()
-	for _, p := range e.parts() {
-		switch p.Type {
-		case "text":
-			words = append(words, p.Text)
-		case "toolCall", "toolUse", "tool_use":
-			list = append(list, adapters.Message{Key: key + "/" + p.ID, Role: adapters.FromTool, Tool: p.Name,
-				Text: adapters.Cut(p.argument()), State: adapters.ToolRunning, At: at})
-		}
-	}
-	spoken := strings.Join(words, "\n")
+	var list []kit.Item
+	of := kit.Item{Message: adapters.Message{Key: key, Role: role, At: e.Timestamp.time()}}
+	spoken := e.text("text")
 	if role == adapters.FromUser {
 		spoken = userText(spoken)
 	}
 	if spoken != "" {
-		list = slices.Insert(list, 0, adapters.Message{Key: key, Role: role, Text: adapters.Cut(spoken), At: at})
+		of.Text = adapters.Cut(spoken)
+		list = append(list, of)
+	}
+	for _, p := range e.parts() {
+		switch p.Type {
+		case "toolCall", "toolUse", "tool_use":
+			list = append(list, p.call(of))
+		}
 	}
 	if e.StopReason == "error" || e.StopReason == "aborted" {
-		list = append(list, adapters.Message{Key: key + "/end", Role: adapters.FromNote,
-			Text: adapters.Cut(cmp.Or(e.Error, e.StopReason)), At: at})
+		of.Key += "/end"
+		of.Role = adapters.FromNote
+		of.Text = adapters.Cut(cmp.Or(e.Error, e.StopReason))
+		list = append(list, of)
 	}
 	return list
+}
+
+// call returns a call. of has what it has in common with its entry.
+func (p *part) call(of kit.Item) kit.Item {
+	of.Key += "/" + p.ID
+	of.Role = adapters.FromTool
+	of.Tool = p.Name
+	of.Text = adapters.Cut(p.argument())
+	of.State = adapters.ToolRunning
+	of.Call = p.ID
+	of.Texts = func() string {
+		arguments, _ := json.Marshal(p.Arguments) // it was JSON
+		return kit.Strings(arguments)
+	}
+	return of
+}
+
+// result returns the result of a call, without its key.
+func (e *entry) result() kit.Item {
+	state := adapters.ToolDone
+	if e.failed() {
+		state = adapters.ToolFailed
+	}
+	return kit.Item{Message: adapters.Message{Role: adapters.FromTool, Tool: e.Tool, State: state, At: e.Timestamp.time()},
+		Call: e.CallID, IsResult: true, Texts: func() string { return e.text("") }}
+}
+
+// text joins the texts of an entry's parts of a type; "" stands for any type.
+func (e *entry) text(of string) string {
+	var words []string
+	for _, p := range e.parts() {
+		if of == "" || p.Type == of {
+			words = append(words, p.Text)
+		}
+	}
+	return strings.Join(words, "\n")
 }
 
 // parts returns the pieces of an entry, whose content is a text or a list.
