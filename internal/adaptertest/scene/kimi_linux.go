@@ -35,8 +35,9 @@ func (k kimi) Install()            { k.check(os.MkdirAll(k.Path(".kimi-code", "s
 func (k kimi) Start(cwd, prompt string) *Session {
 	k.Install()
 	s := newSession(k.Name(), k, "session_"+k.uuid(4), cwd)
-	s.state = &kimiState{created: time.Now().UnixMilli(), turn: -1, first: prompt}
+	s.state = &kimiState{turn: -1, first: prompt}
 	s.Process = k.run(s)
+	s.state.(*kimiState).created = time.Now().UnixMilli() // by the process, which may have begun long after it was asked for
 	workspace := fmt.Sprintf("wd_%s_%.6x", filepath.Base(cwd), sha256.Sum256([]byte(cwd)))
 	dir := k.Path(".kimi-code", "sessions", workspace, s.ID)
 	s.File = filepath.Join(dir, "agents", "main", "wire.jsonl")
