@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,4 +50,48 @@ func isReplaced(path, cwd string, since time.Time) bool {
 	}
 	here, err := os.Stat(cwd)
 	return err == nil && !os.SameFile(there, here) && proc.Created(path).After(since)
+}
+
+// MayHaveLeft reports whether a process that is in cwd now can have begun in a folder of another name, which was renamed since, although its environment does
+// not tell that name: a program that starts another one in a folder of its choice leaves its own PWD there. The name leads nowhere now, or to a folder that
+// was made since, and the folder that it was in has changed since the process started.
+func MayHaveLeft(folder string, env []string, cwd string, started time.Time) bool {
+	if !bounded.Answers(cwd) || !filepath.IsAbs(folder) {
+		return false
+	}
+	here, err := os.Stat(cwd)
+	if err != nil || isWhereStarted(env, here) || len(FormerFolders(env, cwd, started)) > 0 {
+		return false
+	}
+	return len(FormerFolders([]string{"PWD=" + folder}, cwd, started)) > 0 && lostSince(folder, started.Add(-clockSlack))
+}
+
+// clockSlack is the largest error of a comparison between the start of a process and the time of a file: the kernel keeps the boot time in seconds.
+const clockSlack = 1500 * time.Millisecond
+
+// isWhereStarted reports whether an environment names the folder in which its process is: it was not renamed since.
+func isWhereStarted(env []string, here os.FileInfo) bool {
+	i := slices.IndexFunc(env, func(set string) bool { return strings.HasPrefix(set, "PWD=/") })
+	if i < 0 {
+		return false
+	}
+	pwd := strings.TrimPrefix(env[i], "PWD=")
+	if !bounded.Answers(pwd) {
+		return false
+	}
+	there, err := os.Stat(pwd)
+	return err == nil && os.SameFile(there, here)
+}
+
+// lostSince reports whether the folder that path was in has changed since a time, as it does when something in it is renamed or removed.
+func lostSince(path string, since time.Time) bool {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err == nil {
+			return !info.ModTime().Before(since)
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
 }

@@ -175,7 +175,10 @@ func (d *discovery) read() {
 // began, or the process names it.
 func (d *discovery) wants(f *file) bool {
 	live := slices.ContainsFunc(d.processes, func(p *process) bool {
-		return p.mayUse(f.project) && (p.Precedes(f.Info.ModTime()) || p.Named != "" && strings.HasPrefix(p.Named, f.label))
+		if !p.Precedes(f.Info.ModTime()) {
+			return p.mayUse(f.project) && p.Named != "" && strings.HasPrefix(p.Named, f.label)
+		}
+		return p.mayUse(f.project) || p.Uses(f.project.home) && p.CanHaveLeft(f.project.cwd)
 	})
 	if live || len(d.Query.IDs) == 0 {
 		return live || d.IsRecent(f.Info.ModTime())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 )
 
 // window is the longest time from the start of a process to the beginning of its file, for a process that has none yet: 2 s to 10 s were seen, 15 s
@@ -15,6 +16,7 @@ const window = 2 * time.Minute
 
 // match finds the process of each session. It depends only on the files and the processes as they are now.
 func (d *discovery) match() {
+	d.findFormer()
 	groups := map[string][]*process{}
 	for _, p := range d.processes {
 		p.since = p.Started
@@ -48,6 +50,23 @@ func (d *discovery) match() {
 	}
 }
 
+// findFormer finds the former folders of processes whose folder was renamed.
+func (d *discovery) findFormer() {
+	var processes []*skeleton.Process
+	for _, p := range d.processes {
+		if !p.Hosts {
+			processes = append(processes, p.Process)
+		}
+	}
+	var sessions []skeleton.Begun
+	for _, s := range d.sessions {
+		if s.messages {
+			sessions = append(sessions, skeleton.Begun{Home: s.project.home, CWD: s.project.cwd, At: s.at, Written: s.last})
+		}
+	}
+	skeleton.FindFormer(processes, sessions)
+}
+
 // mainOf returns the session for which a sub-agent works, which another sub-agent may have started; nil if it is gone.
 func (d *discovery) mainOf(s *session) *session {
 	for range d.subs {
@@ -73,7 +92,7 @@ func (d *discovery) assign(p *process, s *session, how string) {
 // mayHave reports whether a process can have a session that no process has. One that hosts sessions of other programs can have several, in folders other
 // than its own.
 func (p *process) mayHave(s *session) bool {
-	return s.owner == nil && s.project.cwd != "" && p.mayUse(s.project) && (p.session == nil || p.Hosts)
+	return s.owner == nil && s.project.cwd != "" && (p.mayUse(s.project) || p.MayHaveLeft(s.project.cwd)) && (p.session == nil || p.Hosts)
 }
 
 // isYoung reports whether a process may not have opened its file yet. The start of a process moves when the clock is set.
@@ -227,7 +246,7 @@ func (d *discovery) doubt(p *process, isLast bool) {
 		wrote := s.messages && s.last.After(p.Started) && d.isAuthor(p, s)
 		switch {
 		case !p.mayHave(s):
-		case slices.Contains(s.maybe, p), p.Hosts && (wrote || s.isHosted(p.Started)):
+		case slices.Contains(s.maybe, p), p.MayHaveLeft(s.project.cwd), p.Hosts && (wrote || s.isHosted(p.Started)):
 			s.doubt = fmt.Sprintf("process %d may have it", p.PID)
 		case p.session != nil, p.left, p.isYoung(d.Now), s.doubt != "":
 		case wrote:

@@ -226,7 +226,7 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 // processRow returns the row of a process without a session.
 func (d *discovery) processRow(p *process) adapters.Session {
 	hidden := d.Hidden || slices.ContainsFunc(d.projects, func(in *project) bool { return in.hidden && p.mayUse(in) })
-	doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && p.mayUse(s.project) })
+	doubt := slices.ContainsFunc(d.sessions, func(s *session) bool { return s.doubt != "" && (p.mayUse(s.project) || p.MayHaveLeft(s.project.cwd)) })
 	return p.Row(d.Look, hidden, false, doubt)
 }
 

@@ -14,6 +14,7 @@ import (
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/pane"
+	"rollcall/adapters/internal/skeleton"
 	"rollcall/proc"
 )
 
@@ -22,6 +23,7 @@ const window = time.Minute
 
 // match finds the process of each session. It depends only on the files and the processes as they are now.
 func (d *discovery) match() {
+	d.findFormer()
 	groups := map[string][]*process{}
 	for _, p := range d.processes {
 		key := p.Home + "\x00" + p.Folder()
@@ -42,6 +44,21 @@ func (d *discovery) match() {
 			d.doubtAll(p)
 		}
 	}
+}
+
+// findFormer finds the former folders of processes whose folder was renamed.
+func (d *discovery) findFormer() {
+	var processes []*skeleton.Process
+	for _, p := range d.processes {
+		if !p.Hosts {
+			processes = append(processes, p.Process)
+		}
+	}
+	var sessions []skeleton.Begun
+	for _, s := range d.sessions {
+		sessions = append(sessions, skeleton.Begun{Home: s.home, CWD: s.cwd, At: s.at, Written: s.since()})
+	}
+	skeleton.FindFormer(processes, sessions)
 }
 
 func assign(p *process, s *session, how string) {
@@ -273,7 +290,8 @@ func (d *discovery) assignResumed(p *process) {
 // doubtAll notes which sessions a process without one may have.
 func (d *discovery) doubtAll(p *process) {
 	for _, s := range d.sessions {
-		if p.session == nil && d.claims(p, s) {
+		isLeft := s.owner == nil && p.Uses(s.home) && p.Precedes(s.since()) && p.MayHaveLeft(s.cwd)
+		if p.session == nil && (isLeft || d.claims(p, s)) {
 			p.doubt = true
 			s.doubt = fmt.Sprintf("process %d may have it, and another session of its folder, or another process, as well", p.PID)
 		}

@@ -298,7 +298,7 @@ func (l *links) fits(h *host, f *facts) fit {
 		return no
 	case h.role == terminal && f.byRun && !f.created.time().Before(h.began):
 		return no
-	case h.cwd != "" && h.role != server && !h.at(f.directory):
+	case h.cwd != "" && h.role != server && !h.mayHaveBegunIn(f.directory):
 		return no
 	}
 	if l.logOf(h) != nil || h.role == server && l.serverAnswers[h] != nil {
@@ -310,7 +310,7 @@ func (l *links) fits(h *host, f *facts) fit {
 			return no
 		}
 	}
-	if h.cwd == "" {
+	if h.cwd == "" || h.role != server && !h.at(f.directory) {
 		return maybe
 	}
 	return yes

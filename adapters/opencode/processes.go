@@ -36,7 +36,8 @@ type host struct {
 	command      string // the sub-command; "": the terminal interface
 	args         []string
 	cwd          string
-	folders      []string          // the names that the process may have for cwd: before it was renamed it had other ones
+	folders      []string // the names that the process may have for cwd: before it was renamed it had other ones
+	env          []string
 	fork         bool              // --fork: it continues a copy of the session
 	resume       string            // -s ID
 	latest       bool              // -c: it resumed the folder's latest session
@@ -184,6 +185,7 @@ func (a *Adapter) identify(p proc.Process) *host {
 	if errors.Is(err, proc.ErrGone) || kit.Get(env, "BUN_BE_BUN") == "1" {
 		return nil // as Bun, the binary runs language servers and installs plug-ins
 	}
+	h.env = env
 	h.home = kit.Get(env, kit.Home)
 	h.data = kit.Get(env, "XDG_DATA_HOME")
 	h.db = kit.Get(env, a.product.Variable+"DB")
@@ -299,6 +301,11 @@ func isSession(id string) bool {
 // at reports whether the host works in a folder.
 func (h *host) at(folder string) bool {
 	return folder != "" && slices.Contains(h.folders, filepath.Clean(folder))
+}
+
+// mayHaveBegunIn reports whether the host works in a folder, or may have begun in it before it was renamed.
+func (h *host) mayHaveBegunIn(folder string) bool {
+	return h.at(folder) || h.cwd != "" && adapters.MayHaveLeft(folder, h.env, h.cwd, h.Started)
 }
 
 // hasChild reports whether a process other than OpenCode runs below the host.

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -129,7 +130,7 @@ func (h *host) fitsRun(r *run, prompts map[string]string) bool {
 			return false
 		}
 	}
-	return len(r.folders) == 0 || h.cwd == "" || slices.ContainsFunc(h.folders, func(dir string) bool { return r.folders[dir] })
+	return len(r.folders) == 0 || h.cwd == "" || slices.ContainsFunc(slices.Collect(maps.Keys(r.folders)), h.mayHaveBegunIn)
 }
 
 // ranIn compares the arguments of `opencode run` with the sessions of a run.

@@ -2,13 +2,9 @@ package pistore
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"time"
 
 	"rollcall/adapters"
-	"rollcall/bounded"
 )
 
 // byFormerFolder finds the sessions of processes whose folder was renamed since they began and whose environment does not tell its name: a program that
@@ -38,38 +34,14 @@ func (m *matcher) byFormerFolder() {
 // mayHaveLeft reports whether the folder of a session that was begun and written to since a process began may be that of the process, under the name that it
 // had then: it is gone since, and the process has written as much as is in the session. mayBeOpen has what existed before.
 func (m *matcher) mayHaveLeft(p *process, s *session) bool {
-	return !p.contained && !p.noSession && !p.moved && p.uses(s.root) && p.made(s) && s.active().After(p.Started) && !m.wroteLess(p, s) && !p.isWhereStarted() &&
-		len(adapters.FormerFolders([]string{"PWD=" + s.cwd}, p.cwd, p.Started)) > 0 && lostSince(s.cwd, p.Started.Add(-slack))
+	return !p.contained && !p.noSession && !p.moved && p.uses(s.root) && p.made(s) && s.active().After(p.Started) && !m.wroteLess(p, s) &&
+		adapters.MayHaveLeft(s.cwd, []string{"PWD=" + p.env["PWD"]}, p.cwd, p.Started)
 }
 
 // doubtLeft returns why a process without a session may have one of a folder that is gone.
 func (p *process) doubtLeft(s *session) string {
 	p.mayHaveSession = true
 	return fmt.Sprintf("folder %q is gone: process %d, which has stored nothing where it is now, has this session if that was its folder", s.cwd, p.PID)
-}
-
-// isWhereStarted reports whether the environment of a process names the folder in which it is: it was not renamed since.
-func (p *process) isWhereStarted() bool {
-	pwd := p.env["PWD"]
-	if !filepath.IsAbs(pwd) || !bounded.Answers(pwd) || !bounded.Answers(p.cwd) {
-		return false
-	}
-	there, err := os.Stat(pwd)
-	here, errHere := os.Stat(p.cwd)
-	return err == nil && errHere == nil && os.SameFile(there, here)
-}
-
-// lostSince reports whether the folder that path was in has changed since a time, as it does when something in it is renamed or removed.
-func lostSince(path string, since time.Time) bool {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		info, err := os.Stat(dir)
-		if err == nil {
-			return !info.ModTime().Before(since)
-		}
-		if dir == filepath.Dir(dir) {
-			return false
-		}
-	}
 }
 
 // isFirst reports whether no process is known to have the session, and no session that its process had before is known.

@@ -32,10 +32,11 @@ type Process struct {
 	CWD          string
 	// Former are the names that CWD had before it was renamed, which the agent goes on to use.
 	Former []string
-	Home   string // as this machine names it
-	Known  bool   // Home exists here
-	Named  string // the session that its command line names
-	Mode   string // of its command line; empty: the settings decide
+	left   []string // the folders that it may have been in, see FindFormer
+	Home   string   // as this machine names it
+	Known  bool     // Home exists here
+	Named  string   // the session that its command line names
+	Mode   string   // of its command line; empty: the settings decide
 	// Resumes reports that it continues a session that its command line does not name. Headless reports that it works through one prompt,
 	// Hosts that other programs give it its sessions.
 	Resumes, Headless, Hosts bool

@@ -1,0 +1,84 @@
+package all
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
+	"rollcall/proc"
+)
+
+// players play every agent whose sessions have processes.
+var players = []func(*scene.Environment) scene.Agent{scene.ClaudeCode, scene.Codex, scene.OpenCode, scene.Kilo, scene.Pi, scene.PiRust, scene.Copilot, scene.Cline,
+	scene.Gemini, scene.Qwen, scene.Grok, scene.Kimi, scene.Omp}
+
+// slowly starts processes as a busy machine does for a program that starts an agent: the process begins after a moment, and its environment names the folder of
+// the program, not its own.
+type slowly struct{ *scene.Environment }
+
+func (s slowly) Start(spec scene.Spec) proc.Identity {
+	<-time.After(50 * time.Millisecond) // longer than the precision with which the start of a process is known
+	spec.Started = time.Time{}
+	spec.Env = append(spec.Env, "PWD=/")
+	return s.Procs.Start(spec)
+}
+
+func (s slowly) Open(pid int, path string)         { s.Procs.Open(pid, path) }
+func (s slowly) Connect(int)                       {}
+func (s slowly) End(pid int)                       { s.Procs.End(pid) }
+func (s slowly) Suspend(pid int)                   { s.Procs.Suspend(pid) }
+func (s slowly) Continue(pid int)                  { s.Procs.Continue(pid) }
+func (s slowly) Append(_ int, path, line string)   { s.Environment.Append(path, line) }
+func (s slowly) Write(_ int, path, content string) { s.Environment.Write(path, content) }
+
+// TestStartedSlowly: the session of a process that a program started on a busy machine is working, as its stand-in plays it, and none is "open" beside it. After
+// its folder was renamed, of which nothing shows the former name, it is working still or unknown: it is not over.
+func TestStartedSlowly(t *testing.T) {
+	for _, begin := range players {
+		w := scene.New(t)
+		machine := scene.On(t, w.Home, slowly{w})
+		machine.Table = w.Table
+		played := begin(machine)
+		t.Run(string(played.Name()), func(t *testing.T) {
+			dir := w.Path("src", "proj")
+			must.Do(t, os.MkdirAll(dir, 0o755))
+			s := played.Start(dir, "hello")
+			rows := rowsOf(t, w, played.Name())
+			if len(rows) != 1 || rows[0].ID != s.ID || rows[0].Status != adapters.Working {
+				t.Errorf("%s", shown(rows))
+			}
+			w.Procs.Move(dir, dir+"-renamed")
+			rows = rowsOf(t, w, played.Name())
+			for _, row := range rows {
+				if row.ID == s.ID && row.Status != adapters.Working && row.Status != adapters.Unknown || row.ID != s.ID && row.Status != adapters.Unknown {
+					t.Errorf("renamed: %s", shown(rows))
+				}
+			}
+		})
+	}
+}
+
+// rowsOf returns the rows of one agent.
+func rowsOf(t *testing.T, w *scene.Environment, agent adapters.Name) []adapters.Session {
+	t.Helper()
+	for _, a := range New(w.Table, Config{Home: w.Home}) {
+		if a.Name() == agent {
+			roll, err := a.Discover(t.Context(), adapters.Query{})
+			must.Do(t, err)
+			return roll.Sessions
+		}
+	}
+	return nil
+}
+
+func shown(rows []adapters.Session) string {
+	var list []string
+	for i := range rows {
+		list = append(list, rows[i].ID+" "+scene.TruthOf(&rows[i]).String()+": "+rows[i].Evidence)
+	}
+	return strings.Join(list, "\n   ")
+}
