@@ -54,16 +54,19 @@ func isReplaced(path, cwd string, since time.Time) bool {
 
 // MayHaveLeft reports whether a process that is in cwd now can have begun in a folder of another name, which was renamed since, although its environment does
 // not tell that name: a program that starts another one in a folder of its choice leaves its own PWD there. The name leads nowhere now, or to a folder that
-// was made since, and the folder that it was in has changed since the process started.
-func MayHaveLeft(folder string, env []string, cwd string, started time.Time) bool {
-	if !bounded.Answers(cwd) || !filepath.IsAbs(folder) {
-		return false
+// was made since, and the folder that it was in has changed since the process started. isGone reports that it leads nowhere, and cwd does not: without more that shows it, a young
+// folder is another one.
+func MayHaveLeft(folder string, env []string, cwd string, started time.Time) (may, isGone bool) {
+	if !filepath.IsAbs(folder) || !bounded.Answers(folder) || !bounded.Answers(cwd) {
+		return false, false
 	}
-	here, err := os.Stat(cwd)
-	if err != nil || isWhereStarted(env, here) || len(FormerFolders(env, cwd, started)) > 0 {
-		return false
+	here, hereErr := os.Stat(cwd)
+	if hereErr == nil && isWhereStarted(env, here) || len(FormerFolders(env, cwd, started)) > 0 {
+		return false, false
 	}
-	return len(FormerFolders([]string{"PWD=" + folder}, cwd, started)) > 0 && lostSince(folder, started.Add(-clockSlack))
+	_, err := os.Stat(folder)
+	may = len(FormerFolders([]string{"PWD=" + folder}, cwd, started)) > 0 && lostSince(folder, started.Add(-clockSlack))
+	return may, may && hereErr == nil && errors.Is(err, fs.ErrNotExist)
 }
 
 // clockSlack is the largest error of a comparison between the start of a process and the time of a file: the kernel keeps the boot time in seconds.

@@ -2,6 +2,7 @@ package all
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,32 @@ func TestStartedSlowly(t *testing.T) {
 			for _, row := range rows {
 				if row.ID == s.ID && row.Status != adapters.Working && row.Status != adapters.Unknown || row.ID != s.ID && row.Status != adapters.Unknown {
 					t.Errorf("renamed: %s", shown(rows))
+				}
+			}
+		})
+	}
+}
+
+// TestYoungFolder: a session that ended in a folder that was made after another process began is over, and that process has its own session alone.
+func TestYoungFolder(t *testing.T) {
+	for _, begin := range players {
+		w := scene.New(t)
+		machine := scene.On(t, w.Home, slowly{w})
+		machine.Table = w.Table
+		played := begin(machine)
+		t.Run(string(played.Name()), func(t *testing.T) {
+			var sessions []*scene.Session
+			for _, name := range []string{"older", "younger"} {
+				dir := w.Path("src", name)
+				must.Do(t, os.MkdirAll(dir, 0o755))
+				sessions = append(sessions, played.Start(dir, "hello to "+name))
+			}
+			sessions[1].Kill()
+			for _, s := range sessions {
+				rows := rowsOf(t, w, played.Name())
+				i := slices.IndexFunc(rows, func(row adapters.Session) bool { return row.ID == s.ID })
+				if i < 0 || len(rows) != 2 || rows[i].Status != s.Truth().Status {
+					t.Errorf("%s is %s: %s", s.ID, s.Truth(), shown(rows))
 				}
 			}
 		})

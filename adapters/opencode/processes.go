@@ -305,7 +305,11 @@ func (h *host) at(folder string) bool {
 
 // mayHaveBegunIn reports whether the host works in a folder, or may have begun in it before it was renamed.
 func (h *host) mayHaveBegunIn(folder string) bool {
-	return h.at(folder) || h.cwd != "" && adapters.MayHaveLeft(folder, h.env, h.cwd, h.Started)
+	if h.at(folder) || h.cwd == "" {
+		return h.at(folder)
+	}
+	_, isGone := adapters.MayHaveLeft(folder, h.env, h.cwd, h.Started)
+	return isGone
 }
 
 // hasChild reports whether a process other than OpenCode runs below the host.

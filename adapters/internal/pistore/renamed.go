@@ -34,8 +34,8 @@ func (m *matcher) byFormerFolder() {
 // mayHaveLeft reports whether the folder of a session that was begun and written to since a process began may be that of the process, under the name that it
 // had then: it is gone since, and the process has written as much as is in the session. mayBeOpen has what existed before.
 func (m *matcher) mayHaveLeft(p *process, s *session) bool {
-	return !p.contained && !p.noSession && !p.moved && p.uses(s.root) && p.made(s) && s.active().After(p.Started) && !m.wroteLess(p, s) &&
-		adapters.MayHaveLeft(s.cwd, []string{"PWD=" + p.env["PWD"]}, p.cwd, p.Started)
+	may, _ := adapters.MayHaveLeft(s.cwd, []string{"PWD=" + p.env["PWD"]}, p.cwd, p.Started)
+	return may && !p.contained && !p.noSession && !p.moved && p.uses(s.root) && p.made(s) && s.active().After(p.Started) && !m.wroteLess(p, s)
 }
 
 // doubtLeft returns why a process without a session may have one of a folder that is gone.

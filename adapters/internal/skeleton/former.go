@@ -29,7 +29,8 @@ func FindFormer(processes []*Process, sessions []Begun) {
 			continue
 		}
 		for i, s := range sessions {
-			if isOwn(s) && p.CanHaveLeft(s.CWD) {
+			isThere := slices.ContainsFunc(processes, func(o *Process) bool { return o.Uses(s.Home) && o.At(s.CWD) })
+			if isOwn(s) && !isThere && p.CanHaveLeft(s.CWD) {
 				p.left = append(p.left, s.CWD)
 				may[i] = append(may[i], p)
 				only[p] = append(only[p], i)
@@ -49,5 +50,6 @@ func (p *Process) MayHaveLeft(folder string) bool { return slices.Contains(p.lef
 
 // CanHaveLeft reports whether the process can have begun in a folder that was renamed since, by what is known of the folder.
 func (p *Process) CanHaveLeft(folder string) bool {
-	return adapters.MayHaveLeft(folder, p.Env, p.CWD, p.Started)
+	_, isGone := adapters.MayHaveLeft(folder, p.Env, p.CWD, p.Started)
+	return isGone
 }
