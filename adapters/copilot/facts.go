@@ -133,6 +133,8 @@ func (f *facts) apply(typ string, r *record, at time.Time) bool {
 		}
 	case "session.usage_record":
 		f.enter(r, at)
+	case "session.compaction_complete":
+		f.compacted(r, at)
 	case "session.shutdown":
 		f.unused = false
 		f.turn.shut = true
@@ -222,6 +224,16 @@ func (f *facts) enter(r *record, at time.Time) {
 	} else {
 		f.ledger.Answer(e)
 	}
+}
+
+// compacted adds what the summary of a compaction used to the ledger: no record of usage states it (1.0.102).
+func (f *facts) compacted(r *record, at time.Time) {
+	used := r.get("compactionTokensUsed")
+	if agentfile.Null(used) {
+		return
+	}
+	f.ledger.Add(kit.Entry{ID: xxhash.Sum64String(kit.Short(r.id)) | 1, At: at, Model: kit.Short(agentfile.Get(used, "model")), CWD: f.cwd, Branch: f.branch,
+		Tokens: tokensOf(used, detailsIn(used))})
 }
 
 // tokensOf returns the tokens of a record of usage. Its input includes what was read from a cache and written to it, as 1.0.59 to 1.0.102 state it of Claude's

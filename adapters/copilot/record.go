@@ -44,13 +44,14 @@ func (r *record) isPrompt() bool {
 	return !r.sub() && (source == "" || source == "user") && !agentfile.True(r.get("isAutopilotContinuation"))
 }
 
-// ignored lists the types of records that are known and say nothing that is needed: all that 1.0.102 stores, by its schema. Those after the
-// line break are only in files of 1.0.34.
+// ignored lists the types of records that are known and say nothing that is needed: all that 1.0.102 stores, by its schema, and
+// what it stores of a compaction's request (model.…). Those after the line break are only in files of 1.0.34.
 var ignored = strings.Fields(`assistant.fusion_phase_completed assistant.fusion_phase_failed assistant.reasoning external_tool.requested hook.end
-	hook.start human_response.recorded mcp.oauth_recovery_completed permission.assentDetected permission.carriedForward
+	hook.start human_response.recorded mcp.oauth_recovery_completed model.message model.messages_snapshot model.model_call_started
+	model.model_call_success model.response model.turn_ended model.turn_started permission.assentDetected permission.carriedForward
 	permission.contextualAuthorization permission.messageAuthorization permission.messageAuthorizationDegraded permission.messageAuthorizationRead
 	session.auto_mode_resolved session.autopilot_objective_changed session.binary_asset session.canvas.recorded session.canvas.removed
-	session.compaction_complete session.compaction_start session.completion_receipt session.context_cleared session.fusion_change_checkpoint
+	session.compaction_start session.completion_receipt session.context_cleared session.fusion_change_checkpoint
 	session.fusion_commit_started session.fusion_completed session.fusion_handoff session.fusion_resolved session.fusion_route_failed
 	session.handoff session.mode_changed session.mode_notice_delivered session.model_deselected session.permission_recovery
 	session.permissions_changed session.plan_changed session.remote_steerable_changed session.request_body_compression_disabled

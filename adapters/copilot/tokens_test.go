@@ -36,3 +36,17 @@ func TestCacheIsNoInput(t *testing.T) {
 		}
 	}
 }
+
+// What the summary of a compaction used counts: its own record states it, and no record of an answer (1.0.102).
+func TestCompactionCounts(t *testing.T) {
+	const answered = `{"type":"session.usage_record","id":"r","timestamp":"2026-06-08T01:51:49Z","data":{"usage":{"model":"claude-sonnet-4.6","inputTokens":10,"outputTokens":3}}}`
+	const compacted = `{"type":"session.compaction_complete","id":"c","timestamp":"2026-06-08T01:52:49Z","data":{"success":true,"compactionTokensUsed":{"requestCount":1,` +
+		`"model":"claude-haiku-4.5","inputTokens":1107,"outputTokens":20,"cacheReadTokens":1000,"cacheWriteTokens":7}}}`
+	var f facts
+	for _, line := range []string{answered, compacted, `{"type":"session.compaction_complete","id":"d","data":{"success":false}}`} {
+		must.Do(t, f.Line([]byte(line)))
+	}
+	if got := f.tokens(); got == nil || *got != (adapters.Tokens{Input: 110, Output: 23, CacheRead: 1000, CacheWrite: 7}) {
+		t.Errorf("%+v", got)
+	}
+}

@@ -38,7 +38,7 @@ func addCompletions(e *env, root *cobra.Command) {
 	}
 	flags := map[string]cobra.CompletionFunc{
 		"agent": several(c.agents), "mode": c.modes, "group": several(c.groups), "session": several(recently),
-		"status": words("working", "waiting", "needs you", "idle", "stopped", "unknown"), "by": words("day", "project", "agent", "model", "branch", "group"), "since": words("1h", "12h", "7d", "4w", "all"),
+		"status": words("working", "waiting", "needs you", "idle", "stopped", "unknown"), "by": words("day", "project", "agent", "model", "branch", "group", "home", "session"), "since": words("1h", "12h", "7d", "4w", "all"),
 		"color": words("auto", "always", "never"), "cwd": folders, "repo": folders, "prompt-file": files, "spec": files, "file": files, "textfile": files,
 		"matrix": cobra.FixedCompletions([]cobra.Completion{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 	}

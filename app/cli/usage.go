@@ -32,7 +32,7 @@ func newUsage(e *env) *cobra.Command {
 		SuggestFor: []string{"tokens", "cost", "stats"},
 		Short:      "Sum up the tokens, turns and cost of sessions",
 		Long: `Sum up what sessions used: tokens, turns and cost, by day, project, agent, model,
-branch, group of launches or home of an agent (account). The period of --since begins at the start of a day or,
+branch, group of launches, home of an agent (account) or session. The period of --since begins at the start of a day or,
 if it is shorter than a day, of a quarter of an hour. Usage counts on the day, in
 local time, on which it happened. "rollcall list" shows what the
 record of a session holds, copies included. OpenClaw's gateways do not report when a session
@@ -64,7 +64,7 @@ which count it beside that.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.by, "by", string(usage.ByDay), "day, project, agent, model, branch, group or home")
+	f.StringVar(&c.by, "by", string(usage.ByDay), "day, project, agent, model, branch, group, home or session")
 	f.StringVar(&c.since, "since", "30d", "what was used since: 12h, 7d, 4w, all")
 	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
 	f.BoolVar(&c.asCSV, "csv", false, "print comma-separated values, without the total")
@@ -77,7 +77,7 @@ which count it beside that.`,
 func (c *usageCommand) run() error {
 	by := usage.By(c.by)
 	if !slices.Contains(usage.Ways, by) {
-		return usageError("--by must be day, project, agent, model, branch, group or home, not %q", c.by)
+		return usageError("--by must be day, project, agent, model, branch, group, home or session, not %q", c.by)
 	}
 	since, err := parseSince(c.since)
 	if err != nil {

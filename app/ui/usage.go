@@ -52,7 +52,7 @@ type usageRead struct {
 }
 
 // usageNames are the ways to group sessions, in the order of usage.Ways.
-var usageNames = []string{"By day", "By project", "By agent", "By model", "By branch", "By group", "By home"}
+var usageNames = []string{"By day", "By project", "By agent", "By model", "By branch", "By group", "By home", "By session"}
 
 // historyLimit is how long an agent may take to return the usage of its sessions.
 const historyLimit = time.Minute
@@ -219,7 +219,7 @@ func setUsageCells(row *fyne.Container, texts []string, color fyne.ThemeColorNam
 
 // cells returns the texts of a row.
 func (p *usagePage) cells(r *usage.Row) []string {
-	return []string{present.UsageKey(string(p.rows.By), tail(r.Key, maxRowText)), strconv.Itoa(r.Sessions), present.Count(int64(r.Turns)), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
+	return []string{present.UsageKey(string(p.rows.By), tail(r.Name(), maxRowText)), strconv.Itoa(r.Sessions), present.Count(int64(r.Turns)), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
 		present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite), present.Count(r.Tokens.Reasoning),
 		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
 }
@@ -300,7 +300,7 @@ func (p *usagePage) draw() {
 		bars = dayBars(rows, p.ui.now())
 	} else {
 		for i := range rows[:min(len(rows), chartBars)] {
-			label := present.UsageKey(string(p.rows.By), tail(rows[i].Key, maxRowText))
+			label := present.UsageKey(string(p.rows.By), tail(rows[i].Name(), maxRowText))
 			if p.rows.By == usage.ByProject && rows[i].Key != "" {
 				label = present.Project(tail(rows[i].Key, maxRowText))
 			}

@@ -1,4 +1,4 @@
-// Package usage sums up what sessions used: tokens, turns and cost, by day, project, agent, model, branch, group or home. Its
+// Package usage sums up what sessions used: tokens, turns and cost, by day, project, agent, model, branch, group, home or session. Its
 // functions have no side effects.
 package usage
 
@@ -27,14 +27,16 @@ const (
 	ByBranch  By = "branch"
 	ByGroup   By = "group" // of launches
 	ByHome    By = "home"  // of agents, which stand for accounts
+	BySession By = "session"
 )
 
 // Ways are all ways to group what was used.
-var Ways = []By{ByDay, ByProject, ByAgent, ByModel, ByBranch, ByGroup, ByHome}
+var Ways = []By{ByDay, ByProject, ByAgent, ByModel, ByBranch, ByGroup, ByHome, BySession}
 
 // Row sums up some sessions.
 type Row struct {
-	Key      string          `json:"key"`               // empty where it is not known, such as the branch of a folder without git
+	Key      string          `json:"key"`               // a session's is its id; empty where it is not known, such as the branch of a folder without git
+	Title    string          `json:"title,omitempty"`   // of the session, or its first prompt, where a row is one
 	Sessions int             `json:"sessions"`          // that used something, without reviews by a model; a session can count in several rows
 	Answers  int             `json:"answers,omitempty"` // of models, where the agent records them
 	Turns    int             `json:"turns"`             // prompts of the user that were answered, where the agent records them
@@ -120,6 +122,9 @@ func (r *Row) All() int64 {
 	return t.Input + t.Output + t.CacheRead + t.CacheWrite + r.apart
 }
 
+// Name returns what a reader calls the row: the title of its session, or else its key.
+func (r *Row) Name() string { return cmp.Or(r.Title, r.Key) }
+
 // round removes the rounding errors that adding fractions leaves in the cost.
 func (r *Row) round() { r.CostUSD = math.Round(r.CostUSD*1e6) / 1e6 }
 
@@ -162,7 +167,11 @@ func (t *tally) add(s *app.Session) {
 		total.add(s, u, t.Prices)
 	}
 	for key, c := range rows {
-		t.row(key).count(s, c)
+		row := t.row(key)
+		row.count(s, c)
+		if t.By == BySession {
+			row.Title = cmp.Or(s.Title, s.FirstPrompt)
+		}
 	}
 	if !total.isIn {
 		return
@@ -264,6 +273,8 @@ func (t *tally) keyOf(s *app.Session, u *adapters.Usage, day string) string {
 		}
 	case ByHome:
 		return cmp.Or(u.Home, s.Home)
+	case BySession:
+		return s.ID
 	case ByGroup:
 		if s.Launch != nil {
 			return s.Launch.Group

@@ -273,3 +273,15 @@ func TestWorktreesAreOneProject(t *testing.T) {
 		}
 	}
 }
+
+// What sessions used by themselves is a row for each, which a reader knows by its title or its first prompt.
+func TestBySession(t *testing.T) {
+	named := sessionOf(step("2026-10-20T12:00:00Z", 3, 1), step("2026-10-21T12:00:00Z", 4, 1))
+	named.Title, named.FirstPrompt = "Title", "prompt"
+	other := sessionOf(step("2026-10-20T12:00:00Z", 5, 1))
+	other.ID, other.FirstPrompt = "two", "prompt"
+	rows := Of([]app.Session{other, named}, Query{By: BySession}).Rows
+	if len(rows) != 2 || rows[0].Key != "one" || rows[0].Name() != "Title" || rows[0].Tokens.Input != 7 || rows[1].Key != "two" || rows[1].Name() != "prompt" {
+		t.Errorf("%+v", rows)
+	}
+}
