@@ -105,14 +105,8 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 		return adapters.Result{}, err
 	}
 	before := a.descendants(ctx, s.Process)
-	err = p.pane.Press(ctx, strconv.Itoa(number), shown.Key(), p.screen, p.dialog.Rows)
-	switch {
-	case errors.Is(err, pane.ErrRefused):
-		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrRequestChanged, err)
-	case errors.Is(err, pane.ErrNoPane):
-		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
-	case err != nil:
-		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrUnconfirmed, err)
+	if err := pane.Give(ctx, p.pane, strconv.Itoa(number), shown.Key(), p.screen, p.dialog.Rows); err != nil {
+		return adapters.Result{}, err
 	}
 	if err := a.confirm(ctx, s, p, d.Verdict, before); err != nil {
 		return adapters.Result{}, fmt.Errorf("%w: %s was given the key %d, and %w (%s)", adapters.ErrUnconfirmed, p.pane.Name(), number, err, place(&s))

@@ -17,6 +17,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/pane"
 	"rollcall/adapters/internal/schema"
 )
 
@@ -29,35 +30,42 @@ const (
 )
 
 // Pending implements adapters.Answerer: the requests are those that the session's file records, whole. `kimi web` takes answers to those of the sessions that it
-// holds; all others are answered in their terminal.
+// holds, and a pane of tmux or kitty the number of an option.
 func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
+	list, _, err := a.pending(ctx, &s)
+	return list, err
+}
+
+// pending returns the requests that a session's file records, and the one of them that a pane shows, if that takes the answer.
+func (a *Adapter) pending(ctx context.Context, s *adapters.Session) ([]adapters.Request, *pane.Shown, error) {
 	if s.Status != adapters.Waiting || len(s.Files) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
-	list, err := readRequests(ctx, &s)
+	list, err := readRequests(ctx, s)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
+		return nil, nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
 	}
-	if _, err := a.serverOf(&s); err != nil {
+	if _, err := a.serverOf(s); err == nil {
+		return list, nil, nil
+	}
+	shown, err := a.inTerminal(ctx, s, list)
+	if err != nil {
 		for i := range list {
 			list[i].CanAllow, list[i].CanDeny = false, false
 			list[i].Where = "its terminal"
 		}
-		return list, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
 	}
-	return list, nil
+	return list, shown, err
 }
 
 // readRequests returns the requests without an answer in the last turn of a session, or of a sub-agent.
 func readRequests(ctx context.Context, s *adapters.Session) (list []adapters.Request, err error) {
-	at := slices.IndexFunc(s.Files, func(path string) bool {
-		return filepath.Base(path) == wireName && (s.Parent != "" || filepath.Base(filepath.Dir(path)) == mainAgent)
-	})
-	if at < 0 {
+	path := wireOf(s)
+	if path == "" {
 		return nil, nil
 	}
 	over, left := map[string]bool{}, maxAskLines
-	err = agentfile.LastLines(ctx, s.Files[at], func(line []byte) bool {
+	err = agentfile.LastLines(ctx, path, func(line []byte) bool {
 		left--
 		id := agentfile.String(agentfile.Get(line, "id"))
 		switch string(agentfile.Text(agentfile.Get(line, "type"))) {
@@ -76,6 +84,9 @@ func readRequests(ctx context.Context, s *adapters.Session) (list []adapters.Req
 	return list, err
 }
 
+// saysTitle is the title of what a command says of itself.
+const saysTitle = "Description"
+
 // requestMembers are those of a record interaction.request, and displayMembers what it shows of a command and of a plan (2.1.0, recordings). The description is
 // the model's own.
 var (
@@ -83,7 +94,7 @@ var (
 		"request": schema.Object(schema.Table{"id": schema.Named, "sessionId": schema.Named, "agentId": schema.Named, "turnId": schema.Named, "toolCallId": schema.Named,
 			"toolName": schema.Shown, "action": schema.Beside("Action"), "display": schema.Whole, "questions": schema.Whole})}
 	displayMembers = map[string]schema.Table{
-		"command": {"kind": schema.Named, "command": schema.Shown, "cwd": schema.Shown, "language": schema.Shown, "description": schema.Beside("Description")},
+		"command": {"kind": schema.Named, "command": schema.Shown, "cwd": schema.Shown, "language": schema.Shown, "description": schema.Beside(saysTitle)},
 		"plan_review": {"kind": schema.Named, "plan": schema.Shown, "path": schema.Beside("Plan"),
 			"options": schema.Ignored("a plan that offers several ways can't be allowed here")},
 	}
@@ -129,10 +140,12 @@ func pretty(raw []byte) string {
 	return b.String()
 }
 
+var errNoServer = errors.New("no server has the session")
+
 // serverOf returns the server that holds a session, if its process listens where the registry says. Nothing is sent to any other process.
 func (a *Adapter) serverOf(s *adapters.Session) (*kit.Service, error) {
 	if !s.Shared || s.Process.IsZero() {
-		return nil, errors.New("a terminal of Kimi Code takes no answers from outside")
+		return nil, errNoServer
 	}
 	dir := filepath.Join(s.Home, "server", "instances")
 	entries, err := agentfile.Entries(context.Background(), dir)
@@ -175,18 +188,21 @@ func readToken(path string) (string, error) {
 // alreadyResolved is the code of a request that was answered before (2.1.0).
 const alreadyResolved = 40902
 
-// Answer implements adapters.Answerer: the server takes the first answer to a request.
-func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (none adapters.Result, err error) {
-	if err := d.Check(&shown); err != nil {
+// Answer implements adapters.Answerer: of several answers to a request the first one counts.
+func (a *Adapter) Answer(ctx context.Context, s adapters.Session, asked adapters.Request, d adapters.Decision) (none adapters.Result, err error) {
+	if err := d.Check(&asked); err != nil {
 		return none, err
 	}
-	list, err := a.Pending(ctx, s)
+	list, shown, err := a.pending(ctx, &s)
 	if err != nil {
 		return none, err
 	}
-	r, err := adapters.Match(list, &shown)
+	r, err := adapters.Match(list, &asked)
 	if err != nil {
 		return none, err
+	}
+	if shown != nil {
+		return shown.Decide(ctx, &r, d.Verdict, func() pane.Decided { return decidedOn(ctx, &s, r.ID) })
 	}
 	v, err := a.serverOf(&s)
 	if err != nil {

@@ -149,15 +149,19 @@ const barFrom = 80
 // missing. A command with blanks at the end of a line is never shown exactly, because a screen does not show them.
 func (d *Dialog) ShowsExactly(command, note string) bool {
 	lines := strings.Split(command, "\n")
-	if strings.TrimSpace(command) == "" || slices.ContainsFunc(lines, func(l string) bool { return strings.TrimRight(l, " \t\r") != l }) {
+	if strings.TrimSpace(command) == "" || slices.ContainsFunc(lines, endsBlank) {
 		return false
+	}
+	all := func(rows []string, indent string, room int) bool {
+		rest, ok := shows(rows, Part{First: indent, Next: indent, Rest: indent}, lines, room)
+		return ok && len(rest) == 0
 	}
 	if d.Body != "" {
 		bar, mayHaveBar := " │", len(d.rows) > 1 || uniseg.StringWidth(command) >= barFrom
 		if mayHaveBar && !slices.ContainsFunc(d.rows, func(r string) bool { return !strings.HasPrefix(r, bar) }) {
-			return shows(d.rows, bar+" ", lines, d.width-4)
+			return all(d.rows, bar+" ", d.width-4)
 		}
-		return shows(d.rows, " ", lines, d.width-2)
+		return all(d.rows, " ", d.width-2)
 	}
 	rows := trimmed(d.rows)
 	if len(rows) < 2 {
@@ -171,7 +175,7 @@ func (d *Dialog) ShowsExactly(command, note string) bool {
 		}
 		rows = rows[:len(rows)-1]
 	}
-	return shows(rows, indent, lines, d.width-6)
+	return all(rows, indent, d.width-6)
 }
 
 // trimmed returns rows without the empty ones at both ends.
@@ -185,22 +189,31 @@ func trimmed(rows []string) []string {
 	return rows
 }
 
-// shows reports whether rows that begin with indent show lines and nothing else. room is the number of cells after the indent in which Claude Code
-// breaks lines.
-func shows(rows []string, indent string, lines []string, room int) bool {
+// endsBlank reports whether a line ends in blanks, which a screen does not show.
+func endsBlank(line string) bool { return strings.TrimRight(line, " \t\r") != line }
+
+// shows reports whether rows begin with lines, drawn as a part says, and returns the rows after them. room is the number of cells after the indent in which
+// the agent breaks lines.
+func shows(rows []string, in Part, lines []string, room int) (rest []string, ok bool) {
+	indent := in.First
 	for _, line := range lines {
 		for begun := false; line != "" || !begun; begun = true {
+			if begun {
+				indent = in.Rest
+			}
 			if len(rows) == 0 {
-				return false
+				return nil, false
 			}
-			rest, ok := afterRow(rows[0], indent, line, begun)
-			if !ok || rest != "" && !isFull(strings.TrimPrefix(rows[0], indent), rest, rows[1:], indent, room) {
-				return false
+			left, ok := afterRow(rows[0], indent, line, begun)
+			if !ok || left != "" && !isFull(strings.TrimPrefix(rows[0], indent), left, rows[1:], in.Rest, room) {
+				return nil, false
 			}
-			line, rows = rest, rows[1:]
+			line = left
+			rows = rows[1:]
 		}
+		indent = in.Next
 	}
-	return len(rows) == 0
+	return rows, true
 }
 
 // afterRow returns what follows a row in a line. ok is false if the row does not show the beginning of the line; after a break (begun) blanks of the line
