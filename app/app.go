@@ -33,6 +33,8 @@ type Session struct {
 	// Snoozed reports that the session is snoozed now, until SnoozedUntil; zero: until it changes.
 	Snoozed      bool
 	SnoozedUntil time.Time
+	// Load is what the session's processes use; nil: not known, or not read. Only LoadMeter sets it: no snapshot has it.
+	Load *Load
 }
 
 // IsEmptyProcess reports whether s is an agent's process without a session, for which the user gets no notification.

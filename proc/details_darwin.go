@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -73,8 +74,17 @@ func (t *Table) UID(id Identity) (int, error) {
 	})
 }
 
-// Spent returns ErrUnsupported: macOS tells it only to programs that link its libraries.
-func (t *Table) Spent(Identity) (time.Duration, error) { return 0, ErrUnsupported }
+// Load implements Details.
+func (t *Table) Load(id Identity) (Load, error) {
+	return detail(t, id, func() (Load, error) {
+		info := make([]byte, taskInfoSize)
+		n, err := procInfo(callPIDInfo, id.PID, flavorTask, 0, info)
+		if err != nil {
+			return Load{}, fmt.Errorf("pid %d: times and memory: %w", id.PID, err)
+		}
+		return parseTaskInfo(info[:n], runtime.GOARCH == "arm64")
+	})
+}
 
 // majorTTYS is the major device number of macOS's pseudo-terminals, /dev/ttys000 and on.
 const majorTTYS = 16

@@ -183,26 +183,29 @@ func (t *Table) UID(id Identity) (int, error) {
 	})
 }
 
-// The fields of the times that a process has used, in clock ticks, by their index after the comm.
+// The fields of what a process has used, by their index after the comm: times in clock ticks, and resident memory in pages.
 const (
 	fieldUserTime   = 11
 	fieldSystemTime = 12
+	fieldResident   = 21
 )
 
-// Spent returns the processor time that a live process has used.
-func (t *Table) Spent(id Identity) (time.Duration, error) {
-	return detail(t, id, func() (time.Duration, error) {
+// Load implements Details.
+func (t *Table) Load(id Identity) (Load, error) {
+	return detail(t, id, func() (Load, error) {
 		b, err := readAll(t.path(id.PID, "stat"), maxStatus)
 		if err != nil {
-			return 0, err
+			return Load{}, err
 		}
 		fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-		if len(fields) <= fieldSystemTime {
-			return 0, errStat
+		if len(fields) <= fieldResident {
+			return Load{}, errStat
 		}
 		user, err := strconv.ParseInt(string(fields[fieldUserTime]), 10, 64)
 		system, err2 := strconv.ParseInt(string(fields[fieldSystemTime]), 10, 64)
-		return time.Duration(user+system) * time.Second / ticksPerSecond, errors.Join(err, err2)
+		pages, err3 := strconv.ParseUint(string(fields[fieldResident]), 10, 64)
+		l := Load{Processor: time.Duration(user+system) * time.Second / ticksPerSecond, Memory: pages * uint64(os.Getpagesize())}
+		return l, errors.Join(err, err2, err3)
 	})
 }
 

@@ -77,17 +77,24 @@ func (t *Table) OpenFiles(Identity) ([]string, error) { return nil, ErrUnsupport
 // UID returns ErrUnsupported: users have no numbers on Windows.
 func (t *Table) UID(Identity) (int, error) { return 0, ErrUnsupported }
 
-// Spent returns the processor time that a live process has used.
-func (t *Table) Spent(id Identity) (time.Duration, error) {
+// Load implements Details.
+func (t *Table) Load(id Identity) (Load, error) {
 	handle, err := openProcess(id, 0)
 	if err != nil {
-		return 0, err
+		return Load{}, err
 	}
 	defer func() { _ = windows.CloseHandle(handle) }()
 	var created, exited, kernel, user windows.Filetime
-	err = windows.GetProcessTimes(handle, &created, &exited, &kernel, &user)
+	if err := windows.GetProcessTimes(handle, &created, &exited, &kernel, &user); err != nil {
+		return Load{}, err
+	}
 	units := func(f windows.Filetime) uint64 { return uint64(f.HighDateTime)<<32 | uint64(f.LowDateTime) }
-	return time.Duration(100 * (units(kernel) + units(user))), err // a unit is 100 ns
+	l := Load{Processor: time.Duration(100 * (units(kernel) + units(user)))} // a unit is 100 ns
+	memory, err := (&process.Process{Pid: int32(id.PID)}).MemoryInfo()       // the handle keeps the pid from being reused
+	if err == nil {
+		l.Memory = memory.RSS
+	}
+	return l, err
 }
 
 // Terminal returns ErrUnsupported: processes have no controlling terminal on Windows.

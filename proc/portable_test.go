@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestChildEnv(t *testing.T) {
@@ -127,6 +128,22 @@ func TestParseProcInfo(t *testing.T) {
 	}
 	if got := parseFolder(folders[:100]); got != "" {
 		t.Errorf("folder %q of a cut answer", got)
+	}
+}
+
+// The sizes and the places are those of struct proc_taskinfo in xnu's bsd/sys/proc_info.h: virtual size, resident size, time in user mode, in system mode.
+func TestParseTaskInfo(t *testing.T) {
+	info := make([]byte, 96)
+	for i, n := range []uint64{4 << 30, 340e6, 3e9, 6e9} {
+		binary.LittleEndian.PutUint64(info[8*i:], n)
+	}
+	for isARM, want := range map[bool]time.Duration{false: 9 * time.Second, true: 375 * time.Second} { // 24 MHz
+		if got, err := parseTaskInfo(info, isARM); err != nil || got != (Load{Processor: want, Memory: 340e6}) {
+			t.Errorf("ARM %v: %+v, %v", isARM, got, err)
+		}
+	}
+	if _, err := parseTaskInfo(info[:95], false); err == nil {
+		t.Error("a cut answer was taken")
 	}
 }
 

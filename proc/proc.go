@@ -70,6 +70,13 @@ type Process struct {
 	Suspended bool
 }
 
+// Load is what a process uses.
+type Load struct {
+	Processor time.Duration // that it has used since its start
+	// Memory is the resident memory in bytes. Memory that the process shares with others, such as that of libraries, is included.
+	Memory uint64
+}
+
 // Details reads what a process shows beyond its row in the table. Each detail is read when
 // it is asked for, and may be denied for other users' processes.
 type Details interface {
@@ -124,6 +131,8 @@ type Details interface {
 	// files, terminals, pipes and sockets. It is at least the number of bytes that the process
 	// added to any one file. Written returns ErrUnsupported except on Linux.
 	Written(id Identity) (uint64, error)
+	// Load returns what the process uses.
+	Load(id Identity) (Load, error)
 	// Sockets returns the number of sockets that the process has open, without its standard
 	// input, output and error. It returns ErrUnsupported except on Linux.
 	Sockets(id Identity) (int, error)

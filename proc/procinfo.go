@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"encoding/binary"
+	"time"
 )
 
 // The layout of what macOS returns for the system call proc_info, from xnu's bsd/sys/proc_info.h, which is the same on Intel and
@@ -17,6 +18,7 @@ const (
 	vnodePathLength   = 1024                      // MAXPATHLEN
 	vnodePathInfoSize = vnodeInfoSize + vnodePathLength
 	fdPathInfoSize    = fileInfoSize + vnodePathInfoSize // struct vnode_fdinfowithpath
+	taskInfoSize      = 96                               // struct proc_taskinfo
 	foldersInfoSize   = 2 * vnodePathInfoSize            // struct proc_vnodepathinfo: the working and the root folder
 )
 
@@ -50,4 +52,18 @@ func parseFolder(b []byte) string {
 func pathIn(b []byte) string {
 	path, _, _ := bytes.Cut(b, []byte{0})
 	return string(path)
+}
+
+// parseTaskInfo returns what a process uses. Its times are in units of the processor's clock: nanoseconds on Intel, and on the ARM processors of Apple 125/3 ns
+// (mach_timebase_info).
+func parseTaskInfo(b []byte, isARM bool) (Load, error) {
+	if len(b) < taskInfoSize {
+		return Load{}, ErrUnsupported
+	}
+	number := binary.LittleEndian.Uint64 // virtual and resident size, and the times in user and system mode come first
+	used := number(b[16:]) + number(b[24:])
+	if isARM {
+		used = used / 3 * 125
+	}
+	return Load{Processor: time.Duration(used), Memory: number(b[8:])}, nil
 }

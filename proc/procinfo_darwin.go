@@ -16,6 +16,7 @@ const (
 
 	flavorDescriptors = 1  // PROC_PIDLISTFDS
 	flavorFDPath      = 2  // PROC_PIDFDVNODEPATHINFO
+	flavorTask        = 4  // PROC_PIDTASKINFO
 	flavorFolders     = 9  // PROC_PIDVNODEPATHINFO
 	flavorExe         = 11 // PROC_PIDPATHINFO
 

@@ -142,8 +142,8 @@ func (a *Adapter) session(u *adapters.Unread, p proc.Process, table []proc.Proce
 	if terminal, err := a.table.Terminal(p.Identity); err == nil && terminal != "" {
 		facts += " in " + strings.TrimPrefix(terminal, "/dev/")
 	}
-	if used, err := proc.Open().Spent(p.Identity); err == nil {
-		facts += "; it has used " + seconds(used) + " of processor time"
+	if used, err := proc.Open().Load(p.Identity); err == nil {
+		facts += "; it has used " + seconds(used.Processor) + " of processor time"
 	}
 	if names := children(p, table); len(names) > 0 {
 		facts += "; it runs " + strings.Join(names, ", ")

@@ -104,8 +104,8 @@ func TestSeconds(t *testing.T) {
 	p, err := proc.Open().Find(busy.Process.Pid)
 	must.Do(t, err)
 	eventually.True(t, "processor time", func() bool {
-		used, err := proc.Open().Spent(p.Identity)
-		return err == nil && used > 50*time.Millisecond
+		used, err := proc.Open().Load(p.Identity)
+		return err == nil && used.Processor > 50*time.Millisecond
 	})
 }
 

@@ -24,7 +24,7 @@ const week = 7 * 24 * time.Hour
 
 type listCommand struct {
 	*env
-	all, here, hidden           bool
+	all, here, hidden, loads    bool
 	since, agent, status, group string
 	by                          string
 	dir, machine                string
@@ -68,6 +68,7 @@ column, and nothing is cut.`,
 	f.StringVar(&c.dir, "cwd", "", "only sessions in this `folder` of this machine or below it")
 	f.StringVarP(&c.machine, "machine", "H", "", "only sessions of this other `machine`")
 	f.BoolVar(&c.here, "here", false, "only sessions of this machine; no other machine is asked")
+	f.BoolVar(&c.loads, "resources", false, "with --json: the memory and processor time that the sessions' processes use")
 	jsonFlag(cmd, &c.asJSON)
 	strictFlag(cmd, &c.strict)
 	return cmd
@@ -111,7 +112,11 @@ func (c *listCommand) run() error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	shown := c.filter(snap.Sessions(), since)
+	all := snap.Sessions()
+	if c.loads && cfg.Table != nil {
+		(&app.LoadMeter{Table: cfg.Table}).SetLoads(c.ctx, all) // of all, since what runs below another session is not counted
+	}
+	shown := c.filter(all, since)
 	shown, away := c.divide(shown)
 	if err := c.printSnapshot(snap, shown); err != nil {
 		return err
@@ -181,6 +186,9 @@ func (c *listCommand) printGrouped(shown []app.Session, now time.Time) {
 
 // window returns how far back stopped sessions are listed; 0: not at all.
 func (c *listCommand) window() (time.Duration, error) {
+	if c.loads && !c.asJSON {
+		return 0, usageError("--resources needs --json; rollcall top shows what sessions use")
+	}
 	if c.by != "status" && c.by != "project" {
 		return 0, usageError("--by must be status or project, not %q", c.by)
 	}

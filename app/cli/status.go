@@ -59,6 +59,7 @@ func printSession(o *output, s *app.Session, now time.Time) {
 	if !s.Process.IsZero() {
 		line("process", fmt.Sprint(s.Process.PID)+ifelse(s.Shared, " (shared with other sessions)", ""))
 	}
+	line("uses", s.Load.Text())
 	line("remote", present.Line(s.Remote))
 	line("container", present.Line(s.Container))
 	line("runs in", present.Line(s.Host))

@@ -20,13 +20,14 @@ const (
 	colAgent
 	colModel
 	colGroup
+	colUses
 	colAge
 	colID
 	colTopic
 	columns
 )
 
-var header = [columns]string{"STATUS", "PROJECT", "MACHINE", "AGENT", "MODEL", "GROUP", "AGE", "ID", "TOPIC"}
+var header = [columns]string{"STATUS", "PROJECT", "MACHINE", "AGENT", "MODEL", "GROUP", "USES", "AGE", "ID", "TOPIC"}
 
 // gap is the number of cells between two columns.
 const gap = 2
@@ -37,7 +38,7 @@ const leaveOut = -gap
 // narrowing lists the steps by which a table is made narrower until it fits its terminal: a column is cut to a width, or
 // left out. An id is cut last, since other commands take it, but for one whose beginning is shared by others: the topic names that session, too.
 var narrowing = []struct{ column, width int }{
-	{colTopic, 40}, {colModel, 20}, {colGroup, 16}, {colProject, 20}, {colMachine, 16}, {colTopic, 24}, {colModel, 12}, {colProject, 12}, {colGroup, 8},
+	{colTopic, 40}, {colUses, leaveOut}, {colModel, 20}, {colGroup, 16}, {colProject, 20}, {colMachine, 16}, {colTopic, 24}, {colModel, 12}, {colProject, 12}, {colGroup, 8},
 	{colMachine, 8}, {colTopic, 14}, {colAgent, 7}, {colTopic, 12}, {colModel, leaveOut}, {colGroup, leaveOut}, {colID, 20}, {colTopic, leaveOut}, {colAgent, leaveOut},
 	{colAge, leaveOut}, {colMachine, leaveOut}, {colProject, 8}, {colID, 36}, {colStatus, 9}, {colProject, leaveOut}, {colID, 8}, {colID, leaveOut}, {colStatus, 1},
 }
@@ -130,6 +131,9 @@ func (r *row) fill(now time.Time, prefixes map[string]string, board *answer.Boar
 	if s.Launch != nil {
 		r.cells[colGroup] = present.Line(s.Launch.Group)
 	}
+	if s.Load != nil { // top reads it
+		r.cells[colUses] = s.Load.Short()
+	}
 	if s.Stale != nil {
 		r.cells[colStatus] += " (stale)"
 	}
@@ -183,7 +187,7 @@ func columnWidths(rows []row, total int) [columns]int {
 		for _, r := range rows {
 			w[col] = max(w[col], present.Width(r.cells[col]))
 		}
-		if w[col] == 0 && (col == colMachine || total > 0 && (col == colModel || col == colGroup)) {
+		if w[col] == 0 && (col == colMachine || col == colUses || total > 0 && (col == colModel || col == colGroup)) {
 			w[col] = leaveOut
 		} else {
 			w[col] = max(w[col], present.Width(header[col]))

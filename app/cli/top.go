@@ -50,6 +50,7 @@ type topScreen struct {
 	posted  chan func()
 
 	sessions []app.Session
+	loads    app.LoadMeter
 	rows     []row
 	prefixes map[string]string
 	selected topKey
@@ -102,7 +103,7 @@ func runTop(e *env) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	t := &topScreen{env: e, ctx: ctx, screen: screen, core: core, answers: e.answers(core), posted: make(chan func(), 16),
+	t := &topScreen{env: e, ctx: ctx, screen: screen, core: core, answers: e.answers(core), posted: make(chan func(), 16), loads: app.LoadMeter{Table: proc.Open()},
 		shower: show.New(core, proc.Open(), func() settings.Settings { return e.settings() })}
 	changed := app.NewWakeup()
 	t.board = answer.NewBoard(t.answers, 5*time.Second, changed.Set)
@@ -156,6 +157,7 @@ func (t *topScreen) run(changed <-chan struct{}) error {
 func (t *topScreen) refresh() {
 	snap := t.core.Snapshot()
 	t.sessions = slices.DeleteFunc(slices.Clone(snap.Sessions()), func(s app.Session) bool { return !s.Live() })
+	t.loads.SetLoads(t.ctx, t.sessions)
 	t.rows, t.prefixes = nest(t.sessions), shortIDs(t.sessions)
 	t.fitted, t.filled = 0, time.Now()
 	for i := range t.rows {

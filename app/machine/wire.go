@@ -59,7 +59,16 @@ type SessionJSON struct {
 	Snoozed        bool                `json:"snoozed,omitempty"`
 	SnoozedUntil   string              `json:"snoozed_until,omitempty"`
 	Muted          bool                `json:"muted,omitempty"`
+	Resources      *ResourcesJSON      `json:"resources,omitempty"` // only where it was asked for
 	Launch         *LaunchJSON         `json:"launch,omitempty"`
+}
+
+// ResourcesJSON is what the processes of a session use.
+type ResourcesJSON struct {
+	Processes        int     `json:"processes"`
+	MemoryBytes      uint64  `json:"memory_bytes"`
+	ProcessorSeconds float64 `json:"processor_seconds"`
+	Shared           bool    `json:"shared,omitempty"`
 }
 
 // LaunchJSON is the record of a session that Rollcall started.

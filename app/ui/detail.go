@@ -46,6 +46,7 @@ type detailPane struct {
 	over         *fyne.Container   // above, and the conversation
 	both         fyne.CanvasObject // the session
 	showsFacts   bool
+	loads        loadReader
 
 	session *app.Session
 	key     key
@@ -219,7 +220,7 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 	d.status.Set(subtitle(s, now), statusColor(&s.Session))
 	moved := d.stale.Set(staleText(s))
 	d.showActions(s)
-	d.facts.show(sections(s, k, v, now), fresh)
+	d.facts.show(sections(d.withLoad(s, v), k, v, now), fresh)
 	if fresh {
 		d.request.hide()
 		d.conversation.isBelow = false

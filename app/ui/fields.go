@@ -59,6 +59,7 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 			field{name: "Archived", value: when(s.Archived, "yes")}, field{name: "Your name for it", value: s.Name},
 			field{name: "Process", value: when(!s.Process.IsZero(), fmt.Sprintf("pid %d", s.Process.PID)+when(s.Shared, ", shared with other sessions"))},
 		)},
+		{"Uses", withValue(field{name: "Processes", value: s.Load.Text()})},
 		{"Launch", launchFields(s, now)},
 		{"Model and cost", usageFields(s)},
 		{"Times", withValue(

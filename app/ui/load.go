@@ -1,0 +1,49 @@
+package ui
+
+import (
+	"slices"
+	"time"
+
+	"rollcall/app"
+)
+
+// loadEvery is the shortest time between two readings of what sessions use.
+const loadEvery = 5 * time.Second
+
+// loadReader reads what sessions use, while the facts of one are shown. Its fields are used on Fyne's goroutine, but for meter, which one reading uses.
+type loadReader struct {
+	meter   app.LoadMeter
+	read    map[app.SessionKey]*app.Load
+	next    time.Time // before that nothing is read
+	reading bool
+}
+
+// withLoad returns s with what it uses, as last read, and reads it again if that is due.
+func (d *detailPane) withLoad(s *app.Session, v *view) *app.Session {
+	l, u := &d.loads, d.ui
+	if !d.showsFacts || u.options.Table == nil || !s.Live() {
+		return s
+	}
+	if now := u.now(); !l.reading && !now.Before(l.next) {
+		l.reading, l.next = true, now.Add(loadEvery)
+		l.meter.Table = u.options.Table
+		sessions := slices.Collect(v.snapshot.All())
+		go func() {
+			list := make([]app.Session, len(sessions))
+			for i, x := range sessions {
+				list[i] = *x
+			}
+			l.meter.SetLoads(u.ctx, list)
+			u.post(func() {
+				l.reading, l.read = false, map[app.SessionKey]*app.Load{}
+				for i := range list {
+					l.read[list[i].Key()] = list[i].Load
+				}
+				u.sessions.showDetail()
+			})
+		}()
+	}
+	shown := *s
+	shown.Load = l.read[s.Key()]
+	return &shown
+}
