@@ -116,6 +116,8 @@ type Session struct {
 	// AskAgain is the time from which the adapter's answer differs although nothing changes, since it waits for what its agent may write until then: the
 	// end of a turn, the process of a command. It is zero where only a change can. An outcome that is empty until then is not decided yet.
 	AskAgain time.Time
+	// Background is what goes on, or is to, although the turn is over: with Idle only, and only what is certain. A command whose process has ended is not in it.
+	Background []Background
 	// Suspended reports that Process is stopped by SIGSTOP or Ctrl-Z (Windows: all
 	// its threads are suspended). The core sets it from the process table and
 	// turns an open turn into Idle; an adapter leaves it false.

@@ -170,6 +170,7 @@ func stoppedSession(s Session) Session {
 	s.Status = adapters.Stopped
 	s.WaitingFor = ""
 	s.Decision = ""
+	s.Background = nil
 	s.Process, s.Shared = proc.Identity{}, false
 	return s
 }

@@ -28,6 +28,8 @@ const (
 	Silent    Manner = ""
 	WithSound Manner = "sound"
 	Off       Manner = "off"
+	// WhenNothingRuns, of replies alone, is Silent but for a session in which a command still runs: its end begins a turn, whose reply is told.
+	WhenNothingRuns Manner = "when nothing runs"
 )
 
 // Rules are the user's settings for notifications. With the zero value there is a notification for every event and no

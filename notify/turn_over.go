@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -31,6 +32,9 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 		return p.reply(endKind(&s.Session), key, ev, l)
 	case s.Decision != "": // it asks, however long it took
 		return p.reply(Question, key, ev, l)
+	}
+	if p.rules().Kinds[Reply] == WhenNothingRuns && present.Commands(&s.Session) > 0 {
+		return nil
 	}
 	kind, after := Reply, p.rules().ReplyAfter
 	if s.MayAsk {
@@ -76,6 +80,14 @@ type reply struct {
 	told  time.Time
 	shown bool // the notification was not withdrawn
 	over  bool // it is that of an end as well
+	// goesOn is the beginning of the turn of a reply that left a command running; otherwise zero. The end of the command begins a turn without a prompt, whose
+	// reply replaces this one, without a sound.
+	goesOn time.Time
+}
+
+// isOf reports whether the user has given the session no prompt since the reply, which left a command running.
+func (r *reply) isOf(s *app.Session) bool {
+	return !r.goesOn.IsZero() && r.goesOn.Equal(s.TurnStartedAt)
 }
 
 // overFor is how long the notification of an end is withdrawn once its session works again.
@@ -95,7 +107,13 @@ func (p *policy) reply(k Kind, key string, ev *app.Event, l *look) []order {
 	}
 	orders := p.told(k, key, ev, l)
 	if len(orders) > 0 {
-		p.replies[key] = reply{kind: k, told: l.now, shown: true}
+		last := p.replies[key]
+		orders[0].sound = orders[0].sound && !(last.shown && last.isOf(&ev.Session))
+		now := reply{kind: k, told: l.now, shown: true}
+		if present.Commands(&ev.Session.Session) > 0 {
+			now.goesOn = ev.Session.TurnStartedAt
+		}
+		p.replies[key] = now
 	}
 	return orders
 }
@@ -104,6 +122,9 @@ func (p *policy) reply(k Kind, key string, ev *app.Event, l *look) []order {
 func (p *policy) replyAnswered(key string, ev *app.Event) []order {
 	last, told := p.replies[key]
 	if !told || ev.Kind != app.Ended && ev.Session.Status != adapters.Working && ev.Session.Status != adapters.Waiting {
+		return nil
+	}
+	if ev.Session.Status == adapters.Working && ev.Kind != app.Ended && last.isOf(&ev.Session) {
 		return nil
 	}
 	p.replies[key] = reply{kind: last.kind, told: last.told}
@@ -144,6 +165,6 @@ func FinishedText(ev app.Event) Text {
 	}
 	return Text{
 		Title: present.AgentName(s.Agent) + what + place(s),
-		Body:  lines(topic(s), sentence(howEnded(s), ran(ev))),
+		Body:  lines(topic(s), sentence(howEnded(s), ran(ev)), strings.Join(present.Background(&s), " · ")),
 	}
 }

@@ -173,3 +173,53 @@ func TestOwnActs(t *testing.T) {
 		t.Errorf("what it asks next: %q", got)
 	}
 }
+
+// TestWorkInBackground: a reply that leaves a command running says so, and the reply after the command's end replaces it, silently. With "when nothing runs" only
+// the second is told. A prompt of the user's withdraws the first.
+func TestWorkInBackground(t *testing.T) {
+	over := func(commands int) app.Event {
+		ev := change("a", adapters.Working, adapters.Idle)
+		ev.Session.Outcome, ev.Session.TurnStartedAt, ev.At = adapters.Completed, noon.Add(-time.Hour), noon
+		for range commands {
+			ev.Session.Background = append(ev.Session.Background, adapters.Background{Kind: adapters.Running})
+		}
+		return ev
+	}
+	again := change("a", adapters.Idle, adapters.Working)
+	again.Session.TurnStartedAt = noon.Add(-time.Hour)
+	prompted := again
+	prompted.Session.TurnStartedAt = noon
+	const told = "Codex replied in a [a]"
+	for name, c := range map[string]struct {
+		manner Manner
+		events []app.Event
+		want   []string
+		sounds int
+	}{
+		"on":                      {WithSound, []app.Event{over(2), again, over(0)}, []string{told, "", told}, 1},
+		"and a prompt":            {WithSound, []app.Event{over(2), prompted, over(0)}, []string{told, "withdraw reply codex a", told}, 2},
+		"when nothing runs":       {WhenNothingRuns, []app.Event{over(2), again, over(1), again, over(0)}, []string{"", "", "", "", told}, 0},
+		"nothing runs":            {WhenNothingRuns, []app.Event{over(0), again}, []string{told, "withdraw reply codex a"}, 0},
+		"without commands, again": {WithSound, []app.Event{over(0), again, over(0)}, []string{told, "withdraw reply codex a", told}, 2},
+	} {
+		p := newPolicy(func() Rules { return Rules{Kinds: map[Kind]Manner{Reply: c.manner}} })
+		sounds := 0
+		for i, ev := range c.events {
+			orders := p.take([]app.Event{ev}, look{now: noon})
+			if got := said(orders); got != c.want[i] {
+				t.Errorf("%s, event %d: got %q, want %q", name, i, got, c.want[i])
+			}
+			for _, o := range orders {
+				if o.sound {
+					sounds++
+				}
+			}
+		}
+		if sounds != c.sounds {
+			t.Errorf("%s: %d sounds", name, sounds)
+		}
+	}
+	if body := FinishedText(over(2)).Body; !strings.HasSuffix(body, "2 commands run") {
+		t.Errorf("the body is %q", body)
+	}
+}

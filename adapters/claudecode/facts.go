@@ -49,6 +49,7 @@ type turn struct {
 	closedBy  time.Time // start of a process that ended in an orderly way after that record
 	next      string    // id of the session that goes on after that record; see continued.go
 	nextAt    time.Time // when it was to begin
+	noted     noted
 }
 
 // facts holds what the records of a transcript contain, taken in the order of the file.
@@ -198,8 +199,9 @@ func (t *turn) add(r *record) {
 			*t = turn{state: awaitsModel, at: r.at, prompt: true}
 		}
 	case toolResult:
+		t.wakeUps(r)
 		t.pending = slices.DeleteFunc(t.pending, func(u toolUse) bool { return slices.Contains(r.results, u.id) })
-		*t = turn{state: awaitsModel, at: r.at, message: t.message, pending: t.pending, said: t.said}
+		*t = turn{state: awaitsModel, at: r.at, message: t.message, pending: t.pending, said: t.said, noted: t.noted}
 		if len(t.pending) > 0 {
 			t.state = callsTools
 		}
@@ -250,7 +252,10 @@ func (t *turn) answer(r *record) {
 	if r.message != t.message { // a call of an earlier answer has no result, and won't get one
 		pending, said = nil, ""
 	}
-	*t = turn{at: r.at, stop: r.stop, apiStatus: r.apiStatus, resets: r.resets, message: r.message, said: cmp.Or(said, r.said)}
+	*t = turn{at: r.at, stop: r.stop, apiStatus: r.apiStatus, resets: r.resets, message: r.message, said: cmp.Or(said, r.said), noted: t.noted}
+	for i := range r.uses {
+		t.noted.add(&r.uses[i])
+	}
 	switch {
 	case r.failed:
 		t.state = endedInError

@@ -60,6 +60,7 @@ var program = &agentproc.Program{
 type table struct {
 	proc.Lister
 	claudes []claude
+	rows    []proc.Process
 	pids    map[int]bool // of all processes, and those of Claude Code in inner namespaces
 	err     error        // the table could not be read
 	inner   map[proc.Identity][]int
@@ -73,6 +74,7 @@ func (a *Adapter) readTable(ctx context.Context) (*table, error) {
 		t.err = err
 		return t, adapters.AsProblem("process table", err)
 	}
+	t.rows = rows
 	for _, p := range rows {
 		t.pids[p.PID] = true
 		if seen := program.Identify(a.table, p); seen.Kind != agentproc.Foreign && !a.isWrapper(rows, p) {

@@ -37,6 +37,7 @@ type toolUse struct {
 	name string
 	at   time.Time
 	does string // what the call does, in a few words
+	call uint64 // the tool with its arguments
 }
 
 // record holds the parts of one transcript line that Rollcall needs.
@@ -62,6 +63,7 @@ type record struct {
 	said       string // the beginning of the text of an answer
 	uses       []toolUse
 	results    []uint64
+	wakes      time.Time // with toolResult: when the agent wakes up
 
 	message  uint64 // hash of message.id
 	hasUsage bool
@@ -93,7 +95,7 @@ type parser struct {
 type raws struct {
 	kind, subtype, at, id, parent, sidechain, meta, compact, cwd, branch, version,
 	message, attachment, origin, failed, apiStatus, customTitle, aiTitle, lastPrompt,
-	cost, began, relocated, content, entrypoint, team, mate, quota, next []byte
+	cost, began, relocated, content, entrypoint, team, mate, quota, next, result []byte
 }
 
 // read reads the members of a line.
@@ -106,7 +108,7 @@ func (r *raws) read(line []byte) error {
 		into("isApiErrorMessage", &r.failed), into("apiErrorStatus", &r.apiStatus), into("quotaLimits", &r.quota),
 		into("customTitle", &r.customTitle), into("aiTitle", &r.aiTitle), into("lastPrompt", &r.lastPrompt), into("totalCostUSD", &r.cost),
 		into("startTime", &r.began), into("relocatedCwd", &r.relocated), into("teamName", &r.team), into("agentName", &r.mate),
-		into("continuedInSessionId", &r.next))
+		into("continuedInSessionId", &r.next), into("toolUseResult", &r.result))
 }
 
 // requestDump begins the lines that hold whole requests: these make up most of a transcript's
@@ -246,7 +248,10 @@ func (rec *record) block(block []byte) {
 		if tool == planTool {
 			does = adapters.Plain(does)
 		}
-		rec.uses = append(rec.uses, toolUse{id: hash(id), name: tool, at: rec.at, does: adapters.Calling(tool, does, tool == bashTool || tool == questionTool || tool == planTool)})
+		call := xxhash.New()
+		_, _ = call.Write(name)
+		_, _ = call.Write(input)
+		rec.uses = append(rec.uses, toolUse{id: hash(id), name: tool, at: rec.at, call: call.Sum64(), does: adapters.Calling(tool, does, tool == bashTool || tool == questionTool || tool == planTool)})
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 // factsFormat is the version of the facts of transcripts. It must be raised when the same fields
 // get another meaning.
-const factsFormat = 7
+const factsFormat = 8
 
 // savedTranscript is what is kept of a transcript between processes.
 type savedTranscript struct {

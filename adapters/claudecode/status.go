@@ -78,6 +78,12 @@ func (d *discovery) build(s *session) adapters.Session {
 	case s.endedEntry != nil:
 		fill(&out, s.endedEntry)
 	}
+	if len(s.live) > 0 && out.Status == adapters.Idle {
+		d.background(s, &out)
+	}
+	if out.Status == adapters.Working {
+		out.Evidence += f.turn.repeats()
+	}
 	if s.spent != nil {
 		out.Usage = s.spent.Usage
 	}

@@ -82,6 +82,7 @@ func (t *transcript) forward(ctx context.Context, f *os.File) error {
 	next, _, err := agentfile.ForwardLong(ctx, f, t.Next, 0, func(line []byte, offset int64) error {
 		t.facts.gapped = t.facts.gapped || offset > headLimit && t.facts.firstPrompt == "" // no other reader finds it there
 		t.line(line)
+		t.facts.turn.placeWakes(offset)
 		if inStep {
 			t.sums.add(line)
 		}
@@ -164,6 +165,7 @@ func (t *transcript) ends(ctx context.Context, f *os.File, size int64) error {
 			t.facts.skip("line that is not JSON")
 		default:
 			t.facts.add(&r.record)
+			t.facts.turn.placeWakes(r.offset)
 		}
 	}
 	t.Next = next
@@ -210,6 +212,7 @@ read:
 		}
 		if long != nil {
 			have.turn = true // earlier turns are not the last one
+			have.other = true
 			records = append(records, tailRecord{offset: offset, long: long.Words(offset + long.Length - headEnd)})
 		} else {
 			from := len(records)
@@ -219,7 +222,7 @@ read:
 			}
 		}
 		have.reached(offset)
-		if have.turn && size-offset >= tailLimit {
+		if have.turn && size-offset >= tailLimit && !have.mayRepeat() {
 			if !have.prompt {
 				prompt, none, err := t.promptBefore(b, headEnd, size-turnLimit)
 				if err != nil {
@@ -283,6 +286,8 @@ type tailNeeds struct {
 
 	answer   uint64 // message id of the last answer
 	answered bool
+	calls    noted     // the same call, backwards
+	other    bool      // another call, or the prompt of the turn, is before them
 	first    time.Time // of a first prompt, whose answer may come before it
 	firstAt  int64     // where that prompt is
 }
@@ -297,7 +302,14 @@ func (n *tailNeeds) reached(offset int64) {
 	}
 }
 
-func (n *tailNeeds) all() bool { return n.turn && n.cwd && n.model && n.prompt && n.usage && n.time }
+// mayRepeat reports whether the calls that were read are the same and too few to tell whether the turn repeats itself.
+func (n *tailNeeds) mayRepeat() bool {
+	return !n.other && n.calls.times < sameCall
+}
+
+func (n *tailNeeds) all() bool {
+	return !n.mayRepeat() && n.turn && n.cwd && n.model && n.prompt && n.usage && n.time
+}
 
 func (n *tailNeeds) note(r *record) {
 	n.time = n.time || !r.at.IsZero()
@@ -305,6 +317,13 @@ func (n *tailNeeds) note(r *record) {
 		return
 	}
 	n.turn = n.turn || n.settles(r)
+	n.other = n.other || r.kind == prompted || r.kind == interrupted || r.kind == abandoned
+	for i := range r.uses {
+		n.other = n.other || n.calls.times > 0 && r.uses[i].call != n.calls.call
+		if !n.other {
+			n.calls.add(&r.uses[i])
+		}
+	}
 	n.cwd = n.cwd || r.cwd != ""
 	n.model = n.model || r.model != ""
 	n.usage = n.usage || r.hasUsage && !r.synthetic

@@ -41,7 +41,7 @@ func (rec *record) user(r *raws) {
 	case strings.HasPrefix(said, abandonedMark):
 		rec.kind = abandoned
 	case len(rec.results) > 0:
-		rec.kind = toolResult
+		rec.kind, rec.wakes = toolResult, wakesAt(r.result)
 	case agentfile.True(r.meta):
 		rec.meta(said)
 	case said != "":

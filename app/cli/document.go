@@ -51,6 +51,9 @@ func sessionAsJSON(s *app.Session) machine.SessionJSON {
 		Pinned: s.Pinned, Hidden: s.Hidden, Snoozed: s.Snoozed, SnoozedUntil: timestamp(s.SnoozedUntil), Muted: s.Muted,
 		Version: s.Version, MayAsk: s.MayAsk, Unattended: s.Unattended, Unstored: s.Unstored, Limited: s.Limited, LimitedUntil: timestamp(s.LimitedUntil),
 	}
+	for _, b := range s.Background {
+		j.Background = append(j.Background, machine.BackgroundJSON{Kind: b.Kind, What: b.What, Since: timestamp(b.Since), At: timestamp(b.At)})
+	}
 	if l := s.Load; l != nil {
 		j.Resources = &machine.ResourcesJSON{Processes: l.Processes, MemoryBytes: l.Memory, ProcessorSeconds: l.Processor.Seconds(), Shared: l.Shared}
 	}

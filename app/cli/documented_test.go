@@ -23,7 +23,7 @@ const jsonDoc = "json.md"
 // documented are the documents and their parts, by their headings in docs/json.md.
 var documented = map[string]any{
 	"document": document{}, "session": machine.SessionJSON{}, "stale": machine.StaleJSON{}, "tokens": adapters.Tokens{}, "context": adapters.Context{},
-	"resources": machine.ResourcesJSON{}, "launch": machine.LaunchJSON{}, "adapter": machine.AdapterJSON{}, "locks": locksDocument{}, "lock": lockJSON{}, "message": machine.MessageJSON{}, "event": eventJSON{},
+	"background": machine.BackgroundJSON{}, "resources": machine.ResourcesJSON{}, "launch": machine.LaunchJSON{}, "adapter": machine.AdapterJSON{}, "locks": locksDocument{}, "lock": lockJSON{}, "message": machine.MessageJSON{}, "event": eventJSON{},
 	"fuses": fuseDocument{}, "fuse": fuseJSON{}, "continue": continueJSON{}, "worktrees": worktreesJSON{}, "worktree": worktreeJSON{},
 	"comparison": compareJSON{}, "changes": changesJSON{}, "commit": commitJSON{}, "try": tryJSON{}, "file": worktree.FileStat{}, "cleanup": pruneJSON{}, "item": pruneItem{},
 	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "hit": hitJSON{}, "search end": searchEndJSON{}, "searched adapter": searchedAgentJSON{}, "usage": usageJSON{}, "usage row": usage.Row{}, "limits": limitsJSON{}, "limit": limitJSON{}, "version": versionJSON{}, "keeper": keeperJSON{},

@@ -116,6 +116,8 @@ func (a *attention) readSettings() {
 			rules.Kinds[notify.Kind(name)] = notify.Off
 		case settings.WithSound:
 			rules.Kinds[notify.Kind(name)] = notify.WithSound
+		case settings.WhenNothingRuns:
+			rules.Kinds[notify.Kind(name)] = notify.WhenNothingRuns
 		}
 	}
 	a.mu.Lock()

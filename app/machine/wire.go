@@ -21,6 +21,7 @@ type SessionJSON struct {
 	Decision       string              `json:"decision,omitempty"`
 	Suspended      bool                `json:"suspended,omitempty"`
 	Evidence       string              `json:"evidence"`
+	Background     []BackgroundJSON    `json:"background,omitempty"`
 	Stale          *StaleJSON          `json:"stale,omitempty"`
 	PID            int                 `json:"pid,omitempty"`
 	PIDStart       uint64              `json:"pid_start,omitempty"` // only in what a Program prints
@@ -61,6 +62,14 @@ type SessionJSON struct {
 	Muted          bool                `json:"muted,omitempty"`
 	Resources      *ResourcesJSON      `json:"resources,omitempty"` // only where it was asked for
 	Launch         *LaunchJSON         `json:"launch,omitempty"`
+}
+
+// BackgroundJSON is what goes on in a session whose turn is over.
+type BackgroundJSON struct {
+	Kind  adapters.BackgroundKind `json:"kind"`
+	What  string                  `json:"what,omitempty"`
+	Since string                  `json:"since,omitempty"`
+	At    string                  `json:"at,omitempty"`
 }
 
 // ResourcesJSON is what the processes of a session use.
@@ -158,7 +167,7 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 	if w.Context != nil {
 		s.Context = *w.Context
 	}
-	w.setStatus(&s)
+	w.setStatus(&s, skew)
 	if w.Stale != nil {
 		s.Stale = &app.Stale{Since: clockOf(w.Stale.Since, skew), Reason: oneLine(w.Stale.Reason)}
 	}
@@ -171,7 +180,7 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 }
 
 // setStatus sets what the session does. A status that this version does not know is shown as Unknown.
-func (w *SessionJSON) setStatus(s *app.Session) {
+func (w *SessionJSON) setStatus(s *app.Session, skew time.Duration) {
 	switch w.Status {
 	case adapters.Working, adapters.Waiting, adapters.Idle, adapters.Stopped, adapters.Unknown:
 		s.Status = w.Status
@@ -181,6 +190,12 @@ func (w *SessionJSON) setStatus(s *app.Session) {
 	}
 	if s.Status == adapters.Idle {
 		s.Decision = oneLine(w.Decision)
+		for _, b := range w.Background {
+			at := adapters.Background{Kind: b.Kind, What: oneLine(b.What), Since: clockOf(b.Since, skew), At: clockOf(b.At, skew)}
+			if b.Kind == adapters.Running || b.Kind == adapters.WakeUp && !at.At.IsZero() {
+				s.Background = append(s.Background, at)
+			}
+		}
 	}
 	if s.Status == adapters.Waiting {
 		switch w.WaitingFor {

@@ -74,7 +74,7 @@ func Status(s adapters.Session) string {
 		if s.IsProcess() {
 			return "open, " + noSession
 		}
-		return "idle" + afterTurn(&s)
+		return strings.Join(append([]string{"idle" + afterTurn(&s)}, Background(&s)...), " · ")
 	case adapters.Working:
 		if s.Limited {
 			return "working, " + limited

@@ -47,6 +47,8 @@ const (
 	On        Manner = "on"    // without a sound
 	WithSound Manner = "sound" // with a sound, where the desktop plays one
 	Off       Manner = "off"
+	// WhenNothingRuns, of replies alone, is On but for a session of which a command still runs: its reply is told when that is over.
+	WhenNothingRuns Manner = "when nothing runs"
 )
 
 // Manners returns each Manner, in the order in which the settings page lists them.
@@ -106,6 +108,9 @@ func (d *Duration) check(name string) (mistake, bool) {
 func (s *Settings) checkNotifications() (bad []mistake) {
 	n := &s.Notifications
 	for name, m := range n.Manners() {
+		if m == &n.Reply && *m == WhenNothingRuns {
+			continue
+		}
 		if *m != "" && !slices.Contains(Manners(), *m) {
 			bad = append(bad, mistake{[]string{"notifications", name}, fmt.Sprintf("notifications.%s is ignored: it is one of \"on\", \"sound\" and \"off\", not %q", name, *m)})
 			*m = ""

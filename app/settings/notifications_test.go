@@ -53,6 +53,18 @@ func TestNotificationMistakes(t *testing.T) {
 	}
 }
 
+// TestWhenNothingRuns: the value is one of replies alone.
+func TestWhenNothingRuns(t *testing.T) {
+	s, err := Load(write(t, "[notifications]\nreply = \"when nothing runs\"\n"))
+	if err != nil || s.Notifications.Reply != WhenNothingRuns {
+		t.Errorf("%+v, %v", s.Notifications, err)
+	}
+	s, err = Load(write(t, "[notifications]\nended = \"when nothing runs\"\n"))
+	if err == nil || s.Notifications.Ended != "" {
+		t.Errorf("%+v, %v", s.Notifications, err)
+	}
+}
+
 // changed waits until the settings have changed.
 func changed(t *testing.T, c <-chan struct{}) {
 	t.Helper()

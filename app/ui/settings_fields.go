@@ -124,7 +124,11 @@ var kinds = []option{{"A session needs permission", "permission"}, {"A session a
 func (p *settingsPage) notifications() []fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.NewHeading("Notifications")}
 	for _, k := range kinds {
-		rows = append(rows, p.choice(k.name, notification(k.value), option{"On", "on"}, option{"On, with a sound", "sound"}, option{"Off", "off"}))
+		manners := []option{{"On", "on"}, {"On, with a sound", "sound"}, {"Off", "off"}}
+		if k.value == "reply" {
+			manners = append(manners, option{"On, when no command runs", string(settings.WhenNothingRuns)})
+		}
+		rows = append(rows, p.choice(k.name, notification(k.value), manners...))
 	}
 	mute, e := p.ui.host.NewTextArea("~/scratch (one folder per line)", 3, nil), notification("mute")
 	p.text(e, mute, func(s *settings.Settings) string { return strings.Join(s.Notifications.Mute, "\n") },

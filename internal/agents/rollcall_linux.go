@@ -39,7 +39,13 @@ type Session struct {
 	Stale        *struct {
 		Reason string `json:"reason"`
 	} `json:"stale"`
-	Tokens Tokens `json:"tokens"`
+	Tokens     Tokens `json:"tokens"`
+	Background []struct {
+		Kind  string `json:"kind"`
+		What  string `json:"what"`
+		Since string `json:"since"`
+		At    string `json:"at"`
+	} `json:"background"`
 }
 
 // Tokens are those that a session has cost.

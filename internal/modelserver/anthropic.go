@@ -130,6 +130,11 @@ func messagesTool(tools []wireTool, p plan) map[string]any {
 	case shellTool:
 		shell, _ := chatTool(tools, messagesShellNames...)
 		return call(shell.Name, map[string]any{"command": p.argument, "description": "Run a command"})
+	case namedTool:
+		name, text, _ := strings.Cut(p.argument, " ")
+		input := map[string]any{}
+		_ = json.Unmarshal([]byte(text), &input) // what is no object is no input
+		return call(name, input)
 	case agentTool:
 		if _, ok := chatTool(tools, "task"); ok { // Copilot's
 			return call("task", map[string]any{"description": "Run a child", "prompt": p.argument, "agent_type": "general-purpose", "name": "child"})

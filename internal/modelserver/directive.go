@@ -46,6 +46,7 @@ const (
 	askTool
 	agentTool
 	patchTool
+	namedTool
 )
 
 // plan is what the server will answer to one request.
@@ -61,12 +62,12 @@ type plan struct {
 	limits []float64
 
 	tool      toolKind
-	argument  string // the command, the patch, or the sub-agent's prompt
+	argument  string // the command, the patch, the sub-agent's prompt, or the name of a tool and its input
 	folder    string // in which the command runs, for shells that take one; empty: that of the session
 	escalated bool
 }
 
-var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|say|bash|move|in|esc|ask|agent|fail|usage|limits|title)(?:\s+(.*?))?\]\]`)
+var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|say|bash|call|move|in|esc|ask|agent|fail|usage|limits|title)(?:\s+(.*?))?\]\]`)
 
 // question is what a request asks of the model, whatever its wire format.
 type question struct {
@@ -123,6 +124,8 @@ func (p *plan) apply(name, argument string) {
 		p.hold = argument
 	case "bash":
 		p.call(shellTool, argument, "I will use the shell.")
+	case "call":
+		p.call(namedTool, argument, "I will use a tool.")
 	case "move":
 		from, to, _ := strings.Cut(argument, " ")
 		p.call(patchTool, "*** Begin Patch\n*** Update File: "+from+"\n*** Move to: "+to+"\n@@\n-hello\n+changed\n*** End Patch", "I will tidy up.")

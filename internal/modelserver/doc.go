@@ -9,6 +9,7 @@
 //	[[hold s17]]        answer, also a tool's result, when Release("s17", …) says how
 //	[[say hello]]       answer "hello"
 //	[[bash touch x]]    answer with a call of the agent's shell tool
+//	[[call T {"a":1}]]  answer with a call of the tool T (Messages API)
 //	[[move a b]]        answer with a patch that moves the file a, whose first line is "hello", to b (OpenCode, Codex)
 //	[[esc]]             with bash: ask to run it outside of the sandbox (Codex)
 //	[[ask]]             answer with a question to the user (Claude Code, OpenCode, Gemini CLI)

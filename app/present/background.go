@@ -1,0 +1,36 @@
+package present
+
+import (
+	"time"
+
+	"github.com/dustin/go-humanize/english"
+
+	"rollcall/adapters"
+)
+
+// Background returns what goes on in a session although its turn is over: "2 commands run", "wakes at 14:30".
+func Background(s *adapters.Session) (words []string) {
+	if n := Commands(s); n > 0 {
+		words = append(words, english.Plural(n, "command", "")+english.PluralWord(n, " runs", " run"))
+	}
+	var wakes time.Time
+	for _, b := range s.Background {
+		if b.Kind == adapters.WakeUp && (wakes.IsZero() || b.At.Before(wakes)) {
+			wakes = b.At
+		}
+	}
+	if !wakes.IsZero() {
+		words = append(words, "wakes at "+wakes.Local().Format("15:04"))
+	}
+	return words
+}
+
+// Commands returns how many commands run in the background of a session.
+func Commands(s *adapters.Session) (n int) {
+	for _, b := range s.Background {
+		if b.Kind == adapters.Running {
+			n++
+		}
+	}
+	return n
+}

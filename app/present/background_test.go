@@ -1,0 +1,24 @@
+package present
+
+import (
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+)
+
+func TestBackground(t *testing.T) {
+	at := time.Date(2026, 11, 28, 14, 30, 0, 0, time.Local)
+	command, wake := adapters.Background{Kind: adapters.Running}, adapters.Background{Kind: adapters.WakeUp, At: at}
+	later := adapters.Background{Kind: adapters.WakeUp, At: at.Add(time.Hour)}
+	for want, s := range map[string]adapters.Session{
+		"idle":                  {Status: adapters.Idle},
+		"idle · 1 command runs": {Status: adapters.Idle, Background: []adapters.Background{command}},
+		"idle · wakes at 14:30": {Status: adapters.Idle, Background: []adapters.Background{later, wake}},
+		"idle, failed · 2 commands run · wakes at 14:30": {Status: adapters.Idle, Outcome: adapters.Failed, Background: []adapters.Background{command, wake, command}},
+	} {
+		if got := Status(s); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
