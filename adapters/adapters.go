@@ -118,6 +118,9 @@ type Session struct {
 	AskAgain time.Time
 	// Background is what goes on, or is to, although the turn is over: with Idle only, and only what is certain. A command whose process has ended is not in it.
 	Background []Background
+	// Quiet is how long, with Working, there was no sign of life when this was asked: no record, and nothing that runs below Process was on a processor, as what
+	// prints or computes is. The core sets it; 0: there was one, or that is not known.
+	Quiet time.Duration
 	// Suspended reports that Process is stopped by SIGSTOP or Ctrl-Z (Windows: all
 	// its threads are suspended). The core sets it from the process table and
 	// turns an open turn into Idle; an adapter leaves it false.

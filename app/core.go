@@ -43,6 +43,8 @@ type Config struct {
 	Account func(agent adapters.Name, home string, several bool) string
 	// Launches adds to the answers what Rollcall itself launched; nil: nothing.
 	Launches Launches
+	// StalledAfter returns the time without a sign of life after which a working session has Quiet; nil, or 0: none has.
+	StalledAfter func() time.Duration
 	// Acting is called with the id of a session right before the user ends it, or its turn, by this core; nil: nothing is called.
 	Acting func(session string)
 	// Marks provides the user's names for sessions; nil: there are none.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/proc"
@@ -20,10 +21,15 @@ import (
 //	else      suspended   as listed, suspended
 //	live      asks        waiting, if Rollcall holds its input
 //	unknown   tells       as the process tells Rollcall, which holds its input
+//	working   quiet       working, without a sign of life
 //	waiting   foreign     waiting, and that it can be answered only there
 func (c *Core) addProcessState(s *source, rows []Session, now *liveness) {
 	clear(s.reported)
 	processes := now.processes(rows)
+	quiet := quietReader{table: now.table, rows: rows, at: time.Now()}
+	if c.cfg.StalledAfter != nil {
+		quiet.after = c.cfg.StalledAfter()
+	}
 	for i := range rows {
 		x := &rows[i]
 		p, ok := processes[x.Process]
@@ -39,7 +45,8 @@ func (c *Core) addProcessState(s *source, rows []Session, now *liveness) {
 		if x.Status == adapters.Waiting && c.Conversant(x) == nil {
 			markForeign(x)
 		}
-		if x.Evidence != said.Evidence {
+		quiet.mark(x)
+		if x.Evidence != said.Evidence || !x.AskAgain.Equal(said.AskAgain) {
 			s.reported[x.ID] = said
 		}
 	}

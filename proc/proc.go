@@ -133,6 +133,8 @@ type Details interface {
 	Written(id Identity) (uint64, error)
 	// Load returns what the process uses.
 	Load(id Identity) (Load, error)
+	// LastRun returns when a thread of the process ran on a processor last. It returns ErrUnsupported except on Linux, and there where the kernel does not tell it.
+	LastRun(id Identity) (time.Time, error)
 	// Sockets returns the number of sockets that the process has open, without its standard
 	// input, output and error. It returns ErrUnsupported except on Linux.
 	Sockets(id Identity) (int, error)

@@ -55,6 +55,9 @@ func (t *Table) OlderTerminal(Identity) (bool, error) { return false, nil }
 // Threads implements Details.
 func (t *Table) Threads(Identity) ([]time.Time, error) { return nil, ErrUnsupported }
 
+// LastRun implements Details.
+func (t *Table) LastRun(Identity) (time.Time, error) { return time.Time{}, ErrUnsupported }
+
 // Sockets implements Details.
 func (t *Table) Sockets(Identity) (int, error) { return 0, ErrUnsupported }
 

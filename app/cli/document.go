@@ -42,7 +42,7 @@ func newDocument(at time.Time, sessions []app.Session, health []app.Health) docu
 
 func sessionAsJSON(s *app.Session) machine.SessionJSON {
 	j := machine.SessionJSON{
-		ID: s.ID, Machine: s.Machine, Agent: s.Agent, Status: s.Status, WaitingFor: s.WaitingFor, Outcome: s.Outcome, Decision: s.Decision, Suspended: s.Suspended, Evidence: s.Evidence,
+		ID: s.ID, Machine: s.Machine, Agent: s.Agent, Status: s.Status, WaitingFor: s.WaitingFor, Outcome: s.Outcome, Decision: s.Decision, Suspended: s.Suspended, Evidence: s.Evidence, QuietSeconds: int(s.Quiet / time.Second),
 		PID: s.Process.PID, CWD: s.CWD, Branch: s.Branch, Model: s.Model, Title: s.Title, Name: s.Name,
 		FirstPrompt: s.FirstPrompt, LastPrompt: s.LastPrompt, Doing: s.Doing, DoingSince: timestamp(s.DoingSince), Parent: s.Parent, Remote: s.Remote, Container: s.Container, Host: s.Host, Headless: s.Headless, Home: s.Home, Account: s.Account, Archived: s.Archived,
 		ContinuedIn: s.ContinuedIn,

@@ -101,7 +101,7 @@ func (e *env) config(since time.Duration, totals bool, only adapters.Name) (app.
 		}
 		list = list[i : i+1]
 	}
-	cfg := app.Config{Adapters: list, Table: table, Since: since, Totals: totals, Limit: e.deps.Limit, Log: e.deps.Log, Account: set.NameAccount, Acting: e.deps.Acting}
+	cfg := app.Config{Adapters: list, Table: table, Since: since, Totals: totals, Limit: e.deps.Limit, Log: e.deps.Log, Account: set.NameAccount, Acting: e.deps.Acting, StalledAfter: set.Stalled}
 	if l, err := e.launches(); err == nil {
 		cfg.Launches = l
 	}

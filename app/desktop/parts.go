@@ -74,6 +74,10 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) (p parts, err er
 		set := p.settings()
 		return set.NameAccount(agent, home, several)
 	}
+	cfg.StalledAfter = func() time.Duration {
+		set := p.settings()
+		return set.Stalled()
+	}
 	if _, err := p.deps.Settings(); err != nil {
 		log.Warn("some settings are not used", "error", err)
 	}

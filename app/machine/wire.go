@@ -21,6 +21,7 @@ type SessionJSON struct {
 	Decision       string              `json:"decision,omitempty"`
 	Suspended      bool                `json:"suspended,omitempty"`
 	Evidence       string              `json:"evidence"`
+	QuietSeconds   int                 `json:"quiet_seconds,omitempty"`
 	Background     []BackgroundJSON    `json:"background,omitempty"`
 	Stale          *StaleJSON          `json:"stale,omitempty"`
 	PID            int                 `json:"pid,omitempty"`
@@ -179,6 +180,9 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 	return s, true
 }
 
+// maxQuiet is far above the seconds for which a session may give no sign of life.
+const maxQuiet = 1 << 28
+
 // setStatus sets what the session does. A status that this version does not know is shown as Unknown.
 func (w *SessionJSON) setStatus(s *app.Session, skew time.Duration) {
 	switch w.Status {
@@ -196,6 +200,9 @@ func (w *SessionJSON) setStatus(s *app.Session, skew time.Duration) {
 				s.Background = append(s.Background, at)
 			}
 		}
+	}
+	if s.Status == adapters.Working {
+		s.Quiet = time.Duration(min(max(0, w.QuietSeconds), maxQuiet)) * time.Second
 	}
 	if s.Status == adapters.Waiting {
 		switch w.WaitingFor {

@@ -1,6 +1,7 @@
 package present
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
@@ -23,6 +24,14 @@ func Background(s *adapters.Session) (words []string) {
 		words = append(words, "wakes at "+wakes.Local().Format("15:04"))
 	}
 	return words
+}
+
+// span returns a time in whole minutes, or in seconds where it is shorter than one.
+func span(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%d s", int(d/time.Second))
+	}
+	return fmt.Sprintf("%d min", int(d/time.Minute))
 }
 
 // Commands returns how many commands run in the background of a session.

@@ -79,6 +79,9 @@ func Status(s adapters.Session) string {
 		if s.Limited {
 			return "working, " + limited
 		}
+		if s.Quiet > 0 {
+			return "working, no sign of life for " + span(s.Quiet)
+		}
 	case adapters.Stopped:
 		if s.Outcome != "" {
 			return Outcome(&s)

@@ -92,19 +92,19 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func (d *Duration) check(name string) (mistake, bool) {
+func (d *Duration) check(key ...string) (mistake, bool) {
 	if d.text == "" {
 		return mistake{}, false
 	}
 	if t, err := time.ParseDuration(d.text); err == nil && t >= 0 && t <= maxDuration {
 		return mistake{}, false
 	}
-	bad := mistake{[]string{"notifications", name}, fmt.Sprintf("notifications.%s is ignored: %q is not a time such as \"30s\", \"10m\" or \"1h\", of at most 7 days", name, d.text)}
+	bad := mistake{key, fmt.Sprintf("%s is ignored: %q is not a time such as \"30s\", \"10m\" or \"1h\", of at most 7 days", strings.Join(key, "."), d.text)}
 	*d = Duration{}
 	return bad, true
 }
 
-// checkNotifications returns what is wrong with the settings of notifications, and removes those values.
+// checkNotifications returns what is wrong with the settings of notifications, and with stalled_after, and removes those values.
 func (s *Settings) checkNotifications() (bad []mistake) {
 	n := &s.Notifications
 	for name, m := range n.Manners() {
@@ -118,9 +118,12 @@ func (s *Settings) checkNotifications() (bad []mistake) {
 	}
 	for name, d := range map[string]*Duration{"reply_after": &n.ReplyAfter, "together": &n.Together, "pause": &n.Pause,
 		"remind_after": &n.RemindAfter, "on_wait_after": &n.OnWaitAfter} {
-		if m, wrong := d.check(name); wrong {
+		if m, wrong := d.check("notifications", name); wrong {
 			bad = append(bad, m)
 		}
+	}
+	if m, wrong := s.StalledAfter.check("stalled_after"); wrong {
+		bad = append(bad, m)
 	}
 	n.LimitAt = slices.DeleteFunc(n.LimitAt, func(percent int) bool {
 		wrong := percent < 1 || percent > 100

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
 
@@ -46,6 +47,8 @@ type Settings struct {
 	Updates   Updates        `toml:"updates"`
 	// Notifications are the settings of notifications on the desktop.
 	Notifications Notifications `toml:"notifications"`
+	// StalledAfter is how long a working session gives no sign of life before its row says so; see Stalled.
+	StalledAfter Duration `toml:"stalled_after"`
 	// Theme is the theme of the window: "light", "dark", or "desktop" for that of the desktop.
 	Theme Theme `toml:"theme"`
 	// Cache reports whether data parsed from agents' files is stored for later processes; nil: yes.
@@ -62,6 +65,9 @@ type Settings struct {
 
 // UsesCache reports whether data parsed from agents' files may be stored for later processes.
 func (s *Settings) UsesCache() bool { return s.Cache == nil || *s.Cache }
+
+// Stalled returns after how long a working session without a sign of life is shown as such; 0: never.
+func (s *Settings) Stalled() time.Duration { return s.StalledAfter.Or(10 * time.Minute) }
 
 // Price is what a model costs, in USD per million tokens.
 type Price struct {

@@ -1,0 +1,42 @@
+package proc
+
+import (
+	"os/exec"
+	"testing"
+	"time"
+
+	"rollcall/internal/eventually"
+	"rollcall/internal/must"
+)
+
+// TestLastRun: a process that waits ran last when it began to wait, which it says itself; one that is busy runs now.
+func TestLastRun(t *testing.T) {
+	table := ownTable(t)
+	self, err := table.LastRun(Self())
+	if err != nil {
+		t.Skip(err)
+	}
+	if ago := time.Since(self); ago > time.Second || ago < 0 {
+		t.Errorf("this process ran %v ago", ago)
+	}
+	waits := exec.Command("sleep", "1000")
+	must.Do(t, waits.Start())
+	t.Cleanup(func() {
+		_ = waits.Process.Kill()
+		_ = waits.Wait()
+	})
+	p, err := table.Find(waits.Process.Pid)
+	must.Do(t, err)
+	id := p.Identity
+	var first time.Time
+	eventually.True(t, "a process that waits", func() bool {
+		at, err := table.LastRun(id)
+		must.Do(t, err)
+		still := at.Sub(first).Abs() < 20*time.Millisecond
+		first = at
+		return still && time.Since(at) > 500*time.Millisecond
+	})
+	if _, err := table.LastRun(Identity{PID: id.PID, Start: id.Start + 1, Boot: id.Boot}); err == nil {
+		t.Error("another process with its pid was read")
+	}
+}
