@@ -65,7 +65,17 @@ func (t *turn) placeWakes(offset int64) {
 	}
 }
 
-// background returns what goes on in a live session whose turn is over: the commands in its process's tree, and wake-ups of its last turn. Those of earlier turns
+// addWork adds what the session's calls and commands say to its row.
+func (d *discovery) addWork(s *session, out *adapters.Session) {
+	if len(s.live) > 0 && out.Status == adapters.Idle {
+		d.background(s, out)
+	}
+	if out.Status == adapters.Working {
+		out.Evidence += s.facts.turn.repeats()
+	}
+}
+
+// background adds what goes on in a live session whose turn is over: the commands in its process's tree, and wake-ups of its last turn. Those of earlier turns
 // may have been cancelled, and end with the process. A wake-up far from the end of the transcript is left out, since not every reader reads it.
 func (d *discovery) background(s *session, out *adapters.Session) {
 	e := &s.live[0]

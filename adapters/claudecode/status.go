@@ -32,7 +32,9 @@ func (d *discovery) addRows() {
 				continue // an empty file, one of no known form, or one without a conversation
 			}
 		}
-		d.addRow(d.build(s))
+		row := d.build(s)
+		d.addWork(s, &row)
+		d.addRow(row)
 	}
 	for _, row := range d.sessionless() {
 		d.addRow(row)
@@ -77,12 +79,6 @@ func (d *discovery) build(s *session) adapters.Session {
 		fill(&out, s.foreignEntry)
 	case s.endedEntry != nil:
 		fill(&out, s.endedEntry)
-	}
-	if len(s.live) > 0 && out.Status == adapters.Idle {
-		d.background(s, &out)
-	}
-	if out.Status == adapters.Working {
-		out.Evidence += f.turn.repeats()
 	}
 	if s.spent != nil {
 		out.Usage = s.spent.Usage

@@ -57,9 +57,8 @@ func printSession(o *output, s *app.Session, now time.Time) {
 		line("stale since", s.Stale.Since.Local().Format(time.TimeOnly)+", "+present.Line(s.Stale.Reason))
 	}
 	if !s.Process.IsZero() {
-		line("process", fmt.Sprint(s.Process.PID)+ifelse(s.Shared, " (shared with other sessions)", ""))
+		line("process", strings.TrimSuffix(fmt.Sprint(s.Process.PID)+ifelse(s.Shared, " (shared with other sessions)", "")+", "+s.Load.Text(), ", "))
 	}
-	line("uses", s.Load.Text())
 	line("remote", present.Line(s.Remote))
 	line("container", present.Line(s.Container))
 	line("runs in", present.Line(s.Host))

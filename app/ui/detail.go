@@ -112,6 +112,7 @@ func (d *detailPane) showFacts(on bool) {
 	d.showsFacts = on
 	if on {
 		d.conversation.showInstead(widgets.Pad(0, 16, 4, 12, d.facts.content))
+		d.ui.sessions.showDetail() // what it uses is read only now
 		return
 	}
 	d.conversation.showInstead(nil)
