@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"rollcall/proc"
 )
 
 // Description holds what is known of an agent apart from its sessions. Every package
@@ -33,6 +35,11 @@ type Description struct {
 	// characters as on Linux. Where nothing else of a process can be read, such a name suggests
 	// the agent, but does not prove it.
 	Processes []string
+	// Children are the variables that the agent sets for the processes that it starts.
+	Children ChildVariables
+	// Runs reports whether a process runs the agent's program, also one that holds no conversation, such as a daemon. nil: what adapters.ProcessOwner
+	// owns is all that is known.
+	Runs func(proc.Details, proc.Process) bool
 	// Unread reports that Rollcall does not read the agent's files: see the type of this name. Folders is empty then.
 	Unread bool
 	// Can is set by Register.

@@ -33,6 +33,8 @@ type Session struct {
 	// Snoozed reports that the session is snoozed now, until SnoozedUntil; zero: until it changes.
 	Snoozed      bool
 	SnoozedUntil time.Time
+	// LeftBehind is how many processes the session left behind, which is over. Only CountLeftBehind sets it: no snapshot has it.
+	LeftBehind int
 	// Load is what the session's processes use; nil: not known, or not read. Only LoadMeter sets it: no snapshot has it.
 	Load *Load
 }

@@ -26,9 +26,11 @@ func listeners(port uint16) ([]listener, error) {
 }
 
 // readListeners reads the tables.
-func readListeners(port uint16) ([]listener, error) {
+func readListeners(port uint16) ([]listener, error) { return readTables(socketTables, port) }
+
+func readTables(paths []string, port uint16) ([]listener, error) {
 	var all []listener
-	for _, path := range socketTables {
+	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // no such version of the protocol
@@ -45,21 +47,28 @@ func readListeners(port uint16) ([]listener, error) {
 	return all, nil
 }
 
-// parseListeners reads the listening sockets of a port from a table such as
+// parseListeners reads the listening sockets of a port, or for 0 of all ports, from a table such as
 // /proc/net/tcp:
 //
 //	sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
 //	 0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 31337 1 …
 func parseListeners(table string, port uint16, user int) ([]listener, error) {
 	const listening = "0A"
-	suffix := fmt.Sprintf(":%04X", port)
 	var list []listener
 	for line := range strings.Lines(table) {
 		f := strings.Fields(line)
-		if len(f) < 10 || f[3] != listening || !strings.HasSuffix(f[1], suffix) {
+		if len(f) < 10 || f[3] != listening {
 			continue
 		}
-		addr, err := parseSocketAddr(strings.TrimSuffix(f[1], suffix))
+		host, number, _ := strings.Cut(f[1], ":")
+		at, err := strconv.ParseUint(number, 16, 16)
+		if err != nil {
+			return nil, fmt.Errorf("port %q of a socket: %w", number, err)
+		}
+		if port != 0 && uint16(at) != port {
+			continue
+		}
+		addr, err := parseSocketAddr(host)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +80,7 @@ func parseListeners(table string, port uint16, user int) ([]listener, error) {
 		if err != nil {
 			return nil, fmt.Errorf("inode %q of a socket: %w", f[9], err)
 		}
-		list = append(list, listener{local: netip.AddrPortFrom(addr, port), own: uid == user, root: uid == 0, holder: inode})
+		list = append(list, listener{local: netip.AddrPortFrom(addr, uint16(at)), own: uid == user, root: uid == 0, holder: inode})
 	}
 	return list, nil
 }

@@ -72,6 +72,7 @@ const Name adapters.Name = "claude-code"
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Claude Code", Short: "cc", Folders: []string{".claude", ".config/claude"},
 	Program: "claude", Install: "npm install -g @anthropic-ai/claude-code", Processes: agentproc.NamesOf("claude-code", "claude"),
+	Children: adapters.ChildVariables{Session: "CLAUDE_CODE_SESSION_ID", Process: "CLAUDE_PID"}, Runs: program.Runs, // 2.1.332; an MCP server has no CLAUDE_PID
 }, (*Adapter)(nil))
 
 // Describe implements adapters.Describer.

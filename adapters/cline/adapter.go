@@ -45,7 +45,7 @@ const Name adapters.Name = "cline"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Cline", Short: "cline", Folders: []string{".cline"},
-	HomeFolder: "data", Program: "cline", Install: "npm install -g cline", Processes: agentproc.NamesOf("cline", "cline"),
+	HomeFolder: "data", Program: "cline", Install: "npm install -g cline", Processes: agentproc.NamesOf("cline", "cline"), Runs: finder.Runs,
 }, (*Adapter)(nil))
 
 // New makes the adapter. It reads nothing yet.

@@ -61,6 +61,7 @@ const Name adapters.Name = "codex"
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Codex", Short: "codex", Folders: []string{".codex"},
 	Program: "codex", Install: "npm install -g @openai/codex", Unarchive: "codex unarchive", Processes: agentproc.NamesOf("codex", "codex"),
+	Children: adapters.ChildVariables{Session: "CODEX_THREAD_ID"}, Runs: program.Runs,
 }, (*Adapter)(nil))
 
 // Discover implements adapters.Adapter. Query.Totals changes nothing: Codex counts

@@ -22,7 +22,7 @@ const Name adapters.Name = "gemini"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Gemini CLI", Short: "gemini", Folders: []string{folderName},
-	HomeFolder: folderName, Program: "gemini", Install: "npm install -g @google/gemini-cli", Processes: agentproc.NamesOf("gemini", "gemini"),
+	HomeFolder: folderName, Program: "gemini", Install: "npm install -g @google/gemini-cli", Processes: agentproc.NamesOf("gemini", "gemini"), Runs: finder.Runs,
 	ReasoningApart: true, // 0.61.0: the total of an answer is input, output and thoughts
 }, (*Adapter)(nil))
 

@@ -19,6 +19,7 @@ const Name adapters.Name = "grok"
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Grok Build", Short: "grok", Folders: []string{folderName},
 	Program: "grok", Install: "npm install -g @xai-official/grok", Processes: []string{"grok", "grok-native"},
+	Children: adapters.ChildVariables{Session: "GROK_SESSION_ID"}, Runs: finder.Runs,
 }, (*Adapter)(nil))
 
 // Adapter implements adapters.Adapter, and what adapters.Description.Can says. It is safe for concurrent use. It keeps what it read of files in memory, never a

@@ -19,6 +19,7 @@ var product = &opencode.Product{
 	Description: adapters.Register(adapters.Description{
 		Name: Name, Title: "Kilo", Short: "kilo", Folders: []string{".kilo", ".config/kilo", ".local/share/kilo", ".local/state/kilo"},
 		HomeFolder: "kilo", Program: "kilo", Install: "npm install -g @kilocode/cli", Processes: agentproc.NamesOf("kilo", "kilo"),
+		Children: adapters.ChildVariables{Process: "KILO_PID"}, Runs: (&agentproc.Program{Names: []string{"kilo"}}).Runs,
 		ReasoningApart: true, // 7.7.9
 	}, (*opencode.Adapter)(nil)),
 	Programs: []string{"kilo"}, Variable: "KILO_",

@@ -20,7 +20,7 @@ const Name adapters.Name = "kimi"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Kimi Code", Short: "kimi", Folders: []string{folderName},
-	Program: "kimi", Install: "npm install -g @moonshot-ai/kimi-code", Processes: []string{title},
+	Program: "kimi", Install: "npm install -g @moonshot-ai/kimi-code", Processes: []string{title}, Runs: finder.Runs,
 }, (*Adapter)(nil))
 
 // Adapter implements adapters.Adapter and the optional interfaces that are named below. It is safe for concurrent use. It

@@ -26,7 +26,7 @@ const Name adapters.Name = "omp"
 
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "oh-my-pi", Short: "omp", Folders: []string{".omp"},
-	Program: "omp", Install: "npm install -g bun @oh-my-pi/pi-coding-agent", Processes: []string{"omp"},
+	Program: "omp", Install: "npm install -g bun @oh-my-pi/pi-coding-agent", Processes: []string{"omp"}, Runs: finder.Runs,
 }, (*Adapter)(nil))
 
 // Adapter implements adapters.Adapter and the optional interfaces that are named below. It is safe for concurrent use. It

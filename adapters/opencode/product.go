@@ -22,6 +22,8 @@ type Product struct {
 // Name is the agent's name, on the command line and in JSON.
 const Name adapters.Name = "opencode"
 
+var programs = []string{"opencode", "lildax"}
+
 // openCode is OpenCode itself. npm's wrapper of versions up to 1.14 is a Node.js process with its
 // name, and never a host. The program beside that wrapper is called ".opencode" (1.2 to 1.14), that of Nix .opencode-wrapped, and
 // the preview of OpenCode 2 "lildax".
@@ -29,9 +31,10 @@ var openCode = &Product{
 	Description: adapters.Register(adapters.Description{
 		Name: Name, Title: "OpenCode", Short: "oc", Folders: []string{".opencode", ".config/opencode", ".local/share/opencode", ".local/state/opencode"},
 		HomeFolder: "opencode", Program: "opencode", Install: "npm install -g opencode-ai", Processes: agentproc.NamesOf("opencode", "opencode"),
+		Children: adapters.ChildVariables{Process: "OPENCODE_PID"}, Runs: (&agentproc.Program{Names: programs}).Runs,
 		ReasoningApart: true, // 1.18.33
 	}, (*Adapter)(nil)),
-	Programs: []string{"opencode", "lildax"}, Variable: "OPENCODE_",
+	Programs: programs, Variable: "OPENCODE_",
 	PasswordSince: "v1.18.33",
 }
 

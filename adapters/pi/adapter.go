@@ -37,6 +37,7 @@ const Name = pistore.Pi
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Pi", Short: "pi", Folders: []string{".pi"},
 	Program: "pi", Install: "npm install -g @earendil-works/pi-coding-agent", Processes: agentproc.NamesOf("pi", "pi"),
+	Children: adapters.ChildVariables{Session: "PI_SESSION_ID"},
 }, (*Adapter)(nil))
 
 // Describe implements adapters.Describer.

@@ -22,8 +22,9 @@ import (
 const (
 	folderName      = ".qwen"
 	homeVariable    = "QWEN_HOME"
-	runtimeVariable = "QWEN_RUNTIME_DIR" // moves the sessions, and not the registry (0.24.4)
-	factsFormat     = 4                  // must be raised when the same facts get another meaning
+	sessionVariable = "QWEN_CODE_SESSION_ID" // of the processes that it starts
+	runtimeVariable = "QWEN_RUNTIME_DIR"     // moves the sessions, and not the registry (0.24.4)
+	factsFormat     = 4                      // must be raised when the same facts get another meaning
 )
 
 // Name is the agent's name, on the command line and in JSON.
@@ -32,6 +33,7 @@ const Name adapters.Name = "qwen"
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Qwen Code", Short: "qwen", Folders: []string{".qwen"},
 	Program: "qwen", Install: "npm install -g @qwen-code/qwen-code", Processes: agentproc.NamesOf("qwen", "qwen"),
+	Children: adapters.ChildVariables{Session: sessionVariable}, Runs: finder.Runs,
 	Token: "qwen sessions controllers add --label rollcall",
 }, (*Adapter)(nil))
 

@@ -69,7 +69,7 @@ func (d *discovery) inspect(p *skeleton.Process) *process {
 	}
 	for _, row := range p.Children {
 		env, _ := d.Table.Env(row.Identity)
-		if id := kit.Get(env, "QWEN_CODE_SESSION_ID"); id != "" {
+		if id := kit.Get(env, sessionVariable); id != "" {
 			out.claims = append(out.claims, claim{id, fmt.Sprintf("named by its tool, process %d", row.PID), row})
 		}
 	}

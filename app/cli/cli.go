@@ -173,7 +173,7 @@ func addGroups(e *env, root *cobra.Command) {
 		{"see", "See", []func(*env) *cobra.Command{newList, newStatus, newPeek, newChanges, newPending, newSearch, newUsage, newTop, newWatch, newBar, newLogs, newCompare, newWindow}},
 		{"act", "Act", []func(*env) *cobra.Command{newAnswer, newSend, newContinue, newInterrupt, newStop, newFocus, newMark, newRename}},
 		{"launch", "Launch", []func(*env) *cobra.Command{newLaunch, newResume, newWorktree, newHook}},
-		{"keep", "Keep order", []func(*env) *cobra.Command{newLock, newUnlock, newLocks, newFuse, newPrune, newDND}},
+		{"keep", "Keep order", []func(*env) *cobra.Command{newLock, newUnlock, newLocks, newFuse, newOrphans, newPrune, newDND}},
 		{"set", "Set up", []func(*env) *cobra.Command{newDoctor, newStatusLine, newAgent, newMachine, newAutostart, newMetrics, newKeep, newVersion, newUninstall}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title + ":"})

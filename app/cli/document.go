@@ -54,6 +54,7 @@ func sessionAsJSON(s *app.Session) machine.SessionJSON {
 	for _, b := range s.Background {
 		j.Background = append(j.Background, machine.BackgroundJSON{Kind: b.Kind, What: b.What, Since: timestamp(b.Since), At: timestamp(b.At)})
 	}
+	j.LeftBehind = s.LeftBehind
 	if l := s.Load; l != nil {
 		j.Resources = &machine.ResourcesJSON{Processes: l.Processes, MemoryBytes: l.Memory, ProcessorSeconds: l.Processor.Seconds(), Shared: l.Shared}
 	}

@@ -25,7 +25,7 @@ var documented = map[string]any{
 	"document": document{}, "session": machine.SessionJSON{}, "stale": machine.StaleJSON{}, "tokens": adapters.Tokens{}, "context": adapters.Context{},
 	"background": machine.BackgroundJSON{}, "resources": machine.ResourcesJSON{}, "launch": machine.LaunchJSON{}, "adapter": machine.AdapterJSON{}, "locks": locksDocument{}, "lock": lockJSON{}, "message": machine.MessageJSON{}, "event": eventJSON{},
 	"fuses": fuseDocument{}, "fuse": fuseJSON{}, "continue": continueJSON{}, "worktrees": worktreesJSON{}, "worktree": worktreeJSON{},
-	"comparison": compareJSON{}, "changes": changesJSON{}, "commit": commitJSON{}, "try": tryJSON{}, "file": worktree.FileStat{}, "cleanup": pruneJSON{}, "item": pruneItem{},
+	"comparison": compareJSON{}, "changes": changesJSON{}, "commit": commitJSON{}, "try": tryJSON{}, "file": worktree.FileStat{}, "orphans": orphansJSON{}, "orphan": orphanJSON{}, "orphan process": orphanProcessJSON{}, "cleanup": pruneJSON{}, "item": pruneItem{},
 	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "hit": hitJSON{}, "search end": searchEndJSON{}, "searched adapter": searchedAgentJSON{}, "usage": usageJSON{}, "usage row": usage.Row{}, "limits": limitsJSON{}, "limit": limitJSON{}, "version": versionJSON{}, "keeper": keeperJSON{},
 	"autostart": autostartJSON{}, "purge": uninstallJSON{}, "purged": purgedJSON{},
 	"quiet": quietJSON{},

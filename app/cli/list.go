@@ -118,6 +118,9 @@ func (c *listCommand) run() error {
 	}
 	shown := c.filter(all, since)
 	shown, away := c.divide(shown)
+	if cfg.Table != nil {
+		app.New(cfg).CountLeftBehind(c.ctx, shown)
+	}
 	if err := c.printSnapshot(snap, shown); err != nil {
 		return err
 	}

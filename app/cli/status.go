@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"rollcall/adapters"
@@ -24,12 +25,15 @@ so; or about the only session of a project with this name, or with this text in 
 title. A text that fits several sessions is wrong usage (exit code 2) and lists them.`,
 		Args: oneName,
 		RunE: func(_ *cobra.Command, args []string) error {
-			s, snap, _, err := e.findNamed(args[0], true)
+			s, snap, core, err := e.findNamed(args[0], true)
 			if err != nil {
 				return err
 			}
+			one := []app.Session{s}
+			core.CountLeftBehind(e.ctx, one)
+			s = one[0]
 			if asJSON {
-				return e.json(newDocument(snap.At, []app.Session{s}, snap.Adapters))
+				return e.json(newDocument(snap.At, one, snap.Adapters))
 			}
 			printSession(e.output, &s, snap.At)
 			return nil
@@ -59,6 +63,7 @@ func printSession(o *output, s *app.Session, now time.Time) {
 	if !s.Process.IsZero() {
 		line("process", strings.TrimSuffix(fmt.Sprint(s.Process.PID)+ifelse(s.Shared, " (shared with other sessions)", "")+", "+s.Load.Text(), ", "))
 	}
+	line("left behind", ifelse(s.LeftBehind > 0, english.Plural(s.LeftBehind, "process", "")+" (rollcall orphans)", ""))
 	line("remote", present.Line(s.Remote))
 	line("container", present.Line(s.Container))
 	line("runs in", present.Line(s.Host))

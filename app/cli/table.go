@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/answer"
@@ -127,6 +129,9 @@ func (r *row) fill(now time.Time, prefixes map[string]string, board *answer.Boar
 	}
 	if asks := board.Asks(s); asks.Text != "" {
 		r.cells[colTopic] = asks.Mark() + asks.Topic()
+	}
+	if s.LeftBehind > 0 {
+		r.cells[colTopic] = strings.TrimSuffix("left "+english.Plural(s.LeftBehind, "process", "")+" behind; "+r.cells[colTopic], "; ")
 	}
 	if s.Launch != nil {
 		r.cells[colGroup] = present.Line(s.Launch.Group)

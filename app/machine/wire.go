@@ -61,6 +61,7 @@ type SessionJSON struct {
 	Snoozed        bool                `json:"snoozed,omitempty"`
 	SnoozedUntil   string              `json:"snoozed_until,omitempty"`
 	Muted          bool                `json:"muted,omitempty"`
+	LeftBehind     int                 `json:"left_behind,omitempty"`
 	Resources      *ResourcesJSON      `json:"resources,omitempty"` // only where it was asked for
 	Launch         *LaunchJSON         `json:"launch,omitempty"`
 }

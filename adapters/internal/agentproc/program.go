@@ -79,6 +79,11 @@ func (g *Program) Identify(table proc.Details, p proc.Process) Seen {
 	return seen
 }
 
+// Runs reports whether a process runs the agent's program, in whatever role.
+func (g *Program) Runs(table proc.Details, p proc.Process) bool {
+	return g.Identify(table, p).Kind != Foreign
+}
+
 // isProgram reports whether a process runs the agent's program or script, and adds its arguments to what is seen of it.
 func (g *Program) isProgram(table proc.Details, p proc.Process, exe string, seen *Seen) bool {
 	program := FileName(exe)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/store"
 	"rollcall/app/store/fault"
 	"rollcall/proc"
@@ -17,7 +18,7 @@ import (
 
 // Variable is the environment variable with the launch's id. All processes of a launch have it, so that the agent is
 // found after its wrapper has ended.
-const Variable = "ROLLCALL_LAUNCH"
+const Variable = app.LaunchVariable
 
 // Started is a launch that was started.
 type Started struct {

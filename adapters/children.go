@@ -1,0 +1,24 @@
+package adapters
+
+import "strings"
+
+// ChildVariables names the variables by which the processes that an agent starts name the session, or the process of the agent, from which they come. An empty
+// name is one that the agent does not set.
+type ChildVariables struct {
+	Session string // its value is the id of the session
+	Process string // its value is the pid of the agent's own process
+}
+
+// Values returns what an environment says about the agent that made it; empty where it says nothing.
+func (v ChildVariables) Values(env []string) (session, process string) {
+	for _, entry := range env {
+		switch name, value, _ := strings.Cut(entry, "="); {
+		case name == "":
+		case name == v.Session:
+			session = value
+		case name == v.Process:
+			process = value
+		}
+	}
+	return session, process
+}
