@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -254,6 +255,29 @@ func TestServersDiffer(t *testing.T) {
 			}
 			r.fails(t, nil)
 		})
+	}
+}
+
+// TestWhatNeedsTheUserStays: the notification of a wait has no end of its own, and none that a click makes where the desktop keeps a list; others last as long as the
+// desktop wants.
+func TestWhatNeedsTheUserStays(t *testing.T) {
+	for _, keeps := range []bool{true, false} {
+		d, server := desktoptest.For(t, desktoptest.Options{}), &fake{caps: []string{"body", "actions"}}
+		if keeps {
+			server.caps = append(server.caps, "persistence")
+		}
+		server.serve(t, d)
+		r := startOn(t, d, notify.Options{})
+		r.events.put(becomes("a", adapters.Working, adapters.Waiting))
+		r.wait(t, "a wait", answered(1))
+		r.events.put(ends("b", 2))
+		for _, n := range shown(r.wait(t, "an end", answered(2))) {
+			wait := strings.Contains(n.Summary, "needs permission")
+			if _, resident := n.Hints["resident"]; (n.Timeout == 0) != wait || resident != (wait && keeps) {
+				t.Errorf("with a list: %t: %q is sent with the timeout %d, resident: %t", keeps, n.Summary, n.Timeout, resident)
+			}
+		}
+		r.fails(t, nil)
 	}
 }
 

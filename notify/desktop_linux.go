@@ -54,13 +54,25 @@ func (d *desktop) notification(o order) []any {
 			actions = append(actions, o.ask.actions(d.caps.has("body"))...)
 		}
 	}
-	return []any{appName, d.shown[o.key], d.icon, title, body, actions, d.hints(o), int32(-1)}
+	return []any{appName, d.shown[o.key], d.icon, title, body, actions, d.hints(o), lasts(o)}
+}
+
+// lasts returns how long a notification stays on the screen, as the specification of desktop notifications has it: -1 as long as the desktop wants, 0 until the
+// user closes it. What needs the user stays: it is withdrawn when the wait is over.
+func lasts(o order) int32 {
+	if o.needsUser() {
+		return 0
+	}
+	return -1
 }
 
 func (d *desktop) hints(o order) map[string]dbus.Variant {
 	n := notify.Notification{}
 	n.SetUrgency(notify.UrgencyNormal)
 	n.AddHint(notify.Hint{ID: "desktop-entry", Variant: dbus.MakeVariant(appID)})
+	if o.needsUser() && d.caps.has("persistence") { // a click does not remove it, and a desktop with a list of notifications keeps it there
+		n.AddHint(notify.Hint{ID: "resident", Variant: dbus.MakeVariant(true)})
+	}
 	if o.sound {
 		n.AddHint(notify.Hint{ID: "sound-name", Variant: dbus.MakeVariant("message-new-instant")})
 	} else {

@@ -40,6 +40,9 @@ type order struct {
 	tries        int
 }
 
+// needsUser reports whether the notification is about a session that waits for the user.
+func (o *order) needsUser() bool { return o.kind == Permission || o.kind == Question }
+
 // outbox is an unbounded queue: put never blocks, and no order is lost. A new order replaces an older one with its key.
 type outbox struct {
 	mu     sync.Mutex
