@@ -137,5 +137,6 @@ func (u *UI) ShowRequest(id string) {
 	u.sessions.asks = id
 	u.open(pageSessions)
 	u.setScope(needsYou)
+	u.sessions.panes.show(id != "")
 	u.sessions.apply(u.sessions.source)
 }

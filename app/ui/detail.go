@@ -291,7 +291,7 @@ func subtitle(s *app.Session, now time.Time) string {
 	if age := present.Ago(s.LastActivityAt, now); age != "" {
 		parts = append(parts, "active "+age)
 	}
-	parts = append(parts, present.AgentName(s.Agent), present.Project(tail(s.CWD, maxRowText))+when(s.Remote != "", " · "+onMachine(s)))
+	parts = append(parts, strings.TrimSpace(present.AgentName(s.Agent)+" "+accountOf(s)), present.Project(tail(s.CWD, maxRowText))+when(s.Remote != "", " · "+onMachine(s)))
 	return strings.Join(parts, " · ")
 }
 

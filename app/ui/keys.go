@@ -42,7 +42,9 @@ func (u *UI) typedKey(ev *fyne.KeyEvent) {
 			u.open(pageSessions)
 			return
 		}
-		u.sessions.clearFilter()
+		if !u.goBack() {
+			u.sessions.clearFilter()
+		}
 	case fyne.KeyDown, fyne.KeyUp:
 		if u.page == pageSessions {
 			u.host.Focus(u.sessions.list)
@@ -65,6 +67,9 @@ func (u *UI) typedRune(r rune) {
 // below it do nothing.
 func (u *UI) shortcut(s fyne.Shortcut) bool {
 	c, ok := s.(*desktop.CustomShortcut)
+	if ok && c.Modifier == fyne.KeyModifierAlt {
+		return u.host.Sheet == nil && c.KeyName == fyne.KeyLeft && u.goBack()
+	}
 	if !ok || c.Modifier != fyne.KeyModifierShortcutDefault {
 		return false
 	}
@@ -86,6 +91,7 @@ func (u *UI) addShortcuts() {
 	u.shortcuts = map[fyne.KeyName]func(){
 		fyne.KeyN: u.ShowLaunch, fyne.KeyComma: u.ShowSettings, fyne.KeyF: u.focusSearch, fyne.KeyR: u.Refresh, fyne.KeyW: u.window.Close, fyne.KeyQ: u.window.Close,
 	}
+	c.AddShortcut(altKey(fyne.KeyLeft), func(s fyne.Shortcut) { u.shortcut(s) })
 	for i, tab := range u.nav.tabs() { // Ctrl+0 to Ctrl+6
 		u.shortcuts[fyne.KeyName('0'+rune(i))] = tab.OnTapped
 	}
@@ -93,6 +99,11 @@ func (u *UI) addShortcuts() {
 		c.AddShortcut(&desktop.CustomShortcut{KeyName: k, Modifier: fyne.KeyModifierShortcutDefault},
 			func(s fyne.Shortcut) { u.shortcut(s) })
 	}
+}
+
+// altKey returns a key with Alt. Alt+Left leads back from the details to the list.
+func altKey(key fyne.KeyName) *desktop.CustomShortcut {
+	return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierAlt}
 }
 
 // focusSearch moves the focus to the field of the page that searches; on a page without one, to the filter of the sessions.

@@ -30,7 +30,9 @@ const (
 	rowGap    = 8
 	rowRight  = 12
 	rowTop    = 3
-	secondTop = 21
+	// leastStatus is the width from which a part of the status is worth showing.
+	leastStatus = 24
+	secondTop   = 21
 	// wideRow is the width from which a row shows the model and its usage. In a window of 1,400 units the list has it.
 	wideRow = 514
 )
@@ -42,6 +44,7 @@ type rowText struct {
 	spare                                string // the beginning of second that is left out where second does not fit
 	firstColor, statusColor, secondColor fyne.ThemeColorName
 	bold                                 bool
+	hasPlace                             bool // first is the project with the branch, which come before the words of the status: the icon has it, too
 	icon                                 *widgets.Icon
 }
 
@@ -93,7 +96,7 @@ const maxRowText = 600
 func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) rowText {
 	short := present.Brief(s.Session)
 	w := rowText{
-		first: present.Project(short.CWD), status: asks.Words, bold: true,
+		first: present.Project(short.CWD), status: asks.Words, bold: true, hasPlace: true,
 		firstColor: theme.ColorNameForeground, statusColor: statusColor(&short), secondColor: widgets.ColorMuted,
 		right: present.Since(s.LastActivityAt, now), usage: usageText(s), icon: statusIcon(&short),
 	}
@@ -116,10 +119,10 @@ func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) 
 	branch := present.Cut(present.Line(head(short.Branch, maxRowText)), 30)
 	second := []string{present.AgentName(s.Agent)}
 	if s.Account != "" {
-		second[0] += " " + present.Cut(present.Line(head(s.Account, maxRowText)), 30)
+		second[0] += " " + accountOf(s)
 	}
-	if s.Status == adapters.Waiting {
-		w.spare = second[0] + " · " // the details name the agent, too
+	if s.Status == adapters.Waiting { // the details name the agent, too
+		w.spare = strings.TrimSuffix(second[0], accountOf(s)) + when(s.Account == "", " · ")
 	}
 	switch {
 	case branch == "" || s.Parent != "":
@@ -140,7 +143,7 @@ func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) 
 	switch {
 	case nested && topic != "":
 		// The row of the parent, or the header, shows the project.
-		w.first, w.bold = topic, s.Parent == ""
+		w.first, w.bold, w.hasPlace = topic, s.Parent == "", false
 		if doing != topic {
 			second = append(second, doing)
 		}
@@ -149,6 +152,11 @@ func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) 
 	}
 	w.second = strings.Join(second, " · ")
 	return w
+}
+
+// accountOf returns the name of a session's account; empty: the agent has one account here.
+func accountOf(s *app.Session) string {
+	return present.Cut(present.Line(head(s.Account, maxRowText)), 30)
 }
 
 // usageText returns the model of a session, how much of its context is used, and how many tokens it took.
@@ -263,8 +271,11 @@ func (v *rowView) layOut(_ []fyne.CanvasObject, size fyne.Size) {
 		widgets.Place(v.icon, left, rowTop+1, rowIcon, rowIcon)
 		left += rowIcon + rowGap
 		place(v.right, before+rowGap, right, rowTop+2)
-		// The status is always shown; the project is shortened first.
 		status := min(v.status.MinSize().Width, (before-left)*0.6)
+		if v.text.hasPlace {
+			status = min(status, max(before-left-v.first.MinSize().Width-rowGap, 0))
+		}
+		widgets.SetVisible(v.status, status > leastStatus)
 		place(v.status, place(v.first, left, before-status-rowGap, rowTop)+rowGap, before+1, rowTop+1)
 		v.layOutSecond(left, right, size.Width >= wideRow)
 	}

@@ -21,7 +21,8 @@ import (
 // the hit.
 type searchPage struct {
 	ui      *UI
-	content fyne.CanvasObject
+	content *fyne.Container
+	panes   *panes
 	entry   *widgets.Entry
 	regex   *widgets.CheckBox
 	tools   *widgets.CheckBox
@@ -61,7 +62,8 @@ func newSearchPage(u *UI) *searchPage {
 	p.body = widgets.NewStage()
 	p.top = widgets.Rows(6, widgets.Border(nil, nil, p.since.List, p.entry), widgets.Flow(p.regex, p.tools), p.problem.Content, widgets.Pad(0, 0, 6, 6, p.found))
 	left := widgets.Border(widgets.Pad(8, 0, 8, 8, p.top), nil, nil, p.body.Content)
-	p.content = newResponsiveSplit(left, p.hit.content, 0.46, 0.5)
+	p.panes = newPanes(u, left, p.hit.content, 0.46, p.list)
+	p.content = p.panes.content
 	p.show()
 	return p
 }
@@ -81,6 +83,7 @@ func (p *searchPage) start() {
 	p.result = &searchResult{terms: terms}
 	p.selected = -1
 	p.hit.leave()
+	p.panes.show(false)
 	if strings.TrimSpace(terms.text) != "" {
 		p.stop = startSearch(p.ui.ctx, p.ui.core, p.ui.post, p.ui.now, terms, p.take)
 	}
@@ -185,6 +188,7 @@ func (p *searchPage) choose(i widget.ListItemID) {
 	}
 	p.selected = i
 	p.hit.follow(p.result.hits[i])
+	p.panes.show(true)
 }
 
 // focusHits moves the focus to the list, if there are hits.

@@ -26,9 +26,10 @@ type sessionsPage struct {
 	list    *sessionList
 	body    *widgets.Stage // the list, or a message instead of it
 	detail  *detailPane
-	left    *fyne.Container   // filter, banner and list
-	main    fyne.CanvasObject // left and detail
-	whole   *widgets.Stage    // main, or a message that fills the page
+	left    *fyne.Container // filter and list
+	panes   *panes          // left and detail
+	main    *fyne.Container // the banner and panes
+	whole   *widgets.Stage  // main, or a message that fills the page
 
 	reading  string          // progress of a refresh that takes long; empty: there is none
 	slow     *time.Timer     // fires when the refresh that runs has taken long; nil: no refresh runs
@@ -86,12 +87,13 @@ func newSessionsPage(u *UI) *sessionsPage {
 	return p
 }
 
-func (p *sessionsPage) frame() fyne.CanvasObject {
-	top := widgets.Rows(6, widgets.Border(nil, nil, p.more, p.filter), p.problem.Content,
-		widgets.Pad(0, 0, 6, 6, p.matches))
+func (p *sessionsPage) frame() *fyne.Container {
+	top := widgets.Rows(6, widgets.Border(nil, nil, p.more, p.filter), widgets.Pad(0, 0, 6, 6, p.matches))
 	p.matches.Hide()
 	p.left = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body.Content)
-	return newResponsiveSplit(p.left, p.detail.content, 0.42, 0.27)
+	p.panes = newPanes(p.ui, p.left, p.detail.content, 0.42, p.list)
+	p.panes.turned = p.detail.request.opened
+	return widgets.Border(p.problem.Content, nil, nil, p.panes.content)
 }
 
 // showNotice shows above the list what the user did, and what can't be read. It reports whether what is below has to be laid out again.
@@ -116,7 +118,7 @@ func (p *sessionsPage) apply(v *view) {
 	moved := p.showNotice(problemSummary(v.snapshot))
 	moved = p.showCounts() || moved
 	if moved {
-		p.left.Refresh()
+		p.main.Refresh()
 	}
 	p.showPhase()
 	if filtered {
@@ -182,6 +184,7 @@ func (p *sessionsPage) reveal(k key) {
 	p.onMore = false
 	p.chosen = true
 	p.scroll = true
+	p.panes.show(true)
 	p.ui.open(pageSessions)
 	if _, ok := p.view.at[k]; !ok {
 		p.ui.showAllGroups()
@@ -301,7 +304,9 @@ func (p *sessionsPage) tapped(i int) {
 	p.selectRow(r)
 	if r.kind == moreRow {
 		p.ui.feed.setOpen(r.key, !r.open)
+		return
 	}
+	p.panes.show(true)
 }
 
 // enter handles the Enter key in the list: it folds or unfolds sub-agents, or moves the focus to the details.
@@ -314,6 +319,7 @@ func (p *sessionsPage) enter() {
 		p.ui.feed.setOpen(r.key, !r.open)
 		return
 	}
+	p.panes.show(true)
 	p.detail.focus()
 }
 
@@ -327,6 +333,7 @@ func (p *sessionsPage) fold(open bool) {
 
 func (p *sessionsPage) focusFilter(add string) {
 	p.ui.open(pageSessions)
+	p.panes.show(false)
 	p.ui.host.Focus(p.filter)
 	if add != "" {
 		p.filter.SetText(p.filter.Text + add)

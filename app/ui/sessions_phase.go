@@ -25,6 +25,7 @@ func (p *sessionsPage) showPhase() {
 		p.body.Show(p.list)
 	case fills:
 		p.whole.Say(*m)
+		p.panes.show(false)
 		return
 	default:
 		p.body.Say(*m)

@@ -24,6 +24,7 @@ type sidebar struct {
 	search, usage *widgets.Tab
 	launch        *widgets.Button
 	gear          *widgets.Tab
+	isNarrow      bool // the window is narrower than narrowWindow
 }
 
 // scope is what the list of sessions is limited to: one more than a group, or allGroups.
@@ -69,8 +70,8 @@ func (s *sidebar) tabs() []*widgets.Tab {
 }
 
 const (
-	// narrowWindow is the width below which the sidebar is a row of icons.
-	narrowWindow = 700
+	// narrowWindow is the width below which the sidebar is a row of icons, and a page shows a list or the details.
+	narrowWindow = 720
 	// smallWindow is the width below which the sidebar is a column of icons.
 	smallWindow  = 900
 	sidebarWidth = 168
@@ -87,7 +88,8 @@ func (s *sidebar) frame(pages fyne.CanvasObject) *fyne.Container {
 	rule, content := widget.NewSeparator(), widgets.Pad(sidebarPad, sidebarPad, sidebarPad, sidebarPad, s.box)
 	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
 		s.setCompact(size.Width < smallWindow)
-		if size.Width < narrowWindow {
+		s.isNarrow = size.Width < narrowWindow
+		if s.isNarrow {
 			s.box.Layout = sidebarLine
 			widgets.Place(content, 0, 0, size.Width, sidebarRow)
 			widgets.Place(rule, 0, sidebarRow, size.Width, 1)
@@ -152,6 +154,7 @@ func (s *sidebar) count() {
 // showScope opens the list of sessions, limited to a group.
 func (u *UI) showScope(g scope) {
 	u.setScope(g)
+	u.sessions.panes.show(false)
 	u.open(pageSessions)
 }
 
@@ -198,7 +201,8 @@ var shortcuts = [][2]string{
 	{"Ctrl+0 … Ctrl+6", "Needs you, All sessions, Working, Idle, Stopped, Search, Usage"}, {"Ctrl+N", "New agent"}, {"Ctrl+,", "Settings"},
 	{"Ctrl+F", "Search or filter field"}, {"F5", "Read all agents again"},
 	{"↑ ↓ Enter", "Choose and open a row"}, {"→ ←", "Unfold and fold"}, {"A, then Y", "Allow once (Needs you); Y where it is not known to be harmless"},
-	{"D, Enter", "Deny (Needs you); before Enter you may say why"}, {"1 … 9", "Choose an option (Needs you)"}, {"Ctrl+Enter", "Send, launch"}, {"Esc", "Close, clear the filter"}, {"Ctrl+W", "Close the window"},
+	{"D, Enter", "Deny (Needs you); before Enter you may say why"}, {"1 … 9", "Choose an option (Needs you)"},
+	{"Ctrl+Enter", "Send, launch"}, {"Esc", "Close, clear the filter"}, {"Esc, Alt+Left", "Back from the details, in a narrow window"}, {"Ctrl+W", "Close the window"},
 }
 
 // showShortcuts shows all keys.

@@ -206,17 +206,18 @@ type page struct {
 	opened  func()                // called when the page is shown
 	refresh func()                // reads again what the page shows in addition to the snapshot
 	ages    func()                // shows the ages as they are now
+	panes   *panes                // its list and details
 }
 
 // allPages returns the pages, by their numbers.
 func (u *UI) allPages() []page {
 	agents := func() { u.agents.apply(u.sessions.view.snapshot) }
 	return []page{
-		pageSessions:     {content: u.sessions.content, focus: u.sessions.focus, opened: u.sessions.detail.request.opened, ages: u.sessions.showAges},
+		pageSessions:     {content: u.sessions.content, panes: u.sessions.panes, focus: u.sessions.focus, opened: u.sessions.detail.request.opened, ages: u.sessions.showAges},
 		pageAgents:       {content: u.agents.content, opened: agents, ages: agents},
 		pageLaunch:       {content: u.launch.content, focus: u.launch.focus, opened: u.launch.look},
 		pageLocks:        {content: u.locks.content, opened: u.locks.look, refresh: u.locks.look, ages: u.locks.showAges},
-		pageSearch:       {content: u.search.content, focus: func() fyne.Focusable { return u.search.entry }, refresh: u.search.again},
+		pageSearch:       {content: u.search.content, panes: u.search.panes, focus: func() fyne.Focusable { return u.search.entry }, refresh: u.search.again},
 		pageUsage:        {content: u.usage.content, opened: u.usage.look, refresh: u.usage.look},
 		pageSettings:     {content: u.settings.content, opened: u.settings.look},
 		pageIntroduction: {content: u.welcome.content, focus: func() fyne.Focusable { return u.welcome.done }, opened: u.welcome.opened},
@@ -254,6 +255,7 @@ func (u *UI) Show(id string) {
 		u.showAllGroups()
 	}
 	u.sessions.wanted = id
+	u.sessions.panes.show(true)
 	u.sessions.apply(u.sessions.source)
 }
 
