@@ -68,7 +68,7 @@ func (u *UI) typedRune(r rune) {
 func (u *UI) shortcut(s fyne.Shortcut) bool {
 	c, ok := s.(*desktop.CustomShortcut)
 	if ok && c.Modifier == fyne.KeyModifierAlt {
-		return u.host.Sheet == nil && c.KeyName == fyne.KeyLeft && u.goBack()
+		return u.host.Sheet == nil && (c.KeyName == fyne.KeyLeft && u.goBack() || u.sessionShortcut(c))
 	}
 	if !ok || c.Modifier != fyne.KeyModifierShortcutDefault {
 		return false
@@ -89,9 +89,11 @@ func (u *UI) addShortcuts() {
 		d.SetOnKeyUp(u.sessions.keys.KeyUp)
 	}
 	u.shortcuts = map[fyne.KeyName]func(){
-		fyne.KeyN: u.ShowLaunch, fyne.KeyComma: u.ShowSettings, fyne.KeyF: u.focusSearch, fyne.KeyR: u.Refresh, fyne.KeyW: u.window.Close, fyne.KeyQ: u.window.Close,
+		fyne.KeyN: u.ShowLaunch, fyne.KeyComma: u.ShowSettings, fyne.KeyF: u.focusSearch, fyne.KeyK: u.showPalette, fyne.KeyR: u.Refresh, fyne.KeyW: u.window.Close, fyne.KeyQ: u.window.Close,
 	}
-	c.AddShortcut(altKey(fyne.KeyLeft), func(s fyne.Shortcut) { u.shortcut(s) })
+	for _, key := range []fyne.KeyName{fyne.KeyLeft, pinKey, hideKey, snoozeKey, muteKey} {
+		c.AddShortcut(altKey(key), func(s fyne.Shortcut) { u.shortcut(s) })
+	}
 	for i, tab := range u.nav.tabs() { // Ctrl+0 to Ctrl+6
 		u.shortcuts[fyne.KeyName('0'+rune(i))] = tab.OnTapped
 	}
@@ -101,9 +103,32 @@ func (u *UI) addShortcuts() {
 	}
 }
 
-// altKey returns a key with Alt. Alt+Left leads back from the details to the list.
+// The keys that with Alt do what an item of the menu of the selected session does. Alt+Left leads back from its details to the list.
+const pinKey, hideKey, snoozeKey, muteKey = fyne.KeyP, fyne.KeyH, fyne.KeyS, fyne.KeyM
+
 func altKey(key fyne.KeyName) *desktop.CustomShortcut {
 	return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierAlt}
+}
+
+// withKey returns the item with the key that runs it.
+func withKey(key fyne.KeyName, item *fyne.MenuItem) *fyne.MenuItem {
+	item.Shortcut = altKey(key)
+	return item
+}
+
+// sessionShortcut runs the item of the selected session's menu that has this shortcut, unless the user types a text. It reports whether there is one.
+func (u *UI) sessionShortcut(c *desktop.CustomShortcut) bool {
+	s := u.sessions.detail.session
+	if _, types := u.window.Canvas().Focused().(*widgets.Entry); types || u.page != pageSessions || s == nil {
+		return false
+	}
+	for _, item := range u.markItems(s) {
+		if on, ok := item.Shortcut.(*desktop.CustomShortcut); ok && *on == *c {
+			item.Action()
+			return true
+		}
+	}
+	return false
 }
 
 // focusSearch moves the focus to the field of the page that searches; on a page without one, to the filter of the sessions.

@@ -31,8 +31,8 @@ func (u *UI) markItems(s *app.Session) []*fyne.MenuItem {
 	if s.Muted {
 		mute = mark("Unmute", func(m *app.Mark) { m.Muted = false })
 	}
-	items := []*fyne.MenuItem{fyne.NewMenuItem("Rename…", func() { u.showRename(x) }), pin}
-	return append(append(items, u.awayItems(&x)...), mute)
+	items := []*fyne.MenuItem{fyne.NewMenuItem("Rename…", func() { u.showRename(x) }), withKey(pinKey, pin)}
+	return append(append(items, u.awayItems(&x)...), withKey(muteKey, mute))
 }
 
 // awayItems returns the items that hide or snooze a session, or list it again.
@@ -46,6 +46,7 @@ func (u *UI) awayItems(s *app.Session) []*fyne.MenuItem {
 	if s.Hidden {
 		hide = fyne.NewMenuItem("Don't hide", func() { u.mark(s, func(m *app.Mark) { m.Hidden = false }) })
 	}
+	withKey(hideKey, hide)
 	snooze := func(label, until string, at func(now time.Time) time.Time) *fyne.MenuItem {
 		return fyne.NewMenuItem(label, func() {
 			u.putAway(s, "snoozed "+until, func(m *app.Mark) error {
@@ -59,12 +60,12 @@ func (u *UI) awayItems(s *app.Session) []*fyne.MenuItem {
 	}
 	switch {
 	case s.Snoozed:
-		return []*fyne.MenuItem{hide, fyne.NewMenuItem("End snooze", func() { u.mark(s, func(m *app.Mark) { m.Snooze = app.Snooze{} }) })}
+		return []*fyne.MenuItem{hide, withKey(snoozeKey, fyne.NewMenuItem("End snooze", func() { u.mark(s, func(m *app.Mark) { m.Snooze = app.Snooze{} }) }))}
 	case s.Status == adapters.Waiting:
 		return []*fyne.MenuItem{hide}
 	}
 	return []*fyne.MenuItem{hide,
-		snooze("Snooze for 1 hour", "for 1 hour", func(now time.Time) time.Time { return now.Add(time.Hour) }),
+		withKey(snoozeKey, snooze("Snooze for 1 hour", "for 1 hour", func(now time.Time) time.Time { return now.Add(time.Hour) })),
 		snooze("Snooze until tomorrow", "until tomorrow", quiet.Tomorrow),
 		snooze("Snooze until it changes", "until it changes", func(time.Time) time.Time { return time.Time{} }),
 	}

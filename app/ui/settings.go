@@ -26,7 +26,8 @@ type settingsPage struct {
 	problem *widgets.Banner
 	saved   *widgets.Line
 	fields  []settingsField
-	filling bool // set while the page fills its fields from the file, which must not write them back
+	names   []settingName // of the fields that the palette finds
+	filling bool          // set while the page fills its fields from the file, which must not write them back
 	watched bool
 	login   *loginSwitch // nil: the start at login cannot be set here
 	newest  *updatesCheck

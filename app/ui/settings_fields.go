@@ -19,6 +19,12 @@ type settingsField struct {
 	fill func(set *settings.Settings) // shows the value of the settings
 }
 
+// settingName is a field of the page with its name.
+type settingName struct {
+	name  string
+	field fyne.Focusable
+}
+
 // notification returns the edit for a key of the table notifications, without a value.
 func notification(key string) settings.Edit { return settings.Edit{Table: "notifications", Key: key} }
 
@@ -64,6 +70,7 @@ func (p *settingsPage) choice(name string, e settings.Edit, options ...option) f
 			p.set(e, field.Value())
 		}
 	})
+	p.names = append(p.names, settingName{name, field.List})
 	field.List.Selected = "" // until the file has been read
 	p.field(e, func(s *settings.Settings) {
 		names, values := slices.Clone(names), slices.Clone(values)
@@ -81,6 +88,7 @@ func (p *settingsPage) choice(name string, e settings.Edit, options ...option) f
 func (p *settingsPage) check(text, key string) fyne.CanvasObject {
 	e := notification(key)
 	box := p.ui.host.NewCheckBox(text, nil)
+	p.names = append(p.names, settingName{text, box})
 	box.OnChanged = func(on bool) {
 		if !p.filling {
 			p.set(e, on)

@@ -1,0 +1,168 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"fyne.io/fyne/v2"
+
+	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
+)
+
+// palette finds a session, an action of the selected session, a page or a setting by a few letters. What it runs are the functions of the buttons, menu items
+// and tabs: it has no action of its own.
+type palette struct {
+	ui     *UI
+	sheet  *widgets.Sheet
+	entry  *widgets.Entry
+	all    []paletteItem
+	found  []paletteItem
+	tabs   []*widgets.Tab // of found
+	active int            // index in found
+}
+
+// paletteItem is an entry of the palette.
+type paletteItem struct {
+	text, icon string
+	do         func()
+}
+
+// mostFound is how many commands the palette shows.
+const mostFound = 9
+
+// showPalette opens the palette.
+func (u *UI) showPalette() {
+	p := &palette{ui: u, all: u.commands()}
+	p.sheet = u.host.NewSheet("Go to", widgets.SheetWidth)
+	p.entry = u.host.NewEntry("A session, an action, a page or a setting", func(string) { p.find() })
+	p.entry.OnSubmitted = func(string) { p.run(p.active) }
+	p.entry.Key = p.key
+	p.find()
+	p.sheet.Focus(p.entry)
+}
+
+// commands returns everything that the palette finds: first what can be done with the selected session, then pages, settings and sessions.
+func (u *UI) commands() (all []paletteItem) {
+	add := func(text, icon string, do func()) { all = append(all, paletteItem{text, icon, do}) }
+	items := func(list []*fyne.MenuItem, icon, of string) {
+		for _, i := range list {
+			if !i.IsSeparator && !i.Disabled {
+				add(i.Label+of, icon, i.Action)
+			}
+		}
+	}
+	if d := u.sessions.detail; u.page == pageSessions && d.session != nil {
+		of := " · " + present.Cut(sessionTitle(d.session), 60)
+		for _, b := range []*widgets.Button{d.terminal, d.resume, d.goOn, d.stop} {
+			if b.Visible() && !b.Disabled() && !(b == d.terminal && d.request.has) { // Enter never shows a terminal in which a request waits
+				add(b.Text+of, "opened", b.OnTapped)
+			}
+		}
+		items(d.moreItems(d.session), "opened", of)
+	}
+	for _, t := range u.nav.tabs() {
+		add(t.Text(), "list", t.OnTapped)
+	}
+	add(newAgent, "add", u.nav.launch.OnTapped)
+	items(u.moreItems(), "list", "")
+	for _, s := range u.settings.names {
+		add(s.name+" · Settings", "gear", func() {
+			u.ShowSettings()
+			u.host.Focus(s.field)
+		})
+	}
+	for s := range u.sessions.source.snapshot.All() {
+		text := present.Cut(sessionTitle(s), 80) + " · " + present.Project(s.CWD) + " · " + strings.TrimSpace(present.AgentName(s.Agent)+" "+accountOf(s))
+		add(text, statusIcon(&s.Session).File, func() { u.Show(s.ID) })
+	}
+	return all
+}
+
+// find shows the commands that have the letters of the entry, the best first. Without letters they are all, in their order.
+func (p *palette) find() {
+	ranks := map[string]int{}
+	p.found = slices.DeleteFunc(slices.Clone(p.all), func(c paletteItem) bool {
+		n, ok := rank(c.text, p.entry.Text)
+		ranks[c.text] = n
+		return !ok
+	})
+	slices.SortStableFunc(p.found, func(x, y paletteItem) int { return ranks[y.text] - ranks[x.text] })
+	p.found = p.found[:min(len(p.found), mostFound)]
+	p.active = 0
+	p.tabs = nil
+	rows := widgets.Rows(0)
+	for i, c := range p.found {
+		t := p.ui.host.NewTab(c.text, c.icon, func() { p.run(i) })
+		t.SetActive(i == p.active)
+		p.tabs = append(p.tabs, t)
+		rows.Add(t.Content)
+	}
+	if len(p.found) == 0 {
+		rows.Add(widgets.Hint("Nothing has “" + present.Cut(present.Line(p.entry.Text), 40) + "”. The letters of sessions, actions, pages and settings are compared."))
+	}
+	p.sheet.Show([]fyne.CanvasObject{widgets.Inset(p.entry), widgets.Pad(6, 0, 6, 6, rows), widgets.Hint("Up and Down choose, Enter opens, Esc closes")})
+}
+
+// key moves the choice up and down, from the last command to the first one.
+func (p *palette) key(ev *fyne.KeyEvent) bool {
+	step := map[fyne.KeyName]int{fyne.KeyDown: 1, fyne.KeyUp: -1}[ev.Name]
+	if n := len(p.found); step != 0 && n > 0 {
+		p.active = (p.active + step + n) % n
+		for i, t := range p.tabs {
+			t.SetActive(i == p.active)
+		}
+	}
+	return step != 0
+}
+
+// run closes the palette and runs a command.
+func (p *palette) run(i int) {
+	if i < len(p.found) {
+		p.sheet.Close()
+		p.found[i].do()
+	}
+}
+
+// rank returns how well text has the words of query: in a row, at the beginning of words, or else at least all letters in their order. ok is false if it lacks a
+// letter of a word. Of two texts the shorter one ranks higher.
+func rank(text, query string) (n int, ok bool) {
+	text = strings.ToLower(text)
+	for _, word := range strings.Fields(strings.ToLower(query)) {
+		at := strings.Index(text, word)
+		switch begins := strings.Contains(" "+text, " "+word); {
+		case begins && at == 0:
+			n += 4000
+		case begins:
+			n += 3000
+		case at >= 0:
+			n += 2000
+		default:
+			starts, all := inOrder(text, word)
+			if !all {
+				return 0, false
+			}
+			n += 100 * (starts + 1)
+		}
+	}
+	if n == 0 {
+		return 0, true // without letters all stay in their order
+	}
+	return n - min(len(text), 99), true
+}
+
+// inOrder reports whether text has all letters of word in their order, and how many of them begin a word of text.
+func inOrder(text, word string) (starts int, all bool) {
+	rest, before := []rune(word), ' '
+	for _, r := range text {
+		if len(rest) > 0 && r == rest[0] {
+			rest = rest[1:]
+			if !unicode.IsLetter(before) && !unicode.IsDigit(before) {
+				starts++
+			}
+		}
+		before = r
+	}
+	return starts, len(rest) == 0
+}
