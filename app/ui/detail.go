@@ -47,6 +47,7 @@ type detailPane struct {
 	both         fyne.CanvasObject // the session
 	showsFacts   bool
 	loads        loadReader
+	changes      *changesView // shown instead of both; nil: it is not
 
 	session *app.Session
 	key     key
@@ -154,6 +155,9 @@ func (d *detailPane) moreItems(s *app.Session) []*fyne.MenuItem {
 		}))
 	}
 	items = append(items, u.markItems(s)...)
+	if s.HasLocalFolder() {
+		items = append(items, fyne.NewMenuItem("What changed", func() { d.showChanges(s) }))
+	}
 	if u.options.Shower != nil && s.HasLocalFolder() {
 		items = append(items, u.openItems(*s)...)
 	}
@@ -208,6 +212,7 @@ const selectHint = "Choose a session in the list to see its details."
 func (d *detailPane) showMessage(title, text string, actions ...fyne.CanvasObject) {
 	if d.stage.Say(widgets.Message{Title: title, Text: text, Actions: actions}) {
 		d.session = nil
+		d.leaveChanges()
 		d.conversation.leave()
 	}
 }
@@ -234,6 +239,7 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 		d.conversation.update(*s)
 		return
 	}
+	d.leaveChanges()
 	d.stage.Show(d.both)
 	d.content.Refresh()
 	d.above.ScrollToTop()

@@ -27,7 +27,7 @@ func (u *UI) focusPage() {
 
 // typedKey handles a key that no widget used.
 func (u *UI) typedKey(ev *fyne.KeyEvent) {
-	if u.page == pageSessions && u.host.Sheet == nil && u.window.Canvas().Focused() == nil && u.sessions.answerKey(ev) {
+	if u.page == pageSessions && u.host.Sheet == nil && u.sessions.detail.changes == nil && u.window.Canvas().Focused() == nil && u.sessions.answerKey(ev) {
 		return
 	}
 	switch ev.Name {
@@ -44,6 +44,10 @@ func (u *UI) typedKey(ev *fyne.KeyEvent) {
 		}
 		if !u.goBack() {
 			u.sessions.clearFilter()
+		}
+	case fyne.KeyPageDown, fyne.KeyPageUp:
+		if v := u.sessions.detail.changes; v != nil {
+			v.page(map[fyne.KeyName]float32{fyne.KeyPageDown: 1, fyne.KeyPageUp: -1}[ev.Name])
 		}
 	case fyne.KeyDown, fyne.KeyUp:
 		if u.page == pageSessions {

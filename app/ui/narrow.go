@@ -83,8 +83,11 @@ func (p *panes) set() {
 	}
 }
 
-// goBack shows the list of the page in place of the details in a narrow window. It reports whether it did.
+// goBack shows the session in place of what changed, or else in a narrow window the list of the page in place of the details. It reports whether it did.
 func (u *UI) goBack() bool {
+	if u.page == pageSessions && u.sessions.detail.leaveChanges() {
+		return true
+	}
 	p := u.pages[u.page].panes
 	if p == nil || !p.isNarrow || !p.isChosen {
 		return false

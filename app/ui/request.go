@@ -342,7 +342,7 @@ func (v *requestView) opened() {
 
 // isReady reports whether the request is visible, has been long enough to be answered, and is not being answered.
 func (v *requestView) isReady() bool {
-	return v.has && v.armed && v.ui.sessions.panes.showsDetails() && v.code.IsReady() && !v.ui.isAnswering(v.item.ref())
+	return v.has && v.armed && v.ui.sessions.panes.showsDetails() && v.ui.sessions.detail.changes == nil && v.code.IsReady() && !v.ui.isAnswering(v.item.ref())
 }
 
 // delayEarly starts that time again if the request can't be answered yet. It is called for each key and click that would
