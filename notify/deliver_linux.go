@@ -213,7 +213,7 @@ func (d *desktop) taken(o order, call *dbus.Call) {
 		d.n.report(fmt.Errorf("the notification service sent an invalid reply: %w", err))
 		return
 	}
-	d.n.handedOver(o)
+	d.n.handedOver(o, d.shown[o.key] != 0)
 	d.keep(o, id)
 	d.showsWait(o, id)
 	d.n.report(nil)
@@ -271,7 +271,7 @@ func (d *desktop) plainEnded(err error) {
 		return
 	}
 	d.n.box.done()
-	d.n.handedOver(o)
+	d.n.handedOver(o, false)
 	d.n.report(nil)
 	if d.link.owner == "" {
 		d.fallBack()

@@ -2,6 +2,7 @@ package notify_test
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -17,7 +18,9 @@ import (
 	"go.uber.org/goleak"
 
 	"rollcall/adapters"
+	"rollcall/app/owned/notices"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 	"rollcall/notify"
 )
@@ -279,6 +282,33 @@ func TestWhatNeedsTheUserStays(t *testing.T) {
 		}
 		r.fails(t, nil)
 	}
+}
+
+// TestShownIsListed: each notification that was shown is listed once, also one that was replaced on the screen; a withdrawal is none.
+func TestShownIsListed(t *testing.T) {
+	d, state := desktoptest.For(t, desktoptest.Options{}), t.TempDir()
+	(&fake{caps: []string{"body"}}).serve(t, d)
+	r := startOn(t, d, notify.Options{Notices: notices.In(state)})
+	r.events.put(becomes("a", adapters.Working, adapters.Waiting))
+	r.wait(t, "a wait", answered(1))
+	again := becomes("a", adapters.Waiting, adapters.Waiting)
+	again.Session.WaitingFor = adapters.ForQuestion
+	r.events.put(again)
+	r.wait(t, "another", answered(2))
+	r.events.put(becomes("a", adapters.Waiting, adapters.Working), ends("b", 2))
+	r.wait(t, "an end", answered(3))
+	want := []string{"false b Claude Code ended in b", "true a Claude Code asks you in a"}
+	var got []string
+	eventually.True(t, "the list", func() bool {
+		list, err := notices.In(state).Last()
+		must.Do(t, err)
+		got = nil
+		for _, x := range list {
+			got = append(got, fmt.Sprint(x.Waits, " ", x.Session, " ", x.Title))
+		}
+		return slices.Equal(got, want)
+	})
+	r.fails(t, nil)
 }
 
 // Signals can come from anybody on the bus, in any form.

@@ -51,7 +51,7 @@ func (n *Notifier) deliver(ctx context.Context) {
 
 func (n *Notifier) shown(o order, err error) {
 	if err == nil {
-		n.handedOver(o)
+		n.handedOver(o, false)
 	} else {
 		err = fmt.Errorf("cannot send a notification: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/owned/notices"
 )
 
 const (
@@ -81,6 +82,8 @@ type Options struct {
 	// killed, the next process can withdraw them or take them over. Empty: nothing is stored. Linux only: other
 	// platforms cannot withdraw notifications.
 	State string
+	// Notices keeps which notifications were shown, for the window; nil: nothing is kept.
+	Notices *notices.Notices
 	// Leaves is called when Run ends. It reports whether the notifications of waits stay on the screen, because the next
 	// process takes them over from State; nil: they are withdrawn.
 	Leaves func() bool
@@ -177,8 +180,15 @@ func (n *Notifier) Say(key string, text Text, session string, taken func()) {
 	n.said, n.wasQuiet = append(n.said, o), true
 }
 
-// handedOver calls the callbacks of an order that the desktop has accepted.
-func (n *Notifier) handedOver(o order) {
+// handedOver keeps an order that the desktop has accepted for the list of the last notifications, and calls its callbacks. replaces reports whether it took the place of
+// one on the screen.
+func (n *Notifier) handedOver(o order, replaces bool) {
+	if n.opts.Notices != nil && o.text.Title != "" {
+		x := notices.Notice{At: time.Now(), Key: o.key, Waits: o.needsUser(), Agent: o.agent, Session: o.session, Title: o.text.Title, Body: o.text.Body}
+		if err := n.opts.Notices.Add(x, replaces); err != nil {
+			n.opts.Log.Warn("a notification will not be listed", "error", err)
+		}
+	}
 	if o.taken != nil {
 		n.callbacks.Go(o.taken)
 	}

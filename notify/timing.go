@@ -137,7 +137,7 @@ func (n *Notifier) handle(l look, decide func(look) []order) {
 	n.policy.unsaid, n.policy.absent = nil, nil
 	n.policyMu.Unlock()
 	if len(unsaid) > 0 { // recorded as reported, since the next start of Rollcall would notify of them
-		n.handedOver(order{ended: unsaid})
+		n.handedOver(order{ended: unsaid}, false)
 	}
 	if n.opts.Away != nil {
 		for _, s := range absent {

@@ -20,6 +20,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/cli"
 	"rollcall/app/control/answer"
+	"rollcall/app/owned/notices"
 	"rollcall/app/self/instance"
 	"rollcall/app/store"
 	"rollcall/app/window"
@@ -130,6 +131,7 @@ func (p *parts) notifications(ctx context.Context, a *attention, u *update) noti
 		return o
 	}
 	o.State = filepath.Join(state, store.Notifications)
+	o.Notices = notices.In(state)
 	return o
 }
 

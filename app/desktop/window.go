@@ -12,6 +12,7 @@ import (
 
 	"rollcall/app/cli"
 	"rollcall/app/owned/launch"
+	"rollcall/app/owned/notices"
 	"rollcall/app/self/autostart"
 	"rollcall/app/self/instance"
 	"rollcall/app/store"
@@ -79,6 +80,7 @@ func (p *parts) content() ui.Options {
 	state, err := store.StatePath()
 	if err == nil {
 		o.LogFolder = state
+		o.Notices = notices.In(state)
 	}
 	o.Program, err = os.Executable()
 	if err != nil {

@@ -30,7 +30,7 @@ func TestShotSizes(t *testing.T) {
 	w.ui.history = func(context.Context, time.Time) *app.Snapshot { return usageSnapshot() }
 	w.until("the request", func() bool { return len(w.ui.asking.asked) > 0 && w.ui.asking.asked[0].entry.Read })
 	pages := map[string]func(){"all": func() { w.ui.showScope(allGroups) }, "needs-you": func() { w.ui.showScope(needsYou) }, "projects": func() { w.ui.showScope(allGroups); w.ui.feed.change(func() { w.ui.feed.grouped = true }) }}
-	for page, name := range map[int]string{pageAgents: "agents", pageLaunch: "launch", pageLocks: "locks", pageSearch: "search", pageUsage: "usage", pageSettings: "settings", pageIntroduction: "introduction"} {
+	for page, name := range map[int]string{pageAgents: "agents", pageLaunch: "launch", pageLocks: "locks", pageSearch: "search", pageUsage: "usage", pageSettings: "settings", pageIntroduction: "introduction", pageMissed: "missed"} {
 		pages[name] = func() { w.ui.open(page) }
 	}
 	for name, show := range pages {

@@ -127,7 +127,7 @@ func (s *sidebar) mark() {
 	}
 	s.search.SetActive(page == pageSearch)
 	s.usage.SetActive(page == pageUsage)
-	s.gear.SetActive(page == pageSettings || page == pageAgents || page == pageLocks)
+	s.gear.SetActive(page == pageSettings || page == pageAgents || page == pageLocks || page == pageMissed)
 }
 
 // count shows how many sessions each group has, how many requests wait, and on the menu how many agents can't be read.
@@ -191,7 +191,7 @@ func (u *UI) moreItems() []*fyne.MenuItem {
 	to := func(page int) func() { return func() { u.open(page) } }
 	return []*fyne.MenuItem{
 		fyne.NewMenuItem("Settings", to(pageSettings)), fyne.NewMenuItem(agents, to(pageAgents)), fyne.NewMenuItem("Locks & timers", to(pageLocks)),
-		fyne.NewMenuItem("Refresh", u.Refresh), fyne.NewMenuItemSeparator(),
+		fyne.NewMenuItem(missed, to(pageMissed)), fyne.NewMenuItem("Refresh", u.Refresh), fyne.NewMenuItemSeparator(),
 		fyne.NewMenuItem("Keyboard shortcuts (?)", u.showShortcuts), fyne.NewMenuItem("Introduction", u.ShowIntroduction), fyne.NewMenuItem("About Rollcall", u.showAbout),
 	}
 }

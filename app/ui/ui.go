@@ -21,6 +21,7 @@ import (
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/owned/marks"
+	"rollcall/app/owned/notices"
 	"rollcall/app/self/autostart"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
@@ -72,6 +73,8 @@ type Options struct {
 	KeepEnv bool
 	// Marks keeps the user's names for sessions, and which are pinned or hidden; nil: the window offers none of these.
 	Marks *marks.Marks
+	// Notices are the notifications that the tray showed last; nil: they are not known.
+	Notices *notices.Notices
 	// Machines runs commands on other machines; nil: there are none.
 	Machines launch.Machines
 	// Live has the user's settings, which the window shows and changes; nil: there are no settings.
@@ -123,6 +126,7 @@ type UI struct {
 	usage    *usagePage
 	settings *settingsPage
 	welcome  *introduction
+	missed   *missedPage
 
 	content   *fyne.Container
 	pages     []page
@@ -146,6 +150,7 @@ const (
 	pageSearch
 	pageUsage
 	pageSettings
+	pageMissed
 	pageIntroduction // the first window shows it, and the menu opens it
 )
 
@@ -173,6 +178,7 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time) *UI {
 	u.usage = newUsagePage(u)
 	u.settings = newSettingsPage(u)
 	u.welcome = newIntroduction(u)
+	u.missed = &missedPage{ui: u, stage: widgets.NewStage()}
 	u.pages = u.allPages()
 	u.content = u.frame()
 	u.open(pageSessions)
@@ -220,6 +226,7 @@ func (u *UI) allPages() []page {
 		pageSearch:       {content: u.search.content, panes: u.search.panes, focus: func() fyne.Focusable { return u.search.entry }, refresh: u.search.again},
 		pageUsage:        {content: u.usage.content, opened: u.usage.look, refresh: u.usage.look},
 		pageSettings:     {content: u.settings.content, opened: u.settings.look},
+		pageMissed:       {content: u.missed.stage.Content, opened: u.missed.look, refresh: u.missed.look, ages: u.missed.look},
 		pageIntroduction: {content: u.welcome.content, focus: func() fyne.Focusable { return u.welcome.done }, opened: u.welcome.opened},
 	}
 }
