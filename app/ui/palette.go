@@ -55,12 +55,12 @@ func (u *UI) commands() (all []paletteItem) {
 	}
 	if d := u.sessions.detail; u.page == pageSessions && d.session != nil {
 		of := " · " + present.Cut(sessionTitle(d.session), 60)
+		items(d.moreItems(d.session), "opened", of) // first what ends nothing: Enter runs the first one
 		for _, b := range []*widgets.Button{d.terminal, d.resume, d.goOn, d.stop} {
 			if b.Visible() && !b.Disabled() && !(b == d.terminal && d.request.has) { // Enter never shows a terminal in which a request waits
 				add(b.Text+of, "opened", b.OnTapped)
 			}
 		}
-		items(d.moreItems(d.session), "opened", of)
 	}
 	for _, t := range u.nav.tabs() {
 		add(t.Text(), "list", t.OnTapped)
