@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"runtime"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
@@ -33,18 +31,12 @@ func (u *UI) typedKey(ev *fyne.KeyEvent) {
 	switch ev.Name {
 	case fyne.KeyF5:
 		u.Refresh()
+	case fyne.KeyF3:
+		if f := u.finder(); f != nil && u.host.Sheet == nil {
+			u.findNext(f)
+		}
 	case fyne.KeyEscape:
-		if u.host.Sheet != nil {
-			u.host.Sheet.Close()
-			return
-		}
-		if u.page == pageIntroduction {
-			u.open(pageSessions)
-			return
-		}
-		if !u.goBack() {
-			u.sessions.clearFilter()
-		}
+		u.escape()
 	case fyne.KeyPageDown, fyne.KeyPageUp:
 		if v := u.sessions.detail.changes; v != nil {
 			v.page(map[fyne.KeyName]float32{fyne.KeyPageDown: 1, fyne.KeyPageUp: -1}[ev.Name])
@@ -53,6 +45,21 @@ func (u *UI) typedKey(ev *fyne.KeyEvent) {
 		if u.page == pageSessions {
 			u.host.Focus(u.sessions.list)
 		}
+	}
+}
+
+// escape closes what is open: a dialog, the introduction, the field that finds in a conversation, or the filter.
+func (u *UI) escape() {
+	f := u.finder()
+	switch {
+	case u.host.Sheet != nil:
+		u.host.Sheet.Close()
+	case u.page == pageIntroduction:
+		u.open(pageSessions)
+	case f != nil && f.content.Visible():
+		f.close()
+	case !u.goBack():
+		u.sessions.clearFilter()
 	}
 }
 
@@ -135,19 +142,16 @@ func (u *UI) sessionShortcut(c *desktop.CustomShortcut) bool {
 	return false
 }
 
-// focusSearch moves the focus to the field of the page that searches; on a page without one, to the filter of the sessions.
+// focusSearch moves the focus to the field that finds in the conversation that is shown; on the page that searches, to its field unless that has the focus; else
+// to the filter of the sessions.
 func (u *UI) focusSearch() {
-	if u.page == pageSearch {
+	f := u.finder()
+	switch {
+	case u.page == pageSearch && (f == nil || u.window.Canvas().Focused() != fyne.Focusable(u.search.entry)):
 		u.host.Focus(u.search.entry)
-		return
+	case f != nil:
+		f.open()
+	default:
+		u.sessions.focusFilter("")
 	}
-	u.sessions.focusFilter("")
-}
-
-// shortcutName returns how the platform writes the shortcut on key.
-func shortcutName(key string) string {
-	if runtime.GOOS == "darwin" {
-		return "⌘" + key
-	}
-	return "Ctrl+" + key
 }

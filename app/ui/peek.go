@@ -32,6 +32,7 @@ type conversation struct {
 	stack   *stack
 	earlier *widgets.Button
 	cover   fyne.CanvasObject // shown instead of the conversation; nil: the conversation is shown
+	finder  *finder
 
 	feed         *messageFeed // nil: no session is shown, or it has no conversation that can be read
 	views        []*messageView
@@ -68,7 +69,8 @@ func newConversation(u *UI, request *requestView) *conversation {
 	c.stack.laidOut = c.stick
 	c.body = widgets.NewStage()
 	c.body.IsFlat = true
-	c.content = widgets.Border(widgets.Pad(0, 0, 12, 14, c.problem.Content), nil, nil, sized)
+	c.finder = newFinder(c)
+	c.content = widgets.Border(widgets.Rows(0, widgets.Pad(0, 0, 12, 14, c.problem.Content), c.finder.content), nil, nil, sized)
 	c.say(widgets.Message{})
 	return c
 }
@@ -99,6 +101,7 @@ func (c *conversation) leave() {
 		c.feed = nil
 	}
 	c.views = nil
+	c.finder.leave()
 	c.shown = nil
 	c.first = ""
 	c.stack.end = !c.isBelow
@@ -145,10 +148,24 @@ func (c *conversation) showEarlier() {
 		c.arrange(c.asked)
 		return
 	}
-	if c.feed != nil && c.asked < mostPeek {
-		c.asked = min(c.asked+morePeek, mostPeek)
-		c.feed.setCount(c.asked)
+	c.read(c.asked + morePeek)
+}
+
+// read reads n messages, at most mostPeek, unless as many were asked for.
+func (c *conversation) read(n int) {
+	if n = min(n, mostPeek); c.feed != nil && c.asked < n {
+		c.asked = n
+		c.feed.setCount(n)
 	}
+}
+
+// readAll shows as many messages as the window can.
+func (c *conversation) readAll() {
+	if c.isShort {
+		c.isShort = false
+		c.arrange(c.asked)
+	}
+	c.read(mostPeek)
 }
 
 // take shows messages that were read.
@@ -232,7 +249,10 @@ func (c *conversation) fill(t *messages) {
 		c.arrange(t.n)
 	case grown:
 		c.layOut()
+	default:
+		return
 	}
+	c.finder.renew()
 }
 
 // counting returns the number of messages in words.

@@ -257,7 +257,7 @@ func newHitPane(u *UI) *hitPane {
 // leave shows that no hit is selected.
 func (p *hitPane) leave() {
 	call(p.cancel)
-	p.cancel = nil
+	p.cancel, p.session = nil, ""
 	p.conversation.leave()
 	p.stage.Say(widgets.Message{Title: "Nothing selected", Text: "Choose a hit to see its conversation."})
 }
@@ -295,4 +295,7 @@ func (p *hitPane) take(h hitText, a *app.Around, m *messages, err error) {
 		key = h.key
 	}
 	p.conversation.showAround(m, key)
+	if terms := &p.ui.search.terms; !terms.regex {
+		p.conversation.finder.begin(terms.text)
+	}
 }

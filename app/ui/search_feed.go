@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -114,8 +115,27 @@ func runSearch(ctx context.Context, core Core, now func() time.Time, terms searc
 // hitCells is the largest number of cells of a hit's line, before the line is cut to the width of the window.
 const hitCells = 160
 
-// unmarked removes the marks of Markdown that a line has most often.
-var unmarked = strings.NewReplacer("**", "", "`", "", "### ", "", "## ", "")
+// The marks of Markdown that a line has most often: those of emphasis and code, and of emphasis by one asterisk, and those at the beginning of a line.
+var (
+	strongMarks = strings.NewReplacer("**", "", "`", "")
+	weakMark    = regexp.MustCompile(`(^|[^\w*])\*([^\s*]|[^\s*][^*]*[^\s*])\*($|[^\w*])`)
+	lineMark    = regexp.MustCompile(`^\s*(#{1,6}|[*+>-]|\d+\.) +`)
+)
+
+// unmarked returns a line without the marks of Markdown, unless the match has some.
+func unmarked(line textmatch.Part) textmatch.Part {
+	const edge = "\x00" // at both ends of the match
+	text := edge + line.Match + edge
+	if strongMarks.Replace(text) != text || strings.Contains(line.Before+line.Match+line.After, edge) {
+		return line
+	}
+	text = lineMark.ReplaceAllString(strongMarks.Replace(line.Before+text+line.After), "")
+	parts := strings.Split(weakMark.ReplaceAllString(text, "$1$2$3"), edge)
+	if len(parts) != 3 {
+		return line
+	}
+	return textmatch.Part{Before: parts[0], Match: parts[1], After: parts[2]}
+}
 
 // newHitText cleans a hit for the screen. It must not be called on Fyne's goroutine.
 func newHitText(h *app.SearchHit) hitText {
@@ -125,8 +145,7 @@ func newHitText(h *app.SearchHit) hitText {
 	}
 	line := present.Match(h.Part, hitCells)
 	if h.Role == adapters.FromAgent {
-		line.Before = unmarked.Replace(line.Before)
-		line.After = unmarked.Replace(line.After)
+		line = unmarked(line)
 	}
 	line.Before = present.CutStart(line.Before, hitCells/5+1) // so that the match is visible in a narrow list
 	where := present.Project(tail(h.CWD, maxRowText))

@@ -58,7 +58,7 @@ type sessionsPage struct {
 
 func newSessionsPage(u *UI) *sessionsPage {
 	p := &sessionsPage{ui: u, view: &view{snapshot: &app.Snapshot{}}}
-	p.filter = u.host.NewEntry("Filter ("+shortcutName("F")+")", nil)
+	p.filter = u.host.NewEntry("Filter (/)", nil)
 	p.filter.Icon = widgets.NewIcon("search", widgets.ColorMuted)
 	p.filter.Key = p.filterKey
 	clearButton := u.host.NewFlatButton("", widgets.NewIcon("clear", widgets.ColorMuted), p.clearFilter)

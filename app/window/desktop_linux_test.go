@@ -203,8 +203,8 @@ func TestDesktopWindow(t *testing.T) {
 			if d.isDark() != dark {
 				t.Errorf("the %s window is dark: %v", look, !dark)
 			}
-			// In the filter field, which Ctrl+F focuses, F5 works as well.
-			d.key("ctrl+f")
+			// In the filter field, which the slash focuses, F5 works as well.
+			d.key("slash")
 			must.Do(t, d.Type(d.ctx, "number 1"))
 			d.key("F5")
 			p.hear("refreshed")

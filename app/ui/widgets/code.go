@@ -209,7 +209,7 @@ func (h *Host) rendered(parts []CodePart) fyne.CanvasObject {
 		if len(p.Text) > mostMarkdown || slices.ContainsFunc(strings.Fields(p.Text), func(word string) bool { return len(word) > mostWord }) {
 			return nil
 		}
-		blocks, isWhole := h.markdown(p.Text)
+		blocks, isWhole := h.markdown(p.Text, &hits{})
 		if !isWhole {
 			return nil
 		}

@@ -10,12 +10,6 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// piece is a part of a line of code in one colour.
-type piece struct {
-	text  string
-	color fyne.ThemeColorName
-}
-
 // syntax is what the colours of a language depend on.
 type syntax struct {
 	comment string // begins a comment that ends with the line
@@ -51,17 +45,50 @@ func init() {
 // mostColored is the size in bytes up to which a block is coloured.
 const mostColored = 16 << 10
 
+// code returns the lines of a block of code in colours; nil: it has no hit, and its language is not known or it is long.
+func (h *hits) code(language, source string) (lines [][]span) {
+	lines = colored(language, source)
+	if h.find == nil {
+		return lines
+	}
+	isColored, before := lines != nil, len(h.places)
+	if !isColored {
+		for _, line := range codeLines(source) {
+			lines = append(lines, []span{{text: line, color: theme.ColorNameForeground}})
+		}
+	}
+	for i, line := range lines {
+		first := len(h.places)
+		lines[i] = h.cut(line)
+		for at := range h.places[first:] {
+			h.places[first+at].share = float32(i) / float32(len(lines))
+		}
+	}
+	if !isColored && (len(h.places) == before || len(source) > mostMarked) {
+		return nil
+	}
+	return lines
+}
+
+// mostMarked is the size in bytes up to which a block of code whose language is not known shows its hits. In a longer one they are counted.
+const mostMarked = 64 << 10
+
+// codeLines returns the lines of a block of code as they are shown.
+func codeLines(source string) []string {
+	return strings.Split(strings.ReplaceAll(source, "\t", "    "), "\n")
+}
+
 // colored returns the lines of a block of code in colours; nil: its language is not known, or it is long.
-func colored(language, source string) (lines [][]piece) {
+func colored(language, source string) (lines [][]span) {
 	language, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(language)), " ")
 	s, known := syntaxes[language]
 	isDiff := language == "diff" || language == "patch"
 	if !known && !isDiff || len(source) > mostColored {
 		return nil
 	}
-	for line := range strings.SplitSeq(strings.ReplaceAll(source, "\t", "    "), "\n") {
+	for _, line := range codeLines(source) {
 		if isDiff {
-			lines = append(lines, []piece{{line, diffColor(line)}})
+			lines = append(lines, []span{{text: line, color: diffColor(line)}})
 		} else {
 			lines = append(lines, s.pieces(line))
 		}
@@ -84,13 +111,13 @@ func diffColor(line string) fyne.ThemeColorName {
 	return theme.ColorNameForeground
 }
 
-// pieces divides a line into pieces.
-func (s syntax) pieces(line string) (out []piece) {
+// pieces divides a line into pieces of one colour.
+func (s syntax) pieces(line string) (out []span) {
 	add := func(text string, color fyne.ThemeColorName) {
 		if last := len(out) - 1; last >= 0 && out[last].color == color {
 			out[last].text += text
 		} else {
-			out = append(out, piece{text, color})
+			out = append(out, span{text: text, color: color})
 		}
 	}
 	whole := line
@@ -142,10 +169,10 @@ func quoted(line string) int {
 // coloredCode shows lines of code in colours. It creates the objects of its lines when it is drawn first: a conversation has many blocks that are never looked at.
 type coloredCode struct {
 	widget.BaseWidget
-	lines [][]piece
+	lines [][]span
 }
 
-func newColoredCode(lines [][]piece) *coloredCode {
+func newColoredCode(lines [][]span) *coloredCode {
 	c := &coloredCode{lines: lines}
 	c.ExtendBaseWidget(c)
 	return c
@@ -163,11 +190,7 @@ func (c *coloredCode) CreateRenderer() fyne.WidgetRenderer {
 	mono, size := fyne.TextStyle{Monospace: true}, TextSize(theme.SizeNameText)
 	width := float32(0)
 	for _, line := range c.lines {
-		whole := ""
-		for _, p := range line {
-			whole += p.text
-		}
-		width = max(width, fyne.MeasureText(whole, size, mono).Width)
+		width = max(width, fyne.MeasureText(textOf(line), size, mono).Width)
 	}
 	r.Widget = c
 	r.Min = func() fyne.Size { return fyne.NewSize(width, float32(len(c.lines))*codeRowHeight) }
@@ -185,10 +208,16 @@ func (r *coloredRenderer) Objects() []fyne.CanvasObject {
 		x := float32(0)
 		for _, p := range line {
 			t := canvas.NewText(p.text, ThemeColor(p.color))
-			t.TextStyle.Monospace = true
+			t.TextStyle = fyne.TextStyle{Monospace: true, Underline: p.style.Underline}
 			t.TextSize = TextSize(theme.SizeNameText)
-			Place(t, x, float32(i)*codeRowHeight, t.MinSize().Width, codeRowHeight)
-			x += t.MinSize().Width
+			width := t.MinSize().Width
+			if p.isHit {
+				mark := canvas.NewRectangle(ThemeColor(ColorHit))
+				Place(mark, x, float32(i)*codeRowHeight, width, codeRowHeight)
+				r.Parts = append(r.Parts, mark)
+			}
+			Place(t, x, float32(i)*codeRowHeight, width, codeRowHeight)
+			x += width
 			r.Parts = append(r.Parts, t)
 		}
 	}

@@ -54,11 +54,12 @@ func InBackground[T any](ctx context.Context, h *Host, do func(context.Context) 
 
 // passOn passes ev to the window if ev is a key that the window handles wherever the focus is. It reports whether it did.
 func (h *Host) passOn(ev *fyne.KeyEvent) bool {
-	if ev.Name != fyne.KeyEscape && ev.Name != fyne.KeyF5 {
-		return false
+	switch ev.Name {
+	case fyne.KeyEscape, fyne.KeyF3, fyne.KeyF5:
+		h.Key(ev)
+		return true
 	}
-	h.Key(ev)
-	return true
+	return false
 }
 
 // formShortcut calls submit for Ctrl+Enter and runs the window's own shortcuts. It reports whether s was one of them.

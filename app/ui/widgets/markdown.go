@@ -24,20 +24,17 @@ var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Str
 // fixed-width font and scrolls sideways. Links are shown with their address and cannot be followed; images are shown as their description. resized is called when
 // the height may have changed.
 func (h *Host) NewMarkdown(first, rest string, resized func()) *LongText {
-	content, shown := Rows(-7), ""
-	return h.newLongText(content, func(source string) {
-		if source != shown {
-			shown = source
-			content.Objects, _ = h.markdown(source)
-			content.Refresh()
-		}
+	content := Rows(-7)
+	return h.newLongText(content, func(source string, found *hits) {
+		content.Objects, _ = h.markdown(source, found)
+		content.Refresh()
 	}, first, rest, resized)
 }
 
 // markdown returns the rows that show a text. isWhole reports that they show all letters of it: a Markdown reader leaves out, for example, the targets
 // of images and the cells of a table that no column has.
-func (h *Host) markdown(source string) (rows []fyne.CanvasObject, isWhole bool) {
-	b := markdownRows{host: h, source: []byte(source), shown: &strings.Builder{}}
+func (h *Host) markdown(source string, found *hits) (rows []fyne.CanvasObject, isWhole bool) {
+	b := markdownRows{host: h, source: []byte(source), shown: &strings.Builder{}, hits: found}
 	b.blocks(parser.Parse(text.NewReader(b.source)), 0)
 	return b.rows, letters(b.shown.String()) == letters(source)
 }
@@ -58,6 +55,7 @@ type markdownRows struct {
 	source []byte
 	rows   []fyne.CanvasObject
 	shown  *strings.Builder // collects the texts of the rows
+	hits   *hits            // marks what the user searches for
 }
 
 const (
@@ -134,7 +132,7 @@ func taskOf(item ast.Node) *table.TaskCheckBox {
 
 // inner returns the rows of what is in n.
 func (b *markdownRows) inner(n ast.Node) *markdownRows {
-	inner := &markdownRows{host: b.host, source: b.source, shown: b.shown}
+	inner := &markdownRows{host: b.host, source: b.source, shown: b.shown, hits: b.hits}
 	inner.blocks(n, 0)
 	return inner
 }
@@ -162,13 +160,14 @@ func (b *markdownRows) code(language, source string, depth int) {
 	}
 	source = b.note(strings.TrimRight(source, "\n"))
 	var block fyne.CanvasObject
-	if lines := colored(language, source); lines != nil {
+	if lines := b.hits.code(language, source); lines != nil {
 		block = Pad(6, 6, 6, 6, newColoredCode(lines))
 	} else {
 		label := NewSelectText(source)
 		label.TextStyle.Monospace, label.Wrapping = true, fyne.TextWrapOff
 		block = label
 	}
+	b.hits.placed(block)
 	rows.Add(NewPanel(0, 0, 2, 2, b.host.NewSideways(block)))
 	b.add(depth, Pad(6, 8, 6, 6, rows))
 }
@@ -193,61 +192,27 @@ func (b *markdownRows) table(n *table.Table, depth int) {
 	b.add(depth, Pad(6, 8, 6, 6, NewPanel(0, 0, 2, 2, b.host.NewSideways(newTable(rows)))))
 }
 
-// plain returns the text below a node without its marks.
-func (b *markdownRows) plain(n ast.Node) string {
-	var out strings.Builder
-	for _, s := range b.spans(n, fyne.TextStyle{}) {
-		out.WriteString(s.text)
-	}
-	return out.String()
-}
-
-// span is a piece of a paragraph in one style.
-type span struct {
-	text  string
-	style fyne.TextStyle
-	muted bool
-}
-
-// words returns a paragraph: a text that can be selected, unless it has several styles.
+// words returns a paragraph.
 func (b *markdownRows) words(n ast.Node, style fyne.TextStyle) fyne.CanvasObject {
-	spans := b.spans(n, style)
-	for _, s := range spans {
-		b.note(s.text)
-	}
-	if len(spans) == 1 {
-		label := NewSelectText(spans[0].text)
-		label.TextStyle = spans[0].style
-		return label
-	}
-	if last := len(spans) - 1; last >= 0 && spans[last].style.Monospace { // Fyne 2.8.1 places the last word lower if its font differs from the first one's
-		spans = append(spans, span{text: "\u200a", style: style})
-	}
-	var segments []widget.RichTextSegment
-	for _, s := range spans {
-		color := theme.ColorNameForeground
-		if s.muted {
-			color = ColorMuted
-		}
-		segments = append(segments, &widget.TextSegment{Text: s.text, Style: widget.RichTextStyle{Inline: true, TextStyle: s.style, ColorName: color}})
-	}
-	rich := widget.NewRichText(segments...)
-	rich.Wrapping = fyne.TextWrapWord
-	return rich
+	spans := b.spans(n, span{style: style, color: theme.ColorNameForeground})
+	b.note(textOf(spans))
+	return b.hits.paragraph(spans)
 }
 
-// spans returns the pieces of what is below a node. Neighbours of one style are one piece.
-func (b *markdownRows) spans(n ast.Node, style fyne.TextStyle) (out []span) {
+// spans returns the pieces of what is below a node, in the style of like. Neighbours of one style are one piece.
+func (b *markdownRows) spans(n ast.Node, like span) (out []span) {
 	add := func(more ...span) {
 		for _, s := range more {
-			if last := len(out) - 1; last >= 0 && out[last].style == s.style && out[last].muted == s.muted {
+			if last := len(out) - 1; last >= 0 && out[last].style == s.style && out[last].color == s.color {
 				out[last].text += s.text
 			} else if s.text != "" {
 				out = append(out, s)
 			}
 		}
 	}
+	put := func(text string, color fyne.ThemeColorName) { add(span{text: text, style: like.style, color: color}) }
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		inner := like
 		switch c := c.(type) {
 		case *ast.Text:
 			text := string(c.Value(b.source))
@@ -257,26 +222,26 @@ func (b *markdownRows) spans(n ast.Node, style fyne.TextStyle) (out []span) {
 			case c.SoftLineBreak():
 				text += " "
 			}
-			add(span{text: text, style: style})
+			put(text, like.color)
 		case *ast.String:
-			add(span{text: string(c.Value), style: style})
+			put(string(c.Value), like.color)
 		case *ast.CodeSpan:
-			add(b.spans(c, fyne.TextStyle{Monospace: true, Bold: style.Bold})...)
+			inner.style = fyne.TextStyle{Monospace: true, Bold: like.style.Bold}
+			add(b.spans(c, inner)...)
 		case *ast.Emphasis:
-			inner := style
-			inner.Bold, inner.Italic = style.Bold || c.Level > 1, style.Italic || c.Level == 1
+			inner.style.Bold, inner.style.Italic = like.style.Bold || c.Level > 1, like.style.Italic || c.Level == 1
 			add(b.spans(c, inner)...)
 		case *ast.Link:
-			add(b.spans(c, style)...)
-			add(span{text: " (" + string(c.Destination) + ")", style: style, muted: true})
+			add(b.spans(c, like)...)
+			put(" ("+string(c.Destination)+")", ColorMuted)
 		case *ast.AutoLink:
-			add(span{text: string(c.URL(b.source)), style: style})
+			put(string(c.URL(b.source)), like.color)
 		case *ast.Image:
-			add(span{text: "[image: " + b.plain(c) + "]", style: style, muted: true})
+			put("[image: "+textOf(b.spans(c, like))+"]", ColorMuted)
 		case *ast.RawHTML:
-			add(span{text: string(c.Segments.Value(b.source)), style: style})
+			put(string(c.Segments.Value(b.source)), like.color)
 		default:
-			add(b.spans(c, style)...)
+			add(b.spans(c, like)...)
 		}
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -201,21 +202,41 @@ func (t *SelectText) MouseOut() {
 // LongText is a text whose second part is shown on demand.
 type LongText struct {
 	Content     fyne.CanvasObject
-	show        func(text string)
+	show        func(text string, h *hits)
 	link        *Link // nil: the text has one part
 	first, rest string
+	drawn       string // the text that is shown
 	expanded    bool
+	hits        hits
 	resized     func()
 }
 
 // NewLongText shows text, and rest on demand unless it is empty. resized is called when the height may have changed; it
 // may be nil.
 func (h *Host) NewLongText(text *SelectText, first, rest string, resized func()) *LongText {
-	return h.newLongText(text, text.SetText, first, rest, resized)
+	content := container.NewStack(text)
+	return h.newLongText(content, func(whole string, found *hits) {
+		text.SetText(whole)
+		color := theme.ColorNameForeground
+		if text.Importance == widget.LowImportance {
+			color = ColorMuted
+		}
+		o := fyne.CanvasObject(text)
+		if found.find != nil {
+			marked := found.paragraph([]span{{text: whole, style: text.TextStyle, color: color}})
+			if len(found.places) > 0 {
+				o = marked
+			}
+		}
+		if content.Objects[0] != o {
+			content.Objects[0] = o
+			content.Refresh()
+		}
+	}, first, rest, resized)
 }
 
 // newLongText shows in content, by calling show, a text whose second part is rest.
-func (h *Host) newLongText(content fyne.CanvasObject, show func(string), first, rest string, resized func()) *LongText {
+func (h *Host) newLongText(content fyne.CanvasObject, show func(string, *hits), first, rest string, resized func()) *LongText {
 	t := &LongText{Content: content, show: show, resized: resized}
 	if rest != "" {
 		t.link = h.NewLink("Show all", t.Toggle)
@@ -228,13 +249,33 @@ func (h *Host) newLongText(content fyne.CanvasObject, show func(string), first, 
 // Set shows another text. It must not be called with a second part if the text has none, or without one if it has.
 func (t *LongText) Set(first, rest string) {
 	t.first, t.rest = first, rest
+	t.draw()
+}
+
+// draw shows the text, or its first part.
+func (t *LongText) draw() {
+	isMarked := len(t.hits.places) > 0
+	t.hits.places = nil
+	if t.hits.find != nil {
+		t.drawn = t.first + t.rest
+		t.show(t.drawn, &t.hits)
+	}
+	if t.link != nil {
+		SetVisible(t.link, len(t.hits.places) == 0)
+	}
+	if len(t.hits.places) > 0 {
+		return
+	}
+	text := t.first
 	switch {
-	case rest == "":
-		t.show(first)
 	case t.expanded:
-		t.show(first + rest)
-	default:
-		t.show(first + "…")
+		text += t.rest
+	case t.rest != "":
+		text += "…"
+	}
+	if isMarked && t.hits.find == nil || text != t.drawn {
+		t.drawn = text
+		t.show(text, &hits{})
 	}
 }
 
@@ -242,7 +283,7 @@ func (t *LongText) Set(first, rest string) {
 func (t *LongText) Toggle() {
 	t.expanded = !t.expanded
 	t.link.SetText(map[bool]string{true: "Show less", false: "Show all"}[t.expanded])
-	t.Set(t.first, t.rest)
+	t.draw()
 	if t.resized != nil {
 		t.resized()
 	}

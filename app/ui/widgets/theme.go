@@ -21,6 +21,7 @@ const (
 	ColorBad                         = theme.ColorNameError
 	ColorPanel                       = theme.ColorNameHeaderBackground // behind banners, cards and code
 	ColorRowOn   fyne.ThemeColorName = "rollcall-row-on"
+	ColorHit     fyne.ThemeColorName = "rollcall-hit"   // behind what the user searches for
 	ColorTrack   fyne.ThemeColorName = "rollcall-track" // the empty part of a bar
 	ColorCache   fyne.ThemeColorName = "rollcall-cache" // the part of a bar that was read from a cache or written to one
 )
@@ -68,6 +69,7 @@ var colors = map[fyne.ThemeColorName]shades{
 	theme.ColorNameScrollBarBackground: {rgb(0xeef1f5), rgb(0x242932)},
 	theme.ColorNameShadow:              {rgba(0x1c21281c), rgba(0x00000080)},
 	ColorRowOn:                         {rgb(0xe6effc), rgb(0x24344c)},
+	ColorHit:                           {rgb(0xffe49a), rgb(0x5c4a12)},
 	ColorTrack:                         {rgb(0xdfe4ea), rgb(0x343b46)},
 	ColorCache:                         {rgb(0xb3cdf5), rgb(0x2f4a70)},
 }

@@ -41,6 +41,7 @@ func TestTextIsReadable(t *testing.T) {
 	on := map[fyne.ThemeColorName]fyne.ThemeColorName{
 		theme.ColorNameForegroundOnPrimary: theme.ColorNamePrimary, theme.ColorNameForegroundOnError: theme.ColorNameError,
 		theme.ColorNameForegroundOnWarning: theme.ColorNameWarning, theme.ColorNameForegroundOnSuccess: theme.ColorNameSuccess,
+		theme.ColorNameForeground: ColorHit,
 	}
 	for name, variant := range map[string]fyne.ThemeVariant{"light": theme.VariantLight, "dark": theme.VariantDark} {
 		p := map[fyne.ThemeColorName]color.NRGBA{}

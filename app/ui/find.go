@@ -1,0 +1,250 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+
+	"rollcall/app/ui/widgets"
+	"rollcall/textmatch"
+)
+
+// finder finds a text in the messages of a conversation, which it marks. It is used on Fyne's goroutine only.
+type finder struct {
+	conversation *conversation
+	content      *fyne.Container // the bar; hidden: nothing is searched for
+	entry        *widgets.Entry
+	count        *widgets.Line
+	pattern      *textmatch.Pattern // nil: nothing is searched for
+	hits         []foundHit         // the oldest first
+	at           int                // the present hit; -1: none
+	from         string             // the key of the message that the search begins at
+	back         fyne.Focusable     // had the focus before
+}
+
+// foundHit is a hit in a message.
+type foundHit struct {
+	view   *messageView
+	number int // of those in the message
+}
+
+// findHint is the example in the field.
+const findHint = "Find in this conversation"
+
+func newFinder(c *conversation) *finder {
+	f := &finder{conversation: c, at: -1}
+	h := c.ui.host
+	f.entry = h.NewEntry(findHint, f.search)
+	f.entry.Icon = widgets.NewIcon("search", widgets.ColorMuted)
+	f.entry.Key = f.key
+	f.count = widgets.NewCaption("").Whole()
+	f.content = widgets.Pad(6, 4, 12, 14, widgets.Border(nil, nil, widgets.Columns(2, widgets.Pad(0, 0, 6, 6, f.count),
+		h.NewFlatButton("", widgets.PlainIcon("up"), func() { f.step(-1) }), h.NewFlatButton("", widgets.PlainIcon("opened"), func() { f.step(1) }),
+		h.NewFlatButton("", widgets.NewIcon("clear", widgets.ColorMuted), f.close)), f.entry))
+	f.content.Hide()
+	return f
+}
+
+// open shows the bar, and gives its field the focus. More messages are read, as many as the window shows.
+func (f *finder) open() {
+	c := f.conversation
+	if f.content.Hidden {
+		f.back = c.ui.window.Canvas().Focused()
+		f.from = ""
+		for _, v := range c.views {
+			if at := v.content.Position().Y + v.content.Size().Height; f.from == "" && at > c.scroll.Offset.Y {
+				f.from = v.message.key
+			}
+		}
+		f.content.Show()
+		c.content.Refresh()
+		c.readAll()
+	}
+	c.ui.host.Focus(f.entry)
+	f.entry.TypedShortcut(&fyne.ShortcutSelectAll{})
+}
+
+// close hides the bar and the marks, and gives the focus back.
+func (f *finder) close() {
+	if f.content.Hidden {
+		return
+	}
+	f.leave()
+	f.conversation.content.Refresh()
+	f.conversation.layOut()
+	f.conversation.ui.host.Focus(f.back)
+}
+
+// leave hides the bar, as of a conversation that is no longer shown.
+func (f *finder) leave() {
+	f.content.Hide()
+	f.entry.SetText("")
+}
+
+// key handles a key in the field: Enter goes on, Shift+Enter back, Escape closes the bar.
+func (f *finder) key(ev *fyne.KeyEvent) bool {
+	switch ev.Name {
+	case fyne.KeyEscape:
+		f.close()
+	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeyF3:
+		f.conversation.ui.findNext(f)
+	default:
+		return false
+	}
+	return true
+}
+
+// search searches for another text. The first hit in or below the first message that was in sight is the present one, else the one that is the nearest above.
+func (f *finder) search(text string) {
+	f.pattern, _ = textmatch.Text(text) // nil for an empty text
+	f.at = -1
+	f.mark()
+	views := f.conversation.views
+	start := slices.IndexFunc(views, func(v *messageView) bool { return v.message.key == f.from })
+	for i, hit := range f.hits {
+		if f.at = i; slices.Index(views, hit.view) >= start {
+			break
+		}
+	}
+	f.show()
+}
+
+// begin shows the bar with a text, without giving it the focus.
+func (f *finder) begin(text string) {
+	f.from, f.back = f.conversation.found, nil
+	f.content.Show()
+	f.entry.SetText(text)
+	f.conversation.content.Refresh()
+}
+
+// mark marks the hits in the messages that are shown, and keeps the present one.
+func (f *finder) mark() {
+	was, find := foundHit{}, widgets.Find(nil)
+	if f.at >= 0 {
+		was = f.hits[f.at]
+	}
+	if f.pattern != nil {
+		find = f.pattern.Find
+	}
+	f.hits, f.at = nil, -1
+	for _, v := range f.conversation.views {
+		for i := range v.markHits(find) {
+			if (foundHit{v, i}) == was {
+				f.at = len(f.hits)
+			}
+			f.hits = append(f.hits, foundHit{v, i})
+		}
+	}
+	if f.at >= 0 {
+		was.view.markHere(was.number)
+	}
+	f.conversation.layOut()
+	f.showCount()
+}
+
+// renew marks the hits again after the messages have changed.
+func (f *finder) renew() {
+	if f.pattern != nil {
+		f.mark()
+	}
+}
+
+// step shows the next hit, or the one before with -1. After the last one comes the first one.
+func (f *finder) step(by int) {
+	if len(f.hits) == 0 {
+		return
+	}
+	if f.at >= 0 {
+		f.hits[f.at].view.markHere(-1)
+	}
+	f.at = (f.at + by + len(f.hits)) % len(f.hits)
+	f.show()
+}
+
+// show marks the present hit, and scrolls to it.
+func (f *finder) show() {
+	if f.at >= 0 {
+		c, hit := f.conversation, f.hits[f.at]
+		hit.view.markHere(hit.number)
+		c.layOut()
+		c.userScrolled = true
+		c.moveTo(f.position(f.at) - foundMargin)
+		c.scrolled(c.scroll.Offset)
+	}
+	f.showCount()
+}
+
+// position returns where a hit is in what scrolls.
+func (f *finder) position(i int) float32 {
+	hit := f.hits[i]
+	if hit.view.text == nil {
+		return hit.view.content.Position().Y
+	}
+	block, below := hit.view.text.Hit(hit.number)
+	position := fyne.CurrentApp().Driver().AbsolutePositionForObject
+	return position(block).Y - position(f.conversation.rows).Y + below
+}
+
+// showCount shows how many hits there are, and which one is the present one.
+func (f *finder) showCount() {
+	text, c := "", f.conversation
+	switch {
+	case f.pattern == nil:
+	case len(f.hits) == 0:
+		text = "Nothing found"
+	default:
+		text = fmt.Sprintf("%d of %d", f.at+1, len(f.hits))
+	}
+	if n := len(c.views); f.pattern != nil && n >= mostPeek {
+		text += fmt.Sprintf(" in the last %d messages", n)
+	}
+	if f.count.Text() != text {
+		f.count.Set(text, widgets.ColorMuted)
+		f.content.Refresh()
+	}
+}
+
+// findNext shows the next hit, or with Shift the one before.
+func (u *UI) findNext(f *finder) {
+	by := 1
+	if d, ok := fyne.CurrentApp().Driver().(desktop.Driver); ok && d.CurrentKeyModifiers()&fyne.KeyModifierShift != 0 {
+		by = -1
+	}
+	f.step(by)
+}
+
+// finder returns the finder of the conversation that the page shows; nil: it shows none.
+func (u *UI) finder() *finder {
+	switch {
+	case u.page == pageSessions && u.sessions.detail.session != nil && u.sessions.detail.conversation.cover == nil:
+		return u.sessions.detail.conversation.finder
+	case u.page == pageSearch && u.search.hit.session != "":
+		return u.search.hit.conversation.finder
+	}
+	return nil
+}
+
+// markHits marks what find finds in the message, and returns how many places that are; nil marks nothing.
+func (v *messageView) markHits(find widgets.Find) int {
+	if v.text != nil {
+		return v.text.Mark(find)
+	}
+	v.line.Set(v.message.text, widgets.ColorMuted)
+	if find == nil {
+		return 0
+	}
+	if _, _, ok := find(v.message.text); !ok {
+		return 0
+	}
+	v.line.Set(v.message.text, widgets.ColorWaiting)
+	return 1
+}
+
+// markHere marks one of the hits in the message as the present one; a negative number marks none so.
+func (v *messageView) markHere(hit int) {
+	if v.text != nil {
+		v.text.MarkHere(hit)
+	}
+}
