@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -215,9 +216,12 @@ func Topic(s adapters.Session) string {
 	return ""
 }
 
-// Doing returns what happens in a session, as one clean line: the running tool and for how long ("make test · 3 m"), the beginning of the last reply, or, where
+// Doing returns what happens in a session, as one clean line: why its last turn failed, the running tool and for how long ("make test · 3 m"), the beginning of the last reply, or, where
 // nothing else is known, its topic. Marks of Markdown are left out of a reply. The user's own name for the session comes first.
 func Doing(s adapters.Session, now time.Time) string {
+	if why := FailedWhy(s); why != "" {
+		s.Doing = why
+	}
 	text, name := Line(s.Doing), Line(s.Name)
 	if name != "" && text != "" {
 		s.Name = ""
@@ -232,6 +236,17 @@ func Doing(s adapters.Session, now time.Time) string {
 		return Line(adapters.Plain(s.Doing))
 	}
 	return text
+}
+
+// failedWhy finds the agent's words in the evidence of a failed turn, where every adapter has them in parentheses.
+var failedWhy = regexp.MustCompile(`(?:last turn (?:failed|ended)|error)[^()]* \((.+)\)$`)
+
+// FailedWhy returns why the last turn of a session failed, in the agent's words and as one clean line; empty: it did not fail, or the agent recorded no reason.
+func FailedWhy(s adapters.Session) string {
+	if found := failedWhy.FindStringSubmatch(s.Evidence); s.Outcome == adapters.Failed && found != nil {
+		return Line(found[1])
+	}
+	return ""
 }
 
 // doingWidth is the width of what a session does before its age, in cells.
@@ -305,6 +320,26 @@ func Cut(s string, width int) string {
 	}
 	return strings.TrimRight(b.String(), " ") + "…"
 }
+
+// CutPath shortens s as Cut does, but where it is too long it first shortens the longest path in it, in the middle: the ends distinguish paths, and what an agent does
+// mostly ends with one.
+func CutPath(s string, width int) string {
+	over := Width(s) - width
+	path := ""
+	for word := range strings.FieldsSeq(s) {
+		if strings.Count(word, "/")+strings.Count(word, `\`) > 1 && Width(word) > Width(path) {
+			path = word
+		}
+	}
+	if keep := Width(path) - over; over > 0 && keep >= leastPath {
+		front := Cut(path, keep/3)
+		s = strings.Replace(s, path, front+CutStart(path, keep-Width(front)+1)[len("…"):], 1)
+	}
+	return Cut(s, width)
+}
+
+// leastPath is the number of cells that a path keeps. A path that would get fewer is cut like the rest.
+const leastPath = 16
 
 // Width returns the number of terminal cells that s takes.
 func Width(s string) int { return uniseg.StringWidth(s) }

@@ -1,6 +1,7 @@
 package present
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -227,6 +228,45 @@ func TestStatusOfUnread(t *testing.T) {
 	for id, want := range map[string]string{"process-1-2": "not read", "l-1": "not read", "mine:a": "unknown"} {
 		if got := Status(adapters.Session{ID: id, Agent: "mine", Status: adapters.Unknown}); got != want {
 			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}
+
+// TestCutPath: the longest path of a line is shortened in its middle, so that the name of the file stays; what has no path, or room for none, is cut at its end.
+func TestCutPath(t *testing.T) {
+	edit := "Edit /home/dev/projects/rollcall/internal/parser/lexer/token_buffer.go"
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{edit, 80, edit}, {edit, 40, "Edit /home/dev/…er/lexer/token_buffer.go"}, {edit, 12, "Edit /home/…"}, {"go test ./... and more words", 12, "go test ./.…"},
+		{`Edit C:\Users\dev\projects\rollcall\parser\token_buffer.go`, 36, `Edit C:\Users\…arser\token_buffer.go`},
+		{"Read /srv/データ/とても長いフォルダ/ファイル.go", 30, "Read /srv/デ…ルダ/ファイル.go"},
+	} {
+		if got := CutPath(tt.text, tt.width); got != tt.want || Width(got) > tt.width {
+			t.Errorf("%q in %d cells is %q, want %q", tt.text, tt.width, got, tt.want)
+		}
+	}
+}
+
+// TestFailedWhy: the reason of a failed turn is what its adapter has in parentheses at the end of the evidence, and nothing else that stands in some.
+func TestFailedWhy(t *testing.T) {
+	for evidence, want := range map[string]string{
+		"thread 1: idle; last turn failed 14:02:11 (stream disconnected (retry 5))": "stream disconnected (retry 5)",
+		"last turn ended 14:02:11 with APIError (overloaded)":                       "overloaded",
+		"process 7: open; its last message is an error (no credit left)":            "no credit left",
+		"last turn failed 14:02:11": "", "registry 77.json: idle (a shell command runs in the background)": "",
+	} {
+		s := adapters.Session{Status: adapters.Idle, Outcome: adapters.Failed, Evidence: evidence, Title: "Add limits", Doing: "I begin."}
+		if got := FailedWhy(s); got != want {
+			t.Errorf("%q: %q, want %q", evidence, got, want)
+		}
+		if got := Doing(s, time.Time{}); got != cmp.Or(want, "I begin.") {
+			t.Errorf("%q: it does %q", evidence, got)
+		}
+		if s.Outcome = adapters.Completed; FailedWhy(s) != "" {
+			t.Errorf("%q: the turn did not fail", evidence)
 		}
 	}
 }

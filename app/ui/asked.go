@@ -21,6 +21,7 @@ type asked struct {
 	entry   answer.Entry
 	request *answer.Request // nil: not known, or not read yet
 	number  int             // of request among the requests of its session, from 1
+	asks    answer.Asks     // what the session asks, in words
 }
 
 // ref returns what identifies a. Its key is empty for a session whose request is not known.
@@ -53,14 +54,14 @@ func listAsked(entries []answer.Entry) (list []asked) {
 			list = append(list, asked{entry: e})
 		}
 	}
+	for i := range list {
+		list[i].asks = answer.AsksOf(&list[i].entry.Session, list[i].request)
+	}
 	return list
 }
 
-// asks returns what the session asks, in words.
-func (a *asked) asks() answer.Asks { return answer.AsksOf(&a.entry.Session, a.request) }
-
 // isKnown reports whether there is a text of what is asked: the request's, or that of the agent's records.
-func (a *asked) isKnown() bool { return a.request != nil || a.asks().Text != "" }
+func (a *asked) isKnown() bool { return a.request != nil || a.asks.Text != "" }
 
 // title returns a line that names the agent, its folder and what the agent asks for.
 func (a *asked) title() string {
@@ -70,7 +71,7 @@ func (a *asked) title() string {
 
 // what returns what the agent asks for, as in "wants to run a command (1 of 2)".
 func (a *asked) what() string {
-	asks := a.asks()
+	asks := &a.asks
 	if n := len(a.entry.Requests); n > 1 {
 		return fmt.Sprintf("%s (%d of %d)", asks.Words, a.number, n)
 	}
@@ -87,7 +88,7 @@ func (a *asked) since() time.Time {
 
 // row returns the texts of a row, which is nested below one with the project or not.
 func (a *asked) row(nested bool, now time.Time) rowText {
-	s, asks := a.entry.Session, a.asks()
+	s, asks := a.entry.Session, a.asks
 	s.Stale, s.LastActivityAt = nil, a.since() // the board reads the session itself
 	switch {
 	case asks.Text != "":

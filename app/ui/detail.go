@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
@@ -28,7 +30,7 @@ type detailPane struct {
 	icon     *canvas.Image
 	title    *widgets.Line
 	status   *widgets.Line
-	stale    *widgets.Banner
+	trouble  *widgets.Banner // why the facts are old, or the last turn failed
 	request  *requestView
 	result   *fyne.Container // how the last answer ended
 	terminal *widgets.Button // shows the terminal
@@ -65,7 +67,7 @@ func newDetailPane(u *UI) *detailPane {
 	d.more = d.button("", func(s *app.Session) { u.showMenuBelow(d.more, d.moreItems(s)) })
 	d.more.Icon = widgets.PlainIcon("more")
 	d.composer = newComposer(u)
-	d.stale = widgets.NewBanner("stale")
+	d.trouble = widgets.NewBanner("stale")
 	d.facts = newFieldList(u)
 	d.request = newRequestView(u, d.layOut)
 	d.conversation = newConversation(u, d.request)
@@ -73,7 +75,7 @@ func newDetailPane(u *UI) *detailPane {
 	d.result.Hide()
 	headline := widgets.Border(nil, widgets.TopOf(2, 0, 0, 10, d.icon), nil, widgets.Rows(1, d.title, d.status))
 	d.buttons = widgets.Flow(d.request.allow, d.request.deny, d.request.form.send, d.terminal, d.resume, d.goOn, d.stop, d.more)
-	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.buttons, d.request.below, d.stale.Content, d.result))
+	top := widgets.Pad(10, 8, 14, 14, widgets.Rows(8, headline, d.buttons, d.request.below, d.trouble.Content, d.result))
 	d.above = container.NewVScroll(widgets.Rows(0, top, widget.NewSeparator()))
 	d.over = d.overConversation()
 	d.both = container.NewBorder(nil, d.composer.content, nil, nil, d.over)
@@ -142,6 +144,9 @@ func (d *detailPane) moreItems(s *app.Session) []*fyne.MenuItem {
 		facts = "Conversation"
 	}
 	items := []*fyne.MenuItem{fyne.NewMenuItem(facts, func() { d.showFacts(!d.showsFacts) })}
+	if !d.showsFacts {
+		items = append(items, fyne.NewMenuItem("Find (Ctrl+F)", d.conversation.finder.open))
+	}
 	if u.canInterrupt(s) {
 		items = append(items, fyne.NewMenuItem("Interrupt the turn…", func() { u.showInterrupt(*s) }))
 	}
@@ -224,7 +229,7 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 	widgets.SetImage(d.icon, statusIcon(&s.Session))
 	d.title.Set(present.Cut(sessionTitle(s), 240), theme.ColorNameForeground)
 	d.status.Set(subtitle(s, now), statusColor(&s.Session))
-	moved := d.stale.Set(staleText(s))
+	moved := d.showTrouble(s)
 	d.showActions(s)
 	d.facts.show(sections(d.withLoad(s, v), k, v, now), fresh)
 	if fresh {
@@ -299,6 +304,16 @@ func subtitle(s *app.Session, now time.Time) string {
 	}
 	parts = append(parts, strings.TrimSpace(present.AgentName(s.Agent)+" "+accountOf(s)), present.Project(tail(s.CWD, maxRowText))+when(s.Remote != "", " · "+onMachine(s)))
 	return strings.Join(parts, " · ")
+}
+
+// showTrouble shows since when the session could not be read or else why its last turn failed, and reports whether that has changed.
+func (d *detailPane) showTrouble(s *app.Session) (moved bool) {
+	icon, text := widgets.NewIcon("stale", widgets.ColorWaiting), staleText(s)
+	if text == "" && s.Outcome == adapters.Failed {
+		icon, text = widgets.NewIcon("failed", widgets.ColorBad), "The turn failed: "+cmp.Or(present.FailedWhy(s.Session), present.Evidence(s.Session))
+	}
+	d.trouble.SetIcon(icon)
+	return d.trouble.Set(present.Cut(text, 600))
 }
 
 func staleText(s *app.Session) string {

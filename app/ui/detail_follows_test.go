@@ -1,11 +1,16 @@
 package ui
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2"
+
 	"rollcall/adapters"
+	"rollcall/app"
 )
 
 // TestDetailFollowsTheList: the details never offer a stop of a session that the list does not have.
@@ -56,4 +61,61 @@ func TestDetailFollowsTheList(t *testing.T) {
 	tap(t, w.ui.sessions.detail.content, "Show it")
 	w.until("it", func() bool { return w.ui.sessions.detail.session != nil })
 	follows(w, "b")
+}
+
+// TestDetailNeverShowsWhatTheListLacks walks at random through scopes, filters, sessions that come, change and go, and whatever chooses one, and looks after each
+// step whether the details offer to stop a session that the list does not have.
+func TestDetailNeverShowsWhatTheListLacks(t *testing.T) {
+	for seed := range uint64(10) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		some := func() *app.Snapshot {
+			var sessions []app.Session
+			for _, id := range []string{"a", "b", "c", "d", "e"} {
+				if random.IntN(4) > 0 {
+					status := []adapters.Status{adapters.Waiting, adapters.Working, adapters.Idle, adapters.Stopped}[random.IntN(4)]
+					x := session(id, status, func(s *adapters.Session) { s.Title = "Title of " + id })
+					x.Hidden = random.IntN(5) == 0
+					sessions = append(sessions, x)
+				}
+			}
+			return snapshotOf(sessions...)
+		}
+		w := open(t, some())
+		p := w.ui.sessions
+		for step := range 60 {
+			id := string(rune('a' + random.IntN(5)))
+			did := ""
+			switch random.IntN(7) {
+			case 0:
+				did = "another snapshot"
+				w.publish(some())
+			case 1:
+				s := scopes[random.IntN(len(scopes))]
+				did = fmt.Sprint("scope ", s)
+				w.ui.showScope(s)
+			case 2:
+				did = "filter"
+				p.filter.SetText([]string{"", "Title of " + id, "nothing has this"}[random.IntN(3)])
+			case 3:
+				did = "show " + id
+				w.ui.Show(id)
+			case 4:
+				did = "show the request of " + id
+				w.ui.ShowRequest(id)
+			case 5:
+				did = "arrows"
+				p.list.TypedKey(&fyne.KeyEvent{Name: []fyne.KeyName{fyne.KeyDown, fyne.KeyUp, fyne.KeyHome, fyne.KeyEnd}[random.IntN(4)]})
+			case 6:
+				did = "a click"
+				p.tapped(random.IntN(6))
+			}
+			shown := p.source
+			w.ui.feed.change(func() {})
+			w.until("the list", func() bool { return p.source != shown })
+			stops := slices.Contains(shownTexts(p.detail.content), "Stop…")
+			if _, listed := p.selectedRow(); stops && !listed {
+				t.Fatalf("seed %d, step %d, %s: the details are those of %v, which the list %q lacks", seed, step, did, p.detail.session.ID, w.rows())
+			}
+		}
+	}
 }

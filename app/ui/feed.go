@@ -3,6 +3,8 @@ package ui
 import (
 	"context"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,9 +51,12 @@ func (f *feed) setOpen(k key, open bool) {
 	f.change(func() { f.open[k] = open })
 }
 
-// reveal puts k into the list: it unfolds the parents of k and ignores the age of k.
+// reveal puts k into the list: it unfolds the parents of k, also what the user folded, and ignores the age of k.
 func (f *feed) reveal(k key, parents []key) {
 	f.change(func() {
+		if slices.Contains(parents, putAway) {
+			maps.DeleteFunc(f.open, func(folded key, _ bool) bool { return strings.HasPrefix(folded.id, putAway.id) })
+		}
 		f.pinned[k] = true
 		for _, p := range parents {
 			f.open[p], f.pinned[p] = true, true

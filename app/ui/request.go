@@ -127,7 +127,7 @@ func (v *requestView) show(a *asked, now time.Time) (fresh bool) {
 }
 
 func (v *requestView) showDangers() {
-	asks := v.item.asks()
+	asks := &v.item.asks
 	widgets.SetLabel(v.dangers, asks.Danger())
 	v.marks.Hidden = len(asks.Dangers) == 0
 }
@@ -152,7 +152,7 @@ func (v *requestView) showText() {
 	case !v.item.entry.Read:
 		v.code.Set(0, func() []widgets.CodePart { return []widgets.CodePart{{Title: "Reading what it asks…"}} })
 	default:
-		asks := v.item.asks()
+		asks := v.item.asks
 		v.code.Set(0, func() []widgets.CodePart {
 			return []widgets.CodePart{{Title: "As its records have it", Text: asks.Text}}
 		})

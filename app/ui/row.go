@@ -206,7 +206,7 @@ func newRowView() *rowView {
 		return widgets.NewLine("", widgets.ColorMuted, size, fyne.TextStyle{}).Whole()
 	}
 	v := &rowView{back: widgets.NewBackground(widgets.ColorRowOn, ""), bar: widgets.NewBackground(theme.ColorNamePrimary, ""), rule: widget.NewSeparator(), icon: widgets.NewImage(nil, rowIcon),
-		first: line(theme.SizeNameText), status: line(widgets.SizeSmall), second: line(widgets.SizeSmall), usage: line(theme.SizeNameCaptionText), right: line(theme.SizeNameCaptionText)}
+		first: line(theme.SizeNameText), status: line(widgets.SizeSmall), second: line(widgets.SizeSmall).CutBy(present.CutPath), usage: line(theme.SizeNameCaptionText), right: line(theme.SizeNameCaptionText)}
 	v.ExtendBaseWidget(v)
 	return v
 }

@@ -53,6 +53,7 @@ type sessionsPage struct {
 	chosen   bool          // the user chose the selection
 	settled  bool          // the window chose the selection when every agent had been read
 	scroll   bool          // scroll to the selection once it is listed
+	comes    bool          // the next view of the feed lists the selection
 	wanted   string        // the id, or the beginning of the id, of a session to show once it is listed
 }
 
@@ -111,6 +112,7 @@ func (p *sessionsPage) showNotice(problem string) (moved bool) {
 // apply shows another view. The selected session stays selected.
 func (p *sessionsPage) apply(v *view) {
 	complete := v.snapshot.Generation > 0 && !v.snapshot.Refreshing
+	p.comes = p.comes && v == p.source
 	p.source, v = v, p.listed(v)
 	offset, filtered := p.list.follow(v), v.filter != p.view.filter
 	p.view = v
@@ -197,6 +199,7 @@ func (p *sessionsPage) reveal(k key) {
 		}
 		p.ui.feed.reveal(k, parents)
 		p.clearFilter()
+		p.comes = true
 	}
 	p.showSelected()
 }
@@ -232,7 +235,7 @@ func (p *sessionsPage) showDetail() {
 		s, ok = p.view.rows[at].session, true
 	}
 	switch {
-	case ok && !listed && !p.scroll: // the details follow the list, and have no buttons for what is not in it
+	case ok && !listed && !p.comes: // the details follow the list, and have no buttons for what is not in it
 		showIt := p.ui.host.NewButton("Show it", nil, func() { p.reveal(p.selected) })
 		p.detail.showMessage("Not in this list", "“"+present.Cut(sessionTitle(s), 60)+"”: "+present.Status(s.Session)+".", showIt)
 	case ok:
@@ -259,13 +262,17 @@ func (p *sessionsPage) showRequest() {
 // showRow fills one visible row of the list.
 func (p *sessionsPage) showRow(r row, v *rowView, focused bool) {
 	on := r.kind != headerRow && r.key == p.selected && (r.kind == moreRow) == p.onMore && (r.ref == answer.Ref{} || r.ref == p.ref)
-	text := r.text(p.ui.now(), p.ui.days)
+	v.set(r, p.textOf(r), on, focused)
+}
+
+// textOf returns the texts of a row: what its session asks, where that is known, or what the row says of itself.
+func (p *sessionsPage) textOf(r row) rowText {
 	if r.kind == sessionRow && (r.session.Stale == nil || p.ui.scope == needsYou) {
 		if a := p.ui.askedBy(r.session, r.ref); a != nil && (p.ui.scope == needsYou || a.isKnown()) {
-			text = a.row(r.isNested(), p.ui.now())
+			return a.row(r.isNested(), p.ui.now())
 		}
 	}
-	v.set(r, text, on, focused)
+	return r.text(p.ui.now(), p.ui.days)
 }
 
 // selectedRow returns the index of the selected row; ok is false if it is not listed.

@@ -116,7 +116,7 @@ func sessionRow(s *app.Session, asked Asked, now time.Time) Row {
 	}
 	return Row{
 		Kind:    Session,
-		Text:    head + present.Isolate(present.Cut(text, max(left, topicLeast))),
+		Text:    head + present.Isolate(present.CutPath(text, max(left, topicLeast))),
 		Age:     age,
 		Session: s.ID,
 		Here:    s.Machine == "" && s.Remote == "" && !s.Process.IsZero(),

@@ -97,6 +97,15 @@ func (l *Line) Path() *Line {
 	return l
 }
 
+// CutBy makes the line shorten its text by a function, which returns s in at most so many cells, and returns the line.
+func (l *Line) CutBy(cut func(s string, cells int) string) *Line {
+	l.truncate = func(s string, width, size float32, style fyne.TextStyle) string {
+		cells := uniseg.StringWidth(s)
+		return truncate(s, width, size, style, func(ends []int, keep int) string { return cut(s, keep*cells/(len(ends)-1)) })
+	}
+	return l
+}
+
 // Whole makes the minimum width of the line as wide as its text, and returns the line.
 func (l *Line) Whole() *Line {
 	l.isWhole = true
