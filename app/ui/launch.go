@@ -117,8 +117,8 @@ func (p *launchPage) layOut() {
 
 // look finds out which agents are installed, on another goroutine.
 func (p *launchPage) look() {
-	list := p.ui.options.Agents
-	widgets.InBackground(p.ui.ctx, p.ui.host, func(context.Context) (map[adapters.Name]string, error) { return launch.Installs(list), nil },
+	list, look := p.ui.options.Agents, p.ui.lookPath()
+	widgets.InBackground(p.ui.ctx, p.ui.host, func(context.Context) (map[adapters.Name]string, error) { return launch.Installs(list, look), nil },
 		func(found map[adapters.Name]string, _ error) { p.showAgents(found) })
 }
 

@@ -12,6 +12,7 @@ import (
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/store/lock"
+	"rollcall/proc"
 )
 
 // launchForm holds what the user entered in the launch form. It contains no widgets, so any goroutine may use it.
@@ -77,6 +78,7 @@ func (u *UI) prepare(ctx context.Context, f launchForm) (*prepared, error) {
 	if f.Terminal { // Rollcall in the terminal decides whether the agent is answerable
 		req.Task.Answerable = false
 	}
+	req.Look = u.lookPath()
 	env, left := u.options.Defaults.Environment(u.environ())
 	p := &prepared{form: f, left: left}
 	if len(f.members) == 1 && !f.apart {
@@ -128,6 +130,20 @@ func (p *prepared) findTimers(u *UI, folder string) {
 		p.warnings = append(p.warnings, fmt.Sprintf("The timer of %s%s fires at %s, maybe while the agent works.", lock.Shown(x.Path), note, x.Expires.Local().Format("15:04:05")))
 	}
 	p.timers = near
+}
+
+// lookPath returns what finds the programs of agents: an agent that runs on this machine is installed.
+func (u *UI) lookPath() func(name string) (string, error) {
+	if u.options.Table == nil {
+		return launch.LookPath
+	}
+	var running []proc.Identity
+	for s := range u.core.Snapshot().All() {
+		if s.HasLocalFolder() && !s.Process.IsZero() {
+			running = append(running, s.Process)
+		}
+	}
+	return launch.LookBeside(u.options.Table, running)
 }
 
 // adapter returns the adapter of an agent; nil: there is none of that name.

@@ -167,15 +167,15 @@ func UnsafeModes(list []adapters.Adapter, members []Member) (out []UnsafeMode) {
 }
 
 // Installs returns for each agent that can be launched the command that installs it, or an empty string if it is
-// installed.
-func Installs(list []adapters.Adapter) map[adapters.Name]string {
+// installed. look finds programs.
+func Installs(list []adapters.Adapter, look func(name string) (string, error)) map[adapters.Name]string {
 	out := make(map[adapters.Name]string, len(list))
 	for _, a := range list {
 		l, ok := a.(adapters.Launcher)
 		if !ok {
 			continue
 		}
-		_, err := l.Program(LookPath)
+		_, err := l.Program(look)
 		var missing *adapters.NotInstalledError
 		switch {
 		case errors.As(err, &missing):

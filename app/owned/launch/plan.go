@@ -27,6 +27,15 @@ type Request struct {
 	Force bool
 	// KeepEnv leaves the variables in place that the agent's adapter would drop.
 	KeepEnv bool
+	// Look finds the agent's program; nil: LookPath.
+	Look func(name string) (string, error) `json:"-"`
+}
+
+func (r *Request) lookPath(name string) (string, error) {
+	if r.Look != nil {
+		return r.Look(name)
+	}
+	return LookPath(name)
 }
 
 // Plan is a launch that was checked and can be started. The user sees it first.
@@ -85,7 +94,7 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 	if err := checkPiped(a, &task); err != nil {
 		return nil, err
 	}
-	program, err := launcher.Program(LookPath)
+	program, err := launcher.Program(req.lookPath)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,30 @@ func LookPath(name string) (string, error) {
 	return "", err
 }
 
+// LookBeside returns LookPath and, for a program that it does not find, the place of one with this name that runs: the path of its executable, or of the
+// script that its interpreter runs. So an agent that runs counts as installed, and can be launched. running are processes of this machine.
+func LookBeside(table proc.Details, running []proc.Identity) func(name string) (string, error) {
+	return func(name string) (string, error) {
+		path, err := LookPath(name)
+		if err == nil || filepath.Base(name) != name {
+			return path, err
+		}
+		for _, id := range running {
+			args, _ := table.Args(id)
+			exe, _ := table.Exe(id)
+			for _, program := range append([]string{exe}, args[:min(len(args), 2)]...) {
+				if !filepath.IsAbs(program) || strings.TrimSuffix(filepath.Base(program), ".exe") != name {
+					continue
+				}
+				if found, lookErr := lookIn(filepath.Dir(program), filepath.Base(program)); lookErr == nil {
+					return found, nil
+				}
+			}
+		}
+		return "", err
+	}
+}
+
 func lookIn(dir, name string) (string, error) {
 	return bounded.In(dir, bounded.ReadLimit, func(context.Context) (string, error) { return exec.LookPath(filepath.Join(dir, name)) })
 }
