@@ -19,6 +19,7 @@ type finder struct {
 	count        *widgets.Line
 	pattern      *textmatch.Pattern // nil: nothing is searched for
 	hits         []foundHit         // the oldest first
+	isCut        bool               // there are more
 	at           int                // the present hit; -1: none
 	from         string             // the key of the message that the search begins at
 	back         fyne.Focusable     // had the focus before
@@ -104,7 +105,8 @@ func (f *finder) search(text string) {
 	views := f.conversation.views
 	start := slices.IndexFunc(views, func(v *messageView) bool { return v.message.key == f.from })
 	for i, hit := range f.hits {
-		if f.at = i; slices.Index(views, hit.view) >= start {
+		f.at = i
+		if slices.Index(views, hit.view) >= start {
 			break
 		}
 	}
@@ -113,7 +115,7 @@ func (f *finder) search(text string) {
 
 // begin shows the bar with a text, without giving it the focus.
 func (f *finder) begin(text string) {
-	f.from, f.back = f.conversation.found, nil
+	f.from, f.back = f.conversation.found, f.conversation.ui.window.Canvas().Focused()
 	f.content.Show()
 	f.entry.SetText(text)
 	f.conversation.content.Refresh()
@@ -128,9 +130,11 @@ func (f *finder) mark() {
 	if f.pattern != nil {
 		find = f.pattern.Find
 	}
-	f.hits, f.at = nil, -1
+	f.hits, f.at, f.isCut = nil, -1, false
 	for _, v := range f.conversation.views {
-		for i := range v.markHits(find) {
+		n := v.markHits(find)
+		f.isCut = f.isCut || n == widgets.MostHits
+		for i := range n {
 			if (foundHit{v, i}) == was {
 				f.at = len(f.hits)
 			}
@@ -146,7 +150,11 @@ func (f *finder) mark() {
 
 // renew marks the hits again after the messages have changed.
 func (f *finder) renew() {
-	if f.pattern != nil {
+	switch {
+	case f.pattern == nil:
+	case f.at < 0:
+		f.search(f.entry.Text)
+	default:
 		f.mark()
 	}
 }
@@ -178,13 +186,34 @@ func (f *finder) show() {
 
 // position returns where a hit is in what scrolls.
 func (f *finder) position(i int) float32 {
-	hit := f.hits[i]
-	if hit.view.text == nil {
-		return hit.view.content.Position().Y
+	view := f.hits[i].view
+	top := view.content.Position().Y
+	if view.text == nil {
+		return top
 	}
-	block, below := hit.view.text.Hit(hit.number)
-	position := fyne.CurrentApp().Driver().AbsolutePositionForObject
-	return position(block).Y - position(f.conversation.rows).Y + below
+	block, below := view.text.Hit(f.hits[i].number)
+	within, _ := offsetIn(view.content, block)
+	return top + within + below
+}
+
+// offsetIn returns how far below the top of in o is, and whether o is in it. Fyne 2.8.1 knows no place of what is hidden.
+func offsetIn(in, o fyne.CanvasObject) (y float32, ok bool) {
+	parts := []fyne.CanvasObject{}
+	switch in := in.(type) {
+	case *fyne.Container:
+		parts = in.Objects
+	case *widgets.Sideways:
+		parts = append(parts, in.Content)
+	}
+	for _, part := range parts {
+		if part == o {
+			return part.Position().Y, true
+		}
+		if y, ok = offsetIn(part, o); ok {
+			return part.Position().Y + y, true
+		}
+	}
+	return 0, false
 }
 
 // showCount shows how many hits there are, and which one is the present one.
@@ -195,7 +224,7 @@ func (f *finder) showCount() {
 	case len(f.hits) == 0:
 		text = "Nothing found"
 	default:
-		text = fmt.Sprintf("%d of %d", f.at+1, len(f.hits))
+		text = fmt.Sprintf("%d of %d", f.at+1, len(f.hits)) + when(f.isCut, " or more")
 	}
 	if n := len(c.views); f.pattern != nil && n >= mostPeek {
 		text += fmt.Sprintf(" in the last %d messages", n)
@@ -215,13 +244,13 @@ func (u *UI) findNext(f *finder) {
 	f.step(by)
 }
 
-// finder returns the finder of the conversation that the page shows; nil: it shows none.
-func (u *UI) finder() *finder {
+// conversation returns the conversation that the page shows; nil: it shows none.
+func (u *UI) conversation() *conversation {
 	switch {
-	case u.page == pageSessions && u.sessions.detail.session != nil && u.sessions.detail.conversation.cover == nil:
-		return u.sessions.detail.conversation.finder
+	case u.page == pageSessions && u.sessions.detail.session != nil && u.sessions.detail.changes == nil && u.sessions.detail.conversation.cover == nil:
+		return u.sessions.detail.conversation
 	case u.page == pageSearch && u.search.hit.session != "":
-		return u.search.hit.conversation.finder
+		return u.search.hit.conversation
 	}
 	return nil
 }

@@ -133,3 +133,75 @@ func TestSnippets(t *testing.T) {
 		}
 	}
 }
+
+// TestHitIsMarked: the conversation of a search's hit has what was searched for marked, its own hit first, and F3 goes on from it.
+func TestHitIsMarked(t *testing.T) {
+	a := app.Around{Session: full().Own[0], At: 2}
+	for i := range 5 {
+		a.Messages = append(a.Messages, from(adapters.FromUser, fmt.Sprint("k", i), fmt.Sprintf("message %d has the flaky test", i), time.Minute))
+	}
+	hit := hitOf(agentname.ClaudeCode, firstID, "/srv", adapters.FromUser, "message 2 has the ", "flaky", " test", time.Minute)
+	hit.Key = "k2"
+	core := &searchCore{fakeCore: &fakeCore{snapshot: full()}, hits: []app.SearchHit{hit}, around: a}
+	w := openWith(t, core, Options{Agents: usualAgents()})
+	w.ui.open(pageSearch)
+	w.ui.search.entry.SetText("flaky")
+	w.until("the hit", func() bool { return len(w.ui.search.result.hits) == 1 })
+	w.ui.search.list.Select(0)
+	c := w.ui.search.hit.conversation
+	w.until("its conversation", func() bool { return len(c.views) == 5 })
+	shows(t, w.ui.search.content, "3 of 5")
+	if got := strings.Join(marked(c.content), " "); got != "flaky flaky [flaky] flaky flaky" {
+		t.Errorf("marked are %q", got)
+	}
+	w.ui.host.Focus(w.ui.search.list)
+	w.key(fyne.KeyF3)
+	shows(t, w.ui.search.content, "4 of 5")
+	w.shoot("find-hit")
+}
+
+// TestFoundIsInSight: a hit far away in a long conversation is in sight when it is the present one, in each kind of block.
+func TestFoundIsInSight(t *testing.T) {
+	w := open(t, full())
+	c := w.ui.sessions.detail.conversation
+	var talk []adapters.Message
+	for i := range 200 {
+		text := "Nothing here.\n\nNor here.\n"
+		switch i {
+		case 20:
+			text = strings.Repeat("word ", 400) + "needle" + strings.Repeat(" word", 400)
+		case 80:
+			text = "A block\n\n```go\n" + strings.Repeat("x := 1\n", 60) + "needle := 1\n" + strings.Repeat("x := 1\n", 60) + "```\n"
+		case 120:
+			text = "- one\n- > a quote with a needle\n"
+		}
+		talk = append(talk, from(adapters.FromAgent, fmt.Sprint(i), text, time.Minute))
+	}
+	w.core.say(firstID, talk...)
+	w.talking(50)
+	w.win.Canvas().Capture()
+	w.shortcut(fyne.KeyF)
+	for _, r := range "needle" {
+		w.rune(r)
+	}
+	w.until("the hits", func() bool { return says(c, "3 of 3") })
+	for i := range 6 {
+		hit := i%3 + 1
+		w.key(fyne.KeyReturn)
+		shows(t, c.content, fmt.Sprintf("%d of 3", hit))
+		w.win.Canvas().Capture()
+		position := fyne.CurrentApp().Driver().AbsolutePositionForObject
+		seen := false
+		for _, o := range visible(c.rows) {
+			text, ok := o.(*canvas.Text)
+			if ok && text.TextStyle.Underline {
+				y := position(o).Y - position(c.scroll).Y
+				seen = y > 0 && y < c.scroll.Size().Height
+			}
+		}
+		if !seen {
+			t.Errorf("hit %d is not in sight", hit)
+		}
+	}
+	w.shoot("find-far")
+}

@@ -25,15 +25,15 @@ func (u *UI) focusPage() {
 
 // typedKey handles a key that no widget used.
 func (u *UI) typedKey(ev *fyne.KeyEvent) {
-	if u.page == pageSessions && u.host.Sheet == nil && u.sessions.detail.changes == nil && u.window.Canvas().Focused() == nil && u.sessions.answerKey(ev) {
+	if u.scrollKey(ev) {
 		return
 	}
 	switch ev.Name {
 	case fyne.KeyF5:
 		u.Refresh()
 	case fyne.KeyF3:
-		if f := u.finder(); f != nil && u.host.Sheet == nil {
-			u.findNext(f)
+		if c := u.conversation(); c != nil && u.host.Sheet == nil {
+			u.findNext(c.finder)
 		}
 	case fyne.KeyEscape:
 		u.escape()
@@ -48,16 +48,37 @@ func (u *UI) typedKey(ev *fyne.KeyEvent) {
 	}
 }
 
+// scrollKey scrolls the conversation that is shown, and what is above it, unless a dialog is open. It reports whether the key does that.
+func (u *UI) scrollKey(ev *fyne.KeyEvent) bool {
+	c := u.conversation()
+	if c == nil || u.host.Sheet != nil {
+		return false
+	}
+	switch ev.Name {
+	case fyne.KeyPageDown:
+		c.page(1)
+	case fyne.KeyPageUp:
+		c.page(-1)
+	case fyne.KeyHome:
+		c.toTop()
+	case fyne.KeyEnd:
+		c.toEnd()
+	default:
+		return false
+	}
+	return true
+}
+
 // escape closes what is open: a dialog, the introduction, the field that finds in a conversation, or the filter.
 func (u *UI) escape() {
-	f := u.finder()
+	c := u.conversation()
 	switch {
 	case u.host.Sheet != nil:
 		u.host.Sheet.Close()
 	case u.page == pageIntroduction:
 		u.open(pageSessions)
-	case f != nil && f.content.Visible():
-		f.close()
+	case c != nil && c.finder.content.Visible():
+		c.finder.close()
 	case !u.goBack():
 		u.sessions.clearFilter()
 	}
@@ -145,12 +166,12 @@ func (u *UI) sessionShortcut(c *desktop.CustomShortcut) bool {
 // focusSearch moves the focus to the field that finds in the conversation that is shown; on the page that searches, to its field unless that has the focus; else
 // to the filter of the sessions.
 func (u *UI) focusSearch() {
-	f := u.finder()
+	c := u.conversation()
 	switch {
-	case u.page == pageSearch && (f == nil || u.window.Canvas().Focused() != fyne.Focusable(u.search.entry)):
+	case u.page == pageSearch && (c == nil || u.window.Canvas().Focused() != fyne.Focusable(u.search.entry)):
 		u.host.Focus(u.search.entry)
-	case f != nil:
-		f.open()
+	case c != nil:
+		c.finder.open()
 	default:
 		u.sessions.focusFilter("")
 	}

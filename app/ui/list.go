@@ -69,7 +69,7 @@ func (l *sessionList) TypedRune(r rune) {
 
 // TypedKey handles a key while the list has the focus.
 func (l *sessionList) TypedKey(ev *fyne.KeyEvent) {
-	if l.page.answerKey(ev) {
+	if l.page.ui.scope == needsYou && ev.Name != fyne.KeyHome && l.page.ui.scrollKey(ev) {
 		return
 	}
 	at, ok := l.page.selectedRow()

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -176,5 +177,26 @@ func TestQuestionCards(t *testing.T) {
 			t.Errorf("%s: the button that sends answers is visible: %v", name, send.Visible())
 		}
 		w.shoot("question-cards-" + name)
+	}
+}
+
+// TestCopyBlock: a right click on a block in colours copies its text as it was written.
+func TestCopyBlock(t *testing.T) {
+	w := open(t, full())
+	c := w.ui.sessions.detail.conversation
+	w.core.say(firstID, from(adapters.FromAgent, "1", "Run\n\n```go\nif x {\n\treturn 42 // why\n}\n```\n", time.Minute))
+	w.talking(1)
+	for _, o := range visible(c.content) {
+		if block, ok := o.(fyne.SecondaryTappable); ok {
+			block.TappedSecondary(&fyne.PointEvent{})
+			for _, item := range visible(w.win.Canvas().Overlays().Top()) {
+				if tapped, ok := item.(fyne.Tappable); ok && strings.Contains(strings.ToLower(fmt.Sprintf("%T", item)), "menuitem") {
+					test.Tap(tapped)
+				}
+			}
+		}
+	}
+	if got, want := fyne.CurrentApp().Clipboard().Content(), "if x {\n\treturn 42 // why\n}"; got != want {
+		t.Errorf("copied is %q, want %q", got, want)
 	}
 }

@@ -189,22 +189,3 @@ func (p *sessionsPage) typed(r rune) {
 		request.form.choose(int(r - '0'))
 	}
 }
-
-// answerKey handles a key in the scope needsYou. It reports whether the key scrolls the text of the request.
-func (p *sessionsPage) answerKey(ev *fyne.KeyEvent) bool {
-	if p.ui.scope != needsYou {
-		return false
-	}
-	column := p.detail.conversation
-	switch ev.Name {
-	case fyne.KeyPageDown:
-		column.page(1)
-	case fyne.KeyPageUp:
-		column.page(-1)
-	case fyne.KeyEnd:
-		column.toEnd()
-	default:
-		return false
-	}
-	return true
-}

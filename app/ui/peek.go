@@ -153,7 +153,8 @@ func (c *conversation) showEarlier() {
 
 // read reads n messages, at most mostPeek, unless as many were asked for.
 func (c *conversation) read(n int) {
-	if n = min(n, mostPeek); c.feed != nil && c.asked < n {
+	n = min(n, mostPeek)
+	if c.feed != nil && c.asked < n {
 		c.asked = n
 		c.feed.setCount(n)
 	}
@@ -360,6 +361,13 @@ func (c *conversation) moveTo(y float32) {
 func (c *conversation) page(n int) {
 	c.userScrolled = true
 	c.moveTo(c.scroll.Offset.Y + float32(n)*c.scroll.Size().Height*0.9)
+	c.scrolled(c.scroll.Offset)
+}
+
+// toTop scrolls to the beginning of what is shown.
+func (c *conversation) toTop() {
+	c.userScrolled = true
+	c.moveTo(0)
 	c.scrolled(c.scroll.Offset)
 }
 

@@ -200,7 +200,7 @@ func (u *UI) moreItems() []*fyne.MenuItem {
 var shortcuts = [][2]string{
 	{"Ctrl+0 … Ctrl+6", "Needs you, All sessions, Working, Idle, Stopped, Search, Usage"}, {"Ctrl+N", "New agent"}, {"Ctrl+,", "Settings"},
 	{"Ctrl+K", "Go to a session, an action, a page or a setting"}, {"Ctrl+F", "Find in the conversation; Enter or F3 goes on, Shift+F3 back"},
-	{"/", "Filter the list"}, {"F5", "Read all agents again"},
+	{"/", "Filter the list"}, {"Page Up, Page Down, Home, End", "Scroll the conversation, unless the list has the focus"}, {"F5", "Read all agents again"},
 	{"↑ ↓ Enter", "Choose and open a row"}, {"→ ←", "Unfold and fold"}, {"A, then Y", "Allow once (Needs you); Y where it is not known to be harmless"},
 	{"D, Enter", "Deny (Needs you); before Enter you may say why"}, {"1 … 9", "Choose an option (Needs you)"}, {"Alt+P, H, S, M", "Pin, hide, snooze for 1 hour, mute the session, or take it back"},
 	{"Ctrl+Enter", "Send, launch"}, {"Esc", "Close, clear the filter"}, {"Esc, Alt+Left", "Back from the details, in a narrow window"}, {"Ctrl+W", "Close the window"},

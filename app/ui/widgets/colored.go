@@ -169,13 +169,21 @@ func quoted(line string) int {
 // coloredCode shows lines of code in colours. It creates the objects of its lines when it is drawn first: a conversation has many blocks that are never looked at.
 type coloredCode struct {
 	widget.BaseWidget
-	lines [][]span
+	host   *Host
+	source string
+	lines  [][]span
 }
 
-func newColoredCode(lines [][]span) *coloredCode {
-	c := &coloredCode{lines: lines}
+func (h *Host) newColoredCode(source string, lines [][]span) *coloredCode {
+	c := &coloredCode{host: h, source: source, lines: lines}
 	c.ExtendBaseWidget(c)
 	return c
+}
+
+// TappedSecondary offers to copy the code: what is drawn in colours can't be selected.
+func (c *coloredCode) TappedSecondary(ev *fyne.PointEvent) {
+	menu := fyne.NewMenu("", fyne.NewMenuItem("Copy this block", func() { fyne.CurrentApp().Clipboard().SetContent(c.source) }))
+	widget.ShowPopUpMenuAtPosition(menu, c.host.Window.Canvas(), ev.AbsolutePosition)
 }
 
 // coloredRenderer creates its parts when Fyne first asks for them.

@@ -161,7 +161,7 @@ func (b *markdownRows) code(language, source string, depth int) {
 	source = b.note(strings.TrimRight(source, "\n"))
 	var block fyne.CanvasObject
 	if lines := b.hits.code(language, source); lines != nil {
-		block = Pad(6, 6, 6, 6, newColoredCode(lines))
+		block = Pad(6, 6, 6, 6, b.host.newColoredCode(source, lines))
 	} else {
 		label := NewSelectText(source)
 		label.TextStyle.Monospace, label.Wrapping = true, fyne.TextWrapOff
