@@ -60,6 +60,7 @@ type process struct {
 	d      *screen
 	cmd    *exec.Cmd
 	said   chan string
+	heard  []string // what says passed over
 	stdin  io.Writer
 	stderr bytes.Buffer
 	id     string
@@ -130,8 +131,8 @@ func (p *process) end() {
 	if err := p.cmd.Wait(); err != nil {
 		p.d.t.Errorf("the window process ended with %v\n%s", err, p.stderr.String())
 	}
-	if strings.Contains(p.stderr.String(), "Failed to focus") {
-		p.d.t.Errorf("the focus was given to what the window does not show:\n%s", p.stderr.String())
+	if strings.Contains(p.stderr.String(), "Fyne error") || strings.Contains(p.stderr.String(), "Failed to focus") {
+		p.d.t.Errorf("Fyne complains:\n%s", p.stderr.String())
 	}
 	if strings.Contains(p.stderr.String(), "Error in Fyne call thread") { // with the race detector: see checksCalls
 		p.d.t.Errorf("a call was not made on Fyne's goroutine:\n%s", p.stderr.String())
@@ -179,6 +180,11 @@ func (d *screen) isDark() bool {
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	return isDark(img)
+}
+
+// isDark reports whether the middle of a picture of the window is dark.
+func isDark(img *image.RGBA) bool {
 	c := img.RGBAAt(img.Rect.Dx()/2+100, img.Rect.Dy()*9/10)
 	return int(c.R)+int(c.G)+int(c.B) < 3*128
 }

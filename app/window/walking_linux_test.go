@@ -7,14 +7,20 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/owned/launch"
 	"rollcall/app/settings"
 	"rollcall/app/ui"
 	"rollcall/app/ui/widgets"
@@ -47,11 +53,17 @@ func walkOptions() (*walkCore, ui.Options) {
 		os.Exit(1)
 	}
 	a.process = p.Identity
-	core := &walkCore{app.New(app.Config{Adapters: []adapters.Adapter{a}, Table: a.table, Since: app.All})}
-	live := settings.NewLive(os.Getenv(settingsVariable), nil)
-	go sayFocus()
-	return core, ui.Options{Days: 7, Agents: []adapters.Adapter{a}, Table: a.table, Live: live,
-		Answers: answer.New(core, func() settings.Answering { return settings.AnswerAll })}
+	agent, options := adapters.Adapter(a), ui.Options{Days: 7, Table: a.table, Live: settings.NewLive(os.Getenv(settingsVariable), nil)}
+	var launches *launch.Launches
+	if folder := os.Getenv(journeyVariable); folder != "" {
+		launches = launch.In(filepath.Join(folder, "state"), a.table)
+		agent, options.Launches = newJourneyAgent(a, folder), launches
+	}
+	core := &walkCore{app.New(app.Config{Adapters: []adapters.Adapter{agent}, Table: a.table, Since: app.All, Launches: launches})}
+	go obey()
+	options.Agents = []adapters.Adapter{agent}
+	options.Answers = answer.New(core, func() settings.Answering { return settings.AnswerAll })
+	return core, options
 }
 
 // walkCore is a real core, which says when it runs.
@@ -63,25 +75,91 @@ func (c *walkCore) Run(ctx context.Context) error {
 	return c.Core.Run(ctx)
 }
 
-// sayFocus prints for each line of standard input which widget has the focus: its address, and what a person sees of it.
-func sayFocus() {
+// obey answers each line of standard input: "focus" with the widget that has the focus, its address, and what a person sees of it; "where TEXT" with the place on the
+// screen, within the window, of the first widget that is in sight and has this text, or with nothing.
+func obey() {
 	for s := bufio.NewScanner(os.Stdin); s.Scan(); {
 		fyne.DoAndWait(func() {
-			f := fyne.CurrentApp().Driver().AllWindows()[0].Canvas().Focused()
-			text := fmt.Sprintf("%T", f)
-			switch f := f.(type) {
-			case *widgets.Button:
-				text = f.Text
-			case *widgets.Tab:
-				text = f.Text()
-			case *widgets.Select:
-				text = f.Selected
-			case *widgets.Entry:
-				text = f.PlaceHolder
+			c := fyne.CurrentApp().Driver().AllWindows()[0].Canvas()
+			if text, ok := strings.CutPrefix(s.Text(), "where "); ok {
+				fmt.Println("where", placeOf(c, text))
+				return
+			}
+			f := c.Focused()
+			text := textOf(f)
+			if o, ok := f.(fyne.CanvasObject); ok && !isInSight(c, o) {
+				text += " (out of sight)"
 			}
 			fmt.Printf("focus %p %s\n", f, text)
 		})
 	}
+}
+
+// textOf returns what a person sees of a widget.
+func textOf(o any) string {
+	switch o := o.(type) {
+	case *widgets.Button:
+		return o.Text
+	case *widgets.Tab:
+		return o.Text()
+	case *widgets.Select:
+		return o.Selected
+	case *widgets.Entry:
+		return o.PlaceHolder
+	case *widgets.Line:
+		return o.Text()
+	case *widgets.SelectText:
+		return o.Text
+	case *widget.Label:
+		return o.Text
+	case *canvas.Text:
+		return o.Text
+	case *widget.RichText:
+		return o.String()
+	}
+	return fmt.Sprintf("%T", o)
+}
+
+// isInSight reports whether the middle of o is within the window.
+func isInSight(c fyne.Canvas, o fyne.CanvasObject) bool {
+	at, size := middleOf(o), c.Size()
+	return o.Visible() && at.X > 0 && at.Y > 0 && at.X < size.Width && at.Y < size.Height
+}
+
+func middleOf(o fyne.CanvasObject) fyne.Position {
+	return fyne.CurrentApp().Driver().AbsolutePositionForObject(o).AddXY(o.Size().Width/2, o.Size().Height/2)
+}
+
+// placeOf returns the place in pixels of the middle of what has this text, in what lies over the window or else in it; empty: nothing in sight has it.
+func placeOf(c fyne.Canvas, text string) string {
+	in := c.Content()
+	if top := c.Overlays().Top(); top != nil {
+		in = top
+	}
+	var place string
+	var look func(o fyne.CanvasObject)
+	look = func(o fyne.CanvasObject) {
+		if place != "" || !o.Visible() {
+			return
+		}
+		if textOf(o) == text && isInSight(c, o) {
+			at := middleOf(o)
+			place = fmt.Sprint(int(at.X*c.Scale()), " ", int(at.Y*c.Scale()))
+			return
+		}
+		switch o := o.(type) {
+		case *fyne.Container:
+			for _, part := range o.Objects {
+				look(part)
+			}
+		case fyne.Widget:
+			for _, part := range test.WidgetRenderer(o).Objects() {
+				look(part)
+			}
+		}
+	}
+	look(in)
+	return place
 }
 
 func (a *walkAgent) Name() adapters.Name { return agentname.ClaudeCode }
