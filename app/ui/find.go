@@ -130,7 +130,8 @@ func (f *finder) mark() {
 	if f.pattern != nil {
 		find = f.pattern.Find
 	}
-	f.hits, f.at, f.isCut = nil, -1, false
+	f.hits = nil
+	f.at, f.isCut = -1, false
 	for _, v := range f.conversation.views {
 		n := v.markHits(find)
 		f.isCut = f.isCut || n == widgets.MostHits
@@ -176,9 +177,11 @@ func (f *finder) show() {
 	if f.at >= 0 {
 		c, hit := f.conversation, f.hits[f.at]
 		hit.view.markHere(hit.number)
-		c.layOut()
 		c.userScrolled = true
-		c.moveTo(f.position(f.at) - foundMargin)
+		for range 2 { // the second pass sees the heights that wrapped texts got in the first
+			c.layOut()
+			c.moveTo(f.position(f.at) - foundMargin)
+		}
 		c.scrolled(c.scroll.Offset)
 	}
 	f.showCount()
@@ -209,7 +212,8 @@ func offsetIn(in, o fyne.CanvasObject) (y float32, ok bool) {
 		if part == o {
 			return part.Position().Y, true
 		}
-		if y, ok = offsetIn(part, o); ok {
+		y, ok = offsetIn(part, o)
+		if ok {
 			return part.Position().Y + y, true
 		}
 	}

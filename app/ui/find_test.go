@@ -191,16 +191,14 @@ func TestFoundIsInSight(t *testing.T) {
 		shows(t, c.content, fmt.Sprintf("%d of 3", hit))
 		w.win.Canvas().Capture()
 		position := fyne.CurrentApp().Driver().AbsolutePositionForObject
-		seen := false
+		y := float32(-1)
 		for _, o := range visible(c.rows) {
-			text, ok := o.(*canvas.Text)
-			if ok && text.TextStyle.Underline {
-				y := position(o).Y - position(c.scroll).Y
-				seen = y > 0 && y < c.scroll.Size().Height
+			if text, ok := o.(*canvas.Text); ok && text.TextStyle.Underline {
+				y = position(o).Y - position(c.scroll).Y
 			}
 		}
-		if !seen {
-			t.Errorf("hit %d is not in sight", hit)
+		if y < 0 || y > c.scroll.Size().Height {
+			t.Errorf("hit %d is not in sight, but at %g of %g; the window computed %g, scrolled to %g", hit, y, c.scroll.Size().Height, c.finder.position(hit-1), c.scroll.Offset.Y)
 		}
 	}
 	w.shoot("find-far")

@@ -187,7 +187,6 @@ func TestDesktopJourneyByMouse(t *testing.T) {
 	p.point("Message 5000 says little.", 4, 60)
 	p.sees("Show earlier messages")
 	p.point("Show earlier messages", 1, 1)
-	p.point("Conversation", 5, 3)
 	p.point("Search", 1, 1)
 	must.Do(t, d.Type(d.ctx, "canary"))
 	p.point("Deploy the shop to the ", 1, 1)

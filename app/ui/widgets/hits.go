@@ -53,7 +53,8 @@ func (h *hits) cut(spans []span) (out []span) {
 	if len(found) == 0 {
 		return spans
 	}
-	first, at, now := len(h.places)-len(found), 0, 0
+	first := len(h.places) - len(found)
+	at, now := 0, 0
 	for _, s := range spans {
 		for rest := s.text; rest != ""; rest = rest[len(s.text):] {
 			for now < len(found) && at >= found[now][1] {
@@ -121,7 +122,8 @@ func (h *hits) paragraph(spans []span) fyne.CanvasObject {
 		if s.isHit {
 			style = widget.RichTextStyleCodeInline // the only style that Fyne 2.8.1 gives a background
 		}
-		style.Inline, style.TextStyle, style.ColorName = true, s.style, s.color
+		style.Inline = true
+		style.TextStyle, style.ColorName = s.style, s.color
 		segments = append(segments, &widget.TextSegment{Text: s.text, Style: style})
 	}
 	rich := widget.NewRichText(segments...)

@@ -199,6 +199,18 @@ func (b *markdownRows) words(n ast.Node, style fyne.TextStyle) fyne.CanvasObject
 	return b.hits.paragraph(spans)
 }
 
+// text returns a text with the break that ends its line.
+func (b *markdownRows) text(n *ast.Text) string {
+	text := string(n.Value(b.source))
+	switch {
+	case n.HardLineBreak():
+		text += "\n"
+	case n.SoftLineBreak():
+		text += " "
+	}
+	return text
+}
+
 // spans returns the pieces of what is below a node, in the style of like. Neighbours of one style are one piece.
 func (b *markdownRows) spans(n ast.Node, like span) (out []span) {
 	add := func(more ...span) {
@@ -215,14 +227,7 @@ func (b *markdownRows) spans(n ast.Node, like span) (out []span) {
 		inner := like
 		switch c := c.(type) {
 		case *ast.Text:
-			text := string(c.Value(b.source))
-			switch {
-			case c.HardLineBreak():
-				text += "\n"
-			case c.SoftLineBreak():
-				text += " "
-			}
-			put(text, like.color)
+			put(b.text(c), like.color)
 		case *ast.String:
 			put(string(c.Value), like.color)
 		case *ast.CodeSpan:
