@@ -3,6 +3,7 @@ package qwen
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -179,6 +180,10 @@ func (f *facts) system(r *record) {
 	case "ui_telemetry":
 		event := agentfile.Get(r.system, "uiEvent")
 		name := string(agentfile.Text(agentfile.Get(event, "event.name")))
+		if name == "qwen-code.api_response" && isOwn(kit.Short(agentfile.Get(event, "prompt_id"))) {
+			f.used(r, event)
+			return
+		}
 		if f.turn.state != prompted || name != "qwen-code.api_error" {
 			f.turn.replied = f.turn.replied || f.turn.state == prompted && name == "qwen-code.api_response"
 			return
@@ -190,6 +195,21 @@ func (f *facts) system(r *record) {
 		}
 		f.turn.failure = why // other failures are tried again for minutes
 	}
+}
+
+// isOwn reports whether the program asked the model for itself: to sum the conversation up at /compress, or to keep what later sessions may need. Only the
+// record of the request states what such an answer used (0.24.4).
+func isOwn(promptID string) bool {
+	return strings.HasPrefix(promptID, "compress-") || strings.Contains(promptID, "#managed-auto-memory-")
+}
+
+// used adds what a request of the program's own used to the ledger.
+func (f *facts) used(r *record, event []byte) {
+	count := func(name string) int64 { return kit.Count(event, name) }
+	cached := count("cached_content_token_count")
+	f.ledger.Add(kit.Entry{ID: xxhash.Sum64(r.uuid) | 1, At: r.time(), Model: kit.Short(agentfile.Get(event, "model")), CWD: f.cwd, Branch: f.branch,
+		Copied: !agentfile.Null(r.forked), Tokens: adapters.Tokens{Input: max(count("input_token_count")-cached, 0), Output: count("output_token_count"),
+			CacheRead: cached, Reasoning: count("thoughts_token_count")}})
 }
 
 // Line implements kit.Gatherer.

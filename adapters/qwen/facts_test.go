@@ -58,3 +58,24 @@ func TestTurnEnds(t *testing.T) {
 		}
 	}
 }
+
+// What the program asks the model for itself counts: of such an answer only the record of its request states what it used. Answers of the conversation, which
+// have a record of their own, count once (0.24.4).
+func TestOwnRequestsCount(t *testing.T) {
+	const head = `{"uuid":%q,"sessionId":"0a0a0a0a-0000-4000-8000-000000000001","timestamp":"2026-11-28T20:52:31Z","cwd":"/w",`
+	const event = head + `"type":"system","subtype":"ui_telemetry","systemPayload":{"uiEvent":{"event.name":"qwen-code.api_response","model":"mock-2",` +
+		`"input_token_count":100,"output_token_count":20,"cached_content_token_count":40,"thoughts_token_count":5,"prompt_id":%q}}}`
+	const answer = head + `"type":"assistant","model":"mock-1","usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":20,"thoughtsTokenCount":5,` +
+		`"cachedContentTokenCount":40,"totalTokenCount":120}}`
+	var f facts
+	for n, id := range []string{"0a0a0a0a-0000-4000-8000-000000000001########0", "compress-1795899155376", "x#managed-auto-memory-extractor-446f053c#0", "x#general-purpose-4f#0"} {
+		must.Do(t, f.Line(fmt.Appendf(nil, event, fmt.Sprint("event-", n), id)))
+	}
+	must.Do(t, f.Line(fmt.Appendf(nil, answer, "answer")))
+	if got := f.ledger.Tokens(); got != (adapters.Tokens{Input: 180, Output: 60, CacheRead: 120, Reasoning: 15}) {
+		t.Errorf("%+v", got)
+	}
+	if f.model != "mock-1" {
+		t.Errorf("model %q", f.model)
+	}
+}
