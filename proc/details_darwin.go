@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
-	"time"
 
 	"golang.org/x/sys/unix"
 )

@@ -31,6 +31,9 @@ func newTop(e *env) *cobra.Command {
   f          show its terminal          s      stop it: shows how, and Y does it
   q, Esc     back to the list, or quit
 
+The column USES has what a session's processes use: the share of one processor, and
+their memory.
+
 A request can be answered only while it is shown whole, and has been for a moment.
 What the keys do follows the setting "answering", as "rollcall answer" does.`,
 		Args: noArgs,
