@@ -72,6 +72,11 @@ func TestSymbols(t *testing.T) {
 			must.Do(t, err)
 			faces = append(faces, face)
 		}
+		for _, space := range " \u00a0\u2009\u202f" { // takes the font of the symbol before it
+			if _, ok := faces[0].NominalGlyph(space); !ok {
+				t.Errorf("%+v: the symbols have no %U, which is drawn as a box after one", style, space)
+			}
+		}
 		for r, where := range wanted {
 			has := false
 			for _, f := range faces {

@@ -13,7 +13,18 @@ sans, *others = [set(TTFont(path).getBestCmap()) for path in sys.argv[1:]]
 print(",".join("%04X" % r for r in sorted(sans - set().union(*others)) if 0x2000 <= r < 0x2c00))
 PYTHON
 	)
-	python3 -m fontTools.subset "$sans" --unicodes="$wanted" --output-file="$2" --no-hinting --layout-features='' --drop-tables+=FFTM
+	# A space takes the font of the character before it, so each space is here, as wide as in Fyne's font.
+	spaces=0020,00A0,2002,2003,2004,2005,2006,2007,2008,2009,200A,202F,205F
+	python3 -m fontTools.subset "$sans" --unicodes="$wanted,$spaces" --output-file="$2" --no-hinting --layout-features='' --drop-tables+=FFTM
+	python3 - "$2" "$fyne/$1" <<'PYTHON'
+import sys
+from fontTools.ttLib import TTFont
+ours, fynes = (TTFont(path) for path in sys.argv[1:])
+width = round(fynes["hmtx"][fynes.getBestCmap()[0x20]][0] * ours["head"].unitsPerEm / fynes["head"].unitsPerEm)
+for space in 0x20, 0xA0:
+    ours["hmtx"][ours.getBestCmap()[space]] = (width, 0)
+ours.save(sys.argv[1])
+PYTHON
 }
 make_subset NotoSans-Regular.ttf symbols.ttf
 make_subset DejaVuSansMono-Powerline.ttf symbols-mono.ttf
