@@ -60,10 +60,7 @@ func printSession(o *output, s *app.Session, now time.Time) {
 	if s.Stale != nil {
 		line("stale since", s.Stale.Since.Local().Format(time.TimeOnly)+", "+present.Line(s.Stale.Reason))
 	}
-	if !s.Process.IsZero() {
-		line("process", strings.TrimSuffix(fmt.Sprint(s.Process.PID)+ifelse(s.Shared, " (shared with other sessions)", "")+", "+s.Load.Text(), ", "))
-	}
-	line("left behind", ifelse(s.LeftBehind > 0, english.Plural(s.LeftBehind, "process", "")+" (rollcall orphans)", ""))
+	printSessionProcesses(s, line)
 	line("remote", present.Line(s.Remote))
 	line("container", present.Line(s.Container))
 	line("runs in", present.Line(s.Host))
@@ -96,6 +93,14 @@ func printSession(o *output, s *app.Session, now time.Time) {
 	if s.Launch != nil {
 		printSessionLaunch(o, s.Launch, line)
 	}
+}
+
+// printSessionProcesses prints what is known of the processes of a session.
+func printSessionProcesses(s *app.Session, line func(name, value string)) {
+	if !s.Process.IsZero() {
+		line("process", strings.TrimSuffix(fmt.Sprint(s.Process.PID)+ifelse(s.Shared, " (shared with other sessions)", "")+", "+s.Load.Text(), ", "))
+	}
+	line("left behind", ifelse(s.LeftBehind > 0, english.Plural(s.LeftBehind, "process", "")+" (rollcall orphans)", ""))
 }
 
 // printSessionLaunch prints what Rollcall recorded of the launch of a session.
