@@ -33,7 +33,7 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	case s.Decision != "": // it asks, however long it took
 		return p.reply(Question, key, ev, l)
 	}
-	if p.rules().Kinds[Reply] == WhenNothingRuns && present.Commands(&s.Session) > 0 {
+	if p.keepsBack(s) {
 		return nil
 	}
 	kind, after := Reply, p.rules().ReplyAfter
@@ -47,6 +47,11 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 		return nil
 	}
 	return p.reply(kind, key, ev, l)
+}
+
+// keepsBack reports whether the reply of s is told only when no command of it runs any more.
+func (p *policy) keepsBack(s *app.Session) bool {
+	return p.rules().Kinds[Reply] == WhenNothingRuns && present.Commands(&s.Session) > 0
 }
 
 // mayAskAfter is how long a turn took of whose end the user is told where it may be a question instead.
@@ -108,7 +113,7 @@ func (p *policy) reply(k Kind, key string, ev *app.Event, l *look) []order {
 	orders := p.told(k, key, ev, l)
 	if len(orders) > 0 {
 		last := p.replies[key]
-		orders[0].sound = orders[0].sound && !(last.shown && last.isOf(&ev.Session))
+		orders[0].sound = orders[0].sound && (!last.shown || !last.isOf(&ev.Session))
 		now := reply{kind: k, told: l.now, shown: true}
 		if present.Commands(&ev.Session.Session) > 0 {
 			now.goesOn = ev.Session.TurnStartedAt
