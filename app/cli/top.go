@@ -29,13 +29,16 @@ func newTop(e *env) *cobra.Command {
   a          allow the request, once; Y after it where it is not known to be harmless
   d          deny it                    1-9    choose an option of its question
   f          show its terminal          s      stop it: shows how, and Y does it
-  q, Esc     back to the list, or quit
+  /          list rows with these words o      sort: status, activity, project, …
+  h          show the hidden ones too   ?      all keys
+  Ctrl-Z     suspend it; fg comes back  q, Esc back to the list, or quit
 
 The column USES has what a session's processes use: the share of one processor, and
-their memory.
+their memory. Pinned sessions come first; hidden and snoozed ones are left out.
 
 A request can be answered only while it is shown whole, and has been for a moment.
-What the keys do follows the setting "answering", as "rollcall answer" does.`,
+What the keys do follows the setting "answering", as "rollcall answer" does. The exit
+code is 0 after q, and 130 after Ctrl-C.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return runTop(e) },
 	}
@@ -63,10 +66,14 @@ type topScreen struct {
 	fitted   int       // the width of the screen that widths are for; 0: rows have changed
 	filled   time.Time // when the rows were made
 
+	choice  topChoice
 	view    topView
 	message string
-	pasting bool
-	busy    bool // an answer, a stop or a search for a terminal is under way
+	// interrupted is the error with which the program ends after Ctrl-C.
+	interrupted error
+	lost        bool // the terminal did not come back after a suspension
+	pasting     bool
+	busy        bool // an answer, a stop or a search for a terminal is under way
 }
 
 // topKey identifies a session.
@@ -147,8 +154,8 @@ func (t *topScreen) run(changed <-chan struct{}) error {
 				stale = stale || time.Since(t.filled) > agesStep
 				wait = len(t.rows) == 0 && !stale // the clock goes on
 			case ev, open := <-t.screen.EventQ():
-				if _, failed := ev.(*tcell.EventError); failed || !open || t.handle(ev) {
-					return nil
+				if _, failed := ev.(*tcell.EventError); failed || !open || t.handle(ev) || t.lost {
+					return t.interrupted
 				}
 				wait = false
 			}
@@ -161,11 +168,13 @@ func (t *topScreen) refresh() {
 	snap := t.core.Snapshot()
 	t.sessions = slices.DeleteFunc(slices.Clone(snap.Sessions()), func(s app.Session) bool { return !s.Live() })
 	t.loads.SetLoads(t.ctx, t.sessions)
+	t.sessions = t.choice.arrange(t.sessions)
 	t.rows, t.prefixes = nest(t.sessions), shortIDs(t.sessions)
 	t.fitted, t.filled = 0, time.Now()
 	for i := range t.rows {
 		t.rows[i].fill(t.filled, t.prefixes, t.board)
 	}
+	t.rows = slices.DeleteFunc(t.rows, func(r row) bool { return !t.choice.fits(&r) })
 	at := slices.IndexFunc(t.rows, func(r row) bool { return keyOf(r.session) == t.selected })
 	if at < 0 {
 		at = min(t.at, len(t.rows)-1)

@@ -35,6 +35,9 @@ func (t *topScreen) draw() {
 	} else if t.drawView(width, body) && message == "" {
 		message = "more below: ↓, PgDn"
 	}
+	if t.choice.typing {
+		message = t.choice.prompt()
+	}
 	t.put(0, height-2, width, message, boldStyle)
 	t.put(0, height-1, width, t.keys(width), plainStyle.Reverse(true))
 	t.screen.Show()
@@ -64,6 +67,7 @@ func (t *topScreen) summary() string {
 	} else if text == "" {
 		text = "no live sessions"
 	}
+	text += t.choice.words(len(t.rows))
 	for _, h := range snap.Adapters {
 		if h.State == app.Failed {
 			text += "; " + present.AgentName(h.Name) + ": not everything could be read"
@@ -205,6 +209,10 @@ func wrapLine(line string, width int) (pieces []string) {
 func (t *topScreen) keys(width int) string {
 	v := &t.view
 	switch narrow := width < narrowTop; {
+	case t.choice.typing:
+		return ifelse(narrow, " Enter done  Esc all rows", " type words of the rows to list  Enter done  Esc all rows")
+	case v.help:
+		return " ↑ ↓ scroll  Esc back"
 	case v.plan != nil:
 		return " Y stop  Esc back"
 	case v.open && v.request != nil:
@@ -212,6 +220,6 @@ func (t *topScreen) keys(width int) string {
 	case v.open:
 		return ifelse(narrow, " ↑↓  F show  S stop  Esc", " ↑ ↓ scroll  F terminal  S stop  Esc back")
 	default:
-		return ifelse(narrow, " ↑↓  Enter open  S stop  F show  Q quit", " ↑ ↓ choose  Enter details  A D 1-9 answer  F terminal  S stop  Q quit")
+		return ifelse(narrow, " ↑↓ Enter  S stop  F show  / O ?  Q quit", " ↑ ↓ choose  Enter details  A D 1-9 answer  / filter  O sort  ? keys  Q quit")
 	}
 }

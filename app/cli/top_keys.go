@@ -25,15 +25,23 @@ type topView struct {
 	sure    bool          // A was pressed for the request, or the number of an option
 	reply   []string      // the option, if sure was set by its number
 	plan    *app.StopPlan // Y carries it out
+	help    bool          // the keys are shown
 }
 
 // key handles a key and reports whether the user quits.
 func (t *topScreen) key(ev *tcell.EventKey) (quit bool) {
 	_, height := t.screen.Size()
 	page := max(1, height-5)
+	if t.choice.typing && ev.Key() != tcell.KeyCtrlC && ev.Key() != tcell.KeyCtrlZ {
+		t.typed(ev)
+		return false
+	}
 	switch ev.Key() {
 	case tcell.KeyCtrlC:
+		t.interrupted = &exitError{code: Interrupted}
 		return true
+	case tcell.KeyCtrlZ:
+		t.suspend()
 	case tcell.KeyEsc:
 		return t.back()
 	case tcell.KeyUp:
@@ -59,7 +67,11 @@ func (t *topScreen) key(ev *tcell.EventKey) (quit bool) {
 
 // back closes the view, or reports that the user quits.
 func (t *topScreen) back() (quit bool) {
-	quit = !t.view.open
+	quit = !t.view.open && t.choice.filter == ""
+	if !t.view.open && !quit {
+		t.choice.filter = ""
+		t.refresh()
+	}
 	t.view, t.message = topView{}, ""
 	return quit
 }
@@ -85,6 +97,14 @@ func (t *topScreen) letter(key string, repeat bool) (quit bool) {
 		t.focusTerminal()
 	case "s":
 		t.planStop()
+	case "/":
+		t.choice.typing, t.message, t.view = true, "", topView{}
+	case "o":
+		t.reorder()
+	case "h":
+		t.showHidden()
+	case "?":
+		t.showHelp()
 	case "a", "d", "y", "1", "2", "3", "4", "5", "6", "7", "8", "9":
 		if !repeat {
 			t.decide(key)
@@ -105,7 +125,7 @@ func (t *topScreen) openView() {
 // refreshView renews the text of the view. Another request begins at its first line, and must be seen before it is answered.
 func (t *topScreen) refreshView() {
 	v := &t.view
-	if !v.open || v.plan != nil {
+	if !v.open || v.plan != nil || v.help {
 		return
 	}
 	s := t.session()

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/owned/marks"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/internal/must"
@@ -72,15 +74,19 @@ func TestTopProcess(t *testing.T) {
 		a.roll.Sessions = append(a.roll.Sessions, s)
 	}
 	d := deps(a)
+	state := os.Getenv("ROLLCALL_TEST_TOP_MARKS")
+	d.Marks = func() (*marks.Marks, error) { return marks.In(state), nil }
+	markSome(t, d)
 	d.Getenv = os.Getenv
 	os.Exit(Execute(t.Context(), []string{"top"}, Streams{Out: os.Stdout, Err: os.Stderr, In: os.Stdin, Width: 80, Color: os.Getenv("NO_COLOR") == ""}, d))
 }
 
 // topTerminal is a terminal of tmux in which top runs.
 type topTerminal struct {
-	t      *testing.T
-	socket string
-	log    string
+	t       *testing.T
+	socket  string
+	log     string
+	program string // the command that runs top
 }
 
 func newTop80(t *testing.T, text string, sessions, width, height int) *topTerminal {
@@ -88,6 +94,7 @@ func newTop80(t *testing.T, text string, sessions, width, height int) *topTermin
 	must.Have(t, "tmux")
 	dir, err := os.MkdirTemp("", "top") // short: the path of a socket is limited
 	must.Do(t, err)
+	must.Do(t, os.Mkdir(filepath.Join(dir, "state"), 0o700))
 	w := &topTerminal{t: t, socket: filepath.Join(dir, "tmux"), log: filepath.Join(dir, "answers")}
 	t.Cleanup(func() {
 		_ = exec.Command("tmux", "-S", w.socket, "kill-server").Run()
@@ -95,9 +102,9 @@ func newTop80(t *testing.T, text string, sessions, width, height int) *topTermin
 	})
 	self, err := os.Executable()
 	must.Do(t, err)
-	command := fmt.Sprintf("env LC_ALL=C.UTF-8 ROLLCALL_TEST_TOP=%q ROLLCALL_TEST_TOP_SESSIONS=%d ROLLCALL_TEST_TOP_LOG=%s %s -test.run=^TestTopProcess$; echo ended $?; exec cat",
-		text, sessions, w.log, self)
-	w.tmux("-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), command)
+	w.program = fmt.Sprintf("env LC_ALL=C.UTF-8 ROLLCALL_TEST_TOP=%q ROLLCALL_TEST_TOP_SESSIONS=%d ROLLCALL_TEST_TOP_LOG=%s ROLLCALL_TEST_TOP_MARKS=%s %s -test.run=^TestTopProcess$",
+		text, sessions, w.log, filepath.Join(dir, "state"), self)
+	w.tmux("-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), w.program+"; echo ended $?; exec cat")
 	return w
 }
 
@@ -234,4 +241,104 @@ func TestTopNeedsATerminal(t *testing.T) {
 	if r := run(t, deps(asks("ls")), "top"); r.code != Usage || !strings.Contains(r.err, "top needs a terminal; for programs and files there are rollcall list and rollcall watch") {
 		t.Errorf("%d %s %s", r.code, r.out, r.err)
 	}
+}
+
+// markSome pins one session, hides another and names a third.
+func markSome(t *testing.T, d Deps) {
+	t.Helper()
+	m, err := d.Marks()
+	must.Do(t, err)
+	for id, change := range map[string]func(*app.Mark){
+		"more-004": func(m *app.Mark) { m.Pinned = true }, "more-002": func(m *app.Mark) { m.Hidden = true }, "s1": func(m *app.Mark) { m.Name = "Ship it" },
+	} {
+		must.Do(t, m.Change(t.Context(), agentname.Codex, id, change))
+	}
+}
+
+// TestTopMarks: pinned sessions come first, in every order, hidden ones are left out until they are asked for, and names are shown.
+func TestTopMarks(t *testing.T) {
+	for _, size := range [][2]int{{40, 20}, {80, 24}, {200, 50}} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			t.Parallel()
+			w := newTop80(t, "ls", 6, size[0], size[1])
+			screen := w.shows("1 needs you", "1 hidden", "Ship it", "more-004")
+			if lines := strings.Split(screen, "\n"); strings.Contains(screen, "more-002") || !strings.Contains(lines[3], "more-004") {
+				t.Errorf("not the pinned one first, or the hidden one is shown:\n%s", screen)
+			}
+			w.keys("o", "o")
+			screen = w.shows("sorted by project")
+			if lines := strings.Split(screen, "\n"); !strings.Contains(lines[2], "more-004") {
+				t.Errorf("by project not the pinned one first:\n%s", screen)
+			}
+			w.keys("h")
+			w.shows("more-002")
+			w.keys("?")
+			w.shows("choose a session", "Ctrl-Z")
+			w.keys("Escape")
+			w.shows("more-002")
+		})
+	}
+}
+
+// TestTopFilter: a filter leaves the rows that have its words; keys that answer or stop are text while it is typed.
+func TestTopFilter(t *testing.T) {
+	t.Parallel()
+	w := newTop80(t, "ls", 60, 80, 24)
+	w.shows("1 needs you")
+	w.keys("/", "5", "9", "s", "BSpace")
+	screen := w.shows("/59", "Enter done", "1 with “59”", "more-059")
+	if strings.Contains(screen, "more-001") {
+		t.Errorf("other rows are shown:\n%s", screen)
+	}
+	w.keys("Enter", "Enter")
+	w.shows("session        more-059")
+	w.keys("Escape", "/")
+	w.keys("x", "y", "z")
+	w.shows("0 with “59xyz”", "1 needs you")
+	w.keys("a", "Enter", "d", "Enter")
+	if got := w.answers(); got != "" {
+		t.Errorf("what is not on the screen was answered: %s", got)
+	}
+	w.keys("Escape")
+	w.shows("more-001")
+	w.keys("Escape")
+	w.shows("ended 0")
+}
+
+// TestTopEnds: the exit codes of docs/json.md, and the terminal as it was.
+func TestTopEnds(t *testing.T) {
+	t.Parallel()
+	w := newTop80(t, "ls", 3, 80, 24)
+	w.shows("1 needs you")
+	w.keys("C-c")
+	w.shows("ended 130")
+}
+
+// TestTopSuspended: Ctrl-Z gives the terminal back to the shell, and fg brings the list back.
+func TestTopSuspended(t *testing.T) {
+	t.Parallel()
+	w := newTop80(t, "ls", 3, 80, 24)
+	w.shows("1 needs you")
+	w.keys("C-z") // its parent is no shell that could continue it
+	w.shows("cannot be suspended here", "1 needs you")
+	w.keys("q")
+	w.shows("ended 0")
+	must.Have(t, "bash")
+	w.tmux("respawn-pane", "-k", "env PS1=shell: bash --norc --noprofile -i")
+	w.shows("shell:")
+	w.keys(w.program, "Enter")
+	w.shows("1 needs you")
+	w.keys("C-z")
+	w.shows("Stopped")
+	w.keys("stty -a | tr ';' ' ' ; echo is $((6*7))", "Enter")
+	if screen := w.shows("is 42"); strings.Contains(screen, "-icanon") || strings.Contains(screen, "-echo ") || strings.Contains(screen, "1 needs you") {
+		t.Errorf("the terminal is not as before:\n%s", screen)
+	}
+	w.keys("fg", "Enter")
+	w.shows("1 needs you", "PROJECT")
+	w.keys("Down", "Enter")
+	w.shows("session        more-")
+	w.keys("q", "q")
+	w.keys("echo code $?", "Enter")
+	w.shows("code 0", "is 42")
 }
