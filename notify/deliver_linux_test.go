@@ -416,3 +416,18 @@ func TestSeveralWaitsClicked(t *testing.T) {
 		t.Errorf("%d notifications after the user closed the last of %d", after, before)
 	}
 }
+
+// TestSoundOnBus: the desktop is told which sound an agent or a kind has.
+func TestSoundOnBus(t *testing.T) {
+	rules := notify.Rules{Kinds: map[notify.Kind]notify.Manner{notify.Permission: notify.WithSound, notify.Ended: notify.WithSound, notify.Failed: notify.WithSound},
+		Sounds: map[string]string{"permission": "bell", "ended": "/s/ended.oga", "failed": "/s/ended.oga"}}
+	r := start(t, desktoptest.Options{Notifications: true}, notify.Options{Rules: func() notify.Rules { return rules }})
+	r.events.put(becomes("a", adapters.Working, adapters.Waiting))
+	first := r.wait(t, "the wait", answered(1))[0]
+	r.events.put(ends("b", 2))
+	second := r.wait(t, "the end", answered(2))[1]
+	r.stop()
+	if first.Hints["sound-name"].Value() != "bell" || second.Hints["sound-file"].Value() != "/s/ended.oga" || second.Hints["sound-name"].Value() != nil {
+		t.Errorf("%v, %v", first.Hints, second.Hints)
+	}
+}

@@ -74,7 +74,7 @@ func (d *desktop) hints(o order) map[string]dbus.Variant {
 		n.AddHint(notify.Hint{ID: "resident", Variant: dbus.MakeVariant(true)})
 	}
 	if o.sound {
-		n.AddHint(notify.Hint{ID: "sound-name", Variant: dbus.MakeVariant("message-new-instant")})
+		n.AddHint(notify.Hint{ID: soundHint(o.soundName), Variant: dbus.MakeVariant(o.soundName)})
 	} else {
 		n.AddHint(notify.Hint{ID: "suppress-sound", Variant: dbus.MakeVariant(true)})
 	}

@@ -32,7 +32,10 @@ func (p *policy) tellEnd(key string, l *look) []order {
 		p.unsaid = append(p.unsaid, all...)
 		return nil
 	}
-	return []order{{key: key, kind: kind, session: all[0].Session.ID, text: EndedText(all), ended: all, sound: p.rules().Kinds[kind] == WithSound}}
+	o := order{key: key, kind: kind, session: all[0].Session.ID, text: EndedText(all), ended: all}
+	rules := p.rules()
+	o.sound, o.soundName = rules.soundFor(kind, all[0].Session.Agent)
+	return []order{o}
 }
 
 // ended stores the event and returns the key of its notification. The key is empty if no notification is sent: for

@@ -169,7 +169,9 @@ func (n *Notifier) Run(ctx context.Context, source Source) error {
 // opens the session, or the window if session is empty. Once the desktop has accepted the notification, taken is called on its own goroutine; Run
 // waits for it. If Run ends first, the notification is not shown and taken is not called.
 func (n *Notifier) Say(key string, text Text, session string, taken func()) {
-	o := order{key: "said " + key, kind: Ended, session: session, text: text, taken: taken, sound: n.policy.rules().Kinds[Ended] == WithSound}
+	o := order{key: "said " + key, kind: Ended, session: session, text: text, taken: taken}
+	rules := n.policy.rules()
+	o.sound, o.soundName = rules.soundFor(Ended, "")
 	quiet, _ := n.ownQuiet()
 	n.policyMu.Lock()
 	defer n.policyMu.Unlock()

@@ -32,6 +32,7 @@ type order struct {
 	members    []member    // the waits, if the notification has or had several
 	replaces   string      // key of the notification that this one replaces on the screen
 	sound      bool
+	soundName  string // with sound: a file, or a name of the sound theme
 	withdraw   bool
 	// opensRequest reports that a click opens the request of the session, as for a wait.
 	opensRequest bool

@@ -36,6 +36,8 @@ const (
 // reminder, and waits do not share notifications.
 type Rules struct {
 	Kinds map[Kind]Manner // a kind that is missing is Silent
+	// Sounds are the sounds of notifications with a sound, by agent or kind: a file, or a name of the desktop's sound theme. Only Linux plays them.
+	Sounds map[string]string
 	// ReplyAfter is the length of the shortest turn that has a Reply notification.
 	ReplyAfter time.Duration
 	// Together is the time within which successive waits share a notification; 0: each wait has its own.

@@ -148,7 +148,10 @@ func (p *policy) told(k Kind, key string, ev *app.Event, l *look) []order {
 	if !p.wants(k, &ev.Session) || p.rules().Headless.Mutes(ev) || l.quiet || l.focused[ev.Session.ID] || l.acted[ev.Session.ID] {
 		return nil
 	}
-	return []order{{key: key, kind: k, session: ev.Session.ID, text: FinishedText(*ev), sound: p.rules().Kinds[k] == WithSound}}
+	o := order{key: key, kind: k, session: ev.Session.ID, text: FinishedText(*ev)}
+	rules := p.rules()
+	o.sound, o.soundName = rules.soundFor(k, ev.Session.Agent)
+	return []order{o}
 }
 
 // FinishedText returns the text for a turn that ended while the process continues.

@@ -193,15 +193,18 @@ func (p *policy) changed(b *shownNotification) order {
 func (p *policy) orderOf(b *shownNotification) order {
 	var sessions []app.Session
 	var members []member
-	sound := false
+	rules := p.rules()
+	sound, soundName := false, ""
 	for _, key := range b.waits {
 		s := p.waits[key].session
 		sessions = append(sessions, s)
 		members = append(members, member{Key: key, Agent: s.Agent, Session: s.ID, WaitingFor: s.WaitingFor})
-		sound = sound || p.rules().Kinds[waitKind(&s)] == WithSound
+		if !sound {
+			sound, soundName = rules.soundFor(waitKind(&s), s.Agent)
+		}
 	}
 	o := waitOrder(sessions[0])
-	o.key, o.sound = b.key, sound
+	o.key, o.sound, o.soundName = b.key, sound, soundName
 	if len(sessions) == 1 {
 		o.ask = p.ask(p.waits[b.waits[0]])
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -187,7 +188,7 @@ func (c *doctorCommand) environment() []checkJSON {
 	for _, line := range set.HomeProblems() {
 		add("home", errors.New(line), "")
 	}
-	for _, finding := range []func() (checkJSON, bool){c.keeperCheck, c.cacheCheck} {
+	for _, finding := range []func() (checkJSON, bool){c.keeperCheck, c.cacheCheck, c.soundsCheck} {
 		if check, ok := finding(); ok {
 			out = append(out, check)
 		}
@@ -285,6 +286,22 @@ func stateSign(s app.AdapterState) string {
 		return "-"
 	}
 	return "x"
+}
+
+// soundsCheck returns doctor's finding about the sounds of notifications, if the settings have some.
+func (c *doctorCommand) soundsCheck() (checkJSON, bool) {
+	set := c.settings()
+	check := checkJSON{Name: "sounds", State: string(app.OK), Detail: plural(len(set.Notifications.Sounds), "sound") + " of notifications"}
+	if runtime.GOOS != "linux" {
+		check.Detail += ": only Linux plays them"
+		return check, len(set.Notifications.Sounds) > 0
+	}
+	home := cmp.Or(c.getenv("XDG_DATA_HOME"), filepath.Join(c.getenv("HOME"), ".local/share"))
+	data := append(filepath.SplitList(cmp.Or(c.getenv("XDG_DATA_DIRS"), "/usr/local/share:/usr/share")), home)
+	if problems := set.Notifications.SoundProblems(data); problems != nil {
+		check.State, check.Detail = string(app.Failed), strings.Join(problems, "; ")
+	}
+	return check, len(set.Notifications.Sounds) > 0
 }
 
 // cacheCheck returns doctor's finding about the cache of what was parsed of agents' files.

@@ -105,6 +105,7 @@ func (a *attention) readSettings() {
 		RemindAfter: n.RemindAfter.Or(0),
 		AwayAfter:   -1,
 		Muted:       n.IsMuted,
+		Sounds:      n.SoundFiles(),
 		Headless:    app.Headless(set.Headless),
 	}
 	if n.OnWait != "" || n.OnWaitWebhook {

@@ -30,6 +30,8 @@ type Notifications struct {
 	WhenFocused bool `toml:"when_focused"`
 	// Mute are the folders, with the folders below them, whose sessions have no notifications.
 	Mute []string `toml:"mute"`
+	// Sounds are the sounds of notifications with a sound, by kind or agent: a file, or a name of the desktop's sound theme (Linux).
+	Sounds map[string]string `toml:"sounds"`
 	// LimitAt are the shares of a usage limit, in per cent, at which the user is notified, once in each window.
 	LimitAt []int `toml:"limit_at"`
 	// OnWait is a shell command that is run for a session that has waited for OnWaitAfter.

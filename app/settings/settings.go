@@ -173,7 +173,7 @@ func Load(path string) (Settings, error) {
 	}
 	bad = append(bad, s.checkMachines(path, text)...)
 	bad = append(bad, s.checkNamed(path, text)...)
-	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkLeftOutAgents(), s.checkHomes(), s.checkPrices(), s.checkAnswering(), s.checkNotifications(), s.checkTheme(), s.checkHeadless(), s.checkCommands()) {
+	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkLeftOutAgents(), s.checkHomes(), s.checkPrices(), s.checkAnswering(), s.checkNotifications(), s.checkSounds(), s.checkTheme(), s.checkHeadless(), s.checkCommands()) {
 		at := ""
 		if i < maxLines {
 			at = line(text, m.key...)
