@@ -292,8 +292,9 @@ func TestTopFilter(t *testing.T) {
 	}
 	w.keys("Enter", "Enter")
 	w.shows("session        more-059")
-	w.keys("Escape", "/")
-	w.keys("x", "y", "z")
+	w.keys("Escape") // alone: with a key after it, a terminal reads Alt
+	w.shows("1 with “59”", "PROJECT")
+	w.keys("/", "x", "y", "z")
 	w.shows("0 with “59xyz”", "1 needs you")
 	w.keys("a", "Enter", "d", "Enter")
 	if got := w.answers(); got != "" {
@@ -324,8 +325,8 @@ func TestTopSuspended(t *testing.T) {
 	w.keys("q")
 	w.shows("ended 0")
 	must.Have(t, "bash")
-	w.tmux("respawn-pane", "-k", "env PS1=shell: bash --norc --noprofile -i")
-	w.shows("shell:")
+	w.tmux("respawn-pane", "-k", "env PS1='code $?:' bash --norc --noprofile -i")
+	w.shows("code 0:")
 	w.keys(w.program, "Enter")
 	w.shows("1 needs you")
 	w.keys("C-z")
@@ -334,11 +335,15 @@ func TestTopSuspended(t *testing.T) {
 	if screen := w.shows("is 42"); strings.Contains(screen, "-icanon") || strings.Contains(screen, "-echo ") || strings.Contains(screen, "1 needs you") {
 		t.Errorf("the terminal is not as before:\n%s", screen)
 	}
+	w.keys("(exit 7)", "Enter")
+	w.shows("code 7:")
 	w.keys("fg", "Enter")
 	w.shows("1 needs you", "PROJECT")
 	w.keys("Down", "Enter")
 	w.shows("session        more-")
 	w.keys("q", "q")
-	w.keys("echo code $?", "Enter")
-	w.shows("code 0", "is 42")
+	eventually.True(t, "the shell, after top has ended with 0", func() bool {
+		screen := strings.TrimRight(w.tmux("capture-pane", "-p"), "\n ")
+		return strings.Contains(screen, "is 42") && strings.HasSuffix(screen, "code 0:")
+	})
 }

@@ -70,7 +70,9 @@ func (c *topChoice) arrange(sessions []app.Session) []app.Session {
 
 // fits reports whether a row has each word of the filter in one of its cells.
 func (c *topChoice) fits(r *row) bool {
-	text := strings.ToLower(strings.Join(r.cells[:], "\x00") + "\x00" + present.Line(r.session.ID) + "\x00" + present.Topic(r.session.Session))
+	cells := r.cells
+	cells[colAge], cells[colUses] = present.Line(r.session.ID), present.Topic(r.session.Session) // in place of numbers that change
+	text := strings.ToLower(strings.Join(cells[:], "\x00"))
 	for word := range strings.FieldsSeq(strings.ToLower(c.filter)) {
 		if !strings.Contains(text, word) {
 			return false
