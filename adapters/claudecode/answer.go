@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/pane"
 	"rollcall/bounded"
 )
@@ -75,7 +76,9 @@ func (c *openCall) ask(r *adapters.Request) {
 	asked := controlRequest{ID: c.id}
 	asked.Request.Tool, asked.Request.Input = c.name, json.RawMessage(c.input)
 	whole := asked.request()
-	r.Kind, r.Text, r.Questions = whole.Kind, whole.Text, whole.Questions
+	r.Kind = whole.Kind
+	r.Text = whole.Text
+	r.Questions = whole.Questions
 	r.OnlyRead = r.Questions != nil
 }
 
@@ -276,7 +279,7 @@ func openCallsOf(ctx context.Context, transcript string) ([]openCall, error) {
 	err := agentfile.LastLines(ctx, transcript, func(line []byte) bool {
 		left--
 		inner := agentfile.True(agentfile.Get(line, "isSidechain"))
-		_ = agentfile.Each(agentfile.Get(line, "message", "content"), func(block []byte) bool {
+		kit.Each(agentfile.Get(line, "message", "content"), func(block []byte) {
 			switch string(agentfile.Text(agentfile.Get(block, "type"))) {
 			case "tool_result":
 				over[agentfile.String(agentfile.Get(block, "tool_use_id"))] = true
@@ -289,7 +292,6 @@ func openCallsOf(ctx context.Context, transcript string) ([]openCall, error) {
 					calls = append(calls, c)
 				}
 			}
-			return true
 		})
 		return left > 0
 	})

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"os"
@@ -201,9 +202,7 @@ func (f *folder) addAgents() {
 			f.answer.LeaveOut(kit.NotReadable, 1)
 			continue
 		}
-		if a.session == "" {
-			a.session = a.sums.session
-		}
+		a.session = cmp.Or(a.session, a.sums.session)
 		if s := f.sessions[a.session]; s != nil {
 			s.spent.Agents = append(s.spent.Agents, &a.sums.ledger.Ledger)
 		} else if a.session != "" && !a.sums.answered.Before(f.query.Since) && !f.exists(a.session) {

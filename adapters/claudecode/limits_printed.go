@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -19,10 +20,7 @@ import (
 func (a *Adapter) printedLimits(ctx context.Context, answer *kit.Answer) []adapters.Limit {
 	byHome := map[string][]kit.LimitFile{}
 	for _, o := range a.outputs() {
-		home := o.Home
-		if home == "" {
-			home = a.configDir()
-		}
+		home := cmp.Or(o.Home, a.configDir())
 		if !bounded.Answers(home) {
 			answer.Problem(adapters.Unresponsive(home))
 			continue

@@ -45,7 +45,7 @@ func (p *peek) userText(content []byte) string {
 	}
 	var parts []string
 	room := p.limit.Bytes()
-	_ = agentfile.Each(content, func(block []byte) bool {
+	kit.Each(content, func(block []byte) {
 		part := ""
 		switch typ := string(agentfile.Text(agentfile.Get(block, "type"))); typ {
 		case "text":
@@ -64,7 +64,6 @@ func (p *peek) userText(content []byte) string {
 			parts = append(parts, part)
 			room -= len(part)
 		}
-		return true
 	})
 	return strings.Join(parts, "\n")
 }
@@ -145,12 +144,11 @@ func (p *peek) assistant(r *raws, m adapters.Message) {
 	p.answer = string(id)
 	var blocks []adapters.Message
 	i := 0
-	_ = agentfile.Each(content, func(block []byte) bool {
+	kit.Each(content, func(block []byte) {
 		if b, ok := p.block(block, m, i, failed); ok {
 			blocks = append(blocks, b)
 		}
 		i++
-		return true
 	})
 	if text := p.limit.Text(content); text != "" { // a plain string, in old versions
 		m.Role, m.Text = adapters.FromAgent, p.limit.Cut(text)
@@ -195,16 +193,8 @@ var mainArguments = []string{"command", "file_path", "notebook_path", "pattern",
 
 // argument returns the most descriptive argument of a call's input.
 func argument(input []byte) string {
-	text := kit.Argument(input, mainArguments, kit.Shown.Text)
-	if text != "" {
+	if text := kit.Argument(input, mainArguments, kit.Shown.Text); text != "" {
 		return strings.ToValidUTF8(text, "")
-	}
-	_ = agentfile.Each(agentfile.Get(input, "questions"), func(q []byte) bool {
-		text = kit.Shown.Text(agentfile.Get(q, "question"))
-		return text == ""
-	})
-	if text != "" {
-		return text
 	}
 	return kit.AnyArgument(input)
 }

@@ -227,10 +227,7 @@ func (p *parser) assistant(rec *record, r *raws) {
 		rec.model = reuse(&p.model, model)
 	}
 	rec.usage, rec.hasUsage = tokens(usage)
-	_ = agentfile.Each(content, func(block []byte) bool {
-		rec.block(block)
-		return true
-	})
+	kit.Each(content, rec.block)
 }
 
 func (rec *record) block(block []byte) {

@@ -112,11 +112,11 @@ func messages(s *kit.Finder, line []byte, offset int64) []adapters.Message {
 
 // toolTexts returns the tool calls and tool results in a record, with their whole texts.
 func toolTexts(r *raws, offset int64) (list []adapters.Message) {
-	_ = agentfile.Each(agentfile.Get(r.message, "content"), func(block []byte) bool {
+	kit.Each(agentfile.Get(r.message, "content"), func(block []byte) {
 		m := adapters.Message{Role: adapters.FromTool, At: agentfile.Time(r.at)}
 		switch string(agentfile.Text(agentfile.Get(block, "type"))) {
 		case "text", "thinking", "redacted_thinking", "image", "document":
-			return true
+			return
 		case "tool_use", "server_tool_use", "mcp_tool_use":
 			m.Key = agentfile.String(agentfile.Get(block, "id"))
 			m.Tool, _ = agentfile.Head(agentfile.Get(block, "name"), 200)
@@ -127,7 +127,6 @@ func toolTexts(r *raws, offset int64) (list []adapters.Message) {
 		}
 		m.Key = cmp.Or(m.Key, agentfile.String(r.id), fmt.Sprintf("@%d", offset))
 		list = append(list, m)
-		return true
 	})
 	return list
 }

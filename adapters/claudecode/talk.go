@@ -85,10 +85,9 @@ func (t *talk) results(line []byte) {
 	if len(t.asked) == 0 || !bytes.Contains(line, []byte("tool_result")) {
 		return
 	}
-	_ = agentfile.Each(agentfile.Get(line, "message", "content"), func(block []byte) bool {
+	kit.Each(agentfile.Get(line, "message", "content"), func(block []byte) {
 		call := agentfile.String(agentfile.Get(block, "tool_use_id"))
 		t.drop(func(r controlRequest) bool { return call != "" && r.Request.Call == call })
-		return true
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/kit"
 )
 
 // interruptMark begins the record that Claude Code writes when the user stops a turn;
@@ -26,13 +27,12 @@ func (rec *record) user(r *raws) {
 	if t, ok := stringOf(content); ok {
 		said = t
 	} else {
-		_ = agentfile.Each(content, func(block []byte) bool {
+		kit.Each(content, func(block []byte) {
 			t, wasOther := rec.userBlock(block)
 			other = other || wasOther
 			if said == "" || wrapped(said) == opensTurn && t != "" {
 				said = t
 			}
-			return true
 		})
 	}
 	switch {

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -236,9 +237,7 @@ func patchOf(ctx context.Context, rollout, call string) string {
 			return true
 		case "function_call", "local_shell_call":
 			patch = string(agentfile.Text(agentfile.Get(payload, "arguments")))
-			if patch == "" {
-				patch = string(agentfile.Get(payload, "action"))
-			}
+			patch = cmp.Or(patch, string(agentfile.Get(payload, "action")))
 			return true
 		}
 		return false

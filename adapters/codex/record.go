@@ -235,9 +235,7 @@ func (r *record) complete(payload []byte) {
 	}
 	r.kind, r.limited = failure, reachedLimit(failed)
 	r.text, _ = agentfile.Head(agentfile.Get(failed, "message"), textLimit)
-	if r.text == "" {
-		r.text = "error without a message"
-	}
+	r.text = cmp.Or(r.text, "error without a message")
 }
 
 // failsTurn reports whether an error means that the turn failed. Two kinds of errors
