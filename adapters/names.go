@@ -1,6 +1,9 @@
 package adapters
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // added lists what packages add to the name of a program that they wrap: Nix (wrapProgram, any number of underscores follow), flakes and scripts of users.
 var added = []string{"-wrapped", "-unwrapped", "-raw", "-real", ".real", "-bin", ".exe"}
@@ -37,10 +40,5 @@ func withoutAdded(rest string) (more string, is bool) {
 }
 
 func beginsAdded(rest string) bool {
-	for _, s := range added {
-		if strings.HasPrefix(s, rest) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(added, func(s string) bool { return strings.HasPrefix(s, rest) })
 }

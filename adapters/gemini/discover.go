@@ -108,12 +108,15 @@ func (d *discovery) listChats(ctx context.Context, p *project, dir, parent strin
 	p.hidden = d.Report.Failed(dir, err) || p.hidden
 	for _, e := range entries {
 		f := &file{Chat: kit.Chat{Path: filepath.Join(dir, e.Name())}, project: p, parent: parent}
-		if m := sessionName.FindStringSubmatch(e.Name()); parent == "" && m != nil {
+		switch m := sessionName.FindStringSubmatch(e.Name()); {
+		case parent != "":
+			f.label = subLabel(e.Name())
+		case m != nil:
 			f.label = m[1]
-		} else if parent == "" && e.IsDir() {
+		case e.IsDir():
 			d.listChats(ctx, p, f.Path, e.Name())
-			continue
-		} else if f.label = subLabel(e.Name()); parent == "" || f.label == "" {
+		}
+		if f.label == "" {
 			continue
 		}
 		chat, ok, hidden := d.Report.Stat(p.home, f.Path)

@@ -3,6 +3,7 @@
 package named
 
 import (
+	"cmp"
 	"slices"
 
 	"rollcall/adapters"
@@ -54,9 +55,7 @@ func all(users []adapters.Unread) []adapters.Unread {
 
 // complete sets what an entry leaves out: the title and the program are the name.
 func complete(u adapters.Unread) adapters.Unread {
-	if u.Title == "" {
-		u.Title = string(u.Name)
-	}
+	u.Title = cmp.Or(u.Title, string(u.Name))
 	if len(u.Programs) == 0 {
 		u.Programs = []string{string(u.Name)}
 	}

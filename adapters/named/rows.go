@@ -1,6 +1,7 @@
 package named
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,9 +42,7 @@ func (a *Adapter) addRows(ctx context.Context, answer *kit.Answer, u *adapters.U
 // check returns a row with the process that it names, if that can be the agent's. Otherwise the row is stopped, or unknown, and says why.
 func (a *Adapter) check(row *adapters.ProgramRow, table []proc.Process) adapters.Session {
 	s := row.Session
-	if s.Evidence == "" {
-		s.Evidence = "the program of rows gives no reason"
-	}
+	s.Evidence = cmp.Or(s.Evidence, "the program of rows gives no reason")
 	if !filepath.IsAbs(s.CWD) {
 		s.CWD = ""
 	}

@@ -97,9 +97,7 @@ func (p *preview) prompt(updated number) prompt {
 		if item.Role != "user" || words == "" || isGatewayText(words) {
 			continue
 		}
-		if said.first == "" {
-			said.first = words
-		}
+		said.first = cmp.Or(said.first, words)
 		said.last = words
 	}
 	if len(p.Items) >= previewItems {

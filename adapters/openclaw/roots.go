@@ -307,9 +307,7 @@ func (s *search) workspaces(d stateDir, set settings) map[string]string {
 			folders[agent] = expandHome(dir, s.home)
 		}
 	}
-	if folders[""] == "" {
-		folders[""] = filepath.Join(d.path, "workspace")
-	}
+	folders[""] = cmp.Or(folders[""], filepath.Join(d.path, "workspace"))
 	return folders
 }
 

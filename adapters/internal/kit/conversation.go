@@ -35,8 +35,8 @@ func Read(ctx context.Context, path string, read func() ([]adapters.Message, err
 // for which text returns a value, or else the first of the questions that it asks the user.
 func Argument(input []byte, names []string, text func(raw []byte) string) (found string) {
 	for _, name := range names {
-		if found = text(agentfile.Get(input, name)); found != "" {
-			return found
+		if value := text(agentfile.Get(input, name)); value != "" {
+			return value
 		}
 	}
 	Each(agentfile.Get(input, "questions"), func(one []byte) {

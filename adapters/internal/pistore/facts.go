@@ -1,6 +1,7 @@
 package pistore
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -135,9 +136,7 @@ func (f *facts) describe(r *record) {
 		f.context = r.total
 	}
 	if r.kind == prompted && r.text != "" {
-		if f.firstPrompt == "" {
-			f.firstPrompt = r.text
-		}
+		f.firstPrompt = cmp.Or(f.firstPrompt, r.text)
 		f.lastPrompt = r.text
 	}
 }

@@ -162,7 +162,7 @@ func messageItems(of kit.Item, raw []byte, limit kit.Limit) []kit.Item {
 // answerItems returns the texts and the calls of an answer, and its error.
 func answerItems(of kit.Item, raw []byte, limit kit.Limit) (list []kit.Item) {
 	stop := string(agentfile.Text(agentfile.Get(raw, "stopReason")))
-	_ = agentfile.Each(agentfile.Get(raw, "content"), func(block []byte) bool {
+	kit.Each(agentfile.Get(raw, "content"), func(block []byte) {
 		one := of
 		switch string(agentfile.Text(agentfile.Get(block, "type"))) {
 		case "text":
@@ -172,7 +172,7 @@ func answerItems(of kit.Item, raw []byte, limit kit.Limit) (list []kit.Item) {
 				one.Key += "/" + string(rune('a'+i%26))
 			}
 			if one.Text == "" {
-				return true
+				return
 			}
 		case "toolCall":
 			input := agentfile.Get(block, "arguments")
@@ -187,10 +187,9 @@ func answerItems(of kit.Item, raw []byte, limit kit.Limit) (list []kit.Item) {
 			}
 			one.Texts = func() string { return kit.Strings(input) }
 		default:
-			return true
+			return
 		}
 		list = append(list, one)
-		return true
 	})
 	if why, _ := agentfile.Head(agentfile.Get(raw, "errorMessage"), textLimit); why != "" {
 		of.Key += "/error"

@@ -196,12 +196,11 @@ func contentText(raw []byte, limit int) string {
 }
 
 func toolCalls(raw []byte) (n int, last string) {
-	_ = agentfile.Each(raw, func(block []byte) bool {
+	kit.Each(raw, func(block []byte) {
 		if string(agentfile.Text(agentfile.Get(block, "type"))) == "toolCall" {
 			n++
 			last = kit.PlainWord(short(agentfile.Get(block, "name")))
 		}
-		return true
 	})
 	return n, last
 }

@@ -1,6 +1,7 @@
 package pistore
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -24,10 +25,7 @@ func (p *process) setSessionDir() {
 	if p.agent != Pi || !p.known || p.unresponsive != "" || p.contained || home == "" {
 		return
 	}
-	dir := p.flagDir
-	if dir == "" {
-		dir = p.env["PI_CODING_AGENT_SESSION_DIR"]
-	}
+	dir := cmp.Or(p.flagDir, p.env["PI_CODING_AGENT_SESSION_DIR"])
 	if dir == "" && p.cwd != "" && bounded.Answers(p.cwd) {
 		set, _ := readSettings(filepath.Join(p.cwd, ".pi", "settings.json")) // what is not valid JSON Pi ignores as well
 		dir = set.SessionDir
