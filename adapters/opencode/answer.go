@@ -114,11 +114,14 @@ func (c *serverClient) pending(ctx context.Context, s adapters.Session) ([]adapt
 	var permissions []permission
 	var asked []question
 	var err error
-	if !c.next {
+	if c.next {
+		permissions, asked, err = c.openNext(ctx, s.ID)
+		if err == nil {
+			err = c.addCalls(ctx, s.ID, permissions)
+		}
+	} else {
 		permissions, asked, err = c.open(ctx, inFolder(s))
 		c.addInputs(ctx, s, permissions)
-	} else if permissions, asked, err = c.openNext(ctx, s.ID); err == nil {
-		err = c.addCalls(ctx, s.ID, permissions)
 	}
 	if err != nil {
 		return nil, c.problem(err)

@@ -115,21 +115,11 @@ func (d *discovery) shownByChild(h *host, hosts []*host, l *links, sessions map[
 const childSlack = 1500 * time.Millisecond
 
 func (f *facts) beganWith(at time.Time) bool {
-	for _, c := range f.calls {
-		if c.tool == "bash" && c.metadata && c.since.time().Sub(at).Abs() < childSlack {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.calls, func(c call) bool { return c.tool == "bash" && c.metadata && c.since.time().Sub(at).Abs() < childSlack })
 }
 
 func (c census) beganChild(h *host, at time.Time) bool {
-	for _, child := range c.children[h.PID] {
-		if child.Started.Sub(at).Abs() < 2*childSlack {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.children[h.PID], func(child proc.Process) bool { return child.Started.Sub(at).Abs() < 2*childSlack })
 }
 
 // writtenBy returns the runs whose lines a process wrote last, usually one. It returns

@@ -133,12 +133,7 @@ var arguments = []string{"command", "filePath", "path", "pattern", "url", "query
 
 // argument returns the most descriptive member of a tool's input.
 func argument(input json.RawMessage, title string) string {
-	text := kit.Argument(input, arguments, agentfile.String)
-	_ = agentfile.Each(agentfile.Get(input, "questions"), func(question []byte) bool {
-		text = cmp.Or(text, agentfile.String(agentfile.Get(question, "question")))
-		return false
-	})
-	text = cmp.Or(text, title)
+	text := cmp.Or(kit.Argument(input, arguments, agentfile.String), title)
 	if text == "" && len(input) > len("{}") {
 		return string(input)
 	}
