@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,12 +127,7 @@ func (w *fileWatch) concerns(e fsnotify.Event) bool {
 	if e.Op == fsnotify.Chmod || strings.HasSuffix(e.Name, "-shm") {
 		return false
 	}
-	for _, f := range w.files {
-		if strings.HasPrefix(e.Name, f) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.files, func(f string) bool { return strings.HasPrefix(e.Name, f) })
 }
 
 // settle waits for a pause in the changes.

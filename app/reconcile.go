@@ -223,15 +223,8 @@ func successorOf(s *adapters.Session, listed []*adapters.Session) string {
 
 // isAbsent reports whether err consists of adapters.ErrAbsent alone.
 func isAbsent(err error) bool {
-	if !errors.Is(err, adapters.ErrAbsent) {
-		return false
-	}
-	for _, p := range adapters.Problems(err) {
-		if !errors.Is(p, adapters.ErrAbsent) {
-			return false
-		}
-	}
-	return true
+	return errors.Is(err, adapters.ErrAbsent) &&
+		!slices.ContainsFunc(adapters.Problems(err), func(p error) bool { return !errors.Is(p, adapters.ErrAbsent) })
 }
 
 // Reason returns in one line why an adapter did not answer: the first problem, and how

@@ -90,10 +90,11 @@ func withNamed(text []byte, old string, n *NamedAgent) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	block := slices.Clone(lines[from:to])
-	if n == nil {
-		block = nil
-	} else if block, err = withMembers(block, n.members()); err != nil {
+	var block []string
+	if n != nil {
+		block, err = withMembers(slices.Clone(lines[from:to]), n.members())
+	}
+	if err != nil {
 		return nil, err
 	}
 	after := []byte(strings.Join(slices.Concat(lines[:from], block, lines[to:]), ""))

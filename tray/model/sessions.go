@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -158,10 +159,7 @@ func EndedRows(ended []app.Event, now time.Time) []Row {
 	for i := range ended[:min(len(ended), MaxEnded)] {
 		ev := &ended[i]
 		brief := present.Brief(ev.Session.Session)
-		how := present.Outcome(&brief)
-		if how == "" {
-			how = "ended"
-		}
+		how := cmp.Or(present.Outcome(&brief), "ended")
 		if topic := present.Topic(brief); topic != "" {
 			how += ": " + topic
 		}

@@ -23,7 +23,9 @@ func AsksOf(s *app.Session, r *Request) Asks {
 	a := Asks{Name: present.Line(s.Name), Words: present.Status(s.Session)}
 	switch {
 	case r != nil:
-		a.Words, a.Text, a.Dangers = r.Kind.Words(), r.Brief(), r.Dangers
+		a.Words = r.Kind.Words()
+		a.Text = r.Brief()
+		a.Dangers = r.Dangers
 	case s.Status != adapters.Waiting:
 	case s.WaitingFor == adapters.ForPermission:
 		a.Text, a.Dangers = present.Line(present.Visible(s.Doing)), risk.OfCall(s.Doing, s.CWD)

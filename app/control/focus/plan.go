@@ -1,6 +1,7 @@
 package focus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,11 +40,7 @@ const stepLimit = 2 * answerLimit
 
 // Run does the step. It returns nil only if the window, pane or tab is reported to be shown.
 func (s *Step) Run(ctx context.Context) error {
-	limit := s.limit
-	if limit == 0 {
-		limit = stepLimit
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.limit, stepLimit))
 	defer cancel()
 	return s.run(ctx)
 }

@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"os"
@@ -23,9 +24,7 @@ type folder struct {
 // newFolder returns the folder of a request of a session. ok is false for one that is not below the session's folder, and for a session whose folder is the
 // user's home, one above it, or no real folder.
 func newFolder(ctx context.Context, session, dir string) (f *folder, ok bool) {
-	if dir == "" {
-		dir = session
-	}
+	dir = cmp.Or(dir, session)
 	if !filepath.IsAbs(session) || filepath.Clean(session) != session || filepath.Clean(dir) != dir {
 		return nil, false
 	}

@@ -135,12 +135,7 @@ func checkPiped(a adapters.Adapter, t *adapters.Task) error {
 }
 
 func isSet(env []string, name string) bool {
-	for _, e := range env {
-		if n, v, _ := strings.Cut(e, "="); n == name && v != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") && len(e) > len(name)+1 })
 }
 
 // ValueError reports a model or permission mode with which an agent can't be launched.

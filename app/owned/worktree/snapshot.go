@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,9 +75,7 @@ func (r *Repo) snapshot(ctx context.Context, dir string) (s *snapshot, err error
 			s.close()
 		}
 	}()
-	if head == "" {
-		head = "ref: refs/heads/none"
-	}
+	head = cmp.Or(head, "ref: refs/heads/none")
 	write := func(name, text string) error { return os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600) }
 	err = errors.Join(os.Mkdir(filepath.Join(folder, "refs"), 0o700), os.Mkdir(filepath.Join(folder, "objects"), 0o700), os.Mkdir(filepath.Join(folder, "info"), 0o700),
 		write("HEAD", head+"\n"), write("config", snapshotConfig(string(settings))))
