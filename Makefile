@@ -172,11 +172,11 @@ full-disk: ## leave the disk with the keeper's state full for FULLDISK (1h), and
 rest: build ## measure for 5 minutes what the tray uses at rest, with 10,000 sessions and 300 processes
 	ROLLCALL_REST=$(REST) go test -count=1 -timeout 60m -run TestRest -v ./internal/rest
 
-harness: $(if $(filter real,$(AGENTS)),setup) ## do random things to agents (AGENTS: stand-in, real), Rollcall and the desktop for HARNESS (4m) by SEED (1), and compare all with the truth; PICTURES: a folder for the real agents' screens instead
+harness: $(if $(filter real,$(AGENTS)),setup) ## do random things to agents (AGENTS: stand-in, real), Rollcall and the desktop for HARNESS (4m) by SEED (1), and compare all with the truth; PICTURES: a folder for the real agents' screens instead; STATES=1: the real agents' rare states instead
 	go build -tags $(DESKTOP),faults -o $(BUILD)/rollcall-harness .
 	ROLLCALL_HARNESS=$(HARNESS) ROLLCALL_HARNESS_STEPS=$(STEPS) ROLLCALL_HARNESS_SEED=$(SEED) ROLLCALL_HARNESS_AGENTS=$(AGENTS) \
-		ROLLCALL_HARNESS_PICTURES=$(abspath $(PICTURES)) ROLLCALL_HARNESS_BINARY=../../$(BUILD)/rollcall-harness \
-		go test -tags agents -count=1 -timeout 0 -run '$(if $(PICTURES),^TestTakePictures$$,^TestHarness$$)' -v ./internal/harness
+		ROLLCALL_HARNESS_PICTURES=$(abspath $(PICTURES)) ROLLCALL_HARNESS_STATES=$(STATES) ROLLCALL_HARNESS_BINARY=../../$(BUILD)/rollcall-harness \
+		go test -tags agents -count=1 -timeout 0 -run '$(if $(PICTURES),^TestTakePictures$$,$(if $(STATES),^TestStates$$,^TestHarness$$))' -v ./internal/harness
 
 numbers: setup ## have each real agent (AGENT: one of them) do STEPS (30) things by SEED (1), and compare what usage counts with what the model server answered
 	SEED=$(or $(SEED),1) ROLLCALL_NUMBERS=$(or $(STEPS),30) ROLLCALL_NUMBERS_AGENT=$(AGENT) go test -tags agents -count=1 -timeout 0 -run '^TestNumbers' -v ./internal/agents

@@ -31,14 +31,17 @@ func (t *harness) wantedRows(x *life) []string {
 	case adapters.ForQuestion:
 		rows = []string{begin + "asks you", mark + x.project + " · asks you"}
 	}
-	if t.mayBeUnknown(x) {
-		rows = append(rows, "? "+x.project+" · ")
+	if x.Agent == gemini && t.hidden(x) != nil && truth.Status == adapters.Waiting {
+		rows = append(rows, "○ "+x.project+" · "+agentNames[x.Agent]+" · ")
 	}
 	if x.IsSuspended() {
 		words := map[bool]string{true: ", suspended", false: "suspended"}[truth.Status == adapters.Waiting]
 		for i := range rows {
 			rows[i] += words
 		}
+	}
+	if t.mayBeUnknown(x) {
+		rows = append(rows, "? "+x.project+" · ")
 	}
 	return rows
 }
@@ -121,12 +124,17 @@ func (t *harness) countUnknown(l listed) {
 		if r.Status != string(adapters.Unknown) || t.relaxed(r.Agent) {
 			continue
 		}
-		reason := r.Agent + ": " + ages.ReplaceAllString(identifiers.ReplaceAllString(r.Evidence, "…"), "…")
-		if t.unknown[reason] == nil {
-			t.unknown[reason] = map[string]bool{}
-		}
-		t.unknown[reason][r.ID] = true
+		t.bookUnknown(&r)
 	}
+}
+
+// bookUnknown books a row with the reason that it gives.
+func (t *harness) bookUnknown(r *row) {
+	reason := r.Agent + ": " + ages.ReplaceAllString(identifiers.ReplaceAllString(r.Evidence, "…"), "…")
+	if t.unknown[reason] == nil {
+		t.unknown[reason] = map[string]bool{}
+	}
+	t.unknown[reason][r.ID] = true
 }
 
 // wrongRow compares a session of the list with the truth, nil: there is none; empty: it is right.
@@ -139,7 +147,11 @@ func (t *harness) wrongRow(x *life, r *row) string {
 	if t.script.share && (got.Status == adapters.Unknown || r.PID == 0 && x != nil && got == want) {
 		return "" // what a session in a folder that another one had need not be known
 	}
-	if t.real && x != nil && (hidesEnd(x, got, r) || got.Status == adapters.Unknown && t.mayBeUnknown(x)) {
+	if x != nil && (t.real && t.hidesEnd(x, got, r) || got.Status == adapters.Unknown && t.mayBeUnknown(x)) {
+		return ""
+	}
+	if x != nil && t.mayAsk(x, r) {
+		t.bookUnknown(r)
 		return ""
 	}
 	switch {
@@ -154,6 +166,8 @@ func (t *harness) wrongRow(x *life, r *row) string {
 		return fmt.Sprintf("has process %d, want %d", r.PID, x.Process.PID)
 	case t.machine != nil && want.Status != adapters.Stopped && !x.Remote && r.Host != t.host(x):
 		return fmt.Sprintf("has the host %q, want %q", r.Host, t.host(x))
+	case t.lacksDecision(x, r):
+		return "has a plan for the user's decision on its screen, which the row does not say"
 	case x.hook != "" && want.Status != adapters.Stopped && r.Launch == nil:
 		return "is not shown as launched by Rollcall"
 	}
@@ -181,19 +195,27 @@ func (t *harness) host(x *life) string {
 	return host
 }
 
-// mayBeUnknown reports whether a real session says of some turns neither in a file nor in a title what it does: one of oh-my-pi, and one of Qwen Code
-// without a terminal, whose request may have been taken back before the first word. Each such row is counted with its reason.
+// mayBeUnknown reports whether a session says of some turns neither in a file nor in a title what it does: a real one of oh-my-pi, and one of Qwen Code
+// without a title, whose prompt may have been taken back before the first word. Each such row is counted with its reason.
 func (t *harness) mayBeUnknown(x *life) bool {
 	_, shares := t.witnesses[x.Session].(*sharedAgent)
-	return t.real && (x.Agent == omp || x.Agent == qwen && shares)
+	if t.real {
+		return x.Agent == omp || x.Agent == qwen && (shares || t.hidden(x) != nil)
+	}
+	return x.Agent == qwen && time.Since(x.acted) > firstWordWithin
 }
 
+// firstWordWithin is after how long without a word it is not known of Qwen Code whether its user took the prompt back.
+const firstWordWithin = 20 * time.Second
+
 // hidesEnd reports whether a row differs from the truth only in how the last turn ended, which the real agent does not record.
-func hidesEnd(x *life, got scene.Truth, r *row) bool {
+func (t *harness) hidesEnd(x *life, got scene.Truth, r *row) bool {
 	truth := x.Truth()
 	switch {
 	case got.Status != adapters.Stopped || truth.Status != adapters.Stopped:
 		return false
+	case x.Agent == qwen && t.hidden(x) != nil: // a prompt that was taken back is no turn that died
+		return truth.Outcome == adapters.Died && got.Outcome == ""
 	case x.Agent == qwen: // no file tells whether the last prompt was taken back, or waited for its first word
 		return truth.Outcome == "" && got.Outcome == adapters.Died || truth.Outcome == adapters.Died && got.Outcome == ""
 	}
@@ -242,6 +264,9 @@ func (t *harness) hear() {
 		}
 		kind, of := &x.waits, "waits"
 		switch {
+		case strings.HasPrefix(n.title, agentNames[x.Agent]+" has a plan for your decision"):
+		case t.hidden(x) != nil && strings.HasPrefix(n.title, agentNames[x.Agent]+" answered, or asks you"):
+			x.excused = true // it stays: it is a reply, too
 		case strings.HasPrefix(n.title, agentNames[x.Agent]+" ended"):
 			kind, of = &x.ends, "ends"
 			t.hearOutcome(x, n)
@@ -427,14 +452,14 @@ func (t *harness) settle() {
 	}
 	t.timed("listings", func() { t.compareListings(false) })
 	t.timed("list", func() {
-		t.until("the list is wrong", limit, func() []string {
+		t.until("the list is wrong", limit+t.late(), func() []string {
 			l := t.rollcall.list()
 			t.countUnknown(l)
 			return t.wrongList(l)
 		})
 	})
 	if t.trayUp {
-		t.timed("screen", func() { t.until("untold", tellLimit, t.untold) })
+		t.timed("screen", func() { t.until("untold", tellLimit+t.late(), t.untold) })
 		if t.trayReady.IsZero() {
 			t.trayReady = time.Now()
 		}
@@ -450,6 +475,23 @@ func (t *harness) settle() {
 	t.forgotten = slices.DeleteFunc(t.forgotten, func(x *life) bool { return time.Since(x.endedAt) > time.Minute })
 }
 
+// recordsWithin is how long after a tool's command has ended a busy Qwen Code 0.24.4 records the result: 14 s were seen. Until then nothing but a title tells
+// that from a wait for the user.
+const recordsWithin = 15 * time.Second
+
+// late returns how much later than others the wait of a session of Qwen Code may be seen, if one waits.
+func (t *harness) late() time.Duration {
+	for _, x := range t.script.lives() {
+		if t.takenBack(x) {
+			return max(0, time.Until(x.interrupted.Add(takenBackWithin)))
+		}
+		if x.Agent == qwen && !x.asked.IsZero() {
+			return min(recordsWithin, pressure.StalledSince(x.asked)+pressure.StalledSince(time.Now().Add(-recordsWithin)))
+		}
+	}
+	return 0
+}
+
 // settleMenu waits until the menu is right.
 func (t *harness) settleMenu() {
 	t.Helper()
@@ -457,7 +499,7 @@ func (t *harness) settleMenu() {
 	if t.trayReady.IsZero() {
 		limit = startLimit
 	}
-	took := t.until("the tray is wrong", limit, func() []string {
+	took := t.until("the tray is wrong", limit+t.late(), func() []string {
 		rows, err := t.desktop.rows()
 		if err != nil {
 			return []string{err.Error()}

@@ -52,7 +52,7 @@ func (t *harness) truth(x *life) (truth scene.Truth, known bool) {
 		truth = scene.Truth{Status: adapters.Waiting, WaitingFor: adapters.ForPermission}
 	case screen.Question:
 		truth = scene.Truth{Status: adapters.Waiting, WaitingFor: adapters.ForQuestion}
-	case screen.Idle:
+	case screen.Idle, screen.Plan:
 		truth.Status = adapters.Idle
 	}
 	if truth.Status == done.Status && truth.WaitingFor == done.WaitingFor {
@@ -81,6 +81,9 @@ func (t *harness) picture() {
 		name := string(truth.Status)
 		if truth.WaitingFor != "" {
 			name = string(truth.WaitingFor)
+		}
+		if state, _ := t.outside(x); state == screen.Plan {
+			name = string(state)
 		}
 		dir := filepath.Join(folder, string(x.Agent))
 		must.Do(t, os.MkdirAll(dir, 0o755))

@@ -18,7 +18,7 @@ func TestPictures(t *testing.T) {
 		signs, err := screen.Load(r.Screen())
 		must.Do(t, err)
 		for _, state := range screen.States {
-			optional := state == screen.Question || state == screen.Permission && r == agents.PiNewest
+			optional := state == screen.Question || state == screen.Plan && r != agents.CodexNewest || state == screen.Permission && r == agents.PiNewest
 			if signs.Pictures[state] == "" && !optional {
 				t.Errorf("%v: no picture of %s", r, state)
 			}
@@ -58,6 +58,11 @@ func TestTakePictures(t *testing.T) {
 		}
 		x.Answer("an answer")
 		h.picture()
+		if r.plans != "" {
+			r.proposes(x.Session)
+			h.picture()
+			r.endsPlan(x.Session)
+		}
 		if r.question != "" {
 			x.Prompt("another one")
 			r.answerWith(x.Session, "[[ask]]")

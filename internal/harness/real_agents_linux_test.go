@@ -35,12 +35,14 @@ func realAgents(w *scene.Environment, box *agents.Sandbox, t *harness) []scene.A
 	claude := claudeCode()
 	list := []*realAgent{claude, codex(), openCode(), pi(), copilotCLI(), clineCLI(), geminiCLI(), qwenCode(), kiloCLI(), grokBuild(), kimiCode(box), ohMyPi(),
 		wrappedCodex(box), wrappedOpenCode(box)}
+	list = append(list, hiddenAgents()...)
 	var all []scene.Agent
 	for _, r := range list {
 		r.world = w
 		r.box = box
 		r.identify = t.identify
 		r.witnesses = t.witnesses
+		r.opened = t.opens
 		r.signs, _ = screen.Load(r.release.Screen()) // a release without them is known by what was done
 		r.terminals, r.resumed = map[string]*agents.Terminal{}, map[string]bool{}
 		all = append(all, r)
@@ -54,43 +56,43 @@ func realAgents(w *scene.Environment, box *agents.Sandbox, t *harness) []scene.A
 func claudeCode() *realAgent {
 	mode := []string{"--permission-mode", "default"}
 	return &realAgent{name: agentname.ClaudeCode, release: agents.ClaudeNewest, comm: "claude", ready: "? for shortcuts", exit: "/exit", chooses: true,
-		open:   func(id string) []string { return append([]string{"--session-id", id}, mode...) },
+		begin:  func(id string) []string { return append([]string{"--session-id", id}, mode...) },
 		reopen: func(id string) []string { return append([]string{"--resume", id}, mode...) },
 		asks:   "Do you want to proceed?", question: colour, command: "[[bash touch %s]]", permit: "1"}
 }
 
 func codex() *realAgent {
 	return &realAgent{name: agentname.Codex, release: agents.CodexNewest, comm: "codex", ready: "? for shortcuts", exit: "/quit", escapes: true,
-		open:   func(string) []string { return []string{"--no-daemon"} },
+		begin:  func(string) []string { return []string{"--no-daemon"} },
 		reopen: func(id string) []string { return []string{"resume", "--no-daemon", id} },
-		asks:   "Would you like to run the following command?", command: "[[bash touch ../%s]][[esc]]", permit: "y"}
+		asks:   "Would you like to run the following command?", command: "[[bash touch ../%s]][[esc]]", permit: "y", plans: "Implement this plan?"}
 }
 
 func openCode() *realAgent {
 	return &realAgent{name: agentname.OpenCode, release: agents.OpenCodeNewest, comm: "opencode", ready: "ctrl+p commands", exit: "/exit", escapes: true,
-		open:   func(string) []string { return nil },
+		begin:  func(string) []string { return nil },
 		reopen: func(id string) []string { return []string{"-s", id} },
 		asks:   "Permission required", question: colour, command: "[[bash touch %s]]", permit: "Enter"}
 }
 
 func pi() *realAgent {
 	return &realAgent{name: agentname.Pi, release: agents.PiNewest, comm: "pi", ready: "/128k", exit: "/quit", escapes: true,
-		open:   func(string) []string { return nil },
+		begin:  func(string) []string { return nil },
 		reopen: func(id string) []string { return []string{"--session", id} }}
 }
 
 func copilotCLI() *realAgent {
 	return &realAgent{name: copilot, release: agents.CopilotNewest, argument: "/@github/copilot-", ready: "/ commands", exit: "/exit", dies: true,
-		open:   func(string) []string { return nil },
+		begin:  func(string) []string { return nil },
 		reopen: func(id string) []string { return []string{"--resume=" + id} },
-		asks:   "Do you want to run this command?", command: "[[bash touch %s]]", permit: "Enter"}
+		asks:   "Do you want to run this command?", command: "[[bash touch %s]]", permit: "Enter", inUse: "Session in use"}
 }
 
 func clineCLI() *realAgent {
 	args := []string{"--auto-approve", "false", "--tui"}
 	return &realAgent{name: cline, release: agents.ClineNewest, comm: ".cline", ready: "Auto-approve all disabled", exit: "/exit", escapes: true,
 		daemon: "--cline-hub-daemon",
-		open:   func(string) []string { return args },
+		begin:  func(string) []string { return args },
 		reopen: func(id string) []string { return append([]string{"--id", id}, args...) },
 		asks:   "Approve tool call?", command: "[[bash touch %s]]", permit: "y"}
 }
@@ -100,7 +102,7 @@ func clineCLI() *realAgent {
 func geminiCLI() *realAgent {
 	return &realAgent{name: gemini, release: agents.GeminiNewest, argument: "--max-old-space-size", titles: true, ready: "Type your message", exit: "/quit",
 		escapes: true, asksAgain: true, once: true,
-		open:   func(string) []string { return nil },
+		begin:  func(string) []string { return nil },
 		reopen: func(id string) []string { return []string{"--resume", id} },
 		asks:   "Allow execution", question: colour, command: "[[bash touch %s]]", permit: "Enter"}
 }
@@ -109,7 +111,7 @@ func qwenCode() *realAgent {
 	mode := []string{"--approval-mode", "default"}
 	return &realAgent{name: qwen, release: agents.QwenNewest, argument: "--expose-gc", titles: true, ready: "Type your message", exit: "/quit",
 		escapes: true, takesBack: true,
-		open:   func(string) []string { return mode },
+		begin:  func(string) []string { return mode },
 		reopen: func(id string) []string { return append([]string{"--resume", id}, mode...) },
 		asks:   "Yes, allow once", command: "[[bash touch %s]]", permit: "Enter"}
 }
@@ -145,7 +147,7 @@ func grokBuild() *realAgent {
 	mode := []string{"--permission-mode", "default"}
 	return &realAgent{name: agentname.Grok, release: agents.GrokNewest, comm: "grok", ready: "❯", exit: "/quit", escapes: true, escape: "C-c", takesBack: true,
 		asksAgain: true, suggests: true,
-		open:   func(string) []string { return mode },
+		begin:  func(string) []string { return mode },
 		reopen: func(id string) []string { return append([]string{"--resume", id}, mode...) },
 		asks:   "No, reject", question: colour, command: "[[bash rm -rf %s]]", choice: "(●) Yes, proceed", permit: "Enter"}
 }
@@ -154,7 +156,7 @@ func kimiCode(box *agents.Sandbox) *realAgent {
 	return &realAgent{name: agentname.Kimi, release: agents.KimiNewest, comm: "kimi-code", titles: true, ready: "context:", exit: "/exit", escapes: true,
 		trust:  box.TrustKimi,
 		argv:   func(args []string) []string { return box.ByName(agents.KimiNewest, "kimi", args...) },
-		open:   func(string) []string { return nil },
+		begin:  func(string) []string { return nil },
 		reopen: func(id string) []string { return []string{"-r", id} },
 		asks:   "Run this command?", question: colour, command: "[[bash touch %s]]", permit: "1"}
 }
@@ -162,7 +164,7 @@ func kimiCode(box *agents.Sandbox) *realAgent {
 // ohMyPi records nothing before its first answer.
 func ohMyPi() *realAgent {
 	return &realAgent{name: omp, release: agents.OmpNewest, comm: "omp", titles: true, ready: "⬢ Mock", exit: "/exit", escapes: true, latent: true,
-		open:   func(string) []string { return nil },
+		begin:  func(string) []string { return nil },
 		reopen: func(id string) []string { return []string{"--resume", id} },
 		asks:   "Allow tool", command: "[[bash touch %s]]", permit: "Enter"}
 }

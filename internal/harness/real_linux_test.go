@@ -47,7 +47,7 @@ type realAgent struct {
 	titles    bool   // its terminal's title shows what it does
 	ready     string // its screen takes prompts
 	exit      string // the command that ends it
-	open      func(id string) []string
+	begin     func(id string) []string
 	reopen    func(id string) []string
 	asks      string // the screen that asks for a permission; empty: it never asks
 	question  string // the screen with a question of the model; empty: none is known
@@ -59,6 +59,13 @@ type realAgent struct {
 	suggests  bool   // behind a turn it asks the model again, for what the user could say next
 	dies      bool   // a turn that SIGTERM or a closed terminal ends has died, as by SIGKILL
 	killed    int
+	hidden    bool   // its terminal has no title: see hiddenAgents
+	first     string // what it says before each second call that asks
+	plans     string // the screen that asks what becomes of a plan; empty: it proposes none
+	inUse     string // the screen that warns of a session that another terminal has; empty: there is none
+	starts    int
+	begun     []*scene.Session
+	opened    func(*scene.Session)         // its terminal is open, and has no session yet
 	latent    bool                         // a session is recorded with its first answer
 	argv      func(args []string) []string // its command line, if it is not that of the release
 	trust     func(folder string)          // has it ask nothing about a folder; may be nil
@@ -84,7 +91,10 @@ func (r *realAgent) Start(cwd, prompt string) *scene.Session {
 	must.Do(r.world, err)
 	s := scene.Played(r.name, strings.TrimSpace(string(id)), cwd, r)
 	r.witnesses[s] = r
-	s.Process = r.run(s, r.open(s.ID))
+	if !r.goesBack(s) {
+		s.Process = r.run(s, r.begin(s.ID))
+	}
+	r.begun = append(r.begun, s)
 	r.Prompt(s, prompt)
 	if r.latent {
 		r.Answer(s, "answer to "+prompt)
@@ -98,9 +108,15 @@ func (r *realAgent) Start(cwd, prompt string) *scene.Session {
 	return s
 }
 
-// run opens a terminal for the session, and returns the agent's own process in it. A shell starts the agent: tmux would let its own child go on
-// when it is suspended.
+// run opens a terminal for the session, and returns the agent's own process in it.
 func (r *realAgent) run(s *scene.Session, args []string) proc.Identity {
+	terminal := r.open(s, args)
+	terminal.Shows(r.ready)
+	return r.process(terminal.PID())
+}
+
+// open opens a terminal for the session. A shell starts the agent: tmux would let its own child go on when it is suspended.
+func (r *realAgent) open(s *scene.Session, args []string) *agents.Terminal {
 	r.endDaemon()
 	open := r.box.Open
 	if r.titles {
@@ -114,9 +130,8 @@ func (r *realAgent) run(s *scene.Session, args []string) proc.Identity {
 		argv = r.argv(args)
 	}
 	terminal := open(slices.Concat([]string{"sh", "-c", `"$@"; :`, "sh", "env", "-C", s.CWD}, argv)...)
-	terminal.Shows(r.ready)
 	r.terminals[s.CWD] = terminal
-	return r.process(terminal.PID())
+	return terminal
 }
 
 // permits presses the key that permits a call until the question is gone, or the agent goes on: Claude Code 2.1.332 may leave lines of the question
@@ -194,7 +209,11 @@ const suggestsWithin = 5 * time.Second
 
 func (r *realAgent) Ask(s *scene.Session) {
 	r.asked++
-	r.answerWith(s, fmt.Sprintf(r.command, "asked-"+strconv.Itoa(r.asked)))
+	text := ""
+	if r.asked%2 == 1 {
+		text = r.first
+	}
+	r.answerWith(s, text+fmt.Sprintf(r.command, "asked-"+strconv.Itoa(r.asked)))
 	r.terminals[s.CWD].Shows(r.asks)
 	time.Sleep(storesWithin)
 }

@@ -76,7 +76,7 @@ func sharedAgents(list []*realAgent, t *harness) (all []scene.Agent) {
 	for _, r := range list {
 		one := &sharedAgent{realAgent: r, machine: t.machine, args: []string{"--acp"}, speaks: acpSpeech, of: map[*scene.Session]*conversation{}}
 		switch {
-		case r.argv != nil: // another way to start it
+		case r.argv != nil, r.hidden: // another way to start it
 			continue
 		case r.name == agentname.Codex:
 			one.args = []string{"app-server"}

@@ -127,6 +127,8 @@ type row struct {
 	ID, Agent, Status, Outcome, Evidence, CWD, Parent, Host string
 	FirstPrompt                                             string `json:"first_prompt"`
 	WaitingFor                                              string `json:"waiting_for"`
+	Decision                                                string
+	MayAsk                                                  bool `json:"may_ask"`
 	Suspended                                               bool
 	PID                                                     int
 	Stale                                                   *struct{ Reason string }

@@ -83,6 +83,7 @@ type life struct {
 	// unbroken is when the wait began that the last comparison saw; zero: it saw none.
 	unbroken time.Time
 	endedAt  time.Time
+	acted    time.Time // its last step
 }
 
 // account is how often something must be told, may be told, and was told.
@@ -150,6 +151,7 @@ func (s *script) shared(x *life) bool {
 
 func (s *script) did(x *life, format string, args ...any) {
 	s.steps++
+	x.acted = time.Now()
 	what := fmt.Sprintf(format, args...)
 	x.history = append(x.history, fmt.Sprintf("step %d: %s", s.steps, what))
 	s.note("%s %s", x.project, what)
@@ -296,16 +298,12 @@ func (t *harness) turn(troop *troop, i int) {
 		x.answered = time.Now()
 		s.did(x, "answers")
 	case truth.Status == adapters.Working:
-		if x.Ask() {
-			x.asked = time.Now()
-			x.told = false
-			x.excused = false
-			x.waits.may++
-			s.did(x, "asks the user")
+		if t.asks(x) {
 			return
 		}
 		x.Strange()
 		s.did(x, "writes a record of a kind that nobody knows")
+	case t.real && truth.Status == adapters.Idle && s.chance(20) && t.propose(x):
 	case truth.Status == adapters.Waiting, s.chance(60), slices.ContainsFunc(troop.peers(x), func(y *life) bool { return y.Truth().Status != adapters.Idle }):
 		x.Prompt(fmt.Sprintf("prompt %d", s.steps))
 		x.asked, x.told = time.Time{}, false
@@ -313,6 +311,20 @@ func (t *harness) turn(troop *troop, i int) {
 	default:
 		t.end(troop, i, x.Exit, exits)
 	}
+}
+
+// asks has a working session ask the user, if it can.
+func (t *harness) asks(x *life) bool {
+	isPrompt := time.Since(x.acted) < promptly
+	if !x.Ask() {
+		return false
+	}
+	x.asked = time.Now()
+	x.told = false
+	x.excused = isPrompt && t.hidden(x) != nil
+	x.waits.may++
+	t.script.did(x, "asks the user")
+	return true
 }
 
 const exits = "exits"

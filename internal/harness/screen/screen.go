@@ -22,10 +22,11 @@ const (
 	Permission State = "permission" // it asks for one
 	Question   State = "question"
 	Idle       State = "idle"
+	Plan       State = "plan" // it is idle, and asks what becomes of a plan
 )
 
 // States are all of them.
-var States = []State{Working, Permission, Question, Idle}
+var States = []State{Working, Permission, Question, Idle, Plan}
 
 // Signs are those of one release.
 type Signs struct {
