@@ -11,8 +11,8 @@
 // from the agent's own listing (package listing). What was done counts where none of them says anything, and for how a
 // turn ended. The oracle reaches no adapter: see TestOracleIsFromOutside.
 //
-// Gemini CLI and Qwen Code also run in terminals without a title, where a row may say only that it is the user's turn, or that it is not known, Codex proposes
-// plans, and a terminal of Copilot CLI goes back from a session that another one has. TestStates takes these steps alone, in order.
+// Gemini CLI and Qwen Code also run in terminals without a title, where a row may say only that it is the user's turn, or that it is not known, and Codex proposes
+// plans. TestStates takes these steps alone, in order, and has a terminal of Copilot CLI go back from a session that another one has.
 //
 // ROLLCALL_HARNESS_COUNT=1 has a run count its differences and go on, and ROLLCALL_HARNESS_ONLY names some of the real
 // agents. With ROLLCALL_HARNESS_BINARY an older build of Rollcall is held to the same truth.

@@ -42,7 +42,6 @@ func realAgents(w *scene.Environment, box *agents.Sandbox, t *harness) []scene.A
 		r.box = box
 		r.identify = t.identify
 		r.witnesses = t.witnesses
-		r.opened = t.opens
 		r.signs, _ = screen.Load(r.release.Screen()) // a release without them is known by what was done
 		r.terminals, r.resumed = map[string]*agents.Terminal{}, map[string]bool{}
 		all = append(all, r)

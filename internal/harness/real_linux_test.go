@@ -59,13 +59,10 @@ type realAgent struct {
 	suggests  bool   // behind a turn it asks the model again, for what the user could say next
 	dies      bool   // a turn that SIGTERM or a closed terminal ends has died, as by SIGKILL
 	killed    int
-	hidden    bool   // its terminal has no title: see hiddenAgents
-	first     string // what it says before each second call that asks
-	plans     string // the screen that asks what becomes of a plan; empty: it proposes none
-	inUse     string // the screen that warns of a session that another terminal has; empty: there is none
-	starts    int
-	begun     []*scene.Session
-	opened    func(*scene.Session)         // its terminal is open, and has no session yet
+	hidden    bool                         // its terminal has no title: see hiddenAgents
+	first     string                       // what it says before each second call that asks
+	plans     string                       // the screen that asks what becomes of a plan; empty: it proposes none
+	inUse     string                       // the screen that warns of a session that another terminal has; empty: there is none
 	latent    bool                         // a session is recorded with its first answer
 	argv      func(args []string) []string // its command line, if it is not that of the release
 	trust     func(folder string)          // has it ask nothing about a folder; may be nil
@@ -91,10 +88,7 @@ func (r *realAgent) Start(cwd, prompt string) *scene.Session {
 	must.Do(r.world, err)
 	s := scene.Played(r.name, strings.TrimSpace(string(id)), cwd, r)
 	r.witnesses[s] = r
-	if !r.goesBack(s) {
-		s.Process = r.run(s, r.begin(s.ID))
-	}
-	r.begun = append(r.begun, s)
+	s.Process = r.run(s, r.begin(s.ID))
 	r.Prompt(s, prompt)
 	if r.latent {
 		r.Answer(s, "answer to "+prompt)

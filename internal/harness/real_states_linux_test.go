@@ -3,13 +3,16 @@ package harness
 import (
 	"fmt"
 	"os"
-	"slices"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/agents"
 	"rollcall/internal/harness/screen"
+	"rollcall/internal/must"
 	"rollcall/internal/pressure"
 )
 
@@ -103,39 +106,35 @@ func (t *harness) lacksDecision(x *life, r *row) bool {
 	return state == screen.Plan && r.Decision == ""
 }
 
-// goesBack opens a terminal that is to continue the session of another one, goes back from the warning, and has a session of its own then.
-func (r *realAgent) goesBack(s *scene.Session) bool {
-	live := func(o *scene.Session) bool { return o.Truth().Status != adapters.Stopped && r.terminals[o.CWD] != nil }
-	i := slices.IndexFunc(r.begun, live)
-	if r.inUse == "" || i < 0 {
-		return false
-	}
-	r.starts++
-	if r.starts%2 == 0 {
-		return false
-	}
-	terminal := r.open(s, r.reopen(r.begun[i].ID))
+// goBack opens a terminal that is to continue the session x, which another terminal has, and goes back from the warning: its process has no session then, and
+// x is what it was. Copilot CLI works in the folder of x from then on, so that its row would have the name of the other one in a run of random steps.
+func (t *harness) goBack(r *realAgent, x *life) {
+	t.Helper()
+	other := &scene.Session{CWD: x.CWD + "-back"}
+	must.Do(t, os.MkdirAll(other.CWD, 0o755))
+	terminal := r.open(other, r.reopen(x.ID))
 	terminal.Dismiss("Escape", r.inUse)
 	terminal.Shows(r.ready)
-	s.Process = r.process(terminal.PID())
-	r.opened(s)
-	return true
-}
-
-// opens waits until a process that is open and has no session is listed as that.
-func (t *harness) opens(s *scene.Session) {
-	t.Helper()
-	t.until("an open terminal is wrong", realLimit, func() []string {
-		for _, r := range t.rollcall.list().Sessions {
-			if r.PID == s.Process.PID && r.Status == string(adapters.Idle) {
-				return nil
+	own := r.process(terminal.PID())
+	t.until("a terminal that went back is wrong", realLimit, func() (wrong []string) {
+		open := false
+		for _, row := range t.rollcall.list().Sessions {
+			open = open || row.PID == own.PID && row.Status == string(adapters.Idle)
+			if row.PID == own.PID && row.Status != string(adapters.Idle) {
+				wrong = append(wrong, fmt.Sprintf("%s in process %d is %s: %s", row.Agent, row.PID, row.Status, row.Evidence))
 			}
-			if r.PID == s.Process.PID {
-				return []string{fmt.Sprintf("%s in process %d, which went back from another session, is %s: %s", r.Agent, r.PID, r.Status, r.Evidence)}
+			if problem := t.wrongRow(x, &row); row.ID == x.ID && problem != "" {
+				wrong = append(wrong, x.ID+" "+problem)
 			}
 		}
-		return []string{fmt.Sprintf("process %d of %s, which went back from another session, is not listed", s.Process.PID, s.Agent)}
+		if !open && len(wrong) == 0 {
+			wrong = append(wrong, fmt.Sprintf("process %d of %s is not listed", own.PID, r.name))
+		}
+		return wrong
 	})
+	x.ends.may++ // the end of that process may be told, too
+	r.box.Signal(agents.Process{PID: own.PID}, unix.SIGKILL)
+	r.box.Gone(agents.Process{PID: own.PID})
 }
 
 // TestStates has real agents take, in order, the steps after which an older Rollcall was wrong: a plan that Codex proposes, a terminal of Copilot CLI that went
@@ -170,7 +169,7 @@ func TestStates(t *testing.T) {
 		case r.inUse != "":
 			x.Answer("an answer")
 			h.script.did(x, "answers")
-			h.begin(troop)
+			h.goBack(r, x)
 		case r.first != "":
 			time.Sleep(time.Until(x.acted.Add(promptly))) // a shorter turn need not be told
 			h.asks(x)
