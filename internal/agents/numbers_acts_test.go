@@ -3,9 +3,11 @@
 package agents
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"rollcall/internal/modelserver"
@@ -17,7 +19,17 @@ const secondModel = "mock-2"
 
 // titles are asked for beside the conversation.
 var titles = unstored{"titles and other requests beside the conversation", "no record of it in any file of the home: the sum of all records is the sum of the others",
-	func(q *modelserver.Request) bool { return q.Side }}
+	func(q *modelserver.Request) bool {
+		isStored := strings.HasPrefix(q.Prompt, "Here is the conversation so far") || strings.HasPrefix(q.Prompt, "First, reason in your <analysis>")
+		return q.Side && !isStored // summaries of OpenCode, Kilo and Qwen Code
+	}}
+
+// summaries returns what an agent does not store of a compaction: the requests whose prompts begin so.
+func summaries(proof string, prompts ...string) unstored {
+	return unstored{"the summary of a compaction", proof, func(q *modelserver.Request) bool {
+		return slices.ContainsFunc(prompts, func(p string) bool { return strings.HasPrefix(q.Prompt, p) })
+	}}
+}
 
 // speech is how an agent is given prompts: the arguments of the commands that do it. What is nil or empty it can't do.
 type speech struct {
@@ -26,6 +38,8 @@ type speech struct {
 	on     func(c *talk, prompt string) []string // goes on with a conversation
 	fork   func(c *talk, prompt string) []string // begins another one with its history
 	spawns bool                                  // it has sub-agents
+	sumUp  string                                // the prompt that has it sum a conversation up; empty: it has none
+	window int                                   // of its models, in tokens: it sums up by itself before that is full; 0: this is not tried
 }
 
 // begin begins a conversation.
@@ -88,12 +102,19 @@ func (s speech) acts(more ...act) []act {
 			if c == nil {
 				return nil
 			}
-			out := w.runs(c, s.fork(c, w.prompt("fork"))...)
-			if s.id == nil {
-				return c
-			}
-			return s.named(c, out)
+			c.from = c.id
+			c.id = uuid(w.T)
+			return s.named(c, w.runs(c, s.fork(c, w.prompt("fork"))...))
 		}})
+	}
+	if s.sumUp != "" {
+		list = append(list, goes("a compaction", func(w *walk, c *talk) { w.runs(c, s.on(c, s.sumUp)...) }))
+	}
+	if s.window > 0 {
+		list = append(list, goes("a full context", func(w *walk, c *talk) {
+			w.runs(c, s.on(c, fmt.Sprintf("[[new]] full [[usage %d 50]]", s.window-w.rng.IntN(s.window/40)))...)
+			w.runs(c, s.on(c, w.prompt("after"))...)
+		}))
 	}
 	if s.spawns {
 		list = append(list, act{"a sub-agent", func(w *walk) *talk {
@@ -108,11 +129,14 @@ func claudeNumbers() numbered {
 	flags := func(c *talk, prompt string, more ...string) []string {
 		return append([]string{"-p", prompt, "--model", c.model, "--allowedTools", "Bash,Agent"}, more...)
 	}
-	on := func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) }
-	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, on: on, spawns: true,
-		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id, "--fork-session") }}
+	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, spawns: true,
+		on:    func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) },
+		sumUp: "/compact", window: 200_000,
+		fork: func(c *talk, prompt string) []string {
+			return flags(c, prompt, "--resume", c.from, "--fork-session", "--session-id", c.id)
+		}}
 	return numbered{release: ClaudeNewest, homes: "CLAUDE_CONFIG_DIR", folder: ".claude", silent: true, models: []string{"claude-sonnet-5-5", "claude-haiku-5-5"},
-		acts: says.acts(goes("a compaction", func(w *walk, c *talk) { w.runs(c, on(c, "/compact")...) })),
+		acts: says.acts(),
 		unstored: []unstored{titles, {"the summary of a compaction", "no record of it in the transcript (2.1.332)",
 			func(q *modelserver.Request) bool {
 				return strings.Contains(q.Prompt, "detailed summary of the conversation")
@@ -129,7 +153,7 @@ func copilotNumbers() numbered {
 		return append([]string{"-p", prompt, "--allow-all-tools", "--allow-all-paths", "--model", c.model, "--no-auto-update"}, more...)
 	}
 	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, spawns: true,
-		on: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume="+c.id) }}
+		on: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume="+c.id) }, sumUp: "/compact"}
 	return numbered{release: CopilotNewest, homes: "COPILOT_HOME", folder: ".copilot", models: []string{"claude-sonnet-4.6"}, acts: says.acts(), unstored: []unstored{titles},
 		prepare: func(w *walk) {
 			w.extraEnv = append(w.extraEnv, "COPILOT_PROVIDER_TYPE=anthropic", "COPILOT_PROVIDER_BASE_URL="+w.Server.URL(), "COPILOT_MODEL=claude-sonnet-4.6")
@@ -141,21 +165,21 @@ func geminiNumbers() numbered {
 		return append([]string{"-p", prompt, "--approval-mode", "yolo", "-m", c.model}, more...)
 	}
 	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, spawns: true,
-		on: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) }}
+		on: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) }, window: 1_000_000}
 	return numbered{release: GeminiNewest, homes: "GEMINI_CLI_HOME", folder: ".gemini", models: []string{"gemini-3.8-flash", "gemini-3.8-pro"}, apart: true, acts: says.acts(),
 		unstored: []unstored{titles}}
 }
 
 func qwenNumbers() numbered {
 	flags := func(c *talk, prompt string, more ...string) []string {
-		return append([]string{"--approval-mode", "yolo", "-m", c.model, "-p", prompt}, more...)
+		return append([]string{"--output-format", "json", "--approval-mode", "yolo", "-m", c.model, "-p", prompt}, more...)
 	}
 	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, spawns: true,
-		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) },
-		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id, "--fork-session") }}
+		on: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) },
+		id: regexp.MustCompile(`"session_id": ?"([0-9a-f-]{36})"`), sumUp: "/compress",
+		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.from, "--fork-session") }}
 	return numbered{release: QwenNewest, homes: "QWEN_HOME", folder: ".qwen", models: []string{mockModel, secondModel}, acts: says.acts(),
-		unstored: []unstored{titles, {"what it keeps for later sessions, after the answer", "no record of it in any chat: the sum of all is the sum of the others (0.24.4)",
-			func(q *modelserver.Request) bool { return strings.HasPrefix(q.Prompt, "Managed memory") }}}}
+		unstored: []unstored{titles}}
 }
 
 func piNumbers() numbered {
@@ -164,7 +188,7 @@ func piNumbers() numbered {
 	}
 	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) },
 		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--session", c.id) },
-		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--fork", c.id) }}
+		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--fork", c.from, "--session-id", c.id) }}
 	// As the extension pi-subagents starts its sub-agents: with a folder below that of the session for their files, which it names after the session's.
 	child := func(name string, args func(file string) []string, names ...string) act {
 		return goes(name, func(w *walk, c *talk) {
@@ -189,7 +213,7 @@ func openCodeNumbers(r Release) numbered {
 	}
 	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt) }, id: regexp.MustCompile(`"sessionID":"(ses_\w+)"`), spawns: true,
 		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--session", c.id) },
-		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--session", c.id, "--fork") }}
+		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--session", c.from, "--fork") }, window: mockWindow}
 	return numbered{release: r, folder: ".local/share/" + r.Agent, models: []string{mockModel, secondModel}, apart: true, acts: says.acts(), unstored: []unstored{titles},
 		prepare: func(w *walk) {
 			w.edit(filepath.Join(w.Home, ".config", r.Agent, r.Agent+".json"), `"models":{`,
@@ -215,11 +239,15 @@ func grokNumbers() numbered {
 		return append([]string{"--always-approve", "-m", map[string]string{mockModel: "mock", secondModel: "second"}[c.model], "-p", prompt}, more...)
 	}
 	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, spawns: true,
-		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) },
-		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id, "--fork-session") }}
+		on: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) },
+		fork: func(c *talk, prompt string) []string {
+			return flags(c, prompt, "--resume", c.from, "--fork-session", "--session-id", c.id)
+		}, sumUp: "/compact"}
 	return numbered{release: GrokNewest, homes: "GROK_HOME", folder: ".grok", models: []string{mockModel, secondModel}, acts: says.acts(),
 		unstored: []unstored{titles, {"what it asks after an answer, with the tools of the conversation", "not in what turn_completed states of the turn, which is the sum of the others (1.0.41)",
-			func(q *modelserver.Request) bool { return q.Own }}},
+			func(q *modelserver.Request) bool { return q.Own }},
+			summaries("no member of it in any record, and usage.json, its own count, states a call for each turn (1.0.41)",
+				"Your task is to produce a faithful, concise summary", "This session is being continued")},
 		prepare: func(w *walk) {
 			for _, home := range []string{filepath.Join(w.Home, w.folder), w.homes[1]} {
 				w.edit(filepath.Join(home, "config.toml"), "[cli]", `[model.second]
@@ -240,7 +268,7 @@ func kimiNumbers() numbered {
 	}
 	forked := regexp.MustCompile(`Forked to (\S+)`)
 	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt) }, id: regexp.MustCompile(`"(session_[0-9a-f]{8}-[0-9a-f-]+)"`), spawns: true,
-		on: func(c *talk, prompt string) []string { return flags(c, prompt, "--session", c.id) }}
+		on: func(c *talk, prompt string) []string { return flags(c, prompt, "--session", c.id) }, window: mockWindow}
 	return numbered{release: KimiNewest, homes: "KIMI_CODE_HOME", folder: ".kimi-code", silent: true, models: []string{mockModel, secondModel}, unstored: []unstored{titles},
 		acts: says.acts(goes("a fork", func(w *walk, c *talk) {
 			if m := forked.FindSubmatch(w.runs(c, "fork", "-y", c.id)); m != nil {
@@ -267,8 +295,9 @@ func ompNumbers() numbered {
 	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt) }, spawns: true,
 		id:   regexp.MustCompile(`"type":"session"[^\n]*?"id":"([0-9a-f-]{36})"`),
 		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) },
-		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--fork", c.id) }}
-	return numbered{release: OmpNewest, homes: "PI_CODING_AGENT_DIR", folder: ".omp/agent", models: []string{mockModel, secondModel}, acts: says.acts(), unstored: []unstored{titles},
+		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--fork", c.from) }, window: mockWindow}
+	return numbered{release: OmpNewest, homes: "PI_CODING_AGENT_DIR", folder: ".omp/agent", models: []string{mockModel, secondModel}, acts: says.acts(),
+		unstored: []unstored{titles, summaries("its record has the sizes of the context, and no usage (18.2.3)", "<critical>\nWrite a handoff document")},
 		prepare: func(w *walk) {
 			for _, home := range []string{filepath.Join(w.Home, w.folder), w.homes[1]} {
 				w.edit(filepath.Join(home, "models.yml"), `"models":[`, `"models":[{"id":"`+secondModel+`","name":"Second","reasoning":false,"input":["text"],"contextWindow":128000,`+

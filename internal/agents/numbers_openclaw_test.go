@@ -11,6 +11,7 @@ import (
 func openClawNumbers() numbered {
 	var g *Gateway
 	send := func(w *walk, c *talk, prompt string) {
+		w.mark(c)
 		g.Send(c.id, w.prompt(prompt))
 		over(g, c.id)
 	}
@@ -36,14 +37,18 @@ func openClawNumbers() numbered {
 			}},
 			say("a further turn", "more"), say("a tool", "run [[bash true]]"), say("a failed answer", "fail [[fail 400]]"),
 			goes("an interrupted answer", func(w *walk, c *talk) {
+				w.mark(c)
 				g.Send(c.id, w.prompt("wait [[delay 60]]"))
 				g.call("chat.abort", map[string]any{"sessionKey": c.id})
 				over(g, c.id)
 			}),
-			goes("a compaction", func(w *walk, c *talk) { w.last = string(g.call("sessions.compact", map[string]any{"key": c.id})) }),
+			goes("a compaction", func(w *walk, c *talk) {
+				w.mark(c)
+				w.last = string(g.call("sessions.compact", map[string]any{"key": c.id}))
+			}),
 		},
 		prepare: func(w *walk) {
 			g = w.StartGateway(OpenClawNewest)
-			w.Server.Mark("\x00" + w.Project)
+			w.mark(&talk{folder: w.Project})
 		}}
 }

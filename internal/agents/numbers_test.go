@@ -24,7 +24,7 @@ import (
 )
 
 // TestNumbers… have an agent do what it can in an order that SEED determines, and compare after each step what `rollcall usage` counts with what the model server
-// has answered: in all, and by model, day, home and folder, to the token. They are run by make numbers: ROLLCALL_NUMBERS is the number of steps,
+// has answered: in all, and by session, model, day, home and folder, to the token. They are run by make numbers: ROLLCALL_NUMBERS is the number of steps,
 // ROLLCALL_NUMBERS_AGENT the agents, ROLLCALL_NUMBERS_BINARY another build.
 
 func TestNumbersClaude(t *testing.T)   { walks(t, claudeNumbers()) }
@@ -88,6 +88,7 @@ type act struct {
 // talk is a conversation of the walk.
 type talk struct {
 	id, home, folder, model string
+	from                    string // the conversation whose history it has, while it begins
 }
 
 type walk struct {
@@ -97,6 +98,7 @@ type walk struct {
 	rng   *rand.Rand
 	homes []string // "" is the agent's own
 	talks []*talk
+	asked []*talk // by the mark of its requests
 	last  string
 
 	extraEnv []string
@@ -161,8 +163,22 @@ func (w *walk) command(c *talk, args ...string) *exec.Cmd {
 	if c.home != "" {
 		cmd.Env = append(cmd.Env, w.numbered.homes+"="+w.homeValue(c.home))
 	}
-	w.Server.Mark(c.home + "\x00" + c.folder)
+	w.mark(c)
 	return cmd
+}
+
+// mark has the requests from now on count for a conversation, whose id may be known later.
+func (w *walk) mark(c *talk) {
+	w.Server.Mark(strconv.Itoa(len(w.asked)))
+	w.asked = append(w.asked, c)
+}
+
+// talkOf returns the conversation for which a request was made; an empty one if none was.
+func (w *walk) talkOf(q *modelserver.Request) *talk {
+	if n, err := strconv.Atoi(q.Mark); err == nil {
+		return w.asked[n]
+	}
+	return &talk{}
 }
 
 // homeValue is the value of the agent's variable: some name the folder in which the home is.
@@ -304,17 +320,12 @@ func (w *walk) compare(after string) {
 	w.Helper()
 	var found []string
 	for by, key := range map[string]func(q *modelserver.Request) string{
-		"agent": func(*modelserver.Request) string { return w.release.Agent },
-		"model": func(q *modelserver.Request) string { return q.Model },
-		"day":   func(q *modelserver.Request) string { return q.At.Local().Format(time.DateOnly) },
-		"home": func(q *modelserver.Request) string {
-			home, _, _ := strings.Cut(q.Mark, "\x00")
-			return cmp.Or(home, filepath.Join(w.Home, w.folder))
-		},
-		"project": func(q *modelserver.Request) string {
-			_, folder, _ := strings.Cut(q.Mark, "\x00")
-			return folder
-		},
+		"agent":   func(*modelserver.Request) string { return w.release.Agent },
+		"model":   func(q *modelserver.Request) string { return q.Model },
+		"day":     func(q *modelserver.Request) string { return q.At.Local().Format(time.DateOnly) },
+		"home":    func(q *modelserver.Request) string { return cmp.Or(w.talkOf(q).home, filepath.Join(w.Home, w.folder)) },
+		"project": func(q *modelserver.Request) string { return w.talkOf(q).folder },
+		"session": func(q *modelserver.Request) string { return w.talkOf(q).id },
 	} {
 		var text string
 		_ = poll(cmp.Or(w.late, 8*time.Second), func() bool {
