@@ -54,6 +54,8 @@ type Options struct {
 	HasFocus func(context.Context, *app.Session) bool
 	// Acted reports whether the user has just ended the session, or its turn, with Rollcall: its end is not told then. It may be nil, and must not block.
 	Acted func(*app.Session) bool
+	// Launch returns how the process of a launched session ended; nil: that is not known. It waits for that until its context is done. It may be nil.
+	Launch func(context.Context, *app.Session) *app.Launch
 	// Changed receives when the results of Rules or Quiet may have changed; it may be nil.
 	Changed <-chan struct{}
 	// Away is called, on its own goroutine, for a session that has waited for Rules.AwayAfter. It may be nil. Run
@@ -215,6 +217,7 @@ func (n *Notifier) consume(ctx context.Context, source Source) error {
 			}
 			events = append(events, ev)
 		}
+		n.addCodes(ctx, events)
 		n.handle(n.look(ctx, events), func(l look) []order { return n.policy.take(events, l) })
 	}
 }

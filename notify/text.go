@@ -37,12 +37,12 @@ func EndedText(ended []app.Event) Text {
 	if len(ended) == 1 {
 		return Text{
 			Title: agent + " ended" + place(first),
-			Body:  lines(topic(first), sentence(howEnded(first), ran(ended[0]))),
+			Body:  lines(topic(first), sentence(howItEnded(&ended[0].Session), ran(ended[0]))),
 		}
 	}
 	body := listed(ended, func(ev *app.Event) string {
 		s := present.Brief(ev.Session.Session)
-		return followed(present.Cut(present.Project(s.CWD), projectCell), howEnded(s))
+		return followed(present.Cut(present.Project(s.CWD), projectCell), howItEnded(&ev.Session))
 	})
 	return Text{Title: fmt.Sprintf("%s ended with %d sessions", agent, len(ended)), Body: body}
 }
@@ -89,7 +89,7 @@ func MissedText(missed []Missed) Text {
 		s := present.Brief(m.Session)
 		how := howEnded(s)
 		if how == "" && m.ExitCode != nil {
-			how = fmt.Sprintf("exit code %d", *m.ExitCode)
+			how = exitCode(*m.ExitCode)
 		}
 		return followed(present.AgentName(s.Agent)+place(s), how)
 	})
@@ -140,6 +140,21 @@ func topic(s adapters.Session) string {
 
 // howEnded returns the outcome in words, or an empty string if it is unknown.
 func howEnded(s adapters.Session) string { return present.Line(present.Outcome(&s)) }
+
+// howItEnded returns the outcome in words, or how the process of a launch ended of which the agent records none.
+func howItEnded(s *app.Session) string {
+	how := howEnded(present.Brief(s.Session))
+	switch l := s.Launch; {
+	case how != "" || l == nil:
+	case l.Signal != "":
+		return "ended by " + present.Line(l.Signal)
+	case l.ExitCode != nil:
+		return exitCode(*l.ExitCode)
+	}
+	return how
+}
+
+func exitCode(code int) string { return fmt.Sprintf("exit code %d", code) }
 
 // ran returns the duration of the last turn in words, or an empty string if it is unknown.
 func ran(ev app.Event) string {

@@ -45,6 +45,12 @@ func killedSuspended(events []app.Event) []app.Event {
 	return events
 }
 
+// launched returns the events with how the launch of the first one ended.
+func launched(events []app.Event, code int, signal string) []app.Event {
+	events[0].Session.Launch = &app.Launch{ID: "l-1", ExitCode: &code, Signal: signal}
+	return events
+}
+
 func TestEndedText(t *testing.T) {
 	base := adapters.Session{
 		ID: "s1", Agent: agentname.ClaudeCode, CWD: "/home/dev/proj", Title: "Fix the parser",
@@ -100,6 +106,11 @@ func TestEndedText(t *testing.T) {
 			Text{"Claude Code ended in proj", "Fix the parser\nLast turn ran 10 m"}},
 		"killed while suspended": {killedSuspended(with(turnOfAnHourAgo)),
 			Text{"Claude Code ended in proj", "Fix the parser\nDied in mid-turn, ran 1 h"}},
+		"exit code of a launch": {launched(with(func(s *adapters.Session) { s.Outcome = "" }), 3, ""),
+			Text{"Claude Code ended in proj", "Fix the parser\nExit code 3, ran 12 m"}},
+		"signal of a launch": {launched(with(func(s *adapters.Session) { s.Outcome = "" }), 137, "SIGKILL"),
+			Text{"Claude Code ended in proj", "Fix the parser\nEnded by SIGKILL, ran 12 m"}},
+		"outcome of a launch": {launched(with(func(*adapters.Session) {}), 0, ""), Text{"Claude Code ended in proj", "Fix the parser\nTurn complete, ran 12 m"}},
 		"nothing known": {[]app.Event{ended(adapters.Session{ID: "x", Agent: agentname.Pi})}, Text{"Pi ended", ""}},
 		"in a container": {with(func(s *adapters.Session) { s.Container = "4026532456" }),
 			Text{"Claude Code ended in proj in a container", "Fix the parser\nTurn complete, ran 12 m"}},

@@ -36,6 +36,23 @@ func (n *Notifier) isQuiet(ctx context.Context) bool {
 	return n.opts.DesktopIsQuiet != nil && !errors.Is(n.LastError(), ErrHung) && n.opts.DesktopIsQuiet(ctx)
 }
 
+// addCodes sets how the processes of launches ended of which the agent records no outcome.
+func (n *Notifier) addCodes(ctx context.Context, events []app.Event) {
+	if n.opts.Launch == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	for i := range events {
+		ev := &events[i]
+		s := ev.Session
+		s.Launch = cmp.Or(s.Launch, ev.Before.Launch)
+		if ev.Kind == app.Ended && s.Outcome == "" && s.Launch != nil {
+			ev.Session.Launch = cmp.Or(n.opts.Launch(ctx, &s), s.Launch)
+		}
+	}
+}
+
 // look reads the user's state for these events. It reads nothing if no event can have a notification.
 func (n *Notifier) look(ctx context.Context, events []app.Event) look {
 	l := look{now: time.Now()}

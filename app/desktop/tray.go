@@ -123,7 +123,7 @@ func (p *parts) serveAttention(ctx context.Context, a *attention, ends *app.Even
 func (p *parts) notifications(ctx context.Context, a *attention, u *update) notify.Options {
 	log := p.log
 	o := notify.Options{Icon: assets.App, Log: log, Sessions: p.core, Reported: p.markEndsReported(), Open: func(id string) { p.openWindow(instance.Show, id) },
-		Rules: a.currentRules, Quiet: a.isQuiet, DesktopIsQuiet: a.desktop.Is, HasFocus: a.hasFocus, Acted: a.hasActed, Changed: a.told,
+		Rules: a.currentRules, Quiet: a.isQuiet, DesktopIsQuiet: a.desktop.Is, HasFocus: a.hasFocus, Acted: a.hasActed, Changed: a.told, Launch: p.launches.EndOf,
 		Away: func(s app.Session) { a.callAway(ctx, s) }, Leaves: u.wanted.Load}
 	state, err := store.StatePath()
 	if err != nil {

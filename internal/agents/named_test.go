@@ -87,7 +87,7 @@ func namedByConfiguration(t *testing.T, theme string, desktop *desktoptest.Deskt
 	began := time.Now()
 	must.Do(t, os.WriteFile(filepath.Join(list[0].CWD, "go"), nil, 0o600))
 	l.Recorded(id, "ended", func(r LaunchRecord) bool { return r.Ended() })
-	told(t, tray.notified(before, began, time.Now()), "ended")
+	told(t, tray.notified(before, began, time.Now()), "Exit code 3")
 	if said = l.Rollcall("list", "--all", "--json"); !strings.Contains(said.Out, `"exit_code":3`) {
 		t.Errorf("no exit code: %v", said)
 	}

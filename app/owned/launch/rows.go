@@ -116,6 +116,15 @@ func (l *Launches) row(r *Record, now time.Time) adapters.Session {
 // ExitCode returns the exit code of a launched session's process that has ended, or nil if it is unknown. It waits a few
 // seconds at most for the process that is about to store the code.
 func (l *Launches) ExitCode(ctx context.Context, s *app.Session) *int {
+	ended := l.EndOf(ctx, s)
+	if ended == nil {
+		return nil
+	}
+	return ended.ExitCode
+}
+
+// EndOf returns what is recorded of a launched session, as ExitCode does; nil: nothing is.
+func (l *Launches) EndOf(ctx context.Context, s *app.Session) *app.Launch {
 	if s.Launch == nil {
 		return nil
 	}
@@ -123,7 +132,7 @@ func (l *Launches) ExitCode(ctx context.Context, s *app.Session) *int {
 	if err != nil {
 		return nil
 	}
-	return r.ExitCode
+	return l.shown(&r)
 }
 
 func (l *Launches) launchOf(records []Record, s *adapters.Session) *app.Launch {
