@@ -111,7 +111,7 @@ func TestEndedText(t *testing.T) {
 		"signal of a launch": {launched(with(func(s *adapters.Session) { s.Outcome = "" }), 137, "SIGKILL"),
 			Text{"Claude Code ended in proj", "Fix the parser\nEnded by SIGKILL, ran 12 m"}},
 		"outcome of a launch": {launched(with(func(*adapters.Session) {}), 0, ""), Text{"Claude Code ended in proj", "Fix the parser\nTurn complete, ran 12 m"}},
-		"nothing known": {[]app.Event{ended(adapters.Session{ID: "x", Agent: agentname.Pi})}, Text{"Pi ended", ""}},
+		"nothing known":       {[]app.Event{ended(adapters.Session{ID: "x", Agent: agentname.Pi})}, Text{"Pi ended", ""}},
 		"in a container": {with(func(s *adapters.Session) { s.Container = "4026532456" }),
 			Text{"Claude Code ended in proj in a container", "Fix the parser\nTurn complete, ran 12 m"}},
 		"remote": {with(func(s *adapters.Session) { s.CWD, s.Remote = "", "build-host" }),
