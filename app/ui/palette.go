@@ -57,7 +57,8 @@ func (u *UI) commands() (all []paletteItem) {
 		of := " · " + present.Cut(sessionTitle(d.session), 60)
 		items(d.moreItems(d.session), "opened", of) // first what ends nothing: Enter runs the first one
 		for _, b := range []*widgets.Button{d.terminal, d.resume, d.goOn, d.stop} {
-			if b.Visible() && !b.Disabled() && !(b == d.terminal && d.request.has) { // Enter never shows a terminal in which a request waits
+			showsRequest := b == d.terminal && d.request.has // Enter never shows a terminal in which a request waits
+			if b.Visible() && !b.Disabled() && !showsRequest {
 				add(b.Text+of, "opened", b.OnTapped)
 			}
 		}

@@ -175,3 +175,19 @@ func TestAccountsAreToldApart(t *testing.T) {
 func rowOf(s *app.Session) row {
 	return row{kind: sessionRow, session: s, key: key{agent: s.Agent, id: s.ID}}
 }
+
+// TestRequestBeforeUsage: a wide row of a session that waits leaves out its usage where what is asked needs the room.
+func TestRequestBeforeUsage(t *testing.T) {
+	for text, want := range map[string]bool{"git status": true, "git push --force origin main && npm publish --tag latest --access public": false} {
+		s := full().Own[0]
+		asks := answer.AsksOf(&s, nil)
+		asks.Text = text
+		v := newRowView()
+		v.set(rowOf(&s), sessionText(&s, &asks, false, clock), false, false)
+		test.WidgetRenderer(v)
+		v.Resize(fyne.NewSize(560, rowHeight))
+		if got := v.usage.Visible(); got != want {
+			t.Errorf("%q: the usage is shown: %t", text, got)
+		}
+	}
+}

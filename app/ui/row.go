@@ -283,13 +283,15 @@ func (v *rowView) layOut(_ []fyne.CanvasObject, size fyne.Size) {
 
 // layOutSecond divides the second line between what happens and, in a wide row, the model and its usage.
 func (v *rowView) layOutSecond(left, right float32, wide bool) {
-	v.usage.Hidden = !wide || v.text.usage == ""
+	v.second.Set(v.text.second, v.text.secondColor)
+	needs := v.second.MinSize().Width + 2*rowGap + v.usage.MinSize().Width
+	v.usage.Hidden = !wide || v.text.usage == "" || v.text.spare != "" && needs > right-left // what is asked comes first
 	if !v.usage.Hidden {
 		begin := right - v.usage.MinSize().Width
 		place(v.usage, begin, right, secondTop+1)
 		right = begin - 2*rowGap
 	}
-	if v.second.Set(v.text.second, v.text.secondColor); v.second.MinSize().Width > right-left {
+	if v.second.MinSize().Width > right-left {
 		v.second.Set(strings.TrimPrefix(v.text.second, v.text.spare), v.text.secondColor)
 	}
 	place(v.second, left, right, secondTop)
