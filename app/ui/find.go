@@ -250,6 +250,9 @@ func (u *UI) findNext(f *finder) {
 
 // conversation returns the conversation that the page shows; nil: it shows none.
 func (u *UI) conversation() *conversation {
+	if p := u.pages[u.page].panes; p == nil || !p.showsDetails() {
+		return nil
+	}
 	switch {
 	case u.page == pageSessions && u.sessions.detail.session != nil && u.sessions.detail.changes == nil && u.sessions.detail.conversation.cover == nil:
 		return u.sessions.detail.conversation

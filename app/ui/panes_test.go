@@ -35,6 +35,10 @@ func TestNarrowShowsOnePane(t *testing.T) {
 	for _, size := range []fyne.Size{{Width: 719, Height: 500}, {Width: 420, Height: 600}} {
 		w.win.Resize(size)
 		wants("narrow", true, false)
+		w.ui.focusSearch()
+		if w.win.Canvas().Focused() != fyne.Focusable(w.ui.sessions.filter) || w.ui.conversation() != nil {
+			t.Errorf("Ctrl+F in the list gives %T the focus", w.win.Canvas().Focused())
+		}
 		w.shoot(fmt.Sprintf("narrow-list-%.0f", size.Width))
 		w.ui.sessions.tapped(1)
 		wants("after a click", false, true)
