@@ -256,7 +256,7 @@ func TestFailedWhy(t *testing.T) {
 		"thread 1: idle; last turn failed 14:02:11 (stream disconnected (retry 5))": "stream disconnected (retry 5)",
 		"last turn ended 14:02:11 with APIError (overloaded)":                       "overloaded",
 		"process 7: open; its last message is an error (no credit left)":            "no credit left",
-		"last turn failed 14:02:11": "", "registry 77.json: idle (a shell command runs in the background)": "",
+		"last turn failed 14:02:11":                                                 "", "registry 77.json: idle (a shell command runs in the background)": "",
 	} {
 		s := adapters.Session{Status: adapters.Idle, Outcome: adapters.Failed, Evidence: evidence, Title: "Add limits", Doing: "I begin."}
 		if got := FailedWhy(s); got != want {
