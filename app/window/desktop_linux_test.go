@@ -60,7 +60,6 @@ type process struct {
 	d      *screen
 	cmd    *exec.Cmd
 	said   chan string
-	heard  []string // what says passed over
 	stdin  io.Writer
 	stderr bytes.Buffer
 	id     string

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,51 +34,14 @@ func journey(t *testing.T, o desktoptest.Options) (*process, string) {
 	return p, work
 }
 
-// place returns the place in the window, in pixels, of what has this text; ok is false while nothing in sight has it.
-func (p *process) place(text string) (x, y int, ok bool) {
-	p.d.t.Helper()
-	if _, err := fmt.Fprintln(p.stdin, "where", text); err != nil {
-		p.d.t.Fatal(err)
-	}
-	n, _ := fmt.Sscan(p.says("where"), &x, &y)
-	return x, y, n == 2
-}
-
 // sees waits until a text is in sight.
 func (p *process) sees(text string) {
 	p.d.t.Helper()
 	eventually.True(p.d.t, "the text "+text, func() bool {
-		_, _, ok := p.place(text)
-		return ok
-	})
-}
-
-// point moves the pointer to what has this text, and presses a button of the mouse there, n times.
-func (p *process) point(text string, button, n int) {
-	p.d.t.Helper()
-	p.sees(text)
-	x, y, _ := p.place(text)
-	var left, top int
-	for line := range strings.Lines(p.d.xdotool("getwindowgeometry", "--shell", p.id)) {
-		_, _ = fmt.Sscanf(line, "X=%d", &left)
-		_, _ = fmt.Sscanf(line, "Y=%d", &top)
-	}
-	for range n {
-		must.Do(p.d.t, p.d.Click(left+x, top+y, button))
-	}
-}
-
-// clickUntil clicks what has this text until done reports that it had its effect: a button may not take clicks yet.
-func (p *process) clickUntil(text, what string, done func() bool) {
-	p.d.t.Helper()
-	pause := time.Second // longer than a request must be in sight, and longer each time: each click that comes too early begins that time again
-	eventually.True(p.d.t, what, func() bool {
-		if _, _, ok := p.place(text); ok {
-			p.point(text, 1, 1)
+		if _, err := fmt.Fprintln(p.stdin, "where", text); err != nil {
+			p.d.t.Fatal(err)
 		}
-		time.Sleep(pause)
-		pause = pause * 3 / 2
-		return done()
+		return p.says("where ") != ""
 	})
 }
 
@@ -158,53 +120,6 @@ func TestDesktopJourneyByKeys(t *testing.T) {
 	d.key("ctrl+comma")
 	p.tabTo("Same as the desktop")
 	d.key("ctrl+1")
-	p.tabTo("*ui.sessionList")
-	d.key("ctrl+w")
-	p.end()
-}
-
-// TestDesktopJourneyByMouse: by clicks and the wheel alone, but for what has to be typed, the same ways lead to the same ends.
-func TestDesktopJourneyByMouse(t *testing.T) {
-	p, work := journey(t, desktoptest.Options{Dark: true})
-	d := p.d
-	answered := func(want string) func() bool {
-		return func() bool {
-			for len(p.said) > 0 {
-				p.heard = append(p.heard, <-p.said)
-			}
-			return slices.Contains(p.heard, want)
-		}
-	}
-	p.point("Needs you", 1, 1)
-	p.clickUntil("Allow once (A)", "the second question", func() bool { _, _, ok := p.place("Yes, allow it once (Y)"); return ok })
-	p.clickUntil("Yes, allow it once (Y)", "the answer", answered("asks-0 allow []"))
-	p.clickUntil("Deny… (D)", "the line for a message", func() bool { _, _, ok := p.place("Send the denial (Enter)"); return ok })
-	must.Do(t, d.Type(d.ctx, "use npm"))
-	p.clickUntil("Send the denial (Enter)", "the denial", answered("asks-1 deny use npm[]"))
-
-	p.point("Idle", 1, 1)
-	p.sees("Message 5000 says little.")
-	p.point("Message 5000 says little.", 4, 60)
-	p.sees("Show earlier messages")
-	p.point("Show earlier messages", 1, 1)
-	p.point("Search", 1, 1)
-	must.Do(t, d.Type(d.ctx, "canary"))
-	p.point("Deploy the shop to the ", 1, 1)
-	p.says("the hit is read")
-	p.sees("1 of 1")
-	p.point("Usage", 1, 1)
-	p.says("usage of ")
-	p.point("More", 1, 1)
-	p.point("Settings", 1, 1)
-	p.sees("Same as the desktop")
-	p.point("New agent", 1, 1)
-	must.Do(t, d.Type(d.ctx, "begin"))
-	p.point("/home/me/project", 1, 1)
-	d.key("ctrl+a")
-	must.Do(t, d.Type(d.ctx, work))
-	p.clickUntil("Launch", "the launch", isThere(filepath.Join(work, "launched"), "begin"))
-	d.shootSoon("journey-mouse-launch")
-	p.point("All sessions", 1, 1)
 	p.tabTo("*ui.sessionList")
 	d.key("ctrl+w")
 	p.end()

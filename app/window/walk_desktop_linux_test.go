@@ -26,7 +26,6 @@ func (p *process) says(begin string) string {
 			if rest, is := strings.CutPrefix(got, begin); is {
 				return rest
 			}
-			p.heard = append(p.heard, got)
 			if !ok {
 				p.d.t.Fatalf("the window process ended before it said %q\n%s", begin, p.stderr.String())
 			}

@@ -190,5 +190,5 @@ func (t *LongText) MarkHere(hit int) {
 // Hit returns where a hit is: in which block, and how far below its top.
 func (t *LongText) Hit(hit int) (block fyne.CanvasObject, below float32) {
 	at := t.hits.places[hit]
-	return at.block, at.share * at.block.Size().Height
+	return at.block, at.share * at.block.MinSize().Height // its size may be that of before the text was wrapped
 }
