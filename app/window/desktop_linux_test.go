@@ -179,11 +179,6 @@ func (d *screen) isDark() bool {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	return isDark(img)
-}
-
-// isDark reports whether the middle of a picture of the window is dark.
-func isDark(img *image.RGBA) bool {
 	c := img.RGBAAt(img.Rect.Dx()/2+100, img.Rect.Dy()*9/10)
 	return int(c.R)+int(c.G)+int(c.B) < 3*128
 }

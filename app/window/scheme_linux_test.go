@@ -109,3 +109,17 @@ func TestPortal(t *testing.T) {
 	must.Do(t, conn.Emit(portalPath, portalIface+".SettingChanged", appearance, colorScheme, dbus.MakeVariant(uint32(preferLight))))
 	wants(c, false)
 }
+
+// TestFirstScheme: the first frame has what the desktop says, is light where that says nothing in time, and is Fyne's where Fyne itself asks.
+func TestFirstScheme(t *testing.T) {
+	dark := make(chan bool, 1)
+	dark <- true
+	for name, tt := range map[string]struct {
+		desktop     <-chan bool
+		dark, known bool
+	}{"Fyne asks": {nil, false, false}, "dark": {dark, true, true}, "silent": {make(chan bool), false, true}} {
+		if isDark, known := firstScheme(tt.desktop); isDark != tt.dark || known != tt.known {
+			t.Errorf("%s: dark %v, known %v", name, isDark, known)
+		}
+	}
+}
