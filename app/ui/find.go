@@ -248,14 +248,13 @@ func (u *UI) findNext(f *finder) {
 	f.step(by)
 }
 
-// conversation returns the conversation that the page shows; nil: it shows none.
+// conversation returns the conversation that is visible; nil: none is.
 func (u *UI) conversation() *conversation {
-	if p := u.pages[u.page].panes; p == nil || !p.showsDetails() {
-		return nil
-	}
-	switch {
-	case u.page == pageSessions && u.sessions.detail.session != nil && u.sessions.detail.changes == nil && u.sessions.detail.conversation.cover == nil:
-		return u.sessions.detail.conversation
+	d := u.sessions.detail
+	switch p := u.pages[u.page].panes; {
+	case p == nil || !p.showsDetails():
+	case u.page == pageSessions && d.session != nil && d.changes == nil && d.conversation.cover == nil:
+		return d.conversation
 	case u.page == pageSearch && u.search.hit.session != "":
 		return u.search.hit.conversation
 	}
