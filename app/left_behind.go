@@ -35,6 +35,9 @@ func (c *Core) LeftBehind(ctx context.Context) (left []LeftBehind, unknown []ada
 	if c.cfg.Table == nil {
 		return nil, nil, fmt.Errorf("this machine's processes can't be read: %w", proc.ErrUnsupported)
 	}
+	if _, err := c.cfg.Table.Terminal(proc.Self()); errors.Is(err, proc.ErrUnsupported) {
+		return nil, nil, fmt.Errorf("what agents left behind is not known on this system: it does not say which processes have a terminal: %w", err)
+	}
 	f := &leftFinder{core: c, table: c.cfg.Table, sessions: map[SessionKey]*Session{}}
 	f.list, err = f.table.List(ctx)
 	if err != nil && len(f.list) == 0 {
@@ -46,8 +49,8 @@ func (c *Core) LeftBehind(ctx context.Context) (left []LeftBehind, unknown []ada
 			found = append(found, o)
 		}
 	}
-	if f.err != nil || len(found) == 0 {
-		return nil, nil, f.err
+	if len(found) == 0 {
+		return nil, nil, nil
 	}
 	f.readAgents()
 	f.readLaunches()
@@ -75,7 +78,6 @@ type leftFinder struct {
 	core     *Core
 	table    proc.Lister
 	list     []proc.Process
-	err      error // why nothing can be known on this system
 	agents   []livingAgent
 	sessions map[SessionKey]*Session
 	unknown  []adapters.Name
@@ -139,11 +141,7 @@ func (f *leftFinder) isOrphan(p proc.Process) bool {
 
 // mayBeLeft reports whether a process is this user's, has no terminal, and is none of an agent or of Rollcall.
 func (f *leftFinder) mayBeLeft(p proc.Process) bool {
-	terminal, err := f.table.Terminal(p.Identity)
-	if errors.Is(err, proc.ErrUnsupported) {
-		f.err = fmt.Errorf("what agents left behind is not known on this system: it does not say which processes have a terminal: %w", err)
-	}
-	if err != nil || terminal != "" {
+	if terminal, err := f.table.Terminal(p.Identity); err != nil || terminal != "" {
 		return false
 	}
 	if open, err := f.table.OpenTerminals(p.Identity); len(open) > 0 || err != nil && !errors.Is(err, proc.ErrUnsupported) {
