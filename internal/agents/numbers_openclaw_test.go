@@ -28,7 +28,7 @@ func openClawNumbers() numbered {
 			return c
 		}}
 	}
-	return numbered{release: OpenClawNewest, folder: ".openclaw", silent: true, late: time.Minute, models: []string{mockModel}, unstored: []unstored{titles},
+	return numbered{release: OpenClawNewest, folder: ".openclaw", silent: true, keyed: true, late: time.Minute, models: []string{mockModel}, unstored: []unstored{titles},
 		acts: []act{
 			{"a new conversation", func(w *walk) *talk {
 				c := begin(w)

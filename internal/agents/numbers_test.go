@@ -65,6 +65,7 @@ type numbered struct {
 	folder   string // its own home, below HOME
 	models   []string
 	apart    bool          // its reasoning is beside the output
+	keyed    bool          // its conversations have ids that the walk does not know: they are not compared by session
 	silent   bool          // it records nothing of reasoning: no member for it in a record of an answer
 	late     time.Duration // how long its own count may be behind; 0: it is what its files have
 	unstored []unstored
@@ -327,6 +328,9 @@ func (w *walk) compare(after string) {
 		"project": func(q *modelserver.Request) string { return w.talkOf(q).folder },
 		"session": func(q *modelserver.Request) string { return w.talkOf(q).id },
 	} {
+		if by == "session" && w.keyed {
+			continue
+		}
 		var text string
 		_ = poll(cmp.Or(w.late, 8*time.Second), func() bool {
 			final := len(w.Processes()) == 0 // looked at before the files
