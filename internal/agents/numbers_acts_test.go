@@ -226,7 +226,7 @@ func clineNumbers() numbered {
 	says := speech{spawns: true, id: regexp.MustCompile(`(\d{13}_\w+)`), first: func(c *talk, prompt string) []string {
 		return []string{"--json", "--auto-approve", "true", "-m", c.model, prompt}
 	}}
-	return numbered{release: ClineNewest, folder: ".cline/data", silent: true, models: []string{mockModel, secondModel}, acts: says.acts(
+	return numbered{release: ClineNewest, folder: ".cline/data", silent: true, keyed: true, models: []string{mockModel, secondModel}, acts: says.acts(
 		act{"an interrupted answer", func(w *walk) *talk {
 			c := w.begin()
 			w.interrupted(c, says.first(c, w.prompt("wait [[delay 60]]"))...)
