@@ -129,9 +129,6 @@ func (r *row) fill(now time.Time, prefixes map[string]string, board *answer.Boar
 	}
 	if asks := board.Asks(s); asks.Text != "" {
 		r.cells[colTopic] = asks.Mark() + asks.Topic()
-		if s.Name != "" {
-			r.cells[colTopic] = present.Line(s.Name) + " · " + r.cells[colTopic]
-		}
 	}
 	if s.LeftBehind > 0 {
 		r.cells[colTopic] = strings.TrimSuffix("left "+english.Plural(s.LeftBehind, "process", "")+" behind; "+r.cells[colTopic], "; ")
