@@ -61,7 +61,7 @@ func MayHaveLeft(folder string, env []string, cwd string, started time.Time) (ma
 		return false, false
 	}
 	here, hereErr := os.Stat(cwd)
-	if hereErr == nil && isWhereStarted(env, here) || len(FormerFolders(env, cwd, started)) > 0 {
+	if hereErr == nil && isWhereStarted(env, here) || len(FormerFolders(env, cwd, started.Add(clockSlack))) > 0 {
 		return false, false
 	}
 	_, err := os.Stat(folder)
