@@ -12,11 +12,12 @@ type ChildVariables struct {
 // Values returns what an environment says about the agent that made it; empty where it says nothing.
 func (v ChildVariables) Values(env []string) (session, process string) {
 	for _, entry := range env {
-		switch name, value, _ := strings.Cut(entry, "="); {
-		case name == "":
-		case name == v.Session:
+		name, value, _ := strings.Cut(entry, "=")
+		switch name {
+		case "":
+		case v.Session:
 			session = value
-		case name == v.Process:
+		case v.Process:
 			process = value
 		}
 	}

@@ -54,7 +54,7 @@ func (y *yard) run(n int, script string, env ...string) {
 	before, err := y.List(y.t.Context())
 	must.Do(y.t, err)
 	cmd := exec.Command("sh", "-c", script)
-	cmd.Env = append(env, "YARD="+y.dir, "PATH="+os.Getenv("PATH"), "TERM=xterm")
+	cmd.Env = slices.Concat(env, []string{"YARD=" + y.dir, "PATH=" + os.Getenv("PATH"), "TERM=xterm"})
 	cmd.Dir = y.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		y.t.Fatalf("%s: %v: %s", script, err, out)

@@ -57,8 +57,8 @@ func TestParseProcArgs(t *testing.T) {
 		"title without a gap behind the environment": {1, "/bin/node\x00openclaw\x00\x00\x00HOME=/Users/a\x00" + apple, []string{"openclaw"}, []string{"HOME=/Users/a"}},
 	}
 	for name, test := range tests {
-		_, args, env, err := parseProcArgs(procArgsBuffer(test.count, test.rest))
-		if err != nil || !slices.Equal(args, test.args) || !slices.Equal(env, test.env) || (env == nil) != (test.env == nil) {
+		exe, args, env, err := parseProcArgs(procArgsBuffer(test.count, test.rest))
+		if err != nil || !strings.HasPrefix(test.rest, exe+"\x00") || !slices.Equal(args, test.args) || !slices.Equal(env, test.env) || (env == nil) != (test.env == nil) {
 			t.Errorf("%s: %q, %q, %v", name, args, env, err)
 		}
 	}

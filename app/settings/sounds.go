@@ -53,7 +53,7 @@ func (n *Notifications) SoundProblems(data []string) (problems []string) {
 	for of, value := range n.SoundFiles() {
 		switch {
 		case !filepath.IsAbs(value):
-			if known, any := inThemes(data, value); any && !known {
+			if known, themed := inThemes(data, value); themed && !known {
 				problems = append(problems, fmt.Sprintf("notifications.sounds.%s: no sound theme has %q", of, value))
 			}
 		case !bounded.Answers(value):
@@ -70,14 +70,14 @@ func (n *Notifications) SoundProblems(data []string) (problems []string) {
 }
 
 // inThemes reports whether a sound theme has a sound of that name, and whether there is any theme.
-func inThemes(data []string, name string) (known, any bool) {
+func inThemes(data []string, name string) (known, themed bool) {
 	for _, dir := range data {
 		files, _ := fs.Glob(os.DirFS(dir), "sounds/*/*/*") // theme, sound system, file; no error: the pattern is right
 		for _, file := range files {
-			any = true
+			themed = true
 			base := path.Base(file)
 			known = known || strings.TrimSuffix(base, path.Ext(base)) == name
 		}
 	}
-	return known, any
+	return known, themed
 }

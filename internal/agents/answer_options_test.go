@@ -108,9 +108,10 @@ func (s *Sandbox) answersOptions(n *optioned, pane *Terminal) {
 	lines := "rm -rf kept.txt\n" + strings.Repeat("echo some line\n", 60) + "rm -rf kept.txt"
 	n.Prompt("in part [[hold part]]")
 	must.Do(s.t, s.Server.Release(s.t.Context(), "part", "[[bash "+lines+"]]"))
-	fourth := s.asks(lines)
+	s.asks(lines)
 	time.Sleep(3 * time.Second) // the terminal has drawn it
-	if fourth = s.asks(lines); fourth.CanAllow || fourth.CanDeny {
+	fourth := s.asks(lines)
+	if fourth.CanAllow || fourth.CanDeny {
 		s.t.Errorf("%+v", fourth)
 	}
 	if code, said := s.answer(fourth, "--allow"); code == 0 {

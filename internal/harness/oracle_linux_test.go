@@ -144,14 +144,7 @@ func (t *harness) wrongRow(x *life, r *row) string {
 	if x != nil {
 		want = t.wanted(x, got)
 	}
-	if t.script.share && (got.Status == adapters.Unknown || r.PID == 0 && x != nil && got == want) {
-		return "" // what a session in a folder that another one had need not be known
-	}
-	if x != nil && (t.real && t.hidesEnd(x, got, r) || got.Status == adapters.Unknown && t.mayBeUnknown(x)) {
-		return ""
-	}
-	if x != nil && t.mayAsk(x, r) {
-		t.bookUnknown(r)
+	if t.needNotBeKnown(x, got, want, r) {
 		return ""
 	}
 	switch {
@@ -172,6 +165,23 @@ func (t *harness) wrongRow(x *life, r *row) string {
 		return "is not shown as launched by Rollcall"
 	}
 	return ""
+}
+
+// needNotBeKnown reports whether a row differs from the truth in what no file, process or title tells.
+func (t *harness) needNotBeKnown(x *life, got, want scene.Truth, r *row) bool {
+	switch {
+	case t.script.share && (got.Status == adapters.Unknown || r.PID == 0 && x != nil && got == want):
+		return true // of a session in a folder that another one had
+	case x == nil:
+		return false
+	case t.real && t.hidesEnd(x, got, r), got.Status == adapters.Unknown && t.mayBeUnknown(x):
+		return true
+	}
+	asks := t.mayAsk(x, r)
+	if asks {
+		t.bookUnknown(r)
+	}
+	return asks
 }
 
 // wanted returns what the list must say of a session that it shows as got.

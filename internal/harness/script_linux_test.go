@@ -290,19 +290,8 @@ func (t *harness) turn(troop *troop, i int) {
 		s.did(x, "its file grows by records of a kind that nobody knows")
 	case s.chance(4) && t.replace(x):
 		s.did(x, "its file is replaced by a copy")
-	case truth.Status == adapters.Working && s.chance(15) && x.Interrupt():
-		x.interrupted = time.Now()
-		s.did(x, "is interrupted")
-	case truth.Status == adapters.Working && s.chance(70):
-		x.Answer(fmt.Sprintf("answer %d", s.steps))
-		x.answered = time.Now()
-		s.did(x, "answers")
 	case truth.Status == adapters.Working:
-		if t.asks(x) {
-			return
-		}
-		x.Strange()
-		s.did(x, "writes a record of a kind that nobody knows")
+		t.work(x)
 	case t.real && truth.Status == adapters.Idle && s.chance(20) && t.propose(x):
 	case truth.Status == adapters.Waiting, s.chance(60), slices.ContainsFunc(troop.peers(x), func(y *life) bool { return y.Truth().Status != adapters.Idle }):
 		x.Prompt(fmt.Sprintf("prompt %d", s.steps))
@@ -310,6 +299,23 @@ func (t *harness) turn(troop *troop, i int) {
 		s.did(x, "is prompted or answered")
 	default:
 		t.end(troop, i, x.Exit, exits)
+	}
+}
+
+// work has a working session be interrupted, answer, ask or go on.
+func (t *harness) work(x *life) {
+	s := t.script
+	switch {
+	case s.chance(15) && x.Interrupt():
+		x.interrupted = time.Now()
+		s.did(x, "is interrupted")
+	case s.chance(70):
+		x.Answer(fmt.Sprintf("answer %d", s.steps))
+		x.answered = time.Now()
+		s.did(x, "answers")
+	case !t.asks(x):
+		x.Strange()
+		s.did(x, "writes a record of a kind that nobody knows")
 	}
 }
 
