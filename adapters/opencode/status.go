@@ -82,8 +82,39 @@ const (
 	stepDelay = 30 * time.Second
 )
 
-// decide returns the status of a session. It reads nothing.
+// decide returns the status of a session, with the time from which it differs although nothing changes. It reads nothing.
 func decide(s observation) kit.Verdict {
+	v := s.verdict()
+	times := s.limits()
+	slices.SortFunc(times, time.Time.Compare)
+	for _, at := range times {
+		if at.Before(s.now) {
+			continue
+		}
+		then := s
+		then.now = at.Add(time.Millisecond)
+		if w := then.verdict(); w.Status != v.Status || w.WaitingFor != v.WaitingFor || w.Outcome != v.Outcome {
+			return v.Until(then.now)
+		}
+	}
+	return v
+}
+
+// limits returns the times at which a status can differ although nothing changes.
+func (s observation) limits() []time.Time {
+	f, h := s.facts, s.claim.host
+	if h == nil {
+		return nil
+	}
+	times := []time.Time{f.created.time().Add(firstMessageDelay), f.activity.time().Add(firstMessageDelay), s.claim.over.Add(callDelay), h.Started.Add(startLimit)}
+	for _, c := range f.calls {
+		times = append(times, c.since.time().Add(kit.Delay(callDelay, s.pressure)), c.since.time().Add(stepDelay))
+	}
+	return times
+}
+
+// verdict returns the status of a session now.
+func (s observation) verdict() kit.Verdict {
 	switch {
 	case s.noTable:
 		return kit.Unknown("the process table can't be read; " + s.lastTurn())

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
+	"rollcall/proc"
 )
 
 // The table of statuses: what the messages say, with a process and without.
@@ -219,4 +220,69 @@ func FuzzMessage(f *testing.F) {
 			t.Errorf("%+v", v)
 		}
 	})
+}
+
+// A status that only time changes comes with the time from which it differs: one who reads on sees then what one who begins to read sees.
+func TestTimeAlone(t *testing.T) {
+	start := at("12:00:00")
+	stamp := millis(start.UnixMilli())
+	user := message{ID: "msg_1", Role: "user"}
+	user.Time.Created = stamp
+	open := message{ID: "msg_2", Role: "assistant"}
+	open.Time.Created = stamp
+	bash := call{tool: "bash", since: stamp, updated: stamp}
+	written := bash
+	written.updated = stamp + 2000
+	asked := &run{id: "r", asks: []ask{{at: start, permission: "bash"}}}
+	queued := &host{Process: proc.Process{Identity: proc.Identity{PID: 8}, Started: start.Add(2 * time.Second)}, role: oneShot, began: start.Add(2 * time.Second)}
+	for name, test := range map[string]struct {
+		last     message
+		calls    []call
+		claim    claim
+		said     *serverAnswer
+		pressure float64
+		want     adapters.Status // in the end
+	}{
+		"a permission, without a log":               {last: open, calls: []call{bash}, want: adapters.Waiting},
+		"a permission on a busy machine":            {last: open, calls: []call{bash}, pressure: 0.9, want: adapters.Waiting},
+		"a call that was written after it asked":    {last: open, calls: []call{written}, claim: claim{run: asked}, want: adapters.Waiting},
+		"a log without a word of permissions":       {last: open, calls: []call{bash}, claim: claim{run: &run{id: "r"}}, want: adapters.Waiting},
+		"no message":                                {want: adapters.Idle},
+		"its server is not busy":                    {last: user, said: notBusy(""), want: adapters.Idle},
+		"ended before the model was asked":          {last: user, claim: claim{over: start}, want: adapters.Idle},
+		"to be continued, which never begins":       {last: done(stamp), claim: claim{host: queued}, want: adapters.Idle},
+		"at work, whatever time it is":              {last: open, want: adapters.Working},
+		"a command that runs, whatever time it is":  {last: open, calls: []call{{tool: "bash", since: stamp, updated: stamp, metadata: true}}, want: adapters.Working},
+		"a question, from its beginning to its end": {last: open, calls: []call{{tool: "question", since: stamp}}, want: adapters.Waiting},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &facts{id: sesA, directory: "/home/dev/p", created: stamp, updated: stamp, last: test.last, calls: test.calls}
+			f.finish()
+			s := observation{facts: f, claim: test.claim, server: test.said, pressure: test.pressure}
+			if s.claim.host == nil {
+				s.claim.host = hostAt(7, start.Add(-time.Hour))
+			}
+			s.now = start.Add(20 * time.Millisecond)
+			shown := decide(s)
+			for ; s.now.Before(start.Add(2 * time.Minute)); s.now = s.now.Add(100 * time.Millisecond) {
+				v := decide(s)
+				if !shown.AskAgain.IsZero() && !s.now.Before(shown.AskAgain) {
+					shown = v
+				}
+				if v.Status != shown.Status || v.WaitingFor != shown.WaitingFor || v.Outcome != shown.Outcome {
+					t.Fatalf("after %v: %s (%s), still shown: %s, to be asked again at %v", s.now.Sub(start), v.Status, v.Evidence, shown.Status, shown.AskAgain)
+				}
+			}
+			if shown.Status != test.want || !shown.AskAgain.IsZero() {
+				t.Errorf("in the end %s, to be asked again at %v", shown.Status, shown.AskAgain)
+			}
+		})
+	}
+}
+
+// done returns a message that ended at a time.
+func done(at millis) message {
+	m := message{ID: "msg_2", Role: "assistant", Finish: "stop"}
+	m.Time.Created, m.Time.Completed = at, at
+	return m
 }
