@@ -88,12 +88,11 @@ func decide(s observation) kit.Verdict {
 	times := s.limits()
 	slices.SortFunc(times, time.Time.Compare)
 	for _, at := range times {
-		if at.Before(s.now) {
-			continue
-		}
 		then := s
 		then.now = at.Add(time.Millisecond)
-		if w := then.verdict(); w.Status != v.Status || w.WaitingFor != v.WaitingFor || w.Outcome != v.Outcome {
+		w := then.verdict()
+		differs := w.Status != v.Status || w.WaitingFor != v.WaitingFor || w.Outcome != v.Outcome
+		if then.now.After(s.now) && (differs || s.claim.doubt != "") { // a doubt is of the links, which may be without it then
 			return v.Until(then.now)
 		}
 	}
@@ -104,7 +103,11 @@ func decide(s observation) kit.Verdict {
 func (s observation) limits() []time.Time {
 	f, h := s.facts, s.claim.host
 	if h == nil {
-		return nil
+		times := []time.Time{f.activity.time().Add(logLag), f.activity.time().Add(startLimit)}
+		for _, h := range s.claim.may {
+			times = append(times, h.Started.Add(startLimit))
+		}
+		return times
 	}
 	times := []time.Time{f.created.time().Add(firstMessageDelay), f.activity.time().Add(firstMessageDelay), s.claim.over.Add(callDelay), h.Started.Add(startLimit)}
 	for _, c := range f.calls {

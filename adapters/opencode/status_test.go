@@ -262,22 +262,55 @@ func TestTimeAlone(t *testing.T) {
 			if s.claim.host == nil {
 				s.claim.host = hostAt(7, start.Add(-time.Hour))
 			}
-			s.now = start.Add(20 * time.Millisecond)
-			shown := decide(s)
-			for ; s.now.Before(start.Add(2 * time.Minute)); s.now = s.now.Add(100 * time.Millisecond) {
-				v := decide(s)
-				if !shown.AskAgain.IsZero() && !s.now.Before(shown.AskAgain) {
-					shown = v
-				}
-				if v.Status != shown.Status || v.WaitingFor != shown.WaitingFor || v.Outcome != shown.Outcome {
-					t.Fatalf("after %v: %s (%s), still shown: %s, to be asked again at %v", s.now.Sub(start), v.Status, v.Evidence, shown.Status, shown.AskAgain)
-				}
-			}
+			shown := readOn(t, start, func(now time.Time) kit.Verdict {
+				s.now = now
+				return decide(s)
+			})
 			if shown.Status != test.want || !shown.AskAgain.IsZero() {
 				t.Errorf("in the end %s, to be asked again at %v", shown.Status, shown.AskAgain)
 			}
 		})
 	}
+}
+
+// The process of a session that no log names is not known, until the log of each would name it.
+func TestDoubtForATime(t *testing.T) {
+	start := at("12:00:00")
+	stamp := millis(start.UnixMilli())
+	user := message{ID: "msg_1", Role: "user"}
+	user.Time.Created = stamp
+	f := &facts{id: sesA, directory: "/home/dev/p", created: stamp, updated: stamp, last: user}
+	f.finish()
+	one, two := hostAt(7, start.Add(-time.Minute)), hostAt(8, start.Add(-50*time.Second))
+	runs := assignment{runOf: map[*host]*run{one: runAt("a", start.Add(-time.Minute)), two: runAt("b", start.Add(-50*time.Second))}}
+	for _, r := range runs.runOf {
+		r.last = start.Add(-20 * time.Second)
+	}
+	shown := readOn(t, start, func(now time.Time) kit.Verdict {
+		l := &links{now: now, hosts: []*host{one, two}, runs: runs}
+		return decide(observation{facts: f, claim: l.of(f), now: now})
+	})
+	if shown.Status != adapters.Stopped || !shown.AskAgain.IsZero() {
+		t.Errorf("in the end %s (%s), to be asked again at %v", shown.Status, shown.Evidence, shown.AskAgain)
+	}
+}
+
+// readOn returns what one who reads on shows after some minutes: it looks again only when it is told to. It fails the test if somebody who begins to read
+// meanwhile sees another status.
+func readOn(t *testing.T, start time.Time, look func(now time.Time) kit.Verdict) kit.Verdict {
+	t.Helper()
+	now := start.Add(20 * time.Millisecond)
+	shown := look(now)
+	for ; now.Before(start.Add(7 * time.Minute)); now = now.Add(100 * time.Millisecond) {
+		v := look(now)
+		if !shown.AskAgain.IsZero() && !now.Before(shown.AskAgain) {
+			shown = v
+		}
+		if v.Status != shown.Status || v.WaitingFor != shown.WaitingFor || v.Outcome != shown.Outcome {
+			t.Fatalf("after %v: %s (%s), still shown: %s, to be asked again at %v", now.Sub(start), v.Status, v.Evidence, shown.Status, shown.AskAgain)
+		}
+	}
+	return shown
 }
 
 // done returns a message that ended at a time.
