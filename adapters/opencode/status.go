@@ -96,6 +96,11 @@ func decide(s observation) kit.Verdict {
 			return v.Until(then.now)
 		}
 	}
+	without := s
+	without.runs = false
+	if without.verdict().Status != v.Status { // that a process below the host ends is no change that is noticed
+		return v.Until(s.now.Add(callDelay))
+	}
 	return v
 }
 

@@ -295,6 +295,22 @@ func TestDoubtForATime(t *testing.T) {
 	}
 }
 
+// A process below the agent, which may be that of a call, ends without a change that is noticed: it is looked for again.
+func TestProcessBelowEnds(t *testing.T) {
+	begun := millis(at("12:00:00").UnixMilli())
+	f := &facts{id: sesA, directory: "/home/dev/p", created: begun, updated: begun, last: message{ID: "msg_2", Role: "assistant"}}
+	f.last.Time.Created, f.calls = begun, []call{{tool: "bash", since: begun, updated: begun}}
+	f.finish()
+	s := observation{facts: f, claim: claim{host: hostAt(7, at("11:00:00"))}, now: at("12:00:12"), runs: true}
+	if v := decide(s); v.Status != adapters.Working || !v.AskAgain.Equal(s.now.Add(callDelay)) {
+		t.Errorf("%s, to be asked again at %v", v.Status, v.AskAgain)
+	}
+	s.runs = false
+	if v := decide(s); v.Status != adapters.Waiting || !v.AskAgain.IsZero() {
+		t.Errorf("%s, to be asked again at %v", v.Status, v.AskAgain)
+	}
+}
+
 // readOn returns what one who reads on shows after some minutes: it looks again only when it is told to. It fails the test if somebody who begins to read
 // meanwhile sees another status.
 func readOn(t *testing.T, start time.Time, look func(now time.Time) kit.Verdict) kit.Verdict {
