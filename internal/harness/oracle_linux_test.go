@@ -226,6 +226,8 @@ func (t *harness) hidesEnd(x *life, got scene.Truth, r *row) bool {
 		return false
 	case x.Agent == qwen && t.hidden(x) != nil: // a prompt that was taken back is no turn that died
 		return truth.Outcome == adapters.Died && got.Outcome == ""
+	case t.looksComplete(x):
+		return got.Outcome == adapters.Completed
 	case x.Agent == qwen: // no file tells whether the last prompt was taken back, or waited for its first word
 		return truth.Outcome == "" && got.Outcome == adapters.Died || truth.Outcome == adapters.Died && got.Outcome == ""
 	}
@@ -338,7 +340,7 @@ func (t *harness) hearOutcome(x *life, n *notice) {
 	t.Helper()
 	said := strings.ToLower(n.body)
 	died, completed := strings.Contains(said, "died in mid-turn"), strings.Contains(said, "turn complete")
-	if truth := x.Truth(); truth.Status == adapters.Stopped && x.ends.may == 1 &&
+	if truth := x.Truth(); truth.Status == adapters.Stopped && x.ends.may == 1 && !t.looksComplete(x) &&
 		(died && truth.Outcome == adapters.Completed || completed && truth.Outcome == adapters.Died) {
 		t.differs(x, "its end is told as %q", n.body)
 	}

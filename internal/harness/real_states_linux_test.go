@@ -43,6 +43,13 @@ func (t *harness) mayAsk(x *life, r *row) bool {
 	return r.MayAsk && x.Agent == gemini && t.hidden(x) != nil && (truth.Status == adapters.Waiting || truth.Status == adapters.Idle)
 }
 
+// looksComplete reports whether a session is a hidden Gemini CLI that died while it waited: the text before its call is recorded as the end of a turn is, and the
+// call that waits is not.
+func (t *harness) looksComplete(x *life) bool {
+	past := x.Past()
+	return x.Agent == gemini && t.hidden(x) != nil && x.Truth().Outcome == adapters.Died && len(past) > 1 && past[len(past)-2].Status == adapters.Waiting
+}
+
 // promptly is after how short a turn an answer need not be told, although it may ask for something.
 const promptly = 8 * time.Second
 
