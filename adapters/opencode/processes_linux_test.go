@@ -105,3 +105,15 @@ func TestNoRowForProcess(t *testing.T) {
 		})
 	}
 }
+
+// A row carries the time from which time alone changes it.
+func TestRowSaysWhenToAskAgain(t *testing.T) {
+	e := newElsewhere(t)
+	process := e.open(time.Minute)
+	begun := e.now.Add(-2 * time.Second)
+	e.session(begun.UnixMilli())
+	got := e.rows(t, adapters.Query{})[process.PID]
+	if after := got.AskAgain.Sub(begun); got.Status != adapters.Working || after < firstMessageDelay || after > firstMessageDelay+slack {
+		t.Errorf("%s (%s), to be asked again %v after its beginning", got.Status, got.Evidence, after)
+	}
+}
