@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"image/color"
 	"io"
 	"os"
 	"os/exec"
@@ -172,16 +173,24 @@ func coloursOf(img *image.RGBA) int {
 	return len(colours)
 }
 
-// isDark reports whether the middle of the window is dark.
-func (d *screen) isDark() bool {
+// middle returns a colour of the middle of the window, which is the wallpaper's until the window is drawn.
+func (d *screen) middle() color.RGBA {
 	d.t.Helper()
 	img, err := d.Image()
 	if err != nil {
-		d.t.Fatal(err)
+		d.t.Error(err)
+		return color.RGBA{}
 	}
-	c := img.RGBAAt(img.Rect.Dx()/2+100, img.Rect.Dy()*9/10)
-	return int(c.R)+int(c.G)+int(c.B) < 3*128
+	return img.RGBAAt(img.Rect.Dx()/2+100, img.Rect.Dy()*9/10)
 }
+
+// isDark reports whether the middle of the window is dark.
+func (d *screen) isDark() bool {
+	d.t.Helper()
+	return isDarkPixel(d.middle())
+}
+
+func isDarkPixel(c color.RGBA) bool { return int(c.R)+int(c.G)+int(c.B) < 3*128 }
 
 // shootSoon keeps a picture of what the last keys led to. Nothing is derived
 // from it but what a person sees.

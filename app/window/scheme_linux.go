@@ -68,6 +68,20 @@ func watchScheme(ctx context.Context) <-chan bool {
 	return dark
 }
 
+// schemeWait is how long the first frame waits for the preference of the desktop, which is known within milliseconds unless its portal hangs.
+const schemeWait = 300 * time.Millisecond
+
+// firstScheme returns whether the desktop is dark, for the first frame: a window that changes its colours right after it opens blinks. desktop is the result
+// of watchScheme. If the portal does not answer in time, the other settings of the desktop apply, as they do when it fails later.
+func firstScheme(desktop <-chan bool) (isDark, known bool) {
+	select {
+	case isDark = <-desktop:
+	case <-time.After(schemeWait):
+		isDark = isDarkBySettings()
+	}
+	return isDark, true
+}
+
 // followPortal calls put with the preference of the desktop's portal, now and when it changes.
 func followPortal(ctx context.Context, conn *dbus.Conn, put func(value uint32, ok bool)) {
 	signals := make(chan *dbus.Signal, 8)

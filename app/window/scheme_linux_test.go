@@ -110,16 +110,35 @@ func TestPortal(t *testing.T) {
 	wants(c, false)
 }
 
-// TestFirstScheme: the first frame has what the desktop says, is light where that says nothing in time, and is Fyne's where Fyne itself asks.
+// TestFirstScheme: the first frame has what the portal says, and what the other settings say where the portal says nothing in time.
 func TestFirstScheme(t *testing.T) {
-	dark := make(chan bool, 1)
-	dark <- true
+	t.Setenv("DISPLAY", "")
+	answered := make(chan bool, 1)
 	for name, tt := range map[string]struct {
-		desktop     <-chan bool
-		dark, known bool
-	}{"Fyne asks": {nil, false, false}, "dark": {dark, true, true}, "silent": {make(chan bool), false, true}} {
-		if isDark, known := firstScheme(tt.desktop); isDark != tt.dark || known != tt.known {
+		portal       chan bool
+		answer, file bool
+		want         bool
+	}{
+		"dark": {portal: answered, answer: true, want: true}, "light": {portal: answered, file: true}, "silent": {}, "silent, dark settings": {file: true, want: true},
+	} {
+		t.Setenv("XDG_CONFIG_HOME", configOf(t, tt.file))
+		if tt.portal != nil {
+			tt.portal <- tt.answer
+		}
+		if isDark, known := firstScheme(tt.portal); isDark != tt.want || !known {
 			t.Errorf("%s: dark %v, known %v", name, isDark, known)
 		}
 	}
+}
+
+// configOf returns a folder with the settings of a desktop, whose GTK prefers dark windows if dark is set.
+func configOf(t *testing.T, dark bool) string {
+	t.Helper()
+	config := t.TempDir()
+	if dark {
+		file := filepath.Join(config, "gtk-3.0", "settings.ini")
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must.Do(t, os.WriteFile(file, []byte("[Settings]\ngtk-application-prefer-dark-theme=1\n"), 0o600))
+	}
+	return config
 }

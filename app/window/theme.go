@@ -5,7 +5,6 @@ package window
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
@@ -25,22 +24,6 @@ func themeOf(t settings.Theme, isDark, known bool) widgets.Theme {
 		return widgets.Theme{Variant: &dark}
 	}
 	return widgets.Theme{}
-}
-
-// schemeWait is how long the first frame waits for the preference of the desktop, which is known within milliseconds unless its portal hangs.
-const schemeWait = 300 * time.Millisecond
-
-// firstScheme returns whether the desktop is dark, for the first frame: a window that changes its colours right after it opens blinks. desktop is the result
-// of watchScheme. A desktop that says nothing in time is light.
-func firstScheme(desktop <-chan bool) (isDark, known bool) {
-	if desktop == nil {
-		return false, false
-	}
-	select {
-	case isDark = <-desktop:
-	case <-time.After(schemeWait):
-	}
-	return isDark, true
 }
 
 // followTheme sets the theme at each change of the settings or the desktop, until ctx is done. dark and known are the results of firstScheme.
