@@ -5,13 +5,19 @@ import (
 	"go/ast"
 	goparser "go/parser"
 	"go/token"
+	"image"
+	"image/color"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/software"
+	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 	"github.com/go-text/typesetting/font"
 
@@ -89,3 +95,23 @@ func TestSymbols(t *testing.T) {
 		}
 	}
 }
+
+// TestTextsLookAsInFynesFonts: the font for symbols changes no text without symbols. Fyne takes the height of a line from the first font that has a space.
+func TestTextsLookAsInFynesFonts(t *testing.T) {
+	test.NewTempApp(t)
+	for _, style := range []fyne.TextStyle{{}, {Bold: true}, {Italic: true}, {Monospace: true}} {
+		paint := func(th fyne.Theme) image.Image {
+			text := canvas.NewText("Ågjpqy (Ç) |", color.Black)
+			text.TextStyle, text.TextSize = style, 13
+			return software.Render(text, th)
+		}
+		if with, without := paint(Theme{}), paint(fynesFonts{}); !reflect.DeepEqual(with, without) {
+			t.Errorf("%+v: a text of %v looks other than in Fyne's font, of %v", style, with.Bounds().Size(), without.Bounds().Size())
+		}
+	}
+}
+
+// fynesFonts is the theme with the fonts of Fyne.
+type fynesFonts struct{ Theme }
+
+func (fynesFonts) Font(style fyne.TextStyle) fyne.Resource { return theme.DefaultTheme().Font(style) }

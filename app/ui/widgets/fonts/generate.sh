@@ -23,6 +23,10 @@ ours, fynes = (TTFont(path) for path in sys.argv[1:])
 width = round(fynes["hmtx"][fynes.getBestCmap()[0x20]][0] * ours["head"].unitsPerEm / fynes["head"].unitsPerEm)
 for space in 0x20, 0xA0:
     ours["hmtx"][ours.getBestCmap()[space]] = (width, 0)
+# Fyne takes the height of a line from the first font that has a space, which is this one.
+for table, name in ("hhea", "ascent"), ("hhea", "descent"), ("hhea", "lineGap"), ("OS/2", "usWinAscent"), ("OS/2", "usWinDescent"):
+    height = getattr(fynes[table], name)
+    setattr(ours[table], name, round(height * ours["head"].unitsPerEm / fynes["head"].unitsPerEm))
 ours.save(sys.argv[1])
 PYTHON
 }
