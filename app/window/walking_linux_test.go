@@ -54,12 +54,15 @@ func walkOptions() (*walkCore, ui.Options) {
 	}
 	a.process = p.Identity
 	agent, options := adapters.Adapter(a), ui.Options{Days: 7, Table: a.table, Live: settings.NewLive(os.Getenv(settingsVariable), nil)}
-	var launches *launch.Launches
+	config := app.Config{Table: a.table, Since: app.All}
 	if folder := os.Getenv(journeyVariable); folder != "" {
-		launches = launch.In(filepath.Join(folder, "state"), a.table)
-		agent, options.Launches = newJourneyAgent(a, folder), launches
+		launches := launch.In(filepath.Join(folder, "state"), a.table)
+		agent = newJourneyAgent(a, folder)
+		options.Launches = launches
+		config.Launches = launches
 	}
-	core := &walkCore{app.New(app.Config{Adapters: []adapters.Adapter{agent}, Table: a.table, Since: app.All, Launches: launches})}
+	config.Adapters = []adapters.Adapter{agent}
+	core := &walkCore{app.New(config)}
 	go obey()
 	options.Agents = []adapters.Adapter{agent}
 	options.Answers = answer.New(core, func() settings.Answering { return settings.AnswerAll })
