@@ -55,11 +55,11 @@ func (u *UI) commands() (all []paletteItem) {
 	}
 	if d := u.sessions.detail; u.page == pageSessions && d.session != nil {
 		of := " · " + present.Cut(sessionTitle(d.session), 60)
-		items(d.moreItems(d.session), "opened", of) // first what ends nothing: Enter runs the first one
+		items(d.moreItems(d.session), "more", of) // first what ends nothing: Enter runs the first one
 		for _, b := range []*widgets.Button{d.terminal, d.resume, d.goOn, d.stop} {
 			showsRequest := b == d.terminal && d.request.has // Enter never shows a terminal in which a request waits
 			if b.Visible() && !b.Disabled() && !showsRequest {
-				add(b.Text+of, "opened", b.OnTapped)
+				add(b.Text+of, "more", b.OnTapped)
 			}
 		}
 	}

@@ -18,6 +18,7 @@ type Sheet struct {
 	width   float32
 	title   *widget.Label
 	body    *fyne.Container
+	foot    *fyne.Container  // of Buttons; hidden without any
 	busy    *widget.Activity // runs while the sheet waits; nil: the sheet does not wait
 	cancel  func()
 	restore func()
@@ -33,7 +34,8 @@ func (h *Host) NewSheet(title string, width float32) *Sheet {
 	h.CloseSheet()
 	s := &Sheet{host: h, width: width, title: Headline(title), body: Rows(2), Buttons: Columns(flowGap), restore: h.Opened()}
 	s.Context, s.cancel = context.WithCancel(h.Context)
-	frame := container.NewBorder(s.title, Pad(12, 4, 0, 6, Border(nil, nil, s.Buttons, container.NewWithoutLayout())), nil, nil, container.NewVScroll(s.body))
+	s.foot = Pad(12, 4, 0, 6, Border(nil, nil, s.Buttons, container.NewWithoutLayout()))
+	frame := container.NewBorder(s.title, s.foot, nil, nil, container.NewVScroll(s.body))
 	s.Popup = widget.NewModalPopUp(Pad(8, 8, sheetPad-6, sheetPad-6, frame), h.Window.Canvas())
 	h.Sheet = s
 	s.Popup.Show()
@@ -92,6 +94,7 @@ func (s *Sheet) Show(body []fyne.CanvasObject, buttons ...*Button) {
 	for _, b := range buttons {
 		s.Buttons.Add(b)
 	}
+	s.foot.Hidden = len(buttons) == 0
 	s.Fit()
 }
 
@@ -136,7 +139,11 @@ func (s *Sheet) Fit() {
 	whole := s.host.Window.Canvas().Size()
 	width := min(s.width, whole.Width-40)
 	inner := width - 2*sheetPad
-	height := min(WrapTo(s.title, inner)+WrapTo(s.body, inner)+s.Buttons.MinSize().Height+48, whole.Height-40)
+	height := WrapTo(s.title, inner) + WrapTo(s.body, inner) + 32
+	if s.foot.Visible() {
+		height += s.foot.MinSize().Height
+	}
+	height = min(height, whole.Height-40)
 	Place(s.Popup, (whole.Width-width)/2, (whole.Height-height)/2, width, height)
 	s.Popup.Refresh()
 }
