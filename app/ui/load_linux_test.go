@@ -15,7 +15,7 @@ func TestDetailsShowWhatIsUsed(t *testing.T) {
 	w := openWith(t, &fakeCore{snapshot: snap}, Options{Agents: usualAgents(), Table: proc.Open()})
 	d := w.ui.sessions.detail
 	uses := func() bool {
-		return slices.ContainsFunc(shownTexts(d.content), func(text string) bool { return strings.Contains(text, "MB in 1 process") })
+		return slices.ContainsFunc(shownTexts(d.content), func(text string) bool { return strings.Contains(text, "B in 1 process") })
 	}
 	w.ui.sessions.showDetail()
 	if uses() || d.loads.reading || !d.loads.next.IsZero() {
