@@ -64,7 +64,7 @@ func TestStopOne(t *testing.T) {
 	var tree string
 	eventually.True(t, "the shell's child", func() bool {
 		tree = run(t, d, "stop", "on", "--dry-run").out
-		return strings.Contains(tree, "sleep")
+		return strings.Contains(tree, " sleep: sleep 60\n")
 	})
 	for _, part := range []string{
 		"Claude Code one  ~/one  working\n", fmt.Sprintf("  %d sh: sh -c \"sleep 60; true\"\n    ", s.Process.PID), " sleep: sleep 60\n", "  terminate (5s), then kill (2s)\n",
