@@ -15,7 +15,7 @@ func TestSounds(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ding.oga")
 	must.Do(t, os.WriteFile(file, nil, 0o600))
-	s, err := Load(write(t, "[notifications]\nreply = \"sound\"\n[notifications.sounds]\nreply = \"bell\"\ncodex = \""+file+"\"\nfailed = \""+file+"x\"\nended = \"no-such\"\n"))
+	s, err := Load(write(t, "[notifications]\nreply = \"sound\"\n[notifications.sounds]\nreply = \"bell\"\ncodex = '"+file+"'\nfailed = '"+file+"x'\nended = \"no-such\"\n"))
 	must.Do(t, err)
 	if got := s.Notifications.SoundFiles(); got["codex"] != file || got["reply"] != "bell" || len(got) != 4 {
 		t.Errorf("%v", got)
