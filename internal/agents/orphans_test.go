@@ -49,12 +49,25 @@ func linesOf(list []orphan) (lines []string) {
 	return lines
 }
 
+// lastingServer is an MCP server, without tools, whose process does not notice the end of its input.
+const lastingServer = `exec 3<&0
+while read -r request; do
+	id=$(sed -n 's/.*"id":\([0-9]*\).*/\1/p' <<<"$request")
+	case $request in
+	*'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"lasting","version":"1"}}}' ;;
+	*'"id":'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[]}}' ;;
+	esac
+done <&3 &
+exec sleep 1001`
+
 // An MCP server that does not notice the end of its input, and a development server that a command left in the background, of a Claude Code that is killed. They are
 // left behind once it has ended, and not while it lives; what else runs, such as tmux started by it, never is.
 func TestClaudeOrphans(t *testing.T) {
 	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		s.More = []string{"IS_SANDBOX=1"}
-		mcp := `{"mcpServers":{"lasting":{"command":"bash","args":["-c","exec sleep 1001"]}}}`
+		server, err := json.Marshal(lastingServer)
+		must.Do(t, err)
+		mcp := `{"mcpServers":{"lasting":{"command":"bash","args":["-c",` + string(server) + `]}}}`
 		command := "[[bash setsid sleep 1002 </dev/null >/dev/null 2>&1 & tmux -S " + filepath.Join(s.dir, "other") + " -f /dev/null new-session -d 'sleep 1003'; sleep 1004]]"
 		s.Detached(s.Argv(r, "-p", "--allowedTools", "Bash", "--mcp-config", mcp, "--", "leaves them "+command)...)
 		row := s.Becomes(byPrompt("leaves them"), time.Now(), soon, "working")
