@@ -26,7 +26,7 @@ type quietReader struct {
 	list  []proc.Process // of the table; nil: not read yet
 }
 
-// mark sets Quiet of x if it works and gave no sign of life for r.after. All of that is read anew: the agent's last record and the times of its files, and when the
+// mark sets Quiet of x if it works and gave no sign of life for r.after. Each time it reads the agent's last record and the times of its files, and when the
 // processes below the agent's own ran last, as the kernel tells it; what prints a byte has run. The agent's own process does not count: its interface draws while it
 // waits. Where a time can't be read (such processes on macOS and Windows, a file system that hangs), nothing is said. The time in which the machine was
 // suspended counts.

@@ -311,7 +311,7 @@ func TestProcessBelowEnds(t *testing.T) {
 	}
 }
 
-// readOn returns what one who reads on shows after some minutes: it looks again only when it is told to. It fails the test if somebody who begins to read
+// readOn returns what one who reads on shows after some minutes: it looks again only when it is told to. It fails the test if one who begins to read
 // meanwhile sees another status.
 func readOn(t *testing.T, start time.Time, look func(now time.Time) kit.Verdict) kit.Verdict {
 	t.Helper()

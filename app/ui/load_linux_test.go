@@ -19,7 +19,7 @@ func TestDetailsShowWhatIsUsed(t *testing.T) {
 	}
 	w.ui.sessions.showDetail()
 	if uses() || d.loads.reading || !d.loads.next.IsZero() {
-		t.Error("it was read although nobody looks")
+		t.Error("it was read before it is looked at")
 	}
 	d.showFacts(true)
 	w.until("what it uses", uses)

@@ -118,7 +118,7 @@ func (s *Sandbox) answersOptions(n *optioned, pane *Terminal) {
 		s.t.Errorf("what is shown in part was allowed: %s", said)
 	}
 	if _, err := os.Stat(kept); err != nil {
-		s.t.Errorf("a command that nobody allowed ran: %v", err)
+		s.t.Errorf("a command ran that was not allowed: %v", err)
 	}
 }
 

@@ -101,7 +101,7 @@ func (x *Notice) Became(s *app.Session, later []Notice, complete bool) string {
 	case x.Waits && s.Status == adapters.Unknown:
 		return "not known"
 	case x.Waits && s.Status == adapters.Stopped && !again:
-		return "ended" // with the request, if nobody had answered it
+		return "ended" // with the request, if it had no answer
 	case x.Waits:
 		return "answered, or withdrawn by its agent"
 	case again:
