@@ -315,7 +315,7 @@ func (t *harness) work(x *life) {
 		s.did(x, "answers")
 	case !t.asks(x):
 		x.Strange()
-		s.did(x, "writes a record of a kind that nobody knows")
+		s.did(x, "writes a record of an unknown kind")
 	}
 }
 
