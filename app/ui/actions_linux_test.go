@@ -14,6 +14,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
+	"rollcall/internal/agentname"
 	"rollcall/internal/must"
 )
 
@@ -49,6 +50,8 @@ func TestStopIdle(t *testing.T) {
 	w.ui.launch.folder.SetText(other)
 	second := w.started("second")
 	w.agent.be(adapters.Idle)
+	// The sheet joins a question that is under way, and one may have begun before the sessions became idle.
+	w.core.RefreshOne(t.Context(), agentname.ClaudeCode)
 	w.ui.showStopIdle()
 	w.until("the list", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	shows(t, w.ui.host.Sheet.Popup, "first", "second", "Stop 2 sessions")
