@@ -40,9 +40,9 @@ func (w *windows) start(argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// titled returns a shell command that stands for an agent.
+// titled returns a shell command that stands for an agent, and ends with it: script outlives the window that it runs in.
 func (w *windows) titled(name, title string) string {
-	return "printf '\\033]0;" + title + "\\007'; sleep 1000 & echo $! >" + filepath.Join(w.dir, name) + "; wait; exec sleep 1000"
+	return "printf '\\033]0;" + title + "\\007'; sleep 1000 & echo $! >" + filepath.Join(w.dir, name) + "; wait"
 }
 
 // agent returns the process of such a command.
