@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -171,7 +172,7 @@ func TestHungXServer(t *testing.T) {
 		defer cancel()
 		s.PlanOf(ctx, session("own", func(*app.Session) {}))
 	}
-	plan()
+	eventually.True(t, "a connection", func() bool { plan(); return len(asked) > 0 })
 	conn := <-asked
 	defer conn.Close()
 	for range 3 {
@@ -189,12 +190,17 @@ func (notInPath) Program(func(string) (string, error)) (string, error) {
 	return "", errors.New("not installed")
 }
 
+// registerPrograms registers two agents, once: a test that runs again would register them again.
+var registerPrograms = sync.OnceFunc(func() {
+	adapters.Register(adapters.Description{Name: "running", Title: "Running", Short: "r", Program: filepath.Base(os.Args[0]), Install: "-", Folders: []string{".agent"}, Processes: []string{"running"}}, agent{})
+	adapters.Register(adapters.Description{Name: "script", Title: "Script", Short: "s", Program: "script", Install: "-", Folders: []string{".agent"}, Processes: []string{"script"}}, agent{})
+})
+
 // TestProgramNotInPath: a session whose own process is the agent's program is attached to with that program.
 func TestProgramNotInPath(t *testing.T) {
 	exe, err := os.Executable()
 	must.Do(t, err)
-	adapters.Register(adapters.Description{Name: "running", Title: "Running", Short: "r", Program: filepath.Base(exe), Install: "-", Folders: []string{".agent"}, Processes: []string{"running"}}, agent{})
-	adapters.Register(adapters.Description{Name: "script", Title: "Script", Short: "s", Program: "script", Install: "-", Folders: []string{".agent"}, Processes: []string{"script"}}, agent{})
+	registerPrograms()
 	for name, want := range map[adapters.Name]string{"running": exe, "script": ""} {
 		x := session("a", func(s *app.Session) { s.Agent, s.Unattended = name, true })
 		p := show.New(&core{agent: notInPath{}}, proc.Open(), nil).PlanOf(t.Context(), x)
