@@ -14,6 +14,7 @@ import (
 	"rollcall/app"
 	"rollcall/internal/agentname"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 	"rollcall/notify"
 	"rollcall/proc"
@@ -76,7 +77,7 @@ func (a *agents) begin(t *testing.T, run, sessions int) *exec.Cmd {
 	for i := range sessions {
 		a.known = append(a.known, adapters.Session{
 			ID: fmt.Sprintf("s%d-%d", run, i), Agent: agentname.ClaudeCode, Status: adapters.Working, Evidence: "a test",
-			Process: p.Identity, Shared: sessions > 1, CWD: fmt.Sprintf("/w/run%d-%d", run, i), StartedAt: p.Started,
+			Process: p.Identity, Shared: sessions > 1, CWD: fmt.Sprintf("/w/run%d-%d", run, i), StartedAt: p.Started.Add(-90 * time.Minute),
 		})
 	}
 	return cmd
@@ -105,7 +106,7 @@ func TestExitOfRealProcesses(t *testing.T) {
 	t.Cleanup(func() { cancel(); all.Wait(); events.Close() })
 	core.Refresh(t.Context())
 
-	took, err := d.MeasureNotifications(t.Context(), runs, 5*time.Second, func(run int) (time.Time, error) {
+	took, err := d.MeasureNotifications(t.Context(), runs, eventually.Limit, func(run int) (time.Time, error) {
 		cmd := a.begin(t, run, 1)
 		core.RefreshOne(t.Context(), a.Name())
 		at := time.Now()
@@ -120,14 +121,14 @@ func TestExitOfRealProcesses(t *testing.T) {
 	shared := a.begin(t, runs, 3)
 	core.RefreshOne(t.Context(), a.Name())
 	must.Do(t, shared.Process.Kill())
-	limit, stop := context.WithTimeout(t.Context(), 5*time.Second)
+	limit, stop := context.WithTimeout(t.Context(), eventually.Limit)
 	defer stop()
 	list, err := d.WaitNotifications(limit, answered(runs+1))
 	must.Do(t, err)
 	if last := list[runs]; last.Summary != "Claude Code ended with 3 sessions" {
 		t.Errorf("said %q, %q", last.Summary, last.Body)
 	}
-	if first := list[0]; first.Summary != "Claude Code ended in run0-0" || first.Body != "Died in mid-turn, ran 1 s" {
+	if first := list[0]; first.Summary != "Claude Code ended in run0-0" || first.Body != "Died in mid-turn, ran 1 h" {
 		t.Errorf("said %q, %q", first.Summary, first.Body)
 	}
 	exactlyOnce(t, d.Notifications(), runs+1)
