@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 
@@ -106,9 +105,8 @@ func TestStopHanging(t *testing.T) {
 	r := adaptertest.Replay(t, filepath.Join(recordings, daemonRecording))
 	s := threadNamed(t, r, workingThread)
 	serve(t, r.Home, func(ctx context.Context, _ *websocket.Conn) { <-ctx.Done() })
-	began := time.Now()
-	if err := New(r.Config()).Stop(t.Context(), s); err == nil || time.Since(began) > 2*daemonLimit {
-		t.Errorf("%v after %s", err, time.Since(began))
+	if err := New(r.Config()).Stop(t.Context(), s); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("did not respond within %v", daemonLimit)) {
+		t.Error(err)
 	}
 }
 
