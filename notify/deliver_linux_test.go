@@ -83,7 +83,7 @@ func TestEndIsShownAndClicked(t *testing.T) {
 		if id != "proj" {
 			t.Errorf("opened %q", id)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(eventually.Limit):
 		t.Error("a click on the notification opened nothing")
 	}
 }
@@ -343,7 +343,7 @@ func TestLatency(t *testing.T) {
 	r := start(t, desktoptest.Options{Notifications: true}, notify.Options{})
 	r.events.put(ends("warm", 1))
 	r.wait(t, "the first", answered(1))
-	all, err := r.desktop.MeasureNotifications(t.Context(), runs, 5*time.Second, func(run int) (time.Time, error) {
+	all, err := r.desktop.MeasureNotifications(t.Context(), runs, eventually.Limit, func(run int) (time.Time, error) {
 		ev := ends("p", 100+run)
 		at := time.Now()
 		r.events.put(ev)
