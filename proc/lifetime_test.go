@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -89,8 +90,8 @@ func assertEnds(t *testing.T, table *Table, c *child, id Identity) {
 	select {
 	case at := <-ended:
 		t.Logf("reported %v after the kill", at.Sub(killed))
-	case <-time.After(10 * time.Second):
-		t.Fatal("its end was not reported in 10 s")
+	case <-time.After(eventually.Limit):
+		t.Fatal("its end was not reported")
 	}
 	if table.Alive(id) || table.Alive(other) {
 		t.Error("called alive after its end")
@@ -124,8 +125,8 @@ func TestManyExits(t *testing.T) {
 			if got != i {
 				t.Fatalf("end of %d was reported as that of %d", i, got)
 			}
-		case <-time.After(10 * time.Second):
-			t.Fatalf("end of %d was not reported in 10 s", i)
+		case <-time.After(eventually.Limit):
+			t.Fatalf("end of %d was not reported", i)
 		}
 	}
 }

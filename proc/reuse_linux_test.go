@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -140,7 +141,7 @@ func compareReused(table *Table, watcher *Watcher, former Identity, ended chan t
 	}
 	select {
 	case <-ended:
-	case <-time.After(5 * time.Second):
+	case <-time.After(eventually.Limit):
 		return errors.New("the former's end was not reported")
 	}
 	endPresent := make(chan time.Time, 1)

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -67,8 +68,8 @@ func (e *end) once(t *testing.T) time.Time {
 			t.Errorf("reported %d times", n)
 		}
 		return at
-	case <-time.After(10 * time.Second):
-		t.Fatal("its end was not reported in 10 s")
+	case <-time.After(eventually.Limit):
+		t.Fatal("its end was not reported")
 	}
 	return time.Time{}
 }

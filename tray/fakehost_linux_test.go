@@ -16,6 +16,7 @@ import (
 	"github.com/godbus/dbus/v5/prop"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -140,7 +141,7 @@ func (p *panel) register(service string, sender dbus.Sender) *dbus.Error {
 // until waits for something that a signal or a registration brings about.
 func (p *panel) until(what string, ok func() bool) {
 	p.t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(eventually.Limit)
 	for !ok() {
 		select {
 		case <-p.news:

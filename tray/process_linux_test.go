@@ -57,7 +57,7 @@ func startTray(t *testing.T, snapshot *app.Snapshot, grace time.Duration, env ..
 		p.in.Close()
 		select {
 		case <-p.ended:
-		case <-time.After(10 * time.Second):
+		case <-time.After(eventually.Limit):
 			t.Error("the tray did not end with its input")
 			_ = p.cmd.Process.Kill()
 			<-p.ended
@@ -128,7 +128,7 @@ func (p *trayProcess) count(what string) int {
 // wait returns the nth report of that kind, counted from 1.
 func (p *trayProcess) wait(what string, nth int) report {
 	p.t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(eventually.Limit)
 	for {
 		left := nth
 		for _, r := range p.all() {
@@ -151,7 +151,7 @@ func (p *trayProcess) exit() int {
 	p.t.Helper()
 	select {
 	case <-p.ended:
-	case <-time.After(10 * time.Second):
+	case <-time.After(eventually.Limit):
 		p.t.Fatalf("still running; reports %v\n%s", p.all(), p.stderr)
 	}
 	return p.cmd.ProcessState.ExitCode()

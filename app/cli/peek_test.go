@@ -242,7 +242,7 @@ func startFollow(t *testing.T, a adapters.Adapter, args ...string) *followed {
 // next skips to the line that holds text, and returns what was skipped.
 func (f *followed) next(text string) (skipped []string) {
 	f.t.Helper()
-	limit := time.After(15 * time.Second)
+	limit := time.After(eventually.Limit)
 	for {
 		select {
 		case line, ok := <-f.lines:
@@ -268,7 +268,7 @@ func (f *followed) ended() (result, []string) {
 			rest = append(rest, line)
 		}
 		return r, rest
-	case <-time.After(15 * time.Second):
+	case <-time.After(eventually.Limit):
 		f.t.Fatal("it does not end")
 		return result{}, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"rollcall/app/owned/fuse"
 	"rollcall/app/store"
 	"rollcall/internal/agentname"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 	"rollcall/proc"
 )
@@ -125,7 +126,7 @@ func TestWatchWithoutReader(t *testing.T) {
 		if code != Done {
 			t.Errorf("exit code %d", code)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(eventually.Limit):
 		t.Error("it watches on")
 	}
 }
@@ -190,7 +191,7 @@ func TestWatchReaderGone(t *testing.T) {
 		if got != Done {
 			t.Errorf("exit code %d", got)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(eventually.Limit):
 		t.Fatal("it still watches")
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -181,7 +182,7 @@ func TestOneFolderByTwoPaths(t *testing.T) {
 func (f *Folders[O]) told(t *testing.T, dir, name string) []O {
 	t.Helper()
 	must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
-	timeout := time.After(10 * time.Second)
+	timeout := time.After(eventually.Limit)
 	for {
 		select {
 		case e := <-f.watcher.notify.Events:

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -148,7 +149,7 @@ func TestTemporaryFilesAreNoChanges(t *testing.T) {
 	must.Do(t, f.Write("x", value{1}))
 	select {
 	case <-changed:
-	case <-time.After(10 * time.Second):
+	case <-time.After(eventually.Limit):
 		t.Fatal("the value's change was not told")
 	}
 }

@@ -140,7 +140,7 @@ func TestNotificationsAreSeen(t *testing.T) {
 	err := object.Call("org.freedesktop.Notifications.Notify", 0, "test", uint32(0), "", "a title", "a <b>body</b>",
 		[]string{"default", "Open"}, map[string]dbus.Variant{"urgency": dbus.MakeVariant(byte(1))}, int32(-1)).Store(&id)
 	must.Do(t, err)
-	list, err := d.WaitNotifications(limit(t, 5*time.Second), func(l []desktoptest.Notification) bool {
+	list, err := d.WaitNotifications(limit(t, eventually.Limit), func(l []desktoptest.Notification) bool {
 		return len(l) == 1 && !l[0].Answered.IsZero()
 	})
 	if err != nil {
@@ -151,20 +151,20 @@ func TestNotificationsAreSeen(t *testing.T) {
 		t.Errorf("recorded %+v, id %d", n, id)
 	}
 	must.Do(t, object.Call("org.freedesktop.Notifications.CloseNotification", 0, id).Err)
-	if _, err := d.WaitNotifications(limit(t, 5*time.Second), func(l []desktoptest.Notification) bool {
+	if _, err := d.WaitNotifications(limit(t, eventually.Limit), func(l []desktoptest.Notification) bool {
 		return !l[0].Withdraw.IsZero() && !l[0].Closed.IsZero()
 	}); err != nil {
 		t.Error(err)
 	}
-	must.Do(t, d.StopNotifications(limit(t, 5*time.Second)))
+	must.Do(t, d.StopNotifications(limit(t, eventually.Limit)))
 	object.Call("org.freedesktop.Notifications.Notify", 0, "test", uint32(0), "", "lost", "", []string{}, map[string]dbus.Variant{}, int32(-1))
-	list, err = d.WaitNotifications(limit(t, 5*time.Second), func(l []desktoptest.Notification) bool {
+	list, err = d.WaitNotifications(limit(t, eventually.Limit), func(l []desktoptest.Notification) bool {
 		return len(l) == 2 && l[1].Error != ""
 	})
 	if err != nil {
 		t.Errorf("%v: a call without a daemon: %+v", err, list)
 	}
-	if err := d.StartNotifications(limit(t, 5*time.Second)); err != nil {
+	if err := d.StartNotifications(limit(t, eventually.Limit)); err != nil {
 		t.Error(err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -48,7 +49,7 @@ func TestNotADatabase(t *testing.T) {
 			if !errors.Is(err, ErrNotDatabase) {
 				t.Errorf("%s: %v, want ErrNotDatabase", name, err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(eventually.Limit):
 			t.Errorf("%s: hangs", name)
 		}
 	}
@@ -175,7 +176,7 @@ func TestRandomDamage(t *testing.T) {
 			must.Do(t, os.WriteFile(name, b, 0o600))
 		}
 		before := tree(t, dir)
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), eventually.Limit)
 		_, _, err := count(ctx, path)
 		if errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal("hangs")

@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -142,7 +143,7 @@ func TestSecondProcessIsRefusedAndItsMessagesArrive(t *testing.T) {
 			if m != (Message{Verb: Show, Session: id}) {
 				t.Errorf("got %+v for %s", m, id)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(eventually.Limit):
 			t.Fatal("message never arrived")
 		}
 		if err := p.cmd.Wait(); err != nil {
