@@ -335,26 +335,35 @@ func (c *Core) EndLeftBehind(ctx context.Context, l *LeftBehind) ([]proc.Process
 	return endRemaining(ctx, h, tree), nil
 }
 
-// Uses returns the memory of a process and the TCP ports on which it accepts connections, as far as they can be known.
-func (c *Core) Uses(id proc.Identity) (memory uint64, ports []uint16) {
-	if l, err := c.cfg.Table.Load(id); err == nil {
-		memory = l.Memory
-	}
-	if table, ok := c.cfg.Table.(interface {
+// Uses returns the memory of processes and the TCP ports on which they accept connections, as far as they can be known.
+func (c *Core) Uses(list ...proc.Process) (memory uint64, ports []uint16) {
+	table, ok := c.cfg.Table.(interface {
 		Ports(id proc.Identity) ([]uint16, error)
-	}); ok {
-		ports, _ = table.Ports(id)
+	})
+	for _, p := range list {
+		if l, err := c.cfg.Table.Load(p.Identity); err == nil {
+			memory += l.Memory
+		}
+		if ok {
+			open, _ := table.Ports(p.Identity)
+			ports = append(ports, open...)
+		}
 	}
-	return memory, ports
+	slices.Sort(ports)
+	return memory, slices.Compact(ports) // a port may be shared with a child
 }
 
-// CountLeftBehind sets Session.LeftBehind of sessions that are over, where any of this machine is among them.
-func (c *Core) CountLeftBehind(ctx context.Context, sessions []Session) {
+// CountLeftBehind sets Session.LeftBehind of sessions that are over, where any of this machine is among them. It returns the results of LeftBehind that say
+// what is not known, but for a system on which it never is.
+func (c *Core) CountLeftBehind(ctx context.Context, sessions []Session) (unknown []adapters.Name, err error) {
 	over := func(s Session) bool { return s.Machine == "" && !s.Live() }
-	if !slices.ContainsFunc(sessions, over) {
-		return
+	if c.cfg.Table == nil || !slices.ContainsFunc(sessions, over) {
+		return nil, nil
 	}
-	left, _, _ := c.LeftBehind(ctx) // rollcall orphans says what can't be known
+	left, unknown, err := c.LeftBehind(ctx)
+	if errors.Is(err, proc.ErrUnsupported) {
+		return nil, nil
+	}
 	for _, l := range left {
 		for i := range sessions {
 			if s := &sessions[i]; over(*s) && s.Agent == l.Agent && s.ID == l.Session {
@@ -362,4 +371,5 @@ func (c *Core) CountLeftBehind(ctx context.Context, sessions []Session) {
 			}
 		}
 	}
+	return unknown, err
 }

@@ -118,9 +118,7 @@ func (c *listCommand) run() error {
 	}
 	shown := c.filter(all, since)
 	shown, away := c.divide(shown)
-	if cfg.Table != nil {
-		app.New(cfg).CountLeftBehind(c.ctx, shown)
-	}
+	c.countLeftBehind(app.New(cfg), shown)
 	if err := c.printSnapshot(snap, shown); err != nil {
 		return err
 	}

@@ -87,9 +87,7 @@ func (c *orphansCommand) run() error {
 	if c.asJSON {
 		return c.runJSON()
 	}
-	for _, name := range c.notAsked {
-		c.warn(present.AgentName(name) + " could not be asked which of its sessions are over, so what these left behind is not listed (rollcall doctor)")
-	}
+	c.warnNotAsked(c.notAsked)
 	if len(c.left) == 0 && len(c.notAsked) == 0 {
 		c.printf("no agent left a process behind, as far as that can be known\n")
 	}
@@ -107,6 +105,22 @@ func (c *orphansCommand) run() error {
 		}
 	}
 	return c.result(failed)
+}
+
+// warnNotAsked says of which agents it is not known what they left behind.
+func (e *env) warnNotAsked(names []adapters.Name) {
+	for _, name := range names {
+		e.warn(present.AgentName(name) + " could not be asked which of its sessions are over, so what these left behind is not listed (rollcall doctor)")
+	}
+}
+
+// countLeftBehind sets how many processes the sessions left behind that are over, and says what is not known of it.
+func (e *env) countLeftBehind(core *app.Core, sessions []app.Session) {
+	unknown, err := core.CountLeftBehind(e.ctx, sessions)
+	e.warnNotAsked(unknown)
+	if err != nil && e.ctx.Err() == nil {
+		e.warn("what the sessions left behind is not known: " + err.Error())
+	}
 }
 
 // result returns the error of the command: what was not ended, or what is not known.
@@ -155,7 +169,7 @@ func (c *orphansCommand) print(l *app.LeftBehind) {
 // facts returns the age of a process, its memory and its ports, as far as they are known.
 func (c *orphansCommand) facts(p *proc.Process) []string {
 	words := []string{present.Since(p.Started, time.Now())}
-	memory, ports := c.core.Uses(p.Identity)
+	memory, ports := c.core.Uses(*p)
 	if memory > 0 {
 		words = append(words, size(int64(memory)))
 	}
@@ -173,7 +187,7 @@ func (c *orphansCommand) runJSON() error {
 		l := &c.left[i]
 		o := orphanJSON{Agent: l.Agent, Session: l.Session}
 		for _, p := range l.Tree {
-			memory, ports := c.core.Uses(p.Identity)
+			memory, ports := c.core.Uses(p)
 			o.Processes = append(o.Processes, orphanProcessJSON{PID: p.PID, Parent: p.PPID, Name: p.Comm, Command: l.Commands[p.Identity], StartedAt: timestamp(p.Started),
 				MemoryBytes: memory, Ports: ports})
 		}

@@ -140,3 +140,39 @@ func TestOrphansNotAsked(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// unreadable is a process table that can't be listed.
+type unreadable struct{ *proc.Table }
+
+// List implements proc.Lister.
+func (unreadable) List(context.Context) ([]proc.Process, error) { return nil, os.ErrPermission }
+
+// TestListSaysOrphansNotKnown: a question for orphans that fails does not look like no orphans.
+func TestListSaysOrphansNotKnown(t *testing.T) {
+	over := simple("over", agentname.ClaudeCode, adapters.Stopped, time.Minute)
+	table := marked{proc.OpenAt("/proc", "/etc"), "TEST=" + t.TempDir()}
+	leave(t, table, "over")
+	partly := claude(over)
+	partly.err = os.ErrPermission
+	for name, c := range map[string]struct {
+		agent *agent
+		table proc.Lister
+		says  string
+	}{
+		"no process table": {claude(over), unreadable{table.Table}, "what the sessions left behind is not known: permission denied"},
+		"no whole answer":  {partly, table, "Claude Code could not be asked which of its sessions are over"},
+		"known":            {claude(over), table, ""},
+	} {
+		d := deps(c.agent)
+		list, _ := d.Open()
+		d.Open = func() ([]adapters.Adapter, proc.Lister) { return list, c.table }
+		for _, args := range [][]string{{"list", "--all"}, {"list", "--all", "--json"}, {"status", "over"}} {
+			if r := run(t, d, args...); r.code != Done || strings.Count(r.err, c.says) < 1 || c.says == "" && r.err != "" {
+				t.Errorf("%s, %v: %+v", name, args, r)
+			}
+		}
+		if r := run(t, d, "list"); strings.Contains(r.err, "left behind") {
+			t.Errorf("%s: without sessions that are over: %+v", name, r)
+		}
+	}
+}

@@ -30,7 +30,7 @@ title. A text that fits several sessions is wrong usage (exit code 2) and lists 
 				return err
 			}
 			one := []app.Session{s}
-			core.CountLeftBehind(e.ctx, one)
+			e.countLeftBehind(core, one)
 			s = one[0]
 			if asJSON {
 				return e.json(newDocument(snap.At, one, snap.Adapters))

@@ -59,7 +59,9 @@ func (p *sessionsPage) menuItems() []*fyne.MenuItem {
 	stop := fyne.NewMenuItem("Stop idle sessions…", u.showStopIdle)
 	cleanUp := fyne.NewMenuItem("Clean up…", u.showCleanup)
 	cleanUp.Disabled = u.options.Table == nil
-	items := []*fyne.MenuItem{stop, cleanUp, fyne.NewMenuItem("Refresh", u.Refresh)}
+	orphans := fyne.NewMenuItem("Processes left behind…", u.showOrphans)
+	orphans.Disabled = u.options.Table == nil
+	items := []*fyne.MenuItem{stop, cleanUp, orphans, fyne.NewMenuItem("Refresh", u.Refresh)}
 	grouping := map[bool]string{true: "status", false: "project"}[p.grouped]
 	items = append(items, fyne.NewMenuItem("Group by "+grouping, func() {
 		p.grouped = !p.grouped

@@ -1,0 +1,80 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+	"github.com/dustin/go-humanize/english"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
+)
+
+// orphans are the processes that sessions left behind, with what is shown of each, and the agents that could not be asked.
+type orphans struct {
+	left    []app.LeftBehind
+	facts   []string
+	unknown []adapters.Name
+}
+
+// showOrphans lists the processes that agents left behind, and ends those that the user checks.
+func (u *UI) showOrphans() {
+	s := u.host.NewSheet("Processes left behind", 680)
+	widgets.Load(s, "Reading the processes and the sessions…", func(ctx context.Context) (o orphans, err error) {
+		o.left, o.unknown, err = u.core.LeftBehind(ctx)
+		for i := range o.left {
+			o.facts = append(o.facts, u.orphanFacts(&o.left[i]))
+		}
+		return o, err
+	}, func(o orphans) { u.offerOrphans(s, o) })
+}
+
+func (u *UI) offerOrphans(s *widgets.Sheet, o orphans) {
+	var body []fyne.CanvasObject
+	for _, name := range o.unknown {
+		body = append(body, widgets.Warning(present.AgentName(name)+" could not be asked which of its sessions are over. What these left behind is not listed."))
+	}
+	if len(o.left) == 0 {
+		s.ShowResult(append(body, widgets.Paragraph("No agent left a process behind, as far as that can be known.", widget.MediumImportance)))
+		return
+	}
+	c := s.NewChecklist("ending…", "not ended: ")
+	c.Label = func(checked []*widgets.CheckItem) string {
+		n := 0
+		for _, i := range checked {
+			n += len(o.left[i.Index].Tree)
+		}
+		return "End " + english.Plural(n, "process", "processes")
+	}
+	c.Act = func(ctx context.Context, i *widgets.CheckItem) (string, error) {
+		ended, err := u.core.EndLeftBehind(ctx, &o.left[i.Index])
+		return "ended " + english.Plural(len(ended), "process", "processes"), err
+	}
+	for i, l := range o.left {
+		root := l.Tree[0]
+		command := present.Cut(fmt.Sprintf("%d %s", root.PID, when(l.Commands[root.Identity] == "", short(root.Comm))+present.Line(l.Commands[root.Identity])), 100)
+		c.Add(command, o.facts[i], widget.LowImportance, false, true)
+	}
+	c.Ask(append(body, widgets.Hint("Sessions that are over started these processes. Look at the command first: other programs may use a server that an agent started."))...)
+}
+
+// orphanFacts returns where a process that was left behind comes from, its age, and the memory and ports that it and those below it use.
+func (u *UI) orphanFacts(l *app.LeftBehind) string {
+	memory, ports := u.core.Uses(l.Tree...)
+	words := []string{present.AgentName(l.Agent) + " " + when(l.Session == "", "(session not known)") + present.Cut(short(l.Session), 40), "began " + present.Ago(l.Tree[0].Started, u.now())}
+	if memory > 0 {
+		words = append(words, sizeOf(int64(memory)))
+	}
+	for _, port := range ports {
+		words = append(words, fmt.Sprintf("port %d", port))
+	}
+	if n := len(l.Tree) - 1; n > 0 {
+		words = append(words, fmt.Sprintf("with %d below it", n))
+	}
+	return strings.Join(words, " · ")
+}
