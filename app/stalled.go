@@ -28,14 +28,14 @@ type quietReader struct {
 
 // mark sets Quiet of x if it works and gave no sign of life for r.after. Each time it reads the agent's last record and the times of its files, and when the
 // processes below the agent's own ran last, as the kernel tells it; what prints a byte has run. The agent's own process does not count: its interface draws while it
-// waits. Where a time can't be read (such processes on macOS and Windows, a file system that hangs), nothing is said. The time in which the machine was
+// waits; but what it receives does, such as an answer of the model that is recorded once it is whole. Where a time can't be read (such processes on macOS and Windows, a file system that hangs), nothing is said. The time in which the machine was
 // suspended counts.
 func (r *quietReader) mark(x *Session) {
 	if r.after <= 0 || r.table == nil || !mayBeQuiet(x) {
 		return
 	}
 	sign, known := r.lastRecord(x), true
-	for _, read := range []func(*Session) (time.Time, bool){lastWrite, r.lastRun} { // each is read only if what was read before is old
+	for _, read := range []func(*Session) (time.Time, bool){lastWrite, r.lastRun, r.lastReceived} { // each is read only if what was read before is old
 		var at time.Time
 		if known && r.at.Sub(sign) >= r.after {
 			at, known = read(x)
@@ -52,7 +52,7 @@ func (r *quietReader) mark(x *Session) {
 	}
 	if known && quiet >= r.after {
 		x.Quiet = quiet
-		x.Evidence += fmt.Sprintf("; no sign of life since %s: no record, and nothing below process %d ran", sign.Local().Format("15:04"), x.Process.PID)
+		x.Evidence += fmt.Sprintf("; no sign of life since %s: no record, and nothing below process %d ran or came over its connections", sign.Local().Format("15:04"), x.Process.PID)
 	}
 }
 
@@ -89,6 +89,13 @@ func (r *quietReader) lastRun(x *Session) (at time.Time, known bool) {
 		at = latest(at, ran)
 	}
 	return at, true
+}
+
+// lastReceived returns when the process of x received data over a connection last. Only Linux tells it; elsewhere a model's answer that is not recorded for so
+// long counts as no sign of life.
+func (r *quietReader) lastReceived(x *Session) (at time.Time, known bool) {
+	at, err := r.table.LastReceived(x.Process)
+	return at, err == nil || errors.Is(err, proc.ErrUnsupported)
 }
 
 // writeLimit is the time within which the times of a session's files must be read.

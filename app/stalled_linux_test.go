@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,6 +42,7 @@ func TestNoSignOfLife(t *testing.T) {
 	old := time.Now().Add(-time.Hour)
 	waits, busy := startShell(t, "sleep 1000; :"), startShell(t, "while :; do :; done & sleep 1000; :")
 	prints := startShell(t, "while :; do echo x; sleep 0.5; done > /dev/null & sleep 1000; :")
+	streams := startStream(t)
 	folder := t.TempDir()
 	file := filepath.Join(folder, "s.jsonl")
 	must.Do(t, os.WriteFile(file, nil, 0o600))
@@ -54,6 +57,7 @@ func TestNoSignOfLife(t *testing.T) {
 	for name, change := range map[string]func(*adapters.Session){
 		"its command uses the processor": func(s *adapters.Session) { s.Process = busy },
 		"its command prints":             func(s *adapters.Session) { s.Process = prints },
+		"its model streams":              func(s *adapters.Session) { s.Process = streams },
 		"it recorded something":          func(s *adapters.Session) { s.LastActivityAt = time.Now() },
 		"it began to do something":       func(s *adapters.Session) { s.DoingSince = time.Now() },
 		"it tries again later":           func(s *adapters.Session) { s.Limited = true },
@@ -73,4 +77,39 @@ func TestNoSignOfLife(t *testing.T) {
 	if s := shown(quiet); s.Quiet != 0 {
 		t.Errorf("its sub-agent writes: %s", s.Evidence)
 	}
+}
+
+// startStream starts a process that only has a connection over which a byte comes several times a second, as an answer of a model that the agent records once
+// it is whole.
+func startStream(t *testing.T) proc.Identity {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must.Do(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	connection, err := net.Dial("tcp", listener.Addr().String())
+	must.Do(t, err)
+	server, err := listener.Accept()
+	must.Do(t, err)
+	file, err := connection.(*net.TCPConn).File()
+	must.Do(t, err)
+	cmd := exec.Command("sleep", "1000")
+	cmd.ExtraFiles = []*os.File{file}
+	must.Do(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = server.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		_ = file.Close()
+		_ = connection.Close()
+	})
+	go func() {
+		for range time.Tick(200 * time.Millisecond) {
+			if _, err := server.Write([]byte("x")); err != nil {
+				return
+			}
+		}
+	}()
+	p, err := proc.Open().Find(cmd.Process.Pid)
+	must.Do(t, err)
+	return p.Identity
 }

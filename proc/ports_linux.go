@@ -3,7 +3,6 @@ package proc
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Ports returns the TCP ports on which a process accepts connections, in ascending order. It returns ErrUnsupported except on Linux.
@@ -12,7 +11,7 @@ func (t *Table) Ports(id Identity) ([]uint16, error) {
 	if err != nil {
 		return nil, err
 	}
-	sockets, err := t.targets(id, func(target string) bool { return strings.HasPrefix(target, "socket:[") })
+	sockets, err := t.targets(id, isSocket)
 	if err != nil {
 		return nil, err
 	}

@@ -135,6 +135,9 @@ type Details interface {
 	Load(id Identity) (Load, error)
 	// LastRun returns when a thread of the process ran on a processor last. It returns ErrUnsupported except on Linux, and there where the kernel does not tell it.
 	LastRun(id Identity) (time.Time, error)
+	// LastReceived returns when a TCP connection that the process has open received data last, or was made; zero without one. It returns ErrUnsupported
+	// except on Linux, and another error where the connections can't be seen: those of another network namespace.
+	LastReceived(id Identity) (time.Time, error)
 	// Sockets returns the number of sockets that the process has open, without its standard
 	// input, output and error. It returns ErrUnsupported except on Linux.
 	Sockets(id Identity) (int, error)

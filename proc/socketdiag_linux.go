@@ -11,8 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stateListen is TCP_LISTEN of the kernel.
-const stateListen = 10
+// stateEstablished and stateListen are TCP_ESTABLISHED and TCP_LISTEN of the kernel.
+const (
+	stateEstablished = 1
+	stateListen      = 10
+)
 
 // socketID is struct inet_diag_sockid of linux/inet_diag.h. Its ports and addresses are in network byte order.
 type socketID struct {
@@ -38,39 +41,48 @@ type diagSocket struct {
 	UID, Inode                        uint32
 }
 
-// askListeners asks the kernel for the sockets of this process's network that listen on a port, and for no others (sock_diag(7)).
-func askListeners(port uint16, user int) ([]listener, error) {
+// askListeners asks the kernel for the sockets of this process's network that listen on a port, and for no others.
+func askListeners(port uint16, user int) (list []listener, err error) {
+	err = askSockets(stateListen, port, 0, func(s *diagSocket, _ []byte) {
+		if binary.BigEndian.Uint16(s.ID.Port[:]) == port {
+			list = append(list, s.listener(port, user))
+		}
+	})
+	return list, err
+}
+
+// askSockets asks the kernel for the TCP sockets of this process's network in a state, of one port or (0) of all, and calls do for each (sock_diag(7)).
+// attributes are those that the extensions ask for.
+func askSockets(state uint8, port uint16, extensions uint8, do func(s *diagSocket, attributes []byte)) error {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer unix.Close(fd)
 	limit := unix.Timeval{Sec: 1}
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit); err != nil {
-		return nil, err
+		return err
 	}
-	var all []listener
 	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
-		request := diagRequest{Family: family, Protocol: unix.IPPROTO_TCP, States: 1 << stateListen}
+		request := diagRequest{Family: family, Protocol: unix.IPPROTO_TCP, Extensions: extensions, States: 1 << state}
 		request.NlMsghdr = unix.NlMsghdr{Len: uint32(binary.Size(request)), Type: unix.SOCK_DIAG_BY_FAMILY, Flags: unix.NLM_F_REQUEST | unix.NLM_F_DUMP}
 		binary.BigEndian.PutUint16(request.ID.Port[:], port)
 		var message bytes.Buffer
 		if err := binary.Write(&message, binary.NativeEndian, &request); err != nil {
-			return nil, err
+			return err
 		}
 		if err := unix.Sendto(fd, message.Bytes(), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
-			return nil, err
+			return err
 		}
-		all, err = receiveListeners(fd, port, user, all)
-		if err != nil {
-			return nil, err
+		if err := receiveSockets(fd, state, do); err != nil {
+			return err
 		}
 	}
-	return all, nil
+	return nil
 }
 
-// receiveListeners appends the sockets of one answer to list.
-func receiveListeners(fd int, port uint16, user int, list []listener) ([]listener, error) {
+// receiveSockets calls do for the sockets of one answer that are in a state.
+func receiveSockets(fd int, state uint8, do func(s *diagSocket, attributes []byte)) error {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, from, err := unix.Recvfrom(fd, buffer, 0)
@@ -78,29 +90,30 @@ func receiveListeners(fd int, port uint16, user int, list []listener) ([]listene
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if kernel, ok := from.(*unix.SockaddrNetlink); !ok || kernel.Pid != 0 {
-			return nil, fmt.Errorf("an answer about sockets from %v instead of the kernel", from)
+			return fmt.Errorf("an answer about sockets from %v instead of the kernel", from)
 		}
 		messages, err := syscall.ParseNetlinkMessage(buffer[:n])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, m := range messages {
 			switch m.Header.Type {
 			case unix.NLMSG_DONE:
-				return list, nil
+				return nil
 			case unix.SOCK_DIAG_BY_FAMILY:
 			default:
-				return nil, fmt.Errorf("the kernel does not list sockets (message %d)", m.Header.Type)
+				return fmt.Errorf("the kernel does not list sockets (message %d)", m.Header.Type)
 			}
 			var s diagSocket
-			if _, err := binary.Decode(m.Data, binary.NativeEndian, &s); err != nil {
-				return nil, err
+			size, err := binary.Decode(m.Data, binary.NativeEndian, &s)
+			if err != nil {
+				return err
 			}
-			if s.State == stateListen && binary.BigEndian.Uint16(s.ID.Port[:]) == port {
-				list = append(list, s.listener(port, user))
+			if s.State == state {
+				do(&s, m.Data[size:])
 			}
 		}
 	}

@@ -58,6 +58,9 @@ func (t *Table) Threads(Identity) ([]time.Time, error) { return nil, ErrUnsuppor
 // LastRun implements Details.
 func (t *Table) LastRun(Identity) (time.Time, error) { return time.Time{}, ErrUnsupported }
 
+// LastReceived implements Details.
+func (t *Table) LastReceived(Identity) (time.Time, error) { return time.Time{}, ErrUnsupported }
+
 // Sockets implements Details.
 func (t *Table) Sockets(Identity) (int, error) { return 0, ErrUnsupported }
 
