@@ -64,6 +64,7 @@ func (p *Place) isShownBy(terminal proc.Identity) bool {
 type Table interface {
 	Find(pid int) (proc.Process, error)
 	List(ctx context.Context) ([]proc.Process, error)
+	Args(id proc.Identity) ([]string, error)
 	Env(id proc.Identity) ([]string, error)
 	Exe(id proc.Identity) (string, error)
 	Terminal(id proc.Identity) (string, error)
@@ -149,7 +150,7 @@ func (f *Finder) find(x proc.Process) Place {
 }
 
 // placeVars are the variables by which terminals and multiplexers name themselves to what they start.
-var placeVars = []string{"WINDOWID", "TMUX", "STY", "WINDOW", "KITTY_PID", "KITTY_WINDOW_ID", "KITTY_LISTEN_ON", "WEZTERM_PANE", "WEZTERM_UNIX_SOCKET", "SSH_CONNECTION"}
+var placeVars = []string{"WINDOWID", "TMUX", "STY", "WINDOW", "KITTY_PID", "KITTY_WINDOW_ID", "KITTY_LISTEN_ON", "WEZTERM_PANE", "WEZTERM_UNIX_SOCKET", zellijName, "SSH_CONNECTION"}
 
 // HasFocus reports whether the user looks at the place of a process: its window has the focus, and inside tmux its pane
 // is the active one there. It asks the desktop each time.

@@ -117,6 +117,8 @@ func (r *request) show(ctx context.Context, p *Place, nested int) {
 		r.showInTmux(ctx, p, server, nested)
 	case "screen":
 		r.showInScreen(ctx, p, server, nested)
+	case "zellij":
+		r.showInZellij(p, server)
 	default:
 		r.showWindow(ctx, p)
 	}
@@ -130,6 +132,8 @@ func (f *Finder) multiplexer(p *Place) (proc.Identity, string) {
 			return id, "tmux"
 		case id.PID == screenServer(p.vars["STY"]):
 			return id, "screen"
+		case f.isZellij(id, p.vars[zellijName]):
+			return id, "zellij"
 		}
 	}
 	return proc.Identity{}, ""
