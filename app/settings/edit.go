@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ import (
 type Edit struct {
 	Table string // "notifications"; empty: the setting is in no table
 	Key   string
-	Value any // a string, a bool, a list of strings, of OneKey or Homes; nil: the default, for which the setting is removed
+	Value any // a string, a bool, a list of strings, of OneKey or Homes, or texts by their names; nil: the default, for which the setting is removed
 }
 
 // Text returns the value of a setting as the file writes it, without quotation marks: a text, a time, a number or true and false. It is empty for a setting that
@@ -174,12 +175,14 @@ func apply(text []byte, e Edit) ([]byte, error) {
 }
 
 // valueLine matches a line that sets a key to a value that ends on it.
-var valueLine = regexp.MustCompile(`^(\s*[\w."'-]+\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*'|\[(?:[^\[\]"']|"(?:[^"\\]|\\.)*"|'[^']*')*\]|[^\s#"'\[{]+)(\s*(?:#[^\r\n]*)?\r?\n?)$`)
+var valueLine = regexp.MustCompile(`^(\s*[\w."'-]+\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*'|\[(?:[^\[\]"']|"(?:[^"\\]|\\.)*"|'[^']*')*\]|\{(?:[^{}"']|"(?:[^"\\]|\\.)*"|'[^']*')*\}|[^\s#"'\[{]+)(\s*(?:#[^\r\n]*)?\r?\n?)$`)
 
 // replaceLine replaces the value on a line, or removes the line if there is no value.
 func replaceLine(lines []string, at int, e Edit, value string) ([]string, error) {
 	parts := valueLine.FindStringSubmatch(lines[at])
-	if parts == nil || strings.HasPrefix(parts[2], `""`) && len(parts[2]) > 2 {
+	// The braces on a line may be those of the table that has the key.
+	inTable := parts != nil && strings.HasPrefix(parts[2], "{") && !strings.HasSuffix(strings.TrimRight(parts[1], " \t="), e.Key)
+	if parts == nil || inTable || strings.HasPrefix(parts[2], `""`) && len(parts[2]) > 2 {
 		return nil, fmt.Errorf("line %d: %s is written in a way that cannot be changed here, such as over several lines: change it in the file", at+1, e.Key)
 	}
 	out := append([]string{}, lines...)
@@ -285,9 +288,35 @@ func literal(v any) (string, error) {
 	if v == nil {
 		return "", nil
 	}
+	if list, ok := v.(map[string]string); ok {
+		return inlineTable(list)
+	}
 	line, err := toml.Marshal(map[string]any{"value": v})
 	return strings.TrimSpace(strings.TrimPrefix(string(line), assign)), err
 }
+
+// inlineTable returns texts by their names as TOML, in one line.
+func inlineTable(list map[string]string) (string, error) {
+	var members []string
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		key, err := literal(name)
+		if err != nil {
+			return "", err
+		}
+		if bareKey.MatchString(name) {
+			key = name
+		}
+		text, err := literal(list[name])
+		if err != nil {
+			return "", err
+		}
+		members = append(members, key+" = "+text)
+	}
+	return "{ " + strings.Join(members, ", ") + " }", nil
+}
+
+// bareKey matches a key that TOML writes without quotation marks.
+var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // Mute adds a folder to those whose sessions have no notifications, or removes it.
 func Mute(path, folder string, on bool) error {

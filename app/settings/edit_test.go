@@ -11,6 +11,7 @@ import (
 
 func TestChange(t *testing.T) {
 	reply := Edit{"notifications", "reply", "off"}
+	sounds := Edit{"notifications", "sounds", map[string]string{"permission": "bell", "a b": `c"{d`}}
 	for name, tt := range map[string]struct {
 		before string
 		edit   Edit
@@ -31,6 +32,11 @@ func TestChange(t *testing.T) {
 		"theme, no table":     {"default_agent = \"codex\"", Edit{"", "theme", "dark"}, "default_agent = \"codex\"\ntheme = \"dark\"\n"},
 		"list":                {"[notifications]\nmute = [\"/a\"]\n", Edit{"notifications", "mute", []string{"/a", `/b"\`}}, "[notifications]\nmute = [\"/a\", \"/b\\\"\\\\\"]\n"},
 		"list, several lines": {"[notifications]\nmute = [\n  \"/a\", # one\n]\n", Edit{"notifications", "mute", []string{"/b"}}, "line 2: mute is written in a way"},
+		"texts":               {"[notifications]\nsounds = { ended = \"x\" } # mine\n", sounds, "[notifications]\nsounds = { \"a b\" = \"c\\\"{d\", permission = \"bell\" } # mine\n"},
+		"texts, braces in it": {"[notifications]\nsounds = {ended = \"{x}\"}\nreply = \"on\"\n", sounds, "[notifications]\nsounds = { \"a b\" = \"c\\\"{d\", permission = \"bell\" }\nreply = \"on\"\n"},
+		"texts, reset":        {"[notifications]\nsounds = {ended = \"x\"}\n", Edit{"notifications", "sounds", nil}, "[notifications]\n"},
+		"texts, a table":      {"[notifications.sounds]\nended = \"x\"\n", sounds, "cannot be changed here"},
+		"texts, added":        {"", sounds, "[notifications]\nsounds = { \"a b\" = \"c\\\"{d\", permission = \"bell\" }\n"},
 		"in a string":         {"text = \"\"\"\n[notifications]\n\"\"\"\n", reply, "cannot be changed here"},
 		"windows":             {"[notifications]\r\nended = \"off\"\r\n", reply, "[notifications]\r\nreply = \"off\"\r\nended = \"off\"\r\n"},
 		"boolean":             {"[notifications]\nwhen_focused = false\n", Edit{"notifications", "when_focused", true}, "[notifications]\nwhen_focused = true\n"},

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -147,7 +148,30 @@ func (p *settingsPage) notifications() []fyne.CanvasObject {
 		p.choice("Headless sessions (SDKs, scripts)", settings.Edit{Key: "headless"}, option{"A number in the menu", "fold"}, option{"Not in the menu", "quiet"}, option{"Like all others", "show"}),
 		p.choice("Waits that share a notification", notification("together"), option{"Within 2 seconds", "2s"}, option{"Within 10 seconds", "10s"}, option{"Never", "0s"}),
 		p.check("Also notify of sessions whose terminal has the focus", "when_focused"),
-		widgets.NamedLong("Muted folders", mute))
+		widgets.NamedLong("Muted folders", mute), p.sounds())
+}
+
+// sounds returns the field for the sounds of notifications. What is wrong with a line is said as of any mistake in the file.
+func (p *settingsPage) sounds() fyne.CanvasObject {
+	area := p.ui.host.NewTextArea("permission = bell\ncodex = ~/sounds/codex.oga", 3, nil)
+	p.text(notification("sounds"), area, func(s *settings.Settings) string {
+		var lines []string
+		for _, of := range slices.Sorted(maps.Keys(s.Notifications.Sounds)) {
+			lines = append(lines, of+" = "+s.Notifications.Sounds[of])
+		}
+		return strings.Join(lines, "\n")
+	}, func(text string) {
+		e, list := notification("sounds"), map[string]string{}
+		for _, line := range nonEmptyLines(text) {
+			of, sound, _ := strings.Cut(line, "=")
+			list[strings.TrimSpace(of)] = strings.TrimSpace(sound)
+		}
+		if len(list) > 0 {
+			e.Value = list
+		}
+		p.change(e)
+	})
+	return widgets.NamedLong("Sounds by kind or agent (Linux)", area)
 }
 
 // nonEmptyLines returns the lines of a text without leading and trailing white space. It leaves out empty ones.

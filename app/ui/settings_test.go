@@ -299,3 +299,29 @@ func TestNamedAgents(t *testing.T) {
 	tap(t, page.content, "Remove")
 	w.until("the end", func() bool { return !strings.Contains(file(), "[[agent]]") })
 }
+
+// TestSettingsSounds: the sounds of the file are shown, a change is written to the file, and a line that can't be one is named.
+func TestSettingsSounds(t *testing.T) {
+	w, path := settingsWindow(t, "[notifications]\nsounds = { permission = \"bell\" }\n")
+	w.openSettingsPage()
+	area := entryWith(t, w, "permission = bell\ncodex = ~/sounds/codex.oga")
+	w.until("the sound", func() bool { return area.Text == "permission = bell" })
+	says := func(text string) func() bool {
+		return func() bool {
+			now, _ := os.ReadFile(path)
+			return string(now) == text
+		}
+	}
+	w.ui.host.Focus(area)
+	area.SetText("ended = message\n permission=bell \n")
+	w.ui.host.Focus(nil)
+	w.until("the file", says("[notifications]\nsounds = { ended = \"message\", permission = \"bell\" }\n"))
+	w.ui.host.Focus(area)
+	area.SetText("loud")
+	w.ui.host.Focus(nil)
+	w.until("the mistake", func() bool { return strings.Contains(onPage(w), "notifications.sounds.loud is ignored") })
+	w.ui.host.Focus(area)
+	area.SetText("")
+	w.ui.host.Focus(nil)
+	w.until("the default", says("[notifications]\n"))
+}
