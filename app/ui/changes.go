@@ -39,7 +39,11 @@ func (d *detailPane) showChanges(s *app.Session) {
 	}
 	back := u.host.NewButton("Back to the session", widgets.PlainIcon("back"), func() { d.leaveChanges() })
 	again := u.host.NewButton("Compare again", widgets.PlainIcon("refresh"), func() { d.showChanges(d.session) })
-	d.stage.Show(widgets.Border(widgets.Pad(8, 4, 10, 10, widgets.Flow(back, again)), nil, nil, v.stage.Content))
+	buttons := widgets.Flow(back, again)
+	if group := launchGroup(s); group != "" {
+		buttons.Add(u.host.NewButton("Compare its group", widgets.PlainIcon("list"), func() { u.showComparison(s.CWD, group) }))
+	}
+	d.stage.Show(widgets.Border(widgets.Pad(8, 4, 10, 10, buttons), nil, nil, v.stage.Content))
 	u.host.Focus(nil) // Page keys scroll, and Esc goes back
 	v.stage.Say(widgets.Message{Busy: true, Title: "Comparing the files…", Text: "Git reads " + short(s.CWD) + "."})
 	folder, since := s.CWD, s.StartedAt

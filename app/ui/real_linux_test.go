@@ -347,6 +347,17 @@ func TestLaunchGroup(t *testing.T) {
 	if n := w.ui.sessions.view.matching; n != 2 {
 		t.Errorf("%d sessions are of the group", n)
 	}
+	// What one of them changed leads to the comparison with the others.
+	for _, s := range w.ui.sessions.view.byKey {
+		if strings.HasSuffix(s.CWD, "cc-opus") {
+			w.ui.Show(s.ID)
+		}
+	}
+	d := w.ui.sessions.detail
+	d.showChanges(d.session)
+	tap(t, d.content, "Compare its group")
+	w.until("the comparison", func() bool { return w.ui.host.Sheet != nil && !w.ui.host.Sheet.IsWaiting() })
+	shows(t, w.ui.host.Sheet.Popup, "Group g-abc", "cc-opus", "New files")
 }
 
 func git(t *testing.T, dir string, args ...string) {
