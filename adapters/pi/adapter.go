@@ -18,8 +18,7 @@ import (
 // adapters.Peeker and adapters.Searcher. It keeps what it read of files and processes in memory, never a
 // status.
 //
-// Prompts, titles and errors are cut after 4 KB. Tokens and cost are exact or missing;
-// with Query.Totals every file in the answer is read whole once. A process that has
+// Prompts, titles and errors are cut after 4 KB. Tokens and cost are exact or missing. A process that has
 // stored nothing yet is listed as a session with an id made from the process, until its
 // own session exists.
 type Adapter struct{ *pistore.Store }

@@ -15,8 +15,7 @@ import (
 // adapters.Peeker and adapters.Searcher. It keeps what it read of files and processes in memory, never a
 // status.
 //
-// Prompts, titles and errors are cut after 4 KB. Tokens and cost are exact or missing; with Query.Totals every file in
-// the answer is read whole once. Discover returns ErrAbsent if there is no process of pi_agent_rust, and no session or
+// Prompts, titles and errors are cut after 4 KB. Tokens and cost are exact or missing. Discover returns ErrAbsent if there is no process of pi_agent_rust, and no session or
 // index in its form, whether Pi is installed or not.
 type Adapter struct{ *pistore.Store }
 

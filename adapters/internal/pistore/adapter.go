@@ -16,12 +16,14 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/adapters/internal/sqlitero"
 	"rollcall/proc"
 )
+
+// factsFormat must be raised when the same facts get another meaning.
+const factsFormat = 5
 
 // The two agents.
 const (
@@ -40,8 +42,7 @@ type Store struct {
 	named func() []string // agents' folders that the user named
 
 	mu          sync.Mutex
-	transcripts agentfile.Cache[*transcript]
-	saved       *kit.Saved[savedTranscript]
+	transcripts *kit.Transcripts[facts, *facts]
 	databases   sqlitero.Cache[facts]
 	seen        map[proc.Identity]*process // the constant details of live processes
 	watch       []string
@@ -65,7 +66,7 @@ func New(name adapters.Name, cfg adapters.Config) *Store {
 	cfg = cfg.WithDefaults()
 	return &Store{name: name, home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
 		homes: kit.NewRecent(cfg.Places, name),
-		saved: kit.NewSaved[savedTranscript](cfg.Facts, factsName, factsFormat),
+		transcripts: kit.NewTranscripts[facts](cfg.Facts, Pi, factsFormat), // of both agents, which read the same files
 		seen:  map[proc.Identity]*process{}}
 }
 
@@ -73,8 +74,7 @@ func New(name adapters.Name, cfg adapters.Config) *Store {
 func (s *Store) Name() adapters.Name { return s.name }
 
 // Discover implements adapters.Adapter for the agent. Prompts, titles and errors are
-// cut after 4 KB. Tokens and cost are exact or missing; with q.Totals every file in the
-// answer is read whole once.
+// cut after 4 KB. Tokens and cost are exact or missing.
 func (s *Store) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	return s.current.Ask(ctx, func(ctx context.Context, root string) {
 		_, _ = New(s.name, kit.Config(filepath.Dir(root), s.table)).look(ctx, kit.Query(q))
@@ -125,12 +125,9 @@ func (d *discovery) finish() (adapters.Roll, error) {
 	d.addSessions()
 	d.answer.NotRead(d.lateIn, "sessions", d.late, d.found)
 	d.remember()
-	d.query.AfterAnswer(func() { d.store.saved.Flush(d.query.Once) })
-	if d.query.Once { // the caches only save reading at the next call
+	d.store.transcripts.End(&d.query)
+	if d.query.Once { // the cache only saves reading at the next call
 		d.store.databases.Forget()
-		d.store.mu.Lock()
-		d.store.transcripts = agentfile.Cache[*transcript]{}
-		d.store.mu.Unlock()
 	}
 	if d.store.name == PiRust && d.absent() && d.ctx.Err() == nil {
 		return d.answer.Absent()

@@ -66,7 +66,7 @@ func TestBadSessions(t *testing.T) {
 		"an old format":               {content(strings.Replace(whole, `"version":3`, `"version":1`, 1)), "stopped completed", "", ""},
 		"a record of 20 MB":           {content(begin + big(20<<20) + end), "stopped completed", "", ""},
 		"a record of 20 MB at last":   {content(begin + big(20<<20)), "stopped died", "", ""},
-		"a hole of 1 GB":              {hole(begin, 1<<30, "\n"+end), "stopped completed", "", ""},
+		"a hole of 1 GB":              {hole(begin, 1<<30, "\n"+end), "stopped", "", "line over 64 MB"},
 		"a hole of 100 MB":            {hole(begin, 100<<20, "\n"+end), "stopped completed", "", "line over 64 MB"},
 		"a hole of 1 GB at the end":   {hole(begin, 1<<30, "\x00"), "stopped", "", "line over 64 MB"},
 		"nothing but a hole":          {hole("", 1<<30, "\n"), "stopped", "", "line over 64 MB"},

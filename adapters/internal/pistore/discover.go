@@ -215,16 +215,6 @@ func (d *discovery) wants(f *file) bool {
 	return d.query.Since.IsZero() || !f.info.ModTime().Before(d.query.Since)
 }
 
-func (d *discovery) transcript(path string) *transcript {
-	s := d.store
-	if d.query.Once {
-		return newTranscript(path, s.saved)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.transcripts.Get(path, func(path string) *transcript { return newTranscript(path, s.saved) })
-}
-
 // read reads the sessions of files, the first ones first. It returns those that could be read, and for how many files there was no
 // time; it adds the problems of the others to the answer, or counts them as skipped.
 func (d *discovery) read(files []file) (sessions []*session, lost int) {
@@ -241,10 +231,7 @@ func (d *discovery) read(files []file) (sessions []*session, lost int) {
 			s.facts, s.readErr = d.readDatabase(&s.file)
 			return
 		}
-		s.facts, s.readErr = d.transcript(s.path).read(ctx, s.info, d.query.Totals, d.query.Usage)
-		if !d.query.Usage { // what the totals were added up from
-			s.ledger = kit.SavedLedger{}
-		}
+		s.facts, s.readErr = d.store.transcripts.Read(ctx, s.path, s.info, d.query.Once)
 		if !s.begun.IsZero() && s.begun.Before(s.at) { // before 0.31 the header's time is that of the first answer
 			s.at = s.begun
 		}
@@ -293,7 +280,7 @@ func (d *discovery) sessionsOf(list []*session) []*session {
 				if s.version > formatVersion {
 					d.answer.Skip(fmt.Sprintf("session format %d, which is newer than Rollcall supports", s.version), 1)
 				}
-				d.answer.SkipAll(s.skipped)
+				d.answer.SkipAll(s.SkippedRecords())
 			}
 			i, twice := newest[s.id]
 			switch { // Pi can leave two files of one session: the newer is shown
@@ -352,7 +339,6 @@ func (d *discovery) remember() {
 	d.store.watch = watch
 	d.store.hadRust = d.store.hadRust || d.hasRust
 	d.store.listedOnce = d.store.listedOnce || d.listed
-	d.store.transcripts.Trim()
 	for id := range d.store.seen {
 		if !d.noTable && !slices.ContainsFunc(d.processes, func(p *process) bool { return p.Identity == id }) && !d.store.table.Alive(id) {
 			delete(d.store.seen, id)

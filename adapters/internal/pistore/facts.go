@@ -8,6 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
 )
 
@@ -36,8 +37,7 @@ const (
 	lost      // its entries could not be found
 )
 
-// facts holds what was read from a session's file. It is a value: except for the ledger, copies share
-// nothing that is changed.
+// facts holds what was read from a session's file.
 type facts struct {
 	header
 	known bool // the first record was a header
@@ -53,13 +53,12 @@ type facts struct {
 	second                  time.Time // of the first entry after the header
 	system                  bool      // there are system messages: a version from 0.9 on
 
-	sums   usage
-	exact  bool            // sums and ledger hold all entries read so far, sums the own ones
-	ledger kit.SavedLedger // a copy of facts to which records are added needs its own
-
-	skipped map[string]int
-	// longLine describes the line that makes the turn unreadable.
+	sums   usage // of the own entries
+	ledger kit.Ledger
+	kit.Skips
+	// longLine describes the last line that can't be read: sums and ledger lack its entry.
 	longLine string
+	junk     int // bytes before the header
 }
 
 // own reports whether an entry belongs to this session: a fork's file begins with
@@ -80,7 +79,7 @@ func (f *facts) apply(r *record) {
 		return
 	}
 	if r.kind == unknown {
-		f.skip("unknown record type " + r.typ)
+		f.Skip("unknown record type " + r.typ)
 	}
 	jumped := f.lastID != "" && r.parent != f.lastID && r.id != ""
 	if r.id != "" {
@@ -210,17 +209,54 @@ func (t *turn) isLimited() bool {
 	return t.state == failed && (strings.HasPrefix(t.why, "429: ") || strings.HasPrefix(t.why, "429 "))
 }
 
-// noteGap records that a part in the middle of the file was not read.
-func (f *facts) noteGap() {
-	f.lastID, f.exact = "", false
+// headerLimit is the number of bytes in which Pi itself searches for the header.
+const headerLimit = 1 << 20
+
+// Line implements kit.Gatherer. A file whose first record is not a header is not a session. Lines that are not JSON may precede the header, as in Pi.
+func (f *facts) Line(line []byte) error {
+	other := false
+	_, err := agentfile.Records(line, parse, func(r *record) {
+		other = other || !f.known && (r.kind != headerLine || r.head.id == "")
+		if !other {
+			f.apply(r)
+		}
+	})
+	if err != nil {
+		f.Skip("line that is not JSON")
+	}
+	if !f.known {
+		f.junk += len(line)
+	}
+	if other || f.junk > headerLimit {
+		return kit.ErrOther
+	}
+	return nil
+}
+
+// Long implements kit.Gatherer.
+func (f *facts) Long(line string) {
+	f.Skip(kit.LongLine)
+	f.longLine = line
+	f.lastID = ""
 	f.turn = turn{state: lost}
 }
 
-func (f *facts) skip(reason string) { f.skipped = kit.CountSkipped(f.skipped, reason) }
+// Partial implements kit.Gatherer. The record that is being written comes with the next look.
+func (f *facts) Partial() {}
+
+// Clone implements kit.Gatherer.
+func (f *facts) Clone() facts {
+	c := *f
+	c.ledger = f.ledger.Clone()
+	return c
+}
+
+// isExact reports whether all entries could be read.
+func (f *facts) isExact() bool { return f.longLine == "" }
 
 // tokens returns the session's totals, and nil when they are not known.
 func (f *facts) tokens() *adapters.Tokens {
-	if !f.exact {
+	if !f.isExact() {
 		return nil
 	}
 	t := f.sums.Tokens

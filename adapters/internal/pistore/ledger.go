@@ -15,10 +15,10 @@ import (
 func (d *discovery) settle(all []*session) {
 	var accounts []*kit.Account
 	for _, s := range all {
-		if s.exact {
-			s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger.Ledger}, Last: s.active(), Model: s.model, CWD: s.cwd}
+		if s.isExact() {
+			s.spent = &kit.Account{ID: s.id, Ledgers: []*kit.Ledger{&s.ledger}, Last: s.active(), Model: s.model, CWD: s.cwd}
 			for _, o := range s.twins {
-				s.spent.Ledgers = append(s.spent.Ledgers, &o.ledger.Ledger)
+				s.spent.Ledgers = append(s.spent.Ledgers, &o.ledger)
 			}
 			accounts = append(accounts, s.spent)
 		}
@@ -68,13 +68,13 @@ func (d *discovery) agentsIn(dir string) (ledgers []*kit.Ledger) {
 		var f facts
 		info, err := e.Info()
 		if err == nil {
-			f, err = d.transcript(path).read(d.ctx, info, true, true)
+			f, err = d.store.transcripts.Read(d.ctx, path, info, d.query.Once)
 		}
 		switch {
-		case err != nil, f.known && !f.exact:
+		case err != nil, f.known && !f.isExact():
 			d.answer.LeaveOut(kit.NotReadable, 1)
 		case f.known:
-			ledgers = append(ledgers, &f.ledger.Ledger)
+			ledgers = append(ledgers, &f.ledger)
 		default:
 			d.answer.LeaveOut(kit.NotRecognised, 1)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
 	"rollcall/internal/agentname"
 	"rollcall/internal/must"
 )
@@ -28,46 +29,13 @@ func build(t testing.TB, path string, lines int, end func(s *script)) *script {
 	return s
 }
 
-func readFacts(t testing.TB, tr *transcript, exact bool) facts {
+func readFacts(t testing.TB, path string) facts {
 	t.Helper()
-	info, err := os.Stat(tr.Path)
+	info, err := os.Stat(path)
 	must.Do(t, err)
-	f, err := tr.read(t.Context(), info, exact, exact)
+	f, err := kit.NewTranscripts[facts](nil, Pi, factsFormat).Read(t.Context(), path, info, true)
 	must.Do(t, err)
 	return f
-}
-
-// Of a large file the ends are read, and say what the whole of it says.
-func TestEndsSayWhatTheWholeSays(t *testing.T) {
-	ends := map[string]func(s *script){
-		"answered": func(s *script) { s.answer(3*second, "stop") },
-		"open":     func(s *script) { s.prompt(3*second, "the last") },
-		"failed": func(s *script) {
-			s.prompt(3*second, "the last").answer(4*second, "error").omit(4*second).answer(5*second, "error")
-		},
-		"named": func(s *script) { s.entry("session_info", 4*second, map[string]any{"name": "title"}) },
-	}
-	for name, end := range ends {
-		for _, lines := range []int{10, 3000} {
-			path := filepath.Join(t.TempDir(), "s.jsonl")
-			build(t, path, lines, end)
-			part, whole := newTranscript(path, nil), newTranscript(path, nil)
-			p, w := readFacts(t, part, false), readFacts(t, whole, true)
-			if p.turn.state != w.turn.state || p.turn.errors != w.turn.errors || p.firstPrompt != w.firstPrompt || p.title != w.title ||
-				p.model != w.model || !p.last.Equal(w.last) || p.context != w.context {
-				t.Errorf("%s, %d lines:\n%+v\n%+v", name, lines, p, w)
-			}
-			if n := w.sums.Input; !w.exact || n < int64(lines*10) || lines > 100 && p.exact {
-				t.Errorf("%s, %d lines: %d tokens, exact %v; of a part: exact %v", name, lines, n, w.exact, p.exact)
-			}
-			if lines > 100 && p.tokens() != nil {
-				t.Error("tokens of a part")
-			}
-			if again := readFacts(t, part, true); again.sums != w.sums || !again.exact {
-				t.Errorf("%s: %+v, later %+v", name, w.sums, again.sums)
-			}
-		}
-	}
 }
 
 // A fork repeats its parent's entries: it counts its own.
@@ -78,7 +46,7 @@ func TestFork(t *testing.T) {
 	s.begin().prompt(-time.Hour, "the parent's").answer(-time.Hour, "toolUse", call("a", "ls"))
 	write := func() facts {
 		must.Do(t, os.WriteFile(path, []byte(s.text()), 0o600))
-		return readFacts(t, newTranscript(path, nil), true)
+		return readFacts(t, path)
 	}
 	if f := write(); f.turn.state != noTurn || f.sums.Input != 0 || f.firstPrompt != "the parent's" || f.model != "mock/mock-1" {
 		t.Errorf("%+v", f)
@@ -94,7 +62,7 @@ func TestClockSetBackInTurn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	s := newScript(idA, "/x", time.Now()).begin().prompt(second, "x").answer(-time.Hour, "stop")
 	must.Do(t, os.WriteFile(path, []byte(s.text()), 0o600))
-	if f := readFacts(t, newTranscript(path, nil), true); f.turn.state != ended || f.sums.Input != 10 {
+	if f := readFacts(t, path); f.turn.state != ended || f.sums.Input != 10 {
 		t.Errorf("turn %+v, sums %+v", f.turn, f.sums)
 	}
 }
@@ -107,7 +75,7 @@ func TestUsage(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	must.Do(t, os.WriteFile(path, []byte(s.text()), 0o600))
-	f := readFacts(t, newTranscript(path, nil), true)
+	f := readFacts(t, path)
 	if want := (adapters.Tokens{Input: 40, Output: 8, CacheRead: 12, CacheWrite: 4}); f.sums.Tokens != want || f.sums.cost != 2 || f.context != 16 {
 		t.Errorf("%+v", f.sums)
 	}

@@ -64,7 +64,7 @@ func (d *discovery) row(s *session) adapters.Session {
 	if out.Limited {
 		out.LimitedUntil = kit.ResetTime(s.turn.why, s.turn.at)
 	}
-	if s.exact {
+	if s.isExact() {
 		out.CostUSD = s.sums.cost
 	}
 	if s.spent != nil {

@@ -20,7 +20,7 @@ func (d *discovery) readDatabase(f *file) (facts, error) {
 		return facts{}, nil
 	}
 	now, err := d.store.databases.Read(d.ctx, f.path, func(ctx context.Context, db *sqlitero.DB) (facts, error) {
-		now := facts{exact: true}
+		now := facts{}
 		err := db.Each(ctx, linesQuery, nil, func(scan func(...any) error) error {
 			var line []byte
 			if err := scan(&line); err != nil {
@@ -29,7 +29,7 @@ func (d *discovery) readDatabase(f *file) (facts, error) {
 			if r, err := parse(line); err == nil {
 				now.apply(&r)
 			} else {
-				now.skip("line that is not JSON")
+				now.Skip("line that is not JSON")
 			}
 			return nil
 		})
