@@ -27,7 +27,7 @@ var _ adapters.Piped = (*Adapter)(nil)
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
-	return &Adapter{pistore.New(Name, cfg)}
+	return &Adapter{pistore.New(description, cfg)}
 }
 
 // Name is the agent's name, on the command line and in JSON.
@@ -38,9 +38,6 @@ var description = adapters.Register(adapters.Description{
 	Program: "pi", Install: "npm install -g @earendil-works/pi-coding-agent", Processes: agentproc.NamesOf("pi", "pi"),
 	Children: adapters.ChildVariables{Session: "PI_SESSION_ID"},
 }, (*Adapter)(nil))
-
-// Describe implements adapters.Describer.
-func (a *Adapter) Describe() adapters.Description { return description }
 
 // Program implements adapters.Launcher. The installer of pi_agent_rust may have
 // renamed Pi to legacy-pi.

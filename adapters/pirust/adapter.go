@@ -21,7 +21,7 @@ type Adapter struct{ *pistore.Store }
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
-	return &Adapter{pistore.New(Name, cfg)}
+	return &Adapter{pistore.New(description, cfg)}
 }
 
 // Name is the agent's name, on the command line and in JSON.
@@ -31,9 +31,6 @@ var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "pi_agent_rust", Short: "pi-rs", Folders: []string{".pi"},
 	Program: "pi", Install: "cargo install pi_agent_rust", Processes: []string{"pi"},
 }, (*Adapter)(nil))
-
-// Describe implements adapters.Describer.
-func (a *Adapter) Describe() adapters.Description { return description }
 
 // Program implements adapters.Launcher.
 func (a *Adapter) Program(look func(string) (string, error)) (string, error) {

@@ -28,16 +28,6 @@ func NewAnswer() *Answer {
 	return &Answer{roll: adapters.Roll{Versions: map[string]int{}, Skipped: map[string]int{}}, index: map[string]int{}}
 }
 
-// Clone returns a copy that can be added to without changing a.
-func (a *Answer) Clone() *Answer {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	roll := adapters.Roll{Sessions: slices.Clone(a.roll.Sessions), Remotes: slices.Clone(a.roll.Remotes), LookedIn: slices.Clone(a.roll.LookedIn),
-		Versions: maps.Clone(a.roll.Versions), Skipped: maps.Clone(a.roll.Skipped), Ledger: a.roll.Ledger}
-	roll.Ledger.LeftOut, roll.Ledger.LeftOutAnswers = maps.Clone(a.roll.Ledger.LeftOut), maps.Clone(a.roll.Ledger.LeftOutAnswers)
-	return &Answer{roll: roll, problems: slices.Clone(a.problems), watch: slices.Clone(a.watch), index: maps.Clone(a.index)}
-}
-
 // Problem adds the errors that are not nil. What is in the place of a folder is named once, although all of its contents are missing.
 func (a *Answer) Problem(errs ...error) {
 	a.mu.Lock()

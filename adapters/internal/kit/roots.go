@@ -30,21 +30,27 @@ type Roots struct {
 // those of processes that live now.
 func (r *Roots) Find(b *Base, own string, used []string, now time.Time) {
 	for _, dir := range append([]string{own}, b.Named()...) {
-		r.add(dir)
+		r.Add(dir)
 	}
+	r.FindUsed(b, used, now)
+}
+
+// FindUsed adds the homes that processes have used within 24 hours, of which used are those of processes that live now.
+func (r *Roots) FindUsed(b *Base, used []string, now time.Time) {
 	used = slices.DeleteFunc(used, func(dir string) bool { return dir == "" || slices.Contains(r.Paths, agentproc.RealPath(dir)) })
 	for _, dir := range b.Recent.Use(used, now) {
 		if !r.Answers(dir) {
 			continue
 		}
 		if info, err := os.Stat(dir); err == nil && info.IsDir() && (agentfile.OwnedByUser(info) || os.Geteuid() == 0) {
-			r.add(dir)
+			r.Add(dir)
 		}
 	}
 	b.Current.Set(r.Paths)
 }
 
-func (r *Roots) add(path string) {
+// Add adds a home, if its file system answers.
+func (r *Roots) Add(path string) {
 	r.Answer.LookedIn(filepath.Join(path, r.Store))
 	if r.Answers(path) {
 		r.Paths = AppendNew(r.Paths, agentproc.RealPath(path))
@@ -113,9 +119,14 @@ func (r *Roots) OfProcess(path string) (home string, known bool) {
 	return agentproc.RealPath(path), true
 }
 
+// AreSilent reports whether the file system of one of the folders that were asked for does not answer.
+func (r *Roots) AreSilent() bool {
+	return slices.Contains(slices.Collect(maps.Values(r.answers)), false)
+}
+
 // Absent reports whether nothing shows that the agent is installed.
 func (r *Roots) Absent() bool {
-	return !r.NoTable && !r.InUse && !slices.Contains(slices.Collect(maps.Values(r.answers)), false) && !slices.ContainsFunc(r.Paths, MayExist)
+	return !r.NoTable && !r.InUse && !r.AreSilent() && !slices.ContainsFunc(r.Paths, MayExist)
 }
 
 // MayExist reports whether a path exists, or can't be examined.

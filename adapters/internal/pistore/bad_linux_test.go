@@ -211,8 +211,8 @@ func TestNoPermission(t *testing.T) {
 
 func discoverAsNobody() {
 	w := fixture{}
-	s := New(agentname.Pi, adapters.Config{Table: w.ownTable(), Env: func(string) string { return "" }})
-	s.table = noProcesses{}
+	s := newStore(agentname.Pi, adapters.Config{Table: w.ownTable(), Env: func(string) string { return "" }})
+	s.Table = noProcesses{}
 	roll, err := s.Discover(context.Background(), adapters.Query{})
 	for _, x := range roll.Sessions {
 		fmt.Println("session", x.ID)

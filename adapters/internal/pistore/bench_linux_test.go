@@ -41,7 +41,7 @@ func BenchmarkDiscover(b *testing.B) {
 			s := first
 			for b.Loop() {
 				if fresh {
-					s = New(agentname.Pi, adapters.Config{Home: first.home, Env: first.env, Table: first.table})
+					s = newStore(agentname.Pi, adapters.Config{Home: first.Home, Env: first.Env, Table: first.Table})
 				}
 				if roll, err := s.Discover(b.Context(), q); err != nil || len(roll.Sessions) == 0 {
 					b.Fatal(len(roll.Sessions), err)

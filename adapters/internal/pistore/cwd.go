@@ -46,7 +46,7 @@ func (d *discovery) readWatches() (strayed int) {
 		if p.contained { // its folders have other names here
 			continue
 		}
-		watched, _ := d.store.table.Watched(p.Identity) // without them the folder is not known, as on other systems
+		watched, _ := d.store.Table.Watched(p.Identity) // without them the folder is not known, as on other systems
 		for _, id := range watched {
 			p.watches[id] = true
 		}

@@ -29,28 +29,21 @@ type discovery struct {
 	storeProblems []error // problems of sessions whose agent is not known
 
 	settings  settings
-	roots     []string // the folders with sessions, see addRoot
+	roots     kit.Roots // the folders with sessions: of an agent, with one for each working directory, or one that the settings name, with all sessions in it
 	files     []file
 	hasRust   bool // the store contains files of pi_agent_rust
 	processes []*process
-	tableErr  error
-	noTable   bool        // the process table could not be read
 	parents   map[int]int // of all processes, by pid
 
 	live        []*session // those that processes may have
 	requested   []*session // further ones that the query wants
 	sessionless []*process // without any session
-	unlisted    bool       // a process has a session whose file was not listed
 
-	unresponsive          []string   // folders with sessions whose file systems do not answer
-	unresponsiveProcesses []*process // processes that use one of these folders
+	unresponsiveProcesses []*process // that use a folder with sessions whose file system does not answer
 
 	found, late int    // files that had to be read, and those of them for which there was no time
 	lateIn      string // the folder of the last of these
 	partial     bool   // files that a live process may have were not examined or read
-
-	before bool // all folders were listed at an earlier question
-	listed bool // and at this one
 
 	recognised   int    // sessions of the agent that were read
 	headerlessIn string // a folder with a file that is not a session
@@ -129,12 +122,6 @@ func byNewest(a, b *file) int {
 	return cmp.Or(b.info.ModTime().Compare(a.info.ModTime()), strings.Compare(a.path, b.path))
 }
 
-// liveOnly reports whether only live sessions are asked for. It returns false for the
-// first call, which examines all files to find out whether pi_agent_rust is installed.
-func (d *discovery) liveOnly() bool {
-	return d.before && !d.noTable && len(d.query.IDs) == 0 && !d.query.Since.IsZero() && !d.query.Since.Before(d.now.Add(-time.Second))
-}
-
 // namedFiles adds the files that processes and their tools name and that are in no
 // listed folder.
 func (d *discovery) namedFiles() {
@@ -206,7 +193,7 @@ func (d *discovery) readMisnamed() {
 }
 
 func (d *discovery) wants(f *file) bool {
-	if whose := f.certain(); whose != "" && whose != d.store.name {
+	if whose := f.certain(); whose != "" && whose != d.store.Name() {
 		return false
 	}
 	if len(d.query.IDs) > 0 {
@@ -242,7 +229,7 @@ func (d *discovery) read(files []file) (sessions []*session, lost int) {
 		}
 		lost++
 		list[i] = nil
-		if files[i].guess() == d.store.name {
+		if files[i].guess() == d.store.Name() {
 			d.isLate(files[i].root, 1, 0)
 		}
 	}
@@ -268,9 +255,9 @@ func (d *discovery) sessionsOf(list []*session) []*session {
 	newest := map[string]int{}
 	for _, s := range list {
 		s.nameByFile()
-		mine := s.guess() == d.store.name
+		mine := s.guess() == d.store.Name()
 		if s.known {
-			mine = s.writer() == d.store.name
+			mine = s.writer() == d.store.Name()
 		}
 		switch {
 		case s.readErr == nil && s.known:
@@ -310,7 +297,7 @@ func (d *discovery) sessionsOf(list []*session) []*session {
 func (d *discovery) watchPaths() []string {
 	var watch []string
 	add := func(path string) { watch = kit.AppendNew(watch, path) }
-	for _, r := range d.roots {
+	for _, r := range d.roots.Paths {
 		if info, err := os.Stat(r); err != nil || !info.IsDir() {
 			add(filepath.Dir(r)) // where it will appear
 			continue
@@ -329,19 +316,4 @@ func (d *discovery) watchPaths() []string {
 	}
 	slices.Sort(watch)
 	return watch
-}
-
-// remember stores the state that the next call and WatchPaths start from.
-func (d *discovery) remember() {
-	watch := d.watchPaths()
-	d.store.mu.Lock()
-	defer d.store.mu.Unlock()
-	d.store.watch = watch
-	d.store.hadRust = d.store.hadRust || d.hasRust
-	d.store.listedOnce = d.store.listedOnce || d.listed
-	for id := range d.store.seen {
-		if !d.noTable && !slices.ContainsFunc(d.processes, func(p *process) bool { return p.Identity == id }) && !d.store.table.Alive(id) {
-			delete(d.store.seen, id)
-		}
-	}
 }

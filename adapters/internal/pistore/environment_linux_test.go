@@ -196,7 +196,7 @@ func (w *fixture) ownTable() ownTable {
 
 // store is a new adapter over the fixture.
 func (w *fixture) store(name adapters.Name) *Store {
-	return New(name, adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: w.ownTable(),
+	return newStore(name, adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: w.ownTable(),
 		Now: func() time.Time {
 			if w.now.IsZero() {
 				return time.Now()

@@ -24,12 +24,12 @@ func (d *discovery) settle(all []*session) {
 		}
 	}
 	agentfile.Parallel(len(all), func(i int) { d.addAgents(all[i]) })
-	if len(d.query.IDs) == 0 && d.store.name == Pi {
+	if len(d.query.IDs) == 0 && d.store.Name() == Pi {
 		d.leaveOutOrphans()
 	}
 	kit.Settle(accounts)
 	for _, s := range all {
-		if s.spent != nil && s.writer() == d.store.name {
+		if s.spent != nil && s.writer() == d.store.Name() {
 			d.answer.Copies(s.spent.Copies)
 		}
 	}
@@ -85,7 +85,7 @@ func (d *discovery) agentsIn(dir string) (ledgers []*kit.Ledger) {
 
 // leaveOutOrphans counts the sub-agents in the folders of sessions whose file is gone.
 func (d *discovery) leaveOutOrphans() {
-	for _, root := range d.roots {
+	for _, root := range d.roots.Paths {
 		folders, _ := agentfile.Entries(d.ctx, root) // what can't be read was said when the sessions were listed
 		for _, folder := range folders {
 			dir := filepath.Join(root, folder.Name())

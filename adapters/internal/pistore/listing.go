@@ -37,10 +37,17 @@ var (
 	randomID    = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 )
 
-// list lists one root: <folder of a working directory>/<session> and <session>. Folders
+// list lists all roots.
+func (d *discovery) list() {
+	for _, r := range d.roots.Paths {
+		d.listRoot(r)
+	}
+}
+
+// listRoot lists one root: <folder of a working directory>/<session> and <session>. Folders
 // and files may be symbolic links; no deeper folder is read, so loops of links don't
 // matter. The folders of live processes may take all of the time.
-func (d *discovery) list(root string) {
+func (d *discovery) listRoot(root string) {
 	ctx, cancel := kit.Part(d.ctx, 3)
 	defer cancel()
 	entries, err := agentfile.Entries(ctx, root)
@@ -110,32 +117,6 @@ func (d *discovery) liveFolders() map[string]bool {
 	return live
 }
 
-// listLive lists the folders in which live processes have their sessions.
-func (d *discovery) listLive() {
-	listed := map[string]bool{}
-	list := func(root, dir string) {
-		if !listed[dir] {
-			listed[dir] = true
-			found := listing{ctx: d.ctx}
-			found.folder(root, dir)
-			d.isLate(root, found.late, found.late)
-			d.partial = d.partial || found.late > 0 || found.unlisted
-			d.take(&found)
-		}
-	}
-	for _, p := range d.processes {
-		for _, r := range d.roots {
-			if p.uses(r) {
-				list(r, filepath.Join(r, folderName(p.cwd)))
-				if p.oldCWD != "" {
-					list(r, filepath.Join(r, folderName(p.oldCWD)))
-				}
-				list(r, r)
-			}
-		}
-	}
-}
-
 func isSession(name string) bool {
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".sqlite") && name != "session-index.sqlite"
 }
@@ -170,7 +151,7 @@ func (d *discovery) take(l *listing) {
 	d.files = append(d.files, l.files...)
 	d.storeProblems = append(d.storeProblems, l.problems...)
 	for _, f := range l.bad {
-		if f.guess() == d.store.name && !errors.Is(f.err, fs.ErrNotExist) {
+		if f.guess() == d.store.Name() && !errors.Is(f.err, fs.ErrNotExist) {
 			d.answer.Problem(adapters.Unreadable(f.path, f.err))
 		}
 	}

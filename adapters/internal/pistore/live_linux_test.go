@@ -280,7 +280,7 @@ func TestFolders(t *testing.T) {
 	put(named, "by-session-dir")
 	put(filepath.Join(w.home, "rust", "--x--"), "by-sessions-dir")
 	env := map[string]string{}
-	a := New(agentname.Pi, adapters.Config{Home: w.home, Env: func(name string) string { return env[name] }, Table: w.ownTable()})
+	a := newStore(agentname.Pi, adapters.Config{Home: w.home, Env: func(name string) string { return env[name] }, Table: w.ownTable()})
 	w.expect(a, map[string]string{})
 	w.check(os.WriteFile(filepath.Join(w.home, ".pi", "agent", "settings.json"), []byte(`{"sessionDir": "~/flat"}`), 0o600))
 	w.expect(a, map[string]string{"by-settings": "stopped completed"})

@@ -114,7 +114,6 @@ func (m *matcher) byTool(p *process) {
 			return
 		}
 	}
-	m.unlisted = m.unlisted || newest != nil
 	for _, s := range m.sessions {
 		if p.file != "" && s.isFree() && agentproc.RealPath(s.path) == p.file {
 			m.assign(s, p, "named by --session")
@@ -334,7 +333,7 @@ func (m *matcher) wroteLess(p *process, s *session) bool {
 	if s.sqlite || s.parent != "" {
 		return false
 	}
-	n, err := m.store.table.Written(p.Identity) // after the file's size was read
+	n, err := m.store.Table.Written(p.Identity) // after the file's size was read
 	return err == nil && s.info.Size() > 0 && n < uint64(s.info.Size())
 }
 

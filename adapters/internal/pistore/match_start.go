@@ -147,7 +147,7 @@ func (d *discovery) threadStart(p *process) time.Time {
 		return p.threadStart
 	}
 	p.threadStartRead = true
-	threads, err := d.store.table.Threads(p.Identity)
+	threads, err := d.store.Table.Threads(p.Identity)
 	if err != nil {
 		return time.Time{}
 	}

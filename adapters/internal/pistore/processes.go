@@ -2,6 +2,7 @@ package pistore
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -34,9 +35,6 @@ type process struct {
 	file           string   // session file that its command line names
 	flagDir        string   // folder of sessions that its command line names
 	ignore         bool     // it is no conversation
-	// storeless reports that the process is ignored because it has no store. The store
-	// may be missing for a moment only.
-	storeless bool
 	// unresponsive is a folder with sessions of the process whose file system does not
 	// answer. The process then has no session that can be read.
 	unresponsive string
@@ -54,9 +52,6 @@ type process struct {
 
 	threadStart     time.Time // see discovery.threadStart
 	threadStartRead bool      // threadStart was looked for
-
-	comm  string // when it was inspected
-	final bool   // the process was then old enough that no exec follows
 }
 
 // toolProcess is a child of a process.
@@ -76,15 +71,8 @@ var notSessions = []string{"install", "remove", "update", "update-index", "searc
 
 // takeCensus finds the agents' processes.
 func (d *discovery) takeCensus() {
-	rows, err := d.store.table.List(d.ctx)
-	if err != nil {
-		d.tableErr = err
-		if d.store.name == Pi || len(rows) > 0 {
-			d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
-				Fix: "without it, running sessions can't be recognised"})
-		}
-	}
-	d.noTable = err != nil && len(rows) == 0
+	rows, known := d.store.Processes(d.ctx, d.answer)
+	d.roots.NoTable = !known
 	children := map[int][]proc.Process{}
 	pis := map[int]*process{}
 	d.parents = make(map[int]int, len(rows))
@@ -119,60 +107,43 @@ func (d *discovery) forked(p, parent *process) bool {
 	return parent != nil && p.env["PI_SESSION_ID"] == parent.env["PI_SESSION_ID"] && d.now.Sub(p.Started) < forkTime
 }
 
-// settled is the age from which the program and the environment of a process are taken as
-// final. An exec changes both and keeps the identity.
-const settled = 10 * time.Second
-
 // look returns the details of a process, and nil if it is neither agent.
 func (d *discovery) look(row proc.Process) *process {
 	if !mayBePi(row.Comm) {
 		return nil
 	}
-	d.store.mu.Lock()
-	known := d.store.seen[row.Identity]
-	d.store.mu.Unlock()
-	if known == nil || !known.final || known.comm != row.Comm { // the name comes late with a slow start
-		known = d.inspect(row)
-		if known == nil {
-			known = &process{ignore: true}
-		}
-		known.comm, known.final = row.Comm, d.now.Sub(row.Started) > settled && !known.storeless && known.unresponsive == ""
-		d.store.mu.Lock()
-		d.store.seen[row.Identity] = known
-		d.store.mu.Unlock()
-	}
-	if known.agent == "" {
+	p := d.inspect(row)
+	if p == nil {
 		return nil
 	}
-	p := *known
 	p.Process = row
-	p.Started, p.setBack = agentproc.Started(d.store.table, row)
-	for _, place := range known.places {
+	p.Started, p.setBack = agentproc.Started(d.store.Table, row)
+	for _, place := range p.places {
 		p.folders = append(p.folders, agentproc.RealPath(place))
 	}
 	if p.file != "" {
 		p.file = agentproc.RealPath(p.file)
 	}
-	p.cwd, _ = d.store.table.CWD(row.Identity)
+	p.cwd, _ = d.store.Table.CWD(row.Identity)
 	if former := adapters.FormerFolders([]string{"PWD=" + p.env["PWD"]}, p.cwd, row.Started); len(former) > 0 {
 		p.oldCWD = former[len(former)-1]
 	}
 	p.setSessionDir()
-	return &p
+	return p
 }
 
 // OwnsProcess implements adapters.ProcessOwner. A child that Pi is about to turn
 // into a tool still has Pi's name; it is not owned.
 func (s *Store) OwnsProcess(p proc.Process) bool {
-	d := discovery{store: s, now: s.now()}
+	d := s.discovery(context.Background(), adapters.Query{})
 	own := d.look(p)
-	if own == nil || own.agent != s.name || own.ignore {
+	if own == nil || own.agent != s.Name() || own.ignore {
 		return false
 	}
 	if d.now.Sub(p.Started) >= forkTime {
 		return true
 	}
-	parent, err := s.table.Find(p.PPID)
+	parent, err := s.Table.Find(p.PPID)
 	return err != nil || !d.forked(own, d.look(parent))
 }
 
@@ -184,27 +155,27 @@ func isNamedPi(name string) bool {
 	return slices.ContainsFunc([]string{"pi", "pi-rpc", "legacy-pi"}, func(n string) bool { return adapters.IsNamed(name, n) })
 }
 
-// inspect reads the details of a process that don't change.
+// inspect reads the details of a process that its files, its command line and its environment show.
 func (d *discovery) inspect(row proc.Process) *process {
-	exe, err := d.store.table.Exe(row.Identity)
+	exe, err := d.store.Table.Exe(row.Identity)
 	if errors.Is(err, proc.ErrGone) || errors.Is(err, fs.ErrPermission) {
 		return nil // of another user: its sessions aren't in this user's folders
 	}
 	p := &process{env: map[string]string{}}
-	p.args, _ = d.store.table.Args(row.Identity)
-	cwd, _ := d.store.table.CWD(row.Identity)
+	p.args, _ = d.store.Table.Args(row.Identity)
+	cwd, _ := d.store.Table.CWD(row.Identity)
 	if isNamedPi(row.Comm) && !bounded.Answers(filepath.Dir(exe)) { // it is not known which agent it is
-		return &process{ignore: true, storeless: true}
+		return nil
 	}
 	p.agent = agentOf(row.Comm, exe, cwd, p.args)
 	if p.agent == "" {
 		return nil
 	}
-	env, envErr := d.store.table.Env(row.Identity)
+	env, envErr := d.store.Table.Env(row.Identity)
 	for _, name := range environment {
 		p.env[name] = kit.Get(env, name)
 	}
-	p.setFolders(envErr)
+	d.setFolders(p, envErr)
 	if p.agent == Pi && agentproc.IsInterpreter(row.Comm) { // not erased yet, or by an old version never
 		_, flags := agentproc.Script(p.args)
 		p.readArgs(flags)
@@ -212,14 +183,14 @@ func (d *discovery) inspect(row proc.Process) *process {
 	if p.agent == PiRust {
 		p.readArgs(p.args[min(1, len(p.args)):])
 		if p.unresponsive == "" && !p.hasStore() {
-			return &process{ignore: true, storeless: true} // some other program of that name
+			return nil // some other program of that name
 		}
 	}
 	return p
 }
 
 // setFolders sets the folders in which the process writes its sessions.
-func (p *process) setFolders(err error) {
+func (d *discovery) setFolders(p *process, err error) {
 	home := p.env[kit.Home]
 	if err != nil || home == "" {
 		return
@@ -230,7 +201,7 @@ func (p *process) setFolders(err error) {
 	}
 	p.namedFolders = append(p.namedFolders, filepath.Join(agent, "sessions"))
 	for _, dir := range []string{home, agent} {
-		if !bounded.Answers(dir) {
+		if !d.roots.Answers(dir) {
 			p.known, p.unresponsive = true, dir
 			return
 		}
@@ -262,7 +233,7 @@ func (p *process) hasStore() bool {
 // yet, or that is not a tool, has its parent's environment.
 func (d *discovery) toolProcess(p *process, row proc.Process) toolProcess {
 	k := toolProcess{Process: row}
-	env, _ := d.store.table.Env(row.Identity)
+	env, _ := d.store.Table.Env(row.Identity)
 	if id := kit.Get(env, "PI_SESSION_ID"); id != p.env["PI_SESSION_ID"] {
 		k.session = id
 	}

@@ -54,7 +54,7 @@ func TestLaunch(t *testing.T) {
 		"terminal":   {adapters.Task{Prompt: "@file", Terminal: true}, []string{" @file"}, ""},
 		"no prompt":  {adapters.Task{Terminal: true}, nil, ""},
 	} {
-		got, err := New(Pi, adapters.Config{Home: "/home/dev", Env: func(string) string { return "" }}).Command("/bin/pi", c.task)
+		got, err := newStore(Pi, adapters.Config{Home: "/home/dev", Env: func(string) string { return "" }}).Command("/bin/pi", c.task)
 		if err != nil || !slices.Equal(got.Args, c.args) || got.Stdin != c.stdin || got.Session != c.task.Resume {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}

@@ -112,7 +112,7 @@ func TestPeek(t *testing.T) {
 	s.last = fork
 	s.prompt(7*second, "two").answer(8*second, "error").answer(9*second, "toolUse", call("c", strings.Repeat("ä", adapters.MaxText)))
 	must.Do(t, os.WriteFile(path, []byte(s.text()), 0o600))
-	a := New(agentname.Pi, adapters.Config{Home: t.TempDir(), Env: func(string) string { return "" }})
+	a := newStore(agentname.Pi, adapters.Config{Home: t.TempDir(), Env: func(string) string { return "" }})
 	show := func(n int) (out []string) {
 		m, err := a.Peek(t.Context(), adapters.Session{Files: []string{path}}, n)
 		must.Do(t, err)

@@ -173,7 +173,7 @@ func (blindTable) Sockets(proc.Identity) (int, error) { return 0, proc.ErrUnsupp
 func TestConnectionNotKnown(t *testing.T) {
 	w := newFixture(t)
 	p, _ := w.start(agentname.Pi, w.cwd())
-	a := New(agentname.Pi, adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: blindTable{w.ownTable()}})
+	a := newStore(agentname.Pi, adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: blindTable{w.ownTable()}})
 	got := w.expect(a, map[string]string{processID(p): "unknown"})
 	if e := got[processID(p)].Evidence; !strings.Contains(e, "has stored nothing") || !strings.Contains(e, "connections can't be read") {
 		t.Error(e)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,9 +11,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/agentproc"
-	"rollcall/adapters/internal/kit"
-	"rollcall/bounded"
 )
 
 // settings holds the settings in Pi's settings.json that Rollcall needs.
@@ -64,10 +60,10 @@ func (s *settings) retryDelay(attempts int) time.Duration {
 // agentDir returns the folder in which Pi keeps the files of the user that runs
 // Rollcall.
 func (s *Store) agentDir() string {
-	if dir := expandHome(s.env("PI_CODING_AGENT_DIR"), s.home); dir != "" {
+	if dir := expandHome(s.Env("PI_CODING_AGENT_DIR"), s.Home); dir != "" {
 		return dir
 	}
-	return filepath.Join(s.home, ".pi", "agent")
+	return filepath.Join(s.Home, ".pi", "agent")
 }
 
 // expandHome resolves a leading ~, as Pi does. It returns "" for a relative path, since the
@@ -90,80 +86,45 @@ func expandHome(path, home string) string {
 // once, whatever symbolic links lead to it.
 func (d *discovery) findRoots() {
 	agent := d.store.agentDir()
+	sessions := filepath.Join(agent, "sessions")
 	d.settings = defaultSettings()
-	if d.answers(agent) {
+	d.roots.Add(sessions)
+	if d.roots.Answers(sessions) {
 		var err error
 		d.settings, err = readSettings(filepath.Join(agent, "settings.json"))
-		if err != nil && d.store.name == Pi {
+		if d.store.Name() == Pi {
 			d.answer.Problem(err)
 		}
 	}
-	d.addRoot(filepath.Join(agent, "sessions"))
-	for _, dir := range []string{d.store.env("PI_CODING_AGENT_SESSION_DIR"), d.store.env("PI_SESSIONS_DIR"), d.settings.SessionDir} {
-		dir = expandHome(dir, d.store.home)
+	for _, dir := range []string{d.store.Env("PI_CODING_AGENT_SESSION_DIR"), d.store.Env("PI_SESSIONS_DIR"), d.settings.SessionDir} {
+		dir = expandHome(dir, d.store.Home)
 		if dir != "" {
-			d.addRoot(dir)
+			d.roots.Add(dir)
 		}
 	}
-	for _, dir := range d.store.named() {
-		d.addRoot(filepath.Join(dir, "sessions"))
+	for _, dir := range d.store.Named() {
+		if filepath.Base(dir) != "sessions" {
+			dir = filepath.Join(dir, "sessions")
+		}
+		d.roots.Add(dir)
 	}
-	var named, remembered []string
+	var used []string
 	for _, p := range d.processes {
-		for _, dir := range slices.Concat(p.namedFolders, p.toolFolders()) {
-			if !slices.Contains(d.roots, agentproc.RealPath(dir)) {
-				named = append(named, dir)
-			}
-		}
+		used = append(used, slices.Concat(p.namedFolders, p.toolFolders())...)
 	}
-	for _, dir := range d.store.homes.Use(named, d.now) {
-		if !d.answers(dir) {
-			continue
-		}
-		if info, err := os.Stat(dir); err == nil && info.IsDir() && (agentfile.OwnedByUser(info) || os.Geteuid() == 0) {
-			d.addRoot(dir)
-			remembered = append(remembered, agentproc.RealPath(dir))
-		}
-	}
-	d.addRemembered(remembered)
-	d.store.current.Set(d.roots)
-	for _, p := range d.processes {
-		if p.unresponsive != "" {
-			d.answers(p.unresponsive)
-		} else if i := slices.IndexFunc(p.folders, func(path string) bool { return slices.Contains(d.unresponsive, path) }); i >= 0 {
+	own := len(d.roots.Paths)
+	d.roots.FindUsed(d.store.Base, used, d.now)
+	d.addRemembered(d.roots.Paths[own:])
+	d.processes = slices.DeleteFunc(d.processes, func(p *process) bool { // drop the processes that use other homes
+		if i := slices.IndexFunc(p.folders, d.roots.Unresponsive); i >= 0 {
 			p.unresponsive = p.folders[i]
 		}
-	}
-	d.processes = slices.DeleteFunc(d.processes, func(p *process) bool { // drop the processes that use other homes
 		if p.unresponsive != "" {
 			d.unresponsiveProcesses = append(d.unresponsiveProcesses, p)
 			return true
 		}
-		return !slices.ContainsFunc(d.roots, p.uses)
+		return !slices.ContainsFunc(d.roots.Paths, p.uses)
 	})
-}
-
-// answers reports whether the file system of a folder answers, and adds the problem
-// when it does not.
-func (d *discovery) answers(path string) bool {
-	if bounded.Answers(path) {
-		return true
-	}
-	if !slices.ContainsFunc(d.unresponsive, func(above string) bool { return within(path, above) }) {
-		d.answer.Problem(adapters.Unresponsive(path))
-	}
-	d.unresponsive = append(d.unresponsive, path)
-	return false
-}
-
-// addRoot adds a folder with sessions, without symbolic links: the folder of an agent, with one folder for each
-// working directory, or a folder that the settings name, with all sessions directly in it.
-func (d *discovery) addRoot(path string) {
-	d.answer.LookedIn(path)
-	path = agentproc.RealPath(path)
-	if d.answers(path) {
-		d.roots = kit.AppendNew(d.roots, path)
-	}
 }
 
 // absent reports whether nothing shows that the agent is installed: for Pi its folder
@@ -171,12 +132,12 @@ func (d *discovery) addRoot(path string) {
 // its index, or a process.
 func (d *discovery) absent() bool {
 	switch {
-	case slices.ContainsFunc(d.processes, func(p *process) bool { return p.agent == d.store.name }), len(d.unresponsive) > 0:
+	case slices.ContainsFunc(d.processes, func(p *process) bool { return p.agent == d.store.Name() }), d.roots.AreSilent():
 		return false
-	case d.store.name == PiRust:
+	case d.store.Name() == PiRust:
 		return !d.hasRust
 	}
-	return d.tableErr == nil && !mayExist(d.store.agentDir()) && !slices.ContainsFunc(d.roots, mayExist)
+	return !mayExist(d.store.agentDir()) && d.roots.Absent()
 }
 
 // hidden reports whether the folder of a process, or something in it or above it, could
@@ -187,7 +148,7 @@ func (d *discovery) hidden(p *process) bool {
 		if !errors.As(err, &problem) {
 			continue
 		}
-		for _, r := range d.roots {
+		for _, r := range d.roots.Paths {
 			folder := filepath.Join(r, folderName(p.cwd))
 			if p.uses(r) && (within(problem.Path, folder) || within(folder, problem.Path)) {
 				return true

@@ -18,7 +18,7 @@ func (d *discovery) addSessions() {
 		d.settle(all)
 	}
 	for _, s := range all {
-		if seen[s.id] || s.writer() != d.store.name || !d.queried(s.id) {
+		if seen[s.id] || s.writer() != d.store.Name() || !d.queried(s.id) {
 			continue
 		}
 		seen[s.id] = true
@@ -33,7 +33,7 @@ func (d *discovery) addSessions() {
 		d.answer.Add(row)
 	}
 	for _, p := range slices.Concat(d.sessionless, d.unresponsiveProcesses) {
-		if row := d.processRow(p); p.agent == d.store.name && d.queried(row.ID) {
+		if row := d.processRow(p); p.agent == d.store.Name() && d.queried(row.ID) {
 			d.answer.Add(row)
 		}
 	}
@@ -50,12 +50,12 @@ func (d *discovery) row(s *session) adapters.Session {
 		v = kit.Unknown("it is not known whether a process has it; " + d.lastTurn(s))
 	}
 	out := adapters.Session{
-		ID: s.id, Agent: d.store.name, Status: v.Status, Outcome: v.Outcome, Evidence: v.Evidence,
+		ID: s.id, Agent: d.store.Name(), Status: v.Status, Outcome: v.Outcome, Evidence: v.Evidence,
 		CWD: s.cwd, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
 		Tokens: s.tokens(), Context: adapters.Context{Used: s.context},
 		StartedAt: s.at, LastActivityAt: s.active(), TurnStartedAt: s.prompted, Files: []string{s.path},
 	}
-	for _, r := range d.roots {
+	for _, r := range d.roots.Paths {
 		if s.dir != r && filepath.Base(r) == "sessions" && strings.HasPrefix(s.path, r+string(filepath.Separator)) {
 			out.Home = filepath.Dir(r)
 		}

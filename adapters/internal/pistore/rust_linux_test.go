@@ -207,7 +207,7 @@ func TestSQLiteUnknown(t *testing.T) {
 func TestAbsent(t *testing.T) {
 	home := t.TempDir()
 	asked := func(name adapters.Name) error {
-		s := New(name, adapters.Config{Home: home, Env: func(string) string { return "" }, Table: noProcesses{}})
+		s := newStore(name, adapters.Config{Home: home, Env: func(string) string { return "" }, Table: noProcesses{}})
 		roll, err := s.Discover(t.Context(), adapters.Query{})
 		if len(roll.LookedIn) == 0 {
 			t.Errorf("%s looked nowhere", name)
@@ -236,7 +236,7 @@ func TestRustStoreIsAwayForAMoment(t *testing.T) {
 	w.expect(a, map[string]string{processID(p): "idle"})
 	store := filepath.Join(w.home, ".pi")
 	w.check(os.Rename(store, store+".away"))
-	w.now = time.Now().Add(2 * settled)
+	w.now = time.Now().Add(20 * second)
 	_, _ = a.Discover(t.Context(), adapters.Query{})
 	w.check(os.Rename(store+".away", store))
 	w.expect(a, map[string]string{processID(p): "idle"})

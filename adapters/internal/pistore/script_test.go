@@ -6,6 +6,8 @@ import (
 	"maps"
 	"strings"
 	"time"
+
+	"rollcall/adapters"
 )
 
 const (
@@ -22,6 +24,10 @@ const (
 )
 
 const second = time.Second
+
+func newStore(name adapters.Name, cfg adapters.Config) *Store {
+	return New(adapters.Description{Name: name}, cfg)
+}
 
 // script writes a session.
 type script struct {

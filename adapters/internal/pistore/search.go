@@ -19,36 +19,34 @@ import (
 // session's header names.
 func (s *Store) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := s.begin(ctx, adapters.Query{Since: since})
-	if s.name == Pi && d.absent() {
+	if s.Name() == Pi && d.absent() {
 		return nil, adapters.ErrAbsent
 	}
-	for _, r := range d.roots {
-		d.list(r)
-	}
+	d.list()
 	d.namedFiles()
 	slices.SortFunc(d.files, func(a, b file) int { return b.info.ModTime().Compare(a.info.ModTime()) })
 	seen := map[string]bool{} // of several files of a session the newest counts
 	var list []adapters.Conversation
 	for _, f := range d.files {
 		whole := wholeID.MatchString(f.label)
-		if seen[f.label] || f.certain() != "" && f.certain() != s.name || f.info.ModTime().Before(since) {
+		if seen[f.label] || f.certain() != "" && f.certain() != s.Name() || f.info.ModTime().Before(since) {
 			continue
 		}
 		seen[f.label] = whole
 		list = append(list, s.conversation(f))
 	}
-	if s.name == PiRust && d.absent() && len(list) == 0 && ctx.Err() == nil {
+	if s.Name() == PiRust && d.absent() && len(list) == 0 && ctx.Err() == nil {
 		return nil, adapters.ErrAbsent
 	}
 	d.answer.Problem(d.storeProblems...)
-	_, err := d.answer.Result(ctx, string(s.name))
+	_, err := d.answer.Result(ctx, string(s.Name()))
 	return list, err
 }
 
 func (s *Store) conversation(f file) adapters.Conversation {
 	changed := f.info.ModTime()
 	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-		n := &finder{Finder: kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Changed: changed}}, file: f, agent: s.name}
+		n := &finder{Finder: kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Changed: changed}}, file: f, agent: s.Name()}
 		var skipped map[string]int
 		var err error
 		if f.sqlite {

@@ -61,7 +61,7 @@ func (p *process) toolFolders() (dirs []string) {
 // addRemembered lets the processes of Pi that do not show where they store their sessions use the remembered folders that hold sessions directly: a command
 // line that is erased may have named one.
 func (d *discovery) addRemembered(dirs []string) {
-	dirs = slices.DeleteFunc(dirs, func(dir string) bool {
+	dirs = slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
 		if !bounded.Answers(dir) {
 			return true
 		}
@@ -70,7 +70,7 @@ func (d *discovery) addRemembered(dirs []string) {
 	})
 	for _, p := range d.processes {
 		shows := p.flagDir != "" || p.env["PI_CODING_AGENT_SESSION_DIR"] != ""
-		if p.agent == Pi && p.known && !shows && slices.ContainsFunc(d.roots, p.uses) {
+		if p.agent == Pi && p.known && !shows && slices.ContainsFunc(d.roots.Paths, p.uses) {
 			p.folders = append(slices.Clone(p.folders), dirs...)
 		}
 	}
@@ -78,7 +78,7 @@ func (d *discovery) addRemembered(dirs []string) {
 
 // resumeDir returns the folder in which a session is stored directly, to be named when it is resumed; "" for one in the usual place.
 func (s *Store) resumeDir(id string) string {
-	for _, dir := range s.homes.Use(nil, s.now()) {
+	for _, dir := range s.Recent.Use(nil, s.Now()) {
 		if !bounded.Answers(dir) {
 			continue
 		}
@@ -97,6 +97,6 @@ const freshLimit = 16 << 10
 // mayStoreElsewhere reports whether a process that has stored nothing where it is looked for may have had a turn, so that its session is in a folder that is
 // not known.
 func (d *discovery) mayStoreElsewhere(p *process) bool {
-	n, err := d.store.table.Written(p.Identity)
+	n, err := d.store.Table.Written(p.Identity)
 	return p.agent == Pi && !p.contained && (err != nil || n > freshLimit)
 }

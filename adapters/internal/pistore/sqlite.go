@@ -16,7 +16,7 @@ const linesQuery = "SELECT json FROM pi_session_header UNION ALL SELECT json FRO
 
 // readDatabase reads a session's database.
 func (d *discovery) readDatabase(f *file) (facts, error) {
-	if d.store.name != PiRust {
+	if d.store.Name() != PiRust {
 		return facts{}, nil
 	}
 	now, err := d.store.databases.Read(d.ctx, f.path, func(ctx context.Context, db *sqlitero.DB) (facts, error) {

@@ -30,7 +30,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 			ids = append(ids, fmt.Sprint(p.PID))
 		}
 		return d.decideHosted(s, "one of the processes "+strings.Join(ids, ", ")+", which can't be distinguished", said)
-	case d.noTable:
+	case d.roots.NoTable:
 		return kit.Unknown("the process table can't be read; " + said)
 	}
 	return d.decideStopped(s, said)
@@ -92,8 +92,8 @@ func (d *discovery) inherited(s *session) bool {
 
 // isQuiet reports whether a process of Pi certainly neither waits for a model nor runs a command: what it has open can be seen.
 func (d *discovery) isQuiet(p *process) bool {
-	files, _ := d.store.table.OpenFiles(p.Identity)
-	sockets, err := d.store.table.Sockets(p.Identity)
+	files, _ := d.store.Table.OpenFiles(p.Identity)
+	sockets, err := d.store.Table.Sockets(p.Identity)
 	return p.agent == Pi && err == nil && sockets == 0 && len(files) > 0 && len(p.children) == 0
 }
 
@@ -166,7 +166,7 @@ func (d *discovery) spawner(p *process) string {
 			break
 		}
 		for _, s := range d.live {
-			if s.owner != nil && s.owner.PID == pid && s.doubt == "" && s.writer() == d.store.name {
+			if s.owner != nil && s.owner.PID == pid && s.doubt == "" && s.writer() == d.store.Name() {
 				return s.id
 			}
 		}
@@ -183,7 +183,7 @@ func (d *discovery) processRow(p *process) adapters.Session {
 	}
 	out := adapters.ProcessSession(p.agent, p.Process, p.cwd)
 	out.Parent = d.spawner(p)
-	sockets, err := d.store.table.Sockets(p.Identity)
+	sockets, err := d.store.Table.Sockets(p.Identity)
 	unknown := ""
 	switch stored := "has stored nothing since it began " + kit.Clock(p.Started, d.now); {
 	case p.noSession:

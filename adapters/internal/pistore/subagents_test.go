@@ -46,7 +46,7 @@ func TestAnswersOfSubAgents(t *testing.T) {
 	write(parent+"/forks/"+name(idC, forked)+".jsonl", idC, forked, "", first, turn(time.Hour, 100_000)) // some versions do not name the parent
 	write(name(idB, forked)+".jsonl", idB, forked, from, first, turn(time.Hour, 1_000_000))              // earlier ones keep forks beside it
 	write(name(oldA, at)+"/worker/run-0/session.jsonl", oldA, forked, "", turn(time.Hour, 5), turn(2*time.Hour, 5))
-	roll, err := New(Pi, adapters.Config{Home: home, Env: func(string) string { return "" }, Table: proc.Open(), Now: time.Now}).
+	roll, err := newStore(Pi, adapters.Config{Home: home, Env: func(string) string { return "" }, Table: proc.Open(), Now: time.Now}).
 		Discover(t.Context(), adapters.Query{Totals: true, Usage: true})
 	must.Do(t, err)
 	got := map[string]adapters.Usage{}
