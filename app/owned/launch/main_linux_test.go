@@ -54,14 +54,14 @@ func play(role string) int {
 		if p, err := proc.OpenAt("/proc", "/etc").Find(os.Getpid()); err == nil {
 			e.Process = p.Identity
 		}
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT) // before the session is listed: a test may then stop it
 		data, _ := json.Marshal(e)
 		file := filepath.Join(store, e.ID)
 		if os.WriteFile(file+".tmp", data, 0o600) != nil || os.Rename(file+".tmp", file) != nil {
 			return 1
 		}
 		fmt.Println("working on it")
-		signals := make(chan os.Signal, 1)
-		signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 		for {
 			select {
 			case <-signals:
