@@ -191,7 +191,7 @@ func (r *rolloutFile) update(ctx context.Context, q *adapters.Query) (rolloutFac
 		return rolloutFacts{facts: p.facts}, info, err
 	}
 	r.facts, r.Next = p.facts, p.next
-	limit := int64(tailLine)
+	limit := int64(headLine)
 	if compressed(r.Path) {
 		limit = 0
 	}

@@ -36,65 +36,39 @@ func readCompressed(ctx context.Context, r io.Reader) (progress, *usageScan, err
 	var p progress
 	scan, copied := newUsageScan(&head{}), copies{}
 	limited := &io.LimitedReader{R: decoder, N: compressedLimit}
-	lines := bufio.NewReaderSize(limited, 64<<10)
-	for n := 0; ; n++ {
+	lines := bufio.NewScanner(limited)
+	lines.Buffer(nil, agentfile.MaxLine)
+	for n := 0; lines.Scan(); n++ {
 		if err := ctx.Err(); err != nil {
 			return p, nil, err
 		}
-		line, long, err := readLine(lines)
-		if err == nil {
-			p.next += int64(len(line)) + 1
-			p.applyLine(n, line, long, &copied)
-			if n == 0 {
-				scan, copied = newUsageScan(&p.facts.head), newCopies(&p.facts.head)
-			}
-			scan.line(line)
-			scan.next = p.next
-			continue
+		line := lines.Bytes()
+		p.next += int64(len(line)) + 1
+		p.applyLine(n, line, &copied)
+		if n == 0 {
+			scan, copied = newUsageScan(&p.facts.head), newCopies(&p.facts.head)
 		}
-		if errors.Is(err, io.EOF) {
-			if limited.N <= 0 {
-				p.facts.skip("rollout too large to be unpacked whole")
-				p.facts.turn = turn{}
-			}
-			return p, scan, nil
-		}
+		scan.line(line)
+		scan.next = p.next
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		p.facts.hide("a line that is too long")
+	case err != nil:
 		return p, nil, err
+	case limited.N <= 0:
+		p.facts.skip("rollout too large to be unpacked whole")
+		p.facts.turn = turn{}
 	}
-}
-
-// readLine reads a line without its newline. Of a line that is too long it returns the
-// beginning and the end. It leaves out a last line without newline.
-func readLine(r *bufio.Reader) (line []byte, long *agentfile.LongLine, err error) {
-	for {
-		piece, err := r.ReadSlice('\n')
-		switch {
-		case long != nil:
-			long.Tail = append(long.Tail, piece...)
-			long.Tail = long.Tail[max(0, len(long.Tail)-agentfile.EndLen):]
-		case len(line)+len(piece) > tailLine:
-			long = &agentfile.LongLine{Head: line[:min(len(line), agentfile.EndLen)], Tail: append([]byte(nil), piece...)}
-			line = nil
-		default:
-			line = append(line, piece...)
-		}
-		switch {
-		case err == nil:
-			return bytes.TrimSuffix(line, []byte{'\n'}), long, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, nil, err
-		}
-	}
+	return p, scan, nil
 }
 
 // applyLine adds line number n of a rollout.
-func (p *progress) applyLine(n int, line []byte, long *agentfile.LongLine, copied *copies) {
+func (p *progress) applyLine(n int, line []byte, copied *copies) {
 	f := &p.facts
 	switch {
 	case n == 0:
 		f.applyHead(line)
-	case long != nil:
-		f.apply(parseLong(long.Head, long.Tail))
 	case len(line) > 0:
 		for rec := range records(line) {
 			rec.end = p.next

@@ -112,7 +112,11 @@ func (f *facts) apply(r record) {
 	if r.unknown != "" {
 		f.skip(r.unknown)
 	}
-	if r.kind == unread || isInherited(r.ordinal, f.inherited) {
+	switch {
+	case r.kind == hidden:
+		f.hide(r.text)
+		return
+	case r.kind == unread || isInherited(r.ordinal, f.inherited):
 		return
 	}
 	f.numbered = r.ordinal >= 0
@@ -140,6 +144,12 @@ func (f *facts) apply(r record) {
 	case answer, call, output, planned, activity:
 		f.applyWork(r)
 	}
+}
+
+// hide records that a line, with its description, can't be read: it may have begun or ended a turn.
+func (f *facts) hide(line string) {
+	f.calls, f.turn = nil, turn{state: lost}
+	f.longLine = line
 }
 
 // doing returns what the thread does now: the last call without an output, or the beginning of the last answer of a turn that has ended.

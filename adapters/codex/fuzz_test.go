@@ -45,14 +45,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func FuzzParseLong(f *testing.F) {
-	seedLines(f, func(line []byte) { f.Add(line[:len(line)/2], line[len(line)/2:]) })
-	f.Fuzz(func(t *testing.T, begin, end []byte) {
-		r := parseLong(begin, end)
-		checkText(t, r.text, r.tool)
-	})
-}
-
 func FuzzParseHead(f *testing.F) {
 	seedLines(f, func(line []byte) {
 		if bytes.Contains(line, []byte("session_meta")) {

@@ -11,10 +11,8 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
-const (
-	peekLine   = 4 << 20   // longer lines are recognised by their beginning and end
-	peekWindow = 512 << 20 // bytes from the end in which messages are searched for
-)
+// peekWindow is the number of bytes from the end in which messages are searched for.
+const peekWindow = 512 << 20
 
 // Peek implements adapters.Peeker. Messages come in the order of the rollout (0.137 to
 // 0.169). A user's message is the text that was typed, without the texts that Codex and
@@ -105,18 +103,16 @@ type peekMessage struct {
 // oldest may have its key from the record before it. base is where r begins in
 // the rollout.
 func (p *peek) read(ctx context.Context, r io.ReaderAt, size, base int64) error {
-	b := agentfile.Backward(r, size, peekLine).WithContext(ctx)
+	b := agentfile.Backward(r, size, 0).WithContext(ctx)
 	for len(p.messages) <= p.n {
 		line, offset, err := b.Prev()
-		var long *agentfile.LongLine
 		switch {
 		case errors.Is(err, io.EOF):
 			if base > 0 {
 				p.cut(base + size)
 			}
 			return nil
-		case errors.As(err, &long):
-			p.long(long, base+offset)
+		case errors.Is(err, agentfile.ErrTooLong):
 		case err != nil:
 			return err
 		case base > 0 && offset == 0: // its beginning is before base

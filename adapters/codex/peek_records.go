@@ -138,26 +138,3 @@ func (p *peek) item(payload []byte, m peekMessage) {
 		}
 	}
 }
-
-// long adds the message of a record that is too long to be read, as far as it is known.
-func (p *peek) long(l *agentfile.LongLine, offset int64) {
-	r := parseLong(l.Head, l.Tail)
-	if isInherited(r.ordinal, p.inherited) {
-		return
-	}
-	m := peekMessage{Message: adapters.Message{Key: fmt.Sprintf("@%d", offset), At: r.at}}
-	switch r.kind {
-	case prompt:
-		p.say(adapters.FromUser, r.text, m)
-	case output:
-		if _, known := p.states[r.callID]; r.callID != "" && !known {
-			p.states[r.callID] = adapters.ToolDone
-		}
-	case call:
-		m.Role = adapters.FromTool
-		m.Tool = r.tool
-		m.Key = cmp.Or(r.callID, m.Key)
-		m.State = p.state(&m.Message)
-		p.add(m)
-	}
-}

@@ -15,7 +15,6 @@ import (
 const (
 	headLimit  = 1 << 20   // to look for the first prompt
 	headLine   = 1 << 20   // the session_meta line has 22 KB
-	tailLine   = 512 << 10 // longer ones are recognised by their beginning and end
 	tailHard   = 32 << 20  // for the last turn, its prompt, the model and the tokens
 	readWindow = 128 << 20 // for a single line that goes beyond tailHard
 )
@@ -118,8 +117,7 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 		}
 	}
 	if cut && len(found.records) == 0 {
-		p.facts.turn, p.facts.calls = turn{state: lost}, nil
-		p.facts.longLine = (&agentfile.LongLine{Endless: true}).Words(size - from)
+		p.facts.hide((&agentfile.LongLine{Endless: true}).Words(size - from))
 	}
 	for _, rec := range slices.Backward(found.records) {
 		p.facts.apply(rec)
@@ -134,7 +132,7 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 // beginning.
 func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64) (next int64, cut bool, err error) {
 	base := max(from, size-readWindow)
-	back := agentfile.Backward(io.NewSectionReader(r, base, size-base), size-base, tailLine).WithContext(ctx)
+	back := agentfile.Backward(io.NewSectionReader(r, base, size-base), size-base, 0).WithContext(ctx)
 	defer back.Close()
 	next = -1
 	for {
@@ -157,7 +155,7 @@ func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64
 			next = base + lineEnd(offset, line, long)
 		}
 		if long != nil {
-			c.add(parseLong(long.Head, long.Tail), base+lineEnd(offset, line, long))
+			c.add(record{kind: hidden, ordinal: -1, text: long.Words(size - from)}, base+lineEnd(offset, line, long))
 		} else {
 			for _, rec := range slices.Backward(slices.Collect(records(line))) {
 				c.add(rec, base+lineEnd(offset, line, long))

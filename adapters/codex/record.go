@@ -43,6 +43,7 @@ const (
 	planned                // a plan was proposed, in plan mode
 	reviewed               // a review is over; its turn's end follows
 	unread                 // a line that is not a record
+	hidden                 // a line that is too long to be read, described by text
 )
 
 // record holds the parts of one line of a rollout that Rollcall needs.
