@@ -55,11 +55,9 @@ func For(p *Product, cfg adapters.Config) *Adapter {
 		saved: kit.NewSaved[facts](cfg.Facts, string(p.Name), factsFormat)}
 }
 
-// Discover implements adapters.Adapter. Query.Totals has an effect on stores of
-// versions up to 1.14, which keep no sums: without it, Tokens are nil for sessions of
-// many messages. Tokens of a fork include those of the messages that it copied, as
-// OpenCode itself counts. Prompts, titles and errors are cut at 4 KiB. Servers that do
-// not answer delay the answer by a second at most.
+// Discover implements adapters.Adapter. Query.Totals changes nothing: the rows state the sums, and those of versions up to 1.14 are
+// added up in SQL. Tokens of a fork include those of the messages that it copied, as OpenCode itself counts. Prompts, titles and
+// errors are cut at 4 KiB. Servers that do not answer delay the answer by a second at most.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	roll, err := a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return For(a.product, cfg).look })
 	if q.Once {

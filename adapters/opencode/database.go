@@ -43,19 +43,18 @@ func (s *snapshot) problem(path string) error {
 
 // scope selects the wanted sessions.
 type scope struct {
-	since  millis          // those updated no earlier
-	also   map[string]bool // and these
-	only   map[string]bool // if not nil: only these
-	live   millis          // those updated no earlier may run: their tool calls are needed
-	runs   bool            // there is a process that may run them
-	totals bool
-	usage  bool // the times of use are needed
-	once   bool // see Query.Once
+	since millis          // those updated no earlier
+	also  map[string]bool // and these
+	only  map[string]bool // if not nil: only these
+	live  millis          // those updated no earlier may run: their tool calls are needed
+	runs  bool            // there is a process that may run them
+	usage bool            // the times of use are needed
+	once  bool            // see Query.Once
 }
 
 // covers reports whether the rows that were read for s include those for t.
 func (s scope) covers(t scope) bool {
-	if t.totals && !s.totals || t.usage && !s.usage || t.runs && (!s.runs || s.live > t.live) || !within(t.also, s.also) {
+	if t.usage && !s.usage || t.runs && (!s.runs || s.live > t.live) || !within(t.also, s.also) {
 		return false
 	}
 	switch {
@@ -160,7 +159,6 @@ type reading struct {
 	rows     map[string]bool // columns of session_message
 	later    string          // a table or a migration of a version that is not known yet
 	sessions map[string]*facts
-	read     int // messages read to sum up tokens
 
 	path  string
 	saved *savedSessions
@@ -210,7 +208,7 @@ func (r *reading) all(ctx context.Context) error {
 		return err
 	}
 	r.sessions = map[string]*facts{}
-	for _, step := range []func(context.Context) error{r.list, r.lists, r.prompts, r.sumNext} {
+	for _, step := range []func(context.Context) error{r.list, r.lists, r.prompts, r.sums} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func (d *discovery) root(ctx context.Context, r *root) {
 	}
 	complete := len(d.answer.Problems()) == problems && ctx.Err() == nil
 	l.serverAnswers = d.askServers(ctx, r, sessions)
-	d.assign(l, sessions)
+	l.assign(sessions)
 	l.findLatest(sessions)
 	d.watchRoot(r)
 	answers := make(map[string]*adapters.Session, len(sessions))
@@ -157,7 +157,7 @@ func (r *root) oldest() time.Time {
 
 // scope returns which sessions of a root's stores the query needs.
 func (d *discovery) scope(r *root, l *links) scope {
-	want := scope{totals: d.query.Totals, usage: d.query.Usage, once: d.query.Once, also: map[string]bool{}, runs: len(r.hosts) > 0}
+	want := scope{usage: d.query.Usage, once: d.query.Once, also: map[string]bool{}, runs: len(r.hosts) > 0}
 	if !d.query.Since.IsZero() {
 		want.since = millis(d.query.Since.UnixMilli())
 	}

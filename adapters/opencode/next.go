@@ -213,19 +213,35 @@ func (r *reading) eachOf(ctx context.Context, ids []string, query string, row fu
 	return nil
 }
 
-// sumNext adds what the messages used to the sums of sessions of the preview, whose rows it leaves
-// at zero.
-func (r *reading) sumNext(ctx context.Context) error {
-	var ids []string
+// sums adds up what the messages used, for sessions whose rows do not state it: those of 1.x up to 1.14, and those of the preview
+// of OpenCode 2, whose rows it leaves at zero.
+func (r *reading) sums(ctx context.Context) error {
+	var v1, preview []string
 	for id, f := range r.sessions {
-		if f.next != nil && !f.next.claims {
-			ids = append(ids, id)
+		old := r.before(f)
+		switch {
+		case f.next != nil && !f.next.claims:
+			preview = append(preview, id)
+		case f.tokens == nil && old != nil && old.tokens != nil:
+			f.tokens, f.cost = old.tokens, old.cost
+		case f.tokens == nil:
+			f.tokens, f.cost = &adapters.Tokens{}, 0
+			v1 = append(v1, id)
+			r.note(id, promptCost)
 		}
 	}
+	if err := r.sumsOf(ctx, v1, "message", "data ->> '$.role'"); err != nil {
+		return err
+	}
+	return r.sumsOf(ctx, preview, "session_message", "type")
+}
+
+// sumsOf adds up what the answers in a table used.
+func (r *reading) sumsOf(ctx context.Context, ids []string, table, role string) error {
 	return r.eachOf(ctx, ids, `SELECT session_id, CAST(total(data ->> '$.tokens.input') AS INTEGER), CAST(total(data ->> '$.tokens.output') AS INTEGER),
 		CAST(total(data ->> '$.tokens.reasoning') AS INTEGER), CAST(total(data ->> '$.tokens.cache.read') AS INTEGER),
-		CAST(total(data ->> '$.tokens.cache.write') AS INTEGER), total(data ->> '$.cost') FROM session_message
-		WHERE session_id IN (SELECT value FROM json_each(?)) AND type = 'assistant' AND json_valid(data) GROUP BY session_id`,
+		CAST(total(data ->> '$.tokens.cache.write') AS INTEGER), total(data ->> '$.cost') FROM `+table+`
+		WHERE session_id IN (SELECT value FROM json_each(?)) AND CASE WHEN json_valid(data) THEN `+role+` = 'assistant' END GROUP BY session_id`,
 		func(scan func(...any) error) error {
 			var id string
 			var t adapters.Tokens

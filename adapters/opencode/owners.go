@@ -46,23 +46,16 @@ func (d *discovery) findWritten(l *links, log string) {
 	}
 }
 
-// assign matches the runs of a root's log to its processes, by their descriptors and by their
-// children.
-func (d *discovery) assign(l *links, sessions map[string]*facts) {
+// assign matches the runs of a root's log to its processes, by their descriptors and their starts.
+func (l *links) assign(sessions map[string]*facts) {
 	prompts := map[string]string{}
 	for id, f := range sessions {
 		prompts[id] = f.lastPrompt
 	}
-	fixed := map[*host]*run{}
 	hosts := slices.DeleteFunc(slices.Clone(l.hosts), l.isStarting)
-	for _, h := range hosts {
-		if one := l.written[h]; one != nil {
-			fixed[h] = one
-		} else if one := d.shownByChild(h, hosts, l, sessions); one != nil {
-			fixed[h] = one
-		}
-	}
-	l.runs = assign(hosts, l.working(), fixed, func(h *host, one *run) bool { return h.canBe(one, prompts) })
+	written := maps.Clone(l.written)
+	maps.DeleteFunc(written, func(h *host, _ *run) bool { return l.isStarting(h) })
+	l.runs = assign(hosts, l.working(), written, func(h *host, one *run) bool { return h.canBe(one, prompts) })
 }
 
 // worked reports whether a run has worked in a folder. Kilo's terminal interface has a second run
@@ -74,52 +67,6 @@ func (l *links) working() map[string]*run {
 	runs := maps.Clone(l.shared)
 	maps.DeleteFunc(runs, func(_ string, r *run) bool { return !r.worked() && l.now.Sub(r.first) > settled })
 	return runs
-}
-
-// shownByChild finds the run of a process by a command that the process is running, if
-// only one session has an open call that began when the child did.
-func (d *discovery) shownByChild(h *host, hosts []*host, l *links, sessions map[string]*facts) *run {
-	var shown *run
-	for _, child := range d.census.children[h.PID] {
-		if h.product.runs(child.Comm) {
-			continue
-		}
-		var found *run
-		for _, one := range l.shared {
-			for id := range one.sessions {
-				f := sessions[id]
-				if f == nil || !f.beganWith(child.Started) || !h.at(f.directory) {
-					continue
-				}
-				if found != nil && found != one {
-					return nil
-				}
-				found = one
-			}
-		}
-		if found == nil || shown != nil && shown != found {
-			continue
-		}
-		for _, o := range hosts {
-			if o != h && d.census.beganChild(o, child.Started) {
-				return nil // a child of another process fits as well
-			}
-		}
-		shown = found
-	}
-	return shown
-}
-
-// childSlack is the largest difference between the start times of a command's process
-// and of its call.
-const childSlack = 1500 * time.Millisecond
-
-func (f *facts) beganWith(at time.Time) bool {
-	return slices.ContainsFunc(f.calls, func(c call) bool { return c.tool == "bash" && c.metadata && c.since.time().Sub(at).Abs() < childSlack })
-}
-
-func (c census) beganChild(h *host, at time.Time) bool {
-	return slices.ContainsFunc(c.children[h.PID], func(child proc.Process) bool { return child.Started.Sub(at).Abs() < 2*childSlack })
 }
 
 // writtenBy returns the runs whose lines a process wrote last, usually one. It returns

@@ -158,8 +158,7 @@ func (r *reading) promptsV1(ctx context.Context, ids []string) error {
 	})
 }
 
-// details reads the facts that are needed only for sessions that may be in a turn, and
-// the sums for versions that keep none.
+// details reads the facts that are needed only for sessions that may be in a turn.
 func (r *reading) details(ctx context.Context, f *facts) error {
 	if f.last.Role == "user" && (f.hasOpenMessage() || r.want.mayRun(f.id, f.updated)) {
 		if err := r.lastAssistant(ctx, f); err != nil {
@@ -174,12 +173,7 @@ func (r *reading) details(ctx context.Context, f *facts) error {
 	}
 	// A command that the user typed (!ls) is stored as an answer without tokens.
 	if t := f.assistant.Tokens; f.last.ID != "" && (t == nil || t.used() == 0) {
-		if err := r.lastContext(ctx, f); err != nil {
-			return err
-		}
-	}
-	if f.tokens == nil {
-		return r.sum(ctx, f)
+		return r.lastContext(ctx, f)
 	}
 	return nil
 }
@@ -271,56 +265,6 @@ func (f *facts) addPart(updated millis, data string, metadata bool) {
 		f.activity = max(f.activity, updated)
 	}
 	f.add(&p, metadata)
-}
-
-// sumSession and sumAll are the largest numbers of messages that are read to sum up tokens without Query.Totals, for one session and for all.
-const (
-	sumSession = 200
-	sumAll     = 5000
-)
-
-// sum adds up the messages of a session, for versions up to 1.14.41.
-func (r *reading) sum(ctx context.Context, f *facts) error {
-	if old := r.before(f); old != nil && old.tokens != nil {
-		f.tokens, f.cost = old.tokens, old.cost
-		return nil
-	}
-	limit := -1
-	if !r.want.totals {
-		if r.read >= sumAll {
-			return nil
-		}
-		limit = sumSession + 1
-	}
-	sum := adapters.Tokens{}
-	cost := 0.0
-	n := 0
-	err := r.db.Each(ctx, `SELECT CASE WHEN json_valid(m.data) AND json_extract(m.data, '$.role') = 'assistant'
-		THEN json_object('tokens', json_extract(m.data, '$.tokens'), 'cost', json_extract(m.data, '$.cost')) ELSE '' END
-		FROM message m WHERE m.session_id = ? LIMIT ?`, []any{f.id, limit}, func(scan func(...any) error) error {
-		var data string
-		if err := scan(&data); err != nil {
-			return err
-		}
-		n++
-		r.read++
-		var m message
-		if data == "" || json.Unmarshal([]byte(data), &m) != nil {
-			return nil
-		}
-		if m.Tokens != nil {
-			sum.Add(m.Tokens.counts())
-		}
-		if m.Cost != nil {
-			cost += *m.Cost
-		}
-		return nil
-	})
-	if err == nil && n != limit {
-		f.tokens, f.cost = &sum, cost
-		r.note(f.id, int64(n)*promptCost)
-	}
-	return err
 }
 
 // promptCost is what finding the prompts of a session costs, in bytes of a large file.

@@ -26,57 +26,85 @@ const (
 
 // assignment records which process wrote which run of a shared log.
 type assignment struct {
-	runOf  map[*host]*run   // pairs that are certain
-	may    map[*run][]*host // runs with several possible processes, or an uncertain one
-	unsure map[*host]bool   // the hosts in may
+	runOf map[*host]*run   // pairs that are certain
+	may   map[*run][]*host // runs with several possible processes, or an uncertain one
 }
 
-// assign matches runs to processes: a log names no process, but each process begins its
-// run soon after its own start, and processes of one kind do so in the order of their
-// starts. Runs of ended processes are in between. A pair that is in every matching of
-// the largest size is certain.
+// assign matches runs to processes: a log names no process, but each process begins its run soon after its own start. Runs of
+// ended processes are in between. As many processes as there are runs that they can have begun have
+// these runs, which are then no other process's.
 //
 // can reports whether a run can belong to a process; fixed lists the known pairs.
 func assign(hosts []*host, runs map[string]*run, fixed map[*host]*run, can func(*host, *run) bool) assignment {
-	m := matching{hosts: hosts, edges: map[*host][]*run{}, chosen: map[*host]*run{}, found: map[*host]map[*run]bool{}}
-	owned := map[*run]bool{}
+	a := assignment{runOf: map[*host]*run{}, may: map[*run][]*host{}}
+	writers := map[*run]int{}
 	for _, r := range fixed {
-		owned[r] = true
+		writers[r]++
 	}
-	for _, h := range hosts {
-		if r := fixed[h]; r != nil {
-			m.edges[h] = []*run{r}
-		} else {
-			m.edges[h] = sorted(runs, func(r *run) bool { return !owned[r] && can(h, r) })
+	for h, r := range fixed {
+		if writers[r] == 1 { // else one has inherited the descriptor of the other
+			a.runOf[h] = r
 		}
 	}
-	a := assignment{runOf: map[*host]*run{}, may: map[*run][]*host{}, unsure: map[*host]bool{}}
-	for _, group := range m.groups() {
-		m.solve(group)
+	for a.findOnly(hosts, runs, can) {
+		continue
 	}
-	taken := map[*run]bool{}
-	for _, h := range hosts {
-		if r := only(m.found[h]); r != nil {
-			a.runOf[h], taken[r] = r, true
-		}
-	}
+	free := maps.Clone(runs)
+	maps.DeleteFunc(free, func(_ string, r *run) bool { return a.isTaken(r) })
 	for _, h := range hosts {
 		if a.runOf[h] != nil {
 			continue
 		}
-		may := m.edges[h]
-		if len(may) == 0 && fixed[h] == nil {
+		may := sorted(free, func(r *run) bool { return can(h, r) })
+		if len(may) == 0 {
 			// A process without a run near its start may have begun a later run than usual.
-			may = sorted(runs, func(r *run) bool { return h.canHaveBegun(r, lateLimit) && h.fitsRun(r, nil) })
+			may = sorted(free, func(r *run) bool { return h.canHaveBegun(r, lateLimit) && h.fitsRun(r, nil) })
 		}
 		for _, r := range may {
-			if !taken[r] && !owned[r] {
-				a.may[r] = append(a.may[r], h)
-				a.unsure[h] = true
-			}
+			a.may[r] = append(a.may[r], h)
 		}
 	}
 	return a
+}
+
+// findOnly adds the pairs of the processes that can have begun the same free runs, if there are as many, and reports whether there
+// are such pairs. Processes of one kind begin their runs in the order of their starts.
+func (a *assignment) findOnly(hosts []*host, runs map[string]*run, can func(*host, *run) bool) bool {
+	groups := map[string][]*host{}
+	begun := map[string][]*run{}
+	for _, h := range hosts {
+		may := sorted(runs, func(r *run) bool { return a.runOf[h] == nil && !a.isTaken(r) && can(h, r) })
+		key := ""
+		for _, r := range may {
+			key += r.id + " "
+		}
+		groups[key] = append(groups[key], h)
+		begun[key] = may
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(groups), func(a, b string) int { return len(begun[a]) - len(begun[b]) }) {
+		if len(groups[key]) == len(begun[key]) && isInOrder(groups[key]) {
+			for i, h := range groups[key] {
+				a.runOf[h] = begun[key][i]
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// isInOrder reports whether processes of one kind started one after the other.
+func isInOrder(hosts []*host) bool {
+	for i, h := range hosts[1:] {
+		if h.role != hosts[i].role || h.Started.Sub(hosts[i].Started) < sameStart {
+			return false
+		}
+	}
+	return true
+}
+
+// isTaken reports whether a run is certainly that of a process.
+func (a *assignment) isTaken(r *run) bool {
+	return slices.Contains(slices.Collect(maps.Values(a.runOf)), r)
 }
 
 // sorted returns the runs that are wanted, by the time of their first line.
@@ -89,17 +117,6 @@ func sorted(runs map[string]*run, wanted func(*run) bool) []*run {
 	}
 	slices.SortFunc(out, func(a, b *run) int { return a.first.Compare(b.first) })
 	return out
-}
-
-// only returns the run of a set with exactly one run, and nil for every other set.
-func only(set map[*run]bool) *run {
-	if len(set) != 1 {
-		return nil
-	}
-	for r := range set {
-		return r
-	}
-	return nil
 }
 
 // canBe reports whether a run can belong to a process.
@@ -148,94 +165,4 @@ func (h *host) ranIn(r *run, prompts map[string]string, isNew bool) bool {
 		}
 	}
 	return false
-}
-
-// matching searches the ways to assign runs to processes.
-type matching struct {
-	hosts  []*host // by start
-	edges  map[*host][]*run
-	chosen map[*host]*run
-	found  map[*host]map[*run]bool // the runs of each host in the largest matchings; nil: no run
-	best   int
-	steps  int
-}
-
-// groups splits the processes into groups that have possible runs in common.
-func (m *matching) groups() [][]*host {
-	var groups [][]*host
-	grouped := map[*host]bool{}
-	for _, h := range m.hosts {
-		if grouped[h] {
-			continue
-		}
-		group := []*host{h}
-		grouped[h] = true
-		for i := 0; i < len(group); i++ {
-			for _, o := range m.hosts {
-				if !grouped[o] && slices.ContainsFunc(m.edges[o], func(r *run) bool { return slices.Contains(m.edges[group[i]], r) }) {
-					grouped[o] = true
-					group = append(group, o)
-				}
-			}
-		}
-		slices.SortFunc(group, func(a, b *host) int { return a.Started.Compare(b.Started) })
-		groups = append(groups, group)
-	}
-	return groups
-}
-
-const maxSteps = 2_000
-
-func (m *matching) solve(group []*host) {
-	m.best, m.steps = -1, 0
-	clear(m.chosen)
-	m.try(group, 0, 0)
-	if m.steps >= maxSteps {
-		for _, h := range group {
-			m.found[h] = map[*run]bool{nil: true}
-		}
-	}
-}
-
-// try extends the matching with the process at index i.
-func (m *matching) try(group []*host, i, size int) {
-	if m.steps++; m.steps >= maxSteps || size+len(group)-i < m.best {
-		return
-	}
-	if i == len(group) {
-		if size > m.best {
-			m.best = size
-			for _, h := range group {
-				m.found[h] = map[*run]bool{}
-			}
-		}
-		for _, h := range group {
-			m.found[h][m.chosen[h]] = true
-		}
-		return
-	}
-	h := group[i]
-	for _, r := range m.edges[h] {
-		if m.fits(group[:i], h, r) {
-			m.chosen[h] = r
-			m.try(group, i+1, size+1)
-		}
-	}
-	delete(m.chosen, h)
-	m.try(group, i+1, size)
-}
-
-// fits reports whether a run is free, and keeps the order of the chosen runs.
-func (m *matching) fits(before []*host, h *host, r *run) bool {
-	for _, o := range before {
-		c := m.chosen[o]
-		if c == nil {
-			continue
-		}
-		inOrder := o.role != h.role || h.Started.Sub(o.Started) < sameStart || !r.first.Before(c.first)
-		if c == r || !inOrder {
-			return false
-		}
-	}
-	return true
 }

@@ -49,6 +49,10 @@ func TestAssign(t *testing.T) {
 		"one": {[]*host{hostAt(1, begin)}, []*run{runAt("a", after(3))}, nil, map[int]string{1: "a"}},
 		"two in one folder, in order": {[]*host{hostAt(1, begin), hostAt(2, after(3))},
 			[]*run{runAt("a", after(6)), runAt("b", after(11))}, nil, map[int]string{1: "a", 2: "b"}},
+		"two in one folder, one after the other": {[]*host{hostAt(1, begin), hostAt(2, after(8))},
+			[]*run{runAt("a", after(6)), runAt("b", after(11))}, nil, map[int]string{1: "a", 2: "b"}},
+		"two in one folder, with a run of one that is gone": {[]*host{hostAt(1, begin), hostAt(2, after(3))},
+			[]*run{runAt("a", after(6)), runAt("b", after(11)), runAt("c", after(12))}, nil, map[int]string{1: "", 2: ""}},
 		"two at the same moment": {[]*host{hostAt(1, begin), hostAt(2, after(0.1))},
 			[]*run{runAt("a", after(6)), runAt("b", after(6.2))}, nil, map[int]string{1: "", 2: ""}},
 		"one of two is gone":  {[]*host{hostAt(1, begin)}, []*run{runAt("a", after(4)), runAt("b", after(7))}, nil, map[int]string{1: ""}},
@@ -84,8 +88,8 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// Many processes with many runs end in time, and in doubt.
-func TestAssignGivesUp(t *testing.T) {
+// Many processes that begin with many runs are all in doubt.
+func TestAssignDoubts(t *testing.T) {
 	begin := at("04:44:00")
 	var hosts []*host
 	runs := map[string]*run{}
