@@ -307,7 +307,7 @@ func TestNeverPi(t *testing.T) {
 		if mine := h.adapter().OwnsProcess(row); listed && mine != omp {
 			t.Errorf("%s %d: mine %v", row.Comm, row.PID, mine)
 		}
-		pi := pistore.New(pistore.Pi, adapters.Config{Home: h.Home, Env: h.Env, Table: h.Table})
+		pi := pistore.New(adapters.Description{Name: pistore.Pi}, adapters.Config{Home: h.Home, Env: h.Env, Table: h.Table})
 		if its := pi.OwnsProcess(row); listed && its == omp {
 			t.Errorf("%s %d: Pi's %v", row.Comm, row.PID, its)
 		}

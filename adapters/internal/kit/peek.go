@@ -26,7 +26,7 @@ func Peek(ctx context.Context, s *adapters.Session, n int, read func(path string
 	})
 }
 
-// LinesFromEnd calls do with the lines of a file from the last to the first, until it returns false. Lines that are too long are left out.
+// LinesFromEnd calls do with the lines of a file from the last to the first, until it returns false. One that is too long is nil.
 // A file whose name ends with .json is one line. do must not keep the line.
 func LinesFromEnd(ctx context.Context, path string, do func(line []byte) (more bool)) error {
 	if isOneRecord(path) {
@@ -48,8 +48,7 @@ func LinesFromEnd(ctx context.Context, path string, do func(line []byte) (more b
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case errors.Is(err, agentfile.ErrTooLong):
-		case err != nil:
+		case err != nil && !errors.Is(err, agentfile.ErrTooLong):
 			return err
 		case !do(line):
 			return nil

@@ -91,6 +91,5 @@ func (d *discovery) finish() (adapters.Roll, error) {
 	if d.store.Name() == PiRust && d.absent() && d.ctx.Err() == nil {
 		return d.answer.Absent()
 	}
-	d.answer.Problem(d.storeProblems...)
 	return d.answer.Result(d.ctx, string(d.store.Name()))
 }

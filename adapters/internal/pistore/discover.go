@@ -21,12 +21,11 @@ import (
 
 // discovery holds the state of one call of Discover.
 type discovery struct {
-	store         *Store
-	ctx           context.Context
-	query         adapters.Query
-	now           time.Time
-	answer        *kit.Answer
-	storeProblems []error // problems of sessions whose agent is not known
+	store  *Store
+	ctx    context.Context
+	query  adapters.Query
+	now    time.Time
+	answer *kit.Answer
 
 	settings  settings
 	roots     kit.Roots // the folders with sessions: of an agent, with one for each working directory, or one that the settings name, with all sessions in it
@@ -44,6 +43,7 @@ type discovery struct {
 	found, late int    // files that had to be read, and those of them for which there was no time
 	lateIn      string // the folder of the last of these
 	partial     bool   // files that a live process may have were not examined or read
+	unreadable  bool   // a folder with sessions could not be read
 
 	recognised   int    // sessions of the agent that were read
 	headerlessIn string // a folder with a file that is not a session
@@ -160,35 +160,9 @@ func (d *discovery) readRequested() {
 	}
 	slices.SortFunc(wanted, func(a, b file) int { return byNewest(&a, &b) })
 	d.requested, _ = d.read(wanted)
-	d.readMisnamed()
 	if d.headerlessIn != "" && d.recognised == 0 && len(d.query.IDs) == 0 {
 		d.answer.Problem(adapters.Unrecognised(d.headerlessIn, "none of %d files begins with a session header",
 			d.answer.Skipped("file without a session header")))
-	}
-}
-
-// readMisnamed reads files whose names may have another id than their headers. 0.27.9
-// names a file by another random id than that of its header; later versions do not, and
-// make no such ids.
-func (d *discovery) readMisnamed() {
-	read := slices.Concat(d.live, d.requested)
-	missing := slices.ContainsFunc(d.query.IDs, func(id string) bool {
-		return !adapters.IsProcessID(id) && !slices.ContainsFunc(read, func(s *session) bool { return s.id == id })
-	})
-	if !missing {
-		return
-	}
-	var further []file
-	for _, f := range d.files {
-		if randomID.MatchString(f.label) && !d.wants(&f) {
-			further = append(further, f)
-		}
-	}
-	read, _ = d.read(further)
-	for _, s := range read {
-		if slices.Contains(d.query.IDs, s.id) {
-			d.requested = append(d.requested, s)
-		}
 	}
 }
 

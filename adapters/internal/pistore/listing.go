@@ -2,19 +2,15 @@ package pistore
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/kit"
 )
 
 // file is a session's file as the folder shows it.
@@ -26,7 +22,6 @@ type file struct {
 	shortLabel bool      // label has only 8 characters, as in names of pi_agent_rust
 	sqlite     bool
 	info       fs.FileInfo
-	err        error // why it could not be examined
 }
 
 // sessionName is "<time>_<id>", with the time's colons and dots as dashes.
@@ -37,64 +32,49 @@ var (
 	randomID    = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 )
 
-// list lists all roots.
+// list lists all roots: <folder of a working directory>/<session> and <session>. Folders and files may be symbolic links; no deeper folder is read, so loops of
+// links don't matter.
 func (d *discovery) list() {
-	for _, r := range d.roots.Paths {
-		d.listRoot(r)
+	for _, root := range d.roots.Paths {
+		all := d.answer.Folders(d.ctx, root, func(ctx context.Context, name string) {
+			if !strings.HasSuffix(name, ".v2") && !strings.HasSuffix(name, ".blobs") { // indexes and attachments of pi_agent_rust
+				dir := filepath.Join(root, name)
+				d.unreadable = d.answer.Failed(dir, d.listFolder(ctx, root, dir)) || d.unreadable
+			}
+		})
+		d.partial = d.partial || !all
+		_ = d.listFolder(d.ctx, root, root) // that it can't be read was said
 	}
 }
 
-// listRoot lists one root: <folder of a working directory>/<session> and <session>. Folders
-// and files may be symbolic links; no deeper folder is read, so loops of links don't
-// matter. The folders of live processes may take all of the time.
-func (d *discovery) listRoot(root string) {
-	ctx, cancel := kit.Part(d.ctx, 3)
-	defer cancel()
-	entries, err := agentfile.Entries(ctx, root)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		d.storeProblems = append(d.storeProblems, adapters.AsProblem(root, err))
-	}
-	live := d.liveFolders()
-	var mu sync.Mutex
-	late := 0
-	folders := 0
-	unlisted := 0
-	agentfile.Parallel(len(entries), func(i int) {
-		name := entries[i].Name()
-		found := listing{ctx: ctx}
-		isFolder := entries[i].IsDir() || !isSession(name) && agentfile.MayBeFolder(root, entries[i])
+// listFolder adds the files in a folder, or right in a root.
+func (d *discovery) listFolder(ctx context.Context, root, dir string) error {
+	entries, err := agentfile.Entries(ctx, dir)
+	for _, e := range slices.Backward(entries) { // the names begin with a time
+		d.hasRust = d.hasRust || e.Name() == indexName
 		switch {
-		case isFolder:
-			if strings.HasSuffix(name, ".v2") || strings.HasSuffix(name, ".blobs") {
-				return // indexes and attachments of pi_agent_rust
-			}
-			if live[name] {
-				found.ctx = d.ctx
-			}
-			found.folder(root, filepath.Join(root, name))
-		case isSession(name):
-			found.add(root, root, name)
+		case !isSession(e.Name()):
+		case agentfile.Ended(ctx) != nil:
+			d.partial = true
+			d.isLate(root, 1, 1)
+		default:
+			d.addFile(root, dir, e.Name())
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		if isFolder {
-			folders++
-		}
-		late += found.late
-		if found.unlisted {
-			unlisted++
-		}
-		d.hasRust = d.hasRust || name == "session-index.sqlite"
-		d.take(&found)
-	})
-	if err := kit.NotListed(root, unlisted, folders); err != nil {
-		d.storeProblems = append(d.storeProblems, err)
 	}
-	d.isLate(root, late, late)
-	d.partial = d.partial || late+unlisted > 0 || adapters.IsOutOfTime(err)
-	for i := range d.files {
-		d.hasRust = d.hasRust || d.files[i].shortLabel || d.files[i].sqlite
+	return err
+}
+
+// addFile adds a file, or the problem of one of the agent that can't be examined.
+func (d *discovery) addFile(root, dir, name string) {
+	f, err := statFile(root, dir, name)
+	if err != nil {
+		if f.guess() == d.store.Name() {
+			d.answer.Failed(f.path, err)
+		}
+		return
 	}
+	d.files = append(d.files, f)
+	d.hasRust = d.hasRust || f.shortLabel || f.sqlite
 }
 
 // isLate notes that late of n files below root were not examined or read in time.
@@ -105,70 +85,11 @@ func (d *discovery) isLate(root string, late, n int) {
 	}
 }
 
-// liveFolders returns the names of the folders in which live processes have their sessions.
-func (d *discovery) liveFolders() map[string]bool {
-	live := map[string]bool{}
-	for _, p := range d.processes {
-		live[folderName(p.cwd)] = true
-		if p.oldCWD != "" {
-			live[folderName(p.oldCWD)] = true
-		}
-	}
-	return live
-}
+// indexName is the name of the index that pi_agent_rust makes.
+const indexName = "session-index.sqlite"
 
 func isSession(name string) bool {
-	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".sqlite") && name != "session-index.sqlite"
-}
-
-// listing holds the files that were found in a folder.
-type listing struct {
-	ctx      context.Context
-	late     int  // files that were not examined before ctx ended
-	unlisted bool // the folder was not listed before that
-	files    []file
-	bad      []file // those that exist and could not be examined
-	problems []error
-}
-
-// add examines a file and adds it.
-func (l *listing) add(root, dir, name string) {
-	if agentfile.Ended(l.ctx) != nil {
-		l.late++
-		return
-	}
-	f, err := statFile(root, dir, name)
-	f.err = err
-	if err != nil {
-		l.bad = append(l.bad, f)
-	} else {
-		l.files = append(l.files, f)
-	}
-}
-
-// take adds a listing, and the problems of files of the agent.
-func (d *discovery) take(l *listing) {
-	d.files = append(d.files, l.files...)
-	d.storeProblems = append(d.storeProblems, l.problems...)
-	for _, f := range l.bad {
-		if f.guess() == d.store.Name() && !errors.Is(f.err, fs.ErrNotExist) {
-			d.answer.Problem(adapters.Unreadable(f.path, f.err))
-		}
-	}
-}
-
-// folder adds the files in a folder.
-func (l *listing) folder(root, dir string) {
-	entries, err := agentfile.Entries(l.ctx, dir)
-	l.unlisted = adapters.IsOutOfTime(err)
-	if err != nil && !l.unlisted && !errors.Is(err, fs.ErrNotExist) {
-		l.problems = []error{adapters.Unreadable(dir, err)}
-	}
-	for _, e := range slices.Backward(entries) { // the names begin with a time
-		if isSession(e.Name()) {
-			l.add(root, dir, e.Name())
-		}
-	}
+	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".sqlite") && name != indexName
 }
 
 // statFile examines a file. The error is agentfile.ErrNotRegular for anything but a
@@ -191,9 +112,10 @@ func statFile(root, dir, name string) (file, error) {
 	return f, err
 }
 
-// mayHaveID reports whether the file can be that of a session with this id.
+// mayHaveID reports whether the file can be that of a session with this id. 0.27.9 names a file by another random id than that of its header; later versions do
+// not, and make no such ids.
 func (f *file) mayHaveID(id string) bool {
-	return f.label == "" || f.label == id || f.shortLabel && strings.HasPrefix(id, f.label)
+	return f.label == "" || f.label == id || f.shortLabel && strings.HasPrefix(id, f.label) || randomID.MatchString(f.label)
 }
 
 // folderName returns the name of the folder for a working directory.

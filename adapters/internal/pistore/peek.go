@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
-	"slices"
 	"strings"
 
 	"rollcall/adapters"
@@ -15,28 +12,26 @@ import (
 	"rollcall/adapters/internal/sqlitero"
 )
 
-// Peek returns the last n messages of a session that Discover returned. It reads the file from
-// its end. For a conversation with branches it returns the active branch.
+// Peek implements adapters.Peeker.
 func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]adapters.Message, error) {
-	if n <= 0 || adapters.IsProcessID(session.ID) { // a process that has stored nothing
-		return nil, nil
-	}
-	if len(session.Files) == 0 {
-		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + session.ID, Err: errors.New("it has no file")}
-	}
-	p := &peek{LastItems: kit.NewLastItems(&session, n), n: n}
-	path := session.Files[0]
-	var err error
-	if strings.HasSuffix(path, ".sqlite") {
-		err = p.database(ctx, path)
-	} else {
-		err = p.file(ctx, path)
-	}
-	slices.Reverse(p.Messages)
-	if err != nil {
-		return p.Messages, adapters.AsProblem(path, err)
-	}
-	return p.Messages, nil
+	return Peek(ctx, session, n)
+}
+
+// Peek returns the last n messages of a session. It reads the file from
+// its end. For a conversation with branches it returns the active branch.
+func Peek(ctx context.Context, session adapters.Session, n int) ([]adapters.Message, error) {
+	return kit.Peek(ctx, &session, n, func(path string) ([]adapters.Message, error) {
+		p := &peek{LastItems: kit.NewLastItems(&session, n), n: n}
+		if strings.HasSuffix(path, ".sqlite") {
+			err := p.database(ctx, path)
+			return p.Messages, err
+		}
+		err := kit.LinesFromEnd(ctx, path, func(line []byte) bool {
+			p.line(line)
+			return !p.IsFull()
+		})
+		return p.Messages, err
+	})
 }
 
 // peek collects messages from the last to the first, of the active branch.
@@ -45,30 +40,6 @@ type peek struct {
 	n     int
 	want  string // id of the entry that comes before, on the active branch
 	begun bool
-}
-
-func (p *peek) file(ctx context.Context, path string) error {
-	f, info, err := agentfile.OpenUntouched(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	b := agentfile.Backward(f, info.Size(), 0).WithContext(ctx)
-	for !p.IsFull() {
-		line, _, err := b.Prev()
-		var long *agentfile.LongLine
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.As(err, &long):
-			p.begun = false // the entry before it is not known
-			continue
-		case err != nil:
-			return err
-		}
-		p.line(line)
-	}
-	return nil
 }
 
 func (p *peek) database(ctx context.Context, path string) error {
@@ -89,8 +60,9 @@ func (p *peek) database(ctx context.Context, path string) error {
 	return err
 }
 
-// line adds one entry if it is on the active branch.
+// line adds one entry if it is on the active branch. Nil is a line that is too long: the entry before it is not known.
 func (p *peek) line(line []byte) {
+	p.begun = p.begun && line != nil
 	var f fields
 	if f.read(line) != nil {
 		return

@@ -143,7 +143,7 @@ func (d *discovery) absent() bool {
 // hidden reports whether the folder of a process, or something in it or above it, could
 // not be read in this call.
 func (d *discovery) hidden(p *process) bool {
-	for _, err := range slices.Concat(d.answer.Problems(), d.storeProblems) {
+	for _, err := range d.answer.Problems() {
 		var problem *adapters.Problem
 		if !errors.As(err, &problem) {
 			continue

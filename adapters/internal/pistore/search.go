@@ -3,8 +3,6 @@ package pistore
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"io"
 	"slices"
 	"time"
 
@@ -38,90 +36,60 @@ func (s *Store) Conversations(ctx context.Context, since time.Time) ([]adapters.
 	if s.Name() == PiRust && d.absent() && len(list) == 0 && ctx.Err() == nil {
 		return nil, adapters.ErrAbsent
 	}
-	d.answer.Problem(d.storeProblems...)
 	_, err := d.answer.Result(ctx, string(s.Name()))
 	return list, err
 }
 
+// headerMark is a part of the line that begins a session.
+var headerMark = [][]byte{[]byte(`"type":"session"`)}
+
 func (s *Store) conversation(f file) adapters.Conversation {
 	changed := f.info.ModTime()
-	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-		n := &finder{Finder: kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Changed: changed}}, file: f, agent: s.Name()}
-		var skipped map[string]int
-		var err error
-		if f.sqlite {
-			skipped, err = n.database(ctx)
-		} else {
-			skipped, err = n.transcript(ctx)
-		}
-		return skipped, kit.SearchProblem(ctx, f.path, err, n.err)
-	}}
-}
-
-// finder finds hits in the entries of one session.
-type finder struct {
-	kit.Finder
-	file  file
-	agent adapters.Name
-	err   error // of Found
-}
-
-func (n *finder) transcript(ctx context.Context) (map[string]int, error) {
-	f, _, err := agentfile.OpenUntouched(n.file.path)
-	if err != nil {
-		return nil, err
+	if f.sqlite {
+		return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+			n := &kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Changed: changed}}
+			skipped, err := s.searchDatabase(ctx, f, n)
+			return skipped, kit.SearchProblem(ctx, f.path, err, n.FoundErr)
+		}}
 	}
-	defer f.Close()
-	headed, mine := false, false
-	skipped, err := kit.SearchLines(ctx, f, n.Query, nil, func(line []byte, _ int64) error {
-		if !headed {
-			headed = true
-			mine = n.takeHeader(firstLine(f))
+	return kit.FileSearch(f.path, changed, func(_ context.Context, n *kit.Finder) ([][]byte, func([]byte) error) {
+		headed := false
+		mine := false
+		return headerMark, func(line []byte) error {
+			if !headed {
+				headed = true
+				mine = s.takeHeader(n, f, line)
+			}
+			if !mine {
+				return nil
+			}
+			return n.AddItems(Items(line, kit.Whole))
 		}
-		if !mine {
-			return errOther
-		}
-		return n.line(line)
 	})
-	if errors.Is(err, errOther) {
-		return nil, nil
-	}
-	return skipped, err
 }
 
-// errOther ends the search of a file of the other agent.
-var errOther = errors.New("a session of another agent")
-
-func firstLine(f io.ReaderAt) (first []byte) {
-	_, _, _ = agentfile.Forward(context.Background(), f, 0, 0, func(line []byte, _ int64) error {
-		first = slices.Clone(line)
-		return errOther
-	})
-	return first
-}
-
-// takeHeader takes the session's id and folder, and reports whether the session is one of
+// takeHeader takes the session's id and folder from the first line, and reports whether the session is one of
 // the agent's.
-func (n *finder) takeHeader(line []byte) bool {
-	s := session{file: n.file}
+func (s *Store) takeHeader(n *kit.Finder, f file, line []byte) bool {
+	of := session{file: f}
 	_, _ = agentfile.Records(line, parse, func(r *record) {
-		if r.kind == headerLine && !s.known {
-			s.known, s.header = true, r.head
+		if r.kind == headerLine && !of.known {
+			of.known, of.header = true, r.head
 		}
 	})
-	if !s.known {
-		s.longLine = "?"
+	if !of.known {
+		of.longLine = "?"
 	}
-	s.nameByFile()
-	n.Hit.Session, n.Hit.CWD = s.id, s.cwd
-	return s.known && s.writer() == n.agent
+	of.nameByFile()
+	n.Hit.Session, n.Hit.CWD = of.id, of.cwd
+	return of.known && of.writer() == s.Name()
 }
 
-// database searches a session that pi_agent_rust keeps in SQLite.
-func (n *finder) database(ctx context.Context) (map[string]int, error) {
+// searchDatabase searches a session that pi_agent_rust keeps in SQLite.
+func (s *Store) searchDatabase(ctx context.Context, f file, n *kit.Finder) (map[string]int, error) {
 	var lines [][]byte
 	long := 0
-	_, err := sqlitero.Read(ctx, n.file.path, func(ctx context.Context, db *sqlitero.DB) error {
+	_, err := sqlitero.Read(ctx, f.path, func(ctx context.Context, db *sqlitero.DB) error {
 		lines, long = nil, 0
 		first := true
 		return db.Each(ctx, linesQuery, nil, func(scan func(...any) error) error {
@@ -140,23 +108,13 @@ func (n *finder) database(ctx context.Context) (map[string]int, error) {
 			return nil
 		})
 	})
-	if err != nil || len(lines) == 0 || !n.takeHeader(lines[0]) {
+	if err != nil || len(lines) == 0 || !s.takeHeader(n, f, lines[0]) {
 		return nil, err
 	}
 	for _, line := range lines[1:] {
-		if err := n.line(line); err != nil {
+		if err := n.AddItems(Items(line, kit.Whole)); err != nil {
 			return nil, err
 		}
 	}
 	return kit.Skipped(long), nil
-}
-
-// line searches one entry.
-func (n *finder) line(line []byte) error {
-	var f fields
-	if f.read(line) != nil {
-		return nil
-	}
-	n.err = n.AddItems(f.items(kit.Whole))
-	return n.err
 }

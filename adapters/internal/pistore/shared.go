@@ -1,8 +1,6 @@
 package pistore
 
 import (
-	"context"
-
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
 )
@@ -21,11 +19,6 @@ func UsageOf(raw []byte) (adapters.Tokens, float64) {
 
 // Argument returns the most descriptive argument of a call.
 func Argument(raw []byte) string { return argument(raw) }
-
-// Peek returns the last n messages of a session, as Store.Peek does.
-func Peek(ctx context.Context, session adapters.Session, n int) ([]adapters.Message, error) {
-	return (*Store)(nil).Peek(ctx, session, n)
-}
 
 // Items returns the messages, calls and results of an entry.
 func Items(line []byte, limit kit.Limit) []kit.Item {

@@ -19,7 +19,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 	said := d.lastTurn(s)
 	switch {
 	case d.partial && s.mayBeLive && len(d.processes) > 0:
-		return kit.Unknown("not all sessions were read in time, so that it is not known which one a process has; " + said)
+		return kit.Unknown("not all sessions were read, so that it is not known which one a process has; " + said)
 	case s.doubt != "":
 		return kit.Unknown(s.doubt + "; " + said)
 	case s.owner != nil:
@@ -189,8 +189,8 @@ func (d *discovery) processRow(p *process) adapters.Session {
 	case p.noSession:
 		unknown = "was started with --no-session: it stores nothing"
 	case d.partial:
-		unknown = "may have a session that was not read in time"
-	case len(d.storeProblems) > 0:
+		unknown = "may have a session that was not read"
+	case d.unreadable:
 		unknown = "may have a session in a folder that can't be read"
 	case p.mayWork:
 		unknown = stored + ": it has a session of its folder if the clock was set since"
