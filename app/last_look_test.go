@@ -76,6 +76,43 @@ func TestIdleBeforeItsEnd(t *testing.T) {
 	}
 }
 
+// TestAnsweredOrAskedBeforeItsEnd: where the agent does not record whether it answered or asked, the end is told as the last look saw the session, which a terminal's
+// title may have shown, and its row goes on to say that it is not known.
+func TestAnsweredOrAskedBeforeItsEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		seen  adapters.Session
+		since time.Duration // that the agent recorded something after the look
+		want  string
+	}{
+		"complete by its title": {outcome(on("a", adapters.Idle, 1), adapters.Completed), 0, "stopped/completed"},
+		"waiting by its title":  {waiting(on("a", adapters.Waiting, 1)), 0, "stopped/died"},
+		"not known":             {changed(on("a", adapters.Idle, 1), func(s *adapters.Session) { s.MayAsk = true }), 0, "stopped"},
+		"recorded since":        {waiting(on("a", adapters.Waiting, 1)), 10 * time.Second, "stopped"},
+		"at work":               {on("a", adapters.Working, 1), 0, "stopped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn := time.Now()
+			play(t, []adapters.Session{active(c.seen, turn)}, func(s *scene) {
+				s.agent.says(nil, changed(active(on("a", adapters.Stopped, 0), turn.Add(c.since)), func(s *adapters.Session) { s.MayAsk = true }))
+				s.machine.end(pid(1))
+				synctest.Wait()
+				s.want("ended a " + c.want)
+				if e := s.events.all()[0].Session; e.MayAsk != (e.Outcome == "") {
+					t.Errorf("%+v", e)
+				}
+				if row := s.core.Snapshot().Sessions()[0]; row.Outcome != "" || !row.MayAsk {
+					t.Errorf("%+v", row)
+				}
+			})
+		})
+	}
+}
+
+func waiting(s adapters.Session) adapters.Session {
+	s.WaitingFor = adapters.ForPermission
+	return s
+}
+
 func suffix(o adapters.Outcome) string {
 	if o == "" {
 		return ""

@@ -375,13 +375,30 @@ func orderEvents(evs []Event) []Event {
 }
 
 // addLastLook adds to the end of a session what the last answer before it saw, which no row has: if no turn was open then, and the agent's files
-// leave one open although nothing was recorded since, that turn did not die now.
+// leave one open although nothing was recorded since, that turn did not die now. If they don't say whether the agent answered or asked, the last answer may.
 func (e *Event) addLastLook() {
 	x, before := &e.Session, &e.Before
-	if x.Outcome != adapters.Died || !e.BetweenTurns() {
-		return
-	}
 	newer := x.LastActivityAt.After(before.LastActivityAt)
+	switch {
+	case x.MayAsk && !newer && before.Status == adapters.Waiting:
+		x.Outcome = adapters.Died
+		x.MayAsk = false
+		x.Evidence = "it waited for you when Rollcall last saw it alive, and nothing was recorded since; its agent's files: " + x.Evidence
+	case x.MayAsk && !newer && before.Outcome != "" && e.BetweenTurns():
+		x.Outcome = before.Outcome
+		x.MayAsk = false
+		x.Evidence = overWhenSeen + x.Evidence
+	case x.Outcome == adapters.Died && e.BetweenTurns():
+		e.addOver(newer)
+	}
+}
+
+const overWhenSeen = "its turn was over when Rollcall last saw it alive, and nothing was recorded since; its agent's files: "
+
+// addOver changes the end of a session whose files leave a turn open, and that was between turns in the last answer before it. newer reports that something was
+// recorded since.
+func (e *Event) addOver(newer bool) {
+	x, before := &e.Session, &e.Before
 	sameTurn := !newer || !before.TurnStartedAt.IsZero() && before.TurnStartedAt.Equal(x.TurnStartedAt)
 	switch {
 	case before.Outcome == adapters.Died && sameTurn:
@@ -389,7 +406,7 @@ func (e *Event) addLastLook() {
 		x.Evidence = "no turn was open when its process ended; the turn before had died: " + x.Evidence
 	case before.Outcome != adapters.Died && !newer:
 		x.Outcome = before.Outcome
-		x.Evidence = "its turn was over when Rollcall last saw it alive, and nothing was recorded since; its agent's files: " + x.Evidence
+		x.Evidence = overWhenSeen + x.Evidence
 	}
 }
 

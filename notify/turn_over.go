@@ -162,7 +162,7 @@ func FinishedText(ev app.Event) Text {
 		what = " has " + present.Line(s.Decision) + " for your decision"
 	}
 	switch {
-	case s.MayAsk:
+	case s.MayAsk && s.Status == adapters.Idle:
 		what = " answered, or asks you"
 	case s.Unattended || ev.TerminalEnded || s.Status == adapters.Stopped:
 		what = " finished"

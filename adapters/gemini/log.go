@@ -56,6 +56,25 @@ func (d *discovery) isTyped(s *session, since time.Time) bool {
 	return slices.ContainsFunc(d.log(s.project), func(l logged) bool { return l.session == s.id && !l.at.Before(since) })
 }
 
+// logIDOf returns the session under which what was typed in the terminal of a session's last turn is logged: its own, or, after /clear and /resume, the first one of the
+// terminal (0.61.0). It is empty if nothing was typed since the session was opened last.
+func (d *discovery) logIDOf(s *session) (id string) {
+	opened := s.at
+	if n := len(s.opened); n > 0 {
+		opened = s.opened[n-1].at
+	}
+	for _, l := range d.log(s.project) {
+		switch {
+		case l.at.Before(opened.Add(-kit.StartSlack)):
+		case l.session == s.id:
+			return s.id
+		case l.text == s.lastPrompt && !l.at.After(s.prompted):
+			id = l.session
+		}
+	}
+	return id
+}
+
 // pending returns the prompt that a user typed and that the session's file does not have yet.
 func (d *discovery) pending(s *session) (prompt logged, ok bool) {
 	if s.owner == nil {

@@ -145,7 +145,7 @@ func TestStartedAfterEachOther(t *testing.T) {
 	w.want("a", adapters.Idle, "", first)
 	w.want("b", adapters.Working, "", second)
 	w.Procs.End(first.PID)
-	w.want("a", adapters.Stopped, adapters.Completed, proc.Identity{})
+	w.want("a", adapters.Stopped, "", proc.Identity{})
 	w.want("b", adapters.Working, "", second)
 }
 

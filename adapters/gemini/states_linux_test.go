@@ -40,7 +40,7 @@ func TestStates(t *testing.T) {
 		"call":                 {[]string{user(9*time.Second, "one"), answer(8*time.Second, "")}, adapters.Unknown, "", adapters.Died},
 		"call over":            {[]string{user(9*time.Second, "one"), over}, adapters.Working, "", adapters.Died},
 		"result":               {[]string{user(9*time.Second, "one"), over, result}, adapters.Working, "", adapters.Died},
-		"answer":               {[]string{user(9*time.Second, "one"), answer(8*time.Second, "fine")}, adapters.Idle, "", adapters.Completed},
+		"answer":               {[]string{user(9*time.Second, "one"), answer(8*time.Second, "fine")}, adapters.Idle, "", ""},
 		"error":                {[]string{user(9*time.Second, "one"), note(6*time.Second, "error", "[API Error]")}, adapters.Idle, adapters.Failed, adapters.Failed},
 		"prompt after error":   {[]string{user(9*time.Second, "one"), note(8*time.Second, "error", "[API Error]"), user(5*time.Second, "two")}, adapters.Working, "", adapters.Died},
 		"warning":              {[]string{user(9*time.Second, "one"), note(6*time.Second, "warning", "slow")}, adapters.Working, "", adapters.Died},
@@ -48,7 +48,7 @@ func TestStates(t *testing.T) {
 		"cancelled, rewritten": {[]string{user(9*time.Second, "one"), over, cancelled, strings.Replace(over, `"c"`, `"x"`, 1), strings.Replace(result, `"r"`, `"y"`, 1)}, adapters.Idle, adapters.Interrupted, adapters.Interrupted},
 		"prompt after cancel":  {[]string{user(9*time.Second, "one"), cancelled, context, user(5*time.Second, "two")}, adapters.Working, "", adapters.Died},
 		"prompt taken back":    {[]string{user(9*time.Second, "one"), context}, adapters.Idle, "", ""},
-		"half a record":        {[]string{user(9*time.Second, "one"), answer(8*time.Second, "fine"), `{"$set":{"lastUp`}, adapters.Idle, "", adapters.Completed},
+		"half a record":        {[]string{user(9*time.Second, "one"), answer(8*time.Second, "fine"), `{"$set":{"lastUp`}, adapters.Idle, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -102,6 +102,42 @@ func TestTextBeforeCall(t *testing.T) {
 	run.want("a", adapters.Working, "", p)
 }
 
+// TestAnsweredOrAsked: of a session that no process has, a text is the end of a turn only where something else shows it: what was typed in the terminal after it,
+// which takes nothing while a turn runs or asks, or that the session was a run for one prompt.
+func TestAnsweredOrAsked(t *testing.T) {
+	text := []string{user(20*time.Second, "one"), answer(19*time.Second, "I will use the shell.")}
+	for name, c := range map[string]struct {
+		first []string
+		typed [][3]string
+		want  adapters.Outcome
+	}{
+		"terminal, killed":           {[]string{head("a", 45*time.Second)}, [][3]string{{"a", "21s", "one"}}, ""},
+		"terminal, /quit":            {[]string{head("a", 45*time.Second)}, [][3]string{{"a", "21s", "one"}, {"a", "5s", "/quit"}}, adapters.Completed},
+		"terminal, a command":        {[]string{head("a", 45*time.Second)}, [][3]string{{"a", "21s", "one"}, {"a", "9s", "/stats"}}, adapters.Completed},
+		"terminal, a lost prompt":    {[]string{head("a", 45*time.Second)}, [][3]string{{"a", "21s", "one"}, {"a", "9s", "two"}, {"a", "8s", "/quit"}}, ""},
+		"another terminal's /quit":   {[]string{head("a", 45*time.Second)}, [][3]string{{"a", "21s", "one"}, {"b", "9s", "/quit"}}, ""},
+		"/clear before it":           {[]string{head("a", 45*time.Second)}, [][3]string{{"c", "46s", "/clear"}, {"c", "21s", "one"}}, ""},
+		"/clear before it and /quit": {[]string{head("a", 45*time.Second)}, [][3]string{{"c", "46s", "/clear"}, {"c", "21s", "one"}, {"c", "5s", "/quit"}}, adapters.Completed},
+		"a run":                      {[]string{head("a", 45*time.Second)}, [][3]string{{"b", "80s", "one"}, {"b", "21s", "other"}}, adapters.Completed},
+		"a run, and no log":          {[]string{head("a", 45*time.Second)}, nil, adapters.Completed},
+		"a run that resumed": {[]string{head("a", time.Hour), user(time.Hour, "first"), head("a", 45*time.Second)}, [][3]string{{"a", "1h", "first"}},
+			adapters.Completed},
+		"over the protocol": {hosted("a", 45*time.Second), nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if c.typed != nil {
+				w.logs(c.typed...)
+			}
+			w.chat("a", "00", append(c.first, text...)...)
+			s := w.want("a", adapters.Stopped, c.want, proc.Identity{})
+			if said := strings.Contains(s.Evidence, "answered, or asked for something (Gemini CLI does not record which)"); said != (c.want == "" && name != "terminal, a lost prompt") {
+				t.Error(s.Evidence)
+			}
+		})
+	}
+}
+
 // TestServerOfResumedProcess: a server that a process started with itself is no tool of the turn before.
 func TestServerOfResumedProcess(t *testing.T) {
 	w := newWorld(t)
@@ -149,7 +185,7 @@ func TestHosted(t *testing.T) {
 	w.Append(w.Path(".gemini", "tmp", "other", "chats", "session-2026-11-25T10-05-dddddddd.jsonl"), append(hosted("d", time.Minute), user(9*time.Second, "four"))...)
 	w.want("d", adapters.Unknown, "", proc.Identity{})
 	w.Procs.End(p.PID)
-	w.want("a", adapters.Stopped, adapters.Completed, proc.Identity{})
+	w.want("a", adapters.Stopped, "", proc.Identity{})
 	w.want("d", adapters.Stopped, adapters.Died, proc.Identity{})
 	w.want("c", adapters.Working, "", terminal)
 }

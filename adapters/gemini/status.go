@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -26,13 +27,37 @@ func (d *discovery) decide(s *session) (v kit.Verdict, unsettled bool) {
 		return d.decideHosted(s, said)
 	}
 	outcome := s.turn.outcome
-	if s.turn.isOpen() {
+	switch {
+	case s.turn.isOpen() && isObject(s.Path): // 0.29.0 does not record how a failed run ends
+	case s.turn.isOpen():
 		outcome = adapters.Died
-		if isObject(s.Path) { // 0.29.0 does not record how a failed run ends
-			outcome = ""
+	case outcome == adapters.Completed:
+		outcome, said = d.answered(s, said)
+	}
+	v = d.Unowned(s.doubt, d.mayBeHidden(s), outcome, said)
+	v.MayAsk = v.Status == adapters.Stopped && s.turn.outcome == adapters.Completed && v.Outcome == ""
+	return v, false
+}
+
+// answered returns how the last turn ended of a session that no process has, and whose last record is a text. It can be one before a call that asked: see
+// decideAnswered. A terminal logs nothing of what is typed while a turn runs or asks (0.61.0), so that the turn was over if something was typed after the text. A run for one prompt
+// logs nothing at all, and asks nothing; what a process hosts for another program is not logged, and may ask.
+func (d *discovery) answered(s *session, said string) (adapters.Outcome, string) {
+	logID := d.logIDOf(s)
+	for _, l := range d.log(s.project) {
+		switch {
+		case l.session != logID || !l.at.After(s.turn.at):
+		case strings.HasPrefix(l.text, "/"):
+			return adapters.Completed, said
+		default:
+			return "", said + fmt.Sprintf("; a prompt was typed at %s and is not recorded", kit.Clock(l.at, d.Now))
 		}
 	}
-	return d.Unowned(s.doubt, d.mayBeHidden(s), outcome, said), false
+	isHosted := len(s.opened) > 0 && s.opened[len(s.opened)-1].hosted
+	if logID == "" && !isHosted && !s.project.logLost {
+		return adapters.Completed, said
+	}
+	return "", said + "; it answered, or asked for something (Gemini CLI does not record which)"
 }
 
 // mayBeHidden reports whether a process without a session may have this one, because something was not read.

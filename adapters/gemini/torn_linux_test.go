@@ -23,7 +23,7 @@ func TestTornRecord(t *testing.T) {
 				for _, cut := range []int{1, 6, 9, 22, 40, len(set) - 40, len(set) - 3, len(set) - 1} {
 					t.Run(fmt.Sprintf("%s, %q, %d, %d", name, end, from, cut), func(t *testing.T) {
 						w := newWorld(t)
-						w.logs([3]string{"a", "1h", "old"})
+						w.logs([3]string{"a", "1h", "old"}, [3]string{"a", "30s", "/quit"})
 						w.chat("a", "00", append(before, set[:cut]+end+rest[from], rest[2])...)
 						if from == 0 {
 							w.chat("a", "00", rest[1:]...)

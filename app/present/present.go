@@ -84,10 +84,7 @@ func Status(s adapters.Session) string {
 			return "working, no sign of life for " + span(s.Quiet)
 		}
 	case adapters.Stopped:
-		if s.Outcome != "" {
-			return Outcome(&s)
-		}
-		return "stopped"
+		return cmp.Or(Outcome(&s), "stopped")
 	case adapters.Unknown:
 		byProgram := strings.HasPrefix(s.ID, string(s.Agent)+":") // a program of the user's lists it
 		if d, _ := adapters.Describe(s.Agent); d.Unread && !byProgram {
@@ -158,6 +155,9 @@ func Outcome(s *adapters.Session) string {
 		return "turn failed"
 	case adapters.Died:
 		return "died in mid-turn"
+	}
+	if s.MayAsk && s.Status == adapters.Stopped {
+		return "answered, or asked you"
 	}
 	return Line(string(s.Outcome))
 }

@@ -94,7 +94,7 @@ func withValue(fields ...field) []field {
 func statusFields(s *app.Session, now time.Time) []field {
 	fields := withValue(
 		field{name: "Status", value: statusLine(s)},
-		field{name: "Last turn", value: when(s.Outcome != "", present.Outcome(&s.Session))},
+		field{name: "Last turn", value: present.Outcome(&s.Session)},
 		field{name: "Evidence", value: short(s.Evidence)},
 	)
 	if s.Stale != nil {

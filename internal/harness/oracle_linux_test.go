@@ -177,7 +177,7 @@ func (t *harness) needNotBeKnown(x *life, got, want scene.Truth, r *row) bool {
 	case t.real && t.hidesEnd(x, got, r), got.Status == adapters.Unknown && t.mayBeUnknown(x):
 		return true
 	}
-	asks := t.mayAsk(x, r)
+	asks := t.mayAsk(x, r) || t.mayHaveAsked(x, r)
 	if asks {
 		t.bookUnknown(r)
 	}
@@ -226,8 +226,6 @@ func (t *harness) hidesEnd(x *life, got scene.Truth, r *row) bool {
 		return false
 	case x.Agent == qwen && t.hidden(x) != nil: // a prompt that was taken back is no turn that died
 		return truth.Outcome == adapters.Died && got.Outcome == ""
-	case t.looksComplete(x):
-		return got.Outcome == adapters.Completed
 	case x.Agent == qwen: // no file tells whether the last prompt was taken back, or waited for its first word
 		return truth.Outcome == "" && got.Outcome == adapters.Died || truth.Outcome == adapters.Died && got.Outcome == ""
 	}
@@ -340,7 +338,7 @@ func (t *harness) hearOutcome(x *life, n *notice) {
 	t.Helper()
 	said := strings.ToLower(n.body)
 	died, completed := strings.Contains(said, "died in mid-turn"), strings.Contains(said, "turn complete")
-	if truth := x.Truth(); truth.Status == adapters.Stopped && x.ends.may == 1 && !t.looksComplete(x) &&
+	if truth := x.Truth(); truth.Status == adapters.Stopped && x.ends.may == 1 &&
 		(died && truth.Outcome == adapters.Completed || completed && truth.Outcome == adapters.Died) {
 		t.differs(x, "its end is told as %q", n.body)
 	}

@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,11 +44,15 @@ func (t *harness) mayAsk(x *life, r *row) bool {
 	return r.MayAsk && x.Agent == gemini && t.hidden(x) != nil && (truth.Status == adapters.Waiting || truth.Status == adapters.Idle)
 }
 
-// looksComplete reports whether a session is a hidden Gemini CLI that died while it waited: the text before its call is recorded as the end of a turn is, and the
-// call that waits is not.
-func (t *harness) looksComplete(x *life) bool {
-	past := x.Past()
-	return x.Agent == gemini && t.hidden(x) != nil && x.Truth().Outcome == adapters.Died && len(past) > 1 && past[len(past)-2].Status == adapters.Waiting
+// mayHaveAsked reports whether a row says of a Gemini CLI that has stopped that it answered or asked for something, and nothing records which: the text before a call
+// that asks is recorded as the end of a turn is, and the call that waits is not. It is recorded that its user left its terminal by a command.
+func (t *harness) mayHaveAsked(x *life, r *row) bool {
+	if x.Agent != gemini || !r.MayAsk || r.Status != string(adapters.Stopped) || x.Truth().Status != adapters.Stopped {
+		return false
+	}
+	_, shares := t.witnesses[x.Session].(*sharedAgent)
+	left := strings.HasSuffix(x.history[len(x.history)-1], ": "+exits) && !shares
+	return !left && (x.Before().Status != adapters.Working || t.hidden(x) != nil)
 }
 
 // promptly is after how short a turn an answer need not be told, although it may ask for something.

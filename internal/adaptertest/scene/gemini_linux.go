@@ -94,7 +94,12 @@ func (g gemini) answer(s *Session, text string) {
 	g.message(s, "gemini", fmt.Sprintf(`"content":%s,"thoughts":[],"tokens":{"input":1220,"output":34,"cached":1000,"thoughts":5,"tool":0,"total":1259},"model":"gemini-3.8-flash"`, quoted))
 }
 
-func (g gemini) exit(s *Session) { g.Procs.End(s.Process.PID) }
+// exit types /quit in a terminal, which logs it; a process that the stand-in plays has one.
+func (g gemini) exit(s *Session) {
+	g.log(s, `"/quit"`)
+	g.Procs.End(s.Process.PID)
+}
+
 func (g gemini) kill(s *Session) { g.Procs.End(s.Process.PID) }
 
 func (g gemini) resume(s *Session, prompt string) {
