@@ -29,7 +29,8 @@ type facts struct {
 	doingAt                                            time.Time
 	context                                            int64
 
-	ledger kit.Ledger
+	ledger   kit.Ledger
+	answered kit.Entry // what the model answered last, if no record of the conversation has it yet
 	kit.Skips
 	longLine string // description of a line that was too long to be read: the ledger lacks its answer
 }
@@ -103,6 +104,7 @@ func (f *facts) apply(r *record) {
 }
 
 func (f *facts) user(r *record) {
+	f.ownAnswer()
 	f.calls, f.promptID = nil, kit.Short(r.prompt)
 	f.turn = turn{state: prompted, why: "the model has the prompt", at: r.time()}
 	f.prompted = f.turn.at
@@ -121,6 +123,7 @@ func (f *facts) answer(r *record) {
 	f.model = cmp.Or(kit.Short(r.model), f.model)
 	tokens, total := r.tokens()
 	if tokens != nil {
+		f.answered = kit.Entry{}
 		f.ledger.Answer(kit.Entry{ID: xxhash.Sum64(r.uuid) | 1, At: at, Model: f.model, CWD: f.cwd, Branch: f.branch, Tokens: *tokens,
 			Copied: !agentfile.Null(r.forked)}) // --fork-session (0.24.4) copies the records with their ids
 		f.context = total
@@ -177,11 +180,12 @@ func (f *facts) system(r *record) {
 			outcome := map[string]adapters.Outcome{"cancelled": adapters.Interrupted, "error": adapters.Failed, "completed": adapters.Completed}
 			f.turn = turn{state: ended, outcome: outcome[kit.Short(agentfile.Get(r.system, "state"))], why: kit.Short(agentfile.Get(r.system, "error", "message")), at: r.time()}
 		}
+	case "chat_compression":
+		f.ownAnswer()
 	case "ui_telemetry":
 		event := agentfile.Get(r.system, "uiEvent")
 		name := string(agentfile.Text(agentfile.Get(event, "event.name")))
-		if name == "qwen-code.api_response" && isOwn(kit.Short(agentfile.Get(event, "prompt_id"))) {
-			f.used(r, event)
+		if name == "qwen-code.api_response" && f.response(r, event) {
 			return
 		}
 		if f.turn.state != prompted || name != "qwen-code.api_error" {
@@ -197,19 +201,40 @@ func (f *facts) system(r *record) {
 	}
 }
 
-// isOwn reports whether the program asked the model for itself: to sum the conversation up at /compress, or to keep what later sessions may need. Only the
-// record of the request states what such an answer used (0.24.4).
-func isOwn(promptID string) bool {
-	return strings.HasPrefix(promptID, "compress-") || strings.Contains(promptID, "#managed-auto-memory-")
-}
-
-// used adds what a request of the program's own used to the ledger.
-func (f *facts) used(r *record, event []byte) {
+// response adds what the model answered. The record of an answer of the conversation follows at once; without one the program asked for itself, such as for a
+// summary within a turn, and only the record of the request states what the answer used (0.24.4). It reports whether the answer is known not to be the turn's.
+func (f *facts) response(r *record, event []byte) (isOwn bool) {
+	id := kit.Short(agentfile.Get(event, "prompt_id"))
+	isOwn = strings.HasPrefix(id, "compress-") || strings.Contains(id, "#managed-auto-memory-")
+	if !isOwn && isSubAgent(id) {
+		return false // its transcript has it
+	}
 	count := func(name string) int64 { return kit.Count(event, name) }
 	cached := count("cached_content_token_count")
-	f.ledger.Add(kit.Entry{ID: xxhash.Sum64(r.uuid) | 1, At: r.time(), Model: kit.Short(agentfile.Get(event, "model")), CWD: f.cwd, Branch: f.branch,
+	answer := kit.Entry{ID: xxhash.Sum64(r.uuid) | 1, At: r.time(), Model: kit.Short(agentfile.Get(event, "model")), CWD: f.cwd, Branch: f.branch,
 		Copied: !agentfile.Null(r.forked), Tokens: adapters.Tokens{Input: max(count("input_token_count")-cached, 0), Output: count("output_token_count"),
-			CacheRead: cached, Reasoning: count("thoughts_token_count")}})
+			CacheRead: cached, Reasoning: count("thoughts_token_count")}}
+	if isOwn {
+		f.ledger.Add(answer)
+		return true
+	}
+	f.ownAnswer()
+	f.answered = answer
+	return false
+}
+
+// ownAnswer adds an answer to the ledger that no record of the conversation has.
+func (f *facts) ownAnswer() {
+	if f.answered.Tokens != (adapters.Tokens{}) {
+		f.ledger.Add(f.answered)
+	}
+	f.answered = kit.Entry{}
+}
+
+// isSubAgent reports whether the prompt of a request is a sub-agent's: SESSION#AGENT#NUMBER. Those of the session are SESSION########NUMBER (0.15.6, 0.24.4).
+func isSubAgent(promptID string) bool {
+	_, agent, found := strings.Cut(promptID, "#")
+	return found && !strings.HasPrefix(agent, "#")
 }
 
 // Line implements kit.Gatherer.

@@ -79,3 +79,26 @@ func TestOwnRequestsCount(t *testing.T) {
 		t.Errorf("model %q", f.model)
 	}
 }
+
+// A summary within a turn has the prompt of the turn: it is the answer that no record of the conversation follows (0.24.4).
+func TestSummaryInTurnCounts(t *testing.T) {
+	const head = `{"uuid":%q,"sessionId":"0a0a0a0a-0000-4000-8000-000000000001","timestamp":"2026-11-28T20:52:31Z","cwd":"/w",`
+	const event = head + `"type":"system","subtype":"ui_telemetry","systemPayload":{"uiEvent":{"event.name":"qwen-code.api_response","model":"mock-1",` +
+		`"input_token_count":%d,"output_token_count":20,"prompt_id":%q}}}`
+	const answer = head + `"type":"assistant","model":"mock-1","usageMetadata":{"promptTokenCount":%d,"candidatesTokenCount":20,"totalTokenCount":120}}`
+	const turn, other = "0a0a0a0a-0000-4000-8000-000000000001########0", "0a0a0a0a-0000-4000-8000-000000000001#managed-auto-memory-extractor-446f053c#0"
+	for name, lines := range map[string][]string{
+		"kept":        {fmt.Sprintf(event, "a", 5, turn), fmt.Sprintf(head, "b") + `"type":"system","subtype":"chat_compression"}`, fmt.Sprintf(event, "c", 7, turn), fmt.Sprintf(answer, "d", 7)},
+		"dropped":     {fmt.Sprintf(event, "a", 5, turn), fmt.Sprintf(event, "c", 7, turn), fmt.Sprintf(answer, "d", 7)},
+		"at its end":  {fmt.Sprintf(event, "c", 7, turn), fmt.Sprintf(answer, "d", 7), fmt.Sprintf(event, "a", 5, turn), fmt.Sprintf(head, "e") + `"type":"user"}`},
+		"interleaved": {fmt.Sprintf(event, "a", 7, turn), fmt.Sprintf(event, "c", 5, other), fmt.Sprintf(answer, "d", 7)},
+	} {
+		var f facts
+		for _, line := range lines {
+			must.Do(t, f.Line([]byte(line)))
+		}
+		if got := f.ledger.Tokens(); got != (adapters.Tokens{Input: 12, Output: 40}) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
