@@ -61,7 +61,19 @@ func (y *yard) run(n int, script string, env ...string) {
 	}
 	eventually.True(y.t, script, func() bool {
 		list, err := y.List(y.t.Context())
-		return err == nil && len(list) >= len(before)+n && !slices.ContainsFunc(list, func(p proc.Process) bool { return p.Comm == "setsid" })
+		return err == nil && len(list) >= len(before)+n && !slices.ContainsFunc(list, func(p proc.Process) bool { return y.becomes(&p, list, script) })
+	})
+}
+
+// becomes reports whether a process is still to become another program: it is a copy of the script's shell or of its own parent, or was made to run that program.
+func (y *yard) becomes(p *proc.Process, list []proc.Process, script string) bool {
+	args, err := y.Args(p.Identity)
+	if err != nil || len(args) == 0 || slices.Contains(args, script) || slices.Contains([]string{"setsid", "setpriv", "env"}, p.Comm) {
+		return true
+	}
+	return slices.ContainsFunc(list, func(parent proc.Process) bool {
+		of, _ := y.Args(parent.Identity)
+		return parent.PID == p.PPID && slices.Equal(of, args)
 	})
 }
 
