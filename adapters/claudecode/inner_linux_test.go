@@ -40,10 +40,14 @@ func (w *fixture) startInside(dir string) proc.Process {
 		_ = cmd.Wait()
 	})
 	var p proc.Process
-	eventually.True(w.TB, "the name of the process", func() bool {
+	eventually.True(w.TB, "the name of the process, and its arguments", func() bool { // its environment comes with them
 		var err error
 		p, err = w.table.Find(cmd.Process.Pid)
-		return err == nil && p.Comm == "claude"
+		if err != nil || p.Comm != "claude" {
+			return false
+		}
+		args, err := w.table.Args(p.Identity)
+		return err == nil && len(args) > 0
 	})
 	return p
 }

@@ -111,10 +111,11 @@ func TestStartedByItsRealPath(t *testing.T) {
 				_ = cmd.Wait()
 			})
 			var p proc.Process
-			eventually.True(t, "the name of the process", func() bool {
+			eventually.True(t, "the name of the process, and its arguments", func() bool { // its environment comes with them
 				p, err = w.table.Find(cmd.Process.Pid)
 				w.check(err)
-				return p.Comm == filepath.Base(name)
+				args, err := w.table.Args(p.Identity)
+				return p.Comm == filepath.Base(name) && err == nil && len(args) > 0
 			})
 			w.check(os.MkdirAll(filepath.Join(second, "sessions"), 0o755))
 			w.check(os.Rename(w.entry(p, id(1), map[string]any{"status": "waiting", "waitingFor": "input needed"}), filepath.Join(second, "sessions", fmt.Sprintf("%d.json", p.PID))))

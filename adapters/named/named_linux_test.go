@@ -79,6 +79,7 @@ func TestRow(t *testing.T) {
 	goose := start(t, script(t, "goose", forever))
 	mine := start(t, script(t, "my-agent", forever))
 	childOf(t, goose.Process.Pid)
+	childOf(t, mine.Process.Pid) // until it is another program, it is one of this name, and it lives on below
 	s := one(t, list["goose"], goose.Process.Pid)
 	if s.Status != adapters.Unknown || s.CWD != goose.Dir || s.Unstored || !strings.Contains(s.Evidence, "Rollcall does not read Goose's files") ||
 		!strings.Contains(s.Evidence, "it runs sleep (") || !strings.Contains(s.Evidence, "it has used less than 1 s of processor time") || s.StartedAt.IsZero() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 	"rollcall/proc"
 )
@@ -49,8 +50,11 @@ func startNamed(t *testing.T, name string, attr *syscall.SysProcAttr, env []stri
 	cmd.SysProcAttr, cmd.Env = attr, env
 	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	p, err := proc.OpenAt("/proc", "/etc").Find(cmd.Process.Pid)
-	must.Do(t, err)
+	var p proc.Process
+	eventually.True(t, "the name of the process, which comes a moment after the exec that its parent sees", func() bool {
+		p, err = proc.OpenAt("/proc", "/etc").Find(cmd.Process.Pid)
+		return err == nil && p.Comm == name
+	})
 	return p
 }
 
