@@ -79,7 +79,7 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 	daemon := codextest.Serve(t, rec.Home)
 	user := &service{}
 	user.serve(t, d)
-	p := newDesktopProgram(t, d, 3*time.Minute, adaptertest.Env(rec)...)
+	p := newDesktopProgram(t, d, adaptertest.Env(rec)...)
 	// The waits are over within 10 s, and each shall have its notification at once.
 	config := filepath.Join(d.Home(), ".config", "rollcall")
 	must.Do(t, errors.Join(os.MkdirAll(config, 0o700), os.WriteFile(filepath.Join(config, "config.toml"), []byte("[notifications]\npause = \"0s\"\n"), 0o600)))

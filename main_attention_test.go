@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/desktoptest"
@@ -19,15 +18,14 @@ import (
 func TestAttention(t *testing.T) {
 	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 	rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
-	p := newDesktopProgram(t, d, 2*time.Minute, adaptertest.Env(rec)...)
+	p := newDesktopProgram(t, d, adaptertest.Env(rec)...)
 	registry := rec.Home + "/.claude/sessions/9652.json"
 	waits, err := os.ReadFile(registry)
 	must.Do(t, err)
 	works := strings.Replace(strings.Replace(string(waits), `"status":"waiting"`, `"status":"busy"`, 1), `,"waitingFor":"permission prompt"`, "", 1)
 	put := func(path, text string) {
 		t.Helper()
-		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+		replace(t, path, text)
 	}
 	config := filepath.Join(d.Home(), ".config", "rollcall", "config.toml")
 	put(config, "# mine\n[notifications]\npause = \"0s\"\n")

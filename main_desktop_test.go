@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"image"
 	"os"
 	"os/exec"
@@ -18,6 +19,7 @@ import (
 
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -40,15 +42,25 @@ type desktopProgram struct {
 	log *os.File // a file, not a pipe: the window outlives the tray and keeps it open
 }
 
-// newDesktopProgram returns Rollcall on d, for limit at most, with env besides the desktop's environment.
-func newDesktopProgram(t *testing.T, d *desktoptest.Desktop, limit time.Duration, env ...string) *desktopProgram {
+// programLimit is how long all that a test does with the program may take, on a machine on which other programs take every processor.
+const programLimit = 4 * eventually.Limit
+
+// newDesktopProgram returns Rollcall on d, for programLimit at most, with env besides the desktop's environment.
+func newDesktopProgram(t *testing.T, d *desktoptest.Desktop, env ...string) *desktopProgram {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), programLimit)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	must.Do(t, err)
 	t.Cleanup(func() { cancel(); _ = log.Close() })
 	own := []string{asProgram + "=1", "GORACE=exitcode=0 atexit_sleep_ms=0"} // systray's own start races now and then
 	return &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log, env: slices.Concat(d.Env(), env, own)}
+}
+
+// replace writes a file as programs do that are careful: nobody reads an empty one or half of it.
+func replace(t *testing.T, path, text string) {
+	t.Helper()
+	part := filepath.Join(t.TempDir(), "part")
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(part, []byte(text), 0o600), os.Rename(part, path)))
 }
 
 // startTray starts the tray and waits until its icon is shown.
@@ -156,7 +168,7 @@ func TestProgram(t *testing.T) {
 	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 	rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
 	adaptertest.Untouched(t, filepath.Join(rec.Home, ".claude"))
-	p := newDesktopProgram(t, d, time.Minute, adaptertest.Env(rec)...)
+	p := newDesktopProgram(t, d, adaptertest.Env(rec)...)
 
 	tray, icon := p.startTray()
 	p.until("the session that waits", func() bool { // the icon is drawn before the menu is there

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/desktoptest"
@@ -26,7 +25,7 @@ func TestHomeCannotBeWritten(t *testing.T) {
 			spoil(t, disk)
 			d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 			rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
-			p := newDesktopProgram(t, d, time.Minute, append(adaptertest.Env(rec), "XDG_CONFIG_HOME="+disk.Path, "XDG_STATE_HOME="+disk.Path, "XDG_CACHE_HOME="+disk.Path, "XDG_DATA_HOME="+disk.Path)...)
+			p := newDesktopProgram(t, d, append(adaptertest.Env(rec), "XDG_CONFIG_HOME="+disk.Path, "XDG_STATE_HOME="+disk.Path, "XDG_CACHE_HOME="+disk.Path, "XDG_DATA_HOME="+disk.Path)...)
 			t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
 			tray := p.command()
 			must.Do(t, tray.Start())

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/desktoptest"
@@ -38,7 +37,7 @@ func (m *otherMachine) registry() string { return m.Home + "/.claude/sessions/96
 
 func (m *otherMachine) put(text string) {
 	m.t.Helper()
-	must.Do(m.t, os.WriteFile(m.registry(), []byte(text), 0o600))
+	replace(m.t, m.registry(), text)
 }
 
 // block is the [[machine]] of the settings under a name.
@@ -70,12 +69,11 @@ func TestTrayFollowsMachines(t *testing.T) {
 	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 	other := newOtherMachine(t)
 	here := newOtherMachine(t).Recording // its process table, with another home
-	p := newDesktopProgram(t, d, 2*time.Minute, append(adaptertest.Env(here), "HOME="+t.TempDir())...)
+	p := newDesktopProgram(t, d, append(adaptertest.Env(here), "HOME="+t.TempDir())...)
 	config := filepath.Join(d.Home(), ".config", "rollcall", "config.toml")
 	put := func(text string) {
 		t.Helper()
-		must.Do(t, os.MkdirAll(filepath.Dir(config), 0o700))
-		must.Do(t, os.WriteFile(config, []byte("[notifications]\npause = \"0s\"\ntogether = \"0s\"\n"+text), 0o600))
+		replace(t, config, "[notifications]\npause = \"0s\"\ntogether = \"0s\"\n"+text)
 	}
 	other.put(other.works)
 	put("")

@@ -43,7 +43,7 @@ func TestLaunchesMissed(t *testing.T) {
 		}
 		writeRecord(t, filepath.Join(state, "rollcall", "launches"), r)
 	}
-	p := newDesktopProgram(t, d, time.Minute, append(adaptertest.Env(rec), "XDG_STATE_HOME="+state)...)
+	p := newDesktopProgram(t, d, append(adaptertest.Env(rec), "XDG_STATE_HOME="+state)...)
 	t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
 	for run := range 3 {
 		tray := p.command()

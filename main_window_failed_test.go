@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/desktoptest"
@@ -28,7 +27,7 @@ func TestWindowCannotOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 			rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
-			p := newDesktopProgram(t, d, time.Minute, slices.Concat(adaptertest.Env(rec), tt.env, []string{"XDG_STATE_HOME=" + t.TempDir()})...)
+			p := newDesktopProgram(t, d, slices.Concat(adaptertest.Env(rec), tt.env, []string{"XDG_STATE_HOME=" + t.TempDir()})...)
 			t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
 			tray := p.command()
 			must.Do(t, tray.Start())

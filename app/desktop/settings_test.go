@@ -35,7 +35,8 @@ func TestHomesChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	write := func(text string) {
 		t.Helper()
-		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+		must.Do(t, os.WriteFile(path+"~", []byte(text), 0o600))
+		must.Do(t, os.Rename(path+"~", path)) // in place it would be empty for a moment: settings without homes
 	}
 	write("")
 	live, agent := settings.NewLive(path, slog.New(slog.DiscardHandler)), &counting{}

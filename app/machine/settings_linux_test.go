@@ -56,7 +56,8 @@ func awaitConnections(t *testing.T, want ...string) {
 // configure writes the settings.
 func configure(t *testing.T, path, text string) {
 	t.Helper()
-	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
+	// In place it would be empty for a moment: settings without machines.
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path+"~", []byte(text), 0o600), os.Rename(path+"~", path)))
 }
 
 // block is a [[machine]] of the settings.
