@@ -57,7 +57,7 @@ func playLimit() int {
 		return 1
 	}
 	c := New(Config{Adapters: []adapters.Adapter{r}})
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), eventually.Limit)
 	defer cancel()
 	go func() { _ = c.Run(ctx) }()
 	for ctx.Err() == nil && len(c.Snapshot().Adapters[0].Problems) == 0 {

@@ -114,7 +114,7 @@ func started(t *testing.T, cfg Config) (*Core, *Events) {
 
 func next(t *testing.T, e *Events) Event {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Limit)
 	defer cancel()
 	ev, err := e.Next(ctx)
 	if err != nil {

@@ -74,7 +74,7 @@ func TestHandle(t *testing.T) {
 	}
 	must.Do(t, h.Send(Kill))
 	// Nobody has reaped it: a zombie has ended.
-	if err := waitFor(h, 5*time.Second); err != nil {
+	if err := waitFor(h, eventually.Limit); err != nil {
 		t.Fatalf("killed, and Wait says %v", err)
 	}
 	c.reap()

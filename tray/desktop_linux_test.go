@@ -59,7 +59,7 @@ func (d *desktop) shot(what string) {
 // icon returns the place of the tray's icon.
 func (d *desktop) icon() image.Point {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), eventually.Limit)
 	defer cancel()
 	at, err := d.TrayIcon(ctx)
 	if err != nil {
@@ -371,7 +371,7 @@ func leftClick(d *desktop, t *testing.T) {
 
 // panelRestart: the icon comes back with the panel, and so does the menu.
 func panelRestart(d *desktop, t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), eventually.Limit)
 	defer cancel()
 	must.Do(t, d.RestartPanel(ctx))
 	d.tray.wait("shown", 2)

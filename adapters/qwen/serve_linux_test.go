@@ -22,6 +22,7 @@ import (
 	"rollcall/adapters/internal/kit"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 	"rollcall/proc"
 )
@@ -161,7 +162,7 @@ func TestServedIsNew(t *testing.T) {
 			t.Errorf("a call that is open for %v: %+v, want %s", open, got, want)
 		}
 		adaptertest.Discover(t, a, adapters.Query{})
-		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, stop := context.WithTimeout(t.Context(), eventually.Limit)
 		if open == 0 {
 			a.Push(ctx, stop)
 			if !errors.Is(context.Cause(ctx), context.Canceled) {

@@ -14,6 +14,7 @@ import (
 	"github.com/coder/websocket"
 	"go.uber.org/goleak"
 
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -60,7 +61,7 @@ func replay(t *testing.T, file string) {
 	g, err := Start(Options{})
 	must.Do(t, err)
 	defer g.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Limit)
 	defer cancel()
 	header := http.Header{}
 	if strings.Contains(file, "origin") {

@@ -279,7 +279,7 @@ func (w *fixture) path(s *script) string {
 
 func ask(t testing.TB, s *Store, q adapters.Query) (map[string]adapters.Session, adapters.Roll, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Limit)
 	defer cancel()
 	roll, err := s.Discover(ctx, q)
 	byID := map[string]adapters.Session{}
