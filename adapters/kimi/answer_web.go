@@ -1,9 +1,7 @@
 package kimi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -110,7 +108,7 @@ func requestOf(s *adapters.Session, id string, line []byte) adapters.Request {
 	switch {
 	case string(agentfile.Text(agentfile.Get(line, "kind"))) != "approval":
 		r.Kind = adapters.AsksQuestion
-		r.Text = pretty(agentfile.Get(asked, "questions"))
+		r.Text = kit.Indented(agentfile.Get(asked, "questions"))
 		r.CanAllow, r.CanDeny = false, false
 	case kind == "command" && tool == "Bash":
 		r.Kind = adapters.AsksCommand
@@ -121,7 +119,7 @@ func requestOf(s *adapters.Session, id string, line []byte) adapters.Request {
 		r.Text = agentfile.String(agentfile.Get(display, "plan"))
 		r.CanAllow = agentfile.Null(agentfile.Get(display, "options"))
 	default:
-		r.Text = tool + "\n" + pretty(display)
+		r.Text = tool + "\n" + kit.Indented(display)
 	}
 	if table, known := displayMembers[kind]; known && r.Kind != adapters.AsksPermission {
 		table.Check(&r, "request.display", display)
@@ -129,15 +127,6 @@ func requestOf(s *adapters.Session, id string, line []byte) adapters.Request {
 	requestMembers.Check(&r, "", line)
 	r.CanAllow = r.CanAllow && r.Text != ""
 	return r
-}
-
-// pretty returns JSON on several lines.
-func pretty(raw []byte) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
 }
 
 var errNoServer = errors.New("no server has the session")

@@ -99,6 +99,31 @@ func (b *BackwardReader) Prev() (line []byte, offset int64, err error) {
 	}
 }
 
+// Tail calls do with the lines that begin at from or later, from the last to the first, until do returns false. long describes a line over the cap, which is
+// nil then. A last line without a newline is left out, unless it is over the cap. next is the end of the last complete line; all reports that do
+// was called with each line. It must be called first, and Prev may be called after it.
+func (b *BackwardReader) Tail(from int64, do func(line []byte, offset int64, long *LongLine) (more bool)) (next int64, all bool, err error) {
+	next = b.base
+	for {
+		line, offset, err := b.Prev()
+		var long *LongLine
+		switch {
+		case errors.Is(err, io.EOF) || err == nil && offset < from:
+			return next, true, nil
+		case err != nil && !errors.As(err, &long):
+			return 0, false, err
+		case b.Partial():
+			next = offset
+		}
+		if b.Partial() && long == nil {
+			continue
+		}
+		if !do(line, offset, long) {
+			return next, false, nil
+		}
+	}
+}
+
 // dropNewline removes the newline that ends the line to be returned.
 func (b *BackwardReader) dropNewline() (bool, error) {
 	if b.hi == b.lo {

@@ -52,6 +52,7 @@ type Finder struct {
 	FoundErr error                       // what Found returned last
 	seen     map[string]bool             // keys
 	calls    map[string]adapters.Message // by their ids, see AddItems
+	last     Item                        // the last one with the pattern
 }
 
 // Add reports a message, unless one with its key was reported before. Notes of the agent

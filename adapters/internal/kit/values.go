@@ -1,6 +1,8 @@
 package kit
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 
 	"rollcall/adapters"
@@ -49,4 +51,13 @@ func PartsText(list []byte, limit int, isMeant func(part []byte, text string) bo
 		return text.Len() < limit
 	})
 	return adapters.CutTo(text.String(), limit)
+}
+
+// Indented returns JSON over several lines, and unchanged if it can't be parsed.
+func Indented(raw []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
 }
