@@ -12,24 +12,18 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
-	"rollcall/proc"
 )
 
 // Adapter is Claude Code's adapter. Between calls it keeps what it parsed of the
 // transcripts, and checks each file's identity, size and time at every call. It never
 // keeps a status.
 type Adapter struct {
-	home    string
-	env     func(string) string
-	table   proc.Lister
-	now     func() time.Time
-	named   func() []string // homes that the user named
+	*kit.Base
 	outputs func() []adapters.Output
 	told    func() []adapters.Limit
 
@@ -37,11 +31,8 @@ type Adapter struct {
 	transcriptCache agentfile.Cache[*transcript]
 	saved           *savedTranscripts
 	folders         kit.Memo[string, folderNames]
-	homesUsed       *kit.Recent // homes elsewhere
-	current         kit.List
 	limits          kit.Limits
-	watch           []string
-	help            helpModes
+	help            kit.Printed
 }
 
 var _ interface {
@@ -61,9 +52,10 @@ var _ interface {
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: agentproc.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, outputs: cfg.Outputs, told: cfg.Told,
-		homesUsed: kit.NewRecent(cfg.Places, Name),
-		saved:     kit.NewSaved[savedTranscript](cfg.Facts, string(Name), factsFormat)}
+	a := &Adapter{Base: kit.NewBase(cfg, description), outputs: cfg.Outputs, told: cfg.Told,
+		saved: kit.NewSaved[savedTranscript](cfg.Facts, string(Name), factsFormat)}
+	a.Watch.Add(filepath.Join(a.configDir(), "sessions"))
+	return a
 }
 
 // Name is the agent's name, on the command line and in JSON.
@@ -75,26 +67,20 @@ var description = adapters.Register(adapters.Description{
 	Children: adapters.ChildVariables{Session: "CLAUDE_CODE_SESSION_ID", Process: "CLAUDE_PID"}, Runs: program.Runs, // 2.1.332; an MCP server has no CLAUDE_PID
 }, (*Adapter)(nil))
 
-// Describe implements adapters.Describer.
-func (a *Adapter) Describe() adapters.Description { return description }
-
-// Name implements adapters.Adapter.
-func (a *Adapter) Name() adapters.Name { return Name }
-
 // Discover implements adapters.Adapter. Prompts and titles are cut after 4 KB.
 // Tokens are exact or nil; with q.Totals a sum that could not be finished before
 // ctx ends is nil, counted in Roll.Skipped, and finished by later calls.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return a.current.Ask(ctx, func(ctx context.Context, home string) {
-		_, _ = New(kit.Config(home, a.table)).ask(ctx, kit.Query(q), false)
-	}, func() (adapters.Roll, error) {
-		return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.ask(ctx, q, false) })
-	})
+	return a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return New(cfg).look })
+}
+
+func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	return a.ask(ctx, q, false)
 }
 
 // ask answers one query. If a home was moved during the reading, it reads once more, unless again is set.
 func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapters.Roll, error) {
-	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.now(), answer: kit.NewAnswer(),
+	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(),
 		sessions: make(map[string]*session), claimed: make(map[int]bool)}
 	t, err := a.readTable(ctx)
 	d.table = t
@@ -133,7 +119,8 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 	return d.answer.Result(context.WithoutCancel(ctx), "Claude Code") // addRows reports what was not read in time
 }
 
-// remember stores the folders to watch until the next call.
+// remember stores the folders to watch until the next call: those of the registry, and the project folders of the live sessions
+// whose status is not in a registry, or whose last answer is not written yet.
 func (a *Adapter) remember(d *discovery, folders []string) {
 	watch := registryFolders(folders)
 	for _, s := range d.sessions {
@@ -151,21 +138,8 @@ func (a *Adapter) remember(d *discovery, folders []string) {
 		}
 	}
 	slices.Sort(watch)
+	a.Watch.Set(watch)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.watch = watch
 	a.transcriptCache.Trim()
-}
-
-// WatchPaths implements adapters.Watcher. It returns the folders of the registry, and the
-// project folders of the live sessions whose status is not in a registry, or whose last
-// answer is not written yet.
-func (a *Adapter) WatchPaths() []string {
-	a.mu.Lock()
-	known := a.watch
-	a.mu.Unlock()
-	if known == nil {
-		known = registryFolders([]string{filepath.Clean(a.configDir())})
-	}
-	return kit.Folders(known)
 }

@@ -46,7 +46,7 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 	if err == nil {
 		return []adapters.Request{p.request}, nil
 	}
-	if errors.Is(err, adapters.ErrNotPending) || p != nil && a.now().Sub(p.request.AskedAt) < drawTime {
+	if errors.Is(err, adapters.ErrNotPending) || p != nil && a.Now().Sub(p.request.AskedAt) < drawTime {
 		return nil, err
 	}
 	return a.shownElsewhere(ctx, s), err
@@ -142,7 +142,7 @@ func (a *Adapter) readPrompt(ctx context.Context, s adapters.Session) (*permissi
 	if err != nil {
 		return nil, err
 	}
-	shown, err := pane.Find(ctx, a.table, s.Process)
+	shown, err := pane.Find(ctx, a.Table, s.Process)
 	if err != nil {
 		return nil, fmt.Errorf("%w: Claude Code takes no answers from outside, and %w", adapters.ErrAnswerElsewhere, err)
 	}

@@ -87,7 +87,7 @@ func resultOf(ctx context.Context, transcript, call string) (found result) {
 
 // descendants returns the processes below a process.
 func (a *Adapter) descendants(ctx context.Context, of proc.Identity) (all map[proc.Identity]bool) {
-	rows, err := a.table.List(ctx)
+	rows, err := a.Table.List(ctx)
 	if err != nil {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (a *Adapter) runs(ctx context.Context, agent proc.Identity, command string,
 		if before[id] {
 			continue
 		}
-		if args, err := a.table.Args(id); err == nil && strings.Contains(plainLetters(strings.Join(args, " ")), want) {
+		if args, err := a.Table.Args(id); err == nil && strings.Contains(plainLetters(strings.Join(args, " ")), want) {
 			return true
 		}
 	}

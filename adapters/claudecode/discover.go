@@ -208,9 +208,7 @@ func (s *session) changed() (at time.Time) {
 }
 
 // load reads a session's transcript, once in each call of Discover.
-func (d *discovery) load(s *session) { d.loadWithin(d.ctx, s) }
-
-func (d *discovery) loadWithin(ctx context.Context, s *session) {
+func (d *discovery) load(ctx context.Context, s *session) {
 	if s.read || s.file == nil {
 		return
 	}
@@ -275,12 +273,12 @@ func (d *discovery) readAll() {
 	d.found += d.late + len(others)
 	reading, cancel := kit.ReadingTime(d.ctx, d.found)
 	defer cancel()
-	agentfile.Parallel(len(d.wanted), func(i int) { d.loadWithin(reading, d.wanted[i]) })
+	agentfile.Parallel(len(d.wanted), func(i int) { d.load(reading, d.wanted[i]) })
 	read := make([]*session, len(others))
 	agentfile.Parallel(len(others), func(i int) { // sessions for which there is no time need no memory
 		if agentfile.Ended(reading) == nil {
 			read[i] = &session{id: others[i].id, file: others[i]}
-			d.loadWithin(reading, read[i])
+			d.load(reading, read[i])
 		}
 	})
 	for _, s := range read {

@@ -18,7 +18,7 @@ import (
 
 // homeOf returns the configuration folder that a process uses.
 func (a *Adapter) homeOf(id proc.Identity) string {
-	env, err := a.table.Env(id)
+	env, err := a.Table.Env(id)
 	if err != nil {
 		return ""
 	}
@@ -55,10 +55,10 @@ func (a *Adapter) homes(t *table, answer *kit.Answer, at time.Time) (homes, root
 		}
 	}
 	absent = len(t.claudes) == 0 && t.err == nil
-	elsewhere := kit.AppendNew(a.named(), a.homesUsed.Use(slices.Collect(maps.Keys(live)), at)...)
+	elsewhere := kit.AppendNew(a.Base.Named(), a.Recent.Use(slices.Collect(maps.Keys(live)), at)...)
 	var infos []fs.FileInfo
 	all := append([]string{own}, elsewhere...)
-	a.current.Set(all)
+	a.Current.Set(all)
 	for i, dir := range all {
 		if !bounded.Answers(dir) {
 			answer.Problem(adapters.Unresponsive(dir))
@@ -68,14 +68,14 @@ func (a *Adapter) homes(t *table, answer *kit.Answer, at time.Time) (homes, root
 		info, err := os.Stat(dir)
 		missing := errors.Is(err, fs.ErrNotExist)
 		if i > 0 && missing && !live[dir] {
-			a.homesUsed.Forget(dir)
+			a.Recent.Forget(dir)
 			continue
 		}
 		root := realPath(dir)
 		// A container names a folder that it shares with another one below its own root.
 		known := slices.Contains(roots, root) || err == nil && slices.ContainsFunc(infos, func(o fs.FileInfo) bool { return os.SameFile(o, info) })
-		if known || i > 0 && !missing && (err != nil || !info.IsDir() || !mayRead(info)) {
-			continue
+		if known || i > 0 && !missing && (err != nil || !info.IsDir() || os.Geteuid() != 0 && !agentfile.OwnedByUser(info)) {
+			continue // it belongs to another user
 		}
 		if err == nil {
 			infos = append(infos, info)
@@ -111,10 +111,6 @@ func (p places) moved(roots []string) bool {
 	}
 	return false
 }
-
-// mayRead reports whether Rollcall looks in the folder: it belongs to the user, or
-// Rollcall runs as root.
-func mayRead(info fs.FileInfo) bool { return os.Geteuid() == 0 || agentfile.OwnedByUser(info) }
 
 // registryFolders returns the folders that change first when a session starts: the registry;
 // before its first entry the home, where older versions also write history.jsonl at each

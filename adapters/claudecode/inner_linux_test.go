@@ -95,7 +95,7 @@ func TestEntryOfInnerNamespace(t *testing.T) {
 				t.Errorf("end by %v, %v", signals, err)
 			}
 			w.end(p)
-			a.table = domained{w.ownTable(), w.table.Domain()}
+			a.Table = domained{w.ownTable(), w.table.Domain()}
 			was, _, _ := ask(t, a, adapters.Query{})
 			fresh, _, _ := w.discover(adapters.Query{})
 			if was[id(1)].Status != fresh[id(1)].Status || was[id(1)].Status == adapters.Working {

@@ -14,11 +14,6 @@ import (
 	"rollcall/proc"
 )
 
-// Program implements adapters.Launcher.
-func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	return description.FindProgram(look)
-}
-
 // Command implements adapters.Launcher (2.1.100 to 2.1.332). A background launch reads the
 // prompt from standard input; a launch in a terminal gets it as an argument. A launch that can
 // be answered exchanges its prompts and its questions over standard input and output (2.1.329).
@@ -63,7 +58,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 // Code then looks for its login and settings elsewhere.
 func (a *Adapter) useHome(c *adapters.Command, home string) error {
 	err := agentproc.UseHome(c, home, a.configDir(), "CLAUDE_CONFIG_DIR", "")
-	if c.Set != nil && realPath(home) == realPath(filepath.Join(a.home, ".claude")) {
+	if c.Set != nil && realPath(home) == realPath(filepath.Join(a.Home, ".claude")) {
 		c.Set, c.Unset = nil, []string{"CLAUDE_CONFIG_DIR"}
 	}
 	return err

@@ -21,21 +21,14 @@ func (a *Adapter) Limits(ctx context.Context) ([]adapters.Limit, error) {
 	answer := kit.NewAnswer()
 	t, err := a.readTable(ctx)
 	answer.Problem(err)
-	_, roots, _ := a.homes(t, answer, a.now())
+	_, roots, _ := a.homes(t, answer, a.Now())
 	var found []adapters.Limit
 	for _, root := range roots {
-		dirs, problem := projectFolders(ctx, root)
-		answer.Problem(problem)
-		listings := make([]listing, len(dirs))
-		agentfile.Parallel(len(dirs), func(i int) { listings[i] = a.listProject(ctx, ctx, dirs[i], allSessions, nil) })
 		var files []kit.LimitFile
-		for _, l := range listings {
-			answer.Problem(l.err)
-			for _, f := range l.files {
-				files = append(files, kit.LimitFile{Path: f.path, Info: f.info})
-			}
+		for _, f := range a.listAll(ctx, answer, root) {
+			files = append(files, kit.LimitFile{Path: f.path, Info: f.info})
 		}
-		limits, err := a.limits.Newest(ctx, root, files, a.now(), limitsOf)
+		limits, err := a.limits.Newest(ctx, root, files, a.Now(), limitsOf)
 		answer.Problem(err)
 		found = append(found, inForce(limits)...)
 	}
@@ -62,8 +55,8 @@ func limitsOf(line []byte) []adapters.Limit {
 		return nil
 	}
 	limit := adapters.Limit{Used: 100, At: rec.at}
-	if reset, ok := agentfile.Int(agentfile.Get(line, "quotaLimits", "resetsAt")); ok && reset > 0 && reset < maxReset {
-		limit.ResetsAt = time.Unix(reset, 0)
+	limit.ResetsAt = resetAt(agentfile.Get(line, "quotaLimits", "resetsAt"))
+	if !limit.ResetsAt.IsZero() {
 		limit.Window, limit.Name = window(string(agentfile.Text(agentfile.Get(line, "quotaLimits", "rateLimitType"))))
 		return []adapters.Limit{limit}
 	}
@@ -76,19 +69,24 @@ func limitsOf(line []byte) []adapters.Limit {
 	return []adapters.Limit{limit}
 }
 
-// window returns the length and the name of a limit, which is a rateLimitType of 2.1.332 or a name in a sentence of earlier versions.
+const (
+	fiveHours = 5 * time.Hour
+	sevenDays = 7 * 24 * time.Hour
+)
+
+// limitWindows has the limits by their rateLimitType of 2.1.332, or their name in a sentence of earlier versions.
+var limitWindows = map[string]adapters.Limit{
+	"five_hour": {Window: fiveHours}, "session": {Window: fiveHours}, "5-hour": {Window: fiveHours},
+	"seven_day": {Window: sevenDays}, "weekly": {Window: sevenDays}, "Weekly": {Window: sevenDays},
+	"seven_day_opus": {Window: sevenDays, Name: "Opus"}, "Opus": {Window: sevenDays, Name: "Opus"},
+	"seven_day_sonnet": {Window: sevenDays, Name: "Sonnet"}, "Sonnet": {Window: sevenDays, Name: "Sonnet"},
+	"seven_day_overage_included": {Window: sevenDays, Name: "Fable"}, "Fable": {Window: sevenDays, Name: "Fable"},
+}
+
+// window returns the length and the name of a limit; 0 and the name that it has in the record for one that is not known.
 func window(kind string) (length time.Duration, name string) {
-	switch kind {
-	case "five_hour", "session", "5-hour":
-		return 5 * time.Hour, ""
-	case "seven_day", "weekly", "Weekly":
-		return 7 * 24 * time.Hour, ""
-	case "seven_day_opus", "Opus":
-		return 7 * 24 * time.Hour, "Opus"
-	case "seven_day_sonnet", "Sonnet":
-		return 7 * 24 * time.Hour, "Sonnet"
-	case "seven_day_overage_included", "Fable":
-		return 7 * 24 * time.Hour, "Fable"
+	if known, ok := limitWindows[kind]; ok {
+		return known.Window, known.Name
 	}
 	return 0, kit.PlainWord(kind)
 }

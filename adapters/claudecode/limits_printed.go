@@ -36,7 +36,7 @@ func (a *Adapter) printedLimits(ctx context.Context, answer *kit.Answer) []adapt
 	}
 	var found []adapters.Limit
 	for home, files := range byHome {
-		limits, err := a.limits.Newest(ctx, home, files, a.now(), printedLimitsOf)
+		limits, err := a.limits.Newest(ctx, home, files, a.Now(), printedLimitsOf)
 		answer.Problem(err)
 		found = append(found, limits...)
 	}
@@ -75,25 +75,31 @@ func printedLimitsOf(line []byte) []adapters.Limit {
 	return found
 }
 
-// printedLimit returns a window of a rate_limit_event. A share outside of 0 to 1 is not one, except that a window that is
-// exceeded a little is used up.
+// printedLimit returns a window of a rate_limit_event.
 func printedLimit(name string, raw []byte) (adapters.Limit, bool) {
 	used, ok := agentfile.Float(agentfile.Get(raw, "utilization"))
 	if !ok && agentfile.String(agentfile.Get(raw, "status")) == "rejected" {
 		used, ok = 1, true
 	}
-	if !ok || used < 0 || used >= 2 {
-		return adapters.Limit{}, false
-	}
-	limit := adapters.Limit{Used: min(math.Round(used*1e4)/100, 100)}
+	return limitOf(name, math.Round(used*1e4)/100, ok, agentfile.Get(raw, "resetsAt"))
+}
+
+// limitOf returns a limit of which that share in per cent is used. A share outside of 0 to 100 is not one, except that a window that is exceeded a little is
+// used up.
+func limitOf(name string, used float64, ok bool, reset []byte) (limit adapters.Limit, isLimit bool) {
+	limit.Used = min(used, 100)
 	limit.Window, limit.Name = window(name)
-	if limit.Window == 0 && limit.Name == "" {
-		return adapters.Limit{}, false
+	limit.ResetsAt = resetAt(reset)
+	return limit, ok && used >= 0 && used < 200 && (limit.Window != 0 || limit.Name != "")
+}
+
+// resetAt reads the second of a reset; zero: it is none.
+func resetAt(raw []byte) time.Time {
+	reset, _ := agentfile.Int(raw)
+	if reset <= 0 || reset >= maxReset {
+		return time.Time{}
 	}
-	if reset, ok := agentfile.Int(agentfile.Get(raw, "resetsAt")); ok && reset > 0 && reset < maxReset {
-		limit.ResetsAt = time.Unix(reset, 0)
-	}
-	return limit, true
+	return time.Unix(reset, 0)
 }
 
 // maxReset is above the seconds of every reset, and below milliseconds.

@@ -1,18 +1,13 @@
 package claudecode
 
 import (
-	"context"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentfile"
-	"rollcall/proc"
 )
 
 // knownModes describes modes of --permission-mode. They are also the modes of a program whose help can't be read.
@@ -26,66 +21,22 @@ var knownModes = []adapters.Mode{
 	{Name: "bypassPermissions", Says: "does everything without asking", Unsafe: true},
 }
 
-// helpModes keeps the modes that the help of a program lists, until the program is replaced.
-type helpModes struct {
-	mu    sync.Mutex
-	path  string
-	stamp agentfile.Stamp
-	read  chan struct{} // closed when modes is set
-	modes []adapters.Mode
-}
-
-const (
-	helpLimit = 10 * time.Second // for `claude --help`
-	helpPause = 2 * time.Second  // for which Modes waits for it
-)
+// helpLimit is how long `claude --help` may take.
+const helpLimit = 3 * time.Second
 
 // Modes implements adapters.Launcher. The modes are those of `claude --help` of the program that is installed, which it runs once
 // for each version; "default" is accepted by all versions. A mode that is not known here counts as unsafe. If the program has not printed them
-// after two seconds, or is not in PATH, Modes returns those that are known here.
+// after three seconds, or is not in PATH, Modes returns those that are known here.
 func (a *Adapter) Modes() []adapters.Mode {
-	path, err := a.Program(exec.LookPath)
-	if err != nil {
-		return slices.Clone(knownModes)
+	var modes []adapters.Mode
+	if path, err := a.Program(exec.LookPath); err == nil {
+		help, _ := a.help.Of(path, helpLimit, "--help")
+		modes = parseModes(help)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return slices.Clone(knownModes)
+	if modes == nil {
+		modes = slices.Clone(knownModes)
 	}
-	h := &a.help
-	h.mu.Lock()
-	if stamp := agentfile.StampOf(path, info); h.read == nil || h.path != path || h.stamp != stamp {
-		h.path = path
-		h.stamp = stamp
-		h.read = make(chan struct{})
-		go h.run(path, h.read)
-	}
-	read := h.read
-	h.mu.Unlock()
-	select {
-	case <-read:
-	case <-time.After(helpPause):
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.modes == nil {
-		return slices.Clone(knownModes)
-	}
-	return slices.Clone(h.modes)
-}
-
-func (h *helpModes) run(path string, read chan struct{}) {
-	ctx, cancel := context.WithTimeout(context.Background(), helpLimit)
-	defer cancel()
-	cmd := proc.WithoutWindow(exec.CommandContext(ctx, path, "--help"))
-	cmd.WaitDelay = time.Second
-	help, _ := cmd.Output()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.read == read { // the program was not replaced meanwhile
-		h.modes = parseModes(string(help))
-	}
-	close(read)
+	return modes
 }
 
 // choices matches the description of --permission-mode in the help: (choices: "acceptEdits", "plan").

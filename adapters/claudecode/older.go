@@ -106,7 +106,7 @@ func (d *discovery) candidates(ctx context.Context, p *folderProcess, roots []st
 
 func (d *discovery) candidatesBelow(ctx context.Context, p *folderProcess, root string, since time.Time) {
 	add := func(s *session) {
-		if d.loadWithin(ctx, s); p.canBe(s) && !slices.Contains(p.found, s) {
+		if d.load(ctx, s); p.canBe(s) && !slices.Contains(p.found, s) {
 			p.found = append(p.found, s)
 		}
 	}

@@ -222,9 +222,9 @@ func TestWatchPaths(t *testing.T) {
 	_, _, _ = ask(t, a, adapters.Query{})
 	want(w.path("sessions"))
 	w.check(os.RemoveAll(w.path("sessions")))
-	_, _, _ = ask(t, New(w.config), adapters.Query{})
 	a = New(w.config)
-	want(w.path())
+	_, _, _ = ask(t, a, adapters.Query{})
+	want(w.path(), filepath.Dir(transcript))
 	w.check(os.RemoveAll(w.path()))
 	want()
 }

@@ -1,9 +1,9 @@
 package claudecode
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"rollcall/adapters"
@@ -11,27 +11,67 @@ import (
 	"rollcall/adapters/internal/kit"
 )
 
+// saying is what a record says: what Peek shows and what is searched.
+type saying struct {
+	raws
+	limit kit.Limit
+	of    adapters.Message // without a text
+	items []kit.Item
+}
+
+// readItems reads what a line says. What is no record of the main conversation says nothing.
+func readItems(line []byte, offset int64, limit kit.Limit) *saying {
+	line = bytes.TrimLeft(line, "\x00")
+	p := &saying{limit: limit}
+	if bytes.HasPrefix(line, requestDump) || p.read(line) != nil || agentfile.True(p.sidechain) {
+		return p
+	}
+	p.of = adapters.Message{Key: cmp.Or(string(agentfile.Text(p.id)), fmt.Sprintf("@%d", offset)), At: agentfile.Time(p.at)}
+	switch string(agentfile.Text(p.kind)) {
+	case "user":
+		p.user()
+	case "assistant":
+		p.assistant()
+	case "system":
+		p.system(line)
+	case "attachment":
+		p.queued()
+	}
+	return p
+}
+
+// say adds a text. It returns its item; nil: there is no text.
+func (p *saying) say(role adapters.Role, text string) *kit.Item {
+	m := p.of
+	m.Role, m.Text = role, p.limit.Cut(text)
+	if m.Text == "" {
+		return nil
+	}
+	p.items = append(p.items, kit.Item{Message: m})
+	return &p.items[len(p.items)-1]
+}
+
+// end records that the calls before it run no longer.
+func (p *saying) end() { p.items = append(p.items, kit.Item{Ends: true}) }
+
 // user reads a record of type user: what the user typed, tool results, an interruption,
 // or a text that a program sent to the model.
-func (p *peek) user(r *raws, m adapters.Message) {
-	if agentfile.True(r.compact) { // newer versions write its boundary before it
-		p.flush()
-		p.compact = &adapters.Message{Key: m.Key, At: m.At, Text: compacted}
+func (p *saying) user() {
+	if agentfile.True(p.compact) { // newer versions write its boundary before it
+		p.say(adapters.FromNote, compacted).Joins = true
 		return
 	}
-	text := p.userText(agentfile.Get(r.message, "content"))
+	text := p.userText(agentfile.Get(p.message, "content"))
 	switch {
 	case strings.HasPrefix(text, interruptMark):
-		p.continued = true
-		m.Text = "Interrupted by the user"
-		p.note(m)
+		p.end()
+		p.say(adapters.FromNote, "Interrupted by the user")
 	case strings.HasPrefix(text, abandonedMark):
-		p.continued = true
-		m.Text = strings.Trim(text, "[]")
-		p.note(m)
-	case text == "" || agentfile.True(r.meta):
+		p.end()
+		p.say(adapters.FromNote, strings.Trim(text, "[]"))
+	case text == "" || agentfile.True(p.meta):
 	default:
-		p.prompt(text, r.origin, m)
+		p.prompt(text, p.origin, true)
 	}
 }
 
@@ -39,7 +79,7 @@ const compacted = "Conversation compacted"
 
 // userText joins the texts of a user record that a person may have typed, and
 // notes its tool results.
-func (p *peek) userText(content []byte) string {
+func (p *saying) userText(content []byte) string {
 	if len(content) > 0 && content[0] == '"' {
 		return p.limit.Text(content)
 	}
@@ -68,38 +108,35 @@ func (p *peek) userText(content []byte) string {
 	return strings.Join(parts, "\n")
 }
 
-// result records the result of a call.
-func (p *peek) result(block []byte) {
+// result adds the result of a call.
+func (p *saying) result(block []byte) {
 	id := agentfile.String(agentfile.Get(block, "tool_use_id"))
 	if id == "" {
 		return
 	}
-	p.results[id] = adapters.ToolDone
+	m := adapters.Message{Key: id, At: p.of.At, Role: adapters.FromTool, State: adapters.ToolDone}
 	if agentfile.True(agentfile.Get(block, "is_error")) {
-		p.results[id] = adapters.ToolFailed
+		m.State = adapters.ToolFailed
 	}
+	texts := func() string { return kit.Strings(agentfile.Get(block, "content")) }
+	p.items = append(p.items, kit.Item{Message: m, Call: id, IsResult: true, Texts: texts})
 }
 
-// prompt adds a prompt that a person typed.
-func (p *peek) prompt(text string, origin []byte, m adapters.Message) {
-	m.Role = adapters.FromUser
+// prompt adds a prompt that a person typed. opens reports that it opens a turn, also where a program gave it.
+func (p *saying) prompt(text string, origin []byte, opens bool) {
 	kind, human := meaning(text, origin)
 	switch {
 	case kind == commanded:
-		text = command(text)
+		p.say(adapters.FromUser, command(text))
 	case bashInput(text) != "":
-		text = "!" + bashInput(text)
-	case kind != prompted:
-		return
-	default:
-		p.continued = true // a program's prompt opens a turn as well
-		if !human {
-			return
+		p.say(adapters.FromUser, "!"+bashInput(text))
+	case kind == prompted:
+		if opens {
+			p.end()
 		}
-	}
-	m.Text = p.limit.Cut(text)
-	if m.Text != "" {
-		p.add(m)
+		if human {
+			p.say(adapters.FromUser, text)
+		}
 	}
 }
 
@@ -107,84 +144,65 @@ func (p *peek) prompt(text string, origin []byte, m adapters.Message) {
 func bashInput(text string) string { return tagged(text, "bash-input") }
 
 // queued reads a prompt that was typed while the agent worked, and that was passed to
-// the model between two calls.
-func (p *peek) queued(r *raws, m adapters.Message) {
-	if string(agentfile.Text(agentfile.Get(r.attachment, "type"))) != "queued_command" {
+// the model between two calls: the turn continues.
+func (p *saying) queued() {
+	if string(agentfile.Text(agentfile.Get(p.attachment, "type"))) != "queued_command" {
 		return
 	}
-	mode := string(agentfile.Text(agentfile.Get(r.attachment, "commandMode")))
-	if mode != "" && mode != "prompt" || agentfile.True(agentfile.Get(r.attachment, "isMeta")) ||
-		agentfile.True(agentfile.Get(r.attachment, "carriedByCompaction")) { // told again
+	mode := string(agentfile.Text(agentfile.Get(p.attachment, "commandMode")))
+	if mode != "" && mode != "prompt" || agentfile.True(agentfile.Get(p.attachment, "isMeta")) ||
+		agentfile.True(agentfile.Get(p.attachment, "carriedByCompaction")) { // told again
 		return
 	}
-	m.Key = cmp.Or(agentfile.String(agentfile.Get(r.attachment, "source_uuid")), m.Key)
-	origin := r.origin
-	if o := agentfile.Get(r.attachment, "origin"); o != nil {
+	p.of.Key = cmp.Or(agentfile.String(agentfile.Get(p.attachment, "source_uuid")), p.of.Key)
+	origin := p.origin
+	if o := agentfile.Get(p.attachment, "origin"); o != nil {
 		origin = o
 	}
-	moved := p.continued
-	if text := p.userText(agentfile.Get(r.attachment, "prompt")); text != "" {
-		p.prompt(text, origin, m)
+	if text := p.userText(agentfile.Get(p.attachment, "prompt")); text != "" {
+		p.prompt(text, origin, false)
 	}
-	p.continued = moved // the turn continues
 }
 
 // assistant reads one record of an answer: newer versions write one for each
-// block, with the same message id.
-func (p *peek) assistant(r *raws, m adapters.Message) {
+// block, with the same message id. After another answer the model is asked again only when all calls of this one have results.
+func (p *saying) assistant() {
 	var id, model, content []byte
-	_ = agentfile.Members(r.message, agentfile.Into("id", &id), agentfile.Into("model", &model), agentfile.Into("content", &content))
-	failed := agentfile.True(r.failed)
+	_ = agentfile.Members(p.message, agentfile.Into("id", &id), agentfile.Into("model", &model), agentfile.Into("content", &content))
+	failed := agentfile.True(p.failed)
 	if string(model) == synthetic && !failed { // "No response requested."
 		return
 	}
-	if p.answer != "" && p.answer != string(id) || failed {
-		p.continued = true // the model is asked again when all its calls have results
-	}
-	p.answer = string(id)
-	var blocks []adapters.Message
 	i := 0
 	kit.Each(content, func(block []byte) {
-		if b, ok := p.block(block, m, i, failed); ok {
-			blocks = append(blocks, b)
-		}
+		p.block(block, i, failed)
 		i++
 	})
-	if text := p.limit.Text(content); text != "" { // a plain string, in old versions
-		m.Role, m.Text = adapters.FromAgent, p.limit.Cut(text)
-		blocks = append(blocks, m)
-	}
-	for _, b := range slices.Backward(blocks) {
-		if b.Role == adapters.FromTool {
-			b.State = p.state(&b)
-		}
-		p.add(b)
-	}
+	p.say(adapters.FromAgent, p.limit.Text(content)) // a plain string, in old versions
+	p.items = append(p.items, kit.Item{Of: string(id), Ends: failed})
 }
 
 // block reads block i of an answer.
-func (p *peek) block(block []byte, m adapters.Message, i int, failed bool) (adapters.Message, bool) {
+func (p *saying) block(block []byte, i int, failed bool) {
 	switch string(agentfile.Text(agentfile.Get(block, "type"))) {
 	case "text":
-		if i > 0 {
-			m.Key = fmt.Sprintf("%s#%d", m.Key, i)
-		}
-		m.Role = adapters.FromAgent
+		role := adapters.FromAgent
 		if failed {
-			m.Role = adapters.FromNote
+			role = adapters.FromNote
 		}
-		m.Text = p.limit.Cut(p.limit.Text(agentfile.Get(block, "text")))
-		return m, m.Text != ""
+		if one := p.say(role, p.limit.Text(agentfile.Get(block, "text"))); one != nil && i > 0 {
+			one.Key = fmt.Sprintf("%s#%d", one.Key, i)
+		}
 	case "tool_use", "server_tool_use", "mcp_tool_use":
-		m.Key = cmp.Or(agentfile.String(agentfile.Get(block, "id")), m.Key)
-		m.Role = adapters.FromTool
+		input := agentfile.Get(block, "input")
+		m := adapters.Message{Key: cmp.Or(agentfile.String(agentfile.Get(block, "id")), p.of.Key), At: p.of.At, Role: adapters.FromTool,
+			Text: adapters.Cut(argument(input)), State: adapters.ToolRunning}
 		m.Tool, _ = agentfile.Head(agentfile.Get(block, "name"), 200)
-		m.Text, m.Plan = adapters.Cut(argument(agentfile.Get(block, "input"))), m.Tool == planTool
-		return m, true
+		m.Plan = m.Tool == planTool
+		p.items = append(p.items, kit.Item{Message: m, Call: m.Key, Texts: func() string { return kit.Strings(input) }})
 	default:
 		p.result(block) // the result of a tool that the provider runs
 	}
-	return m, false
 }
 
 // mainArguments lists the tool arguments that describe a call best, in order of preference.
@@ -200,35 +218,28 @@ func argument(input []byte) string {
 }
 
 // system reads a record that Claude Code wrote about itself.
-func (p *peek) system(r *raws, m adapters.Message, line []byte) {
-	switch string(agentfile.Text(r.subtype)) {
+func (p *saying) system(line []byte) {
+	text := kit.Shown.Text(p.content)
+	switch string(agentfile.Text(p.subtype)) {
 	case "compact_boundary":
-		p.compact = nil // the pending compaction belongs to this record
-		m.Text = compacted
-		p.note(m)
+		p.say(adapters.FromNote, compacted)
 	case "api_error":
-		p.apiError(m, line)
+		one := p.say(adapters.FromNote, failedRequest(line))
+		one.Joins, one.Topic = true, "retries"
 	case "informational", "model_fallback", "model_refusal_fallback", "model_refusal_no_fallback":
 		level := string(agentfile.Text(agentfile.Get(line, "level")))
-		m.Text = kit.Shown.Text(r.content)
-		if m.Text != "" && (level == "warning" || level == "error") {
-			p.note(m)
+		if level == "warning" || level == "error" {
+			p.say(adapters.FromNote, text)
 		}
 	case "local_command":
-		if text := kit.Shown.Text(r.content); wrapped(text) == isCommand || bashInput(text) != "" {
-			p.prompt(text, nil, m)
+		if wrapped(text) == isCommand || bashInput(text) != "" {
+			p.prompt(text, nil, true)
 		}
 	}
 }
 
-// apiError reads a request that failed and is tried again. Consecutive failures are one
-// message, with the text of the newest and the key of the first.
-func (p *peek) apiError(m adapters.Message, line []byte) {
-	if last := len(p.messages) - 1; p.retries && p.compact == nil {
-		p.messages[last].Key, p.messages[last].At = m.Key, m.At
-		p.seen[m.Key] = true
-		return
-	}
+// failedRequest describes a request that failed and is tried again. Consecutive failures are one message, with the text of the newest.
+func failedRequest(line []byte) string {
 	text := "The request failed"
 	if status, ok := agentfile.Int(agentfile.Get(line, "error", "status")); ok {
 		text += fmt.Sprintf(" (%d)", status)
@@ -244,6 +255,5 @@ func (p *peek) apiError(m adapters.Message, line []byte) {
 	if most, ok := agentfile.Int(agentfile.Get(line, "maxRetries")); ok && attempt > 0 {
 		text += fmt.Sprintf("; try %d of %d", attempt, most)
 	}
-	m.Text = text
-	p.retries = p.note(m)
+	return text
 }

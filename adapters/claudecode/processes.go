@@ -68,8 +68,8 @@ type table struct {
 
 // readTable lists the processes and inspects those of Claude Code.
 func (a *Adapter) readTable(ctx context.Context) (*table, error) {
-	t := &table{Lister: a.table, pids: make(map[int]bool), inner: make(map[proc.Identity][]int)}
-	rows, err := a.table.List(ctx)
+	t := &table{Lister: a.Table, pids: make(map[int]bool), inner: make(map[proc.Identity][]int)}
+	rows, err := a.Table.List(ctx)
 	if err != nil {
 		t.err = err
 		return t, adapters.AsProblem("process table", err)
@@ -77,7 +77,7 @@ func (a *Adapter) readTable(ctx context.Context) (*table, error) {
 	t.rows = rows
 	for _, p := range rows {
 		t.pids[p.PID] = true
-		if seen := program.Identify(a.table, p); seen.Kind != agentproc.Foreign && !a.isWrapper(rows, p) {
+		if seen := program.Identify(a.Table, p); seen.Kind != agentproc.Foreign && !a.isWrapper(rows, p) {
 			t.claudes = append(t.claudes, a.inspect(p, seen))
 		}
 	}
@@ -93,7 +93,7 @@ func (a *Adapter) readTable(ctx context.Context) (*table, error) {
 // isWrapper reports whether a process is a script that started Claude Code as another process.
 func (a *Adapter) isWrapper(rows []proc.Process, p proc.Process) bool {
 	_, is := agentproc.Inner(rows, p, func(p proc.Process) bool {
-		return program.Identify(a.table, p).Kind != agentproc.Foreign
+		return program.Identify(a.Table, p).Kind != agentproc.Foreign
 	})
 	return is
 }
@@ -108,7 +108,7 @@ func (a *Adapter) markForks(claudes []claude) {
 	for i := range claudes {
 		c := &claudes[i]
 		j := slices.IndexFunc(claudes, func(p claude) bool { return p.PID == c.PPID })
-		if j >= 0 && (a.now().Sub(c.Started) < forkTime || a.sameImage(c.Identity, claudes[j].Identity)) {
+		if j >= 0 && (a.Now().Sub(c.Started) < forkTime || a.sameImage(c.Identity, claudes[j].Identity)) {
 			c.excludedAs = "fork"
 		}
 	}
@@ -119,9 +119,9 @@ func (a *Adapter) markForks(claudes []claude) {
 func (a *Adapter) sameImage(child, parent proc.Identity) bool {
 	for _, read := range []func(proc.Identity) ([]string, error){
 		func(id proc.Identity) ([]string, error) {
-			exe, err := a.table.Exe(id)
+			exe, err := a.Table.Exe(id)
 			return []string{exe}, err
-		}, a.table.Args, a.table.Env,
+		}, a.Table.Args, a.Table.Env,
 	} {
 		c, err := read(child)
 		p, err2 := read(parent)
@@ -134,27 +134,27 @@ func (a *Adapter) sameImage(child, parent proc.Identity) bool {
 
 // inspect reads the details of a process.
 func (a *Adapter) inspect(p proc.Process, seen agentproc.Seen) claude {
-	p.Started, _ = agentproc.Started(a.table, p)
+	p.Started, _ = agentproc.Started(a.Table, p)
 	args := seen.Args
 	c := claude{Process: p, args: args, home: a.homeOf(p.Identity), excludedAs: seen.As}
 	c.printing = slices.Contains(args, "-p") || slices.Contains(args, "--print")
 	c.hosted = slices.ContainsFunc(args, func(arg string) bool { return strings.HasSuffix(arg, "stream-json") })
 	c.oneShot = c.printing && !c.hosted
-	env, _ := a.table.Env(p.Identity)
+	env, _ := a.Table.Env(p.Identity)
 	c.entrypoint = c.entrypointOf(env)
 	c.readTeam()
 	c.root, c.unresponsive = c.home, c.home != "" && !bounded.Answers(c.home)
 	if c.home != "" && !c.unresponsive { // a link may lead elsewhere by now
 		c.root = realPath(c.home)
 	}
-	c.cwd, _ = a.table.CWD(p.Identity)
+	c.cwd, _ = a.Table.CWD(p.Identity)
 	return c
 }
 
 // configDir returns the folder in which Claude Code keeps the files of the user that
 // runs Rollcall.
 func (a *Adapter) configDir() string {
-	return cmp.Or(a.env("CLAUDE_CONFIG_DIR"), filepath.Join(a.home, ".claude"))
+	return cmp.Or(a.Env("CLAUDE_CONFIG_DIR"), filepath.Join(a.Home, ".claude"))
 }
 
 // realPath resolves symbolic links where it can.
@@ -170,16 +170,16 @@ func realPath(path string) string {
 // daemon, the hosts of its background terminals, its spare processes, its other sub-commands,
 // the wrappers that started it and the children that it is about to turn into tools.
 func (a *Adapter) OwnsProcess(p proc.Process) bool {
-	seen := program.Identify(a.table, p)
+	seen := program.Identify(a.Table, p)
 	if seen.Kind != agentproc.Conversation || len(seen.Line) == 0 {
 		return false
 	}
 	if seen.Script != "" {
-		if rows, err := a.table.List(context.Background()); err != nil || a.isWrapper(rows, p) {
+		if rows, err := a.Table.List(context.Background()); err != nil || a.isWrapper(rows, p) {
 			return false
 		}
 	}
-	parent, err := a.table.Find(p.PPID)
+	parent, err := a.Table.Find(p.PPID)
 	return err != nil || parent.Comm != p.Comm || !a.sameImage(p.Identity, parent.Identity)
 }
 

@@ -157,6 +157,21 @@ func (a *Adapter) listProject(ctx, examining context.Context, dir string, which 
 
 func allSessions(string) bool { return true }
 
+// listAll lists the transcripts in all project folders of a root.
+func (a *Adapter) listAll(ctx context.Context, answer *kit.Answer, root string) (files []*file) {
+	dirs, problem := projectFolders(ctx, root)
+	answer.Problem(problem)
+	found := make([]listing, len(dirs))
+	agentfile.Parallel(len(dirs), func(i int) { found[i] = a.listProject(ctx, ctx, dirs[i], allSessions, nil) })
+	for i := range found {
+		answer.Problem(found[i].err)
+		for j := range found[i].files {
+			files = append(files, &found[i].files[j])
+		}
+	}
+	return files
+}
+
 // folderNames are the names in a folder, as of a stamp of it. They are not changed.
 type folderNames struct {
 	stamp agentfile.Stamp
@@ -237,7 +252,7 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 			found[id] = true
 		}
 	}
-	_, roots, _ := a.homes(t, answer, a.now())
+	_, roots, _ := a.homes(t, answer, a.Now())
 	for _, root := range roots {
 		entries, _, _, problem := readRegistry(ctx, root, t.pids)
 		answer.Problem(problem)

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"time"
 
@@ -164,12 +163,8 @@ type brokenEntry struct {
 	err  error // a *adapters.Problem
 }
 
-// maxLeftOver is the number of entries without a process that are read in one folder, those written last. Claude Code removes
-// such entries when it starts, so that there are only ever a few.
-const maxLeftOver = 1000
-
-// readRegistry reads the entries in a root's sessions folder: those with one of the pids, and then the newest others; unread
-// is the number of the rest. Files that are removed meanwhile are left out; the *.key files next to the entries are secrets and are never opened.
+// readRegistry reads the entries in a root's sessions folder: those with one of the pids, and then others as long as there is time; unread
+// is the number of the rest. Claude Code removes entries without a process when it starts, so that there are only ever a few. Files that are removed meanwhile are left out; the *.key files next to the entries are secrets and are never opened.
 func readRegistry(ctx context.Context, root string, pids map[int]bool) (entries []entry, broken []brokenEntry, unread int, problem error) {
 	dir := filepath.Join(root, "sessions")
 	listing, cancel := kit.Part(ctx, 8)
@@ -180,8 +175,7 @@ func readRegistry(ctx context.Context, root string, pids map[int]bool) (entries 
 	}
 	names, leftOver := byProcess(all, pids)
 	live := len(names)
-	names = append(names, newest(listing, leftOver)...)
-	unread = live + len(leftOver) - len(names)
+	names = append(names, leftOver...)
 	until := time.Now().Add(entryWait) // one limit for all entries together
 	type read struct {
 		entry
@@ -227,26 +221,6 @@ func byProcess(all []fs.DirEntry, pids map[int]bool) (names, leftOver []fs.DirEn
 		}
 	}
 	return names, leftOver
-}
-
-// newest returns the maxLeftOver entries that were written last. When ctx ends, it examines no more.
-func newest(ctx context.Context, entries []fs.DirEntry) []fs.DirEntry {
-	if len(entries) <= maxLeftOver {
-		return entries
-	}
-	infos := make([]fs.FileInfo, len(entries))
-	agentfile.Parallel(len(entries), func(i int) {
-		if agentfile.Ended(ctx) == nil {
-			infos[i], _ = entries[i].Info()
-		}
-	})
-	infos = slices.DeleteFunc(infos, func(i fs.FileInfo) bool { return i == nil })
-	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
-	entries = nil
-	for _, info := range infos[:min(len(infos), maxLeftOver)] {
-		entries = append(entries, fs.FileInfoToDirEntry(info))
-	}
-	return entries
 }
 
 // startSlack is the precision of a process's start time as a date: on Linux it is known

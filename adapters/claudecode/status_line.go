@@ -3,7 +3,6 @@ package claudecode
 import (
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -21,8 +20,9 @@ func (a *Adapter) StatusLine(input []byte) (adapters.StatusLine, error) {
 	line := adapters.StatusLine{Model: agentfile.String(agentfile.Get(model, "display_name")), Folder: agentfile.String(folder)}
 	home := homeOfTranscript(agentfile.String(path), a.configDir())
 	_ = agentfile.Top(windows, func(key, raw []byte) bool { // Members has checked the object
-		if limit, ok := toldLimit(string(key), raw); ok {
-			limit.Home, limit.At = home, a.now()
+		used, isShare := agentfile.Float(agentfile.Get(raw, "used_percentage"))
+		if limit, ok := limitOf(string(key), used, isShare, agentfile.Get(raw, "resets_at")); ok {
+			limit.Home, limit.At = home, a.Now()
 			line.Limits = append(line.Limits, limit)
 		}
 		return len(line.Limits) < maxWindows
@@ -37,18 +37,4 @@ func homeOfTranscript(path, other string) string {
 		other = filepath.Dir(projects)
 	}
 	return realPath(other)
-}
-
-// toldLimit returns a window of rate_limits: its share in per cent, and the second of its reset.
-func toldLimit(name string, raw []byte) (limit adapters.Limit, ok bool) {
-	limit.Used, ok = agentfile.Float(agentfile.Get(raw, "used_percentage"))
-	if !ok || limit.Used < 0 || limit.Used >= 200 {
-		return limit, false
-	}
-	limit.Used = min(limit.Used, 100)
-	limit.Window, limit.Name = window(name)
-	if reset, ok := agentfile.Int(agentfile.Get(raw, "resets_at")); ok && reset > 0 && reset < maxReset {
-		limit.ResetsAt = time.Unix(reset, 0)
-	}
-	return limit, limit.Window != 0 || limit.Name != ""
 }

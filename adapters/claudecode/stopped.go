@@ -86,18 +86,11 @@ func (e *entry) inTurnAfter(t *turn) bool {
 	return busy && e.since.After(t.at) && t.state != unreadable
 }
 
+// outcomes has how turns ended that are over.
+var outcomes = map[turnState]adapters.Outcome{endedWell: adapters.Completed, endedByUser: adapters.Interrupted, endedInError: adapters.Failed}
+
 // outcome returns how the turn ended; "" if it is open, or that is not known.
-func (t *turn) outcome() adapters.Outcome {
-	switch t.state {
-	case endedWell:
-		return adapters.Completed
-	case endedByUser:
-		return adapters.Interrupted
-	case endedInError:
-		return adapters.Failed
-	}
-	return ""
-}
+func (t *turn) outcome() adapters.Outcome { return outcomes[t.state] }
 
 // decideIdle completes the verdict on a live session whose turn is over according to
 // the registry. The transcript may still show an open turn: of a prompt that was taken

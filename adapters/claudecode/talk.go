@@ -133,7 +133,7 @@ func (c *controlRequest) request() adapters.Request {
 		Where: "Claude Code", Options: []string{"allow", "deny"}, Reason: c.Request.Reason}
 	members := map[string]json.RawMessage{}
 	_ = json.Unmarshal(c.Request.Input, &members)
-	r.Text = strings.TrimSpace(c.Request.Tool + "\n" + indented(c.Request.Input))
+	r.Text = strings.TrimSpace(c.Request.Tool + "\n" + kit.Indented(c.Request.Input))
 	switch tool := c.Request.Tool; {
 	case tool == questionTool:
 		r.Kind = adapters.AsksQuestion
@@ -172,15 +172,6 @@ func planText(input map[string]json.RawMessage) string {
 		plan = strings.TrimSpace(plan + "\n\n" + string(rest))
 	}
 	return plan
-}
-
-// indented returns JSON over several lines, and unchanged if it can't be parsed.
-func indented(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
 }
 
 // question is a question of questionTool (2.1.329).

@@ -92,7 +92,7 @@ func (d *discovery) decideMate(s *session) kit.Verdict {
 
 // callersOf returns how many members of the team of lead have a call without a result, lead included.
 func (d *discovery) callersOf(lead *session) (n int) {
-	if d.load(lead); lead.facts.turn.state == callsTools {
+	if d.load(d.ctx, lead); lead.facts.turn.state == callsTools {
 		n++
 	}
 	for _, s := range d.sessions {

@@ -190,26 +190,10 @@ var tails = sync.Pool{New: func() any { return new([]tailRecord) }}
 func (t *transcript) tail(ctx context.Context, f io.ReaderAt, list []tailRecord, headEnd, size int64) (records []tailRecord, next int64, noPrompt bool, err error) {
 	var have tailNeeds
 	records = list
-	next = size
 	b := agentfile.Backward(f, size, 0).WithContext(ctx)
 	defer b.Close()
-read:
-	for !have.all() {
-		line, offset, err := b.Prev()
-		var long *agentfile.LongLine
-		switch {
-		case errors.Is(err, io.EOF) || err == nil && offset < headEnd:
-			break read
-		case errors.As(err, &long):
-		case err != nil:
-			return nil, 0, false, err
-		}
-		if b.Partial() {
-			next = offset
-			if long == nil {
-				continue
-			}
-		}
+	isFar := false // other facts than those of the turn are searched for no further
+	next, _, err = b.Tail(headEnd, func(line []byte, offset int64, long *agentfile.LongLine) bool {
 		if long != nil {
 			have.turn = true // earlier turns are not the last one
 			have.other = true
@@ -222,19 +206,16 @@ read:
 			}
 		}
 		have.reached(offset)
-		if have.turn && size-offset >= tailLimit && !have.mayRepeat() {
-			if !have.prompt {
-				prompt, none, err := t.promptBefore(b, headEnd, size-turnLimit)
-				if err != nil {
-					return nil, 0, false, err
-				}
-				records, noPrompt = append(records, prompt...), none
-			}
-			break
-		}
+		isFar = have.turn && size-offset >= tailLimit && !have.mayRepeat()
+		return !isFar && !have.all()
+	})
+	if err == nil && isFar && !have.prompt {
+		var prompt []tailRecord
+		prompt, noPrompt, err = t.promptBefore(b, headEnd, size-turnLimit)
+		records = append(records, prompt...)
 	}
 	slices.Reverse(records)
-	return records, next, noPrompt, nil
+	return records, next, noPrompt, err
 }
 
 // ofUser is in the records of what the user typed, and of results of tools; ofResult only in the latter, since a text's quotes are escaped.
