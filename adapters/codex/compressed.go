@@ -105,8 +105,10 @@ func (p *peek) unpack(ctx context.Context, r io.Reader, path string) error {
 		n, err := decoder.Read(chunk)
 		tail = append(tail, chunk[:n]...)
 		if base == 0 && (err != nil || len(tail) > 2*packedTail) {
-			if _, err := p.head(bytes.NewReader(tail)); err != nil {
-				return err
+			var bad error
+			p.inherited, _, bad = headOf(bytes.NewReader(tail))
+			if bad != nil {
+				return bad
 			}
 		}
 		if len(tail) > 2*packedTail {

@@ -12,20 +12,44 @@ import (
 )
 
 // call adds a call of a tool.
-func (p *peek) call(typ string, payload []byte, m peekMessage) {
+func (p *saying) call(typ string, payload []byte) {
+	m := p.of
 	name, _ := agentfile.Head(agentfile.Get(payload, "name"), 200)
 	m.Role, m.Tool = adapters.FromTool, cmp.Or(name, strings.TrimSuffix(typ, "_call"))
-	id := cmp.Or(agentfile.String(agentfile.Get(payload, "call_id")), agentfile.String(agentfile.Get(payload, "id")))
-	m.Key = cmp.Or(id, m.Key)
+	m.Key = cmp.Or(agentfile.String(agentfile.Get(payload, "call_id")), agentfile.String(agentfile.Get(payload, "id")), m.Key)
 	m.Text = adapters.Cut(argument(payload))
-	m.State = p.state(&m.Message)
+	m.State = adapters.ToolRunning
 	if byModel := typ == "web_search_call" || typ == "image_generation_call"; byModel { // written when it is over
 		m.State = adapters.ToolDone
 		if string(agentfile.Text(agentfile.Get(payload, "status"))) == "failed" {
 			m.State = adapters.ToolFailed
 		}
 	}
-	p.add(m)
+	p.items = append(p.items, kit.Item{Message: m, Call: m.Key, Texts: func() (text string) {
+		for _, name := range []string{"input", "arguments", "action"} {
+			text += "\n" + nestedStrings(agentfile.Get(payload, name))
+		}
+		return text
+	}})
+}
+
+// result adds the result of a call.
+func (p *saying) result(payload []byte) {
+	output := agentfile.Get(payload, "output")
+	m := adapters.Message{Key: agentfile.String(agentfile.Get(payload, "call_id")), At: p.of.At, Role: adapters.FromTool, State: outcome(output)}
+	if m.Key != "" {
+		p.items = append(p.items, kit.Item{Message: m, Call: m.Key, IsResult: true, Texts: func() string { return nestedStrings(output) }})
+	}
+}
+
+// nestedStrings returns the texts of a value, which may be JSON within a string.
+func nestedStrings(raw []byte) string {
+	if inner := agentfile.Text(raw); len(inner) > 0 && (inner[0] == '{' || inner[0] == '[') {
+		if text := kit.Strings(inner); text != "" {
+			return text
+		}
+	}
+	return kit.Strings(raw)
 }
 
 // mainArguments lists the arguments that describe a call best, in order of preference.

@@ -134,38 +134,28 @@ func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64
 	base := max(from, size-readWindow)
 	back := agentfile.Backward(io.NewSectionReader(r, base, size-base), size-base, 0).WithContext(ctx)
 	defer back.Close()
-	next = -1
-	for {
-		line, offset, err := back.Prev()
-		var long *agentfile.LongLine
-		switch {
-		case errors.Is(err, io.EOF):
-			return max(next, from), base > from, nil
-		case errors.As(err, &long):
-		case err != nil:
-			return 0, false, err
-		}
+	isCut := false
+	last, all, err := back.Tail(0, func(line []byte, offset int64, long *agentfile.LongLine) bool {
+		end := base + lineEnd(offset, line, long)
 		switch {
 		case offset == 0 && base > from: // it begins before the window
-			return max(next, from), true, nil
-		case back.Partial():
-			next = base + offset
-			continue
-		case next < 0:
-			next = base + lineEnd(offset, line, long)
-		}
-		if long != nil {
-			c.add(record{kind: hidden, ordinal: -1, text: long.Words(size - from)}, base+lineEnd(offset, line, long))
-		} else {
+			isCut = true
+			return false
+		case long != nil:
+			c.add(record{kind: hidden, ordinal: -1, text: long.Words(size - from)}, end)
+		default:
 			for _, rec := range slices.Backward(slices.Collect(records(line))) {
-				c.add(rec, base+lineEnd(offset, line, long))
+				c.add(rec, end)
 			}
 		}
-		if c.hasAll() || size-base-offset >= tailHard {
-			c.gap = base+offset > from
-			return next, false, nil
-		}
+		enough := c.hasAll() || size-base-offset >= tailHard
+		c.gap = enough && base+offset > from
+		return !enough
+	})
+	if last == 0 { // there is no complete line in the window
+		return from, base > from, err
 	}
+	return base + last, isCut || all && base > from, err
 }
 
 func lineEnd(offset int64, line []byte, long *agentfile.LongLine) int64 {

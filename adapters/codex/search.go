@@ -2,13 +2,10 @@ package codex
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
-	"math"
 	"os"
-	"slices"
 	"time"
 
 	"rollcall/adapters"
@@ -57,8 +54,7 @@ func (r *rollout) conversation() adapters.Conversation {
 // finder finds hits in the records of one rollout.
 type finder struct {
 	kit.Finder
-	peek peek        // has the facts from the head of the rollout
-	last peekMessage // the last message with the pattern
+	inherited int64 // see headOf
 }
 
 func (s *finder) file(ctx context.Context, path string) (map[string]int, error) {
@@ -75,7 +71,7 @@ func (s *finder) file(ctx context.Context, path string) (map[string]int, error) 
 		if !headed {
 			headed = true
 			var err error
-			s.Hit.CWD, err = s.peek.head(f)
+			s.inherited, s.Hit.CWD, err = headOf(f)
 			if err != nil {
 				return err
 			}
@@ -98,7 +94,7 @@ func (s *finder) unpacked(ctx context.Context, f *os.File) (map[string]int, erro
 		return nil, err
 	}
 	beginning = beginning[:n]
-	s.Hit.CWD, err = s.peek.head(bytes.NewReader(beginning))
+	s.inherited, s.Hit.CWD, err = headOf(bytes.NewReader(beginning))
 	if err != nil {
 		return nil, err
 	}
@@ -111,73 +107,6 @@ func (s *finder) unpacked(ctx context.Context, f *os.File) (map[string]int, erro
 
 // line searches one record.
 func (s *finder) line(line []byte, offset int64) error {
-	for _, m := range s.messages(line, offset) {
-		if s.last.Text == m.Text && s.repeats(&m) {
-			s.last.merged = true
-			continue
-		}
-		has, err := s.Add(&m.Message)
-		if err != nil {
-			return err
-		}
-		if has {
-			s.last = m
-		}
-	}
-	return nil
-}
-
-// repeats reports whether a record has the same message as the record before it, as an item
-// instead of an event or the other way round.
-func (s *finder) repeats(m *peekMessage) bool {
-	return m.Role != adapters.FromTool && m.Role == s.last.Role && !s.last.merged && m.item != s.last.item
-}
-
-// messages returns the messages in a record.
-func (s *finder) messages(line []byte, offset int64) []peekMessage {
-	p := &peek{limit: kit.Whole, session: &adapters.Session{}, n: math.MaxInt, inherited: s.peek.inherited,
-		states: map[string]adapters.ToolState{}, seen: map[string]bool{}}
-	if !p.line(line, offset) {
-		return nil
-	}
-	list := slices.DeleteFunc(p.messages, func(m peekMessage) bool { return m.Role == adapters.FromTool })
-	if !s.Query.Tools || len(list) > 0 {
-		return list
-	}
-	if m, ok := toolText(line); ok {
-		list = append(list, peekMessage{Message: m})
-	}
-	return list
-}
-
-// toolText returns the tool call or tool output in a record, with its whole text.
-func toolText(line []byte) (m adapters.Message, ok bool) {
-	if string(agentfile.Text(agentfile.Get(line, "type"))) != "response_item" {
-		return m, false
-	}
-	payload := agentfile.Get(line, "payload")
-	m = adapters.Message{Role: adapters.FromTool, At: agentfile.Time(agentfile.Get(line, "timestamp")),
-		Key: cmp.Or(agentfile.String(agentfile.Get(payload, "call_id")), agentfile.String(agentfile.Get(payload, "id")))}
-	switch string(agentfile.Text(agentfile.Get(payload, "type"))) {
-	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "web_search_call", "image_generation_call":
-		m.Tool, _ = agentfile.Head(agentfile.Get(payload, "name"), 200)
-		for _, name := range []string{"input", "arguments", "action"} {
-			m.Text += "\n" + nestedStrings(agentfile.Get(payload, name))
-		}
-	case "function_call_output", "custom_tool_call_output", "tool_search_output":
-		m.Text = nestedStrings(agentfile.Get(payload, "output"))
-	default:
-		return m, false
-	}
-	return m, m.Key != ""
-}
-
-// nestedStrings returns the texts of a value, which may be JSON within a string.
-func nestedStrings(raw []byte) string {
-	if inner := agentfile.Text(raw); len(inner) > 0 && (inner[0] == '{' || inner[0] == '[') {
-		if text := kit.Strings(inner); text != "" {
-			return text
-		}
-	}
-	return kit.Strings(raw)
+	items, _ := readItems(line, offset, s.inherited, kit.Whole)
+	return s.AddItems(items)
 }

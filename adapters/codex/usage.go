@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -246,43 +247,26 @@ func (u *usageScan) entry(r *record, used adapters.Tokens) kit.Entry {
 }
 
 var (
-	typeMember    = []byte(`"type":"`)
-	payloadMember = []byte(`"payload":`)
-	nextRecord    = append([]byte("}"), recordStart...) // a second record on a line
+	typeMember   = []byte(`"type":"`)
+	typedPayload = []byte(`"payload":{"type":"`)
+	nextRecord   = append([]byte("}"), recordStart...) // a second record on a line
 )
+
+// usedEvents are the types of events that can be a prompt, an answer, a count of tokens, or a change of what they are of.
+var usedEvents = []string{"token_count", "user_message", "agent_message", "item_completed", "thread_settings_applied", "task_started", "turn_started",
+	"thread_rolled_back"}
 
 // mayUse reports whether a line can be a prompt, an answer or a count of tokens, by the types near its beginning. A
 // line that is written in another order counts as one that can.
 func mayUse(line []byte) bool {
-	if bytes.Contains(line, nextRecord) {
-		return true
-	}
 	const near = 256
-	begin := line[:min(len(line), near)]
-	_, rest, ok := bytes.Cut(begin, typeMember)
-	if !ok || bytes.Contains(begin[:len(begin)-len(rest)], payloadMember) {
+	head, payload, ok := bytes.Cut(line[:min(len(line), near)], typedPayload)
+	if !ok || !bytes.Contains(head, typeMember) || bytes.Contains(line, nextRecord) {
 		return true
 	}
-	outer, rest, _ := bytes.Cut(rest, []byte{'"'})
-	switch string(outer) {
-	case "token_usage_record", "turn_context":
-		return true
-	case "event_msg":
-	default:
-		return false
+	if !bytes.Contains(head, []byte(`"event_msg"`)) {
+		return !bytes.Contains(head, []byte(`"response_item"`))
 	}
-	rest, ok = bytes.CutPrefix(bytes.TrimPrefix(rest, []byte(",")), payloadMember)
-	if !ok {
-		return true
-	}
-	rest, ok = bytes.CutPrefix(rest, append([]byte{'{'}, typeMember...))
-	if !ok {
-		return true
-	}
-	inner, _, _ := bytes.Cut(rest, []byte{'"'})
-	switch string(inner) {
-	case "token_count", "user_message", "agent_message", "item_completed", "thread_settings_applied", "task_started", "turn_started", "thread_rolled_back":
-		return true
-	}
-	return false
+	kind, _, _ := bytes.Cut(payload, []byte{'"'})
+	return slices.Contains(usedEvents, string(kind))
 }
