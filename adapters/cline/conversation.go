@@ -200,7 +200,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 	d.list()
 	var list []adapters.Conversation
 	for _, s := range d.sessions {
-		changed := latest(s.started, s.ended, s.modified)
+		changed := kit.Latest(s.started, s.ended, s.modified)
 		if changed.Before(since) {
 			continue
 		}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -112,7 +111,7 @@ func (d *discovery) list() {
 // readConversations reads the conversations of the sessions that the query asks for, and drops the others.
 func (d *discovery) readConversations() {
 	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool {
-		isRecent := s.owner != nil || s.doubt != "" || d.Homes.NoTable || !latest(s.modified, s.ended).Before(d.Query.Since)
+		isRecent := s.owner != nil || s.doubt != "" || d.Homes.NoTable || !kit.Latest(s.modified, s.ended).Before(d.Query.Since)
 		return !kit.Asked(d.Query, s.id) || len(d.Query.IDs) == 0 && !isRecent
 	})
 	var stored []*session
@@ -150,7 +149,7 @@ func (d *discovery) row(s *session) adapters.Session {
 		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, Parent: s.parent,
 		CWD: s.cwd, Branch: s.branch, Model: cmp.Or(t.model, s.model), Title: s.title, Version: s.version, CostUSD: s.cost,
 		FirstPrompt: cmp.Or(t.firstPrompt, s.prompt), LastPrompt: cmp.Or(t.lastPrompt, s.prompt),
-		StartedAt: s.started, TurnStartedAt: cmp.Or(t.prompted, s.started), LastActivityAt: latest(s.started, s.ended, t.updated, t.last.at),
+		StartedAt: s.started, TurnStartedAt: cmp.Or(t.prompted, s.started), LastActivityAt: kit.Latest(s.started, s.ended, t.updated, t.last.at),
 		Context: adapters.Context{Used: t.context}, Files: []string{s.conversationFile(), s.manifestFile()}, Home: s.root.data,
 	}
 	out.Doing, out.DoingSince = t.doing()
@@ -171,8 +170,6 @@ func (d *discovery) row(s *session) adapters.Session {
 	}
 	return out
 }
-
-func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
 // used returns what a session used: what its conversation holds or, if that is more, what Cline states. During a turn it states what was used before.
 func (s *session) used() (t adapters.Tokens, stated bool) {

@@ -138,7 +138,7 @@ func (s *session) alive(evidence string) kit.Verdict {
 // marked the session. The next turn sets another status. A mark that is older than the process shows that the clock was set.
 func (s *session) isFresh() bool {
 	marked := s.modified.Sub(s.owner.Started)
-	return !s.owner.prompted && s.owner.Started.After(latest(s.talk.last.at, s.turnAt)) && marked >= 0 && marked < 10*time.Second && !s.unread
+	return !s.owner.prompted && s.owner.Started.After(kit.Latest(s.talk.last.at, s.turnAt)) && marked >= 0 && marked < 10*time.Second && !s.unread
 }
 
 // isOpen reports whether a session is in a turn by its manifest.

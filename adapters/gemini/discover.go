@@ -37,6 +37,7 @@ type process struct {
 	sessions int       // that it has
 	since    time.Time // it began, or its user left its session
 	left     bool      // its user left its session for another one
+	chooses  bool      // which can be an old one
 	logID    string    // the session under which what is typed in it is logged
 }
 
@@ -67,7 +68,6 @@ type session struct {
 	owner   *process
 	how     string // how that is known
 	doubt   string // why it is not known whether a process has it
-	maybe   []*process
 	parent  *session
 	spent   *kit.Account
 	paths   []string

@@ -151,7 +151,7 @@ func (f *facts) record(r *record) {
 	}
 }
 
-func (f *facts) seen(at time.Time) { f.last = latest(f.last, at) }
+func (f *facts) seen(at time.Time) { f.last = kit.Latest(f.last, at) }
 
 func (f *facts) open(o opening) {
 	f.opened = append(f.opened[max(0, len(f.opened)-maxOpened+1):], o)
@@ -187,7 +187,7 @@ func (f *facts) change(r *record) {
 func (f *facts) message(r *record) {
 	at := agentfile.Time(r.at)
 	kit.Each(r.calls, func(call []byte) {
-		at = latest(at, agentfile.Time(agentfile.Get(call, "timestamp")))
+		at = kit.Latest(at, agentfile.Time(agentfile.Get(call, "timestamp")))
 	})
 	if f.seen(at); f.rewriting {
 		return

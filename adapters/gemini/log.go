@@ -80,9 +80,9 @@ func (d *discovery) pending(s *session) (prompt logged, ok bool) {
 	if s.owner == nil {
 		return prompt, false
 	}
-	since := latest(append(s.openedAt(), s.turn.at)...)
+	since := kit.Latest(append(s.openedAt(), s.turn.at)...)
 	if s.owner.isYoung(d.Now) || isObject(s.Path) { // it has not opened the session yet
-		since = latest(since, s.owner.Started)
+		since = kit.Latest(since, s.owner.Started)
 	}
 	for _, l := range d.log(s.project) {
 		if (l.session == s.id || l.session == s.owner.logID) && l.at.After(since) && !strings.HasPrefix(l.text, "/") {
@@ -91,8 +91,4 @@ func (d *discovery) pending(s *session) (prompt logged, ok bool) {
 	}
 	prompt.text = adapters.CutTo(prompt.text, textLimit)
 	return prompt, ok
-}
-
-func latest(times ...time.Time) time.Time {
-	return slices.MaxFunc(append([]time.Time{{}}, times...), time.Time.Compare)
 }

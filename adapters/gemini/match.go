@@ -14,31 +14,30 @@ import (
 // shows a list first: it is as long after that command.
 const window = 2 * time.Minute
 
-// match finds the process of each session. It depends only on the files and the processes as they are now.
+type evidence = skeleton.Evidence[*process, *session]
+
+// match finds the process of each session. It depends only on the files and the processes as they are now. A process that hosts can have several sessions.
 func (d *discovery) match() {
 	d.findFormer()
-	groups := map[string][]*process{}
 	for _, p := range d.processes {
 		p.since = p.Started
-		for _, s := range d.sessions {
-			if p.session == nil && p.Named != "" && s.id == p.Named && s.owner == nil && p.Uses(s.project.home) {
-				d.assign(p, s, "named by its command line")
-			}
-		}
-		key := p.Home + "\x00" + p.Folder()
-		groups[key] = append(groups[key], p)
 	}
-	for _, group := range groups {
-		d.assignHosted(group)
-		d.assignSure(group, d.began, true)
-		for _, p := range group {
-			d.followLog(p)
-		}
-		d.assignSure(group, d.began, true)
-		d.assignSure(group, d.wroteSince, false)
-		for i, p := range group {
-			d.doubt(p, i == len(group)-1)
-		}
+	began := evidence{Rank: skeleton.Fits, Pick: d.openedFirst, Shows: d.fits(d.began)}
+	d.assignBy(evidence{Rank: skeleton.Named, Shows: func(p *process, s *session) string {
+		return kit.If(p.session == nil && p.Named == s.id && p.Uses(s.project.home), "named by its command line")
+	}}, evidence{Rank: skeleton.Fits, Pick: func(_ *process, all []*session) []*session { return all }, Shows: func(p *process, s *session) string {
+		return kit.If(p.Hosts && p.mayHave(s) && d.isAuthor(p, s) && s.isHosted(p.Started), "it hosts the sessions of its folder that began since its start")
+	}}, began)
+	for _, p := range d.processes {
+		d.followLog(p)
+	}
+	d.assignBy(began, evidence{Rank: skeleton.Fits, Shows: d.fits(d.wroteSince)})
+	last := map[string]*process{} // of each home and folder
+	for _, p := range d.processes {
+		last[p.Home+"\x00"+p.Folder()] = p
+	}
+	for _, p := range d.processes {
+		d.doubt(p, last[p.Home+"\x00"+p.Folder()] == p)
 	}
 	for _, s := range d.subs {
 		s.parent = d.mainOf(s)
@@ -52,19 +51,18 @@ func (d *discovery) match() {
 
 // findFormer finds the former folders of processes whose folder was renamed.
 func (d *discovery) findFormer() {
-	var processes []*skeleton.Process
-	for _, p := range d.processes {
-		if !p.Hosts {
-			processes = append(processes, p.Process)
-		}
-	}
 	var sessions []skeleton.Begun
 	for _, s := range d.sessions {
 		if s.messages {
 			sessions = append(sessions, skeleton.Begun{Home: s.project.home, CWD: s.project.cwd, At: s.at, Written: s.last})
 		}
 	}
-	skeleton.FindFormer(processes, sessions)
+	d.FindFormer(sessions)
+}
+
+func (d *discovery) assignBy(all ...evidence) {
+	isFree := func(_ *process, s *session) bool { return s.owner == nil }
+	skeleton.Match(d.processes, d.sessions, isFree, d.assign, all...)
 }
 
 // mainOf returns the session for which a sub-agent works, which another sub-agent may have started; nil if it is gone.
@@ -101,65 +99,33 @@ func (p *process) isYoung(now time.Time) bool {
 	return age >= 0 && age < window
 }
 
-// claim is a session that a process may have, as it did something at a time.
-type claim struct {
-	session *session
-	at      time.Time
-	how     string
-}
-
-// assignSure assigns the sessions of one folder that can only be of one process. when returns what a process did with a session and may have done; zero:
-// it did nothing. A process has the only such session, or with first the one that was opened first, if no other follows within window: one of them is
-// of a process that has ended. The order of starts proves nothing: on a busy machine a file can begin before that of an older process.
-func (d *discovery) assignSure(group []*process, when func(*process, *session) (time.Time, string), first bool) {
-	for assigned := true; assigned; {
-		assigned = false
-		only := map[*process][]claim{}
-		for _, s := range d.sessions {
-			if p, c, ok := d.onlyClaim(group, s, when); ok {
-				only[p] = append(only[p], c)
-			}
-		}
-		for p, list := range only {
-			slices.SortFunc(list, func(a, b claim) int { return a.at.Compare(b.at) })
-			if len(list) == 1 || first && list[1].at.Sub(list[0].at) >= window {
-				d.assign(p, list[0].session, list[0].how)
-				assigned = true
-			}
-		}
+// fits makes evidence of what a process may have done with a session of its folder. when returns the time of it; zero: it did nothing.
+func (d *discovery) fits(when func(*process, *session) (time.Time, string)) func(*process, *session) string {
+	return func(p *process, s *session) string {
+		at, how := when(p, s)
+		return kit.If(!at.IsZero() && p.session == nil && p.mayHave(s) && p.At(s.project.cwd) && d.isAuthor(p, s), how)
 	}
 }
 
-// onlyClaim returns the process of a group that may have a session, if there is one only. All that may are noted.
-func (d *discovery) onlyClaim(group []*process, s *session, when func(*process, *session) (time.Time, string)) (by *process, c claim, ok bool) {
-	count := 0
-	for _, p := range group {
-		if at, how := when(p, s); p.mayHave(s) && p.At(s.project.cwd) && !at.IsZero() {
-			if !slices.Contains(s.maybe, p) {
-				s.maybe = append(s.maybe, p)
-			}
-			if d.isAuthor(p, s) && p.session == nil {
-				by, c = p, claim{s, at, how}
-				count++
-			}
-		}
+// openedFirst returns the session that a process opened first, if no other follows within window: one of them is of a process that has ended. The order of
+// starts proves nothing: on a busy machine a file can begin before that of an older process.
+func (d *discovery) openedFirst(p *process, list []*session) []*session {
+	at := func(s *session) time.Time {
+		at, _ := d.began(p, s)
+		return at
 	}
-	return by, c, count == 1
+	slices.SortFunc(list, func(a, b *session) int { return at(a).Compare(at(b)) })
+	if len(list) > 1 && at(list[1]).Sub(at(list[0])) < window {
+		return nil
+	}
+	return list[:1]
 }
 
-// assignHosted assigns the sessions of a folder that only one process hosts for other programs.
-func (d *discovery) assignHosted(group []*process) {
-	for _, s := range d.sessions {
-		var hosts []*process
-		for _, p := range group {
-			if p.Hosts && p.mayHave(s) && d.isAuthor(p, s) && s.isHosted(p.Started) {
-				hosts = append(hosts, p)
-			}
-		}
-		if len(hosts) == 1 {
-			d.assign(hosts[0], s, "it hosts the sessions of its folder that began since its start")
-		}
-	}
+// mayBeIts reports whether a process did something that can have been in a session of its folder, or left its own for one that is not known.
+func (d *discovery) mayBeIts(p *process, s *session) bool {
+	began, _ := d.began(p, s)
+	wrote, _ := d.wroteSince(p, s)
+	return p.chooses && s.last.After(p.Started) || p.At(s.project.cwd) && !(began.IsZero() && wrote.IsZero())
 }
 
 // began returns when a process opened a session as it began, or after its user left another one. /clear and /resume open one as well, for a
@@ -217,23 +183,15 @@ func (d *discovery) followLog(p *process) {
 		return
 	}
 	p.logID = first.id
-	chooses := false
 	for _, l := range d.log(first.project) {
 		if l.session == first.id && l.leaves() && !l.at.Before(p.Started) && !first.prompted.After(l.at) {
 			p.left = true
 			p.since = l.at
-			chooses = l.text != "/clear"
+			p.chooses = l.text != "/clear"
 		}
 	}
-	if !p.left {
-		return
-	}
-	first.owner, p.session = nil, nil
-	for _, s := range d.sessions {
-		s.maybe = slices.DeleteFunc(s.maybe, func(o *process) bool { return o == p })
-		if chooses && p.mayHave(s) && s.last.After(p.Started) {
-			s.maybe = append(s.maybe, p)
-		}
+	if p.left {
+		first.owner, p.session = nil, nil
 	}
 }
 
@@ -246,7 +204,7 @@ func (d *discovery) doubt(p *process, isLast bool) {
 		wrote := s.messages && s.last.After(p.Started) && d.isAuthor(p, s)
 		switch {
 		case !p.mayHave(s):
-		case slices.Contains(s.maybe, p), p.MayHaveLeft(s.project.cwd), p.Hosts && (wrote || s.isHosted(p.Started)):
+		case d.mayBeIts(p, s), p.MayHaveLeft(s.project.cwd), p.Hosts && (wrote || s.isHosted(p.Started)):
 			s.doubt = fmt.Sprintf("process %d may have it", p.PID)
 		case p.session != nil, p.left, p.isYoung(d.Now), s.doubt != "":
 		case wrote:

@@ -77,7 +77,7 @@ func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsett
 	}
 	isOlder := t.at.Before(p.Started)
 	if isOlder && t.isOpen() {
-		if p.isYoung(d.Now) || !latest(s.openedAt()...).Before(p.Started.Add(-kit.StartSlack)) {
+		if p.isYoung(d.Now) || !kit.Latest(s.openedAt()...).Before(p.Started.Add(-kit.StartSlack)) {
 			return kit.Idle(adapters.Died, said+", before the process that has it now began"+host), false
 		}
 		return kit.Unknown(said + ", before the process that has it now began, or the clock was set since" + host), true
@@ -233,12 +233,12 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, MayAsk: v.MayAsk, AskAgain: v.AskAgain,
 		CWD: s.project.cwd, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
 		Doing: s.doing, DoingSince: s.doingAt, Tokens: s.tokens(), Context: adapters.Context{Used: s.context},
-		StartedAt: s.at, LastActivityAt: latest(s.last, s.at), TurnStartedAt: s.prompted, Files: s.paths, Home: s.project.home,
+		StartedAt: s.at, LastActivityAt: kit.Latest(s.last, s.at), TurnStartedAt: s.prompted, Files: s.paths, Home: s.project.home,
 	}
 	if prompt, ok := d.pending(s); ok && v.Status != adapters.Idle {
 		out.LastPrompt = prompt.text
 		out.TurnStartedAt = prompt.at
-		out.LastActivityAt = latest(out.LastActivityAt, prompt.at)
+		out.LastActivityAt = kit.Latest(out.LastActivityAt, prompt.at)
 		out.FirstPrompt = cmp.Or(out.FirstPrompt, prompt.text)
 	}
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
@@ -270,7 +270,7 @@ func (d *discovery) settle() {
 		up := s.parent
 		switch own := s.file.parent == "" || d.isOpen(s); {
 		case own && !s.unsure:
-			s.spent = &kit.Account{ID: s.id, Ledgers: s.ledgers, Last: latest(s.last, s.at), Model: s.model, CWD: s.project.cwd}
+			s.spent = &kit.Account{ID: s.id, Ledgers: s.ledgers, Last: kit.Latest(s.last, s.at), Model: s.model, CWD: s.project.cwd}
 			accounts = append(accounts, s.spent)
 		case !own && up == nil:
 			d.Report.LeaveOutAll(kit.NoSession, s.ledgers...)

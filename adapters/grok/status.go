@@ -82,7 +82,7 @@ func (d *discovery) decideOpen(s *session, said string) kit.Verdict {
 	case s.events.turn.spoke, s.owner().Headless:
 		return d.decideTurn(s, said)
 	}
-	last := slices.MaxFunc([]time.Time{s.events.last, s.updates.last}, time.Time.Compare)
+	last := kit.Latest(s.events.last, s.updates.last)
 	taken, known := d.takenBack(s)
 	switch {
 	case taken:
@@ -170,7 +170,7 @@ func (s *session) row() adapters.Session {
 		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain,
 		CWD: s.summary.cwd, Branch: s.summary.branch, Model: s.events.model, Title: s.summary.titleBeside(u.firstPrompt),
 		FirstPrompt: u.firstPrompt, LastPrompt: u.lastPrompt, Context: adapters.Context{Used: u.context}, Headless: s.summary.kind == "headless",
-		StartedAt: s.summary.created, LastActivityAt: slices.MaxFunc([]time.Time{s.events.last, u.last, s.summary.created}, time.Time.Compare), TurnStartedAt: cmp.Or(s.events.turn.at, u.prompted),
+		StartedAt: s.summary.created, LastActivityAt: kit.Latest(s.events.last, u.last, s.summary.created), TurnStartedAt: cmp.Or(s.events.turn.at, u.prompted),
 		Files: []string{s.path("updates.jsonl"), s.Path}, Home: s.Home, Usage: s.spent.Steps(),
 	}
 	if v.Status != adapters.Stopped {

@@ -106,7 +106,7 @@ func (d *discovery) listFiles(ctx context.Context, s *session) {
 		s.hidden = s.hidden || hidden
 		if ok {
 			*to = append(*to, &file{Chat: chat, of: s, agent: agent})
-			s.changed = latest(s.changed, chat.Info.ModTime())
+			s.changed = kit.Latest(s.changed, chat.Info.ModTime())
 		}
 	}
 	add(&d.states, filepath.Join(s.dir, "state.json"), "")

@@ -126,7 +126,7 @@ func (f *facts) record(r *record) {
 		return
 	}
 	at := r.at()
-	f.last, f.used = latest(f.last, at), latest(f.used, at)
+	f.last, f.used = kit.Latest(f.last, at), kit.Latest(f.used, at)
 	switch typ := kit.Short(r.typ); typ {
 	case "metadata":
 		f.at = at
@@ -304,8 +304,4 @@ func (f *facts) event(r *record, at time.Time) {
 			f.doingAt = at
 		}
 	}
-}
-
-func latest(times ...time.Time) time.Time {
-	return slices.MaxFunc(append([]time.Time{{}}, times...), time.Time.Compare)
 }

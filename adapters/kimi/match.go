@@ -21,25 +21,33 @@ import (
 // window is the longest time from the start of `kimi -p` to its session: 5 s were seen, and longer on a busy machine.
 const window = time.Minute
 
+type evidence = skeleton.Evidence[*process, *session]
+
 // match finds the process of each session. It depends only on the files and the processes as they are now.
 func (d *discovery) match() {
 	d.findFormer()
-	groups := map[string][]*process{}
-	for _, p := range d.processes {
-		key := p.Home + "\x00" + p.Folder()
-		groups[key] = append(groups[key], p)
+	isFree := func(p *process, s *session) bool {
+		return s.owner == nil && p.Uses(s.home) && (p.session == nil || p.Hosts)
 	}
-	d.assignServed()
-	for _, group := range groups {
-		group = slices.DeleteFunc(group, func(p *process) bool { return p.served })
-		if len(group) == 0 {
-			continue
-		}
-		d.assignExact(group)
-		for d.assignOnly(group) || d.assignTitled(group) {
-			continue
-		}
-		for _, p := range group {
+	skeleton.Match(d.processes, d.sessions, isFree, d.assign,
+		evidence{Rank: skeleton.Registered, Shows: func(p *process, s *session) string {
+			return kit.If(p.served && d.serves(p, s), "the server has it")
+		}},
+		evidence{Rank: skeleton.Runs, Shows: func(p *process, s *session) string {
+			return kit.If(d.runs(p, s), "it runs the session's command")
+		}},
+		evidence{Rank: skeleton.Named, Shows: func(p *process, s *session) string {
+			return kit.If(p.Named == s.id, "named by its command line")
+		}},
+		evidence{Rank: skeleton.Fits, Pick: d.notLeft, Shows: func(p *process, s *session) string {
+			return kit.If(d.claims(p, s), "no other session of its folder was written since it began")
+		}},
+		evidence{Rank: skeleton.Fits, Shows: func(p *process, s *session) string {
+			may := p.session == nil && !p.Hosts && (d.claims(p, s) || d.mayContinue(p, s))
+			return kit.If(may && s.state.title != "" && s.state.title == d.titleOf(p), "its terminal has the session's title")
+		}})
+	for _, p := range d.processes {
+		if !p.served {
 			d.assignResumed(p)
 			d.doubtAll(p)
 		}
@@ -48,41 +56,26 @@ func (d *discovery) match() {
 
 // findFormer finds the former folders of processes whose folder was renamed.
 func (d *discovery) findFormer() {
-	var processes []*skeleton.Process
-	for _, p := range d.processes {
-		if !p.Hosts {
-			processes = append(processes, p.Process)
-		}
-	}
 	var sessions []skeleton.Begun
 	for _, s := range d.sessions {
 		sessions = append(sessions, skeleton.Begun{Home: s.home, CWD: s.cwd, At: s.at, Written: s.since()})
 	}
-	skeleton.FindFormer(processes, sessions)
+	d.FindFormer(sessions)
 }
 
-func assign(p *process, s *session, how string) {
+func (d *discovery) assign(p *process, s *session, how string) {
 	p.several = p.session != nil
 	p.session, s.owner = s, p
 	s.how = how
+	s.served = p.served
 }
 
-// assignServed assigns the sessions that `kimi web` holds: it keeps a file for each since it opened it, and none for those that it only shows (2.1.0).
-func (d *discovery) assignServed() {
-	for _, s := range d.sessions {
-		path := filepath.Join(s.home, "server", "events", s.id+".jsonl")
-		for _, p := range d.processes {
-			if !p.served || !p.Uses(s.home) || s.owner != nil {
-				continue
-			}
-			began, err := openedAt(path)
-			s.hidden = d.Report.Failed(path, err) || s.hidden
-			if !began.IsZero() && p.Precedes(began) {
-				s.served = true
-				assign(p, s, "the server has it")
-			}
-		}
-	}
+// serves reports whether a `kimi web` holds a session: it keeps a file for each since it opened it, and none for those that it only shows (2.1.0).
+func (d *discovery) serves(p *process, s *session) bool {
+	path := filepath.Join(s.home, "server", "events", s.id+".jsonl")
+	began, err := openedAt(path)
+	s.hidden = d.Report.Failed(path, err) || s.hidden
+	return !began.IsZero() && p.Precedes(began)
 }
 
 // openedAt returns when a server opened a session, as the first line of its file for it says.
@@ -101,24 +94,9 @@ func openedAt(path string) (at time.Time, err error) {
 	return millis(agentfile.Get(line, "created_at")), err
 }
 
-// assignExact assigns the sessions that a command line names, and those with a call whose command a process runs.
-func (d *discovery) assignExact(group []*process) {
-	for _, p := range group {
-		for _, s := range d.sessions {
-			switch {
-			case s.owner != nil || p.session != nil || !p.Uses(s.home):
-			case p.Named != "" && s.id == p.Named:
-				assign(p, s, "named by its command line")
-			case d.runs(p, s):
-				assign(p, s, "it runs the session's command")
-			}
-		}
-	}
-}
-
 // runs reports whether a child of a process runs the command of an open call: below a shell in its folder, or as that shell's own program (2.1.0).
 func (d *discovery) runs(p *process, s *session) bool {
-	if s.turn.state != open || !p.At(s.cwd) {
+	if s.turn.state != open || p.served || !p.At(s.cwd) {
 		return false
 	}
 	for _, child := range p.Children {
@@ -147,7 +125,7 @@ func (s *session) callsOfAgents() (calls []call) {
 func (s *session) since() time.Time {
 	at := s.used
 	for _, a := range s.agents {
-		at = latest(at, a.used)
+		at = kit.Latest(at, a.used)
 	}
 	return at
 }
@@ -156,7 +134,7 @@ func (s *session) since() time.Time {
 // one unless its user chose it there.
 func (d *discovery) claims(p *process, s *session) bool {
 	begin := p.Started.Add(-kit.StartSlack)
-	if s.owner != nil || !p.Uses(s.home) || !p.At(s.cwd) || s.since().Before(begin) || p.session != nil && !p.Hosts {
+	if s.owner != nil || p.served || !p.Uses(s.home) || !p.At(s.cwd) || s.since().Before(begin) || p.session != nil && !p.Hosts {
 		return false
 	}
 	if s.isHeadless() {
@@ -165,55 +143,25 @@ func (d *discovery) claims(p *process, s *session) bool {
 	return !p.Headless && (!s.at.Before(begin) || p.start != plain || p.SetBack || slices.ContainsFunc(d.typed(s), chooses))
 }
 
-// assignOnly assigns the sessions that only one process can have, and reports whether there were any.
-func (d *discovery) assignOnly(group []*process) (assigned bool) {
-	only := map[*process][]*session{}
-	for _, s := range d.sessions {
-		var by []*process
-		for _, p := range group {
-			if d.claims(p, s) {
-				by = append(by, p)
-			}
-		}
-		if len(by) == 1 {
-			only[by[0]] = append(only[by[0]], s)
-		}
+// notLeft returns which of the sessions that only one process may have it has: the one that its user has not left; one that hosts has all.
+func (d *discovery) notLeft(p *process, list []*session) []*session {
+	if p.Hosts {
+		return list
 	}
-	for p, list := range only {
-		if !p.Hosts {
-			list = slices.DeleteFunc(list, d.hasLeft)
-		}
-		if len(list) != 1 && !p.Hosts {
-			continue
-		}
-		for _, s := range list {
-			assign(p, s, "no other session of its folder was written since it began")
-			assigned = true
-		}
+	list = slices.DeleteFunc(list, d.hasLeft)
+	if len(list) > 1 {
+		return nil
 	}
-	return assigned
+	return list
 }
 
-// assignTitled assigns the sessions that the titles of terminals name: Kimi Code gives its terminal the title of the session (2.1.0). It reports whether
-// there were any.
-func (d *discovery) assignTitled(group []*process) (assigned bool) {
-	for _, p := range group {
-		if p.session != nil || p.Hosts || p.asked {
-			continue
-		}
-		list := slices.DeleteFunc(slices.Clone(d.sessions), func(s *session) bool { return !d.claims(p, s) && !d.mayContinue(p, s) })
-		if len(list) == 0 {
-			continue
-		}
+// titleOf returns the title of a process's terminal: Kimi Code gives it that of the session (2.1.0).
+func (d *discovery) titleOf(p *process) string {
+	if !p.asked {
 		p.asked = true
-		title := pane.Titles(d.Ctx, d.Table, "", []proc.Identity{p.Identity})[p.Identity].Text
-		list = slices.DeleteFunc(list, func(s *session) bool { return s.state.title == "" || s.state.title != title })
-		if len(list) == 1 {
-			assign(p, list[0], "its terminal has the session's title")
-			assigned = true
-		}
+		p.title = pane.Titles(d.Ctx, d.Table, "", []proc.Identity{p.Identity})[p.Identity].Text
 	}
-	return assigned
+	return p.title
 }
 
 // mayContinue reports whether a process may have continued a session that it has not written yet.
@@ -276,9 +224,9 @@ func (d *discovery) assignResumed(p *process) {
 	switch n := len(old); {
 	case n == 0 || p.Named != "":
 	case p.start == continues:
-		assign(p, old[n-1], "it continues the last session of its folder")
+		d.assign(p, old[n-1], "it continues the last session of its folder")
 	case p.start == names && n == 1:
-		assign(p, old[0], "its command line names a session, and its folder has no other")
+		d.assign(p, old[0], "its command line names a session, and its folder has no other")
 	default:
 		p.doubt = true
 		for _, s := range old {

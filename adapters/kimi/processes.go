@@ -44,6 +44,7 @@ type process struct {
 	served  bool // it is `kimi web`
 	doubt   bool // it may have one of several sessions
 	asked   bool // its terminal was
+	title   string
 }
 
 // homeOf returns the home that the variables of an environment name.

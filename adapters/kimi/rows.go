@@ -40,7 +40,7 @@ func (f *file) id() string {
 }
 
 // active returns when a session was last active.
-func (s *session) active() time.Time { return latest(s.last, s.at, s.state.last) }
+func (s *session) active() time.Time { return kit.Latest(s.last, s.at, s.state.last) }
 
 // row returns a session for the answer.
 func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
@@ -92,7 +92,7 @@ func (d *discovery) agentRow(s *session, a *agent) adapters.Session {
 	out := s.common(&a.facts, d.decideAgent(s, a))
 	out.ID, out.Parent = a.id(), s.id
 	out.Process, out.Shared = s.owner.Identity, true
-	out.LastActivityAt, out.Files = latest(a.last, a.at), []string{a.Path}
+	out.LastActivityAt, out.Files = kit.Latest(a.last, a.at), []string{a.Path}
 	if len(a.asks) > 0 && out.Status == adapters.Waiting {
 		out.Doing, out.DoingSince = a.asks[0].text, a.asks[0].at
 	}

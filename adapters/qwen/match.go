@@ -8,23 +8,22 @@ import (
 
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 )
+
+type evidence = skeleton.Evidence[*process, *session]
 
 // match finds the process of each session. It depends only on the files and the processes as they are now.
 func (d *discovery) match() {
+	isFree := func(p *process, s *session) bool { return s.owner == nil && p.Uses(s.Home) }
+	skeleton.Match(d.processes, d.sessions, isFree, (*process).assign,
+		evidence{Rank: skeleton.Registered, Shows: func(p *process, s *session) string { return claimed(p.entries, s) }},
+		evidence{Rank: skeleton.Runs, Shows: func(p *process, s *session) string { return claimed(p.named(), s) }}, // or what its command line names
+		evidence{Rank: skeleton.Fits, Shows: func(p *process, s *session) string {
+			return kit.If(p.fits(s) && !d.hasRival(p), "no other session of its folder began since the process did")
+		}})
 	for _, p := range d.processes {
-		for _, c := range p.named() {
-			for _, s := range d.sessions {
-				if s.id == c.session && s.owner == nil && p.Uses(s.Home) {
-					p.assign(s, c.how)
-				}
-			}
-		}
-	}
-	for _, p := range d.processes {
-		if p.isUnmatched() {
-			d.byStart(p)
-		}
+		d.doubt(p)
 	}
 	for _, s := range d.subs {
 		for _, o := range d.sessions {
@@ -47,32 +46,41 @@ func (p *process) assign(s *session, how string) {
 // isUnmatched reports whether nothing names a session of a process, which has one of its folder.
 func (p *process) isUnmatched() bool { return len(p.entries) == 0 && len(p.sessions) == 0 && !p.Hosts }
 
-// byStart assigns the session of the process's folder that began after the process, or was written since if the process continues one, where there is one
-// only. A run with -p is in no registry, and before 0.23 nothing was (0.24.4, 0.15.6). Such a run has a session at once: its start moves when the clock is set.
-func (d *discovery) byStart(p *process) {
-	var found, open []*session
-	for _, s := range d.sessions {
-		since := map[bool]time.Time{false: s.at, true: s.last}[p.Resumes]
-		switch began := !since.Before(p.Started.Add(-kit.StartSlack)); {
-		case s.owner != nil || !p.At(s.cwd) || !p.Uses(s.Home):
-		case began:
-			found = append(found, s)
-		case p.Headless && (s.turn.state == prompted || s.turn.state == called) && d.Now.Sub(p.Started) > time.Minute:
-			open = append(open, s)
-		}
+// claimed returns how a session is named in claims; empty: it is not.
+func claimed(claims []claim, s *session) string {
+	i := slices.IndexFunc(claims, func(c claim) bool { return c.session == s.id })
+	if i < 0 {
+		return ""
 	}
-	rival := slices.ContainsFunc(d.processes, func(o *process) bool {
+	return claims[i].how
+}
+
+// fits reports whether a process that nothing names a session of may have one of its folder: it began after the process, or was written since if the process
+// continues one. A run with -p is in no registry, and before 0.23 nothing was (0.24.4, 0.15.6).
+func (p *process) fits(s *session) bool {
+	since := map[bool]time.Time{false: s.at, true: s.last}[p.Resumes]
+	return p.isUnmatched() && s.owner == nil && p.At(s.cwd) && p.Uses(s.Home) && p.Precedes(since)
+}
+
+// hasRival reports whether another process of its folder may have the session of a process.
+func (d *discovery) hasRival(p *process) bool {
+	return slices.ContainsFunc(d.processes, func(o *process) bool {
 		return o != p && o.isUnmatched() && o.Folder() == p.Folder() && o.Home == p.Home
 	})
-	if len(found) == 1 && !rival {
-		p.assign(found[0], "no other session of its folder began since the process did")
-		return
+}
+
+// doubt notes which sessions a process without one may have. A run with -p has one at once: if there is none, its start was moved with the clock.
+func (d *discovery) doubt(p *process) {
+	fits := p.fits
+	if p.Headless && !slices.ContainsFunc(d.sessions, fits) && d.Now.Sub(p.Started) > time.Minute {
+		fits = func(s *session) bool {
+			return p.isUnmatched() && s.owner == nil && p.At(s.cwd) && p.Uses(s.Home) && (s.turn.state == prompted || s.turn.state == called)
+		}
 	}
-	if len(found) == 0 {
-		found = open
-	}
-	for _, s := range found {
-		s.doubt = fmt.Sprintf("process %d or another one of its folder may have it", p.PID)
+	for _, s := range d.sessions {
+		if fits(s) {
+			s.doubt = fmt.Sprintf("process %d or another one of its folder may have it", p.PID)
+		}
 	}
 }
 

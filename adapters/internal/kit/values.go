@@ -3,7 +3,9 @@ package kit
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -16,6 +18,11 @@ const ShortText = 4 << 10
 func Short(raw []byte) string {
 	text, _ := agentfile.Head(raw, ShortText)
 	return text
+}
+
+// Latest returns the latest of some times.
+func Latest(times ...time.Time) time.Time {
+	return slices.MaxFunc(append([]time.Time{{}}, times...), time.Time.Compare)
 }
 
 // Count is Number for a member of raw.

@@ -96,6 +96,14 @@ func Quoted(text string) string {
 	return fmt.Sprintf(" (%.120s)", strings.ToValidUTF8(text, ""))
 }
 
+// If returns a text if something is true, and "" otherwise.
+func If(is bool, text string) string {
+	if is {
+		return text
+	}
+	return ""
+}
+
 // PlainWord returns the letters, digits, - and _ of an untrusted name, at most 40 of
 // them. Names of record types, roles and tools consist of these.
 func PlainWord(s string) string {

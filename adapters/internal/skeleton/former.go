@@ -20,7 +20,8 @@ const beginsWithin = time.Minute
 // FindFormer finds the former folder of processes whose folder was renamed and whose environment does not tell its former name, by the sessions that they have
 // in it. A process without a session where it is now has one that began with it in a folder that is gone since, if no other process and no other session can be
 // meant. Otherwise it may have any of them: see MayHaveLeft.
-func FindFormer(processes []*Process, sessions []Begun) {
+func (l *Look) FindFormer(sessions []Begun) {
+	processes := slices.DeleteFunc(slices.Clone(l.processes), func(p *Process) bool { return p.Hosts })
 	may := map[int][]*Process{} // by the index of the session
 	only := map[*Process][]int{}
 	for _, p := range processes {

@@ -21,8 +21,9 @@ type Look struct {
 	Homes  kit.Roots
 	Hidden bool // something that a live process may have was not read
 
-	base *kit.Base
-	ends map[any]func(*adapters.Query) // of the transcripts that were read
+	base      *kit.Base
+	processes []*Process                    // that were found
+	ends      map[any]func(*adapters.Query) // of the transcripts that were read
 }
 
 // Begin begins a question. store is the folder in a home that has the sessions.

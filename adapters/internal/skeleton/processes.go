@@ -126,6 +126,7 @@ func (f *Finder) Find(l *Look, more ...string) []*Process {
 		return p.Known && !slices.Contains(l.Homes.Paths, p.Home) && !l.Homes.Unresponsive(p.Home)
 	})
 	l.Homes.InUse = len(list) > 0
+	l.processes = list
 	return list
 }
 
