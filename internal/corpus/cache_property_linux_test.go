@@ -330,6 +330,10 @@ func (c *cacheCheck) ask() {
 
 // mixFacts leaves files of several moments in the cache, as two processes do that save at the same time, or none: facts and ledgers have a file each.
 func (c *cacheCheck) mixFacts() {
+	if c.edited { // a file that grows after its edit would look as if it had only grown since before it, see change
+		c.earlier = nil
+		return
+	}
 	files, err := filepath.Glob(filepath.Join(c.facts, "*"))
 	c.must(err)
 	for _, path := range files {

@@ -193,6 +193,9 @@ func (d *discovery) read(files []file) (sessions []*session, lost int) {
 			return
 		}
 		s.facts, s.readErr = d.store.transcripts.Read(ctx, s.path, s.info, d.query.Once)
+		if !d.query.Usage { // thousands of sessions need no ledgers
+			s.ledger = kit.Ledger{}
+		}
 		if !s.begun.IsZero() && s.begun.Before(s.at) { // before 0.31 the header's time is that of the first answer
 			s.at = s.begun
 		}
