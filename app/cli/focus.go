@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rollcall/app/control/focus"
 	"rollcall/app/control/show"
 	"rollcall/app/machine"
 	"rollcall/app/present"
@@ -23,7 +24,7 @@ type focusCommand struct {
 
 func newFocus(e *env) *cobra.Command {
 	c := &focusCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "focus SESSION",
 		SuggestFor: []string{"show", "goto", "jump", "raise", "open"},
 		Short:      "Show the terminal of a session: raise its window, select its pane or tab",
@@ -36,13 +37,12 @@ Where that can't be done, the reason is printed with what can be done instead, a
 exit code is 1. With --attach, a session that no terminal shows is shown in this one,
 where its agent or its multiplexer allows it.`,
 		Args: oneName,
-		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
-	}
-	f := cmd.Flags()
-	f.BoolVar(&c.print, "print", false, "print what would be done, and do nothing")
-	f.BoolVar(&c.attach, "attach", false, "open a session that runs in the background in this terminal")
-	f.BoolVar(&c.asJSON, "json", false, "print JSON")
-	return cmd
+		RunE: withArg(c.run),
+	},
+		withFlag(&c.print, "print", "print what would be done, and do nothing"),
+		withFlag(&c.attach, "attach", "open a session that runs in the background in this terminal"),
+		withFlag(&c.asJSON, "json", "print JSON"),
+	)
 }
 
 func (c *focusCommand) run(id string) error {
@@ -162,15 +162,7 @@ type offerJSON struct {
 
 // focusAsJSON returns the document for a plan. done reports that the steps of the plan were tried, and err is the error with which they failed, if they did.
 func focusAsJSON(p *show.Plan, done bool, err error) focusJSON {
-	d := focusJSON{Schema: schema, Session: sessionAsJSON(&p.Session), Shown: done && err == nil, Steps: []focusStepJSON{}, Note: p.Note}
-	if err != nil {
-		d.Error = err.Error()
-	}
-	for i := range p.Steps {
-		d.Steps = append(d.Steps, focusStepJSON{string(p.Steps[i].Kind), p.Steps[i].Text})
-	}
-	for i := range p.Offers {
-		d.Offers = append(d.Offers, offerJSON{string(p.Offers[i].Kind), p.Offers[i].Text, p.Offers[i].Command})
-	}
-	return d
+	return focusJSON{Schema: schema, Session: sessionAsJSON(&p.Session), Shown: done && err == nil, Note: p.Note, Error: errorText(err),
+		Steps:  each(p.Steps, func(s *focus.Step) focusStepJSON { return focusStepJSON{string(s.Kind), s.Text} }),
+		Offers: each(p.Offers, func(o *show.Offer) offerJSON { return offerJSON{string(o.Kind), o.Text, o.Command} })}
 }
