@@ -122,6 +122,7 @@ func TestImportGraph(t *testing.T) {
 			{path: "github.com/godbus/", why: "the core runs where there is no desktop"}, {path: "modernc.org/", why: "storage is the adapters' business"}})},
 		{pkg: "./app/present", bans: slices.Concat(surfaces, agents, toolkit, []ban{
 			{path: ours + "app", why: "words are made of sessions, by every surface"}, {path: "net/http", why: "it is pure"}})},
+		{pkg: "./app/follow", bans: slices.Concat(surfaces, agents, toolkit)},
 		{pkg: "./app/cli", bans: slices.Concat(bars, surfaces[3:], agents, toolkit)},
 		{pkg: "./app/ui", tags: "x11,gles", bans: slices.Concat(surfaces[:3], surfaces[4:], agents, []ban{
 			{path: "fyne.io/fyne/v2/app", why: "with it the window's contents could not be tested without cgo and a display"},
@@ -198,7 +199,8 @@ func TestOneImporter(t *testing.T) {
 			only = append(only, importer{path, ours + "adapters/all", "the others take adapters as they come"})
 		}
 	}
-	direct := map[string][]string{"rollcall/app/present": {"os", "os/exec", "net", "io/fs", "io", "sync", "context"}}
+	pure := []string{"os", "os/exec", "net", "io/fs", "io", "sync", "context"}
+	direct := map[string][]string{ours + "app/present": pure, ours + "app/describe": pure, ours + "app/listing": pure}
 	for _, p := range goList(t, "-tags", "x11,gles", "./...") {
 		if strings.HasPrefix(p.ImportPath, ours+"internal/adaptertest") {
 			continue // the tests' own, which no program needs

@@ -195,8 +195,16 @@ func ShortID(s *adapters.Session) string {
 	return Begin(s.ID, MinID)
 }
 
-// Begin returns the first n bytes of id, or all of it.
-func Begin(id string, n int) string { return id[:min(n, len(id))] }
+// Begin returns the start of s, at most n bytes, cut between characters. It limits the cost of cleaning a hostile text.
+func Begin(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
 
 // Where returns s.Where with a program name that is one clean line.
 func Where(s *adapters.Session) string {

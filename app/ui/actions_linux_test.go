@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/adapters"
+	"rollcall/app/listing"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
@@ -85,10 +86,10 @@ func TestResume(t *testing.T) {
 	w.ui.host.CloseSheet()
 	must.Do(t, os.WriteFile(filepath.Join(w.agent.store, s.ID+".end"), nil, 0o600))
 	w.until("its end", func() bool {
-		return strings.Contains(w.run(), "Finished") && !w.ui.sessions.view.byKey[key{agent: s.Agent, id: s.ID}].Live()
+		return strings.Contains(w.run(), "Finished") && !w.ui.sessions.view.ByKey[listing.Key{Agent: s.Agent, ID: s.ID}].Live()
 	})
 	must.Do(t, os.Remove(filepath.Join(w.agent.store, s.ID+".end")))
-	over := *w.ui.sessions.view.byKey[key{agent: s.Agent, id: s.ID}]
+	over := *w.ui.sessions.view.ByKey[listing.Key{Agent: s.Agent, ID: s.ID}]
 	if !w.ui.canResume(&over) {
 		t.Fatalf("can't be resumed: %+v", over)
 	}

@@ -8,6 +8,9 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/describe"
+	"rollcall/app/follow"
+	"rollcall/app/listing"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
@@ -15,8 +18,8 @@ import (
 // answering holds the state of the requests that wait, for all pages. It is used on Fyne's goroutine only, except the board.
 type answering struct {
 	board   *answer.Board
-	deliver *latest[struct{}]        // receives when the board has changed
-	asked   []asked                  // what waits for the user, the longest wait first
+	deliver *follow.Latest[struct{}] // receives when the board has changed
+	asked   []answer.Asked           // what waits for the user, the longest wait first
 	loaded  bool                     // the board has delivered its list once
 	running map[answer.Ref]bool      // answers that were sent and have no result yet
 	done    map[answer.Ref]time.Time // when a request was answered here, until the agent no longer lists it
@@ -40,8 +43,8 @@ func (u *UI) startAnswering() {
 	a.running, a.done = map[answer.Ref]bool{}, map[answer.Ref]time.Time{}
 	// The list is read on Fyne's goroutine: several goroutines report changes, and a list that was read earlier could
 	// otherwise be delivered later.
-	a.deliver = &latest[struct{}]{ctx: u.ctx, do: u.do, deliver: func(*struct{}) { u.showAsked(a.board.List()) }}
-	a.board = answer.NewBoard(u.options.Answers, askAgain, func() { a.deliver.set(&struct{}{}) })
+	a.deliver = follow.NewLatest(u.ctx, u.do, func(*struct{}) { u.showAsked(a.board.List()) })
+	a.board = answer.NewBoard(u.options.Answers, askAgain, func() { a.deliver.Set(&struct{}{}) })
 	go a.board.Run(u.ctx)
 	a.quit = u.core.Subscribe(a.board.SetSessions)
 	a.board.SetSessions(u.core.Snapshot())
@@ -57,29 +60,29 @@ func (u *UI) showAsked(entries []answer.Entry) {
 	}
 	a := &u.asking
 	a.loaded = true
-	list := listAsked(entries)
+	list := answer.ListAsked(entries)
 	listed := map[answer.Ref]bool{}
 	for i := range list {
-		listed[list[i].ref()] = true
+		listed[list[i].Ref()] = true
 	}
 	for ref, at := range a.done {
 		if !listed[ref] || u.now().Sub(at) >= doneFor {
 			delete(a.done, ref)
 		}
 	}
-	a.asked = slices.DeleteFunc(list, func(x asked) bool { _, done := a.done[x.ref()]; return done })
+	a.asked = slices.DeleteFunc(list, func(x answer.Asked) bool { _, done := a.done[x.Ref()]; return done })
 	u.sessions.followAsked()
 	u.nav.count()
 }
 
 // askedBy returns the request ref of a session, else its first one, or the wait of a session whose request is not known; nil: the session does not wait.
-func (u *UI) askedBy(s *app.Session, ref answer.Ref) (first *asked) {
+func (u *UI) askedBy(s *app.Session, ref answer.Ref) (first *answer.Asked) {
 	for i := range u.asking.asked {
 		a := &u.asking.asked[i]
-		if a.entry.Session.Agent != s.Agent || a.entry.Session.ID != s.ID {
+		if a.Entry.Session.Agent != s.Agent || a.Entry.Session.ID != s.ID {
 			continue
 		}
-		if a.ref() == ref {
+		if a.Ref() == ref {
 			return a
 		}
 		if first == nil {
@@ -90,8 +93,8 @@ func (u *UI) askedBy(s *app.Session, ref answer.Ref) (first *asked) {
 }
 
 // answer sends the user's decision on item. It returns at once; answered shows the result.
-func (u *UI) answer(item asked, d adapters.Decision) {
-	ref := item.ref()
+func (u *UI) answer(item answer.Asked, d adapters.Decision) {
+	ref := item.Ref()
 	a := &u.asking
 	a.running[ref] = true
 	u.sessions.showResult("stale", widgets.ColorMuted, "Answering…")
@@ -108,12 +111,12 @@ func (u *UI) answer(item asked, d adapters.Decision) {
 }
 
 // answered shows the result of an answer, after which the session has a status. It removes the answered request, and shows the next one.
-func (u *UI) answered(item asked, d adapters.Decision, status adapters.Status, err error) {
-	a, ref := &u.asking, item.ref()
+func (u *UI) answered(item answer.Asked, d adapters.Decision, status adapters.Status, err error) {
+	a, ref := &u.asking, item.Ref()
 	delete(a.running, ref)
-	name := present.AgentName(ref.Agent) + " in " + present.Cut(present.Project(tail(item.entry.Session.CWD, maxRowText)), 40)
+	name := describe.Who(&item.Entry.Session)
 	if err != nil {
-		text := name + ": " + errorText(err)
+		text := name + ": " + present.Error(err)
 		u.sessions.showResult("waiting", widgets.ColorWaiting, text)
 		if u.page != pageSessions {
 			u.notify(text)
@@ -124,7 +127,7 @@ func (u *UI) answered(item asked, d adapters.Decision, status adapters.Status, e
 	}
 	done := map[adapters.Verdict]string{adapters.AllowOnce: "allowed once", adapters.Deny: "denied", adapters.Reply: "answered"}[d.Verdict]
 	if d.Verdict == adapters.Deny {
-		done += when(d.Message != "", ", with your message") + map[adapters.Status]string{adapters.Idle: "; its turn is over", adapters.Working: "; it goes on"}[status]
+		done += present.When(d.Message != "", ", with your message") + map[adapters.Status]string{adapters.Idle: "; its turn is over", adapters.Working: "; it goes on"}[status]
 	}
 	u.sessions.showResult("done", widgets.ColorGood, name+": "+done, u.offersAfter(&item, d)...)
 	a.done[ref], a.last = u.now(), ref
@@ -136,7 +139,7 @@ func (u *UI) answered(item asked, d adapters.Decision, status adapters.Status, e
 func (u *UI) ShowRequest(id string) {
 	u.sessions.asks = id
 	u.open(pageSessions)
-	u.setScope(needsYou)
+	u.setScope(listing.NeedsYou)
 	u.sessions.panes.show(id != "")
 	u.sessions.apply(u.sessions.source)
 }

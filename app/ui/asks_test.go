@@ -9,6 +9,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/listing"
+	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
 
@@ -16,8 +18,8 @@ import (
 func (w *window) shownRows() (out []string) {
 	w.win.Canvas().Capture()
 	for _, o := range visible(w.ui.sessions.list) {
-		if v, ok := o.(*rowView); ok && v.row.kind == sessionRow {
-			out = append(out, strings.TrimSpace(fmt.Sprint(v.text.status, " | ", v.second.Text(), " ", when(v.text.statusColor == widgets.ColorBad, "red"))))
+		if v, ok := o.(*rowView); ok && v.row.Kind == listing.SessionRow {
+			out = append(out, strings.TrimSpace(fmt.Sprint(v.text.status, " | ", v.second.Text(), " ", present.When(v.text.statusColor == widgets.ColorBad, "red"))))
 		}
 	}
 	slices.Sort(out)
@@ -48,8 +50,8 @@ func TestOneTextForWhatIsAsked(t *testing.T) {
 	w.ui.sessions.list.OnSelected(2)
 	shows(t, w.ui.sessions.detail.content, "Looks dangerous: ", "git push --force origin main")
 	w.shoot("asks-records")
-	w.ui.showScope(allGroups)
-	w.until("the list", func() bool { return len(w.ui.sessions.view.rows) == 4 })
+	w.ui.showScope(listing.AllGroups)
+	w.until("the list", func() bool { return len(w.ui.sessions.view.Rows) == 4 })
 	if got := w.shownRows(); !slices.Equal(got, want) {
 		t.Errorf("the list shows\n%s", strings.Join(got, "\n"))
 	}
@@ -61,8 +63,8 @@ func TestAsksOfStale(t *testing.T) {
 	snap := waiters(map[string]int{"a": 1})
 	snap.Own[0].Stale = &app.Stale{Since: ago(time.Minute), Reason: "codex: no answer in 5 s"}
 	w := openQueue(t, newAsker(command("a", "1", "rm -rf src", time.Minute)), snap)
-	w.ui.showScope(allGroups)
-	w.until("the list", func() bool { return len(w.ui.sessions.view.rows) == 2 })
+	w.ui.showScope(listing.AllGroups)
+	w.until("the list", func() bool { return len(w.ui.sessions.view.Rows) == 2 })
 	if got := w.shownRows(); len(got) != 1 || !strings.Contains(got[0], "Last seen") {
 		t.Errorf("%q", got)
 	}

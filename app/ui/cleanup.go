@@ -8,7 +8,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
-	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
 	"rollcall/adapters"
@@ -66,7 +65,7 @@ func (u *UI) offerCleanup(s *widgets.Sheet, l leftovers) {
 	var body []fyne.CanvasObject
 	problems := adapters.Problems(l.problems)
 	for _, p := range problems[:min(len(problems), maxProblems)] {
-		body = append(body, widgets.Warning("Skipped: "+errorText(p)))
+		body = append(body, widgets.Warning("Skipped: "+present.Error(p)))
 	}
 	if len(l.items) == 0 {
 		s.ShowResult(append(body, widgets.Success("There is nothing to remove: no files of past launches, and none of agentctl.")))
@@ -78,7 +77,7 @@ func (u *UI) offerCleanup(s *widgets.Sheet, l leftovers) {
 		for _, i := range checked {
 			size += l.items[i.Index].Size
 		}
-		return "Remove " + english.Plural(len(checked), "file", "files") + ", " + sizeOf(size)
+		return "Remove " + english.Plural(len(checked), "file", "files") + ", " + present.Size(size)
 	}
 	// The sessions are read again before the first removal: one may have begun since the files were listed.
 	cleaner := sync.OnceValues(func() (*cleanup.Cleaner, error) { return u.cleaner(u.ctx) })
@@ -91,10 +90,10 @@ func (u *UI) offerCleanup(s *widgets.Sheet, l leftovers) {
 		if r.Where == "" {
 			return "deleted, because there is no trash", r.Err
 		}
-		return "moved to " + short(r.Where), r.Err
+		return "moved to " + present.Short(r.Where), r.Err
 	}
 	for _, it := range l.items[:min(len(l.items), maxLeftovers)] {
-		c.Add(present.CutStart(short(it.Path), 80), short(it.Kind)+", "+sizeOf(it.Size)+": "+short(it.Why), widget.LowImportance, true, true)
+		c.Add(present.CutStart(present.Short(it.Path), 80), present.Short(it.Kind)+", "+present.Size(it.Size)+": "+present.Short(it.Why), widget.LowImportance, true, true)
 	}
 	body = append(body, widgets.Hint("These files belong to sessions and launches that no longer exist. They are moved to the trash, or deleted where there is none."))
 	if more := len(l.items) - maxLeftovers; more > 0 {
@@ -102,5 +101,3 @@ func (u *UI) offerCleanup(s *widgets.Sheet, l leftovers) {
 	}
 	c.Ask(body...)
 }
-
-func sizeOf(bytes int64) string { return humanize.IBytes(uint64(max(bytes, 0))) }

@@ -54,7 +54,7 @@ func (c *composer) show(s *app.Session) {
 		c.entry.SetPlaceHolder(hint)
 		c.send.SetText(text)
 	}
-	why := c.whyNot(s)
+	why := c.ui.options.Answers.WhyNoPrompt(s)
 	widgets.SetVisible(c.field, why == "")
 	if why != "" {
 		c.note.Set(why, widgets.ColorMuted)
@@ -64,23 +64,6 @@ func (c *composer) show(s *app.Session) {
 		c.note.Hidden = hidden
 		c.content.Refresh()
 	}
-}
-
-// whyNot returns why a session takes no prompts from here; empty: it takes them.
-func (c *composer) whyNot(s *app.Session) string {
-	switch {
-	case c.ui.canSend(s):
-		return ""
-	case !s.Live():
-		return "The session has stopped. Resume it to go on."
-	case s.Suspended:
-		return "Its process is paused, so it takes no prompts now."
-	case s.Machine != "":
-		return "It takes prompts on " + present.Cut(short(s.Machine), 40) + " only."
-	case s.IsProcess():
-		return "A session begins with the first prompt that is given there."
-	}
-	return present.AgentName(s.Agent) + " takes prompts only " + short(present.Where(&s.Session)) + " here."
 }
 
 func (c *composer) enable() { c.send.SetEnabled(!c.busy && strings.TrimSpace(c.entry.Text) != "") }
@@ -107,14 +90,14 @@ func (c *composer) submit() {
 func (c *composer) sent(s *app.Session, text string, queue bool, err error) {
 	if c.session.ID != s.ID || c.session.Agent != s.Agent {
 		if err != nil {
-			c.ui.notify("The prompt was not accepted: " + errorText(err))
+			c.ui.notify("The prompt was not accepted: " + present.Error(err))
 		}
 		return
 	}
 	c.busy = false
 	switch {
 	case err != nil:
-		c.say("The prompt was not accepted: "+errorText(err), widgets.ColorBad)
+		c.say("The prompt was not accepted: "+present.Error(err), widgets.ColorBad)
 	case queue:
 		c.say("The agent begins with the prompt when the turn is over.", widgets.ColorGood)
 	default:
@@ -130,18 +113,6 @@ func (c *composer) say(text string, color fyne.ThemeColorName) {
 	c.note.Set(text, color)
 	c.note.Hidden = false
 	c.content.Refresh()
-}
-
-// canSend reports whether the window offers to send a prompt to a session. Only the attempt shows whether the agent accepts it.
-func (u *UI) canSend(s *app.Session) bool {
-	return u.options.Answers.TakesPrompts(s) && s.Live() && s.Machine == "" && s.Stale == nil && !s.IsProcess() && !s.Suspended
-}
-
-// canInterrupt reports whether the window offers to interrupt a session. Only the attempt shows whether it is
-// possible.
-func (u *UI) canInterrupt(s *app.Session) bool {
-	inTurn := s.Status == adapters.Working || s.Status == adapters.Waiting
-	return u.options.Answers.TakesInterrupts(s) && inTurn && s.Machine == "" && s.Stale == nil && !s.Suspended
 }
 
 // showInterrupt asks for confirmation, and then ends the turn of a session. The session continues to run.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/listing"
 )
 
 // TestContinueAtReset: a stopped session that reached a limit can be continued at the reset, once; the page Locks & timers shows the timer and cancels it.
@@ -22,7 +23,7 @@ func TestContinueAtReset(t *testing.T) {
 	w := openWith(t, &fakeCore{snapshot: snap}, Options{Agents: usualAgents()})
 	w.ui.now = time.Now
 	d := w.ui.sessions.detail
-	d.show(s, key{agent: s.Agent, id: s.ID}, w.ui.sessions.view, time.Now())
+	d.show(s, listing.Key{Agent: s.Agent, ID: s.ID}, w.ui.sessions.view, time.Now())
 	if !d.goOn.Visible() {
 		t.Fatal("no button")
 	}

@@ -58,7 +58,7 @@ func TestReasonGoesWithItsRequest(t *testing.T) {
 	w.rune('n')
 	a.set("a", command("a", "2", "rm -rf src", time.Minute))
 	v := w.ui.sessions.detail.request
-	w.until("the other request", func() bool { return v.has && v.item.request.Text == "rm -rf src" })
+	w.until("the other request", func() bool { return v.has && v.item.Request.Text == "rm -rf src" })
 	if v.denying || v.message.Text != "" || w.win.Canvas().Focused() != fyne.Focusable(w.ui.sessions.list) {
 		t.Errorf("the line stays with %q, the focus is on %T", v.message.Text, w.win.Canvas().Focused())
 	}
@@ -82,7 +82,7 @@ func TestNextRequestWaits(t *testing.T) {
 	w.ui.after = func(d time.Duration, f func()) { timers = append(timers, timer{d, f}) }
 	w.deny("")
 	v := w.ui.sessions.detail.request
-	w.until("the next", func() bool { return v.has && v.item.request.Text == "rm -rf src" && len(timers) > 0 })
+	w.until("the next", func() bool { return v.has && v.item.Request.Text == "rm -rf src" && len(timers) > 0 })
 	for range 3 {
 		w.rune('a')
 		w.rune('d')

@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -14,6 +13,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/describe"
+	"rollcall/app/listing"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
@@ -52,7 +53,7 @@ type detailPane struct {
 	changes      *changesView // shown instead of both; nil: it is not
 
 	session *app.Session
-	key     key
+	key     listing.Key
 }
 
 func newDetailPane(u *UI) *detailPane {
@@ -147,7 +148,7 @@ func (d *detailPane) moreItems(s *app.Session) []*fyne.MenuItem {
 	if !d.showsFacts {
 		items = append(items, fyne.NewMenuItem("Find (Ctrl+F)", d.conversation.finder.open))
 	}
-	if u.canInterrupt(s) {
+	if u.options.Answers.CanInterrupt(s) {
 		items = append(items, fyne.NewMenuItem("Interrupt the turn…", func() { u.showInterrupt(*s) }))
 	}
 	if s.Live() && u.canResume(s) {
@@ -175,14 +176,14 @@ func (d *detailPane) copyItems(s *app.Session) []*fyne.MenuItem {
 	folder := fyne.NewMenuItem("Copy folder", func() { u.copyText(d.more, s.CWD) })
 	folder.Disabled = s.CWD == ""
 	resume := fyne.NewMenuItem("Copy resume command", func() { d.copyResumeCommand(s) })
-	resume.Disabled = !u.hasResume(s)
+	resume.Disabled = !launch.HasResume(u.adapter(s.Agent), s)
 	var items []*fyne.MenuItem
 	if last := d.conversation.lastReply(); last != nil {
-		items = append(items, fyne.NewMenuItem("Copy last message", func() { u.copyText(d.more, last.message.markdown()) }))
+		items = append(items, fyne.NewMenuItem("Copy last message", func() { u.copyText(d.more, last.message.Markdown()) }))
 	}
 	items = append(items, fyne.NewMenuItem("Copy id", func() { u.copyText(d.more, s.ID) }), folder, resume)
-	if a := u.askedBy(s, u.sessions.ref); a != nil && a.request != nil {
-		text := a.request.Text
+	if a := u.askedBy(s, u.sessions.ref); a != nil && a.Request != nil {
+		text := a.Request.Text
 		items = append(items, fyne.NewMenuItem("Copy request", func() { u.copyText(d.more, present.Visible(text)) }))
 	}
 	return items
@@ -223,15 +224,15 @@ func (d *detailPane) showMessage(title, text string, actions ...fyne.CanvasObjec
 }
 
 // show shows session s with the key k. v holds the other sessions, to which the facts refer.
-func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
+func (d *detailPane) show(s *app.Session, k listing.Key, v *listing.View, now time.Time) {
 	fresh := d.session == nil || d.key != k
 	d.session, d.key = s, k
 	widgets.SetImage(d.icon, statusIcon(&s.Session))
-	d.title.Set(present.Cut(sessionTitle(s), 240), theme.ColorNameForeground)
-	d.status.Set(subtitle(s, now), statusColor(&s.Session))
+	d.title.Set(present.Cut(describe.Title(s), 240), theme.ColorNameForeground)
+	d.status.Set(describe.Subtitle(s, now), statusColor(&s.Session))
 	moved := d.showTrouble(s)
 	d.showActions(s)
-	d.facts.show(sections(d.withLoad(s, v), k, v, now), fresh)
+	d.facts.show(describe.Facts(d.withLoad(s, v), k, v, now), fresh)
 	if fresh {
 		d.request.hide()
 		d.conversation.isBelow = false
@@ -281,46 +282,22 @@ func (d *detailPane) showRequest(s *app.Session, now time.Time) {
 	a := d.ui.askedBy(s, d.ui.sessions.ref)
 	if a == nil {
 		d.request.hide()
-	} else if fresh := d.request.show(a, now); fresh && a.isKnown() {
+	} else if fresh := d.request.show(a, now); fresh && a.IsKnown() {
 		d.conversation.showRequest()
 	}
-	if a == nil || !a.isKnown() {
+	if a == nil || !a.IsKnown() {
 		d.conversation.hideRequest()
 	}
 }
 
-func sessionTitle(s *app.Session) string {
-	if topic := present.Topic(present.Brief(s.Session)); topic != "" {
-		return topic
-	}
-	return present.Project(s.CWD)
-}
-
-// subtitle returns the line below the title. What may be cut in a narrow window is what the list shows, too.
-func subtitle(s *app.Session, now time.Time) string {
-	parts := []string{present.Status(s.Session)}
-	if age := present.Ago(s.LastActivityAt, now); age != "" {
-		parts = append(parts, "active "+age)
-	}
-	parts = append(parts, strings.TrimSpace(present.AgentName(s.Agent)+" "+accountOf(s)), present.Project(tail(s.CWD, maxRowText))+when(s.Remote != "", " · "+onMachine(s)))
-	return strings.Join(parts, " · ")
-}
-
 // showTrouble shows since when the session could not be read or else why its last turn failed, and reports whether that has changed.
 func (d *detailPane) showTrouble(s *app.Session) (moved bool) {
-	icon, text := widgets.NewIcon("stale", widgets.ColorWaiting), staleText(s)
+	icon, text := widgets.NewIcon("stale", widgets.ColorWaiting), describe.Stale(s)
 	if text == "" && s.Outcome == adapters.Failed {
 		icon, text = widgets.NewIcon("failed", widgets.ColorBad), "The turn failed: "+cmp.Or(present.FailedWhy(s.Session), present.Evidence(s.Session))
 	}
 	d.trouble.SetIcon(icon)
 	return d.trouble.Set(present.Cut(text, 600))
-}
-
-func staleText(s *app.Session) string {
-	if s.Stale == nil {
-		return ""
-	}
-	return "Last seen" + when(!s.Stale.Since.IsZero(), " at "+s.Stale.Since.Local().Format("15:04:05")) + ": " + short(strings.TrimPrefix(s.Stale.Reason, string(s.Agent)+": "))
 }
 
 // canRetryHooks reports whether the launch of a session has a hook that was started and whose result is unknown.

@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/listing"
 )
 
 // TestDetailFollowsTheList: the details never offer a stop of a session that the list does not have.
@@ -32,12 +33,12 @@ func TestDetailFollowsTheList(t *testing.T) {
 		}
 	}
 	follows(w, "a")
-	w.ui.showScope(scopeOf(groupOf(adapters.Working)))
-	w.until("the scope", func() bool { return w.ui.sessions.view.scope == scopeOf(groupOf(adapters.Working)) })
+	w.ui.showScope(listing.ScopeOf(listing.GroupOf(adapters.Working)))
+	w.until("the scope", func() bool { return w.ui.sessions.view.Scope == listing.ScopeOf(listing.GroupOf(adapters.Working)) })
 	follows(w, "b")
 	w.shoot("follows-scope")
-	w.ui.showScope(allGroups)
-	w.until("all", func() bool { return w.ui.sessions.view.scope == allGroups })
+	w.ui.showScope(listing.AllGroups)
+	w.until("all", func() bool { return w.ui.sessions.view.Scope == listing.AllGroups })
 	w.ui.Show("c")
 	follows(w, "c")
 	w.filter("nothing has this")
@@ -49,8 +50,8 @@ func TestDetailFollowsTheList(t *testing.T) {
 	follows(w, "b")
 
 	// What the user reads goes from the list by itself: the place stays, with a way to it.
-	w.ui.showScope(scopeOf(groupOf(adapters.Working)))
-	w.until("the scope", func() bool { return len(w.ui.sessions.view.rows) == 2 })
+	w.ui.showScope(listing.ScopeOf(listing.GroupOf(adapters.Working)))
+	w.until("the scope", func() bool { return len(w.ui.sessions.view.Rows) == 2 })
 	w.ui.sessions.list.OnSelected(1)
 	follows(w, "b")
 	over := snapshotOf(session("b", adapters.Idle, func(s *adapters.Session) { s.Title = "Title of b" }), session("d", adapters.Working, nil))
@@ -90,7 +91,7 @@ func TestDetailNeverShowsWhatTheListLacks(t *testing.T) {
 				did = "another snapshot"
 				w.publish(some())
 			case 1:
-				s := scopes[random.IntN(len(scopes))]
+				s := listing.Scopes[random.IntN(len(listing.Scopes))]
 				did = fmt.Sprint("scope ", s)
 				w.ui.showScope(s)
 			case 2:
@@ -110,7 +111,7 @@ func TestDetailNeverShowsWhatTheListLacks(t *testing.T) {
 				p.tapped(random.IntN(6))
 			}
 			shown := p.source
-			w.ui.feed.change(func() {})
+			w.ui.feed.Sort()
 			w.until("the list", func() bool { return p.source != shown })
 			stops := slices.Contains(shownTexts(p.detail.content), "Stop…")
 			if _, listed := p.selectedRow(); stops && !listed {

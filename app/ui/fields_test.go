@@ -8,6 +8,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/describe"
+	"rollcall/app/listing"
+	"rollcall/app/present"
 	"rollcall/internal/agentname"
 	"rollcall/proc"
 )
@@ -15,12 +18,12 @@ import (
 // inWords is every field of a session as "name: value".
 func inWords(s app.Session) string {
 	snap := snapshotOf(s)
-	v := build(snap, selection{})
+	v := build(snap, listing.Selection{})
 	var b strings.Builder
-	for _, sec := range sections(&snap.Sessions()[0], key{agent: s.Agent, id: s.ID}, v, clock) {
-		b.WriteString("[" + sec.title + "]\n")
-		for _, f := range sec.fields {
-			b.WriteString(f.name + ": " + f.value + "\n")
+	for _, sec := range describe.Facts(&snap.Sessions()[0], listing.Key{Agent: s.Agent, ID: s.ID}, v, clock) {
+		b.WriteString("[" + sec.Title + "]\n")
+		for _, f := range sec.Fields {
+			b.WriteString(f.Name + ": " + f.Value + "\n")
 		}
 	}
 	return b.String()
@@ -83,27 +86,27 @@ func TestHostileTextIsCleanedAndBounded(t *testing.T) {
 		}) >= 0 {
 			t.Errorf("%s: control characters in %q", s.ID, got)
 		}
-		if len(got) > 10*maxShown {
+		if len(got) > 10*present.MaxShown {
 			t.Errorf("%s: %d bytes are shown", s.ID, len(got))
 		}
 	}
-	f := long("Last prompt", strings.Repeat("huge ", 1<<20))
-	if whole := f.value + f.rest; !strings.Contains(whole, "more characters)") || len(whole) > maxShown+100 {
+	f := describe.Long("Last prompt", strings.Repeat("huge ", 1<<20))
+	if whole := f.Value + f.Rest; !strings.Contains(whole, "more characters)") || len(whole) > present.MaxShown+100 {
 		t.Errorf("%d bytes, ending %q", len(whole), whole[len(whole)-50:])
 	}
-	if f.rest == "" || len(f.value) > firstShown {
-		t.Errorf("%d bytes are shown at first", len(f.value))
+	if f.Rest == "" || len(f.Value) > present.FirstShown {
+		t.Errorf("%d bytes are shown at first", len(f.Value))
 	}
 }
 
 func TestHookFields(t *testing.T) {
-	got := hookFields([]app.Hook{
+	got := describe.HookFields([]app.Hook{
 		{When: "create", Command: "notify", RanAt: time.Now(), Result: "exit 4", Output: "no \x1b[31mmail\n"},
 		{When: "complete", Command: "make"}, {When: "complete", Command: "sleep 9", RanAt: time.Now()},
 	})
 	want := []string{"On create: notify\nexit 4\nno mail", "On complete: make\nnot run yet", "On complete: sleep 9\nrunning"}
 	for i, f := range got {
-		if text := f.name + ": " + f.value; text != want[i] {
+		if text := f.Name + ": " + f.Value; text != want[i] {
 			t.Errorf("%q, want %q", text, want[i])
 		}
 	}
@@ -114,7 +117,7 @@ func TestHookFields(t *testing.T) {
 
 func TestSentence(t *testing.T) {
 	for text, want := range map[string]string{"": "", "no answer": "No answer", "état inconnu": "État inconnu", "“x” is missing": "“x” is missing"} {
-		if got := sentence(text); got != want {
+		if got := present.Sentence(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"rollcall/app/follow"
+	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 	"rollcall/textmatch"
 )
@@ -56,7 +58,7 @@ func (f *finder) open() {
 		f.from = ""
 		for _, v := range c.views {
 			if at := v.content.Position().Y + v.content.Size().Height; f.from == "" && at > c.scroll.Offset.Y {
-				f.from = v.message.key
+				f.from = v.message.Key
 			}
 		}
 		f.content.Show()
@@ -103,7 +105,7 @@ func (f *finder) search(text string) {
 	f.at = -1
 	f.mark()
 	views := f.conversation.views
-	start := slices.IndexFunc(views, func(v *messageView) bool { return v.message.key == f.from })
+	start := slices.IndexFunc(views, func(v *messageView) bool { return v.message.Key == f.from })
 	for i, hit := range f.hits {
 		f.at = i
 		if slices.Index(views, hit.view) >= start {
@@ -228,9 +230,9 @@ func (f *finder) showCount() {
 	case len(f.hits) == 0:
 		text = "Nothing found"
 	default:
-		text = fmt.Sprintf("%d of %d", f.at+1, len(f.hits)) + when(f.isCut, " or more")
+		text = fmt.Sprintf("%d of %d", f.at+1, len(f.hits)) + present.When(f.isCut, " or more")
 	}
-	if n := len(c.views); f.pattern != nil && n >= mostPeek {
+	if n := len(c.views); f.pattern != nil && n >= follow.MostPeek {
 		text += fmt.Sprintf(" in the last %d messages", n)
 	}
 	if f.count.Text() != text {
@@ -266,14 +268,14 @@ func (v *messageView) markHits(find widgets.Find) int {
 	if v.text != nil {
 		return v.text.Mark(find)
 	}
-	v.line.Set(v.message.text, widgets.ColorMuted)
+	v.line.Set(v.message.Text, widgets.ColorMuted)
 	if find == nil {
 		return 0
 	}
-	if _, _, ok := find(v.message.text); !ok {
+	if _, _, ok := find(v.message.Text); !ok {
 		return 0
 	}
-	v.line.Set(v.message.text, widgets.ColorWaiting)
+	v.line.Set(v.message.Text, widgets.ColorWaiting)
 	return 1
 }
 

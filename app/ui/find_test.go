@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/follow"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
 	"rollcall/textmatch"
@@ -127,7 +128,7 @@ func TestSnippets(t *testing.T) {
 		before, rest, _ := strings.Cut(text, "[")
 		match, after, _ := strings.Cut(rest, "]")
 		h := app.SearchHit{Agent: agentname.ClaudeCode, Hit: adapters.Hit{Role: adapters.FromAgent, Part: textmatch.Part{Before: before, Match: match, After: after}}}
-		line := newHitText(&h).line
+		line := follow.NewHit(&h).Line
 		if got := line.Before + "[" + line.Match + "]" + line.After; got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)
 		}
@@ -146,7 +147,7 @@ func TestHitIsMarked(t *testing.T) {
 	w := openWith(t, core, Options{Agents: usualAgents()})
 	w.ui.open(pageSearch)
 	w.ui.search.entry.SetText("flaky")
-	w.until("the hit", func() bool { return len(w.ui.search.result.hits) == 1 })
+	w.until("the hit", func() bool { return len(w.ui.search.result.Hits) == 1 })
 	w.ui.search.list.Select(0)
 	c := w.ui.search.hit.conversation
 	w.until("its conversation", func() bool { return len(c.views) == 5 })

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"rollcall/app"
+	"rollcall/app/listing"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/must"
 )
@@ -47,16 +48,16 @@ func TestFocusOfEveryPage(t *testing.T) {
 // TestShortcutsOfTheSidebar: Ctrl+0 to Ctrl+6 open its entries in their order, and a filter leaves their numbers.
 func TestShortcutsOfTheSidebar(t *testing.T) {
 	w := open(t, full())
-	before := w.ui.sessions.view.counts
+	before := w.ui.sessions.view.Counts
 	w.filter("flaky")
-	if after := w.ui.sessions.view.counts; after != before {
+	if after := w.ui.sessions.view.Counts; after != before {
 		t.Errorf("a filter changes the counts from %v to %v", before, after)
 	}
 	w.filter("")
 	for i, name := range []fyne.KeyName{fyne.Key0, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.Key5, fyne.Key6} {
 		w.shortcut(name)
 		page := max(pageSessions, map[int]int{5: pageSearch, 6: pageUsage}[i])
-		if w.ui.page != page || i < len(scopes) && w.ui.scope != scopes[i] {
+		if w.ui.page != page || i < len(listing.Scopes) && w.ui.scope != listing.Scopes[i] {
 			t.Errorf("Ctrl+%s opens page %d with the scope %d", name, w.ui.page, w.ui.scope)
 		}
 	}

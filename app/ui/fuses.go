@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -20,9 +19,9 @@ import (
 func fuseState(x *fuse.Fuse, now time.Time) (icon *widgets.Icon, text string) {
 	switch {
 	case x.ResultUnknown():
-		return widgets.NewIcon("failed", widgets.ColorBad), "expired " + dayTime(x.FiredAt) + ", result unknown: Rollcall ended before the result was stored"
+		return widgets.NewIcon("failed", widgets.ColorBad), "expired " + present.DayTime(x.FiredAt) + ", result unknown: Rollcall ended before the result was stored"
 	case x.Fired() && !x.Finished():
-		return widgets.NewIcon("working", widgets.ColorWorking), "expired " + dayTime(x.FiredAt) + ", running now"
+		return widgets.NewIcon("working", widgets.ColorWorking), "expired " + present.DayTime(x.FiredAt) + ", running now"
 	case x.Fired():
 		icon := widgets.NewIcon("done", widgets.ColorMuted)
 		switch x.Outcome {
@@ -31,21 +30,18 @@ func fuseState(x *fuse.Fuse, now time.Time) (icon *widgets.Icon, text string) {
 		case fuse.Failed:
 			icon = widgets.NewIcon("failed", widgets.ColorBad)
 		}
-		return icon, "expired " + dayTime(x.FiredAt) + "\n" + short(strings.Join(x.Results, "; "))
+		return icon, "expired " + present.DayTime(x.FiredAt) + "\n" + present.Short(strings.Join(x.Results, "; "))
 	case now.After(x.Expires.Add(5 * time.Second)):
-		return widgets.NewIcon("waiting", widgets.ColorWaiting), "overdue since " + dayTime(x.Expires) + "; runs at the next use of Rollcall"
+		return widgets.NewIcon("waiting", widgets.ColorWaiting), "overdue since " + present.DayTime(x.Expires) + "; runs at the next use of Rollcall"
 	}
-	return widgets.NewIcon("stale", widgets.ColorWorking), "expires " + dayTime(x.Expires) + " (" + humanize.RelTime(x.Expires, now, "ago", "from now") + ")"
+	return widgets.NewIcon("stale", widgets.ColorWorking), "expires " + present.DayTime(x.Expires) + " (" + humanize.RelTime(x.Expires, now, "ago", "from now") + ")"
 }
-
-// dayTime returns a time without its year: "21 Nov, 14:02:11".
-func dayTime(t time.Time) string { return t.Local().Format("2 Jan, 15:04:05") }
 
 func (p *locksPage) fuseText(x *fuse.Fuse, now time.Time) folderText {
 	icon, text := fuseState(x, now)
 	for _, part := range []struct{ name, value string }{{"", x.Note}, {"command: ", x.Script}} {
 		if part.value != "" {
-			text += "\n" + part.name + present.Cut(short(part.value), 300)
+			text += "\n" + part.name + present.Cut(present.Short(part.value), 300)
 		}
 	}
 	if x.Webhook != "" {
@@ -53,7 +49,7 @@ func (p *locksPage) fuseText(x *fuse.Fuse, now time.Time) folderText {
 	}
 	path, cancel := x.Path, p.ui.options.Fuses.Cancel
 	if c := x.Continue; c != nil {
-		text += "\ncontinues " + present.AgentName(c.Agent) + ": " + present.Cut(short(c.Prompt), 300)
+		text += "\ncontinues " + present.AgentName(c.Agent) + ": " + present.Cut(present.Short(c.Prompt), 300)
 		cancel = func(ctx context.Context, _ string) (fuse.Fuse, error) {
 			return p.ui.options.Fuses.CancelContinue(ctx, c.Session)
 		}
@@ -66,7 +62,7 @@ func (p *locksPage) fuseText(x *fuse.Fuse, now time.Time) folderText {
 			})
 		}}
 	}
-	t := folderText{icon: icon, path: path, text: text, output: present.Text(tail(x.Output, 1500))}
+	t := folderText{icon: icon, path: path, text: text, output: present.Text(present.Tail(x.Output, 1500))}
 	switch {
 	case x.Continue != nil && !x.Fired():
 		t.actions = []folderAction{action("Cancel", "The timer was not cancelled: ", cancel)}
@@ -83,19 +79,6 @@ func (p *locksPage) fuseText(x *fuse.Fuse, now time.Time) folderText {
 // durations contains the suggestions for timers; others can be typed.
 var durations = []string{"10m", "30m", "1h", "2h", "8h"}
 
-// parseIn parses a duration as a user writes it: "45m", "2 h", "90" (minutes).
-func parseIn(text string) (time.Duration, error) {
-	text = strings.ToLower(strings.ReplaceAll(strings.TrimSpace(text), " ", ""))
-	if text != "" && strings.Trim(text, "0123456789") == "" {
-		text += "m"
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		return 0, errors.New("the duration cannot be read; write it like 45m, 2h or 1h30m")
-	}
-	return d, nil
-}
-
 func (u *UI) newDurationField(f *widgets.Form) *widgets.Entry {
 	e := f.NewEntry("45m")
 	u.suggest(e, func() []string { return durations })
@@ -107,7 +90,7 @@ func (u *UI) newDurationField(f *widgets.Form) *widgets.Entry {
 func (u *UI) changeTimer(duration string, do func(context.Context, time.Duration) (fuse.Fuse, error)) func(context.Context) error {
 	return func(ctx context.Context) error {
 		defer u.locks.look()
-		d, err := parseIn(duration)
+		d, err := fuse.ParseIn(duration)
 		if err == nil {
 			_, err = do(ctx, d)
 		}
@@ -146,13 +129,13 @@ func (u *UI) showExtend(path string) {
 			return u.options.Fuses.Extend(ctx, path, d)
 		})
 	}
-	f.Open(widgets.Paragraph(short(path), widget.MediumImportance), widgets.Named("Extra time", by))
+	f.Open(widgets.Paragraph(present.Short(path), widget.MediumImportance), widgets.Named("Extra time", by))
 	f.Focus(f.Primary)
 }
 
 // canContinue reports whether the window offers to continue a session later, at the reset of the limit that it reached.
 func (u *UI) canContinue(s *app.Session) bool {
-	return u.options.Fuses != nil && fuse.CheckContinue(s, u.canSend(s)) == nil
+	return u.options.Fuses != nil && fuse.CheckContinue(s, u.options.Answers.CanPrompt(s)) == nil
 }
 
 // showContinue opens the form that sets the timer of a session that reached a limit.
@@ -163,7 +146,7 @@ func (u *UI) showContinue(s app.Session) {
 	prompt.SetText(fuse.Prompt)
 	hint := "Its agent has not recorded when the limit is reset."
 	if at, err := fuse.AtReset(&s, u.now()); err == nil {
-		hint = "The limit is reset at " + dayTime(s.LimitedUntil) + "."
+		hint = "The limit is reset at " + present.DayTime(s.LimitedUntil) + "."
 		when.SetText(at.Local().Format("2006-01-02 15:04"))
 	}
 	f.Ready = func() bool { return strings.TrimSpace(when.Text) != "" && strings.TrimSpace(prompt.Text) != "" }

@@ -21,6 +21,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/listing"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/settings"
@@ -198,7 +199,7 @@ func openWith(t *testing.T, core Core, o Options) *window {
 		w.win.Close()
 	})
 	w.until("the first snapshot", func() bool {
-		got := w.ui.sessions.view.snapshot
+		got := w.ui.sessions.view.Snapshot
 		return got == snap || got.Generation > snap.Generation
 	})
 	return w
@@ -230,13 +231,13 @@ func (w *window) until(what string, cond func() bool) {
 func (w *window) publish(s *app.Snapshot) {
 	w.t.Helper()
 	w.core.publish(s)
-	w.until("the new snapshot", func() bool { return w.ui.sessions.view.snapshot == s })
+	w.until("the new snapshot", func() bool { return w.ui.sessions.view.Snapshot == s })
 }
 
 func (w *window) filter(text string) {
 	w.t.Helper()
 	w.ui.sessions.filter.SetText(text)
-	w.until("the filter", func() bool { return w.ui.sessions.view.filter == text })
+	w.until("the filter", func() bool { return w.ui.sessions.view.Filter == text })
 }
 
 func (w *window) press(o fyne.Focusable, keys ...fyne.KeyName) {
@@ -248,13 +249,13 @@ func (w *window) press(o fyne.Focusable, keys ...fyne.KeyName) {
 // rows returns the rows of the list in words, indented by their depth.
 func (w *window) rows() []string {
 	var out []string
-	for _, r := range w.ui.sessions.view.rows {
-		x := r.text(clock, 7)
-		text := strings.Repeat("  ", r.depth) + x.first
+	for _, r := range w.ui.sessions.view.Rows {
+		x := rowTextOf(&r, clock, 7)
+		text := strings.Repeat("  ", r.Depth) + x.first
 		if x.status != "" {
 			text += " | " + x.status
 		}
-		if r.kind == headerRow {
+		if r.Kind == listing.HeaderRow {
 			text = "# " + text
 		}
 		out = append(out, text)

@@ -8,9 +8,9 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
-	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
+	"rollcall/app/describe"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
@@ -66,7 +66,7 @@ func (u *UI) ShowIntroduction() { u.open(pageIntroduction) }
 
 // opened shows the agents, and reads how the tray's icon becomes visible.
 func (p *introduction) opened() {
-	p.apply(p.ui.sessions.view.snapshot)
+	p.apply(p.ui.sessions.view.Snapshot)
 	if p.ui.options.TrayHint == nil {
 		return
 	}
@@ -93,7 +93,7 @@ func (p *introduction) apply(s *app.Snapshot) {
 		}
 		icon, state, color := stateText(h)
 		if h.State == app.OK {
-			state = foundText(&h)
+			state = describe.Found(&h)
 		}
 		if h.State == app.Failed {
 			state = "could not be read completely: the page Agents has the reason"
@@ -102,27 +102,18 @@ func (p *introduction) apply(s *app.Snapshot) {
 		texts = append(texts, string(h.Name), state)
 	}
 	switch {
-	case len(rows) == 0 && pending(s):
+	case len(rows) == 0 && describe.Pending(s):
 		rows = append(rows, widgets.Hint("Looking for agents…"))
 	case len(rows) == 0:
 		rows = append(rows, widgets.Hint("No coding agent was found yet. The page New agent shows how to install one; it is found as soon as it has run."))
 	case len(missing) > 0:
-		rows = append(rows, widgets.Hint("Not found: "+join(missing)+"."))
+		rows = append(rows, widgets.Hint("Not found: "+present.Join(missing)+"."))
 	}
 	if shown := strings.Join(append(texts, missing...), "\n"); p.shown != shown || len(p.found.Objects) == 0 {
 		p.shown = shown
 		p.found.Objects = rows
 		p.content.Refresh()
 	}
-}
-
-// foundText returns how many sessions of an agent were found, and where.
-func foundText(h *app.Health) string {
-	text := english.Plural(h.Sessions, "recent session", "recent sessions")
-	if len(h.LookedIn) > 0 {
-		text += ", in " + present.Cut(short(h.LookedIn[0]), 80)
-	}
-	return text
 }
 
 // try shows a test notification. It returns at once.
@@ -132,7 +123,7 @@ func (p *introduction) try() {
 	widgets.InBackground(p.ui.ctx, p.ui.host, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.ui.options.TestNotification(ctx) }, func(_ struct{}, err error) {
 		p.test.Enable()
 		if err != nil {
-			p.say(widgets.Failure(sentence(errorText(err))))
+			p.say(widgets.Failure(present.Sentence(present.Error(err))))
 			return
 		}
 		p.say(widgets.Success("The desktop has accepted the notification. If you don't see it, “do not disturb” may be on."))

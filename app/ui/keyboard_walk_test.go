@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/adapters"
+	"rollcall/app/listing"
 	"rollcall/app/ui/widgets"
 )
 
@@ -34,7 +35,7 @@ func TestKeyboardWalk(t *testing.T) {
 	snap := waiters(map[string]int{"a": 3})
 	snap.Own = append(snap.Own, session("idle", adapters.Idle, nil))
 	w := openQueue(t, a, snap)
-	w.ui.showScope(allGroups)
+	w.ui.showScope(listing.AllGroups)
 	w.shortcut(fyne.Key0)
 	w.armed(long)
 	w.win.Canvas().Capture()

@@ -4,6 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"rollcall/app/listing"
 	"rollcall/app/ui/widgets"
 )
 
@@ -90,7 +91,7 @@ func (u *UI) typedRune(r rune) {
 	case u.host.Sheet != nil:
 	case r == '?':
 		u.showShortcuts()
-	case u.page == pageSessions && u.scope == needsYou:
+	case u.page == pageSessions && u.scope == listing.NeedsYou:
 		u.sessions.typed(r)
 	}
 }

@@ -1,13 +1,10 @@
 package ui
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -217,7 +214,7 @@ func (p *launchPage) apply(s *app.Snapshot) {
 	if p.ui.options.Machines != nil && p.machine.offer(machines, machines) {
 		p.content.Refresh()
 	}
-	folders := foldersOn(s, p.machine.Value(), 12)
+	folders := launch.FoldersOn(s, p.machine.Value(), 12)
 	if slices.Equal(folders, p.folders) {
 		return
 	}
@@ -233,27 +230,6 @@ func (p *launchPage) apply(s *app.Snapshot) {
 		p.folder.SetText(p.suggested[0])
 		p.filling = false
 	}
-}
-
-// foldersOn returns at most most folders of sessions on a machine, the latest first; an empty name is this machine.
-func foldersOn(s *app.Snapshot, machine string, most int) []string {
-	latest := make(map[string]time.Time)
-	for x := range s.All() {
-		isThere := x.Machine == machine && x.Remote == machine && x.Container == "" && x.CWD != ""
-		if machine == "" {
-			isThere = x.HasLocalFolder()
-		}
-		if x.Parent != "" || !isThere {
-			continue
-		}
-		if at, ok := latest[x.CWD]; !ok || x.LastActivityAt.After(at) {
-			latest[x.CWD] = x.LastActivityAt
-		}
-	}
-	all := slices.SortedFunc(maps.Keys(latest), func(a, b string) int {
-		return cmp.Or(latest[b].Compare(latest[a]), strings.Compare(a, b))
-	})
-	return all[:min(len(all), most)]
 }
 
 // read returns the present values of the fields.

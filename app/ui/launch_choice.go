@@ -115,7 +115,7 @@ func (c *agentChoice) set(install string) {
 	if install != "" {
 		c.check.Checked = false
 		c.check.Disable()
-		c.missing.SetText("not installed: " + short(install))
+		c.missing.SetText("not installed: " + present.Short(install))
 	} else {
 		c.check.Enable()
 	}
@@ -173,9 +173,9 @@ func offerHomes(p *pick, homes settings.Homes) bool {
 		count[h.Name]++
 	}
 	for _, h := range homes {
-		name := short(h.Name)
+		name := present.Short(h.Name)
 		if count[h.Name] > 1 {
-			name += " · " + short(h.Path)
+			name += " · " + present.Short(h.Path)
 		}
 		names, paths = append(names, name), append(paths, h.Path)
 	}

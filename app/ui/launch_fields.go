@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/dialog"
 
 	"rollcall/app/owned/launch"
+	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
 
@@ -102,7 +103,7 @@ func (a *advanced) fill(f *launchForm) {
 	f.OnCreate, f.OnComplete = strings.TrimSpace(a.onCreate.Text), strings.TrimSpace(a.onComplete.Text)
 	f.Answerable = a.answerable.Checked && !f.Terminal // an agent in a terminal is answerable in any case, if it can be at all
 	f.RetryHooks, f.KeepEnv = a.retryHooks.Checked, a.keepEnv.Checked
-	f.Files = nonEmptyLines(a.files.Text)
+	f.Files = present.NonEmptyLines(a.files.Text)
 }
 
 // folderPlaceholder is the example in a field for a folder.
@@ -128,7 +129,7 @@ func newBrowseButton(h *widgets.Host, chosen, failed func(string)) *widgets.Butt
 		dialog.ShowFolderOpen(func(uri fyne.ListableURI, err error) {
 			switch {
 			case err != nil:
-				failed("The folder could not be opened: " + errorText(err))
+				failed("The folder could not be opened: " + present.Error(err))
 			case uri != nil:
 				chosen(uri.Path())
 			}

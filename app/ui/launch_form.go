@@ -11,6 +11,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
+	"rollcall/app/present"
 	"rollcall/app/store/lock"
 	"rollcall/proc"
 )
@@ -111,7 +112,7 @@ func (u *UI) prepare(ctx context.Context, f launchForm) (*prepared, error) {
 // warn adds a warning, unless err is nil.
 func (p *prepared) warn(err error) {
 	if err != nil {
-		p.warnings = append(p.warnings, errorText(err)+".")
+		p.warnings = append(p.warnings, present.Error(err)+".")
 	}
 }
 
@@ -125,7 +126,7 @@ func (p *prepared) findTimers(u *UI, folder string) {
 	for _, x := range near {
 		note := ""
 		if x.Note != "" {
-			note = " (" + short(x.Note) + ")"
+			note = " (" + present.Short(x.Note) + ")"
 		}
 		p.warnings = append(p.warnings, fmt.Sprintf("The timer of %s%s fires at %s, maybe while the agent works.", lock.Shown(x.Path), note, x.Expires.Local().Format("15:04:05")))
 	}

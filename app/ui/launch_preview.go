@@ -117,7 +117,7 @@ func (p *preview) extendTimers() {
 	}, func(f launchForm, err error) {
 		p.extend.SetEnabled(true)
 		if err != nil {
-			p.instead("The timer was not extended: "+errorText(err), widget.DangerImportance)
+			p.instead("The timer was not extended: "+present.Error(err), widget.DangerImportance)
 			return
 		}
 		p.show(f)
@@ -144,7 +144,7 @@ func (p *preview) show(f launchForm) {
 func (p *preview) answer(got *prepared, err error) {
 	p.asking = false
 	if err != nil {
-		p.instead(errorText(err), widget.DangerImportance)
+		p.instead(present.Error(err), widget.DangerImportance)
 		return
 	}
 	var lines []string
@@ -156,7 +156,7 @@ func (p *preview) answer(got *prepared, err error) {
 	}
 	commands := strings.Join(lines, "\n")
 	p.shown = got
-	p.set(present.Cut(present.Text(head(commands, maxCommands)), 4000), strings.Join(planNotes(got), "\n"), commands, widget.MediumImportance)
+	p.set(present.Cut(present.Text(present.Begin(commands, maxCommands)), 4000), strings.Join(planNotes(got), "\n"), commands, widget.MediumImportance)
 }
 
 // maxCommands is the number of bytes of the commands that are cleaned for the screen: a prompt may be long.
@@ -169,13 +169,13 @@ func planNotes(p *prepared) []string {
 		notes = append(notes, "Each agent works in its own git worktree next to the repository, in group "+present.Line(p.group.Name)+".")
 	}
 	if p.there != nil {
-		notes = append(notes, "Rollcall on "+short(p.there.Machine)+" launches it, with its own settings, and refuses what it cannot do.")
+		notes = append(notes, "Rollcall on "+present.Short(p.there.Machine)+" launches it, with its own settings, and refuses what it cannot do.")
 	}
 	if p.form.Terminal {
 		notes = append(notes, "The command runs in a new terminal. Closing the terminal ends the agent.")
 	}
 	if len(p.left) > 0 {
-		notes = append(notes, "Removed from its environment, as your settings say: "+short(strings.Join(p.left, ", "))+".")
+		notes = append(notes, "Removed from its environment, as your settings say: "+present.Short(strings.Join(p.left, ", "))+".")
 	}
 	for _, plan := range p.plans() {
 		for _, n := range environmentNotes(plan) {
@@ -197,7 +197,7 @@ func environmentNotes(plan *launch.Plan) []string {
 		if plan.Command.WhyDrop != "" {
 			why = ": " + plan.Command.WhyDrop
 		}
-		notes = append(notes, "Removed from its environment: "+strings.Join(plan.Dropped, ", ")+short(why)+". To keep them, see “Advanced”.")
+		notes = append(notes, "Removed from its environment: "+strings.Join(plan.Dropped, ", ")+present.Short(why)+". To keep them, see “Advanced”.")
 	}
 	return notes
 }

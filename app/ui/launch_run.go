@@ -64,10 +64,10 @@ const logShown = 4000
 
 // failed shows with which sentence a launch failed, and offers the end of its log.
 func (r *launchRun) failed(text string, p *launch.Progress, actions []fyne.CanvasObject) {
-	if why := present.Cut(short(launch.Reason(r.ui.adapter(p.Record.Agent), p.Output)), 400); why != "" {
+	if why := present.Cut(present.Short(launch.Reason(r.ui.adapter(p.Record.Agent), p.Output)), 400); why != "" {
 		text = why + "\n" + text
 	}
-	if output := present.Text(tail(p.Output, logShown)); output != "" {
+	if output := present.Text(present.Tail(p.Output, logShown)); output != "" {
 		var log *widgets.Button
 		log = r.ui.host.NewButton("Show log", nil, func() {
 			log.Hide()
@@ -89,16 +89,16 @@ func newOpenedRun(u *UI, title, text, said string) *launchRun {
 func runTitle(agent adapters.Name, model, dir string) string {
 	title := present.AgentName(agent)
 	if model != "" {
-		title += " " + present.Cut(short(model), 40)
+		title += " " + present.Cut(present.Short(model), 40)
 	}
-	return title + " in " + short(dir)
+	return title + " in " + present.Short(dir)
 }
 
 // follow shows the progress of a launch until its end, and returns r.
 func (r *launchRun) follow(s *launch.Started) *launchRun {
 	text := fmt.Sprintf("Starting… process %d", s.PID)
 	for _, w := range s.Warnings {
-		text += "\n" + short(w.Error())
+		text += "\n" + present.Short(w.Error())
 	}
 	r.show("working", widgets.ColorWorking, text)
 	u := r.ui
@@ -107,11 +107,11 @@ func (r *launchRun) follow(s *launch.Started) *launchRun {
 }
 
 func (r *launchRun) progress(p launch.Progress) {
-	log := " The log is " + short(p.Record.Log) + "."
+	log := " The log is " + present.Short(p.Record.Log) + "."
 	switch p.Stage {
 	case launch.Listed:
 		r.session = p.Record.Session
-		r.show("working", widgets.ColorWorking, "Session "+short(r.session)+" is listed."+log, r.ui.showSessionButton(r.session))
+		r.show("working", widgets.ColorWorking, "Session "+present.Short(r.session)+" is listed."+log, r.ui.showSessionButton(r.session))
 	case launch.Unlisted:
 		r.show("unknown", widgets.ColorMuted, "The agent is running, and has not listed a session yet."+log)
 	case launch.Continues:
@@ -127,14 +127,14 @@ func (r *launchRun) progress(p launch.Progress) {
 func (r *launchRun) ended(p *launch.Progress) {
 	rec := &p.Record
 	took := time.Since(rec.LaunchedAt).Round(time.Second)
-	log := " The log is " + short(rec.Log) + "."
+	log := " The log is " + present.Short(rec.Log) + "."
 	var actions []fyne.CanvasObject
 	if r.session != "" {
 		actions = append(actions, r.ui.showSessionButton(r.session))
 	}
 	if p.Unknown {
 		r.show("unknown", widgets.ColorMuted, fmt.Sprintf("Ended after %s. Its exit code is not known.", took)+log, actions...)
-		r.quote(tail(p.Output, logShown))
+		r.quote(present.Tail(p.Output, logShown))
 		return
 	}
 	if p.Code == 0 {
@@ -147,14 +147,14 @@ func (r *launchRun) ended(p *launch.Progress) {
 	}
 	how := fmt.Sprintf("exit code %d", p.Code)
 	if p.Signal != "" {
-		how += " (" + short(p.Signal) + ")"
+		how += " (" + present.Short(p.Signal) + ")"
 	}
 	r.failed("Ended with "+how+when+"."+log, p, actions)
 }
 
 // newGroupRun launches a group and shows each of its launches.
 func newGroupRun(u *UI, p *prepared) *launchRun {
-	r := newLaunchRun(u, "Group "+short(p.group.Name), "Creating the worktrees…")
+	r := newLaunchRun(u, "Group "+present.Short(p.group.Name), "Creating the worktrees…")
 	r.output.Show()
 	go func() {
 		results, err := p.group.Start(u.ctx, u.options.Launches, func(g launch.GroupResult) {
@@ -169,7 +169,7 @@ func (r *launchRun) addMember(g launch.GroupResult) {
 	m := newLaunchRun(r.ui, runTitle(g.Member.Agent, g.Member.Model, g.Folder), "")
 	r.output.Add(m.Content)
 	if g.Err != nil {
-		m.show("failed", widgets.ColorBad, "Not started: "+errorText(g.Err))
+		m.show("failed", widgets.ColorBad, "Not started: "+present.Error(g.Err))
 		return
 	}
 	m.follow(g.Started)
@@ -177,7 +177,7 @@ func (r *launchRun) addMember(g launch.GroupResult) {
 
 func (r *launchRun) groupStarted(p *prepared, results []launch.GroupResult, err error) {
 	if err != nil {
-		r.show("failed", widgets.ColorBad, "Nothing was started: "+errorText(err))
+		r.show("failed", widgets.ColorBad, "Nothing was started: "+present.Error(err))
 		return
 	}
 	name := p.group.Name

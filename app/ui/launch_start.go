@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/app"
+	"rollcall/app/listing"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/store/lock"
@@ -40,7 +41,7 @@ func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, er
 	case p.there != nil && !f.Terminal:
 		said, err := p.there.Start(ctx, u.options.Machines)
 		return func() *launchRun {
-			return newOpenedRun(u, p.title(), "Started on "+short(f.machine)+". The session is listed as soon as the agent there has stored it.", said)
+			return newOpenedRun(u, p.title(), "Started on "+present.Short(f.machine)+". The session is listed as soon as the agent there has stored it.", said)
 		}, err
 	}
 	occupied := launch.Occupied(u.core.Refresh(ctx), f.Resume)
@@ -50,7 +51,7 @@ func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, er
 	if f.Terminal {
 		name, err := u.launchInTerminal(p, occupied)
 		return func() *launchRun {
-			return newOpenedRun(u, p.title(), "Opened in "+short(name)+". The session is listed as soon as the agent has stored it.", "")
+			return newOpenedRun(u, p.title(), "Opened in "+present.Short(name)+". The session is listed as soon as the agent has stored it.", "")
 		}, err
 	}
 	started, err := u.options.Launches.Start(ctx, p.plan, occupied)
@@ -63,7 +64,7 @@ func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, er
 // title returns the title of the card of a launch of one agent.
 func (p *prepared) title() string {
 	m := p.form.members[0]
-	return runTitle(m.Agent, m.Model, p.form.Dir) + when(p.there != nil, " on "+short(p.form.machine))
+	return runTitle(m.Agent, m.Model, p.form.Dir) + present.When(p.there != nil, " on "+present.Short(p.form.machine))
 }
 
 // launchInTerminal opens a terminal that runs Rollcall, which checks everything again. launchInTerminal also checks
@@ -114,7 +115,7 @@ func (r *refusal) hide() { r.content.Hide() }
 func (r *refusal) show(err error, again, apart func()) {
 	var locked *lock.HeldError
 	var occupied *launch.OccupiedError
-	sentence := widgets.Failure("Not launched: " + errorText(err))
+	sentence := widgets.Failure("Not launched: " + present.Error(err))
 	var actions []fyne.CanvasObject
 	var there *app.CommandError // of Rollcall on another machine
 	if errors.As(err, &locked) || errors.As(err, &occupied) || errors.As(err, &there) && there.Code == app.FolderInUse {
@@ -150,12 +151,12 @@ func (r *refusal) show(err error, again, apart func()) {
 func (u *UI) whoWorks(err error) string {
 	var locked *lock.HeldError
 	if errors.As(err, &locked) && locked.By.Session != "" {
-		if k, ok := match(u.sessions.view, locked.By.Session); ok {
-			s := u.sessions.view.byKey[k]
+		if k, ok := listing.Match(u.sessions.view, locked.By.Session); ok {
+			s := u.sessions.view.ByKey[k]
 			err = &launch.OccupiedError{Path: s.CWD, Session: *s}
 		}
 	}
-	return errorText(err)
+	return present.Error(err)
 }
 
 // showSessionButton returns a button that shows a session in the list.
@@ -173,9 +174,9 @@ func (u *UI) confirmUnsafe(f *launchForm, launchIt func()) {
 	s := u.host.NewSheet("Launch without permission prompts?", widgets.SheetWidth)
 	body := make([]fyne.CanvasObject, 0, len(risks)+1)
 	for _, r := range risks {
-		body = append(body, widgets.Warning(short(fmt.Sprintf("%s in mode %s %s.", present.AgentName(r.Agent), r.Name, r.Says))))
+		body = append(body, widgets.Warning(present.Short(fmt.Sprintf("%s in mode %s %s.", present.AgentName(r.Agent), r.Name, r.Says))))
 	}
 	body = append(body, widgets.Paragraph("It can then run any command and change any file that you can, in "+
-		present.Cut(short(f.Dir), 200)+" and elsewhere, without asking.", widget.MediumImportance))
+		present.Cut(present.Short(f.Dir), 200)+" and elsewhere, without asking.", widget.MediumImportance))
 	s.Confirm(body, u.host.NewPrimaryButton("Launch", widget.DangerImportance, func() { s.Close(); launchIt() }))
 }

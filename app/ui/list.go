@@ -3,6 +3,8 @@ package ui
 import (
 	"slices"
 
+	"rollcall/app/listing"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 )
@@ -19,11 +21,11 @@ type sessionList struct {
 func newSessionList(p *sessionsPage) *sessionList {
 	l := &sessionList{page: p}
 	l.HideSeparators = true
-	l.Length = func() int { return len(p.view.rows) }
+	l.Length = func() int { return len(p.view.Rows) }
 	l.CreateItem = func() fyne.CanvasObject { return newRowView() }
 	l.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
-		if i < len(p.view.rows) {
-			p.showRow(p.view.rows[i], o.(*rowView), l.focused)
+		if i < len(p.view.Rows) {
+			p.showRow(p.view.Rows[i], o.(*rowView), l.focused)
 		}
 	}
 	l.OnSelected = func(i widget.ListItemID) {
@@ -58,7 +60,7 @@ func (l *sessionList) KeyUp(ev *fyne.KeyEvent) { l.page.keys.KeyUp(ev) }
 // TypedRune starts the filter with the character, or answers.
 func (l *sessionList) TypedRune(r rune) {
 	switch {
-	case r == '?', l.page.ui.scope == needsYou:
+	case r == '?', l.page.ui.scope == listing.NeedsYou:
 		l.page.ui.typedRune(r)
 	case r == '/':
 		l.page.focusFilter("")
@@ -69,7 +71,7 @@ func (l *sessionList) TypedRune(r rune) {
 
 // TypedKey handles a key while the list has the focus.
 func (l *sessionList) TypedKey(ev *fyne.KeyEvent) {
-	if l.page.ui.scope == needsYou && ev.Name != fyne.KeyHome && l.page.ui.scrollKey(ev) {
+	if l.page.ui.scope == listing.NeedsYou && ev.Name != fyne.KeyHome && l.page.ui.scrollKey(ev) {
 		return
 	}
 	at, ok := l.page.selectedRow()
@@ -89,7 +91,7 @@ func (l *sessionList) TypedKey(ev *fyne.KeyEvent) {
 	case fyne.KeyHome:
 		l.jump(0, 1)
 	case fyne.KeyEnd:
-		l.jump(len(l.page.view.rows), -1)
+		l.jump(len(l.page.view.Rows), -1)
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
 		l.page.enter()
 	case fyne.KeyRight:
@@ -106,9 +108,9 @@ func (l *sessionList) TypedKey(ev *fyne.KeyEvent) {
 // move selects the next row after from, in the direction step, that can be selected. If there is none, it returns false
 // and the selection stays.
 func (l *sessionList) move(from, step int) bool {
-	rows := l.page.view.rows
+	rows := l.page.view.Rows
 	for i := from + step; i >= 0 && i < len(rows); i += step {
-		if rows[i].kind == headerRow {
+		if rows[i].Kind == listing.HeaderRow {
 			continue
 		}
 		l.page.selectRow(rows[i])
@@ -120,7 +122,7 @@ func (l *sessionList) move(from, step int) bool {
 
 // jump selects row to, or the nearest row that can be selected, first in the direction step.
 func (l *sessionList) jump(to, step int) {
-	to = min(max(to, 0), len(l.page.view.rows)-1)
+	to = min(max(to, 0), len(l.page.view.Rows)-1)
 	if !l.move(to-step, step) {
 		l.move(to, -step)
 	}
@@ -128,18 +130,18 @@ func (l *sessionList) jump(to, step int) {
 
 // follow returns the scroll offset with which most visible rows stay where they are once the list shows v. A list at
 // its top stays there, because sessions that need the user appear there.
-func (l *sessionList) follow(v *view) float32 {
+func (l *sessionList) follow(v *listing.View) float32 {
 	offset := l.GetScrollOffset()
-	rows := l.page.view.rows
+	rows := l.page.view.Rows
 	if offset <= 0 {
 		return 0
 	}
 	var moves []int
 	for i := int(offset / rowStep); i < len(rows) && float32(i)*rowStep < offset+l.Size().Height; i++ {
-		if rows[i].kind != sessionRow {
+		if rows[i].Kind != listing.SessionRow {
 			continue
 		}
-		if to, ok := v.at[rows[i].key]; ok {
+		if to, ok := v.At[rows[i].Key]; ok {
 			moves = append(moves, to-i)
 		}
 	}
@@ -152,8 +154,8 @@ func (l *sessionList) follow(v *view) float32 {
 
 // reveal scrolls to row i and to the heading directly above it.
 func (l *sessionList) reveal(i int) {
-	rows := l.page.view.rows
-	if i > 0 && rows[i-1].kind == headerRow {
+	rows := l.page.view.Rows
+	if i > 0 && rows[i-1].Kind == listing.HeaderRow {
 		l.ScrollTo(i - 1)
 	}
 	l.ScrollTo(i)

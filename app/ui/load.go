@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rollcall/app"
+	"rollcall/app/listing"
 )
 
 // loadEvery is the shortest time between two readings of what sessions use.
@@ -19,7 +20,7 @@ type loadReader struct {
 }
 
 // withLoad returns s with what it uses, as last read, and reads it again if that is due.
-func (d *detailPane) withLoad(s *app.Session, v *view) *app.Session {
+func (d *detailPane) withLoad(s *app.Session, v *listing.View) *app.Session {
 	l, u := &d.loads, d.ui
 	if !d.showsFacts || u.options.Table == nil || !s.Live() {
 		return s
@@ -27,7 +28,7 @@ func (d *detailPane) withLoad(s *app.Session, v *view) *app.Session {
 	if now := u.now(); !l.reading && !now.Before(l.next) {
 		l.reading, l.next = true, now.Add(loadEvery)
 		l.meter.Table = u.options.Table
-		sessions := slices.Collect(v.snapshot.All())
+		sessions := slices.Collect(v.Snapshot.All())
 		go func() {
 			list := make([]app.Session, len(sessions))
 			for i, x := range sessions {

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/adapters"
+	"rollcall/app/follow"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/present"
 	"rollcall/app/store/lock"
@@ -54,15 +55,7 @@ func newLocksPage(u *UI) *locksPage {
 }
 
 // look reads the files again. It returns at once, and may be called from any goroutine.
-func (p *locksPage) look() { wake(p.wake) }
-
-// wake makes the receiver of c run again. It does not block.
-func wake(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
+func (p *locksPage) look() { follow.Wake(p.wake) }
 
 // watch reads the files whenever one of them changes, until ctx is done. It begins when the page is first opened.
 func (p *locksPage) watch(ctx context.Context) {
@@ -75,7 +68,7 @@ func (p *locksPage) watch(ctx context.Context) {
 	changes := func(what string, watch func(context.Context) (<-chan struct{}, error)) <-chan struct{} {
 		changed, err := watch(ctx)
 		if err != nil {
-			problems = append(problems, "Changes of the "+what+" are shown only after Refresh: "+errorText(err))
+			problems = append(problems, "Changes of the "+what+" are shown only after Refresh: "+present.Error(err))
 		}
 		return changed
 	}
@@ -109,7 +102,7 @@ func (p *locksPage) read() *folderState {
 		s.locks, err = l.Locks().List()
 		if err != nil {
 			s.noLocks = len(s.locks) == 0
-			s.problems = append(s.problems, when(!s.noLocks, "Not all locks could be read: ")+errorText(err))
+			s.problems = append(s.problems, present.When(!s.noLocks, "Not all locks could be read: ")+present.Error(err))
 		}
 	} else {
 		s.noLocks, s.problems = true, append(s.problems, "Locks and timers are not available: "+errNoState.Error()+".")
@@ -118,7 +111,7 @@ func (p *locksPage) read() *folderState {
 		s.fuses, err = f.List()
 		if err != nil {
 			s.noFuses = len(s.fuses) == 0
-			s.problems = append(s.problems, when(!s.noFuses, "Not all timers could be read: ")+errorText(err))
+			s.problems = append(s.problems, present.When(!s.noFuses, "Not all timers could be read: ")+present.Error(err))
 		}
 	}
 	return s
@@ -174,11 +167,11 @@ func (p *locksPage) showAges() {
 }
 
 func (p *locksPage) lockText(k *lock.Lock, now time.Time) folderText {
-	path, since := k.Path, "\nsince "+moment(k.Since, now)
+	path, since := k.Path, "\nsince "+present.Moment(k.Since, now)
 	if k.Kind == lock.Manual {
-		text := "locked by " + short(k.By)
+		text := "locked by " + present.Short(k.By)
 		if k.Reason != "" {
-			text += ": " + present.Cut(short(k.Reason), 400)
+			text += ": " + present.Cut(present.Short(k.Reason), 400)
 		}
 		unlock := func(ctx context.Context) error { return p.ui.options.Launches.Locks().Unlock(ctx, path) }
 		return folderText{icon: widgets.NewIcon("stopped", widgets.ColorMuted), path: path, text: text + since, actions: []folderAction{
@@ -205,9 +198,9 @@ func (u *UI) change(b *widgets.Button, failed string, do func(ctx context.Contex
 		case err == nil:
 			return
 		case u.host.Sheet != nil: // an open sheet stays, since the user is filling it in
-			u.notify(failed + errorText(err))
+			u.notify(failed + present.Error(err))
 		default:
-			u.host.NewSheet("The change failed", widgets.SheetWidth).Fail(failed + errorText(err))
+			u.host.NewSheet("The change failed", widgets.SheetWidth).Fail(failed + present.Error(err))
 		}
 		b.Enable()
 	})
@@ -261,7 +254,7 @@ func newFolderCard(h *widgets.Host, f *folderText) *folderCard {
 		b = h.NewButton(a.name, nil, func() { a.tapped(b) })
 		actions = append(actions, b)
 	}
-	c := &folderCard{widgets.NewCard(f.icon, short(f.path), f.text, actions...), *f}
+	c := &folderCard{widgets.NewCard(f.icon, present.Short(f.path), f.text, actions...), *f}
 	if f.output != "" {
 		c.Body.Add(widgets.Quote(f.output))
 	}

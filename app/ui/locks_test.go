@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/listing"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/store"
@@ -156,7 +157,7 @@ func TestRetryHooks(t *testing.T) {
 		return snapshotOf(list...)
 	}
 	w := openWith(t, &fakeCore{snapshot: snapshot(lost, lost)}, Options{Agents: usualAgents(), Launches: launches})
-	first, second := key{agent: agentname.ClaudeCode, id: "a"}, key{agent: agentname.ClaudeCode, id: "b"}
+	first, second := listing.Key{Agent: agentname.ClaudeCode, ID: "a"}, listing.Key{Agent: agentname.ClaudeCode, ID: "b"}
 	p := w.ui.sessions
 	p.reveal(first)
 	p.detail.showFacts(true)
@@ -214,7 +215,7 @@ func TestFuseState(t *testing.T) {
 func TestParseIn(t *testing.T) {
 	for text, want := range map[string]time.Duration{"45m": 45 * time.Minute, "2 H": 2 * time.Hour, "90": 90 * time.Minute, "1h30m": 90 * time.Minute,
 		"": 0, "-5m": 0, "0": 0, "soon": 0, "99999999999999999999": 0} {
-		got, err := parseIn(text)
+		got, err := fuse.ParseIn(text)
 		if got != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}

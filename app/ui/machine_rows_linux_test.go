@@ -11,6 +11,7 @@ import (
 
 	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/listing"
 	machines "rollcall/app/machine"
 	"rollcall/app/settings"
 	"rollcall/internal/must"
@@ -41,9 +42,9 @@ func TestRowsOfMachines(t *testing.T) {
 	answers := answer.New(newAsker(), func() settings.Answering { return settings.AnswerAll })
 	w := openWith(t, core, Options{Agents: usualAgents(), Machines: m, Answers: answers})
 	row := func(id string) rowText {
-		for _, r := range w.ui.sessions.view.rows {
-			if r.kind == sessionRow && r.session.ID == "devbox:"+id {
-				return r.text(clock, 7)
+		for _, r := range w.ui.sessions.view.Rows {
+			if r.Kind == listing.SessionRow && r.Session.ID == "devbox:"+id {
+				return rowTextOf(&r, clock, 7)
 			}
 		}
 		return rowText{}
@@ -60,11 +61,11 @@ func TestRowsOfMachines(t *testing.T) {
 	shows(t, w.win.Content(), "Claude Code · on devbox · Fix the login", "Codex · on devbox · Deploy it")
 	w.shoot("rows-of-machines")
 	w.ui.ShowRequest("")
-	w.until("the wait in the queue", func() bool { return len(w.ui.asking.asked) == 1 && w.ui.asking.asked[0].entry.Read })
+	w.until("the wait in the queue", func() bool { return len(w.ui.asking.asked) == 1 && w.ui.asking.asked[0].Entry.Read })
 	shows(t, w.win.Content(), "shop", "Claude Code · on devbox · answer it in its terminal", "needs permission · Claude Code · shop · on devbox",
 		"Rollcall answers only on the session's own machine (on devbox, in /src/shop)")
 	w.shoot("wait-of-machine")
-	w.ui.showScope(allGroups)
+	w.ui.showScope(listing.AllGroups)
 
 	must.Do(t, os.WriteFile(gone, nil, 0o600))
 	w.until("the stale rows", func() bool {

@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/describe"
 	"rollcall/app/present"
 	"rollcall/app/store/quiet"
 	"rollcall/app/ui/widgets"
@@ -89,7 +90,7 @@ func (u *UI) putAway(s *app.Session, done string, change func(*app.Mark) error) 
 				m.Snooze = was.Snooze
 			})
 		}
-		u.post(func() { u.offerUndo("“"+present.Cut(sessionTitle(s), 60)+"” is "+done+".", undo) })
+		u.post(func() { u.offerUndo("“"+present.Cut(describe.Title(s), 60)+"” is "+done+".", undo) })
 		return nil
 	})
 }
@@ -97,7 +98,7 @@ func (u *UI) putAway(s *app.Session, done string, change func(*app.Mark) error) 
 // showRename opens the form that gives a session a name.
 func (u *UI) showRename(s app.Session) {
 	f := u.host.NewForm("Rename the session", "Rename", "The session was not renamed: ")
-	name := f.NewEntry(sessionTitle(&s))
+	name := f.NewEntry(describe.Title(&s))
 	name.SetText(s.Name)
 	f.Submit = func() func(context.Context) error {
 		text := name.Text

@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/listing"
 	"rollcall/app/owned/marks"
 	"rollcall/internal/agentname"
 )
@@ -83,10 +84,16 @@ func TestFoldByKeys(t *testing.T) {
 	w.press(l, fyne.KeyEnd)
 	shows(t, w.ui.content, "1 archived or hidden", "Click the row, or press Enter or →")
 	w.press(l, fyne.KeyReturn)
-	w.until("the session", func() bool { _, ok := w.ui.sessions.view.at[key{agent: agentname.ClaudeCode, id: "put"}]; return ok })
+	w.until("the session", func() bool {
+		_, ok := w.ui.sessions.view.At[listing.Key{Agent: agentname.ClaudeCode, ID: "put"}]
+		return ok
+	})
 	w.shoot("put-away")
 	w.press(l, fyne.KeyLeft)
-	w.until("the fold", func() bool { _, ok := w.ui.sessions.view.at[key{agent: agentname.ClaudeCode, id: "put"}]; return !ok })
+	w.until("the fold", func() bool {
+		_, ok := w.ui.sessions.view.At[listing.Key{Agent: agentname.ClaudeCode, ID: "put"}]
+		return !ok
+	})
 	w.ui.Show("put")
 	w.until("the session", func() bool { return w.ui.sessions.detail.session != nil && w.ui.sessions.detail.session.ID == "put" })
 	shows(t, w.ui.sessions.detail.content, "An old one")
@@ -105,7 +112,7 @@ func TestPutAwayIsListed(t *testing.T) {
 	w.shoot("hidden")
 	w.ui.Show("snoozed")
 	w.until("the session", func() bool {
-		_, ok := w.ui.sessions.view.at[key{agent: agentname.ClaudeCode, id: "snoozed"}]
+		_, ok := w.ui.sessions.view.At[listing.Key{Agent: agentname.ClaudeCode, ID: "snoozed"}]
 		return ok
 	})
 	shows(t, w.ui.content, "snoozed · 3 s", "muted · 3 s")

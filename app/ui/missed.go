@@ -7,6 +7,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/describe"
 	"rollcall/app/owned/notices"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
@@ -33,10 +34,10 @@ func (p *missedPage) look() {
 
 // show shows the notifications, the newest first, or what is in their place.
 func (p *missedPage) show(list []notices.Notice, err error) {
-	u, snap := p.ui, p.ui.sessions.source.snapshot
+	u, snap := p.ui, p.ui.sessions.source.Snapshot
 	switch {
 	case err != nil:
-		p.stage.Say(widgets.Trouble("The last notifications cannot be read", errorText(err), u.host.NewButton("Try again", widgets.PlainIcon("refresh"), p.look)))
+		p.stage.Say(widgets.Trouble("The last notifications cannot be read", present.Error(err), u.host.NewButton("Try again", widgets.PlainIcon("refresh"), p.look)))
 		return
 	case len(list) == 0:
 		p.stage.Say(widgets.Message{Icon: "done", Color: widgets.ColorMuted, Title: "Nothing was told yet", Text: "The notifications that the tray shows from now on are listed here."})
@@ -52,14 +53,14 @@ func (p *missedPage) show(list []notices.Notice, err error) {
 	rows := widgets.Rows(6, widgets.Headline(missed))
 	for i, x := range list {
 		s := sessions[x.Agent][x.Session]
-		became := x.Became(s, list[:i], !pending(snap) && len(failures(snap)) == 0)
-		icon, text := widgets.NewIcon("done", widgets.ColorMuted), timeText(x.At, u.now())+when(became != "", " · "+short(became))
+		became := x.Became(s, list[:i], !describe.Pending(snap) && len(describe.Failures(snap)) == 0)
+		icon, text := widgets.NewIcon("done", widgets.ColorMuted), present.TimeOfDay(x.At, u.now())+present.When(became != "", " · "+present.Short(became))
 		open := u.host.NewButton("Show", nil, func() { u.Show(x.Session) })
 		open.Hidden = s == nil
 		if x.Waits && s != nil && s.Status == adapters.Waiting {
 			icon, open.OnTapped = widgets.NewIcon("waiting", widgets.ColorWaiting), func() { u.ShowRequest(x.Session) }
 		}
-		rows.Add(widgets.NewCard(icon, present.Cut(short(x.Title), 160), when(x.Body != "", linesOf(strings.Split(x.Body, "\n"), 4, 220)+"\n")+text, open).Content)
+		rows.Add(widgets.NewCard(icon, present.Cut(present.Short(x.Title), 160), present.When(x.Body != "", present.FirstLines(strings.Split(x.Body, "\n"), 4, 220)+"\n")+text, open).Content)
 	}
 	if len(list) == notices.Most {
 		rows.Add(widgets.Hint(fmt.Sprintf("The last %d notifications are kept.", notices.Most)))

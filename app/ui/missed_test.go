@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/app/listing"
 	"rollcall/app/owned/notices"
 	"rollcall/internal/agentname"
 	"rollcall/internal/must"
@@ -45,7 +46,7 @@ func TestMissed(t *testing.T) {
 	}
 	w.shoot("missed")
 	tap(t, w.ui.pages[pageMissed].content, "Show")
-	if w.ui.page != pageSessions || w.ui.scope != needsYou {
+	if w.ui.page != pageSessions || w.ui.scope != listing.NeedsYou {
 		t.Error("the button does not lead to the request")
 	}
 	for i := range notices.Most {

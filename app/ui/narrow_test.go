@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 
+	"rollcall/adapters"
 	"rollcall/app/ui/widgets"
 )
 
@@ -101,7 +102,7 @@ func TestRequestBeforeAgent(t *testing.T) {
 	w := openQueue(t, newAsker(command("a", "1", text, time.Minute)), waiters(map[string]int{"a": 1}))
 	w.armed(text)
 	row := newRowView()
-	row.set(w.ui.sessions.view.rows[0], w.ui.asking.asked[0].row(false, clock), false, false)
+	row.set(w.ui.sessions.view.Rows[0], askedText(&w.ui.asking.asked[0], false, clock), false, false)
 	test.WidgetRenderer(row)
 	for width, want := range map[float32]string{600: "Claude Code · " + text, 240: text, 140: "npm publish --…"} {
 		row.Resize(fyne.NewSize(width, rowHeight))

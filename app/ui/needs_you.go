@@ -7,36 +7,33 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
-	"rollcall/adapters"
-	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/describe"
+	"rollcall/app/listing"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
 
-// needsYou limits the list to what waits for the user. Its rows are the requests, the longest wait first, and its keys answer the selected one.
-var needsYou = scopeOf(groupOf(adapters.Waiting))
-
 // listed returns the view that the list shows: the feed's or, in the scope needsYou, one with a row for each thing that waits.
-func (p *sessionsPage) listed(v *view) *view {
-	if p.ui.scope != needsYou {
+func (p *sessionsPage) listed(v *listing.View) *listing.View {
+	if p.ui.scope != listing.NeedsYou {
 		return v
 	}
 	out := *v
-	out.rows = nil
-	out.at = map[key]int{}
-	out.more = nil
-	out.scope = needsYou
+	out.Rows = nil
+	out.At = map[listing.Key]int{}
+	out.More = nil
+	out.Scope = listing.NeedsYou
 	for i := range p.ui.asking.asked {
 		a := &p.ui.asking.asked[i]
-		k := key{agent: a.entry.Session.Agent, id: a.entry.Session.ID}
-		if _, matches := v.at[k]; v.filter != "" && !matches {
+		k := listing.Key{Agent: a.Entry.Session.Agent, ID: a.Entry.Session.ID}
+		if _, matches := v.At[k]; v.Filter != "" && !matches {
 			continue
 		}
-		if _, ok := out.at[k]; !ok {
-			out.at[k] = len(out.rows)
+		if _, ok := out.At[k]; !ok {
+			out.At[k] = len(out.Rows)
 		}
-		out.rows = append(out.rows, row{kind: sessionRow, session: &a.entry.Session, key: k, ref: a.ref()})
+		out.Rows = append(out.Rows, listing.Row{Kind: listing.SessionRow, Session: &a.Entry.Session, Key: k, Ref: a.Ref()})
 	}
 	return &out
 }
@@ -44,16 +41,20 @@ func (p *sessionsPage) listed(v *view) *view {
 // followAsked shows the current list of what waits. It shows the user why the request in the details goes, unless the user answered it.
 func (p *sessionsPage) followAsked() {
 	u, was := p.ui, p.detail.request.item
-	ref := was.ref()
-	listed := slices.ContainsFunc(u.asking.asked, func(a asked) bool { return a.ref() == ref })
+	ref := was.Ref()
+	listed := slices.ContainsFunc(u.asking.asked, func(a answer.Asked) bool { return a.Ref() == ref })
 	if !listed && ref.Key != "" && u.asking.last != ref && !u.isAnswering(ref) {
-		if slices.ContainsFunc(u.asking.asked, func(a asked) bool { return a.entry.Session.Agent == ref.Agent && a.entry.Session.ID == ref.Session }) {
+		if slices.ContainsFunc(u.asking.asked, func(a answer.Asked) bool {
+			return a.Entry.Session.Agent == ref.Agent && a.Entry.Session.ID == ref.Session
+		}) {
 			p.showResult("waiting", widgets.ColorWaiting, present.AgentName(ref.Agent)+" asks for something else now. Nothing was answered; read it again.")
 		} else {
-			p.showResult("waiting", widgets.ColorWaiting, was.title()+": this no longer waits. It was answered elsewhere, or withdrawn.")
+			s := &was.Entry.Session
+			title := describe.Who(s) + " " + present.When(s.Remote != "", describe.OnMachine(s)+" ") + was.What()
+			p.showResult("waiting", widgets.ColorWaiting, title+": this no longer waits. It was answered elsewhere, or withdrawn.")
 		}
 	}
-	if u.scope == needsYou {
+	if u.scope == listing.NeedsYou {
 		p.apply(p.source)
 		return
 	}
@@ -66,23 +67,23 @@ func (p *sessionsPage) findAsked() {
 	if p.asks != "" {
 		p.findWanted()
 	}
-	rows := p.view.rows
-	at := slices.IndexFunc(rows, func(r row) bool { return p.chosen && r.ref == p.ref })
+	rows := p.view.Rows
+	at := slices.IndexFunc(rows, func(r listing.Row) bool { return p.chosen && r.Ref == p.ref })
 	if at < 0 && p.chosen {
-		at = slices.IndexFunc(rows, func(r row) bool { return r.key == p.selected })
+		at = slices.IndexFunc(rows, func(r listing.Row) bool { return r.Key == p.selected })
 	}
 	if at < 0 {
 		at = min(p.place, len(rows)-1)
 	}
 	if at < 0 {
-		p.selected = key{}
+		p.selected = listing.Key{}
 		p.ref = answer.Ref{}
 		p.chosen = false
 		p.place = 0
 		return
 	}
-	p.selected = rows[at].key
-	p.ref = rows[at].ref
+	p.selected = rows[at].Key
+	p.ref = rows[at].Ref
 	p.onMore = false
 	p.chosen = true
 	p.place = at
@@ -90,34 +91,23 @@ func (p *sessionsPage) findAsked() {
 
 // findWanted selects the session whose request the user wants to see, as soon as it is known whether the session waits.
 func (p *sessionsPage) findWanted() {
-	rows, snap := p.view.rows, p.view.snapshot
-	at := slices.IndexFunc(rows, func(r row) bool { return r.session.ID == p.asks || r.session.Parent == p.asks })
+	rows, snap := p.view.Rows, p.view.Snapshot
+	at := slices.IndexFunc(rows, func(r listing.Row) bool { return r.Session.ID == p.asks || r.Session.Parent == p.asks })
 	if at < 0 {
-		at = slices.IndexFunc(rows, func(r row) bool { return strings.HasPrefix(r.session.ID, p.asks) })
+		at = slices.IndexFunc(rows, func(r listing.Row) bool { return strings.HasPrefix(r.Session.ID, p.asks) })
 	}
 	if at >= 0 {
 		p.asks, p.scroll = "", true
-		p.selected = rows[at].key
-		p.ref = rows[at].ref
+		p.selected = rows[at].Key
+		p.ref = rows[at].Ref
 		p.chosen = true
 		return
 	}
-	if (p.ui.asking.loaded || !isWaiting(snap, "")) && !pending(snap) && !snap.Refreshing && p.ui.page == pageSessions && !isWaiting(snap, p.asks) {
+	if (p.ui.asking.loaded || !describe.IsWaiting(snap, "")) && !describe.Pending(snap) && !snap.Refreshing && p.ui.page == pageSessions && !describe.IsWaiting(snap, p.asks) {
 		id := p.asks
 		p.asks = ""
 		p.ui.Show(id)
 	}
-}
-
-// isWaiting reports whether a session of the snapshot waits; with an empty id, whether any session does. The board may
-// not list the session yet.
-func isWaiting(s *app.Snapshot, id string) bool {
-	for x := range s.All() {
-		if (id == "" || x.ID == id) && x.Status == adapters.Waiting {
-			return true
-		}
-	}
-	return false
 }
 
 // showResult shows above the request how the last answer ended, until the next one or until the user chooses another session, and what is offered after it; an empty text

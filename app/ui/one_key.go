@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/control/answer"
+	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 )
@@ -17,16 +18,16 @@ import (
 type oneKeyOffer settings.OneKey
 
 // offersAfter returns what is offered after a request was answered: a command that was allowed by a second key may be entered.
-func (u *UI) offersAfter(item *asked, d adapters.Decision) []oneKeyOffer {
-	r := item.request
-	if r == nil || !d.SecondLook || u.options.Live == nil || !item.entry.CanEnter(r) {
+func (u *UI) offersAfter(item *answer.Asked, d adapters.Decision) []oneKeyOffer {
+	r := item.Request
+	if r == nil || !d.SecondLook || u.options.Live == nil || !item.Entry.CanEnter(r) {
 		return nil
 	}
-	return []oneKeyOffer{{Folder: item.entry.Session.CWD, Command: r.Text}}
+	return []oneKeyOffer{{Folder: item.Entry.Session.CWD, Command: r.Text}}
 }
 
 func (o oneKeyOffer) text() string {
-	return "Allow “" + o.Command + "” in " + short(o.Folder) + " with one key from now on? " + answer.OneKeyMeaning
+	return "Allow “" + o.Command + "” in " + present.Short(o.Folder) + " with one key from now on? " + answer.OneKeyMeaning
 }
 
 func (o oneKeyOffer) button(u *UI) fyne.CanvasObject {
@@ -46,7 +47,7 @@ func (u *UI) enterOneKey(o settings.OneKey) {
 		return struct{}{}, err
 	}, func(_ struct{}, err error) {
 		if err != nil {
-			u.sessions.showResult("waiting", widgets.ColorWaiting, "It was not entered: "+errorText(err))
+			u.sessions.showResult("waiting", widgets.ColorWaiting, "It was not entered: "+present.Error(err))
 			return
 		}
 		u.sessions.showResult("done", widgets.ColorGood, "One key allows “"+o.Command+"” in "+o.Folder+". The page Settings lists and removes such commands.")
@@ -64,12 +65,12 @@ func (p *settingsPage) oneKey() fyne.CanvasObject {
 			remove := p.ui.host.NewButton("Remove", nil, func() {
 				setList(p, e, slices.DeleteFunc(slices.Clone(entered), func(other settings.OneKey) bool { return other == o }))
 			})
-			list.Add(widgets.Border(nil, nil, remove, widgets.NewSelectText(o.Command+" · "+short(o.Folder))))
+			list.Add(widgets.Border(nil, nil, remove, widgets.NewSelectText(o.Command+" · "+present.Short(o.Folder))))
 		}
 		if len(entered) == 0 {
 			list.Add(widgets.Hint("None. After you allowed a command with two keys, the window offers to enter it."))
 		}
 		list.Refresh()
 	})
-	return widgets.NamedLong("Commands that one key allows", widgets.Rows(4, list, widgets.Hint(sentence(answer.OneKeyRule)+". "+answer.OneKeyMeaning)))
+	return widgets.NamedLong("Commands that one key allows", widgets.Rows(4, list, widgets.Hint(present.Sentence(answer.OneKeyRule)+". "+answer.OneKeyMeaning)))
 }

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/control/answer"
+	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
@@ -64,7 +65,7 @@ func TestOneKeyOffer(t *testing.T) {
 	w, path := oneKeyQueue(t, a, dir)
 	w.armed("go test ./...")
 	w.rune('a')
-	shows(t, w.ui.content, sentence(answer.OneKeyRule)+".")
+	shows(t, w.ui.content, present.Sentence(answer.OneKeyRule)+".")
 	w.shoot("one-key-second-look")
 	w.armed("go test ./...")
 	w.rune('y')
@@ -79,7 +80,7 @@ func TestOneKeyOffer(t *testing.T) {
 	w.armed(other.Text)
 	w.rune('y')
 	w.until("the next request", func() bool {
-		return w.ui.sessions.detail.request.item.ref().Key != "" && w.ui.sessions.detail.request.item.request.ID == "3"
+		return w.ui.sessions.detail.request.item.Ref().Key != "" && w.ui.sessions.detail.request.item.Request.ID == "3"
 	})
 	for _, text := range shownTexts(w.ui.content) {
 		if strings.Contains(text, "from now on?") {

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/listing"
 )
 
 // TestListStaysInPlace: rows don't change places while their sessions work on,
@@ -43,7 +44,7 @@ func TestViewStaysInPlace(t *testing.T) {
 	l.ScrollToOffset(2000)
 	at := func() (string, float32) {
 		i := int(l.GetScrollOffset()/rowStep) + 3
-		return w.ui.sessions.view.rows[i].key.id, l.GetScrollOffset() - float32(i)*rowStep
+		return w.ui.sessions.view.Rows[i].Key.ID, l.GetScrollOffset() - float32(i)*rowStep
 	}
 	id, y := at()
 	more := many(300)
@@ -74,7 +75,7 @@ func TestFilterStartsAtItsTop(t *testing.T) {
 	}
 	w.ui.sessions.tapped(200)
 	w.filter("")
-	if at, y := w.ui.sessions.view.at[w.ui.sessions.selected], l.GetScrollOffset(); float32(at)*rowStep < y || float32(at)*rowStep > y+l.Size().Height {
+	if at, y := w.ui.sessions.view.At[w.ui.sessions.selected], l.GetScrollOffset(); float32(at)*rowStep < y || float32(at)*rowStep > y+l.Size().Height {
 		t.Errorf("the selected row %d is out of sight at %g", at, y)
 	}
 }
@@ -84,13 +85,13 @@ func TestPlaces(t *testing.T) {
 	at := func(id string, status adapters.Status, age time.Duration) app.Session {
 		return session(id, status, func(s *adapters.Session) { s.LastActivityAt = ago(age) })
 	}
-	v := build(snapshotOf(at("a", adapters.Working, 1), at("b", adapters.Working, 2), at("c", adapters.Idle, 3)), selection{})
+	v := build(snapshotOf(at("a", adapters.Working, 1), at("b", adapters.Working, 2), at("c", adapters.Idle, 3)), listing.Selection{})
 	// A slow agent's sessions come in by their age, not on top.
-	v = build(snapshotOf(at("b", adapters.Working, 0), at("a", adapters.Working, 1), at("old", adapters.Working, 9), at("c", adapters.Idle, 3)), selection{positions: v.positions})
+	v = build(snapshotOf(at("b", adapters.Working, 0), at("a", adapters.Working, 1), at("old", adapters.Working, 9), at("c", adapters.Idle, 3)), listing.Selection{Positions: v.Positions})
 	if got, want := outline(v), "Working 3+0\n a\n b\n old\nIdle 1+0\n c\n"; got != want {
 		t.Errorf("got %q", got)
 	}
-	v = build(snapshotOf(at("old", adapters.Working, 0), at("b", adapters.Working, 0), at("a", adapters.Idle, 1), at("c", adapters.Idle, 3)), selection{positions: v.positions})
+	v = build(snapshotOf(at("old", adapters.Working, 0), at("b", adapters.Working, 0), at("a", adapters.Idle, 1), at("c", adapters.Idle, 3)), listing.Selection{Positions: v.Positions})
 	if got, want := outline(v), "Working 2+0\n b\n old\nIdle 2+0\n a\n c\n"; got != want {
 		t.Errorf("got %q", got)
 	}

@@ -57,7 +57,7 @@ func (u *UI) offerOrphans(s *widgets.Sheet, o orphans) {
 	}
 	for i, l := range o.left {
 		root := l.Tree[0]
-		command := present.Cut(fmt.Sprintf("%d %s", root.PID, when(l.Commands[root.Identity] == "", short(root.Comm))+present.Line(l.Commands[root.Identity])), 100)
+		command := present.Cut(fmt.Sprintf("%d %s", root.PID, present.When(l.Commands[root.Identity] == "", present.Short(root.Comm))+present.Line(l.Commands[root.Identity])), 100)
 		c.Add(command, o.facts[i], widget.LowImportance, false, true)
 	}
 	c.Ask(append(body, widgets.Hint("Sessions that are over started these processes. Look at the command first: other programs may use a server that an agent started."))...)
@@ -66,9 +66,9 @@ func (u *UI) offerOrphans(s *widgets.Sheet, o orphans) {
 // orphanFacts returns where a process that was left behind comes from, its age, and the memory and ports that it and those below it use.
 func (u *UI) orphanFacts(l *app.LeftBehind) string {
 	memory, ports := u.core.Uses(l.Tree...)
-	words := []string{present.AgentName(l.Agent) + " " + when(l.Session == "", "(session not known)") + present.Cut(short(l.Session), 40), "began " + present.Ago(l.Tree[0].Started, u.now())}
+	words := []string{present.AgentName(l.Agent) + " " + present.When(l.Session == "", "(session not known)") + present.Cut(present.Short(l.Session), 40), "began " + present.Ago(l.Tree[0].Started, u.now())}
 	if memory > 0 {
-		words = append(words, sizeOf(int64(memory)))
+		words = append(words, present.Size(int64(memory)))
 	}
 	for _, port := range ports {
 		words = append(words, fmt.Sprintf("port %d", port))

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/owned/launch"
 	"rollcall/internal/agentname"
 )
 
@@ -67,7 +68,7 @@ func TestRecentFolders(t *testing.T) {
 	remote.Remote = "gateway"
 	contained.Container = "4026532456"
 	sub.Parent = "x"
-	got := foldersOn(snapshotOf(at("/old", time.Hour), at("/new", time.Minute), at("/old", time.Second), remote, contained, sub, at("", 0)), "", 12)
+	got := launch.FoldersOn(snapshotOf(at("/old", time.Hour), at("/new", time.Minute), at("/old", time.Second), remote, contained, sub, at("", 0)), "", 12)
 	if strings.Join(got, " ") != "/old /new" {
 		t.Errorf("got %q", got)
 	}

@@ -3,12 +3,13 @@ package ui
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"fyne.io/fyne/v2"
 
+	"rollcall/app/describe"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
+	"rollcall/textmatch"
 )
 
 // palette finds a session, an action of the selected session, a page or a setting by a few letters. What it runs are the functions of the buttons, menu items
@@ -54,7 +55,7 @@ func (u *UI) commands() (all []paletteItem) {
 		}
 	}
 	if d := u.sessions.detail; u.page == pageSessions && d.session != nil {
-		of := " · " + present.Cut(sessionTitle(d.session), 60)
+		of := " · " + present.Cut(describe.Title(d.session), 60)
 		items(d.moreItems(d.session), "more", of) // first what ends nothing: Enter runs the first one
 		for _, b := range []*widgets.Button{d.terminal, d.resume, d.goOn, d.stop} {
 			showsRequest := b == d.terminal && d.request.has // Enter never shows a terminal in which a request waits
@@ -74,8 +75,8 @@ func (u *UI) commands() (all []paletteItem) {
 			u.host.Focus(s.field)
 		})
 	}
-	for s := range u.sessions.source.snapshot.All() {
-		text := present.Cut(sessionTitle(s), 80) + " · " + present.Project(s.CWD) + " · " + strings.TrimSpace(present.AgentName(s.Agent)+" "+accountOf(s))
+	for s := range u.sessions.source.Snapshot.All() {
+		text := present.Cut(describe.Title(s), 80) + " · " + present.Project(s.CWD) + " · " + strings.TrimSpace(present.AgentName(s.Agent)+" "+describe.Account(s))
 		add(text, statusIcon(&s.Session).File, func() { u.Show(s.ID) })
 	}
 	return all
@@ -85,7 +86,7 @@ func (u *UI) commands() (all []paletteItem) {
 func (p *palette) find() {
 	ranks := map[string]int{}
 	p.found = slices.DeleteFunc(slices.Clone(p.all), func(c paletteItem) bool {
-		n, ok := rank(c.text, p.entry.Text)
+		n, ok := textmatch.Rank(c.text, p.entry.Text)
 		ranks[c.text] = n
 		return !ok
 	})
@@ -124,46 +125,4 @@ func (p *palette) run(i int) {
 		p.sheet.Close()
 		p.found[i].do()
 	}
-}
-
-// rank returns how well text has the words of query: in a row, at the beginning of words, or else at least all letters in their order. ok is false if it lacks a
-// letter of a word. Of two texts the shorter one ranks higher.
-func rank(text, query string) (n int, ok bool) {
-	text = strings.ToLower(text)
-	for _, word := range strings.Fields(strings.ToLower(query)) {
-		at := strings.Index(text, word)
-		switch begins := strings.Contains(" "+text, " "+word); {
-		case begins && at == 0:
-			n += 4000
-		case begins:
-			n += 3000
-		case at >= 0:
-			n += 2000
-		default:
-			starts, all := inOrder(text, word)
-			if !all {
-				return 0, false
-			}
-			n += 100 * (starts + 1)
-		}
-	}
-	if n == 0 {
-		return 0, true // without letters all stay in their order
-	}
-	return n - min(len(text), 99), true
-}
-
-// inOrder reports whether text has all letters of word in their order, and how many of them begin a word of text.
-func inOrder(text, word string) (starts int, all bool) {
-	rest, before := []rune(word), ' '
-	for _, r := range text {
-		if len(rest) > 0 && r == rest[0] {
-			rest = rest[1:]
-			if !unicode.IsLetter(before) && !unicode.IsDigit(before) {
-				starts++
-			}
-		}
-		before = r
-	}
-	return starts, len(rest) == 0
 }

@@ -12,6 +12,7 @@ import (
 	"rollcall/app/owned/marks"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
+	"rollcall/textmatch"
 )
 
 // TestPalette: Ctrl+K finds sessions, actions of the selected session, pages and settings by some of their letters; arrows choose and Enter runs.
@@ -52,7 +53,7 @@ func TestPalette(t *testing.T) {
 		t.Error("it is on another page")
 	}
 	first("bill rounding", "Currency rounding")
-	if w.ui.page != pageSessions || w.ui.sessions.selected.id != "019a-codex-3" {
+	if w.ui.page != pageSessions || w.ui.sessions.selected.ID != "019a-codex-3" {
 		t.Errorf("page %d, session %v", w.ui.page, w.ui.sessions.selected)
 	}
 	first("lckstm", "Locks & timers")
@@ -112,10 +113,10 @@ func TestRank(t *testing.T) {
 		"group": {"Group by project", "Show only group"}, "usage": {"Usage"}, "sag": {"Usage", "Massage"}, "gbp": {"Group by project"},
 		"up cl": {"Clean up…"}, "ß": nil, "": list,
 	} {
-		got := slices.DeleteFunc(slices.Clone(list), func(s string) bool { _, ok := rank(s, query); return !ok })
+		got := slices.DeleteFunc(slices.Clone(list), func(s string) bool { _, ok := textmatch.Rank(s, query); return !ok })
 		slices.SortStableFunc(got, func(x, y string) int {
-			a, _ := rank(x, query)
-			b, _ := rank(y, query)
+			a, _ := textmatch.Rank(x, query)
+			b, _ := textmatch.Rank(y, query)
 			return b - a
 		})
 		if !slices.Equal(got, want) {

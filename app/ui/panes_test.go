@@ -14,6 +14,8 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/describe"
+	"rollcall/app/listing"
 )
 
 // shownPanes reports which of the two panes of the sessions page the window shows.
@@ -66,7 +68,7 @@ func TestNarrowShowsOnePane(t *testing.T) {
 	}
 	w.win.Resize(fyne.NewSize(700, 500))
 	wants("narrow again, in the details", false, true)
-	w.ui.showScope(scopeOf(stopped))
+	w.ui.showScope(listing.ScopeOf(listing.Stopped))
 	wants("another list", true, false)
 }
 
@@ -167,7 +169,7 @@ func TestAccountsAreToldApart(t *testing.T) {
 		v.set(rowOf(&s), sessionText(&s, &asks, false, clock), false, false)
 		test.WidgetRenderer(v)
 		v.Resize(fyne.NewSize(240, rowHeight))
-		return test.WidgetRenderer(v.second).Objects()[0].(*canvas.Text).Text, subtitle(&s, clock)
+		return test.WidgetRenderer(v.second).Objects()[0].(*canvas.Text).Text, describe.Subtitle(&s, clock)
 	}
 	row1, detail1 := of("work")
 	row2, detail2 := of("home")
@@ -176,8 +178,8 @@ func TestAccountsAreToldApart(t *testing.T) {
 	}
 }
 
-func rowOf(s *app.Session) row {
-	return row{kind: sessionRow, session: s, key: key{agent: s.Agent, id: s.ID}}
+func rowOf(s *app.Session) listing.Row {
+	return listing.Row{Kind: listing.SessionRow, Session: s, Key: listing.Key{Agent: s.Agent, ID: s.ID}}
 }
 
 // TestRequestBeforeUsage: a wide row of a session that waits leaves out its usage where what is asked needs the room.

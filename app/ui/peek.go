@@ -12,6 +12,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/describe"
+	"rollcall/app/follow"
 	"rollcall/app/ui/widgets"
 )
 
@@ -34,7 +36,7 @@ type conversation struct {
 	cover   fyne.CanvasObject // shown instead of the conversation; nil: the conversation is shown
 	finder  *finder
 
-	feed         *messageFeed // nil: no session is shown, or it has no conversation that can be read
+	feed         *follow.Conversation // nil: no session is shown, or it has no conversation that can be read
 	views        []*messageView
 	shown        []fyne.CanvasObject // the messages that are shown, and what is between them
 	first        string              // the key of the first message that is shown; empty: none is
@@ -82,22 +84,22 @@ func (c *conversation) follow(s app.Session) {
 		c.say(widgets.Message{Text: "No session yet. A session begins with the first prompt."})
 		return
 	}
-	c.asked = firstPeek
+	c.asked = follow.FirstPeek
 	c.say(widgets.Message{Busy: true, Text: "Reading the conversation…"})
-	c.feed = newMessageFeed(c.ui.ctx, c.ui.core, c.ui.post, s, c.take)
+	c.feed = follow.NewConversation(c.ui.ctx, c.ui.core, c.ui.post, s, c.take)
 }
 
 // update passes the current state of the followed session to the feed.
 func (c *conversation) update(s app.Session) {
 	if c.feed != nil {
-		c.feed.update(s)
+		c.feed.Update(s)
 	}
 }
 
 // leave removes the conversation. Messages that are still being read are not shown.
 func (c *conversation) leave() {
 	if c.feed != nil {
-		c.feed.stop()
+		c.feed.Stop()
 		c.feed = nil
 	}
 	c.views = nil
@@ -115,14 +117,14 @@ func (c *conversation) leave() {
 
 // showAround shows messages that do not change. It scrolls to the message with the key found and shows its text whole;
 // an empty key means the last message.
-func (c *conversation) showAround(m *messages, found string) {
+func (c *conversation) showAround(m *describe.Messages, found string) {
 	c.leave()
 	c.found, c.stack.end = found, found == ""
 	c.fill(m)
 	c.show()
 	c.total.Set("", widgets.ColorMuted)
 	for _, v := range c.views {
-		if v.message.key == found && v.message.rest != "" && v.text != nil {
+		if v.message.Key == found && v.message.Rest != "" && v.text != nil {
 			v.text.Toggle()
 		}
 	}
@@ -133,7 +135,7 @@ func (c *conversation) showAround(m *messages, found string) {
 // scrollToFound scrolls to the message that the user searched for, until the user scrolls.
 func (c *conversation) scrollToFound() {
 	for _, v := range c.views {
-		if c.found != "" && v.message.key == c.found {
+		if c.found != "" && v.message.Key == c.found {
 			c.moveTo(v.content.Position().Y - foundMargin)
 		}
 	}
@@ -148,15 +150,15 @@ func (c *conversation) showEarlier() {
 		c.arrange(c.asked)
 		return
 	}
-	c.read(c.asked + morePeek)
+	c.read(c.asked + follow.MorePeek)
 }
 
 // read reads n messages, at most mostPeek, unless as many were asked for.
 func (c *conversation) read(n int) {
-	n = min(n, mostPeek)
+	n = min(n, follow.MostPeek)
 	if c.feed != nil && c.asked < n {
 		c.asked = n
-		c.feed.setCount(n)
+		c.feed.SetCount(n)
 	}
 }
 
@@ -166,27 +168,27 @@ func (c *conversation) readAll() {
 		c.isShort = false
 		c.arrange(c.asked)
 	}
-	c.read(mostPeek)
+	c.read(follow.MostPeek)
 }
 
 // take shows messages that were read.
-func (c *conversation) take(t *messages) {
+func (c *conversation) take(t *describe.Messages) {
 	switch {
-	case !t.supported:
+	case !t.Supported:
 		c.instead(t, widgets.Message{Text: "Rollcall cannot read the conversations of this agent."})
-	case len(t.list) > 0:
-		c.warn(t.problem)
+	case len(t.List) > 0:
+		c.warn(t.Problem)
 		c.fill(c.withOlder(t))
 		c.show()
-	case t.problem == "":
+	case t.Problem == "":
 		c.instead(t, widgets.Message{Text: "No messages yet."})
 	case len(c.views) > 0: // the messages that are already visible stay
-		c.warn(t.problem)
+		c.warn(t.Problem)
 	default:
-		c.instead(t, widgets.Message{Title: "The conversation cannot be read", Text: t.problem, Actions: []fyne.CanvasObject{
+		c.instead(t, widgets.Message{Title: "The conversation cannot be read", Text: t.Problem, Actions: []fyne.CanvasObject{
 			c.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() {
 				if c.feed != nil {
-					c.feed.again()
+					c.feed.Again()
 				}
 			})}})
 	}
@@ -200,43 +202,43 @@ func (c *conversation) warn(problem string) {
 }
 
 // instead shows a message in place of the messages.
-func (c *conversation) instead(t *messages, m widgets.Message) {
+func (c *conversation) instead(t *describe.Messages, m widgets.Message) {
 	c.warn("")
 	c.fill(t)
 	c.say(m)
 }
 
 // withOlder adds the messages that are visible and older than those in t, while the user reads older messages.
-func (c *conversation) withOlder(t *messages) *messages {
-	if c.stack.end || len(t.list) == 0 {
+func (c *conversation) withOlder(t *describe.Messages) *describe.Messages {
+	if c.stack.end || len(t.List) == 0 {
 		return t
 	}
-	older := slices.IndexFunc(c.views, func(v *messageView) bool { return v.message.key == t.list[0].key })
-	if older <= 0 || older+len(t.list) > 2*mostPeek {
+	older := slices.IndexFunc(c.views, func(v *messageView) bool { return v.message.Key == t.List[0].Key })
+	if older <= 0 || older+len(t.List) > 2*follow.MostPeek {
 		return t
 	}
 	whole := *t
-	whole.list = nil
+	whole.List = nil
 	for _, v := range c.views[:older] {
-		whole.list = append(whole.list, v.message)
+		whole.List = append(whole.List, v.message)
 	}
-	whole.list = append(whole.list, t.list...)
+	whole.List = append(whole.List, t.List...)
 	return &whole
 }
 
 // fill shows messages. It keeps the views of those that are shown already.
-func (c *conversation) fill(t *messages) {
+func (c *conversation) fill(t *describe.Messages) {
 	known := make(map[string]*messageView, len(c.views))
 	for _, v := range c.views {
-		known[v.message.key] = v
+		known[v.message.Key] = v
 	}
 	was := c.views
-	same := len(t.list) == len(c.views)
+	same := len(t.List) == len(c.views)
 	grown := false
-	views := make([]*messageView, 0, len(t.list))
-	for i, w := range t.list {
-		v := known[w.key]
-		grown = grown || v == nil || v.message.text != w.text || v.message.rest != w.rest
+	views := make([]*messageView, 0, len(t.List))
+	for i, w := range t.List {
+		v := known[w.Key]
+		grown = grown || v == nil || v.message.Text != w.Text || v.message.Rest != w.Rest
 		if v == nil || !v.set(w) {
 			v, same = newMessageView(c.ui.host, w, c.ui.now(), c.layOut), false
 		}
@@ -244,10 +246,10 @@ func (c *conversation) fill(t *messages) {
 		views = append(views, v)
 	}
 	c.views = views
-	c.total.Set(counting(len(views), t.n), widgets.ColorMuted)
+	c.total.Set(counting(len(views), t.Asked), widgets.ColorMuted)
 	switch {
 	case !same:
-		c.arrange(t.n)
+		c.arrange(t.Asked)
 	case grown:
 		c.layOut()
 	default:
@@ -273,26 +275,26 @@ func (c *conversation) arrange(asked int) {
 	shown, was := c.views, c.first
 	if c.isShort {
 		start := max(len(shown)-belowRequest, 0)
-		at := slices.IndexFunc(shown[:start], func(v *messageView) bool { return v.message.key == was })
+		at := slices.IndexFunc(shown[:start], func(v *messageView) bool { return v.message.Key == was })
 		if c.userScrolled && at >= 0 {
 			start = at
 		}
 		shown = shown[start:]
 	}
 	switch more := len(c.views) >= asked; {
-	case len(shown) < len(c.views), more && asked < mostPeek:
+	case len(shown) < len(c.views), more && asked < follow.MostPeek:
 		c.shown = append(c.shown, widgets.Pad(4, 4, 0, 0, container.NewCenter(c.earlier)))
 	case more:
-		c.shown = append(c.shown, widgets.Pad(4, 4, 14, 16, widgets.Hint(fmt.Sprintf("The window shows the last %d messages; “rollcall peek” shows earlier ones.", mostPeek))))
+		c.shown = append(c.shown, widgets.Pad(4, 4, 14, 16, widgets.Hint(fmt.Sprintf("The window shows the last %d messages; “rollcall peek” shows earlier ones.", follow.MostPeek))))
 	}
 	c.first = ""
 	above := false // a message was added above the first one
 	for i, v := range shown {
 		if i == 0 {
-			c.first = v.message.key
+			c.first = v.message.Key
 		}
-		above = above || i > 0 && v.message.key == was
-		if c.found != "" && v.message.key == c.found {
+		above = above || i > 0 && v.message.Key == was
+		if c.found != "" && v.message.Key == c.found {
 			c.shown = append(c.shown, widgets.Pad(8, 0, 14, 16, widgets.NewLine("Found here", widgets.ColorWorking, theme.SizeNameCaptionText, fyne.TextStyle{Bold: true})))
 		}
 		c.shown = append(c.shown, v.content)
@@ -393,7 +395,7 @@ func (c *conversation) layOut() {
 // lastReply returns the last message of the agent; nil: there is none.
 func (c *conversation) lastReply() *messageView {
 	for _, v := range slices.Backward(c.views) {
-		if v.message.role == adapters.FromAgent {
+		if v.message.Role == adapters.FromAgent {
 			return v
 		}
 	}

@@ -12,6 +12,9 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/describe"
+	"rollcall/app/follow"
+	"rollcall/app/listing"
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
@@ -155,7 +158,7 @@ func TestLateConversationIsDropped(t *testing.T) {
 	if len(c.views) != 0 || !says(c, "Reading the conversation…") {
 		t.Errorf("another session begins with %d messages of the one before", len(c.views))
 	}
-	late.deliver.set(newMessages(workday(), nil, agentname.ClaudeCode, 50))
+	late.Deliver.Set(describe.NewMessages(workday(), nil, agentname.ClaudeCode, 50))
 	w.until("nothing said", func() bool { return says(c, "No messages yet.") })
 	if len(c.views) != 0 {
 		t.Error("shows what another session said")
@@ -179,10 +182,10 @@ func TestConversationIsAskedAgainWhenTheSessionChanges(t *testing.T) {
 	before := -1
 	for before != asked() { // until it is quiet
 		before = asked()
-		time.Sleep(3 * peekPause)
+		time.Sleep(3 * follow.PeekPause)
 	}
 	w.publish(full())
-	time.Sleep(3 * peekPause) // no event shows that it does not ask
+	time.Sleep(3 * follow.PeekPause) // no event shows that it does not ask
 	if n := asked(); n != before {
 		t.Errorf("asked %d times more, though nothing changed", n-before)
 	}
@@ -245,7 +248,7 @@ func TestConversationSticksToItsEnd(t *testing.T) {
 	w.core.say(firstID, all[:45]...)
 	w.talking(45)
 	w.core.say(firstID, all[3:59]...) // more than are asked for
-	w.until("the last one", func() bool { return c.views[len(c.views)-1].message.key == "58" })
+	w.until("the last one", func() bool { return c.views[len(c.views)-1].message.Key == "58" })
 	if len(c.views) != 59 {
 		t.Errorf("%d messages are left while the user reads the oldest", len(c.views))
 	}
@@ -254,7 +257,7 @@ func TestConversationSticksToItsEnd(t *testing.T) {
 	}
 	c.scroll.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.Delta{DY: -100_000}})
 	w.core.say(firstID, all[3:]...)
-	w.talking(firstPeek)
+	w.talking(follow.FirstPeek)
 	if !c.atEnd() {
 		t.Error("back at the end, it doesn't stick to it")
 	}
@@ -265,7 +268,7 @@ func TestConversationInAnotherHeight(t *testing.T) {
 	w := open(t, full())
 	c := w.ui.sessions.detail.conversation
 	w.core.say(firstID, longTalk(1000)...)
-	w.talking(firstPeek)
+	w.talking(follow.FirstPeek)
 	check := func(height float32) {
 		t.Helper()
 		w.win.Resize(fyne.NewSize(1040, height))
@@ -290,7 +293,7 @@ func TestEarlierMessages(t *testing.T) {
 	w := open(t, full())
 	c := w.ui.sessions.detail.conversation
 	w.core.say(firstID, longTalk(1000)...)
-	w.talking(firstPeek)
+	w.talking(follow.FirstPeek)
 	first, toTop := c.views[0], func() { c.scroll.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.Delta{DY: 100_000}}) }
 	if first.content.Visible() {
 		t.Error("a message far above is not hidden, and takes its part of each frame")
@@ -301,14 +304,14 @@ func TestEarlierMessages(t *testing.T) {
 	place := func() float32 { return first.content.Position().Y - c.scroll.Offset.Y }
 	was := place()
 	w.press(c.earlier, fyne.KeyReturn)
-	w.talking(firstPeek + morePeek)
+	w.talking(follow.FirstPeek + follow.MorePeek)
 	if now := place(); now < was-1 || now > was+1 {
 		t.Errorf("what the user looked at moved from %v to %v", was, now)
 	}
 	for range 3 {
 		c.showEarlier()
 	}
-	w.talking(mostPeek)
+	w.talking(follow.MostPeek)
 	toTop()
 	shows(t, c.content, "“rollcall peek” shows earlier ones")
 	if strings.Contains(strings.Join(shownTexts(c.content), "\n"), "Show earlier messages") {
@@ -323,7 +326,7 @@ func TestLongMessageUnfolds(t *testing.T) {
 		from(adapters.FromUser, "2", strings.Repeat("line\n", 40)+"END", time.Minute), from(adapters.FromAgent, "3", "short", 0))
 	w.talking(3)
 	for i, v := range c.views[:2] {
-		if v.message.rest == "" || strings.Contains(strings.Join(shownTexts(v.content), "\n"), "END") {
+		if v.message.Rest == "" || strings.Contains(strings.Join(shownTexts(v.content), "\n"), "END") {
 			t.Fatalf("message %d is shown whole", i)
 		}
 		height := c.rows.MinSize().Height
@@ -332,7 +335,7 @@ func TestLongMessageUnfolds(t *testing.T) {
 			t.Errorf("the rest of message %d is not shown", i)
 		}
 	}
-	if c.views[2].message.rest != "" {
+	if c.views[2].message.Rest != "" {
 		t.Error("a short message can be unfolded")
 	}
 	w.core.say(firstID, from(adapters.FromAgent, "1", strings.Repeat("word ", 300)+"END and more", time.Minute))
@@ -376,10 +379,10 @@ func BenchmarkConversation500(b *testing.B) {
 	defer u.Close()
 	win.SetContent(u.Content())
 	win.Resize(fyne.NewSize(1040, 680))
-	u.apply(build(full(), selection{}))
+	u.apply(build(full(), listing.Selection{}))
 	c := u.sessions.detail.conversation
-	talk := longTalk(mostPeek + 1)
-	whole, more := newMessages(talk[:mostPeek], nil, agentname.ClaudeCode, mostPeek), newMessages(talk[1:], nil, agentname.ClaudeCode, mostPeek)
+	talk := longTalk(follow.MostPeek + 1)
+	whole, more := describe.NewMessages(talk[:follow.MostPeek], nil, agentname.ClaudeCode, follow.MostPeek), describe.NewMessages(talk[1:], nil, agentname.ClaudeCode, follow.MostPeek)
 	b.Run("all", func(b *testing.B) {
 		for b.Loop() {
 			c.leave()
@@ -388,10 +391,10 @@ func BenchmarkConversation500(b *testing.B) {
 	})
 	for _, language := range []string{"go", "text"} { // with colours and without
 		var code []adapters.Message
-		for i := range mostPeek {
+		for i := range follow.MostPeek {
 			code = append(code, from(adapters.FromAgent, fmt.Sprint("code", i), "```"+language+"\n"+strings.Repeat("if x := f(\"text\"); x > 42 { // why\n", 10)+"```", 0))
 		}
-		blocks := newMessages(code, nil, agentname.ClaudeCode, mostPeek)
+		blocks := describe.NewMessages(code, nil, agentname.ClaudeCode, follow.MostPeek)
 		b.Run("code-"+language, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -402,7 +405,7 @@ func BenchmarkConversation500(b *testing.B) {
 	}
 	b.Run("one", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			c.take([]*messages{more, whole}[i%2])
+			c.take([]*describe.Messages{more, whole}[i%2])
 		}
 	})
 	b.Run("none", func(b *testing.B) {

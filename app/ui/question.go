@@ -59,7 +59,7 @@ func (f *questionForm) set(r *answer.Request) {
 	}
 	f.tooMany = len(r.Questions) > maxQuestions || slices.ContainsFunc(r.Questions, func(q adapters.Question) bool { return len(q.Options) > maxOptions })
 	if f.tooMany {
-		f.rows.Add(widgets.Hint("The request has more questions or options than fit here: answer it " + short(present.Where(&f.view.item.entry.Session.Session)) + "."))
+		f.rows.Add(widgets.Hint("The request has more questions or options than fit here: answer it " + present.Short(present.Where(&f.view.item.Entry.Session.Session)) + "."))
 		return
 	}
 	f.quick = r.CanReply && len(r.Questions) == 1 && !r.Questions[0].Several
@@ -72,14 +72,14 @@ func (f *questionForm) set(r *answer.Request) {
 // add makes the card of question i: its header, its text, and its options with what they mean.
 func (f *questionForm) add(q *adapters.Question, i int, canReply bool) {
 	field := &questionField{question: q}
-	about := "Choose one" + when(q.Several, " or more")
+	about := "Choose one" + present.When(q.Several, " or more")
 	if len(q.Options) == 0 {
 		about = "Answer in your own words"
 	}
 	if q.Header != "" {
-		about = present.Cut(short(q.Header), optionCells) + " · " + about
+		about = present.Cut(present.Short(q.Header), optionCells) + " · " + about
 	}
-	if len(f.view.item.request.Questions) > 1 {
+	if len(f.view.item.Request.Questions) > 1 {
 		about = fmt.Sprintf("%d  %s", i+1, about)
 	}
 	text := widgets.NewSelectText(present.Visible(q.Text))
@@ -103,7 +103,7 @@ func (f *questionForm) add(q *adapters.Question, i int, canReply bool) {
 // option shows an option of a question: a button or a box that chooses it, and below it what it means. An option that can't be chosen here is a text.
 func (f *questionForm) option(field *questionField, n int, canReply bool) fyne.CanvasObject {
 	host, o := f.view.ui.host, field.question.Options[n]
-	name := fmt.Sprintf("%d  %s", n+1, present.Cut(short(o.Label), optionCells))
+	name := fmt.Sprintf("%d  %s", n+1, present.Cut(present.Short(o.Label), optionCells))
 	var choice fyne.CanvasObject
 	switch {
 	case !canReply:
@@ -122,7 +122,7 @@ func (f *questionForm) option(field *questionField, n int, canReply bool) fyne.C
 	}
 	rows := widgets.Rows(-5, choice)
 	whole := present.Visible(o.Label)
-	for _, text := range []string{when(!strings.HasSuffix(name, whole), whole), present.Visible(o.Says)} {
+	for _, text := range []string{present.When(!strings.HasSuffix(name, whole), whole), present.Visible(o.Says)} {
 		if text != "" {
 			says := widgets.NewSelectText(text)
 			says.Importance = widget.LowImportance

@@ -19,6 +19,8 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/describe"
+	"rollcall/app/listing"
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
@@ -145,7 +147,7 @@ func openQueue(t *testing.T, a *asker, snap *app.Snapshot) *window {
 	w := openWith(t, &fakeCore{snapshot: snap}, Options{Agents: []adapters.Adapter{a}, Answers: answers})
 	w.ui.ShowRequest("")
 	w.until("the requests", func() bool {
-		return (w.ui.asking.loaded || !isWaiting(snap, "")) && !slices.ContainsFunc(w.ui.asking.asked, func(x asked) bool { return !x.entry.Read })
+		return (w.ui.asking.loaded || !describe.IsWaiting(snap, "")) && !slices.ContainsFunc(w.ui.asking.asked, func(x answer.Asked) bool { return !x.Entry.Read })
 	})
 	w.ui.focusPage()
 	return w
@@ -164,7 +166,7 @@ func (w *window) armed(text string) {
 	w.t.Helper()
 	v := w.ui.sessions.detail.request
 	w.until("the request "+text, func() bool {
-		return v.has && v.item.request != nil && v.item.request.Text == text && v.armed && v.code.IsReady() && !w.ui.isAnswering(v.item.ref())
+		return v.has && v.item.Request != nil && v.item.Request.Text == text && v.armed && v.code.IsReady() && !w.ui.isAnswering(v.item.Ref())
 	})
 }
 
@@ -173,7 +175,7 @@ func (w *window) allow(text string) {
 	w.t.Helper()
 	w.armed(text)
 	w.rune('a')
-	if v := w.ui.sessions.detail.request; !v.sure || v.armed || w.ui.isAnswering(v.item.ref()) {
+	if v := w.ui.sessions.detail.request; !v.sure || v.armed || w.ui.isAnswering(v.item.Ref()) {
 		w.t.Fatalf("A does not ask once more: %v, %v", v.sure, v.armed)
 	}
 	shows(w.t, w.ui.content, "Yes, allow it once (Y)")
@@ -297,7 +299,7 @@ func TestQueueSecondPress(t *testing.T) {
 	w.rune('y')
 	w.until("the next", func() bool {
 		v := w.ui.sessions.detail.request
-		return v.has && v.item.request.Text == "git push --force"
+		return v.has && v.item.Request.Text == "git push --force"
 	})
 	w.rune('a')
 	w.ui.sessions.detail.request.allow.OnTapped()
@@ -313,7 +315,7 @@ func TestQueueHeldKey(t *testing.T) {
 	w := openQueue(t, a, waiters(map[string]int{"a": 3, "b": 2}))
 	v := w.ui.sessions.detail.request
 	w.allow("ls")
-	w.until("the next", func() bool { return v.has && v.item.request.Text == "git push --force" })
+	w.until("the next", func() bool { return v.has && v.item.Request.Text == "git push --force" })
 	for _, press := range []func(){func() { w.rune('a') }, func() { w.rune('d') }, func() { w.ui.host.Focus(v.allow); v.allow.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn}) }} {
 		if arms := v.arms; v.armed {
 			t.Fatal("it can be answered at once")
@@ -327,7 +329,7 @@ func TestQueueHeldKey(t *testing.T) {
 	w.ui.sessions.list.KeyDown(held)
 	w.ui.sessions.keys.isRepeat() // the character that answered the request before
 	w.rune('a')                   // the first repeat comes after the delay
-	if v.sure || w.ui.isAnswering(v.item.ref()) || len(a.got()) != 1 {
+	if v.sure || w.ui.isAnswering(v.item.Ref()) || len(a.got()) != 1 {
 		t.Fatalf("the agent got %q", a.got())
 	}
 	w.ui.sessions.list.KeyUp(held)
@@ -400,12 +402,12 @@ func TestQueueReplaced(t *testing.T) {
 	})
 	w.until("the other request", func() bool {
 		v := w.ui.sessions.detail.request
-		return v.has && strings.HasPrefix(v.item.request.Text, "curl")
+		return v.has && strings.HasPrefix(v.item.Request.Text, "curl")
 	})
 	w.rune('a') // too early
 	shows(t, w.ui.content, "Looks dangerous: runs what it downloads")
 	a.set("a", command("a", "3", "make", time.Second))
-	w.until("the third", func() bool { v := w.ui.sessions.detail.request; return v.has && v.item.request.Text == "make" })
+	w.until("the third", func() bool { v := w.ui.sessions.detail.request; return v.has && v.item.Request.Text == "make" })
 	shows(t, w.ui.content, "Claude Code asks for something else now. Nothing was answered; read it again.")
 	if got := a.got(); len(got) != 0 {
 		t.Errorf("the agent got %q", got)
@@ -534,7 +536,7 @@ func TestQueueElsewhere(t *testing.T) {
 	shows(t, w.ui.content, "It can't be answered from here: it is in no pane of tmux (process 4711, in /home/dev/projects/a).", "Work on a", "Show terminal")
 	w.shoot("queue-elsewhere")
 	w.key(fyne.KeyReturn)
-	if w.ui.page != pageSessions || w.ui.sessions.selected.id != "a" {
+	if w.ui.page != pageSessions || w.ui.sessions.selected.ID != "a" {
 		t.Errorf("page %d shows %v", w.ui.page, w.ui.sessions.selected)
 	}
 }
@@ -572,14 +574,14 @@ func TestShowRequest(t *testing.T) {
 	w := openQueue(t, a, waiters(map[string]int{"a": 3, "b": 1}))
 	w.ui.open(pageSessions)
 	w.ui.ShowRequest("b")
-	if v := w.ui.sessions.detail.request; w.ui.scope != needsYou || v.item.request.Text != "make" {
-		t.Errorf("page %d shows %q", w.ui.page, v.item.request.Text)
+	if v := w.ui.sessions.detail.request; w.ui.scope != listing.NeedsYou || v.item.Request.Text != "make" {
+		t.Errorf("page %d shows %q", w.ui.page, v.item.Request.Text)
 	}
 	snap := waiters(map[string]int{"a": 3})
 	snap.Own = append(snap.Sessions(), session("idle", adapters.Idle, nil))
 	w.publish(snap)
 	w.ui.ShowRequest("idle")
-	if w.ui.page != pageSessions || w.ui.sessions.selected.id != "idle" {
+	if w.ui.page != pageSessions || w.ui.sessions.selected.ID != "idle" {
 		t.Errorf("page %d shows %v", w.ui.page, w.ui.sessions.selected)
 	}
 }

@@ -231,7 +231,7 @@ func (w *realWindow) started(prompt string) app.Session {
 	w.until("the session", func() bool { return strings.Contains(w.run(), "is listed") })
 	var found app.Session
 	w.until("its row", func() bool {
-		for _, s := range w.ui.sessions.view.snapshot.Sessions() {
+		for _, s := range w.ui.sessions.view.Snapshot.Sessions() {
 			if s.Title == prompt && s.Live() && s.Launch != nil && !s.Launch.Unlisted {
 				found = s
 				return true
@@ -252,7 +252,7 @@ func TestLaunchForReal(t *testing.T) {
 	}
 	tap(t, w.ui.launch.runs, "Show session")
 	w.until("the session in the list", func() bool {
-		return w.ui.page == pageSessions && w.ui.sessions.selected.id == s.ID
+		return w.ui.page == pageSessions && w.ui.sessions.selected.ID == s.ID
 	})
 	// The folder is taken now.
 	w.ui.ShowLaunch()
@@ -328,7 +328,7 @@ func TestLaunchGroup(t *testing.T) {
 	killAgents(t, w.agent.table, w.agent.store)
 	w.until("their ends", func() bool {
 		// The worktrees join a question that is under way: it may have been answered before the agents ended.
-		live := slices.ContainsFunc(w.ui.sessions.view.snapshot.Sessions(), func(s app.Session) bool { return s.Live() })
+		live := slices.ContainsFunc(w.ui.sessions.view.Snapshot.Sessions(), func(s app.Session) bool { return s.Live() })
 		return strings.Count(w.run(), "Ended with exit code") == 2 && !live
 	})
 	w.ui.showWorktrees(repo, "g-abc")
@@ -343,12 +343,12 @@ func TestLaunchGroup(t *testing.T) {
 		t.Errorf("work was lost: %v", err)
 	}
 	w.ui.showGroup("g-abc")
-	w.until("the group's sessions", func() bool { return w.ui.sessions.view.filter == "g-abc" })
-	if n := w.ui.sessions.view.matching; n != 2 {
+	w.until("the group's sessions", func() bool { return w.ui.sessions.view.Filter == "g-abc" })
+	if n := w.ui.sessions.view.Matching; n != 2 {
 		t.Errorf("%d sessions are of the group", n)
 	}
 	// What one of them changed leads to the comparison with the others.
-	for _, s := range w.ui.sessions.view.byKey {
+	for _, s := range w.ui.sessions.view.ByKey {
 		if strings.HasSuffix(s.CWD, "cc-opus") {
 			w.ui.Show(s.ID)
 		}

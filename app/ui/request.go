@@ -9,6 +9,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/control/answer"
+	"rollcall/app/listing"
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
@@ -37,7 +38,7 @@ type requestView struct {
 	formBox *fyne.Container
 	laidOut func() // called when the height has changed, to lay out what is around the view
 
-	item    asked
+	item    answer.Asked
 	has     bool
 	armed   bool
 	sure    bool // the user wants to allow the request, or to send reply, and is asked once more
@@ -72,7 +73,7 @@ func newRequestView(u *UI, laidOut func()) *requestView {
 	}
 	v.form = newQuestionForm(v)
 	v.formBox = container.NewStack(v.form.rows)
-	v.rule = widgets.Hint(sentence(answer.OneKeyRule) + ".")
+	v.rule = widgets.Hint(present.Sentence(answer.OneKeyRule) + ".")
 	v.rule.Hide()
 	v.below = widgets.Rows(4, v.size, widgets.Pad(-4, -4, -6, -6, v.why), v.message, widgets.Pad(-4, -4, -6, -6, v.rule))
 	top := widgets.Rows(-4, widgets.Border(nil, nil, widgets.TopOf(8, 0, 0, 8, v.age), v.title), v.marks)
@@ -99,27 +100,27 @@ func (v *requestView) setSight(from, to float32) {
 func (v *requestView) end() float32 { return v.panel.Position().Y + v.panel.Size().Height }
 
 // show shows a, and reports whether the user has not seen it yet. It keeps what the user typed if a is the same request as before.
-func (v *requestView) show(a *asked, now time.Time) (fresh bool) {
-	fresh = !v.has || v.item.ref() != a.ref() || v.item.entry.Read != a.entry.Read
+func (v *requestView) show(a *answer.Asked, now time.Time) (fresh bool) {
+	fresh = !v.has || v.item.Ref() != a.Ref() || v.item.Entry.Read != a.Entry.Read
 	v.item, v.has = *a, true
-	widgets.SetLabel(v.title, sentence(a.what())) // the header above names the agent, the project and the machine
-	v.age.Set(present.Ago(v.item.since(), now), widgets.ColorMuted)
+	widgets.SetLabel(v.title, present.Sentence(a.What())) // the header above names the agent, the project and the machine
+	v.age.Set(present.Ago(v.item.Since(), now), widgets.ColorMuted)
 	if fresh {
 		v.message.SetText("")
 		v.askReason(false)
-		v.form.set(a.request)
+		v.form.set(a.Request)
 		v.setSure(false)
 		v.showText()
 		v.arm()
 	}
 	v.showDangers()
-	why := a.whyNot(v.ui.options.Answers.Policy())
+	why := a.WhyNot(v.ui.options.Answers.Policy())
 	widgets.SetLabel(v.why, why)
 	v.why.Hidden = why == ""
 	v.enable()
 	if fresh {
 		v.below.Show()
-		widgets.SetVisible(v.content, a.isKnown() || !a.entry.Read)
+		widgets.SetVisible(v.content, a.IsKnown() || !a.Entry.Read)
 		v.content.Refresh()
 		v.laidOut()
 	}
@@ -127,32 +128,28 @@ func (v *requestView) show(a *asked, now time.Time) (fresh bool) {
 }
 
 func (v *requestView) showDangers() {
-	asks := &v.item.asks
+	asks := &v.item.Asks
 	widgets.SetLabel(v.dangers, asks.Danger())
 	v.marks.Hidden = len(asks.Dangers) == 0
 }
 
 // showText shows the texts of the request.
 func (v *requestView) showText() {
-	r := v.item.request
+	r := v.item.Request
 	v.panel.Hidden = false
 	switch {
 	case r != nil:
 		hasTooMany := v.form.tooMany
-		v.code.Set(r.Size(), func() (parts []widgets.CodePart) {
-			whole := r.Whole()
+		v.code.Set(r.Size(), func() []widgets.CodePart {
 			if len(r.Questions) > 0 && !hasTooMany {
-				whole = r.WithoutQuestions()
+				return codeParts(r.WithoutQuestions())
 			}
-			for _, p := range whole {
-				parts = append(parts, widgets.CodePart(p))
-			}
-			return parts
+			return codeParts(r.Whole())
 		})
-	case !v.item.entry.Read:
+	case !v.item.Entry.Read:
 		v.code.Set(0, func() []widgets.CodePart { return []widgets.CodePart{{Title: "Reading what it asks…"}} })
 	default:
-		asks := v.item.asks
+		asks := v.item.Asks
 		v.code.Set(0, func() []widgets.CodePart {
 			return []widgets.CodePart{{Title: "As its records have it", Text: asks.Text}}
 		})
@@ -164,10 +161,18 @@ func (v *requestView) showText() {
 	v.codeChanged()
 }
 
+// codeParts returns texts for the view of code.
+func codeParts(list []answer.Part) (parts []widgets.CodePart) {
+	for _, p := range list {
+		parts = append(parts, widgets.CodePart(p))
+	}
+	return parts
+}
+
 func (v *requestView) codeChanged() {
 	text := ""
-	if v.has && v.item.request != nil && !v.panel.Hidden {
-		text = sizeText(v.code, v.item.request.Size())
+	if v.has && v.item.Request != nil && !v.panel.Hidden {
+		text = sizeText(v.code, v.item.Request.Size())
 	}
 	color := widgets.ColorMuted
 	if !v.code.IsEndSeen() {
@@ -188,7 +193,7 @@ func (v *requestView) hide() {
 	}
 	v.has, v.armed = false, false
 	v.askReason(false)
-	v.item = asked{}
+	v.item = answer.Asked{}
 	v.content.Hide()
 	v.below.Hide()
 	v.enable()
@@ -212,7 +217,7 @@ func (v *requestView) arm() {
 
 // enable shows the buttons that the request has, and enables those that can be used now.
 func (v *requestView) enable() {
-	r := v.item.request
+	r := v.item.Request
 	ready := r != nil && v.isReady()
 	isQuestion := r != nil && len(r.Questions) > 0
 	v.allow.Hidden = r == nil || !r.CanAllow && (isQuestion && v.reply == nil || !isQuestion && !r.CanDeny) || v.ui.options.Answers.Policy() == settings.AnswerNone
@@ -241,15 +246,15 @@ func (v *requestView) nameKeys() {
 		allow, allowKey = "Yes, allow it once", " (Y)"
 	}
 	if v.reply != nil {
-		allow = "Yes, answer: " + present.Cut(short(v.reply[0][0]), optionCells)
+		allow = "Yes, answer: " + present.Cut(present.Short(v.reply[0][0]), optionCells)
 	}
-	switch r := v.item.request; {
+	switch r := v.item.Request; {
 	case v.denying:
 		deny, denyKey = "Send the denial", " (Enter)"
 	case r != nil && r.CanExplain:
 		deny += "…"
 	}
-	if v.ui.scope == needsYou {
+	if v.ui.scope == listing.NeedsYou {
 		allow += allowKey
 		deny += denyKey
 	}
@@ -277,7 +282,7 @@ func (v *requestView) setSure(sure bool) {
 // allowIt allows the request. One that one key does not allow needs a second key or click, with sure set, after that time: the first one
 // only asks for it.
 func (v *requestView) allowIt(sure bool) {
-	r := v.item.request
+	r := v.item.Request
 	switch {
 	case r == nil || sure != v.sure:
 	case v.reply != nil:
@@ -293,7 +298,7 @@ func (v *requestView) allowIt(sure bool) {
 
 // replyWith answers the questions of the request. Where a program speaks for the agent, it asks once more, as for a request that one key does not allow.
 func (v *requestView) replyWith(answers [][]string) {
-	r := v.item.request
+	r := v.item.Request
 	if r == nil || !r.SureReply || !r.CanReply || !v.isReady() {
 		v.decide(adapters.Decision{Verdict: adapters.Reply, Answers: answers})
 		return
@@ -306,11 +311,11 @@ func (v *requestView) replyWith(answers [][]string) {
 
 // denyIt denies the request. Where its agent takes a message, the first call asks for it.
 func (v *requestView) denyIt() {
-	if r := v.item.request; r != nil && r.CanDeny && r.CanExplain && !v.denying && v.isReady() {
+	if r := v.item.Request; r != nil && r.CanDeny && r.CanExplain && !v.denying && v.isReady() {
 		v.askReason(true)
 		return
 	}
-	v.decide(adapters.Decision{Verdict: adapters.Deny, Message: when(v.denying, v.message.Text)})
+	v.decide(adapters.Decision{Verdict: adapters.Deny, Message: present.When(v.denying, v.message.Text)})
 }
 
 // askReason shows or hides the line for the message with a denial. It moves the focus there and back.
@@ -342,7 +347,7 @@ func (v *requestView) opened() {
 
 // isReady reports whether the request is visible, has been long enough to be answered, and is not being answered.
 func (v *requestView) isReady() bool {
-	return v.has && v.armed && v.ui.sessions.panes.showsDetails() && v.ui.sessions.detail.changes == nil && v.code.IsReady() && !v.ui.isAnswering(v.item.ref())
+	return v.has && v.armed && v.ui.sessions.panes.showsDetails() && v.ui.sessions.detail.changes == nil && v.code.IsReady() && !v.ui.isAnswering(v.item.Ref())
 }
 
 // delayEarly starts that time again if the request can't be answered yet. It is called for each key and click that would
@@ -358,7 +363,7 @@ func (v *requestView) delayEarly() {
 func (v *requestView) decide(d adapters.Decision) {
 	v.delayEarly()
 	v.enable()
-	r := v.item.request
+	r := v.item.Request
 	if r == nil || !v.isReady() || d.Verdict == adapters.AllowOnce && !r.CanAllow || d.Verdict == adapters.Deny && !r.CanDeny || d.Verdict == adapters.Reply && !r.CanReply {
 		return
 	}

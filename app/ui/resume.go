@@ -4,25 +4,18 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
 
-// hasResume reports whether the agent of a session can resume it.
-func (u *UI) hasResume(s *app.Session) bool {
-	_, ok := u.adapter(s.Agent).(adapters.Launcher)
-	return ok && launch.CheckResume(s) == nil
-}
-
 // canResume reports whether the window can resume a session.
 func (u *UI) canResume(s *app.Session) bool {
 	if s.Machine != "" {
-		return s.Parent == "" && u.canResumeThere(s)
+		return u.options.Machines != nil && launch.CanResumeThere(s)
 	}
-	return u.options.Launches != nil && u.hasResume(s) && s.Parent == "" && (s.Launch == nil || !s.Launch.Unlisted)
+	return u.options.Launches != nil && launch.HasResume(u.adapter(s.Agent), s) && s.Parent == "" && (s.Launch == nil || !s.Launch.Unlisted)
 }
 
 // resumeSheet resumes a session.
@@ -61,7 +54,7 @@ func (u *UI) showResume(s app.Session) {
 func (r *resumeSheet) form() []fyne.CanvasObject {
 	body := []fyne.CanvasObject{sessionLine(&r.session)}
 	if r.session.Live() {
-		body = append(body, widgets.Warning("The session is still running: "+short(r.session.Evidence)+
+		body = append(body, widgets.Warning("The session is still running: "+present.Short(r.session.Evidence)+
 			". Two processes in one session can overwrite each other's work."), r.anyway)
 	}
 	body = append(body, widgets.NewLabel("Message"), widgets.Inset(r.message), r.where)
@@ -115,7 +108,7 @@ func (r *resumeSheet) run(f launchForm) {
 		r.changed()
 		switch {
 		case err != nil && !r.IsOpen():
-			r.ui.notify(present.AgentName(f.members[0].Agent) + " was not resumed: " + errorText(err))
+			r.ui.notify(present.AgentName(f.members[0].Agent) + " was not resumed: " + present.Error(err))
 		case err != nil:
 			r.refused.show(err, func() { f.Force = true; r.run(f) }, nil)
 			r.Fit()
@@ -129,13 +122,4 @@ func (r *resumeSheet) run(f launchForm) {
 			r.Focus(r.back)
 		}
 	})
-}
-
-// canResumeThere reports whether the window can resume a session of another machine.
-func (u *UI) canResumeThere(s *app.Session) bool {
-	there := *s // as Rollcall on that machine lists it
-	there.Machine = ""
-	there.Remote = ""
-	there.ID = s.IDThere()
-	return u.options.Machines != nil && s.Stale == nil && s.Remote == s.Machine && s.Container == "" && launch.CheckResume(&there) == nil
 }

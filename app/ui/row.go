@@ -16,6 +16,8 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/describe"
+	"rollcall/app/listing"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
@@ -48,32 +50,29 @@ type rowText struct {
 	icon                                 *widgets.Icon
 }
 
-// isNested reports whether a row above that of a session shows the project.
-func (r *row) isNested() bool { return r.depth > 0 || r.below }
-
-// text returns the texts of r at the time now.
-func (r row) text(now time.Time, days int) rowText {
-	switch r.kind {
-	case headerRow:
+// rowTextOf returns the texts of a row at the time now.
+func rowTextOf(r *listing.Row, now time.Time, days int) rowText {
+	switch r.Kind {
+	case listing.HeaderRow:
 		return headerText(r, days)
-	case moreRow:
+	case listing.MoreRow:
 		icon := "closed"
-		if r.open {
+		if r.Open {
 			icon = "opened"
 		}
-		return rowText{first: cmp.Or(r.title, english.Plural(r.count, "finished sub-agent", "finished sub-agents")), firstColor: widgets.ColorMuted,
+		return rowText{first: cmp.Or(r.Title, english.Plural(r.Count, "finished sub-agent", "finished sub-agents")), firstColor: widgets.ColorMuted,
 			icon: widgets.NewIcon(icon, widgets.ColorMuted)}
 	}
-	asks := answer.AsksOf(r.session, nil)
-	return sessionText(r.session, &asks, r.isNested(), now)
+	asks := answer.AsksOf(r.Session, nil)
+	return sessionText(r.Session, &asks, r.IsNested(), now)
 }
 
-func headerText(r row, days int) rowText {
-	w := rowText{first: cmp.Or(r.title, r.group.String()), status: fmt.Sprint(r.count), bold: true, firstColor: theme.ColorNameForeground, statusColor: widgets.ColorMuted}
-	if r.title != "" {
+func headerText(r *listing.Row, days int) rowText {
+	w := rowText{first: cmp.Or(r.Title, r.Group.String()), status: fmt.Sprint(r.Count), bold: true, firstColor: theme.ColorNameForeground, statusColor: widgets.ColorMuted}
+	if r.Title != "" {
 		return w
 	}
-	switch app.Order[r.group] {
+	switch app.Order[r.Group] {
 	case adapters.Waiting:
 		w.firstColor = widgets.ColorWaiting
 	case adapters.Working:
@@ -83,14 +82,11 @@ func headerText(r row, days int) rowText {
 			w.right = fmt.Sprintf("last %d days", days)
 		}
 	}
-	if r.agents > 0 {
-		w.status += " and " + english.Plural(r.agents, "sub-agent", "sub-agents")
+	if r.Agents > 0 {
+		w.status += " and " + english.Plural(r.Agents, "sub-agent", "sub-agents")
 	}
 	return w
 }
-
-// maxRowText is the number of bytes of a text that a row uses.
-const maxRowText = 600
 
 // sessionText returns the texts of the row of a session, and for one that waits what it asks.
 func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) rowText {
@@ -98,7 +94,7 @@ func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) 
 	w := rowText{
 		first: present.Project(short.CWD), status: asks.Words, bold: true, hasPlace: true,
 		firstColor: theme.ColorNameForeground, statusColor: statusColor(&short), secondColor: widgets.ColorMuted,
-		right: present.Since(s.LastActivityAt, now), usage: usageText(s), icon: statusIcon(&short),
+		right: present.Since(s.LastActivityAt, now), usage: describe.Usage(s), icon: statusIcon(&short),
 	}
 	for _, mark := range []struct {
 		is   bool
@@ -109,20 +105,20 @@ func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) 
 		}
 	}
 	if s.Stale != nil {
-		w.second, w.secondColor = when(s.Machine != "", onMachine(s)+" · ")+present.Cut(staleText(s), maxRowText), widgets.ColorWaiting
+		w.second, w.secondColor = present.When(s.Machine != "", describe.OnMachine(s)+" · ")+present.Cut(describe.Stale(s), describe.MaxText), widgets.ColorWaiting
 		return w
 	}
 	topic, doing := present.Topic(short), cmp.Or(asks.Topic(), present.Doing(short, now))
 	if len(asks.Dangers) > 0 {
 		w.icon, w.statusColor = widgets.NewIcon("waiting", widgets.ColorBad), widgets.ColorBad
 	}
-	branch := present.Cut(present.Line(head(short.Branch, maxRowText)), 30)
+	branch := present.Cut(present.Line(present.Begin(short.Branch, describe.MaxText)), 30)
 	second := []string{present.AgentName(s.Agent)}
 	if s.Account != "" {
-		second[0] += " " + accountOf(s)
+		second[0] += " " + describe.Account(s)
 	}
 	if s.Status == adapters.Waiting { // the details name the agent, too
-		w.spare = strings.TrimSuffix(second[0], accountOf(s)) + when(s.Account == "", " · ")
+		w.spare = strings.TrimSuffix(second[0], describe.Account(s)) + present.When(s.Account == "", " · ")
 	}
 	switch {
 	case branch == "" || s.Parent != "":
@@ -135,7 +131,7 @@ func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) 
 		second = append(second, "sub-agent")
 	}
 	if s.Remote != "" {
-		second = append(second, onMachine(s))
+		second = append(second, describe.OnMachine(s))
 	}
 	if s.Container != "" {
 		second = append(second, "in a container")
@@ -154,43 +150,10 @@ func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) 
 	return w
 }
 
-// accountOf returns the name of a session's account; empty: the agent has one account here.
-func accountOf(s *app.Session) string {
-	return present.Cut(present.Line(head(s.Account, maxRowText)), 30)
-}
-
-// usageText returns the model of a session, how much of its context is used, and how many tokens it took.
-func usageText(s *app.Session) string {
-	var parts []string
-	if s.Model != "" {
-		parts = append(parts, present.Cut(present.Line(head(s.Model, maxRowText)), 24))
-	}
-	if s.Context.Used > 0 && s.Context.Window > 0 {
-		parts = append(parts, fmt.Sprintf("%.0f %%", 100*float64(s.Context.Used)/float64(s.Context.Window)))
-	}
-	if t := s.Tokens; t != nil {
-		parts = append(parts, shortCount(float64(t.Input+adapters.Written(s.Agent, *t)+t.CacheRead+t.CacheWrite))+" tokens")
-	}
-	return strings.Join(parts, " · ")
-}
-
-// onMachine returns the machine or gateway that runs a session, as in "on devbox".
-func onMachine(s *app.Session) string {
-	return "on " + present.Cut(present.Line(head(machineOf(s), maxRowText)), 30)
-}
-
-// tail returns the end of s, at most n bytes, cut between characters.
-func tail(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[len(s)-n:], "")
-}
-
 // rowView shows one row of the list.
 type rowView struct {
 	widget.BaseWidget
-	row                                 row
+	row                                 listing.Row
 	text                                rowText
 	selected, focused                   bool
 	back, bar                           *widgets.Background // of the selected row, and of one in a list that has the focus
@@ -217,7 +180,7 @@ func (v *rowView) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(container.New(widgets.Layout{Arrange: v.layOut, Least: least}, v.back, v.bar, v.rule, v.icon, v.first, v.status, v.second, v.usage, v.right))
 }
 
-func (v *rowView) set(r row, w rowText, selected, focused bool) {
+func (v *rowView) set(r listing.Row, w rowText, selected, focused bool) {
 	if v.row == r && v.text == w && v.selected == selected && v.focused == focused {
 		return
 	}
@@ -226,7 +189,7 @@ func (v *rowView) set(r row, w rowText, selected, focused bool) {
 	v.selected = selected
 	v.focused = focused
 	size := theme.SizeNameText
-	if r.kind != sessionRow {
+	if r.Kind != listing.SessionRow {
 		size = widgets.SizeSmall
 	}
 	v.first.SetFont(size, w.bold)
@@ -241,7 +204,7 @@ func (v *rowView) set(r row, w rowText, selected, focused bool) {
 	}
 	v.back.Hidden = !selected
 	v.bar.Hidden = !selected || !focused
-	v.rule.Hidden = r.kind != headerRow
+	v.rule.Hidden = r.Kind != listing.HeaderRow
 	v.Refresh()
 }
 
@@ -257,17 +220,17 @@ func (v *rowView) layOut(_ []fyne.CanvasObject, size fyne.Size) {
 	widgets.Place(v.back, 4, 0, size.Width-8, size.Height)
 	widgets.Place(v.bar, 4, 7, 3, size.Height-14)
 	widgets.Place(v.rule, rowLeft, size.Height, size.Width-rowLeft-rowRight, 1)
-	left, right := float32(rowLeft+v.row.depth*rowIndent), size.Width-rowRight
+	left, right := float32(rowLeft+v.row.Depth*rowIndent), size.Width-rowRight
 	before := right - v.right.MinSize().Width - rowGap // the end of what is before the age
-	switch v.row.kind {
-	case headerRow:
+	switch v.row.Kind {
+	case listing.HeaderRow:
 		y := size.Height - 20
 		place(v.right, before+rowGap, right, y+1)
 		place(v.status, place(v.first, rowLeft, before, y)+rowGap, before, y)
-	case moreRow:
+	case listing.MoreRow:
 		widgets.Place(v.icon, left, (size.Height-rowIcon)/2, rowIcon, rowIcon)
 		place(v.first, left+rowIcon+rowGap, right, (size.Height-v.first.MinSize().Height)/2)
-	case sessionRow:
+	case listing.SessionRow:
 		widgets.Place(v.icon, left, rowTop+1, rowIcon, rowIcon)
 		left += rowIcon + rowGap
 		place(v.right, before+rowGap, right, rowTop+2)

@@ -13,6 +13,9 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
+	"rollcall/app/describe"
+	"rollcall/app/follow"
+	"rollcall/app/listing"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
@@ -34,14 +37,14 @@ type searchPage struct {
 	list    *widgets.List
 	hit     *hitPane
 
-	terms    searchTerms
+	terms    follow.Terms
 	stop     context.CancelFunc // ends the search; nil: no search was started
-	result   *searchResult
+	result   *follow.Result
 	selected int // index of the selected hit; -1: none is
 }
 
 func newSearchPage(u *UI) *searchPage {
-	p := &searchPage{ui: u, result: &searchResult{}, selected: -1}
+	p := &searchPage{ui: u, result: &follow.Result{}, selected: -1}
 	p.entry = u.host.NewEntry("retry the upload", func(string) { p.start() })
 	p.entry.OnSubmitted = func(string) { p.focusHits() }
 	p.regex = u.host.NewCheckBox("Regular expression", func(bool) { p.start() })
@@ -50,11 +53,11 @@ func newSearchPage(u *UI) *searchPage {
 	p.found = widgets.NewCaption("")
 	p.problem = widgets.NewBanner("waiting")
 	p.list = u.host.NewList()
-	p.list.Length = func() int { return len(p.result.hits) }
+	p.list.Length = func() int { return len(p.result.Hits) }
 	p.list.CreateItem = func() fyne.CanvasObject { return newHitView() }
 	p.list.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
-		if i < len(p.result.hits) {
-			setHitView(o.(*fyne.Container), &p.result.hits[i], u.now())
+		if i < len(p.result.Hits) {
+			setHitView(o.(*fyne.Container), &p.result.Hits[i], u.now())
 		}
 	}
 	p.list.OnSelected = p.choose
@@ -70,22 +73,22 @@ func newSearchPage(u *UI) *searchPage {
 
 // start starts a search with the current values of the fields. It ends an earlier search.
 func (p *searchPage) start() {
-	terms := searchTerms{text: p.entry.Text, regex: p.regex.Checked, tools: p.tools.Checked, days: p.since.Value()}
+	terms := follow.Terms{Text: p.entry.Text, Regex: p.regex.Checked, Tools: p.tools.Checked, Days: p.since.Value()}
 	if terms == p.terms && p.stop != nil {
 		return
 	}
 	p.end()
-	if len(p.result.hits) > 0 {
+	if len(p.result.Hits) > 0 {
 		p.list.UnselectAll()
 		p.list.ScrollToTop()
 	}
 	p.terms = terms
-	p.result = &searchResult{terms: terms}
+	p.result = &follow.Result{Terms: terms}
 	p.selected = -1
 	p.hit.leave()
 	p.panes.show(false)
-	if strings.TrimSpace(terms.text) != "" {
-		p.stop = startSearch(p.ui.ctx, p.ui.core, p.ui.post, p.ui.now, terms, p.take)
+	if strings.TrimSpace(terms.Text) != "" {
+		p.stop = follow.Search(p.ui.ctx, p.ui.core, p.ui.post, p.ui.now, terms, p.take)
 	}
 	p.show()
 }
@@ -103,8 +106,8 @@ func (p *searchPage) again() {
 }
 
 // take shows what was found so far.
-func (p *searchPage) take(r *searchResult) {
-	if r.terms != p.terms {
+func (p *searchPage) take(r *follow.Result) {
+	if r.Terms != p.terms {
 		return
 	}
 	p.result = r
@@ -116,8 +119,8 @@ func (p *searchPage) show() {
 	r := p.result
 	p.found.Set(p.counts(), widgets.ColorMuted)
 	problem := ""
-	if len(r.hits) > 0 && r.over && r.report.Failed() {
-		problem = "Not everything could be searched.\n" + missingText(&r.report)
+	if len(r.Hits) > 0 && r.Over && r.Report.Failed() {
+		problem = "Not everything could be searched.\n" + missingText(&r.Report)
 	}
 	if p.problem.Set(problem) {
 		p.content.Refresh()
@@ -134,20 +137,20 @@ func (p *searchPage) show() {
 func (p *searchPage) counts() string {
 	r := p.result
 	var parts []string
-	if len(r.hits) > 0 {
+	if len(r.Hits) > 0 {
 		sessions := map[string]bool{}
-		for i := range r.hits {
-			sessions[r.hits[i].session] = true
+		for i := range r.Hits {
+			sessions[r.Hits[i].Session] = true
 		}
-		parts = append(parts, english.Plural(len(r.hits), "message", "messages")+" in "+english.Plural(len(sessions), "session", "sessions"))
+		parts = append(parts, english.Plural(len(r.Hits), "message", "messages")+" in "+english.Plural(len(sessions), "session", "sessions"))
 	}
 	switch {
-	case r.report.Limited:
+	case r.Report.Limited:
 		parts = append(parts, "there are more; search for a longer text")
-	case !r.over && p.stop != nil:
+	case !r.Over && p.stop != nil:
 		text := "searching…"
-		if r.report.Found > 0 {
-			text = "searching… " + present.Count(int64(r.report.Searched)) + " of " + english.Plural(r.report.Found, "conversation", "conversations")
+		if r.Report.Found > 0 {
+			text = "searching… " + present.Count(int64(r.Report.Searched)) + " of " + english.Plural(r.Report.Found, "conversation", "conversations")
 		}
 		parts = append(parts, text)
 	}
@@ -155,27 +158,29 @@ func (p *searchPage) counts() string {
 }
 
 // missingText returns a text about what could not be searched, cleaned and limited in length.
-func missingText(r *app.SearchReport) string { return linesOf(r.Missing(present.AgentName), 6, 220) }
+func missingText(r *app.SearchReport) string {
+	return present.FirstLines(r.Missing(present.AgentName), 6, 220)
+}
 
 // instead returns the message in place of the hits; nil: there are hits.
 func (p *searchPage) instead() *widgets.Message {
 	r, m := p.result, widgets.Message{Icon: "search", Color: widgets.ColorMuted}
 	switch {
-	case r.mistake != "":
-		m = widgets.Trouble("Cannot search for this", r.mistake)
-	case len(r.hits) > 0:
+	case r.Mistake != "":
+		m = widgets.Trouble("Cannot search for this", r.Mistake)
+	case len(r.Hits) > 0:
 		return nil
 	case p.stop == nil:
 		m.Title, m.Text = "Search conversations", "Finds what you and the agents said, in any session, regardless of case."
-	case !r.over:
+	case !r.Over:
 		m = widgets.Message{Busy: true, Title: "Searching…", Text: "Rollcall reads the conversations of all agents, the newest first."}
-	case r.report.Failed():
-		m = widgets.Trouble("Not everything could be searched", "Nothing was found in the rest.\n"+missingText(&r.report),
+	case r.Report.Failed():
+		m = widgets.Trouble("Not everything could be searched", "Nothing was found in the rest.\n"+missingText(&r.Report),
 			p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), p.again))
 	default:
 		m.Title, m.Text = "Nothing found", "There are no conversations to search."
-		if n := r.report.Searched; n > 0 {
-			m.Text = fmt.Sprintf("None of %s has “%s”.", english.Plural(n, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60))
+		if n := r.Report.Searched; n > 0 {
+			m.Text = fmt.Sprintf("None of %s has “%s”.", english.Plural(n, "conversation", "conversations"), present.Cut(present.Line(p.terms.Text), 60))
 		}
 	}
 	return &m
@@ -183,11 +188,11 @@ func (p *searchPage) instead() *widgets.Message {
 
 // choose shows the conversation of a hit.
 func (p *searchPage) choose(i widget.ListItemID) {
-	if i < 0 || i >= len(p.result.hits) {
+	if i < 0 || i >= len(p.result.Hits) {
 		return
 	}
 	p.selected = i
-	p.hit.follow(p.result.hits[i])
+	p.hit.follow(p.result.Hits[i])
 	p.panes.show(true)
 }
 
@@ -210,18 +215,18 @@ func newHitView() *fyne.Container {
 }
 
 // setHitView shows another hit in a view.
-func setHitView(o *fyne.Container, h *hitText, now time.Time) {
+func setHitView(o *fyne.Container, h *follow.Hit, now time.Time) {
 	rows := o.Objects[0].(*fyne.Container).Objects
 	first, second := rows[0].(*fyne.Container), rows[1].(*fyne.Container)
-	for i, text := range []string{h.line.Before, h.line.Match, h.line.After} {
+	for i, text := range []string{h.Line.Before, h.Line.Match, h.Line.After} {
 		color := theme.ColorNameForeground
 		if i == 1 {
 			color = widgets.ColorWorking
 		}
 		first.Objects[i].(*widgets.Line).Set(text, color)
 	}
-	second.Objects[0].(*widgets.Line).Set(h.who+" · "+h.where, widgets.ColorMuted)
-	second.Objects[1].(*widgets.Line).Set(timeText(h.at, now), widgets.ColorMuted)
+	second.Objects[0].(*widgets.Line).Set(h.Who+" · "+h.Where, widgets.ColorMuted)
+	second.Objects[1].(*widgets.Line).Set(present.TimeOfDay(h.At, now), widgets.ColorMuted)
 	first.Layout.Layout(first.Objects, first.Size())
 	second.Refresh()
 }
@@ -263,39 +268,39 @@ func (p *hitPane) leave() {
 }
 
 // follow reads and shows the conversation of a hit.
-func (p *hitPane) follow(h hitText) {
+func (p *hitPane) follow(h follow.Hit) {
 	p.leave()
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(p.ui.ctx)
 	p.stage.Say(widgets.Message{Busy: true, Text: "Reading the conversation…"})
-	var m *messages
+	var m *describe.Messages
 	widgets.InBackground(ctx, p.ui.host, func(ctx context.Context) (app.Around, error) {
-		a, err := p.ui.core.Around(ctx, h.agent, h.session, h.key)
-		m = newMessages(a.Messages, nil, h.agent, len(a.Messages)+1)
+		a, err := p.ui.core.Around(ctx, h.Agent, h.Session, h.Key)
+		m = describe.NewMessages(a.Messages, nil, h.Agent, len(a.Messages)+1)
 		return a, err
 	}, func(a app.Around, err error) { p.take(h, &a, m, err) })
 }
 
 // take shows a conversation that was read.
-func (p *hitPane) take(h hitText, a *app.Around, m *messages, err error) {
+func (p *hitPane) take(h follow.Hit, a *app.Around, m *describe.Messages, err error) {
 	if err != nil {
-		p.stage.Say(widgets.Trouble("The conversation cannot be read", errorText(err),
+		p.stage.Say(widgets.Trouble("The conversation cannot be read", present.Error(err),
 			p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() { p.follow(h) })))
 		return
 	}
 	p.session = a.Session.ID
-	widgets.SetLabel(p.title, present.Cut(sessionTitle(&a.Session), 160))
-	widgets.SetLabel(p.subtitle, subtitle(&a.Session, p.ui.now()))
-	_, listed := match(p.ui.sessions.view, p.session)
+	widgets.SetLabel(p.title, present.Cut(describe.Title(&a.Session), 160))
+	widgets.SetLabel(p.subtitle, describe.Subtitle(&a.Session, p.ui.now()))
+	_, listed := listing.Match(p.ui.sessions.view, p.session)
 	p.list.Hidden = !listed
-	p.note.Set(when(a.At < 0, "The message is in a part of the conversation that cannot be shown: very far back, or in an abandoned branch. These are the last messages."))
+	p.note.Set(present.When(a.At < 0, "The message is in a part of the conversation that cannot be shown: very far back, or in an abandoned branch. These are the last messages."))
 	p.stage.Show(p.whole)
 	key := ""
 	if a.At >= 0 {
-		key = h.key
+		key = h.Key
 	}
 	p.conversation.showAround(m, key)
-	if terms := &p.ui.search.terms; !terms.regex {
-		p.conversation.finder.begin(terms.text)
+	if terms := &p.ui.search.terms; !terms.Regex {
+		p.conversation.finder.begin(terms.Text)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/follow"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
 	"rollcall/textmatch"
@@ -98,7 +99,7 @@ func (w *window) searchFor(text, title string) {
 	p.entry.SetText(text)
 	w.until("the search for "+text, func() bool {
 		m := p.instead()
-		return p.result.terms.text == text && (m == nil && title == "" || m != nil && m.Title == title)
+		return p.result.Terms.Text == text && (m == nil && title == "" || m != nil && m.Title == title)
 	})
 }
 
@@ -118,7 +119,7 @@ func TestSearchPage(t *testing.T) {
 	}
 	core.around.Messages[40] = from(adapters.FromUser, "k"+firstID, "The parser test fails about once in twenty runs on CI. Find out why and fix the flaky cause, not the symptom.", 52*time.Minute)
 	w.searchFor("flaky", "")
-	w.until("the end", func() bool { return w.ui.search.result.over })
+	w.until("the end", func() bool { return w.ui.search.result.Over })
 	shows(t, w.ui.search.content, "5 messages in 4 sessions", "flaky", "You · Claude Code · rollcall", "Codex · compiler-experiments", "Claude Code · rollcall")
 	if all := strings.Join(shownTexts(w.ui.search.content), "\n"); strings.ContainsAny(all, "\x1b\u202e") {
 		t.Errorf("hostile text is shown: %q", all)
@@ -150,7 +151,7 @@ func TestSearchPageProgress(t *testing.T) {
 	core.hold = make(chan struct{})
 	core.hits = nil
 	w.ui.search.entry.SetText("slow")
-	w.until("the progress", func() bool { return w.ui.search.result.report.Found == 1000 })
+	w.until("the progress", func() bool { return w.ui.search.result.Report.Found == 1000 })
 	shows(t, w.ui.search.content, "Searching…", "340 of 1,000 conversations")
 	w.shoot("search-loading")
 	core.mu.Lock()
@@ -158,7 +159,7 @@ func TestSearchPageProgress(t *testing.T) {
 	core.mu.Unlock()
 	w.ui.search.entry.SetText("slower") // ends the search before
 	w.until("hits while it searches", func() bool {
-		return len(w.ui.search.result.hits) > 0 && w.ui.search.result.report.Found == 1000 && !w.ui.search.result.over
+		return len(w.ui.search.result.Hits) > 0 && w.ui.search.result.Report.Found == 1000 && !w.ui.search.result.Over
 	})
 	shows(t, w.ui.search.content, "5 messages", "340 of 1,000 conversations")
 	core.mu.Lock()
@@ -200,7 +201,7 @@ func TestSearchPageMessageNotShown(t *testing.T) {
 	w, core := openSearch(t)
 	core.around = app.Around{Session: core.snapshot.Sessions()[0], At: -1, Messages: []adapters.Message{from(adapters.FromAgent, "z", "the last words", time.Minute)}}
 	w.searchFor("flaky", "")
-	w.until("all hits", func() bool { return w.ui.search.result.over })
+	w.until("all hits", func() bool { return w.ui.search.result.Over })
 	w.ui.search.list.Select(3)
 	w.until("the conversation", func() bool { return len(w.ui.search.hit.conversation.views) == 1 })
 	shows(t, w.ui.search.hit.content, "cannot be shown", "the last words")
@@ -322,8 +323,8 @@ func TestDropDownsOpen(t *testing.T) {
 func TestHitWithoutMarks(t *testing.T) {
 	part := textmatch.Part{Before: "## **Fix** the `", Match: "upload", After: "` in **both** clients"}
 	for role, want := range map[adapters.Role]string{adapters.FromAgent: "Fix the upload in both clients", adapters.FromUser: "## **Fix** the `upload` in **both** clients"} {
-		h := newHitText(&app.SearchHit{Hit: adapters.Hit{Role: role, Part: part}})
-		if got := h.line.Before + h.line.Match + h.line.After; got != want {
+		h := follow.NewHit(&app.SearchHit{Hit: adapters.Hit{Role: role, Part: part}})
+		if got := h.Line.Before + h.Line.Match + h.Line.After; got != want {
 			t.Errorf("%s: %q, want %q", role, got, want)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 
 	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/describe"
+	"rollcall/app/listing"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
@@ -33,15 +35,15 @@ type sessionsPage struct {
 
 	reading  string          // progress of a refresh that takes long; empty: there is none
 	slow     *time.Timer     // fires when the refresh that runs has taken long; nil: no refresh runs
-	source   *view           // of the feed
-	view     *view           // that the list shows
+	source   *listing.View   // of the feed
+	view     *listing.View   // that the list shows
 	warning  string          // about the window itself
 	notice   string          // about something the user did
 	details  *widgets.Button // on the banner
 	dismiss  *widgets.Button // on the banner
 	undo     *widgets.Button // on the banner
 	undoing  func()          // takes back what notice says; nil: nothing can be taken back
-	selected key
+	selected listing.Key
 	ref      answer.Ref // of the selected request, in the scope needsYou
 	place    int        // index of the selected request
 	asks     string     // id of a session whose request is to be selected once it is known whether it waits
@@ -58,7 +60,7 @@ type sessionsPage struct {
 }
 
 func newSessionsPage(u *UI) *sessionsPage {
-	p := &sessionsPage{ui: u, view: &view{snapshot: &app.Snapshot{}}}
+	p := &sessionsPage{ui: u, view: &listing.View{Snapshot: &app.Snapshot{}}}
 	p.filter = u.host.NewEntry("Filter (/)", nil)
 	p.filter.Icon = widgets.NewIcon("search", widgets.ColorMuted)
 	p.filter.Key = p.filterKey
@@ -68,7 +70,7 @@ func newSessionsPage(u *UI) *sessionsPage {
 	p.filter.OnChanged = func(text string) {
 		clearButton.Hidden = text == ""
 		clearButton.Refresh()
-		p.ui.feed.change(func() { p.ui.feed.filter = text })
+		p.ui.feed.SetFilter(text)
 	}
 	p.more = u.host.NewButton("", widgets.PlainIcon("more"), func() { p.showMenu(p.more) })
 	p.matches = widgets.NewCaption("")
@@ -110,26 +112,26 @@ func (p *sessionsPage) showNotice(problem string) (moved bool) {
 }
 
 // apply shows another view. The selected session stays selected.
-func (p *sessionsPage) apply(v *view) {
-	complete := v.snapshot.Generation > 0 && !v.snapshot.Refreshing
+func (p *sessionsPage) apply(v *listing.View) {
+	complete := v.Snapshot.Generation > 0 && !v.Snapshot.Refreshing
 	p.comes = p.comes && v == p.source
 	p.source, v = v, p.listed(v)
-	offset, filtered := p.list.follow(v), v.filter != p.view.filter
+	offset, filtered := p.list.follow(v), v.Filter != p.view.Filter
 	p.view = v
 	p.followReading()
-	moved := p.showNotice(problemSummary(v.snapshot))
+	moved := p.showNotice(describe.ProblemSummary(v.Snapshot))
 	moved = p.showCounts() || moved
 	if moved {
 		p.main.Refresh()
 	}
 	p.showPhase()
 	if filtered {
-		offset, p.scroll = 0, p.scroll || v.filter == ""
+		offset, p.scroll = 0, p.scroll || v.Filter == ""
 		_, listed := p.selectedRow()
 		p.chosen = p.chosen && (listed || p.scroll)
 	}
 	p.list.ScrollToOffset(offset)
-	if p.ui.scope == needsYou {
+	if p.ui.scope == listing.NeedsYou {
 		p.findAsked()
 	} else {
 		p.find(complete)
@@ -141,11 +143,11 @@ func (p *sessionsPage) apply(v *view) {
 // is the most urgent one at the time when every agent had been read.
 func (p *sessionsPage) find(complete bool) {
 	if p.wanted != "" {
-		if k, ok := match(p.view, p.wanted); ok {
+		if k, ok := listing.Match(p.view, p.wanted); ok {
 			p.wanted = ""
 			p.reveal(k)
 		} else if complete {
-			p.selected = key{}
+			p.selected = listing.Key{}
 		}
 		return
 	}
@@ -153,51 +155,34 @@ func (p *sessionsPage) find(complete bool) {
 	if p.chosen || p.settled && listed {
 		return
 	}
-	p.selected, p.onMore = key{}, false
-	for _, r := range p.view.rows {
-		if r.kind == sessionRow {
-			p.selected, p.settled = r.key, complete
+	p.selected, p.onMore = listing.Key{}, false
+	for _, r := range p.view.Rows {
+		if r.Kind == listing.SessionRow {
+			p.selected, p.settled = r.Key, complete
 			return
 		}
 	}
 }
 
-// match returns the session with that id, or the only one whose id begins with it.
-func match(v *view, id string) (key, bool) {
-	var found []key
-	for k := range v.byKey {
-		if k.id == id && k.repeated == 0 {
-			return k, true
-		}
-		if strings.HasPrefix(k.id, id) && k.repeated == 0 {
-			found = append(found, k)
-		}
-	}
-	if len(found) == 1 {
-		return found[0], true
-	}
-	return key{}, false
-}
-
 // reveal selects a session and makes its row visible: it clears the filter, ignores the session's age, and unfolds its
 // parents.
-func (p *sessionsPage) reveal(k key) {
+func (p *sessionsPage) reveal(k listing.Key) {
 	p.selected = k
 	p.onMore = false
 	p.chosen = true
 	p.scroll = true
 	p.panes.show(true)
 	p.ui.open(pageSessions)
-	if _, ok := p.view.at[k]; !ok {
+	if _, ok := p.view.At[k]; !ok {
 		p.ui.showAllGroups()
-		var parents []key
-		for c, ok := p.view.parent[k]; ok; c, ok = p.view.parent[c] {
+		var parents []listing.Key
+		for c, ok := p.view.Parent[k]; ok; c, ok = p.view.Parent[c] {
 			parents = append(parents, c)
 		}
-		if s := p.view.byKey[k]; s != nil && (s.PutAway() || s.Archived) {
-			parents = append(parents, putAway)
+		if s := p.view.ByKey[k]; s != nil && (s.PutAway() || s.Archived) {
+			parents = append(parents, listing.PutAway)
 		}
-		p.ui.feed.reveal(k, parents)
+		p.ui.feed.Reveal(k, parents)
 		p.clearFilter()
 		p.comes = true
 	}
@@ -206,7 +191,7 @@ func (p *sessionsPage) reveal(k key) {
 
 // focus returns the widget that gets the focus.
 func (p *sessionsPage) focus() fyne.Focusable {
-	if len(p.view.rows) == 0 {
+	if len(p.view.Rows) == 0 {
 		return nil
 	}
 	return p.list
@@ -220,7 +205,7 @@ func (p *sessionsPage) showAges() {
 
 // showSelected selects the session's row in the list, and shows its details.
 func (p *sessionsPage) showSelected() {
-	if at, ok := p.view.at[p.selected]; ok && p.scroll {
+	if at, ok := p.view.At[p.selected]; ok && p.scroll {
 		p.scroll = false
 		p.list.reveal(at)
 	}
@@ -229,23 +214,23 @@ func (p *sessionsPage) showSelected() {
 }
 
 func (p *sessionsPage) showDetail() {
-	s, ok := p.view.byKey[p.selected]
+	s, ok := p.view.ByKey[p.selected]
 	at, listed := p.selectedRow()
-	if !ok && listed && p.ui.scope == needsYou {
-		s, ok = p.view.rows[at].session, true
+	if !ok && listed && p.ui.scope == listing.NeedsYou {
+		s, ok = p.view.Rows[at].Session, true
 	}
 	switch {
 	case ok && !listed && !p.comes: // the details follow the list, and have no buttons for what is not in it
 		showIt := p.ui.host.NewButton("Show it", nil, func() { p.reveal(p.selected) })
-		p.detail.showMessage("Not in this list", "“"+present.Cut(sessionTitle(s), 60)+"”: "+present.Status(s.Session)+".", showIt)
+		p.detail.showMessage("Not in this list", "“"+present.Cut(describe.Title(s), 60)+"”: "+present.Status(s.Session)+".", showIt)
 	case ok:
 		p.detail.show(s, p.selected, p.view, p.ui.now())
 	case listed && p.onMore:
-		p.detail.showMessage(p.view.rows[at].title, "Click the row, or press Enter or →, to see its sessions.")
-	case p.selected.id != "":
-		p.detail.showMessage("No longer listed", "The agent no longer lists the session “"+present.Cut(short(p.selected.id), 60)+"”.")
-	case p.wanted != "" && !pending(p.view.snapshot):
-		p.detail.showMessage("Session not found", "No agent lists a session “"+present.Cut(short(p.wanted), 60)+
+		p.detail.showMessage(p.view.Rows[at].Title, "Click the row, or press Enter or →, to see its sessions.")
+	case p.selected.ID != "":
+		p.detail.showMessage("No longer listed", "The agent no longer lists the session “"+present.Cut(present.Short(p.selected.ID), 60)+"”.")
+	case p.wanted != "" && !describe.Pending(p.view.Snapshot):
+		p.detail.showMessage("Session not found", "No agent lists a session “"+present.Cut(present.Short(p.wanted), 60)+
 			"”. It may be older than the sessions listed here.")
 	default:
 		p.detail.showMessage("Nothing selected", selectHint)
@@ -254,63 +239,63 @@ func (p *sessionsPage) showDetail() {
 
 // showRequest shows what the selected session asks, in its details.
 func (p *sessionsPage) showRequest() {
-	if s, ok := p.view.byKey[p.selected]; ok && p.detail.session != nil {
+	if s, ok := p.view.ByKey[p.selected]; ok && p.detail.session != nil {
 		p.detail.showRequest(s, p.ui.now())
 	}
 }
 
 // showRow fills one visible row of the list.
-func (p *sessionsPage) showRow(r row, v *rowView, focused bool) {
-	on := r.kind != headerRow && r.key == p.selected && (r.kind == moreRow) == p.onMore && (r.ref == answer.Ref{} || r.ref == p.ref)
+func (p *sessionsPage) showRow(r listing.Row, v *rowView, focused bool) {
+	on := r.Kind != listing.HeaderRow && r.Key == p.selected && (r.Kind == listing.MoreRow) == p.onMore && (r.Ref == answer.Ref{} || r.Ref == p.ref)
 	v.set(r, p.textOf(r), on, focused)
 }
 
 // textOf returns the texts of a row: what its session asks, where that is known, or what the row says of itself.
-func (p *sessionsPage) textOf(r row) rowText {
-	if r.kind == sessionRow && (r.session.Stale == nil || p.ui.scope == needsYou) {
-		if a := p.ui.askedBy(r.session, r.ref); a != nil && (p.ui.scope == needsYou || a.isKnown()) {
-			return a.row(r.isNested(), p.ui.now())
+func (p *sessionsPage) textOf(r listing.Row) rowText {
+	if r.Kind == listing.SessionRow && (r.Session.Stale == nil || p.ui.scope == listing.NeedsYou) {
+		if a := p.ui.askedBy(r.Session, r.Ref); a != nil && (p.ui.scope == listing.NeedsYou || a.IsKnown()) {
+			return askedText(a, r.IsNested(), p.ui.now())
 		}
 	}
-	return r.text(p.ui.now(), p.ui.days)
+	return rowTextOf(&r, p.ui.now(), p.ui.days)
 }
 
 // selectedRow returns the index of the selected row; ok is false if it is not listed.
 func (p *sessionsPage) selectedRow() (at int, ok bool) {
-	if p.ui.scope == needsYou {
-		at = slices.IndexFunc(p.view.rows, func(r row) bool { return r.key == p.selected && r.ref == p.ref })
+	if p.ui.scope == listing.NeedsYou {
+		at = slices.IndexFunc(p.view.Rows, func(r listing.Row) bool { return r.Key == p.selected && r.Ref == p.ref })
 		return at, at >= 0
 	}
-	at, ok = p.view.at[p.selected]
+	at, ok = p.view.At[p.selected]
 	if ok && p.onMore {
-		at, ok = p.view.more[p.selected]
+		at, ok = p.view.More[p.selected]
 	}
 	return at, ok
 }
 
 // selectRow selects r. For a row of finished sub-agents, the details are those of their parent.
-func (p *sessionsPage) selectRow(r row) {
-	if r.key != p.selected || r.ref != p.ref {
+func (p *sessionsPage) selectRow(r listing.Row) {
+	if r.Key != p.selected || r.Ref != p.ref {
 		p.showResult("", "", "")
 	}
 	p.chosen = true
 	p.wanted = ""
 	p.asks = ""
-	p.selected = r.key
-	p.ref = r.ref
-	p.onMore = r.kind == moreRow
+	p.selected = r.Key
+	p.ref = r.Ref
+	p.onMore = r.Kind == listing.MoreRow
 	p.place, _ = p.selectedRow()
 	p.showSelected()
 }
 
 func (p *sessionsPage) tapped(i int) {
-	if i >= len(p.view.rows) || p.view.rows[i].kind == headerRow {
+	if i >= len(p.view.Rows) || p.view.Rows[i].Kind == listing.HeaderRow {
 		return
 	}
-	r := p.view.rows[i]
+	r := p.view.Rows[i]
 	p.selectRow(r)
-	if r.kind == moreRow {
-		p.ui.feed.setOpen(r.key, !r.open)
+	if r.Kind == listing.MoreRow {
+		p.ui.feed.SetOpen(r.Key, !r.Open)
 		return
 	}
 	p.panes.show(true)
@@ -322,8 +307,8 @@ func (p *sessionsPage) enter() {
 	if !ok {
 		return
 	}
-	if r := p.view.rows[at]; r.kind == moreRow {
-		p.ui.feed.setOpen(r.key, !r.open)
+	if r := p.view.Rows[at]; r.Kind == listing.MoreRow {
+		p.ui.feed.SetOpen(r.Key, !r.Open)
 		return
 	}
 	p.panes.show(true)
@@ -332,8 +317,8 @@ func (p *sessionsPage) enter() {
 
 // fold folds or unfolds the finished sub-agents of the selected session.
 func (p *sessionsPage) fold(open bool) {
-	if _, ok := p.view.more[p.selected]; ok {
-		p.ui.feed.setOpen(p.selected, open)
+	if _, ok := p.view.More[p.selected]; ok {
+		p.ui.feed.SetOpen(p.selected, open)
 		p.onMore = p.onMore && open
 	}
 }
@@ -369,7 +354,7 @@ func (p *sessionsPage) clearFilter() {
 
 // followReading updates the text about agents that have not answered yet, once a refresh takes longer than present.ReadingAfter.
 func (p *sessionsPage) followReading() {
-	snap := p.view.snapshot
+	snap := p.view.Snapshot
 	switch {
 	case !snap.Refreshing:
 		if p.slow != nil {
@@ -381,7 +366,7 @@ func (p *sessionsPage) followReading() {
 		timer = time.AfterFunc(present.ReadingAfter, func() {
 			p.ui.post(func() {
 				if p.slow == timer {
-					p.reading = present.Reading(p.view.snapshot.Reading())
+					p.reading = present.Reading(p.view.Snapshot.Reading())
 					p.apply(p.source)
 				}
 			})
@@ -395,9 +380,9 @@ func (p *sessionsPage) followReading() {
 // showCounts shows how many sessions match the filter, and which agents have not answered yet. It reports whether
 // the line has appeared or disappeared.
 func (p *sessionsPage) showCounts() (moved bool) {
-	text := strings.TrimSpace(sentence(p.reading) + " " + sentence(present.LeftOut(p.view.snapshot.LeftOut.Agents)))
-	if p.view.filter != "" {
-		text = strings.TrimSuffix(fmt.Sprintf("%d of %d sessions match; %s", p.view.matching, len(p.view.snapshot.Sessions()), p.reading), "; ")
+	text := strings.TrimSpace(present.Sentence(p.reading) + " " + present.Sentence(present.LeftOut(p.view.Snapshot.LeftOut.Agents)))
+	if p.view.Filter != "" {
+		text = strings.TrimSuffix(fmt.Sprintf("%d of %d sessions match; %s", p.view.Matching, len(p.view.Snapshot.Sessions()), p.reading), "; ")
 	}
 	p.matches.Set(text, widgets.ColorMuted)
 	moved = p.matches.Hidden != (text == "")

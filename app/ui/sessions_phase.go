@@ -2,21 +2,15 @@ package ui
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
 
-	"rollcall/app"
+	"rollcall/app/describe"
+	"rollcall/app/listing"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
-
-// pending reports whether an agent or another machine has not been read yet.
-func pending(s *app.Snapshot) bool {
-	return s.Generation == 0 && len(s.Adapters) == 0 || slices.ContainsFunc(s.Adapters, func(a app.Health) bool { return a.State == app.Pending }) ||
-		slices.ContainsFunc(s.Machines, func(m app.MachineHealth) bool { return m.State == app.Pending })
-}
 
 // showPhase shows the list, or what is in its place.
 func (p *sessionsPage) showPhase() {
@@ -40,32 +34,32 @@ func (p *sessionsPage) button(text string, tapped func()) fyne.CanvasObject {
 // instead returns the message in place of the list, and whether it fills the page; nil: the list is shown.
 func (p *sessionsPage) instead() (m *widgets.Message, fills bool) {
 	v := p.view
-	snap := p.view.snapshot
-	asking := p.ui.scope == needsYou
-	all := []fyne.CanvasObject{p.button("Show all sessions", func() { p.ui.showScope(allGroups) })}
+	snap := p.view.Snapshot
+	asking := p.ui.scope == listing.NeedsYou
+	all := []fyne.CanvasObject{p.button("Show all sessions", func() { p.ui.showScope(listing.AllGroups) })}
 	filtered := len(snap.Sessions())
 	if asking {
 		filtered = len(p.ui.asking.asked)
 	}
 	switch {
-	case len(v.rows) > 0:
+	case len(v.Rows) > 0:
 		return nil, false
-	case v.filter != "" && filtered > 0:
-		return &widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Nothing matches “" + present.Cut(present.Line(v.filter), 40) + "”",
+	case v.Filter != "" && filtered > 0:
+		return &widgets.Message{Icon: "search", Color: widgets.ColorMuted, Title: "Nothing matches “" + present.Cut(present.Line(v.Filter), 40) + "”",
 			Text: "The filter searches project, agent, title, prompts, branch, id and status.", Actions: []fyne.CanvasObject{p.button("Clear filter", p.clearFilter)}}, false
-	case !asking && v.scope != allGroups && v.counts != [groups]int{}:
-		return &widgets.Message{Icon: "done", Color: widgets.ColorMuted, Title: "No session is " + strings.ToLower(group(v.scope-1).String()) + " now", Actions: all}, false
-	case asking && (pending(snap) || !p.ui.asking.loaded && isWaiting(snap, "")):
+	case !asking && v.Scope != listing.AllGroups && v.Counts != [listing.Groups]int{}:
+		return &widgets.Message{Icon: "done", Color: widgets.ColorMuted, Title: "No session is " + strings.ToLower(listing.Group(v.Scope-1).String()) + " now", Actions: all}, false
+	case asking && (describe.Pending(snap) || !p.ui.asking.loaded && describe.IsWaiting(snap, "")):
 		return &widgets.Message{Busy: true, Title: "Looking for requests…", Text: "Rollcall asks each agent what waits for you."}, true
-	case pending(snap):
-		text := strings.TrimSpace("Rollcall reads the files and processes of each agent.\n" + sentence(p.reading))
+	case describe.Pending(snap):
+		text := strings.TrimSpace("Rollcall reads the files and processes of each agent.\n" + present.Sentence(p.reading))
 		return &widgets.Message{Busy: true, Title: "Looking for sessions…", Text: text}, true
-	case len(failures(snap)) > 0:
+	case len(describe.Failures(snap)) > 0:
 		title := "Nothing is known to wait for you"
 		if !asking {
-			title = "Cannot read the sessions of " + join(namesOf(failures(snap)))
+			title = "Cannot read the sessions of " + present.Join(describe.Names(describe.Failures(snap)))
 		}
-		m := widgets.Trouble(title, problemText(snap), p.refresh(), p.button("Details", func() { p.ui.open(pageAgents) }))
+		m := widgets.Trouble(title, describe.Problems(snap), p.refresh(), p.button("Details", func() { p.ui.open(pageAgents) }))
 		return &m, true
 	case asking:
 		for _, o := range p.offers {
@@ -84,12 +78,12 @@ func (p *sessionsPage) refresh() fyne.CanvasObject {
 // empty returns the message in place of the list when there are no sessions.
 func (p *sessionsPage) empty() *widgets.Message {
 	m := &widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Actions: []fyne.CanvasObject{p.button(newAgent, p.ui.ShowLaunch), p.refresh()}}
-	left := present.LeftOut(p.view.snapshot.LeftOut.Agents)
-	switch names := installed(p.view.snapshot); {
+	left := present.LeftOut(p.view.Snapshot.LeftOut.Agents)
+	switch names := describe.Installed(p.view.Snapshot); {
 	case len(names) > 0:
-		m.Text = strings.TrimSpace("Rollcall looked for sessions of " + join(names) + " and shows them here as soon as there are any.\n" + sentence(left))
+		m.Text = strings.TrimSpace("Rollcall looked for sessions of " + present.Join(names) + " and shows them here as soon as there are any.\n" + present.Sentence(left))
 	case left != "":
-		m.Title, m.Text = "No sessions are shown", sentence(left)
+		m.Title, m.Text = "No sessions are shown", present.Sentence(left)
 	default:
 		m.Icon, m.Title = "absent", "No coding agents found"
 		m.Text = "This machine has no files or processes of a coding agent. The launch page shows how to install one."

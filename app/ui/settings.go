@@ -11,6 +11,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"rollcall/app/follow"
+	"rollcall/app/present"
 	"rollcall/app/self/autostart"
 	"rollcall/app/self/updates"
 	"rollcall/app/settings"
@@ -55,7 +57,7 @@ func newSettingsPage(u *UI) *settingsPage {
 		p.oneKey())
 	rows = slices.Concat(rows, p.notifications(), p.away(), p.agents(), p.named(), p.homes(), p.commands(), p.updates())
 	rows = append(rows, widgets.Pad(10, 0, 6, 6, widgets.Flow(reset)), widgets.Pad(0, 0, 6, 6, p.saved),
-		widgets.Hint("The settings are in "+short(u.options.Live.Path())+". Comments and other settings in the file stay as they are."))
+		widgets.Hint("The settings are in "+present.Short(u.options.Live.Path())+". Comments and other settings in the file stay as they are."))
 	p.scroll = widgets.Page(widgets.Rows(6, rows...))
 	p.content = container.NewStack(p.scroll)
 	return p
@@ -77,7 +79,7 @@ func (p *settingsPage) change(edits ...settings.Edit) {
 	p.mu.Lock()
 	p.edits = append(p.edits, edits...)
 	p.mu.Unlock()
-	wake(p.wake)
+	follow.Wake(p.wake)
 }
 
 // look reads the file and shows it. It returns at once.
@@ -89,7 +91,7 @@ func (p *settingsPage) look() {
 		p.watched = true
 		go p.watch(p.ui.ctx)
 	}
-	wake(p.wake)
+	follow.Wake(p.wake)
 	if p.login != nil {
 		p.login.read(nil)
 	}
@@ -128,9 +130,9 @@ func (p *settingsPage) show(set *settings.Settings, mistake, failed error, writt
 		f.fill(set)
 	}
 	p.filling = false
-	text := errorText(failed)
+	text := present.Error(failed)
 	if mistake != nil {
-		text = strings.TrimSpace(text + "\nThe file has a mistake, and the last valid settings stay in force: " + errorText(mistake))
+		text = strings.TrimSpace(text + "\nThe file has a mistake, and the last valid settings stay in force: " + present.Error(mistake))
 	}
 	p.problem.Set(text)
 	switch {
@@ -188,10 +190,10 @@ func (s *loginSwitch) show(l autostart.State, failed error) {
 	s.filling = false
 	note := "Rollcall does not start by itself."
 	if len(l.Paths) > 0 {
-		note = "Entry: " + short(strings.Join(l.Paths, ", "))
+		note = "Entry: " + present.Short(strings.Join(l.Paths, ", "))
 	}
 	s.note.SetText(note)
-	s.problem.Set(cmp.Or(errorText(failed), short(l.Problem)))
+	s.problem.Set(cmp.Or(present.Error(failed), present.Short(l.Problem)))
 	s.ui.settings.content.Refresh()
 }
 
@@ -228,7 +230,7 @@ func (p *settingsPage) updates() []fyne.CanvasObject {
 func (c *updatesCheck) isRight(feed string) bool {
 	err := updates.CheckFeed(feed)
 	if err != nil {
-		c.say(widgets.Warning("The address was not saved: " + errorText(err)))
+		c.say(widgets.Warning("The address was not saved: " + present.Error(err)))
 	}
 	return err == nil
 }
@@ -244,16 +246,16 @@ func (c *updatesCheck) check() {
 		return
 	}
 	c.button.Disable()
-	c.say(widgets.Hint("Asking " + short(feed) + "…"))
+	c.say(widgets.Hint("Asking " + present.Short(feed) + "…"))
 	widgets.InBackground(u.ctx, u.host, func(ctx context.Context) (updates.Release, error) { return updates.Newest(ctx, feed) }, func(r updates.Release, err error) {
 		c.button.Enable()
 		if err != nil {
-			c.say(widgets.Warning(errorText(err)))
+			c.say(widgets.Warning(present.Error(err)))
 			return
 		}
 		answer := []fyne.CanvasObject{widgets.Hint(r.Describe(u.options.Version))}
 		if newer, _ := r.IsNewer(u.options.Version); newer && r.Page != "" {
-			answer = append(answer, widgets.NewSelectText(short(r.Page)))
+			answer = append(answer, widgets.NewSelectText(present.Short(r.Page)))
 		}
 		c.say(answer...)
 	})

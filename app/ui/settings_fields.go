@@ -141,7 +141,7 @@ func (p *settingsPage) notifications() []fyne.CanvasObject {
 	}
 	mute, e := p.ui.host.NewTextArea("~/scratch (one folder per line)", 3, nil), notification("mute")
 	p.text(e, mute, func(s *settings.Settings) string { return strings.Join(s.Notifications.Mute, "\n") },
-		func(text string) { setList(p, e, nonEmptyLines(text)) })
+		func(text string) { setList(p, e, present.NonEmptyLines(text)) })
 	return append(rows,
 		p.choice("Shortest turn with a notification", notification("reply_after"), option{"30 seconds", "30s"}, option{"Every turn", "0s"}, option{"1 minute", "1m"}, option{"5 minutes", "5m"}),
 		p.choice("Remind me of a wait after", notification("remind_after"), option{"Never", "0s"}, option{"5 minutes", "5m"}, option{"10 minutes", "10m"}, option{"30 minutes", "30m"}, option{"1 hour", "1h"}),
@@ -162,7 +162,7 @@ func (p *settingsPage) sounds() fyne.CanvasObject {
 		return strings.Join(lines, "\n")
 	}, func(text string) {
 		e, list := notification("sounds"), map[string]string{}
-		for _, line := range nonEmptyLines(text) {
+		for _, line := range present.NonEmptyLines(text) {
 			of, sound, _ := strings.Cut(line, "=")
 			list[strings.TrimSpace(of)] = strings.TrimSpace(sound)
 		}
@@ -172,17 +172,6 @@ func (p *settingsPage) sounds() fyne.CanvasObject {
 		p.change(e)
 	})
 	return widgets.NamedLong("Sounds by kind or agent (Linux)", area)
-}
-
-// nonEmptyLines returns the lines of a text without leading and trailing white space. It leaves out empty ones.
-func nonEmptyLines(text string) (lines []string) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines
 }
 
 // away returns the fields for what Rollcall does when a session has waited for a long time.
@@ -254,7 +243,7 @@ func (p *settingsPage) homesOf(agent adapters.Name) fyne.CanvasObject {
 			remove := p.ui.host.NewButton("Remove", nil, func() {
 				setList(p, e, slices.DeleteFunc(slices.Clone(homes), func(other settings.Home) bool { return other == home }))
 			})
-			text := short(home.Path)
+			text := present.Short(home.Path)
 			if home.Name != "" {
 				text = home.Name + " · " + text
 			}

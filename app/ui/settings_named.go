@@ -6,6 +6,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"rollcall/app/describe"
+	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 )
@@ -19,7 +21,7 @@ func (p *settingsPage) named() []fyne.CanvasObject {
 		for _, n := range s.Named {
 			edit := p.ui.host.NewButton("Edit…", nil, func() { p.editNamed(&n) })
 			remove := p.ui.host.NewButton("Remove", nil, func() { p.removeNamed(n.Name) })
-			list.Add(widgets.Border(nil, nil, widgets.Flow(edit, remove), widgets.NewSelectText(namedText(&n))))
+			list.Add(widgets.Border(nil, nil, widgets.Flow(edit, remove), widgets.NewSelectText(describe.NamedAgent(&n))))
 		}
 		if len(s.Named) == 0 {
 			list.Add(widgets.Hint("None."))
@@ -30,30 +32,13 @@ func (p *settingsPage) named() []fyne.CanvasObject {
 		widgets.Hint("An agent that Rollcall does not read is seen by its program, started, stopped and told about. A new name counts for the window and the tray when they start the next time.")}
 }
 
-// namedText returns an entry in one line.
-func namedText(n *settings.NamedAgent) string {
-	text := n.Name
-	if len(n.Program) > 0 {
-		text += " · " + strings.Join(n.Program, ", ")
-	}
-	for _, part := range []struct {
-		has  bool
-		name string
-	}{{n.Launch != nil, "can be launched"}, {n.Rows != nil, "rows by a program"}, {n.Answer != nil, "answers by a program"}} {
-		if part.has {
-			text += " · " + part.name
-		}
-	}
-	return short(text)
-}
-
 func (p *settingsPage) removeNamed(name string) {
 	live := p.ui.options.Live
 	widgets.InBackground(p.ui.ctx, p.ui.host, func(context.Context) (struct{}, error) {
 		return struct{}{}, settings.ChangeNamed(live.Path(), name, nil)
 	}, func(_ struct{}, err error) {
 		if err != nil {
-			p.problem.Set(errorText(err))
+			p.problem.Set(present.Error(err))
 			p.content.Refresh()
 			return
 		}
@@ -90,9 +75,9 @@ func (p *settingsPage) editNamed(old *settings.NamedAgent) {
 	form.Ready = func() bool { return strings.TrimSpace(called.Text) != "" }
 	live := p.ui.options.Live
 	form.Submit = func() func(context.Context) error {
-		n := settings.NamedAgent{Name: strings.TrimSpace(called.Text), Program: nonEmptyLines(program.Text), Launch: nonEmptyLines(launch.Text), Resume: nonEmptyLines(resume.Text),
-			TitleWorking: strings.TrimSpace(working.Text), TitleWaiting: strings.TrimSpace(waiting.Text), Rows: nonEmptyLines(rows.Text),
-			Requests: nonEmptyLines(requests.Text), Answer: nonEmptyLines(answer.Text)}
+		n := settings.NamedAgent{Name: strings.TrimSpace(called.Text), Program: present.NonEmptyLines(program.Text), Launch: present.NonEmptyLines(launch.Text), Resume: present.NonEmptyLines(resume.Text),
+			TitleWorking: strings.TrimSpace(working.Text), TitleWaiting: strings.TrimSpace(waiting.Text), Rows: present.NonEmptyLines(rows.Text),
+			Requests: present.NonEmptyLines(requests.Text), Answer: present.NonEmptyLines(answer.Text)}
 		return func(context.Context) error {
 			err := settings.ChangeNamed(live.Path(), name, &n)
 			if err == nil {

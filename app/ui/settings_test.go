@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
+	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
@@ -100,7 +101,7 @@ func TestSettingsLook(t *testing.T) {
 	w.until("the banner", func() bool { return page.problem.Content.Visible() })
 	w.win.Resize(fyne.NewSize(1280, 800))
 	for _, o := range visible(page.content) {
-		if s, ok := o.(*widgets.Select); ok && (s.Size().Width > valueWidth || s.Selected != sentence(s.Selected)) {
+		if s, ok := o.(*widgets.Select); ok && (s.Size().Width > valueWidth || s.Selected != present.Sentence(s.Selected)) {
 			t.Errorf("%q is %.0f wide", s.Selected, s.Size().Width)
 		}
 		if h, ok := o.(*widget.Label); ok && h.Text == "Settings" {

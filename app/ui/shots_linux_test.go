@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/listing"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/store"
 	"rollcall/app/store/lock"
@@ -86,7 +87,7 @@ func TestShotRuns(t *testing.T) {
 	w.shoot("compare")
 	w.ui.host.CloseSheet()
 	var s app.Session
-	for _, x := range w.ui.sessions.view.snapshot.Sessions() {
+	for _, x := range w.ui.sessions.view.Snapshot.Sessions() {
 		s = x
 	}
 	w.ui.open(pageSessions)
@@ -107,13 +108,13 @@ func TestShotRuns(t *testing.T) {
 	killAgents(t, w.agent.table, w.agent.store)
 	w.until("their ends", func() bool { return allOver(w.ui.options.Launches) })
 	w.until("its row", func() bool {
-		x := w.ui.sessions.view.byKey[key{agent: s.Agent, id: s.ID}]
+		x := w.ui.sessions.view.ByKey[listing.Key{Agent: s.Agent, ID: s.ID}]
 		return x != nil && !x.Live()
 	})
 	w.ui.showWorktrees(repo, "g-4f2a91")
 	w.until("the worktrees", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	w.shoot("worktrees")
-	w.ui.showResume(*w.ui.sessions.view.byKey[key{agent: s.Agent, id: s.ID}])
+	w.ui.showResume(*w.ui.sessions.view.ByKey[listing.Key{Agent: s.Agent, ID: s.ID}])
 	typeInto(t, w.ui.host.Sheet.Popup, "Also add a test for an empty file.", "Now write the release notes.")
 	w.until("the command", func() bool {
 		return slices.ContainsFunc(shownTexts(w.ui.host.Sheet.Popup), func(x string) bool { return strings.Contains(x, "--resume") })

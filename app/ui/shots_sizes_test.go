@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/listing"
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
 )
@@ -28,8 +29,8 @@ func TestShotSizes(t *testing.T) {
 	set, _ := settingsWindow(t, "")
 	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: append(usualAgents()[1:], adapters.Adapter(a)), Answers: answers, Live: set.ui.options.Live, Version: "0.4.0", LogFolder: "/home/dev/.local/state/rollcall"})
 	w.ui.history = func(context.Context, time.Time) *app.Snapshot { return usageSnapshot() }
-	w.until("the request", func() bool { return len(w.ui.asking.asked) > 0 && w.ui.asking.asked[0].entry.Read })
-	pages := map[string]func(){"all": func() { w.ui.showScope(allGroups) }, "needs-you": func() { w.ui.showScope(needsYou) }, "projects": func() { w.ui.showScope(allGroups); w.ui.feed.change(func() { w.ui.feed.grouped = true }) }}
+	w.until("the request", func() bool { return len(w.ui.asking.asked) > 0 && w.ui.asking.asked[0].Entry.Read })
+	pages := map[string]func(){"all": func() { w.ui.showScope(listing.AllGroups) }, "needs-you": func() { w.ui.showScope(listing.NeedsYou) }, "projects": func() { w.ui.showScope(listing.AllGroups); w.ui.feed.SetGrouped(true) }}
 	for page, name := range map[int]string{pageAgents: "agents", pageLaunch: "launch", pageLocks: "locks", pageSearch: "search", pageUsage: "usage", pageSettings: "settings", pageIntroduction: "introduction", pageMissed: "missed"} {
 		pages[name] = func() { w.ui.open(page) }
 	}
@@ -39,7 +40,7 @@ func TestShotSizes(t *testing.T) {
 			deadline := time.Now().Add(time.Second)
 			w.until("the page", func() bool { return time.Now().After(deadline) })
 			w.shootSizes("size-"+name, fyne.NewSize(420, 600), fyne.NewSize(700, 500), fyne.NewSize(1280, 800), fyne.NewSize(1920, 1080))
-			w.ui.feed.change(func() { w.ui.feed.grouped = false })
+			w.ui.feed.SetGrouped(false)
 		})
 	}
 }

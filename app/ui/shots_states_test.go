@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/app"
+	"rollcall/app/listing"
 	"rollcall/internal/agentname"
 )
 
@@ -53,7 +54,7 @@ func shootState(t *testing.T, state string, snap *app.Snapshot) {
 		return snap
 	}
 	w.ui.search.entry.SetText("flaky")
-	for name, show := range map[string]func(){"all": func() { w.ui.showScope(allGroups) }, "needs-you": func() { w.ui.showScope(needsYou) },
+	for name, show := range map[string]func(){"all": func() { w.ui.showScope(listing.AllGroups) }, "needs-you": func() { w.ui.showScope(listing.NeedsYou) },
 		"agents": func() { w.ui.open(pageAgents) }, "launch": func() { w.ui.open(pageLaunch) }, "locks": func() { w.ui.open(pageLocks) },
 		"search": func() { w.ui.open(pageSearch) }, "usage": func() { w.ui.open(pageUsage) }} {
 		t.Run(name, func(*testing.T) {

@@ -10,6 +10,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/show"
+	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
 
@@ -52,10 +53,10 @@ func (u *UI) showTerminal(s app.Session, done func()) {
 		case errors.As(err, &not):
 			u.offerInstead(not)
 		case err != nil:
-			u.notify("The terminal was not shown: " + errorText(err))
+			u.notify("The terminal was not shown: " + present.Error(err))
 		case s.Status == adapters.Waiting:
 			raised := "The terminal was raised, and a request waits in it. What you typed since then went there."
-			u.sessions.showResult("waiting", widgets.ColorWaiting, raised+when(plan.Note != "", " "+sentence(plan.Note)+"."))
+			u.sessions.showResult("waiting", widgets.ColorWaiting, raised+present.When(plan.Note != "", " "+present.Sentence(plan.Note)+"."))
 		case plan.Note != "":
 			u.notify("The terminal was raised; " + plan.Note + ".")
 		}
@@ -66,7 +67,7 @@ func (u *UI) showTerminal(s app.Session, done func()) {
 func (u *UI) offerInstead(e *show.NotShownError) {
 	s, shower := e.Plan.Session, u.options.Shower
 	d := u.host.NewSheet("The terminal can't be shown", widgets.SheetWidth)
-	body := []fyne.CanvasObject{sessionLine(&s), widgets.Warning(sentence(short(e.Reason())) + ".")}
+	body := []fyne.CanvasObject{sessionLine(&s), widgets.Warning(present.Sentence(present.Short(e.Reason())) + ".")}
 	importance := widget.HighImportance
 	if s.Status == adapters.Waiting {
 		importance = widget.MediumImportance
@@ -76,7 +77,7 @@ func (u *UI) offerInstead(e *show.NotShownError) {
 	for i := range e.Plan.Offers {
 		o := &e.Plan.Offers[i]
 		if o.Command != nil {
-			body = append(body, widgets.NewLabel("In a terminal"), widgets.Inset(widgets.Paragraph(short(o.Shell()), widget.MediumImportance)))
+			body = append(body, widgets.NewLabel("In a terminal"), widgets.Inset(widgets.Paragraph(present.Short(o.Shell()), widget.MediumImportance)))
 			var copyIt *widgets.Button
 			copyIt = u.host.NewButton("Copy command", widgets.PlainIcon("copy"), func() { u.copyText(copyIt, o.Shell()) })
 			buttons = append(buttons, copyIt)

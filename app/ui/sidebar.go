@@ -11,7 +11,9 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"rollcall/adapters"
+	"rollcall/app/describe"
+	"rollcall/app/listing"
+	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
 
@@ -27,20 +29,10 @@ type sidebar struct {
 	isNarrow      bool // the window is narrower than narrowWindow
 }
 
-// scope is what the list of sessions is limited to: one more than a group, or allGroups.
-type scope int
-
-const allGroups scope = 0
-
-func scopeOf(g group) scope { return scope(g) + 1 }
-
-// scopes are what the list can be limited to.
-var scopes = []scope{needsYou, allGroups, scopeOf(groupOf(adapters.Working)), scopeOf(groupOf(adapters.Idle)), scopeOf(stopped)}
-
 func newSidebar(u *UI) *sidebar {
 	s := &sidebar{ui: u}
 	for i, of := range []struct{ text, icon string }{{"Needs you", "waiting"}, {"All sessions", "list"}, {"Working", "working"}, {"Idle", "idle"}, {"Stopped", "stopped"}} {
-		s.scopes = append(s.scopes, u.host.NewTab(of.text, of.icon, func() { u.showScope(scopes[i]) }))
+		s.scopes = append(s.scopes, u.host.NewTab(of.text, of.icon, func() { u.showScope(listing.Scopes[i]) }))
 	}
 	s.search = u.host.NewTab("Search", "search", func() { u.open(pageSearch) })
 	s.usage = u.host.NewTab("Usage", "usage", func() { u.open(pageUsage) })
@@ -114,7 +106,7 @@ func (s *sidebar) setCompact(on bool) {
 		t.SetCompact(on)
 	}
 	s.gear.SetCompact(on)
-	if text := when(!on, newAgent); s.launch.Text != text {
+	if text := present.When(!on, newAgent); s.launch.Text != text {
 		s.launch.SetText(text)
 	}
 }
@@ -123,7 +115,7 @@ func (s *sidebar) setCompact(on bool) {
 func (s *sidebar) mark() {
 	page, scope := s.ui.page, s.ui.scope
 	for i, t := range s.scopes {
-		t.SetActive(page == pageSessions && scope == scopes[i])
+		t.SetActive(page == pageSessions && scope == listing.Scopes[i])
 	}
 	s.search.SetActive(page == pageSearch)
 	s.usage.SetActive(page == pageUsage)
@@ -138,13 +130,13 @@ func (s *sidebar) count() {
 		color = widgets.ColorWaiting
 	}
 	s.scopes[0].SetCount(len(s.ui.asking.asked), color)
-	for i, g := range scopes {
-		if g != allGroups && g != needsYou {
-			s.scopes[i].SetCount(v.counts[g-1], widgets.ColorMuted)
+	for i, g := range listing.Scopes {
+		if g != listing.AllGroups && g != listing.NeedsYou {
+			s.scopes[i].SetCount(v.Counts[g-1], widgets.ColorMuted)
 		}
 	}
 	color = widgets.ColorMuted
-	failed := len(failures(v.snapshot))
+	failed := len(describe.Failures(v.Snapshot))
 	if failed > 0 {
 		color = widgets.ColorWaiting
 	}
@@ -152,24 +144,24 @@ func (s *sidebar) count() {
 }
 
 // showScope opens the list of sessions, limited to a group.
-func (u *UI) showScope(g scope) {
+func (u *UI) showScope(g listing.Scope) {
 	u.setScope(g)
 	u.sessions.panes.show(false)
 	u.open(pageSessions)
 }
 
 // setScope limits the list of sessions to a group. The selection begins again.
-func (u *UI) setScope(g scope) {
+func (u *UI) setScope(g listing.Scope) {
 	if u.scope != g {
 		u.scope = g
 		u.sessions.chosen = false
 		u.sessions.settled = false
 		u.sessions.scroll = true
 		u.sessions.place = 0
-		if g == needsYou {
-			g = allGroups // the requests are listed from the agents' answers, not by a status
+		if g == listing.NeedsYou {
+			g = listing.AllGroups // the requests are listed from the agents' answers, not by a status
 		}
-		u.feed.change(func() { u.feed.scope = g })
+		u.feed.SetScope(g)
 		u.sessions.apply(u.sessions.source)
 		u.nav.mark()
 	}
@@ -177,16 +169,16 @@ func (u *UI) setScope(g scope) {
 
 // showAllGroups shows every group in the list, and keeps the selection.
 func (u *UI) showAllGroups() {
-	u.scope = allGroups
-	u.feed.change(func() { u.feed.scope = allGroups })
+	u.scope = listing.AllGroups
+	u.feed.SetScope(listing.AllGroups)
 	u.nav.mark()
 }
 
 // moreItems returns the menu of what is needed rarely.
 func (u *UI) moreItems() []*fyne.MenuItem {
 	agents := "Agents"
-	if failed := namesOf(failures(u.sessions.view.snapshot)); len(failed) > 0 {
-		agents += ": " + join(failed) + " can't be read"
+	if failed := describe.Names(describe.Failures(u.sessions.view.Snapshot)); len(failed) > 0 {
+		agents += ": " + present.Join(failed) + " can't be read"
 	}
 	to := func(page int) func() { return func() { u.open(page) } }
 	return []*fyne.MenuItem{
@@ -219,13 +211,13 @@ func (u *UI) showShortcuts() {
 // showAbout shows the version, the licence and where Rollcall's own files are.
 func (u *UI) showAbout() {
 	s := u.host.NewSheet("About Rollcall", widgets.SheetWidth)
-	fields := withValue(field{name: "Version", value: u.options.Version}, field{name: "Licence", value: "MIT"}, field{name: "Logs", value: u.options.LogFolder})
+	fields := describe.WithValue(describe.Field{Name: "Version", Value: u.options.Version}, describe.Field{Name: "Licence", Value: "MIT"}, describe.Field{Name: "Logs", Value: u.options.LogFolder})
 	if u.options.Live != nil {
-		fields = append(fields, field{name: "Settings", value: u.options.Live.Path()})
+		fields = append(fields, describe.Field{Name: "Settings", Value: u.options.Live.Path()})
 	}
 	var body []fyne.CanvasObject
 	for _, f := range fields {
-		body = append(body, widgets.Fact(f.name, widgets.NewSelectText(short(f.value))))
+		body = append(body, widgets.Fact(f.Name, widgets.NewSelectText(present.Short(f.Value))))
 	}
 	s.ShowResult([]fyne.CanvasObject{widgets.Rows(-4, body...), widgets.Hint("Rollcall reads what your agents store, sends nothing anywhere and changes nothing of theirs.")})
 }

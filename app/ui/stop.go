@@ -12,9 +12,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/describe"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
-	"rollcall/proc"
 )
 
 // showStop shows what a stop of s will do, and stops s once the user agrees.
@@ -39,8 +39,8 @@ func (u *UI) showStop(s app.Session) {
 }
 
 func sessionLine(s *app.Session) fyne.CanvasObject {
-	text := present.AgentName(s.Agent) + " · " + present.Project(tail(s.CWD, maxRowText)) + " · " + present.Status(s.Session)
-	if topic := sessionTitle(s); topic != "" {
+	text := present.AgentName(s.Agent) + " · " + describe.Folder(s) + " · " + present.Status(s.Session)
+	if topic := describe.Title(s); topic != "" {
 		text = "“" + present.Cut(topic, 120) + "”\n" + text
 	}
 	return widgets.Paragraph(text, widget.MediumImportance)
@@ -56,10 +56,10 @@ func planFacts(p *app.StopPlan) []fyne.CanvasObject {
 		facts = append(facts, widgets.Warning("The session is waiting for you. Its turn is not over."))
 	}
 	if p.Through != "" {
-		return append(facts, widgets.Paragraph(sentence(short(p.Through))+" stops the session. No process is ended.", widget.MediumImportance))
+		return append(facts, widgets.Paragraph(present.Sentence(present.Short(p.Through))+" stops the session. No process is ended.", widget.MediumImportance))
 	}
 	facts = append(facts, widgets.NewLabel("Processes"), widgets.Quote(strings.Join(present.Tree(p.Process, p.Tree, p.Commands), "\n")),
-		widgets.NewLabel("Signals"), widgets.Paragraph(stepsText(p.Steps), widget.MediumImportance))
+		widgets.NewLabel("Signals"), widgets.Paragraph(describe.StopSteps(p.Steps), widget.MediumImportance))
 	for _, name := range p.Unasked {
 		facts = append(facts, widgets.Warning(present.AgentName(name)+" could not be asked: another of its sessions may end with it."))
 	}
@@ -68,26 +68,14 @@ func planFacts(p *app.StopPlan) []fyne.CanvasObject {
 	}
 	lines := make([]string, 0, len(p.Also))
 	for i := range p.Also {
-		lines = append(lines, present.Cut(sessionTitle(&p.Also[i]), 60)+" ("+present.Status(p.Also[i].Session)+")")
+		lines = append(lines, present.Cut(describe.Title(&p.Also[i]), 60)+" ("+present.Status(p.Also[i].Session)+")")
 	}
 	return append(facts, widgets.NewLabel("Other sessions that end"), widgets.Warning(strings.Join(lines, "\n")))
 }
 
-// stepsText returns which signals are sent, and how long Rollcall waits after each.
-func stepsText(steps []app.StopStep) string {
-	words := make([]string, len(steps))
-	for i, s := range steps {
-		words[i] = fmt.Sprintf("%s and waits up to %g s", s.Signal, s.Grace.Seconds())
-		if s.Signal == proc.Kill {
-			words[i] = s.Signal.String()
-		}
-	}
-	return "Rollcall sends " + strings.Join(words, "; if that is not enough, it sends ") + ". It then ends the processes that the session leaves behind."
-}
-
 // stop carries out a plan, and shows the result.
 func (u *UI) stop(sheet *widgets.Sheet, plan *app.StopPlan) {
-	name := present.Cut(sessionTitle(&plan.Session), 120)
+	name := present.Cut(describe.Title(&plan.Session), 120)
 	widgets.Run(sheet, "Stopping…", "“"+name+"” was not stopped: ", func(ctx context.Context, say func(string)) (string, error) {
 		r, err := u.core.Stop(ctx, plan, func(step app.StopStep) {
 			say(fmt.Sprintf("Sent %s, waiting up to %g s…", step.Signal, step.Grace.Seconds()))
@@ -95,23 +83,11 @@ func (u *UI) stop(sheet *widgets.Sheet, plan *app.StopPlan) {
 		if errors.Is(err, app.ErrNotRunning) {
 			return "The session had already ended.", nil
 		}
-		return stoppedText(plan, r), err
+		return describe.Stopped(plan, r), err
 	}, func(how string) {
 		sheet.SetTitle("The session is stopped")
 		sheet.ShowResult([]fyne.CanvasObject{widgets.Paragraph("“"+name+"”", widget.MediumImportance), widgets.Success(how)})
 	})
-}
-
-func stoppedText(plan *app.StopPlan, r app.StopResult) string {
-	text := sentence(present.StoppedBy(r.By, plan.Through, r.Took)) + "."
-	if len(r.Rest) > 0 {
-		names := make([]string, 0, len(r.Rest))
-		for _, p := range r.Rest {
-			names = append(names, fmt.Sprintf("%d %s", p.PID, short(p.Comm)))
-		}
-		text += " Also ended: " + strings.Join(names, ", ") + "."
-	}
-	return text
 }
 
 // idlePlans contains the plans to stop the idle sessions, and the reasons why some sessions cannot be stopped.
@@ -125,7 +101,7 @@ func (u *UI) showStopIdle() {
 	s := u.host.NewSheet("Stop idle sessions?", widgets.SheetWidth)
 	widgets.Load(s, "Reading the idle sessions and their processes…", func(ctx context.Context) (found idlePlans, _ error) {
 		found.plans = u.core.PlanStopAllIdle(ctx, u.core.Refresh(ctx), func(s *app.Session, err error) {
-			found.problems = append(found.problems, present.Cut(sessionTitle(s), 60)+": "+errorText(err))
+			found.problems = append(found.problems, present.Cut(describe.Title(s), 60)+": "+present.Error(err))
 		})
 		return found, nil
 	}, func(found idlePlans) { u.offerIdle(s, found) })
@@ -151,21 +127,10 @@ func (u *UI) offerIdle(s *widgets.Sheet, found idlePlans) {
 			return "", err
 		}
 		r, err := u.core.Stop(ctx, plan, nil)
-		return stoppedText(plan, r), err
+		return describe.Stopped(plan, r), err
 	}
 	for _, p := range found.plans {
-		c.Add(present.Cut(sessionTitle(&p.Session), 90), idleText(p), widget.LowImportance, true, true)
+		c.Add(present.Cut(describe.Title(&p.Session), 90), describe.IdlePlan(p), widget.LowImportance, true, true)
 	}
 	c.Ask(append(body, widgets.Hint("These sessions have finished their turns and can be resumed later. A session that begins to work in the meantime is not stopped."))...)
-}
-
-func idleText(p *app.StopPlan) string {
-	text := present.AgentName(p.Session.Agent) + " · " + present.Project(tail(p.Session.CWD, maxRowText)) + fmt.Sprintf(" · process %d", p.Process.PID)
-	if n := len(p.Tree); n > 0 {
-		text += fmt.Sprintf(" and %d below it", n)
-	}
-	if n := len(p.Also); n > 0 {
-		text += ", also ends " + english.Plural(n, "other session", "other sessions")
-	}
-	return text
 }

@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -11,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/app"
+	"rollcall/app/listing"
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
@@ -29,7 +29,7 @@ func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 	}
 	widgets.InBackground(u.ctx, u.host, func(context.Context) (quiet.State, error) { return u.options.Quiet.Get() }, func(state quiet.State, err error) {
 		if err != nil {
-			u.notify(errorText(err))
+			u.notify(present.Error(err))
 		}
 		u.showMenuBelow(b, append(u.quietItems(state), p.menuItems()...))
 	})
@@ -65,17 +65,17 @@ func (p *sessionsPage) menuItems() []*fyne.MenuItem {
 	grouping := map[bool]string{true: "status", false: "project"}[p.grouped]
 	items = append(items, fyne.NewMenuItem("Group by "+grouping, func() {
 		p.grouped = !p.grouped
-		u.feed.change(func() { u.feed.grouped = p.grouped })
+		u.feed.SetGrouped(p.grouped)
 	}))
-	if s, ok := p.view.byKey[p.selected]; ok {
+	if s, ok := p.view.ByKey[p.selected]; ok {
 		if item := u.muteItem(s); item != nil {
 			items = append(items, item)
 		}
 	}
-	if groups := launchGroups(p.view.snapshot); len(groups) > 0 {
+	if groups := listing.LaunchGroups(p.view.Snapshot); len(groups) > 0 {
 		items = append(items, fyne.NewMenuItemSeparator())
 		for _, g := range groups[:min(len(groups), maxGroups)] {
-			items = append(items, fyne.NewMenuItem("Show only group "+present.Cut(short(g), 40), func() { u.showGroup(g) }))
+			items = append(items, fyne.NewMenuItem("Show only group "+present.Cut(present.Short(g), 40), func() { u.showGroup(g) }))
 		}
 	}
 	return items
@@ -127,15 +127,4 @@ func (u *UI) mute(folder string, on bool) {
 		}
 		return err
 	})
-}
-
-// launchGroups returns the groups of launches that have a session, in the order of the list.
-func launchGroups(s *app.Snapshot) []string {
-	var out []string
-	for x := range s.All() {
-		if g := launchGroup(x); g != "" && !slices.Contains(out, g) {
-			out = append(out, g)
-		}
-	}
-	return out
 }

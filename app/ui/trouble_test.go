@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 
 	"rollcall/adapters"
+	"rollcall/app/listing"
 )
 
 // TestFailedTurn: a turn that failed shows its reason in the row and in the details.
@@ -16,8 +17,8 @@ func TestFailedTurn(t *testing.T) {
 	}), session("b", adapters.Idle, func(s *adapters.Session) { s.Title = "Compress the images" })))
 	const why = "stream disconnected before completion"
 	shows(t, w.ui.sessions.detail.content, "The turn failed: "+why)
-	for i, r := range w.ui.sessions.view.rows {
-		if text := w.ui.sessions.textOf(r); r.kind == sessionRow && strings.Contains(text.second, why) != (r.key.id == "a") {
+	for i, r := range w.ui.sessions.view.Rows {
+		if text := w.ui.sessions.textOf(r); r.Kind == listing.SessionRow && strings.Contains(text.second, why) != (r.Key.ID == "a") {
 			t.Errorf("row %d says %q", i, text.second)
 		}
 	}

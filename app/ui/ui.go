@@ -18,10 +18,13 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/answer"
+	"rollcall/app/follow"
+	"rollcall/app/listing"
 	"rollcall/app/owned/fuse"
 	"rollcall/app/owned/launch"
 	"rollcall/app/owned/marks"
 	"rollcall/app/owned/notices"
+	"rollcall/app/present"
 	"rollcall/app/self/autostart"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
@@ -119,7 +122,7 @@ type UI struct {
 	openTerminal func(folder string, program []string) (string, error)
 	placeNote    func(path string) string
 
-	feed     *feed
+	feed     *follow.Sessions
 	asking   answering
 	after    func(time.Duration, func()) // calls a function on some goroutine after a time
 	sessions *sessionsPage
@@ -137,7 +140,7 @@ type UI struct {
 	shortcuts map[fyne.KeyName]func()
 	nav       *sidebar
 	page      int
-	scope     scope // the group that the list of sessions is limited to
+	scope     listing.Scope // the group that the list of sessions is limited to
 
 	ctx    context.Context // ends with Close
 	cancel func()
@@ -170,9 +173,9 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time) *UI {
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.history, u.openTerminal = u.askHistory, u.runTerminal
 	u.host = &widgets.Host{Window: o.Window, Context: u.ctx, Post: u.post, Key: u.typedKey, Shortcut: u.shortcut,
-		Notify: u.notify, ErrorText: errorText, Opened: u.sheetOpened}
-	u.feed = newFeed(u.ctx, do, now, o.Days, u.apply)
-	u.scope = allGroups
+		Notify: u.notify, ErrorText: present.Error, Opened: u.sheetOpened}
+	u.feed = follow.NewSessions(u.ctx, do, now, o.Days, u.apply)
+	u.scope = listing.AllGroups
 	u.nav = newSidebar(u)
 	u.sessions = newSessionsPage(u)
 	u.agents = newAgentsPage(u)
@@ -187,8 +190,8 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time) *UI {
 	u.content = u.frame()
 	u.open(pageSessions)
 	u.addShortcuts()
-	u.feed.setSnapshot(core.Snapshot())
-	u.ended = core.Subscribe(u.feed.setSnapshot)
+	u.feed.SetSnapshot(core.Snapshot())
+	u.ended = core.Subscribe(u.feed.SetSnapshot)
 	u.startAnswering()
 	go u.tick()
 	if o.Live != nil {
@@ -221,7 +224,7 @@ type page struct {
 
 // allPages returns the pages, by their numbers.
 func (u *UI) allPages() []page {
-	agents := func() { u.agents.apply(u.sessions.view.snapshot) }
+	agents := func() { u.agents.apply(u.sessions.view.Snapshot) }
 	return []page{
 		pageSessions:     {content: u.sessions.content, panes: u.sessions.panes, focus: u.sessions.focus, opened: u.sessions.detail.request.opened, ages: u.sessions.showAges},
 		pageAgents:       {content: u.agents.content, opened: agents, ages: agents},
@@ -262,7 +265,7 @@ func (u *UI) Show(id string) {
 	if id == "" {
 		return
 	}
-	if u.scope == needsYou {
+	if u.scope == listing.NeedsYou {
 		u.showAllGroups()
 	}
 	u.sessions.wanted = id
@@ -280,7 +283,7 @@ func (u *UI) ShowSettings() { u.open(pageSettings) }
 // called from any goroutine.
 func (u *UI) Warn(text string) {
 	u.post(func() {
-		u.sessions.warning = short(text)
+		u.sessions.warning = present.Short(text)
 		u.sessions.apply(u.sessions.source)
 	})
 }
@@ -291,7 +294,7 @@ func (u *UI) notify(text string) { u.offerUndo(text, nil) }
 
 // offerUndo shows what the user did, with a button that takes it back. Without undo it does what notify does.
 func (u *UI) offerUndo(text string, undo func()) {
-	u.sessions.notice = short(text)
+	u.sessions.notice = present.Short(text)
 	u.sessions.undoing = undo
 	u.sessions.apply(u.sessions.source)
 }
@@ -300,14 +303,14 @@ func (u *UI) offerUndo(text string, undo func()) {
 func (u *UI) try(failed string, do func() error) {
 	go func() {
 		if err := do(); err != nil {
-			u.post(func() { u.notify(failed + errorText(err)) })
+			u.post(func() { u.notify(failed + present.Error(err)) })
 		}
 	}()
 }
 
 // Refresh reads all agents again, and sorts the list. It returns at once.
 func (u *UI) Refresh() {
-	u.feed.sort()
+	u.feed.Sort()
 	u.launch.look()
 	call(u.pages[u.page].refresh)
 	go u.core.Refresh(u.ctx)
@@ -320,7 +323,7 @@ func (u *UI) Close() {
 		u.cancel()
 		u.ended()
 		u.asking.quit()
-		<-u.feed.done
+		<-u.feed.Done
 	})
 }
 
@@ -360,12 +363,12 @@ func (u *UI) showAges() {
 }
 
 // apply shows a new view on every page.
-func (u *UI) apply(v *view) {
+func (u *UI) apply(v *listing.View) {
 	u.sessions.apply(v)
 	u.nav.count()
-	u.agents.apply(v.snapshot)
-	u.welcome.apply(v.snapshot)
-	u.launch.apply(v.snapshot)
+	u.agents.apply(v.Snapshot)
+	u.welcome.apply(v.Snapshot)
+	u.launch.apply(v.Snapshot)
 }
 
 // open shows a page.

@@ -11,10 +11,10 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
-	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
+	"rollcall/app/describe"
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
@@ -174,19 +174,9 @@ func (p *usagePage) showFigures() {
 		costed = fmt.Sprintf("Cost, known of %d of %d", t.Costed, t.Sessions)
 	}
 	p.costed.Set(costed, widgets.ColorMuted)
-	for i, text := range []string{shortCount(float64(today)), shortCount(float64(week)), strings.TrimPrefix(present.Cost(t.CostUSD, t.Costed, t.Sessions), "at least "), share} {
+	for i, text := range []string{present.ShortCount(float64(today)), present.ShortCount(float64(week)), strings.TrimPrefix(present.Cost(t.CostUSD, t.Costed, t.Sessions), "at least "), share} {
 		p.figures[i].Set(text, theme.ColorNameForeground)
 	}
-}
-
-// shortCount returns a number of tokens with three digits at most: "7.74 M", "250 M".
-func shortCount(n float64) string {
-	value, unit := humanize.ComputeSI(n)
-	digits := 2
-	for least := 10.0; value >= least && digits > 0; least *= 10 {
-		digits--
-	}
-	return strings.TrimSpace(humanize.FtoaWithDigits(value, digits) + " " + unit)
 }
 
 // chartBar returns the bar of a row.
@@ -194,7 +184,7 @@ func chartBar(label string, r *usage.Row) widgets.ChartBar {
 	cache := r.Tokens.CacheRead + r.Tokens.CacheWrite
 	written := r.All() - r.Tokens.Input - cache
 	return widgets.ChartBar{Label: label, Parts: [3]float64{float64(r.Tokens.Input), float64(written), float64(cache)},
-		Tip: fmt.Sprintf("%s: %s · input %s · output %s · cache read %s, written %s", label, tokens(r.All()), present.Count(r.Tokens.Input),
+		Tip: fmt.Sprintf("%s: %s · input %s · output %s · cache read %s, written %s", label, present.Tokens(r.All()), present.Count(r.Tokens.Input),
 			present.Count(written), present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite))}
 }
 
@@ -219,7 +209,7 @@ func setUsageCells(row *fyne.Container, texts []string, color fyne.ThemeColorNam
 
 // cells returns the texts of a row.
 func (p *usagePage) cells(r *usage.Row) []string {
-	return []string{present.UsageKey(string(p.rows.By), tail(r.Name(), maxRowText)), strconv.Itoa(r.Sessions), present.Count(int64(r.Turns)), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
+	return []string{present.UsageKey(string(p.rows.By), present.Tail(r.Name(), describe.MaxText)), strconv.Itoa(r.Sessions), present.Count(int64(r.Turns)), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
 		present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite), present.Count(r.Tokens.Reasoning),
 		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
 }
@@ -268,7 +258,7 @@ func (p *usagePage) show() {
 	}
 	banner, has := "", len(p.rows.Rows) > 0
 	if has {
-		banner = problemSummary(p.read.snapshot)
+		banner = describe.ProblemSummary(p.read.snapshot)
 		p.draw()
 	}
 	if p.problem.Set(banner) {
@@ -281,8 +271,8 @@ func (p *usagePage) show() {
 		p.body.Show(p.table)
 	case p.read == nil:
 		p.body.Say(widgets.Message{Busy: true, Title: "Summing up…", Text: "Rollcall reads the totals of all sessions."})
-	case problemText(p.read.snapshot) != "":
-		p.body.Say(widgets.Trouble("Cannot read the sessions of "+join(namesOf(failures(p.read.snapshot))), problemText(p.read.snapshot), again, p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })))
+	case describe.Problems(p.read.snapshot) != "":
+		p.body.Say(widgets.Trouble("Cannot read the sessions of "+present.Join(describe.Names(describe.Failures(p.read.snapshot))), describe.Problems(p.read.snapshot), again, p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })))
 	default:
 		p.body.Say(widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Text: "No session was active in this period.", Actions: []fyne.CanvasObject{again}})
 	}
@@ -300,14 +290,14 @@ func (p *usagePage) draw() {
 		bars = dayBars(rows, p.ui.now())
 	} else {
 		for i := range rows[:min(len(rows), chartBars)] {
-			label := present.UsageKey(string(p.rows.By), tail(rows[i].Name(), maxRowText))
+			label := present.UsageKey(string(p.rows.By), present.Tail(rows[i].Name(), describe.MaxText))
 			if p.rows.By == usage.ByProject && rows[i].Key != "" {
-				label = present.Project(tail(rows[i].Key, maxRowText))
+				label = present.Project(present.Tail(rows[i].Key, describe.MaxText))
 			}
 			bars = append(bars, chartBar(label, &rows[i]))
 		}
 	}
-	p.chart.Set(bars, shortCount)
+	p.chart.Set(bars, present.ShortCount)
 	p.showFigures()
 	p.list.Refresh()
 }
@@ -342,7 +332,7 @@ func (p *usagePage) totalText() string {
 		return ""
 	}
 	t := &p.rows.Total
-	parts := []string{english.Plural(t.Sessions, "session", "sessions"), english.Plural(t.Turns, "turn", "turns"), tokens(t.All())}
+	parts := []string{english.Plural(t.Sessions, "session", "sessions"), english.Plural(t.Turns, "turn", "turns"), present.Tokens(t.All())}
 	if t.Unknown > 0 {
 		parts = append(parts, strconv.Itoa(t.Unknown)+" without recorded tokens")
 	}

@@ -53,11 +53,11 @@ func (s *limitStrip) show(u *UI, agents []app.AgentLimits) {
 	for i := range agents {
 		a := &agents[i]
 		if a.Err != nil {
-			failed = append(failed, present.AgentName(a.Agent)+": "+short(a.Err.Error()))
+			failed = append(failed, present.AgentName(a.Agent)+": "+present.Short(a.Err.Error()))
 		}
 		for j := range a.Limits {
 			if l := &a.Limits[j]; len(s.rows.Objects) < maxLimitRows {
-				who := strings.TrimSpace(present.AgentName(a.Agent) + " " + short(set.NameAccount(a.Agent, l.Home, a.SeveralHomes())))
+				who := strings.TrimSpace(present.AgentName(a.Agent) + " " + present.Short(set.NameAccount(a.Agent, l.Home, a.SeveralHomes())))
 				s.rows.Add(limitRow(who, l, u.now()))
 			}
 		}

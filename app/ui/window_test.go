@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/listing"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
@@ -124,9 +125,9 @@ func TestLoadingSignStops(t *testing.T) {
 func TestSelectionStaysWithItsSession(t *testing.T) {
 	w := open(t, tree("a working", "b working", "c idle"))
 	p := w.ui.sessions
-	p.tapped(p.view.at[key{agent: agentname.ClaudeCode, id: "b"}])
+	p.tapped(p.view.At[listing.Key{Agent: agentname.ClaudeCode, ID: "b"}])
 	w.publish(tree("new waiting", "a working", "c idle", "b stopped"))
-	if p.selected.id != "b" || p.detail.session == nil || p.detail.session.Status != adapters.Stopped {
+	if p.selected.ID != "b" || p.detail.session == nil || p.detail.session.Status != adapters.Stopped {
 		t.Errorf("selected %v, details of %+v", p.selected, p.detail.session)
 	}
 	w.publish(tree("a working"))
@@ -142,15 +143,15 @@ func TestFirstSelectionWaitsForACompleteSnapshot(t *testing.T) {
 	partly.Refreshing = true
 	w := open(t, partly)
 	p := w.ui.sessions
-	if p.selected.id != "a" {
+	if p.selected.ID != "a" {
 		t.Errorf("selected %v, want the only one", p.selected)
 	}
 	w.publish(tree("urgent waiting", "a working"))
-	if p.selected.id != "urgent" {
+	if p.selected.ID != "urgent" {
 		t.Errorf("selected %v, want the most urgent of the complete snapshot", p.selected)
 	}
 	w.publish(tree("other waiting", "a working", "urgent working"))
-	if p.selected.id != "urgent" {
+	if p.selected.ID != "urgent" {
 		t.Errorf("selected %v: what the user may be reading must stay", p.selected)
 	}
 }
@@ -163,7 +164,7 @@ func TestKeysInTheList(t *testing.T) {
 	for _, k := range []fyne.KeyName{fyne.KeyDown, fyne.KeyDown, fyne.KeyDown, fyne.KeyDown, fyne.KeyUp, fyne.KeyHome, fyne.KeyUp, fyne.KeyEnd, fyne.KeyDown, fyne.KeyPageUp, fyne.KeyPageUp, fyne.KeyPageDown} {
 		w.press(l, k)
 		p := w.ui.sessions
-		at := p.selected.id
+		at := p.selected.ID
 		if p.onMore {
 			at += "…"
 		}
@@ -184,12 +185,12 @@ func TestFolding(t *testing.T) {
 	p := w.ui.sessions
 	w.win.Canvas().Focus(p.list)
 	w.press(p.list, fyne.KeyDown, fyne.KeyDown, fyne.KeyRight)
-	unfolded := func() bool { _, ok := p.view.at[key{agent: agentname.ClaudeCode, id: "w1-b"}]; return ok }
+	unfolded := func() bool { _, ok := p.view.At[listing.Key{Agent: agentname.ClaudeCode, ID: "w1-b"}]; return ok }
 	w.until("the finished sub-agents", unfolded)
 	shows(t, w.ui.Content(), "List the pages", "Read the style guide")
 	w.press(p.list, fyne.KeyLeft)
 	w.until("them to go", func() bool { return !unfolded() })
-	p.tapped(p.view.more[key{agent: agentname.ClaudeCode, id: "w1"}])
+	p.tapped(p.view.More[listing.Key{Agent: agentname.ClaudeCode, ID: "w1"}])
 	w.until("the finished sub-agents", unfolded)
 	w.press(p.list, fyne.KeyReturn)
 	w.until("them to go", func() bool { return !unfolded() })
@@ -203,7 +204,7 @@ func TestFilterField(t *testing.T) {
 		t.Fatalf("the slash key focused %T", c.Focused())
 	}
 	test.Type(p.filter, "codex")
-	w.until("the filter", func() bool { return p.view.filter == "codex" })
+	w.until("the filter", func() bool { return p.view.Filter == "codex" })
 	shows(t, w.ui.Content(), "4 of 14 sessions match")
 	matches := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.matches)
 	if top := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.list); top.Y < matches.Y+p.matches.Size().Height {
@@ -214,12 +215,12 @@ func TestFilterField(t *testing.T) {
 		t.Fatalf("Down focused %T", c.Focused())
 	}
 	p.list.TypedRune('x')
-	w.until("the typed character", func() bool { return p.view.filter == "codexx" })
+	w.until("the typed character", func() bool { return p.view.Filter == "codexx" })
 	shows(t, w.ui.Content(), "Nothing matches “codexx”", "Clear filter")
 	w.press(p.filter, fyne.KeyEscape)
-	w.until("the filter to be cleared", func() bool { return p.view.filter == "" })
-	if len(p.view.rows) != 18 {
-		t.Errorf("%d rows after Escape", len(p.view.rows))
+	w.until("the filter to be cleared", func() bool { return p.view.Filter == "" })
+	if len(p.view.Rows) != 18 {
+		t.Errorf("%d rows after Escape", len(p.view.Rows))
 	}
 }
 
@@ -245,7 +246,7 @@ func TestShow(t *testing.T) {
 		w := open(t, full())
 		w.ui.open(pageLaunch)
 		w.ui.Show("s2")
-		if w.ui.page != pageSessions || w.ui.sessions.detail.key.id != "s2" {
+		if w.ui.page != pageSessions || w.ui.sessions.detail.key.ID != "s2" {
 			t.Errorf("page %d shows %v", w.ui.page, w.ui.sessions.detail.key)
 		}
 	})
@@ -259,7 +260,7 @@ func TestShow(t *testing.T) {
 		w := open(t, &app.Snapshot{Refreshing: true, Generation: 1, Adapters: []app.Health{{State: app.Pending}}})
 		w.ui.Show("b")
 		w.publish(tree("a waiting", "b idle"))
-		if got := w.ui.sessions.detail.key.id; got != "b" {
+		if got := w.ui.sessions.detail.key.ID; got != "b" {
 			t.Errorf("shows %q", got)
 		}
 	})
@@ -276,7 +277,10 @@ func TestShow(t *testing.T) {
 		w.ui.sessions.detail.showFacts(true)
 		w.filter("codex")
 		w.ui.Show("w1-c")
-		at := func() bool { _, ok := w.ui.sessions.view.at[key{agent: agentname.ClaudeCode, id: "w1-c"}]; return ok }
+		at := func() bool {
+			_, ok := w.ui.sessions.view.At[listing.Key{Agent: agentname.ClaudeCode, ID: "w1-c"}]
+			return ok
+		}
 		w.until("its row", at)
 		shows(t, w.ui.Content(), "Read the style guide", "Spawned by")
 	})
@@ -285,7 +289,10 @@ func TestShow(t *testing.T) {
 		s.Sessions()[1].LastActivityAt = ago(30 * 24 * time.Hour)
 		w := open(t, s)
 		w.ui.Show("old")
-		w.until("its row", func() bool { _, ok := w.ui.sessions.view.at[key{agent: agentname.ClaudeCode, id: "old"}]; return ok })
+		w.until("its row", func() bool {
+			_, ok := w.ui.sessions.view.At[listing.Key{Agent: agentname.ClaudeCode, ID: "old"}]
+			return ok
+		})
 	})
 	t.Run("launch page", func(t *testing.T) {
 		w := open(t, full())
@@ -324,7 +331,7 @@ func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 	w.ui.sessions.detail.showFacts(true)
 	var id *widgets.SelectText
 	for _, v := range w.ui.sessions.detail.facts.views {
-		if v.field.name == "Session id" {
+		if v.field.Name == "Session id" {
 			id = textOf(v)
 		}
 	}
@@ -382,7 +389,7 @@ func TestLongPromptUnfolds(t *testing.T) {
 	w := open(t, s)
 	var v *fieldView
 	for _, f := range w.ui.sessions.detail.facts.views {
-		if f.field.rest != "" {
+		if f.field.Rest != "" {
 			v = f
 		}
 	}
@@ -412,7 +419,7 @@ func TestManySnapshotsAtOnce(t *testing.T) {
 	if n := len(w.queue); n > 8 {     // one of each feed
 		t.Errorf("%d tasks wait for the UI goroutine", n)
 	}
-	w.until("the last snapshot", func() bool { return w.ui.sessions.view.snapshot == last })
+	w.until("the last snapshot", func() bool { return w.ui.sessions.view.Snapshot == last })
 }
 
 func TestWarning(t *testing.T) {
@@ -439,13 +446,13 @@ func benchWindow(b *testing.B, n int) (*UI, *app.Snapshot) {
 	b.Cleanup(u.Close)
 	win.SetContent(u.Content())
 	win.Resize(fyne.NewSize(1040, 680))
-	u.apply(build(s, selection{}))
+	u.apply(build(s, listing.Selection{}))
 	return u, s
 }
 
 func BenchmarkApply5000(b *testing.B) {
 	u, s := benchWindow(b, 5000)
-	v := build(s, selection{})
+	v := build(s, listing.Selection{})
 	b.ReportAllocs()
 	for b.Loop() {
 		u.apply(v)
@@ -474,10 +481,10 @@ func BenchmarkScroll10000(b *testing.B) {
 // BenchmarkFilterShown10000 shows what another letter of the filter leaves, of all and of few sessions.
 func BenchmarkFilterShown10000(b *testing.B) {
 	u, s := benchWindow(b, 10_000)
-	x, hay := newIndex(s.Sessions()), searchTexts(s.Sessions())
-	var views []*view
+	x, hay := listing.NewIndex(s.Sessions()), listing.SearchTexts(s.Sessions())
+	var views []*listing.View
 	for _, filter := range []string{"", "n", "number 1", "number 12", "number 1234"} {
-		views = append(views, newView(s, x, hay, selection{filter: filter}))
+		views = append(views, listing.New(s, x, hay, listing.Selection{Filter: filter}))
 	}
 	frames(b, func(i int) { u.apply(views[i%len(views)]) })
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -15,6 +14,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
+	"rollcall/app/describe"
 	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
@@ -31,7 +31,7 @@ type worktreePlans struct {
 
 // showWorktrees offers to remove the worktrees of a group. dir is a folder in the group's repository.
 func (u *UI) showWorktrees(dir, group string) {
-	s := u.host.NewSheet("Clean up group "+present.Cut(short(group), 60), 640)
+	s := u.host.NewSheet("Clean up group "+present.Cut(present.Short(group), 60), 640)
 	widgets.Load(s, "Reading the worktrees…", func(ctx context.Context) (worktreePlans, error) { return u.planWorktrees(ctx, dir, group) },
 		func(p worktreePlans) { u.offerWorktrees(s, p) })
 }
@@ -60,12 +60,12 @@ func (u *UI) offerWorktrees(s *widgets.Sheet, w worktreePlans) {
 	c := s.NewChecklist("removing…", "not removed: ")
 	c.Label = func(checked []*widgets.CheckItem) string {
 		text := "Remove " + english.Plural(len(checked), "worktree", "worktrees")
-		return text + when(slices.ContainsFunc(checked, func(i *widgets.CheckItem) bool { return len(w.plans[i.Index].Loses) > 0 }), " and lose work")
+		return text + present.When(slices.ContainsFunc(checked, func(i *widgets.CheckItem) bool { return len(w.plans[i.Index].Loses) > 0 }), " and lose work")
 	}
 	c.Act = func(ctx context.Context, i *widgets.CheckItem) (string, error) {
 		// The row showed the user what would be lost, so losing it is allowed.
 		got, err := w.repo.Remove(ctx, &w.plans[i.Index], u.occupants, worktree.Consent{Losing: true, Unsure: true})
-		return removedText(&w.plans[i.Index], got), err
+		return describe.RemovedWorktree(&w.plans[i.Index], got), err
 	}
 	for i := range w.plans {
 		p := &w.plans[i]
@@ -73,42 +73,9 @@ func (u *UI) offerWorktrees(s *widgets.Sheet, w worktreePlans) {
 		if len(p.Loses) > 0 && len(p.Never) == 0 {
 			importance = widget.WarningImportance
 		}
-		c.Add(present.CutStart(short(p.Path), 80), worktreeFacts(p), importance, len(p.Never) == 0 && len(p.Loses) == 0 && len(p.Doubts) == 0, len(p.Never) == 0)
+		c.Add(present.CutStart(present.Short(p.Path), 80), describe.WorktreePlan(p), importance, len(p.Never) == 0 && len(p.Loses) == 0 && len(p.Doubts) == 0, len(p.Never) == 0)
 	}
 	c.Ask(widgets.Hint("A worktree is removed together with its branch. Worktrees with work that exists nowhere else are not selected."))
-}
-
-func worktreeFacts(p *worktree.Plan) string {
-	var lines []string
-	for _, reason := range p.Never {
-		lines = append(lines, "cannot be removed: "+short(reason))
-	}
-	if len(p.Never) > 0 {
-		return strings.Join(lines, "\n")
-	}
-	if len(p.Loses) > 0 {
-		lines = append(lines, "loses "+short(strings.Join(p.Loses, ", ")))
-	}
-	for _, d := range p.Doubts {
-		lines = append(lines, short(d))
-	}
-	if p.Ignored.Files > 0 {
-		lines = append(lines, "with "+sizeOf(p.Ignored.Bytes)+" of ignored files")
-	}
-	if len(lines) == 0 {
-		return "loses no work"
-	}
-	return strings.Join(lines, "\n")
-}
-
-func removedText(p *worktree.Plan, got worktree.Removed) string {
-	switch {
-	case got.Kept != "":
-		return "removed; its branch was kept: " + short(got.Kept)
-	case got.Branch != "" && p.Lost > 0:
-		return "removed; “git branch " + short(got.Branch) + " " + got.Commit + "” restores its commits"
-	}
-	return "removed"
 }
 
 // comparison is the state of a group's worktrees and the sessions in them.
@@ -119,7 +86,7 @@ type comparison struct {
 
 // showComparison compares the results of a group. dir is a folder in the group's repository.
 func (u *UI) showComparison(dir, group string) {
-	s := u.host.NewSheet("Group "+present.Cut(short(group), 60), 860)
+	s := u.host.NewSheet("Group "+present.Cut(present.Short(group), 60), 860)
 	u.compare(s, dir, group)
 }
 
@@ -152,7 +119,7 @@ func (c *comparison) table() fyne.CanvasObject {
 		grid.Add(widgets.NewLine(name, widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{}))
 		for i := range tries {
 			text, color := value(i)
-			grid.Add(widgets.NewLine(present.Line(head(text, maxRowText)), color, theme.SizeNameText, fyne.TextStyle{Bold: name == ""}))
+			grid.Add(widgets.NewLine(present.Line(present.Begin(text, describe.MaxText)), color, theme.SizeNameText, fyne.TextStyle{Bold: name == ""}))
 		}
 	}
 	plain := func(name string, value func(i int) string) {
@@ -176,14 +143,14 @@ func (c *comparison) table() fyne.CanvasObject {
 	})
 	plain("New files", func(i int) string { return fmt.Sprint(tries[i].Untracked) })
 	for _, r := range c.Rows[:min(len(c.Rows), maxCompared)] {
-		plain(present.Line(head(filepath.ToSlash(r.Path), maxRowText)), func(i int) string { return r.Stats[i].String() })
+		plain(present.Line(present.Begin(filepath.ToSlash(r.Path), describe.MaxText)), func(i int) string { return r.Stats[i].String() })
 	}
 	box := widgets.Rows(4, widgets.Inset(grid))
 	if more := len(c.Rows) - maxCompared; more > 0 {
 		box.Add(widgets.Hint(fmt.Sprintf("and %s more", english.Plural(more, "file", "files"))))
 	}
 	if c.Base.Name != "" {
-		box.Add(widgets.Hint("Compared with " + short(c.Base.Name) + ", including changes that are not committed."))
+		box.Add(widgets.Hint("Compared with " + present.Short(c.Base.Name) + ", including changes that are not committed."))
 	}
 	return box
 }

@@ -35,6 +35,34 @@ func (a *Answers) TakesInterrupts(s *app.Session) bool {
 	return ok
 }
 
+// CanPrompt reports whether a surface offers to send s a prompt now. Only the attempt shows whether the agent accepts it.
+func (a *Answers) CanPrompt(s *app.Session) bool {
+	return a.TakesPrompts(s) && s.Live() && s.Machine == "" && s.Stale == nil && !s.Suspended
+}
+
+// WhyNoPrompt returns why s takes no prompts from here, in words; empty: it takes them.
+func (a *Answers) WhyNoPrompt(s *app.Session) string {
+	switch {
+	case a.CanPrompt(s):
+		return ""
+	case !s.Live():
+		return "The session has stopped. Resume it to go on."
+	case s.Suspended:
+		return "Its process is paused, so it takes no prompts now."
+	case s.Machine != "":
+		return "It takes prompts on " + present.Cut(present.Short(s.Machine), 40) + " only."
+	case s.IsProcess():
+		return "A session begins with the first prompt that is given there."
+	}
+	return present.AgentName(s.Agent) + " takes prompts only " + present.Where(&s.Session) + " here."
+}
+
+// CanInterrupt reports whether a surface offers to interrupt s now. Only the attempt shows whether it is possible.
+func (a *Answers) CanInterrupt(s *app.Session) bool {
+	inTurn := s.Status == adapters.Working || s.Status == adapters.Waiting
+	return a.TakesInterrupts(s) && inTurn && s.Machine == "" && s.Stale == nil && !s.Suspended
+}
+
 // Send gives an idle session a prompt. With queue, a session that works gets the prompt after its turn; without queue, Send
 // returns adapters.ErrBusy for such a session. Send returns once the agent has the prompt.
 func (a *Answers) Send(ctx context.Context, agent adapters.Name, session, prompt string, queue bool) error {

@@ -96,3 +96,18 @@ func (p *Plan) Shell() string {
 	}
 	return strings.Join(words, " ")
 }
+
+// HasResume reports whether an agent has a command that resumes a session of its own.
+func HasResume(a adapters.Adapter, s *app.Session) bool {
+	_, ok := a.(adapters.Launcher)
+	return ok && CheckResume(s) == nil
+}
+
+// CanResumeThere reports whether the machine that lists a session can be asked to resume it.
+func CanResumeThere(s *app.Session) bool {
+	there := *s // as Rollcall on that machine lists it
+	there.Machine = ""
+	there.Remote = ""
+	there.ID = s.IDThere()
+	return s.Parent == "" && s.Stale == nil && s.Remote == s.Machine && s.Container == "" && CheckResume(&there) == nil
+}

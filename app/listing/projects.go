@@ -1,4 +1,4 @@
-package ui
+package listing
 
 import (
 	"cmp"
@@ -12,11 +12,11 @@ import (
 )
 
 // byProject adds the rows grouped by repository: first the one whose most urgent session is the most urgent of all, and in each the most urgent session first.
-func (b *builder) byProject(families [groups][]int) {
+func (b *builder) byProject(families [Groups][]int) {
 	var names []string
 	tops := map[string][]int{}
 	for g, list := range families {
-		if b.s.scope != allGroups && b.s.scope != scopeOf(group(g)) {
+		if b.s.Scope != AllGroups && b.s.Scope != ScopeOf(Group(g)) {
 			continue
 		}
 		for _, i := range b.inOrder(list) {
@@ -28,9 +28,9 @@ func (b *builder) byProject(families [groups][]int) {
 		}
 	}
 	for _, name := range names {
-		header := len(b.v.rows)
-		b.v.rows = append(b.v.rows, row{kind: headerRow, title: present.Project(name), count: len(tops[name])})
-		b.v.rows[header].agents = b.worktrees(name, tops[name])
+		header := len(b.v.Rows)
+		b.v.Rows = append(b.v.Rows, Row{Kind: HeaderRow, Title: present.Project(name), Count: len(tops[name])})
+		b.v.Rows[header].Agents = b.worktrees(name, tops[name])
 	}
 }
 
@@ -41,7 +41,7 @@ func (b *builder) worktrees(repository string, tops []int) (agents int) {
 	var folders []string
 	in := map[string][]int{}
 	for _, i := range tops {
-		folder := b.s.projects[b.list[i].CWD].checkout
+		folder := b.s.Projects[b.list[i].CWD].Checkout
 		if !b.list[i].HasLocalFolder() || folder == "" || folder == repository {
 			own = append(own, i)
 			continue
@@ -53,30 +53,30 @@ func (b *builder) worktrees(repository string, tops []int) (agents int) {
 	}
 	agents = b.families(repository, own)
 	for _, folder := range folders {
-		live := slices.ContainsFunc(in[folder], func(i int) bool { return b.positions[i].family != stopped })
+		live := slices.ContainsFunc(in[folder], func(i int) bool { return b.positions[i].family != Stopped })
 		title := "worktree " + present.Project(folder) + " · " + english.Plural(len(in[folder]), "session", "sessions")
-		agents += b.fold(key{id: folder}, title, in[folder], live || b.filtering)
+		agents += b.fold(Key{ID: folder}, title, in[folder], live || b.filtering)
 	}
 	return agents
 }
-
-// project is where a folder of this machine belongs to: its repository, and the checkout of it, which is another folder for a worktree.
-type project struct{ repository, checkout string }
 
 // projectOf returns the repository of a session, or its folder.
 func (b *builder) projectOf(s *app.Session) string {
 	if !s.HasLocalFolder() {
 		return s.CWD
 	}
-	return cmp.Or(b.s.projects[s.CWD].repository, s.CWD)
+	return cmp.Or(b.s.Projects[s.CWD].Repository, s.CWD)
 }
 
-// projects returns the repositories of the folders of a snapshot, and remembers them in known.
-func projects(known map[string]project, s *app.Snapshot) map[string]project {
+// Project is where a folder of this machine belongs to: its repository, and the checkout of it, which is another folder for a worktree.
+type Project struct{ Repository, Checkout string }
+
+// Projects returns the repositories of the folders of a snapshot, and remembers them in known.
+func Projects(known map[string]Project, s *app.Snapshot) map[string]Project {
 	for x := range s.All() {
 		if _, ok := known[x.CWD]; !ok && x.HasLocalFolder() {
 			repository, checkout := worktree.RepositoryOf(x.CWD)
-			known[x.CWD] = project{repository, checkout}
+			known[x.CWD] = Project{repository, checkout}
 		}
 	}
 	return known
