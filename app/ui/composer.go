@@ -32,7 +32,7 @@ func newComposer(u *UI) *composer {
 		c.enable()
 	})
 	c.entry.Enter = c.submit
-	c.send = u.host.NewPrimaryButton("Send", widget.HighImportance, c.submit)
+	c.send = u.host.NewButton("Send", nil, c.submit)
 	c.field = widgets.Border(nil, nil, c.send, c.entry)
 	c.content = widgets.Rows(0, widget.NewSeparator(), widgets.Pad(8, 8, 14, 14, widgets.Rows(4, c.note, c.field)))
 	return c

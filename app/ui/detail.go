@@ -288,6 +288,28 @@ func (d *detailPane) showRequest(s *app.Session, now time.Time) {
 	if a == nil || !a.IsKnown() {
 		d.conversation.hideRequest()
 	}
+	d.markPrimary(s)
+}
+
+// primary returns the button for what a session most likely needs: to answer its request, to see where it waits, to send it a prompt, or to resume it.
+func (d *detailPane) primary(s *app.Session) *widgets.Button {
+	switch {
+	case d.request.allow.Visible():
+		return d.request.allow
+	case s.Status != adapters.Waiting && d.composer.field.Visible():
+		return d.composer.send
+	case !s.Live():
+		return d.resume
+	}
+	return d.terminal
+}
+
+// markPrimary gives the primary button its colour, and no other. The button that allows has its own: that of a danger where the request has one.
+func (d *detailPane) markPrimary(s *app.Session) {
+	primary := d.primary(s)
+	for _, b := range []*widgets.Button{d.composer.send, d.resume, d.terminal} {
+		b.SetPrimary(b == primary)
+	}
 }
 
 // showTrouble shows since when the session could not be read or else why its last turn failed, and reports whether that has changed.

@@ -97,7 +97,7 @@ func TestPricesCountAtOnce(t *testing.T) {
 	}
 	w.ui.history = func(context.Context, time.Time) *app.Snapshot { return snap }
 	w.ui.open(pageUsage)
-	w.usageSays("Cost, known of 90 of 400")
+	w.usageSays("Cost, 90 of 400")
 	if got := w.ui.usage.figures[2].Text(); got != "–" {
 		t.Errorf("the sum of less than half of the costs is %q", got)
 	}

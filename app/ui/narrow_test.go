@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 	"rollcall/app/ui/widgets"
@@ -144,5 +145,47 @@ func TestDividerIsHairline(t *testing.T) {
 		if got[back] != 4 || got[line] != 1 {
 			t.Errorf("theme %d: the divider has %v", variant, got)
 		}
+	}
+}
+
+// TestPrimaryButton: the button for what a session most likely needs is the only primary one.
+func TestPrimaryButton(t *testing.T) {
+	a := newAsker(command("a", "1", "make test", 3*time.Minute))
+	snap := waiters(map[string]int{"a": 3})
+	snap.Own = append(snap.Own, session("idle", adapters.Idle, nil), session("gone", adapters.Stopped, nil))
+	w := openQueue(t, a, snap)
+	d := w.ui.sessions.detail
+	buttons := map[string]*widgets.Button{"allow": d.request.allow, "send": d.composer.send, "resume": d.resume, "terminal": d.terminal}
+	for id, want := range map[string]string{"a": "allow", "idle": "send", "gone": "resume"} {
+		w.ui.Show(id)
+		w.until("the buttons of "+id, func() bool {
+			for name, b := range buttons {
+				isPrimary := b.Visible() && (name != "send" || d.composer.field.Visible()) && b.Importance != widget.MediumImportance
+				if isPrimary != (name == want) {
+					return false
+				}
+			}
+			return d.session != nil && d.session.ID == id
+		})
+	}
+}
+
+// TestSettingsInANarrowWindow: a field is below its name where it has no room beside it, and its value is not cut.
+func TestSettingsInANarrowWindow(t *testing.T) {
+	w, _ := settingsWindow(t, "")
+	w.win.Resize(fyne.NewSize(420, 600))
+	w.shortcut(fyne.KeyComma)
+	var theme *widgets.Select
+	w.until("the fields", func() bool {
+		for _, o := range visible(w.ui.settings.content) {
+			if s, ok := o.(*widgets.Select); ok && s.Selected == "Same as the desktop" {
+				theme = s
+			}
+		}
+		return theme != nil
+	})
+	w.win.Canvas().Capture()
+	if width := theme.Size().Width; width < valueWidth {
+		t.Errorf("the field is %.0f wide", width)
 	}
 }

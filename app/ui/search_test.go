@@ -244,7 +244,7 @@ func TestUsagePage(t *testing.T) {
 	w.shoot("usage-loading")
 	close(hold)
 	w.usageSays("Read from cache")
-	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "Cost, known of 90 of 400", "4.42 M", "250 M", "–", "8 counted on their last day")
+	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "Cost, 90 of 400", "4.42 M", "250 M", "–", "8 counted on their last day")
 	w.shoot("usage-day")
 	chart := w.ui.usage.chart
 	chart.MouseMoved(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(2, 60)}})

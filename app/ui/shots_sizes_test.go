@@ -14,8 +14,10 @@ import (
 	"rollcall/app"
 	"rollcall/app/control/answer"
 	"rollcall/app/listing"
+	"rollcall/app/owned/notices"
 	"rollcall/app/settings"
 	"rollcall/internal/agentname"
+	"rollcall/internal/must"
 )
 
 // TestShotSizes: every page at three sizes and two scales, light and dark, with ROLLCALL_SHOTS=1 (make shots): painting them takes minutes.
@@ -27,10 +29,18 @@ func TestShotSizes(t *testing.T) {
 	a.name = agentname.ClaudeCode
 	answers := answer.New(a, func() settings.Answering { return settings.AnswerAll })
 	set, _ := settingsWindow(t, "")
-	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: append(usualAgents()[1:], adapters.Adapter(a)), Answers: answers, Live: set.ui.options.Live, Version: "0.4.0", LogFolder: "/home/dev/.local/state/rollcall"})
+	told := notices.In(t.TempDir())
+	for id, title := range map[string]string{firstID: "Claude Code needs permission in rollcall", "gone": "Codex ended in attic"} {
+		must.Do(t, told.Add(notices.Notice{At: ago(time.Hour), Key: title, Waits: id == firstID, Agent: agentname.ClaudeCode, Session: id, Title: title, Body: "npm publish --tag latest"}, false))
+	}
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Notices: told, Agents: append(usualAgents()[1:], adapters.Adapter(a)), Answers: answers, Live: set.ui.options.Live, Version: "0.4.0", LogFolder: "/home/dev/.local/state/rollcall"})
 	w.ui.history = func(context.Context, time.Time) *app.Snapshot { return usageSnapshot() }
 	w.until("the request", func() bool { return len(w.ui.asking.asked) > 0 && w.ui.asking.asked[0].Entry.Read })
 	pages := map[string]func(){"all": func() { w.ui.showScope(listing.AllGroups) }, "needs-you": func() { w.ui.showScope(listing.NeedsYou) }, "projects": func() { w.ui.showScope(listing.AllGroups); w.ui.feed.SetGrouped(true) }}
+	pages["detail"] = func() {
+		w.ui.showScope(listing.AllGroups)
+		w.ui.sessions.panes.show(true)
+	}
 	for page, name := range map[int]string{pageAgents: "agents", pageLaunch: "launch", pageLocks: "locks", pageSearch: "search", pageUsage: "usage", pageSettings: "settings", pageIntroduction: "introduction", pageMissed: "missed"} {
 		pages[name] = func() { w.ui.open(page) }
 	}

@@ -171,7 +171,7 @@ func (p *usagePage) showFigures() {
 	}
 	costed := "Cost"
 	if t.Costed < t.Sessions {
-		costed = fmt.Sprintf("Cost, known of %d of %d", t.Costed, t.Sessions)
+		costed = fmt.Sprintf("Cost, %d of %d", t.Costed, t.Sessions) // a longer text is cut in a narrow window
 	}
 	p.costed.Set(costed, widgets.ColorMuted)
 	for i, text := range []string{present.ShortCount(float64(today)), present.ShortCount(float64(week)), strings.TrimPrefix(present.Cost(t.CostUSD, t.Costed, t.Sessions), "at least "), share} {

@@ -48,6 +48,15 @@ func (h *Host) NewFlatButton(text string, icon fyne.Resource, tapped func()) *Bu
 	return b
 }
 
+// SetPrimary marks the button as the one for the main action, or no longer.
+func (b *Button) SetPrimary(on bool) {
+	importance := widget.MediumImportance
+	if on {
+		importance = widget.HighImportance
+	}
+	change(b, &b.Importance, importance)
+}
+
 // SetEnabled enables or disables the button.
 func (b *Button) SetEnabled(on bool) {
 	switch {

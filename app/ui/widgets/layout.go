@@ -190,9 +190,28 @@ func Named(name string, field fyne.CanvasObject) *fyne.Container {
 // longNameWidth is the width of the column for names that are sentences.
 const longNameWidth = 220
 
-// NamedLong arranges a long name to the left of a field. In a narrow window the field becomes narrow, not the name.
+// leastNamed is the width from which a long name has room beside its field.
+const leastNamed = 440
+
+// NamedLong arranges a long name to the left of a field, or above it where there is little room.
 func NamedLong(name string, field fyne.CanvasObject) *fyne.Container {
-	return Beside(longNameWidth, newName(name), field)
+	wide, isNarrow := beside(0, longNameWidth, besidePad, 0), false
+	return container.New(Layout{func(o []fyne.CanvasObject, size fyne.Size) {
+		isNarrow = size.Width < leastNamed
+		if !isNarrow {
+			wide.Arrange(o, size)
+			return
+		}
+		height := o[0].MinSize().Height
+		Place(o[0], 0, 0, size.Width, height)
+		Place(o[1], besidePad, height, size.Width-2*besidePad, size.Height-height)
+	}, func(o []fyne.CanvasObject) fyne.Size {
+		first, second := o[0].MinSize(), o[1].MinSize()
+		if isNarrow {
+			return fyne.NewSize(max(first.Width, second.Width), first.Height+second.Height)
+		}
+		return wide.Least(o)
+	}}, newName(name), field)
 }
 
 func newName(text string) *widget.Label {
