@@ -79,13 +79,15 @@ func (c *walkCore) Run(ctx context.Context) error {
 }
 
 // obey answers each line of standard input: "focus" with the widget that has the focus, its address, and what a person sees of it; "where TEXT" with the place on the
-// screen, within the window, of the first widget that is in sight and has this text, or with nothing.
+// screen, within the window, of the first widget that is in sight and has this text, or with nothing; "where last TEXT" with that of the last one. A button that is
+// disabled is not there.
 func obey() {
 	for s := bufio.NewScanner(os.Stdin); s.Scan(); {
 		fyne.DoAndWait(func() {
 			c := fyne.CurrentApp().Driver().AllWindows()[0].Canvas()
 			if text, ok := strings.CutPrefix(s.Text(), "where "); ok {
-				fmt.Println("where", placeOf(c, text))
+				text, isLast := strings.CutPrefix(text, "last ")
+				fmt.Println("where", placeOf(c, text, isLast))
 				return
 			}
 			f := c.Focused()
@@ -98,10 +100,13 @@ func obey() {
 	}
 }
 
-// textOf returns what a person sees of a widget.
+// textOf returns what a person sees of a widget: of a button without a text the name of its icon.
 func textOf(o any) string {
 	switch o := o.(type) {
 	case *widgets.Button:
+		if icon, ok := o.Icon.(*widgets.Icon); ok && o.Text == "" {
+			return "icon " + icon.File
+		}
 		return o.Text
 	case *widgets.Tab:
 		return o.Text()
@@ -133,8 +138,9 @@ func middleOf(o fyne.CanvasObject) fyne.Position {
 	return fyne.CurrentApp().Driver().AbsolutePositionForObject(o).AddXY(o.Size().Width/2, o.Size().Height/2)
 }
 
-// placeOf returns the place in pixels of the middle of what has this text, in what lies over the window or else in it; empty: nothing in sight has it.
-func placeOf(c fyne.Canvas, text string) string {
+// placeOf returns the place in pixels of the middle of the first or the last object that has this text, in what lies over the window or else in it; empty: nothing in
+// sight has it.
+func placeOf(c fyne.Canvas, text string, isLast bool) string {
 	in := c.Content()
 	if top := c.Overlays().Top(); top != nil {
 		in = top
@@ -142,7 +148,8 @@ func placeOf(c fyne.Canvas, text string) string {
 	var place string
 	var look func(o fyne.CanvasObject)
 	look = func(o fyne.CanvasObject) {
-		if place != "" || !o.Visible() {
+		button, isButton := o.(*widgets.Button)
+		if place != "" && !isLast || !o.Visible() || isButton && button.Disabled() {
 			return
 		}
 		if textOf(o) == text && isInSight(c, o) {
