@@ -3,16 +3,14 @@ package ui
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
-	"github.com/dustin/go-humanize"
 
-	"rollcall/app/owned/launch"
+	"rollcall/app/describe"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 	"rollcall/bounded"
@@ -178,26 +176,11 @@ func planNotes(p *prepared) []string {
 		notes = append(notes, "Removed from its environment, as your settings say: "+present.Short(strings.Join(p.left, ", "))+".")
 	}
 	for _, plan := range p.plans() {
-		for _, n := range environmentNotes(plan) {
+		for _, n := range describe.EnvironmentNotes(plan) {
 			if !slices.Contains(notes, n) {
 				notes = append(notes, n)
 			}
 		}
-	}
-	return notes
-}
-
-func environmentNotes(plan *launch.Plan) []string {
-	var notes []string
-	if n := len(plan.Command.Stdin); n > 0 {
-		notes = append(notes, fmt.Sprintf("The prompt (%s) is sent to its standard input.", humanize.IBytes(uint64(n))))
-	}
-	if len(plan.Dropped) > 0 {
-		why := ""
-		if plan.Command.WhyDrop != "" {
-			why = ": " + plan.Command.WhyDrop
-		}
-		notes = append(notes, "Removed from its environment: "+strings.Join(plan.Dropped, ", ")+present.Short(why)+". To keep them, see “Advanced”.")
 	}
 	return notes
 }

@@ -10,12 +10,17 @@ import (
 	"rollcall/bounded"
 )
 
-// runTerminal opens a terminal that runs a program with its arguments in folder, and returns the terminal's name. It may take seconds.
-func (u *UI) runTerminal(folder string, program []string) (string, error) {
-	var set settings.Settings
+// set returns the user's settings, or the defaults where there are none.
+func (u *UI) set() (set settings.Settings) {
 	if live := u.options.Live; live != nil {
 		set, _ = live.Get()
 	}
+	return set
+}
+
+// runTerminal opens a terminal that runs a program with its arguments in folder, and returns the terminal's name. It may take seconds.
+func (u *UI) runTerminal(folder string, program []string) (string, error) {
+	set := u.set()
 	return opener.New(&set).Terminal(folder, program)
 }
 

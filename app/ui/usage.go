@@ -11,12 +11,10 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
-	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
 	"rollcall/app/describe"
 	"rollcall/app/present"
-	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 	"rollcall/app/usage"
 )
@@ -156,15 +154,7 @@ func legend() fyne.CanvasObject {
 func (p *usagePage) showFigures() {
 	now := p.ui.now().Local()
 	days := p.sum(usage.ByDay)
-	var today, week int64
-	for i := range days.Rows {
-		switch r := &days.Rows[i]; {
-		case r.Key == now.Format(time.DateOnly):
-			today, week = today+r.All(), week+r.All()
-		case r.Key > now.AddDate(0, 0, -7).Format(time.DateOnly):
-			week += r.All()
-		}
-	}
+	today, week := days.Recent(now)
 	t, share := &days.Total, "–"
 	if input := t.Tokens.Input + t.Tokens.CacheRead + t.Tokens.CacheWrite; input > 0 {
 		share = fmt.Sprintf("%.0f %%", 100*float64(t.Tokens.CacheRead)/float64(input))
@@ -243,11 +233,7 @@ func (p *usagePage) look() {
 
 // sum sums up what was read.
 func (p *usagePage) sum(by usage.By) usage.Table {
-	var set settings.Settings
-	if live := p.ui.options.Live; live != nil {
-		set, _ = live.Get()
-	}
-	return usage.Of(p.read.snapshot.Sessions(), usage.Query{By: by, Prices: set.Prices, Since: p.read.since, Projects: p.read.projects})
+	return usage.Of(p.read.snapshot.Sessions(), usage.Query{By: by, Prices: p.ui.set().Prices, Since: p.read.since, Projects: p.read.projects})
 }
 
 // show shows what was read, grouped as selected.
@@ -264,7 +250,11 @@ func (p *usagePage) show() {
 	if p.problem.Set(banner) {
 		p.content.Refresh()
 	}
-	widgets.SetLabel(p.total, p.totalText())
+	total := ""
+	if has {
+		total = describe.Totals(&p.rows, p.read.snapshot) + present.When(p.cancel != nil, " · reading again…")
+	}
+	widgets.SetLabel(p.total, total)
 	again := p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.look)
 	switch {
 	case has:
@@ -304,46 +294,8 @@ func (p *usagePage) draw() {
 
 // dayBars returns a bar for each of the last days until now, the oldest first.
 func dayBars(rows []usage.Row, now time.Time) (bars []widgets.ChartBar) {
-	used := map[string]*usage.Row{}
-	first := ""
-	for i := range rows {
-		used[rows[i].Key] = &rows[i]
-		if key := rows[i].Key; key != "" && (first == "" || key < first) {
-			first = key
-		}
-	}
-	for back := chartBars - 1; back >= 0; back-- {
-		day := now.Local().AddDate(0, 0, -back)
-		key := day.Format(time.DateOnly)
-		if len(bars) > 0 || key >= first {
-			row := used[key]
-			if row == nil {
-				row = &usage.Row{}
-			}
-			bars = append(bars, chartBar(day.Format("2 Jan"), row))
-		}
+	for day, r := range usage.Days(rows, now, chartBars) {
+		bars = append(bars, chartBar(day.Format("2 Jan"), r))
 	}
 	return bars
-}
-
-// totalText returns a line with the totals of the table; empty: it has no rows.
-func (p *usagePage) totalText() string {
-	if len(p.rows.Rows) == 0 {
-		return ""
-	}
-	t := &p.rows.Total
-	parts := []string{english.Plural(t.Sessions, "session", "sessions"), english.Plural(t.Turns, "turn", "turns"), present.Tokens(t.All())}
-	if t.Unknown > 0 {
-		parts = append(parts, strconv.Itoa(t.Unknown)+" without recorded tokens")
-	}
-	if n := p.rows.Untimed; n > 0 {
-		parts = append(parts, strconv.Itoa(n)+" counted on their last day")
-	}
-	if left := present.LeftOutFiles(p.read.snapshot.FilesLeftOut()); len(left) > 0 {
-		parts = append(parts, "left out: "+strings.Join(left, ", "))
-	}
-	if p.cancel != nil {
-		parts = append(parts, "reading again…")
-	}
-	return strings.Join(parts, " · ")
 }

@@ -11,7 +11,6 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
-	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 )
 
@@ -44,10 +43,7 @@ func (s *limitStrip) read(u *UI) {
 const maxLimitRows = 8
 
 func (s *limitStrip) show(u *UI, agents []app.AgentLimits) {
-	var set settings.Settings
-	if live := u.options.Live; live != nil {
-		set, _ = live.Get()
-	}
+	set := u.set()
 	s.rows.Objects = nil
 	var failed []string
 	for i := range agents {

@@ -3,14 +3,14 @@ package widgets
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
-	"github.com/rivo/uniseg"
+
+	"rollcall/app/codetext"
 )
 
 // Code shows texts of any length whole, in a fixed-width font, with long lines wrapped, and is as high as they are. What contains it scrolls, and calls SetSight.
@@ -53,9 +53,6 @@ const (
 	codePad       = 8
 	// quickCode is the size in bytes up to which texts are prepared on the calling goroutine.
 	quickCode = 8 << 10
-	// maxCluster is the largest size in bytes of one character with its combining marks. A longer one, which only an
-	// attacker writes, is divided.
-	maxCluster = 64
 )
 
 // NewCode returns an empty view.
@@ -283,62 +280,10 @@ func wrapParts(parts []CodePart, columns int) (rows []codeRow) {
 			if p.Diff && line != "" {
 				row.sign = line[0]
 			}
-			for _, row.text = range wrapLine(line, columns) {
+			for _, row.text = range codetext.Wrap(line, columns) {
 				rows = append(rows, row)
 			}
 		}
 	}
 	return rows
-}
-
-// wrapLine divides a line into rows, after a space, or else a slash, where one is in the second half of a row. It leaves out no character, not even a space.
-func wrapLine(line string, columns int) (rows []string) {
-	// Widths are in half columns: a character that the fixed-width font lacks may be two and a half columns wide.
-	const narrow, wide = 2, 5
-	room := columns * narrow
-	begin := 0
-	used := 0
-	word := 0
-	name := 0 // word is where the last word begins, name where the last name of a path does
-	for at := 0; at < len(line); {
-		n, width := 1, narrow
-		if line[at] >= utf8.RuneSelf || at+1 < len(line) && line[at+1] >= utf8.RuneSelf {
-			n = cluster(line[at:])
-			if n > 1 || line[at] >= utf8.RuneSelf {
-				width = wide
-			}
-		}
-		if used+width > room {
-			if half := begin + (at-begin)/2; word > half {
-				at = word
-			} else if name > half {
-				at = name
-			}
-			rows = append(rows, line[begin:at])
-			begin, used = at, 0
-			continue
-		}
-		switch line[at] {
-		case ' ':
-			word = at + n
-		case '/':
-			name = at + n
-		}
-		at, used = at+n, used+width
-	}
-	return append(rows, line[begin:])
-}
-
-// cluster returns the size in bytes of the first character of s, as a reader counts characters.
-func cluster(s string) int {
-	// Only the beginning of s is searched: in a character of a megabyte, each call would search up to its end.
-	window := s[:min(len(s), 2*maxCluster)]
-	first, _, _, _ := uniseg.FirstGraphemeClusterInString(window, -1)
-	n := len(first)
-	if n <= maxCluster {
-		return max(n, 1)
-	}
-	for n = maxCluster; n > 1 && !utf8.RuneStart(s[n]); n-- {
-	}
-	return n
 }
