@@ -132,6 +132,7 @@ func (f *facts) record(r *record) {
 		f.at = at
 		f.protocol = kit.Short(r.protocol)
 	case "forked":
+		f.ledger.MarkCopied()
 		f.used, f.at = time.Time{}, at
 		f.asks, f.calls = nil, nil
 		if f.turn.state == open {

@@ -203,6 +203,26 @@ func TestFork(t *testing.T) {
 	}
 }
 
+// The answers that a fork has of its parent count for the parent also if that goes on (2.1.0).
+func TestForkBeforeItsParentWentOn(t *testing.T) {
+	w := newWorld(t)
+	w.begin("a", "40s", "one")
+	w.wire("a", mainAgent, [3]string{"39s", "usage.record", `"model":"m","usage":{"inputOther":7,"output":5}`}, finished("38s", "completed"))
+	w.begin("b", "20s", "one")
+	data, err := os.ReadFile(filepath.Join(w.dir("a"), "agents", mainAgent, wireName))
+	must.Do(t, err)
+	forked := string(data) + `{"type":"forked","agentId":"main","time":` + fmt.Sprint(time.Now().Add(-20*time.Second).UnixMilli()) + "}\n"
+	w.Write(filepath.Join(w.dir("b"), "agents", mainAgent, wireName), forked)
+	w.wire("b", mainAgent, [3]string{"15s", "usage.record", `"model":"m","usage":{"inputOther":1,"output":2}`}, finished("14s", "completed"))
+	w.wire("a", mainAgent, prompted("5s", "two"), finished("4s", "failed"))
+	rows := w.rows()
+	for key, want := range map[string]adapters.Tokens{"a": {Input: 7, Output: 5}, "b": {Input: 1, Output: 2}} {
+		if used := rows[key].Usage; len(used) != 1 || used[0].Tokens != want {
+			t.Errorf("%s: %+v", key, used)
+		}
+	}
+}
+
 // Records of another version say nothing of a live session. A turn that was left open before the process began is over.
 func TestOlder(t *testing.T) {
 	for version, want := range map[string]string{"1.4": "unknown", "2.0": "unknown", "1.6": "working"} {

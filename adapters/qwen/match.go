@@ -1,6 +1,7 @@
 package qwen
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,8 +32,10 @@ func (d *discovery) match() {
 				s.above = o
 			}
 		}
-		if s.above != nil && s.above.owner != nil {
-			meta, _, _ := agentfile.ReadSmall(strings.TrimSuffix(s.Path, ".jsonl")+".meta.json", maxEntry) // one that can't be read says nothing (0.24.4)
+		if s.above != nil && (s.above.owner != nil || d.Query.Usage) {
+			// What can't be read says nothing. The records of a sub-agent name no model (0.24.4).
+			meta, _, _ := agentfile.ReadSmall(strings.TrimSuffix(s.Path, ".jsonl")+".meta.json", maxEntry)
+			s.model = cmp.Or(s.model, kit.Short(agentfile.Get(meta, "model")))
 			s.running, s.title = string(agentfile.Text(agentfile.Get(meta, "status"))) == "running", kit.Short(agentfile.Get(meta, "description"))
 		}
 	}

@@ -278,6 +278,7 @@ func (d *discovery) settle() {
 		case s.longLine != "" || s.above.spent == nil:
 			d.Report.LeaveOut(kit.NotReadable, 1)
 		default:
+			s.ledger.SetModel(s.model)
 			s.above.spent.Ledgers = append(s.above.spent.Ledgers, &s.ledger)
 		}
 	}

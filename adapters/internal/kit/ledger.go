@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -119,6 +120,25 @@ func (l *Ledger) place(p place) int {
 	}
 	l.places = append(l.places, p)
 	return len(l.places) - 1
+}
+
+// MarkCopied marks all answers so far as copies, for an agent whose record of a fork follows what the fork has of another session.
+func (l *Ledger) MarkCopied() {
+	marked := Ledger{places: slices.Clip(l.places), prompted: l.prompted, answered: l.answered}
+	l.each(func(e *entry) {
+		marked.flush()
+		marked.last, marked.begun = *e, true
+		marked.last.copied = true
+	})
+	*l = marked
+}
+
+// SetModel sets the model of the answers that name none.
+func (l *Ledger) SetModel(model string) {
+	l.places = slices.Clone(l.places)
+	for i := range l.places {
+		l.places[i].model = cmp.Or(l.places[i].model, model)
+	}
 }
 
 // Clone returns a ledger to which entries can be added without changing l.
