@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -48,15 +49,27 @@ func Head(raw []byte, limit int) (text string, cut bool) {
 	if longest := 6 * (limit + utf8.UTFMax); len(inner) > longest { // \u0041 is one byte
 		inner, cut = inner[:longest], true
 	}
-	text = valid(unescape(make([]byte, 0, len(inner)), inner))
-	if len(text) <= limit {
-		return text, cut
+	decoded := inner
+	if bytes.IndexByte(inner, '\\') >= 0 {
+		buf, _ := headBuffers.Get().(*[]byte)
+		defer headBuffers.Put(buf)
+		*buf = unescape((*buf)[:0], inner)
+		decoded = *buf
 	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
+	if !utf8.Valid(decoded) {
+		decoded = []byte(valid(decoded))
+	}
+	if len(decoded) <= limit {
+		return string(decoded), cut
+	}
+	for limit > 0 && !utf8.RuneStart(decoded[limit]) {
 		limit--
 	}
-	return string([]byte(text[:limit])), true
+	return string(decoded[:limit]), true
 }
+
+// headBuffers are those in which Head decodes: a list of sessions needs the beginning of a text in most lines.
+var headBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // Int returns the number raw. It returns false if raw is not a number, or not an integer that
 // fits into an int64.
