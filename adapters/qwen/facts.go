@@ -201,8 +201,9 @@ func (f *facts) system(r *record) {
 	}
 }
 
-// response adds what the model answered. The record of an answer of the conversation follows at once; without one the program asked for itself, such as for a
-// summary within a turn, and only the record of the request states what the answer used (0.24.4). It reports whether the answer is known not to be the turn's.
+// response adds what the model answered. The record of an answer of the conversation follows at once; without one the
+// program asked for itself, such as for a summary within a turn, and only the record of the request states what the
+// answer used (0.24.4). It reports whether the answer is known not to be the turn's.
 func (f *facts) response(r *record, event []byte) (isOwn bool) {
 	id := kit.Short(agentfile.Get(event, "prompt_id"))
 	isOwn = strings.HasPrefix(id, "compress-") || strings.Contains(id, "#managed-auto-memory-")
@@ -211,9 +212,10 @@ func (f *facts) response(r *record, event []byte) (isOwn bool) {
 	}
 	count := func(name string) int64 { return kit.Count(event, name) }
 	cached := count("cached_content_token_count")
-	answer := kit.Entry{ID: xxhash.Sum64(r.uuid) | 1, At: r.time(), Model: kit.Short(agentfile.Get(event, "model")), CWD: f.cwd, Branch: f.branch,
-		Copied: !agentfile.Null(r.forked), Tokens: adapters.Tokens{Input: max(count("input_token_count")-cached, 0), Output: count("output_token_count"),
-			CacheRead: cached, Reasoning: count("thoughts_token_count")}}
+	tokens := adapters.Tokens{Input: max(count("input_token_count")-cached, 0), Output: count("output_token_count"),
+		CacheRead: cached, Reasoning: count("thoughts_token_count")}
+	answer := kit.Entry{ID: xxhash.Sum64(r.uuid) | 1, At: r.time(), Model: kit.Short(agentfile.Get(event, "model")),
+		CWD: f.cwd, Branch: f.branch, Copied: !agentfile.Null(r.forked), Tokens: tokens}
 	if isOwn {
 		f.ledger.Add(answer)
 		return true
@@ -231,7 +233,8 @@ func (f *facts) ownAnswer() {
 	f.answered = kit.Entry{}
 }
 
-// isSubAgent reports whether the prompt of a request is a sub-agent's: SESSION#AGENT#NUMBER. Those of the session are SESSION########NUMBER (0.15.6, 0.24.4).
+// isSubAgent reports whether the prompt of a request is a sub-agent's: SESSION#AGENT#NUMBER. Those of the session are
+// SESSION########NUMBER (0.15.6, 0.24.4).
 func isSubAgent(promptID string) bool {
 	_, agent, found := strings.Cut(promptID, "#")
 	return found && !strings.HasPrefix(agent, "#")

@@ -33,9 +33,11 @@ func (d *discovery) match() {
 			}
 		}
 		if s.above != nil && (s.above.owner != nil || d.Query.Usage) {
-			// What can't be read says nothing. The records of a sub-agent name no model (0.24.4).
+			// What can't be read says nothing. The records of a sub-agent name no model; of one in the foreground, this
+			// file names it among the flags (0.24.4).
 			meta, _, _ := agentfile.ReadSmall(strings.TrimSuffix(s.Path, ".jsonl")+".meta.json", maxEntry)
-			s.model = cmp.Or(s.model, kit.Short(agentfile.Get(meta, "model")))
+			s.model = cmp.Or(s.model, kit.Short(agentfile.Get(meta, "model")),
+				kit.Short(agentfile.Get(meta, "persistedCliFlags", "model")))
 			s.running, s.title = string(agentfile.Text(agentfile.Get(meta, "status"))) == "running", kit.Short(agentfile.Get(meta, "description"))
 		}
 	}

@@ -122,7 +122,8 @@ func (l *Ledger) place(p place) int {
 	return len(l.places) - 1
 }
 
-// MarkCopied marks all answers so far as copies, for an agent whose record of a fork follows what the fork has of another session.
+// MarkCopied marks all answers so far as copies, for an agent whose record of a fork follows what the fork has of another
+// session.
 func (l *Ledger) MarkCopied() {
 	marked := Ledger{places: slices.Clip(l.places), prompted: l.prompted, answered: l.answered}
 	l.each(func(e *entry) {
