@@ -85,6 +85,14 @@ func goes(name string, do func(w *walk, c *talk)) act {
 	}}
 }
 
+// full returns a prompt whose answer states that the window is full.
+func (s speech) full(w *walk, text string) string {
+	return fmt.Sprintf("[[new]] %s [[usage %d 50]]", text, s.window-w.rng.IntN(s.window/40))
+}
+
+// childPrompt begins the prompts of sub-agents.
+const childPrompt = "child job "
+
 // acts returns what an agent does by these commands.
 func (s speech) acts(more ...act) []act {
 	list := []act{
@@ -110,16 +118,22 @@ func (s speech) acts(more ...act) []act {
 	if s.sumUp != "" {
 		list = append(list, goes("a compaction", func(w *walk, c *talk) { w.runs(c, s.on(c, s.sumUp)...) }))
 	}
-	if s.window > 0 {
+	if s.window > 0 && s.on != nil {
 		list = append(list, goes("a full context", func(w *walk, c *talk) {
-			w.runs(c, s.on(c, fmt.Sprintf("[[new]] full [[usage %d 50]]", s.window-w.rng.IntN(s.window/40)))...)
+			w.runs(c, s.on(c, s.full(w, "full"))...)
 			w.runs(c, s.on(c, w.prompt("after"))...)
 		}))
+	}
+	if s.window > 0 {
+		list = append(list, act{"a context that is full in a turn", func(w *walk) *talk {
+			c := w.begin()
+			return s.named(c, w.runs(c, s.first(c, s.full(w, "run [[bash true]]"))...))
+		}})
 	}
 	if s.spawns {
 		list = append(list, act{"a sub-agent", func(w *walk) *talk {
 			inner := strings.NewReplacer("[[", "((", "]]", "))").Replace(w.usage())
-			return s.say("", "delegate [[agent child job "+inner+"]]").do(w)
+			return s.say("", "delegate [[agent "+childPrompt+inner+"]]").do(w)
 		}})
 	}
 	return append(list, more...)
@@ -167,7 +181,12 @@ func geminiNumbers() numbered {
 	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, spawns: true,
 		on: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) }, window: 1_000_000}
 	return numbered{release: GeminiNewest, homes: "GEMINI_CLI_HOME", folder: ".gemini", models: []string{"gemini-3.8-flash", "gemini-3.8-pro"}, apart: true, acts: says.acts(),
-		unstored: []unstored{titles}}
+		unstored: []unstored{titles},
+		prepare: func(w *walk) { // a start deletes sessions of its folder that it takes for damaged or empty (0.61.0)
+			for _, home := range []string{filepath.Join(w.Home, w.folder), w.homes[1]} {
+				w.edit(filepath.Join(home, "settings.json"), `"general":{`, `"general":{"sessionRetention":{"enabled":false},`)
+			}
+		}}
 }
 
 func qwenNumbers() numbered {
@@ -176,7 +195,7 @@ func qwenNumbers() numbered {
 	}
 	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, spawns: true,
 		on: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.id) },
-		id: regexp.MustCompile(`"session_id": ?"([0-9a-f-]{36})"`), sumUp: "/compress",
+		id: regexp.MustCompile(`"session_id": ?"([0-9a-f-]{36})"`), sumUp: "/compress", window: 175_000,
 		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--resume", c.from, "--fork-session") }}
 	return numbered{release: QwenNewest, homes: "QWEN_HOME", folder: ".qwen", models: []string{mockModel, secondModel}, acts: says.acts(),
 		unstored: []unstored{titles}}
@@ -186,7 +205,7 @@ func piNumbers() numbered {
 	flags := func(c *talk, prompt string, more ...string) []string {
 		return append([]string{"-p", "--model", mockProvider + "/" + c.model, prompt}, more...)
 	}
-	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) },
+	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt, "--session-id", c.id) }, window: mockWindow,
 		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--session", c.id) },
 		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--fork", c.from, "--session-id", c.id) }}
 	// As the extension pi-subagents starts its sub-agents: with a folder below that of the session for their files, which it names after the session's.
@@ -214,7 +233,8 @@ func openCodeNumbers(r Release) numbered {
 	says := speech{first: func(c *talk, prompt string) []string { return flags(c, prompt) }, id: regexp.MustCompile(`"sessionID":"(ses_\w+)"`), spawns: true,
 		on:   func(c *talk, prompt string) []string { return flags(c, prompt, "--session", c.id) },
 		fork: func(c *talk, prompt string) []string { return flags(c, prompt, "--session", c.from, "--fork") }, window: mockWindow}
-	return numbered{release: r, folder: ".local/share/" + r.Agent, models: []string{mockModel, secondModel}, apart: true, acts: says.acts(), unstored: []unstored{titles},
+	return numbered{release: r, folder: ".local/share/" + r.Agent, models: []string{mockModel, secondModel}, apart: true, children: true, acts: says.acts(),
+		unstored: []unstored{titles},
 		prepare: func(w *walk) {
 			w.edit(filepath.Join(w.Home, ".config", r.Agent, r.Agent+".json"), `"models":{`,
 				`"models":{"`+secondModel+`":{"name":"Second","tool_call":true,"limit":{"context":128000,"output":8192}},`)
@@ -223,7 +243,7 @@ func openCodeNumbers(r Release) numbered {
 
 // clineNumbers returns the walk of Cline, which resumes conversations in terminals only.
 func clineNumbers() numbered {
-	says := speech{spawns: true, id: regexp.MustCompile(`(\d{13}_\w+)`), first: func(c *talk, prompt string) []string {
+	says := speech{spawns: true, window: mockWindow, id: regexp.MustCompile(`(\d{13}_\w+)`), first: func(c *talk, prompt string) []string {
 		return []string{"--json", "--auto-approve", "true", "-m", c.model, prompt}
 	}}
 	return numbered{release: ClineNewest, folder: ".cline/data", silent: true, keyed: true, models: []string{mockModel, secondModel}, acts: says.acts(

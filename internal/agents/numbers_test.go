@@ -5,6 +5,7 @@ package agents
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -25,7 +26,7 @@ import (
 
 // TestNumbers… have an agent do what it can in an order that SEED determines, and compare after each step what `rollcall usage` counts with what the model server
 // has answered: in all, and by session, model, day, home and folder, to the token. They are run by make numbers: ROLLCALL_NUMBERS is the number of steps,
-// ROLLCALL_NUMBERS_AGENT the agents, ROLLCALL_NUMBERS_BINARY another build.
+// ROLLCALL_NUMBERS_AGENT the agents, ROLLCALL_NUMBERS_BINARY another build, whose differences are only logged. A walk ends early where the test's time limit is near.
 
 func TestNumbersClaude(t *testing.T)   { walks(t, claudeNumbers()) }
 func TestNumbersCline(t *testing.T)    { walks(t, clineNumbers()) }
@@ -53,10 +54,18 @@ func walks(t *testing.T, a numbered) {
 	built(t, headlessBinary)
 	w := &walk{T: t, numbered: a, Sandbox: NewSandbox(t), rng: rand.New(rand.NewPCG(seed, 1)), seen: map[string]string{}}
 	w.prepare()
+	deadline, limited := t.Deadline()
 	for n := range steps {
+		if limited && time.Until(deadline) < longestStep {
+			t.Logf("out of time after %d of %d steps", n, steps)
+			return
+		}
 		w.step(n)
 	}
 }
+
+// longestStep is how long before its time limit a walk begins no further step.
+const longestStep = 90 * time.Second
 
 // numbered is an agent with what a walk can do with it.
 type numbered struct {
@@ -66,6 +75,7 @@ type numbered struct {
 	models   []string
 	apart    bool          // its reasoning is beside the output
 	keyed    bool          // its conversations have ids that the walk does not know: they are not compared by session
+	children bool          // its sub-agents are sessions of their own, whose ids the walk does not know
 	silent   bool          // it records nothing of reasoning: no member for it in a record of an answer
 	late     time.Duration // how long its own count may be behind; 0: it is what its files have
 	unstored []unstored
@@ -103,7 +113,7 @@ type walk struct {
 	last  string
 
 	extraEnv []string
-	seen     map[string]string // differences that were reported
+	seen     map[string]string // differences that were reported, by build and kind
 }
 
 func (w *walk) prepare() {
@@ -182,6 +192,17 @@ func (w *walk) talkOf(q *modelserver.Request) *talk {
 	return &talk{}
 }
 
+// ofChild stands for the ids of sub-agents that are sessions of their own.
+const ofChild = "a sub-agent"
+
+// sessionOf returns the session for which an answer counts.
+func (w *walk) sessionOf(q *modelserver.Request) string {
+	if w.children && strings.HasPrefix(q.Prompt, childPrompt) {
+		return ofChild
+	}
+	return w.talkOf(q).id
+}
+
 // homeValue is the value of the agent's variable: some name the folder in which the home is.
 func (w *walk) homeValue(home string) string {
 	if strings.HasSuffix(w.numbered.homes, "_CLI_HOME") {
@@ -250,7 +271,10 @@ func (w *walk) step(n int) {
 	if used == "" {
 		w.Logf("no answer: %s", w.last)
 	}
-	w.compare(a.name)
+	w.compare(headlessBinary, a.name, w.Errorf)
+	if other := os.Getenv("ROLLCALL_NUMBERS_BINARY"); other != "" {
+		w.compare(other, "ANOTHER BUILD, "+a.name, w.Logf)
+	}
 }
 
 // counts are tokens by a key: input, read from a cache, written to it, output, reasoning.
@@ -276,12 +300,8 @@ func (w *walk) want(key func(q *modelserver.Request) string) counts {
 	return all
 }
 
-// got returns what rollcall counts.
-func (w *walk) got(by string) counts {
-	binary := headlessBinary
-	if other := os.Getenv("ROLLCALL_NUMBERS_BINARY"); other != "" {
-		binary = other
-	}
+// got returns what a build of rollcall counts, and whether it knows that kind of table: an older one may not.
+func (w *walk) got(binary, by string) (counts, bool) {
 	cmd := w.Command(binary, "usage", "--since", "all", "--json", "--by", by, "--agent", w.release.Agent)
 	if len(w.homes) > 1 {
 		config := filepath.Join(w.Home, ".config", "rollcall", "config.toml")
@@ -299,6 +319,10 @@ func (w *walk) got(by string) counts {
 			}
 		}
 	}
+	var exit *exec.ExitError
+	if binary != headlessBinary && errors.As(err, &exit) && exit.ExitCode() == 2 {
+		return nil, false
+	}
 	if err != nil || json.Unmarshal(out, &table) != nil {
 		w.Fatalf("usage: %v\n%s", err, out)
 	}
@@ -313,46 +337,63 @@ func (w *walk) got(by string) counts {
 			all[r.Key] = row
 		}
 	}
-	return all
+	return all, true
 }
 
-// compare reports each difference once. It waits for what an agent's processes may still write, and for no other difference.
-func (w *walk) compare(after string) {
+// compare reports each difference of a build once. It waits for what an agent's processes may still write, and for no other difference.
+func (w *walk) compare(binary, after string, report func(format string, args ...any)) {
 	w.Helper()
-	var found []string
-	for by, key := range map[string]func(q *modelserver.Request) string{
+	keys := map[string]func(q *modelserver.Request) string{
 		"agent":   func(*modelserver.Request) string { return w.release.Agent },
 		"model":   func(q *modelserver.Request) string { return q.Model },
 		"day":     func(q *modelserver.Request) string { return q.At.Local().Format(time.DateOnly) },
 		"home":    func(q *modelserver.Request) string { return cmp.Or(w.talkOf(q).home, filepath.Join(w.Home, w.folder)) },
 		"project": func(q *modelserver.Request) string { return w.talkOf(q).folder },
-		"session": func(q *modelserver.Request) string { return w.talkOf(q).id },
-	} {
-		if by == "session" && w.keyed {
-			continue
+		"session": w.sessionOf,
+	}
+	if w.keyed {
+		delete(keys, "session")
+	}
+	began := time.Now()
+	texts := map[string]string{} // differences
+	_ = poll(cmp.Or(w.late, 8*time.Second), func() bool {
+		final := len(w.Processes()) == 0 // looked at before the files
+		known := true                    // what differs was reported before
+		for _, by := range slices.Sorted(maps.Keys(keys)) {
+			texts[by] = ""
+			if got, is := w.counted(binary, by); is {
+				texts[by] = difference(w.want(keys[by]), got)
+			}
+			known = known && (texts[by] == "" || texts[by] == w.seen[binary+by])
+			if !known && !final {
+				break // asking an agent that is still counting takes long
+			}
 		}
-		var text string
-		_ = poll(cmp.Or(w.late, 8*time.Second), func() bool {
-			final := len(w.Processes()) == 0 // looked at before the files
-			text = difference(w.want(key), w.counted(by))
-			return final || text == "" || text == w.seen[by]
-		})
-		if text != "" && w.seen[by] != text {
+		return final || known
+	})
+	w.Logf("compared in %.1f s", time.Since(began).Seconds())
+	var found []string
+	for by, text := range texts {
+		if text != "" && w.seen[binary+by] != text {
 			found = append(found, "by "+by+":\n\t"+text)
 		}
-		w.seen[by] = text
+		w.seen[binary+by] = text
 	}
 	if len(found) > 0 {
-		w.Errorf("after %s: %s\n%s", after, strings.Join(found, "\n"), w.last)
+		report("after %s: %s\n%s", after, strings.Join(found, "\n"), w.last)
 	}
 }
 
-// counted returns what rollcall counts, by the keys of the model server.
-func (w *walk) counted(by string) counts {
+// counted returns what a build of rollcall counts, by the keys of the model server, and whether it knows that kind of table.
+func (w *walk) counted(binary, by string) (counts, bool) {
+	rows, is := w.got(binary, by)
 	got := counts{}
-	for k, n := range w.got(by) {
+	for k, n := range rows {
 		if by == "model" {
 			k = k[strings.LastIndexByte(k, '/')+1:]
+		}
+		if by == "session" && w.children && !slices.ContainsFunc(w.asked, func(c *talk) bool { return c.id == k }) {
+			k = ofChild
 		}
 		row := got[k]
 		for i := range n {
@@ -360,7 +401,7 @@ func (w *walk) counted(by string) counts {
 		}
 		got[k] = row
 	}
-	return got
+	return got, is
 }
 
 // difference says what was counted otherwise than it was answered.

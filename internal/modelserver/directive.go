@@ -89,6 +89,9 @@ func planFor(q question) plan {
 	switch {
 	case q.side:
 		p.text = "Mock generated title"
+		if strings.Contains(q.prompt, "<state_snapshot>") { // a summary of Qwen Code or Gemini CLI, which is dropped without one
+			p.text = "<state_snapshot>Mock summary</state_snapshot>"
+		}
 		for _, m := range directivePattern.FindAllStringSubmatch(q.prompt, -1) {
 			if m[1] == "title" {
 				p.text = strings.TrimSpace(m[2])
