@@ -3,6 +3,7 @@ package all
 import (
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,48 @@ func TestStartedSlowly(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSeveralRenamed: of several processes that a program started, and whose folders were renamed at once, each session is what it is, or unknown: none is over, and no row beside
+// them is a session of its own that is known. They are two in one folder, two in a folder each, or one of each folder has answered.
+func TestSeveralRenamed(t *testing.T) {
+	for name, folders := range map[string][]string{"in one folder": {"a", "a"}, "in two": {"a", "b"}, "in two of three": {"a", "b", "a"}} {
+		for _, begin := range players {
+			w := scene.New(t)
+			machine := scene.On(t, w.Home, slowly{w})
+			machine.Table = w.Table
+			played := begin(machine)
+			t.Run(string(played.Name())+" "+name, func(t *testing.T) {
+				var sessions []*scene.Session
+				for i, name := range folders {
+					dir := w.Path("src", name)
+					must.Do(t, os.MkdirAll(dir, 0o755))
+					s := played.Start(dir, "hello "+strconv.Itoa(i))
+					if i == 1 {
+						s.Answer("fine")
+					}
+					sessions = append(sessions, s)
+				}
+				for _, name := range slices.Compact(slices.Sorted(slices.Values(folders))) {
+					w.Procs.Move(w.Path("src", name), w.Path("src", name+"-renamed"))
+				}
+				rows := rowsOf(t, w, played.Name())
+				for _, s := range sessions {
+					i := slices.IndexFunc(rows, func(row adapters.Session) bool { return row.ID == s.ID })
+					isRight := i >= 0 && (rows[i].Status == adapters.Unknown || rows[i].Status == adapters.Working && played.Name() == "gemini" || rows[i].Status == s.Truth().Status)
+					if !isRight || rows[i].Process.PID != 0 && rows[i].Process.PID != s.Process.PID {
+						t.Errorf("%s is %s: %s", s.ID, s.Truth(), shown(rows))
+					}
+				}
+				for _, row := range rows {
+					isOne := slices.ContainsFunc(sessions, func(s *scene.Session) bool { return s.ID == row.ID })
+					if !isOne && row.Status != adapters.Unknown {
+						t.Errorf("%s: %s", row.ID, shown(rows))
+					}
+				}
+			})
+		}
 	}
 }
 
