@@ -46,9 +46,21 @@ func (d *discovery) log(p *project) []logged {
 }
 
 // leaves reports whether a text is a command with which a user leaves a session for another one.
-func (l *logged) leaves() bool {
+func (l *logged) leaves() bool { return l.begins() || l.chooses() }
+
+// begins reports whether a text is the command that begins another session (0.61.0: /clear, which is also /new).
+func (l *logged) begins() bool {
 	word, _, _ := strings.Cut(l.text, " ")
-	return word == "/clear" || word == "/resume"
+	return word == "/clear" || word == "/new"
+}
+
+// chooses reports whether a text is the command that shows the sessions to choose from (0.61.0: /resume and /chat), and none of those below it that keep or list conversations.
+func (l *logged) chooses() bool {
+	words := strings.Fields(l.text)
+	if len(words) == 0 || words[0] != "/resume" && words[0] != "/chat" {
+		return false
+	}
+	return len(words) == 1 || !slices.Contains([]string{"list", "save", "delete", "share", "debug"}, words[1])
 }
 
 // isTyped reports whether a user typed something in a session since a time.

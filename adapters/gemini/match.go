@@ -187,7 +187,7 @@ func (d *discovery) followLog(p *process) {
 		if l.session == first.id && l.leaves() && !l.at.Before(p.Started) && !first.prompted.After(l.at) {
 			p.left = true
 			p.since = l.at
-			p.chooses = l.text != "/clear"
+			p.chooses = l.chooses()
 		}
 	}
 	if p.left {

@@ -209,27 +209,44 @@ func TestRunWithInput(t *testing.T) {
 	w.want(fmt.Sprint(run.PID), adapters.Unknown, "", run)
 }
 
-// The user left a session: the log of prompts says so.
+// The user left a session: the log of prompts says so. Both commands have two names (0.61.0).
 func TestLeftSession(t *testing.T) {
+	for begins, chooses := range map[string]string{"/clear": "/resume", "/new": "/chat"} {
+		t.Run(begins, func(t *testing.T) { leftSession(t, begins, chooses) })
+	}
+}
+
+func leftSession(t *testing.T, begins, chooses string) {
 	w := newWorld(t)
 	p := w.start(50 * time.Second)
 	w.chat("a", "00", head("a", 45*time.Second), user(40*time.Second, "one"), answer(39*time.Second, "fine"))
-	w.logs([3]string{"a", "40s", "one"}, [3]string{"a", "30s", "/clear"})
+	w.logs([3]string{"a", "40s", "one"}, [3]string{"a", "30s", begins})
 	w.want("a", adapters.Stopped, adapters.Completed, proc.Identity{})
 	w.want(fmt.Sprint(p.PID), adapters.Idle, "", p)
 	w.chat("b", "01", head("b", 29*time.Second), user(20*time.Second, "two"), answer(19*time.Second, "fine"))
-	typed := [][3]string{{"a", "40s", "one"}, {"a", "30s", "/clear"}, {"a", "21s", "two"}} // all under the first session
+	typed := [][3]string{{"a", "40s", "one"}, {"a", "30s", begins}, {"a", "21s", "two"}} // all under the first session
 	w.logs(typed...)
 	w.want("a", adapters.Stopped, adapters.Completed, proc.Identity{})
 	w.want("b", adapters.Idle, "", p)
 	w.logs(append(typed, [3]string{"a", "10s", "three"})...)
 	w.want("b", adapters.Unknown, "", p)
-	typed = append(typed, [3]string{"a", "8s", "/resume"})
+	typed = append(typed, [3]string{"a", "8s", chooses})
 	w.logs(typed...)
 	w.want("b", adapters.Unknown, "", proc.Identity{})
 	w.chat("a", "00", fmt.Sprintf(`{"$set":{"sessionId":%q}}`, id("a")), fmt.Sprintf(`{"$set":{"messages":[],"lastUpdated":%q}}`, stamp(6*time.Second)))
 	w.want("a", adapters.Idle, "", p)
 	w.want("b", adapters.Stopped, adapters.Completed, proc.Identity{})
+}
+
+// A command that keeps, lists or deletes conversations does not leave the session.
+func TestKeptConversation(t *testing.T) {
+	w := newWorld(t)
+	p := w.start(50 * time.Second)
+	w.chat("a", "00", head("a", 45*time.Second), user(40*time.Second, "one"), answer(39*time.Second, "fine"))
+	for _, command := range []string{"/chat save mine", "/chat list", "/resume save mine", "/chat share", "/newest"} {
+		w.logs([3]string{"a", "40s", "one"}, [3]string{"a", "30s", command})
+		w.want("a", adapters.Idle, "", p)
+	}
 }
 
 // A prompt that is typed and not recorded yet is no idle session.
