@@ -12,19 +12,20 @@ import (
 	"rollcall/internal/harness/listing"
 )
 
-// inBackground are the arguments with which agents that list their sessions run a prompt in the background. The others' lists are compared in the harness:
-// they leave out a session without an answer.
-var inBackground = map[Release][]string{ClaudeNewest: {"-p"}, CodexNewest: {"exec", "--skip-git-repo-check"}, OpenCodeNewest: {"run"}, KimiNewest: {"-p"}}
+// leavesOut are the agents whose listing leaves out a session before its first answer.
+var leavesOut = []Release{CopilotNewest, ClineNewest, GeminiNewest, QwenNewest, GrokNewest}
 
 // The agent's own listing and Rollcall's name the same sessions: one that has ended, and one that works. Where the agent lists apart those that have a
-// process, the same of these.
+// process, the same of these. Pi and oh-my-pi list theirs only on a screen, and a run of Kilo sometimes asks nothing: see runKilo.
 func TestListings(t *testing.T) {
-	for release, run := range inBackground {
+	for _, release := range append(slices.Clone(leavesOut), ClaudeNewest, CodexNewest, OpenCodeNewest, KimiNewest) {
 		t.Run(release.Agent, func(t *testing.T) {
 			each(t, []Release{release}, func(t *testing.T, s *Sandbox, r Release) {
 				if r == KimiNewest {
 					s.onPath(r)
 				}
+				s.More = append(s.More, "CLINE_SESSION_BACKEND_MODE=local")
+				run := alone[r.Agent]
 				s.Gone(s.Detached(s.Argv(r, append(slices.Clone(run), "has ended")...)...))
 				s.Detached(s.Argv(r, append(slices.Clone(run), "works [[delay 300]]")...)...)
 				s.Asked("works")
@@ -48,7 +49,7 @@ func (s *Sandbox) agree(r Release) {
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			problem = differences(r.Agent, way.Live, theirs, ours.Sessions)
+			problem = differences(r, way.Live, theirs, ours.Sessions)
 			return problem == ""
 		})
 		if err != nil {
@@ -58,16 +59,17 @@ func (s *Sandbox) agree(r Release) {
 }
 
 // differences compares the sessions of an agent in two lists.
-func differences(agent string, live bool, theirs []listing.Session, ours []Session) string {
+func differences(r Release, live bool, theirs []listing.Session, ours []Session) string {
 	var all []string
 	for _, x := range ours {
 		is := func(l listing.Session) bool { return l.ID == x.ID }
-		if x.Agent == agent && (!live || x.PID != 0) && !slices.ContainsFunc(theirs, is) {
+		mayLack := slices.Contains(leavesOut, r) && strings.HasPrefix(x.FirstPrompt, "works")
+		if x.Agent == r.Agent && (!live || x.PID != 0) && !mayLack && !slices.ContainsFunc(theirs, is) {
 			all = append(all, fmt.Sprintf("the agent does not list %v", x))
 		}
 	}
 	for _, l := range theirs {
-		is := func(x Session) bool { return l.ID == x.ID && (l.PID == 0 || l.PID == x.PID) }
+		is := func(x Session) bool { return l.Is(x.ID, x.PID) }
 		if !slices.ContainsFunc(ours, is) {
 			all = append(all, fmt.Sprintf("Rollcall does not list %+v", l))
 		}

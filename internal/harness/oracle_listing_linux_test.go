@@ -39,7 +39,7 @@ func (t *harness) wrongListings(troop *troop) (wrong []string) {
 		t.listings++
 		after := t.rollcall.list().Sessions
 		for _, one := range theirs {
-			is := func(r row) bool { return r.Agent == name && r.ID == one.ID && (one.PID == 0 || one.PID == r.PID) }
+			is := func(r row) bool { return r.Agent == name && one.Is(r.ID, r.PID) }
 			if !slices.ContainsFunc(before, is) && !slices.ContainsFunc(after, is) {
 				wrong = append(wrong, fmt.Sprintf("%s %s is listed by the agent (%q: %+v), and not by Rollcall", name, one.ID, way.Args, one))
 			}

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -18,8 +20,17 @@ import (
 // Session is one that an agent lists.
 type Session struct {
 	ID  string
-	PID int    // 0: the listing names none
+	PID int    // 0: the listing names none; of a listing that is not Live it can be that of a process that was killed (Cline 3.0.65)
 	CWD string // empty: the listing names none
+}
+
+// Is reports whether a row with an id and a process can be of s: the listing names that process, none, or one that has ended.
+func (s *Session) Is(id string, pid int) bool {
+	if s.ID != id || s.PID == 0 || s.PID == pid {
+		return s.ID == id
+	}
+	_, err := os.Stat(fmt.Sprintf("/proc/%d", s.PID))
+	return pid == 0 && errors.Is(err, fs.ErrNotExist)
 }
 
 // Way is how a release is asked.

@@ -1,9 +1,27 @@
 package listing
 
 import (
+	"os"
+	"os/exec"
 	"reflect"
 	"testing"
+
+	"rollcall/internal/must"
 )
+
+// A listing may name the process of a session that was killed, and no other one than its own.
+func TestIs(t *testing.T) {
+	ended := exec.Command("true")
+	must.Do(t, ended.Run())
+	for _, c := range []struct {
+		listed, shown int
+		is            bool
+	}{{0, 7, true}, {7, 7, true}, {os.Getpid(), 0, false}, {os.Getpid(), 7, false}, {ended.Process.Pid, 0, true}, {ended.Process.Pid, 7, false}} {
+		if s := (Session{ID: "a", PID: c.listed}); s.Is("a", c.shown) != c.is || s.Is("b", c.shown) {
+			t.Errorf("%+v", c)
+		}
+	}
+}
 
 // What agents print is read into the same sessions, whatever its form.
 func TestRead(t *testing.T) {
