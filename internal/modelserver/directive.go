@@ -65,9 +65,10 @@ type plan struct {
 	argument  string // the command, the patch, the sub-agent's prompt, or the name of a tool and its input
 	folder    string // in which the command runs, for shells that take one; empty: that of the session
 	escalated bool
+	behind    bool // the command runs in the background, for shells that take that
 }
 
-var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|say|bash|call|move|in|esc|ask|agent|fail|usage|limits|title)(?:\s+(.*?))?\]\]`)
+var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|say|bash|call|move|in|esc|behind|ask|agent|fail|usage|limits|title)(?:\s+(.*?))?\]\]`)
 
 // question is what a request asks of the model, whatever its wire format.
 type question struct {
@@ -136,6 +137,8 @@ func (p *plan) apply(name, argument string) {
 		p.folder = argument
 	case "esc":
 		p.escalated = true
+	case "behind":
+		p.behind = true
 	case "ask":
 		p.call(askTool, "", "I will ask.")
 	case "agent":

@@ -12,6 +12,7 @@
 //	[[call T {"a":1}]]  answer with a call of the tool T (Messages API)
 //	[[move a b]]        answer with a patch that moves the file a, whose first line is "hello", to b (OpenCode, Codex)
 //	[[esc]]             with bash: ask to run it outside of the sandbox (Codex)
+//	[[behind]]          with bash: run it in the background, as far as the tool's arguments have that
 //	[[ask]]             answer with a question to the user (Claude Code, OpenCode, Gemini CLI)
 //	[[agent do ((bash x))]]  answer with a sub-agent whose prompt is "do [[bash x]]" (Claude Code, OpenCode, Gemini CLI)
 //	[[fail]], [[fail 400]]   answer with HTTP 500, or that status

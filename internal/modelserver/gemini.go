@@ -93,7 +93,7 @@ func geminiCall(r wireRequest, p plan) (map[string]any, error) {
 	case noTool:
 		return nil, nil
 	case shellTool:
-		name, arguments = "run_shell_command", map[string]string{"command": p.argument, "description": "Run a command"}
+		name, arguments = "run_shell_command", map[string]any{"command": p.argument, "description": "Run a command", "is_background": p.behind}
 	case askTool:
 		name, arguments = "ask_user", map[string]any{"questions": []any{map[string]any{
 			"question": "Which colour?", "header": "Colour", "type": "choice", "options": []any{colour("Red"), colour("Blue")}}}}

@@ -135,6 +135,9 @@ func shellArguments(name string, parameters json.RawMessage, p plan) (string, er
 	if p.folder != "" && has("workdir") {
 		arguments["workdir"] = p.folder
 	}
+	if p.behind {
+		inBackground(arguments, has)
+	}
 	if p.escalated {
 		arguments["justification"] = "May I run this outside of the sandbox?"
 		if has("sandbox_permissions") {
@@ -145,6 +148,21 @@ func shellArguments(name string, parameters json.RawMessage, p plan) (string, er
 	}
 	text, err := json.Marshal(arguments)
 	return string(text), err
+}
+
+// inBackground makes a call of a shell tool go on in the background.
+func inBackground(arguments map[string]any, has func(string) bool) {
+	for _, name := range []string{"run_in_background", "is_background", "background"} { // Kimi Code's, Qwen Code's, Grok Build's
+		if has(name) {
+			arguments[name] = true
+		}
+	}
+	if has("mode") { // Copilot's
+		arguments["mode"] = "async"
+	}
+	if has("yield_time_ms") { // Codex's
+		arguments["yield_time_ms"] = 500
+	}
 }
 
 // userInputCall asks the user with Codex's tool (0.169.0), which is there in its plan mode, or with the feature
