@@ -17,4 +17,6 @@ type Background struct {
 	What  string    // the command, or the reason; at most MaxDoing bytes
 	Since time.Time // when the command began
 	At    time.Time // when the agent wakes up
+	// TurnFollows reports that the agent begins a turn when the command ends.
+	TurnFollows bool
 }

@@ -7,6 +7,12 @@ import "strings"
 type ChildVariables struct {
 	Session string // its value is the id of the session
 	Process string // its value is the pid of the agent's own process
+	// OfCommands reports that the agent runs commands as children of its own process that have Session.
+	OfCommands bool
+	// Shell are the arguments of the shell before the script of a command, where other children have Session, too, such as MCP servers.
+	Shell []string
+	// TurnFollows is that of the Background of these commands.
+	TurnFollows bool
 }
 
 // Values returns what an environment says about the agent that made it; empty where it says nothing.

@@ -22,6 +22,7 @@ import (
 //	live      asks        waiting, if Rollcall holds its input
 //	unknown   tells       as the process tells Rollcall, which holds its input
 //	working   quiet       working, without a sign of life
+//	idle      commands    idle, and that they run
 //	waiting   foreign     waiting, and that it can be answered only there
 func (c *Core) addProcessState(s *source, rows []Session, now *liveness) {
 	clear(s.reported)
@@ -46,6 +47,7 @@ func (c *Core) addProcessState(s *source, rows []Session, now *liveness) {
 			markForeign(x)
 		}
 		quiet.mark(x)
+		quiet.addCommands(x)
 		if x.Evidence != said.Evidence || !x.AskAgain.Equal(said.AskAgain) {
 			s.reported[x.ID] = said
 		}

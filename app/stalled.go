@@ -17,7 +17,7 @@ import (
 // quietPoll is how often a session without a sign of life is looked at again.
 const quietPoll = time.Minute
 
-// quietReader reads how long working sessions gave no sign of life, for the rows of one answer.
+// quietReader reads how long working sessions gave no sign of life, and which commands idle ones left running, for the rows of one answer.
 type quietReader struct {
 	after time.Duration
 	table proc.Lister
@@ -75,13 +75,11 @@ func (r *quietReader) lastRecord(x *Session) time.Time {
 
 // lastRun returns when a process below that of x ran last; zero without one.
 func (r *quietReader) lastRun(x *Session) (at time.Time, known bool) {
-	if r.list == nil {
-		r.list, _ = r.table.List(context.Background())
-	}
-	if !slices.ContainsFunc(r.list, func(p proc.Process) bool { return p.Identity == x.Process }) {
+	list := r.processes()
+	if !slices.ContainsFunc(list, func(p proc.Process) bool { return p.Identity == x.Process }) {
 		return at, false
 	}
-	for _, p := range proc.Descendants(r.list, x.Process) {
+	for _, p := range proc.Descendants(list, x.Process) {
 		ran, err := r.table.LastRun(p.Identity)
 		if err != nil && !errors.Is(err, proc.ErrGone) {
 			return at, false
@@ -96,6 +94,14 @@ func (r *quietReader) lastRun(x *Session) (at time.Time, known bool) {
 func (r *quietReader) lastReceived(x *Session) (at time.Time, known bool) {
 	at, err := r.table.LastReceived(x.Process)
 	return at, err == nil || errors.Is(err, proc.ErrUnsupported)
+}
+
+// processes returns the process table as it was read for the rows of this answer.
+func (r *quietReader) processes() []proc.Process {
+	if r.list == nil {
+		r.list, _ = r.table.List(context.Background())
+	}
+	return r.list
 }
 
 // writeLimit is the time within which the times of a session's files must be read.

@@ -28,7 +28,7 @@ const (
 	Silent    Manner = ""
 	WithSound Manner = "sound"
 	Off       Manner = "off"
-	// WhenNothingRuns, of replies alone, is Silent but for a session in which a command still runs: its end begins a turn, whose reply is told.
+	// WhenNothingRuns, of replies alone, is Silent but for a session in which a command still runs whose end begins a turn: the reply of that turn is told.
 	WhenNothingRuns Manner = "when nothing runs"
 )
 

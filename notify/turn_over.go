@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -49,9 +50,9 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	return p.reply(kind, key, ev, l)
 }
 
-// keepsBack reports whether the reply of s is told only when no command of it runs any more.
+// keepsBack reports whether the reply of s is told only when no command of it runs any more: another turn follows then, whose reply is told.
 func (p *policy) keepsBack(s *app.Session) bool {
-	return p.rules().Kinds[Reply] == WhenNothingRuns && present.Commands(&s.Session) > 0
+	return p.rules().Kinds[Reply] == WhenNothingRuns && slices.ContainsFunc(s.Background, func(b adapters.Background) bool { return b.TurnFollows })
 }
 
 // mayAskAfter is how long a turn took of whose end the user is told where it may be a question instead.

@@ -181,7 +181,7 @@ func TestWorkInBackground(t *testing.T) {
 		ev := change("a", adapters.Working, adapters.Idle)
 		ev.Session.Outcome, ev.Session.TurnStartedAt, ev.At = adapters.Completed, noon.Add(-time.Hour), noon
 		for range commands {
-			ev.Session.Background = append(ev.Session.Background, adapters.Background{Kind: adapters.Running})
+			ev.Session.Background = append(ev.Session.Background, adapters.Background{Kind: adapters.Running, TurnFollows: true})
 		}
 		return ev
 	}
@@ -189,6 +189,8 @@ func TestWorkInBackground(t *testing.T) {
 	again.Session.TurnStartedAt = noon.Add(-time.Hour)
 	prompted := again
 	prompted.Session.TurnStartedAt = noon
+	silent := over(1) // no turn follows the end of its command
+	silent.Session.Background[0].TurnFollows = false
 	const told = "Codex replied in a [a]"
 	for name, c := range map[string]struct {
 		manner Manner
@@ -199,6 +201,7 @@ func TestWorkInBackground(t *testing.T) {
 		"on":                      {WithSound, []app.Event{over(2), again, over(0)}, []string{told, "", told}, 1},
 		"and a prompt":            {WithSound, []app.Event{over(2), prompted, over(0)}, []string{told, "withdraw reply codex a", told}, 2},
 		"when nothing runs":       {WhenNothingRuns, []app.Event{over(2), again, over(1), again, over(0)}, []string{"", "", "", "", told}, 0},
+		"no turn follows":         {WhenNothingRuns, []app.Event{silent}, []string{told}, 0},
 		"nothing runs":            {WhenNothingRuns, []app.Event{over(0), again}, []string{told, "withdraw reply codex a"}, 0},
 		"without commands, again": {WithSound, []app.Event{over(0), again, over(0)}, []string{told, "withdraw reply codex a", told}, 2},
 	} {

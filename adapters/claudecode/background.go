@@ -107,7 +107,7 @@ func (t *table) commands(agent proc.Process) (list []adapters.Background) {
 		}
 		args, err := t.Args(p.Identity)
 		if command, ok := commandOf(args); ok && err == nil {
-			list = append(list, adapters.Background{Kind: adapters.Running, What: adapters.CutTo(command, adapters.MaxDoing), Since: p.Started})
+			list = append(list, adapters.Background{Kind: adapters.Running, What: adapters.CutTo(command, adapters.MaxDoing), Since: p.Started, TurnFollows: true})
 		}
 	}
 	slices.SortFunc(list, func(a, b adapters.Background) int { return a.Since.Compare(b.Since) })

@@ -61,7 +61,7 @@ const Name adapters.Name = "codex"
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Codex", Short: "codex", Folders: []string{".codex"},
 	Program: "codex", Install: "npm install -g @openai/codex", Unarchive: "codex unarchive", Processes: agentproc.NamesOf("codex", "codex"),
-	Children: adapters.ChildVariables{Session: "CODEX_THREAD_ID"}, Runs: program.Runs,
+	Children: adapters.ChildVariables{Session: "CODEX_THREAD_ID", OfCommands: true}, Runs: program.Runs,
 }, (*Adapter)(nil))
 
 // Discover implements adapters.Adapter. Query.Totals changes nothing: Codex counts

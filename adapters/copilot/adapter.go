@@ -43,7 +43,7 @@ const Name adapters.Name = "copilot"
 var description = adapters.Register(adapters.Description{
 	Name: Name, Title: "Copilot CLI", Short: "co", Folders: []string{".copilot"},
 	Program: "copilot", Install: "npm install -g @github/copilot", Processes: agentproc.NamesOf("copilot", "copilot"),
-	Children: adapters.ChildVariables{Session: sessionVariable}, Runs: finder.Runs,
+	Children: adapters.ChildVariables{Session: sessionVariable, OfCommands: true, Shell: []string{"--norc", "--noprofile", "-c"}, TurnFollows: true}, Runs: finder.Runs,
 }, (*Adapter)(nil))
 
 const (

@@ -163,6 +163,14 @@ func (d *discovery) addSessions() {
 	}
 }
 
+// turnStarted returns when the turn of the last prompt began. The end of a task begins one without a prompt.
+func (s *session) turnStarted() time.Time {
+	if s.updates.byItself {
+		return s.updates.prompted
+	}
+	return cmp.Or(s.events.turn.at, s.updates.prompted)
+}
+
 // row returns a session for the answer.
 func (s *session) row() adapters.Session {
 	u, v := &s.updates, s.verdict
@@ -170,11 +178,14 @@ func (s *session) row() adapters.Session {
 		ID: s.id, Agent: Name, Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence, AskAgain: v.AskAgain,
 		CWD: s.summary.cwd, Branch: s.summary.branch, Model: s.events.model, Title: s.summary.titleBeside(u.firstPrompt),
 		FirstPrompt: u.firstPrompt, LastPrompt: u.lastPrompt, Context: adapters.Context{Used: u.context}, Headless: s.summary.kind == "headless",
-		StartedAt: s.summary.created, LastActivityAt: kit.Latest(s.events.last, u.last, s.summary.created), TurnStartedAt: cmp.Or(s.events.turn.at, u.prompted),
+		StartedAt: s.summary.created, LastActivityAt: kit.Latest(s.events.last, u.last, s.summary.created), TurnStartedAt: s.turnStarted(),
 		Files: []string{s.path("updates.jsonl"), s.Path}, Home: s.Home, Usage: s.spent.Steps(),
 	}
 	if v.Status != adapters.Stopped {
 		out.Doing, out.DoingSince = u.doing()
+	}
+	if p := s.owner(); p != nil && v.Status == adapters.Idle { // tasks of a process that was killed stay recorded
+		out.Background = slices.DeleteFunc(slices.Clone(u.tasks), func(b adapters.Background) bool { return b.Since.Before(p.Started) })
 	}
 	if s.isCounted() {
 		out.Tokens = new(u.ledger.Tokens())

@@ -18,7 +18,9 @@ type updates struct {
 	firstPrompt, lastPrompt string
 	number                  string // of the last one
 	prompted                time.Time
-	call                    call // the last one, until it has a result
+	byItself                bool                  // the last turn has no prompt of the user's
+	tasks                   []adapters.Background // commands that run in the background
+	call                    call                  // the last one, until it has a result
 	reply                   call
 	retry                   string // why the last request to the model failed
 	context                 int64
@@ -153,10 +155,26 @@ func (f *updates) apply(u *update) {
 		f.agents = kit.AppendNew(f.agents, kit.Short(u.get("child_session_id")))
 	case "subagent_finished":
 		f.ended = kit.AppendNew(f.ended, kit.Short(u.get("child_session_id")))
+	case "background_tasks":
+		f.tasks = runningTasks(u.get("tasks"))
 	case "turn_completed":
 		f.call = call{}
 		f.spend(u, at)
 	}
+}
+
+// runningTasks returns the commands in a list of all tasks of a session, which Grok Build (1.0.41) records when one begins and when one ends. It begins a turn
+// when one ends.
+func runningTasks(list []byte) (running []adapters.Background) {
+	_ = agentfile.Each(list, func(task []byte) bool {
+		since, err := time.Parse(time.RFC3339Nano, kit.Short(agentfile.Get(task, "started_at")))
+		if kit.Short(agentfile.Get(task, "status")) == "running" && kit.Short(agentfile.Get(task, "kind")) == "bash" && err == nil {
+			running = append(running, adapters.Background{Kind: adapters.Running, What: adapters.CutTo(kit.Short(agentfile.Get(task, "command")), adapters.MaxDoing),
+				Since: since, TurnFollows: true})
+		}
+		return true
+	})
+	return running
 }
 
 // message takes a prompt. Further parts of it have its number.
@@ -165,10 +183,14 @@ func (f *updates) message(u *update, at time.Time) {
 	if number != "" && number == f.number {
 		return
 	}
-	f.ledger.Prompt()
-	f.number, f.prompted = number, at
-	f.lastPrompt = kit.Short(u.get("content", "text"))
-	f.firstPrompt = cmp.Or(f.firstPrompt, f.lastPrompt)
+	f.number = number
+	text := kit.Short(u.get("content", "text"))
+	f.byItself = strings.HasPrefix(text, "<system-reminder>")
+	if !f.byItself {
+		f.ledger.Prompt()
+		f.prompted, f.lastPrompt = at, text
+		f.firstPrompt = cmp.Or(f.firstPrompt, f.lastPrompt)
+	}
 	f.call = call{}
 	f.reply = call{}
 	f.retry = ""

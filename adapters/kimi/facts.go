@@ -183,11 +183,11 @@ func (f *facts) turnRecord(r *record, typ string, at time.Time) {
 	case "turn.prompt", "turn.steer":
 		f.prompt(r)
 		if typ == "turn.prompt" {
-			f.begin(number, at)
+			f.begin(number, at, r.isUsers())
 		}
 	case "agent.turn.started": // it is written after the prompt
 		if f.turn.state == noTurn || f.turn.state == ended && number > f.turn.number {
-			f.begin(number, at)
+			f.begin(number, at, true)
 		}
 	case "turn.step.retrying":
 		if f.turn.state == open {
@@ -202,9 +202,13 @@ func (f *facts) turnRecord(r *record, typ string, at time.Time) {
 	}
 }
 
-func (f *facts) begin(number int64, at time.Time) {
+// begin notes the begin of a turn. The end of a task in the background begins one that is not the user's.
+func (f *facts) begin(number int64, at time.Time, isUsers bool) {
 	f.turn = turn{state: open, number: number, at: at, why: "the model has the prompt"}
-	f.prompted, f.compacting = at, time.Time{}
+	if isUsers || f.prompted.IsZero() {
+		f.prompted = at
+	}
+	f.compacting = time.Time{}
 	f.asks, f.calls = slices.DeleteFunc(f.asks, func(a ask) bool { return !a.question }), nil
 }
 

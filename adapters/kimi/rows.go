@@ -55,6 +55,9 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	if s.owner != nil && v.Status != adapters.Stopped {
 		out.Process, out.Shared = s.owner.Identity, s.owner.several || s.served
 	}
+	if v.Status == adapters.Idle && s.owner != nil && !s.served {
+		out.Background = d.tasks(s)
+	}
 	out.Limited = s.turn.limited && v.Outcome == adapters.Failed
 	if out.Limited {
 		out.LimitedUntil = kit.ResetTime(s.turn.why, s.turn.at)

@@ -52,7 +52,7 @@ func sessionAsJSON(s *app.Session) machine.SessionJSON {
 		Version: s.Version, MayAsk: s.MayAsk, Unattended: s.Unattended, Unstored: s.Unstored, Limited: s.Limited, LimitedUntil: timestamp(s.LimitedUntil),
 	}
 	for _, b := range s.Background {
-		j.Background = append(j.Background, machine.BackgroundJSON{Kind: b.Kind, What: b.What, Since: timestamp(b.Since), At: timestamp(b.At)})
+		j.Background = append(j.Background, machine.BackgroundJSON{Kind: b.Kind, What: b.What, Since: timestamp(b.Since), At: timestamp(b.At), TurnFollows: b.TurnFollows})
 	}
 	j.LeftBehind = s.LeftBehind
 	if l := s.Load; l != nil {

@@ -72,6 +72,8 @@ type BackgroundJSON struct {
 	What  string                  `json:"what,omitempty"`
 	Since string                  `json:"since,omitempty"`
 	At    string                  `json:"at,omitempty"`
+	// TurnFollows is that of adapters.Background.
+	TurnFollows bool `json:"turn_follows,omitempty"`
 }
 
 // ResourcesJSON is what the processes of a session use.
@@ -196,7 +198,7 @@ func (w *SessionJSON) setStatus(s *app.Session, skew time.Duration) {
 	if s.Status == adapters.Idle {
 		s.Decision = oneLine(w.Decision)
 		for _, b := range w.Background {
-			at := adapters.Background{Kind: b.Kind, What: oneLine(b.What), Since: clockOf(b.Since, skew), At: clockOf(b.At, skew)}
+			at := adapters.Background{Kind: b.Kind, What: oneLine(b.What), Since: clockOf(b.Since, skew), At: clockOf(b.At, skew), TurnFollows: b.TurnFollows}
 			if b.Kind == adapters.Running || b.Kind == adapters.WakeUp && !at.At.IsZero() {
 				s.Background = append(s.Background, at)
 			}
