@@ -18,7 +18,7 @@ func newAgent(e *env) *cobra.Command {
 
 func newAgentTest(e *env) *cobra.Command {
 	requests := false
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "test [--requests] COMMAND...",
 		Short: "Run such a program, and say what of it holds",
 		Long: `Run a program as the setting rows of an [[agent]] does, several times, and say for each
@@ -33,10 +33,10 @@ requests does.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return e.testProgram(args, requests) },
-	}
-	cmd.Flags().BoolVar(&requests, "requests", false, "the program lists requests, not sessions")
-	cmd.Flags().SetInterspersed(false)
-	return cmd
+	},
+		withFlag(&requests, "requests", "the program lists requests, not sessions"),
+		func(cmd *cobra.Command) { cmd.Flags().SetInterspersed(false) }, // the rest is the program's command line
+	)
 }
 
 // testProgram runs a program and prints which promises hold.

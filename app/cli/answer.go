@@ -26,7 +26,7 @@ type answerCommand struct {
 
 func newAnswer(e *env) *cobra.Command {
 	c := &answerCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "answer ID (--allow | --deny | --option N | --text TEXT)",
 		SuggestFor: []string{"approve", "allow", "deny", "reply"},
 		Short:      "Answer what a session asks: allow it once, deny it, or reply",
@@ -42,17 +42,16 @@ entered for that folder (the setting answering.one_key). With --second-look it
 allows all else too: you say that you have read the request. Nothing here allows a command for good, or changes
 how an agent asks. The setting "answering" leaves only --deny, or nothing.`,
 		Args: oneID,
-		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
-	}
-	f := cmd.Flags()
-	f.StringVar(&c.request, "request", "", "the `NAME` of the request, as pending shows it")
-	f.BoolVar(&c.allow, "allow", false, "allow it, once")
-	f.BoolVar(&c.secondLook, "second-look", false, "allow or answer also what takes a second key, since you have read it")
-	f.BoolVar(&c.deny, "deny", false, "deny it")
-	f.StringVarP(&c.message, "message", "m", "", "with --deny: a `TEXT` that tells the agent why")
-	f.IntSliceVar(&c.options, "option", nil, "the number `N` of the option of a question; once per question")
-	f.StringArrayVar(&c.texts, "text", nil, "a `TEXT` of your own as the answer to a question; once per question")
-	return cmd
+		RunE: withArg(c.run),
+	},
+		withFlag(&c.request, "request", "the `NAME` of the request, as pending shows it"),
+		withFlag(&c.allow, "allow", "allow it, once"),
+		withFlag(&c.secondLook, "second-look", "allow or answer also what takes a second key, since you have read it"),
+		withFlag(&c.deny, "deny", "deny it"),
+		withFlag(&c.message, "message,m", "with --deny: a `TEXT` that tells the agent why"),
+		withFlag(&c.options, "option", "the number `N` of the option of a question; once per question"),
+		withFlag(&c.texts, "text", "a `TEXT` of your own as the answer to a question; once per question"),
+	)
 }
 
 // check refuses flags that contradict each other.

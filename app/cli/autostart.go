@@ -30,11 +30,10 @@ func newAutostart(e *env) *cobra.Command {
 		},
 	}
 	var asJSON bool
-	status := &cobra.Command{
+	status := command(&cobra.Command{
 		Use: "status", Short: "Show whether the tray starts at login", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return e.autostartStatus(asJSON) },
-	}
-	jsonFlag(status, &asJSON)
+	}, jsonFlag(&asJSON))
 	return newGroup("autostart", "Choose whether the tray starts when you log in", `Start the tray when you log in. It starts only if you ask for it here. The file or
 registry value for it is shown, survives updates of the program, and is
 removed by off. A file or value that was changed by hand stays as it is.

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"html"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -21,14 +22,7 @@ var barFormats = map[string]func(*barCommand, *model.Menu) error{
 	"waybar": (*barCommand).waybar, "i3blocks": (*barCommand).i3blocks, "polybar": (*barCommand).polybar, "xbar": (*barCommand).xbar, "plain": (*barCommand).plain,
 }
 
-func barNames() []string {
-	names := make([]string, 0, len(barFormats))
-	for name := range barFormats {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func barNames() []string { return slices.Sorted(maps.Keys(barFormats)) }
 
 type barCommand struct {
 	*env
@@ -37,8 +31,8 @@ type barCommand struct {
 }
 
 func newBar(e *env) *cobra.Command {
-	c := &barCommand{env: e}
-	cmd := &cobra.Command{
+	c := &barCommand{env: e, format: "plain"}
+	return command(&cobra.Command{
 		Use:   "bar",
 		Short: "Print for a desktop's bar who works and who waits for you, and keep it current",
 		Long: `Print one line for a bar such as Waybar, Polybar or i3blocks: how many sessions wait
@@ -47,11 +41,11 @@ follows whenever that changes. It prints nothing but a blank for a bar while no 
 
 docs/commands.md has recipes for Waybar, i3, sway, Hyprland, Polybar, xbar and SwiftBar.`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return c.run() },
-	}
-	cmd.Flags().StringVar(&c.format, "format", "plain", "the bar: `"+strings.Join(barNames(), "|")+"`")
-	cmd.Flags().BoolVar(&c.once, "once", false, "print the present state and end, as xbar always does")
-	return cmd
+		RunE: withoutArgs(c.run),
+	},
+		withFlag(&c.format, "format", "the bar: `"+strings.Join(barNames(), "|")+"`"),
+		withFlag(&c.once, "once", "print the present state and end, as xbar always does"),
+	)
 }
 
 // barPause is the shortest time between two lines.
@@ -129,7 +123,7 @@ func (c *barCommand) waybar(m *model.Menu) error {
 		Alt     string `json:"alt"`
 		Tooltip string `json:"tooltip"`
 		Class   string `json:"class"`
-	}{html.EscapeString(m.Marks), m.Icon.String(), html.EscapeString(strings.Join(labels(m), "\n")), m.Icon.String()}, false)
+	}{html.EscapeString(m.Marks), m.Icon.String(), html.EscapeString(strings.Join(each(m.Rows, func(r *model.Row) string { return r.Label() }), "\n")), m.Icon.String()}, false)
 }
 
 // i3blocks prints a document of i3's bar protocol, which i3blocks takes with format=json.
@@ -176,12 +170,4 @@ func (c *barCommand) xbar(m *model.Menu) error {
 func (c *barCommand) plain(m *model.Menu) error {
 	c.printf("%s\n", strings.TrimPrefix(m.Tooltip, "Rollcall: "))
 	return nil
-}
-
-func labels(m *model.Menu) []string {
-	list := make([]string, len(m.Rows))
-	for i, r := range m.Rows {
-		list[i] = r.Label()
-	}
-	return list
 }

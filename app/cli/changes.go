@@ -51,7 +51,7 @@ type changesCommand struct {
 
 func newChanges(e *env) *cobra.Command {
 	c := &changesCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "changes SESSION",
 		Short: "Show what changed in a session's git repository since it began",
 		Long: `Show what changed in the git repository of the session's folder since the
@@ -62,13 +62,12 @@ counts as well. Nothing that the repository names is run.`,
 		Example: `  rollcall changes 9830e65d --stat
   rollcall changes 9830e65d --turn`,
 		Args: oneName,
-		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
-	}
-	f := cmd.Flags()
-	f.BoolVar(&c.turn, "turn", false, "since its last turn began")
-	f.BoolVar(&c.stat, "stat", false, "without the difference: only which files changed, and by how much")
-	jsonFlag(cmd, &c.asJSON)
-	return cmd
+		RunE: withArg(c.run),
+	},
+		withFlag(&c.turn, "turn", "since its last turn began"),
+		withFlag(&c.stat, "stat", "without the difference: only which files changed, and by how much"),
+		jsonFlag(&c.asJSON),
+	)
 }
 
 func (c *changesCommand) run(id string) error {
@@ -109,15 +108,16 @@ func hasFolder(s *app.Session) error {
 
 func changesAsJSON(id string, since time.Time, c *worktree.Changes) changesJSON {
 	j := changesJSON{Schema: schema, Session: id, Folder: c.Tree, Branch: c.Branch, Since: timestamp(since), From: c.From, Note: c.Note,
-		Commits: []commitJSON{}, More: c.More, Changed: c.Changed, Conflicts: c.Conflicts, Untracked: c.Untracked, Hidden: c.Hidden, Operation: c.Operation, Modules: c.Modules,
+		Commits: each(c.Commits, commitAsJSON), More: c.More, Changed: c.Changed, Conflicts: c.Conflicts, Untracked: c.Untracked, Hidden: c.Hidden, Operation: c.Operation, Modules: c.Modules,
 		Insertions: c.Stat.Insertions, Deletions: c.Stat.Deletions, Files: c.Files, Unlisted: c.Unlisted, Diff: c.Diff, LeftOut: c.LeftOut}
 	if j.Files == nil {
 		j.Files = []worktree.FileStat{}
 	}
-	for _, commit := range c.Commits {
-		j.Commits = append(j.Commits, commitJSON{ID: commit.ID, At: timestamp(commit.At), Subject: commit.Subject})
-	}
 	return j
+}
+
+func commitAsJSON(c *worktree.Commit) commitJSON {
+	return commitJSON{ID: c.ID, At: timestamp(c.At), Subject: c.Subject}
 }
 
 // print prints the changes in four parts: the sums, the commits, the files, the difference.

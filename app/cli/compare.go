@@ -15,7 +15,7 @@ import (
 func newCompare(e *env) *cobra.Command {
 	var dir string
 	var asJSON bool
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "compare GROUP",
 		SuggestFor: []string{"diff"},
 		Short:      "Show the results of a group side by side",
@@ -23,10 +23,10 @@ func newCompare(e *env) *cobra.Command {
 status, their tokens, and what they changed in which file.`,
 		Args: exactlyOne("one group"),
 		RunE: func(_ *cobra.Command, args []string) error { return compare(e, args[0], dir, asJSON) },
-	}
-	repoFlag(cmd, &dir)
-	jsonFlag(cmd, &asJSON)
-	return cmd
+	},
+		repoFlag(&dir),
+		jsonFlag(&asJSON),
+	)
 }
 
 // compareJSON is the JSON document of compare.

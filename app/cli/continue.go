@@ -18,8 +18,8 @@ type continueCommand struct {
 }
 
 func newContinue(e *env) *cobra.Command {
-	c := &continueCommand{env: e}
-	cmd := &cobra.Command{
+	c := &continueCommand{env: e, prompt: fuse.Prompt}
+	return command(&cobra.Command{
 		Use:   "continue ID (--at-reset | --at TIME)",
 		Short: "Continue a session that reached a limit, once the limit is reset",
 		Long: `Give the session with this id (a unique prefix is enough), whose last turn ended at
@@ -34,12 +34,12 @@ came of them are listed by "rollcall fuse list" and on the window's page Locks &
   rollcall continue 9830e65d --cancel`,
 		Args: oneID,
 		RunE: with(e.deps.Fuses, func(f *fuse.Fuses, args []string) error { return c.run(f, args[0]) }),
-	}
-	cmd.Flags().BoolVar(&c.atReset, "at-reset", false, "at the time of the reset that the agent has recorded, and a minute")
-	cmd.Flags().StringVar(&c.at, "at", "", "at this `TIME`, such as 15:05, or a day and a time as \"YYYY-MM-DD 09:00\"")
-	cmd.Flags().StringVarP(&c.prompt, "prompt", "p", fuse.Prompt, "the prompt's `TEXT`")
-	cmd.Flags().BoolVar(&c.cancel, "cancel", false, "do not continue it")
-	return cmd
+	},
+		withFlag(&c.atReset, "at-reset", "at the time of the reset that the agent has recorded, and a minute"),
+		withFlag(&c.at, "at", "at this `TIME`, such as 15:05, or a day and a time as \"YYYY-MM-DD 09:00\""),
+		withFlag(&c.prompt, "prompt,p", "the prompt's `TEXT`"),
+		withFlag(&c.cancel, "cancel", "do not continue it"),
+	)
 }
 
 func (c *continueCommand) run(f *fuse.Fuses, id string) error {

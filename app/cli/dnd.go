@@ -10,7 +10,7 @@ import (
 
 func newDND(e *env) *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "dnd",
 		Short: "Show or change whether notifications are withheld (do not disturb)",
 		Long: `Show whether notifications are withheld. "rollcall dnd on" withholds them, "rollcall dnd
@@ -24,16 +24,15 @@ Sessions that end meanwhile are not reported; the tray's menu lists the last one
 			}
 			return printQuiet(e, s, asJSON)
 		}),
-	}
-	jsonFlag(cmd, &asJSON)
-	cmd.AddCommand(newDNDOn(e), newDNDOff(e))
-	return cmd
+	},
+		jsonFlag(&asJSON), withCommands(newDNDOn(e), newDNDOff(e)),
+	)
 }
 
 func newDNDOn(e *env) *cobra.Command {
 	var length time.Duration
 	var until string
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "on",
 		Short: "Withhold notifications",
 		Example: `  rollcall dnd on --for 1h
@@ -60,10 +59,10 @@ func newDNDOn(e *env) *cobra.Command {
 			}
 			return printQuiet(e, s, false)
 		}),
-	}
-	cmd.Flags().DurationVar(&length, "for", 0, "how long, such as 1h (default: until it is turned off)")
-	cmd.Flags().StringVar(&until, "until", "", "a `time` such as 18:00, or a day and a time as \"YYYY-MM-DD 09:00\"")
-	return cmd
+	},
+		withFlag(&length, "for", "how long, such as 1h (default: until it is turned off)"),
+		withFlag(&until, "until", "a `time` such as 18:00, or a day and a time as \"YYYY-MM-DD 09:00\""),
+	)
 }
 
 func newDNDOff(e *env) *cobra.Command {

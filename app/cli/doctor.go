@@ -65,7 +65,7 @@ type doctorCommand struct {
 
 func newDoctor(e *env) *cobra.Command {
 	c := &doctorCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "doctor",
 		Short: "Show what was looked at, what was found and what failed",
 		Long: `Show for each agent where its sessions were looked for, how many were found, of
@@ -87,12 +87,12 @@ first what that is.`,
 			}
 			return c.run()
 		},
-	}
-	cmd.Flags().BoolVar(&c.reports, "report", false, "print what an issue about your system needs")
-	cmd.Flags().BoolVar(&c.full, "full", false, "with --report: also command lines, and what each status rests on")
-	jsonFlag(cmd, &c.asJSON)
-	strictFlag(cmd, &c.strict)
-	return cmd
+	},
+		withFlag(&c.reports, "report", "print what an issue about your system needs"),
+		withFlag(&c.full, "full", "with --report: also command lines, and what each status rests on"),
+		jsonFlag(&c.asJSON),
+		strictFlag(&c.strict),
+	)
 }
 
 func (c *doctorCommand) run() error {
@@ -107,7 +107,7 @@ func (c *doctorCommand) run() error {
 	for _, h := range snap.Adapters {
 		ledger := ledgers[h.Name]
 		failed = failed || h.State == app.Failed
-		d.Adapters = append(d.Adapters, doctorAdapterJSON{AdapterJSON: adapterAsJSON(h),
+		d.Adapters = append(d.Adapters, doctorAdapterJSON{AdapterJSON: adapterAsJSON(&h),
 			Problems: h.Problems, Missing: missing(h.LookedIn), Versions: h.Versions, Format: h.Format, Skipped: h.Skipped, Program: c.program(h.Name),
 			Answers: ledger.Answers, Copies: ledger.Copies, LeftOut: ledger.LeftOut, LeftOutAnswers: ledger.LeftOutAnswers})
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,16 +29,18 @@ type document struct {
 }
 
 func newDocument(at time.Time, sessions []app.Session, health []app.Health) document {
-	d := document{Schema: schema, At: timestamp(at), Sessions: make([]machine.SessionJSON, 0, len(sessions)), Adapters: []machine.AdapterJSON{}}
-	for i := range sessions {
-		d.Sessions = append(d.Sessions, sessionAsJSON(&sessions[i]))
+	// A pending adapter has not answered yet: the session was found without it.
+	answered := slices.DeleteFunc(slices.Clone(health), func(h app.Health) bool { return h.State == app.Pending })
+	return document{Schema: schema, At: timestamp(at), Sessions: each(sessions, sessionAsJSON), Adapters: each(answered, adapterAsJSON)}
+}
+
+// each returns what f makes of each element of a list. Without any it is empty, which JSON has as [], and not nil.
+func each[From, To any](list []From, f func(*From) To) []To {
+	out := make([]To, len(list))
+	for i := range list {
+		out[i] = f(&list[i])
 	}
-	for _, h := range health {
-		if h.State != app.Pending { // a pending adapter has not answered yet: the session was found without it
-			d.Adapters = append(d.Adapters, adapterAsJSON(h))
-		}
-	}
-	return d
+	return out
 }
 
 func sessionAsJSON(s *app.Session) machine.SessionJSON {
@@ -49,12 +52,11 @@ func sessionAsJSON(s *app.Session) machine.SessionJSON {
 		Tokens:      s.Tokens, CostUSD: s.CostUSD,
 		StartedAt: timestamp(s.StartedAt), TurnStartedAt: timestamp(s.TurnStartedAt), LastActivityAt: timestamp(s.LastActivityAt),
 		Pinned: s.Pinned, Hidden: s.Hidden, Snoozed: s.Snoozed, SnoozedUntil: timestamp(s.SnoozedUntil), Muted: s.Muted,
-		Version: s.Version, MayAsk: s.MayAsk, Unattended: s.Unattended, Unstored: s.Unstored, Limited: s.Limited, LimitedUntil: timestamp(s.LimitedUntil),
+		LeftBehind: s.LeftBehind, Version: s.Version, MayAsk: s.MayAsk, Unattended: s.Unattended, Unstored: s.Unstored, Limited: s.Limited, LimitedUntil: timestamp(s.LimitedUntil),
 	}
 	for _, b := range s.Background {
 		j.Background = append(j.Background, machine.BackgroundJSON{Kind: b.Kind, What: b.What, Since: timestamp(b.Since), At: timestamp(b.At), TurnFollows: b.TurnFollows})
 	}
-	j.LeftBehind = s.LeftBehind
 	if l := s.Load; l != nil {
 		j.Resources = &machine.ResourcesJSON{Processes: l.Processes, MemoryBytes: l.Memory, ProcessorSeconds: l.Processor.Seconds(), Shared: l.Shared}
 	}
@@ -71,7 +73,7 @@ func sessionAsJSON(s *app.Session) machine.SessionJSON {
 	return j
 }
 
-func adapterAsJSON(h app.Health) machine.AdapterJSON {
+func adapterAsJSON(h *app.Health) machine.AdapterJSON {
 	return machine.AdapterJSON{Name: h.Name, State: h.State, Error: strings.Join(h.Problems, "; "),
 		ElapsedMS: h.Elapsed.Milliseconds(), Sessions: h.Sessions, LookedIn: h.LookedIn}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -56,35 +57,96 @@ var (
 	oneFolder = exactlyOne("one folder")
 )
 
-func jsonFlag(cmd *cobra.Command, on *bool) {
-	cmd.Flags().BoolVar(on, "json", false, "print JSON, schema 1")
+// option adds something to a command, such as a flag.
+type option func(*cobra.Command)
+
+// command returns cmd with its options.
+func command(cmd *cobra.Command, options ...option) *cobra.Command {
+	for _, add := range options {
+		add(cmd)
+	}
+	return cmd
 }
 
-func strictFlag(cmd *cobra.Command, on *bool) {
-	cmd.Flags().BoolVar(on, "strict", false, "exit with 3 when some agent could not be asked")
+// withFlag adds a flag that sets *into, whose value until then is the default. The name may have a letter after a comma: "dry-run,n".
+func withFlag[T bool | string | int | time.Duration | []int | []string](into *T, name, says string) option {
+	name, letter, _ := strings.Cut(name, ",")
+	return func(cmd *cobra.Command) {
+		f := cmd.Flags()
+		switch into := any(into).(type) {
+		case *bool:
+			f.BoolVarP(into, name, letter, *into, says)
+		case *string:
+			f.StringVarP(into, name, letter, *into, says)
+		case *int:
+			f.IntVarP(into, name, letter, *into, says)
+		case *time.Duration:
+			f.DurationVarP(into, name, letter, *into, says)
+		case *[]int:
+			f.IntSliceVarP(into, name, letter, *into, says)
+		case *[]string:
+			f.StringArrayVarP(into, name, letter, *into, says)
+		}
+	}
 }
 
-func dryRunFlag(cmd *cobra.Command, on *bool) {
-	cmd.Flags().BoolVarP(on, "dry-run", "n", false, "show what would be done, do nothing")
+// exclusive refuses flags that exclude each other, and tells shells, which complete only one of them.
+func exclusive(names ...string) option {
+	return func(cmd *cobra.Command) { cmd.MarkFlagsMutuallyExclusive(names...) }
 }
 
-func yesFlag(cmd *cobra.Command, on *bool) {
-	cmd.Flags().BoolVarP(on, "yes", "y", false, "don't ask")
+// hidden leaves a flag out of the help.
+func hidden(name string) option {
+	return func(cmd *cobra.Command) { _ = cmd.Flags().MarkHidden(name) } // no error: the flag exists
 }
 
-func repoFlag(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "repo", "", "a `folder` in the repository (default: the current folder)")
+// withCommands adds sub-commands.
+func withCommands(sub ...*cobra.Command) option {
+	return func(cmd *cobra.Command) { cmd.AddCommand(sub...) }
+}
+
+func jsonFlag(on *bool) option { return withFlag(on, "json", "print JSON, schema 1") }
+
+func strictFlag(on *bool) option {
+	return withFlag(on, "strict", "exit with 3 when some agent could not be asked")
+}
+
+func dryRunFlag(on *bool) option {
+	return withFlag(on, "dry-run,n", "show what would be done, do nothing")
+}
+
+func yesFlag(on *bool) option { return withFlag(on, "yes,y", "don't ask") }
+
+func repoFlag(dir *string) option {
+	return withFlag(dir, "repo", "a `folder` in the repository (default: the current folder)")
+}
+
+func agentFlag(name *string) option {
+	return withFlag(name, "agent", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
+}
+
+// withoutArgs returns the RunE of a command that has no arguments, or needs none of them.
+func withoutArgs(run func() error) func(*cobra.Command, []string) error {
+	return func(*cobra.Command, []string) error { return run() }
+}
+
+// withArg returns the RunE of a command with one argument.
+func withArg(run func(arg string) error) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error { return run(args[0]) }
+}
+
+// withArgs returns the RunE of a command with several arguments.
+func withArgs(run func(args []string) error) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error { return run(args) }
 }
 
 // newGroup returns a command that only has sub-commands.
 func newGroup(use, short, long string, sub ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use: use, Short: short, Long: long,
 		Args: noCommand, SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(sub...)
-	return cmd
+	}, withCommands(sub...))
 }
 
 // agentNames returns the names of the agents for which wanted returns true, for help texts and

@@ -39,23 +39,25 @@ func newFuseChange(e *env, use, short string, change func(f *fuse.Fuses, folder 
 
 func newFuseSet(e *env) *cobra.Command {
 	var x fuse.Fuse
-	var in time.Duration
-	cmd := newFuseChange(e, "set FOLDER", "Set a fuse", func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error) {
+	in := fuse.Default
+	return command(newFuseChange(e, "set FOLDER", "Set a fuse", func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error) {
 		if err := checkFuse(&x, in); err != nil {
 			return x, "", err
 		}
 		x.Path = folder
 		set, err := f.Set(e.ctx, x, in)
 		return set, fmt.Sprintf("expires at %s, in %s", clock(set.Expires), in), err
-	})
-	cmd.Example = `  rollcall fuse set . --in 30m --note "test cluster" --script 'kind delete cluster'`
-	cmd.Flags().DurationVar(&in, "in", fuse.Default, "when it expires")
-	cmd.Flags().StringVar(&x.Note, "note", "", "the purpose of the fuse")
-	cmd.Flags().StringVar(&x.Event, "event", "", "a `name` that is passed to the script and the webhook")
-	cmd.Flags().StringVar(&x.Script, "script", "", "a `command` to run, for 2 minutes at most; ROLLCALL_CWD is the folder")
-	cmd.Flags().BoolVar(&x.Again, "retry", false, "run it again if Rollcall dies meanwhile: it runs at least once, and maybe twice")
-	cmd.Flags().StringVar(&x.Webhook, "webhook", "", "an `address` to post to")
-	return cmd
+	}),
+		withFlag(&in, "in", "when it expires"),
+		withFlag(&x.Note, "note", "the purpose of the fuse"),
+		withFlag(&x.Event, "event", "a `name` that is passed to the script and the webhook"),
+		withFlag(&x.Script, "script", "a `command` to run, for 2 minutes at most; ROLLCALL_CWD is the folder"),
+		withFlag(&x.Again, "retry", "run it again if Rollcall dies meanwhile: it runs at least once, and maybe twice"),
+		withFlag(&x.Webhook, "webhook", "an `address` to post to"),
+		func(cmd *cobra.Command) {
+			cmd.Example = `  rollcall fuse set . --in 30m --note "test cluster" --script 'kind delete cluster'`
+		},
+	)
 }
 
 // checkFuse returns an error for flags that no fuse can have.
@@ -78,16 +80,16 @@ func checkDelay(flag string, d time.Duration) error {
 }
 
 func newFuseExtend(e *env) *cobra.Command {
-	var by time.Duration
-	cmd := newFuseChange(e, "extend FOLDER", "Let a fuse expire later", func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error) {
+	by := fuse.Default
+	return command(newFuseChange(e, "extend FOLDER", "Let a fuse expire later", func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error) {
 		if err := checkDelay("by", by); err != nil {
 			return fuse.Fuse{}, "", err
 		}
 		x, err := f.Extend(e.ctx, folder, by)
 		return x, "expires at " + clock(x.Expires), err
-	})
-	cmd.Flags().DurationVar(&by, "by", fuse.Default, "how much later")
-	return cmd
+	}),
+		withFlag(&by, "by", "how much later"),
+	)
 }
 
 func newFuseCancel(e *env) *cobra.Command {
@@ -109,14 +111,14 @@ while the script ran and its result is not known. They may then run twice.`
 
 func newFuseList(e *env) *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "list",
 		Short: "List the fuses that are set, and those that fired in the last 24 hours",
 		Args:  noArgs,
 		RunE: with(e.deps.Fuses, func(f *fuse.Fuses, _ []string) error {
 			list, err := f.List()
 			if asJSON {
-				return errors.Join(err, e.json(fusesAsJSON(list)))
+				return errors.Join(err, e.json(fuseDocument{Schema: schema, Fuses: each(list, fuseAsJSON)}))
 			}
 			if len(list) == 0 {
 				e.printf("no fuse is set\n")
@@ -126,9 +128,9 @@ func newFuseList(e *env) *cobra.Command {
 			}
 			return err
 		}),
-	}
-	jsonFlag(cmd, &asJSON)
-	return cmd
+	},
+		jsonFlag(&asJSON),
+	)
 }
 
 func printFuse(o *output, x *fuse.Fuse) {
@@ -199,12 +201,4 @@ func fuseAsJSON(x *fuse.Fuse) fuseJSON {
 		j.Continue = &continueJSON{c.Agent, c.Session, c.Prompt}
 	}
 	return j
-}
-
-func fusesAsJSON(list []fuse.Fuse) fuseDocument {
-	d := fuseDocument{Schema: schema, Fuses: []fuseJSON{}}
-	for i := range list {
-		d.Fuses = append(d.Fuses, fuseAsJSON(&list[i]))
-	}
-	return d
 }

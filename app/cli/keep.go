@@ -34,7 +34,7 @@ type keepCommand struct {
 
 func newKeep(e *env) *cobra.Command {
 	c := &keepCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "keep",
 		Short: "Keep launches, hooks, fuses and the webhook; started by itself when needed",
 		Long: `Keep what Rollcall owns: it is the parent of the agents that are launched in the
@@ -43,16 +43,15 @@ records a day after the end. One keeper runs for each user. Every command that
 leaves something to keep starts it, and it ends one minute after nothing is left,
 so you do not need to start it.`,
 		Args: oneOf("status", "start", "install", "uninstall"),
-		RunE: func(*cobra.Command, []string) error { return c.run() },
-	}
-	f := cmd.Flags()
-	f.BoolVar(&c.status, "status", false, "show whether a keeper runs, and what there is to keep")
-	f.BoolVar(&c.asJSON, "json", false, "with --status: print JSON, schema 1")
-	f.BoolVar(&c.start, "start", false, "start a keeper in the background, if none runs")
-	f.BoolVar(&c.install, "install", false, "start the keeper at login")
-	f.BoolVar(&c.uninstall, "uninstall", false, "don't start the keeper at login any more")
-	cmd.MarkFlagsMutuallyExclusive("status", "start", "install", "uninstall")
-	return cmd
+		RunE: withoutArgs(c.run),
+	},
+		withFlag(&c.status, "status", "show whether a keeper runs, and what there is to keep"),
+		withFlag(&c.asJSON, "json", "with --status: print JSON, schema 1"),
+		withFlag(&c.start, "start", "start a keeper in the background, if none runs"),
+		withFlag(&c.install, "install", "start the keeper at login"),
+		withFlag(&c.uninstall, "uninstall", "don't start the keeper at login any more"),
+		exclusive("status", "start", "install", "uninstall"),
+	)
 }
 
 func (c *keepCommand) run() error {

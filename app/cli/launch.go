@@ -35,8 +35,8 @@ type launchCommand struct {
 }
 
 func newLaunch(e *env) *cobra.Command {
-	c := &launchCommand{env: e}
-	cmd := &cobra.Command{
+	c := &launchCommand{env: e, Options: launch.Options{Dir: "."}}
+	return command(&cobra.Command{
 		Use:        "launch [AGENT[=MODEL]…]",
 		SuggestFor: []string{"run", "start", "new"},
 		Short:      "Start an agent in a folder, in the background or in this terminal",
@@ -80,15 +80,15 @@ Agents: ` + agentNames(canLaunch) + ".",
 			}
 			return c.launch(c.members(args)[0])
 		},
-	}
-	cmd.Flags().StringVar(&c.Dir, "cwd", ".", "the `folder` to work in; for a group, a folder in the repository")
-	cmd.Flags().StringVar(&c.Home, "home", "", "the home of the agent, which stands for an account: its `name` in the settings, its folder's name, or its path")
-	cmd.Flags().StringVar(&c.matrix, "matrix", "", "a YAML `file` that describes what to launch")
-	cmd.Flags().BoolVar(&c.worktree, "worktree", false, "use a new git worktree, next to the repository, for a single agent too")
-	cmd.Flags().StringVar(&c.branch, "branch", "", "the `name` of the worktree's new branch; implies --worktree")
-	cmd.Flags().StringVar(&c.baseBranch, "base-branch", "", "the `branch`, tag or commit at which the worktree begins; implies --worktree")
-	c.addFlags(cmd)
-	return cmd
+	},
+		withFlag(&c.Dir, "cwd", "the `folder` to work in; for a group, a folder in the repository"),
+		withFlag(&c.Home, "home", "the home of the agent, which stands for an account: its `name` in the settings, its folder's name, or its path"),
+		withFlag(&c.matrix, "matrix", "a YAML `file` that describes what to launch"),
+		withFlag(&c.worktree, "worktree", "use a new git worktree, next to the repository, for a single agent too"),
+		withFlag(&c.branch, "branch", "the `name` of the worktree's new branch; implies --worktree"),
+		withFlag(&c.baseBranch, "base-branch", "the `branch`, tag or commit at which the worktree begins; implies --worktree"),
+		c.flags,
+	)
 }
 
 // args takes the defaults of the settings, and returns an error if neither they nor the arguments name an agent.
@@ -132,7 +132,7 @@ func (c *launchCommand) findHome(args []string) error {
 
 func newResume(e *env) *cobra.Command {
 	c := &launchCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "resume ID",
 		SuggestFor: []string{"attach"},
 		Short:      "Resume a session, with a prompt or in this terminal",
@@ -140,36 +140,37 @@ func newResume(e *env) *cobra.Command {
 prompt (-p) in the background, or with --terminal in this terminal. The rules of
 launch apply to its folder.`,
 		Args: oneID,
-		RunE: func(_ *cobra.Command, args []string) error { return c.resume(args[0]) },
-	}
-	cmd.Flags().StringVar(&c.Dir, "cwd", "", "the `folder` to work in, instead of the session's")
-	cmd.Flags().StringVar(&c.unusedSince, "unused-since", "", "refuse if the session was active after this `time`")
-	_ = cmd.Flags().MarkHidden("unused-since") // the flag exists
-	c.addFlags(cmd)
-	return cmd
+		RunE: withArg(c.resume),
+	},
+		withFlag(&c.Dir, "cwd", "the `folder` to work in, instead of the session's"),
+		withFlag(&c.unusedSince, "unused-since", "refuse if the session was active after this `time`"),
+		hidden("unused-since"),
+		c.flags,
+	)
 }
 
-// addFlags adds the flags that launch and resume have in common.
-func (c *launchCommand) addFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVarP(&c.Prompt, "prompt", "p", "", "the prompt; - reads it from standard input")
-	f.StringVar(&c.PromptFile, "prompt-file", "", "a `file` with the prompt")
-	f.StringVar(&c.model, "model", "", "the model, as the agent names it")
-	f.StringVar(&c.mode, "mode", "", "the permission mode, as the agent names it")
-	f.StringVar(&c.Spec, "spec", "", "a `file` that is appended to the prompt as its specification")
-	f.StringArrayVar(&c.Files, "file", nil, "a `file` that is appended to the prompt (repeat it for more)")
-	f.StringVar(&c.Group, "group", "", "a name that several launches share")
-	f.StringVar(&c.OnCreate, "on-create", "", "a `command` to run once the session is known; ROLLCALL_CWD is the folder")
-	f.StringVar(&c.OnComplete, "on-complete", "", "a `command` to run once its process has ended; ROLLCALL_CWD is the folder")
-	f.BoolVar(&c.RetryHooks, "retry-hooks", false, "start a hook again if Rollcall dies meanwhile: it runs at least once, and maybe twice")
-	f.BoolVar(&c.Force, "force", false, "launch even if the folder is locked or in use")
-	f.BoolVar(&c.Terminal, "terminal", false, "interactively, in this terminal, instead of in the background")
-	f.BoolVar(&c.Answerable, "answerable", false, "in the background: let Rollcall answer and prompt the agent, which then waits until it is stopped")
-	f.BoolVar(&c.KeepEnv, "keep-env", false, "keep the environment variables that are removed by default")
-	f.BoolVar(&c.wait, "wait", false, "wait for the end: exit code 0 if the agent's is 0, 11 if not, 12 if its code is not known")
-	f.BoolVarP(&c.talk, "follow", "f", false, "wait for the end as --wait does, and show the conversation meanwhile")
-	f.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the command, start nothing")
-	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask before a mode that skips all questions")
+// flags adds the flags that launch and resume have in common.
+func (c *launchCommand) flags(cmd *cobra.Command) {
+	command(cmd,
+		withFlag(&c.Prompt, "prompt,p", "the prompt; - reads it from standard input"),
+		withFlag(&c.PromptFile, "prompt-file", "a `file` with the prompt"),
+		withFlag(&c.model, "model", "the model, as the agent names it"),
+		withFlag(&c.mode, "mode", "the permission mode, as the agent names it"),
+		withFlag(&c.Spec, "spec", "a `file` that is appended to the prompt as its specification"),
+		withFlag(&c.Files, "file", "a `file` that is appended to the prompt (repeat it for more)"),
+		withFlag(&c.Group, "group", "a name that several launches share"),
+		withFlag(&c.OnCreate, "on-create", "a `command` to run once the session is known; ROLLCALL_CWD is the folder"),
+		withFlag(&c.OnComplete, "on-complete", "a `command` to run once its process has ended; ROLLCALL_CWD is the folder"),
+		withFlag(&c.RetryHooks, "retry-hooks", "start a hook again if Rollcall dies meanwhile: it runs at least once, and maybe twice"),
+		withFlag(&c.Force, "force", "launch even if the folder is locked or in use"),
+		withFlag(&c.Terminal, "terminal", "interactively, in this terminal, instead of in the background"),
+		withFlag(&c.Answerable, "answerable", "in the background: let Rollcall answer and prompt the agent, which then waits until it is stopped"),
+		withFlag(&c.KeepEnv, "keep-env", "keep the environment variables that are removed by default"),
+		withFlag(&c.wait, "wait", "wait for the end: exit code 0 if the agent's is 0, 11 if not, 12 if its code is not known"),
+		withFlag(&c.talk, "follow,f", "wait for the end as --wait does, and show the conversation meanwhile"),
+		withFlag(&c.dryRun, "dry-run,n", "show the command, start nothing"),
+		withFlag(&c.yes, "yes,y", "don't ask before a mode that skips all questions"),
+	)
 }
 
 func (c *launchCommand) resume(id string) error {

@@ -32,8 +32,8 @@ type listCommand struct {
 }
 
 func newList(e *env) *cobra.Command {
-	c := &listCommand{env: e}
-	cmd := &cobra.Command{
+	c := &listCommand{env: e, by: "status"}
+	return command(&cobra.Command{
 		Use:        "list",
 		SuggestFor: []string{"ls", "ps", "sessions"},
 		Short:      "List the sessions of all agents",
@@ -55,23 +55,22 @@ column, and nothing is cut.`,
   rollcall list --by project
   rollcall list --status waiting --json`,
 		Args: oneOf("here", "machine"),
-		RunE: func(*cobra.Command, []string) error { return c.run() },
-	}
-	f := cmd.Flags()
-	f.BoolVarP(&c.all, "all", "a", false, "list stopped sessions too")
-	f.BoolVar(&c.hidden, "hidden", false, "only sessions that you have hidden or snoozed")
-	f.StringVar(&c.since, "since", "", "how far back stopped sessions go: 12h, 7d, 4w, all; implies --all (default 7d)")
-	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
-	f.StringVar(&c.status, "status", "", "only sessions with this `status`: working, waiting (or “needs you”), idle, stopped (implies --all), unknown")
-	f.StringVar(&c.group, "group", "", "only sessions launched in this `group`")
-	f.StringVar(&c.by, "by", "status", "how the table is grouped: status, or project with the worktrees of a repository together")
-	f.StringVar(&c.dir, "cwd", "", "only sessions in this `folder` of this machine or below it")
-	f.StringVarP(&c.machine, "machine", "H", "", "only sessions of this other `machine`")
-	f.BoolVar(&c.here, "here", false, "only sessions of this machine; no other machine is asked")
-	f.BoolVar(&c.loads, "resources", false, "with --json: the memory and processor time that the sessions' processes use")
-	jsonFlag(cmd, &c.asJSON)
-	strictFlag(cmd, &c.strict)
-	return cmd
+		RunE: withoutArgs(c.run),
+	},
+		withFlag(&c.all, "all,a", "list stopped sessions too"),
+		withFlag(&c.hidden, "hidden", "only sessions that you have hidden or snoozed"),
+		withFlag(&c.since, "since", "how far back stopped sessions go: 12h, 7d, 4w, all; implies --all (default 7d)"),
+		agentFlag(&c.agent),
+		withFlag(&c.status, "status", "only sessions with this `status`: working, waiting (or “needs you”), idle, stopped (implies --all), unknown"),
+		withFlag(&c.group, "group", "only sessions launched in this `group`"),
+		withFlag(&c.by, "by", "how the table is grouped: status, or project with the worktrees of a repository together"),
+		withFlag(&c.dir, "cwd", "only sessions in this `folder` of this machine or below it"),
+		withFlag(&c.machine, "machine,H", "only sessions of this other `machine`"),
+		withFlag(&c.here, "here", "only sessions of this machine; no other machine is asked"),
+		withFlag(&c.loads, "resources", "with --json: the memory and processor time that the sessions' processes use"),
+		jsonFlag(&c.asJSON),
+		strictFlag(&c.strict),
+	)
 }
 
 // wholeLimit is the time that an agent may take to list the sessions of all time: for some
@@ -148,7 +147,7 @@ func (c *listCommand) warnNotShown(snap *app.Snapshot, away int) {
 func (c *listCommand) printSnapshot(snap *app.Snapshot, shown []app.Session) error {
 	if c.asJSON {
 		d := newDocument(snap.At, nil, snap.Adapters)
-		d.Machines = machinesAsJSON(snap.Machines)
+		d.Machines = each(snap.Machines, machineAsJSON)
 		d.Locks = lockList(c.env)
 		d.LeftOut = snap.LeftOut.Agents
 		return c.printSessions(d, shown)

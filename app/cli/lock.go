@@ -12,7 +12,7 @@ import (
 
 func newLock(e *env) *cobra.Command {
 	k := lock.Lock{Kind: lock.Manual}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "lock FOLDER",
 		Short: "Keep launches out of a folder until it is unlocked",
 		Long: `Lock a folder by hand: launches into it, into a folder above it or below it are
@@ -27,10 +27,10 @@ refused, with the name and reason of whoever locked it, until it is unlocked.`,
 			e.printf("locked %s\n", e.path(taken.Path))
 			return nil
 		}),
-	}
-	cmd.Flags().StringVar(&k.By, "by", "", "who holds it (default: your user name)")
-	cmd.Flags().StringVar(&k.Reason, "reason", "", "the reason, shown when a launch is refused")
-	return cmd
+	},
+		withFlag(&k.By, "by", "who holds it (default: your user name)"),
+		withFlag(&k.Reason, "reason", "the reason, shown when a launch is refused"),
+	)
 }
 
 func newUnlock(e *env) *cobra.Command {
@@ -54,14 +54,14 @@ machine may not exist any more: first make sure that the launch has ended.`,
 
 func newLocks(e *env) *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "locks",
 		Short: "List the locked folders, who holds them and why",
 		Args:  noArgs,
 		RunE:  with(e.launches, func(l *launch.Launches, _ []string) error { return printLocks(e, l, asJSON) }),
-	}
-	jsonFlag(cmd, &asJSON)
-	return cmd
+	},
+		jsonFlag(&asJSON),
+	)
 }
 
 func printLocks(e *env, l *launch.Launches, asJSON bool) error {
@@ -70,7 +70,7 @@ func printLocks(e *env, l *launch.Launches, asJSON bool) error {
 	}
 	list, err := l.Locks().List()
 	if asJSON {
-		return errors.Join(err, e.json(locksDocument{Schema: schema, Locks: locksAsJSON(list)}))
+		return errors.Join(err, e.json(locksDocument{Schema: schema, Locks: each(list, lockAsJSON)}))
 	}
 	if len(list) == 0 {
 		e.printf("no folder is locked\n")
@@ -91,7 +91,7 @@ func lockList(e *env) []lockJSON {
 	if err != nil {
 		e.warn(err.Error())
 	}
-	return locksAsJSON(list)
+	return each(list, lockAsJSON)
 }
 
 type locksDocument struct {
@@ -109,14 +109,6 @@ type lockJSON struct {
 	Since   string    `json:"since"`
 }
 
-func locksAsJSON(list []lock.Lock) []lockJSON {
-	out := make([]lockJSON, 0, len(list))
-	for _, k := range list {
-		by := k.By
-		if k.Kind == lock.Auto {
-			by = k.Agent
-		}
-		out = append(out, lockJSON{Path: k.Path, Kind: k.Kind, By: by, Reason: k.Reason, PID: k.Owner.PID, Session: k.Session, Since: timestamp(k.Since)})
-	}
-	return out
+func lockAsJSON(k *lock.Lock) lockJSON {
+	return lockJSON{Path: k.Path, Kind: k.Kind, By: ifelse(k.Kind == lock.Auto, k.Agent, k.By), Reason: k.Reason, PID: k.Owner.PID, Session: k.Session, Since: timestamp(k.Since)}
 }

@@ -30,7 +30,7 @@ type logsCommand struct {
 
 func newLogs(e *env) *cobra.Command {
 	c := &logsCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "logs ID",
 		SuggestFor: []string{"log", "output"},
 		Short:      "Show what a launch printed",
@@ -44,10 +44,10 @@ Escape sequences and control characters are left out unless --raw is given.`,
   rollcall logs 9830e65d --follow`,
 		Args: exactlyOne("one id of a launch or session, or its beginning"),
 		RunE: with(e.launches, func(l *launch.Launches, args []string) error { return c.run(l, args[0]) }),
-	}
-	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "print what is added, until the launch ends")
-	cmd.Flags().BoolVar(&c.raw, "raw", false, "print the log as it is, with escape sequences")
-	return cmd
+	},
+		withFlag(&c.follow, "follow,f", "print what is added, until the launch ends"),
+		withFlag(&c.raw, "raw", "print the log as it is, with escape sequences"),
+	)
 }
 
 func (c *logsCommand) run(l *launch.Launches, id string) error {

@@ -51,7 +51,7 @@ type machineAdd struct {
 
 func newMachineAdd(e *env) *cobra.Command {
 	c := &machineAdd{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "add USER@HOST | add --name NAME -- COMMAND…",
 		Short: "Add a machine: test the connection, and copy Rollcall there if it has none",
 		Long: `Add a machine that ssh reaches, or one that a command leads to. The connection is
@@ -73,15 +73,14 @@ SHA-256 of the copy is checked on the machine before the copy replaces anything.
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
-	}
-	f := cmd.Flags()
-	f.StringVar(&c.name, "name", "", "its `name` in lists and ids (default: the host's)")
-	f.StringVar(&c.there, "path", "", "the `path` of Rollcall there (default: from PATH, or ~/.local/bin/rollcall)")
-	f.StringVar(&c.binary, "binary", "", "the static `file` to copy if there is no Rollcall")
-	f.BoolVar(&c.update, "update", false, "copy it even if the machine has one")
-	yesFlag(cmd, &c.yes)
-	return cmd
+		RunE: withArgs(c.run),
+	},
+		withFlag(&c.name, "name", "its `name` in lists and ids (default: the host's)"),
+		withFlag(&c.there, "path", "the `path` of Rollcall there (default: from PATH, or ~/.local/bin/rollcall)"),
+		withFlag(&c.binary, "binary", "the static `file` to copy if there is no Rollcall"),
+		withFlag(&c.update, "update", "copy it even if the machine has one"),
+		yesFlag(&c.yes),
+	)
 }
 
 // notInName are the characters that a name can't have.

@@ -31,11 +31,16 @@ func (e *env) openMachines() *machine.Machines {
 
 // notAsked returns the names of the other machines, for a command that reads this one only. It says so, unless its document does.
 func (e *env) notAsked(command string, inDocument bool) (names []string) {
-	for _, h := range e.machines().Hosts() {
-		names = append(names, h.Name)
-	}
+	names = e.machineNames()
 	if len(names) > 0 && !inDocument {
 		e.warn(strings.Join(names, ", ") + ifelse(len(names) == 1, " was", " were") + " not asked: " + command + " reads this machine only")
+	}
+	return names
+}
+
+func (e *env) machineNames() (names []string) {
+	for _, h := range e.machines().Hosts() {
+		names = append(names, h.Name)
 	}
 	return names
 }
@@ -45,11 +50,8 @@ func (e *env) findMachine(name string) (*machine.Host, error) {
 	if h := e.machines().Find(name); h != nil {
 		return h, nil
 	}
-	var names []string
-	for _, h := range e.machines().Hosts() {
-		names = append(names, h.Name)
-	}
-	if names == nil {
+	names := e.machineNames()
+	if len(names) == 0 {
 		return nil, usageError("no machine %q: no other machine is configured; to add one: rollcall machine add user@host", name)
 	}
 	return nil, usageError("no machine %q; machines: %s", name, strings.Join(names, ", "))
@@ -90,11 +92,8 @@ type machineJSON struct {
 	ElapsedMS int64            `json:"elapsed_ms"`
 }
 
-func machinesAsJSON(list []app.MachineHealth) (out []machineJSON) {
-	for _, m := range list {
-		out = append(out, machineJSON{Name: m.Name, State: m.State, Error: strings.Join(m.Problems, "; "), ElapsedMS: m.Elapsed.Milliseconds()})
-	}
-	return out
+func machineAsJSON(m *app.MachineHealth) machineJSON {
+	return machineJSON{Name: m.Name, State: m.State, Error: strings.Join(m.Problems, "; "), ElapsedMS: m.Elapsed.Milliseconds()}
 }
 
 // forwarded has the commands that can be run on another machine. The value is true for a command whose argument is a session id that may name the

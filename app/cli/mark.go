@@ -28,7 +28,7 @@ type markCommand struct {
 
 func newMark(e *env) *cobra.Command {
 	c := &markCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "mark ID",
 		SuggestFor: []string{"pin", "hide", "snooze", "mute", "unpin", "unmute"},
 		Short:      "Pin, hide, snooze, mute or name a session",
@@ -45,19 +45,18 @@ agent's files stay as they are.`,
   rollcall mark 0198 --show --wake --unmute`,
 		Args: markArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args[0]) },
-	}
-	f := cmd.Flags()
-	f.BoolVar(&c.pin, "pin", false, "list it first among the sessions with its status")
-	f.BoolVar(&c.unpin, "unpin", false, "don't")
-	f.BoolVar(&c.hide, "hide", false, "leave it out of lists, unless it needs you; rollcall list --hidden shows it")
-	f.BoolVar(&c.show, "show", false, "list it again")
-	f.DurationVar(&c.snooze, "snooze", 0, "hide it for a time such as 2h, or until it changes before")
-	f.StringVar(&c.until, "until", "", "hide it until a `time` such as 18:00, or a day and a time as \"YYYY-MM-DD 09:00\", or until it changes before; change: only until it changes")
-	f.BoolVar(&c.wake, "wake", false, "end its snooze")
-	f.BoolVar(&c.mute, "mute", false, "send no notification about it")
-	f.BoolVar(&c.unmute, "unmute", false, "send notifications about it again")
-	f.StringVar(&c.name, "name", "", "call it by this name; an empty one removes the name")
-	return cmd
+	},
+		withFlag(&c.pin, "pin", "list it first among the sessions with its status"),
+		withFlag(&c.unpin, "unpin", "don't"),
+		withFlag(&c.hide, "hide", "leave it out of lists, unless it needs you; rollcall list --hidden shows it"),
+		withFlag(&c.show, "show", "list it again"),
+		withFlag(&c.snooze, "snooze", "hide it for a time such as 2h, or until it changes before"),
+		withFlag(&c.until, "until", "hide it until a `time` such as 18:00, or a day and a time as \"YYYY-MM-DD 09:00\", or until it changes before; change: only until it changes"),
+		withFlag(&c.wake, "wake", "end its snooze"),
+		withFlag(&c.mute, "mute", "send no notification about it"),
+		withFlag(&c.unmute, "unmute", "send notifications about it again"),
+		withFlag(&c.name, "name", "call it by this name; an empty one removes the name"),
+	)
 }
 
 // markArgs checks that mark has one id, and no two flags that contradict each other.

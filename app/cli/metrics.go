@@ -16,7 +16,7 @@ type metricsCommand struct {
 
 func newMetrics(e *env) *cobra.Command {
 	c := &metricsCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "metrics",
 		SuggestFor: []string{"prometheus", "stats"},
 		Short:      "Print metrics for Prometheus",
@@ -32,10 +32,10 @@ as a whole, for the textfile collector of node_exporter.`,
 			}
 			return c.run()
 		},
-	}
-	cmd.Flags().StringVar(&c.file, "textfile", "", "write the metrics to this `file`")
-	strictFlag(cmd, &c.strict)
-	return cmd
+	},
+		withFlag(&c.file, "textfile", "write the metrics to this `file`"),
+		strictFlag(&c.strict),
+	)
 }
 
 func (c *metricsCommand) run() error {

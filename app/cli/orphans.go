@@ -52,7 +52,7 @@ type orphansCommand struct {
 
 func newOrphans(e *env) *cobra.Command {
 	c := &orphansCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "orphans",
 		SuggestFor: []string{"left", "leftovers", "zombies"},
 		Short:      "List the processes that agents left behind, and end them",
@@ -66,12 +66,12 @@ With --end each one is shown and you are asked; it is asked to end, with the
 processes below it, and killed after 2 seconds. Look at the command first: a server
 that an agent started may be in use by other programs now.`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return c.run() },
-	}
-	cmd.Flags().BoolVar(&c.end, "end", false, "end them, each after a question")
-	yesFlag(cmd, &c.yes)
-	jsonFlag(cmd, &c.asJSON)
-	return cmd
+		RunE: withoutArgs(c.run),
+	},
+		withFlag(&c.end, "end", "end them, each after a question"),
+		yesFlag(&c.yes),
+		jsonFlag(&c.asJSON),
+	)
 }
 
 func (c *orphansCommand) run() error {

@@ -129,6 +129,14 @@ func align(table [][]string, width int, numbers bool) (lines []string) {
 	return lines
 }
 
+// errorText returns the text of an error; empty: there is none.
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 // path returns a path, safe for a terminal, with ~ for the user's home folder.
 func (o *output) path(path string) string {
 	path = present.Line(path)

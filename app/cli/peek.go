@@ -23,8 +23,8 @@ type peekCommand struct {
 }
 
 func newPeek(e *env) *cobra.Command {
-	c := &peekCommand{env: e}
-	cmd := &cobra.Command{
+	c := &peekCommand{env: e, count: 20}
+	return command(&cobra.Command{
 		Use:        "peek SESSION",
 		SuggestFor: []string{"tail", "messages"},
 		Short:      "Show the last messages of a session",
@@ -46,12 +46,11 @@ earlier one: a call ended, or a text grew.`,
 			}
 			return c.run(args[0])
 		},
-	}
-	f := cmd.Flags()
-	f.IntVarP(&c.count, "count", "n", 20, "how `many` messages")
-	f.BoolVarP(&c.follow, "follow", "f", false, "print new messages as they come")
-	f.BoolVar(&c.asJSON, "json", false, "print one JSON object per line for each message")
-	return cmd
+	},
+		withFlag(&c.count, "count,n", "how `many` messages"),
+		withFlag(&c.follow, "follow,f", "print new messages as they come"),
+		withFlag(&c.asJSON, "json", "print one JSON object per line for each message"),
+	)
 }
 
 func (c *peekCommand) run(id string) error {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/answer"
 	"rollcall/app/machine"
@@ -15,7 +16,7 @@ import (
 
 func newPending(e *env) *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "pending [ID]",
 		SuggestFor: []string{"waiting", "requests", "approvals"},
 		Short:      "Show what sessions ask you: commands, changes, questions",
@@ -32,9 +33,9 @@ nothing of the request changes: answer it with "rollcall answer ID --request NAM
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return printAllPending(e, args, asJSON) },
-	}
-	jsonFlag(cmd, &asJSON)
-	return cmd
+	},
+		jsonFlag(&asJSON),
+	)
 }
 
 // printAllPending prints the requests of the session that args name. Without args it prints the requests of all sessions that wait.
@@ -196,18 +197,9 @@ type optionJSON struct {
 }
 
 func pendingAsJSON(list []answer.Pending, at time.Time) pendingDocument {
-	d := pendingDocument{Schema: schema, At: timestamp(at), Pending: []pendingJSON{}}
-	for i := range list {
-		p := pendingJSON{Session: sessionAsJSON(&list[i].Session), Requests: []requestJSON{}, Place: list[i].Place}
-		if list[i].Err != nil {
-			p.Error = list[i].Err.Error()
-		}
-		for j := range list[i].Requests {
-			p.Requests = append(p.Requests, requestAsJSON(&list[i].Requests[j]))
-		}
-		d.Pending = append(d.Pending, p)
-	}
-	return d
+	return pendingDocument{Schema: schema, At: timestamp(at), Pending: each(list, func(p *answer.Pending) pendingJSON {
+		return pendingJSON{Session: sessionAsJSON(&p.Session), Requests: each(p.Requests, requestAsJSON), Error: errorText(p.Err), Place: p.Place}
+	})}
 }
 
 // detailJSON is a part of a request beside its text.
@@ -217,20 +209,15 @@ type detailJSON struct {
 }
 
 func requestAsJSON(r *answer.Request) requestJSON {
-	j := requestJSON{Request: r.Key, ID: r.ID, Kind: string(r.Kind), Text: r.Text, Reason: r.Reason, Folder: r.Folder, Unknown: r.Unknown, Options: r.Options,
+	return requestJSON{Request: r.Key, ID: r.ID, Kind: string(r.Kind), Text: r.Text, Reason: r.Reason, Folder: r.Folder, Unknown: r.Unknown, Options: r.Options,
 		AskedAt: timestamp(r.AskedAt), ExpiresAt: timestamp(r.ExpiresAt), Dangers: r.Dangers, Harmless: r.OneKey, Via: r.Where,
-		CanAllow: r.CanAllow, CanDeny: r.CanDeny, CanReply: r.CanReply}
-	for _, d := range r.Details {
-		j.Details = append(j.Details, detailJSON(d))
-	}
-	for _, q := range r.Questions {
-		n := questionJSON{Header: q.Header, Text: q.Text, Several: q.Several, FreeText: q.FreeText, Secret: q.Secret}
-		for _, o := range q.Options {
-			n.Options = append(n.Options, optionJSON{Label: o.Label, Description: o.Says})
-		}
-		j.Questions = append(j.Questions, n)
-	}
-	return j
+		CanAllow: r.CanAllow, CanDeny: r.CanDeny, CanReply: r.CanReply, Questions: each(r.Questions, questionAsJSON),
+		Details: each(r.Details, func(d *adapters.Detail) detailJSON { return detailJSON(*d) })}
+}
+
+func questionAsJSON(q *adapters.Question) questionJSON {
+	return questionJSON{Header: q.Header, Text: q.Text, Several: q.Several, FreeText: q.FreeText, Secret: q.Secret,
+		Options: each(q.Options, func(o *adapters.Option) optionJSON { return optionJSON{Label: o.Label, Description: o.Says} })}
 }
 
 // optionAt returns the label of an option by its number, as pending shows it.

@@ -43,7 +43,7 @@ type pruneCommand struct {
 
 func newPrune(e *env) *cobra.Command {
 	c := &pruneCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "prune",
 		SuggestFor: []string{"clean", "gc"},
 		Short:      "Remove leftovers that no live session needs",
@@ -52,12 +52,12 @@ of launches, your marks of sessions that are gone, and what OrgLoop/agentctl lef
 may still need is kept, and the agents' own files are never touched. What is removed
 goes to the trash, where there is one.`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return c.run() },
-	}
-	cmd.Flags().BoolVarP(&c.dryRun, "dry-run", "n", false, "show what would be removed, do nothing")
-	yesFlag(cmd, &c.yes)
-	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print JSON, schema 1; without --yes nothing is removed")
-	return cmd
+		RunE: withoutArgs(c.run),
+	},
+		withFlag(&c.dryRun, "dry-run,n", "show what would be removed, do nothing"),
+		yesFlag(&c.yes),
+		withFlag(&c.asJSON, "json", "print JSON, schema 1; without --yes nothing is removed"),
+	)
 }
 
 func (c *pruneCommand) run() error {
@@ -117,13 +117,18 @@ func (c *pruneCommand) cleaner() (*cleanup.Cleaner, error) {
 
 // print shows what can be removed.
 func (c *pruneCommand) print(items []cleanup.Item) {
-	var total int64
 	for _, it := range items {
-		total += it.Size
 		c.printf("%s  %s\n", c.path(it.Path), size(it.Size))
 		c.printf("  %s: %s\n", present.Line(it.Kind), present.Line(it.Why))
 	}
-	c.printf("%s, %s\n", plural(len(items), "file"), size(total))
+	c.printf("%s, %s\n", plural(len(items), "file"), size(totalSize(items)))
+}
+
+func totalSize(items []cleanup.Item) (bytes int64) {
+	for i := range items {
+		bytes += items[i].Size
+	}
+	return bytes
 }
 
 func size(bytes int64) string { return humanize.IBytes(uint64(max(bytes, 0))) }
@@ -148,13 +153,11 @@ func (c *pruneCommand) printRemoved(results []cleanup.Result) error {
 
 // runJSON prints the items; with --yes it removes them and prints the results.
 func (c *pruneCommand) runJSON(cleaner *cleanup.Cleaner, items []cleanup.Item, problems error) error {
-	d := pruneJSON{Schema: schema, At: timestamp(time.Now()), Items: []pruneItem{}}
+	d := pruneJSON{Schema: schema, At: timestamp(time.Now()), TotalBytes: totalSize(items), Items: each(items, func(it *cleanup.Item) pruneItem {
+		return pruneItem{Path: it.Path, Kind: it.Kind, Why: it.Why, Bytes: it.Size, ModifiedAt: timestamp(it.Modified)}
+	})}
 	for _, p := range adapters.Problems(problems) {
 		d.Problems = append(d.Problems, p.Error())
-	}
-	for _, it := range items {
-		d.TotalBytes += it.Size
-		d.Items = append(d.Items, pruneItem{Path: it.Path, Kind: it.Kind, Why: it.Why, Bytes: it.Size, ModifiedAt: timestamp(it.Modified)})
 	}
 	failed := 0
 	if c.yes && !c.dryRun {

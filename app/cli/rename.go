@@ -11,7 +11,7 @@ import (
 
 func newRename(e *env) *cobra.Command {
 	var remove bool
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "rename ID NAME",
 		SuggestFor: []string{"name", "title"},
 		Short:      "Give a session a name of your own",
@@ -34,9 +34,9 @@ they are. --clear removes the name.`,
 			}
 			return e.rename(args[0], name)
 		},
-	}
-	cmd.Flags().BoolVar(&remove, "clear", false, "remove the name")
-	return cmd
+	},
+		withFlag(&remove, "clear", "remove the name"),
+	)
 }
 
 // rename stores the user's name for a session; an empty one removes it.

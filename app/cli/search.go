@@ -27,8 +27,8 @@ type searchCommand struct {
 }
 
 func newSearch(e *env) *cobra.Command {
-	c := &searchCommand{env: e, began: time.Now()}
-	cmd := &cobra.Command{
+	c := &searchCommand{env: e, began: time.Now(), since: "all"}
+	return command(&cobra.Command{
 		Use:        "search TEXT",
 		SuggestFor: []string{"grep", "find", "rg"},
 		Short:      "Search what was said in the sessions of all agents",
@@ -48,18 +48,17 @@ was found, and 3 when nothing was found and not everything could be searched.`,
   rollcall search --regex 'time(out|r)' --cwd . --tools
   rollcall search TODO --limit 20 --json`,
 		Args: exactlyOne("a text to search for"),
-		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
-	}
-	f := cmd.Flags()
-	f.BoolVarP(&c.regex, "regex", "e", false, "TEXT is a regular expression (RE2 syntax)")
-	f.BoolVar(&c.tools, "tools", false, "also search the calls of tools and their output")
-	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
-	f.StringVar(&c.since, "since", "all", "only sessions that were active since: 12h, 7d, 4w, all")
-	f.StringVar(&c.dir, "cwd", "", "only sessions in this `folder` or below it")
-	f.IntVarP(&c.limit, "limit", "n", 0, "stop after so many `hits`; 0: never")
-	f.BoolVar(&c.asJSON, "json", false, "print one JSON document per line, schema 1")
-	strictFlag(cmd, &c.strict)
-	return cmd
+		RunE: withArg(c.run),
+	},
+		withFlag(&c.regex, "regex,e", "TEXT is a regular expression (RE2 syntax)"),
+		withFlag(&c.tools, "tools", "also search the calls of tools and their output"),
+		agentFlag(&c.agent),
+		withFlag(&c.since, "since", "only sessions that were active since: 12h, 7d, 4w, all"),
+		withFlag(&c.dir, "cwd", "only sessions in this `folder` or below it"),
+		withFlag(&c.limit, "limit,n", "stop after so many `hits`; 0: never"),
+		withFlag(&c.asJSON, "json", "print one JSON document per line, schema 1"),
+		strictFlag(&c.strict),
+	)
 }
 
 // searchQuery returns the query for text and the flags.
@@ -179,12 +178,9 @@ type searchedAgentJSON struct {
 }
 
 func searchEndAsJSON(r *app.SearchReport) searchEndJSON {
-	j := searchEndJSON{Schema: schema, Hits: r.Hits, Searched: r.Searched, Limited: r.Limited, Adapters: []searchedAgentJSON{}}
-	for i := range r.Agents {
-		a := &r.Agents[i]
-		j.Adapters = append(j.Adapters, searchedAgentJSON{Name: a.Name, State: a.State, Error: strings.Join(a.Problems, "; "), Skipped: a.Skipped})
-	}
-	return j
+	return searchEndJSON{Schema: schema, Hits: r.Hits, Searched: r.Searched, Limited: r.Limited, Adapters: each(r.Agents, func(a *app.SearchedAgent) searchedAgentJSON {
+		return searchedAgentJSON{Name: a.Name, State: a.State, Error: strings.Join(a.Problems, "; "), Skipped: a.Skipped}
+	})}
 }
 
 // print prints a hit. On a terminal, and for a reader, each session has its own line above its

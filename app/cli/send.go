@@ -9,7 +9,7 @@ import (
 func newSend(e *env) *cobra.Command {
 	var prompt string
 	var queue bool
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "send ID -p TEXT",
 		Short: "Give a running session a prompt",
 		Long: `Give a prompt to the session with this id (a unique prefix is enough). An
@@ -31,10 +31,10 @@ continued with "rollcall resume".`,
 			e.printf("%s has the prompt\n", present.Line(s.ID))
 			return nil
 		},
-	}
-	cmd.Flags().StringVarP(&prompt, "prompt", "p", "", "the prompt's `TEXT`")
-	cmd.Flags().BoolVar(&queue, "queue", false, "if a turn is open, send the prompt after it")
-	return cmd
+	},
+		withFlag(&prompt, "prompt,p", "the prompt's `TEXT`"),
+		withFlag(&queue, "queue", "if a turn is open, send the prompt after it"),
+	)
 }
 
 func newInterrupt(e *env) *cobra.Command {

@@ -16,7 +16,7 @@ import (
 
 func newStatus(e *env) *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "status SESSION",
 		SuggestFor: []string{"show", "info"},
 		Short:      "Show everything about one session",
@@ -38,9 +38,9 @@ title. A text that fits several sessions is wrong usage (exit code 2) and lists 
 			printSession(e.output, &s, snap.At)
 			return nil
 		},
-	}
-	jsonFlag(cmd, &asJSON)
-	return cmd
+	},
+		jsonFlag(&asJSON),
+	)
 }
 
 // printSession prints a session for people: a name and a value per line.

@@ -33,7 +33,7 @@ type statusLineCommand struct {
 
 func newStatusLine(e *env) *cobra.Command {
 	c := &statusLineCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "statusline",
 		Short: "Be the status line of Claude Code, and keep the limits of your account that it is told",
 		Long: `Claude Code runs the command of its setting statusLine and tells it how much of your
@@ -52,9 +52,9 @@ the same input, and its lines are shown in place of Rollcall's.`,
 			}
 			return c.run(cmd.InOrStdin())
 		},
-	}
-	cmd.Flags().StringVar(&c.then, "then", "", "your own status line: a `command` that is shown in place of Rollcall's")
-	return cmd
+	},
+		withFlag(&c.then, "then", "your own status line: a `command` that is shown in place of Rollcall's"),
+	)
 }
 
 // printSetting prints what the user enters in the agent's settings.

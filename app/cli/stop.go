@@ -17,7 +17,7 @@ type stopCommand struct {
 
 func newStop(e *env) *cobra.Command {
 	c := &stopCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "stop ID",
 		SuggestFor: []string{"kill", "end"},
 		Short:      "Stop a session: its gateway or its own process ends it",
@@ -44,11 +44,11 @@ process, both sessions are shown and you are asked; --idle stops neither.`,
 			}
 			return c.stop(args[0])
 		},
-	}
-	cmd.Flags().BoolVar(&c.idle, "idle", false, "stop every idle session whose process hosts no other session, after asking")
-	dryRunFlag(cmd, &c.dryRun)
-	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "don't ask: with --idle, and where other sessions end with it")
-	return cmd
+	},
+		withFlag(&c.idle, "idle", "stop every idle session whose process hosts no other session, after asking"),
+		dryRunFlag(&c.dryRun),
+		withFlag(&c.yes, "yes,y", "don't ask: with --idle, and where other sessions end with it"),
+	)
 }
 
 // stop stops the session with this id.

@@ -36,12 +36,15 @@ type streamOptions struct {
 	since        time.Duration
 }
 
-func (o *streamOptions) addFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.BoolVar(&o.snapshot, "snapshot", false, "with --json: begin with all sessions, then print each change")
-	f.StringVar(&o.sinceFlag, "since", "", "with --snapshot: also print stopped sessions, how far back: 12h, 7d, 4w, all")
-	f.DurationVar(&o.heartbeat, "heartbeat", 15*time.Second, "with --snapshot: how often a heartbeat is printed, from 1s to 10m")
-	f.BoolVar(&o.endWithStdin, "end-with-stdin", false, "end when the standard input is closed")
+// flags adds the flags.
+func (o *streamOptions) flags(cmd *cobra.Command) {
+	o.heartbeat = 15 * time.Second
+	command(cmd,
+		withFlag(&o.snapshot, "snapshot", "with --json: begin with all sessions, then print each change"),
+		withFlag(&o.sinceFlag, "since", "with --snapshot: also print stopped sessions, how far back: 12h, 7d, 4w, all"),
+		withFlag(&o.heartbeat, "heartbeat", "with --snapshot: how often a heartbeat is printed, from 1s to 10m"),
+		withFlag(&o.endWithStdin, "end-with-stdin", "end when the standard input is closed"),
+	)
 }
 
 // check returns an error for flags that contradict each other or need another flag. It also sets since.
@@ -188,7 +191,7 @@ func (s *streamState) adapterLines(snap *app.Snapshot) (out []eventJSON) {
 		if h.State == app.Pending {
 			continue
 		}
-		a := adapterAsJSON(h)
+		a := adapterAsJSON(&h)
 		a.LookedIn, a.ElapsedMS = nil, 0
 		before, said := s.adapters[h.Name]
 		if said && before.State == a.State && before.Error == a.Error {

@@ -35,7 +35,7 @@ type uninstallCommand struct {
 
 func newUninstall(e *env) *cobra.Command {
 	c := &uninstallCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "uninstall --purge",
 		Short: "Remove Rollcall's settings, state and login entries",
 		Long: `Remove what Rollcall left in your folders: its state, settings and caches, and what
@@ -45,15 +45,14 @@ launch or a timer of another machine or container with the same home folder is k
 
 The program itself is removed by the package manager or installer that installed it.`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return c.run() },
-	}
-	f := cmd.Flags()
-	f.BoolVar(&c.purge, "purge", false, "remove state, settings and login entries")
-	dryRunFlag(cmd, &c.dryRun)
-	yesFlag(cmd, &c.yes)
-	f.BoolVar(&c.force, "force", false, "also remove what another machine or container keeps here, such as one that is gone")
-	f.BoolVar(&c.asJSON, "json", false, "print JSON, schema 1; without --yes nothing is removed")
-	return cmd
+		RunE: withoutArgs(c.run),
+	},
+		withFlag(&c.purge, "purge", "remove state, settings and login entries"),
+		dryRunFlag(&c.dryRun),
+		yesFlag(&c.yes),
+		withFlag(&c.force, "force", "also remove what another machine or container keeps here, such as one that is gone"),
+		withFlag(&c.asJSON, "json", "print JSON, schema 1; without --yes nothing is removed"),
+	)
 }
 
 func (c *uninstallCommand) run() error {
@@ -174,20 +173,17 @@ func (c *uninstallCommand) remove(items []uninstall.Item, done func(i int, err e
 }
 
 func (c *uninstallCommand) runJSON(items []uninstall.Item, busy error, remove bool) error {
-	d := uninstallJSON{Schema: schema, Items: []purgedJSON{}}
+	d := uninstallJSON{Schema: schema, Items: each(items, func(i *uninstall.Item) purgedJSON {
+		return purgedJSON{Path: i.Path, What: i.What, Files: i.Files, Bytes: i.Bytes}
+	})}
 	if busy != nil {
 		d.Problems = append(d.Problems, busy.Error())
-	}
-	for _, i := range items {
-		d.Items = append(d.Items, purgedJSON{Path: i.Path, What: i.What, Files: i.Files, Bytes: i.Bytes})
 	}
 	var err error
 	if remove {
 		err = c.remove(items, func(i int, err error) {
 			d.Items[i].Removed = err == nil
-			if err != nil {
-				d.Items[i].Error = err.Error()
-			}
+			d.Items[i].Error = errorText(err)
 		})
 	}
 	return cmp.Or(c.json(d), err)

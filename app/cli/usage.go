@@ -26,8 +26,8 @@ type usageCommand struct {
 }
 
 func newUsage(e *env) *cobra.Command {
-	c := &usageCommand{env: e}
-	cmd := &cobra.Command{
+	c := &usageCommand{env: e, by: string(usage.ByDay), since: "30d"}
+	return command(&cobra.Command{
 		Use:        "usage",
 		SuggestFor: []string{"tokens", "cost", "stats"},
 		Short:      "Sum up the tokens, turns and cost of sessions",
@@ -62,16 +62,15 @@ which count it beside that.`,
 			}
 			return c.runLimits()
 		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&c.by, "by", string(usage.ByDay), "day, project, agent, model, branch, group, home or session")
-	f.StringVar(&c.since, "since", "30d", "what was used since: 12h, 7d, 4w, all")
-	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
-	f.BoolVar(&c.asCSV, "csv", false, "print comma-separated values, without the total")
-	f.BoolVar(&c.limits, "limits", false, "show the usage limits of accounts, as agents recorded them last")
-	jsonFlag(cmd, &c.asJSON)
-	strictFlag(cmd, &c.strict)
-	return cmd
+	},
+		withFlag(&c.by, "by", "day, project, agent, model, branch, group, home or session"),
+		withFlag(&c.since, "since", "what was used since: 12h, 7d, 4w, all"),
+		agentFlag(&c.agent),
+		withFlag(&c.asCSV, "csv", "print comma-separated values, without the total"),
+		withFlag(&c.limits, "limits", "show the usage limits of accounts, as agents recorded them last"),
+		jsonFlag(&c.asJSON),
+		strictFlag(&c.strict),
+	)
 }
 
 func (c *usageCommand) run() error {

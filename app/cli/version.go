@@ -29,7 +29,7 @@ type versionJSON struct {
 
 func newVersion(e *env) *cobra.Command {
 	var asJSON, check bool
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "version",
 		Short: "Show the version, or check for a newer one",
 		Long: `Show the version of this program. With --check, also read the newest version from the
@@ -57,10 +57,10 @@ send nothing about this machine.`,
 			e.printf("%s\n%s", v, newest)
 			return nil
 		},
-	}
-	jsonFlag(cmd, &asJSON)
-	cmd.Flags().BoolVar(&check, "check", false, "read the newest version from the feed in the settings")
-	return cmd
+	},
+		jsonFlag(&asJSON),
+		withFlag(&check, "check", "read the newest version from the feed in the settings"),
+	)
 }
 
 // newest asks the feed of the settings, adds its answer to v and returns the answer as lines of text.

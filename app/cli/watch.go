@@ -51,7 +51,7 @@ type watchCommand struct {
 
 func newWatch(e *env) *cobra.Command {
 	c := &watchCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:        "watch",
 		SuggestFor: []string{"events", "follow"},
 		Short:      "Print what happens to sessions and fuses, as it happens",
@@ -63,12 +63,12 @@ With --json --snapshot it begins with the present state of every session and age
 and continues with each row that changes and with heartbeats, so that a reader knows
 at any time what list shows. Another machine's Rollcall reads this over ssh.`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return c.run() },
-	}
-	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print one JSON document per line, schema 1")
-	cmd.Flags().StringVar(&c.agent, "agent", "", "only sessions of this `agent`")
-	c.stream.addFlags(cmd)
-	return cmd
+		RunE: withoutArgs(c.run),
+	},
+		withFlag(&c.asJSON, "json", "print one JSON document per line, schema 1"),
+		withFlag(&c.agent, "agent", "only sessions of this `agent`"),
+		c.stream.flags,
+	)
 }
 
 func (c *watchCommand) run() error {

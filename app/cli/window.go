@@ -12,22 +12,22 @@ type WindowOptions struct {
 
 func newWindow(e *env) *cobra.Command {
 	var o WindowOptions
-	cmd := &cobra.Command{
-		Use:   "window",
-		Short: "Open the window",
-		Args:  oneOf("launch", "queue", "settings"),
+	return command(&cobra.Command{
+		Use:    "window",
+		Short:  "Open the window",
+		Hidden: e.deps.Window == nil,
+		Args:   oneOf("launch", "queue", "settings"),
 		RunE: func(*cobra.Command, []string) error {
 			if e.deps.Window == nil {
 				return usageError("this build has no window")
 			}
 			return endError(e.ctx, e.deps.Window(e.ctx, o))
 		},
-	}
-	cmd.Flags().StringVar(&o.Session, "session", "", "show the session with this `id`")
-	cmd.Flags().BoolVar(&o.Launch, "launch", false, "open at the launch page")
-	cmd.Flags().BoolVar(&o.Queue, "queue", false, "open at what waits for you; with --session, at its request")
-	cmd.Flags().BoolVar(&o.Settings, "settings", false, "open at the settings")
-	cmd.MarkFlagsMutuallyExclusive("launch", "queue", "settings")
-	cmd.Hidden = e.deps.Window == nil
-	return cmd
+	},
+		withFlag(&o.Session, "session", "show the session with this `id`"),
+		withFlag(&o.Launch, "launch", "open at the launch page"),
+		withFlag(&o.Queue, "queue", "open at what waits for you; with --session, at its request"),
+		withFlag(&o.Settings, "settings", "open at the settings"),
+		exclusive("launch", "queue", "settings"),
+	)
 }

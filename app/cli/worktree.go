@@ -54,15 +54,15 @@ repository: <repo>-try-<group>-<agent>, on the branch try/<group>/<agent>.`,
 func newWorktreeList(e *env) *cobra.Command {
 	var dir string
 	var asJSON bool
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "list",
 		Short: "List the worktrees of launches, with what was done in them",
 		Args:  noArgs,
 		RunE:  func(*cobra.Command, []string) error { return listWorktrees(e, dir, asJSON) },
-	}
-	repoFlag(cmd, &dir)
-	jsonFlag(cmd, &asJSON)
-	return cmd
+	},
+		repoFlag(&dir),
+		jsonFlag(&asJSON),
+	)
 }
 
 func listWorktrees(e *env, dir string, asJSON bool) error {
@@ -75,11 +75,7 @@ func listWorktrees(e *env, dir string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		d := worktreesJSON{Schema: schema, At: timestamp(time.Now()), Repo: repo.Main, Worktrees: []worktreeJSON{}}
-		for i := range list {
-			d.Worktrees = append(d.Worktrees, worktreeAsJSON(&list[i]))
-		}
-		if err := e.json(d); err != nil {
+		if err := e.json(worktreesJSON{Schema: schema, At: timestamp(time.Now()), Repo: repo.Main, Worktrees: each(list, worktreeAsJSON)}); err != nil {
 			return err
 		}
 		return e.unknownWorktrees(list)
@@ -131,14 +127,10 @@ func printWorktree(o *output, e *worktree.Entry) {
 }
 
 func worktreeAsJSON(e *worktree.Entry) worktreeJSON {
-	j := worktreeJSON{
+	return worktreeJSON{
 		Path: e.Path, Name: e.Name, Group: e.Group, Branch: e.Branch, Head: e.Head, Base: e.Base.Name,
 		Locked: e.Locked, Gone: e.Gone, Changed: e.Changed, Conflicts: e.Conflicts, Untracked: e.Untracked, Commits: e.Commits, Lost: e.Lost,
 		Operation: e.Operation, Files: e.Stat.Files, Insertions: e.Stat.Insertions, Deletions: e.Stat.Deletions,
-		Ignored: e.Ignored.Bytes, Loses: e.Losses(),
+		Ignored: e.Ignored.Bytes, Loses: e.Losses(), Error: errorText(e.Err),
 	}
-	if e.Err != nil {
-		j.Error = e.Err.Error()
-	}
-	return j
 }

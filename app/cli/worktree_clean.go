@@ -21,7 +21,7 @@ type cleanCommand struct {
 
 func newWorktreeClean(e *env) *cobra.Command {
 	c := &cleanCommand{env: e}
-	cmd := &cobra.Command{
+	return command(&cobra.Command{
 		Use:   "clean [NAME…]",
 		Short: "Remove worktrees of launches, unless work would be lost",
 		Long: `Remove worktrees of launches together with their branches: those named (by
@@ -31,15 +31,15 @@ A worktree is kept if it has changes, untracked or ignored files, or commits tha
 are in no other branch and in no remote; what would be lost is shown. --force
 removes it anyway. A worktree is never removed while a session or process works in
 it, while it is locked, or if its folder is not where its launch made it.`,
-		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
-	}
-	repoFlag(cmd, &c.repo)
-	cmd.Flags().StringVar(&c.group, "group", "", "all worktrees of this launch `group`")
-	cmd.Flags().BoolVar(&c.all, "all", false, "all worktrees of launches")
-	dryRunFlag(cmd, &c.dryRun)
-	cmd.Flags().BoolVar(&c.force, "force", false, "also remove worktrees with work that would be lost")
-	yesFlag(cmd, &c.yes)
-	return cmd
+		RunE: withArgs(c.run),
+	},
+		repoFlag(&c.repo),
+		withFlag(&c.group, "group", "all worktrees of this launch `group`"),
+		withFlag(&c.all, "all", "all worktrees of launches"),
+		dryRunFlag(&c.dryRun),
+		withFlag(&c.force, "force", "also remove worktrees with work that would be lost"),
+		yesFlag(&c.yes),
+	)
 }
 
 // check returns an error unless worktrees are named in exactly one way.
