@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,73 +44,84 @@ title. A text that fits several sessions is wrong usage (exit code 2) and lists 
 	)
 }
 
-// printSession prints a session for people: a name and a value per line.
+// fact is a name and a value that is known of something.
+type fact struct{ name, value string }
+
+// printSession prints a session for people: a name and a value per line, without those that are empty.
 func printSession(o *output, s *app.Session, now time.Time) {
-	line := func(name, value string) {
-		if value != "" {
-			o.printf("%-14s %s\n", name, value)
+	for _, f := range slices.Concat(sessionStatus(o, s), sessionProcesses(s), sessionFacts(o, s, now), sessionLaunch(o, s.Launch)) {
+		if f.value != "" {
+			o.printf("%-14s %s\n", f.name, f.value)
 		}
 	}
-	line("session", present.Line(s.ID))
-	line("agent", strings.TrimSpace(present.AgentName(s.Agent)+" "+present.Line(s.Version)))
-	line("status", paint(o, s, sign(s)+" "+present.Status(s.Session)))
-	if s.Status == adapters.Idle { // the status of a stopped session already says how its last turn ended
-		line("last turn", present.Outcome(&s.Session))
+}
+
+// sessionStatus returns what a session is and what it does now.
+func sessionStatus(o *output, s *app.Session) []fact {
+	facts := []fact{
+		{"session", present.Line(s.ID)},
+		{"agent", strings.TrimSpace(present.AgentName(s.Agent) + " " + present.Line(s.Version))},
+		{"status", paint(o, s, sign(s)+" "+present.Status(s.Session))},
+		{"last turn", ifelse(s.Status == adapters.Idle, present.Outcome(&s.Session), "")}, // the status of a stopped session says it already
+		{"evidence", present.Evidence(s.Session)},
 	}
-	line("evidence", present.Evidence(s.Session))
 	if s.Stale != nil {
-		line("stale since", s.Stale.Since.Local().Format(time.TimeOnly)+", "+present.Line(s.Stale.Reason))
+		facts = append(facts, fact{"stale since", s.Stale.Since.Local().Format(time.TimeOnly) + ", " + present.Line(s.Stale.Reason)})
 	}
-	printSessionProcesses(s, line)
-	line("remote", present.Line(s.Remote))
-	line("container", present.Line(s.Container))
-	line("runs in", present.Line(s.Host))
-	line("archived", ifelse(s.Archived, "yes", ""))
-	line("parent", present.Line(s.Parent))
-	if s.Account != "" {
-		line("account", present.Line(s.Account)+", "+o.path(s.Home))
+	return facts
+}
+
+// sessionProcesses returns what is known of the processes of a session.
+func sessionProcesses(s *app.Session) []fact {
+	process := strings.TrimSuffix(fmt.Sprint(s.Process.PID)+ifelse(s.Shared, " (shared with other sessions)", "")+", "+s.Load.Text(), ", ")
+	return []fact{
+		{"process", ifelse(s.Process.IsZero(), "", process)},
+		{"left behind", ifelse(s.LeftBehind > 0, english.Plural(s.LeftBehind, "process", "")+" (rollcall orphans)", "")},
 	}
-	line("folder", o.path(s.CWD))
-	line("branch", present.Line(s.Branch))
-	line("model", present.Line(s.Model))
-	line("name", present.Line(s.Name))
-	line("title", present.Line(s.Title))
-	line("marks", strings.Join(markWords(s), ", "))
-	line("first prompt", shortLine(s.FirstPrompt))
-	if s.LastPrompt != s.FirstPrompt {
-		line("last prompt", shortLine(s.LastPrompt))
+}
+
+// sessionFacts returns where a session is, what was said in it and what it used.
+func sessionFacts(o *output, s *app.Session, now time.Time) []fact {
+	facts := []fact{
+		{"remote", present.Line(s.Remote)},
+		{"container", present.Line(s.Container)},
+		{"runs in", present.Line(s.Host)},
+		{"archived", ifelse(s.Archived, "yes", "")},
+		{"parent", present.Line(s.Parent)},
+		{"account", ifelse(s.Account == "", "", present.Line(s.Account)+", "+o.path(s.Home))},
+		{"folder", o.path(s.CWD)},
+		{"branch", present.Line(s.Branch)},
+		{"model", present.Line(s.Model)},
+		{"name", present.Line(s.Name)},
+		{"title", present.Line(s.Title)},
+		{"marks", strings.Join(markWords(s), ", ")},
+		{"first prompt", shortLine(s.FirstPrompt)},
+		{"last prompt", ifelse(s.LastPrompt == s.FirstPrompt, "", shortLine(s.LastPrompt))},
+		{"doing", shortLine(s.Doing)},
+		{"tokens", tokens(s.Tokens)},
+		{"context", contextUse(s.Context)},
+		{"cost", ifelse(s.CostUSD > 0, fmt.Sprintf("$%.2f", s.CostUSD), "")},
+		{"started", withAge(s.StartedAt, now)},
+		{"last activity", withAge(s.LastActivityAt, now)},
 	}
-	line("doing", shortLine(s.Doing))
-	line("tokens", tokens(s.Tokens))
-	line("context", contextUse(s.Context))
-	if s.CostUSD > 0 {
-		line("cost", fmt.Sprintf("$%.2f", s.CostUSD))
-	}
-	line("started", withAge(s.StartedAt, now))
-	line("last activity", withAge(s.LastActivityAt, now))
 	for i, f := range s.Files {
-		line(ifelse(i == 0, "files", ""), o.path(f))
+		facts = append(facts, fact{ifelse(i == 0, "files", ""), o.path(f)})
 	}
-	if s.Launch != nil {
-		printSessionLaunch(o, s.Launch, line)
-	}
+	return facts
 }
 
-// printSessionProcesses prints what is known of the processes of a session.
-func printSessionProcesses(s *app.Session, line func(name, value string)) {
-	if !s.Process.IsZero() {
-		line("process", strings.TrimSuffix(fmt.Sprint(s.Process.PID)+ifelse(s.Shared, " (shared with other sessions)", "")+", "+s.Load.Text(), ", "))
+// sessionLaunch returns what Rollcall recorded of the launch of a session, which may be nil.
+func sessionLaunch(o *output, l *app.Launch) []fact {
+	if l == nil {
+		return nil
 	}
-	line("left behind", ifelse(s.LeftBehind > 0, english.Plural(s.LeftBehind, "process", "")+" (rollcall orphans)", ""))
-}
-
-// printSessionLaunch prints what Rollcall recorded of the launch of a session.
-func printSessionLaunch(o *output, l *app.Launch, line func(name, value string)) {
-	line("launch", l.ID+", "+clock(l.LaunchedAt))
-	line("group", present.Line(l.Group))
-	line("spec", o.path(l.Spec))
-	line("log", o.path(l.Log))
-	line("exit code", exitText(l.ExitCode, l.Signal, l.CodeUnknown))
+	facts := []fact{
+		{"launch", l.ID + ", " + clock(l.LaunchedAt)},
+		{"group", present.Line(l.Group)},
+		{"spec", o.path(l.Spec)},
+		{"log", o.path(l.Log)},
+		{"exit code", exitText(l.ExitCode, l.Signal, l.CodeUnknown)},
+	}
 	for _, h := range l.Hooks {
 		state := "has not run"
 		switch {
@@ -120,11 +132,12 @@ func printSessionLaunch(o *output, l *app.Launch, line func(name, value string))
 		case !h.RanAt.IsZero():
 			state = "runs"
 		}
-		line("on "+h.When, shortLine(h.Command)+": "+state)
+		facts = append(facts, fact{"on " + h.When, shortLine(h.Command) + ": " + state})
 		for text := range strings.SplitSeq(strings.TrimSpace(h.Output), "\n") {
-			line("", present.Line(text))
+			facts = append(facts, fact{"", present.Line(text)})
 		}
 	}
+	return facts
 }
 
 // exitText returns how a launched process ended; empty while it runs.

@@ -38,13 +38,7 @@ func (s *Settings) checkHomes() (bad []mistake) {
 			delete(s.Homes, name)
 			continue
 		}
-		s.Homes[name] = slices.DeleteFunc(s.Homes[name], func(h Home) bool {
-			wrong := h.check()
-			if wrong != "" {
-				bad = append(bad, mistake{key, fmt.Sprintf("homes.%s: %s", name, wrong)})
-			}
-			return wrong != ""
-		})
+		s.Homes[name] = without(s.Homes[name], &bad, key, Home.check)
 	}
 	return bad
 }

@@ -95,12 +95,12 @@ func CanBeOneKey(command string) bool {
 }
 
 // check returns what is wrong with a command; empty: nothing.
-func (o *OneKey) check() string {
+func (o OneKey) check() string {
 	switch {
 	case !filepath.IsAbs(ExpandHome(o.Folder)):
-		return fmt.Sprintf("the folder %q is ignored: a folder begins with / or ~/ (on Windows with a drive)", o.Folder)
+		return fmt.Sprintf(": the folder %q is ignored: a folder begins with / or ~/ (on Windows with a drive)", o.Folder)
 	case !CanBeOneKey(o.Command):
-		return fmt.Sprintf("the command %.80q is ignored: it is one line of at most %d bytes, without spaces around it", o.Command, maxOneKey)
+		return fmt.Sprintf(": the command %.80q is ignored: it is one line of at most %d bytes, without spaces around it", o.Command, maxOneKey)
 	}
 	return ""
 }
@@ -166,13 +166,7 @@ func (t *AnsweringTable) readOneKey(value any) error {
 // setting wants less than the default. A command with a mistake is removed.
 func (s *Settings) checkAnswering() (bad []mistake) {
 	t := &s.Answering
-	t.OneKey = slices.DeleteFunc(t.OneKey, func(o OneKey) bool {
-		wrong := o.check()
-		if wrong != "" {
-			bad = append(bad, mistake{[]string{"answering", "one_key"}, "answering.one_key: " + wrong})
-		}
-		return wrong != ""
-	})
+	t.OneKey = without(t.OneKey, &bad, []string{"answering", "one_key"}, OneKey.check)
 	switch t.Requests {
 	case "", AnswerAll, AnswerDeny, AnswerNone:
 	default:

@@ -47,20 +47,25 @@ func (s *Settings) Text(e Edit) string {
 // version does not know, and all comments stay as they are. If it can't change a setting without changing more, it changes
 // nothing, and the error says why.
 func Change(path string, edits ...Edit) error {
+	return rewrite(path, func(text []byte) (after []byte, err error) {
+		after = text
+		for _, e := range edits {
+			after, err = applyWritten(after, e)
+			if err != nil {
+				return nil, err
+			}
+		}
+		return after, nil
+	})
+}
+
+// rewrite replaces the content of the file at path by what change returns for it. It does not wait for a file system that does not answer.
+func rewrite(path string, change func([]byte) ([]byte, error)) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // a symbolic link, such as users of dotfiles create, is kept
 	}
 	_, err := bounded.In(filepath.Dir(path), bounded.WriteLimit, func(left context.Context) (struct{}, error) {
-		return struct{}{}, rewrite(left, path, func(text []byte) (after []byte, err error) {
-			after = text
-			for _, e := range edits {
-				after, err = applyWritten(after, e)
-				if err != nil {
-					return nil, err
-				}
-			}
-			return after, nil
-		})
+		return struct{}{}, rewriteWithin(left, path, change)
 	})
 	if err != nil {
 		return fmt.Errorf("change the settings: %w", err)
@@ -68,8 +73,7 @@ func Change(path string, edits ...Edit) error {
 	return nil
 }
 
-// rewrite replaces the content of the file at path by what change returns for it.
-func rewrite(left context.Context, path string, change func([]byte) ([]byte, error)) error {
+func rewriteWithin(left context.Context, path string, change func([]byte) ([]byte, error)) error {
 	dir, err := store.MakeDir(filepath.Dir(path))
 	if err != nil {
 		return err

@@ -1,18 +1,14 @@
 package settings
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
-
-	"rollcall/bounded"
 )
 
 // ChangeNamed writes the agent n into the file at path, in place of the entry with the name old; without old it is added. A nil n removes the entry. As with
@@ -23,16 +19,7 @@ func ChangeNamed(path, old string, n *NamedAgent) error {
 			return err
 		}
 	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	_, err := bounded.In(filepath.Dir(path), bounded.WriteLimit, func(left context.Context) (struct{}, error) {
-		return struct{}{}, rewrite(left, path, func(text []byte) ([]byte, error) { return withNamed(text, old, n) })
-	})
-	if err != nil {
-		return fmt.Errorf("change the settings: %w", err)
-	}
-	return nil
+	return rewrite(path, func(text []byte) ([]byte, error) { return withNamed(text, old, n) })
 }
 
 // members returns the members of an entry in the order in which they are written. One that is empty has no value.

@@ -44,12 +44,12 @@ func (h Home) MarshalTOML() ([]byte, error) {
 type Homes []Home
 
 // check returns what is wrong with a home; empty: nothing.
-func (h *Home) check() string {
+func (h Home) check() string {
 	switch {
 	case !filepath.IsAbs(ExpandHome(h.Path)) || strings.ContainsRune(h.Path, 0):
-		return fmt.Sprintf("%q is ignored: a folder begins with / or ~/ (on Windows with a drive)", h.Path)
+		return fmt.Sprintf(": %q is ignored: a folder begins with / or ~/ (on Windows with a drive)", h.Path)
 	case h.Name != strings.TrimSpace(h.Name) || strings.ContainsFunc(h.Name, func(r rune) bool { return r < ' ' }) || len(h.Name) > 40:
-		return fmt.Sprintf("the name of %q is ignored: it is one line of at most 40 bytes, without spaces around it", h.Path)
+		return fmt.Sprintf(": the name of %q is ignored: it is one line of at most 40 bytes, without spaces around it", h.Path)
 	}
 	return ""
 }

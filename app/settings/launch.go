@@ -24,12 +24,11 @@ func (s *Settings) checkLaunches() (bad []mistake) {
 		bad = append(bad, mistake{[]string{"default_agent"}, fmt.Sprintf("default_agent is ignored: unknown agent %q; agents: %s", s.DefaultAgent, s.agentNames(true))})
 		s.DefaultAgent = ""
 	}
-	s.LeaveOut = slices.DeleteFunc(s.LeaveOut, func(name string) bool {
-		wrong := name == "" || strings.ContainsAny(name, "=\x00 \t\r\n")
-		if wrong {
-			bad = append(bad, mistake{[]string{"leave_out_environment"}, fmt.Sprintf("leave_out_environment: %q is not the name of a variable", name)})
+	s.LeaveOut = without(s.LeaveOut, &bad, []string{"leave_out_environment"}, func(name string) string {
+		if name == "" || strings.ContainsAny(name, "=\x00 \t\r\n") {
+			return fmt.Sprintf(": %q is not the name of a variable", name)
 		}
-		return wrong
+		return ""
 	})
 	for _, name := range slices.Sorted(maps.Keys(s.Agents)) {
 		a := s.Agents[name]

@@ -68,26 +68,30 @@ func entryLine(text []byte, table string, i int) int {
 
 // checkMachines returns what is wrong with the machines, and removes those that cannot be used.
 func (s *Settings) checkMachines(path string, text []byte) (bad []error) {
-	var kept []Machine
-	first := map[string]int{}
-	for i, m := range s.Machines {
-		err := m.Check()
-		if before, twice := first[m.Name]; err == nil && twice {
-			other := strings.TrimSuffix("see"+inLine(entryLine(text, "machine", before)), ":")
-			err = fmt.Errorf("another machine has this name (%s); give each its own name", other)
-		}
-		if err == nil && len(kept) == maxMachines {
-			err = fmt.Errorf("only the first %d machines are used", maxMachines)
-		}
-		if err != nil {
-			if len(bad) < maxLines {
-				bad = append(bad, fmt.Errorf("settings: %s:%s machine %q is ignored: %w", path, inLine(entryLine(text, "machine", i)), m.Name, err))
-			}
-			continue
-		}
-		first[m.Name] = i
-		kept = append(kept, m)
-	}
-	s.Machines = kept
+	s.Machines, bad = usable(s.Machines, path, text, "machine", maxMachines, func(m *Machine) (string, error) { return m.Name, m.Check() })
 	return bad
+}
+
+// usable returns the entries [[table]] of the settings that can be used, at most so many, and what is wrong with the others. check returns the name of an
+// entry, which no other may have, and what is wrong with it.
+func usable[T any](entries []T, path string, text []byte, table string, most int, check func(*T) (name string, err error)) (kept []T, bad []error) {
+	first := map[string]int{}
+	for i := range entries {
+		name, err := check(&entries[i])
+		if before, twice := first[name]; err == nil && twice {
+			other := strings.TrimSuffix("see"+inLine(entryLine(text, table, before)), ":")
+			err = fmt.Errorf("another %s has this name (%s); give each its own name", table, other)
+		}
+		if err == nil && len(kept) == most {
+			err = fmt.Errorf("only the first %d %ss are used", most, table)
+		}
+		switch {
+		case err == nil:
+			first[name] = i
+			kept = append(kept, entries[i])
+		case len(bad) < maxLines:
+			bad = append(bad, fmt.Errorf("settings: %s:%s %s %q is ignored: %w", path, inLine(entryLine(text, table, i)), table, name, err))
+		}
+	}
+	return kept, bad
 }

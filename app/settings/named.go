@@ -187,27 +187,17 @@ func pattern(key, text string) (*regexp.Regexp, error) {
 
 // checkNamed returns what is wrong with the agents that the user named, and removes those that cannot be used.
 func (s *Settings) checkNamed(path string, text []byte) (bad []error) {
-	kept, first := []NamedAgent(nil), map[string]int{}
-	for i, n := range s.Named {
+	found := map[string]adapters.Unread{}
+	s.Named, bad = usable(s.Named, path, text, "agent", maxNamed, func(n *NamedAgent) (string, error) {
 		u, err := n.unread()
-		if before, twice := first[n.Name]; err == nil && twice {
-			other := strings.TrimSuffix("see"+inLine(entryLine(text, "agent", before)), ":")
-			err = fmt.Errorf("another agent has this name (%s); give each its own name", other)
+		if _, twice := found[n.Name]; err == nil && !twice {
+			found[n.Name] = u
 		}
-		if err == nil && len(kept) == maxNamed {
-			err = fmt.Errorf("only the first %d agents are used", maxNamed)
-		}
-		if err != nil {
-			if len(bad) < maxLines {
-				bad = append(bad, fmt.Errorf("settings: %s:%s agent %q is ignored: %w", path, inLine(entryLine(text, "agent", i)), n.Name, err))
-			}
-			continue
-		}
-		first[n.Name] = i
-		kept = append(kept, n)
-		s.Unread = append(s.Unread, u)
+		return n.Name, err
+	})
+	for _, n := range s.Named {
+		s.Unread = append(s.Unread, found[n.Name])
 	}
-	s.Named = kept
 	return bad
 }
 

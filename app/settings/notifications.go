@@ -127,20 +127,17 @@ func (s *Settings) checkNotifications() (bad []mistake) {
 	if m, wrong := s.StalledAfter.check("stalled_after"); wrong {
 		bad = append(bad, m)
 	}
-	n.LimitAt = slices.DeleteFunc(n.LimitAt, func(percent int) bool {
-		wrong := percent < 1 || percent > 100
-		if wrong {
-			bad = append(bad, mistake{[]string{"notifications", "limit_at"}, fmt.Sprintf("notifications.limit_at: %d is ignored: it is a share in per cent, from 1 to 100", percent)})
+	n.LimitAt = without(n.LimitAt, &bad, []string{"notifications", "limit_at"}, func(percent int) string {
+		if percent < 1 || percent > 100 {
+			return fmt.Sprintf(": %d is ignored: it is a share in per cent, from 1 to 100", percent)
 		}
-		return wrong
+		return ""
 	})
-	n.Mute = slices.DeleteFunc(n.Mute, func(pattern string) bool {
-		_, err := filepath.Match(pattern, "")
-		wrong := err != nil || !filepath.IsAbs(ExpandHome(pattern))
-		if wrong {
-			bad = append(bad, mistake{[]string{"notifications", "mute"}, fmt.Sprintf("notifications.mute: %q is ignored: it must be an absolute path or begin with ~/, and may have * and ?", pattern)})
+	n.Mute = without(n.Mute, &bad, []string{"notifications", "mute"}, func(pattern string) string {
+		if _, err := filepath.Match(pattern, ""); err != nil || !filepath.IsAbs(ExpandHome(pattern)) {
+			return fmt.Sprintf(": %q is ignored: it must be an absolute path or begin with ~/, and may have * and ?", pattern)
 		}
-		return wrong
+		return ""
 	})
 	slices.SortFunc(bad, func(a, b mistake) int { return strings.Compare(a.text, b.text) })
 	return bad

@@ -195,6 +195,17 @@ func Load(path string) (Settings, error) {
 	return s, errors.Join(bad...)
 }
 
+// without removes the values of a setting of which wrong returns a text, and adds that to bad.
+func without[T any](list []T, bad *[]mistake, key []string, wrong func(T) string) []T {
+	return slices.DeleteFunc(list, func(v T) bool {
+		text := wrong(v)
+		if text != "" {
+			*bad = append(*bad, mistake{key, strings.Join(key, ".") + text})
+		}
+		return text != ""
+	})
+}
+
 func explain(err error) string {
 	if pe, ok := errors.AsType[toml.ParseError](err); ok {
 		return fmt.Sprintf("line %d: %s", pe.Position.Line, pe.Message)
@@ -288,22 +299,20 @@ func (s *Settings) checkWebhook(path string) error {
 }
 
 // checkTheme returns what is wrong with the theme, and removes it.
-func (s *Settings) checkTheme() []mistake {
-	if s.Theme == "" || slices.Contains(Themes(), s.Theme) {
-		return nil
-	}
-	bad := mistake{[]string{"theme"}, fmt.Sprintf("theme is ignored: it is one of \"desktop\", \"light\" and \"dark\", not %q", s.Theme)}
-	s.Theme = ""
-	return []mistake{bad}
-}
+func (s *Settings) checkTheme() []mistake { return oneOf("theme", &s.Theme, Themes()...) }
 
 // checkHeadless returns what is wrong with the setting "headless", and removes it.
 func (s *Settings) checkHeadless() []mistake {
-	if slices.Contains([]string{"", "show", "fold", "quiet"}, s.Headless) {
+	return oneOf("headless", &s.Headless, "show", "fold", "quiet")
+}
+
+// oneOf removes a value that is none of three, and returns what is wrong with it.
+func oneOf[T ~string](key string, value *T, known ...T) []mistake {
+	if *value == "" || slices.Contains(known, *value) {
 		return nil
 	}
-	bad := mistake{[]string{"headless"}, fmt.Sprintf("headless is ignored: it is one of \"show\", \"fold\" and \"quiet\", not %q", s.Headless)}
-	s.Headless = ""
+	bad := mistake{[]string{key}, fmt.Sprintf("%s is ignored: it is one of %q, %q and %q, not %q", key, known[0], known[1], known[2], *value)}
+	*value = ""
 	return []mistake{bad}
 }
 
