@@ -163,6 +163,15 @@ func reading(health []Health) (agents []adapters.Name, sessions int) {
 	return agents, sessions
 }
 
+// Health returns how the adapter of an agent answered; zero: it is not among the adapters.
+func (s *Snapshot) Health(agent adapters.Name) Health {
+	i := slices.IndexFunc(s.Adapters, func(h Health) bool { return h.Name == agent })
+	if i < 0 {
+		return Health{}
+	}
+	return s.Adapters[i]
+}
+
 // Incomplete returns the adapters that did not answer in full: some of their sessions may be missing from s. Adapters that
 // the settings leave out are included.
 func (s *Snapshot) Incomplete() []adapters.Name {

@@ -116,10 +116,8 @@ func (c *Core) Current(ctx context.Context, agent adapters.Name, id string) (Ses
 	if err == nil {
 		return now, nil
 	}
-	for _, h := range snap.Adapters {
-		if h.Name == agent && h.State == Failed {
-			return Session{}, fmt.Errorf("%w: %s", ErrNoAnswer, h.Problems[0])
-		}
+	if h := snap.Health(agent); h.State == Failed {
+		return Session{}, fmt.Errorf("%w: %s", ErrNoAnswer, h.Problems[0])
 	}
 	return Session{}, err
 }

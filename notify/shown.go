@@ -140,6 +140,6 @@ func machinePending(snap *app.Snapshot, key string) bool {
 
 // answered reports whether all sessions of an agent are known.
 func answered(snap *app.Snapshot, agent adapters.Name) bool {
-	i := slices.IndexFunc(snap.Adapters, func(h app.Health) bool { return h.Name == agent })
-	return i < 0 && !snap.At.IsZero() && len(snap.Adapters) > 0 || i >= 0 && (snap.Adapters[i].State == app.OK || snap.Adapters[i].State == app.Absent)
+	state := snap.Health(agent).State
+	return state == app.OK || state == app.Absent || state == "" && !snap.At.IsZero() && len(snap.Adapters) > 0
 }

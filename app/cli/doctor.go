@@ -127,7 +127,7 @@ func (c *doctorCommand) ledgers(snap *app.Snapshot) map[adapters.Name]adapters.L
 	cfg, _ := c.config(app.All, true, "") // no error: no agent is named
 	cfg.Usage, cfg.Limit = true, cmp.Or(cfg.Limit, wholeLimit)
 	cfg.Adapters = slices.DeleteFunc(slices.Clone(cfg.Adapters), func(a adapters.Adapter) bool {
-		return !slices.ContainsFunc(snap.Adapters, func(h app.Health) bool { return h.Name == a.Name() && h.State == app.OK })
+		return snap.Health(a.Name()).State != app.OK
 	})
 	ledgers := map[adapters.Name]adapters.Ledger{}
 	for _, h := range app.Ask(c.ctx, cfg, app.Once{Last: true}).Adapters {
@@ -257,7 +257,7 @@ func (a *doctorAdapterJSON) ledger() string {
 		parts = append(parts, plural(a.Answers, "answer"))
 	}
 	if a.Copies > 0 {
-		parts = append(parts, ifelse(a.Copies == 1, "1 copy", fmt.Sprintf("%d copies", a.Copies))+" left out")
+		parts = append(parts, plural(a.Copies, "copy")+" left out")
 	}
 	return strings.Join(append(parts, present.LeftOutFiles(a.LeftOut, a.LeftOutAnswers)...), ", ")
 }

@@ -64,7 +64,7 @@ func (f agentProcesses) takeContained(table proc.Lister) (checkJSON, bool) {
 		f[program] = slices.DeleteFunc(f[program], func(p proc.Process) bool { return isUnreadable(table, p.Identity) })
 		if n := before - len(f[program]); n > 0 {
 			total += n
-			parts = append(parts, fmt.Sprintf("%d %s process%s", n, program, ifelse(n == 1, "", "es")))
+			parts = append(parts, plural(n, program+" process"))
 		}
 	}
 	return checkJSON{"containers", "ok", strings.Join(parts, ", ") + ifelse(total == 1, " in a container", " in containers") + " whose files can't be read"}, total > 0

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"rollcall/app"
@@ -134,15 +135,11 @@ func keeperText(s *keep.Status, running bool, now time.Time) string {
 func keptText(k *keep.Kept) string {
 	var parts []string
 	for _, p := range []struct {
-		n    int
-		what string
-	}{{k.Launches, "launch"}, {k.Hooks, "hook"}, {k.Fuses, "fuse"}, {k.Records, "record"}} {
+		n         int
+		one, many string
+	}{{k.Launches, "launch", "launches"}, {k.Hooks, "hook", "hooks"}, {k.Fuses, "fuse", "fuses"}, {k.Records, "record", "records"}} {
 		if p.n > 0 {
-			text := plural(p.n, p.what)
-			if p.what == "launch" && p.n > 1 {
-				text = fmt.Sprintf("%d launches", p.n)
-			}
-			parts = append(parts, text)
+			parts = append(parts, english.Plural(p.n, p.one, p.many))
 		}
 	}
 	if k.Webhook {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"rollcall/adapters"
@@ -142,7 +141,7 @@ func isUsage(err error) bool {
 // endOne asks about one process, and ends it.
 func (c *orphansCommand) endOne(l *app.LeftBehind) error {
 	root := l.Tree[0]
-	below := ifelse(len(l.Tree) > 1, " and "+english.Plural(len(l.Tree)-1, "process", "")+" below it", "")
+	below := ifelse(len(l.Tree) > 1, " and "+plural(len(l.Tree)-1, "process")+" below it", "")
 	if err := c.confirm(fmt.Sprintf("End %d %s%s?", root.PID, present.Line(root.Comm), below), c.yes, fmt.Sprintf("%d was left alone", root.PID)); err != nil {
 		return err
 	}
@@ -150,7 +149,7 @@ func (c *orphansCommand) endOne(l *app.LeftBehind) error {
 	if err != nil {
 		return err
 	}
-	c.printf("  ended %s\n", english.Plural(len(ended), "process", ""))
+	c.printf("  ended %s\n", plural(len(ended), "process"))
 	return c.flush()
 }
 

@@ -104,17 +104,14 @@ func (f *follower) run() error {
 // message that says so.
 func (f *follower) update() (gone string) {
 	snap := f.core.RefreshOne(f.ctx, f.session.Agent, f.session.ID)
-	for _, h := range snap.Adapters {
-		if h.Name == f.session.Agent && h.State == app.Failed && len(h.Problems) > 0 {
-			f.report(h.Problems[0])
-		}
+	h := snap.Health(f.session.Agent)
+	if h.State == app.Failed && len(h.Problems) > 0 {
+		f.report(h.Problems[0])
 	}
 	list := snap.Sessions()
-	at := slices.IndexFunc(list, func(s app.Session) bool {
-		return s.Agent == f.session.Agent && s.ID == f.session.ID
-	})
+	at := slices.IndexFunc(list, func(s app.Session) bool { return s.Key() == f.session.Key() })
 	switch {
-	case at < 0 && f.ctx.Err() == nil && answered(snap, f.session.Agent):
+	case at < 0 && f.ctx.Err() == nil && h.State == app.OK:
 		return "the session is no longer listed by " + present.AgentName(f.session.Agent)
 	case at < 0:
 		return ""
@@ -126,11 +123,6 @@ func (f *follower) update() (gone string) {
 		f.watch()
 	}
 	return ""
-}
-
-// answered reports whether an agent's adapter answered in full.
-func answered(snap *app.Snapshot, name adapters.Name) bool {
-	return slices.ContainsFunc(snap.Adapters, func(h app.Health) bool { return h.Name == name && h.State == app.OK })
 }
 
 // watch starts to watch the files of the session.

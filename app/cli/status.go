@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"rollcall/adapters"
@@ -76,7 +75,7 @@ func sessionProcesses(s *app.Session) []fact {
 	process := strings.TrimSuffix(fmt.Sprint(s.Process.PID)+ifelse(s.Shared, " (shared with other sessions)", "")+", "+s.Load.Text(), ", ")
 	return []fact{
 		{"process", ifelse(s.Process.IsZero(), "", process)},
-		{"left behind", ifelse(s.LeftBehind > 0, english.Plural(s.LeftBehind, "process", "")+" (rollcall orphans)", "")},
+		{"left behind", ifelse(s.LeftBehind > 0, plural(s.LeftBehind, "process")+" (rollcall orphans)", "")},
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/gdamore/tcell/v3"
 	"github.com/spf13/cobra"
 
-	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/answer"
 	"rollcall/app/control/show"
@@ -59,7 +58,7 @@ type topScreen struct {
 	loads    app.LoadMeter
 	rows     []row
 	prefixes map[string]string
-	selected topKey
+	selected app.SessionKey
 	at       int // row of the selected session
 	first    int // the first row that is visible
 	widths   [columns]int
@@ -75,14 +74,6 @@ type topScreen struct {
 	pasting     bool
 	busy        bool // an answer, a stop or a search for a terminal is under way
 }
-
-// topKey identifies a session.
-type topKey struct {
-	agent adapters.Name
-	id    string
-}
-
-func keyOf(s *app.Session) topKey { return topKey{s.Agent, s.ID} }
 
 func runTop(e *env) error {
 	if e.streams.In == nil || e.streams.Width == 0 || e.getenv("TERM") == "dumb" {
@@ -175,7 +166,7 @@ func (t *topScreen) refresh() {
 		t.rows[i].fill(t.filled, t.prefixes, t.board)
 	}
 	t.rows = slices.DeleteFunc(t.rows, func(r row) bool { return !t.choice.fits(&r) })
-	at := slices.IndexFunc(t.rows, func(r row) bool { return keyOf(r.session) == t.selected })
+	at := slices.IndexFunc(t.rows, func(r row) bool { return r.session.Key() == t.selected })
 	if at < 0 {
 		at = min(t.at, len(t.rows)-1)
 	}
@@ -187,7 +178,7 @@ func (t *topScreen) refresh() {
 func (t *topScreen) choose(at int) {
 	t.at = max(0, min(at, len(t.rows)-1))
 	if s := t.session(); s != nil && !t.view.open {
-		t.selected = keyOf(s)
+		t.selected = s.Key()
 	}
 }
 
@@ -195,7 +186,7 @@ func (t *topScreen) choose(at int) {
 func (t *topScreen) session() *app.Session {
 	if t.view.open {
 		for i := range t.sessions {
-			if keyOf(&t.sessions[i]) == t.selected {
+			if t.sessions[i].Key() == t.selected {
 				return &t.sessions[i]
 			}
 		}

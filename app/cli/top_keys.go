@@ -116,7 +116,7 @@ func (t *topScreen) letter(key string, repeat bool) (quit bool) {
 // openView shows the selected session.
 func (t *topScreen) openView() {
 	if s := t.session(); s != nil && !t.view.open {
-		t.selected = keyOf(s)
+		t.selected = s.Key()
 		t.view = topView{open: true}
 		t.refreshView()
 	}
@@ -295,7 +295,7 @@ func (t *topScreen) planStop() {
 			}
 			scratch := &env{output: &output{getenv: t.getenv}, ctx: t.ctx, deps: t.deps}
 			(&stopCommand{env: scratch}).print(plan)
-			t.selected = keyOf(&chosen)
+			t.selected = chosen.Key()
 			t.view = topView{open: true, plan: plan, shownAt: time.Now(), text: "Stop this session?\n" + strings.TrimRight(scratch.out.String(), "\n")}
 			t.message = "press Y to stop it, Esc to leave it"
 		}

@@ -34,12 +34,7 @@ type Board struct {
 
 	mu      sync.Mutex
 	ctx     context.Context // of Run; nil: it does not run
-	entries map[boardKey]*boardEntry
-}
-
-type boardKey struct {
-	agent   adapters.Name
-	session string
+	entries map[app.SessionKey]*boardEntry
 }
 
 // boardEntry is an entry with the state that is needed to keep it current.
@@ -73,7 +68,7 @@ func signOf(s *app.Session) sign { return sign{s.WaitingFor, s.LastActivityAt, s
 // changes if again is 0. changed is called on a goroutine of the board each time that the result of List has changed;
 // changed must not wait for the board.
 func NewBoard(answers *Answers, again time.Duration, changed func()) *Board {
-	return &Board{answers: answers, changed: changed, again: again, entries: map[boardKey]*boardEntry{}}
+	return &Board{answers: answers, changed: changed, again: again, entries: map[app.SessionKey]*boardEntry{}}
 }
 
 // Run reads requests until ctx is done. It does not wait for readings that have not finished then.
@@ -102,13 +97,13 @@ func (b *Board) Run(ctx context.Context) {
 // SetSessions takes the sessions of a snapshot. Those that wait are listed, the others are dropped.
 func (b *Board) SetSessions(snap *app.Snapshot) {
 	b.mu.Lock()
-	waiting := make(map[boardKey]bool)
+	waiting := make(map[app.SessionKey]bool)
 	moved := false
 	for s := range snap.All() {
 		if s.Status != adapters.Waiting {
 			break // those that wait come first
 		}
-		k := boardKey{s.Agent, s.ID}
+		k := s.Key()
 		if waiting[k] { // listed twice: resumed by two processes
 			continue
 		}
@@ -139,7 +134,7 @@ func (b *Board) SetSessions(snap *app.Snapshot) {
 func (b *Board) Reread(agent adapters.Name, session string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if e := b.entries[boardKey{agent, session}]; e != nil {
+	if e := b.entries[app.SessionKey{Agent: agent, ID: session}]; e != nil {
 		e.seen, e.dirty = sign{}, true
 		b.readDue(time.Now())
 	}
@@ -165,7 +160,7 @@ func (b *Board) Await(ctx context.Context, s *app.Session) {
 	defer tick.Stop()
 	for {
 		b.mu.Lock()
-		e := b.entries[boardKey{s.Agent, s.ID}]
+		e := b.entries[s.Key()]
 		current := e != nil && e.Read && !e.reading && e.seen == signOf(&e.Session) && e.Session.WaitingFor == s.WaitingFor
 		b.mu.Unlock()
 		if current {
@@ -186,7 +181,7 @@ const awaitPause = 10 * time.Millisecond
 func (b *Board) Of(agent adapters.Name, session string) (e Entry, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if x, ok := b.entries[boardKey{agent, session}]; ok {
+	if x, ok := b.entries[app.SessionKey{Agent: agent, ID: session}]; ok {
 		return x.Entry, true
 	}
 	return Entry{}, false
@@ -214,7 +209,7 @@ func (b *Board) readDue(now time.Time) {
 
 // read asks the agent of an entry, and stores the answer. One reading of a session runs at a time, so that an agent that
 // ignores its time limit costs one goroutine; its session is then shown with an error.
-func (b *Board) read(ctx context.Context, k boardKey, e *boardEntry) {
+func (b *Board) read(ctx context.Context, k app.SessionKey, e *boardEntry) {
 	b.mu.Lock()
 	s := e.Session
 	b.mu.Unlock()
@@ -232,7 +227,7 @@ func (b *Board) read(ctx context.Context, k boardKey, e *boardEntry) {
 }
 
 // take shows what an agent answered, unless its session no longer waits. still reports that the reading goes on.
-func (b *Board) take(ctx context.Context, k boardKey, e *boardEntry, p Pending, still bool) {
+func (b *Board) take(ctx context.Context, k app.SessionKey, e *boardEntry, p Pending, still bool) {
 	b.mu.Lock()
 	e.reading = still
 	moved := false
@@ -262,7 +257,7 @@ func (b *Board) take(ctx context.Context, k boardKey, e *boardEntry, p Pending, 
 }
 
 // readAgain reads what a session asks once more after a while, if it still waits then. The caller holds the lock.
-func (b *Board) readAgain(k boardKey, e *boardEntry, after time.Duration) {
+func (b *Board) readAgain(k app.SessionKey, e *boardEntry, after time.Duration) {
 	time.AfterFunc(after, func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()

@@ -93,46 +93,37 @@ func (f *Fuses) SetContinue(ctx context.Context, s *app.Session, prompt string, 
 	if c.Prompt == "" || len(c.Prompt) > MaxPrompt {
 		return Fuse{}, errors.New("the prompt must not be empty, nor larger than 64 kB")
 	}
-	if err := f.ready(ctx); err != nil {
-		return Fuse{}, err
-	}
-	unlock, err := f.folder.Lock(ctx)
-	if err != nil {
-		return Fuse{}, err
-	}
-	defer unlock()
-	list, err := f.List()
-	if err != nil {
-		return Fuse{}, err
-	}
-	x := Fuse{Path: s.CWD, SetAt: now, Expires: at, Continue: &c, Host: proc.Host(), Space: proc.Space()}
-	x.name = x.FileName()
-	for _, old := range list {
-		switch {
-		case old.name != x.name:
-		case !old.Fired():
-			return old, fmt.Errorf("%s: %w; it is continued at %s", c.Session, ErrExists, old.Expires.Local().Format("2 Jan 15:04"))
-		case !old.Finished() && !old.unknown:
-			return old, fmt.Errorf("%s: %w", c.Session, ErrRunning)
+	return f.keep(ctx, func() (Fuse, error) {
+		list, err := f.List()
+		if err != nil {
+			return Fuse{}, err
 		}
-	}
-	return x, f.folder.Write(x.name, x)
+		x := Fuse{Path: s.CWD, SetAt: now, Expires: at, Continue: &c, Host: proc.Host(), Space: proc.Space()}
+		x.name = x.FileName()
+		for _, old := range list {
+			switch {
+			case old.name != x.name:
+			case !old.Fired():
+				return old, fmt.Errorf("%s: %w; it is continued at %s", c.Session, ErrExists, old.Expires.Local().Format("2 Jan 15:04"))
+			case !old.Finished() && !old.unknown:
+				return old, fmt.Errorf("%s: %w", c.Session, ErrRunning)
+			}
+		}
+		return x, f.folder.Write(x.name, x)
+	})
 }
 
 // CancelContinue removes the timer of the session with this id, so that the session is not continued. It returns ErrNoContinue if there is none.
 func (f *Fuses) CancelContinue(ctx context.Context, session string) (Fuse, error) {
-	unlock, err := f.folder.Lock(ctx)
-	if err != nil {
-		return Fuse{}, err
-	}
-	defer unlock()
-	list, err := f.List()
-	for _, x := range list {
-		if x.Continue != nil && !x.Fired() && x.Continue.Session == session {
-			return x, f.folder.Remove(x.name)
+	return f.locked(ctx, func() (Fuse, error) {
+		list, err := f.List()
+		for _, x := range list {
+			if x.Continue != nil && !x.Fired() && x.Continue.Session == session {
+				return x, f.folder.Remove(x.name)
+			}
 		}
-	}
-	return Fuse{}, errors.Join(fmt.Errorf("%s: %w", session, ErrNoContinue), err)
+		return Fuse{}, errors.Join(fmt.Errorf("%s: %w", session, ErrNoContinue), err)
+	})
 }
 
 // continueSession continues the session of a timer and returns the result in words.

@@ -185,27 +185,39 @@ func (f *Fuses) Set(ctx context.Context, x Fuse, d time.Duration) (Fuse, error) 
 		return Fuse{}, fmt.Errorf("the event %q must consist of at most 100 letters, digits, dots, hyphens and underscores, and begin with a letter or digit", x.Event)
 	}
 	path, err := lock.RealPath(x.Path)
-	if err == nil {
-		err = f.ready(ctx)
-	}
 	if err != nil {
 		return Fuse{}, err
 	}
+	return f.keep(ctx, func() (Fuse, error) {
+		switch old, err := f.find(path); {
+		case err == nil:
+			return old, fmt.Errorf("%s: %w; it expires at %s", lock.Shown(old.Path), ErrExists, old.Expires.Local().Format("15:04:05"))
+		case !errors.Is(err, ErrNone):
+			return Fuse{}, err
+		}
+		now := f.now()
+		x = Fuse{Path: path, SetAt: now, Expires: now.Add(d), Note: x.Note, Script: x.Script, Webhook: x.Webhook, Event: x.Event, Again: x.Again, Host: proc.Host(), Space: proc.Space(),
+			name: store.NameOf(path)}
+		return x, f.folder.Write(x.name, x)
+	})
+}
+
+// locked calls do while no other process changes the fuses.
+func (f *Fuses) locked(ctx context.Context, do func() (Fuse, error)) (Fuse, error) {
 	unlock, err := f.folder.Lock(ctx)
 	if err != nil {
 		return Fuse{}, err
 	}
 	defer unlock()
-	switch old, err := f.find(path); {
-	case err == nil:
-		return old, fmt.Errorf("%s: %w; it expires at %s", lock.Shown(old.Path), ErrExists, old.Expires.Local().Format("15:04:05"))
-	case !errors.Is(err, ErrNone):
+	return do()
+}
+
+// keep is locked for a change after which there is something to keep, once a keeper runs.
+func (f *Fuses) keep(ctx context.Context, do func() (Fuse, error)) (Fuse, error) {
+	if err := f.ready(ctx); err != nil {
 		return Fuse{}, err
 	}
-	now := f.now()
-	x = Fuse{Path: path, SetAt: now, Expires: now.Add(d), Note: x.Note, Script: x.Script, Webhook: x.Webhook, Event: x.Event, Again: x.Again, Host: proc.Host(), Space: proc.Space(),
-		name: store.NameOf(path)}
-	return x, f.folder.Write(x.name, x)
+	return f.locked(ctx, do)
 }
 
 // Extend postpones the expiry of a folder's fuse by d. A fuse that is overdue expires d from now.
@@ -213,75 +225,60 @@ func (f *Fuses) Extend(ctx context.Context, path string, d time.Duration) (Fuse,
 	if d <= 0 {
 		return Fuse{}, fmt.Errorf("a fuse must be extended by more than 0 seconds, not by %s", d)
 	}
-	if err := f.ready(ctx); err != nil {
-		return Fuse{}, err
-	}
-	unlock, err := f.folder.Lock(ctx)
-	if err != nil {
-		return Fuse{}, err
-	}
-	defer unlock()
-	x, err := f.find(path)
-	if err != nil {
-		return Fuse{}, err
-	}
-	now := f.now()
-	x.reset(now)
-	if x.Expires.Before(now) {
-		x.Expires = now
-	}
-	x.Expires = x.Expires.Add(d)
-	if x.Expires.Sub(now) > Most {
-		return Fuse{}, errors.New("a fuse must expire within 30 days from now")
-	}
-	return x, f.folder.Write(x.name, x)
+	return f.keep(ctx, func() (Fuse, error) {
+		x, err := f.find(path)
+		if err != nil {
+			return Fuse{}, err
+		}
+		now := f.now()
+		x.reset(now)
+		if x.Expires.Before(now) {
+			x.Expires = now
+		}
+		x.Expires = x.Expires.Add(d)
+		if x.Expires.Sub(now) > Most {
+			return Fuse{}, errors.New("a fuse must expire within 30 days from now")
+		}
+		return x, f.folder.Write(x.name, x)
+	})
 }
 
 // Cancel removes the fuse of a folder, so that it does not fire.
 func (f *Fuses) Cancel(ctx context.Context, path string) (Fuse, error) {
-	unlock, err := f.folder.Lock(ctx)
-	if err != nil {
-		return Fuse{}, err
-	}
-	defer unlock()
-	x, err := f.find(path)
-	if err != nil {
-		return Fuse{}, err
-	}
-	return x, f.folder.Remove(x.name)
+	return f.locked(ctx, func() (Fuse, error) {
+		x, err := f.find(path)
+		if err != nil {
+			return Fuse{}, err
+		}
+		return x, f.folder.Remove(x.name)
+	})
 }
 
 // Retry makes a folder's fuse that has fired due again, at once. It returns ErrRunning if the actions of the fuse still
 // run.
 func (f *Fuses) Retry(ctx context.Context, path string) (Fuse, error) {
 	resolved := lock.FormerPath(path)
-	if err := f.ready(ctx); err != nil {
-		return Fuse{}, err
-	}
-	unlock, err := f.folder.Lock(ctx)
-	if err != nil {
-		return Fuse{}, err
-	}
-	defer unlock()
-	list, err := f.List()
-	for _, x := range list {
-		if !x.Fired() || x.Continue != nil || x.Path != resolved && !lock.Same(x.Path, resolved) {
-			continue
+	return f.keep(ctx, func() (Fuse, error) {
+		list, err := f.List()
+		for _, x := range list {
+			if !x.Fired() || x.Continue != nil || x.Path != resolved && !lock.Same(x.Path, resolved) {
+				continue
+			}
+			if !x.Finished() && !x.unknown {
+				return x, fmt.Errorf("%s: %w", lock.Shown(x.Path), ErrRunning)
+			}
+			x.Expires = f.now()
+			x.FiredAt = time.Time{}
+			x.FinishedAt = time.Time{}
+			x.Runner = proc.Identity{}
+			x.Outcome = ""
+			x.Results = nil
+			x.Output = ""
+			x.unknown = false
+			return x, f.folder.Write(x.name, x)
 		}
-		if !x.Finished() && !x.unknown {
-			return x, fmt.Errorf("%s: %w", lock.Shown(x.Path), ErrRunning)
-		}
-		x.Expires = f.now()
-		x.FiredAt = time.Time{}
-		x.FinishedAt = time.Time{}
-		x.Runner = proc.Identity{}
-		x.Outcome = ""
-		x.Results = nil
-		x.Output = ""
-		x.unknown = false
-		return x, f.folder.Write(x.name, x)
-	}
-	return Fuse{}, errors.Join(fmt.Errorf("%s: no fuse of this folder has fired", lock.Shown(resolved)), err)
+		return Fuse{}, errors.Join(fmt.Errorf("%s: no fuse of this folder has fired", lock.Shown(resolved)), err)
+	})
 }
 
 // find returns the fuse of a folder that has not fired. The folder may have been removed.

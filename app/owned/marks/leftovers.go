@@ -80,10 +80,5 @@ func (l Leftovers) isGone(n *note) bool {
 			return false
 		}
 	}
-	for _, h := range l.All.Adapters {
-		if h.Name == n.Agent {
-			return h.State == app.OK
-		}
-	}
-	return false
+	return l.All.Health(n.Agent).State == app.OK
 }

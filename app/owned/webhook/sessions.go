@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/store/fault"
 )
@@ -129,7 +128,8 @@ func (s *Sender) rest() {
 
 // stopped handles a session that is not listed as live.
 func (s *Sender) stopped(e *Session, snap *app.Snapshot) {
-	if !answered(snap, e.Agent) {
+	// The answer of an agent that is no longer installed is complete: it has no sessions.
+	if state := snap.Health(e.Agent).State; state != app.OK && state != app.Absent {
 		return
 	}
 	list := snap.Sessions()
@@ -170,14 +170,6 @@ func (s *Sender) late(e *Session, payload func(context.Context) Payload) {
 func (s *Sender) forget(e *Session) {
 	s.sessions = slices.DeleteFunc(s.sessions, func(x *Session) bool { return x == e })
 	s.dirty = true
-}
-
-// answered reports whether an agent's latest answer is complete. The answer of an agent that is no longer installed counts
-// as complete, since it has no sessions.
-func answered(snap *app.Snapshot, agent adapters.Name) bool {
-	return slices.ContainsFunc(snap.Adapters, func(h app.Health) bool {
-		return h.Name == agent && (h.State == app.OK || h.State == app.Absent)
-	})
 }
 
 // hosts reports whether the process of an entry has another session now.
