@@ -33,8 +33,7 @@ func (p *policy) tellEnd(key string, l *look) []order {
 		return nil
 	}
 	o := order{key: key, kind: kind, session: all[0].Session.ID, text: EndedText(all), ended: all}
-	rules := p.rules()
-	o.sound, o.soundName = rules.soundFor(kind, all[0].Session.Agent)
+	o.sound, o.soundName = p.rules().soundFor(kind, all[0].Session.Agent)
 	return []order{o}
 }
 

@@ -172,8 +172,7 @@ func (n *Notifier) Run(ctx context.Context, source Source) error {
 // waits for it. If Run ends first, the notification is not shown and taken is not called.
 func (n *Notifier) Say(key string, text Text, session string, taken func()) {
 	o := order{key: "said " + key, kind: Ended, session: session, text: text, taken: taken}
-	rules := n.policy.rules()
-	o.sound, o.soundName = rules.soundFor(Ended, "")
+	o.sound, o.soundName = n.policy.rules().soundFor(Ended, "")
 	quiet, _ := n.ownQuiet()
 	n.policyMu.Lock()
 	defer n.policyMu.Unlock()

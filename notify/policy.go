@@ -35,10 +35,7 @@ func newPolicy(rules func() Rules) *policy {
 		ends: map[string][]app.Event{}}
 }
 
-func (p *policy) wants(k Kind, s *app.Session) bool {
-	r := p.rules()
-	return r.wants(k, s)
-}
+func (p *policy) wants(k Kind, s *app.Session) bool { return p.rules().wants(k, s) }
 
 // take returns the orders for events that arrived together. Sessions that end with one process share a notification.
 func (p *policy) take(events []app.Event, l look) []order {

@@ -58,7 +58,7 @@ type Rules struct {
 const quick = 10 * time.Second
 
 // wants reports whether the user wants notifications of a kind for a session: one that is muted has none.
-func (r *Rules) wants(k Kind, s *app.Session) bool {
+func (r Rules) wants(k Kind, s *app.Session) bool {
 	muted := r.Muted != nil && s.HasLocalFolder() && r.Muted(s.CWD)
 	return r.Kinds[k] != Off && !muted && !s.Muted
 }

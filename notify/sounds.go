@@ -10,7 +10,7 @@ import (
 const defaultSound = "message-new-instant"
 
 // soundFor reports whether a notification of a kind has a sound, and returns that of an agent, or else of the kind: a file, or a name of the sound theme.
-func (r *Rules) soundFor(k Kind, agent adapters.Name) (sound bool, name string) {
+func (r Rules) soundFor(k Kind, agent adapters.Name) (sound bool, name string) {
 	if r.Kinds[k] != WithSound {
 		return false, ""
 	}

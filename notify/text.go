@@ -75,7 +75,7 @@ type Missed struct {
 }
 
 // WantsMissed reports whether the user wants to be notified of a launch that ended while Rollcall was not running.
-func (r *Rules) WantsMissed(m *Missed) bool {
+func (r Rules) WantsMissed(m *Missed) bool {
 	kind := endKind(&m.Session)
 	if m.Session.Outcome == "" && m.ExitCode != nil && *m.ExitCode != 0 {
 		kind = Failed

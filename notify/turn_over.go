@@ -150,8 +150,7 @@ func (p *policy) told(k Kind, key string, ev *app.Event, l *look) []order {
 		return nil
 	}
 	o := order{key: key, kind: k, session: ev.Session.ID, text: FinishedText(*ev)}
-	rules := p.rules()
-	o.sound, o.soundName = rules.soundFor(k, ev.Session.Agent)
+	o.sound, o.soundName = p.rules().soundFor(k, ev.Session.Agent)
 	return []order{o}
 }
 

@@ -74,11 +74,7 @@ func (e *env) autostartStatus(asJSON bool) error {
 	for _, p := range s.Paths {
 		e.printf("file: %s\n", e.path(p))
 	}
-	if s.Program != "" {
-		e.printf("program: %s\n", e.path(s.Program))
-	}
-	if s.Problem != "" {
-		e.printf("problem: %s\n", present.Line(s.Problem))
-	}
+	e.printIf(s.Program != "", "program: %s\n", e.path(s.Program))
+	e.printIf(s.Problem != "", "problem: %s\n", present.Line(s.Problem))
 	return nil
 }

@@ -228,22 +228,14 @@ func (c *doctorCommand) print(d doctorJSON) {
 		for _, p := range a.Problems {
 			c.printf("    problem   %s\n", present.Line(p))
 		}
-		if a.Program != "" {
-			c.printf("    program   %s\n", c.path(a.Program))
-		}
+		c.printIf(a.Program != "", "    program   %s\n", c.path(a.Program))
 		for _, p := range a.LookedIn {
 			what := ifelse(slices.Contains(a.Missing, p), "missing", "looked in")
 			c.printf("    %-9s %s\n", what, c.path(p))
 		}
-		if len(a.Versions) > 0 {
-			c.printf("    versions  %s\n", present.Counted(a.Versions, "%s (%s)", 60))
-		}
-		if text := a.ledger(); text != "" {
-			c.printf("    ledger    %s\n", text)
-		}
-		if text := a.Format.String(); text != "" {
-			c.printf("    format    %s\n", text)
-		}
+		c.printIf(len(a.Versions) > 0, "    versions  %s\n", present.Counted(a.Versions, "%s (%s)", 60))
+		c.printIf(a.ledger() != "", "    ledger    %s\n", a.ledger())
+		c.printIf(a.Format.String() != "", "    format    %s\n", a.Format.String())
 		for _, reason := range slices.Sorted(maps.Keys(a.Skipped)) {
 			c.printf("    skipped   %s: %d\n", present.Line(reason), a.Skipped[reason])
 		}

@@ -156,13 +156,9 @@ func printFuse(o *output, x *fuse.Fuse) {
 		o.printf("  continues %s %s: %s\n", present.AgentName(c.Agent), present.Line(c.Session), shortLine(c.Prompt))
 	}
 	for _, part := range []struct{ name, value string }{{"note", x.Note}, {"event", x.Event}, {"script", x.Script}} {
-		if part.value != "" {
-			o.printf("  %s: %s\n", part.name, shortLine(part.value))
-		}
+		o.printIf(part.value != "", "  %s: %s\n", part.name, shortLine(part.value))
 	}
-	if x.Webhook != "" {
-		o.printf("  calls a webhook\n")
-	}
+	o.printIf(x.Webhook != "", "  calls a webhook\n")
 }
 
 type fuseDocument struct {

@@ -298,24 +298,12 @@ func (c *launchCommand) check(list []adapters.Adapter, req *launch.Request, memb
 func (c *launchCommand) print(p *launch.Plan, left []string) {
 	c.printf("%s in %s\n", present.AgentName(p.Agent), c.path(p.Request.Task.Dir))
 	c.printf("  %s\n", present.Cut(present.Line(strings.Join(append([]string{p.Command.Path}, p.Command.Args...), " ")), 2000))
-	if p.Command.Stdin != "" {
-		c.printf("  the prompt (%s) goes to its standard input\n", plural(len(p.Command.Stdin), "byte"))
-	}
-	if len(p.Command.Set) > 0 {
-		c.printf("  with %s\n", present.Line(strings.Join(p.Command.Set, ", ")))
-	}
-	if !p.Command.Secret.IsZero() {
-		c.printf("  with a random password (%s), so that Rollcall can answer it\n", p.Command.Secret)
-	}
-	if p.Command.Pipe {
-		c.printf("  it waits for more prompts after its turn, until it is stopped\n")
-	}
-	if len(p.Dropped) > 0 {
-		c.printf("  left out of its environment: %s (%s; --keep-env keeps them)\n", strings.Join(p.Dropped, ", "), p.Command.WhyDrop)
-	}
-	if len(left) > 0 {
-		c.printf("  left out of its environment, as the settings say: %s\n", strings.Join(left, ", "))
-	}
+	c.printIf(p.Command.Stdin != "", "  the prompt (%s) goes to its standard input\n", plural(len(p.Command.Stdin), "byte"))
+	c.printIf(len(p.Command.Set) > 0, "  with %s\n", present.Line(strings.Join(p.Command.Set, ", ")))
+	c.printIf(!p.Command.Secret.IsZero(), "  with a random password (%s), so that Rollcall can answer it\n", p.Command.Secret)
+	c.printIf(p.Command.Pipe, "  it waits for more prompts after its turn, until it is stopped\n")
+	c.printIf(len(p.Dropped) > 0, "  left out of its environment: %s (%s; --keep-env keeps them)\n", strings.Join(p.Dropped, ", "), p.Command.WhyDrop)
+	c.printIf(len(left) > 0, "  left out of its environment, as the settings say: %s\n", strings.Join(left, ", "))
 }
 
 // printFuses shows the fuses that may expire while an agent works in a folder, and how they are extended.

@@ -35,6 +35,13 @@ var errReaderGone = errors.New("the output is no longer read")
 
 func (o *output) printf(format string, args ...any) { fmt.Fprintf(&o.out, format, args...) }
 
+// printIf is printf for a line that is there only if something holds.
+func (o *output) printIf(holds bool, format string, args ...any) {
+	if holds {
+		o.printf(format, args...)
+	}
+}
+
 // write writes what was printed so far. It returns errReaderGone where the output is
 // no longer read.
 func (o *output) write() error {

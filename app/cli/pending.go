@@ -100,16 +100,12 @@ func (e *env) printPending(p *answer.Pending) {
 // printRequest prints a request whole. where is where one is answered that can't be answered from here; empty: that is not printed.
 func (e *env) printRequest(r *answer.Request, where string) {
 	e.printf("  request %s  %s%s\n", r.Key, r.Kind.Words(), ifelse(r.AskedAt.IsZero(), "", ", asked "+clock(r.AskedAt)))
-	if r.Folder != "" {
-		e.printf("  in %s\n", present.Visible(r.Folder))
-	}
+	e.printIf(r.Folder != "", "  in %s\n", present.Visible(r.Folder))
 	for _, d := range r.Dangers {
 		e.printf("  %s\n", e.colored("! "+d, "31"))
 	}
 	for i, p := range r.Plain().Readable() {
-		if i > 0 {
-			e.printf("  %s:\n", strings.ToLower(p.Title))
-		}
+		e.printIf(i > 0, "  %s:\n", strings.ToLower(p.Title))
 		e.printQuoted(p.Text)
 	}
 	if r.Reason != "" {
@@ -117,22 +113,16 @@ func (e *env) printRequest(r *answer.Request, where string) {
 		e.printQuoted(present.Visible(r.Reason))
 	}
 	for i, q := range r.Questions {
-		if len(r.Questions) > 1 || q.Header != "" {
-			e.printf("  question %d: %s\n", i+1, present.Visible(q.Header))
-		}
+		e.printIf(len(r.Questions) > 1 || q.Header != "", "  question %d: %s\n", i+1, present.Visible(q.Header))
 		if len(r.Questions) > 1 {
 			e.printQuoted(present.Visible(q.Text))
 		}
 		for n, o := range q.Options {
 			e.printf("    %d  %s%s\n", n+1, present.Visible(o.Label), ifelse(o.Says == "", "", "  ("+present.Visible(o.Says)+")"))
 		}
-		if q.FreeText {
-			e.printf("    or a text of your own\n")
-		}
+		e.printIf(q.FreeText, "    or a text of your own\n")
 	}
-	if where != "" && !r.CanAllow && !r.CanDeny && !r.CanReply {
-		e.printf("  answer it %s\n", present.Line(where))
-	}
+	e.printIf(where != "" && !r.CanAllow && !r.CanDeny && !r.CanReply, "  answer it %s\n", present.Line(where))
 }
 
 // printQuoted prints a visible text whole, each of its lines behind a bar, so that it can't pass for

@@ -115,15 +115,10 @@ func printWorktree(o *output, e *worktree.Entry) {
 		o.printf("  against %s: %s, %s, %s\n", present.Line(e.Base.Name),
 			plural(e.Stat.Files, "file"), plural(e.Stat.Insertions, "insertion"), plural(e.Stat.Deletions, "deletion"))
 	}
-	if e.Commits > 0 {
-		o.printf("  %s not pushed, and not in %s\n", plural(e.Commits, "commit"), present.Line(cmp.Or(e.Base.Name, "any base")))
-	}
-	if e.Locked {
-		o.printf("  locked %s\n", present.Line(e.Reason))
-	}
-	if loses := e.Losses(); len(loses) > 0 {
-		o.printf("  only here: %s\n", present.Line(strings.Join(loses, ", ")))
-	}
+	o.printIf(e.Commits > 0, "  %s not pushed, and not in %s\n", plural(e.Commits, "commit"), present.Line(cmp.Or(e.Base.Name, "any base")))
+	o.printIf(e.Locked, "  locked %s\n", present.Line(e.Reason))
+	loses := present.Line(strings.Join(e.Losses(), ", "))
+	o.printIf(loses != "", "  only here: %s\n", loses)
 }
 
 func worktreeAsJSON(e *worktree.Entry) worktreeJSON {

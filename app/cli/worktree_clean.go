@@ -126,9 +126,7 @@ func (c *cleanCommand) print(p *worktree.Plan, agreed worktree.Consent) {
 		for _, d := range p.Doubts {
 			c.printf("  %s: %s\n", ifelse(agreed.Unsure, "also", "kept"), present.Line(d))
 		}
-		if loses != "" {
-			c.printf("  kept: it would lose %s\n", loses)
-		}
+		c.printIf(loses != "", "  kept: it would lose %s\n", loses)
 		return
 	}
 	what := ifelse(p.Gone, "git's record of the worktree (its folder does not exist)", "its folder")
@@ -136,12 +134,8 @@ func (c *cleanCommand) print(p *worktree.Plan, agreed worktree.Consent) {
 		what += " and the branch " + present.Line(p.Own)
 	}
 	c.printf("  removes %s\n", what)
-	if p.Ignored.Files > 0 {
-		c.printf("  with %s of ignored files\n", size(p.Ignored.Bytes))
-	}
-	if loses != "" {
-		c.printf("  LOSES %s\n", loses)
-	}
+	c.printIf(p.Ignored.Files > 0, "  with %s of ignored files\n", size(p.Ignored.Bytes))
+	c.printIf(loses != "", "  LOSES %s\n", loses)
 	for _, d := range p.Doubts {
 		c.printf("  although %s\n", present.Line(d))
 	}
@@ -167,9 +161,7 @@ func (c *cleanCommand) remove(repo *worktree.Repo, plans []*worktree.Plan, who w
 		case got.Branch != "" && p.Lost > 0:
 			c.printf("  to restore the branch: git branch %s %s\n", present.Line(got.Branch), got.Commit)
 		}
-		if p.Branch == "" && p.Head != "" && p.Lost > 0 {
-			c.printf("  it was at the commit %s\n", p.Head)
-		}
+		c.printIf(p.Branch == "" && p.Head != "" && p.Lost > 0, "  it was at the commit %s\n", p.Head)
 		if err := c.flush(); err != nil {
 			return err
 		}

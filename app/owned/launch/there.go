@@ -22,28 +22,35 @@ func (o *Options) TerminalCommand(program string, m Member, promptFile string) [
 // flags returns the flags of Rollcall's command line for the launch of a member. If own is set, they also say that the model and the mode are empty: the
 // caller has its own values, and the defaults of the settings must not replace them.
 func (o *Options) flags(m Member, promptFile string, own bool) (words []string) {
-	flag := func(word string, on bool) {
-		if on {
-			words = append(words, word)
+	type flag struct {
+		word  string
+		given bool
+	}
+	flags := []flag{
+		{"--cwd=" + o.Dir, o.Resume == ""},
+		{"--prompt-file=" + promptFile, promptFile != ""},
+		{"--model=" + m.Model, own || m.Model != ""},
+		{"--mode=" + m.Mode, own || m.Mode != ""},
+		{"--home=" + o.Home, o.Home != "" && o.Resume == ""}, // a session is resumed in its own
+		{"--spec=" + Path(o.Spec), o.Spec != ""},
+	}
+	for _, file := range o.Files {
+		flags = append(flags, flag{"--file=" + Path(file), file != ""})
+	}
+	flags = append(flags, []flag{
+		{"--group=" + o.Group, o.Group != ""},
+		{"--on-create=" + o.OnCreate, o.OnCreate != ""},
+		{"--on-complete=" + o.OnComplete, o.OnComplete != ""},
+		{"--retry-hooks", o.RetryHooks},
+		{"--keep-env", o.KeepEnv},
+		{"--force", o.Force},
+		{"--yes", m.Mode != ""}, // the user has already confirmed the mode
+	}...)
+	for _, f := range flags {
+		if f.given {
+			words = append(words, f.word)
 		}
 	}
-	add := func(name, value string) { flag(name+"="+value, value != "") }
-	flag("--cwd="+o.Dir, o.Resume == "")
-	add("--prompt-file", promptFile)
-	flag("--model="+m.Model, own || m.Model != "")
-	flag("--mode="+m.Mode, own || m.Mode != "")
-	flag("--home="+o.Home, o.Home != "" && o.Resume == "") // a session is resumed in its own
-	add("--spec", Path(o.Spec))
-	for _, file := range o.Files {
-		add("--file", Path(file))
-	}
-	add("--group", o.Group)
-	add("--on-create", o.OnCreate)
-	add("--on-complete", o.OnComplete)
-	flag("--retry-hooks", o.RetryHooks)
-	flag("--keep-env", o.KeepEnv)
-	flag("--force", o.Force)
-	flag("--yes", m.Mode != "") // the user has already confirmed the mode
 	return words
 }
 
