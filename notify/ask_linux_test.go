@@ -146,14 +146,9 @@ func TestStaleNotification(t *testing.T) {
 		t.Fatalf("%+v does not replace %+v", again, n)
 	}
 	a.settled(t)
-	a.server.click(t, n.ID, "allow:"+newKey) // the pointer was on its way to the other one
-	told, _ := a.last(t, 3)
-	if told.Summary != "Nothing was answered" || !strings.Contains(told.Body, "had only just begun to show the request") || len(a.answers.got()) != 0 {
-		t.Errorf("told %+v, answered %q", told, a.answers.got())
-	}
 	a.server.click(t, n.ID, "allow:"+strings.Repeat("x", 26))
-	told, _ = a.last(t, 4)
-	if !strings.Contains(told.Body, "from an earlier run of Rollcall") || len(a.answers.got()) != 0 {
+	told, _ := a.last(t, 3)
+	if told.Summary != "Nothing was answered" || !strings.Contains(told.Body, "from an earlier run of Rollcall") || len(a.answers.got()) != 0 {
 		t.Errorf("told %+v, answered %q", told, a.answers.got())
 	}
 	a.answers.mu.Lock()
@@ -161,7 +156,7 @@ func TestStaleNotification(t *testing.T) {
 	a.answers.mu.Unlock()
 	time.Sleep(answer.VisibleFor)
 	a.server.click(t, n.ID, "allow:"+key)
-	told, _ = a.last(t, 5)
+	told, _ = a.last(t, 4)
 	if told.Body != "nothing was answered: the request has changed: another request waits now" {
 		t.Errorf("told %+v", told)
 	}

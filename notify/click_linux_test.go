@@ -1,7 +1,9 @@
 package notify
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,6 +49,25 @@ func TestClickGuard(t *testing.T) {
 			t.Errorf("a click that is on its way is taken for one of an earlier run: %+v", c.refs)
 		}
 	}
+}
+
+// TestClickTooEarly: a click answers only once its notification has shown the request for a moment: the pointer may have been on its way to another one.
+func TestClickTooEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answered := 0
+		n := New(Options{Answer: func(context.Context, answer.Ref, adapters.Decision) error { answered++; return nil }})
+		c := clickOf(asks("1"), click{})
+		time.Sleep(answer.VisibleFor - 1)
+		n.act(c, actAllow+"1")
+		if o, ok := n.box.take(); !ok || answered != 0 || o.text.Title != "Nothing was answered" || !strings.Contains(o.text.Body, "had only just begun to show the request") {
+			t.Errorf("answered %d, told %+v", answered, o.text)
+		}
+		time.Sleep(1)
+		n.act(c, actAllow+"1")
+		if o, ok := n.box.take(); ok || answered != 1 {
+			t.Errorf("answered %d, told %+v", answered, o.text)
+		}
+	})
 }
 
 // askBoard has a request of each session.
