@@ -95,7 +95,7 @@ func TestTrayIcon(t *testing.T) {
 				}
 				shot(t, d, name+"-empty")
 				startTray(t, d)
-				at, err := d.TrayIcon(limit(t, 10*time.Second))
+				at, err := d.TrayIcon(limit(t, eventually.Limit))
 				if err != nil {
 					shot(t, d, name+"-failed")
 					items, itemsErr := d.TrayItems()
@@ -133,7 +133,7 @@ func red(t *testing.T, d *desktoptest.Desktop, at image.Point) *image.RGBA {
 // appears waits until a part of the screen has changed since before.
 func appears(t *testing.T, d *desktoptest.Desktop, before *image.RGBA, part image.Rectangle) bool {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	return eventually.Happens(func() bool {
 		now, err := d.Image()
 		must.Do(t, err)
 		changed := 0
@@ -144,9 +144,6 @@ func appears(t *testing.T, d *desktoptest.Desktop, before *image.RGBA, part imag
 				}
 			}
 		}
-		if changed > 500 {
-			return true
-		}
-	}
-	return false
+		return changed > 500
+	})
 }

@@ -114,15 +114,15 @@ func TestRestartPanel(t *testing.T) {
 			t.Parallel()
 			d := desktoptest.For(t, desktoptest.Options{Panel: panel})
 			startTray(t, d)
-			if _, err := d.TrayIcon(limit(t, 10*time.Second)); err != nil {
+			if _, err := d.TrayIcon(limit(t, eventually.Limit)); err != nil {
 				t.Fatal(err)
 			}
 			d.StopPanel()
 			if _, err := d.TrayIcon(limit(t, 100*time.Millisecond)); !errors.Is(err, desktoptest.ErrNoIcon) {
 				t.Errorf("without a panel: %v, want ErrNoIcon", err)
 			}
-			must.Do(t, d.RestartPanel(limit(t, 10*time.Second)))
-			if _, err := d.TrayIcon(limit(t, 10*time.Second)); err != nil {
+			must.Do(t, d.RestartPanel(limit(t, eventually.Limit)))
+			if _, err := d.TrayIcon(limit(t, eventually.Limit)); err != nil {
 				t.Error(err)
 			}
 			if items, err := d.TrayItems(); len(items) != 1 || err != nil {
@@ -172,7 +172,7 @@ func TestNotificationsAreSeen(t *testing.T) {
 func TestKeysReachTheMenu(t *testing.T) {
 	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel})
 	startTray(t, d)
-	at, err := d.TrayIcon(limit(t, 10*time.Second))
+	at, err := d.TrayIcon(limit(t, eventually.Limit))
 	must.Do(t, err)
 	closed, err := d.Image()
 	must.Do(t, err)

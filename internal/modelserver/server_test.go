@@ -3,6 +3,7 @@ package modelserver
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -191,11 +192,21 @@ func TestDelay(t *testing.T) {
 		t.Errorf("answered after %v", took)
 	}
 	body, _ := json.Marshal(object{"tools": bashTool, "messages": []object{user(text("[[delay 3600]]"))}})
-	ctx := t.Context()
-	impatient := &http.Client{Timeout: 100 * time.Millisecond}
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
 	r, err := http.NewRequestWithContext(ctx, "POST", s.URL()+"/v1/messages", bytes.NewReader(body))
 	must.Do(t, err)
-	if _, err := impatient.Do(r); err == nil {
+	answered := make(chan error, 1)
+	go func() {
+		resp, err := http.DefaultClient.Do(r)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		answered <- err
+	}()
+	eventually.True(t, "the request to arrive", func() bool { return len(s.Requests()) == 2 })
+	leave()
+	if err := <-answered; err == nil {
 		t.Error("an answer before its time")
 	}
 	// The server learns of it a moment later.
