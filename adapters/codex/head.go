@@ -110,20 +110,14 @@ func (h *head) begunInDaemon(source []byte, from string) {
 // isHeir reports whether the thread may count on from the sum of another one.
 func (h *head) isHeir() bool { return h.forkedFrom != "" || h.continues != "" || h.inherited > 0 }
 
-// clientOf returns the program that an originator stands for; empty for Codex's own interfaces. A client of the app-server
-// gives its own name.
+// clients has the programs that originators stand for; empty for Codex's own interfaces.
+var clients = map[string]string{"codex-tui": "", "codex_cli_rs": "", "codex_exec": "", "codex_vscode": "VS Code", "codex_sdk_ts": "SDK (TypeScript)",
+	"codex_sdk_py": "SDK (Python)", "codex_sdk_python": "SDK (Python)", "zed": "Zed"}
+
+// clientOf returns the program that an originator stands for. A client of the app-server gives its own name.
 func clientOf(originator string) string {
-	switch originator {
-	case "codex-tui", "codex_cli_rs", "codex_exec":
-		return ""
-	case "codex_vscode":
-		return "VS Code"
-	case "codex_sdk_ts":
-		return "SDK (TypeScript)"
-	case "codex_sdk_py", "codex_sdk_python":
-		return "SDK (Python)"
-	case "zed":
-		return "Zed"
+	if client, known := clients[originator]; known {
+		return client
 	}
 	return originator
 }

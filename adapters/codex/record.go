@@ -350,28 +350,15 @@ func counts(raw []byte) *tokens {
 	if agentfile.Null(raw) {
 		return nil
 	}
-	var t tokens
-	err := agentfile.Top(raw, func(key, raw []byte) bool {
-		switch n := kit.Number(raw); string(key) {
-		case "input_tokens":
-			t.input = n
-		case "cached_input_tokens":
-			t.cached = n
-		case "cache_write_input_tokens":
-			t.written = n
-		case "output_tokens":
-			t.output = n
-		case "reasoning_output_tokens":
-			t.reasoning = n
-		case "total_tokens":
-			t.total = n
-		}
-		return true
-	})
+	var input, cached, written, output, reasoning, total []byte
+	into := agentfile.Into
+	err := agentfile.Members(raw, into("input_tokens", &input), into("cached_input_tokens", &cached), into("cache_write_input_tokens", &written),
+		into("output_tokens", &output), into("reasoning_output_tokens", &reasoning), into("total_tokens", &total))
 	if err != nil {
 		return nil
 	}
-	return &t
+	return &tokens{input: kit.Number(input), cached: kit.Number(cached), written: kit.Number(written),
+		output: kit.Number(output), reasoning: kit.Number(reasoning), total: kit.Number(total)}
 }
 
 // contentText joins the texts of a message's content, up to room bytes of them, and with images set also names the images in it.
