@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"rollcall/internal/desktoptest"
@@ -13,53 +14,41 @@ import (
 	"rollcall/internal/must"
 )
 
-// place returns where on the screen a text is, which may begin with "last "; ok is false if it is not in sight.
-func (p *process) place(text string) (x, y int, ok bool) {
+// place returns where in the window a text is, which may begin with "last "; empty: it is not in sight.
+func (p *process) place(text string) []string {
 	p.d.t.Helper()
 	if _, err := fmt.Fprintln(p.stdin, "where", text); err != nil {
 		p.d.t.Fatal(err)
 	}
-	n, _ := fmt.Sscan(p.says("where "), &x, &y)
-	left, top, _, _ := p.bounds()
-	return left + x, top + y, n == 2
+	return strings.Fields(p.says("where "))
 }
 
-// bounds returns where the window is on the screen.
-func (p *process) bounds() (x, y, width, height int) {
-	p.d.t.Helper()
-	var id, screen int
-	shown := p.d.xdotool("getwindowgeometry", "--shell", p.id)
-	if n, err := fmt.Sscanf(shown, "WINDOW=%d\nX=%d\nY=%d\nWIDTH=%d\nHEIGHT=%d\nSCREEN=%d", &id, &x, &y, &width, &height, &screen); n < 5 {
-		p.d.t.Fatalf("the window's place: %v in %q", err, shown)
-	}
-	return x, y, width, height
+// press moves the pointer to a place in the window, and presses and releases a button there, several times.
+func (p *process) press(at []string, times int, button string) {
+	p.d.xdotool("mousemove", "--window", p.id, at[0], at[1], "click", "--repeat", fmt.Sprint(times), "--delay", "5", button)
 }
 
 // click clicks on a text as soon as it is in sight, and where it is a button, enabled.
 func (p *process) click(text string) {
 	p.d.t.Helper()
 	eventually.True(p.d.t, "the text "+text, func() bool {
-		x, y, ok := p.place(text)
-		if ok {
-			must.Do(p.d.t, p.d.Click(x, y, 1))
+		at := p.place(text)
+		if len(at) == 2 {
+			p.press(at, 1, "1")
 		}
-		return ok
+		return len(at) == 2
 	})
 }
 
 // The buttons of the pointer that the wheel presses.
-const wheelUp, wheelDown = 4, 5
+const wheelUp, wheelDown = "4", "5"
 
-// wheelTo turns the wheel over the conversation until a text is in sight.
-func (p *process) wheelTo(button int, text string) {
+// wheelTo turns the wheel over the conversation, at the place of a message, until a text is in sight.
+func (p *process) wheelTo(over []string, button, text string) {
 	p.d.t.Helper()
-	left, top, width, height := p.bounds()
 	eventually.True(p.d.t, "the text "+text+" by the wheel", func() bool {
-		for range 30 {
-			must.Do(p.d.t, p.d.Click(left+width*3/4, top+height*2/3, button))
-		}
-		_, _, ok := p.place(text)
-		return ok
+		p.press(over, 30, button)
+		return len(p.place(text)) == 2
 	})
 }
 
@@ -83,13 +72,14 @@ func TestDesktopJourneyByMouse(t *testing.T) {
 	p.click("All sessions")
 	p.click(long)
 	p.sees("Message 5000 says little.")
+	over := p.place("Message 5000 says little.")
 	for _, oldest := range []string{"4951", "4801", "4651", "4501"} {
-		p.wheelTo(wheelUp, "Message "+oldest+" says little.")
+		p.wheelTo(over, wheelUp, "Message "+oldest+" says little.")
 		if oldest != "4501" {
 			p.click("Show earlier messages")
 		}
 	}
-	p.wheelTo(wheelDown, "Message 5000 says little.")
+	p.wheelTo(over, wheelDown, "Message 5000 says little.")
 	p.click("last icon more")
 	p.click("Find (Ctrl+F)")
 	p.focusIs("Find in this conversation")
