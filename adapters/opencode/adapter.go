@@ -30,7 +30,7 @@ type Adapter struct {
 	databases kit.Memo[string, *snapshot] // by path
 	saved     *savedSessions              // the same between processes
 	logs      kit.Memo[string, *logState] // by path
-	versions  kit.Memo[string, string]    // of programs that were asked for theirs, by path
+	versions  kit.Printed                 // of programs
 }
 
 var _ interface {

@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -45,14 +44,11 @@ type question struct {
 	ID        string `json:"id"`
 	Session   string `json:"sessionID"`
 	Questions []struct {
-		Text    string `json:"question"`
-		Header  string `json:"header"`
-		Several bool   `json:"multiple"`
-		Custom  *bool  `json:"custom"`
-		Options []struct {
-			Label string `json:"label"`
-			Says  string `json:"description"`
-		} `json:"options"`
+		Text    string            `json:"question"`
+		Header  string            `json:"header"`
+		Several bool              `json:"multiple"`
+		Custom  *bool             `json:"custom"`
+		Options []adapters.Option `json:"options"`
 	} `json:"questions"`
 	Fields []field `json:"fields"` // of a form of 2.0
 	form   bool    // it is such a form
@@ -177,9 +173,9 @@ func (p *permission) request(s adapters.Session, where string) adapters.Request 
 		if saysNothing(shown) {
 			shown = p.input
 		} else if p.input != nil {
-			r.Details = append(r.Details, adapters.Detail{Title: "Arguments of the call", Text: readable(p.input)})
+			r.Details = append(r.Details, adapters.Detail{Title: "Arguments of the call", Text: kit.Indented(p.input)})
 		}
-		r.Text = strings.TrimSpace(cmp.Or(p.Permission, "permission") + "\n" + readable(p.Patterns) + "\n" + readable(shown))
+		r.Text = strings.TrimSpace(cmp.Or(p.Permission, "permission") + "\n" + kit.Indented(p.Patterns) + "\n" + kit.Indented(shown))
 	}
 	p.checkMembers(&r)
 	return r
@@ -203,7 +199,7 @@ func (p *permission) command(r *adapters.Request) {
 	if kit.IsPlainCommand(input) {
 		r.Kind, r.Text = adapters.AsksCommand, agentfile.String(input["command"])
 	} else {
-		r.Text = p.Permission + "\n" + readable(arguments)
+		r.Text = p.Permission + "\n" + kit.Indented(arguments)
 	}
 }
 
@@ -244,25 +240,14 @@ func (c *serverClient) addInputs(ctx context.Context, s adapters.Session, permis
 // isShell lists the permissions to run a command, which 2.0 calls "shell".
 var isShell = map[string]bool{"bash": true, "shell": true}
 
-// readable returns JSON over several lines, and unchanged if it can't be parsed.
-func readable(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
-}
-
 func (q *question) request(s adapters.Session, where string) adapters.Request {
 	r := adapters.Request{Agent: s.Agent, Session: s.ID, ID: q.ID, Folder: s.CWD, Where: where,
 		Kind: adapters.AsksQuestion, CanDeny: true}
 	var texts []string
 	for _, one := range q.Questions {
-		n := adapters.Question{Header: one.Header, Text: one.Text, Several: one.Several, FreeText: one.Custom == nil || *one.Custom}
-		for _, o := range one.Options {
-			n.Options = append(n.Options, adapters.Option{Label: o.Label, Says: o.Says})
-		}
-		r.Questions, texts = append(r.Questions, n), append(texts, one.Text)
+		r.Questions = append(r.Questions, adapters.Question{Header: one.Header, Text: one.Text, Several: one.Several,
+			FreeText: one.Custom == nil || *one.Custom, Options: one.Options})
+		texts = append(texts, one.Text)
 	}
 	r.Text = strings.Join(texts, "\n")
 	if q.form {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,7 +16,6 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
-	"rollcall/proc"
 )
 
 // Modes implements adapters.Launcher: the built-in agents of OpenCode are its modes
@@ -101,22 +98,10 @@ func (a *Adapter) programVersion(program string) string {
 	if a.product.PasswordSince == "" {
 		return ""
 	}
-	key := program
-	if info, err := os.Stat(program); err == nil {
-		key += fmt.Sprint(info.ModTime().UnixNano(), info.Size()) // it may be updated
-	}
-	version, known := a.versions.Get(key)
-	if !known {
-		ctx, cancel := context.WithTimeout(context.Background(), versionLimit)
-		defer cancel()
-		cmd := proc.WithoutWindow(exec.CommandContext(ctx, program, "--version"))
-		cmd.WaitDelay = time.Second
-		out, err := cmd.Output()
-		version = strings.TrimPrefix(strings.TrimSpace(string(out)), "opencode v")
-		if err != nil || !versionPattern.MatchString(version) {
-			return "" // it is asked again
-		}
-		a.versions.Put(key, version)
+	printed, err := a.versions.Of(program, versionLimit, "--version")
+	version := strings.TrimPrefix(strings.TrimSpace(printed), "opencode v")
+	if err != nil || !versionPattern.MatchString(version) {
+		return ""
 	}
 	return "v" + version
 }

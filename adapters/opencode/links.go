@@ -242,25 +242,22 @@ func (l *links) traces(f *facts) []trace {
 	}
 	for _, h := range l.hosts {
 		if h.resume == f.id && !h.fork {
-			list = append(list, trace{at: h.began, host: h, run: l.logOf(h), why: "its command line names the session", opens: true})
+			list = append(list, trace{at: h.began, host: h, run: l.runs.runOf[h], why: "its command line names the session", opens: true})
 		}
 		if l.latest[f.id] == h {
-			list = append(list, trace{at: h.began, host: h, run: l.logOf(h), why: "its command line continues the folder's latest", opens: true})
+			list = append(list, trace{at: h.began, host: h, run: l.runs.runOf[h], why: "its command line continues the folder's latest", opens: true})
 		}
 		if s := l.serverAnswers[h]; s != nil && s.names(f.id) {
-			list = append(list, trace{at: l.now.Add(time.Hour), host: h, run: l.logOf(h), why: "its server names the session"})
+			list = append(list, trace{at: l.now.Add(time.Hour), host: h, run: l.runs.runOf[h], why: "its server names the session"})
 		}
 	}
 	return list
 }
 
-// logOf returns the log of a process, if it is known: it would name the process's sessions.
-func (l *links) logOf(h *host) *run { return l.runs.runOf[h] }
-
 // byFolder returns the process of a session that no log names, by its folder.
 func (l *links) byFolder(f *facts) claim {
 	if h := l.creator(f); h != nil {
-		return claim{host: h, run: l.logOf(h), why: "the process in " + f.directory + " that has no other session"}
+		return claim{host: h, run: l.runs.runOf[h], why: "the process in " + f.directory + " that has no other session"}
 	}
 	var sure, may []*host
 	for _, h := range l.hosts {
@@ -273,7 +270,7 @@ func (l *links) byFolder(f *facts) claim {
 	}
 	switch {
 	case len(sure) == 1 && len(may) == 0:
-		return claim{host: sure[0], run: l.logOf(sure[0]), why: "the only process in " + f.directory}
+		return claim{host: sure[0], run: l.runs.runOf[sure[0]], why: "the only process in " + f.directory}
 	case len(sure)+len(may) == 0:
 		return claim{}
 	}
@@ -301,7 +298,7 @@ func (l *links) fits(h *host, f *facts) fit {
 	case h.cwd != "" && h.role != server && !h.mayHaveBegunIn(f.directory):
 		return no
 	}
-	if l.logOf(h) != nil || h.role == server && l.serverAnswers[h] != nil {
+	if l.runs.runOf[h] != nil || h.role == server && l.serverAnswers[h] != nil {
 		switch {
 		case l.recent(f, logLag):
 		case l.recent(f, startLimit) && !l.caughtUp(h, f):
@@ -323,7 +320,7 @@ func (l *links) creator(f *facts) *host {
 		if h.role != oneShot || h.continues() || !f.byRun || !h.at(f.directory) || !h.canCreate(f) {
 			continue
 		}
-		if r := l.logOf(h); r != nil && len(r.sessions) > 0 {
+		if r := l.runs.runOf[h]; r != nil && len(r.sessions) > 0 {
 			continue
 		}
 		if found != nil {
@@ -342,7 +339,7 @@ func (h *host) canCreate(f *facts) bool {
 // caughtUp reports whether a process has logged something since the last write to a
 // session.
 func (l *links) caughtUp(h *host, f *facts) bool {
-	r := l.logOf(h)
+	r := l.runs.runOf[h]
 	return r != nil && r.last.After(f.activity.time().Add(slack))
 }
 

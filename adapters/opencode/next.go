@@ -24,7 +24,7 @@ type next struct {
 	claimed bool   // a process has begun a turn and not ended it
 	idle    millis // when the last turn ended
 	viewed  millis // when a terminal showed it last
-	outcome string // how it ended; "": it is not stored
+	outcome string // how it ended, see nextOutcomes; "": it is not stored
 }
 
 // used returns when a session was last written or viewed.
@@ -47,18 +47,9 @@ func (n *next) turn(last millis) (state turnState, ok bool) {
 	return noMessages, false
 }
 
-// ended returns the outcome of the last turn, "" where it is not stored.
-func (n *next) ended() adapters.Outcome {
-	switch n.outcome {
-	case "succeeded", "completed":
-		return adapters.Completed
-	case "failed":
-		return adapters.Failed
-	case "interrupted":
-		return adapters.Interrupted
-	}
-	return ""
-}
+// nextOutcomes has the outcomes of turns as OpenCode 2 stores them.
+var nextOutcomes = map[string]adapters.Outcome{"succeeded": adapters.Completed, "completed": adapters.Completed, "failed": adapters.Failed,
+	"interrupted": adapters.Interrupted}
 
 // nextTypes lists the types of rows in session_message (2.0.12 and the preview).
 var nextTypes = map[string]bool{"user": true, "assistant": true, "synthetic": true, "system": true, "shell": true, "compaction": true,
@@ -194,7 +185,7 @@ func (r *reading) promptsNext(ctx context.Context, ids []string) error {
 			if last != "" {
 				f.lastPrompt, f.prompted = unquotePrompt(last), at
 			}
-			r.note(id, promptCost)
+			r.note(id)
 			return nil
 		})
 }
@@ -227,7 +218,7 @@ func (r *reading) sums(ctx context.Context) error {
 		case f.tokens == nil:
 			f.tokens, f.cost = &adapters.Tokens{}, 0
 			v1 = append(v1, id)
-			r.note(id, promptCost)
+			r.note(id)
 		}
 	}
 	if err := r.sumsOf(ctx, v1, "message", "data ->> '$.role'"); err != nil {

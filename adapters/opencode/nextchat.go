@@ -78,10 +78,10 @@ func nextRows(ctx context.Context, db *sqlitero.DB, from string, args []any, row
 	return long, err
 }
 
-// addNext adds messages of OpenCode 2, from the last on.
-func (c *conversation) addNext(ctx context.Context, db *sqlitero.DB, session string) error {
+// peekNext adds messages of OpenCode 2, from the last on.
+func peekNext(ctx context.Context, db *sqlitero.DB, session string, last *kit.LastItems) error {
 	_, err := nextRows(ctx, db, "m.session_id = ? ORDER BY m.seq DESC", []any{session}, func(_, id string, data []byte, m message) error {
-		if c.full() {
+		if last.IsFull() {
 			return errEnough
 		}
 		var row nextRow
@@ -92,9 +92,9 @@ func (c *conversation) addNext(ctx context.Context, db *sqlitero.DB, session str
 			m = parsed
 			m.ID = id
 		}
-		c.addError(m)
+		last.Add(m.errorItems())
 		for _, p := range slices.Backward(row.parts(&m)) {
-			c.addPart(m, &p)
+			last.Add(p.items(&m))
 		}
 		return nil
 	})
@@ -133,7 +133,7 @@ func searchNext(ctx context.Context, db *sqlitero.DB, q *adapters.SearchQuery, f
 			return nil
 		}
 		for _, p := range row.parts(&m) {
-			if err := finders[session].add(p.ID, &p, func() message { return m }); err != nil {
+			if err := finders[session].AddItems(p.items(&m)); err != nil {
 				return err
 			}
 		}

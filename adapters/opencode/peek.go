@@ -26,19 +26,10 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 		return nil, nil
 	}
 	path := s.Files[0]
-	var out []adapters.Message
-	var err error
-	defer func() {
-		for i := range out { // no process runs them any more
-			if s.Status == adapters.Stopped && out[i].State == adapters.ToolRunning {
-				out[i].State = adapters.ToolFailed
-			}
-		}
-	}()
-	_, err = sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
-		var err error
-		out, err = peekDatabase(ctx, db, s.ID, n)
-		return err
+	var last *kit.LastItems
+	_, err := sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
+		last = kit.NewLastItems(&s, n)
+		return peekDatabase(ctx, db, s.ID, last)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, adapters.Unreadable(path, err)
@@ -46,52 +37,32 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 	if err != nil {
 		return nil, sqlitero.Problem(ctx, path, err, "try again", "if the agent can't open it either, move it away")
 	}
-	return out, nil
+	slices.Reverse(last.Messages)
+	return last.Messages, nil
 }
 
-// conversation collects messages from the last to the first.
-type conversation struct {
-	most     int
-	messages []adapters.Message // newest first
-}
-
-func (c *conversation) full() bool { return len(c.messages) >= c.most }
-
-// result returns the collected messages, oldest first.
-func (c *conversation) result() []adapters.Message {
-	list := c.messages[:min(len(c.messages), c.most)]
-	slices.Reverse(list)
-	return list
-}
-
-// addError adds the error of a message of OpenCode, if it has one. It comes after its parts.
-func (c *conversation) addError(m message) {
+// errorItems returns the error of a message of OpenCode, if it has one. It comes after its parts.
+func (m *message) errorItems() []kit.Item {
 	if m.Error == nil {
-		return
+		return nil
 	}
 	text := m.Error.Name
 	if m.Error.Data.Message != "" {
 		text += ": " + m.Error.Data.Message
 	}
-	c.messages = append(c.messages, adapters.Message{Key: m.ID + "/error", Role: adapters.FromNote,
-		Text: adapters.Cut(text), At: cmp.Or(m.Time.Completed, m.Time.Created).time()})
+	return []kit.Item{{Message: adapters.Message{Key: m.ID + "/error", Role: adapters.FromNote,
+		Text: adapters.Cut(text), At: cmp.Or(m.Time.Completed, m.Time.Created).time()}}}
 }
 
-// addPart adds a part of a message, if it is shown.
-func (c *conversation) addPart(m message, p *part) {
-	if shown, ok := p.toMessage(m); ok {
-		c.messages = append(c.messages, shown)
-	}
-}
-
-// toMessage returns the message for a part. ok is false for a part that is not shown.
-func (p *part) toMessage(m message) (adapters.Message, bool) {
-	out := adapters.Message{Key: p.ID, At: cmp.Or(p.Time.Start, m.Time.Created).time()}
+// items returns what a part of a message says. What is searched is its text as it is stored.
+func (p *part) items(m *message) []kit.Item {
+	out := kit.Item{Message: adapters.Message{Key: p.ID, At: cmp.Or(p.Time.Start, m.Time.Created).time()}}
 	switch p.Type {
 	case "text":
 		if p.Synthetic || strings.TrimSpace(p.Text) == "" {
-			return out, false
+			return nil
 		}
+		out.Texts = func() string { return p.Text }
 		out.Role, out.Text = adapters.FromAgent, p.Text
 		if m.Role == "user" {
 			out.Role, out.Text = adapters.FromUser, fullPrompt(p.Text)
@@ -101,6 +72,9 @@ func (p *part) toMessage(m message) (adapters.Message, bool) {
 		out.Tool = p.Tool
 		out.At = cmp.Or(p.State.Time.Start, m.Time.Created).time()
 		out.Text = argument(p.State.Input, p.State.Title)
+		out.Texts = func() string {
+			return strings.Join([]string{kit.Strings(p.State.Input), p.State.Output, p.State.Error}, "\n")
+		}
 		switch p.State.Status {
 		case "completed":
 			out.State = adapters.ToolDone
@@ -109,15 +83,11 @@ func (p *part) toMessage(m message) (adapters.Message, bool) {
 		default:
 			out.State = adapters.ToolRunning
 		}
-	case "compaction":
-		out.Role, out.Text = adapters.FromNote, "compaction"
-	case "retry":
-		out.Role, out.Text = adapters.FromNote, "retry"
-	default:
-		return out, false
+	case "compaction", "retry":
+		out.Role, out.Text = adapters.FromNote, p.Type
 	}
 	out.Text = adapters.Cut(out.Text)
-	return out, true
+	return []kit.Item{out}
 }
 
 // fullPrompt undoes what `opencode run` does to a prompt, at any length.
@@ -143,13 +113,11 @@ func argument(input json.RawMessage, title string) string {
 // errGone reports that the session was removed.
 var errGone = errors.New("no such session any more")
 
-const peekBatch = 20
-
-// peekDatabase reads messages in batches from the end.
-func peekDatabase(ctx context.Context, db *sqlitero.DB, session string, n int) ([]adapters.Message, error) {
+// peekDatabase reads messages from the end.
+func peekDatabase(ctx context.Context, db *sqlitero.DB, session string, last *kit.LastItems) error {
 	r := &reading{db: db}
 	if err := r.tables(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	known, next := false, false
 	err := db.Each(ctx, "SELECT id, gen FROM ("+r.storedQuery()+") WHERE id = ?", []any{session}, func(scan func(...any) error) error {
@@ -158,75 +126,51 @@ func peekDatabase(ctx context.Context, db *sqlitero.DB, session string, n int) (
 		return scan(&id, &next)
 	})
 	if err != nil || !known {
-		return nil, errors.Join(err, fmt.Errorf("%s: %w", session, errGone))
+		return errors.Join(err, fmt.Errorf("%s: %w", session, errGone))
 	}
-	c := conversation{most: n}
 	if len(r.rows) > 0 {
-		if err := c.addNext(ctx, db, session); err != nil {
-			return nil, err
-		}
-	}
-	for offset := 0; !c.full() && !next; offset += peekBatch {
-		batch, err := messagesBefore(ctx, db, session, offset)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range batch {
-			if c.full() {
-				break
-			}
-			c.addError(m)
-			if err := c.addParts(ctx, db, m); err != nil {
-				return nil, err
-			}
-		}
-		if len(batch) < peekBatch {
-			break
-		}
-	}
-	return c.result(), nil
-}
-
-func messagesBefore(ctx context.Context, db *sqlitero.DB, session string, offset int) (list []message, err error) {
-	err = db.Each(ctx, `SELECT m.id, m.time_created, `+dataOf+` FROM message m WHERE m.session_id = ?
-		ORDER BY m.time_created DESC, m.id DESC LIMIT ? OFFSET ?`, []any{session, peekBatch, offset}, func(scan func(...any) error) error {
-		var id string
-		var data []byte
-		var created millis
-		if err := scan(&id, &created, &data); err != nil {
+		if err := peekNext(ctx, db, session, last); err != nil {
 			return err
 		}
-		m := messageOf(data, created)
-		m.ID = id
-		list = append(list, m)
+	}
+	if next || last.IsFull() {
 		return nil
-	})
-	return list, err
+	}
+	return peekV1(ctx, db, session, last)
 }
 
 // errEnough ends the reading of rows.
 var errEnough = errors.New("enough")
 
-// addParts adds the parts of a message from the last to the first until there are enough messages, without the outputs of tools.
-func (c *conversation) addParts(ctx context.Context, db *sqlitero.DB, m message) error {
-	query := fmt.Sprintf(`SELECT p.id, CASE WHEN NOT json_valid(p.data) THEN ''
+// peekV1 adds the messages of 1.x, each with its parts, from the last to the first until there are enough, without the outputs of tools.
+func peekV1(ctx context.Context, db *sqlitero.DB, session string, last *kit.LastItems) error {
+	query := `SELECT m.id, m.time_created, ` + dataOf + `, coalesce(p.id, ''), ` + fmt.Sprintf(`CASE WHEN NOT coalesce(json_valid(p.data), 0) THEN ''
 		WHEN length(p.data) <= %d THEN p.data
 		WHEN json_extract(p.data, '$.type') = 'text' THEN json_set(p.data, '$.text', substr(json_extract(p.data, '$.text'), 1, %d))
 		WHEN json_extract(p.data, '$.type') = 'tool' THEN json_remove(p.data, '$.state.output', '$.state.metadata',
 			'$.state.attachments', '$.state.input.content', '$.state.input.newString', '$.state.input.oldString')
-		ELSE '' END FROM part p WHERE p.message_id = ? ORDER BY p.id DESC`, bigData, 2*adapters.MaxText)
-	err := db.Each(ctx, query, []any{m.ID}, func(scan func(...any) error) error {
-		if c.full() {
+		ELSE '' END`, bigData, 2*adapters.MaxText) + ` FROM message m LEFT JOIN part p ON p.message_id = m.id
+		WHERE m.session_id = ? ORDER BY m.time_created DESC, m.id DESC, p.id DESC`
+	var m message
+	err := db.Each(ctx, query, []any{session}, func(scan func(...any) error) error {
+		if last.IsFull() {
 			return errEnough
 		}
-		var id, data string
-		var p part
-		if err := scan(&id, &data); err != nil {
+		var id, partID, text string
+		var data []byte
+		var created millis
+		if err := scan(&id, &created, &data, &partID, &text); err != nil {
 			return err
 		}
-		if json.Unmarshal([]byte(data), &p) == nil {
-			p.ID = id
-			c.addPart(m, &p)
+		if id != m.ID {
+			m = messageOf(data, created)
+			m.ID = id
+			last.Add(m.errorItems())
+		}
+		var p part
+		if json.Unmarshal([]byte(text), &p) == nil {
+			p.ID = partID
+			last.Add(p.items(&m))
 		}
 		return nil
 	})

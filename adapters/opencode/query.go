@@ -153,7 +153,7 @@ func (r *reading) promptsV1(ctx context.Context, ids []string) error {
 		f.firstPrompt = unquotePrompt(first)
 		f.lastPrompt = unquotePrompt(last)
 		f.prompted = at
-		r.note(id, promptCost)
+		r.note(id)
 		return nil
 	})
 }
@@ -267,13 +267,13 @@ func (f *facts) addPart(updated millis, data string, metadata bool) {
 	f.add(&p, metadata)
 }
 
-// promptCost is what finding the prompts of a session costs, in bytes of a large file.
-const promptCost = 64 << 10
+// readCost is what finding the prompts, the sums or the usage of a session costs, in bytes of a large file.
+const readCost = 64 << 10
 
-// note adds what was read of a session beyond its row.
-func (r *reading) note(id string, cost int64) {
+// note adds that something was read of a session beyond its row.
+func (r *reading) note(id string) {
 	if r.costs == nil {
 		r.costs = map[string]int64{}
 	}
-	r.costs[id] += cost
+	r.costs[id] += readCost
 }

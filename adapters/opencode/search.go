@@ -208,7 +208,7 @@ func searchRows(ctx context.Context, db *sqlitero.DB, q *adapters.SearchQuery, f
 		case data == nil:
 			long++
 		case q.Pattern.MayContain(data):
-			return finders[string(session)].part(string(partID), data, func() message { return messageOf(owner, created) })
+			return finders[string(session)].part(string(partID), data, messageOf(owner, created))
 		}
 		return nil
 	})
@@ -231,7 +231,6 @@ func messageOf(data []byte, created millis) (m message) {
 type conversationFinder struct {
 	kit.Finder
 	next bool
-	err  error // of Found
 }
 
 func newFinder(s storedSession, q *adapters.SearchQuery, found func(adapters.Hit) error) *conversationFinder {
@@ -240,44 +239,11 @@ func newFinder(s storedSession, q *adapters.SearchQuery, found func(adapters.Hit
 }
 
 // part searches one part. It skips parts and messages in an unknown form.
-func (f *conversationFinder) part(id string, data []byte, of func() message) error {
+func (f *conversationFinder) part(id string, data []byte, of message) error {
 	var p part
 	if json.Unmarshal(data, &p) != nil {
-		return f.err
+		return nil
 	}
-	return f.add(id, &p, of)
-}
-
-func (f *conversationFinder) add(id string, p *part, of func() message) error {
-	m, ok := p.searched(id, of, f.Query.Tools)
-	if ok {
-		_, f.err = f.Add(&m)
-	}
-	return f.err
-}
-
-// searched returns the text of a part, as it is stored.
-func (p *part) searched(id string, of func() message, tools bool) (out adapters.Message, ok bool) {
-	out.Key = id
-	switch p.Type {
-	case "text":
-		m := of()
-		out.Role = adapters.FromAgent
-		out.Text = p.Text
-		out.At = cmp.Or(p.Time.Start, m.Time.Created).time()
-		if m.Role == "user" {
-			out.Role = adapters.FromUser
-		}
-		return out, !p.Synthetic
-	case "tool":
-		if !tools {
-			return out, false
-		}
-		out.Role = adapters.FromTool
-		out.Tool = p.Tool
-		out.At = cmp.Or(p.State.Time.Start, of().Time.Created).time()
-		out.Text = strings.Join([]string{kit.Strings(p.State.Input), p.State.Output, p.State.Error}, "\n")
-		return out, true
-	}
-	return out, false
+	p.ID = id
+	return f.AddItems(p.items(&of))
 }

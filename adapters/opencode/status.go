@@ -155,8 +155,8 @@ func (f *facts) outcome() adapters.Outcome {
 	switch {
 	case f.open() != over:
 		return ""
-	case f.next != nil && f.next.ended() != "":
-		return f.next.ended()
+	case f.next != nil && nextOutcomes[f.next.outcome] != "":
+		return nextOutcomes[f.next.outcome]
 	case f.last.Error != nil && f.last.Error.Name == abortedError:
 		return adapters.Interrupted
 	case f.last.Error != nil:

@@ -71,9 +71,6 @@ func (r *reading) usage(ctx context.Context) error {
 	return nil
 }
 
-// usageCost is what reading the usage of a session costs, in bytes of a large file.
-const usageCost = 64 << 10
-
 func (r *reading) usageOf(ctx context.Context, rows string, ids []string) error {
 	if len(ids) == 0 || rows == usageRows && !r.hasV1() {
 		return nil
@@ -170,6 +167,6 @@ func (f *facts) stated() float64 { return math.Round(f.cost*1e9) / 1e9 }
 func (r *reading) logged(ids []string) {
 	for _, id := range ids {
 		r.sessions[id].logged = true
-		r.note(id, usageCost)
+		r.note(id)
 	}
 }
