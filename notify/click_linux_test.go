@@ -57,12 +57,12 @@ func TestClickTooEarly(t *testing.T) {
 		answered := 0
 		n := New(Options{Answer: func(context.Context, answer.Ref, adapters.Decision) error { answered++; return nil }})
 		c := clickOf(asks("1"), click{})
-		time.Sleep(answer.VisibleFor - 1)
+		time.Sleep(answer.VisibleFor - time.Nanosecond)
 		n.act(c, actAllow+"1")
 		if o, ok := n.box.take(); !ok || answered != 0 || o.text.Title != "Nothing was answered" || !strings.Contains(o.text.Body, "had only just begun to show the request") {
 			t.Errorf("answered %d, told %+v", answered, o.text)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		n.act(c, actAllow+"1")
 		if o, ok := n.box.take(); ok || answered != 1 {
 			t.Errorf("answered %d, told %+v", answered, o.text)

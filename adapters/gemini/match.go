@@ -125,7 +125,7 @@ func (d *discovery) openedFirst(p *process, list []*session) []*session {
 func (d *discovery) mayBeIts(p *process, s *session) bool {
 	began, _ := d.began(p, s)
 	wrote, _ := d.wroteSince(p, s)
-	return p.chooses && s.last.After(p.Started) || p.At(s.project.cwd) && !(began.IsZero() && wrote.IsZero())
+	return p.chooses && s.last.After(p.Started) || p.At(s.project.cwd) && (!began.IsZero() || !wrote.IsZero())
 }
 
 // began returns when a process opened a session as it began, or after its user left another one. /clear and /resume open one as well, for a

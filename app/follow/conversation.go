@@ -17,9 +17,12 @@ const (
 	// PeekPause is the time for which a session must be selected before its conversation is read, and for which
 	// changes are combined.
 	PeekPause = 120 * time.Millisecond
-	FirstPeek = 50  // number of messages at first
-	MorePeek  = 150 // number of messages that each press of “Show earlier messages” adds
-	MostPeek  = 500
+	// FirstPeek is the number of messages that a conversation has at first.
+	FirstPeek = 50
+	// MorePeek is the number of messages that each press of “Show earlier messages” adds.
+	MorePeek = 150
+	// MostPeek is the greatest number of messages that a conversation has.
+	MostPeek = 500
 	// refreshStep is the least time between two refreshes of a session whose conversation grows.
 	refreshStep = 2 * time.Second
 )
