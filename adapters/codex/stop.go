@@ -52,6 +52,9 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 		defer c.close()
 		_, err = c.call(limited, "turn/interrupt", map[string]any{"threadId": s.ID, "turnId": turn})
 	}
+	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("it did not respond within %v", daemonLimit)
+	}
 	if err != nil {
 		return fmt.Errorf("the Codex daemon at %s did not interrupt it: %w; press Esc %s", socket, err, s.Where())
 	}

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -22,7 +22,7 @@ func inPIDNamespace(t *testing.T, env []string, script string) string {
 	if os.Getuid() != 0 {
 		args = append(args, "--user", "--map-root-user")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*eventually.Limit) // for a dozen commands on a busy machine
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "unshare", append(args, "sh", "-eu", "-c", script)...)
 	cmd.Env = append(slices.Clone(env), "R="+program(t))
