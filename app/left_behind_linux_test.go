@@ -132,7 +132,7 @@ func TestLeftBehind(t *testing.T) {
 			[]adapters.Session{stored}, nil, nil},
 		"tmux": {func(y *yard) { y.run(2, "tmux -S tmux -f /dev/null new-session -d 'sh -c \"sleep 60; true\"'", marked) }, []adapters.Session{stored}, nil, nil},
 		"a terminal": {func(y *yard) {
-			y.run(1, "(setsid script -qc 'sleep 60' /dev/null >/dev/null 2>&1 </dev/null &)", marked)
+			y.run(2, "(setsid script -qc 'sleep 60' /dev/null >/dev/null 2>&1 </dev/null &)", marked)
 		}, []adapters.Session{stored}, nil, nil},
 		"a program of the agent": {func(y *yard) { y.run(1, "(setsid "+y.program("claude")+" >/dev/null 2>&1 &)", marked) }, []adapters.Session{stored}, nil, nil},
 		"Rollcall's keeper":      {func(y *yard) { y.run(1, "(setsid "+y.program("rollcall")+" >/dev/null 2>&1 &)", marked) }, []adapters.Session{stored}, nil, nil},
