@@ -14,6 +14,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
@@ -130,45 +131,62 @@ func textOf(o any) string {
 
 // isInSight reports whether the middle of o is within the window.
 func isInSight(c fyne.Canvas, o fyne.CanvasObject) bool {
-	at, size := middleOf(o), c.Size()
-	return o.Visible() && at.X > 0 && at.Y > 0 && at.X < size.Width && at.Y < size.Height
+	return o.Visible() && area{fyne.NewPos(0, 0), fyne.NewPos(c.Size().Components())}.has(middleOf(o))
 }
 
-func middleOf(o fyne.CanvasObject) fyne.Position {
-	return fyne.CurrentApp().Driver().AbsolutePositionForObject(o).AddXY(o.Size().Width/2, o.Size().Height/2)
+func middleOf(o fyne.CanvasObject) fyne.Position { return areaOf(o).middle() }
+
+// area is a rectangle of the window.
+type area struct{ from, to fyne.Position }
+
+func areaOf(o fyne.CanvasObject) area {
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(o)
+	return area{at, at.Add(o.Size())}
+}
+
+func (a area) middle() fyne.Position { return fyne.NewPos((a.from.X+a.to.X)/2, (a.from.Y+a.to.Y)/2) }
+
+func (a area) has(p fyne.Position) bool {
+	return p.X > a.from.X && p.Y > a.from.Y && p.X < a.to.X && p.Y < a.to.Y
+}
+
+func (a area) within(b area) area {
+	return area{fyne.NewPos(max(a.from.X, b.from.X), max(a.from.Y, b.from.Y)), fyne.NewPos(min(a.to.X, b.to.X), min(a.to.Y, b.to.Y))}
 }
 
 // placeOf returns the place in pixels of the middle of the first or the last object that has this text, in what lies over the window or else in it; empty: nothing in
-// sight has it.
+// sight has it. What is scrolled out of its part of the window is not in sight.
 func placeOf(c fyne.Canvas, text string, isLast bool) string {
 	in := c.Content()
 	if top := c.Overlays().Top(); top != nil {
 		in = top
 	}
 	var place string
-	var look func(o fyne.CanvasObject)
-	look = func(o fyne.CanvasObject) {
+	var look func(o fyne.CanvasObject, sight area)
+	look = func(o fyne.CanvasObject, sight area) {
 		button, isButton := o.(*widgets.Button)
 		if place != "" && !isLast || !o.Visible() || isButton && button.Disabled() {
 			return
 		}
-		if textOf(o) == text && isInSight(c, o) {
-			at := middleOf(o)
+		if at := middleOf(o); textOf(o) == text && sight.has(at) {
 			place = fmt.Sprint(int(at.X*c.Scale()), " ", int(at.Y*c.Scale()))
 			return
 		}
+		var parts []fyne.CanvasObject
 		switch o := o.(type) {
 		case *fyne.Container:
-			for _, part := range o.Objects {
-				look(part)
-			}
+			parts = o.Objects
+		case *container.Scroll:
+			sight = sight.within(areaOf(o))
+			parts = test.WidgetRenderer(o).Objects()
 		case fyne.Widget:
-			for _, part := range test.WidgetRenderer(o).Objects() {
-				look(part)
-			}
+			parts = test.WidgetRenderer(o).Objects()
+		}
+		for _, part := range parts {
+			look(part, sight)
 		}
 	}
-	look(in)
+	look(in, area{fyne.NewPos(0, 0), fyne.NewPos(c.Size().Components())})
 	return place
 }
 
