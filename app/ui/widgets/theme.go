@@ -71,7 +71,7 @@ var colors = map[fyne.ThemeColorName]shades{
 	ColorRowOn:                         {rgb(0xe6effc), rgb(0x24344c)},
 	ColorHit:                           {rgb(0xffe49a), rgb(0x5c4a12)},
 	ColorTrack:                         {rgb(0xdfe4ea), rgb(0x343b46)},
-	ColorCache:                         {rgb(0xb3cdf5), rgb(0x2f4a70)},
+	ColorCache:                         {rgb(0x7d93b5), rgb(0x56698a)},
 }
 
 var sizes = map[fyne.ThemeSizeName]float32{

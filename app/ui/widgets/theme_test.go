@@ -66,6 +66,14 @@ func TestTextIsReadable(t *testing.T) {
 		if c := contrast(p[theme.ColorNameInputBorder], p[theme.ColorNameBackground]); c < 3 {
 			t.Errorf("%s: borders of fields have a contrast of %.2f", name, c)
 		}
+		for i, part := range ChartColors {
+			if c := contrast(p[part], p[theme.ColorNameBackground]); c < 3 {
+				t.Errorf("%s: part %d of a bar has a contrast of %.2f", name, i, c)
+			}
+			if c := contrast(p[part], p[ColorCache]); part != ColorCache && c < 1.9 {
+				t.Errorf("%s: part %d of a bar has a contrast of %.2f with that of the cache", name, i, c)
+			}
+		}
 	}
 }
 
