@@ -42,16 +42,31 @@ func TestBadRollouts(t *testing.T) {
 		"everything on one line":               {text(strings.ReplaceAll(begin+done, "\n", "") + "\n"), adapters.Stopped, adapters.Completed, "", ""},
 		"a record of 20 MB":                    {text(begin + huge("function_call_output", 20<<20) + done), adapters.Stopped, adapters.Completed, "", ""},
 		"an answer of 20 MB at the end":        {text(begin + huge("function_call_output", 20<<20)), adapters.Stopped, adapters.Died, "", ""},
-		"nothing but a line of 200 MB":         {hole(begin, 200<<20, ""), adapters.Stopped, "", "", ""},
-		"2 GB":                                 {hole(begin, 2<<30, "\n"+done), adapters.Stopped, adapters.Completed, "", ""},
-		"empty":                                {text(""), "", "", "", "empty rollout"},
-		"no session_meta":                      {text(`{"id":"x","timestamp":"2025-01-01T00:00:00Z"}` + "\n" + done), adapters.Stopped, "", "", "rollout in a form that is not recognised (Codex before 0.32)"},
-		"not JSON at all":                      {text("hello\n"), adapters.Stopped, "", "", "rollout in a form that is not recognised (Codex before 0.32)"},
-		"a folder":                             {func(t *testing.T, p string) { must.Do(t, os.MkdirAll(p, 0o755)) }, "", "", "", ""},
-		"a named pipe":                         {func(t *testing.T, p string) { must.Do(t, syscall.Mkfifo(p, 0o600)) }, "", "", "not a regular file", ""},
-		"a link to itself":                     {func(t *testing.T, p string) { must.Do(t, os.Symlink(p, p)) }, "", "", "too many levels of symbolic links", ""},
-		"a link to nothing":                    {func(t *testing.T, p string) { must.Do(t, os.Symlink("/nowhere", p)) }, "", "", "", ""},
-		"a broken packed file":                 {packed([]byte("\x28\xb5\x2f\xfd no zstd")), "", "", "unreadable", ""},
+		"a record of 60 MB":                    {late(func() string { return begin + huge("function_call_output", 60<<20) + done }), adapters.Stopped, adapters.Completed, "", ""},
+		"a record of 65 MB":                    {late(func() string { return begin + huge("function_call_output", 65<<20) + done }), adapters.Stopped, adapters.Completed, "", ""},
+		"a result of 65 MB at the end":         {late(func() string { return begin + huge("function_call_output", 65<<20) }), adapters.Stopped, adapters.Died, "", ""},
+		"an end of 3 MB":                       {late(func() string { return begin + hugeEnd(3<<20) + "\n" }), adapters.Stopped, adapters.Completed, "", ""},
+		"an end of 65 MB":                      {late(func() string { return begin + hugeEnd(65<<20) + "\n" }), adapters.Stopped, "", "", ""},
+		"an end of 3 MB that is being written": {late(func() string { return begin + hugeEnd(3 << 20)[:2<<20] }), adapters.Stopped, adapters.Died, "", ""},
+		"an end on a part of a result of 3 MB": {late(func() string { return begin + huge("function_call_output", 3<<20)[:2<<20] + done }), adapters.Stopped, adapters.Completed, "", ""},
+		"a long end on a part of such a result": {late(func() string { return begin + huge("function_call_output", 3<<20)[:2<<20] + hugeEnd(9000) + "\n" }),
+			adapters.Stopped, adapters.Completed, "", ""},
+		"brackets, 60 million deep": {late(func() string { return begin + strings.Repeat("[", 60<<20) + "\n" + done }), adapters.Stopped, adapters.Completed, "", "line that is not a record"},
+		"a record 20 million deep": {late(func() string {
+			return begin + strings.Replace(huge("function_call_output", 0), `""`, strings.Repeat(`{"a":`, 4<<20)+"1"+strings.Repeat("}", 4<<20), 1) + done
+		}),
+			adapters.Stopped, adapters.Completed, "", ""},
+		"1 GB of zeros, then a result": {hole(begin, 1<<30, "\n"+huge("function_call_output", 10)+done), adapters.Stopped, adapters.Completed, "", ""},
+		"nothing but a line of 200 MB": {hole(begin, 200<<20, ""), adapters.Stopped, "", "", ""},
+		"2 GB":                         {hole(begin, 2<<30, "\n"+done), adapters.Stopped, adapters.Completed, "", ""},
+		"empty":                        {text(""), "", "", "", "empty rollout"},
+		"no session_meta":              {text(`{"id":"x","timestamp":"2025-01-01T00:00:00Z"}` + "\n" + done), adapters.Stopped, "", "", "rollout in a form that is not recognised (Codex before 0.32)"},
+		"not JSON at all":              {text("hello\n"), adapters.Stopped, "", "", "rollout in a form that is not recognised (Codex before 0.32)"},
+		"a folder":                     {func(t *testing.T, p string) { must.Do(t, os.MkdirAll(p, 0o755)) }, "", "", "", ""},
+		"a named pipe":                 {func(t *testing.T, p string) { must.Do(t, syscall.Mkfifo(p, 0o600)) }, "", "", "not a regular file", ""},
+		"a link to itself":             {func(t *testing.T, p string) { must.Do(t, os.Symlink(p, p)) }, "", "", "too many levels of symbolic links", ""},
+		"a link to nothing":            {func(t *testing.T, p string) { must.Do(t, os.Symlink("/nowhere", p)) }, "", "", "", ""},
+		"a broken packed file":         {packed([]byte("\x28\xb5\x2f\xfd no zstd")), "", "", "unreadable", ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -91,6 +106,11 @@ func text(s string) func(*testing.T, string) {
 	return func(t *testing.T, path string) { write(t, path, s) }
 }
 
+// late makes the text when it is written, so that it does not count as memory of the adapter.
+func late(s func() string) func(*testing.T, string) {
+	return func(t *testing.T, path string) { write(t, path, s()) }
+}
+
 func packed(b []byte) func(*testing.T, string) {
 	return func(t *testing.T, path string) { write(t, path+".zst", string(b)) }
 }
@@ -111,6 +131,12 @@ func hole(begin string, size int64, end string) func(*testing.T, string) {
 func huge(kind string, size int) string {
 	return `{"timestamp":"2026-11-21T05:09:00Z","type":"response_item","payload":{"type":"` + kind + `","call_id":"c","output":"` +
 		strings.Repeat("x", size) + `"}}` + "\n"
+}
+
+// hugeEnd is a task_complete whose last message has size bytes.
+func hugeEnd(size int) string {
+	return `{"timestamp":"2026-11-21T05:10:00Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"b","last_agent_message":"` +
+		strings.Repeat("y", size) + `"}}`
 }
 
 // A rollout that is written anew, shorter or longer, while it is read: each

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -15,6 +16,7 @@ import (
 const (
 	headLimit  = 1 << 20   // to look for the first prompt
 	headLine   = 1 << 20   // the session_meta line has 22 KB
+	tailLine   = 1 << 20   // longer lines are first recognised by their ends
 	tailHard   = 32 << 20  // for the last turn, its prompt, the model and the tokens
 	readWindow = 128 << 20 // for a single line that goes beyond tailHard
 )
@@ -132,30 +134,76 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 // beginning.
 func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64) (next int64, cut bool, err error) {
 	base := max(from, size-readWindow)
-	back := agentfile.Backward(io.NewSectionReader(r, base, size-base), size-base, 0).WithContext(ctx)
+	back := agentfile.Backward(io.NewSectionReader(r, base, size-base), size-base, tailLine).WithContext(ctx)
 	defer back.Close()
 	isCut := false
+	var failed error
 	last, all, err := back.Tail(0, func(line []byte, offset int64, long *agentfile.LongLine) bool {
 		end := base + lineEnd(offset, line, long)
 		switch {
 		case offset == 0 && base > from: // it begins before the window
 			isCut = true
 			return false
+		case long != nil && back.Partial() && long.Length <= agentfile.MaxLine: // it may still be being written
+			return true
 		case long != nil:
-			c.add(record{kind: hidden, ordinal: -1, text: long.Words(size - from)}, end)
+			failed = c.addLong(long, r, base, size-from)
 		default:
-			for _, rec := range slices.Backward(slices.Collect(records(line))) {
-				c.add(rec, end)
-			}
+			c.addLine(line, end)
 		}
 		enough := c.hasAll() || size-base-offset >= tailHard
 		c.gap = enough && base+offset > from
-		return !enough
+		return !enough && failed == nil
 	})
+	err = errors.Join(err, failed)
 	if last == 0 { // there is no complete line in the window
 		return from, base > from, err
 	}
 	return base + last, isCut || all && base > from, err
+}
+
+func (c *collector) addLine(line []byte, end int64) {
+	for _, rec := range slices.Backward(slices.Collect(records(line))) {
+		c.add(rec, end)
+	}
+}
+
+// addLong adds the records on a long line of r, whose offset counts from base. A line that is too long to be read is at most as long as most says.
+func (c *collector) addLong(long *agentfile.LongLine, r io.ReaderAt, base, most int64) error {
+	end := base + long.Offset + long.Length + 1
+	within := io.NewSectionReader(r, base, long.Offset+long.Length)
+	if rec, ok := recognise(long); ok && !startsAgain(within, long) {
+		c.add(rec, end)
+		return nil
+	}
+	line, err := long.Read(within)
+	if errors.Is(err, agentfile.ErrTooLong) {
+		c.add(record{kind: hidden, ordinal: -1, text: long.Words(most)}, end)
+		return nil
+	}
+	c.addLine(line, end)
+	return err
+}
+
+// recognise returns the record of a long line from its two ends: nearly every one is the result of a call, a summary or a picture, in which one text
+// takes up all between them. The others, and lines with two records, are read whole.
+func recognise(long *agentfile.LongLine) (record, bool) {
+	ends := slices.Concat(long.Head, long.Tail)
+	r, err := parse(ends)
+	return r, !long.Endless && err == nil && r.unknown == "" && (r.kind == activity || r.kind == other || r.kind == output && r.callID != "")
+}
+
+// startsAgain reports whether another record begins on a line, after a part of one whose writer was killed.
+func startsAgain(r io.ReaderAt, long *agentfile.LongLine) bool {
+	buf := make([]byte, 64<<10)
+	step := int64(len(buf) - len(recordStart))
+	for at := int64(1); at < long.Length; at += step {
+		n, _ := r.ReadAt(buf[:min(int64(len(buf)), long.Length-at)], long.Offset+at)
+		if n == 0 || bytes.Contains(buf[:n], recordStart) {
+			return true
+		}
+	}
+	return false
 }
 
 func lineEnd(offset int64, line []byte, long *agentfile.LongLine) int64 {

@@ -60,6 +60,15 @@ func (l *LongLine) Error() string {
 // Unwrap returns ErrTooLong.
 func (l *LongLine) Unwrap() error { return ErrTooLong }
 
+// Read returns the line from the file in which it was found, unless it is longer than MaxLine.
+func (l *LongLine) Read(r io.ReaderAt) ([]byte, error) {
+	if l.Endless || l.Length > MaxLine {
+		return nil, l
+	}
+	line := make([]byte, l.Length)
+	return line, readFull(r, line, l.Offset)
+}
+
 // longLine reads the ends of a line over the cap.
 func longLine(r io.ReaderAt, offset, length int64) (*LongLine, error) {
 	n := min(EndLen, length)
