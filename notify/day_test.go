@@ -174,7 +174,7 @@ func (d *day) userActs() {
 	switch d.rand.IntN(7) {
 	case 0:
 		k := kinds[d.rand.IntN(len(kinds))]
-		d.rules.Kinds[k] = []Manner{Silent, WithSound, Off}[d.rand.IntN(3)]
+		d.rules.Kinds[k] = []Manner{"", WithSound, Off}[d.rand.IntN(3)]
 		d.note("setting %s %q", k, d.rules.Kinds[k])
 		unsettled = true
 	case 1:

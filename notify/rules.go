@@ -23,19 +23,18 @@ const (
 // Manner is how notifications of a kind are sent.
 type Manner string
 
-// The manners. The zero value is Silent.
+// The manners. The zero value is a notification without a sound.
 const (
-	Silent    Manner = ""
 	WithSound Manner = "sound"
 	Off       Manner = "off"
-	// WhenNothingRuns, of replies alone, is Silent but for a session in which a command still runs whose end begins a turn: the reply of that turn is told.
+	// WhenNothingRuns, of replies alone, is a notification without a sound but for a session in which a command still runs whose end begins a turn: the reply of that turn is told.
 	WhenNothingRuns Manner = "when nothing runs"
 )
 
 // Rules are the user's settings for notifications. With the zero value there is a notification for every event and no
 // reminder, and waits do not share notifications.
 type Rules struct {
-	Kinds map[Kind]Manner // a kind that is missing is Silent
+	Kinds map[Kind]Manner // of a kind that is missing, notifications have no sound
 	// Sounds are the sounds of notifications with a sound, by agent or kind: a file, or a name of the desktop's sound theme. Only Linux plays them.
 	Sounds map[string]string
 	// ReplyAfter is the length of the shortest turn that has a Reply notification.
