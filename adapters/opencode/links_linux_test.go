@@ -157,3 +157,23 @@ func TestOwnToolsAreNoHosts(t *testing.T) {
 		})
 	}
 }
+
+// Of a message with very many parts, those that are shown are read.
+func TestPeekManyParts(t *testing.T) {
+	s := newStore(t, tables)
+	id := s.session(nowMillis())
+	message := s.message(id, nowMillis(), doneData, textPart)
+	s.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+		INSERT INTO part SELECT 'prt_3' || printf('%06d', i), ?, ?, 1, 1, json_object('type', 'text', 'text', hex(zeroblob(2000))) FROM n`, message, id)
+	s.exec("PRAGMA wal_checkpoint(TRUNCATE)")
+	a := alone(s)
+	session := statuses(t, a)[id]
+	before := adaptertest.BytesRead(t)
+	m, err := a.Peek(t.Context(), session, 20)
+	if err != nil || len(m) != 20 {
+		t.Fatal(len(m), err)
+	}
+	if n := adaptertest.BytesRead(t) - before; n > 32<<20 {
+		t.Errorf("%d bytes were read for 20 messages", n)
+	}
+}

@@ -143,14 +143,17 @@ func peekDatabase(ctx context.Context, db *sqlitero.DB, session string, last *ki
 var errEnough = errors.New("enough")
 
 // peekV1 adds the messages of 1.x, each with its parts, from the last to the first until there are enough, without the outputs of tools.
+// SQLite sorts the parts of a message, which may be 100,000: it sorts their numbers alone, and reads those that are shown.
 func peekV1(ctx context.Context, db *sqlitero.DB, session string, last *kit.LastItems) error {
 	query := `SELECT m.id, m.time_created, ` + dataOf + `, coalesce(p.id, ''), ` + fmt.Sprintf(`CASE WHEN NOT coalesce(json_valid(p.data), 0) THEN ''
 		WHEN length(p.data) <= %d THEN p.data
 		WHEN json_extract(p.data, '$.type') = 'text' THEN json_set(p.data, '$.text', substr(json_extract(p.data, '$.text'), 1, %d))
 		WHEN json_extract(p.data, '$.type') = 'tool' THEN json_remove(p.data, '$.state.output', '$.state.metadata',
 			'$.state.attachments', '$.state.input.content', '$.state.input.newString', '$.state.input.oldString')
-		ELSE '' END`, bigData, 2*adapters.MaxText) + ` FROM message m LEFT JOIN part p ON p.message_id = m.id
-		WHERE m.session_id = ? ORDER BY m.time_created DESC, m.id DESC, p.id DESC`
+		ELSE '' END`, bigData, 2*adapters.MaxText) + ` FROM (
+			SELECT l.rowid AS message, q.rowid AS part FROM message l LEFT JOIN part q ON q.message_id = l.id
+			WHERE l.session_id = ? ORDER BY l.time_created DESC, l.id DESC, q.id DESC LIMIT -1
+		) o CROSS JOIN message m ON m.rowid = o.message LEFT JOIN part p ON p.rowid = o.part`
 	var m message
 	err := db.Each(ctx, query, []any{session}, func(scan func(...any) error) error {
 		if last.IsFull() {
