@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 
@@ -179,11 +180,13 @@ func apply(text []byte, e Edit) ([]byte, error) {
 }
 
 // valueLine matches a line that sets a key to a value that ends on it.
-var valueLine = regexp.MustCompile(`^(\s*[\w."'-]+\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*'|\[(?:[^\[\]"']|"(?:[^"\\]|\\.)*"|'[^']*')*\]|\{(?:[^{}"']|"(?:[^"\\]|\\.)*"|'[^']*')*\}|[^\s#"'\[{]+)(\s*(?:#[^\r\n]*)?\r?\n?)$`)
+var valueLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\s*[\w."'-]+\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*'|\[(?:[^\[\]"']|"(?:[^"\\]|\\.)*"|'[^']*')*\]|\{(?:[^{}"']|"(?:[^"\\]|\\.)*"|'[^']*')*\}|[^\s#"'\[{]+)(\s*(?:#[^\r\n]*)?\r?\n?)$`)
+})
 
 // replaceLine replaces the value on a line, or removes the line if there is no value.
 func replaceLine(lines []string, at int, e Edit, value string) ([]string, error) {
-	parts := valueLine.FindStringSubmatch(lines[at])
+	parts := valueLine().FindStringSubmatch(lines[at])
 	// The braces on a line may be those of the table that has the key.
 	inTable := parts != nil && strings.HasPrefix(parts[2], "{") && !strings.HasSuffix(strings.TrimRight(parts[1], " \t="), e.Key)
 	if parts == nil || inTable || strings.HasPrefix(parts[2], `""`) && len(parts[2]) > 2 {

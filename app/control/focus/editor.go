@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"rollcall/proc"
 )
@@ -35,7 +36,7 @@ type product struct {
 	ApplicationName string `json:"applicationName"`
 }
 
-var applicationName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,40}$`)
+var applicationName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,40}$`) })
 
 // editorOf returns the editor whose terminal or extension started a place.
 func (r *request) editorOf(p *Place) (e editor, ok bool) {
@@ -69,7 +70,7 @@ func editorIn(folder, exe string) (editor, bool) {
 		return editor{}, false
 	}
 	var p product
-	if json.Unmarshal(text, &p) != nil || !applicationName.MatchString(p.ApplicationName) || !applicationName.MatchString(strings.ReplaceAll(p.NameShort, " ", "")) {
+	if json.Unmarshal(text, &p) != nil || !applicationName().MatchString(p.ApplicationName) || !applicationName().MatchString(strings.ReplaceAll(p.NameShort, " ", "")) {
 		return editor{}, false
 	}
 	e := editor{title: printable(p.NameLong), data: p.NameShort, name: p.ApplicationName, command: filepath.Join(folder, "bin", p.ApplicationName)}

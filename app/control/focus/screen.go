@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"rollcall/proc"
 	"rollcall/proc/localsocket"
@@ -18,11 +19,11 @@ import (
 )
 
 // screenSession matches the name of a session of GNU screen, as STY has it: "4711.pts-3.host".
-var screenSession = regexp.MustCompile(`^([0-9]{1,10})\.[A-Za-z0-9._-]{1,80}$`)
+var screenSession = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{1,10})\.[A-Za-z0-9._-]{1,80}$`) })
 
 // screenServer returns the pid of the server of a session of screen, or 0 if name is not the name of a session.
 func screenServer(session string) int {
-	m := screenSession.FindStringSubmatch(session)
+	m := screenSession().FindStringSubmatch(session)
 	if m == nil {
 		return 0
 	}

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 
 	"rollcall/proc"
 )
@@ -12,11 +13,11 @@ import (
 const zellijName = "ZELLIJ_SESSION_NAME"
 
 // zellijSession matches the name of a session that is passed on to zellij: it looks like no option.
-var zellijSession = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,80}$`)
+var zellijSession = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,80}$`) })
 
 // isZellij reports whether a process is the server of a session of zellij: its command line is "zellij --server FOLDER/SESSION" (0.44, read).
 func (f *Finder) isZellij(id proc.Identity, session string) bool {
-	if !zellijSession.MatchString(session) {
+	if !zellijSession().MatchString(session) {
 		return false
 	}
 	args, err := f.table.Args(id)

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"rollcall/app/store"
 )
@@ -118,11 +119,13 @@ func (f *folder) isReadable(dir string) bool {
 }
 
 // secrets are the names of files and folders that have secrets.
-var secrets = regexp.MustCompile(`(?i)(^|/)(\.ssh|\.aws|\.azure|\.gnupg|\.kube|\.docker|\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.password-store|\.vault-token|\.pgpass|\.my\.cnf|\.boto|\.env(\..*)?|id_(rsa|dsa|ecdsa|ed25519)[^/]*|wallet\.dat|key[34]\.db|logins\.json|login data|cookies(\.sqlite|\.binarycookies)?|keychains|keyrings|shadow|gshadow|sudoers|environ|[^/]*_history)(/|$)` +
-	`|\.(pem|p12|pfx|kdbx|jks|keystore|key|ppk|asc|gpg|age|tfstate|tfvars)$|\.env$|(secret|credential|passw|api_?key|access_?key|private_?key|service-?account)|(^|[._/-])tokens?(\.(txt|json|ya?ml|toml))?$`)
+var secrets = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|/)(\.ssh|\.aws|\.azure|\.gnupg|\.kube|\.docker|\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.password-store|\.vault-token|\.pgpass|\.my\.cnf|\.boto|\.env(\..*)?|id_(rsa|dsa|ecdsa|ed25519)[^/]*|wallet\.dat|key[34]\.db|logins\.json|login data|cookies(\.sqlite|\.binarycookies)?|keychains|keyrings|shadow|gshadow|sudoers|environ|[^/]*_history)(/|$)` +
+		`|\.(pem|p12|pfx|kdbx|jks|keystore|key|ppk|asc|gpg|age|tfstate|tfvars)$|\.env$|(secret|credential|passw|api_?key|access_?key|private_?key|service-?account)|(^|[._/-])tokens?(\.(txt|json|ya?ml|toml))?$`)
+})
 
 // IsSecret reports whether a name looks like that of a file with secrets.
-func IsSecret(name string) bool { return secrets.MatchString(name) }
+func IsSecret(name string) bool { return secrets().MatchString(name) }
 
 // shells are the shells that read a plain command in the same way: internal/onekey runs the commands in each of them.
 var shells = []string{"bash", "dash", "zsh", "fish", "sh", "ash", "busybox"}

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"rollcall/adapters"
@@ -59,14 +60,16 @@ func IsAll(r *adapters.Request) bool {
 }
 
 // plainCommand is one simple command of words that every known shell takes as they are written. A word that begins with "=" is a path in zsh.
-var plainCommand = regexp.MustCompile(`^[a-z0-9]+( [A-Za-z0-9_./:@%+,-][A-Za-z0-9_./=:@%+,-]*)*$`)
+var plainCommand = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9]+( [A-Za-z0-9_./:@%+,-][A-Za-z0-9_./=:@%+,-]*)*$`)
+})
 
 // maxCommand is far above the length of a command that a person reads at a glance.
 const maxCommand = 1000
 
 // command reports whether a command only reads.
 func (f *folder) command(text, shell string) bool {
-	if len(text) > maxCommand || strings.Contains(text, "..") || !plainCommand.MatchString(text) {
+	if len(text) > maxCommand || strings.Contains(text, "..") || !plainCommand().MatchString(text) {
 		return false
 	}
 	words := strings.Split(text, " ")

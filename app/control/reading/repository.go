@@ -6,14 +6,19 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 var (
-	headText = regexp.MustCompile(`^(ref: refs/heads/[A-Za-z0-9_./@+-]+|[0-9a-f]{40})\n$`)
+	headText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(ref: refs/heads/[A-Za-z0-9_./@+-]+|[0-9a-f]{40})\n$`)
+	})
 	// plainSettings is a configuration as git itself writes it, of settings that in none of these sections name a program, a file or another repository.
-	plainSettings = regexp.MustCompile(`^([ \t]*(\[(core|user|init|pull|push|branch|remote)( "[A-Za-z0-9_./@+-]+")?\]|(?i:repositoryformatversion = 0|bare = false|` +
-		`(filemode|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|name|email|defaultbranch|rebase|ff|default|autosetupremote|` +
-		`remote|merge|url|fetch|pushurl|tagopt) = [^"\\#;\x00-\x1f]+))\n)*$`)
+	plainSettings = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([ \t]*(\[(core|user|init|pull|push|branch|remote)( "[A-Za-z0-9_./@+-]+")?\]|(?i:repositoryformatversion = 0|bare = false|` +
+			`(filemode|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|name|email|defaultbranch|rebase|ff|default|autosetupremote|` +
+			`remote|merge|url|fetch|pushurl|tagopt) = [^"\\#;\x00-\x1f]+))\n)*$`)
+	})
 )
 
 const (
@@ -28,7 +33,7 @@ func (f *folder) isPlainRepository() bool {
 	top := f.dir + "/.git"
 	head, headErr := f.plainFile(top+"/HEAD", 1000)
 	config, configErr := f.plainFile(top+"/config", maxSettings)
-	if headErr != nil || configErr != nil || !headText.MatchString(head) || !plainSettings.MatchString(config) ||
+	if headErr != nil || configErr != nil || !headText().MatchString(head) || !plainSettings().MatchString(config) ||
 		!strings.Contains(config, "repositoryformatversion = 0") {
 		return false
 	}

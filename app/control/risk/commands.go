@@ -100,7 +100,7 @@ func (j *judge) wrapped(name string, args []word) {
 // isProgram reports whether a word is the name of a program that some rule knows.
 func isProgram(w word) bool {
 	name, _ := program(w)
-	known := rulesOf[name] != nil || writers[name] != "" || slices.Contains(wrappers, name) || slices.Contains(removers, name)
+	known := rulesOf()[name] != nil || writers[name] != "" || slices.Contains(wrappers, name) || slices.Contains(removers, name)
 	return known && name != "." && name != "=" || strings.HasPrefix(w.text, "/tmp/")
 }
 

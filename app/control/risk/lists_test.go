@@ -58,7 +58,7 @@ func TestExpressions(t *testing.T) {
 	for _, o := range outputs {
 		o()
 	}
-	for _, list := range rulesOf {
+	for _, list := range rulesOf() {
 		for _, r := range list {
 			count++
 			r.line()

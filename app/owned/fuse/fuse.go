@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"rollcall/app/owned/webhook"
@@ -107,7 +108,7 @@ var (
 	ErrRunning = errors.New("the fuse is firing right now; try again when its script has ended")
 )
 
-var eventName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var eventName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
 
 // Fuses gives access to all fuses of the user. It is safe for concurrent use by several processes.
 type Fuses struct {
@@ -181,7 +182,7 @@ func (f *Fuses) Set(ctx context.Context, x Fuse, d time.Duration) (Fuse, error) 
 			return Fuse{}, err
 		}
 	}
-	if x.Event != "" && !eventName.MatchString(x.Event) {
+	if x.Event != "" && !eventName().MatchString(x.Event) {
 		return Fuse{}, fmt.Errorf("the event %q must consist of at most 100 letters, digits, dots, hyphens and underscores, and begin with a letter or digit", x.Event)
 	}
 	path, err := lock.RealPath(x.Path)
