@@ -190,28 +190,34 @@ func Named(name string, field fyne.CanvasObject) *fyne.Container {
 // longNameWidth is the width of the column for names that are sentences.
 const longNameWidth = 220
 
-// leastNamed is the width from which a long name has room beside its field.
-const leastNamed = 440
+// leastNamed and leastFact are the widths from which a long name, and the value of a fact, have room beside one another.
+const leastNamed, leastFact = 440, 360
 
 // NamedLong arranges a long name to the left of a field, or above it where there is little room.
 func NamedLong(name string, field fyne.CanvasObject) *fyne.Container {
-	wide, isNarrow := beside(0, longNameWidth, besidePad, 0), false
-	return container.New(Layout{func(o []fyne.CanvasObject, size fyne.Size) {
-		isNarrow = size.Width < leastNamed
+	return container.New(orBelow(beside(0, longNameWidth, besidePad, 0), leastNamed, besidePad, 0), newName(name), field)
+}
+
+// orBelow arranges two objects as wide does, or the second below the first where there is less room than least: indent units from the edges, and overlap units
+// higher than the end of the first.
+func orBelow(wide Layout, least, indent, overlap float32) Layout {
+	isNarrow := false
+	return Layout{func(o []fyne.CanvasObject, size fyne.Size) {
+		isNarrow = size.Width < least
 		if !isNarrow {
 			wide.Arrange(o, size)
 			return
 		}
 		height := o[0].MinSize().Height
 		Place(o[0], 0, 0, size.Width, height)
-		Place(o[1], besidePad, height, size.Width-2*besidePad, size.Height-height)
+		Place(o[1], indent, height-overlap, size.Width-2*indent, size.Height-height+overlap)
 	}, func(o []fyne.CanvasObject) fyne.Size {
 		first, second := o[0].MinSize(), o[1].MinSize()
 		if isNarrow {
-			return fyne.NewSize(max(first.Width, second.Width), first.Height+second.Height)
+			return fyne.NewSize(max(first.Width, second.Width), first.Height+second.Height-overlap)
 		}
 		return wide.Least(o)
-	}}, newName(name), field)
+	}}
 }
 
 func newName(text string) *widget.Label {
@@ -227,9 +233,9 @@ func Beside(width float32, first, second fyne.CanvasObject) *fyne.Container {
 	return container.New(beside(0, width, besidePad, 0), first, second)
 }
 
-// Fact shows the name of a fact beside its value, which may wrap.
+// Fact shows the name of a fact beside its value, which may wrap, or above it where there is little room.
 func Fact(name string, value fyne.CanvasObject) *fyne.Container {
-	return container.New(beside(4, NameWidth, 0, 5), newName(name), value)
+	return container.New(orBelow(beside(4, NameWidth, 0, 5), leastFact, 0, 8), newName(name), value)
 }
 
 // beside arranges two objects side by side: the first in a column of width units, with left and right units of space
