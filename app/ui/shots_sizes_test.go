@@ -31,7 +31,7 @@ func TestShotSizes(t *testing.T) {
 	set, _ := settingsWindow(t, "")
 	told := notices.In(t.TempDir())
 	for id, title := range map[string]string{firstID: "Claude Code needs permission in rollcall", "gone": "Codex ended in attic"} {
-		must.Do(t, told.Add(notices.Notice{At: ago(time.Hour), Key: title, Waits: id == firstID, Agent: agentname.ClaudeCode, Session: id, Title: title, Body: "npm publish --tag latest"}, false))
+		must.Do(t, told.Add(notices.Notice{At: time.Now(), Key: title, Waits: id == firstID, Agent: agentname.ClaudeCode, Session: id, Title: title, Body: "npm publish --tag latest"}, false))
 	}
 	w := openWith(t, &fakeCore{snapshot: full()}, Options{Notices: told, Agents: append(usualAgents()[1:], adapters.Adapter(a)), Answers: answers, Live: set.ui.options.Live, Version: "0.4.0", LogFolder: "/home/dev/.local/state/rollcall"})
 	w.ui.history = func(context.Context, time.Time) *app.Snapshot { return usageSnapshot() }
