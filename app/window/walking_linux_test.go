@@ -80,15 +80,14 @@ func (c *walkCore) Run(ctx context.Context) error {
 }
 
 // obey answers each line of standard input: "focus" with the widget that has the focus, its address, and what a person sees of it; "where TEXT" with the place on the
-// screen, within the window, of the first widget that is in sight and has this text, or with nothing; "where last TEXT" with that of the last one. A button that is
+// screen, within the window, of the first widget that is in sight and has this text, or with nothing. A button that is
 // disabled is not there.
 func obey() {
 	for s := bufio.NewScanner(os.Stdin); s.Scan(); {
 		fyne.DoAndWait(func() {
 			c := fyne.CurrentApp().Driver().AllWindows()[0].Canvas()
 			if text, ok := strings.CutPrefix(s.Text(), "where "); ok {
-				text, isLast := strings.CutPrefix(text, "last ")
-				fmt.Println("where", placeOf(c, text, isLast))
+				fmt.Println("where", placeOf(c, text))
 				return
 			}
 			f := c.Focused()
@@ -154,9 +153,9 @@ func (a area) within(b area) area {
 	return area{fyne.NewPos(max(a.from.X, b.from.X), max(a.from.Y, b.from.Y)), fyne.NewPos(min(a.to.X, b.to.X), min(a.to.Y, b.to.Y))}
 }
 
-// placeOf returns the place in pixels of the middle of the first or the last object that has this text, in what lies over the window or else in it; empty: nothing in
+// placeOf returns the place in pixels of the middle of the first object that has this text, in what lies over the window or else in it; empty: nothing in
 // sight has it. What is scrolled out of its part of the window is not in sight.
-func placeOf(c fyne.Canvas, text string, isLast bool) string {
+func placeOf(c fyne.Canvas, text string) string {
 	in := c.Content()
 	if top := c.Overlays().Top(); top != nil {
 		in = top
@@ -165,7 +164,7 @@ func placeOf(c fyne.Canvas, text string, isLast bool) string {
 	var look func(o fyne.CanvasObject, sight area)
 	look = func(o fyne.CanvasObject, sight area) {
 		button, isButton := o.(*widgets.Button)
-		if place != "" && !isLast || !o.Visible() || isButton && button.Disabled() {
+		if place != "" || !o.Visible() || isButton && button.Disabled() {
 			return
 		}
 		if at := middleOf(o); textOf(o) == text && sight.has(at) {
