@@ -36,7 +36,8 @@ func TestOneAnswer(t *testing.T) {
 		return
 	}
 	world := scene.New(t)
-	h := &harness{T: t, seed: seedOf(t), script: newScript(world, seedOf(t), standIns(world)), launched: map[string]*launched{}, did: map[string]int{}, stepsOf: map[string]int{}}
+	h := &harness{T: t, seed: seedOf(t), script: newScript(world, seedOf(t), standIns(world)), launched: map[string]*launched{}, did: map[string]int{}, stepsOf: map[string]int{},
+		unknown: map[string]map[string]bool{}}
 	h.script.share = true
 	d := &differences{harness: h, examples: map[string]string{}, count: map[string]int{}, ends: map[string]int{}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -257,6 +258,9 @@ func (d *differences) between(who string, theirs, fresh map[string]app.Session) 
 			d.differ(fmt.Sprintf("%s only by %s", x.Agent, who), fmt.Sprintf("%s: %s, %s", key, scene.TruthOf(&x.Session), x.Evidence))
 			continue
 		}
+		if earlier := earlierOf(x.AskAgain, y.AskAgain); !earlier.IsZero() && earlier.Before(time.Now()) { // it came between the two questions
+			x.AskAgain, y.AskAgain = earlier, earlier
+		}
 		d.fields(x.Agent, who, key, x.Session, y.Session)
 		if (x.Stale == nil) != (y.Stale == nil) {
 			d.differ(fmt.Sprintf("%s Stale (%s)", x.Agent, who), fmt.Sprintf("%s: %s %+v, fresh %+v", key, who, x.Stale, y.Stale))
@@ -267,6 +271,14 @@ func (d *differences) between(who string, theirs, fresh map[string]app.Session) 
 			d.differ(fmt.Sprintf("%s not by %s", y.Agent, who), fmt.Sprintf("%s: %s, %s", key, scene.TruthOf(&y.Session), y.Evidence))
 		}
 	}
+}
+
+// earlierOf returns the earlier of two times; zero counts as none.
+func earlierOf(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // fields notes which fields of two values of one type differ, but for some.
@@ -387,7 +399,7 @@ func liveByKey(s *app.Snapshot, before map[string]app.Session) map[string]app.Se
 func listedOf(s *app.Snapshot) (l listed) {
 	for x := range s.All() {
 		r := row{ID: x.ID, Agent: string(x.Agent), Status: string(x.Status), Outcome: string(x.Outcome), Evidence: x.Evidence, CWD: x.CWD,
-			Parent: x.Parent, WaitingFor: string(x.WaitingFor), Suspended: x.Suspended, PID: x.Process.PID}
+			Parent: x.Parent, WaitingFor: string(x.WaitingFor), Suspended: x.Suspended, PID: x.Process.PID, MayAsk: x.MayAsk}
 		if x.Stale != nil {
 			r.Stale = &struct{ Reason string }{x.Stale.Reason}
 		}
