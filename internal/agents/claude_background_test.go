@@ -4,6 +4,7 @@ package agents
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -27,10 +28,12 @@ func (s *Sandbox) claudeAgents(r Release) (list []backgroundRow, ok bool) {
 
 // watchForPhantoms compares what Rollcall lists as live with what Claude Code lists, until the returned function is called. A process that ends or starts
 // between the two questions is given time: what Rollcall lists must be in Claude Code's listing before or after it, by its id, or, before a session has
-// written its registry entry, by its process.
+// written its registry entry, by its process. While Claude Code lists a session without a process, which is about to start, a process must be listed later.
 func (s *Sandbox) watchForPhantoms(r Release) (stop func()) {
 	end, done := make(chan struct{}), make(chan struct{})
 	compared := 0
+	early := map[int]string{} // what is wrong with a process that Claude Code does not list until the end
+	starts := func(l backgroundRow) bool { return l.PID == 0 }
 	go func() {
 		defer close(done)
 		before, known := s.claudeAgents(r)
@@ -41,10 +44,19 @@ func (s *Sandbox) watchForPhantoms(r Release) (stop func()) {
 				compared++
 				for _, row := range roll.Sessions {
 					is := func(l backgroundRow) bool { return l.PID == row.PID || l.PID == 0 && l.SessionID == row.ID }
-					if !slices.ContainsFunc(before, is) && !slices.ContainsFunc(after, is) {
-						s.t.Errorf("Claude Code does not list %v; it lists %+v, and then %+v", row, before, after)
+					if slices.ContainsFunc(before, is) || slices.ContainsFunc(after, is) {
+						continue
 					}
+					problem := fmt.Sprintf("Claude Code does not list %v; it lists %+v, and then %+v", row, before, after)
+					if row.PID == 0 || !slices.ContainsFunc(before, starts) && !slices.ContainsFunc(after, starts) {
+						s.t.Error(problem)
+						continue
+					}
+					early[row.PID] = problem
 				}
+			}
+			for _, l := range after {
+				delete(early, l.PID)
 			}
 			before, known = after, ok
 			select {
@@ -57,6 +69,9 @@ func (s *Sandbox) watchForPhantoms(r Release) (stop func()) {
 	return func() {
 		close(end)
 		<-done
+		for _, problem := range early {
+			s.t.Error(problem)
+		}
 		if compared < 3 {
 			s.t.Errorf("the listings were compared %d times", compared)
 		}
