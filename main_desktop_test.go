@@ -56,7 +56,7 @@ func newDesktopProgram(t *testing.T, d *desktoptest.Desktop, env ...string) *des
 	return &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log, env: slices.Concat(d.Env(), env, own)}
 }
 
-// replace writes a file as programs do that are careful: nobody reads an empty one or half of it.
+// replace writes a file as careful programs do: no reader finds it empty or half written.
 func replace(t *testing.T, path, text string) {
 	t.Helper()
 	part := filepath.Join(t.TempDir(), "part")

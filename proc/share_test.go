@@ -23,7 +23,7 @@ func (t *slowTable) List(context.Context) ([]Process, error) {
 	return []Process{{Started: time.Unix(0, t.began.Load())}}, nil
 }
 
-// Nobody gets a reading that began before he asked.
+// No caller gets a reading that began before its call.
 func TestShare(t *testing.T) {
 	s := Share(&slowTable{})
 	const rounds, callers = 10, 6

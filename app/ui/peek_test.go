@@ -199,7 +199,7 @@ func TestConversationIsAskedAgainWhenTheSessionChanges(t *testing.T) {
 	s.Sessions()[0].LastActivityAt = clock
 	s.Sessions()[0].Files = append(s.Sessions()[0].Files, "/another")
 	w.publish(s)
-	eventually.True(t, "a question, and that it is followed anew", func() bool { return asked() > before && followed() == 2 })
+	eventually.True(t, "a question, and that it is followed again", func() bool { return asked() > before && followed() == 2 })
 }
 
 // longTalk is a conversation of n messages.
