@@ -70,6 +70,13 @@ type Process struct {
 	Suspended bool
 }
 
+// startError is the longest time by which what a process wrote can seem older than the process: its start is kept in clock
+// ticks, the time of the boot may be off by sameBoot on Linux, and a record's time is cut to milliseconds.
+const startError = 10 * time.Millisecond
+
+// BeganAfter reports whether the process certainly began after a time that a record states: the process did not write it.
+func (p *Process) BeganAfter(at time.Time) bool { return at.Before(p.Started.Add(-startError)) }
+
 // Load is what a process uses.
 type Load struct {
 	Processor time.Duration // that it has used since its start

@@ -18,13 +18,13 @@ import (
 var players = []func(*scene.Environment) scene.Agent{scene.ClaudeCode, scene.Codex, scene.OpenCode, scene.Kilo, scene.Pi, scene.PiRust, scene.Copilot, scene.Cline,
 	scene.Gemini, scene.Qwen, scene.Grok, scene.Kimi, scene.Omp}
 
-// slowly starts processes as a busy machine does for a program that starts an agent: the process begins after a moment, and its environment names the folder of
-// the program, not its own.
+// slowly starts processes as a busy machine does for a program that starts an agent: the process begins after a moment, seems to
+// have begun up to a clock tick later than it did, and its environment names the folder of the program, not its own.
 type slowly struct{ *scene.Environment }
 
 func (s slowly) Start(spec scene.Spec) proc.Identity {
-	<-time.After(50 * time.Millisecond) // longer than the precision with which the start of a process is known
-	spec.Started = time.Time{}
+	<-time.After(50 * time.Millisecond)                 // longer than the precision with which the start of a process is known
+	spec.Started = time.Now().Add(9 * time.Millisecond)
 	spec.Env = append(spec.Env, "PWD=/")
 	return s.Procs.Start(spec)
 }

@@ -144,7 +144,7 @@ func (s observation) isOlderThan(started time.Time) bool {
 	if t.since.IsZero() {
 		return t.last.Before(started)
 	}
-	return t.since.Before(started) && t.last.Before(started.Add(clockError))
+	return t.since.Before(started.Add(-clockError)) && t.last.Before(started.Add(clockError))
 }
 
 // leftOpen describes an inherited turn, for evidence.

@@ -75,7 +75,7 @@ func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsett
 		return kit.Unknown(fmt.Sprintf("a prompt was typed at %s and is not recorded yet: the session works on it, or it was a command for the shell",
 			kit.Clock(prompt.at, d.Now)) + host), true
 	}
-	isOlder := t.at.Before(p.Started)
+	isOlder := p.BeganAfter(t.at)
 	if isOlder && t.isOpen() {
 		if p.isYoung(d.Now) || !kit.Latest(s.openedAt()...).Before(p.Started.Add(-kit.StartSlack)) {
 			return kit.Idle(adapters.Died, said+", before the process that has it now began"+host), false

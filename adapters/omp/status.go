@@ -47,7 +47,7 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 	switch {
 	case s.newer || t.state == lost:
 		return kit.Unknown(said + host)
-	case open && t.at.Before(p.Started) && !p.SetBack:
+	case open && p.BeganAfter(t.at) && !p.SetBack:
 		return kit.Idle(t.left(), said+", before the process that has it now began"+host)
 	case open && isBelowFloor(p.version):
 		return kit.Unknown(fmt.Sprintf("%s; what it does is known from oh-my-pi %d on, and not of %s%s", said, floor, kit.PlainWord(p.version), host))
@@ -108,7 +108,7 @@ func (s *session) command() int {
 // runs reports whether a sub-agent runs: the process of its session holds its file open, or the call is open that started it, and its turn goes on.
 func (s *session) runs() bool {
 	above := s.above
-	if above == nil || above.owner == nil || above.doubt != "" || !s.turn.isOpen() || s.turn.at.Before(above.owner.Started) {
+	if above == nil || above.owner == nil || above.doubt != "" || !s.turn.isOpen() || above.owner.BeganAfter(s.turn.at) {
 		return false
 	}
 	return slices.Contains(above.owner.open, s.Path) || slices.ContainsFunc(above.calls, func(c call) bool { return c.tool == "task" })

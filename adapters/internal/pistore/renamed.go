@@ -35,7 +35,7 @@ func (m *matcher) byFormerFolder() {
 // had then: it is gone since, and the process has written as much as is in the session. mayBeOpen has what existed before.
 func (m *matcher) mayHaveLeft(p *process, s *session) bool {
 	may, _ := adapters.MayHaveLeft(s.cwd, []string{"PWD=" + p.env["PWD"]}, p.cwd, p.Started)
-	return may && !p.contained && !p.noSession && !p.moved && p.uses(s.root) && p.made(s) && s.active().After(p.Started) && !m.wroteLess(p, s)
+	return may && !p.contained && !p.noSession && !p.moved && p.uses(s.root) && p.made(s) && !p.BeganAfter(s.active()) && !m.wroteLess(p, s)
 }
 
 // doubtLeft returns why a process without a session may have one of a folder that is gone.

@@ -83,7 +83,7 @@ func (d *discovery) inherited(s *session) bool {
 	if s.owner != nil && slices.ContainsFunc(s.owner.children, func(k toolProcess) bool { return k.session == s.id }) {
 		return false
 	}
-	later := func(p *process) bool { return s.turn.at.Before(p.Started) }
+	later := func(p *process) bool { return p.BeganAfter(s.turn.at) }
 	if s.owner != nil {
 		return later(s.owner)
 	}
