@@ -23,7 +23,7 @@ var players = []func(*scene.Environment) scene.Agent{scene.ClaudeCode, scene.Cod
 type slowly struct{ *scene.Environment }
 
 func (s slowly) Start(spec scene.Spec) proc.Identity {
-	<-time.After(50 * time.Millisecond)                 // longer than the precision with which the start of a process is known
+	<-time.After(50 * time.Millisecond) // longer than the precision with which the start of a process is known
 	spec.Started = time.Now().Add(9 * time.Millisecond)
 	spec.Env = append(spec.Env, "PWD=/")
 	return s.Procs.Start(spec)
