@@ -144,8 +144,8 @@ func TestClockThere(t *testing.T) {
 
 // TestPartialRoll: what came before the limit is shown, with the reason why more may be missing.
 func TestPartialRoll(t *testing.T) {
-	r := printing(t, hello, sessionLine("a", "")).ask(t.Context(), 0, 2*time.Second)
-	if len(r.Sessions) != 1 || !failedWith("no complete answer in 2 s")(r) {
+	r := printing(t, hello, sessionLine("a", "")).ask(t.Context(), 0, 6*time.Second)
+	if len(r.Sessions) != 1 || !failedWith("no complete answer in 6 s")(r) {
 		t.Errorf("%+v", r)
 	}
 }

@@ -27,7 +27,7 @@ func TestRun(t *testing.T) {
 // TestLimit checks that a script that hangs is killed with its children, and that Run does not wait for a child that has
 // the output open: both would otherwise outlast the test's own limit.
 func TestLimit(t *testing.T) {
-	result, output := Run(t.Context(), "echo begun; sleep 3600 & sleep 3600", t.TempDir(), []string{"PATH=/bin:/usr/bin"}, time.Second)
+	result, output := Run(t.Context(), "echo begun; sleep 3600 & sleep 3600", t.TempDir(), []string{"PATH=/bin:/usr/bin"}, 5*time.Second)
 	if !strings.HasPrefix(result, "killed after") || output != "begun\n" {
 		t.Errorf("%q, %q", result, output)
 	}
