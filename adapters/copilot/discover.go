@@ -24,7 +24,7 @@ type discovery struct {
 	unreadable []string // homes whose sessions can't be listed
 	processes  []*process
 
-	all      []place // of the sessions that were listed
+	all      []place // of the sessions that were listed, and of those that processes hold or name
 	owners   map[place][]*process
 	makers   map[place]maker // of copies that no process is recorded to have
 	live     []*session      // to be read: those that a process has
@@ -43,10 +43,9 @@ type session struct {
 	kit.Chat
 	place
 	facts  facts
-	unread bool       // its file could not be read
-	owner  *process   // that has it
-	rivals []*process // others that continue it
-	made   maker      // the live process that made it, as a copy
+	unread bool     // its file could not be read
+	owner  *process // that has it
+	made   maker    // the live process that made it, as a copy
 	space  workspace
 	spent  *kit.Account
 }
@@ -76,15 +75,8 @@ func (d *discovery) list() {
 
 // read reads the sessions that a process has or that the query asks for, the ones written last first.
 func (d *discovery) read() {
-	listed := map[place]bool{}
 	for _, at := range d.all {
-		listed[at] = true
 		if len(d.owners[at]) > 0 || d.wants(at.id) {
-			d.examine(at)
-		}
-	}
-	for at := range d.owners {
-		if !listed[at] {
 			d.examine(at)
 		}
 	}
@@ -145,7 +137,7 @@ func (d *discovery) wants(id string) bool {
 func (d *discovery) examine(at place) {
 	s := &session{place: at, made: d.makers[at]}
 	if owners := d.owners[at]; len(owners) > 0 {
-		s.owner, s.rivals = owners[0], owners[1:]
+		s.owner = owners[0]
 	}
 	chat, ok, hidden := d.Report.Stat(at.root, at.events())
 	s.Chat = chat
@@ -227,17 +219,16 @@ func (d *discovery) addProcesses() {
 func (d *discovery) processRow(p *process) adapters.Session {
 	row := p.Row(d.Look, false, true, false)
 	row.Parent = p.parent
-	id, continues := p.resumes()
 	switch i := slices.IndexFunc(d.unreadable, p.Uses); {
 	case i >= 0:
 		row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d has its session in %s, which can't be read", p.PID, store(d.unreadable[i]))
-	case len(p.has) == 1 && continues && p.has[0] != id:
+	case len(p.has) == 1 && p.Resumes && p.has[0] != p.Named:
 		row.ID = p.has[0]
 		row.Evidence = fmt.Sprintf("process %d holds this session, which has no prompt yet; its command line continues another one", p.PID)
 	case len(p.has) > 0:
-	case id != "" && d.Report.Has(id):
-		row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d continues session %s, which another process has: which of the two works is not recorded", p.PID, id)
-	case continues:
+	case p.Named != "" && d.Report.Has(p.Named):
+		row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d continues session %s, which another process has: which of the two works is not recorded", p.PID, p.Named)
+	case p.Resumes:
 		row.Status, row.Evidence = adapters.Unknown, fmt.Sprintf("process %d continues a session, and is not recorded as the one that has it", p.PID)
 	}
 	return row

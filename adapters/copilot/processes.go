@@ -20,13 +20,13 @@ import (
 
 // process is a live process of Copilot that can have a session.
 type process struct {
-	*skeleton.Process
-	holds    []string // ids of the sessions of which it holds a file, see heldName
-	has      []string // ids of the sessions that are its own by a file that it holds or locked
-	files    bool     // its open files are known
-	pids     []int    // its pid, and those in the namespaces below
-	parent   string   // id of the session whose tool started it
-	sessions int      // that it has
+	*skeleton.Process          // Resumes: it continues a session, which Named may be
+	holds             []string // ids of the sessions of which it holds a file, see heldName
+	has               []string // ids of the sessions that are its own by a file that it holds or locked
+	files             bool     // its open files are known
+	pids              []int    // its pid, and those in the namespaces below
+	parent            string   // id of the session whose tool started it
+	sessions          int      // that it has
 }
 
 // heldName matches the file that the process of a session has open and locked (1.0.102).
@@ -89,6 +89,7 @@ func (a *Adapter) OwnsProcess(row proc.Process) bool {
 // inspect takes what the files that a process has open show.
 func (d *discovery) inspect(of *skeleton.Process) *process {
 	p := &process{Process: of, pids: []int{of.PID}}
+	p.readArgs()
 	if id := p.Get(sessionVariable); kit.Is(id) {
 		p.parent = id
 	}
@@ -105,79 +106,76 @@ func (d *discovery) inspect(of *skeleton.Process) *process {
 	return p
 }
 
-// resumes returns the id of the session that the command line names, and whether it continues one at all.
-func (p *process) resumes() (id string, is bool) {
+// readArgs takes the id of the session that the command line names, and whether it continues one at all.
+func (p *process) readArgs() {
 	for i, arg := range p.Seen.Line {
 		name, value, joined := strings.Cut(arg, "=")
 		switch name {
 		case "--continue":
-			is = true
+			p.Resumes = true
 		case "--resume", "-r", "--session-id":
 			if !joined && i+1 < len(p.Seen.Line) {
 				value = p.Seen.Line[i+1]
 			}
-			is = is || name != "--session-id"
+			p.Resumes = p.Resumes || name != "--session-id"
 			if kit.Is(value) {
-				id = strings.ToLower(value)
+				p.Named = strings.ToLower(value)
 			}
 		}
 	}
-	return id, is
 }
 
+// evidence is one kind of what shows which process has a session.
+type evidence = skeleton.Evidence[*process, place]
+
 // assign finds the sessions of the processes. A process that holds a file of a session has it. Older versions leave only a
-// file with the pid of the process in its name, which can outlive the process: the process must have begun before the file
-// was written. A process that continues a session that another one has leaves no trace: its command line names the session.
+// file with the pid of the process in its name. A process that continues a session that another one has leaves no trace: its command
+// line names the session.
 func (d *discovery) assign() {
-	var rest []*process
 	for _, p := range d.processes {
-		found := false
 		for _, root := range d.Homes.Paths {
-			for _, id := range p.holds {
-				if at := (place{root, id}); p.Uses(root) && kit.MayExist(at.dir()) {
-					d.own(at, p)
-					found = true
+			for _, id := range append(slices.Clip(p.holds), p.Named) {
+				if at := (place{root, id}); id != "" && !slices.Contains(d.all, at) { // the folder can't be listed, or not in time
+					d.all = append(d.all, at)
 				}
 			}
 		}
-		if !found {
-			rest = append(rest, p)
-		}
 	}
-	rest = slices.DeleteFunc(rest, d.assignByLock)
-	for _, p := range rest {
-		id, _ := p.resumes()
-		for _, root := range d.Homes.Paths {
-			if at := (place{root, id}); id != "" && p.Uses(root) && kit.MayExist(at.events()) {
-				d.owners[at] = append(d.owners[at], p)
-			}
-		}
+	skeleton.Match(d.processes, d.all, func(p *process, at place) bool { return p.Uses(at.root) }, d.own,
+		evidence{Rank: skeleton.Holds, Shows: func(p *process, at place) string {
+			return kit.If(slices.Contains(p.holds, at.id) && kit.MayExist(at.dir()), "it holds the session's file open")
+		}},
+		evidence{Rank: skeleton.Registered, Shows: func(p *process, at place) string {
+			return kit.If(len(p.holds) == 0 && p.Uses(at.root) && d.locks(p, at), "the session has its lock")
+		}},
+		evidence{Rank: skeleton.Named, Shows: func(p *process, at place) string {
+			return kit.If(len(p.has) == 0 && p.Named == at.id && kit.MayExist(at.events()), named)
+		}})
+}
+
+// named is how a session is known by a command line, by which several processes can have one.
+const named = "named by its command line"
+
+// own records that a process has a session.
+func (d *discovery) own(p *process, at place, how string) {
+	d.owners[at] = append(d.owners[at], p)
+	if how != named {
+		p.has = kit.AppendNew(p.has, at.id)
 	}
 }
 
-// own records that a session is a process's own.
-func (d *discovery) own(at place, p *process) {
-	d.owners[at], p.has = append(d.owners[at], p), kit.AppendNew(p.has, at.id)
-}
-
-// assignByLock gives a process the session with a lock of its pid.
-func (d *discovery) assignByLock(p *process) (found bool) {
-	for _, at := range d.all {
-		if !p.Uses(at.root) {
-			continue
+// locks reports whether a session has a lock with a pid of the process. It can outlive the process: the process must have begun before the file was written.
+func (d *discovery) locks(p *process, at place) bool {
+	for _, pid := range p.pids {
+		lock := filepath.Join(at.dir(), "inuse."+strconv.Itoa(pid)+".lock")
+		info, err := os.Lstat(lock)
+		if errors.Is(err, fs.ErrPermission) {
+			d.Report.Problem(adapters.Unreadable(at.dir(), err))
 		}
-		for _, pid := range p.pids {
-			lock := filepath.Join(at.dir(), "inuse."+strconv.Itoa(pid)+".lock")
-			info, err := os.Lstat(lock)
-			if errors.Is(err, fs.ErrPermission) {
-				d.Report.Problem(adapters.Unreadable(at.dir(), err))
-			}
-			if err != nil || info.ModTime().Before(p.Started.Add(-kit.StartSlack)) || p.files && kit.MayExist(strings.TrimSuffix(lock, ".lock")+".hold") {
-				continue // another process's, which had this pid
-			}
-			d.own(at, p)
-			found = true
+		isAnothers := p.files && kit.MayExist(strings.TrimSuffix(lock, ".lock")+".hold") // which had this pid
+		if err == nil && !info.ModTime().Before(p.Started.Add(-kit.StartSlack)) && !isAnothers {
+			return true
 		}
 	}
-	return found
+	return false
 }
