@@ -9,6 +9,7 @@ import (
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 )
 
 // session is one conversation of the store.
@@ -60,15 +61,14 @@ func (d *discovery) match() {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id))
 	})
 	d.sessionless = nil
-	for _, p := range d.processes {
-		m.byTool(p)
-	}
-	m.byStart(d.processes)
+	skeleton.Match(d.processes, m.sessions, m.isFree, m.assign,
+		evidence{Rank: skeleton.Runs, Shows: (*process).runsFor},
+		evidence{Rank: skeleton.Named, Shows: func(p *process, s *session) string {
+			return kit.If(p.file != "" && agentproc.RealPath(s.path) == p.file, "named by --session")
+		}})
+	m.byStart()
 	m.byFormerFolder()
-	for _, p := range d.processes {
-		m.followIDs(p)
-	}
-	m.followSharedIDs()
+	m.followIDs()
 	m.assignResumed(d.processes)
 	for _, p := range d.processes {
 		m.doubtMovedOn(p)
@@ -83,8 +83,13 @@ type matcher struct {
 	has      map[*process]*session
 }
 
+type evidence = skeleton.Evidence[*process, *session]
+
+// isFree reports whether neither a process nor a session is known to have another one.
+func (m *matcher) isFree(p *process, s *session) bool { return m.has[p] == nil && s.isFree() }
+
 // assign records that a process has a session, and how that is known.
-func (m *matcher) assign(s *session, p *process, how string) {
+func (m *matcher) assign(p *process, s *session, how string) {
 	s.owner = p
 	s.how = how
 	m.has[p] = s
@@ -95,57 +100,35 @@ func (p *process) mayHave(s *session) bool {
 	return s.cwd != "" && (s.cwd == p.cwd || s.realCWD == p.cwd || s.cwd == p.oldCWD) && p.uses(s.root)
 }
 
-// byTool assigns the session that Pi 1.5.2 names in the environment of its tools, and
-// the one that is named in the arguments of pi_agent_rust.
-func (m *matcher) byTool(p *process) {
-	var newest *toolProcess
-	for i := range p.children {
-		k := &p.children[i]
-		if k.session != "" && (newest == nil || k.Start > newest.Start) {
+// runsFor returns how it is shown that a process runs a tool of a session, which Pi 1.5.2 names in the environment of its tools; empty: it is not.
+func (p *process) runsFor(s *session) string {
+	var newest toolProcess
+	for _, k := range p.children {
+		if k.session != "" && k.Start > newest.Start {
 			newest = k
 		}
 	}
-	for _, s := range m.sessions {
-		if !s.isFree() {
-			continue
-		}
-		if newest != nil && s.id == newest.session && (newest.file == "" || newest.file == s.path || !p.known || agentproc.RealPath(newest.file) == agentproc.RealPath(s.path)) {
-			m.assign(s, p, fmt.Sprintf("its tool %d has PI_SESSION_ID", newest.PID))
-			return
-		}
-	}
-	for _, s := range m.sessions {
-		if p.file != "" && s.isFree() && agentproc.RealPath(s.path) == p.file {
-			m.assign(s, p, "named by --session")
-			return
-		}
-	}
+	isFile := newest.file == "" || newest.file == s.path || !p.known || agentproc.RealPath(newest.file) == agentproc.RealPath(s.path)
+	return kit.If(newest.session == s.id && isFile, fmt.Sprintf("its tool %d has PI_SESSION_ID", newest.PID))
 }
 
 // made reports whether the process created the session that it has.
 func (p *process) made(s *session) bool { return !s.at.Before(p.Started.Add(-slack)) }
 
-// followIDs finds the session in which a process has continued: /new, /fork and /clone
+// followIDs finds the sessions in which processes have continued: /new, /fork and /clone
 // begin a session in the same process, and a process numbers its ids.
-func (m *matcher) followIDs(p *process) {
-	first := m.has[p]
-	if first == nil || first.owner != p || !p.made(first) {
-		return
-	}
-	if now := m.continued(first); now != first {
-		first.owner, first.how = nil, ""
-		m.assign(now, p, fmt.Sprintf("its id follows that of session %.13s of the process", first.id))
-	}
-}
-
-// followSharedIDs does the same as followIDs for processes that can't be distinguished.
-func (m *matcher) followSharedIDs() {
+func (m *matcher) followIDs() {
 	for _, first := range m.sessions {
-		if len(first.hosts) == 0 {
+		if len(first.hosts) == 0 && (first.owner == nil || !first.owner.made(first)) {
 			continue
 		}
-		if now := m.continued(first); now != first {
+		switch now := m.continued(first); {
+		case now == first:
+		case first.owner == nil:
 			now.hosts, first.hosts = first.hosts, nil
+		default:
+			m.assign(first.owner, now, fmt.Sprintf("its id follows that of session %.13s of the process", first.id))
+			first.owner, first.how = nil, ""
 		}
 	}
 }
@@ -225,13 +208,13 @@ func (m *matcher) assignResumed(processes []*process) {
 		c, rivals := m.candidates(p), m.rivals(processes, p)
 		switch {
 		case len(c.unnumbered) == 1 && len(c.old)+len(c.later) == 0 && len(rivals) == 1:
-			m.assign(c.unnumbered[0], p, "no other session of its folder was written since the process began")
+			m.assign(p, c.unnumbered[0], "no other session of its folder was written since the process began")
 		case len(c.unnumbered) > 0:
 			for _, s := range slices.Concat(c.unnumbered, c.old) {
 				s.doubt = fmt.Sprintf("process %d of its folder may have it: %s", p.PID, floor.Reason(""))
 			}
 		case len(c.old) == 1 && len(rivals) == 1:
-			m.assign(c.old[0], p, resumedHow)
+			m.assign(p, c.old[0], resumedHow)
 		case len(c.old) > 0:
 			m.shareHosts(p, c.old, rivals)
 		}

@@ -39,37 +39,18 @@ func (m *matcher) beganWith(p *process, s *session) bool {
 
 // byStart finds the sessions that processes began with: Pi writes the header's
 // time about a second after its start.
-func (m *matcher) byStart(processes []*process) {
-	folders := map[string][]*process{}
-	for _, p := range processes {
-		if m.has[p] == nil {
-			folders[p.cwd] = append(folders[p.cwd], p)
-		}
-	}
-	for _, ps := range folders {
-		begun := map[*session][]*process{} // the processes that can have begun each session
-		for _, s := range m.sessions {
-			if hosts := m.beginners(ps, s); len(hosts) > 0 {
-				begun[s] = hosts
+func (m *matcher) byStart() {
+	begun := map[*session][]*process{} // the processes that can have begun each session
+	for _, s := range m.sessions {
+		for _, p := range m.processes {
+			if m.has[p] == nil && m.canBegin(p, s) && m.isFirst(s) {
+				begun[s] = append(begun[s], p)
 			}
 		}
-		for len(begun) > 0 {
-			m.assignGroup(takeGroup(begun))
-		}
 	}
-}
-
-// beginners returns the processes that can have begun with the session.
-func (m *matcher) beginners(ps []*process, s *session) (hosts []*process) {
-	if !m.isFirst(s) {
-		return nil
+	for len(begun) > 0 {
+		m.assignGroup(takeGroup(begun))
 	}
-	for _, p := range ps {
-		if m.canBegin(p, s) {
-			hosts = append(hosts, p)
-		}
-	}
-	return hosts
 }
 
 // takeGroup removes from begun the sessions that one of them shares a process with, directly or through others, and returns them.
@@ -110,9 +91,9 @@ func (m *matcher) assignGroup(group map[*session][]*process) {
 		others := maps.Clone(made)
 		delete(others, p)
 		if place(s, p, group, others, map[*process]bool{}) {
-			s.hosts, m.has[p] = group[s], s
+			s.hosts = group[s]
 		} else {
-			m.assign(s, p, "it began when the process did")
+			m.assign(p, s, "it began when the process did")
 		}
 	}
 	for _, s := range made {

@@ -26,7 +26,7 @@ func (m *matcher) byFormerFolder() {
 	for s, ps := range begun {
 		if len(ps) == 1 && began[ps[0]] == 1 {
 			ps[0].oldCWD = s.cwd
-			m.assign(s, ps[0], "it began when the process did, in a folder that is gone since then")
+			m.assign(ps[0], s, "it began when the process did, in a folder that is gone since then")
 		}
 	}
 }
