@@ -5,30 +5,29 @@ import (
 	"slices"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 )
 
 // byFormerFolder finds the sessions of processes whose folder was renamed since they began and whose environment does not tell its name: a program that
 // starts another one in a folder of its choice leaves its own PWD there. Such a process goes on with the name of before, which leads nowhere now. A session is
 // its own if both began together, and if no other process and no other session can be meant.
 func (m *matcher) byFormerFolder() {
-	begun, began := map[*session][]*process{}, map[*process]int{}
-	for _, s := range m.sessions {
-		if !m.isFirst(s) {
-			continue
+	skeleton.Match(m.processes, m.sessions, m.isFree, func(p *process, s *session, how string) {
+		p.oldCWD = s.cwd
+		m.assign(p, s, how)
+	}, evidence{Rank: skeleton.Fits, Shows: m.leftWith, Pick: func(p *process, list []*session) []*session {
+		isOther := func(s *session) bool { return s != list[0] && s.isFree() && m.leftWith(p, s) != "" }
+		if slices.ContainsFunc(m.sessions, isOther) {
+			return nil
 		}
-		for _, p := range m.processes {
-			if m.has[p] == nil && m.mayHaveLeft(p, s) && m.beganWith(p, s) {
-				begun[s] = append(begun[s], p)
-				began[p]++
-			}
-		}
-	}
-	for s, ps := range begun {
-		if len(ps) == 1 && began[ps[0]] == 1 {
-			ps[0].oldCWD = s.cwd
-			m.assign(ps[0], s, "it began when the process did, in a folder that is gone since then")
-		}
-	}
+		return list
+	}})
+}
+
+// leftWith returns how a process can have begun with a session in a folder that is gone since; empty: it can't.
+func (m *matcher) leftWith(p *process, s *session) string {
+	return kit.If(m.beganWith(p, s) && m.mayHaveLeft(p, s) && m.isFirst(s), "it began when the process did, in a folder that is gone since then")
 }
 
 // mayHaveLeft reports whether the folder of a session that was begun and written to since a process began may be that of the process, under the name that it
