@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 )
 
 // terminalUI is a terminal interface that hosts no thread itself: it shows a thread of
@@ -35,61 +36,28 @@ const firstThread = 15 * time.Second
 // threads. Only the command line, the folder and the times connect them (0.169.0). In doubt a
 // thread counts as attended, and an interface as used.
 func (d *discovery) matchTerminals(ctx context.Context, r *root) {
-	terminals, threads := d.freeTerminals(r), d.daemonThreads(ctx, r)
-	shown, used := certainTerminals(terminals, threads), map[*host]bool{}
-	for _, t := range threads {
-		if k := shown[t.id]; k != nil {
-			d.attended[t.id] = true
-			d.shownBy[t.id] = k
-			used[k] = true
-			continue
-		}
-		for _, k := range terminals {
-			if k.mayShow(t) {
+	terminals, threads, used := d.freeTerminals(r), d.daemonThreads(ctx, r), map[*host]bool{}
+	isFree := func(k terminalUI, t daemonThread) bool { return !used[k.host] && d.shownBy[t.id] == nil }
+	show := func(k terminalUI, t daemonThread, _ string) {
+		d.attended[t.id], used[k.host] = true, true
+		d.shownBy[t.id] = k.host
+	}
+	type evidence = skeleton.Evidence[terminalUI, daemonThread]
+	skeleton.Match(terminals, threads, isFree, show,
+		evidence{Rank: skeleton.Named, Shows: func(k terminalUI, t daemonThread) string {
+			return kit.If(k.resumes == t.id && !k.noDaemon, "named by its command line")
+		}},
+		evidence{Rank: skeleton.Fits, Shows: func(k terminalUI, t daemonThread) string { return kit.If(k.began(t), "its first thread") }})
+	for _, k := range terminals {
+		for _, t := range threads {
+			if d.shownBy[t.id] == nil && k.mayShow(t) {
 				d.attended[t.id], used[k.host] = true, true
 			}
 		}
-	}
-	for _, k := range terminals {
 		if !used[k.host] && k.role == terminal {
 			d.addProcess(k.host)
 		}
 	}
-}
-
-// certainTerminals returns the interfaces that certainly show a thread, by its id: the one whose command line names the thread, else the
-// only one left in which it can have begun, if there is none for which the same holds.
-func certainTerminals(terminals []terminalUI, threads []daemonThread) map[string]*host {
-	shown, candidates := map[string]*host{}, map[string][]*host{}
-	for _, t := range threads {
-		for _, k := range terminals {
-			switch {
-			case k.resumes == t.id && !k.noDaemon:
-				shown[t.id] = k.host
-			case k.began(t):
-				candidates[t.id] = append(candidates[t.id], k.host)
-			}
-		}
-	}
-	for again := true; again; {
-		again = false
-		only := map[*host][]string{} // the threads that can be in no other interface
-		for id, hosts := range candidates {
-			if len(hosts) == 1 && shown[id] == nil {
-				only[hosts[0]] = append(only[hosts[0]], id)
-			}
-		}
-		for k, ids := range only {
-			if len(ids) > 1 {
-				continue
-			}
-			shown[ids[0]], again = k, true
-			for id := range candidates {
-				candidates[id] = slices.DeleteFunc(candidates[id], func(o *host) bool { return o == k })
-			}
-		}
-	}
-	return shown
 }
 
 // began reports whether a thread can be the first of an interface.
