@@ -51,18 +51,15 @@ type host struct {
 
 // agentProcesses holds the processes of Codex that one reading of the process table shows.
 type agentProcesses struct {
-	hosts    []*host
-	children map[int][]proc.Process
-	unread   bool // the process table could not be read
+	hosts  []*host
+	rows   []proc.Process // all processes
+	unread bool           // the process table could not be read
 }
 
 // readProcesses finds the hosts among all processes.
 func readProcesses(table proc.Lister, processes []proc.Process) agentProcesses {
-	c := agentProcesses{children: map[int][]proc.Process{}}
+	c := agentProcesses{rows: processes}
 	for _, p := range processes {
-		if p.PPID > 0 {
-			c.children[p.PPID] = append(c.children[p.PPID], p)
-		}
 		if h := inspect(table, p); h != nil {
 			c.hosts = append(c.hosts, h)
 		}
@@ -243,28 +240,24 @@ func (c agentProcesses) processOfCall(table proc.Lister, h *host, thread string,
 	if h.clockSet() {
 		return 0, false // the start of a process and the time of the call can't be compared
 	}
-	queue, none := []int{h.PID}, true
-	for seen := 0; len(queue) > 0 && seen < 1000; seen++ {
-		for _, child := range c.children[queue[0]] {
-			queue = append(queue, child.PID)
-			if child.Started.Add(slack).Before(since) {
-				continue
-			}
-			env, err := table.Env(child.Identity)
-			if errors.Is(err, proc.ErrGone) {
-				continue
-			}
-			switch kit.Get(env, "CODEX_THREAD_ID") {
-			case thread:
-				return child.PID, false
-			case "":
-				none = false // may be this thread's
-				if pid == 0 && h.role != server {
-					pid = child.PID
-				}
+	none = true
+	for _, child := range proc.Descendants(c.rows, h.Identity) {
+		if child.Started.Add(slack).Before(since) {
+			continue
+		}
+		env, err := table.Env(child.Identity)
+		if errors.Is(err, proc.ErrGone) {
+			continue
+		}
+		switch kit.Get(env, "CODEX_THREAD_ID") {
+		case thread:
+			return child.PID, false
+		case "":
+			none = false // may be this thread's
+			if pid == 0 && h.role != server {
+				pid = child.PID
 			}
 		}
-		queue = queue[1:]
 	}
 	return pid, none
 }
