@@ -271,7 +271,7 @@ func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*ada
 	s := observation{facts: f, claim: c, noTable: d.noTable, now: d.now}
 	if c.host != nil {
 		s.server = l.serverAnswers[c.host]
-		s.runs = d.census.hasChild(c.host)
+		s.runs = len(f.calls) > 0 && d.census.hasChild(c.host)
 		s.pressure = d.adapter.Table.Pressure()
 		s.child = f.waitingChild(answers)
 	}

@@ -65,8 +65,8 @@ type host struct {
 
 // census holds the processes of OpenCode that one reading of the process table shows.
 type census struct {
-	hosts    []*host
-	children map[int][]proc.Process
+	hosts []*host
+	rows  []proc.Process // all processes
 }
 
 // takeCensus reads the process table.
@@ -77,12 +77,8 @@ func (a *Adapter) takeCensus(ctx context.Context) (census, error) {
 
 // census finds the processes of OpenCode in a process table.
 func (a *Adapter) census(processes []proc.Process, now time.Time) census {
-	c := census{children: map[int][]proc.Process{}}
-	named := map[int]proc.Process{}
+	c, named := census{rows: processes}, map[int]proc.Process{}
 	for _, p := range processes {
-		if p.PPID > 0 {
-			c.children[p.PPID] = append(c.children[p.PPID], p)
-		}
 		if a.product.runs(p.Comm) {
 			named[p.PID] = p
 		}
@@ -314,15 +310,5 @@ func (h *host) mayHaveBegunIn(folder string) bool {
 
 // hasChild reports whether a process other than OpenCode runs below the host.
 func (c census) hasChild(h *host) bool {
-	queue := []int{h.PID}
-	for seen := 0; len(queue) > 0 && seen < 1000; seen++ {
-		for _, child := range c.children[queue[0]] {
-			if !h.product.runs(child.Comm) {
-				return true
-			}
-			queue = append(queue, child.PID)
-		}
-		queue = queue[1:]
-	}
-	return false
+	return slices.ContainsFunc(proc.Descendants(c.rows, h.Identity), func(p proc.Process) bool { return !h.product.runs(p.Comm) })
 }
