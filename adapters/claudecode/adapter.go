@@ -82,14 +82,13 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapters.Roll, error) {
 	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(),
 		sessions: make(map[string]*session), claimed: make(map[int]bool)}
-	t, err := a.readTable(ctx)
-	d.table = t
-	d.answer.Problem(err)
-	homeFolders, roots, absent := a.homes(t, d.answer, d.now)
+	var homes kit.Roots
+	d.table, homes = a.homes(ctx, d.answer)
+	roots := homes.Paths
 	for _, root := range roots {
-		d.answer.LookedIn(filepath.Join(root, "sessions"), filepath.Join(root, "projects"))
+		d.answer.LookedIn(filepath.Join(root, "projects"))
 	}
-	if absent {
+	if homes.Absent() {
 		return d.answer.Absent()
 	}
 	places := placesOf(roots)
@@ -108,7 +107,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 	d.sumAll()
 	d.addSummaries()
 	d.addRows()
-	a.remember(d, homeFolders)
+	a.remember(d, homes.Names)
 	q.AfterAnswer(func() { a.saved.Flush(q.Once) })
 	if q.Once {
 		a.mu.Lock()

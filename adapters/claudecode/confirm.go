@@ -86,22 +86,11 @@ func resultOf(ctx context.Context, transcript, call string) (found result) {
 }
 
 // descendants returns the processes below a process.
-func (a *Adapter) descendants(ctx context.Context, of proc.Identity) (all map[proc.Identity]bool) {
-	rows, err := a.Table.List(ctx)
-	if err != nil {
-		return nil
-	}
-	all = map[proc.Identity]bool{}
-	below := map[int]bool{of.PID: true}
-	for again := true; again; {
-		again = false
-		for _, p := range rows {
-			if below[p.PPID] && !below[p.PID] {
-				below[p.PID] = true
-				all[p.Identity] = true
-				again = true
-			}
-		}
+func (a *Adapter) descendants(ctx context.Context, of proc.Identity) map[proc.Identity]bool {
+	rows, _ := a.Table.List(ctx) // what can't be listed runs for no call
+	all := map[proc.Identity]bool{}
+	for _, p := range proc.Descendants(rows, of) {
+		all[p.Identity] = true
 	}
 	return all
 }

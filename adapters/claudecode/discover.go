@@ -117,7 +117,7 @@ func (d *discovery) registry(root string) {
 
 func (d *discovery) entry(e *entry) {
 	s := d.session(e.id)
-	if d.table.err != nil {
+	if d.table.unread {
 		s.unknownBecause = "the process table could not be read"
 		return
 	}

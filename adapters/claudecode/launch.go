@@ -58,7 +58,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 // Code then looks for its login and settings elsewhere.
 func (a *Adapter) useHome(c *adapters.Command, home string) error {
 	err := agentproc.UseHome(c, home, a.configDir(), "CLAUDE_CONFIG_DIR", "")
-	if c.Set != nil && realPath(home) == realPath(filepath.Join(a.Home, ".claude")) {
+	if c.Set != nil && agentproc.RealPath(home) == agentproc.RealPath(filepath.Join(a.Home, ".claude")) {
 		c.Set, c.Unset = nil, []string{"CLAUDE_CONFIG_DIR"}
 	}
 	return err

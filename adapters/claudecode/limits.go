@@ -19,11 +19,9 @@ import (
 // raised, bought off, or is that of another account.
 func (a *Adapter) Limits(ctx context.Context) ([]adapters.Limit, error) {
 	answer := kit.NewAnswer()
-	t, err := a.readTable(ctx)
-	answer.Problem(err)
-	_, roots, _ := a.homes(t, answer, a.Now())
+	_, homes := a.homes(ctx, answer)
 	var found []adapters.Limit
-	for _, root := range roots {
+	for _, root := range homes.Paths {
 		var files []kit.LimitFile
 		for _, f := range a.listAll(ctx, answer, root) {
 			files = append(files, kit.LimitFile{Path: f.path, Info: f.info})

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/adapters/internal/kit"
 	"rollcall/bounded"
 )
@@ -28,7 +29,7 @@ func (a *Adapter) printedLimits(ctx context.Context, answer *kit.Answer) []adapt
 		info, err := os.Stat(o.Path)
 		switch {
 		case err == nil:
-			home = realPath(home)
+			home = agentproc.RealPath(home)
 			byHome[home] = append(byHome[home], kit.LimitFile{Path: o.Path, Info: info})
 		case !errors.Is(err, fs.ErrNotExist):
 			answer.Problem(adapters.AsProblem(o.Path, err))

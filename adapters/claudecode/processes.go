@@ -1,16 +1,14 @@
 package claudecode
 
 import (
-	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
-	"rollcall/bounded"
+	"rollcall/adapters/internal/kit"
 	"rollcall/proc"
 )
 
@@ -62,19 +60,14 @@ type table struct {
 	claudes []claude
 	rows    []proc.Process
 	pids    map[int]bool // of all processes, and those of Claude Code in inner namespaces
-	err     error        // the table could not be read
+	unread  bool         // the table could not be read
 	inner   map[proc.Identity][]int
 }
 
 // readTable lists the processes and inspects those of Claude Code.
-func (a *Adapter) readTable(ctx context.Context) (*table, error) {
-	t := &table{Lister: a.Table, pids: make(map[int]bool), inner: make(map[proc.Identity][]int)}
-	rows, err := a.Table.List(ctx)
-	if err != nil {
-		t.err = err
-		return t, adapters.AsProblem("process table", err)
-	}
-	t.rows = rows
+func (a *Adapter) readTable(ctx context.Context, answer *kit.Answer) *table {
+	rows, ok := a.Processes(ctx, answer)
+	t := &table{Lister: a.Table, rows: rows, unread: !ok, pids: make(map[int]bool), inner: make(map[proc.Identity][]int)}
 	for _, p := range rows {
 		t.pids[p.PID] = true
 		if seen := program.Identify(a.Table, p); seen.Kind != agentproc.Foreign && !a.isWrapper(rows, p) {
@@ -87,7 +80,7 @@ func (a *Adapter) readTable(ctx context.Context) (*table, error) {
 		}
 	}
 	a.markForks(t.claudes)
-	return t, nil
+	return t
 }
 
 // isWrapper reports whether a process is a script that started Claude Code as another process.
@@ -136,34 +129,24 @@ func (a *Adapter) sameImage(child, parent proc.Identity) bool {
 func (a *Adapter) inspect(p proc.Process, seen agentproc.Seen) claude {
 	p.Started, _ = agentproc.Started(a.Table, p)
 	args := seen.Args
-	c := claude{Process: p, args: args, home: a.homeOf(p.Identity), excludedAs: seen.As}
+	c := claude{Process: p, args: args, excludedAs: seen.As}
 	c.printing = slices.Contains(args, "-p") || slices.Contains(args, "--print")
 	c.hosted = slices.ContainsFunc(args, func(arg string) bool { return strings.HasSuffix(arg, "stream-json") })
 	c.oneShot = c.printing && !c.hosted
-	env, _ := a.Table.Env(p.Identity)
+	env, err := a.Table.Env(p.Identity)
+	if err == nil {
+		get := func(name string) string { return kit.Get(env, name) }
+		c.home = homeOf(get, get(kit.Home))
+	}
 	c.entrypoint = c.entrypointOf(env)
 	c.readTeam()
-	c.root, c.unresponsive = c.home, c.home != "" && !bounded.Answers(c.home)
-	if c.home != "" && !c.unresponsive { // a link may lead elsewhere by now
-		c.root = realPath(c.home)
-	}
 	c.cwd, _ = a.Table.CWD(p.Identity)
 	return c
 }
 
 // configDir returns the folder in which Claude Code keeps the files of the user that
 // runs Rollcall.
-func (a *Adapter) configDir() string {
-	return cmp.Or(a.Env("CLAUDE_CONFIG_DIR"), filepath.Join(a.Home, ".claude"))
-}
-
-// realPath resolves symbolic links where it can.
-func realPath(path string) string {
-	if resolved, err := agentproc.EvalSymlinks(path); err == nil {
-		return resolved
-	}
-	return filepath.Clean(path)
-}
+func (a *Adapter) configDir() string { return homeOf(a.Env, a.Home) }
 
 // OwnsProcess implements adapters.ProcessOwner. It returns true for a conversation of Claude
 // Code, as the native program or as a script of Node.js or Bun. It returns false for its

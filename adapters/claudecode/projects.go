@@ -241,7 +241,6 @@ func projectsOf(ctx context.Context, root, cwd string) (dirs []string) {
 // Named implements adapters.Namer: by the names of the transcripts and the
 // entries of the registry.
 func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
-	t, _ := a.readTable(ctx)
 	answer := kit.NewAnswer()
 	var mu sync.Mutex
 	found := map[string]bool{}
@@ -252,8 +251,8 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 			found[id] = true
 		}
 	}
-	_, roots, _ := a.homes(t, answer, a.Now())
-	for _, root := range roots {
+	t, homes := a.homes(ctx, answer)
+	for _, root := range homes.Paths {
 		entries, _, _, problem := readRegistry(ctx, root, t.pids)
 		answer.Problem(problem)
 		for i := range entries {

@@ -14,14 +14,12 @@ import (
 // message. A hit has the folder that its record names.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	answer := kit.NewAnswer()
-	t, err := a.readTable(ctx)
-	answer.Problem(err)
-	_, roots, absent := a.homes(t, answer, a.Now())
-	if absent {
+	_, homes := a.homes(ctx, answer)
+	if homes.Absent() {
 		return nil, adapters.ErrAbsent
 	}
 	newest := map[string]*file{} // of several transcripts of a session the one written last
-	for _, root := range roots {
+	for _, root := range homes.Paths {
 		for _, f := range a.listAll(ctx, answer, root) {
 			if known := newest[f.id]; known == nil || f.info.ModTime().After(known.info.ModTime()) {
 				newest[f.id] = f
@@ -34,7 +32,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 			list = append(list, f.conversation())
 		}
 	}
-	_, err = answer.Result(ctx, "Claude Code")
+	_, err := answer.Result(ctx, "Claude Code")
 	return list, err
 }
 

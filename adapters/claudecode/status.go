@@ -183,7 +183,7 @@ func (d *discovery) decide(s *session) kit.Verdict {
 		return d.decideMaybe(s)
 	case s.next.id != "":
 		return d.decideContinued(s)
-	case d.table.err != nil && floor.IsOlder(s.facts.version) && s.file != nil && d.now.Sub(s.file.info.ModTime()) < unseenLimit:
+	case d.table.unread && floor.IsOlder(s.facts.version) && s.file != nil && d.now.Sub(s.file.info.ModTime()) < unseenLimit:
 		return kit.Unknown("the process table could not be read; " + d.lastRecord(s))
 	}
 	return d.decideStopped(s)

@@ -6,6 +6,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/agentproc"
 )
 
 // StatusLine implements adapters.StatusLiner. Claude Code writes one JSON object to its status line's command; rate_limits is in it after the first
@@ -36,5 +37,5 @@ func homeOfTranscript(path, other string) string {
 	if filepath.IsAbs(path) && filepath.Base(projects) == "projects" {
 		other = filepath.Dir(projects)
 	}
-	return realPath(other)
+	return agentproc.RealPath(other)
 }

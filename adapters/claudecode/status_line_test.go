@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentproc"
 	"rollcall/internal/must"
 )
 
@@ -24,7 +25,7 @@ func TestStatusLine(t *testing.T) {
 	if line.Model != "Opus" || line.Folder != "/home/me/shop" || len(line.Limits) != 2 {
 		t.Fatalf("%+v", line)
 	}
-	if l := line.Limits[0]; l.Home != realPath(work) || l.Window != 5*time.Hour || l.Used != 23.5 || !l.ResetsAt.Equal(time.Unix(1738425600, 0)) || !l.At.Equal(now) {
+	if l := line.Limits[0]; l.Home != agentproc.RealPath(work) || l.Window != 5*time.Hour || l.Used != 23.5 || !l.ResetsAt.Equal(time.Unix(1738425600, 0)) || !l.At.Equal(now) {
 		t.Errorf("%+v", l)
 	}
 	if l := line.Limits[1]; l.Window != 7*24*time.Hour || l.Used != 100 || !l.ResetsAt.IsZero() {
@@ -32,7 +33,7 @@ func TestStatusLine(t *testing.T) {
 	}
 	line, err = a.StatusLine([]byte(`{"transcript_path":"x.jsonl","rate_limits":{"five_hour":{"used_percentage":1}}}`))
 	must.Do(t, err)
-	if len(line.Limits) != 1 || line.Limits[0].Home != realPath(filepath.Join(home, ".claude")) {
+	if len(line.Limits) != 1 || line.Limits[0].Home != agentproc.RealPath(filepath.Join(home, ".claude")) {
 		t.Errorf("%+v", line)
 	}
 	for _, input := range []string{"", "x", "[]", `{"a":1}`, `{"transcript_path":"x.jsonl"`} {

@@ -130,10 +130,3 @@ var inProcess = regexp.MustCompile(`/[0-9]+/root(/|$)`)
 // lasts reports whether a path outlives the process that uses it: the root of a container does not. A path with other bytes than
 // text can't be kept.
 func lasts(path string) bool { return utf8.ValidString(path) && !inProcess.MatchString(path) }
-
-// Forget removes a folder.
-func (r *Recent) Forget(folder string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.used, folder)
-}

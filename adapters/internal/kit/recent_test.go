@@ -27,7 +27,4 @@ func TestRecent(t *testing.T) {
 	if got := r.Use(nil, last.Add(RecentTime+time.Minute)); !slices.Equal(got, []string{"/home/again"}) {
 		t.Errorf("%q, want the folder that was used again", got)
 	}
-	if r.Forget("/home/again"); len(r.Use(nil, last)) > 0 {
-		t.Error("a forgotten folder is still known")
-	}
 }

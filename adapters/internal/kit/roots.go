@@ -19,7 +19,8 @@ import (
 type Roots struct {
 	Answer *Answer
 	Store  string   // the folder in a home that has the sessions, which the answer names
-	Paths  []string // of the homes that can be read
+	Paths  []string // of the homes that can be read, with links resolved
+	Names  []string // the same, as they were named
 	// NoTable reports that the process table could not be read, InUse that a live process or a file shows that the agent is installed.
 	NoTable, InUse bool
 
@@ -51,10 +52,23 @@ func (r *Roots) FindUsed(b *Base, used []string, now time.Time) {
 
 // Add adds a home, if its file system answers.
 func (r *Roots) Add(path string) {
-	r.Answer.LookedIn(filepath.Join(path, r.Store))
+	real := filepath.Clean(path)
 	if r.Answers(path) {
-		r.Paths = AppendNew(r.Paths, agentproc.RealPath(path))
+		real = agentproc.RealPath(path)
+		if slices.ContainsFunc(r.Paths, func(known string) bool { return known == real || isSame(known, real) }) {
+			return
+		}
+		r.Paths = append(r.Paths, real)
+		r.Names = append(r.Names, filepath.Clean(path))
 	}
+	r.Answer.LookedIn(filepath.Join(real, r.Store))
+}
+
+// isSame reports whether two paths lead to the same folder, as where a container names one that it shares below its own root.
+func isSame(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // Answers reports whether the file system of a folder answers, and adds the problem when it does not. It says the same throughout a question: else
