@@ -117,6 +117,7 @@ func (u *UI) addShortcuts() {
 	c := u.window.Canvas()
 	c.SetOnTypedKey(u.typedKey)
 	c.SetOnTypedRune(u.typedRune)
+	c.AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) { widgets.CopySelected() })
 	if d, ok := c.(desktop.Canvas); ok { // these handlers are called only while no widget has the focus
 		d.SetOnKeyDown(u.sessions.keys.KeyDown)
 		d.SetOnKeyUp(u.sessions.keys.KeyUp)

@@ -326,25 +326,41 @@ func TestCopying(t *testing.T) {
 	}
 }
 
+// TestFieldTextCanBeSelectedAndIsNoTabStop: a text can be selected with the mouse and copied, one text at a time, and the Tab key goes past it.
 func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 	w := open(t, full())
 	w.ui.sessions.detail.showFacts(true)
-	var id *widgets.SelectText
+	w.win.Canvas().Capture()
+	var id, other *widgets.SelectText
 	for _, v := range w.ui.sessions.detail.facts.views {
-		if v.field.Name == "Session id" {
+		switch v.field.Name {
+		case "Session id":
 			id = textOf(v)
+		case "Model":
+			other = textOf(v)
 		}
 	}
-	if id.Selectable {
-		t.Error("selectable without the mouse: an invisible stop of the Tab key")
+	mark := func() int { return len(visible(id)) }
+	none := mark()
+	id.MouseDown(mouseAt(0))
+	id.Dragged(&fyne.DragEvent{PointEvent: mouseAt(1000).PointEvent, Dragged: fyne.NewDelta(1000, 0)})
+	id.DragEnd()
+	id.MouseUp(mouseAt(1000))
+	if mark() == none {
+		t.Error("what is selected is not marked")
 	}
-	id.MouseIn(nil)
-	if !id.Selectable {
-		t.Fatal("the mouse can't select it")
+	widgets.CopySelected()
+	if got := fyne.CurrentApp().Clipboard().Content(); got != id.Text {
+		t.Errorf("copied %q, want %q", got, id.Text)
 	}
-	id.MouseOut()
-	if id.Selectable {
-		t.Error("still selectable with nothing selected")
+	other.MouseDown(mouseAt(0))
+	if mark() != none {
+		t.Error("what was selected is marked after a click on another text")
+	}
+	other.DoubleTapped(&fyne.PointEvent{Position: fyne.NewPos(12, 12)})
+	widgets.CopySelected()
+	if got := fyne.CurrentApp().Clipboard().Content(); got != "claude" {
+		t.Errorf("a double click copied %q", got)
 	}
 	c := w.win.Canvas()
 	c.Focus(nil)

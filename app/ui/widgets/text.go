@@ -1,6 +1,7 @@
 package widgets
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -163,17 +164,39 @@ func (l *Line) CreateRenderer() fyne.WidgetRenderer {
 	return r
 }
 
-// SelectText is a wrapped text that the user can select with the mouse, to copy it. It is selectable only while the
-// mouse is over it: otherwise Fyne lets the Tab key stop at the text without showing the focus.
+// SelectText is a wrapped text that the user can select with the mouse, to copy it. It never has the focus: the keys stay the window's. Fyne 2.8.1's own
+// selectable label takes the focus from a click, also when it is no longer shown, and keeps every key and shortcut from the window.
 type SelectText struct {
 	widget.Label
+	selection labelSelection      // Fyne's, which is not in the window, and so cannot take the focus
+	marks     fyne.WidgetRenderer // draws the selection
 }
 
-var _ desktop.Hoverable = (*SelectText)(nil)
+// labelSelection is the part of Fyne's selectable label that the mouse selects with.
+type labelSelection interface {
+	fyne.Widget
+	fyne.Focusable
+	fyne.Draggable
+	fyne.DoubleTappable
+	desktop.Mouseable
+}
+
+// selected is the text that the user pressed the mouse on last, the only one whose selection is marked; nil: there was none.
+var selected *SelectText
+
+// CopySelected copies what the user has selected of a text.
+func CopySelected() {
+	if selected == nil {
+		return
+	}
+	if text := selected.SelectedText(); text != "" {
+		fyne.CurrentApp().Clipboard().SetContent(text)
+	}
+}
 
 // NewSelectText returns a text that breaks between words.
 func NewSelectText(text string) *SelectText {
-	t := &SelectText{widget.Label{Text: text, Wrapping: fyne.TextWrapWord}}
+	t := &SelectText{Label: widget.Label{Text: text, Wrapping: fyne.TextWrapWord, Selectable: true}}
 	t.ExtendBaseWidget(t)
 	return t
 }
@@ -195,17 +218,67 @@ func SetLabel(l *widget.Label, text string) {
 	}
 }
 
-// MouseIn makes the text selectable.
-func (t *SelectText) MouseIn(*desktop.MouseEvent) { change(t, &t.Selectable, true) }
-
-// MouseMoved does nothing.
-func (t *SelectText) MouseMoved(*desktop.MouseEvent) {}
-
-// MouseOut makes the text unselectable, unless a part of it is selected: the user may still copy it.
-func (t *SelectText) MouseOut() {
-	if t.SelectedText() == "" {
-		change(t, &t.Selectable, false)
+// MouseDown begins a selection, and ends that of another text.
+func (t *SelectText) MouseDown(ev *desktop.MouseEvent) {
+	if selected != nil && selected != t {
+		selected.change(labelSelection.FocusLost)
 	}
+	selected = t
+	t.change(labelSelection.FocusGained)
+	t.change(func(s labelSelection) { s.MouseDown(ev) })
+}
+
+// MouseUp ends what MouseDown began.
+func (t *SelectText) MouseUp(ev *desktop.MouseEvent) {
+	t.change(func(s labelSelection) { s.MouseUp(ev) })
+}
+
+// Dragged selects up to the pointer.
+func (t *SelectText) Dragged(ev *fyne.DragEvent) {
+	t.change(func(s labelSelection) { s.Dragged(ev) })
+}
+
+// DragEnd ends what Dragged began.
+func (t *SelectText) DragEnd() { t.change(labelSelection.DragEnd) }
+
+// DoubleTapped selects a word.
+func (t *SelectText) DoubleTapped(ev *fyne.PointEvent) {
+	t.change(func(s labelSelection) { s.DoubleTapped(ev) })
+}
+
+// TappedSecondary offers to copy what is selected.
+func (t *SelectText) TappedSecondary(ev *fyne.PointEvent) {
+	menu := fyne.NewMenu("", fyne.NewMenuItem("Copy", CopySelected))
+	widget.ShowPopUpMenuAtPosition(menu, fyne.CurrentApp().Driver().CanvasForObject(t), ev.AbsolutePosition)
+}
+
+// Cursor returns the cursor of a text.
+func (t *SelectText) Cursor() desktop.Cursor { return desktop.TextCursor }
+
+// change changes the selection and draws it.
+func (t *SelectText) change(do func(labelSelection)) {
+	do(t.selection)
+	t.marks.Refresh()
+	canvas.Refresh(t)
+}
+
+// CreateRenderer implements fyne.Widget.
+func (t *SelectText) CreateRenderer() fyne.WidgetRenderer {
+	r := &selectRenderer{t.Label.CreateRenderer(), t}
+	t.selection = r.WidgetRenderer.Objects()[0].(labelSelection)
+	t.marks = t.selection.CreateRenderer()
+	return r
+}
+
+// selectRenderer draws a label and what is selected of it, without the part of the label that takes the focus.
+type selectRenderer struct {
+	fyne.WidgetRenderer
+	text *SelectText
+}
+
+// Objects returns what is drawn.
+func (r *selectRenderer) Objects() []fyne.CanvasObject {
+	return slices.Concat(r.text.marks.Objects(), r.WidgetRenderer.Objects()[1:])
 }
 
 // LongText is a text whose second part is shown on demand.
