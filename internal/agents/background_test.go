@@ -28,6 +28,7 @@ var leavesRunning = map[string]struct {
 		`{"mcpServers":{"lasting":{"type":"local","command":"bash","args":["-c",%s],"tools":["*"]}}}`},
 	"grok": {[]string{"--yolo"}, "❯", "1 command still running", "", ""},
 	"kimi": {[]string{"--yolo"}, "context:", "1 task running", "", ""},
+	"qwen": {[]string{"--approval-mode", "yolo"}, "Type your message", "1 shell", "proj/.qwen/settings.json", `{"mcpServers":{"lasting":{"command":"bash","args":["-c",%s]}}}`},
 }
 
 // TestWorkInBackground: a command that goes on after the turn is told while it runs, beside an MCP server that is a shell with a script, too. The agents' screens
