@@ -356,20 +356,42 @@ func (c *Core) Uses(list ...proc.Process) (memory uint64, ports []uint16) {
 // CountLeftBehind sets Session.LeftBehind of sessions that are over, where any of this machine is among them. It returns the results of LeftBehind that say
 // what is not known, but for a system on which it never is.
 func (c *Core) CountLeftBehind(ctx context.Context, sessions []Session) (unknown []adapters.Name, err error) {
-	over := func(s Session) bool { return s.Machine == "" && !s.Live() }
-	if c.cfg.Table == nil || !slices.ContainsFunc(sessions, over) {
+	if !slices.ContainsFunc(sessions, func(s Session) bool { return s.mayHaveLeft() }) {
 		return nil, nil
 	}
-	left, unknown, err := c.LeftBehind(ctx)
-	if errors.Is(err, proc.ErrUnsupported) {
-		return nil, nil
-	}
-	for _, l := range left {
-		for i := range sessions {
-			if s := &sessions[i]; over(*s) && s.Agent == l.Agent && s.ID == l.Session {
-				s.LeftBehind += len(l.Tree)
-			}
-		}
+	counts, unknown, err := c.CountsLeftBehind(ctx)
+	for i := range sessions {
+		sessions[i].LeftBehind += counts.Of(&sessions[i])
 	}
 	return unknown, err
 }
+
+// LeftCounts is how many processes sessions left behind.
+type LeftCounts map[SessionKey]int
+
+// CountsLeftBehind returns how many processes each session left behind, and the results of LeftBehind that say what is not known, but for a system on which it never is.
+func (c *Core) CountsLeftBehind(ctx context.Context) (counts LeftCounts, unknown []adapters.Name, err error) {
+	if c.cfg.Table == nil {
+		return nil, nil, nil
+	}
+	left, unknown, err := c.LeftBehind(ctx)
+	if errors.Is(err, proc.ErrUnsupported) {
+		return nil, nil, nil
+	}
+	counts = LeftCounts{}
+	for _, l := range left {
+		counts[SessionKey{l.Agent, l.Session}] += len(l.Tree)
+	}
+	return counts, unknown, err
+}
+
+// Of returns how many processes a session left behind, as far as it is over.
+func (l LeftCounts) Of(s *Session) int {
+	if !s.mayHaveLeft() {
+		return 0
+	}
+	return l[s.Key()]
+}
+
+// mayHaveLeft reports whether the session is over and was on this machine.
+func (s *Session) mayHaveLeft() bool { return s.Machine == "" && !s.Live() }

@@ -129,7 +129,7 @@ func (r *row) fill(now time.Time, prefixes map[string]string, board *answer.Boar
 		r.cells[colTopic] = asks.Mark() + asks.Topic()
 	}
 	if s.LeftBehind > 0 {
-		r.cells[colTopic] = strings.TrimSuffix("left "+plural(s.LeftBehind, "process")+" behind; "+r.cells[colTopic], "; ")
+		r.cells[colTopic] = strings.TrimSuffix(present.LeftBehind(s.LeftBehind)+"; "+r.cells[colTopic], "; ")
 	}
 	if s.Launch != nil {
 		r.cells[colGroup] = present.Line(s.Launch.Group)

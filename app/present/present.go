@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/rivo/uniseg"
 
 	"rollcall/adapters"
@@ -60,6 +61,11 @@ func Reading(agents []adapters.Name, sessions int) string {
 		line += fmt.Sprintf(" %d sessions so far", sessions)
 	}
 	return line
+}
+
+// LeftBehind returns that n processes were left behind; empty: none were.
+func LeftBehind(n int) string {
+	return When(n > 0, "left "+english.Plural(n, "process", "processes")+" behind")
 }
 
 // Status returns what the session does in a word or two: "needs permission",

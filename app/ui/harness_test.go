@@ -47,8 +47,12 @@ type fakeCore struct {
 	next      int
 }
 
-// nothingElse has the methods of a core that a test does not call.
+// nothingElse has the methods of a core that a test does not call, and knows nothing that was left behind.
 type nothingElse struct{ Core }
+
+func (nothingElse) CountsLeftBehind(context.Context) (app.LeftCounts, []adapters.Name, error) {
+	return nil, nil, nil
+}
 
 // noAnswers knows no agent, and answers nothing.
 type noAnswers struct{}

@@ -19,9 +19,14 @@ type loadReader struct {
 	reading bool
 }
 
-// withLoad returns s with what it uses, as last read, and reads it again if that is due.
+// withLoad returns s with what it uses or left behind, as last read, and reads what it uses again if that is due.
 func (d *detailPane) withLoad(s *app.Session, v *listing.View) *app.Session {
 	l, u := &d.loads, d.ui
+	if n := u.sessions.behind.counts.Of(s); n > 0 {
+		shown := *s
+		shown.LeftBehind = n
+		return &shown
+	}
 	if !d.showsFacts || u.options.Table == nil || !s.Live() {
 		return s
 	}

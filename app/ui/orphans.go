@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -11,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/listing"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
@@ -53,6 +55,7 @@ func (u *UI) offerOrphans(s *widgets.Sheet, o orphans) {
 	}
 	c.Act = func(ctx context.Context, i *widgets.CheckItem) (string, error) {
 		ended, err := u.core.EndLeftBehind(ctx, &o.left[i.Index])
+		u.post(u.sessions.readLeft)
 		return "ended " + english.Plural(len(ended), "process", "processes"), err
 	}
 	for i, l := range o.left {
@@ -77,4 +80,31 @@ func (u *UI) orphanFacts(l *app.LeftBehind) string {
 		words = append(words, fmt.Sprintf("with %d below it", n))
 	}
 	return strings.Join(words, " · ")
+}
+
+// leftReader reads what the sessions that are over left behind. Its fields are used on Fyne's goroutine.
+type leftReader struct {
+	counts  app.LeftCounts
+	reading bool
+	over    int // how many listed sessions were over when it was read last
+}
+
+// readLeft reads what the listed sessions left behind, and shows it. What is not known is said by the sheet alone.
+func (p *sessionsPage) readLeft() {
+	l := &p.behind
+	l.over = p.view.Counts[listing.Stopped]
+	if l.reading || l.over == 0 {
+		return
+	}
+	l.reading = true
+	widgets.InBackground(p.ui.ctx, p.ui.host, func(ctx context.Context) (app.LeftCounts, error) {
+		counts, _, err := p.ui.core.CountsLeftBehind(ctx)
+		return counts, err
+	}, func(counts app.LeftCounts, _ error) {
+		l.reading = false
+		if !maps.Equal(counts, l.counts) {
+			l.counts = counts
+			p.showSelected()
+		}
+	})
 }

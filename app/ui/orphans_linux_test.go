@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/listing"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
 	"rollcall/internal/must"
@@ -107,6 +108,53 @@ func TestOrphansSheet(t *testing.T) {
 	if !table.Alive(second.Identity) {
 		t.Error("a process of a live session was ended")
 	}
+}
+
+// TestEndedRowSaysWhatIsLeftBehind: the row of a session that is over, and its details, say that processes of it live on, as long as they do; the row of one that
+// lives again does not.
+func TestEndedRowSaysWhatIsLeftBehind(t *testing.T) {
+	table := ownProcesses{proc.OpenAt("/proc", "/etc"), "TEST=" + t.TempDir()}
+	a := &realAgent{fakeAgent: fakeAgent{name: agentname.ClaudeCode}, store: t.TempDir(), table: table.Table}
+	is := func(process proc.Identity) {
+		text, err := json.Marshal(entry{ID: "over", Dir: "/home/dev/over", Process: process})
+		must.Do(t, err)
+		must.Do(t, os.WriteFile(filepath.Join(a.store, "over"), text, 0o600))
+	}
+	is(proc.Identity{})
+	left := table.leave(t)
+	core := app.New(app.Config{Adapters: []adapters.Adapter{a}, Table: table})
+	w := openWith(t, core, Options{Agents: []adapters.Adapter{a}, Table: table})
+	core.Refresh(t.Context())
+	status := func() string {
+		for _, r := range w.ui.sessions.view.Rows {
+			if r.Kind == listing.SessionRow {
+				return w.ui.sessions.textOf(r).status
+			}
+		}
+		return ""
+	}
+	says := func(what string, holds bool) {
+		t.Helper()
+		w.until(what, func() bool { return strings.HasSuffix(status(), " · left 1 process behind") == holds && status() != "" })
+	}
+	says("what was left behind", true)
+	w.ui.sessions.detail.showFacts(true)
+	w.shoot("left behind")
+	shows(t, w.win.Content(), "Left behind", "1 process")
+
+	is(proc.Self())
+	core.Refresh(t.Context())
+	says("that it lives", false)
+	is(proc.Identity{})
+	core.Refresh(t.Context())
+	says("what was left behind", true)
+	h, err := table.Hold(left.Identity)
+	must.Do(t, err)
+	defer h.Close()
+	must.Do(t, h.Send(proc.Kill))
+	eventually.True(t, "the end", func() bool { return !table.Alive(left.Identity) })
+	w.ui.showAges()
+	says("that nothing is left", false)
 }
 
 // show opens the sheet, and waits for the list.

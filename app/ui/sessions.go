@@ -30,6 +30,7 @@ type sessionsPage struct {
 	detail  *detailPane
 	left    *fyne.Container // filter and list
 	panes   *panes          // left and detail
+	behind  leftReader
 	main    *fyne.Container // the banner and panes
 	whole   *widgets.Stage  // main, or a message that fills the page
 
@@ -137,6 +138,9 @@ func (p *sessionsPage) apply(v *listing.View) {
 		p.find(complete)
 	}
 	p.showSelected()
+	if v.Counts[listing.Stopped] != p.behind.over {
+		p.readLeft()
+	}
 }
 
 // find determines which session is selected after the view has changed. Until the user selects a session, the selection
@@ -199,6 +203,7 @@ func (p *sessionsPage) focus() fyne.Focusable {
 
 // showAges shows the ages as they are now.
 func (p *sessionsPage) showAges() {
+	p.readLeft()
 	p.list.Refresh()
 	p.showDetail()
 }
@@ -257,7 +262,11 @@ func (p *sessionsPage) textOf(r listing.Row) rowText {
 			return askedText(a, r.IsNested(), p.ui.now())
 		}
 	}
-	return rowTextOf(&r, p.ui.now(), p.ui.days)
+	w := rowTextOf(&r, p.ui.now(), p.ui.days)
+	if r.Kind == listing.SessionRow && r.Session.Stale == nil {
+		w.status = strings.TrimSuffix(w.status+" · "+present.LeftBehind(p.behind.counts.Of(r.Session)), " · ")
+	}
+	return w
 }
 
 // selectedRow returns the index of the selected row; ok is false if it is not listed.

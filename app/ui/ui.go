@@ -54,7 +54,8 @@ type Core interface {
 	PlanStopIdle(ctx context.Context, s app.Session) (*app.StopPlan, error)
 	PlanStopAllIdle(ctx context.Context, snap *app.Snapshot, failed func(*app.Session, error)) []*app.StopPlan
 	Stop(ctx context.Context, p *app.StopPlan, progress func(app.StopStep)) (app.StopResult, error)
-	// LeftBehind, Uses and EndLeftBehind list and end what sessions left behind.
+	// CountsLeftBehind, LeftBehind, Uses and EndLeftBehind count, list and end what sessions left behind.
+	CountsLeftBehind(ctx context.Context) (counts app.LeftCounts, unknown []adapters.Name, err error)
 	LeftBehind(ctx context.Context) (left []app.LeftBehind, unknown []adapters.Name, err error)
 	Uses(list ...proc.Process) (memory uint64, ports []uint16)
 	EndLeftBehind(ctx context.Context, l *app.LeftBehind) ([]proc.Process, error)
