@@ -169,6 +169,14 @@ func (s *Sandbox) seedOmp() error {
 			"modelRoles": map[string]string{"default": mockProvider + "/" + mockModel, "smol": mockProvider + "/" + mockModel}}))
 }
 
+// SeedNanocoder names the model server, and has it trust the project.
+func (s *Sandbox) SeedNanocoder() error {
+	dir := filepath.Join(s.Home, ".config", "nanocoder")
+	provider := map[string]any{"name": mockProvider, "baseUrl": s.Server.URL() + "/v1", "apiKey": mockKey, "models": []string{mockModel}}
+	return errors.Join(writeJSON(filepath.Join(dir, "agents.config.json"), map[string]any{"nanocoder": map[string]any{"providers": []any{provider}}}),
+		writeJSON(filepath.Join(dir, "nanocoder-preferences.json"), map[string]any{"trustedDirectories": []string{s.Project}}))
+}
+
 // mockModelEntry describes the model to Pi, and to OpenClaw, which is built on Pi.
 func mockModelEntry() map[string]any {
 	return map[string]any{"id": mockModel, "name": "Mock", "reasoning": false, "input": []string{"text"},

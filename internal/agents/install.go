@@ -79,6 +79,10 @@ var (
 	OpenClawNewest = Release{Agent: "openclaw", Version: "2026.9.6", lock: "openclaw-2026.9.6", program: "bin/openclaw", newNode: true}
 	OpenClawFloor  = Release{Agent: "openclaw", Version: "2026.6.1", lock: "openclaw-2026.6.1", program: "bin/openclaw", newNode: true}
 
+	// Nanocoder is a coding agent that Rollcall has no adapter for and no name of: see TestNamedByConfiguration. A library for pictures that its packages add is
+	// left out of its lock file.
+	Nanocoder = Release{Agent: "nanocoder", Version: "1.30.0", lock: "nanocoder-1.30.0", program: "bin/nanocoder", newNode: true}
+
 	// Node is the Node.js that some of the agents ask for.
 	Node = Release{Agent: "node", Version: "24.21.0", lock: "node-24.21.0", program: "bin/node"}
 )

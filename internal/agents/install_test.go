@@ -12,7 +12,7 @@ import (
 // Every package that npm would install is pinned by version and hash, and comes
 // from whatever registry the machine is set up with.
 func TestLocksPinEveryPackage(t *testing.T) {
-	for _, release := range append(Releases(), Node) {
+	for _, release := range append(Releases(), Nanocoder, Node) {
 		t.Run(release.String(), func(t *testing.T) {
 			var manifest struct {
 				Dependencies         map[string]string `json:"dependencies"`

@@ -141,7 +141,7 @@ func outside() (failed bool, err error) {
 // the tests that need that binary: see built.
 func prepare(ctx context.Context, cache, work string) error {
 	began := time.Now()
-	for _, release := range append(chosen(Releases()), Node) {
+	for _, release := range append(chosen(Releases()), Nanocoder, Node) {
 		if err := Install(ctx, cache, release); err != nil {
 			return err
 		}

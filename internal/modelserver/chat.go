@@ -28,8 +28,8 @@ type chatRequest struct {
 	} `json:"stream_options"`
 }
 
-// chatShellNames are the names of the shell tools: OpenCode and Pi, OpenClaw, Cline, Qwen Code, Grok Build, Kimi Code.
-var chatShellNames = []string{"bash", "exec", "run_commands", "run_shell_command", "run_terminal_command", "Bash"}
+// chatShellNames are the names of the shell tools: OpenCode and Pi, OpenClaw, Cline, Qwen Code, Grok Build, Kimi Code, Nanocoder.
+var chatShellNames = []string{"bash", "exec", "run_commands", "run_shell_command", "run_terminal_command", "Bash", "execute_bash"}
 
 func parseChat(body []byte) (wireRequest, error) {
 	var m chatRequest
