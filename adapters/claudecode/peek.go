@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 
@@ -22,25 +21,12 @@ import (
 // the session has no process: then it has failed. A session without a transcript has no
 // messages yet, which is not an error.
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
-	path := transcriptOf(&s)
-	switch {
-	case n <= 0 || path == "" && len(s.Files) > 0:
+	isListed := len(s.Files) > 0
+	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(path string) bool { return filepath.Ext(path) != ".jsonl" })
+	if isListed && len(s.Files) == 0 { // it has a registry entry alone
 		return nil, nil
-	case path == "":
-		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + s.ID, Err: errors.New("it has no transcript")}
 	}
-	return kit.Read(ctx, path, func() ([]adapters.Message, error) { return peekFile(ctx, path, &s, n) })
-}
-
-// transcriptOf returns the path of the session's transcript, and "" where there is none
-// yet.
-func transcriptOf(s *adapters.Session) string {
-	for _, path := range s.Files {
-		if filepath.Ext(path) == ".jsonl" {
-			return path
-		}
-	}
-	return ""
+	return kit.Peek(ctx, &s, n, func(path string) ([]adapters.Message, error) { return peekFile(ctx, path, &s, n) })
 }
 
 func peekFile(ctx context.Context, path string, s *adapters.Session, n int) ([]adapters.Message, error) {
@@ -54,10 +40,5 @@ func peekFile(ctx context.Context, path string, s *adapters.Session, n int) ([]a
 	err = last.ReadLines(ctx, f, info.Size(), 0, func(line []byte, offset int64) ([]kit.Item, bool) {
 		return readItems(line, offset, kit.Shown).items, true
 	})
-	if err != nil {
-		return nil, err
-	}
-	messages := last.Messages[:min(n, len(last.Messages))]
-	slices.Reverse(messages)
-	return messages, nil
+	return last.Messages[:min(n, len(last.Messages))], err
 }
