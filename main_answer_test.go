@@ -29,13 +29,9 @@ type service struct {
 
 func (s *service) serve(t *testing.T, d *desktoptest.Desktop) {
 	t.Helper()
-	var err error
-	s.conn, err = dbus.Connect(d.BusAddress())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.conn = must.Get(dbus.Connect(d.BusAddress()))(t)
 	t.Cleanup(func() { _ = s.conn.Close() })
-	err = s.conn.ExportMethodTable(map[string]any{
+	err := s.conn.ExportMethodTable(map[string]any{
 		"GetCapabilities": func() ([]string, *dbus.Error) { return []string{"body", "actions"}, nil },
 		"Notify": func(_ string, replaces uint32, _, _, _ string, _ []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
 			s.mu.Lock()

@@ -20,8 +20,7 @@ func TestAttention(t *testing.T) {
 	rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
 	p := newDesktopProgram(t, d, adaptertest.Env(rec)...)
 	registry := rec.Home + "/.claude/sessions/9652.json"
-	waits, err := os.ReadFile(registry)
-	must.Do(t, err)
+	waits := must.Get(os.ReadFile(registry))(t)
 	works := strings.Replace(strings.Replace(string(waits), `"status":"waiting"`, `"status":"busy"`, 1), `,"waitingFor":"permission prompt"`, "", 1)
 	put := func(path, text string) {
 		t.Helper()

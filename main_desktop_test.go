@@ -49,8 +49,7 @@ const programLimit = 4 * eventually.Limit
 func newDesktopProgram(t *testing.T, d *desktoptest.Desktop, env ...string) *desktopProgram {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), programLimit)
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	must.Do(t, err)
+	log := must.Get(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	t.Cleanup(func() { cancel(); _ = log.Close() })
 	own := []string{asProgram + "=1", "GORACE=exitcode=0 atexit_sleep_ms=0"} // systray's own start races now and then
 	return &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log, env: slices.Concat(d.Env(), env, own)}

@@ -26,8 +26,7 @@ type otherMachine struct {
 func newOtherMachine(t *testing.T) *otherMachine {
 	t.Helper()
 	m := &otherMachine{Recording: adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission"), t: t}
-	waits, err := os.ReadFile(m.registry())
-	must.Do(t, err)
+	waits := must.Get(os.ReadFile(m.registry()))(t)
 	m.waits = string(waits)
 	m.works = strings.Replace(strings.Replace(m.waits, `"status":"waiting"`, `"status":"busy"`, 1), `,"waitingFor":"permission prompt"`, "", 1)
 	return m

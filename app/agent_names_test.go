@@ -68,8 +68,7 @@ const text = "see codex and " + "pi"
 var name = agentname.OpenCode
 var title = "Claude Code"
 `
-	f, err := parser.ParseFile(token.NewFileSet(), "p.go", source, parser.SkipObjectResolution)
-	must.Do(t, err)
+	f := must.Get(parser.ParseFile(token.NewFileSet(), "p.go", source, parser.SkipObjectResolution))(t)
 	want := []adapters.Name{agentname.ClaudeCode, agentname.OpenCode, agentname.Pi}
 	if got := agentsNamed(f, adapters.Described()); !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)

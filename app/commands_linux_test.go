@@ -32,8 +32,7 @@ func TestCommandsInBackground(t *testing.T) {
 		wait`)
 	table := proc.Open()
 	eventually.True(t, "the processes", func() bool {
-		list, err := table.List(t.Context())
-		must.Do(t, err)
+		list := must.Get(table.List(t.Context()))(t)
 		n := 0
 		for _, p := range proc.Descendants(list, agent) {
 			if p.Comm == "sleep" {

@@ -34,8 +34,7 @@ func startIn(t *testing.T, namespaces uintptr) proc.Process {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	p, err := proc.Open().Find(cmd.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(proc.Open().Find(cmd.Process.Pid))(t)
 	return p
 }
 

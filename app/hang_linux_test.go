@@ -48,9 +48,7 @@ func TestNetWithAFileSystemThatHangs(t *testing.T) {
 	m := newMachine()
 	core := New(Config{Adapters: []adapters.Adapter{a}, Table: m})
 	r := newRunner(core)
-	var err error
-	r.folders, err = places.NewFolders[*source](nil)
-	must.Do(t, err)
+	r.folders = must.Get(places.NewFolders[*source](nil))(t)
 	defer r.folders.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

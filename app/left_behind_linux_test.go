@@ -51,8 +51,7 @@ func (y *yard) List(ctx context.Context) ([]proc.Process, error) {
 // run runs a script of a shell that ends at once, and waits until there are n more processes of the test.
 func (y *yard) run(n int, script string, env ...string) {
 	y.t.Helper()
-	before, err := y.List(y.t.Context())
-	must.Do(y.t, err)
+	before := must.Get(y.List(y.t.Context()))(y.t)
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Env = slices.Concat(env, []string{"YARD=" + y.dir, "PATH=" + os.Getenv("PATH"), "TERM=xterm"})
 	cmd.Dir = y.dir
@@ -80,10 +79,8 @@ func (y *yard) becomes(p *proc.Process, list []proc.Process, script string) bool
 // program returns a program of that name that does nothing for a minute.
 func (y *yard) program(name string) string {
 	path := filepath.Join(y.dir, name)
-	sleep, err := exec.LookPath("sleep")
-	must.Do(y.t, err)
-	text, err := os.ReadFile(sleep)
-	must.Do(y.t, err)
+	sleep := must.Get(exec.LookPath("sleep"))(y.t)
+	text := must.Get(os.ReadFile(sleep))(y.t)
 	must.Do(y.t, os.WriteFile(path, text, 0o755))
 	return path + " 60"
 }
@@ -151,8 +148,7 @@ func TestLeftBehind(t *testing.T) {
 		"its process has ended": {func(y *yard) { y.run(1, lost, marked, "CLAUDE_PID=1") }, nil, nil, []string{"claude-code  sleep"}},
 		"its process lives": {func(y *yard) {
 			y.run(1, "("+y.program("claude")+" >/dev/null 2>&1 & echo $! >pid)")
-			pid, err := os.ReadFile(filepath.Join(y.dir, "pid"))
-			must.Do(y.t, err)
+			pid := must.Get(os.ReadFile(filepath.Join(y.dir, "pid")))(y.t)
 			y.run(1, lost, marked, "CLAUDE_PID="+strings.TrimSpace(string(pid)))
 		}, []adapters.Session{stored}, nil, nil},
 		"a process of the agent has it too": {func(y *yard) {
@@ -227,10 +223,8 @@ func TestEndLeftBehind(t *testing.T) {
 	if err != nil || len(ended) != 2 {
 		t.Errorf("ended %v, %v", ended, err)
 	}
-	list, err := y.List(t.Context())
-	must.Do(t, err)
-	other, err := os.ReadFile(filepath.Join(y.dir, "other"))
-	must.Do(t, err)
+	list := must.Get(y.List(t.Context()))(t)
+	other := must.Get(os.ReadFile(filepath.Join(y.dir, "other")))(t)
 	if len(list) != 1 || strconv.Itoa(list[0].PID) != strings.TrimSpace(string(other)) {
 		t.Errorf("what lives: %v", list)
 	}

@@ -23,8 +23,7 @@ func startShell(t *testing.T, script string) proc.Identity {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait()
 	})
-	p, err := proc.Open().Find(cmd.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(proc.Open().Find(cmd.Process.Pid))(t)
 	return p.Identity
 }
 

@@ -81,8 +81,7 @@ func TestCWDIsNotTheProcesses(t *testing.T) {
 		change(&x)
 		x.Env = append(x.Env[:len(x.Env):len(x.Env)], "HOME="+w.Home)
 		id := w.Procs.Start(x)
-		p, err := w.Table.Find(id.PID)
-		must.Do(t, err)
+		p := must.Get(w.Table.Find(id.PID))(t)
 		row := Session{Session: adapters.Session{ID: one.ID, Status: adapters.Working, Process: id, CWD: removed}}
 		(&liveness{table: w.Table}).showMovedCWD(&row, &p)
 		if row.CWD != removed || row.FormerCWD != "" || row.Evidence != "" {

@@ -78,8 +78,7 @@ func TestPeekOfADeadSession(t *testing.T) {
 	} {
 		s := Session{Session: on("s", status, 0)}
 		s.LastActivityAt = last
-		m, err := c.Peek(t.Context(), s, 9)
-		must.Do(t, err)
+		m := must.Get(c.Peek(t.Context(), s, 9))(t)
 		got := ""
 		for _, m := range m {
 			got += " " + string(m.State)

@@ -101,8 +101,7 @@ func addPlaces(found map[string]bool, name string, file *ast.File) {
 
 // TestPlaces: docs/security.md lists every place that connects or executes, with its check, and no other.
 func TestPlaces(t *testing.T) {
-	text, err := os.ReadFile("../docs/security.md")
-	must.Do(t, err)
+	text := must.Get(os.ReadFile("../docs/security.md"))(t)
 	listed := map[string]bool{}
 	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+\\.go [^`]+)` \\| [^|]+ \\| [^|]+ \\|$").FindAllSubmatch(text, -1) {
 		listed[string(m[1])] = true
@@ -128,8 +127,7 @@ var start = run.Command
 func f() { d := &net.Dialer{}; _ = d }
 func g() { h(dbus.SessionBus) }
 func h(c *run.Cmd, _ func() error) { net.Listen("", "") }`
-	file, err := parser.ParseFile(token.NewFileSet(), "", text, 0)
-	must.Do(t, err)
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "", text, 0))(t)
 	found := map[string]bool{}
 	addPlaces(found, "p/x.go", file)
 	want := []string{"p/x.go (variable)", "p/x.go f", "p/x.go g"}

@@ -87,8 +87,7 @@ func TestPlaceIsBackAfterTheAnswer(t *testing.T) {
 	there, away := t.TempDir(), filepath.Join(t.TempDir(), "away")
 	core := New(Config{Adapters: []adapters.Adapter{&roster{dir: there}}})
 	for path, want := range map[string]bool{there: true, away: false} {
-		folders, err := places.NewFolders[*source](nil)
-		must.Do(t, err)
+		folders := must.Get(places.NewFolders[*source](nil))(t)
 		r := newRunner(core)
 		r.ctx, r.folders = t.Context(), folders
 		s := core.sources[0]
@@ -191,15 +190,10 @@ func TestAgentInANewHome(t *testing.T) {
 	}
 	runs := 4
 	if v := os.Getenv("ROLLCALL_NET_RUNS"); v != "" {
-		var err error
-		runs, err = strconv.Atoi(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		runs = must.Get(strconv.Atoi(v))(t)
 	}
 	table := proc.Open()
-	watcher, err := proc.NewWatcher(table)
-	must.Do(t, err)
+	watcher := must.Get(proc.NewWatcher(table))(t)
 	defer watcher.Close()
 	h := &homes{table: table}
 	core, events := started(t, Config{Adapters: []adapters.Adapter{h}, Table: table, Watch: watcher})

@@ -390,8 +390,7 @@ func TestLooksAreRarerOnBattery(t *testing.T) {
 func TestLostEvents(t *testing.T) {
 	a := &counted{roster: roster{dir: t.TempDir()}}
 	c := New(Config{Adapters: []adapters.Adapter{a}})
-	f, err := places.NewFolders[*source](nil)
-	must.Do(t, err)
+	f := must.Get(places.NewFolders[*source](nil))(t)
 	defer f.Close()
 	r := newRunner(c)
 	r.ctx, r.folders = t.Context(), f

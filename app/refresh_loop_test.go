@@ -79,16 +79,14 @@ func child(t *testing.T, table proc.Lister) (id proc.Identity, end func()) {
 
 func startChild(t *testing.T, cmd *exec.Cmd, table proc.Lister) (id proc.Identity, end func()) {
 	t.Helper()
-	in, err := cmd.StdinPipe()
-	must.Do(t, err)
+	in := must.Get(cmd.StdinPipe())(t)
 	must.Do(t, cmd.Start())
 	end = func() {
 		_ = in.Close()
 		_ = cmd.Wait()
 	}
 	t.Cleanup(end)
-	p, err := table.Find(cmd.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(table.Find(cmd.Process.Pid))(t)
 	return p.Identity, end
 }
 
@@ -127,8 +125,7 @@ func next(t *testing.T, e *Events) Event {
 // a session, works, waits and ends, each seen without a refresh by anybody.
 func TestRealProcessesAndFiles(t *testing.T) {
 	table := proc.Open()
-	watcher, err := proc.NewWatcher(table)
-	must.Do(t, err)
+	watcher := must.Get(proc.NewWatcher(table))(t)
 	defer watcher.Close()
 	home := t.TempDir()
 	r := &roster{dir: filepath.Join(home, ".agent", "sessions"), table: table}
@@ -173,8 +170,7 @@ func TestRealProcessesAndFiles(t *testing.T) {
 func TestManyEnds(t *testing.T) {
 	const n = 40
 	table := proc.Open()
-	watcher, err := proc.NewWatcher(table)
-	must.Do(t, err)
+	watcher := must.Get(proc.NewWatcher(table))(t)
 	defer watcher.Close()
 	r := &roster{dir: t.TempDir(), table: table}
 	ends := make([]func(), n)

@@ -64,8 +64,7 @@ func talk(n int, hours ...int) adapters.Conversation {
 
 func searchQuery(t *testing.T) SearchQuery {
 	t.Helper()
-	p, err := textmatch.Text("x")
-	must.Do(t, err)
+	p := must.Get(textmatch.Text("x"))(t)
 	return SearchQuery{SearchQuery: adapters.SearchQuery{Pattern: p}}
 }
 

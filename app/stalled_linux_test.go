@@ -83,15 +83,11 @@ func TestNoSignOfLife(t *testing.T) {
 // it is whole.
 func startStream(t *testing.T) proc.Identity {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(t, err)
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
-	connection, err := net.Dial("tcp", listener.Addr().String())
-	must.Do(t, err)
-	server, err := listener.Accept()
-	must.Do(t, err)
-	file, err := connection.(*net.TCPConn).File()
-	must.Do(t, err)
+	connection := must.Get(net.Dial("tcp", listener.Addr().String()))(t)
+	server := must.Get(listener.Accept())(t)
+	file := must.Get(connection.(*net.TCPConn).File())(t)
 	cmd := exec.Command("sleep", "1000")
 	cmd.ExtraFiles = []*os.File{file}
 	must.Do(t, cmd.Start())
@@ -109,7 +105,6 @@ func startStream(t *testing.T) proc.Identity {
 			}
 		}
 	}()
-	p, err := proc.Open().Find(cmd.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(proc.Open().Find(cmd.Process.Pid))(t)
 	return p.Identity
 }

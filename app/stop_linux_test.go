@@ -39,8 +39,7 @@ func act(t *testing.T, table *proc.Table, role string) *actor {
 	a := &actor{cmd: exec.Command(os.Args[0])}
 	a.cmd.Env = append(os.Environ(), "ROLLCALL_TEST_ROLE="+role, "GORACE=atexit_sleep_ms=0")
 	a.cmd.Stderr = os.Stderr
-	out, err := a.cmd.StdoutPipe()
-	must.Do(t, err)
+	out := must.Get(a.cmd.StdoutPipe())(t)
 	must.Do(t, a.cmd.Start())
 	t.Cleanup(func() {
 		_ = a.cmd.Process.Kill()
@@ -52,19 +51,16 @@ func act(t *testing.T, table *proc.Table, role string) *actor {
 		}
 		_ = a.cmd.Wait()
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	must.Do(t, err)
+	line := must.Get(bufio.NewReader(out).ReadString('\n'))(t)
 	for word := range strings.FieldsSeq(line) {
 		var n int
 		if _, err := fmt.Sscan(word, &n); err != nil {
 			t.Fatal(err)
 		}
-		p, err := table.Find(n)
-		must.Do(t, err)
+		p := must.Get(table.Find(n))(t)
 		a.below = append(a.below, p.Identity)
 	}
-	p, err := table.Find(a.cmd.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(table.Find(a.cmd.Process.Pid))(t)
 	a.id = p.Identity
 	return a
 }
@@ -123,8 +119,7 @@ func TestStop(t *testing.T) {
 			s.Process = x.id
 			a.says(nil, s)
 			core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
-			plan, err := core.PlanStop(t.Context(), Session{Session: s})
-			must.Do(t, err)
+			plan := must.Get(core.PlanStop(t.Context(), Session{Session: s}))(t)
 			if plan.Process.Identity != x.id || len(plan.Tree) != 1 || plan.Tree[0].Identity != x.below[0] {
 				t.Errorf("plan %+v; want process %v with %v below", plan, x.id, x.below)
 			}
@@ -135,8 +130,7 @@ func TestStop(t *testing.T) {
 				plan.Steps[i].Grace = min(plan.Steps[i].Grace, 300*time.Millisecond)
 			}
 			var sent []proc.Signal
-			r, err := core.Stop(t.Context(), plan, func(s StopStep) { sent = append(sent, s.Signal) })
-			must.Do(t, err)
+			r := must.Get(core.Stop(t.Context(), plan, func(s StopStep) { sent = append(sent, s.Signal) }))(t)
 			if !slices.Equal(sent, c.by) || r.By != c.by[len(c.by)-1] {
 				t.Errorf("sent %v and ended by %v, want %v", sent, r.By, c.by)
 			}
@@ -207,8 +201,7 @@ func TestStopOfMoved(t *testing.T) {
 	s.Process = first.id
 	a.says(nil, s)
 	core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
-	plan, err := core.PlanStop(t.Context(), Session{Session: s})
-	must.Do(t, err)
+	plan := must.Get(core.PlanStop(t.Context(), Session{Session: s}))(t)
 	s.Process = second.id
 	a.says(nil, s)
 	if _, err := core.Stop(t.Context(), plan, nil); !errors.Is(err, ErrMoved) {
@@ -236,8 +229,7 @@ func TestStopThroughGateway(t *testing.T) {
 	s := adapters.Session{ID: "a", Agent: agentname.OpenClaw, Status: adapters.Working, Remote: "office", Evidence: "it says so"}
 	g.says(nil, s)
 	core := New(Config{Adapters: []adapters.Adapter{g}, Table: newMachine()})
-	plan, err := core.PlanStop(t.Context(), Session{Session: s})
-	must.Do(t, err)
+	plan := must.Get(core.PlanStop(t.Context(), Session{Session: s}))(t)
 	if plan.Through != "office" || plan.Steps != nil {
 		t.Errorf("plan %+v", plan)
 	}
@@ -290,8 +282,7 @@ func TestStopOfAnotherProgram(t *testing.T) {
 	}
 	g.no = nil
 	g.says(nil, shared(adapters.Working, ""))
-	plan, err := core.PlanStop(t.Context(), Session{Session: shared(adapters.Working, "")})
-	must.Do(t, err)
+	plan := must.Get(core.PlanStop(t.Context(), Session{Session: shared(adapters.Working, "")}))(t)
 	g.says(nil, shared(adapters.Idle, ""))
 	if _, err := core.Stop(t.Context(), plan, nil); !errors.Is(err, ErrCannotStop) || g.stopped != nil {
 		t.Errorf("its turn ended meanwhile: %v, stopped %q", err, g.stopped)

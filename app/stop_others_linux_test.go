@@ -58,10 +58,8 @@ func TestStopWithOthers(t *testing.T) {
 			}
 			core := New(Config{Adapters: []adapters.Adapter{claude, codex}, Table: table})
 			says()
-			alone, err := core.PlanStop(t.Context(), Session{Session: mine})
-			must.Do(t, err)
-			aloneIdle, err := core.PlanStopIdle(t.Context(), Session{Session: mine})
-			must.Do(t, err)
+			alone := must.Get(core.PlanStop(t.Context(), Session{Session: mine}))(t)
+			aloneIdle := must.Get(core.PlanStopIdle(t.Context(), Session{Session: mine}))(t)
 			if alone.AsksAgain() != "" || !strings.Contains(alone.Commands[x.id], alone.Process.Comm[:5]) {
 				t.Errorf("asks %q, command %q", alone.AsksAgain(), alone.Commands[x.id])
 			}

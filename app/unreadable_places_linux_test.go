@@ -69,8 +69,7 @@ func TestReadableAgain(t *testing.T) {
 				g.roster.write(t, "a", entry{Status: adapters.Idle})
 				becomeNobody(t, base)
 				path := filepath.Join(base, closed)
-				was, err := os.Stat(path)
-				must.Do(t, err)
+				was := must.Get(os.Stat(path))(t)
 				must.Do(t, os.Chmod(path, mode))
 				defer os.Chmod(path, was.Mode())
 				if _, err := g.Discover(t.Context(), adapters.Query{}); err == nil {

@@ -43,15 +43,13 @@ func TestNoWindowFlashes(t *testing.T) {
 // checkWindows reports the functions of a file, if it is built for Windows, that start a program without proc.WithoutWindow.
 func checkWindows(t *testing.T, path string) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	must.Do(t, err)
+	text := must.Get(os.ReadFile(path))(t)
 	name := strings.TrimSuffix(filepath.Base(path), ".go")
 	if strings.HasSuffix(name, "_linux") || strings.HasSuffix(name, "_darwin") || !builtForWindows(string(text)) {
 		return
 	}
 	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, path, text, 0)
-	must.Do(t, err)
+	file := must.Get(parser.ParseFile(files, path, text, 0))(t)
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)
 		if !ok || f.Body == nil {

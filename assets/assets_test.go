@@ -20,8 +20,7 @@ import (
 
 func load(t *testing.T, path string) image.Image {
 	t.Helper()
-	f, err := os.Open(path)
-	must.Do(t, err)
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
 	img, err := png.Decode(f)
 	if err != nil {
@@ -120,8 +119,7 @@ func TestICOSizes(t *testing.T) {
 		"quiet": {16, 20, 24, 32, 48}, "working": {16, 20, 24, 32, 48}, "needs-you": {16, 20, 24, 32, 48},
 		"trouble": {16, 20, 24, 32, 48}, "rollcall": {16, 20, 24, 32, 48, 0}, // 0 is 256
 	} {
-		b, err := os.ReadFile("ico/" + name + ".ico")
-		must.Do(t, err)
+		b := must.Get(os.ReadFile("ico/" + name + ".ico"))(t)
 		if n := int(binary.LittleEndian.Uint16(b[4:])); n != len(want) {
 			t.Errorf("%s: %d images", name, n)
 			continue

@@ -77,8 +77,7 @@ func busSocket(d *desktoptest.Desktop) string {
 // relay passes connections at front on to back until cut is called.
 func relay(t *testing.T, front, back string) (cut func()) {
 	t.Helper()
-	listener, err := net.Listen("unix", front)
-	must.Do(t, err)
+	listener := must.Get(net.Listen("unix", front))(t)
 	var mu sync.Mutex
 	var open []net.Conn
 	go func() {

@@ -70,8 +70,7 @@ func (a *agents) begin(t *testing.T, run, sessions int) *exec.Cmd {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	p, err := a.table.Find(cmd.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(a.table.Find(cmd.Process.Pid))(t)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := range sessions {
@@ -92,8 +91,7 @@ func TestExitOfRealProcesses(t *testing.T) {
 	}
 	d := desktoptest.For(t, desktoptest.Options{Notifications: true})
 	table := proc.Open()
-	watcher, err := proc.NewWatcher(table)
-	must.Do(t, err)
+	watcher := must.Get(proc.NewWatcher(table))(t)
 	t.Cleanup(func() { watcher.Close() })
 	a := &agents{table: table}
 	core := app.New(app.Config{Adapters: []adapters.Adapter{a}, Table: table, Watch: watcher})
@@ -106,13 +104,12 @@ func TestExitOfRealProcesses(t *testing.T) {
 	t.Cleanup(func() { cancel(); all.Wait(); events.Close() })
 	core.Refresh(t.Context())
 
-	took, err := d.MeasureNotifications(t.Context(), runs, eventually.Limit, func(run int) (time.Time, error) {
+	took := must.Get(d.MeasureNotifications(t.Context(), runs, eventually.Limit, func(run int) (time.Time, error) {
 		cmd := a.begin(t, run, 1)
 		core.RefreshOne(t.Context(), a.Name())
 		at := time.Now()
 		return at, cmd.Process.Kill()
-	})
-	must.Do(t, err)
+	}))(t)
 	t.Logf("kill of a process to Notify on the bus, %v", took)
 	if p50 := took.Percentile(50); p50 > 10*time.Second {
 		t.Errorf("p50 %v", p50)
@@ -123,8 +120,7 @@ func TestExitOfRealProcesses(t *testing.T) {
 	must.Do(t, shared.Process.Kill())
 	limit, stop := context.WithTimeout(t.Context(), eventually.Limit)
 	defer stop()
-	list, err := d.WaitNotifications(limit, answered(runs+1))
-	must.Do(t, err)
+	list := must.Get(d.WaitNotifications(limit, answered(runs+1)))(t)
 	if last := list[runs]; last.Summary != "Claude Code ended with 3 sessions" {
 		t.Errorf("said %q, %q", last.Summary, last.Body)
 	}

@@ -92,8 +92,7 @@ func TestEndIsShownAndClicked(t *testing.T) {
 func waitPopup(t *testing.T, d *desktoptest.Desktop) image.Rectangle {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		img, err := d.Image()
-		must.Do(t, err)
+		img := must.Get(d.Image())(t)
 		var r image.Rectangle
 		back := img.RGBAAt(0, img.Rect.Max.Y-1)
 		for y := range img.Rect.Max.Y {
@@ -300,8 +299,7 @@ func TestShownIsListed(t *testing.T) {
 	want := []string{"false b Claude Code ended in b", "true a Claude Code asks you in a"}
 	var got []string
 	eventually.True(t, "the list", func() bool {
-		list, err := notices.In(state).Last()
-		must.Do(t, err)
+		list := must.Get(notices.In(state).Last())(t)
 		got = nil
 		for _, x := range list {
 			got = append(got, fmt.Sprint(x.Waits, " ", x.Session, " ", x.Title))

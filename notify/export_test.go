@@ -9,7 +9,6 @@ import (
 // RememberedWaits returns how many waits are remembered in a folder.
 func RememberedWaits(t *testing.T, folder string) int {
 	t.Helper()
-	s, err := newMemory(folder).read()
-	must.Do(t, err)
+	s := must.Get(newMemory(folder).read())(t)
 	return len(s.Waits)
 }

@@ -204,8 +204,7 @@ func (f *fake) click(t *testing.T, id uint32, action string) {
 
 func (f *fake) serve(t *testing.T, d *desktoptest.Desktop) {
 	t.Helper()
-	conn, err := dbus.Connect(d.BusAddress())
-	must.Do(t, err)
+	conn := must.Get(dbus.Connect(d.BusAddress()))(t)
 	t.Cleanup(func() { conn.Close() })
 	f.conn = conn
 	methods := map[string]any{

@@ -78,8 +78,7 @@ func TestDoNotDisturb(t *testing.T) {
 // TestInhibited: a service with the property of the specification, as KDE Plasma has it.
 func TestInhibited(t *testing.T) {
 	d := desktoptest.For(t, desktoptest.Options{})
-	conn, err := dbus.Connect(d.BusAddress())
-	must.Do(t, err)
+	conn := must.Get(dbus.Connect(d.BusAddress()))(t)
 	t.Cleanup(func() { conn.Close() })
 	const name = "org.freedesktop.Notifications"
 	props, err := prop.Export(conn, "/org/freedesktop/Notifications", prop.Map{name: {"Inhibited": {Value: true, Emit: prop.EmitTrue}}})

@@ -70,13 +70,11 @@ func throughBatch(t *testing.T, args ...string) []string {
 	shim, out := filepath.Join(dir, "two words.cmd"), filepath.Join(dir, "out")
 	must.Do(t, os.WriteFile(shim, []byte("@\""+os.Args[0]+"\" %*\r\n"), 0o600))
 	env := ChildEnv(os.Environ(), nil, map[string]string{roleVariable: "args", "ROLLCALL_PROC_TEST_OUT": out, "SECRET": "secret"})
-	c, err := Start(Command{Path: shim, Args: args, Dir: dir, Env: env})
-	must.Do(t, err)
+	c := must.Get(Start(Command{Path: shim, Args: args, Dir: dir, Env: env}))(t)
 	if code, err := c.Wait(); err != nil || code != 0 {
 		t.Errorf("exit %d, %v", code, err)
 	}
-	text, err := os.ReadFile(out)
-	must.Do(t, err)
+	text := must.Get(os.ReadFile(out))(t)
 	var got []string
 	must.Do(t, json.Unmarshal(text, &got))
 	if _, err := os.Stat(filepath.Join(dir, "injected")); err == nil {

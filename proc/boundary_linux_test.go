@@ -261,8 +261,7 @@ func TestBoundaryUnreadable(t *testing.T) {
 	self := Self()
 	folder := filepath.Join(tree, strconv.Itoa(self.PID))
 	must.Do(t, os.MkdirAll(filepath.Join(folder, "ns"), 0o755))
-	text, err := os.ReadFile("/proc/self/stat")
-	must.Do(t, err)
+	text := must.Get(os.ReadFile("/proc/self/stat"))(t)
 	must.Do(t, os.WriteFile(filepath.Join(folder, "stat"), text, 0o600))
 	t.Setenv("HOST_PROC", tree)
 	if err := CheckBoundary(self); !errors.Is(err, ErrGone) || errors.Is(err, ErrForeign) {

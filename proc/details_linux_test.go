@@ -96,8 +96,7 @@ func TestFileInSharedMemory(t *testing.T) {
 	defer os.Remove(f.Name())
 	defer f.Close()
 	table := OpenAt("/proc", "/etc")
-	self, err := table.Find(os.Getpid())
-	must.Do(t, err)
+	self := must.Get(table.Find(os.Getpid()))(t)
 	if files, err := table.OpenFiles(self.Identity); err != nil || !slices.Contains(files, f.Name()) {
 		t.Errorf("open files %q, %v; want %q among them", files, err, f.Name())
 	}
@@ -139,11 +138,9 @@ func TestFileLocks(t *testing.T) {
 	c := start(t, "lock", func(c *exec.Cmd) { c.Dir = folder })
 	unlocked := filepath.Join(folder, "unlocked")
 	must.Do(t, os.WriteFile(unlocked, nil, 0o644))
-	locks, err := OpenAt("/proc", "/etc").FileLocks()
-	must.Do(t, err)
+	locks := must.Get(OpenAt("/proc", "/etc").FileLocks())(t)
 	for name, want := range map[string]int{"flocked": c.Process.Pid, "posix": c.Process.Pid, "unlocked": 0} {
-		info, err := os.Stat(filepath.Join(folder, name))
-		must.Do(t, err)
+		info := must.Get(os.Stat(filepath.Join(folder, name)))(t)
 		id, ok := FileIDOf(info)
 		if !ok {
 			t.Fatal("no file id")

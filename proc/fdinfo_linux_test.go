@@ -54,10 +54,8 @@ func TestAppendedAndWatched(t *testing.T) {
 	folder := t.TempDir()
 	c := start(t, "append", func(c *exec.Cmd) { c.Dir = folder })
 	table := Open()
-	p, err := table.Find(c.Process.Pid)
-	must.Do(t, err)
-	resolved, err := filepath.EvalSymlinks(folder)
-	must.Do(t, err)
+	p := must.Get(table.Find(c.Process.Pid))(t)
+	resolved := must.Get(filepath.EvalSymlinks(folder))(t)
 	ends, err := table.Appended(p.Identity, filepath.Join(resolved, "log"))
 	if want := []int64{19, 13}; err != nil || !slices.Equal(ends, want) {
 		t.Errorf("appended up to %v, %v, want %v", ends, err, want)
@@ -65,8 +63,7 @@ func TestAppendedAndWatched(t *testing.T) {
 	if ends, err := table.Appended(p.Identity, filepath.Join(resolved, "other")); err != nil || len(ends) != 0 {
 		t.Errorf("of another file: %v, %v", ends, err)
 	}
-	info, err := os.Stat(folder)
-	must.Do(t, err)
+	info := must.Get(os.Stat(folder))(t)
 	want, _ := FileIDOf(info)
 	watched, err := table.Watched(p.Identity)
 	if err != nil || !slices.Equal(watched, []FileID{want}) {

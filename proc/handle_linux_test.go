@@ -52,8 +52,7 @@ func ownTable(t *testing.T) *Table {
 
 func hold1(t *testing.T, table *Table, id Identity) *Handle {
 	t.Helper()
-	h, err := table.Hold(id)
-	must.Do(t, err)
+	h := must.Get(table.Hold(id))(t)
 	t.Cleanup(h.Close)
 	return h
 }
@@ -110,8 +109,7 @@ func TestHandleOfForeignTable(t *testing.T) {
 func TestDescendants(t *testing.T) {
 	table := ownTable(t)
 	c := start(t, "have a family", nil)
-	list, err := table.List(t.Context())
-	must.Do(t, err)
+	list := must.Get(table.List(t.Context()))(t)
 	var got string
 	for _, p := range Descendants(list, c.identity(t, table)) {
 		if got != "" {

@@ -11,8 +11,7 @@ import (
 // Restart Manager names who has a file open, or its answer is an error: never that nobody has.
 func TestHolders(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rollout.jsonl")
-	file, err := os.Create(path)
-	must.Do(t, err)
+	file := must.Get(os.Create(path))(t)
 	defer file.Close()
 	holders, err := Open().Holders(path)
 	if err == nil && len(holders) > 0 {

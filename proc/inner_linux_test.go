@@ -14,8 +14,7 @@ import (
 
 func TestInnerPIDs(t *testing.T) {
 	table := Open()
-	self, err := table.Find(os.Getpid())
-	must.Do(t, err)
+	self := must.Get(table.Find(os.Getpid()))(t)
 	if pids, err := table.InnerPIDs(self.Identity); err != nil || len(pids) != 0 {
 		t.Errorf("this process: %v, %v", pids, err)
 	}
@@ -37,8 +36,7 @@ func TestInnerPIDsInNamespace(t *testing.T) {
 		_ = cmd.Wait()
 	})
 	table := Open()
-	p, err := table.Find(cmd.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(table.Find(cmd.Process.Pid))(t)
 	if pids, err := table.InnerPIDs(p.Identity); err != nil || !slices.Equal(pids, []int{1}) {
 		t.Errorf("the first process of a namespace: %v, %v", pids, err)
 	}

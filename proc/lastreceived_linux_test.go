@@ -14,18 +14,14 @@ import (
 // TestLastReceived: a process received data last when the other end of its connection sent some, whether it read it or not.
 func TestLastReceived(t *testing.T) {
 	table := ownTable(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(t, err)
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	if err := askSockets(stateListen, 0, 0, func(*diagSocket, []byte) {}); err != nil {
 		t.Skip(err)
 	}
-	client, err := net.Dial("tcp", listener.Addr().String())
-	must.Do(t, err)
-	server, err := listener.Accept()
-	must.Do(t, err)
-	file, err := client.(*net.TCPConn).File()
-	must.Do(t, err)
+	client := must.Get(net.Dial("tcp", listener.Addr().String()))(t)
+	server := must.Get(listener.Accept())(t)
+	file := must.Get(client.(*net.TCPConn).File())(t)
 	waits := exec.Command("sleep", "1000")
 	waits.ExtraFiles = append(waits.ExtraFiles, file)
 	must.Do(t, waits.Start())
@@ -35,17 +31,14 @@ func TestLastReceived(t *testing.T) {
 		_ = server.Close()
 		_ = client.Close()
 	})
-	p, err := table.Find(waits.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(table.Find(waits.Process.Pid))(t)
 	received := func() time.Time {
-		at, err := table.LastReceived(p.Identity)
-		must.Do(t, err)
+		at := must.Get(table.LastReceived(p.Identity))(t)
 		return at
 	}
 	eventually.True(t, "silence", func() bool { return !received().IsZero() && time.Since(received()) > 300*time.Millisecond })
 	before := received()
-	_, err = server.Write([]byte("x"))
-	must.Do(t, err)
+	must.Get(server.Write([]byte("x")))(t)
 	eventually.True(t, "data", func() bool { return received().Sub(before) > 200*time.Millisecond })
 
 	without := exec.Command("sleep", "1000")
@@ -54,8 +47,7 @@ func TestLastReceived(t *testing.T) {
 		_ = without.Process.Kill()
 		_ = without.Wait()
 	})
-	q, err := table.Find(without.Process.Pid)
-	must.Do(t, err)
+	q := must.Get(table.Find(without.Process.Pid))(t)
 	if at, err := table.LastReceived(q.Identity); err != nil || !at.IsZero() {
 		t.Errorf("without a connection: %v, %v", at, err)
 	}

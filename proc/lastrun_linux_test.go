@@ -25,13 +25,11 @@ func TestLastRun(t *testing.T) {
 		_ = waits.Process.Kill()
 		_ = waits.Wait()
 	})
-	p, err := table.Find(waits.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(table.Find(waits.Process.Pid))(t)
 	id := p.Identity
 	var first time.Time
 	eventually.True(t, "a process that waits", func() bool {
-		at, err := table.LastRun(id)
-		must.Do(t, err)
+		at := must.Get(table.LastRun(id))(t)
 		still := at.Sub(first).Abs() < 20*time.Millisecond
 		first = at
 		return still && time.Since(at) > 500*time.Millisecond

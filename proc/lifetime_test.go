@@ -25,8 +25,7 @@ func TestLifeOfChild(t *testing.T) {
 		c.Env = append(c.Env, "ROLLCALL_VALUE=a b=c")
 	})
 	table := openOwn()
-	rows, err := table.List(t.Context())
-	must.Do(t, err)
+	rows := must.Get(table.List(t.Context()))(t)
 	i := slices.IndexFunc(rows, func(p Process) bool { return p.PID == c.Process.Pid })
 	if i < 0 {
 		t.Fatalf("the child isn't among %d processes", len(rows))
@@ -67,8 +66,7 @@ func assertDetails(t *testing.T, table *Table, c *child, id Identity) {
 
 func assertEnds(t *testing.T, table *Table, c *child, id Identity) {
 	t.Helper()
-	w, err := NewWatcher(table)
-	must.Do(t, err)
+	w := must.Get(NewWatcher(table))(t)
 	defer w.Close()
 	if w.events == nil {
 		t.Fatal("polls")
@@ -78,8 +76,7 @@ func assertEnds(t *testing.T, table *Table, c *child, id Identity) {
 	if _, err := w.Watch(other, func() {}); !errors.Is(err, ErrGone) {
 		t.Errorf("watch of a former owner of the pid: %v", err)
 	}
-	canceled, err := w.Watch(id, func() { t.Error("reported after cancel") })
-	must.Do(t, err)
+	canceled := must.Get(w.Watch(id, func() { t.Error("reported after cancel") }))(t)
 	ended := make(chan time.Time, 2)
 	if _, err := w.Watch(id, func() { ended <- time.Now() }); err != nil {
 		t.Fatal(err)
@@ -108,8 +105,7 @@ func assertEnds(t *testing.T, table *Table, c *child, id Identity) {
 func TestManyExits(t *testing.T) {
 	const count = 70
 	table := openOwn()
-	w, err := NewWatcher(table)
-	must.Do(t, err)
+	w := must.Get(NewWatcher(table))(t)
 	defer w.Close()
 	children, ended := make([]*child, count), make(chan int, 2*count)
 	for i := range children {

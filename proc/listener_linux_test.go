@@ -44,8 +44,7 @@ func init() {
 func listen(t *testing.T, role, addr string) (*child, netip.AddrPort) {
 	t.Helper()
 	c := start(t, role, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, listenVariable+"="+addr) })
-	at, err := netip.ParseAddrPort(c.said)
-	must.Do(t, err)
+	at := must.Get(netip.ParseAddrPort(c.said))(t)
 	return c, at
 }
 
@@ -61,8 +60,7 @@ func TestOwnListener(t *testing.T) {
 		if err := CheckListenedBy(target, c.identity(t, Open())); err != nil {
 			t.Errorf("%s: %v", addr, err)
 		}
-		self, err := Open().Find(os.Getpid())
-		must.Do(t, err)
+		self := must.Get(Open().Find(os.Getpid()))(t)
 		if err := CheckListenedBy(target, self.Identity); !errors.Is(err, ErrForeignListener) {
 			t.Errorf("%s: taken for this process's: %v", addr, err)
 		}
@@ -78,10 +76,8 @@ func TestOwnListener(t *testing.T) {
 func TestAskListeners(t *testing.T) {
 	ask := func(port uint16) []listener {
 		t.Helper()
-		asked, err := askListeners(port, os.Getuid())
-		must.Do(t, err)
-		read, err := readListeners(port)
-		must.Do(t, err)
+		asked := must.Get(askListeners(port, os.Getuid()))(t)
+		read := must.Get(readListeners(port))(t)
 		if d := cmp.Diff(read, asked, cmp.AllowUnexported(listener{}), cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); d != "" {
 			t.Errorf("port %d: %s", port, d)
 		}
@@ -143,8 +139,7 @@ func TestListenerInSandbox(t *testing.T) {
 			cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags}
 			cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		})
-		at, err := netip.ParseAddrPort(c.said)
-		must.Do(t, err)
+		at := must.Get(netip.ParseAddrPort(c.said))(t)
 		if err := CheckListener(at); !errors.Is(err, ErrForeignListener) || !errors.Is(err, ErrForeign) {
 			t.Errorf("%s: %v", name, err)
 		}

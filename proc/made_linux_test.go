@@ -14,22 +14,18 @@ func TestMade(t *testing.T) {
 	r, w, err := os.Pipe()
 	must.Do(t, err)
 	defer func() { r.Close(); w.Close() }()
-	pipe, err := r.Stat()
-	must.Do(t, err)
-	self, err := table.Find(os.Getpid())
-	must.Do(t, err)
+	pipe := must.Get(r.Stat())(t)
+	self := must.Get(table.Find(os.Getpid()))(t)
 	if at, err := table.Made(self); err != nil || at.IsZero() || at.After(pipe.ModTime()) || at.Before(self.Started) {
 		t.Errorf("made at %v (%v), want between %v and %v", at, err, self.Started, pipe.ModTime())
 	}
 
 	child := exec.Command("cat")
 	child.ExtraFiles = []*os.File{r, w}
-	in, err := child.StdinPipe()
-	must.Do(t, err)
+	in := must.Get(child.StdinPipe())(t)
 	must.Do(t, child.Start())
 	defer func() { in.Close(); _ = child.Wait() }()
-	p, err := table.Find(child.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(table.Find(child.Process.Pid))(t)
 	if at, err := table.Made(p); err != nil || !at.IsZero() {
 		t.Errorf("a process with the pipes of its parent made something at %v (%v)", at, err)
 	}

@@ -69,13 +69,8 @@ func start(t testing.TB, role string, change func(*exec.Cmd)) *child {
 	if change != nil {
 		change(c.Cmd)
 	}
-	var err error
-	c.input, err = c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	output, err := c.StdoutPipe()
-	must.Do(t, err)
+	c.input = must.Get(c.StdinPipe())(t)
+	output := must.Get(c.StdoutPipe())(t)
 	must.Do(t, c.Start())
 	t.Cleanup(c.reap)
 	c.lines = bufio.NewReader(output)
@@ -113,7 +108,6 @@ func (c *child) reap() {
 // identity is the child's, as the table tells it.
 func (c *child) identity(t testing.TB, table *Table) Identity {
 	t.Helper()
-	p, err := table.Find(c.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(table.Find(c.Process.Pid))(t)
 	return p.Identity
 }

@@ -56,8 +56,7 @@ func TestParseStatRefuses(t *testing.T) {
 }
 
 func FuzzParseStat(f *testing.F) {
-	own, err := os.ReadFile("/proc/self/stat")
-	must.Do(f, err)
+	own := must.Get(os.ReadFile("/proc/self/stat"))(f)
 	f.Add(own)
 	f.Add([]byte(statLine(7, "a) S 1 (b", 'Z', 42)))
 	f.Add([]byte("7 (cut"))

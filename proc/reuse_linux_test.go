@@ -180,8 +180,7 @@ func startAs(pid int) (*exec.Cmd, error) {
 // TestNoDescriptorLeft lets pidfd_open fail: the watch goes on as a poll.
 func TestNoDescriptorLeft(t *testing.T) {
 	table := OpenAt("/proc", "/etc")
-	w, err := NewWatcher(table)
-	must.Do(t, err)
+	w := must.Get(NewWatcher(table))(t)
 	defer w.Close()
 	w.interval = 5 * time.Millisecond
 	c := start(t, "wait", nil)

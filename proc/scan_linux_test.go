@@ -31,8 +31,7 @@ func (c Changes) about(pid int) (names []string, gone int) {
 
 func scan(t testing.TB, s *Scanner) Changes {
 	t.Helper()
-	c, err := s.Scan(t.Context())
-	must.Do(t, err)
+	c := must.Get(s.Scan(t.Context()))(t)
 	return c
 }
 
@@ -80,8 +79,7 @@ func TestScanZombie(t *testing.T) {
 	c := start(t, "wait", nil)
 	scan(t, s)
 	exited := make(chan struct{})
-	w, err := NewWatcher(Open())
-	must.Do(t, err)
+	w := must.Get(NewWatcher(Open()))(t)
 	defer w.Close()
 	if _, err := w.Watch(c.identity(t, Open()), func() { close(exited) }); err != nil {
 		t.Fatal(err)
@@ -110,8 +108,7 @@ func TestScanSuspended(t *testing.T) {
 	}{{unix.SIGSTOP, true}, {unix.SIGCONT, false}, {unix.SIGSTOP, true}} {
 		must.Do(t, unix.Kill(id.PID, step.signal))
 		eventually.True(t, fmt.Sprint("the effect of ", step.signal), func() bool {
-			p, err := s.Find(id)
-			must.Do(t, err)
+			p := must.Get(s.Find(id))(t)
 			return p.Suspended == step.want
 		})
 		if got := FindAll(table, []Identity{id, Self()})[id]; got.Suspended != step.want || got.PID != id.PID {

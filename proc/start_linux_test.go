@@ -58,8 +58,7 @@ func TestStartOutlivesItsStarter(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
 	cmd.Env = append(os.Environ(), roleVariable+"=start and die", "ROLLCALL_START_DIR="+dir)
-	out, err := cmd.StdoutPipe()
-	must.Do(t, err)
+	out := must.Get(cmd.StdoutPipe())(t)
 	must.Do(t, cmd.Start())
 	var id Identity
 	if _, err := fmt.Fscan(bufio.NewReader(out), &id.PID, &id.Start); err != nil {
@@ -97,8 +96,7 @@ func TestStartErrors(t *testing.T) {
 }
 
 func TestStartEndedBySignal(t *testing.T) {
-	c, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "kill -9 $$"}})
-	must.Do(t, err)
+	c := must.Get(Start(Command{Path: "/bin/sh", Args: []string{"-c", "kill -9 $$"}}))(t)
 	if code, err := c.Wait(); code != 137 || err != nil {
 		t.Errorf("exit code %d, %v", code, err)
 	}

@@ -55,8 +55,7 @@ func init() {
 // row finds a pid in List.
 func row(t *testing.T, table *Table, pid int) (Process, bool) {
 	t.Helper()
-	rows, err := table.List(t.Context())
-	must.Do(t, err)
+	rows := must.Get(table.List(t.Context()))(t)
 	for _, p := range rows {
 		if p.PID == pid {
 			return p, true
@@ -114,8 +113,7 @@ func assertGone(t *testing.T, table *Table, id Identity) {
 			t.Errorf("%s(%s): %v, want ErrGone", name, id, err)
 		}
 	}
-	w, err := NewWatcher(table)
-	must.Do(t, err)
+	w := must.Get(NewWatcher(table))(t)
 	defer w.Close()
 	if _, err := w.Watch(id, func() { t.Errorf("%s: its end was reported", id) }); !errors.Is(err, ErrGone) {
 		t.Errorf("Watch(%s): %v, want ErrGone", id, err)
@@ -142,8 +140,7 @@ func TestZombieIsDead(t *testing.T) {
 func awaitState(t *testing.T, pid int, state byte) {
 	t.Helper()
 	eventually.Nil(t, "a state of the process", func() error {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		must.Do(t, err)
+		b := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))(t)
 		if s, err := parseStat(b); err == nil && s.state == state {
 			return nil
 		}
@@ -171,8 +168,7 @@ func TestOtherStartTimeIsAnotherProcess(t *testing.T) {
 
 func TestThreadIsNoProcess(t *testing.T) {
 	table := OpenAt("/proc", "/etc")
-	tasks, err := os.ReadDir("/proc/self/task")
-	must.Do(t, err)
+	tasks := must.Get(os.ReadDir("/proc/self/task"))(t)
 	for _, task := range tasks {
 		id, err := strconv.Atoi(task.Name())
 		if err != nil || id == os.Getpid() {
@@ -209,8 +205,7 @@ func TestProcessLivesOnWithoutItsFirstThread(t *testing.T) {
 func TestExecKeepsIdentity(t *testing.T) {
 	table := OpenAt("/proc", "/etc")
 	c := start(t, "exec", nil)
-	before, err := table.Find(c.Process.Pid)
-	must.Do(t, err)
+	before := must.Get(table.Find(c.Process.Pid))(t)
 	ended := watch(t, table, before.Identity)
 	if _, err := c.input.Write([]byte{1}); err != nil {
 		t.Fatal(err)
@@ -257,8 +252,7 @@ func TestHostVariables(t *testing.T) {
 }
 
 func TestOwnDomain(t *testing.T) {
-	namespace, err := os.Readlink("/proc/self/ns/pid")
-	must.Do(t, err)
+	namespace := must.Get(os.Readlink("/proc/self/ns/pid"))(t)
 	machine, err := os.ReadFile("/etc/machine-id")
 	want := "linux:" + strings.TrimSpace(string(machine)) + ":" + namespace
 	if err != nil || strings.TrimSpace(string(machine)) == "" {

@@ -51,10 +51,8 @@ func writeAndThread() error {
 func TestThreadsAndWritten(t *testing.T) {
 	c := start(t, "threads", nil)
 	table := Open()
-	p, err := table.Find(c.Process.Pid)
-	must.Do(t, err)
-	before, err := table.Written(p.Identity)
-	must.Do(t, err)
+	p := must.Get(table.Find(c.Process.Pid))(t)
+	before := must.Get(table.Written(p.Identity))(t)
 	if _, err := fmt.Fprintln(c.input, "more"); err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,7 @@ func TestTerminal(t *testing.T) {
 		_ = cmd.Wait()
 	}()
 	table := OpenAt("/proc", "/etc")
-	p, err := table.Find(cmd.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(table.Find(cmd.Process.Pid))(t)
 	if terminal, err := table.Terminal(p.Identity); err != nil || terminal != "" {
 		t.Errorf("it has %q, %v", terminal, err)
 	}

@@ -40,8 +40,7 @@ type end struct {
 // watch watches with a watcher of its own, closed at the end of the test.
 func watch(t *testing.T, table *Table, id Identity) *end {
 	t.Helper()
-	w, err := NewWatcher(table)
-	must.Do(t, err)
+	w := must.Get(NewWatcher(table))(t)
 	t.Cleanup(func() { _ = w.Close() })
 	return watchWith(t, w, id)
 }
@@ -49,12 +48,10 @@ func watch(t *testing.T, table *Table, id Identity) *end {
 func watchWith(t *testing.T, w *Watcher, id Identity) *end {
 	t.Helper()
 	e := &end{at: make(chan time.Time, 10)}
-	var err error
-	e.cancel, err = w.Watch(id, func() {
+	e.cancel = must.Get(w.Watch(id, func() {
 		e.calls.Add(1)
 		e.at <- time.Now()
-	})
-	must.Do(t, err)
+	}))(t)
 	return e
 }
 
@@ -85,8 +82,7 @@ func (e *end) never(t *testing.T, during time.Duration) {
 // descriptors counts our open descriptors.
 func descriptors(t *testing.T) int {
 	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
-	must.Do(t, err)
+	entries := must.Get(os.ReadDir("/proc/self/fd"))(t)
 	return len(entries)
 }
 
@@ -96,8 +92,7 @@ func TestExits(t *testing.T) {
 	const count = 200
 	before := descriptors(t)
 	table := OpenAt("/proc", "/etc")
-	w, err := NewWatcher(table)
-	must.Do(t, err)
+	w := must.Get(NewWatcher(table))(t)
 	if w.events == nil {
 		t.Fatal("polls")
 	}
@@ -134,8 +129,7 @@ func TestExits(t *testing.T) {
 func TestExitsAtOnce(t *testing.T) {
 	const count = 100
 	table := OpenAt("/proc", "/etc")
-	w, err := NewWatcher(table)
-	must.Do(t, err)
+	w := must.Get(NewWatcher(table))(t)
 	defer w.Close()
 	survivor := start(t, "wait", nil).identity(t, table)
 	children, ends := make([]*child, count), make([]*end, count)
@@ -175,10 +169,8 @@ func TestExitsAtOnce(t *testing.T) {
 func TestWrapperEndsAgentLives(t *testing.T) {
 	table := OpenAt("/proc", "/etc")
 	wrapper := start(t, "wrapper", nil)
-	pid, err := strconv.Atoi(wrapper.said)
-	must.Do(t, err)
-	agent, err := table.Find(pid)
-	must.Do(t, err)
+	pid := must.Get(strconv.Atoi(wrapper.said))(t)
+	agent := must.Get(table.Find(pid))(t)
 	if agent.PPID != wrapper.Process.Pid {
 		t.Fatalf("parent of the agent is %d, want %d", agent.PPID, wrapper.Process.Pid)
 	}
@@ -201,8 +193,7 @@ func TestWrapperEndsAgentLives(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	table := OpenAt("/proc", "/etc")
-	w, err := NewWatcher(table)
-	must.Do(t, err)
+	w := must.Get(NewWatcher(table))(t)
 	defer w.Close()
 	c := start(t, "wait", nil)
 	id := c.identity(t, table)
@@ -223,21 +214,19 @@ func TestCancel(t *testing.T) {
 // meanwhile: it must not come any more.
 func TestCancelWhileEnding(t *testing.T) {
 	table := OpenAt("/proc", "/etc")
-	w, err := NewWatcher(table)
-	must.Do(t, err)
+	w := must.Get(NewWatcher(table))(t)
 	defer w.Close()
 	c := start(t, "wait", nil)
 	id := c.identity(t, table)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	var cancelSelf func()
 	ready := make(chan struct{})
-	cancelSelf, err = w.Watch(id, func() {
+	cancelSelf = must.Get(w.Watch(id, func() {
 		<-ready
 		cancelSelf() // of no effect, and no deadlock
 		close(entered)
 		<-leave
-	})
-	must.Do(t, err)
+	}))(t)
 	close(ready)
 	second := watchWith(t, w, id)
 	c.kill(t)
@@ -251,8 +240,7 @@ func TestClose(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	before := descriptors(t)
 	table := OpenAt("/proc", "/etc")
-	w, err := NewWatcher(table)
-	must.Do(t, err)
+	w := must.Get(NewWatcher(table))(t)
 	c := start(t, "wait", nil)
 	id := c.identity(t, table)
 	e := watchWith(t, w, id)
@@ -282,8 +270,7 @@ func TestPoll(t *testing.T) {
 		"11/stat": statLine(11, "damaged", 'S', 5),
 	})
 	table := OpenAt(root, root)
-	w, err := NewWatcher(table)
-	must.Do(t, err)
+	w := must.Get(NewWatcher(table))(t)
 	w.interval = 5 * time.Millisecond
 	defer goleak.VerifyNone(t)
 	defer w.Close()
@@ -310,8 +297,7 @@ func TestPollEndsWhenIdle(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	root := t.TempDir()
 	writeTree(t, root, map[string]string{"7/stat": statLine(7, "it", 'S', 1)})
-	w, err := NewWatcher(OpenAt(root, root))
-	must.Do(t, err)
+	w := must.Get(NewWatcher(OpenAt(root, root)))(t)
 	w.interval = time.Millisecond
 	for range 3 { // the goroutine ends and begins again
 		e := watchWith(t, w, Identity{PID: 7, Start: 1})

@@ -56,8 +56,7 @@ func TestRefused(t *testing.T) {
 
 // Parts of an expression that count up to its end, such as a quotation, need no end of their own.
 func TestOpenQuotation(t *testing.T) {
-	p, err := Regexp(`\Qa.b`)
-	must.Do(t, err)
+	p := must.Get(Regexp(`\Qa.b`))(t)
 	if start, end, ok := p.Find("axb A.B"); start != 4 || end != 7 || !ok {
 		t.Error(start, end, ok)
 	}

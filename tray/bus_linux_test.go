@@ -43,8 +43,7 @@ func TestItem(t *testing.T) {
 	wantRows(t, m, "◆ my__shop · Claude Code · needs permission: Deploy & rest… · 5 m", "◐ site · Claude Code · Fix__it · 1 h")
 
 	property := func(name string) any {
-		v, err := m.item.GetProperty("org.kde.StatusNotifierItem." + name)
-		must.Do(t, err)
+		v := must.Get(m.item.GetProperty("org.kde.StatusNotifierItem." + name))(t)
 		return v.Value()
 	}
 	var tip struct {

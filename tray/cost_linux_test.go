@@ -20,11 +20,7 @@ import (
 func TestDesktopCost(t *testing.T) {
 	rest := 3 * time.Second
 	if v := os.Getenv("ROLLCALL_MEASURE"); v != "" {
-		var err error
-		rest, err = time.ParseDuration(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rest = must.Get(time.ParseDuration(v))(t)
 	}
 	d := onDesktop(t, desktoptest.XfcePanel, false, sample())
 	d.icon()
@@ -77,8 +73,7 @@ type use struct {
 func usage(t *testing.T, pid int) use {
 	t.Helper()
 	var u use
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	must.Do(t, err)
+	stat := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))(t)
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+2:]))
 	for _, f := range fields[11:13] { // user and system, in ticks
 		ticks, _ := strconv.Atoi(f)

@@ -23,8 +23,7 @@ import (
 // shots returns where the screenshots are kept for people to look at.
 func shots(t *testing.T, name string) string {
 	t.Helper()
-	dir, err := filepath.Abs("../build/shots")
-	must.Do(t, err)
+	dir := must.Get(filepath.Abs("../build/shots"))(t)
 	return filepath.Join(dir, "tray-"+strings.NewReplacer("/", "-", " ", "-").Replace(name)+".png")
 }
 
@@ -180,8 +179,7 @@ func (d *desktop) set(s *app.Snapshot) {
 
 func (d *desktop) image() *image.RGBA {
 	d.t.Helper()
-	img, err := d.Image()
-	must.Do(d.t, err)
+	img := must.Get(d.Image())(d.t)
 	return img
 }
 
@@ -250,8 +248,7 @@ func icons(d *desktop, t *testing.T) {
 		look := func() string {
 			path := shots(t, d.name+"-icon-"+state.name)
 			must.Do(t, d.ScreenshotOf(path, image.Rect(0, 0, 32, 32).Add(at.Sub(image.Pt(16, 16)))))
-			pixels, err := os.ReadFile(path)
-			must.Do(t, err)
+			pixels := must.Get(os.ReadFile(path))(t)
 			return string(pixels)
 		}
 		if !eventually.Happens(func() bool { return !slices.Contains(looks, look()) }) {
@@ -397,8 +394,7 @@ func quitRow(d *desktop, t *testing.T) {
 func waitNoIcon(t *testing.T, d *desktoptest.Desktop) {
 	t.Helper()
 	eventually.True(t, "the icon to leave the panel", func() bool {
-		icons, err := d.TrayIcons()
-		must.Do(t, err)
+		icons := must.Get(d.TrayIcons())(t)
 		return len(icons) == 0
 	})
 }

@@ -29,14 +29,12 @@ type bus struct {
 func startBus(t *testing.T) *bus {
 	t.Helper()
 	must.Have(t, "dbus-daemon")
-	dir, err := os.MkdirTemp("", "rollcall-bus-") // t.TempDir is too long for a socket
-	must.Do(t, err)
+	dir := must.Get(os.MkdirTemp("", "rollcall-bus-"))(t) // t.TempDir is too long for a socket
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	config := filepath.Join(dir, "bus.conf")
 	must.Do(t, os.WriteFile(config, fmt.Appendf(nil, desktoptest.BusConfig, filepath.Join(dir, "bus")), 0o600))
 	b := &bus{cmd: exec.Command("dbus-daemon", "--nofork", "--nopidfile", "--nosyslog", "--config-file="+config, "--print-address=1")}
-	out, err := b.cmd.StdoutPipe()
-	must.Do(t, err)
+	out := must.Get(b.cmd.StdoutPipe())(t)
 	must.Do(t, b.cmd.Start())
 	t.Cleanup(b.stop)
 	line, err := bufio.NewReader(out).ReadString('\n')
@@ -56,8 +54,7 @@ func (b *bus) stop() {
 
 func (b *bus) connect(t *testing.T) *dbus.Conn {
 	t.Helper()
-	conn, err := dbus.Connect(b.address)
-	must.Do(t, err)
+	conn := must.Get(dbus.Connect(b.address))(t)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }
@@ -202,8 +199,7 @@ func (p *panel) menu() *trayMenu {
 	p.t.Helper()
 	name := p.item()
 	m := &trayMenu{panel: p, item: p.conn.Object(name, "/StatusNotifierItem")}
-	path, err := m.item.GetProperty("org.kde.StatusNotifierItem.Menu")
-	must.Do(p.t, err)
+	path := must.Get(m.item.GetProperty("org.kde.StatusNotifierItem.Menu"))(p.t)
 	m.object = p.conn.Object(name, path.Value().(dbus.ObjectPath))
 	// systray's own menu stands there for a moment.
 	p.until("the menu's rows", func() bool { m.read(); return len(m.rows) > 0 })

@@ -32,8 +32,7 @@ func overhear(t *testing.T, d *desktoptest.Desktop) *overheard {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	messages, err := d.Eavesdrop(ctx)
-	must.Do(t, err)
+	messages := must.Get(d.Eavesdrop(ctx))(t)
 	o := &overheard{rows: map[int32]map[string]dbus.Variant{}}
 	go func() {
 		for m := range messages {

@@ -38,19 +38,14 @@ type trayProcess struct {
 // environment. It ends with the test at the latest.
 func startTray(t *testing.T, snapshot *app.Snapshot, grace time.Duration, env ...string) *trayProcess {
 	t.Helper()
-	self, err := os.Executable()
-	must.Do(t, err)
+	self := must.Get(os.Executable())(t)
 	p := &trayProcess{t: t, stderr: &eventually.Output{}, news: make(chan struct{}, 1), ended: make(chan struct{}), start: time.Now()}
 	p.cmd = exec.Command(self)
 	p.cmd.Env = append([]string{roleVariable + "=" + grace.String(), "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TZ=UTC"}, env...)
 	p.cmd.Env = append(p.cmd.Env, "GORACE=exitcode=0 atexit_sleep_ms=0") // races are looked for below
 	p.cmd.Stderr = p.stderr
-	p.in, err = p.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := p.cmd.StdoutPipe()
-	must.Do(t, err)
+	p.in = must.Get(p.cmd.StdinPipe())(t)
+	out := must.Get(p.cmd.StdoutPipe())(t)
 	must.Do(t, p.cmd.Start())
 	go p.read(out)
 	t.Cleanup(func() {
@@ -102,8 +97,7 @@ func (p *trayProcess) tell(o order) {
 	p.t.Helper()
 	before := p.count("obeyed")
 	defer func() { p.wait("obeyed", before+1) }()
-	line, err := json.Marshal(o)
-	must.Do(p.t, err)
+	line := must.Get(json.Marshal(o))(p.t)
 	if _, err := p.in.Write(append(line, '\n')); err != nil {
 		p.t.Fatalf("the tray does not listen: %v", err)
 	}

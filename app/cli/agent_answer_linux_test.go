@@ -19,8 +19,7 @@ func TestAnswerOfProgram(t *testing.T) {
 	for _, dir := range []string{bin, shop, config} {
 		must.Do(t, os.MkdirAll(dir, 0o700))
 	}
-	example, err := os.ReadFile("testdata/asks.py")
-	must.Do(t, err)
+	example := must.Get(os.ReadFile("testdata/asks.py"))(t)
 	files := map[string]string{
 		filepath.Join(bin, "asks.py"): string(example),
 		filepath.Join(bin, "asker"): `#!/bin/sh

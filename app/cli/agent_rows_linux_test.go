@@ -15,8 +15,7 @@ import (
 func TestExampleOfRows(t *testing.T) {
 	must.Have(t, "python3")
 	home := t.TempDir()
-	example, err := os.ReadFile("../../docs/examples/droid_rows.py")
-	must.Do(t, err)
+	example := must.Get(os.ReadFile("../../docs/examples/droid_rows.py"))(t)
 	if lines := strings.Count(string(example), "\n"); lines > 60 {
 		t.Errorf("the example has %d lines", lines)
 	}

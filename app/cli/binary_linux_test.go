@@ -46,8 +46,7 @@ func removeBinary() {
 
 func program(t testing.TB) string {
 	t.Helper()
-	path, err := binary()
-	must.Do(t, err)
+	path := must.Get(binary())(t)
 	return path
 }
 
@@ -225,8 +224,7 @@ func TestProgramIntoAClosedPipe(t *testing.T) {
 
 // TestProgramIsStatic: it runs on any Linux, whatever its libraries.
 func TestProgramIsStatic(t *testing.T) {
-	out, err := exec.Command("go", "version", "-m", program(t)).Output()
-	must.Do(t, err)
+	out := must.Get(exec.Command("go", "version", "-m", program(t)).Output())(t)
 	if !strings.Contains(string(out), "CGO_ENABLED=0") {
 		t.Error("built with cgo")
 	}

@@ -59,10 +59,8 @@ func TestContainersOfRoot(t *testing.T) {
 	}
 	inside := contained(t, "claude", "/nowhere/at/all")
 	outside := named(t, "claude", 0)
-	self, err := os.ReadFile("/proc/self/exe")
-	must.Do(t, err)
-	dir, err := os.MkdirTemp("", "rollcall-contained")
-	must.Do(t, err)
+	self := must.Get(os.ReadFile("/proc/self/exe"))(t)
+	dir := must.Get(os.MkdirTemp("", "rollcall-contained"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	copied := filepath.Join(dir, "look")
 	for _, err := range []error{os.WriteFile(copied, self, 0o755), os.Chmod(dir, 0o755)} {
@@ -86,10 +84,8 @@ func lookAt(t *testing.T, pids string) {
 	table := proc.OpenAt("/proc", "/etc")
 	var list []proc.Process
 	for word := range strings.FieldsSeq(pids) {
-		pid, err := strconv.Atoi(word)
-		must.Do(t, err)
-		p, err := table.Find(pid)
-		must.Do(t, err)
+		pid := must.Get(strconv.Atoi(word))(t)
+		p := must.Get(table.Find(pid))(t)
 		list = append(list, p)
 	}
 	found := findAgentProcesses(list, nil)

@@ -37,10 +37,8 @@ func startNamed(t *testing.T, name string, attr *syscall.SysProcAttr, env []stri
 	t.Helper()
 	sleep, err := exec.LookPath("sleep")
 	must.Do(t, err)
-	data, err := os.ReadFile(sleep)
-	must.Do(t, err)
-	dir, err := os.MkdirTemp("", "rollcall-others") // t.TempDir is for this user alone
-	must.Do(t, err)
+	data := must.Get(os.ReadFile(sleep))(t)
+	dir := must.Get(os.MkdirTemp("", "rollcall-others"))(t) // t.TempDir is for this user alone
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	file := filepath.Join(dir, name)
 	must.Do(t, os.WriteFile(file, data, 0o755))

@@ -102,8 +102,7 @@ func eachDeclaration(t *testing.T, visit func(ast.Node)) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(set, name, nil, parser.ParseComments)
-		must.Do(t, err)
+		f := must.Get(parser.ParseFile(set, name, nil, parser.ParseComments))(t)
 		ast.Inspect(f, func(n ast.Node) bool {
 			if n != nil {
 				visit(n)

@@ -41,8 +41,7 @@ func TestGroupPrintsWhatRuns(t *testing.T) {
 	if r.code != Done {
 		t.Fatalf("%+v", r)
 	}
-	l, err := d.Launches()
-	must.Do(t, err)
+	l := must.Get(d.Launches())(t)
 	list, err := l.List()
 	if err != nil || len(list) != 2 {
 		t.Fatalf("records %+v, %v", list, err)

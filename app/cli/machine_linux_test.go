@@ -40,8 +40,7 @@ func TestStreamIsRead(t *testing.T) {
 	want.Container = ""
 	var stream strings.Builder
 	for e := range watchStream(t, deps(claude(want))) {
-		text, err := json.Marshal(e)
-		must.Do(t, err)
+		text := must.Get(json.Marshal(e))(t)
 		stream.WriteString(string(text) + "\n")
 		if e.Event == streamRoll {
 			break

@@ -28,8 +28,7 @@ func TestMatrixWithOptions(t *testing.T) {
 	if r.code != Done || !strings.Contains(r.out, ": started l-") {
 		t.Fatalf("%+v", r)
 	}
-	l, err := d.Launches()
-	must.Do(t, err)
+	l := must.Get(d.Launches())(t)
 	list, err := l.List()
 	if err != nil || len(list) != 1 || list[0].Spec != spec || len(list[0].Hooks) != 2 || list[0].Hooks[0].Command != "echo created" {
 		t.Errorf("the record is %+v, %v", list, err)

@@ -37,8 +37,7 @@ func (m marked) List(ctx context.Context) ([]proc.Process, error) {
 // leave starts a process that its parent leaves behind, as an agent does for a session, and returns it.
 func leave(t *testing.T, table marked, session string, inherited ...*os.File) proc.Process {
 	t.Helper()
-	before, err := table.List(t.Context())
-	must.Do(t, err)
+	before := must.Get(table.List(t.Context()))(t)
 	cmd := exec.Command("sh", "-c", "setsid sleep 60 </dev/null >/dev/null 2>&1 &")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), table.entry, "CLAUDE_CODE_SESSION_ID=" + session}
 	cmd.ExtraFiles = inherited
@@ -64,10 +63,8 @@ func TestOrphans(t *testing.T) {
 	if r := run(t, d, "orphans"); r.code != Done || !strings.Contains(r.out, "no agent left a process behind") {
 		t.Errorf("none: %+v", r)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(t, err)
-	file, err := listener.(*net.TCPListener).File()
-	must.Do(t, err)
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	file := must.Get(listener.(*net.TCPListener).File())(t)
 	left := leave(t, table, "over", file)
 	kept := leave(t, table, "live")
 	must.Do(t, file.Close())

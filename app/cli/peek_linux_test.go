@@ -24,8 +24,7 @@ func TestPeekFollowsARealTranscript(t *testing.T) {
 	cmd.Env = adaptertest.Env(rec)
 	var errs strings.Builder
 	cmd.Stderr = &errs
-	out, err := cmd.StdoutPipe()
-	must.Do(t, err)
+	out := must.Get(cmd.StdoutPipe())(t)
 	must.Do(t, cmd.Start())
 	lines := make(chan string, 100)
 	go func() {

@@ -25,8 +25,7 @@ func leftovers(t *testing.T) (home string, d Deps) {
 	cmd := exec.Command("sleep", "60")
 	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	p, err := proc.OpenAt("/proc", "/etc").Find(cmd.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(proc.OpenAt("/proc", "/etc").Find(cmd.Process.Pid))(t)
 	gone := exec.Command("true")
 	must.Do(t, gone.Run())
 	record := func(id string, pid int) {
@@ -42,8 +41,7 @@ func leftovers(t *testing.T) (home string, d Deps) {
 
 func records(t *testing.T, home string) string {
 	t.Helper()
-	entries, err := os.ReadDir(home + "/.claude/agentctl/sessions")
-	must.Do(t, err)
+	entries := must.Get(os.ReadDir(home + "/.claude/agentctl/sessions"))(t)
 	var names []string
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".json"))

@@ -25,8 +25,7 @@ func TestOneHangsOneFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "corpus")
 	man, err := corpus.Write(dir, corpus.Options{Sessions: 120, Live: 40, Gateway: 10, Seed: 3, Now: time.Now(), Scale: 0.05})
 	must.Do(t, err)
-	gateway, err := corpus.Serve(dir, man)
-	must.Do(t, err)
+	gateway := must.Get(corpus.Serve(dir, man))(t)
 	defer gateway.Close()
 	home := filepath.Join(dir, "home")
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HOST_PROC=" + filepath.Join(dir, "proc"), "HOST_ETC=" + filepath.Join(dir, "etc")}

@@ -33,8 +33,7 @@ func runningCommand(t *testing.T, s adapters.Session, cmd *exec.Cmd) adapters.Se
 	t.Helper()
 	must.Do(t, cmd.Start())
 	go func() { _ = cmd.Wait() }()
-	p, err := proc.OpenAt("/proc", "/etc").Find(cmd.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(proc.OpenAt("/proc", "/etc").Find(cmd.Process.Pid))(t)
 	t.Cleanup(func() { end(p.Identity) })
 	s.Process = p.Identity
 	s.Remote = ""

@@ -86,8 +86,7 @@ func TestSuspendedInJSON(t *testing.T) {
 func TestProcessWithoutSession(t *testing.T) {
 	s := running(t, simple("x", agentname.Codex, adapters.Idle, 0), "sleep", "60")
 	table := proc.OpenAt("/proc", "/etc")
-	p, err := table.Find(s.Process.PID)
-	must.Do(t, err)
+	p := must.Get(table.Find(s.Process.PID))(t)
 	row := adapters.ProcessSession(agentname.Codex, p, t.TempDir())
 	d := withTable(&peekingAgent{agent: codex(row)})
 	prefix := row.ID[:strings.LastIndexByte(row.ID, '-')+1]

@@ -143,8 +143,7 @@ func TestUniquePrefixes(t *testing.T) {
 
 // TestNothing: an empty answer is one line that says of which agents it is known; one that failed is never "no sessions".
 func TestNothing(t *testing.T) {
-	nowhere, err := filepath.Abs("/nowhere")
-	must.Do(t, err)
+	nowhere := must.Get(filepath.Abs("/nowhere"))(t)
 	absent, failed := codex(), codex()
 	absent.err, failed.err = adapters.ErrAbsent, adapters.Unreadable("/home/dev/.codex", fs.ErrPermission)
 	pi := &agent{name: agentname.Pi, err: adapters.ErrAbsent}

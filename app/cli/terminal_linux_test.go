@@ -23,8 +23,7 @@ import (
 // inTerminal runs the program in a terminal of its own, of so many columns, and returns what it showed.
 func inTerminal(t *testing.T, columns int, env []string, args ...string) string {
 	t.Helper()
-	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	must.Do(t, err)
+	control := must.Get(os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0))(t)
 	defer control.Close()
 	fd := int(control.Fd())
 	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
@@ -35,8 +34,7 @@ func inTerminal(t *testing.T, columns int, env []string, args ...string) string 
 		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: uint16(columns)})
 	}
 	must.Do(t, err)
-	terminal, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
-	must.Do(t, err)
+	terminal := must.Get(os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0))(t)
 	cmd := exec.CommandContext(t.Context(), program(t), args...)
 	cmd.Env = slices.Concat(env, []string{"NO_COLOR=1"})
 	cmd.Stdin = terminal

@@ -94,16 +94,14 @@ type topTerminal struct {
 func newTop80(t *testing.T, text string, sessions, width, height int) *topTerminal {
 	t.Helper()
 	must.Have(t, "tmux")
-	dir, err := os.MkdirTemp("", "top") // short: the path of a socket is limited
-	must.Do(t, err)
+	dir := must.Get(os.MkdirTemp("", "top"))(t) // short: the path of a socket is limited
 	must.Do(t, os.Mkdir(filepath.Join(dir, "state"), 0o700))
 	w := &topTerminal{t: t, socket: filepath.Join(dir, "tmux"), log: filepath.Join(dir, "answers")}
 	t.Cleanup(func() {
 		_ = exec.Command("tmux", "-S", w.socket, "kill-server").Run()
 		_ = os.RemoveAll(dir)
 	})
-	self, err := os.Executable()
-	must.Do(t, err)
+	self := must.Get(os.Executable())(t)
 	w.program = fmt.Sprintf("env LC_ALL=C.UTF-8 ROLLCALL_TEST_TOP=%q ROLLCALL_TEST_TOP_SESSIONS=%d ROLLCALL_TEST_TOP_LOG=%s ROLLCALL_TEST_TOP_MARKS=%s %s -test.run=^TestTopProcess$",
 		text, sessions, w.log, filepath.Join(dir, "state"), self)
 	w.tmux("-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), w.program+"; echo ended $?; exec cat")
@@ -248,8 +246,7 @@ func TestTopNeedsATerminal(t *testing.T) {
 // markSome pins one session, hides another and names a third.
 func markSome(t *testing.T, d Deps) {
 	t.Helper()
-	m, err := d.Marks()
-	must.Do(t, err)
+	m := must.Get(d.Marks())(t)
 	for id, change := range map[string]func(*app.Mark){
 		"more-004": func(m *app.Mark) { m.Pinned = true }, "more-002": func(m *app.Mark) { m.Hidden = true }, "s1": func(m *app.Mark) { m.Name = "Ship it" },
 	} {

@@ -96,8 +96,7 @@ func TestWatch(t *testing.T) {
 	if e.Event != "fuse.set" || e.Fuse == nil || e.Fuse.Note != "n" || e.Schema != schema {
 		t.Errorf("%+v", e)
 	}
-	h, err := proc.OpenAt("/proc", "/etc").Hold(s.Process)
-	must.Do(t, err)
+	h := must.Get(proc.OpenAt("/proc", "/etc").Hold(s.Process))(t)
 	defer h.Close()
 	must.Do(t, h.Send(proc.Kill))
 	for e = range lines {
@@ -133,8 +132,7 @@ func TestWatchWithoutReader(t *testing.T) {
 
 // An output that can't be written fails, as it does for every command.
 func TestWatchDiskFull(t *testing.T) {
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	must.Do(t, err)
+	full := must.Get(os.OpenFile("/dev/full", os.O_WRONLY, 0))(t)
 	defer full.Close()
 	s := running(t, simple("one", agentname.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
 	for _, args := range [][]string{{"watch"}, {"watch", "--json", "--snapshot"}} {
@@ -256,8 +254,7 @@ func TestWatchStream(t *testing.T) {
 			break
 		}
 	}
-	h, err := proc.OpenAt("/proc", "/etc").Hold(s.Process)
-	must.Do(t, err)
+	h := must.Get(proc.OpenAt("/proc", "/etc").Hold(s.Process))(t)
 	defer h.Close()
 	must.Do(t, h.Send(proc.Kill))
 	var ended *eventJSON

@@ -50,8 +50,7 @@ func atHome(home string, table *few, list ...adapters.Adapter) Deps {
 func repository(t *testing.T, tries ...string) (home string) {
 	t.Helper()
 	must.Have(t, "git")
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	must.Do(t, err)
+	home = must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	for k, v := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "d",
 		"GIT_AUTHOR_EMAIL": "d@example.org", "GIT_COMMITTER_NAME": "d", "GIT_COMMITTER_EMAIL": "d@example.org"} {
 		t.Setenv(k, v)

@@ -25,8 +25,7 @@ func TestLaunchBehindWrapper(t *testing.T) {
 	if r.code != Done || strings.Contains(r.out, "done already") || !strings.Contains(r.out, "session sh-1") {
 		t.Errorf("%+v", r)
 	}
-	l, err := d.Launches()
-	must.Do(t, err)
+	l := must.Get(d.Launches())(t)
 	if list, err := l.List(); err != nil || len(list) != 1 || list[0].Ended() {
 		t.Errorf("records %+v, %v", list, err)
 	}

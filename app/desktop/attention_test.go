@@ -31,13 +31,10 @@ func TestOnWaitIsElsewhere(t *testing.T) {
 	a.away = settings.Notifications{OnWait: `pwd -P >` + out + `; echo "$ROLLCALL_CWD" >>` + out}
 	project := t.TempDir()
 	a.callAway(t.Context(), app.Session{Session: adapters.Session{ID: "s", Agent: "claude-code", CWD: project}})
-	text, err := os.ReadFile(out)
-	must.Do(t, err)
+	text := must.Get(os.ReadFile(out))(t)
 	in, told, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
-	own, err := stateFolder()
-	must.Do(t, err)
-	own, err = filepath.EvalSymlinks(own)
-	must.Do(t, err)
+	own := must.Get(stateFolder())(t)
+	own = must.Get(filepath.EvalSymlinks(own))(t)
 	if in != own || told != project {
 		t.Errorf("it ran in %q and was told %q, want %q and %q", in, told, own, project)
 	}

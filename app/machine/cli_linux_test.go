@@ -120,9 +120,8 @@ func TestAdd(t *testing.T) {
 	if out, _, _ := rollcall(t, "", "list"); !strings.Contains(out, "empty:"+s.ID) {
 		t.Error(out)
 	}
-	before, err := os.ReadFile(there)
-	must.Do(t, err)
-	err = host("empty").Install(t.Context(), Binary{Path: text, Sum: strings.Repeat("0", 64)})
+	before := must.Get(os.ReadFile(there))(t)
+	err := host("empty").Install(t.Context(), Binary{Path: text, Sum: strings.Repeat("0", 64)})
 	if err == nil || !strings.Contains(err.Error(), "the copy differs from the file") {
 		t.Error(err)
 	}

@@ -68,8 +68,7 @@ func newPodman(t *testing.T) *podman {
 func (p *podman) image(archive string) {
 	p.t.Helper()
 	root := p.t.TempDir()
-	busybox, err := exec.LookPath("busybox")
-	must.Do(p.t, err)
+	busybox := must.Get(exec.LookPath("busybox"))(p.t)
 	script := `set -e; cd "$1"; mkdir bin tmp etc root; chmod 1777 tmp; cp "$2" bin/busybox; cp "$3" bin/rollcall; for a in sh sleep ps; do ln -s busybox bin/$a; done; tar -cf "$4" .`
 	if out, err := exec.Command("sh", "-c", script, "sh", root, busybox, insideProgram, archive).CombinedOutput(); err != nil {
 		p.t.Fatalf("%v: %s", err, out)
@@ -91,8 +90,7 @@ func (p *podman) run(args ...string) (string, error) {
 // must runs a command of podman that succeeds.
 func (p *podman) must(args ...string) string {
 	p.t.Helper()
-	out, err := p.run(args...)
-	must.Do(p.t, err)
+	out := must.Get(p.run(args...))(p.t)
 	return out
 }
 

@@ -157,8 +157,7 @@ func TestFailedAgentThere(t *testing.T) {
 	feed := func(lines ...string) (evs []app.Event) {
 		t.Helper()
 		for _, text := range lines {
-			l, err := decode([]byte(text))
-			must.Do(t, err)
+			l := must.Get(decode([]byte(text)))(t)
 			evs = append(evs, m.take(l, now)...)
 		}
 		return evs

@@ -107,8 +107,7 @@ func coreWithMachines(b testing.TB, machines int) *app.Core {
 		m := newMirror(fmt.Sprint("m", i))
 		m.begin(time.Now())
 		for line := range strings.Lines(manySessions(500)) {
-			l, err := decode([]byte(strings.TrimSpace(line)))
-			must.Do(b, err)
+			l := must.Get(decode([]byte(strings.TrimSpace(line))))(b)
 			m.take(l, time.Now())
 		}
 		core.ShowMachine(m.roll(), nil)

@@ -28,8 +28,7 @@ func newFed(t *testing.T, lines ...string) *fed {
 func (f *fed) feed(lines ...string) (evs []app.Event) {
 	f.t.Helper()
 	for _, text := range lines {
-		l, err := decode([]byte(text))
-		must.Do(f.t, err)
+		l := must.Get(decode([]byte(text)))(f.t)
 		evs = append(evs, f.take(l, f.now)...)
 	}
 	return evs

@@ -29,8 +29,7 @@ import (
 // connections returns the hosts that ssh processes of this namespace are connected to, sorted.
 func connections(t *testing.T) (hosts []string) {
 	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	must.Do(t, err)
+	files := must.Get(filepath.Glob("/proc/[0-9]*/cmdline"))(t)
 	for _, file := range files {
 		text, _ := os.ReadFile(file) // it may have ended
 		args := strings.Split(string(text), "\x00")

@@ -188,8 +188,7 @@ func TestLoginShells(t *testing.T) {
 			b := newBox(t, c, "devbox", "/nowhere")
 			work := b.claude.Start("/src/shop", "Fix the login")
 			h := host("devbox")
-			program, err := FindBinary(insideProgram, System{runtime.GOOS, runtime.GOARCH})
-			must.Do(t, err)
+			program := must.Get(FindBinary(insideProgram, System{runtime.GOOS, runtime.GOARCH}))(t)
 			if r := h.ask(t.Context(), 0, 30*time.Second); !failedWith("there is no Rollcall on devbox")(r) {
 				t.Errorf("%+v", r)
 			}

@@ -68,8 +68,7 @@ func inside(t *testing.T) bool {
 	}
 	sshtest.Require(t)
 	t.Parallel()
-	path, err := build()
-	must.Do(t, err)
+	path := must.Get(build())(t)
 	work := t.TempDir()
 	data, err := os.ReadFile(path)
 	if err == nil {

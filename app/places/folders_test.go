@@ -19,8 +19,7 @@ import (
 // A folder that was watched for one name only, and then for every change, may have
 // changed in between: that is to be found by asking again.
 func TestWatchedForMore(t *testing.T) {
-	f, err := NewFolders[string](nil)
-	must.Do(t, err)
+	f := must.Get(NewFolders[string](nil))(t)
 	defer f.Close()
 	dir := t.TempDir()
 	const s = "owner"
@@ -93,8 +92,7 @@ func TestFolderAppearsMeanwhile(t *testing.T) {
 
 // TestFolderIsGoneMeanwhile: a folder that is removed after it was looked at, and may be back, is looked at again.
 func TestFolderIsGoneMeanwhile(t *testing.T) {
-	f, err := NewFolders[string](nil)
-	must.Do(t, err)
+	f := must.Get(NewFolders[string](nil))(t)
 	defer f.Close()
 	dir := filepath.Join(t.TempDir(), "sessions")
 	must.Do(t, os.Mkdir(dir, 0o700))
@@ -113,8 +111,7 @@ func foldersFor(watch, lookedIn []string) map[string]Interest {
 // TestForeignChangesAreIgnored: in a parent folder only the awaited entry counts.
 func TestForeignChangesAreIgnored(t *testing.T) {
 	dir := t.TempDir()
-	f, err := NewFolders[string](nil)
-	must.Do(t, err)
+	f := must.Get(NewFolders[string](nil))(t)
 	defer f.Close()
 	const s = "owner"
 	if again, limits := f.Sync(s, foldersFor(nil, []string{filepath.Join(dir, ".codex", "sessions")})); len(again) != 1 || limits != nil {
@@ -145,8 +142,7 @@ func TestForeignChangesAreIgnored(t *testing.T) {
 func TestOneFolderByTwoPaths(t *testing.T) {
 	for _, first := range []string{"the folder", "the link"} {
 		t.Run(first+" is watched first", func(t *testing.T) {
-			f, err := NewFolders[string](nil)
-			must.Do(t, err)
+			f := must.Get(NewFolders[string](nil))(t)
 			defer f.Close()
 			dir := t.TempDir()
 			link := filepath.Join(t.TempDir(), "link")

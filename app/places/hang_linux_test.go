@@ -17,13 +17,12 @@ func TestWatchIsReplacedWhileOneHangs(t *testing.T) {
 	mount := testfs.Mount(t, t.TempDir())
 	near := t.TempDir()
 	var replaced []error
-	f, err := NewFolders[string](func(now *Watcher, err error) {
+	f := must.Get(NewFolders[string](func(now *Watcher, err error) {
 		if now == nil {
 			t.Error("there is no new watcher")
 		}
 		replaced = append(replaced, err)
-	})
-	must.Do(t, err)
+	}))(t)
 	defer f.Close()
 	const a, b = "a", "b"
 	if again, limits := f.Sync(a, foldersFor([]string{near}, nil)); len(again) != 1 || limits != nil {

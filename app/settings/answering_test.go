@@ -64,8 +64,7 @@ func TestAnsweringIsNotPassedOver(t *testing.T) {
 
 // TestOneKey: commands are entered for a folder, in any form of a list that TOML has; what is not one is named with its line, and allows nothing.
 func TestOneKey(t *testing.T) {
-	home, err := os.UserHomeDir()
-	must.Do(t, err)
+	home := must.Get(os.UserHomeDir())(t)
 	x := OneKey{"~/x", "go test ./..."}
 	for text, want := range map[string]struct {
 		requests Answering
@@ -129,7 +128,6 @@ func TestSetOneKey(t *testing.T) {
 
 func textOf(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	must.Do(t, err)
+	text := must.Get(os.ReadFile(path))(t)
 	return string(text)
 }

@@ -11,7 +11,7 @@ import (
 
 // TestNamed: an agent of the settings becomes one that adapters show.
 func TestNamed(t *testing.T) {
-	s, err := Load(write(t, `default_agent = "mine"
+	s := must.Get(Load(write(t, `default_agent = "mine"
 leave_out_agents = ["other"]
 [[agent]]
 name = "mine"
@@ -21,8 +21,7 @@ title_waiting = "allow\\?$"
 [[agent]]
 name = "other"
 program = "other-cli"
-`))
-	must.Do(t, err)
+`)))(t)
 	if len(s.Unread) != 2 || s.DefaultAgent != "mine" || len(s.LeftOutAgents) != 1 {
 		t.Fatalf("%+v", s)
 	}
@@ -34,8 +33,7 @@ program = "other-cli"
 
 // TestNamedMistakes: each mistake is named with its line, and what to do; the other agents count.
 func TestNamedMistakes(t *testing.T) {
-	program, err := filepath.Abs("/usr/bin/python3") // on Windows with a drive
-	must.Do(t, err)
+	program := must.Get(filepath.Abs("/usr/bin/python3"))(t) // on Windows with a drive
 	for entry, want := range map[string]string{
 		`program = "x"`:    "line 3: agent \"\" is ignored: name is missing",
 		`name = "X y"`:     "name must be 1 to 40 lower-case letters",

@@ -51,8 +51,7 @@ token = "t-1"
 		{Name: "office", URL: "wss://claw.example:443/ws", Token: "t-2", TokenFile: "office.token"},
 		{URL: "ws://127.0.0.1:18790", Token: "t-1"},
 	}}, Webhook: Webhook{URL: "https://hook.example/x?y=z", Secret: "t-2", SecretFile: "office.token"}, Launch: Launch{KeepEnv: true}}
-	got, err := Load(path)
-	must.Do(t, err)
+	got := must.Get(Load(path))(t)
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

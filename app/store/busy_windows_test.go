@@ -20,8 +20,7 @@ func TestReaderDelaysOnly(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			must.Do(t, f.Write("x", value{1}))
-			reader, err := os.Open(f.File("x"))
-			must.Do(t, err)
+			reader := must.Get(os.Open(f.File("x")))(t)
 			var group sync.WaitGroup
 			group.Go(func() {
 				time.Sleep(100 * time.Millisecond)
@@ -38,8 +37,7 @@ func TestReaderDelaysOnly(t *testing.T) {
 func TestBusyLimit(t *testing.T) {
 	f := In(t.TempDir())
 	must.Do(t, f.Write("x", value{1}))
-	reader, err := os.Open(f.File("x"))
-	must.Do(t, err)
+	reader := must.Get(os.Open(f.File("x")))(t)
 	defer func() { _ = reader.Close() }()
 	if err := f.Write("x", value{2}); err == nil {
 		t.Error("a file that is open was replaced")

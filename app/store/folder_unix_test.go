@@ -16,15 +16,13 @@ import (
 
 // TestNoFolder: what is in the place of a folder is refused at once: opening a pipe would wait for its other end.
 func TestNoFolder(t *testing.T) {
-	dir, err := os.MkdirTemp("", "rc") // short enough for a socket
-	must.Do(t, err)
+	dir := must.Get(os.MkdirTemp("", "rc"))(t) // short enough for a socket
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	pipe := filepath.Join(dir, "pipe")
 	link := filepath.Join(dir, "link")
 	socket := filepath.Join(dir, "socket")
 	file := filepath.Join(dir, "file")
-	l, err := net.Listen("unix", socket)
-	must.Do(t, err)
+	l := must.Get(net.Listen("unix", socket))(t)
 	defer l.Close()
 	must.Do(t, errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink("pipe", link), os.WriteFile(file, nil, 0o600)))
 	open := map[string]func(string, ...string) (*Dir, error){"open": OpenDir, "make": MakeDir}

@@ -19,8 +19,7 @@ func TestReadWhileReplaced(t *testing.T) {
 	if err := syscall.Statfs(shm, &fs); err != nil || fs.Type != tmpfs {
 		t.Skipf("%s is no tmpfs: %v", shm, err)
 	}
-	dir, err := os.MkdirTemp(shm, "rollcall-test-")
-	must.Do(t, err)
+	dir := must.Get(os.MkdirTemp(shm, "rollcall-test-"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	f := In(filepath.Join(dir, "values"))
 	const values, replaced, reads = 300, 3000, 300

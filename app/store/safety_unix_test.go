@@ -134,8 +134,7 @@ func TestLockFileIsNone(t *testing.T) {
 // wake whoever would then try to write again.
 func TestTemporaryFilesAreNoChanges(t *testing.T) {
 	f := In(t.TempDir())
-	changed, err := f.Changes(t.Context())
-	must.Do(t, err)
+	changed := must.Get(f.Changes(t.Context()))(t)
 	for _, name := range []string{"x" + temporary + "1", guard, "other"} {
 		path := filepath.Join(f.Path(), name)
 		must.Do(t, os.WriteFile(path, []byte("{}"), 0o600))

@@ -184,8 +184,7 @@ func TestLock(t *testing.T) {
 
 func TestLockGivesUp(t *testing.T) {
 	f := In(t.TempDir())
-	unlock, err := f.Lock(t.Context())
-	must.Do(t, err)
+	unlock := must.Get(f.Lock(t.Context()))(t)
 	defer unlock()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
@@ -244,8 +243,7 @@ func TestForeign(t *testing.T) {
 // A folder that is removed while somebody watches it is watched again.
 func TestChangesOfAFolderMadeAnew(t *testing.T) {
 	f := In(filepath.Join(t.TempDir(), "x"))
-	changed, err := f.Changes(t.Context())
-	must.Do(t, err)
+	changed := must.Get(f.Changes(t.Context()))(t)
 	must.Do(t, os.RemoveAll(f.Path()))
 	wait := func() {
 		t.Helper()

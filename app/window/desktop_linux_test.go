@@ -70,15 +70,9 @@ func (d *screen) open(env ...string) *process {
 	d.t.Helper()
 	p := &process{d: d, cmd: exec.Command(os.Args[0]), said: make(chan string, 100)}
 	p.cmd.Env = slices.Concat(d.Env(), env, []string{roleVariable + "=window", "GORACE=atexit_sleep_ms=0"})
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	out := must.Get(p.cmd.StdoutPipe())(d.t)
 	p.cmd.Stderr = &p.stderr
-	p.stdin, err = p.cmd.StdinPipe()
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	p.stdin = must.Get(p.cmd.StdinPipe())(d.t)
 	if err := p.cmd.Start(); err != nil {
 		d.t.Fatal(err)
 	}
@@ -152,10 +146,7 @@ func (d *screen) shoot(name string) {
 func (d *screen) drawn() {
 	d.t.Helper()
 	eventually.True(d.t, "the window to be drawn", func() bool {
-		img, err := d.Image()
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		img := must.Get(d.Image())(d.t)
 		return coloursOf(img) > 150
 	})
 }

@@ -60,12 +60,10 @@ func TestDesktopFirstFrame(t *testing.T) {
 			d := newScreen(t, desktoptest.Options{})
 			portal := &latePortal{make(chan struct{})}
 			if tt.late {
-				conn, err := dbus.Connect(d.BusAddress())
-				must.Do(t, err)
+				conn := must.Get(dbus.Connect(d.BusAddress()))(t)
 				t.Cleanup(func() { conn.Close() })
 				must.Do(t, conn.Export(portal, portalPath, portalIface))
-				_, err = conn.RequestName(portalName, dbus.NameFlagDoNotQueue)
-				must.Do(t, err)
+				must.Get(conn.RequestName(portalName, dbus.NameFlagDoNotQueue))(t)
 			}
 			wallpaper := d.middle()
 			stop := d.sampleThemes(wallpaper)

@@ -63,12 +63,10 @@ func TestXDesktop(t *testing.T) {
 	if got := readXDesktop(); got != (xDesktop{dpi: 192}) || isDarkBySettings() {
 		t.Errorf("without a settings daemon: %+v", got)
 	}
-	x, err := xgb.NewConnDisplay(os.Getenv("DISPLAY"))
-	must.Do(t, err)
+	x := must.Get(xgb.NewConnDisplay(os.Getenv("DISPLAY")))(t)
 	defer x.Close()
 	screen := xproto.Setup(x).DefaultScreen(x)
-	w, err := xproto.NewWindowId(x)
-	must.Do(t, err)
+	w := must.Get(xproto.NewWindowId(x))(t)
 	data := xSettings(binary.LittleEndian, 0, "Mint-Y-Dark-Aqua", 144*1024)
 	for _, c := range []interface{ Check() error }{
 		xproto.CreateWindowChecked(x, 0, w, screen.Root, 0, 0, 1, 1, 0, xproto.WindowClassInputOnly, 0, 0, nil),

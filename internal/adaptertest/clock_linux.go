@@ -41,8 +41,7 @@ func ClockSetForward(t *testing.T, play func(*scene.Environment) scene.Agent, op
 func (r *Recording) SetClock(t testing.TB, by time.Duration) {
 	t.Helper()
 	path := filepath.Join(r.ProcRoot, "stat")
-	text, err := os.ReadFile(path)
-	must.Do(t, err)
+	text := must.Get(os.ReadFile(path))(t)
 	var boot int64
 	before, after, _ := strings.Cut(string(text), "btime ")
 	if _, err := fmt.Sscan(after, &boot); err != nil {
@@ -56,16 +55,14 @@ func (r *Recording) SetClock(t testing.TB, by time.Duration) {
 // 0.169 a lock in a folder of its own. Claude Code's own program makes nothing.
 func (r *Recording) ownFiles(t testing.TB) {
 	t.Helper()
-	processes, err := r.Table.List(t.Context())
-	must.Do(t, err)
+	processes := must.Get(r.Table.List(t.Context()))(t)
 	for _, p := range processes {
 		at := p.Started.Add(200 * time.Millisecond)
 		exe, _ := r.Table.Exe(p.Identity)
 		switch filepath.Base(exe) {
 		case "claude", "claude.exe":
 		case "codex", "codex-acp":
-			files, err := r.Table.OpenFiles(p.Identity)
-			must.Do(t, err)
+			files := must.Get(r.Table.OpenFiles(p.Identity))(t)
 			for _, path := range files {
 				if filepath.Base(path) == ".lock" {
 					must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600), os.Chtimes(path, at, at)))

@@ -41,7 +41,6 @@ func (r *Recording) Contain(t testing.TB, home string) {
 // Processes are the folders of the recorded processes below ProcRoot.
 func (r *Recording) Processes(t testing.TB) []string {
 	t.Helper()
-	dirs, err := filepath.Glob(filepath.Join(r.ProcRoot, "[0-9]*"))
-	must.Do(t, err)
+	dirs := must.Get(filepath.Glob(filepath.Join(r.ProcRoot, "[0-9]*")))(t)
 	return dirs
 }

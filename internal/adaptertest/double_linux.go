@@ -32,14 +32,12 @@ func (r *Recording) Double(t testing.TB, pid int, change Changes) (double int) {
 	from := filepath.Join(r.ProcRoot, strconv.Itoa(pid))
 	to := filepath.Join(r.ProcRoot, strconv.Itoa(doublePID))
 	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(from, name))
-		must.Do(t, err)
+		text := must.Get(os.ReadFile(filepath.Join(from, name)))(t)
 		return string(text)
 	}
 	_, rest, _ := strings.Cut(read("stat"), ") ")
 	fields := strings.Fields(rest)
-	start, err := strconv.ParseUint(fields[19], 10, 64)
-	must.Do(t, err)
+	start := must.Get(strconv.ParseUint(fields[19], 10, 64))(t)
 	fields[1], fields[19] = "1", strconv.FormatUint(start+100, 10)
 	comm := strings.TrimSpace(read("comm"))
 	tree.file(filepath.Join(to, "stat"), strconv.Itoa(doublePID)+" ("+comm+") "+strings.Join(fields, " ")+"\n")

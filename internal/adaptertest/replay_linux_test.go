@@ -40,17 +40,15 @@ func record(t *testing.T) string {
 		 "env": {"HOME": "/home/dev", "CODEX_HOME": "/home/dev/.codex", "XDG_DATA_HOME": "/home/dev/data", "PWD": "/home/dev/proj"}},
 		{"pid": 23, "ppid": 22, "pgid": 22, "sid": 21, "state": "Z", "start_ticks": 427800, "comm": "sh",
 		 "exe": "", "cwd": "", "args": [], "fds": [], "env": {}}]}`)
-	expect, err := json.Marshal(map[string]any{"note": "made up", "sessions": []map[string]any{
-		{"id": "1", "agent": "codex", "status": "working", "pid": 22, "cwd": "/home/dev/proj"}}})
-	must.Do(t, err)
+	expect := must.Get(json.Marshal(map[string]any{"note": "made up", "sessions": []map[string]any{
+		{"id": "1", "agent": "codex", "status": "working", "pid": 22, "cwd": "/home/dev/proj"}}}))(t)
 	write("expect.json", string(expect))
 	return dir
 }
 
 func database(t *testing.T, path string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path)
-	must.Do(t, err)
+	db := must.Get(sql.Open("sqlite", "file:"+path))(t)
 	defer db.Close()
 	if _, err := db.Exec(`CREATE TABLE threads (id TEXT, "rollout path" TEXT NOT NULL, cwd TEXT, n INTEGER);
 		INSERT INTO threads VALUES ('1', '/home/dev/` + rollout + `', '/home/dev/proj', 3), ('2', 'see /home/dev/.codex', NULL, 4)`); err != nil {
@@ -122,8 +120,7 @@ func TestReplayTranslatesDatabases(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.ModTime().Unix() != 1795239209 {
 		t.Errorf("the database is of %v, %v", info.ModTime(), err)
 	}
-	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
-	must.Do(t, err)
+	db := must.Get(sql.Open("sqlite", "file:"+path+"?mode=ro"))(t)
 	defer db.Close()
 	var got, cwd, text string
 	row := db.QueryRow(`SELECT a."rollout path", a.cwd, b."rollout path" FROM threads a, threads b WHERE a.id = '1' AND b.id = '2'`)

@@ -169,8 +169,7 @@ func TestAnswerOpenCodeLaunched(t *testing.T) {
 		if err != nil || m == nil {
 			t.Fatalf("%v: %q has no port", err, argv)
 		}
-		response, err := http.Get("http://127.0.0.1:" + string(m[1]) + "/session/status")
-		must.Do(t, err)
+		response := must.Get(http.Get("http://127.0.0.1:" + string(m[1]) + "/session/status"))(t)
 		response.Body.Close()
 		if response.StatusCode != http.StatusUnauthorized {
 			t.Errorf("without the password: %s", response.Status)

@@ -20,8 +20,7 @@ const patchModel = "gpt-5-mock"
 func (s *Sandbox) askForPatches() {
 	for _, path := range []string{filepath.Join("opencode", "opencode.json"), filepath.Join("kilo", "kilo.json")} {
 		path = filepath.Join(s.Home, ".config", path)
-		text, err := os.ReadFile(path)
-		must.Do(s.t, err)
+		text := must.Get(os.ReadFile(path))(s.t)
 		var settings map[string]any
 		must.Do(s.t, json.Unmarshal([]byte(strings.ReplaceAll(string(text), mockModel, patchModel)), &settings))
 		settings["permission"] = map[string]string{"edit": "ask"}

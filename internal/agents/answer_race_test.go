@@ -151,10 +151,7 @@ func (x *racer) clear() {
 		if x.rests != nil {
 			return len(list) == 0 && x.rests()
 		}
-		roll, err := x.s.List()
-		if err != nil {
-			x.s.t.Fatal(err)
-		}
+		roll := must.Get(x.s.List())(x.s.t)
 		for _, s := range roll.Sessions {
 			if s.Status == "waiting" || s.Status == "working" {
 				return false

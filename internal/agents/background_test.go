@@ -71,8 +71,7 @@ func (s *Sandbox) addServer(agent string) {
 	if c.mcp == "" {
 		return
 	}
-	script, err := json.Marshal(lastingServer)
-	must.Do(s.t, err)
+	script := must.Get(json.Marshal(lastingServer))(s.t)
 	path := filepath.Join(s.Home, c.mcp)
 	before, _ := os.ReadFile(path)
 	text := string(before) + strings.ReplaceAll(c.server, "%s", string(script))

@@ -29,8 +29,7 @@ func TestBelowTheFloor(t *testing.T) {
 		s.Stays(byPID(agent.PID), 3*time.Second, "idle", "unknown")
 		terminal.Shows("Mock answer to: begin")
 		s.Becomes(byPID(agent.PID), time.Now(), soon, "unknown")
-		roll, err := s.List("--all")
-		must.Do(t, err)
+		roll := must.Get(s.List("--all"))(t)
 		if _, rows := roll.find(byPID(agent.PID)); rows != 1 {
 			t.Errorf("%d rows of process %d:%v", rows, agent.PID, roll)
 		}

@@ -50,8 +50,7 @@ func TestClaudeToBackground(t *testing.T) {
 		if own := listedByClaude(s, r); own[goesOn.ID] == "" || own[id] != "" {
 			t.Errorf("Claude Code lists %v, and not %s", own, goesOn.ID)
 		}
-		roll, err := s.List("--all")
-		must.Do(t, err)
+		roll := must.Get(s.List("--all"))(t)
 		ids := []string{}
 		for _, session := range roll.Sessions {
 			if session.Agent == "claude-code" && session.Evidence != "" && session.ID[:4] != "proc" {

@@ -126,8 +126,7 @@ func TestClaudeBeforeItsSession(t *testing.T) {
 		if working := s.Becomes(byID(id), asked, soon, "working"); working.PID != agent.PID {
 			t.Errorf("pid %d, want %d", working.PID, agent.PID)
 		}
-		roll, err := s.List()
-		must.Do(t, err)
+		roll := must.Get(s.List())(t)
 		if _, count := roll.find(byPID(agent.PID)); count != 1 {
 			t.Errorf("%d rows have pid %d:%v", count, agent.PID, roll)
 		}

@@ -34,8 +34,7 @@ func TestClaudeNoSignOfLife(t *testing.T) {
 		s.Becomes(byID(busy), time.Now(), soon, "working")
 		s.shows(byID(waits), time.Now(), soon, "no sign of life", quiet)
 		for range 5 {
-			roll, err := s.List()
-			must.Do(t, err)
+			roll := must.Get(s.List())(t)
 			if x, _ := roll.find(byID(busy)); x.Status != "working" || quiet(x) {
 				t.Errorf("a command that uses the processor: %v", x)
 			}

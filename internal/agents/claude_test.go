@@ -89,10 +89,7 @@ func written(s *Sandbox, id, prompt string) {
 // transcript returns the text of a session's transcript; empty while there is none.
 func transcript(s *Sandbox, id string) string {
 	s.t.Helper()
-	paths, err := filepath.Glob(filepath.Join(s.Home, ".claude", "projects", "*", id+".jsonl"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	paths := must.Get(filepath.Glob(filepath.Join(s.Home, ".claude", "projects", "*", id+".jsonl")))(s.t)
 	var text strings.Builder
 	for _, path := range paths {
 		data, _ := os.ReadFile(path)
@@ -171,8 +168,7 @@ func TestClaudeClear(t *testing.T) {
 		if empty.PID != agent.PID {
 			t.Errorf("after /clear: pid %d, want %d", empty.PID, agent.PID)
 		}
-		roll, err := s.List()
-		must.Do(t, err)
+		roll := must.Get(s.List())(t)
 		if old, count := roll.find(byID(before)); count != 0 {
 			t.Errorf("the session from before /clear is still live: %v", old)
 		}

@@ -62,8 +62,7 @@ func TestCodexBeforeThePrompt(t *testing.T) {
 			s.shows(byPrompt(prompt), asked, soon, "a session", func(Session) bool { return true })
 			terminal.Shows("Mock answer to: " + prompt)
 			s.Becomes(byPrompt(prompt), time.Now(), soon, "idle", "idle/completed")
-			roll, err := s.List()
-			must.Do(t, err)
+			roll := must.Get(s.List())(t)
 			_, found := roll.find(func(x Session) bool { return strings.HasPrefix(x.ID, "process-") })
 			if found != rows {
 				t.Errorf("%d rows of processes beside sessions, want %d:%v", found, rows, roll)
@@ -134,8 +133,7 @@ func TestCodexHomes(t *testing.T) {
 	nightly(t)
 	each(t, codexes, func(t *testing.T, s *Sandbox, r Release) {
 		own, other := filepath.Join(s.Home, ".codex"), filepath.Join(s.Home, "profiles", "codex")
-		config, err := os.ReadFile(filepath.Join(own, "config.toml"))
-		must.Do(t, err)
+		config := must.Get(os.ReadFile(filepath.Join(own, "config.toml")))(t)
 		must.Do(t, os.MkdirAll(other, 0o700))
 		must.Do(t, os.WriteFile(filepath.Join(other, "config.toml"), config, 0o600))
 		wrapper := s.Detached("env", "CODEX_HOME="+other, s.Program(r), "exec", "elsewhere [[delay 60]]")
@@ -150,8 +148,7 @@ func TestCodexHomes(t *testing.T) {
 		sessions := filepath.Join(own, "sessions")
 		must.Do(t, os.RemoveAll(sessions))
 		must.Do(t, os.WriteFile(sessions, []byte("not a folder"), 0o600))
-		roll, err := s.List("--all")
-		must.Do(t, err)
+		roll := must.Get(s.List("--all"))(t)
 		if health := roll.health("codex"); health.State != "failed" || !strings.Contains(health.Error, "not a folder") {
 			t.Errorf("a file in the place of the sessions: %+v", health)
 		}

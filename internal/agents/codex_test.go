@@ -57,8 +57,7 @@ func TestCodexTurn(t *testing.T) {
 		s.shows(byPrompt("first job"), time.Now(), soon, "all tokens", func(session Session) bool {
 			return session.Tokens == Tokens{Input: 71, Output: 22, CacheRead: 40}
 		})
-		roll, err := s.List("--all")
-		must.Do(t, err)
+		roll := must.Get(s.List("--all"))(t)
 		if len(roll.Sessions) != 1 {
 			t.Errorf("the thread that makes the title is no session:%v", roll)
 		}

@@ -169,8 +169,7 @@ func copilotForked(t *testing.T, s *Sandbox, r Release) {
 	s.Becomes(byID(second.ID), time.Now(), soon, "idle/completed")
 	s.Signal(agent, unix.SIGTERM)
 	s.Gone(agent)
-	roll, err := s.listWith(s.Env(), "--all")
-	must.Do(t, err)
+	roll := must.Get(s.listWith(s.Env(), "--all"))(t)
 	if len(roll.Sessions) != 2 {
 		t.Errorf("two sessions have ended: %v", roll)
 	}

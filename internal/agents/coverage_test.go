@@ -19,8 +19,7 @@ func TestCoverage(t *testing.T) {
 	s := NewSandbox(t)
 	for _, release := range newest {
 		t.Run(release.Agent, func(t *testing.T) {
-			table, err := coverage.Open(release.Agent)
-			must.Do(t, err)
+			table := must.Get(coverage.Open(release.Agent))(t)
 			if table.Version != release.Version {
 				t.Errorf("the table is of %s, not of %s: compare its slash commands and its changelog too", table.Version, release.Version)
 			}

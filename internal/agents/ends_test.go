@@ -36,14 +36,11 @@ type talker struct {
 func startTalker(s *Sandbox, argv []string) *talker {
 	s.t.Helper()
 	s.terminals++
-	log, err := os.Create(filepath.Join(s.dir, fmt.Sprintf("talk%d", s.terminals)))
-	must.Do(s.t, err)
+	log := must.Get(os.Create(filepath.Join(s.dir, fmt.Sprintf("talk%d", s.terminals))))(s.t)
 	defer log.Close()
 	h := &talker{s: s, host: s.Command("sh", append([]string{"-c", `"$@"; :`, "host"}, argv...)...), heard: map[int]json.RawMessage{}}
-	h.in, err = h.host.StdinPipe()
-	must.Do(s.t, err)
-	out, err := h.host.StdoutPipe()
-	must.Do(s.t, err)
+	h.in = must.Get(h.host.StdinPipe())(s.t)
+	out := must.Get(h.host.StdoutPipe())(s.t)
 	h.host.Stderr = log
 	must.Do(s.t, h.host.Start())
 	go h.listen(out)

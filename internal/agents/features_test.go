@@ -71,9 +71,7 @@ func (s *Sandbox) settles(what, agent string, p Process, beside int, status stri
 	var roll Roll
 	problem := ""
 	err := poll(soon, func() bool {
-		var err error
-		roll, err = s.List("--all")
-		must.Do(s.t, err)
+		roll = must.Get(s.List("--all"))(s.t)
 		problem = unsettled(&roll, agent, p, beside, status)
 		return problem == ""
 	})

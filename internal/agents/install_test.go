@@ -31,8 +31,7 @@ func TestLocksPinEveryPackage(t *testing.T) {
 				} `json:"packages"`
 			}
 			for name, into := range map[string]any{"package.json": &manifest, "package-lock.json": &lock} {
-				data, err := locks.ReadFile("locks/" + release.lock + "/" + name)
-				must.Do(t, err)
+				data := must.Get(locks.ReadFile("locks/" + release.lock + "/" + name))(t)
 				if err := json.Unmarshal(data, into); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

@@ -213,8 +213,7 @@ func TestKimiWeb(t *testing.T) {
 			_, err := os.Stat(token)
 			return port != 0 && err == nil
 		}))
-		secret, err := os.ReadFile(token)
-		must.Do(t, err)
+		secret := must.Get(os.ReadFile(token))(t)
 		post := func(path, body string) (out []byte) {
 			t.Helper()
 			must.Do(t, poll(time.Minute, func() bool {

@@ -87,8 +87,7 @@ func TestLaunchEnvironment(t *testing.T) {
 			}
 			r := l.Launch("look around [[delay 60]]", flags...)
 			_, agent := l.Own(r.ID)
-			environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", agent.PID))
-			must.Do(t, err)
+			environment := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/environ", agent.PID)))(t)
 			environment = append([]byte{0}, environment...)
 			if bytes.Contains(environment, []byte("\x00ANTHROPIC_")) != keep {
 				t.Errorf("with keep %t its environment is %q", keep, bytes.Split(environment, []byte{0}))

@@ -54,8 +54,7 @@ func TestLaunchOutlivesRollcall(t *testing.T) {
 		before := len(desktop.Shown())
 		command, hooked := l.hook()
 		cmd := l.rollcall("launch", l.Release.Agent, "-p", "outlive us [[delay 12]]", "--on-complete", command)
-		out, err := cmd.StdoutPipe()
-		must.Do(t, err)
+		out := must.Get(cmd.StdoutPipe())(t)
 		must.Do(t, cmd.Start())
 		id := ""
 		for lines := bufio.NewScanner(out); id == "" && lines.Scan(); {
@@ -100,10 +99,7 @@ func TestLaunchOutlivesRollcall(t *testing.T) {
 func (l *Launcher) tray(desktop *desktoptest.Desktop) *tray {
 	l.t.Helper()
 	l.terminals++
-	log, err := os.Create(fmt.Sprintf("%s/tray%d", l.dir, l.terminals))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	log := must.Get(os.Create(fmt.Sprintf("%s/tray%d", l.dir, l.terminals)))(l.t)
 	defer log.Close()
 	tellEach(l.Sandbox, l.Home)
 	cmd := exec.Command(desktopBinary)

@@ -29,10 +29,7 @@ type window struct {
 func (l *Launcher) window(desktop *desktoptest.Desktop, flags ...string) *window {
 	l.t.Helper()
 	l.terminals++
-	log, err := os.Create(fmt.Sprintf("%s/window%d", l.dir, l.terminals))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	log := must.Get(os.Create(fmt.Sprintf("%s/window%d", l.dir, l.terminals)))(l.t)
 	defer log.Close()
 	cmd := exec.Command(desktopBinary, append([]string{"window"}, flags...)...)
 	cmd.Dir = l.Home

@@ -66,8 +66,7 @@ func TestClaudeStatusLine(t *testing.T) {
 	terminal.Shows(" · " + filepath.Base(s.Project))
 	terminal.Prompt("count [[limits 93 17]]")
 	terminal.Shows("5 h 93 %", "week 17 %")
-	said, err := s.Command(headlessBinary, "usage", "--limits", "--json").Output()
-	must.Do(t, err)
+	said := must.Get(s.Command(headlessBinary, "usage", "--limits", "--json").Output())(t)
 	used := usedOf(t, said, home)
 	if len(used) != 2 || used[5*3600] != 93 || used[7*24*3600] != 17 {
 		t.Errorf("%v", used)

@@ -85,10 +85,7 @@ func (u *userHere) list() (out, errs string) {
 // desktopProgram starts the tray or the window, and returns its own process: unshare passes on no signal.
 func (u *userHere) desktopProgram(d *desktoptest.Desktop, args ...string) Process {
 	u.t.Helper()
-	log, err := os.Create(filepath.Join(u.dir, "log"+strings.Join(args, "")))
-	if err != nil {
-		u.t.Fatal(err)
-	}
+	log := must.Get(os.Create(filepath.Join(u.dir, "log"+strings.Join(args, ""))))(u.t)
 	defer log.Close()
 	cmd := u.apart(desktopBinary, args...)
 	cmd.Env = slices.Concat(u.Env(), d.Env(), []string{"HOME=" + u.Home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_DATA_HOME=", "XDG_CACHE_HOME="})

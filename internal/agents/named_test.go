@@ -38,8 +38,7 @@ func newNanocoder(t *testing.T) *Launcher {
 func (t *tray) picture(name string) {
 	t.s.t.Helper()
 	ctx := t.s.t.Context()
-	at, err := t.desktop.TrayIcon(ctx)
-	must.Do(t.s.t, err)
+	at := must.Get(t.desktop.TrayIcon(ctx))(t.s.t)
 	must.Do(t.s.t, t.desktop.Click(at.X, at.Y, 3))
 	must.Do(t.s.t, t.desktop.WaitStill(ctx))
 	must.Do(t.s.t, t.desktop.Screenshot(filepath.Join("..", "..", "build", "shots", name+".png")))

@@ -156,8 +156,7 @@ func claudeNumbers() numbered {
 				return strings.Contains(q.Prompt, "detailed summary of the conversation")
 			}}},
 		prepare: func(w *walk) {
-			data, err := os.ReadFile(filepath.Join(w.Home, ".claude.json"))
-			must.Do(w.T, err)
+			data := must.Get(os.ReadFile(filepath.Join(w.Home, ".claude.json")))(w.T)
 			must.Do(w.T, os.WriteFile(filepath.Join(w.homes[1], ".claude.json"), data, 0o600))
 		}}
 }
@@ -211,8 +210,7 @@ func piNumbers() numbered {
 	// As the extension pi-subagents starts its sub-agents: with a folder below that of the session for their files, which it names after the session's.
 	child := func(name string, args func(file string) []string, names ...string) act {
 		return goes(name, func(w *walk, c *talk) {
-			found, err := filepath.Glob(filepath.Join(w.Home, w.folder, "sessions", "*", "*_"+c.id+".jsonl"))
-			must.Do(w.T, err)
+			found := must.Get(filepath.Glob(filepath.Join(w.Home, w.folder, "sessions", "*", "*_"+c.id+".jsonl")))(w.T)
 			if len(found) == 0 {
 				return
 			}

@@ -133,8 +133,7 @@ func (w *walk) prepare() {
 // edit replaces a part of a settings file.
 func (w *walk) edit(path, old, text string) {
 	w.Helper()
-	data, err := os.ReadFile(path)
-	must.Do(w.T, err)
+	data := must.Get(os.ReadFile(path))(w.T)
 	edited := strings.Replace(string(data), old, text, 1)
 	if edited == string(data) {
 		w.Fatalf("%s has no %q:\n%s", path, old, data)

@@ -161,8 +161,7 @@ func refusals(t *testing.T, s *Sandbox, g *Gateway) {
 	t.Helper()
 	elsewhere := func(url, token string) Health {
 		env := append(s.Env(), "HOME="+filepath.Join(s.dir, "elsewhere"), "OPENCLAW_GATEWAY_URL="+url, "OPENCLAW_GATEWAY_TOKEN="+token)
-		roll, err := s.listWith(env)
-		must.Do(t, err)
+		roll := must.Get(s.listWith(env))(t)
 		return roll.health(g.release.Agent)
 	}
 	proxy := protocolProxy(s, g)

@@ -21,8 +21,7 @@ import (
 // says goes before what is stored.
 func TestOpenCodeServer(t *testing.T) {
 	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		must.Do(t, err)
+		listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		address := listener.Addr().String()
 		listener.Close()
 		_, port, _ := net.SplitHostPort(address)

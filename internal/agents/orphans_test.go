@@ -65,8 +65,7 @@ exec sleep 1001`
 func TestClaudeOrphans(t *testing.T) {
 	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		s.More = []string{"IS_SANDBOX=1"}
-		server, err := json.Marshal(lastingServer)
-		must.Do(t, err)
+		server := must.Get(json.Marshal(lastingServer))(t)
 		mcp := `{"mcpServers":{"lasting":{"command":"bash","args":["-c",` + string(server) + `]}}}`
 		command := "[[bash setsid sleep 1002 </dev/null >/dev/null 2>&1 & tmux -S " + filepath.Join(s.dir, "other") + " -f /dev/null new-session -d 'sleep 1003'; sleep 1004]]"
 		s.Detached(s.Argv(r, "-p", "--allowedTools", "Bash", "--mcp-config", mcp, "--", "leaves them "+command)...)

@@ -218,8 +218,7 @@ func TestPiSecondRunInFolder(t *testing.T) {
 		a := pi.New(adapters.Config{Home: s.Home, Env: func(string) string { return "" }})
 		ask := func() []adapters.Session {
 			t.Helper()
-			roll, err := a.Discover(t.Context(), adapters.Query{Since: time.Now()})
-			must.Do(t, err)
+			roll := must.Get(a.Discover(t.Context(), adapters.Query{Since: time.Now()}))(t)
 			return roll.Sessions
 		}
 		if all := ask(); len(all) != 0 || slices.Contains(a.WatchPaths(), stored[0]) {

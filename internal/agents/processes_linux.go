@@ -33,10 +33,7 @@ func (p Process) kill() { _ = unix.Kill(p.PID, unix.SIGKILL) } // gone is as goo
 // the sandbox in their environment; no process outside of the namespaces is
 // visible.
 func (s *Sandbox) Processes() []Process {
-	folders, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	folders := must.Get(filepath.Glob("/proc/[0-9]*"))(s.t)
 	var out []Process
 	for _, folder := range folders {
 		environment, err := os.ReadFile(folder + "/environ")
@@ -190,7 +187,6 @@ func containsAll(text string, parts []string) bool {
 // uuid returns a new random id.
 func uuid(t *testing.T) string {
 	t.Helper()
-	id, err := os.ReadFile("/proc/sys/kernel/random/uuid")
-	must.Do(t, err)
+	id := must.Get(os.ReadFile("/proc/sys/kernel/random/uuid"))(t)
 	return strings.TrimSpace(string(id))
 }

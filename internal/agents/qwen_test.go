@@ -185,8 +185,7 @@ func TestAnswerQwenInTerminal(t *testing.T) {
 // A session of `qwen serve`, which listens on the next port as the first one is in use: allowed, denied, prompted and interrupted.
 func TestAnswerQwenServed(t *testing.T) {
 	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
-		used, err := net.Listen("tcp", "127.0.0.1:0")
-		must.Do(t, err)
+		used := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		defer used.Close()
 		port := used.Addr().(*net.TCPAddr).Port
 		s.Detached(s.Argv(r, "serve", "--no-web", "--port", strconv.Itoa(port))...)
@@ -247,8 +246,7 @@ func TestPromptQwenInbox(t *testing.T) {
 			}
 		}
 		refused("agents.qwen.token_file", "without a token")
-		printed, err := s.run(r, "sessions", "controllers", "add", "--label", "rollcall").Output()
-		must.Do(t, err)
+		printed := must.Get(s.run(r, "sessions", "controllers", "add", "--label", "rollcall").Output())(t)
 		folder := filepath.Join(s.Home, ".config", "rollcall")
 		must.Do(t, os.MkdirAll(folder, 0o700))
 		must.Do(t, os.WriteFile(filepath.Join(folder, "qwen.token"), printed, 0o600))
@@ -271,8 +269,7 @@ func TestPromptQwenInbox(t *testing.T) {
 func (s *Sandbox) resultHas(id, text string) bool {
 	chats, _ := filepath.Glob(filepath.Join(s.Home, ".qwen", "projects", "*", "chats", id+".jsonl"))
 	for _, path := range chats {
-		data, err := os.ReadFile(path)
-		must.Do(s.t, err)
+		data := must.Get(os.ReadFile(path))(s.t)
 		for line := range strings.Lines(string(data)) {
 			if strings.Contains(line, `"functionResponse"`) && strings.Contains(line, text) {
 				return true

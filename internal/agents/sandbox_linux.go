@@ -49,15 +49,11 @@ func NewSandbox(t *testing.T) *Sandbox {
 	t.Helper()
 	Need(t)
 	pressure.Watch()
-	dir, err := os.MkdirTemp("", "box-")
-	must.Do(t, err)
+	dir := must.Get(os.MkdirTemp("", "box-"))(t)
 	s := &Sandbox{t: t, dir: dir, Home: filepath.Join(dir, "home"), cache: os.Getenv(cacheKey), began: time.Now()}
 	s.Project = filepath.Join(s.Home, "proj")
 	t.Cleanup(s.close)
-	s.Server, err = modelserver.Start("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Server = must.Get(modelserver.Start("127.0.0.1:0"))(t)
 	for _, err := range []error{s.makeProject(s.Project), s.seedClaude(), s.seedCodex(), s.seedOpenCode(), s.seedPi(), s.seedCopilot(), s.seedCline(), s.seedGemini(),
 		s.seedQwen(), s.seedGrok(), s.seedKimi(), s.seedOmp()} {
 		must.Do(t, err)

@@ -91,8 +91,7 @@ func TestAgentsFoldersUntouched(t *testing.T) {
 	s.Gone(gateway.Process)
 	want := stored(s) + 1 // and that of the gateway
 	before := foldersOf(s)
-	roll, err := s.List("--all")
-	must.Do(t, err)
+	roll := must.Get(s.List("--all"))(t)
 	if len(roll.Sessions) != want {
 		t.Fatalf("%d sessions, want %d:%v", len(roll.Sessions), want, roll)
 	}

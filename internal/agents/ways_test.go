@@ -192,8 +192,7 @@ func runWay(t *testing.T, agent, way string) {
 	release := newest[slices.IndexFunc(newest, func(r Release) bool { return r.Agent == agent })]
 	s := NewSandbox(t)
 	built(t, headlessBinary)
-	dir, err := os.MkdirTemp("", "ways-")
-	must.Do(t, err)
+	dir := must.Get(os.MkdirTemp("", "ways-"))(t)
 	must.Do(t, unix.Mount("tmpfs", dir, "tmpfs", 0, ""))
 	i := &installation{s: s, release: release, name: programOf(release), dir: dir, folder: s.Project, home: s.Home}
 	t.Cleanup(func() {
@@ -228,9 +227,7 @@ func (i *installation) lists(prompt string, states ...string) (row Session) {
 	i.s.t.Helper()
 	var roll Roll
 	err := poll(soon, func() bool {
-		var err error
-		roll, err = i.s.listWith(append(i.s.Env(), "HOME="+i.home), "--all")
-		must.Do(i.s.t, err)
+		roll = must.Get(i.s.listWith(append(i.s.Env(), "HOME="+i.home), "--all"))(i.s.t)
 		found := 0
 		for _, x := range roll.Sessions {
 			over := x.Status == "stopped"

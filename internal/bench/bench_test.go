@@ -96,12 +96,10 @@ func TestDocument(t *testing.T) {
 		{Row: "rest", Name: "at rest", Text: "40 MB"},
 	}}
 	must.Do(t, writeDocument(path, f))
-	text, err := os.ReadFile(path)
-	must.Do(t, err)
+	text := must.Get(os.ReadFile(path))(t)
 	must.Do(t, os.WriteFile(path, append(text, "seen by hand\n"...), 0o600))
 	must.Do(t, writeDocument(path, f))
-	again, err := os.ReadFile(path)
-	must.Do(t, err)
+	again := must.Get(os.ReadFile(path))(t)
 	if string(again) != string(text)+"seen by hand\n" {
 		t.Errorf("what was written by hand does not stay:\n%s", again)
 	}

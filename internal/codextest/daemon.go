@@ -37,10 +37,8 @@ type Daemon struct {
 func Serve(t testing.TB, home string) *Daemon {
 	t.Helper()
 	d := &Daemon{joined: map[*websocket.Conn]bool{}}
-	dir, err := os.MkdirTemp("", "cx") // a socket's path is limited to 108 bytes
-	must.Do(t, err)
-	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
-	must.Do(t, err)
+	dir := must.Get(os.MkdirTemp("", "cx"))(t) // a socket's path is limited to 108 bytes
+	listener := must.Get(net.Listen("unix", filepath.Join(dir, "s")))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, err := websocket.Accept(w, r, nil); err == nil {

@@ -32,11 +32,9 @@ func benchCorpus(b *testing.B) string {
 			b.Fatal(err)
 		}
 	}
-	man, err := corpus.Read(dir)
-	must.Do(b, err)
+	man := must.Get(corpus.Read(dir))(b)
 	if len(man.Gateway) > 0 {
-		gateway, err := corpus.Serve(dir, man)
-		must.Do(b, err)
+		gateway := must.Get(corpus.Serve(dir, man))(b)
 		b.Cleanup(func() { gateway.Close() })
 	}
 	return dir

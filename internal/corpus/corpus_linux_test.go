@@ -30,10 +30,8 @@ func TestAdaptersFindAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	man, err := corpus.Read(dir)
-	must.Do(t, err)
-	gateway, err := corpus.Serve(dir, man)
-	must.Do(t, err)
+	man := must.Get(corpus.Read(dir))(t)
+	gateway := must.Get(corpus.Serve(dir, man))(t)
 	defer gateway.Close()
 	home := filepath.Join(dir, "home")
 	table := proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc"))

@@ -64,8 +64,7 @@ func count(t *testing.T, form form, files []*history, answers map[string]*given)
 	t.Helper()
 	holders := map[string][]*history{}
 	for _, s := range files {
-		text, err := os.ReadFile(s.path)
-		must.Do(t, err)
+		text := must.Get(os.ReadFile(s.path))(t)
 		for _, id := range form.ids(text) {
 			if !slices.Contains(holders[id], s) {
 				holders[id] = append(holders[id], s)
@@ -91,14 +90,12 @@ func count(t *testing.T, form form, files []*history, answers map[string]*given)
 
 // The count, and the forms of the files that it reads, know nothing of the adapters, nor of a package that does: what proves a rule must not share it.
 func TestCountImportsNoAdapter(t *testing.T) {
-	files, err := filepath.Glob("ledger_forms*_test.go")
-	must.Do(t, err)
+	files := must.Get(filepath.Glob("ledger_forms*_test.go"))(t)
 	if len(files) == 0 {
 		t.Fatal("no forms of files")
 	}
 	for _, name := range append(files, "ledger_count_linux_test.go") {
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
-		must.Do(t, err)
+		f := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly))(t)
 		for _, i := range f.Imports {
 			path, _ := strconv.Unquote(i.Path.Value)
 			if strings.HasPrefix(path, "rollcall/") && path != "rollcall/internal/must" {

@@ -87,8 +87,7 @@ func found(t *testing.T, list []adapters.Adapter, needle string, regex, tools bo
 	if regex {
 		compile = textmatch.Regexp
 	}
-	p, err := compile(needle)
-	must.Do(t, err)
+	p := must.Get(compile(needle))(t)
 	core := app.New(app.Config{Adapters: list, Limit: time.Minute})
 	report, err := core.Search(t.Context(), app.SearchQuery{SearchQuery: adapters.SearchQuery{Pattern: p, Tools: tools}},
 		func(h app.SearchHit) bool {
@@ -318,8 +317,7 @@ func TestSearchCorpus(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "corpus")
 	man, err := corpus.Write(dir, corpus.Options{Sessions: 120, Live: 10, Gateway: 10, Seed: 11, Now: time.Now(), Scale: 0.02})
 	must.Do(t, err)
-	gateway, err := corpus.Serve(dir, man)
-	must.Do(t, err)
+	gateway := must.Get(corpus.Serve(dir, man))(t)
 	defer gateway.Close()
 	home := filepath.Join(dir, "home")
 	makeHostile(t, home)

@@ -119,11 +119,7 @@ func red(t *testing.T, d *desktoptest.Desktop, at image.Point) *image.RGBA {
 	t.Helper()
 	var img *image.RGBA
 	eventually.True(t, "the icon's red", func() (is bool) {
-		var err error
-		img, err = d.Image()
-		if err != nil {
-			t.Fatal(err)
-		}
+		img = must.Get(d.Image())(t)
 		c := img.RGBAAt(at.X, at.Y)
 		return c.R > 150 && c.G < 60
 	})
@@ -134,8 +130,7 @@ func red(t *testing.T, d *desktoptest.Desktop, at image.Point) *image.RGBA {
 func appears(t *testing.T, d *desktoptest.Desktop, before *image.RGBA, part image.Rectangle) bool {
 	t.Helper()
 	return eventually.Happens(func() bool {
-		now, err := d.Image()
-		must.Do(t, err)
+		now := must.Get(d.Image())(t)
 		changed := 0
 		for y := part.Min.Y; y < part.Max.Y; y++ {
 			for x := part.Min.X; x < part.Max.X; x++ {

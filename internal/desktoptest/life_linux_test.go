@@ -36,8 +36,7 @@ func leaveDesktop() {
 // belonging returns the pids of the processes that have home as their HOME.
 func belonging(t *testing.T, home string) []int {
 	t.Helper()
-	dirs, err := os.ReadDir("/proc")
-	must.Do(t, err)
+	dirs := must.Get(os.ReadDir("/proc"))(t)
 	var pids []int
 	for _, e := range dirs {
 		pid, err := strconv.Atoi(e.Name())
@@ -57,8 +56,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	desktoptest.Require(t, o)
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for range 2 { // one after the other
-		d, err := desktoptest.Start(t.Context(), o)
-		must.Do(t, err)
+		d := must.Get(desktoptest.Start(t.Context(), o))(t)
 		if n := len(belonging(t, d.Home())); n < 6 {
 			t.Errorf("%d processes, want X, bus, window manager, settings, panel, daemon", n)
 		}
@@ -84,8 +82,7 @@ func TestStarterKilled(t *testing.T) {
 	cmd.Env = append(os.Environ(), roleVariable+"=desktop", "TMPDIR="+temp)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out, err := cmd.StdoutPipe()
-	must.Do(t, err)
+	out := must.Get(cmd.StdoutPipe())(t)
 	must.Do(t, cmd.Start())
 	home, err := bufio.NewReader(out).ReadString('\n')
 	home = strings.TrimSpace(home)
@@ -172,17 +169,14 @@ func TestNotificationsAreSeen(t *testing.T) {
 func TestKeysReachTheMenu(t *testing.T) {
 	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel})
 	startTray(t, d)
-	at, err := d.TrayIcon(limit(t, eventually.Limit))
-	must.Do(t, err)
-	closed, err := d.Image()
-	must.Do(t, err)
+	at := must.Get(d.TrayIcon(limit(t, eventually.Limit)))(t)
+	closed := must.Get(d.Image())(t)
 	must.Do(t, d.Click(at.X, at.Y, 3))
 	part := image.Rect(0, 40, 600, 200)
 	if !appears(t, d, closed, part) {
 		t.Fatal("a click on the icon opened no menu")
 	}
-	open, err := d.Image()
-	must.Do(t, err)
+	open := must.Get(d.Image())(t)
 	must.Do(t, d.Key(t.Context(), "Escape"))
 	if !appears(t, d, open, part) {
 		t.Error("Escape did not close the menu")

@@ -19,8 +19,7 @@ import (
 // table that does not exist fails the test.
 func Rows(t testing.TB, file, heading string) [][]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root(t), "docs", file))
-	must.Do(t, err)
+	text := must.Get(os.ReadFile(filepath.Join(root(t), "docs", file)))(t)
 	rows := tableBelow(string(text), heading)
 	if len(rows) == 0 {
 		t.Fatalf("docs/%s has no table below the heading %q", file, heading)
@@ -151,8 +150,7 @@ func kind(t reflect.Type) string {
 // root returns the folder of go.mod.
 func root(t testing.TB) string {
 	t.Helper()
-	dir, err := os.Getwd()
-	must.Do(t, err)
+	dir := must.Get(os.Getwd())(t)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir

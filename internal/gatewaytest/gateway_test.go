@@ -57,8 +57,7 @@ func TestRecordedHandshakes(t *testing.T) {
 }
 
 func replay(t *testing.T, file string) {
-	g, err := Start(Options{})
-	must.Do(t, err)
+	g := must.Get(Start(Options{}))(t)
 	defer g.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Limit)
 	defer cancel()
@@ -105,21 +104,18 @@ func replay(t *testing.T, file string) {
 
 func load(t *testing.T, file string) []recorded {
 	t.Helper()
-	b, err := os.ReadFile(file)
-	must.Do(t, err)
+	b := must.Get(os.ReadFile(file))(t)
 	var list []recorded
 	must.Do(t, json.Unmarshal(b, &list))
 	return list
 }
 
 func TestHealth(t *testing.T) {
-	g, err := Start(Options{})
-	must.Do(t, err)
+	g := must.Get(Start(Options{}))(t)
 	defer g.Close()
 	get := func(path string) int {
 		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.Replace(g.URL(), "ws", "http", 1)+path, nil)
-		r, err := http.DefaultClient.Do(request)
-		must.Do(t, err)
+		r := must.Get(http.DefaultClient.Do(request))(t)
 		defer r.Body.Close()
 		return r.StatusCode
 	}

@@ -61,8 +61,7 @@ func (t *harness) unreadable() *damage {
 	if path == "" {
 		return nil
 	}
-	info, err := os.Stat(path)
-	must.Do(t, err)
+	info := must.Get(os.Stat(path))(t)
 	return &damage{"mode 000 of " + path, agents, func() { must.Do(t, os.Chmod(path, 0)) }, func() { must.Do(t, os.Chmod(path, info.Mode())) }}
 }
 
@@ -104,16 +103,13 @@ func (t *harness) truncate(path string, agents []adapters.Name) *damage {
 	if path == "" {
 		return nil
 	}
-	text, err := os.ReadFile(path)
-	must.Do(t, err)
+	text := must.Get(os.ReadFile(path))(t)
 	return &damage{"truncated " + path, agents,
 		func() { must.Do(t, os.Truncate(path, int64(t.script.rng.IntN(len(text))))) },
 		func() { // in place: who holds it open writes on
-			f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
-			must.Do(t, err)
+			f := must.Get(os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0))(t)
 			defer f.Close()
-			_, err = f.Write(text)
-			must.Do(t, err)
+			must.Get(f.Write(text))(t)
 		}}
 }
 

@@ -69,8 +69,7 @@ func (d *desktop) startBus() {
 	d.t.Helper()
 	_ = os.Remove(d.socket())
 	d.daemon = exec.Command("dbus-daemon", "--nofork", "--nopidfile", "--nosyslog", "--config-file="+filepath.Join(d.dir, "bus.conf"), "--print-address=1")
-	out, err := d.daemon.StdoutPipe()
-	must.Do(d.t, err)
+	out := must.Get(d.daemon.StdoutPipe())(d.t)
 	must.Do(d.t, d.daemon.Start())
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		d.t.Fatalf("dbus-daemon: %v", err)
@@ -102,8 +101,7 @@ func (d *desktop) clear() {
 
 func (d *desktop) connect() *dbus.Conn {
 	d.t.Helper()
-	conn, err := dbus.Connect(d.address())
-	must.Do(d.t, err)
+	conn := must.Get(dbus.Connect(d.address()))(d.t)
 	return conn
 }
 
@@ -121,8 +119,7 @@ func (d *desktop) startService() {
 			return nil
 		},
 	}, noticePath, noticeName))
-	_, err := conn.RequestName(noticeName, dbus.NameFlagDoNotQueue)
-	must.Do(d.t, err)
+	must.Get(conn.RequestName(noticeName, dbus.NameFlagDoNotQueue))(d.t)
 	d.service = conn
 }
 
@@ -186,15 +183,12 @@ func (d *desktop) startPanel() {
 		"RegisterStatusNotifierItem": p.register,
 		"RegisterStatusNotifierHost": func(string) *dbus.Error { return nil },
 	}, "/StatusNotifierWatcher", watcherName))
-	var err error
-	p.props, err = prop.Export(p.conn, "/StatusNotifierWatcher", prop.Map{watcherName: {
+	p.props = must.Get(prop.Export(p.conn, "/StatusNotifierWatcher", prop.Map{watcherName: {
 		"RegisteredStatusNotifierItems":  {Value: []string{}, Emit: prop.EmitTrue},
 		"IsStatusNotifierHostRegistered": {Value: true, Emit: prop.EmitTrue},
 		"ProtocolVersion":                {Value: int32(0), Emit: prop.EmitTrue},
-	}})
-	must.Do(d.t, err)
-	_, err = p.conn.RequestName(watcherName, dbus.NameFlagDoNotQueue)
-	must.Do(d.t, err)
+	}}))(d.t)
+	must.Get(p.conn.RequestName(watcherName, dbus.NameFlagDoNotQueue))(d.t)
 	d.panel = p
 }
 

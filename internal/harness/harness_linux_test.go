@@ -94,15 +94,13 @@ func seedOf(t *testing.T) uint64 {
 	if said == "" {
 		return 1
 	}
-	seed, err := strconv.ParseUint(said, 10, 64)
-	must.Do(t, err)
+	seed := must.Get(strconv.ParseUint(said, 10, 64))(t)
 	return seed
 }
 
 func newHarness(t *testing.T, seed uint64) *harness {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "t") // short: sockets are in it
-	must.Do(t, err)
+	dir := must.Get(os.MkdirTemp("", "t"))(t) // short: sockets are in it
 	home := filepath.Join(dir, "home")
 	var box *agents.Sandbox
 	if areReal() {
@@ -128,8 +126,7 @@ func newHarness(t *testing.T, seed uint64) *harness {
 	one.rollcall.small()
 	one.trayComes()
 	one.settle()
-	one.first, err = one.rollcall.counts()
-	must.Do(t, err)
+	one.first = must.Get(one.rollcall.counts())(t)
 	t.Cleanup(func() {
 		if one.trayUp {
 			one.rollcall.killTray()
@@ -250,8 +247,7 @@ func (t *harness) differs(x *life, format string, args ...any) {
 func (t *harness) sample() {
 	t.Helper()
 	if t.trayUp && t.rounds%10 == 0 {
-		now, err := t.rollcall.counts()
-		must.Do(t, err)
+		now := must.Get(t.rollcall.counts())(t)
 		t.heaps = append(t.heaps, now.Heap)
 	}
 }
@@ -317,8 +313,7 @@ func (t *harness) finish() {
 // stacks counts the tray's goroutines by what began them.
 func (t *harness) stacks() map[string]int {
 	t.Helper()
-	text, err := t.rollcall.ask("stacks")
-	must.Do(t, err)
+	text := must.Get(t.rollcall.ask("stacks"))(t)
 	out := map[string]int{}
 	for line := range strings.Lines(text) {
 		if by, found := strings.CutPrefix(line, "created by "); found {
@@ -335,11 +330,9 @@ const growth = 8 << 20
 // quiet counts until nothing becomes less for a second.
 func (t *harness) quiet() counts {
 	t.Helper()
-	best, err := t.rollcall.counts()
-	must.Do(t, err)
+	best := must.Get(t.rollcall.counts())(t)
 	for last := time.Now(); time.Since(last) < 2*time.Second; time.Sleep(100 * time.Millisecond) {
-		now, err := t.rollcall.counts()
-		must.Do(t, err)
+		now := must.Get(t.rollcall.counts())(t)
 		if now.Goroutines < best.Goroutines || now.descriptors < best.descriptors || now.Heap+1<<20 < best.Heap {
 			best, last = now, time.Now()
 		}

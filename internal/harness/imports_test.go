@@ -91,13 +91,11 @@ func isOneAnswer(file string) bool { return strings.HasPrefix(file, "one_answer"
 // ownImports returns what the files of this package import, except for those of TestOneAnswer. The others must use nothing that these declare.
 func ownImports(t *testing.T) (imports []string) {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
-	must.Do(t, err)
+	files := must.Get(filepath.Glob("*.go"))(t)
 	foreign, own := map[string]string{}, map[string]bool{}
 	used := map[string]string{}
 	for _, path := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		must.Do(t, err)
+		file := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))(t)
 		for _, d := range file.Decls {
 			for _, name := range namesOf(d) {
 				if isOneAnswer(path) {
@@ -111,8 +109,7 @@ func ownImports(t *testing.T) (imports []string) {
 			continue
 		}
 		for _, spec := range file.Imports {
-			name, err := strconv.Unquote(spec.Path.Value)
-			must.Do(t, err)
+			name := must.Get(strconv.Unquote(spec.Path.Value))(t)
 			imports = append(imports, name)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {

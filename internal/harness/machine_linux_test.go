@@ -92,8 +92,7 @@ func (m *machine) pipe(name string) string { return filepath.Join(m.home, "pipes
 func (m *machine) fifo(path string) *os.File {
 	m.t.Helper()
 	must.Do(m.t, unix.Mkfifo(path, 0o600))
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	must.Do(m.t, err)
+	f := must.Get(os.OpenFile(path, os.O_RDWR, 0))(m.t)
 	return f
 }
 
@@ -393,8 +392,7 @@ func (m *machine) Continue(pid int) { m.signal(pid, unix.SIGCONT, false) }
 
 func (m *machine) signal(pid int, signal unix.Signal, suspended bool) {
 	m.t.Helper()
-	before, err := m.table.Find(pid)
-	must.Do(m.t, err)
+	before := must.Get(m.table.Find(pid))(m.t)
 	must.Do(m.t, unix.Kill(pid, signal))
 	eventually.True(m.t, "the signal's effect", func() bool {
 		p, err := m.table.Find(pid)

@@ -90,7 +90,6 @@ func asSent(t testing.TB, s *app.Snapshot) map[string]app.Session {
 	t.Helper()
 	var sent bytes.Buffer
 	must.Do(t, encode(&sent, s))
-	list, err := decode(&sent)
-	must.Do(t, err)
+	list := must.Get(decode(&sent))(t)
 	return list
 }

@@ -15,8 +15,7 @@ import (
 // release takes them again: see TestTakePictures.
 func TestPictures(t *testing.T) {
 	for _, r := range releases[1:] { // the first one is Node
-		signs, err := screen.Load(r.Screen())
-		must.Do(t, err)
+		signs := must.Get(screen.Load(r.Screen()))(t)
 		for _, state := range screen.States {
 			optional := state == screen.Question || state == screen.Plan && r != agents.CodexNewest || state == screen.Permission && r == agents.PiNewest
 			if signs.Pictures[state] == "" && !optional {

@@ -171,22 +171,18 @@ func ohMyPi() *realAgent {
 // trustAll lets Claude Code, Codex and Copilot CLI ask nothing about the folders to come.
 func trustAll(w *scene.Environment, box *agents.Sandbox) {
 	path := filepath.Join(box.Home, ".claude.json")
-	text, err := os.ReadFile(path)
-	must.Do(w, err)
+	text := must.Get(os.ReadFile(path))(w)
 	var settings map[string]any
 	must.Do(w, json.Unmarshal(text, &settings))
 	projects := settings["projects"].(map[string]any)
-	config, err := os.OpenFile(filepath.Join(box.Home, ".codex", "config.toml"), os.O_APPEND|os.O_WRONLY, 0)
-	must.Do(w, err)
+	config := must.Get(os.OpenFile(filepath.Join(box.Home, ".codex", "config.toml"), os.O_APPEND|os.O_WRONLY, 0))(w)
 	defer config.Close()
 	for i := range mostFolders {
 		projects[w.Path("work", fmt.Sprintf("cl%d", i))] = map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []string{}}
 		fmt.Fprintf(config, "\n[projects.%q]\ntrust_level = \"trusted\"\n", w.Path("work", fmt.Sprintf("co%d", i)))
 	}
-	text, err = json.Marshal(settings)
-	must.Do(w, err)
+	text = must.Get(json.Marshal(settings))(w)
 	must.Do(w, os.WriteFile(path, text, 0o600))
-	text, err = json.Marshal(map[string]any{"trustedFolders": []string{w.Path("work")}})
-	must.Do(w, err)
+	text = must.Get(json.Marshal(map[string]any{"trustedFolders": []string{w.Path("work")}}))(w)
 	must.Do(w, os.WriteFile(filepath.Join(box.Home, ".copilot", "config.json"), text, 0o600))
 }

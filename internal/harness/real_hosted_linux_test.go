@@ -33,8 +33,7 @@ type host struct {
 }
 
 func (h *hostedAgent) Start(cwd, prompt string) *scene.Session {
-	id, err := os.ReadFile("/proc/sys/kernel/random/uuid")
-	must.Do(h.world, err)
+	id := must.Get(os.ReadFile("/proc/sys/kernel/random/uuid"))(h.world)
 	s := scene.Played(h.name, strings.TrimSpace(string(id)), cwd, h)
 	h.witnesses[s] = h
 	s.Process = h.run(s, "--session-id")
@@ -75,8 +74,7 @@ type request struct {
 
 // permissions returns the requests for permission so far.
 func (h *hostedAgent) permissions(s *scene.Session) (all []request) {
-	text, err := os.ReadFile(h.hosts[s.CWD].out)
-	must.Do(h.world, err)
+	text := must.Get(os.ReadFile(h.hosts[s.CWD].out))(h.world)
 	for line := range bytes.Lines(text) {
 		var r request
 		if json.Unmarshal(line, &r) == nil && r.Type == "control_request" && r.Request.Subtype == "can_use_tool" {

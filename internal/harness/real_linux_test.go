@@ -84,8 +84,7 @@ func (r *realAgent) Store() string       { return "" }
 func (r *realAgent) Install()            {}
 
 func (r *realAgent) Start(cwd, prompt string) *scene.Session {
-	id, err := os.ReadFile("/proc/sys/kernel/random/uuid")
-	must.Do(r.world, err)
+	id := must.Get(os.ReadFile("/proc/sys/kernel/random/uuid"))(r.world)
 	s := scene.Played(r.name, strings.TrimSpace(string(id)), cwd, r)
 	r.witnesses[s] = r
 	s.Process = r.run(s, r.begin(s.ID))
@@ -168,8 +167,7 @@ func (r *realAgent) process(pid int) proc.Identity {
 	} else {
 		own = r.box.Descendant(pid, r.comm)
 	}
-	p, err := r.world.Table.Find(own.PID)
-	must.Do(r.world, err)
+	p := must.Get(r.world.Table.Find(own.PID))(r.world)
 	return p.Identity
 }
 

@@ -111,8 +111,7 @@ type message struct {
 }
 
 func (c *conversation) messages() (all []message) {
-	text, err := os.ReadFile(c.out)
-	must.Do(c.h.world, err)
+	text := must.Get(os.ReadFile(c.out))(c.h.world)
 	for line := range bytes.Lines(text) {
 		var m message
 		if bytes.HasSuffix(line, []byte("\n")) && json.Unmarshal(line, &m) == nil {

@@ -45,9 +45,7 @@ func newRollcall(t testing.TB, home, run string, d *desktop) *rollcall {
 	r.env = []string{"PATH=/opt/bin:" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "SHELL=/bin/sh",
 		"XDG_RUNTIME_DIR=" + r.run, "DBUS_SESSION_BUS_ADDRESS=" + d.address()}
 	r.configure(eachEvent)
-	var err error
-	r.log, err = os.Create(filepath.Join(filepath.Dir(home), "tray.log"))
-	must.Do(t, err)
+	r.log = must.Get(os.Create(filepath.Join(filepath.Dir(home), "tray.log")))(t)
 	return r
 }
 

@@ -348,10 +348,8 @@ func (t *harness) replace(x *life) bool {
 	if t.real || x.Agent != agentname.ClaudeCode && x.Agent != agentname.Pi && x.Agent != agentname.PiRust {
 		return false // the others hold it open
 	}
-	info, err := os.Stat(x.File)
-	must.Do(t, err)
-	text, err := os.ReadFile(x.File)
-	must.Do(t, err)
+	info := must.Get(os.Stat(x.File))(t)
+	text := must.Get(os.ReadFile(x.File))(t)
 	copied := filepath.Join(filepath.Dir(x.File), "."+strings.TrimSuffix(filepath.Base(x.File), ".jsonl")+".tmp")
 	must.Do(t, os.WriteFile(copied, text, info.Mode()))
 	must.Do(t, os.Chtimes(copied, time.Now(), info.ModTime()))

@@ -61,10 +61,8 @@ func enter(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	binary, err := filepath.Abs(os.Getenv(binaryKey))
-	must.Do(t, err)
-	text, err := os.ReadFile(binary)
-	must.Do(t, err)
+	binary := must.Get(filepath.Abs(os.Getenv(binaryKey)))(t)
+	text := must.Get(os.ReadFile(binary))(t)
 	must.Do(t, os.WriteFile(filepath.Join(work, "rollcall"), text, 0o700))
 	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
 	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work)
@@ -80,8 +78,7 @@ func enter(t *testing.T) {
 // installed installs the real agents, and returns where they are.
 func installed(t *testing.T) string {
 	t.Helper()
-	cache, err := agents.CacheDir()
-	must.Do(t, err)
+	cache := must.Get(agents.CacheDir())(t)
 	for _, r := range releases {
 		must.Do(t, agents.Install(t.Context(), cache, r))
 	}

@@ -19,14 +19,10 @@ func pages(t *testing.T) map[string][]byte {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "man")
 	must.Do(t, write(dir))
-	entries, err := os.ReadDir(dir)
-	must.Do(t, err)
+	entries := must.Get(os.ReadDir(dir))(t)
 	out := map[string][]byte{}
 	for _, e := range entries {
-		out[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out[e.Name()] = must.Get(os.ReadFile(filepath.Join(dir, e.Name())))(t)
 	}
 	return out
 }

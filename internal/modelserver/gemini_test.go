@@ -12,13 +12,11 @@ import (
 
 // The Gemini API: a stream, a call of a tool, the result of one, and a request beside the conversation.
 func TestGemini(t *testing.T) {
-	s, err := Start("127.0.0.1:0")
-	must.Do(t, err)
+	s := must.Get(Start("127.0.0.1:0"))(t)
 	defer s.Close()
 	ask := func(call, body string) string {
 		t.Helper()
-		answer, err := http.Post(s.URL()+"/v1beta/models/m:"+call, "application/json", strings.NewReader(body))
-		must.Do(t, err)
+		answer := must.Get(http.Post(s.URL()+"/v1beta/models/m:"+call, "application/json", strings.NewReader(body)))(t)
 		defer answer.Body.Close()
 		var text strings.Builder
 		var one struct {

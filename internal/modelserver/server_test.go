@@ -17,8 +17,7 @@ import (
 
 func start(t *testing.T) *Server {
 	t.Helper()
-	s, err := Start("127.0.0.1:0")
-	must.Do(t, err)
+	s := must.Get(Start("127.0.0.1:0"))(t)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -29,10 +28,8 @@ func start(t *testing.T) *Server {
 
 func post(t *testing.T, url string, body any) *http.Response {
 	t.Helper()
-	data, err := json.Marshal(body)
-	must.Do(t, err)
-	response, err := http.Post(url, "application/json", bytes.NewReader(data))
-	must.Do(t, err)
+	data := must.Get(json.Marshal(body))(t)
+	response := must.Get(http.Post(url, "application/json", bytes.NewReader(data)))(t)
 	t.Cleanup(func() { response.Body.Close() })
 	return response
 }
@@ -194,8 +191,7 @@ func TestDelay(t *testing.T) {
 	body, _ := json.Marshal(object{"tools": bashTool, "messages": []object{user(text("[[delay 3600]]"))}})
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	r, err := http.NewRequestWithContext(ctx, "POST", s.URL()+"/v1/messages", bytes.NewReader(body))
-	must.Do(t, err)
+	r := must.Get(http.NewRequestWithContext(ctx, "POST", s.URL()+"/v1/messages", bytes.NewReader(body)))(t)
 	answered := make(chan error, 1)
 	go func() {
 		resp, err := http.DefaultClient.Do(r)
@@ -308,15 +304,13 @@ func TestOtherRequests(t *testing.T) {
 		t.Errorf("count_tokens: %v", got)
 	}
 	for path, want := range map[string]int{"/v1/models": 200, "/": 200, "/nothing": 404} {
-		response, err := http.Get(s.URL() + path)
-		must.Do(t, err)
+		response := must.Get(http.Get(s.URL() + path))(t)
 		response.Body.Close()
 		if response.StatusCode != want {
 			t.Errorf("%s: %d, want %d", path, response.StatusCode, want)
 		}
 	}
-	response, err := http.Post(s.URL()+"/v1/messages", "application/json", strings.NewReader("{"))
-	must.Do(t, err)
+	response := must.Get(http.Post(s.URL()+"/v1/messages", "application/json", strings.NewReader("{")))(t)
 	response.Body.Close()
 	if response.StatusCode != http.StatusBadRequest {
 		t.Errorf("garbage: %d", response.StatusCode)
@@ -336,8 +330,7 @@ func TestToolResultHeld(t *testing.T) {
 		s := start(t)
 		go func() { _ = s.Release(t.Context(), "x", "[[say later]]") }()
 		body["model"] = "m"
-		answer, err := io.ReadAll(post(t, s.URL()+path, body).Body)
-		must.Do(t, err)
+		answer := must.Get(io.ReadAll(post(t, s.URL()+path, body).Body))(t)
 		if !bytes.Contains(answer, []byte(`"later"`)) {
 			t.Errorf("%s: %s, want the answer that was released", path, answer)
 		}

@@ -15,6 +15,15 @@ func Do(t testing.TB, err error) {
 	}
 }
 
+// Get returns a function that returns value, or ends the test with err, unless that is nil: must.Get(os.ReadFile(path))(t).
+func Get[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		Do(t, err)
+		return value
+	}
+}
+
 // Skip skips a test because this machine lacks something, which why names. With CI=true the test fails: machines of CI have
 // everything that tests need.
 func Skip(t testing.TB, why ...any) {

@@ -19,14 +19,12 @@ type generator struct {
 func newGenerator(t *testing.T, seed uint64) *generator {
 	t.Helper()
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
-	lists, err := filepath.Glob("../../app/control/risk/testdata/*.txt")
-	must.Do(t, err)
+	lists := must.Get(filepath.Glob("../../app/control/risk/testdata/*.txt"))(t)
 	if len(lists) == 0 {
 		t.Fatal("no lists of commands")
 	}
 	for _, name := range append(lists, "testdata/attacks.txt") {
-		text, err := os.ReadFile(name)
-		must.Do(t, err)
+		text := must.Get(os.ReadFile(name))(t)
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimSuffix(line, "\n")
 			if line != "" && !strings.HasPrefix(line, "##") {

@@ -66,8 +66,7 @@ func TestOneKey(t *testing.T) {
 
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
-	data, err := os.ReadFile(from)
-	must.Do(t, err)
+	data := must.Get(os.ReadFile(from))(t)
 	must.Do(t, os.WriteFile(to, data, 0o755)) //nolint:gosec // another user runs it
 }
 
@@ -127,8 +126,7 @@ func newOracle(t *testing.T) *oracle {
 		o.judge = another
 	}
 	for _, p := range projects {
-		folder, err := makeProject(p)
-		must.Do(t, err)
+		folder := must.Get(makeProject(p))(t)
 		o.folders[p.name] = folder
 	}
 	return o

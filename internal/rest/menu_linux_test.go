@@ -37,8 +37,7 @@ const resultsName = "results.json"
 // writeResults writes the rows, inside the namespaces.
 func writeResults(t *testing.T, rows []result) {
 	t.Helper()
-	text, err := json.Marshal(rows)
-	must.Do(t, err)
+	text := must.Get(json.Marshal(rows))(t)
 	must.Do(t, os.WriteFile(filepath.Join("/tmp", resultsName), text, 0o600))
 }
 
@@ -76,8 +75,7 @@ type menu struct {
 
 func openMenu(t *testing.T, desktop *desktoptest.Desktop) *menu {
 	t.Helper()
-	items, err := desktop.TrayItems()
-	must.Do(t, err)
+	items := must.Get(desktop.TrayItems())(t)
 	owner, _, _ := strings.Cut(items[0], "/")
 	return &menu{t, desktop.Bus().Object(owner, "/StatusNotifierItem/menu")}
 }
@@ -123,8 +121,7 @@ func (m *menu) latencies(home string, man corpus.Manifest, runs int) desktoptest
 	}
 	s := &man.Sessions[at]
 	s.CWD = "/home/dev/opened-menu"
-	p, err := proc.Open().Find(run(m.t, "claude", "-"))
-	must.Do(m.t, err)
+	p := must.Get(proc.Open().Find(run(m.t, "claude", "-")))(m.t)
 	var all desktoptest.Latencies
 	for i := range runs + 3 {
 		status, word := "idle", "○"

@@ -117,8 +117,7 @@ func measure(t *testing.T, length time.Duration) {
 
 	tray := exec.Command("/tmp/rollcall")
 	tray.Env, tray.Dir = env, home
-	log, err := os.Create("/tmp/tray.log")
-	must.Do(t, err)
+	log := must.Get(os.Create("/tmp/tray.log"))(t)
 	tray.Stdout, tray.Stderr = log, log
 	must.Do(t, tray.Start())
 	t.Cleanup(func() {
@@ -170,8 +169,7 @@ func startAgents(t *testing.T, home string, man corpus.Manifest) []string {
 		}
 		switch s.Agent {
 		case agentname.ClaudeCode:
-			p, err := table.Find(run(t, "claude", "-"))
-			must.Do(t, err)
+			p := must.Get(table.Find(run(t, "claude", "-")))(t)
 			writeEntry(t, home, s, p, "idle")
 		case agentname.Codex:
 			rollouts, _ := filepath.Glob(filepath.Join(home, ".codex/sessions/*/*/*/*"+s.ID+".jsonl"))
@@ -194,8 +192,7 @@ func run(t *testing.T, name, hold string) int {
 	cmd := exec.Command("/tmp/" + name)
 	cmd.Env = []string{holdKey + "=" + hold, "HOME=/tmp/corpus/home"}
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	must.Do(t, err)
+	in := must.Get(cmd.StdinPipe())(t)
 	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
@@ -206,8 +203,7 @@ func run(t *testing.T, name, hold string) int {
 
 func count(t *testing.T) int {
 	t.Helper()
-	rows, err := proc.Open().List(t.Context())
-	must.Do(t, err)
+	rows := must.Get(proc.Open().List(t.Context()))(t)
 	return len(rows)
 }
 
@@ -216,8 +212,7 @@ func list(t *testing.T, env []string) []string {
 	t.Helper()
 	cmd := exec.Command("/tmp/rollcall", "list", "--json")
 	cmd.Env, cmd.Stderr = env, os.Stderr
-	out, err := cmd.Output()
-	must.Do(t, err)
+	out := must.Get(cmd.Output())(t)
 	var doc struct {
 		Sessions []struct{ ID, Status string }
 	}
@@ -239,15 +234,13 @@ type use struct {
 func usage(t *testing.T, pid int) use {
 	t.Helper()
 	var u use
-	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
-	must.Do(t, err)
+	threads := must.Get(filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid)))(t)
 	for _, thread := range threads {
 		text, err := os.ReadFile(thread + "/schedstat")
 		if err != nil {
 			continue // the thread has ended
 		}
-		ns, err := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
-		must.Do(t, err)
+		ns := must.Get(strconv.ParseInt(strings.Fields(string(text))[0], 10, 64))(t)
 		u.cpu += time.Duration(ns)
 		u.wakes += field(t, thread+"/status", "voluntary_ctxt_switches")
 	}
@@ -257,12 +250,10 @@ func usage(t *testing.T, pid int) use {
 
 func field(t *testing.T, path, name string) int {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	must.Do(t, err)
+	text := must.Get(os.ReadFile(path))(t)
 	for line := range strings.Lines(string(text)) {
 		if key, value, _ := strings.Cut(line, ":"); key == name {
-			n, err := strconv.Atoi(strings.Fields(value)[0])
-			must.Do(t, err)
+			n := must.Get(strconv.Atoi(strings.Fields(value)[0]))(t)
 			return n
 		}
 	}

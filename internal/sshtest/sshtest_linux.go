@@ -164,8 +164,7 @@ func (s *Server) newKey() {
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", s.path("host")).CombinedOutput(); err != nil {
 		s.t.Fatalf("ssh-keygen: %v: %s", err, out)
 	}
-	key, err := os.ReadFile(s.path("host.pub"))
-	must.Do(s.t, err)
+	key := must.Get(os.ReadFile(s.path("host.pub")))(s.t)
 	fields := strings.Fields(string(key))
 	s.Key = strings.Join(fields[:2], " ")
 }
@@ -241,8 +240,7 @@ func (s *Server) processes() []int {
 // FreePort returns a port of loopback that nothing listens on.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(t, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port
 }

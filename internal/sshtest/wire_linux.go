@@ -22,8 +22,7 @@ type Wire struct {
 // NewWire returns a port of loopback that leads to another one until the test ends.
 func NewWire(t testing.TB, to int) *Wire {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(t, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	w := &Wire{Port: l.Addr().(*net.TCPAddr).Port}
 	w.thaw = sync.NewCond(&w.mu)
 	t.Cleanup(func() {

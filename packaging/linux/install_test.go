@@ -22,8 +22,7 @@ import (
 func archive(t *testing.T, version string, size int) string {
 	t.Helper()
 	dir := t.TempDir()
-	script, err := os.ReadFile("install.sh")
-	must.Do(t, err)
+	script := must.Get(os.ReadFile("install.sh"))(t)
 	program := "#!/bin/sh\necho 'rollcall " + version + " (desktop, linux/amd64)'\nexit\n"
 	program += strings.Repeat("#", max(0, size-len(program)))
 	for name, text := range map[string]string{"install.sh": string(script), "bin/rollcall": program, "share/doc/rollcall/README.md": version} {
@@ -48,8 +47,7 @@ func install(t *testing.T, dir, prefix string, args ...string) (code int, said s
 // has fails the test unless the prefix has the whole program of an archive, and no other file beside it.
 func has(t *testing.T, prefix, dir string) {
 	t.Helper()
-	wanted, err := os.ReadFile(filepath.Join(dir, "bin/rollcall"))
-	must.Do(t, err)
+	wanted := must.Get(os.ReadFile(filepath.Join(dir, "bin/rollcall")))(t)
 	if now, err := os.ReadFile(filepath.Join(prefix, "bin/rollcall")); err != nil || string(now) != string(wanted) {
 		t.Errorf("the program is another one, or not whole: %v", err)
 	}
@@ -66,8 +64,7 @@ func TestInstallOverRunningProgram(t *testing.T) {
 	if code, said := install(t, old, prefix); code != 0 {
 		t.Fatal(said)
 	}
-	running, err := os.Open(filepath.Join(prefix, "bin/rollcall"))
-	must.Do(t, err)
+	running := must.Get(os.Open(filepath.Join(prefix, "bin/rollcall")))(t)
 	defer func() { _ = running.Close() }()
 	if code, said := install(t, latest, prefix); code != 0 {
 		t.Error(said)

@@ -19,8 +19,7 @@ import (
 // plist returns the keys and values of a property list with one dictionary. A boolean is "true" or "false".
 func plist(t *testing.T, path string) map[string]string {
 	t.Helper()
-	f, err := os.Open(path)
-	must.Do(t, err)
+	f := must.Get(os.Open(path))(t)
 	defer func() { _ = f.Close() }()
 	values := map[string]string{}
 	key := ""

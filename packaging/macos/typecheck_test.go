@@ -25,8 +25,7 @@ func TestTypecheck(t *testing.T) {
 	}
 	list := exec.Command("go", "list", "-f", "{{.Dir}}", "fyne.io/systray")
 	list.Env = append(os.Environ(), "GOOS=darwin", "CGO_ENABLED=1")
-	out, err := list.Output()
-	must.Do(t, err)
+	out := must.Get(list.Output())(t)
 	systray := strings.TrimSpace(string(out))
 	for name, tt := range map[string]struct{ file, old, mistake, message string }{
 		"as it is":                   {},
@@ -40,8 +39,7 @@ func TestTypecheck(t *testing.T) {
 			must.Do(t, os.CopyFS(dir, os.DirFS(systray)))
 			if tt.file != "" {
 				path := filepath.Join(dir, tt.file)
-				text, err := os.ReadFile(path)
-				must.Do(t, err)
+				text := must.Get(os.ReadFile(path))(t)
 				changed := strings.Replace(string(text), tt.old, tt.mistake, 1)
 				if changed == string(text) {
 					t.Fatalf("%s has no %s", tt.file, tt.old)

@@ -46,8 +46,7 @@ func TestWorkflows(t *testing.T) {
 		t.Fatal("no workflows")
 	}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		must.Do(t, err)
+		content := must.Get(os.ReadFile(file))(t)
 		workflow := string(content)
 		for _, fault := range faults(workflow) {
 			t.Errorf("%s: %s", file, fault)
@@ -61,8 +60,7 @@ func TestWorkflows(t *testing.T) {
 // checkScript checks that a script for Git's bash passes options with a slash only by its function win, which keeps them as they are.
 func checkScript(t *testing.T, name string) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("../..", name))
-	must.Do(t, err)
+	content := must.Get(os.ReadFile(filepath.Join("../..", name)))(t)
 	for line := range strings.Lines(string(content)) {
 		if strings.HasPrefix(line, "win()") && (!strings.Contains(line, "MSYS_NO_PATHCONV=1") || !strings.Contains(line, "MSYS2_ARG_CONV_EXCL='*'")) {
 			t.Errorf("%s: win lets Git's bash change options: %s", name, line)

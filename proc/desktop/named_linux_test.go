@@ -12,8 +12,7 @@ import (
 func TestNamed(t *testing.T) {
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "sway.sock")
-	listener, err := net.Listen("unix", socket)
-	must.Do(t, err)
+	listener := must.Get(net.Listen("unix", socket))(t)
 	defer listener.Close()
 	for _, env := range []map[string]string{
 		{},

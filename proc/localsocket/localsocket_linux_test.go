@@ -14,8 +14,7 @@ import (
 // listen listens on a socket in a folder of the test's own.
 func listen(t *testing.T, path string) {
 	t.Helper()
-	listener, err := net.Listen("unix", path)
-	must.Do(t, err)
+	listener := must.Get(net.Listen("unix", path))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 }
 

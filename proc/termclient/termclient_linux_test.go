@@ -67,10 +67,8 @@ func listener(t *testing.T, socket string, attr *syscall.SysProcAttr, env ...str
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env, cmd.SysProcAttr = append(append(os.Environ(), listenVariable+"="+socket), env...), attr
-	input, err := cmd.StdinPipe()
-	must.Do(t, err)
-	output, err := cmd.StdoutPipe()
-	must.Do(t, err)
+	input := must.Get(cmd.StdinPipe())(t)
+	output := must.Get(cmd.StdoutPipe())(t)
 	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = input.Close()
@@ -79,8 +77,7 @@ func listener(t *testing.T, socket string, attr *syscall.SysProcAttr, env ...str
 	if _, err := io.ReadFull(output, make([]byte, 6)); err != nil {
 		t.Fatal(err)
 	}
-	p, err := proc.Open().Find(cmd.Process.Pid)
-	must.Do(t, err)
+	p := must.Get(proc.Open().Find(cmd.Process.Pid))(t)
 	return p.Identity
 }
 
@@ -88,8 +85,7 @@ func listener(t *testing.T, socket string, attr *syscall.SysProcAttr, env ...str
 func hostileTmux(t *testing.T, program string) (socket string) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "s")
-	l, err := net.Listen("unix", socket)
-	must.Do(t, err)
+	l := must.Get(net.Listen("unix", socket))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -124,8 +120,7 @@ func TestHostileServer(t *testing.T) {
 	must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\necho > "+marker+"\n"), 0o700))
 	socket := hostileTmux(t, program)
 	client := func() *exec.Cmd {
-		path, err := exec.LookPath("tmux")
-		must.Do(t, err)
+		path := must.Get(exec.LookPath("tmux"))(t)
 		cmd := exec.CommandContext(t.Context(), path, "-N", "-S", socket, "list-panes", "-a")
 		cmd.Env = environment()
 		return cmd
@@ -187,8 +182,7 @@ func TestFindRefuses(t *testing.T) {
 func TestReplacedSocket(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	first := listener(t, socket, nil)
-	held, err := pin(socket)
-	must.Do(t, err)
+	held := must.Get(pin(socket))(t)
 	defer held.close()
 	must.Do(t, os.Rename(socket, socket+".old"))
 	second := listener(t, socket, nil)

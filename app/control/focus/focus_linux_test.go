@@ -212,8 +212,7 @@ func TestTmux(t *testing.T) {
 // TestNoServer: without an X server nothing is known, and it is tried again.
 func TestNoServer(t *testing.T) {
 	x := desktop.OnX11(":987")
-	p, err := proc.Open().Find(os.Getpid())
-	must.Do(t, err)
+	p := must.Get(proc.Open().Find(os.Getpid()))(t)
 	for range 2 {
 		if got := focus.New(proc.Open(), x).HasFocus(t.Context(), p.Identity); got != focus.Unknown {
 			t.Errorf("state %d", got)

@@ -75,8 +75,7 @@ func TestShowKWin(t *testing.T) {
 			if _, err := d.Windows(t.Context()); err == nil || err.Error() != "KWin does not run on this session's bus" {
 				t.Errorf("without KWin: %v", err)
 			}
-			conn, err := dbus.Connect(screen.BusAddress())
-			must.Do(t, err)
+			conn := must.Get(dbus.Connect(screen.BusAddress()))(t)
 			defer conn.Close()
 			k := &fakeKWin{t: t, conn: conn, six: six, files: map[int32]string{}}
 			methods := map[string]any{"loadScript": k.LoadScript, "unloadScript": k.unload}

@@ -80,8 +80,7 @@ func clientProcess() {
 func conversation(t *testing.T, answers map[string]string) (socket string, asked func() []string) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "socket")
-	l, err := net.Listen("unix", socket)
-	must.Do(t, err)
+	l := must.Get(net.Listen("unix", socket))(t)
 	requests := make(chan string, 100)
 	go func() {
 		for {
@@ -160,8 +159,7 @@ func TestSwayInOtherForms(t *testing.T) {
 		t.Error("garbage is no error")
 	}
 	silent := filepath.Join(t.TempDir(), "socket")
-	l, err := net.Listen("unix", silent)
-	must.Do(t, err)
+	l := must.Get(net.Listen("unix", silent))(t)
 	defer l.Close()
 	if _, err := desktop.OnSway(silent).Windows(t.Context()); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("one that never answers: %v", err)
@@ -176,8 +174,7 @@ func TestSwayInOtherForms(t *testing.T) {
 // program puts the test's program in front of PATH under other names.
 func (s *screen) program(names ...string) {
 	s.t.Helper()
-	self, err := os.Executable()
-	must.Do(s.t, err)
+	self := must.Get(os.Executable())(s.t)
 	for _, name := range names {
 		must.Do(s.t, os.Symlink(self, s.file(name)))
 	}
@@ -187,8 +184,7 @@ func (s *screen) program(names ...string) {
 // terminalThat starts the test's program as a terminal that listens on a socket, with an agent in it.
 func (s *screen) terminalThat(socket string, env ...string) *exec.Cmd {
 	s.t.Helper()
-	self, err := os.Executable()
-	must.Do(s.t, err)
+	self := must.Get(os.Executable())(s.t)
 	cmd := exec.Command(self)
 	cmd.Env = append(append(os.Environ(), "ROLLCALL_TEST_TERMINAL="+socket, "ROLLCALL_TEST_RUN="+s.agent("one")), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -303,8 +299,7 @@ func (s *screen) installEditor() (install, said string) {
 	for _, folder := range []string{"bin", "resources/app"} {
 		must.Do(t, os.MkdirAll(filepath.Join(install, folder), 0o700))
 	}
-	shell, err := os.ReadFile("/bin/sh")
-	must.Do(t, err)
+	shell := must.Get(os.ReadFile("/bin/sh"))(t)
 	for path, text := range map[string]string{
 		"codium":                     string(shell),
 		"bin/codium":                 "#!/bin/sh\necho \"$#|$*\" >'" + said + "'\n",
@@ -342,8 +337,7 @@ func TestShowEditor(t *testing.T) {
 	if text, _ := os.ReadFile(said); strings.TrimSpace(string(text)) != "1|/work/my shop" {
 		t.Errorf("ran it with %q", text)
 	}
-	agent, err := s.table.Find(id.PID)
-	must.Do(t, err)
+	agent := must.Get(s.table.Find(id.PID))(t)
 	for pid, kind := range map[int]focus.Kind{agent.PPID: focus.WindowStep, cmd.Process.Pid: focus.EditorStep} { // a terminal that was started in the editor
 		p, err := s.finder.Plan(t.Context(), []desktop.Desktop{&windowsOf{pids: []int{pid, cmd.Process.Pid}}}, id, "/work/my shop/api")
 		if err != nil || len(p.Steps) != 1 || p.Steps[0].Kind != kind || !p.Seen {

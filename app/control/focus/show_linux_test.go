@@ -25,8 +25,7 @@ func (s *screen) x() desktop.Desktop { return desktop.OnX11(s.Display()) }
 // plan returns the plan for an agent.
 func (s *screen) plan(id proc.Identity, desktops ...desktop.Desktop) *focus.Plan {
 	s.t.Helper()
-	p, err := s.finder.Plan(s.t.Context(), desktops, id, "")
-	must.Do(s.t, err)
+	p := must.Get(s.finder.Plan(s.t.Context(), desktops, id, ""))(s.t)
 	return p
 }
 
@@ -62,8 +61,7 @@ func (s *screen) active() uint64 {
 func (s *screen) windowID(id proc.Identity) (window uint64) {
 	s.t.Helper()
 	s.until(fmt.Sprintf("WINDOWID of process %d", id.PID), func() bool {
-		env, err := s.table.Env(id)
-		must.Do(s.t, err)
+		env := must.Get(s.table.Env(id))(s.t)
 		for _, entry := range env {
 			if value, ok := strings.CutPrefix(entry, "WINDOWID="); ok {
 				window, _ = strconv.ParseUint(value, 10, 64)
@@ -79,8 +77,7 @@ func (s *screen) windows(d desktop.Desktop, pid, n int) (ids []uint64) {
 	s.t.Helper()
 	s.until("the windows of "+strconv.Itoa(pid), func() bool {
 		ids = nil
-		list, err := d.Windows(s.t.Context())
-		must.Do(s.t, err)
+		list := must.Get(d.Windows(s.t.Context()))(s.t)
 		for _, w := range list {
 			if w.PID == pid {
 				ids = append(ids, w.ID)
@@ -345,8 +342,7 @@ func TestShowKitty(t *testing.T) {
 				} `json:"tabs"`
 			}
 			must.Do(t, json.Unmarshal([]byte(remote("ls")), &list))
-			x, err := s.table.Find(id.PID)
-			must.Do(t, err)
+			x := must.Get(s.table.Find(id.PID))(t)
 			for _, tab := range list[0].Tabs {
 				if tab.Focused {
 					return tab.Windows[0].PID == x.PPID
@@ -433,8 +429,7 @@ func TestShowSway(t *testing.T) {
 		if os.Geteuid() == 0 { // sway refuses to run as root
 			cmd.SysProcAttr.Credential = nobody(t, s.dir)
 		}
-		out, err := os.Create(s.file(filepath.Base(argv[0]) + ".log"))
-		must.Do(t, err)
+		out := must.Get(os.Create(s.file(filepath.Base(argv[0]) + ".log")))(t)
 		cmd.Stdout, cmd.Stderr = out, out
 		must.Do(t, cmd.Start())
 		t.Cleanup(func() {

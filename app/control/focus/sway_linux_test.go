@@ -44,8 +44,7 @@ func (s *screen) showOnSway(start func(argv ...string) *exec.Cmd) {
 	a, b := s.identity("one"), s.identity("two")
 	s.windows(d, one.Process.Pid, 1)
 	s.windows(d, two.Process.Pid, 1)
-	list, err := d.Windows(t.Context())
-	must.Do(t, err)
+	list := must.Get(d.Windows(t.Context()))(t)
 	if !slices.ContainsFunc(list, func(w desktop.Window) bool { return w.PID == one.Process.Pid && w.Title == "◇  Ready (x)" }) {
 		t.Errorf("the title is not listed: %+v", list)
 	}

@@ -18,8 +18,7 @@ import (
 // which makes no second connection.
 func TestServerHangs(t *testing.T) {
 	display := filepath.Join(t.TempDir(), "x:0")
-	server, err := net.Listen("unix", display)
-	must.Do(t, err)
+	server := must.Get(net.Listen("unix", display))(t)
 	defer server.Close()
 	x := desktop.OnX11(display)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -30,8 +29,7 @@ func TestServerHangs(t *testing.T) {
 			asked <- err
 		}()
 	}
-	conn, err := server.Accept()
-	must.Do(t, err)
+	conn := must.Get(server.Accept())(t)
 	if _, err := conn.Read(make([]byte, 1)); err != nil { // the client's greeting: it now waits for the answer
 		t.Fatal(err)
 	}
@@ -55,8 +53,7 @@ func TestServerHangs(t *testing.T) {
 // sockets returns how many sockets this process has open.
 func sockets(t *testing.T) (n int) {
 	t.Helper()
-	list, err := os.ReadDir("/proc/self/fd")
-	must.Do(t, err)
+	list := must.Get(os.ReadDir("/proc/self/fd"))(t)
 	for _, fd := range list {
 		if target, _ := os.Readlink("/proc/self/fd/" + fd.Name()); strings.HasPrefix(target, "socket:") {
 			n++

@@ -34,8 +34,7 @@ func TestZellij(t *testing.T) {
 		})
 		var agent proc.Process
 		eventually.True(t, "the agent", func() bool {
-			list, err := table.List(t.Context())
-			must.Do(t, err)
+			list := must.Get(table.List(t.Context()))(t)
 			i := slices.IndexFunc(list, func(p proc.Process) bool { return p.PPID == cmd.Process.Pid && p.Comm == "sleep" })
 			if i >= 0 {
 				agent = list[i]
@@ -48,8 +47,7 @@ func TestZellij(t *testing.T) {
 				h.Close()
 			}
 		})
-		plan, err := finder.Plan(t.Context(), nil, agent.Identity, "")
-		must.Do(t, err)
+		plan := must.Get(finder.Plan(t.Context(), nil, agent.Identity, ""))(t)
 		if !slices.Equal(plan.Attach, c.want) || (c.want != nil) != strings.Contains(plan.Note, "zellij") {
 			t.Errorf("%s: %q, %q", name, plan.Attach, plan.Note)
 		}

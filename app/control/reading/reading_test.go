@@ -15,8 +15,7 @@ import (
 // project makes a folder as sessions work in.
 func project(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	must.Do(t, err)
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	for _, d := range []string{"src/deep", "docs", "keys", "hidden", ".git/objects", ".git/refs"} {
 		must.Do(t, os.MkdirAll(filepath.Join(dir, d), 0o755))
 	}

@@ -13,8 +13,7 @@ import (
 // listed returns the commands of a file, one a line; `\NL` is a line break.
 func listed(t *testing.T, name string) []string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
-	must.Do(t, err)
+	data := must.Get(os.ReadFile(filepath.Join("testdata", name+".txt")))(t)
 	var out []string
 	for line := range strings.Lines(string(data)) {
 		out = append(out, strings.ReplaceAll(strings.TrimSuffix(line, "\n"), `\NL`, "\n"))

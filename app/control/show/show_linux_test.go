@@ -133,8 +133,7 @@ func TestShown(t *testing.T) {
 	})
 	x11 := desktop.OnX11(screen.Display())
 	eventually.True(t, "the window manager to list the window", func() bool {
-		list, err := x11.Windows(t.Context())
-		must.Do(t, err)
+		list := must.Get(x11.Windows(t.Context()))(t)
 		return len(list) > 0
 	})
 	daemon := session("daemon", func(s *app.Session) { s.Shared, s.Terminal = true, x.Identity })
@@ -150,8 +149,7 @@ func TestShown(t *testing.T) {
 // TestHungXServer: an X server that never answers is asked over one connection, however often the user tries.
 func TestHungXServer(t *testing.T) {
 	display := filepath.Join(t.TempDir(), "x:0")
-	server, err := net.Listen("unix", display)
-	must.Do(t, err)
+	server := must.Get(net.Listen("unix", display))(t)
 	defer server.Close()
 	asked := make(chan net.Conn, 10)
 	go func() {
@@ -198,8 +196,7 @@ var registerPrograms = sync.OnceFunc(func() {
 
 // TestProgramNotInPath: a session whose own process is the agent's program is attached to with that program.
 func TestProgramNotInPath(t *testing.T) {
-	exe, err := os.Executable()
-	must.Do(t, err)
+	exe := must.Get(os.Executable())(t)
 	registerPrograms()
 	for name, want := range map[adapters.Name]string{"running": exe, "script": ""} {
 		x := session("a", func(s *app.Session) { s.Agent, s.Unattended = name, true })

@@ -20,8 +20,7 @@ func BenchmarkScan(b *testing.B) {
 // TestManyAreRemoved: hundreds at once, each judged anew.
 func TestManyAreRemoved(t *testing.T) {
 	w := benchWorld(t, 300)
-	items, err := w.Scan(t.Context())
-	must.Do(t, err)
+	items := must.Get(w.Scan(t.Context()))(t)
 	for _, r := range w.Remove(t.Context(), items) {
 		if r.Err != nil {
 			t.Error(r.Err)

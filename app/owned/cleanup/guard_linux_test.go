@@ -26,8 +26,7 @@ func (g greedy) Check(_ context.Context, path string) (Item, error) {
 
 func item(t *testing.T, path string) Item {
 	t.Helper()
-	info, err := os.Lstat(path)
-	must.Do(t, err)
+	info := must.Get(os.Lstat(path))(t)
 	return NewItem(path, "any", "any", info)
 }
 
@@ -178,8 +177,7 @@ func TestRecheck(t *testing.T) {
 
 func mustRead(t *testing.T, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	must.Do(t, err)
+	b := must.Get(os.ReadFile(path))(t)
 	return b
 }
 

@@ -46,8 +46,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	must.Do(t, err)
+	home := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	w := &world{TB: t, home: home, table: &table{Table: proc.OpenAt("/proc", "/etc")}, live: map[string]bool{}}
 	w.src = &Agentctl{Home: home, Table: w.table, Sessions: Sessions{Live: w.live}}
 	return w
@@ -67,8 +66,7 @@ func (w *world) process(args ...string) proc.Process {
 	must.Do(w, cmd.Start())
 	w.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	w.table.pids = append(w.table.pids, cmd.Process.Pid)
-	p, err := w.table.Find(cmd.Process.Pid)
-	must.Do(w, err)
+	p := must.Get(w.table.Find(cmd.Process.Pid))(w)
 	return p
 }
 
@@ -107,8 +105,7 @@ func (w *world) record(folder, id string, pid int, change fields) string {
 
 func (w *world) json(v any) string {
 	w.Helper()
-	b, err := json.MarshalIndent(v, "", "  ")
-	must.Do(w, err)
+	b := must.Get(json.MarshalIndent(v, "", "  "))(w)
 	return string(b)
 }
 

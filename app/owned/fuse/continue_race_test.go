@@ -113,11 +113,7 @@ func (s storedSession) keeper(t *testing.T, fuses *Fuses) (kill func()) {
 func TestContinueRacesOfProcesses(t *testing.T) {
 	races := 5
 	if text := os.Getenv(racesVariable); text != "" {
-		var err error
-		races, err = strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		races = must.Get(strconv.Atoi(text))(t)
 	}
 	for name, disturb := range map[string]func(b *bench, s storedSession, kill func()){
 		"keeper killed": func(_ *bench, _ storedSession, kill func()) { kill() },
@@ -149,8 +145,7 @@ func TestContinueRacesOfProcesses(t *testing.T) {
 
 func continueRace(t *testing.T, s storedSession, disturb func(b *bench, s storedSession, kill func())) {
 	b := newBench(t)
-	x, err := b.SetContinue(t.Context(), limited("s1", b.now()), "Go on.", b.now().Add(150*time.Millisecond))
-	must.Do(t, err)
+	x := must.Get(b.SetContinue(t.Context(), limited("s1", b.now()), "Go on.", b.now().Add(150*time.Millisecond)))(t)
 	first, second := s.keeper(t, b.Fuses), s.keeper(t, b.Fuses)
 	defer second()
 	due := func() bool { return time.Now().After(x.Expires) }

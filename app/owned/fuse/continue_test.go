@@ -26,8 +26,7 @@ func limited(id string, active time.Time) *app.Session {
 
 func (b *bench) setContinue(id string, in time.Duration) Fuse {
 	b.t.Helper()
-	x, err := b.SetContinue(b.t.Context(), limited(id, b.now()), "Go on.", b.now().Add(in))
-	must.Do(b.t, err)
+	x := must.Get(b.SetContinue(b.t.Context(), limited(id, b.now()), "Go on.", b.now().Add(in)))(b.t)
 	return x
 }
 

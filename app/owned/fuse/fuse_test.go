@@ -72,8 +72,7 @@ func (b *bench) later(d time.Duration) {
 
 func (b *bench) set(x Fuse, d time.Duration) Fuse {
 	b.t.Helper()
-	got, err := b.Set(b.t.Context(), x, d)
-	must.Do(b.t, err)
+	got := must.Get(b.Set(b.t.Context(), x, d))(b.t)
 	return got
 }
 

@@ -108,8 +108,7 @@ func inWorldOf(t *testing.T, build func() (string, error)) *world {
 func enter(t *testing.T, build func() (string, error)) {
 	t.Helper()
 	t.Parallel()
-	path, err := build()
-	must.Do(t, err)
+	path := must.Get(build())(t)
 	work := t.TempDir()
 	must.Do(t, copyFile(path, filepath.Join(work, "rollcall")))
 	namespaces.Enter(t, stageKey+"="+asInit, workKey+"="+work)

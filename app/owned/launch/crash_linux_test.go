@@ -26,8 +26,7 @@ func (s *stage) points(role, says string) []string {
 	if said, err := s.inRole(role, "ROLLCALL_FAULT_LIST="+list); said != says {
 		t.Fatalf("%s, %v", said, err)
 	}
-	text, err := os.ReadFile(list)
-	must.Do(t, err)
+	text := must.Get(os.ReadFile(list))(t)
 	out := strings.Fields(string(text))
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -129,8 +128,7 @@ func TestLockCrashes(t *testing.T) {
 
 // runs reports whether the agent was started.
 func (s *stage) runs() bool {
-	list, err := s.table.List(s.t.Context())
-	must.Do(s.t, err)
+	list := must.Get(s.table.List(s.t.Context()))(s.t)
 	return slices.ContainsFunc(list, func(p proc.Process) bool {
 		env, err := s.table.Env(p.Identity)
 		return err == nil && slices.Contains(env, "FAKE_STORE="+s.store)

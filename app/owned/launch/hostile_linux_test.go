@@ -120,8 +120,7 @@ func TestNoFile(t *testing.T) {
 	socket := filepath.Join(dir, "socket")
 	folder := filepath.Join(dir, "folder")
 	link := filepath.Join(dir, "link")
-	l, err := net.Listen("unix", socket)
-	must.Do(t, err)
+	l := must.Get(net.Listen("unix", socket))(t)
 	defer l.Close()
 	must.Do(t, errors.Join(syscall.Mkfifo(pipe, 0o600), os.Mkdir(folder, 0o700), os.Symlink(pipe, link)))
 	for path, kind := range map[string]string{pipe: "a named pipe", link: "a named pipe", "/dev/fd/../../.." + pipe: "a named pipe", socket: "a socket", folder: "a folder", "/dev/zero": "a device"} {

@@ -266,8 +266,7 @@ func TestRefusals(t *testing.T) {
 	if l, _ := s.locks.List(); len(l) != 1 {
 		t.Errorf("refused ones left locks: %+v", l)
 	}
-	forced, err := s.Start(t.Context(), s.plan(func(r *Request) { r.Force = true }), Occupied(snap, ""))
-	must.Do(t, err)
+	forced := must.Get(s.Start(t.Context(), s.plan(func(r *Request) { r.Force = true }), Occupied(snap, "")))(t)
 	go func() { _, _ = forced.Child.Wait() }()
 	go func() { _, _ = first.Child.Wait() }()
 }

@@ -36,8 +36,7 @@ func TestLeftovers(t *testing.T) {
 	damaged := s.records.File("l-bad") + ".damaged-1"
 	must.Do(t, os.WriteFile(damaged, []byte("{"), 0o600))
 	c := &cleanup.Cleaner{Home: t.TempDir(), Sources: []cleanup.Source{Leftovers{s.Launches}}}
-	items, err := c.Scan(t.Context())
-	must.Do(t, err)
+	items := must.Get(c.Scan(t.Context()))(t)
 	var kinds []string
 	for _, it := range items {
 		kinds = append(kinds, it.Kind)
@@ -100,8 +99,7 @@ func TestLeftoversOfDeadLaunches(t *testing.T) {
 	kept = append(kept, ended)
 
 	c := &cleanup.Cleaner{Home: t.TempDir(), Sources: []cleanup.Source{Leftovers{s.Launches}}}
-	items, err := c.Scan(t.Context())
-	must.Do(t, err)
+	items := must.Get(c.Scan(t.Context()))(t)
 	paths := map[string]bool{}
 	for _, it := range items {
 		paths[it.Path] = true
@@ -139,14 +137,13 @@ func TestAbandonedElsewhere(t *testing.T) {
 			time.Sleep(5 * time.Millisecond)
 		}
 		locked := lockOf(&r)
-		r, err := s.update(t.Context(), r.ID, func(r *Record) bool {
+		r = must.Get(s.update(t.Context(), r.ID, func(r *Record) bool {
 			r.Host = "gone"
 			r.Space = "another boot"
 			r.LaunchedAt = s.now().Add(-age)
 			r.Hooks = []Hook{{When: OnComplete, Command: "true"}}
 			return true
-		})
-		must.Do(t, err)
+		}))(t)
 		name := store.NameOf(locked.Path) + "-" + r.ID
 		locked.Host = "gone"
 		locked.Space = "another boot"
@@ -163,8 +160,7 @@ func TestAbandonedElsewhere(t *testing.T) {
 	quiet := elsewhere(40*day, 29*day)
 	fresh := elsewhere(day, 40*day)
 	c := &cleanup.Cleaner{Home: t.TempDir(), Sources: []cleanup.Source{Leftovers{s.Launches}}}
-	items, err := c.Scan(t.Context())
-	must.Do(t, err)
+	items := must.Get(c.Scan(t.Context()))(t)
 	var kinds []string
 	for _, it := range items {
 		kinds = append(kinds, it.Kind)

@@ -242,15 +242,13 @@ func (s *stage) plan(change func(*Request)) *Plan {
 	if change != nil {
 		change(&req)
 	}
-	p, err := Prepare(s.fake, req, s.env())
-	must.Do(s.t, err)
+	p := must.Get(Prepare(s.fake, req, s.env()))(s.t)
 	return p
 }
 
 func (s *stage) start(change func(*Request)) *Started {
 	s.t.Helper()
-	got, err := s.Start(s.t.Context(), s.plan(change), nil)
-	must.Do(s.t, err)
+	got := must.Get(s.Start(s.t.Context(), s.plan(change), nil))(s.t)
 	for _, w := range got.Warnings {
 		s.t.Error(w)
 	}
@@ -268,8 +266,7 @@ func (s *stage) finish(session string) {
 
 func (s *stage) signal(id proc.Identity, sig proc.Signal) {
 	s.t.Helper()
-	h, err := s.table.Hold(id)
-	must.Do(s.t, err)
+	h := must.Get(s.table.Hold(id))(s.t)
 	defer h.Close()
 	must.Do(s.t, h.Send(sig))
 }
@@ -312,8 +309,7 @@ func (tr *tray) lastEnds(ctx context.Context) int {
 
 func (s *stage) tray() *tray {
 	s.t.Helper()
-	w, err := proc.NewWatcher(s.table)
-	must.Do(s.t, err)
+	w := must.Get(proc.NewWatcher(s.table))(s.t)
 	c := app.New(app.Config{Adapters: []adapters.Adapter{s.fake}, Table: s.table, Watch: w, Launches: s.Launches})
 	k := NewKeeper(s.Launches, c, w, slog.New(slog.NewTextHandler(s.t.Output(), nil)))
 	tr := &tray{core: c, events: c.Events(), reported: make(chan app.Event, 100_000), reading: make(chan struct{})}

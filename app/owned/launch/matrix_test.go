@@ -85,8 +85,7 @@ matrix:
     model: gpt-5
   - agent: pi
 `
-	m, err := parseMatrix(t.Context(), []byte(text), "/x")
-	must.Do(t, err)
+	m := must.Get(parseMatrix(t.Context(), []byte(text), "/x"))(t)
 	want := []Member{{"claude-code", "opus", ""}, {"claude-code", "sonnet", ""}, {"codex", "gpt-5", ""}, {"pi", "", ""}}
 	if !slices.Equal(m.Members, want) || m.Request.Task.Dir != filepath.Join(home, "code", "mono") || m.Worktree != (worktree.Wanted{Branch: "feature/cache", Base: "develop"}) {
 		t.Errorf("%+v", m)

@@ -81,8 +81,7 @@ func converse(t *testing.T, script string) (*stage, *piped, adapters.Session, ad
 	t.Helper()
 	s := newStage(t, &fake{chooses: true})
 	p := &piped{s.fake, script}
-	plan, err := Prepare(p, Request{Task: adapters.Task{Dir: s.dir, Prompt: "x", Answerable: true}}, s.env())
-	must.Do(t, err)
+	plan := must.Get(Prepare(p, Request{Task: adapters.Task{Dir: s.dir, Prompt: "x", Answerable: true}}, s.env()))(t)
 	started, err := s.Start(t.Context(), plan, nil)
 	if err != nil || len(started.Warnings) > 0 {
 		t.Fatal(err, started.Warnings)
@@ -98,8 +97,7 @@ func converse(t *testing.T, script string) (*stage, *piped, adapters.Session, ad
 
 func (s *stage) output(id string) string {
 	s.t.Helper()
-	text, err := s.Output(id, 1<<20)
-	must.Do(s.t, err)
+	text := must.Get(s.Output(id, 1<<20))(s.t)
 	return text
 }
 
@@ -111,9 +109,7 @@ func waits(s *stage, c adapters.Conversant, session adapters.Session) adapters.R
 	s.t.Helper()
 	var list []adapters.Request
 	s.until("a request", func() (ok bool) {
-		var err error
-		list, err = c.Pending(s.t.Context(), session)
-		must.Do(s.t, err)
+		list = must.Get(c.Pending(s.t.Context(), session))(s.t)
 		return len(list) == 1
 	})
 	return list[0]
@@ -247,8 +243,7 @@ func TestPipeLongFirstPrompt(t *testing.T) {
 	pipe := s.dir + "/pipe"
 	out := s.dir + "/out"
 	must.Do(t, os.WriteFile(in, []byte(prompt+"\n"), 0o600))
-	logs, err := openFolder(s.dir)
-	must.Do(t, err)
+	logs := must.Get(openFolder(s.dir))(t)
 	defer logs.Close()
 	must.Do(t, logs.MakePipe("pipe"))
 	if err := logs.MakePipe("pipe"); !errors.Is(err, fs.ErrExist) {
@@ -259,8 +254,7 @@ func TestPipeLongFirstPrompt(t *testing.T) {
 		t.Fatal(err, child)
 	}
 	s.until("the prompt", func() bool { text, err := os.ReadFile(out); return err == nil && string(text) == prompt })
-	w, err := logs.OpenPipe("pipe")
-	must.Do(t, err)
+	w := must.Get(logs.OpenPipe("pipe"))(t)
 	if _, err := w.WriteString("end\n"); err != nil {
 		t.Error(err)
 	}

@@ -17,18 +17,15 @@ func TestLookBeside(t *testing.T) {
 	script := writeScript(t, filepath.Join(dir, "rollcall-test-script"), "#!/bin/sh\nread line\n")
 	writeScript(t, filepath.Join(dir, "rollcall-test-other"), "#!/bin/sh\n")
 	binary := filepath.Join(dir, "rollcall-test-binary")
-	sleep, err := exec.LookPath("sleep")
-	must.Do(t, err)
+	sleep := must.Get(exec.LookPath("sleep"))(t)
 	must.Do(t, exec.Command("cp", sleep, binary).Run())
 	table := proc.Open()
 	var running []proc.Identity
 	for _, cmd := range []*exec.Cmd{exec.Command(script), exec.Command(binary, "600")} {
-		_, err := cmd.StdinPipe() // open until the process is killed
-		must.Do(t, err)
+		must.Get(cmd.StdinPipe())(t) // open until the process is killed
 		must.Do(t, cmd.Start())
 		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-		p, err := table.Find(cmd.Process.Pid)
-		must.Do(t, err)
+		p := must.Get(table.Find(cmd.Process.Pid))(t)
 		running = append(running, p.Identity)
 	}
 	look := LookBeside(table, running)

@@ -29,8 +29,7 @@ func TestPassword(t *testing.T) {
 	s := newStage(t, &fake{})
 	plan, err := Prepare(&guarded{s.fake}, Request{Task: adapters.Task{Dir: s.dir, Prompt: "x"}}, append(s.env(), "FAKE_USER=me"))
 	must.Do(t, err)
-	started, err := s.Start(t.Context(), plan, nil)
-	must.Do(t, err)
+	started := must.Get(s.Start(t.Context(), plan, nil))(t)
 	go func() { _, _ = started.Child.Wait() }()
 	r := started.Record
 	env, err := s.table.Env(r.Process)

@@ -147,15 +147,13 @@ func (tr *tray) countEnds(reported map[string][]string) {
 
 func (s *stage) listed() []Record {
 	s.t.Helper()
-	list, err := s.List()
-	must.Do(s.t, err)
+	list := must.Get(s.List())(s.t)
 	return list
 }
 
 func descriptors(t *testing.T) int {
 	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
-	must.Do(t, err)
+	entries := must.Get(os.ReadDir("/proc/self/fd"))(t)
 	return len(entries)
 }
 

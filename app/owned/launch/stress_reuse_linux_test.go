@@ -153,8 +153,7 @@ func reusedAgent(t *testing.T) {
 
 func (s *stage) identity(c *exec.Cmd) proc.Identity {
 	s.t.Helper()
-	p, err := s.table.Find(c.Process.Pid)
-	must.Do(s.t, err)
+	p := must.Get(s.table.Find(c.Process.Pid))(s.t)
 	return p.Identity
 }
 
@@ -242,8 +241,7 @@ func reusedStop(t *testing.T) {
 	if len(sessions) != 1 || sessions[0].Process != r.Process {
 		t.Fatalf("listed %+v", sessions)
 	}
-	plan, err := core.PlanStop(t.Context(), sessions[0])
-	must.Do(t, err)
+	plan := must.Get(core.PlanStop(t.Context(), sessions[0]))(t)
 	c := s.replaced(r.Process, ended)
 	if result, err := core.Stop(t.Context(), plan, nil); !errors.Is(err, app.ErrNotRunning) {
 		t.Errorf("stopped %+v, %v", result, err)

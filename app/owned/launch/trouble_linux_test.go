@@ -99,8 +99,7 @@ func TestFullDisk(t *testing.T) {
 	s.until("its end", func() bool { return !s.table.Alive(agent) })
 	disk.Fill(t)
 
-	w, err := proc.NewWatcher(s.table)
-	must.Do(t, err)
+	w := must.Get(proc.NewWatcher(s.table))(t)
 	core := app.New(app.Config{Adapters: []adapters.Adapter{s.fake}, Table: s.table, Watch: w, Launches: s.Launches})
 	var log eventually.Output
 	k := NewKeeper(s.Launches, core, w, slog.New(slog.NewTextHandler(&log, nil)))

@@ -16,8 +16,7 @@ import (
 // missed returns what the next tray tells.
 func (s *stage) missed() []Missed {
 	s.t.Helper()
-	ended, err := s.EndedUnreported()
-	must.Do(s.t, err)
+	ended := must.Get(s.EndedUnreported())(s.t)
 	list := []adapters.Adapter{s.fake}
 	live := app.New(app.Config{Adapters: list, Table: s.table, Launches: s.Launches}).Refresh(s.t.Context())
 	missed, err := s.Missed(s.t.Context(), ended, live, app.New(app.Config{Adapters: list, Table: s.table, Since: app.All}))
@@ -57,8 +56,7 @@ func TestMissedLaunch(t *testing.T) {
 
 // missedSessions returns the sessions in the agent's storage.
 func (s *stage) missedSessions() []adapters.Session {
-	roll, err := s.Discover(s.t.Context(), adapters.Query{})
-	must.Do(s.t, err)
+	roll := must.Get(s.Discover(s.t.Context(), adapters.Query{}))(s.t)
 	return roll.Sessions
 }
 

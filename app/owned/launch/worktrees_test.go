@@ -24,8 +24,7 @@ func TestCheckWorktree(t *testing.T) {
 	must.Do(t, os.Mkdir(path, 0o755))
 	w := worktree.Worktree{Path: path, Own: "try/g-1/cc"}
 	check := func(repo string, w worktree.Worktree) error {
-		info, err := os.Lstat(path)
-		must.Do(t, err)
+		info := must.Get(os.Lstat(path))(t)
 		return l.CheckWorktree(repo)(w, info)
 	}
 	if err := check("/proj", w); err != nil {

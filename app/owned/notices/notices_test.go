@@ -25,8 +25,7 @@ func TestAdd(t *testing.T) {
 	}
 	must.Do(t, n.Add(Notice{At: at.Add(time.Hour), Key: "53", Title: "corrected"}, true))
 	must.Do(t, n.Add(Notice{At: at.Add(time.Hour), Key: "20", Title: "again"}, false))
-	list, err := In(state).Last()
-	must.Do(t, err)
+	list := must.Get(In(state).Last())(t)
 	if len(list) != Most || list[0].Title != "again" || list[1].Title != "54" || list[2].Title != "corrected" || !list[2].At.Equal(at.Add(53*time.Second)) {
 		t.Errorf("%d: %+v", len(list), list[:3])
 	}

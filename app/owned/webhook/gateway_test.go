@@ -22,8 +22,7 @@ func (nothingRuns) List(context.Context) ([]proc.Process, error) { return nil, n
 
 // TestSessionThatItsGatewayRemoved runs a real adapter on a gateway that removes a session at work.
 func TestSessionThatItsGatewayRemoved(t *testing.T) {
-	gateway, err := gatewaytest.Start(gatewaytest.Options{})
-	must.Do(t, err)
+	gateway := must.Get(gatewaytest.Start(gatewaytest.Options{}))(t)
 	t.Cleanup(gateway.Close)
 	now := time.Now()
 	gateway.Set([]gatewaytest.Session{

@@ -119,8 +119,7 @@ func (s *scene) left() (messages, running int) {
 	if err := s.folder.Read(list, &l); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.t.Fatal(err)
 	}
-	messages, err := Waiting(s.folder) // after the sessions: a message is stored before its session is removed
-	must.Do(s.t, err)
+	messages = must.Get(Waiting(s.folder))(s.t) // after the sessions: a message is stored before its session is removed
 	return messages, len(l.Sessions)
 }
 

@@ -24,8 +24,7 @@ func (w *world) at(when time.Time) {
 // changes returns what changed in a folder.
 func (w *world) changes(dir string, since time.Time) *Changes {
 	w.Helper()
-	c, err := w.git.changesSince(w.Context(), dir, since, true)
-	must.Do(w, err)
+	c := must.Get(w.git.changesSince(w.Context(), dir, since, true))(w)
 	return c
 }
 
@@ -97,8 +96,7 @@ func TestChangesFrom(t *testing.T) {
 		"no reflog":                {func(w *world) { must.Do(w, os.RemoveAll(filepath.Join(w.repo, ".git/logs"))) }, began, "HEAD~", "by the dates"},
 		"an expired reflog": {func(w *world) {
 			path := filepath.Join(w.repo, ".git/logs/HEAD")
-			text, err := os.ReadFile(path)
-			must.Do(w, err)
+			text := must.Get(os.ReadFile(path))(w)
 			lines := strings.SplitAfter(string(text), "\n")
 			w.write(path, strings.Join(lines[2:], ""))
 		}, began, "HEAD~", "by the dates"},

@@ -17,8 +17,7 @@ func TestCreate(t *testing.T) {
 	w := newWorld(t)
 	w.write("proj/a.txt", "not committed")
 	r := w.open(filepath.Join(w.repo, "sub"))
-	made, err := create(t.Context(), r, "g-a1b2c3", []string{"cc", "codex"})
-	must.Do(t, err)
+	made := must.Get(create(t.Context(), r, "g-a1b2c3", []string{"cc", "codex"}))(t)
 	if len(made) != 2 || made[0].Path != w.repo+"-try-g-a1b2c3-cc" || made[1].Branch != "try/g-a1b2c3/codex" ||
 		made[0].Folder != filepath.Join(made[0].Path, "sub") {
 		t.Errorf("%+v", made)

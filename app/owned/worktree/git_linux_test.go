@@ -43,8 +43,7 @@ func TestOldGit(t *testing.T) {
 	if err != nil || git.path != w.path("bin/git") {
 		t.Fatal(git, err)
 	}
-	r, err := git.Open(t.Context(), w.repo)
-	must.Do(t, err)
+	r := must.Get(git.Open(t.Context(), w.repo))(t)
 	list, err := r.List(t.Context())
 	if err != nil || len(list) != 1 || list[0].Path != try || list[0].Reason != "why" {
 		t.Errorf("%+v, %v", list, err)

@@ -90,8 +90,7 @@ func TestRemoveFolder(t *testing.T) {
 	w := newWorld(t)
 	outside, dir := precious(w), w.path("x")
 	w.write("x/own.txt", "")
-	looked, err := os.Lstat(dir)
-	must.Do(t, err)
+	looked := must.Get(os.Lstat(dir))(t)
 	for _, link := range []string{"x/link", "x/.git"} {
 		if err := os.Symlink(outside, w.path(link)); err != nil {
 			t.Skip(err)

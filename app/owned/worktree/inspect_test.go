@@ -129,8 +129,7 @@ func TestSubmodules(t *testing.T) {
 
 func TestStatAndCompare(t *testing.T) {
 	w := newWorld(t)
-	made, err := create(t.Context(), w.open(w.repo), "g-000001", []string{"cc", "pi"})
-	must.Do(t, err)
+	made := must.Get(create(t.Context(), w.open(w.repo), "g-000001", []string{"cc", "pi"}))(t)
 	w.write("proj/later.txt", "on main only\n")
 	w.commit(w.repo, "later")
 	one, two := made[0].Path, made[1].Path
@@ -140,8 +139,7 @@ func TestStatAndCompare(t *testing.T) {
 	w.run(two, "mv", "a.txt", "moved\n.txt")
 	w.write(two+"/bin", "\x00\x01")
 	w.commit(two, "move")
-	c, err := w.open(w.repo).Compare(t.Context(), "g-000001")
-	must.Do(t, err)
+	c := must.Get(w.open(w.repo).Compare(t.Context(), "g-000001"))(t)
 	type cell = *FileStat
 	want := []Row{
 		{"a.txt", []*FileStat{{Path: "a.txt", Insertions: 2, Deletions: 1}, nil}},
@@ -211,8 +209,7 @@ func TestHooksEnvironment(t *testing.T) {
 	t.Setenv("GIT_DIR", w.path("other/.git"))
 	t.Setenv("GIT_WORK_TREE", w.path("other"))
 	t.Setenv("GIT_INDEX_FILE", w.path("other/.git/index"))
-	git, err := FindGit()
-	must.Do(t, err)
+	git := must.Get(FindGit())(t)
 	if r, err := git.Open(t.Context(), w.repo); err != nil || r.Main != w.repo {
 		t.Error(r, err)
 	}
@@ -222,8 +219,7 @@ func TestHooksEnvironment(t *testing.T) {
 // the branch: a commit on no branch is lost with it, and that is said.
 func TestNamedGroupLeftItsBranch(t *testing.T) {
 	w := newWorld(t)
-	made, err := create(t.Context(), w.open(w.repo), "my-idea", []string{"cc-opus", "pi"})
-	must.Do(t, err)
+	made := must.Get(create(t.Context(), w.open(w.repo), "my-idea", []string{"cc-opus", "pi"}))(t)
 	w.run(made[0].Path, "checkout", "--quiet", "--detach")
 	w.write(made[0].Path+"/n", "work")
 	w.commit(made[0].Path, "n")

@@ -12,8 +12,7 @@ import (
 // TestRepository: a folder belongs to its repository, a worktree to the one that it was made from, and a folder without git to itself.
 func TestRepository(t *testing.T) {
 	must.Have(t, "git")
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	must.Do(t, err)
+	root := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	repo := filepath.Join(root, "shop")
 	tree := filepath.Join(root, "shop-try")
 	plain := filepath.Join(root, "plain")

@@ -28,16 +28,14 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	must.Have(t, "git")
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	must.Do(t, err)
+	home := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	for name, value := range map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "XDG_CACHE_HOME": t.TempDir(), "GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_AUTHOR_NAME": "dev", "GIT_AUTHOR_EMAIL": "dev@example.org", "GIT_COMMITTER_NAME": "dev", "GIT_COMMITTER_EMAIL": "dev@example.org",
 	} {
 		t.Setenv(name, value)
 	}
-	git, err := FindGit()
-	must.Do(t, err)
+	git := must.Get(FindGit())(t)
 	w := &world{T: t, git: git, home: home, repo: filepath.Join(home, "proj")}
 	w.run(home, "init", "--quiet", "-b", "main", w.repo)
 	w.write("proj/a.txt", "one\ntwo\nthree\n")
@@ -81,8 +79,7 @@ func (w *world) commit(dir, message string) string {
 
 func (w *world) open(dir string) *Repo {
 	w.Helper()
-	r, err := w.git.Open(w.Context(), dir)
-	must.Do(w, err)
+	r := must.Get(w.git.Open(w.Context(), dir))(w)
 	return r
 }
 
@@ -98,8 +95,7 @@ func create(ctx context.Context, r *Repo, group string, suffixes []string) ([]Cr
 // try makes one worktree of the group g-000001.
 func (w *world) try(suffix string) Created {
 	w.Helper()
-	made, err := create(w.Context(), w.open(w.repo), "g-000001", []string{suffix})
-	must.Do(w, err)
+	made := must.Get(create(w.Context(), w.open(w.repo), "g-000001", []string{suffix}))(w)
 	return made[0]
 }
 

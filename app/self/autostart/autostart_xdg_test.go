@@ -25,8 +25,7 @@ func inHome(t *testing.T) (config, path string) {
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	must.Do(t, err)
+	text := must.Get(os.ReadFile(path))(t)
 	return string(text)
 }
 
@@ -46,8 +45,7 @@ func TestOnAndOff(t *testing.T) {
 				t.Fatalf("%s on: %+v, %v", e, c, err)
 			}
 		}
-		self, err := executable.Path()
-		must.Do(t, err)
+		self := must.Get(executable.Path())(t)
 		if s, err := e.State(); err != nil || !s.On || s.Program != self || s.Problem != "" {
 			t.Errorf("%s on: %+v, %v", e, s, err)
 		}
@@ -94,8 +92,7 @@ func TestMovedProgram(t *testing.T) {
 
 func TestEditedByHand(t *testing.T) {
 	_, path := inHome(t)
-	c, err := Tray.On()
-	must.Do(t, err)
+	c := must.Get(Tray.On())(t)
 	own := read(t, c.Paths[0])
 	for name, text := range map[string]string{
 		"another program": strings.Replace(own, "Exec=\"", "Exec=nice \"", 1),

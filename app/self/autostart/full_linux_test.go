@@ -16,8 +16,7 @@ func TestFullDisk(t *testing.T) {
 	t.Setenv("HOME", disk.Path)
 	t.Setenv("XDG_CONFIG_HOME", disk.Path)
 	old := filepath.Join(t.TempDir(), "old program")
-	c, err := Tray.on(old)
-	must.Do(t, err)
+	c := must.Get(Tray.on(old))(t)
 	path := c.Paths[0]
 	before := read(t, path)
 	disk.Fill(t)
@@ -41,8 +40,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	disk := testfs.NewDisk(t)
 	t.Setenv("HOME", disk.Path)
 	t.Setenv("XDG_CONFIG_HOME", disk.Path)
-	c, err := Tray.on(filepath.Join(t.TempDir(), "old program"))
-	must.Do(t, err)
+	c := must.Get(Tray.on(filepath.Join(t.TempDir(), "old program")))(t)
 	path := c.Paths[0]
 	before := read(t, path)
 	disk.ReadOnly(t)

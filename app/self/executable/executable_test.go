@@ -16,8 +16,7 @@ func TestReplaced(t *testing.T) {
 		must.Do(t, os.Rename(path+".new", path))
 	}
 	write("old")
-	info, err := os.Stat(path)
-	must.Do(t, err)
+	info := must.Get(os.Stat(path))(t)
 	f := File{path, info}
 	if f.Replaced() {
 		t.Error("replaced before it was")

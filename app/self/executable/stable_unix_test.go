@@ -12,8 +12,7 @@ import (
 
 // A link in PATH to the running program survives an update that brings a new folder; a copy or another program does not count.
 func TestStablePath(t *testing.T) {
-	self, err := Path()
-	must.Do(t, err)
+	self := must.Get(Path())(t)
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	check := func(want string) {

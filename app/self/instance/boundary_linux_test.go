@@ -145,8 +145,7 @@ func TestSandboxedMessage(t *testing.T) {
 	inSandboxes(t, func(t *testing.T, s *sandbox, isOutside bool) {
 		dir := home(t)
 		var log bytes.Buffer
-		i, err := Claim(Window, slog.New(slog.NewTextHandler(&log, nil)))
-		must.Do(t, err)
+		i := must.Get(Claim(Window, slog.New(slog.NewTextHandler(&log, nil))))(t)
 		var got []string
 		received := make(chan struct{})
 		go func() {
@@ -192,11 +191,10 @@ func TestSandboxedRequest(t *testing.T) {
 	inSandboxes(t, func(t *testing.T, s *sandbox, isOutside bool) {
 		dir := home(t)
 		asked := make(chan proc.Process, 1)
-		i, err := Serve(dir, Keeper, slog.New(slog.DiscardHandler), func(r *Request) {
+		i := must.Get(Serve(dir, Keeper, slog.New(slog.DiscardHandler), func(r *Request) {
 			asked <- r.Process
 			_ = r.Answer("done")
-		})
-		must.Do(t, err)
+		}))(t)
 		defer func() { _ = i.Close() }()
 		cmd := s.command("raw", filepath.Join(dir, Keeper+".sock"), `{"verb":"start"}`)
 		var out bytes.Buffer
@@ -221,16 +219,14 @@ func TestSandboxedOwner(t *testing.T) {
 	inSandboxes(t, func(t *testing.T, s *sandbox, isOutside bool) {
 		dir := home(t)
 		cmd := s.command("owner")
-		stdin, err := cmd.StdinPipe()
-		must.Do(t, err)
-		stdout, err := cmd.StdoutPipe()
-		must.Do(t, err)
+		stdin := must.Get(cmd.StdinPipe())(t)
+		stdout := must.Get(cmd.StdoutPipe())(t)
 		must.Do(t, cmd.Start())
 		lines := bufio.NewScanner(stdout)
 		if !lines.Scan() || lines.Text() != "claimed" {
 			t.Fatal(lines.Text())
 		}
-		err = Send(Window, Message{Verb: Show, Session: "secret"})
+		err := Send(Window, Message{Verb: Show, Session: "secret"})
 		if errors.Is(err, ErrOutside) != isOutside || !isOutside && err != nil {
 			t.Error(err)
 		}
@@ -252,14 +248,12 @@ func TestSandboxedOwner(t *testing.T) {
 // connected starts a process in a sandbox that connects to a socket, and returns the connection and a function that ends the process.
 func (s *sandbox) connected(t *testing.T, path string) (conn net.Conn, end func()) {
 	t.Helper()
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	must.Do(t, err)
+	pair := must.Get(unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0))(t)
 	defer unix.Close(pair[0])
 	given := os.NewFile(uintptr(pair[1]), "given")
 	cmd := s.command("connector", path)
 	cmd.ExtraFiles = []*os.File{given}
-	stdin, err := cmd.StdinPipe()
-	must.Do(t, err)
+	stdin := must.Get(cmd.StdinPipe())(t)
 	must.Do(t, cmd.Start())
 	_ = given.Close()
 	rights := make([]byte, unix.CmsgSpace(4))
@@ -275,10 +269,7 @@ func (s *sandbox) connected(t *testing.T, path string) (conn net.Conn, end func(
 	}
 	file := os.NewFile(uintptr(fds[0]), "connection")
 	defer file.Close()
-	conn, err = net.FileConn(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn = must.Get(net.FileConn(file))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn, func() {
 		_ = stdin.Close()
@@ -306,14 +297,12 @@ func TestPassedConnection(t *testing.T) {
 // TestEndedConnector: the process has ended before its connection is accepted, so that its pid may be another's.
 func TestEndedConnector(t *testing.T) {
 	dir := home(t)
-	l, err := listen(dir, Window)
-	must.Do(t, err)
+	l := must.Get(listen(dir, Window))(t)
 	defer l.Close()
 	var none sandbox
 	_, end := none.connected(t, filepath.Join(dir, "window.sock"))
 	end()
-	conn, err := l.Accept()
-	must.Do(t, err)
+	conn := must.Get(l.Accept())(t)
 	defer conn.Close()
 	if p, err := checkPeer(conn, sinceBoot()); err == nil {
 		t.Errorf("accepted as %+v", p)

@@ -27,10 +27,8 @@ func pipeOf(t *testing.T, dir string) string {
 // own returns the user and the integrity level of this process.
 func own(t *testing.T) (*windows.SID, uint32) {
 	t.Helper()
-	user, err := ownUser()
-	must.Do(t, err)
-	level, err := ownIntegrity()
-	must.Do(t, err)
+	user := must.Get(ownUser())(t)
+	level := must.Get(ownIntegrity())(t)
 	return user, level
 }
 
@@ -59,8 +57,7 @@ func openPipe(t *testing.T, path, descriptor string) error {
 // TestTakenPipe: whoever holds the name of an earlier pipe keeps no later claim from listening, and gets no message.
 func TestTakenPipe(t *testing.T) {
 	dir := filepath.Join(home(t), "rollcall")
-	i, err := Claim(Window, slog.Default())
-	must.Do(t, err)
+	i := must.Get(Claim(Window, slog.Default()))(t)
 	earlier := pipeOf(t, dir)
 	must.Do(t, i.Close())
 	user, level := own(t)
@@ -123,15 +120,12 @@ func TestElevatedPipe(t *testing.T) {
 	}
 	t.Logf("this process has level %#x", level)
 	dir := filepath.Join(home(t), "rollcall")
-	i, err := Claim(Window, slog.Default())
-	must.Do(t, err)
+	i := must.Get(Claim(Window, slog.Default()))(t)
 	defer func() { _ = i.Close() }()
-	conn, err := connect(dir, Window, time.Now().Add(5*time.Second))
-	must.Do(t, err)
+	conn := must.Get(connect(dir, Window, time.Now().Add(5*time.Second)))(t)
 	defer func() { _ = conn.Close() }()
-	sd, err := windows.GetSecurityInfo(windows.Handle(conn.(pipeConn).Fd()), windows.SE_KERNEL_OBJECT,
-		windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION|windows.LABEL_SECURITY_INFORMATION)
-	must.Do(t, err)
+	sd := must.Get(windows.GetSecurityInfo(windows.Handle(conn.(pipeConn).Fd()), windows.SE_KERNEL_OBJECT,
+		windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION|windows.LABEL_SECURITY_INFORMATION))(t)
 	t.Logf("its pipe has %s", sd)
 }
 

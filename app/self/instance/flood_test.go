@@ -18,8 +18,7 @@ import (
 // heard.
 func TestFlood(t *testing.T) {
 	dir := home(t)
-	i, err := Claim(Window, slog.Default())
-	must.Do(t, err)
+	i := must.Get(Claim(Window, slog.Default()))(t)
 	defer func() { _ = i.Close() }()
 	ours := filepath.Join(dir, "rollcall")
 	var conns []net.Conn
@@ -60,8 +59,7 @@ func TestFlood(t *testing.T) {
 // What is not known is refused: it must not open a window.
 func TestUnknownVerb(t *testing.T) {
 	home(t)
-	i, err := Claim(Window, slog.Default())
-	must.Do(t, err)
+	i := must.Get(Claim(Window, slog.Default()))(t)
 	defer func() { _ = i.Close() }()
 	for _, verb := range []string{"shutdown", "SHOW", " show"} {
 		if err := Send(Window, Message{Verb: verb}); !errors.Is(err, ErrRefused) {
@@ -90,8 +88,7 @@ func FuzzMessage(f *testing.F) {
 		if !slices.Contains([]string{Show, Launch}, msg.Verb) {
 			t.Errorf("takes %+v", msg)
 		}
-		again, err := json.Marshal(msg)
-		must.Do(t, err)
+		again := must.Get(json.Marshal(msg))(t)
 		if same, ok := parseMessage(again); !ok || same != msg {
 			t.Errorf("%+v became %+v", msg, same)
 		}

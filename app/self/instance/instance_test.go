@@ -90,10 +90,8 @@ func start(t *testing.T, role string, args ...string) *second {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), roleVariable+"="+role)
-	stdin, err := cmd.StdinPipe()
-	must.Do(t, err)
-	stdout, err := cmd.StdoutPipe()
-	must.Do(t, err)
+	stdin := must.Get(cmd.StdinPipe())(t)
+	stdout := must.Get(cmd.StdoutPipe())(t)
 	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
@@ -117,8 +115,7 @@ func (s *second) expect(t *testing.T, want string) string {
 // test's own temporary folder is not.
 func home(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "rc")
-	must.Do(t, err)
+	dir := must.Get(os.MkdirTemp("", "rc"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	must.Do(t, os.Chmod(dir, 0o700))
 	t.Setenv("XDG_RUNTIME_DIR", dir)
@@ -130,8 +127,7 @@ func home(t *testing.T) string {
 
 func TestSecondProcessIsRefusedAndItsMessagesArrive(t *testing.T) {
 	home(t)
-	i, err := Claim(Window, slog.Default())
-	must.Do(t, err)
+	i := must.Get(Claim(Window, slog.Default()))(t)
 	defer i.Close()
 
 	start(t, "owner").expect(t, "refused: true")
@@ -201,8 +197,7 @@ func TestChildrenDoNotInheritTheClaim(t *testing.T) {
 	p.expect(t, "claimed")
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
-	child, err := os.FindProcess(pid)
-	must.Do(t, err)
+	child := must.Get(os.FindProcess(pid))(t)
 	defer child.Kill()
 	claimNow(t)
 }
@@ -237,15 +232,13 @@ func claimNow(t *testing.T) {
 
 func TestPeersThatTalkNonsense(t *testing.T) {
 	dir := home(t)
-	i, err := Claim(Window, slog.Default())
-	must.Do(t, err)
+	i := must.Get(Claim(Window, slog.Default()))(t)
 	defer i.Close()
 	for name, said := range map[string]string{
 		"nothing": "", "no JSON": "hello\n", "no verb": "{}\n",
 		"no end": `{"verb":"show"`, "huge": strings.Repeat("x", 1<<20),
 	} {
-		conn, err := connect(filepath.Join(dir, "rollcall"), Window, time.Now().Add(5*time.Second))
-		must.Do(t, err)
+		conn := must.Get(connect(filepath.Join(dir, "rollcall"), Window, time.Now().Add(5*time.Second)))(t)
 		_, _ = io.WriteString(conn, said)
 		if c, ok := conn.(interface{ CloseWrite() error }); ok { // a pipe of Windows has none
 			_ = c.CloseWrite()
@@ -274,14 +267,12 @@ func TestFolderIsPrivate(t *testing.T) {
 	dir := home(t)
 	ours := filepath.Join(dir, "rollcall")
 	must.Do(t, os.Mkdir(ours, 0o755))
-	i, err := Claim(Window, slog.Default())
-	must.Do(t, err)
+	i := must.Get(Claim(Window, slog.Default()))(t)
 	defer i.Close()
 	for path, want := range map[string]os.FileMode{
 		ours: 0o700, filepath.Join(ours, "window.lock"): 0o600, filepath.Join(ours, "window.sock"): 0o600,
 	} {
-		info, err := os.Stat(path)
-		must.Do(t, err)
+		info := must.Get(os.Stat(path))(t)
 		if got := info.Mode().Perm(); got != want {
 			t.Errorf("%s has mode %o, want %o", path, got, want)
 		}
@@ -297,8 +288,7 @@ func TestUnusableRuntimeFolderFallsBack(t *testing.T) {
 	must.Do(t, os.Mkdir(open, 0o777))
 	must.Do(t, os.Chmod(open, 0o777))
 	t.Setenv("XDG_RUNTIME_DIR", open)
-	got, err := folder()
-	must.Do(t, err)
+	got := must.Get(folder())(t)
 	if strings.HasPrefix(got, open) {
 		t.Errorf("folder() = %s, inside a folder that everybody can write", got)
 	}
@@ -343,8 +333,7 @@ func TestTwoUsers(t *testing.T) {
 	var claims []*Instance
 	for range 2 {
 		dirs = append(dirs, home(t))
-		i, err := Claim(Window, slog.Default())
-		must.Do(t, err)
+		i := must.Get(Claim(Window, slog.Default()))(t)
 		defer func() { _ = i.Close() }()
 		claims = append(claims, i)
 	}

@@ -77,8 +77,7 @@ func TestPurge(t *testing.T) {
 func TestLinkedFolder(t *testing.T) {
 	dir, _ := home(t)
 	state, elsewhere := filepath.Join(dir, ".local/state/rollcall"), filepath.Join(dir, "elsewhere")
-	items, err := Plan()
-	must.Do(t, err)
+	items := must.Get(Plan())(t)
 	must.Do(t, os.Rename(state, elsewhere))
 	must.Do(t, os.Symlink(elsewhere, state))
 	for i := range items {

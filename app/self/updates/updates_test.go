@@ -83,8 +83,7 @@ func TestIsNewer(t *testing.T) {
 
 // TestLongError: what a server that speaks no HTTP sends is shown in part.
 func TestLongError(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(t, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	go func() {
 		for {

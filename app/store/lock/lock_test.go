@@ -104,14 +104,12 @@ func folder(t *testing.T, base string, parts ...string) string {
 
 func (w *world) take(t *testing.T, k Lock) Lock {
 	t.Helper()
-	got, err := w.Take(t.Context(), k, false, nil)
-	must.Do(t, err)
+	got := must.Get(w.Take(t.Context(), k, false, nil))(t)
 	return got
 }
 
 func TestOverlaps(t *testing.T) {
-	base, err := RealPath(t.TempDir())
-	must.Do(t, err)
+	base := must.Get(RealPath(t.TempDir()))(t)
 	proj := folder(t, base, "proj")
 	child := folder(t, base, "proj", "cmd", "x")
 	other := folder(t, base, "project")
@@ -176,8 +174,7 @@ func TestDeadOwnerHoldsNothing(t *testing.T) {
 func TestHandOver(t *testing.T) {
 	w := newWorld(t, 1, 2)
 	k := w.take(t, auto(t.TempDir(), 1))
-	k, err := w.HandOver(t.Context(), k, pid(2), "session-1")
-	must.Do(t, err)
+	k = must.Get(w.HandOver(t.Context(), k, pid(2), "session-1"))(t)
 	w.die(1) // Rollcall itself, or a wrapper
 	list, err := w.List()
 	if err != nil || len(list) != 1 || list[0].Owner != pid(2) || list[0].Session != "session-1" {
@@ -222,8 +219,7 @@ func TestManual(t *testing.T) {
 // TestUnlockOfGoneFolder checks that a folder that was removed can be unlocked.
 func TestUnlockOfGoneFolder(t *testing.T) {
 	w := newWorld(t)
-	dir, err := RealPath(folder(t, t.TempDir(), "x"))
-	must.Do(t, err)
+	dir := must.Get(RealPath(folder(t, t.TempDir(), "x")))(t)
 	w.take(t, manual(dir))
 	must.Do(t, os.Remove(dir))
 	if err := w.Unlock(t.Context(), dir); err != nil {
@@ -304,10 +300,8 @@ func contend(t *testing.T, state, path string) *contender {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], path)
 	cmd.Env = append(os.Environ(), roleVariable+"="+state, "GORACE=atexit_sleep_ms=0")
-	in, err := cmd.StdinPipe()
-	must.Do(t, err)
-	out, err := cmd.StdoutPipe()
-	must.Do(t, err)
+	in := must.Get(cmd.StdinPipe())(t)
+	out := must.Get(cmd.StdoutPipe())(t)
 	must.Do(t, cmd.Start())
 	return &contender{cmd, in, out}
 }
@@ -315,8 +309,7 @@ func contend(t *testing.T, state, path string) *contender {
 func (c *contender) says(t *testing.T) string {
 	t.Helper()
 	buffer := make([]byte, 200)
-	n, err := c.out.Read(buffer)
-	must.Do(t, err)
+	n := must.Get(c.out.Read(buffer))(t)
 	return strings.TrimSpace(string(buffer[:n]))
 }
 

@@ -19,8 +19,7 @@ func TestQuiet(t *testing.T) {
 	if err := q.Off(); err != nil {
 		t.Error(err)
 	}
-	changes, err := q.Changes(t.Context())
-	must.Do(t, err)
+	changes := must.Get(q.Changes(t.Context()))(t)
 	if _, err := q.On(now, now.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}

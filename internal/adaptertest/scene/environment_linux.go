@@ -39,8 +39,7 @@ const OddHome = "h[o]me *"
 // New makes an empty environment in the test's temporary folder.
 func New(t testing.TB) *Environment {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	must.Do(t, err)
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	w := &Environment{TB: t, Home: filepath.Join(dir, OddHome), rng: rand.New(rand.NewPCG(1, 2))}
 	w.check(os.Mkdir(w.Home, 0o755))
 	w.Procs = newProcs(t, filepath.Join(dir, "machine"))

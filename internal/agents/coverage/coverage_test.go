@@ -18,11 +18,9 @@ import (
 func TestLinesNameTestsThatExist(t *testing.T) {
 	exists := map[string]bool{}
 	for _, folder := range []string{"..", "../../harness", "../../../adapters/all"} {
-		paths, err := filepath.Glob(folder + "/*_test.go")
-		must.Do(t, err)
+		paths := must.Get(filepath.Glob(folder + "/*_test.go"))(t)
 		for _, path := range paths {
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-			must.Do(t, err)
+			file := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))(t)
 			for _, declared := range file.Decls {
 				if f, is := declared.(*ast.FuncDecl); is && f.Recv == nil {
 					exists[f.Name.Name] = true
@@ -30,14 +28,12 @@ func TestLinesNameTestsThatExist(t *testing.T) {
 			}
 		}
 	}
-	paths, err := fs.Glob(tables, "*.md")
-	must.Do(t, err)
+	paths := must.Get(fs.Glob(tables, "*.md"))(t)
 	if len(paths) < 13 {
 		t.Fatalf("%d tables", len(paths))
 	}
 	for _, path := range paths {
-		table, err := Open(strings.TrimSuffix(path, ".md"))
-		must.Do(t, err)
+		table := must.Get(Open(strings.TrimSuffix(path, ".md")))(t)
 		for _, l := range table.Lines {
 			tests := l.Tests()
 			for _, test := range tests {

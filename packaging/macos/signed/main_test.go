@@ -35,8 +35,7 @@ func TestCheck(t *testing.T) {
 	if err := check(build("amd64")); err == nil || !strings.Contains(err.Error(), "no signature") {
 		t.Errorf("amd64: %v", err)
 	}
-	data, err := os.ReadFile(signed)
-	must.Do(t, err)
+	data := must.Get(os.ReadFile(signed))(t)
 	for name, damaged := range map[string][]byte{
 		"another form":    bytes.Replace(data, []byte{0xfa, 0xde, 0x0c, 0xc0}, []byte{0, 0, 0, 0}, 1),
 		"beyond its end":  data[:len(data)-100],

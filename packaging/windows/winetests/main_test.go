@@ -24,10 +24,8 @@ func TestJudge(t *testing.T) {
 		"a panic":                 {ended("fail", ""), "p:\nof"},
 		"a package without build": {`{"Action":"build-output","ImportPath":"p","Output":"x.go:1: no"}` + "\n", "x.go:1: no"},
 	} {
-		expected, err := readExpected(list)
-		must.Do(t, err)
-		r, err := readEvents(strings.NewReader(tt.events))
-		must.Do(t, err)
+		expected := must.Get(readExpected(list))(t)
+		r := must.Get(readEvents(strings.NewReader(tt.events)))(t)
 		wrong, known := r.judge(expected)
 		if all := strings.Join(wrong, "|"); tt.wrong == "" && all != "" || !strings.Contains(all, tt.wrong) {
 			t.Errorf("%s: %q, want %q", name, wrong, tt.wrong)

@@ -37,8 +37,7 @@ func holds(t *testing.T, where, from, recorded, text string) {
 		t.Errorf("%s is still there: %v", from, err)
 	}
 	can := filepath.Dir(filepath.Dir(where))
-	info, err := os.ReadFile(filepath.Join(can, "info", filepath.Base(where)+".trashinfo"))
-	must.Do(t, err)
+	info := must.Get(os.ReadFile(filepath.Join(can, "info", filepath.Base(where)+".trashinfo")))(t)
 	lines := strings.Split(string(info), "\n")
 	if len(lines) != 4 || lines[0] != "[Trash Info]" || lines[3] != "" {
 		t.Fatalf("%q", info)
@@ -60,8 +59,7 @@ func TestHomeTrash(t *testing.T) {
 		from := write(t, filepath.Join(home, "d", name), strconv.Itoa(i))
 		old := time.Now().Add(-time.Hour).Truncate(time.Second)
 		must.Do(t, os.Chtimes(from, old, old))
-		where, err := trash.Put(from)
-		must.Do(t, err)
+		where := must.Get(trash.Put(from))(t)
 		holds(t, where, from, from, strconv.Itoa(i))
 		info, err := os.Stat(where)
 		if err != nil || info.Mode().Perm() != 0o640 || !info.ModTime().Equal(old) {
@@ -154,8 +152,7 @@ func onOtherDisk(t *testing.T, dir string) {
 	put := func(text string) (from, where string) {
 		t.Helper()
 		from = write(t, filepath.Join(disk, "sub dir/é.json"), text)
-		where, err := trash.Put(from)
-		must.Do(t, err)
+		where = must.Get(trash.Put(from))(t)
 		return from, where
 	}
 

@@ -52,8 +52,7 @@ func TestRefused(t *testing.T) {
 // A file that somebody has open stays, and is not said to be gone.
 func TestOpenFileStays(t *testing.T) {
 	path := file(t, "open")
-	f, err := os.Open(path)
-	must.Do(t, err)
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
 	where, err := New(t.TempDir(), none).Put(path)
 	if _, there := os.Lstat(path); (there == nil) != (err != nil) {
