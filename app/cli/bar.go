@@ -37,7 +37,8 @@ func newBar(e *env) *cobra.Command {
 		Short: "Print for a desktop's bar who works and who waits for you, and keep it current",
 		Long: `Print one line for a bar such as Waybar, Polybar or i3blocks: how many sessions wait
 for you, work, are unknown and idle, as the tray's icon and menu have them. A new line
-follows whenever that changes. It prints nothing but a blank for a bar while no agent is at work.
+follows whenever that changes. It prints nothing but a blank for a bar while no agent is at work,
+and ⚠ where the sessions of an agent can't be read.
 
 docs/commands.md has recipes for Waybar, i3, sway, Hyprland, Polybar, xbar and SwiftBar.`,
 		Args: noArgs,
@@ -116,6 +117,14 @@ func (c *barCommand) printNew(snap *app.Snapshot, last string) (line string, err
 	return line, c.write()
 }
 
+// barText returns the text of a bar's part: the numbers, and a sign where sessions are not known, since bars hide a part without a text. Empty: no agent is at work.
+func barText(m *model.Menu) string {
+	if m.Icon == assets.Trouble {
+		return strings.TrimSpace(m.Marks + " ⚠")
+	}
+	return m.Marks
+}
+
 // waybar prints a document of Waybar's custom modules (0.9 and later): the text and the tooltip are Pango markup.
 func (c *barCommand) waybar(m *model.Menu) error {
 	return c.encode(struct {
@@ -123,7 +132,7 @@ func (c *barCommand) waybar(m *model.Menu) error {
 		Alt     string `json:"alt"`
 		Tooltip string `json:"tooltip"`
 		Class   string `json:"class"`
-	}{html.EscapeString(m.Marks), m.Icon.String(), html.EscapeString(strings.Join(each(m.Rows, func(r *model.Row) string { return r.Label() }), "\n")), m.Icon.String()}, false)
+	}{html.EscapeString(barText(m)), m.Icon.String(), html.EscapeString(strings.Join(each(m.Rows, func(r *model.Row) string { return r.Label() }), "\n")), m.Icon.String()}, false)
 }
 
 // i3blocks prints a document of i3's bar protocol, which i3blocks takes with format=json.
@@ -133,7 +142,7 @@ func (c *barCommand) i3blocks(m *model.Menu) error {
 		Short  string `json:"short_text"`
 		Color  string `json:"color,omitempty"`
 		Urgent bool   `json:"urgent"`
-	}{m.Marks, m.Marks, barColors[m.Icon], m.Icon == assets.NeedsYou}, false)
+	}{barText(m), barText(m), barColors[m.Icon], m.Icon == assets.NeedsYou}, false)
 }
 
 // barColors are the colours for states that need the user. Other states have the bar's own.
@@ -141,7 +150,7 @@ var barColors = map[assets.State]string{assets.NeedsYou: "#e5a50a", assets.Troub
 
 // polybar prints a text with Polybar's format tags. Nothing in it is of an agent.
 func (c *barCommand) polybar(m *model.Menu) error {
-	text := m.Marks
+	text := barText(m)
 	if color := barColors[m.Icon]; color != "" && text != "" {
 		text = "%{F" + color + "}" + text + "%{F-}"
 	}
@@ -155,7 +164,7 @@ func (c *barCommand) xbar(m *model.Menu) error {
 	if err != nil {
 		return err
 	}
-	c.printf("%s\n---\n", cmp.Or(m.Marks, "○"))
+	c.printf("%s\n---\n", cmp.Or(barText(m), "○"))
 	for _, r := range m.Rows {
 		c.printf("%s", strings.ReplaceAll(r.Label(), "|", "¦"))
 		if r.Session != "" {

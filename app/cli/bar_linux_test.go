@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +42,22 @@ func TestBarFormats(t *testing.T) {
 	}
 	if r := run(t, d, "bar", "--format", "tray"); r.code != Usage || !strings.Contains(r.err, "i3blocks, plain, polybar, waybar, xbar") {
 		t.Errorf("%d %s", r.code, r.err)
+	}
+}
+
+// TestBarSaysTrouble: a bar hides a part without a text, and agents that can't be read are not the same as none at work.
+func TestBarSaysTrouble(t *testing.T) {
+	d := deps(&agent{name: agentname.ClaudeCode, err: os.ErrPermission})
+	for format, want := range map[string]string{
+		"plain":    "no agents seen at work; trouble with Claude Code\n",
+		"polybar":  "%{F#e66100}⚠%{F-}\n",
+		"i3blocks": `{"full_text":"⚠","short_text":"⚠","color":"#e66100","urgent":false}` + "\n",
+		"waybar":   `{"text":"⚠","alt":"trouble",`,
+		"xbar":     "⚠\n---\n",
+	} {
+		if r := run(t, d, "bar", "--once", "--format", format); r.code != Done || !strings.HasPrefix(r.out, want) {
+			t.Errorf("%s: %d, %q, want %q; %s", format, r.code, r.out, want, r.err)
+		}
 	}
 }
 
