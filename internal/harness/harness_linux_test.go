@@ -50,6 +50,7 @@ type harness struct {
 	suspect       *life
 
 	rounds   int
+	rested   int // rounds at the last rest
 	listings int // of the agents' own that were compared
 	lags     []time.Duration
 	did      map[string]int // kinds of damage
@@ -62,6 +63,7 @@ type harness struct {
 	found    map[string]string // the differences, by what they are about
 	// unknown are the sessions whose status a list did not know, if only for a moment, by agent and reason.
 	unknown map[string]map[string]bool
+	alarms  alarms
 }
 
 func TestHarness(t *testing.T) {
@@ -139,6 +141,10 @@ func newHarness(t *testing.T, seed uint64) *harness {
 func (t *harness) round() {
 	t.timed("steps", t.act)
 	t.settle()
+	if t.rounds > t.rested+restAfter {
+		t.timed("rest", t.rest)
+		t.settle()
+	}
 	t.sample()
 	if !t.script.chance(35) {
 		return
@@ -349,6 +355,7 @@ func (t *harness) report(took time.Duration) {
 		"the tray was right after %v (median), %v (95 %%), %v (at most); time went to %v",
 		t.seed, t.script.steps, took.Round(time.Second), t.rounds, t.script.begun, len(t.launched), t.rollcall.starts, t.desktop.lastID, t.did, at(50), at(95), at(100), t.spent)
 	t.Logf("%d listings of the agents' own were compared; steps by agent: %v", t.listings, t.stepsOf)
+	t.Logf("without a sign of life: %d sessions; beside %d that ran a command; left behind: %d", len(t.alarms.quiet), len(t.alarms.ran), len(t.alarms.left))
 	if t.counts {
 		t.Logf("%d differences", len(t.found))
 	}

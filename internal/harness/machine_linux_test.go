@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -381,6 +382,46 @@ func (m *machine) stranger(pid int) {
 	if len(m.strangers) > 4 {
 		m.End(m.strangers[0].PID)
 		m.strangers = m.strangers[1:]
+	}
+}
+
+// child has a process start a command that runs for a moment, again and again, with variables of its own.
+func (m *machine) child(pid int, env ...string) proc.Identity {
+	m.t.Helper()
+	before := m.childrenOf(pid)
+	m.order(m.process(pid), map[string]any{"Path": strangerProgram, "Run": []string{"build", "--all"}, "Env": append(env, ticks+"=1")})
+	for _, id := range m.childrenOf(pid) {
+		if !slices.Contains(before, id) {
+			return id
+		}
+	}
+	m.t.Fatalf("process %d has no child", pid)
+	return proc.Identity{}
+}
+
+// ticks is the variable of command agent with which it is a command.
+const ticks = "ROLLCALL_HARNESS_TICKS"
+
+func (m *machine) childrenOf(pid int) (list []proc.Identity) {
+	all, err := m.table.List(m.t.Context())
+	must.Do(m.t, err)
+	for _, p := range all {
+		if p.PPID == pid {
+			list = append(list, p.Identity)
+		}
+	}
+	return list
+}
+
+// lives reports whether a command runs.
+func (m *machine) lives(id proc.Identity) bool { return id.PID != 0 && m.table.Alive(id) }
+
+// endChild kills a command.
+func (m *machine) endChild(id proc.Identity) {
+	m.t.Helper()
+	if m.lives(id) {
+		must.Do(m.t, unix.Kill(id.PID, unix.SIGKILL))
+		eventually.True(m.t, "the end of a command", func() bool { return !m.lives(id) })
 	}
 }
 

@@ -164,7 +164,7 @@ func (t *harness) wrongRow(x *life, r *row) string {
 	case x.hook != "" && want.Status != adapters.Stopped && r.Launch == nil:
 		return "is not shown as launched by Rollcall"
 	}
-	return ""
+	return t.falseAlarm(x, r)
 }
 
 // needNotBeKnown reports whether a row differs from the truth in what no file, process or title tells.
@@ -212,7 +212,7 @@ func (t *harness) mayBeUnknown(x *life) bool {
 	if t.real {
 		return x.Agent == omp || x.Agent == qwen && (shares || t.hidden(x) != nil)
 	}
-	return x.Agent == qwen && time.Since(x.acted) > firstWordWithin
+	return x.Agent == qwen && time.Since(x.wrote) > firstWordWithin
 }
 
 // firstWordWithin is after how long without a word it is not known of Qwen Code whether its user took the prompt back.

@@ -131,6 +131,9 @@ type row struct {
 	PID                                                     int
 	Stale                                                   *struct{ Reason string }
 	Launch                                                  *struct{ ID string }
+	QuietSeconds                                            int `json:"quiet_seconds"`
+	LeftBehind                                              int `json:"left_behind"`
+	Background                                              []struct{ Kind, What string }
 }
 
 func (r *rollcall) list() listed {

@@ -84,6 +84,7 @@ type life struct {
 	unbroken time.Time
 	endedAt  time.Time
 	acted    time.Time // its last step
+	children
 }
 
 // account is how often something must be told, may be told, and was told.
@@ -157,6 +158,12 @@ func (s *script) did(x *life, format string, args ...any) {
 	s.note("%s %s", x.project, what)
 }
 
+// recorded notes a step with which the agent records something.
+func (s *script) recorded(x *life, format string, args ...any) {
+	s.did(x, format, args...)
+	x.wrote = x.acted
+}
+
 // note writes down what happens, for who looks into a difference.
 func (s *script) note(format string, args ...any) {
 	line := fmt.Sprintf("%s step %d: ", time.Now().Format("15:04:05.000"), s.steps) + fmt.Sprintf(format, args...)
@@ -171,7 +178,7 @@ func (s *script) note(format string, args ...any) {
 
 // begin adds a session that has begun.
 func (t *troop) begin(one *scene.Session) *life {
-	x := &life{Session: one, project: filepath.Base(one.CWD), began: time.Now()}
+	x := &life{Session: one, project: filepath.Base(one.CWD), began: time.Now(), children: children{wrote: time.Now()}}
 	t.live = append(t.live, x)
 	return x
 }
@@ -242,7 +249,7 @@ func (t *harness) begin(troop *troop) {
 	if t.machine != nil {
 		hosted = t.machine.host(x.Process.PID) != ""
 	}
-	s.did(x, "starts as process %d, wrapped: %v, in an editor: %v", x.Process.PID, wrapped, hosted)
+	s.recorded(x, "starts as process %d, wrapped: %v, in an editor: %v", x.Process.PID, wrapped, hosted)
 }
 
 func (t *harness) resume(troop *troop, i int) bool {
@@ -259,7 +266,7 @@ func (t *harness) resume(troop *troop, i int) bool {
 	x.seen = false
 	x.hook = ""
 	troop.live = append(troop.live, x)
-	t.script.did(x, "is resumed as process %d", x.Process.PID)
+	t.script.recorded(x, "is resumed as process %d", x.Process.PID)
 	return true
 }
 
@@ -267,6 +274,7 @@ func (t *harness) resume(troop *troop, i int) bool {
 func (t *harness) turn(troop *troop, i int) {
 	s, x := t.script, troop.live[i]
 	truth := x.Truth()
+	t.endCommand(x)
 	switch {
 	case x.IsSuspended() && s.chance(80):
 		x.Continue(s.world.Procs)
@@ -274,6 +282,7 @@ func (t *harness) turn(troop *troop, i int) {
 	case x.IsSuspended():
 		t.end(troop, i, x.Kill, "SIGKILL while it is suspended")
 	case s.chance(6):
+		t.leave(x)
 		t.end(troop, i, x.Kill, "SIGKILL")
 	case !x.Remote && s.chance(3) && t.machine != nil && !t.real:
 		t.end(troop, i, x.Kill, "SIGKILL, and its pid goes to another program")
@@ -287,16 +296,17 @@ func (t *harness) turn(troop *troop, i int) {
 		for range 20 {
 			x.Strange()
 		}
-		s.did(x, "its file grows by records of a kind that nobody knows")
+		s.recorded(x, "its file grows by records of a kind that nobody knows")
 	case s.chance(4) && t.replace(x):
 		s.did(x, "its file is replaced by a copy")
+	case truth.Status == adapters.Working && s.chance(20) && t.command(x):
 	case truth.Status == adapters.Working:
 		t.work(x)
 	case t.real && truth.Status == adapters.Idle && s.chance(20) && t.propose(x):
 	case truth.Status == adapters.Waiting, s.chance(60), slices.ContainsFunc(troop.peers(x), func(y *life) bool { return y.Truth().Status != adapters.Idle }):
 		x.Prompt(fmt.Sprintf("prompt %d", s.steps))
 		x.asked, x.told = time.Time{}, false
-		s.did(x, "is prompted or answered")
+		s.recorded(x, "is prompted or answered")
 	default:
 		t.end(troop, i, x.Exit, exits)
 	}
@@ -308,14 +318,14 @@ func (t *harness) work(x *life) {
 	switch {
 	case s.chance(15) && x.Interrupt():
 		x.interrupted = time.Now()
-		s.did(x, "is interrupted")
+		s.recorded(x, "is interrupted")
 	case s.chance(70):
 		x.Answer(fmt.Sprintf("answer %d", s.steps))
 		x.answered = time.Now()
-		s.did(x, "answers")
+		s.recorded(x, "answers")
 	case !t.asks(x):
 		x.Strange()
-		s.did(x, "writes a record of an unknown kind")
+		s.recorded(x, "writes a record of an unknown kind")
 	}
 }
 
@@ -329,7 +339,7 @@ func (t *harness) asks(x *life) bool {
 	x.told = false
 	x.excused = isPrompt && t.hidden(x) != nil
 	x.waits.may++
-	t.script.did(x, "asks the user")
+	t.script.recorded(x, "asks the user")
 	return true
 }
 

@@ -11,8 +11,8 @@ import (
 	"rollcall/internal/pressure"
 )
 
-// eachEvent are settings with which the tray tells of each event by itself: the oracle counts them.
-const eachEvent = "headless = \"show\"\n[notifications]\nreply = \"off\"\ntogether = \"0s\"\npause = \"0s\"\n"
+// eachEvent are settings with which the tray tells of each event by itself: the oracle counts them. A session gives no sign of life soon.
+const eachEvent = "headless = \"show\"\nstalled_after = \"20s\"\n[notifications]\nreply = \"off\"\ntogether = \"0s\"\npause = \"0s\"\n"
 
 const (
 	damagedSettings = "settings "

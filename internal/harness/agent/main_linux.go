@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,6 +30,7 @@ type Order struct {
 	Open string   // hold this file open
 	Run  []string // start this program with these arguments, as a child
 	Path string   // the program of Run
+	Env  []string // what Run has in its environment beside
 	// In and Out are files that are the standard input and output of Run; empty: it has none.
 	In, Out string
 	Exit    *int // end with this code
@@ -39,7 +41,13 @@ type Order struct {
 	Text          string
 }
 
+// Ticks is the variable with which a process is a command: it does nothing but run for a moment, again and again.
+const Ticks = "ROLLCALL_HARNESS_TICKS"
+
 func main() {
+	for os.Getenv(Ticks) != "" {
+		time.Sleep(time.Second / 2)
+	}
 	interrupted := make(chan os.Signal, 1) // also where make was started with the signal ignored
 	signal.Notify(interrupted, os.Interrupt)
 	go func() {
@@ -139,7 +147,7 @@ func obey(o Order) error {
 
 // run starts a child.
 func run(o Order) error {
-	child := &exec.Cmd{Path: o.Path, Args: o.Run, Stderr: os.Stderr}
+	child := &exec.Cmd{Path: o.Path, Args: o.Run, Env: append(os.Environ(), o.Env...), Stderr: os.Stderr}
 	if o.In != "" {
 		in, inErr := os.Open(o.In)
 		out, outErr := os.OpenFile(o.Out, os.O_WRONLY|os.O_APPEND, 0)
