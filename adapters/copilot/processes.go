@@ -172,10 +172,10 @@ func (d *discovery) locks(p *process, at place) bool {
 		if errors.Is(err, fs.ErrPermission) {
 			d.Report.Problem(adapters.Unreadable(at.dir(), err))
 		}
-		isAnothers := p.files && kit.MayExist(strings.TrimSuffix(lock, ".lock")+".hold") // which had this pid
-		if err == nil && !info.ModTime().Before(p.Started.Add(-kit.StartSlack)) && !isAnothers {
-			return true
+		if err != nil || info.ModTime().Before(p.Started.Add(-kit.StartSlack)) || p.files && kit.MayExist(strings.TrimSuffix(lock, ".lock")+".hold") {
+			continue // another process's, which had this pid
 		}
+		return true
 	}
 	return false
 }
