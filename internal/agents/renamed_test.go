@@ -13,8 +13,8 @@ import (
 	"rollcall/internal/must"
 )
 
-// Two processes that a program started in a folder which is renamed while both work: each session is working or not known, and none is over. Nothing of the processes
-// tells the folder's former name: the PWD in their environment is that of who started them.
+// Two processes that a program started in a folder which is renamed while both work: each session goes on working. Nothing of the processes tells the folder's
+// former name: the PWD in their environment is that of who started them.
 func TestRenamedTogether(t *testing.T) {
 	for _, release := range []Release{GeminiNewest, OpenCodeNewest, KiloNewest} {
 		t.Run(release.Agent, func(t *testing.T) {
@@ -27,7 +27,8 @@ func TestRenamedTogether(t *testing.T) {
 				}
 				must.Do(t, os.Rename(folder, folder+"-renamed"))
 				for _, prompt := range prompts {
-					s.Stays(byPrompt(prompt), 3*time.Second, "working", "unknown")
+					s.Becomes(byPrompt(prompt), time.Now(), soon, "working")
+					s.Stays(byPrompt(prompt), 3*time.Second, "working")
 				}
 				roll, err := s.List("--all")
 				t.Logf("%v, %v", roll, err)
