@@ -22,12 +22,14 @@ var openers = map[string]opener{
 	},
 	"copilot": func(s *Sandbox) (*Terminal, Process) { return openCopilot(s, CopilotNewest) },
 	"kimi":    func(s *Sandbox) (*Terminal, Process) { return openKimi(s) },
+	"omp":     func(s *Sandbox) (*Terminal, Process) { return openOmp(s, s.OpenInTmux, OmpNewest) },
 }
 
 // command is a slash command that makes, moves, names or leaves the session of a terminal.
 type command struct {
 	line   string
 	beside int // how many sessions live on beside the terminal's
+	listed int // how many sessions there are at the end; 0: it does not matter
 }
 
 // commands are those that are run: each agent's other ones are in the tables of coverage, with the reason.
@@ -35,6 +37,8 @@ var commands = map[string][]command{
 	"claude-code": {{line: "/branch"}},
 	"copilot":     {{line: "/new", beside: 1}},
 	"kimi":        {{line: "/fork"}},
+	"omp": {{line: "/new", listed: 2}, {line: "/clear", listed: 1}, {line: "/fork", listed: 2}, {line: "/delete", listed: 1}, {line: "/handoff", listed: 1},
+		{line: `/move ".."`, listed: 1}, {line: "/wt", listed: 1}, {line: "/restart", listed: 1}},
 }
 
 // TestCommands gives a terminal a prompt, one of its slash commands, and another prompt.
@@ -62,6 +66,9 @@ func runCommand(t *testing.T, s *Sandbox, agent string, c *command) {
 	s.settles("the second turn is over", agent, process, c.beside, "idle")
 	terminal.Close()
 	s.settles("the terminal is closed", agent, process, 0, "")
+	if roll, err := s.List("--all"); err != nil || c.listed > 0 && len(roll.Sessions) != c.listed {
+		t.Errorf("not %d sessions: %v:%v", c.listed, err, roll)
+	}
 }
 
 // settles waits until one session of a process has a status, and beside it live no more sessions of the agent than may. No

@@ -321,6 +321,24 @@ func TestQwenWithoutTitle(t *testing.T) {
 	})
 }
 
+// Below `script` there is no title that can be read, even where tmux shows the terminal around it.
+func TestQwenInScript(t *testing.T) {
+	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := s.OpenInTmux("script", "-qec", "'"+strings.Join(s.Argv(r, "--approval-mode", "default"), "' '")+"'", "/dev/null")
+		terminal.Shows("Type your message")
+		agent := s.qwenBelow(terminal.PID())
+		terminal.Prompt("first job")
+		first := s.Becomes(byPrompt("first job"), time.Now(), soon, "idle/completed")
+		asked := terminal.Prompt("taken back [[delay 300]]")
+		s.Becomes(byID(first.ID), asked, soon, "working")
+		terminal.Dismiss("Escape", "esc to cancel")
+		s.Becomes(byID(first.ID), time.Now(), time.Minute, "idle", "unknown")
+		s.Signal(agent, unix.SIGTERM)
+		s.Gone(agent)
+		s.Becomes(byID(first.ID), time.Now(), soon, "stopped")
+	})
+}
+
 // watches runs `rollcall watch`, which lives on, and returns a function that ends it and returns the states of a session that it told.
 func (s *Sandbox) watches(id string) func() []string {
 	s.t.Helper()

@@ -181,7 +181,7 @@ func TestWays(t *testing.T) {
 		t.Logf("ROLLCALL_WAYS=%d", seed)
 		random := rand.New(rand.NewPCG(seed, 0))
 		random.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
-		cells = slices.DeleteFunc(cells, func(cell [2]string) bool { return cell[0] == "kilo" })[:4] // whose run sometimes asks nothing: see runKilo
+		cells = cells[:4]
 	}
 	for _, cell := range cells {
 		t.Run(cell[0]+"/"+cell[1], func(t *testing.T) { runWay(t, cell[0], cell[1]) })
@@ -207,7 +207,8 @@ func runWay(t *testing.T, agent, way string) {
 	}
 	i.killed(t, way, argv)
 	if way != "as a daemon" { // whose end nobody waits for
-		s.Gone(i.start(way, argv, "short job"))
+		_, wrapper := i.asks(way, argv, "short job", "[[delay 1]]")
+		s.Gone(wrapper)
 		i.lists("short job", "stopped/completed")
 	}
 }
@@ -219,6 +220,23 @@ func (i *installation) start(way string, argv []string, prompt string) Process {
 		argv = []string{"script", "-qec", "'" + strings.Join(argv, "' '") + "'", "/dev/null"}
 	}
 	return i.s.Detached(argv...)
+}
+
+// asks runs a prompt until the model is asked, and returns it and the process that was started: now and then `kilo run` (7.7.9) never asks. A run that did not is ended.
+func (i *installation) asks(way string, argv []string, job, directives string) (prompt string, wrapper Process) {
+	i.s.t.Helper()
+	for n := range 5 {
+		prompt = fmt.Sprintf("%s, %d", job, n)
+		all := prompt + " " + directives
+		wrapper = i.start(way, argv, all)
+		if poll(30*time.Second, func() bool { return !i.s.asked(prompt).IsZero() }) == nil {
+			return prompt, wrapper
+		}
+		i.s.t.Logf("nobody asks the model %q", prompt)
+		i.s.stopAgents(func(p Process) bool { return slices.Contains(p.Args, all) })
+	}
+	i.s.t.Fatalf("the run never asks the model: %v", i.s.Processes())
+	return prompt, wrapper
 }
 
 // lists waits until Rollcall lists the session of a prompt in one of these states, and nothing else of any agent that is not over. A process that has stored
@@ -250,23 +268,22 @@ func (i *installation) lists(prompt string, states ...string) (row Session) {
 
 // killed runs a prompt that is not answered and kills the process that Rollcall names.
 func (i *installation) killed(t *testing.T, way string, argv []string) {
-	i.start(way, argv, "long job [[delay 300]]")
-	i.s.Asked("long job")
-	row := i.lists("long job", "working")
+	prompt, _ := i.asks(way, argv, "long job", "[[delay 300]]")
+	row := i.lists(prompt, "working")
 	if way == "renamed folder" {
 		must.Do(t, os.Rename(i.folder, i.folder+"-renamed"))
 		i.folder += "-renamed"
-		if again := i.lists("long job", "working"); again.PID != row.PID {
+		if again := i.lists(prompt, "working"); again.PID != row.PID {
 			t.Errorf("after the folder was renamed: %v, before: %v", again, row)
 		}
 	}
 	agent := i.s.at(row.PID)
 	i.s.Signal(agent, unix.SIGKILL)
 	i.s.Gone(agent)
-	if err := poll(soon, func() bool { return i.s.left("long job") }); err != nil {
+	if err := poll(soon, func() bool { return i.s.left(prompt) }); err != nil {
 		t.Errorf("the model server still answers it: %v was not the agent: %v", agent, err)
 	}
 	if i.home == i.s.Home && row.FirstPrompt != "" { // a home that no process is in any more is not known
-		i.lists("long job", "stopped/died", "stopped")
+		i.lists(prompt, "stopped/died", "stopped")
 	}
 }
