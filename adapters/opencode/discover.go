@@ -84,10 +84,10 @@ func (d *discovery) addProcesses(r *root, claims map[string]claim) {
 		}
 	}
 	for _, h := range r.hosts {
-		if h.role != terminal || busy[h] || h.cwd == "" || !h.surelyUses(r) {
+		if h.role != terminal || busy[h] || h.CWD == "" || !h.surelyUses(r) {
 			continue
 		}
-		s := adapters.ProcessSession(d.adapter.product.Name, h.Process, h.cwd)
+		s := adapters.ProcessSession(d.adapter.product.Name, h.Process.Process, h.CWD)
 		if h.old {
 			s.Status, s.Evidence = adapters.Unknown, fmt.Sprintf("process %d: open; %s", h.PID, floor.Reason(""))
 		}
@@ -104,8 +104,8 @@ func (d *discovery) addProcess(s adapters.Session) {
 // addUnresponsive adds the processes whose data folders do not answer.
 func (d *discovery) addUnresponsive() {
 	for _, h := range d.census.hosts {
-		if h.unresponsive != "" && h.role != server && h.cwd != "" {
-			d.addProcess(adapters.UnresponsiveProcess(d.adapter.product.Name, h.Process, h.cwd, h.unresponsive))
+		if h.unresponsive != "" && h.role != server && h.CWD != "" {
+			d.addProcess(adapters.UnresponsiveProcess(d.adapter.product.Name, h.Process.Process, h.CWD, h.unresponsive))
 		}
 	}
 }

@@ -80,10 +80,10 @@ func TestPasswordOfLaunch(t *testing.T) {
 			}
 			return ""
 		}})
-	if c := a.client(&host{Process: proc.Process{Identity: launched}}, ""); c.User != "opencode" || c.Password != "launched" {
+	if c := a.client(&host{Process: processOf(launched)}, ""); c.User != "opencode" || c.Password != "launched" {
 		t.Errorf("%s, %s", c.User, c.Password)
 	}
-	if c := a.client(&host{Process: proc.Process{Identity: proc.Identity{PID: 4712, Start: 1}}}, ""); c.User != "me" || c.Password != "mine" {
+	if c := a.client(&host{Process: processOf(proc.Identity{PID: 4712, Start: 1})}, ""); c.User != "me" || c.Password != "mine" {
 		t.Errorf("%s, %s", c.User, c.Password)
 	}
 }

@@ -140,7 +140,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 		}
 	}
 	why := "log run " + last.run.id + " is that of a process that has ended"
-	if may := l.unlogged(last.run); len(may) > 0 && (open || may[0].setBack) {
+	if may := l.unlogged(last.run); len(may) > 0 && (open || may[0].SetBack) {
 		return claim{may: may, doubt: why + ", or of " + pids(may) + ", which has none, if the clock was set since its start"}
 	}
 	return claim{why: why}
@@ -149,7 +149,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 // unlogged returns the processes that can have written a run but for its time.
 func (l *links) unlogged(r *run) (list []*host) {
 	for _, h := range l.hosts {
-		if (h.setBack && l.written[h] == nil || l.isUnlogged(h)) && h.fitsRun(r, nil) {
+		if (h.SetBack && l.written[h] == nil || l.isUnlogged(h)) && h.fitsRun(r, nil) {
 			list = append(list, h)
 		}
 	}
@@ -295,7 +295,7 @@ func (l *links) fits(h *host, f *facts) fit {
 		return no
 	case h.role == terminal && f.byRun && !f.created.time().Before(h.began):
 		return no
-	case h.cwd != "" && h.role != server && !h.mayHaveBegunIn(f.directory):
+	case h.CWD != "" && h.role != server && !h.mayHaveBegunIn(f.directory):
 		return no
 	}
 	if l.runs.runOf[h] != nil || h.role == server && l.serverAnswers[h] != nil {
@@ -307,7 +307,7 @@ func (l *links) fits(h *host, f *facts) fit {
 			return no
 		}
 	}
-	if h.cwd == "" || h.role != server && !h.at(f.directory) {
+	if h.CWD == "" || h.role != server && !h.at(f.directory) {
 		return maybe
 	}
 	return yes

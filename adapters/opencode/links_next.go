@@ -39,7 +39,7 @@ func (l *links) ofNext(f *facts) claim {
 		return claim{}
 	case !f.next.claimed && !shown && !slices.ContainsFunc(may, func(h *host) bool { return !old(h) }):
 		return claim{why: pids(may) + " serves its store, and has not had it since its start, " + kit.Clock(may[0].began, l.now)}
-	case may[0].setBack && !f.next.claimed && f.open() == inTurn:
+	case may[0].SetBack && !f.next.claimed && f.open() == inTurn:
 		return claim{may: may, doubt: "the turn is of " + pids(may) + " or of an earlier server: the clock was set back since it began"}
 	case len(may) > 1:
 		return claim{may: may, doubt: "it is not stored which server runs it: " + pids(may) + " could"}

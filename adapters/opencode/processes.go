@@ -12,9 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/adapters"
 	"rollcall/adapters/internal/agentproc"
-	"rollcall/adapters/internal/kit"
+	"rollcall/adapters/internal/skeleton"
 	"rollcall/proc"
 )
 
@@ -30,35 +29,30 @@ const (
 
 // host is a live process that runs sessions.
 type host struct {
-	proc.Process
-	product      *Product
-	role         role
-	command      string // the sub-command; "": the terminal interface
-	args         []string
-	cwd          string
-	folders      []string // the names that the process may have for cwd: before it was renamed it had other ones
-	env          []string
-	fork         bool              // --fork: it continues a copy of the session
-	resume       string            // -s ID
-	latest       bool              // -c: it resumed the folder's latest session
-	prompt       string            // the prompt in the arguments of run, or --prompt
-	port         int               // --port; 0: none was named
-	listen       bool              // it has an HTTP server
-	service      bool              // it is the background service of OpenCode 2, which registers itself
-	name         string            // --hostname
-	home         string            // from its environment
-	data         string            // XDG_DATA_HOME
-	state        string            // XDG_STATE_HOME
-	db           string            // OPENCODE_DB
-	files        []string          // that it has open, where these can be seen
-	removed      map[string]string // see proc.Details.RemovedFiles
-	denied       bool              // its environment and its folder may not be read
-	unresponsive string            // the folder that it uses, where the file system does not answer
-	filesHidden  bool              // files could not be read
-	knownHome    bool              // its environment or its files name a data folder that exists here
+	skeleton.Process // its Home is that of its user
+	product          *Product
+	role             role
+	command          string // the sub-command; "": the terminal interface
+	args             []string
+	fork             bool              // --fork: it continues a copy of the session
+	resume           string            // -s ID
+	latest           bool              // -c: it resumed the folder's latest session
+	prompt           string            // the prompt in the arguments of run, or --prompt
+	port             int               // --port; 0: none was named
+	listen           bool              // it has an HTTP server
+	service          bool              // it is the background service of OpenCode 2, which registers itself
+	name             string            // --hostname
+	data             string            // XDG_DATA_HOME
+	state            string            // XDG_STATE_HOME
+	db               string            // OPENCODE_DB
+	files            []string          // that it has open, where these can be seen
+	removed          map[string]string // see proc.Details.RemovedFiles
+	denied           bool              // its environment and its folder may not be read
+	unresponsive     string            // the folder that it uses, where the file system does not answer
+	filesHidden      bool              // files could not be read
+	knownHome        bool              // its environment or its files name a data folder that exists here
 	// began is when the process began by the clock that its log has, see findWritten.
-	began   time.Time
-	setBack bool // the clock was set back since it began
+	began time.Time
 	// old reports that it is of 1.15 or earlier: each process of those writes a log of its own.
 	old bool
 }
@@ -162,59 +156,43 @@ func (h *host) keepsOwnLog() bool {
 	return own
 }
 
+// finder returns how the processes of the agent are read.
+func (p *Product) finder() *skeleton.Finder {
+	return &skeleton.Finder{Program: *p.program(), Home: func(_ func(string) string, user string) string { return user },
+		Inspect: func(_ proc.Details, p *skeleton.Process) bool {
+			isGone := errors.Is(p.Seen.Err, proc.ErrGone) || errors.Is(p.EnvErr, proc.ErrGone)
+			isBun := p.Get("BUN_BE_BUN") == "1" // as Bun, the binary runs language servers and installs plug-ins
+			return p.Seen.Kind == agentproc.Conversation && !isGone && !isBun
+		}}
+}
+
 // identify reads the role of a process from its command line, environment and folder. It
 // returns nil for a process that runs no sessions or has ended.
 func (a *Adapter) identify(p proc.Process) *host {
-	table := a.Table
-	seen := a.product.program().Identify(table, p)
-	args, err := seen.Line, seen.Err
-	if seen.Kind != agentproc.Conversation || errors.Is(err, proc.ErrGone) {
+	found := a.product.finder().Process(a.Table, p)
+	if found == nil {
 		return nil
 	}
-	h := &host{Process: p, product: a.product, args: args}
-	h.Started, h.setBack = agentproc.Started(table, p)
-	h.began = h.Started
-	if err == nil && len(args) > 0 && !h.readArgs() {
+	h := &host{Process: *found, product: a.product, args: found.Seen.Line, began: found.Started}
+	if h.Seen.Err == nil && len(h.args) > 0 && !h.readArgs() {
 		return nil
 	}
-	env, err := table.Env(p.Identity)
-	if errors.Is(err, proc.ErrGone) || kit.Get(env, "BUN_BE_BUN") == "1" {
-		return nil // as Bun, the binary runs language servers and installs plug-ins
-	}
-	h.env = env
-	h.home = kit.Get(env, kit.Home)
-	h.data = kit.Get(env, "XDG_DATA_HOME")
-	h.db = kit.Get(env, a.product.Variable+"DB")
-	h.state = kit.Get(env, "XDG_STATE_HOME")
-	foreign := errors.Is(err, fs.ErrPermission)
-	h.cwd, err = table.CWD(p.Identity)
-	if errors.Is(err, proc.ErrGone) {
-		return nil
-	}
-	if h.cwd != "" {
-		h.folders = append([]string{filepath.Clean(h.cwd)}, adapters.FormerFolders(env, h.cwd, p.Started)...)
-	}
-	h.denied = foreign && errors.Is(err, fs.ErrPermission)
+	h.data = h.Get("XDG_DATA_HOME")
+	h.db = h.Get(a.product.Variable + "DB")
+	h.state = h.Get("XDG_STATE_HOME")
+	h.denied = errors.Is(h.EnvErr, fs.ErrPermission) && h.CWD == ""
 	return h
 }
 
 // notHosts lists the sub-commands that run no session in their own process: `add`,
 // `install` and `pm` are Bun's, which 1.1.65 runs without BUN_BE_BUN.
-var notHosts = map[string]bool{
-	"attach": true, "completion": true, "mcp": true, "debug": true, "providers": true, "auth": true, "agent": true,
-	"upgrade": true, "uninstall": true, "models": true, "stats": true, "export": true, "import": true,
-	"session": true, "plugin": true, "plug": true, "db": true, "add": true, "install": true, "pm": true, "x": true,
-	"account": true, "console": true, "login": true, "logout": true, "generate": true, "tui-thread-attach": true,
-}
+var notHosts = []string{"attach", "completion", "mcp", "debug", "providers", "auth", "agent", "upgrade", "uninstall", "models", "stats", "export", "import",
+	"session", "plugin", "plug", "db", "add", "install", "pm", "x", "account", "console", "login", "logout", "generate", "tui-thread-attach"}
 
-// takesValue lists the options that take the next argument as their value. They are
+// valued lists the options that take the next argument as their value. They are
 // needed to find the first argument that is not an option.
-var takesValue = map[string]bool{
-	"-m": true, "--model": true, "-s": true, "--session": true, "--prompt": true, "--agent": true, "--port": true,
-	"--hostname": true, "--mdns-domain": true, "--cors": true, "--log-level": true, "--title": true, "--attach": true,
-	"--format": true, "-f": true, "--file": true, "--variant": true, "--command": true, "--dir": true, "--cwd": true,
-	"-p": true, "--password": true, "-u": true, "--username": true,
-}
+var valued = []string{"-m", "--model", "-s", "--session", "--prompt", "--agent", "--port", "--hostname", "--mdns-domain", "--cors", "--log-level", "--title",
+	"--attach", "--format", "-f", "--file", "--variant", "--command", "--dir", "--cwd", "-p", "--password", "-u", "--username"}
 
 // readArgs reports whether the command line is that of a host.
 func (h *host) readArgs() bool {
@@ -231,7 +209,7 @@ func (h *host) readArgs() bool {
 			continue
 		}
 		name, value, inline := strings.Cut(arg, "=")
-		if !inline && takesValue[name] && i+1 < len(h.args) {
+		if !inline && slices.Contains(valued, name) && i+1 < len(h.args) {
 			i++
 			value = h.args[i]
 		}
@@ -248,15 +226,10 @@ func (h *host) readArgs() bool {
 		return !attached
 	case "serve", "web":
 		h.role, h.listen = server, true
-		return true
 	case "acp":
 		h.role = server
-		return true
-	case "--version", "--help":
-		return false
 	}
-	informs := slices.ContainsFunc(h.args[1:], func(arg string) bool { return arg == "--version" || arg == "-v" || arg == "--help" })
-	return !informs && !notHosts[h.command]
+	return true
 }
 
 func (h *host) option(name, value string) {
@@ -295,17 +268,11 @@ func isSession(id string) bool {
 }
 
 // at reports whether the host works in a folder.
-func (h *host) at(folder string) bool {
-	return folder != "" && slices.Contains(h.folders, filepath.Clean(folder))
-}
+func (h *host) at(folder string) bool { return h.At(filepath.Clean(folder)) }
 
 // mayHaveBegunIn reports whether the host works in a folder, or may have begun in it before it was renamed.
 func (h *host) mayHaveBegunIn(folder string) bool {
-	if h.at(folder) || h.cwd == "" {
-		return h.at(folder)
-	}
-	_, isGone := adapters.MayHaveLeft(folder, h.env, h.cwd, h.Started)
-	return isGone
+	return h.at(folder) || h.CWD != "" && h.CanHaveLeft(folder)
 }
 
 // hasChild reports whether a process other than OpenCode runs below the host.

@@ -39,7 +39,9 @@ var openCode = &Product{
 }
 
 // program returns how the processes of the agent look. Its program is native; a script of Node.js only starts it.
-func (p *Product) program() *agentproc.Program { return &agentproc.Program{Names: p.Programs} }
+func (p *Product) program() *agentproc.Program {
+	return &agentproc.Program{Names: p.Programs, Commands: notHosts, Flags: []string{"--version", "-v", "--help"}, Valued: valued}
+}
 
 // runs reports whether a process can be the agent by its name.
 func (p *Product) runs(comm string) bool { return p.program().MayBe(comm) }

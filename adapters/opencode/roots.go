@@ -125,7 +125,7 @@ func (all *homeSearch) rootOf(h *host, own *root, now time.Time) *root {
 			return r
 		}
 	}
-	base := cmp.Or(h.data, h.home)
+	base := cmp.Or(h.data, h.Home)
 	if base != "" && !all.Answers(base) {
 		h.unresponsive = base
 		return nil
@@ -154,8 +154,8 @@ func (h *host) dataFolders() []string {
 	slices.Sort(list)
 	if filepath.IsAbs(h.data) {
 		list = append(list, filepath.Join(h.data, h.product.HomeFolder))
-	} else if filepath.IsAbs(h.home) {
-		list = append(list, filepath.Join(h.home, ".local", "share", h.product.HomeFolder))
+	} else if filepath.IsAbs(h.Home) {
+		list = append(list, filepath.Join(h.Home, ".local", "share", h.product.HomeFolder))
 	}
 	return list
 }

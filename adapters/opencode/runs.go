@@ -147,7 +147,7 @@ func (h *host) fitsRun(r *run, prompts map[string]string) bool {
 			return false
 		}
 	}
-	return len(r.folders) == 0 || h.cwd == "" || slices.ContainsFunc(slices.Collect(maps.Keys(r.folders)), h.mayHaveBegunIn)
+	return len(r.folders) == 0 || h.CWD == "" || slices.ContainsFunc(slices.Collect(maps.Keys(r.folders)), h.mayHaveBegunIn)
 }
 
 // ranIn compares the arguments of `opencode run` with the sessions of a run.

@@ -5,10 +5,20 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/skeleton"
+	"rollcall/proc"
 )
 
+// processOf is a process of which nothing else is known.
+func processOf(id proc.Identity) skeleton.Process {
+	return skeleton.Process{Process: proc.Process{Identity: id}}
+}
+
 func hostAt(pid int, started time.Time, args ...string) *host {
-	h := &host{product: openCode, args: append([]string{"opencode"}, args...), cwd: "/home/dev/p", folders: []string{filepath.FromSlash("/home/dev/p")}}
+	h := &host{product: openCode, args: append([]string{"opencode"}, args...), Process: processOf(proc.Identity{})}
+	h.CWD = filepath.FromSlash("/home/dev/p")
 	h.PID = pid
 	h.Start = uint64(started.UnixMilli())
 	h.Started = started
@@ -104,6 +114,18 @@ func TestAssignDoubts(t *testing.T) {
 	}
 }
 
+// started is a table in which every process was started with these arguments.
+type started struct {
+	nobody
+	args []string
+}
+
+func (s started) Args(proc.Identity) ([]string, error) { return s.args, nil }
+func (started) Exe(proc.Identity) (string, error)      { return "/opt/opencode", nil }
+func (started) Env(proc.Identity) ([]string, error)    { return nil, nil }
+func (started) CWD(proc.Identity) (string, error)      { return "/home/dev/p", nil }
+func (started) Made(proc.Process) (time.Time, error)   { return time.Time{}, nil }
+
 func TestArguments(t *testing.T) {
 	tests := map[string]struct {
 		args []string
@@ -127,11 +149,19 @@ func TestArguments(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := &host{product: openCode, args: append([]string{"opencode"}, test.args...)}
-			if ok := h.readArgs(); ok != test.ok || ok && h.role != test.role {
-				t.Errorf("%v, role %v", ok, h.role)
+			a := New(adapters.Config{})
+			a.Table = started{args: append([]string{"opencode"}, test.args...)}
+			h := a.identify(proc.Process{Comm: "opencode"})
+			if h == nil {
+				if test.ok {
+					t.Error("no host")
+				}
+				return
 			}
-			if got := cmp.Or(h.resume, h.prompt); test.ok && got != test.want {
+			if !test.ok || h.role != test.role {
+				t.Errorf("role %v", h.role)
+			}
+			if got := cmp.Or(h.resume, h.prompt); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})

@@ -126,8 +126,8 @@ func (d *discovery) askServers(ctx context.Context, r *root, sessions map[string
 		ask := folders
 		if h.role != server { // a terminal interface serves its own folder
 			ask = nil
-			if h.cwd != "" {
-				ask = h.folders[len(h.folders)-1:]
+			if h.CWD != "" {
+				ask = []string{h.Folder()}
 			}
 		}
 		if len(ask) == 0 && !h.service {

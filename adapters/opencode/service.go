@@ -44,7 +44,7 @@ type registration struct {
 func (h *host) registered() (r registration, info fs.FileInfo, err error) {
 	state := h.state
 	if !filepath.IsAbs(state) {
-		state = filepath.Join(h.home, ".local", "state")
+		state = filepath.Join(h.Home, ".local", "state")
 	}
 	folder := filepath.Join(state, h.product.HomeFolder)
 	if !filepath.IsAbs(folder) || !bounded.Answers(folder) {
@@ -262,7 +262,7 @@ func formAnswer(r *adapters.Request, d adapters.Decision) map[string]any {
 func (a *Adapter) ownService(ctx context.Context) (found *serverClient) {
 	c, _ := a.takeCensus(ctx) // a service that is missing is not used
 	for _, h := range c.hosts {
-		if !h.service || filepath.Clean(h.home) != filepath.Clean(a.Home) {
+		if !h.service || filepath.Clean(h.Home) != filepath.Clean(a.Home) {
 			continue
 		}
 		client, err := a.service(h)

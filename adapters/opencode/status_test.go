@@ -7,7 +7,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
-	"rollcall/proc"
 )
 
 // The table of statuses: what the messages say, with a process and without.
@@ -234,7 +233,7 @@ func TestTimeAlone(t *testing.T) {
 	written := bash
 	written.updated = stamp + 2000
 	asked := &run{id: "r", asks: []ask{{at: start, permission: "bash"}}}
-	queued := &host{Process: proc.Process{Identity: proc.Identity{PID: 8}, Started: start.Add(2 * time.Second)}, role: oneShot, began: start.Add(2 * time.Second)}
+	queued := hostAt(8, start.Add(2*time.Second), "run")
 	for name, test := range map[string]struct {
 		last     message
 		calls    []call
