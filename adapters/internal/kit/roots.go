@@ -52,16 +52,16 @@ func (r *Roots) FindUsed(b *Base, used []string, now time.Time) {
 
 // Add adds a home, if its file system answers.
 func (r *Roots) Add(path string) {
-	real := filepath.Clean(path)
+	target := filepath.Clean(path)
 	if r.Answers(path) {
-		real = agentproc.RealPath(path)
-		if slices.ContainsFunc(r.Paths, func(known string) bool { return known == real || isSame(known, real) }) {
+		target = agentproc.RealPath(path)
+		if slices.ContainsFunc(r.Paths, func(known string) bool { return known == target || isSame(known, target) }) {
 			return
 		}
-		r.Paths = append(r.Paths, real)
+		r.Paths = append(r.Paths, target)
 		r.Names = append(r.Names, filepath.Clean(path))
 	}
-	r.Answer.LookedIn(filepath.Join(real, r.Store))
+	r.Answer.LookedIn(filepath.Join(target, r.Store))
 }
 
 // isSame reports whether two paths lead to the same folder, as where a container names one that it shares below its own root.
