@@ -45,8 +45,7 @@ func TestAnswerMove(t *testing.T) {
 		file, hook := s.notes()
 		terminal := s.Open(s.Argv(r, "--port", strconv.Itoa(freePort(s)))...)
 		terminal.Shows("Ask anything")
-		terminal.Prompt(moves)
-		terminal.Shows("Permission required")
+		terminal.PromptUntil(moves, "Permission required")
 		first := s.asks("notes.md")
 		if first.Kind != "file_change" || !strings.Contains(first.Text, hook) || len(first.Dangers) == 0 || first.Harmless || !first.CanAllow || !first.CanDeny {
 			t.Errorf("%+v", first)
@@ -68,8 +67,7 @@ func TestAnswerMoveCodex(t *testing.T) {
 	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		_, moved := s.notes() // Codex never changes the folder of git without a question
 		terminal := openCodex(s, r)
-		terminal.Prompt(moves)
-		terminal.Shows("Would you like to make the following edits?")
+		terminal.PromptUntil(moves, "Would you like to make the following edits?")
 		first := s.asks("notes.md")
 		if first.Kind != "file_change" || !strings.Contains(first.Text, "*** Move to: "+moved) || !strings.Contains(first.Text, "+changed") || first.Harmless || !first.CanAllow || !first.CanDeny {
 			t.Errorf("%+v", first)

@@ -199,8 +199,7 @@ func TestAnswerCodexQuestion(t *testing.T) {
 		}
 		must.Do(t, err)
 		terminal := openCodex(s, r)
-		terminal.Prompt("ask me [[ask]]")
-		terminal.Shows("Which colour?")
+		terminal.PromptUntil("ask me [[ask]]", "Which colour?")
 		first := s.asks("Which colour?")
 		if first.Kind != "question" || !first.CanReply || len(first.Questions) != 1 || len(first.Questions[0].Options) < 2 {
 			t.Fatalf("%+v", first)
@@ -222,8 +221,7 @@ func TestAnswerCodexQuestion(t *testing.T) {
 func TestPromptCodex(t *testing.T) {
 	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		terminal := openCodex(s, r)
-		terminal.Prompt("first job")
-		terminal.Shows("Mock answer to: first job")
+		terminal.PromptUntil("first job", "Mock answer to: first job")
 		idle := s.Becomes(byPrompt("first job"), time.Now(), soon, "idle", "idle/completed")
 		s.rollcall("send", idle.ID, "-p", "second job [[delay 6]]")
 		s.Asked("second job")
@@ -255,8 +253,7 @@ func TestAnswerOpenCode(t *testing.T) {
 		port := strconv.Itoa(freePort(s))
 		terminal := s.Open(s.Argv(r, "--port", port)...)
 		terminal.Shows("Ask anything")
-		terminal.Prompt("allow me [[bash touch asked-allowed.txt]]")
-		terminal.Shows("Permission required")
+		terminal.PromptUntil("allow me [[bash touch asked-allowed.txt]]", "Permission required")
 		first := s.asks("touch asked-allowed.txt")
 		if first.Kind != "command" || !first.CanAllow || !first.CanDeny {
 			t.Errorf("%+v", first)
@@ -373,8 +370,7 @@ func TestAnswerClaudeInTmux(t *testing.T) {
 	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		id := uuid(t)
 		terminal := openClaudeInTmux(s, r, id)
-		terminal.Prompt("allow me [[bash touch 'a,b}#c[d]*.txt']]")
-		terminal.Shows("Do you want to proceed?")
+		terminal.PromptUntil("allow me [[bash touch 'a,b}#c[d]*.txt']]", "Do you want to proceed?")
 		first := s.asks("touch 'a,b}#c[d]*.txt'")
 		if first.Kind != "command" || !first.CanAllow || !first.CanDeny || first.Session.ID != id {
 			t.Errorf("%+v", first)
@@ -414,8 +410,7 @@ func TestAnswerClaudeResized(t *testing.T) {
 		}
 		for name, command := range map[string]string{"short": "touch " + strings.Repeat("a", 60), "long": "touch " + strings.Repeat("abcdefgh ijk ", 6) + "x"} {
 			resize(180)
-			terminal.Prompt(name + " [[bash " + command + "]]")
-			terminal.Shows("Do you want to proceed?")
+			terminal.PromptUntil(name+" [[bash "+command+"]]", "Do you want to proceed?")
 			for _, width := range []int{180, 150, 100, 91, 85, 70, 55, 120, 200, 250} {
 				resize(width)
 				var last []request

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rollcall/internal/must"
 )
 
@@ -33,8 +31,7 @@ func TestBelowTheFloor(t *testing.T) {
 		if _, rows := roll.find(byPID(agent.PID)); rows != 1 {
 			t.Errorf("%d rows of process %d:%v", rows, agent.PID, roll)
 		}
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 		s.shows(byPrompt("begin"), time.Now(), soon, "stopped", func(x Session) bool { return strings.HasPrefix(x.state(), "stopped") })
 	})
 }

@@ -36,8 +36,7 @@ func TestClaudeHomeElsewhere(t *testing.T) {
 			id := uuid(t)
 			terminal := s.Open("env", "CLAUDE_CONFIG_DIR="+home, s.Program(r), "--session-id", id, "--permission-mode", "default")
 			terminal.Shows("? for shortcuts")
-			asked := terminal.Prompt("elsewhere " + id[:8] + " [[delay 3]]")
-			s.Becomes(byID(id), asked, soon, "working")
+			terminal.Works(byID(id), "elsewhere "+id[:8]+" [[delay 3]]")
 			terminal.Shows("Mock answer to: elsewhere")
 			s.Becomes(byID(id), time.Now(), soon, "idle/completed")
 		}
@@ -49,8 +48,7 @@ func TestClaudeEntryDeleted(t *testing.T) {
 	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
 		id := uuid(t)
 		terminal, agent := openClaude(s, r, id)
-		asked := terminal.Prompt("deleted [[delay 15]]")
-		s.Becomes(byID(id), asked, soon, "working")
+		terminal.Works(byID(id), "deleted [[delay 15]]")
 		written(s, id, "deleted")
 		must.Do(t, os.Remove(filepath.Join(s.Home, ".claude", "sessions", strconv.Itoa(agent.PID)+".json")))
 		if unknown := s.Becomes(byID(id), time.Now(), soon, "unknown"); unknown.PID != agent.PID {
@@ -73,15 +71,13 @@ func TestClaudeOlder(t *testing.T) {
 		terminal.Shows("? for shortcuts")
 		agent := s.Descendant(terminal.PID(), "claude")
 		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle")
-		terminal.Prompt("need it [[bash touch asked.txt]]")
-		terminal.Shows("Do you want to proceed?")
+		terminal.PromptUntil("need it [[bash touch asked.txt]]", "Do you want to proceed?")
 		if waits := s.Becomes(byID(id), time.Now(), soon, "unknown"); waits.PID != agent.PID {
 			t.Errorf("pid %d, want %d", waits.PID, agent.PID)
 		}
 		terminal.Answer("1", "Done.")
 		s.Becomes(byID(id), time.Now(), soon, "idle/completed", "unknown") // they may write no stop reason
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 		s.Becomes(byID(id), time.Now(), soon, "stopped", "stopped/completed")
 	})
 }
@@ -122,8 +118,7 @@ func TestClaudeBeforeItsSession(t *testing.T) {
 		}
 		terminal.Choose("Down", "❯ Yes")   // its first choice is to leave
 		terminal.Dismiss("Enter", "trust") // the hint below the prompt does not always come behind it
-		asked := terminal.Prompt("begin [[delay 90]]")
-		if working := s.Becomes(byID(id), asked, soon, "working"); working.PID != agent.PID {
+		if working := terminal.Works(byID(id), "begin [[delay 90]]"); working.PID != agent.PID {
 			t.Errorf("pid %d, want %d", working.PID, agent.PID)
 		}
 		roll := must.Get(s.List())(t)

@@ -106,8 +106,7 @@ func TestClaudeTurn(t *testing.T) {
 		if opened.PID != agent.PID {
 			t.Errorf("before the first prompt: pid %d, want %d", opened.PID, agent.PID)
 		}
-		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
-		working := s.Becomes(byID(id), asked, soon, "working")
+		working := terminal.Works(byID(id), "first job [[delay 4]][[usage 111 22]]")
 		if working.PID != agent.PID || working.CWD != s.Project {
 			t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
 		}
@@ -132,14 +131,11 @@ func TestClaudePermission(t *testing.T) {
 	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
 		id := uuid(t)
 		terminal, _ := openClaude(s, r, id)
-		terminal.Prompt("need it [[bash touch asked.txt]]")
-		terminal.Shows("Do you want to proceed?")
+		terminal.PromptUntil("need it [[bash touch asked.txt]]", "Do you want to proceed?")
 		s.Becomes(byID(id), time.Now(), soon, "waiting/permission")
 		terminal.Answer("1", "Done.")
 		s.Becomes(byID(id), time.Now(), soon, "idle", "idle/completed")
-		if _, err := os.Stat(filepath.Join(s.Project, "asked.txt")); err != nil {
-			t.Error("the permitted command did not run:", err)
-		}
+		s.made(filepath.Join(s.Project, "asked.txt"))
 	})
 }
 
@@ -147,8 +143,7 @@ func TestClaudeQuestion(t *testing.T) {
 	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
 		id := uuid(t)
 		terminal, _ := openClaude(s, r, id)
-		terminal.Prompt("ask me [[ask]]")
-		terminal.Shows("Which colour?")
+		terminal.PromptUntil("ask me [[ask]]", "Which colour?")
 		s.Becomes(byID(id), time.Now(), soon, "waiting/question")
 		terminal.Answer("Enter", "Done.")
 		s.Becomes(byID(id), time.Now(), soon, "idle", "idle/completed")
@@ -159,8 +154,7 @@ func TestClaudeClear(t *testing.T) {
 	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
 		before := uuid(t)
 		terminal, agent := openClaude(s, r, before)
-		terminal.Prompt("before clear")
-		terminal.Shows("Mock answer to: before clear")
+		terminal.PromptUntil("before clear", "Mock answer to: before clear")
 		s.Becomes(byID(before), time.Now(), soon, "idle", "idle/completed")
 		terminal.Enter("/clear")
 		after := cleared(s, agent, before)
@@ -175,8 +169,7 @@ func TestClaudeClear(t *testing.T) {
 		if _, count := roll.find(byPID(agent.PID)); count != 1 {
 			t.Errorf("%d live sessions have pid %d:%v", count, agent.PID, roll)
 		}
-		asked := terminal.Prompt("after clear [[delay 2]]")
-		s.Becomes(byID(after), asked, soon, "working")
+		terminal.Works(byID(after), "after clear [[delay 2]]")
 		terminal.Shows("Mock answer to: after clear")
 		s.Becomes(byID(after), time.Now(), soon, "idle", "idle/completed")
 		s.Becomes(byID(before), time.Now(), soon, "stopped/completed")
@@ -188,8 +181,7 @@ func TestClaudeTwoInOneFolder(t *testing.T) {
 		one, two := uuid(t), uuid(t)
 		first, firstAgent := openClaude(s, r, one)
 		second, secondAgent := openClaude(s, r, two)
-		first.Prompt("the first")
-		first.Shows("Mock answer to: the first")
+		first.PromptUntil("the first", "Mock answer to: the first")
 		asked := second.Prompt("the second [[delay 30]]")
 		working := s.Becomes(byID(two), asked, soon, "working")
 		idle := s.Becomes(byID(one), asked, soon, "idle", "idle/completed")
@@ -207,8 +199,7 @@ func TestClaudeWrapperKilled(t *testing.T) {
 		id := uuid(t)
 		wrapper, agent, asked := detachClaude(s, r, id, "lives on [[delay 60]]")
 		s.Becomes(byID(id), asked, soon, "working")
-		s.Signal(wrapper, unix.SIGKILL)
-		s.Gone(wrapper)
+		s.Kill(wrapper)
 		s.Stays(byID(id), 2*time.Second, "working")
 		if after := s.Becomes(byID(id), time.Now(), soon, "working"); after.PID != agent.PID {
 			t.Errorf("pid %d, want %d", after.PID, agent.PID)
@@ -222,8 +213,7 @@ func TestClaudeKilled(t *testing.T) {
 		_, agent, asked := detachClaude(s, r, id, "killed [[delay 60]]")
 		s.Becomes(byID(id), asked, soon, "working")
 		written(s, id, "killed")
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 		s.Becomes(byID(id), time.Now(), soon, "stopped/died")
 		if entry := registered(s, agent); entry != id {
 			t.Errorf("the registry entry did not outlive its process (%q): this test shows less than it should", entry)
@@ -235,11 +225,9 @@ func TestClaudeFailedTurn(t *testing.T) {
 	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
 		id := uuid(t)
 		terminal, _ := openClaude(s, r, id)
-		terminal.Prompt("break [[fail 400]]")
-		terminal.Shows("mock failure 400")
+		terminal.PromptUntil("break [[fail 400]]", "mock failure 400")
 		s.Becomes(byID(id), time.Now(), soon, "idle/failed")
-		terminal.Prompt("again")
-		terminal.Shows("Mock answer to: again")
+		terminal.PromptUntil("again", "Mock answer to: again")
 		s.Becomes(byID(id), time.Now(), soon, "idle", "idle/completed")
 	})
 }

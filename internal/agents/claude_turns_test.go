@@ -89,8 +89,7 @@ func TestClaudeTerminatedOrKilled(t *testing.T) {
 		terminal, agent := openClaude(s, r, id)
 		terminal.Prompt("permission [[bash touch asked.txt]]")
 		registrySays(s, agent, `"waitingFor":"permission prompt"`)
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 		s.Becomes(byID(id), time.Now(), soon, "stopped/died")
 	})
 }
@@ -102,8 +101,7 @@ func TestClaudeOpenedAgainAfterDeath(t *testing.T) {
 		id := uuid(t)
 		_, agent, _ := detachClaude(s, r, id, "killed [[delay 90]]")
 		written(s, id, "killed")
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 		s.Becomes(byID(id), time.Now(), soon, "stopped/died")
 		terminal := s.Open(s.Program(r), "--resume", id, "--permission-mode", "default")
 		terminal.Shows("? for shortcuts")
@@ -182,12 +180,10 @@ func TestClaudeOwnDialog(t *testing.T) {
 		}
 	}
 	dialogs("idle")
-	terminal.Prompt("first")
-	terminal.Shows("Mock answer to: first")
+	terminal.PromptUntil("first", "Mock answer to: first")
 	s.Becomes(byID(id), time.Now(), soon, "idle/completed")
 	dialogs("idle/completed")
-	asked := terminal.Prompt("long [[delay 90]]")
-	s.Becomes(byID(id), asked, soon, "working")
+	terminal.Works(byID(id), "long [[delay 90]]")
 	typeCommand(terminal, "/config")
 	s.Stays(byID(id), 2*time.Second, "working")
 }

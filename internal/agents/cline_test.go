@@ -89,8 +89,7 @@ func TestCline(t *testing.T) {
 		terminal.Shows("Approve tool call?")
 		terminal.Dismiss("Escape", "Approve tool call?")
 		s.Becomes(session, time.Now(), soon, "idle/interrupted", "idle/completed")
-		terminal.Prompt("ask me [[ask]]")
-		terminal.Shows("Which colour?")
+		terminal.PromptUntil("ask me [[ask]]", "Which colour?")
 		s.Becomes(session, time.Now(), soon, "waiting/question")
 		terminal.Press("Enter")
 		s.Becomes(session, time.Now(), soon, "idle/completed")
@@ -109,8 +108,7 @@ func TestCline(t *testing.T) {
 		if resumed := s.Becomes(session, asked, soon, "working"); resumed.PID != agent.PID {
 			t.Errorf("pid %d, want %d", resumed.PID, agent.PID)
 		}
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 
 		s.Detached(append([]string{"env", "CLINE_SESSION_BACKEND_MODE=local"}, s.Argv(r, "in the background [[delay 60]]")...)...)
 		asked = s.Asked("in the background")

@@ -49,8 +49,7 @@ func TestClockSet(t *testing.T) {
 				setClock(t, step)
 				s.Stays(one, 2*time.Second, "idle", "idle/completed", "unknown")
 				if agent.asks != "" {
-					terminal.Prompt("need it [[bash touch ../asked.txt]][[esc]]")
-					terminal.Shows(agent.asks)
+					terminal.PromptUntil("need it [[bash touch ../asked.txt]][[esc]]", agent.asks)
 					s.Becomes(one, time.Now(), soon, "waiting/permission", "unknown")
 					setClock(t, step)
 					s.Stays(one, 2*time.Second, "waiting/permission", "unknown")
@@ -61,8 +60,7 @@ func TestClockSet(t *testing.T) {
 				s.Becomes(one, time.Now(), soon, "working", "unknown")
 				setClock(t, step)
 				s.Stays(one, 2*time.Second, "working", "unknown")
-				s.Signal(process, unix.SIGKILL)
-				s.Gone(process)
+				s.Kill(process)
 				s.Becomes(one, time.Now(), soon, "stopped/died", "stopped", "unknown")
 			})
 		}

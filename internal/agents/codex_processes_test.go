@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rollcall/app"
 	"rollcall/internal/must"
 )
@@ -27,8 +25,7 @@ func TestCodexReopenedAtOnce(t *testing.T) {
 			prompt := name + " [[delay 90]]"
 			_, agent, asked := detachCodex(s, r, prompt)
 			working := s.Becomes(byPrompt(name), asked, soon, "working")
-			s.Signal(agent, unix.SIGKILL)
-			s.Gone(agent)
+			s.Kill(agent)
 			terminal := s.Open(append(append([]string{s.Program(r), "resume"}, flags...), working.ID)...)
 			s.shows(byID(working.ID), time.Now(), 30*time.Second, "open again", func(session Session) bool {
 				return session.PID != 0 && session.PID != agent.PID
@@ -74,8 +71,7 @@ func TestCodexBeforeThePrompt(t *testing.T) {
 		alone, _ := open("--no-daemon")
 		replaced(alone, "two", 1)
 		replaced(second, "three", 0)
-		s.Signal(program, unix.SIGKILL)
-		s.Gone(program)
+		s.Kill(program)
 		s.Becomes(byPrompt("three"), time.Now(), soon, "idle", "idle/completed")
 	})
 }
@@ -97,8 +93,7 @@ func TestCodexRunOfTheDaemon(t *testing.T) {
 		}
 		s.Becomes(byPID(fresh.PID), time.Now(), soon, "idle")
 		run := s.Descendant(wrapper.PID, "codex")
-		s.Signal(run, unix.SIGKILL)
-		s.Gone(run)
+		s.Kill(run)
 		s.Becomes(byID(working.ID), time.Now(), soon, "working")
 		s.rollcall("interrupt", working.ID)
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/interrupted")

@@ -44,8 +44,7 @@ func detachCodex(s *Sandbox, r Release, prompt string) (wrapper, agent Process, 
 func TestCodexTurn(t *testing.T) {
 	each(t, codexes, func(t *testing.T, s *Sandbox, r Release) {
 		terminal := openCodex(s, r)
-		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
-		working := s.Becomes(byPrompt("first job"), asked, soon, "working")
+		working := terminal.Works(byPrompt("first job"), "first job [[delay 4]][[usage 111 22]]")
 		if agent := host(s, r, terminal); working.PID != agent.PID || working.CWD != s.Project {
 			t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
 		}
@@ -80,14 +79,12 @@ func TestCodexPlan(t *testing.T) {
 	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		terminal := openCodex(s, r)
 		terminal.Answer("BTab", "Plan mode")
-		terminal.Prompt(`plan it [[say <proposed_plan>\n# Plan\n1. do it\n</proposed_plan>]]`)
-		terminal.Shows("Implement this plan?")
+		terminal.PromptUntil(`plan it [[say <proposed_plan>\n# Plan\n1. do it\n</proposed_plan>]]`, "Implement this plan?")
 		waits := s.shows(byPrompt("plan it"), time.Now(), soon, "a plan that waits", func(session Session) bool {
 			return session.state() == "idle/completed" && strings.Contains(session.Evidence, "a plan waits for your decision")
 		})
 		terminal.Dismiss("Escape", "Implement this plan?")
-		asked := terminal.Prompt("another [[delay 4]]")
-		s.Becomes(byID(waits.ID), asked, soon, "working")
+		terminal.Works(byID(waits.ID), "another [[delay 4]]")
 		s.shows(byID(waits.ID), time.Now(), 2*soon, "no plan", func(session Session) bool {
 			return session.state() == "idle/completed" && !strings.Contains(session.Evidence, "a plan waits")
 		})
@@ -98,12 +95,10 @@ func TestCodexPlan(t *testing.T) {
 func TestCodexTerminalClosed(t *testing.T) {
 	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		terminal := openCodex(s, r)
-		asked := terminal.Prompt("lives on [[delay 60]]")
-		s.Becomes(byPrompt("lives on"), asked, soon, "working")
+		terminal.Works(byPrompt("lives on"), "lives on [[delay 60]]")
 		daemon := host(s, r, terminal)
 		program := s.Descendant(terminal.PID(), "codex")
-		s.Signal(program, unix.SIGKILL)
-		s.Gone(program)
+		s.Kill(program)
 		s.Stays(byPrompt("lives on"), 2*time.Second, "working")
 		if after := s.Becomes(byPrompt("lives on"), time.Now(), soon, "working"); after.PID != daemon.PID {
 			t.Errorf("pid %d, want the daemon's, %d", after.PID, daemon.PID)
@@ -114,8 +109,7 @@ func TestCodexTerminalClosed(t *testing.T) {
 func TestCodexTwoInOneFolder(t *testing.T) {
 	each(t, codexes, func(t *testing.T, s *Sandbox, r Release) {
 		first, second := openCodex(s, r), openCodex(s, r)
-		first.Prompt("the first")
-		first.Shows("Mock answer to: the first")
+		first.PromptUntil("the first", "Mock answer to: the first")
 		asked := second.Prompt("the second [[delay 30]]")
 		working := s.Becomes(byPrompt("the second"), asked, soon, "working")
 		idle := s.Becomes(byPrompt("the first"), asked, soon, "idle", "idle/completed")
@@ -137,8 +131,7 @@ func TestCodexWrapperKilled(t *testing.T) {
 		s.Becomes(byPrompt("lives on"), asked, soon, "working")
 		script := s.Agent("node", "exec", "lives on")
 		for _, p := range []Process{wrapper, script} {
-			s.Signal(p, unix.SIGKILL)
-			s.Gone(p)
+			s.Kill(p)
 		}
 		s.Stays(byPrompt("lives on"), 2*time.Second, "working")
 		if after := s.Becomes(byPrompt("lives on"), time.Now(), soon, "working"); after.PID != agent.PID {
@@ -162,8 +155,7 @@ func TestCodexRunEnds(t *testing.T) {
 
 		_, agent, asked = detachCodex(s, r, "killed [[delay 60]]")
 		s.Becomes(byPrompt("killed"), asked, soon, "working")
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 		s.Becomes(byPrompt("killed"), time.Now(), soon, "stopped/died")
 	})
 }
@@ -172,13 +164,11 @@ func TestCodexRunEnds(t *testing.T) {
 func TestCodexLimit(t *testing.T) {
 	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		terminal := openCodex(s, r)
-		terminal.Prompt("break [[fail 429]]")
-		terminal.Shows("hit your usage limit")
+		terminal.PromptUntil("break [[fail 429]]", "hit your usage limit")
 		if failed := s.Becomes(byPrompt("break"), time.Now(), soon, "idle/failed"); !failed.Limited {
 			t.Errorf("no limit: %v", failed)
 		}
-		terminal.Prompt("again")
-		terminal.Shows("Mock answer to: again")
+		terminal.PromptUntil("again", "Mock answer to: again")
 		if goesOn := s.Becomes(byPrompt("break"), time.Now(), soon, "idle", "idle/completed"); goesOn.Limited {
 			t.Errorf("still a limit: %v", goesOn)
 		}
@@ -188,11 +178,9 @@ func TestCodexLimit(t *testing.T) {
 func TestCodexFailedTurn(t *testing.T) {
 	each(t, codexes, func(t *testing.T, s *Sandbox, r Release) {
 		terminal := openCodex(s, r)
-		terminal.Prompt("break [[fail 400]]")
-		terminal.Shows("mock failure 400")
+		terminal.PromptUntil("break [[fail 400]]", "mock failure 400")
 		s.Becomes(byPrompt("break"), time.Now(), soon, "idle/failed")
-		terminal.Prompt("again")
-		terminal.Shows("Mock answer to: again")
+		terminal.PromptUntil("again", "Mock answer to: again")
 		s.Becomes(byPrompt("break"), time.Now(), soon, "idle", "idle/completed")
 	})
 }

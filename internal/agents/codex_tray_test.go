@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rollcall/internal/must"
 )
 
@@ -24,16 +22,14 @@ func TestTrayCodexTerminalLeft(t *testing.T) {
 	apart := filepath.Join(s.Project, "apart") // which of two interfaces in a folder, started together, has which thread can't be known
 	must.Do(t, os.Mkdir(apart, 0o700))
 	attended, left := openCodex(s, CodexNewest), openCodex(s, CodexNewest, "-C", apart)
-	attended.Prompt("attended [[delay 2]]")
-	attended.Shows("Mock answer to: attended")
+	attended.PromptUntil("attended [[delay 2]]", "Mock answer to: attended")
 	s.Becomes(byPrompt("attended"), time.Now(), soon, "idle", "idle/completed")
 	tray.quiet(before, "for a turn that a terminal shows")
 
 	asked := left.Prompt("left alone [[delay 6]]")
 	s.Becomes(byPrompt("left alone"), asked, soon, "working")
 	program := s.Descendant(left.PID(), "codex")
-	s.Signal(program, unix.SIGKILL)
-	s.Gone(program)
+	s.Kill(program)
 	closed := time.Now()
 	n := tray.notified(before, closed, asked.Add(6*time.Second))
 	if text := strings.ToLower(n.Summary + " " + n.Body); !strings.Contains(text, "codex finished in ") || !strings.Contains(text, "complete") {

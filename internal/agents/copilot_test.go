@@ -123,8 +123,7 @@ func copilotKilled(t *testing.T, s *Sandbox, r Release) {
 		t.Errorf("pids %d and %d", first.PID, second.PID)
 	}
 	f.tells(app.Started, "the second")
-	s.Signal(killed, unix.SIGKILL)
-	s.Gone(killed)
+	s.Kill(killed)
 	s.Becomes(byID(second.ID), time.Now(), soon, "stopped/died")
 	s.Becomes(byID(first.ID), time.Now(), soon, "working")
 	f.tells(app.Ended, "the second")

@@ -57,8 +57,7 @@ func TestCommands(t *testing.T) {
 
 func runCommand(t *testing.T, s *Sandbox, agent string, c *command) {
 	terminal, process := openers[agent](s)
-	terminal.Prompt("first job")
-	terminal.Shows("Mock answer to")
+	terminal.PromptUntil("first job", "Mock answer to")
 	s.settles("the first turn is over", agent, process, c.beside, "idle")
 	terminal.Enter(c.line)
 	terminal.Prompt("second job [[delay 8]]")

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rollcall/internal/must"
 )
 
@@ -60,42 +58,28 @@ func TestGemini(t *testing.T) {
 	each(t, []Release{GeminiNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		terminal, agent := openGemini(s, r)
 		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle")
-		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
-		working := s.Becomes(byPrompt("first job"), asked, soon, "working")
-		if working.PID != agent.PID || working.CWD != s.Project || working.Agent != "gemini" {
-			t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
-		}
+		working := terminal.FirstJob(agent, "gemini")
 		terminal.Shows("Mock answer to: first job")
 		idle := s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
 		if want := (Tokens{Input: 71, Output: 22, CacheRead: 40}); idle.Tokens != want || idle.Model == "" {
 			t.Errorf("idle: %+v, model %q, want %+v", idle.Tokens, idle.Model, want)
 		}
 
-		terminal.Prompt("need it [[bash touch asked.txt]]")
-		terminal.Shows("Allow execution")
-		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/permission")
-		terminal.Answer("Enter", "Done.")
-		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
-		if _, err := os.Stat(filepath.Join(s.Project, "asked.txt")); err != nil {
-			t.Error("the permitted command did not run:", err)
-		}
+		terminal.Permit(byID(working.ID), "Allow execution", "Enter")
 
-		terminal.Prompt("ask me [[ask]]")
-		terminal.Shows("Which colour?")
+		terminal.PromptUntil("ask me [[ask]]", "Which colour?")
 		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/question")
 		terminal.Dismiss("Enter", "Enter to select")
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
 
-		terminal.Prompt("run it [[bash sleep 7.5]]")
-		terminal.Shows("Allow execution")
+		terminal.PromptUntil("run it [[bash sleep 7.5]]", "Allow execution")
 		terminal.Dismiss("Enter", "Allow execution")
 		command := s.Agent("sleep", "7.5")
 		s.Becomes(byID(working.ID), time.Now(), soon, "working")
 		s.Gone(command)
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
 
-		asked = terminal.Prompt("never ends [[delay 300]]")
-		s.Becomes(byID(working.ID), asked, soon, "working")
+		terminal.Works(byID(working.ID), "never ends [[delay 300]]")
 		terminal.Dismiss("Escape", "esc to cancel")
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/interrupted")
 		terminal.Leave("/quit", agent)
@@ -103,12 +87,10 @@ func TestGemini(t *testing.T) {
 
 		terminal, agent = openGemini(s, r, "--resume", working.ID)
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/interrupted")
-		asked = terminal.Prompt("once more [[delay 300]]")
-		if again := s.Becomes(byID(working.ID), asked, soon, "working"); again.PID != agent.PID {
+		if again := terminal.Works(byID(working.ID), "once more [[delay 300]]"); again.PID != agent.PID {
 			t.Errorf("pid %d, want %d", again.PID, agent.PID)
 		}
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 		s.Becomes(byID(working.ID), time.Now(), soon, "stopped/died")
 	})
 }
@@ -135,8 +117,7 @@ func TestGeminiTogether(t *testing.T) {
 			t.Errorf("%+v, want a child of %s", child, parent.ID)
 		}
 		s.Becomes(byID(alone.ID), time.Now(), soon, "working")
-		s.Signal(killed, unix.SIGKILL)
-		s.Gone(killed)
+		s.Kill(killed)
 		s.Becomes(byID(alone.ID), time.Now(), soon, "stopped/died")
 		first.Shows("Done.")
 		s.Becomes(byID(parent.ID), time.Now(), soon, "idle/completed")
@@ -230,8 +211,7 @@ func TestGeminiBeginTogether(t *testing.T) {
 		first.Shows("Type your message")
 		second.Shows("Type your message")
 		first.Prompt("works [[delay 40]]")
-		second.Prompt("answers")
-		second.Shows("Mock answer to: answers")
+		second.PromptUntil("answers", "Mock answer to: answers")
 		of := map[string]int{"works": s.innerGemini(first.PID()).PID, "answers": s.innerGemini(second.PID()).PID}
 		want := map[string][]string{"works": {"working", "unknown"}, "answers": {"idle", "unknown", "working"}}
 		for prompt, states := range want {

@@ -51,8 +51,7 @@ func TestGrok(t *testing.T) {
 // grokTurns is a session at work, that runs a command, asks for a permission and asks a question.
 func grokTurns(t *testing.T, s *Sandbox, r Release) {
 	terminal, agent := openGrok(s, r)
-	asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
-	working := s.Becomes(byPrompt("first job"), asked, soon, "working")
+	working := terminal.Works(byPrompt("first job"), "first job [[delay 4]][[usage 111 22]]")
 	if working.PID != agent.PID || working.CWD != s.Project || working.Agent != "grok" || working.Branch != branch {
 		t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
 	}
@@ -123,8 +122,7 @@ func grokSubAgent(t *testing.T, s *Sandbox, r Release) {
 // grokInterrupted is a session that the user interrupts, whose process is ended in its turn, and that is resumed.
 func grokInterrupted(t *testing.T, s *Sandbox, r Release) {
 	terminal, agent := openGrok(s, r)
-	asked := terminal.Prompt("never ends [[delay 300]]")
-	first := s.Becomes(byPrompt("never ends"), asked, soon, "working")
+	first := terminal.Works(byPrompt("never ends"), "never ends [[delay 300]]")
 	one := byID(first.ID)
 	terminal.Dismiss("C-c", "[stop]")
 	s.Becomes(one, time.Now(), soon, "idle") // before the first word of the answer, the prompt is taken back
@@ -133,15 +131,13 @@ func grokInterrupted(t *testing.T, s *Sandbox, r Release) {
 	s.Agent("sleep", "300")
 	terminal.Dismiss("C-c", "[stop]")
 	s.Becomes(one, time.Now(), soon, "idle/interrupted")
-	asked = terminal.Prompt("the second [[delay 300]]")
-	s.Becomes(one, asked, soon, "working")
+	terminal.Works(one, "the second [[delay 300]]")
 	s.Signal(agent, unix.SIGTERM)
 	s.Gone(agent)
 	s.Becomes(one, time.Now(), soon, "stopped/died")
 	again, agent := openGrok(s, r, "--resume", first.ID)
 	s.Becomes(one, time.Now(), soon, "idle/died")
-	asked = again.Prompt("once more [[delay 300]]")
-	if session := s.Becomes(one, asked, soon, "working"); session.PID != agent.PID {
+	if session := again.Works(one, "once more [[delay 300]]"); session.PID != agent.PID {
 		t.Errorf("resumed: pid %d, want %d", session.PID, agent.PID)
 	}
 }
@@ -150,8 +146,7 @@ func grokInterrupted(t *testing.T, s *Sandbox, r Release) {
 func grokKilled(t *testing.T, s *Sandbox, r Release) {
 	f := follow(s)
 	terminal, agent := openGrok(s, r)
-	asked := terminal.Prompt("the first [[delay 300]]")
-	first := s.Becomes(byPrompt("the first"), asked, soon, "working")
+	first := terminal.Works(byPrompt("the first"), "the first [[delay 300]]")
 	s.Detached(s.Argv(r, "-p", "the second [[delay 300]]")...)
 	second := s.Becomes(byPrompt("the second"), s.Asked("the second"), soon, "working")
 	if first.PID != agent.PID || second.PID == agent.PID {
@@ -161,15 +156,13 @@ func grokKilled(t *testing.T, s *Sandbox, r Release) {
 		t.Errorf("the second is not listed: %v", err)
 	}
 	killed := s.at(second.PID)
-	s.Signal(killed, unix.SIGKILL)
-	s.Gone(killed)
+	s.Kill(killed)
 	s.Becomes(byID(second.ID), time.Now(), soon, "stopped/died")
 	f.tells(app.Ended, "the second")
 	if n := f.count(app.Ended, "the second"); n != 1 || f.count(app.Ended, "the first") > 0 {
 		t.Errorf("its end is told %d times", n)
 	}
-	s.Signal(agent, unix.SIGKILL)
-	s.Gone(agent)
+	s.Kill(agent)
 	s.Becomes(byID(first.ID), time.Now(), soon, "stopped/died") // the registry still names it
 	s.Gone(s.Detached(s.Argv(r, "-p", "short job")...))
 	s.Becomes(byPrompt("short job"), time.Now(), soon, "stopped/completed")
@@ -188,8 +181,7 @@ func grokTwice(t *testing.T, s *Sandbox, r Release) {
 	if session := s.Becomes(one, asked, soon, "working"); session.PID != other.PID {
 		t.Errorf("pid %d works, want %d", session.PID, other.PID)
 	}
-	s.Signal(other, unix.SIGKILL)
-	s.Gone(other)
+	s.Kill(other)
 	if session := s.Becomes(one, time.Now(), soon, "idle/died"); session.PID != agent.PID {
 		t.Errorf("pid %d is left, want %d", session.PID, agent.PID)
 	}

@@ -4,12 +4,8 @@ package agents
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // kiloProgram is the name of its process. With the package @kilocode/cli it is ".kilo", which a script starts.
@@ -23,33 +19,20 @@ func TestKilo(t *testing.T) {
 		agent := s.Descendant(terminal.PID(), kiloProgram)
 		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle")
 
-		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
-		working := s.Becomes(byPrompt("first job"), asked, soon, "working")
-		if working.PID != agent.PID || working.CWD != s.Project || working.Agent != "kilo" {
-			t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
-		}
+		working := terminal.FirstJob(agent, "kilo")
 		terminal.Shows("Mock answer to: first job")
 		idle := s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
 		if idle.Model != mockProvider+"/"+mockModel || idle.Stale != nil {
 			t.Errorf("idle: model %q, stale %v", idle.Model, idle.Stale)
 		}
 
-		terminal.Prompt("need it [[bash touch asked.txt]]")
-		terminal.Shows("Permission required")
-		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/permission")
-		terminal.Answer("Enter", "Done.")
-		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
-		if _, err := os.Stat(filepath.Join(s.Project, "asked.txt")); err != nil {
-			t.Error("the permitted command did not run:", err)
-		}
-		terminal.Prompt("ask me [[ask]]")
-		terminal.Shows("Which colour?")
+		terminal.Permit(byID(working.ID), "Permission required", "Enter")
+		terminal.PromptUntil("ask me [[ask]]", "Which colour?")
 		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/question")
 		terminal.Dismiss("Enter", "esc dismiss")
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
 
-		asked = terminal.Prompt("never ends [[delay 300]]")
-		s.Becomes(byID(working.ID), asked, soon, "working")
+		terminal.Works(byID(working.ID), "never ends [[delay 300]]")
 		terminal.Leave("/exit", agent)
 		s.Becomes(byID(working.ID), time.Now(), soon, "stopped/died", "stopped/interrupted")
 
@@ -58,8 +41,7 @@ func TestKilo(t *testing.T) {
 		if alone.PID != killed.PID {
 			t.Errorf("pid %d, want %d", alone.PID, killed.PID)
 		}
-		s.Signal(killed, unix.SIGKILL)
-		s.Gone(killed)
+		s.Kill(killed)
 		s.Becomes(byID(alone.ID), time.Now(), soon, "stopped/died")
 	})
 }
@@ -75,8 +57,7 @@ func runKilo(s *Sandbox, r Release) (p Process, prompt string) {
 			return p, prompt
 		}
 		s.t.Logf("kilo run asks nothing: %q", prompt)
-		s.Signal(p, unix.SIGKILL)
-		s.Gone(p)
+		s.Kill(p)
 	}
 	s.t.Fatal("kilo run never asks the model")
 	return p, prompt

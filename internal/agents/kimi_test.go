@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rollcall/internal/must"
 )
 
@@ -56,34 +54,21 @@ func TestKimi(t *testing.T) {
 	each(t, []Release{KimiNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		terminal, agent := openKimi(s)
 		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle")
-		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
-		working := s.Becomes(byPrompt("first job"), asked, soon, "working")
-		if working.PID != agent.PID || working.CWD != s.Project || working.Agent != "kimi" {
-			t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
-		}
+		working := terminal.FirstJob(agent, "kimi")
 		terminal.Shows("Mock answer to: first job")
 		idle := s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
 		if want := (Tokens{Input: 71, Output: 22, CacheRead: 40}); idle.Tokens != want || idle.Model != mockModel {
 			t.Errorf("idle: %+v, model %q, want %+v", idle.Tokens, idle.Model, want)
 		}
 
-		terminal.Prompt("need it [[bash touch asked.txt]]")
-		terminal.Shows("Run this command?")
-		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/permission")
-		terminal.Answer("1", "Done.")
-		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
-		if _, err := os.Stat(filepath.Join(s.Project, "asked.txt")); err != nil {
-			t.Error("the permitted command did not run:", err)
-		}
+		terminal.Permit(byID(working.ID), "Run this command?", "1")
 
-		terminal.Prompt("ask me [[ask]]")
-		terminal.Shows("Which colour?")
+		terminal.PromptUntil("ask me [[ask]]", "Which colour?")
 		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/question")
 		terminal.Dismiss("Escape", "esc cancel")
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
 
-		terminal.Prompt("spawn [[agent child job ((bash touch sub.txt))]]")
-		terminal.Shows("Run this command?")
+		terminal.PromptUntil("spawn [[agent child job ((bash touch sub.txt))]]", "Run this command?")
 		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/permission")
 		child := s.Becomes(byPrompt("child job"), time.Now(), soon, "waiting/permission")
 		if child.Parent != working.ID || child.CWD != s.Project {
@@ -106,10 +91,8 @@ func TestKimi(t *testing.T) {
 		if again := s.Becomes(byID(working.ID), time.Now(), soon, "idle/interrupted"); again.PID != agent.PID {
 			t.Errorf("resumed: pid %d, want %d; %s", again.PID, agent.PID, again.Evidence)
 		}
-		asked = terminal.Prompt("once more [[delay 300]]")
-		s.Becomes(byID(working.ID), asked, soon, "working")
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		terminal.Works(byID(working.ID), "once more [[delay 300]]")
+		s.Kill(agent)
 		s.Becomes(byID(working.ID), time.Now(), soon, "stopped/died")
 	})
 }
@@ -118,8 +101,7 @@ func TestKimi(t *testing.T) {
 func TestKimiTogether(t *testing.T) {
 	each(t, []Release{KimiNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		first, firstAgent := openKimi(s)
-		first.Prompt("first answers")
-		first.Shows("Mock answer to: first answers")
+		first.PromptUntil("first answers", "Mock answer to: first answers")
 		one := s.Becomes(byPrompt("first answers"), time.Now(), soon, "idle/completed")
 		second, secondAgent := openKimi(s)
 		s.Becomes(byPID(secondAgent.PID), time.Now(), soon, "idle")
@@ -130,8 +112,7 @@ func TestKimiTogether(t *testing.T) {
 		if alone.PID != 0 && alone.PID != killed.PID {
 			t.Errorf("pid %d, want %d; %s", alone.PID, killed.PID, alone.Evidence)
 		}
-		s.Signal(killed, unix.SIGKILL)
-		s.Gone(killed)
+		s.Kill(killed)
 		s.Becomes(byID(alone.ID), time.Now(), soon, "stopped/died")
 		s.Becomes(byID(one.ID), time.Now(), soon, "idle/completed")
 		asked = second.Prompt("second works [[delay 300]]")
@@ -142,13 +123,11 @@ func TestKimiTogether(t *testing.T) {
 		if again := s.Becomes(byID(one.ID), time.Now(), soon, "idle/completed"); again.PID != firstAgent.PID {
 			t.Errorf("pid %d, want %d; %s", again.PID, firstAgent.PID, again.Evidence)
 		}
-		s.Signal(secondAgent, unix.SIGKILL)
-		s.Gone(secondAgent)
+		s.Kill(secondAgent)
 		s.Becomes(byID(two.ID), time.Now(), soon, "stopped/died")
 		first.Enter("/new")
 		first.Shows("Started a new session")
-		first.Prompt("after new")
-		first.Shows("Mock answer to: after new")
+		first.PromptUntil("after new", "Mock answer to: after new")
 		if x := s.Becomes(byPrompt("after new"), time.Now(), soon, "idle/completed"); x.PID != firstAgent.PID {
 			t.Errorf("pid %d, want %d; %s", x.PID, firstAgent.PID, x.Evidence)
 		}

@@ -135,8 +135,7 @@ func (t *tray) icons(n int) {
 // kill ends the tray as a crash does.
 func (t *tray) kill() {
 	t.s.t.Helper()
-	t.s.Signal(t.Process, unix.SIGKILL)
-	t.s.Gone(t.Process)
+	t.s.Kill(t.Process)
 	t.icons(0)
 }
 

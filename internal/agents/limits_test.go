@@ -64,8 +64,7 @@ func TestClaudeStatusLine(t *testing.T) {
 		"statusLine": map[string]string{"type": "command", "command": headlessBinary + " statusline"}}))
 	terminal := s.OpenInTmux("env", "-u", "ANTHROPIC_API_KEY", "-u", "ANTHROPIC_BASE_URL", s.Program(ClaudeNewest), "--permission-mode", "default")
 	terminal.Shows(" · " + filepath.Base(s.Project))
-	terminal.Prompt("count [[limits 93 17]]")
-	terminal.Shows("5 h 93 %", "week 17 %")
+	terminal.PromptUntil("count [[limits 93 17]]", "5 h 93 %", "week 17 %")
 	said := must.Get(s.Command(headlessBinary, "usage", "--limits", "--json").Output())(t)
 	used := usedOf(t, said, home)
 	if len(used) != 2 || used[5*3600] != 93 || used[7*24*3600] != 17 {

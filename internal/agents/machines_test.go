@@ -190,8 +190,7 @@ func TestMachines(t *testing.T) {
 	here.configure(three) // the tray follows
 
 	window := here.window(desktop)
-	asked := claude.Prompt("need it [[bash touch asked.txt]]")
-	claude.Shows("Do you want to proceed?")
+	asked := claude.PromptUntil("need it [[bash touch asked.txt]]", "Do you want to proceed?")
 	if n := tr.notified(before, asked, time.Now()); n.Summary != "Claude Code needs permission in proj on devbox" {
 		t.Errorf("told %q, %q", n.Summary, n.Body)
 	}

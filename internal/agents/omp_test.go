@@ -3,8 +3,6 @@
 package agents
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -37,17 +35,9 @@ func TestOmp(t *testing.T) {
 		terminal.Shows("Mock answer to: second job")
 		s.Becomes(byID(idle.ID), time.Now(), soon, "idle/completed")
 
-		terminal.Prompt("need it [[bash touch asked.txt]]")
-		terminal.Shows("Allow tool")
-		s.Becomes(byID(idle.ID), time.Now(), soon, "waiting/permission")
-		terminal.Answer("Enter", "Done.")
-		s.Becomes(byID(idle.ID), time.Now(), soon, "idle/completed")
-		if _, err := os.Stat(filepath.Join(s.Project, "asked.txt")); err != nil {
-			t.Error("the permitted command did not run:", err)
-		}
+		terminal.Permit(byID(idle.ID), "Allow tool", "Enter")
 
-		terminal.Prompt("run it [[bash sleep 8]]")
-		terminal.Shows("Allow tool")
+		terminal.PromptUntil("run it [[bash sleep 8]]", "Allow tool")
 		terminal.Press("Enter")
 		s.Becomes(byID(idle.ID), time.Now(), soon, "unknown") // the title stays that of a wait
 		terminal.Press("Escape")
@@ -55,8 +45,7 @@ func TestOmp(t *testing.T) {
 
 		asked = terminal.Prompt("never ends [[delay 300]]")
 		s.Becomes(byID(idle.ID), asked, soon, "working")
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 		s.Becomes(byID(idle.ID), time.Now(), soon, "stopped/died")
 
 		terminal, agent = openOmp(s, s.OpenInTmux, r, "--resume", idle.ID)
@@ -75,16 +64,14 @@ func TestOmpTogether(t *testing.T) {
 		asked := first.Prompt("the first [[delay 6]]")
 		s.Becomes(byPID(firstAgent.PID), asked, soon, "unknown") // a first turn is in no file, and no title says more
 		first.Shows("Mock answer to: the first")
-		second.Prompt("the second")
-		second.Shows("Mock answer to: the second")
+		second.PromptUntil("the second", "Mock answer to: the second")
 		asked = second.Prompt("more of it [[delay 30]]")
 		working := s.Becomes(byPrompt("the second"), asked, soon, "working")
 		idle := s.Becomes(byPrompt("the first"), asked, soon, "idle/completed")
 		if idle.PID != firstAgent.PID || working.PID != secondAgent.PID {
 			t.Errorf("pids %d and %d, want %d and %d", idle.PID, working.PID, firstAgent.PID, secondAgent.PID)
 		}
-		first.Prompt("ask me [[bash touch asked.txt]]")
-		first.Shows("Allow tool")
+		first.PromptUntil("ask me [[bash touch asked.txt]]", "Allow tool")
 		s.Becomes(byID(idle.ID), time.Now(), soon, "unknown")
 		s.Signal(secondAgent, unix.SIGTERM)
 		s.Gone(secondAgent)
@@ -94,8 +81,7 @@ func TestOmpTogether(t *testing.T) {
 		asked = s.Asked("in the background")
 		run := s.Descendant(wrapper.PID, "omp")
 		s.Becomes(byPID(run.PID), asked, soon, "working")
-		s.Signal(run, unix.SIGKILL)
-		s.Gone(run)
+		s.Kill(run)
 		s.Gone(s.Detached(s.Argv(r, "-p", "short job")...))
 		s.Becomes(byPrompt("short job"), time.Now(), soon, "stopped/completed")
 		s.Becomes(byID(idle.ID), time.Now(), soon, "unknown")
@@ -108,8 +94,7 @@ func TestOmpTurns(t *testing.T) {
 		terminal, agent := openOmp(s, s.OpenInTmux, r, "--approval-mode", "yolo")
 		asked := terminal.Prompt("hello there")
 		first := s.Becomes(byPrompt("hello there"), asked, soon, "idle/completed")
-		terminal.Prompt("ask me [[ask]]")
-		terminal.Shows("Which colour?")
+		terminal.PromptUntil("ask me [[ask]]", "Which colour?")
 		s.Becomes(byID(first.ID), time.Now(), soon, "waiting/question")
 		terminal.Answer("Enter", "Done.")
 		s.Becomes(byID(first.ID), time.Now(), soon, "idle/completed")

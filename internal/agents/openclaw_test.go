@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rollcall/internal/must"
 )
 
@@ -197,8 +195,7 @@ func killed(t *testing.T, s *Sandbox, g *Gateway) {
 	asked := g.Send("agent:main:fourth", "goes on [[delay 300]]")
 	fourth := keyed(g, "agent:main:fourth")
 	s.Becomes(fourth, asked, gatewayLimit, "working")
-	s.Signal(g.Process, unix.SIGKILL)
-	s.Gone(g.Process)
+	s.Kill(g.Process)
 	withoutGateway(t, s, r, first, fourth)
 	s.StopAgents() // what watches it
 	withoutGateway(t, s, r, first, fourth)

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rollcall/internal/must"
 )
 
@@ -62,15 +60,13 @@ func TestOpenCodeStoreElsewhere(t *testing.T) {
 		if !strings.HasPrefix(row.ID, "process-") {
 			t.Errorf("before the first prompt: %v", row)
 		}
-		terminal.Prompt("elsewhere [[bash touch asked.txt]]")
-		terminal.Shows("Permission required")
+		terminal.PromptUntil("elsewhere [[bash touch asked.txt]]", "Permission required")
 		waiting := s.Becomes(byPrompt("elsewhere"), time.Now(), soon, "waiting/permission")
 		if waiting.PID != agent.PID {
 			t.Errorf("pid %d, want %d", waiting.PID, agent.PID)
 		}
 		terminal.Answer("Enter", "Done.")
 		s.Becomes(byPrompt("elsewhere"), time.Now(), soon, "idle", "idle/completed")
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 	})
 }

@@ -5,8 +5,6 @@ package agents
 import (
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // reopenings are the ways to open a session again without a prompt.
@@ -20,10 +18,8 @@ var reopenings = map[string]func(id string) []string{
 func killOpenCode(s *Sandbox, r Release, prompt string) Session {
 	s.t.Helper()
 	terminal, agent := openOpenCode(s, r)
-	asked := terminal.Prompt(prompt)
-	working := s.Becomes(byPrompt(prompt), asked, soon, "working")
-	s.Signal(agent, unix.SIGKILL)
-	s.Gone(agent)
+	working := terminal.Works(byPrompt(prompt), prompt)
+	s.Kill(agent)
 	return working
 }
 
@@ -44,8 +40,7 @@ func TestOpenCodeReopenedAfterDeath(t *testing.T) {
 					t.Errorf("pid %d, want %d", idle.PID, agent.PID)
 				}
 				s.Stays(byID(died.ID), 3*time.Second, "idle/died")
-				asked := terminal.Prompt("once more [[delay 4]]")
-				s.Becomes(byID(died.ID), asked, soon, "working")
+				terminal.Works(byID(died.ID), "once more [[delay 4]]")
 				terminal.Shows("Mock answer to: once more")
 				s.Becomes(byID(died.ID), time.Now(), soon, "idle", "idle/completed")
 				terminal.Leave("/exit", agent)

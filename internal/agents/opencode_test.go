@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 var openCodes = []Release{OpenCodeNewest, OpenCodeFloor}
@@ -39,11 +37,7 @@ func detachOpenCode(s *Sandbox, r Release, prompt string) (wrapper, agent Proces
 func TestOpenCodeStates(t *testing.T) {
 	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
 		terminal, agent := openOpenCode(s, r)
-		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
-		working := s.Becomes(byPrompt("first job"), asked, soon, "working")
-		if working.PID != agent.PID || working.CWD != s.Project {
-			t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
-		}
+		working := terminal.FirstJob(agent, "opencode")
 		terminal.Shows("Mock answer to: first job")
 		session := byID(working.ID)
 		idle := s.Becomes(session, time.Now(), soon, "idle", "idle/completed")
@@ -66,8 +60,7 @@ func TestOpenCodeStates(t *testing.T) {
 // takes, and a question.
 func openCodeCommands(t *testing.T, s *Sandbox, terminal *Terminal, session who) {
 	t.Helper()
-	terminal.Prompt("need it [[bash touch asked.txt]]")
-	terminal.Shows("Permission required")
+	terminal.PromptUntil("need it [[bash touch asked.txt]]", "Permission required")
 	waiting := s.Becomes(session, time.Now(), soon, "waiting/permission")
 	output, err := s.Command(headlessBinary, "answer", waiting.ID, "--request", "x", "--allow").CombinedOutput()
 	var exit *exec.ExitError
@@ -86,8 +79,7 @@ func openCodeCommands(t *testing.T, s *Sandbox, terminal *Terminal, session who)
 	s.Gone(command)
 	s.Becomes(session, time.Now(), soon, "idle", "idle/completed")
 
-	terminal.Prompt("ask me [[ask]]")
-	terminal.Shows("Which colour?")
+	terminal.PromptUntil("ask me [[ask]]", "Which colour?")
 	s.Becomes(session, time.Now(), soon, "waiting/question")
 	terminal.Dismiss("Enter", "esc dismiss")
 	s.Becomes(session, time.Now(), soon, "idle", "idle/completed")
@@ -96,16 +88,13 @@ func openCodeCommands(t *testing.T, s *Sandbox, terminal *Terminal, session who)
 // openCodeFailures sees a turn that is tried again, one that fails, and one after them.
 func openCodeFailures(s *Sandbox, terminal *Terminal, session who) {
 	s.t.Helper()
-	asked := terminal.Prompt("retry [[fail]]")
-	terminal.Shows("retrying")
+	asked := terminal.PromptUntil("retry [[fail]]", "retrying")
 	s.Becomes(session, asked, soon, "working")
 	terminal.Dismiss("Escape", "retrying")
 	s.Becomes(session, time.Now(), soon, "idle/interrupted")
-	terminal.Prompt("break [[fail 400]]")
-	terminal.Shows("mock failure 400")
+	terminal.PromptUntil("break [[fail 400]]", "mock failure 400")
 	s.Becomes(session, time.Now(), soon, "idle/failed")
-	terminal.Prompt("again")
-	terminal.Shows("Mock answer to: again")
+	terminal.PromptUntil("again", "Mock answer to: again")
 	s.Becomes(session, time.Now(), soon, "idle", "idle/completed")
 }
 
@@ -114,16 +103,14 @@ func TestOpenCodeTwoInOneFolder(t *testing.T) {
 		first, firstAgent := openOpenCode(s, r)
 		time.Sleep(apart)
 		second, secondAgent := openOpenCode(s, r)
-		first.Prompt("the first")
-		first.Shows("Mock answer to: the first")
+		first.PromptUntil("the first", "Mock answer to: the first")
 		asked := second.Prompt("the second [[delay 30]]")
 		working := s.Becomes(byPrompt("the second"), asked, soon, "working")
 		idle := s.Becomes(byPrompt("the first"), asked, soon, "idle", "idle/completed")
 		if idle.PID != firstAgent.PID || working.PID != secondAgent.PID {
 			t.Errorf("pids %d and %d, want %d and %d", idle.PID, working.PID, firstAgent.PID, secondAgent.PID)
 		}
-		s.Signal(secondAgent, unix.SIGKILL)
-		s.Gone(secondAgent)
+		s.Kill(secondAgent)
 		s.Becomes(byPrompt("the second"), time.Now(), soon, "stopped/died")
 		s.Becomes(byPrompt("the first"), time.Now(), soon, "idle", "idle/completed")
 	})
@@ -133,8 +120,7 @@ func TestOpenCodeKilled(t *testing.T) {
 	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
 		_, agent, asked := detachOpenCode(s, r, "killed [[delay 60]]")
 		s.Becomes(byPrompt("killed"), asked, soon, "working")
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 		s.Becomes(byPrompt("killed"), time.Now(), soon, "stopped/died")
 	})
 }
@@ -144,8 +130,7 @@ func TestOpenCodeWrapperKilled(t *testing.T) {
 	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
 		wrapper, agent, asked := detachOpenCode(s, r, "lives on [[delay 60]]")
 		s.Becomes(byPrompt("lives on"), asked, soon, "working")
-		s.Signal(wrapper, unix.SIGKILL)
-		s.Gone(wrapper)
+		s.Kill(wrapper)
 		s.Stays(byPrompt("lives on"), 2*time.Second, "working")
 		if after := s.Becomes(byPrompt("lives on"), time.Now(), soon, "working"); after.PID != agent.PID {
 			t.Errorf("pid %d, want %d", after.PID, agent.PID)

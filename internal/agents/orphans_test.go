@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rollcall/internal/must"
 )
 
@@ -82,8 +80,7 @@ func TestClaudeOrphans(t *testing.T) {
 			t.Errorf("while it lives: %+v", list)
 		}
 		agent := s.at(row.PID)
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 		want := []string{"sleep 1001", "sleep 1002"}
 		var list []orphan
 		if err := poll(soon, func() bool {

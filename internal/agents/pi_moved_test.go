@@ -21,16 +21,14 @@ func TestPiNewAfterHomeMoved(t *testing.T) {
 	s := NewSandbox(t)
 	f := follow(s)
 	terminal, agent := openPi(s, PiNewest)
-	terminal.Prompt("before the move")
-	terminal.Shows("Mock answer to: before the move")
+	terminal.PromptUntil("before the move", "Mock answer to: before the move")
 	s.Becomes(byPrompt("before the move"), time.Now(), soon, "idle", "idle/completed")
 	home := filepath.Join(s.Home, ".pi")
 	must.Do(t, os.Rename(home, home+"-moved"))
 	must.Do(t, os.Symlink(home+"-moved", home))
 	terminal.Enter("/new")
 	terminal.Shows("New session started")
-	terminal.Prompt("after the move")
-	terminal.Shows("Mock answer to: after the move")
+	terminal.PromptUntil("after the move", "Mock answer to: after the move")
 	err := poll(soon, func() bool {
 		return slices.ContainsFunc(f.core.Snapshot().Sessions(), func(x app.Session) bool {
 			return x.FirstPrompt == "after the move" && x.Status == adapters.Idle && x.Process.PID == agent.PID

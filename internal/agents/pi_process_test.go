@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rollcall/adapters"
 	"rollcall/adapters/pi"
 	"rollcall/internal/must"
@@ -124,8 +122,7 @@ func TestPiFreshBesideEnded(t *testing.T) {
 			t.Errorf("fresh: %v in %s", fresh, fresh.CWD)
 		}
 		s.Stays(byPrompt("ended before"), time.Second, "stopped/completed")
-		terminal.Prompt("its own")
-		terminal.Shows("Mock answer to: its own")
+		terminal.PromptUntil("its own", "Mock answer to: its own")
 		s.Becomes(byPrompt("its own"), time.Now(), soon, "idle/completed")
 		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle/completed")
 		s.Becomes(byPrompt("ended before"), time.Now(), soon, "stopped/completed")
@@ -139,8 +136,7 @@ func TestPiReopenedWithoutPrompt(t *testing.T) {
 		piWrote(s, 1)
 		_, agent, asked := detachPi(s, r, "killed now [[delay 60]]", "-c")
 		s.Becomes(byPrompt("killed later"), asked, soon, "working")
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 		s.Becomes(byPrompt("killed later"), time.Now(), soon, "stopped/died")
 		terminal := s.Open(s.Argv(r, "-c")...)
 		terminal.Shows("killed now")
@@ -168,14 +164,12 @@ func TestPiKilledOfThree(t *testing.T) {
 			w.lists(agents[i])
 		}
 		for i, terminal := range terminals {
-			terminal.Prompt(prompts[i])
-			terminal.Shows("Mock answer to: " + prompts[i])
+			terminal.PromptUntil(prompts[i], "Mock answer to: "+prompts[i])
 			w.hasOneOf(prompts[i], []string{"idle completed"}, agents[i].PID, 0)
 		}
 		terminals[1].Prompt("killed in it [[delay 60]]")
 		w.hasOneOf(prompts[1], []string{"working"}, agents[1].PID, 0)
-		s.Signal(agents[1], unix.SIGKILL)
-		s.Gone(agents[1])
+		s.Kill(agents[1])
 		w.hasOneOf(prompts[1], []string{"stopped died", "unknown"}, 0)
 		w.hasOneOf(prompts[0], []string{"idle completed", "unknown"}, agents[0].PID, 0)
 		w.hasOneOf(prompts[2], []string{"idle completed", "unknown"}, agents[2].PID, 0)
@@ -188,18 +182,15 @@ func TestPiNewBesideWorking(t *testing.T) {
 		w := watchPi(s)
 		first, firstAgent := openPi(s, r)
 		second, secondAgent := openPi(s, r)
-		first.Prompt("the first")
-		first.Shows("Mock answer to: the first")
+		first.PromptUntil("the first", "Mock answer to: the first")
 		w.has("the first", "idle completed", firstAgent.PID)
-		second.Prompt("the second")
-		second.Shows("Mock answer to: the second")
+		second.PromptUntil("the second", "Mock answer to: the second")
 		w.has("the second", "idle completed", secondAgent.PID)
 		second.Prompt("goes on [[delay 60]]")
 		w.has("the second", "working", secondAgent.PID)
 		first.Enter("/new")
 		first.Shows("New session started")
-		first.Prompt("another one")
-		first.Shows("Mock answer to: another one")
+		first.PromptUntil("another one", "Mock answer to: another one")
 		w.has("another one", "idle completed", firstAgent.PID)
 		w.has("the second", "working", secondAgent.PID)
 		w.has("the first", "stopped completed", 0)
@@ -257,8 +248,7 @@ func TestPiHomeElsewhere(t *testing.T) {
 		terminal := s.Open(append([]string{"env", "PI_CODING_AGENT_DIR=" + elsewhere}, s.Argv(r)...)...)
 		terminal.Shows("/128k")
 		agent := s.Descendant(terminal.PID(), "pi")
-		terminal.Prompt("far away")
-		terminal.Shows("Mock answer to: far away")
+		terminal.PromptUntil("far away", "Mock answer to: far away")
 		w.has("far away", "idle completed", agent.PID)
 		if !slices.Contains(w.adapter.WatchPaths(), filepath.Join(elsewhere, "sessions")) {
 			t.Errorf("watched: %v", w.adapter.WatchPaths())

@@ -28,8 +28,7 @@ func piProjectDir(t *testing.T, s *Sandbox, r Release) {
 	terminal.Shows("Trust project folder?")
 	terminal.Answer("Enter", "/128k")
 	agent := s.Descendant(terminal.PID(), "pi")
-	asked := terminal.Prompt("kept by the project [[delay 4]]")
-	if working := s.Becomes(byPrompt("kept by the project"), asked, soon, "working"); working.PID != agent.PID {
+	if working := terminal.Works(byPrompt("kept by the project"), "kept by the project [[delay 4]]"); working.PID != agent.PID {
 		t.Errorf("pid %d, want %d", working.PID, agent.PID)
 	}
 	s.Becomes(byPrompt("kept by the project"), time.Now(), soon, "idle/completed")
@@ -43,8 +42,7 @@ func piFlagDir(t *testing.T, s *Sandbox, r Release) {
 	agent := s.Descendant(terminal.PID(), "pi")
 	row := s.Becomes(byPID(agent.PID), time.Now(), soon, "idle", "unknown")
 	t.Logf("before the first prompt: %s; it has written %s bytes", row.Evidence, wroteBytes(agent))
-	terminal.Prompt("kept elsewhere")
-	terminal.Shows("Mock answer to: kept elsewhere")
+	terminal.PromptUntil("kept elsewhere", "Mock answer to: kept elsewhere")
 	row = s.Becomes(byPID(agent.PID), time.Now(), soon, "unknown", "idle/completed")
 	t.Logf("after it: %s; it has written %s bytes", row.Evidence, wroteBytes(agent))
 	terminal.Prompt("with a tool [[bash sleep 6]]")

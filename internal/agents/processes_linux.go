@@ -170,6 +170,13 @@ func (s *Sandbox) Gone(p Process) {
 	}
 }
 
+// Kill kills a process of the sandbox, and waits until it is no more.
+func (s *Sandbox) Kill(p Process) {
+	s.t.Helper()
+	s.Signal(p, unix.SIGKILL)
+	s.Gone(p)
+}
+
 func (p Process) isAlive() bool {
 	_, alive := readProcess("/proc/" + strconv.Itoa(p.PID))
 	return alive

@@ -51,44 +51,29 @@ func TestQwen(t *testing.T) {
 	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		terminal, agent := openQwen(s, r)
 		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle")
-		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
-		working := s.Becomes(byPrompt("first job"), asked, soon, "working")
-		if working.PID != agent.PID || working.CWD != s.Project || working.Agent != "qwen" {
-			t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
-		}
+		working := terminal.FirstJob(agent, "qwen")
 		terminal.Shows("Mock answer to: first job")
 		idle := s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
 		if idle.Tokens.Output != 22 || idle.Tokens.Input+idle.Tokens.CacheRead != 111 || idle.Model != "mock-1" {
 			t.Errorf("idle: %+v, model %q", idle.Tokens, idle.Model)
 		}
 
-		terminal.Prompt("need it [[bash touch asked.txt]]")
-		terminal.Shows("Yes, allow once")
-		s.Becomes(byID(working.ID), time.Now(), soon, "waiting/permission")
-		terminal.Answer("Enter", "Done.")
-		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
-		if _, err := os.Stat(filepath.Join(s.Project, "asked.txt")); err != nil {
-			t.Error("the permitted command did not run:", err)
-		}
+		terminal.Permit(byID(working.ID), "Yes, allow once", "Enter")
 
-		terminal.Prompt("run it [[bash perl -e 'sleep 8']]")
-		terminal.Shows("Yes, allow once")
+		terminal.PromptUntil("run it [[bash perl -e 'sleep 8']]", "Yes, allow once")
 		terminal.Press("Enter")
 		command := s.Agent("perl", "sleep 8")
 		s.Becomes(byID(working.ID), time.Now(), soon, "working")
 		s.Gone(command)
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle/completed")
 
-		asked = terminal.Prompt("taken back [[delay 300]]")
-		s.Becomes(byID(working.ID), asked, soon, "working")
+		terminal.Works(byID(working.ID), "taken back [[delay 300]]")
 		terminal.Dismiss("Escape", "esc to cancel")
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle")
 		terminal.Press("C-u")
 
-		asked = terminal.Prompt("never ends [[delay 300]]")
-		s.Becomes(byID(working.ID), asked, soon, "working")
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		terminal.Works(byID(working.ID), "never ends [[delay 300]]")
+		s.Kill(agent)
 		s.Becomes(byID(working.ID), time.Now(), soon, "stopped") // the prompt may have been taken back before
 
 		terminal, agent = openQwen(s, r, "--resume", working.ID)
@@ -116,8 +101,7 @@ func TestQwenTogether(t *testing.T) {
 			t.Fatalf("%d is not below %d", alone.PID, run.PID)
 		}
 		inner := all[i]
-		s.Signal(inner, unix.SIGKILL)
-		s.Gone(inner)
+		s.Kill(inner)
 		s.Becomes(byID(alone.ID), time.Now(), soon, "stopped/died")
 		s.Gone(s.Detached(s.Argv(r, "--approval-mode", "yolo", "-p", "short job")...))
 		s.Becomes(byPrompt("short job"), time.Now(), soon, "stopped/completed")
@@ -311,8 +295,7 @@ func TestQwenWithoutTitle(t *testing.T) {
 		if states := watch(); slices.Contains(states, "waiting/permission") {
 			t.Errorf("it waited after its command: %q", states)
 		}
-		asked := terminal.Prompt("taken back [[delay 300]]")
-		s.Becomes(byID(id), asked, soon, "working")
+		terminal.Works(byID(id), "taken back [[delay 300]]")
 		terminal.Dismiss("Escape", "esc to cancel")
 		s.Becomes(byID(id), time.Now(), time.Minute, "unknown")
 		s.Signal(agent, unix.SIGTERM)

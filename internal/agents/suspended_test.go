@@ -27,8 +27,7 @@ func TestSuspendedInMidTurn(t *testing.T) {
 		s.Becomes(byID(id), time.Now(), soon, "working")
 		s.Signal(agent, unix.SIGSTOP)
 		s.shows(byID(id), time.Now(), soon, "suspended", suspended)
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 		s.Becomes(byID(id), time.Now(), soon, "stopped/died")
 	})
 }

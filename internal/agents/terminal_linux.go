@@ -245,6 +245,20 @@ func (t *Terminal) Prompt(prompt string) time.Time {
 	return asked
 }
 
+// PromptUntil gives the agent a prompt, and waits until the screen shows any of the texts. It returns what Prompt does.
+func (t *Terminal) PromptUntil(prompt string, texts ...string) time.Time {
+	t.s.t.Helper()
+	asked := t.Prompt(prompt)
+	t.Shows(texts...)
+	return asked
+}
+
+// Works gives the agent a prompt, and returns the session when it is listed as working.
+func (t *Terminal) Works(session who, prompt string) Session {
+	t.s.t.Helper()
+	return t.s.Becomes(session, t.Prompt(prompt), soon, "working")
+}
+
 // PID returns the process that the terminal was opened with.
 func (t *Terminal) PID() int {
 	t.s.t.Helper()

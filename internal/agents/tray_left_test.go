@@ -6,16 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rollcall/internal/desktoptest"
 )
 
 // killTray ends the tray as a crash does, and waits until its icon is gone.
 func killTray(t *tray) {
 	t.s.t.Helper()
-	t.s.Signal(t.Process, unix.SIGKILL)
-	t.s.Gone(t.Process)
+	t.s.Kill(t.Process)
 	t.icons(0)
 }
 
@@ -42,8 +39,7 @@ func TestTrayKilledWhileAgentWaits(t *testing.T) {
 	terminal, agent := openClaude(s, ClaudeNewest, uuid(t))
 	first.Shows("proj")
 	before := len(desktop.Shown())
-	asked := terminal.Prompt("need it [[bash touch asked.txt]]")
-	terminal.Shows("Do you want to proceed?")
+	asked := terminal.PromptUntil("need it [[bash touch asked.txt]]", "Do you want to proceed?")
 	first.notified(before, asked, time.Now())
 	killTray(first)
 
@@ -56,8 +52,7 @@ func TestTrayKilledWhileAgentWaits(t *testing.T) {
 	terminal.Answer("1", "Done.")
 	second.withdrawn(before, "answered while another tray runs")
 
-	asked = terminal.Prompt("and again [[bash touch again.txt]]")
-	terminal.Shows("Do you want to proceed?")
+	asked = terminal.PromptUntil("and again [[bash touch again.txt]]", "Do you want to proceed?")
 	second.notified(before+1, asked, time.Now())
 	killTray(second)
 	terminal.Close()

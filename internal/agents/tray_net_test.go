@@ -66,8 +66,7 @@ func TestTraySecondRunInFolder(t *testing.T) {
 			terminal, agent := openPi(s, release)
 			opened := time.Now()
 			tray.showsSoon(opened, "proj", "Pi")
-			terminal.Prompt("a third run")
-			terminal.Shows("Mock answer to: a third run")
+			terminal.PromptUntil("a third run", "Mock answer to: a third run")
 			tray.showsSoon(time.Now(), "○ proj", "Pi", "a third run")
 			terminal.Leave("/quit", agent)
 			tray.notified(before+1, opened, time.Now())
@@ -135,11 +134,9 @@ func TestTrayHomesElsewhere(t *testing.T) {
 		prompt, _, _ := strings.Cut(e.prompt, " [[")
 		if prompt == "" {
 			prompt = "pi elsewhere"
-			terminal.Prompt(prompt)
-			terminal.Shows("Mock answer to: " + prompt)
+			terminal.PromptUntil(prompt, "Mock answer to: "+prompt)
 		} else {
-			asked := terminal.Prompt(e.prompt)
-			terminal.Shows(e.asks)
+			asked := terminal.PromptUntil(e.prompt, e.asks)
 			n := tray.notifiedWithin(unwatched, before, asked, time.Now())
 			said := strings.Contains(n.Summary, "needs permission in proj") // or what it asks, where that can be read
 			if !said && (!strings.Contains(n.Summary, "wants to run a command in proj") || !strings.Contains(n.Body, "asked.txt")) {
@@ -181,8 +178,7 @@ func TestTrayFolderMoved(t *testing.T) {
 	before := len(desktop.Shown())
 	try := func(what string, terminal *Terminal, agent Process) {
 		t.Helper()
-		asked := terminal.Prompt(what + " [[bash touch asked.txt]]")
-		terminal.Shows("Do you want to proceed?")
+		asked := terminal.PromptUntil(what+" [[bash touch asked.txt]]", "Do you want to proceed?")
 		n := tray.notifiedWithin(unwatched, before, asked, time.Now())
 		if !strings.Contains(n.Body, what) {
 			t.Errorf("%s: told %q, %q", what, n.Summary, n.Body)

@@ -238,12 +238,10 @@ func TestTrayWrapperThenAgentKilled(t *testing.T) {
 			first := startTray(s, desktop)
 			first.Shows("proj")
 			first.quiet(before, "on the first scan")
-			s.Signal(wrapper, unix.SIGKILL)
-			s.Gone(wrapper)
+			s.Kill(wrapper)
 			if release.Agent == CodexNewest.Agent {
 				script := s.Agent("node", "exec")
-				s.Signal(script, unix.SIGKILL)
-				s.Gone(script)
+				s.Kill(script)
 			}
 			first.quiet(before, "for a wrapper")
 			s.Becomes(choose, time.Now(), soon, "working")
@@ -304,8 +302,7 @@ func TestTrayPermission(t *testing.T) {
 	terminal, agent := openClaude(s, ClaudeNewest, id)
 	tray.Shows("proj")
 	before := len(desktop.Shown())
-	asked := terminal.Prompt("need it [[bash touch asked.txt]]")
-	terminal.Shows("Do you want to proceed?")
+	asked := terminal.PromptUntil("need it [[bash touch asked.txt]]", "Do you want to proceed?")
 	n := tray.notified(before, asked, time.Now())
 	if text := strings.ToLower(n.Summary + " " + n.Body); !strings.Contains(text, "proj") || !strings.Contains(text, "permission") && !strings.Contains(text, "wants to run") {
 		t.Errorf("the notification tells neither the project nor what it waits for: %q %q", n.Summary, n.Body)
@@ -333,8 +330,7 @@ func TestTrayCodexDaemon(t *testing.T) {
 	daemon := host(s, CodexNewest, first)
 	first.Close()
 	program := s.Descendant(second.PID(), "codex")
-	s.Signal(program, unix.SIGKILL)
-	s.Gone(program)
+	s.Kill(program)
 	tray.quiet(before, "for a closed terminal")
 	s.Becomes(byPrompt("one"), time.Now(), soon, "working")
 	s.Becomes(byPrompt("two"), time.Now(), soon, "working")
@@ -372,8 +368,7 @@ func TestTrayOpenClaw(t *testing.T) {
 			g.Send("agent:main:third", "goes on [[delay 90]]")
 			rows("a run", 1, "◐", "OpenClaw")
 
-			s.Signal(g.Process, unix.SIGKILL)
-			s.Gone(g.Process)
+			s.Kill(g.Process)
 			rows("no run", 0, "◐", "OpenClaw") // its stored sessions have stopped
 			tray.quiet(before, "for a gateway that is gone")
 			s.stopAgents(func(p Process) bool { return p.PID != tray.PID })

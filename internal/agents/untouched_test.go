@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/must"
 )
@@ -17,12 +15,10 @@ import (
 func stored(s *Sandbox) (n int) {
 	s.t.Helper()
 	kill := func(agent Process) {
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		s.Kill(agent)
 	}
 	terminal := openCodex(s, CodexNewest)
-	terminal.Prompt("in the daemon")
-	terminal.Shows("Mock answer to: in the daemon")
+	terminal.PromptUntil("in the daemon", "Mock answer to: in the daemon")
 	for _, release := range chosen(claudes) {
 		complete(s, release, "-p", "short")
 		id := uuid(s.t)
@@ -87,8 +83,7 @@ func TestAgentsFoldersUntouched(t *testing.T) {
 	// A gateway that was killed leaves its files; one that runs changes them itself.
 	gateway := s.StartGateway(OpenClawNewest)
 	gateway.Send("agent:main:first", "goes on [[delay 90]]")
-	s.Signal(gateway.Process, unix.SIGKILL)
-	s.Gone(gateway.Process)
+	s.Kill(gateway.Process)
 	want := stored(s) + 1 // and that of the gateway
 	before := foldersOf(s)
 	roll := must.Get(s.List("--all"))(t)

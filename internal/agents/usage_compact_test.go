@@ -65,8 +65,7 @@ func compactInTerminal(terminal *Terminal, r Release, done string) {
 	s := terminal.s
 	s.t.Helper()
 	for _, prompt := range []string{"one [[usage 100 11]]", "two [[usage 100 13]]"} {
-		terminal.Prompt(prompt)
-		terminal.Shows("Mock answer to: " + prompt[:3])
+		terminal.PromptUntil(prompt, "Mock answer to: "+prompt[:3])
 	}
 	countsAll(s, r, func(q modelserver.Request) bool { return !q.Side })
 	before := time.Now()
@@ -78,8 +77,7 @@ func compactInTerminal(terminal *Terminal, r Release, done string) {
 		s.t.Fatalf("no summary was asked for %v", err)
 	}
 	terminal.Shows(done)
-	terminal.Prompt("three [[usage 100 17]]")
-	terminal.Shows("Mock answer to: three")
+	terminal.PromptUntil("three [[usage 100 17]]", "Mock answer to: three")
 	countsAll(s, r, func(q modelserver.Request) bool { return !q.Side || summary(q) })
 }
 

@@ -278,8 +278,7 @@ func (i *installation) killed(t *testing.T, way string, argv []string) {
 		}
 	}
 	agent := i.s.at(row.PID)
-	i.s.Signal(agent, unix.SIGKILL)
-	i.s.Gone(agent)
+	i.s.Kill(agent)
 	if err := poll(soon, func() bool { return i.s.left(prompt) }); err != nil {
 		t.Errorf("the model server still answers it: %v was not the agent: %v", agent, err)
 	}
