@@ -93,31 +93,15 @@ func yieldEach(list []Session, yield func(*Session) bool) bool {
 // Sessions returns what All yields as one list, which the callers share. With sessions of other machines, the first call for these sessions
 // copies them all: a caller that needs only some of them uses All.
 func (s *Snapshot) Sessions() []Session {
-	switch {
-	case len(s.Others) == 0:
-		return s.Own
-	case len(s.Own) == 0:
-		return s.Others
-	case s.joined == nil:
-		return join(s.Own, s.Others)
+	if s.joined == nil {
+		return merge([][]Session{s.Own, s.Others})
 	}
 	return s.joined()
 }
 
-// join merges two sorted lists into a new one. All sessions of others that sort between two sessions of own are copied by one append.
-func join(own, others []Session) []Session {
-	out := make([]Session, 0, len(own)+len(others))
-	for i := range own {
-		n := before(others, &own[i])
-		out = append(append(out, others[:n]...), own[i])
-		others = others[n:]
-	}
-	return append(out, others...)
-}
-
 // joinOnce returns a function that joins two lists at its first call. The lists must not change.
 func joinOnce(own, others []Session) func() []Session {
-	return sync.OnceValue(func() []Session { return join(own, others) })
+	return sync.OnceValue(func() []Session { return merge([][]Session{own, others}) })
 }
 
 // Family contains which sessions of a list are sub-agents of which others. It refers to

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/places"
 	"rollcall/proc"
 )
 
@@ -286,4 +288,113 @@ func (c *Core) canAskTotals(s *source) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.running || s.totalsKnown
+}
+
+// RefreshLive does what Refresh does in two steps. First it asks each adapter for its live sessions alone, which takes a fraction of the time where
+// thousands are stored, and returns. A session that ended since the last answer is then shown as stopped, and all that had stopped before stay
+// as they were shown. After a pause of restAfter it asks for all sessions, until ctx is done, and publishes these answers as they come.
+//
+// An adapter that has not answered yet, or whose last answer was not complete, is asked for all sessions at once, as is one whose answer about
+// its live sessions is not complete.
+func (c *Core) RefreshLive(ctx context.Context) *Snapshot {
+	var group sync.WaitGroup
+	asked := make([]bool, len(c.sources))
+	for i, s := range c.sources {
+		group.Go(func() {
+			asked[i] = c.canAskLive(s) && c.ask(ctx, s, question{live: true, keep: true, limit: c.cfg.Limit})
+			if !asked[i] && ctx.Err() == nil {
+				c.await(ctx, c.join(s, false))
+			}
+		})
+	}
+	group.Wait()
+	go c.askRest(ctx, asked)
+	return c.Snapshot()
+}
+
+// restAfter is the time that the caller of RefreshLive has to show the live sessions, before the question about all sessions takes every processor.
+const restAfter = 300 * time.Millisecond
+
+// askRest asks the marked sources for all sessions, after restAfter.
+func (c *Core) askRest(ctx context.Context, sources []bool) {
+	pause := time.NewTimer(restAfter)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+		return
+	}
+	for i, s := range c.sources {
+		if sources[i] {
+			go c.await(ctx, c.join(s, false))
+		}
+	}
+}
+
+// canAskLive reports whether the stopped sessions of s are known.
+func (c *Core) canAskLive(s *source) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return s.health.State == OK
+}
+
+// keepStopped adds to an answer about live sessions those rows of stopped sessions that it does not list. Rows of launches that the agent
+// does not list are left out: Core.addLaunches adds them.
+func (a *answer) keepStopped(rows []Session) {
+	listed := a.listed()
+	a.Sessions = slices.Clip(a.Sessions)
+	for i := range rows {
+		if x := &rows[i]; x.Status == adapters.Stopped && !listed[x.ID] && (x.Launch == nil || !x.Launch.Unlisted) {
+			a.Sessions = append(a.Sessions, x.Session)
+		}
+	}
+}
+
+// errFolderMissing is the cause of the problem with a folder that vanished while sessions in it run.
+var errFolderMissing = errors.New("the folder is missing, and sessions in it still run")
+
+// missingFolders returns the live sessions that a does not list because the folder of their file was renamed or deleted, with that folder. An adapter that
+// finds nothing there reports no problem. A session whose own file was deleted is not one of them: its folder exists.
+func (s *source) missingFolders(a *Answer, now *liveness) map[string]string {
+	folders := map[string]string{}
+	for id, l := range s.lifetimes {
+		x := &l.session
+		if l.stopped || !a.asked(id) || a.lists(id) || !l.runsOrIsStale(now) {
+			continue
+		}
+		if len(x.Files) == 0 || x.Remote != "" || x.Container != "" { // a container's files vanish with its processes
+			continue
+		}
+		if folder := places.MissingFolder(x.Files[0]); folder != "" {
+			folders[id] = folder
+		}
+	}
+	return folders
+}
+
+// runsOrIsStale reports whether a process of the session runs, or the session could not be read before its process ended.
+func (l *lifetime) runsOrIsStale(now *liveness) bool {
+	return l.session.Stale != nil || slices.ContainsFunc(l.processes, func(p proc.Identity) bool { return now.alive(p) })
+}
+
+// lists reports whether the answer contains a session.
+func (a *Answer) lists(id string) bool {
+	return slices.ContainsFunc(a.Sessions, func(x adapters.Session) bool { return x.ID == id })
+}
+
+// addMissingFolders makes a complete answer incomplete if it does not list one of the sessions of folders, which missingFolders returned, since the state of
+// these sessions is not known.
+func (a *Answer) addMissingFolders(folders map[string]string) {
+	if !a.complete() {
+		return
+	}
+	maps.DeleteFunc(folders, func(id, _ string) bool { return a.lists(id) })
+	var problems []error
+	for _, folder := range slices.Compact(slices.Sorted(maps.Values(folders))) {
+		problems = append(problems, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: folder, Err: errFolderMissing,
+			Fix: "move it back, or stop the agent"})
+	}
+	if len(problems) > 0 {
+		a.Err = errors.Join(problems...)
+	}
 }

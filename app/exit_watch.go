@@ -14,61 +14,6 @@ type exitWatch struct {
 	cancel func() // nil until the watcher has answered
 }
 
-// liveness is the process table as it is compared with one answer. It asks the table once
-// per process, so that all rows are compared with the same state.
-type liveness struct {
-	table proc.Lister
-	watch map[proc.Identity]bool // watched processes, and whether they ended
-	memo  map[proc.Identity]bool
-}
-
-func (c *Core) liveness(s *source) *liveness {
-	n := &liveness{table: c.cfg.Table, memo: map[proc.Identity]bool{}}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n.watch = make(map[proc.Identity]bool, len(s.watches))
-	for id, w := range s.watches {
-		n.watch[id] = w.exited
-	}
-	return n
-}
-
-// readAll asks the table for every process of the lifetimes.
-func (n *liveness) readAll(s *source) {
-	for _, l := range s.lifetimes {
-		for _, p := range l.processes {
-			n.alive(p)
-		}
-		if !l.terminal.IsZero() {
-			n.alive(l.terminal)
-		}
-	}
-}
-
-func (n *liveness) alive(id proc.Identity) bool {
-	v, ok := n.memo[id]
-	if !ok {
-		v = !n.watch[id] && (n.table == nil || n.table.Alive(id))
-		n.memo[id] = v
-	}
-	return v
-}
-
-// dead reports whether the process is known to have ended. It does not ask the table.
-func (n *liveness) dead(id proc.Identity) bool {
-	v, ok := n.memo[id]
-	return ok && !v
-}
-
-// notEnded reports whether the process has not ended. For a watched process it asks only
-// the watcher, since the table may fail to read a process that the watcher has open.
-func (n *liveness) notEnded(id proc.Identity) bool {
-	if fired, watched := n.watch[id]; watched {
-		return !fired
-	}
-	return n.alive(id)
-}
-
 // watchProcesses watches the processes of s's lifetimes and of its agent, and no others.
 // The holder of s.turn calls it.
 func (c *Core) watchProcesses(s *source) {
