@@ -145,6 +145,8 @@ type Session struct {
 	// Archived reports that the user put the session away in the agent. An agent with Description.Unarchive resumes it only after it was taken
 	// out again.
 	Archived bool
+	// NoResume is why the agent refuses to resume the session; empty: it does not, or that is not known.
+	NoResume string
 	// Review reports that a model judges the requests of Parent in it: it is no session that a user started.
 	Review bool
 	// Unstored reports that the agent stores nothing of this run (codex exec --ephemeral). The

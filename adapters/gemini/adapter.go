@@ -48,7 +48,7 @@ var _ interface {
 const (
 	folderName   = ".gemini"
 	homeVariable = "GEMINI_CLI_HOME"
-	factsFormat  = 4 // must be raised when the same facts get another meaning
+	factsFormat  = 5 // must be raised when the same facts get another meaning
 )
 
 // node and finder are how the processes of Gemini CLI look (0.29.0, 0.61.0).

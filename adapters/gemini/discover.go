@@ -65,6 +65,7 @@ type session struct {
 	*file
 	ledgers []*kit.Ledger // of all its files
 	unsure  bool          // the ledgers lack answers
+	resumes bool          // Gemini CLI resumes one of its files, or that is not known
 	owner   *process
 	how     string // how that is known
 	doubt   string // why it is not known whether a process has it
@@ -163,7 +164,7 @@ func (d *discovery) read() {
 	d.files = slices.DeleteFunc(d.files, func(f *file) bool { return !d.wants(f) })
 	skeleton.Read(d.Look, d.transcripts, d.files, func(f *file, read facts) bool {
 		if read.known {
-			s := &session{file: f, facts: read, paths: []string{f.Path}, unsure: read.lost != ""}
+			s := &session{file: f, facts: read, paths: []string{f.Path}, unsure: read.lost != "", resumes: read.lost != "" || read.id != "" && read.kept != ""}
 			s.ledgers = []*kit.Ledger{&s.ledger}
 			d.take(s)
 		}
@@ -218,6 +219,7 @@ func (d *discovery) take(s *session) {
 		*o, *s = *s, *o
 	}
 	o.ledgers, o.unsure = slices.Concat(o.ledgers, s.ledgers), o.unsure || s.unsure
+	o.resumes = o.resumes || s.resumes
 	o.opened = slices.Concat(o.opened, s.opened)
 	if !s.at.IsZero() && (o.at.IsZero() || s.at.Before(o.at)) {
 		o.at, o.firstPrompt = s.at, cmp.Or(s.firstPrompt, o.firstPrompt)

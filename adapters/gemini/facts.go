@@ -19,10 +19,11 @@ type facts struct {
 	at        time.Time // when the session began
 	last      time.Time // of the newest record
 	opened    []opening
-	isFresh   bool // no message follows its last header
-	resumed   bool // the next list of messages is that of a process that resumed the session
-	rewriting bool // the history is being written again after an interruption (0.61.0)
-	messages  bool // a message was read
+	isFresh   bool   // no message follows its last header
+	resumed   bool   // the next list of messages is that of a process that resumed the session
+	rewriting bool   // the history is being written again after an interruption (0.61.0)
+	messages  bool   // a message was read
+	kept      string // the id of the first message in the history that Gemini CLI resumes; empty: it refuses the session (0.61.0)
 
 	model, title, firstPrompt, lastPrompt string
 	prompted                              time.Time // when the last turn began
@@ -131,6 +132,9 @@ func (f *facts) record(r *record) {
 	case r.set != nil:
 		f.change(r)
 	case r.rewind != nil:
+		if kit.Short(r.rewind) == f.kept {
+			f.kept = ""
+		}
 		f.turn = turn{state: ended, why: "the user went back in the conversation", at: f.last}
 	case r.typ != nil:
 		f.isFresh = false
@@ -138,6 +142,7 @@ func (f *facts) record(r *record) {
 		if f.at.IsZero() { // the file has lost its header
 			f.at = agentfile.Time(r.at)
 		}
+		f.keep(r)
 		f.message(r)
 	case r.session != nil:
 		f.known = true
@@ -172,6 +177,10 @@ func (f *facts) change(r *record) {
 		f.open(opening{at: agentfile.Time(r.updated)})
 	}
 	list := listed(r.messages)
+	f.kept = ""
+	for i := range list {
+		f.keep(&list[i])
+	}
 	isPrompt := func(m record) bool { return kit.Short(m.id) == f.promptID }
 	if f.turn.state == prompted && f.promptID != "" && !slices.ContainsFunc(list, isPrompt) {
 		f.turn = turn{state: ended, why: "the prompt was taken back, as after a failure", at: f.last}
@@ -180,6 +189,13 @@ func (f *facts) change(r *record) {
 		for i := range list {
 			f.message(&list[i])
 		}
+	}
+}
+
+// keep notes a message of the history.
+func (f *facts) keep(r *record) {
+	if f.kept == "" && r.isResumed() {
+		f.kept = kit.Short(r.id)
 	}
 }
 

@@ -88,6 +88,25 @@ func (r *record) text(limit int) (text string, results bool) {
 	return cmp.Or(shown, text), results
 }
 
+// isResumed reports whether Gemini CLI resumes a session for the sake of this message (isResumableMessageRecord in 0.61.0).
+func (r *record) isResumed() bool {
+	text, results := textOf(r.content, textLimit)
+	text = strings.TrimSpace(text)
+	switch kit.Short(r.typ) {
+	case "user":
+		isCommand := strings.HasPrefix(text, "/") || strings.HasPrefix(text, "?") || strings.HasPrefix(text, contextMark) || strings.HasPrefix(text, "<hook_context>")
+		return results || text != "" && !isCommand
+	case "gemini":
+		return text != "" || hasItems(r.calls) || hasItems(agentfile.Get(r.raw, "thoughts"))
+	}
+	return false
+}
+
+func hasItems(list []byte) (has bool) {
+	kit.Each(list, func([]byte) { has = true })
+	return has
+}
+
 // rewrites reports whether the history follows, written again as far as the next list of messages (0.61.0).
 func (r *record) rewrites() bool { return r.isCancelled() && !r.listed }
 

@@ -216,6 +216,7 @@ func (d *discovery) addSessions() {
 			row := d.row(s, d.decideSub(s))
 			row.Parent = s.parent.id
 			row.Shared = true
+			row.NoResume = "Gemini CLI resumes no sub-agents"
 			row.CWD = s.parent.project.cwd
 			d.Add(row)
 		}
@@ -240,6 +241,9 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 		out.TurnStartedAt = prompt.at
 		out.LastActivityAt = kit.Latest(out.LastActivityAt, prompt.at)
 		out.FirstPrompt = cmp.Or(out.FirstPrompt, prompt.text)
+	}
+	if !s.resumes {
+		out.NoResume = "Gemini CLI refuses it, since its file has no header, or no prompt that was not taken back"
 	}
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
 		out.Process, out.Shared = s.owner.Identity, s.owner.sessions > 1

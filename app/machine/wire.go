@@ -44,6 +44,7 @@ type SessionJSON struct {
 	Account        string              `json:"account,omitempty"`
 	Headless       bool                `json:"headless,omitempty"`
 	Archived       bool                `json:"archived,omitempty"`
+	NoResume       string              `json:"no_resume,omitempty"`
 	Tokens         *adapters.Tokens    `json:"tokens,omitempty"`
 	Context        *adapters.Context   `json:"context,omitempty"`
 	CostUSD        float64             `json:"cost_usd,omitempty"`
@@ -158,7 +159,7 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 	s = app.Session{Machine: machine, Account: oneLine(w.Account), Session: adapters.Session{
 		ID: app.MachineID(machine, w.ID), Agent: w.Agent, Suspended: w.Suspended, Evidence: someLines(w.Evidence),
 		CWD: oneLine(w.CWD), Branch: oneLine(w.Branch), Model: oneLine(w.Model), Title: someLines(w.Title), Name: oneLine(w.Name),
-		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Doing: someLines(w.Doing), DoingSince: clockOf(w.DoingSince, skew), Container: oneLine(w.Container), Host: oneLine(w.Host), Headless: w.Headless, Home: oneLine(w.Home), Archived: w.Archived,
+		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Doing: someLines(w.Doing), DoingSince: clockOf(w.DoingSince, skew), Container: oneLine(w.Container), Host: oneLine(w.Host), Headless: w.Headless, Home: oneLine(w.Home), Archived: w.Archived, NoResume: oneLine(w.NoResume),
 		Remote: cmp.Or(oneLine(w.Remote), machine), Version: oneLine(w.Version), MayAsk: w.MayAsk, Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, LimitedUntil: clockOf(w.LimitedUntil, skew), Tokens: w.Tokens, CostUSD: w.CostUSD,
 		StartedAt: clockOf(w.StartedAt, skew), TurnStartedAt: clockOf(w.TurnStartedAt, skew), LastActivityAt: clockOf(w.LastActivityAt, skew),
 	}}

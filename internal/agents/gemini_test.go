@@ -352,3 +352,44 @@ func TestGeminiHosted(t *testing.T) {
 		s.Stays(byID(third), 2*time.Second, "unknown")
 	})
 }
+
+// TestGeminiRefusesToResume: `rollcall resume` offers exactly the sessions that Gemini CLI resumes. Without the setting its next start removes those that it refuses.
+func TestGeminiRefusesToResume(t *testing.T) {
+	each(t, []Release{GeminiNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		settings := filepath.Join(s.Home, ".gemini", "settings.json")
+		data, err := os.ReadFile(settings)
+		must.Do(t, err)
+		kept := strings.Replace(string(data), `"general":{`, `"general":{"sessionRetention":{"enabled":false},`, 1)
+		must.Do(t, os.WriteFile(settings, []byte(kept), 0o600))
+		run := func(args ...string) string {
+			output, _ := s.run(r, append(args, "--approval-mode", "yolo")...).CombinedOutput() // it fails with what it refuses
+			return string(output)
+		}
+		run("-p", "goes well")
+		run("-p", "failed first [[fail 400]]")
+		run("-p", "delegates [[agent child job]]")
+		terminal, agent := openGemini(s, r)
+		terminal.Prompt("failed in a terminal [[fail 400]]")
+		terminal.Shows("API Error")
+		s.Signal(agent, unix.SIGKILL)
+		s.Gone(agent)
+		roll, err := s.List("--all")
+		must.Do(t, err)
+		refused := 0
+		for _, session := range roll.Sessions {
+			argv := s.ByName(r, headlessBinary, "resume", session.ID, "-p", "again", "--dry-run")
+			offer, err := s.Command(argv[0], argv[1:]...).CombinedOutput()
+			said := run("--resume", session.ID, "-p", "again")
+			isRefused := strings.Contains(said, "Invalid session identifier") || strings.Contains(said, "No previous sessions")
+			if isRefused == (err == nil) {
+				t.Errorf("%v: %v\n%s\n%.600s", session, err, offer, said)
+			}
+			if isRefused {
+				refused++
+			}
+		}
+		if len(roll.Sessions) != 4 || refused < 2 {
+			t.Errorf("%d refused of %v", refused, roll.Sessions)
+		}
+	})
+}

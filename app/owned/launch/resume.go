@@ -36,6 +36,8 @@ func CheckResume(s *app.Session) error {
 		return CheckID(s.ID)
 	case s.CWD == "":
 		return fmt.Errorf("session %s cannot be resumed: its folder is not known", s.ID)
+	case s.NoResume != "":
+		return fmt.Errorf("session %s cannot be resumed: %s", s.ID, present.Line(s.NoResume))
 	}
 	if s.Archived && d.Unarchive != "" {
 		return fmt.Errorf("session %s is archived; take it out of the archive first: %s %s", s.ID, d.Unarchive, store.Quote(s.ID))

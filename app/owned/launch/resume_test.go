@@ -32,7 +32,8 @@ func TestQuotingSurvivesAPOSIXShell(t *testing.T) {
 func TestCheckResume(t *testing.T) {
 	process := adapters.ProcessSession(agentname.Codex, proc.Process{Identity: proc.Identity{PID: 4711, Start: 9}}, "/w")
 	for _, s := range []adapters.Session{{Agent: agentname.Codex, CWD: "/w"}, {ID: "abc", Agent: agentname.Codex}, process,
-		{ID: "--prompt=x", Agent: agentname.OpenCode, CWD: "/w"}, {ID: "abc", Agent: agentname.OpenClaw, CWD: "/w", Remote: "gateway"}, {ID: "abc", Agent: agentname.Codex, CWD: "/w", Container: "4026532456"}} {
+		{ID: "--prompt=x", Agent: agentname.OpenCode, CWD: "/w"}, {ID: "abc", Agent: agentname.OpenClaw, CWD: "/w", Remote: "gateway"}, {ID: "abc", Agent: agentname.Codex, CWD: "/w", Container: "4026532456"},
+		{ID: "abc", Agent: agentname.Codex, CWD: "/w", NoResume: "its prompt was taken back"}} {
 		if CheckResume(&app.Session{Session: s}) == nil {
 			t.Errorf("%+v can be resumed", s)
 		}
