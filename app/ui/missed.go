@@ -60,7 +60,11 @@ func (p *missedPage) show(list []notices.Notice, err error) {
 		if x.Waits && s != nil && s.Status == adapters.Waiting {
 			icon, open.OnTapped = widgets.NewIcon("waiting", widgets.ColorWaiting), func() { u.ShowRequest(x.Session) }
 		}
-		rows.Add(widgets.NewCard(icon, present.Cut(present.Short(x.Title), 160), present.When(x.Body != "", present.FirstLines(strings.Split(x.Body, "\n"), 4, 220)+"\n")+text, open).Content)
+		title := widgets.NewSelectText(present.Cut(present.Short(x.Title), 160))
+		title.TextStyle.Bold = true
+		card := widgets.NewCard(icon, "", present.When(x.Body != "", present.FirstLines(strings.Split(x.Body, "\n"), 4, 220)+"\n")+text, open)
+		card.Body.Objects[0] = title
+		rows.Add(card.Content)
 	}
 	if len(list) == notices.Most {
 		rows.Add(widgets.Hint(fmt.Sprintf("The last %d notifications are kept.", notices.Most)))

@@ -15,7 +15,11 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
+	"rollcall/app/owned/notices"
 	"rollcall/app/ui/widgets"
+	"rollcall/internal/agentname"
+	"rollcall/internal/eventually"
+	"rollcall/internal/must"
 )
 
 // TestWindowWidths: at every width from 420 to 1920 every entry of the sidebar is whole, none covers another or leaves the window, and a click on each does what
@@ -188,4 +192,39 @@ func TestSettingsInANarrowWindow(t *testing.T) {
 	if width := theme.Size().Width; width < valueWidth {
 		t.Errorf("the field is %.0f wide", width)
 	}
+}
+
+// TestNarrowTextsAreWhole: in a narrow window the paths in which an agent was looked for follow one another without an empty line, and the title of a notification
+// wraps.
+func TestNarrowTextsAreWhole(t *testing.T) {
+	told := notices.In(t.TempDir())
+	title := "Claude Code needs permission in rollcall, in a worktree with a long name"
+	must.Do(t, told.Add(notices.Notice{At: time.Now(), Key: title, Agent: agentname.ClaudeCode, Session: firstID, Title: title}, false))
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), Notices: told})
+	w.win.Resize(fyne.NewSize(420, 600))
+	find := func(page int, text string) *widgets.SelectText {
+		w.ui.open(page)
+		var found *widgets.SelectText
+		eventually.Happens(func() bool {
+			w.until("the page", func() bool { return true })
+			w.win.Canvas().Capture()
+			for _, o := range visible(w.ui.content) {
+				if s, ok := o.(*widgets.SelectText); ok && s.Text == text {
+					found = s
+				}
+			}
+			return found != nil || page == pageMissed && strings.Contains(strings.Join(shownTexts(w.ui.content), "\n"), title)
+		})
+		return found
+	}
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject
+	first, second := find(pageAgents, "/home/dev/.claude/sessions"), find(pageAgents, "/home/dev/.claude/projects")
+	if gap := at(second).Y - at(first).Y; gap > first.Size().Height {
+		t.Errorf("the second path is %.0f below the first one, which is %.0f high", gap, first.Size().Height)
+	}
+	w.shoot("agents-narrow")
+	if find(pageMissed, title) == nil {
+		t.Error("the title of a notification does not wrap")
+	}
+	w.shoot("missed-narrow")
 }

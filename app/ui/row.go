@@ -228,8 +228,8 @@ func (v *rowView) layOut(_ []fyne.CanvasObject, size fyne.Size) {
 		place(v.right, before+rowGap, right, y+1)
 		place(v.status, place(v.first, rowLeft, before, y)+rowGap, before, y)
 	case listing.MoreRow:
-		widgets.Place(v.icon, left, (size.Height-rowIcon)/2, rowIcon, rowIcon)
-		place(v.first, left+rowIcon+rowGap, right, (size.Height-v.first.MinSize().Height)/2)
+		widgets.Place(v.icon, left, rowTop+1, rowIcon, rowIcon) // close to the rows that it goes on
+		place(v.first, left+rowIcon+rowGap, right, rowTop+1)
 	case listing.SessionRow:
 		widgets.Place(v.icon, left, rowTop+1, rowIcon, rowIcon)
 		left += rowIcon + rowGap

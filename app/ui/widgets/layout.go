@@ -233,9 +233,13 @@ func Beside(width float32, first, second fyne.CanvasObject) *fyne.Container {
 	return container.New(beside(0, width, besidePad, 0), first, second)
 }
 
-// Fact shows the name of a fact beside its value, which may wrap, or above it where there is little room.
+// Fact shows the name of a fact beside its value, which may wrap, or above it where there is little room. A further value of a fact has no name, and no line for one.
 func Fact(name string, value fyne.CanvasObject) *fyne.Container {
-	return container.New(orBelow(beside(4, NameWidth, 0, 5), leastFact, 0, 8), newName(name), value)
+	var label fyne.CanvasObject = newName(name)
+	if name == "" {
+		label = container.NewStack()
+	}
+	return container.New(orBelow(beside(4, NameWidth, 0, 5), leastFact, 0, 8), label, value)
 }
 
 // beside arranges two objects side by side: the first in a column of width units, with left and right units of space
