@@ -63,7 +63,7 @@ func (p *missedPage) show(list []notices.Notice, err error) {
 		title := widgets.NewSelectText(present.Cut(present.Short(x.Title), 160))
 		title.TextStyle.Bold = true
 		card := widgets.NewCard(icon, "", present.When(x.Body != "", present.FirstLines(strings.Split(x.Body, "\n"), 4, 220)+"\n")+text, open)
-		card.Body.Objects[0] = title
+		card.Body.Objects[0] = widgets.Pad(-5, -4, 0, 0, title) // beside the icon
 		rows.Add(card.Content)
 	}
 	if len(list) == notices.Most {

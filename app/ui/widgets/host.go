@@ -109,7 +109,7 @@ func scrollsAround(in, o fyne.CanvasObject) (scrolls []*container.Scroll, found 
 	scroll, _ := in.(*container.Scroll)
 	switch x := in.(type) {
 	case *container.Scroll:
-		x.MinSize() // Fyne 2.8.1 gives no focus to what is in a widget that it did not draw in the last minute
+		x.Base.MinSize() // Fyne 2.8.1 gives no focus to what is in a widget that it did not draw in the last minute; this makes its renderer, as MinSize alone does not
 		parts = []fyne.CanvasObject{x.Content}
 	case *container.Split:
 		x.MinSize()
