@@ -28,7 +28,7 @@ func journey(t *testing.T, o desktoptest.Options) (*process, string) {
 		_ = agent.Process.Kill()
 		_ = agent.Wait()
 	})
-	p := d.open(fmt.Sprint(walkVariable, "=", agent.Process.Pid), settingsVariable+"="+filepath.Join(folder, "config.toml"), journeyVariable+"="+folder)
+	p := d.open(fmt.Sprint(walkVariable, "=", agent.Process.Pid), settingsVariable+"="+filepath.Join(folder, "config.toml"), journeyVariable+"="+folder, "FYNE_CACHE=1s") // as if a page had been out of sight for a minute
 	p.activate()
 	d.drawn()
 	return p, work

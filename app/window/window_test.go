@@ -3,14 +3,17 @@
 package window
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -43,6 +46,7 @@ func TestMain(m *testing.M) {
 
 // windowProcess is what main does for "rollcall window", with made-up sessions.
 func windowProcess() {
+	log.SetOutput(complaints{})
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	i, err := instance.Claim(instance.Window, slog.Default())
 	if errors.Is(err, instance.ErrRunning) {
@@ -71,6 +75,16 @@ func windowProcess() {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// complaints writes what Fyne logs to standard error, with the calls that led to it.
+type complaints struct{}
+
+func (complaints) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("Fyne error")) {
+		line = append(line, debug.Stack()...)
+	}
+	return os.Stderr.Write(line)
 }
 
 // Fyne 2.8.1 runs what is to be done when the application has stopped on a queue that it closes at the same time.
