@@ -112,10 +112,18 @@ func first(list func() []cobra.Completion) cobra.CompletionFunc {
 // for messages.
 type completions struct{ *env }
 
-// agents returns the agents that can be launched or listed.
+// agents returns the agents that can be launched or listed. Of those that are only seen, whose names are many, it returns what the settings name and what
+// is installed.
 func (c *completions) agents() (out []cobra.Completion) {
 	list, _ := c.open()
+	set := c.settings()
 	for _, a := range list {
+		isNamed := slices.ContainsFunc(set.Unread, func(u adapters.Unread) bool { return u.Name == a.Name() })
+		if isUnread(a.Name()) && !isNamed {
+			if _, err := c.program(a.Name()); err != nil {
+				continue
+			}
+		}
 		out = append(out, cobra.CompletionWithDesc(string(a.Name()), present.AgentName(a.Name())))
 	}
 	return out

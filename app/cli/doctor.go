@@ -104,12 +104,9 @@ func (c *doctorCommand) run() error {
 	d := doctorJSON{Schema: schema, At: timestamp(snap.At), Version: versionAsJSON(c.deps.Version),
 		Environment: c.environment(), Adapters: []doctorAdapterJSON{}}
 	failed := false
-	for _, h := range snap.Adapters {
-		ledger := ledgers[h.Name]
+	for _, h := range slices.Concat(snap.Adapters, c.unseen(snap)) {
 		failed = failed || h.State == app.Failed
-		d.Adapters = append(d.Adapters, doctorAdapterJSON{AdapterJSON: adapterAsJSON(&h),
-			Problems: h.Problems, Missing: missing(h.LookedIn), Versions: h.Versions, Format: h.Format, Skipped: h.Skipped, Program: c.program(h.Name),
-			Answers: ledger.Answers, Copies: ledger.Copies, LeftOut: ledger.LeftOut, LeftOutAnswers: ledger.LeftOutAnswers})
+		d.Adapters = append(d.Adapters, c.adapter(&h, ledgers[h.Name]))
 	}
 	if c.asJSON {
 		err = c.json(d)
@@ -120,6 +117,43 @@ func (c *doctorCommand) run() error {
 		return c.incomplete(nil)
 	}
 	return err
+}
+
+// adapter returns the finding about an agent.
+func (c *doctorCommand) adapter(h *app.Health, ledger adapters.Ledger) doctorAdapterJSON {
+	program, err := c.program(h.Name)
+	a := doctorAdapterJSON{AdapterJSON: adapterAsJSON(h),
+		Problems: h.Problems, Missing: missing(h.LookedIn), Versions: h.Versions, Format: h.Format, Skipped: h.Skipped, Program: program,
+		Answers: ledger.Answers, Copies: ledger.Copies, LeftOut: ledger.LeftOut, LeftOutAnswers: ledger.LeftOutAnswers}
+	d, _ := adapters.Describe(h.Name)
+	if d.Unread && a.Format == app.Recognised {
+		a.Format = ""
+	}
+	if d.Unread && d.Can.Launch && err != nil {
+		a.Problems = append(slices.Clone(a.Problems), err.Error())
+	}
+	return a
+}
+
+// isUnread reports whether an agent is only seen: Rollcall does not read its files.
+func isUnread(name adapters.Name) bool {
+	d, _ := adapters.Describe(name)
+	return d.Unread
+}
+
+// unseen returns the agents that are only seen, of which snap has nothing and whose programs are installed.
+func (c *doctorCommand) unseen(snap *app.Snapshot) (out []app.Health) {
+	list, _ := c.open()
+	for _, a := range list {
+		name := a.Name()
+		if !isUnread(name) || slices.ContainsFunc(snap.Adapters, func(h app.Health) bool { return h.Name == name }) {
+			continue
+		}
+		if _, err := c.program(name); err == nil {
+			out = append(out, app.Health{Name: name, State: app.Absent})
+		}
+	}
+	return out
 }
 
 // ledgers returns what the sums of "rollcall usage" are made of, for the agents that could be read. This can take reading every transcript.
@@ -136,23 +170,18 @@ func (c *doctorCommand) ledgers(snap *app.Snapshot) map[adapters.Name]adapters.L
 	return ledgers
 }
 
-// program returns the path of an agent's program, or an empty string if it is not found.
-func (c *doctorCommand) program(name adapters.Name) string {
-	look := c.deps.LookPath
+// program returns the path of an agent's program. An error says that it is not found.
+func (e *env) program(name adapters.Name) (string, error) {
+	look := e.deps.LookPath
 	if look == nil {
 		look = launch.LookPath
 	}
-	list, _ := c.open()
-	path, err := "", error(nil)
+	list, _ := e.open()
 	if l, ok := launch.Find(list, name).(adapters.Launcher); ok {
-		path, err = l.Program(look)
-	} else if d, ok := adapters.Describe(name); ok {
-		path, err = d.FindProgram(look)
+		return l.Program(look)
 	}
-	if err != nil {
-		return ""
-	}
-	return path
+	d, _ := adapters.Describe(name)
+	return d.FindProgram(look)
 }
 
 // environment checks what every adapter depends on.
@@ -255,8 +284,12 @@ func (a *doctorAdapterJSON) ledger() string {
 }
 
 func (a *doctorAdapterJSON) summary() string {
+	unread := isUnread(a.Name)
 	switch a.State {
 	case app.Absent:
+		if a.Program != "" && unread {
+			return "installed; its files are not read: it is seen while it runs"
+		}
 		if a.Program != "" {
 			return "installed, never run"
 		}
@@ -267,7 +300,7 @@ func (a *doctorAdapterJSON) summary() string {
 	case app.Failed:
 		return fmt.Sprintf("not everything could be read; %s in %d ms", plural(a.Sessions, "session"), a.ElapsedMS)
 	}
-	return fmt.Sprintf("%s in %d ms", plural(a.Sessions, "session"), a.ElapsedMS)
+	return fmt.Sprintf("%s in %d ms", plural(a.Sessions, "session"), a.ElapsedMS) + ifelse(unread, "; its files are not read", "")
 }
 
 func stateSign(s app.AdapterState) string {

@@ -95,3 +95,53 @@ echo "@ resume"; "$R" resume "$(grep '"event":"ended"' "$HOME/events" | sed 's/.
 		t.Errorf("resume: %s", text)
 	}
 }
+
+// TestNamedInstalled: of an agent that is known by its name alone, doctor says that its program is installed and its files are not read, usage that what it
+// used is not known, and launch what is missing; shells complete its name. One that is neither installed nor named is in none of them.
+func TestNamedInstalled(t *testing.T) {
+	home := t.TempDir()
+	bin, config := filepath.Join(home, "bin"), filepath.Join(home, ".config", "rollcall")
+	must.Do(t, os.MkdirAll(bin, 0o700))
+	must.Do(t, os.MkdirAll(config, 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(config, "config.toml"), []byte("[[agent]]\nname = \"my-agent\"\nlaunch = [\"{prompt}\"]\n"), 0o600))
+	for _, name := range []string{"aider", "goose"} {
+		must.Do(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nsleep 1000 & wait\n"), 0o700))
+	}
+	out := inPIDNamespace(t, []string{"HOME=" + home, "PATH=" + bin + ":" + os.Getenv("PATH"), "TERM=dumb"}, `
+cd "$HOME"
+goose </dev/null >/dev/null 2>&1 &
+until "$R" list --json | grep -q '"goose"'; do sleep 0.1; done
+echo "@ doctor"; "$R" doctor
+echo "@ json"; "$R" doctor --json
+echo "@ usage"; "$R" usage 2>&1
+echo "@ usage of one"; "$R" usage --agent aider 2>&1
+echo "@ launch"; "$R" launch aider -p x 2>&1 || true
+echo "@ complete"; "$R" __complete launch "" 2>/dev/null
+`)
+	parts := map[string]string{}
+	for _, part := range strings.Split(out, "@ ")[1:] {
+		name, text, _ := strings.Cut(part, "\n")
+		parts[name] = text
+	}
+	for name, wants := range map[string][]string{
+		"doctor": {"- Aider: installed; its files are not read: it is seen while it runs\n    program   ~/bin/aider\n", "+ Goose: 1 session in ", "; its files are not read\n",
+			"problem   my-agent: the program my-agent was not found; is its folder in PATH?\n"},
+		"json":         {`"name":"aider","state":"absent"`},
+		"usage":        {"Goose is not read: what it used is not known"},
+		"usage of one": {"Aider is not read: what it used is not known"},
+		"launch":       {`aider: Rollcall does not know how it is started: add launch to its [[agent]] in config.toml, such as launch = ["--message", "{prompt}"]`},
+		"complete":     {"aider\tAider", "goose\tGoose", "my-agent\tmy-agent"},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(parts[name], want) {
+				t.Errorf("%s: no %q in\n%s", name, want, parts[name])
+			}
+		}
+		if strings.Contains(parts[name], "crush") || strings.Contains(parts[name], "Crush") {
+			t.Errorf("%s: has what is not installed:\n%s", name, parts[name])
+		}
+	}
+	if strings.Contains(parts["doctor"], "format") {
+		t.Errorf("a format of files that are not read: %s", parts["doctor"])
+	}
+}

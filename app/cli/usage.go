@@ -122,10 +122,21 @@ func (c *usageCommand) print(t *usage.Table, snap *app.Snapshot, start time.Time
 		return c.printCSV(t)
 	}
 	c.printUsage(t)
+	for _, h := range snap.Adapters {
+		c.explainUnread(h.Name, h.Sessions > 0 && c.agent == "")
+	}
+	c.explainUnread(adapters.Name(c.agent), true)
 	if lines := present.LeftOutFiles(snap.FilesLeftOut()); len(lines) > 0 {
 		c.warn("left out: " + strings.Join(lines, ", "))
 	}
 	return nil
+}
+
+// explainUnread prints, if is holds, that it is not known what an agent used that is only seen.
+func (c *usageCommand) explainUnread(name adapters.Name, is bool) {
+	if is && isUnread(name) {
+		c.warn(present.AgentName(name) + " is not read: what it used is not known")
+	}
 }
 
 // reasoningApart returns the agents that do not count reasoning as a part of the output.

@@ -74,6 +74,9 @@ func Prepare(a adapters.Adapter, req Request, env []string) (*Plan, error) {
 // prepare does the work of Prepare, for a folder that may not exist yet.
 func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error) {
 	launcher, ok := a.(adapters.Launcher)
+	if d, _ := adapters.Describe(a.Name()); !ok && d.Unread {
+		return nil, fmt.Errorf("%s: Rollcall does not know how it is started: add launch to its [[agent]] in config.toml, such as launch = [\"--message\", \"{prompt}\"]", a.Name())
+	}
 	if !ok {
 		return nil, fmt.Errorf("%s: Rollcall cannot launch this agent", a.Name())
 	}
