@@ -147,11 +147,26 @@ func (c *claims) script(p proc.Process) string {
 	return ""
 }
 
-// isScript reports whether a script is the agent: it has the name of its program, or is in one of its packages.
+// isScript reports whether a script is the agent: it has the name of its program, or is in one of its packages. That of an agent of the settings has the name
+// of its program, which what pnpm writes to start it, and npm for Windows, does not mention.
 func isScript(u *adapters.Unread, script string) bool {
 	slashed := filepath.ToSlash(script)
-	return slices.Contains(u.Programs, agentproc.FileName(slashed)) ||
+	return slices.Contains(u.Programs, agentproc.FileName(slashed)) || u.Configured && slices.Contains(u.Programs, packageOf(slashed)) ||
 		slices.ContainsFunc(u.Packages, func(name string) bool { return strings.Contains(slashed, "/"+name+"/") })
+}
+
+// packageOf returns the name of the package of Node.js that a script is in, without its scope; empty: it is in none.
+func packageOf(script string) string {
+	const folder = "/node_modules/"
+	i := strings.LastIndex(script, folder)
+	if i < 0 {
+		return ""
+	}
+	name, rest, _ := strings.Cut(script[i+len(folder):], "/")
+	if strings.HasPrefix(name, "@") {
+		name, _, _ = strings.Cut(rest, "/")
+	}
+	return name
 }
 
 // rows returns which of an agent's processes are rows: of those that run one below the other the outermost, since an agent runs copies of itself for its

@@ -115,7 +115,7 @@ func TestSeconds(t *testing.T) {
 // TestInterpreters: a script of Python or Node.js is known by its name, however it was started. A file of that name that another program reads is not.
 func TestInterpreters(t *testing.T) {
 	must.Have(t, "python3", "node", "tail")
-	list := agents(t, nil)
+	list := agents(t, []adapters.Unread{{Name: "my-agent"}})
 	python := script(t, "aider", "#!/usr/bin/env python3\nimport time\ntime.sleep(1000)\n")
 	for _, command := range [][]string{{python}, {"python3", python}} {
 		cmd := start(t, command[0], command[1:]...)
@@ -128,6 +128,22 @@ func TestInterpreters(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "index.js"), []byte("setInterval(() => {}, 1000)"), 0o600))
 	cursor := start(t, "node", "--max-old-space-size=99", filepath.Join(dir, "index.js"))
 	one(t, list["cursor-agent"], cursor.Process.Pid)
+	// What pnpm writes to be started, and npm for Windows, names the script in the package, and not the command.
+	modules := filepath.Join(t.TempDir(), "node_modules", ".pnpm", "@me+my-agent@1.0.0", "node_modules", "@me", "my-agent")
+	own, helper := filepath.Join(modules, "dist", "cli.js"), filepath.Join(modules, "node_modules", "linter", "cli.js")
+	for _, path := range []string{own, helper} {
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte("setInterval(() => {}, 1000)"), 0o600))
+	}
+	other := start(t, "node", helper)
+	one(t, list["my-agent"], start(t, "node", own).Process.Pid)
+	eventually.True(t, "node", func() bool {
+		p, err := proc.Open().Find(other.Process.Pid)
+		return err == nil && p.Comm != "named.test"
+	})
+	if got := rows(t, list["my-agent"]); len(got) != 1 {
+		t.Errorf("another package: %+v", got)
+	}
 	reader := start(t, "tail", "-f", python)
 	eventually.True(t, "tail", func() bool { p, err := proc.Open().Find(reader.Process.Pid); return err == nil && p.Comm == "tail" })
 	if got := rows(t, list["aider"]); len(got) != 0 {
