@@ -247,6 +247,9 @@ func (d *discovery) row(s *session, v kit.Verdict) adapters.Session {
 	}
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
 		out.Process, out.Shared = s.owner.Identity, s.owner.sessions > 1
+		if v.Status == adapters.Idle && !out.Shared {
+			out.Background = d.shells(s)
+		}
 	}
 	out.Usage = s.spent.Steps()
 	return out

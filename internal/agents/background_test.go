@@ -26,6 +26,8 @@ var leavesRunning = map[string]struct {
 		"\n[mcp_servers.lasting]\ncommand = \"bash\"\nargs = [\"-c\", %s]\n"},
 	"copilot": {[]string{"--allow-all-tools"}, "❯", "Waiting for background shells", ".copilot/mcp-config.json",
 		`{"mcpServers":{"lasting":{"type":"local","command":"bash","args":["-c",%s],"tools":["*"]}}}`},
+	"gemini": {[]string{"--approval-mode", "yolo"}, "Type your message", "1 Background process", "proj/.gemini/settings.json",
+		`{"mcpServers":{"lasting":{"command":"bash","args":["-c",%s]}}}`},
 	"grok": {[]string{"--yolo"}, "❯", "1 command still running", "", ""},
 	"kimi": {[]string{"--yolo"}, "context:", "1 task running", "", ""},
 	"qwen": {[]string{"--approval-mode", "yolo"}, "Type your message", "1 shell", "proj/.qwen/settings.json", `{"mcpServers":{"lasting":{"command":"bash","args":["-c",%s]}}}`},
