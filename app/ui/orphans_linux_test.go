@@ -135,7 +135,9 @@ func TestEndedRowSaysWhatIsLeftBehind(t *testing.T) {
 	}
 	says := func(what string, holds bool) {
 		t.Helper()
-		w.until(what, func() bool { return strings.HasSuffix(status(), " · left 1 process behind") == holds && status() != "" })
+		w.until(what, func() bool {
+			return strings.HasSuffix(status(), " · left 1 process behind") == holds && status() != ""
+		})
 	}
 	says("what was left behind", true)
 	w.ui.sessions.detail.showFacts(true)
