@@ -18,11 +18,6 @@ import (
 
 var claudes = []Release{ClaudeNewest, ClaudeFloor}
 
-// soon is for how long a test waits for a state in `rollcall list --json`. How long
-// it took is in the test's log, and make storm measures it: an agent on a busy
-// machine shows its answer up to a second before it stores it.
-const soon = 10 * time.Second
-
 // openClaude starts Claude Code in a terminal and returns when it takes prompts.
 func openClaude(s *Sandbox, r Release, id string) (*Terminal, Process) {
 	s.t.Helper()
