@@ -299,7 +299,6 @@ func (t *harness) turn(troop *troop, i int) {
 		s.recorded(x, "its file grows by records of a kind that nobody knows")
 	case s.chance(4) && t.replace(x):
 		s.did(x, "its file is replaced by a copy")
-	case truth.Status == adapters.Working && s.chance(20) && t.command(x):
 	case truth.Status == adapters.Working:
 		t.work(x)
 	case t.real && truth.Status == adapters.Idle && s.chance(20) && t.propose(x):
@@ -316,6 +315,7 @@ func (t *harness) turn(troop *troop, i int) {
 func (t *harness) work(x *life) {
 	s := t.script
 	switch {
+	case s.chance(20) && t.command(x):
 	case s.chance(15) && x.Interrupt():
 		x.interrupted = time.Now()
 		s.recorded(x, "is interrupted")
