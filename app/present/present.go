@@ -92,12 +92,18 @@ func Status(s adapters.Session) string {
 	case adapters.Stopped:
 		return cmp.Or(Outcome(&s), "stopped")
 	case adapters.Unknown:
-		byProgram := strings.HasPrefix(s.ID, string(s.Agent)+":") // a program of the user's lists it
-		if d, _ := adapters.Describe(s.Agent); d.Unread && !byProgram {
+		if IsNotRead(&s) {
 			return "not read"
 		}
 	}
 	return Line(string(s.Status))
+}
+
+// IsNotRead reports whether a session is a process of an agent that is only seen: no file of it says more.
+func IsNotRead(s *adapters.Session) bool {
+	d, _ := adapters.Describe(s.Agent)
+	byProgram := strings.HasPrefix(s.ID, string(s.Agent)+":") // a program of the user's lists it
+	return d.Unread && !byProgram
 }
 
 // noSession is part of the status of an agent's process without a session.

@@ -294,10 +294,10 @@ func sessionRow(s *app.Session, asked Asked, now time.Time) Row {
 }
 
 // activity returns the status and the topic of a session. It omits "working" and "idle", which the mark shows, unless the
-// session has no topic.
+// session has no topic. Why a status is not known is its topic, but of an agent that is never read.
 func activity(s adapters.Session, now time.Time) string {
 	status, topic := present.Status(s), present.Doing(s, now)
-	if s.Status == adapters.Unknown {
+	if s.Status == adapters.Unknown && !present.IsNotRead(&s) {
 		topic = present.Evidence(s)
 	}
 	switch {

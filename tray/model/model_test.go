@@ -56,6 +56,8 @@ func title(t string) func(*app.Session) { return func(s *app.Session) { s.Title 
 
 func codex(s *app.Session) { s.Agent = agentname.Codex }
 
+func aider(s *app.Session) { s.Agent, s.Evidence = "aider", "process 7: open since 03:01:00" }
+
 func permission(s *app.Session) { s.WaitingFor = adapters.ForPermission }
 
 func suspended(s *app.Session) { s.Suspended = true }
@@ -172,6 +174,18 @@ func TestBuild(t *testing.T) {
 			},
 			tooltip: "Rollcall: 1 needs you, 3 idle",
 			icon:    assets.NeedsYou,
+		},
+		{
+			name: "an agent that is never read has no reason for that in its row",
+			sessions: []app.Session{
+				session("l-1", adapters.Unknown, "lab", time.Minute, aider, func(s *app.Session) { s.FirstPrompt = "Fix the login" }),
+				session("process-7-9", adapters.Unknown, "shop", time.Minute, aider),
+				session("aider:7", adapters.Unknown, "site", time.Minute, aider),
+			},
+			rows: []string{"? site · Aider · unknown: process 7: open since 03:01:00 · 1 m", "? lab · Aider · not read: Fix the login · 1 m",
+				"? shop · Aider · not read · 1 m"},
+			tooltip: "Rollcall: 3 unknown",
+			icon:    assets.Quiet,
 		},
 		{
 			name:     "a suspended session does not make the icon work",
