@@ -145,6 +145,11 @@ func (s *Sandbox) listWith(env []string, flags ...string) (Roll, error) {
 	return r, nil
 }
 
+// soon is for how long a test waits for a state in `rollcall list --json`. How long
+// it took is in the test's log, and make storm measures it: an agent on a busy
+// machine shows its answer up to a second before it stores it.
+const soon = 10 * time.Second
+
 // who chooses a session of a roll.
 type who func(Session) bool
 
