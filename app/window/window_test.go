@@ -82,7 +82,7 @@ type complaints struct{}
 
 func (complaints) Write(line []byte) (int, error) {
 	if bytes.Contains(line, []byte("Fyne error")) {
-		line = append(line, debug.Stack()...)
+		line = slices.Concat(line, debug.Stack())
 	}
 	return os.Stderr.Write(line)
 }
