@@ -118,8 +118,12 @@ func (t *transcript) line(line []byte) {
 
 // addBackward adds the records of a line to list, the last one first.
 func (t *transcript) addBackward(list []tailRecord, line []byte, offset int64) []tailRecord {
+	r, err := t.parse.parse(line)
+	if err == nil {
+		return append(list, tailRecord{record: r, offset: offset})
+	}
 	from := len(list)
-	_, err := agentfile.Records(line, t.parse.parse, func(r *record) { list = append(list, tailRecord{record: *r, offset: offset}) })
+	_, err = agentfile.Records(line, t.parse.parse, func(r *record) { list = append(list, tailRecord{record: *r, offset: offset}) })
 	if err != nil {
 		list = slices.Insert(list, from, tailRecord{offset: offset, invalid: true})
 	}

@@ -215,12 +215,12 @@ const headerLimit = 1 << 20
 // Line implements kit.Gatherer. A file whose first record is not a header is not a session. Lines that are not JSON may precede the header, as in Pi.
 func (f *facts) Line(line []byte) error {
 	other := false
-	_, err := agentfile.Records(line, parse, func(r *record) {
-		other = other || !f.known && (r.kind != headerLine || r.head.id == "")
-		if !other {
-			f.apply(r)
-		}
-	})
+	r, err := parse(line)
+	if err == nil { // as nearly always: this record needs no memory of its own
+		other = !f.take(&r)
+	} else {
+		_, err = agentfile.Records(line, parse, func(r *record) { other = other || !f.take(r) })
+	}
 	if err != nil {
 		f.Skip("line that is not JSON")
 	}
@@ -231,6 +231,15 @@ func (f *facts) Line(line []byte) error {
 		return kit.ErrOther
 	}
 	return nil
+}
+
+// take applies a record. It reports false for one in the place of the header of a session.
+func (f *facts) take(r *record) bool {
+	if !f.known && (r.kind != headerLine || r.head.id == "") {
+		return false
+	}
+	f.apply(r)
+	return true
 }
 
 // Long implements kit.Gatherer.
