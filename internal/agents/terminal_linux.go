@@ -14,11 +14,6 @@ import (
 	"rollcall/internal/pressure"
 )
 
-// soon is for how long a test waits for a state in `rollcall list --json`. How long
-// it took is in the test's log, and make storm measures it: an agent on a busy
-// machine shows its answer up to a second before it stores it.
-const soon = 10 * time.Second
-
 // Terminal is a terminal with a program in it, kept by a tmux server of the
 // sandbox's own, which answers what programs ask of terminals.
 type Terminal struct {
