@@ -110,16 +110,18 @@ func TestCodexFolderUnreadable(t *testing.T) {
 // is known of it, and costs no more memory than others.
 func TestLineOfGigabytes(t *testing.T) {
 	const id = "01a20243-d702-7510-9dce-c3ad077dec6c"
+	now := time.Now().UTC() // a list has what was active in the last days
+	at := now.Format(time.RFC3339)
 	head := map[string]string{
-		"claude-code": `{"type":"user","uuid":"a","sessionId":"` + id + `","timestamp":"2026-11-22T05:26:25.000Z","cwd":"/x","version":"2.1.270","message":{"role":"user","content":"hello"}}`,
-		"codex": `{"timestamp":"2026-11-22T05:26:25.000Z","type":"session_meta","payload":{"id":"` + id +
-			`","timestamp":"2026-11-22T05:26:25.000Z","cwd":"/x","originator":"codex_cli_rs","cli_version":"0.142.5","source":"cli"}}`,
-		"pi": `{"type":"session","version":3,"id":"` + id + `","timestamp":"2026-11-22T05:26:25.000Z","cwd":"/x"}`,
+		"claude-code": `{"type":"user","uuid":"a","sessionId":"` + id + `","timestamp":"` + at + `","cwd":"/x","version":"2.1.270","message":{"role":"user","content":"hello"}}`,
+		"codex": `{"timestamp":"` + at + `","type":"session_meta","payload":{"id":"` + id +
+			`","timestamp":"` + at + `","cwd":"/x","originator":"codex_cli_rs","cli_version":"0.142.5","source":"cli"}}`,
+		"pi": `{"type":"session","version":3,"id":"` + id + `","timestamp":"` + at + `","cwd":"/x"}`,
 	}
 	for agent, file := range map[string]string{
 		"claude-code": ".claude/projects/-x/" + id + ".jsonl",
 		"codex":       ".codex/sessions/2026/11/22/rollout-2026-11-22T05-26-25-" + id + ".jsonl",
-		"pi":          ".pi/agent/sessions/--x--/2026-11-22T05-26-25-000Z_" + id + ".jsonl",
+		"pi":          ".pi/agent/sessions/--x--/" + now.Format("2006-01-02T15-04-05-000Z") + "_" + id + ".jsonl",
 	} {
 		for _, begins := range []string{"", head[agent] + "\n"} {
 			for _, ends := range []string{"", "\n"} {
