@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rollcall/internal/desktoptest"
 )
 
@@ -119,38 +117,5 @@ func TestGeminiInWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Becomes(byID(first.ID), time.Now(), soon, "idle/completed")
-	})
-}
-
-// Qwen Code records nothing of a prompt that the user takes back before the first word of its answer. The title of its window says it, outside of tmux and kitty.
-func TestQwenInWindow(t *testing.T) {
-	Need(t)
-	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
-		w := s.openInXterm(s.Argv(r, "--approval-mode", "default")...)
-		agent := s.qwenBelow(w.pid)
-		s.Becomes(byPID(agent.PID), time.Now(), soon, "idle")
-		name := ""
-		if err := poll(60*time.Second, func() bool {
-			name = w.name()
-			return strings.Contains(name, "Qwen - ")
-		}); err != nil {
-			t.Fatalf("the window's name is %q: %v", name, err)
-		}
-		w.Prompt("first job")
-		first := s.Becomes(byPrompt("first job"), time.Now(), soon, "idle/completed")
-		asked := w.Prompt("taken back [[delay 300]]")
-		s.Becomes(byID(first.ID), asked, soon, "working")
-		if err := poll(30*time.Second, func() bool {
-			w.Press("Escape")
-			time.Sleep(time.Second)
-			return s.left("taken back")
-		}); err != nil {
-			t.Fatal("the agent waits for the model still: ", err)
-		}
-		s.Becomes(byID(first.ID), time.Now(), soon, "idle")
-		s.Stays(byID(first.ID), 5*time.Second, "idle")
-		s.Signal(agent, unix.SIGTERM)
-		s.Gone(agent)
-		s.Becomes(byID(first.ID), time.Now(), soon, "stopped")
 	})
 }
