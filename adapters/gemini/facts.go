@@ -195,7 +195,7 @@ func (f *facts) change(r *record) {
 // keep notes a message of the history.
 func (f *facts) keep(r *record) {
 	if f.kept == "" && r.isResumed() {
-		f.kept = kit.Short(r.id)
+		f.kept = cmp.Or(kit.Short(r.id), "without an id")
 	}
 }
 

@@ -122,21 +122,27 @@ func (c *usageCommand) print(t *usage.Table, snap *app.Snapshot, start time.Time
 		return c.printCSV(t)
 	}
 	c.printUsage(t)
-	for _, h := range snap.Adapters {
-		c.explainUnread(h.Name, h.Sessions > 0 && c.agent == "")
+	for _, name := range c.unread(snap) {
+		c.warn(present.AgentName(name) + " is not read: what it used is not known")
 	}
-	c.explainUnread(adapters.Name(c.agent), true)
 	if lines := present.LeftOutFiles(snap.FilesLeftOut()); len(lines) > 0 {
 		c.warn("left out: " + strings.Join(lines, ", "))
 	}
 	return nil
 }
 
-// explainUnread prints, if is holds, that it is not known what an agent used that is only seen.
-func (c *usageCommand) explainUnread(name adapters.Name, is bool) {
-	if is && isUnread(name) {
-		c.warn(present.AgentName(name) + " is not read: what it used is not known")
+// unread returns those of the agents that were asked for, or have sessions, which are only seen: what they used is not known.
+func (c *usageCommand) unread(snap *app.Snapshot) []adapters.Name {
+	list := []adapters.Name{adapters.Name(c.agent)}
+	if c.agent == "" {
+		list = nil
+		for _, h := range snap.Adapters {
+			if h.Sessions > 0 {
+				list = append(list, h.Name)
+			}
+		}
 	}
+	return slices.DeleteFunc(list, func(name adapters.Name) bool { return !isUnread(name) })
 }
 
 // reasoningApart returns the agents that do not count reasoning as a part of the output.

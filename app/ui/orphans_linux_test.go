@@ -62,16 +62,21 @@ func (m ownProcesses) leave(t *testing.T, inherited ...*os.File) (left proc.Proc
 	return left
 }
 
-// TestOrphansSheet: what sessions left behind is listed, nothing is ended that the user did not check, and one whose session lives again is left alone.
-func TestOrphansSheet(t *testing.T) {
-	table := ownProcesses{proc.OpenAt("/proc", "/etc"), "TEST=" + t.TempDir()}
-	a := &realAgent{fakeAgent: fakeAgent{name: agentname.ClaudeCode}, store: t.TempDir(), table: table.Table}
-	is := func(process proc.Identity) {
-		text, err := json.Marshal(entry{ID: "over", Dir: "/home/dev/over", Process: process})
-		must.Do(t, err)
+// agentWithSession returns an agent with one session, which is over, and a function that gives the session a process.
+func agentWithSession(t *testing.T) (a *realAgent, table ownProcesses, is func(proc.Identity)) {
+	table = ownProcesses{proc.OpenAt("/proc", "/etc"), "TEST=" + t.TempDir()}
+	a = &realAgent{fakeAgent: fakeAgent{name: agentname.ClaudeCode}, store: t.TempDir(), table: table.Table}
+	is = func(process proc.Identity) {
+		text := must.Get(json.Marshal(entry{ID: "over", Dir: "/home/dev/over", Process: process}))(t)
 		must.Do(t, os.WriteFile(filepath.Join(a.store, "over"), text, 0o600))
 	}
 	is(proc.Identity{})
+	return a, table, is
+}
+
+// TestOrphansSheet: what sessions left behind is listed, nothing is ended that the user did not check, and one whose session lives again is left alone.
+func TestOrphansSheet(t *testing.T) {
+	a, table, is := agentWithSession(t)
 	core := app.New(app.Config{Adapters: []adapters.Adapter{a}, Table: table})
 	w := openWith(t, core, Options{Agents: []adapters.Adapter{a}, Table: table})
 	w.show(t)
@@ -113,14 +118,7 @@ func TestOrphansSheet(t *testing.T) {
 // TestEndedRowSaysWhatIsLeftBehind: the row of a session that is over, and its details, say that processes of it live on, as long as they do; the row of one that
 // lives again does not.
 func TestEndedRowSaysWhatIsLeftBehind(t *testing.T) {
-	table := ownProcesses{proc.OpenAt("/proc", "/etc"), "TEST=" + t.TempDir()}
-	a := &realAgent{fakeAgent: fakeAgent{name: agentname.ClaudeCode}, store: t.TempDir(), table: table.Table}
-	is := func(process proc.Identity) {
-		text, err := json.Marshal(entry{ID: "over", Dir: "/home/dev/over", Process: process})
-		must.Do(t, err)
-		must.Do(t, os.WriteFile(filepath.Join(a.store, "over"), text, 0o600))
-	}
-	is(proc.Identity{})
+	a, table, is := agentWithSession(t)
 	left := table.leave(t)
 	core := app.New(app.Config{Adapters: []adapters.Adapter{a}, Table: table})
 	w := openWith(t, core, Options{Agents: []adapters.Adapter{a}, Table: table})

@@ -203,7 +203,9 @@ func (p *sessionsPage) focus() fyne.Focusable {
 
 // showAges shows the ages as they are now.
 func (p *sessionsPage) showAges() {
-	p.readLeft()
+	if len(p.behind.counts) > 0 { // what was left behind may have ended
+		p.readLeft()
+	}
 	p.list.Refresh()
 	p.showDetail()
 }

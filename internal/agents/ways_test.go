@@ -232,7 +232,7 @@ func (i *installation) asks(way string, argv []string, job, directives string) (
 		if poll(30*time.Second, func() bool { return !i.s.asked(prompt).IsZero() }) == nil {
 			return prompt, wrapper
 		}
-		i.s.t.Logf("nobody asks the model %q", prompt)
+		i.s.t.Logf("the model is not asked %q", prompt)
 		i.s.stopAgents(func(p Process) bool { return slices.Contains(p.Args, all) })
 	}
 	i.s.t.Fatalf("the run never asks the model: %v", i.s.Processes())

@@ -108,8 +108,11 @@ func (p *process) runsFor(s *session) string {
 			newest = k
 		}
 	}
+	if newest.session != s.id || s.id == "" {
+		return ""
+	}
 	isFile := newest.file == "" || newest.file == s.path || !p.known || agentproc.RealPath(newest.file) == agentproc.RealPath(s.path)
-	return kit.If(newest.session == s.id && isFile, fmt.Sprintf("its tool %d has PI_SESSION_ID", newest.PID))
+	return kit.If(isFile, fmt.Sprintf("its tool %d has PI_SESSION_ID", newest.PID))
 }
 
 // made reports whether the process created the session that it has.
