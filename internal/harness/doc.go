@@ -9,7 +9,8 @@
 // With real agents the truth comes from outside: from the agent's own screen, by signs that lie beside the lock file
 // of each release (package screen), from the requests that the model's server has, and, for which sessions there are,
 // from the agent's own listing (package listing). What was done counts where none of them says anything, and for how a
-// turn ended. The oracle reaches no adapter: see TestOracleIsFromOutside.
+// turn ended. Where an agent hangs up on the model by itself, as after minutes on a busy machine, it is not known how that turn goes on, and it is counted.
+// The oracle reaches no adapter: see TestOracleIsFromOutside.
 //
 // Gemini CLI and Qwen Code also run in terminals without a title, where a row may say only that it is the user's turn, or that it is not known, and Codex proposes
 // plans. TestStates takes these steps alone, in order, and has a terminal of Copilot CLI go back from a session that another one has.

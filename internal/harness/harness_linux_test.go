@@ -64,6 +64,8 @@ type harness struct {
 	// unknown are the sessions whose status a list did not know, if only for a moment, by agent and reason.
 	unknown map[string]map[string]bool
 	alarms  alarms
+	gaveUps int // turns whose agent gave up a request to the model by itself
+	lates   int // answers of adapters that came too late on a busy machine
 }
 
 func TestHarness(t *testing.T) {
@@ -356,6 +358,7 @@ func (t *harness) report(took time.Duration) {
 		t.seed, t.script.steps, took.Round(time.Second), t.rounds, t.script.begun, len(t.launched), t.rollcall.starts, t.desktop.lastID, t.did, at(50), at(95), at(100), t.spent)
 	t.Logf("%d listings of the agents' own were compared; steps by agent: %v", t.listings, t.stepsOf)
 	t.Logf("without a sign of life: %d sessions; beside %d that ran a command; left behind: %d", len(t.alarms.quiet), len(t.alarms.ran), len(t.alarms.left))
+	t.Logf("%d turns in which the agent gave up a request; %d answers of adapters came too late on a busy machine", t.gaveUps, t.lates)
 	if t.counts {
 		t.Logf("%d differences", len(t.found))
 	}

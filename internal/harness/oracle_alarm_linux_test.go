@@ -25,9 +25,11 @@ var namesSession = map[adapters.Name]string{agentname.ClaudeCode: "CLAUDE_CODE_S
 
 // children are the processes that a session's stand-in has started.
 type children struct {
-	wrote   time.Time     // when it recorded something last
-	running proc.Identity // its command in the foreground, which runs for a moment again and again
-	left    proc.Identity // what it left behind when it was killed
+	wrote time.Time // when it recorded something last
+	// wroteFrom is when the step with that record began: a real agent records it in between.
+	wroteFrom time.Time
+	running   proc.Identity // its command in the foreground, which runs for a moment again and again
+	left      proc.Identity // what it left behind when it was killed
 }
 
 // alarms are the sessions of which a row said, or might have said, something that only this file judges.
@@ -93,7 +95,7 @@ func (t *harness) falseAlarm(x *life, r *row) string {
 	runs, quiet := t.machine.lives(x.running), time.Duration(r.QuietSeconds)*time.Second
 	silent := time.Since(x.wrote)
 	if t.real {
-		silent = time.Since(x.acted)
+		silent = time.Since(x.wroteFrom)
 	}
 	working := r.Status == string(adapters.Working)
 	if runs && silent > quietAfter && working {

@@ -40,6 +40,9 @@ func (t *harness) wantedRows(x *life) []string {
 			rows[i] += words
 		}
 	}
+	if t.gaveUp(x) {
+		rows = append(rows, "◐ "+x.project+" · ", "○ "+x.project+" · ", "? "+x.project+" · ")
+	}
 	if t.mayBeUnknown(x) {
 		rows = append(rows, "? "+x.project+" · ")
 	}
@@ -81,11 +84,15 @@ func (t *harness) wrongRows(rows []string) (wrong []string) {
 
 // wrongList compares what list --all --json prints with the truth.
 func (t *harness) wrongList(l listed) (wrong []string) {
-	truth := map[string]*life{}
+	late, truth := map[string]bool{}, map[string]*life{}
 	for _, x := range t.script.lives() {
 		truth[string(x.Agent)+" "+x.ID] = x
 	}
 	for _, a := range l.Adapters {
+		if t.isLate(a.Error) {
+			late[a.Name] = true
+			continue
+		}
 		if !t.relaxed(a.Name) && (a.State != "ok" || a.Error != "") && t.installed(a.Name) {
 			wrong = append(wrong, fmt.Sprintf("%s is %s: %s", a.Name, a.State, a.Error))
 		}
@@ -95,7 +102,7 @@ func (t *harness) wrongList(l listed) (wrong []string) {
 		key := r.Agent + " " + r.ID
 		x := truth[key]
 		delete(truth, key)
-		if t.relaxed(r.Agent) || x != nil && t.script.shared(x) || x == nil && t.script.share && strings.HasPrefix(r.ID, "process-") {
+		if late[r.Agent] || t.relaxed(r.Agent) || x != nil && t.script.shared(x) || x == nil && t.script.share && strings.HasPrefix(r.ID, "process-") {
 			continue
 		}
 		if problem := t.wrongRow(x, r); problem != "" {
@@ -104,13 +111,26 @@ func (t *harness) wrongList(l listed) (wrong []string) {
 		}
 	}
 	for key, x := range truth {
-		if !t.relaxed(string(x.Agent)) && !t.script.shared(x) {
+		if !late[string(x.Agent)] && !t.relaxed(string(x.Agent)) && !t.script.shared(x) {
 			wrong = append(wrong, fmt.Sprintf("%s (%s) is missing", key, x.Truth()))
 			t.suspect = x
 		}
 	}
 	return wrong
 }
+
+// isLate reports whether an adapter says that it did not answer in time while the programs of this machine wait most of the time for a
+// processor. Each such answer is counted.
+func (t *harness) isLate(problem string) bool {
+	late := t.real && strings.Contains(problem, "no answer") && pressure.StalledSince(time.Now().Add(-stalledFor)) > stalledFor*3/4
+	if late {
+		t.lates++
+	}
+	return late
+}
+
+// stalledFor is how long an answer takes that comes too late.
+const stalledFor = 6 * time.Second
 
 // identifiers are what differs between two cases of the same kind.
 var identifiers = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]+|ses_\w+|\d+`)
@@ -174,7 +194,7 @@ func (t *harness) needNotBeKnown(x *life, got, want scene.Truth, r *row) bool {
 		return true // of a session in a folder that another one had
 	case x == nil:
 		return false
-	case t.real && t.hidesEnd(x, got, r), got.Status == adapters.Unknown && t.mayBeUnknown(x):
+	case t.real && t.hidesEnd(x, got, r), t.mayHaveFailed(x, got, want), got.Status == adapters.Unknown && t.mayBeUnknown(x):
 		return true
 	}
 	asks := t.mayAsk(x, r) || t.mayHaveAsked(x, r)
@@ -337,6 +357,9 @@ func (t *harness) book(x *life, n *notice, kind *account, of string) {
 func (t *harness) hearOutcome(x *life, n *notice) {
 	t.Helper()
 	said := strings.ToLower(n.body)
+	if x.gaveUp {
+		return
+	}
 	died, completed := strings.Contains(said, "died in mid-turn"), strings.Contains(said, "turn complete")
 	if truth := x.Truth(); truth.Status == adapters.Stopped && x.ends.may == 1 &&
 		(died && truth.Outcome == adapters.Completed || completed && truth.Outcome == adapters.Died) {

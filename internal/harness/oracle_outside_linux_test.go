@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
@@ -17,6 +18,8 @@ import (
 type witness interface {
 	// asksModel reports whether the model's server has a request of the session that is not answered.
 	asksModel(s *scene.Session) bool
+	// hangsUp reports whether the agent has hung up on the model in a request of the session that began after a time.
+	hangsUp(s *scene.Session, after time.Time) bool
 	// screen returns what the session's terminal shows, and the signs of its release; nil: it has no terminal.
 	screen(s *scene.Session) (text string, signs *screen.Signs)
 }
@@ -37,6 +40,28 @@ func (t *harness) outside(x *life) (state screen.State, why string) {
 		return screen.Working, "the model's server has its request"
 	}
 	return "", ""
+}
+
+// gaveUp reports whether the agent of a session that works has given up a request to the model by itself since its last prompt, as each
+// does when an answer takes minutes. It asks again, or its turn has failed: no witness tells which.
+func (t *harness) gaveUp(x *life) bool {
+	w := t.witnesses[x.Session]
+	if w == nil || x.gaveUp || x.Truth().Status != adapters.Working || !w.hangsUp(x.Session, x.prompted) {
+		return x.gaveUp
+	}
+	x.gaveUp = true
+	t.gaveUps++
+	t.script.note("%s has hung up on the model", x.project)
+	return true
+}
+
+// mayHaveFailed reports whether a row may be right of a session whose agent gave up a request.
+func (t *harness) mayHaveFailed(x *life, got, want scene.Truth) bool {
+	if !t.gaveUp(x) {
+		return false
+	}
+	state, _ := t.outside(x)
+	return got.Status == want.Status || want.Status != adapters.Stopped && (got.Status == adapters.Unknown || state == "" && got.Status == adapters.Idle)
 }
 
 // truth returns what is true of a session: what the witnesses of a real agent say, else what was done. known reports whether the outcome is known, too.

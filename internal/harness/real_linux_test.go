@@ -239,10 +239,16 @@ func (r *realAgent) Interrupt(s *scene.Session) {
 	time.Sleep(storesWithin)
 }
 
-// asksModel and screen implement witness.
+// asksModel, hangsUp and screen implement witness.
 func (r *realAgent) asksModel(s *scene.Session) bool {
 	q := r.lastRequest(s)
 	return !q.At.IsZero() && q.Status == 0 && !q.Left
+}
+
+func (r *realAgent) hangsUp(s *scene.Session, after time.Time) bool {
+	return slices.ContainsFunc(r.box.Server.Requests(), func(q modelserver.Request) bool {
+		return q.Left && !q.Side && q.At.After(after) && strings.Contains(q.Prompt, "[[hold "+held(s)+"]]")
+	})
 }
 
 func (r *realAgent) screen(s *scene.Session) (text string, signs *screen.Signs) {

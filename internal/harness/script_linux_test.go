@@ -84,6 +84,9 @@ type life struct {
 	unbroken time.Time
 	endedAt  time.Time
 	acted    time.Time // its last step
+	stepped  time.Time // when that began
+	prompted time.Time // when its last prompt began
+	gaveUp   bool      // since that prompt: see harness.gaveUp
 	children
 }
 
@@ -162,6 +165,7 @@ func (s *script) did(x *life, format string, args ...any) {
 func (s *script) recorded(x *life, format string, args ...any) {
 	s.did(x, format, args...)
 	x.wrote = x.acted
+	x.wroteFrom = x.stepped
 }
 
 // note writes down what happens, for who looks into a difference.
@@ -245,7 +249,9 @@ func (t *harness) begin(troop *troop) {
 	if t.machine != nil {
 		t.machine.wrapped, t.machine.hosted = wrapped, hosted
 	}
+	begun := time.Now()
 	x := troop.begin(troop.agent.Start(s.folder(troop.agent.Name()), fmt.Sprintf("prompt %d", s.begun)))
+	x.stepped = begun
 	if t.machine != nil {
 		hosted = t.machine.host(x.Process.PID) != ""
 	}
@@ -261,6 +267,9 @@ func (t *harness) resume(troop *troop, i int) bool {
 	if x.ends.told < x.ends.due { // its end may be taken for a change of its process
 		x.ends.due = x.ends.told
 	}
+	x.prompted = time.Now()
+	x.stepped = x.prompted
+	x.gaveUp = false
 	x.Resume("once more")
 	x.began = time.Now()
 	x.seen = false
@@ -273,9 +282,13 @@ func (t *harness) resume(troop *troop, i int) bool {
 // turn takes a step of a live session.
 func (t *harness) turn(troop *troop, i int) {
 	s, x := t.script, troop.live[i]
+	x.stepped = time.Now()
 	truth := x.Truth()
 	t.endCommand(x)
 	switch {
+	case t.gaveUp(x) && truth.Status == adapters.Working && !t.witnesses[x.Session].asksModel(x.Session):
+		x.Became(scene.Truth{Status: adapters.Idle, Outcome: adapters.Failed})
+		s.did(x, "has failed, since the model did not answer in time")
 	case x.IsSuspended() && s.chance(80):
 		x.Continue(s.world.Procs)
 		s.did(x, "SIGCONT")
@@ -303,6 +316,8 @@ func (t *harness) turn(troop *troop, i int) {
 		t.work(x)
 	case t.real && truth.Status == adapters.Idle && s.chance(20) && t.propose(x):
 	case truth.Status == adapters.Waiting, s.chance(60), slices.ContainsFunc(troop.peers(x), func(y *life) bool { return y.Truth().Status != adapters.Idle }):
+		x.prompted = time.Now()
+		x.gaveUp = false
 		x.Prompt(fmt.Sprintf("prompt %d", s.steps))
 		x.asked, x.told = time.Time{}, false
 		s.recorded(x, "is prompted or answered")
