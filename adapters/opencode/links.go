@@ -56,6 +56,10 @@ func newLinks(r *root, now time.Time) *links {
 // batches, once a second.
 const logLag = 3 * time.Second
 
+// stepLead is the time that may pass from the line about a step to the answer that it begins, where the time of the
+// prompt is not known.
+const stepLead = 2 * time.Second
+
 // trace is one sign that a session ran somewhere.
 type trace struct {
 	at    time.Time
@@ -136,7 +140,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 	for _, t := range traces {
 		// It is open in a second terminal, or the turn stayed open there.
 		if t.host != nil && (!open || t.isLatest(f.id)) {
-			return claim{host: t.host, why: t.why, run: t.run, over: t.over, opensOnly: open}
+			return claim{host: t.host, why: t.why, run: t.run, over: t.over, opensOnly: open && last.knows(f)}
 		}
 	}
 	why := "log run " + last.run.id + " is that of a process that has ended"
@@ -192,13 +196,17 @@ func (t trace) isLatest(session string) bool {
 }
 
 // knows reports whether a trace can belong to a session's open turn: each step is
-// logged after the prompt is stored, and before the answer is begun.
+// logged after the prompt is stored, and before the answer is begun. A step that is older than the
+// prompt, and one whose loop ended before the answer, are of an earlier turn, which another process may have run.
 func (t trace) knows(f *facts) bool {
-	begun := f.last.Time.Created.time()
+	begun := f.last.Time.Created
 	if f.last.Role == "assistant" {
-		begun = begun.Add(-2 * time.Second)
+		if t.over.After(t.at) && t.over.Before(begun.time()) {
+			return false
+		}
+		begun = cmp.Or(f.prompted, begun-millis(stepLead.Milliseconds()))
 	}
-	return !t.at.Before(begun)
+	return !t.at.Before(begun.time())
 }
 
 // findLatest finds the sessions that --continue resumed: the latest session of each

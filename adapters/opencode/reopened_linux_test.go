@@ -39,7 +39,12 @@ func (r *reopened) log(run string, at time.Time, text string) {
 
 func (r *reopened) start(began time.Time, args ...string) proc.Identity {
 	r.Helper()
-	return r.fixture.Procs.Start(scene.Spec{Comm: "opencode", Exe: "/opt/opencode.exe", CWD: "/home/dev/p",
+	return r.startIn("/home/dev/p", began, args...)
+}
+
+func (r *reopened) startIn(folder string, began time.Time, args ...string) proc.Identity {
+	r.Helper()
+	return r.fixture.Procs.Start(scene.Spec{Comm: "opencode", Exe: "/opt/opencode.exe", CWD: folder,
 		Args: append([]string{"opencode"}, args...), Env: []string{"HOME=" + r.home}, Started: began})
 }
 
@@ -87,6 +92,27 @@ func TestReopenedAfterDeath(t *testing.T) {
 				r.want(t, proc.Identity{}, "stopped/completed")
 			})
 		}
+	}
+}
+
+// A session is open in two terminals. When one of them has ended, the other works on the turn that it begins, also
+// before its log names the session, and shortly after the last step of the first.
+func TestPromptedBeforeItsLogNamesIt(t *testing.T) {
+	for name, folder := range map[string]string{"in its folder": "/home/dev/p", "from another folder": "/home/dev/q"} {
+		t.Run(name, func(t *testing.T) {
+			r := killedInTurn(t, time.Now().Add(-2*time.Second))
+			r.log("aaaa1111", r.died, "message=loop session.id="+r.id)
+			began := r.died.Add(-10 * time.Second)
+			viewer := r.startIn(folder, began, "-s", r.id)
+			r.want(t, viewer, "idle/died")
+			r.message(r.id, r.died.Add(time.Second).UnixMilli(), userData, textPart)
+			r.message(r.id, r.died.Add(1100*time.Millisecond).UnixMilli(), openData)
+			r.want(t, viewer, "working/")
+			r.log("bbbb2222", began.Add(time.Second), `message="creating instance" directory=`+folder)
+			r.want(t, viewer, "working/")
+			r.log("bbbb2222", r.died.Add(1050*time.Millisecond), "message=loop session.id="+r.id)
+			r.want(t, viewer, "working/")
+		})
 	}
 }
 

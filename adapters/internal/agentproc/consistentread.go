@@ -16,8 +16,8 @@ const (
 )
 
 // Ask returns what look returns, with the sessions of containers marked as such
-// (container.Mark), and with the programs in which agents run. It calls look again if a session without a process was active since look
-// began: its process may have begun meanwhile. Ask believes the session when the next look,
+// (container.Mark), and with the programs in which agents run. It calls look again if a session without a process, or one whose
+// turn is said to have died with an earlier process, was active since look began: its process may have begun meanwhile. Ask believes the session when the next look,
 // whose process table is newer than what was read before, returns the same. A second look is
 // seldom needed.
 func Ask(ctx context.Context, table proc.Lister, look func() (adapters.Roll, error)) (adapters.Roll, error) {
@@ -35,14 +35,15 @@ func Ask(ctx context.Context, table proc.Lister, look func() (adapters.Roll, err
 	}
 }
 
-// activeSince returns the stopped sessions that were active since begun, with the
+// activeSince returns the sessions that are stopped or died and were active since begun, with the
 // time of their last activity. settled reports whether before has them all, with
 // the same times.
 func activeSince(sessions []adapters.Session, begun time.Time, before map[string]time.Time) (recent map[string]time.Time, settled bool) {
 	settled = true
 	for i := range sessions {
 		s := &sessions[i]
-		if s.Status != adapters.Stopped || !s.LastActivityAt.After(begun) {
+		lacksProcess := s.Status == adapters.Stopped || s.Outcome == adapters.Died
+		if !lacksProcess || !s.LastActivityAt.After(begun) {
 			continue
 		}
 		if recent == nil {

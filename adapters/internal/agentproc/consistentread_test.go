@@ -21,16 +21,20 @@ func TestAsk(t *testing.T) {
 	before := func() time.Time { return time.Now().Add(-time.Minute) }
 	same := func() time.Time { return at }
 	for name, test := range map[string]struct {
-		status adapters.Status
-		active func() time.Time
-		cancel bool
-		want   int
+		status  adapters.Status
+		outcome adapters.Outcome
+		active  func() time.Time
+		cancel  bool
+		want    int
 	}{
-		"stopped long ago":    {adapters.Stopped, before, false, 1},
-		"stopped just now":    {adapters.Stopped, same, false, 2},
-		"writes all the time": {adapters.Stopped, now, false, attempts},
-		"works just now":      {adapters.Working, now, false, 1},
-		"nobody waits for it": {adapters.Stopped, now, true, 1},
+		"stopped long ago":           {adapters.Stopped, "", before, false, 1},
+		"stopped just now":           {adapters.Stopped, "", same, false, 2},
+		"writes all the time":        {adapters.Stopped, "", now, false, attempts},
+		"works just now":             {adapters.Working, "", now, false, 1},
+		"nobody waits for it":        {adapters.Stopped, "", now, true, 1},
+		"died just now, and is open": {adapters.Idle, adapters.Died, same, false, 2},
+		"died long ago, and is open": {adapters.Idle, adapters.Died, before, false, 1},
+		"completed a turn just now":  {adapters.Idle, adapters.Completed, same, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at = time.Now()
@@ -41,7 +45,7 @@ func TestAsk(t *testing.T) {
 				if calls++; test.cancel {
 					cancel()
 				}
-				return adapters.Roll{Sessions: []adapters.Session{{Status: test.status, LastActivityAt: test.active()}}}, nil
+				return adapters.Roll{Sessions: []adapters.Session{{Status: test.status, Outcome: test.outcome, LastActivityAt: test.active()}}}, nil
 			})
 			if calls != test.want || len(roll.Sessions) != 1 || err != nil {
 				t.Errorf("%d calls, want %d; %v %v", calls, test.want, roll, err)
