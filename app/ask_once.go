@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/proc"
 )
 
 // Once contains what Ask asks, and whom it tells.
@@ -31,6 +32,8 @@ func Ask(ctx context.Context, cfg Config, o Once) *Snapshot {
 	turns := make(chan struct{}, len(c.sources)+1)
 	if o.Last && cfg.Since == All {
 		turns = make(chan struct{}, 2)
+	} else {
+		ctx = proc.Together(ctx)
 	}
 	var group sync.WaitGroup
 	var told sync.Mutex

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -79,7 +80,7 @@ func (n *liveness) notEnded(id proc.Identity) bool {
 //	working   quiet       working, without a sign of life
 //	idle      commands    idle, and that they run
 //	waiting   foreign     waiting, and that it can be answered only there
-func (c *Core) addProcessState(s *source, rows []Session, now *liveness) {
+func (c *Core) addProcessState(ctx context.Context, s *source, rows []Session, now *liveness) {
 	clear(s.reported)
 	processes := now.processes(rows)
 	quiet := quietReader{table: now.table, rows: rows, at: time.Now()}
@@ -102,7 +103,7 @@ func (c *Core) addProcessState(s *source, rows []Session, now *liveness) {
 			markForeign(x)
 		}
 		quiet.mark(x)
-		quiet.addCommands(x)
+		quiet.addCommands(ctx, x)
 		if x.Evidence != said.Evidence || !x.AskAgain.Equal(said.AskAgain) {
 			s.reported[x.ID] = said
 		}
