@@ -25,16 +25,3 @@ func detail[T any](t *Table, id Identity, read func() (T, error)) (T, error) {
 	}
 	return value, nil
 }
-
-// checkRow returns nil when the process identified by id is alive, ErrGone when it is not, and
-// another error when that can't be known. It reads the row of its pid.
-func (t *Table) checkRow(id Identity) error {
-	if id.IsZero() {
-		return ErrGone
-	}
-	p, err := t.Find(id.PID)
-	if err == nil && p.Start != id.Start {
-		return ErrGone
-	}
-	return err
-}

@@ -150,13 +150,16 @@ func (s *stat) process(bootID string, booted time.Time) Process {
 // Find implements Lister. For the id of a thread it returns ErrGone too.
 func (t *Table) Find(pid int) (Process, error) {
 	s, err := t.stat(pid)
+	if err == nil && t.isThread(pid) {
+		err = ErrGone
+	}
 	if err != nil {
 		return Process{}, err
 	}
 	return s.process(t.boot(), t.bootTime()), nil
 }
 
-// stat reads the stat of a live process.
+// stat reads the stat of a live process, or of a thread.
 func (t *Table) stat(pid int) (stat, error) {
 	if pid <= 0 {
 		return stat{}, ErrGone
@@ -168,7 +171,7 @@ func (t *Table) stat(pid int) (stat, error) {
 		return stat{}, ErrGone
 	case err != nil:
 		return stat{}, fmt.Errorf("%s: %w", path, err)
-	case s.pid != pid, s.dead(), t.isThread(pid):
+	case s.pid != pid, s.dead():
 		return stat{}, ErrGone
 	}
 	return s, nil
@@ -189,7 +192,11 @@ func (t *Table) check(id Identity) error {
 	if id.Boot != "" && t.boot() != "" && id.Boot != t.boot() {
 		return ErrGone
 	}
-	return t.checkRow(id)
+	s, err := t.stat(id.PID) // a thread that has the pid now started later
+	if err == nil && s.start != id.Start {
+		return ErrGone
+	}
+	return err
 }
 
 // Domain implements Lister: the form was read from the registry of Claude Code
