@@ -14,7 +14,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/kit"
-	"rollcall/adapters/internal/sqlitero"
 )
 
 // factsFormat must be raised when the same facts get another meaning.
@@ -31,7 +30,6 @@ const (
 type Store struct {
 	*kit.Base
 	transcripts *kit.Transcripts[facts, *facts]
-	databases   sqlitero.Cache[facts]
 }
 
 var _ interface {
@@ -85,9 +83,6 @@ func (d *discovery) finish() (adapters.Roll, error) {
 	d.answer.NotRead(d.lateIn, "sessions", d.late, d.found)
 	d.store.Watch.Set(d.watchPaths())
 	d.store.transcripts.End(&d.query)
-	if d.query.Once { // the cache only saves reading at the next call
-		d.store.databases.Forget()
-	}
 	if d.store.Name() == PiRust && d.absent() && d.ctx.Err() == nil {
 		return d.answer.Absent()
 	}

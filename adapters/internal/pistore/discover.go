@@ -188,10 +188,6 @@ func (d *discovery) read(files []file) (sessions []*session, lost int) {
 		}
 		s := &session{file: files[i]}
 		list[i] = s
-		if s.sqlite {
-			s.facts, s.readErr = d.readDatabase(&s.file)
-			return
-		}
 		s.facts, s.readErr = d.store.transcripts.Read(ctx, s.path, s.info, d.query.Once)
 		if !d.query.Usage { // thousands of sessions need no ledgers
 			s.ledger = kit.Ledger{}

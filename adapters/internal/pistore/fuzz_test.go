@@ -57,7 +57,7 @@ func FuzzFacts(f *testing.F) {
 func FuzzPeek(f *testing.F) {
 	f.Add([]byte(sampleLines))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p := &peek{LastItems: kit.NewLastItems(&adapters.Session{}, 5), n: 5}
+		p := &peek{LastItems: kit.NewLastItems(&adapters.Session{}, 5)}
 		for line := range bytes.Lines(data) {
 			p.line(line)
 		}

@@ -54,7 +54,7 @@ func (s *session) writer() adapters.Name {
 }
 
 // recorded returns the agent that began a session, and "" where its file does not show it. pi_agent_rust names files by the first 8
-// characters of the id and keeps SQLite files as well; Pi names files by the whole id. For a file with another name the header decides.
+// characters of the id; Pi names files by the whole id. For a file with another name the header decides.
 func (s *session) recorded() adapters.Name {
 	switch {
 	case s.certain() != "":
@@ -69,10 +69,7 @@ func (s *session) recorded() adapters.Name {
 
 // certain returns the writer if the file's name alone shows it, and "" otherwise.
 func (f *file) certain() adapters.Name {
-	switch {
-	case f.sqlite:
-		return PiRust
-	case wholeID.MatchString(f.label):
+	if wholeID.MatchString(f.label) {
 		return Pi
 	}
 	return ""
@@ -80,7 +77,7 @@ func (f *file) certain() adapters.Name {
 
 // guess returns the likely writer of a file that could not be read.
 func (f *file) guess() adapters.Name {
-	if f.sqlite || f.shortLabel {
+	if f.shortLabel {
 		return PiRust
 	}
 	return Pi

@@ -20,7 +20,6 @@ type file struct {
 	label      string    // the id in the name: all of it, or its first 8 characters
 	begun      time.Time // according to the name
 	shortLabel bool      // label has only 8 characters, as in names of pi_agent_rust
-	sqlite     bool
 	info       fs.FileInfo
 }
 
@@ -53,6 +52,9 @@ func (d *discovery) listFolder(ctx context.Context, root, dir string) error {
 	for _, e := range slices.Backward(entries) { // the names begin with a time
 		d.hasRust = d.hasRust || e.Name() == indexName
 		switch {
+		case strings.HasSuffix(e.Name(), ".sqlite") && e.Name() != indexName && d.store.Name() == PiRust:
+			d.hasRust = true
+			d.answer.Skip("session of pi_agent_rust in SQLite, which is not read", 1)
 		case !isSession(e.Name()):
 		case agentfile.Ended(ctx) != nil:
 			d.partial = true
@@ -74,7 +76,7 @@ func (d *discovery) addFile(root, dir, name string) {
 		return
 	}
 	d.files = append(d.files, f)
-	d.hasRust = d.hasRust || f.shortLabel || f.sqlite
+	d.hasRust = d.hasRust || f.shortLabel
 }
 
 // isLate notes that late of n files below root were not examined or read in time.
@@ -88,19 +90,14 @@ func (d *discovery) isLate(root string, late, n int) {
 // indexName is the name of the index that pi_agent_rust makes.
 const indexName = "session-index.sqlite"
 
-func isSession(name string) bool {
-	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".sqlite") && name != indexName
-}
+// isSession reports whether a file is one of a session.
+func isSession(name string) bool { return strings.HasSuffix(name, ".jsonl") }
 
 // statFile examines a file. The error is agentfile.ErrNotRegular for anything but a
 // regular file.
 func statFile(root, dir, name string) (file, error) {
 	f := file{path: filepath.Join(dir, name), dir: dir, root: root}
-	stem, plain := strings.CutSuffix(name, ".jsonl")
-	if !plain {
-		stem, f.sqlite = strings.TrimSuffix(name, ".sqlite"), true
-	}
-	if m := sessionName.FindStringSubmatch(stem); m != nil {
+	if m := sessionName.FindStringSubmatch(strings.TrimSuffix(name, ".jsonl")); m != nil {
 		f.label, f.shortLabel = m[3], shortID.MatchString(m[3])
 		f.begun, _ = time.Parse("2006-01-02T15-04-05.999999999", m[1]+"."+m[2])
 	}

@@ -308,7 +308,7 @@ func (m *matcher) mayBeOpen(p *process, s *session) string {
 // been.
 func (f *file) readSince(since time.Time) bool {
 	at := agentfile.Accessed(f.info)
-	return f.sqlite || !agentfile.KeepsReadTimes(f.path) || at.After(f.info.ModTime()) && since.Sub(at) < 24*time.Hour
+	return !agentfile.KeepsReadTimes(f.path) || at.After(f.info.ModTime()) && since.Sub(at) < 24*time.Hour
 }
 
 // wroteLess reports whether a process has written less since its start than is in the
@@ -316,7 +316,7 @@ func (f *file) readSince(since time.Time) bool {
 // prompted has written 3 KB to 6 KB to its terminal, and 1.5.2 stores 6 KB and more
 // with the first prompt. The system may have copied the beginning of a fork.
 func (m *matcher) wroteLess(p *process, s *session) bool {
-	if s.sqlite || s.parent != "" {
+	if s.parent != "" {
 		return false
 	}
 	n, err := m.store.Table.Written(p.Identity) // after the file's size was read

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"strings"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
-	"rollcall/adapters/internal/sqlitero"
 )
 
 // Peek implements adapters.Peeker.
@@ -21,11 +19,7 @@ func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]ad
 // its end. For a conversation with branches it returns the active branch.
 func Peek(ctx context.Context, session adapters.Session, n int) ([]adapters.Message, error) {
 	return kit.Peek(ctx, &session, n, func(path string) ([]adapters.Message, error) {
-		p := &peek{LastItems: kit.NewLastItems(&session, n), n: n}
-		if strings.HasSuffix(path, ".sqlite") {
-			err := p.database(ctx, path)
-			return p.Messages, err
-		}
+		p := &peek{LastItems: kit.NewLastItems(&session, n)}
 		err := kit.LinesFromEnd(ctx, path, func(line []byte) bool {
 			p.line(line)
 			return !p.IsFull()
@@ -37,27 +31,8 @@ func Peek(ctx context.Context, session adapters.Session, n int) ([]adapters.Mess
 // peek collects messages from the last to the first, of the active branch.
 type peek struct {
 	*kit.LastItems
-	n     int
 	want  string // id of the entry that comes before, on the active branch
 	begun bool
-}
-
-func (p *peek) database(ctx context.Context, path string) error {
-	var lines [][]byte
-	_, err := sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
-		lines = nil
-		const newest = "SELECT json FROM pi_session_entries ORDER BY seq DESC LIMIT ?"
-		return db.Each(ctx, newest, []any{4*p.n + 100}, func(scan func(...any) error) error {
-			var line []byte
-			err := scan(&line)
-			lines = append(lines, line)
-			return err
-		})
-	})
-	for _, line := range lines {
-		p.line(line)
-	}
-	return err
 }
 
 // line adds one entry if it is on the active branch. Nil is a line that is too long: the entry before it is not known.

@@ -2,14 +2,12 @@ package pistore
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/kit"
-	"rollcall/adapters/internal/sqlitero"
 )
 
 // Conversations lists the files of the agent's sessions to search. All branches of a
@@ -44,15 +42,7 @@ func (s *Store) Conversations(ctx context.Context, since time.Time) ([]adapters.
 var headerMark = [][]byte{[]byte(`"type":"session"`)}
 
 func (s *Store) conversation(f file) adapters.Conversation {
-	changed := f.info.ModTime()
-	if f.sqlite {
-		return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-			n := &kit.Finder{Query: q, Found: found, Hit: adapters.Hit{Changed: changed}}
-			skipped, err := s.searchDatabase(ctx, f, n)
-			return skipped, kit.SearchProblem(ctx, f.path, err, n.FoundErr)
-		}}
-	}
-	return kit.FileSearch(f.path, changed, func(_ context.Context, n *kit.Finder) ([][]byte, func([]byte) error) {
+	return kit.FileSearch(f.path, f.info.ModTime(), func(_ context.Context, n *kit.Finder) ([][]byte, func([]byte) error) {
 		headed := false
 		mine := false
 		return headerMark, func(line []byte) error {
@@ -83,38 +73,4 @@ func (s *Store) takeHeader(n *kit.Finder, f file, line []byte) bool {
 	of.nameByFile()
 	n.Hit.Session, n.Hit.CWD = of.id, of.cwd
 	return of.known && of.writer() == s.Name()
-}
-
-// searchDatabase searches a session that pi_agent_rust keeps in SQLite.
-func (s *Store) searchDatabase(ctx context.Context, f file, n *kit.Finder) (map[string]int, error) {
-	var lines [][]byte
-	long := 0
-	_, err := sqlitero.Read(ctx, f.path, func(ctx context.Context, db *sqlitero.DB) error {
-		lines, long = nil, 0
-		first := true
-		return db.Each(ctx, linesQuery, nil, func(scan func(...any) error) error {
-			var line sql.RawBytes
-			if err := scan(&line); err != nil {
-				return err
-			}
-			switch {
-			case !first && !n.Query.Pattern.MayContain(line):
-			case len(line) > int(kit.Whole):
-				long++
-			default:
-				lines = append(lines, slices.Clone(line))
-			}
-			first = false
-			return nil
-		})
-	})
-	if err != nil || len(lines) == 0 || !s.takeHeader(n, f, lines[0]) {
-		return nil, err
-	}
-	for _, line := range lines[1:] {
-		if err := n.AddItems(Items(line, kit.Whole)); err != nil {
-			return nil, err
-		}
-	}
-	return kit.Skipped(long), nil
 }
