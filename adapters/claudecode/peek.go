@@ -37,7 +37,7 @@ func peekFile(ctx context.Context, path string, s *adapters.Session, n int) ([]a
 	defer f.Close()
 	last := kit.NewLastItems(s, n+1) // the oldest may have its key from the record before it
 	last.Once = true
-	err = last.ReadLines(ctx, f, info.Size(), 0, func(line []byte, offset int64) ([]kit.Item, bool) {
+	err = last.ReadLines(ctx, f, info.Size(), func(line []byte, offset int64) ([]kit.Item, bool) {
 		return readItems(line, offset, kit.Shown).items, true
 	})
 	return last.Messages[:min(n, len(last.Messages))], err

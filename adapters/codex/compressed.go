@@ -6,11 +6,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
-	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 )
 
@@ -84,46 +84,30 @@ func (p *progress) applyLine(n int, line []byte, copied *copies) {
 	}
 }
 
-// packedTail is the number of bytes at the end of a compressed rollout that are kept to read
-// messages from: a compressed file cannot be read backwards.
-const packedTail = 32 << 20
+// wholeLimit is the number of bytes of a rollout that are unpacked to read its messages.
+const wholeLimit = 128 << 20
 
-// unpack reads the end of a .jsonl.zst.
-func (p *peek) unpack(ctx context.Context, r io.Reader, path string) error {
-	decoder, err := newDecoder(r)
+// content is what a rollout holds.
+type content interface {
+	io.Reader
+	io.ReaderAt
+}
+
+// contentOf returns the content of a file and its size. That of a .jsonl.zst is unpacked, unless it is larger than wholeLimit.
+func contentOf(f *os.File, size int64) (content, int64, error) {
+	if !compressed(f.Name()) {
+		return f, size, nil
+	}
+	decoder, err := newDecoder(f)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	defer decoder.Close()
-	var tail []byte
-	var base int64
-	chunk := make([]byte, 256<<10)
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n, err := decoder.Read(chunk)
-		tail = append(tail, chunk[:n]...)
-		if base == 0 && (err != nil || len(tail) > 2*packedTail) {
-			var bad error
-			p.inherited, _, bad = headOf(bytes.NewReader(tail))
-			if bad != nil {
-				return bad
-			}
-		}
-		if len(tail) > 2*packedTail {
-			drop := len(tail) - packedTail
-			tail = append(tail[:0], tail[drop:]...)
-			base += int64(drop)
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return p.read(ctx, bytes.NewReader(tail), int64(len(tail)), base)
-		case err != nil:
-			return err
-		case base+int64(len(tail)) > compressedLimit:
-			return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path,
-				Err: errors.New("it is too large to be unpacked"), Fix: "unpack it with zstd -d to read it"}
-		}
+	data, err := io.ReadAll(io.LimitReader(decoder, wholeLimit+1))
+	if len(data) > wholeLimit {
+		err = errTooLarge
 	}
+	return bytes.NewReader(data), int64(len(data)), err
 }
+
+var errTooLarge = errors.New("it is too large to be unpacked")

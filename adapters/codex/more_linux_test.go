@@ -209,6 +209,20 @@ func TestArchivedAndPacked(t *testing.T) {
 	}
 }
 
+// A packed rollout that would take too much memory is not unpacked to be shown.
+func TestLargePacked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rollout.jsonl.zst")
+	w, err := zstd.NewWriter(nil)
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(path, w.EncodeAll(make([]byte, wholeLimit+1), nil), 0o600))
+	f, err := os.Open(path)
+	must.Do(t, err)
+	defer f.Close()
+	if _, _, err := contentOf(f, 0); !errors.Is(err, errTooLarge) {
+		t.Error(err)
+	}
+}
+
 // The folders to watch are few, exist, and catch the next session and its turns.
 func TestWatchPaths(t *testing.T) {
 	r := adaptertest.Replay(t, filepath.Join(recordings, daemonRecording))

@@ -30,20 +30,25 @@ func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) (
 		return nil, err
 	}
 	defer f.Close()
-	p := &peek{LastItems: kit.NewLastItems(s, n+1)} // the oldest may have its key from the record before it
-	p.Once = true
-	if compressed(path) {
-		err = p.unpack(ctx, f, path)
-	} else {
-		p.inherited, _, err = headOf(f)
-		if err == nil {
-			err = p.read(ctx, f, info.Size(), 0)
-		}
+	last := kit.NewLastItems(s, n+1) // the oldest may have its key from the record before it
+	last.Once = true
+	var inherited int64 // records before this ordinal are the parent's
+	in, size, err := contentOf(f, info.Size())
+	if err == nil {
+		inherited, _, err = headOf(in)
 	}
-	if errors.Is(err, errForm) {
+	if err == nil {
+		err = last.ReadLines(ctx, in, size, func(line []byte, offset int64) ([]kit.Item, bool) {
+			return readItems(line, offset, inherited, kit.Shown)
+		})
+	}
+	switch {
+	case errors.Is(err, errForm):
 		return nil, formProblem(path, err)
+	case errors.Is(err, errTooLarge):
+		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: err, Fix: "unpack it with zstd -d to read it"}
 	}
-	return p.Messages[:min(n, len(p.Messages))], err
+	return last.Messages[:min(n, len(last.Messages))], err
 }
 
 // headOf reads the first line: the ordinal before which records are the parent's, and the folder in which the thread began. The
@@ -66,17 +71,4 @@ var errForm = errors.New("its first line is not session_meta, which Codex 0.32 a
 
 func formProblem(path string, err error) error {
 	return &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err, Fix: "Rollcall does not read the rollouts of older versions"}
-}
-
-// peek gathers messages from a rollout's end.
-type peek struct {
-	*kit.LastItems
-	inherited int64 // records before this ordinal are the parent's
-}
-
-// read reads backwards from size, down to where a sub-agent's own records begin. base is where r begins in the rollout.
-func (p *peek) read(ctx context.Context, r io.ReaderAt, size, base int64) error {
-	return p.ReadLines(ctx, r, size, base, func(line []byte, offset int64) ([]kit.Item, bool) {
-		return readItems(line, offset, p.inherited, kit.Shown)
-	})
 }

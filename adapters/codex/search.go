@@ -1,11 +1,8 @@
 package codex
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
-	"os"
 	"time"
 
 	"rollcall/adapters"
@@ -58,51 +55,30 @@ type finder struct {
 }
 
 func (s *finder) file(ctx context.Context, path string) (map[string]int, error) {
-	f, _, err := agentfile.OpenRegular(path)
+	f, info, err := agentfile.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if compressed(path) {
-		return s.unpacked(ctx, f)
+	in, _, err := contentOf(f, info.Size())
+	switch {
+	case errors.Is(err, errTooLarge):
+		return map[string]int{"rollout too large to be unpacked": 1}, nil
+	case err != nil:
+		return nil, err
 	}
 	headed := false
-	return kit.SearchLines(ctx, f, s.Query, nil, func(line []byte, offset int64) error {
+	return kit.SearchLines(ctx, in, s.Query, nil, func(line []byte, offset int64) error {
 		if !headed {
 			headed = true
 			var err error
-			s.inherited, s.Hit.CWD, err = headOf(f)
+			s.inherited, s.Hit.CWD, err = headOf(in)
 			if err != nil {
 				return err
 			}
 		}
 		return s.line(line, offset)
 	})
-}
-
-// unpacked searches a .jsonl.zst.
-func (s *finder) unpacked(ctx context.Context, f *os.File) (map[string]int, error) {
-	decoder, err := newDecoder(f)
-	if err != nil {
-		return nil, err
-	}
-	defer decoder.Close()
-	limited := &io.LimitedReader{R: decoder, N: compressedLimit}
-	beginning := make([]byte, headLine)
-	n, err := io.ReadFull(limited, beginning)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	beginning = beginning[:n]
-	s.inherited, s.Hit.CWD, err = headOf(bytes.NewReader(beginning))
-	if err != nil {
-		return nil, err
-	}
-	skipped, err := kit.SearchLines(ctx, io.MultiReader(bytes.NewReader(beginning), limited), s.Query, nil, s.line)
-	if err == nil && limited.N <= 0 {
-		skipped = map[string]int{"rollout too large to be unpacked whole": 1}
-	}
-	return skipped, err
 }
 
 // line searches one record.

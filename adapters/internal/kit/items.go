@@ -91,9 +91,8 @@ func (l *LastItems) message(p Item) {
 // peekWindow is the number of bytes from the end of a file in which messages are searched for.
 const peekWindow = 512 << 20
 
-// ReadLines adds the items of the lines of r from the last to the first, until there are enough or read returns false. offset is that of the line in the
-// file in which r begins at base.
-func (l *LastItems) ReadLines(ctx context.Context, r io.ReaderAt, size, base int64, read func(line []byte, offset int64) (items []Item, more bool)) error {
+// ReadLines adds the items of the lines of r from the last to the first, until there are enough or read returns false. offset is that of the line.
+func (l *LastItems) ReadLines(ctx context.Context, r io.ReaderAt, size int64, read func(line []byte, offset int64) (items []Item, more bool)) error {
 	b := agentfile.Backward(r, size, 0).WithContext(ctx)
 	defer b.Close()
 	for more := true; more && !l.IsFull(); {
@@ -102,15 +101,12 @@ func (l *LastItems) ReadLines(ctx context.Context, r io.ReaderAt, size, base int
 		var items []Item
 		switch {
 		case errors.Is(err, io.EOF):
-			if base > 0 {
-				l.cut(base + size)
-			}
 			return nil
 		case errors.As(err, &long):
 		case err != nil:
 			return err
-		case base == 0 || offset > 0: // else its beginning is before base
-			items, more = read(line, base+offset)
+		default:
+			items, more = read(line, offset)
 			l.Add(items)
 		}
 		if size-offset > peekWindow || long != nil && long.Endless {
