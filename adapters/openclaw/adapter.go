@@ -51,7 +51,6 @@ type Adapter struct {
 	prompts   prompts
 	usages    usages
 	databases databases
-	silences  kit.Memo[string, time.Time] // by gateway: when it did not answer in time
 	pusher    pusher
 }
 

@@ -12,11 +12,6 @@ import (
 const (
 	// answerLimit is the time that one gateway may take. The caller has 5 s for all.
 	answerLimit = 3500 * time.Millisecond
-	// retryLimit is the time that a gateway may take if it did not answer the last time.
-	retryLimit = 1500 * time.Millisecond
-	// retryFor is the time for which a missing answer is remembered: a machine under
-	// load answers late, and gets its full time again after it.
-	retryFor = 10 * time.Second
 )
 
 // answer is the answer of one gateway.
@@ -29,12 +24,7 @@ type answer struct {
 
 // ask asks one gateway.
 func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
-	limit := a.limit
-	silent, _ := a.silences.Get(t.id)
-	if age := a.Now().Sub(silent); age >= 0 && age < retryFor {
-		limit = retryLimit
-	}
-	limited, cancel := context.WithTimeout(ctx, limit)
+	limited, cancel := context.WithTimeout(ctx, a.limit)
 	defer cancel()
 	ans := answer{skipped: map[string]int{}}
 	err := a.over(ctx, limited, t, func(c *client) error {
@@ -50,14 +40,10 @@ func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
 		if full && len(ans.problems) == 0 && len(ans.skipped) == 0 { // a skipped row may be of a live session
 			ans.remote = t.name
 		}
-		a.silences.Put(t.id, time.Time{})
 	case isRefusedDial(err):
 		a.notRunning(ctx, t, q, &ans)
 	default:
 		if limited.Err() != nil && ctx.Err() == nil {
-			if limit == a.limit {
-				a.silences.Put(t.id, a.Now())
-			}
 			err = context.DeadlineExceeded
 		}
 		ans.problems = append(ans.problems, t.problem(err))
@@ -91,7 +77,7 @@ func (a *Adapter) readSessions(ctx context.Context, t *target, c *client, q adap
 	if !c.hello.granted(scopeRead) {
 		return &refusal{method: "sessions.list", Message: "missing scope: " + scopeRead}
 	}
-	rows, partial, err := c.sessions(ctx, q.IDs, a.Now(), ans.skipped)
+	rows, partial, err := c.sessions(ctx, q.IDs, ans.skipped)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func FuzzFrame(f *testing.F) {
 		var book sessionIDs
 		var rows []row
 		if p.Sessions != nil {
-			rows = parseRows(p.Sessions.rows, map[string]int{})
+			rows = parseRows(*p.Sessions, map[string]int{})
 		}
 		book.enter(t0, rows)
 		judgeView := gatewayView{target: t0, hello: &hello{}, now: time.Unix(1795238665, 0), pending: pending}

@@ -93,41 +93,10 @@ func (n number) time() time.Time {
 
 // page is the answer to sessions.list.
 type page struct {
-	Sessions *rowList `json:"sessions"`
-	Total    *number  `json:"totalCount"`
-	Next     *number  `json:"nextOffset"`
-	More     bool     `json:"hasMore"`
-}
-
-// rowList is the list of a page: at most maxRows rows, and how many more there
-// were. A row that is left out costs no memory.
-type rowList struct {
-	rows    []json.RawMessage
-	omitted int
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (l *rowList) UnmarshalJSON(b []byte) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return &json.UnmarshalTypeError{Value: "no list", Field: "sessions"}
-	}
-	var omitted json.RawMessage // its memory is used for each of them
-	for d.More() {
-		if len(l.rows) == maxRows {
-			if err := d.Decode(&omitted); err != nil {
-				return err
-			}
-			l.omitted++
-			continue
-		}
-		var r json.RawMessage
-		if err := d.Decode(&r); err != nil {
-			return err
-		}
-		l.rows = append(l.rows, r)
-	}
-	return nil
+	Sessions *[]json.RawMessage `json:"sessions"`
+	Total    *number            `json:"totalCount"`
+	Next     *number            `json:"nextOffset"`
+	More     bool               `json:"hasMore"`
 }
 
 // parseRows reads the rows of a page. It counts the values that are not sessions.
@@ -154,14 +123,14 @@ func parseRows(raw []json.RawMessage, skipped map[string]int) []row {
 
 // sessions lists all rows, or those of few ids. partial is the error for the missing
 // ones.
-func (c *client) sessions(ctx context.Context, ids []string, now time.Time, skipped map[string]int) (rows []row, partial, err error) {
+func (c *client) sessions(ctx context.Context, ids []string, skipped map[string]int) (rows []row, partial, err error) {
 	if len(ids) == 0 || len(ids) > fewIDs {
-		return c.list(ctx, "", now, skipped)
+		return c.list(ctx, "", skipped)
 	}
 	seen := map[string]bool{}
 	for _, id := range ids {
 		id, _, _ = strings.Cut(id, idMark)
-		found, p, err := c.list(ctx, id, now, skipped)
+		found, p, err := c.list(ctx, id, skipped)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -180,7 +149,7 @@ func (c *client) sessions(ctx context.Context, ids []string, now time.Time, skip
 // overlap, and the first is read again at the end: a session that takes a turn
 // meanwhile moves to the front. Of a gateway that knows no offsets, as before 2026.6, only the first page is listed, and
 // the others are missing.
-func (c *client) list(ctx context.Context, search string, now time.Time, skipped map[string]int) (rows []row, partial, err error) {
+func (c *client) list(ctx context.Context, search string, skipped map[string]int) (rows []row, partial, err error) {
 	l := lister{client: c, search: search, at: map[string]int{}}
 	offset := 0
 	for {
@@ -192,7 +161,7 @@ func (c *client) list(ctx context.Context, search string, now time.Time, skipped
 			break
 		}
 		next := int(p.Next.count())
-		if next <= offset || len(p.Sessions.rows) == 0 {
+		if next <= offset || len(*p.Sessions) == 0 {
 			return nil, nil, &kit.FormatError{Err: fmt.Errorf("sessions.list returns the same page again at offset %d", offset)}
 		}
 		offset = max(next-overlap, offset+1)
@@ -202,23 +171,20 @@ func (c *client) list(ctx context.Context, search string, now time.Time, skipped
 			return nil, nil, err
 		}
 	}
-	return l.rows, l.missing(now, skipped), nil
+	return l.rows, l.missing(skipped), nil
 }
 
-// missing reports the sessions that the gateway has and that are not listed. Those
-// beyond maxRows are counted in skipped if the oldest listed session was quiet for
-// quietLimit: the older ones are then not live either. Every other missing session is
-// an error.
-func (l *lister) missing(now time.Time, skipped map[string]int) error {
-	missing := max(l.total-len(l.at), l.omitted)
-	if missing <= 0 {
-		return nil
-	}
-	if len(l.at) >= maxRows && !l.oldest.IsZero() && now.Sub(l.oldest) > quietLimit {
+// missing reports the sessions that the gateway has and that are not listed. Those beyond maxRows, which are older than all that are listed, are counted in
+// skipped. Every other missing session is an error.
+func (l *lister) missing(skipped map[string]int) error {
+	switch missing := max(l.total-len(l.at), l.omitted); {
+	case missing <= 0:
+	case len(l.at) >= maxRows:
 		skipped[fmt.Sprintf("older gateway session (only the newest %d are listed)", maxRows)] += missing
-		return nil
+	default:
+		return fmt.Errorf("it reports %d sessions but listed %d", len(l.at)+missing, len(l.at))
 	}
-	return fmt.Errorf("it reports %d sessions but listed %d", len(l.at)+missing, len(l.at))
+	return nil
 }
 
 // lister gathers pages.
@@ -228,9 +194,8 @@ type lister struct {
 	rows        []row
 	at          map[string]int // key: index in rows
 	total       int
-	skippedRows int       // rows that were skipped count as listed
-	omitted     int       // rows of the last page that were left out
-	oldest      time.Time // last activity of the row that was idle for longest
+	skippedRows int // rows that were skipped count as listed
+	omitted     int // rows of the last page that were left out
 }
 
 func (l *lister) page(ctx context.Context, offset, limit int, skipped map[string]int) (page, error) {
@@ -248,13 +213,10 @@ func (l *lister) page(ctx context.Context, offset, limit int, skipped map[string
 	if p.Sessions == nil {
 		return page{}, &kit.FormatError{Err: errors.New("sessions.list answered without a list")}
 	}
-	rows := parseRows(p.Sessions.rows, skipped)
-	l.skippedRows += len(p.Sessions.rows) - len(rows)
-	l.omitted = p.Sessions.omitted
+	rows := parseRows(*p.Sessions, skipped)
+	l.skippedRows += len(*p.Sessions) - len(rows)
+	l.omitted = 0
 	for _, r := range rows {
-		if t := r.Updated.time(); !t.IsZero() && (l.oldest.IsZero() || t.Before(l.oldest)) {
-			l.oldest = t
-		}
 		if i, again := l.at[r.Key]; again {
 			l.rows[i] = r // told later
 			continue
