@@ -145,7 +145,7 @@ func applyWritten(text []byte, e Edit) ([]byte, error) {
 
 // apply returns the text with one change.
 func apply(text []byte, e Edit) ([]byte, error) {
-	var before map[string]any
+	before := map[string]any{}
 	if _, err := toml.Decode(string(text), &before); err != nil {
 		return nil, fmt.Errorf("%s; correct that first", explain(err))
 	}
@@ -173,7 +173,7 @@ func apply(text []byte, e Edit) ([]byte, error) {
 		return nil, err
 	}
 	after := []byte(strings.Join(lines, ""))
-	if !changesOnly(before, after, e, value) {
+	if !changesOnly(before, after, e) {
 		return nil, fmt.Errorf("%s cannot be changed here without changing something else: set it in the file", strings.Join(key, "."))
 	}
 	return after, nil
@@ -256,38 +256,46 @@ func insertAt(lines []string, at int, text, end string) []string {
 	return append(append(out, text), lines[at:]...)
 }
 
-// changesOnly reports whether after has the same settings as before, except for the one of the edit, which has the value now.
-func changesOnly(before map[string]any, after []byte, e Edit, value string) bool {
-	var now, want map[string]any
-	if _, err := toml.Decode(string(after), &now); err != nil {
-		return false
-	}
-	if _, err := toml.Decode(assign+value, &want); e.Value != nil && err != nil {
-		return false
-	}
-	table := now
+// changesOnly reports whether after has the settings of before with the edit, and no other change. It makes the edit in before.
+func changesOnly(before map[string]any, after []byte, e Edit) bool {
+	table := before
 	if e.Table != "" {
-		table, _ = now[e.Table].(map[string]any)
+		var exists bool
+		table, exists = before[e.Table].(map[string]any)
+		if !exists {
+			table = map[string]any{}
+			before[e.Table] = table
+		}
 	}
-	got, set := table[e.Key]
-	if set != (e.Value != nil) || set && !reflect.DeepEqual(got, want["value"]) {
+	now := map[string]any{}
+	if _, err := toml.Decode(string(after), &now); err != nil || e.setIn(table) != nil {
 		return false
 	}
-	was := before
-	if e.Table != "" {
-		was, _ = before[e.Table].(map[string]any)
-	}
-	delete(table, e.Key)
-	delete(was, e.Key)
 	for _, m := range []map[string]any{before, now} {
 		if t, ok := m[e.Table].(map[string]any); ok && len(t) == 0 {
 			delete(m, e.Table)
 		}
 	}
-	return len(before) == 0 && len(now) == 0 || reflect.DeepEqual(before, now)
+	return reflect.DeepEqual(before, now)
 }
 
-// assign is the beginning of a line of TOML, which literal writes and changesOnly reads.
+// setIn makes the edit in a table that was read from a file.
+func (e *Edit) setIn(table map[string]any) error {
+	if e.Value == nil {
+		delete(table, e.Key)
+		return nil
+	}
+	text, err := literal(e.Value)
+	if err != nil {
+		return err
+	}
+	var given map[string]any
+	_, err = toml.Decode(assign+text, &given)
+	table[e.Key] = given["value"]
+	return err
+}
+
+// assign is the beginning of a line of TOML, which literal writes and setIn reads.
 const assign = "value = "
 
 // literal returns a value as TOML, in one line.

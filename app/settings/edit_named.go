@@ -52,7 +52,7 @@ var (
 
 // withNamed returns the text with one entry changed, added or removed.
 func withNamed(text []byte, old string, n *NamedAgent) ([]byte, error) {
-	var before map[string]any
+	before := map[string]any{}
 	var named struct {
 		Agents []NamedAgent `toml:"agent"`
 	}
@@ -153,7 +153,7 @@ func withMembers(block []string, members []Edit) ([]string, error) {
 
 // changesEntry reports whether the text has the entry as it is to be, and all else as before.
 func changesEntry(before map[string]any, after []byte, at int, n *NamedAgent) bool {
-	var now map[string]any
+	now := map[string]any{}
 	if _, err := toml.Decode(string(after), &now); err != nil {
 		return false
 	}
@@ -166,20 +166,13 @@ func changesEntry(before map[string]any, after []byte, at int, n *NamedAgent) bo
 			was = append(was, map[string]any{})
 		}
 		for _, e := range n.members() {
-			delete(was[at], e.Key)
-			line, err := literal(e.Value)
-			var one map[string]any
-			if e.Value == nil {
-				continue
-			}
-			if _, bad := toml.Decode(assign+line, &one); err != nil || bad != nil {
+			if e.setIn(was[at]) != nil {
 				return false
 			}
-			was[at][e.Key] = one["value"]
 		}
 	}
 	is, _ := now["agent"].([]map[string]any)
 	delete(before, "agent")
 	delete(now, "agent")
-	return len(was) == len(is) && (len(was) == 0 || reflect.DeepEqual(was, is)) && (len(before) == 0 && len(now) == 0 || reflect.DeepEqual(before, now))
+	return len(was) == len(is) && (len(was) == 0 || reflect.DeepEqual(was, is)) && reflect.DeepEqual(before, now)
 }

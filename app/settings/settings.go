@@ -173,7 +173,10 @@ func Load(path string) (Settings, error) {
 	}
 	bad = append(bad, s.checkMachines(path, text)...)
 	bad = append(bad, s.checkNamed(path, text)...)
-	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkLeftOutAgents(), s.checkHomes(), s.checkPrices(), s.checkAnswering(), s.checkNotifications(), s.checkSounds(), s.checkTheme(), s.checkHeadless(), s.checkCommands()) {
+	mistakes = slices.Concat(mistakes, s.checkLaunches(), s.checkLeftOutAgents(), s.checkHomes(), s.checkPrices(), s.checkAnswering(),
+		s.checkNotifications(), s.checkSounds(), oneOf("theme", &s.Theme, Themes()...),
+		oneOf("headless", &s.Headless, "show", "fold", "quiet"), s.checkCommands())
+	for i, m := range mistakes {
 		at := ""
 		if i < maxLines {
 			at = line(text, m.key...)
@@ -296,14 +299,6 @@ func (s *Settings) checkWebhook(path string) error {
 		path += " with " + WebhookURL + " and " + WebhookSecret + " of the environment"
 	}
 	return fmt.Errorf("settings: %s: the webhook is ignored: %w", path, err)
-}
-
-// checkTheme returns what is wrong with the theme, and removes it.
-func (s *Settings) checkTheme() []mistake { return oneOf("theme", &s.Theme, Themes()...) }
-
-// checkHeadless returns what is wrong with the setting "headless", and removes it.
-func (s *Settings) checkHeadless() []mistake {
-	return oneOf("headless", &s.Headless, "show", "fold", "quiet")
 }
 
 // oneOf removes a value that is none of three, and returns what is wrong with it.
