@@ -99,11 +99,11 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 
 // askMore asks servers and terminals what no file says, and has this asked again while it may change.
 func (d *discovery) askMore() {
-	open, titled := d.askServers(), d.readTitles()
+	open, goesOn := d.askServers(), d.readTitles()
 	if len(d.Query.IDs) == 0 {
 		isOpen := func(s *session) bool {
 			return d.isNew(s) || s.owner != nil && (s.turn.state == called || s.turn.state == prompted)
 		}
-		d.Again(open || titled || slices.ContainsFunc(d.sessions, isOpen))
+		d.Again(open || goesOn || slices.ContainsFunc(d.sessions, isOpen))
 	}
 }

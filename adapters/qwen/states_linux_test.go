@@ -89,19 +89,23 @@ func TestResultAfterCommand(t *testing.T) {
 	l.want(37*time.Second, adapters.Waiting, "")
 }
 
-// TestTitles: the title of the terminal decides whether an open call waits, and whether the prompt was taken back.
+// TestTitles: the title of the terminal decides whether an open call waits, whether the prompt was taken back, and whether the turn goes on after an answer: one that
+// ends at the limit of its tokens is recorded like any other.
 func TestTitles(t *testing.T) {
-	const command, prompt = "command", "prompt"
+	const command, prompt, answer = "command", "prompt", "answer"
 	for title, want := range map[string]map[string]adapters.Status{
-		"✳︎ Qwen - proj": {command: adapters.Waiting, prompt: adapters.Working},
-		"◐︎ Qwen - proj": {command: adapters.Working, prompt: adapters.Working},
-		"Qwen - proj":    {command: adapters.Working, prompt: adapters.Idle},
-		"vim":            {command: adapters.Waiting, prompt: adapters.Unknown},
+		"✳︎ Qwen - proj": {command: adapters.Waiting, prompt: adapters.Working, answer: adapters.Idle},
+		"◐︎ Qwen - proj": {command: adapters.Working, prompt: adapters.Working, answer: adapters.Working},
+		"Qwen - proj":    {command: adapters.Working, prompt: adapters.Idle, answer: adapters.Idle},
+		"vim":            {command: adapters.Waiting, prompt: adapters.Unknown, answer: adapters.Idle},
 	} {
 		for turn, status := range want {
 			l := newLater(t)
-			if turn == command {
+			switch turn {
+			case command:
 				l.Ask()
+			case answer:
+				l.Answer("the half")
 			}
 			l.clock = time.Minute
 			d := l.adapter.begin(t.Context(), adapters.Query{})

@@ -133,6 +133,8 @@ func (d *discovery) decideHosted(s *session, said string) kit.Verdict {
 		return kit.Unknown(said + "; " + host)
 	case t.state == noTurn && s.owner.Headless:
 		return kit.Working("its prompt is not recorded yet; " + host)
+	case d.goesOn(s):
+		return kit.Working(said + ", but its terminal's title shows a turn: the model was asked again without a record; " + host)
 	}
 	return kit.Idle(t.outcome, said+"; "+host)
 }

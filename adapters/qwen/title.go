@@ -2,23 +2,35 @@ package qwen
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"rollcall/adapters/internal/pane"
 	"rollcall/proc"
 )
 
-// readTitles reads the titles of the terminals of sessions with an open turn. Qwen Code records nothing when the user takes a prompt back before the first
-// word of its answer, and the result of a command seconds after its end; the title alone shows both (0.24.4). It reports whether there is such a title.
+// longestRequest is how long after the last record of a session its turn may go on without another.
+const longestRequest = time.Hour
+
+// readTitles reads the titles of the terminals of sessions in a turn, or shortly after one. Qwen Code records nothing when the user takes a prompt back before
+// the first word of its answer, nor when it asks the model again after an answer that ended at the limit of its tokens or that a hook did not accept, and the
+// result of a command seconds after its end; the title alone shows these (0.24.4). It reports whether a turn goes on of which only a title says so.
 func (d *discovery) readTitles() bool {
 	var ids []proc.Identity
 	for _, s := range d.sessions {
-		if s.owner != nil && !s.owner.Headless && (s.turn.state == prompted || s.turn.state == called) {
+		mayWork := s.turn.state == prompted || s.turn.state == called || s.turn.state == ended && d.Now.Sub(s.turn.at) < longestRequest
+		if s.owner != nil && !s.owner.Headless && mayWork {
 			ids = append(ids, s.owner.Identity)
 		}
 	}
 	d.titles = pane.Titles(d.Ctx, d.Table, "", ids)
-	return len(d.titles) > 0
+	return slices.ContainsFunc(d.sessions, d.goesOn)
+}
+
+// goesOn reports whether the turn of a session goes on after an answer that could have been its last, as the title of the terminal says.
+func (d *discovery) goesOn(s *session) bool {
+	return s.owner != nil && s.turn.state == ended && d.title(s) == titleWorks
 }
 
 // titleState is what the title of a terminal says.

@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rollcall/internal/modelserver"
 	"rollcall/internal/must"
 )
 
@@ -80,6 +81,22 @@ func TestQwen(t *testing.T) {
 		s.Becomes(byID(working.ID), time.Now(), soon, "idle")
 		terminal.Leave("/quit", agent)
 		s.Becomes(byID(working.ID), time.Now(), soon, "stopped")
+	})
+}
+
+// An answer that ends at the limit of its tokens is recorded like one that ends a turn, and the model is asked again.
+func TestQwenGoesOn(t *testing.T) {
+	each(t, []Release{QwenNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal, _ := openQwen(s, r)
+		session := terminal.Works(byPrompt("a long one"), "a long one [[cut]][[delay 8]]")
+		askedAgain := func() bool {
+			asked := slices.DeleteFunc(s.Server.Requests(), func(q modelserver.Request) bool { return q.Side || !strings.Contains(q.Prompt, "a long one") })
+			return len(asked) > 1
+		}
+		if err := poll(time.Minute, askedAgain); err != nil {
+			t.Fatal("the model is not asked again: ", err)
+		}
+		s.Stays(byID(session.ID), 5*time.Second, "working")
 	})
 }
 

@@ -182,6 +182,9 @@ func writeChat(w http.ResponseWriter, r wireRequest, p plan) error {
 		return err
 	}
 	finish := "stop"
+	if p.cut {
+		finish = "length"
+	}
 	message := map[string]any{"role": "assistant", "content": p.text}
 	if call != nil {
 		finish = "tool_calls"

@@ -57,6 +57,7 @@ type plan struct {
 	hold  string // the answer waits for Release of this name
 	fail  int    // HTTP status; 0: answer
 	retry string // header Retry-After of a failure, in seconds; may be empty
+	cut   bool   // the answer ends at the limit of its tokens (chat completions, Gemini)
 	usage usage
 	// limits are the used shares of 5 hours and a week in per cent; nil: none are stated.
 	limits []float64
@@ -68,7 +69,7 @@ type plan struct {
 	behind    bool // the command runs in the background, for shells that take that
 }
 
-var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|say|bash|call|move|in|esc|behind|ask|agent|fail|usage|limits|title)(?:\s+(.*?))?\]\]`)
+var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|cut|say|bash|call|move|in|esc|behind|ask|agent|fail|usage|limits|title)(?:\s+(.*?))?\]\]`)
 
 // question is what a request asks of the model, whatever its wire format.
 type question struct {
@@ -126,6 +127,8 @@ func (p *plan) apply(name, argument string) {
 		p.said = true
 	case "hold":
 		p.hold = argument
+	case "cut":
+		p.cut = true
 	case "bash":
 		p.call(shellTool, argument, "I will use the shell.")
 	case "call":

@@ -125,8 +125,11 @@ func writeGemini(w http.ResponseWriter, r wireRequest, p plan, schema *geminiSch
 	case call != nil:
 		parts = []any{call}
 	}
-	used := p.usage.ofGemini()
-	answer := map[string]any{"modelVersion": r.model, "candidates": []any{map[string]any{"index": 0, "finishReason": "STOP",
+	used, finish := p.usage.ofGemini(), "STOP"
+	if p.cut {
+		finish = "MAX_TOKENS"
+	}
+	answer := map[string]any{"modelVersion": r.model, "candidates": []any{map[string]any{"index": 0, "finishReason": finish,
 		"content": map[string]any{"role": "model", "parts": parts}}},
 		"usageMetadata": map[string]int{"promptTokenCount": p.usage.input, "cachedContentTokenCount": used.CacheRead,
 			"candidatesTokenCount": p.usage.output, "thoughtsTokenCount": used.Reasoning, "totalTokenCount": p.usage.input + used.Output}}
