@@ -14,7 +14,7 @@ import (
 )
 
 // TestCoverage: each feature that an agent's --help names at any level has its line in the agent's table, and no line is of a feature that is gone. What is
-// below a sub-command with a star in the table is not asked.
+// below a sub-command with a star in the table is not asked. Nor has its changelog an entry about sessions that nobody has read.
 func TestCoverage(t *testing.T) {
 	s := NewSandbox(t)
 	for _, release := range newest {
@@ -22,6 +22,13 @@ func TestCoverage(t *testing.T) {
 			table := must.Get(coverage.Open(release.Agent))(t)
 			if table.Version != release.Version {
 				t.Errorf("the table is of %s, not of %s: compare its slash commands and its changelog too", table.Version, release.Version)
+			}
+			if table.Changelog != release.Version {
+				t.Errorf("read the changelog of %s from %s to %s, and write what it says of sessions into internal/agents/coverage/%s.md",
+					release.Agent, table.ReadTo, release.Version, release.Agent)
+				for _, entry := range table.News(changelog(t, s.Program(release))) {
+					t.Errorf("not read in the changelog of %s: %s", release.Agent, entry)
+				}
 			}
 			helps := openHelps(s, release)
 			features := coverage.Walk(programOf(release), helps.ask, table.Closed)
@@ -36,6 +43,19 @@ func TestCoverage(t *testing.T) {
 			must.Do(t, helps.keep())
 		})
 	}
+}
+
+// changelog returns the changelog in the package of a program; empty: it has none.
+func changelog(t *testing.T, program string) string {
+	dir := filepath.Dir(must.Get(filepath.EvalSymlinks(program))(t))
+	for len(dir) > 1 && filepath.Base(dir) != "node_modules" {
+		text, err := os.ReadFile(filepath.Join(dir, "CHANGELOG.md"))
+		if err == nil {
+			return string(text)
+		}
+		dir = filepath.Dir(dir)
+	}
+	return ""
 }
 
 // programOf returns what an agent calls itself in its help.

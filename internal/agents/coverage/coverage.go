@@ -1,9 +1,11 @@
 // Package coverage keeps what each pinned agent can do to a session: a table for each agent, NAME.md, with the flags and sub-commands that its --help names at
 // all levels and the commands that it takes in its prompt.
 //
-// A table begins with the agent and the version that somebody has looked at, and has a line for each feature that makes, moves, shares, ends or names a
-// session, or has it wait. The names of all others follow "Not about sessions". Names stand in backticks; below a heading "Read" stand those that no --help
-// prints, taken from the program's bundle or its documentation. A flag alone is that flag of the program and of each of its sub-commands; "mcp *" is a
+// A table begins with the agent and the version that somebody has looked at, and has a line for each feature that makes,
+// moves, shares, ends or names a session, or has it wait. The names of all others follow "Not about sessions". Names stand
+// in backticks; below a heading "Read" stand those that no --help prints, taken from the program's bundle or its
+// documentation, and below "Changelog" those that its changelog of the last six months names beside all these, with the
+// versions whose entries on features were read. A flag alone is that flag of the program and of each of its sub-commands; "mcp *" is a
 // sub-command with all that is below it.
 package coverage
 
@@ -30,15 +32,20 @@ func (l *Line) Tests() []string { return testPattern.FindAllString(l.Runs, -1) }
 
 // Table is what is known of an agent's features.
 type Table struct {
-	Version string   // that somebody has looked at
-	Lines   []Line   // about sessions
-	Others  []string // not about sessions
-	Read    []string // names in Lines and Others that no help prints
+	Version   string   // that somebody has looked at
+	Lines     []Line   // about sessions
+	Others    []string // not about sessions
+	Read      []string // names in Lines and Others that no help prints
+	Changelog string   // the version for which the changelog was read
+	ReadTo    string   // the last version in what was read, an older one where the newest changelog was not at hand
 }
 
 var (
-	namesPattern = regexp.MustCompile("`([^`]+)`")
-	testPattern  = regexp.MustCompile(`\bTest\w+`)
+	namesPattern     = regexp.MustCompile("`([^`]+)`")
+	testPattern      = regexp.MustCompile(`\bTest\w+`)
+	changelogPattern = regexp.MustCompile(`^Read for (\S+): from \S+ to (\S+), `)
+	sessionPattern   = regexp.MustCompile(`(?i)\b(sessions?|fork\w*|resum\w*|background|daemon|worktrees?|subagents?|` +
+		`approv\w+|permissions?|wait\w*|exits?|process(es)?)\b`)
 )
 
 // Open returns the table of an agent.
@@ -49,6 +56,9 @@ func Open(agent string) (*Table, error) {
 	}
 	return parse(string(text))
 }
+
+// changelogs is the heading of what a changelog names.
+const changelogs = "## Changelog"
 
 func parse(text string) (*Table, error) {
 	t, section := &Table{}, ""
@@ -73,8 +83,12 @@ func parse(text string) (*Table, error) {
 		case strings.HasPrefix(line, "Not about sessions:"):
 			names = inTicks(line)
 			t.Others = append(t.Others, names...)
+		case section == changelogs:
+			if m := changelogPattern.FindStringSubmatch(line); m != nil {
+				t.Changelog, t.ReadTo = m[1], m[2]
+			}
 		}
-		if section == "## Read" {
+		if section == "## Read" || section == changelogs {
 			t.Read = append(t.Read, names...)
 		}
 	}
@@ -108,6 +122,24 @@ func Covers(names []string, feature string) bool {
 			strings.HasPrefix(name, "-") && strings.HasSuffix(feature, " "+name) ||
 			everything && (feature == all || strings.HasPrefix(feature, all+" "))
 	})
+}
+
+// News returns the entries of a changelog, whose newest version comes first, that were not read: those about sessions, of
+// whose names the table has none.
+func (t *Table) News(changelog string) (entries []string) {
+	names := t.names()
+	for line := range strings.Lines(changelog) {
+		entry, listed := strings.CutPrefix(strings.TrimSpace(line), "- ")
+		covered := slices.ContainsFunc(inTicks(entry), func(name string) bool { return Covers(names, name) })
+		words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" []()\n", r) })
+		switch {
+		case strings.HasPrefix(line, "## ") && slices.Contains(words, t.ReadTo):
+			return entries
+		case listed && !covered && sessionPattern.MatchString(entry):
+			entries = append(entries, entry)
+		}
+	}
+	return entries
 }
 
 // Closed reports whether a name stands for all that is below a sub-command.

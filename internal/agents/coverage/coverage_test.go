@@ -45,6 +45,9 @@ func TestLinesNameTestsThatExist(t *testing.T) {
 				t.Errorf("%s: %q: name a test, or write \"none: \" and why: %q", path, l.Names, l.Runs)
 			}
 		}
+		if table.Changelog != table.Version {
+			t.Errorf("%s is of %s, and its changelog was read for %q", path, table.Version, table.Changelog)
+		}
 		if twice := repeated(table.names()); len(twice) > 0 {
 			t.Errorf("%s: named twice: %q", path, twice)
 		}
@@ -99,5 +102,17 @@ func TestCompare(t *testing.T) {
 	}
 	if _, err := Open("nobody"); err == nil || !os.IsNotExist(err) && !strings.Contains(err.Error(), "coverage/nobody.md") {
 		t.Error(err)
+	}
+}
+
+// What a changelog says of sessions after the version that was read is news, where the table names none of it.
+func TestNews(t *testing.T) {
+	table, err := parse("# Agent 1.10.0\n\n| `--old` | opens | none: no |\n\n## Changelog\n\nRead for 1.10.0: from 1.8.0 to 1.9.0, which is in its package.\n\n" +
+		"| `/move` | moves the session | none yet |\n")
+	must.Do(t, err)
+	news := table.News("# Changelog\n\n## [1.11.0] - 2026-11-20\n\n### Added\n\n- A colour.\n- Sessions can be forked.\n- `/move` takes a session along.\n- Shows the obsessions.\n" +
+		"\n## 1.9.0\n\n- Resumes a session.\n")
+	if strings.Join(news, ", ") != "Sessions can be forked." || table.Changelog != "1.10.0" || table.ReadTo != "1.9.0" || !slices.Equal(table.Read, []string{"/move"}) {
+		t.Errorf("%q: %+v", news, table)
 	}
 }
