@@ -146,3 +146,27 @@ func TestClaudeBackground(t *testing.T) {
 		}
 	})
 }
+
+// A command that Claude Code keeps in the background is no conversation, although Claude Code lists it as one that works: neither it nor what hosts its
+// terminal is a row.
+func TestClaudeBackgroundCommand(t *testing.T) {
+	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		output, err := s.run(r, "--bg", "--exec", "sleep 600").CombinedOutput()
+		if err != nil {
+			t.Fatalf("claude --bg --exec: %v: %s", err, output)
+		}
+		runs := func(p Process) bool { return slices.Equal(p.Args, []string{"sleep", "600"}) }
+		if err := poll(soon, func() bool {
+			list, ok := s.claudeAgents(r)
+			return ok && len(list) == 1 && slices.ContainsFunc(s.Processes(), runs)
+		}); err != nil {
+			t.Fatalf("the command does not run: %v; %v", err, s.Processes())
+		}
+		for range 5 {
+			roll, err := s.List("--all")
+			if err != nil || len(roll.Sessions) > 0 {
+				t.Errorf("%v: %v; %v", err, roll, s.Processes())
+			}
+		}
+	})
+}
