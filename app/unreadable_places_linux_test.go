@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/agentname"
+	"rollcall/internal/eventually"
 	"rollcall/internal/must"
 )
 
@@ -92,6 +93,50 @@ func TestReadableAgain(t *testing.T) {
 					if x, err := findExact(snapshot, "a"); err != nil || x.Status != adapters.Idle {
 						t.Errorf("%+v, %v", x, err)
 					}
+				})
+			})
+		}
+	}
+}
+
+// watchedAgent is an unreadableAgent whose folder is watched, as those of real agents are.
+type watchedAgent struct{ unreadableAgent }
+
+func (g *watchedAgent) WatchPaths() []string { return g.roster.WatchPaths() }
+
+// What was readable and no longer is shows within 3 s, and so does what can be read again, each time.
+func TestUnreadableMeanwhile(t *testing.T) {
+	for name, closed := range map[string]string{"its folder": "agent/sessions", "a folder above": "agent"} {
+		for _, mode := range []fs.FileMode{0, 0o444, 0o111} {
+			t.Run(name+" "+mode.String(), func(t *testing.T) {
+				base := t.TempDir()
+				makeSessions(t, base)
+				g := &watchedAgent{unreadableAgent{roster: roster{dir: filepath.Join(base, "agent", "sessions")}}}
+				g.roster.write(t, "a", entry{Status: adapters.Idle})
+				becomeNobody(t, base)
+				path := filepath.Join(base, closed)
+				was := must.Get(os.Stat(path))(t)
+				defer os.Chmod(path, was.Mode())
+				must.Do(t, os.Chmod(path, mode))
+				if _, err := g.Discover(t.Context(), adapters.Query{}); err == nil {
+					t.Skip("with this mode it can be read")
+				}
+				must.Do(t, os.Chmod(path, was.Mode()))
+				core, _ := started(t, Config{Adapters: []adapters.Adapter{g}})
+				shown := func(want AdapterState) func() bool {
+					return func() bool { return core.Snapshot().Adapters[0].State == want }
+				}
+				for range 2 {
+					eventually.True(t, "a readable folder", shown(OK))
+					must.Do(t, os.Chmod(path, mode))
+					eventually.True(t, "an unreadable folder", shown(Failed))
+					must.Do(t, os.Chmod(path, was.Mode()))
+				}
+				eventually.True(t, "a folder that is readable again", shown(OK))
+				g.roster.write(t, "b", entry{Status: adapters.Working})
+				eventually.True(t, "a session that is new in it", func() bool {
+					x, err := findExact(core.Snapshot(), "b")
+					return err == nil && x.Status == adapters.Working
 				})
 			})
 		}

@@ -11,14 +11,14 @@ import (
 	"rollcall/bounded"
 )
 
-// IsElsewhere reports whether a path leads to another folder than was, or to none. It
-// returns false for a path that can't be read.
+// IsElsewhere reports whether a path leads to another folder than was, to none, or to one whose rights have changed: the events
+// of a folder say nothing of its own rights, and nothing of those of the folders above it.
 func IsElsewhere(path string, was os.FileInfo) bool {
 	now, err := os.Stat(path)
 	if err != nil {
-		return isAbsentPath(err)
+		return isAbsentPath(err) || errors.Is(err, fs.ErrPermission)
 	}
-	return !os.SameFile(was, now)
+	return !os.SameFile(was, now) || now.Mode() != was.Mode()
 }
 
 // IsMissing reports whether nothing is at path, or at what it links to.
