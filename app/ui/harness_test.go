@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image/png"
 	"os"
@@ -47,11 +48,49 @@ type fakeCore struct {
 	next      int
 }
 
-// nothingElse has the methods of a core that a test does not call, and knows nothing that was left behind.
-type nothingElse struct{ Core }
+// nothingElse has the methods of a core that a test does not need. The window may call each of them, also on another goroutine after the
+// test has gone on, so none may be missing.
+type nothingElse struct{}
+
+// errNotNeeded is the answer of a core that a test does not need.
+var errNotNeeded = errors.New("the test's core does not do that")
+
+func (nothingElse) Search(context.Context, app.SearchQuery, func(app.SearchHit) bool, func(app.SearchReport)) (app.SearchReport, error) {
+	return app.SearchReport{}, nil
+}
+
+func (nothingElse) Around(context.Context, adapters.Name, string, string) (app.Around, error) {
+	return app.Around{}, errNotNeeded
+}
+
+func (nothingElse) PlanStop(context.Context, app.Session) (*app.StopPlan, error) {
+	return nil, errNotNeeded
+}
+
+func (nothingElse) PlanStopIdle(context.Context, app.Session) (*app.StopPlan, error) {
+	return nil, errNotNeeded
+}
+
+func (nothingElse) PlanStopAllIdle(context.Context, *app.Snapshot, func(*app.Session, error)) []*app.StopPlan {
+	return nil
+}
+
+func (nothingElse) Stop(context.Context, *app.StopPlan, func(app.StopStep)) (app.StopResult, error) {
+	return app.StopResult{}, errNotNeeded
+}
 
 func (nothingElse) CountsLeftBehind(context.Context) (app.LeftCounts, []adapters.Name, error) {
 	return nil, nil, nil
+}
+
+func (nothingElse) LeftBehind(context.Context) ([]app.LeftBehind, []adapters.Name, error) {
+	return nil, nil, nil
+}
+
+func (nothingElse) Uses(...proc.Process) (memory uint64, ports []uint16) { return 0, nil }
+
+func (nothingElse) EndLeftBehind(context.Context, *app.LeftBehind) ([]proc.Process, error) {
+	return nil, errNotNeeded
 }
 
 // noAnswers knows no agent, and answers nothing.
