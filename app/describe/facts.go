@@ -72,6 +72,7 @@ func statusFields(s *app.Session, now time.Time) []Field {
 	fields := WithValue(
 		Field{Name: "Status", Value: statusLine(s)},
 		Field{Name: "Last turn", Value: present.Outcome(&s.Session)},
+		Field{Name: "Why it failed", Value: present.FailedWhy(s.Session)},
 		Field{Name: "Left behind", Value: present.When(s.LeftBehind > 0, english.Plural(s.LeftBehind, "process", "processes"))},
 		Field{Name: "Evidence", Value: present.Short(s.Evidence)},
 	)

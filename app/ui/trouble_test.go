@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,11 @@ func TestFailedTurn(t *testing.T) {
 		if text := w.ui.sessions.textOf(r); r.Kind == listing.SessionRow && strings.Contains(text.second, why) != (r.Key.ID == "a") {
 			t.Errorf("row %d says %q", i, text.second)
 		}
+	}
+	w.ui.sessions.detail.showFacts(true)
+	texts := shownTexts(w.ui.sessions.detail.content)
+	if at := slices.Index(texts, "Why it failed"); at < 0 || texts[at+1] != why {
+		t.Errorf("the details have no field with the reason:\n%s", strings.Join(texts, "\n"))
 	}
 	w.shoot("failed-turn")
 	w.ui.Show("b")
