@@ -79,7 +79,7 @@ func (p *panes) set() {
 	o.Refresh()
 	p.ui.host.Focus(p.ui.window.Canvas().Focused())
 	if p.showsDetails() {
-		call(p.turned)
+		widgets.Call(p.turned)
 	}
 }
 

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
@@ -57,20 +56,10 @@ func (u *UI) enterOneKey(o settings.OneKey) {
 // oneKey returns the list of the commands that the user entered, with buttons that remove one.
 func (p *settingsPage) oneKey() fyne.CanvasObject {
 	e := settings.Edit{Table: "answering", Key: "one_key"}
-	list := widgets.Rows(4)
-	p.field(e, func(s *settings.Settings) {
-		entered := s.Answering.OneKey
-		list.Objects = nil
-		for _, o := range entered {
-			remove := p.ui.host.NewButton("Remove", nil, func() {
-				setList(p, e, slices.DeleteFunc(slices.Clone(entered), func(other settings.OneKey) bool { return other == o }))
-			})
-			list.Add(widgets.Border(nil, nil, remove, widgets.NewSelectText(o.Command+" · "+present.Short(o.Folder))))
+	list := p.list(e, "None. After you allowed a command with two keys, the window offers to enter it.", func(s *settings.Settings, add func(string, ...fyne.CanvasObject)) {
+		for _, o := range s.Answering.OneKey {
+			add(o.Command+" · "+present.Short(o.Folder), newRemoveButton(p, e, s.Answering.OneKey, o))
 		}
-		if len(entered) == 0 {
-			list.Add(widgets.Hint("None. After you allowed a command with two keys, the window offers to enter it."))
-		}
-		list.Refresh()
 	})
 	return widgets.NamedLong("Commands that one key allows", widgets.Rows(4, list, widgets.Hint(present.Sentence(answer.OneKeyRule)+". "+answer.OneKeyMeaning)))
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -86,15 +87,9 @@ func (v *messageView) note(text fyne.CanvasObject, now time.Time) fyne.CanvasObj
 
 // toolIcon returns the icon of a call's state.
 func toolIcon(s adapters.ToolState) *widgets.Icon {
-	switch s {
-	case adapters.ToolRunning:
-		return widgets.NewIcon("working", widgets.ColorWorking)
-	case adapters.ToolDone:
-		return widgets.NewIcon("done", widgets.ColorGood)
-	case adapters.ToolFailed:
-		return widgets.NewIcon("failed", widgets.ColorBad)
-	}
-	return widgets.NewIcon("unknown", widgets.ColorMuted)
+	icons := map[adapters.ToolState]*widgets.Icon{adapters.ToolRunning: widgets.NewIcon("working", widgets.ColorWorking),
+		adapters.ToolDone: widgets.NewIcon("done", widgets.ColorGood), adapters.ToolFailed: widgets.NewIcon("failed", widgets.ColorBad)}
+	return cmp.Or(icons[s], widgets.NewIcon("unknown", widgets.ColorMuted))
 }
 
 // newTime shows the time of a message: the time of day, with the date unless that is today.

@@ -95,7 +95,7 @@ func (p *searchPage) start() {
 
 // end ends the search, if there is one.
 func (p *searchPage) end() {
-	call(p.stop)
+	widgets.Call(p.stop)
 	p.stop = nil
 }
 
@@ -261,7 +261,7 @@ func newHitPane(u *UI) *hitPane {
 
 // leave shows that no hit is selected.
 func (p *hitPane) leave() {
-	call(p.cancel)
+	widgets.Call(p.cancel)
 	p.cancel, p.session = nil, ""
 	p.conversation.leave()
 	p.stage.Say(widgets.Message{Title: "Nothing selected", Text: "Choose a hit to see its conversation."})

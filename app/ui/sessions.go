@@ -80,7 +80,7 @@ func newSessionsPage(u *UI) *sessionsPage {
 	p.undo = u.host.NewButton("Undo", nil, func() {
 		undo := p.undoing
 		u.notify("")
-		call(undo)
+		widgets.Call(undo)
 	})
 	p.problem = widgets.NewBanner("waiting", p.details, p.undo, p.dismiss)
 	p.list = newSessionList(p)

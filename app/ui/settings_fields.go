@@ -34,9 +34,6 @@ func (p *settingsPage) field(e settings.Edit, fill func(*settings.Settings)) {
 	p.fields = append(p.fields, settingsField{e, fill})
 }
 
-// shows adds what the page shows of the settings beside its fields.
-func (p *settingsPage) shows(fill func(*settings.Settings)) { p.field(settings.Edit{}, fill) }
-
 // set writes a value; an empty text means the default.
 func (p *settingsPage) set(e settings.Edit, value any) {
 	if value != "" {
@@ -51,6 +48,29 @@ func setList[L ~[]E, E any](p *settingsPage, e settings.Edit, list L) {
 		e.Value = list
 	}
 	p.change(e)
+}
+
+// list returns what the file has of something, a line for each with its buttons, which fill adds. Where there is nothing, it says none.
+func (p *settingsPage) list(e settings.Edit, none string, fill func(s *settings.Settings, add func(text string, buttons ...fyne.CanvasObject))) *fyne.Container {
+	list := widgets.Rows(4)
+	p.field(e, func(s *settings.Settings) {
+		list.Objects = nil
+		fill(s, func(text string, buttons ...fyne.CanvasObject) {
+			list.Add(widgets.Border(nil, nil, widgets.Columns(6, buttons...), widgets.NewSelectText(text)))
+		})
+		if none != "" && len(list.Objects) == 0 {
+			list.Add(widgets.Hint(none))
+		}
+		list.Refresh()
+	})
+	return list
+}
+
+// newRemoveButton returns a button that removes x from a list of the file.
+func newRemoveButton[L ~[]E, E comparable](p *settingsPage, e settings.Edit, list L, x E) *widgets.Button {
+	return p.ui.host.NewButton("Remove", nil, func() {
+		setList(p, e, slices.DeleteFunc(slices.Clone(list), func(other E) bool { return other == x }))
+	})
 }
 
 // option is an option of a field: its name on the page, and its value in the file.
@@ -229,27 +249,17 @@ func (p *settingsPage) homes() []fyne.CanvasObject {
 func (p *settingsPage) homesOf(agent adapters.Name) fyne.CanvasObject {
 	e := settings.Edit{Table: "homes", Key: string(agent)}
 	var homes settings.Homes // those in the file
-	list := widgets.Rows(4)
 	add := newBrowseButton(p.ui.host, func(path string) {
 		if !slices.ContainsFunc(homes, func(h settings.Home) bool { return h.Path == path }) {
 			setList(p, e, append(slices.Clone(homes), settings.Home{Path: path}))
 		}
 	}, func(text string) { p.problem.Set(text) })
 	add.SetText("Add folder…")
-	p.field(e, func(s *settings.Settings) {
+	list := p.list(e, "", func(s *settings.Settings, add func(string, ...fyne.CanvasObject)) {
 		homes = s.Homes[agent]
-		list.Objects = nil
 		for _, home := range homes {
-			remove := p.ui.host.NewButton("Remove", nil, func() {
-				setList(p, e, slices.DeleteFunc(slices.Clone(homes), func(other settings.Home) bool { return other == home }))
-			})
-			text := present.Short(home.Path)
-			if home.Name != "" {
-				text = home.Name + " · " + text
-			}
-			list.Add(widgets.Border(nil, nil, remove, widgets.NewSelectText(text)))
+			add(present.When(home.Name != "", home.Name+" · ")+present.Short(home.Path), newRemoveButton(p, e, homes, home))
 		}
-		list.Refresh()
 	})
 	return widgets.NamedLong(present.AgentName(agent), widgets.Rows(4, list, widgets.Flow(add)))
 }

@@ -14,21 +14,13 @@ import (
 
 // named returns the list of the agents that the user named, with buttons that add, change and remove one.
 func (p *settingsPage) named() []fyne.CanvasObject {
-	list := widgets.Rows(4)
-	add := p.ui.host.NewButton("Add an agent…", nil, func() { p.editNamed(nil) })
-	p.shows(func(s *settings.Settings) {
-		list.Objects = nil
+	newButton := p.ui.host.NewButton("Add an agent…", nil, func() { p.editNamed(nil) })
+	list := p.list(settings.Edit{}, "None.", func(s *settings.Settings, add func(string, ...fyne.CanvasObject)) {
 		for _, n := range s.Named {
-			edit := p.ui.host.NewButton("Edit…", nil, func() { p.editNamed(&n) })
-			remove := p.ui.host.NewButton("Remove", nil, func() { p.removeNamed(n.Name) })
-			list.Add(widgets.Border(nil, nil, widgets.Flow(edit, remove), widgets.NewSelectText(describe.NamedAgent(&n))))
+			add(describe.NamedAgent(&n), p.ui.host.NewButton("Edit…", nil, func() { p.editNamed(&n) }), p.ui.host.NewButton("Remove", nil, func() { p.removeNamed(n.Name) }))
 		}
-		if len(s.Named) == 0 {
-			list.Add(widgets.Hint("None."))
-		}
-		list.Refresh()
 	})
-	return []fyne.CanvasObject{widgets.NewHeading("Other agents"), list, widgets.Inset(widgets.Flow(add)),
+	return []fyne.CanvasObject{widgets.NewHeading("Other agents"), list, widgets.Inset(widgets.Flow(newButton)),
 		widgets.Hint("An agent that Rollcall does not read is seen by its program, started, stopped and told about. A new name counts for the window and the tray when they start the next time.")}
 }
 

@@ -47,7 +47,7 @@ func (u *UI) showTerminal(s app.Session, done func()) {
 		return
 	}
 	widgets.InBackground(u.ctx, u.host, func(ctx context.Context) (*show.Plan, error) { return shower.Show(ctx, s.Agent, s.ID) }, func(plan *show.Plan, err error) {
-		call(done)
+		widgets.Call(done)
 		var not *show.NotShownError
 		switch {
 		case errors.As(err, &not):

@@ -239,13 +239,6 @@ func (u *UI) allPages() []page {
 	}
 }
 
-// call calls f unless it is nil.
-func call(f func()) {
-	if f != nil {
-		f()
-	}
-}
-
 // sheetOpened is called when a sheet opens. It returns a function that sets the focus again when that sheet is closed.
 func (u *UI) sheetOpened() (restore func()) {
 	page := u.page
@@ -313,7 +306,7 @@ func (u *UI) try(failed string, do func() error) {
 func (u *UI) Refresh() {
 	u.feed.Sort()
 	u.launch.look()
-	call(u.pages[u.page].refresh)
+	widgets.Call(u.pages[u.page].refresh)
 	go u.core.Refresh(u.ctx)
 }
 
@@ -360,7 +353,7 @@ func (u *UI) showAges() {
 	if u.ctx.Err() != nil {
 		return
 	}
-	call(u.pages[u.page].ages)
+	widgets.Call(u.pages[u.page].ages)
 }
 
 // apply shows a new view on every page.
@@ -382,7 +375,7 @@ func (u *UI) open(page int) {
 		widgets.SetVisible(p.content, i == page)
 	}
 	u.nav.mark()
-	call(u.pages[page].opened)
+	widgets.Call(u.pages[page].opened)
 }
 
 // copyText copies text to the clipboard, and shows for copiedFor on the button that it was copied.

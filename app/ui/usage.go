@@ -206,7 +206,7 @@ func (p *usagePage) cells(r *usage.Row) []string {
 
 // look reads the sessions again. The earlier result stays visible if it is of the same period.
 func (p *usagePage) look() {
-	call(p.cancel)
+	widgets.Call(p.cancel)
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(p.ui.ctx)
 	days := p.since.Value()

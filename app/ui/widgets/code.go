@@ -108,7 +108,7 @@ func (c *Code) SetSight(from, to float32) {
 		c.drawn.Refresh()
 	}
 	if c.noteEnd() || room != c.Visible() {
-		call(c.Changed)
+		Call(c.Changed)
 	}
 }
 
@@ -164,7 +164,7 @@ func (c *Code) take(parts []CodePart, rows []codeRow) {
 	if o := c.host.rendered(parts); o != nil {
 		c.show(o)
 	}
-	call(c.Changed)
+	Call(c.Changed)
 }
 
 func (c *Code) show(o fyne.CanvasObject) {
@@ -184,7 +184,7 @@ func (c *Code) resized(width float32) {
 	}
 	if height := c.tall(); height != c.height {
 		c.height = height
-		c.host.Post(func() { call(c.Changed) }) // after the layout that goes on
+		c.host.Post(func() { Call(c.Changed) }) // after the layout that goes on
 	}
 }
 

@@ -158,8 +158,8 @@ func (s *Sideways) Scrolled(ev *fyne.ScrollEvent) {
 	}
 }
 
-// call calls f unless it is nil.
-func call(f func()) {
+// Call calls f unless it is nil.
+func Call(f func()) {
 	if f != nil {
 		f()
 	}

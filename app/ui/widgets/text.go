@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -52,15 +53,7 @@ func truncate(s string, width, size float32, style fyne.TextStyle, cut func(ends
 		return s
 	}
 	ends := graphemes(s)
-	fits, over := 0, len(ends)-1 // numbers of characters: fits is short enough, over is too long
-	for fits+1 < over {
-		if mid := (fits + over) / 2; measure(cut(ends, mid)) <= width {
-			fits = mid
-		} else {
-			over = mid
-		}
-	}
-	return cut(ends, fits)
+	return cut(ends, sort.Search(len(ends)-2, func(n int) bool { return measure(cut(ends, n+1)) > width }))
 }
 
 // Line is a text on one line, in a colour of the theme. It is shortened to the width that it gets.
