@@ -61,6 +61,7 @@ type process struct {
 	d      *screen
 	cmd    *exec.Cmd
 	said   chan string
+	lines  []string // that it said while another one was waited for
 	stdin  io.Writer
 	stderr bytes.Buffer
 	id     string

@@ -37,12 +37,17 @@ func journey(t *testing.T, o desktoptest.Options) (*process, string) {
 // sees waits until a text is in sight.
 func (p *process) sees(text string) {
 	p.d.t.Helper()
-	eventually.True(p.d.t, "the text "+text, func() bool {
-		if _, err := fmt.Fprintln(p.stdin, "where", text); err != nil {
-			p.d.t.Fatal(err)
-		}
-		return p.says("where ") != ""
-	})
+	eventually.True(p.d.t, "the text "+text, p.has(text))
+}
+
+// place returns where in the window a text is; empty: it is not in sight.
+func (p *process) place(text string) []string {
+	p.d.t.Helper()
+	return strings.Fields(p.ask("where", text))
+}
+
+func (p *process) has(text string) func() bool {
+	return func() bool { return len(p.place(text)) > 0 }
 }
 
 func isThere(path, want string) func() bool {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,33 +17,52 @@ import (
 	"rollcall/internal/must"
 )
 
-// says waits until the window process prints a line with this beginning, and returns the rest of it.
+// says waits until the window process prints a line with this beginning, and returns the rest of it. It keeps the other lines.
 func (p *process) says(begin string) string {
 	p.d.t.Helper()
 	limit := time.After(wait)
 	for {
+		if rest, ok := p.kept(begin); ok {
+			return rest
+		}
 		select {
 		case got, ok := <-p.said:
-			if rest, is := strings.CutPrefix(got, begin); is {
-				return rest
-			}
 			if !ok {
 				p.d.t.Fatalf("the window process ended before it said %q\n%s", begin, p.stderr.String())
 			}
+			p.lines = append(p.lines, got)
 		case <-limit:
 			p.d.t.Fatalf("the window process didn't say %q", begin)
 		}
 	}
 }
 
+// kept takes the first of the kept lines that has this beginning, and returns the rest of it.
+func (p *process) kept(begin string) (rest string, ok bool) {
+	i := slices.IndexFunc(p.lines, func(line string) bool { return strings.HasPrefix(line, begin) })
+	if i < 0 {
+		return "", false
+	}
+	rest = p.lines[i][len(begin):]
+	p.lines = slices.Delete(p.lines, i, i+1)
+	return rest, true
+}
+
 // focus returns the widget that has the focus: its address, and what a person sees of it.
 func (p *process) focus() (address, text string) {
 	p.d.t.Helper()
-	if _, err := fmt.Fprintln(p.stdin, "focus"); err != nil {
+	address, text, _ = strings.Cut(p.ask("focus"), " ")
+	return address, text
+}
+
+// ask asks the window process a question of obey, and returns its answer. It pauses before: the window draws on the goroutine that answers.
+func (p *process) ask(words ...any) string {
+	p.d.t.Helper()
+	time.Sleep(100 * time.Millisecond)
+	if _, err := fmt.Fprintln(p.stdin, words...); err != nil {
 		p.d.t.Fatal(err)
 	}
-	address, text, _ = strings.Cut(p.says("focus "), " ")
-	return address, text
+	return p.says(fmt.Sprint(words[0], " "))
 }
 
 // focusIs waits until a widget with this text has the focus.

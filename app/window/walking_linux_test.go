@@ -80,8 +80,8 @@ func (c *walkCore) Run(ctx context.Context) error {
 }
 
 // obey answers each line of standard input: "focus" with the widget that has the focus, its address, and what a person sees of it; "where TEXT" with the place on the
-// screen, within the window, of the first widget that is in sight and has this text, or with nothing. A button that is
-// disabled is not there.
+// screen, within the window, of the first widget that is in sight and has this text, or of the last one if the text begins with "last ", or with nothing. A button
+// that is disabled is not there.
 func obey() {
 	for s := bufio.NewScanner(os.Stdin); s.Scan(); {
 		fyne.DoAndWait(func() {
@@ -160,11 +160,12 @@ func placeOf(c fyne.Canvas, text string) string {
 	if top := c.Overlays().Top(); top != nil {
 		in = top
 	}
+	text, isLast := strings.CutPrefix(text, "last ")
 	var place string
 	var look func(o fyne.CanvasObject, sight area)
 	look = func(o fyne.CanvasObject, sight area) {
 		button, isButton := o.(*widgets.Button)
-		if place != "" || !o.Visible() || isButton && button.Disabled() {
+		if place != "" && !isLast || !o.Visible() || isButton && button.Disabled() {
 			return
 		}
 		if at := middleOf(o); textOf(o) == text && sight.has(at) {
