@@ -3,8 +3,10 @@
 package agents
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -90,6 +92,31 @@ func (s speech) full(w *walk, text string) string {
 	return fmt.Sprintf("[[new]] %s [[usage %d 50]]", text, s.window-w.rng.IntN(s.window/40))
 }
 
+// copied has a conversation go on in the other home, with a copy of what is named after it, unless there is one.
+func copied(w *walk, c *talk) {
+	w.Helper()
+	own := filepath.Join(w.Home, w.folder)
+	other := w.homes[1]
+	if c.home != "" {
+		other = ""
+	}
+	from := cmp.Or(c.home, own)
+	to := cmp.Or(other, own)
+	must.Do(w.T, filepath.WalkDir(from, func(path string, e os.DirEntry, err error) error {
+		if err != nil || !strings.Contains(e.Name(), c.id) {
+			return err
+		}
+		name := must.Get(filepath.Rel(from, path))(w.T)
+		must.Do(w.T, os.MkdirAll(filepath.Join(to, filepath.Dir(name)), 0o700))
+		must.Do(w.T, exec.Command("cp", "-a", "-n", "-T", path, filepath.Join(to, name)).Run())
+		if e.IsDir() {
+			return filepath.SkipDir
+		}
+		return nil
+	}))
+	c.home = other
+}
+
 // childPrompt begins the prompts of sub-agents.
 const childPrompt = "child job "
 
@@ -100,9 +127,21 @@ func (s speech) acts(more ...act) []act {
 		s.say("a further turn", "more"),
 		s.say("a tool", "run [[bash true]]"),
 		s.say("a failed answer", "fail [[fail 400]]"),
+		s.say("a server that is busy", "busy [[fail 503 1]] [[once]]"),
 	}
 	if s.on != nil {
 		list = append(list, goes("an interrupted answer", func(w *walk, c *talk) { w.interrupted(c, s.on(c, w.prompt("wait [[delay 60]]"))...) }))
+	}
+	if s.on != nil {
+		list = append(list, act{"a session that goes on in the other home", func(w *walk) *talk {
+			c := w.known()
+			if c == nil || len(w.homes) < 2 {
+				return nil
+			}
+			copied(w, c)
+			w.runs(c, s.on(c, w.prompt("elsewhere"))...)
+			return c
+		}})
 	}
 	if s.fork != nil {
 		list = append(list, act{"a fork", func(w *walk) *talk {

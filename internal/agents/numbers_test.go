@@ -126,11 +126,15 @@ func (w *walk) prepare() {
 		must.Do(w.T, os.MkdirAll(filepath.Join(w.Home, w.folder), 0o700))
 		must.Do(w.T, os.CopyFS(filepath.Join(other, w.folder), os.DirFS(filepath.Join(w.Home, w.folder))))
 		w.homes = append(w.homes, filepath.Join(other, w.folder))
+		must.Do(w.T, os.Symlink(filepath.Join(w.Home, w.folder), w.linked()))
 	}
 	if w.numbered.prepare != nil {
 		w.numbered.prepare(w)
 	}
 }
+
+// linked is a further name of the agent's own home.
+func (w *walk) linked() string { return filepath.Join(w.Home, "linked") }
 
 // edit replaces a part of a settings file.
 func (w *walk) edit(path, old, text string) {
@@ -149,7 +153,8 @@ func (w *walk) prompt(text string) string { return "[[new]] " + text + " " + w.u
 // usage returns a directive with numbers that no other answer has.
 func (w *walk) usage() string {
 	n := len(w.Server.Requests())
-	return fmt.Sprintf("[[usage %d %d %d %d %d]]", 3000+n*17+w.rng.IntN(5000), 20+w.rng.IntN(300), w.rng.IntN(2000), w.rng.IntN(900), w.rng.IntN(15))
+	some := func(limit int) int { return w.rng.IntN(limit) * min(w.rng.IntN(4), 1) } // none of a kind now and then
+	return fmt.Sprintf("[[usage %d %d %d %d %d]]", 3000+n*17+w.rng.IntN(5000), 20+w.rng.IntN(300), some(2000), some(900), some(15))
 }
 
 func (w *walk) begin() *talk {
@@ -320,7 +325,7 @@ func (w *walk) got(binary, by string) (counts, bool) {
 	if len(w.homes) > 1 {
 		config := filepath.Join(w.Home, ".config", "rollcall", "config.toml")
 		must.Do(w.T, os.MkdirAll(filepath.Dir(config), 0o700))
-		must.Do(w.T, os.WriteFile(config, fmt.Appendf(nil, "[homes]\n%s = [%q]\n", w.release.Agent, w.homes[1]), 0o600))
+		must.Do(w.T, os.WriteFile(config, fmt.Appendf(nil, "[homes]\n%s = [%q, %q]\n", w.release.Agent, w.homes[1], w.linked()), 0o600))
 	}
 	out, err := cmd.Output()
 	var table struct {

@@ -209,3 +209,15 @@ func TestChatNewestPrompt(t *testing.T) {
 		t.Errorf("a request behind an answer: %+v", q)
 	}
 }
+
+func TestFailOnce(t *testing.T) {
+	s := start(t)
+	for _, prompt := range []string{"go [[fail 503 1]] [[once]]", "on [[once]] [[fail 503]]"} {
+		for _, want := range []int{503, 200, 200} {
+			request := object{"model": "m", "messages": []object{says("user", prompt)}, "tools": chatShells["pi"]}
+			if got := post(t, s.URL()+"/v1/chat/completions", request).StatusCode; got != want {
+				t.Errorf("%s: status %d, want %d", prompt, got, want)
+			}
+		}
+	}
+}

@@ -58,6 +58,7 @@ type plan struct {
 	fail  int    // HTTP status; 0: answer
 	retry string // header Retry-After of a failure, in seconds; may be empty
 	cut   bool   // the answer ends at the limit of its tokens (chat completions, Gemini)
+	once  bool   // only the first request with this prompt fails
 	usage usage
 	// limits are the used shares of 5 hours and a week in per cent; nil: none are stated.
 	limits []float64
@@ -69,7 +70,7 @@ type plan struct {
 	behind    bool // the command runs in the background, for shells that take that
 }
 
-var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|cut|say|bash|call|move|in|esc|behind|ask|agent|fail|usage|limits|title)(?:\s+(.*?))?\]\]`)
+var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|cut|say|bash|call|move|in|esc|behind|ask|agent|fail|once|usage|limits|title)(?:\s+(.*?))?\]\]`)
 
 // question is what a request asks of the model, whatever its wire format.
 type question struct {
@@ -153,6 +154,8 @@ func (p *plan) apply(name, argument string) {
 		if status, err := strconv.Atoi(argument); err == nil && status >= 400 && status < 600 {
 			p.fail = status
 		}
+	case "once":
+		p.once = true
 	case "usage":
 		p.usage = parseUsage(argument)
 	case "limits":

@@ -18,6 +18,7 @@
 //	[[agent do ((bash x))]]  answer with a sub-agent whose prompt is "do [[bash x]]" (Claude Code, OpenCode, Gemini CLI)
 //	[[fail]], [[fail 400]]   answer with HTTP 500, or that status
 //	[[fail 429 3600]]   answer with that status, to be tried again after 3600 s
+//	[[once]]            with fail: only the first request with this prompt fails
 //	[[limits 93 17]]    state that 93 % of 5 hours and 17 % of a week are used (Messages API of a subscription)
 //	[[usage 111 22]]    state 111 input and 22 output tokens
 //	[[usage 111 22 9 7 3]]  and 9 read from a cache, 7 written to it (Messages API) and 3 of reasoning (the other APIs)
