@@ -115,6 +115,7 @@ func copied(w *walk, c *talk) {
 		return nil
 	}))
 	c.home = other
+	w.twice = true
 }
 
 // childPrompt begins the prompts of sub-agents.

@@ -113,6 +113,7 @@ type walk struct {
 	talks []*talk
 	asked []*talk // by the mark of its requests
 	last  string
+	twice bool // a conversation is in two homes: nothing records in which of them its older answers were given
 
 	extraEnv []string
 	seen     map[string]string // differences that were reported, by build and kind
@@ -372,6 +373,9 @@ func (w *walk) compare(binary, after string, report func(format string, args ...
 	}
 	if w.keyed {
 		delete(keys, "session")
+	}
+	if w.twice {
+		delete(keys, "home")
 	}
 	began := time.Now()
 	texts := map[string]string{} // differences
