@@ -32,6 +32,7 @@ type Adapter struct {
 	saved           *savedTranscripts
 	folders         kit.Memo[string, folderNames]
 	limits          kit.Limits
+	help            kit.Printed
 }
 
 var _ interface {
@@ -73,8 +74,12 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 	return a.Ask(ctx, q, a.look, func(cfg adapters.Config) kit.Looker { return New(cfg).look })
 }
 
-// look answers one query.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	return a.ask(ctx, q, false)
+}
+
+// ask answers one query. If a home was moved during the reading, it reads once more, unless again is set.
+func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapters.Roll, error) {
 	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.Now(), answer: kit.NewAnswer(),
 		sessions: make(map[string]*session), claimed: make(map[int]bool)}
 	var homes kit.Roots
@@ -86,6 +91,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	if homes.Absent() {
 		return d.answer.Absent()
 	}
+	places := placesOf(roots)
 	for _, root := range roots {
 		d.registry(root)
 	}
@@ -95,6 +101,9 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.assignByFolder(roots)
 	d.readAll()
 	d.doubtLate()
+	if !again && places.moved(roots) {
+		return a.ask(ctx, q, true)
+	}
 	d.sumAll()
 	d.addSummaries()
 	d.addRows()

@@ -65,10 +65,13 @@ func (t *turn) placeWakes(offset int64) {
 	}
 }
 
-// addWork adds what the session's calls and commands say of work that goes on after its turn.
+// addWork adds what the session's calls and commands say to its row.
 func (d *discovery) addWork(s *session, out *adapters.Session) {
 	if len(s.live) > 0 && out.Status == adapters.Idle {
 		d.background(s, out)
+	}
+	if out.Status == adapters.Working {
+		out.Evidence += s.facts.turn.repeats()
 	}
 }
 
@@ -125,8 +128,34 @@ func commandOf(args []string) (command string, ok bool) {
 	return "", false
 }
 
+// sameCall is how many times in a row the same call is made before the evidence says it.
+const sameCall = 5
+
 // noted is what was noted of the calls of a turn.
 type noted struct {
 	wakes     []wake
-	wakesFrom int64 // the offset of the last of them in the file; 0: not known yet
+	wakesFrom int64  // the offset of the last of them in the file; 0: not known yet
+	call      uint64 // the tool and the arguments of the last call
+	id        uint64 // of that call
+	times     int    // how many times in a row it was made
+}
+
+// add notes a call.
+func (n *noted) add(u *toolUse) {
+	switch {
+	case u.id == n.id: // written again
+		return
+	case u.call != n.call:
+		n.call, n.times = u.call, 0
+	}
+	n.id = u.id
+	n.times = min(n.times+1, sameCall)
+}
+
+// repeats describes, for evidence, that an open turn makes the same call again and again.
+func (t *turn) repeats() string {
+	if !t.state.isOpen() || t.noted.times < sameCall {
+		return ""
+	}
+	return fmt.Sprintf("; the same call with the same arguments at least %d times in a row", sameCall)
 }

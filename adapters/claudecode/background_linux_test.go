@@ -104,3 +104,58 @@ func TestCommandsInTree(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestSameCall: an open turn that makes the same call again and again is named in the evidence, by a reader that saw it grow and by one that did not.
+func TestSameCall(t *testing.T) {
+	call := func(n int, command string) string {
+		use := fmt.Sprintf("u%d", n)
+		return answerLine(fmt.Sprintf("m%d", n), "tool_use", fmt.Sprintf(`{"type":"tool_use","id":%q,"name":"Bash","input":{"command":%q}}`, use, command)) + resultLine(use)
+	}
+	times := func(n int, gap string) (text string) {
+		for i := range n {
+			text += call(i, "make test") + gap
+		}
+		return text
+	}
+	padding := `{"type":"api-request-shape","shape":"` + strings.Repeat("x", 90_000) + `"}` + "\n"
+	for name, c := range map[string]struct {
+		text string
+		want bool
+	}{
+		"four times":             {times(4, ""), false},
+		"five times":             {times(5, ""), true},
+		"many times":             {times(9, ""), true},
+		"another before":         {call(20, "ls") + times(5, ""), true},
+		"another between":        {times(3, "") + call(20, "ls") + times(3, ""), false},
+		"another after":          {times(7, "") + call(20, "ls"), false},
+		"a prompt between":       {times(3, "") + promptLine("again") + times(3, ""), false},
+		"far apart":              {padding + padding + times(6, padding+padding), true},
+		"far apart, four":        {call(20, "ls") + padding + padding + times(4, padding+padding), false},
+		"written twice":          {call(1, "ls") + call(1, "ls") + call(1, "ls") + call(1, "ls") + call(1, "ls"), false},
+		"the turn is over since": {times(6, "") + doneLine("m30"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newFixture(t)
+			p := w.start(filepath.Join(w.home, "proj"))
+			w.entry(p, id(1), map[string]any{"status": "busy"})
+			path := w.transcript(1, promptLine("hi"))
+			a := New(w.config)
+			text := promptLine("hi")
+			for line := range strings.Lines(c.text) {
+				text += line
+				w.write(path, text)
+				if strings.Contains(line, "tool_result") {
+					_, _, err := ask(w, a, adapters.Query{})
+					w.check(err)
+				}
+			}
+			for reader, a := range map[string]*Adapter{"that saw it grow": a, "that begins now": New(w.config)} {
+				sessions, _, err := ask(w, a, adapters.Query{})
+				w.check(err)
+				if said := strings.Contains(sessions[id(1)].Evidence, "the same call"); said != c.want {
+					t.Errorf("a reader %s: %s", reader, sessions[id(1)].Evidence)
+				}
+			}
+		})
+	}
+}

@@ -253,6 +253,9 @@ func (t *turn) answer(r *record) {
 		pending, said = nil, ""
 	}
 	*t = turn{at: r.at, stop: r.stop, apiStatus: r.apiStatus, resets: r.resets, message: r.message, said: cmp.Or(said, r.said), noted: t.noted}
+	for i := range r.uses {
+		t.noted.add(&r.uses[i])
+	}
 	switch {
 	case r.failed:
 		t.state = endedInError

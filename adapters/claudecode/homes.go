@@ -3,6 +3,7 @@ package claudecode
 import (
 	"cmp"
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,31 @@ func (a *Adapter) homes(ctx context.Context, answer *kit.Answer) (t *table, home
 // homeOf returns the configuration folder that an environment names; "" if that is not known.
 func homeOf(env func(string) string, user string) string {
 	return cmp.Or(env("CLAUDE_CONFIG_DIR"), filepath.Join(user, ".claude"))
+}
+
+// places holds what was at the roots when they were read; nil for one that did not exist.
+type places []fs.FileInfo
+
+func placesOf(roots []string) (p places) {
+	for _, root := range roots {
+		info, err := os.Stat(root)
+		if err != nil {
+			info = nil
+		}
+		p = append(p, info)
+	}
+	return p
+}
+
+// moved reports whether a root was renamed, or came back, since p was read, so that its registry and its transcripts were
+// read at different times.
+func (p places) moved(roots []string) bool {
+	for i, now := range placesOf(roots) {
+		if (now == nil) != (p[i] == nil) || now != nil && !os.SameFile(now, p[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // registryFolders returns the folders that change first when a session starts: the registry;

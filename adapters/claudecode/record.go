@@ -37,6 +37,7 @@ type toolUse struct {
 	name string
 	at   time.Time
 	does string // what the call does, in a few words
+	call uint64 // the tool with its arguments
 }
 
 // record holds the parts of one transcript line that Rollcall needs.
@@ -244,7 +245,10 @@ func (rec *record) block(block []byte) {
 		if tool == planTool {
 			does = adapters.Plain(does)
 		}
-		rec.uses = append(rec.uses, toolUse{id: hash(id), name: tool, at: rec.at, does: adapters.Calling(tool, does, tool == bashTool || tool == questionTool || tool == planTool)})
+		call := xxhash.New()
+		_, _ = call.Write(name)
+		_, _ = call.Write(input)
+		rec.uses = append(rec.uses, toolUse{id: hash(id), name: tool, at: rec.at, call: call.Sum64(), does: adapters.Calling(tool, does, tool == bashTool || tool == questionTool || tool == planTool)})
 	}
 }
 

@@ -200,6 +200,7 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, list []tailRecord,
 	next, _, err = b.Tail(headEnd, func(line []byte, offset int64, long *agentfile.LongLine) bool {
 		if long != nil {
 			have.turn = true // earlier turns are not the last one
+			have.other = true
 			records = append(records, tailRecord{offset: offset, long: long.Words(offset + long.Length - headEnd)})
 		} else {
 			from := len(records)
@@ -209,7 +210,7 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, list []tailRecord,
 			}
 		}
 		have.reached(offset)
-		isFar = have.turn && size-offset >= tailLimit
+		isFar = have.turn && size-offset >= tailLimit && !have.mayRepeat()
 		return !isFar && !have.all()
 	})
 	if err == nil && isFar && !have.prompt {
@@ -270,6 +271,8 @@ type tailNeeds struct {
 
 	answer   uint64 // message id of the last answer
 	answered bool
+	calls    noted     // the same call, backwards
+	other    bool      // another call, or the prompt of the turn, is before them
 	first    time.Time // of a first prompt, whose answer may come before it
 	firstAt  int64     // where that prompt is
 }
@@ -284,8 +287,13 @@ func (n *tailNeeds) reached(offset int64) {
 	}
 }
 
+// mayRepeat reports whether the calls that were read are the same and too few to tell whether the turn repeats itself.
+func (n *tailNeeds) mayRepeat() bool {
+	return !n.other && n.calls.times < sameCall
+}
+
 func (n *tailNeeds) all() bool {
-	return n.turn && n.cwd && n.model && n.prompt && n.usage && n.time
+	return !n.mayRepeat() && n.turn && n.cwd && n.model && n.prompt && n.usage && n.time
 }
 
 func (n *tailNeeds) note(r *record) {
@@ -294,6 +302,13 @@ func (n *tailNeeds) note(r *record) {
 		return
 	}
 	n.turn = n.turn || n.settles(r)
+	n.other = n.other || r.kind == prompted || r.kind == interrupted || r.kind == abandoned
+	for i := range r.uses {
+		n.other = n.other || n.calls.times > 0 && r.uses[i].call != n.calls.call
+		if !n.other {
+			n.calls.add(&r.uses[i])
+		}
+	}
 	n.cwd = n.cwd || r.cwd != ""
 	n.model = n.model || r.model != ""
 	n.usage = n.usage || r.hasUsage && !r.synthetic
