@@ -16,8 +16,9 @@ const (
 )
 
 // Ask returns what look returns for a context, with the sessions of containers marked as such
-// (container.Mark), and with the programs in which agents run. It calls look again if a session without a process, or one whose
-// turn is said to have died with an earlier process, was active since the question began: its process may have begun meanwhile, and
+// (container.Mark), and with the programs in which agents run. It calls look again if a session without a process, one whose
+// turn is said to have died with an earlier process, or one that waits, was active since the question began: its process, or that of
+// its call, may have begun meanwhile, and
 // is not in the rows of the process table that the adapters share (proc.Rows). Ask believes the session when the next look,
 // whose process table is newer than what was read before, returns the same. A second look is
 // seldom needed.
@@ -37,14 +38,14 @@ func Ask(ctx context.Context, table proc.Lister, look func(context.Context) (ada
 	}
 }
 
-// activeSince returns the sessions that are stopped or died and were active since begun, with the
+// activeSince returns the sessions that are stopped, wait or died and were active since begun, with the
 // time of their last activity. settled reports whether before has them all, with
 // the same times.
 func activeSince(sessions []adapters.Session, begun time.Time, before map[string]time.Time) (recent map[string]time.Time, settled bool) {
 	settled = true
 	for i := range sessions {
 		s := &sessions[i]
-		lacksProcess := s.Status == adapters.Stopped || s.Outcome == adapters.Died
+		lacksProcess := s.Status == adapters.Stopped || s.Status == adapters.Waiting || s.Outcome == adapters.Died
 		if !lacksProcess || !s.LastActivityAt.After(begun) {
 			continue
 		}

@@ -36,6 +36,8 @@ func TestAsk(t *testing.T) {
 		"nobody waits for it":        {adapters.Stopped, "", now, true, 1},
 		"died just now, and is open": {adapters.Idle, adapters.Died, same, false, 2},
 		"died long ago, and is open": {adapters.Idle, adapters.Died, before, false, 1},
+		"waits since just now":       {adapters.Waiting, "", same, false, 2},
+		"waits since long ago":       {adapters.Waiting, "", before, false, 1},
 		"completed a turn just now":  {adapters.Idle, adapters.Completed, same, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
