@@ -235,7 +235,10 @@ func (t *harness) stepOf(troop *troop) bool {
 	case len(troop.stopped) > 0 && !s.full(troop) && s.chance(8):
 		return t.resume(troop, s.rng.IntN(len(troop.stopped)))
 	default:
-		t.turn(troop, s.rng.IntN(len(troop.live)))
+		i := s.rng.IntN(len(troop.live))
+		if !t.failed(troop.live[i]) {
+			t.turn(troop, i)
+		}
 	}
 	t.stepsOf[string(troop.agent.Name())]++
 	return true
@@ -279,6 +282,16 @@ func (t *harness) resume(troop *troop, i int) bool {
 	return true
 }
 
+// failed books that the turn of a session has failed, since its agent gave up its last request to the model by itself; false: it did not.
+func (t *harness) failed(x *life) bool {
+	if !t.gaveUp(x) || x.Truth().Status != adapters.Working || t.witnesses[x.Session].asksModel(x.Session) {
+		return false
+	}
+	x.Became(scene.Truth{Status: adapters.Idle, Outcome: adapters.Failed})
+	t.script.did(x, "has failed, since the model did not answer in time")
+	return true
+}
+
 // turn takes a step of a live session.
 func (t *harness) turn(troop *troop, i int) {
 	s, x := t.script, troop.live[i]
@@ -286,9 +299,6 @@ func (t *harness) turn(troop *troop, i int) {
 	truth := x.Truth()
 	t.endCommand(x)
 	switch {
-	case t.gaveUp(x) && truth.Status == adapters.Working && !t.witnesses[x.Session].asksModel(x.Session):
-		x.Became(scene.Truth{Status: adapters.Idle, Outcome: adapters.Failed})
-		s.did(x, "has failed, since the model did not answer in time")
 	case x.IsSuspended() && s.chance(80):
 		x.Continue(s.world.Procs)
 		s.did(x, "SIGCONT")
