@@ -242,7 +242,8 @@ func (r *realAgent) Interrupt(s *scene.Session) {
 // asksModel, hangsUp and screen implement witness.
 func (r *realAgent) asksModel(s *scene.Session) bool {
 	q := r.lastRequest(s)
-	return !q.At.IsZero() && q.Status == 0 && !q.Left
+	suggests := r.suggests && q.Own // later than Answer waits for it on a busy machine
+	return !q.At.IsZero() && q.Status == 0 && !q.Left && !suggests
 }
 
 func (r *realAgent) hangsUp(s *scene.Session, after time.Time) bool {
