@@ -349,8 +349,10 @@ func (t *harness) work(x *life) {
 		x.answered = time.Now()
 		s.recorded(x, "answers")
 	case !t.asks(x):
-		x.Strange()
-		s.recorded(x, "writes a record of an unknown kind")
+		x.Strange() // a real agent has none
+		if !t.real {
+			s.recorded(x, "writes a record of an unknown kind")
+		}
 	}
 }
 
