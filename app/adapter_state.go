@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -70,14 +69,14 @@ func newSource(a adapters.Adapter) *source {
 
 // settle shows an answer: it updates the rows, publishes the events and watches the
 // processes.
-func (c *Core) settle(ctx context.Context, s *source, q question, a answer, now *liveness) {
+func (c *Core) settle(s *source, q question, a answer, now *liveness) {
 	maps.DeleteFunc(s.ended, func(_ string, at time.Time) bool { return a.At.Sub(at) > keepEnded })
 	cutoff := c.cutoff(a.At)
 	rows := Reconcile(Input{Before: s.reportedRows(), Answer: a.Answer, Alive: now.alive})
 	a.addLaunchRecords(rows)
 	c.addMarks(s.adapter.Name(), rows)
 	rows = slices.DeleteFunc(rows, func(r Session) bool { return s.tooOld(&r, cutoff) })
-	c.addProcessState(ctx, s, rows, now)
+	c.addProcessState(s, rows, now)
 	s.shown = sortSessions(rows)
 	if q.isFull() && a.Err == nil {
 		s.forgetEnded(rows)

@@ -31,14 +31,10 @@ func (q *question) isFull() bool { return q.ids == nil && !q.keep }
 // ask asks one question and shows the answer; shown reports whether it did. It changes nothing when ctx ends first, or when a question about
 // the live sessions interrupts it.
 func (c *Core) ask(ctx context.Context, s *source, q question) (shown bool) {
-	if len(s.turn) > 0 {
-		ctx = proc.Apart(ctx) // the processes may be others once it is this question's turn
-	}
 	if !s.acquire(ctx, &q) {
 		return false
 	}
 	defer func() { <-s.turn }()
-	ctx = proc.Together(ctx)
 	if q.flight != nil {
 		var end context.CancelFunc
 		ctx, end = s.interruptible(ctx)
@@ -67,7 +63,7 @@ func (c *Core) ask(ctx context.Context, s *source, q question) (shown bool) {
 		return false
 	}
 	a.elapsed = time.Since(began)
-	c.settle(ctx, s, q, a, now)
+	c.settle(s, q, a, now)
 	return true
 }
 
@@ -85,7 +81,7 @@ func (c *Core) callTwice(ctx context.Context, s *source, q question, known *live
 	missing := s.missingFolders(&a.Answer, now) // folders that are missing now may exist again when the second question is asked
 	if ids := append(s.sessionsToAskAgain(&a.Answer, known, now), a.endedLaunches()...); len(ids) > 0 && ctx.Err() == nil {
 		a.Sessions = listed
-		a.add(c.call(proc.Apart(ctx), s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals}, q.limit, deadline))
+		a.add(c.call(ctx, s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals}, q.limit, deadline))
 		c.addLaunches(s, &a)
 	}
 	maps.Copy(missing, s.missingFolders(&a.Answer, now))
@@ -302,13 +298,12 @@ func (c *Core) canAskTotals(s *source) bool {
 // its live sessions is not complete.
 func (c *Core) RefreshLive(ctx context.Context) *Snapshot {
 	var group sync.WaitGroup
-	together := proc.Together(ctx)
 	asked := make([]bool, len(c.sources))
 	for i, s := range c.sources {
 		group.Go(func() {
-			asked[i] = c.canAskLive(s) && c.ask(together, s, question{live: true, keep: true, limit: c.cfg.Limit})
+			asked[i] = c.canAskLive(s) && c.ask(ctx, s, question{live: true, keep: true, limit: c.cfg.Limit})
 			if !asked[i] && ctx.Err() == nil {
-				c.await(ctx, c.join(ctx, s, false))
+				c.await(ctx, c.join(s, false))
 			}
 		})
 	}
@@ -329,10 +324,9 @@ func (c *Core) askRest(ctx context.Context, sources []bool) {
 	case <-ctx.Done():
 		return
 	}
-	together := proc.Together(ctx)
 	for i, s := range c.sources {
 		if sources[i] {
-			go c.await(ctx, c.join(together, s, false))
+			go c.await(ctx, c.join(s, false))
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/proc"
 )
 
 // Once contains what Ask asks, and whom it tells.
@@ -32,8 +31,6 @@ func Ask(ctx context.Context, cfg Config, o Once) *Snapshot {
 	turns := make(chan struct{}, len(c.sources)+1)
 	if o.Last && cfg.Since == All {
 		turns = make(chan struct{}, 2)
-	} else {
-		ctx = proc.Together(ctx)
 	}
 	var group sync.WaitGroup
 	var told sync.Mutex

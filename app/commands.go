@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/present"
-	"rollcall/proc"
 )
 
 // commandPoll is how often a session that left commands running is looked at again: the end of a command is no event.
@@ -18,12 +16,12 @@ const commandPoll = 30 * time.Second
 
 // addCommands adds the commands that run in a session whose turn is over to its row, for agents that name the session in the environment of their commands: the children of the session's process that have it. A shell without a script waits for the next command, and what began after the session's last record
 // is a hook.
-func (r *quietReader) addCommands(ctx context.Context, x *Session) {
+func (r *quietReader) addCommands(x *Session) {
 	d, _ := adapters.Describe(x.Agent)
 	if x.Status != adapters.Idle || x.Container != "" || !d.Children.OfCommands || len(x.Background) > 0 {
 		return
 	}
-	for _, p := range r.processesUntil(ctx, x.LastActivityAt) {
+	for _, p := range r.processes() {
 		if p.PPID != x.Process.PID || p.Start < x.Process.Start || p.Started.After(x.LastActivityAt) {
 			continue
 		}
@@ -46,18 +44,6 @@ func (r *quietReader) addCommands(ctx context.Context, x *Session) {
 		x.AskAgain = next
 	}
 }
-
-// processesUntil returns all live processes that began before a time, and maybe others. The reading of the question has them unless the time is after it.
-func (r *quietReader) processesUntil(ctx context.Context, at time.Time) []proc.Process {
-	if r.list != nil || !at.Before(proc.Asked(ctx).Add(-activityPrecision)) {
-		return r.processes()
-	}
-	list, _ := proc.Rows(context.WithoutCancel(ctx), r.table)
-	return list
-}
-
-// activityPrecision is the longest time by which the time of a record can be earlier than its writing, or that of a process than its start.
-const activityPrecision = 20 * time.Millisecond
 
 // shells are the programs by which agents run commands.
 var shells = []string{"bash", "sh", "zsh", "dash", "fish"}

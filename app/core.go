@@ -158,9 +158,8 @@ func (c *Core) Refresh(ctx context.Context) *Snapshot { return c.refresh(ctx, fa
 // question that began before the call, but asks again.
 func (c *Core) refresh(ctx context.Context, fresh bool) *Snapshot {
 	flights := make([]*flight, len(c.sources))
-	together := proc.Together(ctx)
 	for i, s := range c.sources {
-		flights[i] = c.join(together, s, fresh)
+		flights[i] = c.join(s, fresh)
 	}
 	c.publish()
 	for _, f := range flights {
@@ -176,7 +175,7 @@ func (c *Core) RefreshOne(ctx context.Context, name adapters.Name, ids ...string
 	switch s := c.source(name); {
 	case s == nil:
 	case len(ids) == 0:
-		c.await(ctx, c.join(ctx, s, true))
+		c.await(ctx, c.join(s, true))
 	default:
 		c.ask(ctx, s, question{ids: ids, limit: c.cfg.Limit})
 	}
@@ -219,16 +218,16 @@ type flight struct {
 	finished bool // guarded by Core.mu: the question has ended
 }
 
-// join joins the question under way. If there is none, or fresh is set, it begins a new
-// one, which does not end with ctx.
-func (c *Core) join(ctx context.Context, s *source, fresh bool) *flight {
+// join joins the question under way. It begins a new one if there is none, or if fresh
+// is set.
+func (c *Core) join(s *source, fresh bool) *flight {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f := s.flight; f != nil && !fresh && f.waiting > 0 {
 		f.waiting++
 		return f
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithCancel(context.Background())
 	f := &flight{done: make(chan struct{}), cancel: cancel, waiting: 1}
 	s.flight = f
 	s.asking++

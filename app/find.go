@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"rollcall/adapters"
-	"rollcall/proc"
 )
 
 // ErrNoSession reports that no adapter that answered lists the session.
@@ -58,7 +57,7 @@ func (c *Core) Find(ctx context.Context, prefix string) (Session, *Snapshot, err
 // askExact asks every adapter for the session with exactly this id. It returns when it was found, or when each adapter has
 // answered or failed.
 func (c *Core) askExact(ctx context.Context, id string) *Snapshot {
-	ctx, cancel := context.WithCancel(proc.Together(ctx))
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan struct{}, len(c.sources))
 	for _, s := range c.sources {

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -80,7 +79,7 @@ func (n *liveness) notEnded(id proc.Identity) bool {
 //	working   quiet       working, without a sign of life
 //	idle      commands    idle, and that they run
 //	waiting   foreign     waiting, and that it can be answered only there
-func (c *Core) addProcessState(ctx context.Context, s *source, rows []Session, now *liveness) {
+func (c *Core) addProcessState(s *source, rows []Session, now *liveness) {
 	clear(s.reported)
 	processes := now.processes(rows)
 	quiet := quietReader{table: now.table, rows: rows, at: time.Now()}
@@ -103,7 +102,7 @@ func (c *Core) addProcessState(ctx context.Context, s *source, rows []Session, n
 			markForeign(x)
 		}
 		quiet.mark(x)
-		quiet.addCommands(ctx, x)
+		quiet.addCommands(x)
 		if x.Evidence != said.Evidence || !x.AskAgain.Equal(said.AskAgain) {
 			s.reported[x.ID] = said
 		}

@@ -274,7 +274,7 @@ func (r *runner) refresh(s *source) {
 	b.running = true
 	b.first, b.rechecking = time.Time{}, false
 	r.spawn(func() {
-		r.core.await(r.ctx, r.core.join(r.ctx, s, true))
+		r.core.await(r.ctx, r.core.join(s, true))
 		send(r.ctx, r.done, s)
 	})
 }

@@ -48,11 +48,6 @@ func (s *sharedTable) List(ctx context.Context) ([]Process, error) {
 	}
 	r.callers++
 	s.mu.Unlock()
-	return r.wait(ctx)
-}
-
-// wait returns the rows, which the caller may change.
-func (r *reading) wait(ctx context.Context) ([]Process, error) {
 	select {
 	case <-r.done:
 		return slices.Clone(r.rows), r.err
@@ -60,9 +55,6 @@ func (r *reading) wait(ctx context.Context) ([]Process, error) {
 		return nil, ctx.Err()
 	}
 }
-
-// Unwrap returns the table that is shared.
-func (s *sharedTable) Unwrap() Lister { return s.Lister }
 
 // read reads the table for all callers that wait, so the context of none of them ends
 // it.

@@ -81,43 +81,6 @@ func TestShareGathers(t *testing.T) {
 	})
 }
 
-// TestRows: callers of one question share one reading however late they come, another question has its own, and who asks again gets what is newer.
-func TestRows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		table := &slowTable{}
-		s := Share(table)
-		rows := func(ctx context.Context) time.Time {
-			list, err := Rows(ctx, s)
-			if err != nil || len(list) != 1 || list[0].PID != 0 {
-				t.Fatalf("%v, %v", list, err)
-			}
-			list[0].PID = 7 // a caller's rows are its own
-			return list[0].Started
-		}
-		time.Sleep(time.Second)
-		first, second := Together(t.Context()), Together(t.Context())
-		read := rows(first)
-		for range 5 {
-			time.Sleep(time.Second)
-			if again := rows(first); again != read || again.Before(Asked(first)) {
-				t.Errorf("%v, first %v, asked at %v", again, read, Asked(first))
-			}
-		}
-		asked := time.Now()
-		for _, ctx := range []context.Context{Together(second), Apart(first), Together(Apart(first)), t.Context()} {
-			if at := rows(ctx); at.Before(asked) || at.Before(Asked(second)) {
-				t.Errorf("read at %v, asked at %v", at, asked)
-			}
-		}
-		if again, err := s.List(first); err != nil || again[0].Started.Before(asked) {
-			t.Errorf("List takes an old reading: %v, %v", again, err)
-		}
-		if n := table.readings.Load(); n != 6 {
-			t.Errorf("%d readings", n)
-		}
-	})
-}
-
 // A caller whose time is over does not wait for the reading.
 func TestShareCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

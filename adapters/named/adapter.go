@@ -72,7 +72,7 @@ func (a *Adapter) OwnsProcess(p proc.Process) bool {
 
 // Discover implements adapters.Adapter.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return agentproc.Ask(ctx, a.table, func(ctx context.Context) (adapters.Roll, error) { return a.look(ctx, q) })
+	return agentproc.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
 }
 
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
@@ -81,7 +81,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	if u == nil {
 		return answer.Absent()
 	}
-	table, err := proc.Rows(ctx, a.table)
+	table, err := a.table.List(ctx)
 	if err != nil {
 		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
 			Fix: "without it, running agents can't be recognised"})

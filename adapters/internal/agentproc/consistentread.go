@@ -15,18 +15,17 @@ const (
 	clockPrecision = 20 * time.Millisecond
 )
 
-// Ask returns what look returns for a context, with the sessions of containers marked as such
+// Ask returns what look returns, with the sessions of containers marked as such
 // (container.Mark), and with the programs in which agents run. It calls look again if a session without a process, one whose
-// turn is said to have died with an earlier process, or one that waits, was active since the question began: its process, or that of
-// its call, may have begun meanwhile, and
-// is not in the rows of the process table that the adapters share (proc.Rows). Ask believes the session when the next look,
+// turn is said to have died with an earlier process, or one that waits, was active since look began: its process, or that of
+// its call, may have begun meanwhile. Ask believes the session when the next look,
 // whose process table is newer than what was read before, returns the same. A second look is
 // seldom needed.
-func Ask(ctx context.Context, table proc.Lister, look func(context.Context) (adapters.Roll, error)) (adapters.Roll, error) {
+func Ask(ctx context.Context, table proc.Lister, look func() (adapters.Roll, error)) (adapters.Roll, error) {
 	var before map[string]time.Time
 	for attempt := 1; ; attempt++ {
-		begun := proc.Asked(ctx).Add(-clockPrecision)
-		roll, err := look(ctx)
+		begun := time.Now().Add(-clockPrecision)
+		roll, err := look()
 		recent, settled := activeSince(roll.Sessions, begun, before)
 		if settled || attempt == attempts || ctx.Err() != nil {
 			Mark(table, roll.Sessions)
@@ -34,7 +33,6 @@ func Ask(ctx context.Context, table proc.Lister, look func(context.Context) (ada
 			return roll, err
 		}
 		before = recent
-		ctx = proc.Apart(ctx)
 	}
 }
 

@@ -3,11 +3,9 @@ package agentproc
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/proc"
 )
 
 func TestAsk(t *testing.T) {
@@ -45,7 +43,7 @@ func TestAsk(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			calls := 0
-			roll, err := Ask(ctx, nil, func(context.Context) (adapters.Roll, error) {
+			roll, err := Ask(ctx, nil, func() (adapters.Roll, error) {
 				if calls++; test.cancel {
 					cancel()
 				}
@@ -61,7 +59,7 @@ func TestAsk(t *testing.T) {
 // The second look sees the process.
 func TestResumedMeanwhile(t *testing.T) {
 	calls := 0
-	roll, _ := Ask(t.Context(), nil, func(context.Context) (adapters.Roll, error) {
+	roll, _ := Ask(t.Context(), nil, func() (adapters.Roll, error) {
 		calls++
 		status := adapters.Stopped
 		if calls == 2 {
@@ -71,37 +69,5 @@ func TestResumedMeanwhile(t *testing.T) {
 	})
 	if calls != 2 || roll.Sessions[0].Status != adapters.Working {
 		t.Errorf("%d calls, %v", calls, roll.Sessions)
-	}
-}
-
-// TestResumedSinceTheQuestion: the rows that all adapters share are as old as the question, so what was written since then needs newer ones.
-func TestResumedSinceTheQuestion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx := proc.Together(t.Context())
-		time.Sleep(time.Second)
-		written := time.Now()
-		time.Sleep(time.Second)
-		var asked []time.Time
-		_, _ = Ask(ctx, nil, func(ctx context.Context) (adapters.Roll, error) {
-			asked = append(asked, proc.Asked(ctx))
-			return adapters.Roll{Sessions: []adapters.Session{{Status: adapters.Stopped, LastActivityAt: written}}}, nil
-		})
-		if len(asked) != 2 || !asked[0].Before(written) || !asked[1].After(written) {
-			t.Errorf("written at %v, rows since %v", written, asked)
-		}
-	})
-}
-
-// ended is a process table whose process has ended.
-type ended struct{ proc.Lister }
-
-func (ended) Args(proc.Identity) ([]string, error) { return nil, proc.ErrGone }
-func (ended) Exe(proc.Identity) (string, error)    { return "", proc.ErrGone }
-
-// TestEndedSinceTheQuestion: a process that has ended since its row was read is none of the agent's.
-func TestEndedSinceTheQuestion(t *testing.T) {
-	program := Program{Names: []string{"agent"}}
-	if seen := program.Identify(ended{}, proc.Process{Comm: "agent"}); seen.Kind != Foreign {
-		t.Errorf("%+v", seen)
 	}
 }

@@ -52,9 +52,6 @@ type translated struct {
 	variables, stores []string
 }
 
-// Unwrap returns the table whose rows these are, see proc.Rows.
-func (t *translated) Unwrap() proc.Lister { return t.Lister }
-
 // rootOf returns the root folder of a contained process with a separate home; empty for
 // any other.
 func (t *translated) rootOf(id proc.Identity) string {

@@ -2,7 +2,6 @@ package agentproc_test
 
 import (
 	"cmp"
-	"context"
 	"strings"
 	"testing"
 
@@ -66,7 +65,7 @@ func TestHost(t *testing.T) {
 				}
 				session.Process = w.Procs.Start(s)
 			}
-			roll, err := agentproc.Ask(t.Context(), w.Table, func(context.Context) (adapters.Roll, error) {
+			roll, err := agentproc.Ask(t.Context(), w.Table, func() (adapters.Roll, error) {
 				return adapters.Roll{Sessions: []adapters.Session{session}}, nil
 			})
 			if got := roll.Sessions[0].Host; got != c.want || err != nil {

@@ -65,9 +65,6 @@ func (g *Program) Identify(table proc.Details, p proc.Process) Seen {
 	}
 	seen := Seen{}
 	seen.Line, seen.Err = table.Args(p.Identity)
-	if errors.Is(seen.Err, proc.ErrGone) {
-		return Seen{} // it has ended since the table was read
-	}
 	exe, _ := table.Exe(p.Identity)
 	if !g.isProgram(table, p, exe, &seen) {
 		return Seen{}

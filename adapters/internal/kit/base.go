@@ -51,7 +51,7 @@ func (b *Base) Ask(ctx context.Context, q adapters.Query, look Looker, alone fun
 	return b.Current.Ask(ctx, func(ctx context.Context, home string) {
 		_, _ = alone(Config(home, b.Table))(ctx, Query(q))
 	}, func() (adapters.Roll, error) {
-		return agentproc.Ask(ctx, b.Table, func(ctx context.Context) (adapters.Roll, error) { return look(ctx, q) })
+		return agentproc.Ask(ctx, b.Table, func() (adapters.Roll, error) { return look(ctx, q) })
 	})
 }
 
@@ -62,7 +62,7 @@ func (b *Base) WatchPaths() []string { return Folders(b.Watch.Folders()) }
 // Processes returns the process table, and adds the problem where it can't be read. ok is false then: a process
 // that is missing may have any session.
 func (b *Base) Processes(ctx context.Context, answer *Answer) (rows []proc.Process, ok bool) {
-	rows, err := proc.Rows(ctx, b.Table)
+	rows, err := b.Table.List(ctx)
 	if err != nil {
 		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
 			Fix: "without it, running sessions can't be recognised"})
