@@ -21,6 +21,7 @@ type composer struct {
 	send    *widgets.Button
 	field   *fyne.Container
 	note    *widgets.Line // why there is no field, or how the last prompt ended
+	why     string        // why there is no field; empty: there is one
 	session app.Session
 	busy    bool
 }
@@ -56,9 +57,10 @@ func (c *composer) show(s *app.Session) {
 	}
 	why := c.ui.options.Answers.WhyNoPrompt(s)
 	widgets.SetVisible(c.field, why == "")
-	if why != "" {
+	if why != "" || c.note.Text() == c.why {
 		c.note.Set(why, widgets.ColorMuted)
 	}
+	c.why = why
 	c.enable()
 	if hidden := c.note.Text() == ""; c.note.Hidden != hidden {
 		c.note.Hidden = hidden

@@ -219,6 +219,7 @@ func (d *detailPane) showMessage(title, text string, actions ...fyne.CanvasObjec
 	if d.stage.Say(widgets.Message{Title: title, Text: text, Actions: actions}) {
 		d.session = nil
 		d.leaveChanges()
+		d.request.hide() // its keys must not answer what is not shown
 		d.conversation.leave()
 	}
 }
@@ -234,6 +235,9 @@ func (d *detailPane) show(s *app.Session, k listing.Key, v *listing.View, now ti
 	d.showActions(s)
 	d.facts.show(describe.Facts(d.withLoad(s, v), k, v, now), fresh)
 	if fresh {
+		if d.ui.scope != listing.NeedsYou { // there, the next request is shown below how the last answer ended
+			d.ui.sessions.showResult("", "", "")
+		}
 		d.request.hide()
 		d.conversation.isBelow = false
 	}
@@ -273,7 +277,7 @@ func (d *detailPane) showTerminal(s *app.Session) {
 	d.terminal.Disable()
 	d.ui.showTerminal(*s, func() {
 		d.showing = false
-		d.terminal.Enable()
+		d.terminal.SetEnabled(d.session != nil && d.ui.canShowTerminal(d.session)) // of the session that is shown by now
 	})
 }
 

@@ -194,6 +194,7 @@ func (v *requestView) hide() {
 	v.has, v.armed = false, false
 	v.askReason(false)
 	v.item = answer.Asked{}
+	v.form.set(nil)
 	v.content.Hide()
 	v.below.Hide()
 	v.enable()
