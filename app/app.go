@@ -44,6 +44,11 @@ type Session struct {
 // nothing.
 func (s *Session) IsEmptyProcess() bool { return s.IsProcess() && s.Launch == nil && !s.Unstored }
 
+// IsBackground reports whether the session is a launch in the background of this machine that no terminal shows: its output goes to its log.
+func (s *Session) IsBackground() bool {
+	return s.Launch != nil && s.Launch.Log != "" && !s.Launch.Ended && s.Machine == "" && s.Terminal.IsZero()
+}
+
 // SessionKey identifies a session among those of all agents: two agents may use the same id.
 type SessionKey struct {
 	Agent adapters.Name

@@ -108,9 +108,18 @@ func Installed(s *app.Snapshot) []string {
 	return Names(slices.DeleteFunc(slices.Clone(s.Adapters), func(h app.Health) bool { return h.State == app.Absent }))
 }
 
-// Found returns how many sessions of an agent were found, and where.
-func Found(h *app.Health) string {
-	text := english.Plural(h.Sessions, "recent session", "recent sessions")
+// Found returns how many sessions of an agent are listed, and where they were found. Launches that the agent does not list itself are among them, as in each list.
+func Found(s *app.Snapshot, h *app.Health) string {
+	n := 0
+	for i := range s.Own {
+		if s.Own[i].Agent == h.Name {
+			n++
+		}
+	}
+	if slices.Contains(s.LeftOut.Agents, h.Name) {
+		n = h.Sessions
+	}
+	text := english.Plural(n, "recent session", "recent sessions")
 	if len(h.LookedIn) > 0 {
 		text += ", in " + present.Cut(present.Short(h.LookedIn[0]), 80)
 	}

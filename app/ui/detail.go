@@ -34,7 +34,7 @@ type detailPane struct {
 	trouble  *widgets.Banner // why the facts are old, or the last turn failed
 	request  *requestView
 	result   *fyne.Container // how the last answer ended
-	terminal *widgets.Button // shows the terminal
+	terminal *widgets.Button // shows the terminal, or the log of a launch that has none
 	showing  bool            // a terminal is being shown
 	stop     *widgets.Button
 	resume   *widgets.Button
@@ -259,6 +259,9 @@ func (d *detailPane) show(s *app.Session, k listing.Key, v *listing.View, now ti
 
 // showActions shows what can be done with a session.
 func (d *detailPane) showActions(s *app.Session) {
+	if text := map[bool]string{true: "Show log", false: "Show terminal"}[s.IsBackground()]; d.terminal.Text != text {
+		d.terminal.SetText(text)
+	}
 	d.terminal.SetEnabled(d.ui.canShowTerminal(s) && !d.showing)
 	d.ui.guardEnter(d.terminal, s)
 	widgets.SetVisible(d.terminal, s.Live())
@@ -271,8 +274,12 @@ func (d *detailPane) showActions(s *app.Session) {
 	d.buttons.Refresh()
 }
 
-// showTerminal shows the terminal of the session, one at a time.
+// showTerminal shows the terminal of the session, one at a time, or the log of a launch that has none.
 func (d *detailPane) showTerminal(s *app.Session) {
+	if s.IsBackground() {
+		d.ui.showLog(s)
+		return
+	}
 	d.showing = true
 	d.terminal.Disable()
 	d.ui.showTerminal(*s, func() {
@@ -295,7 +302,7 @@ func (d *detailPane) showRequest(s *app.Session, now time.Time) {
 	d.markPrimary(s)
 }
 
-// primary returns the button for what a session most likely needs: to answer its request, to see where it waits, to send it a prompt, or to resume it.
+// primary returns the button for what a session most likely needs: to answer its request, to see where it runs, to send it a prompt, or to resume it.
 func (d *detailPane) primary(s *app.Session) *widgets.Button {
 	switch {
 	case d.request.allow.Visible():

@@ -93,7 +93,7 @@ func (p *introduction) apply(s *app.Snapshot) {
 		}
 		icon, state, color := stateText(h)
 		if h.State == app.OK {
-			state = describe.Found(&h)
+			state = describe.Found(s, &h)
 		}
 		if h.State == app.Failed {
 			state = "could not be read completely: the page Agents has the reason"

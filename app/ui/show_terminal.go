@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -22,8 +23,11 @@ type Shower interface {
 	Editor(s *app.Session) (editor string, err error)
 }
 
-// canShowTerminal reports whether the window offers to show the terminal of a session. Only the attempt shows whether it is possible.
+// canShowTerminal reports whether the window offers to show the terminal of a session, or the log of one that has none. Only the attempt shows whether it is possible.
 func (u *UI) canShowTerminal(s *app.Session) bool {
+	if s.IsBackground() {
+		return u.options.Launches != nil && s.Live()
+	}
 	return u.options.Shower != nil && s.Live() && s.Machine == "" && s.Remote == ""
 }
 
@@ -34,7 +38,7 @@ const spaceShows = "A request waits in the terminal, and Enter would answer it t
 // guardEnter lets Enter press a button that shows the terminal of a session only if no request waits in it.
 func (u *UI) guardEnter(b *widgets.Button, s *app.Session) {
 	b.Enter = nil
-	if s.Status == adapters.Waiting {
+	if s.Status == adapters.Waiting && !s.IsBackground() {
 		b.Enter = func() { u.sessions.showResult("waiting", widgets.ColorWaiting, spaceShows) }
 	}
 }
@@ -60,6 +64,16 @@ func (u *UI) showTerminal(s app.Session, done func()) {
 		case plan.Note != "":
 			u.notify("The terminal was raised; " + plan.Note + ".")
 		}
+	})
+}
+
+// showLog shows the end of what a launch in the background has written.
+func (u *UI) showLog(s *app.Session) {
+	sheet := u.host.NewSheet("Log of the launch", widgets.SheetWidth)
+	widgets.Load(sheet, "Reading the log…", func(context.Context) (string, error) {
+		return u.options.Launches.Output(s.Launch.ID, logShown)
+	}, func(text string) {
+		sheet.ShowResult([]fyne.CanvasObject{sessionLine(s), widgets.Quote(cmp.Or(present.Text(text), "The agent has written nothing yet.")), widgets.Hint("The whole log is " + present.Short(s.Launch.Log) + ".")})
 	})
 }
 
