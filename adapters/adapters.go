@@ -101,7 +101,8 @@ type Session struct {
 	// the user makes it or closes it, which is not recorded (Codex 0.171.0 in plan mode). It is empty in all other cases.
 	Decision string
 	// MayAsk reports, with Idle, that the turn is over or the session waits for the user: the agent does not record which (Gemini CLI 0.61.0: the text of an
-	// answer is recorded before its calls, which wait then). With Stopped it reports that one of these was true when its process ended. There is no Outcome.
+	// answer is recorded before its calls, which wait then). With Unknown it reports that a call is open which waits for the user, or runs without a process.
+	// With Stopped it reports that the turn was over, or waited, when its process ended. There is no Outcome.
 	MayAsk bool
 	// Limited reports, with Outcome Failed, that the provider refused the turn because the user had reached a usage limit (Codex 0.169.0: usage_limit_exceeded,
 	// Claude Code 2.1.329: an API error 429, Pi 1.5.2: the same). With Working it reports that the turn was refused so, and is tried again at LimitedUntil (OpenCode

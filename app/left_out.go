@@ -60,6 +60,7 @@ func (s *Session) notShown(now time.Time, why string) Event {
 	after := *s
 	after.Status = adapters.Unknown
 	after.WaitingFor = ""
+	after.MayAsk = false
 	after.Stale = nil
 	after.Suspended = false
 	after.Evidence = why + "; before: " + s.Evidence

@@ -19,7 +19,9 @@ func TestLeaveOut(t *testing.T) {
 	child := on("child", adapters.Working, 2)
 	child.Parent = "launched"
 	ofCodex := func(s adapters.Session) adapters.Session { s.Agent = agentname.Codex; return s }
-	codex.says(nil, ofCodex(on("own", adapters.Waiting, 1)), ofCodex(on("launched", adapters.Working, 2)), ofCodex(child))
+	own := ofCodex(on("own", adapters.Waiting, 1))
+	own.MayAsk = true // of what is not shown any more, nothing may be told
+	codex.says(nil, own, ofCodex(on("launched", adapters.Working, 2)), ofCodex(child))
 	claude.says(nil, on("other", adapters.Idle, 3))
 	c := New(Config{Adapters: []adapters.Adapter{codex, claude}, Table: m, Watch: m, Launches: launchesOf("launched")})
 	events := c.Events()
@@ -46,7 +48,7 @@ func TestLeaveOut(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel() // so that Next returns queued events and never waits
 	e, err := events.Next(done)
-	if err != nil || e.Kind != Changed || e.Session.ID != "own" || e.Session.Status != adapters.Unknown || e.Before.Status != adapters.Waiting {
+	if err != nil || e.Kind != Changed || e.Session.ID != "own" || e.Session.Status != adapters.Unknown || e.Session.MayAsk || e.Before.Status != adapters.Waiting {
 		t.Errorf("event %+v, %v", e, err)
 	}
 	codex.says(errors.New("broken"), ofCodex(on("own", adapters.Working, 1)), ofCodex(on("launched", adapters.Idle, 2)))

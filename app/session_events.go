@@ -304,6 +304,7 @@ func unlistedSession(x Session, now *liveness) Session {
 	}
 	x.Status = adapters.Unknown
 	x.WaitingFor = ""
+	x.MayAsk = false
 	x.Stale = nil
 	x.Evidence = "its agent no longer lists it; before: " + x.Evidence
 	return x

@@ -17,12 +17,14 @@ import (
 func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	s, before := &ev.Session, &ev.Before
 	key := replyKey(s)
-	inTurn := before.Status == adapters.Working || before.Status == adapters.Waiting
+	inTurn := before.Status == adapters.Working || before.Status == adapters.Waiting || mayWait(before)
 	unattended := s.Status == adapters.Idle && (s.Unattended || ev.TerminalEnded) && !s.Suspended ||
 		s.Status == adapters.Stopped && (before.Unattended || ev.TerminalEnded)
 	switch {
 	case s.Parent != "":
 		return nil
+	case ev.Kind == app.Changed && mayWait(s) && !s.Suspended: // it may ask, however short the turn was
+		return p.reply(Question, key, ev, l)
 	case ev.Kind != app.Changed || !inTurn || s.Outcome == adapters.Interrupted:
 		return p.replyAnswered(key, ev)
 	case unattended:
@@ -35,7 +37,7 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 		return p.reply(Question, key, ev, l)
 	}
 	if p.keepsBack(s) {
-		return nil
+		return p.replyAnswered(key, ev)
 	}
 	kind, after := Reply, p.rules().ReplyAfter
 	if s.MayAsk {
@@ -45,10 +47,13 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 		}
 	}
 	if took, known := ev.TurnLength(); !known || took < after {
-		return nil
+		return p.replyAnswered(key, ev)
 	}
 	return p.reply(kind, key, ev, l)
 }
+
+// mayWait reports whether the open call of a session may wait for the user.
+func mayWait(s *app.Session) bool { return s.Status == adapters.Unknown && s.MayAsk }
 
 // keepsBack reports whether the reply of s is told only when no command of it runs any more: another turn follows then, whose reply is told.
 func (p *policy) keepsBack(s *app.Session) bool {
@@ -124,10 +129,11 @@ func (p *policy) reply(k Kind, key string, ev *app.Event, l *look) []order {
 	return orders
 }
 
-// replyAnswered returns the order to withdraw a reply once the session works again, or ended.
+// replyAnswered returns the order to withdraw a reply once the session works again, or ended, or the call is over that might have waited.
 func (p *policy) replyAnswered(key string, ev *app.Event) []order {
 	last, told := p.replies[key]
-	if !told || ev.Kind != app.Ended && ev.Session.Status != adapters.Working && ev.Session.Status != adapters.Waiting {
+	goesOn := ev.Session.Status == adapters.Working || ev.Session.Status == adapters.Waiting || mayWait(&ev.Before)
+	if !told || ev.Kind != app.Ended && !goesOn {
 		return nil
 	}
 	if ev.Session.Status == adapters.Working && ev.Kind != app.Ended && last.isOf(&ev.Session) {
@@ -164,6 +170,8 @@ func FinishedText(ev app.Event) Text {
 	switch {
 	case s.MayAsk && s.Status == adapters.Idle:
 		what = " answered, or asks you"
+	case s.MayAsk && s.Status == adapters.Unknown:
+		what = " may ask you"
 	case s.Unattended || ev.TerminalEnded || s.Status == adapters.Stopped:
 		what = " finished"
 	case endKind(&s) == Limit:

@@ -112,6 +112,39 @@ func TestMayAsk(t *testing.T) {
 	}
 }
 
+// TestMayAskInTurn: an open call that may wait for the user is told as a question at once, however short the turn was, and withdrawn once the session goes on.
+func TestMayAskInTurn(t *testing.T) {
+	open := change("a", adapters.Working, adapters.Unknown)
+	open.Session.MayAsk = true
+	open.At = noon
+	open.Session.TurnStartedAt = noon.Add(-2 * time.Second)
+	over := change("a", adapters.Unknown, adapters.Idle)
+	over.Before.MayAsk = true
+	over.Session.Outcome = adapters.Completed
+	for name, c := range map[string]struct {
+		off  Kind
+		took time.Duration
+		then app.Event
+		want string
+	}{
+		"goes on":      {"", 0, change("a", adapters.Unknown, adapters.Working), "Codex may ask you in a [a]; withdraw reply codex a"},
+		"short":        {"", 3 * time.Second, over, "Codex may ask you in a [a]; withdraw reply codex a"},
+		"long":         {"", time.Minute, over, "Codex may ask you in a [a]; Codex replied in a [a]"},
+		"no questions": {Question, 0, change("a", adapters.Unknown, adapters.Working), ""},
+	} {
+		p := newPolicy(func() Rules {
+			return Rules{ReplyAfter: 30 * time.Second, Kinds: map[Kind]Manner{c.off: Off}}
+		})
+		c.then.At = noon.Add(time.Second)
+		c.then.Session.TurnStartedAt = c.then.At.Add(-c.took)
+		orders := p.take([]app.Event{open}, look{now: noon})
+		orders = append(orders, p.take([]app.Event{c.then}, look{now: noon})...)
+		if got := said(orders); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // The turn of a one-shot and the end of its process are told as one: the end follows the turn at once. What ends later, or in another
 // way, is told.
 func TestOneShot(t *testing.T) {

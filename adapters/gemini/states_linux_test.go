@@ -102,6 +102,30 @@ func TestTextBeforeCall(t *testing.T) {
 	run.want("a", adapters.Working, "", p)
 }
 
+// TestCallMayAsk: a call that no process runs for longer than one takes to begin is not known to wait, and may: that is told. While a process runs for it, it does not.
+func TestCallMayAsk(t *testing.T) {
+	w := newWorld(t)
+	p := w.start(50 * time.Second)
+	w.logs([3]string{"a", "40s", "one"})
+	w.chat("a", "00", head("a", 45*time.Second), user(20*time.Second, "one"), answer(9*time.Second, ""))
+	s := w.want("a", adapters.Unknown, "", p)
+	if !s.MayAsk || !strings.Contains(s.Evidence, noTool) || !s.AskAgain.IsZero() {
+		t.Errorf("%+v", s)
+	}
+	for _, since := range []time.Duration{quick - 1, -time.Millisecond} { // the second: it was recorded after the look began
+		now := s.LastActivityAt.Add(since)
+		early := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Now: func() time.Time { return now }})
+		got := adaptertest.Discover(w, early, adapters.Query{}).Sessions
+		if len(got) != 1 || got[0].Status != adapters.Working || got[0].MayAsk || !got[0].AskAgain.Equal(s.LastActivityAt.Add(quick)) {
+			t.Errorf("%v: %+v", since, got)
+		}
+	}
+	w.child(p, 8*time.Second)
+	if s := w.want("a", adapters.Working, "", p); s.MayAsk {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestAnsweredOrAsked: of a session that no process has, a text is the end of a turn only where something else shows it: what was typed in the terminal after it,
 // which takes nothing while a turn runs or asks, or that the session was a run for one prompt.
 func TestAnsweredOrAsked(t *testing.T) {

@@ -97,7 +97,7 @@ func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsett
 	case p.Headless && t.state == noTurn:
 		return kit.Working("its prompt is not recorded yet" + host), false
 	case t.state == called:
-		return kit.Unknown(said + noTool + host), true
+		return d.decideCalled(s, said, host), true
 	case t.state == lost:
 		return kit.Unknown(said + host), true
 	}
@@ -107,16 +107,32 @@ func (d *discovery) decideHosted(s *session, said string) (v kit.Verdict, unsett
 	return kit.Idle(t.outcome, said+host), false
 }
 
-// quick is how long after a text its call may begin to run without asking.
+// decideCalled returns the verdict on a session with an open call that no process runs: it may be about to begin, and later it may wait for the user.
+func (d *discovery) decideCalled(s *session, said, host string) kit.Verdict {
+	began := s.turn.at
+	for _, sub := range d.subs {
+		if sub.parent == s && d.isOpen(sub) {
+			began = kit.Latest(began, sub.turn.at)
+		}
+	}
+	if d.Now.Sub(began).Abs() < quick && !isObject(s.Path) { // the record may be newer than the look
+		return kit.Working(said + "; it may be about to begin" + host).Until(began.Add(quick))
+	}
+	v := kit.Unknown(said + noTool + host)
+	v.MayAsk = true
+	return v
+}
+
+// quick is how long after its record, or that of the text before it, a call may begin to run without asking.
 const quick = 2 * time.Second
 
 // decideAnswered returns the verdict on a session whose last record is a text: it is recorded before the calls that follow it in the same answer, and these
 // only when they are over (0.61.0). A run for one prompt ends when its turn does.
 func (d *discovery) decideAnswered(s *session, said string) (v kit.Verdict, unsettled bool) {
-	switch age := d.Now.Sub(s.turn.at); {
+	switch {
 	case s.owner.Headless:
 		return kit.Working(said + "; its run is not over"), false
-	case age >= 0 && age < quick && !isObject(s.Path):
+	case d.Now.Sub(s.turn.at).Abs() < quick && !isObject(s.Path): // the record may be newer than the look
 		return kit.Working(said + "; it may go on with a call").Until(s.turn.at.Add(quick)), true
 	}
 	v = kit.Idle("", "your turn: it answered, or asks for something (Gemini CLI does not record which); "+said)

@@ -95,6 +95,9 @@ func Status(s adapters.Session) string {
 		if IsNotRead(&s) {
 			return "not read"
 		}
+		if s.MayAsk {
+			return "unknown, may ask you"
+		}
 	}
 	return Line(string(s.Status))
 }

@@ -338,6 +338,9 @@ func TestGeminiHosted(t *testing.T) {
 		h.write(map[string]any{"method": "session/cancel", "params": map[string]string{"sessionId": second}})
 		s.Becomes(byID(second), time.Now(), soon, "idle", "idle/interrupted")
 		h.prompt(first, "a tool [[bash sleep 77.5]]")
+		if waits := s.Becomes(byID(first), time.Now(), soon, "unknown"); !waits.MayAsk {
+			t.Errorf("it asks, which the row does not say: %v", waits)
+		}
 		h.allows("proceed_once")
 		s.Agent("sleep", "77.5")
 		if again := s.Becomes(byID(first), time.Now(), soon, "working"); again.PID != working.PID {

@@ -34,6 +34,7 @@ type Session struct {
 	Parent       string `json:"parent"`
 	Remote       string `json:"remote"`
 	Container    string `json:"container"`
+	MayAsk       bool   `json:"may_ask"`
 	Suspended    bool   `json:"suspended"`
 	Unattended   bool   `json:"unattended"`
 	Stale        *struct {

@@ -289,20 +289,20 @@ func (t *harness) hear() {
 		if strings.HasPrefix(n.title, agentNames[x.Agent]+" failed in ") { // a turn; the session goes on
 			continue
 		}
-		if x.Agent == gemini && strings.HasPrefix(n.title, agentNames[x.Agent]+" answered, or asks you in ") && x.Truth().Status != adapters.Waiting {
+		mayAsk := strings.HasPrefix(n.title, agentNames[x.Agent]+" answered, or asks you in ") || strings.HasPrefix(n.title, agentNames[x.Agent]+" may ask you in ")
+		if x.Agent == gemini && mayAsk && x.Truth().Status != adapters.Waiting {
 			continue // it does not record which
 		}
 		kind, of := &x.waits, "waits"
 		switch {
 		case strings.HasPrefix(n.title, agentNames[x.Agent]+" has a plan for your decision"):
-		case t.hidden(x) != nil && strings.HasPrefix(n.title, agentNames[x.Agent]+" answered, or asks you"):
+		case t.hidden(x) != nil && mayAsk:
 			x.excused = true // it stays: it is a reply, too
 		case strings.HasPrefix(n.title, agentNames[x.Agent]+" ended"):
 			kind, of = &x.ends, "ends"
 			t.hearOutcome(x, n)
 		case strings.HasPrefix(n.title, agentNames[x.Agent]+" needs permission"), strings.HasPrefix(n.title, agentNames[x.Agent]+" asks you"),
-			strings.HasPrefix(n.title, agentNames[x.Agent]+" answered, or asks you"),
-			strings.HasPrefix(n.title, agentNames[x.Agent]+" wants to run a command"):
+			mayAsk, strings.HasPrefix(n.title, agentNames[x.Agent]+" wants to run a command"):
 			x.shown = append(x.shown, n)
 		default:
 			t.differs(x, "a notification that nothing explains: %q %q", n.title, n.body)

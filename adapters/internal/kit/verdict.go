@@ -12,7 +12,7 @@ type Verdict struct {
 	WaitingFor adapters.WaitingFor
 	Outcome    adapters.Outcome
 	Evidence   string    // in words, for the user
-	MayAsk     bool      // with Idle or Stopped, see adapters.Session
+	MayAsk     bool      // with Idle, Unknown or Stopped, see adapters.Session
 	AskAgain   time.Time // see adapters.Session
 }
 
