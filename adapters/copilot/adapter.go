@@ -49,7 +49,7 @@ var description = adapters.Register(adapters.Description{
 const (
 	homeVariable = "COPILOT_HOME"
 	folderName   = ".copilot"
-	factsFormat  = 3 // must be raised when the same facts get another meaning
+	factsFormat  = 4 // must be raised when the same facts get another meaning
 )
 
 // New makes the adapter. It reads nothing yet.

@@ -212,13 +212,9 @@ func (f *facts) enter(r *record, at time.Time) {
 	f.metered = true
 	f.uncounted = max(0, f.uncounted-1) // a version that states both
 	usage := r.get("usage")
-	e := kit.Entry{At: at, Model: kit.Short(agentfile.Get(usage, "model")), CWD: f.cwd, Branch: f.branch, Tokens: tokensOf(usage, detailsIn(usage))}
 	source := kit.Short(agentfile.Get(usage, "accounting", "sourceSessionId"))
+	e := f.entry(r, at, usage)
 	e.Copied = source != "" && source != f.id
-	e.ID = xxhash.Sum64String(kit.Short(r.id)) | 1
-	if number := agentfile.Get(usage, "accounting", "sequence"); source != "" && number != nil {
-		e.ID = xxhash.Sum64String(source+" "+string(number)) | 1
-	}
 	if r.sub() {
 		f.ledger.Add(e)
 	} else {
@@ -228,12 +224,19 @@ func (f *facts) enter(r *record, at time.Time) {
 
 // compacted adds what the summary of a compaction used to the ledger: no record of usage states it (1.0.102).
 func (f *facts) compacted(r *record, at time.Time) {
-	used := r.get("compactionTokensUsed")
-	if agentfile.Null(used) {
-		return
+	if used := r.get("compactionTokensUsed"); !agentfile.Null(used) {
+		f.ledger.Add(f.entry(r, at, used))
 	}
-	f.ledger.Add(kit.Entry{ID: xxhash.Sum64String(kit.Short(r.id)) | 1, At: at, Model: kit.Short(agentfile.Get(used, "model")), CWD: f.cwd, Branch: f.branch,
-		Tokens: tokensOf(used, detailsIn(used))})
+}
+
+// entry returns what a record states that one answer used. Copies of a file and of a session have the record with its id (/fork of 1.0.102). Its number in the
+// session is no id: two processes that continue the session give the same ones.
+func (f *facts) entry(r *record, at time.Time, used []byte) kit.Entry {
+	e := kit.Entry{At: at, Model: kit.Short(agentfile.Get(used, "model")), CWD: f.cwd, Branch: f.branch, Tokens: tokensOf(used, detailsIn(used))}
+	if id := kit.Short(r.id); id != "" {
+		e.ID = xxhash.Sum64String(id) | 1
+	}
+	return e
 }
 
 // tokensOf returns the tokens of a record of usage. Its input includes what was read from a cache and written to it, as 1.0.59 to 1.0.102 state it of Claude's

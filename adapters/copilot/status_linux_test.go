@@ -304,31 +304,64 @@ func TestTokensOfOldVersion(t *testing.T) {
 	}
 }
 
+// usageRecord is a record of usage as 1.0.102 writes it. Its number is that of the answers in the file when the process began, and of those of the process.
+func usageRecord(of string, sequence, output int) string {
+	return fmt.Sprintf(`session.usage_record {"usage":{"model":"m","inputTokens":10,"outputTokens":%d,"accounting":{"sourceSessionId":%q,"sequence":%d}}}`, output, of, sequence)
+}
+
+// output is the output that counts for a session.
+func (w fixture) output(t *testing.T, id string) (sum int64) {
+	t.Helper()
+	for _, u := range w.one(t, id).Usage {
+		sum += u.Tokens.Output
+	}
+	return sum
+}
+
 // The answers that a fork repeats count for the session in which they were given, and for the fork once that is gone.
 func TestForkCountsOnce(t *testing.T) {
 	w := newFixture(t)
-	usage := func(number int) string {
-		return fmt.Sprintf(`session.usage_record {"usage":{"model":"m","inputTokens":10,"outputTokens":3,"accounting":{"sourceSessionId":%q,"sequence":%d}}}`, idA, number)
-	}
-	own := fmt.Sprintf(`session.usage_record {"usage":{"model":"m","inputTokens":100,"outputTokens":30,"accounting":{"sourceSessionId":%q,"sequence":1}}}`, idB)
-	w.put(idA, "1.0.102", prompted, begun, usage(1), ended, prompted, begun, usage(2), ended)
-	w.put(idB, "1.0.102", prompted, begun, usage(1), ended, prompted, begun, own, ended)
-	output := func(id string) (sum int64) {
-		for _, u := range w.one(t, id).Usage {
-			sum += u.Tokens.Output
-		}
-		return sum
-	}
-	if a, b := output(idA), output(idB); a != 6 || b != 30 {
+	file := w.put(idA, "1.0.102", prompted, begun, usageRecord(idA, 1, 3), ended, prompted, begun, usageRecord(idA, 2, 3), ended)
+	turn := strings.SplitAfter(string(must.Get(os.ReadFile(file))(t)), "\n")[1:5] // its copies have the ids of the records
+	w.put(idB, "1.0.102", prompted, begun, usageRecord(idB, 1, 30), ended)
+	start, own, _ := strings.Cut(string(must.Get(os.ReadFile(filepath.Join(w.dir(idB), "events.jsonl")))(t)), "\n")
+	w.Write(filepath.Join(w.dir(idB), "events.jsonl"), start+"\n"+strings.Join(turn, "")+own)
+	if a, b := w.output(t, idA), w.output(t, idB); a != 6 || b != 30 {
 		t.Errorf("%d and %d, want 6 and 30", a, b)
 	}
 	must.Do(t, os.RemoveAll(w.dir(idA)))
-	if b := output(idB); b != 33 {
+	if b := w.output(t, idB); b != 33 {
 		t.Errorf("alone: %d, want 33", b)
 	}
 	roll := adaptertest.Discover(t, w.adapter(), adapters.Query{Totals: true, Usage: true})
 	if turns, _ := roll.Sessions[0].Turns(); turns != 2 {
 		t.Errorf("%d turns", turns)
+	}
+}
+
+// Two processes that go on with one session, in one home or in two, give their answers the same numbers: each answer counts.
+func TestSameNumbersCount(t *testing.T) {
+	w := newFixture(t)
+	first := []string{prompted, begun, usageRecord(idA, 1, 3), ended}
+	w.put(idA, "1.0.102", append(first, prompted, begun, usageRecord(idA, 2, 50), prompted, begun, usageRecord(idA, 2, 400), ended)...)
+	if a, tokens := w.output(t, idA), w.one(t, idA).Tokens; a != 453 || tokens.Output != 453 {
+		t.Errorf("in one home: %d, of %+v, want 453", a, tokens)
+	}
+	second := filepath.Join(w.Home, "second")
+	copied := filepath.Join(second, "session-state", idA, "events.jsonl")
+	lines := strings.SplitAfter(string(must.Get(os.ReadFile(filepath.Join(w.dir(idA), "events.jsonl")))(t)), "\n")
+	more := line(time.Now(), "user.message", `{"content":"elsewhere"}`) +
+		line(time.Now().Add(time.Millisecond), "session.usage_record", strings.TrimPrefix(usageRecord(idA, 2, 7000), "session.usage_record "))
+	w.Write(copied, strings.Join(lines[:5], "")+more)
+	both := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table, Homes: func() []string { return []string{second} }})
+	sum := int64(0)
+	for _, s := range adaptertest.Discover(t, both, adapters.Query{Totals: true, Usage: true}).Sessions {
+		for _, u := range s.Usage {
+			sum += u.Tokens.Output
+		}
+	}
+	if sum != 7453 {
+		t.Errorf("in two homes: %d, want 7453", sum)
 	}
 }
 
