@@ -10,13 +10,17 @@ import (
 	"time"
 )
 
-// copilotForm writes sessions of Copilot CLI. The id of an answer is its place in the session that gave it. Sub-agents have no files of their own.
+// copilotForm writes sessions of Copilot CLI. The copies of an answer have the id of its record, as /fork of 1.0.102 writes them. Sub-agents have no files of their own.
 type copilotForm struct{ *histories }
 
 func (c *copilotForm) agent(*history) string { return "" }
 
 func (c *copilotForm) event(at time.Time, kind, extra, data string) string {
-	return fmt.Sprintf(`{"type":%q,"data":{%s},"id":%q,%s"timestamp":%q,"parentId":null}`+"\n", kind, data, c.uuid(), extra, at.Format(stampMillis))
+	return c.record(c.uuid(), at, kind, extra, data)
+}
+
+func (c *copilotForm) record(id string, at time.Time, kind, extra, data string) string {
+	return fmt.Sprintf(`{"type":%q,"data":{%s},"id":%q,%s"timestamp":%q,"parentId":null}`+"\n", kind, data, id, extra, at.Format(stampMillis))
 }
 
 func (c *copilotForm) begin(s *history) {
@@ -39,7 +43,7 @@ func (c *copilotForm) answer(_ *history, g *given) string {
 	}
 	return c.event(g.at, "session.context_changed", "", fmt.Sprintf(`"cwd":%q,"branch":%q`, g.cwd, g.branch)) +
 		c.event(g.at, "user.message", "", `"content":"do it","delivery":"idle"`) +
-		c.event(g.at, "session.usage_record", sub, fmt.Sprintf(`"usage":{"model":%q,"inputTokens":%d,"outputTokens":%d,"cacheReadTokens":0,"accounting":{"sourceSessionId":%q,"sequence":%d,"usageId":%q}}`,
+		c.record("record "+g.id, g.at, "session.usage_record", sub, fmt.Sprintf(`"usage":{"model":%q,"inputTokens":%d,"outputTokens":%d,"cacheReadTokens":0,"accounting":{"sourceSessionId":%q,"sequence":%d,"usageId":%q}}`,
 			g.model, g.input, g.output, g.session, g.number(), g.id)) +
 		c.event(g.at, "assistant.turn_end", "", `"turnId":"0"`)
 }
