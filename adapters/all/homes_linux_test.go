@@ -21,6 +21,7 @@ import (
 	"rollcall/adapters/qwen"
 	"rollcall/app/settings"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/must"
 )
 
 // Every agent names the home of a session. With the variables that a launch in this home sets, the agent of a user whose own home is elsewhere finds the session
@@ -81,10 +82,7 @@ func TestLaunchInHome(t *testing.T) {
 			if find(agent.read(elsewhere)) != nil {
 				t.Fatal("found in another home")
 			}
-			c, err = agent.read(elsewhere).Command("/bin/true", task)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c = must.Get(agent.read(elsewhere).Command("/bin/true", task))(t)
 			elsewhere.Env = func(name string) string {
 				for _, v := range c.Set {
 					if value, ok := strings.CutPrefix(v, name+"="); ok {
