@@ -107,9 +107,7 @@ func TestPeekHugeTranscript(t *testing.T) {
 		c.user(`"again"`).call("m", fmt.Sprintf("t%d", len(c.lines)), "Bash", `{"command":"make"}`)
 		c.add("attachment", `,"attachment":{"type":"prompt_snapshot","text":"`+strings.Repeat("z", 50_000)+`"}`)
 	}
-	if _, err := f.WriteAt([]byte("\n"+c.text()), 1<<30); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.WriteAt([]byte("\n"+c.text()), 1<<30))(t)
 	a := New(adapters.Config{Home: t.TempDir()})
 	before := adaptertest.BytesRead(t)
 	m, err := a.Peek(t.Context(), adapters.Session{Files: []string{path}}, 20)

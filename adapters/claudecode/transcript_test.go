@@ -82,9 +82,7 @@ func TestGrowingTranscript(t *testing.T) {
 				}
 			}
 			n = min(n, len(content)-at)
-			if _, err := f.Write(content[at : at+n]); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Write(content[at : at+n]))(t)
 			at += n
 			fresh := newTranscript(path)
 			got := readNow(t, old)
