@@ -37,10 +37,8 @@ func TestHeldFileIsTouched(t *testing.T) {
 func TestImpossibleTokens(t *testing.T) {
 	var f facts
 	for i := range 12 {
-		if err := f.Line(fmt.Appendf(nil, `{"type":"session.usage_record","id":"%d","timestamp":"2026-11-25T10:00:00Z",`+
-			`"data":{"usage":{"inputTokens":1000000000000000000,"outputTokens":7}}}`, i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Line(fmt.Appendf(nil, `{"type":"session.usage_record","id":"%d","timestamp":"2026-11-25T10:00:00Z",`+
+			`"data":{"usage":{"inputTokens":1000000000000000000,"outputTokens":7}}}`, i)))
 	}
 	if got := f.ledger.Tokens(); got.Input != 0 || got.Output != 84 {
 		t.Errorf("%+v", got)
