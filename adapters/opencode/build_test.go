@@ -68,9 +68,7 @@ func newStore(t testing.TB, schema string) *store {
 
 func (s *store) exec(query string, args ...any) {
 	s.Helper()
-	if _, err := s.db.Exec(query, args...); err != nil {
-		s.Fatal(err)
-	}
+	must.Get(s.db.Exec(query, args...))(s)
 }
 
 // id makes an id that ascends.

@@ -144,9 +144,7 @@ func TestOwnToolsAreNoHosts(t *testing.T) {
 			status, err := os.ReadFile(filepath.Join(from, "status"))
 			must.Do(t, err)
 			must.Do(t, os.WriteFile(filepath.Join(to, "status"), bytes.ReplaceAll(status, []byte("10033"), []byte("10099")), 0o600))
-			if _, err := r.Table.Find(10099); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(r.Table.Find(10099))(t)
 			if args != "" {
 				must.Do(t, os.WriteFile(filepath.Join(to, "cmdline"), []byte(args), 0o600))
 			}

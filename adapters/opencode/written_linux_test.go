@@ -90,9 +90,7 @@ func makeLate(t *testing.T, r *adaptertest.Recording) {
 	must.Do(t, err)
 	fields := strings.Fields(string(text))
 	var start int
-	if _, err := fmt.Sscan(fields[21], &start); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fmt.Sscan(fields[21], &start))(t)
 	fields[21] = fmt.Sprint(start - 6000)
 	must.Do(t, os.WriteFile(path, []byte(strings.Join(fields, " ")+"\n"), 0o644))
 }
