@@ -202,9 +202,7 @@ func TestManyMegabytesWithoutNewline(t *testing.T) {
 	must.Do(t, err)
 	defer f.Close()
 	const hole = 120 << 20
-	if _, err := f.WriteAt([]byte("\n{\"last\":true}\n"), hole); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.WriteAt([]byte("\n{\"last\":true}\n"), hole))(t)
 	b := Backward(f, hole+15, 1<<20)
 	line, _, err := b.Prev()
 	if err != nil || string(line) != `{"last":true}` {

@@ -22,9 +22,7 @@ func readTo(t *testing.T, f *File, next int64) bool {
 	grown := f.HasGrown(file)
 	f.Next = max(f.Next, next)
 	if next > 0 {
-		if _, err := f.Finish(file, info, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Finish(file, info, 0))(t)
 	}
 	return grown
 }
