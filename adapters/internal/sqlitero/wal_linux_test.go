@@ -18,13 +18,9 @@ func TestDamagedLog(t *testing.T) {
 	must.Do(t, err)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if _, err := db.Exec("CREATE TABLE account (id INTEGER PRIMARY KEY, money INTEGER, filler TEXT)"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.Exec("CREATE TABLE account (id INTEGER PRIMARY KEY, money INTEGER, filler TEXT)"))(t)
 	for range 200 {
-		if _, err := db.Exec("INSERT INTO account (money) VALUES (1)"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Exec("INSERT INTO account (money) VALUES (1)"))(t)
 	}
 	good, err := os.ReadFile(path + "-wal")
 	must.Do(t, err)

@@ -133,9 +133,7 @@ func startWriter(t testing.TB, path string) *process {
 
 func (p *process) send(line string) {
 	p.t.Helper()
-	if _, err := fmt.Fprintln(p.in, line); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Get(fmt.Fprintln(p.in, line))(p.t)
 }
 
 func (p *process) answer() string {
