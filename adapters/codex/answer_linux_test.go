@@ -399,9 +399,7 @@ func TestAnswerKinds(t *testing.T) {
 		strings.Repeat("+a line of it\\n", 2000) + `*** End Patch"}}` + "\n"
 	f, err := os.OpenFile(s.Files[0], os.O_APPEND|os.O_WRONLY, 0)
 	must.Do(t, err)
-	if _, err := f.WriteString(patch); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.WriteString(patch))(t)
 	f.Close()
 	huge := strings.Repeat("x", 1<<20) + "; rm -rf end"
 	d := ask(t, r, nil)

@@ -120,9 +120,7 @@ func runDouble(t *testing.T, cmd *exec.Cmd) *codexProcess {
 
 func (p *codexProcess) do(command, path string) *codexProcess {
 	p.t.Helper()
-	if _, err := fmt.Fprintln(p.in, command, path); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Get(fmt.Fprintln(p.in, command, path))(p.t)
 	if !p.out.Scan() || p.out.Text() != "ok <nil>" {
 		p.t.Fatalf("%s %s: %q", command, path, p.out.Text())
 	}

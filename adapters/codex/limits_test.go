@@ -33,11 +33,7 @@ func limitsIn(t *testing.T, now time.Time, rollouts ...string) ([]adapters.Limit
 		Homes: func() []string { return homes }})
 	var found []adapters.Limit
 	for range 2 { // the second answer is from memory
-		var err error
-		found, err = a.Limits(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		found = must.Get(a.Limits(t.Context()))(t)
 	}
 	slices.SortFunc(found, func(a, b adapters.Limit) int {
 		return strings.Compare(a.Home+a.Name+a.Window.String(), b.Home+b.Name+b.Window.String())

@@ -42,9 +42,7 @@ func appendTo(t *testing.T, path, text string) {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	must.Do(t, err)
 	defer f.Close()
-	if _, err := f.WriteString(text); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.WriteString(text))(t)
 }
 
 // Who holds a thread: its lock's owner; nobody, when the lock file is all that is

@@ -29,9 +29,7 @@ func TestMisplacedSessions(t *testing.T) {
 				home := home(t)
 				a := atNow(home)
 				write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
-				if _, err := a.Discover(t.Context(), adapters.Query{}); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(a.Discover(t.Context(), adapters.Query{}))(t)
 				path := filepath.Join(home, ".codex", folder)
 				must.Do(t, errors.Join(os.RemoveAll(path), put(path)))
 				for _, q := range []adapters.Query{{}, {Since: time.Now()}, {Since: time.Now().Add(-time.Hour)}, {IDs: []string{threadA}}} {

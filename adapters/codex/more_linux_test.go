@@ -29,9 +29,7 @@ func stateDB(t testing.TB, path, columns string, rows ...string) *sql.DB {
 	must.Do(t, err)
 	t.Cleanup(func() { db.Close() })
 	for _, s := range append([]string{`CREATE TABLE threads (` + columns + `)`}, rows...) {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Exec(s))(t)
 	}
 	return db
 }
@@ -89,9 +87,7 @@ func TestStateDatabaseChanges(t *testing.T) {
 	db := stateDB(t, filepath.Join(home, ".codex", "state_5.sqlite"), threadColumns, insert(threadA, "x", "'One'"))
 	a := atNow(home)
 	for _, name := range []string{"One", "Two", "Three"} {
-		if _, err := db.Exec(`UPDATE threads SET name = ?`, name); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Exec(`UPDATE threads SET name = ?`, name))(t)
 		if s := look(t, a, home, adapters.Query{})[threadA]; s.Title != name {
 			t.Errorf("title %q, want %q", s.Title, name)
 		}
@@ -149,9 +145,7 @@ func TestSpawnEdges(t *testing.T) {
 	db := stateDB(t, filepath.Join(home, ".codex", "state_5.sqlite"), threadColumns, insert(threadA, "", "NULL"), insert(threadB, "", "NULL"))
 	for _, s := range []string{`CREATE TABLE thread_spawn_edges (parent_thread_id TEXT, child_thread_id TEXT PRIMARY KEY)`,
 		fmt.Sprintf(`INSERT INTO thread_spawn_edges VALUES ('%s', '%s')`, threadA, threadB)} {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Exec(s))(t)
 	}
 	sessions := look(t, atNow(home), home, adapters.Query{})
 	if sessions[threadB].Parent != threadA || sessions[threadA].Parent != "" {
@@ -230,9 +224,7 @@ func TestWatchPaths(t *testing.T) {
 	if got := a.WatchPaths(); len(got) != 0 {
 		t.Errorf("before the first look: %v", got)
 	}
-	if _, err := a.Discover(t.Context(), adapters.Query{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(a.Discover(t.Context(), adapters.Query{}))(t)
 	codex := filepath.Join(r.Home, ".codex")
 	got := a.WatchPaths()
 	slices.Sort(got)
@@ -243,9 +235,7 @@ func TestWatchPaths(t *testing.T) {
 	empty := home(t)
 	must.Do(t, os.RemoveAll(filepath.Join(empty, ".codex", "sessions")))
 	b := New(adapters.Config{Home: empty, Env: func(string) string { return "" }, Table: r.Table, Now: time.Now})
-	if _, err := b.Discover(t.Context(), adapters.Query{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Discover(t.Context(), adapters.Query{}))(t)
 	if !slices.Contains(b.WatchPaths(), filepath.Join(empty, ".codex")) {
 		t.Errorf("never used: %v", b.WatchPaths())
 	}

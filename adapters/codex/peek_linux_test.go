@@ -71,12 +71,8 @@ func TestPeekHugeRollout(t *testing.T) {
 		s.turn(fmt.Sprint("t", i), "again").call(fmt.Sprint("c", i), `{"cmd":"make"}`).result(fmt.Sprint("c", i), strings.Repeat("z", 50_000))
 	}
 	head := newScript(threadA, "0.169.0").text()
-	if _, err := f.WriteString(head); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteAt([]byte("\n"+s.text()), 1<<30); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.WriteString(head))(t)
+	must.Get(f.WriteAt([]byte("\n"+s.text()), 1<<30))(t)
 	a := New(adapters.Config{Home: t.TempDir()})
 	before := adaptertest.BytesRead(t)
 	m, err := a.Peek(t.Context(), adapters.Session{Files: []string{path}}, 20)
