@@ -61,15 +61,8 @@ func (k *kittyShown) read(name string) string {
 func (k *kittyShown) find(line string) (p Pane, screen []string, d *Dialog) {
 	k.t.Helper()
 	eventually.True(k.t, "the text is shown", func() bool {
-		var err error
-		p, err = Find(k.t.Context(), k.table, k.agent)
-		if err != nil {
-			k.t.Fatal(err)
-		}
-		screen, err = p.Screen(k.t.Context())
-		if err != nil {
-			k.t.Fatal(err)
-		}
+		p = must.Get(Find(k.t.Context(), k.table, k.agent))(k.t)
+		screen = must.Get(p.Screen(k.t.Context()))(k.t)
 		return strings.Contains(strings.Join(screen, "\n"), line)
 	})
 	d, ok := FindDialog(screen)
