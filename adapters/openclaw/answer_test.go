@@ -118,9 +118,7 @@ func TestAnswerQuestion(t *testing.T) {
 	if shown.Kind != adapters.AsksQuestion || shown.Text != "Which colour?" || shown.CanAllow || shown.Questions[0].Options[1].Label != "Blue" {
 		t.Errorf("%+v", shown)
 	}
-	if _, err := a.Answer(t.Context(), s, shown, adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{{"Blue"}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(a.Answer(t.Context(), s, shown, adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{{"Blue"}}}))(t)
 	if got := g.Decided(id); !strings.Contains(got, `"answers":{"q1":["Blue"]}`) {
 		t.Errorf("answered %s", got)
 	}

@@ -159,9 +159,7 @@ func TestNotRunning(t *testing.T) {
 		g := w.running(gatewaytest.Options{})
 		must.Do(t, gatewaytest.RemoveLock(filepath.Join(w.home, ".openclaw")))
 		a := w.adapter()
-		if _, err := discover(t, a, adapters.Query{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(discover(t, a, adapters.Query{}))(t)
 		g.Close()
 		for _, a := range []*openclaw.Adapter{a, w.adapter()} {
 			if roll, err := discover(t, a, adapters.Query{}); err != nil || len(roll.Sessions) != 0 {

@@ -38,11 +38,7 @@ func newKept(t *testing.T) *kept {
 	k.write(".openclaw/openclaw.json", `{"gateway":{"port":1,"auth":{"token":"`+secret+`"}}}`)
 	dir := filepath.Join(k.home, ".openclaw", "agents", "main", "agent")
 	must.Do(t, os.MkdirAll(dir, 0o700))
-	var err error
-	k.db, err = sql.Open("sqlite", "file:"+filepath.Join(dir, "openclaw-agent.sqlite")+"?_pragma=journal_mode(WAL)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	k.db = must.Get(sql.Open("sqlite", "file:"+filepath.Join(dir, "openclaw-agent.sqlite")+"?_pragma=journal_mode(WAL)"))(t)
 	k.db.SetMaxOpenConns(1)
 	t.Cleanup(func() { k.db.Close() })
 	k.exec(agentTables)
@@ -51,9 +47,7 @@ func newKept(t *testing.T) *kept {
 
 func (k *kept) exec(query string, args ...any) {
 	k.t.Helper()
-	if _, err := k.db.Exec(query, args...); err != nil {
-		k.t.Fatal(err)
-	}
+	must.Get(k.db.Exec(query, args...))(k.t)
 }
 
 // session adds a session with what its entry says of its last run, and the records of its transcript.
