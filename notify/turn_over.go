@@ -18,8 +18,6 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	s, before := &ev.Session, &ev.Before
 	key := replyKey(s)
 	inTurn := before.Status == adapters.Working || before.Status == adapters.Waiting || mayWait(before)
-	unattended := s.Status == adapters.Idle && (s.Unattended || ev.TerminalEnded) && !s.Suspended ||
-		s.Status == adapters.Stopped && (before.Unattended || ev.TerminalEnded)
 	switch {
 	case s.Parent != "":
 		return nil
@@ -27,7 +25,7 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 		return p.reply(Question, key, ev, l)
 	case ev.Kind != app.Changed || !inTurn || s.Outcome == adapters.Interrupted:
 		return p.replyAnswered(key, ev)
-	case unattended:
+	case endedUnattended(ev):
 		return p.told(endKind(&s.Session), "finished "+string(s.Agent)+" "+s.ID, ev, l)
 	case s.Status != adapters.Idle || s.Suspended:
 		return p.replyAnswered(key, ev)
@@ -50,6 +48,15 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 		return p.replyAnswered(key, ev)
 	}
 	return p.reply(kind, key, ev, l)
+}
+
+// endedUnattended reports whether no terminal shows the turn that is over.
+func endedUnattended(ev *app.Event) bool {
+	s := &ev.Session
+	if s.Status == adapters.Idle {
+		return (s.Unattended || ev.TerminalEnded) && !s.Suspended
+	}
+	return s.Status == adapters.Stopped && (ev.Before.Unattended || ev.TerminalEnded)
 }
 
 // mayWait reports whether the open call of a session may wait for the user.
