@@ -14,7 +14,7 @@ import (
 )
 
 // TestCoverage: each feature that an agent's --help names at any level has its line in the agent's table, and no line is of a feature that is gone. What is
-// below a sub-command with a star in the table is not asked. Nor has its changelog an entry about sessions that nobody has read.
+// below a sub-command with a star in the table is not asked. And each entry of its changelog about sessions has been read.
 func TestCoverage(t *testing.T) {
 	s := NewSandbox(t)
 	for _, release := range newest {

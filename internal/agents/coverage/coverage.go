@@ -1,7 +1,7 @@
 // Package coverage keeps what each pinned agent can do to a session: a table for each agent, NAME.md, with the flags and sub-commands that its --help names at
 // all levels and the commands that it takes in its prompt.
 //
-// A table begins with the agent and the version that somebody has looked at, and has a line for each feature that makes,
+// A table begins with the agent and the version that was looked at, and has a line for each feature that makes,
 // moves, shares, ends or names a session, or has it wait. The names of all others follow "Not about sessions". Names stand
 // in backticks; below a heading "Read" stand those that no --help prints, taken from the program's bundle or its
 // documentation, and below "Changelog" those that its changelog of the last six months names beside all these, with the
@@ -32,7 +32,7 @@ func (l *Line) Tests() []string { return testPattern.FindAllString(l.Runs, -1) }
 
 // Table is what is known of an agent's features.
 type Table struct {
-	Version   string   // that somebody has looked at
+	Version   string   // that was looked at
 	Lines     []Line   // about sessions
 	Others    []string // not about sessions
 	Read      []string // names in Lines and Others that no help prints
