@@ -25,8 +25,7 @@ type slowly struct{ *scene.Environment }
 func (s slowly) Start(spec scene.Spec) proc.Identity {
 	<-time.After(50 * time.Millisecond) // longer than the precision with which the start of a process is known
 	spec.Started = time.Now().Add(9 * time.Millisecond)
-	spec.Env = append(spec.Env, "PWD=/")
-	return s.Procs.Start(spec)
+	return elsewhere{s}.Start(spec)
 }
 
 func (s slowly) Open(pid int, path string)         { s.Procs.Open(pid, path) }
@@ -36,6 +35,14 @@ func (s slowly) Suspend(pid int)                   { s.Procs.Suspend(pid) }
 func (s slowly) Continue(pid int)                  { s.Procs.Continue(pid) }
 func (s slowly) Append(_ int, path, line string)   { s.Environment.Append(path, line) }
 func (s slowly) Write(_ int, path, content string) { s.Environment.Write(path, content) }
+
+// elsewhere starts processes as a program that starts an agent: the environment names the folder of the program.
+type elsewhere struct{ slowly }
+
+func (s elsewhere) Start(spec scene.Spec) proc.Identity {
+	spec.Env = append(spec.Env, "PWD=/")
+	return s.Procs.Start(spec)
+}
 
 // TestStartedSlowly: the session of a process that a program started on a busy machine is working, as its stand-in plays it, and none is "open" beside it. After
 // its folder was renamed, of which nothing shows the former name, it is working still or unknown: it is not over.
@@ -125,6 +132,37 @@ func TestYoungFolder(t *testing.T) {
 			}
 			sessions[1].Kill()
 			for _, s := range sessions {
+				rows := rowsOf(t, w, played.Name())
+				i := slices.IndexFunc(rows, func(row adapters.Session) bool { return row.ID == s.ID })
+				if i < 0 || len(rows) != 2 || rows[i].Status != s.Truth().Status {
+					t.Errorf("%s is %s: %s", s.ID, s.Truth(), shown(rows))
+				}
+			}
+		})
+	}
+}
+
+// TestYoungFolderBesideResumed: a session that began and ended in a new folder is over, although a process began at the same time: that process has the older session that it went
+// on with, in its own folder.
+func TestYoungFolderBesideResumed(t *testing.T) {
+	for _, begin := range players {
+		w := scene.New(t)
+		machine := scene.On(t, w.Home, elsewhere{slowly{w}})
+		machine.Table = w.Table
+		played := begin(machine)
+		t.Run(string(played.Name()), func(t *testing.T) {
+			begins := func(name string) *scene.Session {
+				dir := w.Path("src", name)
+				must.Do(t, os.MkdirAll(dir, 0o755))
+				return played.Start(dir, "hello to "+name)
+			}
+			older := begins("older")
+			older.Answer("fine")
+			older.Exit()
+			older.Resume("more of it")
+			younger := begins("younger")
+			younger.Kill()
+			for _, s := range []*scene.Session{older, younger} {
 				rows := rowsOf(t, w, played.Name())
 				i := slices.IndexFunc(rows, func(row adapters.Session) bool { return row.ID == s.ID })
 				if i < 0 || len(rows) != 2 || rows[i].Status != s.Truth().Status {

@@ -31,8 +31,12 @@ func (m *matcher) leftWith(p *process, s *session) string {
 }
 
 // mayHaveLeft reports whether the folder of a session that was begun and written to since a process began may be that of the process, under the name that it
-// had then: it is gone since, and the process has written as much as is in the session. mayBeOpen has what existed before.
+// had then: it is gone since, and the process has written as much as is in the session. mayBeOpen has what existed before. A process in whose folder sessions are
+// stored is where it began.
 func (m *matcher) mayHaveLeft(p *process, s *session) bool {
+	if slices.ContainsFunc(m.sessions, p.mayHave) {
+		return false
+	}
 	may, _ := adapters.MayHaveLeft(s.cwd, []string{"PWD=" + p.env["PWD"]}, p.cwd, p.Started)
 	return may && !p.contained && !p.noSession && !p.moved && p.uses(s.root) && p.made(s) && !p.BeganAfter(s.active()) && !m.wroteLess(p, s)
 }
