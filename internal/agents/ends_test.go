@@ -198,8 +198,12 @@ func (h *talker) processes() (found []Process) {
 // its input is closed.
 func TestEndsOfOneProcess(t *testing.T) {
 	for name, how := range map[string]hosting{
-		"qwen": acpOf(QwenNewest, "--acp"), "copilot": acpOf(CopilotNewest, "--acp"), "codex": codexHosting} {
+		"qwen": acpOf(QwenNewest, "--acp"), "copilot": acpOf(CopilotNewest, "--acp"), "codex": codexHosting, "omp": acpOf(OmpNewest, "acp"),
+		"kimi": acpOf(KimiNewest, "acp"), "grok": acpOf(GrokNewest, "agent", "stdio")} {
 		t.Run(name, func(t *testing.T) {
+			if slices.Contains([]string{"omp", "kimi", "grok"}, name) {
+				nightly(t)
+			}
 			each(t, []Release{how.release}, func(t *testing.T, s *Sandbox, r Release) {
 				f := follow(s)
 				for way, end := range waysToClose {

@@ -124,3 +124,28 @@ func TestOmpTurns(t *testing.T) {
 		s.Becomes(byID(first.ID), time.Now(), soon, "stopped/interrupted")
 	})
 }
+
+// Sessions that one process hosts for another program over the Agent Client Protocol: each has its own status, none has died while it works, what is cancelled is
+// over, and all end with the process.
+func TestOmpHosted(t *testing.T) {
+	each(t, []Release{OmpNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		h := s.hosts(r, "acp")
+		first, second := h.open(s.Project), h.open(s.Project)
+		h.reply(h.prompt(first, "first one"))
+		idle := s.Becomes(byID(first), time.Now(), soon, "idle/completed")
+		h.prompt(second, "second one [[delay 300]]")
+		if working := s.Becomes(byID(second), s.Asked("second one"), soon, "working"); working.PID != idle.PID {
+			t.Errorf("%v and %v", working, idle)
+		}
+		s.Stays(byID(first), 2*time.Second, "idle/completed")
+		h.write(map[string]any{"method": "session/cancel", "params": map[string]string{"sessionId": second}})
+		s.Becomes(byID(second), time.Now(), soon, "idle/interrupted")
+		h.prompt(first, "a tool [[bash sleep 77.5]]")
+		s.Becomes(byID(first), s.Asked("a tool"), soon, "unknown") // a permission and a command that runs are the same in its files
+		h.prompt(second, "never ends [[delay 300]]")
+		s.Becomes(byID(second), s.Asked("never ends"), soon, "working")
+		s.Kill(s.Agent("omp"))
+		s.Becomes(byID(second), time.Now(), soon, "stopped/died")
+		s.Becomes(byID(first), time.Now(), soon, "stopped/died")
+	})
+}

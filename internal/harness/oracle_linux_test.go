@@ -225,12 +225,13 @@ func (t *harness) host(x *life) string {
 	return host
 }
 
-// mayBeUnknown reports whether a session says of some turns neither in a file nor in a title what it does: a real one of oh-my-pi, and one of Qwen Code
-// without a title, whose prompt may have been taken back before the first word. Each such row is counted with its reason.
+// mayBeUnknown reports whether a session says of some turns neither in a file nor in a title what it does: a real one of oh-my-pi, one of Qwen Code
+// without a title, whose prompt may have been taken back before the first word, and one of Gemini CLI in another folder than the process that hosts it: no file names
+// that process. Each such row is counted with its reason.
 func (t *harness) mayBeUnknown(x *life) bool {
 	_, shares := t.witnesses[x.Session].(*sharedAgent)
 	if t.real {
-		return x.Agent == omp || x.Agent == qwen && (shares || t.hidden(x) != nil)
+		return x.Agent == omp || x.Agent == gemini && shares || x.Agent == qwen && (shares || t.hidden(x) != nil)
 	}
 	return x.Agent == qwen && time.Since(x.wrote) > firstWordWithin
 }
@@ -513,16 +514,16 @@ func (t *harness) settle() {
 const recordsWithin = 15 * time.Second
 
 // late returns how much later than others the wait of a session of Qwen Code may be seen, if one waits.
-func (t *harness) late() time.Duration {
+func (t *harness) late() (longest time.Duration) {
 	for _, x := range t.script.lives() {
 		if t.takenBack(x) {
-			return max(0, time.Until(x.interrupted.Add(takenBackWithin)))
+			longest = max(longest, time.Until(x.interrupted.Add(takenBackWithin)))
 		}
 		if x.Agent == qwen && !x.asked.IsZero() {
-			return min(recordsWithin, pressure.StalledSince(x.asked)+pressure.StalledSince(time.Now().Add(-recordsWithin)))
+			longest = max(longest, min(recordsWithin, pressure.StalledSince(x.asked)+pressure.StalledSince(time.Now().Add(-recordsWithin))))
 		}
 	}
-	return 0
+	return longest
 }
 
 // settleMenu waits until the menu is right.

@@ -121,7 +121,7 @@ func (h *hostedAgent) Interrupt(s *scene.Session) {
 	one := h.hosts[s.CWD]
 	one.sent++
 	h.send(s, map[string]any{"type": "control_request", "request_id": fmt.Sprint(one.sent), "request": map[string]string{"subtype": "interrupt"}})
-	eventually.True(h.world, "the end of the request to the model", func() bool { return h.hungUp(s) })
+	eventually.True(h.world, held(s)+" to hang up on the model", func() bool { return h.hungUp(s) })
 	time.Sleep(storesWithin)
 }
 

@@ -226,7 +226,7 @@ func (r *realAgent) TakesBack() bool { return r.takesBack }
 // Interrupt presses a key until the agent has hung up on the model: some want it twice, and two keys at once are one.
 func (r *realAgent) Interrupt(s *scene.Session) {
 	var pressed time.Time
-	eventually.True(r.world, "the end of the request to the model", func() bool {
+	eventually.True(r.world, held(s)+" to hang up on the model", func() bool {
 		if time.Since(pressed) > 2*time.Second && !r.hungUp(s) {
 			r.terminals[s.CWD].Press(cmp.Or(r.escape, "Escape"))
 			pressed = time.Now()

@@ -229,7 +229,7 @@ func (h *sharedAgent) TakesBack() bool                { return false }
 
 func (h *sharedAgent) Interrupt(s *scene.Session) {
 	h.of[s].send(map[string]any{"method": h.speaks.cancel, "params": map[string]string{h.speaks.name: s.ID}})
-	eventually.True(h.world, "the end of the request to the model", func() bool { return h.hungUp(s) })
+	eventually.True(h.world, held(s)+" to hang up on the model", func() bool { return h.hungUp(s) })
 	time.Sleep(storesWithin)
 }
 
