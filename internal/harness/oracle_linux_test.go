@@ -229,9 +229,9 @@ func (t *harness) host(x *life) string {
 // without a title, whose prompt may have been taken back before the first word, and one of Gemini CLI in another folder than the process that hosts it: no file names
 // that process. Each such row is counted with its reason.
 func (t *harness) mayBeUnknown(x *life) bool {
-	_, shares := t.witnesses[x.Session].(*sharedAgent)
+	shared, _ := t.witnesses[x.Session].(*sharedAgent)
 	if t.real {
-		return x.Agent == omp || x.Agent == gemini && shares || x.Agent == qwen && (shares || t.hidden(x) != nil)
+		return x.Agent == omp || shared != nil && (x.Agent == qwen || shared.isForeign(x.Session)) || x.Agent == qwen && t.hidden(x) != nil
 	}
 	return x.Agent == qwen && time.Since(x.wrote) > firstWordWithin
 }
@@ -405,7 +405,8 @@ func (t *harness) byProject(project string) *life {
 func (t *harness) untold() (wrong []string) {
 	t.hear()
 	for _, x := range append(t.script.lives(), t.forgotten...) {
-		if x.ends.told < x.ends.due && !t.forbids("ends", x) {
+		shared, _ := t.witnesses[x.Session].(*sharedAgent)
+		if x.ends.told < x.ends.due && !t.forbids("ends", x) && (shared == nil || !shared.isForeign(x.Session)) {
 			wrong = append(wrong, fmt.Sprintf("the end of %s (%s) is not told", x.ID, x.project))
 			t.suspect = x
 		}

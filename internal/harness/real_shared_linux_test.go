@@ -94,6 +94,7 @@ func sharedAgents(list []*realAgent, t *harness) (all []scene.Agent) {
 type conversation struct {
 	h      *sharedAgent
 	editor *played
+	cwd    string        // in which the agent was started
 	own    proc.Identity // the agent's process
 	in     *os.File      // what the agent reads
 	out    string        // the file with what it has written
@@ -162,7 +163,7 @@ func (h *sharedAgent) talk(cwd string) *conversation {
 	env := append(h.box.Env(), "ROLLCALL_SHARED=1")
 	editor := h.machine.start(scene.Spec{Exe: editorProgram, Args: []string{"zed-editor"}, CWD: cwd, Env: env})
 	in := h.machine.pipe(fmt.Sprintf("%d.agent", editor.PID))
-	c := &conversation{h: h, editor: editor, out: in + ".out"}
+	c := &conversation{h: h, editor: editor, cwd: cwd, out: in + ".out"}
 	must.Do(h.world, os.WriteFile(c.out, nil, 0o600))
 	c.in = h.machine.fifo(in)
 	argv := h.box.Argv(h.release, h.args...)
@@ -221,6 +222,11 @@ func (h *sharedAgent) Ask(s *scene.Session) {
 	h.answerWith(s, fmt.Sprintf(h.command, fmt.Sprintf("asked-%d", h.asked)))
 	eventually.True(h.world, "a request for permission in the editor", func() bool { return len(h.of[s].asked(s)) > before })
 	time.Sleep(storesWithin)
+}
+
+// isForeign reports whether a session is in another folder than the process of Gemini CLI that hosts it: no file names that process.
+func (h *sharedAgent) isForeign(s *scene.Session) bool {
+	return h.name == gemini && h.of[s].cwd != s.CWD
 }
 
 // Interrupts reports whether the editor can cancel a turn: the app-server of Codex wants the turn's id for it.
