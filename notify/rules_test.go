@@ -274,6 +274,21 @@ func TestTakeOverSeveral(t *testing.T) {
 	}
 }
 
+// A wait that an earlier process told goes on where the first answer does not know what the session does: it is not told again, and withdrawn when it is over.
+func TestTakeOverUnknown(t *testing.T) {
+	left := wait{member: member{Key: "waiting codex a", Agent: agentname.Codex, Session: "a", WaitingFor: adapters.ForPermission}, ID: 3}
+	p := newPolicy(nil)
+	if orders := p.takeOver(left, []app.Session{session("a", adapters.Unknown, 1)}, noon); said(orders) != "Codex needs permission in a [a]" || !orders[0].stands {
+		t.Errorf("%s, %+v", said(orders), orders)
+	}
+	if got := said(p.take([]app.Event{change("a", adapters.Unknown, adapters.Waiting)}, look{now: noon})); got != "" {
+		t.Errorf("it is told again: %s", got)
+	}
+	if got := said(p.take([]app.Event{change("a", adapters.Waiting, adapters.Working)}, look{now: noon})); got != "withdraw waiting codex a" {
+		t.Errorf("then over: %s", got)
+	}
+}
+
 // muted makes an event that of a session which the user muted.
 func muted(ev app.Event) app.Event {
 	ev.Session.Muted, ev.Before.Muted = true, true

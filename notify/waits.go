@@ -68,7 +68,7 @@ func (p *policy) waiting(ev *app.Event, l *look) []order {
 		w = &openWait{sessions: map[string]adapters.WaitingFor{s.ID: s.WaitingFor}, session: s, begun: l.now}
 		p.waits[key] = w
 		return p.tell(key, w, l)
-	case known && ev.Kind != app.Ended && s.Status == adapters.Unknown && !s.Process.IsZero():
+	case known && ev.Kind != app.Ended && mayStillWait(&s):
 		return nil
 	case known:
 		if delete(w.sessions, s.ID); len(w.sessions) > 0 {
@@ -78,6 +78,9 @@ func (p *policy) waiting(ev *app.Event, l *look) []order {
 	}
 	return nil
 }
+
+// mayStillWait reports whether it is not known what a session with a running process does.
+func mayStillWait(s *app.Session) bool { return s.Status == adapters.Unknown && !s.Process.IsZero() }
 
 // asksAgain reports whether the session, after it could not be read, waits for a request of the same kind again. The request may be another one.
 func asksAgain(ev *app.Event) bool {
@@ -349,16 +352,24 @@ func waitOrder(s app.Session) order {
 }
 
 // takeOver returns the orders for a wait that an earlier process showed and did not withdraw. If none of the sessions
-// waits any more, the notification is withdrawn. Otherwise the wait is taken over; it is shown again only if a session
-// waits for something else or the notification is no longer on the screen.
+// waits any more, the notification is withdrawn; one of which the first answer does not know what it does may still wait.
+// Otherwise the wait is taken over; it is shown again only if a session waits for something else or the notification is
+// no longer on the screen.
 func (p *policy) takeOver(left wait, sessions []app.Session, now time.Time) []order {
 	b := &shownNotification{key: left.Key, changed: now}
 	stands := true
 	for _, m := range left.all() {
 		var waiting []*app.Session
 		for i := range sessions {
-			if s := &sessions[i]; s.Status == adapters.Waiting && waitKey(s) == m.Key {
-				waiting = append(waiting, s)
+			s := sessions[i]
+			if waitKey(&s) != m.Key {
+				continue
+			}
+			if mayStillWait(&s) {
+				s.Status, s.WaitingFor = adapters.Waiting, m.WaitingFor
+			}
+			if s.Status == adapters.Waiting {
+				waiting = append(waiting, &s)
 			}
 		}
 		if p.waits[m.Key] != nil { // an event has added the wait already
