@@ -208,6 +208,13 @@ func (s *session) isHeadless() bool {
 	return s.state.known && s.state.lastPrompt == "" && s.state.title == "" && s.mode == "auto" && s.turn.state != noTurn
 }
 
+// mayGoOn reports whether a process has or may have a session. One that was opened without a prompt is of no process yet, and goes on in its own folder.
+func (d *discovery) mayGoOn(s *session) bool {
+	return s.owner != nil || s.doubt != "" || slices.ContainsFunc(d.processes, func(p *process) bool {
+		return p.Uses(s.home) && (p.Hosts || p.isIn(filepath.Dir(s.dir))) && (s.changed.IsZero() || p.Precedes(s.changed))
+	})
+}
+
 // watchPaths returns the folders in which sessions are written.
 func (d *discovery) watchPaths() []string {
 	watch := d.Watched()
@@ -216,8 +223,8 @@ func (d *discovery) watchPaths() []string {
 			watch = kit.AppendNew(watch, dir)
 		}
 	}
-	for _, s := range d.sessions {
-		if s.owner == nil && s.doubt == "" {
+	for _, s := range d.folders {
+		if !d.mayGoOn(s) {
 			continue
 		}
 		watch = kit.AppendNew(watch, s.dir, filepath.Join(s.dir, "agents"), filepath.Join(s.dir, "agents", mainAgent))

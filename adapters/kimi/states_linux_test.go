@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,6 +183,22 @@ func TestServer(t *testing.T) {
 	w.check(map[string]string{"a": "working", "b": "waiting permission"})
 	if rows := w.rows(); rows["a"].Process != server || !rows["a"].Shared || rows["b"].Process != terminal {
 		t.Errorf("%+v, %+v", rows["a"], rows["b"])
+	}
+}
+
+// A session that its user, or an editor, has opened is of no process before its first prompt, which is noticed where it is written; so is one whose folder is still empty.
+func TestOpenedIsWatched(t *testing.T) {
+	w := newWorld(t)
+	w.open(time.Minute, "A=b")
+	w.begin("a", "30s", "one")
+	w.Write(filepath.Join(w.dir("b"), "state.json"), fmt.Sprintf(`{"id":%q,"version":2,"cwd":%q,"createdAt":%d,"agents":{}}`, id("b"), proj, time.Now().UnixMilli()))
+	must.Do(t, os.MkdirAll(w.dir("c"), 0o700))
+	a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
+	adaptertest.Discover(t, a, adapters.Query{})
+	for _, key := range []string{"a", "b", "c"} {
+		if want := w.dir(key); !slices.Contains(a.WatchPaths(), want) {
+			t.Errorf("%s is not watched:\n%s", want, strings.Join(a.WatchPaths(), "\n"))
+		}
 	}
 }
 
