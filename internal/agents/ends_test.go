@@ -117,6 +117,7 @@ func (h *talker) call(method string, params any, member ...string) string {
 type hosting struct {
 	release Release
 	args    []string
+	byName  string // the program on the PATH, where it shows in its command line what it does; empty: its path
 	begin   func(*talker)
 	open    func(*talker) (id string)
 	prompt  func(h *talker, id, text string)
@@ -141,6 +142,13 @@ func acpOf(r Release, args ...string) hosting {
 	a.release, a.args = r, args
 	return a
 }
+
+// kimiHosting starts Kimi Code as an editor does: only the length of an erased command line tells what it does.
+var kimiHosting = func() hosting {
+	h := acpOf(KimiNewest, "acp")
+	h.byName = "kimi"
+	return h
+}()
 
 var codexHosting = hosting{
 	release: CodexNewest, args: []string{"app-server"},
@@ -199,7 +207,7 @@ func (h *talker) processes() (found []Process) {
 func TestEndsOfOneProcess(t *testing.T) {
 	for name, how := range map[string]hosting{
 		"qwen": acpOf(QwenNewest, "--acp"), "copilot": acpOf(CopilotNewest, "--acp"), "codex": codexHosting, "omp": acpOf(OmpNewest, "acp"),
-		"kimi": acpOf(KimiNewest, "acp"), "grok": acpOf(GrokNewest, "agent", "stdio")} {
+		"kimi": kimiHosting, "grok": acpOf(GrokNewest, "agent", "stdio")} {
 		t.Run(name, func(t *testing.T) {
 			if slices.Contains([]string{"omp", "kimi", "grok"}, name) {
 				nightly(t)
@@ -231,7 +239,11 @@ func (f *follower) live(prompts []string) (n int) {
 
 // endsOnce has an agent host n sessions, the last of them in a turn, and end.
 func endsOnce(t *testing.T, s *Sandbox, f *follower, how *hosting, name string, n int, end func(*talker, *hosting, []string)) {
-	h := startTalker(s, s.Argv(how.release, how.args...))
+	argv := s.Argv(how.release, how.args...)
+	if how.byName != "" {
+		argv = s.ByName(how.release, how.byName, how.args...)
+	}
+	h := startTalker(s, argv)
 	how.begin(h)
 	var ids, prompts []string
 	for i := range n {
@@ -246,7 +258,11 @@ func endsOnce(t *testing.T, s *Sandbox, f *follower, how *hosting, name string, 
 		s.Becomes(byPrompt(prompt), s.Asked(prompt), soon, "idle/completed", "idle")
 	}
 	if err := poll(soon, func() bool { return f.live(prompts) == n }); err != nil {
-		t.Fatalf("%d of %d sessions are live: %v", f.live(prompts), n, err)
+		shown := ""
+		for _, x := range f.core.Snapshot().Sessions() {
+			shown += fmt.Sprintf("\n   %s %s pid=%d %q: %s", x.ID, x.Status, x.Process.PID, x.FirstPrompt, x.Evidence)
+		}
+		t.Fatalf("%d of %d sessions are live: %v%s", f.live(prompts), n, err, shown)
 	}
 	time.Sleep(time.Second) // what is stored of the last turn is a matter of chance until then
 	processes := h.processes()
