@@ -42,7 +42,7 @@ func (p *agentsPage) apply(s *app.Snapshot) {
 		p.build(all)
 	}
 	for i, h := range all {
-		facts := describe.HealthFacts(h, p.notes, p.ui.now())
+		facts := describe.HealthFacts(h, p.notes, p.ui.host.Now())
 		if slices.Contains(s.LeftOut.Agents, h.Name) {
 			facts = append([]describe.Field{{Name: "Shown", Value: "no: left out by the settings"}}, facts...)
 		}

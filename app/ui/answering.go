@@ -66,7 +66,7 @@ func (u *UI) showAsked(entries []answer.Entry) {
 		listed[list[i].Ref()] = true
 	}
 	for ref, at := range a.done {
-		if !listed[ref] || u.now().Sub(at) >= doneFor {
+		if !listed[ref] || u.host.Now().Sub(at) >= doneFor {
 			delete(a.done, ref)
 		}
 	}
@@ -130,7 +130,7 @@ func (u *UI) answered(item answer.Asked, d adapters.Decision, status adapters.St
 		done += present.When(d.Message != "", ", with your message") + map[adapters.Status]string{adapters.Idle: "; its turn is over", adapters.Working: "; it goes on"}[status]
 	}
 	u.sessions.showResult("done", widgets.ColorGood, name+": "+done, u.offersAfter(&item, d)...)
-	a.done[ref], a.last = u.now(), ref
+	a.done[ref], a.last = u.host.Now(), ref
 	u.showAsked(a.board.List())
 }
 

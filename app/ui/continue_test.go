@@ -21,7 +21,7 @@ func TestContinueAtReset(t *testing.T) {
 	s.Limited = true
 	s.LimitedUntil = time.Now().Add(2 * time.Hour)
 	w := openWith(t, &fakeCore{snapshot: snap}, Options{Agents: usualAgents()})
-	w.ui.now = time.Now
+	w.ui.host.Now = time.Now
 	d := w.ui.sessions.detail
 	d.show(s, listing.Key{Agent: s.Agent, ID: s.ID}, w.ui.sessions.view, time.Now())
 	if !d.goOn.Visible() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,13 +99,17 @@ func TestPricesCountAtOnce(t *testing.T) {
 	w.ui.history = func(context.Context, time.Time) *app.Snapshot { return snap }
 	w.ui.open(pageUsage)
 	w.usageSays("Cost, 90 of 400")
-	if got := w.ui.usage.figures[2].Text(); got != "–" {
+	cost := func() string { // below its name
+		texts := shownTexts(w.ui.usage.Content)
+		return texts[slices.IndexFunc(texts, func(text string) bool { return strings.HasPrefix(text, "Cost") })+1]
+	}
+	if got := cost(); got != "–" {
 		t.Errorf("the sum of less than half of the costs is %q", got)
 	}
 	w.shoot("prices-none")
 	must.Do(t, os.WriteFile(path, []byte("[prices.mock-1]\ninput = 1.0\noutput = 5.0\n"), 0o600))
 	w.ui.options.Live.Read()
-	w.until("the cost", func() bool { return strings.HasPrefix(w.ui.usage.figures[2].Text(), "$") })
+	w.until("the cost", func() bool { return strings.HasPrefix(cost(), "$") })
 	w.shoot("prices-entered")
 }
 

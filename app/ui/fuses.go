@@ -145,7 +145,7 @@ func (u *UI) showContinue(s app.Session) {
 	prompt := f.NewEntry(fuse.Prompt)
 	prompt.SetText(fuse.Prompt)
 	hint := "Its agent has not recorded when the limit is reset."
-	if at, err := fuse.AtReset(&s, u.now()); err == nil {
+	if at, err := fuse.AtReset(&s, u.host.Now()); err == nil {
 		hint = "The limit is reset at " + present.DayTime(s.LimitedUntil) + "."
 		when.SetText(at.Local().Format("2006-01-02 15:04"))
 	}

@@ -359,6 +359,24 @@ func visible(o fyne.CanvasObject) []fyne.CanvasObject {
 	return out
 }
 
+// part returns the first part of a part of the window that is of a type and for which is holds; nil: any.
+func part[T fyne.CanvasObject](t *testing.T, o fyne.CanvasObject, is func(T) bool) (found T) {
+	t.Helper()
+	for _, x := range visible(o) {
+		if x, ok := x.(T); ok && (is == nil || is(x)) {
+			return x
+		}
+	}
+	t.Fatalf("no %T in:\n%s", found, strings.Join(shownTexts(o), "\n"))
+	return found
+}
+
+// selectOf returns the drop-down list that has an option.
+func selectOf(t *testing.T, o fyne.CanvasObject, option string) *widgets.Select {
+	t.Helper()
+	return part(t, o, func(s *widgets.Select) bool { return slices.Contains(s.Options, option) })
+}
+
 func shows(t *testing.T, o fyne.CanvasObject, texts ...string) {
 	t.Helper()
 	all := strings.Join(shownTexts(o), "\n")

@@ -79,7 +79,7 @@ func TestKeyboardWalk(t *testing.T) {
 	w.shortcut(fyne.Key5)
 	w.tabTo("the search", w.ui.search.entry)
 	w.shortcut(fyne.Key6)
-	w.tabTo("the period", w.ui.usage.since.List)
+	w.tabTo("the period", selectOf(t, w.ui.usage.Content, "Last 7 days"))
 	w.shortcut(fyne.KeyComma)
 	if w.ui.page != pageSettings {
 		t.Errorf("page %d", w.ui.page)

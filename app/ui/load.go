@@ -30,7 +30,7 @@ func (d *detailPane) withLoad(s *app.Session, v *listing.View) *app.Session {
 	if !d.showsFacts || u.options.Table == nil || !s.Live() {
 		return s
 	}
-	if now := u.now(); !l.reading && !now.Before(l.next) {
+	if now := u.host.Now(); !l.reading && !now.Before(l.next) {
 		l.reading, l.next = true, now.Add(loadEvery)
 		l.meter.Table = u.options.Table
 		sessions := slices.Collect(v.Snapshot.All())

@@ -124,7 +124,7 @@ func (p *locksPage) show(s *folderState) {
 	if p.problem.Set(strings.Join(s.problems, "\n")) {
 		p.content.Refresh()
 	}
-	now := p.ui.now()
+	now := p.ui.host.Now()
 	texts := make([]folderText, 0, len(s.locks)+len(s.fuses))
 	for i := range s.locks {
 		texts = append(texts, p.lockText(&s.locks[i], now))

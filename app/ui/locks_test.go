@@ -68,7 +68,7 @@ func TestFuses(t *testing.T) {
 	w := open(t, full())
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must.Do(t, err)
-	w.ui.now = time.Now
+	w.ui.host.Now = time.Now
 	w.ui.open(pageLocks)
 	w.until("the page", func() bool { return w.ui.locks.shown != nil })
 	tap(t, w.ui.locks.content, "Set a timer…")
@@ -115,7 +115,7 @@ func TestRetryFuse(t *testing.T) {
 	text = bytes.Replace(text, []byte("{"), fmt.Appendf(nil, `{"fired_at": %q, `, time.Now().Format(time.RFC3339)), 1) // by a process that is gone
 	must.Do(t, os.WriteFile(files[0], text, 0o600))
 	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), Fuses: fuses})
-	w.ui.now = time.Now
+	w.ui.host.Now = time.Now
 	w.ui.open(pageLocks)
 	w.until("the timer", func() bool {
 		return strings.Contains(w.locksPage(), "result unknown: Rollcall ended before the result was stored")

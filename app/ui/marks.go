@@ -51,7 +51,7 @@ func (u *UI) awayItems(s *app.Session) []*fyne.MenuItem {
 	snooze := func(label, until string, at func(now time.Time) time.Time) *fyne.MenuItem {
 		return fyne.NewMenuItem(label, func() {
 			u.putAway(s, "snoozed "+until, func(m *app.Mark) error {
-				z, err := app.NewSnooze(s, u.now(), at(u.now()))
+				z, err := app.NewSnooze(s, u.host.Now(), at(u.host.Now()))
 				if err == nil {
 					m.Snooze = z
 				}

@@ -54,7 +54,7 @@ func (p *missedPage) show(list []notices.Notice, err error) {
 	for i, x := range list {
 		s := sessions[x.Agent][x.Session]
 		became := x.Became(s, list[:i], !describe.Pending(snap) && len(describe.Failures(snap)) == 0)
-		icon, text := widgets.NewIcon("done", widgets.ColorMuted), present.TimeOfDay(x.At, u.now())+present.When(became != "", " · "+present.Short(became))
+		icon, text := widgets.NewIcon("done", widgets.ColorMuted), present.TimeOfDay(x.At, u.host.Now())+present.When(became != "", " · "+present.Short(became))
 		open := u.host.NewButton("Show", nil, func() { u.Show(x.Session) })
 		open.Hidden = s == nil
 		if x.Waits && s != nil && s.Status == adapters.Waiting {

@@ -69,7 +69,7 @@ func (u *UI) offerOrphans(s *widgets.Sheet, o orphans) {
 // orphanFacts returns where a process that was left behind comes from, its age, and the memory and ports that it and those below it use.
 func (u *UI) orphanFacts(l *app.LeftBehind) string {
 	memory, ports := u.core.Uses(l.Tree...)
-	words := []string{present.AgentName(l.Agent) + " " + present.When(l.Session == "", "(session not known)") + present.Cut(present.Short(l.Session), 40), "began " + present.Ago(l.Tree[0].Started, u.now())}
+	words := []string{present.AgentName(l.Agent) + " " + present.When(l.Session == "", "(session not known)") + present.Cut(present.Short(l.Session), 40), "began " + present.Ago(l.Tree[0].Started, u.host.Now())}
 	if memory > 0 {
 		words = append(words, present.Size(int64(memory)))
 	}

@@ -240,7 +240,7 @@ func (c *conversation) fill(t *describe.Messages) {
 		v := known[w.Key]
 		grown = grown || v == nil || v.message.Text != w.Text || v.message.Rest != w.Rest
 		if v == nil || !v.set(w) {
-			v, same = newMessageView(c.ui.host, w, c.ui.now(), c.layOut), false
+			v, same = newMessageView(c.ui.host, w, c.ui.host.Now(), c.layOut), false
 		}
 		same = same && was[i] == v
 		views = append(views, v)

@@ -57,7 +57,7 @@ func newSearchPage(u *UI) *searchPage {
 	p.list.CreateItem = func() fyne.CanvasObject { return newHitView() }
 	p.list.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
 		if i < len(p.result.Hits) {
-			setHitView(o.(*fyne.Container), &p.result.Hits[i], u.now())
+			setHitView(o.(*fyne.Container), &p.result.Hits[i], u.host.Now())
 		}
 	}
 	p.list.OnSelected = p.choose
@@ -88,7 +88,7 @@ func (p *searchPage) start() {
 	p.hit.leave()
 	p.panes.show(false)
 	if strings.TrimSpace(terms.Text) != "" {
-		p.stop = follow.Search(p.ui.ctx, p.ui.core, p.ui.post, p.ui.now, terms, p.take)
+		p.stop = follow.Search(p.ui.ctx, p.ui.core, p.ui.post, p.ui.host.Now, terms, p.take)
 	}
 	p.show()
 }
@@ -290,7 +290,7 @@ func (p *hitPane) take(h follow.Hit, a *app.Around, m *describe.Messages, err er
 	}
 	p.session = a.Session.ID
 	widgets.SetLabel(p.title, present.Cut(describe.Title(&a.Session), 160))
-	widgets.SetLabel(p.subtitle, describe.Subtitle(&a.Session, p.ui.now()))
+	widgets.SetLabel(p.subtitle, describe.Subtitle(&a.Session, p.ui.host.Now()))
 	_, listed := listing.Match(p.ui.sessions.view, p.session)
 	p.list.Hidden = !listed
 	p.note.Set(present.When(a.At < 0, "The message is in a part of the conversation that cannot be shown: very far back, or in an abandoned branch. These are the last messages."))

@@ -106,7 +106,7 @@ func (w *window) searchFor(text, title string) {
 // usageSays waits until the Usage page shows a text.
 func (w *window) usageSays(text string) {
 	w.t.Helper()
-	w.until(text, func() bool { return strings.Contains(strings.Join(shownTexts(w.ui.usage.body.Content), "\n"), text) })
+	w.until(text, func() bool { return strings.Contains(strings.Join(shownTexts(w.ui.usage.Content), "\n"), text) })
 }
 
 func TestSearchPage(t *testing.T) {
@@ -240,13 +240,13 @@ func TestUsagePage(t *testing.T) {
 	hold := make(chan struct{})
 	snap := usageSnapshot()
 	w := openUsage(t, func() *app.Snapshot { <-hold; return snap })
-	shows(t, w.ui.usage.content, "Summing up…")
+	shows(t, w.ui.usage.Content, "Summing up…")
 	w.shoot("usage-loading")
 	close(hold)
 	w.usageSays("Read from cache")
-	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "Cost, 90 of 400", "4.42 M", "250 M", "–", "8 counted on their last day")
+	shows(t, w.ui.usage.Content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "Cost, 90 of 400", "4.42 M", "250 M", "–", "8 counted on their last day")
 	w.shoot("usage-day")
-	chart := w.ui.usage.chart
+	chart := part[*widgets.Chart](t, w.ui.usage.Content, nil)
 	chart.MouseMoved(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(2, 60)}})
 	if tip := chart.Tip(); !strings.Contains(tip, "tokens · input ") || !strings.Contains(tip, "cache read") {
 		t.Errorf("the tip of the first bar is %q", tip)
@@ -255,11 +255,11 @@ func TestUsagePage(t *testing.T) {
 	w.win.Resize(fyne.NewSize(700, 500))
 	w.win.Canvas().Capture()
 	w.shoot("usage-low")
-	shows(t, w.ui.usage.header, "Sessions", "Turns", "Input", "Output", "Reasoning", "Cost")
-	if hidden := shownTexts(w.ui.usage.header); slices.Contains(hidden, "Cache read") {
+	shows(t, w.ui.usage.Content, "Sessions", "Turns", "Input", "Output", "Reasoning", "Cost")
+	if hidden := shownTexts(w.ui.usage.Content); slices.Contains(hidden, "Cache read") {
 		t.Errorf("at 700×500 the table has the columns %q", hidden)
 	}
-	if rows := w.ui.usage.list.Size().Height / 30; rows < 4.5 {
+	if rows := part[*widgets.List](t, w.ui.usage.Content, nil).Size().Height / 30; rows < 4.5 {
 		t.Errorf("%.1f rows of the table are visible at 700×500", rows)
 	}
 	w.win.Resize(fyne.NewSize(1040, 680))
@@ -267,13 +267,14 @@ func TestUsagePage(t *testing.T) {
 	if chart.Tip() != "" {
 		t.Error("the tip stays without the pointer")
 	}
+	by := selectOf(t, w.ui.usage.Content, "By day")
 	for i, want := range []string{"2026-11-21", "/home/dev/projects/project-", "Claude Code", "gpt-5.5-codex", "main", "no group"} {
-		w.ui.usage.by.List.SetSelectedIndex(i)
-		shows(t, w.ui.usage.content, want)
+		by.SetSelectedIndex(i)
+		shows(t, w.ui.usage.Content, want)
 	}
-	w.ui.usage.by.List.SetSelectedIndex(3)
+	by.SetSelectedIndex(3)
 	w.shoot("usage-model")
-	w.ui.usage.by.List.SetSelectedIndex(1)
+	by.SetSelectedIndex(1)
 	w.shoot("usage-project")
 	w.win.Resize(fyne.NewSize(720, 480))
 	w.shoot("usage-small")
@@ -283,23 +284,23 @@ func TestUsagePageFailures(t *testing.T) {
 	answer := broken(snapshotOf())
 	w := openUsage(t, func() *app.Snapshot { return answer })
 	w.usageSays("Cannot read the sessions")
-	shows(t, w.ui.usage.content, "Cannot read the sessions of Codex", "give your user read permission")
+	shows(t, w.ui.usage.Content, "Cannot read the sessions of Codex", "give your user read permission")
 	w.shoot("usage-failed")
 	answer = snapshotOf()
 	w.ui.Refresh()
 	w.usageSays("No session was active")
 	w.shoot("usage-empty")
 	answer = broken(usageSnapshot())
-	w.ui.usage.since.List.SetSelectedIndex(3)
+	selectOf(t, w.ui.usage.Content, "All time").SetSelectedIndex(3)
 	w.usageSays("Read from cache")
-	shows(t, w.ui.usage.content, "Codex could not be read completely.")
+	shows(t, w.ui.usage.Content, "Codex could not be read completely.")
 }
 
 // TestDropDownsOpen: the drop-down lists of Usage and Search open with the mouse, and by keys, and a choice counts.
 func TestDropDownsOpen(t *testing.T) {
 	w := openUsage(t, usageSnapshot)
 	w.usageSays("Read from cache")
-	for name, s := range map[string]*widgets.Select{"by": w.ui.usage.by.List, "since": w.ui.usage.since.List} {
+	for name, s := range map[string]*widgets.Select{"by": selectOf(t, w.ui.usage.Content, "By day"), "since": selectOf(t, w.ui.usage.Content, "All time")} {
 		test.TapCanvas(w.win.Canvas(), fyne.CurrentApp().Driver().AbsolutePositionForObject(s).AddXY(5, 5))
 		if w.win.Canvas().Overlays().Top() == nil {
 			t.Fatalf("%s doesn't open with the mouse", name)

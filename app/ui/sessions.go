@@ -231,7 +231,7 @@ func (p *sessionsPage) showDetail() {
 		showIt := p.ui.host.NewButton("Show it", nil, func() { p.reveal(p.selected) })
 		p.detail.showMessage("Not in this list", "“"+present.Cut(describe.Title(s), 60)+"”: "+present.Status(s.Session)+".", showIt)
 	case ok:
-		p.detail.show(s, p.selected, p.view, p.ui.now())
+		p.detail.show(s, p.selected, p.view, p.ui.host.Now())
 	case listed && p.onMore:
 		p.detail.showMessage(p.view.Rows[at].Title, "Click the row, or press Enter or →, to see its sessions.")
 	case p.selected.ID != "":
@@ -247,7 +247,7 @@ func (p *sessionsPage) showDetail() {
 // showRequest shows what the selected session asks, in its details.
 func (p *sessionsPage) showRequest() {
 	if s, ok := p.view.ByKey[p.selected]; ok && p.detail.session != nil {
-		p.detail.showRequest(s, p.ui.now())
+		p.detail.showRequest(s, p.ui.host.Now())
 	}
 }
 
@@ -261,10 +261,10 @@ func (p *sessionsPage) showRow(r listing.Row, v *rowView, focused bool) {
 func (p *sessionsPage) textOf(r listing.Row) rowText {
 	if r.Kind == listing.SessionRow && (r.Session.Stale == nil || p.ui.scope == listing.NeedsYou) {
 		if a := p.ui.askedBy(r.Session, r.Ref); a != nil && (p.ui.scope == listing.NeedsYou || a.IsKnown()) {
-			return askedText(a, r.IsNested(), p.ui.now())
+			return askedText(a, r.IsNested(), p.ui.host.Now())
 		}
 	}
-	w := rowTextOf(&r, p.ui.now(), p.ui.days)
+	w := rowTextOf(&r, p.ui.host.Now(), p.ui.days)
 	if r.Kind == listing.SessionRow && r.Session.Stale == nil {
 		w.status = strings.TrimSuffix(w.status+" · "+present.LeftBehind(p.behind.counts.Of(r.Session)), " · ")
 	}

@@ -139,7 +139,7 @@ func (p *settingsPage) show(set *settings.Settings, mistake, failed error, writt
 	case failed != nil:
 		p.saved.Set("", widgets.ColorMuted)
 	case written:
-		p.saved.Set("Saved at "+p.ui.now().Format("15:04:05"), widgets.ColorGood)
+		p.saved.Set("Saved at "+p.ui.host.Now().Format("15:04:05"), widgets.ColorGood)
 	}
 	p.content.Refresh()
 }

@@ -92,8 +92,8 @@ func TestFolderCardsStay(t *testing.T) {
 		fuses: []fuse.Fuse{{Path: "/home/dev/b", Script: "x", Expires: clock.Add(24 * time.Minute)}}}
 	w.ui.locks.show(k)
 	first := w.ui.locks.cards[0]
-	old := w.ui.now
-	w.ui.now = func() time.Time { return old().Add(10 * time.Minute) }
+	old := w.ui.host.Now
+	w.ui.host.Now = func() time.Time { return old().Add(10 * time.Minute) }
 	w.ui.showAges()
 	shows(t, w.ui.locks.content, "(13 m ago)", "(14 minutes from now)")
 	if w.ui.locks.cards[0] != first {

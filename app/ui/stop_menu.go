@@ -40,17 +40,17 @@ func (u *UI) quietItems(state quiet.State) []*fyne.MenuItem {
 	item := func(text string, change func() error) *fyne.MenuItem {
 		return fyne.NewMenuItem(text, func() { u.try("", change) })
 	}
-	if state.Active(u.now()) {
+	if state.Active(u.host.Now()) {
 		return []*fyne.MenuItem{item("End do not disturb", u.options.Quiet.Off), fyne.NewMenuItemSeparator()}
 	}
 	on := func(until time.Time) func() error {
 		return func() error {
-			_, err := u.options.Quiet.On(u.now(), until)
+			_, err := u.options.Quiet.On(u.host.Now(), until)
 			return err
 		}
 	}
-	return []*fyne.MenuItem{item("Do not disturb for 1 hour", on(u.now().Add(time.Hour))),
-		item("Do not disturb until tomorrow", on(quiet.Tomorrow(u.now()))), fyne.NewMenuItemSeparator()}
+	return []*fyne.MenuItem{item("Do not disturb for 1 hour", on(u.host.Now().Add(time.Hour))),
+		item("Do not disturb until tomorrow", on(quiet.Tomorrow(u.host.Now()))), fyne.NewMenuItemSeparator()}
 }
 
 // menuItems returns the items that act on several sessions, or change what the list shows.

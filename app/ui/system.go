@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 
+	"rollcall/app"
 	"rollcall/app/control/opener"
 	"rollcall/app/settings"
+	"rollcall/app/usage"
 	"rollcall/bounded"
 )
 
@@ -35,4 +38,16 @@ func placeNote(path string) string {
 		return "does not exist"
 	}
 	return ""
+}
+
+// historyLimit is how long an agent may take to return the usage of its sessions.
+const historyLimit = time.Minute
+
+// askHistory returns a snapshot of the sessions that were active since a time, with their usage; a zero time means all sessions.
+func (u *UI) askHistory(ctx context.Context, since time.Time) *app.Snapshot {
+	cfg := app.Config{Adapters: u.options.Agents, Table: u.options.Table, Since: usage.Period(u.host.Now(), since), Totals: true, Usage: true, Limit: historyLimit}
+	if u.options.Launches != nil {
+		cfg.Launches = u.options.Launches
+	}
+	return app.Ask(ctx, cfg, app.Once{})
 }

@@ -28,6 +28,7 @@ import (
 	"rollcall/app/self/autostart"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
+	"rollcall/app/ui/usagepage"
 	"rollcall/app/ui/widgets"
 	"rollcall/bounded"
 	"rollcall/proc"
@@ -112,7 +113,6 @@ type UI struct {
 	core   Core
 	window fyne.Window
 	days   int
-	now    func() time.Time
 	do     func(func())
 	host   *widgets.Host
 	// environ returns the environment of launched agents.
@@ -131,7 +131,7 @@ type UI struct {
 	launch   *launchPage
 	locks    *locksPage
 	search   *searchPage
-	usage    *usagePage
+	usage    *usagepage.Page
 	settings *settingsPage
 	welcome  *introduction
 	missed   *missedPage
@@ -169,12 +169,12 @@ func New(core Core, o Options) *UI {
 }
 
 func newUI(core Core, o Options, do func(func()), now func() time.Time) *UI {
-	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, options: o, placeNote: placeNote, environ: os.Environ,
+	u := &UI{core: core, window: o.Window, days: o.Days, do: do, options: o, placeNote: placeNote, environ: os.Environ,
 		after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.history, u.openTerminal = u.askHistory, u.runTerminal
 	u.host = &widgets.Host{Window: o.Window, Context: u.ctx, Post: u.post, Key: u.typedKey, Shortcut: u.shortcut,
-		Notify: u.notify, ErrorText: present.Error, Opened: u.sheetOpened}
+		Notify: u.notify, ErrorText: present.Error, Now: now, Opened: u.sheetOpened}
 	u.feed = follow.NewSessions(u.ctx, do, now, o.Days, u.apply)
 	u.scope = listing.AllGroups
 	u.nav = newSidebar(u)
@@ -183,7 +183,8 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time) *UI {
 	u.launch = newLaunchPage(u)
 	u.locks = newLocksPage(u)
 	u.search = newSearchPage(u)
-	u.usage = newUsagePage(u)
+	u.usage = usagepage.New(usagepage.Window{Host: u.host, Agents: o.Agents, Settings: u.set, ShowAgents: func() { u.open(pageAgents) },
+		History: func(ctx context.Context, since time.Time) *app.Snapshot { return u.history(ctx, since) }})
 	u.settings = newSettingsPage(u)
 	u.welcome = newIntroduction(u)
 	u.missed = &missedPage{ui: u, stage: widgets.NewStage()}
@@ -232,7 +233,7 @@ func (u *UI) allPages() []page {
 		pageLaunch:       {content: u.launch.content, focus: u.launch.focus, opened: u.launch.look},
 		pageLocks:        {content: u.locks.content, opened: u.locks.look, refresh: u.locks.look, ages: u.locks.showAges},
 		pageSearch:       {content: u.search.content, panes: u.search.panes, focus: func() fyne.Focusable { return u.search.entry }, refresh: u.search.again},
-		pageUsage:        {content: u.usage.content, opened: u.usage.look, refresh: u.usage.look},
+		pageUsage:        {content: u.usage.Content, opened: u.usage.Look, refresh: u.usage.Look},
 		pageSettings:     {content: u.settings.content, opened: u.settings.look},
 		pageMissed:       {content: u.missed.stage.Content, opened: u.missed.look, refresh: u.missed.look, ages: u.missed.look},
 		pageIntroduction: {content: u.welcome.content, focus: func() fyne.Focusable { return u.welcome.done }, opened: u.welcome.opened},
@@ -344,7 +345,7 @@ func (u *UI) followSettings(changed <-chan struct{}) {
 		case <-u.ctx.Done():
 			return
 		case <-changed:
-			u.post(u.usage.show)
+			u.post(u.usage.Show)
 		}
 	}
 }

@@ -447,8 +447,8 @@ func TestWarning(t *testing.T) {
 
 func TestAgesAreKeptUpToDate(t *testing.T) {
 	w := open(t, full())
-	old := w.ui.now
-	w.ui.now = func() time.Time { return old().Add(10 * time.Minute) }
+	old := w.ui.host.Now
+	w.ui.host.Now = func() time.Time { return old().Add(10 * time.Minute) }
 	w.ui.showAges()
 	shows(t, w.ui.Content(), "12 m", "active 12 m ago")
 }

@@ -8,6 +8,7 @@ package widgets
 
 import (
 	"context"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -23,6 +24,7 @@ type Host struct {
 	Shortcut  func(fyne.Shortcut) bool // runs a shortcut of the window and reports whether it is one
 	Notify    func(text string)        // shows an error that belongs to no open sheet
 	ErrorText func(error) string       // returns the text of an error, cleaned for the screen
+	Now       func() time.Time         // returns the time by which ages are shown
 	Opened    func() (restore func())  // called when a sheet opens; restore is called when it closes
 	Sheet     *Sheet                   // the dialog that is open; nil: none
 }

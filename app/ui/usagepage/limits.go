@@ -1,4 +1,4 @@
-package ui
+package usagepage
 
 import (
 	"context"
@@ -32,18 +32,18 @@ func newLimitStrip() *limitStrip {
 }
 
 // read reads the limits on another goroutine, and shows them.
-func (s *limitStrip) read(u *UI) {
-	widgets.InBackground(u.ctx, u.host, func(ctx context.Context) ([]app.AgentLimits, error) {
-		return app.LimitsOf(ctx, u.options.Agents, 0), nil
+func (s *limitStrip) read(w *Window) {
+	widgets.InBackground(w.Context, w.Host, func(ctx context.Context) ([]app.AgentLimits, error) {
+		return app.LimitsOf(ctx, w.Agents, 0), nil
 	},
-		func(found []app.AgentLimits, _ error) { s.show(u, found) })
+		func(found []app.AgentLimits, _ error) { s.show(w, found) })
 }
 
 // maxLimitRows is the largest number of windows that the strip shows.
 const maxLimitRows = 8
 
-func (s *limitStrip) show(u *UI, agents []app.AgentLimits) {
-	set := u.set()
+func (s *limitStrip) show(w *Window, agents []app.AgentLimits) {
+	set := w.Settings()
 	s.rows.Objects = nil
 	var failed []string
 	for i := range agents {
@@ -54,7 +54,7 @@ func (s *limitStrip) show(u *UI, agents []app.AgentLimits) {
 		for j := range a.Limits {
 			if l := &a.Limits[j]; len(s.rows.Objects) < maxLimitRows {
 				who := strings.TrimSpace(present.AgentName(a.Agent) + " " + present.Short(set.NameAccount(a.Agent, l.Home, a.SeveralHomes())))
-				s.rows.Add(limitRow(who, l, u.now()))
+				s.rows.Add(limitRow(who, l, w.Now()))
 			}
 		}
 	}

@@ -1,4 +1,5 @@
-package ui
+// Package usagepage has the page of the window that sums up tokens and cost.
+package usagepage
 
 import (
 	"context"
@@ -12,17 +13,28 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/describe"
 	"rollcall/app/present"
+	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 	"rollcall/app/usage"
 )
 
-// usagePage sums up tokens and cost as a chart and a table. It reads the sessions when it is opened.
-type usagePage struct {
-	ui      *UI
-	content fyne.CanvasObject
+// Window is what the page needs of the window.
+type Window struct {
+	*widgets.Host
+	Agents     []adapters.Adapter // whose limits are shown
+	Settings   func() settings.Settings
+	History    func(ctx context.Context, since time.Time) *app.Snapshot // reads the sessions that were active since a time; a zero time means all
+	ShowAgents func()                                                   // opens the page with the health of the agents
+}
+
+// Page sums up tokens and cost as a chart and a table. It reads the sessions when it is opened.
+type Page struct {
+	Content fyne.CanvasObject
+	window  Window
 	by      *widgets.Choice[usage.By]
 	since   *widgets.Choice[int] // in days; 0: all
 	total   *widget.Label
@@ -35,62 +47,51 @@ type usagePage struct {
 	list    *widgets.List
 	table   fyne.CanvasObject
 
-	read   *usageRead // the last result; nil: none yet
+	read   *reading // the last result; nil: none yet
 	rows   usage.Table
 	cancel context.CancelFunc // ends the reading; nil: nothing is being read
 	limits *limitStrip
 }
 
-// usageRead is one result of reading the sessions.
-type usageRead struct {
+// reading is one result of reading the sessions.
+type reading struct {
 	days     int
 	since    time.Time // usage before this time does not count
 	snapshot *app.Snapshot
 	projects usage.Projects
 }
 
-// usageNames are the ways to group sessions, in the order of usage.Ways.
-var usageNames = []string{"By day", "By project", "By agent", "By model", "By branch", "By group", "By home", "By session"}
+// names are the ways to group sessions, in the order of usage.Ways.
+var names = []string{"By day", "By project", "By agent", "By model", "By branch", "By group", "By home", "By session"}
 
-// historyLimit is how long an agent may take to return the usage of its sessions.
-const historyLimit = time.Minute
-
-// askHistory returns a snapshot of the sessions that were active since a time, with their usage; a zero time means all sessions.
-func (u *UI) askHistory(ctx context.Context, since time.Time) *app.Snapshot {
-	cfg := app.Config{Adapters: u.options.Agents, Table: u.options.Table, Since: usage.Period(u.now(), since), Totals: true, Usage: true, Limit: historyLimit}
-	if u.options.Launches != nil {
-		cfg.Launches = u.options.Launches
-	}
-	return app.Ask(ctx, cfg, app.Once{})
-}
-
-func newUsagePage(u *UI) *usagePage {
-	p := &usagePage{ui: u, limits: newLimitStrip()}
-	p.by = widgets.NewChoice(u.host, usageNames, usage.Ways, 0, p.show)
-	p.since = widgets.NewChoice(u.host, []string{"Last 7 days", "Last 30 days", "Last year", "All time"}, []int{7, 30, 365, 0}, 1, p.look)
+// New returns the page, which has read nothing yet.
+func New(w Window) *Page {
+	p := &Page{window: w, limits: newLimitStrip()}
+	p.by = widgets.NewChoice(w.Host, names, usage.Ways, 0, p.Show)
+	p.since = widgets.NewChoice(w.Host, []string{"Last 7 days", "Last 30 days", "Last year", "All time"}, []int{7, 30, 365, 0}, 1, p.Look)
 	p.total = widgets.Hint("")
 	p.total.SizeName = theme.SizeNameCaptionText
-	details := u.host.NewButton("Details", nil, func() { u.open(pageAgents) })
+	details := w.NewButton("Details", nil, w.ShowAgents)
 	p.problem = widgets.NewBanner("waiting", details)
 	p.chart = widgets.NewChart()
-	p.header = newUsageCells(theme.SizeNameCaptionText, true)
-	setUsageCells(p.header, []string{"", "Sessions", "Turns", "Input", "Output", "Cache read", "Cache write", "Reasoning", "Cost"}, widgets.ColorMuted)
-	p.list = u.host.NewList()
+	p.header = newCells(theme.SizeNameCaptionText, true)
+	setCells(p.header, []string{"", "Sessions", "Turns", "Input", "Output", "Cache read", "Cache write", "Reasoning", "Cost"}, widgets.ColorMuted)
+	p.list = w.NewList()
 	p.list.Length = func() int { return len(p.rows.Rows) }
 	p.list.CreateItem = func() fyne.CanvasObject {
-		return widgets.Pad(4, 4, 0, 12, newUsageCells(theme.SizeNameText, false))
+		return widgets.Pad(4, 4, 0, 12, newCells(theme.SizeNameText, false))
 	}
 	p.list.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
 		if i < len(p.rows.Rows) {
-			setUsageCells(o.(*fyne.Container).Objects[0].(*fyne.Container), p.cells(&p.rows.Rows[i]), theme.ColorNameForeground)
+			setCells(o.(*fyne.Container).Objects[0].(*fyne.Container), p.cells(&p.rows.Rows[i]), theme.ColorNameForeground)
 		}
 	}
 	p.list.OnSelected = func(widget.ListItemID) { p.list.UnselectAll() }
 	p.table = p.frame()
 	p.body = widgets.NewStage()
 	top := widgets.Rows(10, widgets.Headline("Usage"), widgets.Inset(widgets.Rows(6, widgets.Flow(p.by.List, p.since.List), p.problem.Content)), p.total, widgets.Inset(p.limits.content))
-	p.content = widgets.Centred(usageWidth, widgets.Border(top, nil, nil, p.body.Content))
-	p.show()
+	p.Content = widgets.Centred(pageWidth, widgets.Border(top, nil, nil, p.body.Content))
+	p.Show()
 	return p
 }
 
@@ -98,7 +99,7 @@ func newUsagePage(u *UI) *usagePage {
 const leastTable, leastChart = 150, 80
 
 // frame arranges the figures, the chart and the table.
-func (p *usagePage) frame() *fyne.Container {
+func (p *Page) frame() *fyne.Container {
 	figures, chart := widgets.Pad(8, 8, 6, 6, p.figuresRow()), widgets.Inset(p.chart)
 	names, header := widgets.Pad(0, 0, 3, 6, legend()), widgets.Rows(4, widgets.Pad(4, 0, 6, 12, p.header), widgets.Inset(widget.NewSeparator()))
 	list := widgets.Pad(0, 0, 6, 0, p.list) // its bar is beside the rows
@@ -122,11 +123,11 @@ func (p *usagePage) frame() *fyne.Container {
 	}, Least: func([]fyne.CanvasObject) fyne.Size { return figures.MinSize().Max(header.MinSize()) }}, figures, chart, names, header, list)
 }
 
-// usageWidth is the largest width of the page.
-const usageWidth = 900
+// pageWidth is the largest width of the page.
+const pageWidth = 900
 
 // figuresRow returns the four figures above the chart, each below its name.
-func (p *usagePage) figuresRow() fyne.CanvasObject {
+func (p *Page) figuresRow() fyne.CanvasObject {
 	row := container.NewGridWithColumns(4)
 	p.costed = widgets.NewCaption("")
 	for _, name := range []*widgets.Line{widgets.NewCaption("Today"), widgets.NewCaption("7 days"), p.costed, widgets.NewCaption("Read from cache")} {
@@ -151,8 +152,8 @@ func legend() fyne.CanvasObject {
 }
 
 // showFigures shows the figures of what was read. The days are local ones, the last 7 with today.
-func (p *usagePage) showFigures() {
-	now := p.ui.now().Local()
+func (p *Page) showFigures() {
+	now := p.window.Now().Local()
 	days := p.sum(usage.ByDay)
 	today, week := days.Recent(now)
 	t, share := &days.Total, "–"
@@ -178,66 +179,66 @@ func chartBar(label string, r *usage.Row) widgets.ChartBar {
 			present.Count(written), present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite))}
 }
 
-// usageWidths are the widths of the columns after the first. usageSpare are the columns that a narrow window leaves out, those of the cache first: the cost is
+// columnWidths are the widths of the columns after the first. spareColumns are the columns that a narrow window leaves out, those of the cache first: the cost is
 // what people look for.
-var usageWidths, usageSpare = []float32{52, 44, 78, 66, 84, 74, 68, 92}, []int{6, 5, 7, 2, 1, 4, 3}
+var columnWidths, spareColumns = []float32{52, 44, 78, 66, 84, 74, 68, 92}, []int{6, 5, 7, 2, 1, 4, 3}
 
-func newUsageCells(size fyne.ThemeSizeName, isHeader bool) *fyne.Container {
+func newCells(size fyne.ThemeSizeName, isHeader bool) *fyne.Container {
 	style := fyne.TextStyle{Bold: isHeader}
-	row := widgets.Cells(usageWidths, usageSpare, widgets.NewLine("", theme.ColorNameForeground, size, style).Path())
-	for range usageWidths {
+	row := widgets.Cells(columnWidths, spareColumns, widgets.NewLine("", theme.ColorNameForeground, size, style).Path())
+	for range columnWidths {
 		row.Add(widgets.NewLine("", theme.ColorNameForeground, size, style).Trailing())
 	}
 	return row
 }
 
-func setUsageCells(row *fyne.Container, texts []string, color fyne.ThemeColorName) {
+func setCells(row *fyne.Container, texts []string, color fyne.ThemeColorName) {
 	for i, text := range texts {
 		row.Objects[i].(*widgets.Line).Set(text, color)
 	}
 }
 
 // cells returns the texts of a row.
-func (p *usagePage) cells(r *usage.Row) []string {
+func (p *Page) cells(r *usage.Row) []string {
 	return []string{present.UsageKey(string(p.rows.By), present.Tail(r.Name(), describe.MaxText)), strconv.Itoa(r.Sessions), present.Count(int64(r.Turns)), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
 		present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite), present.Count(r.Tokens.Reasoning),
 		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
 }
 
-// look reads the sessions again. The earlier result stays visible if it is of the same period.
-func (p *usagePage) look() {
+// Look reads the sessions again. The earlier result stays visible if it is of the same period.
+func (p *Page) Look() {
 	widgets.Call(p.cancel)
 	var ctx context.Context
-	ctx, p.cancel = context.WithCancel(p.ui.ctx)
+	ctx, p.cancel = context.WithCancel(p.window.Context)
 	days := p.since.Value()
 	if p.read != nil && p.read.days != days {
 		p.read = nil
 	}
-	p.show()
+	p.Show()
 	period := app.All
 	if days > 0 {
 		period = time.Duration(days) * 24 * time.Hour
 	}
-	since := usage.Start(p.ui.now(), period)
-	p.limits.read(p.ui)
-	widgets.InBackground(ctx, p.ui.host, func(ctx context.Context) (*usageRead, error) {
-		s := p.ui.history(ctx, since)
-		return &usageRead{days, since, s, usage.ProjectsOf(s.Sessions())}, nil
-	}, func(read *usageRead, _ error) {
+	since := usage.Start(p.window.Now(), period)
+	p.limits.read(&p.window)
+	widgets.InBackground(ctx, p.window.Host, func(ctx context.Context) (*reading, error) {
+		s := p.window.History(ctx, since)
+		return &reading{days, since, s, usage.ProjectsOf(s.Sessions())}, nil
+	}, func(read *reading, _ error) {
 		p.cancel()
 		p.cancel = nil
 		p.read = read
-		p.show()
+		p.Show()
 	})
 }
 
 // sum sums up what was read.
-func (p *usagePage) sum(by usage.By) usage.Table {
-	return usage.Of(p.read.snapshot.Sessions(), usage.Query{By: by, Prices: p.ui.set().Prices, Since: p.read.since, Projects: p.read.projects})
+func (p *Page) sum(by usage.By) usage.Table {
+	return usage.Of(p.read.snapshot.Sessions(), usage.Query{By: by, Prices: p.window.Settings().Prices, Since: p.read.since, Projects: p.read.projects})
 }
 
-// show shows what was read, grouped as selected.
-func (p *usagePage) show() {
+// Show shows what was read, grouped as selected.
+func (p *Page) Show() {
 	p.rows = usage.Table{By: p.by.Value()}
 	if p.read != nil {
 		p.rows = p.sum(p.by.Value())
@@ -248,21 +249,21 @@ func (p *usagePage) show() {
 		p.draw()
 	}
 	if p.problem.Set(banner) {
-		p.content.Refresh()
+		p.Content.Refresh()
 	}
 	total := ""
 	if has {
 		total = describe.Totals(&p.rows, p.read.snapshot) + present.When(p.cancel != nil, " · reading again…")
 	}
 	widgets.SetLabel(p.total, total)
-	again := p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.look)
+	again := p.window.NewButton("Refresh", widgets.PlainIcon("refresh"), p.Look)
 	switch {
 	case has:
 		p.body.Show(p.table)
 	case p.read == nil:
 		p.body.Say(widgets.Message{Busy: true, Title: "Summing up…", Text: "Rollcall reads the totals of all sessions."})
 	case describe.Problems(p.read.snapshot) != "":
-		p.body.Say(widgets.Trouble("Cannot read the sessions of "+present.Join(describe.Names(describe.Failures(p.read.snapshot))), describe.Problems(p.read.snapshot), again, p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })))
+		p.body.Say(widgets.Trouble("Cannot read the sessions of "+present.Join(describe.Names(describe.Failures(p.read.snapshot))), describe.Problems(p.read.snapshot), again, p.window.NewButton("Details", nil, p.window.ShowAgents)))
 	default:
 		p.body.Say(widgets.Message{Icon: "idle", Color: widgets.ColorMuted, Title: "No sessions", Text: "No session was active in this period.", Actions: []fyne.CanvasObject{again}})
 	}
@@ -273,11 +274,11 @@ const chartBars = 31
 
 // draw fills the chart and the table. The days of the chart are in chronological order; days without usage are
 // included.
-func (p *usagePage) draw() {
+func (p *Page) draw() {
 	var bars []widgets.ChartBar
 	rows := p.rows.Rows
 	if p.rows.By == usage.ByDay {
-		bars = dayBars(rows, p.ui.now())
+		bars = dayBars(rows, p.window.Now())
 	} else {
 		for i := range rows[:min(len(rows), chartBars)] {
 			label := present.UsageKey(string(p.rows.By), present.Tail(rows[i].Name(), describe.MaxText))
