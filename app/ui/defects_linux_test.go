@@ -68,7 +68,7 @@ func TestSettingsFromTheMenu(t *testing.T) {
 		t.Fatalf("page %d", w.ui.page)
 	}
 	var bold []string
-	for _, o := range visible(w.ui.settings.content) {
+	for _, o := range visible(w.ui.settings.Content) {
 		switch o := o.(type) {
 		case *widget.Label:
 			if o.TextStyle.Bold {

@@ -17,6 +17,7 @@ import (
 	"rollcall/app/listing"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/ui/facts"
 	"rollcall/app/ui/widgets"
 )
 
@@ -43,7 +44,7 @@ type detailPane struct {
 	more     *widgets.Button // opens the menu of everything else
 	composer *composer
 
-	facts        *fieldList
+	facts        *facts.List
 	conversation *conversation
 	above        *container.Scroll // the status and the actions
 	over         *fyne.Container   // above, and the conversation
@@ -69,7 +70,7 @@ func newDetailPane(u *UI) *detailPane {
 	d.more.Icon = widgets.PlainIcon("more")
 	d.composer = newComposer(u)
 	d.trouble = widgets.NewBanner("stale")
-	d.facts = newFieldList(u)
+	d.facts = facts.New(u.host, func(k listing.Key) { u.sessions.reveal(k) })
 	d.request = newRequestView(u, d.layOut)
 	d.conversation = newConversation(u, d.request)
 	d.result = container.NewStack()
@@ -115,7 +116,7 @@ func (d *detailPane) layOut() {
 func (d *detailPane) showFacts(on bool) {
 	d.showsFacts = on
 	if on {
-		d.conversation.showInstead(widgets.Pad(0, 16, 4, 12, d.facts.content))
+		d.conversation.showInstead(widgets.Pad(0, 16, 4, 12, d.facts.Content))
 		d.ui.sessions.showDetail() // what it uses is read only now
 		return
 	}
@@ -233,7 +234,7 @@ func (d *detailPane) show(s *app.Session, k listing.Key, v *listing.View, now ti
 	d.status.Set(describe.Subtitle(s, now), statusColor(&s.Session))
 	moved := d.showTrouble(s)
 	d.showActions(s)
-	d.facts.show(describe.Facts(d.withLoad(s, v), k, v, now), fresh)
+	d.facts.Show(describe.Facts(d.withLoad(s, v), k, v, now), fresh)
 	if fresh {
 		if d.ui.scope != listing.NeedsYou { // there, the next request is shown below how the last answer ended
 			d.ui.sessions.showResult("", "", "")

@@ -3,9 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"fmt"
-	"image/png"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,10 +11,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -27,13 +20,29 @@ import (
 	"rollcall/app/owned/launch"
 	"rollcall/app/settings"
 	"rollcall/app/store"
-	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
+	"rollcall/internal/uitest"
 	"rollcall/proc"
 )
 
 // clock is the time in every test.
-var clock = time.Date(2026, 11, 21, 14, 30, 0, 0, time.Local)
+var clock = uitest.Clock
+
+// The names that the tests of this package use most.
+var (
+	shownTexts, visible = uitest.Texts, uitest.Visible
+	tap, check          = uitest.Tap, uitest.Check
+	shows, typeInto     = uitest.Shows, uitest.TypeInto
+)
+
+func (w *window) until(what string, cond func() bool) {
+	w.t.Helper()
+	w.Until(what, cond)
+}
+
+func (w *window) press(o fyne.Focusable, keys ...fyne.KeyName) { uitest.Press(o, keys...) }
+
+func (w *window) shoot(name string) { w.Shoot(name) }
 
 func ago(d time.Duration) time.Time { return clock.Add(-d) }
 
@@ -186,29 +195,14 @@ func (s *fakeSystem) terminals() [][]string {
 	return slices.Clone(s.opened)
 }
 
-// window is a UI in a window that is drawn in memory. The test's goroutine is
-// Fyne's: functions that the UI posts to it are queued, and run by until.
+// window is a UI in a window that is drawn in memory.
 type window struct {
+	*uitest.Window
 	t      *testing.T
 	ui     *UI
 	core   *fakeCore
 	system *fakeSystem
 	win    fyne.Window
-	queue  chan func()
-}
-
-var (
-	lightVariant = theme.VariantLight
-	darkVariant  = theme.VariantDark
-)
-
-// useTheme shows a variant of the theme. All tests share one application, and the light variant: with each new application
-// and with each change of the theme Fyne reads the fonts again and forgets the sizes of all texts.
-func useTheme(v fyne.ThemeVariant) {
-	s := fyne.CurrentApp().Settings()
-	if t, ok := s.Theme().(widgets.Theme); !ok || *t.Variant != v {
-		s.SetTheme(widgets.Theme{Variant: &v})
-	}
 }
 
 func open(t *testing.T, snap *app.Snapshot) *window {
@@ -219,10 +213,10 @@ func open(t *testing.T, snap *app.Snapshot) *window {
 // openWith opens a window over a core, with options that lack the window.
 func openWith(t *testing.T, core Core, o Options) *window {
 	t.Helper()
-	w := &window{t: t, queue: make(chan func(), 1000), system: &fakeSystem{}}
+	w := &window{Window: uitest.Open(t), t: t, system: &fakeSystem{}}
 	w.core, _ = core.(*fakeCore)
 	snap := core.Snapshot()
-	w.win = fyne.CurrentApp().NewWindow("Rollcall")
+	w.win = w.Window.Window
 	o.Window, o.Days = w.win, 7
 	if o.Launches == nil {
 		o.Launches = launch.In(t.TempDir(), proc.Open())
@@ -231,44 +225,16 @@ func openWith(t *testing.T, core Core, o Options) *window {
 		o.Fuses = fuse.In(store.In(filepath.Join(t.TempDir(), "fuses")))
 	}
 	o.Answers = answersOf(o)
-	w.ui = newUI(core, o, func(f func()) { w.queue <- f },
+	w.ui = newUI(core, o, func(f func()) { w.Queue <- f },
 		func() time.Time { return clock })
 	w.ui.openTerminal, w.ui.placeNote = w.system.openTerminal, w.system.placeNote
-	w.win.SetPadded(false)
 	w.win.SetContent(w.ui.Content())
-	w.win.Resize(fyne.NewSize(1040, 680))
-	t.Cleanup(func() {
-		w.ui.Close()
-		w.win.Close()
-	})
+	t.Cleanup(w.ui.Close)
 	w.until("the first snapshot", func() bool {
 		got := w.ui.sessions.view.Snapshot
 		return got == snap || got.Generation > snap.Generation
 	})
 	return w
-}
-
-// until runs the functions for Fyne's goroutine until cond returns true.
-func (w *window) until(what string, cond func() bool) {
-	w.t.Helper()
-	limit := time.After(time.Minute)
-	for !cond() {
-		select {
-		case f := <-w.queue:
-			f()
-		case <-time.After(10 * time.Millisecond): // what cond asks for may be on disk
-		case <-limit:
-			w.t.Fatalf("waited too long for %s; the window shows\n%.4000s", what, strings.Join(shownTexts(w.win.Content()), "\n"))
-		}
-	}
-	for {
-		select {
-		case f := <-w.queue:
-			f()
-		default:
-			return
-		}
-	}
 }
 
 func (w *window) publish(s *app.Snapshot) {
@@ -281,12 +247,6 @@ func (w *window) filter(text string) {
 	w.t.Helper()
 	w.ui.sessions.filter.SetText(text)
 	w.until("the filter", func() bool { return w.ui.sessions.view.Filter == text })
-}
-
-func (w *window) press(o fyne.Focusable, keys ...fyne.KeyName) {
-	for _, k := range keys {
-		o.TypedKey(&fyne.KeyEvent{Name: k})
-	}
 }
 
 // rows returns the rows of the list in words, indented by their depth.
@@ -304,117 +264,6 @@ func (w *window) rows() []string {
 		out = append(out, text)
 	}
 	return out
-}
-
-// shownTexts returns the texts that a part of the window shows now.
-func shownTexts(o fyne.CanvasObject) []string {
-	var out []string
-	for _, c := range visible(o) {
-		switch x := c.(type) {
-		case *widget.Label:
-			out = append(out, x.Text)
-		case *widgets.SelectText:
-			out = append(out, x.Text)
-		case *widget.RichText:
-			if len(x.Segments) > 1 { // one segment: of a label
-				out = append(out, x.String())
-			}
-		case *widgets.Link:
-			out = append(out, x.Text)
-		case *widgets.Line:
-			out = append(out, x.Text())
-		case *widgets.Button:
-			out = append(out, x.Text)
-		case *widgets.CheckBox:
-			out = append(out, x.Text)
-		case *widgets.Tab:
-			out = append(out, x.Text())
-		case *canvas.Text:
-			if x.TextStyle.Monospace {
-				out = append(out, x.Text)
-			}
-		}
-	}
-	return out
-}
-
-// visible returns the parts of a part of the window that aren't hidden. Unlike
-// test.LaidOutObjects it makes no renderers beside those that are shown: a label
-// would from then on write into those.
-func visible(o fyne.CanvasObject) []fyne.CanvasObject {
-	if !o.Visible() {
-		return nil
-	}
-	out := []fyne.CanvasObject{o}
-	var children []fyne.CanvasObject
-	switch x := o.(type) {
-	case fyne.Widget:
-		children = test.WidgetRenderer(x).Objects()
-	case *fyne.Container:
-		children = x.Objects
-	}
-	for _, c := range children {
-		out = append(out, visible(c)...)
-	}
-	return out
-}
-
-// part returns the first part of a part of the window that is of a type and for which is holds; nil: any.
-func part[T fyne.CanvasObject](t *testing.T, o fyne.CanvasObject, is func(T) bool) (found T) {
-	t.Helper()
-	for _, x := range visible(o) {
-		if x, ok := x.(T); ok && (is == nil || is(x)) {
-			return x
-		}
-	}
-	t.Fatalf("no %T in:\n%s", found, strings.Join(shownTexts(o), "\n"))
-	return found
-}
-
-// selectOf returns the drop-down list that has an option.
-func selectOf(t *testing.T, o fyne.CanvasObject, option string) *widgets.Select {
-	t.Helper()
-	return part(t, o, func(s *widgets.Select) bool { return slices.Contains(s.Options, option) })
-}
-
-func shows(t *testing.T, o fyne.CanvasObject, texts ...string) {
-	t.Helper()
-	all := strings.Join(shownTexts(o), "\n")
-	for _, want := range texts {
-		if !strings.Contains(all, want) {
-			t.Errorf("the window doesn't show %q; it shows:\n%s", want, all)
-		}
-	}
-}
-
-// shoot saves a screenshot of the window under build/shots, in light and dark.
-func (w *window) shoot(name string) {
-	w.t.Helper()
-	if raceDetector {
-		return // painting has no goroutines, and takes minutes with the detector
-	}
-	dir := filepath.Join("..", "..", "build", "shots")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		w.t.Fatal(err)
-	}
-	defer useTheme(lightVariant)
-	for variant, v := range map[string]fyne.ThemeVariant{"light": lightVariant, "dark": darkVariant} {
-		useTheme(v)
-		w.win.Content().Refresh()
-		// The second pass sees the heights that wrapped texts got in the first.
-		w.win.Canvas().Capture()
-		w.until("what the layout has posted", func() bool { return true })
-		file, err := os.Create(filepath.Join(dir, fmt.Sprintf("ui-%s-%s.png", name, variant)))
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(file, w.win.Canvas().Capture()); err != nil {
-			w.t.Error(err)
-		}
-		if err := file.Close(); err != nil {
-			w.t.Error(err)
-		}
-	}
 }
 
 // snapshotOf returns a complete snapshot of these sessions, in which all agents could be read.

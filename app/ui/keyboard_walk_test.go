@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/listing"
 	"rollcall/app/ui/widgets"
+	"rollcall/internal/uitest"
 )
 
 // tabTo presses the Tab key until a widget has the focus.
@@ -79,7 +80,7 @@ func TestKeyboardWalk(t *testing.T) {
 	w.shortcut(fyne.Key5)
 	w.tabTo("the search", w.ui.search.entry)
 	w.shortcut(fyne.Key6)
-	w.tabTo("the period", selectOf(t, w.ui.usage.Content, "Last 7 days"))
+	w.tabTo("the period", uitest.Select(t, w.ui.usage.Content, "Last 7 days"))
 	w.shortcut(fyne.KeyComma)
 	if w.ui.page != pageSettings {
 		t.Errorf("page %d", w.ui.page)
@@ -94,7 +95,7 @@ func TestSelectByKey(t *testing.T) {
 	w.shortcut(fyne.KeyComma)
 	var theme *widgets.Select
 	w.until("the fields", func() bool {
-		for _, o := range visible(w.ui.settings.content) {
+		for _, o := range visible(w.ui.settings.Content) {
 			if s, ok := o.(*widgets.Select); ok && s.Selected == "Same as the desktop" {
 				theme = s
 			}

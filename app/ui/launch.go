@@ -95,7 +95,7 @@ func newLaunchPage(u *UI) *launchPage {
 }
 
 func (p *launchPage) form() fyne.CanvasObject {
-	p.browse = newBrowseButton(p.ui.host, p.folder.SetText, func(text string) { p.preview.instead(text, widget.DangerImportance) })
+	p.browse = p.ui.host.NewBrowseButton(p.folder.SetText, func(text string) { p.preview.instead(text, widget.DangerImportance) })
 	return widgets.Rows(2,
 		p.runs, widgets.Headline(newAgent),
 		widgets.Hint("The session is listed like any other. If you choose several agents, each gets the same prompt and its own git worktree."),

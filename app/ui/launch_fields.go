@@ -117,22 +117,8 @@ type folderField struct {
 
 func newFolderField(h *widgets.Host, form *widgets.Form) *folderField {
 	f := &folderField{entry: form.NewEntry(folderPlaceholder)}
-	f.content = widgets.Border(nil, nil, newBrowseButton(h, f.entry.SetText, form.ShowProblem), f.entry)
+	f.content = widgets.Border(nil, nil, h.NewBrowseButton(f.entry.SetText, form.ShowProblem), f.entry)
 	return f
 }
 
 func (f *folderField) path() string { return launch.Path(strings.TrimSpace(f.entry.Text)) }
-
-// newBrowseButton returns a button that lets the user choose a folder.
-func newBrowseButton(h *widgets.Host, chosen, failed func(string)) *widgets.Button {
-	return h.NewButton("Browse…", widgets.PlainIcon("folder"), func() {
-		dialog.ShowFolderOpen(func(uri fyne.ListableURI, err error) {
-			switch {
-			case err != nil:
-				failed("The folder could not be opened: " + present.Error(err))
-			case uri != nil:
-				chosen(uri.Path())
-			}
-		}, h.Window)
-	})
-}

@@ -17,7 +17,6 @@ import (
 	"rollcall/app/owned/launch"
 	"rollcall/app/settings"
 	"rollcall/app/store/lock"
-	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
 	"rollcall/internal/must"
 )
@@ -319,45 +318,6 @@ func TestMembers(t *testing.T) {
 	if got := c.members(); !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
-}
-
-// tap presses the button with that text in a part of the window.
-func tap(t *testing.T, o fyne.CanvasObject, text string) {
-	t.Helper()
-	for _, x := range visible(o) {
-		if b, ok := x.(*widgets.Button); ok && b.Text == text {
-			if b.Disabled() {
-				t.Fatalf("the button %q is disabled", text)
-			}
-			b.Tapped(nil)
-			return
-		}
-	}
-	t.Fatalf("no button %q in:\n%s", text, strings.Join(shownTexts(o), "\n"))
-}
-
-// check ticks or unticks the box with that text.
-func check(t *testing.T, o fyne.CanvasObject, text string, on bool) {
-	t.Helper()
-	for _, x := range visible(o) {
-		if c, ok := x.(*widgets.CheckBox); ok && c.Text == text {
-			c.SetChecked(on)
-			return
-		}
-	}
-	t.Fatalf("no box %q", text)
-}
-
-// typeInto types into the field with that placeholder.
-func typeInto(t *testing.T, o fyne.CanvasObject, placeholder, text string) {
-	t.Helper()
-	for _, x := range visible(o) {
-		if e, ok := x.(*widgets.Entry); ok && e.PlaceHolder == placeholder {
-			e.SetText(text)
-			return
-		}
-	}
-	t.Fatalf("no field %q", placeholder)
 }
 
 // The launch page begins with the agent, models and modes of the settings, and uses what the user makes of them.

@@ -11,6 +11,7 @@ import (
 	"rollcall/adapters"
 	_ "rollcall/adapters/all"
 	"rollcall/internal/agentname"
+	"rollcall/internal/uitest"
 )
 
 // roleVariable makes the test binary play a program.
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 	if play, ok := roles[os.Getenv(roleVariable)]; ok {
 		os.Exit(play())
 	}
-	useTheme(lightVariant)
+	uitest.UseTheme(uitest.Light)
 	goleak.VerifyTestMain(m)
 }
 

@@ -62,7 +62,7 @@ func TestPlanIsMarkdown(t *testing.T) {
 			w.armed(c.text)
 			card := w.ui.sessions.detail.request.content
 			w.win.Canvas().Capture()
-			w.until("the height", func() bool { return len(w.queue) == 0 })
+			w.until("the height", func() bool { return len(w.Queue) == 0 })
 			all := strings.Join(append(shownTexts(card), w.ui.sessions.detail.request.code.All()...), "\n")
 			if name == "plan" {
 				all = strings.Join(shownTexts(w.ui.sessions.content), "\n") // with its row

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/app/listing"
 	"rollcall/app/owned/notices"
+	"rollcall/app/ui/missedpage"
 	"rollcall/internal/agentname"
 	"rollcall/internal/must"
 )
@@ -23,7 +24,7 @@ func TestMissed(t *testing.T) {
 		t.Helper()
 		w.ui.open(pageSessions)
 		for _, item := range w.ui.moreItems() {
-			if item.Label == missed {
+			if item.Label == missedpage.Title {
 				item.Action()
 			}
 		}

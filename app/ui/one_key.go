@@ -52,14 +52,3 @@ func (u *UI) enterOneKey(o settings.OneKey) {
 		u.sessions.showResult("done", widgets.ColorGood, "One key allows “"+o.Command+"” in "+o.Folder+". The page Settings lists and removes such commands.")
 	})
 }
-
-// oneKey returns the list of the commands that the user entered, with buttons that remove one.
-func (p *settingsPage) oneKey() fyne.CanvasObject {
-	e := settings.Edit{Table: "answering", Key: "one_key"}
-	list := p.list(e, "None. After you allowed a command with two keys, the window offers to enter it.", func(s *settings.Settings, add func(string, ...fyne.CanvasObject)) {
-		for _, o := range s.Answering.OneKey {
-			add(o.Command+" · "+present.Short(o.Folder), newRemoveButton(p, e, s.Answering.OneKey, o))
-		}
-	})
-	return widgets.NamedLong("Commands that one key allows", widgets.Rows(4, list, widgets.Hint(present.Sentence(answer.OneKeyRule)+". "+answer.OneKeyMeaning)))
-}

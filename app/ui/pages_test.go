@@ -15,19 +15,21 @@ func TestAgentsPage(t *testing.T) {
 	w := open(t, broken(full()))
 	w.system.missing = map[string]bool{"/home/dev/.codex/archived_sessions": true}
 	w.ui.open(pageAgents)
-	w.until("the places", func() bool { return len(w.ui.agents.notes) > 0 })
-	shows(t, w.ui.agents.content,
+	w.until("the places", func() bool {
+		return strings.Contains(strings.Join(shownTexts(w.ui.agents.Content), "\n"), "(does not exist)")
+	})
+	shows(t, w.ui.agents.Content,
 		"Claude Code", "OK", "2.1.329 (7), 2.1.100 (2)", "4 s ago, took 3 ms",
 		"Codex", "failed", "give your user read permission on it", "no answer in 5 s", "1 m ago", "took 5 s",
 		"12 × unknown record type turn_hint, 1 × line longer than 16 MB",
 		"/home/dev/.codex/archived_sessions  (does not exist)")
-	if all := strings.Join(shownTexts(w.ui.agents.content), "\n"); strings.Contains(all, "/home/dev/.codex/sessions  (doesn't") {
+	if all := strings.Join(shownTexts(w.ui.agents.Content), "\n"); strings.Contains(all, "/home/dev/.codex/sessions  (doesn't") {
 		t.Error("a place that exists is said not to")
 	}
 	s := full()
 	s.Adapters = append(s.Adapters, app.Health{Name: agentname.Pi, State: app.Absent}, app.Health{Name: agentname.OpenCode, State: app.Pending, Asking: true})
 	w.publish(s)
-	shows(t, w.ui.agents.content, "not installed", "reading…")
+	shows(t, w.ui.agents.Content, "not installed", "reading…")
 }
 
 // TestAgentsPageLeftOut: the page lists agents that the settings leave out, also if these are all.
@@ -39,7 +41,7 @@ func TestAgentsPageLeftOut(t *testing.T) {
 	}
 	w := open(t, s)
 	w.ui.open(pageAgents)
-	shows(t, w.ui.agents.content, "Claude Code", "no: left out by the settings", "2.1.329 (7), 2.1.100 (2)")
+	shows(t, w.ui.agents.Content, "Claude Code", "no: left out by the settings", "2.1.329 (7), 2.1.100 (2)")
 	w.shoot("agents-left-out")
 }
 
@@ -51,11 +53,11 @@ func TestAgentsPageIsBounded(t *testing.T) {
 	}
 	w := open(t, s)
 	w.ui.open(pageAgents)
-	all := strings.Join(shownTexts(w.ui.agents.content), "\n")
+	all := strings.Join(shownTexts(w.ui.agents.Content), "\n")
 	if len(all) > 10_000 || strings.ContainsRune(all, '\x1b') {
 		t.Errorf("%d bytes are shown", len(all))
 	}
-	shows(t, w.ui.agents.content, "and 4980 more", "and 290 more")
+	shows(t, w.ui.agents.Content, "and 4980 more", "and 290 more")
 }
 
 func TestRecentFolders(t *testing.T) {

@@ -69,10 +69,10 @@ func (u *UI) commands() (all []paletteItem) {
 	}
 	add(newAgent, "add", u.nav.launch.OnTapped)
 	items(u.moreItems(), "list", "")
-	for _, s := range u.settings.names {
-		add(s.name+" · Settings", "gear", func() {
+	for _, s := range u.settings.Names {
+		add(s.Text+" · Settings", "gear", func() {
 			u.ShowSettings()
-			u.host.Focus(s.field)
+			u.host.Focus(s.Field)
 		})
 	}
 	for s := range u.sessions.source.Snapshot.All() {

@@ -19,6 +19,7 @@ import (
 	"rollcall/app/follow"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
+	"rollcall/internal/uitest"
 	"rollcall/textmatch"
 )
 
@@ -246,7 +247,7 @@ func TestUsagePage(t *testing.T) {
 	w.usageSays("Read from cache")
 	shows(t, w.ui.usage.Content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "Cost, 90 of 400", "4.42 M", "250 M", "–", "8 counted on their last day")
 	w.shoot("usage-day")
-	chart := part[*widgets.Chart](t, w.ui.usage.Content, nil)
+	chart := uitest.Part[*widgets.Chart](t, w.ui.usage.Content, nil)
 	chart.MouseMoved(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(2, 60)}})
 	if tip := chart.Tip(); !strings.Contains(tip, "tokens · input ") || !strings.Contains(tip, "cache read") {
 		t.Errorf("the tip of the first bar is %q", tip)
@@ -259,7 +260,7 @@ func TestUsagePage(t *testing.T) {
 	if hidden := shownTexts(w.ui.usage.Content); slices.Contains(hidden, "Cache read") {
 		t.Errorf("at 700×500 the table has the columns %q", hidden)
 	}
-	if rows := part[*widgets.List](t, w.ui.usage.Content, nil).Size().Height / 30; rows < 4.5 {
+	if rows := uitest.Part[*widgets.List](t, w.ui.usage.Content, nil).Size().Height / 30; rows < 4.5 {
 		t.Errorf("%.1f rows of the table are visible at 700×500", rows)
 	}
 	w.win.Resize(fyne.NewSize(1040, 680))
@@ -267,7 +268,7 @@ func TestUsagePage(t *testing.T) {
 	if chart.Tip() != "" {
 		t.Error("the tip stays without the pointer")
 	}
-	by := selectOf(t, w.ui.usage.Content, "By day")
+	by := uitest.Select(t, w.ui.usage.Content, "By day")
 	for i, want := range []string{"2026-11-21", "/home/dev/projects/project-", "Claude Code", "gpt-5.5-codex", "main", "no group"} {
 		by.SetSelectedIndex(i)
 		shows(t, w.ui.usage.Content, want)
@@ -291,7 +292,7 @@ func TestUsagePageFailures(t *testing.T) {
 	w.usageSays("No session was active")
 	w.shoot("usage-empty")
 	answer = broken(usageSnapshot())
-	selectOf(t, w.ui.usage.Content, "All time").SetSelectedIndex(3)
+	uitest.Select(t, w.ui.usage.Content, "All time").SetSelectedIndex(3)
 	w.usageSays("Read from cache")
 	shows(t, w.ui.usage.Content, "Codex could not be read completely.")
 }
@@ -300,7 +301,7 @@ func TestUsagePageFailures(t *testing.T) {
 func TestDropDownsOpen(t *testing.T) {
 	w := openUsage(t, usageSnapshot)
 	w.usageSays("Read from cache")
-	for name, s := range map[string]*widgets.Select{"by": selectOf(t, w.ui.usage.Content, "By day"), "since": selectOf(t, w.ui.usage.Content, "All time")} {
+	for name, s := range map[string]*widgets.Select{"by": uitest.Select(t, w.ui.usage.Content, "By day"), "since": uitest.Select(t, w.ui.usage.Content, "All time")} {
 		test.TapCanvas(w.win.Canvas(), fyne.CurrentApp().Driver().AbsolutePositionForObject(s).AddXY(5, 5))
 		if w.win.Canvas().Overlays().Top() == nil {
 			t.Fatalf("%s doesn't open with the mouse", name)

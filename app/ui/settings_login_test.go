@@ -11,11 +11,14 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
 
 	"rollcall/app/self/autostart"
 	"rollcall/app/settings"
+	"rollcall/app/ui/widgets"
 	"rollcall/internal/must"
+	"rollcall/internal/uitest"
 )
 
 // loginWindow opens the settings of a user with a home folder of the test, and returns the path of the autostart file.
@@ -45,11 +48,11 @@ func TestStartAtLogin(t *testing.T) {
 	w, path := loginWindow(t)
 	w.openSettings()
 	w.shows("does not start by itself")
-	box := w.ui.settings.login.box
+	box := uitest.Part(t, w.ui.settings.Content, func(b *widgets.CheckBox) bool { return b.Text == "Start Rollcall when I log in" })
 	if box.Checked {
 		t.Fatal("it is on before it was turned on")
 	}
-	w.ui.settings.scroll.ScrollToBottom()
+	uitest.Part[*container.Scroll](t, w.ui.settings.Content, nil).ScrollToBottom()
 	w.shoot("settings-login-off")
 	test.Tap(box)
 	w.shows("Entry: " + path)
@@ -71,10 +74,10 @@ func TestStartAtLoginFails(t *testing.T) {
 	must.Do(t, os.MkdirAll(filepath.Dir(folder), 0o700))
 	must.Do(t, os.WriteFile(folder, []byte("no folder"), 0o600))
 	w.openSettings()
-	box := w.ui.settings.login.box
+	box := uitest.Part(t, w.ui.settings.Content, func(b *widgets.CheckBox) bool { return b.Text == "Start Rollcall when I log in" })
 	test.Tap(box)
 	w.until("the reason", func() bool { return !box.Checked && strings.Contains(onPage(w), folder) })
-	w.ui.settings.scroll.ScrollToBottom()
+	uitest.Part[*container.Scroll](t, w.ui.settings.Content, nil).ScrollToBottom()
 	w.shoot("settings-login-failed")
 }
 
@@ -90,11 +93,11 @@ func TestStartAtLoginEdited(t *testing.T) {
 	must.Do(t, os.WriteFile(path, []byte(edited), 0o600))
 	w.openSettings()
 	w.shows("was changed by hand")
-	box := w.ui.settings.login.box
+	box := uitest.Part(t, w.ui.settings.Content, func(b *widgets.CheckBox) bool { return b.Text == "Start Rollcall when I log in" })
 	if !box.Checked {
 		t.Error("the switch is off, although the file starts something")
 	}
-	w.ui.settings.scroll.ScrollToBottom()
+	uitest.Part[*container.Scroll](t, w.ui.settings.Content, nil).ScrollToBottom()
 	w.shoot("settings-login-edited")
 	test.Tap(box)
 	w.until("the refusal", func() bool { return box.Checked && strings.Contains(onPage(w), "stop starting the tray at login") })
@@ -122,10 +125,10 @@ func TestCheckForUpdates(t *testing.T) {
 	t.Cleanup(server.Close)
 	w, _ := loginWindow(t)
 	w.openSettings()
-	page := w.ui.settings
-	test.Tap(page.newest.button)
+	check := buttonNamed(t, w, "Check for updates")
+	test.Tap(check)
 	w.shows("No address is set")
-	page.scroll.ScrollToBottom()
+	uitest.Part[*container.Scroll](t, w.ui.settings.Content, nil).ScrollToBottom()
 	w.shoot("settings-updates-none")
 	address := entryWith(t, w, "https://example.org/releases/latest")
 	address.SetText("http://example.org/")
@@ -137,21 +140,21 @@ func TestCheckForUpdates(t *testing.T) {
 	if len(asked) > 0 {
 		t.Fatal("the feed was asked before the button was pressed")
 	}
-	test.Tap(page.newest.button)
+	test.Tap(check)
 	w.shows("newest: 0.2.0; update with the package manager")
 	w.shows("https://example.org/rollcall/v0.2.0")
 	w.shoot("settings-updates-newer")
 	answer = `{"tag_name":"v0.1.0"}`
-	test.Tap(page.newest.button)
+	test.Tap(check)
 	w.shows("this program is up to date")
 	if strings.Contains(onPage(w), "example.org/rollcall") {
 		t.Error("the page of an older answer is still shown")
 	}
 	answer = "<html>"
-	test.Tap(page.newest.button)
+	test.Tap(check)
 	w.shows("did not report the newest version")
 	w.shoot("settings-updates-failed")
-	if len(asked) != 3 || page.newest.button.Disabled() {
-		t.Errorf("asked %d times, disabled: %v", len(asked), page.newest.button.Disabled())
+	if len(asked) != 3 || check.Disabled() {
+		t.Errorf("asked %d times, disabled: %v", len(asked), check.Disabled())
 	}
 }

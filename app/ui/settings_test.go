@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -17,6 +18,7 @@ import (
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
 	"rollcall/internal/must"
+	"rollcall/internal/uitest"
 )
 
 // settingsWindow opens a window with settings.
@@ -31,8 +33,8 @@ func settingsWindow(t *testing.T, text string) (*window, string) {
 
 // onPage returns the texts of the page, with what is chosen and written in its fields.
 func onPage(w *window) string {
-	texts := shownTexts(w.ui.settings.content)
-	for _, o := range visible(w.ui.settings.content) {
+	texts := shownTexts(w.ui.settings.Content)
+	for _, o := range visible(w.ui.settings.Content) {
 		switch o := o.(type) {
 		case *widgets.Select:
 			texts = append(texts, o.Selected)
@@ -46,7 +48,7 @@ func onPage(w *window) string {
 func TestSettingsPage(t *testing.T) {
 	w, path := settingsWindow(t, "# mine\n[notifications]\nreply = \"off\" # never\nremind_after = \"7m\"\nmute = [\"/work/x\"]\nunknown = 1\n")
 	w.ui.open(pageSettings)
-	page := w.ui.settings
+	page := w.ui.settings.Content
 	w.until("the settings", func() bool {
 		return strings.Contains(onPage(w), "7m")
 	})
@@ -61,13 +63,13 @@ func TestSettingsPage(t *testing.T) {
 		must.Do(t, err)
 		return string(text)
 	}
-	page.change(settings.Edit{Table: "notifications", Key: "reply", Value: "sound"})
+	uitest.After[*widgets.Select](t, page, "A turn is over").SetSelected("On, with a sound")
 	w.until("the file", func() bool { return strings.Contains(read(), "reply = \"sound\" # never") })
 	w.until("the page", func() bool { return strings.Contains(onPage(w), "Saved at") })
 	if text := read(); !strings.Contains(text, "# mine") || !strings.Contains(text, "unknown = 1") {
 		t.Errorf("the file is now %q", text)
 	}
-	page.reset()
+	tap(t, page, "Reset to the defaults")
 	w.until("the defaults", func() bool { return !strings.Contains(read(), "remind_after") })
 	if text := read(); text != "# mine\n[notifications]\nunknown = 1\n" {
 		t.Errorf("after reset: %q", text)
@@ -79,7 +81,7 @@ func TestSettingsChosen(t *testing.T) {
 	w, path := settingsWindow(t, "")
 	w.ui.open(pageSettings)
 	w.until("the fields", func() bool {
-		for _, o := range visible(w.ui.settings.content) {
+		for _, o := range visible(w.ui.settings.Content) {
 			if s, ok := o.(*widgets.Select); ok && s.Selected == "Same as the desktop" {
 				s.SetSelected("Dark")
 				return true
@@ -97,16 +99,16 @@ func TestSettingsChosen(t *testing.T) {
 func TestSettingsLook(t *testing.T) {
 	w, _ := settingsWindow(t, "unknown = 1\n")
 	w.ui.open(pageSettings)
-	page := w.ui.settings
-	w.until("the banner", func() bool { return page.problem.Content.Visible() })
+	page := w.ui.settings.Content
+	w.until("the banner", func() bool { return strings.Contains(onPage(w), "this version has no setting") })
 	w.win.Resize(fyne.NewSize(1280, 800))
-	for _, o := range visible(page.content) {
-		if s, ok := o.(*widgets.Select); ok && (s.Size().Width > valueWidth || s.Selected != present.Sentence(s.Selected)) {
+	for _, o := range visible(page) {
+		if s, ok := o.(*widgets.Select); ok && (s.Size().Width > 220 || s.Selected != present.Sentence(s.Selected)) {
 			t.Errorf("%q is %.0f wide", s.Selected, s.Size().Width)
 		}
 		if h, ok := o.(*widget.Label); ok && h.Text == "Settings" {
 			left := fyne.CurrentApp().Driver().AbsolutePositionForObject(h).X + theme.InnerPadding()
-			if got := fyne.CurrentApp().Driver().AbsolutePositionForObject(page.problem.Content).X; got != left {
+			if got := fyne.CurrentApp().Driver().AbsolutePositionForObject(uitest.Part[*widgets.Background](t, page, nil)).X; got != left {
 				t.Errorf("the banner begins at %.0f, the title at %.0f", got, left)
 			}
 		}
@@ -116,8 +118,8 @@ func TestSettingsLook(t *testing.T) {
 func TestSettingsCannotBeChanged(t *testing.T) {
 	const text = "notifications = {reply = \"on\"}\n"
 	w, path := settingsWindow(t, text)
-	w.ui.open(pageSettings)
-	w.ui.settings.change(settings.Edit{Table: "notifications", Key: "reply", Value: "off"})
+	w.openSettingsPage()
+	uitest.After[*widgets.Select](t, w.ui.settings.Content, "A turn is over").SetSelected("Off")
 	w.until("the reason", func() bool {
 		return strings.Contains(onPage(w), "cannot be changed here")
 	})
@@ -148,7 +150,7 @@ func TestShotSettings(t *testing.T) {
 		return strings.Contains(onPage(w), "~/scratch")
 	})
 	w.shoot("settings")
-	w.ui.settings.scroll.ScrollToBottom()
+	uitest.Part[*container.Scroll](t, w.ui.settings.Content, nil).ScrollToBottom()
 	w.shoot("settings-end")
 }
 
@@ -157,7 +159,7 @@ func TestAgentsShown(t *testing.T) {
 	w, path := settingsWindow(t, "# mine\nleave_out_agents = [\"pi\"]\n")
 	w.ui.open(pageSettings)
 	box := func(name string) *widgets.CheckBox {
-		for _, o := range visible(w.ui.settings.content) {
+		for _, o := range visible(w.ui.settings.Content) {
 			if b, ok := o.(*widgets.CheckBox); ok && b.Text == name {
 				return b
 			}
@@ -195,7 +197,7 @@ func TestFurtherHomes(t *testing.T) {
 	w, path := settingsWindow(t, "[homes]\ncodex = [\"/work/codex\"] # mine\n")
 	w.ui.open(pageSettings)
 	w.until("the home", func() bool { return strings.Contains(onPage(w), "/work/codex") })
-	w.ui.settings.scroll.ScrollToOffset(fyne.NewPos(0, 700))
+	uitest.Part[*container.Scroll](t, w.ui.settings.Content, nil).ScrollToOffset(fyne.NewPos(0, 700))
 	w.shoot("settings-homes")
 	test.Tap(buttonNamed(t, w, "Remove"))
 	w.until("the file", func() bool {
@@ -228,7 +230,7 @@ func TestSettingsTexts(t *testing.T) {
 	editor.SetText("")
 	w.press(editor, fyne.KeyReturn)
 	w.until("the default", func() bool { return read() == strings.Replace(before, "editor = \"zed {folder}\"\n", "", 1) })
-	for _, o := range visible(w.ui.settings.content) {
+	for _, o := range visible(w.ui.settings.Content) {
 		if b, ok := o.(*widgets.Button); ok && strings.HasPrefix(b.Text, "Save") {
 			t.Errorf("there is a second way of saving: %q", b.Text)
 		}
@@ -243,7 +245,7 @@ func (w *window) openSettingsPage() {
 
 func buttonNamed(t *testing.T, w *window, name string) *widgets.Button {
 	t.Helper()
-	for _, o := range visible(w.ui.settings.content) {
+	for _, o := range visible(w.ui.settings.Content) {
 		if b, ok := o.(*widgets.Button); ok && b.Text == name {
 			return b
 		}
@@ -254,7 +256,7 @@ func buttonNamed(t *testing.T, w *window, name string) *widgets.Button {
 
 func entryWith(t *testing.T, w *window, placeholder string) *widgets.Entry {
 	t.Helper()
-	for _, o := range visible(w.ui.settings.content) {
+	for _, o := range visible(w.ui.settings.Content) {
 		if e, ok := o.(*widgets.Entry); ok && e.PlaceHolder == placeholder {
 			return e
 		}
@@ -267,14 +269,14 @@ func entryWith(t *testing.T, w *window, placeholder string) *widgets.Entry {
 func TestNamedAgents(t *testing.T) {
 	w, path := settingsWindow(t, "theme = \"dark\" # mine\n")
 	w.ui.open(pageSettings)
-	page := w.ui.settings
+	page := w.ui.settings.Content
 	w.until("the list", func() bool { return strings.Contains(onPage(w), "Other agents") && strings.Contains(onPage(w), "Dark") })
 	file := func() string {
 		text, err := os.ReadFile(path)
 		must.Do(t, err)
 		return string(text)
 	}
-	page.editNamed(nil)
+	tap(t, page, "Add an agent…")
 	form := w.ui.host.Sheet
 	typeInto(t, form.Popup, "aider", "Bad Name")
 	tap(t, form.Popup, "Add")
@@ -287,9 +289,9 @@ func TestNamedAgents(t *testing.T) {
 	if text := file(); text != "theme = \"dark\" # mine\n\n[[agent]]\nname = \"mine\"\nlaunch = [\"--message\", \"{prompt}\"]\n" {
 		t.Errorf("%q", text)
 	}
-	w.ui.settings.scroll.ScrollToBottom()
+	uitest.Part[*container.Scroll](t, w.ui.settings.Content, nil).ScrollToBottom()
 	w.shoot("named-agents")
-	tap(t, page.content, "Edit…")
+	tap(t, page, "Edit…")
 	typeInto(t, w.ui.host.Sheet.Popup, "^Working", "busy")
 	tap(t, w.ui.host.Sheet.Popup, "Save")
 	w.until("the change", func() bool { return w.ui.host.Sheet == nil && strings.Contains(file(), "title_working = \"busy\"") })
@@ -297,7 +299,7 @@ func TestNamedAgents(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	w.until("the button", func() bool { return strings.Contains(onPage(w), "mine · can be launched") })
-	tap(t, page.content, "Remove")
+	tap(t, page, "Remove")
 	w.until("the end", func() bool { return !strings.Contains(file(), "[[agent]]") })
 }
 

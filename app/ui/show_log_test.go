@@ -50,5 +50,5 @@ func TestWelcomeCountsRows(t *testing.T) {
 		s.Adapters[i].Sessions = 1 // as the agent answered
 	}
 	w := introduced(t, s, Options{})
-	shows(t, w.ui.welcome.content, "2 recent sessions")
+	shows(t, w.ui.welcome.Content, "2 recent sessions")
 }

@@ -9,11 +9,14 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/control/show"
 	"rollcall/app/settings"
+	"rollcall/app/ui/widgets"
+	"rollcall/internal/uitest"
 )
 
 // fakeShower records what it is asked for.
@@ -134,9 +137,11 @@ func TestCommandSettings(t *testing.T) {
 	w, path := settingsWindow(t, "terminal = \"foot {command}\"\n")
 	w.ui.open(pageSettings)
 	w.until("the settings", func() bool { return strings.Contains(onPage(w), "foot {command}") })
-	w.ui.settings.change(settings.Edit{Key: "editor", Value: "code {file}"})
+	editor := uitest.After[*widgets.Entry](t, w.ui.settings.Content, "Editor")
+	editor.SetText("code {file}")
+	w.press(editor, fyne.KeyReturn)
 	w.until("the mistake", func() bool { return strings.Contains(onPage(w), "it has no placeholder {file}") })
-	w.ui.settings.scroll.ScrollToBottom()
+	uitest.Part[*container.Scroll](t, w.ui.settings.Content, nil).ScrollToBottom()
 	w.shoot("settings-commands")
 	set, _ := settings.Load(path)
 	if set.Terminal != "foot {command}" || set.Editor != "" {

@@ -14,6 +14,7 @@ import (
 	"rollcall/app/describe"
 	"rollcall/app/listing"
 	"rollcall/app/present"
+	"rollcall/app/ui/missedpage"
 	"rollcall/app/ui/widgets"
 )
 
@@ -183,7 +184,7 @@ func (u *UI) moreItems() []*fyne.MenuItem {
 	to := func(page int) func() { return func() { u.open(page) } }
 	return []*fyne.MenuItem{
 		fyne.NewMenuItem("Settings", to(pageSettings)), fyne.NewMenuItem(agents, to(pageAgents)), fyne.NewMenuItem("Locks & timers", to(pageLocks)),
-		fyne.NewMenuItem(missed, to(pageMissed)), fyne.NewMenuItem("Refresh", u.Refresh), fyne.NewMenuItemSeparator(),
+		fyne.NewMenuItem(missedpage.Title, to(pageMissed)), fyne.NewMenuItem("Refresh", u.Refresh), fyne.NewMenuItemSeparator(),
 		fyne.NewMenuItem("Keyboard shortcuts (?)", u.showShortcuts), fyne.NewMenuItem("Introduction", u.ShowIntroduction), fyne.NewMenuItem("About Rollcall", u.showAbout),
 	}
 }

@@ -90,6 +90,9 @@ func (u *UI) stop(sheet *widgets.Sheet, plan *app.StopPlan) {
 	})
 }
 
+// maxProblems is the largest number of problems that are listed.
+const maxProblems = 20
+
 // idlePlans contains the plans to stop the idle sessions, and the reasons why some sessions cannot be stopped.
 type idlePlans struct {
 	plans    []*app.StopPlan

@@ -28,6 +28,9 @@ import (
 	"rollcall/app/self/autostart"
 	"rollcall/app/settings"
 	"rollcall/app/store/quiet"
+	"rollcall/app/ui/agentspage"
+	"rollcall/app/ui/missedpage"
+	"rollcall/app/ui/settingspage"
 	"rollcall/app/ui/usagepage"
 	"rollcall/app/ui/widgets"
 	"rollcall/bounded"
@@ -127,14 +130,14 @@ type UI struct {
 	asking   answering
 	after    func(time.Duration, func()) // calls a function on some goroutine after a time
 	sessions *sessionsPage
-	agents   *agentsPage
+	agents   *agentspage.Page
 	launch   *launchPage
 	locks    *locksPage
 	search   *searchPage
 	usage    *usagepage.Page
-	settings *settingsPage
-	welcome  *introduction
-	missed   *missedPage
+	settings *settingspage.Page
+	welcome  *agentspage.Introduction
+	missed   *missedpage.Page
 
 	content   *fyne.Container
 	pages     []page
@@ -179,15 +182,15 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time) *UI {
 	u.scope = listing.AllGroups
 	u.nav = newSidebar(u)
 	u.sessions = newSessionsPage(u)
-	u.agents = newAgentsPage(u)
+	u.agents = agentspage.New(u.host, func(place string) string { return u.placeNote(place) })
 	u.launch = newLaunchPage(u)
 	u.locks = newLocksPage(u)
 	u.search = newSearchPage(u)
 	u.usage = usagepage.New(usagepage.Window{Host: u.host, Agents: o.Agents, Settings: u.set, ShowAgents: func() { u.open(pageAgents) },
 		History: func(ctx context.Context, since time.Time) *app.Snapshot { return u.history(ctx, since) }})
-	u.settings = newSettingsPage(u)
-	u.welcome = newIntroduction(u)
-	u.missed = &missedPage{ui: u, stage: widgets.NewStage()}
+	u.settings = settingspage.New(settingspage.Window{Host: u.host, Live: o.Live, Autostart: o.Autostart, Version: o.Version})
+	u.welcome = agentspage.NewIntroduction(agentspage.Window{Host: u.host, Test: o.TestNotification, TrayHint: o.TrayHint, ShowSessions: func() { u.open(pageSessions) }, ShowSettings: u.ShowSettings})
+	u.missed = missedpage.New(missedpage.Window{Host: u.host, Notices: o.Notices, Snapshot: func() *app.Snapshot { return u.sessions.source.Snapshot }, Show: u.Show, ShowRequest: u.ShowRequest})
 	u.pages = u.allPages()
 	u.content = u.frame()
 	u.open(pageSessions)
@@ -221,22 +224,22 @@ type page struct {
 	opened  func()                // called when the page is shown
 	refresh func()                // reads again what the page shows in addition to the snapshot
 	ages    func()                // shows the ages as they are now
+	show    func(*app.Snapshot)   // shows the agents of a snapshot, when the page is opened and then for each new one and as they age
 	panes   *panes                // its list and details
 }
 
 // allPages returns the pages, by their numbers.
 func (u *UI) allPages() []page {
-	agents := func() { u.agents.apply(u.sessions.view.Snapshot) }
 	return []page{
 		pageSessions:     {content: u.sessions.content, panes: u.sessions.panes, focus: u.sessions.focus, opened: u.sessions.detail.request.opened, ages: u.sessions.showAges},
-		pageAgents:       {content: u.agents.content, opened: agents, ages: agents},
+		pageAgents:       {content: u.agents.Content, show: u.agents.Show},
 		pageLaunch:       {content: u.launch.content, focus: u.launch.focus, opened: u.launch.look},
 		pageLocks:        {content: u.locks.content, opened: u.locks.look, refresh: u.locks.look, ages: u.locks.showAges},
 		pageSearch:       {content: u.search.content, panes: u.search.panes, focus: func() fyne.Focusable { return u.search.entry }, refresh: u.search.again},
 		pageUsage:        {content: u.usage.Content, opened: u.usage.Look, refresh: u.usage.Look},
-		pageSettings:     {content: u.settings.content, opened: u.settings.look},
-		pageMissed:       {content: u.missed.stage.Content, opened: u.missed.look, refresh: u.missed.look, ages: u.missed.look},
-		pageIntroduction: {content: u.welcome.content, focus: func() fyne.Focusable { return u.welcome.done }, opened: u.welcome.opened},
+		pageSettings:     {content: u.settings.Content, opened: u.settings.Look},
+		pageMissed:       {content: u.missed.Content, opened: u.missed.Look, refresh: u.missed.Look, ages: u.missed.Look},
+		pageIntroduction: {content: u.welcome.Content, focus: func() fyne.Focusable { return u.welcome.Done }, opened: u.welcome.Look, show: u.welcome.Show},
 	}
 }
 
@@ -270,6 +273,9 @@ func (u *UI) Show(id string) {
 
 // ShowLaunch opens the launch page.
 func (u *UI) ShowLaunch() { u.open(pageLaunch) }
+
+// ShowIntroduction opens the page for users who start Rollcall for the first time.
+func (u *UI) ShowIntroduction() { u.open(pageIntroduction) }
 
 // ShowSettings opens the settings.
 func (u *UI) ShowSettings() { u.open(pageSettings) }
@@ -355,15 +361,22 @@ func (u *UI) showAges() {
 		return
 	}
 	widgets.Call(u.pages[u.page].ages)
+	u.showSnapshot()
 }
 
 // apply shows a new view on every page.
 func (u *UI) apply(v *listing.View) {
 	u.sessions.apply(v)
 	u.nav.count()
-	u.agents.apply(v.Snapshot)
-	u.welcome.apply(v.Snapshot)
+	u.showSnapshot()
 	u.launch.apply(v.Snapshot)
+}
+
+// showSnapshot shows the snapshot on the open page, if that page shows one.
+func (u *UI) showSnapshot() {
+	if show := u.pages[u.page].show; show != nil {
+		show(u.sessions.view.Snapshot)
+	}
 }
 
 // open shows a page.
@@ -376,6 +389,7 @@ func (u *UI) open(page int) {
 		widgets.SetVisible(p.content, i == page)
 	}
 	u.nav.mark()
+	u.showSnapshot()
 	widgets.Call(u.pages[page].opened)
 }
 

@@ -18,6 +18,7 @@ import (
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
 	"rollcall/internal/eventually"
+	"rollcall/internal/uitest"
 )
 
 func TestFullWindow(t *testing.T) {
@@ -331,15 +332,8 @@ func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 	w := open(t, full())
 	w.ui.sessions.detail.showFacts(true)
 	w.win.Canvas().Capture()
-	var id, other *widgets.SelectText
-	for _, v := range w.ui.sessions.detail.facts.views {
-		switch v.field.Name {
-		case "Session id":
-			id = textOf(v)
-		case "Model":
-			other = textOf(v)
-		}
-	}
+	facts := w.ui.sessions.detail.facts.Content
+	id, other := uitest.After[*widgets.SelectText](t, facts, "Session id"), uitest.After[*widgets.SelectText](t, facts, "Model")
 	mark := func() int { return len(visible(id)) }
 	none := mark()
 	id.MouseDown(mouseAt(0))
@@ -379,45 +373,31 @@ func TestDetailsChangeInPlace(t *testing.T) {
 	w := open(t, full())
 	d := w.ui.sessions.detail
 	d.showFacts(true)
-	before := d.facts.views[0]
+	before := uitest.Part[*widgets.SelectText](t, d.facts.Content, nil)
 	s := full()
 	s.Sessions()[0].Status, s.Sessions()[0].WaitingFor = adapters.Working, ""
 	s.Sessions()[0].Context.Used = 199_000
 	w.publish(s)
-	if d.facts.views[0] != before {
+	if uitest.Part[*widgets.SelectText](t, d.facts.Content, nil) != before {
 		t.Error("the fields got new views: what the user had selected is gone")
 	}
 	shows(t, w.ui.Content(), "working · active ", "199,000 of 200,000 tokens (100 %)")
 }
 
-// textOf returns the text of a field.
-func textOf(v *fieldView) *widgets.SelectText {
-	for _, o := range visible(v.value.Content) {
-		if text, ok := o.(*widgets.SelectText); ok {
-			return text
-		}
-	}
-	return nil
-}
-
 func TestLongPromptUnfolds(t *testing.T) {
 	s := snapshotOf(session("x", adapters.Idle, func(s *adapters.Session) { s.FirstPrompt = strings.Repeat("word ", 300) + "END" }))
 	w := open(t, s)
-	var v *fieldView
-	for _, f := range w.ui.sessions.detail.facts.views {
-		if f.field.Rest != "" {
-			v = f
-		}
-	}
-	if v == nil || strings.Contains(textOf(v).Text, "END") {
+	facts := w.ui.sessions.detail.facts.Content
+	text := func() string { return uitest.After[*widgets.SelectText](t, facts, "First prompt").Text }
+	if strings.Contains(text(), "END") {
 		t.Fatal("the whole prompt is shown at once")
 	}
-	v.value.Toggle()
-	if !strings.Contains(textOf(v).Text, "END") {
+	uitest.Part(t, facts, func(l *widgets.Link) bool { return l.Text == "Show all" }).OnTapped()
+	if !strings.Contains(text(), "END") {
 		t.Error("the rest is not shown")
 	}
 	w.publish(snapshotOf(s.Sessions()[0]))
-	if !strings.Contains(textOf(v).Text, "END") {
+	if !strings.Contains(text(), "END") {
 		t.Error("a new snapshot folds it again")
 	}
 }
@@ -432,7 +412,7 @@ func TestManySnapshotsAtOnce(t *testing.T) {
 		w.core.publish(last)
 	}
 	time.Sleep(50 * time.Millisecond) // no event shows that no feed queues more
-	if n := len(w.queue); n > 8 {     // one of each feed
+	if n := len(w.Queue); n > 8 {     // one of each feed
 		t.Errorf("%d tasks wait for the UI goroutine", n)
 	}
 	w.until("the last snapshot", func() bool { return w.ui.sessions.view.Snapshot == last })

@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
@@ -190,4 +191,18 @@ func (c *Checklist) done(i *CheckItem, text string, err error) {
 	if !c.IsOpen() {
 		c.host.Notify(i.Text + ": " + text)
 	}
+}
+
+// NewBrowseButton returns a button that lets the user choose a folder. One of chosen and failed is called, unless the user cancels.
+func (h *Host) NewBrowseButton(chosen, failed func(string)) *Button {
+	return h.NewButton("Browse…", PlainIcon("folder"), func() {
+		dialog.ShowFolderOpen(func(uri fyne.ListableURI, err error) {
+			switch {
+			case err != nil:
+				failed("The folder could not be opened: " + h.ErrorText(err))
+			case uri != nil:
+				chosen(uri.Path())
+			}
+		}, h.Window)
+	})
 }

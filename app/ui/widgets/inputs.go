@@ -102,6 +102,12 @@ func (h *Host) NewCheckBox(text string, changed func(bool)) *CheckBox {
 	return c
 }
 
+// Fill ticks or unticks the box without calling OnChanged.
+func (c *CheckBox) Fill(on bool) {
+	c.Checked = on
+	c.Refresh()
+}
+
 // FocusGained scrolls to the box.
 func (c *CheckBox) FocusGained() {
 	c.Check.FocusGained()

@@ -1,4 +1,4 @@
-package ui
+package agentspage
 
 import (
 	"context"
@@ -15,17 +15,26 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// introduction is the page that the first window shows: what was found, what is never touched, and whether the desktop shows
+// Window is what the introduction needs of the window.
+type Window struct {
+	*widgets.Host
+	Test         func(ctx context.Context) error  // shows a notification; nil: the page does not offer that
+	TrayHint     func(ctx context.Context) string // returns a text about how the tray's icon becomes visible; empty: it is. It may be nil.
+	ShowSessions func()
+	ShowSettings func()
+}
+
+// Introduction is the page that the first window shows: what was found, what is never touched, and whether the desktop shows
 // notifications and the tray's icon. It is used on Fyne's goroutine only.
-type introduction struct {
-	ui      *UI
-	content *fyne.Container
+type Introduction struct {
+	Content *fyne.Container
+	Done    *widgets.Button // leads to the sessions
+	window  Window
 	found   *fyne.Container
 	shown   string // the text that found shows
 	test    *widgets.Button
 	result  *fyne.Container // of the test notification
 	hint    *fyne.Container // how the tray's icon becomes visible
-	done    *widgets.Button
 }
 
 // neverTouched answers what users ask before they let a program read the files of their agents.
@@ -36,8 +45,9 @@ var neverTouched = []string{
 	"Nothing is sent anywhere, and no port is opened, unless you configure it.",
 }
 
-func newIntroduction(u *UI) *introduction {
-	p := &introduction{ui: u, found: widgets.Rows(-4), result: container.NewStack(), hint: widgets.Rows(2)}
+// NewIntroduction returns the page, which shows no agents yet.
+func NewIntroduction(w Window) *Introduction {
+	p := &Introduction{window: w, found: widgets.Rows(-4), result: container.NewStack(), hint: widgets.Rows(2)}
 	rows := []fyne.CanvasObject{
 		widgets.Headline("Welcome to Rollcall"),
 		widgets.Paragraph("Here and in the tray you see which of your coding agents works, which needs you and which is done.", widget.MediumImportance),
@@ -49,41 +59,34 @@ func newIntroduction(u *UI) *introduction {
 		never.Add(widgets.Sentence("done", widgets.ColorGood, text))
 	}
 	rows = append(rows, never)
-	if u.options.TestNotification != nil {
-		p.test = u.host.NewButton("Send a test notification", nil, p.try)
+	if w.Test != nil {
+		p.test = w.NewButton("Send a test notification", nil, p.try)
 		rows = append(rows, widgets.NewHeading("Notifications"),
 			widgets.Paragraph("Rollcall notifies you when an agent needs you, and when its process really ends. The settings add other notifications, or turn some off.", widget.MediumImportance),
 			widgets.Inset(widgets.Flow(p.test)), p.result)
 	}
-	p.done = u.host.NewPrimaryButton("Show my sessions", widget.HighImportance, func() { u.open(pageSessions) })
-	more := u.host.NewButton("Settings…", nil, func() { u.open(pageSettings) })
-	p.content = container.NewBorder(nil, widgets.Footer(widgets.Inset(widgets.Flow(p.done, more))), nil, nil, widgets.Page(widgets.Rows(2, append(rows, p.hint)...)))
+	p.Done = w.NewPrimaryButton("Show my sessions", widget.HighImportance, w.ShowSessions)
+	more := w.NewButton("Settings…", nil, w.ShowSettings)
+	p.Content = container.NewBorder(nil, widgets.Footer(widgets.Inset(widgets.Flow(p.Done, more))), nil, nil, widgets.Page(widgets.Rows(2, append(rows, p.hint)...)))
 	return p
 }
 
-// ShowIntroduction opens the page for users who start Rollcall for the first time.
-func (u *UI) ShowIntroduction() { u.open(pageIntroduction) }
-
-// opened shows the agents, and reads how the tray's icon becomes visible.
-func (p *introduction) opened() {
-	p.apply(p.ui.sessions.view.Snapshot)
-	if p.ui.options.TrayHint == nil {
+// Look reads how the tray's icon becomes visible. It returns at once.
+func (p *Introduction) Look() {
+	if p.window.TrayHint == nil {
 		return
 	}
-	widgets.InBackground(p.ui.ctx, p.ui.host, func(ctx context.Context) (string, error) { return p.ui.options.TrayHint(ctx), nil }, func(text string, _ error) {
+	widgets.InBackground(p.window.Context, p.window.Host, func(ctx context.Context) (string, error) { return p.window.TrayHint(ctx), nil }, func(text string, _ error) {
 		p.hint.Objects = nil
 		if text != "" {
 			p.hint.Objects = []fyne.CanvasObject{widgets.NewHeading("The icon in the tray"), widgets.Warning(text)}
 		}
-		p.content.Refresh()
+		p.Content.Refresh()
 	})
 }
 
-// apply shows which agents were found, and where.
-func (p *introduction) apply(s *app.Snapshot) {
-	if p.ui.page != pageIntroduction {
-		return
-	}
+// Show shows which agents a snapshot has, and where they were found.
+func (p *Introduction) Show(s *app.Snapshot) {
 	var missing, texts []string
 	var rows []fyne.CanvasObject
 	for _, h := range slices.Concat(s.Adapters, s.LeftOut.Adapters) {
@@ -112,15 +115,15 @@ func (p *introduction) apply(s *app.Snapshot) {
 	if shown := strings.Join(append(texts, missing...), "\n"); p.shown != shown || len(p.found.Objects) == 0 {
 		p.shown = shown
 		p.found.Objects = rows
-		p.content.Refresh()
+		p.Content.Refresh()
 	}
 }
 
 // try shows a test notification. It returns at once.
-func (p *introduction) try() {
+func (p *Introduction) try() {
 	p.test.Disable()
 	p.say(widgets.Hint("Asking the desktop…"))
-	widgets.InBackground(p.ui.ctx, p.ui.host, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.ui.options.TestNotification(ctx) }, func(_ struct{}, err error) {
+	widgets.InBackground(p.window.Context, p.window.Host, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.window.Test(ctx) }, func(_ struct{}, err error) {
 		p.test.Enable()
 		if err != nil {
 			p.say(widgets.Failure(present.Sentence(present.Error(err))))
@@ -130,7 +133,7 @@ func (p *introduction) try() {
 	})
 }
 
-func (p *introduction) say(o fyne.CanvasObject) {
+func (p *Introduction) say(o fyne.CanvasObject) {
 	p.result.Objects = []fyne.CanvasObject{o}
-	p.content.Refresh()
+	p.Content.Refresh()
 }

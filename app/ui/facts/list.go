@@ -1,4 +1,5 @@
-package ui
+// Package facts shows facts about agents and sessions, each with its name, and with a bar or a link where it has one.
+package facts
 
 import (
 	"slices"
@@ -20,11 +21,11 @@ type fieldView struct {
 	target  listing.Key
 }
 
-func newFieldView(f describe.Field, u *UI) *fieldView {
+func (l *List) newView(f describe.Field) *fieldView {
 	v := &fieldView{field: f}
 	var right fyne.CanvasObject
 	if f.Link != nil {
-		v.link = u.host.NewLink(f.Value, func() { u.sessions.reveal(v.target) })
+		v.link = l.host.NewLink(f.Value, func() { l.follow(v.target) })
 		v.link.Wrapping = fyne.TextWrapWord
 		v.target = *f.Link
 		right = v.link
@@ -33,7 +34,7 @@ func newFieldView(f describe.Field, u *UI) *fieldView {
 		if f.Mono {
 			text = widgets.NewCode("")
 		}
-		v.value = u.host.NewLongText(text, f.Value, f.Rest, nil)
+		v.value = l.host.NewLongText(text, f.Value, f.Rest, nil)
 		right = v.value.Content
 	}
 	if f.HasBar {
@@ -58,18 +59,22 @@ func (v *fieldView) set(f describe.Field) {
 	}
 }
 
-// fieldList shows the fields of sections. It keeps the views of fields that do not change, so that a selection in them stays.
-type fieldList struct {
-	ui      *UI
-	content *fyne.Container
+// List shows the fields of sections. It keeps the views of fields that do not change, so that a selection in them stays.
+type List struct {
+	Content *fyne.Container
+	host    *widgets.Host
+	follow  func(listing.Key)
 	shown   []describe.Section
 	views   []*fieldView
 }
 
-func newFieldList(u *UI) *fieldList { return &fieldList{ui: u, content: widgets.Rows(0)} }
+// New returns an empty list. follow shows the session that a link leads to; nil: no field has a link.
+func New(h *widgets.Host, follow func(listing.Key)) *List {
+	return &List{Content: widgets.Rows(0), host: h, follow: follow}
+}
 
-// show shows sections. It makes new views if fresh is set or the fields differ, and reports whether it did.
-func (l *fieldList) show(secs []describe.Section, fresh bool) bool {
+// Show shows sections. It makes new views if fresh is set or the fields differ, and reports whether it did.
+func (l *List) Show(secs []describe.Section, fresh bool) bool {
 	was := l.shown
 	l.shown = secs
 	if !fresh && slices.EqualFunc(secs, was, sameShape) {
@@ -83,18 +88,18 @@ func (l *fieldList) show(secs []describe.Section, fresh bool) bool {
 		return false
 	}
 	l.views = l.views[:0]
-	l.content.RemoveAll()
+	l.Content.RemoveAll()
 	for _, sec := range secs {
 		if sec.Title != "" {
-			l.content.Add(widgets.NewHeading(sec.Title))
+			l.Content.Add(widgets.NewHeading(sec.Title))
 		}
 		for _, f := range sec.Fields {
-			v := newFieldView(f, l.ui)
+			v := l.newView(f)
 			l.views = append(l.views, v)
-			l.content.Add(v.content)
+			l.Content.Add(v.content)
 		}
 	}
-	l.content.Refresh()
+	l.Content.Refresh()
 	return true
 }
 

@@ -1,4 +1,4 @@
-package ui
+package settingspage
 
 import (
 	"cmp"
@@ -9,33 +9,34 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/adapters"
+	"rollcall/app/control/answer"
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 )
 
-// settingsField is a field of the page.
-type settingsField struct {
+// field is a field of the page.
+type field struct {
 	edit settings.Edit                // without a value; no key: nothing is reset
 	fill func(set *settings.Settings) // shows the value of the settings
 }
 
-// settingName is a field of the page with its name.
-type settingName struct {
-	name  string
-	field fyne.Focusable
+// Name is a field of the page with its name.
+type Name struct {
+	Text  string
+	Field fyne.Focusable
 }
 
 // notification returns the edit for a key of the table notifications, without a value.
 func notification(key string) settings.Edit { return settings.Edit{Table: "notifications", Key: key} }
 
-// field adds a field to the page. fill shows the value of the settings in it.
-func (p *settingsPage) field(e settings.Edit, fill func(*settings.Settings)) {
-	p.fields = append(p.fields, settingsField{e, fill})
+// add adds a field to the page. fill shows the value of the settings in it.
+func (p *Page) add(e settings.Edit, fill func(*settings.Settings)) {
+	p.fields = append(p.fields, field{e, fill})
 }
 
 // set writes a value; an empty text means the default.
-func (p *settingsPage) set(e settings.Edit, value any) {
+func (p *Page) set(e settings.Edit, value any) {
 	if value != "" {
 		e.Value = value
 	}
@@ -43,7 +44,7 @@ func (p *settingsPage) set(e settings.Edit, value any) {
 }
 
 // setList writes a list; an empty list means the default.
-func setList[L ~[]E, E any](p *settingsPage, e settings.Edit, list L) {
+func setList[L ~[]E, E any](p *Page, e settings.Edit, list L) {
 	if len(list) > 0 {
 		e.Value = list
 	}
@@ -51,9 +52,9 @@ func setList[L ~[]E, E any](p *settingsPage, e settings.Edit, list L) {
 }
 
 // list returns what the file has of something, a line for each with its buttons, which fill adds. Where there is nothing, it says none.
-func (p *settingsPage) list(e settings.Edit, none string, fill func(s *settings.Settings, add func(text string, buttons ...fyne.CanvasObject))) *fyne.Container {
+func (p *Page) list(e settings.Edit, none string, fill func(s *settings.Settings, add func(text string, buttons ...fyne.CanvasObject))) *fyne.Container {
 	list := widgets.Rows(4)
-	p.field(e, func(s *settings.Settings) {
+	p.add(e, func(s *settings.Settings) {
 		list.Objects = nil
 		fill(s, func(text string, buttons ...fyne.CanvasObject) {
 			list.Add(widgets.Border(nil, nil, widgets.Columns(6, buttons...), widgets.NewSelectText(text)))
@@ -67,8 +68,8 @@ func (p *settingsPage) list(e settings.Edit, none string, fill func(s *settings.
 }
 
 // newRemoveButton returns a button that removes x from a list of the file.
-func newRemoveButton[L ~[]E, E comparable](p *settingsPage, e settings.Edit, list L, x E) *widgets.Button {
-	return p.ui.host.NewButton("Remove", nil, func() {
+func newRemoveButton[L ~[]E, E comparable](p *Page, e settings.Edit, list L, x E) *widgets.Button {
+	return p.window.NewButton("Remove", nil, func() {
 		setList(p, e, slices.DeleteFunc(slices.Clone(list), func(other E) bool { return other == x }))
 	})
 }
@@ -80,20 +81,20 @@ type option struct{ name, value string }
 const valueWidth = 220
 
 // choice returns a field with a choice. The first option is the default.
-func (p *settingsPage) choice(name string, e settings.Edit, options ...option) fyne.CanvasObject {
+func (p *Page) choice(name string, e settings.Edit, options ...option) fyne.CanvasObject {
 	var names, values []string
 	for _, o := range options {
 		names, values = append(names, o.name), append(values, o.value)
 	}
 	var field *widgets.Choice[string]
-	field = widgets.NewChoice(p.ui.host, names, values, 0, func() {
+	field = widgets.NewChoice(p.window.Host, names, values, 0, func() {
 		if !p.filling {
 			p.set(e, field.Value())
 		}
 	})
-	p.names = append(p.names, settingName{name, field.List})
+	p.Names = append(p.Names, Name{name, field.List})
 	field.List.Selected = "" // until the file has been read
-	p.field(e, func(s *settings.Settings) {
+	p.add(e, func(s *settings.Settings) {
 		names, values := slices.Clone(names), slices.Clone(values)
 		value := cmp.Or(s.Text(e), values[0])
 		if !slices.Contains(values, value) { // the user wrote it into the file
@@ -106,22 +107,17 @@ func (p *settingsPage) choice(name string, e settings.Edit, options ...option) f
 }
 
 // check returns a check box of the notifications.
-func (p *settingsPage) check(text, key string) fyne.CanvasObject {
+func (p *Page) check(text, key string) fyne.CanvasObject {
 	e := notification(key)
-	box := p.ui.host.NewCheckBox(text, nil)
-	p.names = append(p.names, settingName{text, box})
-	box.OnChanged = func(on bool) {
-		if !p.filling {
-			p.set(e, on)
-		}
-	}
-	p.field(e, func(s *settings.Settings) { box.SetChecked(s.Text(e) == "true") })
+	box := p.window.NewCheckBox(text, func(on bool) { p.set(e, on) })
+	p.Names = append(p.Names, Name{text, box})
+	p.add(e, func(s *settings.Settings) { box.Fill(s.Text(e) == "true") })
 	return box
 }
 
 // text adds a field for a text. It is passed to save when the field loses the focus or the user presses Enter, if it was changed. The field is filled only when
 // the text of the settings has changed: otherwise the user may be typing.
-func (p *settingsPage) text(e settings.Edit, field *widgets.Entry, get func(*settings.Settings) string, save func(text string)) {
+func (p *Page) text(e settings.Edit, field *widgets.Entry, get func(*settings.Settings) string, save func(text string)) {
 	shown := ""
 	field.Left = func() {
 		if field.Text != shown {
@@ -130,7 +126,7 @@ func (p *settingsPage) text(e settings.Edit, field *widgets.Entry, get func(*set
 		}
 	}
 	field.OnSubmitted = func(string) { field.Left() }
-	p.field(e, func(s *settings.Settings) {
+	p.add(e, func(s *settings.Settings) {
 		if text := get(s); text != shown {
 			shown = text
 			field.SetText(text)
@@ -139,8 +135,8 @@ func (p *settingsPage) text(e settings.Edit, field *widgets.Entry, get func(*set
 }
 
 // command returns a field for a command. An empty field means the default.
-func (p *settingsPage) command(name string, e settings.Edit, example string) fyne.CanvasObject {
-	entry := p.ui.host.NewEntry(example, nil)
+func (p *Page) command(name string, e settings.Edit, example string) fyne.CanvasObject {
+	entry := p.window.NewEntry(example, nil)
 	p.text(e, entry, func(s *settings.Settings) string { return s.Text(e) }, func(text string) { p.set(e, text) })
 	return widgets.NamedLong(name, entry)
 }
@@ -150,7 +146,7 @@ var kinds = []option{{"A session needs permission", "permission"}, {"A session a
 	{"A turn failed, or a process died", "failed"}, {"A rate limit is reached", "limit"}, {"An agent's process ended", "ended"}}
 
 // notifications returns the fields for what the user is notified of, and when.
-func (p *settingsPage) notifications() []fyne.CanvasObject {
+func (p *Page) notifications() []fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.NewHeading("Notifications")}
 	for _, k := range kinds {
 		manners := []option{{"On", "on"}, {"On, with a sound", "sound"}, {"Off", "off"}}
@@ -159,7 +155,7 @@ func (p *settingsPage) notifications() []fyne.CanvasObject {
 		}
 		rows = append(rows, p.choice(k.name, notification(k.value), manners...))
 	}
-	mute, e := p.ui.host.NewTextArea("~/scratch (one folder per line)", 3, nil), notification("mute")
+	mute, e := p.window.NewTextArea("~/scratch (one folder per line)", 3, nil), notification("mute")
 	p.text(e, mute, func(s *settings.Settings) string { return strings.Join(s.Notifications.Mute, "\n") },
 		func(text string) { setList(p, e, present.NonEmptyLines(text)) })
 	return append(rows,
@@ -172,8 +168,8 @@ func (p *settingsPage) notifications() []fyne.CanvasObject {
 }
 
 // sounds returns the field for the sounds of notifications. What is wrong with a line is said as of any mistake in the file.
-func (p *settingsPage) sounds() fyne.CanvasObject {
-	area := p.ui.host.NewTextArea("permission = bell\ncodex = ~/sounds/codex.oga", 3, nil)
+func (p *Page) sounds() fyne.CanvasObject {
+	area := p.window.NewTextArea("permission = bell\ncodex = ~/sounds/codex.oga", 3, nil)
 	p.text(notification("sounds"), area, func(s *settings.Settings) string {
 		var lines []string
 		for _, of := range slices.Sorted(maps.Keys(s.Notifications.Sounds)) {
@@ -195,7 +191,7 @@ func (p *settingsPage) sounds() fyne.CanvasObject {
 }
 
 // away returns the fields for what Rollcall does when a session has waited for a long time.
-func (p *settingsPage) away() []fyne.CanvasObject {
+func (p *Page) away() []fyne.CanvasObject {
 	return []fyne.CanvasObject{
 		widgets.NewHeading("While you are away"),
 		p.choice("After a wait of", notification("on_wait_after"), option{"2 minutes", "2m"}, option{"At once", "0s"}, option{"5 minutes", "5m"}, option{"15 minutes", "15m"}, option{"1 hour", "1h"}),
@@ -205,10 +201,10 @@ func (p *settingsPage) away() []fyne.CanvasObject {
 }
 
 // agents returns a check box for each agent. A checked box means that the agent's sessions are shown.
-func (p *settingsPage) agents() []fyne.CanvasObject {
+func (p *Page) agents() []fyne.CanvasObject {
 	var leftOut []string // the agents that the file leaves out
 	e, boxes := settings.Edit{Key: "leave_out_agents"}, widgets.Flow()
-	p.field(e, func(s *settings.Settings) {
+	p.add(e, func(s *settings.Settings) {
 		leftOut = nil
 		for _, name := range s.LeftOutAgents {
 			leftOut = append(leftOut, string(name))
@@ -216,28 +212,24 @@ func (p *settingsPage) agents() []fyne.CanvasObject {
 	})
 	for _, d := range adapters.Known() {
 		name := string(d.Name)
-		box := p.ui.host.NewCheckBox(present.AgentName(d.Name), nil)
-		box.OnChanged = func(shown bool) {
-			if p.filling {
-				return
-			}
+		box := p.window.NewCheckBox(present.AgentName(d.Name), func(shown bool) {
 			leftOut = slices.DeleteFunc(slices.Clone(leftOut), func(other string) bool { return other == name })
 			if !shown {
 				leftOut = append(leftOut, name)
 			}
 			setList(p, e, leftOut)
-		}
+		})
 		boxes.Add(box)
-		p.field(e, func(*settings.Settings) { box.SetChecked(!slices.Contains(leftOut, name)) })
+		p.add(e, func(*settings.Settings) { box.Fill(!slices.Contains(leftOut, name)) })
 	}
 	return []fyne.CanvasObject{
-		widgets.NewHeading("Agents shown"), boxes, widgets.Inset(widgets.Flow(p.ui.host.NewButton("Show all agents", nil, func() { p.change(e) }))),
+		widgets.NewHeading("Agents shown"), boxes, widgets.Inset(widgets.Flow(p.window.NewButton("Show all agents", nil, func() { p.change(e) }))),
 		widgets.Hint("The others are left out of the list, the tray, notifications and rollcall list. Sessions that Rollcall launched are shown even so, and folders in which left-out agents work still count as in use."),
 	}
 }
 
 // homes returns for each agent its further homes, with buttons that add and remove one.
-func (p *settingsPage) homes() []fyne.CanvasObject {
+func (p *Page) homes() []fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.NewHeading("Further homes")}
 	for _, d := range adapters.Described() {
 		rows = append(rows, p.homesOf(d.Name))
@@ -246,10 +238,10 @@ func (p *settingsPage) homes() []fyne.CanvasObject {
 }
 
 // homesOf returns the field of one agent's homes.
-func (p *settingsPage) homesOf(agent adapters.Name) fyne.CanvasObject {
+func (p *Page) homesOf(agent adapters.Name) fyne.CanvasObject {
 	e := settings.Edit{Table: "homes", Key: string(agent)}
 	var homes settings.Homes // those in the file
-	add := newBrowseButton(p.ui.host, func(path string) {
+	add := p.window.NewBrowseButton(func(path string) {
 		if !slices.ContainsFunc(homes, func(h settings.Home) bool { return h.Path == path }) {
 			setList(p, e, append(slices.Clone(homes), settings.Home{Path: path}))
 		}
@@ -265,11 +257,22 @@ func (p *settingsPage) homesOf(agent adapters.Name) fyne.CanvasObject {
 }
 
 // commands returns the fields of the commands for the terminal and the editor.
-func (p *settingsPage) commands() []fyne.CanvasObject {
+func (p *Page) commands() []fyne.CanvasObject {
 	return []fyne.CanvasObject{
 		widgets.NewHeading("Terminal and editor"),
 		p.command("Terminal", settings.Edit{Key: "terminal"}, "kitty --directory {folder} {command}"),
 		p.command("Editor", settings.Edit{Key: "editor"}, "code {folder}"),
 		widgets.Hint("Without a command the first terminal and editor that are installed are used. {folder} is the folder, {command} the program that the terminal runs."),
 	}
+}
+
+// oneKey returns the list of the commands that the user entered, with buttons that remove one.
+func (p *Page) oneKey() fyne.CanvasObject {
+	e := settings.Edit{Table: "answering", Key: "one_key"}
+	list := p.list(e, "None. After you allowed a command with two keys, the window offers to enter it.", func(s *settings.Settings, add func(string, ...fyne.CanvasObject)) {
+		for _, o := range s.Answering.OneKey {
+			add(o.Command+" · "+present.Short(o.Folder), newRemoveButton(p, e, s.Answering.OneKey, o))
+		}
+	})
+	return widgets.NamedLong("Commands that one key allows", widgets.Rows(4, list, widgets.Hint(present.Sentence(answer.OneKeyRule)+". "+answer.OneKeyMeaning)))
 }

@@ -1,4 +1,5 @@
-package ui
+// Package agentspage has the pages of the window about the agents that were found: their health, and the introduction of the first window.
+package agentspage
 
 import (
 	"context"
@@ -12,37 +13,42 @@ import (
 	"rollcall/app"
 	"rollcall/app/describe"
 	"rollcall/app/present"
+	"rollcall/app/ui/facts"
 	"rollcall/app/ui/widgets"
 )
 
-// agentsPage shows whether each agent could be read. It is used on Fyne's goroutine only.
-type agentsPage struct {
-	ui      *UI
-	content *fyne.Container
-	stage   *widgets.Stage
-	cards   []*agentCard
-	notes   map[string]string // notes by place; a place that was not checked has none: see placeNote
-	looked  []string
+// Page shows whether each agent could be read. It is used on Fyne's goroutine only.
+type Page struct {
+	Content  *fyne.Container
+	host     *widgets.Host
+	note     func(place string) string
+	stage    *widgets.Stage
+	snapshot *app.Snapshot // that is shown
+	cards    []*agentCard
+	notes    map[string]string // notes by place; a place that was not checked has none
+	looked   []string
 }
 
-func newAgentsPage(u *UI) *agentsPage {
-	p := &agentsPage{ui: u, notes: make(map[string]string)}
-	p.stage = widgets.NewStage()
+// New returns the page. note returns a note about a place where an agent's files are read, if something is wrong with it; it is called on another goroutine.
+func New(h *widgets.Host, note func(place string) string) *Page {
+	p := &Page{host: h, note: note, stage: widgets.NewStage()}
 	p.stage.Say(widgets.Message{Title: "Looking for agents…", Text: "Rollcall reads the files and processes of each agent."})
-	p.content = p.stage.Content
+	p.Content = p.stage.Content
 	return p
 }
 
-func (p *agentsPage) apply(s *app.Snapshot) {
+// Show shows the agents of a snapshot, while the page is open.
+func (p *Page) Show(s *app.Snapshot) {
+	p.snapshot = s
 	all := describe.Healths(s)
-	if p.ui.page != pageAgents || len(all) == 0 {
+	if len(all) == 0 {
 		return
 	}
 	if !slices.EqualFunc(p.cards, all, func(c *agentCard, h app.Health) bool { return c.name == h.Name }) {
 		p.build(all)
 	}
 	for i, h := range all {
-		facts := describe.HealthFacts(h, p.notes, p.ui.host.Now())
+		facts := describe.HealthFacts(h, p.notes, p.host.Now())
 		if slices.Contains(s.LeftOut.Agents, h.Name) {
 			facts = append([]describe.Field{{Name: "Shown", Value: "no: left out by the settings"}}, facts...)
 		}
@@ -51,11 +57,11 @@ func (p *agentsPage) apply(s *app.Snapshot) {
 	p.look(all)
 }
 
-func (p *agentsPage) build(all []app.Health) {
+func (p *Page) build(all []app.Health) {
 	list := widgets.Rows(10, widgets.Headline("Agents"))
 	p.cards = nil
 	for _, h := range all {
-		c := newAgentCard(p.ui, h.Name)
+		c := newAgentCard(p.host, h.Name)
 		p.cards = append(p.cards, c)
 		list.Add(c.Content)
 	}
@@ -64,7 +70,7 @@ func (p *agentsPage) build(all []app.Health) {
 
 // look finds the places that are missing or do not respond. It does so on another goroutine, because a place can be on
 // a file system that does not respond.
-func (p *agentsPage) look(all []app.Health) {
+func (p *Page) look(all []app.Health) {
 	var places []string
 	for _, h := range all {
 		places = append(places, h.LookedIn...)
@@ -73,15 +79,15 @@ func (p *agentsPage) look(all []app.Health) {
 		return
 	}
 	p.looked = places
-	widgets.InBackground(p.ui.ctx, p.ui.host, func(context.Context) (map[string]string, error) {
+	widgets.InBackground(p.host.Context, p.host, func(context.Context) (map[string]string, error) {
 		notes := make(map[string]string, len(places))
 		for _, place := range places {
-			notes[place] = p.ui.placeNote(place)
+			notes[place] = p.note(place)
 		}
 		return notes, nil
 	}, func(notes map[string]string, _ error) {
 		p.notes = notes
-		p.apply(p.ui.sessions.view.Snapshot)
+		p.Show(p.snapshot)
 	})
 }
 
@@ -108,15 +114,15 @@ type agentCard struct {
 	*widgets.Card
 	name  adapters.Name
 	state *widgets.Line
-	facts *fieldList
+	facts *facts.List
 }
 
-func newAgentCard(u *UI, name adapters.Name) *agentCard {
-	c := &agentCard{name: name, facts: newFieldList(u), state: widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{}).Whole()}
+func newAgentCard(h *widgets.Host, name adapters.Name) *agentCard {
+	c := &agentCard{name: name, facts: facts.New(h, nil), state: widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{}).Whole()}
 	c.Card = widgets.NewCard(widgets.NewIcon("stale", widgets.ColorMuted), present.AgentName(name), "")
 	c.Body.Objects[0] = widgets.Border(nil, nil, widgets.Pad(2, 0, 0, 6, c.state), c.Body.Objects[0]) // beside the title, so that what is below has the whole width
 	c.Text.Importance = widget.DangerImportance
-	c.Body.Add(widgets.Pad(3, 0, -4, 0, c.facts.content))
+	c.Body.Add(widgets.Pad(3, 0, -4, 0, c.facts.Content))
 	return c
 }
 
@@ -127,7 +133,7 @@ func (c *agentCard) show(h app.Health, facts []describe.Field) {
 	c.Set(widgets.NewIcon(icon, color), problems)
 	c.state.Set(text, color)
 	c.Text.Hidden = problems == ""
-	if c.facts.show([]describe.Section{{Fields: facts}}, false) || changed {
+	if c.facts.Show([]describe.Section{{Fields: facts}}, false) || changed {
 		c.Content.Refresh()
 	}
 }

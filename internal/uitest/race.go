@@ -1,5 +1,5 @@
 //go:build race
 
-package ui
+package uitest
 
 const raceDetector = true

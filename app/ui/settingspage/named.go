@@ -1,4 +1,4 @@
-package ui
+package settingspage
 
 import (
 	"context"
@@ -13,40 +13,40 @@ import (
 )
 
 // named returns the list of the agents that the user named, with buttons that add, change and remove one.
-func (p *settingsPage) named() []fyne.CanvasObject {
-	newButton := p.ui.host.NewButton("Add an agent…", nil, func() { p.editNamed(nil) })
+func (p *Page) named() []fyne.CanvasObject {
+	newButton := p.window.NewButton("Add an agent…", nil, func() { p.editNamed(nil) })
 	list := p.list(settings.Edit{}, "None.", func(s *settings.Settings, add func(string, ...fyne.CanvasObject)) {
 		for _, n := range s.Named {
-			add(describe.NamedAgent(&n), p.ui.host.NewButton("Edit…", nil, func() { p.editNamed(&n) }), p.ui.host.NewButton("Remove", nil, func() { p.removeNamed(n.Name) }))
+			add(describe.NamedAgent(&n), p.window.NewButton("Edit…", nil, func() { p.editNamed(&n) }), p.window.NewButton("Remove", nil, func() { p.removeNamed(n.Name) }))
 		}
 	})
 	return []fyne.CanvasObject{widgets.NewHeading("Other agents"), list, widgets.Inset(widgets.Flow(newButton)),
 		widgets.Hint("An agent that Rollcall does not read is seen by its program, started, stopped and told about. A new name counts for the window and the tray when they start the next time.")}
 }
 
-func (p *settingsPage) removeNamed(name string) {
-	live := p.ui.options.Live
-	widgets.InBackground(p.ui.ctx, p.ui.host, func(context.Context) (struct{}, error) {
+func (p *Page) removeNamed(name string) {
+	live := p.window.Live
+	widgets.InBackground(p.window.Context, p.window.Host, func(context.Context) (struct{}, error) {
 		return struct{}{}, settings.ChangeNamed(live.Path(), name, nil)
 	}, func(_ struct{}, err error) {
 		if err != nil {
 			p.problem.Set(present.Error(err))
-			p.content.Refresh()
+			p.Content.Refresh()
 			return
 		}
-		p.look()
+		p.Look()
 	})
 }
 
 // editNamed shows the form for an entry; nil: a new one.
-func (p *settingsPage) editNamed(old *settings.NamedAgent) {
+func (p *Page) editNamed(old *settings.NamedAgent) {
 	n := settings.NamedAgent{}
 	title, action, name := "Add an agent", "Add", ""
 	if old != nil {
 		n = *old
 		title, action, name = "Change "+old.Name, "Save", old.Name
 	}
-	form := p.ui.host.NewForm(title, action, "The agent was not saved: ")
+	form := p.window.NewForm(title, action, "The agent was not saved: ")
 	var fields []fyne.CanvasObject
 	field := func(label, example string, lines int, text string) *widgets.Entry {
 		e := form.NewTextArea(example, lines)
@@ -65,7 +65,7 @@ func (p *settingsPage) editNamed(old *settings.NamedAgent) {
 	requests := field("Program for requests", "/home/me/bin/rows.py\nrequests", 2, several(n.Requests))
 	answer := field("Program for answers", "/home/me/bin/rows.py\nanswer", 2, several(n.Answer))
 	form.Ready = func() bool { return strings.TrimSpace(called.Text) != "" }
-	live := p.ui.options.Live
+	live := p.window.Live
 	form.Submit = func() func(context.Context) error {
 		n := settings.NamedAgent{Name: strings.TrimSpace(called.Text), Program: present.NonEmptyLines(program.Text), Launch: present.NonEmptyLines(launch.Text), Resume: present.NonEmptyLines(resume.Text),
 			TitleWorking: strings.TrimSpace(working.Text), TitleWaiting: strings.TrimSpace(waiting.Text), Rows: present.NonEmptyLines(rows.Text),
@@ -73,7 +73,7 @@ func (p *settingsPage) editNamed(old *settings.NamedAgent) {
 		return func(context.Context) error {
 			err := settings.ChangeNamed(live.Path(), name, &n)
 			if err == nil {
-				p.look()
+				p.Look()
 			}
 			return err
 		}
