@@ -11,6 +11,9 @@ import (
 // again.
 var ErrNotWritten = errors.New("not written")
 
+// ErrNoFolder is the error for a Rollcall without a folder in which it can store launches, locks and timers.
+var ErrNoFolder = errors.New("there is no folder for Rollcall's own files; check that your home folder is set, and start Rollcall again")
+
 type notWritten struct{ err error }
 
 func (e *notWritten) Error() string { return e.err.Error() }

@@ -113,7 +113,7 @@ func TestCleanup(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_DATA_HOME", "")
 	w := openReal(t, "fail")
-	w.ui.showCleanup()
+	w.ui.upkeep.CleanUp()
 	w.until("the leftovers", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	shows(t, w.ui.host.Sheet.Popup, "There is nothing to remove")
 	w.launch("do it")
@@ -127,14 +127,14 @@ func TestCleanup(t *testing.T) {
 		t.Fatalf("records %v, %v", list, err)
 	}
 	log := list[0].Log
-	w.ui.showCleanup()
+	w.ui.upkeep.CleanUp()
 	w.until("the leftovers", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	shows(t, w.ui.host.Sheet.Popup, filepath.Base(log), "Remove 2 files")
 	w.ui.host.CloseSheet()
 	if _, err := os.Stat(log); err != nil {
 		t.Fatal("looking removed something")
 	}
-	w.ui.showCleanup()
+	w.ui.upkeep.CleanUp()
 	w.until("the leftovers", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	boxes := boxes(w.ui.host.Sheet.Popup)
 	if len(boxes) != 2 {

@@ -40,7 +40,7 @@ func (d *detailPane) showChanges(s *app.Session) {
 	again := u.host.NewButton("Compare again", widgets.PlainIcon("refresh"), func() { d.showChanges(d.session) })
 	buttons := widgets.Flow(back, again)
 	if group := listing.GroupOfLaunch(s); group != "" {
-		buttons.Add(u.host.NewButton("Compare its group", widgets.PlainIcon("list"), func() { u.showComparison(s.CWD, group) }))
+		buttons.Add(u.host.NewButton("Compare its group", widgets.PlainIcon("list"), func() { u.upkeep.Compare(s.CWD, group) }))
 	}
 	d.stage.Show(widgets.Border(widgets.Pad(8, 4, 10, 10, buttons), nil, nil, v.stage.Content))
 	u.host.Focus(nil) // Page keys scroll, and Esc goes back

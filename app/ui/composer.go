@@ -10,6 +10,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/app/ui/facts"
 	"rollcall/app/ui/widgets"
 )
 
@@ -120,13 +121,13 @@ func (c *composer) say(text string, color fyne.ThemeColorName) {
 // showInterrupt asks for confirmation, and then ends the turn of a session. The session continues to run.
 func (u *UI) showInterrupt(s app.Session) {
 	sheet := u.host.NewSheet("Interrupt this turn?", widgets.SheetWidth)
-	sheet.Confirm([]fyne.CanvasObject{sessionLine(&s), widgets.Paragraph("The agent stops what it does, and the session waits for your next prompt. No process is ended.", widget.MediumImportance)},
+	sheet.Confirm([]fyne.CanvasObject{facts.Line(&s), widgets.Paragraph("The agent stops what it does, and the session waits for your next prompt. No process is ended.", widget.MediumImportance)},
 		u.host.NewPrimaryButton("Interrupt", widget.WarningImportance, func() {
 			widgets.Run(sheet, "Interrupting…", "The turn was not interrupted: ", func(ctx context.Context, _ func(string)) (struct{}, error) {
 				return struct{}{}, u.options.Answers.Interrupt(ctx, s.Agent, s.ID)
 			}, func(struct{}) {
 				if sheet.IsOpen() {
-					sheet.ShowResult([]fyne.CanvasObject{sessionLine(&s), widgets.Success("The turn is over. The session waits for your next prompt.")})
+					sheet.ShowResult([]fyne.CanvasObject{facts.Line(&s), widgets.Success("The turn is over. The session waits for your next prompt.")})
 				}
 			})
 		}))

@@ -46,10 +46,10 @@ func TestContinueAtReset(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	w.shoot("continue-timer")
-	tap(t, w.ui.locks.content, "Cancel")
+	tap(t, w.ui.upkeep.Content, "Cancel")
 	w.until("its end", func() bool { return strings.Contains(w.locksPage(), "No timer is set.") })
 	s.Limited = false
-	if w.ui.canContinue(s) {
+	if w.ui.upkeep.CanContinue(s) {
 		t.Error("offered for a session that reached no limit")
 	}
 }

@@ -65,8 +65,8 @@ func newDetailPane(u *UI) *detailPane {
 	d.terminal = d.button("Show terminal", d.showTerminal)
 	d.stop = d.button("Stop…", func(s *app.Session) { u.showStop(*s) })
 	d.resume = d.button("Resume…", func(s *app.Session) { u.showResume(*s) })
-	d.goOn = d.button("Continue at the reset…", func(s *app.Session) { u.showContinue(*s) })
-	d.more = d.button("", func(s *app.Session) { u.showMenuBelow(d.more, d.moreItems(s)) })
+	d.goOn = d.button("Continue at the reset…", func(s *app.Session) { u.upkeep.Continue(*s) })
+	d.more = d.button("", func(s *app.Session) { u.host.ShowMenuBelow(d.more, d.moreItems(s)) })
 	d.more.Icon = widgets.PlainIcon("more")
 	d.composer = newComposer(u)
 	d.trouble = widgets.NewBanner("stale")
@@ -174,18 +174,18 @@ func (d *detailPane) moreItems(s *app.Session) []*fyne.MenuItem {
 // copyItems returns the menu of what can be copied of a session.
 func (d *detailPane) copyItems(s *app.Session) []*fyne.MenuItem {
 	u := d.ui
-	folder := fyne.NewMenuItem("Copy folder", func() { u.copyText(d.more, s.CWD) })
+	folder := fyne.NewMenuItem("Copy folder", func() { u.host.Copy(d.more, s.CWD) })
 	folder.Disabled = s.CWD == ""
 	resume := fyne.NewMenuItem("Copy resume command", func() { d.copyResumeCommand(s) })
 	resume.Disabled = !launch.HasResume(u.adapter(s.Agent), s)
 	var items []*fyne.MenuItem
 	if last := d.conversation.lastReply(); last != nil {
-		items = append(items, fyne.NewMenuItem("Copy last message", func() { u.copyText(d.more, last.message.Markdown()) }))
+		items = append(items, fyne.NewMenuItem("Copy last message", func() { u.host.Copy(d.more, last.message.Markdown()) }))
 	}
-	items = append(items, fyne.NewMenuItem("Copy id", func() { u.copyText(d.more, s.ID) }), folder, resume)
+	items = append(items, fyne.NewMenuItem("Copy id", func() { u.host.Copy(d.more, s.ID) }), folder, resume)
 	if a := u.askedBy(s, u.sessions.ref); a != nil && a.Request != nil {
 		text := a.Request.Text
-		items = append(items, fyne.NewMenuItem("Copy request", func() { u.copyText(d.more, present.Visible(text)) }))
+		items = append(items, fyne.NewMenuItem("Copy request", func() { u.host.Copy(d.more, present.Visible(text)) }))
 	}
 	return items
 }
@@ -206,7 +206,7 @@ func (d *detailPane) copyResumeCommand(s *app.Session) {
 	u.try("", func() error {
 		command, err := launch.ResumeCommand(u.adapter(x.Agent), &x)
 		if err == nil {
-			u.post(func() { u.copyText(d.more, command) })
+			u.post(func() { u.host.Copy(d.more, command) })
 		}
 		return err
 	})
@@ -229,9 +229,9 @@ func (d *detailPane) showMessage(title, text string, actions ...fyne.CanvasObjec
 func (d *detailPane) show(s *app.Session, k listing.Key, v *listing.View, now time.Time) {
 	fresh := d.session == nil || d.key != k
 	d.session, d.key = s, k
-	widgets.SetImage(d.icon, statusIcon(&s.Session))
+	widgets.SetImage(d.icon, facts.StatusIcon(&s.Session))
 	d.title.Set(present.Cut(describe.Title(s), 240), theme.ColorNameForeground)
-	d.status.Set(describe.Subtitle(s, now), statusColor(&s.Session))
+	d.status.Set(describe.Subtitle(s, now), facts.StatusColor(&s.Session))
 	moved := d.showTrouble(s)
 	d.showActions(s)
 	d.facts.Show(describe.Facts(d.withLoad(s, v), k, v, now), fresh)
@@ -268,7 +268,7 @@ func (d *detailPane) showActions(s *app.Session) {
 	widgets.SetVisible(d.terminal, s.Live())
 	widgets.SetVisible(d.stop, s.Live())
 	widgets.SetVisible(d.resume, !s.Live())
-	widgets.SetVisible(d.goOn, d.ui.canContinue(s))
+	widgets.SetVisible(d.goOn, d.ui.upkeep.CanContinue(s))
 	d.stop.SetEnabled(s.Live() && s.Parent == "")
 	d.resume.SetEnabled(d.ui.canResume(s))
 	d.composer.show(s)

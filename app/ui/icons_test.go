@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 
 	"rollcall/adapters"
+	"rollcall/app/ui/facts"
 	"rollcall/app/ui/widgets"
 )
 
@@ -22,7 +23,7 @@ func TestStatusIconsDifferByShape(t *testing.T) {
 	} {
 		c := software.NewCanvas()
 		c.SetPadded(false)
-		i := widgets.NewImage(widgets.PlainIcon(statusIcon(&s).File), 16)
+		i := widgets.NewImage(widgets.PlainIcon(facts.StatusIcon(&s).File), 16)
 		c.SetContent(i)
 		c.Resize(fyne.NewSquareSize(16))
 		shapes[name] = c.Capture()

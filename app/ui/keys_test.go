@@ -2,13 +2,16 @@ package ui
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
 	"rollcall/adapters"
+	"rollcall/app/owned/fuse"
 	"rollcall/app/ui/widgets"
 )
 
@@ -88,13 +91,18 @@ func TestFocusLeavesWithItsPage(t *testing.T) {
 // TestEscapeClosesEverySheet, whatever in it has the focus.
 func TestEscapeClosesEverySheet(t *testing.T) {
 	w := open(t, full())
+	if _, err := w.ui.options.Fuses.Set(t.Context(), fuse.Fuse{Path: t.TempDir(), Script: "true"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
 	w.ui.launch.look()
-	w.until("the agents", func() bool { return w.ui.launch.asked })
+	w.ui.open(pageLocks)
+	w.until("the agents and the timer", func() bool { return w.ui.launch.asked && strings.Contains(w.locksPage(), "Extend…") })
+	page := func(button string) func() { return func() { tap(t, w.ui.upkeep.Content, button) } }
 	sheets := map[string]func(){
 		"resume": func() { w.ui.showResume(full().Sessions()[0]) },
-		"lock":   w.ui.showLock,
-		"timer":  func() { w.ui.showFuse("/home/dev") },
-		"extend": func() { w.ui.showExtend("/home/dev") },
+		"lock":   page("Lock a folder…"),
+		"timer":  page("Set a timer…"),
+		"extend": page("Extend…"),
 	}
 	for name, show := range sheets {
 		show()
@@ -136,7 +144,7 @@ func (w *window) tabStops() []fyne.Focusable {
 // TestShortcutsWaitForTheSheet: the page below a dialog stays.
 func TestShortcutsWaitForTheSheet(t *testing.T) {
 	w := open(t, full())
-	w.ui.showLock()
+	w.ui.showRename(full().Sessions()[0])
 	for _, k := range []fyne.KeyName{fyne.Key2, fyne.Key4, fyne.KeyN, fyne.KeyF} {
 		w.shortcut(k)
 		if w.ui.page != pageSessions || w.ui.host.Sheet == nil {
@@ -160,7 +168,7 @@ func TestEveryPageByKeys(t *testing.T) {
 	for page := range w.ui.pages {
 		w.ui.open(page)
 		w.until("the page", func() bool {
-			return (page != pageLaunch || w.ui.launch.asked) && (page != pageLocks || w.ui.locks.shown != nil)
+			return (page != pageLaunch || w.ui.launch.asked) && (page != pageLocks || strings.Contains(w.locksPage(), "Locked folders"))
 		})
 		reached := w.tabStops()
 		for _, o := range visible(w.ui.content) {

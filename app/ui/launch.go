@@ -16,6 +16,7 @@ import (
 	"rollcall/app/owned/launch"
 	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
+	"rollcall/app/store"
 	"rollcall/app/ui/widgets"
 )
 
@@ -67,8 +68,8 @@ func newLaunchPage(u *UI) *launchPage {
 		return widgets.Rows(2, widgets.NewLabel("Machine"), widgets.Inset(o))
 	}, p.machineChanged)
 	p.home = newPick(u.host, ownAccount, func(o fyne.CanvasObject) *fyne.Container { return widgets.Named("Account", o) }, p.changed)
-	p.folder = u.host.NewEntry(folderPlaceholder, func(string) { p.touched = p.touched || !p.filling; p.changed() })
-	u.suggest(p.folder, func() []string { return p.suggested })
+	p.folder = u.host.NewEntry("/home/me/project", func(string) { p.touched = p.touched || !p.filling; p.changed() })
+	u.host.Suggest(p.folder, func() []string { return p.suggested })
 	p.folder.Submit = p.launch
 	p.agents = widgets.Rows(4)
 	for _, a := range u.options.Agents {
@@ -262,7 +263,7 @@ func (p *launchPage) update() {
 	p.showHomes(&f)
 	switch missing := f.missing(); {
 	case p.ui.options.Launches == nil && f.machine == "":
-		p.preview.instead("Agents cannot be launched: "+errNoState.Error()+".", widget.LowImportance)
+		p.preview.instead("Agents cannot be launched: "+store.ErrNoFolder.Error()+".", widget.LowImportance)
 	case !p.asked:
 		p.preview.instead("Looking for agents…", widget.LowImportance)
 	case missing != "":

@@ -89,7 +89,7 @@ func newAgentChoice(u *UI, a adapters.Adapter, l adapters.Launcher, changed func
 		c.mode.List.Disable()
 	}
 	c.missing.Importance = widget.LowImportance
-	c.copy = u.host.NewButton("Copy", widgets.PlainIcon("copy"), func() { u.copyText(c.copy, c.install) })
+	c.copy = u.host.NewButton("Copy", widgets.PlainIcon("copy"), func() { u.host.Copy(c.copy, c.install) })
 	preset := u.options.Defaults.Member(c.name)
 	c.model.Text = preset.Model
 	c.mode.preset(preset.Mode)

@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/dialog"
 
-	"rollcall/app/owned/launch"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
 )
@@ -105,20 +104,3 @@ func (a *advanced) fill(f *launchForm) {
 	f.RetryHooks, f.KeepEnv = a.retryHooks.Checked, a.keepEnv.Checked
 	f.Files = present.NonEmptyLines(a.files.Text)
 }
-
-// folderPlaceholder is the example in a field for a folder.
-const folderPlaceholder = "/home/me/project"
-
-// folderField is the path of a folder in a form, and a button that chooses one.
-type folderField struct {
-	content *fyne.Container
-	entry   *widgets.Entry
-}
-
-func newFolderField(h *widgets.Host, form *widgets.Form) *folderField {
-	f := &folderField{entry: form.NewEntry(folderPlaceholder)}
-	f.content = widgets.Border(nil, nil, h.NewBrowseButton(f.entry.SetText, form.ShowProblem), f.entry)
-	return f
-}
-
-func (f *folderField) path() string { return launch.Path(strings.TrimSpace(f.entry.Text)) }

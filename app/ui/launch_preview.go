@@ -46,7 +46,7 @@ func newPreview(u *UI) *preview {
 	p.warning = widgets.NewSelectText("")
 	p.warning.Importance = widget.WarningImportance
 	p.extend = u.host.NewButton("Extend the timer by 1 hour", nil, p.extendTimers)
-	p.copy = u.host.NewButton("Copy command", widgets.PlainIcon("copy"), func() { u.copyText(p.copy, p.commands) })
+	p.copy = u.host.NewButton("Copy command", widgets.PlainIcon("copy"), func() { u.host.Copy(p.copy, p.commands) })
 	p.content = widgets.Rows(-2, widgets.Inset(widgets.NewPanel(3, 3, 6, 6, p.command)), p.notes)
 	p.extending = widgets.Inset(widgets.Flow(p.extend))
 	p.caution = widgets.Rows(6, p.warning, p.extending)

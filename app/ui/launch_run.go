@@ -181,7 +181,7 @@ func (r *launchRun) groupStarted(p *prepared, results []launch.GroupResult, err 
 		return
 	}
 	name := p.group.Name
-	compare := r.ui.host.NewButton("Compare…", nil, func() { r.ui.showComparison(p.form.Dir, name) })
+	compare := r.ui.host.NewButton("Compare…", nil, func() { r.ui.upkeep.Compare(p.form.Dir, name) })
 	list := r.ui.host.NewButton("Show in the list", nil, func() { r.ui.showGroup(name) })
 	failed := 0
 	for i := range results {

@@ -15,12 +15,10 @@ import (
 	"rollcall/app/listing"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/store"
 	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
 )
-
-// errNoState is the error for a Rollcall without a folder in which it can store launches, locks and timers.
-var errNoState = errors.New("there is no folder for Rollcall's own files; check that your home folder is set, and start Rollcall again")
 
 // runForm launches a form, on another goroutine, and then calls ended with a function that creates the card of the launch, or with the reason against it.
 func (u *UI) runForm(f launchForm, ended func(card func() *launchRun, err error)) {
@@ -30,7 +28,7 @@ func (u *UI) runForm(f launchForm, ended func(card func() *launchRun, err error)
 // launchNow launches a form. It returns a function that creates the card of the launch and must be called on Fyne's goroutine.
 func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, error) {
 	if u.options.Launches == nil && f.machine == "" {
-		return nil, errNoState
+		return nil, store.ErrNoFolder
 	}
 	p, err := u.prepare(ctx, f)
 	switch {

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,13 +19,18 @@ import (
 	"rollcall/app/owned/launch"
 	"rollcall/app/store"
 	"rollcall/app/store/lock"
-	"rollcall/app/ui/widgets"
 	"rollcall/internal/agentname"
 	"rollcall/internal/must"
 	"rollcall/proc"
 )
 
-func (w *window) locksPage() string { return strings.Join(shownTexts(w.ui.locks.content), "\n") }
+func (w *window) locksPage() string { return strings.Join(shownTexts(w.ui.upkeep.Content), "\n") }
+
+// readLocks waits until the page shows the locks and timers.
+func (w *window) readLocks() {
+	w.t.Helper()
+	w.until("the page", func() bool { return strings.Contains(w.locksPage(), "Locked folders") })
+}
 
 // TestLocks: the page follows the files, whoever writes them.
 func TestLocks(t *testing.T) {
@@ -34,21 +38,21 @@ func TestLocks(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must.Do(t, err)
 	w.ui.open(pageLocks)
-	w.until("the page", func() bool { return w.ui.locks.shown != nil })
-	shows(t, w.ui.locks.content, "No folder is locked.", "No timer is set.")
-	tap(t, w.ui.locks.content, "Lock a folder…")
+	w.readLocks()
+	shows(t, w.ui.upkeep.Content, "No folder is locked.", "No timer is set.")
+	tap(t, w.ui.upkeep.Content, "Lock a folder…")
 	s := w.ui.host.Sheet
-	typeInto(t, s.Popup, folderPlaceholder, filepath.Join(dir, "gone"))
+	typeInto(t, s.Popup, "/home/me/project", filepath.Join(dir, "gone"))
 	typeInto(t, s.Popup, "a release is being made", "a release")
 	tap(t, s.Popup, "Lock")
 	w.until("the refusal", func() bool { return strings.Contains(strings.Join(shownTexts(s.Popup), "\n"), "does not exist") })
-	typeInto(t, s.Popup, folderPlaceholder, dir)
+	typeInto(t, s.Popup, "/home/me/project", dir)
 	tap(t, s.Popup, "Lock")
 	w.until("the lock", func() bool { return strings.Contains(w.locksPage(), ": a release") && w.ui.host.Sheet == nil })
 	me, err := user.Current()
 	must.Do(t, err)
-	shows(t, w.ui.locks.content, dir, "locked by "+me.Username+": a release")
-	tap(t, w.ui.locks.content, "Unlock")
+	shows(t, w.ui.upkeep.Content, dir, "locked by "+me.Username+": a release")
+	tap(t, w.ui.upkeep.Content, "Unlock")
 	w.until("the unlocking", func() bool { return strings.Contains(w.locksPage(), "No folder is locked.") })
 
 	// Another process locks, too.
@@ -61,7 +65,7 @@ func TestLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.until("the problem", func() bool { return strings.Contains(w.locksPage(), "Not all locks could be read") })
-	shows(t, w.ui.locks.content, "locked by mia")
+	shows(t, w.ui.upkeep.Content, "locked by mia")
 }
 
 func TestFuses(t *testing.T) {
@@ -70,10 +74,10 @@ func TestFuses(t *testing.T) {
 	must.Do(t, err)
 	w.ui.host.Now = time.Now
 	w.ui.open(pageLocks)
-	w.until("the page", func() bool { return w.ui.locks.shown != nil })
-	tap(t, w.ui.locks.content, "Set a timer…")
+	w.readLocks()
+	tap(t, w.ui.upkeep.Content, "Set a timer…")
 	s := w.ui.host.Sheet
-	typeInto(t, s.Popup, folderPlaceholder, dir)
+	typeInto(t, s.Popup, "/home/me/project", dir)
 	typeInto(t, s.Popup, "https://example.org/hook", "ftp://x")
 	tap(t, s.Popup, "Set timer")
 	w.until("the refusal", func() bool {
@@ -88,15 +92,12 @@ func TestFuses(t *testing.T) {
 	if list, err := w.ui.options.Fuses.List(); err != nil || len(list) != 1 || !list[0].Again {
 		t.Errorf("set %+v, %v", list, err)
 	}
-	shows(t, w.ui.locks.content, dir, "the test cluster", "(9 m")
-	tap(t, w.ui.locks.content, "Extend…")
+	shows(t, w.ui.upkeep.Content, dir, "the test cluster", "(9 m")
+	tap(t, w.ui.upkeep.Content, "Extend…")
 	tap(t, w.ui.host.Sheet.Popup, "Extend")
 	w.until("the longer time", func() bool { return strings.Contains(w.locksPage(), "(19 m") && w.ui.host.Sheet == nil })
-	tap(t, w.ui.locks.content, "Cancel")
+	tap(t, w.ui.upkeep.Content, "Cancel")
 	w.until("its end", func() bool { return strings.Contains(w.locksPage(), "No timer is set.") })
-	w.ui.change(w.ui.host.NewButton("", nil, nil), "It did not work: ", func(context.Context) error { return errors.New("no room") })
-	w.until("the failure", func() bool { return w.ui.host.Sheet != nil })
-	shows(t, w.ui.host.Sheet.Popup, "It did not work: no room")
 }
 
 // A timer whose keeper died while its script ran says so, and can be retried.
@@ -120,7 +121,7 @@ func TestRetryFuse(t *testing.T) {
 	w.until("the timer", func() bool {
 		return strings.Contains(w.locksPage(), "result unknown: Rollcall ended before the result was stored")
 	})
-	tap(t, w.ui.locks.content, "Retry")
+	tap(t, w.ui.upkeep.Content, "Retry")
 	w.until("the retry", func() bool { return !strings.Contains(w.locksPage(), "result unknown") })
 	list, err := fuses.List()
 	if err != nil || len(list) != 1 || list[0].Fired() || list[0].Expires.After(time.Now()) {
@@ -188,30 +189,6 @@ func TestRetryHooks(t *testing.T) {
 	}
 }
 
-func TestFuseState(t *testing.T) {
-	for want, x := range map[string]fuse.Fuse{
-		"(1 hour from now)":   {Expires: clock.Add(70*time.Minute + time.Second)},
-		"overdue since":       {Expires: ago(time.Minute)},
-		"running now":         {Expires: ago(time.Minute), FiredAt: ago(time.Minute)},
-		"script: exit 2":      {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Outcome: fuse.Failed, Results: []string{"script: exit 2"}},
-		"delivered":           {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Outcome: fuse.Succeeded, Results: []string{"script: exit 0", "webhook: delivered"}},
-		"webhook: told":       {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Results: []string{"webhook: told"}}, // by an older version
-		"(1 second from now)": {Expires: clock.Add(time.Second)},
-		"(3 days from now)":   {Expires: clock.Add(73 * time.Hour)},
-	} {
-		icon, text := fuseState(&x, clock)
-		if !strings.Contains(text, want) {
-			t.Errorf("%q has no %q", text, want)
-		}
-		if failed := icon == widgets.NewIcon("failed", widgets.ColorBad); failed != (want == "script: exit 2") {
-			t.Errorf("%q has the sign %s", text, icon.File)
-		}
-		if good := icon == widgets.NewIcon("done", widgets.ColorGood); good != (want == "delivered") {
-			t.Errorf("%q has the sign %s", text, icon.File)
-		}
-	}
-}
-
 func TestParseIn(t *testing.T) {
 	for text, want := range map[string]time.Duration{"45m": 45 * time.Minute, "2 H": 2 * time.Hour, "90": 90 * time.Minute, "1h30m": 90 * time.Minute,
 		"": 0, "-5m": 0, "0": 0, "soon": 0, "99999999999999999999": 0} {
@@ -227,17 +204,17 @@ func TestLocksNotRead(t *testing.T) {
 	w := openWith(t, &fakeCore{snapshot: full()}, blockedFolders(t))
 	w.ui.pages[pageLocks].opened = nil
 	w.ui.open(pageLocks)
-	if shows(t, w.ui.locks.content, "Reading the locks and timers…"); w.activity() == nil {
+	if shows(t, w.ui.upkeep.Content, "Reading the locks and timers…"); w.activity() == nil {
 		t.Error("nothing moves while the page says that it reads")
 	}
-	w.ui.locks.look()
-	w.until("the page", func() bool { return w.ui.locks.shown != nil })
-	shows(t, w.ui.locks.content, "it is not a folder", "They could not be read", "Try again")
+	w.ui.upkeep.Look()
+	w.readLocks()
+	shows(t, w.ui.upkeep.Content, "it is not a folder", "They could not be read", "Try again")
 	if all := w.locksPage(); strings.Contains(all, "No folder is locked") || strings.Contains(all, "No timer is set") {
 		t.Errorf("it shows that there are none:\n%s", all)
 	}
 	must.Do(t, os.Remove(w.ui.options.Launches.Locks().Folder()))
-	tap(t, w.ui.locks.content, "Try again")
+	tap(t, w.ui.upkeep.Content, "Try again")
 	w.until("the locks", func() bool { return strings.Contains(w.locksPage(), "No folder is locked") })
 }
 

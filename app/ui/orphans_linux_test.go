@@ -160,6 +160,6 @@ func TestEndedRowSaysWhatIsLeftBehind(t *testing.T) {
 // show opens the sheet, and waits for the list.
 func (w *window) show(t *testing.T) {
 	t.Helper()
-	w.ui.showOrphans()
+	w.ui.upkeep.EndOrphans()
 	w.until("the list", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 }

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/app/describe"
 	"rollcall/app/present"
+	"rollcall/app/ui/facts"
 	"rollcall/app/ui/widgets"
 	"rollcall/textmatch"
 )
@@ -77,7 +78,7 @@ func (u *UI) commands() (all []paletteItem) {
 	}
 	for s := range u.sessions.source.Snapshot.All() {
 		text := present.Cut(describe.Title(s), 80) + " · " + present.Project(s.CWD) + " · " + strings.TrimSpace(present.AgentName(s.Agent)+" "+describe.Account(s))
-		add(text, statusIcon(&s.Session).File, func() { u.Show(s.ID) })
+		add(text, facts.StatusIcon(&s.Session).File, func() { u.Show(s.ID) })
 	}
 	return all
 }

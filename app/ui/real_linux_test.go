@@ -299,6 +299,15 @@ func TestLaunchThatFails(t *testing.T) {
 	}
 }
 
+// showWorktrees opens the sheet that removes the worktrees of a group.
+func (w *window) showWorktrees(repo, group string) {
+	w.t.Helper()
+	w.ui.upkeep.Compare(repo, group)
+	w.until("the comparison", func() bool { return !w.ui.host.Sheet.IsWaiting() })
+	tap(w.t, w.ui.host.Sheet.Popup, "Clean up…")
+	w.until("the worktrees", func() bool { return !w.ui.host.Sheet.IsWaiting() })
+}
+
 // TestLaunchGroup: several agents work in a worktree each, and are compared.
 func TestLaunchGroup(t *testing.T) {
 	w := openReal(t, "agent")
@@ -331,8 +340,7 @@ func TestLaunchGroup(t *testing.T) {
 		live := slices.ContainsFunc(w.ui.sessions.view.Snapshot.Sessions(), func(s app.Session) bool { return s.Live() })
 		return strings.Count(w.run(), "Ended with exit code") == 2 && !live
 	})
-	w.ui.showWorktrees(repo, "g-abc")
-	w.until("the worktrees", func() bool { return !w.ui.host.Sheet.IsWaiting() })
+	w.showWorktrees(repo, "g-abc")
 	shows(t, w.ui.host.Sheet.Popup, "loses 1 untracked file", "Remove 1 worktree")
 	tap(t, w.ui.host.Sheet.Popup, "Remove 1 worktree")
 	w.until("the removal", func() bool { return slices.Contains(shownTexts(w.ui.host.Sheet.Popup), "removed") })

@@ -7,6 +7,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/ui/facts"
 	"rollcall/app/ui/widgets"
 )
 
@@ -52,7 +53,7 @@ func (u *UI) showResume(s app.Session) {
 }
 
 func (r *resumeSheet) form() []fyne.CanvasObject {
-	body := []fyne.CanvasObject{sessionLine(&r.session)}
+	body := []fyne.CanvasObject{facts.Line(&r.session)}
 	if r.session.Live() {
 		body = append(body, widgets.Warning("The session is still running: "+present.Short(r.session.Evidence)+
 			". Two processes in one session can overwrite each other's work."), r.anyway)
@@ -118,7 +119,7 @@ func (r *resumeSheet) run(f launchForm) {
 			run := card()
 			run.resized = r.Fit
 			r.back.SetText("Close")
-			r.Show([]fyne.CanvasObject{sessionLine(&r.session), run.Content}, r.back)
+			r.Show([]fyne.CanvasObject{facts.Line(&r.session), run.Content}, r.back)
 			r.Focus(r.back)
 		}
 	})

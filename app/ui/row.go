@@ -19,6 +19,7 @@ import (
 	"rollcall/app/describe"
 	"rollcall/app/listing"
 	"rollcall/app/present"
+	"rollcall/app/ui/facts"
 	"rollcall/app/ui/widgets"
 )
 
@@ -93,8 +94,8 @@ func sessionText(s *app.Session, asks *answer.Asks, nested bool, now time.Time) 
 	short := present.Brief(s.Session)
 	w := rowText{
 		first: present.Project(short.CWD), status: asks.Words, bold: true, hasPlace: true,
-		firstColor: theme.ColorNameForeground, statusColor: statusColor(&short), secondColor: widgets.ColorMuted,
-		right: present.Since(s.LastActivityAt, now), usage: describe.Usage(s), icon: statusIcon(&short),
+		firstColor: theme.ColorNameForeground, statusColor: facts.StatusColor(&short), secondColor: widgets.ColorMuted,
+		right: present.Since(s.LastActivityAt, now), usage: describe.Usage(s), icon: facts.StatusIcon(&short),
 	}
 	for _, mark := range []struct {
 		is   bool
@@ -266,32 +267,4 @@ func place(l *widgets.Line, left, right, y float32) float32 {
 	width := max(min(least.Width, right-left), 0)
 	widgets.Place(l, left, y, width, least.Height)
 	return left + width
-}
-
-// statusIcon returns the icon of a session's status. The icons differ by shape as well as by colour.
-func statusIcon(s *adapters.Session) *widgets.Icon {
-	names := map[adapters.Status]string{adapters.Waiting: "waiting", adapters.Working: "working", adapters.Idle: "idle", adapters.Stopped: "stopped"}
-	name, color := cmp.Or(names[s.Status], "unknown"), statusColor(s)
-	switch {
-	case s.Suspended && s.Live() && s.Status != adapters.Waiting:
-		name = "suspended"
-	case s.Status == adapters.Stopped && s.Outcome == adapters.Completed:
-		name, color = "done", widgets.ColorGood
-	case s.Status == adapters.Stopped && color == widgets.ColorBad:
-		name = "failed"
-	}
-	return widgets.NewIcon(name, color)
-}
-
-// statusColor returns the colour of a session's status in words.
-func statusColor(s *adapters.Session) fyne.ThemeColorName {
-	switch {
-	case s.Status == adapters.Waiting:
-		return widgets.ColorWaiting
-	case s.Status == adapters.Working && !s.Suspended:
-		return widgets.ColorWorking
-	case s.Outcome == adapters.Failed, s.Outcome == adapters.Died:
-		return widgets.ColorBad
-	}
-	return widgets.ColorMuted
 }

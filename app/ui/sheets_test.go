@@ -6,37 +6,32 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 
-	"rollcall/app/owned/cleanup"
-	"rollcall/app/owned/fuse"
-	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
 )
 
 // TestSubmitOnce checks that Ctrl+Enter submits a form as the button does, and only once.
 func TestSubmitOnce(t *testing.T) {
 	w := open(t, full())
-	w.ui.showLock()
-	s := w.ui.host.Sheet
-	entry := func() *widgets.Entry { return w.win.Canvas().Focused().(*widgets.Entry) }
-	entry().Submit() // without a folder
-	if strings.Contains(strings.Join(shownTexts(s.Popup), "\n"), "no such file") {
-		t.Error("a lock of nothing was tried")
-	}
-	s.Close()
 	f := w.ui.host.NewForm("x", "Do it", "It was not done: ")
 	n, gate := 0, make(chan struct{})
+	entry := f.NewEntry("")
+	f.Ready = func() bool { return entry.Text != "" }
 	f.Submit = func() func(context.Context) error {
 		return func(context.Context) error { n++; <-gate; return errors.New("no room") }
 	}
-	f.Open(f.NewEntry(""))
+	f.Open(entry)
+	entry.Submit() // the field is empty
+	if n > 0 || !f.Primary.Disabled() {
+		t.Error("a form without its field was submitted")
+	}
+	entry.SetText("x")
 	for range 3 {
-		f.Send()
+		entry.Submit()
 	}
 	close(gate)
 	w.until("the failure", func() bool { return !f.Primary.Disabled() })
@@ -82,43 +77,6 @@ func TestClosedSheetShowsFailures(t *testing.T) {
 	}
 }
 
-// TestFolderCardsStay checks that cards, with the focus and the selection in them, stay while times change and other
-// locks are added.
-func TestFolderCardsStay(t *testing.T) {
-	w := open(t, full())
-	w.ui.open(pageLocks)
-	w.until("the page", func() bool { return w.ui.locks.shown != nil })
-	k := &folderState{locks: []lock.Lock{{Path: "/home/dev/a", Kind: lock.Manual, By: "mia", Since: ago(3 * time.Minute)}},
-		fuses: []fuse.Fuse{{Path: "/home/dev/b", Script: "x", Expires: clock.Add(24 * time.Minute)}}}
-	w.ui.locks.show(k)
-	first := w.ui.locks.cards[0]
-	old := w.ui.host.Now
-	w.ui.host.Now = func() time.Time { return old().Add(10 * time.Minute) }
-	w.ui.showAges()
-	shows(t, w.ui.locks.content, "(13 m ago)", "(14 minutes from now)")
-	if w.ui.locks.cards[0] != first {
-		t.Error("there is a new card: the focus and the selection in the old one are lost")
-	}
-	again := *k
-	again.fuses = nil
-	w.ui.locks.show(&again)
-	shows(t, w.ui.locks.content, "No timer is set.")
-}
-
-// TestChangeFails: the button works again, and a form that is open stays.
-func TestChangeFails(t *testing.T) {
-	w := open(t, full())
-	b := w.ui.host.NewButton("Unlock", nil, nil)
-	w.ui.showLock()
-	s := w.ui.host.Sheet
-	w.ui.change(b, "It was not unlocked: ", func(context.Context) error { return errors.New("no room") })
-	w.until("the failure", func() bool { return w.ui.sessions.notice != "" })
-	w.until("the page", func() bool { return w.ui.locks.shown != nil }) // it is read again
-	if w.ui.host.Sheet != s || b.Disabled() {
-		t.Errorf("the form is closed: %t, the button is dead: %t", w.ui.host.Sheet != s, b.Disabled())
-	}
-}
-
 func TestFitPath(t *testing.T) {
 	w := open(t, full())
 	_ = w
@@ -135,25 +93,10 @@ func TestFitPath(t *testing.T) {
 	}
 }
 
-// TestCleanupGoesOnWhenClosed: files are removed although the sheet is closed meanwhile, and a failure is shown above the list.
-func TestCleanupGoesOnWhenClosed(t *testing.T) {
-	w := open(t, full())
-	t.Setenv("HOME", t.TempDir())
-	s := w.ui.host.NewSheet("Clean up", 680)
-	w.ui.offerCleanup(s, leftovers{items: []cleanup.Item{{Path: "/srv/x"}}})
-	tap(t, s.Popup, "Remove 1 file, 0 B")
-	shows(t, s.Popup, "Close")
-	if strings.Contains(strings.Join(shownTexts(s.Popup), "\n"), "Cancel") {
-		t.Error("it offers to cancel what can't be")
-	}
-	s.Close()
-	w.until("the notice", func() bool { return strings.Contains(w.ui.sessions.notice, "/srv/x: not removed: ") })
-}
-
 // TestSheetFollowsTheWindow checks that a dialog stays within a window that becomes smaller.
 func TestSheetFollowsTheWindow(t *testing.T) {
 	w := open(t, full())
-	w.ui.showFuse("/home/dev")
+	w.ui.showRename(full().Sessions()[0])
 	pop := w.ui.host.Sheet.Popup
 	if got := pop.Content.Size(); got.Width > 560 || got.Width < 500 {
 		t.Fatalf("at first it is %v", got)

@@ -6,16 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"fyne.io/fyne/v2"
 
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/listing"
-	"rollcall/app/owned/fuse"
-	"rollcall/app/store"
-	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
 	"rollcall/internal/must"
 )
@@ -82,7 +78,7 @@ func TestShotRuns(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(try, "main.go"), []byte(text), 0o600))
 	}
 	must.Do(t, os.WriteFile(repo+"-try-g-4f2a91-cc-opus/lexer.go", []byte("package main\n"), 0o600))
-	w.ui.showComparison(repo, "g-4f2a91")
+	w.ui.upkeep.Compare(repo, "g-4f2a91")
 	w.until("the comparison", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	w.shoot("compare")
 	w.ui.host.CloseSheet()
@@ -111,8 +107,7 @@ func TestShotRuns(t *testing.T) {
 		x := w.ui.sessions.view.ByKey[listing.Key{Agent: s.Agent, ID: s.ID}]
 		return x != nil && !x.Live()
 	})
-	w.ui.showWorktrees(repo, "g-4f2a91")
-	w.until("the worktrees", func() bool { return !w.ui.host.Sheet.IsWaiting() })
+	w.showWorktrees(repo, "g-4f2a91")
 	w.shoot("worktrees")
 	w.ui.showResume(*w.ui.sessions.view.ByKey[listing.Key{Agent: s.Agent, ID: s.ID}])
 	typeInto(t, w.ui.host.Sheet.Popup, "Also add a test for an empty file.", "Now write the release notes.")
@@ -121,7 +116,7 @@ func TestShotRuns(t *testing.T) {
 	})
 	w.shoot("resume")
 	t.Setenv("HOME", t.TempDir())
-	w.ui.showCleanup()
+	w.ui.upkeep.CleanUp()
 	w.until("the leftovers", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	w.shoot("cleanup")
 	tap(t, w.ui.host.Sheet.Popup, w.ui.host.Sheet.Buttons.Objects[1].(*widgets.Button).Text)
@@ -137,31 +132,6 @@ func TestShotFailedLaunch(t *testing.T) {
 	w.until("its end", func() bool { return strings.Contains(w.run(), "no such model") })
 	w.command("-p")
 	w.shoot("launch-failed")
-}
-
-func TestShotLocks(t *testing.T) {
-	folder := store.In(filepath.Join(t.TempDir(), "fuses"))
-	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), Fuses: fuse.In(folder)})
-	w.ui.open(pageLocks)
-	w.until("the page", func() bool { return w.ui.locks.shown != nil })
-	w.shoot("locks-empty")
-	w.ui.showLock()
-	w.shoot("lock")
-	w.ui.showFuse("/home/dev/projects/infra")
-	w.shoot("timer")
-	w.ui.host.CloseSheet()
-	w.ui.locks.show(&folderState{
-		locks: []lock.Lock{
-			{Path: "/home/dev/projects/rollcall", Kind: lock.Manual, By: "mia", Reason: "a release is being made", Since: ago(3 * time.Hour)},
-			{Path: "/home/dev/projects/website", Kind: lock.Auto, Agent: "claude-code", Session: "w1", Since: ago(4 * time.Minute)}},
-		fuses: []fuse.Fuse{
-			{Path: "/home/dev/projects/infra", Note: "the test cluster", Script: "make cluster-down", Expires: clock.Add(24 * time.Minute)},
-			{Path: "/home/dev/projects/api", Script: "docker compose down", Webhook: "https://x", Expires: ago(time.Hour), FiredAt: ago(time.Hour),
-				Outcome: fuse.Failed, Results: []string{"script: exit 1", "webhook: delivered"}, Output: "Cannot connect to the Docker daemon. Is it running?\n"},
-			{Path: "/home/dev/notes", Script: "pkill hugo", Expires: ago(5 * time.Hour), FiredAt: ago(5 * time.Hour), Outcome: fuse.Succeeded, Results: []string{"script: exit 0"}}},
-		problems: []string{"Not all locks could be read: /home/dev/.local/state/rollcall/locks/77ab.json: not JSON; it was set aside"},
-	})
-	w.shoot("locks")
 }
 
 func TestShotMenu(t *testing.T) {

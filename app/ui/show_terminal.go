@@ -12,6 +12,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/control/show"
 	"rollcall/app/present"
+	"rollcall/app/ui/facts"
 	"rollcall/app/ui/widgets"
 )
 
@@ -73,7 +74,7 @@ func (u *UI) showLog(s *app.Session) {
 	widgets.Load(sheet, "Reading the log…", func(context.Context) (string, error) {
 		return u.options.Launches.Output(s.Launch.ID, logShown)
 	}, func(text string) {
-		sheet.ShowResult([]fyne.CanvasObject{sessionLine(s), widgets.Quote(cmp.Or(present.Text(text), "The agent has written nothing yet.")), widgets.Hint("The whole log is " + present.Short(s.Launch.Log) + ".")})
+		sheet.ShowResult([]fyne.CanvasObject{facts.Line(s), widgets.Quote(cmp.Or(present.Text(text), "The agent has written nothing yet.")), widgets.Hint("The whole log is " + present.Short(s.Launch.Log) + ".")})
 	})
 }
 
@@ -81,7 +82,7 @@ func (u *UI) showLog(s *app.Session) {
 func (u *UI) offerInstead(e *show.NotShownError) {
 	s, shower := e.Plan.Session, u.options.Shower
 	d := u.host.NewSheet("The terminal can't be shown", widgets.SheetWidth)
-	body := []fyne.CanvasObject{sessionLine(&s), widgets.Warning(present.Sentence(present.Short(e.Reason())) + ".")}
+	body := []fyne.CanvasObject{facts.Line(&s), widgets.Warning(present.Sentence(present.Short(e.Reason())) + ".")}
 	importance := widget.HighImportance
 	if s.Status == adapters.Waiting {
 		importance = widget.MediumImportance
@@ -93,7 +94,7 @@ func (u *UI) offerInstead(e *show.NotShownError) {
 		if o.Command != nil {
 			body = append(body, widgets.NewLabel("In a terminal"), widgets.Inset(widgets.Paragraph(present.Short(o.Shell()), widget.MediumImportance)))
 			var copyIt *widgets.Button
-			copyIt = u.host.NewButton("Copy command", widgets.PlainIcon("copy"), func() { u.copyText(copyIt, o.Shell()) })
+			copyIt = u.host.NewButton("Copy command", widgets.PlainIcon("copy"), func() { u.host.Copy(copyIt, o.Shell()) })
 			buttons = append(buttons, copyIt)
 		}
 		switch o.Kind {

@@ -39,7 +39,7 @@ func newSidebar(u *UI) *sidebar {
 	s.usage = u.host.NewTab("Usage", "usage", func() { u.open(pageUsage) })
 	s.launch = u.host.NewPrimaryButton(newAgent, widget.HighImportance, u.ShowLaunch)
 	s.launch.Icon = widgets.NewIcon("add", theme.ColorNameForegroundOnPrimary)
-	s.gear = u.host.NewTab("More", "gear", func() { u.showMenuBelow(s.gear, u.moreItems()) })
+	s.gear = u.host.NewTab("More", "gear", func() { u.host.ShowMenuBelow(s.gear, u.moreItems()) })
 	gap, wide := canvas.NewRectangle(color.Transparent), canvas.NewRectangle(color.Transparent)
 	gap.SetMinSize(fyne.NewSize(0, sidebarPad))                 // between the sessions and the other pages, in a column
 	wide.SetMinSize(fyne.NewSize(sidebarIcons-2*sidebarPad, 0)) // of the button, in a row

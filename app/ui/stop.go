@@ -14,6 +14,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/describe"
 	"rollcall/app/present"
+	"rollcall/app/ui/facts"
 	"rollcall/app/ui/widgets"
 )
 
@@ -38,17 +39,9 @@ func (u *UI) showStop(s app.Session) {
 	})
 }
 
-func sessionLine(s *app.Session) fyne.CanvasObject {
-	text := present.AgentName(s.Agent) + " · " + describe.Folder(s) + " · " + present.Status(s.Session)
-	if topic := describe.Title(s); topic != "" {
-		text = "“" + present.Cut(topic, 120) + "”\n" + text
-	}
-	return widgets.Paragraph(text, widget.MediumImportance)
-}
-
 // planFacts returns what a plan will do: which processes it stops, how, and what else ends.
 func planFacts(p *app.StopPlan) []fyne.CanvasObject {
-	facts := []fyne.CanvasObject{sessionLine(&p.Session)}
+	facts := []fyne.CanvasObject{facts.Line(&p.Session)}
 	switch p.Session.Status {
 	case adapters.Working:
 		facts = append(facts, widgets.Warning("The session is in the middle of a turn. Unfinished work stays as it is."))
@@ -90,50 +83,32 @@ func (u *UI) stop(sheet *widgets.Sheet, plan *app.StopPlan) {
 	})
 }
 
-// maxProblems is the largest number of problems that are listed.
-const maxProblems = 20
-
-// idlePlans contains the plans to stop the idle sessions, and the reasons why some sessions cannot be stopped.
-type idlePlans struct {
-	plans    []*app.StopPlan
-	problems []string
-}
-
 // showStopIdle lists the idle sessions that can be stopped, and stops those that stay checked.
 func (u *UI) showStopIdle() {
-	s := u.host.NewSheet("Stop idle sessions?", widgets.SheetWidth)
-	widgets.Load(s, "Reading the idle sessions and their processes…", func(ctx context.Context) (found idlePlans, _ error) {
-		found.plans = u.core.PlanStopAllIdle(ctx, u.core.Refresh(ctx), func(s *app.Session, err error) {
-			found.problems = append(found.problems, present.Cut(describe.Title(s), 60)+": "+present.Error(err))
-		})
-		return found, nil
-	}, func(found idlePlans) { u.offerIdle(s, found) })
-}
-
-func (u *UI) offerIdle(s *widgets.Sheet, found idlePlans) {
-	var body []fyne.CanvasObject
-	for _, p := range found.problems[:min(len(found.problems), maxProblems)] {
-		body = append(body, widgets.Warning(p))
-	}
-	if len(found.plans) == 0 {
-		s.ShowResult(append(body, widgets.Paragraph("There is no idle session that can be stopped.", widget.MediumImportance)))
-		return
-	}
-	c := s.NewChecklist("stopping…", "not stopped: ")
-	c.Label = func(checked []*widgets.CheckItem) string {
-		return "Stop " + english.Plural(len(checked), "session", "sessions")
-	}
-	c.Act = func(ctx context.Context, i *widgets.CheckItem) (string, error) {
-		// Planned again, since the session may have begun to work since its row appeared.
-		plan, err := u.core.PlanStopIdle(ctx, found.plans[i.Index].Session)
-		if err != nil {
-			return "", err
-		}
-		r, err := u.core.Stop(ctx, plan, nil)
-		return describe.Stopped(plan, r), err
-	}
-	for _, p := range found.plans {
-		c.Add(present.Cut(describe.Title(&p.Session), 90), describe.IdlePlan(p), widget.LowImportance, true, true)
-	}
-	c.Ask(append(body, widgets.Hint("These sessions have finished their turns and can be resumed later. A session that begins to work in the meantime is not stopped."))...)
+	(&widgets.Checklist[*app.StopPlan]{
+		Reading: "Reading the idle sessions and their processes…", Doing: "stopping…", Failed: "not stopped: ",
+		Read: func(ctx context.Context) (plans []*app.StopPlan, problems []string, _ error) {
+			plans = u.core.PlanStopAllIdle(ctx, u.core.Refresh(ctx), func(s *app.Session, err error) {
+				problems = append(problems, present.Cut(describe.Title(s), 60)+": "+present.Error(err))
+			})
+			return plans, problems, nil
+		},
+		None:  widgets.Paragraph("There is no idle session that can be stopped.", widget.MediumImportance),
+		Intro: []string{"These sessions have finished their turns and can be resumed later. A session that begins to work in the meantime is not stopped."},
+		Row: func(p *app.StopPlan) widgets.CheckRow {
+			return widgets.CheckRow{Text: present.Cut(describe.Title(&p.Session), 90), State: describe.IdlePlan(p), Checked: true}
+		},
+		Label: func(checked []*app.StopPlan) string {
+			return "Stop " + english.Plural(len(checked), "session", "sessions")
+		},
+		Act: func(ctx context.Context, p *app.StopPlan) (string, error) {
+			// Planned again, since the session may have begun to work since its row appeared.
+			plan, err := u.core.PlanStopIdle(ctx, p.Session)
+			if err != nil {
+				return "", err
+			}
+			r, err := u.core.Stop(ctx, plan, nil)
+			return describe.Stopped(plan, r), err
+		},
+	}).Open(u.host, "Stop idle sessions?", widgets.SheetWidth)
 }

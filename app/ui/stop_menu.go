@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"rollcall/app"
 	"rollcall/app/listing"
@@ -24,14 +22,14 @@ const maxGroups = 10
 func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 	u := p.ui
 	if u.options.Quiet == nil {
-		u.showMenuBelow(b, p.menuItems())
+		u.host.ShowMenuBelow(b, p.menuItems())
 		return
 	}
 	widgets.InBackground(u.ctx, u.host, func(context.Context) (quiet.State, error) { return u.options.Quiet.Get() }, func(state quiet.State, err error) {
 		if err != nil {
 			u.notify(present.Error(err))
 		}
-		u.showMenuBelow(b, append(u.quietItems(state), p.menuItems()...))
+		u.host.ShowMenuBelow(b, append(u.quietItems(state), p.menuItems()...))
 	})
 }
 
@@ -57,9 +55,9 @@ func (u *UI) quietItems(state quiet.State) []*fyne.MenuItem {
 func (p *sessionsPage) menuItems() []*fyne.MenuItem {
 	u := p.ui
 	stop := fyne.NewMenuItem("Stop idle sessions…", u.showStopIdle)
-	cleanUp := fyne.NewMenuItem("Clean up…", u.showCleanup)
+	cleanUp := fyne.NewMenuItem("Clean up…", u.upkeep.CleanUp)
 	cleanUp.Disabled = u.options.Table == nil
-	orphans := fyne.NewMenuItem("Processes left behind…", u.showOrphans)
+	orphans := fyne.NewMenuItem("Processes left behind…", u.upkeep.EndOrphans)
 	orphans.Disabled = u.options.Table == nil
 	items := []*fyne.MenuItem{stop, cleanUp, orphans, fyne.NewMenuItem("Refresh", u.Refresh)}
 	grouping := map[bool]string{true: "status", false: "project"}[p.grouped]
@@ -79,30 +77,6 @@ func (p *sessionsPage) menuItems() []*fyne.MenuItem {
 		}
 	}
 	return items
-}
-
-// showMenuBelow opens a menu below the button b.
-func (u *UI) showMenuBelow(b fyne.CanvasObject, items []*fyne.MenuItem) {
-	c := u.window.Canvas()
-	menu := widget.NewPopUpMenu(fyne.NewMenu("", items...), c)
-	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(b)
-	size := menu.MinSize()
-	x, y := min(at.X, c.Size().Width-size.Width-4), at.Y+b.Size().Height+2
-	if y+size.Height > c.Size().Height {
-		y = at.Y - size.Height - 2
-	}
-	menu.ShowAtPosition(fyne.NewPos(max(x, 0), max(y, 0)))
-}
-
-// suggest adds a button to a field that opens a menu of texts for it.
-func (u *UI) suggest(e *widgets.Entry, texts func() []string) {
-	e.ActionItem = u.host.NewFlatButton("", theme.MenuDropDownIcon(), func() {
-		var items []*fyne.MenuItem
-		for _, text := range texts() {
-			items = append(items, fyne.NewMenuItem(text, func() { e.SetText(text) }))
-		}
-		u.showMenuBelow(e, items)
-	})
 }
 
 // muteItem returns the menu item that mutes the folder of a session, or unmutes a muted one; nil: the folder cannot be muted.

@@ -31,6 +31,7 @@ import (
 	"rollcall/app/ui/agentspage"
 	"rollcall/app/ui/missedpage"
 	"rollcall/app/ui/settingspage"
+	"rollcall/app/ui/upkeep"
 	"rollcall/app/ui/usagepage"
 	"rollcall/app/ui/widgets"
 	"rollcall/bounded"
@@ -132,7 +133,7 @@ type UI struct {
 	sessions *sessionsPage
 	agents   *agentspage.Page
 	launch   *launchPage
-	locks    *locksPage
+	upkeep   *upkeep.Page
 	search   *searchPage
 	usage    *usagepage.Page
 	settings *settingspage.Page
@@ -184,7 +185,8 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time) *UI {
 	u.sessions = newSessionsPage(u)
 	u.agents = agentspage.New(u.host, func(place string) string { return u.placeNote(place) })
 	u.launch = newLaunchPage(u)
-	u.locks = newLocksPage(u)
+	u.upkeep = upkeep.New(upkeep.Window{Host: u.host, Core: core, Launches: o.Launches, Fuses: o.Fuses, Table: o.Table, Environ: func() []string { return u.environ() },
+		CanPrompt: o.Answers.CanPrompt, Show: u.Show, Ended: u.sessions.readLeft})
 	u.search = newSearchPage(u)
 	u.usage = usagepage.New(usagepage.Window{Host: u.host, Agents: o.Agents, Settings: u.set, ShowAgents: func() { u.open(pageAgents) },
 		History: func(ctx context.Context, since time.Time) *app.Snapshot { return u.history(ctx, since) }})
@@ -234,7 +236,7 @@ func (u *UI) allPages() []page {
 		pageSessions:     {content: u.sessions.content, panes: u.sessions.panes, focus: u.sessions.focus, opened: u.sessions.detail.request.opened, ages: u.sessions.showAges},
 		pageAgents:       {content: u.agents.Content, show: u.agents.Show},
 		pageLaunch:       {content: u.launch.content, focus: u.launch.focus, opened: u.launch.look},
-		pageLocks:        {content: u.locks.content, opened: u.locks.look, refresh: u.locks.look, ages: u.locks.showAges},
+		pageLocks:        {content: u.upkeep.Content, opened: u.upkeep.Look, refresh: u.upkeep.Look, ages: u.upkeep.ShowAges},
 		pageSearch:       {content: u.search.content, panes: u.search.panes, focus: func() fyne.Focusable { return u.search.entry }, refresh: u.search.again},
 		pageUsage:        {content: u.usage.Content, opened: u.usage.Look, refresh: u.usage.Look},
 		pageSettings:     {content: u.settings.Content, opened: u.settings.Look},
@@ -392,25 +394,3 @@ func (u *UI) open(page int) {
 	u.showSnapshot()
 	widgets.Call(u.pages[page].opened)
 }
-
-// copyText copies text to the clipboard, and shows for copiedFor on the button that it was copied.
-func (u *UI) copyText(b *widgets.Button, text string) {
-	fyne.CurrentApp().Clipboard().SetContent(text)
-	was, icon := b.Text, b.Icon
-	if was == copied {
-		return
-	}
-	b.SetIcon(widgets.NewIcon("done", widgets.ColorGood))
-	b.SetText(copied)
-	time.AfterFunc(copiedFor, func() {
-		u.post(func() {
-			b.SetIcon(icon)
-			b.SetText(was)
-		})
-	})
-}
-
-const (
-	copied    = "Copied"
-	copiedFor = 1500 * time.Millisecond
-)

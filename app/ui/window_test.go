@@ -311,7 +311,7 @@ func TestCopying(t *testing.T) {
 		if got := fyne.CurrentApp().Clipboard().Content(); got != want {
 			t.Errorf("%s copied %q, want %q", item.Label, got, want)
 		}
-		if d.more.Text != copied {
+		if d.more.Text != "Copied" {
 			t.Errorf("after %s the button doesn't say so", item.Label)
 		}
 		w.until("the button's own text", func() bool { return d.more.Text == "" })

@@ -1,4 +1,6 @@
-package ui
+// Package upkeep has the page of the window with the locks and timers of folders, and the sheets that clean up: files that nothing needs, processes that were
+// left behind, and the worktrees of groups.
+package upkeep
 
 import (
 	"context"
@@ -9,11 +11,15 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/follow"
 	"rollcall/app/owned/fuse"
+	"rollcall/app/owned/launch"
 	"rollcall/app/present"
+	"rollcall/app/store"
 	"rollcall/app/store/lock"
 	"rollcall/app/ui/widgets"
+	"rollcall/proc"
 )
 
 // folderState holds Rollcall's own records about folders: its locks and timers.
@@ -24,11 +30,32 @@ type folderState struct {
 	problems         []string
 }
 
-// locksPage shows the locked folders and the timers. It is used on Fyne's goroutine only; another goroutine reads the
+// Core is the part of the core that this package requires.
+type Core interface {
+	Refresh(ctx context.Context) *app.Snapshot
+	LeftBehind(ctx context.Context) (left []app.LeftBehind, unknown []adapters.Name, err error)
+	Uses(list ...proc.Process) (memory uint64, ports []uint16)
+	EndLeftBehind(ctx context.Context, l *app.LeftBehind) ([]proc.Process, error)
+}
+
+// Window is what the page and the sheets need of the window.
+type Window struct {
+	*widgets.Host
+	Core      Core
+	Launches  *launch.Launches        // nil: there are no locks
+	Fuses     *fuse.Fuses             // nil: there are no timers
+	Table     proc.Lister             // nil: nothing is cleaned up
+	Environ   func() []string         // returns the environment of launched agents
+	CanPrompt func(*app.Session) bool // reports whether a session can be given a prompt
+	Show      func(id string)         // shows a session
+	Ended     func()                  // called when processes that were left behind were ended
+}
+
+// Page shows the locked folders and the timers. It is used on Fyne's goroutine only; another goroutine reads the
 // files whenever they change.
-type locksPage struct {
-	ui      *UI
-	content *fyne.Container
+type Page struct {
+	Content *fyne.Container
+	window  Window
 	stage   *widgets.Stage // the whole page, or that it is being read
 	whole   fyne.CanvasObject
 	body    *fyne.Container
@@ -38,27 +65,28 @@ type locksPage struct {
 	wake    chan struct{}
 }
 
-func newLocksPage(u *UI) *locksPage {
-	p := &locksPage{ui: u, wake: make(chan struct{}, 1), stage: widgets.NewStage(), body: widgets.Rows(8)}
-	p.problem = widgets.NewBanner("waiting", u.host.NewButton("Try again", nil, p.look))
-	lockIt := u.host.NewButton("Lock a folder…", nil, u.showLock)
-	timer := u.host.NewButton("Set a timer…", nil, func() { u.showFuse("") })
-	cleanUp := u.host.NewButton("Clean up…", nil, u.showCleanup)
-	lockIt.SetEnabled(u.options.Launches != nil)
-	timer.SetEnabled(u.options.Fuses != nil)
-	cleanUp.SetEnabled(u.options.Table != nil)
+// New returns the page, which reads nothing before it is opened.
+func New(w Window) *Page {
+	p := &Page{window: w, wake: make(chan struct{}, 1), stage: widgets.NewStage(), body: widgets.Rows(8)}
+	p.problem = widgets.NewBanner("waiting", w.NewButton("Try again", nil, p.Look))
+	lockIt := w.NewButton("Lock a folder…", nil, p.showLock)
+	timer := w.NewButton("Set a timer…", nil, func() { p.showTimer("") })
+	cleanUp := w.NewButton("Clean up…", nil, p.CleanUp)
+	lockIt.SetEnabled(w.Launches != nil)
+	timer.SetEnabled(w.Fuses != nil)
+	cleanUp.SetEnabled(w.Table != nil)
 	p.whole = widgets.Page(widgets.Rows(8, widgets.Headline("Locks & timers"), widgets.Inset(widgets.Rows(8, widgets.Flow(lockIt, timer, cleanUp), p.problem.Content)), p.body))
-	p.content = p.stage.Content
+	p.Content = p.stage.Content
 	p.stage.Say(widgets.Message{Busy: true, Title: "Reading the locks and timers…"})
-	go p.watch(u.ctx)
+	go p.watch(w.Context)
 	return p
 }
 
-// look reads the files again. It returns at once, and may be called from any goroutine.
-func (p *locksPage) look() { follow.Wake(p.wake) }
+// Look reads the files again. It returns at once, and may be called from any goroutine.
+func (p *Page) Look() { follow.Wake(p.wake) }
 
 // watch reads the files whenever one of them changes, until ctx is done. It begins when the page is first opened.
-func (p *locksPage) watch(ctx context.Context) {
+func (p *Page) watch(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 		return
@@ -73,10 +101,10 @@ func (p *locksPage) watch(ctx context.Context) {
 		return changed
 	}
 	var locks, fuses <-chan struct{}
-	if l := p.ui.options.Launches; l != nil {
+	if l := p.window.Launches; l != nil {
 		locks = changes("locks", l.Locks().Changes)
 	}
-	if f := p.ui.options.Fuses; f != nil {
+	if f := p.window.Fuses; f != nil {
 		fuses = changes("timers", f.Changes)
 	}
 	for {
@@ -84,7 +112,7 @@ func (p *locksPage) watch(ctx context.Context) {
 		if len(s.problems) == 0 { // else the same reason would be shown twice
 			s.problems = problems
 		}
-		p.ui.post(func() { p.show(s) })
+		p.window.Post(func() { p.show(s) })
 		select {
 		case <-ctx.Done():
 			return
@@ -95,19 +123,19 @@ func (p *locksPage) watch(ctx context.Context) {
 	}
 }
 
-func (p *locksPage) read() *folderState {
+func (p *Page) read() *folderState {
 	s := &folderState{}
 	var err error
-	if l := p.ui.options.Launches; l != nil {
+	if l := p.window.Launches; l != nil {
 		s.locks, err = l.Locks().List()
 		if err != nil {
 			s.noLocks = len(s.locks) == 0
 			s.problems = append(s.problems, present.When(!s.noLocks, "Not all locks could be read: ")+present.Error(err))
 		}
 	} else {
-		s.noLocks, s.problems = true, append(s.problems, "Locks and timers are not available: "+errNoState.Error()+".")
+		s.noLocks, s.problems = true, append(s.problems, "Locks and timers are not available: "+store.ErrNoFolder.Error()+".")
 	}
-	if f := p.ui.options.Fuses; f != nil {
+	if f := p.window.Fuses; f != nil {
 		s.fuses, err = f.List()
 		if err != nil {
 			s.noFuses = len(s.fuses) == 0
@@ -117,20 +145,20 @@ func (p *locksPage) read() *folderState {
 	return s
 }
 
-func (p *locksPage) show(s *folderState) {
+func (p *Page) show(s *folderState) {
 	fresh := p.shown == nil || p.shown.noLocks != s.noLocks || p.shown.noFuses != s.noFuses || len(p.shown.locks) != len(s.locks)
 	p.shown = s
 	p.stage.Show(p.whole)
 	if p.problem.Set(strings.Join(s.problems, "\n")) {
-		p.content.Refresh()
+		p.Content.Refresh()
 	}
-	now := p.ui.host.Now()
+	now := p.window.Now()
 	texts := make([]folderText, 0, len(s.locks)+len(s.fuses))
 	for i := range s.locks {
 		texts = append(texts, p.lockText(&s.locks[i], now))
 	}
 	for i := range s.fuses {
-		texts = append(texts, p.fuseText(&s.fuses[i], now))
+		texts = append(texts, p.timerText(&s.fuses[i], now))
 	}
 	if fresh || !slices.EqualFunc(p.cards, texts, (*folderCard).set) {
 		p.build(texts, s)
@@ -138,7 +166,7 @@ func (p *locksPage) show(s *folderState) {
 }
 
 // build creates all cards again: those of the locks, and then those of the timers.
-func (p *locksPage) build(texts []folderText, s *folderState) {
+func (p *Page) build(texts []folderText, s *folderState) {
 	p.cards, p.body.Objects = make([]*folderCard, 0, len(texts)), nil
 	section := func(title, none string, failed bool, texts []folderText) {
 		p.body.Add(widgets.NewHeading(title))
@@ -149,74 +177,74 @@ func (p *locksPage) build(texts []folderText, s *folderState) {
 			p.body.Add(widgets.Hint(none))
 		}
 		for i := range texts {
-			c := newFolderCard(p.ui.host, &texts[i])
+			c := newFolderCard(p.window.Host, &texts[i])
 			p.cards = append(p.cards, c)
 			p.body.Add(c.Content)
 		}
 	}
 	section("Locked folders", "No folder is locked. A launch locks its folder until the agent's process ends. A lock that you set refuses launches until you remove it.", s.noLocks, texts[:len(s.locks)])
 	section("Timers", "No timer is set. A timer runs a script in a folder or calls a webhook when it expires, for example to stop servers that a session started.", s.noFuses, texts[len(s.locks):])
-	p.content.Refresh()
+	p.Content.Refresh()
 }
 
-// showAges shows the times as they are now.
-func (p *locksPage) showAges() {
-	if p.shown != nil && p.ui.page == pageLocks && p.ui.host.Sheet == nil {
+// ShowAges shows the times as they are now.
+func (p *Page) ShowAges() {
+	if p.shown != nil && p.window.Sheet == nil {
 		p.show(p.shown)
 	}
 }
 
-func (p *locksPage) lockText(k *lock.Lock, now time.Time) folderText {
+func (p *Page) lockText(k *lock.Lock, now time.Time) folderText {
 	path, since := k.Path, "\nsince "+present.Moment(k.Since, now)
 	if k.Kind == lock.Manual {
 		text := "locked by " + present.Short(k.By)
 		if k.Reason != "" {
 			text += ": " + present.Cut(present.Short(k.Reason), 400)
 		}
-		unlock := func(ctx context.Context) error { return p.ui.options.Launches.Locks().Unlock(ctx, path) }
+		unlock := func(ctx context.Context) error { return p.window.Launches.Locks().Unlock(ctx, path) }
 		return folderText{icon: widgets.NewIcon("stopped", widgets.ColorMuted), path: path, text: text + since, actions: []folderAction{
-			{"Unlock", path, func(b *widgets.Button) { p.ui.change(b, "The folder was not unlocked: ", unlock) }}}}
+			{"Unlock", path, func(b *widgets.Button) { p.change(b, "The folder was not unlocked: ", unlock) }}}}
 	}
 	t := folderText{icon: widgets.NewIcon("working", widgets.ColorWorking), path: path,
 		text: "locked by a launch of " + present.AgentName(adapters.Name(k.Agent)) + " until its process ends" + since}
 	if id := k.Session; id != "" {
-		t.actions = []folderAction{{"Show session", id, func(*widgets.Button) { p.ui.Show(id) }}}
+		t.actions = []folderAction{{"Show session", id, func(*widgets.Button) { p.window.Show(id) }}}
 	}
 	return t
 }
 
 // change runs do on another goroutine. It disables b, so that do runs once however often the user presses b, and enables b again if do fails. It shows
 // the error after the text failed.
-func (u *UI) change(b *widgets.Button, failed string, do func(ctx context.Context) error) {
+func (p *Page) change(b *widgets.Button, failed string, do func(ctx context.Context) error) {
 	if b.Disabled() {
 		return
 	}
 	b.Disable()
-	widgets.InBackground(u.ctx, u.host, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx) }, func(_ struct{}, err error) {
-		u.locks.look()
+	widgets.InBackground(p.window.Context, p.window.Host, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx) }, func(_ struct{}, err error) {
+		p.Look()
 		switch {
 		case err == nil:
 			return
-		case u.host.Sheet != nil: // an open sheet stays, since the user is filling it in
-			u.notify(failed + present.Error(err))
+		case p.window.Sheet != nil: // an open sheet stays, since the user is filling it in
+			p.window.Notify(failed + present.Error(err))
 		default:
-			u.host.NewSheet("The change failed", widgets.SheetWidth).Fail(failed + present.Error(err))
+			p.window.NewSheet("The change failed", widgets.SheetWidth).Fail(failed + present.Error(err))
 		}
 		b.Enable()
 	})
 }
 
 // showLock opens the form that locks a folder.
-func (u *UI) showLock() {
-	f := u.host.NewForm("Lock a folder", "Lock", "The folder was not locked: ")
-	folder := newFolderField(u.host, f)
+func (p *Page) showLock() {
+	f := p.window.NewForm("Lock a folder", "Lock", "The folder was not locked: ")
+	folder := newFolderField(p.window.Host, f)
 	reason := f.NewEntry("a release is being made")
 	f.Ready = func() bool { return folder.path() != "" }
 	f.Submit = func() func(context.Context) error {
 		k := lock.Lock{Path: folder.path(), Kind: lock.Manual, Reason: strings.TrimSpace(reason.Text)}
 		return func(ctx context.Context) error {
-			defer u.locks.look()
-			_, err := u.options.Launches.Locks().Take(ctx, k, false, nil)
+			defer p.Look()
+			_, err := p.window.Launches.Locks().Take(ctx, k, false, nil)
 			return err
 		}
 	}
@@ -271,3 +299,17 @@ func (c *folderCard) set(f folderText) bool {
 	c.Set(f.icon, f.text)
 	return true
 }
+
+// folderField is the path of a folder in a form, and a button that chooses one.
+type folderField struct {
+	content *fyne.Container
+	entry   *widgets.Entry
+}
+
+func newFolderField(h *widgets.Host, form *widgets.Form) *folderField {
+	f := &folderField{entry: form.NewEntry("/home/me/project")}
+	f.content = widgets.Border(nil, nil, h.NewBrowseButton(f.entry.SetText, form.ShowProblem), f.entry)
+	return f
+}
+
+func (f *folderField) path() string { return launch.Path(strings.TrimSpace(f.entry.Text)) }

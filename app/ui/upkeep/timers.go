@@ -1,4 +1,4 @@
-package ui
+package upkeep
 
 import (
 	"context"
@@ -12,11 +12,12 @@ import (
 	"rollcall/app/owned/fuse"
 	"rollcall/app/present"
 	"rollcall/app/store/quiet"
+	"rollcall/app/ui/facts"
 	"rollcall/app/ui/widgets"
 )
 
-// fuseState returns the state of a timer in words, with its icon.
-func fuseState(x *fuse.Fuse, now time.Time) (icon *widgets.Icon, text string) {
+// timerState returns the state of a timer in words, with its icon.
+func timerState(x *fuse.Fuse, now time.Time) (icon *widgets.Icon, text string) {
 	switch {
 	case x.ResultUnknown():
 		return widgets.NewIcon("failed", widgets.ColorBad), "expired " + present.DayTime(x.FiredAt) + ", result unknown: Rollcall ended before the result was stored"
@@ -37,8 +38,8 @@ func fuseState(x *fuse.Fuse, now time.Time) (icon *widgets.Icon, text string) {
 	return widgets.NewIcon("stale", widgets.ColorWorking), "expires " + present.DayTime(x.Expires) + " (" + humanize.RelTime(x.Expires, now, "ago", "from now") + ")"
 }
 
-func (p *locksPage) fuseText(x *fuse.Fuse, now time.Time) folderText {
-	icon, text := fuseState(x, now)
+func (p *Page) timerText(x *fuse.Fuse, now time.Time) folderText {
+	icon, text := timerState(x, now)
 	for _, part := range []struct{ name, value string }{{"", x.Note}, {"command: ", x.Script}} {
 		if part.value != "" {
 			text += "\n" + part.name + present.Cut(present.Short(part.value), 300)
@@ -47,16 +48,16 @@ func (p *locksPage) fuseText(x *fuse.Fuse, now time.Time) folderText {
 	if x.Webhook != "" {
 		text += "\ncalls a webhook"
 	}
-	path, cancel := x.Path, p.ui.options.Fuses.Cancel
+	path, cancel := x.Path, p.window.Fuses.Cancel
 	if c := x.Continue; c != nil {
 		text += "\ncontinues " + present.AgentName(c.Agent) + ": " + present.Cut(present.Short(c.Prompt), 300)
 		cancel = func(ctx context.Context, _ string) (fuse.Fuse, error) {
-			return p.ui.options.Fuses.CancelContinue(ctx, c.Session)
+			return p.window.Fuses.CancelContinue(ctx, c.Session)
 		}
 	}
 	action := func(name, failed string, do func(context.Context, string) (fuse.Fuse, error)) folderAction {
 		return folderAction{name, path, func(b *widgets.Button) {
-			p.ui.change(b, failed, func(ctx context.Context) error {
+			p.change(b, failed, func(ctx context.Context) error {
 				_, err := do(ctx, path)
 				return err
 			})
@@ -68,9 +69,9 @@ func (p *locksPage) fuseText(x *fuse.Fuse, now time.Time) folderText {
 		t.actions = []folderAction{action("Cancel", "The timer was not cancelled: ", cancel)}
 	case x.Continue != nil: // it is never tried again
 	case x.ResultUnknown():
-		t.actions = []folderAction{action("Retry", "The timer was not retried: ", p.ui.options.Fuses.Retry)}
+		t.actions = []folderAction{action("Retry", "The timer was not retried: ", p.window.Fuses.Retry)}
 	case !x.Fired():
-		t.actions = []folderAction{{"Extend…", path, func(*widgets.Button) { p.ui.showExtend(path) }},
+		t.actions = []folderAction{{"Extend…", path, func(*widgets.Button) { p.showExtend(path) }},
 			action("Cancel", "The timer was not cancelled: ", cancel)}
 	}
 	return t
@@ -79,17 +80,17 @@ func (p *locksPage) fuseText(x *fuse.Fuse, now time.Time) folderText {
 // durations contains the suggestions for timers; others can be typed.
 var durations = []string{"10m", "30m", "1h", "2h", "8h"}
 
-func (u *UI) newDurationField(f *widgets.Form) *widgets.Entry {
+func (p *Page) newDurationField(f *widgets.Form) *widgets.Entry {
 	e := f.NewEntry("45m")
-	u.suggest(e, func() []string { return durations })
+	p.window.Suggest(e, func() []string { return durations })
 	e.SetText(durations[0])
 	return e
 }
 
 // changeTimer returns the function that a form calls: it parses duration, calls do with the result, and reads the timers again.
-func (u *UI) changeTimer(duration string, do func(context.Context, time.Duration) (fuse.Fuse, error)) func(context.Context) error {
+func (p *Page) changeTimer(duration string, do func(context.Context, time.Duration) (fuse.Fuse, error)) func(context.Context) error {
 	return func(ctx context.Context) error {
-		defer u.locks.look()
+		defer p.Look()
 		d, err := fuse.ParseIn(duration)
 		if err == nil {
 			_, err = do(ctx, d)
@@ -98,21 +99,21 @@ func (u *UI) changeTimer(duration string, do func(context.Context, time.Duration
 	}
 }
 
-// showFuse opens the form that sets a timer.
-func (u *UI) showFuse(dir string) {
-	f := u.host.NewForm("Set a timer", "Set timer", "The timer was not set: ")
-	folder, in := newFolderField(u.host, f), u.newDurationField(f)
+// showTimer opens the form that sets a timer.
+func (p *Page) showTimer(dir string) {
+	f := p.window.NewForm("Set a timer", "Set timer", "The timer was not set: ")
+	folder, in := newFolderField(p.window.Host, f), p.newDurationField(f)
 	script := f.NewTextArea("docker compose down", 2)
 	hook := f.NewEntry("https://example.org/hook")
 	note := f.NewEntry("the test cluster")
-	again := u.host.NewCheckBox("Retry it if its result is lost (can run twice)", nil)
+	again := p.window.NewCheckBox("Retry it if its result is lost (can run twice)", nil)
 	f.Ready = func() bool {
 		return folder.path() != "" && strings.TrimSpace(script.Text+hook.Text) != "" && in.Text != ""
 	}
 	folder.entry.SetText(dir)
 	f.Submit = func() func(context.Context) error {
 		x := fuse.Fuse{Path: folder.path(), Note: strings.TrimSpace(note.Text), Script: strings.TrimSpace(script.Text), Webhook: strings.TrimSpace(hook.Text), Again: again.Checked}
-		return u.changeTimer(in.Text, func(ctx context.Context, d time.Duration) (fuse.Fuse, error) { return u.options.Fuses.Set(ctx, x, d) })
+		return p.changeTimer(in.Text, func(ctx context.Context, d time.Duration) (fuse.Fuse, error) { return p.window.Fuses.Set(ctx, x, d) })
 	}
 	f.Open(widgets.Hint("When the timer expires, Rollcall runs the script in the folder (for at most 2 minutes), calls the webhook, or both. This needs neither the tray nor the window. If the computer is off at that time, the timer runs at the next use of Rollcall."),
 		widgets.Named("Folder", folder.content), widgets.Named("Duration", in), widgets.Named("Script", script),
@@ -121,31 +122,31 @@ func (u *UI) showFuse(dir string) {
 }
 
 // showExtend opens the form that lets a timer run longer.
-func (u *UI) showExtend(path string) {
-	f := u.host.NewForm("Extend the timer", "Extend", "The timer was not extended: ")
-	by := u.newDurationField(f)
+func (p *Page) showExtend(path string) {
+	f := p.window.NewForm("Extend the timer", "Extend", "The timer was not extended: ")
+	by := p.newDurationField(f)
 	f.Submit = func() func(context.Context) error {
-		return u.changeTimer(by.Text, func(ctx context.Context, d time.Duration) (fuse.Fuse, error) {
-			return u.options.Fuses.Extend(ctx, path, d)
+		return p.changeTimer(by.Text, func(ctx context.Context, d time.Duration) (fuse.Fuse, error) {
+			return p.window.Fuses.Extend(ctx, path, d)
 		})
 	}
 	f.Open(widgets.Paragraph(present.Short(path), widget.MediumImportance), widgets.Named("Extra time", by))
 	f.Focus(f.Primary)
 }
 
-// canContinue reports whether the window offers to continue a session later, at the reset of the limit that it reached.
-func (u *UI) canContinue(s *app.Session) bool {
-	return u.options.Fuses != nil && fuse.CheckContinue(s, u.options.Answers.CanPrompt(s)) == nil
+// CanContinue reports whether the window offers to continue a session later, at the reset of the limit that it reached.
+func (p *Page) CanContinue(s *app.Session) bool {
+	return p.window.Fuses != nil && fuse.CheckContinue(s, p.window.CanPrompt(s)) == nil
 }
 
-// showContinue opens the form that sets the timer of a session that reached a limit.
-func (u *UI) showContinue(s app.Session) {
-	f := u.host.NewForm("Continue this session later", "Set timer", "The timer was not set: ")
+// Continue opens the form that sets the timer of a session that reached a limit.
+func (p *Page) Continue(s app.Session) {
+	f := p.window.NewForm("Continue this session later", "Set timer", "The timer was not set: ")
 	when := f.NewEntry("15:05, or 2026-11-28 09:00")
 	prompt := f.NewEntry(fuse.Prompt)
 	prompt.SetText(fuse.Prompt)
 	hint := "Its agent has not recorded when the limit is reset."
-	if at, err := fuse.AtReset(&s, u.host.Now()); err == nil {
+	if at, err := fuse.AtReset(&s, p.window.Now()); err == nil {
 		hint = "The limit is reset at " + present.DayTime(s.LimitedUntil) + "."
 		when.SetText(at.Local().Format("2006-01-02 15:04"))
 	}
@@ -153,16 +154,16 @@ func (u *UI) showContinue(s app.Session) {
 	f.Submit = func() func(context.Context) error {
 		at, text := when.Text, prompt.Text
 		return func(ctx context.Context) error {
-			defer u.locks.look()
+			defer p.Look()
 			expires, err := quiet.ParseUntil(at, time.Now())
 			if err == nil {
-				_, err = u.options.Fuses.SetContinue(ctx, &s, text, expires)
+				_, err = p.window.Fuses.SetContinue(ctx, &s, text, expires)
 			}
 			return err
 		}
 	}
 	f.Open(widgets.Hint(hint+" At that time Rollcall gives the session the prompt once, if it was not used until then, also while tray and window are closed. Locks & timers shows the timer and its result, and cancels it."),
-		sessionLine(&s), widgets.Named("Time", when), widgets.Named("Prompt", prompt))
+		facts.Line(&s), widgets.Named("Time", when), widgets.Named("Prompt", prompt))
 	f.Check()
 	f.Focus(f.Primary)
 }

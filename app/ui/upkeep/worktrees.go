@@ -1,4 +1,4 @@
-package ui
+package upkeep
 
 import (
 	"context"
@@ -10,72 +10,57 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 	"github.com/dustin/go-humanize/english"
 
 	"rollcall/app"
 	"rollcall/app/describe"
 	"rollcall/app/owned/worktree"
 	"rollcall/app/present"
+	"rollcall/app/ui/facts"
 	"rollcall/app/ui/widgets"
 )
 
 // errNoWorktree is the error for a group whose worktrees were removed.
 var errNoWorktree = errors.New("the group has no worktree any more")
 
-// worktreePlans holds the plans for removing the worktrees of a group.
-type worktreePlans struct {
-	repo  *worktree.Repo
-	plans []worktree.Plan
-}
-
 // showWorktrees offers to remove the worktrees of a group. dir is a folder in the group's repository.
-func (u *UI) showWorktrees(dir, group string) {
-	s := u.host.NewSheet("Clean up group "+present.Cut(present.Short(group), 60), 640)
-	widgets.Load(s, "Reading the worktrees…", func(ctx context.Context) (worktreePlans, error) { return u.planWorktrees(ctx, dir, group) },
-		func(p worktreePlans) { u.offerWorktrees(s, p) })
-}
-
-func (u *UI) planWorktrees(ctx context.Context, dir, group string) (w worktreePlans, err error) {
-	w.repo, err = worktree.Open(ctx, dir)
-	if err != nil {
-		return w, err
-	}
-	if l := u.options.Launches; l != nil {
-		w.repo.Made = l.CheckWorktree(w.repo.Main)
-	}
-	w.plans, err = w.repo.Plan(ctx, u.occupants, func(w worktree.Worktree) bool { return w.Group == group })
-	if err == nil && len(w.plans) == 0 {
-		err = errNoWorktree
-	}
-	return w, err
-}
-
-// occupants returns the sessions and processes that work in a folder.
-func (u *UI) occupants(ctx context.Context) ([]worktree.Occupant, error) {
-	return worktree.AtWork(u.core.Refresh, u.options.Table)(ctx)
-}
-
-func (u *UI) offerWorktrees(s *widgets.Sheet, w worktreePlans) {
-	c := s.NewChecklist("removing…", "not removed: ")
-	c.Label = func(checked []*widgets.CheckItem) string {
-		text := "Remove " + english.Plural(len(checked), "worktree", "worktrees")
-		return text + present.When(slices.ContainsFunc(checked, func(i *widgets.CheckItem) bool { return len(w.plans[i.Index].Loses) > 0 }), " and lose work")
-	}
-	c.Act = func(ctx context.Context, i *widgets.CheckItem) (string, error) {
-		// The row showed the user what would be lost, so losing it is allowed.
-		got, err := w.repo.Remove(ctx, &w.plans[i.Index], u.occupants, worktree.Consent{Losing: true, Unsure: true})
-		return describe.RemovedWorktree(&w.plans[i.Index], got), err
-	}
-	for i := range w.plans {
-		p := &w.plans[i]
-		importance := widget.LowImportance
-		if len(p.Loses) > 0 && len(p.Never) == 0 {
-			importance = widget.WarningImportance
-		}
-		c.Add(present.CutStart(present.Short(p.Path), 80), describe.WorktreePlan(p), importance, len(p.Never) == 0 && len(p.Loses) == 0 && len(p.Doubts) == 0, len(p.Never) == 0)
-	}
-	c.Ask(widgets.Hint("A worktree is removed together with its branch. Worktrees with work that exists nowhere else are not selected."))
+func (p *Page) showWorktrees(dir, group string) {
+	occupants := worktree.AtWork(p.window.Core.Refresh, p.window.Table)
+	var repo *worktree.Repo
+	(&widgets.Checklist[*worktree.Plan]{
+		Reading: "Reading the worktrees…", Doing: "removing…", Failed: "not removed: ",
+		Read: func(ctx context.Context) (plans []*worktree.Plan, _ []string, err error) {
+			repo, err = worktree.Open(ctx, dir)
+			if err != nil {
+				return nil, nil, err
+			}
+			if l := p.window.Launches; l != nil {
+				repo.Made = l.CheckWorktree(repo.Main)
+			}
+			list, err := repo.Plan(ctx, occupants, func(w worktree.Worktree) bool { return w.Group == group })
+			if err == nil && len(list) == 0 {
+				err = errNoWorktree
+			}
+			for i := range list {
+				plans = append(plans, &list[i])
+			}
+			return plans, nil, err
+		},
+		Intro: []string{"A worktree is removed together with its branch. Worktrees with work that exists nowhere else are not selected."},
+		Row: func(p *worktree.Plan) widgets.CheckRow {
+			loses, never := len(p.Loses) > 0, len(p.Never) > 0
+			return widgets.CheckRow{Text: present.CutStart(present.Short(p.Path), 80), State: describe.WorktreePlan(p), Warns: loses && !never, Checked: !never && !loses && len(p.Doubts) == 0, Disabled: never}
+		},
+		Label: func(checked []*worktree.Plan) string {
+			text := "Remove " + english.Plural(len(checked), "worktree", "worktrees")
+			return text + present.When(slices.ContainsFunc(checked, func(p *worktree.Plan) bool { return len(p.Loses) > 0 }), " and lose work")
+		},
+		Act: func(ctx context.Context, plan *worktree.Plan) (string, error) {
+			// The row showed the user what would be lost, so losing it is allowed.
+			got, err := repo.Remove(ctx, plan, occupants, worktree.Consent{Losing: true, Unsure: true})
+			return describe.RemovedWorktree(plan, got), err
+		},
+	}).Open(p.window.Host, "Clean up group "+present.Cut(present.Short(group), 60), 640)
 }
 
 // comparison is the state of a group's worktrees and the sessions in them.
@@ -84,13 +69,12 @@ type comparison struct {
 	snapshot *app.Snapshot
 }
 
-// showComparison compares the results of a group. dir is a folder in the group's repository.
-func (u *UI) showComparison(dir, group string) {
-	s := u.host.NewSheet("Group "+present.Cut(present.Short(group), 60), 860)
-	u.compare(s, dir, group)
+// Compare compares the results of a group. dir is a folder in the group's repository.
+func (p *Page) Compare(dir, group string) {
+	p.compare(p.window.NewSheet("Group "+present.Cut(present.Short(group), 60), 860), dir, group)
 }
 
-func (u *UI) compare(s *widgets.Sheet, dir, group string) {
+func (p *Page) compare(s *widgets.Sheet, dir, group string) {
 	widgets.Load(s, "Comparing the worktrees…", func(ctx context.Context) (c comparison, err error) {
 		repo, err := worktree.Open(ctx, dir)
 		if err != nil {
@@ -100,11 +84,11 @@ func (u *UI) compare(s *widgets.Sheet, dir, group string) {
 		if err == nil && len(c.Tries) == 0 {
 			err = errNoWorktree
 		}
-		c.snapshot = u.core.Refresh(ctx)
+		c.snapshot = p.window.Core.Refresh(ctx)
 		return c, err
 	}, func(c comparison) {
-		s.ShowResult([]fyne.CanvasObject{c.table()}, u.host.NewButton("Refresh", nil, func() { u.compare(s, dir, group) }),
-			u.host.NewButton("Clean up…", nil, func() { u.showWorktrees(dir, group) }))
+		s.ShowResult([]fyne.CanvasObject{c.table()}, p.window.NewButton("Refresh", nil, func() { p.compare(s, dir, group) }),
+			p.window.NewButton("Clean up…", nil, func() { p.showWorktrees(dir, group) }))
 	})
 }
 
@@ -130,7 +114,7 @@ func (c *comparison) table() fyne.CanvasObject {
 		if tries[i].Session == nil {
 			return "no session", widgets.ColorMuted
 		}
-		return present.Status(tries[i].Session.Session), statusColor(&tries[i].Session.Session)
+		return present.Status(tries[i].Session.Session), facts.StatusColor(&tries[i].Session.Session)
 	})
 	plain("Model", func(i int) string { return tries[i].Model() })
 	plain("Tokens", func(i int) string { return tries[i].Tokens() })

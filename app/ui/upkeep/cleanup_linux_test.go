@@ -1,4 +1,4 @@
-package ui
+package upkeep
 
 import (
 	"os"
@@ -8,21 +8,21 @@ import (
 
 	"rollcall/app/owned/launch"
 	"rollcall/internal/must"
+	"rollcall/internal/uitest"
 )
 
 // TestCleanupUsesTheEnvironment: the home folder and the trash are those that the environment names.
 func TestCleanupUsesTheEnvironment(t *testing.T) {
-	w := openReal(t, "fail")
 	home, data := t.TempDir(), t.TempDir()
-	w.ui.environ = func() []string { return []string{"HOME=" + home, "XDG_DATA_HOME=" + data} }
+	_, p := open(t, func() []string { return []string{"HOME=" + home, "XDG_DATA_HOME=" + data} })
 	id := "l-0a0b0c0d0e"
-	logs := filepath.Join(filepath.Dir(w.ui.options.Launches.Folder()), "logs")
+	logs := filepath.Join(filepath.Dir(p.window.Launches.Folder()), "logs")
 	must.Do(t, os.MkdirAll(logs, 0o700))
 	file := filepath.Join(logs, id+".log")
 	must.Do(t, os.WriteFile(file, nil, 0o600))
-	old := ago(launch.Keep)
+	old := uitest.Clock.Add(-launch.Keep)
 	must.Do(t, os.Chtimes(file, old, old))
-	c, err := w.ui.cleaner(t.Context())
+	c, err := p.cleaner(t.Context())
 	must.Do(t, err)
 	items, err := c.Scan(t.Context())
 	if err != nil || len(items) != 1 {
